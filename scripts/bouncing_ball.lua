@@ -139,7 +139,7 @@ if opt.animate then
     xlim = { -0.6 * size, 0.6 * size },
     background = function(canvas)
       canvas:ground(-0.5 * size, 0, 0.5 * size, 0)
-      canvas:line(-0.3 * size, opt.H, 0.3 * size, opt.H, { color = "muted", dash = "dotted", width = 1.5 })
+      canvas:line(-0.3 * size, opt.H, 0.3 * size, opt.H, { color = "muted", linestyle = "dotted", linewidth = 1.5 })
       canvas:text(0.3 * size, opt.H, "H", { color = "muted", dx = 8 })
     end,
     draw = function(row, canvas)

@@ -194,13 +194,14 @@ if opt.animate then
     parameter = "step", values = steps, fps = 20, aspect = "free", xlabel = "λ", ylabel = "y",
     xlim = { low, high }, ylim = { -1.1 * most_y, 1.1 * most_y },
     background = function(canvas)
-      canvas:polyline({ { 0, 3 * most_y }, { 0, 0 }, { 1, 0 }, { 1, -3 * most_y } }, { color = "blue", width = 4 })
+      canvas:polyline({ { 0, 3 * most_y }, { 0, 0 }, { 1, 0 }, { 1, -3 * most_y } },
+        { color = "blue", linewidth = 4 })
       canvas:text(0, most_y, "-y ∈ N[0,1](λ)", { color = "blue", dx = 10 })
     end,
     draw = function(step, canvas)
       local row = data_plot[step + 1]
       local W, q = graph(row)
-      canvas:line(low, W * low + q, high, W * high + q, { color = "vermillion", width = 2.5 })
+      canvas:line(low, W * low + q, high, W * high + q, { color = "vermillion", linewidth = 2.5 })
       canvas:point(row[6], sign * row[2], { fill = "orange", color = "ink", size = 13 })
       canvas:text(low, -most_y, ("t = %.3f,  W = %.4g,  q = %.4g"):format(row[1], W, q), { dx = 12 })
     end,

@@ -191,7 +191,7 @@ if opt.animate then
     end,
     draw = function(frame, canvas)
       for i, q in ipairs(frame) do
-        canvas:circle(q[1], q[2], disks[i].R, { fill = i % 5 + 1, color = "paper", width = 1.5, angle = q[3] })
+        canvas:circle(q[1], q[2], disks[i].R, { fill = i % 5 + 1, color = "paper", linewidth = 1.5, angle = q[3] })
       end
     end,
     plot = { t = T, panels = { { ylabel = "energy", { label = "kinetic", y = energy } } } },

@@ -116,9 +116,9 @@ pictures.animate(opt.animate, function()
     frames = pictures.frames(rows, 60), title = "A double pendulum and a wall",
     background = function(canvas) canvas:ground(opt.d, -1.1 * (l1 + l2), opt.d, 0.3) end,
     draw = function(row, canvas)
-      canvas:trace("lower", row[9], row[10], { color = "orange", width = 2, seconds = 1.5 })
-      canvas:line(0, 0, row[7], row[8], { color = "blue", width = 5 })
-      canvas:line(row[7], row[8], row[9], row[10], { color = "sky", width = 5 })
+      canvas:trace("lower", row[9], row[10], { color = "orange", linewidth = 2, seconds = 1.5 })
+      canvas:line(0, 0, row[7], row[8], { color = "blue", linewidth = 5 })
+      canvas:line(row[7], row[8], row[9], row[10], { color = "sky", linewidth = 5 })
       canvas:point(0, 0, { fill = "paper", color = "ink", size = 11 })
       canvas:point(row[7], row[8], { fill = "blue", color = "ink", size = 20 })
       canvas:point(row[9], row[10], { fill = "orange", color = "ink", size = 20 })

@@ -104,7 +104,7 @@ pictures.animate(opt.animate, function()
     frames = pictures.frames(rows, 60 / speed), title = ("%d beads in a row"):format(N), speed = speed,
     background = function(canvas) canvas:ground(-0.2, -r, (N + 1) * (2 * r + opt.gap), -r) end,
     draw = function(row, canvas)
-      for i = 1, N do canvas:circle(row[2 + i], 0, r, { fill = (i - 1) % 5 + 1, color = "ink", width = 1.5 }) end
+      for i = 1, N do canvas:circle(row[2 + i], 0, r, { fill = (i - 1) % 5 + 1, color = "ink", linewidth = 1.5 }) end
     end,
     plot = { t = pictures.column(rows, 2), panels = { series } },
   }

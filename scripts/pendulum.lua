@@ -89,7 +89,7 @@ pictures.animate(opt.animate, function()
     frames = pictures.frames(rows, 60), title = ("A pendulum and a wall, e = %g"):format(opt.e),
     background = function(canvas) canvas:ground(0, 0, 0, -1.2) end,
     draw = function(row, canvas)
-      canvas:line(0, 0, row[5], row[6], { width = 4, color = "blue" })
+      canvas:line(0, 0, row[5], row[6], { linewidth = 4, color = "blue" })
       canvas:point(row[5], row[6], { size = 24, fill = "orange", color = "ink" })
       canvas:point(0, 0, { size = 12, fill = "paper", color = "ink" })
     end,

@@ -162,14 +162,14 @@ if opt.animate then
   ns.animation {
     file = opt.animate, title = "A link on a pin", frames = rows, times = column(1),
     background = function(canvas)
-      canvas:polyline(column(4), column(5), { color = "faint", width = 2 }) -- the path of the centre
+      canvas:polyline(column(4), column(5), { color = "faint", linewidth = 2 }) -- the path of the centre
       canvas:ground(xA + 0.25 * l, 0.1 * l, xA - 0.25 * l, 0.1 * l, { color = "muted" })
       canvas:polygon({ { xA, 0 }, { xA - 0.08 * l, 0.1 * l }, { xA + 0.08 * l, 0.1 * l } },
         { fill = "faint", color = "muted" })
     end,
     draw = function(row, canvas)
       local theta = row[2]
-      canvas:line(xA, 0, xA + l * math.cos(theta), l * math.sin(theta), { color = "blue", width = 10 })
+      canvas:line(xA, 0, xA + l * math.cos(theta), l * math.sin(theta), { color = "blue", linewidth = 10 })
       canvas:point(row[4], row[5], { color = "orange", size = 12 })
       canvas:point(xA, 0, { fill = "paper", color = "ink", size = 13 })
     end,

@@ -143,10 +143,10 @@ pictures.animate(opt.animate, function()
     end,
     draw = function(row, canvas)
       local x1, y1 = l1 * cos(row[3]), l1 * sin(row[3])
-      canvas:circle(0, 0, l1, { color = "faint", dash = "dotted" })
+      canvas:circle(0, 0, l1, { color = "faint", linestyle = "dotted" })
       canvas:rectangle(row[9], row[10], 2 * a, 2 * b, { angle = row[5], fill = "sky", color = "ink" })
-      canvas:line(0, 0, x1, y1, { color = "blue", width = 7 })
-      canvas:line(x1, y1, row[9], row[10], { color = "green", width = 5 })
+      canvas:line(0, 0, x1, y1, { color = "blue", linewidth = 7 })
+      canvas:line(x1, y1, row[9], row[10], { color = "green", linewidth = 5 })
       for _, p in ipairs { { 0, 0 }, { x1, y1 }, { row[9], row[10] } } do
         canvas:point(p[1], p[2], { fill = "paper", color = "ink", size = 11 })
       end

@@ -109,10 +109,10 @@ pictures.animate(opt.animate, function()
     end,
     draw = function(row, canvas)
       local wide = 0.3 * size
-      canvas:line(mean - size, 0, mean + size, 0, { width = 5, color = "muted" })
+      canvas:line(mean - size, 0, mean + size, 0, { linewidth = 5, color = "muted" })
       for i = -4, 4 do -- marks that go round
         local at = (V * row[2] + i * size / 4.5 + size) % (2 * size) + mean - size
-        canvas:line(at, -0.02 * size, at, -0.09 * size, { width = 3, color = "muted" })
+        canvas:line(at, -0.02 * size, at, -0.09 * size, { linewidth = 3, color = "muted" })
       end
       canvas:spring(mean - size, wide / 2, row[3] - wide / 2, wide / 2, { color = "green" })
       local fill = row[7] == "stick" and "orange" or "sky"

@@ -140,7 +140,7 @@ pictures.animate(opt.animate, function()
       local joint = turned(0, 0, a, 1e3 * l_M, 0)
       local bird = turned(joint[1], joint[2], b, 1e3 * l_G, 0)
       local edge = turned(0, 0, a, r + 2, 0)
-      canvas:line(edge[1], edge[2], joint[1], joint[2], { color = "blue", width = 4 })
+      canvas:line(edge[1], edge[2], joint[1], joint[2], { color = "blue", linewidth = 4 })
       canvas:spring(joint[1], joint[2], bird[1], bird[2], { color = "green" })
       local outline = { { -3, -16 }, { 6, -14 }, { 8, 4 }, { 4, 16 }, { 1e3 * (-l_S), 1e3 * h_S }, { -4, 12 } }
       canvas:polygon(body(bird[1], bird[2], b, outline), { fill = "orange", color = "ink" })

@@ -143,18 +143,18 @@ describe("Ctrl-C at the prompt #once", function()
 
   it("stops runs: in one call, step by step, inside a callback and its coroutine", function()
     system "1e-3"
-    stops("print 'up' s:run { progress = false, every = 100000 }", "interrupted %(t=")
+    stops("print 'up' s:run { progress = false, record = 100000 }", "interrupted %(t=")
     stops("s:reset() print 'up' for step in s:steps() do end", "interrupted")
     stops("s:reset() print 'up' coroutine.wrap(function() for step in s:steps() do end end)()", "interrupted")
     stops("s:reset() function stuck() print 'up' while true do end end s:run()", "interrupted %(t=")
     stops("s:reset() function stuck() print 'up' coroutine.wrap(function() while true do end end)() end s:run()",
       "interrupted")
     stops("s:reset() s:computeOneStep()", "interrupted!")
-    terminal:line("s:reset() stuck = nil print 'up' sol = s:run { progress = false, every = 100000, partial = true }", "\nup")
+    terminal:line("s:reset() stuck = nil print 'up' sol = s:run { progress = false, record = 100000, partial = true }", "\nup")
     terminal:send "<C-c>"
     terminal:wait "%^C\n> *$"
     terminal:line("sol.status", "\ninterrupted\n")
-    terminal:line("print 'up' or s:run { progress = false, every = 100000, partial = true }", "\nup")
+    terminal:line("print 'up' or s:run { progress = false, record = 100000, partial = true }", "\nup")
     terminal:send "<C-c>"
     terminal:wait "%^C\nsolution %(interrupted%)"
     terminal:line("print 'up' while true do end", "\nup")
@@ -165,7 +165,7 @@ describe("Ctrl-C at the prompt #once", function()
   it("leaves no blank line where a run has told how far it is", function()
     system "1e-5"
     terminal:clear()
-    terminal:line("s:run { every = 100000 }", "\nt = [%d.e+-]+, step %d+ of %d+, %d+ s to go")
+    terminal:line("s:run { record = 100000 }", "\nt = [%d.e+-]+, step %d+ of %d+, %d+ s to go")
     terminal:send "<C-c>"
     terminal:wait "to go %^C\n%[%d+%]:1: interrupted %(t="
   end)
@@ -173,7 +173,7 @@ describe("Ctrl-C at the prompt #once", function()
   it("stops loops around runs that fail, when pressed twice", function()
     system "1e-3"
     terminal:clear()
-    terminal:line("print 'up' while true do print(pcall(s.run, s, { progress = false, every = 100000 })) s:reset() end", "\nup")
+    terminal:line("print 'up' while true do print(pcall(s.run, s, { progress = false, record = 100000 })) s:reset() end", "\nup")
     terminal:send "<C-c>"
     terminal:wait "false +interrupted"
     terminal:send "<C-c>"

@@ -60,7 +60,7 @@ print(select(2, pcall(function() ns.NonSmoothDynamicalSystem(0.5, 0.25) end)))
 local function animation(file)
   return ns.animation { frames = 4, fps = 7.5, title = "0.5", unit = "s", xlabel = "x", xlim = { -1.5, 1.5 },
     ylim = { -0.75, 0.8 }, draw = function(k, c)
-      c:line(0, 0, 0.3 * k, 0.1, { width = 1.5, dash = "dashed" })
+      c:line(0, 0, 0.3 * k, 0.1, { linewidth = 1.5, linestyle = "dashed" })
       c:text(0.1, 0.2, 0.25)
       c:trace("t", k / 10, 0, { seconds = 0.35 })
     end, file = file and path(file) }

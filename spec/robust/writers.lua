@@ -55,7 +55,7 @@ end
 
 function writers.html()
   ns.animation { file = file, title = "version " .. version, frames = 200, draw = function(k, canvas)
-    canvas:line(0, 0, math.cos(k / version), math.sin(k), { width = 4 })
+    canvas:line(0, 0, math.cos(k / version), math.sin(k), { linewidth = 4 })
   end }
 end
 

@@ -38,7 +38,7 @@ describe("a page in the browser", function()
 
   local function spin(more)
     local spec = { file = path, frames = 101, fps = 25, title = "Spin", draw = function(k, c)
-      c:line(0, 0, math.cos(k / 10), math.sin(k / 10), { color = "blue", width = 6 })
+      c:line(0, 0, math.cos(k / 10), math.sin(k / 10), { color = "blue", linewidth = 6 })
       c:circle(k / 50, 0, 0.5, { fill = "orange", angle = k / 10 })
       c:trace("end", math.cos(k / 10), math.sin(k / 10))
     end }
@@ -192,18 +192,18 @@ describe("a page in the browser", function()
 
   test("draws every primitive", function()
     local draws = {
-      line = function(c) c:line(-1, 0, 1, 0, { width = 20 }) end,
-      polyline = function(c) c:polyline({ -1, 0, 1 }, { 0, 0, 0 }, { width = 20, color = 1 }) end,
+      line = function(c) c:line(-1, 0, 1, 0, { linewidth = 20 }) end,
+      polyline = function(c) c:polyline({ -1, 0, 1 }, { 0, 0, 0 }, { linewidth = 20, color = 1 }) end,
       polygon = function(c) c:polygon({ { -1, -1 }, { 1, -1 }, { 0, 2 } }, { fill = 1 }) end,
       circle = function(c) c:circle(0, 0, 1, { fill = 1 }) end,
       rectangle = function(c) c:rectangle(0, 0, 1, 1, { fill = 1, angle = 1 }) end,
-      arc = function(c) c:arc(-1, 0, 1, -0.5, 0.5, { width = 20 }) end,
+      arc = function(c) c:arc(-1, 0, 1, -0.5, 0.5, { linewidth = 20 }) end,
       point = function(c) c:point(0, 0, { size = 30 }) end,
-      text = function(c) c:text(0, 0, "█", { size = 60, align = "center" }) end,
-      arrow = function(c) c:arrow(-1, 0, 1, 0, { width = 20 }) end,
-      spring = function(c) c:spring(-1, 0, 1, 0, { width = 30, size = 4 }) end,
-      ground = function(c) c:ground(-1, 0, 1, 0, { width = 20 }) end,
-      trace = function(c, k) c:trace("a", k - 2, 0, { width = 20 }) end,
+      text = function(c) c:text(0, 0, "█", { fontsize = 60, align = "center" }) end,
+      arrow = function(c) c:arrow(-1, 0, 1, 0, { linewidth = 20 }) end,
+      spring = function(c) c:spring(-1, 0, 1, 0, { linewidth = 30, size = 4 }) end,
+      ground = function(c) c:ground(-1, 0, 1, 0, { linewidth = 20 }) end,
+      trace = function(c, k) c:trace("a", k - 2, 0, { linewidth = 20 }) end,
     }
     local names, steps = {}, {}
     for name in pairs(draws) do names[#names + 1] = name end

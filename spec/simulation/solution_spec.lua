@@ -53,7 +53,7 @@ describe("solution", function()
   it("keeps every k-th step and the last", function()
     local whole = make():run()
     for every, kept in pairs { [1] = 11, [2] = 6, [3] = 5, [4] = 4, [10] = 2, [100] = 2 } do
-      local sol = make():run { every = every }
+      local sol = make():run { record = every }
       assert.equal(kept, #sol)
       for i = 1, kept do
         local k = math.min((i - 1) * every, 10)

@@ -61,17 +61,10 @@ double ns_largest(int n, const double *x, double so_far) {
   return so_far;
 }
 
-/* What is wrong with component i: |w_i| or its wrong-signed part; INFINITY outside of the bounds. */
-static double residual_violation(const NsBoxProblem *p, const double *z, const double *w, int i) {
-  double l = p->lower[i], u = p->upper[i];
-  if (!(z[i] >= l && z[i] <= u)) return INFINITY;
-  return (w[i] >= 0 && z[i] == l) || (w[i] <= 0 && z[i] == u) ? 0 : fabs(w[i]);
-}
-
 double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, const double *size) {
   double worst = 0;
   for (int i = 0; i < p->n; i++) {
-    double v = residual_violation(p, z, w, i);
+    double v = ns_box_violation(z[i], w[i], p->lower[i], p->upper[i]);
     if (!(v <= DBL_MAX && size[i] <= DBL_MAX)) return INFINITY;
     if (v > worst * size[i] && size[i] >= p->faded) worst = v / size[i];
   }
@@ -87,19 +80,35 @@ static const double unmet = 0.1;
 /* Of the largest q, in balanced units: by so much no w may be wrong. */
 static const double noticed = 1e-2;
 
+/* Whether a variable lies at a bound other than 0: then the bound is what the terms are made of. */
+static bool at_some_bound(const NsBoxProblem *p, const double *z) {
+  for (int i = 0; i < p->n; i++)
+    if (z[i] != 0 && (z[i] == p->lower[i] || z[i] == p->upper[i])) return true;
+  return false;
+}
+
+bool ns_box_far_out(const NsBoxProblem *p, const double *z, const double *w, const double *size, const double *rho) {
+  double most = 0;
+  if (at_some_bound(p, z)) return false;
+  for (int i = 0; i < p->n; i++) most = ns_larger(most, rho ? rho[i] * fabs(p->q[i]) : fabs(p->q[i]));
+  for (int i = 0; i < p->n && most > 0; i++) {
+    double v = ns_box_violation(z[i], w[i], p->lower[i], p->upper[i]);
+    if ((rho ? rho[i] * v : v) >= noticed * most && v <= faint * size[i]) return true;
+  }
+  return false;
+}
+
 bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size, bool balanced) {
   bool all_swallowed = true, some_unmet = false, all_faint = true, data = false;
-  double error = balanced ? noticed * ns_largest(p->n, p->q, 0) : 0;
-  for (int i = 0; i < p->n; i++)
-    if (z[i] != 0 && (z[i] == p->lower[i] || z[i] == p->upper[i])) return false;
-  for (int i = 0; i < p->n; i++) {
-    double q = fabs(p->q[i]), v = residual_violation(p, z, w, i);
-    if (error > 0 && v >= error && v <= faint * size[i]) return true;
+  if (at_some_bound(p, z)) return false;
+  if (balanced && ns_box_far_out(p, z, w, size, NULL)) return true;
+  for (int i = 0; i < p->n && all_faint; i++) {
+    double q = fabs(p->q[i]);
     if (q == 0) continue;
     data = true;
-    all_faint = all_faint && q <= faint * size[i];
+    all_faint = q <= faint * size[i];
     all_swallowed = all_swallowed && q <= swallowed * size[i];
-    some_unmet = some_unmet || v >= unmet * q;
+    some_unmet = some_unmet || ns_box_violation(z[i], w[i], p->lower[i], p->upper[i]) >= unmet * q;
   }
   return data && all_faint && (all_swallowed || some_unmet);
 }

@@ -5,6 +5,8 @@
 #ifndef NS_SOLVERS_RESIDUAL_H
 #define NS_SOLVERS_RESIDUAL_H
 
+#include <math.h>
+
 #include "solvers/box/box.h"
 
 /* The point of [lower, upper] nearest to x. */
@@ -19,6 +21,12 @@ static inline double ns_larger(double a, double b) {
 
 static inline double ns_smaller(double a, double b) {
   return a < b ? a : b;
+}
+
+/* What is wrong with a component: |w| or its wrong-signed part; INFINITY outside of the bounds. */
+static inline double ns_box_violation(double z, double w, double lower, double upper) {
+  if (!(z >= lower && z <= upper)) return INFINITY;
+  return (w >= 0 && z == lower) || (w <= 0 && z == upper) ? 0 : fabs(w);
 }
 
 /* w = M z + q and size = |M| |z| + |q|, both of n. */
@@ -47,6 +55,12 @@ double ns_largest(int n, const double *x, double so_far);
 ** be compared, it is also one when w is wrong, in a row whose terms cancel so, by a hundredth of the largest q.
 */
 bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size, bool balanced);
+
+/*
+** Whether w is wrong, in a row of whose terms that is 1e-8 at most, by a hundredth of the largest q, rows weighed by rho (NULL: 1): the
+** part of ns_box_lost that compares rows. False where a variable lies at a bound other than 0.
+*/
+bool ns_box_far_out(const NsBoxProblem *p, const double *z, const double *w, const double *size, const double *rho);
 
 /*
 ** Componentwise backward error: the smallest e such that z (inside its bounds) solves exactly a problem whose

@@ -174,17 +174,11 @@ local function place(instead)
   return "in its place: " .. instead
 end
 
-local MOST = 16 -- names in a message: two lines of a terminal
-
 local function message(who, what, name, instead, list)
   local text = ("%s: it has no %s'%s'"):format(who, what, name)
   if instead then return ("%s; %s"):format(text, place(instead)) end
   local near = names.nearest(name, list)
-  if near then return ("%s; the nearest is '%s'"):format(text, near) end
-  if #list > MOST and what == "" then return text .. "; ns.help() lists the names" end
-  local more = #list - MOST
-  return ("%s; it has %s%s"):format(text, table.concat(list, ", ", 1, math.min(#list, MOST)),
-    more > 0 and (" and %d more"):format(more) or "")
+  return near and ("%s; the nearest is '%s'"):format(text, near) or text, near == nil
 end
 
 --- What is said of a name of Siconos, of a module or of a method; nil for one that is in neither list.
@@ -195,12 +189,23 @@ end
 
 -- For a module's table `t` that has no such name.
 function names.of_module(who, t, name)
-  return message(who, "", name, names.instead(names.module, name), sorted_keys(t))
+  return (message(who, "", name, names.instead(names.module, name), sorted_keys(t)))
 end
 
 -- For an object of a class, whose methods are in the table `methods`.
 function names.of_object(class, methods, name)
-  return message(class, "method ", name, names.instead(names.methods, name), sorted_keys(methods))
+  return (message(class, "method ", name, names.instead(names.methods, name), sorted_keys(methods)))
+end
+
+local MOST = 16 -- names in a message: two lines of a terminal
+
+-- The same for a class that is written in Lua, with a list of its methods where none is near.
+function names.of_class(class, methods, name)
+  local list = sorted_keys(methods)
+  local text, open = message(class, "method ", name, names.instead(names.methods, name), list)
+  if not open then return text end
+  return ("%s; it has %s%s"):format(text, table.concat(list, ", ", 1, math.min(#list, MOST)),
+    #list > MOST and (" and %d more"):format(#list - MOST) or "")
 end
 
 -- A metatable's __index for a module's table: a name that is not there is an error. A name that begins with an

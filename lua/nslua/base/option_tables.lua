@@ -10,6 +10,7 @@ local tables = {}
 -- where the second name is an option and the first is not; `of` restricts it to the functions with this word.
 tables.spellings = {
   { "maxIterations", "max_iterations" }, -- LCP, Relay, MLCP, FrictionContact ...
+  { "every", "record" }, -- run, without a checkpoint
   { "jacobian", "jac" }, -- dae
   { "yd", "ydot" }, -- consistent, diagnose
   { "first_step_size", "first_step", "scikits.odes" }, -- dae
@@ -25,6 +26,8 @@ tables.spellings = {
   { "size", "fontsize", "matplotlib" },
   { "ha", "align", "matplotlib" },
   { "horizontalalignment", "align", "matplotlib" },
+  { "width", "linewidth" }, -- of what a canvas draws
+  { "dash", "linestyle" },
   { "name", "label", of = "series" }, -- of a time plot
 }
 

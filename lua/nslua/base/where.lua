@@ -64,7 +64,7 @@ function where.missing(class, name, kind, fields)
   if type(name) ~= "string" or fields and fields[name] or name:find "^_" or is_ours(debug.getinfo(2, "S")) then
     return nil
   end
-  error(require "nslua.base.names".of_object(kind, class, name), 2)
+  error(require "nslua.base.names".of_class(kind, class, name), 2)
 end
 
 -- Lets the objects of a class, whose table is their __index, raise for a method that the class does not have. fields:

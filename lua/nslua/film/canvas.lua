@@ -6,6 +6,7 @@
 
 local colours = require "nslua.plot.style"
 local number = require "nslua.core".number_support
+local option_tables = require "nslua.base.option_tables"
 
 local canvas = { palette = colours.palette }
 
@@ -62,25 +63,24 @@ local function share(value, who, name)
   return value
 end
 
--- The keys of a style, and which of them each primitive takes.
+-- The options of a style, and which of them each primitive takes.
 local checks = {
-  color = colour, fill = colour, width = positive, alpha = share, size = positive, coils = positive,
-  seconds = positive, dash = choice("dashed", "dotted"), align = choice("left", "center", "right"),
+  color = colour, fill = colour, linewidth = positive, alpha = share, size = positive, coils = positive,
+  seconds = positive, linestyle = choice("dashed", "dotted"), fontsize = positive,
+  align = choice("left", "center", "right"),
   valign = choice("top", "middle", "bottom"), angle = finite, bold = flag, dx = finite, dy = finite,
 }
 
-local function keys(list)
-  local set = {}
-  for name in ("color alpha " .. list):gmatch "%S+" do set[name] = true end
-  return set
-end
-
+local line = "linewidth linestyle"
 local takes = {
-  line = keys "width dash", polyline = keys "width dash", arrow = keys "width dash size", arc = keys "width dash",
-  polygon = keys "width dash fill", circle = keys "width dash fill angle", rectangle = keys "width dash fill angle",
-  point = keys "size fill width", text = keys "size align valign bold dx dy", spring = keys "width coils size",
-  trace = keys "width seconds", ground = keys "width size",
+  line = line, polyline = line, arrow = line .. " size", arc = line, polygon = line .. " fill",
+  circle = line .. " fill angle", rectangle = line .. " fill angle", point = "size fill linewidth",
+  text = "fontsize align valign bold dx dy", spring = "linewidth coils size", trace = "linewidth seconds",
+  ground = "linewidth size",
 }
+
+-- What options are called in the record of an operation, where that is another name.
+local in_record = { linewidth = "width", linestyle = "dash", fontsize = "size" }
 
 -- ---- recording ----
 
@@ -101,25 +101,31 @@ function Canvas:begin()
   self.key, self.numbers = {}, {}
 end
 
-local orders = {} -- the keys of takes[kind], in one order
-for kind, set in pairs(takes) do
-  orders[kind] = {}
-  for name in pairs(set) do table.insert(orders[kind], name) end
+local orders, known = {}, {} -- by kind: the options in one order; the set of them
+for kind, words in pairs(takes) do
+  orders[kind], known[kind] = {}, {}
+  for name in ("color alpha " .. words):gmatch "%S+" do
+    table.insert(orders[kind], name)
+    known[kind][name] = true
+  end
   table.sort(orders[kind])
 end
 
-local function check_keys(who, kind, style)
+-- The style with all options as they are written here.
+local function check_keys(kind, style)
   for key in pairs(style) do
-    if not takes[kind][key] then
-      fail("%s: unknown style '%s' (known: %s)", who, tostring(key), table.concat(orders[kind], ", "))
+    if not known[kind][key] then
+      local result, message = option_tables.check(style, table.concat(orders[kind], " "), kind)
+      return result or fail("%s", message)
     end
   end
+  return style
 end
 
 local function new_operation(self, id, kind, values, turned, name)
   local op = { kind = kind, turned = turned, name = name }
   for i, key in ipairs(orders[kind]) do
-    if key ~= "angle" then op[key] = values[i] end -- an angle is one of the numbers
+    if key ~= "angle" then op[in_record[key] or key] = values[i] end -- an angle is one of the numbers
   end
   local index = #self.ops + 1
   self.ops[index], self.op_index[id] = op, index
@@ -134,8 +140,7 @@ end
 
 -- The number of an operation with its style; equal ones share it.
 local function operation(self, kind, style, turned, name)
-  style = style or no_style
-  check_keys(kind, kind, style)
+  style = check_keys(kind, style or no_style)
   local id = turned and kind .. " turned" or kind
   for i, key in ipairs(orders[kind]) do
     local value = style[key]

@@ -155,7 +155,7 @@ describe("memory stays flat", function()
     local rows = 0
     for _ = 1, host.sanitized and 10 or 40 do
       simu:reset()
-      rows = rows + #simu:run { every = 1 }
+      rows = rows + #simu:run { record = 1 }
     end
     assert.is_true(rows > 0)
     local rss = resident()

@@ -78,8 +78,8 @@ describe("run()", function()
     assert.is_nil(io.open "a.csv")
     assert.equal("run: unknown option 'foo' (known: every, record, checkpoint, stream, resume, progress, partial, observe)",
       message(simu.run, simu, { foo = 1 }))
-    assert.equal("run: every: expected 1 or more, got 0", message(simu.run, simu, { every = 0 }))
-    assert.equal("run: every: expected an integer, got number 1.5", message(simu.run, simu, { every = 1.5 }))
+    assert.equal("run: record: expected 1 or more, got 0", message(simu.run, simu, { record = 0 }))
+    assert.equal("run: record: expected an integer, got number 1.5", message(simu.run, simu, { record = 1.5 }))
     assert.equal("run: progress: expected a boolean, got number 1.0", message(simu.run, simu, { progress = 1 }))
     assert.equal("run: partial: expected a boolean, got string", message(simu.run, simu, { partial = "yes" }))
     assert.equal(0, simu:step())
@@ -92,7 +92,7 @@ describe("run()", function()
         local simu = make(1)
         models.advance(simu, at)
         if at > 0 then simu:computeOneStep() end
-        simu:run { every = 3 }
+        simu:run { record = 3 }
         assert.equal(reference[#reference], models.state(simu))
       end
     end
@@ -118,7 +118,7 @@ describe("run()", function()
         local simu = make()
         simu:setVerbose(false)
         print "ready"
-        local good, err = pcall(simu.run, simu, { every = 1 << 40 })
+        local good, err = pcall(simu.run, simu, { record = 1 << 40 })
       ]] .. postlude)
       assert.equal("", err)
       assert.equal("ready\nfalse\tinterrupted (t=? step ?)\n", out)
@@ -141,7 +141,7 @@ describe("run()", function()
           }))
         end
         local simu = make(true)
-        local good, err = pcall(simu.run, simu, { every = 1 << 40 })
+        local good, err = pcall(simu.run, simu, { record = 1 << 40 })
       ]] .. postlude)
       assert.equal("", err)
       assert.matches("^ready\nfalse\tinterrupted %(t=%? step %?%) in script.lua:%d+: relation 'clutch' computeh: "
@@ -165,7 +165,7 @@ describe("run()", function()
           }))
         end
         local simu = make(true)
-        local sol = simu:run { every = 1 << 40, partial = true }
+        local sol = simu:run { record = 1 << 40, partial = true }
         local good, err = sol.status, sol.message:match "^interrupted"
       ]] .. postlude)
       assert.equal("", err)
@@ -177,7 +177,7 @@ describe("run()", function()
       local out, err, code = interrupted(command, prelude .. [[
         local simu = models.relay(forever)
         print "ready"
-        simu:run { every = 1 << 40 }
+        simu:run { record = 1 << 40 }
         print "not reached"]])
       assert.equal("ready\n", out)
       assert.matches("script.lua:6: interrupted %(t=%S+ step %d+%)", err)
@@ -226,7 +226,7 @@ describe("run with a checkpoint", function()
   it("records each k-th row as told, and all without being told", function()
     assert.equal(21, #make():run { checkpoint = path, every = 7 })
     assert.equal(6, #make():run { checkpoint = path, every = 7, record = 4 })
-    assert.equal(6, #make():run { every = 4 })
+    assert.equal(6, #make():run { record = 4 })
     assert.equal(6, #make():run { record = 4 })
   end)
 

@@ -40,7 +40,7 @@ describe("the names in option tables", function()
       for name in row[1]:gmatch "%S+" do
         for _, spelling in ipairs(option_tables.spellings) do
           local both = (" " .. row[1] .. " "):find(" " .. spelling[2] .. " ", 1, true) and not spelling.of
-          assert.is_false(spelling[1] == name and both ~= nil and name ~= "c", row[2] .. ": " .. name)
+          assert.is_false(spelling[1] == name and both ~= nil and name ~= "c" and name ~= "every", row[2] .. ": " .. name)
         end
       end
     end
@@ -52,11 +52,17 @@ describe("the names in option tables", function()
       local dae = ns.dae("radau", function(t, y, yd) return { yd[1] + y[1] } end,
         { first_step_size = 1e-3, jacobian = function() return { { 1 } }, { { 1 } } end })
       print(dae:solve({ 0, 1 }, { 1 }, { -1 }).flag)
-      ns.plot.text(1, 2, "s", { size = 12 })]])
-    assert.equal(("LCP of size 0, solver 'default'\tMLCP of size 0, solver 'default'\n"):rep(3) .. "0\n", out)
+      ns.plot.text(1, 2, "s", { size = 12 })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }))
+      print(#ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1)):run { every = 5 })
+      ns.animation { frames = 2, draw = function(_, canvas) canvas:line(0, 0, 1, 1, { width = 3 }) end }]])
+    assert.equal(("LCP of size 0, solver 'default'\tMLCP of size 0, solver 'default'\n"):rep(3) .. "0\n3\n", out)
     assert.equal([[
 nslua: LCP: 'maxIterations' is now written 'max_iterations'; the old name works until 1.0
 nslua: dae: 'jacobian' is now written 'jac'; the old name works until 1.0
+nslua: run: 'every' is now written 'record'; the old name works until 1.0
+nslua: line: 'width' is now written 'linewidth'; the old name works until 1.0
 ]], err)
   end)
 

@@ -30,7 +30,7 @@ end
 describe("a canvas", function()
   it("keeps each primitive with its numbers and its style", function()
     local record = packed(recorded(function(c)
-      c:line(1, 2, 3, 4, { color = "blue", width = 3, dash = "dashed" })
+      c:line(1, 2, 3, 4, { color = "blue", linewidth = 3, linestyle = "dashed" })
       c:polyline({ { 1, 2 }, { 3, 4 }, { 5, 6 } })
       c:polyline({ 1, 3 }, { 2, 4 }, { color = 2 })
       c:polygon({ { 0, 0 }, { 1, 0 }, { 0, 1 } }, { fill = "#12aBcD" })
@@ -179,7 +179,8 @@ describe("a canvas", function()
     refused("text: text: expected a string, got table", function(c) c:text(0, 0, {}) end)
     refused("trace: name: expected a string, got 1", function(c) c:trace(1, 0, 0) end)
     refused("line: style: expected a table, got 'red'", function(c) c:line(0, 0, 1, 1, "red") end)
-    refused("line: unknown style 'fill' (known: alpha, color, dash, width)", function(c) c:line(0, 0, 1, 1, { fill = 1 }) end)
+    refused("line: unknown option 'fill' (known: alpha, color, linestyle, linewidth)",
+      function(c) c:line(0, 0, 1, 1, { fill = 1 }) end)
     local colours = "expected a name (ink muted faint paper black blue cyan darkgray darkgrey gray green grey " ..
       "lightgray lightgrey magenta orange pink purple red sky vermillion white yellow), a letter (b c g k m r w y), " ..
       "\"C0\" to \"C9\", a number of the palette, \"#RRGGBB\" or {r, g, b}, got "
@@ -188,8 +189,8 @@ describe("a canvas", function()
       refused("line: color: " .. colours .. shown, function(c) c:line(0, 0, 1, 1, { color = value }) end)
       refused("circle: fill: " .. colours .. shown, function(c) c:circle(0, 0, 1, { fill = value }) end)
     end
-    refused("line: width: expected a positive number, got 0", function(c) c:line(0, 0, 1, 1, { width = 0 }) end)
-    refused("line: dash: expected one of dashed, dotted, got 'x'", function(c) c:line(0, 0, 1, 1, { dash = "x" }) end)
+    refused("line: linewidth: expected a positive number, got 0", function(c) c:line(0, 0, 1, 1, { linewidth = 0 }) end)
+    refused("line: linestyle: expected one of dashed, dotted, got 'x'", function(c) c:line(0, 0, 1, 1, { linestyle = "x" }) end)
     refused("line: alpha: expected a number from 0 to 1, got 2", function(c) c:line(0, 0, 1, 1, { alpha = 2 }) end)
     refused("text: bold: expected true or false, got 1", function(c) c:text(0, 0, "a", { bold = 1 }) end)
     refused("circle: angle: expected a finite number, got 'x'", function(c) c:circle(0, 0, 1, { angle = "x" }) end)

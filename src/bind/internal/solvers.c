@@ -15,6 +15,7 @@
 #include "solvers/study/bounded.h"
 #include "solvers/components.h"
 #include "solvers/map.h"
+#include "solvers/residual.h"
 #include "solvers/mcp/mcp_jacobian.h"
 #include "solvers/mcp/mcp_map.h"
 #include "solvers/scale.h"
@@ -291,7 +292,7 @@ static int fischer_box(lua_State *L) {
   lua_pushnumber(L, ns_fischer_box(z, f, lower, upper, &at_z, &at_f));
   lua_pushnumber(L, at_z);
   lua_pushnumber(L, at_f);
-  lua_pushnumber(L, ns_mcp_violation(z, f, lower, upper));
+  lua_pushnumber(L, ns_box_violation(z, f, lower, upper));
   return 4;
 }
 

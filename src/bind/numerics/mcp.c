@@ -297,16 +297,16 @@ static void bind_mcp_push_result(lua_State *L, const McpCall *c, const NsMcpInfo
 static int mcp(lua_State *L) {
   static const char *const known[] = {"F",        "J",        "lower",  "upper", "z0", "tolerance", "max_iterations",
                                       "max_time", "restarts", "solver", NULL};
-  static const char *const solvers[] = {"default", "josephy-newton", "semismooth", NULL};
+  const char *asked;
   nsl_numerics_options(L, "mcp", known);
   NslCall *call = nsl_new_call(L, "mcp", USES);
   McpCall *c = call->self = nsl_call_take(L, call, 1, sizeof *c);
   c->L = L;
   c->at = 2;
-  NsMcpOptions options = {nsl_numerics_number(L, "mcp", "tolerance", 0, 1, 1e-10),
-                          nsl_numerics_count(L, "mcp", "max_iterations", 1, 500),
-                          nsl_numerics_number(L, "mcp", "max_time", 0, HUGE_VAL, 0),
-                          nsl_numerics_count(L, "mcp", "restarts", 0, 8), (NsMcpMethod)nsl_numerics_solver(L, "mcp", solvers)};
+  NsMcpOptions options = {
+      nsl_numerics_number(L, "mcp", "tolerance", 0, 1, 1e-10), nsl_numerics_count(L, "mcp", "max_iterations", 1, 500),
+      nsl_numerics_number(L, "mcp", "max_time", 0, HUGE_VAL, 0), nsl_numerics_count(L, "mcp", "restarts", 0, 8),
+      nsl_numerics_method(L, "mcp", ns_mcp_methods, 0, &asked)};
   read_functions(L, c);
   bind_mcp_read_data(L, call, c);
   double start = ns_search_now();

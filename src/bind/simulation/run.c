@@ -130,9 +130,11 @@ static Options bind_run_read_options(lua_State *L, int idx) {
   Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
   if (lua_isnoneornil(L, idx)) return options;
   if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
-  nsl_check_options(L, idx, "run", known);
+  int top = lua_gettop(L);
+  bool old_record = lua_getfield(L, idx, "checkpoint") == LUA_TNIL && lua_getfield(L, idx, "every") != LUA_TNIL;
+  lua_settop(L, top);
+  nsl_check_options(L, idx, "run", known + old_record); /* `every` of no checkpoint is an old spelling of `record` */
   options.checkpoints = read_checkpoints(L, idx);
-  if (!options.checkpoints.path) options.every = bind_run_count(L, idx, "every", 1);
   options.every = bind_run_count(L, idx, "record", options.every);
   if (lua_getfield(L, idx, "stream") != LUA_TNIL) options.stream = nsl_path(L, -1, "run", "stream");
   lua_pop(L, 1);

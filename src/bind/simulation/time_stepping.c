@@ -575,6 +575,7 @@ static int ts_tostring(lua_State *L) {
 
 static int ts_display(lua_State *L) {
   nsl_check_simulation(L, 1);
+  lua_settop(L, 1);
   luaL_tolstring(L, 1, NULL);
   static const char *const labels[] = {"model", "grid", "integrator", "one-step problem"};
   for (int i = 1; i <= NSL_TS_USERVALUES; i++) {

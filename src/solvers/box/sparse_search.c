@@ -201,7 +201,7 @@ static void sparse_start_inside(NsBoxSearch *box, double *z) {
 }
 
 /* The active set that z points at, z with that set's bounds, and the set polished. */
-static NsStatus sparse_finish(NsBoxSearch *box, double *z, NsStatus status) {
+static NsStatus sparse_search_finish(NsBoxSearch *box, double *z, NsStatus status) {
   NsSparseSearch *s = sparse_of(box);
   int tries;
   if (status == NS_EINTR || status == NS_ENAN) return status;
@@ -230,7 +230,7 @@ NsStatus ns_sparse_search_take(NsSparseSearch *s, NsArena *arena, const NsSparse
   s->box.map = sparse_as_map;
   s->box.start = sparse_start;
   s->box.start_inside = sparse_start_inside;
-  s->box.finish = sparse_finish;
+  s->box.finish = sparse_search_finish;
   if (arena->failed) return NS_ENOMEM;
   sparse_measure_matrix(s);
   NsStatus status = factors ? ns_sparse_map_new(&s->factors, M) : NS_OK;

@@ -10,6 +10,7 @@
 #include "base/function.h"
 #include "base/status.h"
 #include "linalg/sparse.h"
+#include "solvers/method.h"
 
 /*
 ** Find z in [lower, upper] with F_i(z) >= 0 where z_i = lower_i, <= 0 where z_i = upper_i, = 0 between: -F(z) is in
@@ -26,14 +27,15 @@ typedef struct NsMcpProblem {
   int (*sparse)(void *context, const double *z, const NsSparse **J);
 } NsMcpProblem;
 
-typedef enum NsMcpMethod { NS_MCP_DEFAULT, NS_MCP_JOSEPHY, NS_MCP_SEMISMOOTH } NsMcpMethod;
+/* All methods, NULL at the end; by ns_method_name those that scripts may ask for. */
+extern const NsMethod *const ns_mcp_methods[];
 
 typedef struct NsMcpOptions {
-  double tolerance;   /* largest backward error of an answer */
-  int max_iterations; /* Newton iterations of all attempts together */
-  double max_time;    /* seconds; 0: no limit */
-  int restarts;       /* attempts from perturbed points after the first one failed */
-  NsMcpMethod method;
+  double tolerance;       /* largest backward error of an answer */
+  int max_iterations;     /* Newton iterations of all attempts together */
+  double max_time;        /* seconds; 0: no limit */
+  int restarts;           /* attempts from perturbed points after the first one failed */
+  const NsMethod *method; /* one of ns_mcp_methods; NULL: the chain */
 } NsMcpOptions;
 
 /* What was done. Filled on failure too. */
@@ -65,7 +67,7 @@ NsMcpOptions *ns_mcp_options(NsMcp *mcp);
 
 /*
 ** Solves from z0 (n; NULL: zero), projected on the box; leaves z and w = F(z) (n each). Dense: each iteration
-** linearises F and solves the box problem (default.h) from the present point, so that an unchanged active set takes
+** linearises F and solves the box problem (box_solver.h) from the present point, so that an unchanged active set takes
 ** no pivot; when this has no solution, or its direction does not serve, proximally perturbed ones (J + mu I), the
 ** Newton direction of the Fischer-Burmeister function and its projected gradient follow, under a nonmonotone line
 ** search (Ferris, Kanzow and Munson, Feasible descent algorithms for mixed complementarity problems, Math. Prog. 86,

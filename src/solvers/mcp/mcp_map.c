@@ -25,10 +25,3 @@ double ns_fischer_box(double z, double f, double lower, double upper, double *at
   *at_f = outer_f * inner_f;
   return value;
 }
-
-double ns_mcp_violation(double z, double f, double lower, double upper) {
-  if (lower == upper) return 0;
-  if (z <= lower) return f < 0 ? -f : 0;
-  if (z >= upper) return f > 0 ? f : 0;
-  return fabs(f);
-}

@@ -18,7 +18,4 @@ double ns_fischer(double a, double b, double *da, double *db);
 */
 double ns_fischer_box(double z, double f, double lower, double upper, double *at_z, double *at_f);
 
-/* v of mcp.h: how much f violates the sign that z in [lower, upper] asks for. */
-double ns_mcp_violation(double z, double f, double lower, double upper);
-
 #endif

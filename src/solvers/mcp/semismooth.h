@@ -1,0 +1,18 @@
+/*
+** semismooth.h
+** Newton's method on maps whose zeros are the solutions of a nonlinear complementarity problem.
+*/
+#ifndef NS_SOLVERS_MCP_SEMISMOOTH_H
+#define NS_SOLVERS_MCP_SEMISMOOTH_H
+
+#include "solvers/method.h"
+
+/*
+** Each direction is that of the natural map max(min(z - l, f), z - u), an active set; when that does not serve, that of the
+** Fischer-Burmeister map, more and more regularised. One linear system each (KLU for sparse J). The mode says where it starts
+** (mcp_search.h). De Luca, Facchinei and Kanzow, A semismooth equation approach to the solution of nonlinear complementarity problems,
+** Math. Prog. 75, 1996.
+*/
+extern const NsMethod ns_mcp_semismooth;
+
+#endif
