@@ -20,6 +20,14 @@ void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues) {
   return head;
 }
 
+void nsl_set_variants(lua_State *L, const NslVariant *list) {
+  for (; list->name; list++) {
+    lua_pushinteger(L, list->which);
+    lua_pushcclosure(L, list->call, 1);
+    lua_setfield(L, -2, list->name);
+  }
+}
+
 /* __close of every type: close() (upvalue 1), unless that has been called already. */
 static int leave_scope(lua_State *L) {
   const NslHead *head = nsl_head(L, 1);

@@ -42,6 +42,21 @@ enum { NSL_FIELDS = 1, NSL_CLASS = 3 };
 
 #define NSL_MAGIC UINT64_C(0x6e736c75615f6f62)
 
+/* A function under a name, and, where several names have one body, which of them it is. A list ends with a name NULL. */
+typedef struct NslVariant {
+  const char *name;
+  lua_CFunction call;
+  int which;
+} NslVariant;
+
+/* Sets functions in the table on top, as closures on their numbers. */
+void nsl_set_variants(lua_State *L, const NslVariant *list);
+
+/* From inside such a closure: its number. */
+static inline int nsl_which(lua_State *L) {
+  return (int)lua_tointeger(L, lua_upvalueindex(1));
+}
+
 /*
 ** Pushes a new userdata of `size` bytes (a struct that starts with NslHead), zeroed, with `uservalues` user
 ** values and the type's metatable: valid before anything else can throw. Returns it.
