@@ -15,7 +15,7 @@ typedef enum Op { ADD, SUB, MUL, DIV, POW } Op;
 enum { LEAST, MOST, WHERE_LEAST, WHERE_MOST };
 
 static const char *const metamethod[] = {"__add", "__sub", "__mul", "__div", "__pow"};
-static const char sign[] = "+-*/^";
+static const char *const sign[] = {"+", "-", "*", "/", "^"};
 
 typedef struct Operand {
   Kind kind;
@@ -82,13 +82,8 @@ static bool elementwise_delegate(lua_State *L, int idx, const char *event) {
   return true;
 }
 
-static int elementwise_undefined(lua_State *L, char op, const char *hint) {
-  const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
-  return luaL_error(L, "%s %c %s: %s", left, op, right, hint);
-}
-
-static int elementwise_mismatch(lua_State *L, char op) {
-  return elementwise_undefined(L, op, "sizes do not match");
+static int elementwise_mismatch(lua_State *L, const char *op) {
+  return nsl_undefined(L, op, "sizes do not match");
 }
 
 static double apply(Op op, double a, double b) {
@@ -120,7 +115,7 @@ static bool same_shape(const Operand *a, const Operand *b) {
 static int elementwise_product(lua_State *L, const Operand *a, const Operand *b) {
   const NslGrid *x = &a->grid, *y = &b->grid;
   int inner = a->kind == MATRIX ? x->cols : x->rows;
-  if (inner != y->rows) return elementwise_mismatch(L, '*');
+  if (inner != y->rows) return elementwise_mismatch(L, "*");
   double *out = a->kind == VECTOR   ? nsl_push_vector(L, y->cols, NULL)->data
                 : b->kind == VECTOR ? nsl_push_vector(L, x->rows, NULL)->data
                                     : nsl_push_matrix(L, x->rows, y->cols, NULL)->data;
@@ -135,19 +130,19 @@ static int elementwise_product(lua_State *L, const Operand *a, const Operand *b)
 static int elementwise_multiply(lua_State *L, const Operand *a, const Operand *b) {
   if (a->kind == NUMBER || b->kind == NUMBER) return elementwise_elementwise(L, MUL, a, b);
   if (a->kind == VECTOR && b->kind == VECTOR)
-    return elementwise_undefined(L, '*', "use v:dot(w), v:mul(w) (element by element) or v:outer(w)");
+    return nsl_undefined(L, "*", "use v:dot(w), v:mul(w) (element by element) or v:outer(w)");
   return elementwise_product(L, a, b);
 }
 
 static int elementwise_divide(lua_State *L, const Operand *a, const Operand *b) {
   if (b->kind == NUMBER) return elementwise_elementwise(L, DIV, a, b);
-  if (b->kind == VECTOR && a->kind != MATRIX) return elementwise_undefined(L, '/', "use v:div(w) or v^-1 (element by element)");
-  return elementwise_undefined(L, '/', "only a number divides; A:div(B) goes element by element");
+  if (b->kind == VECTOR && a->kind != MATRIX) return nsl_undefined(L, "/", "use v:div(w) or v^-1 (element by element)");
+  return nsl_undefined(L, "/", "only a number divides; A:div(B) goes element by element");
 }
 
 static int power(lua_State *L, const Operand *a, const Operand *b) {
-  if (a->kind == MATRIX || b->kind == MATRIX) return elementwise_undefined(L, '^', "powers are of vectors, element by element");
-  if (a->kind == VECTOR && b->kind == VECTOR && !same_shape(a, b)) return elementwise_mismatch(L, '^');
+  if (a->kind == MATRIX || b->kind == MATRIX) return nsl_undefined(L, "^", "powers are of vectors, element by element");
+  if (a->kind == VECTOR && b->kind == VECTOR && !same_shape(a, b)) return elementwise_mismatch(L, "^");
   return elementwise_elementwise(L, POW, a, b);
 }
 
@@ -159,8 +154,8 @@ static int elementwise_arithmetic(lua_State *L) {
   if (a.kind == OTHER || b.kind == OTHER) {
     int foreign = a.kind == OTHER ? 1 : 2;
     if (elementwise_delegate(L, foreign, metamethod[op])) return 1;
-    if (lua_istable(L, foreign)) return elementwise_undefined(L, sign[op], "wrap the table: ns.vector{...}, ns.matrix{...}");
-    return elementwise_undefined(L, sign[op], "expected a number, a vector or a matrix");
+    if (lua_istable(L, foreign)) return nsl_undefined(L, sign[op], "wrap the table: ns.vector{...}, ns.matrix{...}");
+    return nsl_undefined(L, sign[op], "expected a number, a vector or a matrix");
   }
   switch (op) {
     case MUL: return elementwise_multiply(L, &a, &b);

@@ -147,11 +147,6 @@ void nsl_read_vector_argument(lua_State *L, int idx, const NslOperand *like, int
 
 /* ---- arithmetic ---- */
 
-int nsl_operands_undefined(lua_State *L, const char *sign, const char *hint) {
-  const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
-  return luaL_error(L, "%s %s %s: %s", left, sign, right, hint);
-}
-
 /* Pushes op of the elements of a and b, which are those at 1 and 2; b NULL: of a alone. */
 static int push_elementwise(lua_State *L, NsTapeOp op, const NslOperand *a, const NslOperand *b) {
   const NslStandIn *kind = nsl_stand_in(L);
@@ -177,14 +172,14 @@ static int stand_in_arithmetic(lua_State *L) {
   nsl_read_operand(L, 2, &b);
   bool v = a.kind == NSL_VECTOR, w = b.kind == NSL_VECTOR, m = a.kind == NSL_MATRIX || b.kind == NSL_MATRIX;
   if (a.kind == NSL_OTHER || b.kind == NSL_OTHER)
-    return nsl_operands_undefined(L, sign, v || w || m ? "expected a number, a vector or a matrix" : kind->of_numbers);
+    return nsl_undefined(L, sign, v || w || m ? "expected a number, a vector or a matrix" : kind->of_numbers);
   if (op == NS_TAPE_MUL && m && (v || w)) return kind->product(L, w);
-  if (m) return nsl_operands_undefined(L, sign, kind->of_matrices);
+  if (m) return nsl_undefined(L, sign, kind->of_matrices);
   if (op == NS_TAPE_NEG) return push_elementwise(L, op, &a, NULL);
-  if (op == NS_TAPE_MUL && v && w) return nsl_operands_undefined(L, sign, "use v:dot(w) or v:mul(w) (element by element)");
-  if (op == NS_TAPE_DIV && w) return nsl_operands_undefined(L, sign, "use v:div(w) or v^-1 (element by element)");
-  if (op == NS_TAPE_MOD || op == NS_TAPE_IDIV) return nsl_operands_undefined(L, sign, kind->of_remainders);
-  if (v && w && a.n != b.n) return nsl_operands_undefined(L, sign, "sizes do not match");
+  if (op == NS_TAPE_MUL && v && w) return nsl_undefined(L, sign, "use v:dot(w) or v:mul(w) (element by element)");
+  if (op == NS_TAPE_DIV && w) return nsl_undefined(L, sign, "use v:div(w) or v^-1 (element by element)");
+  if (op == NS_TAPE_MOD || op == NS_TAPE_IDIV) return nsl_undefined(L, sign, kind->of_remainders);
+  if (v && w && a.n != b.n) return nsl_undefined(L, sign, "sizes do not match");
   return push_elementwise(L, op, &a, &b);
 }
 

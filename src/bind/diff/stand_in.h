@@ -114,9 +114,6 @@ void nsl_stand_in_store(lua_State *L, const NslStandIn *kind, NslStandInVector *
 /* A plain vector may be a view whose owner was closed by a finaliser during an allocation: raises when that at idx is closed. */
 void nsl_operand_alive(lua_State *L, int idx);
 
-/* The method that was not found and that plain vectors do not have either; "a vector ... : sizes do not match" of operands. */
-int nsl_operands_undefined(lua_State *L, const char *sign, const char *hint);
-
 /* Sets functions in the table on top as closures on the kind and on its values, which start at stack index `first`. */
 void nsl_stand_in_functions(lua_State *L, const NslStandIn *kind, int first, const NslVariant *functions);
 

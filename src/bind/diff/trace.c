@@ -228,7 +228,7 @@ static int traced_product(lua_State *L, bool matrix_first) {
   nsl_read_operand(L, matrix_first ? 2 : 1, &v);
   nsl_matrix_alive(L, m);
   int rows = matrix_first ? m->rows : m->cols, cols = matrix_first ? m->cols : m->rows;
-  if (cols != v.n) return nsl_operands_undefined(L, "*", "sizes do not match");
+  if (cols != v.n) return nsl_undefined(L, "*", "sizes do not match");
   NslStandInVector *out = traced_push_vector(L, &v, rows);
   for (int i = 0; i < rows; i++) {
     int sum = -1;

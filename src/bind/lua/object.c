@@ -249,6 +249,11 @@ int nsl_error(lua_State *L, const char *format, ...) {
   return lua_error(L);
 }
 
+int nsl_undefined(lua_State *L, const char *sign, const char *hint) {
+  const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
+  return luaL_error(L, "%s %s %s: %s", left, sign, right, hint);
+}
+
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx) {
   idx = lua_absindex(L, idx);
   return luaL_error(L, "%s: %s: expected %s, got %s", who, what, expected, nsl_describe(L, idx));
