@@ -82,7 +82,7 @@ void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d) {
 }
 
 /* Leaves the sparse matrix on top of the stack as the one result. */
-static int sparse_finish(lua_State *L, const NslSparse *self) {
+static int finish_matrix(lua_State *L, const NslSparse *self) {
   nsl_count_memory(L, (size_t)ns_sparse_nnz(self->A) * 12 + (size_t)self->A->cols * 4);
   return 1;
 }
@@ -160,7 +160,7 @@ static int from_triplets(lua_State *L) {
   NsStatus status = ns_sparse_from_triplets(&self->A, rows, cols, vi->n, i, j, v);
   if (status == NS_ENAN) return luaL_error(L, "sparse: entries of one place overflow when added");
   sparse_check(L, status, "sparse");
-  return sparse_finish(L, self);
+  return finish_matrix(L, self);
 }
 
 /* ns.sparse{rows =, cols =, i =, j =, v =}, ns.sparse(matrix or table of rows), ns.sparse(sparse) */
@@ -169,7 +169,7 @@ static int new_sparse(lua_State *L) {
   if (A) {
     NslSparse *self = push_sparse(L);
     sparse_check(L, ns_sparse_copy(&self->A, A), "sparse");
-    return sparse_finish(L, self);
+    return finish_matrix(L, self);
   }
   if (lua_istable(L, 1) && lua_rawlen(L, 1) == 0) return from_triplets(L);
   if (!nsl_is_matrix_like(L, 1)) return nsl_bad(L, "sparse", "argument", "a table of triplets or a matrix", 1);
@@ -177,7 +177,7 @@ static int new_sparse(lua_State *L) {
   NslSparse *self = push_sparse(L);
   nsl_matrix_alive(L, m);
   sparse_check(L, ns_sparse_from_dense(&self->A, m->rows, m->cols, m->data, m->ld), "sparse");
-  return sparse_finish(L, self);
+  return finish_matrix(L, self);
 }
 
 /* Room for triplets, in userdata on the stack. */
@@ -198,7 +198,7 @@ static Triplets sparse_push_room(lua_State *L, size_t count) {
 static int push_square(lua_State *L, int n, const Triplets *t, const char *who) {
   NslSparse *self = push_sparse(L);
   sparse_check(L, ns_sparse_from_triplets(&self->A, n, n, t->count, t->i, t->j, t->v), who);
-  return sparse_finish(L, self);
+  return finish_matrix(L, self);
 }
 
 static void sparse_add_diagonal(Triplets *t, int n, int offset, const double *values, ptrdiff_t stride) {
@@ -273,7 +273,7 @@ static int push_scaled(lua_State *L, const NsSparse *A, double factor) {
   NslSparse *self = push_sparse(L);
   sparse_check(L, ns_sparse_copy(&self->A, A), "*");
   ns_sparse_scale(self->A, factor);
-  return sparse_finish(L, self);
+  return finish_matrix(L, self);
 }
 
 /* Pushes the vector at idx, contiguous. */
@@ -313,7 +313,7 @@ static int sparse_mul(lua_State *L) {
     if (A->cols != B->rows) return sparse_mismatch(L, "*", A->rows, A->cols, B->rows, B->cols);
     NslSparse *self = push_sparse(L);
     sparse_check(L, ns_sparse_multiply(&self->A, A, B), "*");
-    return sparse_finish(L, self);
+    return finish_matrix(L, self);
   }
   int other = A ? 2 : 1;
   if (!A) A = B;
@@ -363,7 +363,7 @@ static int sparse_sum(lua_State *L, double beta, const char *op) {
     if (A->rows != B->rows || A->cols != B->cols) return sparse_mismatch(L, op, A->rows, A->cols, B->rows, B->cols);
     NslSparse *self = push_sparse(L);
     sparse_check(L, ns_sparse_add(&self->A, 1, A, beta, B), op);
-    return sparse_finish(L, self);
+    return finish_matrix(L, self);
   }
   if (A && nsl_test_matrix(L, 2)) return add_dense(L, A, 2, 1, beta, op);
   if (B && nsl_test_matrix(L, 1)) return add_dense(L, B, 1, beta, 1, op);
@@ -425,14 +425,14 @@ static int sparse_transpose(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   NslSparse *self = push_sparse(L);
   sparse_check(L, ns_sparse_transpose(&self->A, A), "transpose");
-  return sparse_finish(L, self);
+  return finish_matrix(L, self);
 }
 
 static int sparse_copy(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   NslSparse *self = push_sparse(L);
   sparse_check(L, ns_sparse_copy(&self->A, A), "copy");
-  return sparse_finish(L, self);
+  return finish_matrix(L, self);
 }
 
 static int sparse_diagonal(lua_State *L) {

@@ -155,7 +155,7 @@ int nsl_operands_undefined(lua_State *L, const char *sign, const char *hint) {
 /* Pushes op of the elements of a and b, which are those at 1 and 2; b NULL: of a alone. */
 static int push_elementwise(lua_State *L, NsTapeOp op, const NslOperand *a, const NslOperand *b) {
   const NslStandIn *kind = nsl_stand_in(L);
-  int n = a->kind == NSL_VECTOR ? a->n : b->n;
+  int n = b && a->kind != NSL_VECTOR ? b->n : a->n;
   if (b) check_same(L, a, b);
   NslStandInVector *out = kind->push_vector(L, a->stands_in ? a : b, n);
   nsl_operand_alive(L, 1);

@@ -10,7 +10,12 @@
 #include "base/memory.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
-#include "solvers/contact/mixed_methods.h"
+#include "solvers/contact/mixed_embed.h"
+#include "solvers/contact/mixed_interior.h"
+#include "solvers/contact/mixed_newton.h"
+#include "solvers/contact/mixed_plane.h"
+#include "solvers/contact/mixed_sweep.h"
+#include "solvers/contact/mixed_system.h"
 
 enum { ROOM = 30 };
 
@@ -20,11 +25,8 @@ typedef struct Call {
   NsArena arena;
   NsMixed *solver;
   NsSparse *sparse;
-  NsMixedNewton newton;
-  NsMixedPlane plane;
-  NsMixedEmbed embed;
-  NsMixedSweeps sweeps;
-  NsMixedInterior interior;
+  const NsMethod *method;
+  void *work; /* of the method */
   NsMixedSystem system;
 } Call;
 
@@ -34,14 +36,10 @@ static int spec_mixed_call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   ns_mixed_free(c->solver);
   ns_sparse_free(c->sparse);
-  ns_mixed_newton_release(&c->newton);
-  ns_mixed_plane_release(&c->plane);
-  ns_mixed_embed_release(&c->embed);
-  ns_mixed_sweeps_release(&c->sweeps);
-  ns_mixed_interior_release(&c->interior);
+  if (c->method) c->method->release(c->work);
   ns_mixed_system_release(&c->system);
   ns_arena_release(&c->arena);
-  c->solver = NULL, c->sparse = NULL;
+  c->solver = NULL, c->sparse = NULL, c->method = NULL;
   return 0;
 }
 
@@ -220,6 +218,9 @@ static NsStatus solve_system(Call *c, const Given *g) {
 static int mixed_part(lua_State *L) {
   static const char *const methods[] = {"measure",    "newton", "plane",    "embed",     "sweeps", "interior",
                                         "associated", "system", "proximal", "conjugate", NULL};
+  static const NsMethod *const owners[] = {
+      NULL, &ns_mixed_newton,   &ns_mixed_plane,    &ns_mixed_embed, &ns_mixed_sweeps, &ns_mixed_interior, &ns_mixed_interior,
+      NULL, &ns_mixed_interior, &ns_mixed_conjugate};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   luaL_checkstack(L, ROOM, NULL);
@@ -239,19 +240,21 @@ static int mixed_part(lua_State *L) {
                    .load = ns_arena_doubles(&c->arena, n)};
   if (c->arena.failed) return luaL_error(L, "not enough memory");
   bool exact = true;
+  c->method = owners[method];
+  if (c->method && c->method->reserve(&c->work, NULL) != NS_OK) return luaL_error(L, "not enough memory");
   ns_mixed_prepare(&v);
   for (int i = 0; i < n; i++) g.z[i] = g.guess[i];
   switch (method) {
-    case 1: info.status = ns_mixed_newton(&c->newton, &v, count, g.z, g.w, &info); break;
-    case 2: info.status = ns_mixed_plane(&c->plane, &v, g.z, &info); break;
-    case 3: info.status = ns_mixed_embed(&c->embed, &v, g.z, &exact, &info); break;
-    case 4: info.status = ns_mixed_sweeps(&c->sweeps, &v, count, g.z, g.w, &info); break;
-    case 5: info.status = ns_mixed_interior(&c->interior, &v, g.z, &info); break;
-    case 6: info.status = ns_mixed_associated(&c->interior, &v, g.z, &info); break;
+    case 1: info.status = ns_mixed_newton_solve(c->work, &v, count, g.z, g.w, &info); break;
+    case 2: info.status = ns_mixed_plane_solve(c->work, &v, g.z, &info); break;
+    case 3: info.status = ns_mixed_embed_solve(c->work, &v, g.z, &exact, &info); break;
+    case 4: info.status = ns_mixed_sweeps_solve(c->work, &v, count, g.z, g.w, &info); break;
+    case 5: info.status = ns_mixed_interior_solve(c->work, &v, g.z, &info); break;
+    case 6: info.status = ns_mixed_associated_solve(c->work, &v, g.z, &info); break;
     case 7: info.status = solve_system(c, &g); break;
-    case 8: info.status = ns_mixed_proximal(&c->interior, &v, 0.1, g.z, &info); break;
+    case 8: info.status = ns_mixed_proximal_solve(c->work, &v, 0.1, g.z, &info); break;
     case 9:
-      info.status = ns_mixed_conjugate(&c->sweeps, &v, (int)spec_mixed_number_field(L, "least", 0), count, g.z, g.w, &info);
+      info.status = ns_mixed_conjugate_solve(c->work, &v, (int)spec_mixed_number_field(L, "least", 0), count, g.z, g.w, &info);
       break;
     default: break;
   }

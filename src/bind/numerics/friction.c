@@ -14,6 +14,7 @@
 #include "bind/array/matrix.h"
 #include "bind/numerics/answer.h"
 #include "bind/array/vector.h"
+#include "solvers/contact/friction_chain.h"
 #include "solvers/contact/friction_residual.h"
 #include "solvers/contact/mixed.h"
 
@@ -33,10 +34,6 @@ typedef struct Call {
 static const NslType call_type = {.name = "nslua.numerics.friction"};
 
 static const char *const keys[] = {"W", "q", "mu", "solver", "tolerance", "max_iterations", "r0", NULL};
-/* "lcp", the last, is a method of the plane. */
-static const char *const plane_solvers[] = {"default", "nsgs", "newton", "first_order", "lcp", NULL};
-static const char *const space_solvers[] = {"default", "nsgs", "newton", "first_order", NULL};
-
 static int bind_friction_call_gc(lua_State *L) {
   Call *c = lua_touserdata(L, 1);
   ns_mixed_free(c->solver);
@@ -147,10 +144,12 @@ static int bind_friction_solve(lua_State *L, int dim, const char *who) {
   c->who = who;
   c->dim = dim;
   if (ns_mixed_new(&c->solver) != NS_OK) luaL_error(L, "not enough memory");
-  int method = nsl_numerics_solver(L, who, dim == 2 ? plane_solvers : space_solvers);
+  const char *asked;
+  const NsMethod *method = nsl_numerics_method(L, who, ns_friction_methods, dim == 2 ? NS_TAKES_PLANE : NS_TAKES_SPACE, &asked);
   *ns_mixed_options(c->solver) = (NsMixedOptions){.tolerance = nsl_numerics_number(L, who, "tolerance", 0, 1, 1e-8),
                                                   .max_iterations = nsl_numerics_count(L, who, "max_iterations", 1, 0),
-                                                  .contacts = NS_CONTACTS_DEFAULT + (NsContactsMethod)method};
+                                                  .contacts = true,
+                                                  .method = method};
   bind_friction_read_data(L, c);
   NslGuard guard;
   nsl_guard_begin(&guard, L);

@@ -12,7 +12,8 @@
 #include "solvers/balance.h"
 #include "solvers/components.h"
 #include "solvers/contact/friction_residual.h"
-#include "solvers/contact/mixed_methods.h"
+#include "solvers/contact/mixed_chain.h"
+#include "solvers/contact/mixed_scale.h"
 #include "solvers/residual.h"
 
 /*

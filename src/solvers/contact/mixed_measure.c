@@ -2,12 +2,13 @@
 ** mixed_measure.c
 ** Products, and how well a candidate solves a problem of rows and contacts.
 */
+#include "solvers/contact/mixed_measure.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "solvers/contact/friction_residual.h"
-#include "solvers/contact/mixed_methods.h"
 #include "solvers/residual.h"
 
 /* Beyond this many times what is explained a size counts no more. */
