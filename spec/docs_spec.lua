@@ -213,6 +213,10 @@ local function lua_classes()
   local line, plane = ns.contact.line({ 0, 0 }, { 0, 1 }), ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })
   local nsds, law = ns.NonSmoothDynamicalSystem(0, 1), ns.NewtonImpactFrictionNSL(0, 0, 0, 3)
   local found, model, canvas = {}, ns.numerics.model(), nil
+  local file = os.tmpname() .. ".csv"
+  ns.save(file, { t = { 0, 1 } })
+  local record = ns.load(file)
+  os.remove(file)
   local film = ns.animation { frames = 1, draw = function(_, drawn) canvas = drawn end }
   for receiver, object in pairs {
     result = ns.solve_ivp(function() return 0 end, { 0, 1 }, { 0 }), dae = ns.dae("radau", print), line = line, plane = plane,
@@ -223,6 +227,7 @@ local function lua_classes()
   } do
     found[receiver] = getmetatable(object).__index
   end
+  found.record = setmetatable({}, { __index = function(_, name) return record[name] end })
   ns.plot.close()
   for _, object in ipairs { sys, sys.ground, N, N.x, me.Point "O", sys:kane {}, sys:embedded { q0 = { 0 } } } do
     found[getmetatable(object).__name] = getmetatable(object).__index

@@ -43,6 +43,11 @@ static inline bool ns_mixed_sparse(const NsMixedProblem *p) {
   return p->sparse && (!p->W || p->n > NS_MIXED_DENSE_ROWS);
 }
 
+/*
+** Fills *kinds. NS_ENAN, NS_EARG: a group or a size is none, see ns_mixed_solve; W and q are not looked at.
+*/
+NsStatus ns_mixed_look(const NsMixedProblem *p, NsMixedKinds *kinds);
+
 /* The entry (i, j) of W. */
 double ns_mixed_entry(const NsMixedProblem *p, int i, int j);
 
