@@ -120,10 +120,7 @@ for _, name in ipairs(names) do
   print(("%-16s%18.3e%14.1e%12s"):format(name, r.off, r.deepest, r.rest and ("%.5g"):format(r.rest) or "-"))
 end
 
-if opt.csv then
-  options.write_csv(opt.csv, { "row", "t", "q", "v", "p", "lambda" }, told.rows)
-  print(("written: %d rows to %s"):format(#told.rows, opt.csv))
-end
+options.save_csv(opt.csv, { "row", "t", "q", "v", "p", "lambda" }, told.rows)
 
 -- The ball in motion: its height is that of its lowest point; 60 frames in a second, as far as there are steps.
 if opt.animate then

@@ -174,10 +174,7 @@ if opt.times == 1 then
   print(("%.4g ms a step, the slowest %.4g ms"):format((os.clock() - started) / (#rows - 1) * 1e3, slowest * 1e3))
 end
 
-if opt.csv then
-  options.write_csv(opt.csv, { "k", "t", "kinetic", "potential", "fastest", "linked", "closed", "least_gap" }, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "k", "t", "kinetic", "potential", "fastest", "linked", "closed", "least_gap" }, rows)
 
 if opt.animate then
   local T, energy = {}, {}

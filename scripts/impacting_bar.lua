@@ -70,11 +70,8 @@ print(("momentum: %.8g of %.8g, the wall gave %.8g"):format(rho * L * last[7], -
 print(("energy: %.8g of %.8g, impacts took %.3g, the scheme %.3g"):format(
   last[9], rows[1][9], math.max(0, -energy.impacts), math.max(0, -energy.numerical)))
 
-if opt.csv then
-  local names = { "k", "t", "gap", "w_end", "v_wall", "v_end", "v_mean", "force", "energy", "impacts" }
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "k", "t", "gap", "w_end", "v_wall", "v_end", "v_mean", "force", "energy", "impacts" },
+  rows)
 
 -- ---- pictures ----
 

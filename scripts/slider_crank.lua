@@ -104,10 +104,7 @@ print(("at the end: crank %.8g rad, %.8g rad/s, slider at %.8g m"):format(last[3
 print(("energy: %.8g J at the start, %.8g J at the end; impacts and friction took %.4g, the scheme %.2g"):format(
   rows[1][11], energy.total, -energy.impacts - energy.friction, -energy.numerical - energy.forces))
 
-if opt.csv then
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, names, rows)
 
 -- ---- pictures ----
 

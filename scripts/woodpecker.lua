@@ -84,10 +84,7 @@ end
 print(("\nenergy: %.8g mJ at the start, %.8g at the end; impacts took %.6g, friction %.6g"):format(
   1e3 * start.total, 1e3 * energy.total, -1e3 * energy.impacts, -1e3 * energy.friction))
 
-if opt.csv then
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, names, rows)
 
 -- ---- pictures ----
 

@@ -173,4 +173,11 @@ function options.write_csv(path, names, rows)
   end
 end
 
+-- The same, and tells of it; nothing when there is no path, as without the option --csv.
+function options.save_csv(path, names, rows)
+  if not path then return end
+  options.write_csv(path, names, rows)
+  print(("written: %d rows to %s"):format(#rows, path))
+end
+
 return options
