@@ -1,5 +1,6 @@
 -- The woodpecker toy: a sleeve that can tilt on a pole, and a bird on a spring at the sleeve. It goes down the pole
--- in jerks: the tilted sleeve jams by friction, the bird swings, its beak knocks on the pole, the sleeve comes loose.
+-- in jerks: the tilted sleeve jams by friction, the bird swings, its beak knocks on the pole, the sleeve comes
+-- loose.
 --
 --   M q'' + K q = f + H_N' lambda_N + H_T' lambda_T      q = (y, a, b): height, angles of the sleeve and of the bird
 --

@@ -1,6 +1,6 @@
 -- nslua.help.annotations: the names of the reference as LuaCATS annotations, library/nslua.lua, for editors.
 --
--- Types of arguments follow from the names that the reference gives them, which mean the same everywhere.
+-- The types of arguments follow from their names in the reference: a name has the same meaning everywhere.
 local entries = require "nslua.help.entry"
 local pages = require "nslua.help.pages"
 
@@ -23,7 +23,7 @@ for names, kind in pairs {
   for name in names:gmatch "%S+" do types[name] = kind end
 end
 
--- What constructors give whose class has another name.
+-- The classes of constructors that have another name than their class.
 local results = { EventDriven = "nslua.TimeStepping", TimeSteppingDirectProjection = "nslua.TimeStepping" }
 
 local reserved = {}
@@ -58,7 +58,7 @@ local function options_of(signature)
   return #fields > 0 and "{ " .. table.concat(fields, ", ") .. " }" or "table"
 end
 
--- The words of the reference for types, as LuaCATS has them.
+-- The types of the reference and their names in LuaCATS.
 local words = {
   vector = "nslua.vector|number[]", matrix = "nslua.matrix|number[][]", ["sparse matrix"] = "nslua.sparse_matrix",
   list = "any[]",

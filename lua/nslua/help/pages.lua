@@ -92,7 +92,7 @@ end
 
 local STARTS = 4 -- the weight of a name at the start of its block
 
--- The classes that a block of methods tells of.
+-- The classes whose methods a block describes.
 local function classes_of(block)
   local own = block.kind == "item" and block[1]:match "^Of (`[^:]*`): "
   if not own then return block.section.classes end
@@ -101,8 +101,8 @@ local function classes_of(block)
   return classes
 end
 
--- How much a span looks like the place where its name is told of: at the start of a row or an item, with arguments;
--- what tells of a method only mentions it.
+-- How likely it is that a code span is the place where its name is described: it is at the start of a row or an
+-- item, and has arguments. In a block that describes a method, other names are only mentioned.
 local function weight(block, span)
   if block.kind == "item" and block[1]:find "^`:" then return 0 end
   local has_arguments = span.code:find "[%({]" and 2 or 0
@@ -242,7 +242,7 @@ local function show(block, width)
   return pages.wrap(pages.plain(block[1]), width, item and "* " or "", item and "  " or "")
 end
 
--- Blocks, apart by empty lines but for rows and items that follow each other.
+-- Joins blocks with empty lines between them, but not between rows of a table or items of a list.
 local function show_blocks(blocks, width)
   local parts, before = {}, nil
   for _, block in ipairs(blocks) do
@@ -262,14 +262,14 @@ local function index_of(section, block)
   end
 end
 
--- Whether a paragraph begins to tell of something else.
+-- Whether a paragraph begins the description of something else.
 local function turns(block)
   local kind = block.kind
   return kind == "item" or kind == "paragraph" and block[1]:find "^`ns%." or kind == "row" and not block.header
 end
 
--- The block of an entry, and after a paragraph what belongs to it: of a list the items, when the first one tells of a
--- method of what the entry makes, `model:solve()` of numerics.model.
+-- The block of an entry, and after a paragraph what belongs to it: of a list the items, when the first one tells of
+-- a method of what the entry makes, `model:solve()` of numerics.model.
 local function show_old_entry(entry, width)
   local section, block = entry.block.section, entry.block
   local list, at = { block }, index_of(section, block) + 1
