@@ -5,42 +5,11 @@
 local ns = require "nslua"
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
 local common = dofile(directory .. "common.lua")
+local models = dofile(directory .. "models.lua")
+local clutch, stepping = models.clutch, models.stepping
+local given, duals, compiled = models.relation.given, models.relation.duals, models.relation.compiled
 
 local STEPS = 400
-
--- ---- the relation, four ways ----
-
--- luacheck: push ignore 212/self
-local function given(s)
-  local Clutch = ns.class(ns.FirstOrderNonLinearR, "clutch")
-  function Clutch:computeh(_, x, _, _, y) y[1] = s * x[1] end
-  function Clutch:computeg(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end
-  function Clutch:computeJachx(_, _, _, _, C) C[1][1] = s end
-  function Clutch:computeJachlambda() end
-  function Clutch:computeJacgx(_, _, lambda, _, K)
-    K[4][2] = -lambda[1]
-    K[4][3] = lambda[1]
-    K[4][4] = lambda[1]
-  end
-  function Clutch:computeJacglambda(_, x, _, _, B) B[4][1] = x[4] - x[2] + x[3] end
-  return Clutch()
-end
-
--- luacheck: pop
-
-local function duals(s)
-  return ns.FirstOrderNonLinearR {
-    h = function(_, x, _, _, y) y[1] = s * x[1] end,
-    g = function(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end,
-  }
-end
-
-local function compiled(s)
-  return ns.FirstOrderNonLinearR {
-    h = ns.compile(function(_, x, _, _, y) y[1] = s * x[1] end),
-    g = ns.compile(function(_, x, lambda, _, r) r[4] = lambda[1] * (x[4] - x[2] + x[3]) end),
-  }
-end
 
 -- The Jacobians given, each call counted.
 local function counted(s, counts)
@@ -60,21 +29,6 @@ local function counted(s, counts)
     end),
     Jacglambda = count("Jacglambda", function(_, x, _, _, B) B[4][1] = x[4] - x[2] + x[3] end),
   }
-end
-
-local function clutch(relation)
-  local A = { { 0, 0, 0, 0 }, { 0, 0, 0, 1 }, { 0, 0, 0, -4 }, { 0, 1, -1, 0 } }
-  local dyn = ns.FirstOrderLinearTIDS({ 5, 10, 5, 0.5 }, A)
-  dyn:setbPtr { -1, 10, -40, 0 }
-  dyn:setMPtr(ns.diag { 1, 1, 1, 0 })
-  local nsds = ns.NonSmoothDynamicalSystem(0, 20)
-  nsds:insertDynamicalSystem(dyn)
-  local inter = ns.Interaction(ns.RelayNSL(1, 0, 1), relation)
-  nsds:link(inter, dyn)
-  local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.05), ns.EulerMoreauOSI(1, 1), ns.Relay())
-  simu:setNewtonMaxIteration(100)
-  simu:setNewtonTolerance(1e-10)
-  return simu, dyn, inter
 end
 
 -- The loop of the notebook: t, the four states and lambda into a row, step by step.
@@ -97,16 +51,6 @@ local function by_hand(simu, dyn, inter)
   end
 end
 
--- The same without a row of results.
-local function bare(simu)
-  return function()
-    while simu:hasNextEvent() do
-      simu:computeOneStep()
-      simu:nextStep()
-    end
-  end
-end
-
 -- ---- measuring ----
 
 local python, no_python = common.siconos "clutch.py"
@@ -116,7 +60,7 @@ local program, no_program = common.compile("clutch.c", "cc", "-O2 -std=c11 -D_XO
 local function ours(relation, result)
   local simu, dyn, inter = clutch(relation)
   local loop = by_hand(simu, dyn, inter)
-  local run, steps = function() simu:run { progress = false } end, bare(simu)
+  local run, steps = function() simu:run { progress = false } end, stepping(simu)
   result.loop = math.min(result.loop or math.huge, common.per_step(simu, STEPS, loop, 60))
   result.bare = math.min(result.bare or math.huge, common.per_step(simu, STEPS, steps, 60))
   result.run = math.min(result.run or math.huge, common.per_step(simu, STEPS, run, 60))

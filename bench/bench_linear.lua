@@ -5,50 +5,11 @@
 local ns = require "nslua"
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
 local common = dofile(directory .. "common.lua")
+local models = dofile(directory .. "models.lua")
+local stepping = models.stepping
 
 -- Siconos' own C++ programs of the same models, microseconds a step as documented.
 local documented = { filippov = 5.15, relay_oscillator = 4.69, circuit_rlcd = 4.47, diode_bridge = 5.40 }
-
-local root2 = math.sqrt(2)
-local models = {
-  {
-    name = "filippov", h = 1e-3, steps = 1999, theta = 0.5, x0 = { 3, 3 },
-    A = { { 0, 0 }, { 0, 0 } }, B = { { 2, -52 }, { 52, 2 } }, C = { { 1, 0 }, { 0, 1 } }, D = { { 0, 0 }, { 0, 0 } },
-    relays = 2,
-  },
-  {
-    name = "relay_oscillator", h = 1e-2, steps = 9999, theta = 0.5, x0 = { 0, 3 * root2 / (2 * math.pi), 0 },
-    A = { { 0, 1, 0 }, { 0, 0, 1 }, { 0, -3, -2 } }, B = { { 0 }, { 0 }, { 1 } }, C = { { 1, 0, 0 } }, D = { { 0 } },
-    relays = 1,
-  },
-  {
-    name = "circuit_rlcd", h = 1e-5, steps = 499, theta = 0.5000000000001, x0 = { 10, 0 },
-    A = { { 0, -1e6 }, { 100, 0 } }, B = { { -1e6 }, { 0 } }, C = { { -1, 0 } }, D = { { 1000 } },
-    pairs = 1,
-  },
-  {
-    name = "diode_bridge", h = 1e-6, steps = 4999, theta = 0.5, x0 = { 10, 0 },
-    A = { { 0, -1e6 }, { 100, 0 } },
-    B = { { 0, 0, -1e6, 1e6 }, { 0, 0, 0, 0 } },
-    C = { { 0, 0 }, { 0, 0 }, { -1, 0 }, { 1, 0 } },
-    D = { { 1e-3, 1e-3, -1, 0 }, { 1e-3, 1e-3, 0, -1 }, { 1, 0, 0, 0 }, { 0, 1, 0, 0 } },
-    pairs = 4,
-  },
-}
-
-local function build(model)
-  local T = (model.steps + 0.5) * model.h
-  local dyn = ns.FirstOrderLinearTIDS(model.x0, model.A)
-  local nsds = ns.NonSmoothDynamicalSystem(0, T)
-  nsds:insertDynamicalSystem(dyn)
-  local relation = ns.FirstOrderLinearTIR { C = model.C, D = model.D, B = model.B }
-  local law = model.relays and ns.RelayNSL(model.relays, -1, 1) or ns.ComplementarityConditionNSL(model.pairs)
-  local inter = ns.Interaction(law, relation)
-  nsds:link(inter, dyn)
-  local problem = model.relays and ns.Relay() or ns.LCP()
-  local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, model.h), ns.EulerMoreauOSI(model.theta), problem)
-  return simu, dyn, inter
-end
 
 -- The loop by hand, every number of the step stored.
 local function by_hand(simu, dyn, inter)
@@ -72,18 +33,9 @@ local function by_hand(simu, dyn, inter)
   end
 end
 
-local function stepping(simu)
-  return function()
-    while simu:hasNextEvent() do
-      simu:computeOneStep()
-      simu:nextStep()
-    end
-  end
-end
-
 -- The least of two rounds, one before the peers and one after.
 local function ours(model, result)
-  local simu, dyn, inter = build(model)
+  local simu, dyn, inter = models.linear_simulation(model)
   local steps = simu:numberOfSteps()
   assert(steps == model.steps)
   local count = math.max(10, 50000 // steps)
@@ -115,7 +67,7 @@ local function apart(a, b)
 end
 
 local times, against, last = {}, {}, {}
-for _, model in ipairs(models) do
+for _, model in ipairs(models.linear) do
   local us = {}
   ours(model, us)
   local py, cc = common.peer(python, model.name), common.peer(cxx, model.name)

@@ -8,7 +8,8 @@ local common = dofile(directory .. "common.lua")
 local reference = directory .. "../spec/reference/"
 local boxes = dofile(reference .. "numerics_problems.lua")
 local frictions = dofile(reference .. "friction_problems.lua")
-local friction = dofile(directory .. "../spec/random_friction.lua")
+package.path = directory .. "../spec/?.lua;" .. package.path
+local friction = require "random_friction"
 local inf = math.huge
 
 -- ---- problems, by set ----

@@ -96,7 +96,8 @@ end
 common.table("PSOR on an obstacle problem", { "", "non-zeros", "a sweep, us", "a sweep and non-zero, ns" }, rows)
 say("a sweep", points)
 
-local random_friction = dofile(directory .. "../spec/random_friction.lua")
+package.path = directory .. "../spec/?.lua;" .. package.path
+local random_friction = require "random_friction"
 for dim = 2, 3 do
   rows, points = {}, {}
   for _, n in ipairs(sizes) do

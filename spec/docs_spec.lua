@@ -1,4 +1,4 @@
--- The documentation told to be true: README.md, docs/*.md and docs/reference/*.md.
+-- The documentation told to be true: README.md, CONTRIBUTING.md, docs/*.md and docs/reference/*.md.
 --
 -- Every ```lua block is run on its own, with `ns` there; after a line <!-- continues --> it is run after the block
 -- before it. What it prints must be shown, in comments that start with -- > (one for each line printed, after a
@@ -9,7 +9,7 @@ local ns = require "nslua"
 local annotations = require "nslua.help.annotations"
 local entries = require "nslua.help.entry"
 
-local files = { "README.md" }
+local files = { "README.md", "CONTRIBUTING.md" }
 for _, directory in ipairs { "docs/", "docs/reference/" } do
   for name in host.list(directory):gmatch "%S+" do
     if name:find "%.md$" then files[#files + 1] = directory .. name end
@@ -213,6 +213,10 @@ local function lua_classes()
   local line, plane = ns.contact.line({ 0, 0 }, { 0, 1 }), ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })
   local nsds, law = ns.NonSmoothDynamicalSystem(0, 1), ns.NewtonImpactFrictionNSL(0, 0, 0, 3)
   local found, model, canvas = {}, ns.numerics.model(), nil
+  local file = os.tmpname() .. ".csv"
+  ns.save(file, { t = { 0, 1 } })
+  local record = ns.load(file)
+  os.remove(file)
   local film = ns.animation { frames = 1, draw = function(_, drawn) canvas = drawn end }
   for receiver, object in pairs {
     result = ns.solve_ivp(function() return 0 end, { 0, 1 }, { 0 }), dae = ns.dae("radau", print), line = line, plane = plane,
@@ -223,6 +227,7 @@ local function lua_classes()
   } do
     found[receiver] = getmetatable(object).__index
   end
+  found.record = setmetatable({}, { __index = function(_, name) return record[name] end })
   ns.plot.close()
   for _, object in ipairs { sys, sys.ground, N, N.x, me.Point "O", sys:kane {}, sys:embedded { q0 = { 0 } } } do
     found[getmetatable(object).__name] = getmetatable(object).__index

@@ -110,9 +110,10 @@ local function near(b, word)
   for _, name in ipairs(b.names) do
     if name:lower():find(plain, 1, true) then add(name) end
   end
-  for i, section in ipairs(b.sections) do
-    local is_index = i == 1
-    if not is_index and section.text:lower():find(plain, 1, true) then add("'" .. pages.top(section).title .. "'") end
+  for _, section in ipairs(b.sections) do
+    local top = pages.top(section)
+    local is_index = top == b.sections[1]
+    if not is_index and section.text:lower():find(plain, 1, true) then add("'" .. top.title .. "'") end
   end
   return found
 end

@@ -6,9 +6,9 @@
 --   model:solve()
 --   x = x + h * M * model:value(u)
 --
--- complements(e, v) states: e >= 0 where v is at its lower bound, e <= 0 where it is at its upper bound, e = 0 where
--- it is between them (the convention of JuMP and of PATH). With bounds 0 and infinity: 0 <= e _|_ v >= 0.
--- equation(e) states e = 0 and belongs to a variable without bounds.
+-- complements(e, v) states: e >= 0 where v is at its lower bound, e <= 0 where v is at its upper bound, and e = 0
+-- where v is between them (the convention of JuMP and of PATH). With the bounds 0 and infinity this is
+-- 0 <= e _|_ v >= 0. equation(e) states e = 0; it determines a variable without bounds.
 --
 -- Expressions are made by arithmetic on variables, parameters, numbers, and arrays of them, vectors and matrices.
 -- Sums, and products with numbers and parameters, stay affine: such a model is solved as a box problem
@@ -425,8 +425,8 @@ local function make(ns)
   local solve_options = "solver tolerance max_iterations warm"
 
   -- model:solve{solver =, tolerance =, max_iterations =, warm = true}: the result table of ns.numerics.box or mcp.
-  -- When it says success = false there are no values until a solve succeeds. With warm = false it starts at the
-  -- start values.
+  -- After a result with success = false the model has no values until a solve succeeds. With warm = false the solve
+  -- starts at the start values.
   function Model:solve(options)
     local o = check_options(options, "solve", solve_options)
     self.plan = self.plan or make_plan(self)

@@ -14,7 +14,7 @@ for i = 3, #arg do
   if arg[i] == "--log" then log = true end
   if arg[i] == "--only" then
     only = {}
-    for n in arg[i + 1]:gmatch "%d+" do only[tonumber(n)] = true end
+    for n in (arg[i + 1] or ""):gmatch "%d+" do only[tonumber(n)] = true end
   end
 end
 
@@ -528,7 +528,7 @@ end
 
 for name, list in pairs(book.methods) do
   for _, method in ipairs(list) do
-    for _, class in ipairs(method.block.section.classes) do
+    for _, class in ipairs(method.classes) do
       methods[class] = methods[class] or {}
       if not left_out[name] and not name:find "^animate" and name ~= "plot" then
         table.insert(methods[class], { name = name, signature = method.signature })

@@ -150,8 +150,10 @@ local cases = {
   { "mechanics", { ds = function(ds) ds:setBoundaryConditions(ns.FixedBC { 2 }) end }, "4 states",
     "4 states, 1 velocities prescribed" },
   { "body", { inertia = 2 * ns.eye(3) }, "'ds 1': mass: ", "'ds 1': mass: " },
-  { "body", { ds = with("setIsMextExpressedInInertialFrame", true) }, "interaction 1", "'ds 1': mExt in the inertial frame" },
-  { "body", { ds = with("setComputeMExtFunction", function() end) }, "interaction 1", "'ds 1': mExt: a function of time" },
+  { "body", { ds = with("setIsMextExpressedInInertialFrame", true) }, "'ds 1': mExt in the inertial frame: no",
+    "'ds 1': mExt in the inertial frame: yes" },
+  { "body", { ds = with("setComputeMExtFunction", function() end) }, "'ds 1': mExt in the inertial frame: no",
+    "'ds 1': mExt: a function of time" },
   { "body", { ds = with("setComputeMIntFunction", function() end) }, "interaction 1", "'ds 1': mInt: a callback" },
   -- laws and relations
   { "mixed", { law = ns.MixedComplementarityConditionNSL(1, 2) }, "'interaction 1': equalities of its law: ",

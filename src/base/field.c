@@ -9,7 +9,8 @@
 /* The bytes of a field without arrays, by type. */
 static const size_t scalar_bytes[NS_FIELD_CALLBACK + 1] = {
     [NS_FIELD_NUMBER] = sizeof(double), [NS_FIELD_COUNT] = sizeof(int), [NS_FIELD_FLAG] = sizeof(bool),
-    [NS_FIELD_WORD] = sizeof(int),      [NS_FIELD_LONG] = sizeof(long), [NS_FIELD_POINT] = 3 * sizeof(double)};
+    [NS_FIELD_WORD] = sizeof(int),      [NS_FIELD_LONG] = sizeof(long), [NS_FIELD_POINT] = 3 * sizeof(double),
+    [NS_FIELD_METHOD] = sizeof(void *)};
 
 const NsField *ns_field_find(const NsField *fields, const char *name) {
   size_t length = strcspn(name, "?");

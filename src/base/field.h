@@ -23,6 +23,7 @@ typedef enum NsFieldType {
   NS_FIELD_POINT,   /* double[3] */
   NS_FIELD_TEXT,    /* char[rows], ended by a zero byte */
   NS_FIELD_INDICES, /* int *, `rows` of them, from 0 */
+  NS_FIELD_METHOD,  /* const NsMethod * (solvers/method.h); NULL: the default */
   NS_FIELD_COEF,    /* NsCoef (model/coef.h), rows x cols; cols 0: a vector */
   NS_FIELD_CALLBACK /* NsFunction */
 } NsFieldType;
@@ -70,6 +71,7 @@ typedef struct NsField {
 #define NS_FIELD_A_POINT(name, of, member, flags) NS_FIELD_ENTRY(name, NS_FIELD_POINT, flags, of, member, 0, 0, 0, 0)
 #define NS_FIELD_A_TEXT(name, of, member, flags)                                                                               \
   NS_FIELD_ENTRY(name, NS_FIELD_TEXT, flags, of, member, 0, 0, sizeof(((of *)0)->member), 0)
+#define NS_FIELD_A_METHOD(name, of, member, flags) NS_FIELD_ENTRY(name, NS_FIELD_METHOD, flags, of, member, 0, 0, 0, 0)
 #define NS_FIELD_A_WORD(name, of, member, words, flags)                                                                        \
   { name, NS_FIELD_WORD, flags, offsetof(of, member), 0, 0, 0, 0, words }
 #define NS_FIELD_A_VECTOR(name, of, member, size, flags)                                                                       \

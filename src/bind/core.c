@@ -24,8 +24,9 @@
 #include "bind/lua/options.h"
 #include "bind/numerics/box.h"
 #include "bind/numerics/answer.h"
-#include "bind/numerics/friction.h"
+#include "bind/ode/dae.h"
 #include "bind/ode/ode.h"
+#include "bind/ode/root.h"
 #include "bind/file/process.h"
 #include "bind/array/samples.h"
 #include "bind/simulation/simulation.h"
@@ -68,8 +69,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_numerics_mcp,
     nsl_open_numerics_cone,
     nsl_open_numerics_study,
-    nsl_open_numerics_friction,
-    nsl_open_numerics_mixed,
+    nsl_open_numerics_contacts,
     nsl_open_ode,
     nsl_open_root,
     nsl_open_dae,

@@ -11,11 +11,14 @@
 
 /* ---- classes ---- */
 
-static const NsField fields[] = {
-    NS_FIELD_A_COEF_VECTOR("prescribedVelocity", NsBoundary, velocity, n, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT),
-    NS_FIELD_A_TEXT("name", NsBoundary, name, NS_FIELD_SETTER),
-    NS_FIELD_INDEX_LIST("velocityIndices", NsBoundary, index, n, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT),
-    NS_FIELD_A_VECTOR("harmonic", NsBoundary, harmonic, nharmonic, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT), NS_FIELD_END};
+#define FIELDS                                                                                                                 \
+  NS_FIELD_A_COEF_VECTOR("prescribedVelocity", NsBoundary, velocity, n, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT),                  \
+      NS_FIELD_A_TEXT("name", NsBoundary, name, NS_FIELD_SETTER),                                                              \
+      NS_FIELD_INDEX_LIST("velocityIndices", NsBoundary, index, n, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT)
+
+static const NsField fields[] = {FIELDS, NS_FIELD_END};
+static const NsField harmonic_fields[] = {
+    FIELDS, NS_FIELD_A_VECTOR("harmonic", NsBoundary, harmonic, nharmonic, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT), NS_FIELD_END};
 
 /* m stands for the velocities that are prescribed. */
 static const NsSlot slots[] = {
@@ -30,7 +33,7 @@ const char ns_boundary_harmonic_text[] = "HarmonicBC";
 const NsModelClass ns_boundary_general = {
     .name = ns_boundary_general_text, .noun = NOUN, .fields = fields, .slots = slots, .nslots = 1};
 const NsModelClass ns_boundary_fixed = {.name = ns_boundary_fixed_text, .noun = NOUN, .fields = fields};
-const NsModelClass ns_boundary_harmonic = {.name = ns_boundary_harmonic_text, .noun = NOUN, .fields = fields};
+const NsModelClass ns_boundary_harmonic = {.name = ns_boundary_harmonic_text, .noun = NOUN, .fields = harmonic_fields};
 
 const NsModelClass *const ns_boundary_classes[] = {
 #define X(name) &ns_boundary_##name,

@@ -20,15 +20,14 @@ static const double kappa[ORDERS + 1] = {0, -0.1850, -1.0 / 9, -0.0823, -0.0415,
 static const double gamma_of[ORDERS + 1] = {0, 1, 1.5, 11.0 / 6, 25.0 / 12, 137.0 / 60};
 
 typedef struct Bdf {
-  NsOdeProblem problem;
-  NsStepperState state;
+  NsStepper base;
   NsArena arena;
   NsLu *lu;
   double *D[DIFFERENCES]; /* backward differences of y at t with the length h */
   double *E[ORDERS + 1];  /* those of the last step, for its dense output */
   double *rows[ORDERS];
   double *y_old, *trial, *move, *psi, *d, *f, *J, *system;
-  double t_end, h_limit, h, lu_c, tolerance, rate;
+  double h, lu_c, tolerance, rate;
   int order, equal, iterations, dense_order;
   bool started, J_known, J_fresh;
 } Bdf;
@@ -41,20 +40,20 @@ static double error_constant(int k) {
   return kappa[k] * gamma_of[k] + 1.0 / (k + 1);
 }
 
-static void bdf_destroy(void *self) {
-  if (!self) return;
-  Bdf *b = self;
+static void bdf_destroy(NsStepper *stepper) {
+  if (!stepper) return;
+  Bdf *b = (Bdf *)stepper;
   ns_lu_free(b->lu);
   ns_arena_release(&b->arena);
   ns_free(b);
 }
 
-static NsStatus bdf_create(void **self, const NsOdeProblem *problem) {
-  *self = NULL;
+static NsStatus bdf_create(NsStepper **stepper, const NsOdeProblem *problem) {
+  *stepper = NULL;
   Bdf *b = ns_alloc(1, sizeof *b);
   if (!b) return NS_ENOMEM;
   int n = problem->n;
-  b->problem = *problem;
+  b->base.problem = *problem;
   for (int i = 0; i < DIFFERENCES; i++) b->D[i] = ns_arena_doubles(&b->arena, n);
   for (int i = 0; i <= ORDERS; i++) b->E[i] = ns_arena_doubles(&b->arena, n);
   for (int i = 0; i < ORDERS; i++) b->rows[i] = ns_arena_doubles(&b->arena, n);
@@ -64,37 +63,26 @@ static NsStatus bdf_create(void **self, const NsOdeProblem *problem) {
   b->system = ns_arena_matrix(&b->arena, n, n);
   NsStatus status = b->arena.failed ? NS_ENOMEM : ns_lu_new(&b->lu, n);
   if (status != NS_OK) {
-    bdf_destroy(b);
+    bdf_destroy(&b->base);
     return status;
   }
-  b->tolerance = fmax(10 * DBL_EPSILON / fmax(problem->rtol, DBL_EPSILON), fmin(0.03, sqrt(problem->rtol)));
-  *self = b;
+  b->base.state.y_old = b->y_old;
+  b->base.state.y = b->D[0];
+  b->base.rows = b->rows;
+  b->tolerance = ns_ode_newton_tolerance(problem->rtol);
+  *stepper = &b->base;
   return NS_OK;
 }
 
-static void bdf_start(void *self, double t, const double *y, double t_end, double h_first) {
-  Bdf *b = self;
-  b->state = (NsStepperState){.t_old = t, .t = t, .h_next = h_first};
-  b->t_end = t_end;
-  b->h_limit = INFINITY;
+static void bdf_start(NsStepper *stepper, double t, const double *y, double t_end, double h_first) {
+  Bdf *b = (Bdf *)stepper;
+  ns_ode_start(stepper, t, y, b->D[0], t_end, h_first);
   b->started = b->J_known = false;
   b->lu_c = 0;
-  memmove(b->D[0], y, (size_t)b->problem.n * sizeof *y);
-}
-
-static void bdf_limit(void *self, double h_most) {
-  ((Bdf *)self)->h_limit = h_most;
-}
-
-static void bdf_look(const void *self, NsStepperState *state) {
-  const Bdf *b = self;
-  *state = b->state;
-  state->y_old = b->y_old;
-  state->y = b->D[0];
 }
 
 static NsStatus bdf_rate(Bdf *b, double t, const double *y, double *ydot, NsError *err) {
-  return ns_ode_rate(&b->problem, t, y, ydot, &b->state.evaluations, err);
+  return ns_ode_rate(&b->base.problem, t, y, ydot, &b->base.state.evaluations, err);
 }
 
 /* ---- differences ---- */
@@ -117,7 +105,7 @@ static void change_length(Bdf *b, double ratio) {
       RU[i][j] = 0;
       for (int l = 0; l <= k; l++) RU[i][j] += R[i][l] * U[l][j];
     }
-  for (int i = 0; i < b->problem.n; i++) {
+  for (int i = 0; i < b->base.problem.n; i++) {
     double now[ORDERS + 1] = {0};
     for (int j = 1; j <= k; j++)
       for (int l = 0; l <= k; l++) now[j] += RU[l][j] * b->D[l][i];
@@ -129,14 +117,14 @@ static void change_length(Bdf *b, double ratio) {
 
 /* The first differences. */
 static NsStatus bdf_prepare(Bdf *b, NsError *err) {
-  int n = b->problem.n;
-  double h = b->state.h_next, sign = b->t_end < b->state.t ? -1 : 1;
-  NsStatus status = bdf_rate(b, b->state.t, b->D[0], b->f, err);
+  int n = b->base.problem.n;
+  double h = b->base.state.h_next, sign = b->base.t_end < b->base.state.t ? -1 : 1;
+  NsStatus status = bdf_rate(b, b->base.state.t, b->D[0], b->f, err);
   if (status == NS_OK && h == 0)
-    status = ns_ode_first_length(&b->problem, b->state.t, b->D[0], b->f, b->t_end, 2, b->trial, b->move, &b->state.evaluations,
-                                 &h, err);
+    status = ns_ode_first_length(&b->base.problem, b->base.state.t, b->D[0], b->f, b->base.t_end, 2, b->trial, b->move,
+                                 &b->base.state.evaluations, &h, err);
   if (status != NS_OK) return status;
-  b->h = sign * fmax(h, ns_ode_least(b->state.t));
+  b->h = sign * fmax(h, ns_ode_least(b->base.state.t));
   for (int i = 0; i < n; i++) b->D[1][i] = b->h * b->f[i];
   b->order = 1;
   b->equal = 0;
@@ -147,10 +135,10 @@ static NsStatus bdf_prepare(Bdf *b, NsError *err) {
 /* ---- Newton ---- */
 
 static NsStatus bdf_evaluate_jacobian(Bdf *b, double t, NsError *err) {
-  int n = b->problem.n;
+  int n = b->base.problem.n;
   memset(b->J, 0, (size_t)n * (size_t)n * sizeof *b->J);
-  NsStatus status = b->problem.jacobian(b->problem.context, t, b->trial, b->J, err);
-  b->state.jacobians++;
+  NsStatus status = b->base.problem.jacobian(b->base.problem.context, t, b->trial, b->J, err);
+  b->base.state.jacobians++;
   b->lu_c = 0;
   b->J_known = b->J_fresh = status == NS_OK;
   return status;
@@ -158,14 +146,14 @@ static NsStatus bdf_evaluate_jacobian(Bdf *b, double t, NsError *err) {
 
 /* I - c J. */
 static NsStatus bdf_factor(Bdf *b, double c) {
-  int n = b->problem.n;
+  int n = b->base.problem.n;
   if (b->lu_c == c) return NS_OK;
   for (int j = 0; j < n; j++) {
     for (int i = 0; i < n; i++) b->system[i + (ptrdiff_t)j * n] = -c * b->J[i + (ptrdiff_t)j * n];
     b->system[j + (ptrdiff_t)j * n] += 1;
   }
   NsStatus status = ns_lu_factor(b->lu, b->system, n);
-  b->state.factorizations++;
+  b->base.state.factorizations++;
   b->lu_c = status == NS_OK ? c : 0;
   return status;
 }
@@ -173,7 +161,7 @@ static NsStatus bdf_factor(Bdf *b, double c) {
 /* trial = the prediction; psi = what the past adds to the formula; d = 0. */
 static void bdf_predict(Bdf *b) {
   int k = b->order;
-  for (int i = 0; i < b->problem.n; i++) {
+  for (int i = 0; i < b->base.problem.n; i++) {
     double sum = b->D[0][i], past = 0;
     for (int j = 1; j <= k; j++) {
       sum += b->D[j][i];
@@ -187,7 +175,7 @@ static void bdf_predict(Bdf *b) {
 
 /* Simplified Newton from the prediction; NS_ENOCONV when it does not converge. */
 static NsStatus bdf_newton(Bdf *b, double t, double c, NsError *err) {
-  int n = b->problem.n;
+  int n = b->base.problem.n;
   double before = 0;
   b->rate = 0;
   for (int k = 0;; k++) { /* the last of NEWTON_MOST has converged, or would not */
@@ -195,7 +183,7 @@ static NsStatus bdf_newton(Bdf *b, double t, double c, NsError *err) {
     if (status != NS_OK) return status;
     for (int i = 0; i < n; i++) b->move[i] = c * b->f[i] - b->psi[i] - b->d[i];
     ns_lu_solve(b->lu, 1, b->move, n > 0 ? n : 1);
-    double norm = ns_ode_norm(&b->problem, b->move, b->trial, b->trial);
+    double norm = ns_ode_norm(&b->base.problem, b->move, b->trial, b->trial);
     if (!isfinite(norm)) return NS_ENOCONV;
     double theta = b->rate = k > 0 ? norm / before : 0;
     if (k > 0 && norm > 0 && (theta >= 1 || pow(theta, NEWTON_MOST - 1 - k) / (1 - theta) * norm > b->tolerance))
@@ -230,12 +218,12 @@ static double safety(const Bdf *b) {
 }
 
 static double bdf_scaled(const Bdf *b, double constant, const double *difference) {
-  return fabs(constant) * ns_ode_norm(&b->problem, difference, b->trial, b->trial);
+  return fabs(constant) * ns_ode_norm(&b->base.problem, difference, b->trial, b->trial);
 }
 
 /* The differences at the new time; those that the dense output needs are put aside. */
 static void bdf_update(Bdf *b, double t_new) {
-  int n = b->problem.n, k = b->order;
+  int n = b->base.problem.n, k = b->order;
   for (int i = 0; i < n; i++) {
     b->D[k + 2][i] = b->d[i] - b->D[k + 1][i];
     b->D[k + 1][i] = b->d[i];
@@ -243,8 +231,8 @@ static void bdf_update(Bdf *b, double t_new) {
   }
   for (int j = 0; j <= k; j++) memcpy(b->E[j], b->D[j], (size_t)n * sizeof(double));
   b->dense_order = k;
-  b->state.t = t_new;
-  b->state.steps++;
+  b->base.state.t = t_new;
+  b->base.state.steps++;
   b->J_fresh = false;
 }
 
@@ -267,12 +255,12 @@ static void choose_order(Bdf *b, double error) {
 /* ---- a step ---- */
 
 static NsStatus bdf_try_lengths(Bdf *b, NsError *err) {
-  double t = b->state.t, least = ns_ode_least(t);
-  for (;; b->state.rejected++) {
-    double left = fabs(b->t_end - t);
+  double t = b->base.state.t, least = ns_ode_least(t);
+  for (;; b->base.state.rejected++) {
+    double left = fabs(b->base.t_end - t);
     bool last = fabs(b->h) >= left;
     if (last && fabs(b->h) > left) change_length(b, left / fabs(b->h));
-    double t_new = last ? b->t_end : t + b->h, error = INFINITY;
+    double t_new = last ? b->base.t_end : t + b->h, error = INFINITY;
     NsStatus status = bdf_solve(b, t_new, err);
     if (status == NS_OK) error = bdf_scaled(b, error_constant(b->order), b->d);
     if (status == NS_OK && error <= 1) {
@@ -291,25 +279,25 @@ static NsStatus bdf_try_lengths(Bdf *b, NsError *err) {
   }
 }
 
-static NsStatus bdf_step(void *self, NsError *err) {
-  Bdf *b = self;
+static NsStatus bdf_step(NsStepper *stepper, NsError *err) {
+  Bdf *b = (Bdf *)stepper;
   NsStatus status = b->started ? NS_OK : bdf_prepare(b, err);
-  memcpy(b->y_old, b->D[0], (size_t)b->problem.n * sizeof(double));
-  b->state.t_old = b->state.t;
-  if (status == NS_OK && fabs(b->h) > b->h_limit) change_length(b, b->h_limit / fabs(b->h));
+  memcpy(b->y_old, b->D[0], (size_t)b->base.problem.n * sizeof(double));
+  b->base.state.t_old = b->base.state.t;
+  if (status == NS_OK && fabs(b->h) > b->base.h_limit) change_length(b, b->base.h_limit / fabs(b->h));
   if (status == NS_OK) status = bdf_try_lengths(b, err);
-  b->h_limit = INFINITY;
-  b->state.h_next = fabs(b->h);
+  b->base.h_limit = INFINITY;
+  b->base.state.h_next = fabs(b->h);
   return status;
 }
 
 /* ---- dense output ---- */
 
 /* Newton's polynomial through the last values, x = 0 at t_old and 1 at t, in the form of ns_dense_at. */
-static NsStatus bdf_interpolate(void *self, NsError *err) {
-  Bdf *b = self;
+static NsStatus bdf_interpolate(NsStepper *stepper, NsError *err) {
+  Bdf *b = (Bdf *)stepper;
   (void)err;
-  for (int i = 0; i < b->problem.n; i++) {
+  for (int i = 0; i < b->base.problem.n; i++) {
     double e[ORDERS + 1] = {0};
     for (int j = 1; j <= b->dense_order; j++) e[j] = b->E[j][i];
     b->rows[0][i] = e[1];
@@ -321,9 +309,4 @@ static NsStatus bdf_interpolate(void *self, NsError *err) {
   return NS_OK;
 }
 
-static const double *bdf_row(const void *self, int i) {
-  return ((const Bdf *)self)->rows[i];
-}
-
-const NsStepperClass ns_bdf_class = {"BDF",    ORDERS,          true,    bdf_create, bdf_destroy, bdf_start, bdf_limit,
-                                     bdf_step, bdf_interpolate, bdf_row, bdf_look};
+const NsStepperClass ns_bdf_class = {"BDF", ORDERS, true, bdf_create, bdf_destroy, bdf_start, bdf_step, bdf_interpolate};

@@ -7,6 +7,14 @@
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
+#include <string.h>
+
+void ns_ode_start(NsStepper *s, double t, const double *y, double *to, double t_end, double h_first) {
+  s->state = (NsStepperState){.t_old = t, .t = t, .h_next = h_first, .y_old = s->state.y_old, .y = s->state.y};
+  s->t_end = t_end;
+  s->h_limit = INFINITY;
+  memmove(to, y, (size_t)s->problem.n * sizeof *y);
+}
 
 NsStatus ns_ode_rate(const NsOdeProblem *problem, double t, const double *y, double *ydot, long *count, NsError *err) {
   ++*count;
@@ -61,6 +69,14 @@ NsStatus ns_ode_too_short(double t, double least, NsError *err) {
 
 bool ns_ode_shorten(NsStatus status) {
   return status == NS_ERETRY || status == NS_ENAN;
+}
+
+double ns_ode_factor(double error, int power) {
+  return error == 0 ? 10 : fmin(10, fmax(0.2, 0.9 * pow(error, -1.0 / power)));
+}
+
+double ns_ode_newton_tolerance(double rtol) {
+  return fmax(10 * DBL_EPSILON / fmax(rtol, DBL_EPSILON), fmin(0.03, sqrt(rtol)));
 }
 
 NsStatus ns_ode_first_length(const NsOdeProblem *problem, double t, const double *y, const double *ydot, double t_end,

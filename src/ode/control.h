@@ -7,7 +7,17 @@
 
 #include <stdbool.h>
 
-#include "ode/problem.h"
+#include "ode/stepper.h"
+
+/* What every method does to start: where it stands, y being copied to `to`; y_old and y of its state stay. */
+void ns_ode_start(NsStepper *stepper, double t, const double *y, double *to, double t_end, double h_first);
+
+/* Swaps two blocks. */
+static inline void ns_ode_swap(double **a, double **b) {
+  double *c = *a;
+  *a = *b;
+  *b = c;
+}
 
 /* ydot = f(t, y), counted in *count and finite: NS_ENAN names the component and t. */
 NsStatus ns_ode_rate(const NsOdeProblem *problem, double t, const double *y, double *ydot, long *count, NsError *err);
@@ -43,6 +53,15 @@ NsStatus ns_ode_too_short(double t, double least, NsError *err);
 
 /* Whether a shorter step may help after this status. */
 bool ns_ode_shorten(NsStatus status);
+
+/*
+** The factor by which a length changes after an error, in units of what is accepted, of an estimate of the order power - 1: the next
+** one is then about 0.9^power. At most 10, at least 0.2. Hairer, Norsett and Wanner I, section II.4.
+*/
+double ns_ode_factor(double error, int power);
+
+/* The tolerance of the Newton iterations in a step, in units of the accepted error. Hairer and Wanner II, section IV.8. */
+double ns_ode_newton_tolerance(double rtol);
 
 /*
 ** The length of the first step from (t, y), ydot known, towards t_end, for an error estimate of the order `power` - 1.

@@ -1,39 +1,34 @@
 /*
 ** dop853.c
-** Dormand and Prince's method of order 8: stages, error estimate, step control, dense output.
+** Dormand and Prince's method of order 8: coefficients and error estimate.
 */
 #include "ode/dop853.h"
 
 #include <float.h>
 #include <math.h>
-#include <string.h>
 
-#include "base/arena.h"
-#include "base/memory.h"
-#include "ode/control.h"
+/* The 12 stages, the rate at the end (12) and the three of the dense output; its rows. */
+enum { STAGES = 12, ALL_STAGES = 16, DENSE = 7 };
 
-/* The 12 stages, the derivative at the end (12) and the three of the dense output; its polynomials beyond the cubic. */
-enum { STAGES = 12, ALL_STAGES = 16, DENSE = 7, DENSE_ROWS = DENSE - 3 };
-
-static const double nodes[ALL_STAGES] = {0.0,
-                                         0.526001519587677318785587544488e-01,
-                                         0.789002279381515978178381316732e-01,
-                                         0.118350341907227396726757197510,
-                                         0.281649658092772603273242802490,
-                                         0.333333333333333333333333333333,
-                                         0.25,
-                                         0.307692307692307692307692307692,
-                                         0.651282051282051282051282051282,
-                                         0.6,
-                                         0.857142857142857142857142857142,
-                                         1.0,
-                                         1.0,
-                                         0.1,
-                                         0.2,
-                                         0.777777777777777777777777777778};
+static const double dop853_nodes[ALL_STAGES] = {0.0,
+                                                0.526001519587677318785587544488e-01,
+                                                0.789002279381515978178381316732e-01,
+                                                0.118350341907227396726757197510,
+                                                0.281649658092772603273242802490,
+                                                0.333333333333333333333333333333,
+                                                0.25,
+                                                0.307692307692307692307692307692,
+                                                0.651282051282051282051282051282,
+                                                0.6,
+                                                0.857142857142857142857142857142,
+                                                1.0,
+                                                1.0,
+                                                0.1,
+                                                0.2,
+                                                0.777777777777777777777777777778};
 
 /* Row 12 are the weights of the solution. */
-static const NsOdeRow stages[ALL_STAGES] = {
+static const NsOdeRow dop853_stages[ALL_STAGES] = {
     {0, {{0, 0}}},
     {1, {{0, 5.26001519587677318785587544488e-2}}},
     {2, {{0, 1.97250569845378994544595329183e-2}, {1, 5.91751709536136983633785987549e-2}}},
@@ -127,20 +122,20 @@ static const NsOdeRow stages[ALL_STAGES] = {
 };
 
 /* The embedded formulas, as differences from the solution: of order 5, and of order 3 (beside the weights). */
-static const NsOdeRow fifth = {8,
-                               {{0, 0.1312004499419488073250102996e-1},
-                                {5, -0.1225156446376204440720569753e1},
-                                {6, -0.4957589496572501915214079952},
-                                {7, 0.1664377182454986536961530415e1},
-                                {8, -0.3503288487499736816886487290},
-                                {9, 0.3341791187130174790297318841},
-                                {10, 0.8192320648511571246570742613e-1},
-                                {11, -0.2235530786388629525884427845e-1}}};
-static const NsOdeRow third = {
+static const NsOdeRow dop853_fifth = {8,
+                                      {{0, 0.1312004499419488073250102996e-1},
+                                       {5, -0.1225156446376204440720569753e1},
+                                       {6, -0.4957589496572501915214079952},
+                                       {7, 0.1664377182454986536961530415e1},
+                                       {8, -0.3503288487499736816886487290},
+                                       {9, 0.3341791187130174790297318841},
+                                       {10, 0.8192320648511571246570742613e-1},
+                                       {11, -0.2235530786388629525884427845e-1}}};
+static const NsOdeRow dop853_third = {
     3,
     {{0, 0.244094488188976377952755905512}, {8, 0.733846688281611857341361741547}, {11, 0.220588235294117647058823529412e-1}}};
 
-static const NsOdeRow dense_rows[4] = {
+static const NsOdeRow dop853_dense[DENSE - 3] = {
     {12,
      {{0, -0.84289382761090128651353491142e1},
       {5, 0.56671495351937776962531783590},
@@ -195,121 +190,30 @@ static const NsOdeRow dense_rows[4] = {
       {15, -0.14972683625798562581422125276e3}}},
 };
 
-struct NsDop853 {
-  NsOdeProblem problem;
-  NsDop853State state;
-  NsArena arena;
-  double *y_old, *y, *trial, *sum;
-  double *K[ALL_STAGES]; /* derivatives; K[0] at the start, K[STAGES] at the end of a step */
-  double *F[DENSE];      /* the dense output's coefficients */
-  double t_end, h_limit;
-  const double *pace; /* NULL: plain scales */
-  int places;
-  bool start_known, end_known; /* K[0] is that of y at t; K[STAGES] is that of y */
-};
-
-NsStatus ns_dop853_new(NsDop853 **out, const NsOdeProblem *problem) {
-  *out = NULL;
-  NsDop853 *rk = ns_alloc(1, sizeof *rk);
-  if (!rk) return NS_ENOMEM;
-  int n = problem->n;
-  rk->problem = *problem;
-  double **vectors[] = {&rk->y_old, &rk->y, &rk->trial, &rk->sum};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&rk->arena, n);
-  for (int i = 0; i < ALL_STAGES; i++) rk->K[i] = ns_arena_doubles(&rk->arena, n);
-  for (int i = 0; i < DENSE; i++) rk->F[i] = ns_arena_doubles(&rk->arena, n);
-  rk->state.y_old = rk->y_old;
-  rk->state.y = rk->y;
-  if (rk->arena.failed) {
-    ns_dop853_free(rk);
-    return NS_ENOMEM;
-  }
-  *out = rk;
-  return NS_OK;
-}
-
-void ns_dop853_free(NsDop853 *rk) {
-  if (!rk) return;
-  ns_arena_release(&rk->arena);
-  ns_free(rk);
-}
-
-const NsDop853State *ns_dop853_state(const NsDop853 *rk) {
-  return &rk->state;
-}
-
-void ns_dop853_start(NsDop853 *rk, double t, const double *y, double t_end, double h_first) {
-  rk->state = (NsDop853State){.t_old = t, .t = t, .h_next = h_first, .y_old = rk->y_old, .y = rk->y};
-  rk->t_end = t_end;
-  rk->h_limit = INFINITY;
-  rk->start_known = false;
-  ns_dop853_replace(rk, y);
-}
-
-void ns_dop853_replace(NsDop853 *rk, const double *y) {
-  memmove(rk->y, y, (size_t)rk->problem.n * sizeof *y);
-  rk->end_known = false;
-}
-
-void ns_dop853_weigh(NsDop853 *rk, const double *pace, int places) {
+void ns_dop853_weigh(NsRk *rk, const double *pace, int places) {
   rk->pace = pace;
   rk->places = places;
 }
 
-void ns_dop853_limit(NsDop853 *rk, double h_most) {
-  rk->h_limit = h_most;
-}
-
-/* ---- stages ---- */
-
-static NsStatus dop853_rate(NsDop853 *rk, double t, const double *y, double *ydot, NsError *err) {
-  return ns_ode_rate(&rk->problem, t, y, ydot, &rk->state.evaluations, err);
-}
-
-/* sum (n) = the terms of a row. */
-static void dop853_combine(const NsDop853 *rk, const NsOdeRow *row, double *sum) {
-  ns_ode_combine(rk->problem.n, row, rk->K, sum);
-}
-
-/* K[stage], from (t_old, y_old) with the length h; `at` gets the argument. */
-static NsStatus take_stage(NsDop853 *rk, int stage, double h, double *at, NsError *err) {
-  ns_ode_point(rk->problem.n, &stages[stage], rk->K, rk->y_old, h, at);
-  return dop853_rate(rk, rk->state.t_old + nodes[stage] * h, at, rk->K[stage], err);
-}
-
-/* From (t_old, y_old), K[0] known: the solution after h into `trial`, and K[STAGES] there. */
-static NsStatus dop853_take_stages(NsDop853 *rk, double h, NsError *err) {
-  for (int s = 1; s <= STAGES; s++) {
-    NsStatus status = take_stage(rk, s, h, rk->trial, err);
-    if (status != NS_OK) return status;
-  }
-  return NS_OK;
-}
-
-/* ---- step control ---- */
-
-static double dop853_scale(const NsDop853 *rk, int i, double a, double b) {
-  return rk->problem.atol[i] + rk->problem.rtol * ns_ode_larger(fabs(a), fabs(b));
-}
-
 /* What is accepted of the error of element i in the trial, which has the length h. */
-static double trial_scale(const NsDop853 *rk, int i, double h) {
+static double trial_scale(const NsRk *rk, int i, double h) {
+  const NsOdeProblem *p = &rk->base.problem;
   double a = rk->y_old[i], b = rk->trial[i];
-  if (!rk->pace) return dop853_scale(rk, i, a, b);
+  if (!rk->pace) return p->atol[i] + p->rtol * ns_ode_larger(fabs(a), fabs(b));
   double size = i < rk->places ? fabs(b - a) : ns_ode_larger(fabs(a), fabs(b));
-  double accepted = rk->problem.atol[i] + fabs(h) * rk->pace[i] + rk->problem.rtol * size, least = ns_ode_least(rk->state.t);
+  double accepted = p->atol[i] + fabs(h) * rk->pace[i] + p->rtol * size, least = ns_ode_least(rk->base.state.t);
   if (fabs(h) > 64 * least) return accepted;
   return accepted + 4 * least * ns_ode_larger(fabs(rk->K[0][i]), fabs(rk->K[STAGES][i]));
 }
 
 /* The estimated error of the trial over what is accepted: the fifth-order one, damped by the third-order one. */
-static double dop853_error_norm(NsDop853 *rk, double h) {
-  int n = rk->problem.n, counted = 0;
+static double dop853_error(NsRk *rk, double h) {
+  int n = rk->base.problem.n, counted = 0;
   double five = 0, three = 0;
   double *e5 = rk->F[0], *e3 = rk->F[1];
-  dop853_combine(rk, &fifth, e5);
-  dop853_combine(rk, &stages[STAGES], e3);
-  dop853_combine(rk, &third, rk->sum);
+  ns_ode_combine(n, &dop853_fifth, rk->K, e5);
+  ns_ode_combine(n, &dop853_stages[STAGES], rk->K, e3);
+  ns_ode_combine(n, &dop853_third, rk->K, rk->sum);
   for (int i = 0; i < n; i++) {
     double s = trial_scale(rk, i, h);
     if (s == INFINITY) continue;
@@ -323,143 +227,14 @@ static double dop853_error_norm(NsDop853 *rk, double h) {
   return isfinite(norm) ? norm : INFINITY;
 }
 
-/* The factor that makes the error of the next step about 0.9^8 of what is accepted. */
-static double dop853_factor(double error) {
-  return error == 0 ? 10 : fmin(10, fmax(0.2, 0.9 * pow(error, -1.0 / 8)));
+NsStatus ns_dop853_new(NsRk **rk, const NsOdeProblem *problem) {
+  static const NsRkMethod method = {STAGES, ALL_STAGES, DENSE, 8, dop853_nodes, dop853_stages, dop853_dense, dop853_error};
+  return ns_rk_new(rk, &method, problem);
 }
 
-static double rms(const NsDop853 *rk, const double *v, const double *minus) {
-  double sum = 0;
-  for (int i = 0; i < rk->problem.n; i++) {
-    double s = dop853_scale(rk, i, rk->y_old[i], 0), d = v[i] - (minus ? minus[i] : 0);
-    if (s == 0) s = DBL_MIN;
-    sum += d / s * (d / s);
-  }
-  return rk->problem.n > 0 ? sqrt(sum / rk->problem.n) : 0;
+static NsStatus dop853_create(NsStepper **stepper, const NsOdeProblem *problem) {
+  return ns_dop853_new((NsRk **)stepper, problem);
 }
 
-/* The first length: an explicit Euler step tells the size of the second derivative. K[0] is known. */
-static NsStatus dop853_first_length(NsDop853 *rk, double *length, NsError *err) {
-  double way = fabs(rk->t_end - rk->state.t), sign = rk->t_end < rk->state.t ? -1 : 1;
-  double d0 = rms(rk, rk->y_old, NULL), d1 = rms(rk, rk->K[0], NULL);
-  double h0 = fmin(way, d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1);
-  for (int i = 0; i < rk->problem.n; i++) rk->trial[i] = rk->y_old[i] + sign * h0 * rk->K[0][i];
-  NsStatus status = dop853_rate(rk, rk->state.t + sign * h0, rk->trial, rk->K[1], err);
-  *length = fmin(way, h0);
-  if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
-  double d2 = rms(rk, rk->K[1], rk->K[0]) / h0, most = fmax(d1, d2);
-  double h1 = most <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / most, 1.0 / 8);
-  *length = fmin(way, fmin(100 * h0, h1));
-  return status;
-}
-
-static bool dop853_worth_shortening(NsStatus status) {
-  return status == NS_ERETRY || status == NS_ENAN;
-}
-
-/* Tries lengths until one is accepted: the step is then in trial and K. */
-static NsStatus dop853_try_lengths(NsDop853 *rk, double h, double *taken, NsError *err) {
-  double t = rk->state.t, sign = rk->t_end < t ? -1 : 1;
-  double least = 10 * DBL_EPSILON * fmax(fabs(t), DBL_MIN / DBL_EPSILON);
-  bool rejected = false;
-  h = fmax(h, least);
-  for (;; rejected = true, rk->state.rejected++) {
-    bool last = h >= fabs(rk->t_end - t);
-    if (last) h = fabs(rk->t_end - t);
-    NsStatus status = dop853_take_stages(rk, sign * h, err);
-    if (status != NS_OK && !dop853_worth_shortening(status)) return status;
-    double error = status == NS_OK ? dop853_error_norm(rk, sign * h) : INFINITY;
-    if (error <= 1) {
-      *taken = sign * h;
-      double next = h * (rejected ? fmin(1, dop853_factor(error)) : dop853_factor(error));
-      rk->state.h_next = last && rk->state.h_next > next ? rk->state.h_next : next;
-      return NS_OK;
-    }
-    h *= status == NS_OK ? dop853_factor(error) : 0.2;
-    if (h < least && status == NS_OK)
-      return ns_fail(err, NS_ENOCONV, "the step length falls under %.3g, too small to go on (t=%.10g)", least, t);
-    if (h < least) return status == NS_ERETRY ? NS_ECALLBACK : status;
-  }
-}
-
-/* Swaps two blocks. */
-static void dop853_swap(double **a, double **b) {
-  double *c = *a;
-  *a = *b;
-  *b = c;
-}
-
-static void dop853_accept(NsDop853 *rk, double t) {
-  dop853_swap(&rk->y, &rk->trial);
-  rk->state.y = rk->y;
-  rk->state.t = t;
-  rk->end_known = true;
-}
-
-/* y_old and K[0] for a step that starts at t, leaving the end of the last one untouched. */
-static NsStatus prepare_start(NsDop853 *rk, NsError *err) {
-  memcpy(rk->y_old, rk->y, (size_t)rk->problem.n * sizeof *rk->y);
-  rk->state.t_old = rk->state.t;
-  if (rk->end_known) {
-    dop853_swap(&rk->K[0], &rk->K[STAGES]);
-    rk->end_known = false;
-    return NS_OK;
-  }
-  return dop853_rate(rk, rk->state.t, rk->y_old, rk->K[0], err);
-}
-
-NsStatus ns_dop853_step(NsDop853 *rk, NsError *err) {
-  double taken = 0, h = rk->state.h_next;
-  NsStatus status = prepare_start(rk, err);
-  if (status == NS_OK && h == 0) status = dop853_first_length(rk, &h, err);
-  if (status != NS_OK) return status;
-  h = fmin(h, rk->h_limit);
-  rk->h_limit = INFINITY;
-  status = dop853_try_lengths(rk, h, &taken, err);
-  if (status != NS_OK) return status;
-  bool last = fabs(taken) >= fabs(rk->t_end - rk->state.t_old);
-  dop853_accept(rk, last ? rk->t_end : rk->state.t_old + taken);
-  rk->state.steps++;
-  return NS_OK;
-}
-
-NsStatus ns_dop853_retake(NsDop853 *rk, double t_new, NsError *err) {
-  NsStatus status = dop853_take_stages(rk, t_new - rk->state.t_old, err);
-  if (status == NS_OK) dop853_accept(rk, t_new);
-  return status;
-}
-
-/* ---- dense output ---- */
-
-NsStatus ns_dop853_interpolate(NsDop853 *rk, NsError *err) {
-  int n = rk->problem.n;
-  double h = rk->state.t - rk->state.t_old;
-  for (int s = STAGES + 1; s < ALL_STAGES; s++) {
-    NsStatus status = take_stage(rk, s, h, rk->sum, err);
-    if (status != NS_OK) return status;
-  }
-  for (int i = 0; i < n; i++) {
-    double dy = rk->y[i] - rk->y_old[i], slope = h * rk->K[0][i];
-    rk->F[0][i] = dy;
-    rk->F[1][i] = slope - dy;
-    rk->F[2][i] = 2 * dy - (slope + h * rk->K[STAGES][i]);
-  }
-  for (int d = 0; d < DENSE_ROWS; d++) {
-    dop853_combine(rk, &dense_rows[d], rk->F[3 + d]);
-    for (int i = 0; i < n; i++) rk->F[3 + d][i] *= h;
-  }
-  return NS_OK;
-}
-
-void ns_dop853_at(const NsDop853 *rk, double t, double *y) {
-  double x = (t - rk->state.t_old) / (rk->state.t - rk->state.t_old);
-  for (int i = 0; i < rk->problem.n; i++) {
-    double sum = 0;
-    for (int f = DENSE - 1; f >= 0; f--) sum = (sum + rk->F[f][i]) * (f % 2 == 0 ? x : 1 - x);
-    y[i] = rk->y_old[i] + sum;
-  }
-}
-
-const double *ns_dop853_row(const NsDop853 *rk, int row) {
-  return rk->F[row];
-}
+const NsStepperClass ns_dop853_class = {"DOP853",      DENSE,       false,      dop853_create,
+                                        ns_rk_destroy, ns_rk_start, ns_rk_step, ns_rk_interpolate};

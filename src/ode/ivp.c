@@ -104,9 +104,8 @@ typedef struct Run {
   NsIvp *ivp;
   const NsStepperClass *method;
   const NsIvpOptions *options;
-  void *stepper;
+  NsStepper *stepper;
   NsIvpSearch *search;
-  NsStepperState at;
   const double *segment; /* of the last step, when it was made */
   double *y;             /* n */
   long next;             /* of t_eval */
@@ -122,7 +121,7 @@ static NsStatus ivp_make(Run *run, const NsOdeProblem *problem) {
 }
 
 static void unmake(Run *run) {
-  if (run->stepper) run->method->destroy(run->stepper);
+  run->method->destroy(run->stepper);
   ns_ivp_search_free(run->search);
   ns_free(run->y);
 }
@@ -154,13 +153,13 @@ static NsStatus make_segment(Run *run, NsError *err) {
   if (status == NS_OK) status = grow_segments(ivp);
   if (status != NS_OK) return status;
   double *to = ivp->segment + (ptrdiff_t)ivp->segments * ivp->rows * ivp->n;
-  for (int r = 0; r < ivp->rows; r++, to += ivp->n) memcpy(to, run->method->row(run->stepper, r), (size_t)ivp->n * sizeof *to);
+  for (int r = 0; r < ivp->rows; r++, to += ivp->n) memcpy(to, run->stepper->rows[r], (size_t)ivp->n * sizeof *to);
   run->segment = ivp->segment + (ptrdiff_t)ivp->segments * ivp->rows * ivp->n;
   return NS_OK;
 }
 
 static void interpolated(const Run *run, double t, double *y) {
-  const NsStepperState *at = &run->at;
+  const NsStepperState *at = &run->stepper->state;
   if (t == at->t) memcpy(y, at->y, (size_t)run->ivp->n * sizeof *y);
   else ns_dense_at(run->ivp->n, run->ivp->rows, at->y_old, run->segment, (t - at->t_old) / (at->t - at->t_old), y);
 }
@@ -173,7 +172,7 @@ static NsStatus ivp_record(Run *run, double t) {
   interpolated(run, t, run->y);
   if (!o->t_eval) status = append_point(&ivp->points, ivp->n, t, run->y);
   if (status == NS_OK && o->dense) {
-    ivp->ends[ivp->segments++] = run->at.t;
+    ivp->ends[ivp->segments++] = run->stepper->state.t;
     status = append_point(&ivp->knots, ivp->n, t, run->y);
   }
   for (; o->t_eval && run->next < o->evals && reached(run, o->t_eval[run->next], t) && status == NS_OK; run->next++) {
@@ -186,7 +185,7 @@ static NsStatus ivp_record(Run *run, double t) {
 /* Records the roots of the events in the step; one that ends the integration gives the time *t of its end. */
 static NsStatus find_events(Run *run, bool *stop, double *t, NsError *err) {
   NsIvp *ivp = run->ivp;
-  const NsStepperState *at = &run->at;
+  const NsStepperState *at = &run->stepper->state;
   NsIvpRoots found;
   NsStatus status = ns_ivp_search_step(run->search, at, run->segment, &found, err);
   for (long i = 0; i < found.count && status == NS_OK; i++) {
@@ -204,18 +203,16 @@ static NsStatus ivp_advance(Run *run, NsError *err) {
   const NsIvpOptions *o = run->options;
   NsIvp *ivp = run->ivp;
   bool stop = false;
-  run->method->limit(run->stepper, o->h_most);
+  run->stepper->h_limit = o->h_most;
   NsStatus status = run->method->step(run->stepper, err);
-  run->method->look(run->stepper, &run->at);
   if (status != NS_OK) return status;
-  double t = run->at.t;
+  double t = run->stepper->state.t;
   bool wanted = o->t_eval && run->next < o->evals && reached(run, o->t_eval[run->next], t);
   if (o->dense || run->search || wanted) status = make_segment(run, err);
   if (status == NS_OK && run->search) status = find_events(run, &stop, &t, err);
-  if (status == NS_OK) status = ivp_record(run, stop ? t : run->at.t);
-  run->method->look(run->stepper, &run->at);
+  if (status == NS_OK) status = ivp_record(run, stop ? t : run->stepper->state.t);
   if (stop) ivp->end = NS_IVP_EVENT;
-  run->done = stop || run->at.t == o->tf;
+  run->done = stop || run->stepper->state.t == o->tf;
   return status;
 }
 
@@ -233,12 +230,12 @@ NsStatus ns_ivp_run(NsIvp *ivp, const NsStepperClass *method, const NsOdeProblem
   NsStatus status = ivp_make(&run, problem);
   if (status == NS_OK) status = ivp_begin(&run, err);
   while (status == NS_OK && !run.done) {
-    if (ns_interrupted()) status = ns_fail(err, NS_EINTR, "interrupted (t=%.10g)", run.at.t);
-    else if (run.at.steps >= options->steps_most)
-      status = ns_fail(err, NS_EMAXITER, "%ld steps were not enough (t=%.10g)", run.at.steps, run.at.t);
+    if (ns_interrupted()) status = ns_fail(err, NS_EINTR, "interrupted (t=%.10g)", run.stepper->state.t);
+    else if (run.stepper->state.steps >= options->steps_most)
+      status = ns_fail(err, NS_EMAXITER, "%ld steps were not enough (t=%.10g)", run.stepper->state.steps, run.stepper->state.t);
     else status = ivp_advance(&run, err);
   }
-  ivp->counts = run.at;
+  if (run.stepper) ivp->counts = run.stepper->state;
   ivp->counts.y_old = ivp->counts.y = NULL;
   unmake(&run);
   if (status == NS_ENOMEM) ns_fail(err, status, "not enough memory");

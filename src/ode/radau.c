@@ -21,8 +21,7 @@ static const double *const nodes = ns_radau_nodes, *const estimate = ns_radau_es
 static const double MU = NS_RADAU_MU, ALPHA = NS_RADAU_ALPHA, BETA = NS_RADAU_BETA;
 
 typedef struct Radau {
-  NsOdeProblem problem;
-  NsStepperState state;
+  NsStepper base;
   NsArena arena;
   NsLu *real;
   NsZlu *complex;
@@ -30,16 +29,16 @@ typedef struct Radau {
   double *J, *system;                    /* n x n; the same, complex */
   double *W[S], *Z[S], *K[S], *rows[S];  /* Z[i] = stage i minus y */
   double *change, *mixed, *stage;        /* 2 n, n, n */
-  double t_end, h_limit, lu_h, h_before, error_before;
+  double lu_h, h_before, error_before;
   double tolerance; /* of the Newton iterations, in units of the accepted error */
   bool f_known, J_known, J_fresh, dense_known;
   int iterations; /* of the last Newton iteration, and how fast it went */
   double rate;
 } Radau;
 
-static void radau_destroy(void *self) {
-  if (!self) return;
-  Radau *r = self;
+static void radau_destroy(NsStepper *stepper) {
+  if (!stepper) return;
+  Radau *r = (Radau *)stepper;
   ns_lu_free(r->real);
   ns_zlu_free(r->complex);
   ns_arena_release(&r->arena);
@@ -58,56 +57,45 @@ static void radau_take_arrays(Radau *r, int n) {
   r->system = ns_arena_matrix(&r->arena, 2 * (ptrdiff_t)n, n);
 }
 
-static NsStatus radau_create(void **self, const NsOdeProblem *problem) {
-  *self = NULL;
+static NsStatus radau_create(NsStepper **stepper, const NsOdeProblem *problem) {
+  *stepper = NULL;
   Radau *r = ns_alloc(1, sizeof *r);
   if (!r) return NS_ENOMEM;
-  r->problem = *problem;
+  r->base.problem = *problem;
   radau_take_arrays(r, problem->n);
   NsStatus status = r->arena.failed ? NS_ENOMEM : ns_lu_new(&r->real, problem->n);
   if (status == NS_OK) status = ns_zlu_new(&r->complex, problem->n);
   if (status != NS_OK) {
-    radau_destroy(r);
+    radau_destroy(&r->base);
     return status;
   }
-  r->tolerance = fmax(10 * DBL_EPSILON / fmax(problem->rtol, DBL_EPSILON), fmin(0.03, sqrt(problem->rtol)));
-  *self = r;
+  r->base.state.y_old = r->y_old;
+  r->base.state.y = r->y;
+  r->base.rows = r->rows;
+  r->tolerance = ns_ode_newton_tolerance(problem->rtol);
+  *stepper = &r->base;
   return NS_OK;
 }
 
-static void radau_start(void *self, double t, const double *y, double t_end, double h_first) {
-  Radau *r = self;
-  r->state = (NsStepperState){.t_old = t, .t = t, .h_next = h_first};
-  r->t_end = t_end;
-  r->h_limit = INFINITY;
+static void radau_start(NsStepper *stepper, double t, const double *y, double t_end, double h_first) {
+  Radau *r = (Radau *)stepper;
+  ns_ode_start(stepper, t, y, r->y, t_end, h_first);
   r->lu_h = r->h_before = 0;
   r->f_known = r->J_known = r->dense_known = false;
-  memmove(r->y, y, (size_t)r->problem.n * sizeof *y);
-}
-
-static void radau_limit(void *self, double h_most) {
-  ((Radau *)self)->h_limit = h_most;
-}
-
-static void radau_look(const void *self, NsStepperState *state) {
-  const Radau *r = self;
-  *state = r->state;
-  state->y_old = r->y_old;
-  state->y = r->y;
 }
 
 /* ---- linear algebra ---- */
 
 static NsStatus radau_rate(Radau *r, double t, const double *y, double *ydot, NsError *err) {
-  return ns_ode_rate(&r->problem, t, y, ydot, &r->state.evaluations, err);
+  return ns_ode_rate(&r->base.problem, t, y, ydot, &r->base.state.evaluations, err);
 }
 
 /* J at the start of the step. */
 static NsStatus radau_evaluate_jacobian(Radau *r, NsError *err) {
-  int n = r->problem.n;
+  int n = r->base.problem.n;
   memset(r->J, 0, (size_t)n * (size_t)n * sizeof *r->J);
-  NsStatus status = r->problem.jacobian(r->problem.context, r->state.t_old, r->y_old, r->J, err);
-  r->state.jacobians++;
+  NsStatus status = r->base.problem.jacobian(r->base.problem.context, r->base.state.t_old, r->y_old, r->J, err);
+  r->base.state.jacobians++;
   r->lu_h = 0;
   r->J_known = r->J_fresh = status == NS_OK;
   return status;
@@ -115,7 +103,7 @@ static NsStatus radau_evaluate_jacobian(Radau *r, NsError *err) {
 
 /* MU / h - J. */
 static NsStatus factor_real(Radau *r, double h) {
-  int n = r->problem.n;
+  int n = r->base.problem.n;
   for (int j = 0; j < n; j++) {
     for (int i = 0; i < n; i++) r->system[i + (ptrdiff_t)j * n] = -r->J[i + (ptrdiff_t)j * n];
     r->system[j + (ptrdiff_t)j * n] += MU / h;
@@ -125,7 +113,7 @@ static NsStatus factor_real(Radau *r, double h) {
 
 /* (ALPHA - i BETA) / h - J. */
 static NsStatus factor_complex(Radau *r, double h) {
-  ptrdiff_t n = r->problem.n;
+  ptrdiff_t n = r->base.problem.n;
   for (ptrdiff_t k = 0; k < n * n; k++) {
     r->system[2 * k] = -r->J[k];
     r->system[2 * k + 1] = 0;
@@ -143,7 +131,7 @@ static NsStatus radau_factor(Radau *r, double h) {
   if (r->lu_h == h) return NS_OK;
   NsStatus status = factor_real(r, h);
   if (status == NS_OK) status = factor_complex(r, h);
-  r->state.factorizations += 2;
+  r->base.state.factorizations += 2;
   r->lu_h = status == NS_OK ? h : 0;
   return status;
 }
@@ -153,12 +141,12 @@ static NsStatus radau_factor(Radau *r, double h) {
 /* Z = T W. */
 static void transform_back(Radau *r) {
   for (int s = 0; s < S; s++)
-    for (int i = 0; i < r->problem.n; i++) r->Z[s][i] = ns_radau_mix(ns_radau_T[s], r->W[0][i], r->W[1][i], r->W[2][i]);
+    for (int i = 0; i < r->base.problem.n; i++) r->Z[s][i] = ns_radau_mix(ns_radau_T[s], r->W[0][i], r->W[1][i], r->W[2][i]);
 }
 
 /* The stages to start from: the last step's polynomial gone on with, or y. */
 static void radau_predict(Radau *r, double h) {
-  int n = r->problem.n;
+  int n = r->base.problem.n;
   double before = r->h_before;
   for (int s = 0; s < S; s++) {
     double x = 1 + nodes[s] * h / before;
@@ -174,8 +162,8 @@ static void radau_predict(Radau *r, double h) {
 /* K = the rates of the stages. */
 static NsStatus stage_rates(Radau *r, double h, NsError *err) {
   for (int s = 0; s < S; s++) {
-    for (int i = 0; i < r->problem.n; i++) r->stage[i] = r->y_old[i] + r->Z[s][i];
-    NsStatus status = radau_rate(r, r->state.t_old + nodes[s] * h, r->stage, r->K[s], err);
+    for (int i = 0; i < r->base.problem.n; i++) r->stage[i] = r->y_old[i] + r->Z[s][i];
+    NsStatus status = radau_rate(r, r->base.state.t_old + nodes[s] * h, r->stage, r->K[s], err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -183,7 +171,7 @@ static NsStatus stage_rates(Radau *r, double h, NsError *err) {
 
 /* One iteration from K: W moves, and the norm of its move is returned. */
 static double newton_move(Radau *r, double h) {
-  int n = r->problem.n;
+  int n = r->base.problem.n;
   double sum = 0, *change = r->change;
   for (int i = 0; i < n; i++) {
     double g[S];
@@ -197,7 +185,7 @@ static double newton_move(Radau *r, double h) {
   ns_zlu_solve(r->complex, change);
   for (int s = 0; s < S; s++) {
     for (int i = 0; s > 0 && i < n; i++) r->mixed[i] = change[2 * i + s - 1];
-    double norm = ns_ode_norm(&r->problem, r->mixed, r->y_old, r->y_old);
+    double norm = ns_ode_norm(&r->base.problem, r->mixed, r->y_old, r->y_old);
     sum += norm * norm;
     for (int i = 0; i < n; i++) r->W[s][i] += r->mixed[i];
   }
@@ -229,21 +217,21 @@ static NsStatus radau_newton(Radau *r, double h, NsError *err) {
 
 /* (MU/h - J)^-1 (f + Z'e / h), over what is accepted. */
 static double solve_estimate(Radau *r, double h, const double *f) {
-  int n = r->problem.n;
+  int n = r->base.problem.n;
   for (int i = 0; i < n; i++)
     r->mixed[i] = f[i] + (estimate[0] * r->Z[0][i] + estimate[1] * r->Z[1][i] + estimate[2] * r->Z[2][i]) / h;
   ns_lu_solve(r->real, 1, r->mixed, n > 0 ? n : 1);
-  return ns_ode_norm(&r->problem, r->mixed, r->y_old, r->trial);
+  return ns_ode_norm(&r->base.problem, r->mixed, r->y_old, r->trial);
 }
 
 /* The error of the step; after a rejection, and at the start, it is filtered once more: stiff parts are then damped. */
 static NsStatus error_of(Radau *r, double h, bool again, double *error, NsError *err) {
-  int n = r->problem.n;
+  int n = r->base.problem.n;
   for (int i = 0; i < n; i++) r->trial[i] = r->y_old[i] + r->Z[S - 1][i];
   *error = solve_estimate(r, h, r->f);
   if (*error <= 1 || !again) return NS_OK;
   for (int i = 0; i < n; i++) r->stage[i] = r->y_old[i] + r->mixed[i];
-  NsStatus status = radau_rate(r, r->state.t_old, r->stage, r->K[0], err);
+  NsStatus status = radau_rate(r, r->base.state.t_old, r->stage, r->K[0], err);
   if (status == NS_OK) *error = solve_estimate(r, h, r->K[0]);
   return ns_ode_shorten(status) ? NS_OK : status;
 }
@@ -279,7 +267,7 @@ static NsStatus radau_attempt(Radau *r, double h, bool again, double *error, NsE
 /* The collocation polynomial through 0 and the stages. */
 static void radau_make_rows(Radau *r) {
   double a = nodes[0], b = nodes[1];
-  for (int i = 0; i < r->problem.n; i++) {
+  for (int i = 0; i < r->base.problem.n; i++) {
     double end = r->Z[2][i];
     double u = (r->Z[0][i] / a - end) / (1 - a), v = (r->Z[1][i] / b - end) / (1 - b);
     r->rows[0][i] = end;
@@ -297,12 +285,11 @@ static NsStatus radau_accept(Radau *r, double h, double t_new, double error, boo
   NsStatus status = radau_rate(r, t_new, r->trial, r->f_new, err);
   if (status != NS_OK) return status;
   radau_make_rows(r);
-  double *y = r->y;
-  r->y = r->trial;
-  r->trial = y;
-  r->state.t = t_new;
-  r->state.steps++;
-  r->state.h_next = fabs(h) * factor_next;
+  ns_ode_swap(&r->y, &r->trial);
+  r->base.state.y = r->y;
+  r->base.state.t = t_new;
+  r->base.state.steps++;
+  r->base.state.h_next = fabs(h) * factor_next;
   r->h_before = h;
   r->error_before = error;
   r->dense_known = true;
@@ -312,14 +299,14 @@ static NsStatus radau_accept(Radau *r, double h, double t_new, double error, boo
 }
 
 static NsStatus radau_try_lengths(Radau *r, double h, NsError *err) {
-  double t = r->state.t, sign = r->t_end < t ? -1 : 1, least = ns_ode_least(t);
+  double t = r->base.state.t, sign = r->base.t_end < t ? -1 : 1, least = ns_ode_least(t);
   bool rejected = false;
-  for (h = fmax(h, least);; rejected = true, r->state.rejected++) {
-    bool last = h >= fabs(r->t_end - t);
-    if (last) h = fabs(r->t_end - t);
+  for (h = fmax(h, least);; rejected = true, r->base.state.rejected++) {
+    bool last = h >= fabs(r->base.t_end - t);
+    if (last) h = fabs(r->base.t_end - t);
     double error;
     NsStatus status = radau_attempt(r, sign * h, rejected || r->h_before == 0, &error, err);
-    double t_new = last ? r->t_end : t + sign * h;
+    double t_new = last ? r->base.t_end : t + sign * h;
     if (status == NS_OK && error <= 1) status = radau_accept(r, sign * h, t_new, error, rejected, err);
     if (status == NS_OK && error <= 1) return NS_OK;
     if (status != NS_OK && !ns_ode_shorten(status)) return status;
@@ -329,38 +316,30 @@ static NsStatus radau_try_lengths(Radau *r, double h, NsError *err) {
   }
 }
 
-static NsStatus radau_step(void *self, NsError *err) {
-  Radau *r = self;
-  size_t size = (size_t)r->problem.n * sizeof(double);
+static NsStatus radau_step(NsStepper *stepper, NsError *err) {
+  Radau *r = (Radau *)stepper;
+  size_t size = (size_t)r->base.problem.n * sizeof(double);
   NsStatus status = NS_OK;
-  double h = r->state.h_next, *f = r->f;
+  double h = r->base.state.h_next;
   memcpy(r->y_old, r->y, size);
-  r->state.t_old = r->state.t;
-  if (r->f_known) {
-    r->f = r->f_new;
-    r->f_new = f;
-  } else {
-    status = radau_rate(r, r->state.t, r->y, r->f, err);
-  }
+  r->base.state.t_old = r->base.state.t;
+  if (r->f_known) ns_ode_swap(&r->f, &r->f_new);
+  else status = radau_rate(r, r->base.state.t, r->y, r->f, err);
   r->f_known = false;
   if (status == NS_OK && h == 0)
-    status = ns_ode_first_length(&r->problem, r->state.t, r->y, r->f, r->t_end, POWER, r->trial, r->K[0], &r->state.evaluations,
-                                 &h, err);
-  if (status == NS_OK) status = radau_try_lengths(r, fmin(h, r->h_limit), err);
-  r->h_limit = INFINITY;
+    status = ns_ode_first_length(&r->base.problem, r->base.state.t, r->y, r->f, r->base.t_end, POWER, r->trial, r->K[0],
+                                 &r->base.state.evaluations, &h, err);
+  if (status == NS_OK) status = radau_try_lengths(r, fmin(h, r->base.h_limit), err);
+  r->base.h_limit = INFINITY;
   r->f_known = status == NS_OK;
   return status;
 }
 
-static NsStatus radau_interpolate(void *self, NsError *err) {
-  (void)self, (void)err;
+/* The rows are those of the collocation polynomial, which every step makes. */
+static NsStatus radau_interpolate(NsStepper *stepper, NsError *err) {
+  (void)stepper, (void)err;
   return NS_OK;
 }
 
-static const double *radau_row(const void *self, int i) {
-  return ((const Radau *)self)->rows[i];
-}
-
-const NsStepperClass ns_radau_class = {"Radau",           S,           true,        radau_create,
-                                       radau_destroy,     radau_start, radau_limit, radau_step,
-                                       radau_interpolate, radau_row,   radau_look};
+const NsStepperClass ns_radau_class = {"Radau",       S,           true,       radau_create,
+                                       radau_destroy, radau_start, radau_step, radau_interpolate};

@@ -16,19 +16,41 @@ typedef struct NsStepperState {
   long evaluations, jacobians, factorizations, steps, rejected;
 } NsStepperState;
 
-/* A method. The contracts of its functions are those of dop853.h. */
+/* What all steppers have; the struct of each begins with it. Whoever steps reads it, and sets h_limit. */
+typedef struct NsStepper {
+  NsOdeProblem problem;
+  NsStepperState state;
+  double t_end;
+  double h_limit;      /* bounds the length of the next step alone from above; INFINITY: it is free */
+  double *const *rows; /* after interpolate: the dense output in the form of ns_dense_at, n each */
+} NsStepper;
+
+/* A method. */
 typedef struct NsStepperClass {
   const char *name;
   int rows;      /* of its dense output */
   bool implicit; /* needs the problem's Jacobian */
-  NsStatus (*create)(void **self, const NsOdeProblem *problem);
-  void (*destroy)(void *self);
-  void (*start)(void *self, double t, const double *y, double t_end, double h_first);
-  void (*limit)(void *self, double h_most);
-  NsStatus (*step)(void *self, NsError *err);
-  NsStatus (*interpolate)(void *self, NsError *err);
-  const double *(*row)(const void *self, int row); /* after interpolate: a row of the form of ns_dense_at */
-  void (*look)(const void *self, NsStepperState *state);
+
+  /* Makes a stepper for the problem, which is copied but for its atol. NS_ENOMEM; *stepper is NULL on failure. */
+  NsStatus (*create)(NsStepper **stepper, const NsOdeProblem *problem);
+  void (*destroy)(NsStepper *stepper); /* NULL is ignored */
+
+  /*
+  ** Puts the stepper at (t, y), bound for t_end (either side of t); h_first > 0 is the length of the first step, 0 lets
+  ** it be found. y is copied. Counts begin anew.
+  */
+  void (*start)(NsStepper *stepper, double t, const double *y, double t_end, double h_first);
+
+  /*
+  ** One step towards t_end and not past it, tried with shorter lengths until the error estimate is accepted (a rate that
+  ** is not finite or asks for a smaller step counts as one that is not). NS_ENOCONV when the length falls under ten
+  ** times the spacing of numbers at t; NS_ENAN when numbers that are not finite are the reason; the rate's own failures.
+  ** After a failure the stepper stands where it stood.
+  */
+  NsStatus (*step)(NsStepper *stepper, NsError *err);
+
+  /* Makes the dense output of the last step. The rate's failures. */
+  NsStatus (*interpolate)(NsStepper *stepper, NsError *err);
 } NsStepperClass;
 
 /* "RK45", "DOP853", "Radau", "BDF"; NULL for another name. */

@@ -27,19 +27,19 @@ static const double LEAST = 1e-150;
 static const NsEngine *engine;
 
 typedef struct Cvode {
-  NsOdeProblem problem;
-  NsStepperState state;
+  NsStepper base;
   SUNContext context;
   void *memory; /* CVODE's */
   N_Vector y, atol, derivative;
   SUNMatrix J;             /* BDF */
   SUNLinearSolver linear;  /* BDF */
   SUNNonlinearSolver loop; /* Adams */
-  double *rows;            /* orders x n */
+  double *room;            /* orders x n, of the rows of the dense output */
+  double *rows[ADAMS_ORDERS];
   double *y_old;
   int orders;
-  double h_limit, t_end, way; /* way: the sign of the direction */
-  NsError trouble;            /* the last failure of the rate or its Jacobian */
+  double h_most, way; /* h_most: the limit that CVODE knows; way: the sign of the direction */
+  NsError trouble;    /* the last failure of the rate or its Jacobian */
   double t_trouble;
   bool failed; /* the last call of one of them did */
 } Cvode;
@@ -55,7 +55,7 @@ static int cvode_answer(Cvode *c, double t, NsStatus status) {
 
 static int cvode_rate(sunrealtype t, N_Vector y, N_Vector ydot, void *context) {
   Cvode *c = context;
-  const NsOdeProblem *p = &c->problem;
+  const NsOdeProblem *p = &c->base.problem;
   double *f = NV_DATA_S(ydot);
   f[0] = 0;
   NsStatus status = p->rate(p->context, t, NV_DATA_S(y), f, &c->trouble);
@@ -69,9 +69,9 @@ static int cvode_jacobian(sunrealtype t, N_Vector y, N_Vector ydot, SUNMatrix J,
                           N_Vector room3) {
   (void)ydot, (void)room1, (void)room2, (void)room3;
   Cvode *c = context;
-  c->state.jacobians++;
+  c->base.state.jacobians++;
   SM_DATA_D(J)[0] = 0;
-  return cvode_answer(c, t, c->problem.jacobian(c->problem.context, t, NV_DATA_S(y), SM_DATA_D(J), &c->trouble));
+  return cvode_answer(c, t, c->base.problem.jacobian(c->base.problem.context, t, NV_DATA_S(y), SM_DATA_D(J), &c->trouble));
 }
 
 /* CVODE would write its messages to stderr. */
@@ -81,8 +81,8 @@ static void cvode_say_nothing(int code, const char *module, const char *function
 
 /* ---- making ---- */
 
-static void cvode_destroy(void *self) {
-  Cvode *c = self;
+static void cvode_destroy(NsStepper *stepper) {
+  Cvode *c = (Cvode *)stepper;
   if (!c) return;
   if (c->memory) CVodeFree(&c->memory);
   if (c->loop) SUNNonlinSolFree(c->loop);
@@ -92,16 +92,16 @@ static void cvode_destroy(void *self) {
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
     if (vectors[i]) N_VDestroy(vectors[i]);
   if (c->context) SUNContext_Free(&c->context);
-  engine->release(c->rows);
+  engine->release(c->room);
   engine->release(c->y_old);
   engine->release(c);
 }
 
 static bool cvode_take_room(Cvode *c) {
-  int n = length(c->problem.n);
-  c->rows = engine->alloc((size_t)c->orders * (size_t)n, sizeof *c->rows);
+  int n = length(c->base.problem.n);
+  c->room = engine->alloc((size_t)c->orders * (size_t)n, sizeof *c->room);
   c->y_old = engine->alloc((size_t)n, sizeof *c->y_old);
-  if (!c->rows || !c->y_old || SUNContext_Create(NULL, &c->context) != 0) return false;
+  if (!c->room || !c->y_old || SUNContext_Create(NULL, &c->context) != 0) return false;
   N_Vector *vectors[] = {&c->y, &c->atol, &c->derivative};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
     *vectors[i] = N_VNew_Serial(n, c->context);
@@ -109,14 +109,14 @@ static bool cvode_take_room(Cvode *c) {
     N_VConst(0, *vectors[i]);
   }
   N_VConst(1, c->atol);
-  for (int i = 0; i < c->problem.n; i++) NV_Ith_S(c->atol, i) = fmax(c->problem.atol[i], LEAST);
+  for (int i = 0; i < c->base.problem.n; i++) NV_Ith_S(c->atol, i) = fmax(c->base.problem.atol[i], LEAST);
   c->memory = CVodeCreate(c->orders == BDF_ORDERS ? CV_BDF : CV_ADAMS, c->context);
   return c->memory != NULL;
 }
 
 /* How the equation of a step is solved. */
 static bool cvode_take_solver(Cvode *c) {
-  int n = length(c->problem.n);
+  int n = length(c->base.problem.n);
   if (c->orders == ADAMS_ORDERS) {
     c->loop = SUNNonlinSol_FixedPoint(c->y, 0, c->context);
     return c->loop && CVodeSetNonlinearSolver(c->memory, c->loop) == CV_SUCCESS;
@@ -130,41 +130,45 @@ static bool cvode_take_solver(Cvode *c) {
 static bool cvode_set_up(Cvode *c) {
   void *m = c->memory;
   return CVodeSetErrHandlerFn(m, cvode_say_nothing, NULL) == CV_SUCCESS && CVodeInit(m, cvode_rate, 0, c->y) == CV_SUCCESS &&
-         CVodeSVtolerances(m, c->problem.rtol, c->atol) == CV_SUCCESS && CVodeSetUserData(m, c) == CV_SUCCESS &&
+         CVodeSVtolerances(m, c->base.problem.rtol, c->atol) == CV_SUCCESS && CVodeSetUserData(m, c) == CV_SUCCESS &&
          CVodeSetMaxHnilWarns(m, -1) == CV_SUCCESS && cvode_take_solver(c);
 }
 
-static NsStatus cvode_create(void **self, const NsOdeProblem *problem, int orders) {
-  *self = NULL;
+static NsStatus cvode_create(NsStepper **stepper, const NsOdeProblem *problem, int orders) {
+  *stepper = NULL;
   Cvode *c = engine->alloc(1, sizeof *c);
   if (!c) return NS_ENOMEM;
-  c->problem = *problem;
+  c->base.problem = *problem;
   c->orders = orders;
   if (!cvode_take_room(c) || !cvode_set_up(c)) {
-    cvode_destroy(c);
+    cvode_destroy(&c->base);
     return NS_ENOMEM;
   }
-  *self = c;
+  for (int k = 0; k < orders; k++) c->rows[k] = c->room + (ptrdiff_t)k * problem->n;
+  c->base.rows = c->rows;
+  c->base.state.y_old = c->y_old;
+  c->base.state.y = NV_DATA_S(c->y);
+  *stepper = &c->base;
   return NS_OK;
 }
 
-static NsStatus create_bdf(void **self, const NsOdeProblem *problem) {
-  return cvode_create(self, problem, BDF_ORDERS);
+static NsStatus create_bdf(NsStepper **stepper, const NsOdeProblem *problem) {
+  return cvode_create(stepper, problem, BDF_ORDERS);
 }
 
-static NsStatus create_adams(void **self, const NsOdeProblem *problem) {
-  return cvode_create(self, problem, ADAMS_ORDERS);
+static NsStatus create_adams(NsStepper **stepper, const NsOdeProblem *problem) {
+  return cvode_create(stepper, problem, ADAMS_ORDERS);
 }
 
-static void cvode_start(void *self, double t, const double *y, double t_end, double h_first) {
-  Cvode *c = self;
-  size_t bytes = (size_t)c->problem.n * sizeof *y;
+static void cvode_start(NsStepper *stepper, double t, const double *y, double t_end, double h_first) {
+  Cvode *c = (Cvode *)stepper;
+  size_t bytes = (size_t)stepper->problem.n * sizeof *y;
   c->way = t_end < t ? -1 : 1;
-  c->t_end = t_end;
-  c->state = (NsStepperState){.t_old = t, .t = t, .h_next = h_first};
+  stepper->t_end = t_end;
+  stepper->state = (NsStepperState){.t_old = t, .t = t, .h_next = h_first, .y_old = c->y_old, .y = stepper->state.y};
   memmove(NV_DATA_S(c->y), y, bytes);
   memcpy(c->y_old, NV_DATA_S(c->y), bytes);
-  c->h_limit = INFINITY;
+  stepper->h_limit = c->h_most = INFINITY;
   c->trouble.status = NS_OK;
   c->failed = false;
   CVodeReInit(c->memory, t, c->y);
@@ -173,25 +177,18 @@ static void cvode_start(void *self, double t, const double *y, double t_end, dou
   CVodeSetStopTime(c->memory, t_end);
 }
 
-static void cvode_limit(void *self, double h_most) {
-  Cvode *c = self;
-  if (h_most == c->h_limit) return;
-  c->h_limit = h_most;
-  CVodeSetMaxStep(c->memory, isfinite(h_most) ? h_most : 0);
-}
-
-static void cvode_look(const void *self, NsStepperState *state) {
-  const Cvode *c = self;
-  *state = c->state;
-  state->y_old = c->y_old;
-  state->y = NV_DATA_S(c->y);
+/* Tells CVODE the limit of the step's length, where it is another one. */
+static void cvode_set_limit(Cvode *c) {
+  if (c->base.h_limit == c->h_most) return;
+  c->h_most = c->base.h_limit;
+  CVodeSetMaxStep(c->memory, isfinite(c->h_most) ? c->h_most : 0);
 }
 
 /* ---- steps ---- */
 
 static void cvode_count(Cvode *c) {
   void *m = c->memory;
-  NsStepperState *s = &c->state;
+  NsStepperState *s = &c->base.state;
   double h = 0;
   CVodeGetNumSteps(m, &s->steps);
   CVodeGetNumRhsEvals(m, &s->evaluations);
@@ -214,14 +211,14 @@ static NsStatus cvode_blame(const Cvode *c, NsError *err) {
 
 /* Steps that hardly move the time: towards a failure of the rate, or else. */
 static NsStatus cvode_too_short(const Cvode *c, NsError *err) {
-  double t = c->state.t;
+  double t = c->base.state.t;
   if (c->trouble.status != NS_OK && fabs(c->t_trouble - t) <= 1e-8 * fabs(t)) return cvode_blame(c, err);
   return engine->fail(err, NS_ENOCONV, "the step length falls under %.3g, too small to go on (t=%.10g)", cvode_least(t), t);
 }
 
 /* CVODE's flag in words; what the rate or its Jacobian said comes first. */
 static NsStatus cvode_ended(const Cvode *c, int flag, NsError *err) {
-  double t = c->state.t, h = c->state.h_next;
+  double t = c->base.state.t, h = c->base.state.h_next;
   if (c->failed) return cvode_blame(c, err);
   if (flag == CV_ERR_FAILURE)
     return engine->fail(err, NS_ENOCONV, "CVODE: the error stays above the tolerances at a step of %.3g (t=%.10g)", h, t);
@@ -233,20 +230,21 @@ static NsStatus cvode_ended(const Cvode *c, int flag, NsError *err) {
   return engine->fail(err, NS_ENOCONV, "CVODE stops with its flag %d (t=%.10g)", flag, t);
 }
 
-static NsStatus cvode_step(void *self, NsError *err) {
-  Cvode *c = self;
-  size_t bytes = (size_t)c->problem.n * sizeof *c->y_old;
-  double t = c->state.t, t_new = t;
+static NsStatus cvode_step(NsStepper *stepper, NsError *err) {
+  Cvode *c = (Cvode *)stepper;
+  size_t bytes = (size_t)c->base.problem.n * sizeof *c->y_old;
+  double t = c->base.state.t, t_new = t;
   memcpy(c->y_old, NV_DATA_S(c->y), bytes);
-  int flag = CVode(c->memory, c->t_end, c->y, &t_new, CV_ONE_STEP);
+  cvode_set_limit(c);
+  int flag = CVode(c->memory, c->base.t_end, c->y, &t_new, CV_ONE_STEP);
   cvode_count(c);
   if (flag < 0) {
     memcpy(NV_DATA_S(c->y), c->y_old, bytes);
     return cvode_ended(c, flag, err);
   }
-  c->state.t_old = t;
-  c->state.t = t_new;
-  return flag != CV_TSTOP_RETURN && c->state.h_next < cvode_least(t_new) ? cvode_too_short(c, err) : NS_OK;
+  c->base.state.t_old = t;
+  c->base.state.t = t_new;
+  return flag != CV_TSTOP_RETURN && c->base.state.h_next < cvode_least(t_new) ? cvode_too_short(c, err) : NS_OK;
 }
 
 /* ---- dense output ---- */
@@ -267,40 +265,33 @@ static void cvode_take_rows(int q, double *e, int n, double *rows) {
 }
 
 /* The polynomial about t of the last step, its derivatives times powers of the length. */
-static NsStatus cvode_interpolate(void *self, NsError *err) {
-  Cvode *c = self;
-  int n = c->problem.n, q = 1;
+static NsStatus cvode_interpolate(NsStepper *stepper, NsError *err) {
+  Cvode *c = (Cvode *)stepper;
+  int n = c->base.problem.n, q = 1;
   const double *y = NV_DATA_S(c->y), *d = NV_DATA_S(c->derivative);
-  double h = c->state.t - c->state.t_old, factor = 1;
+  double h = c->base.state.t - c->base.state.t_old, factor = 1;
   CVodeGetLastOrder(c->memory, &q);
-  memset(c->rows, 0, (size_t)c->orders * (size_t)n * sizeof *c->rows);
+  memset(c->room, 0, (size_t)c->orders * (size_t)n * sizeof *c->room);
   for (int k = 1; k <= q; k++) {
     factor *= h / k;
-    if (CVodeGetDky(c->memory, c->state.t, k, c->derivative) != CV_SUCCESS)
-      return engine->fail(err, NS_ENOCONV, "CVODE has no derivative of order %d (t=%.10g)", k, c->state.t);
-    for (int i = 0; i < n; i++) c->rows[i + (ptrdiff_t)(k - 1) * n] = factor * d[i];
+    if (CVodeGetDky(c->memory, c->base.state.t, k, c->derivative) != CV_SUCCESS)
+      return engine->fail(err, NS_ENOCONV, "CVODE has no derivative of order %d (t=%.10g)", k, c->base.state.t);
+    for (int i = 0; i < n; i++) c->room[i + (ptrdiff_t)(k - 1) * n] = factor * d[i];
   }
   for (int i = 0; i < n; i++) {
     double e[ADAMS_ORDERS + 1] = {y[i]};
-    for (int k = 1; k <= q; k++) e[k] = c->rows[i + (ptrdiff_t)(k - 1) * n];
-    cvode_take_rows(q, e, n, c->rows + i);
-    c->rows[i] = y[i] - c->y_old[i];
+    for (int k = 1; k <= q; k++) e[k] = c->room[i + (ptrdiff_t)(k - 1) * n];
+    cvode_take_rows(q, e, n, c->room + i);
+    c->room[i] = y[i] - c->y_old[i];
   }
   return NS_OK;
 }
 
-static const double *cvode_row(const void *self, int i) {
-  const Cvode *c = self;
-  return c->rows + (ptrdiff_t)i * c->problem.n;
-}
-
 const NsStepperClass *ns_sundials_cvode(const NsEngine *lent, const char *name) {
-  static const NsStepperClass bdf = {"CVODE_BDF",       BDF_ORDERS,  true,        create_bdf,
-                                     cvode_destroy,     cvode_start, cvode_limit, cvode_step,
-                                     cvode_interpolate, cvode_row,   cvode_look};
-  static const NsStepperClass adams = {"CVODE_Adams",     ADAMS_ORDERS, false,       create_adams,
-                                       cvode_destroy,     cvode_start,  cvode_limit, cvode_step,
-                                       cvode_interpolate, cvode_row,    cvode_look};
+  static const NsStepperClass bdf = {"CVODE_BDF",   BDF_ORDERS,  true,       create_bdf,
+                                     cvode_destroy, cvode_start, cvode_step, cvode_interpolate};
+  static const NsStepperClass adams = {"CVODE_Adams", ADAMS_ORDERS, false,      create_adams,
+                                       cvode_destroy, cvode_start,  cvode_step, cvode_interpolate};
   engine = lent;
   return strcmp(name, bdf.name) == 0 ? &bdf : strcmp(name, adams.name) == 0 ? &adams : NULL;
 }

@@ -11,7 +11,6 @@
 
 #include "base/memory.h"
 #include "base/text.h"
-#include "model/first_order_ds.h"
 #include "model/mechanical_ds.h"
 
 enum { LINE_BYTES = 512 };
@@ -61,12 +60,6 @@ static void hash_numbers(uint64_t *hash, const double *v, long n) {
   hash_bytes(hash, v, (size_t)n * sizeof *v);
 }
 
-static uint64_t hash_of_numbers(const double *v, long n) {
-  uint64_t hash = HASH_START;
-  hash_numbers(&hash, v, n);
-  return hash;
-}
-
 static void hash_sparse(uint64_t *hash, const NsSparse *A) {
   int nnz = ns_sparse_nnz(A);
   hash_bytes(hash, A->colptr, ((size_t)A->cols + 1) * sizeof *A->colptr);
@@ -86,77 +79,91 @@ static uint64_t hash_of_coef(const NsCoef *c) {
   return hash;
 }
 
-/* ---- options ---- */
+/* ---- fields ---- */
 
-/* An option: what it is called, its type, where it is. */
-typedef struct Field {
-  const char *what;
-  enum { REAL, FLAG, WHOLE, METHOD } type;
-  size_t offset;
-} Field;
+/* An object: how its lines begin, "dynamical system 1 'ds 1'", and what follows the name of a field, " of its law". */
+typedef struct Owner {
+  NsText *text;
+  char name[NS_NAME_SIZE + 40];
+  const char *of;
+  bool shape; /* its counts tell how the model is built: they are no constants that may be passed over */
+} Owner;
 
-static const Field newton_fields[] = {
-    {"most iterations", WHOLE, offsetof(NsNewtonOptions, max_iterations)},
-    {"relative tolerance", REAL, offsetof(NsNewtonOptions, rtol)},
-    {"absolute tolerance", REAL, offsetof(NsNewtonOptions, atol)},
-    {"absolute residual", REAL, offsetof(NsNewtonOptions, absolute)},
-    {"most parts of a step", WHOLE, offsetof(NsNewtonOptions, max_substeps)},
-};
-
-static const Field projection_fields[] = {
-    {"tolerance", REAL, offsetof(NsProjectionOptions, tolerance)},
-    {"most iterations", WHOLE, offsetof(NsProjectionOptions, max_iterations)},
-    {"tolerance in units", FLAG, offsetof(NsProjectionOptions, absolute)},
-};
-
-static const Field problem_fields[] = {
-    {"tolerance", REAL, offsetof(NsOsnsp, options.tolerance)},
-    {"most iterations", WHOLE, offsetof(NsOsnsp, options.max_iterations)},
-    {"method", METHOD, offsetof(NsOsnsp, options.method)},
-    {"relaxation", REAL, offsetof(NsOsnsp, options.omega)},
-    {"dimension of contacts", WHOLE, offsetof(NsOsnsp, dim)},
-};
-
-static const char *identity_method(const NsMethod *method) {
-  return method ? method->name : "default";
+static bool coef_value(const NsCoef *c, char *value) {
+  if (!ns_coef_given(c)) return false;
+  if (ns_coef_varies(c)) snprintf(value, LINE_BYTES, "a function of time");
+  else if (c->source.live) snprintf(value, LINE_BYTES, "a view of a state");
+  else snprintf(value, LINE_BYTES, "%d x %d %016" PRIx64, c->rows, c->cols, hash_of_coef(c));
+  return true;
 }
 
-static void describe_options(NsText *text, const char *whose, const Field *fields, size_t count, const void *object) {
-  for (size_t i = 0; i < count; i++) {
-    const Field *f = &fields[i];
-    const void *at = (const char *)object + f->offset;
-    char value[40];
-    if (f->type == REAL) ns_print(value, sizeof value, "%.17g", *(const double *)at);
-    else if (f->type == FLAG) snprintf(value, sizeof value, "%s", *(const bool *)at ? "yes" : "no");
-    else if (f->type == METHOD) snprintf(value, sizeof value, "%s", identity_method(*(const NsMethod *const *)at));
-    else snprintf(value, sizeof value, "%d", *(const int *)at);
-    add_line(text, "%s%s: %s: %s", constants, whose, f->what, value);
+static void array_value(const NsField *field, const void *object, const void *data, size_t bytes, char *value) {
+  uint64_t hash = HASH_START;
+  hash_bytes(&hash, data, bytes);
+  snprintf(value, LINE_BYTES, "%d x %d %016" PRIx64, ns_field_rows(field, object), ns_field_cols(field, object), hash);
+}
+
+/* The value of a field in words; false when there is none. */
+static bool field_value(const NsField *field, const void *object, char *value) {
+  size_t bytes;
+  const void *data = ns_field_data(field, object, &bytes);
+  if (!data) return false;
+  const double *x = data;
+  switch (field->type) {
+    case NS_FIELD_NUMBER: ns_print(value, LINE_BYTES, "%.17g", *x); break;
+    case NS_FIELD_POINT: ns_print(value, LINE_BYTES, "%.17g %.17g %.17g", x[0], x[1], x[2]); break;
+    case NS_FIELD_COUNT: snprintf(value, LINE_BYTES, "%d", *(const int *)data); break;
+    case NS_FIELD_LONG: snprintf(value, LINE_BYTES, "%ld", *(const long *)data); break;
+    case NS_FIELD_FLAG: snprintf(value, LINE_BYTES, "%s", *(const bool *)data ? "yes" : "no"); break;
+    case NS_FIELD_WORD: snprintf(value, LINE_BYTES, "%s", field->words[*(const int *)data]); break;
+    case NS_FIELD_METHOD:
+      snprintf(value, LINE_BYTES, "%s", *(const NsMethod *const *)data ? (*(const NsMethod *const *)data)->name : "default");
+      break;
+    case NS_FIELD_TEXT: snprintf(value, LINE_BYTES, "'%s'", (const char *)data); break;
+    case NS_FIELD_CALLBACK: snprintf(value, LINE_BYTES, "a callback"); return ((const NsFunction *)data)->value != NULL;
+    case NS_FIELD_COEF: return coef_value(data, value);
+    case NS_FIELD_VECTOR:
+    case NS_FIELD_MATRIX:
+    case NS_FIELD_INDICES: array_value(field, object, data, bytes, value);
+  }
+  return true;
+}
+
+/* A line for each CONSTANT field. */
+static void describe_fields(const Owner *owner, const NsField *fields, const void *object) {
+  char value[LINE_BYTES];
+  for (const NsField *field = fields; field->name; field++) {
+    if (!(field->flags & NS_FIELD_CONSTANT) || !field_value(field, object, value)) continue;
+    const char *begin = owner->shape && field->type == NS_FIELD_COUNT ? "" : constants;
+    add_line(owner->text, "%s%s: %s%s: %s", begin, owner->name, field->name, owner->of, value);
   }
 }
 
-#define COUNT(array) (sizeof(array) / sizeof *(array))
+static Owner owner_of(NsText *text, const char *noun, int number, const char *name) {
+  Owner owner = {.text = text, .of = ""};
+  if (number > 0) snprintf(owner.name, sizeof owner.name, "%s %d '%s'", noun, number, name);
+  else snprintf(owner.name, sizeof owner.name, "%s", noun);
+  return owner;
+}
 
-/* The CONSTANT fields of the integrator, each a number, a flag or a word. */
-static void describe_integrator(NsText *text, const NsIntegrator *osi) {
-  for (const NsField *field = osi->class->fields; field->name; field++) {
-    size_t bytes;
-    const void *data = ns_field_data(field, osi, &bytes);
-    char value[40];
-    if (!(field->flags & NS_FIELD_CONSTANT)) continue;
-    if (field->type == NS_FIELD_NUMBER) ns_print(value, sizeof value, "%.17g", *(const double *)data);
-    else if (field->type == NS_FIELD_FLAG) snprintf(value, sizeof value, "%s", *(const bool *)data ? "yes" : "no");
-    else if (field->type == NS_FIELD_WORD) snprintf(value, sizeof value, "%s", field->words[*(const int *)data]);
-    else snprintf(value, sizeof value, "%d", *(const int *)data);
-    add_line(text, "%sthe integrator: %s: %s", constants, field->name, value);
-  }
+/* ---- the run ---- */
+
+static void describe_part(NsText *text, const char *name, const NsField *fields, const void *object) {
+  Owner owner = owner_of(text, name, 0, NULL);
+  describe_fields(&owner, fields, object);
 }
 
 static void describe_run(NsText *text, const NsTimeStepping *ts) {
-  describe_integrator(text, ts->integrator);
-  describe_options(text, "Newton's method", newton_fields, COUNT(newton_fields), &ts->newton);
-  describe_options(text, "the projection", projection_fields, COUNT(projection_fields), &ts->projection);
+  describe_part(text, "the integrator", ts->integrator->class->fields, ts->integrator);
+  describe_part(text, "Newton's method", ns_newton_fields, &ts->newton);
+  describe_part(text, "the projection", ns_projection_fields, &ts->projection);
   add_line(text, "%sthe one-step problem: %s", constants, ns_osnsp_name(ts->problem->kind));
-  describe_options(text, "the one-step problem", problem_fields, COUNT(problem_fields), ts->problem);
+  describe_part(text, "the one-step problem", ns_osnsp_fields, ts->problem);
+}
+
+static void hash_piece(void *context, const char *name, void *data, size_t bytes) {
+  (void)name;
+  hash_bytes(context, data, bytes);
 }
 
 static void describe_time(NsText *text, const NsTimeStepping *ts) {
@@ -166,82 +173,12 @@ static void describe_time(NsText *text, const NsTimeStepping *ts) {
                                                                 : "";
   add_line(text, "%s%s", ns_integrator_name(ts->integrator), projection);
   if (!grid->points) add_line(text, "times: from %.17g, steps of %.17g", grid->t0, grid->h);
-  else add_line(text, "times: %ld points %016" PRIx64, grid->npoints, hash_of_numbers(grid->points, grid->npoints));
+  uint64_t hash = HASH_START;
+  ns_fields_walk(ns_time_grid_fields, ts->grid, NS_FIELD_CONSTANT, hash_piece, &hash);
+  if (grid->points) add_line(text, "times: %d points %016" PRIx64, grid->npoints, hash);
 }
 
 /* ---- the model ---- */
-
-/* An object of the model, "dynamical system 1 'ds 1'". */
-typedef struct Owner {
-  NsText *text;
-  char name[NS_NAME_SIZE + 40];
-} Owner;
-
-static Owner owner_of(NsText *text, const char *noun, int number, const char *name) {
-  Owner owner = {.text = text};
-  snprintf(owner.name, sizeof owner.name, "%s %d '%s'", noun, number, name);
-  return owner;
-}
-
-static void describe_coef(const Owner *owner, const char *letter, const NsCoef *c) {
-  if (!ns_coef_given(c)) return;
-  if (ns_coef_varies(c)) add_line(owner->text, "%s%s: %s: a function of time", constants, owner->name, letter);
-  else if (c->source.live) add_line(owner->text, "%s%s: %s: a view of a state", constants, owner->name, letter);
-  else
-    add_line(owner->text, "%s%s: %s: %d x %d %016" PRIx64, constants, owner->name, letter, c->rows, c->cols, hash_of_coef(c));
-}
-
-/* Numbers that are few. */
-static void describe_numbers(const Owner *owner, const char *what, const double *v, int n) {
-  char line[LINE_BYTES] = "";
-  size_t length = 0;
-  for (int i = 0; i < n && length + 30 < sizeof line; i++)
-    length += (size_t)ns_print(line + length, sizeof line - length, " %.17g", v[i]);
-  add_line(owner->text, "%s%s: %s:%s", constants, owner->name, what, line);
-}
-
-static void describe_callback(const Owner *owner, const char *what, const NsFunction *f) {
-  if (f->value) add_line(owner->text, "%s%s: %s: a callback", constants, owner->name, what);
-}
-
-static void describe_boundary(const Owner *owner, const NsBoundary *b) {
-  if (!b) return;
-  uint64_t hash = HASH_START;
-  hash_bytes(&hash, b->index, (size_t)b->n * sizeof *b->index);
-  add_line(owner->text, "%s%s: prescribed velocities: %d %016" PRIx64, constants, owner->name, b->n, hash);
-  if (b->harmonic)
-    add_line(owner->text, "%s%s: prescribed velocities: harmonic %016" PRIx64, constants, owner->name,
-             hash_of_numbers(b->harmonic, 4L * b->n));
-  else describe_coef(owner, "prescribed velocities", &b->velocity);
-}
-
-static void describe_first_order(const Owner *owner, const NsFirstOrderDs *s) {
-  describe_coef(owner, "M", &s->M);
-  describe_coef(owner, "A", &s->A);
-  describe_coef(owner, "b", &s->b);
-  describe_coef(owner, "jacobianfx", &s->jacobian_f);
-  describe_callback(owner, "f", &s->f);
-}
-
-static void describe_mechanical(const Owner *owner, const NsMechanicalDs *s) {
-  static const char *const jacobians[NS_FORCE_JACOBIANS] = {"jacobianFIntq", "jacobianFIntqDot", "jacobianFGyrq",
-                                                            "jacobianFGyrqDot"};
-  describe_coef(owner, "mass", &s->mass);
-  describe_coef(owner, "K", &s->K);
-  describe_coef(owner, "C", &s->C);
-  describe_coef(owner, "fExt", &s->fext);
-  describe_coef(owner, "fInt", &s->fint);
-  describe_coef(owner, "fGyr", &s->fgyr);
-  describe_coef(owner, "mExt", &s->mext);
-  for (int i = 0; i < NS_FORCE_JACOBIANS; i++) describe_coef(owner, jacobians[i], &s->force_jacobian[i]);
-  describe_callback(owner, "mass", &s->mass_function);
-  describe_callback(owner, "fInt", &s->fint_function);
-  describe_callback(owner, "fGyr", &s->fgyr_function);
-  describe_callback(owner, "mInt", &s->mint_function);
-  describe_callback(owner, "potential", &s->potential);
-  if (s->moment_inertial) add_line(owner->text, "%s%s: mExt in the inertial frame", constants, owner->name);
-  describe_boundary(owner, s->boundary);
-}
 
 static void describe_system(NsText *text, const NsDs *ds) {
   const char *kind = ns_ds_family(ds) == NS_FIRST_ORDER ? "of first order" : ns_ds_class_name(ds);
@@ -250,48 +187,10 @@ static void describe_system(NsText *text, const NsDs *ds) {
   if (ds->nreaction > 0) snprintf(prescribed, sizeof prescribed, ", %d velocities prescribed", ds->nreaction);
   add_line(text, "%s: %s, %d states%s", owner.name, kind, ds->n, prescribed);
   if (ds->nz > 0) add_line(text, "%s: %d parameters", owner.name, ds->nz);
-  if (ns_ds_family(ds) == NS_FIRST_ORDER) describe_first_order(&owner, (const NsFirstOrderDs *)ds);
-  else describe_mechanical(&owner, (const NsMechanicalDs *)ds);
-}
-
-static void describe_contact(const Owner *owner, const NsContact *c) {
-  if (!c || c->shape == NS_CONTACT_USER) return;
-  add_line(owner->text, "%s%s: shape: %s", constants, owner->name, ns_contact_shape_name(c->shape));
-  describe_numbers(owner, "R", &c->R1, 1);
-  describe_numbers(owner, "R2", &c->R2, 1);
-  describe_numbers(owner, "corner", c->corner, 3);
-  describe_numbers(owner, "point", c->point, 3);
-  describe_numbers(owner, "normal", c->normal, 3);
-}
-
-static void describe_relation(const Owner *owner, const NsRelation *r) {
-  describe_coef(owner, "C", &r->C);
-  describe_coef(owner, "D", &r->D);
-  describe_coef(owner, "B", &r->B);
-  describe_coef(owner, "K", &r->K);
-  describe_coef(owner, "F", &r->F);
-  describe_coef(owner, "e", &r->e);
-  describe_callback(owner, "h", &r->h);
-  describe_callback(owner, "g", &r->g);
-  describe_callback(owner, "hDot", &r->hdot);
-  describe_callback(owner, "dotJachq", &r->dotjac);
-  describe_contact(owner, r->contact);
-}
-
-/* The CONSTANT fields of a law: a count as it is, numbers by their hash. */
-static void describe_law(const Owner *owner, const NsLaw *law) {
-  for (const NsField *field = law->class->fields; field->name; field++) {
-    size_t bytes;
-    const void *data = field->flags & NS_FIELD_CONSTANT ? ns_field_data(field, law, &bytes) : NULL;
-    uint64_t hash = HASH_START;
-    if (!data) continue;
-    hash_bytes(&hash, data, bytes);
-    if (field->type == NS_FIELD_COUNT)
-      add_line(owner->text, "%s: %s of its law: %d", owner->name, field->name, *(const int *)data);
-    else
-      add_line(owner->text, "%s%s: %s of its law: %d x %d %016" PRIx64, constants, owner->name, field->name,
-               ns_field_rows(field, law), ns_field_cols(field, law), hash);
-  }
+  describe_fields(&owner, ds->class->model.fields, ds);
+  const NsBoundary *boundary = ns_ds_family(ds) == NS_MECHANICS ? ((const NsMechanicalDs *)ds)->boundary : NULL;
+  owner.of = " of its boundary condition";
+  if (boundary) describe_fields(&owner, boundary->class->fields, boundary);
 }
 
 static void describe_interaction(NsText *text, const NsInteraction *inter, int number) {
@@ -301,8 +200,11 @@ static void describe_interaction(NsText *text, const NsInteraction *inter, int n
   add_line(text, "%s: %s of %d, %s, of dynamical system %d%s", owner.name, ns_law_name(inter->law), inter->m,
            ns_relation_class_name(inter->relation), inter->ds[0]->index + 1, second);
   if (inter->relation->nz > 0) add_line(text, "%s: %d parameters of its relation", owner.name, inter->relation->nz);
-  describe_law(&owner, inter->law);
-  describe_relation(&owner, inter->relation);
+  Owner law = owner;
+  law.of = " of its law";
+  law.shape = true;
+  describe_fields(&law, inter->law->class->fields, inter->law);
+  describe_fields(&owner, inter->relation->class->model.fields, inter->relation);
 }
 
 void ns_identity_describe(NsText *text, const NsTimeStepping *ts) {

@@ -27,6 +27,20 @@ static const Kind kinds[] = {
 #undef X
 };
 
+enum { ASKED = NS_FIELD_HIDDEN | NS_FIELD_CONSTANT };
+
+const NsField ns_osnsp_fields[] = {NS_FIELD_A_NUMBER("tolerance", NsOsnsp, options.tolerance, 0, 0.1, NS_FIELD_ABOVE | ASKED),
+                                   NS_FIELD_A_COUNT("most iterations", NsOsnsp, options.max_iterations, 0, 1 << 30, ASKED),
+                                   NS_FIELD_A_METHOD("method", NsOsnsp, options.method, ASKED),
+                                   NS_FIELD_A_NUMBER("relaxation", NsOsnsp, options.omega, 0, 2, ASKED),
+                                   NS_FIELD_A_COUNT("dimension of contacts", NsOsnsp, dim, 2, 3, ASKED),
+                                   NS_FIELD_A_VECTOR("q", NsOsnsp, q, m, NS_FIELD_SHOWN),
+                                   NS_FIELD_A_VECTOR("lambda", NsOsnsp, lambda, m, NS_FIELD_SHOWN),
+                                   NS_FIELD_A_VECTOR("z", NsOsnsp, lambda, m, NS_FIELD_ALIAS),
+                                   NS_FIELD_A_VECTOR("y", NsOsnsp, y, m, NS_FIELD_SHOWN),
+                                   NS_FIELD_A_VECTOR("w", NsOsnsp, y, m, NS_FIELD_ALIAS),
+                                   NS_FIELD_END};
+
 const char *ns_osnsp_name(NsOsnspKind kind) {
   return kinds[kind].name;
 }
@@ -77,9 +91,12 @@ NsStatus ns_osnsp_note_edges(NsOsnsp *problem, const NsNsds *nsds) {
 }
 
 void ns_osnsp_ask_like(NsOsnsp *problem, const NsOsnsp *other) {
-  problem->options = other->options;
+  for (const NsField *field = ns_osnsp_fields; field->name; field++) {
+    size_t bytes;
+    const void *data = ns_field_data(field, other, &bytes);
+    if (field->flags & NS_FIELD_CONSTANT) memcpy(ns_field_place(field, problem), data, bytes);
+  }
   problem->asked = other->asked;
-  problem->dim = other->dim;
 }
 
 bool ns_osnsp_is_sparse(const NsOsnsp *problem) {

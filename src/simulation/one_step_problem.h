@@ -64,6 +64,9 @@ typedef struct NsOsnsp {
   const void *owner; /* the simulation it works for; NULL: none yet */
 } NsOsnsp;
 
+/* What scripts ask for. */
+extern const NsField ns_osnsp_fields[];
+
 const char *ns_osnsp_name(NsOsnspKind kind);
 
 NsStatus ns_osnsp_new(NsOsnsp **problem, NsOsnspKind kind);

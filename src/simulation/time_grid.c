@@ -9,6 +9,11 @@
 
 #include "base/memory.h"
 
+const NsField ns_time_grid_fields[] = {
+    NS_FIELD_A_NUMBER("t0", NsTimeGrid, t0, -INFINITY, INFINITY, NS_FIELD_CONSTANT),
+    NS_FIELD_A_NUMBER("step", NsTimeGrid, h, 0, INFINITY, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT),
+    NS_FIELD_A_VECTOR("points", NsTimeGrid, points, npoints, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT), NS_FIELD_END};
+
 NsStatus ns_time_grid_new(NsTimeGrid **out, double t0, double h, NsError *err) {
   *out = NULL;
   if (!(h > 0) || !isfinite(h)) return ns_fail(err, NS_EARG, "TimeDiscretisation: h: expected a positive number, got %g", h);
@@ -20,9 +25,9 @@ NsStatus ns_time_grid_new(NsTimeGrid **out, double t0, double h, NsError *err) {
   return NS_OK;
 }
 
-NsStatus ns_time_grid_new_points(NsTimeGrid **out, const double *points, long npoints, NsError *err) {
+NsStatus ns_time_grid_new_points(NsTimeGrid **out, const double *points, int npoints, NsError *err) {
   *out = NULL;
-  if (npoints < 2) return ns_fail(err, NS_EARG, "TimeDiscretisation: a grid needs at least two points, got %ld", npoints);
+  if (npoints < 2) return ns_fail(err, NS_EARG, "TimeDiscretisation: a grid needs at least two points, got %d", npoints);
   for (long k = 1; k < npoints; k++)
     if (!(points[k] > points[k - 1]) || !isfinite(points[k]))
       return ns_fail(err, NS_EARG, "TimeDiscretisation: the grid must increase: t[%ld] = %g, t[%ld] = %g", k, points[k - 1],

@@ -6,19 +6,22 @@
 #define NS_SIMULATION_TIME_GRID_H
 
 #include "base/error.h"
+#include "base/field.h"
 
 /* Either h > 0 and no points, or npoints >= 2 increasing points. */
 typedef struct NsTimeGrid {
   double t0, h;
   double *points; /* owned; NULL for a constant step */
-  long npoints;
+  int npoints;
 } NsTimeGrid;
+
+extern const NsField ns_time_grid_fields[];
 
 /* A constant step. NS_EARG when h is not positive and finite, or vanishes against t0. */
 NsStatus ns_time_grid_new(NsTimeGrid **grid, double t0, double h, NsError *err);
 
 /* A given grid, copied. NS_EARG when it has fewer than two points or does not increase, naming the place. */
-NsStatus ns_time_grid_new_points(NsTimeGrid **grid, const double *points, long npoints, NsError *err);
+NsStatus ns_time_grid_new_points(NsTimeGrid **grid, const double *points, int npoints, NsError *err);
 
 void ns_time_grid_free(NsTimeGrid *grid);
 

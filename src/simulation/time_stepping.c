@@ -4,11 +4,48 @@
 */
 #include "simulation/time_stepping.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "simulation/step.h"
+
+const NsField ns_newton_fields[] = {
+    NS_FIELD_A_COUNT("most iterations", NsNewtonOptions, max_iterations, 1, INT_MAX, NS_FIELD_CONSTANT),
+    NS_FIELD_A_NUMBER("relative tolerance", NsNewtonOptions, rtol, 0, INFINITY, NS_FIELD_CONSTANT),
+    NS_FIELD_A_NUMBER("absolute tolerance", NsNewtonOptions, atol, 0, INFINITY, NS_FIELD_CONSTANT),
+    NS_FIELD_A_NUMBER("absolute residual", NsNewtonOptions, absolute, 0, INFINITY, NS_FIELD_CONSTANT),
+    NS_FIELD_A_COUNT("most parts of a step", NsNewtonOptions, max_substeps, 1, INT_MAX, NS_FIELD_CONSTANT),
+    NS_FIELD_END};
+
+const NsField ns_projection_fields[] = {
+    NS_FIELD_A_NUMBER("tolerance", NsProjectionOptions, tolerance, 0, INFINITY, NS_FIELD_CONSTANT),
+    NS_FIELD_A_COUNT("most iterations", NsProjectionOptions, max_iterations, 1, INT_MAX, NS_FIELD_CONSTANT),
+    NS_FIELD_A_FLAG("tolerance in units", NsProjectionOptions, absolute, NS_FIELD_CONSTANT), NS_FIELD_END};
+
+enum { RUN = NS_FIELD_STATE | NS_FIELD_RUN };
+#define COUNTER(name)       NS_FIELD_A_LONG(#name, NsTimeStepping, name, 0, INFINITY, RUN)
+#define WORK(account, name) NS_FIELD_A_NUMBER(#account "." #name, NsTimeStepping, account.name, -INFINITY, INFINITY, RUN)
+#define ACCOUNT(account)                                                                                                       \
+  WORK(account, forces), WORK(account, damping), WORK(account, impacts), WORK(account, friction), WORK(account, boundary),     \
+      WORK(account, numerical)
+
+/* A file begins with k and computed (checkpoint.c). */
+const NsField ns_ts_fields[] = {COUNTER(k),
+                                NS_FIELD_A_FLAG("computed", NsTimeStepping, computed, RUN),
+                                NS_FIELD_A_COUNT("newton_iterations", NsTimeStepping, newton_iterations, 0, INT_MAX, RUN),
+                                COUNTER(stats.steps),
+                                COUNTER(stats.newton_iterations),
+                                COUNTER(stats.max_newton),
+                                COUNTER(stats.solver_iterations),
+                                COUNTER(stats.substeps),
+                                COUNTER(stats.damped_steps),
+                                COUNTER(stats.factorizations),
+                                NS_FIELD_A_FLAG("accounting", NsTimeStepping, accounting, NS_FIELD_STATE),
+                                ACCOUNT(energy),
+                                ACCOUNT(energy_k),
+                                NS_FIELD_END};
 
 const char *ns_simulation_name(NsSimulationKind kind) {
   static const char *const names[] = {
@@ -279,23 +316,13 @@ void ns_ts_account(NsTimeStepping *ts) {
 void ns_ts_reset(NsTimeStepping *ts) {
   ns_nsds_reset(ts->nsds);
   ns_ts_own(ts);
-  ts->energy = ts->energy_k = (NsEnergyAccount){0};
-  ts->k = 0;
-  ts->computed = false;
-  ts->newton_iterations = 0;
+  ns_fields_clear(ns_ts_fields, ts, NS_FIELD_RUN);
   ts->output_known = false;
-  ts->stats = (NsTimeSteppingStats){0};
   ts->log.count = ts->log.kept = 0;
 }
 
 void ns_ts_visit(void *object, NsVisitor visitor, void *context) {
   NsTimeStepping *ts = object;
-  visitor(context, "k", &ts->k, sizeof ts->k);
-  visitor(context, "computed", &ts->computed, sizeof ts->computed);
-  visitor(context, "newton_iterations", &ts->newton_iterations, sizeof ts->newton_iterations);
-  visitor(context, "stats", &ts->stats, sizeof ts->stats);
-  visitor(context, "accounting", &ts->accounting, sizeof ts->accounting);
-  visitor(context, "energy", &ts->energy, sizeof ts->energy);
-  visitor(context, "energy_k", &ts->energy_k, sizeof ts->energy_k);
+  ns_fields_walk(ns_ts_fields, ts, NS_FIELD_STATE, visitor, context);
   ns_nsds_visit(ts->nsds, visitor, context);
 }

@@ -44,6 +44,9 @@ typedef struct NsProjectionOptions {
   int max_iterations;
 } NsProjectionOptions;
 
+/* Their fields. */
+extern const NsField ns_newton_fields[], ns_projection_fields[];
+
 /* Where the simulation is at this moment; read by whoever words an error. */
 typedef struct NsProgress {
   double t;   /* the end of the step that is being computed */
@@ -103,6 +106,9 @@ typedef struct NsTimeStepping {
   NsEnergyAccount energy, energy_k; /* since it was begun; the same at t_k */
   NsEventLog log;                   /* of EventDriven */
 } NsTimeStepping;
+
+/* What ns_ts_visit walks beside the graph. */
+extern const NsField ns_ts_fields[];
 
 /*
 ** Borrows everything. An EventDriven takes an integrator that locates events, the others one that does not; those that

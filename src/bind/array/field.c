@@ -291,10 +291,8 @@ void nsl_push_field_words(lua_State *L, const NsField *fields, const void *objec
   luaL_pushresult(&b);
 }
 
-int nsl_display_fields(lua_State *L, const NslFieldOwner *owner, const NsField *fields) {
-  lua_settop(L, 1);
+int nsl_display_more(lua_State *L, const NslFieldOwner *owner, const NsField *fields) {
   const void *object = check_object(L, owner);
-  luaL_tolstring(L, 1, NULL);
   for (const NsField *field = fields; field->name; field++) {
     if (!(field->flags & NS_FIELD_SHOWN) || !ns_field_is_array(field)) continue;
     nsl_need_stack(L, 4);
@@ -302,4 +300,11 @@ int nsl_display_fields(lua_State *L, const NslFieldOwner *owner, const NsField *
     field_push_array(L, field, object);
   }
   return nsl_display(L, 2);
+}
+
+int nsl_display_fields(lua_State *L, const NslFieldOwner *owner, const NsField *fields) {
+  lua_settop(L, 1);
+  (void)check_object(L, owner);
+  luaL_tolstring(L, 1, NULL);
+  return nsl_display_more(L, owner, fields);
 }

@@ -59,4 +59,7 @@ void nsl_push_field_words(lua_State *L, const NsField *fields, const void *objec
 /* display() of the object at 1: its tostring, then the SHOWN arrays. Returns 0. */
 int nsl_display_fields(lua_State *L, const NslFieldOwner *owner, const NsField *fields);
 
+/* The end of a display() of the object at 1, whose tostring is at 2, with labels and values behind it: adds the SHOWN arrays. Returns 0. */
+int nsl_display_more(lua_State *L, const NslFieldOwner *owner, const NsField *fields);
+
 #endif

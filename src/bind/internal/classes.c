@@ -5,6 +5,7 @@
 #include "bind/internal/internal.h"
 #include "bind/model/model.h"
 #include "model/boundary.h"
+#include "simulation/time_stepping.h"
 
 void nsl_internal_push_bits(lua_State *L, unsigned bits, const char *const *names) {
   lua_newtable(L);
@@ -15,8 +16,8 @@ void nsl_internal_push_bits(lua_State *L, unsigned bits, const char *const *name
 }
 
 void nsl_internal_push_fields(lua_State *L, const NsField *table) {
-  static const char *const types[] = {"number", "count", "flag", "word",    "vector", "matrix",
-                                      "long",   "point", "text", "indices", "coef",   "callback"};
+  static const char *const types[] = {"number", "count", "flag",    "word",   "vector", "matrix",  "long",
+                                      "point",  "text",  "indices", "method", "coef",   "callback"};
   static const char *const flags[] = {"live",     "setter",   "state", "constant", "shown", "alias",   "hidden",
                                       "infinite", "optional", "above", "run",      "late",  "counted", NULL};
   lua_newtable(L);
@@ -76,7 +77,32 @@ static int classes(lua_State *L) {
   return 1;
 }
 
+/* names(): those of the integrators, one-step problems and simulations. */
+static int names(lua_State *L) {
+  static const char *const problems[] = {
+#define X(code, name, handles) name,
+      NS_OSNSP_LIST(X)
+#undef X
+  };
+  static const char *const simulations[] = {
+#define X(code, name) name,
+      NS_SIMULATION_LIST(X)
+#undef X
+  };
+  lua_newtable(L);
+  lua_newtable(L);
+  for (int i = 0; i < NS_SCHEME_CLASSES; i++) lua_pushstring(L, ns_scheme_classes[i]->name), lua_rawseti(L, -2, i + 1);
+  lua_setfield(L, -2, "integrators");
+  lua_newtable(L);
+  for (int i = 0; i < NS_OSNSP_KINDS; i++) lua_pushstring(L, problems[i]), lua_rawseti(L, -2, i + 1);
+  lua_setfield(L, -2, "problems");
+  lua_newtable(L);
+  for (int i = 0; i < NS_SIMULATION_KINDS; i++) lua_pushstring(L, simulations[i]), lua_rawseti(L, -2, i + 1);
+  lua_setfield(L, -2, "simulations");
+  return 1;
+}
+
 void nsl_internal_classes(lua_State *L) {
-  lua_pushcfunction(L, classes);
-  lua_setfield(L, -2, "classes");
+  static const luaL_Reg functions[] = {{"classes", classes}, {"names", names}, {NULL, NULL}};
+  luaL_setfuncs(L, functions, 0);
 }

@@ -25,6 +25,7 @@ static int open_module(lua_State *L) {
   nsl_internal_model(L);
   nsl_internal_fields(L);
   nsl_internal_classes(L);
+  nsl_internal_tables(L);
   nsl_internal_laws(L);
   nsl_internal_tape(L);
   nsl_internal_linalg(L);

@@ -64,6 +64,9 @@ void nsl_internal_fields(lua_State *L);
 /* classes(): the tables of all systems, relations and boundary conditions. */
 void nsl_internal_classes(lua_State *L);
 
+/* parts(simulation), peek(simulation, part, field), poke(simulation, part, field): every field of a simulation. */
+void nsl_internal_tables(lua_State *L);
+
 /* Pushes {NAME = true, bits = N} for the bits that are set; the list of the fields of a table. */
 void nsl_internal_push_bits(lua_State *L, unsigned bits, const char *const *names);
 void nsl_internal_push_fields(lua_State *L, const NsField *table);

@@ -5,44 +5,45 @@
 #include "bind/internal/internal.h"
 
 #include <math.h>
-#include <time.h>
 
 #include "base/memory.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
-#include "solvers/contact/mixed_methods.h"
+#include "bind/numerics/answer.h"
+#include "solvers/contact/mixed.h"
+#include "solvers/contact/mixed_embed.h"
+#include "solvers/contact/mixed_interior.h"
+#include "solvers/contact/mixed_newton.h"
+#include "solvers/contact/mixed_plane.h"
+#include "solvers/contact/mixed_sweep.h"
+#include "solvers/contact/mixed_system.h"
 
 enum { ROOM = 30 };
 
-/* Owns what one call allocates, so that any error frees it. */
-typedef struct Call {
-  NslHead head;
-  NsArena arena;
+/* What one call makes, in its arena. */
+typedef struct MixedCall {
+  NslCall *call;
   NsMixed *solver;
   NsSparse *sparse;
-  NsMixedNewton newton;
-  NsMixedPlane plane;
-  NsMixedEmbed embed;
-  NsMixedSweeps sweeps;
-  NsMixedInterior interior;
+  const NsMethod *method;
+  void *work; /* of the method */
   NsMixedSystem system;
-} Call;
+} MixedCall;
 
-static const NslType call_type = {.name = "nslua.internal.mixed"};
-
-static int spec_mixed_call_gc(lua_State *L) {
-  Call *c = lua_touserdata(L, 1);
+static void spec_mixed_free(void *object) {
+  MixedCall *c = object;
   ns_mixed_free(c->solver);
   ns_sparse_free(c->sparse);
-  ns_mixed_newton_release(&c->newton);
-  ns_mixed_plane_release(&c->plane);
-  ns_mixed_embed_release(&c->embed);
-  ns_mixed_sweeps_release(&c->sweeps);
-  ns_mixed_interior_release(&c->interior);
+  if (c->method) c->method->release(c->work);
   ns_mixed_system_release(&c->system);
-  ns_arena_release(&c->arena);
-  c->solver = NULL, c->sparse = NULL;
-  return 0;
+}
+
+static MixedCall *spec_mixed_begin(lua_State *L) {
+  NslCall *call = nsl_new_call(L, "mixed", 0);
+  MixedCall *c = nsl_call_take(L, call, 1, sizeof *c);
+  c->call = call;
+  nsl_call_owns(call, c, spec_mixed_free);
+  return c;
 }
 
 /* ---- a problem: the table on top of the stack, W a matrix, q and guess vectors, groups a list ---- */
@@ -61,21 +62,18 @@ static double spec_mixed_number_field(lua_State *L, const char *name, double mis
   return value;
 }
 
-static double *spec_mixed_vector_field(lua_State *L, Call *c, const char *name, int n) {
-  double *to = ns_arena_doubles(&c->arena, n);
-  if (!to) luaL_error(L, "not enough memory");
+static double *spec_mixed_vector_field(lua_State *L, MixedCall *c, const char *name, int n) {
+  double *to = nsl_call_numbers(L, c->call, n);
   if (lua_getfield(L, -1, name) != LUA_TNIL) nsl_vector_read(nsl_to_vector(L, -1, n, "mixed", name), to);
   lua_pop(L, 1);
   return to;
 }
 
-static void spec_mixed_read_matrix(lua_State *L, Call *c, Given *g) {
+static void spec_mixed_read_matrix(lua_State *L, MixedCall *c, Given *g) {
   lua_getfield(L, -1, "W");
   const NslMatrix *W = nsl_to_matrix(L, -1, -1, -1, "mixed", "W");
-  double *dense = ns_arena_matrix(&c->arena, W->rows, W->cols);
-  if (!dense) luaL_error(L, "not enough memory");
-  for (int j = 0; j < W->cols; j++)
-    for (int i = 0; i < W->rows; i++) dense[i + (size_t)j * (size_t)W->rows] = W->data[i + (size_t)j * (size_t)W->ld];
+  double *dense = nsl_call_take(L, c->call, (size_t)W->rows, (size_t)W->cols * sizeof *dense);
+  nsl_matrix_read(W, dense);
   int rows = W->rows, cols = W->cols;
   lua_pop(L, 1);
   g->p.n = rows;
@@ -90,11 +88,10 @@ static void spec_mixed_read_matrix(lua_State *L, Call *c, Given *g) {
   g->p.sparse = c->sparse;
 }
 
-static void spec_mixed_read_groups(lua_State *L, Call *c, Given *g) {
+static void spec_mixed_read_groups(lua_State *L, MixedCall *c, Given *g) {
   lua_getfield(L, -1, "groups");
   int count = (int)luaL_len(L, -1);
-  g->groups = ns_arena_take(&c->arena, (size_t)count, sizeof *g->groups);
-  if (!g->groups) luaL_error(L, "not enough memory");
+  g->groups = nsl_call_take(L, c->call, (size_t)count, sizeof *g->groups);
   for (int k = 0; k < count; k++) {
     lua_geti(L, -1, k + 1);
     g->groups[k] = (NsMixedGroup){(int)spec_mixed_number_field(L, "dim", 1), spec_mixed_number_field(L, "lower", -INFINITY),
@@ -106,7 +103,7 @@ static void spec_mixed_read_groups(lua_State *L, Call *c, Given *g) {
   g->p.ngroups = count;
 }
 
-static Given spec_mixed_read_problem(lua_State *L, Call *c) {
+static Given spec_mixed_read_problem(lua_State *L, MixedCall *c) {
   Given g = {.guessed = false};
   luaL_checktype(L, -1, LUA_TTABLE);
   spec_mixed_read_matrix(L, c, &g);
@@ -115,44 +112,32 @@ static Given spec_mixed_read_problem(lua_State *L, Call *c) {
   g.guess = spec_mixed_vector_field(L, c, "guess", g.p.n);
   g.guessed = lua_getfield(L, -1, "guess") != LUA_TNIL;
   lua_pop(L, 1);
-  g.z = ns_arena_doubles(&c->arena, g.p.n);
-  g.w = ns_arena_doubles(&c->arena, g.p.n);
-  if (c->arena.failed) luaL_error(L, "not enough memory");
+  g.z = nsl_call_numbers(L, c->call, g.p.n);
+  g.w = nsl_call_numbers(L, c->call, g.p.n);
   for (int i = 0; i < g.p.n; i++) g.z[i] = g.w[i] = NAN;
   return g;
 }
 
 /* ---- answers ---- */
 
-static void set_number(lua_State *L, const char *name, double x) {
-  lua_pushnumber(L, x);
-  lua_setfield(L, -2, name);
-}
-
 static void spec_mixed_push_answer(lua_State *L, const Given *g, const NsSolverInfo *info, double measure) {
   lua_newtable(L);
-  nsl_vector_write(nsl_push_vector(L, g->p.n, NULL), g->z), lua_setfield(L, -2, "z");
-  nsl_vector_write(nsl_push_vector(L, g->p.n, NULL), g->w), lua_setfield(L, -2, "w");
-  lua_pushstring(L, ns_status_name(info->status)), lua_setfield(L, -2, "status");
-  lua_pushstring(L, info->solver), lua_setfield(L, -2, "solver");
-  lua_pushinteger(L, info->iterations), lua_setfield(L, -2, "iterations");
+  nsl_set_vector(L, "z", g->p.n, g->z);
+  nsl_set_vector(L, "w", g->p.n, g->w);
+  nsl_set_string(L, "status", ns_status_name(info->status));
+  nsl_set_string(L, "solver", info->solver);
+  nsl_set_integer(L, "iterations", info->iterations);
   lua_pushboolean(L, info->warm), lua_setfield(L, -2, "warm");
-  set_number(L, "residual", info->residual);
-  set_number(L, "relative", info->relative);
-  set_number(L, "backward", info->backward);
-  set_number(L, "measure", measure);
-}
-
-static double spec_mixed_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+  nsl_set_number(L, "residual", info->residual);
+  nsl_set_number(L, "relative", info->relative);
+  nsl_set_number(L, "backward", info->backward);
+  nsl_set_number(L, "measure", measure);
 }
 
 /* ---- functions ---- */
 
 /* The problem on top of the stack; its answer takes its place. */
-static void solve_next(lua_State *L, Call *c) {
+static void solve_next(lua_State *L, MixedCall *c) {
   Given g = spec_mixed_read_problem(L, c);
   NsSolverInfo info = {0};
   int repeats = (int)spec_mixed_number_field(L, "repeats", 1);
@@ -160,13 +145,13 @@ static void solve_next(lua_State *L, Call *c) {
                                                   .max_iterations = (int)spec_mixed_number_field(L, "max_iterations", 0),
                                                   .keep = spec_mixed_number_field(L, "keep", 0) != 0};
   uint64_t allocations = ns_alloc_count();
-  double start = spec_mixed_now();
+  double start = ns_search_now();
   for (int k = 0; k < repeats; k++) ns_mixed_solve(c->solver, &g.p, g.guessed ? g.guess : NULL, g.z, g.w, &info);
-  double seconds = (spec_mixed_now() - start) / repeats;
+  double seconds = (ns_search_now() - start) / repeats;
   allocations = ns_alloc_count() - allocations;
   spec_mixed_push_answer(L, &g, &info, info.backward);
-  set_number(L, "seconds", seconds);
-  set_number(L, "allocations", (double)allocations);
+  nsl_set_number(L, "seconds", seconds);
+  nsl_set_number(L, "allocations", (double)allocations);
   lua_remove(L, -2);
 }
 
@@ -174,7 +159,7 @@ static int mixed(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   luaL_checkstack(L, ROOM, NULL);
-  Call *c = nsl_new(L, &call_type, sizeof *c, 0);
+  MixedCall *c = spec_mixed_begin(L);
   if (ns_mixed_new(&c->solver) != NS_OK) return luaL_error(L, "not enough memory");
   int count = (int)luaL_len(L, 1);
   lua_createtable(L, count, 0);
@@ -186,25 +171,9 @@ static int mixed(lua_State *L) {
   return 1;
 }
 
-static NsMixedKinds kinds_of(const NsMixedProblem *p) {
-  NsMixedKinds kinds = {.uniform = true};
-  for (int g = 0; g < p->ngroups; g++) {
-    int dim = p->groups[g].dim;
-    if (dim == 1) kinds.uniform = false;
-    if (dim == 1 && ns_mixed_equation(&p->groups[g])) kinds.equations++;
-    else if (dim == 1) kinds.bounded++;
-    else kinds.contacts++;
-    if (dim > 1 && kinds.dim > 0 && kinds.dim != dim) kinds.uniform = false;
-    if (dim > 1 && dim > kinds.dim) kinds.dim = dim;
-  }
-  return kinds;
-}
-
 /* z with (A W + B) z = q, each block of A 1 on and 1/2 off its diagonal, each of B 2 and 1/4. */
-static NsStatus solve_system(Call *c, const Given *g) {
-  double *A = ns_arena_doubles(&c->arena, 9 * (ptrdiff_t)g->p.ngroups);
-  double *B = ns_arena_doubles(&c->arena, 9 * (ptrdiff_t)g->p.ngroups);
-  if (c->arena.failed) return NS_ENOMEM;
+static NsStatus solve_system(lua_State *L, MixedCall *c, const Given *g) {
+  double *A = nsl_call_numbers(L, c->call, 9 * g->p.ngroups), *B = nsl_call_numbers(L, c->call, 9 * g->p.ngroups);
   for (int k = 0; k < g->p.ngroups; k++)
     for (int i = 0, dim = g->p.groups[k].dim; i < dim * dim; i++) {
       A[9 * k + i] = i % (dim + 1) == 0 ? 1 : 0.5;
@@ -220,38 +189,42 @@ static NsStatus solve_system(Call *c, const Given *g) {
 static int mixed_part(lua_State *L) {
   static const char *const methods[] = {"measure",    "newton", "plane",    "embed",     "sweeps", "interior",
                                         "associated", "system", "proximal", "conjugate", NULL};
+  static const NsMethod *const owners[] = {
+      NULL, &ns_mixed_newton,   &ns_mixed_plane,    &ns_mixed_embed, &ns_mixed_sweeps, &ns_mixed_interior, &ns_mixed_interior,
+      NULL, &ns_mixed_interior, &ns_mixed_conjugate};
   luaL_checktype(L, 1, LUA_TTABLE);
   int method = luaL_checkoption(L, 2, NULL, methods);
   luaL_checkstack(L, ROOM, NULL);
-  Call *c = nsl_new(L, &call_type, sizeof *c, 0);
+  MixedCall *c = spec_mixed_begin(L);
   lua_pushvalue(L, 1);
   Given g = spec_mixed_read_problem(L, c);
   int count = (int)spec_mixed_number_field(L, "max_iterations", 1000), n = g.p.n;
   NsSolverInfo info = {.solver = methods[method]};
   NsMixedView v = {.p = g.p,
-                   .kinds = kinds_of(&g.p),
                    .tolerance = spec_mixed_number_field(L, "tolerance", 1e-10),
                    .early = spec_mixed_number_field(L, "early", 0) != 0,
                    .max_iterations = count,
-                   .rho = ns_arena_doubles(&c->arena, g.p.ngroups),
-                   .explained = ns_arena_doubles(&c->arena, n),
-                   .size = ns_arena_doubles(&c->arena, n),
-                   .load = ns_arena_doubles(&c->arena, n)};
-  if (c->arena.failed) return luaL_error(L, "not enough memory");
+                   .rho = nsl_call_numbers(L, c->call, g.p.ngroups),
+                   .explained = nsl_call_numbers(L, c->call, n),
+                   .size = nsl_call_numbers(L, c->call, n),
+                   .load = nsl_call_numbers(L, c->call, n)};
   bool exact = true;
+  c->method = owners[method];
+  if (c->method && c->method->reserve(&c->work, NULL) != NS_OK) return luaL_error(L, "not enough memory");
+  ns_mixed_look(&g.p, &v.kinds);
   ns_mixed_prepare(&v);
   for (int i = 0; i < n; i++) g.z[i] = g.guess[i];
   switch (method) {
-    case 1: info.status = ns_mixed_newton(&c->newton, &v, count, g.z, g.w, &info); break;
-    case 2: info.status = ns_mixed_plane(&c->plane, &v, g.z, &info); break;
-    case 3: info.status = ns_mixed_embed(&c->embed, &v, g.z, &exact, &info); break;
-    case 4: info.status = ns_mixed_sweeps(&c->sweeps, &v, count, g.z, g.w, &info); break;
-    case 5: info.status = ns_mixed_interior(&c->interior, &v, g.z, &info); break;
-    case 6: info.status = ns_mixed_associated(&c->interior, &v, g.z, &info); break;
-    case 7: info.status = solve_system(c, &g); break;
-    case 8: info.status = ns_mixed_proximal(&c->interior, &v, 0.1, g.z, &info); break;
+    case 1: info.status = ns_mixed_newton_solve(c->work, &v, count, g.z, g.w, &info); break;
+    case 2: info.status = ns_mixed_plane_solve(c->work, &v, g.z, &info); break;
+    case 3: info.status = ns_mixed_embed_solve(c->work, &v, g.z, &exact, &info); break;
+    case 4: info.status = ns_mixed_sweeps_solve(c->work, &v, count, g.z, g.w, &info); break;
+    case 5: info.status = ns_mixed_interior_solve(c->work, &v, g.z, &info); break;
+    case 6: info.status = ns_mixed_associated_solve(c->work, &v, g.z, &info); break;
+    case 7: info.status = solve_system(L, c, &g); break;
+    case 8: info.status = ns_mixed_proximal_solve(c->work, &v, 0.1, g.z, &info); break;
     case 9:
-      info.status = ns_mixed_conjugate(&c->sweeps, &v, (int)spec_mixed_number_field(L, "least", 0), count, g.z, g.w, &info);
+      info.status = ns_mixed_conjugate_solve(c->work, &v, (int)spec_mixed_number_field(L, "least", 0), count, g.z, g.w, &info);
       break;
     default: break;
   }
@@ -259,13 +232,11 @@ static int mixed_part(lua_State *L) {
   info.residual = ns_mixed_residual(&v, g.z, g.w, &info.relative);
   spec_mixed_push_answer(L, &g, &info, measure);
   lua_pushboolean(L, exact), lua_setfield(L, -2, "exact");
-  nsl_vector_write(nsl_push_vector(L, g.p.ngroups, NULL), v.rho), lua_setfield(L, -2, "rho");
+  nsl_set_vector(L, "rho", g.p.ngroups, v.rho);
   return 1;
 }
 
 void nsl_internal_mixed(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", spec_mixed_call_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"mixed", mixed}, {"mixed_part", mixed_part}, {NULL, NULL}};
-  nsl_register_type(L, &call_type, meta, NULL);
   luaL_setfuncs(L, functions, 0);
 }

@@ -4,6 +4,7 @@
 */
 #include <string.h>
 
+#include "bind/array/field.h"
 #include "bind/numerics/answer.h"
 #include "bind/numerics/study.h"
 #include "bind/simulation/simulation.h"
@@ -22,6 +23,25 @@ NslOsnsp *nsl_check_osnsp(lua_State *L, int idx) {
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslOsnsp *)head;
 }
+
+static NslHead *check_osnsp_head(lua_State *L, int idx) {
+  return &nsl_check_osnsp(L, idx)->head;
+}
+
+/* Before the first solve there are no vectors. */
+static void *solved_problem(NslHead *head) {
+  static const NsOsnsp unsolved;
+  NsOsnsp *problem = ((NslOsnsp *)head)->problem;
+  return ns_osnsp_solved(problem) ? problem : (void *)(size_t)&unsolved;
+}
+
+static const NslFieldOwner owners[NS_OSNSP_KINDS] = {
+#define X(code, name, laws) [code] = {&types[code], check_osnsp_head, solved_problem, NULL, NULL, NULL},
+    NS_OSNSP_LIST(X)
+#undef X
+};
+
+/* ---- options ---- */
 
 static void set_tolerance(lua_State *L, NslOsnsp *self, int idx) {
   double tolerance = nsl_finite(L, idx, self->head.type->name, "tolerance");
@@ -65,37 +85,17 @@ static int new_osnsp(lua_State *L, NsOsnspKind kind) {
   return 1;
 }
 
-static int new_lcp(lua_State *L) {
-  return new_osnsp(L, NS_OSNSP_LCP);
-}
-static int new_relay(lua_State *L) {
-  return new_osnsp(L, NS_OSNSP_RELAY);
-}
-static int new_mlcp(lua_State *L) {
-  return new_osnsp(L, NS_OSNSP_MLCP);
-}
-static int new_equality(lua_State *L) {
-  return new_osnsp(L, NS_OSNSP_EQUALITY);
-}
-static int new_avi(lua_State *L) {
-  return new_osnsp(L, NS_OSNSP_AVI);
-}
-
-static int new_mechanical(lua_State *L) {
-  return new_osnsp(L, NS_OSNSP_MECHANICAL);
-}
-
-/* FrictionContact([dim] [, options]). */
-static int new_friction(lua_State *L) {
-  int dim = 0;
-  if (lua_type(L, 1) == LUA_TNUMBER) {
-    lua_Integer wanted = nsl_integer(L, 1, types[NS_OSNSP_FRICTION].name, "dim");
-    if (wanted != 2 && wanted != 3) luaL_error(L, "%s: dim: expected 2 or 3, got %I", types[NS_OSNSP_FRICTION].name, wanted);
-    dim = (int)wanted;
+/* The constructor of the kind in the upvalue; FrictionContact([dim] [, options]). */
+static int construct_osnsp(lua_State *L) {
+  NsOsnspKind kind = (NsOsnspKind)lua_tointeger(L, lua_upvalueindex(1));
+  const NsField *field = ns_field_find(ns_osnsp_fields, "dimension of contacts");
+  NsOsnsp given = {0};
+  if (kind == NS_OSNSP_FRICTION && lua_type(L, 1) == LUA_TNUMBER) {
+    nsl_read_field(L, 1, field, &given, NULL, types[kind].name, "dim");
     lua_remove(L, 1);
   }
-  new_osnsp(L, NS_OSNSP_FRICTION);
-  ((NslOsnsp *)lua_touserdata(L, -1))->problem->dim = dim;
+  new_osnsp(L, kind);
+  ((NslOsnsp *)lua_touserdata(L, -1))->problem->dim = given.dim;
   return 1;
 }
 
@@ -103,9 +103,7 @@ void nsl_clone_osnsp(lua_State *L, int idx) {
   NslOsnsp *from = nsl_check_osnsp(L, idx);
   NslOsnsp *to = nsl_new(L, from->head.type, sizeof *to, 0);
   if (ns_osnsp_new(&to->problem, from->problem->kind) != NS_OK) luaL_error(L, "not enough memory");
-  to->problem->options = from->problem->options;
-  to->problem->asked = from->problem->asked;
-  to->problem->dim = from->problem->dim;
+  ns_osnsp_ask_like(to->problem, from->problem);
   to->verbose = from->verbose;
 }
 
@@ -132,14 +130,6 @@ static int osnsp_set_verbose(lua_State *L) {
   return 0;
 }
 
-/* A copy of one of the last problem's vectors; nil before the first solve. */
-static int copy_vector(lua_State *L, const NsOsnsp *problem, const double *from) {
-  if (!ns_osnsp_solved(problem)) return lua_pushnil(L), 1;
-  NslVector *v = nsl_push_vector(L, problem->m, NULL);
-  if (problem->m) memcpy(v->data, from, (size_t)problem->m * sizeof *from);
-  return 1;
-}
-
 /* nil too for the sparse problem of a large model, which is not of the form y = M lambda + q. */
 static int osnsp_M(lua_State *L) {
   const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
@@ -149,21 +139,6 @@ static int osnsp_M(lua_State *L) {
   if (!from) return luaL_error(L, "not enough memory");
   if (problem->m) memcpy(M->data, from, (size_t)problem->m * (size_t)problem->m * sizeof(double));
   return 1;
-}
-
-static int osnsp_q(lua_State *L) {
-  const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
-  return copy_vector(L, problem, problem->q);
-}
-
-static int osnsp_z(lua_State *L) {
-  const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
-  return copy_vector(L, problem, problem->lambda);
-}
-
-static int osnsp_w(lua_State *L) {
-  const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
-  return copy_vector(L, problem, problem->y);
 }
 
 static int osnsp_size(lua_State *L) {
@@ -218,8 +193,11 @@ static int osnsp_tostring(lua_State *L) {
 
 static int osnsp_display(lua_State *L) {
   nsl_check_osnsp(L, 1);
-  static const NslDisplayed fields[] = {{"M", osnsp_M}, {"q", osnsp_q}, {"lambda", osnsp_z}, {"y", osnsp_w}, {NULL, NULL}};
-  return nsl_display_object(L, fields);
+  lua_settop(L, 1);
+  luaL_tolstring(L, 1, NULL);
+  lua_pushliteral(L, "M");
+  osnsp_M(L);
+  return nsl_display_more(L, &owners[nsl_head(L, 1)->type - types], ns_osnsp_fields);
 }
 
 /* ---- the last problem, studied ---- */
@@ -257,11 +235,6 @@ void nsl_open_osnsp(lua_State *L) {
                                      {"setNumericsVerboseMode", osnsp_set_verbose},
                                      {"M", osnsp_M},
                                      {"W", osnsp_M},
-                                     {"q", osnsp_q},
-                                     {"lambda", osnsp_z},
-                                     {"z", osnsp_z},
-                                     {"y", osnsp_w},
-                                     {"w", osnsp_w},
                                      {"size", osnsp_size},
                                      {"info", osnsp_info},
                                      {"dump", osnsp_dump},
@@ -271,14 +244,11 @@ void nsl_open_osnsp(lua_State *L) {
                                      {"close", osnsp_close},
                                      {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", osnsp_gc}, {"__close", osnsp_close}, {"__tostring", osnsp_tostring}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"LCP", new_lcp},
-                                       {"Relay", new_relay},
-                                       {"MLCP", new_mlcp},
-                                       {"Equality", new_equality},
-                                       {"AVI", new_avi},
-                                       {"FrictionContact", new_friction},
-                                       {"GenericMechanical", new_mechanical},
-                                       {NULL, NULL}};
-  for (int i = 0; i < NS_OSNSP_KINDS; i++) nsl_register_type(L, &types[i], meta, methods);
-  luaL_setfuncs(L, functions, 0);
+  for (int i = 0; i < NS_OSNSP_KINDS; i++) {
+    nsl_register_type(L, &types[i], meta, methods);
+    nsl_add_field_methods(L, &owners[i], ns_osnsp_fields);
+    lua_pushinteger(L, i);
+    lua_pushcclosure(L, construct_osnsp, 1);
+    lua_setfield(L, -2, types[i].name);
+  }
 }

@@ -2,6 +2,7 @@
 ** time_grid.c
 ** TimeDiscretisation.
 */
+#include "bind/array/field.h"
 #include "bind/simulation/simulation.h"
 
 static const NslType grid_type = {.name = "TimeDiscretisation"};
@@ -31,10 +32,15 @@ static int new_grid(lua_State *L) {
   return status == NS_OK ? 1 : nsl_raise(L, &err);
 }
 
-static int grid_t0(lua_State *L) {
-  lua_pushnumber(L, nsl_check_time_grid(L, 1)->grid->t0);
-  return 1;
+static NslHead *check_grid_head(lua_State *L, int idx) {
+  return &nsl_check_time_grid(L, idx)->head;
 }
+
+static void *grid_of_head(NslHead *head) {
+  return ((NslTimeGrid *)head)->grid;
+}
+
+static const NslFieldOwner grid_owner = {&grid_type, check_grid_head, grid_of_head, NULL, NULL, NULL};
 
 /* h(k): the length of step k, from 1; without k that of the first. */
 static int grid_h(lua_State *L) {
@@ -78,15 +84,15 @@ static int grid_tostring(lua_State *L) {
 }
 
 static int grid_display(lua_State *L) {
-  nsl_check_time_grid(L, 1);
-  return nsl_display_object(L, NULL);
+  return nsl_display_fields(L, &grid_owner, ns_time_grid_fields);
 }
 
 void nsl_open_time_grid(lua_State *L) {
-  static const luaL_Reg methods[] = {{"t0", grid_t0},           {"h", grid_h},         {"at", grid_at},
-                                     {"display", grid_display}, {"close", grid_close}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"h", grid_h}, {"at", grid_at}, {"display", grid_display}, {"close", grid_close}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", grid_gc}, {"__close", grid_close}, {"__tostring", grid_tostring}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"TimeDiscretisation", new_grid}, {NULL, NULL}};
   nsl_register_type(L, &grid_type, meta, methods);
+  nsl_add_field_methods(L, &grid_owner, ns_time_grid_fields);
   luaL_setfuncs(L, functions, 0);
 }

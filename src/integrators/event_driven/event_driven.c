@@ -157,7 +157,7 @@ static NsStatus events_create(NsScheme **out, const NsIntegrator *integrator, Ns
 
 static void events_destroy(NsScheme *scheme) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
-  ns_dop853_free(ed->rk);
+  ns_rk_destroy((NsStepper *)ed->rk);
   ns_motion_free(ed->motion);
   ns_sparse_free(ed->sparse);
 }
@@ -169,7 +169,7 @@ static NsStatus motion_events_take_options(NsEventDriven *ed, const NsEventOptio
   bool same = ed->rk && ed->options.rtol == options->rtol;
   ed->options = *options;
   if (same) return NS_OK;
-  ns_dop853_free(ed->rk);
+  ns_rk_destroy((NsStepper *)ed->rk);
   NsOdeProblem problem = {ed->n, motion_events_rate, ed, options->rtol, ed->atol, NULL};
   NsStatus status = ns_dop853_new(&ed->rk, &problem);
   if (status == NS_OK) ns_dop853_weigh(ed->rk, ed->pace, ed->Nq);
@@ -359,7 +359,7 @@ static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double
 
 /* Takes the stepper's state over, back on the constraints. */
 static NsStatus motion_events_take_state(NsEventDriven *ed, NsError *err) {
-  const NsDop853State *step = ns_dop853_state(ed->rk);
+  const NsStepperState *step = &ed->rk->base.state;
   memcpy(ed->x, step->y, (size_t)ed->n * sizeof *ed->x);
   ed->t = step->t;
   ns_motion_normalise(ed->motion, ed->q);
@@ -369,8 +369,8 @@ static NsStatus motion_events_take_state(NsEventDriven *ed, NsError *err) {
 
 /* One step of the integrator towards t_next, and the event in it: *row, or -1. The state is that of its end. */
 static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsError *err) {
-  ns_dop853_limit(ed->rk, longest);
-  NsStatus status = ns_dop853_step(ed->rk, err);
+  ed->rk->base.h_limit = longest;
+  NsStatus status = ns_rk_step(&ed->rk->base, err);
   if (status == NS_OK) status = ns_ed_search(ed, row, err);
   return status == NS_OK ? motion_events_take_state(ed, err) : status;
 }
@@ -383,7 +383,7 @@ static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest
   if (status == NS_OK) status = motion_events_first_length(ed, t_next - ed->t, &first, err);
   if (status != NS_OK) return status;
   weigh_errors(ed, fmin(first, *longest));
-  ns_dop853_start(ed->rk, ed->t, ed->x, t_next, first);
+  ns_rk_start(&ed->rk->base, ed->t, ed->x, t_next, first);
   return NS_OK;
 }
 
@@ -408,8 +408,8 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
     status = renew_levels(ed, err);
     if (status == NS_OK) status = measure_motion(ed, err);
     if (status != NS_OK) return status;
-    weigh_errors(ed, fmin(ns_dop853_state(ed->rk)->h_next, most));
-    ns_dop853_replace(ed->rk, ed->x);
+    weigh_errors(ed, fmin(ed->rk->base.state.h_next, most));
+    ns_rk_replace(ed->rk, ed->x);
   }
   if (++ed->handled > ed->options.max_events)
     return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", ed->options.max_events);

@@ -39,7 +39,7 @@ typedef struct NsEventDriven {
   NsScheme base;
   NsMotion *motion;
   const NsMotionView *now; /* its vectors */
-  NsDop853 *rk;
+  NsRk *rk;
   double *clock, h;       /* h: the step of the grid */
   int Nq, Nv, m, n;       /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of held contacts */
   double t_first, t_last; /* of the run */

@@ -29,7 +29,7 @@ typedef struct Piece {
 } Piece;
 
 static double event_search_step_length(const NsEventDriven *ed) {
-  const NsDop853State *step = ns_dop853_state(ed->rk);
+  const NsStepperState *step = &ed->rk->base.state;
   return step->t - step->t_old;
 }
 
@@ -37,7 +37,7 @@ static double event_search_step_length(const NsEventDriven *ed) {
 
 /* Whether a row has just left, at the start of the step: the root of y there is no event. */
 static bool leaves(const NsEventDriven *ed, int row) {
-  return ed->rows[row].state == ROW_DEPARTING && ed->rows[row].t0 == ns_dop853_state(ed->rk)->t_old;
+  return ed->rows[row].state == ROW_DEPARTING && ed->rows[row].t0 == ed->rk->base.state.t_old;
 }
 
 /*
@@ -62,7 +62,7 @@ static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noi
 
 /* The first root of y of an open contact that is linear in the coordinates: its polynomial is that of the dense output. */
 static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *err) {
-  const NsDop853State *step = ns_dop853_state(ed->rk);
+  const NsStepperState *step = &ed->rk->base.state;
   const double *q = step->y_old, *v = q + ed->Nq;
   double F[DENSE_ROWS], b[NS_BERNSTEIN_SIZE], noise = 0;
   int n = DENSE_ROWS;
@@ -72,7 +72,7 @@ static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *er
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 1, &row, step->t_old, q, v, err);
   if (status != NS_OK) return status;
   noise = fmax(noise, ed->now->rounding[row]);
-  for (int f = 0; f < DENSE_ROWS; f++) F[f] = ns_motion_straight_part(ed->motion, row, ns_dop853_row(ed->rk, f));
+  for (int f = 0; f < DENSE_ROWS; f++) F[f] = ns_motion_straight_part(ed->motion, row, ed->rk->F[f]);
   ns_bernstein_of_dense(ed->now->y[row], DENSE_ROWS, F, b);
   take_guard(ed, row, (Piece){0, 1}, noise, &n, b);
   if (!ns_bernstein_first(n, b, x)) *x = INFINITY;
@@ -95,10 +95,10 @@ static void keep_noise(NsEventDriven *ed, int row, int j, double noise) {
 
 /* Takes what is wanted of `row` (-1: of all rows that are not straight) at node j of a piece, from the dense output. */
 static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsError *err) {
-  const NsDop853State *step = ns_dop853_state(ed->rk);
+  const NsStepperState *step = &ed->rk->base.state;
   double x = piece.from + piece.width * ns_bernstein_node(j), t = step->t_old + x * event_search_step_length(ed);
   if (j == NS_BERNSTEIN_DEGREE && piece.from + piece.width == 1) t = step->t;
-  ns_dop853_at(ed->rk, t, ed->sample);
+  ns_rk_at(ed->rk, t, ed->sample);
   const double *q = ed->sample, *v = q + ed->Nq;
   *ed->clock = t;
   bool held = row < 0 ? ed->nheld > 0 : ed->rows[row].state == ROW_HELD;
@@ -229,13 +229,13 @@ static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *
 
 /* Takes the step again up to t; there, y of an open contact is driven to its level by Newton's method on t. */
 static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError *err) {
-  const NsDop853State *step = ns_dop853_state(ed->rk);
+  const NsStepperState *step = &ed->rk->base.state;
   double end = step->t;
   bool open = ed->rows[row].state != ROW_HELD;
   double level = ed->rows[row].state == ROW_DEPARTING ? ed->rows[row].y0 : ed->rows[row].level;
   for (int k = 0;; k++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
-    NsStatus status = ns_dop853_retake(ed->rk, t, err);
+    NsStatus status = ns_rk_retake(ed->rk, t, err);
     if (status != NS_OK || !open || k == MAX_POLISH) return status;
     const double *q = step->y, *v = q + ed->Nq;
     status = ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
@@ -249,13 +249,13 @@ static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError
 }
 
 NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
-  const NsDop853State *step = ns_dop853_state(ed->rk);
+  const NsStepperState *step = &ed->rk->base.state;
   double x;
   bool any = false;
   *row = -1;
   for (int i = 0; i < ed->m; i++) any = any || ed->rows[i].unilateral;
   if (!any) return NS_OK;
-  NsStatus status = ns_dop853_interpolate(ed->rk, err);
+  NsStatus status = ns_rk_interpolate(&ed->rk->base, err);
   if (status == NS_OK) status = first_root(ed, row, &x, err);
   if (status != NS_OK || *row < 0) return status;
   return event_search_go_to(ed, *row, fmin(step->t_old + x * event_search_step_length(ed), step->t), err);

@@ -1,24 +1,26 @@
 /*
 ** friction_chain.h
-** A chain of friction solvers for one connected problem in balanced units, each answer verified.
+** A chain of methods for connected contacts of one dimension in balanced units, each answer verified.
 */
 #ifndef NS_SOLVERS_CONTACT_FRICTION_CHAIN_H
 #define NS_SOLVERS_CONTACT_FRICTION_CHAIN_H
 
-#include "solvers/contact/friction.h"
-#include "solvers/contact/mixed_methods.h"
+#include "solvers/contact/mixed_search.h"
 
-/* The chain pivots problems of at most so many rows: a dense W is to be in v then. */
+/* The methods, ending with NULL. */
+extern const NsMethod *const ns_friction_methods[];
+
+/* The chain pivots problems of at most so many rows: a dense W is to be in the view then; for the method alone always. */
 enum { NS_FRICTION_PIVOTED = 200 };
 
 typedef struct NsFrictionChain NsFrictionChain;
 
 /*
-** A solver for problems with the sizes and the pattern of p, other values allowed. NS_EARG: LCP in space; NS_ENOMEM,
-** NS_ETOOLARGE. *out is NULL on failure.
+** Room for problems with the sizes and the pattern of p, which is v in blocks, by v->method alone or by the chain; other values are
+** allowed. NS_ENOMEM, NS_ETOOLARGE. *out is NULL on failure.
 */
-NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsFriction *p, NsContactsMethod method);
-void ns_friction_chain_free(NsFrictionChain *solver);
+NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsMixedView *v, const NsFriction *p);
+void ns_friction_chain_free(NsFrictionChain *chain);
 
 /*
 ** Solves p, which is v in blocks, from the guess r (dim nc); r and u (dim nc) become the answer, u = W r + q. The chain:
@@ -31,7 +33,7 @@ void ns_friction_chain_free(NsFrictionChain *solver);
 ** r is the best candidate and the status NS_ENOSOL (proved by enumeration, few contacts in the plane), NS_ERAY (the
 ** LCP ended on a ray), NS_EMAXITER, NS_ENOCONV or NS_EINTR.
 */
-NsStatus ns_friction_chain_solve(NsFrictionChain *solver, const NsMixedView *v, const NsFriction *p, double *r, double *u,
+NsStatus ns_friction_chain_solve(NsFrictionChain *chain, const NsMixedView *v, const NsFriction *p, double *r, double *u,
                                  NsSolverInfo *info);
 
 #endif

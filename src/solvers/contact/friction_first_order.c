@@ -1,6 +1,17 @@
 /*
 ** friction_first_order.c
-** First-order methods for friction problems.
+** First-order methods for contacts of one dimension.
+*/
+/*
+** First, with the shift s_i = mu_i |u_T,i| held, Nesterov steps on min r' W r / 2 + (q + s e_n)' r over the cones, each contact with its
+** own step rho_i, the common factor found by backtracking and momentum dropped when it points uphill; s is renewed whenever r
+** moves twenty times slower than at the start. When that stops making progress (W far from symmetric) the extragradient method on the same
+** map with steps that adapt themselves.
+** Assumptions: no system is solved, so W may be singular and large. The inner problem is convex where W is symmetric and positive
+** semidefinite; the fixed point on s converges where mu is small.
+** Termination: the measure is within tolerance; or the limit. The best iterate is what it ends with.
+** Acary, Cadoux, Lemarechal and Malick, ZAMM 91, 2011; Mazhar, Heyn, Negrut and Tasora, ACM Trans. Graphics 34,
+** 2015; O'Donoghue and Candes, Found. Comput. Math. 15, 2015; Khobotov, USSR Comput. Math. 27, 1987.
 */
 #include "solvers/contact/friction_first_order.h"
 
@@ -9,10 +20,24 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "base/memory.h"
 #include "solvers/contact/friction_residual.h"
 #include "solvers/residual.h"
 
+/*
+** ARRAYS: vectors of the workspace. MEASURE_EVERY, INNER_MOST: steps with one shift, at least and at most. STALLED: shifts that did not help
+** before the method changes. BACKTRACKS: halvings of a step.
+*/
 enum { ARRAYS = 6, MEASURE_EVERY = 10, INNER_MOST = 60, STALLED = 40, BACKTRACKS = 40 };
+
+/*
+** Steps of a call: STEPS when it is asked for by name without a limit, and the most of a round; FRESH from zero. LONG_RUN: one as long as that
+** which did not halve the measure went nowhere.
+*/
+enum { STEPS = 20000, FRESH = 40000, LONG_RUN = 10000 };
+
+/* The work of a step, in sweeps of Gauss-Seidel (measured). */
+static const double step_cost = 1.6;
 
 /* The arrays, of dim nc but shift (nc), and the state of the iteration. */
 typedef struct First {
@@ -21,10 +46,6 @@ typedef struct First {
   double step, momentum, least;
   NsSolverInfo info;
 } First;
-
-size_t ns_friction_first_order_work(int dim, int nc) {
-  return (size_t)ARRAYS * (size_t)dim * (size_t)nc;
-}
 
 /* shift_i = mu_i |u_T,i| */
 static void renew_shift(First *f, const double *u) {
@@ -157,8 +178,9 @@ static int extragradient(First *f, double tolerance, int iterations, double *r, 
   return taken;
 }
 
-NsStatus ns_friction_first_order(const NsFriction *p, double tolerance, int iterations, double *work, double *r, double *u,
-                                 NsSolverInfo *info) {
+/* At most `iterations` steps from r, which becomes the best iterate, and u its output. NS_OK, NS_EMAXITER, NS_EINTR. */
+static void projections_solve(const NsFriction *p, double tolerance, int iterations, double *work, double *r, double *u,
+                              NsSolverInfo *info) {
   size_t n = (size_t)p->dim * (size_t)p->nc;
   First f = {.p = p,
              .y = work,
@@ -186,5 +208,61 @@ NsStatus ns_friction_first_order(const NsFriction *p, double tolerance, int iter
   *info = f.info;
   info->iterations = taken;
   info->status = f.least <= tolerance ? NS_OK : ns_interrupted() ? NS_EINTR : NS_EMAXITER;
-  return info->status;
 }
+
+/* ---- the method ---- */
+
+static NsStatus projections_reserve(void **work, NsSearch *search) {
+  NsFrictionSearch *f = (NsFrictionSearch *)search;
+  *work = ns_alloc((size_t)f->mixed.v.p.n, ARRAYS * sizeof(double));
+  return *work ? NS_OK : NS_ENOMEM;
+}
+
+static NsOutcome projections_keep(void *work, NsFrictionSearch *f, int steps) {
+  NsMixedSearch *s = &f->mixed;
+  NsSolverInfo info = {0};
+  projections_solve(s->blocks, s->base.tolerance, steps, work, s->z, s->w, &info);
+  return ns_friction_keep(f, &info);
+}
+
+/* What reduced the measure more for its work, these steps or the sweeps of this round, gets more of the next. */
+static void divide_work(NsFrictionSearch *f, int steps, double between) {
+  double least = f->mixed.base.least;
+  double swept = log(f->before / between) / f->taken, climbed = log(between / least) / (step_cost * steps);
+  bool even = climbed < 2 * swept && swept < 2 * climbed;
+  f->spent += f->taken + step_cost * steps;
+  f->sweeps *= even ? 3 : swept > climbed ? 6 : 1;
+  f->steps *= even ? 3 : swept > climbed ? 1 : 6;
+  f->stalls = steps >= LONG_RUN && least > 0.5 * between ? f->stalls + 1 : 0;
+  if (f->stalls > 0) f->sweeps = ns_larger(f->sweeps, step_cost * steps);
+}
+
+/*
+** A small measure may be that of a point from which no step leads on. So after a long run that went nowhere the sweeps get as much work,
+** from where they stand, and the next run is longer and begins at zero.
+*/
+static NsOutcome projections_share(void *work, NsFrictionSearch *f) {
+  double between = f->mixed.base.least;
+  bool fresh = f->stalls > 0;
+  int steps = fresh ? FRESH : (int)ns_smaller(f->steps, STEPS);
+  f->climbed += steps;
+  ns_friction_restart(f);
+  if (fresh) memset(f->mixed.z, 0, (size_t)f->mixed.v.p.n * sizeof *f->mixed.z);
+  NsOutcome out = projections_keep(work, f, steps);
+  if (out.status != NS_OK) divide_work(f, steps, between);
+  return out;
+}
+
+static NsOutcome projections_run(void *work, NsSearch *search, int mode) {
+  NsFrictionSearch *f = (NsFrictionSearch *)search;
+  int limit = f->mixed.v.max_iterations;
+  if (mode == NS_FIRST_ORDER_SHARE) return projections_share(work, f);
+  ns_friction_restart(f);
+  return projections_keep(work, f, mode == 0 && limit > 0 ? limit : STEPS);
+}
+
+const NsMethod ns_friction_first_order = {.name = "first_order",
+                                          .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+                                          .reserve = projections_reserve,
+                                          .release = ns_free,
+                                          .run = projections_run};

@@ -1,6 +1,17 @@
 /*
 ** friction_newton.c
-** Semismooth Newton on the Alart-Curnier map.
+** Semismooth Newton on the map of Alart and Curnier.
+*/
+/*
+** The map is r less the point of the cylinder |x_T| <= mu max(0, r_n - rho u_n) nearest to r - rho u. Open contacts give r = 0 and leave
+** the system; the equations of the closed ones are (W + alpha D) dr = ..., D the local scale. alpha starts at 1e-10 and grows when a
+** step fails, so that a singular W (forces that are not unique) is no obstacle; it is a proximal term and leaves solutions what they are.
+** Assumptions: none on W; dense LU up to DENSE_ORDER unknowns, KLU on the whole pattern above. Convergence is local: from zero
+** most contacts seem open, so the chain also starts where contacts are pressed, and from solutions for less friction.
+** Termination: the map falls below the largest of the last RECENT at each step, by halving it; where that fails alpha grows, and at
+** alpha_most the method ends. Each iterate is measured after it was projected on the cones; the best one is the answer.
+** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991; Bertails-Descoubes, Cadoux, Daviet and Acary, ACM
+** Trans. Graphics 30, 2011.
 */
 #include "solvers/contact/friction_newton.h"
 
@@ -12,12 +23,33 @@
 #include "base/memory.h"
 #include "linalg/lu.h"
 #include "linalg/sparse_lu.h"
+#include "solvers/contact/friction_nsgs.h"
 #include "solvers/contact/friction_residual.h"
 #include "solvers/residual.h"
 
-enum { DENSE_ORDER = 360, HALVINGS = 6, MODE_OPEN = 0, MODE_STICK = 1, MODE_SLIDE = 2, POLISH_STEPS = 3, RECENT = 3 };
+/* Modes of a contact. */
+enum { MODE_OPEN = 0, MODE_STICK = 1, MODE_SLIDE = 2 };
 
+/*
+** DENSE_ORDER: unknowns above which KLU is faster (measured on piles). HALVINGS: of a step, to 1/64. RECENT: iterates whose largest
+** map a step must get below. POLISH_STEPS: steps beyond the tolerance, to rounding. STEPS: when the caller has no limit.
+*/
+enum { DENSE_ORDER = 360, HALVINGS = 6, RECENT = 3, POLISH_STEPS = 3, STEPS = 200 };
+
+/* alpha at the start and at most; a measure that needs no more polish. */
 static const double alpha_least = 1e-10, alpha_most = 1e-2, rounding = 1e-14;
+
+/*
+** Steps of a round's share, at least (fewer are no try) and at most. PRESSED_ROUND: the first round that presses contacts; PRESSED_LEAST: the
+** fewest steps that are worth it. PRESSED, UNEVEN: unknowns up to which all points are tried, even and uneven ones; VARIANTS: uneven
+** ones for each force, and for 90 unknowns as many again for each n. STAGE_SWEEPS, STAGE_STEPS: of each coefficient on the way to those of
+** the problem.
+*/
+enum { SHARE_LEAST = 5, SHARE_MOST = 40, PRESSED_ROUND = 3, PRESSED_LEAST = 20, PRESSED = 600, UNEVEN = 300, VARIANTS = 5 };
+enum { PRESSES = 6, STAGE_SWEEPS = 20, STAGE_STEPS = 20 };
+
+/* How hard contacts are pressed, in terms of the largest impulse that stops a contact alone. */
+static const double pressed[PRESSES] = {1, 10, 0.1, 100, 0.01, 1000};
 
 /*
 ** Row blocks of the system: a contact's equations are  E dr + T (W dr) = rhs  with 3 x 3 blocks E, T, column-major.
@@ -27,7 +59,7 @@ typedef struct Row {
   int mode;
 } Row;
 
-struct NsFrictionNewton {
+typedef struct FrictionNewton {
   NsArena arena;
   int dim, nc;
   Row *row;           /* nc */
@@ -42,10 +74,11 @@ struct NsFrictionNewton {
   int *slot;   /* where entry k of block p lies in S */
   NsSparseLu *lu;
   double recent[RECENT]; /* squares of the map at the last iterates */
-  double cost;
-};
+  double *friction;      /* nc: coefficients on the way to those of the problem */
+  NsContact *easier;     /* nc: the contacts with these */
+} FrictionNewton;
 
-static NsStatus make_dense(NsFrictionNewton *w) {
+static NsStatus make_dense(FrictionNewton *w) {
   int n = w->dim * w->nc;
   w->A = ns_arena_matrix(&w->arena, n, n);
   if (w->arena.failed) return NS_ENOMEM;
@@ -53,7 +86,7 @@ static NsStatus make_dense(NsFrictionNewton *w) {
 }
 
 /* Numbers the entries of the blocks in the order of S. */
-static NsStatus make_sparse(NsFrictionNewton *w, const NsBlock *W) {
+static NsStatus make_sparse(FrictionNewton *w, const NsBlock *W) {
   int size = w->dim * w->dim;
   ptrdiff_t count = (ptrdiff_t)ns_block_count(W) * size;
   NsStatus status = ns_block_to_sparse(&w->S, W);
@@ -67,32 +100,15 @@ static NsStatus make_sparse(NsFrictionNewton *w, const NsBlock *W) {
   return ns_sparse_lu_new(&w->lu, w->S);
 }
 
-static double estimate_cost(const NsFrictionNewton *w, const NsBlock *W) {
+/* The work of one step in sweeps of Gauss-Seidel. */
+static double estimate_cost(const FrictionNewton *w, const NsBlock *W) {
   double n = (double)w->dim * w->nc, entries = (double)ns_block_count(W) * w->dim * w->dim;
   double factor = w->dense ? n * n * n / 3 : 2.5 * ns_larger(ns_sparse_lu_flops(w->lu), 0) + 60 * entries;
   return 1 + factor / (entries + 30.0 * w->nc);
 }
 
-NsStatus ns_friction_newton_new(NsFrictionNewton **out, const NsFriction *p) {
-  NsFrictionNewton *w = ns_alloc(1, sizeof *w);
-  *out = NULL;
-  if (!w) return NS_ENOMEM;
-  ptrdiff_t n = (ptrdiff_t)p->dim * p->nc;
-  w->dim = p->dim;
-  w->nc = p->nc;
-  w->dense = n <= DENSE_ORDER;
-  w->row = ns_arena_take(&w->arena, (size_t)p->nc, sizeof *w->row);
-  w->place = ns_arena_ints(&w->arena, p->nc);
-  double **arrays[] = {&w->map, &w->step, &w->rhs, &w->trial, &w->trial_u, &w->trial_map, &w->best};
-  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) *arrays[k] = ns_arena_doubles(&w->arena, n);
-  NsStatus status = w->arena.failed ? NS_ENOMEM : w->dense ? make_dense(w) : make_sparse(w, p->W);
-  w->cost = estimate_cost(w, p->W);
-  if (status) ns_friction_newton_free(w);
-  else *out = w;
-  return status;
-}
-
-void ns_friction_newton_free(NsFrictionNewton *w) {
+static void alart_curnier_release(void *work) {
+  FrictionNewton *w = work;
   if (!w) return;
   ns_lu_free(w->own);
   ns_sparse_lu_free(w->lu);
@@ -101,8 +117,24 @@ void ns_friction_newton_free(NsFrictionNewton *w) {
   ns_free(w);
 }
 
-double ns_friction_newton_cost(const NsFrictionNewton *w) {
-  return w->cost;
+static NsStatus alart_curnier_reserve(void **work, NsSearch *search) {
+  NsFrictionSearch *f = (NsFrictionSearch *)search;
+  const NsFriction *p = f->mixed.blocks;
+  FrictionNewton *w = *work = ns_alloc(1, sizeof *w);
+  if (!w) return NS_ENOMEM;
+  ptrdiff_t n = (ptrdiff_t)p->dim * p->nc;
+  w->dim = p->dim;
+  w->nc = p->nc;
+  w->dense = n <= DENSE_ORDER;
+  w->row = ns_arena_take(&w->arena, (size_t)p->nc, sizeof *w->row);
+  w->place = ns_arena_ints(&w->arena, p->nc);
+  w->friction = ns_arena_doubles(&w->arena, p->nc);
+  w->easier = ns_arena_take(&w->arena, (size_t)p->nc, sizeof *w->easier);
+  double **arrays[] = {&w->map, &w->step, &w->rhs, &w->trial, &w->trial_u, &w->trial_map, &w->best};
+  for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++) *arrays[k] = ns_arena_doubles(&w->arena, n);
+  NsStatus status = w->arena.failed ? NS_ENOMEM : w->dense ? make_dense(w) : make_sparse(w, p->W);
+  if (!status) f->cost = estimate_cost(w, p->W);
+  return status;
 }
 
 /* ---- the map and its rows ---- */
@@ -167,7 +199,7 @@ static void closed_row(int d, double mu, double rho, double alpha, const double 
   }
 }
 
-static void alart_curnier_make_rows(NsFrictionNewton *w, const NsFriction *p, double alpha, const double *r, const double *u) {
+static void alart_curnier_make_rows(FrictionNewton *w, const NsFriction *p, double alpha, const double *r, const double *u) {
   int d = p->dim;
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)d;
@@ -185,7 +217,7 @@ static double alart_curnier_entry(const Row *row, const double *block, int d, in
 }
 
 /* Moves what the open contacts do (their step is known) to the right-hand side of contact i. */
-static void subtract_open(const NsFrictionNewton *w, const Row *row, const double *block, int d, int i, int j) {
+static void subtract_open(const FrictionNewton *w, const Row *row, const double *block, int d, int i, int j) {
   for (int a = 0; a < d; a++)
     for (int b = 0; b < d; b++) {
       double known = w->rhs[j * d + b];
@@ -193,7 +225,7 @@ static void subtract_open(const NsFrictionNewton *w, const Row *row, const doubl
     }
 }
 
-static NsStatus alart_curnier_solve_dense(NsFrictionNewton *w, const NsFriction *p) {
+static NsStatus alart_curnier_solve_dense(FrictionNewton *w, const NsFriction *p) {
   int d = p->dim, size = d * d, closed = 0;
   for (int i = 0; i < p->nc; i++) w->place[i] = w->row[i].mode == MODE_OPEN ? -1 : closed++;
   memcpy(w->step, w->rhs, (size_t)(d * p->nc) * sizeof *w->step);
@@ -224,7 +256,7 @@ static NsStatus alart_curnier_solve_dense(NsFrictionNewton *w, const NsFriction 
   return NS_OK;
 }
 
-static NsStatus alart_curnier_solve_sparse(NsFrictionNewton *w, const NsFriction *p) {
+static NsStatus alart_curnier_solve_sparse(FrictionNewton *w, const NsFriction *p) {
   int d = p->dim, size = d * d;
   memcpy(w->step, w->rhs, (size_t)(d * p->nc) * sizeof *w->step);
   for (int i = 0; i < p->nc; i++)
@@ -253,7 +285,7 @@ static bool alart_curnier_finite(const double *x, int n) {
 /*
 ** Halves the step until the map falls; r, u move when it does. *norm is the square of the map before and after.
 */
-static bool alart_curnier_search(NsFrictionNewton *w, const NsFriction *p, double *r, double *u, double *norm) {
+static bool alart_curnier_search(FrictionNewton *w, const NsFriction *p, double *r, double *u, double *norm) {
   int n = p->dim * p->nc;
   double t = 1, bound = *norm;
   for (int k = 0; k < RECENT; k++) bound = ns_larger(bound, w->recent[k]);
@@ -271,7 +303,7 @@ static bool alart_curnier_search(NsFrictionNewton *w, const NsFriction *p, doubl
 }
 
 /* The Newton step of the modes at r, with a growing alpha until one serves. */
-static NsStatus alart_curnier_advance(NsFrictionNewton *w, const NsFriction *p, double *alpha, double *r, double *u,
+static NsStatus alart_curnier_advance(FrictionNewton *w, const NsFriction *p, double *alpha, double *r, double *u,
                                       double *norm) {
   for (;;) {
     alart_curnier_evaluate(p, r, u, w->map, w->row);
@@ -288,8 +320,7 @@ static NsStatus alart_curnier_advance(NsFrictionNewton *w, const NsFriction *p, 
 }
 
 /* Measures r projected on the cones, and keeps it in best when it is the best. */
-static double alart_curnier_judge(NsFrictionNewton *w, const NsFriction *p, const double *r, double *least,
-                                  NsSolverInfo *info) {
+static double alart_curnier_judge(FrictionNewton *w, const NsFriction *p, const double *r, double *least, NsSolverInfo *info) {
   NsSolverInfo now = *info;
   int n = p->dim * p->nc;
   memcpy(w->trial, r, (size_t)n * sizeof *r);
@@ -303,8 +334,12 @@ static double alart_curnier_judge(NsFrictionNewton *w, const NsFriction *p, cons
   return measure;
 }
 
-NsStatus ns_friction_newton_solve(NsFrictionNewton *w, const NsFriction *p, double tolerance, int iterations, bool polish,
-                                  double *r, double *u, NsSolverInfo *info) {
+/*
+** At most `iterations` steps from r, which becomes the best iterate, and u its output. NS_OK when its measure is within tolerance:
+** then on to rounding while steps improve when `polish`; NS_EMAXITER; NS_ENOCONV when no step improves; NS_EINTR, NS_ENOMEM.
+*/
+static NsStatus alart_curnier_solve(FrictionNewton *w, const NsFriction *p, double tolerance, int iterations, bool polish,
+                                    double *r, double *u, NsSolverInfo *info) {
   double alpha = alpha_least, least = INFINITY;
   NsStatus status = NS_EMAXITER;
   int taken = 0, extra = polish ? POLISH_STEPS : 0;
@@ -332,3 +367,119 @@ NsStatus ns_friction_newton_solve(NsFrictionNewton *w, const NsFriction *p, doub
   info->solver = "newton";
   return status;
 }
+
+/* ---- the method, and where it starts ---- */
+
+/* Steps from f->mixed.z. */
+static NsOutcome alart_curnier_steps(FrictionNewton *w, NsFrictionSearch *f, int steps) {
+  NsMixedSearch *s = &f->mixed;
+  NsSolverInfo info = {0};
+  alart_curnier_solve(w, s->blocks, s->base.tolerance, steps, ns_friction_small(f), s->z, s->w, &info);
+  return ns_friction_keep(f, &info);
+}
+
+/* What a call reports that has made no step. */
+static NsOutcome alart_curnier_passed(const NsFrictionSearch *f) {
+  return ns_mixed_outcome(&f->mixed, NS_ENOCONV, &f->mixed.info);
+}
+
+/* A share of the work so far; after a failure the sweeps must come much nearer first, or a round pass. */
+static NsOutcome alart_curnier_share(FrictionNewton *w, NsFrictionSearch *f) {
+  double spent = ns_friction_small(f) ? ns_larger(f->spent, SHARE_MOST) : f->spent, share = 2 * spent / f->cost;
+  bool stuck = f->tried > 0 && f->standing > 0.1 * f->tried;
+  if (share < SHARE_LEAST) return alart_curnier_passed(f);
+  if (stuck && f->mixed.base.least > f->mixed.base.tolerance) return f->tried = 0, alart_curnier_passed(f);
+  ns_friction_restart(f);
+  NsOutcome out = alart_curnier_steps(w, f, share < SHARE_MOST ? (int)share : SHARE_MOST);
+  if (out.status != NS_OK) f->tried = f->standing;
+  return out;
+}
+
+/* Between 0 and 1, spread evenly over the i: the fractional part of (i + 1) times an irrational number. */
+static double friction_newton_spread(int i, double irrational) {
+  return fmod((i + 1) * irrational, 1);
+}
+
+/* A point where contacts are pressed up to `most` hard: all alike for variant 0, else each by another part of it. */
+static void press(const NsFriction *p, double most, int variant, double *r) {
+  int d = p->dim;
+  for (int i = 0; i < p->nc; i++) {
+    double *x = r + (size_t)i * (size_t)d, part = variant > 0 ? friction_newton_spread(i, 0.6180339887498949 * variant) : 1;
+    double wide = variant > 0 ? ns_smaller(p->mu[i], 2) : 0;
+    x[0] = most * part;
+    for (int k = 1; k < d; k++)
+      x[k] = wide * x[0] * (friction_newton_spread(i, (k == 1 ? 0.4142135623730951 : 0.7320508075688772) * variant) - 0.5);
+  }
+}
+
+/*
+** Steps from a point where every contact is pressed, `times` as hard as the largest impulse that would stop a
+** contact alone: from zero most contacts seem open, and rough ones, which wedge, are not found closed again.
+*/
+static NsOutcome alart_curnier_pressed(FrictionNewton *w, NsFrictionSearch *f, double times, int variant, int steps) {
+  const NsFriction *p = f->mixed.blocks;
+  double size = 0;
+  for (int k = 0; k < p->dim * p->nc; k++) size = ns_larger(size, p->rho[k / p->dim] * fabs(p->q[k]));
+  press(p, times * size, variant, f->mixed.z);
+  return alart_curnier_steps(w, f, steps);
+}
+
+/* One of these points in each round from the fourth on, for as much work as was done so far. */
+static NsOutcome alart_curnier_pressed_round(FrictionNewton *w, NsFrictionSearch *f) {
+  double share = f->spent / f->cost;
+  int k = f->round - PRESSED_ROUND;
+  if (k < 0 || k >= PRESSES || share < PRESSED_LEAST) return alart_curnier_passed(f);
+  return alart_curnier_pressed(w, f, pressed[k], 0, share < STEPS ? (int)share : STEPS);
+}
+
+/* All of them, then points pressed unevenly, more of them the smaller the problem is. */
+static NsOutcome alart_curnier_all_pressed(FrictionNewton *w, NsFrictionSearch *f) {
+  int n = f->mixed.v.p.n, variants = n <= UNEVEN ? VARIANTS + VARIANTS * 90 / n : 0;
+  NsOutcome out = alart_curnier_passed(f);
+  for (int k = 0; out.status != NS_OK && n <= PRESSED && k < PRESSES * (1 + variants) && !ns_interrupted(); k++)
+    out = alart_curnier_pressed(w, f, pressed[k % PRESSES], k / PRESSES, STEPS);
+  return out;
+}
+
+/*
+** Follows the solution from little friction to that of the problem, each stage from the answer of the one before.
+** For contacts so rough that no method finds its way from zero.
+*/
+static NsOutcome alart_curnier_roughened(FrictionNewton *w, NsFrictionSearch *f) {
+  NsMixedSearch *s = &f->mixed;
+  const NsFriction *p = s->blocks;
+  NsFriction easier = *p;
+  NsSolverInfo info = {0};
+  double most = 0, tolerance = s->base.tolerance;
+  easier.mu = w->friction;
+  for (int i = 0; i < p->nc; i++) most = ns_larger(most, p->mu[i]);
+  memset(s->z, 0, (size_t)s->v.p.n * sizeof *s->z);
+  for (double mu = 0.1; mu < 1.3 * most && mu < 1e6 && !ns_interrupted(); mu *= 1.25) {
+    for (int i = 0; i < p->nc; i++) w->friction[i] = ns_smaller(p->mu[i], mu);
+    ns_nsgs_prepare(&easier, w->easier);
+    NsStatus status = ns_nsgs_solve(&easier, w->easier, tolerance, STAGE_SWEEPS, s->z, s->w, &info, NULL);
+    if (status) alart_curnier_solve(w, &easier, tolerance, STAGE_STEPS, false, s->z, s->w, &info);
+  }
+  return alart_curnier_steps(w, f, SHARE_MOST);
+}
+
+static NsOutcome alart_curnier_run(void *work, NsSearch *search, int mode) {
+  NsFrictionSearch *f = (NsFrictionSearch *)search;
+  int limit = f->mixed.v.max_iterations;
+  switch (mode) {
+    case NS_FRICTION_SHARE: return alart_curnier_share(work, f);
+    case NS_FRICTION_PRESSED: return alart_curnier_pressed_round(work, f);
+    case NS_FRICTION_ROUGHENED: return alart_curnier_roughened(work, f);
+    case NS_FRICTION_ALL_PRESSED: return alart_curnier_all_pressed(work, f);
+    case NS_FRICTION_LONG:
+      if (f->stalls > 0) ns_friction_restart(f);
+      return alart_curnier_steps(work, f, STEPS);
+    default: return alart_curnier_steps(work, f, limit > 0 ? limit : STEPS);
+  }
+}
+
+const NsMethod ns_friction_newton = {.name = "newton",
+                                     .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+                                     .reserve = alart_curnier_reserve,
+                                     .release = alart_curnier_release,
+                                     .run = alart_curnier_run};

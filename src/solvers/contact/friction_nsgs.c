@@ -1,6 +1,13 @@
 /*
 ** friction_nsgs.c
-** Nonsmooth Gauss-Seidel for friction problems.
+** Nonsmooth Gauss-Seidel for contacts of one dimension.
+*/
+/*
+** Assumptions: the diagonal blocks are what friction_local.h can solve; else a contact makes a projected step. Sweeps come near a
+** solution where W is symmetric and positive semidefinite and mu is small; nothing is proved for others.
+** Termination: the measure, looked at when a sweep changes little and every MEASURE_AT_LEAST sweeps, is within tolerance; or a force is
+** no number; or the limit. Sweeps go forwards and backwards in turn.
+** Jourdan, Alart and Jean, Comput. Methods Appl. Mech. Engrg. 155, 1998; Acary, Bremond and Huber 2018 (friction.h).
 */
 #include "solvers/contact/friction_nsgs.h"
 
@@ -11,7 +18,8 @@
 #include "solvers/contact/friction_residual.h"
 #include "solvers/residual.h"
 
-enum { MEASURE_AT_LEAST = 25 };
+/* MEASURE_AT_LEAST: sweeps between two measures. SWEEPS: the limit when it was asked for by name without one. */
+enum { MEASURE_AT_LEAST = 25, SWEEPS = 20000 };
 
 void ns_nsgs_prepare(const NsFriction *p, NsContact *contact) {
   size_t size = (size_t)(p->dim * p->dim);
@@ -70,3 +78,44 @@ NsStatus ns_nsgs_solve(const NsFriction *p, const NsContact *contact, double tol
   info->solver = "nsgs";
   return status;
 }
+
+/* ---- the method ---- */
+
+/*
+** The sweeps go on from where they were; with `jump` from the best candidate when others have found something much better: the
+** measure of a point says little of how far the sweeps are from it.
+*/
+static NsOutcome nsgs_go_on(NsFrictionSearch *f, int count, bool jump) {
+  NsMixedSearch *s = &f->mixed;
+  NsSolverInfo info = {0};
+  int done = 0;
+  ns_mixed_copy(s, s->z, jump && s->base.least < 0.1 * f->standing ? s->best : s->standing);
+  ns_nsgs_solve(s->blocks, f->contact, s->base.tolerance, count, s->z, s->w, &info, &done);
+  ns_mixed_copy(s, s->standing, s->z);
+  f->standing = ns_larger(info.relative, info.backward);
+  f->swept += done;
+  info.iterations = f->swept;
+  return ns_friction_keep(f, &info);
+}
+
+static NsOutcome nsgs_run(void *work, NsSearch *search, int mode) {
+  NsFrictionSearch *f = (NsFrictionSearch *)search;
+  int limit = f->mixed.v.max_iterations;
+  (void)work;
+  if (mode == 0) return nsgs_go_on(f, limit > 0 ? limit : SWEEPS, true);
+  if (mode == NS_NSGS_OWED) {
+    memset(f->mixed.standing, 0, (size_t)f->mixed.v.p.n * sizeof *f->mixed.standing);
+    return nsgs_go_on(f, f->limit - f->swept, false);
+  }
+  f->round++;
+  f->before = search->least;
+  f->taken = (int)ns_smaller(f->sweeps, f->limit - f->swept);
+  NsOutcome out = nsgs_go_on(f, f->taken, f->stalls == 0);
+  if (!ns_friction_small(f)) return out;
+  f->spent += f->taken;
+  f->sweeps *= 3;
+  return out;
+}
+
+const NsMethod ns_friction_nsgs = {
+    .name = "nsgs", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE, .run = nsgs_run};

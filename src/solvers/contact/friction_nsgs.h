@@ -1,12 +1,18 @@
 /*
 ** friction_nsgs.h
-** Nonsmooth Gauss-Seidel: contact after contact, each solved exactly.
+** Nonsmooth Gauss-Seidel for contacts of one dimension: contact after contact, each solved exactly.
 */
 #ifndef NS_SOLVERS_CONTACT_FRICTION_NSGS_H
 #define NS_SOLVERS_CONTACT_FRICTION_NSGS_H
 
-#include "solvers/contact/friction.h"
-#include "solvers/contact/friction_local.h"
+#include "solvers/contact/friction_search.h"
+
+/*
+** Modes: asked for by name, max_iterations sweeps (0: 20000) from the guess; the share of a round, from where the sweeps stand; what is
+** left of all sweeps, from zero.
+*/
+enum { NS_NSGS_SHARE = 1, NS_NSGS_OWED };
+extern const NsMethod ns_friction_nsgs;
 
 /* Prepares the contacts (nc) of a problem whose steps are rho (nc). */
 void ns_nsgs_prepare(const NsFriction *p, NsContact *contact);

@@ -12,7 +12,8 @@
 #include "solvers/balance.h"
 #include "solvers/components.h"
 #include "solvers/contact/friction_residual.h"
-#include "solvers/contact/mixed_methods.h"
+#include "solvers/contact/mixed_chain.h"
+#include "solvers/contact/mixed_scale.h"
 #include "solvers/residual.h"
 
 /*
@@ -51,37 +52,6 @@ NsMixedOptions *ns_mixed_options(NsMixed *s) {
 }
 
 /* ---- data ---- */
-
-static NsStatus look_at_row(const NsMixedGroup *group, NsMixedKinds *kinds) {
-  if (isnan(group->lower) || isnan(group->upper)) return NS_ENAN;
-  if (!(group->lower <= group->upper) || group->lower == INFINITY || group->upper == -INFINITY) return NS_EARG;
-  kinds->uniform = false;
-  if (ns_mixed_equation(group)) kinds->equations++;
-  else kinds->bounded++;
-  return NS_OK;
-}
-
-static NsStatus look_at_contact(const NsMixedGroup *group, NsMixedKinds *kinds) {
-  if (!(fabs(group->mu) <= DBL_MAX)) return NS_ENAN;
-  if (group->mu < 0 || group->dim < 2 || group->dim > 3) return NS_EARG;
-  if (kinds->contacts++ && kinds->dim != group->dim) kinds->uniform = false;
-  if (group->dim > kinds->dim) kinds->dim = group->dim;
-  return NS_OK;
-}
-
-/* The groups; the numbers of a problem of rows are checked by the box solvers. */
-static NsStatus look_at_groups(const NsMixedProblem *p, NsMixedKinds *kinds) {
-  int rows = 0;
-  *kinds = (NsMixedKinds){.uniform = true};
-  for (int g = 0; g < p->ngroups; g++) {
-    const NsMixedGroup *group = &p->groups[g];
-    NsStatus status = group->dim == 1 ? look_at_row(group, kinds) : look_at_contact(group, kinds);
-    if (status) return status;
-    rows += group->dim;
-  }
-  if (rows != p->n || (!p->W && (p->sparse->rows != p->n || p->sparse->cols != p->n))) return NS_EARG;
-  return NS_OK;
-}
 
 static bool finite_data(const NsMixedProblem *p) {
   double sum = 0;
@@ -191,7 +161,7 @@ static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, 
   for (int g = 0; g < count; g++) contacts |= p->groups[group[g]].dim > 1, rows += p->groups[group[g]].dim;
   NsMixedScaled *scaled = &s->scaled;
   info.status = ns_mixed_scale(scaled, p, s->first, group, count, contacts, guess);
-  if (!info.status) info.status = look_at_groups(&scaled->p, &kinds);
+  if (!info.status) info.status = ns_mixed_look(&scaled->p, &kinds);
   if (info.status) {
     for (int g = 0; g < count; g++)
       for (int i = 0; i < p->groups[group[g]].dim; i++) z[s->first[group[g]] + i] = w[s->first[group[g]] + i] = NAN;
@@ -213,7 +183,7 @@ NsStatus ns_mixed_solve(NsMixed *s, const NsMixedProblem *p, const double *guess
   NsMixedKinds kinds;
   int large = 0;
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
-  NsStatus status = look_at_groups(p, &kinds);
+  NsStatus status = ns_mixed_look(p, &kinds);
   if (!status) status = reserve_groups(s, p->n);
   if (status) return refuse_data(p, status, z, w, info);
   if (kinds.contacts == 0) return run_chain(s, &s->small, p, &kinds, guess, z, w, info);

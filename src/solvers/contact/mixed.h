@@ -7,6 +7,7 @@
 
 #include "linalg/sparse.h"
 #include "solvers/box/box.h"
+#include "solvers/method.h"
 
 /* A group of rows, in order: one row with bounds, or a Coulomb contact (normal, then dim - 1 tangents). */
 typedef struct NsMixedGroup {
@@ -27,21 +28,12 @@ typedef struct NsMixedProblem {
   const double *q;        /* n */
 } NsMixedProblem;
 
-/* Who solves a problem of contacts of one dimension alone. */
-typedef enum NsContactsMethod {
-  NS_CONTACTS_MIXED,   /* as part of the chain for rows and contacts */
-  NS_CONTACTS_DEFAULT, /* the chain of friction_chain.h, or one of its methods alone */
-  NS_CONTACTS_NSGS,
-  NS_CONTACTS_NEWTON,
-  NS_CONTACTS_FIRST_ORDER,
-  NS_CONTACTS_LCP /* in the plane only */
-} NsContactsMethod;
-
 typedef struct NsMixedOptions {
-  double tolerance;   /* of the measure of an answer; 0: 1e-10, for rows alone 1e-11 */
-  int max_iterations; /* sweeps; pivots or steps of the box solvers; 0: their own */
-  bool keep;          /* with a larger tolerance than that: a guess within it is the answer, bit for bit */
-  NsContactsMethod contacts;
+  double tolerance;       /* of the measure of an answer; 0: 1e-10, for rows alone 1e-11 */
+  int max_iterations;     /* sweeps; pivots or steps of the box solvers; 0: their own */
+  bool keep;              /* with a larger tolerance than that: a guess within it is the answer, bit for bit */
+  bool contacts;          /* all groups are contacts of one dimension: by the chain of friction_chain.h, */
+  const NsMethod *method; /* or, when it is not NULL, this method of ns_contacts_methods alone */
 } NsMixedOptions;
 
 typedef struct NsMixed NsMixed;

@@ -2,46 +2,197 @@
 ** mixed_chain.c
 ** Rows and contacts together, connected and in balanced units: which methods a problem goes to, whether the answer is one.
 */
+#include "solvers/contact/mixed_chain.h"
 
 #include <float.h>
 #include <limits.h>
 #include <math.h>
-#include <string.h>
 
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "solvers/contact/friction_chain.h"
-#include "solvers/contact/mixed_methods.h"
+#include "solvers/box/box_solver.h"
 #include "solvers/box/sparse_box.h"
+#include "solvers/contact/friction_chain.h"
+#include "solvers/contact/mixed_contacts.h"
+#include "solvers/contact/mixed_embed.h"
+#include "solvers/contact/mixed_interior.h"
+#include "solvers/contact/mixed_newton.h"
+#include "solvers/contact/mixed_plane.h"
+#include "solvers/contact/mixed_single.h"
+#include "solvers/contact/mixed_sweep.h"
 
-enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150, NEWTON_STEPS = 60, LARGE_STEPS = 15, ROUNDS = 25, LARGE_SWEEPS = 6000 };
-enum { POLISHING = 20, HEAP_ROUNDS = 6, INTERIOR_AFTER = 1, LATER_SWEEPS = 1500 }; /* of heaps of many contacts */
-enum { SWEEPS = 20000, EARLY_SWEEPS = 250, FIRST_ROUND = 50, EMBEDDED_SWEEPS = 2000, POLISH_STEPS = 5 };
+/*
+** SPARSE_BOX: rows alone that are better solved sparse. PLANE_UNKNOWNS: of the LCP of contacts in the plane, whose pivots are dense.
+** HEAP_ROUNDS: rounds of conjugate sweeps; MANY_SWEEPS, MORE_SWEEPS: of the second, and of each after it. PROXIMAL_ROUNDS: of the proximal point
+** method, with the associated problem first.
+*/
+enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150 };
+enum { FEW_SWEEPS = 100, MANY_SWEEPS = 1000, MORE_SWEEPS = 1500, HEAP_ROUNDS = 6, PROXIMAL_ROUNDS = 25 };
 
+/* Default tolerances of the measure: of rows alone, where there are contacts. */
 static const double rows_tolerance = 1e-11, contacts_tolerance = 1e-10;
 
-/* A measure that is rounding. */
-static const double polished = 1e-14;
+/* A measure that is rounding; one from which Newton is worth a try in a heap. */
+static const double polished = 1e-14, near = 2e-5;
 
-/* Weights of the proximal rounds; a measure from which Newton is worth a try. */
-static const double first_weight = 1e-2, least_weight = 1e-5, near = 2e-5;
+/* ---- when each step's turn has come ---- */
+
+static const NsMixedSearch *mixed_search(const NsSearch *search) {
+  return (const NsMixedSearch *)search;
+}
+
+static bool is_heap_view(const NsMixedView *v) {
+  return v->p.sparse && v->p.n > NS_MIXED_DENSE_ROWS;
+}
+
+static bool one_contact(const NsSearch *search) {
+  return mixed_search(search)->v.p.ngroups == 1;
+}
+
+static bool guess_kept(const NsSearch *search) {
+  const NsMixedSearch *s = mixed_search(search);
+  return s->v.keep && search->tolerance > contacts_tolerance && search->least == INFINITY;
+}
+
+static bool to_rounding(const NsSearch *search) {
+  return !mixed_search(search)->v.early;
+}
+
+static bool heap_near(const NsSearch *search) {
+  return mixed_search(search)->measured <= near;
+}
+
+static bool heap_near_to_rounding(const NsSearch *search) {
+  return heap_near(search) && to_rounding(search);
+}
+
+static bool in_plane(const NsSearch *search) {
+  return mixed_search(search)->v.kinds.dim == 2;
+}
+
+static bool heap_near_in_plane(const NsSearch *search) {
+  return in_plane(search) && heap_near(search);
+}
+
+static bool heap_rounds_left(const NsSearch *search) {
+  const NsMixedSearch *s = mixed_search(search);
+  return s->rounds < HEAP_ROUNDS - s->v.early;
+}
+
+static bool proximal_rounds_left(const NsSearch *search) {
+  return in_plane(search) && mixed_search(search)->rounds < PROXIMAL_ROUNDS;
+}
+
+/* Whether Newton takes the problem: given sparse, or dense and not too large. */
+static bool newton_takes(const NsSearch *search) {
+  const NsMixedView *v = &mixed_search(search)->v;
+  return is_heap_view(v) || (v->p.W && v->p.n <= NS_MIXED_DENSE);
+}
+
+static bool newton_first(const NsSearch *search) {
+  const NsMixedView *v = &mixed_search(search)->v;
+  return !v->kinds.uniform && !is_heap_view(v) && newton_takes(search);
+}
+
+static bool uniform(const NsSearch *search) {
+  return mixed_search(search)->v.kinds.uniform;
+}
+
+static bool various(const NsSearch *search) {
+  return !uniform(search);
+}
+
+static bool plane_takes(const NsSearch *search) {
+  const NsMixedView *v = &mixed_search(search)->v;
+  return !v->kinds.uniform && v->kinds.dim == 2 && v->p.W && v->p.n + v->kinds.contacts <= PLANE_UNKNOWNS;
+}
+
+/* In a series of sweeps, each followed by Newton from where it ended; another one comes while some are left. */
+static bool sweeping(const NsSearch *search) {
+  return mixed_search(search)->sweeping && newton_takes(search);
+}
+
+static bool sweeps_left(const NsSearch *search) {
+  const NsMixedSearch *s = mixed_search(search);
+  return s->sweeping && s->left > 0;
+}
+
+static bool various_sweeping(const NsSearch *search) {
+  return various(search) && sweeping(search);
+}
+
+static bool various_sweeps_left(const NsSearch *search) {
+  return various(search) && sweeps_left(search);
+}
+
+static const NsMethod *const mixed_methods[] = {
+    &ns_mixed_single, &ns_mixed_guess, &ns_mixed_newton,   &ns_mixed_conjugate, &ns_mixed_interior,
+    &ns_mixed_sweeps, &ns_mixed_plane, &ns_mixed_contacts, &ns_mixed_embed,     NULL};
+static const NsMethod *const contacts_alone[] = {&ns_mixed_contacts, NULL};
+
+/*
+** Heaps of many contacts, sparse: conjugate sweeps in rounds, Newton from where they come near, interior points; then the proximal point
+** method in the plane, and plain sweeps. What they do not solve goes on to the other steps.
+*/
+static const NsChainStep heap_steps[] = {
+    {.method = &ns_mixed_guess, .when = guess_kept},
+    {.method = &ns_mixed_newton, .when = to_rounding, .mode = NS_NEWTON_BEST},
+    {.method = &ns_mixed_conjugate, .when = to_rounding, .mode = FEW_SWEEPS},
+    {.method = &ns_mixed_newton, .when = heap_near_to_rounding, .mode = NS_NEWTON_STANDING},
+    {.method = &ns_mixed_conjugate, .mode = MANY_SWEEPS},
+    {.method = &ns_mixed_newton, .when = heap_near, .mode = NS_NEWTON_STANDING},
+    {.method = &ns_mixed_interior, .when = in_plane},
+    {.method = &ns_mixed_newton, .when = in_plane, .mode = NS_NEWTON_REACHED},
+    {.method = &ns_mixed_conjugate, .mode = MORE_SWEEPS},
+    {.method = &ns_mixed_newton, .when = heap_near, .mode = NS_NEWTON_STANDING},
+    {.when = heap_rounds_left, .back = 2},
+    {.method = &ns_mixed_interior, .when = in_plane, .mode = NS_INTERIOR_ASSOCIATED},
+    {.method = &ns_mixed_newton, .when = heap_near_in_plane, .mode = NS_NEWTON_STANDING},
+    {.method = &ns_mixed_interior, .when = in_plane, .mode = NS_INTERIOR_PROXIMAL},
+    {.method = &ns_mixed_newton, .when = heap_near_in_plane, .mode = NS_NEWTON_STANDING},
+    {.when = proximal_rounds_left, .back = 2},
+    {.method = &ns_mixed_sweeps, .mode = NS_SWEEPS_LARGE},
+    {.method = &ns_mixed_newton, .when = sweeping, .mode = NS_NEWTON_STANDING},
+    {.when = sweeps_left, .back = 2},
+    {0},
+};
+
+/* All others: Newton first, which needs a step or two where the modes are those of the guess. */
+static const NsChainStep mixed_steps[] = {
+    {.method = &ns_mixed_single, .when = one_contact},
+    {.method = &ns_mixed_guess, .when = guess_kept},
+    {.method = &ns_mixed_newton, .when = newton_first, .mode = NS_NEWTON_BEST},
+    {.method = &ns_mixed_plane, .when = plane_takes, .mode = NS_PLANE_STEP},
+    {.method = &ns_mixed_sweeps, .when = various, .mode = NS_SWEEPS_EARLY},
+    {.method = &ns_mixed_newton, .when = various_sweeping, .mode = NS_NEWTON_STANDING},
+    {.when = various_sweeps_left, .back = 2},
+    {.method = &ns_mixed_contacts, .when = uniform},
+    {.method = &ns_mixed_embed, .when = various},
+    {.method = &ns_mixed_newton, .when = newton_takes, .mode = NS_NEWTON_BEST},
+    {.method = &ns_mixed_sweeps, .mode = NS_SWEEPS_ALL},
+    {.method = &ns_mixed_newton, .when = sweeping, .mode = NS_NEWTON_STANDING},
+    {.when = sweeps_left, .back = 2},
+    {0},
+};
+
+static const NsChainStep polish_steps[] = {{.method = &ns_mixed_newton, .mode = NS_NEWTON_POLISH}, {0}};
+
+/* ---- workspace ---- */
 
 struct NsMixedChain {
   NsMixedOptions options;
+  NsMixedSearch search;
   NsArena arena;
   int capacity; /* rows that there is room for */
-  double *lower, *upper, *best, *rho, *explained, *size, *load, *at, *kept;
+  double *lower, *upper, *rho, *explained, *size, *load;
   NsArena matrix;
   int dense_capacity;
   double *dense; /* of a sparse problem */
   NsBox *box;
   int box_capacity;
-  NsMixedContacts contacts;
-  NsMixedEmbed embed;
-  NsMixedPlane plane;
-  NsMixedNewton newton, large; /* dense, sparse */
-  NsMixedInterior interior;
-  NsMixedSweeps sweeps;
+  NsArena links; /* of what follows */
+  NsMethods methods;
+  NsChain heap, chain, polish;
 };
 
 NsStatus ns_mixed_chain_new(NsMixedChain **out) {
@@ -52,13 +203,9 @@ NsStatus ns_mixed_chain_new(NsMixedChain **out) {
 void ns_mixed_chain_free(NsMixedChain *s) {
   if (!s) return;
   ns_box_free(s->box);
-  ns_mixed_contacts_release(&s->contacts);
-  ns_mixed_embed_release(&s->embed);
-  ns_mixed_plane_release(&s->plane);
-  ns_mixed_newton_release(&s->newton);
-  ns_mixed_newton_release(&s->large);
-  ns_mixed_interior_release(&s->interior);
-  ns_mixed_sweeps_release(&s->sweeps);
+  ns_methods_release(&s->methods);
+  ns_mixed_search_release(&s->search);
+  ns_arena_release(&s->links);
   ns_arena_release(&s->matrix);
   ns_arena_release(&s->arena);
   ns_free(s);
@@ -68,8 +215,6 @@ NsMixedOptions *ns_mixed_chain_options(NsMixedChain *s) {
   return &s->options;
 }
 
-/* ---- data ---- */
-
 static NsStatus mixed_chain_refuse(const NsMixedProblem *p, NsStatus status, double *z, double *w, NsSolverInfo *info) {
   for (int i = 0; i < p->n; i++) z[i] = w[i] = NAN;
   return info->status = status;
@@ -78,13 +223,30 @@ static NsStatus mixed_chain_refuse(const NsMixedProblem *p, NsStatus status, dou
 static NsStatus mixed_chain_reserve(NsMixedChain *s, int n) {
   if (n <= s->capacity) return NS_OK;
   int wanted = n < 8 ? 8 : n + n / 2;
-  double **vectors[] = {&s->lower, &s->upper, &s->best, &s->rho, &s->explained, &s->size, &s->load, &s->at, &s->kept};
+  double **vectors[] = {&s->lower, &s->upper, &s->rho, &s->explained, &s->size, &s->load};
   ns_arena_release(&s->arena);
   s->capacity = 0;
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
   if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
   s->capacity = wanted;
   return NS_OK;
+}
+
+/* The workspaces of the methods, for the first problem with contacts. */
+static NsStatus reserve_methods(NsMixedChain *s) {
+  if (s->methods.work) return NS_OK;
+  NsStatus status = ns_methods_reserve(&s->methods, s->options.contacts ? contacts_alone : mixed_methods, &s->links,
+                                       &s->search.base);
+  if (!status && !s->options.contacts) {
+    ns_chain_bind(&s->heap, heap_steps, &s->methods, &s->links);
+    ns_chain_bind(&s->chain, mixed_steps, &s->methods, &s->links);
+    ns_chain_bind(&s->polish, polish_steps, &s->methods, &s->links);
+  }
+  if (!status && s->links.failed) status = NS_ENOMEM;
+  if (!status) return NS_OK;
+  ns_methods_release(&s->methods);
+  ns_arena_release(&s->links);
+  return status;
 }
 
 /* A sparse problem of few rows becomes a dense one. */
@@ -114,10 +276,10 @@ static NsStatus solve_sparse_rows(const NsMixedChain *s, const NsMixedProblem *p
   return info->status;
 }
 
-static NsStatus mixed_chain_solve_rows(NsMixedChain *s, const NsMixedView *v, const double *guess, double *z, double *w,
+static NsStatus mixed_chain_solve_rows(NsMixedChain *s, const NsMixedProblem *p, const double *guess, double *z, double *w,
                                        NsSolverInfo *info) {
-  const NsMixedProblem *p = &v->p;
-  NsBoxOptions options = {.tolerance = v->tolerance, .max_iterations = v->max_iterations};
+  double tolerance = s->options.tolerance > 0 ? s->options.tolerance : rows_tolerance;
+  NsBoxOptions options = {.tolerance = tolerance, .max_iterations = s->options.max_iterations};
   for (int g = 0; g < p->ngroups; g++) {
     s->lower[g] = p->groups[g].lower;
     s->upper[g] = p->groups[g].upper;
@@ -135,200 +297,18 @@ static NsStatus mixed_chain_solve_rows(NsMixedChain *s, const NsMixedView *v, co
 
 /* ---- with contacts ---- */
 
-/* One contact alone. False when it has no exact solution. */
-static bool mixed_chain_solve_one(const NsMixedView *v, double *z) {
-  NsContact contact;
-  double block[9];
-  int dim = v->p.n;
-  ns_mixed_block(&v->p, 0, dim, block);
-  ns_contact_set(&contact, dim, block, v->p.groups[0].mu, v->rho[0]);
-  return dim == 2 ? ns_contact_solve2(&contact, v->p.q, z) : ns_contact_solve3(&contact, v->p.q, z);
-}
-
-/* The best of the candidates so far: s->best, what made it, and what a failure may be called. */
-typedef struct Search {
-  double least;
-  NsSolverInfo info;
-  NsStatus verdict;
-  bool fresh; /* z is s->best, and w its output */
-} Search;
-
-/* Takes z, of a method that ended with `status`, as a candidate, or goes back to the best one. True when it is good enough. */
-static bool mixed_chain_consider(NsMixedChain *s, const NsMixedView *v, Search *best, NsStatus status, const NsSolverInfo *info,
-                                 double *z, double *w) {
-  size_t bytes = (size_t)v->p.n * sizeof *z;
-  if (status == NS_ENOMEM) best->verdict = status;
-  double measure = ns_mixed_measure(v, z, w);
-  best->fresh = measure < best->least;
-  if (best->fresh) {
-    best->least = measure;
-    best->info = *info;
-    memcpy(s->best, z, bytes);
-  } else {
-    memcpy(z, s->best, bytes);
-  }
-  return best->least <= v->tolerance;
-}
-
-/* Whether the sparse methods take it. */
-static bool large(const NsMixedView *v) {
-  return v->p.sparse && v->p.n > NS_MIXED_DENSE_ROWS;
-}
-
-static bool mixed_chain_newton(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  NsSolverInfo info = {0};
-  if (!large(v) && (!v->p.W || v->p.n > NS_MIXED_DENSE)) return false;
-  NsMixedNewton *method = large(v) ? &s->large : &s->newton;
-  NsStatus status = ns_mixed_newton(method, v, large(v) ? LARGE_STEPS : NEWTON_STEPS, z, w, &info);
-  return mixed_chain_consider(s, v, best, status, &info, z, w);
-}
-
-/* As a box problem; *settled: there is no solution. */
-static bool plane(NsMixedChain *s, const NsMixedView *v, Search *best, bool *settled, double *z, double *w) {
-  NsSolverInfo info = {0};
-  if (v->kinds.dim != 2 || !v->p.W || v->p.n + v->kinds.contacts > PLANE_UNKNOWNS) return false;
-  NsStatus status = ns_mixed_plane(&s->plane, v, z, &info);
-  if (status == NS_ENOSOL || status == NS_ERAY) best->verdict = status;
-  *settled = status == NS_ENOSOL;
-  return mixed_chain_consider(s, v, best, status, &info, z, w);
-}
-
-static bool embed(NsMixedChain *s, const NsMixedView *v, Search *best, bool *settled, double *z, double *w) {
-  NsSolverInfo info = {0};
-  NsMixedView some = *v;
-  bool exact = true;
-  if (!v->kinds.uniform && !v->max_iterations) some.max_iterations = EMBEDDED_SWEEPS;
-  NsStatus status = v->kinds.uniform ? ns_mixed_contacts(&s->contacts, v, z, w, &info)
-                                     : ns_mixed_embed(&s->embed, &some, z, &exact, &info);
-  for (int i = 0; i < v->p.n; i++) z[i] += 0; /* a force of -0 is 0 */
-  if (status == NS_ETOOLARGE) best->verdict = status;
-  if ((status == NS_ENOSOL || status == NS_ERAY) && exact) best->verdict = status;
-  *settled = status == NS_ENOSOL && exact;
-  return mixed_chain_consider(s, v, best, status, &info, z, w);
-}
-
-/* Sweeps in rounds of growing length, `most` in all, Newton from where each ends. */
-static bool mixed_chain_sweeps(NsMixedChain *s, const NsMixedView *v, Search *best, int most, double *z, double *w) {
-  int limit = v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
-  memcpy(s->at, z, (size_t)v->p.n * sizeof *z);
-  for (int done = 0, count = FIRST_ROUND; done < limit && !ns_interrupted(); count *= 4) {
-    NsSolverInfo info = {0};
-    if (count > limit - done) count = limit - done;
-    NsStatus status = ns_mixed_sweeps(&s->sweeps, v, count, s->at, w, &info);
-    memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
-    done += count;
-    info.iterations += done - count;
-    if (mixed_chain_consider(s, v, best, status, &info, z, w)) return true;
-    if (status != NS_EMAXITER) return false;
-    memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
-    if (mixed_chain_newton(s, v, best, z, w)) return true;
-  }
-  return false;
-}
-
-/* The interior-point method, and Newton from where it ends. */
-static bool mixed_chain_interior(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  NsSolverInfo info = {.solver = "interior_point"};
-  NsStatus status = ns_mixed_interior(&s->interior, v, z, &info);
-  memcpy(s->at, z, (size_t)v->p.n * sizeof *z);
-  if (mixed_chain_consider(s, v, best, status, &info, z, w)) return true;
-  memcpy(z, s->at, (size_t)v->p.n * sizeof *z);
-  return mixed_chain_newton(s, v, best, z, w);
-}
-
-/*
-** Rounds of the proximal point method from a solution of the associated problem, the weight less after each that is
-** solved and more after each that is not, and Newton from where they come near.
-*/
-static bool rounds(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  size_t bytes = (size_t)v->p.n * sizeof *z;
-  double weight = first_weight;
-  memcpy(s->at, z, bytes);
-  for (int k = 0; k < ROUNDS && !ns_interrupted(); k++) {
-    NsSolverInfo info = {.solver = "interior_point"};
-    NsStatus status = k == 0 ? ns_mixed_associated(&s->interior, v, z, &info)
-                             : ns_mixed_proximal(&s->interior, v, weight, z, &info);
-    if (status == NS_ENOMEM) best->verdict = status;
-    if (k > 0) weight = status ? fmin(8 * weight, 1) : fmax(weight / 4, least_weight);
-    if (!status) memcpy(s->at, z, bytes);
-    memcpy(z, s->at, bytes);
-    if (status) continue;
-    if (mixed_chain_consider(s, v, best, status, &info, z, w)) return true;
-    memcpy(z, s->at, bytes);
-    if (ns_mixed_measure(v, z, w) <= near && mixed_chain_newton(s, v, best, z, w)) return true;
-    memcpy(z, s->at, bytes);
-  }
-  return false;
-}
-
-/* Conjugate sweeps, and Newton from where they end when that is near; s->at is where the sweeps ended. */
-static bool mixed_chain_conjugate(NsMixedChain *s, const NsMixedView *v, Search *best, int most, double *z, double *w) {
-  NsSolverInfo info = {0};
-  size_t bytes = (size_t)v->p.n * sizeof *z;
-  int count = v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
-  NsStatus status = ns_mixed_conjugate(&s->sweeps, v, v->early ? POLISHING : 0, count, z, w, &info);
-  memcpy(s->at, z, bytes);
-  if (mixed_chain_consider(s, v, best, status, &info, z, w)) return true;
-  memcpy(z, s->at, bytes);
-  return !ns_interrupted() && ns_mixed_measure(v, z, w) <= near && mixed_chain_newton(s, v, best, z, w);
-}
-
-/* Heaps of many contacts: rounds of conjugate sweeps that go on where the last ended, and in the plane interior points. */
-static bool heap(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  static const int counts[] = {100, 1000};
-  size_t bytes = (size_t)v->p.n * sizeof *z;
-  if (!v->early && mixed_chain_newton(s, v, best, z, w)) return true;
-  for (int k = v->early ? 1 : 0; k < HEAP_ROUNDS && !ns_interrupted(); k++) {
-    if (mixed_chain_conjugate(s, v, best, k < 2 ? counts[k] : LATER_SWEEPS, z, w)) return true;
-    memcpy(z, s->at, bytes);
-    if (k != INTERIOR_AFTER || v->kinds.dim > 2 || ns_interrupted()) continue;
-    memcpy(s->kept, s->at, bytes);
-    if (mixed_chain_interior(s, v, best, z, w)) return true;
-    memcpy(z, s->kept, bytes);
-  }
-  return false;
-}
-
-/* Whether the guess is to be kept, as an iteration wants that settles. */
-static bool good_guess(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  NsSolverInfo info = {.solver = "guess", .warm = true};
-  return s->options.keep && v->tolerance > contacts_tolerance && mixed_chain_consider(s, v, best, NS_OK, &info, z, w);
-}
-
-/* The methods in their order, until one has an answer. */
-static bool mixed_chain_chain(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  bool settled = false;
-  if (good_guess(s, v, best, z, w)) return true;
-  if (large(v)) {
-    if (heap(s, v, best, z, w)) return true;
-    if (ns_interrupted()) return false;
-    if (v->kinds.dim == 2 && rounds(s, v, best, z, w)) return true;
-    if (!ns_interrupted() && mixed_chain_sweeps(s, v, best, LARGE_SWEEPS, z, w)) return true;
-    if (ns_interrupted()) return false;
-  }
-  if (!v->kinds.uniform) {
-    if ((!large(v) && mixed_chain_newton(s, v, best, z, w)) || ns_interrupted()) return best->least <= v->tolerance;
-    if (plane(s, v, best, &settled, z, w)) return true;
-    if (settled || ns_interrupted()) return false;
-    if (mixed_chain_sweeps(s, v, best, EARLY_SWEEPS, z, w)) return true;
-  }
-  if (embed(s, v, best, &settled, z, w)) return true;
-  if (settled || ns_interrupted()) return false;
-  return mixed_chain_newton(s, v, best, z, w) || (!ns_interrupted() && mixed_chain_sweeps(s, v, best, SWEEPS, z, w));
-}
-
 /*
 ** Some Newton steps from an answer of another method where there are rows, when they cost little: a row is then right to
-** rounding, not to the tolerance, and so is what is computed from it.
+** rounding, not to the tolerance, and so is what is computed from it. The answer keeps the name of its method.
 */
-static void mixed_chain_polish(NsMixedChain *s, const NsMixedView *v, Search *best, double *z, double *w) {
-  if (v->kinds.uniform || v->early || best->least <= polished || !v->p.W || v->p.n > NS_MIXED_DENSE_ROWS) return;
+static void mixed_chain_polish(NsMixedChain *c) {
+  NsMixedSearch *s = &c->search;
+  const NsMixedView *v = &s->v;
+  NsSolverInfo own = s->info;
+  if (v->kinds.uniform || v->early || s->base.least <= polished || !v->p.W || v->p.n > NS_MIXED_DENSE_ROWS) return;
   if (ns_interrupted()) return;
-  NsSolverInfo info = {0}, own = best->info;
-  memcpy(z, s->best, (size_t)v->p.n * sizeof *z);
-  NsStatus status = ns_mixed_newton(&s->newton, v, POLISH_STEPS, z, w, &info);
-  mixed_chain_consider(s, v, best, status, &info, z, w);
-  best->info = own;
+  ns_chain_run(&c->polish, &s->base);
+  s->info = own;
 }
 
 /* w of rows exactly as the law says. */
@@ -351,33 +331,30 @@ static NsStatus mixed_chain_conclude(const NsMixedView *v, double least, NsStatu
   return info->status;
 }
 
-static NsStatus solve_contacts(NsMixedChain *s, const NsMixedView *v, const double *guess, double *z, double *w,
-                               NsSolverInfo *info) {
-  for (int i = 0; i < v->p.n; i++) z[i] = guess && fabs(guess[i]) <= DBL_MAX ? guess[i] : 0;
-  if (v->p.ngroups == 1 && mixed_chain_solve_one(v, z)) {
-    double measure = ns_mixed_measure(v, z, w);
-    info->solver = "exact";
-    info->iterations = 1;
-    if (measure <= v->tolerance) return mixed_chain_conclude(v, measure, NS_OK, z, w, info);
-  }
-  Search best = {INFINITY, {.solver = "none"}, NS_EMAXITER, false};
-  memcpy(s->best, z, (size_t)v->p.n * sizeof *z);
-  mixed_chain_chain(s, v, &best, z, w);
-  if (best.least <= v->tolerance) mixed_chain_polish(s, v, &best, z, w);
-  *info = best.info;
-  if (!best.fresh) {
-    memcpy(z, s->best, (size_t)v->p.n * sizeof *z);
-    best.least = ns_mixed_measure(v, z, w);
-  }
+static NsStatus solve_contacts(NsMixedChain *c, const double *guess, double *z, double *w, NsSolverInfo *info) {
+  NsMixedSearch *s = &c->search;
+  int n = s->v.p.n;
+  for (int i = 0; i < n; i++) s->z[i] = guess && fabs(guess[i]) <= DBL_MAX ? guess[i] : 0;
+  ns_mixed_search_begin(s);
+  NsOutcome out = {.status = NS_ENOCONV};
+  if (is_heap_view(&s->v)) out = ns_chain_run(&c->heap, &s->base);
+  bool ended = out.status == NS_OK || out.status == NS_EINTR || out.status == NS_ENOMEM;
+  if (!ended) out = ns_chain_run(&c->chain, &s->base);
+  if (s->base.least <= s->base.tolerance) mixed_chain_polish(c);
+  if (!(s->base.least < INFINITY)) ns_mixed_measure(&s->v, s->best, s->best_w);
+  memcpy(z, s->best, (size_t)n * sizeof *z);
+  memcpy(w, s->best_w, (size_t)n * sizeof *w);
+  *info = s->info;
   /* Memory that failed is told although another method had an answer: it would differ from the usual one. */
-  return mixed_chain_conclude(v, best.verdict == NS_ENOMEM ? INFINITY : best.least, best.verdict, z, w, info);
+  bool failed = out.status == NS_ENOMEM;
+  return mixed_chain_conclude(&s->v, failed ? INFINITY : s->base.least, failed ? NS_ENOMEM : s->verdict, z, w, info);
 }
 
 /* Contacts of one dimension alone, by the method that was asked for. */
 static NsStatus solve_friction(NsMixedChain *s, const NsMixedView *v, const double *guess, double *z, double *w,
                                NsSolverInfo *info) {
   for (int i = 0; i < v->p.n; i++) z[i] = guess ? guess[i] : 0;
-  return info->status = ns_mixed_contacts(&s->contacts, v, z, w, info);
+  return info->status = ns_mixed_contacts_solve(s->methods.work[0], v, z, w, info);
 }
 
 const double *ns_mixed_chain_steps(const NsMixedChain *s) {
@@ -387,14 +364,16 @@ const double *ns_mixed_chain_steps(const NsMixedChain *s) {
 /* From how many rows on a sparse problem stays sparse. */
 static int dense_below(const NsMixedChain *s, const NsMixedKinds *kinds) {
   if (kinds->contacts == 0) return SPARSE_BOX;
-  if (s->options.contacts == NS_CONTACTS_MIXED) return NS_MIXED_DENSE + 1;
-  return s->options.contacts == NS_CONTACTS_LCP ? INT_MAX : NS_FRICTION_PIVOTED + 1;
+  if (!s->options.contacts) return NS_MIXED_DENSE + 1;
+  return s->options.method && !(s->options.method->takes & NS_TAKES_SPARSE) ? INT_MAX : NS_FRICTION_PIVOTED + 1;
 }
 
 static NsMixedView mixed_chain_view(const NsMixedChain *s, const NsMixedProblem *p, const NsMixedKinds *kinds) {
-  NsMixedView v = {.p = *p, .kinds = *kinds, .max_iterations = s->options.max_iterations, .contacts = s->options.contacts};
-  v.tolerance = s->options.tolerance > 0 ? s->options.tolerance : kinds->contacts ? contacts_tolerance : rows_tolerance;
-  v.early = v.tolerance > contacts_tolerance && large(&v);
+  NsMixedView v = {.p = *p, .kinds = *kinds, .max_iterations = s->options.max_iterations, .keep = s->options.keep};
+  v.contacts = s->options.contacts;
+  v.method = s->options.method;
+  v.tolerance = s->options.tolerance > 0 ? s->options.tolerance : contacts_tolerance;
+  v.early = v.tolerance > contacts_tolerance && is_heap_view(&v);
   v.rho = s->rho;
   v.explained = s->explained;
   v.size = s->size;
@@ -412,11 +391,14 @@ NsStatus ns_mixed_chain_solve(NsMixedChain *s, const NsMixedProblem *given, cons
   NsMixedProblem p = *given;
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
   NsStatus status = mixed_chain_reserve(s, given->n);
+  if (!status && kinds->contacts) status = reserve_methods(s);
+  if (!status && kinds->contacts && !s->options.contacts) status = ns_mixed_search_reserve(&s->search, p.n);
   if (!status) status = densify(s, dense_below(s, kinds), &p);
   if (status) return mixed_chain_refuse(given, status, z, w, info);
+  if (kinds->contacts == 0) return mixed_chain_solve_rows(s, &p, guess, z, w, info);
   NsMixedView v = mixed_chain_view(s, &p, kinds);
-  if (kinds->contacts == 0) return mixed_chain_solve_rows(s, &v, guess, z, w, info);
   ns_mixed_prepare(&v);
   if (v.contacts) return solve_friction(s, &v, guess, z, w, info);
-  return solve_contacts(s, &v, guess, z, w, info);
+  s->search.v = v;
+  return solve_contacts(s, guess, z, w, info);
 }

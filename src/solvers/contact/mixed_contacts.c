@@ -1,28 +1,46 @@
 /*
 ** mixed_contacts.c
 ** Contacts of one dimension alone: their matrix in blocks, for the chain of friction_chain.h.
-**
-** Assumptions: no rows; all contacts in the plane, or all in space. Up to NS_MIXED_SLOTS contacts the blocks are all
-** stored, so that the number of contacts alone is the pattern, and a problem of as many contacts as one before needs no memory.
 */
-#include <string.h>
+/*
+** Assumptions: no rows; all contacts in the plane, or all in space. Up to SLOTS contacts the blocks are all stored, so that
+** the number of contacts alone is the pattern, and a problem of as many contacts as one before needs no memory.
+** Termination: that of the chain.
+*/
+#include "solvers/contact/mixed_contacts.h"
 
+#include "base/memory.h"
 #include "solvers/contact/friction_chain.h"
-#include "solvers/contact/mixed_methods.h"
 
-static void release_slot(NsMixedSlot *slot) {
+/* Numbers of contacts that have a chain of their own each (8: the contacts of most steps of multibody models). */
+enum { SLOTS = 8 };
+
+/* A chain for contacts and its matrix. */
+typedef struct Slot {
+  NsFrictionChain *chain;
+  NsBlock *W;
+} Slot;
+
+struct NsMixedContacts {
+  Slot slot[2][SLOTS + 1]; /* by dim - 2 and by contacts, of full pattern; 0: all larger ones */
+  NsArena arena;
+  int capacity;
+  double *mu;
+};
+
+static void release_slot(Slot *slot) {
   ns_friction_chain_free(slot->chain);
   ns_block_free(slot->W);
-  *slot = (NsMixedSlot){NULL, NULL};
+  *slot = (Slot){NULL, NULL};
 }
 
-void ns_mixed_contacts_release(NsMixedContacts *s) {
-  for (int k = 0; k <= NS_MIXED_SLOTS; k++) release_slot(&s->slot[0][k]), release_slot(&s->slot[1][k]);
+static void mixed_contacts_clear(NsMixedContacts *s) {
+  for (int k = 0; k <= SLOTS; k++) release_slot(&s->slot[0][k]), release_slot(&s->slot[1][k]);
   ns_arena_release(&s->arena);
   *s = (NsMixedContacts){0};
 }
 
-static NsStatus mixed_contacts_reserve(NsMixedContacts *s, int nc) {
+static NsStatus mixed_contacts_room(NsMixedContacts *s, int nc) {
   if (nc <= s->capacity) return NS_OK;
   ns_arena_release(&s->arena);
   s->capacity = 0;
@@ -90,10 +108,10 @@ static NsStatus make_blocks(const NsMixedProblem *p, int dim, bool full, NsBlock
   return status;
 }
 
-/* The slot of this size or pattern, its matrix filled and in *p. One method alone keeps nothing from problem to problem. */
+/* The slot of this size or pattern, its matrix filled and in *p. A problem of contacts alone leaves nothing for the next. */
 static NsStatus take_slot(NsMixedContacts *s, const NsMixedView *v, NsFriction *p, NsFrictionChain **chain) {
-  bool few = p->nc <= NS_MIXED_SLOTS, keep = v->contacts == NS_CONTACTS_MIXED;
-  NsMixedSlot *slot = &s->slot[p->dim - 2][few ? p->nc : 0];
+  bool few = p->nc <= SLOTS, keep = !v->contacts;
+  Slot *slot = &s->slot[p->dim - 2][few ? p->nc : 0];
   if (keep && slot->W && slot->W->nb == p->nc && fill_blocks(&v->p, slot->W)) {
     p->W = slot->W;
     *chain = slot->chain;
@@ -102,19 +120,49 @@ static NsStatus take_slot(NsMixedContacts *s, const NsMixedView *v, NsFriction *
   release_slot(slot);
   NsStatus status = make_blocks(&v->p, p->dim, keep && few, &slot->W);
   p->W = slot->W;
-  if (!status) status = ns_friction_chain_new(&slot->chain, p, v->contacts);
+  if (!status) status = ns_friction_chain_new(&slot->chain, v, p);
   if (status) release_slot(slot);
   *chain = slot->chain;
   return status;
 }
 
-NsStatus ns_mixed_contacts(NsMixedContacts *s, const NsMixedView *v, double *z, double *w, NsSolverInfo *info) {
+NsStatus ns_mixed_contacts_solve(NsMixedContacts *s, const NsMixedView *v, double *z, double *w, NsSolverInfo *info) {
   NsFrictionChain *chain;
   NsFriction p = {v->kinds.dim, v->kinds.contacts, NULL, v->rho, NULL, v->p.q};
-  NsStatus status = mixed_contacts_reserve(s, p.nc);
+  NsStatus status = mixed_contacts_room(s, p.nc);
   if (status) return status;
   for (int g = 0; g < p.nc; g++) s->mu[g] = v->p.groups[g].mu;
   p.mu = s->mu;
   status = take_slot(s, v, &p, &chain);
   return status ? status : ns_friction_chain_solve(chain, v, &p, z, w, info);
 }
+
+/* ---- the method ---- */
+
+static NsStatus mixed_contacts_reserve(void **work, NsSearch *search) {
+  (void)search;
+  return (*work = ns_alloc(1, sizeof(NsMixedContacts))) ? NS_OK : NS_ENOMEM;
+}
+
+static void mixed_contacts_release(void *work) {
+  if (work) mixed_contacts_clear(work);
+  ns_free(work);
+}
+
+static NsOutcome mixed_contacts_run(void *work, NsSearch *search, int mode) {
+  NsMixedSearch *s = (NsMixedSearch *)search;
+  NsSolverInfo info = {0};
+  (void)mode;
+  ns_mixed_copy(s, s->z, s->best);
+  NsStatus status = ns_mixed_contacts_solve(work, &s->v, s->z, s->w, &info);
+  for (int i = 0; i < s->v.p.n; i++) s->z[i] += 0; /* a force of -0 is 0 */
+  if (status == NS_ETOOLARGE || status == NS_ENOSOL || status == NS_ERAY) s->verdict = status;
+  return ns_mixed_candidate(s, status, &info);
+}
+
+const NsMethod ns_mixed_contacts = {.name = "contacts",
+                                    .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+                                    .needs = "contacts of one dimension alone",
+                                    .reserve = mixed_contacts_reserve,
+                                    .release = mixed_contacts_release,
+                                    .run = mixed_contacts_run};

@@ -1,36 +1,56 @@
 /*
 ** mixed_embed.c
 ** Rows and contacts as contacts of one dimension.
-**
+*/
+/*
 ** Equations are eliminated. A row with one finite bound, z >= l or z <= u, is a contact without friction, z = l + r_n
 ** or u - r_n. A row with two is the first tangent of a contact with mu = 1 whose normal force is held at half the width,
 ** W_nn r_n - W_nn (u - l) / 2 = 0, decoupled: z = (l + u) / 2 + r_t, Coulomb's law being that of the row. A tangent
 ** that a row or a contact in the plane lacks is decoupled with q = 0: its velocity is W_tt r_t, against a force of that
 ** sign, so both are 0 and drop out of the law.
+** Assumptions: where there are equations, W is dense and of at most REDUCED_ROWS rows. Where their block is singular, some stay as they
+** are, and a failure proves nothing (*exact).
+** Termination: that of the chain for contacts (friction_chain.h), at most EMBEDDED_SWEEPS sweeps of it.
 */
+#include "solvers/contact/mixed_embed.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "solvers/balance.h"
-#include "solvers/contact/mixed_methods.h"
+#include "base/memory.h"
+#include "solvers/contact/mixed_contacts.h"
+#include "solvers/contact/mixed_reduce.h"
+#include "solvers/contact/mixed_scale.h"
 #include "solvers/residual.h"
 
-enum { REDUCED_ROWS = 400 }; /* more make a dense matrix that the friction solvers are slow on */
+/*
+** REDUCED_ROWS: more make a dense matrix that the methods for contacts are slow on. EMBEDDED_SWEEPS: when the caller has no limit;
+** the chain for rows and contacts has sweeps of its own after these.
+*/
+enum { REDUCED_ROWS = 400, EMBEDDED_SWEEPS = 2000 };
 
 /* A force this near to half the width is at its bound. */
 static const double at_bound = 1e-12;
 
-void ns_mixed_embed_release(NsMixedEmbed *e) {
-  ns_mixed_contacts_release(&e->contacts);
-  ns_mixed_scaled_release(&e->scaled);
-  ns_sparse_free(e->sparse);
-  ns_arena_release(&e->matrix);
-  ns_mixed_reduction_release(&e->reduction);
-  ns_arena_release(&e->arena);
-  *e = (NsMixedEmbed){0};
-}
+struct NsMixedEmbed {
+  NsArena arena;
+  int capacity;
+  NsMixedReduction reduction;
+  NsMixedScaled scaled;
+  void *contacts;        /* the workspace of ns_mixed_contacts */
+  int *place;            /* n: where z_i is among the unknowns of the contacts; -1 nowhere */
+  double *sign, *offset; /* n: z_i = offset_i + sign_i r_place */
+  double *q, *guess, *r, *rho, *w;
+  NsMixedGroup *groups;
+  int *first, *number; /* of the groups */
+  NsArena matrix;
+  int order;        /* that W has room for */
+  double *W;        /* the embedded matrix, dense */
+  NsSparse *sparse; /* or sparse */
+};
 
-static NsStatus mixed_embed_reserve(NsMixedEmbed *e, int n) {
+static NsStatus mixed_embed_room(NsMixedEmbed *e, int n) {
   if (n <= e->capacity) return NS_OK;
   ns_arena_release(&e->arena);
   e->capacity = 0;
@@ -251,21 +271,22 @@ static NsStatus mixed_embed_solve(Plan *s, double *z, NsSolverInfo *info) {
   if (!status) status = ns_mixed_scale(&e->scaled, &problem, e->first, e->number, s->nc, true, e->guess);
   if (status) return status;
   NsMixedScaled *scaled = &e->scaled;
-  NsMixedView view = {.p = scaled->p, .tolerance = s->v->tolerance, .max_iterations = s->v->max_iterations, .rho = e->rho};
+  int limit = s->v->max_iterations > 0 ? s->v->max_iterations : EMBEDDED_SWEEPS;
+  NsMixedView view = {.p = scaled->p, .tolerance = s->v->tolerance, .max_iterations = limit, .rho = e->rho};
   view.kinds = (NsMixedKinds){.contacts = s->nc, .dim = s->dim, .uniform = true};
   ns_mixed_prepare(&view);
   memcpy(scaled->z, scaled->guess, (size_t)problem.n * sizeof *scaled->z);
-  status = ns_mixed_contacts(&e->contacts, &view, scaled->z, scaled->w, info);
+  status = ns_mixed_contacts_solve(e->contacts, &view, scaled->z, scaled->w, info);
   for (int i = 0; i < problem.n; i++) e->r[i] = ns_times_power(scaled->z[i], -scaled->unit_z[i]);
   take_answer(s, z);
   return status;
 }
 
-NsStatus ns_mixed_embed(NsMixedEmbed *e, const NsMixedView *v, double *z, bool *exact, NsSolverInfo *info) {
+NsStatus ns_mixed_embed_solve(NsMixedEmbed *e, const NsMixedView *v, double *z, bool *exact, NsSolverInfo *info) {
   Plan s = {e, v, v->kinds.dim, 0, v->p.W, v->p.q};
   *exact = true;
   if (v->kinds.equations && (!v->p.W || v->p.n > REDUCED_ROWS)) return NS_ESIZE;
-  NsStatus status = mixed_embed_reserve(e, v->p.n);
+  NsStatus status = mixed_embed_room(e, v->p.n);
   if (!status && v->kinds.equations) {
     status = ns_mixed_reduce(&e->reduction, &v->p, z, exact);
     s.A = e->reduction.A;
@@ -276,3 +297,41 @@ NsStatus ns_mixed_embed(NsMixedEmbed *e, const NsMixedView *v, double *z, bool *
   if (v->kinds.equations) ns_mixed_recover(&e->reduction, &v->p, z, e->w);
   return status;
 }
+
+/* ---- the method ---- */
+
+static NsStatus mixed_embed_reserve(void **work, NsSearch *search) {
+  NsMixedEmbed *e = *work = ns_alloc(1, sizeof *e);
+  return e ? ns_mixed_contacts.reserve(&e->contacts, search) : NS_ENOMEM;
+}
+
+static void mixed_embed_release(void *work) {
+  NsMixedEmbed *e = work;
+  if (!e) return;
+  ns_mixed_contacts.release(e->contacts);
+  ns_mixed_scaled_release(&e->scaled);
+  ns_mixed_reduction_release(&e->reduction);
+  ns_sparse_free(e->sparse);
+  ns_arena_release(&e->matrix);
+  ns_arena_release(&e->arena);
+  ns_free(e);
+}
+
+static NsOutcome mixed_embed_run(void *work, NsSearch *search, int mode) {
+  NsMixedSearch *s = (NsMixedSearch *)search;
+  NsSolverInfo info = {0};
+  bool exact;
+  (void)mode;
+  ns_mixed_copy(s, s->z, s->best);
+  NsStatus status = ns_mixed_embed_solve(work, &s->v, s->z, &exact, &info);
+  bool told = status == NS_ENOSOL || status == NS_ERAY;
+  if (status == NS_ETOOLARGE || (told && exact)) s->verdict = status;
+  return ns_mixed_candidate(s, told && !exact ? NS_ENOCONV : status, &info);
+}
+
+const NsMethod ns_mixed_embed = {.name = "embed",
+                                 .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+                                 .needs = "equations in a dense matrix",
+                                 .reserve = mixed_embed_reserve,
+                                 .release = mixed_embed_release,
+                                 .run = mixed_embed_run};

@@ -2,20 +2,59 @@
 ** mixed_interior.c
 ** An interior-point method for rows and contacts in the plane.
 */
+/*
+** The problem is x >= 0, y >= 0, x_k y_k = 0: of a contact x = (r_n, mu r_n + r_T, mu r_n - r_T) and y = (u_n, u_T+, u_T-) with
+** u_T = u_T+ - u_T-; of a row the distances to its finite bounds. Steps are those of Mehrotra's predictor and corrector, without a
+** feasible start, each from W + D with D diagonal by groups. After short steps more is added to W, up to 1e-3 of the contacts' own blocks.
+** Assumptions: contacts in the plane; W sparse. Where W is not positive semidefinite, or friction makes the problem not monotone,
+** the products may not fall: that is what the associated problem and the proximal steps are for.
+** Termination: the mean of x_k y_k is small and the point measures 1e-13, or the mean is zero to rounding; STALLED steps in a row that
+** count for nothing, or STEPS in all, end without success.
+** Mehrotra, SIAM J. Optim. 2, 1992; Wright, Primal-Dual Interior-Point Methods, 1997, chapters 8 and 10.
+*/
+#include "solvers/contact/mixed_interior.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/interrupt.h"
-#include "solvers/contact/mixed_methods.h"
+#include "base/memory.h"
+#include "solvers/contact/mixed_system.h"
 #include "solvers/residual.h"
 
+/* STEPS: of one call; 15 to 30 are usual. STALLED: steps in a row shorter than least_step. */
 enum { STEPS = 60, STALLED = 6 };
 
-/* Of the mean product over its scale: zero, of a proximal step, worth measuring; a measure that is enough. */
+/*
+** Of the mean product over the square of the data's size. near: worth a measure (1e-14: half of the digits of x and y). tiny: a proximal step
+** is solved. small: zero to rounding. enough: a measure at which the method ends.
+*/
 static const double small = 1e-26, tiny = 1e-22, near = 1e-14, enough = 1e-13;
 
-/* The way to the boundary; a step that counts; what is added to W, in its own units, and where steps are short. */
+/*
+** fraction: of the step to the boundary that an iterate takes (0.99: Wright 1997, chapter 10). least_step: a shorter one counts as stalled.
+** proximal: what is always added to W, in units of the contacts' own blocks, so that redundant contacts have a step; first_extra,
+** most_extra: what is added after short steps.
+*/
 static const double fraction = 0.99, least_step = 1e-3, proximal = 1e-12, first_extra = 1e-4, most_extra = 1e-3;
+
+/*
+** Weights of the proximal point method, in units of the contacts' own blocks: of the first round; less than least_weight is no help; the factors
+** after a round that was solved and after one that was not.
+*/
+static const double first_weight = 1e-2, least_weight = 1e-5, lighter = 4, heavier = 8;
+
+struct NsMixedInterior {
+  NsArena arena;
+  NsMixedSystem system;
+  int capacity;
+  double *x, *y, *dx, *dy, *c;  /* 3 by groups: the pairs, the step, what their products are to change by */
+  double *A, *B;                /* 9 by groups */
+  double *z, *w, *step, *shift; /* n; shift: what is added to q, or the centre of a proximal step */
+  bool associated;
+  double weight; /* of a proximal step; 0: none */
+  double extra;  /* added to W, in its own units */
+};
 
 /* The pairs x_k = c_k + E_k z >= 0, y_k >= 0, x_k y_k = 0 of a group, w = T y; E and T by pairs. */
 typedef struct Pairs {
@@ -24,23 +63,23 @@ typedef struct Pairs {
   double E[3][2], T[3][2], c[3];
 } Pairs;
 
-void ns_mixed_interior_release(NsMixedInterior *s) {
+static void cone_interior_clear(NsMixedInterior *s) {
   ns_mixed_system_release(&s->system);
   ns_arena_release(&s->arena);
   *s = (NsMixedInterior){0};
 }
 
-static NsStatus cone_interior_reserve(NsMixedInterior *s, int n) {
+static NsStatus cone_interior_room(NsMixedInterior *s, int n) {
   if (n <= s->capacity) return NS_OK;
   ptrdiff_t wanted = n + n / 2;
-  ns_mixed_interior_release(s);
+  cone_interior_clear(s);
   double **triples[] = {&s->x, &s->y, &s->dx, &s->dy, &s->c};
   double **blocks[] = {&s->A, &s->B};
   double **vectors[] = {&s->z, &s->w, &s->step, &s->shift};
   for (int k = 0; k < 5; k++) *triples[k] = ns_arena_doubles(&s->arena, 3 * wanted);
   for (int k = 0; k < 2; k++) *blocks[k] = ns_arena_doubles(&s->arena, 9 * wanted);
   for (int k = 0; k < 4; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
-  if (s->arena.failed) return ns_mixed_interior_release(s), NS_ENOMEM;
+  if (s->arena.failed) return cone_interior_clear(s), NS_ENOMEM;
   s->capacity = (int)wanted;
   return NS_OK;
 }
@@ -264,17 +303,17 @@ static NsStatus cone_interior_solve(NsMixedInterior *s, const NsMixedView *v, do
   return info->status = status;
 }
 
-NsStatus ns_mixed_interior(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
+NsStatus ns_mixed_interior_solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
   if (v->kinds.dim > 2 || !v->p.sparse) return info->status = NS_ESIZE;
-  NsStatus status = cone_interior_reserve(s, v->p.n);
+  NsStatus status = cone_interior_room(s, v->p.n);
   s->associated = false;
   s->weight = 0;
   return status ? status : cone_interior_solve(s, v, z, info);
 }
 
-NsStatus ns_mixed_associated(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
+NsStatus ns_mixed_associated_solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
   if (v->kinds.dim > 2 || !v->p.sparse) return NS_ESIZE;
-  NsStatus status = cone_interior_reserve(s, v->p.n);
+  NsStatus status = cone_interior_room(s, v->p.n);
   if (status) return status;
   s->associated = true;
   s->weight = 0;
@@ -285,12 +324,54 @@ NsStatus ns_mixed_associated(NsMixedInterior *s, const NsMixedView *v, double *z
   return cone_interior_solve(s, v, z, info);
 }
 
-NsStatus ns_mixed_proximal(NsMixedInterior *s, const NsMixedView *v, double weight, double *z, NsSolverInfo *info) {
+NsStatus ns_mixed_proximal_solve(NsMixedInterior *s, const NsMixedView *v, double weight, double *z, NsSolverInfo *info) {
   if (v->kinds.dim > 2 || !v->p.sparse) return NS_ESIZE;
-  NsStatus status = cone_interior_reserve(s, v->p.n);
+  NsStatus status = cone_interior_room(s, v->p.n);
   if (status) return status;
   s->associated = false;
   s->weight = weight;
   memcpy(s->shift, z, (size_t)v->p.n * sizeof *z);
   return cone_interior_solve(s, v, z, info);
 }
+
+/* ---- the method ---- */
+
+static NsStatus cone_interior_reserve(void **work, NsSearch *search) {
+  (void)search;
+  return (*work = ns_alloc(1, sizeof(NsMixedInterior))) ? NS_OK : NS_ENOMEM;
+}
+
+static void cone_interior_release(void *work) {
+  if (work) cone_interior_clear(work);
+  ns_free(work);
+}
+
+/* A round from where the rounds stand; one that was solved is where they stand then, and a candidate. */
+static NsOutcome interior_round(NsMixedInterior *m, NsMixedSearch *s, bool first) {
+  NsSolverInfo info = {.solver = "interior_point"};
+  if (first) s->rounds = 0, s->weight = first_weight;
+  NsStatus status = first ? ns_mixed_associated_solve(m, &s->v, s->z, &info)
+                          : ns_mixed_proximal_solve(m, &s->v, s->weight, s->z, &info);
+  if (!first) s->weight = status ? fmin(heavier * s->weight, 1) : fmax(s->weight / lighter, least_weight);
+  s->rounds++;
+  s->measured = INFINITY;
+  if (status) return ns_mixed_outcome(s, status, &info);
+  ns_mixed_copy(s, s->standing, s->z);
+  return ns_mixed_candidate(s, status, &info);
+}
+
+static NsOutcome cone_interior_run(void *work, NsSearch *search, int mode) {
+  NsMixedSearch *s = (NsMixedSearch *)search;
+  NsSolverInfo info = {.solver = "interior_point"};
+  ns_mixed_copy(s, s->z, s->standing);
+  if (mode) return interior_round(work, s, mode == NS_INTERIOR_ASSOCIATED);
+  NsStatus status = ns_mixed_interior_solve(work, &s->v, s->z, &info);
+  return ns_mixed_candidate(s, status, &info);
+}
+
+const NsMethod ns_mixed_interior = {.name = "interior",
+                                    .takes = NS_TAKES_SPARSE | NS_TAKES_PLANE,
+                                    .needs = "contacts in the plane and a sparse matrix",
+                                    .reserve = cone_interior_reserve,
+                                    .release = cone_interior_release,
+                                    .run = cone_interior_run};

@@ -2,16 +2,47 @@
 ** mixed_measure.c
 ** Products, and how well a candidate solves a problem of rows and contacts.
 */
+#include "solvers/contact/mixed_measure.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "solvers/contact/friction_residual.h"
-#include "solvers/contact/mixed_methods.h"
 #include "solvers/residual.h"
 
 /* Beyond this many times what is explained a size counts no more. */
 static const double growth = 1e4;
+
+static NsStatus look_at_row(const NsMixedGroup *group, NsMixedKinds *kinds) {
+  if (isnan(group->lower) || isnan(group->upper)) return NS_ENAN;
+  if (!(group->lower <= group->upper) || group->lower == INFINITY || group->upper == -INFINITY) return NS_EARG;
+  kinds->uniform = false;
+  if (ns_mixed_equation(group)) kinds->equations++;
+  else kinds->bounded++;
+  return NS_OK;
+}
+
+static NsStatus look_at_contact(const NsMixedGroup *group, NsMixedKinds *kinds) {
+  if (!(fabs(group->mu) <= DBL_MAX)) return NS_ENAN;
+  if (group->mu < 0 || group->dim < 2 || group->dim > 3) return NS_EARG;
+  if (kinds->contacts++ && kinds->dim != group->dim) kinds->uniform = false;
+  if (group->dim > kinds->dim) kinds->dim = group->dim;
+  return NS_OK;
+}
+
+NsStatus ns_mixed_look(const NsMixedProblem *p, NsMixedKinds *kinds) {
+  int rows = 0;
+  *kinds = (NsMixedKinds){.uniform = true};
+  for (int g = 0; g < p->ngroups; g++) {
+    const NsMixedGroup *group = &p->groups[g];
+    NsStatus status = group->dim == 1 ? look_at_row(group, kinds) : look_at_contact(group, kinds);
+    if (status) return status;
+    rows += group->dim;
+  }
+  if (rows != p->n || (!p->W && (p->sparse->rows != p->n || p->sparse->cols != p->n))) return NS_EARG;
+  return NS_OK;
+}
 
 double ns_mixed_entry(const NsMixedProblem *p, int i, int j) {
   return p->W ? p->W[i + (size_t)j * (size_t)p->n] : ns_sparse_get(p->sparse, i, j);

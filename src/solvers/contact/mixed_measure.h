@@ -21,15 +21,18 @@ typedef struct NsMixedView {
   NsMixedProblem p; /* W is given, whatever the caller gave, up to NS_MIXED_DENSE rows */
   NsMixedKinds kinds;
   double tolerance;
+  bool keep;  /* a guess within the tolerance is the answer, when that was chosen larger than the usual one */
   bool early; /* sparse, and the tolerance was chosen: the first answer within it will do */
   int max_iterations;
-  NsContactsMethod contacts;
-  double *rho;         /* ngroups: steps of the natural map */
-  double *explained;   /* n: |W| |z| + |q| as the data let expect it */
-  double *size, *load; /* n: work of ns_mixed_measure */
+  bool contacts;          /* contacts of one dimension, which a chain of their own solves, */
+  const NsMethod *method; /* or, when it is not NULL, this method of friction_chain.h alone */
+  double *rho;            /* ngroups: steps of the natural map */
+  double *explained;      /* n: |W| |z| + |q| as the data let expect it */
+  double *size, *load;    /* n: work of ns_mixed_measure */
 } NsMixedView;
 
-enum { NS_MIXED_DENSE = 600, NS_MIXED_SLOTS = 8 };
+/* Sparse problems of at most so many rows are made dense (600: a dense factorisation takes 10 ms). */
+enum { NS_MIXED_DENSE = 600 };
 
 static inline bool ns_mixed_equation(const NsMixedGroup *group) {
   return group->dim == 1 && group->lower == -INFINITY && group->upper == INFINITY;
@@ -39,6 +42,11 @@ static inline bool ns_mixed_equation(const NsMixedGroup *group) {
 static inline bool ns_mixed_sparse(const NsMixedProblem *p) {
   return p->sparse && (!p->W || p->n > NS_MIXED_DENSE_ROWS);
 }
+
+/*
+** Fills *kinds. NS_ENAN, NS_EARG: a group or a size is none, see ns_mixed_solve; W and q are not looked at.
+*/
+NsStatus ns_mixed_look(const NsMixedProblem *p, NsMixedKinds *kinds);
 
 /* The entry (i, j) of W. */
 double ns_mixed_entry(const NsMixedProblem *p, int i, int j);

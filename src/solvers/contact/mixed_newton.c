@@ -2,58 +2,82 @@
 ** mixed_newton.c
 ** Semismooth Newton for rows and contacts together.
 */
+/*
+** The equations are F = 0: of a row z - P(z - rho w), P into its bounds; of a contact the map of Alart and Curnier, r less the point
+** of the cylinder |x_T| <= mu max(0, r_n - rho u_n) nearest to r - rho u. A step solves with J = I - (1 - delta) D + rho D W, D the slope of the
+** projections; delta > 0 adds (delta / rho) to W, so that redundant contacts have a step, and leaves solutions what they are.
+** Assumptions: W dense up to NS_MIXED_DENSE rows, or sparse from NS_MIXED_DENSE_ROWS on. Contacts in the plane and in space.
+** Termination: the sum of F^2 / rho falls below the largest of the last three at each step, by halving it; where that fails delta grows,
+** to 1 at most. Each point is measured after it was moved to the bounds and cones that its modes say. The method ends when no step
+** helps, when the measure is rounding, or when three steps in a row did not halve it. There is no proof of convergence.
+** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 23, 1986.
+*/
+#include "solvers/contact/mixed_newton.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/interrupt.h"
-#include "solvers/contact/mixed_methods.h"
+#include "base/memory.h"
+#include "linalg/lu.h"
+#include "solvers/contact/mixed_system.h"
 #include "solvers/residual.h"
 
-enum { HALVINGS = 7, MEMORY = 3, PATIENCE = 3 };
+/*
+** HALVINGS: of a step, to 1/64. MEMORY: iterates whose largest merit a step must get below. PATIENCE: steps that do not halve the measure
+** of an answer before it is taken. Steps of one call: LARGE_STEPS of a sparse problem (each costs a factorisation, and the chain comes
+** back), SMALL_STEPS of a dense one, POLISH_STEPS from an answer.
+*/
+enum { HALVINGS = 7, MEMORY = 3, PATIENCE = 3, LARGE_STEPS = 15, SMALL_STEPS = 60, POLISH_STEPS = 5 };
 
 /*
-** A measure that needs no more steps, and one that is given up at the first step that does not help; what is added to
-** W, in its own units, so that redundant contacts have a step.
+** exact: a measure that needs no more steps (two roundings). settled: one that is taken at the first step that does not help. proximal:
+** the values of delta, from one at which a step is as good as Newton's to a projected gradient step.
 */
 static const double exact = 4e-16, settled = 1e-14, proximal[] = {1e-10, 1e-6, 1e-3, 1e-1, 1};
 
-void ns_mixed_newton_release(NsMixedNewton *newton) {
+/* Room for dense problems, or for sparse ones. */
+typedef struct NewtonRoom {
+  NsArena arena;
+  int capacity;
+  NsLu *lu; /* dense */
+  double *J;
+  NsMixedSystem system; /* sparse */
+  double *A, *B;
+  double *F, *point, *at, *candidate, *w, *best;
+} NewtonRoom;
+
+struct NsMixedNewton {
+  NewtonRoom dense, sparse;
+};
+
+static void newton_room_release(NewtonRoom *newton) {
   ns_lu_free(newton->lu);
   ns_mixed_system_release(&newton->system);
   ns_arena_release(&newton->arena);
-  *newton = (NsMixedNewton){0};
+  *newton = (NewtonRoom){0};
 }
 
 static bool is_sparse(const NsMixedProblem *p) {
   return p->sparse && p->n > NS_MIXED_DENSE_ROWS;
 }
 
-/* Vectors and blocks for a sparse problem. */
-static NsStatus reserve_sparse(NsMixedNewton *newton, int n) {
-  if (n <= newton->sparse_capacity) return NS_OK;
-  ns_mixed_newton_release(newton);
-  ptrdiff_t wanted = n + n / 2;
+static NsStatus mixed_newton_room(NewtonRoom *newton, bool sparse, int n) {
+  if (n <= newton->capacity) return NS_OK;
+  newton_room_release(newton);
+  ptrdiff_t wanted = sparse ? n + n / 2 : n;
   double **vectors[] = {&newton->F, &newton->point, &newton->candidate, &newton->best, &newton->w, &newton->at};
   for (int k = 0; k < 6; k++) *vectors[k] = ns_arena_doubles(&newton->arena, wanted);
-  newton->A = ns_arena_doubles(&newton->arena, 9 * wanted);
-  newton->B = ns_arena_doubles(&newton->arena, 9 * wanted);
-  if (newton->arena.failed) return ns_mixed_newton_release(newton), NS_ENOMEM;
-  newton->sparse_capacity = (int)wanted;
-  return NS_OK;
-}
-
-static NsStatus mixed_newton_reserve(NsMixedNewton *newton, int n) {
-  if (n <= newton->capacity) return NS_OK;
-  ns_mixed_newton_release(newton);
-  NsStatus status = ns_lu_new(&newton->lu, n);
-  ptrdiff_t order = n;
-  newton->J = ns_arena_matrix(&newton->arena, order, order);
-  double **vectors[] = {&newton->F, &newton->point, &newton->candidate, &newton->best, &newton->w, &newton->at};
-  for (int k = 0; k < 6; k++) *vectors[k] = ns_arena_doubles(&newton->arena, order);
-  if (!status && newton->arena.failed) status = NS_ENOMEM;
-  if (status) ns_mixed_newton_release(newton);
-  else newton->capacity = n;
+  if (sparse) {
+    newton->A = ns_arena_doubles(&newton->arena, 9 * wanted);
+    newton->B = ns_arena_doubles(&newton->arena, 9 * wanted);
+  } else {
+    newton->J = ns_arena_matrix(&newton->arena, wanted, wanted);
+  }
+  NsStatus status = newton->arena.failed ? NS_ENOMEM : sparse ? NS_OK : ns_lu_new(&newton->lu, n);
+  if (status) newton_room_release(newton);
+  else newton->capacity = (int)wanted;
   return status;
 }
 
@@ -173,7 +197,7 @@ static void snap(const NsMixedView *v, const double *z, const double *w, double 
 }
 
 /* Measures the snapped point and keeps the best; whether it has become much better. */
-static bool mixed_newton_judge(NsMixedNewton *newton, const NsMixedView *v, const double *w, double *least, double *w_best) {
+static bool mixed_newton_judge(NewtonRoom *newton, const NsMixedView *v, const double *w, double *least, double *w_best) {
   snap(v, newton->point, w, newton->candidate);
   double measure = ns_mixed_measure(v, newton->candidate, newton->w);
   bool better = measure < 0.5 * *least;
@@ -186,7 +210,7 @@ static bool mixed_newton_judge(NsMixedNewton *newton, const NsMixedView *v, cons
 }
 
 /* The step -J^-1 F into newton->F. */
-static NsStatus sparse_direction(NsMixedNewton *newton, const NsMixedView *v, const double *w, double delta) {
+static NsStatus sparse_direction(NewtonRoom *newton, const NsMixedView *v, const double *w, double delta) {
   map(v, newton->point, w, newton->F);
   for (int i = 0; i < v->p.n; i++) newton->F[i] = -newton->F[i];
   blocks(v, newton->point, w, delta, newton->A, newton->B);
@@ -195,7 +219,7 @@ static NsStatus sparse_direction(NsMixedNewton *newton, const NsMixedView *v, co
   return status;
 }
 
-static NsStatus mixed_newton_direction(NsMixedNewton *newton, const NsMixedView *v, const double *w, double delta) {
+static NsStatus mixed_newton_direction(NewtonRoom *newton, const NsMixedView *v, const double *w, double delta) {
   if (is_sparse(&v->p)) return sparse_direction(newton, v, w, delta);
   NsLu *lu = newton->lu;
   int order = v->p.n;
@@ -209,7 +233,7 @@ static NsStatus mixed_newton_direction(NsMixedNewton *newton, const NsMixedView 
 }
 
 /* Moves newton->point along the step until the map is below `bound`; w belongs to the point. False: not at all. */
-static bool mixed_newton_search(NsMixedNewton *newton, const NsMixedView *v, double bound, double *w, double *merit) {
+static bool mixed_newton_search(NewtonRoom *newton, const NsMixedView *v, double bound, double *w, double *merit) {
   double length = 1;
   for (int k = 0; k < HALVINGS; k++, length *= 0.5) {
     for (int i = 0; i < v->p.n; i++) newton->candidate[i] = newton->point[i] + length * newton->F[i];
@@ -229,7 +253,7 @@ static double mixed_newton_largest_of(const double *recent) {
 }
 
 /* Steps from newton->point, w its output; NS_OK when no better point is to be had and the measure is good. */
-static NsStatus mixed_newton_iterate(NsMixedNewton *newton, const NsMixedView *v, int steps, double *w, double *w_best,
+static NsStatus mixed_newton_iterate(NewtonRoom *newton, const NsMixedView *v, int steps, double *w, double *w_best,
                                      double *least, int *done) {
   double merit = map(v, newton->point, w, NULL), recent[MEMORY] = {merit, merit, merit};
   size_t delta = 0;
@@ -252,11 +276,14 @@ static NsStatus mixed_newton_iterate(NsMixedNewton *newton, const NsMixedView *v
   return *least <= v->tolerance ? NS_OK : NS_EMAXITER;
 }
 
-NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w, NsSolverInfo *info) {
+NsStatus ns_mixed_newton_solve(NsMixedNewton *rooms, const NsMixedView *v, int steps, double *z, double *w,
+                               NsSolverInfo *info) {
+  bool sparse = is_sparse(&v->p);
+  NewtonRoom *newton = sparse ? &rooms->sparse : &rooms->dense;
   size_t bytes = (size_t)v->p.n * sizeof *z;
   double least = INFINITY;
-  NsStatus status = is_sparse(&v->p) ? reserve_sparse(newton, v->p.n) : mixed_newton_reserve(newton, v->p.n);
-  if (!status && is_sparse(&v->p)) status = ns_mixed_system_begin(&newton->system, &v->p);
+  NsStatus status = mixed_newton_room(newton, sparse, v->p.n);
+  if (!status && sparse) status = ns_mixed_system_begin(&newton->system, &v->p);
   if (status) return status;
   memcpy(newton->point, z, bytes);
   memcpy(newton->best, z, bytes);
@@ -271,3 +298,34 @@ NsStatus ns_mixed_newton(NsMixedNewton *newton, const NsMixedView *v, int steps,
   info->warm = status == NS_OK && info->iterations <= 1;
   return info->status = status;
 }
+
+/* ---- the method ---- */
+
+static NsStatus mixed_newton_reserve(void **work, NsSearch *search) {
+  (void)search;
+  return (*work = ns_alloc(1, sizeof(NsMixedNewton))) ? NS_OK : NS_ENOMEM;
+}
+
+static void mixed_newton_release(void *work) {
+  NsMixedNewton *rooms = work;
+  if (!rooms) return;
+  newton_room_release(&rooms->dense);
+  newton_room_release(&rooms->sparse);
+  ns_free(rooms);
+}
+
+static NsOutcome mixed_newton_run(void *work, NsSearch *search, int mode) {
+  NsMixedSearch *s = (NsMixedSearch *)search;
+  NsSolverInfo info = {0};
+  int steps = is_sparse(&s->v.p) ? LARGE_STEPS : mode == NS_NEWTON_POLISH ? POLISH_STEPS : SMALL_STEPS;
+  if (mode == 0 && s->v.max_iterations > 0) steps = s->v.max_iterations;
+  if (mode != NS_NEWTON_REACHED) ns_mixed_copy(s, s->z, mode == NS_NEWTON_STANDING ? s->standing : s->best);
+  NsStatus status = ns_mixed_newton_solve(work, &s->v, steps, s->z, s->w, &info);
+  return ns_mixed_candidate(s, status, &info);
+}
+
+const NsMethod ns_mixed_newton = {.name = "newton",
+                                  .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+                                  .reserve = mixed_newton_reserve,
+                                  .release = mixed_newton_release,
+                                  .run = mixed_newton_run};

@@ -12,11 +12,22 @@
 ** Klarbring, in Computational Mechanics of contact, 1990; Acary and Brogliato, Numerical Methods for Nonsmooth
 ** Dynamical Systems, 2008, section 13.3.
 */
+#include "solvers/contact/mixed_plane.h"
+
 #include <math.h>
 #include <string.h>
 
-#include "solvers/contact/mixed_methods.h"
+#include "base/memory.h"
+#include "solvers/box/box_solver.h"
 #include "solvers/residual.h"
+
+struct NsMixedPlane {
+  NsArena arena;
+  NsBox *box;
+  int capacity;
+  int *first; /* of a group: its first unknown */
+  double *M, *q, *lower, *upper, *guess, *y, *w;
+};
 
 static int unknowns(const NsMixedView *v) {
   return v->p.n + v->kinds.contacts;
@@ -27,21 +38,21 @@ static int stride(const NsMixedView *v) {
   return v->kinds.uniform ? v->kinds.contacts : 1;
 }
 
-void ns_mixed_plane_release(NsMixedPlane *s) {
+static void mixed_plane_clear(NsMixedPlane *s) {
   ns_box_free(s->box);
   ns_arena_release(&s->arena);
   *s = (NsMixedPlane){0};
 }
 
-static NsStatus mixed_plane_reserve(NsMixedPlane *s, int n) {
+static NsStatus mixed_plane_room(NsMixedPlane *s, int n) {
   if (n <= s->capacity) return NS_OK;
-  ns_mixed_plane_release(s);
+  mixed_plane_clear(s);
   s->M = ns_arena_matrix(&s->arena, n, n);
   s->first = ns_arena_ints(&s->arena, n);
   double **vectors[] = {&s->q, &s->lower, &s->upper, &s->guess, &s->y, &s->w};
   for (int i = 0; i < 6; i++) *vectors[i] = ns_arena_doubles(&s->arena, n);
   NsStatus status = s->arena.failed ? NS_ENOMEM : ns_box_new(&s->box, n);
-  if (status) ns_mixed_plane_release(s);
+  if (status) mixed_plane_clear(s);
   else s->capacity = n;
   return status;
 }
@@ -110,9 +121,9 @@ static void to_z(const NsMixedPlane *s, const NsMixedView *v, double *z) {
   }
 }
 
-NsStatus ns_mixed_plane(NsMixedPlane *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
+NsStatus ns_mixed_plane_solve(NsMixedPlane *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
   int n = unknowns(v);
-  NsStatus status = mixed_plane_reserve(s, n);
+  NsStatus status = mixed_plane_room(s, n);
   if (status) return status;
   take_bounds(s, v);
   fill(s, v);
@@ -124,3 +135,32 @@ NsStatus ns_mixed_plane(NsMixedPlane *s, const NsMixedView *v, double *z, NsSolv
   info->solver = "lcp";
   return status;
 }
+
+/* ---- the method ---- */
+
+static NsStatus mixed_plane_reserve(void **work, NsSearch *search) {
+  (void)search;
+  return (*work = ns_alloc(1, sizeof(NsMixedPlane))) ? NS_OK : NS_ENOMEM;
+}
+
+static void mixed_plane_release(void *work) {
+  if (work) mixed_plane_clear(work);
+  ns_free(work);
+}
+
+static NsOutcome mixed_plane_run(void *work, NsSearch *search, int mode) {
+  NsMixedSearch *s = (NsMixedSearch *)search;
+  NsSolverInfo info = {0};
+  ns_mixed_copy(s, s->z, s->best);
+  NsStatus status = ns_mixed_plane_solve(work, &s->v, s->z, &info);
+  NsOutcome out = ns_mixed_candidate(s, status, &info);
+  if (mode == 0 || status == NS_ENOSOL || status == NS_ERAY) s->verdict = out.status;
+  return out;
+}
+
+const NsMethod ns_mixed_plane = {.name = "lcp",
+                                 .takes = NS_TAKES_DENSE | NS_TAKES_PLANE,
+                                 .needs = "contacts in the plane",
+                                 .reserve = mixed_plane_reserve,
+                                 .release = mixed_plane_release,
+                                 .run = mixed_plane_run};

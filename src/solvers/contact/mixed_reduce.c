@@ -2,12 +2,13 @@
 ** mixed_reduce.c
 ** Equations solved for their unknowns.
 */
+#include "solvers/contact/mixed_reduce.h"
+
 #include <float.h>
 #include <limits.h>
 #include <math.h>
 #include <string.h>
 
-#include "solvers/contact/mixed_methods.h"
 #include "solvers/residual.h"
 
 /* A pivot of the scaled block that counts as zero. */

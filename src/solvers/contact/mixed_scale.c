@@ -2,12 +2,14 @@
 ** mixed_scale.c
 ** Some groups of a problem of rows and contacts, scaled by powers of two, rows and columns alike.
 */
+#include "solvers/contact/mixed_scale.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "solvers/balance.h"
-#include "solvers/contact/mixed_methods.h"
+#include "solvers/contact/mixed_measure.h"
 #include "solvers/residual.h"
 
 void ns_mixed_scaled_release(NsMixedScaled *s) {

@@ -1,30 +1,56 @@
 /*
 ** mixed_sweep.c
-** Gauss-Seidel sweeps over rows and contacts, plain and as the step of conjugate gradients.
+** Gauss-Seidel sweeps over rows and contacts, plain and as the steps of conjugate gradients.
 */
+/*
+** A sweep solves each group exactly, the others as they are: a row with a positive diagonal entry by division, a contact by
+** friction_local.h; else by a projected step. w follows z column by column.
+** Assumptions: none on the kind of groups; W dense or sparse. Sweeps come near a solution where W is symmetric and positive
+** semidefinite and mu is small; each carries what a contact feels one contact further.
+** Termination: the measure, looked at every MEASURE_EVERY sweeps, is within tolerance; or it is no number; or the limit.
+** Conjugate sweeps: after each sweep the point goes on along the directions of those before, with beta of Fletcher and Reeves, unless the sweep
+** has changed more than the last, and back into the bounds and cones.
+** Jourdan, Alart and Jean, Comput. Methods Appl. Mech. Engrg. 155, 1998; Silcowitz, Niebe and Erleben, Visual Computer 26, 2010.
+*/
+#include "solvers/contact/mixed_sweep.h"
+
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/interrupt.h"
-#include "solvers/contact/mixed_methods.h"
+#include "base/memory.h"
+#include "solvers/contact/friction_local.h"
 #include "solvers/residual.h"
 
-enum { MEASURE_EVERY = 10 };
+/*
+** MEASURE_EVERY: sweeps between two measures, which cost about a sweep. FIRST_ROUND, GROWTH: sweeps of the first round, and how many times as
+** many the next has. EARLY_LEAST: conjugate sweeps that aim at a tenth of a tolerance that was chosen, since the first few cost little.
+*/
+enum { MEASURE_EVERY = 10, FIRST_ROUND = 50, GROWTH = 4, EARLY_LEAST = 20 };
 
-void ns_mixed_sweeps_release(NsMixedSweeps *s) {
+struct NsMixedSweeps {
+  NsArena arena;
+  int capacity, groups;
+  NsContact *contact;         /* groups */
+  double *block;              /* 9 groups */
+  double *before, *direction; /* capacity: of conjugate gradients */
+};
+
+static void mixed_sweep_clear(NsMixedSweeps *s) {
   ns_arena_release(&s->arena);
   *s = (NsMixedSweeps){0};
 }
 
-static NsStatus mixed_sweep_reserve(NsMixedSweeps *s, int n, int groups) {
+static NsStatus mixed_sweep_room(NsMixedSweeps *s, int n, int groups) {
   if (groups <= s->groups && n <= s->capacity) return NS_OK;
-  ns_mixed_sweeps_release(s);
+  mixed_sweep_clear(s);
   ptrdiff_t rows = n + n / 2, wanted = groups + groups / 2;
   s->contact = ns_arena_take(&s->arena, (size_t)wanted, sizeof *s->contact);
   s->block = ns_arena_doubles(&s->arena, 9 * wanted);
   s->before = ns_arena_doubles(&s->arena, rows);
   s->direction = ns_arena_doubles(&s->arena, rows);
-  if (s->arena.failed) return ns_mixed_sweeps_release(s), NS_ENOMEM;
+  if (s->arena.failed) return mixed_sweep_clear(s), NS_ENOMEM;
   s->groups = (int)wanted;
   s->capacity = (int)rows;
   return NS_OK;
@@ -84,7 +110,7 @@ static void mixed_sweep_sweep(const NsMixedSweeps *s, const NsMixedView *v, bool
 
 /* Room, the blocks, z within the bounds, and its output. */
 static NsStatus mixed_sweep_begin(NsMixedSweeps *s, const NsMixedView *v, double *z, double *w) {
-  NsStatus status = mixed_sweep_reserve(s, v->p.n, v->p.ngroups);
+  NsStatus status = mixed_sweep_room(s, v->p.n, v->p.ngroups);
   if (status) return status;
   mixed_sweep_prepare(s, v);
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
@@ -93,7 +119,7 @@ static NsStatus mixed_sweep_begin(NsMixedSweeps *s, const NsMixedView *v, double
   return NS_OK;
 }
 
-NsStatus ns_mixed_sweeps(NsMixedSweeps *s, const NsMixedView *v, int count, double *z, double *w, NsSolverInfo *info) {
+NsStatus ns_mixed_sweeps_solve(NsMixedSweeps *s, const NsMixedView *v, int count, double *z, double *w, NsSolverInfo *info) {
   NsStatus status = mixed_sweep_begin(s, v, z, w);
   if (status) return status;
   info->solver = "gauss_seidel";
@@ -154,8 +180,8 @@ static double mixed_sweep_conjugate(NsMixedSweeps *s, const NsMixedView *v, doub
   return now;
 }
 
-NsStatus ns_mixed_conjugate(NsMixedSweeps *s, const NsMixedView *v, int least, int count, double *z, double *w,
-                            NsSolverInfo *info) {
+NsStatus ns_mixed_conjugate_solve(NsMixedSweeps *s, const NsMixedView *v, int least, int count, double *z, double *w,
+                                  NsSolverInfo *info) {
   NsStatus status = mixed_sweep_begin(s, v, z, w);
   if (status) return status;
   size_t bytes = (size_t)v->p.n * sizeof *z;
@@ -175,3 +201,65 @@ NsStatus ns_mixed_conjugate(NsMixedSweeps *s, const NsMixedView *v, int least, i
   }
   return NS_EMAXITER;
 }
+
+/* ---- the methods ---- */
+
+static NsStatus mixed_sweep_reserve(void **work, NsSearch *search) {
+  (void)search;
+  return (*work = ns_alloc(1, sizeof(NsMixedSweeps))) ? NS_OK : NS_ENOMEM;
+}
+
+static void mixed_sweep_release(void *work) {
+  if (work) mixed_sweep_clear(work);
+  ns_free(work);
+}
+
+/* As many sweeps as the method may make: `most`, or fewer where the caller has a limit. */
+static int mixed_sweep_limit(const NsMixedView *v, int most) {
+  return v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
+}
+
+/* A series begins: where its sweeps stand, how many come first. */
+static void begin_series(NsMixedSearch *s, int mode) {
+  if (mode != NS_SWEEPS_LARGE) ns_mixed_copy(s, s->standing, s->best);
+  s->series = mode;
+  s->swept = 0;
+  s->next = mode ? FIRST_ROUND : INT_MAX;
+}
+
+static NsOutcome mixed_sweep_run(void *work, NsSearch *search, int mode) {
+  NsMixedSearch *s = (NsMixedSearch *)search;
+  NsSolverInfo info = {0};
+  if (s->series != mode || mode == 0) begin_series(s, mode);
+  int left = mixed_sweep_limit(&s->v, mode ? mode : NS_SWEEPS_ALL) - s->swept, count = s->next < left ? s->next : left;
+  NsStatus status = ns_mixed_sweeps_solve(work, &s->v, count, s->standing, s->w, &info);
+  ns_mixed_copy(s, s->z, s->standing);
+  info.iterations += s->swept;
+  s->swept += count;
+  s->next *= GROWTH;
+  s->sweeping = status == NS_EMAXITER;
+  s->left = left - count;
+  return ns_mixed_candidate(s, status, &info);
+}
+
+static NsOutcome mixed_sweep_conjugate_run(void *work, NsSearch *search, int mode) {
+  NsMixedSearch *s = (NsMixedSearch *)search;
+  NsSolverInfo info = {0};
+  int count = mixed_sweep_limit(&s->v, mode ? mode : NS_SWEEPS_ALL);
+  ns_mixed_copy(s, s->z, s->rounds++ == 0 ? s->best : s->standing);
+  NsStatus status = ns_mixed_conjugate_solve(work, &s->v, s->v.early ? EARLY_LEAST : 0, count, s->z, s->w, &info);
+  ns_mixed_copy(s, s->standing, s->z);
+  return ns_mixed_candidate(s, status, &info);
+}
+
+const NsMethod ns_mixed_sweeps = {.name = "sweeps",
+                                  .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+                                  .reserve = mixed_sweep_reserve,
+                                  .release = mixed_sweep_release,
+                                  .run = mixed_sweep_run};
+
+const NsMethod ns_mixed_conjugate = {.name = "conjugate",
+                                     .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+                                     .reserve = mixed_sweep_reserve,
+                                     .release = mixed_sweep_release,
+                                     .run = mixed_sweep_conjugate_run};

@@ -2,9 +2,9 @@
 ** mixed_system.c
 ** The sparse linear systems of the Newton methods for rows and contacts.
 */
-#include <string.h>
+#include "solvers/contact/mixed_system.h"
 
-#include "solvers/contact/mixed_methods.h"
+#include <string.h>
 
 static void mixed_system_forget(NsMixedSystem *s) {
   ns_sparse_lu_free(s->lu);

@@ -1,0 +1,264 @@
+/*
+** contacts.c
+** ns.numerics.fc2d, fc3d and generic_mechanical: contacts with friction, alone or with rows that have bounds. Each takes one table
+** and returns one; bad data are errors, a problem that is not solved is a result.
+*/
+#include <math.h>
+
+#include "bind/array/matrix.h"
+#include "bind/array/sparse.h"
+#include "bind/array/vector.h"
+#include "bind/lua/number_text.h"
+#include "bind/lua/options.h"
+#include "bind/numerics/answer.h"
+#include "solvers/contact/friction_chain.h"
+#include "solvers/contact/friction_residual.h"
+#include "solvers/contact/mixed.h"
+
+/* A problem as it was stated; the call owns what it points at, and the table at 1 a sparse W. */
+typedef struct ContactsCall {
+  NslCall *call;
+  NsMixed *solver;
+  NsMixedProblem p;
+  NsMixedGroup *groups;
+  double *q, *guess, *z, *w;
+  bool guessed;
+} ContactsCall;
+
+static void contacts_call_free(void *solver) {
+  ns_mixed_free(solver);
+}
+
+/* The call for a table with these keys, its options read. */
+static ContactsCall contacts_begin(lua_State *L, const char *who, const char *const *keys, double tolerance) {
+  nsl_numerics_options(L, who, keys);
+  ContactsCall c = {.call = nsl_new_call(L, who, 0)};
+  if (ns_mixed_new(&c.solver) != NS_OK) luaL_error(L, "not enough memory");
+  nsl_call_owns(c.call, c.solver, contacts_call_free);
+  ns_mixed_options(c.solver)->tolerance = nsl_numerics_number(L, who, "tolerance", 0, 1, tolerance);
+  ns_mixed_options(c.solver)->max_iterations = nsl_numerics_count(L, who, "max_iterations", 1, 0);
+  return c;
+}
+
+/* ---- data ---- */
+
+/* W, square; dim: what its order is to be a multiple of, 0: not asked. */
+static void contacts_read_W(lua_State *L, ContactsCall *c, int dim) {
+  const char *who = c->call->who;
+  if (lua_getfield(L, 1, "W") == LUA_TNIL) nsl_bad(L, who, "W", "a square matrix", -1);
+  const NsSparse *S = nsl_test_sparse(L, -1);
+  const NslMatrix *A = NULL;
+  int rows, cols;
+  if (S) rows = S->rows, cols = S->cols;
+  else A = nsl_to_finite_matrix(L, -1, -1, -1, who, "W"), rows = A->rows, cols = A->cols;
+  if (A && dim == 0 && rows != cols) luaL_error(L, "%s: W: expected a square matrix, got %d x %d matrix", who, rows, cols);
+  if (rows != cols || (S && dim == 0 && rows == 0)) nsl_bad(L, who, "W", "a square matrix", -1);
+  if (rows == 0) luaL_error(L, "%s: the problem is empty", who);
+  if (dim > 0 && rows % dim != 0) luaL_error(L, "%s: W: expected an order that is a multiple of %d, got %d", who, dim, rows);
+  if (dim > 0 && S && !ns_sparse_finite(S)) nsl_raise_status(L, NS_ENAN, who);
+  c->p.sparse = S;
+  c->p.n = rows;
+  if (A) {
+    double *W = nsl_call_take(L, c->call, (size_t)rows, (size_t)rows * sizeof *W);
+    nsl_matrix_read(A, W);
+    c->p.W = W;
+  }
+  lua_pop(L, 1);
+}
+
+static void contacts_take_groups(lua_State *L, ContactsCall *c, int count) {
+  c->groups = nsl_call_take(L, c->call, (size_t)count, sizeof *c->groups);
+  c->p.groups = c->groups;
+  c->p.ngroups = count;
+}
+
+/* q, and the guess, an option called `guess`. */
+static void contacts_read_vectors(lua_State *L, ContactsCall *c, const char *guess) {
+  double **vectors[] = {&c->q, &c->guess, &c->z, &c->w};
+  for (int i = 0; i < 4; i++) *vectors[i] = nsl_call_numbers(L, c->call, c->p.n);
+  nsl_numerics_need_vector(L, c->call->who, "q", c->p.n, c->q);
+  c->guessed = nsl_numerics_vector(L, c->call->who, guess, c->p.n, c->guess);
+  c->p.q = c->q;
+}
+
+/* Solves the problem; the seconds that it took. */
+static double contacts_solve(lua_State *L, const ContactsCall *c, NsSolverInfo *info) {
+  nsl_call_begin(L, c->call);
+  ns_mixed_solve(c->solver, &c->p, c->guessed ? c->guess : NULL, c->z, c->w, info);
+  return nsl_call_end(L, c->call);
+}
+
+/* ---- fc2d, fc3d ---- */
+
+/* The coefficients of all contacts. */
+static double *contacts_read_mu(lua_State *L, const ContactsCall *c) {
+  char text[32];
+  const char *who = c->call->who;
+  int nc = c->p.ngroups;
+  double *mu = nsl_call_numbers(L, c->call, nc);
+  bool number = lua_getfield(L, 1, "mu") == LUA_TNUMBER;
+  if (number) {
+    double all = nsl_finite(L, -1, who, "mu");
+    for (int i = 0; i < nc; i++) mu[i] = all;
+  } else if (lua_isnil(L, -1)) {
+    nsl_bad(L, who, "mu", "a number or a vector", -1);
+  } else {
+    nsl_vector_read(nsl_to_finite_vector(L, -1, nc, who, "mu"), mu);
+  }
+  lua_pop(L, 1);
+  for (int i = 0; i < nc; i++) {
+    if (mu[i] >= 0) continue;
+    nsl_format_number(text, mu[i]);
+    if (number) luaL_error(L, "%s: mu = %s is negative", who, text);
+    luaL_error(L, "%s: mu[%d] = %s is negative", who, i + 1, text);
+  }
+  return mu;
+}
+
+/* A vector under two names. */
+static void set_both(lua_State *L, const char *name, const char *other, int n, const double *x) {
+  nsl_vector_write(nsl_push_vector(L, n, NULL), x);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, name);
+  lua_setfield(L, -2, other);
+}
+
+static int contacts_alone(lua_State *L, int dim, const char *who) {
+  static const char *const keys[] = {"W", "q", "mu", "solver", "tolerance", "max_iterations", "r0", NULL};
+  NsSolverInfo info = {0};
+  const char *asked;
+  ContactsCall c = contacts_begin(L, who, keys, 1e-8);
+  ns_mixed_options(c.solver)->contacts = true;
+  ns_mixed_options(c.solver)->method = nsl_numerics_method(L, who, ns_friction_methods,
+                                                           dim == 2 ? NS_TAKES_PLANE : NS_TAKES_SPACE, &asked);
+  contacts_read_W(L, &c, dim);
+  contacts_take_groups(L, &c, c.p.n / dim);
+  contacts_read_vectors(L, &c, "r0");
+  double *mu = contacts_read_mu(L, &c);
+  for (int i = 0; i < c.p.ngroups; i++) c.groups[i] = (NsMixedGroup){.dim = dim, .mu = mu[i]};
+  double seconds = contacts_solve(L, &c, &info);
+  const NsFriction p = {.dim = dim, .nc = c.p.ngroups, .mu = mu, .q = c.q};
+  double residual = ns_friction_residual(&p, c.z, c.w), scale = ns_friction_scale(&p, c.z);
+  lua_newtable(L);
+  nsl_set_status(L, info.status, who);
+  set_both(L, "r", "z", c.p.n, c.z);
+  set_both(L, "u", "w", c.p.n, c.w);
+  nsl_set_number(L, "residual", residual);
+  nsl_set_number(L, "scale", scale);
+  nsl_set_number(L, "relative", residual / scale);
+  nsl_set_number(L, "scaled", info.backward);
+  nsl_set_integer(L, "iterations", info.iterations);
+  nsl_set_string(L, "solver", info.solver);
+  nsl_set_number(L, "time", seconds);
+  return 1;
+}
+
+static int fc2d(lua_State *L) {
+  return contacts_alone(L, 2, "fc2d");
+}
+
+static int fc3d(lua_State *L) {
+  return contacts_alone(L, 3, "fc3d");
+}
+
+/* ---- generic_mechanical ---- */
+
+static const char general[] = "generic_mechanical";
+
+/* groups[g].name of the group on top of the stack as a number; `missing` when it is absent. */
+static double group_number(lua_State *L, int g, const char *name, double missing) {
+  double value = missing;
+  if (lua_getfield(L, -1, name) != LUA_TNIL) {
+    if (lua_type(L, -1) != LUA_TNUMBER)
+      luaL_error(L, "%s: groups[%d].%s: expected a number, got %s", general, g, name, nsl_describe(L, -1));
+    value = lua_tonumber(L, -1);
+    if (isnan(value)) luaL_error(L, "%s: groups[%d].%s is nan", general, g, name);
+  }
+  lua_pop(L, 1);
+  return value;
+}
+
+static void contacts_refuse_field(lua_State *L, int g, const char *name, const char *of) {
+  if (lua_getfield(L, -1, name) != LUA_TNIL) luaL_error(L, "%s: groups[%d].%s: %s has none", general, g, name, of);
+  lua_pop(L, 1);
+}
+
+static NsMixedGroup read_row(lua_State *L, int g) {
+  char low[32], high[32];
+  contacts_refuse_field(L, g, "mu", "a row (dim = 1)");
+  NsMixedGroup row = {1, group_number(L, g, "lower", -INFINITY), group_number(L, g, "upper", INFINITY), 0};
+  nsl_format_number(low, row.lower), nsl_format_number(high, row.upper);
+  if (row.lower == INFINITY) luaL_error(L, "%s: groups[%d].lower is %s", general, g, low);
+  if (row.upper == -INFINITY) luaL_error(L, "%s: groups[%d].upper is %s", general, g, high);
+  if (row.lower > row.upper) luaL_error(L, "%s: groups[%d].lower = %s is above upper = %s", general, g, low, high);
+  return row;
+}
+
+static NsMixedGroup read_contact(lua_State *L, int g, int dim) {
+  char text[32];
+  contacts_refuse_field(L, g, "lower", "a contact");
+  contacts_refuse_field(L, g, "upper", "a contact");
+  NsMixedGroup contact = {dim, 0, 0, group_number(L, g, "mu", -1)};
+  nsl_format_number(text, contact.mu);
+  if (lua_getfield(L, -1, "mu") == LUA_TNIL) luaL_error(L, "%s: groups[%d].mu: expected a number, got nil", general, g);
+  lua_pop(L, 1);
+  if (contact.mu < 0) luaL_error(L, "%s: groups[%d].mu = %s is negative", general, g, text);
+  if (contact.mu == INFINITY) luaL_error(L, "%s: groups[%d].mu is %s", general, g, text);
+  return contact;
+}
+
+/* The group on top of the stack: {dim = 2 or 3, mu = ...}, or a row {lower = -inf, upper = inf}. */
+static NsMixedGroup read_group(lua_State *L, int g) {
+  static const char *const known[] = {"dim", "mu", "lower", "upper", NULL};
+  if (!lua_istable(L, -1)) luaL_error(L, "%s: groups[%d]: expected a table, got %s", general, g, nsl_describe(L, -1));
+  nsl_check_options(L, -1, "generic_mechanical: groups", known);
+  double dim = group_number(L, g, "dim", 1);
+  if (dim == 1) return read_row(L, g);
+  if (dim == 2 || dim == 3) return read_contact(L, g, (int)dim);
+  lua_getfield(L, -1, "dim");
+  luaL_error(L, "%s: groups[%d].dim: expected 1, 2 or 3, got %s", general, g, luaL_tolstring(L, -1, NULL));
+  return (NsMixedGroup){0};
+}
+
+static void contacts_read_groups(lua_State *L, ContactsCall *c) {
+  int rows = 0;
+  if (lua_getfield(L, 1, "groups") != LUA_TTABLE) nsl_bad(L, general, "groups", "a list of tables", -1);
+  int count = (int)lua_rawlen(L, -1);
+  contacts_take_groups(L, c, count);
+  for (int g = 0; g < count; g++) {
+    lua_rawgeti(L, -1, g + 1);
+    c->groups[g] = read_group(L, g + 1);
+    rows += c->groups[g].dim;
+    lua_pop(L, 1);
+  }
+  if (rows != c->p.n) luaL_error(L, "%s: groups: expected %d rows in all, got %d", general, c->p.n, rows);
+}
+
+static int generic_mechanical(lua_State *L) {
+  static const char *const keys[] = {"W", "q", "groups", "tolerance", "max_iterations", "z0", NULL};
+  NsSolverInfo info = {0};
+  ContactsCall c = contacts_begin(L, general, keys, 0);
+  contacts_read_W(L, &c, 0);
+  contacts_read_groups(L, &c);
+  contacts_read_vectors(L, &c, "z0");
+  double seconds = contacts_solve(L, &c, &info);
+  lua_newtable(L);
+  nsl_set_status(L, info.status, general);
+  nsl_set_vector(L, "z", c.p.n, c.z);
+  nsl_set_vector(L, "w", c.p.n, c.w);
+  nsl_set_number(L, "residual", info.residual);
+  nsl_set_number(L, "relative", info.relative);
+  nsl_set_number(L, "backward", info.backward);
+  nsl_set_integer(L, "iterations", info.iterations);
+  nsl_set_string(L, "solver", info.solver);
+  nsl_set_number(L, "time", seconds);
+  return 1;
+}
+
+void nsl_open_numerics_contacts(lua_State *L) {
+  static const luaL_Reg functions[] = {
+      {"fc2d", fc2d}, {"fc3d", fc3d}, {"generic_mechanical", generic_mechanical}, {NULL, NULL}};
+  luaL_getsubtable(L, -1, "numerics");
+  luaL_setfuncs(L, functions, 0);
+  lua_pop(L, 1);
+}

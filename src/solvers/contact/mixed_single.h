@@ -1,0 +1,16 @@
+/*
+** mixed_single.h
+** Problems that need no iteration: one contact alone, and a guess that is an answer.
+*/
+#ifndef NS_SOLVERS_CONTACT_MIXED_SINGLE_H
+#define NS_SOLVERS_CONTACT_MIXED_SINGLE_H
+
+#include "solvers/contact/mixed_search.h"
+
+/* One contact in closed form (friction_local.h), one mode. */
+extern const NsMethod ns_mixed_single;
+
+/* The guess as it is, one mode. */
+extern const NsMethod ns_mixed_guess;
+
+#endif
