@@ -1,4 +1,4 @@
--- The documentation told to be true: README.md, docs/*.md and docs/reference/*.md.
+-- The documentation told to be true: README.md, CONTRIBUTING.md, docs/*.md and docs/reference/*.md.
 --
 -- Every ```lua block is run on its own, with `ns` there; after a line <!-- continues --> it is run after the block
 -- before it. What it prints must be shown, in comments that start with -- > (one for each line printed, after a
@@ -9,7 +9,7 @@ local ns = require "nslua"
 local annotations = require "nslua.help.annotations"
 local entries = require "nslua.help.entry"
 
-local files = { "README.md" }
+local files = { "README.md", "CONTRIBUTING.md" }
 for _, directory in ipairs { "docs/", "docs/reference/" } do
   for name in host.list(directory):gmatch "%S+" do
     if name:find "%.md$" then files[#files + 1] = directory .. name end

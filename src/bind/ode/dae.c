@@ -2,7 +2,7 @@
 ** dae.c
 ** The solver of differential-algebraic equations for lua/nslua/dae.lua: functions on a userdata, in the hidden table dae.
 */
-#include "ode/dae.h"
+#include "bind/ode/dae.h"
 
 #include <math.h>
 #include <string.h>
@@ -17,6 +17,7 @@
 #include "bind/lua/optional_module.h"
 #include "bind/array/vector.h"
 #include "model/first_order_ds.h"
+#include "ode/dae.h"
 #include "ode/dae_method.h"
 
 /*
