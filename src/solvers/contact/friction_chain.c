@@ -64,7 +64,7 @@ static bool pivots_due(const NsSearch *search) {
   return s->round == (v->kinds.contacts <= FEW_CONTACTS ? 0 : LATE_ROUND);
 }
 
-static bool rounds_left(const NsSearch *search) {
+static bool friction_rounds_left(const NsSearch *search) {
   const NsFrictionSearch *s = friction_search(search);
   return s->swept < s->limit && s->climbed < MOST_STEPS;
 }
@@ -86,7 +86,7 @@ static const NsChainStep friction_steps[] = {
     {.method = &ns_friction_newton, .when = large_not_stalled, .mode = NS_FRICTION_SHARE},
     {.method = &ns_friction_newton, .when = not_stalled, .mode = NS_FRICTION_PRESSED},
     {.method = &ns_mixed_plane, .when = pivots_due, .mode = NS_PLANE_STEP},
-    {.when = rounds_left, .back = 7},
+    {.when = friction_rounds_left, .back = 7},
     {.method = &ns_friction_nsgs, .when = sweeps_owed, .mode = NS_NSGS_OWED},
     {.method = &ns_friction_first_order, .when = never_stalled, .mode = NS_FIRST_ORDER_LONG},
     {.method = &ns_friction_newton, .mode = NS_FRICTION_LONG},
