@@ -156,10 +156,12 @@ static int settle_alone(NsBox *b, const NsBoxProblem *p, const double *guess, do
   *solvable = true;
   for (int i = 0; i < p->n; i++) {
     double l = p->lower[i], u = p->upper[i];
-    bool alone = p->M[i + (size_t)i * (size_t)p->ldm] == 0 && l != u && stands_alone(p, i);
+    if (l != u && (p->M[i + (size_t)i * (size_t)p->ldm] != 0 || !stands_alone(p, i))) {
+      b->keep[kept++] = i;
+      continue;
+    }
     const NsOneVariable one = {0, p->q[i], l, u};
-    if (l != u && !alone) b->keep[kept++] = i;
-    else if (ns_one_variable(&one, guessed(guess, i), &z[i])) z[i] = ns_box_clamp(guessed(guess, i), l, u), *solvable = false;
+    if (ns_one_variable(&one, guessed(guess, i), &z[i])) z[i] = ns_box_clamp(guessed(guess, i), l, u), *solvable = false;
   }
   return kept;
 }
@@ -279,18 +281,25 @@ static NsSolverInfo outcome_info(NsOutcome out, double backward) {
   return (NsSolverInfo){out.status, out.iterations, 0, 0, backward, out.warm, out.solver};
 }
 
-/* Writes the answer of a component, or for want of one the guess; balanced: it is in those units. */
-static void give_answer(const NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, bool balanced,
-                        double *z, double *w) {
+/* Writes the answer of a component that was solved in the units given. */
+static void give_answer(const NsDenseSearch *search, const BoxPiece *piece, double *z, double *w) {
+  size_t bytes = (size_t)piece->n * sizeof *z;
+  if (piece->whole) {
+    memcpy(z, search->best_z, bytes);
+    memcpy(w, search->best_w, bytes);
+    return;
+  }
+  for (int k = 0; k < piece->n; k++) z[piece->index[k]] = search->best_z[k], w[piece->index[k]] = search->best_w[k];
+}
+
+/* The same of one in balanced units; for want of an answer the guess. */
+static void give_balanced(const NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, double *z,
+                          double *w) {
+  bool any = b->search.box.base.least < INFINITY;
   for (int k = 0; k < piece->n; k++) {
     int i = piece->index[k];
-    if (b->search.box.base.least == INFINITY) {
-      z[i] = ns_box_clamp(guessed(guess, i), p->lower[i], p->upper[i]);
-      w[i] = NAN;
-      continue;
-    }
-    z[i] = balanced ? unscaled(b, p, piece, k, b->search.best_z[k]) : b->search.best_z[k];
-    w[i] = balanced ? ns_times_power(b->search.best_w[k], -b->unit_w[k]) : b->search.best_w[k];
+    z[i] = any ? unscaled(b, p, piece, k, b->search.best_z[k]) : ns_box_clamp(guessed(guess, i), p->lower[i], p->upper[i]);
+    w[i] = any ? ns_times_power(b->search.best_w[k], -b->unit_w[k]) : NAN;
   }
 }
 
@@ -308,14 +317,14 @@ static NsSolverInfo solve_box_piece(NsBox *b, const NsBoxProblem *p, const BoxPi
   if (chain) {
     ns_dense_search_begin(search, own, b->near, own == &b->reduced);
     NsOutcome early = ns_chain_run(&b->given, base);
-    if (early.status == NS_OK) return give_answer(b, p, piece, guess, false, z, w), outcome_info(early, base->least);
+    if (early.status == NS_OK) return give_answer(search, piece, z, w), outcome_info(early, base->least);
   }
   search->has_ray = false;
   ns_dense_search_begin(search, balanced(b, own), b->near, true);
   NsOutcome out = chain ? ns_chain_run(&b->balanced, base) : ns_method_run(b->options.method, &b->methods, base);
   keep_studies(b, p, piece, search->has_ray);
   search->has_ray = search->has_ray || had_ray;
-  give_answer(b, p, piece, guess, true, z, w);
+  give_balanced(b, p, piece, guess, z, w);
   return outcome_info(out, base->least);
 }
 
