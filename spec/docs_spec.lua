@@ -176,6 +176,23 @@ describe("names in the documentation", function()
     end)
   end)
 
+  it("are those of headings", function()
+    local anchors = {} -- of each file a set: what GitHub makes of its headings
+    for file, text in pairs(texts) do
+      anchors[file] = {}
+      for title in ("\n" .. text):gmatch "\n#+ ([^\n]*)" do
+        anchors[file][title:lower():gsub("[^%w_ %-]", ""):gsub(" ", "-")] = true
+      end
+    end
+    for file, text in pairs(texts) do
+      for name, anchor in text:gmatch "%]%(([^)#:]*)#([^)]+)%)" do
+        local place = name == "" and file or ((file:match "^.*/" or "") .. name):gsub("[^/]+/%.%./", "")
+        local known = anchors[place] or {}
+        assert.truthy(known[anchor], ("%s: there is no heading #%s in %s"):format(file, anchor, place))
+      end
+    end
+  end)
+
   it("are those of targets of make", function()
     local makefile = host.read "Makefile"
     each("make ([%l]+)[ `\n]", function(name, file)
