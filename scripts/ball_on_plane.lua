@@ -57,10 +57,7 @@ print(("at the end: x = %.10g, v = (%.10g, %.10g)"):format(last[3], last[6], las
 print(("energy: %.10g at the start, %.10g at the end, friction took %.10g"):format(
   start.total, energy.total, math.max(0, -energy.friction)))
 
-if opt.csv then
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, names, rows)
 
 -- ---- pictures ----
 

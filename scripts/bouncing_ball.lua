@@ -2,8 +2,9 @@
 --
 --   m q'' = -m g + lambda,     0 <= q _|_ lambda >= 0,     q' after = -e q' before an impact
 --
--- from q(0) = H at rest, with m = 1, g = 9.81. It hits the floor at sqrt(2 H / g); the flights after that are shorter
--- by e each, so that infinitely many impacts end at the time (1 + e) / (1 - e) sqrt(2 H / g): then the ball rests.
+-- from q(0) = H at rest, with m = 1, g = 9.81. It hits the floor at sqrt(2 H / g); the flights after that are
+-- shorter by e each, so that infinitely many impacts end at the time (1 + e) / (1 - e) sqrt(2 H / g): then the ball
+-- rests.
 --
 -- Moreau and Jean's scheme does not look for impacts. A step has an impulse P and Newton's law for its velocities,
 --
@@ -15,8 +16,8 @@
 --
 --   m (q_{k+1} - 2 q_k + q_{k-1}) = -h^2 m g + h P,   0 <= (q_{k+1} + e q_{k-1}) / (1 + e) _|_ P >= 0,
 --
--- with the velocity (q_{k+1} - q_{k-1}) / 2h, that of t_k. D1MinusLinear is of second order up to an impact, which is
--- at the end of the first step with q <= 0, and has a force while the ball rests:
+-- with the velocity (q_{k+1} - q_{k-1}) / 2h, that of t_k. D1MinusLinear is of second order up to an impact, which
+-- is at the end of the first step with q <= 0, and has a force while the ball rests:
 --
 --   q_{k+1} = q_k + h v_k + h^2/2 a_k,   v- = v_k + h/2 (a_k + a_{k+1}),   m a = -m g + lambda,
 --   0 <= v_{k+1} + e v- _|_ m (v_{k+1} - v-) >= 0   if q_{k+1} <= 0;   at rest 0 <= a _|_ lambda >= 0.
@@ -49,7 +50,8 @@ local integrators = {
   D1MinusLinear = function() return ns.D1MinusLinearOSI() end,
 }
 
--- Whether a flight of more than a step begins between two rows: with an impulse, or after the last one of the impact.
+-- Whether a flight of more than a step begins between two rows: with an impulse, or after the last one of the
+-- impact.
 local rebounds = {
   MoreauJean = function(_, row) return row[6] > 0 and row[4] > g * opt.h end,
   SchatzmanPaoli = function(before, row)
@@ -120,10 +122,7 @@ for _, name in ipairs(names) do
   print(("%-16s%18.3e%14.1e%12s"):format(name, r.off, r.deepest, r.rest and ("%.5g"):format(r.rest) or "-"))
 end
 
-if opt.csv then
-  options.write_csv(opt.csv, { "row", "t", "q", "v", "p", "lambda" }, told.rows)
-  print(("written: %d rows to %s"):format(#told.rows, opt.csv))
-end
+options.save_csv(opt.csv, { "row", "t", "q", "v", "p", "lambda" }, told.rows)
 
 -- The ball in motion: its height is that of its lowest point; 60 frames in a second, as far as there are steps.
 if opt.animate then

@@ -11,10 +11,10 @@
 -- closed in their velocities: a gap that is found closed may be overrun by the way of one step, so that gaps stay
 -- above -2 h sqrt(2 g H), H the height from which the disks fall.
 --
--- From some hundred contacts on a heap is jammed: there are many sets of forces that hold it, and which disks slip is
--- decided by little. The problem of a step is then solved to 1e-4 of its largest force, which is a velocity of about
--- 1e-4 g h times the height of the heap in disks, instead of 1e-10; and a step is the linearised one of Moreau, with
--- the directions of the contacts at q + h v, instead of Newton's iteration (--tolerance, --newton).
+-- From some hundred contacts on a heap is jammed: there are many sets of forces that hold it, and which disks slip
+-- is decided by little. The problem of a step is then solved to 1e-4 of its largest force, which is a velocity of
+-- about 1e-4 g h times the height of the heap in disks, instead of 1e-10; and a step is the linearised one of
+-- Moreau, with the directions of the contacts at q + h v, instead of Newton's iteration (--tolerance, --newton).
 --
 -- At the end the vertical forces of the floor and the walls on the disks are compared with the weight.
 -- The contacts within reach are counted twice, among those that the manager has linked and by looking at
@@ -174,10 +174,7 @@ if opt.times == 1 then
   print(("%.4g ms a step, the slowest %.4g ms"):format((os.clock() - started) / (#rows - 1) * 1e3, slowest * 1e3))
 end
 
-if opt.csv then
-  options.write_csv(opt.csv, { "k", "t", "kinetic", "potential", "fastest", "linked", "closed", "least_gap" }, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "k", "t", "kinetic", "potential", "fastest", "linked", "closed", "least_gap" }, rows)
 
 if opt.animate then
   local T, energy = {}, {}

@@ -70,10 +70,7 @@ print("velocities at the end: " .. table.concat(last, " "))
 print(("momentum %.12g; energy %.12g of %.12g, impacts took %.6g"):format(
   momentum, energy.total, start.total, math.max(0, -energy.impacts)))
 
-if opt.csv then
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, names, rows)
 
 -- ---- pictures ----
 

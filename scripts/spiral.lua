@@ -204,10 +204,7 @@ function methods.regions()
 end
 
 local names, rows = methods[opt.method]()
-if opt.csv then
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, names, rows)
 
 -- ---- pictures ----
 

@@ -4,8 +4,8 @@
 --   m x'' = -k x + f,   f in -mu N Sign(x' - V)        m y'' = -m g + N,   0 <= y _|_ N >= 0
 --
 -- with m = 1, k = 100, V = 0.1, and mu = mu_s = 0.5 while it sticks, mu_d = 0.3 while it slips. Let w = sqrt(k / m).
--- It sticks until x = mu_s m g / k, which is a = (mu_s - mu_d) m g / k above the middle of the slip; there it goes on
--- an arc of a circle in (x, x' / w), until it has the belt's velocity again, at a below the middle:
+-- It sticks until x = mu_s m g / k, which is a = (mu_s - mu_d) m g / k above the middle of the slip; there it goes
+-- on an arc of a circle in (x, x' / w), until it has the belt's velocity again, at a below the middle:
 --
 --   stick: 2 a / V,     slip: (pi + 2 atan(V / (a w))) / w
 --

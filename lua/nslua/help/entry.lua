@@ -1,7 +1,7 @@
 -- nslua.help.entry: one entry of the reference, taken apart.
 --
--- An entry is a section whose heading holds signatures in code spans: `ns.NAME(a [, b])`, `ns.NAME{a=, b=}` (`{...}`:
--- the parameters by name), `object:method(a)`. Its blocks:
+-- An entry is a section whose heading holds signatures in code spans: `ns.NAME(a [, b])`, `ns.NAME{a=, b=}`
+-- (`{...}`: the parameters by name), `object:method(a)`. Its blocks:
 --   the first paragraph                        the summary
 --   Of: `A`, `B`.   Of: all but `A`.           which of the classes in the heading above have the method
 --   * `name` (type, shape, default x): text    a parameter; `options.name` is a field of the parameter options
@@ -113,7 +113,7 @@ local function filled(signature, parameters)
   end))
 end
 
---- Whether a heading is that of an entry.
+--- Whether a heading belongs to an entry.
 function entry.is_title(title)
   return title:find "^`ns[.%[]" ~= nil or title:find "^`[%a_]+:[%a_]" ~= nil
 end
