@@ -420,6 +420,19 @@ describe("the reference", function()
     end)
   end)
 
+  it("tells errors as the examples print them", function()
+    local count = 0
+    each_entry(function(e, title)
+      local code = e.example and table.concat(e.example, "\n") or ""
+      local text = ((e.raises or "") .. " "):match '^"(.-)"[;., ]'
+      if text and code:find("pcall(", 1, true) then
+        assert.truthy(code:find(text, 1, true), ("%s: no example prints '%s'"):format(title, text))
+        count = count + 1
+      end
+    end)
+    assert.is_true(count > 30)
+  end)
+
   it("has an example for every function", function()
     local missing = {}
     each_entry(function(e, title)
