@@ -106,6 +106,7 @@ void nsl_set_result(lua_State *L);
 /* Puts result_fields_meta, the metatable of such results, into the module on top of the stack. */
 void nsl_open_answer(lua_State *L);
 
+void nsl_open_numerics_contacts(lua_State *L);
 void nsl_open_numerics_mcp(lua_State *L);
 void nsl_open_numerics_cone(lua_State *L);
 void nsl_open_numerics_study(lua_State *L);
