@@ -68,11 +68,8 @@ NsStatus ns_box_new(NsBox **out, int nmax) {
   box_take_vectors(b, nmax);
   NsStatus status = ns_dense_search_take(&b->search, &b->arena, &b->options, nmax);
   if (!status) status = ns_methods_reserve(&b->methods, ns_box_methods, &b->arena, &b->search.box.base);
-  if (!status) {
-    ns_chain_bind(&b->given, ns_box_chain_given, &b->methods, &b->arena);
-    ns_chain_bind(&b->balanced, ns_box_chain_balanced, &b->methods, &b->arena);
-    if (b->arena.failed) status = NS_ENOMEM;
-  }
+  if (!status) status = ns_chain_bind(&b->given, ns_box_chain_given, &b->methods, &b->arena);
+  if (!status) status = ns_chain_bind(&b->balanced, ns_box_chain_balanced, &b->methods, &b->arena);
   if (status) {
     ns_box_free(b);
     return status;
