@@ -57,9 +57,6 @@ double nsl_numerics_number(lua_State *L, const char *who, const char *name, doub
 /* An integer from `least` on, or `missing`. */
 int nsl_numerics_count(lua_State *L, const char *who, const char *name, int least, int missing);
 
-/* The index of the option `solver` in the list `known` (ends with NULL); 0 when it is absent. */
-int nsl_numerics_solver(lua_State *L, const char *who, const char *const *known);
-
 /*
 ** The method that the option `solver` names, among those of `list` that take all of `takes` (solvers/method.h), and its name as it
 ** was given (static); NULL and "default" when it is absent.
@@ -109,10 +106,6 @@ void nsl_set_result(lua_State *L);
 /* Puts result_fields_meta, the metatable of such results, into the module on top of the stack. */
 void nsl_open_answer(lua_State *L);
 
-/* Seconds of a steady clock. */
-double nsl_numerics_now(void);
-
-void nsl_open_numerics_contacts(lua_State *L);
 void nsl_open_numerics_mcp(lua_State *L);
 void nsl_open_numerics_cone(lua_State *L);
 void nsl_open_numerics_study(lua_State *L);

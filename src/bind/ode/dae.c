@@ -342,7 +342,7 @@ static bool bind_dae_run(lua_State *L, Solver *s, Work work, void *what) {
   NslHost *host = nsl_host(L);
   s->L = L;
   s->at = 1;
-  NslEdge edge = nsl_enter(host, L, NULL);
+  NslEdge edge = nsl_enter(host, L, NULL, NULL);
   nsl_guard_begin(&guard, L);
   NsStatus status = work(s, what, &err);
   bool interrupted = nsl_guard_end(&guard, L);
@@ -493,11 +493,8 @@ static int dae_terms(lua_State *L) {
   at.M = nsl_push_matrix(L, n, n, NULL)->data;
   if (lua_toboolean(L, 4)) at.J = nsl_push_matrix(L, n, n, NULL)->data;
   NsError err = {NS_OK, ""};
-  NslEdge edge = nsl_enter(self->callee.host, L, NULL);
-  NsNsds *nsds = (NsNsds *)self->callee.nsds;
-  if (nsds) nsds->busy = true;
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL, self->callee.nsds);
   NsStatus status = evaluate_terms((NsFirstOrderDs *)self->ds, &at, &err);
-  if (nsds) nsds->busy = false;
   nsl_leave(self->callee.host, edge);
   return status == NS_OK ? 2 + (at.J != NULL) : nsl_raise_step(L, &err);
 }

@@ -11,7 +11,7 @@
 #include "solvers/contact/friction_residual.h"
 #include "solvers/residual.h"
 
-/* Beyond this many times what is explained a size counts no more. */
+/* growth: |W| |z| + |q| counts up to this many times what the data let expect (1e4: a quarter of the digits). */
 static const double growth = 1e4;
 
 static NsStatus look_at_row(const NsMixedGroup *group, NsMixedKinds *kinds) {
@@ -85,7 +85,7 @@ static double finite_part(double bound) {
   return fabs(bound) <= DBL_MAX ? fabs(bound) : 0;
 }
 
-/* How large the unknowns of a group may be expected to be. */
+/* How large the data let the unknowns of a group be expected. */
 static double expected(const NsMixedView *v, int g, int row) {
   const NsMixedGroup *group = &v->p.groups[g];
   double most = group->dim == 1 ? ns_larger(finite_part(group->lower), finite_part(group->upper)) : 0;
@@ -155,7 +155,7 @@ static double mixed_measure_violation(const NsMixedGroup *row, double z, double 
   return z == row->upper ? ns_larger(w, 0) : fabs(w);
 }
 
-/* A size, or as much of it as counts. */
+/* size[i], or the largest value that counts where there are rows. */
 static double counted(const NsMixedView *v, const double *size, int i) {
   return v->kinds.uniform ? size[i] : ns_smaller(size[i], growth * v->explained[i]);
 }
@@ -176,8 +176,8 @@ static ContactSizes contact_sizes(const NsMixedView *v, const double *z) {
 }
 
 /*
-** The error of a contact against its own terms: the largest of them, at most the largest force or data of all; of a
-** tolerance that was chosen for heaps the sum, as it is of a row.
+** The error of a contact over its own terms: over the largest of them, at most the largest force or datum of all contacts; where the
+** caller chose a tolerance for a heap, over their sum, as in a row.
 */
 static double contact_error(const NsMixedView *v, int g, int row, ContactSizes s, const double *z, const double *w) {
   const NsMixedGroup *group = &v->p.groups[g];

@@ -18,7 +18,7 @@ void ns_mixed_scaled_release(NsMixedScaled *s) {
   *s = (NsMixedScaled){0};
 }
 
-/* Room for `rows` rows out of a problem of n, and dense entries of W. */
+/* Room for n rows and so many dense entries of W. */
 static NsStatus reserve_scaled(NsMixedScaled *s, int n, ptrdiff_t entries) {
   if (n <= s->capacity && entries <= s->room) return NS_OK;
   ptrdiff_t wanted = n > s->capacity ? n + n / 2 : s->capacity, room = entries > s->room ? entries + entries / 2 : s->room;
@@ -101,7 +101,7 @@ static int own_units(NsMixedScaled *s) {
   return first == NS_NO_EXPONENT ? 0 : first;
 }
 
-/* What the first neighbour in column j that has an exponent leaves for a group without a block of its own. */
+/* The exponent of a group whose own block is 0: with it the first entry in column j of a row that has one becomes 2^first. */
 static int from_neighbour(const NsMixedScaled *s, int j, int first) {
   const NsMixedProblem *p = &s->p;
   int from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
@@ -121,7 +121,7 @@ static void follow_others(NsMixedScaled *s, int first) {
   }
 }
 
-/* From exponents to the units of w and z, so that the largest of q and the bounds is 1/2 .. 1. */
+/* Makes the exponents units of w and z, in which the largest of q and the bounds is between 1/2 and 1. */
 static void data_units(NsMixedScaled *s, int first) {
   int most = NS_NO_EXPONENT, of_guess = NS_NO_EXPONENT;
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
