@@ -97,11 +97,14 @@ void nsl_set_integer(lua_State *L, const char *name, lua_Integer x);
 void nsl_set_string(lua_State *L, const char *name, const char *text);
 void nsl_set_vector(lua_State *L, const char *name, int n, const double *x);
 
-/* The same as nsl_set_result, with success, status ("ok", "ray", "no solution", ...) and message; raises a status that is none of a solver. */
-void nsl_set_status(lua_State *L, NsStatus status, const char *who);
-
 /* Lets the table on top of the stack, a result, print its fields. */
 void nsl_set_result(lua_State *L);
+
+/*
+** nsl_set_result, and sets success, status ("ok", "ray", "no solution", ...) and message. Raises a status that no solver
+** returns.
+*/
+void nsl_set_status(lua_State *L, NsStatus status, const char *who);
 
 /* Puts result_fields_meta, the metatable of such results, into the module on top of the stack. */
 void nsl_open_answer(lua_State *L);
@@ -110,5 +113,6 @@ void nsl_open_numerics_contacts(lua_State *L);
 void nsl_open_numerics_mcp(lua_State *L);
 void nsl_open_numerics_cone(lua_State *L);
 void nsl_open_numerics_study(lua_State *L);
+void nsl_open_numerics_contacts(lua_State *L);
 
 #endif
