@@ -72,6 +72,7 @@ typedef struct Paoli {
 
   /* the problem */
   NsMixedGroup *groups;
+  int *interaction;
   NsStepProblem problem;
   double *matrix, *qvec, *guess, *room; /* room: NS_DIFFERENCE_ROOM m */
   NsSparse *sparse;
@@ -140,6 +141,7 @@ static void paoli_take_vectors(Paoli *sp) {
   sp->room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
   sp->matrix = ns_arena_matrix(arena, dense, dense);
   sp->groups = ns_arena_take(arena, (size_t)m, sizeof *sp->groups);
+  sp->interaction = ns_arena_ints(arena, m);
 }
 
 static NsStatus paoli_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
@@ -151,13 +153,12 @@ static NsStatus paoli_create(NsScheme **out, const NsIntegrator *integrator, NsN
   sp->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *sp->nodes);
   sp->blocks = ns_arena_take(arena, (size_t)nsds->nds, sizeof *sp->blocks);
   sp->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *sp->edges);
-  NsStackRoom room = {sp->nodes, sp->edges, sp->blocks, sizeof *sp->nodes, sizeof *sp->edges, sizeof *sp->blocks};
+  NsStackRoom room = {sp->nodes, sp->edges, sp->blocks, sizeof *sp->nodes, sizeof *sp->edges, sizeof *sp->blocks, false};
   ns_stack_lay_out(&sp->stack, arena, nsds, &room, NULL, nsds->nds);
   for (int i = 0; i < sp->stack.nnodes; i++) paoli_take_node(sp, &sp->nodes[i]);
   for (int e = 0; e < sp->stack.nedges; e++) paoli_take_edge(sp, &sp->edges[e]);
   paoli_take_vectors(sp);
-  int m = sp->stack.M;
-  sp->problem = (NsStepProblem){.n = m, .ngroups = m, .groups = sp->groups, .q = sp->qvec, .guess = sp->guess};
+  sp->problem = (NsStepProblem){.groups = sp->groups, .q = sp->qvec, .guess = sp->guess, .interaction = sp->interaction};
   return ns_scheme_hand_over(out, &sp->base);
 }
 
@@ -233,17 +234,6 @@ static NsStatus begin_edge(Paoli *sp, Edge *edge, NsError *err) {
   return ns_relation_C(relation, &at, edge->H_k, err);
 }
 
-static void paoli_read_groups(Paoli *sp) {
-  for (int e = 0; e < sp->stack.nedges; e++) {
-    const NsInteraction *inter = sp->edges[e].base.inter;
-    for (int i = 0; i < inter->m; i++) {
-      int row = sp->edges[e].base.row + i;
-      sp->groups[row] = (NsMixedGroup){1, inter->law->lower[i], inter->law->upper[i], 0};
-      sp->guess[row] = inter->lambda_k[i];
-    }
-  }
-}
-
 static NsStatus paoli_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   Paoli *sp = (Paoli *)scheme;
   NsStatus status = NS_OK;
@@ -256,7 +246,7 @@ static NsStatus paoli_begin(NsScheme *scheme, const NsStep *step, NsError *err) 
   for (int e = 0; e < sp->stack.nedges && status == NS_OK; e++) status = begin_edge(sp, &sp->edges[e], err);
   if (status != NS_OK) return status;
   paoli_restart(scheme);
-  paoli_read_groups(sp);
+  (void)ns_stack_take_part(&sp->stack, NULL, &sp->problem, sp->groups, sp->interaction, sp->guess);
   return NS_OK;
 }
 

@@ -29,7 +29,7 @@ static void chain_nodes(NsStack *s, const int *number) {
   }
 }
 
-static void lay_out_nodes(NsStack *s, NsArena *arena) {
+static void lay_out_nodes(NsStack *s, NsArena *arena, bool bare) {
   for (int b = 0; b < s->nblocks; b++) {
     NsBlock *block = s->blocks[b];
     block->offset = s->N;
@@ -41,6 +41,7 @@ static void lay_out_nodes(NsStack *s, NsArena *arena) {
       s->N += node->n = node->ds->nr;
     }
     block->n = s->N - block->offset;
+    if (bare) continue;
     block->W = ns_arena_matrix(arena, block->n, block->n);
     if (ns_lu_new(&block->lu, block->n) != NS_OK) arena->failed = true;
   }
@@ -82,7 +83,7 @@ void ns_stack_lay_out(NsStack *s, NsArena *arena, NsNsds *nsds, const NsStackRoo
   for (int b = 0; b < nblocks; b++) s->blocks[b] = stack_member(room->blocks, room->of_block, b);
   for (int b = 0; b < nblocks; b++) s->blocks[b]->edges = edges[b];
   chain_nodes(s, number);
-  lay_out_nodes(s, arena);
+  lay_out_nodes(s, arena, room->bare);
   for (int e = 0; e < s->nedges; e++) lay_out_edge(s, arena, s->edges[e], nsds->interactions[e]);
 }
 
@@ -163,6 +164,37 @@ void ns_stack_solve_part(const NsStack *s, NsEdge *edge, int p) {
 }
 
 /* ---- the one-step problem ---- */
+
+static bool is_shut(const NsEdge *edge, const bool *shut, int i) {
+  return !edge->unilateral || !shut || shut[edge->row + i];
+}
+
+static bool takes_part(const NsEdge *edge, const bool *shut) {
+  int rows = edge->inter->law->class->joint ? 1 : edge->m;
+  bool any = false;
+  for (int i = 0; i < rows && !any; i++) any = is_shut(edge, shut, i);
+  return any;
+}
+
+bool ns_stack_take_part(NsStack *s, const bool *shut, NsStepProblem *p, NsMixedGroup *groups, int *interaction, double *guess) {
+  bool changed = false;
+  p->n = p->ngroups = 0;
+  for (int e = 0; e < s->nedges; e++) {
+    NsEdge *edge = s->edges[e];
+    const NsLaw *law = edge->inter->law;
+    int before = edge->active;
+    edge->active = takes_part(edge, shut) ? p->n : -1;
+    edge->rows = edge->m;
+    changed = changed || edge->active != before;
+    for (int i = 0; edge->active >= 0 && i < edge->m;) {
+      NsLawGroup group = ns_law_group(law, i, !law->class->joint && !is_shut(edge, shut, i));
+      groups[p->ngroups++] = (NsMixedGroup){group.dim, group.lower, group.upper, group.mu};
+      for (int k = i; k < i + group.dim; k++, p->n++) interaction[p->n] = e, guess[p->n] = edge->inter->lambda_k[k];
+      i += group.dim;
+    }
+  }
+  return changed;
+}
 
 /* Where the entries of the matrix go: added up in a dense one, or as triplets. */
 typedef struct Sink {

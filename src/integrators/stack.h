@@ -47,6 +47,7 @@ typedef struct NsEdge {
       weight_out; /* of its rows of the problem's matrix: what a change of the unknowns is multiplied with in the law's output */
   double weight_in; /* of its columns: what a multiplier is multiplied with */
   double *x;        /* nx: its argument, gathered; NULL when the stack serves as it is */
+  bool unilateral;  /* contacts, which take part only while they are closed */
   int nparts, ntouched;
   NsPart parts[2];
   NsBlock *touched[2];
@@ -67,6 +68,7 @@ typedef struct NsStack {
 typedef struct NsStackRoom {
   void *nodes, *edges, *blocks;
   size_t of_node, of_edge, of_block;
+  bool bare; /* the scheme needs no W and no factors: W and lu of blocks are NULL */
 } NsStackRoom;
 
 /*
@@ -110,6 +112,14 @@ void ns_stack_solve(const NsStack *s, double *x);
 void ns_stack_solve_part(const NsStack *s, NsEdge *edge, int p);
 
 /* ---- the one-step problem of a mechanical scheme: L W^-1 G' of the edges that take part, and D ---- */
+
+/*
+** Which interactions take part, and their groups of rows: those that are not unilateral, and contacts that are `shut` (M flags; of
+** a joint law, that of its first row; NULL: all are). Fills groups, interaction (that of each row) and guess (the last
+** multipliers), which are those of the problem, its n and ngroups, and `active` and `rows` of the edges. True when others take
+** part than before.
+*/
+bool ns_stack_take_part(NsStack *s, const bool *shut, NsStepProblem *p, NsMixedGroup *groups, int *interaction, double *guess);
 
 /* Its matrix, into `dense` (of at most NS_MIXED_DENSE_ROWS rows), or *sparse; p->n rows. `what`: which problem it is. */
 NsStatus ns_stack_form_matrix(const NsStack *s, double *dense, NsSparse **sparse, NsStepProblem *p, const char *what,

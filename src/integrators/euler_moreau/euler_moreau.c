@@ -82,7 +82,7 @@ static NsStatus em_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   em->clusters = ns_arena_take(arena, (size_t)nsds->nds, sizeof *em->clusters);
   em->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *em->edges);
   int *number = ns_arena_ints(arena, nsds->nds);
-  NsStackRoom room = {em->nodes, em->edges, em->clusters, sizeof *em->nodes, sizeof *em->edges, sizeof *em->clusters};
+  NsStackRoom room = {em->nodes, em->edges, em->clusters, sizeof *em->nodes, sizeof *em->edges, sizeof *em->clusters, false};
   if (number) ns_stack_lay_out(&em->stack, arena, nsds, &room, number, find_clusters(nsds, number));
   for (int i = 0; i < em->stack.nnodes; i++) em_take_node(em, &em->nodes[i]);
   for (int e = 0; e < em->stack.nedges; e++) em_take_edge(em, &em->edges[e]);

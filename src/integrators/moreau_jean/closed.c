@@ -33,57 +33,19 @@ static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   return forecast <= way + rounding_of_y(mj, edge, i);
 }
 
-/* The same, or what has been decided in this step before. */
-static bool is_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  if (!mj->again) mj->shut[edge->base.row + i] = forecast_closed(mj, edge, i);
-  return mj->shut[edge->base.row + i];
-}
-
 double ns_mj_tolerance(double h, double u, double change, double lambda_k) {
   bool rests = lambda_k > 0 && fabs(u) <= 1e-6 * fabs(change);
   return (rests ? 1e-3 : 1e-10) * h * fmax(fabs(u), fabs(change));
 }
 
-static bool takes_part(NsMoreauJean *mj, const NsMjEdge *edge) {
-  if (!edge->unilateral) return true;
-  if (edge->base.inter->law->class->joint) return is_closed(mj, edge, 0);
-  for (int i = 0; i < edge->base.m; i++)
-    if (is_closed(mj, edge, i)) return true;
-  return false;
-}
-
-/* Appends the groups of an interaction to the problem. */
-static void add_groups(NsMoreauJean *mj, int e) {
-  NsMjEdge *edge = &mj->edges[e];
-  const NsLaw *law = edge->base.inter->law;
-  edge->base.active = mj->problem.n;
-  edge->base.rows = edge->base.m;
-  for (int i = 0; i < edge->base.m; i++) {
-    mj->group_edge[mj->problem.n + i] = e;
-    mj->guess[mj->problem.n + i] = edge->base.inter->lambda_k[i];
-  }
-  bool apart = edge->unilateral && edge->base.m > 1 && !law->class->joint; /* rows that open and close each on its own */
-  for (int i = 0; i < edge->base.m;) {
-    NsLawGroup group = ns_law_group(law, i, apart && !is_closed(mj, edge, i));
-    mj->groups[mj->problem.ngroups++] = (NsMixedGroup){group.dim, group.lower, group.upper, group.mu};
-    i += group.dim;
-  }
-  mj->problem.n += edge->base.m;
-}
-
-/* Which contacts take part in this step. True when they are others than in the last one. */
 bool ns_mj_decide(NsMoreauJean *mj) {
-  bool changed = false;
-  mj->problem.n = mj->problem.ngroups = 0;
-  for (int e = 0; e < mj->stack.nedges; e++) {
-    NsMjEdge *edge = &mj->edges[e];
-    int before = edge->base.active;
-    if (takes_part(mj, edge)) add_groups(mj, e);
-    else edge->base.active = -1;
-    if (edge->base.active != before) changed = true;
+  for (int e = 0; e < mj->stack.nedges && !mj->again; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    int rows = edge->base.inter->law->class->joint ? 1 : edge->base.m;
+    for (int i = 0; edge->base.unilateral && i < rows; i++) mj->shut[edge->base.row + i] = forecast_closed(mj, edge, i);
   }
   mj->decided = true;
-  return changed;
+  return ns_stack_take_part(&mj->stack, mj->shut, &mj->problem, mj->groups, mj->group_edge, mj->guess);
 }
 
 /* ---- its constant part ---- */

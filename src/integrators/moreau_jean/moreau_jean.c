@@ -43,14 +43,14 @@ static void mj_take_edge(NsMoreauJean *mj, NsMjEdge *edge) {
   const NsRelation *relation = inter->relation;
   int m = edge->base.m;
   edge->at_position = ns_relation_holds_at_position(relation);
-  edge->unilateral = ns_law_unilateral(inter->law) && !edge->at_position;
+  edge->base.unilateral = ns_law_unilateral(inter->law) && !edge->at_position;
   edge->linear = ns_relation_linear(relation);
-  if (!edge->unilateral) mj->predicts = false;
+  if (!edge->base.unilateral) mj->predicts = false;
   if (edge->at_position) mj->positions = true;
   if (!edge->linear) mj->linear = false;
   edge->C = ns_arena_matrix(arena, m, inter->nx);
   if (ns_relation_has_D(relation)) edge->base.D = ns_arena_matrix(arena, m, m);
-  if (edge->unilateral && !edge->linear && ns_relation_still(relation)) {
+  if (edge->base.unilateral && !edge->linear && ns_relation_still(relation)) {
     edge->x_formed = ns_arena_doubles(arena, inter->nx);
     edge->y_formed = ns_arena_doubles(arena, m);
   }
@@ -94,7 +94,7 @@ static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   mj->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *mj->nodes);
   mj->blocks = ns_arena_take(arena, (size_t)nsds->nds, sizeof *mj->blocks);
   mj->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *mj->edges);
-  NsStackRoom room = {mj->nodes, mj->edges, mj->blocks, sizeof *mj->nodes, sizeof *mj->edges, sizeof *mj->blocks};
+  NsStackRoom room = {mj->nodes, mj->edges, mj->blocks, sizeof *mj->nodes, sizeof *mj->edges, sizeof *mj->blocks, false};
   ns_stack_lay_out(&mj->stack, arena, nsds, &room, NULL, nsds->nds);
   for (int i = 0; i < mj->stack.nnodes; i++) mj_take_node(mj, &mj->nodes[i]);
   for (int e = 0; e < mj->stack.nedges; e++) mj_take_edge(mj, &mj->edges[e]);

@@ -53,7 +53,7 @@ typedef struct NsMjNode {
 /* An interaction in the stack; H of its parts is C T(q). */
 typedef struct NsMjEdge {
   NsEdge base;
-  bool linear, at_position, unilateral;
+  bool linear, at_position;
   double *C; /* m x nx */
   uint64_t key;
   bool formed;                         /* H is that of the constant C */

@@ -55,7 +55,7 @@ static double project_violation(const NsScheme *scheme, bool absolute) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; i < constrained_rows(edge); i++) {
       double y = mj->y[edge->base.row + i], nu = mj->nu[edge->base.row + i];
-      if (edge->unilateral && y > 0) y = nu > 0 ? fmin(y, nu * compliance(mj, edge, i)) : 0;
+      if (edge->base.unilateral && y > 0) y = nu > 0 ? fmin(y, nu * compliance(mj, edge, i)) : 0;
       most = fmax(most, fabs(measured(mj, edge, i, y, absolute)));
     }
   }
@@ -74,7 +74,7 @@ static void number_positions(NsMoreauJean *mj) {
     edge->base.active = rows > 0 && takes_part ? mj->problem.n : -1;
     edge->base.rows = rows;
     for (int i = 0; edge->base.active >= 0 && i < rows; i++) {
-      mj->groups[mj->problem.ngroups++] = (NsMixedGroup){1, edge->unilateral ? 0 - nu[i] : -INFINITY, INFINITY, 0};
+      mj->groups[mj->problem.ngroups++] = (NsMixedGroup){1, edge->base.unilateral ? 0 - nu[i] : -INFINITY, INFINITY, 0};
       mj->qvec[mj->problem.n] = y[i];
       mj->group_edge[mj->problem.n++] = e;
     }
@@ -114,7 +114,7 @@ static void add_multipliers(NsMoreauJean *mj, const double *nu) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; edge->base.active >= 0 && i < constrained_rows(edge); i++) {
       double sum = mj->nu[edge->base.row + i] + nu[edge->base.active + i];
-      mj->nu[edge->base.row + i] = edge->unilateral && sum < 0 ? 0 : sum;
+      mj->nu[edge->base.row + i] = edge->base.unilateral && sum < 0 ? 0 : sum;
     }
   }
 }
@@ -138,7 +138,7 @@ static bool project_enlarge(NsScheme *scheme, double tolerance, bool absolute) {
   bool more = false;
   for (int e = 0; e < mj->stack.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    for (int i = 0; edge->unilateral && i < constrained_rows(edge); i++) {
+    for (int i = 0; edge->base.unilateral && i < constrained_rows(edge); i++) {
       int row = edge->base.row + i;
       bool shut = mj->shut[row] || measured(mj, edge, i, mj->y[row], absolute) < -tolerance || mj->nu[row] > 0;
       more = more || shut != mj->shut[row];
