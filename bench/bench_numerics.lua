@@ -52,7 +52,7 @@ local methods = {
   fc3d = { "default", "nsgs", "newton", "first_order" },
 }
 for _, kind in ipairs { "lcp", "mlcp", "relay" } do
-  methods[kind] = { "default", "lemke", "principal", "newton_min", "newton_fb", "interior", "psor" }
+  methods[kind] = { "default", "lemke", "principal", "newton_min", "newton_fb", "interior", "psor", "banded" }
 end
 
 -- {seconds, residual, success, status} of one method, the least time of many solves; nil: not for this problem.

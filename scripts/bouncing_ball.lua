@@ -2,21 +2,22 @@
 --
 --   m q'' = -m g + lambda,     0 <= q _|_ lambda >= 0,     q' after = -e q' before an impact
 --
--- from q(0) = H at rest, with m = 1, g = 9.81. It hits the floor at sqrt(2 H / g); the flights after that are shorter
--- by e each, so that infinitely many impacts end at the time (1 + e) / (1 - e) sqrt(2 H / g): then the ball rests.
+-- from q(0) = H at rest, with m = 1, g = 9.81. It hits the floor at sqrt(2 H / g); the flights after that are
+-- shorter by e each, so that infinitely many impacts end at the time (1 + e) / (1 - e) sqrt(2 H / g): then the ball
+-- rests.
 --
 -- Moreau and Jean's scheme does not look for impacts. A step has an impulse P and Newton's law for its velocities,
 --
 --   m (v_{k+1} - v_k) = -h m g + P,   q_{k+1} = q_k + h (theta v_{k+1} + (1 - theta) v_k),
 --   0 <= v_{k+1} + e v_k _|_ P >= 0   if q_k + h v_k / 2 <= 0, else P = 0,
 --
--- and so passes the end of the impacts, and rests after it, with steps of one length. Two other schemes do that too.
--- Paoli and Schatzman's has a law for positions alone; an impact takes two of its steps:
+-- So it passes the time at which the impacts end with steps of constant length, and the ball rests afterwards. Two
+-- other schemes do this too. That of Paoli and Schatzman has a law for positions only; an impact takes two steps:
 --
 --   m (q_{k+1} - 2 q_k + q_{k-1}) = -h^2 m g + h P,   0 <= (q_{k+1} + e q_{k-1}) / (1 + e) _|_ P >= 0,
 --
--- with the velocity (q_{k+1} - q_{k-1}) / 2h, that of t_k. D1MinusLinear is of second order up to an impact, which is
--- at the end of the first step with q <= 0, and has a force while the ball rests:
+-- with the velocity (q_{k+1} - q_{k-1}) / 2h, that of t_k. D1MinusLinear is of second order up to an impact, which
+-- is at the end of the first step with q <= 0, and has a force while the ball rests:
 --
 --   q_{k+1} = q_k + h v_k + h^2/2 a_k,   v- = v_k + h/2 (a_k + a_{k+1}),   m a = -m g + lambda,
 --   0 <= v_{k+1} + e v- _|_ m (v_{k+1} - v-) >= 0   if q_{k+1} <= 0;   at rest 0 <= a _|_ lambda >= 0.
@@ -49,7 +50,8 @@ local integrators = {
   D1MinusLinear = function() return ns.D1MinusLinearOSI() end,
 }
 
--- Whether a flight of more than a step begins between two rows: with an impulse, or after the last one of the impact.
+-- Whether a flight that is longer than a step begins between two rows: with an impulse, or after the last impulse of
+-- an impact.
 local rebounds = {
   MoreauJean = function(_, row) return row[6] > 0 and row[4] > g * opt.h end,
   SchatzmanPaoli = function(before, row)
@@ -58,7 +60,7 @@ local rebounds = {
   D1MinusLinear = function(_, row) return row[5] > 0 and row[4] > g * opt.h end,
 }
 
--- The height at times that do not decrease: flight after flight, and 0 when they do not take time any more.
+-- The exact height at times that do not decrease: flight after flight; 0 when flights have become too short.
 local function exact_height()
   local start, length = -math.sqrt(2 * opt.H / g), 2 * math.sqrt(2 * opt.H / g) -- the first one from its middle
   return function(t)
@@ -70,7 +72,7 @@ local function exact_height()
   end
 end
 
--- A run with one integrator: its rows for the file, and what there is to say about it.
+-- Runs one integrator. Returns its rows for the file and a summary.
 local function run(name)
   local ball = ns.LagrangianLinearTIDS({ opt.H }, { 0 }, { { m } })
   ball:setFExtPtr { -m * g }
@@ -120,10 +122,7 @@ for _, name in ipairs(names) do
   print(("%-16s%18.3e%14.1e%12s"):format(name, r.off, r.deepest, r.rest and ("%.5g"):format(r.rest) or "-"))
 end
 
-if opt.csv then
-  options.write_csv(opt.csv, { "row", "t", "q", "v", "p", "lambda" }, told.rows)
-  print(("written: %d rows to %s"):format(#told.rows, opt.csv))
-end
+options.save_csv(opt.csv, { "row", "t", "q", "v", "p", "lambda" }, told.rows)
 
 -- The ball in motion: its height is that of its lowest point; 60 frames in a second, as far as there are steps.
 if opt.animate then

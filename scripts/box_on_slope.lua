@@ -81,10 +81,7 @@ print(("at the end: s = %.10g, v = %.10g, tilt = %.6g"):format(last[3], last[6],
 print(("a box that slides has g (sin - mu cos) = %.10g; energy: %.10g at the start, %.10g at the end"):format(
   a, start, last[13]))
 
-if opt.csv then
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, names, rows)
 
 -- ---- pictures ----
 

@@ -96,10 +96,7 @@ for i, row in ipairs(rows) do
 end
 print(rest and ("\nat rest from step %d on, at x = %.10g"):format(rest, rows[#rows][3]) or "\nnot at rest yet")
 
-if opt.csv then
-  options.write_csv(opt.csv, { "k", "t", "x", "v", "Fplus_minnorm", "Fminus_minnorm", "vabs", "case" }, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "k", "t", "x", "v", "Fplus_minnorm", "Fminus_minnorm", "vabs", "case" }, rows)
 
 pictures.draw(opt.plot, {
   run = function(plot)

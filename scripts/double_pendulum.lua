@@ -79,11 +79,8 @@ print(("e = %g, h = %g, %d steps: %d steps with impacts, deepest penetration %.1
 print(("energy: %.10g at the start, %.10g at the end; impacts took %.10g, the scheme %.2g"):format(
   rows[1][12], energy.total, math.max(0, -energy.impacts), -energy.numerical - energy.forces))
 
-if opt.csv then
-  local names = { "k", "t", "q1", "q2", "w1", "w2", "x1", "y1", "x2", "y2", "p", "energy" }
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "k", "t", "q1", "q2", "w1", "w2", "x1", "y1", "x2", "y2", "p", "energy" },
+  rows)
 
 -- ---- pictures ----
 

@@ -372,10 +372,7 @@ local rows, work, worst, drift = run(opt.method)
 print(("%s, rtol %g, %s: the loop is closed to %.1e, the energy kept to %.1e of itself"):format(
   opt.method, opt.rtol, work, worst, drift))
 print(("at t = %g: q1 = %.9f, q2 = %.9f, q3 = %.9f, u1 = %.9f"):format(table.unpack(rows[#rows], 1, 5)))
-if opt.csv then
-  options.write_csv(opt.csv, { "t", "q1", "q2", "q3", "u1", "con_x", "con_y", "energy" }, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "t", "q1", "q2", "q3", "u1", "con_x", "con_y", "energy" }, rows)
 
 -- ---- the linkage in motion ----
 

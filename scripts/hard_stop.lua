@@ -103,10 +103,7 @@ end
 if #contacts > 12 then print(("   ... %d more changes of contact"):format(#contacts - 12)) end
 print(("\ndeepest penetration: %.1e"):format(deepest))
 
-if opt.csv then
-  options.write_csv(opt.csv, { "k", "t", "x1", "x2", "v1", "v2", "u1", "u2", "active" }, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "k", "t", "x1", "x2", "v1", "v2", "u1", "u2", "active" }, rows)
 
 pictures.draw(opt.plot, {
   run = function(plot)

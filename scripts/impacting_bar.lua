@@ -5,8 +5,8 @@
 -- A wave of compression runs from the wall with c = sqrt(E / rho) to the free end and returns as one of expansion:
 -- the bar stays at the wall for 2 L / c, with the force rho S c v0, and leaves with +v0 as a whole, not vibrating.
 --
--- N linear finite elements, mass lumped at the nodes: M w'' + K w = H' lambda, one LagrangianLinearTIDS with sparse M
--- and K. Restitution e = 0 at the node that touches: the bar rebounds by its elasticity alone. The node's own mass
+-- N linear finite elements, mass lumped at the nodes: M w'' + K w = H' lambda, one LagrangianLinearTIDS with sparse
+-- M and K. Restitution e = 0 at the node that touches: the bar rebounds by its elasticity alone. The node's own mass
 -- loses its energy at the impact, 1 / (2 N) of the bar's; with theta = 1/2 that's all that is lost.
 
 local ns = require "nslua"
@@ -70,11 +70,8 @@ print(("momentum: %.8g of %.8g, the wall gave %.8g"):format(rho * L * last[7], -
 print(("energy: %.8g of %.8g, impacts took %.3g, the scheme %.3g"):format(
   last[9], rows[1][9], math.max(0, -energy.impacts), math.max(0, -energy.numerical)))
 
-if opt.csv then
-  local names = { "k", "t", "gap", "w_end", "v_wall", "v_end", "v_mean", "force", "energy", "impacts" }
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "k", "t", "gap", "w_end", "v_wall", "v_end", "v_mean", "force", "energy", "impacts" },
+  rows)
 
 -- ---- pictures ----
 

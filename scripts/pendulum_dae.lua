@@ -107,10 +107,7 @@ local rows, steps, most = run(opt.form)
 print(("form %s, rtol %g, %d steps: C is held to %.1e, C' to %.1e, the energy to %.1e"):format(
   opt.form, opt.rtol, steps, most[1], most[2], most[3]))
 print(("at t = %g: x = %.9f, y = %.9f, lambda = %.9f"):format(opt.T, rows[#rows][2], rows[#rows][3], rows[#rows][6]))
-if opt.csv then
-  options.write_csv(opt.csv, { "t", "x", "y", "u", "v", "lambda", "C", "rate", "energy" }, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "t", "x", "y", "u", "v", "lambda", "C", "rate", "energy" }, rows)
 
 -- ---- pictures ----
 

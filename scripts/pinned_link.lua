@@ -145,10 +145,7 @@ end
 print(("%s, rtol %g, %s: the pin is held to %.1e, the energy to %.1e J"):format(
   opt.method, opt.rtol, work, worst, drift))
 print(("at t = %g: theta = %.12f, omega = %.12f"):format(table.unpack(rows[#rows], 1, 3)))
-if opt.csv then
-  options.write_csv(opt.csv, { "t", "theta", "omega", "Rx", "Ry", "energy", "con_x", "con_y" }, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "t", "theta", "omega", "Rx", "Ry", "energy", "con_x", "con_y" }, rows)
 
 -- ---- the link in motion, and pictures ----
 

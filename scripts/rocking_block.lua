@@ -70,11 +70,8 @@ for i = 1, math.min(12, #changes) do print(("%10.6g %14.8g %14.8g   %s"):format(
 if #changes > 12 then print(("   ... %d more changes"):format(#changes - 12)) end
 print(("\ndeepest penetration: %.1e"):format(deepest))
 
-if opt.csv then
-  local names = { "row", "t", "x", "y", "angle", "vx", "vy", "w", "kinetic", "potential" }
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "row", "t", "x", "y", "angle", "vx", "vy", "w", "kinetic", "potential" },
+  rows)
 
 -- ---- pictures ----
 

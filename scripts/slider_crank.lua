@@ -2,8 +2,8 @@
 --
 --   M(q) q'' + N(q, q') + G(q) = H_N(q)' lambda_N + H_T(q)' lambda_T
 --
--- with q = (q1, q2, q3), the angles of crank, rod and slider: the slider is on the rod's end, and only its walls hold
--- it in the guide. With s = l1 l2 (m2 / 2 + m3) and D = q1 - q2,
+-- with q = (q1, q2, q3), the angles of crank, rod and slider: the slider is on the rod's end, and only its walls
+-- hold it in the guide. With s = l1 l2 (m2 / 2 + m3) and D = q1 - q2,
 --
 --       [ J1 + (m1 / 4 + m2 + m3) l1^2   s cos D                    0  ]       [  s sin D q2'^2 ]
 --   M = [ s cos D                        J2 + (m2 / 4 + m3) l2^2    0  ]   N = [ -s sin D q1'^2 ]
@@ -15,10 +15,11 @@
 --
 --   0 <= b + c - |Y| _|_ lambda_N >= 0,   lambda_T in -mu lambda_N Sign(X'),   restitution e normal, 0 tangential
 --
--- Model and data: Flores, Leine and Glocker, Multibody System Dynamics 23, 2010. The crank starts with 150 rad/s, the
--- rod with -75 rad/s; no motor drives it. From q3 = 0 both upper corners touch at once; --q3 tilts the slider.
+-- Model and data: Flores, Leine and Glocker, Multibody System Dynamics 23, 2010. The crank starts with 150 rad/s,
+-- the rod with -75 rad/s; no motor drives it. From q3 = 0 both upper corners touch at once; --q3 tilts the slider.
 --
--- Moreau and Jean's scheme: a relation of two rows, gap and X, for each corner; all Jacobians come from dual numbers.
+-- Moreau and Jean's scheme: a relation of two rows, gap and X, for each corner; all Jacobians come from dual
+-- numbers.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -104,10 +105,7 @@ print(("at the end: crank %.8g rad, %.8g rad/s, slider at %.8g m"):format(last[3
 print(("energy: %.8g J at the start, %.8g J at the end; impacts and friction took %.4g, the scheme %.2g"):format(
   rows[1][11], energy.total, -energy.impacts - energy.friction, -energy.numerical - energy.forces))
 
-if opt.csv then
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, names, rows)
 
 -- ---- pictures ----
 

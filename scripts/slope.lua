@@ -55,10 +55,7 @@ print(("way down %.10g, across %.10g; velocity down %.10g, across %.10g"):format
 print(("energy: %.10g at the start, %.10g at the end, friction took %.10g"):format(
   start.total, energy.total, math.max(0, -energy.friction)))
 
-if opt.csv then
-  options.write_csv(opt.csv, { "k", "t", "gap", "s", "c", "vn", "vs", "vc", "rn", "rs", "rc" }, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, { "k", "t", "gap", "s", "c", "vn", "vs", "vc", "rn", "rs", "rc" }, rows)
 
 -- ---- pictures ----
 

@@ -1,5 +1,6 @@
 -- The woodpecker toy: a sleeve that can tilt on a pole, and a bird on a spring at the sleeve. It goes down the pole
--- in jerks: the tilted sleeve jams by friction, the bird swings, its beak knocks on the pole, the sleeve comes loose.
+-- in jerks: the tilted sleeve jams by friction, the bird swings, its beak knocks on the pole, the sleeve comes
+-- loose.
 --
 --   M q'' + K q = f + H_N' lambda_N + H_T' lambda_T      q = (y, a, b): height, angles of the sleeve and of the bird
 --
@@ -84,10 +85,7 @@ end
 print(("\nenergy: %.8g mJ at the start, %.8g at the end; impacts took %.6g, friction %.6g"):format(
   1e3 * start.total, 1e3 * energy.total, -1e3 * energy.impacts, -1e3 * energy.friction))
 
-if opt.csv then
-  options.write_csv(opt.csv, names, rows)
-  print(("written: %d rows to %s"):format(#rows, opt.csv))
-end
+options.save_csv(opt.csv, names, rows)
 
 -- ---- pictures ----
 

@@ -1,4 +1,4 @@
--- The documentation told to be true: README.md, docs/*.md and docs/reference/*.md.
+-- The documentation told to be true: README.md, CONTRIBUTING.md, docs/*.md and docs/reference/*.md.
 --
 -- Every ```lua block is run on its own, with `ns` there; after a line <!-- continues --> it is run after the block
 -- before it. What it prints must be shown, in comments that start with -- > (one for each line printed, after a
@@ -9,7 +9,7 @@ local ns = require "nslua"
 local annotations = require "nslua.help.annotations"
 local entries = require "nslua.help.entry"
 
-local files = { "README.md" }
+local files = { "README.md", "CONTRIBUTING.md" }
 for _, directory in ipairs { "docs/", "docs/reference/" } do
   for name in host.list(directory):gmatch "%S+" do
     if name:find "%.md$" then files[#files + 1] = directory .. name end
@@ -176,6 +176,23 @@ describe("names in the documentation", function()
     end)
   end)
 
+  it("are those of headings", function()
+    local anchors = {} -- of each file a set: what GitHub makes of its headings
+    for file, text in pairs(texts) do
+      anchors[file] = {}
+      for title in ("\n" .. text):gmatch "\n#+ ([^\n]*)" do
+        anchors[file][title:lower():gsub("[^%w_ %-]", ""):gsub(" ", "-")] = true
+      end
+    end
+    for file, text in pairs(texts) do
+      for name, anchor in text:gmatch "%]%(([^)#:]*)#([^)]+)%)" do
+        local place = name == "" and file or ((file:match "^.*/" or "") .. name):gsub("[^/]+/%.%./", "")
+        local known = anchors[place] or {}
+        assert.truthy(known[anchor], ("%s: there is no heading #%s in %s"):format(file, anchor, place))
+      end
+    end
+  end)
+
   it("are those of targets of make", function()
     local makefile = host.read "Makefile"
     each("make ([%l]+)[ `\n]", function(name, file)
@@ -189,6 +206,7 @@ end)
 -- The classes that have methods, each with a set of their names: found in the registry, so that none is left out.
 local function classes()
   local found = {}
+  ns.compile(function(x) return { x[1] } end, { native = false }) { 1 } -- the first trace makes its classes
   for name, meta in pairs(debug.getregistry()) do
     if type(name) == "string" and type(meta) == "table" and rawget(meta, "__metatable") == name and
        not name:find "internal%." then
@@ -213,6 +231,10 @@ local function lua_classes()
   local line, plane = ns.contact.line({ 0, 0 }, { 0, 1 }), ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 })
   local nsds, law = ns.NonSmoothDynamicalSystem(0, 1), ns.NewtonImpactFrictionNSL(0, 0, 0, 3)
   local found, model, canvas = {}, ns.numerics.model(), nil
+  local file = os.tmpname() .. ".csv"
+  ns.save(file, { t = { 0, 1 } })
+  local record = ns.load(file)
+  os.remove(file)
   local film = ns.animation { frames = 1, draw = function(_, drawn) canvas = drawn end }
   for receiver, object in pairs {
     result = ns.solve_ivp(function() return 0 end, { 0, 1 }, { 0 }), dae = ns.dae("radau", print), line = line, plane = plane,
@@ -223,6 +245,7 @@ local function lua_classes()
   } do
     found[receiver] = getmetatable(object).__index
   end
+  found.record = setmetatable({}, { __index = function(_, name) return record[name] end })
   ns.plot.close()
   for _, object in ipairs { sys, sys.ground, N, N.x, me.Point "O", sys:kane {}, sys:embedded { q0 = { 0 } } } do
     found[getmetatable(object).__name] = getmetatable(object).__index
@@ -234,11 +257,10 @@ end
 local function objects()
   local function f() end
   local free, particle = { 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }
-  return {
+  local list = {
     ns.ComplementarityConditionNSL(1), ns.EqualityConditionNSL(1), ns.RelayNSL(1), ns.MixedComplementarityConditionNSL(1, 1),
     ns.NormalConeNSL(1, { { 1 } }, { 0 }), ns.NewtonImpactNSL(0), ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2),
-    ns.EulerMoreauOSI(1), ns.MoreauJeanOSI(1), ns.MoreauJeanGOSI(1), ns.SchatzmanPaoliOSI(1), ns.RungeKuttaOSI(),
-    ns.D1MinusLinearOSI(), ns.FirstOrderLinearTIDS({ 1 }, { 1 }), ns.FirstOrderLinearDS({ 1 }, { 1 }),
+    ns.FirstOrderLinearTIDS({ 1 }, { 1 }), ns.FirstOrderLinearDS({ 1 }, { 1 }),
     ns.FirstOrderNonLinearDS({ 1 }, f), ns.LagrangianDS({ 1 }, { 1 }), ns.LagrangianLinearTIDS({ 1 }, { 1 }, { 1 }),
     ns.LagrangianLinearDiagonalDS({ 1 }, { 1 }, { 1 }), ns.NewtonEulerDS(free, particle, 1, ns.eye(3)),
     ns.BoundaryCondition { 1 }, ns.FixedBC { 1 }, ns.HarmonicBC({ 1 }, 0, 1, 1, 0), ns.NewtonEuler1DR { h = f },
@@ -247,6 +269,10 @@ local function objects()
     ns.LagrangianLinearTIR { 1 }, ns.LagrangianScleronomousR { h = f }, ns.LagrangianRheonomousR { h = f },
     ns.LagrangianCompliantLinearTIR({ 1 }, { 1 }), ns.LagrangianCompliantR { h = f }, ns.NewtonEulerR { h = f },
   }
+  for name, make in pairs(ns) do
+    if name:find "OSI$" then list[#list + 1] = make(table.unpack(pcall(make, 1) and { 1 } or {})) end
+  end
+  return list
 end
 
 -- Whether a method of an object only says that the class has nothing of the kind.
@@ -393,6 +419,19 @@ describe("the reference", function()
       end
       assert.is_true(#e.parameters + #e.fields >= items, title)
     end)
+  end)
+
+  it("tells errors as the examples print them", function()
+    local count = 0
+    each_entry(function(e, title)
+      local code = e.example and table.concat(e.example, "\n") or ""
+      local text = ((e.raises or "") .. " "):match '^"(.-)"[;., ]'
+      if text and code:find("pcall(", 1, true) then
+        assert.truthy(code:find(text, 1, true), ("%s: no example prints '%s'"):format(title, text))
+        count = count + 1
+      end
+    end)
+    assert.is_true(count > 30)
   end)
 
   it("has an example for every function", function()

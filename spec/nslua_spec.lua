@@ -332,8 +332,8 @@ m
       says("b = 4\n?:b", "system:M()\nsystem:A()\nsystem:b()\n  of FirstOrderLinearTIDS, ")
       says("mine = ns.mechanics.ReferenceFrame 'N'.x.parts\n?mine", "there is no help about mine, a table of yours\n")
       says("?b", "system:M()\nsystem:A()\nsystem:b()\n  of FirstOrderLinearTIDS, ")
-      says("?load", "* ns.load(file)")
-      says("?thing:argmax", "vector, matrix\n")
+      says("?load", "ns.load(file [, options])")
+      says("?thing:argmax", "x:argmax()\nx:argmin()\n  of vector, matrix\n")
       says("?ns.SICONOS_LCP_LEMKE", "help: 'SICONOS_LCP_LEMKE' is a name of Siconos; in its place: ns.LCP { solver =")
       says("?observe", "help: there is no 'observe'; it occurs in\n")
       for _, line in ipairs { "?ns", "help(ns)", "ns.help()" } do says(line, 'help(name), help(object), help "Section"') end

@@ -105,6 +105,16 @@ usage: s [--mode a|b] [--h NUMBER] [--n NUMBER] [--csv FILE]
     os.remove(path)
   end)
 
+  it("writes a table and tells of it, where there is a file for it", function()
+    local out = host.nslua_run("-e " .. host.quote [[local options = require "nslua.options"
+      local path = os.tmpname()
+      print(options.save_csv(nil, { "a" }, { { 1 } }))
+      options.save_csv(path, { "a" }, { { 1 }, { 2 } })
+      print(io.open(path):read "a")
+      os.remove(path)]])
+    assert.matches("^\nwritten: 2 rows to %S+\na\n1\n2\n\n$", out)
+  end)
+
   it("writes tables that read back exactly", function()
     local path = os.tmpname()
     options.write_csv(path, { "a", "b" }, { { 1, 0.1 }, { -1 / 3, 1e300 } })

@@ -9,7 +9,7 @@
 --   animation:save("swing.mp4", { width = 800 })
 --
 --   ns.animation.interact { file = "steps.html", parameter = "step", values = { 1, 2 }, draw = ... }
---   ns.animation.timeplot { file = "run.html", t = sol.t, panels = { { { name = "w", y = w } } } }
+--   ns.animation.timeplot { file = "run.html", t = sol.t, panels = { { { label = "w", y = w } } } }
 --
 -- Everything is drawn once, when the file is made. What a canvas can draw stands in nslua.film.canvas, time plots in
 -- nslua.web.timeplot, GIF and MP4 in nslua.film.film.
@@ -72,7 +72,7 @@ local function is_list(value)
   return type(value) == "table" or type(value) == "userdata" and where.try(function() return #value end)
 end
 
--- The list of what draw gets, from a number of frames or a list.
+-- The list of first arguments of draw: the numbers 1 .. n for a number of frames, else the list itself.
 local function frame_list(frames)
   if math.type(frames) == "integer" and frames >= 1 then
     local list = {}
@@ -85,7 +85,7 @@ local function frame_list(frames)
   return frames
 end
 
--- n times, not decreasing, from the option or from fps.
+-- The times of the n frames: from the option `times`, which must not decrease, or from fps.
 local function time_list(spec, who, n)
   local fps = positive(spec, who, "fps", 30)
   local list, times = {}, spec.times
@@ -104,7 +104,7 @@ end
 
 -- ---- drawing ----
 
--- Calls f; a message that it raises is told with its frame.
+-- Calls f. An error message of it is raised with the number of the frame.
 local function draw_frame(paper, who, place, f, ...)
   paper:begin()
   local good, message = pcall(f, ...)
@@ -125,7 +125,7 @@ local function draw_all(spec, who, list)
   return paper
 end
 
--- What the page needs to know of the world: its bounds, its aspect, its axes.
+-- The bounds, the aspect and the axes of the world, for the page.
 local function world(spec, who, paper)
   local xlim, ylim = limits(spec, who, "xlim"), limits(spec, who, "ylim")
   local bounds = paper:bounds()
@@ -173,7 +173,7 @@ return function(core)
     if not good then error(message, 0) end
   end
 
-  -- The size of a film's pictures: even numbers of pixels, as high as the world asks for.
+  -- The size of the pictures of a film, in even numbers of pixels; the height follows from the shape of the world.
   local function film_size(self, file, more)
     local who = "save"
     local b = self.world.bounds
@@ -206,7 +206,7 @@ return function(core)
     return self
   end
 
-  -- Errors get the position of whoever calls.
+  -- The same function, with errors at the line that calls it.
   local function public(f)
     return function(...)
       local good, result = pcall(f, ...)
@@ -215,7 +215,7 @@ return function(core)
     end
   end
 
-  -- save(file [, {width =, height =, fps =}]): .html, .gif or .mp4; the options are those of films.
+  -- save(file [, {width =, height =, fps =}]): .html, .gif or .mp4; the options are for films.
   Animation.save = public(save)
 
   local function make(spec, who, list, times, more)
@@ -259,7 +259,7 @@ return function(core)
     })
   end)
 
-  -- The rows of a solution that are nearest to the times t[1] + i step, each once, and the last.
+  -- The rows of a solution nearest to the times t[1] + i step (each row once), and the last row.
   local function choose_rows(t, n, step)
     local rows, i, k = { 1 }, 1, 1
     while k < n and t[1] + i * step < t[n] do
@@ -273,7 +273,7 @@ return function(core)
     return rows
   end
 
-  -- What draw gets: k, t and the columns of the row by their names.
+  -- The first argument of draw: a table with k, t and the values of the row by the names of their columns.
   local function state_of(sol, k)
     return setmetatable({ k = k, t = sol.t[k] }, { __index = function(_, name)
       local column = sol[name]

@@ -4,10 +4,11 @@
 --   function Clutch:computeh(time, x, lambda, z, y) y[1] = -x[1] end
 --   local relation = Clutch()
 --
--- `base` is one of the constructors of the core, or a class. A class without a method `init` passes the arguments on
--- to the constructor. With one, a system's constructor gets the first argument alone (x0 or an option table), a
--- relation's gets none, and then `init` gets self and all the arguments. A method that is changed later counts from
--- the next step on. A function named compute... must be one of the callbacks.
+-- `base` is a constructor of ns or another class. Without a method `init`, an object is made by passing all
+-- arguments to the constructor. With `init`, the constructor of a system gets only the first argument (x0 or an
+-- option table) and that of a relation gets none; then init(self, ...) gets all arguments. When a method is changed
+-- later, the new one is used from the next step on. A method whose name begins with "compute" must be one of the
+-- callbacks.
 
 local function make(core)
   local support = core.class_support
@@ -22,14 +23,14 @@ local function make(core)
     return type(value) == "userdata" and tostring(value) or type(value)
   end
 
-  -- Calls a function of the core; its errors get the position of whoever makes the object.
+  -- Calls a function of the core. Its errors get the line of the code that makes the object.
   local function call(f, ...)
     local good, result = pcall(f, ...)
     if not good then error(result, 3) end
     return result
   end
 
-  -- Refuses a method that looks like a callback and would never be called.
+  -- Raises for a method that looks like a callback but is none, and so would never be called.
   local function check_method(about, key, value)
     local callable = type(value) == "function" or getmetatable(value) == "compiled function"
     if not callable or type(key) ~= "string" or not key:find "^compute" then return end

@@ -8,17 +8,18 @@
 --   contacts:add_disk(ds, R)   contacts:add_line(floor)   contacts:add_box(ds, width, height)
 --   for k, t in simu:steps() do contacts:update() ... end
 --
--- All bodies are LagrangianLinearTIDS or LagrangianDS with the coordinates (x, y, angle). A relation's y is (gap, 0):
--- the second is there for its velocity alone, that of the second body's contact point (of a line: the body's) along
--- the tangent, so that the relations go with NewtonImpactFrictionNSL(en, et, mu, 2).
+-- All bodies are LagrangianLinearTIDS or LagrangianDS with the coordinates (x, y, angle). The output y of a relation
+-- is (gap, 0). Only the velocity of the second component is used: the velocity along the tangent of the contact
+-- point of the second body (for a line: of the body). So the relations fit NewtonImpactFrictionNSL(en, et, mu, 2).
 --
--- update() links the pairs whose gap is at most `reach` and unlinks those whose gap has become more than twice that.
--- Pairs of disks are found by a grid, at a cost linear in their number. reach must be larger than the way that a gap
--- can shrink in a step. A pair's interaction is kept when it is unlinked, and taken again; so is one that a script
--- has unlinked itself, when the pair is near. Boxes touch lines alone, with their four corners: a box beside another
--- box or a disk is refused.
+-- update() links the pairs whose gap is at most `reach` and unlinks those whose gap is more than 2 reach. It finds
+-- the pairs of disks with a grid, at a cost that is linear in their number. reach must be larger than the decrease
+-- of a gap in one step. The interaction of an unlinked pair is kept and linked again when the pair is near; this
+-- holds also when the script has unlinked it. Boxes touch only lines, with their four corners: a manager that has a
+-- box refuses another box or a disk.
 --
--- In space, for NewtonEulerDS (and particles, LagrangianDS with three coordinates): see contact/space.lua.
+-- Contacts in space are in contact/space.lua: for NewtonEulerDS, and for particles (LagrangianDS of three
+-- coordinates).
 
 local format = require "nslua.core".number_support.format
 local option_tables = require "nslua.base.option_tables"
@@ -30,7 +31,7 @@ local sqrt, cos, sin, floor, huge = math.sqrt, math.cos, math.sin, math.floor, m
 
 -- ---- arguments ----
 
-local function said(text) return { text = text } end -- for describe: a text of ours
+local function said(text) return { text = text } end -- describe() shows this text as it is
 
 local function describe(x)
   if x ~= x then return "nan" end
@@ -69,7 +70,7 @@ end
 
 -- ---- geometry ----
 
--- The components of a vector over its length, whose squares may be too large or small for a number; nil for zeros.
+-- The unit vector of (...); nil when all components are 0. It is exact also where squares overflow or underflow.
 local function unit(...)
   local v, most, sum = { ... }, 0, 0
   for _, x in ipairs(v) do most = math.max(most, math.abs(x)) end
@@ -177,7 +178,7 @@ return function(ns, graph)
     if getmetatable(self) ~= kind then fail(who, "self", "a " .. kind.__name .. " and a colon", self, 3) end
   end
 
-  -- Of each body one disk or sphere.
+  -- Raises when the body has a disk (or sphere) already.
   local function check_new(who, list, ds, noun)
     if list[ds] then
       error(("%s: ds: %s has a %s already"):format(who, (tostring(ds):gsub(" with.*", "")), noun), 3)
@@ -185,14 +186,16 @@ return function(ns, graph)
     list[ds] = true
   end
 
-  -- Two bodies of each kind of shape, where there are two: enough to tell whether another body has that shape.
+  -- Notes up to two bodies for each kind of shape. That is enough to know whether another body has a shape of the
+  -- kind.
   local function note_shape(shapes, kind, ds)
     local seen = shapes[kind] or {}
     shapes[kind] = seen
     if not seen[1] then seen[1] = ds elseif seen[1] ~= ds then seen[2] = seen[2] or ds end
   end
 
-  -- Refuses a shape when another body has one that it would pass through; notes it. touches: "disk disk" -> true.
+  -- Raises when another body has a shape through which this one would pass; else notes the shape. touches: the pairs
+  -- of kinds between which there are contacts, as "disk disk".
   local function check_partners(who, shapes, touches, kind, ds)
     local kinds = {}
     for other in pairs(shapes) do kinds[#kinds + 1] = other end
@@ -204,7 +207,7 @@ return function(ns, graph)
         local both = kind == other and ("two %s"):format(kind == "box" and "boxes" or kind .. "s") or
           ("a %s and a %s"):format(kind, other)
         error(("%s: there is no contact between %s: they would pass through each other (the other one: %s). "
-          .. "Where they never meet, give each a manager of its own"):format(who, both,
+          .. "If they never meet, add them to different managers"):format(who, both,
             (tostring(partner):gsub(" with.*", ""))), 3)
       end
     end
@@ -222,10 +225,10 @@ return function(ns, graph)
     return setmetatable({
       nsds = options.nsds, law = options.law, reach = positive("manager", "reach", options.reach),
       disks = {}, lines = {}, boxes = {},
-      active = {},    -- the contacts that are linked, in the order in which they came
+      active = {},    -- the linked contacts, in the order in which they were linked
       at = {},        -- a contact's key -> its place in `active`, while it is linked
       made = {},      -- a contact's key -> the contact, linked or not
-      relations = {}, -- those that contacts share
+      relations = {}, -- relations that several contacts share
       given = {},     -- the bodies that have a disk
       shapes = {},    -- kinds of shapes -> up to two bodies that have one
     }, Manager)
@@ -270,7 +273,7 @@ return function(ns, graph)
     return list
   end
 
-  -- The relation that `make` makes, once for a name.
+  -- The relation of the name; make() makes it at the first call.
   local function shared(self, name, make)
     local relation = self.relations[name]
     if not relation then
@@ -280,7 +283,7 @@ return function(ns, graph)
     return relation
   end
 
-  -- Links the contact of a key, which is not linked; `make` gives its relation, `name` names it.
+  -- Links the contact of the key, which is not linked yet. make() returns its relation; `name` is its name.
   local function link(self, key, name, make, first, second)
     local c = self.made[key]
     if not c then
@@ -295,7 +298,8 @@ return function(ns, graph)
     self.at[key] = #self.active
   end
 
-  -- Forgets the contacts that someone else has unlinked; looked for only when the graph is not what update() left.
+  -- Forgets the contacts that the script has unlinked. It looks for them only when the graph has changed since
+  -- update().
   local function forget_unlinked(self)
     if graph.version(self.nsds) == self.version then return end
     local kept, at = {}, self.at
@@ -329,7 +333,7 @@ return function(ns, graph)
   local function pair_key(i, j) return i << 32 | j end
   local function line_key(i, l) return i << 32 | 1 << 31 | l end
 
-  -- A place that has no cell: not finite, or too far away.
+  -- Raises for a place that has no cell, since it is not finite or too far away.
   local function bad_place(ds, ...)
     local texts = { ... }
     for i, x in ipairs(texts) do texts[i] = describe(x) end
@@ -421,7 +425,8 @@ return function(ns, graph)
     end
   end
 
-  -- Links and unlinks; to be called before the first step and between steps. Returns the number of contacts linked.
+  -- Links and unlinks contacts. Call it before the first step and between steps. Returns the number of linked
+  -- contacts.
   function Manager:update()
     check_self("update", self, Manager)
     forget_unlinked(self)

@@ -5,23 +5,26 @@
 --   solution.values.t, solution.values.y (row k: y at ts[k]), solution.values.ydot
 --   solution.flag (0: all of ts; -1: the part up to solution.errors.t), solution.message, solution.stats
 --
--- In place of "radau" stands "ida": SUNDIALS' IDA, where the module nslua.sundials is there, for index 1 and 2, and 3
--- when the option index lists it.
+-- "ida" in place of "radau" takes IDA of SUNDIALS, when the module nslua.sundials is installed: for index 1 and 2,
+-- and for index 3 when the option `index` lists it.
 --
--- residual(t, y, yd, res) fills res, or returns as many values; its Jacobians are exact, by dual numbers, or those
--- that the option jacobian(t, y, yd) returns, dF/dy and dF/dyd. The method is Radau IIA of order 5 with steps
--- chosen by rtol and atol, for index 1 to 3; it steps onto each time of ts. Options: rtol (1e-6), atol (1e-12, a
--- number or one for each unknown), first_step_size, max_step_size, max_steps (between two times of ts),
--- algebraic_vars_idx (a list of unknowns, from 1: checked, not needed), index (of each unknown: found at the start
--- when not given), consistent: "check" (default: a start that does not fulfil the equations is an error), "solve"
--- (algebraic unknowns and derivatives are solved for), false.
+-- residual(t, y, yd, res) fills res or returns the values. Its Jacobians dF/dy and dF/dyd are exact (dual numbers),
+-- unless the option jac(t, y, yd) returns them. The method is Radau IIA of order 5, for index 1 to 3. rtol and atol
+-- control the steps; each time of ts is the end of a step. Options:
 --
--- In place of the residual a system of first order, FirstOrderLinearTIDS and the like, may stand: M(t) y' = f(t,
--- y), M singular or not, r = 0. solve(ts [, y0 [, yd0]]) then starts at its x0, and without yd0 solves for the
--- algebraic unknowns and the derivatives; the system keeps its own state.
+--   rtol (1e-6), atol (1e-12; a number, or one for each unknown)
+--   first_step, max_step, max_steps (most steps between two times of ts)
+--   algebraic     the algebraic unknowns, numbers from 1; it is not needed, but checked when given
+--   index         the index of each unknown; found at the start when not given
+--   consistent    "check" (default): a start that does not fulfil the equations is an error; "solve": algebraic
+--                 unknowns and derivatives are solved for; false: neither
 --
---   local y, yd = ns.consistent { residual = F, t = 0, y = y0, yd = guess, algebraic = { 3 } }
---   ns.diagnose { residual = F, t = 0, y = y0, yd = yd0 }   --> { index, unknowns (index of each), algebraic }
+-- A system of first order (FirstOrderLinearTIDS ...) may stand in place of the residual: M(t) y' = f(t, y) with a
+-- regular or singular M and r = 0. Then solve(ts [, y0 [, yd0]]) starts at its x0; without yd0 it solves for the
+-- algebraic unknowns and the derivatives. The state of the system itself does not change.
+--
+--   local y, yd = ns.consistent { residual = F, t = 0, y = y0, ydot = guess, algebraic = { 3 } }
+--   ns.diagnose { residual = F, t = 0, y = y0, ydot = yd0 }   --> { index, unknowns (index of each), algebraic }
 --
 -- Brenan, Campbell and Petzold, Numerical Solution of Initial-Value Problems in Differential-Algebraic Equations,
 -- 1996, chapter 2 (index, consistent values); Hairer and Wanner, Solving Ordinary Differential Equations II,
@@ -34,8 +37,8 @@ local where = require "nslua.base.where"
 
 return function(ns, support)
   local public = {}
-  local ATOL = 1e-12 -- of an unknown, when no atol is given
-  local RANK = 1e-8 -- singular values below this part of the largest count as zero
+  local ATOL = 1e-12 -- absolute tolerance of an unknown when no atol is given, in the unit of the unknown
+  local RANK = 1e-8 -- singular values below this fraction of the largest count as zero (about the root of rounding)
 
   local function fail(text, ...) where.fail(format(text, ...)) end
 
@@ -84,7 +87,7 @@ return function(ns, support)
 
   -- ---- index ----
 
-  -- Which unknowns have no derivative in any equation.
+  -- For each unknown, whether its derivative is in no equation.
   local function without_derivative(Fyd)
     local n, list = #Fyd, {}
     for j = 1, n do
@@ -104,8 +107,9 @@ return function(ns, support)
     return rank
   end
 
-  -- The index of the linearised equations Fyd x' + Fy x = 0 and of each unknown, 1 where none is asked of it. Of
-  -- N = (c Fyd + Fy)^-1 Fyd the powers lose rank until N^index; the nilpotent part tells the unknowns.
+  -- The index of the linearised equations Fyd x' + Fy x = 0, and that of each unknown (1 for unknowns of no higher
+  -- one). With N = (c Fyd + Fy)^-1 Fyd the rank of N^k falls until k = index. The unknowns of index k are those in
+  -- which N^(k - 1), restricted to the nilpotent part, has entries.
   local function index_of(Fy, Fyd)
     local n = #Fy
     local scale = Fyd:norm() > 0 and Fy:norm() / Fyd:norm() or 1
@@ -148,8 +152,8 @@ return function(ns, support)
     return index, unknowns
   end
 
-  -- The same near a point, where no entry vanishes by chance: what is asked of an unknown at one angle of a pendulum
-  -- is asked of another one at another.
+  -- The same at a point near (y, yd), where no entry of the Jacobians is 0 by chance. Example: at some angles of a
+  -- pendulum another unknown has index 2 than at all others.
   local function index_near(solver, t, y, yd)
     local function moved(v)
       local w, seed = ns.vector(v), 1
@@ -166,8 +170,9 @@ return function(ns, support)
 
   -- ---- the start ----
 
-  -- The equation whose residual is the largest part of its own terms, and which part. What atol calls nothing,
-  -- also of a derivative during the `span` of time (none: 0), is not held against an equation.
+  -- The number of the equation whose residual is largest relative to its own terms, and this relative size. The size
+  -- of the terms includes changes of the unknowns by atol, and of the derivatives by atol / span (none when span is
+  -- 0), where span is the length of the interval of time.
   local function worst_equation(F, Fy, Fyd, y, yd, atol, span)
     local worst, value = 0, 0
     for i = 1, #F do
@@ -250,8 +255,8 @@ return function(ns, support)
       max_steps = positive(o.max_steps, "dae", "max_steps", 0), method = method })
   end
 
-  -- A solver for the start (t, y, yd) with the index of each unknown, and the start, made consistent when that is
-  -- asked for; solved: also when nothing was said of it.
+  -- Returns a solver that knows the index of each unknown, and the start (y, yd). The start is made consistent when
+  -- the option asks for it; with `solved` also when the option is not given.
   local function prepare(self, t, y, yd, solved, span)
     local o, n = self.options, #y
     local by_index = check_index(o.index, n, "dae")
@@ -267,8 +272,9 @@ return function(ns, support)
       local _, atol = tolerances(o, n, "dae")
       local worst, value = worst_equation(F, Fy, Fyd, y, yd, atol, span)
       if value > 1e-6 then
-        fail("dae: the start is not consistent: equation %d has the residual %.6g (ns.consistent finds values that "
-          .. "are, consistent = 'solve' does it here, consistent = false goes on)", worst, F[worst])
+        fail("dae: the start is not consistent: equation %d has the residual %.6g (ns.consistent finds a "
+          .. "consistent start; the option consistent = 'solve' does so here, consistent = false accepts this one)",
+          worst, F[worst])
       end
     end
     if o.index == nil then
@@ -285,7 +291,7 @@ return function(ns, support)
     return solver, y, yd
   end
 
-  -- x0 of a system, which may have been closed.
+  -- x0 of a system. Raises when the system has been closed.
   local function start_of(ds)
     local good, x0 = pcall(function() return ds:x0() end)
     if not good then fail("dae: %s", (x0:gsub("^[^\n]-%.lua:%d+: ", ""))) end
@@ -339,7 +345,7 @@ return function(ns, support)
       fail("dae: dynamical system '%s' is linked to an interaction, whose input is not in the equations: simulate it "
         .. "by TimeStepping", name)
     end
-    if options.jac ~= nil then fail "dae: jac: a dynamical system gives its own" end
+    if options.jac ~= nil then fail "dae: jac: a dynamical system has its own Jacobians" end
     local filled = {}
     for key, value in pairs(options) do filled[key] = value end
     filled.jac = function(t, y)

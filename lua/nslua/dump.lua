@@ -5,12 +5,12 @@ local where = require "nslua.base.where"
 
 -- ---- reading ----
 
-local DEEPEST = 8 -- tables in tables; dump() writes three
+local DEEPEST = 8 -- most levels of tables in tables that are read; dump() writes three
 
 local Reader = {}
 Reader.__index = Reader
 
--- Passes blanks, and comments up to the end of their line.
+-- Skips blanks and comments.
 function Reader:skip()
   local at = self.text:find("%S", self.at) or #self.text + 1
   while self.text:sub(at, at + 1) == "--" do
@@ -20,7 +20,7 @@ function Reader:skip()
   self.at = at
 end
 
--- What is left at the place of an error, in few characters.
+-- The text at the place of an error, at most a few characters.
 function Reader:fail(expected)
   local _, line = self.text:sub(1, self.at - 1):gsub("\n", "")
   local got = self.text:match("^[%w_.+-]+", self.at) or self.text:sub(self.at, self.at)
@@ -28,7 +28,7 @@ function Reader:fail(expected)
   error(("line %d: expected %s, got %s"):format(line + 1, expected, got), 0)
 end
 
--- Whether `symbol` comes next; it is passed then.
+-- Whether `symbol` comes next; if so, skips it.
 function Reader:take(symbol)
   self:skip()
   if self.text:sub(self.at, self.at + #symbol - 1) ~= symbol then return false end
@@ -36,7 +36,7 @@ function Reader:take(symbol)
   return true
 end
 
--- A match of the pattern that comes next, which is passed; nil when there is none.
+-- Reads what matches the pattern; nil when it does not come next.
 function Reader:match(pattern)
   self:skip()
   local found, stop = self.text:match("^(" .. pattern .. ")()", self.at)
@@ -100,7 +100,7 @@ local function parse(text)
   return result
 end
 
--- ---- what it must hold ----
+-- ---- what the file must hold ----
 
 local function vector(x) return type(x) == "table" and (#x == 0 or type(x[1]) == "number") end
 
@@ -108,7 +108,7 @@ local function is_problem(record)
   return type(record.M) == "table" and vector(record.q) and vector(record.lower) and vector(record.upper)
 end
 
--- The table of the file; anything but what dump() writes fails.
+-- Reads the table of the file. Raises for a file that dump() has not written.
 local function read(file)
   if type(file) ~= "string" then
     error("load_dump: file: expected a string, got " .. type(file), 3)
@@ -139,14 +139,15 @@ end
 return function(ns)
   local numerics, public = ns.numerics, {}
 
-  -- The option table of numerics.box (of numerics.normal_cone when there are H and K, of numerics.generic_mechanical
-  -- when there are contacts with friction), and all that the file says.
+  -- load_dump(file): returns an option table and the whole table of the file. The options are those of numerics.box;
+  -- of numerics.normal_cone when the problem has H and K; of numerics.generic_mechanical when it has contacts.
   function public.load_dump(file)
     local record = read(file)
     return options_of(record), record
   end
 
-  -- Solves it again, with more options ({solver = "enumerate"}); the result of the function that takes it.
+  -- replay(file [, options]): solves the problem of the file again, with options added ({solver = "enumerate"}).
+  -- Returns the result of the function of ns.numerics that solves it.
   function public.replay(file, more)
     local options = options_of(read(file))
     if more ~= nil and type(more) ~= "table" then

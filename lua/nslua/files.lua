@@ -13,7 +13,8 @@ local series = require "nslua.base.series"
 local Columns = {}
 Columns.__name = "columns"
 
--- What a record holds: names, arrays by name, rows; attributes by name, and by its name why something was not read.
+-- The contents of each record: names, arrays by name, number of rows, attributes by name, and for a name that could
+-- not be read the reason.
 local fields = setmetatable({}, { __mode = "k" })
 
 local methods = {}
@@ -24,30 +25,30 @@ local function check(self)
   return record
 end
 
--- :names(): of all columns, in the order of the file.
+-- :names(): the names of all columns, in the order of the file.
 function methods.names(self) return table.move(check(self).names, 1, #check(self).names, 1, {}) end
 
--- Raises for what is in the file and could not be read.
+-- Raises for a name that is in the file but could not be read.
 local function check_read(record, name, level)
   local reason = record.unread[name]
   if reason then error(("column: '%s' was not read: %s"):format(name, reason), level + 1) end
 end
 
--- :attributes(): numbers and texts by name, of a .h5 file; of others none.
+-- :attributes(): the attributes of a .h5 file, numbers and texts by name; an empty table for other files.
 function methods.attributes(self)
   local copy = {}
   for name, value in pairs(check(self).attributes) do copy[name] = value end
   return copy
 end
 
--- :unread(): why, by name, of what is in the file and was not read.
+-- :unread(): for each name in the file that was not read, the reason.
 function methods.unread(self)
   local copy = {}
   for name, reason in pairs(check(self).unread) do copy[name] = reason end
   return copy
 end
 
--- :column(name or number); an unknown one raises.
+-- :column(name) or :column(number): raises when there is no such column.
 function methods.column(self, name)
   local record = check(self)
   local found = record.arrays[math.type(name) == "integer" and record.names[name] or name]
@@ -60,7 +61,7 @@ end
 
 results.give(methods, check)
 
--- A column that is called as a method is had by column(name) alone.
+-- run.name is the column of that name. A column with the name of a method is returned by run:column(name) only.
 function Columns:__index(key)
   local record = fields[self]
   local found = methods[key] or record.arrays[key]
@@ -68,7 +69,10 @@ function Columns:__index(key)
   return found
 end
 
-function Columns:__newindex(key) error(("columns: %s: a record cannot be assigned to"):format(tostring(key)), 2) end
+function Columns:__newindex(key)
+  error(("columns: %s: what has been loaded cannot be changed"):format(tostring(key)), 2)
+end
+
 function Columns:__len() return fields[self].rows end
 
 -- pairs(run): the columns by name, in the order of the file.
@@ -124,7 +128,7 @@ end
 
 local function is_size(x) return math.type(x) and x >= 0 and x < 2 ^ 53 end
 
--- Of each kind of file, in the order in which the reader takes them: name, test, what is expected.
+-- The options of each kind of file, in the order in which the reader takes them: name, test, what is expected.
 local load_options = {
   csv = {
     { "separator", is_one_of(",", ";", "\t"), '",", ";" or "\\t"' },
@@ -156,12 +160,12 @@ local function take_options(kind, options)
     end
   end
   if values[1] == "," and values[2] == "," then
-    error("load: decimal: a comma stands between the cells already (separator = \",\")", 3)
+    error("load: decimal: a comma cannot stand both between cells and in numbers: give another separator", 3)
   end
   return values
 end
 
--- What f returns; its error blames the caller of ns.load or ns.save.
+-- Returns what f returns. An error gets the line that calls ns.load or ns.save.
 local function call(f, ...)
   local good, first, second, third = pcall(f, ...)
   if not good then error(first, 3) end
@@ -201,7 +205,8 @@ return function(ns, support)
     return names, arrays
   end
 
-  -- Names and arrays of what is to be saved: columns, a table by name, the columns of a matrix.
+  -- The names and arrays of data: of an object with columns, of a table of arrays by name, or the columns of a
+  -- matrix.
   local function parts_of(data)
     local names, arrays = series.columns(data)
     if fields[data] then
@@ -221,7 +226,8 @@ return function(ns, support)
     return sorted(data)
   end
 
-  -- save(file, data): .npy a vector or a matrix; .csv columns; .npz and .h5 arrays by name.
+  -- save(file, data): a .npy file holds a vector or a matrix, a .csv file columns, a .npz or .h5 file arrays by
+  -- name.
   function public.save(file, data)
     local kind = kind_of("save", file)
     if type(data) == "userdata" and not is_array(data) and data.save then return data:save(file) end
@@ -246,7 +252,7 @@ return function(ns, support)
     public.save(file, self)
   end
 
-  -- load(file [, options]): .npy a vector or a matrix; .csv, .npz and .h5 columns by name.
+  -- load(file [, options]): returns a vector or a matrix from a .npy file, columns by name from the other kinds.
   function public.load(file, options)
     local kind = kind_of("load", file)
     local given = take_options(kind, options)

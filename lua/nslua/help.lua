@@ -1,9 +1,9 @@
 -- nslua.help: answers to help(x) out of the reference, the pages of docs/reference/. An installation has them in the
 -- folder reference beside this file.
 --
--- help(x) prints, help.text(x [, width]) returns a text, or nil and a text of what is near. x is a name ("solve_ivp",
--- "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns, or an object;
--- nil or ns itself: the index of names.
+-- help(x) prints a text. help.text(x [, width]) returns it, or nil and a text about what is near. x is a name
+-- ("solve_ivp", "ns.numerics.lcp", "TimeStepping:run", "run"), the heading of a section, a function or class of ns,
+-- or an object; nil or ns itself: the index of names.
 local pages = require "nslua.help.pages"
 local porting = require "nslua.base.names"
 
@@ -45,9 +45,9 @@ function help.book()
   return book
 end
 
--- ---- what x is called ----
+-- ---- the name of x ----
 
--- Names of the functions and classes of ns, by value; of several the shortest.
+-- The names of the functions and classes of ns by value; the shortest when a value has several.
 local function names_of_values()
   local names = {}
   local function add(value, name)
@@ -79,7 +79,7 @@ local function method_of_value(value)
   end
 end
 
--- The name under which x is looked up: a string as it is, anything else by what it is.
+-- The name under which x is looked up: x itself when it is a string, else the name of the function, class or object.
 local function name_of(x)
   if type(x) == "string" then return x end
   if type(x) == "userdata" then return (debug.getmetatable(x) or {}).__name end
@@ -101,7 +101,7 @@ local function width_of(width)
   return width or math.max(40, math.min(100, tonumber(os.getenv "COLUMNS") or 80))
 end
 
--- Entries and sections whose names hold the word, and sections whose text does.
+-- The entries whose names contain the word, and the sections whose texts do.
 local function near(b, word)
   local found, seen, plain = {}, {}, word:lower()
   local function add(name)
@@ -110,20 +110,21 @@ local function near(b, word)
   for _, name in ipairs(b.names) do
     if name:lower():find(plain, 1, true) then add(name) end
   end
-  for i, section in ipairs(b.sections) do
-    local is_index = i == 1
-    if not is_index and section.text:lower():find(plain, 1, true) then add("'" .. pages.top(section).title .. "'") end
+  for _, section in ipairs(b.sections) do
+    local top = pages.top(section)
+    local is_index = top == b.sections[1]
+    if not is_index and section.text:lower():find(plain, 1, true) then add("'" .. top.title .. "'") end
   end
   return found
 end
 
--- The name of the reference, of a method too, that is nearest to one that is not in it; nil for what is no name.
+-- The name in the reference (also of a method) that is nearest to `name`; nil when `name` cannot be a name.
 local function nearest_name(b, name)
   local short = name:gsub("^ns%.", ""):match "^[%w_.]+$" or name:match "^[%w_]*:([%w_]+)$"
   if not short then return nil end
   local list = {}
   local function offer(other)
-    if 2 * #other >= #short then list[#list + 1] = other end -- a short word within a long one is not near
+    if 2 * #other >= #short then list[#list + 1] = other end -- a short name inside a long one is not near
   end
   for _, other in ipairs(b.names) do offer(other) end
   for method in pairs(b.methods) do offer(method) end
@@ -146,7 +147,7 @@ end
 
 --- The text for x, in lines of at most `width` characters (COLUMNS, or 80); or nil and what to say instead.
 function help.text(x, width)
-  ns = package.loaded["nslua"] or {} -- the values that have names; when it is not loaded, nobody has such values
+  ns = package.loaded["nslua"] or {} -- without it there are no values to look up
   local b = help.book()
   width = width_of(width)
   if x == nil or x == ns or x == "ns" then return pages.overview(b, width) end

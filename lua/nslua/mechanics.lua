@@ -13,12 +13,15 @@
 --
 --   M(q) v' = h(t, q, v) + Phi_q' lambda,   M = sum J' m J,   h = sum J' (F - m c),   Phi(t, q) = 0,
 --
--- and Phi_q v' = -gamma, gamma the second derivative of Phi along (1, v): d'Alembert's principle. All derivatives
--- in them are exact: dual numbers for J, jets of second order for c and gamma. A spatial body adds J_w' I J_w and
--- J_w' (T - I c_w - w x I w) with its angular velocity w in its own axes, from R' dR. A free body in space has
--- seven coordinates, x, y, z and a quaternion p, with the constraint (p . p - 1) / 2 = 0, and the inertia m_p (p .
--- p')^2 / 2, which is 0 on it, so that the mass matrix is regular. The forms of the equations for integrators are
--- in nslua.mechanics.forms, frames and Kane's equations in nslua.mechanics.frames.
+-- (d'Alembert's principle) and Phi_q v' = -gamma, where gamma is the second derivative of Phi along (1, v). All
+-- derivatives are exact: J comes from dual numbers, c and gamma from jets of second order. A body in space adds J_w'
+-- I J_w to M and J_w' (T - I c_w - w x I w) to h, with its angular velocity w in its own axes, from R' dR. A free
+-- body in space has seven coordinates: x, y, z and a quaternion p, with the constraint (p . p - 1) / 2 = 0. Its
+-- kinetic energy has the further term m_p (p . p')^2 / 2, which makes the mass matrix regular and is 0 on the
+-- constraint.
+--
+-- The folder nslua/mechanics has a file for each part: checks, quantities, bodies, equations, joints, jacobians,
+-- forms (the equations as integrators need them) and frames (frames, points and Kane's equations).
 --
 -- Shabana, Dynamics of Multibody Systems, 4th ed., 2013, chapters 3 and 5; Haug, Computer-Aided Kinematics and
 -- Dynamics of Mechanical Systems, 1989, chapters 3 and 6.
@@ -27,7 +30,7 @@ local where = require "nslua.base.where"
 
 return function(ns, motion)
   local System, Body, kinds = {}, {}, {}
-  local mechanics, core = {}, { motion = motion, kinds = kinds } -- core: what the files of nslua.mechanics share
+  local mechanics, core = {}, { motion = motion, kinds = kinds } -- core: what its files share
   require "nslua.mechanics.checks"(ns, core)
   require "nslua.mechanics.quantities"(ns, core)
   local fail, describe, take_options, list = core.fail, core.describe, core.take_options, core.list
@@ -47,7 +50,7 @@ return function(ns, motion)
   function mechanics.system(o)
     o = take_options(o or {}, "system", "coordinates dimension gravity frame origin compile")
     local dimension, gravity = o.dimension, nil
-    for _ = 1, 2 do -- as given, then as gravity has it
+    for _ = 1, 2 do -- the dimension is given, or found at the first pass as the length of gravity
       if dimension ~= nil and dimension ~= 2 and dimension ~= 3 then
         fail("system: dimension: expected 2 or 3, got %s", describe(dimension))
       end

@@ -6,15 +6,15 @@
 --   model:solve()
 --   x = x + h * M * model:value(u)
 --
--- complements(e, v) states: e >= 0 where v is at its lower bound, e <= 0 where it is at its upper bound, e = 0 where
--- it is between them (the convention of JuMP and of PATH). With bounds 0 and infinity: 0 <= e _|_ v >= 0. equation(e)
--- states e = 0 and belongs to a variable without bounds.
+-- complements(e, v) states: e >= 0 where v is at its lower bound, e <= 0 where v is at its upper bound, and e = 0
+-- where v is between them (the convention of JuMP and of PATH). With the bounds 0 and infinity this is
+-- 0 <= e _|_ v >= 0. equation(e) states e = 0; it determines a variable without bounds.
 --
 -- Expressions are made by arithmetic on variables, parameters, numbers, and arrays of them, vectors and matrices.
 -- Sums, and products with numbers and parameters, stay affine: such a model is solved as a box problem
 -- (ns.numerics.box). A product of variables, a power or model:apply(f, ...) makes it nonlinear (ns.numerics.mcp);
--- derivatives are exact. Parameters change from one solve to the next and nothing is built again; a solve starts
--- where the last one ended.
+-- derivatives are exact. Parameters can be changed between solves; the model is not built again. A solve starts at
+-- the solution of the last one.
 
 -- Models of this many variables and more are assembled as sparse matrices.
 local format = require "nslua.core".number_support.format
@@ -36,7 +36,7 @@ local function make(ns)
   local Model = {}
   Model.__index, Model.__name = Model, "model"
 
-  -- ---- what a user does with a scalar ----
+  -- ---- methods of scalars ----
 
   function Expression.__tostring(x)
     if x.op == "variable" or x.op == "parameter" then return ("%s '%s'"):format(x.op, x.name) end
@@ -58,7 +58,7 @@ local function make(ns)
     return x + 0.0
   end
 
-  -- A parameter's new value.
+  -- Sets the value of a parameter.
   function Expression:set(x)
     need(self, "parameter", "set")
     self.current = check_number(x, "set", self.name)
@@ -75,7 +75,7 @@ local function make(ns)
     end
   end
 
-  -- A variable's bounds: v:bounds() tells them, v:bounds(lower, upper) sets them.
+  -- v:bounds() returns the bounds of a variable, v:bounds(lower, upper) sets them.
   function Expression:bounds(lower, upper)
     need(self, "variable", "bounds")
     if lower == nil and upper == nil then return self.lower, self.upper end
@@ -146,7 +146,7 @@ local function make(ns)
     return array(out)
   end
 
-  -- A parameter, or an array of them for a list; a list may hold lists (rows), and no more.
+  -- A parameter, or an array of parameters for a list. The elements of a list may be lists (rows), but not deeper.
   local function parameter(self, v, name, depth)
     if is_list(v) and depth < 2 then
       local out = {}
@@ -159,12 +159,13 @@ local function make(ns)
     return p
   end
 
-  -- model:parameter(v [, name]): a number, or an array for a list of them, that set changes.
+  -- model:parameter(v [, name]): a parameter for a number, an array of them for a list. set() changes its value.
   function Model:parameter(v, name)
     return parameter(self, v, check_name(name, "parameter") or "parameter", 0)
   end
 
-  -- model:apply(f, a, b, ...): f of expressions; f takes and returns numbers, and math functions may be used in it.
+  -- model:apply(f, a, b, ...): the expression f(a, b, ...). f takes and returns numbers, and may use functions of
+  -- math.
   function Model:apply(f, ...)
     local arguments, lvl = { ... }, 0
     if type(f) ~= "function" then fail(("apply: f: expected a function, got %s"):format(describe(f))) end
@@ -246,13 +247,13 @@ local function make(ns)
     for_each(self, "complements", complement, e, v)
   end
 
-  -- model:equation(e [, v]): e = 0; v is the free variable that it determines, which may be left open.
+  -- model:equation(e [, v]): states e = 0. v is the free variable that it determines; it need not be given.
   function Model:equation(e, v)
     for_each(self, "equation", equate, e, v)
   end
 
-  -- ---- from trees to matrices ----
-  -- Row i is the condition of variable i:  sum of columns[j] z_j + constant + the parametric and the nonlinear parts.
+  -- ---- from trees to matrices ---- Row i is the condition of variable i:  sum of columns[j] z_j + constant + the
+  -- parametric and the nonlinear parts.
 
   local function times_constant(a, b)
     if a == 1 then return b end
@@ -298,7 +299,8 @@ local function make(ns)
     return table.concat(names, ", ") .. (#list > 5 and ", ..." or "")
   end
 
-  -- The expression of each variable; equations without one go to the free variables that have none, in order.
+  -- The expression for each variable. Equations for which no variable was given get the remaining free variables, in
+  -- order.
   local function conditions(model)
     local open, bounded, out = {}, {}, {}
     for i, v in ipairs(model.list) do
@@ -327,7 +329,8 @@ local function make(ns)
     fail(format("solve: the condition of '%s': its %s is %g", model.list[i].name, what, x))
   end
 
-  -- The fixed part as lists of entries, places of the parametric entries, and the nonlinear parts by row.
+  -- Returns the constant part as lists of entries, the places of the entries with parameters, and the nonlinear
+  -- parts by row.
   local function make_plan(model)
     local n, list = #model.list, conditions(model)
     local plan = { n = n, i = {}, j = {}, v = {}, q = ns.zeros(n), parametric = {}, nonlinear = {}, affine = true }
@@ -360,7 +363,7 @@ local function make(ns)
     return plan.sparse and A or A:tomatrix()
   end
 
-  -- The affine part A z + q with the parameters as they are. The lists i, j, v are left with all entries of A.
+  -- The affine part A z + q at the present values of the parameters. The lists i, j, v then hold all entries of A.
   local function assemble(model, plan)
     local pass, count = next_pass(model), plan.fixed
     local q = plan.q:copy()
@@ -408,7 +411,7 @@ local function make(ns)
     return lower, upper
   end
 
-  -- Where to start: at the last solution, at the start values, or nil when there are none.
+  -- The start of a solve: the last solution, else the start values, else nil.
   local function starting_point(model, warm)
     local z, any = ns.zeros(#model.list), false
     for i, v in ipairs(model.list) do
@@ -422,8 +425,8 @@ local function make(ns)
   local solve_options = "solver tolerance max_iterations warm"
 
   -- model:solve{solver =, tolerance =, max_iterations =, warm = true}: the result table of ns.numerics.box or mcp.
-  -- When it says success = false there are no values until a solve succeeds. With warm = false it starts at the start
-  -- values.
+  -- After a result with success = false the model has no values until a solve succeeds. With warm = false the solve
+  -- starts at the start values.
   function Model:solve(options)
     local o = check_options(options, "solve", solve_options)
     self.plan = self.plan or make_plan(self)
@@ -450,7 +453,7 @@ local function make(ns)
     if model.failure then fail(who .. ": the last solve failed: " .. model.failure) end
     if not model.solution then fail(who .. ": the model has not been solved") end
     if x.op == "variable" and x.index > #model.solution then
-      fail(("%s: %s is newer than the last solve"):format(who, describe(x)))
+      fail(("%s: %s was made after the last solve"):format(who, describe(x)))
     end
   end
 
@@ -460,7 +463,7 @@ local function make(ns)
     return value(x, model.solution, pass)
   end
 
-  -- model:value(x): the value at the solution of a variable or an expression (a number), of an array (a vector).
+  -- model:value(x): the value of x at the solution: a number for a variable or an expression, a vector for an array.
   function Model:value(x)
     local pass = next_pass(self)
     if not is_list(x) then return value_of(self, x, pass) end
@@ -469,7 +472,7 @@ local function make(ns)
     return out
   end
 
-  -- The condition's value with the sign that the law gives it: what rounding leaves on the other side is 0.
+  -- The value of a condition. Where rounding gives it the sign that the law forbids, it is 0.
   local function slack_of(model, v)
     if not is_expression(v) or v.op ~= "variable" then
       fail(("slack: expected a variable, got %s"):format(describe(v)))
@@ -482,8 +485,8 @@ local function make(ns)
     return math.max(lowest, math.min(highest, w))
   end
 
-  -- model:slack(v): the value of the condition of a variable or of each of an array, as the law has it: exactly 0
-  -- where v is between its bounds, at least 0 at the lower one, at most 0 at the upper one.
+  -- model:slack(v): the value of the condition for a variable, or for each variable of an array. It is exactly 0
+  -- where v is between its bounds, at least 0 at the lower bound and at most 0 at the upper bound.
   function Model:slack(v)
     if not is_list(v) then return slack_of(self, v) end
     local out = ns.zeros(#v)

@@ -9,18 +9,22 @@
 --   })
 --   print(opt.mode, opt.theta, opt.csv)
 --
--- Each option takes a value: --theta 0.5 or --theta=0.5. One whose default is a number, or with bounds, takes a
--- number (min, max: inclusive; above: exclusive); one with choices takes one of them; one with endings, { "html" },
--- the name of a file that ends in one of them, in a directory that is there; any other takes a text. One without a
--- default may stay nil. --help prints the list and ends the script; a mistake prints a message and the
--- usage line on the error output and ends it with status 1.
+-- Each option takes a value: --theta 0.5 or --theta=0.5. What the value must be follows from the option's fields:
+--   a default that is a number, or min, max (inclusive) or above (exclusive): a number
+--   choices: one of them
+--   endings, as in { "html" }: the name of a file with one of these endings, in a directory that exists
+--   value = "FILE": the name of a file in a directory that exists
+--   none of these: any text
+-- An option without a default is nil when it is not given. --help prints the options and ends the script. A mistake
+-- prints a message and the usage line on the error output and ends the script with status 1.
 
 local options = {}
 
--- The words for a message of the command line, numbers with a point in every locale.
+-- As string.format, with a decimal point in numbers in every locale.
 local function words(...) return require "nslua.core".number_support.format(...) end
 
--- The number that a text stands for; nil when it is none. Lua's tonumber takes the decimal comma of a locale too.
+-- The number that a text stands for; nil when it is none. A comma is refused here, since tonumber accepts the
+-- decimal comma of the locale.
 local function number_in(text) return not text:find(",", 1, true) and tonumber(text) or nil end
 
 local function is_number(option)
@@ -92,7 +96,7 @@ function options.help(script, list)
   return table.concat(lines, "\n")
 end
 
--- Why there is no directory for a file to be written; nil when there is.
+-- The reason why a file cannot be written there: its directory does not exist. nil when it does.
 local function no_directory(file)
   local directory = file:match "^(.*/)[^/]*$"
   if not directory then return nil end
@@ -144,8 +148,8 @@ function options.parse(args, list)
   return result
 end
 
--- A line of a .csv file; `what` the cells are, for messages. In a line of values an empty text stands for no value
--- and a text that is a number for that, but for a line that would be empty.
+-- A line of a .csv file; `what` names the cells in messages. With `values`, an empty text is written as an empty
+-- cell and a text that is a number as a number. A line that would then be empty is written with quotes instead.
 local function csv_line(number, what, cells, values)
   values = values and not (#cells == 1 and cells[1] == "")
   local parts = {}
@@ -159,9 +163,9 @@ local function csv_line(number, what, cells, values)
   return table.concat(parts, ",")
 end
 
--- Writes rows of numbers and texts under a line of names as comma-separated values. Numbers and texts read back
--- exactly; an empty text stands for no value, one that is a number for that. The file appears whole or not at all;
--- one that cannot be written ends the script with status 1.
+-- Writes a line of names, then rows of numbers and texts, as comma-separated values. Numbers and texts read back
+-- exactly, with two exceptions: an empty text reads back as no value, and a text that is a number as that number.
+-- The file is written completely or not at all. If it cannot be written, the script ends with status 1.
 function options.write_csv(path, names, rows)
   local core = require "nslua.core"
   local lines = { csv_line(core.number_support, "names", names) }
@@ -171,6 +175,13 @@ function options.write_csv(path, names, rows)
     io.stderr:write(arg and arg[0] or "script", ": ", tostring(message), "\n")
     os.exit(1, true)
   end
+end
+
+-- As write_csv, and prints how many rows it wrote. It does nothing when path is nil: the option --csv was not given.
+function options.save_csv(path, names, rows)
+  if not path then return end
+  options.write_csv(path, names, rows)
+  print(("written: %d rows to %s"):format(#rows, path))
 end
 
 return options

@@ -9,10 +9,10 @@
 --     return { frames = pictures.frames(rows, 60), draw = ... } -- what ns.animation takes, without file and times
 --   end)
 --
--- Rows are those of a run, { k, t, ... }: the time is second.
+-- Rows are lists { k, t, ... }: the second number is the time.
 --
--- The environment's NSLUA_DPI holds dots per inch (150). The directory is made when it is not there. What goes
--- wrong ends the script with status 1 and a message.
+-- The environment variable NSLUA_DPI sets the dots per inch (150 when it is not set). The directory is made when it
+-- does not exist. An error prints a message and ends the script with status 1.
 
 local pictures = {}
 
@@ -35,7 +35,7 @@ local function make_directory(directory)
   end
 end
 
--- Draws the figures that the functions in `list` return, by name, in the order of the names.
+-- Calls the functions in `list` in the order of their names and writes the figure that each returns to NAME.png.
 function pictures.draw(directory, list)
   if not directory then return end
   local dpi = tonumber(os.getenv "NSLUA_DPI")
@@ -74,7 +74,7 @@ function pictures.frames(rows, rate)
   return list
 end
 
--- Writes the animation that `make` gives, at the times of its frames, and tells of it.
+-- Writes the animation whose options make() returns, with the times of its frames, and prints that it did.
 function pictures.animate(file, make)
   if not file then return end
   local spec = make()

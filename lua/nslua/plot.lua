@@ -9,10 +9,9 @@
 --   ax:plot(x, y):xlabel "x":grid(true)
 --   fig:savefig "picture.pdf"   fig:show()
 --
--- Data are copied when they are drawn; NaN is a gap. Every method of axes is a function here too,
--- of the current axes.
--- The parts: plot_axes (what is drawn), plot_gnuplot (how gnuplot is told), plot_text, plot_style, plot_ticks,
--- plot_data, plot_contour, plot_share, plot_stream, plot_surface.
+-- Data are copied when they are drawn; NaN is a gap. Every method of axes is also a function of ns.plot, which acts
+-- on the current axes. The folder nslua/plot has the parts: axes (what is drawn), layout (where), gnuplot (the
+-- commands that draw it), and text, style, ticks, data, contour, share, stream, surface.
 
 local Axes = require "nslua.plot.axes"
 local core = require "nslua.core"
@@ -47,7 +46,7 @@ local function check_size(who, what, size)
   return { size[1], size[2] }
 end
 
--- figure([{figsize = {width, height} in inches, dpi =, title =}]): a new one, which becomes the current one.
+-- figure([{figsize = {width, height} in inches, dpi =, title =}]): makes a figure, which becomes the current one.
 function plot.figure(options)
   options = data.options("figure", options, "figsize dpi title")
   local fig = setmetatable({ panels = {} }, Figure)
@@ -89,8 +88,8 @@ local function three_digits(number)
   return math.tointeger(rows), math.tointeger(cols), math.tointeger(i)
 end
 
--- subplot(rows, cols, i [, {projection = "3d", sharex = axes}]): the panel number i, counted along rows; i = {i, j}:
--- the panels from i to j together; subplot(211) is subplot(2, 1, 1). One that is there already is taken again.
+-- subplot(rows, cols, i [, {projection = "3d", sharex = axes}]): panel number i, counted along rows. With i = {i, j}
+-- one panel covers the panels from i to j. subplot(211) is subplot(2, 1, 1). A panel that exists is returned again.
 function Figure:subplot(rows, cols, i, options)
   if type(rows) == "number" and rows > 99 and (cols == nil or type(cols) == "table") then
     options = cols
@@ -117,8 +116,8 @@ function Figure:subplot(rows, cols, i, options)
   return axes
 end
 
--- subplots(rows, cols [, {sharex = true, figsize =, dpi =, title =}]): a new figure with all its panels, and these:
--- one panel alone, a list of those of one row or column, or a list of rows.
+-- subplots(rows, cols [, {sharex = true, figsize =, dpi =, title =}]): returns a new figure and its panels: one
+-- panel, a list when there is one row or column, else a list of rows.
 function plot.subplots(rows, cols, options)
   if type(rows) == "table" then rows, options = nil, rows end
   options = data.options("subplots", options, "sharex figsize dpi title")
@@ -138,7 +137,7 @@ function plot.subplots(rows, cols, options)
   return fig, #flat > 1 and flat or flat[1]
 end
 
--- The current axes; the only panel when there is none yet.
+-- The current axes. Without any, makes one panel on the whole figure.
 function Figure:gca() return self.current or self:subplot(1, 1, 1) end
 
 -- suptitle(s [, {fontsize =, color =}])
@@ -152,7 +151,7 @@ function Figure:suptitle(s, options)
   return self
 end
 
--- matplotlib's names: add_subplot; set_size_inches(width, height); tight_layout(), which all pictures have anyway.
+-- Names of matplotlib. tight_layout() does nothing: every figure has a tight layout.
 Figure.add_subplot = Figure.subplot
 
 function Figure:set_size_inches(width, height)
@@ -186,7 +185,7 @@ end
 
 local kinds = { png = true, svg = true, pdf = true }
 
--- savefig(file [, {dpi =}]): .png, .svg or .pdf. The file appears whole or not at all.
+-- savefig(file [, {dpi =}]): writes a .png, .svg or .pdf file, completely or not at all.
 function Figure:savefig(file, options)
   if type(file) ~= "string" then fail("savefig: file: expected a string, got %s", data.describe(file)) end
   options = data.options("savefig", options, "dpi")
@@ -200,7 +199,7 @@ function Figure:savefig(file, options)
   return self
 end
 
--- The commands for gnuplot, as text: to be looked at, or to be changed and run by hand.
+-- The commands for gnuplot as text, to look at, or to change and run by hand.
 function Figure:commands(kind) return commands(self, kind or "png", self.dpi or 150) end
 
 local function terminal_of(wanted)
@@ -218,8 +217,9 @@ local function terminal_of(wanted)
   return found or "dumb", wanted ~= nil
 end
 
--- show([{terminal = "window" | "sixel" | "text", width =, height =}]): in a window where there is a display and
--- gnuplot can, else as text in the terminal. The environment's NSLUA_PLOT says which when nothing is asked for.
+-- show([{terminal = "window" | "sixel" | "text", width =, height =}]): shows the figure in a window when there is a
+-- display and gnuplot can open windows, else as text in the terminal. The environment variable NSLUA_PLOT is the
+-- default of `terminal`.
 function Figure:show(options)
   options = data.options("show", options, "terminal width height")
   local terminal, asked = terminal_of(options.terminal)
@@ -231,7 +231,7 @@ function Figure:show(options)
     24 + 10 * rows)
   local good, out = not asked and terminal ~= "dumb", nil
   if good then good, out = pcall(gnuplot.run, "show", commands(self, terminal, 100)) end
-  if not good then -- asked for, or a DISPLAY that nothing serves
+  if not good then -- a terminal was asked for, or the window could not be opened
     out = gnuplot.run("show", commands(self, asked and terminal or "dumb", 100))
   end
   out = out:gsub("^\f", "")
@@ -240,7 +240,7 @@ function Figure:show(options)
   return self
 end
 
--- The figure is dropped; the current one is then a new one.
+-- Empties the figure. If it was the current one, the next command makes a new figure.
 function Figure:close()
   self.panels, self.current = {}, nil
   if current == self then current = nil end
@@ -252,7 +252,7 @@ where.methods(Figure, "a figure", "fig")
 
 function plot.gca() return plot.gcf():gca() end
 
--- axes([{projection =, xlim =, ...}]): one panel on the whole figure, with what set{} takes.
+-- axes([{projection =, xlim =, ...}]): one panel on the whole figure; it takes the options of set{} too.
 function plot.axes(options)
   local rest, own = {}, {}
   for key, value in pairs(options == nil and {} or data.options("axes", options, "projection " .. Axes.settings)) do
@@ -265,7 +265,7 @@ for _, name in ipairs { "subplot", "suptitle", "savefig", "show", "tight_layout"
   plot[name] = function(...) return Figure[name](plot.gcf(), ...) end
 end
 
--- close([figure]): the current one when none is given.
+-- close([figure]): closes the figure, by default the current one.
 function plot.close(fig)
   fig = fig or current
   if fig ~= nil and getmetatable(fig) ~= Figure then fail("close: expected a figure, got %s", data.describe(fig)) end
@@ -281,7 +281,7 @@ end
 
 -- ---- solutions ----
 
--- "$x_{1}$" for x1; other names stand as they are.
+-- The label of a column: "$x_{1}$" for x1; other names are not changed.
 local function pretty(name)
   local stem, number = name:match "^(%a+)(%d+)$"
   if series.is_multiplier(name) and not stem then return (name:gsub("%.lambda(.-)$", ".λ%1")) end
@@ -295,7 +295,7 @@ local function span_of(column)
   return lo and math.max(hi - lo, 1e-12 * math.max(math.abs(lo), math.abs(hi))) or 0
 end
 
--- The names of a family in panels: what is of one size goes together.
+-- Divides the names of a family into panels: columns with spans of similar size share a panel.
 local function grouped(names, columns)
   if #names > 12 then return { names } end
   local groups = {}
@@ -314,8 +314,8 @@ local function grouped(names, columns)
   return groups
 end
 
--- The panels when nothing is asked for: coordinates, velocities, other states, multipliers; all of an ODE's result,
--- and where there is nothing of these.
+-- The panels when no columns are given: coordinates, velocities, other states, multipliers. With `all` (the result
+-- of an ODE, or a solution that has none of these) every column has a place.
 local function default_panels(names, columns, all)
   local families = { q = {}, v = {}, x = {}, lambda = {} }
   for _, name in ipairs(names) do
@@ -336,7 +336,7 @@ end
 
 local OPTIONS = "figsize dpi title"
 
--- Columns and options apart: the options may stand in the table with the names, or alone.
+-- Separates columns and options: options may stand in the table of the names, or in a table of their own.
 local function split_arguments(asked, options)
   if asked ~= nil and type(asked) ~= "string" and (type(asked) ~= "table" or next(asked) == nil) then
     fail("plot: columns: expected a list of names, got %s", data.describe(asked))
@@ -355,7 +355,7 @@ local function split_arguments(asked, options)
   return names, data.options("plot", options or own, OPTIONS)
 end
 
--- The panels that are asked for, of the columns that are there.
+-- The panels that are asked for; raises for a column that does not exist.
 local function asked_panels(asked, columns, names)
   if type(asked) == "string" then asked = { asked } end
   local panels = type(asked[1]) == "table" and asked or { asked }
@@ -374,9 +374,10 @@ local function asked_panels(asked, columns, names)
   return panels
 end
 
--- solution(sol [, columns] [, {title =, figsize =, dpi =}]), sol:plot(...): columns over time in a new figure, which
--- is returned. columns: names {"x1", "x2"} in one panel, or a list of lists, a panel for each; without them all
--- states and multipliers, in panels of what is of one size. The options may stand in the table of columns too.
+-- solution(sol [, columns] [, {title =, figsize =, dpi =}]), also sol:plot(...): draws columns over time in a new
+-- figure and returns it. columns is a list of names, {"x1", "x2"}, for one panel, or a list of such lists, for a
+-- panel each. The default is all states and multipliers, where columns of similar size share a panel. Options may
+-- stand in the table of columns too.
 function plot.solution(sol, asked, options)
   asked, options = split_arguments(asked, options)
   local names, columns, all = series.over_time(sol)

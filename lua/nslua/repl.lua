@@ -1,5 +1,6 @@
--- nslua.repl: the prompt. Returns a function of the doors to the terminal (src/repl/prompt.h) and of a script to run
--- first, or nil. Without a terminal it reads standard input, which is how a session is put on a pipe.
+-- nslua.repl: the prompt. Returns a function (host, script): host has the functions for the terminal
+-- (src/repl/prompt.h), script is the path of a script to run first, or nil. Without a terminal the prompt reads
+-- standard input, so that a session can come from a pipe.
 
 local _ENV = require "nslua.base.env"()
 local printer = require "nslua.repl.print"
@@ -16,7 +17,7 @@ local function plain_readline(prompt)
   return io.read "l"
 end
 
--- A message on the error output: its first paragraph red, the traceback dim, where there are colours.
+-- Prints a message on the error output. On a terminal with colours the message is red and the traceback dim.
 local function complain(state, message)
   io.stdout:flush()
   message = printer.plain(message)
@@ -39,8 +40,8 @@ local function text_of(err)
   return ("(error object is a %s value)"):format(type(err))
 end
 
--- The message handler: the message with a traceback, its own if it has one, that ends where the user's code does.
--- `state.below` lines at its end are the prompt's own.
+-- The message handler. Returns the message with a traceback (its own if it has one) that ends at the user's code:
+-- the last `state.below` lines belong to the prompt and are removed.
 local function explain(state, err)
   if state.failed then state.failed() end
   local lines, text = {}, text_of(err)
@@ -53,10 +54,11 @@ local function explain(state, err)
   return table.concat(lines, "\n")
 end
 
--- Calls f under Ctrl-C. Returns whether all went well, and its values in a table; else false, the error being shown.
+-- Calls f so that Ctrl-C stops it. Returns true and its results in a table. After an error prints that and returns
+-- false.
 local function evaluate(state, f, ...)
   local _, newlines = debug.traceback("", 1):gsub("\n", "")
-  state.below = newlines -- a line for each level from here on, and one for the door
+  state.below = newlines -- a line for each level from here on, and one for host.evaluate
   local results = table.pack(state.host.evaluate(state.explain, f, ...))
   if not results[1] then
     complain(state, results[2])
@@ -67,7 +69,7 @@ end
 
 -- ---- names ----
 
--- Loads nslua and what goes with it into the globals that are not taken.
+-- Loads nslua, and sets the globals of the prompt (ns, help, sin ...) that are not set yet.
 local function preload(state)
   if state.loaded then return end
   state.loaded = true
@@ -117,7 +119,7 @@ end
 
 -- ---- help ----
 
--- Prints the text about a value, or about the name of one; `method`: what it is called as a method of its class.
+-- Prints the help text about a value or a name. `method` is its name as a method of its class, "TimeStepping:run".
 local function print_help(value, name, method)
   local help = require "nslua.repl.help"
   if value == nil and name == nil then return print(help.page) end
@@ -125,14 +127,14 @@ local function print_help(value, name, method)
   print(text or message or ("there is no help about %s"):format(name or printer.value(value)))
 end
 
--- The same for a variable of the user: its name alone stands for nothing else.
+-- The same for a variable of the user, whose name has no text.
 local function print_help_about(name, value)
   local help = require "nslua.repl.help"
   local text, message = help.text(value)
   print(text or message or help.about_variable(name, value))
 end
 
--- The value of an expression, nil when there is none.
+-- The value of an expression; nil when it has an error.
 local function value_of(state, expression)
   local chunk = load("return " .. expression, "=stdin", "t", state.session.env)
   local good, value = pcall(chunk or error)
@@ -157,8 +159,9 @@ end
 
 local commands = {}
 
--- Reads lines until they make a chunk, or an error that more lines do not mend. Returns the text, what of it is to
--- run, the chunk or nil, and the message; false after Ctrl-C; nil at the end of input.
+-- Reads lines until they are a complete chunk, or until more lines cannot correct an error. Returns the text, the
+-- part of it that is to be run, the chunk (or nil) and the error message. Returns false after Ctrl-C, nil at the end
+-- of input.
 local function read(state)
   local text = state.readline(FIRST, "")
   if not text then return text end
@@ -207,7 +210,7 @@ local function run_command(state, text)
   return commands[name](rest)
 end
 
--- One turn; true at the end.
+-- Reads and runs one input. Returns true at the end of the session.
 local function turn(state)
   local text, body, chunk, message = read(state)
   if state.problem then
@@ -258,7 +261,7 @@ end
 return function(host, script)
   local state = { host = host, session = session_of(), readline = plain_readline, help = print_help, given = {},
     inputs = 0 }
-  for name, value in next, _G do state.given[name] = value end -- what is no variable of the user
+  for name, value in next, _G do state.given[name] = value end -- these are not variables of the user
   state.explain = function(err) return explain(state, err) end
   if script then run_script(state, script) end
   if host.terminal then

@@ -2,7 +2,8 @@
 --
 --   sol:plot(), sol:plot({ "y1" }, options), sol:html "sol.html", sol:save "sol.csv", sol:names(), sol:column "y1"
 --
--- The columns of a result are t, y1 ..., and ydot1 ... of a DAE. A field comes before a method of its name.
+-- The columns of a result are t, y1, y2 ... and, for a DAE, ydot1, ydot2 .... When a field and a method have the
+-- same name, sol.name is the field.
 local core = require "nslua.core"
 local series = require "nslua.base.series"
 local format = core.number_support.format
@@ -27,7 +28,8 @@ function results.methods.column(self, name)
   error(series.unknown(name, names), 2)
 end
 
--- Gives the methods of all that has columns over a time; check_self(self, name) raises when self is not that.
+-- Adds the methods that everything with columns over a time has. check_self(self, name) raises when self is no such
+-- object.
 function results.give(methods, check_self)
   function methods.plot(self, ...)
     check_self(self, "plot")

@@ -1,5 +1,6 @@
 -- help(x): every public name has a text, out of the reference.
 local help = require "nslua.help"
+local entries = require "nslua.help.entry"
 local pages = require "nslua.help.pages"
 local ns = require "nslua"
 
@@ -55,8 +56,8 @@ describe("help.text", function()
 
   it("knows methods by their names, with and without the class", function()
     assert.equal(1, (help.text("run"):find(help.text "TimeStepping:run", 1, true)))
-    assert.truthy(help.text("vector:dot"):find "^vector\n%* :dot%(w%)")
-    assert.truthy(help.text("setNames"):find("FirstOrderLinearTIDS, FirstOrderLinearDS", 1, true))
+    assert.truthy(help.text("vector:dot"):find "^v:dot%(w%)\nv:cross%(w%)\nv:outer%(w%)\n  of vector\n")
+    assert.truthy(help.text("setNames"):find("of FirstOrderLinearTIDS, FirstOrderLinearDS", 1, true))
     assert.is_nil((help.text "vector:run"))
   end)
 
@@ -66,17 +67,15 @@ describe("help.text", function()
 
   it("shows what belongs to a function after its first paragraph, and not the next function", function()
     local text = help.text "solve_ivp"
-    assert.truthy(text:find("dense_output\n    true:", 1, true))
-    assert.truthy(text:find("t_events, a vector for each", 1, true))
+    assert.truthy(text:find("\n* options.dense_output (boolean, default false): true:", 1, true))
+    assert.truthy(text:find("\n* t_events (list of vectors): with events", 1, true))
     assert.is_nil(text:find("ns.root", 1, true))
   end)
 
-  it("shows the methods of a model after the function that makes it", function()
-    local text = help.text "numerics.model"
-    for _, part in ipairs { "* model:variable{lower=", "* Expressions: arithmetic", "* model:value(x), x:value()" } do
-      assert.truthy(text:find(part, 1, true), part)
-    end
-    assert.is_nil(text:find("Geometry for bodies", 1, true))
+  it("shows the methods of objects that have no class", function()
+    assert.truthy(help.text("model"):find("^ns.numerics.model%(%)\n\nAn empty model.\n"))
+    assert.truthy(help.text("model"):find("Methods of model:\n  :variable{lower=, upper=, start=, name=}", 1, true))
+    assert.truthy(help.text(ns.numerics.model()):find("Methods of model:", 1, true))
   end)
 
   it("shows a section by its heading, in any case of letters", function()
@@ -117,10 +116,10 @@ describe("help.text", function()
 
   it("knows load and save, under Files, and a solution, under Runs", function()
     local load = help.text "load"
-    assert.truthy(load:find "^%* ns.load%(file%): what a file of such an ending holds")
+    assert.truthy(load:find "^ns.load%(file %[, options%]%)\n\nWhat a file of such an ending holds")
     assert.truthy(load:find('(help "Files" shows the page)', 1, true))
     assert.equal(load, help.text(ns.load))
-    assert.truthy(help.text():find("\nFiles\n  load  save\n", 1, true))
+    assert.truthy(help.text():find("\nFiles\n  save  load\n", 1, true))
     local text = help.text "solution"
     assert.truthy(text:find("^run gives a solution"))
     assert.truthy(text:find('(help "Runs" shows the page)', 1, true))
@@ -245,49 +244,108 @@ describe("help_pages", function()
 
 Some words.
 
-## Things
-
-| constructor | law |
+| name | law |
 |---|---|
-| `ns.One(a [, b])` | a \ b |
-| `ns.Two{x=}` | `p | q` |
+| `One` | a \ b |
+| `Two` | `p | q` |
 
-`ns.three(x)` is told of
-in two lines.
+## `ns.One(a [, b])`, `ns.One{a=, ...}`
+
+Makes a one,
+see [there](other.md#place).
+
+More words.
+
+* `a` (number or vector, n, in m, default {1, 2}): the first.
+* `b`, `c` (list of strings, optional): the others,
+  in two lines.
+* `o.d` ("x" or "y", default "x"): a field.
+
+Returns: `one` (`One`), `size` (integer): both.
+
+Raises: "a: no".
 
 ```lua
 ns.four()
 ```
 
-### Methods of `One`, `Two`
+## Methods of `One`, `Two`
 
-* `:go(n)`: goes on, see [there](other.md#place).
-* `:stop()`; **now**.
-* Of `Two`: `:rest()`, after
-  `ns.three(x)`.
+### `one:go(n)`, `one:run()`
+
+Goes on; **now**.
+
+* `n` (integer): steps.
+
+### `one:rest()`
+
+Rests.
+
+Of: all but `One`.
+
+## `film:save()`
+
+Writes a film.
+
+Returns: (table) with:
+
+* `file` (string), `size` (integer, in bytes): of both.
 ]] }
 
-  it("finds names, rows, items and methods", function()
-    assert.same({ "One", "Two", "three" }, book.names)
-    assert.truthy(book.methods.go and book.methods.stop)
+  it("finds names, methods and their classes", function()
+    assert.same({ "One" }, book.names)
     assert.same({ "One", "Two" }, book.methods.go[1].classes)
+    assert.same({ "One", "Two" }, book.methods.run[1].classes)
     assert.same({ "Two" }, book.methods.rest[1].classes)
+    assert.same({ "film" }, book.methods.save[1].classes)
   end)
 
-  it("keeps a bar in code inside its cell", function()
-    assert.same({ "`ns.Two{x=}`", "`p | q`" }, book.entries.Two.block.cells)
+  it("takes an entry apart", function()
+    local e = book.entries.One.entry
+    assert.same({ "ns.One(a [, b])", "ns.One{a=, b=, c=}" }, e.signatures)
+    assert.equal("Makes a one, see [there](other.md#place).", e.summary)
+    assert.same({ { name = "a", type = "number or vector", shape = "n", unit = "m", default = "{1, 2}", text = "the first." },
+      { name = "b", type = "list of strings", optional = true, text = "the others, in two lines." },
+      { name = "c", type = "list of strings", optional = true, text = "the others, in two lines." },
+      { name = "o.d", type = '"x" or "y"', default = '"x"', text = "a field." } }, e.parameters)
+    assert.same({ { name = "one", type = "One" }, { name = "size", type = "integer" } }, e.results)
+    assert.equal('"a: no".', e.raises)
+    assert.equal("ns.four()", e.example[1])
+    assert.equal("film", book.methods.save[1].entry.receiver)
+    assert.same({ { name = "file", type = "string", text = "of both." },
+      { name = "size", type = "integer", unit = "bytes", text = "of both." } }, book.methods.save[1].entry.fields)
+  end)
+
+  it("reads arguments", function()
+    assert.same({ { name = "a", optional = false }, { name = "b", optional = true }, { name = "...", optional = true } },
+      (entries.arguments "ns.f(a [, b [, ...]])"))
+    assert.same({ { name = "a", optional = false }, { name = "b", optional = false } }, (entries.arguments "x:f{a=, b={1}}"))
+    assert.is_true(select(2, entries.arguments "ns.f{a=}"))
+    assert.same({}, (entries.arguments "ns.f()"))
+    assert.is_nil((entries.arguments "ns.f"))
   end)
 
   it("answers in plain text", function()
-    assert.equal("One, Two\n* :go(n): goes on, see there.", pages.answer(book, "go", 80))
-    assert.equal("One\n* :stop(); now.", pages.answer(book, "One:stop", 80))
-    assert.equal("ns.three(x) is told of in two lines.\n\n    ns.four()\n\n(help \"Page\" shows the page)",
-      pages.answer(book, "ns.three", 80))
-    assert.equal("ns.One(a [, b])\n    law: a \\ b\n\nns.three(x) is told of in two lines.\n\n" ..
-      "Methods of One:\n  :go(n)  :stop()\n\n(help \"Page\" shows the page)", pages.answer(book, "One", 80))
-    assert.truthy(pages.answer(book, "Two", 80):find("Methods of Two:\n  :go(n)  :stop()  :rest()", 1, true))
+    assert.equal("one:go(n)\none:run()\n  of One, Two\n\nGoes on; now.\n\n* n (integer): steps.",
+      pages.answer(book, "go", 80))
+    assert.equal(pages.answer(book, "go", 80), pages.answer(book, "Two:run", 80))
+    assert.equal("film:save()\n\nWrites a film.\n\nReturns: (table) with:\n\n* file (string), size (integer, in bytes): of both.",
+      pages.answer(book, "film:save", 80))
+    assert.equal("ns.One(a [, b])\nns.One{a=, ...}\n\nMakes a one, see there.\n\nMore words.\n\n" ..
+      "* a (number or vector, n, in m, default {1, 2}): the first.\n" ..
+      "* b, c (list of strings, optional): the others, in two lines.\n" ..
+      '* o.d ("x" or "y", default "x"): a field.\n\nReturns: one (One), size (integer): both.\n\nRaises: "a: no".\n\n' ..
+      "    ns.four()\n\nMethods of One:\n  :go(n)  :run()\n\n(help \"Page\" shows the page)", pages.answer(book, "ns.One", 80))
+    assert.equal("Methods of Two:\n  :go(n)  :run()  :rest()\n\n(help \"Page\" shows the page)", pages.answer(book, "Two", 80))
     assert.is_nil(pages.answer(book, "One:rest", 80))
     assert.is_nil(pages.answer(book, "four", 80))
+  end)
+
+  it("shows a page with the first words of its entries, and its tables", function()
+    assert.equal("Page\n\nSome words.\n\nOne\n    law: a \\ b\nTwo\n    law: p | q\n\n" ..
+      "ns.One(a [, b]), ns.One{a=, ...}\n    Makes a one, see there.\n\nMethods of One, Two\n\n" ..
+      "one:go(n), one:run()\n    Goes on; now.\n\none:rest()\n    Rests.\n\nfilm:save()\n    Writes a film.",
+      pages.answer(book, "page", 80))
   end)
 
   it("wraps words and keeps a list's texts whole", function()
@@ -308,17 +366,20 @@ describe("help_annotations", function()
     end
     assert.equal("", table.concat(missing, " "))
     for class in pairs(help.book().of_class) do
-      assert.truthy(text:find("---@class nslua." .. class:gsub("%s", "_") .. ":", 1, true), class)
+      assert.truthy(text:find("---@class nslua." .. class:gsub("%s", "_") .. "\n", 1, true), class)
     end
   end)
 
   it("takes arguments, options and results from the signatures", function()
     assert.truthy(text:find("---@field TimeStepping fun(nsds: nslua.NonSmoothDynamicalSystem, grid: nslua.TimeDiscretisation, " ..
       "integrator: nslua.integrator, problem?: nslua.problem): nslua.TimeStepping", 1, true))
-    assert.truthy(text:find("---@field relation fun(self: any)", 1, true))
+    assert.truthy(text:find("---@field relation fun(self: any): nslua.relation", 1, true))
     assert.truthy(text:find("---@field setNewtonTolerance fun(self: any, relative: number, absolute?: number)", 1, true))
-    assert.truthy(text:find("---@field replay fun(file: string, options?: any)", 1, true))
-    assert.truthy(text:find("---@field lcp fun(options: { M?: nslua.matrix|number[][], q?: number|nslua.vector|number[] })",
-      1, true))
+    assert.truthy(text:find("---@field replay fun(file: string, options?: table): table, table", 1, true))
+    assert.truthy(text:find("---@field lcp fun(options: { M?: nslua.matrix|number[][]|nslua.sparse_matrix, " ..
+      "q?: nslua.vector|number[], ", 1, true))
+    assert.truthy(text:find("---@field zeros fun(n: integer): nslua.vector|number[]|nslua.matrix|number[][] ", 1, true))
+    assert.truthy(text:find("---@alias nslua.grid nslua.TimeDiscretisation\n", 1, true))
+    assert.truthy(text:find("---@class nslua.film\n", 1, true) == nil and text:find("---@class nslua.polygon\n", 1, true))
   end)
 end)

@@ -22,44 +22,26 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/edges.h"
-#include "integrators/scheme.h"
-#include "integrators/triplets.h"
-
-enum { DENSE_ROWS = NS_MIXED_DENSE_ROWS };
+#include "integrators/stack.h"
 
 /* What the laws may need: joints, and contacts with restitution. */
 static const unsigned schatzman_paoli_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
 
 /* A Lagrangian system in the stack. */
 typedef struct Node {
+  NsNode base;
   NsMechanicalDs *ds;
-  int o, n; /* its coordinates in the stacked vectors */
   bool linear;
-  bool first;                 /* the step has no step before it: q- = q+ - 2 h v_k */
+  bool first, factored_first; /* the step has no step before it: q- = q+ - 2 h v_k; the same of the step of the factors */
   double *M;                  /* n x n at q_k; NULL: the constant coefficient */
   double *by_q, *by_v, *room; /* n x n; NULL for a linear system */
-  double *W;                  /* n x n */
-  NsLu *lu;
-  uint64_t key;
-  bool factored, factored_first;
-  NsEdges edges; /* interactions that touch it */
 } Node;
 
-/* One system within an interaction: m x n blocks of H, X = W^-1 H(q_k)' (n x m). */
-typedef struct Part {
-  int node, at;
-  double *X;
-} Part;
-
-/* An interaction in the stack. */
+/* An interaction in the stack: its parts have H at the iterate. */
 typedef struct Edge {
-  NsInteraction *inter;
-  int m, row, nparts;
-  Part parts[2];
+  NsEdge base;
   bool linear;
   double *H_k, *H; /* m x nx: at q_k, at the iterate */
-  double *x;       /* nx: its argument, gathered */
 } Edge;
 
 /* The options of SchatzmanPaoliOSI. */
@@ -71,10 +53,10 @@ typedef struct Options {
 /* The workspace. The two-step memory is that of the systems: see model/ds.h. */
 typedef struct Paoli {
   NsScheme base;
-  int N, m;
+  NsStack stack;
   Node *nodes;
   Edge *edges;
-  int nnodes; /* as many as were made: the graph may grow after that */
+  NsBlock *blocks;
 
   /* the step */
   double theta, t_k, t, h;
@@ -86,12 +68,13 @@ typedef struct Paoli {
   double *F, *p, *rho, *work, *free_step; /* N */
   double *terms, *noise, *scale, *delta;  /* N: of the test of an iterate, see NsStepBlock */
   double *output_terms;                   /* m: the same of the rows of the problem */
-  double *y, *lambda, *lambda_from;       /* m */
+  double *y, *u, *lambda, *lambda_from;   /* m */
 
   /* the problem */
   NsMixedGroup *groups;
+  int *interaction;
   NsStepProblem problem;
-  double *matrix, *qvec, *guess, *room; /* room: (NS_DIFFERENCE_ROOM + 1) m */
+  double *matrix, *qvec, *guess, *room; /* room: NS_DIFFERENCE_ROOM m */
   NsSparse *sparse;
   double h_formed, theta_formed;
 } Paoli;
@@ -123,14 +106,11 @@ static NsStatus paoli_accepts(const NsNsds *nsds, NsError *err) {
 
 /* ---- making ---- */
 
-static void paoli_lay_out_node(Paoli *sp, Node *node, NsDs *ds) {
+static void paoli_take_node(Paoli *sp, Node *node) {
   NsArena *arena = &sp->base.arena;
-  int n = ds->nx;
-  *node = (Node){.ds = (NsMechanicalDs *)ds, .o = sp->N, .n = n};
-  sp->N += n;
+  int n = node->base.n;
+  node->ds = (NsMechanicalDs *)node->base.ds;
   node->linear = ns_mechanical_linear(node->ds);
-  node->W = ns_arena_matrix(arena, n, n);
-  if (ns_lu_new(&node->lu, n) != NS_OK) arena->failed = true;
   if (!ns_mechanical_constant_mass(node->ds)) node->M = ns_arena_matrix(arena, n, n);
   if (node->linear) return;
   sp->base.linear = false;
@@ -139,60 +119,52 @@ static void paoli_lay_out_node(Paoli *sp, Node *node, NsDs *ds) {
   node->room = ns_arena_matrix(arena, n, n);
 }
 
-static void paoli_lay_out_edge(Paoli *sp, Edge *edge, NsInteraction *inter) {
-  NsArena *arena = &sp->base.arena;
-  *edge = (Edge){.inter = inter, .m = inter->m, .row = sp->m, .nparts = inter->nds};
-  sp->m += inter->m;
-  edge->linear = ns_relation_linear(inter->relation);
+static void paoli_take_edge(Paoli *sp, Edge *edge) {
+  NsEdge *e = &edge->base;
+  edge->linear = ns_relation_linear(e->inter->relation);
   if (!edge->linear) sp->base.linear = false;
-  edge->H_k = ns_arena_matrix(arena, edge->m, inter->nx);
-  edge->H = ns_arena_matrix(arena, edge->m, inter->nx);
-  edge->x = ns_arena_doubles(arena, inter->nx);
-  for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
-    const Node *node = &sp->nodes[inter->ds[p]->node];
-    edge->parts[p] = (Part){inter->ds[p]->node, at, ns_arena_matrix(arena, node->n, edge->m)};
+  edge->H_k = ns_arena_matrix(&sp->base.arena, e->m, e->inter->nx);
+  edge->H = ns_arena_matrix(&sp->base.arena, e->m, e->inter->nx);
+  for (int p = 0; edge->H && edge->H_k && p < e->nparts; p++) {
+    size_t at = (size_t)e->parts[p].at * (size_t)e->m;
+    e->parts[p].L = e->parts[p].H = edge->H + at;
+    e->parts[p].G = edge->H_k + at;
   }
-}
-
-static void paoli_join(Paoli *sp) {
-  const NsEdges *edges = ns_edges_of(&sp->base.arena, sp->base.nsds, NULL, sp->base.nsds->nds);
-  for (int i = 0; edges && i < sp->base.nsds->nds; i++) sp->nodes[i].edges = edges[i];
 }
 
 static void paoli_take_vectors(Paoli *sp) {
   NsArena *arena = &sp->base.arena;
-  double **states[] = {&sp->q_k, &sp->q_m, &sp->v_k,  &sp->q,         &sp->q_from, &sp->v,     &sp->middle, &sp->F,
-                       &sp->p,   &sp->rho, &sp->work, &sp->free_step, &sp->terms,  &sp->noise, &sp->scale,  &sp->delta};
-  double **rows[] = {&sp->y_m, &sp->y, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess, &sp->output_terms};
-  for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(arena, sp->N);
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, sp->m);
-  int dense = sp->m <= DENSE_ROWS ? sp->m : 0;
-  sp->room = ns_arena_doubles(arena, (NS_DIFFERENCE_ROOM + 1) * (ptrdiff_t)sp->m);
+  int m = sp->stack.M, dense = m <= NS_MIXED_DENSE_ROWS ? m : 0;
+  NS_STACK_VECTORS(arena, sp->stack.N, &sp->q_k, &sp->q_m, &sp->v_k, &sp->q, &sp->q_from, &sp->v, &sp->middle, &sp->F, &sp->p,
+                   &sp->rho, &sp->work, &sp->free_step, &sp->terms, &sp->noise, &sp->scale, &sp->delta);
+  NS_STACK_VECTORS(arena, m, &sp->y_m, &sp->y, &sp->u, &sp->lambda, &sp->lambda_from, &sp->qvec, &sp->guess, &sp->output_terms);
+  sp->room = ns_arena_doubles(arena, NS_DIFFERENCE_ROOM * (ptrdiff_t)m);
   sp->matrix = ns_arena_matrix(arena, dense, dense);
-  sp->groups = ns_arena_take(arena, (size_t)sp->m, sizeof *sp->groups);
+  sp->groups = ns_arena_take(arena, (size_t)m, sizeof *sp->groups);
+  sp->interaction = ns_arena_ints(arena, m);
 }
 
 static NsStatus paoli_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
   Paoli *sp = ns_scheme_take(sizeof *sp, &ns_scheme_schatzman_paoli, integrator, nsds);
   (void)plan;
   if (!sp) return NS_ENOMEM;
+  NsArena *arena = &sp->base.arena;
   sp->base.linear = true;
-  sp->nnodes = nsds->nds;
-  sp->nodes = ns_arena_take(&sp->base.arena, (size_t)nsds->nds, sizeof *sp->nodes);
-  sp->edges = ns_arena_take(&sp->base.arena, (size_t)nsds->ninteractions, sizeof *sp->edges);
-  if (!sp->base.arena.failed) {
-    for (int i = 0; i < nsds->nds; i++) paoli_lay_out_node(sp, &sp->nodes[i], nsds->ds[i]);
-    for (int e = 0; e < nsds->ninteractions; e++) paoli_lay_out_edge(sp, &sp->edges[e], nsds->interactions[e]);
-    paoli_join(sp);
-    paoli_take_vectors(sp);
-  }
-  sp->problem = (NsStepProblem){.n = sp->m, .ngroups = sp->m, .groups = sp->groups, .q = sp->qvec, .guess = sp->guess};
+  sp->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *sp->nodes);
+  sp->blocks = ns_arena_take(arena, (size_t)nsds->nds, sizeof *sp->blocks);
+  sp->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *sp->edges);
+  NsStackRoom room = {sp->nodes, sp->edges, sp->blocks, sizeof *sp->nodes, sizeof *sp->edges, sizeof *sp->blocks, false};
+  ns_stack_lay_out(&sp->stack, arena, nsds, &room, NULL, nsds->nds);
+  for (int i = 0; i < sp->stack.nnodes; i++) paoli_take_node(sp, &sp->nodes[i]);
+  for (int e = 0; e < sp->stack.nedges; e++) paoli_take_edge(sp, &sp->edges[e]);
+  paoli_take_vectors(sp);
+  sp->problem = (NsStepProblem){.groups = sp->groups, .q = sp->qvec, .guess = sp->guess, .interaction = sp->interaction};
   return ns_scheme_hand_over(out, &sp->base);
 }
 
 static void paoli_destroy(NsScheme *scheme) {
   Paoli *sp = (Paoli *)scheme;
-  for (int i = 0; sp->nodes && i < sp->nnodes; i++) ns_lu_free(sp->nodes[i].lu);
+  ns_stack_free(&sp->stack);
   ns_sparse_free(sp->sparse);
 }
 
@@ -204,86 +176,62 @@ static const NsStepProblem *paoli_problem(const NsScheme *scheme) {
 
 /* The arguments of an interaction's relation at stacked coordinates. */
 static NsRelationPoint paoli_point(const Paoli *sp, const Edge *edge, double t, const double *q) {
-  for (int p = 0; p < edge->nparts; p++) {
-    const Node *node = &sp->nodes[edge->parts[p].node];
-    memcpy(edge->x + edge->parts[p].at, q + node->o, paoli_bytes_of(node->n));
-  }
-  return (NsRelationPoint){t, edge->x, sp->lambda + edge->row, edge->inter->z};
-}
-
-/* out (m) = H w. */
-static void times(const Paoli *sp, const Edge *edge, const double *w, double *out) {
-  memset(out, 0, paoli_bytes_of(edge->m));
-  for (int p = 0; p < edge->nparts; p++) {
-    const Node *node = &sp->nodes[edge->parts[p].node];
-    const double *H = edge->H + (size_t)edge->parts[p].at * (size_t)edge->m;
-    for (int j = 0; j < node->n; j++, H += edge->m)
-      for (int i = 0; i < edge->m; i++) out[i] += H[i] * w[node->o + j];
-  }
+  const NsEdge *e = &edge->base;
+  return (NsRelationPoint){t, ns_stack_gather(&sp->stack, e, q), sp->lambda + e->row, e->inter->z};
 }
 
 /* to += H(q_k)' lambda. */
 static void paoli_scatter(const Paoli *sp, const Edge *edge, double *to) {
-  for (int p = 0; p < edge->nparts; p++) {
-    const Node *node = &sp->nodes[edge->parts[p].node];
-    const double *H = edge->H_k + (size_t)edge->parts[p].at * (size_t)edge->m;
-    for (int j = 0; j < node->n; j++, H += edge->m)
-      for (int i = 0; i < edge->m; i++) to[node->o + j] += H[i] * sp->lambda[edge->row + i];
+  for (int p = 0; p < edge->base.nparts; p++) {
+    const Node *node = &sp->nodes[edge->base.parts[p].node];
+    const double *H = edge->base.parts[p].G;
+    for (int j = 0; j < node->base.n; j++, H += edge->base.m)
+      for (int i = 0; i < edge->base.m; i++) to[node->base.v + j] += H[i] * sp->lambda[edge->base.row + i];
   }
 }
 
 /* The law's output at the iterate, as a velocity. */
 static double law_output(const Paoli *sp, const Edge *edge, int i) {
-  double e = ns_law_restitution(edge->inter->law, i, sp->theta);
-  return (sp->y[edge->row + i] + e * sp->y_m[edge->row + i]) / sp->h;
+  double e = ns_law_restitution(edge->base.inter->law, i, sp->theta);
+  return (sp->y[edge->base.row + i] + e * sp->y_m[edge->base.row + i]) / sp->h;
 }
 
 /* ---- the start of a step ---- */
 
 static void paoli_restart(NsScheme *scheme) {
   Paoli *sp = (Paoli *)scheme;
-  for (int i = 0; i < sp->N; i++) sp->q[i] = sp->q_k[i] + (sp->q_k[i] - sp->q_m[i]);
-  memset(sp->lambda, 0, paoli_bytes_of(sp->m));
+  for (int i = 0; i < sp->stack.N; i++) sp->q[i] = sp->q_k[i] + (sp->q_k[i] - sp->q_m[i]);
+  memset(sp->lambda, 0, paoli_bytes_of(sp->stack.M));
 }
 
 /* q_k, v_k and q- of a system, its coefficients at t_k and its mass at q_k. */
 static NsStatus begin_node(Paoli *sp, Node *node, NsError *err) {
   NsMechanicalDs *ds = node->ds;
-  double *q_k = sp->q_k + node->o, *v_k = sp->v_k + node->o, *q_m = sp->q_m + node->o;
+  double *q_k = sp->q_k + node->base.v, *v_k = sp->v_k + node->base.v, *q_m = sp->q_m + node->base.v;
   node->first = ds->base.h_k == 0;
   if (!node->first && fabs(ds->base.h_k - sp->h) > 1e-8 * sp->h)
     return ns_fail(err, NS_EARG,
                    "SchatzmanPaoliOSI: a two-step scheme needs steps of one length: dynamical system '%s' had one of "
                    "h=%.10g before this one of h=%.10g",
                    ns_ds_name(&ds->base), ds->base.h_k, sp->h);
-  memcpy(q_k, ds->q_k, paoli_bytes_of(node->n));
-  memcpy(v_k, ds->v_k, paoli_bytes_of(node->n));
-  for (int i = 0; i < node->n; i++) q_m[i] = node->first ? q_k[i] - sp->h * v_k[i] : ds->base.x_before[i];
+  memcpy(q_k, ds->q_k, paoli_bytes_of(node->base.n));
+  memcpy(v_k, ds->v_k, paoli_bytes_of(node->base.n));
+  for (int i = 0; i < node->base.n; i++) q_m[i] = node->first ? q_k[i] - sp->h * v_k[i] : ds->base.x_before[i];
   NsStatus status = ns_ds_update(&ds->base, sp->t_k, err);
   if (status == NS_OK && node->M) status = ns_mechanical_mass(ds, sp->t_k, q_k, node->M, err);
   return status;
 }
 
 static NsStatus begin_edge(Paoli *sp, Edge *edge, NsError *err) {
-  NsRelation *relation = edge->inter->relation;
-  NsStatus status = ns_interaction_update(edge->inter, sp->t, err);
+  NsRelation *relation = edge->base.inter->relation;
+  edge->base.weight = sp->h;
+  NsStatus status = ns_interaction_update(edge->base.inter, sp->t, err);
   if (status != NS_OK) return status;
   NsRelationPoint at = paoli_point(sp, edge, sp->t_k - sp->h, sp->q_m);
-  status = ns_relation_output(relation, &at, sp->y_m + edge->row, err);
+  status = ns_relation_output(relation, &at, sp->y_m + edge->base.row, err);
   if (status != NS_OK) return status;
   at = paoli_point(sp, edge, sp->t_k, sp->q_k);
   return ns_relation_C(relation, &at, edge->H_k, err);
-}
-
-static void paoli_read_groups(Paoli *sp) {
-  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
-    const NsInteraction *inter = sp->edges[e].inter;
-    for (int i = 0; i < inter->m; i++) {
-      int row = sp->edges[e].row + i;
-      sp->groups[row] = (NsMixedGroup){1, inter->law->lower[i], inter->law->upper[i], 0};
-      sp->guess[row] = inter->lambda_k[i];
-    }
-  }
 }
 
 static NsStatus paoli_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
@@ -293,12 +241,12 @@ static NsStatus paoli_begin(NsScheme *scheme, const NsStep *step, NsError *err) 
   sp->t_k = step->t_k;
   sp->t = step->t;
   sp->h = step->h;
-  memset(sp->lambda, 0, paoli_bytes_of(sp->m));
-  for (int i = 0; i < sp->base.nsds->nds && status == NS_OK; i++) status = begin_node(sp, &sp->nodes[i], err);
-  for (int e = 0; e < sp->base.nsds->ninteractions && status == NS_OK; e++) status = begin_edge(sp, &sp->edges[e], err);
+  memset(sp->lambda, 0, paoli_bytes_of(sp->stack.M));
+  for (int i = 0; i < sp->stack.nnodes && status == NS_OK; i++) status = begin_node(sp, &sp->nodes[i], err);
+  for (int e = 0; e < sp->stack.nedges && status == NS_OK; e++) status = begin_edge(sp, &sp->edges[e], err);
   if (status != NS_OK) return status;
   paoli_restart(scheme);
-  paoli_read_groups(sp);
+  (void)ns_stack_take_part(&sp->stack, NULL, &sp->problem, sp->groups, sp->interaction, sp->guess);
   return NS_OK;
 }
 
@@ -307,7 +255,7 @@ static NsStatus paoli_begin(NsScheme *scheme, const NsStep *step, NsError *err) 
 /* v and the point at which the forces are taken; work = q+ - 2 q_k + q-. */
 static void form_middle(Paoli *sp, const Node *node) {
   double h = sp->h, half = 0.5 * sp->theta;
-  for (int i = node->o; i < node->o + node->n; i++) {
+  for (int i = node->base.v; i < node->base.v + node->base.n; i++) {
     double ahead = sp->q[i] - sp->q_k[i];
     double behind = node->first ? 2 * h * sp->v_k[i] - ahead : sp->q_k[i] - sp->q_m[i];
     sp->v[i] = node->first ? sp->v_k[i] : (ahead + behind) / (2 * h);
@@ -317,13 +265,13 @@ static void form_middle(Paoli *sp, const Node *node) {
 }
 
 static NsStatus paoli_evaluate_relations(Paoli *sp, NsError *err) {
-  memset(sp->p, 0, paoli_bytes_of(sp->N));
-  for (int i = 0; i < sp->base.nsds->nds; i++) form_middle(sp, &sp->nodes[i]);
-  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
+  memset(sp->p, 0, paoli_bytes_of(sp->stack.N));
+  for (int i = 0; i < sp->stack.nnodes; i++) form_middle(sp, &sp->nodes[i]);
+  for (int e = 0; e < sp->stack.nedges; e++) {
     Edge *edge = &sp->edges[e];
     NsRelationPoint at = paoli_point(sp, edge, sp->t, sp->q);
-    NsStatus status = ns_relation_output(edge->inter->relation, &at, sp->y + edge->row, err);
-    if (status == NS_OK) status = ns_relation_C(edge->inter->relation, &at, edge->H, err);
+    NsStatus status = ns_relation_output(edge->base.inter->relation, &at, sp->y + edge->base.row, err);
+    if (status == NS_OK) status = ns_relation_C(edge->base.inter->relation, &at, edge->H, err);
     if (status != NS_OK) return status;
     paoli_scatter(sp, edge, sp->p);
   }
@@ -334,125 +282,56 @@ static NsStatus paoli_evaluate(NsScheme *scheme, NsError *err) {
   Paoli *sp = (Paoli *)scheme;
   double h = sp->h;
   NsStatus status = paoli_evaluate_relations(sp, err);
-  for (int d = 0; d < sp->base.nsds->nds && status == NS_OK; d++) {
+  for (int d = 0; d < sp->stack.nnodes && status == NS_OK; d++) {
     const Node *node = &sp->nodes[d];
-    int o = node->o;
+    int o = node->base.v;
     status = ns_mechanical_forces(node->ds, sp->t_k, sp->middle + o, sp->v + o, sp->F + o, err);
     if (status != NS_OK) break;
     ns_mechanical_mass_times(node->ds, node->M, sp->work + o, sp->rho + o);
-    for (int i = o; i < o + node->n; i++) sp->rho[i] -= h * h * sp->F[i] + h * sp->p[i];
+    for (int i = o; i < o + node->base.n; i++) sp->rho[i] -= h * h * sp->F[i] + h * sp->p[i];
   }
   return status;
 }
 
 /* ---- the linearisation ---- */
 
-static void put_mass(const Node *node) {
-  size_t n = (size_t)node->n;
-  if (node->M) {
-    memcpy(node->W, node->M, n * n * sizeof *node->W);
-    return;
-  }
-  memset(node->W, 0, n * n * sizeof *node->W);
-  ns_coef_add_to(&node->ds->mass, 1, node->W, node->n);
-  for (size_t i = 0; !ns_coef_given(&node->ds->mass) && i < n; i++) node->W[i + i * n] = 1;
-}
-
 static NsStatus paoli_form_W(Paoli *sp, Node *node, NsError *err) {
-  size_t n = (size_t)node->n;
+  size_t n = (size_t)node->base.n;
   NsMechanicalDs *ds = node->ds;
-  double c = node->first ? 2 : 1, h = sp->h, a = 0.5 * h * h * sp->theta * c, b = 0.5 * h * (2 - c);
-  put_mass(node);
-  for (size_t i = 0; i < n * n; i++) node->W[i] *= c;
+  double c = node->first ? 2 : 1, h = sp->h, a = 0.5 * h * h * sp->theta * c, b = 0.5 * h * (2 - c), *W = node->base.block->W;
+  NsStatus status = NS_OK;
+  if (node->M) memcpy(W, node->M, n * n * sizeof *W);
+  else status = ns_mechanical_mass(ds, sp->t_k, sp->q_k + node->base.x, W, err);
+  for (size_t i = 0; i < n * n; i++) W[i] *= c;
   if (node->linear) {
-    ns_coef_add_to(&ds->K, a, node->W, node->n);
-    ns_coef_add_to(&ds->C, b, node->W, node->n);
-    return NS_OK;
+    ns_coef_add_to(&ds->K, a, W, node->base.n);
+    ns_coef_add_to(&ds->C, b, W, node->base.n);
+    return status;
   }
-  NsStatus status = ns_mechanical_force_jacobians(ds, sp->t_k, sp->middle + node->o, sp->v + node->o, node->room, node->by_q,
-                                                  node->by_v, err);
-  for (size_t i = 0; status == NS_OK && i < n * n; i++) node->W[i] -= a * node->by_q[i] + b * node->by_v[i];
+  const double *q = sp->middle + node->base.x, *v = sp->v + node->base.v;
+  if (status == NS_OK) status = ns_mechanical_force_jacobians(ds, sp->t_k, q, v, node->room, node->by_q, node->by_v, err);
+  for (size_t i = 0; status == NS_OK && i < n * n; i++) W[i] -= a * node->by_q[i] + b * node->by_v[i];
   return status;
-}
-
-static NsStatus paoli_factor(Paoli *sp, Node *node, NsError *err) {
-  sp->base.factorizations++;
-  NsStatus status = ns_lu_factor_fair(node->lu, node->W, node->n);
-  node->factored = status == NS_OK;
-  node->factored_first = node->first;
-  if (status == NS_OK) return NS_OK;
-  const char *name = ns_ds_name(&node->ds->base), *W = "W = M - h^2 theta/2 dF/dq - h/2 dF/dv";
-  if (status == NS_ENAN) return ns_fail(err, status, "dynamical system '%s': %s is not finite", name, W);
-  return ns_fail(err, status, "dynamical system '%s': %s is singular (row %d, h=%g)", name, W, ns_lu_singular_row(node->lu) + 1,
-                 sp->h);
 }
 
 /* W of every system; that of a linear one when something in it changed. */
 static NsStatus paoli_update_W(Paoli *sp, NsError *err) {
   bool same = sp->h == sp->h_formed && sp->theta == sp->theta_formed;
   sp->h_formed = 0;
-  for (int i = 0; i < sp->base.nsds->nds; i++) {
+  for (int i = 0; i < sp->stack.nnodes; i++) {
     Node *node = &sp->nodes[i];
+    NsBlock *block = node->base.block;
     uint64_t key = ns_mechanical_matrix_version(node->ds) + 1;
-    if (node->linear && same && node->factored && node->key == key && node->factored_first == node->first) continue;
+    if (node->linear && same && block->factored && block->key == key && node->factored_first == node->first) continue;
     NsStatus status = paoli_form_W(sp, node, err);
-    if (status == NS_OK) status = paoli_factor(sp, node, err);
+    if (status == NS_OK)
+      status = ns_stack_factor(&sp->stack, &sp->base, block, block->W, "M - h^2 theta/2 dF/dq - h/2 dF/dv", sp->h, err);
     if (status != NS_OK) return status;
-    node->key = key;
+    node->factored_first = node->first;
+    block->key = key;
   }
   sp->h_formed = sp->h;
   sp->theta_formed = sp->theta;
-  return NS_OK;
-}
-
-static void solve_parts(Paoli *sp, const Edge *edge) {
-  for (int p = 0; p < edge->nparts; p++) {
-    const Part *part = &edge->parts[p];
-    const Node *node = &sp->nodes[part->node];
-    const double *H = edge->H_k + (size_t)part->at * (size_t)edge->m;
-    for (int j = 0; j < node->n; j++)
-      for (int i = 0; i < edge->m; i++) part->X[j + (size_t)i * (size_t)node->n] = H[i + (size_t)j * (size_t)edge->m];
-    ns_lu_solve(node->lu, edge->m, part->X, node->n);
-  }
-}
-
-static const Part *paoli_part_of(const Edge *edge, int node) {
-  return &edge->parts[edge->parts[0].node == node ? 0 : 1];
-}
-
-/* Block (a, b) += H_a X_b over one system: into the dense matrix, or as triplets. */
-static void put_coupling(const Paoli *sp, const Edge *a, const Edge *b, int d, NsTriplets *triplets) {
-  const Part *pa = paoli_part_of(a, d), *pb = paoli_part_of(b, d);
-  const double *H = a->H + (size_t)pa->at * (size_t)a->m;
-  int n = sp->nodes[d].n;
-  for (int j = 0; j < b->m; j++)
-    for (int i = 0; i < a->m; i++) {
-      double sum = 0;
-      for (int k = 0; k < n; k++) sum += H[i + (size_t)k * (size_t)a->m] * pb->X[k + (size_t)j * (size_t)n];
-      if (triplets) ns_triplets_put(triplets, a->row + i, b->row + j, sum);
-      else sp->matrix[a->row + i + (size_t)(b->row + j) * (size_t)sp->m] += sum;
-    }
-}
-
-static void paoli_put_all(const void *context, NsTriplets *triplets) {
-  const Paoli *sp = context;
-  for (int d = 0; d < sp->base.nsds->nds; d++) {
-    const Node *node = &sp->nodes[d];
-    for (int x = 0; x < node->edges.count; x++)
-      for (int y = 0; y < node->edges.count; y++)
-        put_coupling(sp, &sp->edges[node->edges.of[x]], &sp->edges[node->edges.of[y]], d, triplets);
-  }
-}
-
-static NsStatus paoli_form_matrix(Paoli *sp, NsError *err) {
-  if (sp->m > DENSE_ROWS) {
-    NsStatus status = ns_triplets_form(&sp->sparse, sp->m, paoli_put_all, sp);
-    sp->problem.sparse = sp->sparse;
-    return status == NS_OK ? NS_OK : ns_fail(err, status, "the one-step problem: %s", ns_status_message(status));
-  }
-  memset(sp->matrix, 0, (size_t)sp->m * paoli_bytes_of(sp->m));
-  paoli_put_all(sp, NULL);
-  sp->problem.W = sp->matrix;
   return NS_OK;
 }
 
@@ -461,45 +340,24 @@ static NsStatus paoli_linearize(NsScheme *scheme, bool full, NsError *err) {
   (void)full;
   NsStatus status = paoli_update_W(sp, err);
   if (status != NS_OK) return status;
-  for (int i = 0; i < sp->N; i++) sp->free_step[i] = -(sp->rho[i] + sp->h * sp->p[i]);
-  for (int d = 0; d < sp->base.nsds->nds; d++) ns_lu_solve(sp->nodes[d].lu, 1, sp->free_step + sp->nodes[d].o, sp->nodes[d].n);
-  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
-    const Edge *edge = &sp->edges[e];
-    solve_parts(sp, edge);
-    times(sp, edge, sp->free_step, sp->qvec + edge->row);
-    for (int i = 0; i < edge->m; i++) sp->qvec[edge->row + i] = law_output(sp, edge, i) + sp->qvec[edge->row + i] / sp->h;
+  for (int i = 0; i < sp->stack.N; i++) sp->free_step[i] = -(sp->rho[i] + sp->h * sp->p[i]);
+  ns_stack_solve(&sp->stack, sp->free_step);
+  for (int e = 0; e < sp->stack.nedges; e++) {
+    Edge *edge = &sp->edges[e];
+    double *q = sp->qvec + edge->base.row;
+    for (int p = 0; p < edge->base.nparts; p++) ns_stack_solve_part(&sp->stack, &edge->base, p);
+    ns_stack_times(&sp->stack, &edge->base, false, sp->free_step, q);
+    for (int i = 0; i < edge->base.m; i++) q[i] = law_output(sp, edge, i) + q[i] / sp->h;
   }
-  memcpy(sp->q_from, sp->q, paoli_bytes_of(sp->N));
-  memcpy(sp->lambda_from, sp->lambda, paoli_bytes_of(sp->m));
-  return paoli_form_matrix(sp, err);
-}
-
-/* ---- moving ---- */
-
-/* Subnormal numbers carry no information here and cost a hundred times the time of others: they are 0. */
-static double paoli_flushed(double x) {
-  return fabs(x) < DBL_MIN ? 0 : x;
+  memcpy(sp->q_from, sp->q, paoli_bytes_of(sp->stack.N));
+  memcpy(sp->lambda_from, sp->lambda, paoli_bytes_of(sp->stack.M));
+  return ns_stack_form_matrix(&sp->stack, sp->matrix, &sp->sparse, &sp->problem, "the one-step problem", err);
 }
 
 static void paoli_advance(NsScheme *scheme, const double *lambda, double s) {
   Paoli *sp = (Paoli *)scheme;
-  double *dq = sp->work;
-  memcpy(dq, sp->free_step, paoli_bytes_of(sp->N));
-  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
-    const Edge *edge = &sp->edges[e];
-    const double *le = lambda + edge->row;
-    for (int p = 0; p < edge->nparts; p++) {
-      const Node *node = &sp->nodes[edge->parts[p].node];
-      for (int j = 0; j < edge->m; j++)
-        for (int i = 0; le[j] != 0 && i < node->n; i++)
-          dq[node->o + i] += sp->h * le[j] * edge->parts[p].X[i + (size_t)j * (size_t)node->n];
-    }
-  }
-  for (int i = 0; i < sp->m; i++) {
-    double from = sp->lambda_from[i];
-    sp->guess[i] = sp->lambda[i] = paoli_flushed(s == 1 ? lambda[i] : from + s * (lambda[i] - from));
-  }
-  for (int i = 0; i < sp->N; i++) sp->q[i] = paoli_flushed(sp->q_from[i] + s * dq[i]);
+  NsIterate from = {sp->q_from, sp->lambda_from}, to = {sp->q, sp->lambda};
+  ns_stack_advance(&sp->stack, lambda, s, sp->free_step, &from, &to, sp->guess, sp->work);
 }
 
 /* ---- the test of an iterate ---- */
@@ -515,7 +373,7 @@ static double paoli_scale_of(const Paoli *sp, int i) {
 ** are rounded from, W q and h^2 dF/dq q.
 */
 static void paoli_measure_system(Paoli *sp, const Node *node) {
-  int n = node->n, o = node->o;
+  int n = node->base.n, o = node->base.v;
   double h = sp->h, *room = sp->work + o;
   for (int i = o; i < o + n; i++) {
     double f = h * h * sp->F[i], p = h * sp->p[i];
@@ -523,7 +381,7 @@ static void paoli_measure_system(Paoli *sp, const Node *node) {
     sp->noise[i] = 0;
     sp->work[i] = fabs(sp->q[i]) + 2 * fabs(sp->q_k[i]) + fabs(sp->q_m[i]);
   }
-  ns_step_add_sizes(1, n, n, node->W, n, room, sp->noise + o);
+  ns_step_add_sizes(1, n, n, node->base.block->W, n, room, sp->noise + o);
   if (node->by_q) {
     ns_step_add_sizes(h * h, n, n, node->by_q, n, sp->middle + o, sp->noise + o);
     return;
@@ -532,80 +390,42 @@ static void paoli_measure_system(Paoli *sp, const Node *node) {
   ns_coef_add_sizes(&node->ds->K, room, sp->noise + o);
 }
 
-/*
-** Of the impulses of the interactions, each by itself: their sizes in the rows, into terms, and the changes that they make,
-** into moved.
-*/
-static void paoli_add_impulses(Paoli *sp, double *moved) {
-  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
-    const Edge *edge = &sp->edges[e];
-    const double *lambda = sp->lambda + edge->row;
-    for (int p = 0; p < edge->nparts; p++) {
-      const Node *node = &sp->nodes[edge->parts[p].node];
-      const double *H = edge->H_k + (size_t)edge->parts[p].at * (size_t)edge->m;
-      for (int j = 0; j < node->n; j++, H += edge->m)
-        for (int i = 0; i < edge->m; i++) sp->terms[node->o + j] += sp->h * fabs(H[i] * lambda[i]);
-      ns_step_add_sizes(sp->h, node->n, edge->m, edge->parts[p].X, node->n, lambda, moved + node->o);
-    }
-  }
-}
-
+/* The terms and the sizes of all changes of coordinates. */
 static void measure_changes(Paoli *sp, const NsStepTolerance *tolerance) {
   double *moved = sp->work;
-  memset(sp->terms, 0, paoli_bytes_of(sp->N));
-  memset(moved, 0, paoli_bytes_of(sp->N));
-  paoli_add_impulses(sp, moved);
-  for (int i = 0; i < sp->N; i++) sp->scale[i] = ns_step_size(tolerance, fmax(paoli_scale_of(sp, i), moved[i]), moved[i]);
-}
-
-static void paoli_state_residual(Paoli *sp, const NsStepTolerance *tolerance, NsStepResidual *residual) {
-  measure_changes(sp, tolerance);
-  for (int d = 0; d < sp->base.nsds->nds; d++) paoli_measure_system(sp, &sp->nodes[d]);
-  for (int d = 0; d < sp->base.nsds->nds; d++) {
-    const Node *node = &sp->nodes[d];
-    int o = node->o, worst;
-    NsStepBlock block = {node->n,       node->lu,      sp->rho + o,   sp->terms + o,
-                         sp->noise + o, sp->scale + o, sp->delta + o, sp->work + o};
-    ns_step_add_state(residual, ns_step_unknowns(&block, tolerance->atol, &worst), d);
-    for (int i = o; i < o + node->n; i++) {
-      residual->rho = fmax(residual->rho, fabs(sp->rho[i]));
-      ns_step_add_equation(residual, ns_step_row(sp->rho[i], sp->terms[i], sp->noise[i], sp->terms[i] + sp->noise[i], node->n),
-                           d);
-    }
-  }
+  memset(sp->terms, 0, paoli_bytes_of(sp->stack.N));
+  memset(moved, 0, paoli_bytes_of(sp->stack.N));
+  ns_stack_add_impulses(&sp->stack, sp->lambda, sp->terms);
+  ns_stack_add_moved(&sp->stack, sp->lambda, moved);
+  for (int i = 0; i < sp->stack.N; i++) sp->scale[i] = ns_step_size(tolerance, fmax(paoli_scale_of(sp, i), moved[i]), moved[i]);
+  for (int d = 0; d < sp->stack.nnodes; d++) paoli_measure_system(sp, &sp->nodes[d]);
 }
 
 static double paoli_output_size(const Paoli *sp, const Edge *edge, int i) {
   double size = fabs(law_output(sp, edge, i));
-  for (int p = 0; p < edge->nparts; p++) {
-    const Node *node = &sp->nodes[edge->parts[p].node];
-    const double *H = edge->H + (size_t)edge->parts[p].at * (size_t)edge->m;
-    size = ns_step_largest(1 / sp->h, node->n, H, edge->m, i, sp->scale + node->o, size);
+  for (int p = 0; p < edge->base.nparts; p++) {
+    const Node *node = &sp->nodes[edge->base.parts[p].node];
+    size = ns_step_largest(1 / sp->h, node->base.n, edge->base.parts[p].H, edge->base.m, i, sp->scale + node->base.v, size);
   }
   return size;
-}
-
-/* The terms of the outputs in the one-step problem, |q| + |W| |lambda|, as its solver measures them. */
-static void paoli_measure_problem(const Paoli *sp, double *terms) {
-  const NsSparse *W = sp->problem.sparse;
-  for (int i = 0; i < sp->m; i++) terms[i] = fabs(sp->qvec[i]);
-  if (sp->problem.W) ns_step_add_sizes(1, sp->m, sp->m, sp->problem.W, sp->m, sp->guess, terms);
-  for (int j = 0; W && j < sp->m; j++)
-    for (int k = W->colptr[j]; k < W->colptr[j + 1]; k++) terms[W->row[k]] += fabs(W->value[k] * sp->guess[j]);
 }
 
 static NsStepResidual paoli_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
   Paoli *sp = (Paoli *)scheme;
   NsStepResidual residual = {0};
-  paoli_state_residual(sp, tolerance, &residual);
-  paoli_measure_problem(sp, sp->output_terms);
-  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
+  measure_changes(sp, tolerance);
+  NsStackTerms terms = {sp->rho, sp->terms, sp->noise, sp->scale, sp->delta, sp->work};
+  ns_stack_state_residual(&sp->stack, &terms, tolerance->atol, &residual);
+  ns_stack_row_residual(&sp->stack, &terms, &residual);
+  ns_stack_problem_terms(&sp->problem, sp->output_terms);
+  for (int e = 0; e < sp->stack.nedges; e++) {
     const Edge *edge = &sp->edges[e];
-    for (int i = 0; i < edge->m; i++) {
-      double gap = law_output(sp, edge, i) - y[edge->row + i];
-      double size = ns_step_size(tolerance, paoli_output_size(sp, edge, i), sp->output_terms[edge->row + i]);
+    for (int i = 0; i < edge->base.m; i++) {
+      double gap = law_output(sp, edge, i) - y[edge->base.row + i];
+      double size = ns_step_size(tolerance, paoli_output_size(sp, edge, i), sp->output_terms[edge->base.row + i]);
       residual.gap = fmax(residual.gap, fabs(gap));
-      double rounding = ns_step_roundings(sp->m) * (sp->output_terms[edge->row + i] + paoli_output_size(sp, edge, i));
+      double rounding = ns_step_roundings(sp->stack.M) *
+                        (sp->output_terms[edge->base.row + i] + paoli_output_size(sp, edge, i));
       ns_step_add_output(&residual, ns_step_output(gap, size, fmax(tolerance->atol, rounding)), e);
     }
   }
@@ -614,23 +434,16 @@ static NsStepResidual paoli_residual(NsScheme *scheme, const double *y, const Ns
 
 static NsStatus paoli_finite(const NsScheme *scheme, NsError *err) {
   const Paoli *sp = (const Paoli *)scheme;
-  for (int d = 0; d < sp->base.nsds->nds; d++) {
-    const Node *node = &sp->nodes[d];
-    for (int i = 0; i < node->n; i++)
-      if (!isfinite(sp->q[node->o + i]))
-        return ns_fail(err, NS_ENAN, "dynamical system '%s': q[%d] became %g", ns_ds_name(&node->ds->base), i + 1,
-                       sp->q[node->o + i]);
-  }
-  return NS_OK;
+  return ns_stack_finite(&sp->stack, "q", sp->q, err);
 }
 
 /* ---- acceptance ---- */
 
 static void paoli_write_system(const Paoli *sp, const Node *node) {
   NsMechanicalDs *ds = node->ds;
-  memcpy(ds->q, sp->q + node->o, paoli_bytes_of(node->n));
-  memcpy(ds->v, sp->v + node->o, paoli_bytes_of(node->n));
-  memcpy(ds->base.r, sp->p + node->o, paoli_bytes_of(node->n));
+  memcpy(ds->q, sp->q + node->base.v, paoli_bytes_of(node->base.n));
+  memcpy(ds->v, sp->v + node->base.v, paoli_bytes_of(node->base.n));
+  memcpy(ds->base.r, sp->p + node->base.v, paoli_bytes_of(node->base.n));
   ds->base.x_version++;
   ds->base.moved = true;
   ns_ds_leave(&ds->base, sp->h);
@@ -638,9 +451,9 @@ static void paoli_write_system(const Paoli *sp, const Node *node) {
 
 static NsStatus add_energies(Paoli *sp, NsEnergyAccount *account, NsError *err) {
   NsEnergyAccount sum = *account;
-  for (int d = 0; d < sp->base.nsds->nds; d++) {
+  for (int d = 0; d < sp->stack.nnodes; d++) {
     const Node *node = &sp->nodes[d];
-    int o = node->o;
+    int o = node->base.v;
     NsEnergyTwoSteps step = {sp->t_k,          sp->h,          node->first ? NULL : sp->q_m + o,
                              sp->q_k + o,      sp->v_k + o,    sp->q + o,
                              sp->p + o,        sp->middle + o, sp->v + o,
@@ -660,23 +473,19 @@ static NsStatus paoli_complete(NsScheme *scheme, NsError *err) {
 
 static NsStatus paoli_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   Paoli *sp = (Paoli *)scheme;
-  double *u = sp->room + NS_DIFFERENCE_ROOM * (ptrdiff_t)sp->m;
+  double *u = sp->u;
   NsStatus good = account ? add_energies(sp, account, err) : NS_OK;
   if (good != NS_OK) return good;
-  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
+  for (int e = 0; e < sp->stack.nedges; e++) {
     const Edge *edge = &sp->edges[e];
-    times(sp, edge, sp->v, u + edge->row);
+    ns_stack_times(&sp->stack, &edge->base, false, sp->v, u + edge->base.row);
     NsRelationPoint at = paoli_point(sp, edge, sp->t, sp->q);
-    NsStatus status = edge->linear ? NS_OK : ns_relation_add_rate(edge->inter->relation, &at, sp->room, u + edge->row, err);
+    NsStatus status = edge->linear ? NS_OK
+                                   : ns_relation_add_rate(edge->base.inter->relation, &at, sp->room, u + edge->base.row, err);
     if (status != NS_OK) return status;
   }
-  for (int d = 0; d < sp->base.nsds->nds; d++) paoli_write_system(sp, &sp->nodes[d]);
-  for (int e = 0; e < sp->base.nsds->ninteractions; e++) {
-    const Edge *edge = &sp->edges[e];
-    memcpy(edge->inter->y, sp->y + edge->row, paoli_bytes_of(edge->m));
-    memcpy(edge->inter->ydot, u + edge->row, paoli_bytes_of(edge->m));
-    memcpy(edge->inter->lambda, sp->lambda + edge->row, paoli_bytes_of(edge->m));
-  }
+  for (int d = 0; d < sp->stack.nnodes; d++) paoli_write_system(sp, &sp->nodes[d]);
+  ns_stack_write(&sp->stack, sp->y, u, sp->lambda);
   return NS_OK;
 }
 

@@ -80,6 +80,14 @@ static NsStatus settle_island(NsIsland *island, const NsIslandPlan *plan, bool a
   return ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
+/* The problem of the simulation shows those of the islands. */
+static NsStatus join_problems(const NsIslands *islands, const NsIslandPlan *plan, NsError *err) {
+  int m = 0;
+  for (int i = 0; i < plan->nsds->ninteractions; i++) m += plan->nsds->interactions[i]->m;
+  if (ns_osnsp_take_vectors(plan->problem, plan->nsds, m) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  return ns_osnsp_join(plan->problem, plan->nsds, islands, err);
+}
+
 NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, NsError *err) {
   *islands = (NsIslands){0};
   NsStatus status = ns_integrator_accepts(plan->integrator, plan->nsds, err);
@@ -87,7 +95,7 @@ NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, NsError *e
   if (island_cut(islands, plan) != NS_OK) status = ns_fail(err, NS_ENOMEM, "not enough memory");
   for (int i = 0; status == NS_OK && i < islands->count; i++)
     status = settle_island(&islands->of[i], plan, islands->count == 1, err);
-  if (status == NS_OK && islands->count > 1) status = ns_osnsp_join(plan->problem, plan->nsds, islands, err);
+  if (status == NS_OK && islands->count > 1) status = join_problems(islands, plan, err);
   if (status != NS_OK) ns_islands_free(islands, plan->problem);
   return status;
 }

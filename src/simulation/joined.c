@@ -30,10 +30,8 @@ const NsInteraction *ns_island_first_interaction(const NsIsland *island) {
 }
 
 NsStatus ns_osnsp_join(NsOsnsp *whole, const NsNsds *nsds, const NsIslands *islands, NsError *err) {
-  int m = 0;
-  for (int i = 0; i < nsds->ninteractions; i++) m += nsds->interactions[i]->m;
-  NsStatus status = ns_osnsp_take_vectors(whole, nsds, m);
-  NsJoined *joined = whole->joined = status == NS_OK ? ns_alloc(1, sizeof *joined) : NULL;
+  int m = whole->capacity;
+  NsJoined *joined = whole->joined = ns_alloc(1, sizeof *joined);
   if (!joined) return ns_fail(err, NS_ENOMEM, "not enough memory");
   joined->islands = islands->of;
   joined->count = islands->count;
@@ -54,16 +52,22 @@ void ns_joined_free(NsJoined *joined) {
   ns_free(joined);
 }
 
+static bool joined_sparse(const NsOsnsp *part) {
+  return part->sparse || part->wide;
+}
+
 bool ns_joined_sparse(const NsJoined *joined) {
   for (int i = 0; i < joined->count; i++)
-    if (ns_osnsp_is_sparse(joined->islands[i].problem)) return true;
+    if (joined_sparse(joined->islands[i].problem)) return true;
   return false;
 }
 
 /* An island without interactions has no problem to solve. */
 bool ns_joined_solved(const NsJoined *joined) {
-  for (int i = 0; i < joined->count; i++)
-    if (joined->islands[i].graph->ninteractions > 0 && !ns_osnsp_solved(joined->islands[i].problem)) return false;
+  for (int i = 0; i < joined->count; i++) {
+    const NsOsnsp *part = joined->islands[i].problem;
+    if (joined->islands[i].graph->ninteractions > 0 && !part->M && !joined_sparse(part)) return false;
+  }
   return true;
 }
 

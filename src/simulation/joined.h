@@ -8,7 +8,7 @@
 #include "simulation/island.h"
 
 /*
-** Makes `whole`, the problem of the simulation, the one that shows those of the islands, which it borrows until
+** Makes `whole`, the problem of the simulation, which has its vectors, the one that shows those of the islands, which it borrows until
 ** ns_osnsp_forget: rows in the order of the interactions of the graph, nothing between rows of different islands. NS_ENOMEM.
 */
 NsStatus ns_osnsp_join(NsOsnsp *whole, const NsNsds *nsds, const NsIslands *islands, NsError *err);

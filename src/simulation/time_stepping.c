@@ -47,15 +47,6 @@ const NsField ns_ts_fields[] = {COUNTER(k),
                                 ACCOUNT(energy_k),
                                 NS_FIELD_END};
 
-const char *ns_simulation_name(NsSimulationKind kind) {
-  static const char *const names[] = {
-#define X(code, name) name,
-      NS_SIMULATION_LIST(X)
-#undef X
-  };
-  return names[kind];
-}
-
 static const char *ts_name_of(const NsTimeStepping *ts) {
   return ns_simulation_name(ts->kind);
 }
@@ -140,24 +131,8 @@ void ns_ts_free(NsTimeStepping *ts) {
   ns_free(ts);
 }
 
-long ns_ts_steps(const NsTimeStepping *ts) {
-  return ts->nsteps;
-}
-
-bool ns_ts_has_next(const NsTimeStepping *ts) {
-  return ts->k < ts->nsteps;
-}
-
 bool ns_ts_linear(const NsTimeStepping *ts) {
   return ns_islands_linear(&ts->islands);
-}
-
-double ns_ts_time(const NsTimeStepping *ts) {
-  return ns_time_grid_at(ts->grid, ts->k);
-}
-
-double ns_ts_next_time(const NsTimeStepping *ts) {
-  return ns_time_grid_at(ts->grid, ns_ts_has_next(ts) ? ts->k + 1 : ts->nsteps);
 }
 
 static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
@@ -172,18 +147,6 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   ts->graph_version = ts->nsds->version;
   ts->output_known = false;
   return NS_OK;
-}
-
-NsStatus ns_ts_locate(const NsTimeStepping *ts, NsStatus status, NsError *err) {
-  if (!err || status == NS_ENOMEM || status == NS_ECALLBACK || status == NS_ERETRY) return status;
-  size_t used = strlen(err->text);
-  NsError place;
-  if (ts->progress.newton > 0)
-    ns_fail(&place, status, " (t=%.10g step %ld newton %d)", ts->progress.t, ts->progress.step, ts->progress.newton);
-  else ns_fail(&place, status, " (t=%.10g step %ld)", ts->progress.t, ts->progress.step);
-  if (used + strlen(place.text) < sizeof err->text) strcpy(err->text + used, place.text);
-  err->status = status;
-  return status;
 }
 
 /* The state from which the next step goes; a script may have written it. */
@@ -241,16 +204,6 @@ NsStatus ns_ts_claim(NsTimeStepping *ts, NsError *err) {
   NsStatus status = ts_check_start(ts_name_of(ts), ts->nsds, err);
   if (status == NS_OK) ns_ts_own(ts);
   return status;
-}
-
-void ns_ts_remember(NsNsds *nsds) {
-  for (int i = 0; i < nsds->nds; i++) ns_ds_remember(nsds->ds[i]);
-  for (int i = 0; i < nsds->ninteractions; i++) {
-    NsInteraction *inter = nsds->interactions[i];
-    memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
-    memcpy(inter->y_k, inter->y, (size_t)inter->m * sizeof(double));
-    memcpy(inter->reach_k, inter->reach, (size_t)inter->m * sizeof(double));
-  }
 }
 
 NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {

@@ -46,19 +46,29 @@ double ns_search_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static bool in_list(const NsMethod *const *list, const NsMethod *method) {
+  while (*list && *list != method) list++;
+  return *list != NULL;
+}
+
 static void *work_of(const NsMethods *methods, const NsMethod *method) {
   int k = 0;
   while (methods->list[k] != method) k++;
   return methods->work[k];
 }
 
-void ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods *methods, NsArena *arena) {
+NsStatus ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods *methods, NsArena *arena) {
   size_t count = 0;
   while (steps[count].method || steps[count].back) count++;
   chain->step = steps;
   chain->work = ns_arena_take(arena, count, sizeof *chain->work);
-  for (size_t k = 0; k < count && chain->work; k++)
-    if (steps[k].method) chain->work[k] = work_of(methods, steps[k].method);
+  if (!chain->work) return NS_ENOMEM;
+  for (size_t k = 0; k < count; k++) {
+    if (!steps[k].method) continue;
+    if (!in_list(methods->list, steps[k].method)) return NS_EARG;
+    chain->work[k] = work_of(methods, steps[k].method);
+  }
+  return NS_OK;
 }
 
 /* Runs one step; true when the search ends with *out. */

@@ -37,8 +37,8 @@ typedef struct NsChain {
   void **work;
 } NsChain;
 
-/* Binds the steps to the workspaces of their methods, which are in the list; `arena`, whose `failed` tells, holds what it makes. */
-void ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods *methods, NsArena *arena);
+/* Binds the steps to the workspaces of their methods; `arena` holds what it makes. NS_ENOMEM; NS_EARG: a method is not in the list. */
+NsStatus ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods *methods, NsArena *arena);
 
 /*
 ** Runs the steps in their order. Ends with NS_OK as soon as the best candidate measures at most search->exact, or a method says

@@ -3,16 +3,17 @@
 --   ns.contact = lazy.table(function() return require "nslua.contact"(ns) end)
 --   lazy.functions(ns, "load save", function() return require "nslua.files"(ns, support) end)
 --
--- Such a table gets what was loaded, and its metatable, as soon as a key is asked for or set, pairs walks over it or
--- it is called; lazy.settle(t) does it for those who look with rawget and next. Such a function stays the same value:
--- it goes on, by a tail call, to the one that was loaded, so that levels of errors count as if it were that one.
+-- A lazy table is filled when a key is read or set, when pairs walks over it, or when it is called. It then gets the
+-- contents and the metatable of what was loaded. rawget and next do not fill it: call lazy.settle(t) before them.
+-- A lazy function loads its file at the first call and then always calls the loaded function, by a tail call. So the
+-- levels of error() count as if the loaded function had been called directly.
 
 local lazy = {}
 
 local pending = setmetatable({}, { __mode = "k" }) -- table -> its loader, until it has run
-local missing = setmetatable({}, { __mode = "k" }) -- table -> what gives (or raises for) names that are not in it
+local missing = setmetatable({}, { __mode = "k" }) -- table -> the function that is asked for a name not in it
 
--- The metatable of what was loaded, with an __index for names that are not there when it has none.
+-- The metatable of what was loaded. When it has no __index, a copy that has `index`.
 local function with_index(meta, index)
   if not index or meta and meta.__index then return meta end
   local copy = { __index = index }
@@ -20,7 +21,7 @@ local function with_index(meta, index)
   return copy
 end
 
--- Fills t when it is a table of this file that is not filled yet. Returns t.
+-- Fills t, if it is a lazy table that is not filled yet. Returns t.
 function lazy.settle(t)
   local load = pending[t]
   if load then
@@ -38,21 +39,23 @@ local meta = {
     local loaded = lazy.settle(t)
     local index = (getmetatable(loaded) or {}).__index
     if rawget(loaded, name) ~= nil or type(index) ~= "function" then return loaded[name] end
-    return index(loaded, name) -- a tail call: its error tells the line that asks
+    return index(loaded, name) -- a tail call: an error names the line that reads the key
   end,
   __newindex = function(t, name, value) lazy.settle(t)[name] = value end,
   __pairs = function(t) return pairs(lazy.settle(t)) end,
   __call = function(t, ...) return lazy.settle(t)(...) end,
 }
 
--- load() returns the table to fill it from. index(t, name), if given, is asked for a name that is not in it then.
+-- load() returns the table with the contents. index(t, name) is optional: it is called for a name that the contents
+-- do not have.
 function lazy.table(load, index)
   local t = setmetatable({}, meta)
   pending[t], missing[t] = load, index
   return t
 end
 
--- Puts a function into `to` for each of the names; load() returns a table with them.
+-- Puts a lazy function into the table `to` for each name in the text `names`. load() returns a table of the
+-- functions.
 function lazy.functions(to, names, load)
   local loaded
   for name in names:gmatch "%S+" do

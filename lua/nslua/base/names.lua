@@ -1,12 +1,12 @@
--- nslua.base.names: names that are asked for and are not here. Says what to use in their place when they are those of
--- Siconos, and else which name of nslua is nearest.
+-- nslua.base.names: messages about a name that nslua does not have. For a name of Siconos the message says what to
+-- use in its place; for another name, which name of nslua is nearest.
 --
--- The lists are what docs/porting.md shows under "Names that are not here", line by line; a spec compares them.
+-- docs/porting.md shows the two lists line by line under "Names that are not here"; a spec compares them.
 
 local names = {}
 
--- Names of siconos.kernel and its companions: { name, what to use here }. A name that ends in * stands for all that
--- begin so.
+-- Names of siconos.kernel and its companions: { name, what to use here }. A name that ends in * stands for every
+-- name that begins with the part before *.
 names.module = {
   { "Model", "`ns.NonSmoothDynamicalSystem(t0, T)`" },
   { "SiconosVector", "`ns.vector { ... }`" },
@@ -110,7 +110,8 @@ names.methods = {
 
 -- ---- the nearest name ----
 
--- Insertions, deletions, changes and swaps of neighbours that make b of a; more than `most`: nil.
+-- The number of insertions, deletions, changes and swaps of neighbours that turn a into b (the distance of Damerau
+-- and Levenshtein); nil when it is more than `most`.
 local function distance(a, b, most)
   if math.abs(#a - #b) > most then return nil end
   local rows = { {}, {}, {} } -- the row before the last one, the last one, this one
@@ -132,7 +133,7 @@ local function distance(a, b, most)
   return found <= most and found or nil
 end
 
--- The name of the list that is nearest to `name`; nil when none is near. Capitals and underscores count for little.
+-- The name in the list that is nearest to `name`; nil when none is near. Capitals and underscores are ignored.
 function names.nearest(name, list)
   local function plain(s) return s:lower():gsub("_", "") end
   local wanted, best, least = plain(name), nil, nil
@@ -147,9 +148,9 @@ function names.nearest(name, list)
   return best
 end
 
--- ---- what is said ----
+-- ---- messages ----
 
--- What to use for a name of one of the lists, as plain text; nil for one that is not in it.
+-- What to use in place of a name of the list, as plain text; nil when the name is not in the list.
 function names.instead(list, name)
   for _, entry in ipairs(list) do
     local stem = entry[1]:match "^(.*)%*$"
@@ -166,7 +167,8 @@ local function sorted_keys(t)
   return list
 end
 
--- "there is none here: ...", "nothing is needed in its place: ...", "in its place: ...", of an entry's text.
+-- The end of a message, from the text of an entry: "there is none here: ...", "nothing is needed in its place: ..."
+-- or "in its place: ...".
 local function place(instead)
   local none, nothing = instead:match "^none: (.*)", instead:match "^nothing: (.*)"
   if none then return "there is none here: " .. none end
@@ -181,25 +183,25 @@ local function message(who, what, name, instead, list)
   return near and ("%s; the nearest is '%s'"):format(text, near) or text, near == nil
 end
 
---- What is said of a name of Siconos, of a module or of a method; nil for one that is in neither list.
+--- The message about a name of Siconos, of its module or of a method; nil when neither list has the name.
 function names.of_siconos(name)
   local instead = names.instead(names.module, name) or names.instead(names.methods, name)
   return instead and ("'%s' is a name of Siconos; %s"):format(name, place(instead)) or nil
 end
 
--- For a module's table `t` that has no such name.
+-- The message for the table `t` of a module, which does not have the name.
 function names.of_module(who, t, name)
   return (message(who, "", name, names.instead(names.module, name), sorted_keys(t)))
 end
 
--- For an object of a class, whose methods are in the table `methods`.
+-- The message for an object of a class, whose methods are in the table `methods`.
 function names.of_object(class, methods, name)
   return (message(class, "method ", name, names.instead(names.methods, name), sorted_keys(methods)))
 end
 
 local MOST = 16 -- names in a message: two lines of a terminal
 
--- The same for a class that is written in Lua, with a list of its methods where none is near.
+-- The same for a class that is written in Lua. When no method has a name that is near, it lists the methods.
 function names.of_class(class, methods, name)
   local list = sorted_keys(methods)
   local text, open = message(class, "method ", name, names.instead(names.methods, name), list)
@@ -208,8 +210,8 @@ function names.of_class(class, methods, name)
     #list > MOST and (" and %d more"):format(#list - MOST) or "")
 end
 
--- A metatable's __index for a module's table: a name that is not there is an error. A name that begins with an
--- underscore, and what is no name, is nil as anywhere.
+-- An __index for the table of a module: it raises for a name that the table does not have. Two kinds of keys give
+-- nil as in any table: names that begin with an underscore, and keys that are not strings.
 function names.strict(who)
   return function(t, name)
     if type(name) ~= "string" or name:find "^_" then return nil end

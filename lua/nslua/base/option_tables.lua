@@ -1,13 +1,14 @@
 -- nslua.base.option_tables: the names in option tables, in one spelling everywhere.
 --
--- Names are written in snake_case. Another spelling works too, when it stands in the list below. An old spelling of
--- nslua is told of once per process, on the error output, and works until 1.0. A name of another library is an alias:
--- it works for good, and nothing is said.
+-- Names are written in snake_case. Other spellings work too, when they are in the list below. An old spelling of
+-- nslua works until 1.0; the first use of it in a process prints a line on the error output. A name that another
+-- library has is an alias: it works without a message, and will go on working.
 
 local tables = {}
 
--- { another spelling, the name here, the library that writes it so (none: an old spelling of nslua) }. A row counts
--- where the second name is an option and the first is not; `of` restricts it to the functions with this word.
+-- Each row is { other spelling, name, library }; without a library it is an old spelling of nslua. A row applies to
+-- a function that has an option of the name and none of the other spelling. `of`: it applies only to functions whose
+-- message begins with a text that holds this word.
 tables.spellings = {
   { "maxIterations", "max_iterations" }, -- LCP, Relay, MLCP, FrictionContact ...
   { "every", "record" }, -- run, without a checkpoint
@@ -31,9 +32,9 @@ tables.spellings = {
   { "name", "label", of = "series" }, -- of a time plot
 }
 
-local told = {} -- old spellings of which something was said
+local told = {} -- old spellings that have been reported
 
--- Says once per process how an old spelling is written now.
+-- Prints how an old spelling is written now, once per process.
 function tables.tell(who, old, new)
   if told[old] then return end
   told[old] = true
@@ -47,7 +48,8 @@ local function list_of(known)
   return list, set
 end
 
--- What `key` is called among the names of the set, and whether it is an old spelling of that; nil for no option.
+-- The name in the set that `key` is another spelling of, and whether it is an old spelling of nslua; nil when there
+-- is none.
 local function respelled(key, set, who)
   for _, row in ipairs(tables.spellings) do
     local fits = row[1] == key and set[row[2]] and (not row.of or who:find(row.of, 1, true))
@@ -55,9 +57,9 @@ local function respelled(key, set, who)
   end
 end
 
--- The options with all names as they are written here: the table itself where it has no other spelling, else a copy.
--- known: the names in a text. A name that is not among them stays. Returns nil and a message when an option is given
--- in two spellings.
+-- Returns the options with other spellings replaced: the same table when there are none, else a copy. known: the
+-- names of the options, as a text. A key that is not known stays as it is. Returns nil and a message when one option
+-- is given in two spellings.
 function tables.respell(options, known, who)
   local _, set = list_of(known)
   local copy
@@ -78,8 +80,8 @@ function tables.respell(options, known, who)
   return copy and setmetatable(copy, getmetatable(options)) or options
 end
 
--- The same for a table that may hold these names alone, and elements from 1 on where `list` says so. Another name is
--- a mistake as well: nil and a message, which lists what is known.
+-- As respell(), and also returns nil and a message for a key that is not known; the message lists the known names.
+-- With `list` the table may have elements 1, 2, ... too.
 function tables.check(options, known, who, list)
   local result, message = tables.respell(options, known, who)
   if not result then return nil, message end

@@ -1,5 +1,5 @@
--- nslua.base.series: columns of numbers over a time, in whatever has them: recorded runs, results of ns.solve_ivp and
--- ns.dae, files that ns.load has read.
+-- nslua.base.series: columns of numbers over a time. Recorded runs, results of ns.solve_ivp and ns.dae, and files
+-- that ns.load has read all have them.
 local core = require "nslua.core"
 local where = require "nslua.base.where"
 
@@ -26,7 +26,7 @@ end
 
 local function is_result(sol) return type(sol) == "table" and getmetatable(sol) == meta end
 
--- The same of a result; nil for anything else.
+-- The same for a result of ns.solve_ivp or ns.dae; nil for anything else.
 function series.columns(sol)
   if is_result(sol) then return series.split(sol) end
 end
@@ -57,7 +57,7 @@ function series.over_time(sol)
     end
   end
   columns.t = sol:column(time)
-  -- a column that has another name too, lambda1 of "tyre.lambda"
+  -- a column may have a second name: lambda1 is also "tyre.lambda"
   setmetatable(columns, { __index = function(_, name)
     if type(name) ~= "string" then return nil end
     local found, column = where.try(function() return sol:column(name) end)

@@ -24,10 +24,12 @@ local function passed(good, first, ...)
   return good, first, ...
 end
 
--- pcall for what asks whether something fits: that memory ran out is no answer, and raised.
+-- As pcall, for a call that tests whether its arguments are good. An error about lack of memory is not an answer to
+-- that question: it is raised.
 function where.try(f, ...) return passed(pcall(f, ...)) end
 
--- A text without the place that `fail` put before it; `who` is what the message itself begins with.
+-- A message without the place "file:line: " that `fail` put before it. `who` is the first word of the message
+-- itself.
 function where.bare(message, who) return (message:gsub("^[^\n]-:%d+: (" .. who .. ": )", "%1", 1)) end
 
 local function told(who, good, first, ...)
@@ -38,12 +40,13 @@ local function told(who, good, first, ...)
   error(message, 0)
 end
 
--- Calls a function in C: what it says itself, "WHO: ...", is raised with the user's place, what a callback raises as
--- it is.
+-- Calls a function in C. An error of the function itself begins with "WHO: ": it is raised with the place in the
+-- user's code. An error of a callback is raised unchanged.
 function where.call(who, f, ...) return told(who, pcall(f, ...)) end
 
--- Lets the methods of a class, whose table is the metatable of its objects, refuse what is none of them: fig.show(),
--- ax.plot(t, x), a point in place of the colon. `noun` says what was expected, `name` stands for it in the example.
+-- Makes the methods of a class check their self, so that fig.show() and ax.plot(t, x), with a point in place of the
+-- colon, raise. The table of the class is the metatable of its objects. In the message `noun` is what was expected
+-- and `name` a variable in an example. It also makes unknown methods raise, as strict() does.
 function where.methods(class, noun, name)
   for key, method in pairs(class) do
     if type(method) == "function" and not key:find "^__" and key ~= "new" then
@@ -58,8 +61,9 @@ function where.methods(class, noun, name)
   where.strict(class)
 end
 
--- __index of a class: raises for a method that it does not have, in code of the user. Files of nslua get nil, since
--- they ask for fields that need not be there; so does everybody for a name in `fields` and one that begins with "_".
+-- An __index for a class: when code of the user asks for a method that the class does not have, it raises. Files of
+-- nslua get nil, since they may ask for a field that is not set. Names in the set `fields`, and names that begin
+-- with "_", give nil to everybody.
 function where.missing(class, name, kind, fields)
   if type(name) ~= "string" or fields and fields[name] or name:find "^_" or is_ours(debug.getinfo(2, "S")) then
     return nil
@@ -67,8 +71,8 @@ function where.missing(class, name, kind, fields)
   error(require "nslua.base.names".of_class(kind, class, name), 2)
 end
 
--- Lets the objects of a class, whose table is their __index, raise for a method that the class does not have. fields:
--- names, as a text, of fields that the user may ask for when they are not there.
+-- Makes the objects of a class raise for a method that the class does not have. The table of the class must be their
+-- __index. fields (a text): names of fields that a user may read although they may be nil.
 function where.strict(class, fields)
   local set, kind = {}, class.__name
   for name in (fields or ""):gmatch "%S+" do set[name] = true end

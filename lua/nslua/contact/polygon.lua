@@ -4,16 +4,17 @@
 --   square.vertices    --> { {0, 0}, {1, 0}, {1, 1}, {0, 1} }, counterclockwise
 --   square:area()      --> 1
 --
--- A row { a1, a2, b } is the half-plane a1 x + a2 y <= b; intersection(H, k) takes the rows of a matrix and a vector,
--- H (x, y) <= k. The result has
---   vertices    the corners counterclockwise: { x, y } each. A bounded one starts at its lowest (of two, the left)
---   rays        of an unbounded one the directions { dx, dy } of unit length in which its boundary comes from
---               infinity to the first vertex and leaves from the last one; empty otherwise, and for the whole plane
---   edges       in the same order: { point, direction, from, to, row }: a point on the edge's line, the unit
---               direction, its ends (nil at infinity), and the number of the half-plane
+-- A row { a1, a2, b } is the half-plane a1 x + a2 y <= b; intersection(H, k) takes the rows of a matrix and a
+-- vector, H (x, y) <= k. The result has
+--   vertices    the corners { x, y }, counterclockwise. When bounded, the first is the lowest (the left one of two)
+--   rays        when unbounded, the unit directions { dx, dy } along which the boundary comes from infinity to the
+--               first vertex and leaves from the last one. Empty when bounded, and for the whole plane
+--   edges       in the same order, { point, direction, from, to, row }: a point on the line of the edge, the unit
+--               direction, the two ends (nil at infinity), and the number of the half-plane
 --   dimension   2, 1 (segment, ray, line), 0 (a point), -1 when it is empty
 --   bounded, empty
--- Each line is cut by all other half-planes (n^2 operations). Places closer than 1e-12 of the data's size are one.
+-- Each line is cut by all other half-planes (n^2 operations). Points that are closer than 1e-12 times the size of
+-- the data count as one point.
 
 local format = require "nslua.core".number_support.format
 local where = require "nslua.base.where"
@@ -62,15 +63,15 @@ local function read_rows(H, k)
   return rows
 end
 
--- The same half-plane with numbers whose squares and products are no nearer to the ends of their range.
+-- The same half-plane, scaled where that is needed so that squares and products of its numbers stay in range.
 local function scaled(row)
   local most = math.max(math.abs(row.a), math.abs(row.b))
   if most == 0 or most > 1e-70 and most < 1e70 then return row end
   return { a = row.a / most, b = row.b / most, c = row.c / most }
 end
 
--- Lines with unit normals (nx, ny) at distance d. Rows 0 x + 0 y <= b are left out; false when one of them can't
--- hold.
+-- The lines nx x + ny y = d with unit normals. Rows 0 x + 0 y <= b are left out; the result is false when one of
+-- these cannot hold (b < 0).
 local function normalise(rows)
   local lines = {}
   for i, row in ipairs(rows) do
@@ -84,7 +85,8 @@ local function normalise(rows)
   return lines
 end
 
--- The common point of two lines, from the numbers as given; the same to the last bit in either order.
+-- The common point of two lines, computed from the numbers as they were given. The result has the same bits when the
+-- lines are swapped.
 local function crossing(p, q)
   if p.number > q.number then p, q = q, p end
   local a, b = p.row, q.row
@@ -92,8 +94,8 @@ local function crossing(p, q)
   return { (a.c * b.b - a.b * b.c) / det + 0.0, (a.a * b.c - a.c * b.a) / det + 0.0 }
 end
 
--- The part of line p that satisfies every half-plane: an edge with from and to (lines, nil at infinity) and its
--- length; nil when there is none. The inside lies on the left of the direction.
+-- The part of line p that satisfies every half-plane: an edge with its length and with the lines `from` and `to`
+-- that end it (nil at infinity). nil when there is no such part. The inside is on the left of the direction.
 local function cut(p, lines, tolerance)
   local dx, dy = -p.ny, p.nx
   local px, py = p.d * p.nx, p.d * p.ny
@@ -152,7 +154,7 @@ local function collect_vertices(edges, tolerance)
   return vertices
 end
 
--- Whether two edges lie on one line: what is between them is a segment, a ray or a line.
+-- Whether two edges lie on one line, so that the set is a segment, a ray or a line.
 local function is_flat(edges, tolerance)
   if #edges ~= 2 then return false end
   local p, q = edges[1], edges[2]
@@ -218,7 +220,7 @@ function polygon.intersection(H, k)
   return new(rows, lines, { vertices = { touch }, dimension = touch and 0 or -1, bounded = true })
 end
 
--- The area: infinite for an unbounded one of dimension 2, 0 for what has no inside.
+-- The area: infinite when unbounded and of dimension 2, 0 when the dimension is less than 2.
 function Polygon:area()
   if self.dimension < 2 then return 0.0 end
   if not self.bounded then return huge end
@@ -231,8 +233,8 @@ function Polygon:area()
   return twice / 2
 end
 
--- polygon:contains(x, y [, margin]) or contains({x, y} [, margin]): whether the point satisfies every half-plane, as
--- far as `margin` (default 0) outside; a negative margin asks for a distance to the boundary.
+-- polygon:contains(x, y [, margin]) or contains({x, y} [, margin]): whether the point satisfies every half-plane, or
+-- is at most `margin` (default 0) outside. A negative margin requires that distance from the boundary, inside.
 function Polygon:contains(x, y, margin)
   if type(x) == "table" or type(x) == "userdata" then
     local good, x1, x2 = where.try(function() return x[1], x[2] end)
@@ -253,7 +255,7 @@ function Polygon:contains(x, y, margin)
   return true
 end
 
--- The part inside the rectangle [x0, x1] x [y0, y1]: to draw an unbounded one.
+-- The part inside the rectangle [x0, x1] x [y0, y1]; with it an unbounded polygon can be drawn.
 function Polygon:clip(x0, x1, y0, y1)
   for i, name in ipairs { "x0", "x1", "y0", "y1" } do
     local v = ({ x0, x1, y0, y1 })[i]

@@ -9,10 +9,11 @@
 --   contacts:add_sphere(ds, R)   contacts:add_box(ds, lx, ly, lz)   contacts:add_plane(floor)
 --   for k, t in simu:steps() do contacts:update() ... end
 --
--- The relations are NewtonEuler3DR, with the rows gap and two tangents, for NewtonImpactFrictionNSL(en, et, mu, 3);
--- with 1 as the last argument NewtonEuler1DR, with the gap alone, for NewtonImpactNSL. They are evaluated in C. The
--- manager takes what its law needs; it works as the one in the plane. Boxes touch planes alone, spheres of bodies and
--- of particles only their like: what would pass through something else is refused.
+-- The relations are NewtonEuler3DR, whose rows are the gap and two tangents, for NewtonImpactFrictionNSL(en, et, mu,
+-- 3). With 1 as the last argument they are NewtonEuler1DR, with only the gap, for NewtonImpactNSL. They are
+-- evaluated in C. The manager makes the relations that its law needs, and works as the one in the plane. Boxes touch
+-- only planes. Spheres of bodies touch spheres of bodies, and spheres of particles those of particles. A shape that
+-- would pass through another one is refused.
 
 local format = require "nslua.core".number_support.format
 local where = require "nslua.base.where"
@@ -151,7 +152,7 @@ return function(ns, contact, parts)
     return setmetatable({
       nsds = options.nsds, law = law, rows = tointeger(size), reach = positive("space", "reach", options.reach),
       spheres = {}, planes = {}, boxes = {}, given = {}, shapes = {},
-      active = {}, at = {}, made = {}, relations = {}, -- as in the plane
+      active = {}, at = {}, made = {}, relations = {}, -- as in contact.lua
     }, Space)
   end
 
@@ -257,7 +258,8 @@ return function(ns, contact, parts)
     end
   end
 
-  -- Links and unlinks; to be called before the first step and between steps. Returns the number of contacts linked.
+  -- Links and unlinks contacts. Call it before the first step and between steps. Returns the number of linked
+  -- contacts.
   function Space:update()
     parts.check_self("update", self, Space)
     parts.forget_unlinked(self)

@@ -1,8 +1,9 @@
--- nslua.film.canvas: what draw(frame, canvas) draws on. It keeps what was drawn, for the player of a page.
+-- nslua.film.canvas: the canvas on which draw(frame, canvas) draws. It records what is drawn, for the player of a
+-- page.
 --
--- A frame is a shape, the list of what is drawn with which style, and the numbers that go with it. Frames of one
--- shape share it, and share the numbers that do not change. Coordinates are those of the world, y upwards; widths of
--- lines and sizes of letters and points are pixels.
+-- A frame has a shape and numbers. The shape is the list of operations with their styles; the numbers are
+-- coordinates. Frames of the same shape share the shape, and the numbers that do not change. Coordinates are those
+-- of the world, y upwards. Widths of lines and sizes of letters and points are in pixels.
 
 local colours = require "nslua.plot.style"
 local number = require "nslua.core".number_support
@@ -88,7 +89,7 @@ local Canvas = {}
 Canvas.__index = Canvas
 Canvas.__name = "canvas"
 
--- A canvas with nothing on it.
+-- An empty canvas.
 function canvas.new()
   return setmetatable({
     ops = {}, op_index = {}, texts = {}, text_index = {}, shapes = {}, shape_index = {}, frames = {},
@@ -138,7 +139,7 @@ local function word(value)
   return math.type(value) == "float" and ("%a"):format(value) or tostring(value)
 end
 
--- The number of an operation with its style; equal ones share it.
+-- The number of an operation with its style. Equal operations have the same number.
 local function operation(self, kind, style, turned, name)
   style = check_keys(kind, style or no_style)
   local id = turned and kind .. " turned" or kind
@@ -154,7 +155,7 @@ local function operation(self, kind, style, turned, name)
   return self.op_index[id] or new_operation(self, id, kind, values, turned, name)
 end
 
--- The world holds the rectangle of half the size (rx, ry) about (x, y).
+-- Extends the bounds of the world to the rectangle about (x, y) of half width rx and half height ry.
 local function include(self, x, y, rx, ry)
   rx, ry = rx or 0, ry or rx or 0
   self.low_x, self.high_x = math.min(self.low_x, x - rx), math.max(self.high_x, x + rx)
@@ -167,7 +168,7 @@ local function check_style(who, style)
 end
 
 local function put(self, kind, style, numbers, turned, name)
-  if not self.key then fail("%s: a canvas takes nothing outside of draw", kind) end
+  if not self.key then fail("%s: a canvas can be drawn on only inside draw", kind) end
   local op = operation(self, kind, check_style(kind, style), turned, name)
   self.key[#self.key + 1] = op .. ":" .. #numbers
   table.move(numbers, 1, #numbers, #self.numbers + 1, self.numbers)
@@ -200,7 +201,7 @@ Canvas.ground = segment("ground", 0.02)
 
 local function is_list(value) return type(value) == "table" or type(value) == "userdata" end
 
--- Coordinates one after the other, from { {x, y}, ... }, or from lists xs, ys.
+-- A flat list of coordinates, from { {x, y}, ... } or from lists xs, ys.
 local function coordinates(who, a, b, least)
   local list, n = {}, is_list(a) and #a or -1
   if is_list(b) and not (type(b) == "table" and #b == 0) then
@@ -235,7 +236,7 @@ end
 Canvas.polyline = points("polyline", 1)
 Canvas.polygon = points("polygon", 2)
 
--- circle(x, y, r [, style]): with an angle, a radius is drawn that shows how it has turned.
+-- circle(x, y, r [, style]): with the option angle, a radius is drawn that shows how the circle has turned.
 function Canvas:circle(x, y, r, style)
   local list = finite_list("circle", "x y r", x, y, r)
   if r < 0 then fail("circle: r: expected a number not below 0, got %s", r) end
@@ -245,7 +246,7 @@ function Canvas:circle(x, y, r, style)
   put(self, "circle", style, list, angle and true)
 end
 
--- rectangle(x, y, width, height [, style]): (x, y) is its centre; angle turns it about that.
+-- rectangle(x, y, width, height [, style]): (x, y) is the centre; the option angle turns the rectangle about it.
 function Canvas:rectangle(x, y, width, height, style)
   local list = finite_list("rectangle", "x y width height", x, y, width, height)
   local angle = check_style("rectangle", style) and style.angle and finite(style.angle, "rectangle", "angle") or 0
@@ -286,7 +287,8 @@ function Canvas:text(x, y, text, style)
   put(self, "text", style, { list[1], list[2], index - 1 })
 end
 
--- trace(name, x, y [, style]): the path of the point of that name, up to this frame; with seconds, its last part.
+-- trace(name, x, y [, style]): the path of the point `name` up to this frame; with the option seconds, only its last
+-- part.
 function Canvas:trace(name, x, y, style)
   if type(name) ~= "string" then fail("trace: name: expected a string, got %s", show(name)) end
   local list = finite_list("trace", "x y", x, y)
@@ -310,7 +312,7 @@ function Canvas:finish()
   end
   local first, varies = self.shapes[index].first, self.shapes[index].varies
   for i, x in ipairs(self.numbers) do
-    if x ~= first[i] then varies[i] = true end -- of integers and floats of one value either will do
+    if x ~= first[i] then varies[i] = true end -- 1 and 1.0 are the same here
   end
   self.frames[#self.frames + 1] = { shape = index, numbers = self.numbers }
   self.key, self.numbers = nil, nil
@@ -333,8 +335,8 @@ local function runs(varies, size)
   return list
 end
 
--- What the page needs: operations, texts, shapes with all numbers of one frame, frames as (shape, offset of the
--- numbers that vary) pairs, and the numbers, in single precision where that is fine enough to be seen.
+-- The record for the page: operations; texts; shapes with all numbers of one frame; frames as pairs (shape, offset
+-- of the numbers that vary); the numbers, in single precision where nobody can see the difference.
 function Canvas:record()
   local data, shapes, frames = {}, {}, {}
   for i, shape in ipairs(self.shapes) do
@@ -355,7 +357,7 @@ function Canvas:record()
     precision = coarse and "f4" or "f8" }
 end
 
--- The rectangle of all that was drawn, { x0, x1, y0, y1 }, of positive size, with a margin.
+-- The rectangle { x0, x1, y0, y1 } around everything that was drawn, with a margin. Its sides are never 0.
 function Canvas:bounds()
   if self.low_x > self.high_x then return { -1, 1, -1, 1 } end
   local dx, dy = self.high_x - self.low_x, self.high_y - self.low_y

@@ -1,6 +1,7 @@
--- nslua.film.film: an animation as a GIF or an MP4. gnuplot draws each picture and ffmpeg puts them together. Without
--- ffmpeg, gnuplot alone makes a GIF, with rough edges. This file does what painter.js does on a page: it turns
--- everything into polygons, lines and labels, in pixels. Both programs get their data through pipes, without a shell.
+-- nslua.film.film: an animation as a GIF or an MP4. gnuplot draws each picture and ffmpeg puts them together.
+-- Without ffmpeg, gnuplot alone makes a GIF, with rough edges. This file does what painter.js does on a page: it
+-- turns everything into polygons, lines and labels, in pixels. Both programs get their data through pipes, without a
+-- shell.
 
 local colours = require "nslua.plot.style"
 local format = require "nslua.core".number_support.format
@@ -10,7 +11,7 @@ local film = {}
 
 local function fail(message, ...) error(format(message, ...), 0) end
 
--- "#rrggbb" of a colour; see-through ones as they look on paper.
+-- "#rrggbb" of a colour. A transparent colour is mixed with that of the paper.
 local function rgb(name, alpha)
   local value, mixed = tonumber((colours.page[name] or name):sub(2), 16), 0
   for shift = 16, 0, -8 do
@@ -38,13 +39,13 @@ function Picture:stroke(points, op, width)
     style = format("lines lc rgb '%s' lw %g %s", rgb(op.color or "ink", self.alpha), w, dash) }
 end
 
--- Fills, and strokes when there is a colour or no fill.
+-- Fills a polygon; draws its outline when it has a colour or no fill.
 function Picture:finish(points, op)
   if op.fill then self:fill(points, op.fill) end
   if op.color or not op.fill then self:stroke(points, op) end
 end
 
--- A label, whose words stand as they are.
+-- Adds a label. Its text is not interpreted.
 function Picture:label(x, y, words, style)
   local labels = self.labels
   local line = 'set label %d %s at %.2f,%.2f %s %s noenhanced front font "DejaVu Sans%s,%.1f" tc rgb "%s"'
@@ -115,7 +116,8 @@ function draw.text(p, op, n, texts)
     { align = op.align, size = size, bold = op.bold, color = op.color })
 end
 
--- From (x0, y0) a way of s along and a way of side across the segment, in pixels: a function, and the length.
+-- Returns a function (s, side) of the point s along and `side` across the segment from (x0, y0), in pixels, and the
+-- length of the segment.
 local function along(p, n)
   local x0, y0, x1, y1 = p.x(n[1]), p.y(n[2]), p.x(n[3]), p.y(n[4])
   local length = math.max(math.sqrt((x1 - x0) ^ 2 + (y1 - y0) ^ 2), 1e-9)
@@ -157,7 +159,7 @@ function draw.ground(p, op, n)
   p:stroke({ at(0, 0), at(length, 0) }, op)
 end
 
--- The path of the point up to this frame, or its last part, fading.
+-- Draws the path of the point up to this frame, or its last part, which fades.
 function draw.trace(p, op, n)
   local all, last = p.traces[op], p.frame
   local first = 1
@@ -280,9 +282,9 @@ local function clock(animation, k)
   return format(("t = %%.%df %s"):format(digits, (options.unit:gsub("%%", "%%%%"))), times[k])
 end
 
-local MOST = 20000 -- pictures
+local MOST = 20000 -- most pictures of a film
 
--- The numbers of the frames at the pictures' times.
+-- The number of the frame for each picture.
 local function chosen(animation, fps)
   local times, list, k = animation.times, {}, 1
   local step, i = animation.options.speed / fps, 0
@@ -307,7 +309,7 @@ unset key
 set clip two
 ]]
 
--- The plot of gnuplot is the box, in pixels, so that what leaves the box is cut.
+-- The plot area of gnuplot is the box of the picture, in pixels, so that gnuplot cuts what is outside.
 local function set_box(box, width, height)
   local lines = "set lmargin at screen %.9g\nset rmargin at screen %.9g\nset bmargin at screen %.9g\n"
     .. "set tmargin at screen %.9g\nset xrange [%d:%d]\nset yrange [%d:%d]\n"
@@ -341,7 +343,7 @@ local function first_line(message)
   return "no message"
 end
 
--- The output of a program; `missing`: what to say when it is not there (nil: nothing is returned then).
+-- The output of a program. When the program is not installed: raises `missing`, or returns nil when that is nil.
 local function run(process, file, program, input, missing)
   local result, message, absent = process.run(program, input)
   if absent and not missing then return nil end
@@ -383,14 +385,14 @@ local function gif_bytes(process, file, animation, size)
   return run(process, file, { "gnuplot", "--default-settings" }, all_commands(animation, size, terminal), no_gnuplot)
 end
 
--- f(...); what it raises has no position of this file.
+-- Calls f(...). An error gets no position in this file.
 local function call(f, ...)
   local good, result = pcall(f, ...)
   if not good then error(result, 0) end
   return result
 end
 
--- ffmpeg goes back in the file that it writes: to one in a directory of its own.
+-- ffmpeg seeks in the file that it writes, so it writes to a file in a temporary directory.
 local function mp4_bytes(process, file, animation, size)
   if not has(process, "ffmpeg") then fail("animation: '%s': %s", file, no_ffmpeg) end
   call(process.check, file)

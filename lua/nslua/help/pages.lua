@@ -1,9 +1,8 @@
 -- nslua.help.pages: the reference, pages of Markdown, taken apart into sections, blocks and names; shown as text.
 --
--- An entry is a section of its own: see nslua.help.entry. Elsewhere:
--- A block is a paragraph, an item of a list, a row of a table or a piece of code. It tells of the names in its code
--- spans: `ns.NAME...` anywhere, `:METHOD(...)` of the classes in the heading of its section, or of those that it
--- begins with, "Of `A`, `B` and `C`: `:method()`", else `object:method`.
+-- A block is a paragraph, an item of a list, a row of a table or a piece of code. A section is an entry (see
+-- nslua.help.entry), or text. Its heading may name classes in code spans, "Methods of `A`, `B`": the entries below it
+-- tell of their methods.
 local entries = require "nslua.help.entry"
 
 local pages = {}
@@ -90,46 +89,6 @@ end
 
 -- ---- names ----
 
-local STARTS = 4 -- the weight of a name at the start of its block
-
--- The classes that a block of methods tells of.
-local function classes_of(block)
-  local own = block.kind == "item" and block[1]:match "^Of (`[^:]*`): "
-  if not own then return block.section.classes end
-  local classes = {}
-  for name in own:gmatch "`([^`]+)`" do classes[#classes + 1] = name end
-  return classes
-end
-
--- How much a span looks like the place where its name is told of: at the start of a row or an item, with arguments;
--- what tells of a method only mentions it.
-local function weight(block, span)
-  if block.kind == "item" and block[1]:find "^`:" then return 0 end
-  local has_arguments = span.code:find "[%({]" and 2 or 0
-  local starts = span.at <= 3 and STARTS or 0
-  local kind = block.kind == "row" and 2 or block.kind == "item" and 1 or 0
-  return starts + has_arguments + kind
-end
-
-local function add_name(book, name, block, span)
-  local known = book.entries[name]
-  local mine = weight(block, span)
-  if not known then book.names[#book.names + 1] = name end
-  if not known or mine > known.weight then
-    book.entries[name] = { name = name, block = block, section = block.section, signature = span.code, weight = mine }
-  end
-end
-
-local function add_method(book, name, block, span)
-  local list = book.methods[name] or {}
-  book.methods[name] = list
-  for _, known in ipairs(list) do
-    if known.block == block then return end
-  end
-  list[#list + 1] = { name = name, block = block, section = block.section, signature = span.code,
-    receiver = span.code:match "^([%a_]+):", classes = classes_of(block) }
-end
-
 -- The entry of a section, under the names in its heading.
 local function read_entry(book, section)
   local e = entries.read(section, section.heading, section.parent.classes)
@@ -138,28 +97,16 @@ local function read_entry(book, section)
   for _, signature in ipairs(e.signatures) do
     local name = signature:match "^ns%.([%a_][%w_.]*)"
     local method = signature:match "^[%a_]+:([%a_][%w_]*)"
-    local known = book.entries[name]
-    if name and not (known and known.entry) then
-      if not known then book.names[#book.names + 1] = name end
-      book.entries[name] = { name = name, section = section, signature = signature, entry = e, weight = math.huge }
+    if name and not book.entries[name] then
+      book.names[#book.names + 1] = name
+      book.entries[name] = { name = name, section = section, signature = signature, entry = e }
     elseif method then
       local list = book.methods[method] or {}
       book.methods[method] = list
       if not list[#list] or list[#list].section ~= section then
-        list[#list + 1] = { name = method, section = section, signature = signature, receiver = e.receiver, entry = e,
-          classes = e.classes }
+        list[#list + 1] = { name = method, section = section, signature = signature, entry = e, classes = e.classes }
       end
     end
-  end
-end
-
-local function read_names(book, block)
-  if block.kind == "code" then return end
-  for _, span in ipairs(entries.spans(block.kind == "row" and block.cells[1] or block[1])) do
-    local name = span.code:match "^ns%.([%a_][%w_.]*)"
-    local method = span.code:match "^[%a_]*:([%a_][%w_]*)"
-    if name then add_name(book, name:gsub("%.$", ""), block, span) end
-    if method then add_method(book, method, block, span) end
   end
 end
 
@@ -170,8 +117,8 @@ local function text_of(section)
   return table.concat(parts, "\n")
 end
 
---- Markdown taken apart, a list of pages: {sections=, entries= (by name without "ns."), methods= (by name, a list),
---- names=}.
+--- Pages of Markdown taken apart: {sections=, entries= (by name without "ns."), methods= (by name, a list), names=,
+--- of_class= (sections on the methods of a class)}.
 function pages.parse(texts)
   local book = { sections = {}, entries = {}, methods = {}, names = {}, of_class = {} }
   for _, text in ipairs(texts) do
@@ -181,7 +128,6 @@ function pages.parse(texts)
   for _, section in ipairs(book.sections) do
     section.text = text_of(section)
     if section.heading then read_entry(book, section) end
-    for _, block in ipairs(section.heading and {} or section.blocks) do read_names(book, block) end
     for _, class in ipairs(section.classes) do
       book.of_class[class] = book.of_class[class] or {}
       table.insert(book.of_class[class], section)
@@ -256,43 +202,8 @@ local function show_blocks(blocks, width)
   return table.concat(parts)
 end
 
-local function index_of(section, block)
-  for i, other in ipairs(section.blocks) do
-    if other == block then return i end
-  end
-end
-
--- Whether a paragraph begins to tell of something else.
-local function turns(block)
-  local kind = block.kind
-  return kind == "item" or kind == "paragraph" and block[1]:find "^`ns%." or kind == "row" and not block.header
-end
-
--- The block of an entry, and after a paragraph what belongs to it: of a list the items, when the first one tells of a
--- method of what the entry makes, `model:solve()` of numerics.model.
-local function show_old_entry(entry, width)
-  local section, block = entry.block.section, entry.block
-  local list, at = { block }, index_of(section, block) + 1
-  local method, listed = "^`" .. entry.name:match "[%w_]+$" .. ":", false
-  local function belongs(other)
-    listed = other.kind == "item" and (listed or other[1]:find(method) ~= nil)
-    return listed or not turns(other)
-  end
-  while block.kind == "paragraph" and section.blocks[at] and belongs(section.blocks[at]) do
-    list[#list + 1], at = section.blocks[at], at + 1
-  end
-  if block.kind == "row" then
-    for _, other in ipairs(section.blocks) do
-      local another = other.kind == "row" and other.cells[1]:find "^`ns%."
-      if other.kind ~= "code" and other.header ~= block.header and not another then list[#list + 1] = other end
-    end
-  end
-  return show_blocks(list, width)
-end
-
 -- The signatures, the classes of a method, and the blocks of an entry.
 local function show_entry(known, width)
-  if not known.entry then return show_old_entry(known, width) end
   local heads = {}
   for _, span in ipairs(entries.spans(known.section.heading)) do
     heads[#heads + 1] = pages.wrap(span.code, width, "", "    ")
@@ -310,20 +221,12 @@ local function is_in(name, list)
   return false
 end
 
--- The signatures of the methods that the sections of a class tell of.
+-- The signatures of the methods of a class.
 local function show_methods(book, class, width)
-  local list, seen = {}, {}
-  for _, section in ipairs(book.of_class[class] or {}) do
-    for _, block in ipairs(section.blocks) do
-      local fits = block[1] and block.kind ~= "code" and is_in(class, classes_of(block))
-      for _, span in ipairs(fits and entries.spans(block[1]) or {}) do
-        local name = span.code:match "^:([%w_]+)"
-        if name and not seen[name] then seen[name], list[#list + 1] = true, span.code end
-      end
-    end
-  end
-  for _, other in ipairs(book.sections) do
-    for _, span in ipairs(other.entry and is_in(class, other.entry.classes) and entries.spans(other.heading) or {}) do
+  local list = {}
+  for _, section in ipairs(book.sections) do
+    local has = section.entry and is_in(class, section.entry.classes)
+    for _, span in ipairs(has and entries.spans(section.heading) or {}) do
       list[#list + 1] = span.code:match ":.*$"
     end
   end
@@ -336,14 +239,15 @@ local function show_class(book, class, width)
   local list = {}
   for _, section in ipairs(book.of_class[class]) do
     for _, block in ipairs(section.blocks) do
-      if block.kind == "paragraph" and not block[1]:find "^`ns%." then list[#list + 1] = block end
+      if block.kind == "paragraph" then list[#list + 1] = block end
     end
   end
   return #list > 0 and show_blocks(list, width) or nil
 end
 
 local function show_section(book, section, width)
-  local parts = { pages.wrap(section.title, width, "", ""), show_blocks(section.blocks, width) }
+  local parts = { pages.wrap(section.title, width, "", "") }
+  if #section.blocks > 0 then parts[2] = show_blocks(section.blocks, width) end
   for _, other in ipairs(book.sections) do
     if other.parent == section and other.entry then
       local signatures = {}
@@ -367,32 +271,17 @@ local function where(section)
   return ("(help \"%s\" shows the page)"):format(pages.top(section).title)
 end
 
--- Whether an entry tells of the method of an object with this name.
-local function of_receiver(book, method, object)
-  for _, found in ipairs(book.methods[method] or {}) do
-    if found.entry and found.receiver == object then return true end
-  end
-  return false
-end
-
--- The method, of one class, or (class nil) of all that have it. What tells of methods of a class comes first; what
--- mentions `object:method` in a text comes after it, of one object alone when `object` is given.
+-- The method, of one class, or (class nil) of all that have it; of those whose objects are called `object` when there
+-- are such.
 local function method_answer(book, class, method, width, object)
-  local told, mentioned = {}, {}
+  local told, own = {}, {}
   for _, found in ipairs(book.methods[method] or {}) do
-    local classes = found.classes
-    local list = (#classes > 0 or found.entry or not found.receiver) and told or mentioned
-    local of_object = not object or list == told or found.receiver == object
-    if found.entry then
-      local own = object and of_receiver(book, method, object)
-      local fits = class == nil and (not own or found.receiver == object) or is_in(class, classes)
-      if fits then list[#list + 1] = show_entry(found, width) end
-    elseif of_object and (class == nil or found.receiver == class or is_in(class, classes)) then
-      local of = class or #classes > 0 and table.concat(classes, ", ") or found.block.section.title
-      list[#list + 1] = pages.wrap(of, width, "", "") .. "\n" .. show(found.block, width)
+    if class == nil or is_in(class, found.classes) then
+      local list = found.entry.receiver == object and own or told
+      list[#list + 1] = show_entry(found, width)
     end
   end
-  table.move(mentioned, 1, #mentioned, #told + 1, told)
+  if #own > 0 then told = own end
   return #told > 0 and table.concat(told, "\n\n") or nil
 end
 
@@ -407,32 +296,36 @@ local function show_room(book, room, width)
   return "ns." .. room .. ":\n" .. pages.wrap(list, width, "  ", "  ", "  ")
 end
 
-local function entry_answer(book, name, width)
-  local room, entry, methods = show_room(book, name, width), book.entries[name], show_methods(book, name, width)
-  if room and not (entry and entry.weight >= STARTS) then return room end
-  if not entry and not methods then return nil end
-  local parts = {}
-  parts[1] = entry and show_entry(entry, width) or not entry and show_class(book, name, width) or nil
-  parts[#parts + 1] = room
-  parts[#parts + 1] = methods
-  parts[#parts + 1] = where(entry and entry.section or book.of_class[name][1])
-  return table.concat(parts, "\n\n")
-end
+local main_answer
 
 -- The answers for the names that end in `.last`.
 local function member_answer(book, last, width)
   local parts = {}
   for _, name in ipairs(book.names) do
-    if name:match "%.([%w_]+)$" == last then parts[#parts + 1] = entry_answer(book, name, width) end
+    if name:match "%.([%w_]+)$" == last then parts[#parts + 1] = main_answer(book, name, width) end
   end
   return #parts > 0 and table.concat(parts, "\n\n") or nil
+end
+
+-- The entry of a name, what is in the table of this name, the methods of the class of this name.
+function main_answer(book, name, width)
+  local known, class = book.entries[name], book.of_class[name]
+  local parts, methods = {}, show_methods(book, name, width)
+  if not known and not methods then return nil end
+  parts[1] = known and show_entry(known, width) or class and show_class(book, name, width) or
+    member_answer(book, name, width)
+  parts[#parts + 1] = show_room(book, name, width)
+  parts[#parts + 1] = methods
+  local section = known and known.section or class and class[1]
+  parts[#parts + 1] = section and where(section)
+  return table.concat(parts, "\n\n")
 end
 
 --- What the book says of a name, or nil.
 function pages.answer(book, name, width)
   local short = name:gsub("^ns%.", "")
   local class, method = short:match "^(.-)[:.]([%a_][%w_]*)$"
-  local text = entry_answer(book, short, width)
+  local text = main_answer(book, short, width)
   if not text and class and class ~= "" then
     if short:find(":", 1, true) and not book.of_class[class] then -- the name of a variable
       text = method_answer(book, nil, method, width, class) or method_answer(book, nil, method, width) or

@@ -20,7 +20,7 @@ return function(ns, System, Body, core)
     return name
   end
 
-  -- A function of (t, q) out of a function or an object with one (a point of a frame).
+  -- A function of (t, q), from a function or from a point or frame of nslua.mechanics.frames.
   local function placed(sys, value, who, what)
     local meta = getmetatable(value)
     if meta ~= nil and (meta == kinds.origin or meta == kinds.frame) then return value:in_system(sys) end
@@ -30,7 +30,7 @@ return function(ns, System, Body, core)
     return motion.plain(value)
   end
 
-  -- Flattens a matrix given as rows; nine numbers stay.
+  -- A function that returns nine numbers, also where f returns a 3 x 3 matrix as rows.
   local function flat(f)
     return function(t, q)
       local R = f(t, q)
@@ -39,9 +39,10 @@ return function(ns, System, Body, core)
     end
   end
 
-  -- Equations that were made of a system hold its coordinates and constraints as they were then.
+  -- Raises when equations have been made of the system: they would not know of coordinates or constraints added
+  -- later.
   function core.check_open(sys, who)
-    if sys.made then fail("%s: it comes too late: %s has made equations of the system", who, sys.made) end
+    if sys.made then fail("%s: too late: %s has already made equations of the system", who, sys.made) end
   end
 
   local function add_body(sys, o, kind)
@@ -51,7 +52,8 @@ return function(ns, System, Body, core)
     for _, other in ipairs(sys.bodies) do
       if other.name == name then fail("%s: there is a body of that name", who) end
     end
-    -- false: what this body does not have; a field that is nil would be looked for in the class, again and again
+    -- false stands for "this body has none". With nil, each access would look for a method of that name in the
+    -- class.
     local body = setmetatable({ name = name, system = sys, mass = number(o.mass, who, "mass", 0),
       coordinates = false, quaternion = false, turn = false, rotation = false }, Body)
     sys.bodies[#sys.bodies + 1] = body
@@ -94,7 +96,7 @@ return function(ns, System, Body, core)
     return body
   end
 
-  -- The orientation of the quaternion q[k + 1] .. q[k + 4], scalar first; nine numbers, by rows.
+  -- The rotation matrix (nine numbers, by rows) of the quaternion q[k + 1] .. q[k + 4], scalar first.
   local function quaternion_turn(k)
     return function(_, q)
       local w, x, y, z = q[k + 1], q[k + 2], q[k + 3], q[k + 4]
@@ -122,7 +124,8 @@ return function(ns, System, Body, core)
     end, 1)
   end
 
-  -- A body with coordinates of its own, after those that are there: x, y, angle, or x, y, z and a unit quaternion.
+  -- Adds a body with coordinates of its own, after the existing ones: x, y, angle in the plane; x, y, z and a unit
+  -- quaternion in space.
   function System:free_body(o)
     o = take_options(o, "free_body", "name mass inertia")
     local inertia = take_inertia(self, o, "free_body")
@@ -135,7 +138,8 @@ return function(ns, System, Body, core)
     return body
   end
 
-  -- The function (t, q) of the place of a point that is fixed in the body at p (the body's axes).
+  -- Body:point(p) returns the position, as a function of (t, q), of the point that is fixed in the body at p (in the
+  -- axes of the body).
   local function numbers_of(x, n, name, what)
     if type(x) ~= "table" and type(x) ~= "userdata" or not where.try(length, x) or #x < n then
       fail("body '%s': %s: expected %d numbers, got %s", name, what, n, describe(x))
@@ -186,7 +190,7 @@ return function(ns, System, Body, core)
     sys.actions[#sys.actions + 1] = action
   end
 
-  -- A force or torque as a function of (t, q, v): a constant is one too.
+  -- A force or torque as a function of (t, q, v), also when it is constant.
   local function value_of(value, n, who)
     if is_callable(value) then return value end
     local constant = list(value, n, who, "value")

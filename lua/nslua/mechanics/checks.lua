@@ -9,7 +9,7 @@ local where = require "nslua.base.where"
 return function(ns, core)
   local function fail(text, ...) where.fail(format("mechanics: " .. text, ...)) end
 
-  -- What an error of this or another quantity says, to be raised again with a name before it.
+  -- The message of an error without its place and without "mechanics: ", so that it can be raised with another name.
   local function said(message) return (where.bare(message, "mechanics"):gsub("^mechanics: ", "")) end
 
   -- Whether a 3 x 3 matrix is a rotation.
@@ -18,7 +18,7 @@ return function(ns, core)
   -- Whether A x = b can be solved, and x.
   local function solvable(A, b) return where.try(ns.solve, A, b) end
 
-  -- The columns of A whose numbers are in a list.
+  -- The matrix of the columns of A that the list `numbers` selects.
   local function columns(A, numbers)
     local out = ns.zeros(#A, #numbers)
     for k, j in ipairs(numbers) do
@@ -37,7 +37,7 @@ return function(ns, core)
   end
 
   local function take_options(o, who, names)
-    if type(o) ~= "table" or rawget(o, "system") ~= nil then -- a body is no table of options
+    if type(o) ~= "table" or rawget(o, "system") ~= nil then -- a body is not a table of options
       fail("%s: expected an option table, got %s", who, type(o) == "table" and describe(o) or type(o))
     end
     local result, message = option_tables.check(o, names, who)
@@ -45,7 +45,7 @@ return function(ns, core)
     return result
   end
 
-  -- Vectors and matrices, which can be called for their slices, are no functions.
+  -- Whether f is a function. Vectors and matrices are not, although a call gives their slices.
   local function is_callable(f)
     local name, meta = getmetatable(f), debug.getmetatable(f)
     if type(name) == "string" and (name:find "vector" or name:find "matrix") then return false end

@@ -26,7 +26,8 @@ return function(ns, System, core)
     sys.settled = sys.n
   end
 
-  -- t, q and v (nil: none) as they were given, checked; who and level are for the names in errors: "0" of a start.
+  -- Checks t, q and v (v may be nil) and returns q and v as vectors. In errors they are called q .. level and v ..
+  -- level; level is "0" for a start.
   local function state(sys, t, q, v, who, level)
     who, level = who or "system", level or ""
     if sys.n == 0 then fail "system: it has no coordinates" end
@@ -43,13 +44,13 @@ return function(ns, System, core)
     return sys.held.size
   end
 
-  -- The antisymmetric part of R' D as a vector; R and D hold the rows of matrices.
+  -- The antisymmetric part of R' D as a vector. R and D are lists of nine numbers, by rows.
   local function spin(R, D)
     local function e(i, j) return R[i] * D[j] + R[3 + i] * D[3 + j] + R[6 + i] * D[6 + j] end
     return { (e(3, 2) - e(2, 3)) / 2, (e(1, 3) - e(3, 1)) / 2, (e(2, 1) - e(1, 2)) / 2 }
   end
 
-  -- The rotation of a spatial body: R and the Jacobian of its angular velocity, in its own axes.
+  -- For the rotation x of a body in space: the matrix R, and the Jacobian of its angular velocity in its own axes.
   local function spinning(x, t, q)
     local R, J9 = jacobian(x, t, q)
     local J = ns.zeros(3, #q)
@@ -62,7 +63,8 @@ return function(ns, System, core)
 
   local function add_mass(M, k, m) M[k][k] = M[k][k] + m end
 
-  -- Adds J' I J of the rotation of a body in space to M; of a quaternion the inertia of its length too.
+  -- Adds J' I J of the rotation of a body in space to M and, for a free body, the inertia of the quaternion's
+  -- length.
   local function add_rotation(body, M, t, q)
     local _, J = spinning(body.rotation, t, q)
     M = M + J:transpose() * (body.inertia * J)
@@ -74,9 +76,10 @@ return function(ns, System, core)
     return M
   end
 
-  -- The bodies together. Of free ones the mass matrix `mass` and the weight are constant. Of the others J' W J is the
-  -- mass and J' `pull` the weight, J the Jacobian of sys.moving, W diagonal with masses and, in the plane, inertias.
-  -- What turns in space is left over, `turning`.
+  -- Masses and weights of all bodies. Free bodies have a constant mass matrix `mass` and a constant `weight`. For
+  -- the others, with the Jacobian J of sys.moving, the mass matrix is J' W J and the weight J' pull; W is diagonal
+  -- and holds the masses and, in the plane, the inertias. `turning` lists the bodies that turn in space, which need
+  -- more.
   local function lumps(sys, t, q)
     local group, plane, d = sys.moving, sys.dimension == 2, sys.dimension
     if not group.f then prepare(group, t, q) end
@@ -116,7 +119,7 @@ return function(ns, System, core)
     return M
   end
 
-  -- The inertial terms of a body's rotation in space that are left without accelerations.
+  -- The inertial terms of the rotation of a body in space at zero accelerations.
   local function rotation_bias(body, t, q, v)
     local R, first, second = along(body.rotation, t, q, 1, v)
     local _, J = spinning(body.rotation, t, q)
@@ -150,7 +153,7 @@ return function(ns, System, core)
     return J:transpose() * F
   end
 
-  -- inertia: with the terms of the velocities.
+  -- The generalised forces h. With `inertia` they include the inertial terms that depend on velocities.
   local function forces(sys, t, q, v, inertia)
     local lump = lumps(sys, t, q)
     local h, pull = lump.weight:copy(), lump.pull
@@ -183,7 +186,8 @@ return function(ns, System, core)
     return last.y, last.first, last.second
   end
 
-  -- The first row of Cq that depends on those before it: its constraint and number there; nil when none does.
+  -- The first row of Cq that depends linearly on earlier rows: the name of its constraint, and its number there. nil
+  -- when all rows are independent.
   local function dependent_row(sys, Cq)
     local basis, row = {}, 0
     for _, joint in ipairs(sys.joints) do
@@ -247,7 +251,7 @@ return function(ns, System, core)
 
   function System:mass(t, q) return mass(self, t, (state(self, t, q))) end
 
-  -- Q: what forces, weights, springs and potentials give, without the inertial terms of forces().
+  -- Q: forces, weights, springs and potentials, without the inertial terms of forces().
   function System:generalised_forces(t, q, v)
     q, v = state(self, t, q, v or ns.zeros(self.n))
     return forces(self, t, q, v, false)
@@ -263,7 +267,7 @@ return function(ns, System, core)
     return phi:copy(), Cq:copy()
   end
 
-  -- Phi, Phi' and gamma, at the velocities v.
+  -- Returns Phi, Phi' and gamma at (t, q, v).
   function System:constraint_rates(t, q, v)
     q, v = state(self, t, q, v or ns.zeros(self.n))
     local phi, rate, bend = constraint_along(self, t, q, 1, v)
@@ -280,7 +284,8 @@ return function(ns, System, core)
     return energy(self, t, q, v)
   end
 
-  -- q and v on the constraints: q the nearest in steps of least norm, v the nearest in the kinetic energy.
+  -- Returns q and v that fulfil the constraints. q is found by Newton's method in steps of least norm; v is the
+  -- nearest one in the norm of the kinetic energy.
   function System:consistent(t, q, v)
     q, v = state(self, t, q, v or ns.zeros(self.n), "consistent")
     for _ = 1, 50 do

@@ -6,11 +6,11 @@
 --   local ode = sys:embedded { q0 =, v0 =, independent = { 3 } }
 --   ns.solve_ivp(ode.f, { 0, 4 }, ode.y0)                 -- ode:expand(t, y): q, v
 --
--- A DAE has the unknowns (q, v, lambda): q' = v, M v' = h + Phi_q' lambda, and as the last equations Phi = 0 (index
--- 3), Phi' = 0 (index 2) or Phi'' + 2 a Phi' + b^2 Phi = 0 (index 1, a and b of Baumgarte). Stabilised, of index 2:
--- q' = v + Phi_q' mu with Phi = 0 as well (Gear, Gupta and Leimkuhler).
+-- The DAE has the unknowns (q, v, lambda) and the equations q' = v, M v' = h + Phi_q' lambda, and one of these:
+-- Phi = 0 (index 3), Phi' = 0 (index 2), Phi'' + 2 a Phi' + b^2 Phi = 0 (index 1, with a and b of Baumgarte). With
+-- `stabilised` (index 2) it has q' = v + Phi_q' mu and both Phi = 0 and Phi' = 0 (Gear, Gupta and Leimkuhler).
 --
--- The embedded form has the independent coordinates q_i alone: Phi(q_d, q_i, t) = 0 gives the dependent ones,
+-- The embedded form has only the independent coordinates q_i: Phi(q_d, q_i, t) = 0 gives the dependent ones,
 -- v = B v_i + b, v' = B v_i' + g with B = (-Phi_d^-1 Phi_i, 1), b = (-Phi_d^-1 Phi_t, 0), g = (-Phi_d^-1 gamma, 0):
 --
 --   B' M B v_i' + B' M g - B' h = 0.
@@ -26,7 +26,7 @@ return function(ns, System, core)
   local mass, forces = core.mass, core.forces
   local constraint_jacobian, constraint_along = core.constraint_jacobian, core.constraint_along
 
-  -- Refuses an orientation that a function gives when it is no rotation at the start.
+  -- Raises when the function of an orientation does not return a rotation matrix at the start.
   local function check_turns(sys, t, q, who)
     for _, body in ipairs(sys.dimension == 3 and sys.bodies or {}) do
       if body.turn and not body.coordinates then
@@ -39,7 +39,8 @@ return function(ns, System, core)
     end
   end
 
-  -- The start of a form, on the constraints up to rounding; else an error that names the worst equation.
+  -- The start (t, q, v) of a form. It must fulfil the constraints up to rounding; else an error names the worst
+  -- equation.
   local function take_start(sys, o, who)
     local t = core.number(o.t0 or 0, who, "t0")
     if o.q0 == nil then fail("%s: q0 is missing", who) end
@@ -71,21 +72,22 @@ return function(ns, System, core)
 
   -- ---- LagrangianDS ----
 
-  -- Refuses positions that move with the time: the mass of a LagrangianDS is M(q).
+  -- Raises for positions that depend on the time explicitly: the mass matrix of a LagrangianDS is M(q).
   local function refuse_moving(sys, t, q)
     for _, body in ipairs(sys.bodies) do
       for _, x in ipairs { body.position, body.rotation or nil } do
         for _, at in ipairs { t, t + 0.7 } do
           if select(2, core.along(x, at, q, 1, ns.zeros(sys.n))):norm() > 0 then
-            fail("lagrangian: %s depends on the time; a constraint may, a position may not (dae and embedded take "
-              .. "it)", x.name)
+            fail("lagrangian: %s depends on the time: only constraints may (dae and embedded take such "
+              .. "positions)", x.name)
           end
         end
       end
     end
   end
 
-  -- Refuses coordinates without inertia: no force of a constraint takes its place in the equations of a LagrangianDS.
+  -- Raises for coordinates without inertia: the mass matrix of a LagrangianDS must be regular without the
+  -- constraints.
   local function check_inertia(sys, t, q)
     local good, x = core.solvable(mass(sys, t, q), ns.zeros(sys.n))
     if good then return end
@@ -140,14 +142,14 @@ return function(ns, System, core)
 
   local none = ns.zeros(0)
 
-  -- q, v, copied, lambda, mu of y (of yd: their derivatives).
+  -- Splits y into q, v (copies), lambda and mu; yd into their derivatives.
   function Parts:split(y)
     local n, m = self.n, self.m
     return y:slice(1, n):copy(), y:slice(n + 1, 2 * n):copy(), m > 0 and y:slice(2 * n + 1, 2 * n + m) or none,
       self.stabilised and m > 0 and y:slice(2 * n + m + 1, 2 * n + 2 * m) or none
   end
 
-  -- The equations at y and yd given in parts, one vector.
+  -- The residual as one vector; y and yd are given in parts.
   function Parts:equations(t, q, v, lambda, mu, qd, vd)
     local sys, m = self.sys, self.m
     local first = qd - v
@@ -169,14 +171,14 @@ return function(ns, System, core)
     end
   end
 
-  -- The derivatives by q and v of the last equations: of Phi', or of Phi'' with Baumgarte's terms.
+  -- The derivatives of the last equations by q and by v: of Phi', or of Phi'' with the terms of Baumgarte.
   function Parts:constraint_stiffness(t, q, v, vd, Cq)
     local _, J1, J2 = core.twist(self.sys.held, t, q, v, vd)
     if self.index == 2 then return J1, Cq end
     return J2 + 2 * self.a * J1 + self.b ^ 2 * Cq, 2 * J1 + 2 * self.a * Cq
   end
 
-  -- dF/dy and dF/dyd.
+  -- Returns dF/dy and dF/dyd.
   function Parts:jacobian(t, y, yd)
     local sys, n, m = self.sys, self.n, self.m
     local size = #y
@@ -235,7 +237,7 @@ return function(ns, System, core)
     local more = parts.stabilised and ns.zeros(m) or ns.zeros(0)
     local y0 = ns.concatenate { q, v, lambda, more }
     local yd0 = ns.concatenate { v, vd, ns.zeros(m), more }
-    -- Velocities that move no mass have no differential equation of their own.
+    -- With a singular mass matrix some velocities have no differential equation.
     local massless = m > 0 and ns.rcond(mass(sys, t, q)) < 1e-12
     local indices = {}
     for i = 1, #y0 do
@@ -260,9 +262,9 @@ return function(ns, System, core)
     return problem
   end
 
-  -- The absolute tolerance of each unknown: of lambda at least rtol times the forces, for where it passes through 0
-  -- no relative one holds, and rounding grows as steps get shorter; mu, 0 up to errors, is left out of the control
-  -- of errors.
+  -- The absolute tolerance of each unknown. For lambda it is at least rtol times the forces: where lambda passes
+  -- through 0 a relative tolerance cannot be met, and rounding errors of lambda grow as steps get shorter. mu is 0
+  -- up to errors; its tolerance of 1 takes it out of the control of errors.
   local function tolerances(rtol, atol, problem)
     local parts, size = problem.parts, #problem.y0
     local sys, n, m = parts.sys, parts.n, parts.m
@@ -282,7 +284,8 @@ return function(ns, System, core)
     return all
   end
 
-  -- ts begins at t0. The result of ns.dae with q, v, lambda, a row for each time.
+  -- Solves the DAE at the times ts; the first one is t0. Returns the result of ns.dae with the matrices q, v and
+  -- lambda, which have a row for each time.
   function System:solve_dae(ts, o)
     o = take_options(o, "solve_dae", FORM .. " rtol atol first_step max_step max_steps")
     ts = core.list(ts, nil, "solve_dae", "ts")
@@ -304,7 +307,7 @@ return function(ns, System, core)
 
   -- ---- the embedded form ----
 
-  -- Columns of Cq on which pivots are largest, one for each row: the dependent coordinates.
+  -- The dependent coordinates: for each row of Cq the column of the largest pivot.
   local function pivots(Cq)
     local A, m, n = Cq:copy(), #Cq, Cq:cols()
     local used_row, dependent = {}, {}
@@ -378,7 +381,7 @@ return function(ns, System, core)
       table.concat(self.dependent, ", "))
   end
 
-  -- B with the rows of all coordinates, the part of v that does not come from v_i, and Phi_d.
+  -- Returns B with a row for each coordinate, the part b of v that does not depend on v_i, and Phi_d.
   local function velocities(self, t, q)
     local n, free, bound = self.sys.n, self.independent, self.dependent
     local B, b = ns.zeros(n, #free), ns.zeros(n)
@@ -395,14 +398,15 @@ return function(ns, System, core)
     return B, b, Cd
   end
 
-  -- A point on the constraints, with the tangent there, and on which of the branches that meet where Phi_d is
-  -- singular it is.
+  -- A point on the constraints, the tangent there, and the sign of det Phi_d. The sign tells on which branch the
+  -- point lies: branches meet where Phi_d is singular.
   local function point_at(self, t, q)
     local B, b, Cd = velocities(self, t, q)
     return { t = t, q = q, B = B, b = b, Cd = Cd, side = Cd and ns.det(Cd) > 0 }
   end
 
-  -- Solves Phi = 0 for the dependent coordinates from those in q, in place; the residual that is left.
+  -- Solves Phi = 0 for the dependent coordinates, starting with those in q. Writes them into q and returns the
+  -- residual that is left.
   local function solve_point(self, t, q)
     local sys = self.sys
     local x, more = ns.fsolve(function(x)
@@ -415,10 +419,10 @@ return function(ns, System, core)
     return more.fun:norm(math.huge)
   end
 
-  local FAR = 0.3 -- a way of more than this part of the coordinates is gone in smaller parts
+  local FAR = 0.3 -- largest change of the coordinates, as a fraction of them, that is followed in one part
 
-  -- From one point to that at (t, qi), in so many parts, along tangents: nil, and the residual left, when it is not
-  -- found.
+  -- Follows the constraints from a point to the one at (t, qi), in `parts` steps along tangents. Returns nil and the
+  -- residual that is left when it does not get there.
   local function march(self, from, t, qi, parts)
     local here, start = from, pick(from.q, self.independent)
     for k = 1, parts do
@@ -439,7 +443,7 @@ return function(ns, System, core)
     return here
   end
 
-  -- The point at (t, qi), from the last one or from the start, whichever is nearer.
+  -- The point at (t, qi). It is found from the last point or from the start, whichever is nearer.
   local function find_point(self, t, qi)
     if #self.dependent == 0 then
       return point_at(self, t, put(ns.zeros(self.sys.n), self.independent, qi))
@@ -451,12 +455,12 @@ return function(ns, System, core)
       if there then return there end
       least = math.min(least, left)
     end
-    fail("t=%g: the independent coordinates (%s) lead no further: no dependent ones fulfil the constraints near "
-      .. "those before%s", t, table.concat(self.independent, ", "),
+    fail("t=%g: the independent coordinates (%s) go too far: no dependent ones near the last ones fulfil the "
+      .. "constraints%s", t, table.concat(self.independent, ", "),
       least < math.huge and format(" (the least residual found is %.3g)", least) or "")
   end
 
-  -- q and v of all coordinates at y = (q_i, v_i); third the point with B and Phi_d.
+  -- Returns q and v of all coordinates at y = (q_i, v_i), and the point with B and Phi_d.
   function Embedded:expand(t, y)
     local k = #self.independent
     y = core.list(y, 2 * k, "embedded", "y")
@@ -466,7 +470,7 @@ return function(ns, System, core)
     return point.q:copy(), point.B * y(k + 1, 2 * k) + point.b, point
   end
 
-  -- y' of y.
+  -- The derivative y' at (t, y).
   function Embedded:rate(t, y)
     local sys, k = self.sys, #self.independent
     local q, v, point = self:expand(t, y)

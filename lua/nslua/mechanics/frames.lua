@@ -150,7 +150,7 @@ return function(ns, mechanics, System, core)
     return 1 / (type(b) == "number" and b or scalar(function_of(b, "vector /"))) * a
   end
 
-  -- Sums and products that leave out what is the number 0 or 1, of which rotations about one axis are full.
+  -- Sums and products without the terms that are exactly 0 or 1; rotations about one axis have many of these.
   local function sum(a, b)
     if a == 0 then return b end
     return b == 0 and a or a + b
@@ -164,8 +164,8 @@ return function(ns, mechanics, System, core)
 
   local function three(a, x, b, y, c, z) return sum(sum(product(a, x), product(b, y)), product(c, z)) end
 
-  -- R with the axes of the frame in its columns, in axes of the root; nine numbers, by rows. known: those that were
-  -- computed at (t, q) before.
+  -- The matrix R whose columns are the axes of the frame in axes of the root; nine numbers, by rows. known: the
+  -- matrices that have already been computed at (t, q).
   local function to_root(frame, t, q, known)
     if known[frame] then return known[frame] end
     local out = { 1, 0, 0, 0, 1, 0, 0, 0, 1 }
@@ -190,7 +190,8 @@ return function(ns, mechanics, System, core)
       .. "them)", who, b.name, a.name)
   end
 
-  -- The tables of matrices known at (t, q): that of all functions which are evaluated together, or a new one.
+  -- The table of matrices known at (t, q): the one shared by the functions that are evaluated together, or a new
+  -- one.
   local function known_at(t, q)
     return rawequal(core.shared_q, q) and rawequal(core.shared_t, t) and core.shared or {}
   end
@@ -298,7 +299,7 @@ return function(ns, mechanics, System, core)
     end
   end
 
-  -- The arguments of a function of (t, q), (t, q, v) or (t, q, v, v'), checked; x has its name.
+  -- Checks the arguments (t, q), (t, q, v) or (t, q, v, v') of a function; x has its name, for errors.
   local function at(x, t, q, ...)
     core.number(t, x.name, "t")
     q = core.list(q, nil, x.name, "q")
@@ -354,15 +355,15 @@ return function(ns, mechanics, System, core)
     return mine - theirs
   end
 
-  -- The function of (t, q) of the place of the point against origin in the frame, with its name.
+  -- The position of the point relative to `origin`, in axes of the frame: a named function of (t, q).
   local function place(self, origin, frame, who)
     check(origin, Point, who .. ": origin")
     check(frame, Frame, who .. ": frame")
     return { name = ("%s of point '%s'"):format(who, self.name), f = self:pos_from(origin):express(frame) }
   end
 
-  -- These give functions: the velocity of the point against another one that is fixed in the frame, in the frame's
-  -- axes; ...
+  -- Point:vel returns a function of (t, q, v): the velocity of the point relative to another point that is fixed in
+  -- the frame, in axes of the frame.
   function Point:vel(origin, frame)
     local x = place(self, origin, frame, "vel")
     return function(t, q, v)
@@ -371,7 +372,7 @@ return function(ns, mechanics, System, core)
     end
   end
 
-  -- ... its acceleration, vd being v' ...
+  -- Point:acc returns a function of (t, q, v, vd): its acceleration, where vd is v'.
   function Point:acc(origin, frame)
     local x = place(self, origin, frame, "acc")
     return function(t, q, v, vd)
@@ -381,7 +382,7 @@ return function(ns, mechanics, System, core)
     end
   end
 
-  -- ... and the matrix of its partial velocities by q'.
+  -- Point:partial_velocities returns a function of (t, q): the matrix of its partial velocities by q'.
   function Point:partial_velocities(origin, frame)
     local x = place(self, origin, frame, "partial_velocities")
     return function(t, q)
@@ -390,7 +391,7 @@ return function(ns, mechanics, System, core)
     end
   end
 
-  -- What a system takes for a position or an orientation: frame and origin are those of the system.
+  -- A position or an orientation as a system takes it: relative to the frame and origin of the system.
   local function inertial(sys, value)
     if getmetatable(sys) ~= System then fail("in_system: expected a system, got %s", describe(sys)) end
     if not sys.frame then
@@ -433,7 +434,8 @@ return function(ns, mechanics, System, core)
     return x
   end
 
-  -- What solves linear equations fulfils them; once seen at some speed that is enough.
+  -- Raises when the kinematical equations are not linear: then their solution does not fulfil them. One test, at
+  -- speeds that are not 0, is enough.
   local function check_linear(self, t, q, u, v, g)
     if self.linear or v:norm() == 0 then return end
     local left = core.guarded(self.fk, motion.values, t, ns.concatenate { q, v, u }, #q):norm()
@@ -464,7 +466,7 @@ return function(ns, mechanics, System, core)
     return solve(Mk, -1 * rate, t, "Mk is singular")
   end
 
-  -- The rows of all constraints on the speeds: A u + a = 0 (a at u = 0 where u counts), at v = q'(u).
+  -- All constraints on the speeds as A u + a = 0, at v = q'(u).
   local function speed_rows(self, t, q, u, v, Y)
     local sys = self.sys
     local _, Cq = core.constraint_jacobian(sys, t, q)
@@ -495,14 +497,14 @@ return function(ns, mechanics, System, core)
     return w
   end
 
-  -- Mk, gk at (t, q, u), u of all speeds or of the independent ones.
+  -- Returns Mk and gk at (t, q, u); u holds all speeds or the independent ones.
   function Kane:eval_k(t, q, u)
     q = core.state(self.sys, t, q)
     local Mk, gk = kinematics(self, t, q, with_zeros(self, u))
     return Mk, gk
   end
 
-  -- Mhd, ghd: Mhd u_r + ghd = 0 gives the dependent speeds.
+  -- Returns Mhd and ghd; the dependent speeds u_r fulfil Mhd u_r + ghd = 0.
   local function dependent_rows(self, t, q, u)
     local w = without_dependent(self, u)
     local _, _, v, Y = kinematics(self, t, q, w)
@@ -519,8 +521,8 @@ return function(ns, mechanics, System, core)
     return Mhd, ghd
   end
 
-  -- Without dependent speeds, at the first evaluation: the equations must not restrict the speeds (that of a
-  -- quaternion's length does not when the kinematical equations keep it).
+  -- Without dependent speeds the constraints must not restrict the speeds; this is checked at the first evaluation.
+  -- (The constraint on the length of a quaternion does not, when the kinematical equations keep the length.)
   local function check_free(self, t, q, u)
     if self.free then return end
     local _, _, v, Y = kinematics(self, t, q, u)
@@ -581,7 +583,7 @@ return function(ns, mechanics, System, core)
     return -1 * (transposed * (M * partial)), transposed * (h - M * (Y * c + ybias)), v
   end
 
-  -- Md, gd.
+  -- Returns Md and gd.
   function Kane:eval_d(t, q, u)
     q = core.state(self.sys, t, q)
     local Md, gd = dynamics(self, t, q, with_zeros(self, u))
@@ -614,8 +616,8 @@ return function(ns, mechanics, System, core)
     return dependent, independent
   end
 
-  -- kinematics(t, q, qd, u): as many values as coordinates, linear in qd and u (qd - u when left out);
-  -- nonholonomic(t, q, qd, u): values linear in u (qd is 0 and not to be used).
+  -- kinematics(t, q, qd, u) returns as many values as there are coordinates, linear in qd and u; the default is qd -
+  -- u. nonholonomic(t, q, qd, u) returns values that are linear in u; it must not use qd, which is 0.
   function System:kane(o)
     o = core.take_options(o or {}, "kane", "speeds kinematics dependent nonholonomic")
     local n, nu = self.n, o.speeds or self.n

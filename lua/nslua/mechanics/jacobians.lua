@@ -1,13 +1,14 @@
 -- nslua.mechanics.jacobians: exact derivatives of the equations of nslua.mechanics by coordinates and velocities.
 --
--- All that acts on a system is J' w with J = dx/dq, x(t, q) the positions and w(t, q, v, a) a force on each row of x:
--- m (x'' - g) of a mass, minus the value of a force, R x tau / 2 on the rows of a rotation matrix, ... . So
+-- Everything that acts on a system has the form J' w. J = dx/dq is the Jacobian of the positions x(t, q), and
+-- w(t, q, v, a) holds a force for each row of x: m (x'' - g) for a mass, minus the value for a force, R x tau / 2 on
+-- the rows of a rotation matrix. So
 --
 --   d(M a - h)/dq = sum_r w_r d2x_r/dq2 + J' dw/dq,   d(M a - h)/dv = J' dw/dv,
 --
--- and with q(s) = q + s v + s^2 / 2 a: dx'/dq = J', dx''/dq = J'', dx''/dv = 2 J', J' and J'' being the derivatives
--- of J in s: third derivatives of x, from one pass with numbers that carry them (ad/jet.h). Forces of (t, q, v) are
--- differentiated by dual numbers; those that these do not pass through, by central differences.
+-- With q(s) = q + s v + s^2 / 2 a, and with J' and J'' the derivatives of J by s: dx'/dq = J', dx''/dq = J'',
+-- dx''/dv = 2 J'. These are third derivatives of x; one pass with jets gives them (ad/jet.h). Forces of (t, q, v)
+-- are differentiated with dual numbers or, where these do not work, by central differences.
 --
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapter 11.
 
@@ -16,7 +17,8 @@ local where = require "nslua.base.where"
 return function(ns, core)
   local motion, spin = core.motion, core.spin
 
-  -- The second derivatives of w . f; of one quantity alone, which is looked for after an error, with other weights.
+  -- The second derivatives of w . f. After an error the quantities are evaluated one by one, and w has another
+  -- length: then the weights are 0.
   local function bowl(f, t, q, rows, w)
     return motion.bowl(f, t, q, rows, #w == rows and w or ns.zeros(rows))
   end
@@ -26,7 +28,7 @@ return function(ns, core)
   -- Second derivative, J' and J'' of a group along (1, v, a).
   function core.twist(group, t, q, v, a) return core.guarded_group(group, motion.twist, t, q, 1, v, a) end
 
-  local STEP = 6e-6 -- of central differences
+  local STEP = 6e-6 -- relative step of central differences: the cube root of the rounding unit
 
   local function differences(f, x, m)
     local n = #x
@@ -45,8 +47,8 @@ return function(ns, core)
     return J
   end
 
-  -- f(t, y), which gives a vector, as a function that takes y as dual numbers too: they get the derivatives of f by
-  -- central differences, so that methods which need Jacobians can be used.
+  -- A function that does as f(t, y), and also takes dual numbers y: their derivatives come from central differences
+  -- of f. So methods that need Jacobians can be used with f.
   function core.differentiable(f)
     return function(t, y)
       local values = motion.dual_values(y)
@@ -80,7 +82,8 @@ return function(ns, core)
     end
   end
 
-  -- What acts on the rows of sys.moving, w, with its derivatives; Kq and Kv get what does not pass through them.
+  -- The forces w on the rows of sys.moving, and their derivatives. Forces that do not act on these rows are added to
+  -- Kq and Kv.
   local function new_sum(sys, t, q, v, a)
     local group, n = sys.moving, sys.n
     local sum = { sys = sys, t = t, q = q, v = v, a = a, n = n, lump = core.lumps(sys, t, q), size = group.size,
@@ -96,7 +99,7 @@ return function(ns, core)
     return sum
   end
 
-  -- Half the cross products of the rows of a 3 x 3 matrix, nine numbers, with a vector.
+  -- Half the cross product of each row of a 3 x 3 matrix (nine numbers) with a vector.
   local function turned(R, tau)
     local out = {}
     for k = 0, 6, 3 do

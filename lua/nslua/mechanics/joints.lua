@@ -1,4 +1,5 @@
--- nslua.mechanics.joints: holonomic constraints of a system of nslua.mechanics, Phi(t, q) = 0, and ready-made joints.
+-- nslua.mechanics.joints: holonomic constraints of a system of nslua.mechanics, Phi(t, q) = 0, and ready-made
+-- joints.
 --
 --   sys:constraint { f = function(t, q) return { ... } end }             -- or a list of functions, one an equation
 --   sys:distance(one, p1, other, p2, length)
@@ -12,8 +13,8 @@
 -- argument is a table of options, with a name for messages, or the name alone. Number of equations: distance 1, pin
 -- 2 (hinge 5), ball 3, slider 2 (5; turning 4; a point on a line 1, 2), weld 3 (6), gear 1.
 --
--- In space axes are held by products of directions, b . a2 = c . a2 = 0 for a hinge, b and c across its axis; these
--- vanish as well for an axis that points the other way, which is refused at the start.
+-- In space the equations hold an axis by scalar products: b . a2 = c . a2 = 0 for a hinge, where b and c are at
+-- right angles to its axis. They are also 0 when the axis points the other way; that is refused at the start.
 --
 -- Haug, Computer-Aided Kinematics and Dynamics of Mechanical Systems, 1989, chapters 3 and 9.
 
@@ -101,7 +102,7 @@ return function(ns, System, core)
     return d / d:norm()
   end
 
-  -- Two directions across a, with which it is right-handed.
+  -- Two unit vectors b, c at right angles to a, such that (a, b, c) is right-handed.
   local function across(a)
     local k = 1
     for i = 2, 3 do
@@ -123,7 +124,8 @@ return function(ns, System, core)
   local function dot(a, b) return a[1] * b[1] + a[2] * b[2] + a[3] * b[3] end
   local function minus(a, b) return { a[1] - b[1], a[2] - b[2], a[3] - b[3] } end
 
-  -- The equations that `pairs` of directions, of the first and of the other body, are at right angles.
+  -- The equations that the two directions of each of the `pairs` are at right angles; the first belongs to the first
+  -- body, the second to the other.
   local function right_angles(one, other, pairs_of, who)
     local turn1, turn2 = turning(one, who), turning(other, who)
     return function(t, q, out)
@@ -160,7 +162,7 @@ return function(ns, System, core)
 
   local axes = { ns.vector { 1, 0, 0 }, ns.vector { 0, 1, 0 }, ns.vector { 0, 0, 1 } }
 
-  -- Pairs at right angles that hold an orientation, and pairs that are the same.
+  -- The pairs of directions at right angles that hold an orientation, and the pairs that must be equal.
   local function oriented(columns)
     return { { columns[1], axes[2] }, { columns[2], axes[3] }, { columns[3], axes[1] } },
       { { columns[1], axes[1] }, { columns[2], axes[2] }, { columns[3], axes[3] } }
@@ -195,7 +197,7 @@ return function(ns, System, core)
   end
 
   function System:ball(one, p1, other, p2, o)
-    if self.dimension ~= 3 then fail "ball: the system is in the plane, where a pin does this" end
+    if self.dimension ~= 3 then fail "ball: the system is in the plane: use pin" end
     one, other = two_bodies(self, one, other, "ball")
     return add_constraint(self, "ball", take_last(o, "ball", "").name, coincide(one, p1, other, p2), 3)
   end
@@ -276,7 +278,7 @@ return function(ns, System, core)
 
   -- ---- gears ----
 
-  -- p, q with p / q the ratio, q at most 1000, by its continued fraction.
+  -- Integers p, q with p / q = ratio and q at most 1000, from the continued fraction.
   local function fraction(ratio)
     local p0, q0, p, q, x = 1, 0, math.floor(ratio), 1, ratio
     while math.abs(p / q - ratio) > 1e-12 * math.max(1, math.abs(ratio)) do
@@ -314,8 +316,9 @@ return function(ns, System, core)
     return joint
   end
 
-  -- angle of the other = ratio * angle of the first + offset; outer gears have a negative ratio. In space the bodies
-  -- turn about axes of the ground; whole turns count only as the teeth, a fraction p / q for the ratio, let them.
+  -- angle of the other = ratio * angle of the first + offset. Outer gears have a negative ratio. In space the bodies
+  -- turn about axes that are fixed in the ground, and angles are known only up to whole turns: the equation holds
+  -- for the ratio p / q of integers, the numbers of teeth.
   function System:gear(one, other, ratio, o)
     one, other = two_bodies(self, one, other, "gear")
     ratio = number(ratio, "gear", "ratio")

@@ -6,9 +6,9 @@ local where = require "nslua.base.where"
 return function(ns, core)
   local motion, fail, said, describe = core.motion, core.fail, core.said, core.describe
 
-  -- Calls one of motion's functions; an error that is a text gets the name of the quantity.
+  -- Calls a function of `motion` on a quantity. The name of the quantity is put before an error message.
   local function guarded(x, work, ...)
-    if x.busy then fail "it asks the system for what depends on its own value" end
+    if x.busy then fail "its function asks the system for a quantity that depends on the function itself" end
     x.busy = true
     local good, a, b, c = pcall(work, x.f, ...)
     x.busy = nil
@@ -17,7 +17,7 @@ return function(ns, core)
     fail("%s: %s", x.name, said(a))
   end
 
-  -- Quantities of a group are evaluated together: one pass with dual numbers for all of them.
+  -- Adds a quantity to a group. The quantities of a group are evaluated together, in one pass with dual numbers.
   local function quantity(group, name, f, rows)
     local x = { group = group, name = name, f = motion.plain(f), rows = rows }
     group[#group + 1], group.f = x, nil
@@ -26,7 +26,8 @@ return function(ns, core)
 
   local function length(x) return #x end
 
-  -- One function (t, q, out) of several. While it runs, frames keep what they compute at that (t, q) in core.shared.
+  -- One function (t, q, out) that calls several. While it runs, core.shared keeps what frames compute at this (t,
+  -- q).
   local function together(functions, rows)
     return function(t, q, out)
       core.shared, core.shared_t, core.shared_q = {}, t, q
@@ -47,7 +48,7 @@ return function(ns, core)
     end
   end
 
-  -- Finds the numbers of values that are not known, with errors in the name of each quantity, and makes group.f.
+  -- Finds how many values each quantity has, by one evaluation, and makes group.f.
   local function prepare(group, t, q)
     local functions, rows, size = {}, {}, 0
     for _, x in ipairs(group) do
@@ -62,7 +63,8 @@ return function(ns, core)
     if group.compile and size > 0 then group.f = ns.compile(group.f) end
   end
 
-  -- Calls one of motion's functions on a group; an error that is a text is looked for in the quantities one by one.
+  -- Calls a function of `motion` on a group. After an error message the quantities are evaluated one by one, to find
+  -- the one that raises it.
   local function guarded_group(group, work, t, q, ...)
     local good, a, b, c = pcall(work, group.f, t, q, group.size, ...)
     if good then return a, b, c end
@@ -79,14 +81,15 @@ return function(ns, core)
     return guarded(x, motion.values, t, q, x.rows)
   end
 
-  -- Within one evaluation of the equations what is asked for again at the same point is not computed again.
+  -- The number of the evaluation of the equations. Results are kept within one evaluation and used again when they
+  -- are asked for at the same point.
   local epoch = 0
 
   local function fresh() epoch = epoch + 1 end
 
   local function at_point(last, t, q) return last and last.epoch == epoch and last.t == t and last.q == q end
 
-  -- Values of all of a group, and their Jacobian by q: not to be written to.
+  -- The values of all quantities of a group and their Jacobian by q. Do not write to them.
   local function slopes(group, t, q)
     if not group.f then prepare(group, t, q) end
     if not at_point(group.slopes, t, q) then
@@ -96,7 +99,7 @@ return function(ns, core)
     return group.slopes
   end
 
-  -- The same of one quantity.
+  -- The same for one quantity.
   local function jacobian(x, t, q)
     if x.constant then return x.constant * q, x.constant end
     local last = slopes(x.group, t, q)
@@ -105,7 +108,8 @@ return function(ns, core)
     return last[x][1], last[x][2]
   end
 
-  -- Values of all of a group, their first and second derivative along (tdot, v): not to be written to.
+  -- The values of all quantities of a group and their first and second derivatives along (tdot, v). Do not write to
+  -- them.
   local function line(group, t, q, tdot, v)
     if not group.f then prepare(group, t, q) end
     local last = group.line
@@ -117,7 +121,7 @@ return function(ns, core)
     return last
   end
 
-  -- The same of one quantity.
+  -- The same for one quantity.
   local function along(x, t, q, tdot, v)
     if x.constant then return x.constant * q, x.constant * v, ns.zeros(x.rows) end
     local last = line(x.group, t, q, tdot, v)

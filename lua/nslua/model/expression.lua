@@ -38,7 +38,7 @@ local function make(ns)
     fail(("%s: expected a number or an expression beside %s, got %s"):format(op, describe(other), describe(x)))
   end
 
-  -- The model that both belong to.
+  -- The model of two operands; raises when they belong to different models.
   local function common(a, b, op)
     check_operand(a, op, b)
     check_operand(b, op, a)
@@ -257,7 +257,8 @@ local function make(ns)
     for index, d in pairs(from) do to[index] = (to[index] or 0) + factor * d end
   end
 
-  -- f of a vector's elements. It holds nothing but f: ns.gradient looks through what a function holds.
+  -- A function of a vector that calls f with its elements. f is its only upvalue: ns.gradient looks through all of
+  -- them.
   local function make_of_vector(f, n)
     if n == 1 then return function(x) return f(x[1]) end end
     if n == 2 then return function(x) return f(x[1], x[2]) end end
@@ -268,7 +269,7 @@ local function make(ns)
     end
   end
 
-  -- The same one for each f, since ns.gradient remembers by function what it has found.
+  -- Always the same function for an f: ns.gradient keeps results by function.
   local wrappers = setmetatable({}, { __mode = "k" })
   local function of_vector(f, n)
     local by_count = wrappers[f] or {}
@@ -276,7 +277,7 @@ local function make(ns)
     return by_count[n]
   end
 
-  -- The derivatives of f(arguments), those of f by dual numbers.
+  -- The derivatives of f(arguments); f itself is differentiated with dual numbers.
   local function apply_slopes(x, z, pass)
     local v, out = {}, {}
     for i, argument in ipairs(x.arguments) do v[i] = value(argument, z, pass) end
@@ -294,7 +295,7 @@ local function make(ns)
 
   local nothing = {}
 
-  -- The derivatives of x by the variables: a table by their index, not to be written to.
+  -- The derivatives of x by the variables, in a table by index. Do not write to it.
   function slopes(x, z, pass)
     if level(x) == 0 then return nothing end
     if x.op == "variable" then

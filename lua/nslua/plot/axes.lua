@@ -1,8 +1,8 @@
 -- nslua.plot.axes: a panel of a figure, and what is drawn in it.
 --
--- A method that draws appends an artist: a table of what to draw with copies of its data,
+-- A method that draws appends an artist, a table with the style and a copy of the data:
 --   { kind =, columns = { x, y [, z] }, color =, linewidth =, dash =, marker =, label =, ... }
--- which plot_gnuplot writes down. What is set (labels, limits, scales) are fields of the axes.
+-- nslua.plot.gnuplot turns artists into commands. Labels, limits and scales are fields of the axes.
 
 local contour = require "nslua.plot.contour"
 local core = require "nslua.core"
@@ -48,7 +48,7 @@ local function next_color(self)
   return style.cycle[(self.used_colors - 1) % #style.cycle + 1]
 end
 
--- The fields of an artist that the options for lines give.
+-- The fields of an artist that follow from the options of a line.
 local function line_style(self, who, options, format)
   local f = format and style.format(who, format) or {}
   local dashes, marker = options.linestyle or f.linestyle or "-", options.marker or f.marker
@@ -78,7 +78,7 @@ local function to_3d(self, who)
   self.three_d = true
 end
 
--- These axes from now on hold curves in space; raises when there are curves in the plane.
+-- Makes these axes three-dimensional. Raises when they hold curves in the plane.
 function Axes:in_space(who)
   if not self.three_d then to_3d(self, who) end
 end
@@ -87,7 +87,7 @@ local function in_plane(self, who)
   if self.three_d then fail("%s: these axes are in space; use subplot for others", who) end
 end
 
--- One curve, or one for each column of a matrix.
+-- Adds one curve, or one for each column of a matrix.
 local function add_curves(self, who, x, y, format, options, kind)
   local curves, labels = { y }, { options.label }
   if core.ismatrix(y) then
@@ -113,7 +113,7 @@ local function x_or_matrix(who, what, v)
   return column(who, what, v)
 end
 
--- ([x,] y [, format]) once or more, and options for all.
+-- Reads the arguments ([x,] y [, format]), once or several times, and the options for all curves.
 local function curves_of(self, who, arguments, kind)
   local n, options = arguments.n, {}
   if n > 0 and data.is_options(arguments[n]) then options, n = arguments[n], n - 1 end
@@ -164,7 +164,7 @@ with_logs("semilogx", true, false)
 with_logs("semilogy", false, true)
 with_logs("loglog", true, true)
 
--- The diameters of points of `s` points squared, one for all or one for each.
+-- The diameters of points from their areas s, in points squared: one for all or one for each.
 local function diameters(s, x)
   if s == nil or type(s) == "number" then return math.sqrt(number("scatter", "s", s or 36, 0)) end
   local sizes = column("scatter", "s", s)
@@ -245,16 +245,17 @@ function Axes:fill_between(x, y1, y2, options)
   return self
 end
 
-local FINE, COARSE = 100, 40 -- cells along a side between bounds: of contours, of surfaces
+local FINE, COARSE = 100, 40 -- cells along each side of a grid between bounds: for contours, for surfaces
 
--- The grid of a function between bounds: evenly spaced where x, y are two numbers each.
+-- The grid on which a function is evaluated: evenly spaced when x and y are bounds of two numbers.
 local function within(x, y, z, cells)
   if type(z) ~= "function" or #x ~= 2 or #y ~= 2 then return x, y end
   return core.linspace(x[1], x[2], cells + 1), core.linspace(y[1], y[2], cells + 1)
 end
 
--- contour(x, y, z [, {levels=, color=, cmap=, linewidth=, linestyle=, label=}]): z a matrix with a row for each y, or
--- a function of (x, y), whose x and y may be bounds, {x0, x1}, {y0, y1}; levels a list, or about how many.
+-- contour(x, y, z [, {levels=, color=, cmap=, linewidth=, linestyle=, label=}]): z a matrix with a row for each y,
+-- or a function of (x, y); for a function x and y may be bounds {x0, x1}, {y0, y1}. levels: a list, or about how
+-- many.
 function Axes:contour(x, y, z, options)
   in_plane(self, "contour")
   options = data.options("contour", options, "levels color cmap linewidth linestyle label alpha")
@@ -278,7 +279,7 @@ function Axes:contour(x, y, z, options)
   return self
 end
 
--- The grid of the field (u, v) and its values, flat: f(x, y) returns both.
+-- The points of the grid of a field and its values (u, v), as flat lists. f(x, y) returns u and v.
 local function field(who, x, y, u, v)
   x, y = x_or_matrix(who, "x", x), x_or_matrix(who, "y", y)
   local X, Y = x, y
@@ -302,8 +303,8 @@ local function field(who, x, y, u, v)
   return flat("x", X), flat("y", Y), flat("u", u), flat("v", v)
 end
 
--- quiver(x, y, u, v [, options]) or quiver(x, y, f [, options]): arrows; the longest as long as a mesh is wide, times
--- `scale`.
+-- quiver(x, y, u, v [, options]) or quiver(x, y, f [, options]): arrows. The longest one is as long as a cell of the
+-- grid is wide, times `scale`.
 function Axes:quiver(x, y, u, v, options)
   in_plane(self, "quiver")
   if type(u) == "function" then options, v = v, nil end
@@ -384,8 +385,8 @@ local function face_style(self, who, options)
   }
 end
 
--- surface(x, y, z [, {color=, cmap=, alpha=, edgecolor=, linewidth=}]): z a matrix with a row for each y, or a
--- function of (x, y), whose x and y may be bounds; x, y vectors, or matrices as large as z.
+-- surface(x, y, z [, {color=, cmap=, alpha=, edgecolor=, linewidth=}]): z is a matrix with a row for each y, or a
+-- function of (x, y). x and y are vectors, matrices as large as z or, for a function, bounds.
 function Axes:surface(x, y, z, options)
   to_3d(self, "surface")
   options = data.options("surface", options, FACES)
@@ -409,7 +410,7 @@ function Axes:surface(x, y, z, options)
   return self
 end
 
--- implicit(f, {bounds = {x0, x1, y0, y1, z0, z1}, n = 24, ...}): where f(x, y, z) = 0 in the box.
+-- implicit(f, {bounds = {x0, x1, y0, y1, z0, z1}, n = 24, ...}): the surface f(x, y, z) = 0 in the box.
 function Axes:implicit(f, options)
   to_3d(self, "implicit")
   if type(f) ~= "function" then fail("implicit: f: expected a function, got %s", data.describe(f)) end
@@ -508,9 +509,9 @@ end
 across("axhline", "x")
 across("axvline", "y")
 
--- ---- what is set ----
+-- ---- labels, limits, ticks ----
 
--- How words look: {fontsize =, color =, rotation =} of the options for them.
+-- The look of a text, {fontsize =, color =, rotation =}, from its options.
 local function look_of(who, options, known)
   options = data.options(who, options, known)
   return {
@@ -528,7 +529,7 @@ for _, axis in ipairs { "x", "y", "z" } do
     self.names[axis], self.looks[axis] = s, look_of(label, options, "fontsize color rotation")
     return self
   end
-  -- xlim(a, b) or xlim{a, b}; a above b turns the axis around.
+  -- xlim(a, b) or xlim{a, b}; with a above b the axis is reversed.
   Axes[lim] = function(self, a, b, more)
     if type(a) ~= "number" then a, b, more = a, nil, b end
     data.nothing(lim, more)
@@ -545,8 +546,8 @@ for _, axis in ipairs { "x", "y", "z" } do
     set_log(self, axis, kind == "log")
     return self
   end
-  -- xticks(places [, labels] [, {fontsize=, color=, rotation=}]); xticks{} for none; the options alone leave the
-  -- places as they are.
+  -- xticks(places [, labels] [, {fontsize=, color=, rotation=}]); xticks{} removes them; with
+  -- options only, the places do not change.
   Axes[tick_name] = function(self, places, labels, options)
     if data.is_options(places) then places, labels, options = nil, places, labels end
     if data.is_options(labels) then
@@ -610,7 +611,7 @@ local places = { best = true, ["upper right"] = true, ["upper left"] = true, ["l
   ["lower left"] = true,
   ["upper center"] = true, ["lower center"] = true, ["center right"] = true, ["center left"] = true, outside = true }
 
--- The labels of a list and the options beside or behind them.
+-- The labels and the options of a legend: options may stand in the list of labels or after it.
 local function legend_options(list, options)
   if type(list) ~= "table" or list[1] == nil then
     data.nothing("legend", options)
@@ -626,7 +627,7 @@ local function legend_options(list, options)
 end
 
 -- legend([{loc=, ncol=, labels=, fontsize=}]) or legend({"first", "second"} [, {loc=, ncol=, fontsize=}]): of the
--- artists that have labels; loc "best".
+-- artists that have labels. loc is "best" by default.
 function Axes:legend(list, more)
   local options = legend_options(list, more)
   local loc = options.loc or "best"
@@ -653,9 +654,9 @@ end
 
 local aspects = { equal = true, scaled = true, tight = true, auto = true, off = true, on = true }
 
--- axis("equal"): one unit is as long on both axes; "scaled": by a panel of that shape; "tight": no margins; "off",
--- "on":
--- without the axes; "auto"; or axis{x0, x1, y0, y1}.
+-- axis("equal"): a unit has the same length on both axes, by wider limits; "scaled": the same by the shape of the
+-- panel; "tight": no margins; "off" hides the axes and "on" shows them; "auto" undoes "equal" and "scaled". axis{x0,
+-- x1, y0, y1} sets the limits.
 function Axes:axis(kind, more)
   data.nothing("axis", more)
   if type(kind) == "table" and #kind == 4 then return self:xlim(kind[1], kind[2]):ylim(kind[3], kind[4]) end
@@ -672,7 +673,7 @@ end
 Axes.settings =
   "xlabel ylabel zlabel title xlim ylim zlim xscale yscale zscale xticks yticks zticks grid axis legend"
 
--- set{xlabel =, ylim =, title = ...}: each as the method of that name.
+-- set{xlabel =, ylim =, title = ...}: calls the method of each name with the value.
 function Axes:set(options)
   for key, value in pairs(data.options("set", options, Axes.settings)) do self[key](self, value) end
   return self

@@ -7,7 +7,7 @@ local contour = {}
 
 local NAN = 0 / 0
 
--- The levels for values z: those of a list, sorted, or about n (10) round ones; nil when z has no finite number.
+-- The levels for the values z: a given list, sorted, or about n (10) round numbers. nil when z has no finite number.
 function contour.levels(z, wanted)
   if type(wanted) == "table" or type(wanted) == "userdata" then
     local list = data.column("contour", "levels", wanted):totable()
@@ -26,8 +26,9 @@ function contour.levels(z, wanted)
   return #list > 0 and list or { (lo + hi) / 2 }
 end
 
--- Which edges of a cell the line joins, by its corners above the level (bits: lower left 1, lower right 2, upper
--- right 4, upper left 8); edges: bottom 1, right 2, top 3, left 4. A saddle is negative when its centre is below.
+-- The edges of a cell that the line joins. The index is the sum over the corners that are above the level: lower
+-- left 1, lower right 2, upper right 4, upper left 8. Edges are numbered bottom 1, right 2, top 3, left 4. A saddle
+-- whose centre is below the level has a negative index.
 local joins = {
   [1] = { 4, 1 }, [2] = { 1, 2 }, [3] = { 4, 2 }, [4] = { 2, 3 }, [6] = { 1, 3 }, [7] = { 4, 3 }, [8] = { 3, 4 },
   [9] = { 3, 1 }, [11] = { 3, 2 }, [12] = { 2, 4 }, [13] = { 2, 1 }, [14] = { 1, 4 },

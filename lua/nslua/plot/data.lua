@@ -1,4 +1,4 @@
--- nslua.plot.data: the arguments of plotting functions, checked and copied.
+-- nslua.plot.data: checks and copies the arguments of plotting functions.
 
 local core = require "nslua.core"
 local number = core.number_support
@@ -8,7 +8,7 @@ local data = {}
 
 local range = core.process_support.range
 
--- Raises a message with the place of the first caller that is no file of the plotting functions.
+-- Raises an error at the line of the innermost caller outside the files of nslua.plot.
 function data.fail(message, ...)
   local level = 2
   while true do
@@ -21,7 +21,7 @@ end
 
 local fail = data.fail
 
--- What a value is, in words.
+-- A value in words, for messages.
 function data.describe(x)
   if core.isvector(x) then return ("vector of %d"):format(#x) end
   if core.ismatrix(x) then return ("matrix of %d x %d"):format(x:rows(), x:cols()) end
@@ -33,7 +33,7 @@ end
 
 local describe = data.describe
 
--- A table of options: it holds names and no elements.
+-- Whether t is a table of options: it is not empty and has no element 1.
 function data.is_options(t)
   return type(t) == "table" and t[1] == nil and next(t) ~= nil
 end
@@ -47,7 +47,7 @@ function data.options(who, options, known)
   return result
 end
 
--- Raises unless x is nil: an argument too many, or options of what takes none.
+-- Raises unless x is nil: it is an argument too many, or a table of options for a function without options.
 function data.nothing(who, x)
   if x == nil then return end
   if data.is_options(x) then return data.options(who, x, "") end
@@ -90,7 +90,7 @@ function data.is_matrix(x)
   return core.ismatrix(x) or (type(x) == "table" and (type(x[1]) == "table" or core.isvector(x[1])))
 end
 
--- The columns must have one length.
+-- Raises unless all columns have the same length.
 function data.same_length(who, names, columns)
   for i = 2, #columns do
     if #columns[i] ~= #columns[1] then
@@ -114,7 +114,7 @@ function data.text(who, what, x)
   return x
 end
 
--- Two numbers, the first below the second (`any_order`: or above).
+-- Two finite numbers, the first below the second; with `any_order` they must only differ.
 function data.interval(who, what, x, any_order)
   local good = type(x) ~= "number" and (type(x) == "table" or core.isvector(x)) and #x == 2
   local a, b
@@ -127,8 +127,8 @@ function data.interval(who, what, x, any_order)
   return a, b
 end
 
--- Values of a function or a matrix on the grid x, y: a matrix with a row for each y. A function's value that is not a
--- number is an error; what it raises comes through.
+-- Values of a function or a matrix on the grid x, y: a matrix with a row for each y. Raises when a
+-- function returns no number; an error in the function is passed on.
 function data.grid(who, what, z, x, y)
   if type(z) ~= "function" then return data.matrix(who, what, z, #y, #x) end
   local result = core.matrix(#y, #x)
@@ -146,7 +146,7 @@ function data.grid(who, what, z, x, y)
   return result
 end
 
--- The two numbers that a field f gives at (x, y), as two values or as a pair.
+-- The two numbers that a field f returns at (x, y), as two results or as a list of two.
 function data.pair(who, f, x, y)
   local a, b = f(x, y)
   local pair = type(a) == "table" or core.isvector(a)
@@ -158,7 +158,8 @@ function data.pair(who, f, x, y)
   return a, b
 end
 
--- Least and largest of the finite elements of columns (of those above 0); nil when there are none.
+-- The least and the largest finite element of columns; nil when there is none. With `positive` only elements above
+-- 0.
 function data.range(columns, positive)
   local lo, hi
   for _, column in ipairs(columns) do

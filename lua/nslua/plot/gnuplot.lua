@@ -1,8 +1,9 @@
 -- nslua.plot.gnuplot: a figure as commands and data for gnuplot, and gnuplot as a process.
 --
--- The commands go through a pipe; pictures come back through one and are written here, so that no file's name reaches
--- gnuplot or a shell. Data are named blocks of numbers, texts are literals (see plot_text). Margins, limits and ticks
--- are all set (see plot_layout), so that terminals differ in nothing but their format.
+-- Commands go to gnuplot through a pipe. Pictures come back through a pipe and are written here, so that neither
+-- gnuplot nor a shell gets the name of a file. Data are named blocks of numbers; texts are literals
+-- (nslua.plot.text). Margins, limits and ticks are always set (nslua.plot.layout), so that all terminals draw the
+-- same picture.
 
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
@@ -25,10 +26,11 @@ local DARK, MIDDLE, LIGHT = "#262626", "#595959", "#E4E4E4"
 
 local function number(x) return format("%.6g", x) end
 
--- Each: the lines that set it up for a figure of w x h inches.
+-- For each terminal: the command that sets it up for a figure of w x h inches.
 local terminals = {}
 
--- What differs in a terminal: `point`, 6/72 inch as a size of points; `letter`, 1/72 inch as a size of letters.
+-- Units of terminals that differ from the usual ones: `point` is the pointsize of 6/72 inch, `letter` the font size
+-- of 1/72 inch.
 local units = { svg = { point = 0.8, letter = 96 / 72 } }
 local usual_units = { point = 1, letter = 1 }
 
@@ -77,7 +79,7 @@ function Writer:line(s, ...)
   self.lines[#self.lines + 1] = select("#", ...) > 0 and format(s, ...) or s
 end
 
--- A block of data; its name.
+-- Writes a block of data and returns its name.
 function Writer:block(rows)
   self.blocks = self.blocks + 1
   local name = "$d" .. self.blocks
@@ -97,7 +99,7 @@ local function line_part(a, k)
   return ("lt %d lw %s lc rgb \"%s\"%s"):format(k, number(a.linewidth), transparent(a.color, a.alpha), dash)
 end
 
--- Sizes of markers in points as those of gnuplot.
+-- The size of a marker for gnuplot, from its size in points.
 local function point_size(w, a) return w.point / 6 * a.marker[3] end
 
 local function point_part(w, a, hollow)
@@ -105,7 +107,7 @@ local function point_part(w, a, hollow)
   return ("pt %d ps %s"):format(hollow and a.marker[2] or a.marker[1], size)
 end
 
--- What a logarithmic axis does not show is a gap.
+-- Replaces numbers that a logarithmic axis cannot show by gaps.
 local function shown(column, log)
   return log and column:map(function(x) return x > 0 and x or 0 / 0 end) or column
 end
@@ -117,15 +119,16 @@ local function rows_of(axes, columns)
   return process.rows(list)
 end
 
-local MANY, FINE = 4000, 0.1 -- points that are left alone; of 1/72 inch what nobody tells apart
+local MANY = 4000 -- curves with at most so many points are drawn as they are
+local FINE = 0.1 -- distance that nobody sees, in 1/72 inch; longer curves lose points by which they differ less
 
--- The axes of a panel as thin_support takes them: one after the other.
+-- The axes of a panel in the form that thin_support takes.
 local function axes_of(w, axes, p)
   local l, logs = p.limits, axes.logs
   return l.x[1], l.x[2], (p.x1 - p.x0) / w.fine, logs.x or false, l.y[1], l.y[2], (p.y1 - p.y0) / w.fine, logs.y
 end
 
--- The columns of a long curve without the points that make no difference to the picture.
+-- The columns of a curve. A long curve loses the points that make no difference to the picture.
 local function thinned(w, columns, axes, p)
   if #columns[1] <= MANY or axes.three_d then return columns end
   local x, y = columns[1], shown(columns[2], axes.logs.y)
@@ -136,10 +139,11 @@ end
 -- Writers of artists: each returns plotting elements "$d1 using 1:2 with ...", without titles.
 local elements = {}
 
-local NARROW = 4 -- steps of so many 1/72 inch on average are drawn as they are, narrower ones without exact corners
+local NARROW = 4 -- mean width of steps, in 1/72 inch, below which their corners need not be exact
 
--- What is to be drawn by lines. Steps are the line through their corners: gnuplot's own are many pieces; and in a PNG
--- it puts a line that is upright or level on whole dots, by which flanks of narrow steps would get teeth.
+-- The columns of a line. Steps are drawn as a line through their corners, since gnuplot draws its own steps in many
+-- pieces. In a PNG gnuplot moves vertical and horizontal lines to whole dots; narrow steps would look ragged by
+-- that.
 local function path_of(w, a, axes, p)
   if not a.steps then return a.columns end
   local x, y = a.columns[1], shown(a.columns[2], axes.logs.y)
@@ -148,7 +152,7 @@ local function path_of(w, a, axes, p)
   return { u, v }
 end
 
--- Whether a marker has an edge of another colour than its face.
+-- Whether the edge of a marker has another colour than its face.
 local function marker_of_two(a)
   return a.marker and not a.hollow and not a.edgeless and (a.face or a.color) ~= (a.marker_edge or a.color)
 end
@@ -227,7 +231,7 @@ function elements.across(w, _, a, k, p)
   return { ("%s using 1:2 with lines %s"):format(w:block(process.rows { x, y }), line_part(a, k)) }
 end
 
--- The normal of a face in axes scaled to one length, and its height between 0 and 1.
+-- The normal of a face, with all axes scaled to the same length, and the height of the face between 0 and 1.
 local function face_look(face, l)
   local function at(k)
     local base = 3 * ((k - 1) % (#face // 3))
@@ -254,7 +258,7 @@ local function shaded(color, light)
   return rgb[1] << 16 | rgb[2] << 8 | rgb[3]
 end
 
--- One block of 2 x 2 points for each face, all sorted by depth when they are drawn; a triangle has a corner twice.
+-- Writes a block of 2 x 2 points for each face; a triangle has one corner twice. gnuplot sorts the faces by depth.
 function elements.faces(w, _, a, _, p)
   local out = {}
   local opacity = floor((1 - min(1, a.alpha)) * 255 + 0.5) << 24
@@ -274,13 +278,13 @@ end
 
 -- ---- words ----
 
--- The size of the font that a look asks for (else `usual`), where it is not that of the terminal.
+-- The font of a look, or of the size `usual`; empty when it is the size of the terminal.
 local function font_part(w, look, usual)
   local size = look and look.fontsize or usual
   return size == EM and "" or (' font ",%s"'):format(number(size * w.letter))
 end
 
--- The colour and the font of words with a look.
+-- The colour and the font of a text with a look.
 local function look_part(w, look, usual)
   return (' textcolor rgb "%s"%s'):format(look and look.color or DARK, font_part(w, look, usual or EM))
 end
@@ -294,7 +298,7 @@ local spots = {
   ["center left"] = "center left",
 }
 
--- The corner where the legend, of w x h as parts of the panel, hides the fewest points.
+-- The corner where the legend hides the fewest points. w, h: its size as fractions of the panel.
 local function best_spot(p, w, h)
   local best, fewest
   for _, name in ipairs { "upper right", "upper left", "lower right", "lower left", "center right",
@@ -310,7 +314,7 @@ local function best_spot(p, w, h)
       for i = 1, n, max(1, n // 400) do
         local u, v = fraction(x[i], p.limits.x, p.axes.logs.x), fraction(y[i], p.limits.y, p.axes.logs.y)
         local parts = before_x and 4 or 1
-        for k = 1, parts do -- also between points: curves of few points count as curves
+        for k = 1, parts do -- points between the data count too, so that curves of few points are seen
           local s, t = u, v
           if k < parts then s, t = before_x + (u - before_x) * k / parts, before_y + (v - before_y) * k / parts end
           if s >= x0 and s <= x0 + w and t >= y0 and t <= y0 + h then count = count + 1 end
@@ -354,13 +358,13 @@ end
 
 -- ---- a panel ----
 
--- Limits as data are written: what lies on one is not outside.
+-- A limit, written with the same digits as data, so that a point on it is not outside.
 local function exact(x)
   local short = format("%.15g", x)
   return tonumber(short) == x and short or format("%.17g", x)
 end
 
--- A place on an axis, at a limit when it differs from that by rounding only.
+-- A place on an axis. It is moved to a limit that differs from it only by rounding.
 local function place_on(x, l, log)
   local at = layout.fraction(x, l, log)
   if math.abs(at) <= 1e-9 then return exact(l[1]) end
@@ -368,7 +372,7 @@ local function place_on(x, l, log)
   return format("%.12g", x)
 end
 
--- Turned words end at their ticks, upright ones are centred below them or end beside them.
+-- Rotated labels end at their ticks. Others are centred below the ticks of the x axis and end beside those of y.
 local function turn_part(look)
   local angle = look and look.rotation or 0
   return angle % 360 == 0 and "norotate" or ("rotate by %s right"):format(number(angle))
@@ -387,7 +391,7 @@ local function write_ticks(w, p, axis, list, bare)
     look_part(w, look), table.concat(words, ", "))
 end
 
--- The lines behind a panel, along the axes `list`.
+-- The grid of a panel, for the axes in `list`.
 local function write_grid(w, axes, list, more)
   local look, words = axes.grid_look or {}, {}
   local which, only = look.which or "major", look.axis or "both"
@@ -429,7 +433,8 @@ local function write_frame(w, p)
   if not w.bare then write_grid(w, axes, { "x", "y" }, "") end
 end
 
--- Words beside the panel, at (x, y) in pixels of 1/72 inch; those in an axis' own place may be dropped by a terminal.
+-- A text beside the panel, at (x, y) in 1/72 inch. It is a label, since some terminals leave out the name of an
+-- axis.
 local function put_words(w, p, words, x, y, more)
   w:line('set label %s at screen %s,screen %s %s', w:quote(words), number(x / p.fw), number(y / p.fh), more)
 end
@@ -606,7 +611,7 @@ end
 local MISSING = [[gnuplot is not installed; pictures need it: apt install gnuplot-nox (or gnuplot-qt, for windows).
 Data can be saved without it: sol:save("run.csv")]]
 
--- What gnuplot said, without the lines that it echoes.
+-- The message of gnuplot without the lines of the commands that it repeats.
 local function reason(err)
   local lines = {}
   for line in (err .. "\n"):gmatch "(.-)\n" do

@@ -1,7 +1,7 @@
 -- nslua.plot.layout: where the panels of a figure are, their limits and ticks.
 --
--- Panels of a column have their edges in one line, whatever their labels: the room for words is reckoned from
--- the words themselves. Lengths are in pixels of 1/72 inch.
+-- The edges of panels in one column are aligned: the space for texts is computed from the texts of all of them.
+-- Lengths are in 1/72 inch.
 
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
@@ -37,7 +37,7 @@ local function extent_of(artists, axis, log)
   return data.range(columns, log)
 end
 
--- Whether x is a time: every curve goes from left to right. Such panels have no margins at their sides.
+-- Whether x is like a time: in every curve it never decreases. Such panels have no margins at the left and right.
 local function goes_right(artists)
   local any = false
   for _, artist in ipairs(artists) do
@@ -88,9 +88,9 @@ function layout.ticks(axes, axis, l, room)
   return list or ticks.make(min(l[1], l[2]), max(l[1], l[2]), max(2, floor(room)), axes.logs[axis])
 end
 
-local LINE = 1.15 -- from line to line, in em
+local LINE = 1.15 -- distance of two lines of text, in em
 
--- Width and height of the upright box around words with a look, {fontsize =, rotation =}.
+-- Width and height of the box around a text with a look, {fontsize =, rotation =}.
 function layout.box(words, look, rotation)
   local w, lines = text.size(words)
   local em, angle = look and look.fontsize or EM, math.rad(look and look.rotation or rotation or 0)
@@ -104,7 +104,8 @@ function layout.fraction(x, l, log)
   return (x - l[1]) / (l[2] - l[1])
 end
 
--- What the labels of the x axis take: how far they reach past the left and the right end of the panel, their height.
+-- The space of the labels of the x axis: how far they extend beyond the left and right ends of the panel, and their
+-- height.
 local function reach_of(p)
   local look, left, right, height = p.axes.tick_looks.x, 0, 0, LINE * EM
   local width, turned = p.x1 and p.x1 - p.x0 or 300, look and look.rotation and look.rotation % 180 ~= 0
@@ -127,7 +128,7 @@ local function words_outside(axes)
   return (widest * 0.95 + 4.2) * (axes.legend_at.fontsize or EM)
 end
 
--- Room below the panel: the numbers, the name.
+-- The space below the panel: for the numbers and for the name of the axis.
 local function room_below(p, height)
   local axes = p.axes
   local bottom = axes.hidden and 0.5 * EM or p.bare_x and 0.8 * EM or 0.95 * EM + height
@@ -136,7 +137,7 @@ local function room_below(p, height)
   return bottom
 end
 
--- Room for words around the panel: left, right, bottom, top.
+-- The space for texts around the panel: left, right, bottom, top.
 local function margins_of(p)
   local axes, widest = p.axes, 0
   for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
@@ -163,7 +164,7 @@ local function place_in_grid(axes)
   return r0, r1, min(c0, c1), max(c0, c1)
 end
 
--- Whether the panel leaves the numbers of its x axis to another one, below it with the same axis.
+-- Whether the panel shows no numbers on its x axis, since a panel below it shows them for the shared axis.
 local function is_bare(axes, panels)
   if axes.bare_x or axes.names.x then return axes.bare_x end
   local _, r1, c0, c1 = place_in_grid(axes)
@@ -176,7 +177,7 @@ local function is_bare(axes, panels)
   return false
 end
 
--- Cuts `total` into n cells with the margins before and after each; gives the starts and the inner length.
+-- Divides `total` into n cells with margins before and after each. Returns the starts and the inner length.
 local function cut(total, n, before, after)
   local free = total
   for i = 0, n - 1 do free = free - (before[i] or 0) - (after[i] or 0) end
@@ -209,7 +210,7 @@ local function lay_out(panels, w, h, head)
   end
 end
 
--- Makes a unit as long on both axes: by wider limits where they are free, else by a smaller panel.
+-- Gives a unit the same length on both axes: by wider limits where they are not set, else by a smaller panel.
 local function make_equal(p)
   local lx, ly = p.limits.x, p.limits.y
   local pw, ph = p.x1 - p.x0, p.y1 - p.y0
@@ -249,7 +250,7 @@ function layout.panels(figure, w, h)
   end
   local em = figure.heading and figure.heading_look.fontsize or layout.HEADING
   local head = figure.heading and 2.4 * EM * select(2, text.size(figure.heading)) * em / layout.HEADING or 0
-  for _ = 1, 3 do -- the later times with the ticks that fit the panels
+  for _ = 1, 3 do -- the second and third time with the ticks that fit the panels
     for _, key in ipairs(order) do lay_out(grids[key], w, h, head) end
     for _, p in ipairs(panels) do
       if p.axes.aspect and not p.axes.three_d then make_equal(p) end

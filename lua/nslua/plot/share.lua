@@ -1,11 +1,11 @@
--- nslua.plot.share: panels with one axis x.
+-- nslua.plot.share: panels that share their x axis.
 --
--- One of them is the root, whose limits and ticks are those of all; the others have it as share_x. The scale is kept
--- by each, and is the same in all.
+-- One of them is the root: its limits and ticks are used by all. The others have it in their field share_x. Every
+-- panel keeps the scale (linear or logarithmic) itself; it is the same in all.
 
 local share = {}
 
--- The panels whose axis is one with that of `axes`, itself too: of x all that share it.
+-- The panels that share the axis with `axes`, itself included. Only x can be shared.
 function share.members(axes, axis)
   if axis ~= "x" then return { axes } end
   local root, list = axes.share_x or axes, {}
@@ -15,7 +15,7 @@ function share.members(axes, axis)
   return #list > 0 and list or { axes }
 end
 
--- From now on `axes` and those that share theirs have the axis x of `others`.
+-- Lets `axes`, and all that share its x axis, share the x axis of `others`.
 function share.join(axes, others)
   local root = others.share_x or others
   if root == (axes.share_x or axes) then return end

@@ -1,17 +1,17 @@
 -- nslua.plot.stream: lines along a field in the plane, evenly spaced.
 --
--- As matplotlib does it: a grid of cells over the rectangle, each of which one line may pass; lines start at free
--- cells, from the border inwards, go both ways and end at the border, at a cell that is taken, or where the field
--- vanishes. Steps have a fixed length, by the midpoint rule, so that a field with jumps does no harm.
+-- The method of matplotlib: at most one line passes through each cell of a grid over the rectangle. Lines start at
+-- free cells, from the border inwards, and go in both directions. They end at the border, at a cell that is taken,
+-- or where the field is 0. Steps have a fixed length (midpoint rule), so that jumps of the field cause no trouble.
 
 local data = require "nslua.plot.data"
 
 local stream = {}
 
 local NAN = 0 / 0
-local CELLS = 24 -- along a side, at density 1
+local CELLS = 24 -- cells along each side at density 1
 
--- A function of a field given on a grid, bilinear.
+-- A function that interpolates a field on a grid bilinearly.
 function stream.interpolate(x, y, u, v)
   local nx, ny = #x, #y
   local function cell(list, n, at)
@@ -43,7 +43,7 @@ local function unit_field(f, x0, x1, y0, y1)
   end
 end
 
--- The cells from the border inwards, ring after ring.
+-- The cells, ring by ring from the border inwards.
 local function spiral(n)
   local order = {}
   for ring = 0, (n - 1) // 2 do
@@ -60,7 +60,8 @@ local function spiral(n)
   return order
 end
 
--- Goes from (a, b) in one direction; takes cells, listing them in `taken`; returns the points after the first.
+-- Follows the field from (a, b) in one direction. Marks the cells on its way and lists them in `taken`. Returns the
+-- points after the first.
 local function follow(g, a, b, sign, n, mask, taken)
   local points, ds, cell = {}, 0.25 / n, (b * n // 1) * n + a * n // 1
   for _ = 1, 40 * n do

@@ -1,7 +1,7 @@
 -- nslua.plot.style: the colours of pictures, animations and time plots; format strings, markers, dashes.
 --
--- The colours in the order in which curves take them are those of Okabe and Ito (2008), which people with
--- colour-blind eyes tell apart. The letters of format strings, "r--o", stand for their nearest ones among these.
+-- Curves take the colours of Okabe and Ito (2008) in turn; colour-blind people can tell them apart. The letters of
+-- format strings, as in "r--o", stand for the nearest of these colours.
 
 local data = require "nslua.plot.data"
 
@@ -28,7 +28,7 @@ local names = {
 local dashes = { ["-"] = "solid", ["--"] = "(9,5)", ["-."] = "(9,4,2,4)", [":"] = "(2,4)" }
 local dash_names = { solid = "-", dashed = "--", dashdot = "-.", dotted = ":" }
 
--- Marker: gnuplot's point, its hollow form, a factor of size.
+-- For each marker: the point type of gnuplot, its hollow form, and a factor for the size.
 local markers = {
   o = { 7, 6, 1 }, s = { 5, 4, 0.9 }, ["^"] = { 9, 8, 1.1 }, v = { 11, 10, 1.1 }, D = { 13, 12, 1.1 }, p = { 15, 14,
     1.1 },
@@ -42,7 +42,8 @@ local function list_of(set)
   return table.concat(keys, " ")
 end
 
--- "#RRGGBB" of a letter, a name, "C0" to "C9", "#rgb", "#rrggbb", or {r, g, b} between 0 and 1; nil of others.
+-- "#RRGGBB" of a letter, a name, "C0" to "C9", "#rgb", "#rrggbb", or {r, g, b} between 0 and 1; nil for anything
+-- else.
 local function value_of(c)
   local found
   if type(c) == "table" then
@@ -65,8 +66,8 @@ function style.color(who, c)
     list_of(names), list_of(letters), data.describe(c))
 end
 
--- The colours of pages and films by name: `palette` in the order for curves, and greys. web/style.css has their
--- values for a light and a dark scheme; these are the light ones, which films have.
+-- The colours of pages and films by name: `palette` in the order in which curves take them, and greys. web/style.css
+-- has their values for a light and a dark scheme. Here are those of the light scheme; films use them.
 style.palette = { "blue", "vermillion", "green", "orange", "purple", "sky", "yellow" }
 style.page = {
   ink = "#1D2430", muted = "#667085", faint = "#D3D8E0", paper = "#FFFFFF", grid = "#E9ECF0", blue = letters.b,
@@ -74,12 +75,12 @@ style.page = {
   yellow = "#CDB900",
 }
 
--- The names of a page for the same colours of a picture: what is black is to be seen on a dark page too.
+-- The names on a page of the colours of a picture. Black becomes ink, since it must be visible on a dark page too.
 local on_page = { ["#000000"] = "ink", ["#FFFFFF"] = "paper" }
 for _, name in ipairs(style.palette) do on_page[style.page[name]] = name end
 
--- A colour on a page, nil when it is none: its name there, which goes with the scheme, of a number of the palette
--- (going round) and of any name or letter that has one; else "#RRGGBB".
+-- The colour of a page for c; nil when c is no colour. Numbers (of the palette, cyclic), names and letters give the
+-- name of a colour of the page, whose value depends on the scheme; other colours give "#RRGGBB".
 function style.page_color(c)
   if math.type(c) == "integer" and c >= 1 then return style.palette[(c - 1) % #style.palette + 1] end
   if style.page[c] and c ~= "grid" then return c end
@@ -88,13 +89,13 @@ function style.page_color(c)
   return named and on_page[value] or value
 end
 
--- What is said of the colours that a page takes.
+-- The colours that a page takes, in words.
 function style.page_colors()
   return ("a name (ink muted faint paper %s), a letter (%s), \"C0\" to \"C9\", a number of the palette, " ..
     "\"#RRGGBB\" or {r, g, b}"):format(list_of(names), list_of(letters))
 end
 
--- The dashes of "--", "dashed" ...; nil for no line.
+-- The dash pattern for "--", "dashed" and so on; nil for no line.
 function style.dash(who, name)
   if name == "none" or name == "" then return nil end
   local found = dashes[name] or dashes[dash_names[name]]
@@ -134,7 +135,7 @@ function style.format(who, s)
   return found
 end
 
--- Anchors of colour maps, dark to light: a perceptually even one, and one from blue over white to red.
+-- Colour maps, each by a few colours between which the others are interpolated.
 style.maps = {
   viridis = { "#440154", "#414487", "#2A788E", "#22A884", "#7AD151", "#FDE725" },
   cividis = { "#00224E", "#35456C", "#666970", "#948E77", "#C8B866", "#FEE838" },

@@ -10,7 +10,7 @@ local data = require "nslua.plot.data"
 
 local surface = {}
 
--- The faces of a grid of points, three matrices of one shape; a face with a corner that is no finite number is left
+-- The faces of a grid of points, three matrices of one shape; faces with a corner that is not finite are left
 -- out.
 function surface.quads(X, Y, Z)
   local faces = {}
@@ -46,7 +46,7 @@ local corners = { [0] = { 0, 0, 0 }, { 1, 0, 0 }, { 0, 1, 0 }, { 1, 1, 0 }, { 0,
   { 1, 1, 1 } }
 local tetrahedra = { { 0, 1, 3, 7 }, { 0, 1, 5, 7 }, { 0, 2, 3, 7 }, { 0, 2, 6, 7 }, { 0, 4, 5, 7 }, { 0, 4, 6, 7 } }
 
--- The root of f on the way from p (value a) to q (value b), of different signs: false position (Illinois).
+-- The root of f between p (value a) and q (value b), whose signs differ, by false position (Illinois).
 local function crossing(f, p, q, a, b)
   local s0, s1, side = 0, 1, 0
   local x, y, z

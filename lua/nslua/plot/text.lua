@@ -1,10 +1,10 @@
 -- nslua.plot.text: the texts of a picture, as gnuplot takes them.
 --
--- A text is shown as it stands, whatever characters it holds: none of them is a command or a markup of gnuplot. Two
--- things are read in it, as matplotlib does:
---   \lambda, \Omega, \times ...   the character of that name; an unknown name stays as it stands
+-- A text is shown as it is: no character in it works as a command or markup of gnuplot. Two notations of matplotlib
+-- are understood:
+--   \lambda, \Omega, \times ...   the character of that name; an unknown name is not changed
 --   $x_1$, $t^{2k}$               mathematics: letters in italics, _ and ^ lower and raise the next character or
---                                 {group}. A $ alone, or a formula with braces that do not match, stays as it stands
+--                                 {group}. A single $, or a formula with unbalanced braces, is not changed
 -- The parts of a text:  { text =, italic = }  or  { sub = parts, super = parts }.
 
 local text = {}
@@ -25,7 +25,7 @@ for name in ("sin cos tan exp log ln min max sign arcsin arccos arctan sinh cosh
   functions[name] = true
 end
 
--- The text in valid UTF-8, without control characters but the line end.
+-- The text as valid UTF-8, without control characters other than line ends.
 local function clean(s)
   local parts, at = {}, 1
   while at <= #s do
@@ -115,8 +115,8 @@ end
 
 -- ---- for gnuplot ----
 
--- A string of gnuplot with these very bytes: none is left that means something inside double quotes. A digit behind a
--- code is a code too: gnuplot reads a fourth one as part of the number.
+-- A string in double quotes for gnuplot that stands for exactly these bytes. Special bytes are written as octal
+-- codes. A digit after such a code is written as a code too, since gnuplot would read it as part of the number.
 function text.literal(s)
   local function code(c) return ("\\%03o"):format(c:byte()) end
   return '"' .. s:gsub("([^%w .,:;=+*/()<>\128-\255-])(%d*)", function(c, digits)
@@ -155,7 +155,7 @@ local function plain(parts)
   return table.concat(out)
 end
 
--- A text as a string of gnuplot, with its markup; as plain characters when `bare`.
+-- A text as a string of gnuplot with its markup; without markup when `bare`.
 function text.quote(s, bare)
   local parts = text.parse(s)
   return text.literal(bare and plain(parts) or enhanced(parts))

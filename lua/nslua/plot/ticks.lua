@@ -1,4 +1,4 @@
--- nslua.plot.ticks: where the ticks of an axis are and how they are called.
+-- nslua.plot.ticks: places and labels of the ticks of an axis.
 
 local ticks = {}
 
@@ -15,8 +15,8 @@ local function nice(x)
   return 10 * power
 end
 
--- The range that shows data between lo and hi, with `margin` of its length on either side. One that is a point, up to
--- rounding, is widened.
+-- The range of an axis for data between lo and hi, with `margin` times its length on either side. When lo and hi are
+-- equal up to rounding, the range is widened.
 function ticks.widen(lo, hi, margin, log)
   if log then
     local a, b = math.log(lo, 10), math.log(hi, 10)
@@ -33,7 +33,7 @@ end
 
 local function minus(s) return (s:gsub("^%-", "−")) end
 
--- The digits after the point that tell multiples of `step` apart.
+-- How many digits after the point distinguish multiples of `step`.
 local function decimals_of(step)
   for d = 0, 12 do
     local scaled = step * 10.0 ^ d
@@ -45,7 +45,8 @@ end
 local function linear(lo, hi, count)
   local step = nice((hi - lo) / count)
   local first, last = ceil(lo / step - 1e-6), floor(hi / step + 1e-6)
-  if not (last - first < 1e4 and max(abs(first), abs(last)) < 2 ^ 52) then return {} end -- a range of rounding errors
+  -- a range of the size of rounding errors has no ticks
+  if not (last - first < 1e4 and max(abs(first), abs(last)) < 2 ^ 52) then return {} end
   local size, exponent = max(abs(first), abs(last)) * step, 0
   if size >= 1e5 or (size < 1e-3 and size > 0) then exponent = floor(math.log(size, 10) + 1e-9) end
   local unit = 10.0 ^ exponent
@@ -59,7 +60,7 @@ local function linear(lo, hi, count)
   return result
 end
 
--- 2 to 9 times the powers of ten, without labels.
+-- The ticks at 2 to 9 times the powers of ten, without labels.
 local function between(lo, hi, first, last)
   local list = {}
   for k = first - 1, last do
@@ -71,7 +72,7 @@ local function between(lo, hi, first, last)
   return list
 end
 
--- Decades, every so many when there are many; of a short range 1, 2, 5 of each.
+-- The powers of ten; every second, third ... when there are many. In a short range also 2 and 5 times each.
 local function logarithmic(lo, hi, count)
   local first, last = ceil(math.log(lo, 10) - 1e-9), floor(math.log(hi, 10) + 1e-9)
   local result = {}

@@ -1,13 +1,13 @@
--- nslua.repl.complete: what the Tab key offers at the prompt: names, fields and methods, options in the table of a
--- constructor, files inside strings. Looking runs no code of the user: fields are read without metamethods, but for
--- those of nslua's own objects; parts of nslua that are not read yet are read.
+-- nslua.repl.complete: completion by the Tab key at the prompt: names, fields, methods, options in the table of a
+-- constructor, and files inside strings. It runs no code of the user: fields are read without metamethods, except
+-- those of nslua's own objects. It loads the parts of nslua that it needs.
 
 local lazy = require "nslua.base.lazy"
 local source = require "nslua.repl.source"
 
 local complete = {}
 
-local MOST = 100 -- names that are listed
+local MOST = 100 -- most names that are listed
 
 -- ---- values ----
 
@@ -16,7 +16,7 @@ local function own_object(value)
   return meta and type(rawget(meta, "__metatable")) == "string" and meta or nil
 end
 
--- What `value[key]` is; nil when finding out would run code.
+-- value[key]; nil when reading it would run code of the user.
 local function field(value, key)
   if own_object(value) then
     local good, result = pcall(function() return value[key] end)
@@ -47,8 +47,8 @@ local function add_chain(names, t)
   end
 end
 
--- The methods of an object of ours stand in a table behind its __index, that or an upvalue of it; its own fields and
--- those of its class, and the columns of a solution, in user values.
+-- Adds the names of an object of nslua. Its __index is the table of its methods, or a function with this table as an
+-- upvalue. Its own fields, those of its class, and the columns of a solution are in user values.
 local function add_object(names, object, meta)
   local index = rawget(meta, "__index")
   if type(index) == "table" then add_chain(names, index) end
@@ -69,7 +69,7 @@ local function add_object(names, object, meta)
   end
 end
 
--- The names after "value." or "value:" (then functions alone), each with what stands there.
+-- The names that may follow "value." or "value:" (then only functions), with their values.
 local function members(value, method)
   local names, meta = {}, own_object(value)
   if meta then add_object(names, value, meta)
@@ -84,14 +84,14 @@ end
 
 -- ---- expressions ----
 
--- The literal in a token, a number or a short string without escapes; nil for another one.
+-- The value of a token that is a number or a short string without escapes; nil for other tokens.
 local function literal(token)
   if token.kind == "number" then return tonumber(token.text) end
   return token.kind == "string" and token.text:match "^[\"']([^\\]*)[\"']$" or nil
 end
 
--- The names that lead to the expression which ends with token i, { root, key, key ... }, as in a.b[1].c; nil for what
--- can not be told without running it. And whether the last was reached by ":".
+-- The path { root, key, key ... } of the expression that ends with token i, as a.b[1].c; and whether its last name
+-- follows a ":". nil when the path cannot be known without running code.
 local function path_to(tokens, i)
   local path, method = {}, false
   while true do
@@ -124,8 +124,8 @@ end
 
 -- ---- options ----
 
--- The options of rows, as texts, by function or constructor, and by "class:method". Parts of nslua that are not read
--- yet are passed over: what is called was found, so that its part has been read.
+-- The lists of options (texts) by function, and by "class:method". Parts of nslua that are not loaded are left out:
+-- the function whose options are asked for has been found, so its part is loaded.
 local function option_lists(ns)
   local lists = {}
   for _, row in ipairs(require "nslua.repl.options") do
@@ -138,9 +138,9 @@ local function option_lists(ns)
   return lists
 end
 
--- The options of what a path leads to.
+-- The options of the function or method at the end of a path.
 local function options_of(session, path, method)
-  local value = value_of(session, path) -- first: it reads the part in which that is
+  local value = value_of(session, path) -- first, since this loads the part with the function
   local lists = option_lists(require "nslua")
   if not method then return lists[value or 0] end
   local name = table.remove(path)
@@ -149,7 +149,7 @@ local function options_of(session, path, method)
   return lists[("%s:%s"):format(class, name)] or lists[":" .. name]
 end
 
--- The innermost bracket that is open after the tokens, and the one around it: their places.
+-- The places of the innermost bracket that is open after the tokens, and of the one around it.
 local function open_brackets(tokens)
   local stack = {}
   for i, token in ipairs(tokens) do
@@ -166,7 +166,7 @@ local function before_key(token)
   return token and (token.text == "{" or token.text == "," or token.text == ";")
 end
 
--- The options that may be named where the tokens end: { name = true }; nil where none are known.
+-- The options that may be written where the tokens end, { name = true }; nil when they are not known.
 local function options_at(tokens, session)
   local brace, outer = open_brackets(tokens)
   if not brace or tokens[brace].text ~= "{" or not before_key(tokens[#tokens]) then return nil end
@@ -213,7 +213,7 @@ end
 
 local function width_of(text) return utf8.len(text) or #text end
 
--- The names in columns, down and then right.
+-- The names as text in columns, ordered down and then right.
 function complete.columns(list, width)
   local more = #list - MOST
   local shown = more > 0 and table.move(list, 1, MOST, 1, {}) or list
@@ -230,7 +230,8 @@ function complete.columns(list, width)
   return table.concat(lines, "\n")
 end
 
--- What to insert after a prefix, or the list to show: the candidates' common beginning; `ending` after a single one.
+-- What to insert after a prefix: the common beginning of the candidates, and for a single candidate also its
+-- `ending`. If there is nothing to insert: nil and the list to show.
 local function answer(list, prefix, ending, width, strip)
   if #list == 0 then return nil end
   local rest = common_prefix(list):sub(#prefix + 1)
@@ -245,7 +246,7 @@ end
 
 local function nothing() return "" end
 
--- File names; those that a string would have to escape are left out.
+-- Completes file names. Names that need escapes in a string are left out.
 local function files(word, quote, host, width)
   local directory = word:match "^(.*/)" or ""
   local names, prefix = {}, word:sub(#directory + 1)
@@ -283,8 +284,8 @@ local function names_at(tokens, prefix, session, width)
   return answer(sorted(names, prefix), prefix, nothing, width, 0)
 end
 
--- What Tab does after `text` (all that was typed up to the cursor, with the lines before): what to insert, or a list
--- to show; nil, nil: nothing.
+-- The answer to Tab after `text`, which is everything typed before the cursor, with earlier lines. Returns a text to
+-- insert, or nil and a list to show, or nothing.
 function complete.at(text, session, host, width)
   text = text:gsub("^%s*:%a+%s", ""):gsub("^%s*[?=]", "")
   local tokens, open, contents = source.tokens(text)

@@ -1,12 +1,12 @@
 -- nslua.repl.doctor: what `nslua --doctor` prints: what is found, what is missing, and how to install it on Debian.
--- Returns a function of the doors (src/repl/prompt.h) and of the interpreter's version. That function returns whether
--- everything that nslua needs is there.
+-- Returns a function (host, version): host has the functions for the terminal (src/repl/prompt.h), version is
+-- that of the interpreter. It returns whether everything that nslua needs is there.
 
 local _ENV = require "nslua.base.env"()
 
 local LIBRARIES = "liblapacke libopenblas0-serial libsuitesparse-dev libcminpack1 libedit2"
 
--- Programs that nslua can do without: what each gives, how it is asked for its version, and the package.
+-- Programs that are optional: name, use, command that prints the version, package.
 local programs = {
   { "gnuplot", "plots", "gnuplot --version", "gnuplot-qt (or gnuplot-nox, without windows)" },
   { "tcc", "native code from callbacks, fast to compile", "tcc -v", "tcc" },
@@ -28,7 +28,7 @@ end
 
 local function found(what, text) say("found", what, text) end
 
--- The module and the libraries it is linked with; whether they are there.
+-- Checks the module and the libraries that it is linked with. Returns whether they are there.
 local function check_module()
   local place = package.searchpath("nslua.core", package.cpath)
   local good, core = pcall(require, "nslua.core")
@@ -49,7 +49,7 @@ local function check_module()
   return whole
 end
 
--- Modules that are built where their headers are: what each gives, and the package of the headers.
+-- Modules that are built when the headers of a library are installed: name, library, use, package of the headers.
 local modules = {
   { "nslua.hdf5", "HDF5", ".h5 files", "libhdf5-dev" },
   { "nslua.sundials", "SUNDIALS", "a second solver of DAEs", "libsundials-dev" },

@@ -1,4 +1,4 @@
--- nslua.repl.help: what ? and help() show at the prompt.
+-- nslua.repl.help: the texts that ? and help() show at the prompt.
 
 local help = {}
 
@@ -28,21 +28,21 @@ local function class_of(object)
   return type(meta) == "table" and type(rawget(meta, "__name")) == "string" and meta.__name or nil
 end
 
---- The name of a method by its object's class, "TimeStepping:run"; nil for objects of no class.
+--- The name of a method with the class of its object, "TimeStepping:run"; nil when the object has no class.
 function help.method(object, name)
   local class = type(object) ~= "string" and class_of(object)
   return class and class .. ":" .. name or nil
 end
 
---- What is said of a variable of the user that no text is about, though there may be methods of its name.
+--- The message about a variable of the user, for which there is no text; there may be methods of the same name.
 function help.about_variable(name, value)
   local good, texts = pcall(require, "nslua.help")
   local methods = good and texts.text(":" .. name) and ("; ?:%s tells of the methods of that name"):format(name) or ""
   return ("there is no help about %s, a %s of yours%s"):format(name, class_of(value) or type(value), methods)
 end
 
---- The text for a method by its class, for a value, or for the name of one; nil when there is none, with a message
---- where there is more to say: what is near the name, or that there are no texts at all.
+--- The help text of a method with its class, of a value, or of a name. When there is none: nil and possibly a
+-- message, as which names are near, or that the texts are not installed.
 function help.text(value, name, method)
   local good, texts = pcall(require, "nslua.help")
   if not good then

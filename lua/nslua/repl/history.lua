@@ -1,7 +1,7 @@
 -- nslua.repl.history: the lines typed at the prompt, kept across sessions: one entry a line, with newlines,
 -- backslashes and control characters as octal escapes. Sessions that run side by side append to the same file.
 
-local KEPT = 1000 -- entries; the file is cut when it holds twice as many
+local KEPT = 1000 -- entries that the file keeps when it is cut; it is cut when it has twice as many
 
 local history = {}
 
@@ -33,13 +33,13 @@ local function write(path, mode, lines)
   return closed, closing
 end
 
--- Leaves the last entries in the file; a file that cannot be written stays as it is.
+-- Removes all but the last entries from the file. A file that cannot be written is not changed.
 local function cut(host, path, lines)
   local kept, temporary = table.move(lines, #lines - KEPT + 1, #lines, 1, {}), ("%s.%x"):format(path, os.time())
   if host.private(write, temporary, "w", kept) then os.rename(temporary, path) end
 end
 
--- The entries of the file, the oldest first; none when it is not there.
+-- The entries of the file, the oldest first; an empty list when there is no file.
 function history.load(host, path)
   local lines, entries, file = {}, {}, io.open(path, "r")
   if not file then return entries end

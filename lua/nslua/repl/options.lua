@@ -1,6 +1,7 @@
 -- nslua.repl.options: the options that functions and methods of nslua take in a table, for the prompt to complete.
--- Each row: the options, then the names under `ns` that take them; "class:name" is a method of the objects of that
--- class (the __name of their metatables), ":name" one of whatever object.
+-- Each row has the options and then the names in `ns` that take them. "class:name" is a method of objects of the
+-- class (the __name of their metatable), ":name" a method of any object. A spec compares each row with what the
+-- function accepts.
 
 return {
   { "tolerance max_iterations solver", "AVI", "Equality", "FrictionContact", "GenericMechanical", "LCP", "MLCP",

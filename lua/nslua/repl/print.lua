@@ -1,13 +1,13 @@
--- nslua.repl.print: values as the prompt shows them. Tables are shown short, cycles and errors in __tostring do no
--- harm, control characters never reach the terminal, nothing is wider than it is told.
+-- nslua.repl.print: values as the prompt shows them. Long tables are shortened. Cycles and errors in __tostring are
+-- handled. Control characters are never sent to the terminal. No line is longer than the given width.
 
 local lazy = require "nslua.base.lazy"
 
-local DEPTH, ITEMS, BUDGET = 3, 24, 300 -- of nested tables; of the items of a table; of items in all
-local SHORT = 44 -- characters of an item that stands beside others
-local LONG = 60 -- characters of a string inside a table
-local LONGEST = 4000 -- and of one alone
-local MOST_LINES, FIRST_LINES = 24, 10 -- of a string alone: as many are shown whole, of more the first
+local DEPTH, ITEMS, BUDGET = 3, 24, 300 -- most levels of tables; most items of one table; most items in all
+local SHORT = 44 -- most characters of an item that shares a line with others
+local LONG = 60 -- most characters of a string inside a table
+local LONGEST = 4000 -- most characters of a string alone
+local MOST_LINES, FIRST_LINES = 24, 10 -- most lines of a string alone that is shown in full; lines of a longer one
 
 local printer = {}
 
@@ -20,7 +20,7 @@ local function escape(c)
   return names[c] or ("\\x%02X"):format(c:byte())
 end
 
--- Bytes that are no text in UTF-8, and those of the pattern, as escapes; C1 controls, \xC2\x80 to \xC2\x9F, too.
+-- Replaces by escapes: bytes that are not valid UTF-8, bytes of the pattern, and C1 controls (\xC2\x80 to \xC2\x9F).
 local function clean(text, pattern)
   if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", escape) end
   text = text:gsub(pattern, escape)
@@ -42,7 +42,7 @@ local function quoted(text)
   return '"' .. shown .. '"'
 end
 
--- The first lines of a text, and how many there are, when that are many; a page of HTML is told in a line.
+-- The text; of a long one the first lines, and how many lines it has. A page of HTML is shown by one line.
 local function shortened(text)
   local _, newlines = text:gsub("\n", "")
   local lines = newlines + (text:find "[^\n]$" and 1 or 0)
@@ -53,7 +53,7 @@ local function shortened(text)
   return text:sub(1, last - 1), ("%s... (%d lines, %d bytes in all)"):format(page and "" or "\n", lines, #text)
 end
 
--- A string alone: as print shows it, but for control characters.
+-- A string alone, as print shows it, but without control characters.
 local function plain(text)
   local rest = #text - LONGEST
   local shown = rest > 0 and text:sub(1, (utf8.offset(text, 0, LONGEST) or LONGEST) - 1) or text
@@ -77,7 +77,7 @@ local function function_text(f)
   return ("function(%s) %s:%d"):format(parameters(info, f), info.short_src, info.linedefined)
 end
 
--- What tostring says, on one line or several; an error in __tostring is shown in its place.
+-- The result of tostring, on one or several lines; after an error in __tostring, the error.
 local function tostring_text(value)
   local good, text = pcall(tostring, value)
   if good then return plain(text) end
@@ -208,7 +208,7 @@ local function object_text(value)
   return good and ("<%s of %d>"):format(name, rows) or ("<%s>"):format(name)
 end
 
--- The words before a table of a class: "class clutch"; nil for a plain one; false for one that has a __tostring.
+-- The text before a table that is a class, "class clutch"; nil for a plain table; false for one with a __tostring.
 local function class_of(value)
   local meta = debug.getmetatable(value)
   if type(meta) ~= "table" then return nil end
@@ -232,7 +232,7 @@ end
 
 -- ---- the top ----
 
--- The text of one value, at most `width` columns wide where that can be.
+-- The text of one value, at most `width` columns wide where possible.
 function printer.value(value, width)
   local kind = type(value)
   width = width or 80

@@ -1,9 +1,9 @@
--- nslua.repl.script: runs a script so that its top-level locals can be looked at afterwards, also when it has failed.
--- The module itself is the to-be-closed value that tells the end of the script's chunk.
+-- nslua.repl.script: runs a script so that its top-level locals are known afterwards, also when it has failed. To
+-- see the end of the chunk, a to-be-closed variable is added to it; its value is this module.
 
 local script = {}
 
-local found -- what the chunk's locals were, by name
+local found -- the locals of the chunk at its end, by name
 
 local function collect(level)
   local i = 1
@@ -26,8 +26,8 @@ local function watched(text, path)
   return load(WATCH .. body, "@" .. path, "t")
 end
 
--- The chunk of the file, or nil and a message. One that leaves no room for one more local, or is binary, is loaded as
--- it is, and keeps its locals to itself when it ends well.
+-- The chunk of the file, or nil and a message. A binary chunk, and one that has no room for one more local, is
+-- loaded unchanged; then its locals are known only after an error.
 function script.load(path)
   local chunk, message = loadfile(path)
   if not chunk then return nil, message end
@@ -37,10 +37,10 @@ function script.load(path)
   return text and text:sub(1, 1) ~= "\27" and watched(text, path) or chunk
 end
 
--- The chunk to be called in place of `chunk`'s; then finish() gives what was found: name -> { value = }.
+-- Call begin() before the chunk. Afterwards finish() returns its locals: name -> { value = }.
 function script.begin() found = {} end
 
--- From a message handler: the locals of `chunk`, which failed.
+-- To be called by a message handler: notes the locals of the chunk that has failed.
 function script.look(chunk)
   for level = 2, 200 do
     local info = debug.getinfo(level, "f")

@@ -1,5 +1,5 @@
--- nslua.repl.session: the variables of a prompt. Each line runs in one environment that lies before the globals: it
--- holds what lines declare `local`, so that a local shadows a global of its name without changing it.
+-- nslua.repl.session: the variables of a prompt. All lines run in one environment that holds the variables which
+-- lines declare `local`. Other names are globals. So a local hides a global of the same name and does not change it.
 
 local KEEPER = "_LOCAL"
 
@@ -8,7 +8,7 @@ return function()
   local meta = { __index = _G, __newindex = _G }
   local env = setmetatable({}, meta)
 
-  -- A local that is nil hides a global of its name; only then reading takes a function.
+  -- A local that is nil must hide the global of its name too. Only then the environment reads through a function.
   local function read(_, name)
     if declared[name] then return nil end
     return _G[name]
@@ -33,7 +33,7 @@ return function()
   -- Declares a local with a value.
   function session.declare(name, value) keeper[name] = value end
 
-  -- To be called before a line runs: locals that have become nil go on hiding globals.
+  -- Call it before a line runs: it notes the locals that have become nil, so that they still hide globals.
   function session.refresh()
     for name in pairs(declared) do
       if rawget(env, name) == nil then meta.__index = read return end
@@ -41,7 +41,7 @@ return function()
     meta.__index = _G
   end
 
-  -- The value of a name, without running code of the user; and all names with their values.
+  -- The value of a name, read without running code of the user. Next: all names with their values.
   function session.get(name)
     if declared[name] then return rawget(env, name) end
     return rawget(_G, name)

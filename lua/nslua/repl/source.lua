@@ -1,4 +1,4 @@
--- nslua.repl.source: what the prompt knows of Lua's grammar: tokens, chunks that go on, top-level locals.
+-- nslua.repl.source: the grammar of Lua, as far as the prompt needs it: tokens, incomplete chunks, top-level locals.
 
 local source = {}
 
@@ -82,8 +82,8 @@ end
 local opens = { ["function"] = 1, ["do"] = 1, ["if"] = 1, ["repeat"] = 1, ["("] = 1, ["{"] = 1, ["["] = 1,
   ["end"] = -1, ["until"] = -1, [")"] = -1, ["}"] = -1, ["]"] = -1 }
 
--- Reads "local a <const>, b = " from token i on: the names, the last token before "=" (or of the statement), and
--- whether a value is given. Nil for what is not kept.
+-- Reads "local a <const>, b = " from token i on. Returns the names, the last token before "=" (or the last of the
+-- statement), and whether values are given. nil for a variable that is not kept: one with <close>.
 local function local_names(tokens, i)
   local names = {}
   repeat
@@ -98,8 +98,9 @@ local function local_names(tokens, i)
   return names, i - 1, tokens[i] ~= nil and tokens[i].text == "="
 end
 
--- The text with each top-level `local` turned into assignments to the fields of the table named `keeper`, so that the
--- variable lives on; on the same lines. A variable to be closed stays as it is. `text` must be a valid chunk.
+-- Changes each top-level `local` of the text into an assignment to a field of the table named `keeper`, so that
+-- later lines know the variable. Lines keep their numbers. A variable with <close> is not changed. `text` must be a
+-- valid chunk.
 function source.keep_locals(text, keeper)
   local tokens, parts, done, depth = source.tokens(text), {}, 0, 0
   local function replace(from, to, with)
@@ -130,14 +131,15 @@ end
 
 -- ---- chunks ----
 
--- A string in quotes does not go on, unless a backslash says so.
+-- Whether more lines can complete the text. A string in quotes goes on only after a backslash at the end of the
+-- line.
 local function incomplete(text, message)
   if message:find("unfinished string", 1, true) then return text:find "\\$" ~= nil end
   return message:find "<eof>'?$" ~= nil
 end
 
--- The chunk of an expression, of "=expression", or of statements, whose top-level locals go to `keeper`; `name` is
--- what messages call it. Without one: nil, the message, and whether more lines may make it whole.
+-- Compiles an expression, "=expression", or statements, whose top-level locals go to `keeper`. `name` is the name of
+-- the chunk in messages. After an error: nil, the message, and whether more lines can complete the text.
 function source.compile(text, env, keeper, name)
   name = "=" .. (name or "stdin")
   local expression, equals = text:gsub("^%s*=", "", 1)

@@ -1,10 +1,10 @@
--- nslua.web.html: pages that need nothing but themselves.
+-- nslua.web.html: HTML pages that need no other file and no network.
 --
 --   html.page { title = "A title", kind = "animation", record = { ... }, scripts = { "scene", "player" } }
 --
--- gives the text of an HTML page: style and scripts are the files of web/, the record is JSON in an element that is
--- not run. Whatever the record holds stays text: the page takes it apart with JSON.parse and shows it with
--- textContent. The page's content security policy lets it load nothing.
+-- returns the text of an HTML page. Style and scripts are the files of web/. The record is JSON in an element that
+-- is not run. The page reads it with JSON.parse and shows its texts with textContent, so that they never work as
+-- code. The content security policy of the page forbids it to load anything.
 
 local html = {}
 
@@ -13,7 +13,7 @@ local format = require "nslua.core".number_support.format
 local _, here = ...
 local directory = here:match "^(.*[/\\])" or "./"
 
--- A file of web/.
+-- The text of a file of web/.
 local function asset(name)
   local file, message = io.open(directory .. name, "rb")
   if not file then error("html: the installation is not complete: " .. message, 0) end
@@ -24,7 +24,7 @@ end
 
 -- ---- texts ----
 
--- `s` with every byte that is not part of well-formed UTF-8 replaced by U+FFFD: all readers see the same text.
+-- `s` with every byte that is not part of well-formed UTF-8 replaced by U+FFFD: all readers then see the same text.
 function html.utf8(s)
   local parts, from = {}, 1
   while true do

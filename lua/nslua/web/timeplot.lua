@@ -1,14 +1,14 @@
--- nslua.web.timeplot: panels of curves over one axis of time, for a page of their own or beside an animation.
+-- nslua.web.timeplot: panels of curves over a common axis of time, on a page of their own or beside an animation.
 --
 --   { title =, xlabel =, t = ts, panels = {
 --     { ylabel = "speed", { label = "w1", y = w1 }, { label = "w2", y = w2, step = true } },
 --     { "tau", ylabel = "torque" },                      -- columns of a solution, by name
 --   } }
 --
--- A series has name, y, t (default: that of the plot), step (true: the value holds until the next one; "pre": since
--- the one before, as that of a multiplier does), color. A value that is not finite is a gap. Without panels, a
--- solution has one for each stem of its names: w1 and w2 go together. Of a longer series the page has about `points`
--- points, by columns as narrow as these allow.
+-- A series has label, y, t (default: that of the plot), color and step. With step = true a value holds until the
+-- next one; with "pre" it holds from the previous time on, as that of a multiplier does. Values that are not finite
+-- are gaps. Without panels, columns of a solution with the same stem share a panel: w1 and w2. A series with more
+-- points than `points` is reduced to about that number, in a way that the curve looks the same.
 
 local canvas = require "nslua.film.canvas"
 local core = require "nslua.core"
@@ -20,8 +20,8 @@ local series = require "nslua.base.series"
 local show, thin = canvas.show, core.thin_support
 local timeplot = {}
 
-local MOST = 14 -- series in a panel that was not asked for
-local POINTS = 40000 -- of a series, when nothing is asked for
+local MOST = 14 -- most series in a default panel
+local POINTS = 40000 -- default of `points`
 
 local function fail(text, ...) error(format(text, ...), 0) end
 
@@ -53,7 +53,7 @@ local function numbers(list, who, name)
   return core.vector(copy)
 end
 
--- Numbers of an axis: finite, not decreasing.
+-- A list of times as a vector: finite numbers that do not decrease.
 local function axis(list, who, name)
   local t = numbers(list, who, name)
   if #t == 0 then fail("%s: %s: expected numbers, got none", who, name) end
@@ -66,7 +66,8 @@ local function axis(list, who, name)
   end
 end
 
--- A series of at most about `most` points that looks the same; its columns are as narrow as these allow.
+-- Reduces a series to at most about `most` points; the curve looks the same. The time is divided into as many
+-- columns as this allows.
 local function thinned(t, y, most)
   if #t <= most then return t, y end
   local count, u, v = most // 5, nil, nil
@@ -78,7 +79,7 @@ local function thinned(t, y, most)
   return u, v
 end
 
--- The panels of a solution whose columns nobody has chosen.
+-- The panels of a solution when the option panels is not given.
 local function default_panels(solution)
   local panels, by_stem = {}, {}
   local names, columns, all = series.over_time(solution)
@@ -96,12 +97,12 @@ local function default_panels(solution)
     end
   end
   for _, panel in ipairs(panels) do
-    if #panel == 1 then panel.ylabel = nil end -- the name in the legend says it
+    if #panel == 1 then panel.ylabel = nil end -- the legend has the name
   end
   return panels
 end
 
--- The number of an axis in the record; one that is there already is not written again.
+-- The number of an axis in the record. Each axis is written once.
 local function axis_number(record, t)
   local known = record.axis_lists[t]
   if known then return known end
@@ -110,7 +111,7 @@ local function axis_number(record, t)
   return #record.axes - 1
 end
 
--- The axis of a list of times as a vector, checked once.
+-- The axis for a list of times, as a vector. A list is checked once.
 local function times_of(record, list, who)
   local known = record.checked[list]
   if not known then
@@ -164,7 +165,7 @@ local function points_of(spec, who)
   return points
 end
 
--- The record of a plot for its page. `t`: the times of an animation that it stands beside.
+-- The record of a plot for its page. `t`: the times of the animation beside it.
 function timeplot.record(spec, who, solution, t)
   if spec == true and solution then spec = {} end
   spec = check_keys(spec, who, "file title xlabel t panels points")

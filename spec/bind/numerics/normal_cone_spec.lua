@@ -88,7 +88,7 @@ describe("numerics.normal_cone", function()
     fails("normal_cone: lower[2] = 1 is above upper[2] = 0", { M = I, q = { 0, 0 }, H = H, K = { 0 }, lower = { 0,
       1 }, upper = 0 })
     fails("normal_cone: unknown solver 'magic' (known: default, lemke, pivot, psor, pgs, enumerate, principal, " ..
-      "newton_min, newton_fb, interior)",
+      "newton_min, newton_fb, interior",
       { M = I, q = { 0, 0 }, H = H, K = { 0 }, solver = "magic" })
     fails("normal_cone: M: expected a dense matrix, got", { M = ns.speye(2), q = { 0, 0 }, H = H, K = { 0 } })
   end)

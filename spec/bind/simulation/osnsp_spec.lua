@@ -28,9 +28,8 @@ describe("one-step problems", function()
         message(make, { max_iterations = -1 }))
       assert.equal(kind .. ": max_iterations: expected an integer, got number 1.5",
         message(make, { max_iterations = 1.5 }))
-      assert.equal(kind .. ": solver: there is no 'foo' (known: default, lemke, pivot, psor, pgs, "
-        .. "enumerate, principal, newton_min, newton_fb, interior)",
-        message(make, { solver = "foo" }))
+      assert.truthy(message(make, { solver = "foo" }):find(kind .. ": solver: there is no 'foo' (known: default, lemke, "
+        .. "pivot, psor, pgs, enumerate, principal, newton_min, newton_fb, interior", 1, true))
       assert.equal(kind .. ": solver: expected a name, got number 3.0",
         message(make, { solver = 3 }))
       local problem = make { tolerance = 1e-9, max_iterations = 10, solver = "pivot" }

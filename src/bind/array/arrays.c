@@ -474,9 +474,6 @@ static int as_method(lua_State *L, const char *name) {
   return 1;
 }
 
-static int array_f_norm(lua_State *L) {
-  return as_method(L, "norm");
-}
 static int f_cross(lua_State *L) {
   return as_method(L, "cross");
 }
@@ -551,7 +548,6 @@ static const luaL_Reg functions[] = {
     {"outer", f_outer},
     {"dot", f_dot},
     {"cross", f_cross},
-    {"norm", array_f_norm},
     {"isvector", f_isvector},
     {"ismatrix", f_ismatrix},
     {NULL, NULL},

@@ -27,10 +27,6 @@ static NslBand *check_band(lua_State *L, int idx) {
   return nsl_check(L, idx, &band_type);
 }
 
-static void bind_band_check(lua_State *L, NsStatus status, const char *who) {
-  if (status) nsl_raise_status(L, status, who);
-}
-
 static int band_gc(lua_State *L) {
   NslBand *self = nsl_test(L, 1, &band_type);
   if (!self) return 0;
@@ -62,7 +58,7 @@ static int from_matrix(lua_State *L) {
   NslBand *self = nsl_new(L, &band_type, sizeof *self, 0);
   nsl_matrix_alive(L, m);
   ns_band_widths(m->rows, m->data, m->ld, &kl, &ku);
-  bind_band_check(L, ns_band_new(&self->A, m->rows, kl, ku), "band");
+  nsl_check_status(L, ns_band_new(&self->A, m->rows, kl, ku), "band");
   ns_band_from_dense(self->A, m->data, m->ld);
   return bind_band_finish(L, self);
 }
@@ -73,7 +69,7 @@ static int new_band(lua_State *L) {
   int n = bind_band_size_of(L, 1, "n", INT_MAX - 1), last = n > 0 ? n - 1 : 0;
   int kl = bind_band_size_of(L, 2, "kl", last), ku = bind_band_size_of(L, 3, "ku", last);
   NslBand *self = nsl_new(L, &band_type, sizeof *self, 0);
-  bind_band_check(L, ns_band_new(&self->A, n, kl, ku), "band");
+  nsl_check_status(L, ns_band_new(&self->A, n, kl, ku), "band");
   return bind_band_finish(L, self);
 }
 
@@ -152,7 +148,7 @@ static void bind_band_factor(lua_State *L, NslBand *self, const char *who) {
   NsStatus status = self->lu ? NS_OK : ns_band_lu_new(&self->lu, A->n, A->kl, A->ku);
   if (!status) status = ns_band_lu_factor(self->lu, A);
   if (status == NS_ESINGULAR) nsl_raise_singular(L, who, "row", ns_band_lu_singular_row(self->lu));
-  bind_band_check(L, status, who);
+  nsl_check_status(L, status, who);
   self->rcond = ns_band_lu_rcond(self->lu);
   self->factored = true;
   if (first) nsl_count_memory(L, (size_t)(A->ld + A->kl) * (size_t)A->n * sizeof(double));

@@ -12,8 +12,10 @@
 typedef enum Kind { OTHER, NUMBER, VECTOR, MATRIX } Kind;
 typedef enum Op { ADD, SUB, MUL, DIV, POW } Op;
 
+enum { LEAST, MOST, WHERE_LEAST, WHERE_MOST };
+
 static const char *const metamethod[] = {"__add", "__sub", "__mul", "__div", "__pow"};
-static const char sign[] = "+-*/^";
+static const char *const sign[] = {"+", "-", "*", "/", "^"};
 
 typedef struct Operand {
   Kind kind;
@@ -80,13 +82,8 @@ static bool elementwise_delegate(lua_State *L, int idx, const char *event) {
   return true;
 }
 
-static int elementwise_undefined(lua_State *L, char op, const char *hint) {
-  const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
-  return luaL_error(L, "%s %c %s: %s", left, op, right, hint);
-}
-
-static int elementwise_mismatch(lua_State *L, char op) {
-  return elementwise_undefined(L, op, "sizes do not match");
+static int elementwise_mismatch(lua_State *L, const char *op) {
+  return nsl_undefined(L, op, "sizes do not match");
 }
 
 static double apply(Op op, double a, double b) {
@@ -118,7 +115,7 @@ static bool same_shape(const Operand *a, const Operand *b) {
 static int elementwise_product(lua_State *L, const Operand *a, const Operand *b) {
   const NslGrid *x = &a->grid, *y = &b->grid;
   int inner = a->kind == MATRIX ? x->cols : x->rows;
-  if (inner != y->rows) return elementwise_mismatch(L, '*');
+  if (inner != y->rows) return elementwise_mismatch(L, "*");
   double *out = a->kind == VECTOR   ? nsl_push_vector(L, y->cols, NULL)->data
                 : b->kind == VECTOR ? nsl_push_vector(L, x->rows, NULL)->data
                                     : nsl_push_matrix(L, x->rows, y->cols, NULL)->data;
@@ -133,31 +130,32 @@ static int elementwise_product(lua_State *L, const Operand *a, const Operand *b)
 static int elementwise_multiply(lua_State *L, const Operand *a, const Operand *b) {
   if (a->kind == NUMBER || b->kind == NUMBER) return elementwise_elementwise(L, MUL, a, b);
   if (a->kind == VECTOR && b->kind == VECTOR)
-    return elementwise_undefined(L, '*', "use v:dot(w), v:mul(w) (element by element) or v:outer(w)");
+    return nsl_undefined(L, "*", "use v:dot(w), v:mul(w) (element by element) or v:outer(w)");
   return elementwise_product(L, a, b);
 }
 
 static int elementwise_divide(lua_State *L, const Operand *a, const Operand *b) {
   if (b->kind == NUMBER) return elementwise_elementwise(L, DIV, a, b);
-  if (b->kind == VECTOR && a->kind != MATRIX) return elementwise_undefined(L, '/', "use v:div(w) or v^-1 (element by element)");
-  return elementwise_undefined(L, '/', "only a number divides; A:div(B) goes element by element");
+  if (b->kind == VECTOR && a->kind != MATRIX) return nsl_undefined(L, "/", "use v:div(w) or v^-1 (element by element)");
+  return nsl_undefined(L, "/", "only a number divides; A:div(B) goes element by element");
 }
 
 static int power(lua_State *L, const Operand *a, const Operand *b) {
-  if (a->kind == MATRIX || b->kind == MATRIX) return elementwise_undefined(L, '^', "powers are of vectors, element by element");
-  if (a->kind == VECTOR && b->kind == VECTOR && !same_shape(a, b)) return elementwise_mismatch(L, '^');
+  if (a->kind == MATRIX || b->kind == MATRIX) return nsl_undefined(L, "^", "powers are of vectors, element by element");
+  if (a->kind == VECTOR && b->kind == VECTOR && !same_shape(a, b)) return elementwise_mismatch(L, "^");
   return elementwise_elementwise(L, POW, a, b);
 }
 
-static int elementwise_arithmetic(lua_State *L, Op op) {
+static int elementwise_arithmetic(lua_State *L) {
+  Op op = (Op)nsl_which(L);
   Operand a, b;
   elementwise_operand(L, 1, &a);
   elementwise_operand(L, 2, &b);
   if (a.kind == OTHER || b.kind == OTHER) {
     int foreign = a.kind == OTHER ? 1 : 2;
     if (elementwise_delegate(L, foreign, metamethod[op])) return 1;
-    if (lua_istable(L, foreign)) return elementwise_undefined(L, sign[op], "wrap the table: ns.vector{...}, ns.matrix{...}");
-    return elementwise_undefined(L, sign[op], "expected a number, a vector or a matrix");
+    if (lua_istable(L, foreign)) return nsl_undefined(L, sign[op], "wrap the table: ns.vector{...}, ns.matrix{...}");
+    return nsl_undefined(L, sign[op], "expected a number, a vector or a matrix");
   }
   switch (op) {
     case MUL: return elementwise_multiply(L, &a, &b);
@@ -169,41 +167,18 @@ static int elementwise_arithmetic(lua_State *L, Op op) {
   return elementwise_elementwise(L, op, &a, &b);
 }
 
-static int elementwise_meta_add(lua_State *L) {
-  return elementwise_arithmetic(L, ADD);
-}
-static int elementwise_meta_sub(lua_State *L) {
-  return elementwise_arithmetic(L, SUB);
-}
-static int elementwise_meta_mul(lua_State *L) {
-  return elementwise_arithmetic(L, MUL);
-}
-static int elementwise_meta_div(lua_State *L) {
-  return elementwise_arithmetic(L, DIV);
-}
-static int elementwise_meta_pow(lua_State *L) {
-  return elementwise_arithmetic(L, POW);
-}
-
-/* Pushes f of every element, same shape. */
-static int elementwise_each(lua_State *L, double (*f)(double)) {
+/* -x, or |x|, of every element. */
+static int elementwise_each(lua_State *L) {
+  bool modulus = nsl_which(L) != 0;
   NslGrid g = check_grid(L, 1);
   double *out = nsl_push_like(L, &g);
   elementwise_still_alive(L, 1);
   for (int j = 0; j < g.cols; j++)
-    for (int i = 0; i < g.rows; i++) *out++ = f(g.data[i * g.rs + j * g.cs]);
+    for (int i = 0; i < g.rows; i++) {
+      double x = g.data[i * g.rs + j * g.cs];
+      *out++ = modulus ? fabs(x) : -x;
+    }
   return 1;
-}
-
-static double negative(double x) {
-  return -x;
-}
-
-static int elementwise_meta_unm(lua_State *L) {
-  return elementwise_each(L, negative);
-}
-static int elementwise_abs(lua_State *L) {
-  return elementwise_each(L, fabs);
 }
 
 static int elementwise_meta_eq(lua_State *L) {
@@ -224,7 +199,9 @@ static int elementwise_meta_eq(lua_State *L) {
 }
 
 /* v:mul(w), v:div(w): the other may be a table, a number, or a foreign object with that method (mul alone). */
-static int elementwise_by_elements(lua_State *L, Op op, const char *name) {
+static int elementwise_by_elements(lua_State *L) {
+  Op op = (Op)nsl_which(L);
+  const char *name = op == MUL ? "mul" : "div";
   Operand a, b;
   check_grid(L, 1);
   elementwise_operand(L, 1, &a);
@@ -242,13 +219,6 @@ static int elementwise_by_elements(lua_State *L, Op op, const char *name) {
     return luaL_error(L, "%s: %s and %s: sizes do not match", name, left, right);
   }
   return elementwise_elementwise(L, op, &a, &b);
-}
-
-static int elementwise_mul(lua_State *L) {
-  return elementwise_by_elements(L, MUL, "mul");
-}
-static int elementwise_div(lua_State *L) {
-  return elementwise_by_elements(L, DIV, "div");
 }
 
 static int elementwise_sum(lua_State *L) {
@@ -282,7 +252,12 @@ static ptrdiff_t elementwise_extreme(lua_State *L, const NslGrid *g, double fact
   return best;
 }
 
-static int elementwise_extremum(lua_State *L, double factor, bool position, const char *name) {
+static int elementwise_extremum(lua_State *L) {
+  static const char *const names[] = {[LEAST] = "min", [MOST] = "max", [WHERE_LEAST] = "argmin", [WHERE_MOST] = "argmax"};
+  int which = nsl_which(L);
+  bool position = which == WHERE_LEAST || which == WHERE_MOST;
+  double factor = which == MOST || which == WHERE_MOST ? 1 : -1;
+  const char *name = names[which];
   NslGrid g = check_grid(L, 1);
   double value = 0;
   ptrdiff_t at = elementwise_extreme(L, &g, factor, name, &value);
@@ -294,19 +269,6 @@ static int elementwise_extremum(lua_State *L, double factor, bool position, cons
   if (g.vector) return 1;
   lua_pushinteger(L, at / g.rows + 1);
   return 2;
-}
-
-static int elementwise_max(lua_State *L) {
-  return elementwise_extremum(L, 1, false, "max");
-}
-static int elementwise_min(lua_State *L) {
-  return elementwise_extremum(L, -1, false, "min");
-}
-static int method_argmax(lua_State *L) {
-  return elementwise_extremum(L, 1, true, "argmax");
-}
-static int method_argmin(lua_State *L) {
-  return elementwise_extremum(L, -1, true, "argmin");
 }
 
 static int method_isfinite(lua_State *L) {
@@ -372,30 +334,37 @@ static int method_reshape(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg shared_meta[] = {
-    {"__add", elementwise_meta_add}, {"__sub", elementwise_meta_sub},
-    {"__mul", elementwise_meta_mul}, {"__div", elementwise_meta_div},
-    {"__pow", elementwise_meta_pow}, {"__unm", elementwise_meta_unm},
-    {"__eq", elementwise_meta_eq},   {NULL, NULL},
+static const NslVariant shared_meta[] = {
+    {"__add", elementwise_arithmetic, ADD}, {"__sub", elementwise_arithmetic, SUB},
+    {"__mul", elementwise_arithmetic, MUL}, {"__div", elementwise_arithmetic, DIV},
+    {"__pow", elementwise_arithmetic, POW}, {"__unm", elementwise_each, false},
+    {"__eq", elementwise_meta_eq, 0},       {NULL, NULL, 0},
 };
 
-static const luaL_Reg shared_methods[] = {
-    {"abs", elementwise_abs},      {"mul", elementwise_mul},
-    {"div", elementwise_div},      {"sum", elementwise_sum},
-    {"max", elementwise_max},      {"min", elementwise_min},
-    {"argmax", method_argmax},     {"argmin", method_argmin},
-    {"map", elementwise_map},      {"fill", elementwise_fill},
-    {"isfinite", method_isfinite}, {"reshape", method_reshape},
-    {"mean", method_mean},         {NULL, NULL},
+static const NslVariant shared_methods[] = {
+    {"abs", elementwise_each, true},
+    {"mul", elementwise_by_elements, MUL},
+    {"div", elementwise_by_elements, DIV},
+    {"sum", elementwise_sum, 0},
+    {"max", elementwise_extremum, MOST},
+    {"min", elementwise_extremum, LEAST},
+    {"argmax", elementwise_extremum, WHERE_MOST},
+    {"argmin", elementwise_extremum, WHERE_LEAST},
+    {"map", elementwise_map, 0},
+    {"fill", elementwise_fill, 0},
+    {"isfinite", method_isfinite, 0},
+    {"reshape", method_reshape, 0},
+    {"mean", method_mean, 0},
+    {NULL, NULL, 0},
 };
 
 void nsl_open_elementwise(lua_State *L) {
   const NslType *types[] = {&nsl_vector_type, &nsl_matrix_type};
   for (int i = 0; i < 2; i++) {
     luaL_getmetatable(L, types[i]->name);
-    luaL_setfuncs(L, shared_meta, 0);
+    nsl_set_variants(L, shared_meta);
     nsl_push_element_methods(L, types[i]);
-    luaL_setfuncs(L, shared_methods, 0);
+    nsl_set_variants(L, shared_methods);
     lua_pop(L, 2);
   }
 }

@@ -50,10 +50,6 @@ static double tolerance(lua_State *L, int idx, const char *who) {
   return value;
 }
 
-static void bind_linalg_check(lua_State *L, NsStatus status, const char *who) {
-  if (status) nsl_raise_status(L, status, who);
-}
-
 /*
 ** For an object at index 1 that is no vector or matrix but has this method (sparse, banded, dual): calls it with all
 ** arguments. Their number of results, else -1.
@@ -91,7 +87,7 @@ static NslLu *push_lu(lua_State *L, const NslMatrix *A, const char *who) {
   NsStatus status = ns_lu_new(&self->lu, A->rows);
   if (!status) status = ns_lu_factor(self->lu, A->data, A->ld);
   if (status == NS_ESINGULAR) nsl_raise_singular(L, who, "row", ns_lu_singular_row(self->lu));
-  bind_linalg_check(L, status, who);
+  nsl_check_status(L, status, who);
   self->rcond = ns_lu_rcond(self->lu);
   return self;
 }
@@ -237,7 +233,7 @@ static bool try_lu(lua_State *L, const NslMatrix *A, const char *who, NslLu **ou
   if (!status) status = ns_lu_factor(self->lu, A->data, A->ld);
   if (status == NS_OK) return true;
   drop_lu(self);
-  if (status != NS_ESINGULAR) bind_linalg_check(L, status, who);
+  if (status != NS_ESINGULAR) nsl_check_status(L, status, who);
   lua_pop(L, 1);
   return false;
 }
@@ -272,7 +268,7 @@ static int f_cholesky(lua_State *L) {
   nsl_matrix_alive(L, A);
   NsStatus status = ns_cholesky(A->rows, A->data, A->ld, lower->data, &order);
   if (status == NS_ENOTSPD) return luaL_error(L, "cholesky: A is not positive definite (order %d)", order);
-  bind_linalg_check(L, status, "cholesky");
+  nsl_check_status(L, status, "cholesky");
   return 1;
 }
 
@@ -281,7 +277,7 @@ static int f_qr(lua_State *L) {
   int k = bind_linalg_least(A->rows, A->cols);
   NslMatrix *Q = nsl_push_matrix(L, A->rows, k, NULL), *R = nsl_push_matrix(L, k, A->cols, NULL);
   nsl_matrix_alive(L, A);
-  bind_linalg_check(L, ns_qr(A->rows, A->cols, A->data, A->ld, Q->data, R->data), "qr");
+  nsl_check_status(L, ns_qr(A->rows, A->cols, A->data, A->ld, Q->data, R->data), "qr");
   return 2;
 }
 
@@ -298,7 +294,7 @@ static int f_lstsq(lua_State *L) {
   nsl_matrix_alive(L, A);
   NsStatus status = ns_lstsq(A->rows, A->cols, nrhs, A->data, A->ld, B, A->rows > 0 ? A->rows : 1, rcond, X, &rank,
                              residual->data);
-  bind_linalg_check(L, status, "lstsq");
+  nsl_check_status(L, status, "lstsq");
   lua_pushinteger(L, rank);
   lua_insert(L, -2);
   if (!matrix) {
@@ -314,7 +310,7 @@ static int f_pinv(lua_State *L) {
   double rcond = tolerance(L, 2, "pinv");
   NslMatrix *X = nsl_push_matrix(L, A->cols, A->rows, NULL);
   nsl_matrix_alive(L, A);
-  bind_linalg_check(L, ns_pinv(A->rows, A->cols, A->data, A->ld, rcond, X->data), "pinv");
+  nsl_check_status(L, ns_pinv(A->rows, A->cols, A->data, A->ld, rcond, X->data), "pinv");
   return 1;
 }
 
@@ -328,7 +324,7 @@ static int eig(lua_State *L, const char *who, bool vectors) {
   nsl_matrix_alive(L, A);
   NsStatus status = ns_is_symmetric(n, A->data, A->ld, 0) ? ns_eigh(n, A->data, A->ld, re, V)
                                                           : ns_eig(n, A->data, A->ld, re, im, V, &pairs);
-  bind_linalg_check(L, status, who);
+  nsl_check_status(L, status, who);
   if (!pairs) {
     lua_pushnil(L);
     lua_replace(L, vectors ? -3 : -2);
@@ -348,7 +344,7 @@ static int f_eigh(lua_State *L) {
   NslMatrix *A = symmetric(L, "eigh");
   double *w = nsl_push_vector(L, A->rows, NULL)->data, *V = nsl_push_matrix(L, A->rows, A->rows, NULL)->data;
   nsl_matrix_alive(L, A);
-  bind_linalg_check(L, ns_eigh(A->rows, A->data, A->ld, w, V), "eigh");
+  nsl_check_status(L, ns_eigh(A->rows, A->data, A->ld, w, V), "eigh");
   return 2;
 }
 
@@ -358,7 +354,7 @@ static double *push_svd(lua_State *L, const NslMatrix *A, NsSvdJob job, const ch
   double *U = nsl_push_matrix(L, A->rows, full ? A->rows : k, NULL)->data, *s = nsl_push_vector(L, k, NULL)->data;
   double *V = nsl_push_matrix(L, A->cols, full ? A->cols : k, NULL)->data;
   nsl_matrix_alive(L, A);
-  bind_linalg_check(L, ns_svd(job, A->rows, A->cols, A->data, A->ld, U, s, V), who);
+  nsl_check_status(L, ns_svd(job, A->rows, A->cols, A->data, A->ld, U, s, V), who);
   return s;
 }
 
@@ -375,7 +371,7 @@ static int f_svd(lua_State *L) {
 static const double *bind_linalg_push_values(lua_State *L, const NslMatrix *A, const char *who) {
   double *s = nsl_push_vector(L, bind_linalg_least(A->rows, A->cols), NULL)->data;
   nsl_matrix_alive(L, A);
-  bind_linalg_check(L, ns_svd(NS_SVD_VALUES, A->rows, A->cols, A->data, A->ld, NULL, s, NULL), who);
+  nsl_check_status(L, ns_svd(NS_SVD_VALUES, A->rows, A->cols, A->data, A->ld, NULL, s, NULL), who);
   return s;
 }
 
@@ -422,7 +418,7 @@ static int f_expm(lua_State *L) {
   nsl_matrix_alive(L, A);
   NsStatus status = ns_expm(A->rows, A->data, A->ld, E->data);
   if (status == NS_ETOOLARGE) return luaL_error(L, "expm: the exponential of A overflows");
-  bind_linalg_check(L, status, "expm");
+  nsl_check_status(L, status, "expm");
   return 1;
 }
 
@@ -458,7 +454,7 @@ static int bind_linalg_f_norm(lua_State *L) {
     nsl_vector_read(v, data);
     rows = v->n, ld = rows > 0 ? rows : 1;
   }
-  bind_linalg_check(L, ns_norm(kind, rows, cols, data, ld, &norm), "norm");
+  nsl_check_status(L, ns_norm(kind, rows, cols, data, ld, &norm), "norm");
   lua_pushnumber(L, norm);
   return 1;
 }
@@ -488,7 +484,7 @@ static int f_cond(lua_State *L) {
     for (int i = 0; i < n; i++) X[(size_t)i * ((size_t)n + 1)] = 1;
     ns_lu_solve(lu->lu, n, X, n);
     drop_lu(lu);
-    bind_linalg_check(L, ns_norm(kind, n, n, A->data, A->ld, &norm), "cond");
+    nsl_check_status(L, ns_norm(kind, n, n, A->data, A->ld, &norm), "cond");
     cond = ns_norm(kind, n, n, X, n, &inverse) == NS_OK ? norm * inverse : HUGE_VAL;
   }
   lua_pushnumber(L, cond);

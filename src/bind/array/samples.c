@@ -5,7 +5,6 @@
 #include "bind/array/samples.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "bind/array/vector.h"
 
@@ -34,20 +33,13 @@ static int method_diff(lua_State *L) {
   return 1;
 }
 
-/* nan after all numbers */
-static int by_size(const void *first, const void *second) {
-  double a = *(const double *)first, b = *(const double *)second;
-  if (isnan(a) || isnan(b)) return (int)isnan(a) - (int)isnan(b);
-  return (a > b) - (a < b);
-}
-
 /* v:sort(): a copy, the least first, nan at the end. */
 static int method_sort(lua_State *L) {
   const NslVector *v = self_alone(L, "sort");
   double *out = nsl_push_vector(L, v->n, NULL)->data;
   nsl_vector_alive(L, v);
   nsl_vector_read(v, out);
-  qsort(out, (size_t)v->n, sizeof *out, by_size);
+  ns_samples_sort(v->n, out);
   return 1;
 }
 
@@ -56,34 +48,11 @@ static int f_trapz(lua_State *L) {
   nsl_at_most(L, 2, "trapz");
   lua_settop(L, 2);
   const NslVector *y = nsl_to_vector(L, 1, -1, "trapz", "y"), *x = NULL;
-  double dx = 1, sum = 0;
+  double dx = 1;
   if (lua_type(L, 2) == LUA_TNUMBER) dx = lua_tonumber(L, 2);
   else if (!lua_isnil(L, 2)) x = nsl_to_vector(L, 2, y->n, "trapz", "x");
-  nsl_vector_alive(L, y);
-  for (int i = 0; i + 1 < y->n; i++) {
-    double width = x ? nsl_element(x, i + 1) - nsl_element(x, i) : dx;
-    sum += width * (nsl_element(y, i) + nsl_element(y, i + 1)) / 2;
-  }
-  lua_pushnumber(L, sum);
+  lua_pushnumber(L, ns_samples_trapz(nsl_samples(L, y), x ? nsl_samples(L, x) : (NsSamples){0}, dx));
   return 1;
-}
-
-/* The value at x of the line through the points; of equal places the last one counts. */
-static double samples_interpolate(const NslVector *xp, const NslVector *fp, double x) {
-  int low = 0, high = xp->n;
-  if (isnan(x)) return x;
-  if (x < nsl_element(xp, 0)) return nsl_element(fp, 0);
-  while (high - low > 1) {
-    int middle = low + (high - low) / 2;
-    if (nsl_element(xp, middle) <= x) low = middle;
-    else high = middle;
-  }
-  double x0 = nsl_element(xp, low), f0 = nsl_element(fp, low);
-  if (high == xp->n || x == x0) return f0;
-  double x1 = nsl_element(xp, high), f1 = nsl_element(fp, high), slope = (f1 - f0) / (x1 - x0);
-  double f = slope * (x - x0) + f0; /* nan beside an infinity: from the other side, as NumPy has it */
-  if (isnan(f)) f = slope * (x - x1) + f1;
-  return isnan(f) && f0 == f1 ? f0 : f;
 }
 
 static void check_places(lua_State *L, const NslVector *xp) {
@@ -104,17 +73,17 @@ static int f_interp(lua_State *L) {
   if (!one && !lua_istable(L, 1) && !nsl_test_vector(L, 1)) return nsl_bad(L, "interp", "x", "a number or a vector", 1);
   const NslVector *x = one ? NULL : nsl_to_vector(L, 1, -1, "interp", "x");
   const NslVector *xp = nsl_to_vector(L, 2, -1, "interp", "xp"), *fp = nsl_to_vector(L, 3, xp->n, "interp", "fp");
-  nsl_vector_alive(L, xp);
+  NsSamples places = nsl_samples(L, xp), values = nsl_samples(L, fp);
   check_places(L, xp);
   if (one) {
-    lua_pushnumber(L, samples_interpolate(xp, fp, lua_tonumber(L, 1)));
+    lua_pushnumber(L, ns_samples_interpolate(places, values, lua_tonumber(L, 1)));
     return 1;
   }
   double *out = nsl_push_vector(L, x->n, NULL)->data;
   nsl_vector_alive(L, x);
   nsl_vector_alive(L, xp);
   nsl_vector_alive(L, fp);
-  for (int i = 0; i < x->n; i++) out[i] = samples_interpolate(xp, fp, nsl_element(x, i));
+  for (int i = 0; i < x->n; i++) out[i] = ns_samples_interpolate(places, values, nsl_element(x, i));
   return 1;
 }
 

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bind/lua/number_text.h"
+#include "bind/lua/options.h"
 #include "bind/array/linear_systems.h"
 #include "bind/array/sparse.h"
 #include "bind/array/matrix.h"
@@ -52,10 +53,6 @@ static NsSparse *test_sparse(lua_State *L, int idx) {
 
 const NsSparse *nsl_test_sparse(lua_State *L, int idx) {
   return test_sparse(L, idx);
-}
-
-static void sparse_check(lua_State *L, NsStatus status, const char *who) {
-  if (status) nsl_raise_status(L, status, who);
 }
 
 static const char *sparse_describe(lua_State *L, const void *object) {
@@ -105,20 +102,6 @@ static int sparse_gc(lua_State *L) {
 
 /* ---- constructors ---- */
 
-/* Checks that the keys of the table at 1 are known ones. */
-static void check_keys(lua_State *L) {
-  static const char *const known[] = {"rows", "cols", "i", "j", "v"};
-  lua_pushnil(L);
-  while (lua_next(L, 1)) {
-    size_t k = 0;
-    lua_pop(L, 1);
-    const char *key = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
-    while (k < 5 && strcmp(key, known[k]) != 0) k++;
-    if (k < 5) continue;
-    luaL_error(L, "sparse: unknown option '%s' (known: rows, cols, i, j, v)", luaL_tolstring(L, -1, NULL));
-  }
-}
-
 static int sparse_size_of(lua_State *L, int idx, const char *who, const char *what) {
   lua_Integer n = nsl_integer(L, idx, who, what);
   if (n < 0 || n >= INT_MAX) luaL_error(L, "%s: %s: expected a size of 0 or more, got %I", who, what, (LUAI_UACINT)n);
@@ -141,8 +124,9 @@ static int *sparse_push_indices(lua_State *L, const NslVector *v, int limit, con
 }
 
 static int from_triplets(lua_State *L) {
+  static const char *const known[] = {"rows", "cols", "i", "j", "v", NULL};
   lua_settop(L, 1);
-  check_keys(L);
+  nsl_check_options(L, 1, "sparse", known);
   lua_getfield(L, 1, "rows");
   lua_getfield(L, 1, "cols");
   lua_getfield(L, 1, "i");
@@ -159,7 +143,7 @@ static int from_triplets(lua_State *L) {
   NslSparse *self = push_sparse(L);
   NsStatus status = ns_sparse_from_triplets(&self->A, rows, cols, vi->n, i, j, v);
   if (status == NS_ENAN) return luaL_error(L, "sparse: entries of one place overflow when added");
-  sparse_check(L, status, "sparse");
+  nsl_check_status(L, status, "sparse");
   return finish_matrix(L, self);
 }
 
@@ -168,7 +152,7 @@ static int new_sparse(lua_State *L) {
   NsSparse *A = test_sparse(L, 1);
   if (A) {
     NslSparse *self = push_sparse(L);
-    sparse_check(L, ns_sparse_copy(&self->A, A), "sparse");
+    nsl_check_status(L, ns_sparse_copy(&self->A, A), "sparse");
     return finish_matrix(L, self);
   }
   if (lua_istable(L, 1) && lua_rawlen(L, 1) == 0) return from_triplets(L);
@@ -176,7 +160,7 @@ static int new_sparse(lua_State *L) {
   NslMatrix *m = nsl_to_finite_matrix(L, 1, -1, -1, "sparse", "matrix");
   NslSparse *self = push_sparse(L);
   nsl_matrix_alive(L, m);
-  sparse_check(L, ns_sparse_from_dense(&self->A, m->rows, m->cols, m->data, m->ld), "sparse");
+  nsl_check_status(L, ns_sparse_from_dense(&self->A, m->rows, m->cols, m->data, m->ld), "sparse");
   return finish_matrix(L, self);
 }
 
@@ -197,7 +181,7 @@ static Triplets sparse_push_room(lua_State *L, size_t count) {
 /* Pushes the sparse n x n matrix of the triplets. */
 static int push_square(lua_State *L, int n, const Triplets *t, const char *who) {
   NslSparse *self = push_sparse(L);
-  sparse_check(L, ns_sparse_from_triplets(&self->A, n, n, t->count, t->i, t->j, t->v), who);
+  nsl_check_status(L, ns_sparse_from_triplets(&self->A, n, n, t->count, t->i, t->j, t->v), who);
   return finish_matrix(L, self);
 }
 
@@ -258,11 +242,6 @@ static int new_spdiags(lua_State *L) {
 
 /* ---- arithmetic ---- */
 
-static int sparse_undefined(lua_State *L, const char *op, const char *why) {
-  const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
-  return luaL_error(L, "%s %s %s: %s", left, op, right, why);
-}
-
 static int sparse_mismatch(lua_State *L, const char *op, int r1, int c1, int r2, int c2) {
   return luaL_error(L, "%d x %d %s %d x %d: sizes do not match (%s)", r1, c1, op, r2, c2,
                     test_sparse(L, 1) && test_sparse(L, 2) ? "sparse matrices" : "sparse and dense matrix");
@@ -271,7 +250,7 @@ static int sparse_mismatch(lua_State *L, const char *op, int r1, int c1, int r2,
 static int push_scaled(lua_State *L, const NsSparse *A, double factor) {
   if (!isfinite(factor)) return nsl_error(L, "sparse matrix * %f: the factor must be finite", factor);
   NslSparse *self = push_sparse(L);
-  sparse_check(L, ns_sparse_copy(&self->A, A), "*");
+  nsl_check_status(L, ns_sparse_copy(&self->A, A), "*");
   ns_sparse_scale(self->A, factor);
   return finish_matrix(L, self);
 }
@@ -312,7 +291,7 @@ static int sparse_mul(lua_State *L) {
   if (A && B) {
     if (A->cols != B->rows) return sparse_mismatch(L, "*", A->rows, A->cols, B->rows, B->cols);
     NslSparse *self = push_sparse(L);
-    sparse_check(L, ns_sparse_multiply(&self->A, A, B), "*");
+    nsl_check_status(L, ns_sparse_multiply(&self->A, A, B), "*");
     return finish_matrix(L, self);
   }
   int other = A ? 2 : 1;
@@ -330,12 +309,12 @@ static int sparse_mul(lua_State *L) {
   }
   if (nsl_test_vector(L, other)) return times_vector(L, A, other, other == 1);
   if (nsl_test_matrix(L, other)) return times_matrix(L, A, other);
-  return sparse_undefined(L, "*", "expected a number, a vector or a matrix");
+  return nsl_undefined(L, "*", "expected a number, a vector or a matrix");
 }
 
 static int sparse_div(lua_State *L) {
   NsSparse *A = test_sparse(L, 1);
-  if (!A || lua_type(L, 2) != LUA_TNUMBER) return sparse_undefined(L, "/", "only a number divides");
+  if (!A || lua_type(L, 2) != LUA_TNUMBER) return nsl_undefined(L, "/", "only a number divides");
   return push_scaled(L, A, 1 / lua_tonumber(L, 2));
 }
 
@@ -362,12 +341,12 @@ static int sparse_sum(lua_State *L, double beta, const char *op) {
   if (A && B) {
     if (A->rows != B->rows || A->cols != B->cols) return sparse_mismatch(L, op, A->rows, A->cols, B->rows, B->cols);
     NslSparse *self = push_sparse(L);
-    sparse_check(L, ns_sparse_add(&self->A, 1, A, beta, B), op);
+    nsl_check_status(L, ns_sparse_add(&self->A, 1, A, beta, B), op);
     return finish_matrix(L, self);
   }
   if (A && nsl_test_matrix(L, 2)) return add_dense(L, A, 2, 1, beta, op);
   if (B && nsl_test_matrix(L, 1)) return add_dense(L, B, 1, beta, 1, op);
-  return sparse_undefined(L, op, "expected a sparse or a dense matrix");
+  return nsl_undefined(L, op, "expected a sparse or a dense matrix");
 }
 
 static int sparse_add(lua_State *L) {
@@ -424,14 +403,14 @@ static int sparse_tomatrix(lua_State *L) {
 static int sparse_transpose(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   NslSparse *self = push_sparse(L);
-  sparse_check(L, ns_sparse_transpose(&self->A, A), "transpose");
+  nsl_check_status(L, ns_sparse_transpose(&self->A, A), "transpose");
   return finish_matrix(L, self);
 }
 
 static int sparse_copy(lua_State *L) {
   NsSparse *A = check_sparse(L, 1);
   NslSparse *self = push_sparse(L);
-  sparse_check(L, ns_sparse_copy(&self->A, A), "copy");
+  nsl_check_status(L, ns_sparse_copy(&self->A, A), "copy");
   return finish_matrix(L, self);
 }
 
@@ -527,7 +506,7 @@ static void check_square(lua_State *L, const NsSparse *A, const char *who) {
 
 static void check_factor(lua_State *L, NsStatus status, const NsSparseLu *lu, const char *who) {
   if (status == NS_ESINGULAR) nsl_raise_singular(L, who, "column", ns_sparse_lu_singular_column(lu));
-  sparse_check(L, status, who);
+  nsl_check_status(L, status, who);
 }
 
 /* Factors the matrix of self once; it never changes. */

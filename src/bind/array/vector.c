@@ -63,6 +63,11 @@ NslVector *nsl_push_vector_view(lua_State *L, int owner_idx, double *data, int n
   return v;
 }
 
+NsSamples nsl_samples(lua_State *L, const NslVector *v) {
+  nsl_vector_alive(L, v);
+  return (NsSamples){v->data, v->stride, v->n};
+}
+
 void nsl_vector_read(const NslVector *v, double *to) {
   for (int i = 0; i < v->n; i++) to[i] = v->data[i * v->stride];
 }

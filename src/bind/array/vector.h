@@ -6,6 +6,7 @@
 #define NSL_ARRAY_VECTOR_H
 
 #include "bind/lua/object.h"
+#include "linalg/samples.h"
 
 /*
 ** Element i (from 0) is data[i * stride]. A view has an owner, anchored in user value 1, whose storage does not
@@ -78,6 +79,9 @@ int nsl_vector_assign(lua_State *L);
 static inline double nsl_element(const NslVector *v, int i) {
   return v->data[(ptrdiff_t)i * v->stride];
 }
+
+/* The numbers of an open vector, for the engine. */
+NsSamples nsl_samples(lua_State *L, const NslVector *v);
 
 /* Raises "LABEL is read-only" unless the vector may be written. */
 void nsl_vector_writable(lua_State *L, const NslVector *v);

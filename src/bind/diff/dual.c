@@ -146,10 +146,10 @@ static int dual_extreme(lua_State *L, NsTapeOp op) {
 
 /* ---- numbers ---- */
 
-static int dual_compare(lua_State *L, int op) {
+static int dual_compare(lua_State *L) {
   make_plain(L, 1);
   make_plain(L, 2);
-  lua_pushboolean(L, lua_compare(L, 1, 2, op));
+  lua_pushboolean(L, lua_compare(L, 1, 2, nsl_stand_in_which(L)));
   return 1;
 }
 
@@ -157,14 +157,6 @@ static int dual_meta_eq(lua_State *L) {
   const NslDual *x = nsl_test_dual(L, 1), *y = nsl_test_dual(L, 2);
   lua_pushboolean(L, x && y && x->value == y->value);
   return 1;
-}
-
-static int dual_meta_lt(lua_State *L) {
-  return dual_compare(L, LUA_OPLT);
-}
-
-static int dual_meta_le(lua_State *L) {
-  return dual_compare(L, LUA_OPLE);
 }
 
 /* The text says what it is: read back as a number it would have lost its derivative without a word. */
@@ -389,19 +381,11 @@ static int dual_norm(lua_State *L) {
 }
 
 /* The element that the plain vector's search finds. */
-static int dual_extremum(lua_State *L, const char *search) {
+static int dual_extremum(lua_State *L) {
   NslOperand v = dual_self(L);
-  dual_call_plain(L, &v, search, 0);
+  dual_call_plain(L, &v, nsl_stand_in_which(L) ? "argmax" : "argmin", 0);
   dual_push_element(L, lua_touserdata(L, 1), (int)lua_tointeger(L, -1) - 1);
   return 1;
-}
-
-static int dual_max(lua_State *L) {
-  return dual_extremum(L, "argmax");
-}
-
-static int dual_min(lua_State *L) {
-  return dual_extremum(L, "argmin");
 }
 
 static int dual_vector_meta_tostring(lua_State *L) {
@@ -426,16 +410,18 @@ static int dual_vector_meta_eq(lua_State *L) {
 
 /* ---- opening ---- */
 
-static const luaL_Reg dual_meta[] = {
-    {"__eq", dual_meta_eq},         {"__lt", dual_meta_lt}, {"__le", dual_meta_le}, {"__tostring", dual_meta_tostring},
-    {"__concat", dual_meta_concat}, {NULL, NULL},
+static const NslVariant dual_meta[] = {
+    {"__eq", dual_meta_eq, 0},         {"__lt", dual_compare, LUA_OPLT},
+    {"__le", dual_compare, LUA_OPLE},  {"__tostring", dual_meta_tostring, 0},
+    {"__concat", dual_meta_concat, 0}, {NULL, NULL, 0},
 };
 
-static const luaL_Reg dual_vector_meta[] = {
-    {"__tostring", dual_vector_meta_tostring}, {"__eq", dual_vector_meta_eq}, {NULL, NULL}};
+static const NslVariant dual_vector_meta[] = {
+    {"__tostring", dual_vector_meta_tostring, 0}, {"__eq", dual_vector_meta_eq, 0}, {NULL, NULL, 0}};
 
-static const luaL_Reg dual_vector_methods[] = {{"sum", dual_sum}, {"dot", dual_dot}, {"norm", dual_norm},
-                                               {"max", dual_max}, {"min", dual_min}, {NULL, NULL}};
+static const NslVariant dual_vector_methods[] = {{"sum", dual_sum, 0},          {"dot", dual_dot, 0},
+                                                 {"norm", dual_norm, 0},        {"max", dual_extremum, true},
+                                                 {"min", dual_extremum, false}, {NULL, NULL, 0}};
 
 void nsl_dual_register(lua_State *L) {
   int first = lua_gettop(L) + 1;

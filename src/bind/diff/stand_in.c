@@ -83,7 +83,7 @@ static int next_stand_in(lua_State *L) {
 }
 
 static int stand_in_meta_pairs(lua_State *L) {
-  int upvalues = 1 + nsl_stand_in(L)->values;
+  int upvalues = 2 + nsl_stand_in(L)->values;
   nsl_check_stand_in(L, 1);
   for (int i = 1; i <= upvalues; i++) lua_pushvalue(L, lua_upvalueindex(i));
   lua_pushcclosure(L, next_stand_in, upvalues);
@@ -147,11 +147,6 @@ void nsl_read_vector_argument(lua_State *L, int idx, const NslOperand *like, int
 
 /* ---- arithmetic ---- */
 
-int nsl_operands_undefined(lua_State *L, const char *sign, const char *hint) {
-  const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
-  return luaL_error(L, "%s %s %s: %s", left, sign, right, hint);
-}
-
 /* Pushes op of the elements of a and b, which are those at 1 and 2; b NULL: of a alone. */
 static int push_elementwise(lua_State *L, NsTapeOp op, const NslOperand *a, const NslOperand *b) {
   const NslStandIn *kind = nsl_stand_in(L);
@@ -164,61 +159,40 @@ static int push_elementwise(lua_State *L, NsTapeOp op, const NslOperand *a, cons
   return 1;
 }
 
-static int stand_in_arithmetic(lua_State *L, NsTapeOp op, const char *sign) {
+/* The operators; `which` is the operation. */
+static int stand_in_arithmetic(lua_State *L) {
+  static const char *const signs[] = {[NS_TAPE_ADD] = "+", [NS_TAPE_SUB] = "-", [NS_TAPE_MUL] = "*", [NS_TAPE_DIV] = "/",
+                                      [NS_TAPE_NEG] = "-", [NS_TAPE_POW] = "^", [NS_TAPE_MOD] = "%", [NS_TAPE_IDIV] = "//"};
   const NslStandIn *kind = nsl_stand_in(L);
+  NsTapeOp op = (NsTapeOp)nsl_stand_in_which(L);
   NslOperand a, b;
   if (kind->arithmetic(L, op)) return 1;
+  const char *sign = signs[op];
   nsl_read_operand(L, 1, &a);
   nsl_read_operand(L, 2, &b);
   bool v = a.kind == NSL_VECTOR, w = b.kind == NSL_VECTOR, m = a.kind == NSL_MATRIX || b.kind == NSL_MATRIX;
   if (a.kind == NSL_OTHER || b.kind == NSL_OTHER)
-    return nsl_operands_undefined(L, sign, v || w || m ? "expected a number, a vector or a matrix" : kind->of_numbers);
+    return nsl_undefined(L, sign, v || w || m ? "expected a number, a vector or a matrix" : kind->of_numbers);
   if (op == NS_TAPE_MUL && m && (v || w)) return kind->product(L, w);
-  if (m) return nsl_operands_undefined(L, sign, kind->of_matrices);
+  if (m) return nsl_undefined(L, sign, kind->of_matrices);
   if (op == NS_TAPE_NEG) return push_elementwise(L, op, &a, NULL);
-  if (op == NS_TAPE_MUL && v && w) return nsl_operands_undefined(L, sign, "use v:dot(w) or v:mul(w) (element by element)");
-  if (op == NS_TAPE_DIV && w) return nsl_operands_undefined(L, sign, "use v:div(w) or v^-1 (element by element)");
-  if (op == NS_TAPE_MOD || op == NS_TAPE_IDIV) return nsl_operands_undefined(L, sign, kind->of_remainders);
-  if (v && w && a.n != b.n) return nsl_operands_undefined(L, sign, "sizes do not match");
+  if (op == NS_TAPE_MUL && v && w) return nsl_undefined(L, sign, "use v:dot(w) or v:mul(w) (element by element)");
+  if (op == NS_TAPE_DIV && w) return nsl_undefined(L, sign, "use v:div(w) or v^-1 (element by element)");
+  if (op == NS_TAPE_MOD || op == NS_TAPE_IDIV) return nsl_undefined(L, sign, kind->of_remainders);
+  if (v && w && a.n != b.n) return nsl_undefined(L, sign, "sizes do not match");
   return push_elementwise(L, op, &a, &b);
 }
 
-static int stand_in_meta_add(lua_State *L) {
-  return stand_in_arithmetic(L, NS_TAPE_ADD, "+");
-}
-
-static int stand_in_meta_sub(lua_State *L) {
-  return stand_in_arithmetic(L, NS_TAPE_SUB, "-");
-}
-
-static int stand_in_meta_mul(lua_State *L) {
-  return stand_in_arithmetic(L, NS_TAPE_MUL, "*");
-}
-
-static int stand_in_meta_div(lua_State *L) {
-  return stand_in_arithmetic(L, NS_TAPE_DIV, "/");
-}
-
-static int stand_in_meta_pow(lua_State *L) {
-  return stand_in_arithmetic(L, NS_TAPE_POW, "^");
-}
-
-static int stand_in_meta_mod(lua_State *L) {
-  return stand_in_arithmetic(L, NS_TAPE_MOD, "%");
-}
-
-static int stand_in_meta_idiv(lua_State *L) {
-  return stand_in_arithmetic(L, NS_TAPE_IDIV, "//");
-}
-
-static int stand_in_meta_unm(lua_State *L) {
-  return stand_in_arithmetic(L, NS_TAPE_NEG, "-");
-}
-
-static const luaL_Reg stand_in_operators[] = {
-    {"__add", stand_in_meta_add}, {"__sub", stand_in_meta_sub},   {"__mul", stand_in_meta_mul},
-    {"__div", stand_in_meta_div}, {"__pow", stand_in_meta_pow},   {"__mod", stand_in_meta_mod},
-    {"__unm", stand_in_meta_unm}, {"__idiv", stand_in_meta_idiv}, {NULL, NULL},
+static const NslVariant stand_in_operators[] = {
+    {"__add", stand_in_arithmetic, NS_TAPE_ADD},
+    {"__sub", stand_in_arithmetic, NS_TAPE_SUB},
+    {"__mul", stand_in_arithmetic, NS_TAPE_MUL},
+    {"__div", stand_in_arithmetic, NS_TAPE_DIV},
+    {"__pow", stand_in_arithmetic, NS_TAPE_POW},
+    {"__mod", stand_in_arithmetic, NS_TAPE_MOD},
+    {"__unm", stand_in_arithmetic, NS_TAPE_NEG},
+    {"__idiv", stand_in_arithmetic, NS_TAPE_IDIV},
+    {NULL, NULL, 0},
 };
 
 /* ---- methods ---- */
@@ -299,22 +273,16 @@ static int stand_in_meta_call(lua_State *L) {
   return 1;
 }
 
-static int stand_in_by_elements(lua_State *L, NsTapeOp op, const char *name) {
+/* v:mul(w) and v:div(w). */
+static int stand_in_by_elements(lua_State *L) {
+  NsTapeOp op = (NsTapeOp)nsl_stand_in_which(L);
   const NslStandInVector *v = nsl_check_stand_in(L, 1);
   NslOperand a, b;
   lua_settop(L, 2);
   nsl_read_operand(L, 1, &a);
   nsl_read_operand(L, 2, &b);
-  if (b.kind != NSL_NUMBER) nsl_read_vector_argument(L, 2, &a, v->n, name, &b);
+  if (b.kind != NSL_NUMBER) nsl_read_vector_argument(L, 2, &a, v->n, op == NS_TAPE_MUL ? "mul" : "div", &b);
   return push_elementwise(L, op, &a, &b);
-}
-
-static int stand_in_mul(lua_State *L) {
-  return stand_in_by_elements(L, NS_TAPE_MUL, "mul");
-}
-
-static int stand_in_div(lua_State *L) {
-  return stand_in_by_elements(L, NS_TAPE_DIV, "div");
 }
 
 static int stand_in_abs(lua_State *L) {
@@ -364,30 +332,43 @@ static int stand_in_cross(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg stand_in_meta[] = {
-    {"__newindex", stand_in_meta_newindex},
-    {"__len", stand_in_len},
-    {"__pairs", stand_in_meta_pairs},
-    {"__call", stand_in_meta_call},
-    {NULL, NULL},
+static const NslVariant stand_in_meta[] = {
+    {"__newindex", stand_in_meta_newindex, 0},
+    {"__len", stand_in_len, 0},
+    {"__pairs", stand_in_meta_pairs, 0},
+    {"__call", stand_in_meta_call, 0},
+    {NULL, NULL, 0},
 };
 
-static const luaL_Reg stand_in_methods[] = {
-    {"copy", stand_in_copy},   {"assign", stand_in_assign}, {"fill", stand_in_fill},   {"totable", stand_in_totable},
-    {"slice", stand_in_slice}, {"size", stand_in_len},      {"mul", stand_in_mul},     {"div", stand_in_div},
-    {"abs", stand_in_abs},     {"map", stand_in_map},       {"cross", stand_in_cross}, {NULL, NULL},
+static const NslVariant stand_in_methods[] = {
+    {"copy", stand_in_copy, 0},
+    {"assign", stand_in_assign, 0},
+    {"fill", stand_in_fill, 0},
+    {"totable", stand_in_totable, 0},
+    {"slice", stand_in_slice, 0},
+    {"size", stand_in_len, 0},
+    {"abs", stand_in_abs, 0},
+    {"map", stand_in_map, 0},
+    {"cross", stand_in_cross, 0},
+    {"mul", stand_in_by_elements, NS_TAPE_MUL},
+    {"div", stand_in_by_elements, NS_TAPE_DIV},
+    {NULL, NULL, 0},
 };
 
 /* ---- opening ---- */
 
-void nsl_stand_in_functions(lua_State *L, const NslStandIn *kind, int first, const luaL_Reg *functions) {
-  lua_pushlightuserdata(L, (void *)kind);
-  for (int i = 0; i < kind->values; i++) lua_pushvalue(L, first + i);
-  luaL_setfuncs(L, functions, 1 + kind->values);
+void nsl_stand_in_functions(lua_State *L, const NslStandIn *kind, int first, const NslVariant *functions) {
+  for (const NslVariant *f = functions; f->name; f++) {
+    lua_pushlightuserdata(L, (void *)kind);
+    for (int i = 0; i < kind->values; i++) lua_pushvalue(L, first + i);
+    lua_pushinteger(L, f->which);
+    lua_pushcclosure(L, f->call, kind->values + 2);
+    lua_setfield(L, -2, f->name);
+  }
 }
 
-void nsl_stand_in_type(lua_State *L, const NslStandIn *kind, int first, int meta, const luaL_Reg *own, const luaL_Reg *methods,
-                       lua_CFunction index) {
+void nsl_stand_in_type(lua_State *L, const NslStandIn *kind, int first, int meta, const NslVariant *own,
+                       const NslVariant *methods, lua_CFunction index) {
   lua_pushvalue(L, meta);
   nsl_stand_in_functions(L, kind, first, stand_in_operators);
   nsl_stand_in_functions(L, kind, first, own);
@@ -402,8 +383,8 @@ void nsl_stand_in_type(lua_State *L, const NslStandIn *kind, int first, int meta
   lua_pop(L, 1);
 }
 
-void nsl_stand_in_vector_type(lua_State *L, const NslStandIn *kind, int first, int meta, const luaL_Reg *own,
-                              const luaL_Reg *methods) {
+void nsl_stand_in_vector_type(lua_State *L, const NslStandIn *kind, int first, int meta, const NslVariant *own,
+                              const NslVariant *methods) {
   nsl_stand_in_type(L, kind, first, meta, own, stand_in_methods, stand_in_meta_index);
   lua_pushvalue(L, meta);
   nsl_stand_in_functions(L, kind, first, stand_in_meta);

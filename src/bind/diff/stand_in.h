@@ -35,7 +35,7 @@ typedef struct NslOperand {
 
 /*
 ** A kind of stand-ins. Its functions are called from within closures that nsl_stand_in_functions makes: upvalue 1 is the kind,
-** `values` more are its own. Stack indices are those of Lua's arguments.
+** `values` more are its own, and then there is the function's number. Stack indices are those of Lua's arguments.
 */
 typedef struct NslStandIn {
   const NslType *number, *vector, *matrix; /* matrix: NULL where there is none */
@@ -82,6 +82,11 @@ static inline const NslStandIn *nsl_stand_in(lua_State *L) {
   return lua_touserdata(L, lua_upvalueindex(1));
 }
 
+/* From inside a closure: which of the functions with one body it is. */
+static inline int nsl_stand_in_which(lua_State *L) {
+  return (int)lua_tointeger(L, lua_upvalueindex(nsl_stand_in(L)->values + 2));
+}
+
 /* From inside a closure: whether a number that stands in is at idx. */
 static inline bool nsl_is_stand_in(lua_State *L, int idx) {
   return nsl_test_fast(L, idx, nsl_stand_in(L)->number, sizeof(NslHead)) != NULL;
@@ -109,22 +114,19 @@ void nsl_stand_in_store(lua_State *L, const NslStandIn *kind, NslStandInVector *
 /* A plain vector may be a view whose owner was closed by a finaliser during an allocation: raises when that at idx is closed. */
 void nsl_operand_alive(lua_State *L, int idx);
 
-/* The method that was not found and that plain vectors do not have either; "a vector ... : sizes do not match" of operands. */
-int nsl_operands_undefined(lua_State *L, const char *sign, const char *hint);
-
 /* Sets functions in the table on top as closures on the kind and on its values, which start at stack index `first`. */
-void nsl_stand_in_functions(lua_State *L, const NslStandIn *kind, int first, const luaL_Reg *functions);
+void nsl_stand_in_functions(lua_State *L, const NslStandIn *kind, int first, const NslVariant *functions);
 
 /*
 ** Gives the metatable at stack index `meta` arithmetic, its own metamethods and, where `methods` is not NULL, an __index: `index` on the table
 ** of methods, which is the last upvalue then.
 */
-void nsl_stand_in_type(lua_State *L, const NslStandIn *kind, int first, int meta, const luaL_Reg *own, const luaL_Reg *methods,
-                       lua_CFunction index);
+void nsl_stand_in_type(lua_State *L, const NslStandIn *kind, int first, int meta, const NslVariant *own,
+                       const NslVariant *methods, lua_CFunction index);
 
 /* The same for the metatable of vectors, with all that vectors of both kinds have. */
-void nsl_stand_in_vector_type(lua_State *L, const NslStandIn *kind, int first, int meta, const luaL_Reg *own,
-                              const luaL_Reg *methods);
+void nsl_stand_in_vector_type(lua_State *L, const NslStandIn *kind, int first, int meta, const NslVariant *own,
+                              const NslVariant *methods);
 
 /* From inside an __index of nsl_stand_in_type: pushes the method at 2; false when there is none. */
 bool nsl_push_stand_in_method(lua_State *L);

@@ -228,7 +228,7 @@ static int traced_product(lua_State *L, bool matrix_first) {
   nsl_read_operand(L, matrix_first ? 2 : 1, &v);
   nsl_matrix_alive(L, m);
   int rows = matrix_first ? m->rows : m->cols, cols = matrix_first ? m->cols : m->rows;
-  if (cols != v.n) return nsl_operands_undefined(L, "*", "sizes do not match");
+  if (cols != v.n) return nsl_undefined(L, "*", "sizes do not match");
   NslStandInVector *out = traced_push_vector(L, &v, rows);
   for (int i = 0; i < rows; i++) {
     int sum = -1;
@@ -344,18 +344,11 @@ static int traced_norm(lua_State *L) {
   return push_node(L, length);
 }
 
-static int traced_extremum(lua_State *L, NsTapeOp op, const char *name) {
+static int traced_extremum(lua_State *L) {
+  NsTapeOp op = (NsTapeOp)nsl_stand_in_which(L);
   NslOperand v = traced_self(L);
-  if (v.n == 0) return luaL_error(L, "%s: the vector is empty", name);
+  if (v.n == 0) return luaL_error(L, "%s: the vector is empty", op == NS_TAPE_MAX ? "max" : "min");
   return push_node(L, extreme_of(L, op, &v, term_itself));
-}
-
-static int traced_max(lua_State *L) {
-  return traced_extremum(L, NS_TAPE_MAX, "max");
-}
-
-static int traced_min(lua_State *L) {
-  return traced_extremum(L, NS_TAPE_MIN, "min");
 }
 
 /* ---- matrices ---- */
@@ -384,13 +377,10 @@ static NslTracedVector *push_traced_row(lua_State *L, NslTracedMatrix *m) {
   return row;
 }
 
-static int traced_matrix_rows(lua_State *L) {
-  lua_pushinteger(L, check_traced_matrix(L)->rows);
-  return 1;
-}
-
-static int traced_matrix_cols(lua_State *L) {
-  lua_pushinteger(L, check_traced_matrix(L)->cols);
+/* The number of rows, or of columns. */
+static int traced_matrix_size(lua_State *L) {
+  const NslTracedMatrix *m = check_traced_matrix(L);
+  lua_pushinteger(L, nsl_stand_in_which(L) ? m->cols : m->rows);
   return 1;
 }
 
@@ -415,61 +405,42 @@ static int traced_matrix_newindex(lua_State *L) {
 
 /* ---- what cannot be traced ---- */
 
-static int traced_meta_lt(lua_State *L) {
-  return untraceable(L, "a branch (<) on");
+enum { LESS, AT_MOST, EQUAL, TEXT, INDEX, CALL, LENGTH, BITS };
+
+static int traced_refuse(lua_State *L) {
+  static const char *const what[] = {"a branch (<) on", "a branch (<=) on", "a branch (==) on", "the text of",
+                                     "an index into",   "a call of",        "the length of",    "a bitwise operation on"};
+  return untraceable(L, what[nsl_stand_in_which(L)]);
 }
 
-static int traced_meta_le(lua_State *L) {
-  return untraceable(L, "a branch (<=) on");
-}
-
-static int traced_meta_eq(lua_State *L) {
-  return untraceable(L, "a branch (==) on");
-}
-
-static int traced_meta_tostring(lua_State *L) {
-  return untraceable(L, "the text of");
-}
-
-static int traced_meta_index(lua_State *L) {
-  return untraceable(L, "an index into");
-}
-
-static int traced_meta_call(lua_State *L) {
-  return untraceable(L, "a call of");
-}
-
-static int traced_meta_len(lua_State *L) {
-  return untraceable(L, "the length of");
-}
-
-static int traced_meta_bits(lua_State *L) {
-  return untraceable(L, "a bitwise operation on");
-}
-
-static const luaL_Reg traced_meta[] = {
-    {"__lt", traced_meta_lt},           {"__le", traced_meta_le},
-    {"__eq", traced_meta_eq},           {"__index", traced_meta_index},
-    {"__newindex", traced_meta_index},  {"__tostring", traced_meta_tostring},
-    {"__concat", traced_meta_tostring}, {"__call", traced_meta_call},
-    {"__len", traced_meta_len},         {"__band", traced_meta_bits},
-    {"__bor", traced_meta_bits},        {"__bxor", traced_meta_bits},
-    {"__shl", traced_meta_bits},        {"__shr", traced_meta_bits},
-    {"__bnot", traced_meta_bits},       {NULL, NULL},
+static const NslVariant traced_meta[] = {
+    {"__lt", traced_refuse, LESS},        {"__le", traced_refuse, AT_MOST},
+    {"__eq", traced_refuse, EQUAL},       {"__index", traced_refuse, INDEX},
+    {"__newindex", traced_refuse, INDEX}, {"__tostring", traced_refuse, TEXT},
+    {"__concat", traced_refuse, TEXT},    {"__call", traced_refuse, CALL},
+    {"__len", traced_refuse, LENGTH},     {"__band", traced_refuse, BITS},
+    {"__bor", traced_refuse, BITS},       {"__bxor", traced_refuse, BITS},
+    {"__shl", traced_refuse, BITS},       {"__shr", traced_refuse, BITS},
+    {"__bnot", traced_refuse, BITS},      {NULL, NULL, 0},
 };
 
-static const luaL_Reg traced_vector_meta[] = {
-    {"__tostring", traced_meta_tostring}, {"__concat", traced_meta_tostring}, {"__eq", traced_meta_eq}, {NULL, NULL}};
+static const NslVariant traced_vector_meta[] = {
+    {"__tostring", traced_refuse, TEXT}, {"__concat", traced_refuse, TEXT}, {"__eq", traced_refuse, EQUAL}, {NULL, NULL, 0}};
 
-static const luaL_Reg traced_vector_methods[] = {{"sum", traced_sum}, {"dot", traced_dot}, {"norm", traced_norm},
-                                                 {"max", traced_max}, {"min", traced_min}, {NULL, NULL}};
+static const NslVariant traced_vector_methods[] = {{"sum", traced_sum, 0},
+                                                   {"dot", traced_dot, 0},
+                                                   {"norm", traced_norm, 0},
+                                                   {"max", traced_extremum, NS_TAPE_MAX},
+                                                   {"min", traced_extremum, NS_TAPE_MIN},
+                                                   {NULL, NULL, 0}};
 
-static const luaL_Reg traced_matrix_meta[] = {
-    {"__newindex", traced_matrix_newindex}, {"__len", traced_matrix_rows}, {"__tostring", traced_meta_tostring},
-    {"__concat", traced_meta_tostring},     {"__eq", traced_meta_eq},      {NULL, NULL},
+static const NslVariant traced_matrix_meta[] = {
+    {"__newindex", traced_matrix_newindex, 0}, {"__len", traced_matrix_size, false}, {"__tostring", traced_refuse, TEXT},
+    {"__concat", traced_refuse, TEXT},         {"__eq", traced_refuse, EQUAL},       {NULL, NULL, 0},
 };
 
-static const luaL_Reg traced_matrix_methods[] = {{"rows", traced_matrix_rows}, {"cols", traced_matrix_cols}, {NULL, NULL}};
+static const NslVariant traced_matrix_methods[] = {
+    {"rows", traced_matrix_size, false}, {"cols", traced_matrix_size, true}, {NULL, NULL, 0}};
 
 /* ---- opening ---- */
 

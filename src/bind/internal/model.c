@@ -35,7 +35,7 @@ static int spec_model_evaluate(lua_State *L, Derivative f) {
   double *room = nsl_push_vector(L, (int)size, NULL)->data;
   NslVector *out = nsl_push_vector(L, rel->m, NULL);
   NsRelationPoint at = {luaL_checknumber(L, 2), q, lambda, rel->z};
-  NslEdge edge = nsl_enter(self->callee.host, L, NULL);
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL, NULL);
   NsStatus status = f(rel, &at, qdot, room, out->data, &err);
   nsl_leave(self->callee.host, edge);
   return status == NS_OK ? 1 : nsl_raise_step(L, &err);
@@ -60,7 +60,7 @@ static int relation_second(lua_State *L) {
   NslVector *second = nsl_push_vector(L, rel->m * rel->nx * rel->nx, NULL);
   NslVector *drift = nsl_push_vector(L, rel->m * rel->nx, NULL);
   NsRelationPoint at = {luaL_checknumber(L, 2), q, lambda, rel->z};
-  NslEdge edge = nsl_enter(self->callee.host, L, NULL);
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL, NULL);
   bool good = ns_relation_second(rel, &at, room, second->data, drift->data);
   nsl_leave(self->callee.host, edge);
   return good ? 2 : (lua_pushnil(L), 1);

@@ -19,8 +19,9 @@ NslHost *nsl_host(lua_State *L) {
   return host;
 }
 
-NslEdge nsl_enter(NslHost *host, lua_State *L, const NsProgress *progress) {
-  NslEdge before = {host->L, host->progress};
+NslEdge nsl_enter(NslHost *host, lua_State *L, const NsProgress *progress, const NsNsds *nsds) {
+  NslEdge before = {host->L, host->progress, (NsNsds *)nsds, nsds && nsds->busy};
+  if (nsds) before.nsds->busy = true;
   host->L = L;
   host->progress = progress;
   return before;
@@ -29,6 +30,7 @@ NslEdge nsl_enter(NslHost *host, lua_State *L, const NsProgress *progress) {
 void nsl_leave(NslHost *host, NslEdge edge) {
   host->L = edge.L;
   host->progress = edge.progress;
+  if (edge.nsds) edge.nsds->busy = edge.busy;
 }
 
 void nsl_push_object(lua_State *L, const void *object) {

@@ -24,13 +24,16 @@ typedef struct NslHost {
 /* The host of L. */
 NslHost *nsl_host(lua_State *L);
 
-/* Saves and sets what changes at an API edge; nests. */
+/* What an API edge has set, to be put back; edges nest. */
 typedef struct NslEdge {
   lua_State *L;
   const NsProgress *progress;
+  NsNsds *nsds; /* which is busy meanwhile; NULL */
+  bool busy;    /* whether it was before */
 } NslEdge;
 
-NslEdge nsl_enter(NslHost *host, lua_State *L, const NsProgress *progress);
+/* nsds: a graph in which nothing may change meanwhile; NULL: none, or what is called sees to that itself. */
+NslEdge nsl_enter(NslHost *host, lua_State *L, const NsProgress *progress, const NsNsds *nsds);
 void nsl_leave(NslHost *host, NslEdge edge);
 
 /*

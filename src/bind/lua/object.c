@@ -20,6 +20,14 @@ void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues) {
   return head;
 }
 
+void nsl_set_variants(lua_State *L, const NslVariant *list) {
+  for (; list->name; list++) {
+    lua_pushinteger(L, list->which);
+    lua_pushcclosure(L, list->call, 1);
+    lua_setfield(L, -2, list->name);
+  }
+}
+
 /* __close of every type: close() (upvalue 1), unless that has been called already. */
 static int leave_scope(lua_State *L) {
   const NslHead *head = nsl_head(L, 1);
@@ -239,6 +247,11 @@ int nsl_error(lua_State *L, const char *format, ...) {
   va_end(f.args);
   if (status == LUA_OK) lua_concat(L, 2);
   return lua_error(L);
+}
+
+int nsl_undefined(lua_State *L, const char *sign, const char *hint) {
+  const char *left = nsl_describe(L, 1), *right = nsl_describe(L, 2);
+  return luaL_error(L, "%s %s %s: %s", left, sign, right, hint);
 }
 
 int nsl_bad(lua_State *L, const char *who, const char *what, const char *expected, int idx) {

@@ -42,6 +42,21 @@ enum { NSL_FIELDS = 1, NSL_CLASS = 3 };
 
 #define NSL_MAGIC UINT64_C(0x6e736c75615f6f62)
 
+/* A function under a name, and, where several names have one body, which of them it is. A list ends with a name NULL. */
+typedef struct NslVariant {
+  const char *name;
+  lua_CFunction call;
+  int which;
+} NslVariant;
+
+/* Sets functions in the table on top, as closures on their numbers. */
+void nsl_set_variants(lua_State *L, const NslVariant *list);
+
+/* From inside such a closure: its number. */
+static inline int nsl_which(lua_State *L) {
+  return (int)lua_tointeger(L, lua_upvalueindex(1));
+}
+
 /*
 ** Pushes a new userdata of `size` bytes (a struct that starts with NslHead), zeroed, with `uservalues` user
 ** values and the type's metatable: valid before anything else can throw. Returns it.
@@ -96,6 +111,9 @@ int nsl_wrong_type(lua_State *L, int idx, const char *expected, const char *self
 /* What stands at idx, for messages: "nil", "string", "vector of 3", "RelayNSL". Pushes and returns the string. */
 const char *nsl_describe(lua_State *L, int idx);
 
+/* Raises "vector of 3 + vector of 2: HINT", of the operands at 1 and 2. */
+int nsl_undefined(lua_State *L, const char *sign, const char *hint);
+
 /*
 ** Raises "WHO: WHAT: expected EXPECTED, got <description of idx>", with the position of the Lua caller. `who` names
 ** the object or function, `what` the argument, "x0".
@@ -147,5 +165,10 @@ int nsl_display(lua_State *L, int first);
 */
 int nsl_raise(lua_State *L, const NsError *err);
 int nsl_raise_status(lua_State *L, NsStatus status, const char *who);
+
+/* Raises a status but NS_OK. */
+static inline void nsl_check_status(lua_State *L, NsStatus status, const char *who) {
+  if (status != NS_OK) nsl_raise_status(L, status, who);
+}
 
 #endif

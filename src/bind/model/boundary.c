@@ -220,7 +220,7 @@ static int boundary_compute(lua_State *L) {
   size_t bytes = (size_t)self->boundary->n * sizeof *now;
   NslVector *kept = nsl_push_vector(L, self->boundary->n, NULL), *out = nsl_push_vector(L, self->boundary->n, NULL);
   memcpy(kept->data, now, bytes);
-  NslEdge edge = nsl_enter(self->callee.host, L, NULL);
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL, NULL);
   NsStatus status = ns_boundary_update(self->boundary, self->boundary->name[0] ? self->boundary->name : "?", t, &err);
   nsl_leave(self->callee.host, edge);
   memcpy(out->data, now, bytes);

@@ -76,11 +76,8 @@ static int ds_compute_rhs(lua_State *L) {
   NslDs *self = nsl_check_idle_ds(L, "computeRhs");
   double t = nsl_finite(L, 2, "computeRhs", "time");
   NsError err = {NS_OK, ""};
-  NslEdge edge = nsl_enter(self->callee.host, L, NULL);
-  NsNsds *nsds = (NsNsds *)self->callee.nsds;
-  if (nsds) nsds->busy = true;
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL, self->callee.nsds);
   NsStatus status = ns_first_order_rhs(model(self), t, &err);
-  if (nsds) nsds->busy = false;
   nsl_leave(self->callee.host, edge);
   return status == NS_OK ? 0 : nsl_raise_step(L, &err);
 }

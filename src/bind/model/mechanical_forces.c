@@ -11,12 +11,8 @@
 
 void nsl_mechanical_run(lua_State *L, const NslAt *at, NsStatus (*f)(const NslAt *, double *, NsError *), double *out) {
   NsError err = {NS_OK, ""};
-  NslEdge edge = nsl_enter(at->self->base.callee.host, L, NULL);
-  NsNsds *nsds = (NsNsds *)at->self->base.callee.nsds;
-  bool before = nsds && nsds->busy;
-  if (nsds) nsds->busy = true;
+  NslEdge edge = nsl_enter(at->self->base.callee.host, L, NULL, at->self->base.callee.nsds);
   NsStatus status = f(at, out, &err);
-  if (nsds) nsds->busy = before;
   nsl_leave(at->self->base.callee.host, edge);
   if (status != NS_OK) nsl_raise_step(L, &err);
 }

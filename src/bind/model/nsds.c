@@ -92,7 +92,7 @@ static int nsds_link(lua_State *L) {
   nsl_find_methods(L, 5);
   if (!inter->interaction->owner) size_relation(L, 5, inter, first, second);
   bind_nsds_keep(L, "interactions", 2);
-  NslEdge edge = nsl_enter(relation->callee.host, L, NULL);
+  NslEdge edge = nsl_enter(relation->callee.host, L, NULL, NULL);
   NsStatus status = ns_nsds_link(self->nsds, inter->interaction, first->ds, second ? second->ds : NULL, &err);
   nsl_leave(relation->callee.host, edge);
   if (status != NS_OK) {

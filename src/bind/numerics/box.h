@@ -15,6 +15,4 @@
 */
 void nsl_open_numerics(lua_State *L);
 
-void nsl_open_dae(lua_State *L);
-
 #endif

@@ -46,14 +46,17 @@ static ContactsCall contacts_begin(lua_State *L, const char *who, const char *co
 static void contacts_read_W(lua_State *L, ContactsCall *c, int dim) {
   const char *who = c->call->who;
   if (lua_getfield(L, 1, "W") == LUA_TNIL) nsl_bad(L, who, "W", "a square matrix", -1);
-  const NsSparse *S = c->p.sparse = nsl_test_sparse(L, -1);
-  const NslMatrix *A = S ? NULL : nsl_to_finite_matrix(L, -1, -1, -1, who, "W");
-  int rows = S ? S->rows : A->rows, cols = S ? S->cols : A->cols;
-  if (dim == 0 && A && rows != cols) luaL_error(L, "%s: W: expected a square matrix, got %d x %d matrix", who, rows, cols);
-  if (rows != cols || (dim == 0 && S && rows == 0)) nsl_bad(L, who, "W", "a square matrix", -1);
+  const NsSparse *S = nsl_test_sparse(L, -1);
+  const NslMatrix *A = NULL;
+  int rows, cols;
+  if (S) rows = S->rows, cols = S->cols;
+  else A = nsl_to_finite_matrix(L, -1, -1, -1, who, "W"), rows = A->rows, cols = A->cols;
+  if (A && dim == 0 && rows != cols) luaL_error(L, "%s: W: expected a square matrix, got %d x %d matrix", who, rows, cols);
+  if (rows != cols || (S && dim == 0 && rows == 0)) nsl_bad(L, who, "W", "a square matrix", -1);
   if (rows == 0) luaL_error(L, "%s: the problem is empty", who);
   if (dim > 0 && rows % dim != 0) luaL_error(L, "%s: W: expected an order that is a multiple of %d, got %d", who, dim, rows);
   if (dim > 0 && S && !ns_sparse_finite(S)) nsl_raise_status(L, NS_ENAN, who);
+  c->p.sparse = S;
   c->p.n = rows;
   if (A) {
     double *W = nsl_call_take(L, c->call, (size_t)rows, (size_t)rows * sizeof *W);

@@ -4,6 +4,9 @@
 */
 #include "bind/ode/ode.h"
 
+#include "bind/ode/ode_call.h"
+#include "bind/ode/ode_result.h"
+
 #include <float.h>
 #include <limits.h>
 #include <math.h>
@@ -18,7 +21,7 @@
 #include "bind/array/sparse.h"
 #include "bind/array/vector.h"
 #include "bind/array/matrix.h"
-#include "bind/model/model.h"
+#include "bind/lua/options.h"
 #include "bind/lua/optional_module.h"
 
 static const char who[] = "solve_ivp";
@@ -52,24 +55,6 @@ enum {
 
 static const char *const known[] = {"method",     "rtol",      "atol", "t_eval", "dense_output", "events", "max_step",
                                     "first_step", "max_steps", "jac",  "args",   "jac_sparsity", NULL};
-
-/* Lays the options out on the stack, from METHOD on in the order of `known`. */
-static void bind_ode_lay_out(lua_State *L) {
-  lua_settop(L, OPTIONS);
-  if (!lua_isnil(L, OPTIONS) && !lua_istable(L, OPTIONS)) nsl_bad(L, who, "options", "a table", OPTIONS);
-  if (lua_type(L, SPAN) == LUA_TNUMBER) nsl_bad(L, who, "t_span", "{t0, tf}", SPAN);
-  if (lua_istable(L, OPTIONS)) nsl_check_options(L, OPTIONS, who, known);
-  for (int i = 0; known[i]; i++) {
-    if (lua_istable(L, OPTIONS)) lua_getfield(L, OPTIONS, known[i]);
-    else lua_pushnil(L);
-  }
-}
-
-static void check_function(lua_State *L, int idx, const char *what) {
-  if (lua_isfunction(L, idx)) return;
-  if (luaL_getmetafield(L, idx, "__call") == LUA_TNIL) nsl_bad(L, who, what, "a function", idx);
-  lua_pop(L, 1);
-}
 
 /* A number above 0 at idx, infinity too when `infinite`; `otherwise` for nil. */
 static double positive(lua_State *L, int idx, const char *what, bool infinite, double otherwise) {
@@ -158,7 +143,7 @@ static bool has_field(lua_State *L, int idx, const char *name) {
 static void make_list(lua_State *L) {
   bool table = lua_istable(L, EVENTS);
   if (table && !has_field(L, EVENTS, "direction") && !has_field(L, EVENTS, "terminal")) return;
-  if (!table) check_function(L, EVENTS, "events");
+  if (!table) nsl_ode_check_function(L, who, EVENTS, "events");
   lua_createtable(L, 1, 0);
   lua_pushvalue(L, EVENTS);
   lua_rawseti(L, -2, 1);
@@ -241,16 +226,6 @@ static void read_events(lua_State *L, NsIvpOptions *o) {
   o->terminal = terminal;
 }
 
-/* ---- callbacks ---- */
-
-bool nsl_ode_returns(lua_State *L, int idx, int inputs) {
-  lua_Debug ar;
-  if (!lua_isfunction(L, idx) || lua_iscfunction(L, idx)) return false;
-  lua_pushvalue(L, idx);
-  lua_getinfo(L, ">u", &ar);
-  return !ar.isvararg && ar.nparams <= inputs;
-}
-
 /* ---- the pattern of the Jacobian ---- */
 
 /* Counts (row NULL), or notes, the entries of each column of the matrix at SPARSITY; how many there are. */
@@ -321,31 +296,12 @@ static const NslPattern *read_pattern(lua_State *L, int n) {
   return p;
 }
 
-static int read_args(lua_State *L) {
-  if (lua_isnil(L, ARGS)) return 0;
-  if (!lua_istable(L, ARGS)) nsl_bad(L, who, "args", "a list", ARGS);
-  lua_Unsigned count = lua_rawlen(L, ARGS);
-  if (count > NSL_ODE_ARGS) luaL_error(L, "%s: args: expected at most %d, got %d", who, NSL_ODE_ARGS, (int)count);
-  return (int)count;
-}
-
-/* Pushes the vectors, and makes ready what calls f and jac. */
-static void bind_ode_read_callbacks(lua_State *L, NslOde *ode, const NslVector *y0) {
-  ode->n = y0->n;
-  ode->nargs = read_args(L);
-  ode->at = nsl_push_vector(L, ode->n, "y");
-  ode->rate = nsl_push_vector(L, ode->n, "ydot");
-  ode->plain = nsl_push_vector(L, ode->n, NULL)->data;
-  ode->at->readonly = true;
-  ode->returns = nsl_ode_returns(L, F, 2 + ode->nargs);
-  if (nsl_is_callback(L, JAC)) {
-    ode->jac = JAC;
-  } else if (!lua_isnil(L, JAC)) {
-    NslMatrix *given = nsl_to_finite_matrix(L, JAC, ode->n, ode->n, who, "jac");
-    NslMatrix *copy = nsl_push_matrix_copy(L, given);
-    ode->matrix = copy->data;
-    lua_replace(L, JAC);
-  }
+/* A constant Jacobian at JAC: a copy takes its place. */
+static void read_matrix(lua_State *L, NslOde *ode) {
+  if (lua_isnil(L, JAC) || nsl_is_callback(L, JAC)) return;
+  ode->jac = 0;
+  ode->matrix = nsl_push_matrix_copy(L, nsl_to_finite_matrix(L, JAC, ode->n, ode->n, who, "jac"))->data;
+  lua_replace(L, JAC);
 }
 
 /* The method of the optional module whose name stands at METHOD, or NULL. */
@@ -374,25 +330,17 @@ static const NsStepperClass *read_method(lua_State *L) {
   return NULL;
 }
 
-/* A copy of the start values replaces what stands at Y0. */
-static NslVector *read_y0(lua_State *L) {
-  bool number = lua_type(L, Y0) == LUA_TNUMBER;
-  NslVector *given = nsl_to_finite_vector(L, Y0, number ? 1 : -1, who, "y0"), *y0 = nsl_push_vector(L, given->n, "y0");
-  nsl_vector_read(given, y0->data);
-  lua_replace(L, Y0);
-  return y0;
-}
-
 /*
 ** ns.solve_ivp(f, {t0, tf}, y0 [, options]): y' = f(t, y), y(t0) = y0. f returns the derivatives, or fills its last
 ** argument.
 */
 static int solve_ivp(lua_State *L) {
-  nsl_at_most(L, OPTIONS, who);
-  bind_ode_lay_out(L);
-  check_function(L, F, "f");
+  if (lua_type(L, SPAN) == LUA_TNUMBER) nsl_bad(L, who, "t_span", "{t0, tf}", SPAN);
+  nsl_ode_lay_out(L, who, OPTIONS, known, SPARSITY - OPTIONS);
+  nsl_ode_check_function(L, who, F, "f");
   NslOde ode = {.L = L,
                 .f = F,
+                .jac = JAC,
                 .args = ARGS,
                 .y = Y,
                 .out = OUT,
@@ -402,14 +350,15 @@ static int solve_ivp(lua_State *L) {
                 .derivative = "jac(t, y)"};
   NsIvpOptions o = {.event = nsl_ode_event, .event_context = &ode};
   const NsStepperClass *method = read_method(L);
-  NslVector *y0 = read_y0(L);
+  NslVector *y0 = nsl_ode_start(L, who, Y0, "y0");
   o.y0 = y0->data;
   read_span(L, &o);
   read_t_eval(L, &o);
   read_steps(L, &o);
   NsOdeProblem problem = {.n = y0->n, .rate = nsl_ode_rate, .context = &ode, .jacobian = nsl_ode_jacobian};
   problem.atol = bind_ode_read_tolerances(L, y0->n, &problem.rtol);
-  bind_ode_read_callbacks(L, &ode, y0);
+  nsl_ode_read_callbacks(L, &ode, y0->n, "y", "ydot");
+  read_matrix(L, &ode);
   read_events(L, &o);
   NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events);
   nsl_need_stack(L, NSL_ODE_ARGS + 16);

@@ -2,6 +2,8 @@
 ** ode_call.c
 ** The callbacks of solve_ivp and root: called with numbers, and with dual numbers for a Jacobian.
 */
+#include "bind/ode/ode_call.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@
 #include "bind/diff/compile.h"
 #include "bind/lua/host.h"
 #include "bind/array/matrix.h"
-#include "bind/ode/ode.h"
+#include "bind/lua/options.h"
 
 /* How many elements of a table are on the stack at a time. */
 enum { AT_ONCE = 8 };
@@ -373,4 +375,55 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
   *g = lua_tonumber(L, -1);
   lua_settop(L, top);
   return NS_OK;
+}
+
+/* ---- reading arguments ---- */
+
+void nsl_ode_lay_out(lua_State *L, const char *who, int options, const char *const *known, int count) {
+  nsl_at_most(L, options, who);
+  lua_settop(L, options);
+  bool given = !lua_isnil(L, options);
+  if (given) nsl_check_options(L, options, who, known);
+  for (int i = 0, more = 1; i < count; i++) {
+    more = more && known[i];
+    if (given && more) lua_getfield(L, options, known[i]);
+    else lua_pushnil(L);
+  }
+}
+
+void nsl_ode_check_function(lua_State *L, const char *who, int idx, const char *what) {
+  if (lua_isfunction(L, idx)) return;
+  if (luaL_getmetafield(L, idx, "__call") == LUA_TNIL) nsl_bad(L, who, what, "a function", idx);
+  lua_pop(L, 1);
+}
+
+NslVector *nsl_ode_start(lua_State *L, const char *who, int idx, const char *what) {
+  bool number = lua_type(L, idx) == LUA_TNUMBER;
+  NslVector *given = nsl_to_finite_vector(L, idx, number ? 1 : -1, who, what), *own = nsl_push_vector(L, given->n, NULL);
+  nsl_vector_read(given, own->data);
+  lua_replace(L, idx);
+  return own;
+}
+
+/* Whether f has no parameter beyond so many inputs: it must return its values. */
+static bool ode_call_returns(lua_State *L, int idx, int inputs) {
+  lua_Debug ar;
+  if (!lua_isfunction(L, idx) || lua_iscfunction(L, idx)) return false;
+  lua_pushvalue(L, idx);
+  lua_getinfo(L, ">u", &ar);
+  return !ar.isvararg && ar.nparams <= inputs;
+}
+
+void nsl_ode_read_callbacks(lua_State *L, NslOde *ode, int n, const char *y, const char *out) {
+  if (!lua_isnil(L, ode->args) && !lua_istable(L, ode->args)) nsl_bad(L, ode->who, "args", "a list", ode->args);
+  lua_Unsigned nargs = lua_isnil(L, ode->args) ? 0 : lua_rawlen(L, ode->args);
+  if (nargs > NSL_ODE_ARGS) luaL_error(L, "%s: args: expected at most %d, got %d", ode->who, NSL_ODE_ARGS, (int)nargs);
+  ode->n = n;
+  ode->nargs = (int)nargs;
+  ode->at = nsl_push_vector(L, n, y);
+  ode->rate = nsl_push_vector(L, n, out);
+  ode->plain = nsl_push_vector(L, n, NULL)->data;
+  ode->at->readonly = true;
+  ode->returns = ode_call_returns(L, ode->f, 2 - ode->timeless + ode->nargs);
+  if (!nsl_is_callback(L, ode->jac)) ode->jac = 0;
 }

@@ -2,10 +2,12 @@
 ** ode_result.c
 ** What solve_ivp returns: the table, and the dense output that can be called.
 */
+#include "bind/ode/ode_result.h"
+
 #include <string.h>
 
 #include "bind/array/matrix.h"
-#include "bind/ode/ode.h"
+#include "bind/array/vector.h"
 
 typedef struct Dense {
   NslHead head;

@@ -2,7 +2,7 @@
 ** root.c
 ** ns.root and ns.fsolve: roots of equations in Lua.
 */
-#include "ode/root.h"
+#include "bind/ode/root.h"
 
 #include <limits.h>
 #include <math.h>
@@ -12,9 +12,9 @@
 #include "bind/lua/sigint.h"
 #include "bind/lua/host.h"
 #include "bind/array/matrix.h"
-#include "bind/model/model.h"
 #include "bind/numerics/answer.h"
-#include "bind/ode/ode.h"
+#include "bind/ode/ode_call.h"
+#include "ode/root.h"
 
 /* The stack of both. */
 enum { F = 1, X0, OPTIONS, JAC, ARGS, TOLERANCE, CALLS, FULL, X, OUT, PLAIN, VALUES };
@@ -24,20 +24,6 @@ typedef struct Names {
   const char *who;
   const char *const *known;
 } Names;
-
-static void bind_root_lay_out(lua_State *L, const Names *names) {
-  nsl_at_most(L, OPTIONS, names->who);
-  lua_settop(L, OPTIONS);
-  if (!lua_isnil(L, OPTIONS) && !lua_istable(L, OPTIONS)) nsl_bad(L, names->who, "options", "a table", OPTIONS);
-  if (lua_istable(L, OPTIONS)) nsl_check_options(L, OPTIONS, names->who, names->known);
-  for (int i = 0; JAC + i <= FULL; i++) {
-    if (lua_istable(L, OPTIONS) && names->known[i]) lua_getfield(L, OPTIONS, names->known[i]);
-    else lua_pushnil(L);
-  }
-  if (lua_isfunction(L, F)) return;
-  if (luaL_getmetafield(L, F, "__call") == LUA_TNIL) nsl_bad(L, names->who, "f", "a function", F);
-  lua_pop(L, 1);
-}
 
 static NsRootOptions bind_root_read_options(lua_State *L, const Names *names, int n) {
   NsRootOptions o = {1.49012e-8, 0};
@@ -52,34 +38,21 @@ static NsRootOptions bind_root_read_options(lua_State *L, const Names *names, in
 
 /* Pushes the vectors up to VALUES; the one at X0 is replaced by a copy of its own. */
 static void bind_root_read_callbacks(lua_State *L, const Names *names, NslOde *ode) {
-  bool number = lua_type(L, X0) == LUA_TNUMBER;
-  NslVector *given = nsl_to_finite_vector(L, X0, number ? 1 : -1, names->who, "x0");
-  if (given->n == 0) luaL_error(L, "%s: x0: expected at least one unknown, got none", names->who);
-  NslVector *x = nsl_push_vector(L, given->n, NULL);
-  nsl_vector_read(given, x->data);
-  lua_replace(L, X0);
-  ode->n = x->n;
-  if (x->n > 40000) luaL_error(L, "%s: x0: expected at most 40000 unknowns, got %d", names->who, x->n);
-  if (!lua_isnil(L, ARGS) && !lua_istable(L, ARGS)) nsl_bad(L, names->who, "args", "a list", ARGS);
-  lua_Unsigned nargs = lua_isnil(L, ARGS) ? 0 : lua_rawlen(L, ARGS);
-  if (nargs > NSL_ODE_ARGS) luaL_error(L, "%s: args: expected at most %d, got %d", names->who, NSL_ODE_ARGS, (int)nargs);
-  ode->nargs = (int)nargs;
-  ode->at = nsl_push_vector(L, ode->n, "x");
-  ode->rate = nsl_push_vector(L, ode->n, "f");
-  ode->plain = nsl_push_vector(L, ode->n, NULL)->data;
-  nsl_push_vector(L, ode->n, NULL);
-  ode->at->readonly = true;
-  ode->returns = nsl_ode_returns(L, F, 1 + ode->nargs);
-  if (lua_isnil(L, JAC)) return;
-  if (!nsl_is_callback(L, JAC)) nsl_bad(L, names->who, names->known[0], "a function", JAC);
-  ode->jac = JAC;
+  int n = nsl_ode_start(L, names->who, X0, "x0")->n;
+  if (n == 0) luaL_error(L, "%s: x0: expected at least one unknown, got none", names->who);
+  if (n > 40000) luaL_error(L, "%s: x0: expected at most 40000 unknowns, got %d", names->who, n);
+  nsl_ode_read_callbacks(L, ode, n, "x", "f");
+  nsl_push_vector(L, n, NULL);
+  if (!lua_isnil(L, JAC) && !ode->jac) nsl_bad(L, names->who, names->known[0], "a function", JAC);
 }
 
 /* Solves: the root is at X0, the values of f at VALUES. Raises what f raises. */
 static NsStatus bind_root_solve(lua_State *L, const Names *names, NsRootInfo *info, NsError *err) {
-  bind_root_lay_out(L, names);
+  nsl_ode_lay_out(L, names->who, OPTIONS, names->known, FULL - OPTIONS);
+  nsl_ode_check_function(L, names->who, F, "f");
   NslOde ode = {.L = L,
                 .f = F,
+                .jac = JAC,
                 .args = ARGS,
                 .y = X,
                 .out = OUT,

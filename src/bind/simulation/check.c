@@ -488,8 +488,7 @@ int nsl_simulation_check(lua_State *L) {
   NsError err = {NS_OK, ""};
   lua_settop(L, 1);
   lua_newtable(L);
-  NslEdge edge = nsl_enter(self->host, L, NULL);
-  self->ts->nsds->busy = true;
+  NslEdge edge = nsl_enter(self->host, L, NULL, self->ts->nsds);
   NsStatus status = check_all(L, 2, ns_ts_time(self->ts), self->ts->nsds->T, &err);
   NsError unheard = {NS_OK, ""}; /* what an output fails with is told by the first step */
   const NsInteraction *inter = NULL;
@@ -497,7 +496,6 @@ int nsl_simulation_check(lua_State *L) {
   if (status == NS_OK && ns_ts_may_keep_penetration(self->ts) &&
       ns_nsds_update_output(self->ts->nsds, ns_ts_time(self->ts), &unheard) == NS_OK)
     inter = ns_ts_penetrating(self->ts, overlap_part, &row);
-  self->ts->nsds->busy = false;
   nsl_leave(self->host, edge);
   if (status == NS_ECALLBACK) err.status = status;
   if (status != NS_OK) return nsl_raise_step(L, &err);

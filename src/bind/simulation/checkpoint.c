@@ -31,11 +31,9 @@ static NsStatus bind_checkpoint_load(NsTimeStepping *ts, Job *job, NsError *err)
 /* Callbacks may be called for the first outputs, and raise. */
 static void bind_checkpoint_run(lua_State *L, NslTimeStepping *self, Work *work, Job *job, const char *what) {
   NsError err = {NS_OK, ""};
-  self->ts->nsds->busy = true;
-  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress, self->ts->nsds);
   NsStatus status = work(self->ts, job, &err);
   nsl_leave(self->host, edge);
-  self->ts->nsds->busy = false;
   if (status == NS_EIO || status == NS_EARG) luaL_error(L, "%s: %s", what, err.text);
   if (status != NS_OK) nsl_raise_step(L, &err);
 }

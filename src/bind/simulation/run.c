@@ -160,7 +160,7 @@ static void observe_first(lua_State *L, NslTimeStepping *self, NslObserver *obse
   NsError err = {NS_OK, ""};
   NslGuard guard;
   nsl_guard_begin(&guard, L);
-  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress, NULL);
   NsStatus status = begin ? ns_run_begin(self->ts, &err) : NS_OK;
   if (status == NS_OK) status = nsl_observe(observer, &err);
   observer->ahead = begin;
@@ -315,7 +315,7 @@ int nsl_simulation_run(lua_State *L) {
   NslGuard guard;
   nsl_listen(L, 1);
   nsl_guard_begin(&guard, L);
-  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress, NULL);
   NsStatus status = run_streaming(self->ts, solution, &run, &options, ncols, names, &err);
   nsl_leave(self->host, edge);
   bool signalled = nsl_guard_end(&guard, L);

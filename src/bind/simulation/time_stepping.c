@@ -163,11 +163,9 @@ void nsl_warn_start(lua_State *L, int idx) {
   self->start_told = true;
   if (!ns_ts_may_keep_penetration(ts)) return;
   NsError unheard = {NS_OK, ""};
-  NslEdge edge = nsl_enter(self->host, L, &ts->progress);
-  ts->nsds->busy = true;
+  NslEdge edge = nsl_enter(self->host, L, &ts->progress, ts->nsds);
   int row = 0;
   const NsInteraction *inter = ns_ts_prepare(ts, &unheard) == NS_OK ? ns_ts_penetrating(ts, warned_part, &row) : NULL;
-  ts->nsds->busy = false;
   nsl_leave(self->host, edge);
   if (!inter) return;
   nsl_push_penetration(L, ts, inter, row);
@@ -243,7 +241,7 @@ static int ts_compute(lua_State *L) {
   NsError err = {NS_OK, ""};
   nsl_warn_start(L, 1);
   nsl_listen(L, 1);
-  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress, NULL);
   NsStatus status = ns_ts_compute_step(self->ts, &err);
   nsl_leave(self->host, edge);
   nsl_advise(L, 1, &err);
@@ -275,12 +273,14 @@ static int ts_initialize(lua_State *L) {
   bool consistent = read_consistent(L);
   NsError err = {NS_OK, ""};
   nsl_warn_start(L, 1);
-  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress);
-  self->ts->nsds->busy = true;
+  NslEdge edge = nsl_enter(self->host, L, &self->ts->progress, self->ts->nsds);
   NsStatus status = ns_ts_prepare(self->ts, &err);
-  self->ts->nsds->busy = false;
-  if (status == NS_OK && consistent) status = ns_ts_find_start(self->ts, &err);
   nsl_leave(self->host, edge);
+  if (status == NS_OK && consistent) {
+    edge = nsl_enter(self->host, L, &self->ts->progress, NULL);
+    status = ns_ts_find_start(self->ts, &err);
+    nsl_leave(self->host, edge);
+  }
   return status == NS_OK ? 0 : nsl_raise_step(L, &err);
 }
 
@@ -454,10 +454,8 @@ static int ts_energy(lua_State *L) {
   NsTimeStepping *ts = self->ts;
   NsError err = {NS_OK, ""};
   double kinetic, potential;
-  NslEdge edge = nsl_enter(self->host, L, &ts->progress);
-  ts->nsds->busy = true;
+  NslEdge edge = nsl_enter(self->host, L, &ts->progress, ts->nsds);
   NsStatus status = ns_ts_energy(ts, &kinetic, &potential, &err);
-  ts->nsds->busy = false;
   nsl_leave(self->host, edge);
   if (status != NS_OK) return nsl_raise_step(L, &err);
   if (!ts->accounting) ns_ts_account(ts);

@@ -84,7 +84,7 @@ static NsStatus condensed_evaluate(NsCondensed *c, NsError *err) {
   const NsSchemeClass *class = c->scheme->class;
   NsStatus status = class->finite(c->scheme, err);
   if (status == NS_OK) status = class->evaluate(c->scheme, err);
-  if (status == NS_OK) c->residual = class->residual(c->scheme, ns_em_output(c->scheme), &c->options->tolerance);
+  if (status == NS_OK) c->residual = class->residual(c->scheme, ((const NsEulerMoreau *)c->scheme)->y, &c->options->tolerance);
   return status;
 }
 
@@ -106,7 +106,7 @@ static NsStatus condensed_move(NsCondensed *c, const double *lambda, double befo
 static NsStatus find_state(NsCondensed *c, const double *lambda, NsError *err) {
   double before = INFINITY, tolerance = c->options->tolerance.rtol;
   c->scheme->class->restart(c->scheme);
-  ns_em_place(c->scheme, lambda);
+  memcpy(((NsEulerMoreau *)c->scheme)->lambda, lambda, (size_t)c->m * sizeof *lambda);
   NsStatus status = c->scheme->class->evaluate(c->scheme, err);
   for (int a = 1; status == NS_OK && a <= c->options->max_iterations; a++) {
     if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
@@ -142,7 +142,7 @@ static int condensed_value(void *context, double t, const double *const *args, d
   (void)t;
   if (c->evaluations-- <= 0) return -1;
   int code = need(c, args[0]);
-  if (code == 0) memcpy(out, ns_em_output(c->scheme), (size_t)c->m * sizeof *out);
+  if (code == 0) memcpy(out, ((const NsEulerMoreau *)c->scheme)->y, (size_t)c->m * sizeof *out);
   return code;
 }
 
@@ -166,7 +166,7 @@ static double condensed_allowed(double y, double lambda, double lower, double up
 /* The test of a step at the multipliers z, which leaves the output that they are allowed in w. */
 static NsStatus condensed_test(NsCondensed *c) {
   const double *lower = c->options->lower, *upper = c->options->upper;
-  const double *output = ns_em_output(c->scheme);
+  const double *output = ((const NsEulerMoreau *)c->scheme)->y;
   int code = need(c, c->z);
   if (code == 0) code = code_of(c, condensed_update(c, &c->error));
   if (code != 0) return NS_ENOCONV;

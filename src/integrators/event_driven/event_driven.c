@@ -41,14 +41,7 @@
 /* What the laws may need: joints, and contacts with restitution. */
 static const unsigned event_driven_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
 
-enum {
-  MAX_SMOOTH_STEPS = 100000, /* from one event to the next or to the end of a step of the grid */
-  RESOLVED = 300 /* steps of a run in which a force may be a function of time: it is looked at in 1/1000 of the run then */
-};
-
-const char *ns_ed_name(const NsEventDriven *ed) {
-  return ed->fixed ? "D1MinusLinearOSI" : "EventDriven";
-}
+enum { MAX_SMOOTH_STEPS = 100000 }; /* from one event to the next or to the end of a step of the grid */
 
 /* A contact that is left with a part of the velocity towards it closes again at once, for ever. */
 static NsStatus check_restitution(const NsInteraction *inter, const char *who, NsError *err) {
@@ -227,18 +220,6 @@ static double longest_flight(const NsEventDriven *ed) {
     if (a < 0) least = fmin(least, -3 * row->u0 / a);
   }
   return least;
-}
-
-double ns_ed_tolerance(const NsEventDriven *ed, int row) {
-  return ed->options.tolerance_in_units ? ed->options.tolerance : ed->options.tolerance * ed->reach[row];
-}
-
-double ns_ed_touching_level(const NsEventDriven *ed, int row, double y) {
-  return fmin(0, y) - fmax(ns_ed_tolerance(ed, row) + ed->now->rounding[row], DBL_MIN);
-}
-
-double ns_ed_resolution(const NsEventDriven *ed) {
-  return ed->options.max_step > 0 ? ed->options.max_step : (ed->t_last - ed->t_first) / RESOLVED;
 }
 
 /* After a step without an event: where open contacts close from here. */

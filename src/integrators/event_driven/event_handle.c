@@ -13,22 +13,6 @@
 /* A contact whose multiplier is below this part of what would hold it alone is not held. */
 static const double NO_FORCE = 1e-10;
 
-const char *ns_ed_row_name(const NsEventDriven *ed, int row) {
-  return ed->base.nsds->interactions[ns_motion_interaction(ed->motion, row)]->name;
-}
-
-NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err) {
-  int n = ed->nheld;
-  NsStatus status = n > 0 ? ns_motion_outputs(ed->motion, n, ed->held, t, q, v, err) : NS_OK;
-  if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
-  if (status == NS_OK && n > 0) status = ns_motion_couple(ed->motion, n, ed->held, t, q, v, err);
-  if (status == NS_OK) status = ns_motion_hold(ed->motion, n, ed->held, ed->W, ed->lambda, err);
-  if (status != NS_OK) return status;
-  memcpy(ed->acceleration, ed->now->a_free, (size_t)ed->Nv * sizeof *ed->acceleration);
-  ns_motion_add_input(ed->motion, n, ed->held, ed->lambda, ed->acceleration);
-  return NS_OK;
-}
-
 /* ---- closed contacts ---- */
 
 /*

@@ -11,54 +11,57 @@
 ** coordinates take n (n + 1) / 2 evaluations along lines.
 */
 bool ns_mj_can_curve(const NsMjEdge *edge) {
-  const NsRelation *relation = edge->inter->relation;
-  return ns_relation_curved(relation) && !edge->linear && !edge->at_position && edge->inter->nx <= MOST_CURVED;
+  const NsRelation *relation = edge->base.inter->relation;
+  return ns_relation_curved(relation) && !edge->linear && !edge->at_position && edge->base.inter->nx <= MOST_CURVED;
 }
 
 void ns_mj_take_curve(NsMjEdge *edge, NsArena *arena) {
-  ptrdiff_t m = edge->m, nx = edge->inter->nx;
+  ptrdiff_t m = edge->base.m, nx = edge->base.inter->nx;
   edge->second = ns_arena_doubles(arena, m * nx * nx);
   edge->drift = ns_arena_doubles(arena, m * nx);
   edge->curve_room = ns_arena_doubles(arena, nx + 3 * m);
-  for (int p = 0; p < edge->nparts; p++) edge->parts[p].L_room = ns_arena_matrix(arena, edge->m, edge->inter->ds[p]->nr);
+  for (int p = 0; p < edge->base.nparts; p++)
+    edge->L_room[p] = ns_arena_matrix(arena, edge->base.m, edge->base.inter->ds[p]->nr);
 }
 
 void ns_mj_straighten(NsMoreauJean *mj) {
   mj->curved = false;
-  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->stack.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
     edge->curved = false;
-    for (int p = 0; p < edge->nparts; p++) edge->parts[p].L = edge->parts[p].H;
+    for (int p = 0; p < edge->base.nparts; p++) edge->base.parts[p].L = edge->base.parts[p].H;
   }
 }
 
 /* L = H + h theta (d(H v)/dq + d(dh/dt)/dq), of the velocities of all systems of the interaction. */
 static void form_L(const NsMoreauJean *mj, NsMjEdge *edge) {
-  size_t m = (size_t)edge->m, nx = (size_t)edge->inter->nx;
+  size_t m = (size_t)edge->base.m, nx = (size_t)edge->base.inter->nx;
   double a = mj->h * mj->options.theta;
-  for (int p = 0; p < edge->nparts; p++) {
-    NsMjPart *part = &edge->parts[p];
+  for (int p = 0; p < edge->base.nparts; p++) {
+    NsPart *part = &edge->base.parts[p];
+    double *L = edge->L_room[p];
     size_t nv = (size_t)mj->nodes[part->node].ds->nv, at = (size_t)part->at;
     for (size_t j = 0; j < nv; j++)
-      for (size_t i = 0; i < m; i++) part->L_room[i + j * m] = part->H[i + j * m] + a * edge->drift[i + (at + j) * m];
-    for (int r = 0; r < edge->nparts; r++) {
-      const NsMjNode *node = &mj->nodes[edge->parts[r].node];
+      for (size_t i = 0; i < m; i++) L[i + j * m] = part->H[i + j * m] + a * edge->drift[i + (at + j) * m];
+    for (int r = 0; r < edge->base.nparts; r++) {
+      const NsMjNode *node = &mj->nodes[edge->base.parts[r].node];
       for (size_t k = 0; k < (size_t)node->ds->nv; k++)
         for (size_t j = 0; j < nv; j++)
           for (size_t i = 0; i < m; i++)
-            part->L_room[i + j * m] += a * mj->v[(size_t)node->v + k] *
-                                       edge->second[i + (at + j) * m + ((size_t)edge->parts[r].at + k) * m * nx];
+            L[i + j * m] += a * mj->v[(size_t)node->base.v + k] *
+                            edge->second[i + (at + j) * m + ((size_t)edge->base.parts[r].at + k) * m * nx];
     }
-    part->L = part->L_room;
+    part->L = L;
   }
 }
 
 void ns_mj_curve(NsMoreauJean *mj) {
-  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->stack.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
-    if (edge->active < 0 || !edge->second) continue;
-    NsRelationPoint at = {mj->t, ns_mj_gather(mj, edge, mj->q), mj->lambda + edge->row, edge->inter->z};
-    edge->curved = ns_relation_second(edge->inter->relation, &at, edge->curve_room, edge->second, edge->drift);
+    if (edge->base.active < 0 || !edge->second) continue;
+    NsRelationPoint at = {mj->t, ns_stack_gather(&mj->stack, &edge->base, mj->q), mj->lambda + edge->base.row,
+                          edge->base.inter->z};
+    edge->curved = ns_relation_second(edge->base.inter->relation, &at, edge->curve_room, edge->second, edge->drift);
     if (!edge->curved) continue;
     form_L(mj, edge);
     mj->curved = true;
@@ -67,22 +70,23 @@ void ns_mj_curve(NsMoreauJean *mj) {
 
 bool ns_mj_curved(const NsMoreauJean *mj, const NsMjNode *node) {
   if (!mj->curved) return false;
-  for (int x = 0; x < node->edges.count; x++)
-    if (mj->edges[node->edges.of[x]].curved) return true;
+  for (int x = 0; x < node->base.block->edges.count; x++)
+    if (mj->edges[node->base.block->edges.of[x]].curved) return true;
   return false;
 }
 
 void ns_mj_subtract_curvature(const NsMoreauJean *mj, NsMjNode *node) {
   double a = mj->h * mj->options.theta;
   size_t n = (size_t)node->ds->nv;
-  for (int x = 0; x < node->edges.count; x++) {
-    const NsMjEdge *edge = &mj->edges[node->edges.of[x]];
+  for (int x = 0; x < node->base.block->edges.count; x++) {
+    const NsMjEdge *edge = &mj->edges[node->base.block->edges.of[x]];
     if (!edge->curved) continue;
-    const NsMjPart *part = ns_mj_part_of(edge, (int)(node - mj->nodes));
-    size_t m = (size_t)edge->m, nx = (size_t)edge->inter->nx, at = (size_t)part->at;
+    const NsPart *part = ns_stack_part(&edge->base, (int)(node - mj->nodes));
+    size_t m = (size_t)edge->base.m, nx = (size_t)edge->base.inter->nx, at = (size_t)part->at;
     for (size_t k = 0; k < n; k++)
       for (size_t j = 0; j < n; j++)
         for (size_t i = 0; i < m; i++)
-          node->W[j + k * n] -= a * mj->lambda[(size_t)edge->row + i] * edge->second[i + (at + j) * m + (at + k) * m * nx];
+          node->base.block->W[j + k * n] -= a * mj->lambda[(size_t)edge->base.row + i] *
+                                            edge->second[i + (at + j) * m + (at + k) * m * nx];
   }
 }

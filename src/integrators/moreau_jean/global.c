@@ -16,6 +16,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "integrators/triplets.h"
+
 enum { MANY_ROWS = 100 }; /* from here on the sparse form is taken without being asked for */
 
 /* What the laws may need: rows with bounds. */

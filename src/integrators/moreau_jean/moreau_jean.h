@@ -7,9 +7,7 @@
 
 #include <math.h>
 
-#include "integrators/edges.h"
-#include "integrators/scheme.h"
-#include "integrators/triplets.h"
+#include "integrators/stack.h"
 
 /* The options of MoreauJeanOSI and MoreauJeanGOSI. */
 typedef struct NsMoreauJeanOptions {
@@ -41,59 +39,39 @@ bool ns_mj_global_preferred(const NsNsds *nsds);
 /* The workspace of the dense form: stacked vectors over all coordinates, velocities and multipliers. */
 typedef struct NsMoreauJean NsMoreauJean;
 
-enum { DENSE_ROWS = NS_MIXED_DENSE_ROWS }; /* problems of more rows are formed sparse */
-enum { MOST_CURVED = 12 };                 /* second derivatives are taken by so many coordinates */
+enum { MOST_CURVED = 12 }; /* second derivatives are taken by so many coordinates */
 
-/* A dynamical system in the stack. */
+/* A dynamical system in the stack; its unknowns are velocities. */
 typedef struct NsMjNode {
+  NsNode base;
   NsMechanicalDs *ds;
-  int q, v; /* offsets of its coordinates and velocities in the stacked vectors */
   bool linear;
   double *M;                          /* nv x nv at the iterate; NULL: the constant coefficient */
   double *by_q, *by_qv, *by_v, *room; /* nv x nq, nv x nv, nv x nv; NULL for a linear system */
-  double *W;                          /* nv x nv */
-  NsLu *lu;
-  uint64_t key;         /* what W was formed from */
-  bool factored, fresh; /* fresh: in this linearisation */
-  NsEdges edges;        /* interactions that touch it */
 } NsMjNode;
 
-/* One system within an interaction. */
-typedef struct NsMjPart {
-  int node, at;    /* offset of its coordinates in the interaction's x */
-  double *H;       /* m x nv: C T(q) */
-  double *X;       /* nv x m: W^-1 H' */
-  const double *L; /* m x nv: what the velocities of the outputs change with, H or L_room */
-  double *L_room;
-} NsMjPart;
-
-/* An interaction in the stack. */
+/* An interaction in the stack; H of its parts is C T(q). */
 typedef struct NsMjEdge {
-  NsInteraction *inter;
-  int m, row; /* its first multiplier in the stacked vectors */
-  int active; /* its first row in the problem; -1: it does not take part */
-  int nparts;
-  NsMjPart parts[2];
-  bool linear, at_position, unilateral;
+  NsEdge base;
+  bool linear, at_position;
   double *C; /* m x nx */
-  double *D; /* m x m; NULL: none */
-  double *x; /* nx: its argument, gathered; NULL when the stack serves */
   uint64_t key;
   bool formed;                         /* H is that of the constant C */
   bool curved;                         /* this linearisation has the second derivatives */
   double *second, *drift, *curve_room; /* m x nx x nx of h, m x nx of dh/dt, nx + 3 m; NULL: they are left out */
+  double *L_room[2];                   /* m x nv each: the L of its parts that they make */
   double *x_formed, *y_formed;         /* nx, m: where C was taken last, and y there; NULL: it is taken anew at each place */
 } NsMjEdge;
 
 struct NsMoreauJean {
   NsScheme base;
-  int Nq, Nv, m;
+  NsStack stack;
   bool linear;         /* all systems and relations; base.linear: or one iteration is asked for */
   bool positions;      /* some law holds at position */
   bool curves, curved; /* second derivatives may be taken (no friction); some interaction has them now */
   NsMjNode *nodes;
   NsMjEdge *edges;
-  int nnodes; /* as many as were made: the graph may grow after that */
+  NsBlock *blocks;
 
   /* the step */
   NsMoreauJeanOptions options; /* as they were when it began */
@@ -124,23 +102,12 @@ struct NsMoreauJean {
   NsMixedGroup *groups;
   int *group_edge; /* row -> edge */
   NsStepProblem problem;
-  double *matrix;                   /* of up to DENSE_ROWS rows */
+  double *matrix;                   /* of up to NS_MIXED_DENSE_ROWS rows */
   double *qvec, *guess, *rate_room; /* m, m, 4 m */
   NsSparse *sparse;
-  uint64_t matrix_key;
-  bool matrix_formed, matrix_dense;
+  bool matrix_formed;
   double h_formed, theta_formed;
 };
-
-/* Where the entries of the matrix go: added up in a dense one, or as triplets. */
-typedef struct NsMjSink {
-  double *dense;
-  int n;
-  NsTriplets *triplets;
-} NsMjSink;
-
-/* The interaction's coordinates, out of a stacked vector. */
-const double *ns_mj_gather(const NsMoreauJean *mj, const NsMjEdge *edge, const double *q);
 
 /*
 ** Second derivatives of the outputs, exact: whether an interaction has them, and room for them. `straighten`: every L
@@ -154,12 +121,6 @@ void ns_mj_curve(NsMoreauJean *mj);
 bool ns_mj_curved(const NsMoreauJean *mj, const NsMjNode *node);
 void ns_mj_subtract_curvature(const NsMoreauJean *mj, NsMjNode *node);
 
-/* out (m) = H v over the interaction's systems. */
-void ns_mj_velocities(const NsMoreauJean *mj, const NsMjEdge *edge, const double *v, double *out);
-
-/* What a multiplier is multiplied with to be an impulse. */
-double ns_mj_impulse_weight(const NsMoreauJean *mj, const NsMjEdge *edge);
-
 /* X = W^-1 H' of each part whose W or (changed) H is new. */
 void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed);
 
@@ -172,19 +133,14 @@ NsStatus ns_mj_evaluate_outputs(NsMoreauJean *mj, bool all, NsError *err);
 /* Which contacts take part in this step. True when they are others than in the last one. */
 bool ns_mj_decide(NsMoreauJean *mj);
 
-/* The matrix and the constant part of the problem of those. */
-NsStatus ns_mj_form_matrix(NsMoreauJean *mj, NsError *err);
+/* The constant part of the problem of those. */
 void ns_mj_form_q(NsMoreauJean *mj);
 
 /* The law's output at the iterate: y, or the velocity with what restitution adds. */
 double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i);
 
-/* Block (a, b) += H_a X_b over one system, of their first rows. */
-void ns_mj_put_coupling(const NsMoreauJean *mj, const NsMjEdge *a, const NsMjPart *pa, int rows, const NsMjEdge *b,
-                        const NsMjPart *pb, int cols, const NsMjSink *sink);
-
-/* The part of an interaction that is of a system. */
-const NsMjPart *ns_mj_part_of(const NsMjEdge *edge, int node);
+/* See NsSchemeClass (residual.c). */
+NsStepResidual ns_mj_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance);
 
 /* The projection of the coordinates (project.c). */
 extern const NsSchemeSettle ns_mj_settle;

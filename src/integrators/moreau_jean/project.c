@@ -13,16 +13,16 @@
 
 /* The rows of an interaction that the coordinates must keep: all of an equation, the normal of a contact. */
 static int constrained_rows(const NsMjEdge *edge) {
-  return edge->at_position ? 0 : ns_law_constrained(edge->inter->law);
+  return edge->at_position ? 0 : ns_law_constrained(edge->base.inter->law);
 }
 
 /* How far y of row i of an interaction goes with a unit of its multiplier. */
 static double compliance(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double sum = 0;
-  for (int p = 0; p < edge->nparts; p++) {
-    int n = mj->nodes[edge->parts[p].node].ds->nv;
+  for (int p = 0; p < edge->base.nparts; p++) {
+    int n = mj->nodes[edge->base.parts[p].node].ds->nv;
     for (int k = 0; k < n; k++)
-      sum += edge->parts[p].H[i + (size_t)k * (size_t)edge->m] * edge->parts[p].X[k + (size_t)i * (size_t)n];
+      sum += edge->base.parts[p].H[i + (size_t)k * (size_t)edge->base.m] * edge->base.X[p][k + (size_t)i * (size_t)n];
   }
   return sum;
 }
@@ -32,13 +32,13 @@ static double compliance(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
 ** of y; y itself may be 0 at the end of every step.
 */
 static double size_of_constraint(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
-  const double *q = ns_mj_gather(mj, edge, mj->q);
-  double size = ns_step_largest(1, edge->inter->nx, edge->C, edge->m, i, q, 0);
-  for (int p = 0; p < edge->nparts; p++) {
-    const NsMjNode *node = &mj->nodes[edge->parts[p].node];
+  const double *q = ns_stack_gather(&mj->stack, &edge->base, mj->q);
+  double size = ns_step_largest(1, edge->base.inter->nx, edge->C, edge->base.m, i, q, 0);
+  for (int p = 0; p < edge->base.nparts; p++) {
+    const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
     const double *speeds[] = {mj->v, mj->v_k, mj->free_step};
     for (int k = 0; k < 3; k++)
-      size = ns_step_largest(mj->h, node->ds->nv, edge->parts[p].H, edge->m, i, speeds[k] + node->v, size);
+      size = ns_step_largest(mj->h, node->ds->nv, edge->base.parts[p].H, edge->base.m, i, speeds[k] + node->base.v, size);
   }
   return size;
 }
@@ -51,11 +51,11 @@ static double measured(const NsMoreauJean *mj, const NsMjEdge *edge, int i, doub
 static double project_violation(const NsScheme *scheme, bool absolute) {
   const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
   double most = 0;
-  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->stack.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
     for (int i = 0; i < constrained_rows(edge); i++) {
-      double y = mj->y[edge->row + i], nu = mj->nu[edge->row + i];
-      if (edge->unilateral && y > 0) y = nu > 0 ? fmin(y, nu * compliance(mj, edge, i)) : 0;
+      double y = mj->y[edge->base.row + i], nu = mj->nu[edge->base.row + i];
+      if (edge->base.unilateral && y > 0) y = nu > 0 ? fmin(y, nu * compliance(mj, edge, i)) : 0;
       most = fmax(most, fabs(measured(mj, edge, i, y, absolute)));
     }
   }
@@ -65,84 +65,56 @@ static double project_violation(const NsScheme *scheme, bool absolute) {
 /* Which rows take part: those of equations, those of contacts that did, that penetrate or that have been shifted. */
 static void number_positions(NsMoreauJean *mj) {
   mj->problem.n = mj->problem.ngroups = 0;
-  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->stack.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
     int rows = constrained_rows(edge);
-    const double *y = mj->y + edge->row, *nu = mj->nu + edge->row;
-    bool takes_part = edge->active >= 0;
+    const double *y = mj->y + edge->base.row, *nu = mj->nu + edge->base.row;
+    bool takes_part = edge->base.active >= 0;
     for (int i = 0; i < rows && !takes_part; i++) takes_part = y[i] < 0 || nu[i] > 0;
-    edge->active = rows > 0 && takes_part ? mj->problem.n : -1;
-    for (int i = 0; edge->active >= 0 && i < rows; i++) {
-      mj->groups[mj->problem.ngroups++] = (NsMixedGroup){1, edge->unilateral ? 0 - nu[i] : -INFINITY, INFINITY, 0};
+    edge->base.active = rows > 0 && takes_part ? mj->problem.n : -1;
+    edge->base.rows = rows;
+    for (int i = 0; edge->base.active >= 0 && i < rows; i++) {
+      mj->groups[mj->problem.ngroups++] = (NsMixedGroup){1, edge->base.unilateral ? 0 - nu[i] : -INFINITY, INFINITY, 0};
       mj->qvec[mj->problem.n] = y[i];
       mj->group_edge[mj->problem.n++] = e;
     }
   }
 }
 
-static void put_positions(const NsMoreauJean *mj, const NsMjSink *sink) {
-  for (int d = 0; d < mj->base.nsds->nds; d++) {
-    const NsEdges *edges = &mj->nodes[d].edges;
-    for (int x = 0; x < edges->count; x++)
-      for (int y = 0; y < edges->count; y++) {
-        const NsMjEdge *a = &mj->edges[edges->of[x]], *b = &mj->edges[edges->of[y]];
-        if (a->active < 0 || b->active < 0) continue;
-        ns_mj_put_coupling(mj, a, ns_mj_part_of(a, d), constrained_rows(a), b, ns_mj_part_of(b, d), constrained_rows(b), sink);
-      }
-  }
-}
-
-static void put_sparse_positions(const void *context, NsTriplets *t) {
-  const NsMoreauJean *mj = context;
-  NsMjSink sink = {NULL, mj->problem.n, t};
-  put_positions(mj, &sink);
-}
-
 static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **problem, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
-  if (!mj->projected && !mj->combined) memcpy(mj->q_free, mj->q, (size_t)mj->Nq * sizeof *mj->q);
+  if (!mj->projected && !mj->combined) memcpy(mj->q_free, mj->q, (size_t)mj->stack.Nx * sizeof *mj->q);
   mj->projected = true;
   mj->matrix_formed = false; /* the room of the step's matrix is used */
   ns_mj_straighten(mj);
   number_positions(mj);
-  for (int e = 0; e < mj->base.nsds->ninteractions; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
-  int n = mj->problem.n;
-  mj->problem.W = n <= DENSE_ROWS ? mj->matrix : NULL;
-  mj->problem.sparse = NULL;
+  for (int e = 0; e < mj->stack.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
   *problem = &mj->problem;
-  if (n <= DENSE_ROWS) {
-    NsMjSink sink = {mj->matrix, n, NULL};
-    memset(mj->matrix, 0, (size_t)n * (size_t)n * sizeof *mj->matrix);
-    put_positions(mj, &sink);
-    return NS_OK;
-  }
-  NsStatus status = ns_triplets_form(&mj->sparse, n, put_sparse_positions, mj);
-  mj->problem.sparse = mj->sparse;
-  return status == NS_OK ? NS_OK : ns_fail(err, status, "the projection: %s", ns_status_message(status));
+  return ns_stack_form_matrix(&mj->stack, mj->matrix, &mj->sparse, &mj->problem, "the projection", err);
 }
 
 /* shift = W^-1 H' of the multipliers: those of the problem, or, combined, their sums. */
 static void form_shift(NsMoreauJean *mj, const double *nu) {
-  memset(mj->shift, 0, (size_t)mj->Nv * sizeof *mj->shift);
-  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+  memset(mj->shift, 0, (size_t)mj->stack.N * sizeof *mj->shift);
+  for (int e = 0; e < mj->stack.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    const double *of = mj->combined ? mj->nu + edge->row : nu + edge->active;
-    for (int p = 0; edge->active >= 0 && p < edge->nparts; p++) {
-      const NsMjNode *node = &mj->nodes[edge->parts[p].node];
-      const double *X = edge->parts[p].X;
+    const double *of = mj->combined ? mj->nu + edge->base.row : nu + edge->base.active;
+    for (int p = 0; edge->base.active >= 0 && p < edge->base.nparts; p++) {
+      const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
+      const double *X = edge->base.X[p];
       for (int i = 0; i < constrained_rows(edge); i++, X += node->ds->nv)
-        for (int j = 0; j < node->ds->nv; j++) mj->shift[node->v + j] += of[i] * X[j];
+        for (int j = 0; j < node->ds->nv; j++) mj->shift[node->base.v + j] += of[i] * X[j];
     }
   }
 }
 
 /* The sums of the multipliers; rounding does not make those of contacts pull. */
 static void add_multipliers(NsMoreauJean *mj, const double *nu) {
-  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->stack.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    for (int i = 0; edge->active >= 0 && i < constrained_rows(edge); i++) {
-      double sum = mj->nu[edge->row + i] + nu[edge->active + i];
-      mj->nu[edge->row + i] = edge->unilateral && sum < 0 ? 0 : sum;
+    for (int i = 0; edge->base.active >= 0 && i < constrained_rows(edge); i++) {
+      double sum = mj->nu[edge->base.row + i] + nu[edge->base.active + i];
+      mj->nu[edge->base.row + i] = edge->base.unilateral && sum < 0 ? 0 : sum;
     }
   }
 }
@@ -152,9 +124,9 @@ static NsStatus project_shift(NsScheme *scheme, const double *nu, NsError *err) 
   if (mj->combined) add_multipliers(mj, nu);
   form_shift(mj, nu);
   if (mj->combined) ns_mj_move_coordinates(mj);
-  for (int d = 0; d < mj->base.nsds->nds && !mj->combined; d++) {
+  for (int d = 0; d < mj->stack.nnodes && !mj->combined; d++) {
     const NsMjNode *node = &mj->nodes[d];
-    ns_mechanical_move(node->ds, mj->q + node->q, mj->shift + node->v, 1, mj->q + node->q);
+    ns_mechanical_move(node->ds, mj->q + node->base.x, mj->shift + node->base.v, 1, mj->q + node->base.x);
   }
   return ns_mj_evaluate_outputs(mj, true, err);
 }
@@ -164,10 +136,10 @@ static NsStatus project_shift(NsScheme *scheme, const double *nu, NsError *err) 
 static bool project_enlarge(NsScheme *scheme, double tolerance, bool absolute) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   bool more = false;
-  for (int e = 0; e < mj->base.nsds->ninteractions; e++) {
+  for (int e = 0; e < mj->stack.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    for (int i = 0; edge->unilateral && i < constrained_rows(edge); i++) {
-      int row = edge->row + i;
+    for (int i = 0; edge->base.unilateral && i < constrained_rows(edge); i++) {
+      int row = edge->base.row + i;
       bool shut = mj->shut[row] || measured(mj, edge, i, mj->y[row], absolute) < -tolerance || mj->nu[row] > 0;
       more = more || shut != mj->shut[row];
       mj->shut[row] = shut;

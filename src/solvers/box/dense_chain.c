@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "solvers/box/banded_sets.h"
 #include "solvers/box/dense_search.h"
 #include "solvers/box/enumerate.h"
 #include "solvers/box/game.h"
@@ -17,19 +18,23 @@
 #include "solvers/box/proximal.h"
 #include "solvers/box/warm_start.h"
 
-const NsMethod *const ns_box_methods[] = {&ns_box_active_set,
-                                          &ns_box_guess,
-                                          &ns_box_lemke,
-                                          &ns_box_pgs,
-                                          &ns_box_enumerate,
-                                          &ns_box_principal,
-                                          &ns_box_newton_min,
-                                          &ns_box_newton_fb,
-                                          &ns_box_interior,
-                                          &ns_box_predict,
-                                          &ns_box_lemke_howson,
-                                          &ns_box_proximal,
-                                          NULL};
+/* In the order in which messages list the names. */
+const NsMethod *const ns_box_methods[] = {
+    &ns_box_active_set,   /* principal pivots from the guess, all wrong ones at once */
+    &ns_box_guess,        /* the guess */
+    &ns_box_lemke,        /* paths of Lemke */
+    &ns_box_pgs,          /* Gauss-Seidel */
+    &ns_box_enumerate,    /* all active sets */
+    &ns_box_principal,    /* principal pivots one by one */
+    &ns_box_newton_min,   /* semismooth Newton on the natural map */
+    &ns_box_newton_fb,    /* and on the Fischer-Burmeister function */
+    &ns_box_interior,     /* interior points */
+    &ns_box_predict,      /* the active set of a few sweeps */
+    &ns_box_lemke_howson, /* games */
+    &ns_box_proximal,     /* the proximal point method */
+    &ns_box_banded,       /* block principal pivots on a band */
+    NULL,
+};
 
 /*
 ** FEW: variables up to which all active sets are tried, at most 3^12 of them; SWEPT: above so many the sweeps come before that (they
@@ -94,6 +99,7 @@ const NsChainStep ns_box_chain_given[] = {
 ** with entries far apart, matrices that are not monotone. What passes the tolerance alone is kept as the best.
 */
 const NsChainStep ns_box_chain_balanced[] = {
+    {.method = &ns_box_banded, .when = cold, .mode = NS_BANDED_SHORT},
     {.method = &ns_box_predict, .when = cold},
     {.method = &ns_box_enumerate, .when = two},
     {.method = &ns_box_principal, .when = above_two, .mode = NS_PRINCIPAL_MIXED},

@@ -67,8 +67,7 @@ NsStatus ns_sparse_chain_new(NsSparseChain **out, const NsSparse *M, const NsBox
   bool asked = s->asked[0] != NULL, factors = !asked || !(s->asked[0]->takes & NS_WITHOUT_FACTORS);
   NsStatus status = ns_sparse_search_take(&s->search, &s->arena, M, &s->options, factors);
   if (!status) status = ns_methods_reserve(&s->methods, asked ? s->asked : sparse_methods, &s->arena, &s->search.box.base);
-  if (!status && !asked) ns_chain_bind(&s->chain, sparse_steps, &s->methods, &s->arena);
-  if (!status && s->arena.failed) status = NS_ENOMEM;
+  if (!status && !asked) status = ns_chain_bind(&s->chain, sparse_steps, &s->methods, &s->arena);
   if (status) {
     ns_sparse_chain_free(s);
     return status;

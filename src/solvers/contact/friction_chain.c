@@ -16,15 +16,16 @@
 #include "solvers/residual.h"
 
 /*
-** Sweeps of all rounds (a small problem that needs more needs another method; large ones have been seen to need 60,000);
-** first-order steps of all rounds; sweeps of the first round, at least and at most, and its first-order steps.
+** SMALL_SWEEPS, LARGE_SWEEPS: sweeps of all rounds; many large problems need tens of thousands in a row. MOST_STEPS: first-order steps of all
+** rounds. FIRST_LEAST, FIRST_MOST: sweeps of the first round, between these as many as a Newton step costs; a large problem has FIRST_MOST of
+** both sweeps and steps.
 */
 enum { SMALL_SWEEPS = 20000, LARGE_SWEEPS = 100000, MOST_STEPS = 60000, FIRST_LEAST = 6, FIRST_MOST = 100 };
 
-/* The round after which the plane's LCP is solved: at once for few contacts, which it costs nothing, else late. */
+/* LATE_ROUND: the round in which the LCP of the plane is solved; for at most FEW_CONTACTS, which it costs little, it is the first. */
 enum { FEW_CONTACTS = 4, LATE_ROUND = 4 };
 
-/* A measure that needs no polish. */
+/* A measure that needs no polish: rounding. */
 static const double exact = 1e-15;
 
 const NsMethod *const ns_friction_methods[] = {&ns_friction_nsgs, &ns_friction_newton, &ns_friction_first_order,
@@ -64,7 +65,7 @@ static bool pivots_due(const NsSearch *search) {
   return s->round == (v->kinds.contacts <= FEW_CONTACTS ? 0 : LATE_ROUND);
 }
 
-static bool rounds_left(const NsSearch *search) {
+static bool friction_rounds_left(const NsSearch *search) {
   const NsFrictionSearch *s = friction_search(search);
   return s->swept < s->limit && s->climbed < MOST_STEPS;
 }
@@ -86,7 +87,7 @@ static const NsChainStep friction_steps[] = {
     {.method = &ns_friction_newton, .when = large_not_stalled, .mode = NS_FRICTION_SHARE},
     {.method = &ns_friction_newton, .when = not_stalled, .mode = NS_FRICTION_PRESSED},
     {.method = &ns_mixed_plane, .when = pivots_due, .mode = NS_PLANE_STEP},
-    {.when = rounds_left, .back = 7},
+    {.when = friction_rounds_left, .back = 7},
     {.method = &ns_friction_nsgs, .when = sweeps_owed, .mode = NS_NSGS_OWED},
     {.method = &ns_friction_first_order, .when = never_stalled, .mode = NS_FIRST_ORDER_LONG},
     {.method = &ns_friction_newton, .mode = NS_FRICTION_LONG},

@@ -31,12 +31,12 @@
 enum { ARRAYS = 6, MEASURE_EVERY = 10, INNER_MOST = 60, STALLED = 40, BACKTRACKS = 40 };
 
 /*
-** Steps of a call: STEPS when it is asked for by name without a limit, and the most of a round; FRESH from zero. LONG_RUN: one as long as that
-** which did not halve the measure went nowhere.
+** STEPS: of a call without a limit, and at most of a round. FRESH: steps of a run from zero. LONG_RUN: a run of so many steps that did not
+** halve the measure went nowhere.
 */
 enum { STEPS = 20000, FRESH = 40000, LONG_RUN = 10000 };
 
-/* The work of a step, in sweeps of Gauss-Seidel (measured). */
+/* The work of a step in sweeps of Gauss-Seidel: a sweep has one product with W and exact solutions, a step two products and projections. */
 static const double step_cost = 1.6;
 
 /* The arrays, of dim nc but shift (nc), and the state of the iteration. */

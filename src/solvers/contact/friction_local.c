@@ -2,6 +2,14 @@
 ** friction_local.c
 ** One contact with friction, solved exactly.
 */
+/*
+** In the plane the four modes are tried: open, stick, slide to either side. In space a contact that slides along -d(theta) has u_n = 0
+** and u_T parallel to d, which is a trigonometric polynomial of degree 2 in theta, the quartic of Bonnefon and Daviet: Newton from the
+** previous angle, else all its roots by isolation.
+** Assumptions: none on the block; a sliding mode with a normal entry W_nn + mu W_nt d of 0 is passed over.
+** Termination: a fixed number of operations.
+** Bonnefon and Daviet, Quartic formulation of Coulomb 3D frictional contact, INRIA RT-0400, 2011.
+*/
 #include "solvers/contact/friction_local.h"
 
 #include <float.h>
@@ -9,11 +17,18 @@
 
 #include "solvers/contact/friction_residual.h"
 
+/*
+** SAMPLES: angles between which roots are isolated (7.5 degrees; there are at most 4 roots). NEWTON_STEPS: from the previous angle.
+** ROOT_STEPS: bisections, to rounding. MAX_ROOTS: room for them; double roots may be found twice.
+*/
 enum { SAMPLES = 48, NEWTON_STEPS = 12, ROOT_STEPS = 60, MAX_ROOTS = 16 };
+
+/* A determinant below this part of its terms is zero to rounding. */
+static const double regular_determinant = 1e-13;
 
 static bool invert2(const double *W, double *inverse) {
   double det = W[0] * W[3] - W[1] * W[2], size = fabs(W[0] * W[3]) + fabs(W[1] * W[2]);
-  if (!(fabs(det) > 1e-13 * size)) return false;
+  if (!(fabs(det) > regular_determinant * size)) return false;
   inverse[0] = W[3] / det, inverse[1] = -W[1] / det;
   inverse[2] = -W[2] / det, inverse[3] = W[0] / det;
   return true;
@@ -31,7 +46,7 @@ static bool invert3(const double *W, double *inverse) {
     det += W[i] * inverse[i * 3];
     size += fabs(W[i]) * (fabs(W[b + 3] * W[c + 6]) + fabs(W[b + 6] * W[c + 3]));
   }
-  if (!(fabs(det) > 1e-13 * size)) return false;
+  if (!(fabs(det) > regular_determinant * size)) return false;
   for (int k = 0; k < 9; k++) inverse[k] /= det;
   return true;
 }

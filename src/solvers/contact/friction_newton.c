@@ -31,19 +31,19 @@
 enum { MODE_OPEN = 0, MODE_STICK = 1, MODE_SLIDE = 2 };
 
 /*
-** DENSE_ORDER: unknowns above which KLU is faster (measured on piles). HALVINGS: of a step, to 1/64. RECENT: iterates whose largest
+** DENSE_ORDER: unknowns up to which the closed contacts are factored densely, KLU above. HALVINGS: of a step, to 1/64. RECENT: iterates whose largest
 ** map a step must get below. POLISH_STEPS: steps beyond the tolerance, to rounding. STEPS: when the caller has no limit.
 */
 enum { DENSE_ORDER = 360, HALVINGS = 6, RECENT = 3, POLISH_STEPS = 3, STEPS = 200 };
 
-/* alpha at the start and at most; a measure that needs no more polish. */
+/* alpha at the start and at most, in units of the contacts' own blocks; a measure that needs no more polish. */
 static const double alpha_least = 1e-10, alpha_most = 1e-2, rounding = 1e-14;
 
 /*
-** Steps of a round's share, at least (fewer are no try) and at most. PRESSED_ROUND: the first round that presses contacts; PRESSED_LEAST: the
-** fewest steps that are worth it. PRESSED, UNEVEN: unknowns up to which all points are tried, even and uneven ones; VARIANTS: uneven
-** ones for each force, and for 90 unknowns as many again for each n. STAGE_SWEEPS, STAGE_STEPS: of each coefficient on the way to those of
-** the problem.
+** SHARE_LEAST, SHARE_MOST: steps of a round; fewer do not pay for the first factorisation. PRESSED_ROUND: the first round that presses contacts;
+** PRESSED_LEAST: with fewer steps it does not. PRESSED, UNEVEN: unknowns up to which all even points, and uneven ones, are tried at
+** the end; VARIANTS: uneven points for each force, VARIANTS (1 + 90 / n) of n unknowns. STAGE_SWEEPS, STAGE_STEPS: for each coefficient on
+** the way to those of the problem.
 */
 enum { SHARE_LEAST = 5, SHARE_MOST = 40, PRESSED_ROUND = 3, PRESSED_LEAST = 20, PRESSED = 600, UNEVEN = 300, VARIANTS = 5 };
 enum { PRESSES = 6, STAGE_SWEEPS = 20, STAGE_STEPS = 20 };
@@ -378,12 +378,12 @@ static NsOutcome alart_curnier_steps(FrictionNewton *w, NsFrictionSearch *f, int
   return ns_friction_keep(f, &info);
 }
 
-/* What a call reports that has made no step. */
+/* The outcome of a call that makes no step. */
 static NsOutcome alart_curnier_passed(const NsFrictionSearch *f) {
   return ns_mixed_outcome(&f->mixed, NS_ENOCONV, &f->mixed.info);
 }
 
-/* A share of the work so far; after a failure the sweeps must come much nearer first, or a round pass. */
+/* Steps for a share of the work so far. After a failure it waits until the sweeps have come much nearer, or for one round. */
 static NsOutcome alart_curnier_share(FrictionNewton *w, NsFrictionSearch *f) {
   double spent = ns_friction_small(f) ? ns_larger(f->spent, SHARE_MOST) : f->spent, share = 2 * spent / f->cost;
   bool stuck = f->tried > 0 && f->standing > 0.1 * f->tried;
@@ -424,7 +424,7 @@ static NsOutcome alart_curnier_pressed(FrictionNewton *w, NsFrictionSearch *f, d
   return alart_curnier_steps(w, f, steps);
 }
 
-/* One of these points in each round from the fourth on, for as much work as was done so far. */
+/* Steps from one of these points in each round from the fourth on, for as much work as was done so far. */
 static NsOutcome alart_curnier_pressed_round(FrictionNewton *w, NsFrictionSearch *f) {
   double share = f->spent / f->cost;
   int k = f->round - PRESSED_ROUND;
@@ -432,7 +432,7 @@ static NsOutcome alart_curnier_pressed_round(FrictionNewton *w, NsFrictionSearch
   return alart_curnier_pressed(w, f, pressed[k], 0, share < STEPS ? (int)share : STEPS);
 }
 
-/* All of them, then points pressed unevenly, more of them the smaller the problem is. */
+/* Steps from all of them, then from points that are pressed unevenly, more of them the smaller the problem is. */
 static NsOutcome alart_curnier_all_pressed(FrictionNewton *w, NsFrictionSearch *f) {
   int n = f->mixed.v.p.n, variants = n <= UNEVEN ? VARIANTS + VARIANTS * 90 / n : 0;
   NsOutcome out = alart_curnier_passed(f);

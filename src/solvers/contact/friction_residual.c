@@ -72,7 +72,7 @@ double ns_friction_scale(const NsFriction *p, const double *r) {
   return scale;
 }
 
-/* Terms larger than this many times what q explains do not count more. */
+/* explained: sizes count up to this many times what q explains (100: forces of that size occur with nearly redundant contacts). */
 static const double explained = 100;
 
 double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u) {

@@ -21,21 +21,21 @@ double ns_friction_residual(const NsFriction *p, const double *r, const double *
 double ns_friction_scale(const NsFriction *p, const double *r);
 
 /*
-** One contact's error, max of |r - P(r - rho u)| and |min(r_n, rho u_n)| (in a wide cone the first alone is blind to u_n <
-** 0 by a factor 1 + mu^2), in units of its own in which no square overflows.
+** The error of one contact: the larger of |r - P(r - rho u)| and |min(r_n, rho u_n)|. The first alone would see u_n < 0 smaller by a
+** factor 1 + mu^2. Computed in units in which no square overflows.
 */
 double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u);
 
 /*
-** That error over the contact's own terms, at most the largest force or `data`, the largest rho |q| of all contacts; beyond
-** 100 times data no more counts, and eps times it is added to the error: forces that grow without bound, where there is no
-** solution, do not hide that velocities stay wrong. In balanced units (mixed_scale.c).
+** That error, in balanced units (mixed_scale.h), over the size of the contact's terms. The size counts up to the larger of `forces`, the
+** largest force of all contacts, and `data`, the largest rho |q|; above 100 data it counts as 100 data, and eps times it is
+** added to the error. So forces that grow without bound, where there is no solution, do not hide that velocities stay wrong.
 */
 double ns_friction_own_error(double error, double terms, double forces, double data);
 
 /*
-** Scaled natural residual: the worst of these, a contact's terms being its largest |r_k| or rho_i (|W| |r| + |q|)_k.
-** INFINITY for NaN.
+** Scaled natural residual: the largest of these errors; the terms of a contact are |r_k| and rho (|W| |r| + |q|)_k. NaN gives
+** INFINITY.
 */
 double ns_friction_scaled(const NsFriction *p, const double *r, const double *u);
 

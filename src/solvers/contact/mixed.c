@@ -17,8 +17,9 @@
 #include "solvers/residual.h"
 
 /*
-** Chains: one for all small components, one for each large component, by its number among these, up to LARGE_CHAINS (the
-** sparse factors of a chain remember their last pivots, so that what other components are like must not reach them).
+** LARGE_CHAINS: chains for components of more than NS_MIXED_DENSE_ROWS rows. Each such component has its own, by its number among
+** them, since the sparse factors of a chain remember their last pivots: those of another component must not reach it. From the 16th on
+** they share the last.
 */
 enum { LARGE_CHAINS = 16 };
 
@@ -80,7 +81,7 @@ static NsStatus reserve_groups(NsMixed *s, int n) {
   return NS_OK;
 }
 
-/* The components of the groups; ends as soon as all are one. */
+/* Finds the components of the groups. Looks at no more entries once all groups are one component. */
 static void find_groups(NsMixed *s, const NsMixedProblem *p) {
   int apart = p->ngroups - 1;
   for (int g = 0, row = 0; g < p->ngroups; g++) {
@@ -115,7 +116,7 @@ static NsStatus run_chain(NsMixed *s, NsMixedChain **chain, const NsMixedProblem
   return ns_mixed_chain_solve(*chain, p, kinds, guess, z, w, info);
 }
 
-/* The largest error of a group, each in its own units. */
+/* The largest error of a group, in the units that were given. */
 static double given_residual(const NsMixedScaled *s, const double *rho) {
   double worst = 0;
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
@@ -129,8 +130,8 @@ static double given_residual(const NsMixedScaled *s, const double *rho) {
 }
 
 /*
-** Copies the answer of a component to its rows; false when a force is too large for a number. *lost: some have fewer digits than
-** before, being too small.
+** Copies the answer of a component to its rows; false when a force is too large for a number. *lost: some forces are so small that they
+** lost digits.
 */
 static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, const int *group, double *z, double *w,
                            bool *lost) {
@@ -142,7 +143,7 @@ static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, cons
     sum += z[s->row[i]] * 0;
     *lost |= fabs(z[s->row[i]]) < DBL_MIN && s->z[i] != 0;
   }
-  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) { /* bounds exactly */
+  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) { /* at a bound exactly the bound */
     const NsMixedGroup *own = &s->p.groups[g], *given = &p->groups[group[g]];
     if (own->dim == 1 && s->z[row] == own->lower) z[s->row[row]] = given->lower;
     else if (own->dim == 1 && s->z[row] == own->upper) z[s->row[row]] = given->upper;
@@ -150,7 +151,7 @@ static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, cons
   return sum == 0;
 }
 
-/* One component by itself. */
+/* Solves one component. */
 static NsSolverInfo solve_component(NsMixed *s, const NsMixedProblem *p, int c, const double *guess, int *large, double *z,
                                     double *w) {
   const int *group = s->parts.member + s->parts.start[c];

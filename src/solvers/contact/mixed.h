@@ -31,9 +31,9 @@ typedef struct NsMixedProblem {
 typedef struct NsMixedOptions {
   double tolerance;       /* of the measure of an answer; 0: 1e-10, for rows alone 1e-11 */
   int max_iterations;     /* sweeps; pivots or steps of the box solvers; 0: their own */
-  bool keep;              /* with a larger tolerance than that: a guess within it is the answer, bit for bit */
+  bool keep;              /* with a larger tolerance than the default: a guess within it is the answer, bit for bit */
   bool contacts;          /* all groups are contacts of one dimension: by the chain of friction_chain.h, */
-  const NsMethod *method; /* or, when it is not NULL, this method of ns_contacts_methods alone */
+  const NsMethod *method; /* or, when it is not NULL, this method of ns_friction_methods alone */
 } NsMixedOptions;
 
 typedef struct NsMixed NsMixed;
@@ -46,34 +46,32 @@ void ns_mixed_free(NsMixed *solver);
 NsMixedOptions *ns_mixed_options(NsMixed *solver);
 
 /*
-** Solves the problem from the guess (n, may be NULL: 0; a component that is not finite counts as 0). Groups that W ties
-** together are solved by themselves, where there are contacts in balanced units (mixed_scale.c): other groups, and the
-** units of each group, change no bit of an answer. Iterations are summed, measures the worst. Rows alone go to
-** the box solvers (box_solver.h; sparse_box.h from 300 rows on), one contact alone is solved exactly (friction_local.h),
-** contacts of one dimension go to the chain of friction_chain.h, and to it alone where `contacts` says so. Else, each when
-** those before gave no answer:
-**   given sparse with more than 150 rows, contacts of one dimension alone as well: Newton steps from the guess
-**   (mixed_newton.c) unless a larger tolerance was chosen; conjugate sweeps (mixed_sweep.c) in rounds, Newton from where
-**   they come near; in the plane interior points (mixed_interior.c) after the second round, proximal rounds of them
-**   after the last; plain sweeps;
-**   Newton steps from the guess, up to 600 rows;
-**   with contacts in the plane, the complementarity problem of all (mixed_plane.c), up to 150 unknowns;
-**   some Gauss-Seidel sweeps with exact solutions of each group, and Newton steps from where they stand;
-**   the friction solvers, the problem embedded among those of contacts of one dimension (mixed_embed.c);
-**   many sweeps, in rounds with Newton steps.
-** Makes room when a problem is larger than any before, when more than 8 contacts have another pattern, and for sparse
-** problems; else allocates nothing. The same problems in the same order give the same bits.
-** With a tolerance above 1e-10 the sparse methods end at the first answer within it; conjugate sweeps, of which the
-** first few cost little, aim at a tenth of it for so long.
-** NS_OK only when the answer is measured within tolerance: rows by their componentwise backward error (residual.h),
-** contacts by the scaled natural residual of friction_residual.h, each against its own terms, what q explains including
-** what the rows do. Up to 150 rows with contacts, an answer of another method than Newton gets some of its steps, which
-** make rows right to rounding. NS_ENOCONV also where a force is too large for a number. Else z is
-** the best candidate and the status NS_ENOSOL (proved), NS_ERAY, NS_EMAXITER, NS_ENOCONV, NS_ESINGULAR, NS_EINTR or
-** NS_ENOMEM. NS_ENAN (numbers that are not finite), NS_EARG (crossed bounds, mu < 0, dims that do not sum up to n, a
-** sparse matrix of another order) for bad data; z and w are NaN then.
-** info->residual is the largest |z - P(z - rho w)| of a group, relative that over the largest |z| or rho |q|, backward
-** the measure.
+** Solves the problem from the guess (n; NULL: 0; a component that is not finite counts as 0).
+**
+** Groups that W does not tie together are separate problems. Where there are contacts each is solved in balanced units (mixed_scale.h), so
+** that neither other groups nor the units of a group change a bit of an answer. Rows alone go to the box solvers (box_solver.h; from
+** 300 rows on sparse_box.h). With options.contacts contacts of one dimension go to the chain of friction_chain.h, or to options.method
+** alone. All else goes through the steps in mixed_chain.c, until one has an answer:
+**   1. Heaps, which are sparse problems of more than 150 rows: Newton from the guess (mixed_newton.h); conjugate sweeps in rounds
+**      (mixed_sweep.h), Newton where they come near a solution; in the plane interior points (mixed_interior.h), then rounds of the
+**      proximal point method; plain sweeps.
+**   2. One contact alone: in closed form (friction_local.h).
+**   3. Rows with contacts, or contacts of both dimensions: Newton from the guess, up to 600 rows; in the plane the complementarity problem of all
+**      (mixed_plane.h), up to 150 unknowns; 250 sweeps; rows as contacts of one dimension (mixed_embed.h).
+**   4. Contacts of one dimension: the chain of friction_chain.h.
+**   5. Newton; 20000 sweeps, with Newton from where each round of them ends.
+**
+** An answer is NS_OK only when its measure is within the tolerance: of rows the componentwise backward error (residual.h), of contacts
+** the scaled natural residual (friction_residual.h), each against its own terms. Up to 150 rows some Newton steps then make the rows of an answer right to
+** rounding. With a tolerance above the default the methods for heaps end at the first answer within it.
+** Else z is the best candidate, and the status is NS_ENOSOL (proved), NS_ERAY, NS_EMAXITER, NS_ENOCONV (also where a force is too large or too
+** small for a number), NS_ESINGULAR, NS_EINTR or NS_ENOMEM. Bad data give NS_ENAN (numbers that are not finite) or NS_EARG (crossed
+** bounds, mu < 0, dims that do not sum up to n, a sparse matrix of another order); z and w are NaN then.
+**
+** info: iterations are summed over the separate problems, the measures are the worst. residual is the largest |z - P(z - rho w)| of a
+** group, relative that over the largest |z| or rho |q|, backward the measure.
+** Allocates when a problem is larger than any before, when more than 8 contacts have another pattern than before, and for sparse
+** problems; else not. The same problems in the same order give the same bits.
 */
 NsStatus ns_mixed_solve(NsMixed *solver, const NsMixedProblem *p, const double *guess, double *z, double *w,
                         NsSolverInfo *info);

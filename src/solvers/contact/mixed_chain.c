@@ -32,7 +32,7 @@ enum { FEW_SWEEPS = 100, MANY_SWEEPS = 1000, MORE_SWEEPS = 1500, HEAP_ROUNDS = 6
 /* Default tolerances of the measure: of rows alone, where there are contacts. */
 static const double rows_tolerance = 1e-11, contacts_tolerance = 1e-10;
 
-/* A measure that is rounding; one from which Newton is worth a try in a heap. */
+/* polished: a measure that needs no more Newton steps. near: one from which Newton is worth a try in a heap. */
 static const double polished = 1e-14, near = 2e-5;
 
 /* ---- when each step's turn has come ---- */

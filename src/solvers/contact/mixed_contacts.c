@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "solvers/contact/friction_chain.h"
 
-/* Numbers of contacts that have a chain of their own each (8: the contacts of most steps of multibody models). */
+/* Up to so many contacts each number of them has a chain of its own, so that steps with few contacts allocate nothing. */
 enum { SLOTS = 8 };
 
 /* A chain for contacts and its matrix. */
@@ -50,7 +50,7 @@ static NsStatus mixed_contacts_room(NsMixedContacts *s, int nc) {
   return NS_OK;
 }
 
-/* All blocks there: W as it is. */
+/* Copies a dense W where all blocks are stored. */
 static void copy_blocks(const NsMixedProblem *p, NsBlock *W) {
   int dim = W->dim;
   double *to = W->value;
@@ -74,7 +74,7 @@ static double *find_block(const NsBlock *W, int I, int J) {
   return NULL;
 }
 
-/* The values of p into the pattern of W; false: there is no block for one of them. */
+/* Copies the values of p into the pattern of W; false: there is no block for one of them. */
 static bool fill_blocks(const NsMixedProblem *p, NsBlock *W) {
   int dim = W->dim;
   if (p->W && ns_block_count(W) == W->nb * W->nb) return copy_blocks(p, W), true;
@@ -93,7 +93,7 @@ static bool fill_blocks(const NsMixedProblem *p, NsBlock *W) {
   return true;
 }
 
-/* A matrix with the blocks of p that are not zero, or with all of them. */
+/* Makes a matrix with all blocks of p, or with those that are not zero. */
 static NsStatus make_blocks(const NsMixedProblem *p, int dim, bool full, NsBlock **out) {
   if (!full && p->W) return ns_block_from_dense(out, dim, p->n, p->W, p->n);
   if (!full) return ns_block_from_sparse(out, dim, p->sparse);
@@ -108,7 +108,7 @@ static NsStatus make_blocks(const NsMixedProblem *p, int dim, bool full, NsBlock
   return status;
 }
 
-/* The slot of this size or pattern, its matrix filled and in *p. A problem of contacts alone leaves nothing for the next. */
+/* Finds or makes the slot for p and puts its matrix, filled, into *p. A problem of contacts alone makes a slot anew. */
 static NsStatus take_slot(NsMixedContacts *s, const NsMixedView *v, NsFriction *p, NsFrictionChain **chain) {
   bool few = p->nc <= SLOTS, keep = !v->contacts;
   Slot *slot = &s->slot[p->dim - 2][few ? p->nc : 0];

@@ -30,7 +30,7 @@
 */
 enum { REDUCED_ROWS = 400, EMBEDDED_SWEEPS = 2000 };
 
-/* A force this near to half the width is at its bound. */
+/* A force within this part of half the width of its bound is at the bound: rounding of the chain. */
 static const double at_bound = 1e-12;
 
 struct NsMixedEmbed {
@@ -67,7 +67,7 @@ static NsStatus mixed_embed_room(NsMixedEmbed *e, int n) {
 
 /* ---- where each row goes ---- */
 
-/* One problem on its way: W and q as they are to be embedded. */
+/* One problem that is being embedded. */
 typedef struct Plan {
   NsMixedEmbed *e;
   const NsMixedView *v;
@@ -87,7 +87,7 @@ static void place_contact(Plan *s, double mu) {
   s->nc++;
 }
 
-/* The place of a row with bounds. */
+/* Finds the place of a row with bounds. */
 static void place_row(Plan *s, const NsMixedGroup *group, int row) {
   NsMixedEmbed *e = s->e;
   int at = s->nc * s->dim;
@@ -150,12 +150,12 @@ static void put_entry(const Plan *s, Sink *sink, int i, int j, double v) {
   if (e->place[i] >= 0 && e->place[j] >= 0) mixed_embed_put(sink, e->place[i], e->place[j], e->sign[i] * e->sign[j] * v);
 }
 
-/* The diagonal entry of what is added to a group: of the size of its own. */
+/* The diagonal entry of a row that is added to a group: as large as those of the group. */
 static double added(const Plan *s, int g) {
   return 1 / s->v->rho[g];
 }
 
-/* The entries for a normal force that is given and for tangents that are missing. */
+/* Puts the entries of given normal forces and of tangents that are missing. */
 static void put_added(const Plan *s, Sink *sink) {
   const NsMixedProblem *p = &s->v->p;
   for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
@@ -210,7 +210,7 @@ static void fill_vectors(const Plan *s, const double *z) {
   }
 }
 
-/* z of the embedded rows; bounds exactly. */
+/* z of the embedded rows from the forces; at a bound exactly the bound. */
 static void take_answer(const Plan *s, double *z) {
   const NsMixedProblem *p = &s->v->p;
   const NsMixedEmbed *e = s->e;
@@ -227,7 +227,7 @@ static void take_answer(const Plan *s, double *z) {
   }
 }
 
-/* The embedded matrix into *p: dense where that of the rows is. */
+/* Makes the embedded matrix of *p: dense where W is. */
 static NsStatus mixed_embed_matrix(const Plan *s, NsMixedProblem *p) {
   NsMixedEmbed *e = s->e;
   NsArena room = {0};

@@ -26,8 +26,8 @@
 enum { STEPS = 60, STALLED = 6 };
 
 /*
-** Of the mean product over the square of the data's size. near: worth a measure (1e-14: half of the digits of x and y). tiny: a proximal step
-** is solved. small: zero to rounding. enough: a measure at which the method ends.
+** Bounds on the mean product over the square of the data's size. near: the point is measured (1e-14: x and y are small to half of their
+** digits). tiny: a proximal step is solved. small: zero to rounding. enough: a measure at which the method ends.
 */
 static const double small = 1e-26, tiny = 1e-22, near = 1e-14, enough = 1e-13;
 
@@ -39,8 +39,8 @@ static const double small = 1e-26, tiny = 1e-22, near = 1e-14, enough = 1e-13;
 static const double fraction = 0.99, least_step = 1e-3, proximal = 1e-12, first_extra = 1e-4, most_extra = 1e-3;
 
 /*
-** Weights of the proximal point method, in units of the contacts' own blocks: of the first round; less than least_weight is no help; the factors
-** after a round that was solved and after one that was not.
+** Weights of the proximal point method, in units of the contacts' own blocks: of the first round; the least. A round that was solved
+** divides the weight by `lighter`, one that was not multiplies it by `heavier`.
 */
 static const double first_weight = 1e-2, least_weight = 1e-5, lighter = 4, heavier = 8;
 
@@ -118,7 +118,7 @@ static double cone_interior_scale_of(const NsMixedView *v) {
   return most > 0 ? most : 1;
 }
 
-/* A point of the group inside its bounds or cone, near z; `unit` is a size for it. */
+/* Moves z of a group inside its bounds or cone, by about `unit`. */
 static void cone_interior_enter(const NsMixedGroup *group, double unit, double *z) {
   if (group->dim == 1) {
     double wide = group->upper - group->lower, away = ns_smaller(unit, 0.1 * wide);
@@ -130,7 +130,7 @@ static void cone_interior_enter(const NsMixedGroup *group, double unit, double *
   z[1] = group->mu > 0 ? ns_box_clamp(z[1], -0.5 * group->mu * z[0], 0.5 * group->mu * z[0]) : 0;
 }
 
-/* w = W z + q, with mu |u_T| of before in the normals of the associated problem, or with the proximal term. */
+/* w = W z + q, and for the associated problem its shift of the normals, for a proximal step the proximal term. */
 static void cone_interior_output(NsMixedInterior *s, const NsMixedView *v) {
   ns_mixed_product(&v->p, s->z, s->w);
   for (int i = 0; s->associated && i < v->p.n; i++) s->w[i] += s->shift[i];
@@ -160,7 +160,7 @@ static int cone_interior_begin(NsMixedInterior *s, const NsMixedView *v, double 
 
 /* ---- one step ---- */
 
-/* The blocks of J = A W + B, B = T diag(y / x) E with what makes redundant contacts have a step. */
+/* Factors J = A W + B, B = T diag(y / x) E and `extra`, with which redundant contacts have a step. */
 static NsStatus cone_interior_factor(NsMixedInterior *s, const NsMixedView *v, double extra) {
   for (int g = 0; g < v->p.ngroups; g++) {
     const Pairs p = pairs_of(s, &v->p.groups[g]);
@@ -177,7 +177,7 @@ static NsStatus cone_interior_factor(NsMixedInterior *s, const NsMixedView *v, d
   return ns_mixed_system_factor(&s->system, &v->p, s->A, s->B);
 }
 
-/* The step for products s->c + x y; w is that of z. */
+/* The step after which the products are x y + s->c, to first order. */
 static void cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     Pairs p = pairs_of(s, &v->p.groups[g]);
@@ -221,7 +221,7 @@ static double mean(const NsMixedInterior *s, const NsMixedView *v, int pairs, do
   return sum / (pairs > 0 ? pairs : 1);
 }
 
-/* What the products are to become: `target`, less the second-order term of the step before when asked. */
+/* s->c: the products are to become `target`; with `second` less the second-order term of the step before. */
 static void aim(NsMixedInterior *s, const NsMixedView *v, double target, bool second) {
   for (int at = 0; at < 3 * v->p.ngroups; at++) s->c[at] = target - s->x[at] * s->y[at] - (second ? s->dx[at] * s->dy[at] : 0);
 }
@@ -263,7 +263,7 @@ static void adapt(NsMixedInterior *s, double length) {
   else if (length > 0.6) s->extra = s->extra > first_extra ? s->extra / 10 : 0;
 }
 
-/* Whether the point will do already, of a problem whose tolerance was chosen. */
+/* Whether the point is good enough where the caller chose the tolerance. */
 static bool within_tolerance(NsMixedInterior *s, const NsMixedView *v, double gap, double scale) {
   if (!v->early || s->associated || s->weight > 0 || gap > v->tolerance * scale * scale) return false;
   return ns_mixed_measure(v, s->z, s->step) <= v->tolerance;
@@ -291,47 +291,32 @@ static NsStatus cone_interior_iterate(NsMixedInterior *s, const NsMixedView *v, 
   return NS_EMAXITER;
 }
 
-static NsStatus cone_interior_solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
+/* What makes one problem another: the shift of the normals at z, or the proximal term around z. */
+static void begin_problem(NsMixedInterior *s, const NsMixedView *v, int mode, double weight, const double *z) {
+  s->associated = mode == NS_INTERIOR_ASSOCIATED;
+  s->weight = mode == NS_INTERIOR_PROXIMAL ? weight : 0;
+  memcpy(s->shift, z, (size_t)v->p.n * sizeof *z);
+  if (!s->associated) return;
+  ns_mixed_product(&v->p, z, s->w);
+  memset(s->shift, 0, (size_t)v->p.n * sizeof *s->shift);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    if (v->p.groups[g].dim > 1) s->shift[row] = v->p.groups[g].mu * fabs(s->w[row + 1]);
+}
+
+NsStatus ns_mixed_interior_solve(NsMixedInterior *s, const NsMixedView *v, int mode, double weight, double *z,
+                                 NsSolverInfo *info) {
+  if (v->kinds.dim > 2 || !v->p.sparse) return info->status = NS_ESIZE;
   double sum = 0;
-  NsStatus status = ns_mixed_system_begin(&s->system, &v->p);
+  NsStatus status = cone_interior_room(s, v->p.n);
+  if (!status) status = ns_mixed_system_begin(&s->system, &v->p);
   if (status) return status;
+  begin_problem(s, v, mode, weight, z);
   for (int k = 0; k < 3 * v->p.ngroups; k++) s->x[k] = s->y[k] = s->dx[k] = s->dy[k] = 1;
   status = cone_interior_iterate(s, v, z, &info->iterations);
   for (int i = 0; i < v->p.n; i++) sum += s->z[i] * 0;
   if (sum == 0) memcpy(z, s->z, (size_t)v->p.n * sizeof *z);
   info->solver = "interior_point";
   return info->status = status;
-}
-
-NsStatus ns_mixed_interior_solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
-  if (v->kinds.dim > 2 || !v->p.sparse) return info->status = NS_ESIZE;
-  NsStatus status = cone_interior_room(s, v->p.n);
-  s->associated = false;
-  s->weight = 0;
-  return status ? status : cone_interior_solve(s, v, z, info);
-}
-
-NsStatus ns_mixed_associated_solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
-  if (v->kinds.dim > 2 || !v->p.sparse) return NS_ESIZE;
-  NsStatus status = cone_interior_room(s, v->p.n);
-  if (status) return status;
-  s->associated = true;
-  s->weight = 0;
-  ns_mixed_product(&v->p, z, s->w);
-  memset(s->shift, 0, (size_t)v->p.n * sizeof *s->shift);
-  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
-    if (v->p.groups[g].dim > 1) s->shift[row] = v->p.groups[g].mu * fabs(s->w[row + 1]);
-  return cone_interior_solve(s, v, z, info);
-}
-
-NsStatus ns_mixed_proximal_solve(NsMixedInterior *s, const NsMixedView *v, double weight, double *z, NsSolverInfo *info) {
-  if (v->kinds.dim > 2 || !v->p.sparse) return NS_ESIZE;
-  NsStatus status = cone_interior_room(s, v->p.n);
-  if (status) return status;
-  s->associated = false;
-  s->weight = weight;
-  memcpy(s->shift, z, (size_t)v->p.n * sizeof *z);
-  return cone_interior_solve(s, v, z, info);
 }
 
 /* ---- the method ---- */
@@ -346,26 +331,19 @@ static void cone_interior_release(void *work) {
   ns_free(work);
 }
 
-/* A round from where the rounds stand; one that was solved is where they stand then, and a candidate. */
-static NsOutcome interior_round(NsMixedInterior *m, NsMixedSearch *s, bool first) {
+/* Goes from where the rounds stand. A point that solves the problem of a round is where they stand then, and a candidate. */
+static NsOutcome cone_interior_run(void *work, NsSearch *search, int mode) {
+  NsMixedSearch *s = (NsMixedSearch *)search;
   NsSolverInfo info = {.solver = "interior_point"};
-  if (first) s->rounds = 0, s->weight = first_weight;
-  NsStatus status = first ? ns_mixed_associated_solve(m, &s->v, s->z, &info)
-                          : ns_mixed_proximal_solve(m, &s->v, s->weight, s->z, &info);
-  if (!first) s->weight = status ? fmin(heavier * s->weight, 1) : fmax(s->weight / lighter, least_weight);
+  if (mode == NS_INTERIOR_ASSOCIATED) s->rounds = 0, s->weight = first_weight;
+  ns_mixed_copy(s, s->z, s->standing);
+  NsStatus status = ns_mixed_interior_solve(work, &s->v, mode, s->weight, s->z, &info);
+  if (mode == 0) return ns_mixed_candidate(s, status, &info);
+  if (mode == NS_INTERIOR_PROXIMAL) s->weight = status ? fmin(heavier * s->weight, 1) : fmax(s->weight / lighter, least_weight);
   s->rounds++;
   s->measured = INFINITY;
   if (status) return ns_mixed_outcome(s, status, &info);
   ns_mixed_copy(s, s->standing, s->z);
-  return ns_mixed_candidate(s, status, &info);
-}
-
-static NsOutcome cone_interior_run(void *work, NsSearch *search, int mode) {
-  NsMixedSearch *s = (NsMixedSearch *)search;
-  NsSolverInfo info = {.solver = "interior_point"};
-  ns_mixed_copy(s, s->z, s->standing);
-  if (mode) return interior_round(work, s, mode == NS_INTERIOR_ASSOCIATED);
-  NsStatus status = ns_mixed_interior_solve(work, &s->v, s->z, &info);
   return ns_mixed_candidate(s, status, &info);
 }
 

@@ -11,7 +11,7 @@
 #include "solvers/contact/friction_residual.h"
 #include "solvers/residual.h"
 
-/* Beyond this many times what is explained a size counts no more. */
+/* growth: |W| |z| + |q| counts up to this many times what the data let expect (1e4: a quarter of the digits). */
 static const double growth = 1e4;
 
 static NsStatus look_at_row(const NsMixedGroup *group, NsMixedKinds *kinds) {
@@ -53,11 +53,9 @@ void ns_mixed_block(const NsMixedProblem *p, int row, int dim, double *block) {
     for (int i = 0; i < dim; i++) block[i + j * dim] = ns_mixed_entry(p, row + i, row + j);
 }
 
-/* The largest row sum of a contact's block; the diagonal entry of a row, 0 when it is negative. */
-static double own_size(const NsMixedProblem *p, int row, int dim) {
+double ns_mixed_block_size(const NsMixedProblem *p, int row, int dim) {
   double block[9], most = 0;
   ns_mixed_block(p, row, dim, block);
-  if (dim == 1) return ns_larger(block[0], 0);
   for (int i = 0; i < dim; i++) {
     double sum = 0;
     for (int j = 0; j < dim; j++) sum += fabs(block[i + j * dim]);
@@ -75,7 +73,7 @@ static double largest_of_row(const NsMixedProblem *p, int row) {
 static void take_steps(NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     int dim = v->p.groups[g].dim;
-    double size = own_size(&v->p, row, dim);
+    double size = dim > 1 ? ns_mixed_block_size(&v->p, row, dim) : ns_larger(ns_mixed_entry(&v->p, row, row), 0);
     for (int i = 0; !(size >= DBL_MIN) && i < dim; i++) size = largest_of_row(&v->p, row + i);
     v->rho[g] = size >= DBL_MIN ? 1 / size : 1;
   }
@@ -85,7 +83,7 @@ static double finite_part(double bound) {
   return fabs(bound) <= DBL_MAX ? fabs(bound) : 0;
 }
 
-/* How large the unknowns of a group may be expected to be. */
+/* How large the data let the unknowns of a group be expected. */
 static double expected(const NsMixedView *v, int g, int row) {
   const NsMixedGroup *group = &v->p.groups[g];
   double most = group->dim == 1 ? ns_larger(finite_part(group->lower), finite_part(group->upper)) : 0;
@@ -155,7 +153,7 @@ static double mixed_measure_violation(const NsMixedGroup *row, double z, double 
   return z == row->upper ? ns_larger(w, 0) : fabs(w);
 }
 
-/* A size, or as much of it as counts. */
+/* size[i], or the largest value that counts where there are rows. */
 static double counted(const NsMixedView *v, const double *size, int i) {
   return v->kinds.uniform ? size[i] : ns_smaller(size[i], growth * v->explained[i]);
 }
@@ -176,8 +174,8 @@ static ContactSizes contact_sizes(const NsMixedView *v, const double *z) {
 }
 
 /*
-** The error of a contact against its own terms: the largest of them, at most the largest force or data of all; of a
-** tolerance that was chosen for heaps the sum, as it is of a row.
+** The error of a contact over its own terms: over the largest of them, at most the largest force or datum of all contacts; where the
+** caller chose a tolerance for a heap, over their sum, as in a row.
 */
 static double contact_error(const NsMixedView *v, int g, int row, ContactSizes s, const double *z, const double *w) {
   const NsMixedGroup *group = &v->p.groups[g];

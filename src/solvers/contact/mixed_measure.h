@@ -21,17 +21,17 @@ typedef struct NsMixedView {
   NsMixedProblem p; /* W is given, whatever the caller gave, up to NS_MIXED_DENSE rows */
   NsMixedKinds kinds;
   double tolerance;
-  bool keep;  /* a guess within the tolerance is the answer, when that was chosen larger than the usual one */
-  bool early; /* sparse, and the tolerance was chosen: the first answer within it will do */
+  bool keep;  /* a guess within the tolerance is the answer, when the tolerance is larger than the default */
+  bool early; /* a heap whose tolerance is larger than the default: the first answer within it will do */
   int max_iterations;
   bool contacts;          /* contacts of one dimension, which a chain of their own solves, */
   const NsMethod *method; /* or, when it is not NULL, this method of friction_chain.h alone */
   double *rho;            /* ngroups: steps of the natural map */
-  double *explained;      /* n: |W| |z| + |q| as the data let expect it */
+  double *explained;      /* n: how large the data let |W| |z| + |q| be expected */
   double *size, *load;    /* n: work of ns_mixed_measure */
 } NsMixedView;
 
-/* Sparse problems of at most so many rows are made dense (600: a dense factorisation takes 10 ms). */
+/* A sparse problem of at most so many rows is made dense: all methods take it then. */
 enum { NS_MIXED_DENSE = 600 };
 
 static inline bool ns_mixed_equation(const NsMixedGroup *group) {
@@ -43,9 +43,7 @@ static inline bool ns_mixed_sparse(const NsMixedProblem *p) {
   return p->sparse && (!p->W || p->n > NS_MIXED_DENSE_ROWS);
 }
 
-/*
-** Fills *kinds. NS_ENAN, NS_EARG: a group or a size is none, see ns_mixed_solve; W and q are not looked at.
-*/
+/* Fills *kinds; does not look at W and q. NS_ENAN, NS_EARG for groups and sizes that ns_mixed_solve refuses. */
 NsStatus ns_mixed_look(const NsMixedProblem *p, NsMixedKinds *kinds);
 
 /* The entry (i, j) of W. */
@@ -53,6 +51,9 @@ double ns_mixed_entry(const NsMixedProblem *p, int i, int j);
 
 /* The block of a group whose first row is `row`, dim x dim. */
 void ns_mixed_block(const NsMixedProblem *p, int row, int dim, double *block);
+
+/* The largest row sum of |W| in that block. */
+double ns_mixed_block_size(const NsMixedProblem *p, int row, int dim);
 
 /*
 ** Fills v->rho: 1 over the largest row sum of a contact's own block, over a row's diagonal entry where that is
@@ -65,9 +66,8 @@ void ns_mixed_prepare(NsMixedView *v);
 void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w);
 
 /*
-** Writes w = W z + q and returns the measure that mixed.h states; INFINITY for NaN or a row beyond its bounds. As for
-** contacts, forces that grow without bound do not hide what stays wrong: |W| |z| + |q| counts up to 1e4 times what is
-** explained.
+** Writes w = W z + q and returns the measure that mixed.h states; INFINITY for NaN or a row beyond its bounds. |W| |z| + |q| counts up to 1e4
+** times what the data let expect, so that forces that grow without bound do not hide what stays wrong.
 */
 double ns_mixed_measure(const NsMixedView *v, const double *z, double *w);
 

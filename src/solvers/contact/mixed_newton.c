@@ -32,8 +32,8 @@
 enum { HALVINGS = 7, MEMORY = 3, PATIENCE = 3, LARGE_STEPS = 15, SMALL_STEPS = 60, POLISH_STEPS = 5 };
 
 /*
-** exact: a measure that needs no more steps (two roundings). settled: one that is taken at the first step that does not help. proximal:
-** the values of delta, from one at which a step is as good as Newton's to a projected gradient step.
+** exact: a measure that needs no more steps (two roundings). settled: a measure that is taken at the first step that does not halve it. proximal:
+** the values of delta: with the first a step is that of Newton to 10 digits, with the last a step of the projected gradient.
 */
 static const double exact = 4e-16, settled = 1e-14, proximal[] = {1e-10, 1e-6, 1e-3, 1e-1, 1};
 
@@ -94,7 +94,7 @@ static void row_piece(const NsMixedGroup *group, double rho, double z, double w,
   out->D[0] = inside;
 }
 
-/* The tangents of a closed contact, the disc of radius mu normal; x is r_T - rho u_T. */
+/* The tangents of a closed contact: x = r_T - rho u_T is projected on the disc of radius mu normal. */
 static void tangent_piece(int dim, double mu, double normal, const double *x, Piece *out) {
   double length = dim == 2 ? fabs(x[0]) : sqrt(x[0] * x[0] + x[1] * x[1]), radius = mu * normal;
   if (length < radius || (length == radius && mu > 0)) {
@@ -177,7 +177,7 @@ static void blocks(const NsMixedView *v, const double *z, const double *w, doubl
   }
 }
 
-/* The point that the modes at z say: rows at their bounds, contacts open or in their cones. */
+/* Moves z to where its modes say: rows to their bounds, open contacts to 0, others into their cones. */
 static void snap(const NsMixedView *v, const double *z, const double *w, double *to) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
@@ -196,7 +196,7 @@ static void snap(const NsMixedView *v, const double *z, const double *w, double 
   }
 }
 
-/* Measures the snapped point and keeps the best; whether it has become much better. */
+/* Measures the point that the modes say and keeps the best; whether that halved the measure. */
 static bool mixed_newton_judge(NewtonRoom *newton, const NsMixedView *v, const double *w, double *least, double *w_best) {
   snap(v, newton->point, w, newton->candidate);
   double measure = ns_mixed_measure(v, newton->candidate, newton->w);

@@ -11,7 +11,7 @@
 
 #include "solvers/residual.h"
 
-/* A pivot of the scaled block that counts as zero. */
+/* A pivot of the scaled block below this counts as zero: rounding in blocks of hundreds of equations stays below it. */
 static const double negligible = 1e-11;
 
 void ns_mixed_reduction_release(NsMixedReduction *r) {
@@ -77,7 +77,7 @@ static void take_scaled_block(NsMixedReduction *r, const NsMixedProblem *p) {
   }
 }
 
-/* The largest entry of the block from (k, k) on; of equal ones the first. */
+/* The largest entry of the block from (k, k) on, the first of equal ones, and its place. */
 static double find_pivot(const double *A, int n, int k, int *row, int *col) {
   double most = 0;
   for (int j = k; j < n; j++)
@@ -120,7 +120,7 @@ static void find_regular(NsMixedReduction *r, const NsMixedProblem *p) {
   r->rank = k;
 }
 
-/* Column j of A (and b for j == n) loses what the eliminated unknowns do for it. */
+/* Subtracts from column j of A (from b for j == n) what the eliminated unknowns make of it. */
 static void mixed_reduce_correct(NsMixedReduction *r, const NsMixedProblem *p, int j) {
   size_t n = (size_t)p->n, order = (size_t)ns_lu_order(r->lu);
   double *to = j < p->n ? r->A + (size_t)j * n : r->b, *x = r->X;

@@ -20,8 +20,8 @@ typedef struct NsMixedReduction {
 } NsMixedReduction;
 
 /*
-** Eliminates the unknowns of the equations from the dense W. Where their block is singular as many as it has rank, the
-** others staying at z, and *all is false: the equations left over may not hold. NS_ENOMEM, NS_ETOOLARGE.
+** Eliminates the unknowns of the equations from the dense W. Where the block of these is singular, it eliminates as many as the block has
+** rank; the others stay at z, and *all is false, since the equations that are left may not hold. NS_ENOMEM, NS_ETOOLARGE.
 */
 NsStatus ns_mixed_reduce(NsMixedReduction *reduction, const NsMixedProblem *p, const double *z, bool *all);
 

@@ -18,7 +18,7 @@ void ns_mixed_scaled_release(NsMixedScaled *s) {
   *s = (NsMixedScaled){0};
 }
 
-/* Room for `rows` rows out of a problem of n, and dense entries of W. */
+/* Room for n rows and so many dense entries of W. */
 static NsStatus reserve_scaled(NsMixedScaled *s, int n, ptrdiff_t entries) {
   if (n <= s->capacity && entries <= s->room) return NS_OK;
   ptrdiff_t wanted = n > s->capacity ? n + n / 2 : s->capacity, room = entries > s->room ? entries + entries / 2 : s->room;
@@ -74,18 +74,6 @@ static NsStatus cut_sparse(NsMixedScaled *s, const NsMixedProblem *p) {
 
 /* ---- units ---- */
 
-/* The exponent of the largest row sum of a group's own block; of a row that of its diagonal entry. */
-static int own_exponent(const NsMixedProblem *p, int row, int dim) {
-  double block[9], most = 0;
-  ns_mixed_block(p, row, dim, block);
-  for (int i = 0; i < dim; i++) {
-    double sum = 0;
-    for (int j = 0; j < dim; j++) sum += fabs(block[i + j * dim]);
-    most = ns_larger(most, sum);
-  }
-  return most > 0 ? ns_binary_exponent(most) : NS_NO_EXPONENT;
-}
-
 static int floor_of_half(int x) {
   return x >= 0 ? x / 2 : -((1 - x) / 2);
 }
@@ -94,14 +82,16 @@ static int floor_of_half(int x) {
 static int own_units(NsMixedScaled *s) {
   int first = NS_NO_EXPONENT;
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
-    int dim = s->p.groups[g].dim, e = own_exponent(&s->p, row, dim);
+    int dim = s->p.groups[g].dim;
+    double size = ns_mixed_block_size(&s->p, row, dim);
+    int e = size > 0 ? ns_binary_exponent(size) : NS_NO_EXPONENT;
     if (first == NS_NO_EXPONENT) first = e;
     for (int i = 0; i < dim; i++) s->unit_z[row + i] = e == NS_NO_EXPONENT ? e : -floor_of_half(e - first);
   }
   return first == NS_NO_EXPONENT ? 0 : first;
 }
 
-/* What the first neighbour in column j that has an exponent leaves for a group without a block of its own. */
+/* The exponent of a group whose own block is 0: with it the first entry in column j of a row that has one becomes 2^first. */
 static int from_neighbour(const NsMixedScaled *s, int j, int first) {
   const NsMixedProblem *p = &s->p;
   int from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
@@ -121,7 +111,7 @@ static void follow_others(NsMixedScaled *s, int first) {
   }
 }
 
-/* From exponents to the units of w and z, so that the largest of q and the bounds is 1/2 .. 1. */
+/* Makes the exponents units of w and z, in which the largest of q and the bounds is between 1/2 and 1. */
 static void data_units(NsMixedScaled *s, int first) {
   int most = NS_NO_EXPONENT, of_guess = NS_NO_EXPONENT;
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {

@@ -22,9 +22,9 @@ typedef struct NsMixedScaled {
 } NsMixedScaled;
 
 /*
-** Fills s with the groups group[0 .. count - 1] (increasing) of p, whose rows start at first[g]; units only where there
-** is a contact: then every group's own block is near 1 (rows and columns alike) and the largest of q and the bounds is
-** 1/2 .. 1. Makes room when it is larger than any before. NS_ENOMEM, NS_ETOOLARGE.
+** Fills s with the groups group[0 .. count - 1] (increasing) of p; the rows of group g start at first[g]. With `contacts` in units in
+** which every group's own block is near 1 and the largest of q and the bounds is between 1/2 and 1; else as they are.
+** Allocates when it is larger than any before. NS_ENOMEM, NS_ETOOLARGE.
 */
 NsStatus ns_mixed_scale(NsMixedScaled *s, const NsMixedProblem *p, const int *first, const int *group, int count, bool contacts,
                         const double *guess);

@@ -6,10 +6,10 @@
 ** A sweep solves each group exactly, the others as they are: a row with a positive diagonal entry by division, a contact by
 ** friction_local.h; else by a projected step. w follows z column by column.
 ** Assumptions: none on the kind of groups; W dense or sparse. Sweeps come near a solution where W is symmetric and positive
-** semidefinite and mu is small; each carries what a contact feels one contact further.
+** semidefinite and mu is small. One sweep carries the load of a contact one contact further.
 ** Termination: the measure, looked at every MEASURE_EVERY sweeps, is within tolerance; or it is no number; or the limit.
-** Conjugate sweeps: after each sweep the point goes on along the directions of those before, with beta of Fletcher and Reeves, unless the sweep
-** has changed more than the last, and back into the bounds and cones.
+** Conjugate sweeps: after a sweep the point goes on along the directions of the sweeps before, with beta of Fletcher and Reeves, and back into
+** the bounds and cones; not when the sweep changed more than the last.
 ** Jourdan, Alart and Jean, Comput. Methods Appl. Mech. Engrg. 155, 1998; Silcowitz, Niebe and Erleben, Visual Computer 26, 2010.
 */
 #include "solvers/contact/mixed_sweep.h"
@@ -24,8 +24,9 @@
 #include "solvers/residual.h"
 
 /*
-** MEASURE_EVERY: sweeps between two measures, which cost about a sweep. FIRST_ROUND, GROWTH: sweeps of the first round, and how many times as
-** many the next has. EARLY_LEAST: conjugate sweeps that aim at a tenth of a tolerance that was chosen, since the first few cost little.
+** MEASURE_EVERY: sweeps between two measures; a measure costs about a sweep. FIRST_ROUND: sweeps of the first round; GROWTH: each round has so
+** many times as many as the one before. EARLY_LEAST: where the caller chose a tolerance, the first so many conjugate sweeps aim at a tenth of
+** it, since they cost little.
 */
 enum { MEASURE_EVERY = 10, FIRST_ROUND = 50, GROWTH = 4, EARLY_LEAST = 20 };
 
@@ -76,7 +77,7 @@ static void mixed_sweep_spread(const NsMixedProblem *p, int j, double d, double 
   for (int k = p->sparse->colptr[j]; k < p->sparse->colptr[j + 1]; k++) w[p->sparse->row[k]] += p->sparse->value[k] * d;
 }
 
-/* The group's own solution, the others as they are; where a row has no positive diagonal a projected step. */
+/* Solves one group, the others as they are; a row without a positive diagonal entry makes a projected step. */
 static void relax(const NsMixedSweeps *s, const NsMixedView *v, int g, int row, double *z, double *w) {
   const NsMixedGroup *group = &v->p.groups[g];
   const double *B = s->block + 9 * (size_t)g;
@@ -108,7 +109,7 @@ static void mixed_sweep_sweep(const NsMixedSweeps *s, const NsMixedView *v, bool
   }
 }
 
-/* Room, the blocks, z within the bounds, and its output. */
+/* Makes room, prepares the blocks, moves z into the bounds and computes its output. */
 static NsStatus mixed_sweep_begin(NsMixedSweeps *s, const NsMixedView *v, double *z, double *w) {
   NsStatus status = mixed_sweep_room(s, v->p.n, v->p.ngroups);
   if (status) return status;
@@ -137,7 +138,7 @@ NsStatus ns_mixed_sweeps_solve(NsMixedSweeps *s, const NsMixedView *v, int count
 
 /* ---- conjugate gradients ---- */
 
-/* z into the bounds and cones: a normal force of at least 0, then the tangents cut to its friction. */
+/* Moves z into the bounds and cones: normal forces of at least 0, then tangents of at most their friction. */
 static void admit(const NsMixedView *v, double *z) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
@@ -152,7 +153,7 @@ static void admit(const NsMixedView *v, double *z) {
   }
 }
 
-/* The square of what a sweep has changed, in the units of z w. */
+/* The square of the change that a sweep made, in the units of z w. */
 static double change_of(const NsMixedSweeps *s, const NsMixedView *v, const double *z) {
   double sum = 0;
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
@@ -163,7 +164,7 @@ static double change_of(const NsMixedSweeps *s, const NsMixedView *v, const doub
   return sum;
 }
 
-/* From the sweep just made on along the conjugate direction, when sweeps have come to change less; returns their change. */
+/* Goes on from the sweep just made along the conjugate direction, unless it changed more than the last; returns the change, or 0. */
 static double mixed_sweep_conjugate(NsMixedSweeps *s, const NsMixedView *v, double last, double *z, double *w) {
   double now = change_of(s, v, z), beta = last > 0 ? now / last : 0;
   if (!(beta <= 1)) {
@@ -219,7 +220,7 @@ static int mixed_sweep_limit(const NsMixedView *v, int most) {
   return v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
 }
 
-/* A series begins: where its sweeps stand, how many come first. */
+/* Begins a series: where its sweeps stand, how many come first. */
 static void begin_series(NsMixedSearch *s, int mode) {
   if (mode != NS_SWEEPS_LARGE) ns_mixed_copy(s, s->standing, s->best);
   s->series = mode;

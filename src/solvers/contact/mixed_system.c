@@ -31,7 +31,7 @@ static NsStatus mixed_system_reserve(NsMixedSystem *s, int n) {
   return NS_OK;
 }
 
-/* The groups with an entry in column j, and its own, by whole blocks; appended at `count` when there is room. */
+/* Counts the entries of column j: the rows of its own group and of each group with an entry. Stores them at `count` unless rows is NULL. */
 static ptrdiff_t column_pattern(const NsMixedSystem *s, const NsMixedProblem *p, int j, ptrdiff_t count, int *rows, int *cols) {
   for (int k = p->sparse->colptr[j] - 1; k < p->sparse->colptr[j + 1]; k++) {
     int i = k < p->sparse->colptr[j] ? j : p->sparse->row[k], g = s->group[i];

@@ -111,8 +111,7 @@ NsStatus ns_mcp_new(NsMcp **out, int n, bool sparse) {
   NsStatus status = mcp_take_arrays(m);
   if (!status) status = ns_mcp_jacobian_init(&m->jac, &m->arena, n, sparse);
   if (!status) status = ns_methods_reserve(&mcp->methods, ns_mcp_methods, &m->arena, &m->search);
-  if (!status) ns_chain_bind(&mcp->chain, steps, &mcp->methods, &m->arena);
-  if (!status && m->arena.failed) status = NS_ENOMEM;
+  if (!status) status = ns_chain_bind(&mcp->chain, steps, &mcp->methods, &m->arena);
   if (status) return ns_mcp_free(mcp), status;
   *out = mcp;
   return NS_OK;

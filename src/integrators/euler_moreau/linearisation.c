@@ -1,0 +1,261 @@
+/*
+** linearisation.c
+** The linearised step of the theta-gamma scheme: Jacobians, W of every cluster, the matrix and the constant part of the problem.
+*/
+#include <string.h>
+
+#include "integrators/euler_moreau/euler_moreau.h"
+
+const double *ns_em_output_state(NsEulerMoreau *em) {
+  if (em->weight_y == 1) return em->x;
+  for (int i = 0; i < em->stack.N; i++) em->x_gamma[i] = em->weight_y * em->x[i] + (1 - em->weight_y) * em->x_k[i];
+  return em->x_gamma;
+}
+
+NsRelationPoint ns_em_point(const NsEulerMoreau *em, const NsEmEdge *edge, const double *stacked) {
+  return (NsRelationPoint){em->t, ns_stack_gather(&em->stack, &edge->base, stacked), em->lambda + edge->base.row,
+                           edge->base.inter->z};
+}
+
+static void em_add_block(double *to, int ldto, const double *from, int ldfrom, int rows, int cols, double factor) {
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < rows; i++) to[i + (size_t)j * (size_t)ldto] += factor * from[i + (size_t)j * (size_t)ldfrom];
+}
+
+/* What of the diagonal block M - h theta f_x of a system stays as it is: all of it when the system is linear. */
+static void add_fixed(NsEulerMoreau *em, const NsEmNode *node) {
+  NsEmCluster *cluster = &em->clusters[node->base.number];
+  NsFirstOrderDs *ds = node->ds;
+  int at = node->base.v - cluster->base.offset;
+  double *block = cluster->fixed + at + (size_t)at * (size_t)cluster->base.n;
+  ns_coef_add_to(&ds->M, 1, block, cluster->base.n);
+  for (int i = 0; !ns_coef_given(&ds->M) && i < ds->base.n; i++) block[i + (size_t)i * (size_t)cluster->base.n] += 1;
+  if (!node->J) ns_coef_add_to(&ds->A, -em->h * em->options.theta, block, cluster->base.n);
+}
+
+/* - h theta f_x of a system that is not linear. */
+static NsStatus add_slope(NsEulerMoreau *em, NsEmNode *node, NsError *err) {
+  if (!node->J) return NS_OK;
+  NsEmCluster *cluster = &em->clusters[node->base.number];
+  int n = node->base.n, at = node->base.v - cluster->base.offset;
+  NsStatus status = ns_first_order_jacobian(node->ds, em->t, em->x + node->base.v, node->J, err);
+  if (status == NS_OK)
+    em_add_block(cluster->base.W + at + (size_t)at * (size_t)cluster->base.n, cluster->base.n, node->J, n, n, n,
+                 -em->h * em->options.theta);
+  return status;
+}
+
+/* - h gamma K of an interaction, between each two of its systems (they are in one cluster). */
+static void add_K(NsEulerMoreau *em, NsEmEdge *edge) {
+  if (!edge->K) return;
+  NsBlock *cluster = edge->base.touched[0];
+  int nx = edge->base.inter->nx;
+  for (int p = 0; p < edge->base.nparts; p++)
+    for (int q = 0; q < edge->base.nparts; q++) {
+      const NsEmNode *row = &em->nodes[edge->base.parts[p].node], *col = &em->nodes[edge->base.parts[q].node];
+      double *block = cluster->W + (row->base.v - cluster->offset) +
+                      (size_t)(col->base.v - cluster->offset) * (size_t)cluster->n;
+      const double *K = edge->K + edge->base.parts[p].at + (size_t)edge->base.parts[q].at * (size_t)nx;
+      em_add_block(block, cluster->n, K, nx, row->base.n, col->base.n, -em->h * em->weight_r);
+    }
+}
+
+/* The Jacobians of the relation's callbacks at the iterate (a linear one's are copied when they changed). */
+static NsStatus edge_jacobians(NsEulerMoreau *em, NsEmEdge *edge, const double *x_output, NsError *err) {
+  NsRelation *relation = edge->base.inter->relation;
+  uint64_t key = ns_relation_matrix_version(relation) + 1;
+  bool fixed = edge->linear_output && edge->linear_input;
+  if (fixed && edge->key == key) return NS_OK;
+  NsRelationPoint at = ns_em_point(em, edge, x_output);
+  NsStatus status = ns_relation_C(relation, &at, edge->C, err);
+  if (status == NS_OK && edge->base.D) status = ns_relation_D(relation, &at, edge->base.D, err);
+  if (x_output != em->x) at = ns_em_point(em, edge, em->x);
+  if (status == NS_OK) status = ns_relation_B(relation, &at, edge->B, err);
+  if (status == NS_OK && edge->K) status = ns_relation_K(relation, &at, edge->K, err);
+  edge->key = key;
+  return status;
+}
+
+static uint64_t cluster_key(const NsEulerMoreau *em, int c) {
+  uint64_t key = 1;
+  for (int i = em->clusters[c].base.first; i >= 0; i = em->nodes[i].base.next)
+    key += ns_first_order_matrix_version(em->nodes[i].ds);
+  return key;
+}
+
+/* W of one cluster; fresh: what is fixed of it as well. */
+static NsStatus form_cluster(NsEulerMoreau *em, NsEmCluster *cluster, bool fresh, NsError *err) {
+  size_t bytes = (size_t)cluster->base.n * (size_t)cluster->base.n * sizeof(double);
+  if (fresh) memset(cluster->fixed, 0, bytes);
+  for (int i = cluster->base.first; fresh && i >= 0; i = em->nodes[i].base.next) add_fixed(em, &em->nodes[i]);
+  memcpy(cluster->base.W, cluster->fixed, bytes);
+  for (int i = cluster->base.first; i >= 0; i = em->nodes[i].base.next) {
+    NsStatus status = add_slope(em, &em->nodes[i], err);
+    if (status != NS_OK) return status;
+  }
+  for (int i = 0; i < cluster->base.edges.count; i++) add_K(em, &em->edges[cluster->base.edges.of[i]]);
+  return NS_OK;
+}
+
+/* Forms W of one cluster, and factors it unless it is the one that the factors are of. */
+static NsStatus factor_cluster(NsEulerMoreau *em, NsEmCluster *cluster, bool fresh, NsError *err) {
+  NsStatus status = form_cluster(em, cluster, fresh, err);
+  size_t bytes = (size_t)cluster->base.n * (size_t)cluster->base.n * sizeof(double);
+  if (status == NS_OK && cluster->base.factored && memcmp(cluster->base.W, cluster->factors_of, bytes) == 0) return NS_OK;
+  cluster->base.factored = false;
+  if (status != NS_OK) return status;
+  status = ns_stack_factor(&em->stack, &em->base, &cluster->base, cluster->base.W, "M - h theta df/dx - h gamma dg/dx", em->h,
+                           err);
+  if (status != NS_OK) return status;
+  double *formed = cluster->base.W;
+  cluster->base.W = cluster->factors_of;
+  cluster->factors_of = formed;
+  return NS_OK;
+}
+
+/* X = W^-1 B, per cluster touched. */
+static void solve_edge(NsEulerMoreau *em, NsEmEdge *edge) {
+  int nx = edge->base.inter->nx, m = edge->base.inter->m;
+  for (int t = 0; t < edge->base.ntouched; t++) {
+    const NsBlock *cluster = edge->base.touched[t];
+    double *X = edge->base.X[t];
+    memset(X, 0, (size_t)cluster->n * (size_t)m * sizeof(double));
+    for (int p = 0; p < edge->base.nparts; p++) {
+      const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
+      if (node->base.block != cluster) continue;
+      em_add_block(X + (node->base.v - cluster->offset), cluster->n, edge->B + edge->base.parts[p].at, nx, node->base.n, m, 1);
+    }
+    ns_lu_solve(cluster->lu, m, X, cluster->n);
+  }
+}
+
+/* matrix block (i, j) += factor C_i X_j over the states of one cluster. */
+static void add_coupling(NsEulerMoreau *em, const NsEmEdge *ei, const NsEmEdge *ej, const NsBlock *cluster, double factor) {
+  const double *X = ej->base.X[ej->base.touched[0] == cluster ? 0 : 1];
+  int mi = ei->base.inter->m, mj = ej->base.inter->m;
+  for (int p = 0; p < ei->base.nparts; p++) {
+    const NsEmNode *node = &em->nodes[ei->base.parts[p].node];
+    if (node->base.block != cluster) continue;
+    const double *C = ei->C + (size_t)ei->base.parts[p].at * (size_t)mi, *Xn = X + (node->base.v - cluster->offset);
+    for (int b = 0; b < mj; b++) {
+      double *to = em->matrix + ei->base.row + (size_t)(ej->base.row + b) * (size_t)em->stack.M;
+      for (int k = 0; k < node->base.n; k++) {
+        double f = factor * Xn[k + (size_t)b * (size_t)cluster->n];
+        if (f != 0)
+          for (int a = 0; a < mi; a++) to[a] += f * C[a + (size_t)k * (size_t)mi];
+      }
+    }
+  }
+}
+
+/* The matrix of the one-step problem: h gamma C W^-1 B + D. */
+static void em_form_matrix(NsEulerMoreau *em) {
+  double factor = em->h * em->weight_r * em->weight_y;
+  memset(em->matrix, 0, (size_t)em->stack.M * (size_t)em->stack.M * sizeof(double));
+  for (int c = 0; c < em->stack.nblocks; c++) {
+    const NsBlock *cluster = em->stack.blocks[c];
+    for (int a = 0; a < cluster->edges.count; a++)
+      for (int b = 0; b < cluster->edges.count; b++)
+        add_coupling(em, &em->edges[cluster->edges.of[a]], &em->edges[cluster->edges.of[b]], cluster, factor);
+  }
+  for (int e = 0; e < em->stack.nedges; e++) {
+    const NsEmEdge *edge = &em->edges[e];
+    int m = edge->base.inter->m;
+    if (edge->base.D)
+      em_add_block(em->matrix + edge->base.row + (size_t)edge->base.row * (size_t)em->stack.M, em->stack.M, edge->base.D, m, m,
+                   m, 1);
+  }
+}
+
+/* What the whole linearisation was formed from, when every model is linear. */
+static uint64_t linear_key(const NsEulerMoreau *em) {
+  uint64_t key = 1;
+  for (int i = 0; i < em->stack.nnodes; i++) key += ns_first_order_matrix_version(em->nodes[i].ds);
+  for (int e = 0; e < em->stack.nedges; e++) key += ns_relation_matrix_version(em->edges[e].base.inter->relation);
+  return key;
+}
+
+static bool em_same_weights(NsEulerMoreau *em) {
+  double gamma = em->options.gamma_in_relation ? -1 - em->options.gamma : em->options.gamma;
+  bool same = em->h == em->h_formed && em->theta_formed == em->options.theta && em->gamma_formed == gamma;
+  if (!same) {
+    em->h_formed = em->h;
+    em->theta_formed = em->options.theta;
+    em->gamma_formed = gamma;
+  }
+  return same;
+}
+
+NsStatus ns_em_update(NsEulerMoreau *em, NsError *err) {
+  bool same = em_same_weights(em);
+  if (em->base.linear && same && em->matrix_formed && em->matrix_key == linear_key(em)) return NS_OK;
+  em->matrix_formed = false;
+  for (int c = 0; !same && c < em->stack.nblocks; c++) em->clusters[c].base.key = 0;
+  const double *x_output = ns_em_output_state(em);
+  for (int e = 0; e < em->stack.nedges; e++) {
+    NsStatus status = edge_jacobians(em, &em->edges[e], x_output, err);
+    if (status != NS_OK) return status;
+  }
+  for (int c = 0; c < em->stack.nblocks; c++) {
+    NsEmCluster *cluster = &em->clusters[c];
+    uint64_t key = cluster_key(em, c);
+    bool fresh = cluster->base.key != key;
+    if (!fresh && cluster->base.factored && !cluster->changes) continue;
+    cluster->base.key = 0;
+    NsStatus status = factor_cluster(em, cluster, fresh, err);
+    if (status != NS_OK) return status;
+    cluster->base.key = key;
+  }
+  for (int e = 0; e < em->stack.nedges; e++) solve_edge(em, &em->edges[e]);
+  em_form_matrix(em);
+  em->matrix_key = linear_key(em);
+  em->matrix_formed = true;
+  return NS_OK;
+}
+
+/* ---- the one-step problem ---- */
+
+/* to += factor B lambda of an interaction, scattered into a stacked vector. */
+static void scatter_input(NsEulerMoreau *em, const NsEmEdge *edge, double factor, double *to) {
+  int nx = edge->base.inter->nx, m = edge->base.inter->m;
+  for (int p = 0; p < edge->base.nparts; p++) {
+    const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
+    const double *B = edge->B + edge->base.parts[p].at;
+    for (int j = 0; j < m; j++) {
+      double f = factor * em->lambda[edge->base.row + j];
+      if (f != 0)
+        for (int i = 0; i < node->base.n; i++) to[node->base.v + i] += f * B[i + (size_t)j * (size_t)nx];
+    }
+  }
+}
+
+/* free_step = -W^-1 (rho + h gamma B lambda): the change of x when lambda is 0. */
+static void em_form_free_step(NsEulerMoreau *em) {
+  for (int i = 0; i < em->stack.N; i++) em->free_step[i] = -em->rho[i];
+  for (int e = 0; e < em->stack.nedges; e++) scatter_input(em, &em->edges[e], -em->h * em->weight_r, em->free_step);
+  ns_stack_solve(&em->stack, em->free_step);
+}
+
+void ns_em_form_q(NsEulerMoreau *em) {
+  double *q = em->q;
+  em_form_free_step(em);
+  memcpy(em->x_from, em->x, (size_t)em->stack.N * sizeof(double));
+  memcpy(em->lambda_from, em->lambda, (size_t)em->stack.M * sizeof(double));
+  for (int e = 0; e < em->stack.nedges; e++) {
+    const NsEmEdge *edge = &em->edges[e];
+    int m = edge->base.inter->m;
+    double *qe = q + edge->base.row;
+    const double *lambda = em->lambda + edge->base.row;
+    for (int i = 0; i < m; i++) qe[i] = em->y[edge->base.row + i];
+    for (int j = 0; edge->base.D && j < m; j++)
+      for (int i = 0; i < m; i++) qe[i] -= edge->base.D[i + (size_t)j * (size_t)m] * lambda[j];
+    for (int p = 0; p < edge->base.nparts; p++) {
+      const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
+      const double *C = edge->C + (size_t)edge->base.parts[p].at * (size_t)m;
+      for (int k = 0; k < node->base.n; k++) {
+        double f = em->weight_y * em->free_step[node->base.v + k];
+        for (int i = 0; i < m; i++) qe[i] += f * C[i + (size_t)k * (size_t)m];
+      }
+    }
+  }
+}

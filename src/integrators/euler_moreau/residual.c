@@ -1,0 +1,178 @@
+/*
+** residual.c
+** The test of an iterate of the theta-gamma scheme: see step_residual.h.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "integrators/euler_moreau/euler_moreau.h"
+
+/* What the terms of the rows of one system are made of, but for r: M x, M x_k, h theta f, h (1 - theta) f_k, h (1 - gamma) r_k. */
+static void add_terms_of_system(NsEulerMoreau *em, const NsEmNode *node) {
+  int n = node->base.n, o = node->base.v;
+  double *terms = em->terms + o, wf = em->h * em->options.theta;
+  const NsCoef *M = &node->ds->M;
+  for (int i = o; i < o + n; i++) em->work[i] = fabs(em->x[i]) + fabs(em->x_k[i]);
+  for (int i = 0; i < n; i++) terms[i] = fabs(wf * em->f[o + i]) + fabs(em->known[o + i]);
+  if (ns_coef_given(M)) ns_coef_add_sizes(M, em->work + o, terms);
+  for (int i = 0; !ns_coef_given(M) && i < n; i++) terms[i] += em->work[o + i];
+}
+
+/* The inputs of the interactions, h gamma r, each by itself; of a linear one each of its multipliers by itself. */
+static void add_terms_of_inputs(NsEulerMoreau *em) {
+  double factor = em->h * em->weight_r;
+  for (int e = 0; e < em->stack.nedges; e++) {
+    const NsEmEdge *edge = &em->edges[e];
+    for (int p = 0; p < edge->base.nparts; p++) {
+      const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
+      int at = edge->base.parts[p].at, n = node->base.n;
+      double *terms = em->terms + node->base.v;
+      if (edge->linear_input)
+        ns_step_add_sizes(factor, n, edge->base.inter->m, edge->B + at, edge->base.inter->nx, em->lambda + edge->base.row,
+                          terms);
+      for (int i = 0; !edge->linear_input && i < n; i++) terms[i] += fabs(factor * edge->g[at + i]);
+    }
+  }
+}
+
+/* What the terms of the rows that have the derivative of unknown j in them make of it. */
+static double size_by_terms(const double *terms, const NsCoef *M, int j) {
+  double least = INFINITY;
+  if (!ns_coef_given(M)) return terms[j];
+  for (int i = 0; M->value && i < M->rows; i++) {
+    double m = fabs(M->value[i + (size_t)j * (size_t)M->rows]);
+    if (m > 0) least = fmin(least, terms[i] / m);
+  }
+  return least <= DBL_MAX ? least : 0;
+}
+
+/*
+** The own size of every unknown: the largest of x, x_k, the free step, of what the multipliers add to that, W^-1 h gamma B
+** lambda, and of what the terms of its row make of it: a state that these keep at 0 has the size of what cancels.
+*/
+static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance) {
+  double *moved = em->work;
+  memset(moved, 0, (size_t)em->stack.N * sizeof *moved);
+  ns_stack_add_moved(&em->stack, em->lambda, moved);
+  for (int d = 0; d < em->stack.nnodes; d++) {
+    const NsEmNode *node = &em->nodes[d];
+    for (int j = 0, i = node->base.v; j < node->base.n; j++, i++) {
+      double own = fmax(fmax(fabs(em->x[i]), fabs(em->x_k[i])), fmax(fabs(em->free_step[i]), moved[i]));
+      own = fmax(own, size_by_terms(em->terms + node->base.v, &node->ds->M, j));
+      double size = ns_step_size(tolerance, own, moved[i]);
+      em->scale[i] = tolerance->damped ? fmax(em->scale[i], size) : size;
+    }
+  }
+}
+
+/* What the rows are rounded from: each unknown by its size, and h gamma B lambda. */
+static void em_measure_noise(NsEulerMoreau *em) {
+  memset(em->noise, 0, (size_t)em->stack.N * sizeof *em->noise);
+  for (int c = 0; c < em->stack.nblocks; c++) {
+    const NsEmCluster *cluster = &em->clusters[c];
+    ns_step_add_sizes(1, cluster->base.n, cluster->base.n, cluster->factors_of, cluster->base.n,
+                      em->scale + cluster->base.offset, em->noise + cluster->base.offset);
+  }
+  for (int e = 0; e < em->stack.nedges; e++) {
+    const NsEmEdge *edge = &em->edges[e];
+    for (int p = 0; p < edge->base.nparts; p++) {
+      const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
+      ns_step_add_sizes(em->h * em->weight_r, node->base.n, edge->base.inter->m, edge->B + edge->base.parts[p].at,
+                        edge->base.inter->nx, em->lambda + edge->base.row, em->noise + node->base.v);
+    }
+  }
+}
+
+/* Whether a row has a derivative in it. */
+static bool has_derivative(const NsCoef *M, int i) {
+  if (!ns_coef_given(M)) return true;
+  for (int j = 0; M->value && j < M->cols; j++)
+    if (M->value[i + (size_t)j * (size_t)M->rows] != 0) return true;
+  return false;
+}
+
+/*
+** W^-1 rho is small whatever rho is where a derivative is nearly infinite, as that of a root is beside 0. So rho must be small
+** against the terms of its row, too; not in an algebraic row, whose terms may be nothing but rho.
+*/
+static void equation_residual(NsEulerMoreau *em, NsStepResidual *residual) {
+  double *most = em->work;
+  memcpy(most, em->terms, (size_t)em->stack.N * sizeof *most);
+  for (int d = 0; d < em->stack.nnodes; d++) {
+    const NsEmNode *node = &em->nodes[d];
+    int n = em->clusters[node->base.number].base.n, o = node->base.v;
+    if (ns_coef_given(&node->ds->M)) ns_coef_add_sizes(&node->ds->M, em->scale + o, most + o);
+    for (int i = o; i < o + node->base.n; i++) {
+      if (!ns_coef_given(&node->ds->M)) most[i] += em->scale[i];
+      double value = ns_step_row(em->rho[i], em->terms[i], em->noise[i], most[i], n);
+      residual->rho = fmax(residual->rho, fabs(em->rho[i]));
+      if (value > residual->equation && has_derivative(&node->ds->M, i - o)) ns_step_add_equation(residual, value, d);
+    }
+  }
+}
+
+/* The size of an output's row: the largest of |y|, |h| and of its terms, C_ij x_j and D_ij lambda_j. */
+static double size_of_output(NsEulerMoreau *em, const NsEmEdge *edge, const double *y, int i) {
+  int m = edge->base.inter->m, row = edge->base.row + i;
+  double most = fmax(fabs(y[row]), fabs(em->y[row]));
+  most = ns_step_largest(1, edge->base.inter->nx, edge->C, m, i, ns_stack_gather(&em->stack, &edge->base, em->x), most);
+  return edge->base.D ? ns_step_largest(1, m, edge->base.D, m, i, em->lambda + edge->base.row, most) : most;
+}
+
+/* What an output may be off by rounding: of the terms of the problem, and of x, each unknown by its own size. */
+static double rounding_of_output(NsEulerMoreau *em, const NsEmEdge *edge, int i) {
+  const double *scale = ns_stack_gather(&em->stack, &edge->base, em->scale);
+  double sum = em->work_y[edge->base.row + i];
+  for (int k = 0; k < edge->base.inter->nx; k++) sum += fabs(edge->C[i + (size_t)k * (size_t)edge->base.inter->m] * scale[k]);
+  return ns_step_roundings(edge->base.inter->nx + em->stack.M) * sum;
+}
+
+/* The terms of the outputs in the one-step problem, as its solver measures them. */
+static void em_measure_problem(NsEulerMoreau *em, double *terms) {
+  memset(terms, 0, (size_t)em->stack.M * sizeof *terms);
+  ns_step_add_sizes(1, em->stack.M, em->stack.M, em->matrix, em->stack.M, em->lambda, terms);
+}
+
+static void output_residual(NsEulerMoreau *em, const double *y, const NsStepTolerance *tolerance, NsStepResidual *residual) {
+  em_measure_problem(em, em->work_y);
+  for (int e = 0; e < em->stack.nedges; e++) {
+    const NsEmEdge *edge = &em->edges[e];
+    for (int i = 0; i < edge->base.inter->m; i++) {
+      double gap = em->y[edge->base.row + i] - y[edge->base.row + i];
+      double size = ns_step_size(tolerance, size_of_output(em, edge, y, i), em->work_y[edge->base.row + i]);
+      residual->gap = fmax(residual->gap, fabs(gap));
+      double nothing = fmax(tolerance->atol, rounding_of_output(em, edge, i));
+      ns_step_add_output(residual, ns_step_output(gap, size, nothing), e);
+    }
+  }
+}
+
+/* The measures of the state equations, by the present W. */
+static void measure_equations(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
+  residual->state = residual->equation = 0;
+  em_measure_noise(em);
+  NsStackTerms terms = {em->rho, em->terms, em->noise, em->scale, em->delta, em->work};
+  ns_stack_state_residual(&em->stack, &terms, atol, residual);
+  equation_residual(em, residual);
+}
+
+/*
+** Beside a point where a derivative is infinite the last W does not tell what rounding of x is in a row, nor how far an iterate
+** is from the solution; W at the iterate does.
+*/
+NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
+  NsEulerMoreau *em = (NsEulerMoreau *)scheme;
+  NsStepResidual residual = {0};
+  for (int d = 0; d < em->stack.nnodes; d++) add_terms_of_system(em, &em->nodes[d]);
+  add_terms_of_inputs(em);
+  measure_unknowns(em, tolerance);
+  output_residual(em, y, tolerance, &residual);
+  measure_equations(em, tolerance->atol, &residual);
+  if (ns_step_converged(&residual, tolerance)) return residual;
+  if (!tolerance->late && !ns_step_only_rows_miss(&residual, tolerance)) return residual;
+  if (ns_em_update(em, NULL) != NS_OK) return residual;
+  NsStepResidual fresh = residual;
+  measure_equations(em, tolerance->atol, &fresh);
+  return ns_step_converged(&fresh, tolerance) ? fresh : residual;
+}

@@ -1,0 +1,169 @@
+/*
+** residual.c
+** The test of an iterate of the theta scheme of mechanics: see step_residual.h.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "integrators/moreau_jean/moreau_jean.h"
+
+/*
+** The sizes of the terms of the rows of one system beside its impulses, M dv, h theta F and h (1 - theta) F_k; and of what these
+** are rounded from, W v and h theta dF/dq q.
+*/
+static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
+  int n = node->ds->nv, nq = node->ds->nq, o = node->base.v;
+  double *terms = mj->terms + o, *noise = mj->noise + o;
+  double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
+  for (int i = 0; i < n; i++) {
+    double f = wf != 0 ? wf * mj->F[o + i] : 0, f_k = wk != 0 ? wk * mj->F_k[o + i] : 0;
+    terms[i] += fabs(mj->rho[o + i] + f + f_k + mj->p[o + i]) + fabs(f) + fabs(f_k);
+  }
+  ns_step_add_sizes(1, n, n, node->base.block->W, n, mj->scale + o, noise);
+  if (node->by_q) {
+    ns_step_add_sizes(1, n, nq, node->by_q, n, mj->q + node->base.x, noise);
+  } else {
+    for (int i = 0; i < n; i++) mj->work[o + i] = wf * mj->q[node->base.x + i];
+    ns_coef_add_sizes(&node->ds->K, mj->work + o, noise);
+  }
+}
+
+/* The components of a rigid body's velocity have one unit, as have those of its rotation: frames turn them into each other. */
+static void mj_join_vectors(NsMoreauJean *mj) {
+  for (int d = 0; d < mj->stack.nnodes; d++) {
+    const NsMjNode *node = &mj->nodes[d];
+    for (int i = 0; ns_mechanical_turns(node->ds) && i < 6; i += 3) {
+      ns_step_join(mj->scale + node->base.v + i);
+      ns_step_join(mj->terms + node->base.v + i);
+      ns_step_join(mj->noise + node->base.v + i);
+    }
+  }
+}
+
+/*
+** A rigid body's moments of impulses are rounded as those of arms p - q, from its centre q to a place p on it, are: q has rounding,
+** and p too where the body is near the origin. So what such a moment is rounded from is the impulse times |q| + r, where r is the
+** body's radius of gyration; a moment that should be 0, as that of the normal impulse on a sphere, is nothing but that rounding.
+*/
+static void add_arms(const NsMoreauJean *mj, const NsMjNode *node, const double *impulse, double *noise) {
+  double place = 0, light = 0, turning = 0;
+  for (int i = 0; i < 3; i++) {
+    place = fmax(place, fabs(mj->q[node->base.x + i]));
+    light = fmax(light, fabs(node->base.block->W[7 * i]));
+    turning = fmax(turning, fabs(node->base.block->W[7 * (i + 3)]));
+  }
+  double arm = place + (light > 0 ? sqrt(turning / light) : 0);
+  double most = fmax(impulse[0], fmax(impulse[1], impulse[2]));
+  for (int i = 3; i < 6; i++) noise[i] += arm * most;
+}
+
+/*
+** The same of other systems, whose coordinates tell no arms: an entry of H is known to eps times the largest entry of its row,
+** turned into the unit of its velocity by what gives both as much kinetic energy, sqrt(W_jj / W_kk). That is much where masses
+** differ a lot, so it is taken only where the iteration does not get on: where a moment of a large impulse is 0 but for rounding.
+*/
+static void add_levers(const NsMjNode *node, int m, const double *H, double weight, const double *lambda, double *noise) {
+  size_t n = (size_t)node->ds->nv, rows = (size_t)m;
+  for (size_t i = 0; i < rows; i++)
+    for (size_t j = 0; j < n; j++) {
+      double own = fabs(node->base.block->W[j + j * n]), most = 0;
+      for (size_t k = 0; H[i + j * rows] != 0 && k < n; k++) {
+        double other = fabs(node->base.block->W[k + k * n]);
+        if (other > 0) most = fmax(most, fabs(H[i + k * rows]) * sqrt(own / other));
+      }
+      noise[j] += most * weight * fabs(lambda[i]);
+    }
+}
+
+/* What the impulses of the interactions are rounded from. */
+static void mj_add_noise(NsMoreauJean *mj, bool late) {
+  for (int e = 0; e < mj->stack.nedges; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    int m = edge->base.m;
+    double weight = edge->base.weight;
+    for (int p = 0; edge->base.active >= 0 && p < edge->base.nparts; p++) {
+      const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
+      const double *H = edge->base.parts[p].H, *lambda = mj->lambda + edge->base.row;
+      double impulse[3] = {0};
+      bool body = ns_mechanical_turns(node->ds);
+      if (late && !body) add_levers(node, m, H, weight, lambda, mj->noise + node->base.v);
+      for (int j = 0; body && j < 3; j++)
+        for (int i = 0; i < m; i++) impulse[j] += weight * fabs(H[i + j * m] * lambda[i]);
+      if (body) add_arms(mj, node, impulse, mj->noise + node->base.v);
+    }
+  }
+}
+
+/* The own size of every velocity: of v, v_k, the free step, and of what the impulses add to that. */
+static void measure_velocities(NsMoreauJean *mj, const NsStepTolerance *tolerance) {
+  double *moved = mj->work;
+  size_t bytes = (size_t)mj->stack.N * sizeof *moved;
+  memset(mj->terms, 0, bytes);
+  memset(mj->noise, 0, bytes);
+  memset(moved, 0, bytes);
+  ns_stack_add_impulses(&mj->stack, mj->lambda, mj->terms);
+  ns_stack_add_moved(&mj->stack, mj->lambda, moved);
+  mj_add_noise(mj, tolerance->late);
+  for (int i = 0; i < mj->stack.N; i++) {
+    double own = fmax(fmax(fabs(mj->v[i]), fabs(mj->v_k[i])), fmax(fabs(mj->free_step[i]), moved[i]));
+    mj->scale[i] = ns_step_size(tolerance, own, moved[i]);
+  }
+  for (int d = 0; d < mj->stack.nnodes; d++) mj_measure_system(mj, &mj->nodes[d]);
+  mj_join_vectors(mj);
+}
+
+/*
+** The size of a law's output is that of the terms it is made of; at rest the free step's, which impulses cancel. Of a law at
+** position they are the ways of the velocities in the step, as its impulses are forces times that.
+*/
+static double mj_output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  double size = fabs(ns_mj_law_output(mj, edge, i)), weight = edge->base.weight;
+  for (int p = 0; p < edge->base.nparts; p++) {
+    const NsPart *part = &edge->base.parts[p];
+    const NsMjNode *node = &mj->nodes[part->node];
+    const double *speeds[] = {mj->v, mj->v_k, mj->free_step};
+    for (int k = 0; k < 3; k++)
+      size = ns_step_largest(weight, node->ds->nv, part->H, edge->base.m, i, speeds[k] + node->base.v, size);
+  }
+  return size;
+}
+
+/* What rounding may make in row i of a law's output: of the terms of the problem, and of every velocity by its own size. */
+static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
+  double sum = mj->output_terms[edge->base.active + i], weight = edge->base.weight;
+  for (int p = 0; p < edge->base.nparts; p++) {
+    const NsMjNode *node = &mj->nodes[edge->base.parts[p].node];
+    for (int j = 0; j < node->ds->nv; j++)
+      sum += weight * fabs(edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m]) * mj->scale[node->base.v + j];
+  }
+  return ns_step_roundings(mj->problem.n) * sum;
+}
+
+/* That of a row; the rows of a contact with tangents, one law, have the largest of theirs. */
+static double law_size(const NsMoreauJean *mj, const NsMjEdge *edge, const NsStepTolerance *tolerance, int i) {
+  const double *terms = mj->output_terms + edge->base.active;
+  double size = ns_step_size(tolerance, mj_output_size(mj, edge, i), terms[i]);
+  for (int k = 0; edge->base.inter->law->class->joint && k < edge->base.m; k++)
+    size = fmax(size, ns_step_size(tolerance, mj_output_size(mj, edge, k), terms[k]));
+  return size;
+}
+
+NsStepResidual ns_mj_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
+  NsMoreauJean *mj = (NsMoreauJean *)scheme;
+  NsStepResidual residual = {0};
+  measure_velocities(mj, tolerance);
+  NsStackTerms terms = {mj->rho, mj->terms, mj->noise, mj->scale, mj->correction, mj->work};
+  ns_stack_state_residual(&mj->stack, &terms, tolerance->atol, &residual);
+  ns_stack_row_residual(&mj->stack, &terms, &residual);
+  ns_stack_problem_terms(&mj->problem, mj->output_terms);
+  for (int e = 0; e < mj->stack.nedges; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    for (int i = 0; edge->base.active >= 0 && i < edge->base.m; i++) {
+      double gap = ns_mj_law_output(mj, edge, i) - y[edge->base.active + i];
+      residual.gap = fmax(residual.gap, fabs(gap));
+      double nothing = fmax(tolerance->atol, output_rounding(mj, edge, i));
+      ns_step_add_output(&residual, ns_step_output(gap, law_size(mj, edge, tolerance, i), nothing), e);
+    }
+  }
+  return residual;
+}

@@ -1,0 +1,366 @@
+/*
+** stack.c
+** Layout, W and its factors, the matrix of the one-step problem, iterates and their residuals.
+*/
+#include "integrators/stack.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "integrators/triplets.h"
+
+/* ---- layout ---- */
+
+static void *stack_member(void *array, size_t bytes, int i) {
+  return (char *)array + (size_t)i * bytes;
+}
+
+/* Chains the systems of each block, in the order of the graph. */
+static void chain_nodes(NsStack *s, const int *number) {
+  for (int b = 0; b < s->nblocks; b++) s->blocks[b]->first = -1;
+  for (int i = s->nnodes - 1; i >= 0; i--) {
+    NsNode *node = s->nodes[i];
+    node->ds = s->nsds->ds[i];
+    node->number = number ? number[i] : i;
+    node->block = s->blocks[node->number];
+    node->next = node->block->first;
+    node->block->first = i;
+  }
+}
+
+static void lay_out_nodes(NsStack *s, NsArena *arena, bool bare) {
+  for (int b = 0; b < s->nblocks; b++) {
+    NsBlock *block = s->blocks[b];
+    block->offset = s->N;
+    for (int i = block->first; i >= 0; i = s->nodes[i]->next) {
+      NsNode *node = s->nodes[i];
+      node->x = s->Nx;
+      node->v = s->N;
+      s->Nx += node->nx = node->ds->nx;
+      s->N += node->n = node->ds->nr;
+    }
+    block->n = s->N - block->offset;
+    if (bare) continue;
+    block->W = ns_arena_matrix(arena, block->n, block->n);
+    if (ns_lu_new(&block->lu, block->n) != NS_OK) arena->failed = true;
+  }
+}
+
+static void stack_touch(NsEdge *edge, NsArena *arena, NsBlock *block) {
+  for (int i = 0; i < edge->ntouched; i++)
+    if (edge->touched[i] == block) return;
+  edge->X[edge->ntouched] = ns_arena_matrix(arena, block->n, edge->m);
+  edge->touched[edge->ntouched++] = block;
+}
+
+static void lay_out_edge(NsStack *s, NsArena *arena, NsEdge *edge, NsInteraction *inter) {
+  edge->inter = inter;
+  edge->m = edge->rows = inter->m;
+  edge->row = edge->active = s->M;
+  edge->weight = edge->weight_out = edge->weight_in = 1;
+  edge->nparts = inter->nds;
+  s->M += inter->m;
+  if (inter->nds == 2) edge->x = ns_arena_doubles(arena, inter->nx);
+  for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
+    edge->parts[p] = (NsPart){.node = inter->ds[p]->node, .at = at};
+    stack_touch(edge, arena, s->nodes[inter->ds[p]->node]->block);
+  }
+}
+
+void ns_stack_lay_out(NsStack *s, NsArena *arena, NsNsds *nsds, const NsStackRoom *room, const int *number, int nblocks) {
+  s->nsds = nsds;
+  s->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *s->nodes);
+  s->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *s->edges);
+  s->blocks = ns_arena_take(arena, (size_t)nblocks, sizeof *s->blocks);
+  const NsEdges *edges = ns_edges_of(arena, nsds, number, nblocks);
+  if (arena->failed) return;
+  s->nnodes = nsds->nds;
+  s->nedges = nsds->ninteractions;
+  s->nblocks = nblocks;
+  for (int i = 0; i < s->nnodes; i++) s->nodes[i] = stack_member(room->nodes, room->of_node, i);
+  for (int e = 0; e < s->nedges; e++) s->edges[e] = stack_member(room->edges, room->of_edge, e);
+  for (int b = 0; b < nblocks; b++) s->blocks[b] = stack_member(room->blocks, room->of_block, b);
+  for (int b = 0; b < nblocks; b++) s->blocks[b]->edges = edges[b];
+  chain_nodes(s, number);
+  lay_out_nodes(s, arena, room->bare);
+  for (int e = 0; e < s->nedges; e++) lay_out_edge(s, arena, s->edges[e], nsds->interactions[e]);
+}
+
+void ns_stack_free(NsStack *s) {
+  for (int b = 0; b < s->nblocks; b++) ns_lu_free(s->blocks[b]->lu);
+}
+
+void ns_stack_vectors(NsArena *arena, ptrdiff_t n, double **const *vectors, size_t count) {
+  for (size_t i = 0; i < count; i++) *vectors[i] = ns_arena_doubles(arena, n);
+}
+
+const double *ns_stack_gather(const NsStack *s, const NsEdge *edge, const double *stacked) {
+  if (edge->nparts == 1) return stacked + s->nodes[edge->parts[0].node]->x;
+  for (int p = 0; p < 2; p++) {
+    const NsNode *node = s->nodes[edge->parts[p].node];
+    memcpy(edge->x + edge->parts[p].at, stacked + node->x, (size_t)node->nx * sizeof *stacked);
+  }
+  return edge->x;
+}
+
+void ns_stack_times(const NsStack *s, const NsEdge *edge, bool linearised, const double *v, double *out) {
+  memset(out, 0, (size_t)edge->m * sizeof *out);
+  for (int p = 0; p < edge->nparts; p++) {
+    const NsNode *node = s->nodes[edge->parts[p].node];
+    const double *H = linearised ? edge->parts[p].L : edge->parts[p].H, *vn = v + node->v;
+    for (int j = 0; j < node->n; j++, H += edge->m)
+      for (int i = 0; i < edge->m; i++) out[i] += H[i] * vn[j];
+  }
+}
+
+const NsPart *ns_stack_part(const NsEdge *edge, int node) {
+  return &edge->parts[edge->parts[0].node == node ? 0 : 1];
+}
+
+NsStatus ns_stack_update(const NsStack *s, double t, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < s->nnodes && status == NS_OK; i++) status = ns_ds_update(s->nodes[i]->ds, t, err);
+  return status;
+}
+
+/* ---- W ---- */
+
+/* The last system of a block that begins at an unknown or before it. */
+static int system_of(const NsStack *s, const NsBlock *block, int unknown) {
+  int found = block->first;
+  for (int i = block->first; i >= 0; i = s->nodes[i]->next)
+    if (s->nodes[i]->v <= block->offset + unknown) found = i;
+  return found;
+}
+
+NsStatus ns_stack_factor(NsStack *s, NsScheme *scheme, NsBlock *block, const double *W, const char *what, double h,
+                         NsError *err) {
+  scheme->factorizations++;
+  NsStatus status = ns_lu_factor_fair(block->lu, W, block->n);
+  block->factored = status == NS_OK;
+  block->fresh = true;
+  if (status == NS_OK) return NS_OK;
+  int row = ns_lu_singular_row(block->lu);
+  const NsNode *node = s->nodes[system_of(s, block, row)];
+  if (status == NS_ENAN) return ns_fail(err, status, "dynamical system '%s': W = %s is not finite", ns_ds_name(node->ds), what);
+  return ns_fail(err, status, "dynamical system '%s': W = %s is singular (row %d, h=%g)", ns_ds_name(node->ds), what,
+                 row + block->offset - node->v + 1, h);
+}
+
+void ns_stack_solve(const NsStack *s, double *x) {
+  for (int b = 0; b < s->nblocks; b++) ns_lu_solve(s->blocks[b]->lu, 1, x + s->blocks[b]->offset, s->blocks[b]->n);
+}
+
+void ns_stack_solve_part(const NsStack *s, NsEdge *edge, int p) {
+  const NsNode *node = s->nodes[edge->parts[p].node];
+  const double *G = edge->parts[p].G;
+  int n = node->n;
+  for (int j = 0; j < n; j++)
+    for (int i = 0; i < edge->m; i++) edge->X[p][j + (size_t)i * (size_t)n] = G[i + (size_t)j * (size_t)edge->m];
+  for (int i = 0; i < edge->m; i++)
+    ns_boundary_hold(((const NsMechanicalDs *)node->ds)->boundary, edge->X[p] + (size_t)i * (size_t)n);
+  ns_lu_solve(node->block->lu, edge->m, edge->X[p], n);
+}
+
+/* ---- the one-step problem ---- */
+
+static bool is_shut(const NsEdge *edge, const bool *shut, int i) {
+  return !edge->unilateral || !shut || shut[edge->row + i];
+}
+
+static bool takes_part(const NsEdge *edge, const bool *shut) {
+  int rows = edge->inter->law->class->joint ? 1 : edge->m;
+  bool any = false;
+  for (int i = 0; i < rows && !any; i++) any = is_shut(edge, shut, i);
+  return any;
+}
+
+bool ns_stack_take_part(NsStack *s, const bool *shut, NsStepProblem *p, NsMixedGroup *groups, int *interaction, double *guess) {
+  bool changed = false;
+  p->n = p->ngroups = 0;
+  for (int e = 0; e < s->nedges; e++) {
+    NsEdge *edge = s->edges[e];
+    const NsLaw *law = edge->inter->law;
+    int before = edge->active;
+    edge->active = takes_part(edge, shut) ? p->n : -1;
+    edge->rows = edge->m;
+    changed = changed || edge->active != before;
+    for (int i = 0; edge->active >= 0 && i < edge->m;) {
+      NsLawGroup group = ns_law_group(law, i, !law->class->joint && !is_shut(edge, shut, i));
+      groups[p->ngroups++] = (NsMixedGroup){group.dim, group.lower, group.upper, group.mu};
+      for (int k = i; k < i + group.dim; k++, p->n++) interaction[p->n] = e, guess[p->n] = edge->inter->lambda_k[k];
+      i += group.dim;
+    }
+  }
+  return changed;
+}
+
+/* Where the entries of the matrix go: added up in a dense one, or as triplets. */
+typedef struct Sink {
+  const NsStack *s;
+  double *dense;
+  int n;
+  NsTriplets *triplets;
+} Sink;
+
+static void stack_put(const Sink *sink, int i, int j, double v) {
+  if (sink->dense) sink->dense[i + (size_t)j * (size_t)sink->n] += v;
+  else ns_triplets_put(sink->triplets, i, j, v);
+}
+
+/* Block (a, b) += L_a X_b over one system, of the rows that take part. */
+static void put_coupling(const Sink *sink, int d, const NsEdge *a, const NsEdge *b) {
+  int n = sink->s->nodes[d]->n;
+  const double *L = ns_stack_part(a, d)->L, *X = b->X[b->parts[0].node == d ? 0 : 1];
+  double weight = a->weight_out * b->weight_in;
+  for (int j = 0; j < b->rows; j++)
+    for (int i = 0; i < a->rows; i++) {
+      double sum = 0;
+      for (int k = 0; k < n; k++) sum += L[i + (size_t)k * (size_t)a->m] * X[k + (size_t)j * (size_t)n];
+      stack_put(sink, a->active + i, b->active + j, weight * sum);
+    }
+}
+
+static void put_matrix(const Sink *sink) {
+  const NsStack *s = sink->s;
+  for (int d = 0; d < s->nnodes; d++) {
+    const NsEdges *edges = &s->nodes[d]->block->edges;
+    for (int x = 0; x < edges->count; x++)
+      for (int y = 0; y < edges->count; y++) {
+        const NsEdge *a = s->edges[edges->of[x]], *b = s->edges[edges->of[y]];
+        if (a->active >= 0 && b->active >= 0) put_coupling(sink, d, a, b);
+      }
+  }
+  for (int e = 0; e < s->nedges; e++) {
+    const NsEdge *edge = s->edges[e];
+    for (int j = 0; edge->D && edge->active >= 0 && j < edge->m; j++)
+      for (int i = 0; i < edge->m; i++)
+        stack_put(sink, edge->active + i, edge->active + j, edge->D[i + (size_t)j * (size_t)edge->m]);
+  }
+}
+
+static void put_triplets(const void *context, NsTriplets *t) {
+  Sink sink = *(const Sink *)context;
+  sink.triplets = t;
+  put_matrix(&sink);
+}
+
+NsStatus ns_stack_form_matrix(const NsStack *s, double *dense, NsSparse **sparse, NsStepProblem *p, const char *what,
+                              NsError *err) {
+  bool small = p->n <= NS_MIXED_DENSE_ROWS;
+  Sink sink = {s, small ? dense : NULL, p->n, NULL};
+  p->W = small ? dense : NULL;
+  p->sparse = NULL;
+  if (small) {
+    memset(dense, 0, (size_t)p->n * (size_t)p->n * sizeof *dense);
+    put_matrix(&sink);
+    return NS_OK;
+  }
+  NsStatus status = ns_triplets_form(sparse, p->n, put_triplets, &sink);
+  p->sparse = *sparse;
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "%s: %s", what, ns_status_message(status));
+}
+
+void ns_stack_problem_terms(const NsStepProblem *p, double *terms) {
+  for (int i = 0; i < p->n; i++) terms[i] = fabs(p->q[i]);
+  if (p->W) ns_step_add_sizes(1, p->n, p->n, p->W, p->n, p->guess, terms);
+  for (int j = 0; p->sparse && j < p->n; j++)
+    for (int k = p->sparse->colptr[j]; k < p->sparse->colptr[j + 1]; k++)
+      terms[p->sparse->row[k]] += fabs(p->sparse->value[k] * p->guess[j]);
+}
+
+/* ---- an iterate ---- */
+
+double ns_stack_flushed(double x) {
+  return fabs(x) < DBL_MIN ? 0 : x;
+}
+
+void ns_stack_advance(const NsStack *s, const double *solution, double fraction, const double *free_step, const NsIterate *from,
+                      const NsIterate *to, double *guess, double *dx) {
+  memcpy(dx, free_step, (size_t)s->N * sizeof *dx);
+  for (int e = 0; e < s->nedges; e++) {
+    const NsEdge *edge = s->edges[e];
+    const double *le = solution + edge->active;
+    if (edge->active < 0) continue;
+    for (int t = 0; t < edge->ntouched; t++) {
+      int n = edge->touched[t]->n, o = edge->touched[t]->offset;
+      for (int j = 0; j < edge->m; j++) {
+        double f = edge->weight * le[j];
+        const double *X = edge->X[t] + (size_t)j * (size_t)n;
+        for (int i = 0; f != 0 && i < n; i++) dx[o + i] += f * X[i];
+      }
+    }
+    for (int i = 0; i < edge->m; i++) {
+      double start = from->lambda[edge->row + i], way = fraction * (le[i] - start);
+      to->lambda[edge->row + i] = guess[edge->active + i] = ns_stack_flushed(fraction == 1 ? le[i] : start + way);
+    }
+  }
+  for (int i = 0; i < s->N; i++) to->x[i] = ns_stack_flushed(from->x[i] + fraction * dx[i]);
+}
+
+NsStatus ns_stack_finite(const NsStack *s, const char *letter, const double *x, NsError *err) {
+  for (int d = 0; d < s->nnodes; d++)
+    for (int i = 0; i < s->nodes[d]->n; i++)
+      if (!isfinite(x[s->nodes[d]->v + i]))
+        return ns_fail(err, NS_ENAN, "dynamical system '%s': %s[%d] became %g", ns_ds_name(s->nodes[d]->ds), letter, i + 1,
+                       x[s->nodes[d]->v + i]);
+  return NS_OK;
+}
+
+/* ---- the test of an iterate ---- */
+
+void ns_stack_add_moved(const NsStack *s, const double *lambda, double *moved) {
+  for (int e = 0; e < s->nedges; e++) {
+    const NsEdge *edge = s->edges[e];
+    for (int t = 0; edge->active >= 0 && t < edge->ntouched; t++) {
+      int n = edge->touched[t]->n;
+      ns_step_add_sizes(edge->weight, n, edge->m, edge->X[t], n, lambda + edge->row, moved + edge->touched[t]->offset);
+    }
+  }
+}
+
+void ns_stack_add_impulses(const NsStack *s, const double *lambda, double *terms) {
+  for (int e = 0; e < s->nedges; e++) {
+    const NsEdge *edge = s->edges[e];
+    const double *le = lambda + edge->row;
+    for (int p = 0; edge->active >= 0 && p < edge->nparts; p++) {
+      const NsNode *node = s->nodes[edge->parts[p].node];
+      const double *G = edge->parts[p].G;
+      for (int j = 0; j < node->n; j++, G += edge->m)
+        for (int i = 0; i < edge->m; i++) terms[node->v + j] += edge->weight * fabs(G[i] * le[i]);
+    }
+  }
+}
+
+void ns_stack_state_residual(const NsStack *s, const NsStackTerms *t, double atol, NsStepResidual *residual) {
+  for (int b = 0; b < s->nblocks; b++) {
+    const NsBlock *block = s->blocks[b];
+    int o = block->offset, worst = 0;
+    NsStepBlock at = {block->n, block->lu, t->rho + o, t->terms + o, t->noise + o, t->scale + o, t->delta + o, t->work + o};
+    double value = ns_step_unknowns(&at, atol, &worst);
+    ns_step_add_state(residual, value, system_of(s, block, worst));
+  }
+}
+
+void ns_stack_row_residual(const NsStack *s, const NsStackTerms *t, NsStepResidual *residual) {
+  for (int d = 0; d < s->nnodes; d++) {
+    int n = s->nodes[d]->n, o = s->nodes[d]->v;
+    for (int i = o; i < o + n; i++) {
+      residual->rho = fmax(residual->rho, fabs(t->rho[i]));
+      ns_step_add_equation(residual, ns_step_row(t->rho[i], t->terms[i], t->noise[i], t->terms[i] + t->noise[i], n), d);
+    }
+  }
+}
+
+/* ---- acceptance ---- */
+
+void ns_stack_write(const NsStack *s, const double *y, const double *u, const double *lambda) {
+  for (int e = 0; e < s->nedges; e++) {
+    const NsEdge *edge = s->edges[e];
+    size_t bytes = (size_t)edge->m * sizeof *y;
+    memcpy(edge->inter->y, y + edge->row, bytes);
+    if (u) memcpy(edge->inter->ydot, u + edge->row, bytes);
+    memcpy(edge->inter->lambda, lambda + edge->row, bytes);
+  }
+}

@@ -1,0 +1,54 @@
+/*
+** clock.c
+** Where a simulation stands: its name, its time, the place of an error; the memory of a step that begins.
+*/
+#include <string.h>
+
+#include "simulation/time_stepping.h"
+
+const char *ns_simulation_name(NsSimulationKind kind) {
+  static const char *const names[] = {
+#define X(code, name) name,
+      NS_SIMULATION_LIST(X)
+#undef X
+  };
+  return names[kind];
+}
+
+long ns_ts_steps(const NsTimeStepping *ts) {
+  return ts->nsteps;
+}
+
+bool ns_ts_has_next(const NsTimeStepping *ts) {
+  return ts->k < ts->nsteps;
+}
+
+double ns_ts_time(const NsTimeStepping *ts) {
+  return ns_time_grid_at(ts->grid, ts->k);
+}
+
+double ns_ts_next_time(const NsTimeStepping *ts) {
+  return ns_time_grid_at(ts->grid, ns_ts_has_next(ts) ? ts->k + 1 : ts->nsteps);
+}
+
+NsStatus ns_ts_locate(const NsTimeStepping *ts, NsStatus status, NsError *err) {
+  if (!err || status == NS_ENOMEM || status == NS_ECALLBACK || status == NS_ERETRY) return status;
+  size_t used = strlen(err->text);
+  NsError place;
+  if (ts->progress.newton > 0)
+    ns_fail(&place, status, " (t=%.10g step %ld newton %d)", ts->progress.t, ts->progress.step, ts->progress.newton);
+  else ns_fail(&place, status, " (t=%.10g step %ld)", ts->progress.t, ts->progress.step);
+  if (used + strlen(place.text) < sizeof err->text) strcpy(err->text + used, place.text);
+  err->status = status;
+  return status;
+}
+
+void ns_ts_remember(NsNsds *nsds) {
+  for (int i = 0; i < nsds->nds; i++) ns_ds_remember(nsds->ds[i]);
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    NsInteraction *inter = nsds->interactions[i];
+    memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
+    memcpy(inter->y_k, inter->y, (size_t)inter->m * sizeof(double));
+    memcpy(inter->reach_k, inter->reach, (size_t)inter->m * sizeof(double));
+  }
+}
