@@ -206,6 +206,7 @@ end)
 -- The classes that have methods, each with a set of their names: found in the registry, so that none is left out.
 local function classes()
   local found = {}
+  ns.compile(function(x) return { x[1] } end, { native = false }) { 1 } -- the first trace makes its classes
   for name, meta in pairs(debug.getregistry()) do
     if type(name) == "string" and type(meta) == "table" and rawget(meta, "__metatable") == name and
        not name:find "internal%." then
