@@ -3,11 +3,11 @@
 --   m v' = -m g e_z + r,     (2/5) m R^2 w' = (-R e_z) x r,
 --   r = (r_n, r_x, r_y) in Coulomb's cone,     0 <= z - R _|_ r_n >= 0
 --
--- While it slides its velocity falls by mu g t and R w rises by (5/2) mu g t. They meet, whatever the way, at
+-- While it slides its velocity falls by mu g t and R w rises by (5/2) mu g t. Both become equal at
 --
---   t = 2 v0 / (7 mu g),  v = 5/7 v0,     after a way of 12 v0^2 / (49 mu g)
+--   t = 2 v0 / (7 mu g),  v = 5/7 v0,     after the distance 12 v0^2 / (49 mu g)
 --
--- and from then on it rolls: no friction is needed any more.
+-- and from then on it rolls without friction.
 --
 -- A NewtonEulerDS: coordinates (position, quaternion), velocities (of the center; angular, in the body's frame). Its
 -- relation, a NewtonEuler3DR of a sphere and a plane, gives the gap z - R and the velocities of the contact point

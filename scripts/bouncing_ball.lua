@@ -11,8 +11,8 @@
 --   m (v_{k+1} - v_k) = -h m g + P,   q_{k+1} = q_k + h (theta v_{k+1} + (1 - theta) v_k),
 --   0 <= v_{k+1} + e v_k _|_ P >= 0   if q_k + h v_k / 2 <= 0, else P = 0,
 --
--- and so passes the end of the impacts, and rests after it, with steps of one length. Two other schemes do that too.
--- Paoli and Schatzman's has a law for positions alone; an impact takes two of its steps:
+-- So it passes the time at which the impacts end with steps of constant length, and the ball rests afterwards. Two
+-- other schemes do this too. That of Paoli and Schatzman has a law for positions only; an impact takes two steps:
 --
 --   m (q_{k+1} - 2 q_k + q_{k-1}) = -h^2 m g + h P,   0 <= (q_{k+1} + e q_{k-1}) / (1 + e) _|_ P >= 0,
 --
@@ -50,8 +50,8 @@ local integrators = {
   D1MinusLinear = function() return ns.D1MinusLinearOSI() end,
 }
 
--- Whether a flight of more than a step begins between two rows: with an impulse, or after the last one of the
--- impact.
+-- Whether a flight that is longer than a step begins between two rows: with an impulse, or after the last impulse of
+-- an impact.
 local rebounds = {
   MoreauJean = function(_, row) return row[6] > 0 and row[4] > g * opt.h end,
   SchatzmanPaoli = function(before, row)
@@ -60,7 +60,7 @@ local rebounds = {
   D1MinusLinear = function(_, row) return row[5] > 0 and row[4] > g * opt.h end,
 }
 
--- The height at times that do not decrease: flight after flight, and 0 when they do not take time any more.
+-- The exact height at times that do not decrease: flight after flight; 0 when flights have become too short.
 local function exact_height()
   local start, length = -math.sqrt(2 * opt.H / g), 2 * math.sqrt(2 * opt.H / g) -- the first one from its middle
   return function(t)
@@ -72,7 +72,7 @@ local function exact_height()
   end
 end
 
--- A run with one integrator: its rows for the file, and what there is to say about it.
+-- Runs one integrator. Returns its rows for the file and a summary.
 local function run(name)
   local ball = ns.LagrangianLinearTIDS({ opt.H }, { 0 }, { { m } })
   ball:setFExtPtr { -m * g }

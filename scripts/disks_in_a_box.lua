@@ -7,14 +7,15 @@
 --
 -- for each pair of disks, gap = |c_j - c_i| - R_i - R_j, and for each disk with the floor and the two walls. The
 -- disks start at rest in loose rows above the floor, every other row moved sideways, radii between 0.8 R and R in a
--- fixed order, and fall. Contacts come and go with ns.contact.manager. The scheme of Moreau and Jean keeps contacts
--- closed in their velocities: a gap that is found closed may be overrun by the way of one step, so that gaps stay
--- above -2 h sqrt(2 g H), H the height from which the disks fall.
+-- fixed order, and fall. Contacts come and go with ns.contact.manager. The scheme of Moreau and Jean keeps
+-- contacts closed by their velocities. A contact is noticed at the end of a step, when the disks may overlap by the
+-- distance of one step: gaps stay above -2 h sqrt(2 g H), where H is the height from which the disks fall.
 --
--- From some hundred contacts on a heap is jammed: there are many sets of forces that hold it, and which disks slip
--- is decided by little. The problem of a step is then solved to 1e-4 of its largest force, which is a velocity of
--- about 1e-4 g h times the height of the heap in disks, instead of 1e-10; and a step is the linearised one of
--- Moreau, with the directions of the contacts at q + h v, instead of Newton's iteration (--tolerance, --newton).
+-- A heap with a few hundred contacts is jammed: many sets of forces can hold it, and small errors decide which disks
+-- slip. With more than 100 disks the problem of a step is therefore solved to 1e-4 of its largest force instead of
+-- 1e-10 (--tolerance). This is an error of the velocities of about 1e-4 g h times the number of layers. A step is
+-- then also linearised, with the directions of the contacts at q + h v, instead of iterated by Newton's method
+-- (--newton).
 --
 -- At the end the vertical forces of the floor and the walls on the disks are compared with the weight.
 -- The contacts within reach are counted twice, among those that the manager has linked and by looking at
@@ -50,7 +51,7 @@ local width = (columns + 0.5) * spacing
 local top = spacing * math.ceil(opt.n / columns)
 
 local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
-local bound = 2 * opt.h * math.sqrt(2 * g * top) -- the way that two disks can come nearer in a step
+local bound = 2 * opt.h * math.sqrt(2 * g * top) -- the most by which two disks can approach in a step
 local reach = math.max(0.1 * opt.R, bound)
 local contacts = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, opt.mu, 2), reach = reach }
 local disks = {}
@@ -145,7 +146,7 @@ for k, t in simu:steps() do
 end
 local last = rows[#rows]
 
--- The pairs within reach: of the manager, and of all that there are.
+-- The numbers of pairs within reach: among those that the manager has linked, and among all pairs.
 local function within_reach()
   local linked, all = 0, 0
   for _, inter in ipairs(contacts:interactions()) do
@@ -198,7 +199,7 @@ end
 
 -- ---- pictures ----
 
--- The lines from each disk that is pressed to what presses it, with the force: { x0, y0, x1, y1, force }.
+-- For each force a line from the disk to what presses it, { x0, y0, x1, y1, force }.
 local function chains()
   local list = {}
   for _, inter in ipairs(contacts:interactions()) do

@@ -11,8 +11,9 @@
 --
 --   in contact (--gap 0) Newton's law holds for all contacts at once, 0 <= u+ + e u- _|_ P >= 0. What was at rest
 --   keeps together: the first bead meets one body of mass N - 1 and returns, v_1 = (1 - e (N - 1)) / N, and all
---   others go with (1 + e) / N. This keeps momentum and, with e = 1, energy just as well: the two don't decide what
---   the toy does, the waves in its beads do, which go from one to the next as the impacts with gaps.
+--   others go with (1 + e) / N. This conserves momentum and, with e = 1, energy, as the first law
+--   does: conservation does not decide what the toy does. Waves in its beads decide; like impacts with gaps, they go
+--   from bead to bead.
 
 local ns = require "nslua"
 local options = require "nslua.options"

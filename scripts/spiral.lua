@@ -16,8 +16,8 @@
 --   x' = A lambda,  y = -x,  -y in N_[-1,1](lambda),  lambda = u,
 -- and TimeStepping with EulerMoreauOSI(1) makes the same scheme of it.
 --
--- --method adaptive is what an ODE solver of adaptive step makes of it, x' = A sign(x) taken as it stands: near the
---   origin, where the field jumps at every crossing, its steps shrink to what its tolerances take for rest.
+-- --method adaptive solves x' = A sign(x) by a solver for smooth ODEs that chooses its steps. Near the origin, where
+--   the field jumps at every crossing, its steps shrink until the state is at rest within the tolerances.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -245,7 +245,7 @@ local function portrait(plot)
   return ax.figure
 end
 
--- The nine regions, the steps of backward Euler over them, and the way of the method with steps of its own choice.
+-- The nine regions, the steps of backward Euler over them, and the path of the adaptive method.
 local function nine_regions(plot)
   local ax = plane(plot, ("Regions of backward Euler, $h = %g$"):format(h), 1.5, 8)
   local colors = { "C4", "C0", "C1", "C2", "C3" } -- the four strips stay white

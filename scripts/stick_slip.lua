@@ -4,8 +4,9 @@
 --   m x'' = -k x + f,   f in -mu N Sign(x' - V)        m y'' = -m g + N,   0 <= y _|_ N >= 0
 --
 -- with m = 1, k = 100, V = 0.1, and mu = mu_s = 0.5 while it sticks, mu_d = 0.3 while it slips. Let w = sqrt(k / m).
--- It sticks until x = mu_s m g / k, which is a = (mu_s - mu_d) m g / k above the middle of the slip; there it goes
--- on an arc of a circle in (x, x' / w), until it has the belt's velocity again, at a below the middle:
+-- It sticks until x = mu_s m g / k. This is a = (mu_s - mu_d) m g / k above the middle of the slip, mu_d m g / k.
+-- While it slips, (x, x' / w) moves on an arc of a circle, until the velocity is again that of the belt, at a below
+-- the middle:
 --
 --   stick: 2 a / V,     slip: (pi + 2 atan(V / (a w))) / w
 --
@@ -28,7 +29,7 @@ local opt = options.parse(arg, {
   pictures.option,
 })
 local m, k, g, V = 1, 100, 9.81, opt.V
-local REST = 1e-10 -- a slower slip is none
+local REST = 1e-10 -- velocity of slip below which the block counts as sticking
 
 local block = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, V }, m * ns.eye(2), ns.diag { 0, k }) -- q = (y, x)
 block:setFExtPtr { -m * g, 0 }
@@ -96,7 +97,7 @@ pictures.draw(opt.plot, { run = function(plot)
   return fig
 end })
 
--- The block on the belt, whose marks go with it; the picture is ten times as wide as the motion asks for.
+-- The block on the belt. Marks move with the belt. The picture is ten times as wide as the motion.
 pictures.animate(opt.animate, function()
   local mean = 0
   for _, row in ipairs(rows) do mean = mean + row[3] / #rows end

@@ -40,8 +40,8 @@ calls() { grep -E "(^|[^A-Za-z0-9_])($1)[[:space:]]*\\("; }
 engine | grep -E '#[ ]*include[ ]*[<"](lua|lauxlib|lualib)' | report "the engine includes Lua"
 grep -v '^src/linalg/' "$code" | grep -E '#[ ]*include.*(lapack|cblas|klu|umfpack|cholmod|amd|btf|SuiteSparse)' |
   report "linear algebra libraries outside src/linalg"
-grep -v '^src/ode/sundials[a-z_]*\.c:' "$code" | grep -E '#[ ]*include.*<(ida|cvode|nvector|sun)' |
-  report "SUNDIALS outside src/ode/sundials*.c"
+grep -v '^src/ode/sundials[a-z_]*\.[ch]:' "$code" | grep -E '#[ ]*include.*<(ida|cvode|nvector|sun)' |
+  report "SUNDIALS outside src/ode/sundials*"
 grep -v -E '^src/io/hdf5[a-z_]*\.[ch]:' "$code" | grep -E '#[ ]*include.*<(hdf5|H5)' |
   report "HDF5 outside src/io/hdf5*.c"
 grep -v '^src/io/' "$code" | calls 'fopen|freopen|fdopen|open|openat|creat|mkstemp|tmpfile|dlopen' |

@@ -207,7 +207,7 @@ return function(ns, graph)
         local both = kind == other and ("two %s"):format(kind == "box" and "boxes" or kind .. "s") or
           ("a %s and a %s"):format(kind, other)
         error(("%s: there is no contact between %s: they would pass through each other (the other one: %s). "
-          .. "Where they never meet, give each a manager of its own"):format(who, both,
+          .. "If they never meet, add them to different managers"):format(who, both,
             (tostring(partner):gsub(" with.*", ""))), 3)
       end
     end

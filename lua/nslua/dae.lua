@@ -272,8 +272,9 @@ return function(ns, support)
       local _, atol = tolerances(o, n, "dae")
       local worst, value = worst_equation(F, Fy, Fyd, y, yd, atol, span)
       if value > 1e-6 then
-        fail("dae: the start is not consistent: equation %d has the residual %.6g (ns.consistent finds values that "
-          .. "are, consistent = 'solve' does it here, consistent = false goes on)", worst, F[worst])
+        fail("dae: the start is not consistent: equation %d has the residual %.6g (ns.consistent finds a "
+          .. "consistent start; the option consistent = 'solve' does so here, consistent = false accepts this one)",
+          worst, F[worst])
       end
     end
     if o.index == nil then
@@ -344,7 +345,7 @@ return function(ns, support)
       fail("dae: dynamical system '%s' is linked to an interaction, whose input is not in the equations: simulate it "
         .. "by TimeStepping", name)
     end
-    if options.jac ~= nil then fail "dae: jac: a dynamical system gives its own" end
+    if options.jac ~= nil then fail "dae: jac: a dynamical system has its own Jacobians" end
     local filled = {}
     for key, value in pairs(options) do filled[key] = value end
     filled.jac = function(t, y)

@@ -69,7 +69,10 @@ function Columns:__index(key)
   return found
 end
 
-function Columns:__newindex(key) error(("columns: %s: a record cannot be assigned to"):format(tostring(key)), 2) end
+function Columns:__newindex(key)
+  error(("columns: %s: what has been loaded cannot be changed"):format(tostring(key)), 2)
+end
+
 function Columns:__len() return fields[self].rows end
 
 -- pairs(run): the columns by name, in the order of the file.
@@ -157,7 +160,7 @@ local function take_options(kind, options)
     end
   end
   if values[1] == "," and values[2] == "," then
-    error("load: decimal: a comma stands between the cells already (separator = \",\")", 3)
+    error("load: decimal: a comma cannot stand both between cells and in numbers: give another separator", 3)
   end
   return values
 end

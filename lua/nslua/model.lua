@@ -453,7 +453,7 @@ local function make(ns)
     if model.failure then fail(who .. ": the last solve failed: " .. model.failure) end
     if not model.solution then fail(who .. ": the model has not been solved") end
     if x.op == "variable" and x.index > #model.solution then
-      fail(("%s: %s is newer than the last solve"):format(who, describe(x)))
+      fail(("%s: %s was made after the last solve"):format(who, describe(x)))
     end
   end
 

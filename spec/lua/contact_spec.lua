@@ -266,8 +266,8 @@ describe("contact.manager", function()
     local _, nsds = simulate(1, 0.1, bodies)
     local function manager() return ns.contact.manager { nsds = nsds, law = law, reach = 0.1 } end
     local function refused(expected, f, ...) assert.equal(expected, (select(2, pcall(f, ...)):gsub("^%S+:%d+: ", ""))) end
-    local tail = ": they would pass through each other (the other one: LagrangianLinearTIDS 'ds %d'). Where they never meet, " ..
-      "give each a manager of its own"
+    local tail = ": they would pass through each other (the other one: LagrangianLinearTIDS 'ds %d'). If they never meet, " ..
+      "add them to different managers"
     local m = manager()
     m:add_box(bodies[1], 1, 1)
     m:add_box(bodies[1], 2, 0.5) -- the same body

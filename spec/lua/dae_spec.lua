@@ -231,7 +231,7 @@ describe("ns.dae of a system of first order", function()
     fails("a function or a system of first order, got LagrangianDS with 1 degree of freedom", ns.dae, "radau",
       ns.LagrangianDS({ 1 }, { 0 }))
     local free = ns.FirstOrderNonLinearDS { x0 = { 1 }, name = "free", f = function() error "stop" end }
-    fails("dae: jac: a dynamical system gives its own", ns.dae, "radau", free, { jac = function() end })
+    fails("dae: jac: a dynamical system has its own Jacobians", ns.dae, "radau", free, { jac = function() end })
     fails("dae: y0: expected 1 numbers, got 2", function() ns.dae("radau", free):solve({ 0, 1 }, { 1, 2 }) end)
     fails("stop", function() ns.dae("radau", free):solve({ 0, 1 }) end)
     local odd = ns.FirstOrderLinearTIDS({ 1 }, { { 0 } })

@@ -289,7 +289,7 @@ Writes a film.
 
 Returns: (table) with:
 
-* `file` (string): its name.
+* `file` (string), `size` (integer, in bytes): of both.
 ]] }
 
   it("finds names, methods and their classes", function()
@@ -312,7 +312,8 @@ Returns: (table) with:
     assert.equal('"a: no".', e.raises)
     assert.equal("ns.four()", e.example[1])
     assert.equal("film", book.methods.save[1].entry.receiver)
-    assert.same({ { name = "file", type = "string", text = "its name." } }, book.methods.save[1].entry.fields)
+    assert.same({ { name = "file", type = "string", text = "of both." },
+      { name = "size", type = "integer", unit = "bytes", text = "of both." } }, book.methods.save[1].entry.fields)
   end)
 
   it("reads arguments", function()
@@ -328,7 +329,7 @@ Returns: (table) with:
     assert.equal("one:go(n)\none:run()\n  of One, Two\n\nGoes on; now.\n\n* n (integer): steps.",
       pages.answer(book, "go", 80))
     assert.equal(pages.answer(book, "go", 80), pages.answer(book, "Two:run", 80))
-    assert.equal("film:save()\n\nWrites a film.\n\nReturns: (table) with:\n\n* file (string): its name.",
+    assert.equal("film:save()\n\nWrites a film.\n\nReturns: (table) with:\n\n* file (string), size (integer, in bytes): of both.",
       pages.answer(book, "film:save", 80))
     assert.equal("ns.One(a [, b])\nns.One{a=, ...}\n\nMakes a one, see there.\n\nMore words.\n\n" ..
       "* a (number or vector, n, in m, default {1, 2}): the first.\n" ..

@@ -275,7 +275,8 @@ describe("ns.mechanics refuses", function()
       if ask then sys:constraint_jacobian(0, { 0, 0, 0 }) end
       return q[1]
     end }
-    fails("mechanics: constraint 'loop': it asks the system for what depends on its own value", sys.lagrangian, sys,
+    fails("mechanics: constraint 'loop': its function asks the system for a quantity that depends on the function itself",
+      sys.lagrangian, sys,
       { q0 = { 0, 0, 0 } })
     ask = false
     assert.equal("LagrangianDS with 3 degrees of freedom", tostring((sys:lagrangian { q0 = { 0, 0, 0 } }))) -- and goes on

@@ -425,7 +425,7 @@ describe("ns.numerics.model", function()
       other:solve()
       local z = other:variable { lower = 0, name = "z" }
       assert.equal(0.5, y:value())
-      refuses("value: variable 'z' is newer than the last solve", function() z:value() end)
+      refuses("value: variable 'z' was made after the last solve", function() z:value() end)
     end)
   end)
 end)

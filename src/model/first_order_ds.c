@@ -171,3 +171,13 @@ NsStatus ns_first_order_rhs(NsFirstOrderDs *ds, double t, NsError *err) {
   ns_lu_solve(ds->lu_M, 1, ds->rhs, ds->base.n);
   return NS_OK;
 }
+
+NsStatus ns_first_order_terms(NsFirstOrderDs *ds, double t, const double *x, double *f, double *M, double *J, NsError *err) {
+  int n = ds->base.n;
+  NsStatus status = ns_ds_update(&ds->base, t, err);
+  if (status == NS_OK) status = ns_first_order_f(ds, t, x, f, err);
+  if (status == NS_OK && J) status = ns_first_order_jacobian(ds, t, x, J, err);
+  if (ns_coef_given(&ds->M)) ns_coef_add_to(&ds->M, 1, M, n);
+  for (ptrdiff_t i = 0; i < n && !ns_coef_given(&ds->M); i++) M[i + i * n] = 1;
+  return status;
+}

@@ -47,4 +47,10 @@ NsStatus ns_first_order_jacobian(const NsFirstOrderDs *ds, double t, const doubl
 */
 NsStatus ns_first_order_rhs(NsFirstOrderDs *ds, double t, NsError *err);
 
+/*
+** The terms of M(t) x' = f(t, x): f (n), M (n x n, which must be 0 before), and J = df/dx (n x n; NULL: not wanted). As
+** ns_first_order_f and ns_first_order_jacobian.
+*/
+NsStatus ns_first_order_terms(NsFirstOrderDs *ds, double t, const double *x, double *f, double *M, double *J, NsError *err);
+
 #endif

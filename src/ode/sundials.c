@@ -7,37 +7,23 @@
 #include <float.h>
 #include <ida/ida.h>
 #include <math.h>
-#include <nvector/nvector_serial.h>
 #include <string.h>
-#include <sundials/sundials_context.h>
-#include <sunlinsol/sunlinsol_dense.h>
-#include <sunmatrix/sunmatrix_dense.h>
+
+#include "ode/sundials_session.h"
 
 static const NsEngine *engine;
 
 typedef struct Ida {
   NsDaeProblem problem;
   NsDaeState state;
-  SUNContext context;
-  void *memory; /* IDA's */
-  N_Vector y, yd, atol, id;
-  SUNMatrix J;
-  SUNLinearSolver solver;
-  double *Fyd; /* n x n */
+  NsSundials session;
+  void *memory;             /* IDA's */
+  N_Vector y, yd, atol, id; /* the session's vectors */
+  double *Fyd;              /* n x n */
   double t_last;
-  NsError trouble; /* the last failure of the residual or its Jacobian */
-  double t_trouble;
-  bool failed; /* the last call of one of them did */
 } Ida;
 
 /* ---- the equations ---- */
-
-/* What IDA is told of how an evaluation at t ended: 0 good, 1 try a shorter step, -1 stop. */
-static int ida_answer(Ida *ida, double t, NsStatus status) {
-  ida->failed = status != NS_OK;
-  if (ida->failed) ida->t_trouble = t;
-  return status == NS_OK ? 0 : status == NS_ENAN || status == NS_ERETRY ? 1 : -1;
-}
 
 static NsStatus ida_evaluate(Ida *ida, double t, const double *y, const double *yd, double *F) {
   const double *args[NS_FUNCTION_ARGS] = {y, yd, NULL};
@@ -46,14 +32,15 @@ static NsStatus ida_evaluate(Ida *ida, double t, const double *y, const double *
   ida->state.residuals++;
   memset(F, 0, (size_t)n * sizeof *F);
   NsStatus status = ns_callback_status(f->value(f->context, t, args, F));
-  if (status != NS_OK) return engine->fail(&ida->trouble, status, "the residual failed (t=%.10g)", t);
+  if (status != NS_OK) return engine->fail(&ida->session.trouble, status, "the residual failed (t=%.10g)", t);
   for (int i = 0; i < n; i++)
-    if (!isfinite(F[i])) return engine->fail(&ida->trouble, NS_ENAN, "residual[%d] is not finite (t=%.10g)", i + 1, t);
+    if (!isfinite(F[i])) return engine->fail(&ida->session.trouble, NS_ENAN, "residual[%d] is not finite (t=%.10g)", i + 1, t);
   return NS_OK;
 }
 
 static int ida_residual(sunrealtype t, N_Vector y, N_Vector yd, N_Vector F, void *context) {
-  return ida_answer(context, t, ida_evaluate(context, t, NV_DATA_S(y), NV_DATA_S(yd), NV_DATA_S(F)));
+  Ida *ida = context;
+  return ns_sundials_answer(&ida->session, t, ida_evaluate(ida, t, NV_DATA_S(y), NV_DATA_S(yd), NV_DATA_S(F)));
 }
 
 static NsStatus derivative(Ida *ida, double t, const double *y, const double *yd, int by, double *J) {
@@ -62,7 +49,7 @@ static NsStatus derivative(Ida *ida, double t, const double *y, const double *yd
   size_t n = (size_t)ida->problem.n;
   memset(J, 0, n * n * sizeof *J);
   NsStatus status = ns_callback_status(f->jacobian(f->context, t, args, by, J));
-  return status == NS_OK ? NS_OK : engine->fail(&ida->trouble, status, "the residual's Jacobian failed (t=%.10g)", t);
+  return status == NS_OK ? NS_OK : engine->fail(&ida->session.trouble, status, "the residual's Jacobian failed (t=%.10g)", t);
 }
 
 /* J = dF/dy + c dF/dy', column-major. */
@@ -76,12 +63,7 @@ static int ida_jacobian(sunrealtype t, sunrealtype c, N_Vector y, N_Vector yd, N
   NsStatus status = derivative(ida, t, NV_DATA_S(y), NV_DATA_S(yd), 0, Fy);
   if (status == NS_OK) status = derivative(ida, t, NV_DATA_S(y), NV_DATA_S(yd), 1, ida->Fyd);
   for (size_t k = 0; k < n * n; k++) Fy[k] += c * ida->Fyd[k];
-  return ida_answer(ida, t, status);
-}
-
-/* IDA would write its messages to stderr. */
-static void ida_say_nothing(int code, const char *module, const char *function, char *message, void *context) {
-  (void)code, (void)module, (void)function, (void)message, (void)context;
+  return ns_sundials_answer(&ida->session, t, status);
 }
 
 /* ---- making ---- */
@@ -90,12 +72,7 @@ static void ida_free(void *solver) {
   Ida *ida = solver;
   if (!ida) return;
   if (ida->memory) IDAFree(&ida->memory);
-  if (ida->solver) SUNLinSolFree(ida->solver);
-  if (ida->J) SUNMatDestroy(ida->J);
-  N_Vector vectors[] = {ida->y, ida->yd, ida->atol, ida->id};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-    if (vectors[i]) N_VDestroy(vectors[i]);
-  if (ida->context) SUNContext_Free(&ida->context);
+  ns_sundials_close(&ida->session);
   engine->release(ida->Fyd);
   engine->release(ida);
 }
@@ -104,18 +81,13 @@ static void ida_free(void *solver) {
 static bool ida_take_room(Ida *ida) {
   int n = ida->problem.n;
   ida->Fyd = engine->alloc((size_t)n * (size_t)n, sizeof *ida->Fyd);
-  if (!ida->Fyd || SUNContext_Create(NULL, &ida->context) != 0) return false;
-  N_Vector *vectors[] = {&ida->y, &ida->yd, &ida->atol, &ida->id};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-    *vectors[i] = N_VNew_Serial(n, ida->context);
-    if (!*vectors[i]) return false;
-    N_VConst(0, *vectors[i]);
-  }
-  ida->J = SUNDenseMatrix(n, n, ida->context);
-  ida->memory = IDACreate(ida->context);
-  if (!ida->J || !ida->memory) return false;
-  ida->solver = SUNLinSol_Dense(ida->y, ida->J, ida->context);
-  return ida->solver != NULL;
+  if (!ida->Fyd || !ns_sundials_open(&ida->session, n, 4)) return false;
+  ida->y = ida->session.vector[0];
+  ida->yd = ida->session.vector[1];
+  ida->atol = ida->session.vector[2];
+  ida->id = ida->session.vector[3];
+  ida->memory = IDACreate(ida->session.context);
+  return ida->memory && ns_sundials_take_matrix(&ida->session, n);
 }
 
 /* Tolerances, linear solver and what is outside of the error test. */
@@ -129,9 +101,9 @@ static bool ida_set_up(Ida *ida) {
     excluded |= higher;
   }
   void *m = ida->memory;
-  return IDASetErrHandlerFn(m, ida_say_nothing, NULL) == IDA_SUCCESS &&
+  return IDASetErrHandlerFn(m, ns_sundials_say_nothing, NULL) == IDA_SUCCESS &&
          IDAInit(m, ida_residual, 0, ida->y, ida->yd) == IDA_SUCCESS && IDASVtolerances(m, p->rtol, ida->atol) == IDA_SUCCESS &&
-         IDASetUserData(m, ida) == IDA_SUCCESS && IDASetLinearSolver(m, ida->solver, ida->J) == IDA_SUCCESS &&
+         IDASetUserData(m, ida) == IDA_SUCCESS && IDASetLinearSolver(m, ida->session.solver, ida->session.J) == IDA_SUCCESS &&
          IDASetJacFn(m, ida_jacobian) == IDA_SUCCESS && IDASetId(m, ida->id) == IDA_SUCCESS &&
          IDASetSuppressAlg(m, excluded) == IDA_SUCCESS &&
          IDASetMaxStep(m, isfinite(p->max_step) ? p->max_step : 0) == IDA_SUCCESS;
@@ -165,8 +137,8 @@ static NsStatus ida_start(void *solver, double t, const double *y, const double 
   memcpy(NV_DATA_S(ida->yd), yd, bytes);
   ida->state = (NsDaeState){.t = t, .y = ida->state.y, .yd = ida->state.yd};
   ida->t_last = t_last;
-  ida->trouble.status = NS_OK;
-  ida->failed = false;
+  ida->session.trouble.status = NS_OK;
+  ida->session.failed = false;
   if (IDAReInit(ida->memory, t, ida->y, ida->yd) == IDA_SUCCESS &&
       IDASetInitStep(ida->memory, t_last < t ? -h_first : h_first) == IDA_SUCCESS &&
       (t_last == t || IDASetStopTime(ida->memory, t_last) == IDA_SUCCESS))
@@ -186,16 +158,10 @@ static void ida_count(Ida *ida) {
   IDAGetCurrentStep(m, &s->h_next);
 }
 
-/* What the residual or its Jacobian said, as the reason of an end. */
-static NsStatus ida_blame(const Ida *ida, NsError *err) {
-  if (err) *err = ida->trouble;
-  return ida->trouble.status == NS_ERETRY ? NS_ECALLBACK : ida->trouble.status;
-}
-
 /* Steps that hardly move the time: towards a failure of the residual, or else. */
 static NsStatus ida_too_short(const Ida *ida, NsError *err) {
   double t = ida->state.t;
-  if (ida->trouble.status != NS_OK && fabs(ida->t_trouble - t) <= 1e-8 * fabs(t)) return ida_blame(ida, err);
+  if (ns_sundials_blocked(&ida->session, t)) return ns_sundials_blame(&ida->session, err);
   return engine->fail(err, NS_ENOCONV, "IDA: steps become too short, %.3g (t=%.10g): a singularity of the solution?",
                       fabs(ida->state.h_next), t);
 }
@@ -204,8 +170,8 @@ static NsStatus ida_too_short(const Ida *ida, NsError *err) {
 static NsStatus ida_ended(Ida *ida, int flag, NsError *err) {
   double t = ida->state.t, h = 0;
   IDAGetCurrentStep(ida->memory, &h);
-  if (ida->failed) return ida_blame(ida, err);
-  sunindextype column = SUNLinSolLastFlag(ida->solver);
+  if (ida->session.failed) return ns_sundials_blame(&ida->session, err);
+  sunindextype column = SUNLinSolLastFlag(ida->session.solver);
   if ((flag == IDA_CONV_FAIL || flag == IDA_LSETUP_FAIL) && column > 0)
     return engine->fail(err, NS_ESINGULAR,
                         "IDA: dF/dy + c dF/dy' is singular: unknown %ld is in no equation, or in none that others "

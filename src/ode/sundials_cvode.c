@@ -7,12 +7,10 @@
 #include <cvode/cvode.h>
 #include <float.h>
 #include <math.h>
-#include <nvector/nvector_serial.h>
 #include <string.h>
-#include <sundials/sundials_context.h>
-#include <sunlinsol/sunlinsol_dense.h>
-#include <sunmatrix/sunmatrix_dense.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
+
+#include "ode/sundials_session.h"
 
 enum { BDF_ORDERS = 5, ADAMS_ORDERS = 12 };
 
@@ -28,41 +26,29 @@ static const NsEngine *engine;
 
 typedef struct Cvode {
   NsStepper base;
-  SUNContext context;
-  void *memory; /* CVODE's */
-  N_Vector y, atol, derivative;
-  SUNMatrix J;             /* BDF */
-  SUNLinearSolver linear;  /* BDF */
-  SUNNonlinearSolver loop; /* Adams */
-  double *room;            /* orders x n, of the rows of the dense output */
+  NsSundials session;           /* its matrix is BDF's */
+  void *memory;                 /* CVODE's */
+  N_Vector y, atol, derivative; /* the session's vectors */
+  SUNNonlinearSolver loop;      /* Adams */
+  double *room;                 /* orders x n, of the rows of the dense output */
   double *rows[ADAMS_ORDERS];
   double *y_old;
   int orders;
   double h_most, way; /* h_most: the limit that CVODE knows; way: the sign of the direction */
-  NsError trouble;    /* the last failure of the rate or its Jacobian */
-  double t_trouble;
-  bool failed; /* the last call of one of them did */
 } Cvode;
 
 /* ---- the equations ---- */
-
-/* What CVODE is told of how an evaluation at t ended: 0 good, 1 try a shorter step, -1 stop. */
-static int cvode_answer(Cvode *c, double t, NsStatus status) {
-  c->failed = status != NS_OK;
-  if (c->failed) c->trouble.status = status, c->t_trouble = t;
-  return status == NS_OK ? 0 : status == NS_ENAN || status == NS_ERETRY ? 1 : -1;
-}
 
 static int cvode_rate(sunrealtype t, N_Vector y, N_Vector ydot, void *context) {
   Cvode *c = context;
   const NsOdeProblem *p = &c->base.problem;
   double *f = NV_DATA_S(ydot);
   f[0] = 0;
-  NsStatus status = p->rate(p->context, t, NV_DATA_S(y), f, &c->trouble);
+  NsStatus status = p->rate(p->context, t, NV_DATA_S(y), f, &c->session.trouble);
   for (int i = 0; i < p->n && status == NS_OK; i++)
     if (!isfinite(f[i]))
-      status = engine->fail(&c->trouble, NS_ENAN, "the derivative of y[%d] is not finite (t=%.10g)", i + 1, t);
-  return cvode_answer(c, t, status);
+      status = engine->fail(&c->session.trouble, NS_ENAN, "the derivative of y[%d] is not finite (t=%.10g)", i + 1, t);
+  return ns_sundials_answer(&c->session, t, status);
 }
 
 static int cvode_jacobian(sunrealtype t, N_Vector y, N_Vector ydot, SUNMatrix J, void *context, N_Vector room1, N_Vector room2,
@@ -71,12 +57,8 @@ static int cvode_jacobian(sunrealtype t, N_Vector y, N_Vector ydot, SUNMatrix J,
   Cvode *c = context;
   c->base.state.jacobians++;
   SM_DATA_D(J)[0] = 0;
-  return cvode_answer(c, t, c->base.problem.jacobian(c->base.problem.context, t, NV_DATA_S(y), SM_DATA_D(J), &c->trouble));
-}
-
-/* CVODE would write its messages to stderr. */
-static void cvode_say_nothing(int code, const char *module, const char *function, char *message, void *context) {
-  (void)code, (void)module, (void)function, (void)message, (void)context;
+  return ns_sundials_answer(
+      &c->session, t, c->base.problem.jacobian(c->base.problem.context, t, NV_DATA_S(y), SM_DATA_D(J), &c->session.trouble));
 }
 
 /* ---- making ---- */
@@ -86,12 +68,7 @@ static void cvode_destroy(NsStepper *stepper) {
   if (!c) return;
   if (c->memory) CVodeFree(&c->memory);
   if (c->loop) SUNNonlinSolFree(c->loop);
-  if (c->linear) SUNLinSolFree(c->linear);
-  if (c->J) SUNMatDestroy(c->J);
-  N_Vector vectors[] = {c->y, c->atol, c->derivative};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
-    if (vectors[i]) N_VDestroy(vectors[i]);
-  if (c->context) SUNContext_Free(&c->context);
+  ns_sundials_close(&c->session);
   engine->release(c->room);
   engine->release(c->y_old);
   engine->release(c);
@@ -101,16 +78,13 @@ static bool cvode_take_room(Cvode *c) {
   int n = length(c->base.problem.n);
   c->room = engine->alloc((size_t)c->orders * (size_t)n, sizeof *c->room);
   c->y_old = engine->alloc((size_t)n, sizeof *c->y_old);
-  if (!c->room || !c->y_old || SUNContext_Create(NULL, &c->context) != 0) return false;
-  N_Vector *vectors[] = {&c->y, &c->atol, &c->derivative};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) {
-    *vectors[i] = N_VNew_Serial(n, c->context);
-    if (!*vectors[i]) return false;
-    N_VConst(0, *vectors[i]);
-  }
+  if (!c->room || !c->y_old || !ns_sundials_open(&c->session, n, 3)) return false;
+  c->y = c->session.vector[0];
+  c->atol = c->session.vector[1];
+  c->derivative = c->session.vector[2];
   N_VConst(1, c->atol);
   for (int i = 0; i < c->base.problem.n; i++) NV_Ith_S(c->atol, i) = fmax(c->base.problem.atol[i], LEAST);
-  c->memory = CVodeCreate(c->orders == BDF_ORDERS ? CV_BDF : CV_ADAMS, c->context);
+  c->memory = CVodeCreate(c->orders == BDF_ORDERS ? CV_BDF : CV_ADAMS, c->session.context);
   return c->memory != NULL;
 }
 
@@ -118,20 +92,19 @@ static bool cvode_take_room(Cvode *c) {
 static bool cvode_take_solver(Cvode *c) {
   int n = length(c->base.problem.n);
   if (c->orders == ADAMS_ORDERS) {
-    c->loop = SUNNonlinSol_FixedPoint(c->y, 0, c->context);
+    c->loop = SUNNonlinSol_FixedPoint(c->y, 0, c->session.context);
     return c->loop && CVodeSetNonlinearSolver(c->memory, c->loop) == CV_SUCCESS;
   }
-  c->J = SUNDenseMatrix(n, n, c->context);
-  if (c->J) c->linear = SUNLinSol_Dense(c->y, c->J, c->context);
-  return c->linear && CVodeSetLinearSolver(c->memory, c->linear, c->J) == CV_SUCCESS &&
+  return ns_sundials_take_matrix(&c->session, n) &&
+         CVodeSetLinearSolver(c->memory, c->session.solver, c->session.J) == CV_SUCCESS &&
          CVodeSetJacFn(c->memory, cvode_jacobian) == CV_SUCCESS;
 }
 
 static bool cvode_set_up(Cvode *c) {
   void *m = c->memory;
-  return CVodeSetErrHandlerFn(m, cvode_say_nothing, NULL) == CV_SUCCESS && CVodeInit(m, cvode_rate, 0, c->y) == CV_SUCCESS &&
-         CVodeSVtolerances(m, c->base.problem.rtol, c->atol) == CV_SUCCESS && CVodeSetUserData(m, c) == CV_SUCCESS &&
-         CVodeSetMaxHnilWarns(m, -1) == CV_SUCCESS && cvode_take_solver(c);
+  return CVodeSetErrHandlerFn(m, ns_sundials_say_nothing, NULL) == CV_SUCCESS &&
+         CVodeInit(m, cvode_rate, 0, c->y) == CV_SUCCESS && CVodeSVtolerances(m, c->base.problem.rtol, c->atol) == CV_SUCCESS &&
+         CVodeSetUserData(m, c) == CV_SUCCESS && CVodeSetMaxHnilWarns(m, -1) == CV_SUCCESS && cvode_take_solver(c);
 }
 
 static NsStatus cvode_create(NsStepper **stepper, const NsOdeProblem *problem, int orders) {
@@ -169,8 +142,8 @@ static void cvode_start(NsStepper *stepper, double t, const double *y, double t_
   memmove(NV_DATA_S(c->y), y, bytes);
   memcpy(c->y_old, NV_DATA_S(c->y), bytes);
   stepper->h_limit = c->h_most = INFINITY;
-  c->trouble.status = NS_OK;
-  c->failed = false;
+  c->session.trouble.status = NS_OK;
+  c->session.failed = false;
   CVodeReInit(c->memory, t, c->y);
   CVodeSetInitStep(c->memory, c->way * h_first);
   CVodeSetMaxStep(c->memory, 0);
@@ -193,7 +166,7 @@ static void cvode_count(Cvode *c) {
   CVodeGetNumSteps(m, &s->steps);
   CVodeGetNumRhsEvals(m, &s->evaluations);
   CVodeGetNumErrTestFails(m, &s->rejected);
-  if (c->linear) CVodeGetNumLinSolvSetups(m, &s->factorizations);
+  if (c->session.solver) CVodeGetNumLinSolvSetups(m, &s->factorizations);
   CVodeGetCurrentStep(m, &h);
   s->h_next = fabs(h);
 }
@@ -203,23 +176,17 @@ static double cvode_least(double t) {
   return 10 * DBL_EPSILON * fmax(fabs(t), DBL_MIN / DBL_EPSILON);
 }
 
-/* What the rate or its Jacobian said, as the reason of an end. */
-static NsStatus cvode_blame(const Cvode *c, NsError *err) {
-  if (err) *err = c->trouble;
-  return c->trouble.status == NS_ERETRY ? NS_ECALLBACK : c->trouble.status;
-}
-
 /* Steps that hardly move the time: towards a failure of the rate, or else. */
 static NsStatus cvode_too_short(const Cvode *c, NsError *err) {
   double t = c->base.state.t;
-  if (c->trouble.status != NS_OK && fabs(c->t_trouble - t) <= 1e-8 * fabs(t)) return cvode_blame(c, err);
+  if (ns_sundials_blocked(&c->session, t)) return ns_sundials_blame(&c->session, err);
   return engine->fail(err, NS_ENOCONV, "the step length falls under %.3g, too small to go on (t=%.10g)", cvode_least(t), t);
 }
 
 /* CVODE's flag in words; what the rate or its Jacobian said comes first. */
 static NsStatus cvode_ended(const Cvode *c, int flag, NsError *err) {
   double t = c->base.state.t, h = c->base.state.h_next;
-  if (c->failed) return cvode_blame(c, err);
+  if (c->session.failed) return ns_sundials_blame(&c->session, err);
   if (flag == CV_ERR_FAILURE)
     return engine->fail(err, NS_ENOCONV, "CVODE: the error stays above the tolerances at a step of %.3g (t=%.10g)", h, t);
   if (flag == CV_CONV_FAILURE || flag == CV_LSETUP_FAIL)

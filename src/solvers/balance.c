@@ -256,3 +256,32 @@ bool ns_balance_dense(NsBalance *b, const double *M, int ldm, int n, int *E) {
   row_means(b, E, n);
   return column_means(b, E, n);
 }
+
+/* ---- units ---- */
+
+void ns_units_take(NsUnits *u, NsArena *arena, ptrdiff_t nmax) {
+  u->w = ns_arena_ints(arena, nmax);
+  u->z = ns_arena_ints(arena, nmax);
+  u->most = ns_arena_ints(arena, 2 * nmax);
+  u->bare = ns_arena_take(arena, 2 * (size_t)(nmax > 0 ? nmax : 0), sizeof *u->bare);
+}
+
+void ns_units_find(NsUnits *u, const NsUnitsData *d, const int *member, int n) {
+  for (int k = 0; k < 2 * n; k++) u->most[k] = NS_NO_EXPONENT;
+  for (int k = 0; k < n; k++) {
+    int i = member ? member[k] : k, *of_w = &u->most[d->row_tree[i]], *of_z = &u->most[d->col_tree[i]];
+    *of_w = ns_larger_exponent(*of_w, d->q[i], d->row[i]);
+    *of_z = ns_larger_exponent(*of_z, d->lower[i], -d->col[i]);
+    *of_z = ns_larger_exponent(*of_z, d->upper[i], -d->col[i]);
+  }
+  for (int k = 0; k < 2 * n; k++) u->bare[k] = u->most[k] == NS_NO_EXPONENT;
+  for (int k = 0; k < n && d->guess; k++) {
+    int i = member ? member[k] : k, tree = d->col_tree[i];
+    if (u->bare[tree]) u->most[tree] = ns_larger_exponent(u->most[tree], d->guess[i], -d->col[i]);
+  }
+  for (int k = 0; k < n; k++) {
+    int i = member ? member[k] : k, of_w = u->most[d->row_tree[i]], of_z = u->most[d->col_tree[i]];
+    u->w[k] = d->row[i] - (of_w > NS_NO_EXPONENT ? of_w : 0);
+    u->z[k] = -d->col[i] - (of_z > NS_NO_EXPONENT ? of_z : 0);
+  }
+}

@@ -43,6 +43,28 @@ void ns_balance_sparse(NsBalance *b, const NsSparse *M);
 */
 bool ns_balance_dense(NsBalance *b, const double *M, int ldm, int n, int *work);
 
+/* The units of the rows and variables of a box problem in balanced units: w' = 2^w w, z' = 2^z z. */
+typedef struct NsUnits {
+  int *w, *z; /* nmax */
+  int *most;  /* 2 nmax, work: the largest exponent of the data of a tree */
+  bool *bare; /* 2 nmax, work: q and the bounds of a tree are all 0 */
+} NsUnits;
+
+/* Takes room for up to nmax variables from the arena; the arena's `failed` tells. */
+void ns_units_take(NsUnits *u, NsArena *arena, ptrdiff_t nmax);
+
+/* Exponents and trees as NsBalance has them, the data of a problem (guess may be NULL). */
+typedef struct NsUnitsData {
+  const int *row, *col, *row_tree, *col_tree;
+  const double *q, *lower, *upper, *guess;
+} NsUnitsData;
+
+/*
+** Fills u for the variables member[0 .. n - 1] of the data (NULL: 0 .. n - 1): balanced, and so that in each tree the largest of q and of
+** the finite bounds is 1/2 .. 1; the largest of the guess where these are all 0. Trees are numbered below 2 n.
+*/
+void ns_units_find(NsUnits *u, const NsUnitsData *data, const int *member, int n);
+
 /* to (n x n) = the balanced M, which may overlap it where both lie alike; power: n, work. */
 void ns_balance_apply(const NsBalance *b, const double *M, int ldm, int n, double *power, double *to);
 

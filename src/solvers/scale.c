@@ -7,30 +7,11 @@
 #include <limits.h>
 #include <math.h>
 #include <stddef.h>
-#include <stdint.h>
-#include <string.h>
 
+#include "solvers/balance.h"
 #include "solvers/residual.h"
 
 enum { PASSES = 8, NONE = INT_MIN / 4, EXPONENT_LIMIT = 900 };
-
-/* ldexp and the exponent of frexp without a call, except near the ends of the range. */
-static double times_power(double x, int e) {
-  uint64_t bits = (uint64_t)(e + 1023) << 52;
-  double power;
-  if (e < -1000 || e > 1000) return ldexp(x, e);
-  memcpy(&power, &bits, sizeof power);
-  return x * power;
-}
-
-static int scale_exponent_of(double x) {
-  uint64_t bits;
-  int e;
-  memcpy(&bits, &x, sizeof bits);
-  e = (int)(bits >> 52 & 0x7ff) - 1022;
-  if (e == -1022) (void)frexp(x, &e);
-  return e;
-}
 
 void ns_box_scaled_take(NsBoxScaled *s, NsArena *arena, int nmax) {
   size_t n = (size_t)nmax;
@@ -62,7 +43,7 @@ static void read_exponents(NsBoxScaled *s, const NsBoxProblem *p) {
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) {
       double x = p->M[i + (size_t)j * (size_t)p->ldm];
-      s->exponent[i + (size_t)j * (size_t)n] = x != 0 ? scale_exponent_of(x) : NONE;
+      s->exponent[i + (size_t)j * (size_t)n] = x != 0 ? ns_binary_exponent(x) : NONE;
     }
   for (int i = 0; i < n; i++) s->row[i] = s->col[i] = 0;
 }
@@ -120,7 +101,7 @@ void ns_box_scale(NsBoxScaled *s, const NsBoxProblem *p) {
   find_exponents(s, n);
   for (int j = 0; j < n; j++) {
     for (int i = 0; i < n; i++)
-      s->M[i + (size_t)j * (size_t)n] = times_power(p->M[i + (size_t)j * (size_t)p->ldm], s->row[i] + s->col[j]);
+      s->M[i + (size_t)j * (size_t)n] = ns_times_power(p->M[i + (size_t)j * (size_t)p->ldm], s->row[i] + s->col[j]);
     s->q[j] = ldexp(p->q[j], s->row[j]);
     s->lower[j] = ldexp(p->lower[j], -s->col[j]);
     s->upper[j] = ldexp(p->upper[j], -s->col[j]);

@@ -168,7 +168,7 @@ local function check_style(who, style)
 end
 
 local function put(self, kind, style, numbers, turned, name)
-  if not self.key then fail("%s: a canvas takes nothing outside of draw", kind) end
+  if not self.key then fail("%s: a canvas can be drawn on only inside draw", kind) end
   local op = operation(self, kind, check_style(kind, style), turned, name)
   self.key[#self.key + 1] = op .. ":" .. #numbers
   table.move(numbers, 1, #numbers, #self.numbers + 1, self.numbers)

@@ -66,12 +66,22 @@ local function parameters_of(e, by_name, names)
   return kinds, #fields > 0 and "{ " .. table.concat(fields, ", ") .. " }" or "table"
 end
 
--- What an entry gives; a vector or matrix is an object, not a table of numbers.
+-- A type of a result: a vector or matrix is an object, not a table of numbers.
+local function result_of(text, names)
+  local kind = annotations.type_of(text, names) or "any"
+  return kind == words[text] and kind:match "^[^|]*" or kind
+end
+
+-- What an entry gives; a table with the fields that are told of.
 local function results_of(e, names)
-  local list = {}
+  local list, fields = {}, {}
+  for _, told in ipairs(e.fields) do
+    fields[#fields + 1] = ("%s: %s"):format(told.name, result_of(told.type, names))
+  end
   for _, told in ipairs(e.results) do
-    local kind = annotations.type_of(told.type, names) or "any"
-    list[#list + 1] = kind == words[told.type] and kind:match "^[^|]*" or kind
+    local record = #fields > 0 and (told.type == "table" or told.type == "list of tables")
+    local kind = record and "{ " .. table.concat(fields, ", ") .. " }" or result_of(told.type, names)
+    list[#list + 1] = record and told.type ~= "table" and kind .. "[]" or kind
   end
   return #list > 0 and table.concat(list, ", ") or nil
 end
@@ -109,6 +119,12 @@ local function add_class(book, lines, class, names)
   end
   table.sort(methods)
   lines[#lines + 1] = "---@class " .. class_name(class)
+  for _, section in ipairs(book.sections) do
+    local gives = section.entry and section.entry.results[1]
+    for _, told in ipairs(gives and gives.type == class and section.entry.fields or {}) do
+      lines[#lines + 1] = ("---@field %s %s %s"):format(told.name, result_of(told.type, names), one_line(told.text))
+    end
+  end
   for _, name in ipairs(methods) do
     local e = seen[name].entry
     local kind = type_of_entry(e, seen[name].signature, names, "any")

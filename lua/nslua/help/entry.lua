@@ -51,14 +51,22 @@ local function describe(text)
   return told
 end
 
--- The parameters, or fields of a result, that an item tells of: "`t0`, `T` (number): ...".
+-- The parameters, or fields of a result, that an item tells of: "`t0`, `T` (number), `n` (integer): ...".
 local function add_items(list, block)
-  local names, inside, text = block[1]:match "^(`.-`) (%b()): (.*)$"
-  for name in (names or ""):gmatch "`([^`]+)`" do
-    local told = describe(inside:sub(2, -2))
-    told.name, told.text = name, text
-    list[#list + 1] = told
-  end
+  local found, rest = {}, block[1]
+  repeat
+    local names, inside, after = rest:match "^(`[^()]*`) (%b())(.*)$"
+    for name in (names or ""):gmatch "`([^`]+)`" do
+      found[#found + 1] = describe(inside:sub(2, -2))
+      found[#found].name = name
+    end
+    rest = after and after:match "^, (`.*)$"
+    local text = after and after:match "^: (.*)$"
+    for _, told in ipairs(text and found or {}) do
+      told.text = text
+      list[#list + 1] = told
+    end
+  until not rest
 end
 
 local function results_of(text)

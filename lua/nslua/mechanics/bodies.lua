@@ -42,7 +42,7 @@ return function(ns, System, Body, core)
   -- Raises when equations have been made of the system: they would not know of coordinates or constraints added
   -- later.
   function core.check_open(sys, who)
-    if sys.made then fail("%s: it comes too late: %s has made equations of the system", who, sys.made) end
+    if sys.made then fail("%s: too late: %s has already made equations of the system", who, sys.made) end
   end
 
   local function add_body(sys, o, kind)

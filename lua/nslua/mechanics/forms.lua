@@ -78,8 +78,8 @@ return function(ns, System, core)
       for _, x in ipairs { body.position, body.rotation or nil } do
         for _, at in ipairs { t, t + 0.7 } do
           if select(2, core.along(x, at, q, 1, ns.zeros(sys.n))):norm() > 0 then
-            fail("lagrangian: %s depends on the time; a constraint may, a position may not (dae and embedded take "
-              .. "it)", x.name)
+            fail("lagrangian: %s depends on the time: only constraints may (dae and embedded take such "
+              .. "positions)", x.name)
           end
         end
       end
@@ -455,8 +455,8 @@ return function(ns, System, core)
       if there then return there end
       least = math.min(least, left)
     end
-    fail("t=%g: the independent coordinates (%s) lead no further: no dependent ones fulfil the constraints near "
-      .. "those before%s", t, table.concat(self.independent, ", "),
+    fail("t=%g: the independent coordinates (%s) go too far: no dependent ones near the last ones fulfil the "
+      .. "constraints%s", t, table.concat(self.independent, ", "),
       least < math.huge and format(" (the least residual found is %.3g)", least) or "")
   end
 

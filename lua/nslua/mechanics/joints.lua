@@ -197,7 +197,7 @@ return function(ns, System, core)
   end
 
   function System:ball(one, p1, other, p2, o)
-    if self.dimension ~= 3 then fail "ball: the system is in the plane, where a pin does this" end
+    if self.dimension ~= 3 then fail "ball: the system is in the plane: use pin" end
     one, other = two_bodies(self, one, other, "ball")
     return add_constraint(self, "ball", take_last(o, "ball", "").name, coincide(one, p1, other, p2), 3)
   end

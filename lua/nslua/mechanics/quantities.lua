@@ -8,7 +8,7 @@ return function(ns, core)
 
   -- Calls a function of `motion` on a quantity. The name of the quantity is put before an error message.
   local function guarded(x, work, ...)
-    if x.busy then fail "it asks the system for what depends on its own value" end
+    if x.busy then fail "its function asks the system for a quantity that depends on the function itself" end
     x.busy = true
     local good, a, b, c = pcall(work, x.f, ...)
     x.busy = nil

@@ -5,7 +5,7 @@
 */
 const nslua = {};
 
-/* An element with attributes, classes by "class", text by "text", and children. */
+/* Makes an element with attributes and children; the attribute "class" sets its classes, "text" its text. */
 nslua.element = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -109,7 +109,7 @@ nslua.ticks = (low, high, count) => {
   return { values, step };
 };
 
-/* x as a label, told apart from its neighbours a step away. */
+/* x as a label, with enough digits to differ from the labels one step away. */
 nslua.label = (x, step) => {
   const size = Math.abs(x), digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
   let text;
@@ -121,7 +121,7 @@ nslua.label = (x, step) => {
   return text.replace(/-/g, "\u2212");
 };
 
-/* x as a value to be read: `digits` significant digits. */
+/* x as text with `digits` significant digits. */
 nslua.value = (x, digits = 5) => {
   if (!Number.isFinite(x)) return "\u2013";
   const size = Math.abs(x);
@@ -136,7 +136,7 @@ nslua.value = (x, digits = 5) => {
 
 /* ---- the page ---- */
 
-/* Called by the last line of a page with its kind. */
+/* The last line of a page calls this with the kind of the page. */
 nslua.start = (kind) => {
   const record = JSON.parse(document.getElementById("record").textContent);
   if (kind === "animation") nslua.page = new nslua.Player(document.body, record);

@@ -5,10 +5,10 @@ nslua.Painter = class {
   constructor(scene, world) {
     this.scene = scene;
     this.world = world;
-    this.view = null; /* { x, y, scale }: the world's point in the middle, and how much larger than all */
+    this.view = null; /* { x, y, scale }: the point of the world in the middle, and the zoom (1: the whole world) */
   }
 
-  /* The map of the world's rectangle into width x height, with room for axes. */
+  /* Sets the map from the rectangle of the world to width x height pixels, with space for axes. */
   fit(width, height) {
     const { bounds: [x0, x1, y0, y1], axes, equal, xlabel, ylabel } = this.world;
     const small = Math.min(width, height) < 420;
@@ -23,7 +23,7 @@ nslua.Painter = class {
     this.ox = left + w / 2 - this.sx * x;
     this.oy = top + h / 2 + this.sy * y;
     this.frame = { left, top, right: left + w, bottom: top + h };
-    this.unit = nslua.clamp(Math.sqrt(width * height) / 620, 0.72, 1.6); /* of line widths and letters */
+    this.unit = nslua.clamp(Math.sqrt(width * height) / 620, 0.72, 1.6); /* factor of line widths and letters */
   }
 
   x(x) { return this.ox + this.sx * x; }
@@ -116,7 +116,7 @@ nslua.Painter = class {
     if (op.dash) context.setLineDash([]);
   }
 
-  /* Fills, and strokes when there is a colour or no fill. */
+  /* Fills; draws the outline when there is a colour or no fill. */
   finish(op) {
     if (op.fill) {
       this.context.fillStyle = nslua.colour(op.fill);
@@ -213,7 +213,7 @@ nslua.Painter = class {
     context.fill();
   }
 
-  /* A zigzag between straight ends; its sides get steeper as it is pressed together. */
+  /* A zigzag between straight ends; its sides get steeper when it is compressed. */
   spring(op, n, slot) {
     const { context } = this, coils = Math.round(op.coils ?? 8), width = (op.size ?? 16) * this.unit / 2;
     const x0 = this.x(n[slot]), y0 = this.y(n[slot + 1]), x1 = this.x(n[slot + 2]), y1 = this.y(n[slot + 3]);
@@ -250,7 +250,7 @@ nslua.Painter = class {
     this.stroke(op);
   }
 
-  /* The path of a point up to now; with `seconds`, its last part, fading. */
+  /* The path of a point up to now; with `seconds`, only its last part, which fades. */
   trace(op, n, slot, count, index) {
     const path = this.scene.traces.get(index), { times } = this.scene;
     if (!path || this.k < 0) return;

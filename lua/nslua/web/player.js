@@ -71,7 +71,7 @@ nslua.Player = class {
     return menu;
   }
 
-  /* With equal scales, a stage no higher than the world needs, so that the controls are near. */
+  /* With equal scales, limits the height of the stage to that of the world, so that the controls are near. */
   shapeStage() {
     const { bounds: [x0, x1, y0, y1], equal, axes } = this.record.world, width = this.stage.clientWidth;
     const room = equal ? Math.max(width * (y1 - y0) / (x1 - x0) + (axes ? 60 : 0), 180) : 1.4 * width;
@@ -80,7 +80,7 @@ nslua.Player = class {
 
   /* ---- the clock ---- */
 
-  /* Where time stands, in words. */
+  /* The present time as text. */
   words() {
     const { record, scene } = this, { k } = scene.locate(this.time);
     if (record.parameter) return `${record.parameter} = ${record.values[k]}`;
@@ -107,7 +107,7 @@ nslua.Player = class {
     this.show();
   }
 
-  /* To the frame `count` frames from here. */
+  /* Goes to the frame that is `count` frames later. */
   step(count) {
     this.pause();
     const { times } = this.scene, { k, share } = this.scene.locate(this.time);
@@ -139,7 +139,7 @@ nslua.Player = class {
     this.playButton.firstChild.firstChild.setAttribute("d", this.playing ? nslua.icons.pause : nslua.icons.play);
   }
 
-  /* One picture of the screen: time goes on by what has passed, times the speed. */
+  /* Draws one picture: the time has advanced by the time that has passed, times the speed. */
   tick(now) {
     if (!this.playing) return;
     const passed = this.last === undefined ? 0 : Math.min((now - this.last) / 1000, 1);
@@ -149,11 +149,11 @@ nslua.Player = class {
     if (t >= last && this.loop && last > this.start) t = this.start + (t - last) % (last - this.start);
     else if (t >= last) this.pause();
     this.seek(t);
-    if (this.playing) this.time = t; /* beyond the end, too, while the last frame stands */
+    if (this.playing) this.time = t; /* also beyond the end, while the last frame is shown */
     requestAnimationFrame((next) => this.tick(next));
   }
 
-  /* How long the last frame stands before the loop: as long as the one before it. */
+  /* How long the last frame is shown before the loop starts again: as long as the frame before it. */
   hold() {
     const { times, count } = this.scene;
     return count > 1 ? times[count - 1] - times[count - 2] : 0;

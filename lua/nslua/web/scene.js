@@ -20,7 +20,7 @@ nslua.Scene = class {
     this.there = new Float64Array(size);
   }
 
-  /* The operations with the slots where their numbers begin, and what must not be taken between frames. */
+  /* The operations with the slots where their numbers begin, and the slots whose numbers must not be interpolated. */
   readShape({ ops, size, at, varies }) {
     const parts = [], angles = [], fixed = [];
     for (let i = 0, slot = 0; i < ops.length; slot += ops[i + 1], i += 2) {
@@ -35,7 +35,7 @@ nslua.Scene = class {
 
   shapeOf(frame) { return this.shapes[this.frames[2 * frame]]; }
 
-  /* All numbers of a frame into `into`. */
+  /* Writes all numbers of a frame to `into`. */
   expand(frame, into) {
     const shape = this.shapeOf(frame);
     let at = this.frames[2 * frame + 1];
@@ -77,7 +77,7 @@ nslua.Scene = class {
     return { k, share };
   }
 
-  /* The numbers of frame k (from 0; -1: the background), moved on by `share` towards the next: { shape, numbers }. */
+  /* { shape, numbers } of frame k (from 0; -1: the background), interpolated by `share` towards the next frame. */
   at(k, share) {
     const numbers = this.here, shape = this.expand(k + 1, numbers);
     const more = this.interpolate && share > 0 && k >= 0 && k + 1 < this.count && this.shapeOf(k + 2) === shape;
@@ -86,7 +86,7 @@ nslua.Scene = class {
     this.expand(k + 2, next);
     for (const slot of shape.fixed) next[slot] = numbers[slot];
     for (const slot of shape.angles) {
-      const turn = next[slot] - numbers[slot]; /* the short way round */
+      const turn = next[slot] - numbers[slot]; /* an angle turns in the shorter direction */
       next[slot] = numbers[slot] + turn - 2 * Math.PI * Math.round(turn / (2 * Math.PI));
     }
     for (let i = 0; i < shape.size; i++) numbers[i] += share * (next[i] - numbers[i]);

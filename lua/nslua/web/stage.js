@@ -29,7 +29,7 @@ nslua.Stage = class {
     canvas.addEventListener("click", () => { if (!this.moved) this.onClick(); });
   }
 
-  /* Where an event is on the canvas, in CSS pixels. */
+  /* The place of an event on the canvas, in CSS pixels. */
   point(event) {
     const { left, top } = this.canvas.getBoundingClientRect();
     return [event.clientX - left, event.clientY - top];
@@ -43,13 +43,13 @@ nslua.Stage = class {
 
   /* ---- the view ---- */
 
-  /* The view at `factor` times the scale, the world under the point staying there. */
+  /* Zooms by `factor`; the point of the world under the given point stays there. */
   zoom(point, factor) {
     const { painter } = this, scale = nslua.clamp((painter.view?.scale ?? 1) * factor, 1, 1e4);
     this.setView(point, painter.world_of(...point), scale);
   }
 
-  /* A scale, and a point of the canvas with what of the world is to be there. */
+  /* Sets the scale, and moves the view so that a point of the world is at a point of the canvas. */
   setView([px, py], [x, y], scale) {
     const { painter } = this, { frame, view } = painter, change = scale / (view?.scale ?? 1);
     if (scale <= 1) return this.showAll();
@@ -92,7 +92,7 @@ nslua.Stage = class {
     this.tell(event);
   }
 
-  /* One of two fingers went from `before` to `now`: the world between them goes along. */
+  /* One of two fingers moved from `before` to `now`: the world moves and zooms with the fingers. */
   pinch(other, before, now) {
     const middle = (a) => [(a[0] + other[0]) / 2, (a[1] + other[1]) / 2];
     const apart = (a) => Math.hypot(a[0] - other[0], a[1] - other[1]), old = apart(before), scale = this.painter.view?.scale ?? 1;

@@ -180,7 +180,7 @@ nslua.TimePlot = class {
     }
   }
 
-  /* More samples than the screen shows: of each column of pixels the first, the least, the largest and the last. */
+  /* Where there are more samples than pixels, draws of each column of pixels the first, least, largest and last sample. */
   dense(context, { t, y: values }, x, y, from, to) {
     let column = null, first, low, high, last, pen = false;
     const flush = () => {
@@ -338,7 +338,7 @@ nslua.TimePlot = class {
     if (this.mode !== "seek" && this.mode !== "pinch") this.setCursor(t);
   }
 
-  /* One of two fingers went from `before` to where the event is: the times under both stay under them. */
+  /* One of two fingers moved from `before` to the event: the times under both fingers stay under them. */
   pinch(panel, event, before) {
     const other = [...this.pointers].find(([id]) => id !== event.pointerId);
     if (!other) return;

@@ -74,7 +74,7 @@ describe("a run", function()
     assert.is_nil(run.foo)
     assert.equal("column: there is none called 'foo' (known: t, x1, x2, lambda1, y1, newton_iterations)",
       message(run.column, run, "foo"))
-    assert.equal("columns: x1: a record cannot be assigned to", message(function() run.x1 = 3 end))
+    assert.equal("columns: x1: what has been loaded cannot be changed", message(function() run.x1 = 3 end))
     assert.is_true(run:column(2) == run.x1)
   end)
 end)
@@ -205,7 +205,7 @@ describe("load", function()
     local function refused(expected, ...) assert.equal(expected, message(ns.load, ...)) end
     refused([[load: separator: expected ",", ";" or "\t", got ":"]], "a.csv", { separator = ":" })
     refused([[load: decimal: expected "." or ",", got 3]], "a.csv", { decimal = 3 })
-    refused([[load: decimal: a comma stands between the cells already (separator = ",")]], "a.csv",
+    refused([[load: decimal: a comma cannot stand both between cells and in numbers: give another separator]], "a.csv",
       { separator = ",", decimal = "," })
     refused("load: unknown option 'sep' of a .csv file (known: separator, decimal)", "a.csv", { sep = ";" })
     refused("load: unknown option 'separator' of a .npz file (known: limit)", "a.npz", { separator = ";" })

@@ -163,7 +163,7 @@ describe("a canvas", function()
 
   it("takes nothing outside of its frames", function()
     local paper = recorded(function() end)
-    assert.equal("line: a canvas takes nothing outside of draw", select(2, pcall(paper.line, paper, 0, 0, 1, 1)))
+    assert.equal("line: a canvas can be drawn on only inside draw", select(2, pcall(paper.line, paper, 0, 0, 1, 1)))
   end)
 
   it("refuses what can not be drawn, by name", function()

@@ -117,8 +117,8 @@ describe("ns.mechanics: lagrangian", function()
   it("refuses positions that move with the time, not constraints #once", function()
     local sys = ns.mechanics.system { coordinates = 1 }
     sys:particle { name = "cart", mass = 1, position = function(t, q) return { q[1] + sin(t), 0 } end }
-    fails("mechanics: lagrangian: particle 'cart' position depends on the time; a constraint may, a position may not (dae "
-      .. "and embedded take it)", sys.lagrangian, sys, { q0 = { 0 } })
+    fails("mechanics: lagrangian: particle 'cart' position depends on the time: only constraints may (dae "
+      .. "and embedded take such positions)", sys.lagrangian, sys, { q0 = { 0 } })
     local driven, body = link()
     driven:constraint { f = function(t, q) return q[3] - 2 * t end }
     assert.truthy(body)
@@ -537,8 +537,8 @@ describe("ns.mechanics: embedded", function()
       sys.embedded, sys, { q0 = start, independent = { 1 } }) -- x is largest there
     local ode = sys:embedded { q0 = { 0, 0.5, math.pi / 2 }, independent = { 1 } }
     assert.equal("mechanics.embedded: coordinates 1 of 3 independent", tostring(ode))
-    fails("mechanics: t=0: the independent coordinates (1) lead no further: no dependent ones fulfil the constraints near " ..
-      "those before", ode.f, 0, { 0.7, 0 })
+    fails("mechanics: t=0: the independent coordinates (1) go too far: no dependent ones near the last ones fulfil the " ..
+      "constraints", ode.f, 0, { 0.7, 0 })
     near({ 0, 1.5 * g * 0 }, ode.f(0, { 0, 0 }), 1e-12) -- and goes on
     fails("mechanics: embedded: independent: expected a list of 1 coordinates (3 less 2 equations), got one of 2", sys.embedded,
       sys, { q0 = start, independent = { 1, 3 } })
@@ -552,9 +552,9 @@ describe("ns.mechanics: embedded", function()
     for _, form in ipairs { "embedded", "dae", "lagrangian" } do
       local sys = link()
       sys[form](sys, { q0 = start })
-      fails("mechanics: body 'late': it comes too late: " .. form .. " has made equations of the system", sys.free_body, sys,
+      fails("mechanics: body 'late': too late: " .. form .. " has already made equations of the system", sys.free_body, sys,
         { name = "late", mass = 1, inertia = 1 })
-      fails("mechanics: constraint 'late': it comes too late: " .. form .. " has made equations of the system", sys.constraint,
+      fails("mechanics: constraint 'late': too late: " .. form .. " has already made equations of the system", sys.constraint,
         sys, { name = "late", f = function(_, q) return q[3] end })
       sys[form](sys, { q0 = start }) -- and goes on
     end

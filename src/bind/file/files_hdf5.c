@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bind/file/files.h"
+#include "bind/lua/optional_module.h"
 #include "bind/lua/sigint.h"
 #include "bind/array/matrix.h"
 #include "bind/lua/object.h"
@@ -20,40 +21,11 @@ bool nsl_is_hdf5(const char *path) {
 
 /* ---- the module ---- */
 
-/* Whether package.searchpath finds nslua.hdf5. */
-static bool h5_files_is_there(lua_State *L) {
-  int top = lua_gettop(L);
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  lua_getfield(L, -1, "package");
-  lua_getfield(L, -1, "searchpath");
-  lua_pushliteral(L, "nslua.hdf5");
-  lua_getfield(L, -3, "cpath");
-  lua_call(L, 2, 1);
-  bool found = !lua_isnil(L, -1);
-  lua_settop(L, top);
-  return found;
-}
-
-/* Pushes what require "nslua.hdf5" gives. */
-static void push_module(lua_State *L, const char *who, const char *path) {
-  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
-  if (lua_getfield(L, -1, "nslua.hdf5") == LUA_TTABLE) return;
-  if (!h5_files_is_there(L))
-    luaL_error(L,
-               "%s: '%s': .h5 files are read and written by the module nslua.hdf5, which is not here: it is built when the "
-               "headers "
-               "of HDF5 are there (Debian: apt-get install libhdf5-dev, then make and make install); .npz holds the same",
-               who, path);
-  lua_getfield(L, -2, "_G");
-  lua_getfield(L, -1, "require");
-  lua_pushliteral(L, "nslua.hdf5");
-  if (lua_pcall(L, 1, 1, 0) != LUA_OK) luaL_error(L, "%s: '%s': %s", who, path, luaL_tolstring(L, -1, NULL));
-}
-
 const NsHdf5 *nsl_hdf5(lua_State *L, const char *who, const char *path) {
+  static const NslOptional module = {"nslua.hdf5", ": .h5 files are read and written by the module", "HDF5", "libhdf5-dev"};
   int top = lua_gettop(L);
-  nsl_need_stack(L, 8);
-  push_module(L, who, path);
+  nsl_need_stack(L, 10);
+  nsl_push_optional(L, &module, who, lua_pushfstring(L, "'%s'", path), ".npz holds the same");
   lua_getfield(L, -1, "functions");
   const NsHdf5 *hdf5 = lua_touserdata(L, -1);
   if (!hdf5) luaL_error(L, "%s: '%s': nslua.hdf5 is another module", who, path);

@@ -5,30 +5,21 @@
 #include "bind/internal/internal.h"
 
 #include <math.h>
-#include <time.h>
 
-#include "base/arena.h"
 #include "base/memory.h"
 #include "bind/numerics/answer.h"
 #include "solvers/box/box_solver.h"
+#include "solvers/chain.h"
 
-/* A box problem read from Lua: one userdata owns the arena and the solver, so that any error frees them. */
-typedef struct BoxCall {
-  NslHead head;
-  NsArena arena;
+/* A box problem read from Lua, in the arena of its call. */
+typedef struct BoxParts {
   NsBox *box;
   double *M, *q, *lower, *upper, *guess, *z, *w;
   int n;
-} BoxCall;
+} BoxParts;
 
-static const NslType box_call_type = {.name = "nslua.internal.box"};
-
-static int box_call_gc(lua_State *L) {
-  BoxCall *call = lua_touserdata(L, 1);
-  ns_box_free(call->box);
-  ns_arena_release(&call->arena);
-  call->box = NULL;
-  return 0;
+static void spec_box_free(void *box) {
+  ns_box_free(box);
 }
 
 /* Reads the n numbers of the table on top of the stack, stride apart, and pops it. */
@@ -45,7 +36,7 @@ static void spec_box_read_numbers(lua_State *L, const char *what, int n, int str
   lua_pop(L, 1);
 }
 
-static void spec_box_read_matrix(lua_State *L, BoxCall *call) {
+static void spec_box_read_matrix(lua_State *L, BoxParts *call) {
   lua_getfield(L, 1, "M");
   if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != call->n)
     luaL_error(L, "box: M: expected a table of %d rows, got %s", call->n, nsl_describe(L, -1));
@@ -64,15 +55,17 @@ static bool read_field(lua_State *L, const char *name, int n, double missing, do
   return false;
 }
 
-static BoxCall *spec_box_new_call(lua_State *L) {
-  BoxCall *call = nsl_new(L, &box_call_type, sizeof *call, 0);
+static BoxParts *spec_box_new_call(lua_State *L) {
+  NslCall *own = nsl_new_call(L, "box", 0);
+  BoxParts *call = nsl_call_take(L, own, 1, sizeof *call);
   lua_getfield(L, 1, "q");
   int n = call->n = (int)lua_rawlen(L, -1);
   lua_pop(L, 1);
   double **vectors[] = {&call->q, &call->lower, &call->upper, &call->guess, &call->z, &call->w};
-  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&call->arena, n);
-  call->M = ns_arena_matrix(&call->arena, n, n);
-  if (call->arena.failed || ns_box_new(&call->box, n) != NS_OK) luaL_error(L, "not enough memory");
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = nsl_call_numbers(L, own, n);
+  call->M = nsl_call_take(L, own, (size_t)n * (size_t)n, sizeof *call->M);
+  if (ns_box_new(&call->box, n) != NS_OK) luaL_error(L, "not enough memory");
+  nsl_call_owns(own, call->box, spec_box_free);
   return call;
 }
 
@@ -108,16 +101,10 @@ static void spec_box_push_info(lua_State *L, const NsSolverInfo *info) {
   lua_pushboolean(L, info->warm), lua_setfield(L, -2, "warm");
 }
 
-static double spec_box_now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static int spec_box_box(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
-  BoxCall *call = spec_box_new_call(L);
+  BoxParts *call = spec_box_new_call(L);
   int n = call->n;
   spec_box_read_matrix(L, call);
   read_field(L, "q", n, 0, call->q);
@@ -131,10 +118,10 @@ static int spec_box_box(lua_State *L) {
   NsSolverInfo info = {0};
   for (int i = 0; i < n; i++) call->z[i] = call->w[i] = NAN;
   uint64_t allocations = ns_alloc_count();
-  double start = spec_box_now();
+  double start = ns_search_now();
   for (lua_Integer k = 0; k < repeats; k++)
     ns_box_solve(call->box, &problem, guessed ? call->guess : NULL, call->z, call->w, &info);
-  double seconds = (spec_box_now() - start) / (double)repeats;
+  double seconds = (ns_search_now() - start) / (double)repeats;
   allocations = ns_alloc_count() - allocations;
   lua_newtable(L);
   spec_box_push_numbers(L, call->z, n, "z");
@@ -147,8 +134,6 @@ static int spec_box_box(lua_State *L) {
 }
 
 void nsl_internal_box(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", box_call_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"box", spec_box_box}, {NULL, NULL}};
-  nsl_register_type(L, &box_call_type, meta, NULL);
   luaL_setfuncs(L, functions, 0);
 }

@@ -9,6 +9,7 @@
 
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
+#include "bind/numerics/answer.h"
 #include "linalg/block.h"
 #include "solvers/box/active.h"
 #include "solvers/balance.h"
@@ -21,10 +22,9 @@
 #include "solvers/scale.h"
 #include "solvers/box/sparse_path.h"
 
-/* Owns what one call allocates, so that any error frees it. */
-typedef struct Call {
-  NslHead head;
-  NsArena arena;
+/* What one call makes, in its arena. */
+typedef struct SolverParts {
+  NslCall *call;
   NsActive *active;
   NsBlock *block;
   NsSparse *sparse, *other;
@@ -32,31 +32,29 @@ typedef struct Call {
   NsMcpJacobian jacobian;
   NsSparsePath *path;
   NsLu *lu;
-} Call;
+} SolverParts;
 
-static const NslType call_type = {.name = "nslua.internal.solvers"};
-
-static int spec_solvers_call_gc(lua_State *L) {
-  Call *c = lua_touserdata(L, 1);
+static void spec_solvers_free(void *object) {
+  SolverParts *c = object;
   ns_active_free(c->active);
   ns_block_free(c->block);
   ns_sparse_map_free(c->map);
   ns_mcp_jacobian_release(&c->jacobian);
   ns_sparse_path_free(c->path);
-  c->path = NULL;
   ns_sparse_free(c->sparse);
   ns_sparse_free(c->other);
   ns_lu_free(c->lu);
-  ns_arena_release(&c->arena);
-  c->active = NULL, c->block = NULL, c->map = NULL, c->sparse = c->other = NULL, c->lu = NULL;
-  return 0;
 }
 
-static Call *spec_solvers_new_call(lua_State *L) {
+static SolverParts *spec_solvers_new_call(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   lua_settop(L, 1);
   luaL_checkstack(L, 60, NULL);
-  return nsl_new(L, &call_type, sizeof(Call), 0);
+  NslCall *call = nsl_new_call(L, "solvers", 0);
+  SolverParts *c = nsl_call_take(L, call, 1, sizeof *c);
+  c->call = call;
+  nsl_call_owns(call, c, spec_solvers_free);
+  return c;
 }
 
 static void spec_solvers_check(lua_State *L, NsStatus status) {
@@ -77,8 +75,8 @@ static NslMatrix *matrix_field(lua_State *L, const char *name) {
   return nsl_push_matrix_copy(L, nsl_to_matrix(L, -1, -1, -1, "internal", name));
 }
 
-static int *int_field(lua_State *L, Call *c, const char *name, int n) {
-  int *to = ns_arena_ints(&c->arena, n);
+static int *int_field(lua_State *L, SolverParts *c, const char *name, int n) {
+  int *to = ns_arena_ints(&c->call->arena, n);
   if (!to) luaL_error(L, "not enough memory");
   lua_getfield(L, 1, name);
   for (int i = 0; i < n; i++) {
@@ -142,12 +140,12 @@ static NsBoxProblem box_fields(lua_State *L) {
 }
 
 static int spec_solvers_scale(lua_State *L) {
-  Call *c = spec_solvers_new_call(L);
+  SolverParts *c = spec_solvers_new_call(L);
   NsBoxScaled s;
   NsBoxProblem p = box_fields(L);
   double *point = spec_solvers_vector_field(L, "point", p.n, 0), *z = spec_solvers_room(L, p.n);
-  ns_box_scaled_take(&s, &c->arena, p.n);
-  if (c->arena.failed) return luaL_error(L, "not enough memory");
+  ns_box_scaled_take(&s, &c->call->arena, p.n);
+  if (c->call->arena.failed) return luaL_error(L, "not enough memory");
   ns_box_scale(&s, &p);
   ns_box_unscale(&s, &p, point, z);
   lua_newtable(L);
@@ -165,15 +163,15 @@ static int spec_solvers_scale(lua_State *L) {
 
 /* balance{M, sparse}: the exponents, the trees, and for a dense M the balanced matrix and whether all of it is exact. */
 static int balance_of(lua_State *L) {
-  Call *c = spec_solvers_new_call(L);
+  SolverParts *c = spec_solvers_new_call(L);
   NsBalance b;
   NslMatrix *M = matrix_field(L, "M");
   int n = M->rows;
   bool sparse = spec_solvers_flag(L, "sparse"), fits = true;
-  ns_balance_take(&b, &c->arena, n);
-  int *work = ns_arena_ints(&c->arena, (ptrdiff_t)n * n);
+  ns_balance_take(&b, &c->call->arena, n);
+  int *work = ns_arena_ints(&c->call->arena, (ptrdiff_t)n * n);
   double *power = spec_solvers_room(L, n), *to = nsl_push_matrix(L, n, n, NULL)->data;
-  if (c->arena.failed) return luaL_error(L, "not enough memory");
+  if (c->call->arena.failed) return luaL_error(L, "not enough memory");
   if (sparse) spec_solvers_check(L, ns_sparse_from_dense(&c->sparse, n, n, M->data, n > 0 ? n : 1));
   if (sparse) ns_balance_sparse(&b, c->sparse);
   else fits = ns_balance_dense(&b, M->data, n > 0 ? n : 1, n, work);
@@ -190,7 +188,7 @@ static int balance_of(lua_State *L) {
 
 /* components{M, index} or {n, i, j}: of each node its component, from 1; nodes from 1. */
 static int components(lua_State *L) {
-  Call *c = spec_solvers_new_call(L);
+  SolverParts *c = spec_solvers_new_call(L);
   NsComponents parts;
   lua_getfield(L, 1, "M");
   bool dense = !lua_isnil(L, -1);
@@ -198,8 +196,8 @@ static int components(lua_State *L) {
   lua_getfield(L, 1, dense ? "index" : "i");
   int count = (int)luaL_len(L, -1), n = dense ? count : (int)spec_solvers_number_field(L, "n", 0);
   int *i = int_field(L, c, dense ? "index" : "i", count), *j = dense ? NULL : int_field(L, c, "j", count);
-  ns_components_take(&parts, &c->arena, n);
-  if (c->arena.failed) return luaL_error(L, "not enough memory");
+  ns_components_take(&parts, &c->call->arena, n);
+  if (c->call->arena.failed) return luaL_error(L, "not enough memory");
   if (dense) {
     for (int k = 0; k < count; k++) i[k]--;
     ns_components_dense(&parts, M->data, M->rows > 0 ? M->rows : 1, n, i);
@@ -227,13 +225,13 @@ static void set_places(lua_State *L, const char *name, int n, const signed char 
 
 /* active{M, q, lower, upper, set | point, tolerance, growth, single}: one try, and the repair after NS_ENOCONV. */
 static int active(lua_State *L) {
-  Call *c = spec_solvers_new_call(L);
+  SolverParts *c = spec_solvers_new_call(L);
   NsBoxProblem p = box_fields(L);
   double backward, *z = spec_solvers_room(L, p.n), *w = spec_solvers_room(L, p.n),
                    *point = spec_solvers_vector_field(L, "point", p.n, 0);
   double tolerance = spec_solvers_number_field(L, "tolerance", 1e-13), growth = spec_solvers_number_field(L, "growth", 1e10);
   bool single = spec_solvers_flag(L, "single");
-  signed char *set = ns_arena_take(&c->arena, (size_t)p.n, 1);
+  signed char *set = ns_arena_take(&c->call->arena, (size_t)p.n, 1);
   if (!set) return luaL_error(L, "not enough memory");
   ns_active_of_point(&p, point, set);
   if (lua_getfield(L, 1, "set") != LUA_TNIL) {
@@ -259,7 +257,7 @@ static int active(lua_State *L) {
 
 /* minor_sign{M, index}: of the minor of those rows and columns, from 1; and by elimination alone. */
 static int minor_sign(lua_State *L) {
-  Call *c = spec_solvers_new_call(L);
+  SolverParts *c = spec_solvers_new_call(L);
   NslMatrix *M = matrix_field(L, "M");
   lua_getfield(L, 1, "index");
   int count = (int)luaL_len(L, -1), n = M->rows;
@@ -304,7 +302,7 @@ static NslMatrix *square_field(lua_State *L, const char *name) {
 
 /* mcp_jacobian{J, sparse, x, a, b, rhs, next}: J dense or sparse; next: other values, taken first. */
 static int mcp_jacobian(lua_State *L) {
-  Call *c = spec_solvers_new_call(L);
+  SolverParts *c = spec_solvers_new_call(L);
   NslMatrix *J = square_field(L, "J"), *next = NULL;
   int n = J->rows, ld = n > 0 ? n : 1;
   bool sparse = spec_solvers_flag(L, "sparse");
@@ -315,7 +313,7 @@ static int mcp_jacobian(lua_State *L) {
          *largest = spec_solvers_room(L, n);
   double *transposed = spec_solvers_room(L, n);
   NsMcpJacobian *jac = &c->jacobian;
-  spec_solvers_check(L, ns_mcp_jacobian_init(jac, &c->arena, n, sparse));
+  spec_solvers_check(L, ns_mcp_jacobian_init(jac, &c->call->arena, n, sparse));
   if (sparse) {
     if (next) {
       spec_solvers_check(L, ns_sparse_from_dense(&c->other, next->rows, next->cols, next->data, next->rows));
@@ -342,7 +340,7 @@ static int mcp_jacobian(lua_State *L) {
 
 /* box_map{M, sparse, x, d, e, b}: the products, and the solution of (diag(d) + diag(e) M) x = b. */
 static int box_map(lua_State *L) {
-  Call *c = spec_solvers_new_call(L);
+  SolverParts *c = spec_solvers_new_call(L);
   NsBoxMap map = {0};
   NslMatrix *M = square_field(L, "M");
   int n = M->rows, order = n + 2;
@@ -373,7 +371,7 @@ static int box_map(lua_State *L) {
 
 /* sparse_path{M, q, lower, upper, z, w, rho, inside, max_pivots}: the solution and the pivots. M with its whole diagonal. */
 static int sparse_path(lua_State *L) {
-  Call *c = spec_solvers_new_call(L);
+  SolverParts *c = spec_solvers_new_call(L);
   NslMatrix *M = square_field(L, "M");
   int n = M->rows, pivots = 0;
   double *q = spec_solvers_vector_field(L, "q", n, 0), *lower = spec_solvers_vector_field(L, "lower", n, 0);
@@ -398,7 +396,7 @@ static int sparse_path(lua_State *L) {
   return 1;
 }
 
-static NsStatus spec_solvers_read_block(lua_State *L, Call *c, int dim) {
+static NsStatus spec_solvers_read_block(lua_State *L, SolverParts *c, int dim) {
   if (lua_getfield(L, 1, "i") == LUA_TNIL) {
     NslMatrix *M = square_field(L, "M");
     int n = M->rows;
@@ -414,7 +412,7 @@ static NsStatus spec_solvers_read_block(lua_State *L, Call *c, int dim) {
 
 /* block{dim, M, sparse | n, i, j, v; x, q, tolerance}: indices from 1. */
 static int spec_solvers_block(lua_State *L) {
-  Call *c = spec_solvers_new_call(L);
+  SolverParts *c = spec_solvers_new_call(L);
   int dim = (int)spec_solvers_number_field(L, "dim", 1);
   NsStatus status = spec_solvers_read_block(L, c, dim);
   if (status) {
@@ -446,13 +444,11 @@ static int spec_solvers_block(lua_State *L) {
 }
 
 void nsl_internal_solvers(lua_State *L) {
-  static const luaL_Reg meta[] = {{"__gc", spec_solvers_call_gc}, {NULL, NULL}};
   static const luaL_Reg functions[] = {{"scale", spec_solvers_scale}, {"balance", balance_of},
                                        {"components", components},    {"active", active},
                                        {"minor_sign", minor_sign},    {"fischer", spec_solvers_fischer},
                                        {"fischer_box", fischer_box},  {"mcp_jacobian", mcp_jacobian},
                                        {"box_map", box_map},          {"sparse_path", sparse_path},
                                        {"block", spec_solvers_block}, {NULL, NULL}};
-  nsl_register_type(L, &call_type, meta, NULL);
   luaL_setfuncs(L, functions, 0);
 }

@@ -1,15 +1,13 @@
 /*
 ** optional_module.c
-** Loading nslua.sundials where it is, and saying how to get it where it is not.
+** Loading an optional module where it is, and saying how to get it where it is not.
 */
 #include "bind/lua/optional_module.h"
 
 #include <lualib.h>
 
-static const char module[] = "nslua.sundials";
-
 /* Whether the module is loaded, or stands where modules in C are looked for. */
-static bool optional_is_there(lua_State *L) {
+static bool optional_is_there(lua_State *L, const char *module) {
   int top = lua_gettop(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   bool there = lua_getfield(L, -1, module) != LUA_TNIL;
@@ -25,15 +23,25 @@ static bool optional_is_there(lua_State *L) {
   return there;
 }
 
+void nsl_push_optional(lua_State *L, const NslOptional *module, const char *who, const char *what, const char *otherwise) {
+  if (!optional_is_there(L, module->name))
+    luaL_error(
+        L,
+        "%s: %s%s %s, which is not here: it is built when the headers of %s are there (Debian: apt-get install %s, then make "
+        "and make install); %s",
+        who, what, module->role, module->name, module->library, module->package, otherwise);
+  luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
+  lua_getfield(L, -1, LUA_GNAME);
+  lua_getfield(L, -1, "require");
+  lua_pushstring(L, module->name);
+  if (lua_pcall(L, 1, 1, 0) != LUA_OK) luaL_error(L, "%s: %s: %s", who, what, luaL_tolstring(L, -1, NULL));
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+}
+
 void nsl_push_sundials(lua_State *L, const char *who, const char *what, const char *otherwise) {
-  if (!optional_is_there(L))
-    luaL_error(L,
-               "%s: %s is in the module %s, which is not here: it is built when the headers of SUNDIALS 6 are there "
-               "(Debian: apt-get install libsundials-dev, then make and make install); %s",
-               who, what, module, otherwise);
-  lua_getglobal(L, "require");
-  lua_pushstring(L, module);
-  if (lua_pcall(L, 1, 1, 0) != LUA_OK) luaL_error(L, "%s: %s: %s", who, what, lua_tostring(L, -1));
+  static const NslOptional module = {"nslua.sundials", " is in the module", "SUNDIALS 6", "libsundials-dev"};
+  nsl_push_optional(L, &module, who, what, otherwise);
 }
 
 static int sundials(lua_State *L) {

@@ -96,22 +96,6 @@ int nsl_numerics_count(lua_State *L, const char *who, const char *name, int leas
   return (int)k;
 }
 
-int nsl_numerics_solver(lua_State *L, const char *who, const char *const *known) {
-  if (lua_getfield(L, 1, "solver") == LUA_TNIL) return lua_pop(L, 1), 0;
-  if (lua_type(L, -1) != LUA_TSTRING) nsl_bad(L, who, "solver", "a name", -1);
-  const char *name = lua_tostring(L, -1);
-  for (int k = 0; known[k]; k++)
-    if (strcmp(name, known[k]) == 0) return lua_pop(L, 1), k;
-  luaL_Buffer text;
-  luaL_buffinit(L, &text);
-  for (int k = 0; known[k]; k++) {
-    if (k > 0) luaL_addstring(&text, ", ");
-    luaL_addstring(&text, known[k]);
-  }
-  luaL_pushresult(&text);
-  return luaL_error(L, "%s: unknown solver '%s' (known: %s)", who, name, lua_tostring(L, -1));
-}
-
 const NsMethod *nsl_method_named(const NsMethod *const *list, unsigned takes, const char *name, const char **asked) {
   const NsMethod *method;
   int k = 0;
@@ -262,8 +246,4 @@ void nsl_set_result(lua_State *L) {
 void nsl_open_answer(lua_State *L) {
   luaL_newmetatable(L, result_type); /* its __tostring is written in Lua */
   lua_setfield(L, -2, "result_fields_meta");
-}
-
-double nsl_numerics_now(void) {
-  return ns_search_now();
 }

@@ -57,9 +57,6 @@ double nsl_numerics_number(lua_State *L, const char *who, const char *name, doub
 /* An integer from `least` on, or `missing`. */
 int nsl_numerics_count(lua_State *L, const char *who, const char *name, int least, int missing);
 
-/* The index of the option `solver` in the list `known` (ends with NULL); 0 when it is absent. */
-int nsl_numerics_solver(lua_State *L, const char *who, const char *const *known);
-
 /*
 ** The method that the option `solver` names, among those of `list` that take all of `takes` (solvers/method.h), and its name as it
 ** was given (static); NULL and "default" when it is absent.
@@ -100,21 +97,22 @@ void nsl_set_integer(lua_State *L, const char *name, lua_Integer x);
 void nsl_set_string(lua_State *L, const char *name, const char *text);
 void nsl_set_vector(lua_State *L, const char *name, int n, const double *x);
 
-/* The same as nsl_set_result, with success, status ("ok", "ray", "no solution", ...) and message; raises a status that is none of a solver. */
-void nsl_set_status(lua_State *L, NsStatus status, const char *who);
-
 /* Lets the table on top of the stack, a result, print its fields. */
 void nsl_set_result(lua_State *L);
 
+/*
+** nsl_set_result, and sets success, status ("ok", "ray", "no solution", ...) and message. Raises a status that no solver
+** returns.
+*/
+void nsl_set_status(lua_State *L, NsStatus status, const char *who);
+
 /* Puts result_fields_meta, the metatable of such results, into the module on top of the stack. */
 void nsl_open_answer(lua_State *L);
-
-/* Seconds of a steady clock. */
-double nsl_numerics_now(void);
 
 void nsl_open_numerics_contacts(lua_State *L);
 void nsl_open_numerics_mcp(lua_State *L);
 void nsl_open_numerics_cone(lua_State *L);
 void nsl_open_numerics_study(lua_State *L);
+void nsl_open_numerics_contacts(lua_State *L);
 
 #endif

@@ -467,36 +467,20 @@ static int dae_system(lua_State *L) {
   return 3;
 }
 
-/* What terms fills: f (n), and M, J (n x n) when they are wanted. */
-typedef struct Terms {
-  double t, *x, *f, *M, *J;
-} Terms;
-
-static NsStatus evaluate_terms(NsFirstOrderDs *ds, const Terms *at, NsError *err) {
-  int n = ds->base.n;
-  NsStatus status = ns_ds_update(&ds->base, at->t, err);
-  if (status == NS_OK) status = ns_first_order_f(ds, at->t, at->x, at->f, err);
-  if (status == NS_OK && at->J) status = ns_first_order_jacobian(ds, at->t, at->x, at->J, err);
-  if (ns_coef_given(&ds->M)) ns_coef_add_to(&ds->M, 1, at->M, n);
-  for (int i = 0; i < n && !ns_coef_given(&ds->M); i++) at->M[i + i * n] = 1;
-  return status;
-}
-
 /* terms(ds, t, x, jacobian): f(t, x) and M(t), and df/dx when `jacobian` is true. */
 static int dae_terms(lua_State *L) {
   NslDs *self = nsl_check_idle_ds(L, "dae");
   lua_settop(L, 4);
   int n = self->ds->n;
-  Terms at = {.t = luaL_checknumber(L, 2), .x = nsl_push_vector(L, n, NULL)->data};
-  bind_dae_read_vector(L, 3, n, "y", at.x);
-  at.f = nsl_push_vector(L, n, NULL)->data;
-  at.M = nsl_push_matrix(L, n, n, NULL)->data;
-  if (lua_toboolean(L, 4)) at.J = nsl_push_matrix(L, n, n, NULL)->data;
+  double t = luaL_checknumber(L, 2), *x = nsl_push_vector(L, n, NULL)->data;
+  bind_dae_read_vector(L, 3, n, "y", x);
+  double *f = nsl_push_vector(L, n, NULL)->data, *M = nsl_push_matrix(L, n, n, NULL)->data;
+  double *J = lua_toboolean(L, 4) ? nsl_push_matrix(L, n, n, NULL)->data : NULL;
   NsError err = {NS_OK, ""};
   NslEdge edge = nsl_enter(self->callee.host, L, NULL, self->callee.nsds);
-  NsStatus status = evaluate_terms((NsFirstOrderDs *)self->ds, &at, &err);
+  NsStatus status = ns_first_order_terms((NsFirstOrderDs *)self->ds, t, x, f, M, J, &err);
   nsl_leave(self->callee.host, edge);
-  return status == NS_OK ? 2 + (at.J != NULL) : nsl_raise_step(L, &err);
+  return status == NS_OK ? 2 + (J != NULL) : nsl_raise_step(L, &err);
 }
 
 void nsl_open_dae(lua_State *L) {

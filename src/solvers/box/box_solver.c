@@ -30,9 +30,7 @@ struct NsBox {
   NsBoxProblem reduced; /* the connected component in hand, without fixed variables and in balanced units */
   NsComponents parts;
   NsBalance balance;
-  int *unit_w, *unit_z; /* of that component: z' = 2^unit_z z, w' = 2^unit_w w */
-  int *most;            /* 2 n: the largest exponent of the data of a tree of the balance */
-  bool *bare;           /* 2 n: q and the bounds of the tree are all 0 */
+  NsUnits units; /* of that component */
   double *M, *q, *lower, *upper, *near;
   double *fresh;        /* n: w of an answer computed once more; work of the balance */
   int *keep;            /* the variables that are not settled by themselves, component after component */
@@ -50,10 +48,7 @@ static void box_take_vectors(NsBox *b, int n) {
   b->keep = ns_arena_ints(&b->arena, n);
   b->settled = ns_arena_take(&b->arena, (size_t)n, 1);
   b->known = ns_arena_take(&b->arena, (size_t)n, 1);
-  b->unit_w = ns_arena_ints(&b->arena, n);
-  b->unit_z = ns_arena_ints(&b->arena, n);
-  b->most = ns_arena_ints(&b->arena, 2 * (ptrdiff_t)n);
-  b->bare = ns_arena_take(&b->arena, 2 * (size_t)n, sizeof *b->bare);
+  ns_units_take(&b->units, &b->arena, n);
   ns_components_take(&b->parts, &b->arena, n);
   ns_balance_take(&b->balance, &b->arena, n);
 }
@@ -156,10 +151,12 @@ static int settle_alone(NsBox *b, const NsBoxProblem *p, const double *guess, do
   *solvable = true;
   for (int i = 0; i < p->n; i++) {
     double l = p->lower[i], u = p->upper[i];
-    bool alone = p->M[i + (size_t)i * (size_t)p->ldm] == 0 && l != u && stands_alone(p, i);
+    if (l != u && (p->M[i + (size_t)i * (size_t)p->ldm] != 0 || !stands_alone(p, i))) {
+      b->keep[kept++] = i;
+      continue;
+    }
     const NsOneVariable one = {0, p->q[i], l, u};
-    if (l != u && !alone) b->keep[kept++] = i;
-    else if (ns_one_variable(&one, guessed(guess, i), &z[i])) z[i] = ns_box_clamp(guessed(guess, i), l, u), *solvable = false;
+    if (ns_one_variable(&one, guessed(guess, i), &z[i])) z[i] = ns_box_clamp(guessed(guess, i), l, u), *solvable = false;
   }
   return kept;
 }
@@ -214,25 +211,12 @@ static const NsBoxProblem *cut_piece(NsBox *b, const NsBoxProblem *p, const BoxP
 static bool take_box_units(NsBox *b, const NsBoxProblem *p) {
   const NsBalance *balance = &b->balance;
   bool exact = ns_balance_dense(&b->balance, p->M, p->ldm, p->n, b->search.scaled.exponent);
-  for (int k = 0; k < 2 * p->n; k++) b->most[k] = NS_NO_EXPONENT;
-  for (int k = 0; k < p->n; k++) {
-    int *of_w = &b->most[balance->row_tree[k]], *of_z = &b->most[balance->col_tree[k]];
-    *of_w = ns_larger_exponent(*of_w, p->q[k], balance->row[k]);
-    *of_z = ns_larger_exponent(*of_z, p->lower[k], -balance->col[k]);
-    *of_z = ns_larger_exponent(*of_z, p->upper[k], -balance->col[k]);
-  }
-  for (int k = 0; k < 2 * p->n; k++) b->bare[k] = b->most[k] == NS_NO_EXPONENT;
-  for (int k = 0; k < p->n; k++) { /* where all data are 0 the guess says how large numbers are */
-    int tree = balance->col_tree[k];
-    if (b->bare[tree]) b->most[tree] = ns_larger_exponent(b->most[tree], b->near[k], -balance->col[k]);
-  }
-  for (int k = 0; k < p->n; k++) {
-    int of_w = b->most[balance->row_tree[k]], of_z = b->most[balance->col_tree[k]];
-    b->unit_w[k] = balance->row[k] - (of_w > NS_NO_EXPONENT ? of_w : 0);
-    b->unit_z[k] = -balance->col[k] - (of_z > NS_NO_EXPONENT ? of_z : 0);
-    exact = exact && ns_power_fits(p->q[k], b->unit_w[k]) && ns_power_fits(p->lower[k], b->unit_z[k]) &&
-            ns_power_fits(p->upper[k], b->unit_z[k]);
-  }
+  const NsUnitsData data = {balance->row, balance->col, balance->row_tree, balance->col_tree,
+                            p->q,         p->lower,     p->upper,          b->near};
+  ns_units_find(&b->units, &data, NULL, p->n);
+  for (int k = 0; k < p->n && exact; k++)
+    exact = ns_power_fits(p->q[k], b->units.w[k]) && ns_power_fits(p->lower[k], b->units.z[k]) &&
+            ns_power_fits(p->upper[k], b->units.z[k]);
   return exact;
 }
 
@@ -240,13 +224,13 @@ static bool take_box_units(NsBox *b, const NsBoxProblem *p) {
 static const NsBoxProblem *balanced(NsBox *b, const NsBoxProblem *p) {
   int n = p->n;
   if (!take_box_units(b, p))
-    for (int k = 0; k < n; k++) b->balance.row[k] = b->balance.col[k] = b->unit_w[k] = b->unit_z[k] = 0;
+    for (int k = 0; k < n; k++) b->balance.row[k] = b->balance.col[k] = b->units.w[k] = b->units.z[k] = 0;
   ns_balance_apply(&b->balance, p->M, p->ldm, n, b->fresh, b->M);
   for (int c = 0; c < n; c++) {
-    b->q[c] = ns_times_power(p->q[c], b->unit_w[c]);
-    b->lower[c] = ns_times_power(p->lower[c], b->unit_z[c]);
-    b->upper[c] = ns_times_power(p->upper[c], b->unit_z[c]);
-    b->near[c] = ns_times_power(b->near[c], b->unit_z[c]);
+    b->q[c] = ns_times_power(p->q[c], b->units.w[c]);
+    b->lower[c] = ns_times_power(p->lower[c], b->units.z[c]);
+    b->upper[c] = ns_times_power(p->upper[c], b->units.z[c]);
+    b->near[c] = ns_times_power(b->near[c], b->units.z[c]);
   }
   b->reduced = (NsBoxProblem){n, b->M, n > 0 ? n : 1, b->q, b->lower, b->upper, NS_FADED};
   return &b->reduced;
@@ -257,14 +241,14 @@ static double unscaled(const NsBox *b, const NsBoxProblem *p, const BoxPiece *pi
   int i = piece->index[k];
   if (x == b->lower[k]) return p->lower[i];
   if (x == b->upper[k]) return p->upper[i];
-  return ns_box_clamp(ns_times_power(x, -b->unit_z[k]), p->lower[i], p->upper[i]);
+  return ns_box_clamp(ns_times_power(x, -b->units.z[k]), p->lower[i], p->upper[i]);
 }
 
 /* The ray and the list of all solutions of the component in the units of the problem. */
 static void keep_studies(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, bool new_ray) {
   int n = piece->n;
   if (new_ray) memset(b->ray, 0, (size_t)p->n * sizeof *b->ray);
-  for (int k = 0; k < n && new_ray; k++) b->ray[piece->index[k]] = ns_times_power(b->search.ray[k], -b->unit_z[k]);
+  for (int k = 0; k < n && new_ray; k++) b->ray[piece->index[k]] = ns_times_power(b->search.ray[k], -b->units.z[k]);
   if (b->search.found == 0 || b->listed) return;
   b->listed = piece->index;
   b->kept = n;
@@ -279,18 +263,25 @@ static NsSolverInfo outcome_info(NsOutcome out, double backward) {
   return (NsSolverInfo){out.status, out.iterations, 0, 0, backward, out.warm, out.solver};
 }
 
-/* Writes the answer of a component, or for want of one the guess; balanced: it is in those units. */
-static void give_answer(const NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, bool balanced,
-                        double *z, double *w) {
+/* Writes the answer of a component that was solved in the units given. */
+static void give_answer(const NsDenseSearch *search, const BoxPiece *piece, double *z, double *w) {
+  size_t bytes = (size_t)piece->n * sizeof *z;
+  if (piece->whole) {
+    memcpy(z, search->best_z, bytes);
+    memcpy(w, search->best_w, bytes);
+    return;
+  }
+  for (int k = 0; k < piece->n; k++) z[piece->index[k]] = search->best_z[k], w[piece->index[k]] = search->best_w[k];
+}
+
+/* The same of one in balanced units; for want of an answer the guess. */
+static void give_balanced(const NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, double *z,
+                          double *w) {
+  bool any = b->search.box.base.least < INFINITY;
   for (int k = 0; k < piece->n; k++) {
     int i = piece->index[k];
-    if (b->search.box.base.least == INFINITY) {
-      z[i] = ns_box_clamp(guessed(guess, i), p->lower[i], p->upper[i]);
-      w[i] = NAN;
-      continue;
-    }
-    z[i] = balanced ? unscaled(b, p, piece, k, b->search.best_z[k]) : b->search.best_z[k];
-    w[i] = balanced ? ns_times_power(b->search.best_w[k], -b->unit_w[k]) : b->search.best_w[k];
+    z[i] = any ? unscaled(b, p, piece, k, b->search.best_z[k]) : ns_box_clamp(guessed(guess, i), p->lower[i], p->upper[i]);
+    w[i] = any ? ns_times_power(b->search.best_w[k], -b->units.w[k]) : NAN;
   }
 }
 
@@ -308,14 +299,14 @@ static NsSolverInfo solve_box_piece(NsBox *b, const NsBoxProblem *p, const BoxPi
   if (chain) {
     ns_dense_search_begin(search, own, b->near, own == &b->reduced);
     NsOutcome early = ns_chain_run(&b->given, base);
-    if (early.status == NS_OK) return give_answer(b, p, piece, guess, false, z, w), outcome_info(early, base->least);
+    if (early.status == NS_OK) return give_answer(search, piece, z, w), outcome_info(early, base->least);
   }
   search->has_ray = false;
   ns_dense_search_begin(search, balanced(b, own), b->near, true);
   NsOutcome out = chain ? ns_chain_run(&b->balanced, base) : ns_method_run(b->options.method, &b->methods, base);
   keep_studies(b, p, piece, search->has_ray);
   search->has_ray = search->has_ray || had_ray;
-  give_answer(b, p, piece, guess, true, z, w);
+  give_balanced(b, p, piece, guess, z, w);
   return outcome_info(out, base->least);
 }
 

@@ -28,9 +28,7 @@ struct NsSparseBox {
   int n;
   int *row, *col;           /* exponents of each row and variable, as they are balanced */
   int *row_tree, *col_tree; /* what balance.h says of them */
-  int *unit_w, *unit_z;     /* of a component: z' = 2^unit_z z, w' = 2^unit_w w */
-  int *most;                /* 2 n: the largest exponent of the data of a tree */
-  bool *bare;               /* 2 n: q and the bounds of a tree are all 0 */
+  NsUnits units;            /* of a component */
   double *diagonal, *largest;
   SparsePiece *piece; /* by components */
   int pieces;
@@ -44,10 +42,7 @@ static void take_piece_room(NsSparseBox *s) {
   s->col = ns_arena_ints(&s->arena, s->n);
   s->row_tree = ns_arena_ints(&s->arena, s->n);
   s->col_tree = ns_arena_ints(&s->arena, s->n);
-  s->most = ns_arena_ints(&s->arena, 2 * (ptrdiff_t)s->n);
-  s->bare = ns_arena_take(&s->arena, 2 * (size_t)s->n, sizeof *s->bare);
-  s->unit_w = ns_arena_ints(&s->arena, s->n);
-  s->unit_z = ns_arena_ints(&s->arena, s->n);
+  ns_units_take(&s->units, &s->arena, s->n);
   ns_components_take(&s->parts, &s->arena, s->n);
 }
 
@@ -180,41 +175,18 @@ static NsStatus check_vectors(const NsSparseBox *s, const Given *p) {
   return sum == 0 ? NS_OK : NS_ENAN;
 }
 
-/*
-** The units of a component's rows and variables: balanced, and so that the largest of q and the bounds is 1/2 .. 1; the
-** largest of the guess where these are all 0.
-*/
-static void take_sparse_units(NsSparseBox *s, const Given *p, const int *member, int size) {
-  for (int k = 0; k < 2 * size; k++) s->most[k] = NS_NO_EXPONENT;
-  for (int k = 0; k < size; k++) {
-    int i = member[k], *of_w = &s->most[s->row_tree[i]], *of_z = &s->most[s->col_tree[i]];
-    *of_w = ns_larger_exponent(*of_w, p->q[i], s->row[i]);
-    *of_z = ns_larger_exponent(*of_z, p->lower[i], -s->col[i]);
-    *of_z = ns_larger_exponent(*of_z, p->upper[i], -s->col[i]);
-  }
-  for (int k = 0; k < 2 * size; k++) s->bare[k] = s->most[k] == NS_NO_EXPONENT;
-  for (int k = 0; k < size && p->guess; k++) {
-    int i = member[k], tree = s->col_tree[i];
-    if (s->bare[tree]) s->most[tree] = ns_larger_exponent(s->most[tree], p->guess[i], -s->col[i]);
-  }
-  for (int k = 0; k < size; k++) {
-    int i = member[k], of_w = s->most[s->row_tree[i]], of_z = s->most[s->col_tree[i]];
-    s->unit_w[k] = s->row[i] - (of_w > NS_NO_EXPONENT ? of_w : 0);
-    s->unit_z[k] = -s->col[i] - (of_z > NS_NO_EXPONENT ? of_z : 0);
-  }
-}
-
 static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, double *z, double *w) {
   const int *member = s->parts.member + s->parts.start[c];
   int size = ns_components_size(&s->parts, c);
   NsSolverInfo info;
-  take_sparse_units(s, p, member, size);
+  const NsUnitsData data = {s->row, s->col, s->row_tree, s->col_tree, p->q, p->lower, p->upper, p->guess};
+  ns_units_find(&s->units, &data, member, size);
   for (int k = 0; k < size; k++) {
     int i = member[k];
-    s->q[k] = ldexp(p->q[i], s->unit_w[k]);
-    s->lower[k] = ldexp(p->lower[i], s->unit_z[k]);
-    s->upper[k] = ldexp(p->upper[i], s->unit_z[k]);
-    if (p->guess) s->guess[k] = ldexp(p->guess[i], s->unit_z[k]);
+    s->q[k] = ldexp(p->q[i], s->units.w[k]);
+    s->lower[k] = ldexp(p->lower[i], s->units.z[k]);
+    s->upper[k] = ldexp(p->upper[i], s->units.z[k]);
+    if (p->guess) s->guess[k] = ldexp(p->guess[i], s->units.z[k]);
   }
   *ns_sparse_chain_options(s->piece[c].chain) = s->options;
   ns_sparse_chain_solve(s->piece[c].chain, s->q, s->lower, s->upper, p->guess ? s->guess : NULL, s->z, s->w, &info);
@@ -222,8 +194,8 @@ static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, do
     int i = member[k];
     z[i] = s->z[k] == s->lower[k]   ? p->lower[i]
            : s->z[k] == s->upper[k] ? p->upper[i]
-                                    : ns_box_clamp(ldexp(s->z[k], -s->unit_z[k]), p->lower[i], p->upper[i]);
-    w[i] = ldexp(s->w[k], -s->unit_w[k]);
+                                    : ns_box_clamp(ldexp(s->z[k], -s->units.z[k]), p->lower[i], p->upper[i]);
+    w[i] = ldexp(s->w[k], -s->units.w[k]);
   }
   return info;
 }
