@@ -198,7 +198,7 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	$(if $(SUNDIALS),install -m 755 $(SUNDIALS) $(TO_LIB)/sundials.so)
 	$(if $(HDF5),install -m 755 $(HDF5) $(TO_LIB)/hdf5.so)
 	cp -R lua/nslua/. $(TO_LUA)
-	cp -R docs/reference $(TO_LUA)/reference
+	cp -R docs/reference/. $(TO_LUA)/reference
 	chmod -R u=rwX,go=rX $(TO_LUA)
 	$(NSLUA) -e '$(ANNOTATIONS)' > $(TO_SHARE)/nslua/library/nslua.lua
 	install -m 644 docs/nslua.1 $(TO_SHARE)/man/man1/nslua.1
