@@ -126,14 +126,19 @@ static void sparse_product_transposed(void *p, const double *x, double *y) {
   ns_sparse_gemv_transposed(1, s->M, x, 0, y);
 }
 
-static NsStatus sparse_factor(void *p, const double *d, const double *e) {
-  NsSparseMap *s = p;
+const NsSparse *ns_sparse_map_matrix(NsSparseMap *s, const double *d, const double *e) {
   for (int j = 0; j < s->J->cols; j++)
     for (int k = s->J->colptr[j]; k < s->J->colptr[j + 1]; k++) {
       int i = s->J->row[k];
-      s->J->value[k] = (s->source[k] >= 0 ? e[i] * s->M->value[s->source[k]] : 0) + (i == j ? d[i] : 0);
+      double own = s->source[k] >= 0 ? s->M->value[s->source[k]] : 0;
+      s->J->value[k] = (e ? e[i] * own : own) + (i == j ? d[i] : 0);
     }
-  return ns_sparse_lu_refactor(s->lu, s->J, NULL);
+  return s->J;
+}
+
+static NsStatus map_factor_sparse(void *p, const double *d, const double *e) {
+  NsSparseMap *s = p;
+  return ns_sparse_lu_refactor(s->lu, ns_sparse_map_matrix(s, d, e), NULL);
 }
 
 static void map_solve_sparse(void *p, double *b) {
@@ -145,6 +150,6 @@ void ns_sparse_map(NsBoxMap *map, NsSparseMap *self) {
   map->self = self;
   map->product = sparse_product;
   map->product_transposed = sparse_product_transposed;
-  map->factor = sparse_factor;
+  map->factor = map_factor_sparse;
   map->solve = map_solve_sparse;
 }

@@ -40,12 +40,15 @@ void ns_dense_map(NsBoxMap *map, NsDenseMap *self);
 /* The sparse map: J has the pattern of M and the diagonal, entry k of it is entry source[k] of M (-1: none). */
 typedef struct NsSparseMap NsSparseMap;
 
-/* M is borrowed. NS_ENOMEM, NS_ETOOLARGE; *out is NULL on failure. */
+/* M is borrowed: its values may change, its pattern may not. NS_ENOMEM, NS_ETOOLARGE; *out is NULL on failure. */
 NsStatus ns_sparse_map_new(NsSparseMap **out, const NsSparse *M);
 void ns_sparse_map_free(NsSparseMap *self);
 
 /* Begins a problem: its factors do not depend on those of the problems before. */
 void ns_sparse_map_restart(NsSparseMap *self);
+
+/* diag(d) + diag(e) M (e NULL: ones), until the next call of this or of factor. Its pattern is that of M and the diagonal. */
+const NsSparse *ns_sparse_map_matrix(NsSparseMap *self, const double *d, const double *e);
 
 /* Fills the functions of `map`. */
 void ns_sparse_map(NsBoxMap *map, NsSparseMap *self);

@@ -219,10 +219,10 @@ static int mixed_part(lua_State *L) {
     case 2: info.status = ns_mixed_plane_solve(c->work, &v, g.z, &info); break;
     case 3: info.status = ns_mixed_embed_solve(c->work, &v, g.z, &exact, &info); break;
     case 4: info.status = ns_mixed_sweeps_solve(c->work, &v, count, g.z, g.w, &info); break;
-    case 5: info.status = ns_mixed_interior_solve(c->work, &v, g.z, &info); break;
-    case 6: info.status = ns_mixed_associated_solve(c->work, &v, g.z, &info); break;
+    case 5: info.status = ns_mixed_interior_solve(c->work, &v, 0, 0, g.z, &info); break;
+    case 6: info.status = ns_mixed_interior_solve(c->work, &v, NS_INTERIOR_ASSOCIATED, 0, g.z, &info); break;
     case 7: info.status = solve_system(L, c, &g); break;
-    case 8: info.status = ns_mixed_proximal_solve(c->work, &v, 0.1, g.z, &info); break;
+    case 8: info.status = ns_mixed_interior_solve(c->work, &v, NS_INTERIOR_PROXIMAL, 0.1, g.z, &info); break;
     case 9:
       info.status = ns_mixed_conjugate_solve(c->work, &v, (int)spec_mixed_number_field(L, "least", 0), count, g.z, g.w, &info);
       break;

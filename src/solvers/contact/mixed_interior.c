@@ -291,47 +291,32 @@ static NsStatus cone_interior_iterate(NsMixedInterior *s, const NsMixedView *v, 
   return NS_EMAXITER;
 }
 
-static NsStatus cone_interior_solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
+/* What makes one problem another: the shift of the normals at z, or the proximal term around z. */
+static void begin_problem(NsMixedInterior *s, const NsMixedView *v, int mode, double weight, const double *z) {
+  s->associated = mode == NS_INTERIOR_ASSOCIATED;
+  s->weight = mode == NS_INTERIOR_PROXIMAL ? weight : 0;
+  memcpy(s->shift, z, (size_t)v->p.n * sizeof *z);
+  if (!s->associated) return;
+  ns_mixed_product(&v->p, z, s->w);
+  memset(s->shift, 0, (size_t)v->p.n * sizeof *s->shift);
+  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
+    if (v->p.groups[g].dim > 1) s->shift[row] = v->p.groups[g].mu * fabs(s->w[row + 1]);
+}
+
+NsStatus ns_mixed_interior_solve(NsMixedInterior *s, const NsMixedView *v, int mode, double weight, double *z,
+                                 NsSolverInfo *info) {
+  if (v->kinds.dim > 2 || !v->p.sparse) return info->status = NS_ESIZE;
   double sum = 0;
-  NsStatus status = ns_mixed_system_begin(&s->system, &v->p);
+  NsStatus status = cone_interior_room(s, v->p.n);
+  if (!status) status = ns_mixed_system_begin(&s->system, &v->p);
   if (status) return status;
+  begin_problem(s, v, mode, weight, z);
   for (int k = 0; k < 3 * v->p.ngroups; k++) s->x[k] = s->y[k] = s->dx[k] = s->dy[k] = 1;
   status = cone_interior_iterate(s, v, z, &info->iterations);
   for (int i = 0; i < v->p.n; i++) sum += s->z[i] * 0;
   if (sum == 0) memcpy(z, s->z, (size_t)v->p.n * sizeof *z);
   info->solver = "interior_point";
   return info->status = status;
-}
-
-NsStatus ns_mixed_interior_solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
-  if (v->kinds.dim > 2 || !v->p.sparse) return info->status = NS_ESIZE;
-  NsStatus status = cone_interior_room(s, v->p.n);
-  s->associated = false;
-  s->weight = 0;
-  return status ? status : cone_interior_solve(s, v, z, info);
-}
-
-NsStatus ns_mixed_associated_solve(NsMixedInterior *s, const NsMixedView *v, double *z, NsSolverInfo *info) {
-  if (v->kinds.dim > 2 || !v->p.sparse) return NS_ESIZE;
-  NsStatus status = cone_interior_room(s, v->p.n);
-  if (status) return status;
-  s->associated = true;
-  s->weight = 0;
-  ns_mixed_product(&v->p, z, s->w);
-  memset(s->shift, 0, (size_t)v->p.n * sizeof *s->shift);
-  for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
-    if (v->p.groups[g].dim > 1) s->shift[row] = v->p.groups[g].mu * fabs(s->w[row + 1]);
-  return cone_interior_solve(s, v, z, info);
-}
-
-NsStatus ns_mixed_proximal_solve(NsMixedInterior *s, const NsMixedView *v, double weight, double *z, NsSolverInfo *info) {
-  if (v->kinds.dim > 2 || !v->p.sparse) return NS_ESIZE;
-  NsStatus status = cone_interior_room(s, v->p.n);
-  if (status) return status;
-  s->associated = false;
-  s->weight = weight;
-  memcpy(s->shift, z, (size_t)v->p.n * sizeof *z);
-  return cone_interior_solve(s, v, z, info);
 }
 
 /* ---- the method ---- */
@@ -346,26 +331,19 @@ static void cone_interior_release(void *work) {
   ns_free(work);
 }
 
-/* One round from where the rounds stand. A point that solves its problem is where they stand then, and a candidate. */
-static NsOutcome interior_round(NsMixedInterior *m, NsMixedSearch *s, bool first) {
+/* Goes from where the rounds stand. A point that solves the problem of a round is where they stand then, and a candidate. */
+static NsOutcome cone_interior_run(void *work, NsSearch *search, int mode) {
+  NsMixedSearch *s = (NsMixedSearch *)search;
   NsSolverInfo info = {.solver = "interior_point"};
-  if (first) s->rounds = 0, s->weight = first_weight;
-  NsStatus status = first ? ns_mixed_associated_solve(m, &s->v, s->z, &info)
-                          : ns_mixed_proximal_solve(m, &s->v, s->weight, s->z, &info);
-  if (!first) s->weight = status ? fmin(heavier * s->weight, 1) : fmax(s->weight / lighter, least_weight);
+  if (mode == NS_INTERIOR_ASSOCIATED) s->rounds = 0, s->weight = first_weight;
+  ns_mixed_copy(s, s->z, s->standing);
+  NsStatus status = ns_mixed_interior_solve(work, &s->v, mode, s->weight, s->z, &info);
+  if (mode == 0) return ns_mixed_candidate(s, status, &info);
+  if (mode == NS_INTERIOR_PROXIMAL) s->weight = status ? fmin(heavier * s->weight, 1) : fmax(s->weight / lighter, least_weight);
   s->rounds++;
   s->measured = INFINITY;
   if (status) return ns_mixed_outcome(s, status, &info);
   ns_mixed_copy(s, s->standing, s->z);
-  return ns_mixed_candidate(s, status, &info);
-}
-
-static NsOutcome cone_interior_run(void *work, NsSearch *search, int mode) {
-  NsMixedSearch *s = (NsMixedSearch *)search;
-  NsSolverInfo info = {.solver = "interior_point"};
-  ns_mixed_copy(s, s->z, s->standing);
-  if (mode) return interior_round(work, s, mode == NS_INTERIOR_ASSOCIATED);
-  NsStatus status = ns_mixed_interior_solve(work, &s->v, s->z, &info);
   return ns_mixed_candidate(s, status, &info);
 }
 

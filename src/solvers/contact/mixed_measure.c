@@ -53,11 +53,9 @@ void ns_mixed_block(const NsMixedProblem *p, int row, int dim, double *block) {
     for (int i = 0; i < dim; i++) block[i + j * dim] = ns_mixed_entry(p, row + i, row + j);
 }
 
-/* The largest row sum of a contact's block; the diagonal entry of a row, 0 when it is negative. */
-static double own_size(const NsMixedProblem *p, int row, int dim) {
+double ns_mixed_block_size(const NsMixedProblem *p, int row, int dim) {
   double block[9], most = 0;
   ns_mixed_block(p, row, dim, block);
-  if (dim == 1) return ns_larger(block[0], 0);
   for (int i = 0; i < dim; i++) {
     double sum = 0;
     for (int j = 0; j < dim; j++) sum += fabs(block[i + j * dim]);
@@ -75,7 +73,7 @@ static double largest_of_row(const NsMixedProblem *p, int row) {
 static void take_steps(NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     int dim = v->p.groups[g].dim;
-    double size = own_size(&v->p, row, dim);
+    double size = dim > 1 ? ns_mixed_block_size(&v->p, row, dim) : ns_larger(ns_mixed_entry(&v->p, row, row), 0);
     for (int i = 0; !(size >= DBL_MIN) && i < dim; i++) size = largest_of_row(&v->p, row + i);
     v->rho[g] = size >= DBL_MIN ? 1 / size : 1;
   }

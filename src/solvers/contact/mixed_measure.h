@@ -52,6 +52,9 @@ double ns_mixed_entry(const NsMixedProblem *p, int i, int j);
 /* The block of a group whose first row is `row`, dim x dim. */
 void ns_mixed_block(const NsMixedProblem *p, int row, int dim, double *block);
 
+/* The largest row sum of |W| in that block. */
+double ns_mixed_block_size(const NsMixedProblem *p, int row, int dim);
+
 /*
 ** Fills v->rho: 1 over the largest row sum of a contact's own block, over a row's diagonal entry where that is
 ** positive; else over the largest entry of the rows; 1 where these are zero. Where there are rows also v->explained,

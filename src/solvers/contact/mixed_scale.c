@@ -74,18 +74,6 @@ static NsStatus cut_sparse(NsMixedScaled *s, const NsMixedProblem *p) {
 
 /* ---- units ---- */
 
-/* The exponent of the largest row sum of a group's own block; of a row that of its diagonal entry. */
-static int own_exponent(const NsMixedProblem *p, int row, int dim) {
-  double block[9], most = 0;
-  ns_mixed_block(p, row, dim, block);
-  for (int i = 0; i < dim; i++) {
-    double sum = 0;
-    for (int j = 0; j < dim; j++) sum += fabs(block[i + j * dim]);
-    most = ns_larger(most, sum);
-  }
-  return most > 0 ? ns_binary_exponent(most) : NS_NO_EXPONENT;
-}
-
 static int floor_of_half(int x) {
   return x >= 0 ? x / 2 : -((1 - x) / 2);
 }
@@ -94,7 +82,9 @@ static int floor_of_half(int x) {
 static int own_units(NsMixedScaled *s) {
   int first = NS_NO_EXPONENT;
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
-    int dim = s->p.groups[g].dim, e = own_exponent(&s->p, row, dim);
+    int dim = s->p.groups[g].dim;
+    double size = ns_mixed_block_size(&s->p, row, dim);
+    int e = size > 0 ? ns_binary_exponent(size) : NS_NO_EXPONENT;
     if (first == NS_NO_EXPONENT) first = e;
     for (int i = 0; i < dim; i++) s->unit_z[row + i] = e == NS_NO_EXPONENT ? e : -floor_of_half(e - first);
   }

@@ -34,6 +34,7 @@ typedef struct Josephy {
   int path_of;        /* jac.analyses when it was made */
   double *M;          /* of the perturbed box problem, dense */
   double *box_w;
+  double *q, *shift; /* of the box problem; what is added to its diagonal */
   bool by_dense_box; /* also of a sparse J */
 } Josephy;
 
@@ -51,6 +52,8 @@ static NsStatus josephy_reserve(void **work, NsSearch *search) {
   Josephy *m = *work = ns_arena_take(&s->arena, 1, sizeof *m);
   if (!m) return NS_ENOMEM;
   m->box_w = ns_arena_doubles(&s->arena, s->n);
+  m->q = ns_arena_doubles(&s->arena, s->n);
+  m->shift = ns_arena_doubles(&s->arena, s->n);
   return s->sparse ? NS_OK : josephy_take_dense(m, s);
 }
 
@@ -61,12 +64,12 @@ static void josephy_release(void *work) {
   ns_sparse_path_free(m->path);
 }
 
-/* q of the linearised box problem at the iterate, and mu / rho, which is added to its diagonal, in s->row. */
-static void linearise_box(NsMcpSearch *s, double mu) {
-  ns_mcp_jacobian_rows(&s->jac, s->z, s->q, NULL, NULL);
+/* q of the box problem linearised at the iterate, and the shift of its diagonal, mu / rho. */
+static void linearise_box(const NsMcpSearch *s, double mu, double *q, double *shift) {
+  ns_mcp_jacobian_rows(&s->jac, s->z, q, NULL, NULL);
   for (int i = 0; i < s->n; i++) {
-    s->row[i] = mu / s->rho[i];
-    s->q[i] = s->F[i] - s->q[i] - s->row[i] * s->z[i];
+    shift[i] = mu / s->rho[i];
+    q[i] = s->F[i] - q[i] - shift[i] * s->z[i];
   }
 }
 
@@ -75,8 +78,8 @@ static NsStatus solve_dense_box(Josephy *m, NsMcpSearch *s) {
   NsSolverInfo info;
   if (s->sparse) ns_sparse_to_dense(s->jac.J, m->M, n);
   else memcpy(m->M, s->jac.dense, (size_t)n * (size_t)n * sizeof *m->M);
-  for (int i = 0; i < n; i++) m->M[i + (size_t)i * (size_t)n] += s->row[i];
-  NsBoxProblem p = {n, m->M, n, s->q, s->lower, s->upper, 0};
+  for (int i = 0; i < n; i++) m->M[i + (size_t)i * (size_t)n] += m->shift[i];
+  NsBoxProblem p = {n, m->M, n, m->q, s->lower, s->upper, 0};
   NsStatus status = ns_box_solve(m->box, &p, s->z, s->direction, m->box_w, &info);
   s->info->pivots += info.iterations;
   return status;
@@ -91,7 +94,7 @@ static NsStatus renew_path(Josephy *m, const NsMcpSearch *s, const NsSparse *M) 
 }
 
 static NsStatus solve_sparse_box(Josephy *m, NsMcpSearch *s) {
-  const NsSparse *M = ns_mcp_jacobian_shifted(&s->jac, s->row);
+  const NsSparse *M = ns_mcp_jacobian_shifted(&s->jac, m->shift);
   NsStatus status = renew_path(m, s, M);
   if (!m->path) return status;
   for (int k = 0; k < PATHS; k++) {
@@ -103,7 +106,7 @@ static NsStatus solve_sparse_box(Josephy *m, NsMcpSearch *s) {
                          path_kinds[k].upper,
                          path_kinds[k].compact,
                          PATH_PIVOTS + PATH_PIVOTS_EACH * s->n};
-    status = ns_sparse_path_solve(m->path, M, s->q, s->lower, s->upper, &start, s->direction, &pivots);
+    status = ns_sparse_path_solve(m->path, M, m->q, s->lower, s->upper, &start, s->direction, &pivots);
     s->info->pivots += pivots;
     if (status == NS_OK || status == NS_ENOMEM || status == NS_EINTR) break;
     if (ns_search_late(&s->search)) return NS_EMAXITER;
@@ -114,7 +117,7 @@ static NsStatus solve_sparse_box(Josephy *m, NsMcpSearch *s) {
 
 /* To the solution of the linearised box problem with mu / rho added to the diagonal. */
 static NsStatus josephy_step(Josephy *m, NsMcpSearch *s, double mu) {
-  linearise_box(s, mu);
+  linearise_box(s, mu, m->q, m->shift);
   NsStatus status = s->sparse && !m->by_dense_box ? solve_sparse_box(m, s) : solve_dense_box(m, s);
   if (status) return status;
   for (int i = 0; i < s->n; i++) s->direction[i] -= s->z[i];

@@ -8,21 +8,16 @@
 #include <stdbool.h>
 
 #include "base/arena.h"
-#include "linalg/lu.h"
-#include "linalg/sparse_lu.h"
+#include "solvers/map.h"
 
 typedef struct NsMcpJacobian {
   int n;
-  double *dense;     /* n x n; NULL: sparse */
-  const NsSparse *J; /* scaled, of the last evaluation */
-  double *system;    /* n x n, dense */
+  double *dense; /* n x n; NULL: sparse */
+  NsSparse *J;   /* sparse: of the last evaluation, scaled; owned */
+  NsBoxMap map;  /* the systems, and products with J' */
+  NsDenseMap dense_map;
   NsLu *lu;
-  NsSparse *pattern; /* J's when `matrix` was made; the values are those of J */
-  NsSparse *matrix;  /* union of J's pattern and the diagonal */
-  int *place;        /* where the entries of J stand in matrix */
-  int *diagonal;     /* where its diagonal stands */
-  NsArena places;
-  NsSparseLu *klu;
+  NsSparseMap *sparse_map;
   int analyses; /* how often a pattern was new */
 } NsMcpJacobian;
 

@@ -6,9 +6,22 @@
 
 #include "solvers/mcp/mcp_search.h"
 
+/* The system diag(a) + diag(b) J of a direction. */
+typedef struct Semismooth {
+  double *a, *b;
+} Semismooth;
+
+static NsStatus semismooth_reserve(void **work, NsSearch *search) {
+  NsMcpSearch *m = (NsMcpSearch *)search;
+  Semismooth *own = *work = ns_arena_take(&m->arena, 1, sizeof *own);
+  if (!own) return NS_ENOMEM;
+  own->a = ns_arena_doubles(&m->arena, m->n);
+  own->b = ns_arena_doubles(&m->arena, m->n);
+  return NS_OK;
+}
+
 /* Newton's direction of the natural map max(min(z - l, f), z - u). */
-static NsStatus semismooth_active_set(NsMcpSearch *m) {
-  double *a = m->q, *b = m->row;
+static NsStatus semismooth_active_set(NsMcpSearch *m, double *a, double *b) {
   for (int i = 0; i < m->n; i++) {
     double forward = m->z[i] - m->rho[i] * m->F[i], l = m->lower[i], u = m->upper[i];
     bool low = forward <= l, held = low || forward >= u || l == u;
@@ -21,8 +34,8 @@ static NsStatus semismooth_active_set(NsMcpSearch *m) {
 
 static NsStatus semismooth_direction(NsMcpSearch *m, void *work, int k) {
   static const double mu[] = {0, 0, 1e-3, 1e-1};
-  (void)work;
-  return k == 0 ? semismooth_active_set(m) : ns_mcp_fischer_direction(m, mu[k]);
+  const Semismooth *own = work;
+  return k == 0 ? semismooth_active_set(m, own->a, own->b) : ns_mcp_fischer_direction(m, mu[k]);
 }
 
 static NsOutcome semismooth_run(void *work, NsSearch *search, int mode) {
@@ -30,4 +43,5 @@ static NsOutcome semismooth_run(void *work, NsSearch *search, int mode) {
   return (NsOutcome){status, 0, ns_mcp_semismooth.name, false};
 }
 
-const NsMethod ns_mcp_semismooth = {.name = "semismooth", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE, .run = semismooth_run};
+const NsMethod ns_mcp_semismooth = {
+    .name = "semismooth", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE, .reserve = semismooth_reserve, .run = semismooth_run};
