@@ -27,10 +27,6 @@ static int int_at(const void *object, size_t offset) {
   return *(const int *)((const char *)object + offset);
 }
 
-void *ns_field_place(const NsField *field, const void *object) {
-  return (char *)(size_t)object + field->offset;
-}
-
 int ns_field_rows(const NsField *field, const void *object) {
   bool several = ns_field_is_array(field) || field->type == NS_FIELD_INDICES || field->type == NS_FIELD_COEF;
   return several ? int_at(object, field->rows) : field->type == NS_FIELD_POINT ? 3 : 1;

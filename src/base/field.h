@@ -95,7 +95,9 @@ const NsField *ns_field_find(const NsField *fields, const char *name);
 bool ns_field_is_array(const NsField *field);
 
 /* Where the member itself lies in the object. */
-void *ns_field_place(const NsField *field, const void *object);
+static inline void *ns_field_place(const NsField *field, const void *object) {
+  return (char *)(size_t)object + field->offset;
+}
 
 /* Its numbers of rows and columns, of a coefficient those that the object wants; a number has 1 and 1, a coefficient that is a vector 0 columns. */
 int ns_field_rows(const NsField *field, const void *object);

@@ -55,9 +55,9 @@ typedef struct NsSlot {
 } NsSlot;
 
 /*
-** A class of objects. Its fields are in one table: a COEF with the name of a slot that takes neither x nor lambda may be a
-** function of time; a CALLBACK is the function that its slot and those of its Jacobians make. Option tables take the
-** arguments, the callbacks and the fields that are not HIDDEN, LATE or RUN, in this order.
+** A class of objects. Its fields are in one table, the coefficients first. A COEF with the name of a slot that takes neither x
+** nor lambda may be a function of time. A CALLBACK is the function that its slot and those of its Jacobians make. Option
+** tables take the arguments, the callbacks and the fields that are not HIDDEN, LATE or RUN, in this order.
 */
 typedef struct NsModelClass {
   const char *name; /* of the constructor, "FirstOrderLinearR" */

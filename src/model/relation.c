@@ -28,8 +28,8 @@ NsStatus ns_relation_new(NsRelation **out, const NsRelationClass *class) {
 
 void ns_relation_free(NsRelation *relation) {
   if (!relation) return;
-  for (const NsField *field = relation->class->model.fields; field->name; field++)
-    if (field->type == NS_FIELD_COEF) ns_coef_clear(ns_field_place(field, relation));
+  for (const NsField *field = relation->class->model.fields; field->type == NS_FIELD_COEF; field++)
+    ns_coef_clear(ns_field_place(field, relation));
   ns_free(relation);
 }
 
@@ -83,8 +83,7 @@ static NsStatus relation_fits(const NsRelation *relation, const char *what, cons
 
 static NsStatus relation_check_sizes(const NsRelation *rel, const char *whose, NsError *err) {
   NsStatus status = NS_OK;
-  for (const NsField *field = rel->class->model.fields; field->name && status == NS_OK; field++) {
-    if (field->type != NS_FIELD_COEF) continue;
+  for (const NsField *field = rel->class->model.fields; field->type == NS_FIELD_COEF && status == NS_OK; field++) {
     int rows = ns_field_rows(field, rel), cols = field->cols ? ns_field_cols(field, rel) : 1;
     status = relation_fits(rel, field->name, ns_field_place(field, rel), rows, cols, whose, err);
   }
@@ -126,9 +125,9 @@ NsStatus ns_relation_link(NsRelation *rel, int nx, int m, int nz, const char *wh
 
 NsStatus ns_relation_update(NsRelation *rel, double t, const double *z, NsError *err) {
   if (rel->closed) return ns_fail(err, NS_ECLOSED, "relation '%s' is closed", relation_name_of(rel));
-  for (const NsField *field = rel->class->model.fields; field->name; field++) {
-    NsCoef *coef = field->type == NS_FIELD_COEF ? ns_field_place(field, rel) : NULL;
-    if (!coef || ns_coef_settled(coef)) continue;
+  for (const NsField *field = rel->class->model.fields; field->type == NS_FIELD_COEF; field++) {
+    NsCoef *coef = ns_field_place(field, rel);
+    if (ns_coef_settled(coef)) continue;
     NsStatus status = ns_coef_update(coef, (NsCoefName){NS_RELATION_NOUN, relation_name_of(rel), field->name}, t, z, err);
     if (status != NS_OK) return status;
   }

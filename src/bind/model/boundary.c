@@ -320,7 +320,7 @@ void nsl_open_boundary(lua_State *L) {
       {"BoundaryCondition", new_general}, {"FixedBC", new_fixed}, {"HarmonicBC", new_harmonic}, {NULL, NULL}};
   for (int i = 0; i < NS_BOUNDARY_CLASSES; i++) {
     lua_newtable(L);
-    for (int k = 0; k < NS_BOUNDARY_CLASSES; k++) nsl_add_class_methods(L, &family, ns_boundary_classes[k]);
+    nsl_add_class_methods(L, &family, &ns_boundary_general); /* it has the callback too, which the others refuse */
     luaL_setfuncs(L, methods, 0);
     nsl_register_callee_type(L, &types[i], ns_boundary_classes[i], meta);
   }

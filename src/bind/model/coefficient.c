@@ -354,6 +354,16 @@ void nsl_add_class_methods(lua_State *L, const NslCalleeFamily *family, const Ns
   }
 }
 
+void nsl_copy_methods(lua_State *L, int methods) {
+  methods = lua_absindex(L, methods);
+  lua_newtable(L);
+  for (lua_pushnil(L); lua_next(L, methods);) {
+    lua_pushvalue(L, -2);
+    lua_insert(L, -2);
+    lua_rawset(L, -4);
+  }
+}
+
 void nsl_add_coefficient_alias(lua_State *L, const NslCalleeFamily *family, const char *coefficient, const char *name,
                                const char *setter) {
   if (name) {

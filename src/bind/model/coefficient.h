@@ -41,6 +41,9 @@ void nsl_clone_fields(lua_State *L, int from, int to);
 */
 void nsl_add_class_methods(lua_State *L, const NslCalleeFamily *family, const NsModelClass *kind);
 
+/* Pushes a copy of the table at `methods`, for one more type of the family. */
+void nsl_copy_methods(lua_State *L, int methods);
+
 /* Adds another name for the methods of a coefficient: NAME (NULL: none) and SETTER, which shares what it is given. */
 void nsl_add_coefficient_alias(lua_State *L, const NslCalleeFamily *family, const char *coefficient, const char *name,
                                const char *setter);

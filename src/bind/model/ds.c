@@ -206,18 +206,23 @@ static int ds_set_names(lua_State *L) {
 void nsl_open_ds_family(lua_State *L, NsFamily which, const NslDsFamily *family) {
   static const luaL_Reg common[] = {
       {"resetToInitialState", ds_reset}, {"setNames", ds_set_names}, {"close", nsl_ds_close}, {NULL, NULL}};
+  lua_newtable(L);
+  int methods = lua_gettop(L);
+  for (int i = 0; i < NS_DS_CLASSES; i++)
+    if (ns_ds_classes[i]->family == which) nsl_add_class_methods(L, family->callee, &ns_ds_classes[i]->model);
+  luaL_setfuncs(L, common, 0);
+  family->add_methods(L);
   for (int i = 0; i < NS_DS_CLASSES; i++) {
     const NsDsClass *class = ns_ds_classes[i];
     if (class->family != which) continue;
-    lua_newtable(L);
-    for (int k = 0; k < NS_DS_CLASSES; k++)
-      if (ns_ds_classes[k]->family == which) nsl_add_class_methods(L, family->callee, &ns_ds_classes[k]->model);
-    luaL_setfuncs(L, common, 0);
-    family->add_methods(L);
+    lua_pushvalue(L, methods - 1);
+    nsl_copy_methods(L, methods);
     nsl_register_callee_type(L, &types[i], &class->model, family->meta);
     lua_pushlightuserdata(L, (void *)(size_t)family);
     lua_pushlightuserdata(L, (void *)(size_t) class);
     lua_pushcclosure(L, construct_ds, 2);
     lua_setfield(L, -2, class->model.name);
+    lua_pop(L, 1);
   }
+  lua_pop(L, 1);
 }

@@ -358,23 +358,30 @@ static int relation_display(lua_State *L) {
   return nsl_display_callee(L, &nsl_check_relation(L, 1)->callee);
 }
 
-/* Registers the class, and its constructor in the module at the top. It has the methods of all: the others raise, or give nil. */
+/*
+** Registers the class, and its constructor in the module below the table of the methods of all classes at the top: it has
+** those, which raise or give nil where they are of other classes.
+*/
 static void open_relation_class(lua_State *L, int i) {
   static const luaL_Reg meta[] = {
       {"__gc", relation_gc}, {"__close", relation_close}, {"__tostring", relation_tostring}, {NULL, NULL}};
-  static const luaL_Reg methods[] = {{"display", relation_display}, {"close", relation_close}, {NULL, NULL}};
   const NsRelationClass *class = ns_relation_classes[i];
-  lua_newtable(L);
-  for (int k = 0; k < NS_RELATION_CLASSES; k++) nsl_add_class_methods(L, &family, &ns_relation_classes[k]->model);
-  nsl_add_coefficient_alias(L, &family, "C", "jachq", "setJachqPtr");
+  lua_pushvalue(L, -2);
+  nsl_copy_methods(L, -2);
   if (class->contact_rows) add_contact_methods(L, class->model.fields);
-  luaL_setfuncs(L, methods, 0);
   nsl_register_callee_type(L, &types[i], &class->model, meta);
   lua_pushlightuserdata(L, (void *)(size_t) class);
   lua_pushcclosure(L, construct_relation, 1);
   lua_setfield(L, -2, class->model.name);
+  lua_pop(L, 1);
 }
 
 void nsl_open_relation(lua_State *L) {
+  static const luaL_Reg methods[] = {{"display", relation_display}, {"close", relation_close}, {NULL, NULL}};
+  lua_newtable(L);
+  for (int i = 0; i < NS_RELATION_CLASSES; i++) nsl_add_class_methods(L, &family, &ns_relation_classes[i]->model);
+  nsl_add_coefficient_alias(L, &family, "C", "jachq", "setJachqPtr");
+  luaL_setfuncs(L, methods, 0);
   for (int i = 0; i < NS_RELATION_CLASSES; i++) open_relation_class(L, i);
+  lua_pop(L, 1);
 }
