@@ -181,6 +181,10 @@ bench: packages  ## side by side with peers
 	@set -e; found=; for f in bench/bench_*.lua; do test -f $$f || continue; found=1; echo "== $$f"; $(NSLUA) $$f; done; \
 	  test "$$found" || echo "bench: no measurements in bench/ yet"
 
+compare: all  ## the times of this build over those of another one: OLD=its directory
+	@test -n "$(OLD)" || { echo "usage: make compare OLD=DIRECTORY [TABLES=\"clutch linear mechanics numerics\"]"; exit 1; }
+	$(NSLUA) bench/compare.lua $(OLD) . $(TABLES)
+
 # Places, quoted for the shell: PREFIX and DESTDIR may hold blanks.
 quote = '$(subst ','\'',$(1))'
 TO_BIN   = $(call quote,$(DESTDIR)$(BINDIR))
@@ -250,4 +254,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak coverage fuzz builds lint format bench docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak coverage fuzz builds lint format bench compare docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages
