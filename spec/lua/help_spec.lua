@@ -108,7 +108,7 @@ describe("help.text", function()
 
   it("tells of an entry without the rows around it", function()
     local friction = help.text "NewtonImpactFrictionNSL"
-    assert.truthy(friction:find("Newton's impact law for the normal of a contact", 1, true))
+    assert.truthy(friction:find("Makes a law of contacts: Newton's impact law for the normal", 1, true))
     assert.truthy(help.text("FirstOrderLinearR", 200):find("C x + D lambda + F z + e", 1, true))
     assert.truthy(help.text "FixedBC":find("velocities that are 0", 1, true))
     assert.truthy(help.text "FirstOrderLinearTIDS:setA":find("* b (vector or function, b(t, z, b)): n;", 1, true))
