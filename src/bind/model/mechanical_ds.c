@@ -143,6 +143,8 @@ static void add_mechanical_methods(lua_State *L) {
 void nsl_open_mechanical_ds(lua_State *L) {
   static const luaL_Reg meta[] = {
       {"__gc", nsl_ds_gc}, {"__close", nsl_ds_close}, {"__tostring", mechanical_tostring}, {NULL, NULL}};
-  static const NslDsFamily family = {&callee_family, construct_mechanical, add_mechanical_methods, meta};
+  static const char *const of_rotation[] = {"setMExt", "setMExtPtr", "setIsMextExpressedInInertialFrame",
+                                            "setComputeMExtFunction", NULL};
+  static const NslDsFamily family = {&callee_family, construct_mechanical, add_mechanical_methods, meta, of_rotation};
   nsl_open_ds_family(L, NS_MECHANICS, &family);
 }
