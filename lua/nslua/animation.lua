@@ -17,6 +17,7 @@
 local canvas = require "nslua.film.canvas"
 local format = require "nslua.core".number_support.format
 local html = require "nslua.web.html"
+local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 local timeplot = require "nslua.web.timeplot"
 local where = require "nslua.base.where"
@@ -27,17 +28,12 @@ local function fail(text, ...) error(format(text, ...), 0) end
 
 -- ---- options ----
 
-local shared = "file title draw background speed loop interpolate xlim ylim aspect axes xlabel ylabel fps"
-local known = {
-  animation = shared .. " frames times unit plot",
-  interact = shared .. " parameter values",
-  animate = shared .. " rows unit plot",
-  save = "width height fps",
-}
+local known = { animation = "animation", interact = "animation.interact", animate = "solution:animate",
+  save = "animation:save" }
 
 local function check_keys(spec, who)
   if type(spec) ~= "table" then fail("%s: expected a table of options, got %s", who, show(spec)) end
-  local result, message = option_tables.check(spec, known[who], who)
+  local result, message = option_tables.check(spec, option_names[known[who]], who)
   return result or fail("%s", message)
 end
 

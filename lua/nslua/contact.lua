@@ -22,6 +22,7 @@
 -- coordinates).
 
 local format = require "nslua.core".number_support.format
+local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
 
@@ -166,7 +167,7 @@ return function(ns, graph)
 
   local function check_options(who, options)
     if type(options) ~= "table" then fail(who, "options", "a table", options, 3) end
-    local result, message = option_tables.check(options, "nsds law reach", who)
+    local result, message = option_tables.check(options, option_names["contact." .. who], who)
     if not result then error(message, 3) end
     if getmetatable(options.nsds) ~= "NonSmoothDynamicalSystem" then
       fail(who, "nsds", "a NonSmoothDynamicalSystem", options.nsds, 3)

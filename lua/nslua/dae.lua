@@ -32,6 +32,7 @@
 
 local core = require "nslua.core"
 local format = core.number_support.format
+local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
 
@@ -227,8 +228,6 @@ return function(ns, support)
 
   -- ---- ns.dae ----
 
-  local known = "rtol atol first_step max_step max_steps algebraic index consistent jac old_api"
-
   local Dae = {}
   Dae.__index = Dae
   Dae.__name = "dae"
@@ -365,7 +364,7 @@ return function(ns, support)
     end
     local system = support.system(residual)
     if not system then check_function(residual, "dae", "residual", "a function or a system of first order") end
-    options = take_options(options, known, "dae")
+    options = take_options(options, option_names.dae .. " old_api", "dae") -- old_api: of scikits.odes, ignored
     if options.jac ~= nil then check_function(options.jac, "dae", "jac") end
     local way = options.consistent
     if way ~= nil and way ~= "check" and way ~= "solve" and way ~= false then
@@ -395,7 +394,7 @@ return function(ns, support)
 
   function public.consistent(o)
     local solver, t, y, yd
-    o, solver, t, y, yd = take_problem(o, "consistent", "residual t y ydot algebraic")
+    o, solver, t, y, yd = take_problem(o, "consistent", option_names.consistent)
     local _, _, Fyd = evaluate(solver, t, y, yd, "consistent")
     local algebraic = without_derivative(Fyd)
     check_list(o.algebraic, algebraic, #y, "consistent")
@@ -405,7 +404,7 @@ return function(ns, support)
   end
 
   function public.diagnose(o)
-    local _, solver, t, y, yd = take_problem(o, "diagnose", "residual t y ydot")
+    local _, solver, t, y, yd = take_problem(o, "diagnose", option_names.diagnose)
     local F, Fy, Fyd = evaluate(solver, t, y, yd, "diagnose")
     local algebraic, list = without_derivative(Fyd), {}
     for i = 1, #y do

@@ -26,6 +26,7 @@
 -- Shabana, Dynamics of Multibody Systems, 4th ed., 2013, chapters 3 and 5; Haug, Computer-Aided Kinematics and
 -- Dynamics of Mechanical Systems, 1989, chapters 3 and 6.
 
+local option_names = require "nslua.base.option_names"
 local where = require "nslua.base.where"
 
 return function(ns, motion)
@@ -48,7 +49,7 @@ return function(ns, motion)
   end
 
   function mechanics.system(o)
-    o = take_options(o or {}, "system", "coordinates dimension gravity frame origin compile")
+    o = take_options(o or {}, "system", option_names["mechanics.system"])
     local dimension, gravity = o.dimension, nil
     for _ = 1, 2 do -- the dimension is given, or found at the first pass as the length of gravity
       if dimension ~= nil and dimension ~= 2 and dimension ~= 3 then

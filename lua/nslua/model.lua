@@ -18,6 +18,7 @@
 
 -- Models of this many variables and more are assembled as sparse matrices.
 local format = require "nslua.core".number_support.format
+local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 
 local SPARSE_FROM = 200
@@ -88,17 +89,15 @@ local function make(ns)
 
   -- ---- the model ----
 
-  local function check_options(options, who, known)
+  local function check_options(options, who)
     if options == nil then return {} end
     if type(options) ~= "table" or getmetatable(options) then
       fail(("%s: expected a table of options, got %s"):format(who, describe(options)))
     end
-    local result, message = option_tables.check(options, known, who)
+    local result, message = option_tables.check(options, option_names["model:" .. who], who)
     if not result then fail(message) end
     return result
   end
-
-  local variable_options = "lower upper start name"
 
   local function check_name(name, who)
     if name ~= nil and type(name) ~= "string" then
@@ -121,13 +120,13 @@ local function make(ns)
 
   -- model:variable{lower =, upper =, start =, name =}: all may be left out; without bounds the variable is free.
   function Model:variable(options)
-    local o = check_options(options, "variable", variable_options)
+    local o = check_options(options, "variable")
     return add_variable(self, o.lower, o.upper, o.start, check_name(o.name, "variable"), "variable")
   end
 
   -- model:variables(n, {...}): an array of n; bounds and start are numbers or lists of n.
   function Model:variables(n, options)
-    local o = check_options(options, "variables", variable_options)
+    local o = check_options(options, "variables")
     check_name(o.name, "variables")
     if math.type(n) ~= "integer" or n < 1 then
       fail(("variables: expected a number of 1 or more, got %s"):format(describe(n)))
@@ -422,13 +421,11 @@ local function make(ns)
     return z, any
   end
 
-  local solve_options = "solver tolerance max_iterations warm"
-
   -- model:solve{solver =, tolerance =, max_iterations =, warm = true}: the result table of ns.numerics.box or mcp.
   -- After a result with success = false the model has no values until a solve succeeds. With warm = false the solve
   -- starts at the start values.
   function Model:solve(options)
-    local o = check_options(options, "solve", solve_options)
+    local o = check_options(options, "solve")
     self.plan = self.plan or make_plan(self)
     local plan, z0, any = self.plan, starting_point(self, o.warm ~= false)
     local A, q = assemble(self, plan)

@@ -17,6 +17,7 @@ local Axes = require "nslua.plot.axes"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local gnuplot = require "nslua.plot.gnuplot"
+local option_names = require "nslua.base.option_names"
 local series = require "nslua.base.series"
 local share = require "nslua.plot.share"
 local style = require "nslua.plot.style"
@@ -48,7 +49,7 @@ end
 
 -- figure([{figsize = {width, height} in inches, dpi =, title =}]): makes a figure, which becomes the current one.
 function plot.figure(options)
-  options = data.options("figure", options, "figsize dpi title")
+  options = data.options("figure", options)
   local fig = setmetatable({ panels = {} }, Figure)
   if options.figsize then fig.size = check_size("figure", "figsize", options.figsize) end
   fig.dpi = options.dpi and data.number("figure", "dpi", options.dpi, 20)
@@ -68,7 +69,7 @@ local function whole(who, what, x, least, most)
 end
 
 local function check_subplot(options)
-  options = data.options("subplot", options, "projection sharex")
+  options = data.options("subplot", options)
   if options.projection ~= nil and options.projection ~= "3d" then
     fail("subplot: projection: expected \"3d\", got %s", data.describe(options.projection))
   end
@@ -120,7 +121,7 @@ end
 -- panel, a list when there is one row or column, else a list of rows.
 function plot.subplots(rows, cols, options)
   if type(rows) == "table" then rows, options = nil, rows end
-  options = data.options("subplots", options, "sharex figsize dpi title")
+  options = data.options("subplots", options)
   if options.sharex ~= nil and type(options.sharex) ~= "boolean" then
     fail("subplots: sharex: expected a boolean, got %s", data.describe(options.sharex))
   end
@@ -142,7 +143,7 @@ function Figure:gca() return self.current or self:subplot(1, 1, 1) end
 
 -- suptitle(s [, {fontsize =, color =}])
 function Figure:suptitle(s, options)
-  options = data.options("suptitle", options, "fontsize color")
+  options = data.options("suptitle", options)
   self.heading = data.text("suptitle", "text", s)
   self.heading_look = {
     fontsize = options.fontsize and data.number("suptitle", "fontsize", options.fontsize, 1),
@@ -188,7 +189,7 @@ local kinds = { png = true, svg = true, pdf = true }
 -- savefig(file [, {dpi =}]): writes a .png, .svg or .pdf file, completely or not at all.
 function Figure:savefig(file, options)
   if type(file) ~= "string" then fail("savefig: file: expected a string, got %s", data.describe(file)) end
-  options = data.options("savefig", options, "dpi")
+  options = data.options("savefig", options)
   local kind = (file:match "%.(%a+)$" or ""):lower()
   if not kinds[kind] then fail("savefig: '%s': expected a name that ends in .png, .svg or .pdf", file) end
   local dpi = options.dpi and data.number("savefig", "dpi", options.dpi, 20) or self.dpi or 150
@@ -221,7 +222,7 @@ end
 -- display and gnuplot can open windows, else as text in the terminal. The environment variable NSLUA_PLOT is the
 -- default of `terminal`.
 function Figure:show(options)
-  options = data.options("show", options, "terminal width height")
+  options = data.options("show", options)
   local terminal, asked = terminal_of(options.terminal)
   local rows = 1
   for _, axes in ipairs(self.panels) do rows = math.max(rows, axes.rows) end
@@ -255,7 +256,7 @@ function plot.gca() return plot.gcf():gca() end
 -- axes([{projection =, xlim =, ...}]): one panel on the whole figure; it takes the options of set{} too.
 function plot.axes(options)
   local rest, own = {}, {}
-  for key, value in pairs(options == nil and {} or data.options("axes", options, "projection " .. Axes.settings)) do
+  for key, value in pairs(options == nil and {} or data.options("axes", options)) do
     (key == "projection" and own or rest)[key] = value
   end
   return plot.gcf():subplot(1, 1, 1, own):set(rest)
@@ -334,8 +335,6 @@ local function default_panels(names, columns, all)
   return #panels == 0 and #names > 0 and not all and default_panels(names, columns, true) or panels
 end
 
-local OPTIONS = "figsize dpi title"
-
 -- Separates columns and options: options may stand in the table of the names, or in a table of their own.
 local function split_arguments(asked, options)
   if asked ~= nil and type(asked) ~= "string" and (type(asked) ~= "table" or next(asked) == nil) then
@@ -352,7 +351,7 @@ local function split_arguments(asked, options)
     fail "plot: options: expected in one table, got some with the columns and some after them"
   end
   if type(names) == "table" and next(names) == nil then names = nil end
-  return names, data.options("plot", options or own, OPTIONS)
+  return names, data.options("plot", options or own, option_names["plot.solution"])
 end
 
 -- The panels that are asked for; raises for a column that does not exist.

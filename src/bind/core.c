@@ -19,6 +19,7 @@
 #include "bind/array/linalg.h"
 #include "bind/lua/versions.h"
 #include "bind/array/matrix.h"
+#include "bind/model/kinematics.h"
 #include "bind/model/model.h"
 #include "bind/lua/number_text.h"
 #include "bind/lua/options.h"

@@ -21,6 +21,7 @@
   X(euler_moreau)                                                                                                              \
   X(moreau_jean)                                                                                                               \
   X(moreau_jean_global)                                                                                                        \
+  X(moreau_jean_bilbao)                                                                                                        \
   X(schatzman_paoli)                                                                                                           \
   X(runge_kutta)                                                                                                               \
   X(d1_minus_linear)

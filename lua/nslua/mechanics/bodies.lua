@@ -74,7 +74,7 @@ return function(ns, System, Body, core)
   end
 
   function System:particle(o)
-    o = take_options(o, "particle", "name mass position")
+    o = take_options(o, "particle")
     local place = placed(self, o.position, "particle", "position")
     local body, who = add_body(self, o, "particle")
     body.place = place
@@ -127,7 +127,7 @@ return function(ns, System, Body, core)
   -- Adds a body with coordinates of its own, after the existing ones: x, y, angle in the plane; x, y, z and a unit
   -- quaternion in space.
   function System:free_body(o)
-    o = take_options(o, "free_body", "name mass inertia")
+    o = take_options(o, "free_body")
     local inertia = take_inertia(self, o, "free_body")
     local body, who = add_body(self, o, "body")
     local k, plane = self.n, self.dimension == 2
@@ -203,7 +203,7 @@ return function(ns, System, Body, core)
 
   -- value: components in the inertial axes, constant or f(t, q, v).
   function System:force(o)
-    o = take_options(o, "force", "on at value")
+    o = take_options(o, "force")
     local body = take_body(self, o.on, "force: on")
     if body == self.ground then fail("force: on: expected a body that moves, got the ground") end
     add_action(self, { kind = "force", who = ("force on '%s'"):format(body.name), count = self.dimension,
@@ -214,7 +214,7 @@ return function(ns, System, Body, core)
 
   -- value: a number in the plane; in space three components in the body's axes.
   function System:torque(o)
-    o = take_options(o, "torque", "on value")
+    o = take_options(o, "torque")
     local body = take_body(self, o.on, "torque: on")
     if not body.rotation then fail("torque: '%s' does not turn", body.name) end
     local n = self.dimension == 2 and 1 or 3
@@ -242,7 +242,7 @@ return function(ns, System, Body, core)
 
   -- Between the point p1 of one body and p2 of another (or the ground): stiffness (length - rest) + damping length'.
   function System:spring(o)
-    o = take_options(o, "spring", "from p1 to p2 stiffness damping length")
+    o = take_options(o, "spring")
     local one, other = take_body(self, o.from, "spring: from"), take_body(self, o.to, "spring: to")
     if one == other then fail("spring: expected two bodies, got '%s' at both ends", one.name) end
     local square = gap(one:point(o.p1), other:point(o.p2))

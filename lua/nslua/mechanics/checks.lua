@@ -2,6 +2,7 @@
 -- wrong ones.
 
 local format = require "nslua.core".number_support.format
+local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
 
@@ -36,11 +37,11 @@ return function(ns, core)
     return type(value)
   end
 
-  local function take_options(o, who, names)
+  local function take_options(o, who, known)
     if type(o) ~= "table" or rawget(o, "system") ~= nil then -- a body is not a table of options
       fail("%s: expected an option table, got %s", who, type(o) == "table" and describe(o) or type(o))
     end
-    local result, message = option_tables.check(o, names, who)
+    local result, message = option_tables.check(o, known or option_names["mechanics.system:" .. who], who)
     if not result then fail("%s", message) end
     return result
   end

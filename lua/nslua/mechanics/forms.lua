@@ -104,7 +104,7 @@ return function(ns, System, core)
   end
 
   function System:lagrangian(o)
-    o = take_options(o, "lagrangian", "q0 v0 t0 name")
+    o = take_options(o, "lagrangian")
     local t0, q0, v0, m = take_start(self, o, "lagrangian")
     refuse_moving(self, t0, q0)
     check_inertia(self, t0, q0)
@@ -225,8 +225,6 @@ return function(ns, System, core)
     return index, b and b[1] or 0, b and b[2] or 0
   end
 
-  local FORM = "q0 v0 t0 index stabilised baumgarte"
-
   local function make_dae(sys, o)
     local index, a, b = take_index(o)
     local t, q, v, m = take_start(sys, o, "dae")
@@ -257,7 +255,7 @@ return function(ns, System, core)
   end
 
   function System:dae(o)
-    local problem = make_dae(self, take_options(o, "dae", FORM))
+    local problem = make_dae(self, take_options(o, "dae"))
     problem.parts, problem.t0 = nil, nil
     return problem
   end
@@ -287,7 +285,7 @@ return function(ns, System, core)
   -- Solves the DAE at the times ts; the first one is t0. Returns the result of ns.dae with the matrices q, v and
   -- lambda, which have a row for each time.
   function System:solve_dae(ts, o)
-    o = take_options(o, "solve_dae", FORM .. " rtol atol first_step max_step max_steps")
+    o = take_options(o, "solve_dae")
     ts = core.list(ts, nil, "solve_dae", "ts")
     if #ts == 0 then fail "solve_dae: ts: expected at least one time" end
     if o.t0 and o.t0 ~= ts[1] then
@@ -490,7 +488,7 @@ return function(ns, System, core)
   end
 
   function System:embedded(o)
-    o = take_options(o, "embedded", "q0 v0 t0 independent")
+    o = take_options(o, "embedded")
     local t, q, v, m = take_start(self, o, "embedded")
     if m >= self.n then fail("embedded: %d equations leave none of %d coordinates free", m, self.n) end
     local _, Cq = constraint_jacobian(self, t, q)

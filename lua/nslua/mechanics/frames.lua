@@ -619,7 +619,7 @@ return function(ns, mechanics, System, core)
   -- kinematics(t, q, qd, u) returns as many values as there are coordinates, linear in qd and u; the default is qd -
   -- u. nonholonomic(t, q, qd, u) returns values that are linear in u; it must not use qd, which is 0.
   function System:kane(o)
-    o = core.take_options(o or {}, "kane", "speeds kinematics dependent nonholonomic")
+    o = core.take_options(o or {}, "kane")
     local n, nu = self.n, o.speeds or self.n
     if math.type(nu) ~= "integer" or nu < 1 or nu > n or (nu ~= n and not o.kinematics) then
       fail("kane: speeds: expected a number up to that of the coordinates, %d, got %s", n, describe(nu))

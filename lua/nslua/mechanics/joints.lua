@@ -64,7 +64,7 @@ return function(ns, System, core)
   end
 
   function System:constraint(o)
-    o = take_options(o, "constraint", "name f rows")
+    o = take_options(o, "constraint")
     local f, rows = o.f, o.rows
     if type(f) == "table" and #f > 0 and not is_callable(f) then f, rows = each_of(f), #f end
     if not is_callable(f) then fail("constraint: f: expected a function of (t, q), got %s", describe(f)) end

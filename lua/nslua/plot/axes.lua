@@ -18,9 +18,6 @@ Axes.__name = "axes"
 
 local fail, column, text, number = data.fail, data.column, data.text, data.number
 
-local LINE = "label color linestyle linewidth marker markersize markerfacecolor markeredgecolor markevery alpha " ..
-  "hollow"
-
 function Axes.new(figure, rows, cols, first, last)
   return setmetatable({
     figure = figure, rows = rows, cols = cols, first = first, last = last, artists = {}, used_colors = 0,
@@ -117,7 +114,7 @@ end
 local function curves_of(self, who, arguments, kind)
   local n, options = arguments.n, {}
   if n > 0 and data.is_options(arguments[n]) then options, n = arguments[n], n - 1 end
-  options = data.options(who, options, kind == "step" and LINE .. " where" or LINE)
+  options = data.options(who, options)
   if n == 0 then fail("%s: expected x and y", who) end
   local i, made = 1, {}
   while i <= n do
@@ -176,7 +173,7 @@ end
 -- a number for each point.
 function Axes:scatter(x, y, options)
   in_plane(self, "scatter")
-  options = data.options("scatter", options, "s c color marker cmap alpha label hollow")
+  options = data.options("scatter", options)
   local artist = { kind = "scatter", columns = { column("scatter", "x", x), column("scatter", "y", y) } }
   local c = options.c or options.color
   artist.marker = style.marker("scatter", options.marker or "o")
@@ -220,7 +217,7 @@ function Axes:fill(x, y, options)
     for i, point in ipairs(x) do px[i], py[i] = point[1], point[2] end
     x, y, options = px, py, y
   end
-  local artist = fill_style(self, "fill", data.options("fill", options, "color alpha edgecolor linewidth label"))
+  local artist = fill_style(self, "fill", data.options("fill", options))
   artist.kind, artist.columns = "fill", { column("fill", "x", x), column("fill", "y", y) }
   data.same_length("fill", { "x", "y" }, artist.columns)
   for i = 1, 2 do
@@ -234,7 +231,7 @@ end
 -- fill_between(x, y1, y2 [, options]): y2 a number or a vector.
 function Axes:fill_between(x, y1, y2, options)
   in_plane(self, "fill_between")
-  options = data.options("fill_between", options, "color alpha label")
+  options = data.options("fill_between", options)
   local artist = fill_style(self, "fill_between", options)
   x, y1 = column("fill_between", "x", x), column("fill_between", "y1", y1)
   y2 = type(y2) == "number" and core.full(#x, y2) or column("fill_between", "y2", y2 or 0)
@@ -258,7 +255,7 @@ end
 -- many.
 function Axes:contour(x, y, z, options)
   in_plane(self, "contour")
-  options = data.options("contour", options, "levels color cmap linewidth linestyle label alpha")
+  options = data.options("contour", options)
   x, y = column("contour", "x", x), column("contour", "y", y)
   if #x < 2 or #y < 2 then fail("contour: expected a grid of at least 2 x 2, got %d x %d", #x, #y) end
   x, y = within(x, y, z, FINE)
@@ -308,7 +305,7 @@ end
 function Axes:quiver(x, y, u, v, options)
   in_plane(self, "quiver")
   if type(u) == "function" then options, v = v, nil end
-  options = data.options("quiver", options, "color scale linewidth label")
+  options = data.options("quiver", options)
   local columns = { field("quiver", x, y, u, v) }
   data.same_length("quiver", { "x", "y", "u", "v" }, columns)
   local longest = 0
@@ -334,7 +331,7 @@ end
 function Axes:streamplot(x, y, u, v, options)
   in_plane(self, "streamplot")
   if type(u) == "function" then options, v = v, nil end
-  options = data.options("streamplot", options, "color density linewidth label alpha")
+  options = data.options("streamplot", options)
   x, y = column("streamplot", "x", x), column("streamplot", "y", y)
   if #x < 2 or #y < 2 or not data.rises(x) or not data.rises(y) or x[1] == x[#x] or y[1] == y[#y] then
     fail("streamplot: expected x and y that rise, at least 2 each")
@@ -363,7 +360,7 @@ end
 function Axes:plot3D(x, y, z, format, options)
   to_3d(self, "plot3D")
   if type(format) == "table" then format, options = nil, format end
-  options = data.options("plot3D", options, LINE)
+  options = data.options("plot3D", options)
   local artist = line_style(self, "plot3D", options, format)
   artist.kind, artist.columns = "line", { column("plot3D", "x", x), column("plot3D", "y", y), column("plot3D", "z",
     z) }
@@ -371,8 +368,6 @@ function Axes:plot3D(x, y, z, format, options)
   add(self, artist)
   return self
 end
-
-local FACES = "color cmap alpha edgecolor linewidth label shade"
 
 local function face_style(self, who, options)
   local map = not options.color and self:colormap(who, options.cmap) or nil
@@ -389,7 +384,7 @@ end
 -- function of (x, y). x and y are vectors, matrices as large as z or, for a function, bounds.
 function Axes:surface(x, y, z, options)
   to_3d(self, "surface")
-  options = data.options("surface", options, FACES)
+  options = data.options("surface", options)
   local X, Y = x_or_matrix("surface", "x", x), x_or_matrix("surface", "y", y)
   local Z
   if core.isvector(X) then
@@ -414,7 +409,7 @@ end
 function Axes:implicit(f, options)
   to_3d(self, "implicit")
   if type(f) ~= "function" then fail("implicit: f: expected a function, got %s", data.describe(f)) end
-  options = data.options("implicit", options, "bounds n " .. FACES)
+  options = data.options("implicit", options)
   local b, n = options.bounds or { -1, 1, -1, 1, -1, 1 }, options.n or 24
   if type(b) ~= "table" or #b ~= 6 then fail("implicit: bounds: expected {x0, x1, y0, y1, z0, z1}, got %s",
     data.describe(b)) end
@@ -448,7 +443,7 @@ local aligns = { left = true, center = true, right = true }
 function Axes:text(x, y, ...)
   local z, s, options
   if self.three_d then z, s, options = ... else s, options = ... end
-  options = data.options("text", options, "color align fontsize rotation")
+  options = data.options("text", options)
   if not aligns[options.align or "left"] then
     fail("text: align: expected one of left, center, right, got '%s'", tostring(options.align))
   end
@@ -476,7 +471,7 @@ end
 -- annotate(s, {xy = {x, y}, xytext = {x, y}}): a text with an arrow from it to xy.
 function Axes:annotate(s, options)
   in_plane(self, "annotate")
-  options = data.options("annotate", options, "xy xytext color align fontsize")
+  options = data.options("annotate", options)
   local x, y = point("annotate", "xy", options.xy)
   local tx, ty = x, y
   local color = options.color or "#404040"
@@ -495,7 +490,7 @@ local function across(name, direction)
   -- axhline(y [, options]), axvline(x [, options]): through the whole panel.
   Axes[name] = function(self, at, options)
     in_plane(self, name)
-    options = data.options(name, options, "label color linestyle linewidth alpha")
+    options = data.options(name, options)
     local own = setmetatable({ color = options.color or "#808080", linewidth = options.linewidth or 1 },
       { __index = options })
     local artist = line_style(self, name, own)
@@ -512,8 +507,8 @@ across("axvline", "y")
 -- ---- labels, limits, ticks ----
 
 -- The look of a text, {fontsize =, color =, rotation =}, from its options.
-local function look_of(who, options, known)
-  options = data.options(who, options, known)
+local function look_of(who, options)
+  options = data.options(who, options)
   return {
     fontsize = options.fontsize and number(who, "fontsize", options.fontsize, 1),
     color = options.color and style.color(who, options.color),
@@ -526,7 +521,7 @@ for _, axis in ipairs { "x", "y", "z" } do
   -- xlabel(s [, {fontsize=, color=, rotation=}])
   Axes[label] = function(self, s, options)
     s = text(label, "text", s)
-    self.names[axis], self.looks[axis] = s, look_of(label, options, "fontsize color rotation")
+    self.names[axis], self.looks[axis] = s, look_of(label, options)
     return self
   end
   -- xlim(a, b) or xlim{a, b}; with a above b the axis is reversed.
@@ -554,7 +549,7 @@ for _, axis in ipairs { "x", "y", "z" } do
       data.nothing(tick_name, options)
       labels, options = nil, labels
     end
-    local look = look_of(tick_name, options, "fontsize color rotation")
+    local look = look_of(tick_name, options)
     if options ~= nil then self.tick_looks[axis] = look end
     if options ~= nil and places == nil then return self end
     local list = {}
@@ -576,7 +571,7 @@ end
 
 -- title(s [, {fontsize=, color=}])
 function Axes:title(s, options)
-  self.heading, self.heading_look = text("title", "text", s), look_of("title", options, "fontsize color")
+  self.heading, self.heading_look = text("title", "text", s), look_of("title", options)
   return self
 end
 
@@ -594,7 +589,7 @@ function Axes:grid(on, options)
     on, options = nil, on
   end
   if on ~= nil and type(on) ~= "boolean" then fail("grid: expected a boolean, got %s", data.describe(on)) end
-  options = data.options("grid", options, "which axis color linestyle linewidth alpha")
+  options = data.options("grid", options)
   self.show_grid = on ~= false
   self.grid_look = {
     which = one_of("grid", "which", options.which or "major", whichs, "major, minor, both"),
@@ -615,7 +610,7 @@ local places = { best = true, ["upper right"] = true, ["upper left"] = true, ["l
 local function legend_options(list, options)
   if type(list) ~= "table" or list[1] == nil then
     data.nothing("legend", options)
-    return data.options("legend", list, "loc ncol labels fontsize")
+    return data.options("legend", list)
   end
   local labels, all = {}, {}
   for key, value in pairs(data.options("legend", options, "loc ncol fontsize")) do all[key] = value end
@@ -623,7 +618,7 @@ local function legend_options(list, options)
     if math.type(key) == "integer" then labels[key] = value else all[key] = value end
   end
   all.labels = labels
-  return data.options("legend", all, "loc ncol labels fontsize")
+  return data.options("legend", all)
 end
 
 -- legend([{loc=, ncol=, labels=, fontsize=}]) or legend({"first", "second"} [, {loc=, ncol=, fontsize=}]): of the
@@ -670,12 +665,9 @@ function Axes:axis(kind, more)
   return self
 end
 
-Axes.settings =
-  "xlabel ylabel zlabel title xlim ylim zlim xscale yscale zscale xticks yticks zticks grid axis legend"
-
 -- set{xlabel =, ylim =, title = ...}: calls the method of each name with the value.
 function Axes:set(options)
-  for key, value in pairs(data.options("set", options, Axes.settings)) do self[key](self, value) end
+  for key, value in pairs(data.options("set", options)) do self[key](self, value) end
   return self
 end
 

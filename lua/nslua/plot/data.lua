@@ -2,6 +2,7 @@
 
 local core = require "nslua.core"
 local number = core.number_support
+local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 
 local data = {}
@@ -38,8 +39,10 @@ function data.is_options(t)
   return type(t) == "table" and t[1] == nil and next(t) ~= nil
 end
 
--- The options by their names here, {} for nil. A name that is not among those in the text `known` raises.
+-- The options of a function with other spellings replaced; {} for nil. Raises for an unknown one. known: the names,
+-- when they are not in nslua.base.option_names.
 function data.options(who, options, known)
+  known = known or option_names["axes:" .. who] or option_names["figure:" .. who] or option_names["plot." .. who]
   if options == nil then return {} end
   if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, describe(options)) end
   local result, message = option_tables.check(options, known, who)

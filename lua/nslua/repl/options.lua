@@ -1,9 +1,9 @@
 -- nslua.repl.options: the options that functions and methods of nslua take in a table, for the prompt to complete.
 -- Each row has the options and then the names in `ns` that take them. "class:name" is a method of objects of the
--- class (the __name of their metatable), ":name" a method of any object. A spec compares each row with what the
--- function accepts.
+-- class (the __name of their metatable), ":name" a method of any object. The rows that stand here are of functions
+-- in C; a spec compares them with what these accept.
 
-return {
+local rows = {
   { "tolerance max_iterations solver", "AVI", "Equality", "FrictionContact", "GenericMechanical", "LCP", "MLCP",
     "Relay" },
   { "x0 A b M z name", "FirstOrderLinearDS", "FirstOrderLinearTIDS" },
@@ -24,10 +24,6 @@ return {
   { "h z name shape R R1 R2 corner point normal", "NewtonEuler1DR", "NewtonEuler3DR" },
   { "q0 v0 mass inertia fExt fInt jacobianFIntq jacobianFIntqDot mExt mInt jacobianMIntq jacobianMIntv "
     .. "potential z name", "NewtonEulerDS" },
-  { "algebraic residual t y ydot", "consistent" },
-  { "nsds law reach", "contact.manager", "contact.space" },
-  { "algebraic atol consistent first_step index jac max_step max_steps rtol", "dae" },
-  { "residual t y ydot", "diagnose" },
   { "fprime args xtol maxfev full_output", "fsolve" },
   { "M q lower upper solver tolerance max_iterations omega z0", "numerics.box", "numerics.relay" },
   { "W q mu solver tolerance max_iterations r0", "numerics.fc2d", "numerics.fc3d" },
@@ -42,56 +38,17 @@ return {
   { "rcond", "solve" },
   { "method rtol atol t_eval dense_output events max_step first_step max_steps jac jac_sparsity args", "solve_ivp" },
   { "rows cols i j v", "sparse" },
-  { "file frames times unit plot title draw background speed loop interpolate xlim ylim aspect axes " ..
-    "xlabel ylabel fps", "animation" },
-  { "file parameter values title draw background speed loop interpolate xlim ylim aspect axes xlabel " ..
-    "ylabel fps", "animation.interact" },
-  { "file title xlabel t panels points", "animation.timeplot", "solution:html" },
-  { "file rows unit plot title draw background speed loop interpolate xlim ylim aspect axes xlabel " ..
-    "ylabel fps", "solution:animate" },
-  { "width height fps", "animation:save" },
-  { "coordinates dimension gravity frame origin compile", "mechanics.system" },
-  { "name mass position", "mechanics.system:particle" },
-  { "name mass inertia position angle orientation", "mechanics.system:body" },
-  { "name mass inertia", "mechanics.system:free_body" },
-  { "on at value", "mechanics.system:force" },
-  { "on value", "mechanics.system:torque" },
-  { "from p1 to p2 stiffness damping length", "mechanics.system:spring" },
-  { "name f rows", "mechanics.system:constraint" },
-  { "q0 v0 t0 name", "mechanics.system:lagrangian" },
-  { "q0 v0 t0 index stabilised baumgarte", "mechanics.system:dae" },
-  { "q0 v0 t0 index stabilised baumgarte rtol atol first_step max_step max_steps",
-    "mechanics.system:solve_dae" },
-  { "q0 v0 t0 independent", "mechanics.system:embedded" },
-  { "speeds kinematics dependent nonholonomic", "mechanics.system:kane" },
-  { "figsize dpi title", "plot.figure", "plot.solution", "solution:plot", "columns:plot" },
-  { "projection sharex", "plot.subplot", "figure:subplot", "figure:add_subplot" },
-  { "dpi", "plot.savefig", "figure:savefig" },
-  { "terminal width height", "plot.show", "figure:show" },
-  { "label color linestyle linewidth marker markersize markerfacecolor markeredgecolor markevery alpha hollow",
-    "plot.plot", "axes:plot",
-    "plot.semilogx", "axes:semilogx", "plot.semilogy", "axes:semilogy", "plot.loglog", "axes:loglog",
-    "plot.plot3D", "axes:plot3D" },
-  { "label color linestyle linewidth marker markersize markerfacecolor markeredgecolor markevery alpha hollow where",
-    "plot.step", "axes:step" },
-  { "s c color marker cmap alpha label hollow", "plot.scatter", "axes:scatter" },
-  { "color alpha edgecolor linewidth label", "plot.fill", "axes:fill" },
-  { "color alpha label", "plot.fill_between", "axes:fill_between" },
-  { "levels color cmap linewidth linestyle label alpha", "plot.contour", "axes:contour" },
-  { "color scale linewidth label", "plot.quiver", "axes:quiver" },
-  { "color density linewidth label alpha", "plot.streamplot", "axes:streamplot" },
-  { "color align fontsize rotation", "plot.text", "axes:text" },
-  { "xy xytext color align fontsize", "plot.annotate", "axes:annotate" },
-  { "label color linestyle linewidth alpha", "plot.axhline", "axes:axhline", "plot.axvline", "axes:axvline" },
-  { "color cmap alpha edgecolor linewidth label shade", "plot.surface", "axes:surface" },
-  { "bounds n color cmap alpha edgecolor linewidth label shade", "plot.implicit", "axes:implicit" },
-  { "loc ncol labels fontsize", "plot.legend", "axes:legend" },
-  { "fontsize color rotation", "plot.xlabel", "axes:xlabel", "plot.ylabel", "axes:ylabel", "plot.zlabel",
-    "axes:zlabel",
-    "plot.xticks", "axes:xticks", "plot.yticks", "axes:yticks", "plot.zticks", "axes:zticks" },
-  { "fontsize color", "plot.title", "axes:title", "plot.suptitle", "figure:suptitle" },
-  { "which axis color linestyle linewidth alpha", "plot.grid", "axes:grid" },
-  { "xlabel ylabel zlabel title xlim ylim zlim xscale yscale zscale xticks yticks zticks grid axis " ..
-    "legend", "plot.set", "axes:set" },
   { "every progress partial record checkpoint stream resume observe", ":run" },
 }
+
+-- Functions in Lua. A method of axes or of a figure is a function of ns.plot too.
+local names = require "nslua.base.option_names"
+for name, options in pairs(names) do
+  local method = name:match "^axes:(.*)" or name:match "^figure:(.*)"
+  rows[#rows + 1] = { options, name, method and "plot." .. method }
+end
+rows[#rows + 1] = { names["figure:subplot"], "figure:add_subplot" }
+rows[#rows + 1] = { names["plot.solution"], "solution:plot", "columns:plot" }
+rows[#rows + 1] = { names["animation.timeplot"], "solution:html" }
+
+return rows

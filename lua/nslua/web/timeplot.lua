@@ -14,6 +14,7 @@ local canvas = require "nslua.film.canvas"
 local core = require "nslua.core"
 local format = core.number_support.format
 local html = require "nslua.web.html"
+local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 local series = require "nslua.base.series"
 
@@ -168,7 +169,7 @@ end
 -- The record of a plot for its page. `t`: the times of the animation beside it.
 function timeplot.record(spec, who, solution, t)
   if spec == true and solution then spec = {} end
-  spec = check_keys(spec, who, "file title xlabel t panels points")
+  spec = check_keys(spec, who, option_names["animation.timeplot"])
   if #spec > 0 then fail("%s: expected panels = {...}, got an unnamed value", who) end
   local record = { axes = {}, axis_lists = {}, checked = {}, panels = {}, points = points_of(spec, who) }
   record.title, record.xlabel = text(spec.title, who, "title", "Time plot"), text(spec.xlabel, who, "xlabel", "t")

@@ -22,13 +22,14 @@ local objects = {
     return function(_, ...) return ns.plot[name == "plot" and "solution"](solution(), ...) end
   end }) end,
   ["mechanics.system"] = function() return system(2) end,
+  model = function() return ns.numerics.model() end,
 }
 
 -- Whatever the arguments, a table with an unknown key makes a function say which keys it knows.
 local function known_of(f)
   local bad, nothing = { ["?"] = 1 }, function() end
   local tries = { { bad }, { nothing, { 0, 1 }, { 1 }, bad }, { nothing, { 1 }, bad }, { "radau", nothing, bad },
-    { { { 1 } }, { 1 }, bad }, { { 0, 1 }, { 0, 1 }, bad }, { { 0, 1, 1 }, { 0, 1, 0 }, bad }, { 0, bad },
+    { { { 1 } }, { 1 }, bad }, { { 0, 1 }, { 0, 1 }, bad }, { { 0, 1, 1 }, { 0, 1, 0 }, bad }, { 0, bad }, { 1, bad },
     { { 0, 1 }, { 0, 1 }, { 0, 1 }, bad }, { nothing, bad }, { { 0, 1 }, { 0, 1 }, function() return 1, 1 end, bad },
     { 0, 0, "s", bad }, { "s", bad }, { 1, 1, 1, bad }, { "s.png", bad }, { "s.gif", bad }, { solution(), bad }, { { 0, 1 }, bad } }
   for _, arguments in ipairs(tries) do

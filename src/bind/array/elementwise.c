@@ -44,7 +44,8 @@ bool nsl_grid(lua_State *L, int idx, NslGrid *grid) {
   return v || m;
 }
 
-double *nsl_push_like(lua_State *L, const NslGrid *grid) {
+/* Pushes a new vector or matrix of the grid's shape and returns its contiguous, column-major elements. */
+static double *push_like_grid(lua_State *L, const NslGrid *grid) {
   if (grid->vector) return nsl_push_vector(L, grid->rows, NULL)->data;
   return nsl_push_matrix(L, grid->rows, grid->cols, NULL)->data;
 }
@@ -99,7 +100,7 @@ static double apply(Op op, double a, double b) {
 /* Pushes a op b, element by element; a number stands for a grid of that number everywhere. */
 static int elementwise_elementwise(lua_State *L, Op op, const Operand *a, const Operand *b) {
   const NslGrid *x = &a->grid, *y = &b->grid, *shape = a->kind == NUMBER ? y : x;
-  double *out = nsl_push_like(L, shape);
+  double *out = push_like_grid(L, shape);
   elementwise_still_alive(L, 1);
   elementwise_still_alive(L, 2);
   for (int j = 0; j < shape->cols; j++)
@@ -171,7 +172,7 @@ static int elementwise_arithmetic(lua_State *L) {
 static int elementwise_each(lua_State *L) {
   bool modulus = nsl_which(L) != 0;
   NslGrid g = check_grid(L, 1);
-  double *out = nsl_push_like(L, &g);
+  double *out = push_like_grid(L, &g);
   elementwise_still_alive(L, 1);
   for (int j = 0; j < g.cols; j++)
     for (int i = 0; i < g.rows; i++) {
@@ -284,7 +285,7 @@ static int method_isfinite(lua_State *L) {
 static int elementwise_map(lua_State *L) {
   NslGrid g = check_grid(L, 1);
   if (!lua_isfunction(L, 2) && luaL_getmetafield(L, 2, "__call") == LUA_TNIL) nsl_bad(L, "map", "f", "a function", 2);
-  double *out = nsl_push_like(L, &g);
+  double *out = push_like_grid(L, &g);
   for (int j = 0; j < g.cols; j++)
     for (int i = 0; i < g.rows; i++) {
       elementwise_still_alive(L, 1);

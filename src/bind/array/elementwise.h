@@ -19,9 +19,6 @@ typedef struct NslGrid {
 /* The grid of the open vector or matrix at idx; false when it is neither. */
 bool nsl_grid(lua_State *L, int idx, NslGrid *grid);
 
-/* Pushes a new vector or matrix of the grid's shape and returns its contiguous, column-major elements. */
-double *nsl_push_like(lua_State *L, const NslGrid *grid);
-
 /* Copies the elements, read row by row, into a contiguous column-major rows x cols array, filled row by row. */
 void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols);
 

@@ -113,7 +113,8 @@ static void push_row_cache(lua_State *L, int idx) {
   lua_setiuservalue(L, idx, 2);
 }
 
-NslVector *nsl_push_row(lua_State *L, int idx, int i) {
+/* Pushes the (cached) view on row i, from 0, of the matrix at idx, up to date with the matrix's fields. */
+static NslVector *push_matrix_row(lua_State *L, int idx, int i) {
   idx = lua_absindex(L, idx);
   NslMatrix *m = lua_touserdata(L, idx);
   push_row_cache(L, idx);
@@ -165,7 +166,7 @@ static int matrix_index(lua_State *L) {
   if (type == LUA_TNUMBER) {
     lua_Unsigned i = (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1;
     if (!good || i >= (lua_Unsigned)m->rows || matrix_is_dead(m)) return matrix_not_there(L, m);
-    if (!push_known_row(L, m, (int)i)) nsl_push_row(L, 1, (int)i);
+    if (!push_known_row(L, m, (int)i)) push_matrix_row(L, 1, (int)i);
     return 1;
   }
   if (type != LUA_TSTRING) return bad_row(L, m);
@@ -182,7 +183,7 @@ static int matrix_newindex(lua_State *L) {
   nsl_matrix_writable(L, m);
   if (!good || i >= (lua_Unsigned)m->rows) return bad_row(L, m);
   lua_settop(L, 3);
-  nsl_push_row(L, 1, (int)i);
+  push_matrix_row(L, 1, (int)i);
   lua_replace(L, 1);
   lua_remove(L, 2);
   nsl_vector_assign(L);
@@ -194,7 +195,7 @@ static int next_row(lua_State *L) {
   lua_Integer i = luaL_checkinteger(L, 2);
   if (i < 0 || i >= m->rows) return lua_pushnil(L), 1;
   lua_pushinteger(L, i + 1);
-  nsl_push_row(L, 1, (int)i);
+  push_matrix_row(L, 1, (int)i);
   return 2;
 }
 
@@ -453,7 +454,7 @@ static int matrix_set(lua_State *L) {
 
 static int matrix_row(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1);
-  nsl_push_row(L, 1, nsl_position(L, 2, m->rows, matrix_name_of(m), "row"));
+  push_matrix_row(L, 1, nsl_position(L, 2, m->rows, matrix_name_of(m), "row"));
   return 1;
 }
 

@@ -50,9 +50,6 @@ NslMatrix *nsl_to_finite_matrix(lua_State *L, int idx, int rows, int cols, const
 /* Raises "LABEL is read-only" unless the matrix may be written. */
 void nsl_matrix_writable(lua_State *L, const NslMatrix *m);
 
-/* Pushes the (cached) view on row i, from 0, of the matrix at idx, up to date with the matrix's fields. */
-NslVector *nsl_push_row(lua_State *L, int idx, int i);
-
 /* Pushes a copy of the matrix with storage of its own. */
 NslMatrix *nsl_push_matrix_copy(lua_State *L, const NslMatrix *m);
 

@@ -79,7 +79,8 @@ void nsl_vector_write(NslVector *v, const double *from) {
 
 /* ---- names and errors ---- */
 
-const char *nsl_vector_name(lua_State *L, int idx) {
+/* What messages call the vector at idx: its label, "C[2]" for row 2 of a matrix C, or "vector". Pushes the string. */
+static const char *vector_name_at(lua_State *L, int idx) {
   const NslVector *v = nsl_test_vector(L, idx);
   if (v->row > 0) return lua_pushfstring(L, "%s[%d]", v->label ? v->label : "matrix", v->row);
   return lua_pushstring(L, v->label ? v->label : "vector");
@@ -100,8 +101,7 @@ int nsl_bad_index(lua_State *L, const char *name, int n) {
   return luaL_error(L, "%s[%I]: index out of range 1..%d", name, (LUAI_UACINT)lua_tointeger(L, 2), n);
 }
 
-/* Raises what is wrong with the index at stack index 2 of the vector at 1. */
-static const char ipairs_key; /* of its iterator in the registry */
+static const char ipairs_key; /* its address: the registry's key of the iterator of ipairs */
 
 bool nsl_ipairs_ends(lua_State *L, int n) {
   lua_Debug reader;
@@ -121,9 +121,10 @@ static void keep_ipairs(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &ipairs_key);
 }
 
+/* Raises what is wrong with the index at stack index 2 of the vector at 1. */
 static int bad_index(lua_State *L, const NslVector *v) {
   nsl_vector_alive(L, v);
-  return nsl_bad_index(L, nsl_vector_name(L, 1), v->n);
+  return nsl_bad_index(L, vector_name_at(L, 1), v->n);
 }
 
 int nsl_position(lua_State *L, int arg, int n, const char *label, const char *what) {
@@ -178,9 +179,9 @@ static int vector_index(lua_State *L) {
 static int bad_write(lua_State *L, const NslVector *v) {
   lua_Integer i = lua_tointeger(L, 2);
   nsl_vector_alive(L, v);
-  if (v->readonly) return luaL_error(L, "%s is read-only", nsl_vector_name(L, 1));
+  if (v->readonly) return luaL_error(L, "%s is read-only", vector_name_at(L, 1));
   if (lua_type(L, 2) != LUA_TNUMBER || !lua_isinteger(L, 2) || i < 1 || i > v->n) return bad_index(L, v);
-  return luaL_error(L, "%s[%I]: number expected, got %s", nsl_vector_name(L, 1), (LUAI_UACINT)i, nsl_describe(L, 3));
+  return luaL_error(L, "%s[%I]: number expected, got %s", vector_name_at(L, 1), (LUAI_UACINT)i, nsl_describe(L, 3));
 }
 
 static int vector_newindex(lua_State *L) {
@@ -314,7 +315,7 @@ static int vector_copy(lua_State *L) {
 }
 
 static int bad_source(lua_State *L, const NslVector *v, int idx) {
-  const char *name = nsl_vector_name(L, 1);
+  const char *name = vector_name_at(L, 1);
   return luaL_error(L, "%s: expected %d elements, got %s", name, v->n, nsl_describe(L, idx));
 }
 
@@ -337,7 +338,7 @@ int nsl_vector_assign(lua_State *L) {
     assign_vector(L, v, from);
   } else {
     if (!lua_istable(L, 2) || lua_rawlen(L, 2) != (size_t)v->n) return bad_source(L, v, 2);
-    nsl_table_numbers(L, 2, v->n, NULL, 1, NULL, nsl_vector_name(L, 1));
+    nsl_table_numbers(L, 2, v->n, NULL, 1, NULL, vector_name_at(L, 1));
     nsl_vector_alive(L, v);
     for (int i = 0; i < v->n; i++) {
       lua_rawgeti(L, 2, i + 1);

@@ -86,9 +86,6 @@ NsSamples nsl_samples(lua_State *L, const NslVector *v);
 /* Raises "LABEL is read-only" unless the vector may be written. */
 void nsl_vector_writable(lua_State *L, const NslVector *v);
 
-/* What messages call the vector at idx: its label, "C[2]" for row 2 of a matrix C, or "vector". Pushes the string. */
-const char *nsl_vector_name(lua_State *L, int idx);
-
 /* The position from 0 of the index at stack index 2 of a vector of n; -1 when it is none: nsl_bad_index says why. */
 static inline int nsl_index(lua_State *L, int n) {
   int good = 0;

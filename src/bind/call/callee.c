@@ -243,11 +243,6 @@ void nsl_find_methods(lua_State *L, int idx) {
   if (changed) rebind(L, idx);
 }
 
-bool nsl_is_callee(lua_State *L, int idx) {
-  const NslHead *head = nsl_head(L, idx);
-  return head && head->scripted;
-}
-
 void nsl_renew_traces(lua_State *L, int idx) {
   NslCallee *callee = lua_touserdata(L, idx);
   uint64_t held = 0;

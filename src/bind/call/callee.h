@@ -107,9 +107,6 @@ struct NslCallee {
   const NsNsds *nsds;               /* that it is in, anchored in the fields; NULL: none */
 };
 
-/* Whether a callee stands at idx. */
-bool nsl_is_callee(lua_State *L, int idx);
-
 /* Compiled methods of the callee at idx whose trace was made when a field held something else are traced anew when they are called. */
 void nsl_renew_traces(lua_State *L, int idx);
 

@@ -59,7 +59,4 @@ void nsl_dual_run(lua_State *L, const NslDualCall *call);
 
 void nsl_open_ad(lua_State *L);
 
-/* The functions of t and q that lua/nslua/mechanics.lua evaluates, in the hidden table motion_support. */
-void nsl_open_kinematics(lua_State *L);
-
 #endif

@@ -7,6 +7,10 @@
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
+static bool stands_in(lua_State *L, const NslStandIn *kind, int idx) {
+  return nsl_test_fast(L, idx, kind->number, sizeof(NslHead)) != NULL;
+}
+
 /* ---- vectors ---- */
 
 static NslStandInVector *test_stand_in(lua_State *L, const NslStandIn *kind, int idx) {
@@ -24,24 +28,24 @@ NslStandInVector *nsl_check_stand_in(lua_State *L, int idx) {
   return check_stand_in(L, nsl_stand_in(L), idx);
 }
 
-const char *nsl_stand_in_name(const NslStandIn *kind, const NslStandInVector *v) {
+static const char *stand_in_name(const NslStandIn *kind, const NslStandInVector *v) {
   return v->label ? v->label : kind->vector->name;
 }
 
 static NslStandInVector *check_writable_stand_in(lua_State *L) {
   NslStandInVector *v = nsl_check_stand_in(L, 1);
-  if (v->readonly) luaL_error(L, nsl_stand_in(L)->readonly, nsl_stand_in_name(nsl_stand_in(L), v));
+  if (v->readonly) luaL_error(L, nsl_stand_in(L)->readonly, stand_in_name(nsl_stand_in(L), v));
   return v;
 }
 
 void nsl_stand_in_store(lua_State *L, const NslStandIn *kind, NslStandInVector *v, int i, int idx) {
   if (!kind->store(L, v, i, idx))
-    luaL_error(L, "%s[%d]: number expected, got %s", nsl_stand_in_name(kind, v), i + 1, nsl_describe(L, idx));
+    luaL_error(L, "%s[%d]: number expected, got %s", stand_in_name(kind, v), i + 1, nsl_describe(L, idx));
 }
 
 int nsl_stand_in_index(lua_State *L, const char *name, int n) {
   int i = nsl_index(L, n);
-  if (i < 0 && nsl_stand_in(L)->refuse_choice && nsl_is_stand_in(L, 2)) nsl_stand_in(L)->refuse_choice(L);
+  if (i < 0 && nsl_stand_in(L)->refuse_choice && stands_in(L, nsl_stand_in(L), 2)) nsl_stand_in(L)->refuse_choice(L);
   if (i < 0) nsl_bad_index(L, name, n);
   return i;
 }
@@ -57,14 +61,14 @@ static int stand_in_meta_index(lua_State *L) {
   if (lua_type(L, 2) == LUA_TSTRING) return nsl_push_stand_in_method(L) ? 1 : kind->missing(L);
   int i = nsl_index(L, v->n);
   if (i < 0 && nsl_ipairs_ends(L, v->n)) return lua_pushnil(L), 1;
-  kind->push_element(L, v, i < 0 ? nsl_stand_in_index(L, nsl_stand_in_name(kind, v), v->n) : i);
+  kind->push_element(L, v, i < 0 ? nsl_stand_in_index(L, stand_in_name(kind, v), v->n) : i);
   return 1;
 }
 
 static int stand_in_meta_newindex(lua_State *L) {
   NslStandInVector *v = check_writable_stand_in(L);
   const NslStandIn *kind = nsl_stand_in(L);
-  nsl_stand_in_store(L, kind, v, nsl_stand_in_index(L, nsl_stand_in_name(kind, v), v->n), 3);
+  nsl_stand_in_store(L, kind, v, nsl_stand_in_index(L, stand_in_name(kind, v), v->n), 3);
   return 0;
 }
 
@@ -225,7 +229,7 @@ static int stand_in_assign(lua_State *L) {
     push_elements(L, &from);
     lua_replace(L, 2);
   }
-  nsl_read_vector_argument(L, 2, &self, v->n, nsl_stand_in_name(kind, v), &from);
+  nsl_read_vector_argument(L, 2, &self, v->n, stand_in_name(kind, v), &from);
   for (int i = 0; i < v->n; i++) kind->copy(L, v, i, &from, i);
   lua_settop(L, 1);
   return 1;
@@ -233,7 +237,7 @@ static int stand_in_assign(lua_State *L) {
 
 static int stand_in_fill(lua_State *L) {
   NslStandInVector *v = check_writable_stand_in(L);
-  if (!nsl_is_stand_in(L, 2) && lua_type(L, 2) != LUA_TNUMBER) return nsl_bad(L, "fill", "value", "a number", 2);
+  if (!stands_in(L, nsl_stand_in(L), 2) && lua_type(L, 2) != LUA_TNUMBER) return nsl_bad(L, "fill", "value", "a number", 2);
   for (int i = 0; i < v->n; i++) nsl_stand_in_store(L, nsl_stand_in(L), v, i, 2);
   lua_settop(L, 1);
   return 1;
@@ -252,7 +256,7 @@ static int stand_in_totable(lua_State *L) {
 static int stand_in_slice(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
   NslStandInVector *v = nsl_check_stand_in(L, 1);
-  const char *name = nsl_stand_in_name(kind, v);
+  const char *name = stand_in_name(kind, v);
   int count;
   lua_settop(L, 4);
   lua_Integer step = lua_isnil(L, 4) ? 1 : nsl_integer(L, 4, name, "slice step");
@@ -269,7 +273,7 @@ static int stand_in_meta_call(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
   const NslStandInVector *v = nsl_check_stand_in(L, 1);
   if (lua_gettop(L) != 2) return stand_in_slice(L);
-  kind->push_element(L, v, nsl_position(L, 2, v->n, nsl_stand_in_name(kind, v), "index"));
+  kind->push_element(L, v, nsl_position(L, 2, v->n, stand_in_name(kind, v), "index"));
   return 1;
 }
 
@@ -357,7 +361,8 @@ static const NslVariant stand_in_methods[] = {
 
 /* ---- opening ---- */
 
-void nsl_stand_in_functions(lua_State *L, const NslStandIn *kind, int first, const NslVariant *functions) {
+/* Sets functions in the table on top as closures on the kind and on its values, which start at stack index `first`. */
+static void set_stand_in_functions(lua_State *L, const NslStandIn *kind, int first, const NslVariant *functions) {
   for (const NslVariant *f = functions; f->name; f++) {
     lua_pushlightuserdata(L, (void *)kind);
     for (int i = 0; i < kind->values; i++) lua_pushvalue(L, first + i);
@@ -370,13 +375,13 @@ void nsl_stand_in_functions(lua_State *L, const NslStandIn *kind, int first, con
 void nsl_stand_in_type(lua_State *L, const NslStandIn *kind, int first, int meta, const NslVariant *own,
                        const NslVariant *methods, lua_CFunction index) {
   lua_pushvalue(L, meta);
-  nsl_stand_in_functions(L, kind, first, stand_in_operators);
-  nsl_stand_in_functions(L, kind, first, own);
+  set_stand_in_functions(L, kind, first, stand_in_operators);
+  set_stand_in_functions(L, kind, first, own);
   if (methods) {
     lua_pushlightuserdata(L, (void *)kind);
     for (int i = 0; i < kind->values; i++) lua_pushvalue(L, first + i);
     lua_newtable(L);
-    nsl_stand_in_functions(L, kind, first, methods);
+    set_stand_in_functions(L, kind, first, methods);
     lua_pushcclosure(L, index, kind->values + 2);
     lua_setfield(L, -2, "__index");
   }
@@ -387,9 +392,9 @@ void nsl_stand_in_vector_type(lua_State *L, const NslStandIn *kind, int first, i
                               const NslVariant *methods) {
   nsl_stand_in_type(L, kind, first, meta, own, stand_in_methods, stand_in_meta_index);
   lua_pushvalue(L, meta);
-  nsl_stand_in_functions(L, kind, first, stand_in_meta);
+  set_stand_in_functions(L, kind, first, stand_in_meta);
   lua_getfield(L, -1, "__index");
   lua_getupvalue(L, -1, kind->values + 2);
-  nsl_stand_in_functions(L, kind, first, methods);
+  set_stand_in_functions(L, kind, first, methods);
   lua_pop(L, 3);
 }

@@ -34,7 +34,7 @@ typedef struct NslOperand {
 } NslOperand;
 
 /*
-** A kind of stand-ins. Its functions are called from within closures that nsl_stand_in_functions makes: upvalue 1 is the kind,
+** A kind of stand-ins. Its functions are called from within closures that nsl_stand_in_type makes: upvalue 1 is the kind,
 ** `values` more are its own, and then there is the function's number. Stack indices are those of Lua's arguments.
 */
 typedef struct NslStandIn {
@@ -87,14 +87,8 @@ static inline int nsl_stand_in_which(lua_State *L) {
   return (int)lua_tointeger(L, lua_upvalueindex(nsl_stand_in(L)->values + 2));
 }
 
-/* From inside a closure: whether a number that stands in is at idx. */
-static inline bool nsl_is_stand_in(lua_State *L, int idx) {
-  return nsl_test_fast(L, idx, nsl_stand_in(L)->number, sizeof(NslHead)) != NULL;
-}
-
-/* From inside a closure: the vector that stands in at idx, whatever its name; raises for anything else. */
+/* From inside a closure: the vector that stands in at idx; raises for anything else. */
 NslStandInVector *nsl_check_stand_in(lua_State *L, int idx);
-const char *nsl_stand_in_name(const NslStandIn *kind, const NslStandInVector *v);
 
 /* From inside a closure: the index at 2, from 0, into n elements of what is called `name`. */
 int nsl_stand_in_index(lua_State *L, const char *name, int n);
@@ -113,9 +107,6 @@ void nsl_stand_in_store(lua_State *L, const NslStandIn *kind, NslStandInVector *
 
 /* A plain vector may be a view whose owner was closed by a finaliser during an allocation: raises when that at idx is closed. */
 void nsl_operand_alive(lua_State *L, int idx);
-
-/* Sets functions in the table on top as closures on the kind and on its values, which start at stack index `first`. */
-void nsl_stand_in_functions(lua_State *L, const NslStandIn *kind, int first, const NslVariant *functions);
 
 /*
 ** Gives the metatable at stack index `meta` arithmetic, its own metamethods and, where `methods` is not NULL, an __index: `index` on the table

@@ -74,8 +74,9 @@ static bool take_part_of_simulation(void *context, const Part *part) {
 static const NsField *check_field_of(lua_State *L, void **object) {
   Search search = {.left = luaL_checkinteger(L, 2)};
   if (!walk_parts(nsl_check_simulation(L, 1)->ts, take_part_of_simulation, &search)) luaL_argerror(L, 2, "no such part");
+  const NsField *fields = search.found.fields;
   *object = search.found.object;
-  return &search.found.fields[luaL_checkinteger(L, 3) - 1];
+  return fields + luaL_checkinteger(L, 3) - 1;
 }
 
 /* peek(simulation, part, field): the bytes of a field; nil for an array that is not made. */

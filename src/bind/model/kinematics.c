@@ -2,6 +2,8 @@
 ** kinematics.c
 ** Functions of the time and the coordinates, with their derivatives: the hidden table motion_support, for mechanics.
 */
+#include "bind/model/kinematics.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -113,6 +113,5 @@ void nsl_open_numerics_contacts(lua_State *L);
 void nsl_open_numerics_mcp(lua_State *L);
 void nsl_open_numerics_cone(lua_State *L);
 void nsl_open_numerics_study(lua_State *L);
-void nsl_open_numerics_contacts(lua_State *L);
 
 #endif

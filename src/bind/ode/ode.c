@@ -265,15 +265,6 @@ static void *bind_ode_push_block(lua_State *L, size_t count, size_t size) {
   return lua_newuserdatauv(L, count * size + 1, 0);
 }
 
-/* A direction in which no entries cancel by chance. */
-static void choose_direction(int n, double *w) {
-  uint64_t seed = 1;
-  for (int i = 0; i < n; i++) {
-    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    w[i] = 0.5 + (double)(seed >> 40) / (1 << 24);
-  }
-}
-
 /* The pattern in option jac_sparsity; NULL: none is given. It is pushed, and stays. */
 static const NslPattern *read_pattern(lua_State *L, int n) {
   if (lua_isnil(L, SPARSITY)) return NULL;
@@ -281,18 +272,20 @@ static const NslPattern *read_pattern(lua_State *L, int n) {
   nsl_need_stack(L, 16);
   size_t count = (size_t)n;
   NslPattern *p = bind_ode_push_block(L, 1, sizeof *p);
-  p->colptr = bind_ode_push_block(L, count + 1, sizeof *p->colptr);
-  p->row = bind_ode_push_block(L, (size_t)list_entries(L, n, p->colptr, NULL), sizeof *p->row);
-  list_entries(L, n, p->colptr, p->row);
-  p->colour = bind_ode_push_block(L, count, sizeof *p->colour);
-  p->colours = ns_colour_columns(n, n, p->colptr, p->row, p->colour, bind_ode_push_block(L, count * count, 1));
+  NsPattern *of = &p->of;
+  of->n = n;
+  of->colptr = bind_ode_push_block(L, count + 1, sizeof *of->colptr);
+  of->row = bind_ode_push_block(L, (size_t)list_entries(L, n, of->colptr, NULL), sizeof *of->row);
+  list_entries(L, n, of->colptr, of->row);
+  of->colour = bind_ode_push_block(L, count, sizeof *of->colour);
+  of->colours = ns_colour_columns(n, n, of->colptr, of->row, of->colour, bind_ode_push_block(L, count * count, 1));
   lua_pop(L, 1);
   p->seed = bind_ode_push_block(L, count * NSL_ODE_COLOURS, sizeof *p->seed);
   p->all = bind_ode_push_block(L, count * NSL_ODE_COLOURS, sizeof *p->all);
   p->direction = bind_ode_push_block(L, 3 * count, sizeof *p->direction);
   p->along = p->direction + n;
   p->sum = p->along + n;
-  choose_direction(n, p->direction);
+  ns_pattern_direction(n, p->direction);
   return p;
 }
 

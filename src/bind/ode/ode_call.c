@@ -228,26 +228,14 @@ static NslDualCall ode_call_duals(const NslOde *ode, const NslDualArg *args) {
 /* The columns of the colours from `first` on, as many as go in a pass. */
 static void take_colours(lua_State *L, NslOde *ode, const NslDualArg *args, int first) {
   const NslPattern *p = ode->pattern;
-  int n = ode->n, np = p->colours - first < NSL_ODE_COLOURS ? p->colours - first : NSL_ODE_COLOURS;
-  memset(p->seed, 0, (size_t)n * (size_t)np * sizeof *p->seed);
-  for (int j = 0; j < n; j++)
-    if (p->colour[j] >= first && p->colour[j] < first + np) p->seed[(ptrdiff_t)j * np + p->colour[j] - first] = 1;
+  int np = p->of.colours - first < NSL_ODE_COLOURS ? p->of.colours - first : NSL_ODE_COLOURS;
+  ns_pattern_seed(&p->of, first, np, p->seed);
   NslDualCall call = ode_call_duals(ode, args);
   call.jet = (NsJet){NS_JET_SLOPES, np};
   call.seed = p->seed;
   call.all = p->all;
   nsl_dual_run(L, &call);
-  for (int j = 0; j < n; j++) {
-    int k = p->colour[j] - first;
-    for (int e = p->colptr[j]; k >= 0 && k < np && e < p->colptr[j + 1]; e++)
-      ode->J[p->row[e] + (ptrdiff_t)j * n] = p->all[(ptrdiff_t)p->row[e] * np + k];
-  }
-}
-
-static bool has_entry(const NslPattern *p, int i, int j) {
-  for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++)
-    if (p->row[e] == i) return true;
-  return false;
+  ns_pattern_take(&p->of, first, np, p->all, ode->J);
 }
 
 /* Names an entry that the pattern leaves out, from the whole Jacobian. */
@@ -258,7 +246,7 @@ static void name_missing(lua_State *L, NslOde *ode, NslDualArg *args) {
   nsl_dual_run(L, &call);
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++)
-      if (ode->J[i + (ptrdiff_t)j * n] != 0 && !has_entry(ode->pattern, i, j))
+      if (ode->J[i + (ptrdiff_t)j * n] != 0 && !ns_pattern_has(&ode->pattern->of, i, j))
         nsl_error(L, "%s: jac_sparsity[%d][%d]: expected an entry, since f[%d] depends on y[%d] at t=%f, got none", ode->who,
                   i + 1, j + 1, i + 1, j + 1, ode->t);
 }
@@ -267,29 +255,16 @@ static void name_missing(lua_State *L, NslOde *ode, NslDualArg *args) {
 static void check_pattern(lua_State *L, NslOde *ode, NslDualArg *args) {
   const NslPattern *p = ode->pattern;
   const double *directions[1 + NSL_ODE_ARGS] = {p->direction};
-  int n = ode->n;
   NslDualCall call = ode_call_duals(ode, args);
   call.directions = directions;
   call.first = p->along;
   nsl_dual_run(L, &call);
-  memset(p->sum, 0, (size_t)n * sizeof *p->sum);
-  for (int j = 0; j < n; j++) {
-    for (int e = p->colptr[j]; e < p->colptr[j + 1]; e++) {
-      double part = ode->J[p->row[e] + (ptrdiff_t)j * n] * p->direction[j];
-      p->along[p->row[e]] -= part;
-      p->sum[p->row[e]] += fabs(part);
-    }
-  }
-  for (int i = 0; i < n; i++)
-    if (fabs(p->along[i]) > 1e-10 * p->sum[i]) {
-      name_missing(L, ode, args);
-      return;
-    }
+  if (!ns_pattern_complete(&p->of, ode->J, p->direction, p->along, p->sum)) name_missing(L, ode, args);
 }
 
 static void differentiate_pattern(lua_State *L, NslOde *ode, NslDualArg *args) {
   memset(ode->J, 0, (size_t)ode->n * (size_t)ode->n * sizeof *ode->J);
-  for (int first = 0; first < ode->pattern->colours; first += NSL_ODE_COLOURS) take_colours(L, ode, args, first);
+  for (int first = 0; first < ode->pattern->of.colours; first += NSL_ODE_COLOURS) take_colours(L, ode, args, first);
   nsl_check_derivatives(L, "f", ode->at->label, ode->n, ode->n, ode->J);
   check_pattern(L, ode, args);
 }

@@ -5,19 +5,16 @@
 #ifndef NSL_ODE_ODE_CALL_H
 #define NSL_ODE_ODE_CALL_H
 
+#include "ad/colour.h"
 #include "bind/array/vector.h"
 #include "ode/ivp.h"
 
 enum { NSL_ODE_ARGS = 32, NSL_ODE_COLOURS = 32 };
 
-/*
-** Where df/dy may have entries: those of column j are row[colptr[j]] .. row[colptr[j + 1] - 1], and columns of one colour
-** share no row. A pass takes NSL_ODE_COLOURS colours at most: seed and all (n times that many) are for it.
-*/
+/* Where df/dy may have entries, and room. A pass takes NSL_ODE_COLOURS colours at most. */
 typedef struct NslPattern {
-  int colours;
-  int *colptr, *row, *colour;
-  double *seed, *all;
+  NsPattern of;
+  double *seed, *all;              /* n times that many: of a pass */
   double *direction, *along, *sum; /* n: for the check that nothing was left out */
 } NslPattern;
 

@@ -101,21 +101,25 @@ static const NsChainStep friction_steps[] = {
 struct NsFrictionChain {
   NsArena arena;
   NsFrictionSearch search;
+  double *mu;               /* nc */
   const NsMethod *alone[2]; /* the one method, ending with NULL */
   NsMethods methods;
   NsChain chain;
 };
 
-NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsMixedView *v, const NsFriction *p) {
+NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsMixedView *v, const NsBlock *W) {
   *out = NULL;
   NsFrictionChain *c = ns_alloc(1, sizeof *c);
   if (!c) return NS_ENOMEM;
   c->search.mixed.v = *v;
-  c->search.mixed.blocks = p;
-  c->search.contact = ns_arena_take(&c->arena, (size_t)p->nc, sizeof *c->search.contact);
+  c->search.contact = ns_arena_take(&c->arena, (size_t)v->kinds.contacts, sizeof *c->search.contact);
   c->alone[0] = v->method;
   const NsMethod *const *list = v->method ? c->alone : ns_friction_methods;
-  NsStatus status = c->arena.failed ? NS_ENOMEM : ns_mixed_search_reserve(&c->search.mixed, v->p.n);
+  c->mu = ns_arena_doubles(&c->arena, v->kinds.contacts);
+  ns_mixed_search_take(&c->search.mixed, &c->arena, v->p.n);
+  const NsFriction p = {v->kinds.dim, v->kinds.contacts, c->mu, v->rho, W, v->p.q};
+  c->search.mixed.blocks = &p;
+  NsStatus status = c->arena.failed ? NS_ENOMEM : NS_OK;
   if (!status) status = ns_methods_reserve(&c->methods, list, &c->arena, &c->search.mixed.base);
   if (!status && !v->method) ns_chain_bind(&c->chain, friction_steps, &c->methods, &c->arena);
   if (!status && c->arena.failed) status = NS_ENOMEM;
@@ -127,7 +131,6 @@ NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsMixedView *v, cons
 void ns_friction_chain_free(NsFrictionChain *c) {
   if (!c) return;
   ns_methods_release(&c->methods);
-  ns_mixed_search_release(&c->search.mixed);
   ns_arena_release(&c->arena);
   ns_free(c);
 }
@@ -144,19 +147,21 @@ static void begin_shares(NsFrictionSearch *s) {
   s->round = -1;
 }
 
-NsStatus ns_friction_chain_solve(NsFrictionChain *c, const NsMixedView *v, const NsFriction *p, double *r, double *u,
+NsStatus ns_friction_chain_solve(NsFrictionChain *c, const NsMixedView *v, const NsBlock *W, double *r, double *u,
                                  NsSolverInfo *info) {
   NsFrictionSearch *f = &c->search;
   NsMixedSearch *s = &f->mixed;
   NsSolverInfo guess = {.solver = "guess"};
+  const NsFriction p = {v->kinds.dim, v->kinds.contacts, c->mu, v->rho, W, v->p.q};
+  for (int g = 0; g < p.nc; g++) c->mu[g] = v->p.groups[g].mu;
   s->v = *v;
-  s->blocks = p;
+  s->blocks = &p;
   ns_mixed_copy(s, s->z, r);
   ns_mixed_search_begin(s);
   s->base.exact = exact;
   s->base.final = 0;
   begin_shares(f);
-  ns_nsgs_prepare(p, f->contact);
+  ns_nsgs_prepare(&p, f->contact);
   ns_mixed_candidate(s, NS_OK, &guess);
   ns_mixed_copy(s, s->best_w, s->w);
   f->standing = s->base.least;
@@ -168,6 +173,7 @@ NsStatus ns_friction_chain_solve(NsFrictionChain *c, const NsMixedView *v, const
   ns_mixed_copy(s, r, s->best);
   ns_mixed_copy(s, u, s->best_w);
   *info = s->info;
+  s->blocks = NULL;
   info->status = s->base.least <= v->tolerance ? NS_OK : ns_interrupted() ? NS_EINTR : s->verdict;
   return info->status;
 }

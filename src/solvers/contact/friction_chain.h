@@ -16,14 +16,14 @@ enum { NS_FRICTION_PIVOTED = 200 };
 typedef struct NsFrictionChain NsFrictionChain;
 
 /*
-** Room for problems with the sizes and the pattern of p, which is v in blocks, by v->method alone or by the chain; other values are
-** allowed. NS_ENOMEM, NS_ETOOLARGE. *out is NULL on failure.
+** Room for problems of the sizes of v whose matrix in blocks has the pattern of W, by v->method alone or by the chain. NS_ENOMEM,
+** NS_ETOOLARGE. *out is NULL on failure.
 */
-NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsMixedView *v, const NsFriction *p);
+NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsMixedView *v, const NsBlock *W);
 void ns_friction_chain_free(NsFrictionChain *chain);
 
 /*
-** Solves p, which is v in blocks, from the guess r (dim nc); r and u (dim nc) become the answer, u = W r + q. The chain:
+** Solves v, whose matrix in blocks is W, from the guess r (dim nc); r and u (dim nc) become the answer, u = W r + q. The chain:
 **   rounds of growing length of Gauss-Seidel sweeps, of first-order steps (above 120 unknowns) and of Newton steps in
 **   proportion to what they cost; a small problem is then polished by Newton to rounding;
 **   dim 2: the exact LCP, after the first round when nc <= 4, after some when nc <= 100;
@@ -33,7 +33,7 @@ void ns_friction_chain_free(NsFrictionChain *chain);
 ** r is the best candidate and the status NS_ENOSOL (proved by enumeration, few contacts in the plane), NS_ERAY (the
 ** LCP ended on a ray), NS_EMAXITER, NS_ENOCONV or NS_EINTR.
 */
-NsStatus ns_friction_chain_solve(NsFrictionChain *chain, const NsMixedView *v, const NsFriction *p, double *r, double *u,
+NsStatus ns_friction_chain_solve(NsFrictionChain *chain, const NsMixedView *v, const NsBlock *W, double *r, double *u,
                                  NsSolverInfo *info);
 
 #endif

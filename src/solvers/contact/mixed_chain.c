@@ -204,7 +204,6 @@ void ns_mixed_chain_free(NsMixedChain *s) {
   if (!s) return;
   ns_box_free(s->box);
   ns_methods_release(&s->methods);
-  ns_mixed_search_release(&s->search);
   ns_arena_release(&s->links);
   ns_arena_release(&s->matrix);
   ns_arena_release(&s->arena);
@@ -227,6 +226,7 @@ static NsStatus mixed_chain_reserve(NsMixedChain *s, int n) {
   ns_arena_release(&s->arena);
   s->capacity = 0;
   for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
+  if (!s->options.contacts) ns_mixed_search_take(&s->search, &s->arena, wanted);
   if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
   s->capacity = wanted;
   return NS_OK;
@@ -392,7 +392,6 @@ NsStatus ns_mixed_chain_solve(NsMixedChain *s, const NsMixedProblem *given, cons
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
   NsStatus status = mixed_chain_reserve(s, given->n);
   if (!status && kinds->contacts) status = reserve_methods(s);
-  if (!status && kinds->contacts && !s->options.contacts) status = ns_mixed_search_reserve(&s->search, p.n);
   if (!status) status = densify(s, dense_below(s, kinds), &p);
   if (status) return mixed_chain_refuse(given, status, z, w, info);
   if (kinds->contacts == 0) return mixed_chain_solve_rows(s, &p, guess, z, w, info);

@@ -23,9 +23,6 @@ typedef struct Slot {
 
 struct NsMixedContacts {
   Slot slot[2][SLOTS + 1]; /* by dim - 2 and by contacts, of full pattern; 0: all larger ones */
-  NsArena arena;
-  int capacity;
-  double *mu;
 };
 
 static void release_slot(Slot *slot) {
@@ -36,18 +33,7 @@ static void release_slot(Slot *slot) {
 
 static void mixed_contacts_clear(NsMixedContacts *s) {
   for (int k = 0; k <= SLOTS; k++) release_slot(&s->slot[0][k]), release_slot(&s->slot[1][k]);
-  ns_arena_release(&s->arena);
   *s = (NsMixedContacts){0};
-}
-
-static NsStatus mixed_contacts_room(NsMixedContacts *s, int nc) {
-  if (nc <= s->capacity) return NS_OK;
-  ns_arena_release(&s->arena);
-  s->capacity = 0;
-  s->mu = ns_arena_doubles(&s->arena, nc);
-  if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
-  s->capacity = nc;
-  return NS_OK;
 }
 
 /* Copies a dense W where all blocks are stored. */
@@ -108,33 +94,23 @@ static NsStatus make_blocks(const NsMixedProblem *p, int dim, bool full, NsBlock
   return status;
 }
 
-/* Finds or makes the slot for p and puts its matrix, filled, into *p. A problem of contacts alone makes a slot anew. */
-static NsStatus take_slot(NsMixedContacts *s, const NsMixedView *v, NsFriction *p, NsFrictionChain **chain) {
-  bool few = p->nc <= SLOTS, keep = !v->contacts;
-  Slot *slot = &s->slot[p->dim - 2][few ? p->nc : 0];
-  if (keep && slot->W && slot->W->nb == p->nc && fill_blocks(&v->p, slot->W)) {
-    p->W = slot->W;
-    *chain = slot->chain;
-    return NS_OK;
-  }
+/* Finds or makes the slot for v, its matrix filled. A problem of contacts alone makes a slot anew. */
+static NsStatus take_slot(NsMixedContacts *s, const NsMixedView *v, Slot **out) {
+  int nc = v->kinds.contacts;
+  bool few = nc <= SLOTS, keep = !v->contacts;
+  Slot *slot = *out = &s->slot[v->kinds.dim - 2][few ? nc : 0];
+  if (keep && slot->W && slot->W->nb == nc && fill_blocks(&v->p, slot->W)) return NS_OK;
   release_slot(slot);
-  NsStatus status = make_blocks(&v->p, p->dim, keep && few, &slot->W);
-  p->W = slot->W;
-  if (!status) status = ns_friction_chain_new(&slot->chain, v, p);
+  NsStatus status = make_blocks(&v->p, v->kinds.dim, keep && few, &slot->W);
+  if (!status) status = ns_friction_chain_new(&slot->chain, v, slot->W);
   if (status) release_slot(slot);
-  *chain = slot->chain;
   return status;
 }
 
 NsStatus ns_mixed_contacts_solve(NsMixedContacts *s, const NsMixedView *v, double *z, double *w, NsSolverInfo *info) {
-  NsFrictionChain *chain;
-  NsFriction p = {v->kinds.dim, v->kinds.contacts, NULL, v->rho, NULL, v->p.q};
-  NsStatus status = mixed_contacts_room(s, p.nc);
-  if (status) return status;
-  for (int g = 0; g < p.nc; g++) s->mu[g] = v->p.groups[g].mu;
-  p.mu = s->mu;
-  status = take_slot(s, v, &p, &chain);
-  return status ? status : ns_friction_chain_solve(chain, v, &p, z, w, info);
+  Slot *slot;
+  NsStatus status = take_slot(s, v, &slot);
+  return status ? status : ns_friction_chain_solve(slot->chain, v, slot->W, z, w, info);
 }
 
 /* ---- the method ---- */

@@ -6,20 +6,9 @@
 
 #include "solvers/contact/friction_residual.h"
 
-NsStatus ns_mixed_search_reserve(NsMixedSearch *s, int n) {
-  if (n <= s->capacity) return NS_OK;
-  int wanted = n < 8 ? 8 : n + n / 2;
+void ns_mixed_search_take(NsMixedSearch *s, NsArena *arena, ptrdiff_t n) {
   double **vectors[] = {&s->z, &s->w, &s->best, &s->best_w, &s->standing};
-  ns_mixed_search_release(s);
-  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(&s->arena, wanted);
-  if (s->arena.failed) return ns_arena_release(&s->arena), NS_ENOMEM;
-  s->capacity = wanted;
-  return NS_OK;
-}
-
-void ns_mixed_search_release(NsMixedSearch *s) {
-  ns_arena_release(&s->arena);
-  s->capacity = 0;
+  for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) *vectors[k] = ns_arena_doubles(arena, n);
 }
 
 void ns_mixed_search_begin(NsMixedSearch *s) {

@@ -18,14 +18,12 @@ typedef struct NsMixedSearch {
   NsSearch base;
   NsMixedView v;
   const NsFriction *blocks; /* v in blocks, for methods of contacts of one dimension alone; else NULL */
-  NsArena arena;
-  int capacity;          /* rows that there is room for */
-  double *z, *w;         /* n: the point in hand, and w = W z + q */
-  double *best, *best_w; /* n: the best candidate, which measures base.least; the guess while there is none */
-  double *standing;      /* n: where methods that go on from round to round stand, once one of them has begun */
-  double measured;       /* the measure of the last candidate */
-  NsSolverInfo info;     /* what made the best candidate */
-  NsStatus verdict;      /* what a failure is called */
+  double *z, *w;            /* n: the point in hand, and w = W z + q */
+  double *best, *best_w;    /* n: the best candidate, which measures base.least; the guess while there is none */
+  double *standing;         /* n: where methods that go on from round to round stand, once one of them has begun */
+  double measured;          /* the measure of the last candidate */
+  NsSolverInfo info;        /* what made the best candidate */
+  NsStatus verdict;         /* what a failure is called */
 
   /* Of the rounds of the chain in mixed_chain.c. */
   int rounds;      /* rounds of conjugate sweeps, then of the proximal point method */
@@ -36,9 +34,8 @@ typedef struct NsMixedSearch {
   bool sweeping;   /* the last sweeps ended at their limit */
 } NsMixedSearch;
 
-/* Room for n rows. NS_ENOMEM. Pair with ns_mixed_search_release. */
-NsStatus ns_mixed_search_reserve(NsMixedSearch *s, int n);
-void ns_mixed_search_release(NsMixedSearch *s);
+/* Takes room for n rows from the arena, whose `failed` tells. */
+void ns_mixed_search_take(NsMixedSearch *s, NsArena *arena, ptrdiff_t n);
 
 /* Begins a search for s->v (and s->blocks) from s->z, without a candidate; answers are to measure at most s->v.tolerance. */
 void ns_mixed_search_begin(NsMixedSearch *s);

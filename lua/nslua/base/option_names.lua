@@ -1,0 +1,78 @@
+-- nslua.base.option_names: the options of the functions and methods that are written in Lua. The functions check
+-- their option tables against this list, and the prompt completes from it.
+--
+-- Names are those under `ns`; "class:method" is a method of the objects of a class (the __name of their metatable).
+-- A method of axes or of a figure is a function of ns.plot too.
+
+local LINE = "label color linestyle linewidth marker markersize markerfacecolor markeredgecolor markevery alpha "
+  .. "hollow"
+local FACE = "color cmap alpha edgecolor linewidth label shade"
+local MOTION = "file title draw background speed loop interpolate xlim ylim aspect axes xlabel ylabel fps"
+local FORM = "q0 v0 t0 index stabilised baumgarte"
+local STEPS = "rtol atol first_step max_step max_steps"
+local SET = "xlabel ylabel zlabel title xlim ylim zlim xscale yscale zscale xticks yticks zticks grid axis legend"
+
+local names = {
+  ["animation"] = MOTION .. " frames times unit plot",
+  ["animation.interact"] = MOTION .. " parameter values",
+  ["animation.timeplot"] = "file title xlabel t panels points",
+  ["animation:save"] = "width height fps",
+  ["solution:animate"] = MOTION .. " rows unit plot",
+
+  ["consistent"] = "residual t y ydot algebraic",
+  ["contact.manager"] = "nsds law reach",
+  ["contact.space"] = "nsds law reach",
+  ["dae"] = STEPS .. " algebraic index consistent jac",
+  ["diagnose"] = "residual t y ydot",
+
+  ["mechanics.system"] = "coordinates dimension gravity frame origin compile",
+  ["mechanics.system:particle"] = "name mass position",
+  ["mechanics.system:body"] = "name mass inertia position angle orientation", -- angle: plane; orientation: space
+  ["mechanics.system:free_body"] = "name mass inertia",
+  ["mechanics.system:force"] = "on at value",
+  ["mechanics.system:torque"] = "on value",
+  ["mechanics.system:spring"] = "from p1 to p2 stiffness damping length",
+  ["mechanics.system:constraint"] = "name f rows",
+  ["mechanics.system:lagrangian"] = "q0 v0 t0 name",
+  ["mechanics.system:dae"] = FORM,
+  ["mechanics.system:solve_dae"] = FORM .. " " .. STEPS,
+  ["mechanics.system:embedded"] = "q0 v0 t0 independent",
+  ["mechanics.system:kane"] = "speeds kinematics dependent nonholonomic",
+
+  ["model:variable"] = "lower upper start name",
+  ["model:variables"] = "lower upper start name",
+  ["model:solve"] = "solver tolerance max_iterations warm",
+
+  ["plot.figure"] = "figsize dpi title",
+  ["plot.subplots"] = "sharex figsize dpi title",
+  ["plot.axes"] = "projection " .. SET,
+  ["plot.solution"] = "figsize dpi title",
+  ["figure:subplot"] = "projection sharex",
+  ["figure:suptitle"] = "fontsize color",
+  ["figure:savefig"] = "dpi",
+  ["figure:show"] = "terminal width height",
+  ["axes:step"] = LINE .. " where",
+  ["axes:scatter"] = "s c color marker cmap alpha label hollow",
+  ["axes:fill"] = "color alpha edgecolor linewidth label",
+  ["axes:fill_between"] = "color alpha label",
+  ["axes:contour"] = "levels color cmap linewidth linestyle label alpha",
+  ["axes:quiver"] = "color scale linewidth label",
+  ["axes:streamplot"] = "color density linewidth label alpha",
+  ["axes:surface"] = FACE,
+  ["axes:implicit"] = "bounds n " .. FACE,
+  ["axes:text"] = "color align fontsize rotation",
+  ["axes:annotate"] = "xy xytext color align fontsize",
+  ["axes:title"] = "fontsize color",
+  ["axes:grid"] = "which axis color linestyle linewidth alpha",
+  ["axes:legend"] = "loc ncol labels fontsize",
+  ["axes:set"] = SET,
+}
+
+for name in ("plot semilogx semilogy loglog plot3D"):gmatch "%S+" do names["axes:" .. name] = LINE end
+for name in ("axhline axvline"):gmatch "%S+" do names["axes:" .. name] = "label color linestyle linewidth alpha" end
+for axis in ("xyz"):gmatch "." do
+  names["axes:" .. axis .. "label"] = "fontsize color rotation"
+  names["axes:" .. axis .. "ticks"] = "fontsize color rotation"
+end
+
+return names
