@@ -265,13 +265,8 @@ static NsSolverInfo outcome_info(NsOutcome out, double backward) {
 
 /* Writes the answer of a component that was solved in the units given. */
 static void give_answer(const NsDenseSearch *search, const BoxPiece *piece, double *z, double *w) {
-  size_t bytes = (size_t)piece->n * sizeof *z;
-  if (piece->whole) {
-    memcpy(z, search->best_z, bytes);
-    memcpy(w, search->best_w, bytes);
-    return;
-  }
-  for (int k = 0; k < piece->n; k++) z[piece->index[k]] = search->best_z[k], w[piece->index[k]] = search->best_w[k];
+  const double *from_z = search->best_z, *from_w = search->best_w;
+  for (int k = 0, n = piece->n; k < n; k++) z[piece->index[k]] = from_z[k], w[piece->index[k]] = from_w[k];
 }
 
 /* The same of one in balanced units; for want of an answer the guess. */
