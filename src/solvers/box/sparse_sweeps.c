@@ -10,7 +10,10 @@
 #include "solvers/box/sparse_search.h"
 #include "solvers/residual.h"
 
-/* Limits when the options have none: asked for; in a chain. CHECK_EVERY: sweeps between two tests, which cost a product each. */
+/*
+** SWEEPS: limit when it was asked for and the options have none. FEW_SWEEPS: limit in a chain. CHECK_EVERY: sweeps between two tests,
+** which cost a product each.
+*/
 enum { SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10 };
 
 static NsStatus sparse_sweeps_reserve(void **work, NsSearch *search) {
