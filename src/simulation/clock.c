@@ -1,19 +1,10 @@
 /*
 ** clock.c
-** Where a simulation stands: its name, its time, the place of an error; the memory of a step that begins.
+** Where a simulation stands: its time, the place of an error; the memory of a step that begins.
 */
 #include <string.h>
 
 #include "simulation/time_stepping.h"
-
-const char *ns_simulation_name(NsSimulationKind kind) {
-  static const char *const names[] = {
-#define X(code, name) name,
-      NS_SIMULATION_LIST(X)
-#undef X
-  };
-  return names[kind];
-}
 
 long ns_ts_steps(const NsTimeStepping *ts) {
   return ts->nsteps;

@@ -168,10 +168,7 @@ static void hash_piece(void *context, const char *name, void *data, size_t bytes
 
 static void describe_time(NsText *text, const NsTimeStepping *ts) {
   const NsTimeGrid *grid = ts->grid;
-  const char *projection = ts->kind == NS_DIRECT_PROJECTION     ? " with projection"
-                           : ts->kind == NS_COMBINED_PROJECTION ? " with the combined projection"
-                                                                : "";
-  add_line(text, "%s%s", ns_integrator_name(ts->integrator), projection);
+  add_line(text, "%s%s", ns_integrator_name(ts->integrator), ts->class->projection);
   if (!grid->points) add_line(text, "times: from %.17g, steps of %.17g", grid->t0, grid->h);
   uint64_t hash = HASH_START;
   ns_fields_walk(ns_time_grid_fields, ts->grid, NS_FIELD_CONSTANT, hash_piece, &hash);

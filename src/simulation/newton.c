@@ -135,8 +135,7 @@ static NsStatus not_converged(NsTimeStepping *ts, NsIsland *island, NsError *err
   NsStepTolerance tolerance = ns_island_tolerance(ts, island);
   NsStepMiss miss = ns_step_miss(&island->residual, &tolerance);
   ns_fail(err, NS_ENOCONV, "%s: Newton did not converge in %d iterations: relative residual %.3g of %s '%s', tolerance %.3g",
-          ns_simulation_name(ts->kind), ts->newton.max_iterations, miss.value,
-          miss.of_output ? "interaction" : "dynamical system",
+          ts->class->name, ts->newton.max_iterations, miss.value, miss.of_output ? "interaction" : "dynamical system",
           miss.of_output ? island->graph->interactions[miss.index]->name : island->graph->ds[miss.index]->name, miss.tolerance);
   return ns_ts_locate(ts, NS_ENOCONV, err);
 }

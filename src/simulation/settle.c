@@ -1,9 +1,8 @@
 /*
 ** settle.c
-** The two projections: of the coordinates alone, and of coordinates and velocities in turn.
+** The kinds of simulation, and the two projections that make some of them: of the coordinates alone, and of coordinates and
+** velocities in turn.
 */
-#include "simulation/settle.h"
-
 #include "simulation/newton.h"
 
 static double settle_violation(const NsTimeStepping *ts, const NsIsland *island) {
@@ -15,9 +14,8 @@ static bool settle_enlarge(const NsTimeStepping *ts, NsIsland *island) {
 }
 
 static NsStatus not_settled(NsTimeStepping *ts, NsIsland *island, const char *what, NsError *err) {
-  ns_fail(err, NS_ENOCONV, "%s: the %s did not converge in %d iterations: violation %.3g, tolerance %.3g",
-          ns_simulation_name(ts->kind), what, ts->projection.max_iterations, settle_violation(ts, island),
-          ts->projection.tolerance);
+  ns_fail(err, NS_ENOCONV, "%s: the %s did not converge in %d iterations: violation %.3g, tolerance %.3g", ts->class->name,
+          what, ts->projection.max_iterations, settle_violation(ts, island), ts->projection.tolerance);
   return ns_ts_locate(ts, NS_ENOCONV, err);
 }
 
@@ -31,8 +29,7 @@ static NsStatus project(NsTimeStepping *ts, NsIsland *island, NsError *err) {
     if (status == NS_OK) status = ns_osnsp_solve_positions(island->problem, positions);
     if (status == NS_OK) status = settle->shift(island->scheme, island->problem->shift, err);
     else
-      ns_fail(err, status, "%s: the problem of the projection has no solution: %s", ns_simulation_name(ts->kind),
-              ns_status_message(status));
+      ns_fail(err, status, "%s: the problem of the projection has no solution: %s", ts->class->name, ns_status_message(status));
     if (status != NS_OK) return ns_ts_locate(ts, status, err);
   }
   return NS_OK;
@@ -59,7 +56,8 @@ static NsStatus combine(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   return status;
 }
 
-NsStatus ns_island_settle(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  if (ts->kind == NS_COMBINED_PROJECTION) return combine(ts, island, err);
-  return ts->kind == NS_DIRECT_PROJECTION ? project(ts, island, err) : NS_OK;
-}
+const NsSimulationClass ns_simulation_classes[NS_SIMULATION_CLASSES] = {
+#define X(...) {__VA_ARGS__},
+    NS_SIMULATION_LIST(X)
+#undef X
+};

@@ -33,7 +33,7 @@ static NsStatus check_jumps(const NsTimeStepping *ts, const NsScheme *scheme, co
       return ns_fail(err, NS_EARG,
                      "%s: initialize: consistent: dynamical system '%s' jumps at t0: its state does not fulfil what the laws "
                      "ask for; osi:setRestart \"implicit\" takes the jump as a step",
-                     ns_simulation_name(ts->kind), scheme->class->start->name_of(scheme, i));
+                     ts->class->name, scheme->class->start->name_of(scheme, i));
   return NS_OK;
 }
 
@@ -72,7 +72,7 @@ static int largest_order(const NsIslands *islands) {
 }
 
 NsStatus ns_ts_find_start(NsTimeStepping *ts, NsError *err) {
-  const char *who = ns_simulation_name(ts->kind);
+  const char *who = ts->class->name;
   if (ts->k > 0 || ts->computed) return ns_fail(err, NS_EARG, "%s: initialize: consistent: the run has begun", who);
   NsStatus status = ns_ts_claim(ts, err);
   if (status == NS_OK) status = ns_ts_prepare(ts, err);

@@ -10,7 +10,6 @@
 
 #include "simulation/joined.h"
 #include "simulation/newton.h"
-#include "simulation/settle.h"
 
 /* ---- the stages ---- */
 
@@ -49,7 +48,7 @@ static NsStatus advance_step(NsTimeStepping *ts, NsIsland *island, const NsStep 
   if (island->scheme->class->drive) return drive_stage(ts, island, step, err);
   NsStatus status = begin_stage(ts, island, step, err);
   if (status == NS_OK) status = solve_stage(ts, island, err);
-  return status == NS_OK ? ns_island_settle(ts, island, err) : status;
+  return status == NS_OK && ts->class->settle ? ts->class->settle(ts, island, err) : status;
 }
 
 /* Accepts the iterate; the energy is accounted unless that has been done. */

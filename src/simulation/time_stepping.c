@@ -47,14 +47,6 @@ const NsField ns_ts_fields[] = {COUNTER(k),
                                 ACCOUNT(energy_k),
                                 NS_FIELD_END};
 
-static const char *ts_name_of(const NsTimeStepping *ts) {
-  return ns_simulation_name(ts->kind);
-}
-
-static bool projects(const NsTimeStepping *ts) {
-  return ts->kind == NS_DIRECT_PROJECTION || ts->kind == NS_COMBINED_PROJECTION;
-}
-
 /* ---- making ---- */
 
 /* The first scheme that locates events, or that can project; what messages advise. */
@@ -65,13 +57,18 @@ static const char *ts_advised(bool locates) {
   return ns_scheme_classes[i]->name;
 }
 
-static NsStatus goes_with(NsSimulationKind kind, const NsIntegrator *integrator, NsError *err) {
-  const NsSchemeClass *class = integrator->class;
-  const char *who = ns_simulation_name(kind);
-  bool locates = kind == NS_EVENT_DRIVEN, projects = kind == NS_DIRECT_PROJECTION || kind == NS_COMBINED_PROJECTION;
-  if (locates ? !class->locates : projects && !class->settle)
-    return ns_fail(err, NS_EARG, "%s: it goes with a %s, got a %s", who, ts_advised(locates), class->name);
-  if (class->locates && !locates) return ns_fail(err, NS_EARG, "%s: a %s goes with EventDriven", who, class->name);
+/* The first kind of simulation that locates events. */
+static const char *ts_locating(void) {
+  int i = 0;
+  while (i + 1 < NS_SIMULATION_CLASSES && !ns_simulation_classes[i].locates) i++;
+  return ns_simulation_classes[i].name;
+}
+
+static NsStatus goes_with(const NsSimulationClass *class, const NsSchemeClass *scheme, NsError *err) {
+  if (class->locates ? !scheme->locates : class->settle && !scheme->settle)
+    return ns_fail(err, NS_EARG, "%s: it goes with a %s, got a %s", class->name, ts_advised(class->locates), scheme->name);
+  if (scheme->locates && !class->locates)
+    return ns_fail(err, NS_EARG, "%s: a %s goes with %s", class->name, scheme->name, ts_locating());
   return NS_OK;
 }
 
@@ -100,17 +97,17 @@ static NsStatus ts_check_parts(const char *who, const NsNsds *nsds, const NsTime
   return ts_check_start(who, nsds, err);
 }
 
-NsStatus ns_ts_new(NsTimeStepping **out, NsSimulationKind kind, NsNsds *nsds, NsTimeGrid *grid, NsIntegrator *integrator,
-                   NsOsnsp *problem, NsError *err) {
+NsStatus ns_ts_new(NsTimeStepping **out, const NsSimulationClass *class, NsNsds *nsds, NsTimeGrid *grid,
+                   NsIntegrator *integrator, NsOsnsp *problem, NsError *err) {
   *out = NULL;
-  NsStatus status = goes_with(kind, integrator, err);
-  if (status == NS_OK) status = ts_check_parts(ns_simulation_name(kind), nsds, grid, problem, err);
+  NsStatus status = goes_with(class, integrator->class, err);
+  if (status == NS_OK) status = ts_check_parts(class->name, nsds, grid, problem, err);
   if (status == NS_OK) status = ns_integrator_accepts(integrator, nsds, err);
   if (status == NS_OK) status = ns_osnsp_accepts(problem, nsds, err);
   if (status != NS_OK) return status;
   NsTimeStepping *ts = *out = ns_alloc(1, sizeof *ts);
   if (!ts) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  ts->kind = kind;
+  ts->class = class;
   ts->nsds = nsds;
   ts->grid = grid;
   ts->integrator = integrator;
@@ -137,8 +134,7 @@ bool ns_ts_linear(const NsTimeStepping *ts) {
 
 static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsIslands islands;
-  NsIslandPlan plan = {
-      ts->nsds, ts->integrator, ts->problem, {projects(ts), ts->kind == NS_COMBINED_PROJECTION, &ts->progress.t}};
+  NsIslandPlan plan = {ts->nsds, ts->integrator, ts->problem, {ts->class->settle, ts->class->combined, &ts->progress.t}};
   NsStatus status = ns_islands_new(&islands, &plan, err);
   if (status != NS_OK) return status;
   ns_islands_free(&ts->islands, NULL);
@@ -165,7 +161,7 @@ static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
 }
 
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
-  if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", ts_name_of(ts));
+  if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", ts->class->name);
   NsStatus finite = check_state(ts, err);
   if (finite != NS_OK) return finite;
   if (!ts->ready || ts->graph_version != ts->nsds->version) {
@@ -180,7 +176,7 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
 }
 
 bool ns_ts_may_keep_penetration(const NsTimeStepping *ts) {
-  if (ts->k > 0 || ts->computed || projects(ts) || !ts->integrator->class->keeps_gaps) return false;
+  if (ts->k > 0 || ts->computed || ts->class->settle || !ts->integrator->class->keeps_gaps) return false;
   for (int i = 0; i < ts->nsds->ninteractions; i++)
     if (ns_law_gaps(ts->nsds->interactions[i]->law) > 0) return true;
   return false;
@@ -200,8 +196,8 @@ NsStatus ns_ts_claim(NsTimeStepping *ts, NsError *err) {
     return ns_fail(err, NS_EARG,
                    "%s: another simulation has moved or reset the systems since t=%g (step %ld) of this one: reset() it, or "
                    "work on a clone() of the other",
-                   ts_name_of(ts), ns_ts_time(ts), ts->k);
-  NsStatus status = ts_check_start(ts_name_of(ts), ts->nsds, err);
+                   ts->class->name, ns_ts_time(ts), ts->k);
+  NsStatus status = ts_check_start(ts->class->name, ts->nsds, err);
   if (status == NS_OK) ns_ts_own(ts);
   return status;
 }
@@ -210,8 +206,8 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   if (ts->nsds->busy)
     return ns_fail(err, NS_EBUSY, "computeOneStep: a step is being computed (called from inside a callback?)");
   if (!ns_ts_has_next(ts))
-    return ns_fail(err, NS_EEND, "%s: the end of the time interval is reached (t=%g, step %ld)", ts_name_of(ts), ns_ts_time(ts),
-                   ts->k);
+    return ns_fail(err, NS_EEND, "%s: the end of the time interval is reached (t=%g, step %ld)", ts->class->name,
+                   ns_ts_time(ts), ts->k);
   NsStatus status = ns_ts_claim(ts, err);
   if (status != NS_OK) return status;
   ts->nsds->busy = true;
@@ -234,7 +230,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
 
 NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
   if (!ts->computed)
-    return ns_fail(err, NS_EARG, "%s: nextStep: the step from t=%g has not been computed", ts_name_of(ts), ns_ts_time(ts));
+    return ns_fail(err, NS_EARG, "%s: nextStep: the step from t=%g has not been computed", ts->class->name, ns_ts_time(ts));
   ts->computed = false;
   ts->log.kept = ts->log.count;
   ts->k++;

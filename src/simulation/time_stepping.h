@@ -20,22 +20,35 @@ typedef struct NsNewtonOptions {
   int max_substeps;  /* a step that does not converge is tried in 2, 4, ... parts up to this many; 1: never */
 } NsNewtonOptions;
 
+typedef struct NsTimeStepping NsTimeStepping;
+
+/* A kind of simulation that scripts make. */
+typedef struct NsSimulationClass {
+  const char *name;
+  const char *projection; /* how the identity of a model tells it: " with projection", "" for none */
+  bool locates;           /* it steps from event to event, with an integrator that locates them */
+  bool combined;          /* the projection also finds the velocities again */
+  /*
+  ** Brings the coordinates of the island's solved iterate to the constraints; NULL: it does not project. NS_ENOCONV when
+  ** ts->projection allows no more iterations.
+  */
+  NsStatus (*settle)(NsTimeStepping *ts, NsIsland *island, NsError *err);
+} NsSimulationClass;
+
 /*
-** X(code, name): what scripts make. Two project the mechanical coordinates on the constraints at the end of each step, the
-** combined one finding the velocities again with the shift.
+** X(name, projection, locates, combined, settle): the rows of ns_simulation_classes, which settle.c makes. Each kind of
+** simulation is one row.
 */
 #define NS_SIMULATION_LIST(X)                                                                                                  \
-  X(NS_TIME_STEPPING, "TimeStepping")                                                                                          \
-  X(NS_DIRECT_PROJECTION, "TimeSteppingDirectProjection")                                                                      \
-  X(NS_COMBINED_PROJECTION, "TimeSteppingCombinedProjection")                                                                  \
-  X(NS_EVENT_DRIVEN, "EventDriven")
+  X("TimeStepping", "", false, false, NULL)                                                                                    \
+  X("TimeSteppingDirectProjection", " with projection", false, false, project)                                                 \
+  X("TimeSteppingCombinedProjection", " with the combined projection", false, true, combine)                                   \
+  X("EventDriven", "", true, false, NULL)
 
-typedef enum NsSimulationKind {
-#define X(code, name) code,
-  NS_SIMULATION_LIST(X)
+#define X(...) +1
+enum { NS_SIMULATION_CLASSES = 0 NS_SIMULATION_LIST(X) };
 #undef X
-      NS_SIMULATION_KINDS
-} NsSimulationKind;
+extern const NsSimulationClass ns_simulation_classes[NS_SIMULATION_CLASSES];
 
 /* When the projection is done. */
 typedef struct NsProjectionOptions {
@@ -77,8 +90,8 @@ typedef struct NsTimeSteppingStats {
 ** The NSDS, the grid, the integrator's options and the one-step problem are borrowed. The workspace is made by
 ** ns_ts_prepare, anew when the graph has changed.
 */
-typedef struct NsTimeStepping {
-  NsSimulationKind kind;
+struct NsTimeStepping {
+  const NsSimulationClass *class;
   NsNsds *nsds;
   NsTimeGrid *grid;
   NsIntegrator *integrator;
@@ -105,21 +118,20 @@ typedef struct NsTimeStepping {
   bool accounting;                  /* mechanics: the account of the energy is kept */
   NsEnergyAccount energy, energy_k; /* since it was begun; the same at t_k */
   NsEventLog log;                   /* of EventDriven */
-} NsTimeStepping;
+};
 
 /* What ns_ts_visit walks beside the graph. */
 extern const NsField ns_ts_fields[];
 
 /*
-** Borrows everything. An EventDriven takes an integrator that locates events, the others one that does not; those that
-** project take one that can. NS_EARG when the integrator is another one, the grid does not start at the NSDS's t0, no
+** Borrows everything. A simulation that locates events takes an integrator that does, the others one that does not; those
+** that project take one that can. NS_EARG when the integrator is another one, the grid does not start at the NSDS's t0, no
 ** step of it fits into [t0, T], a system has been moved from its initial state by a simulation or is not one for the
 ** integrator, or the one-step problem has another simulation or does not take a law; NS_ENOMEM.
 */
-NsStatus ns_ts_new(NsTimeStepping **ts, NsSimulationKind kind, NsNsds *nsds, NsTimeGrid *grid, NsIntegrator *integrator,
-                   NsOsnsp *problem, NsError *err);
+NsStatus ns_ts_new(NsTimeStepping **ts, const NsSimulationClass *class, NsNsds *nsds, NsTimeGrid *grid,
+                   NsIntegrator *integrator, NsOsnsp *problem, NsError *err);
 
-const char *ns_simulation_name(NsSimulationKind kind);
 /*
 ** Frees the workspace and the object; gives the one-step problem back only if it is still there (`problem` not
 ** NULL).

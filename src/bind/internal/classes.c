@@ -84,11 +84,6 @@ static int names(lua_State *L) {
       NS_OSNSP_LIST(X)
 #undef X
   };
-  static const char *const simulations[] = {
-#define X(code, name) name,
-      NS_SIMULATION_LIST(X)
-#undef X
-  };
   lua_newtable(L);
   lua_newtable(L);
   for (int i = 0; i < NS_SCHEME_CLASSES; i++) lua_pushstring(L, ns_scheme_classes[i]->name), lua_rawseti(L, -2, i + 1);
@@ -97,7 +92,7 @@ static int names(lua_State *L) {
   for (int i = 0; i < NS_OSNSP_KINDS; i++) lua_pushstring(L, problems[i]), lua_rawseti(L, -2, i + 1);
   lua_setfield(L, -2, "problems");
   lua_newtable(L);
-  for (int i = 0; i < NS_SIMULATION_KINDS; i++) lua_pushstring(L, simulations[i]), lua_rawseti(L, -2, i + 1);
+  for (int i = 0; i < NS_SIMULATION_CLASSES; i++) lua_pushstring(L, ns_simulation_classes[i].name), lua_rawseti(L, -2, i + 1);
   lua_setfield(L, -2, "simulations");
   return 1;
 }

@@ -121,7 +121,7 @@ static int clone(lua_State *L) {
   nsl_clone_osnsp(L, -1);
   note_clone(L, 2, lua_gettop(L) - 1);
   lua_remove(L, -2);
-  clone_construct(L, ns_simulation_name(self->ts->kind), 4);
+  clone_construct(L, self->ts->class->name, 4);
   note_clone(L, 2, 1);
   nsl_relink(L, 2);
   NslTimeStepping *copy = nsl_check_simulation(L, -1);

@@ -10,15 +10,15 @@
 #include "bind/simulation/simulation.h"
 
 /* What an object is called; they all have the metatable of the first. */
-const NslType nsl_simulation_types[NS_SIMULATION_KINDS] = {
-#define X(code, name) [code] = {name, NULL},
+const NslType nsl_simulation_types[NS_SIMULATION_CLASSES] = {
+#define X(name, ...) {name, NULL},
     NS_SIMULATION_LIST(X)
 #undef X
 };
 
 NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < nsl_simulation_types || head->type >= nsl_simulation_types + NS_SIMULATION_KINDS)
+  if (!head || head->type < nsl_simulation_types || head->type >= nsl_simulation_types + NS_SIMULATION_CLASSES)
     return nsl_wrong_type(L, idx, "simulation", "simu"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslTimeStepping *)head;

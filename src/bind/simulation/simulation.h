@@ -37,8 +37,8 @@ typedef struct NslTimeStepping {
   bool start_told; /* the first step has looked for bodies that overlap */
 } NslTimeStepping;
 
-/* What a simulation of each kind is called; they all have the metatable of the first. */
-extern const NslType nsl_simulation_types[];
+/* What a simulation of each class is called; they all have the metatable of the first. */
+extern const NslType nsl_simulation_types[NS_SIMULATION_CLASSES];
 
 NslTimeGrid *nsl_check_time_grid(lua_State *L, int idx);
 NslOsi *nsl_check_osi(lua_State *L, int idx);

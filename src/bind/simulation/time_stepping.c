@@ -27,8 +27,16 @@ static bool is_seen(const NsTimeStepping *ts) {
   return ts->nsds->T - end > 0.01 * (ts->nsds->T - ts->nsds->t0);
 }
 
-/* A simulation of this kind out of its parts; without a one-step problem one that takes every law. */
-static int simulation_make(lua_State *L, NsSimulationKind kind) {
+/*
+** (nsds, td, osi [, osnspb]); without a one-step problem the simulation gets one that takes every law. The upvalues are the
+** module and the class. A simulation that projects takes two arguments more, osnspb_pos and level: they are checked, and not
+** needed, because the problem of the coordinates has its own solver, on the level of positions.
+*/
+static int new_simulation(lua_State *L) {
+  const NsSimulationClass *class = lua_touserdata(L, lua_upvalueindex(2));
+  nsl_at_most(L, class->settle ? 6 : 4, class->name);
+  if (!lua_isnoneornil(L, 5)) nsl_check_osnsp(L, 5);
+  if (!lua_isnoneornil(L, 6)) nsl_integer(L, 6, class->name, "level");
   lua_settop(L, 4);
   NslNsds *nsds = nsl_check_nsds(L, 1);
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
@@ -40,8 +48,8 @@ static int simulation_make(lua_State *L, NsSimulationKind kind) {
     lua_replace(L, 4);
   }
   NslOsnsp *osnsp = nsl_check_osnsp(L, 4);
-  NslTimeStepping *self = nsl_new(L, &nsl_simulation_types[NS_TIME_STEPPING], sizeof *self, NSL_TS_USERVALUES);
-  self->head.type = &nsl_simulation_types[kind];
+  NslTimeStepping *self = nsl_new(L, &nsl_simulation_types[0], sizeof *self, NSL_TS_USERVALUES);
+  self->head.type = &nsl_simulation_types[class - ns_simulation_classes];
   for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
     lua_pushvalue(L, i);
     lua_setiuservalue(L, 5, i);
@@ -50,43 +58,13 @@ static int simulation_make(lua_State *L, NsSimulationKind kind) {
   NsError err = {NS_OK, ""};
   self->host = nsl_host(L);
   nsl_count_memory(L, workspace_size(nsds->nsds));
-  if (ns_ts_new(&self->ts, kind, nsds->nsds, grid->grid, osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
+  if (ns_ts_new(&self->ts, class, nsds->nsds, grid->grid, osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
   if (nsl_push_early_end(L, self->ts) && is_seen(self->ts)) {
-    lua_pushfstring(L, "%s: %s", nsl_simulation_types[kind].name, lua_tostring(L, -1));
+    lua_pushfstring(L, "%s: %s", class->name, lua_tostring(L, -1));
     nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
   }
   lua_settop(L, 5);
   return 1;
-}
-
-/* (nsds, td, osi [, osnspb]). */
-static int new_ts(lua_State *L) {
-  nsl_at_most(L, 4, nsl_simulation_types[NS_TIME_STEPPING].name);
-  return simulation_make(L, NS_TIME_STEPPING);
-}
-
-static int new_event_driven(lua_State *L) {
-  nsl_at_most(L, 4, nsl_simulation_types[NS_EVENT_DRIVEN].name);
-  return simulation_make(L, NS_EVENT_DRIVEN);
-}
-
-/*
-** (nsds, td, osi [, osnspb [, osnspb_pos [, level]]]). The last two are checked, and not needed: the coordinates'
-** problem is solved by its own solver, on the level of positions.
-*/
-static int new_projecting(lua_State *L, NsSimulationKind kind) {
-  const char *name = nsl_simulation_types[kind].name;
-  nsl_at_most(L, 6, name);
-  if (!lua_isnoneornil(L, 5)) nsl_check_osnsp(L, 5);
-  if (!lua_isnoneornil(L, 6)) nsl_integer(L, 6, name, "level");
-  return simulation_make(L, kind);
-}
-
-static int new_direct(lua_State *L) {
-  return new_projecting(L, NS_DIRECT_PROJECTION);
-}
-static int new_combined(lua_State *L) {
-  return new_projecting(L, NS_COMBINED_PROJECTION);
 }
 
 static int ts_compute(lua_State *L) {
@@ -336,7 +314,7 @@ static int ts_energy(lua_State *L) {
 static int ts_events(lua_State *L) {
   const NsTimeStepping *ts = engine(L);
   if (!ts->integrator->class->drive)
-    luaL_error(L, "events: a %s with a %s has none; EventDriven locates them", ns_simulation_name(ts->kind),
+    luaL_error(L, "events: a %s with a %s has none; EventDriven locates them", ts->class->name,
                ns_integrator_name(ts->integrator));
   lua_createtable(L, (int)ts->log.count, 0);
   for (long i = 0; i < ts->log.count; i++) {
@@ -479,16 +457,11 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
 static const luaL_Reg meta[] = {{"__gc", ts_gc}, {"__close", ts_close}, {"__tostring", ts_tostring}, {NULL, NULL}};
 
 void nsl_open_time_stepping(lua_State *L) {
-  static const lua_CFunction makers[NS_SIMULATION_KINDS] = {
-      [NS_TIME_STEPPING] = new_ts,
-      [NS_DIRECT_PROJECTION] = new_direct,
-      [NS_COMBINED_PROJECTION] = new_combined,
-      [NS_EVENT_DRIVEN] = new_event_driven,
-  };
-  nsl_register_type(L, &nsl_simulation_types[NS_TIME_STEPPING], meta, methods);
-  for (int kind = 0; kind < NS_SIMULATION_KINDS; kind++) {
+  nsl_register_type(L, &nsl_simulation_types[0], meta, methods);
+  for (int i = 0; i < NS_SIMULATION_CLASSES; i++) {
     lua_pushvalue(L, -1);
-    lua_pushcclosure(L, makers[kind], 1);
-    lua_setfield(L, -2, nsl_simulation_types[kind].name);
+    lua_pushlightuserdata(L, (void *)(size_t)&ns_simulation_classes[i]);
+    lua_pushcclosure(L, new_simulation, 2);
+    lua_setfield(L, -2, ns_simulation_classes[i].name);
   }
 }
