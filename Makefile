@@ -7,20 +7,20 @@ hash := \#
 BUSTED ?= /usr/bin/busted
 GCOV   ?= gcov
 
-# Debian packages: to build and test, to lint, peers to measure against. Those of gnuplot exclude each other: any will do.
+# Debian packages for building and testing, for lint, and other programs for the measurements. Any package of gnuplot will do; they exclude each other.
 GNUPLOT     = $(if $(shell command -v gnuplot 2>/dev/null),,gnuplot-nox)
 NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
               libcminpack-dev libedit-dev lua-busted tmux locales $(GNUPLOT)
 LINT_NEEDS  = clang clang-format lua-check cppcheck shellcheck
 BENCH_NEEDS = python3-siconos python3-scipy
-# Used where they are there: films, specs that look at pages in a browser.
+# Optional: for films, and for the specs that look at pages in a browser.
 OPTIONAL    = $(GNUPLOT) ffmpeg chromium python3
-# For the module nslua.sundials; 1 GB with all that it depends on, so that it has a target of its own.
+# For the module nslua.sundials: 1 GB with its dependencies, therefore only installed by `make sundials`.
 SUNDIALS_NEEDS = libsundials-dev
 # For the module nslua.hdf5.
 HDF5_NEEDS = libhdf5-dev
 
-# For fuzzing the readers of files, and for building with both compilers.
+# For `make fuzz` and `make builds`.
 FUZZ_NEEDS   = clang libclang-rt-14-dev
 FUZZ_SECONDS ?= 60
 BUILDS_NEEDS = clang
@@ -30,7 +30,7 @@ ifneq ($(findstring asan,$(BUILD)),)
 SAN ?= -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -Wl,-z,nodelete
 OPT ?= -O1 -g
 endif
-# One whose name holds "cov" counts the lines and branches that are run.
+# A build directory whose name holds "cov" counts the lines and branches that run.
 ifneq ($(findstring cov,$(notdir $(BUILD))),)
 SAN ?= --coverage -fprofile-abs-path
 OPT ?= -O0 -g
@@ -45,17 +45,17 @@ CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow
 LUA_CFLAGS := $(shell pkg-config --cflags lua5.4 2>/dev/null || echo -I/usr/include/lua5.4)
 CPPFLAGS_ALL = $(CSTD) -Isrc $(LUA_CFLAGS) $(CPPFLAGS)
-# The few thread-local variables lie in the block that each thread has from its start: one that is made when it is first
-# needed ends the process where there is no memory for it.
+# initial-exec: the few thread-local variables lie in memory that each thread has from its start. Memory made at the first use
+# would end the process when there is none.
 CFLAGS_ALL   = $(CPPFLAGS_ALL) $(WARN) $(OPT) $(SAN) -fPIC -fno-plt -fvisibility=hidden -ftls-model=initial-exec $(CFLAGS)
 LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lcminpack -llapacke -lopenblas -lm -ldl -pthread
 
-# The interpreter holds Lua itself, with its symbols exported for C modules, as the stock lua5.4 does: it then needs no
-# liblua at run time and no call goes through a jump table. Where there is no archive the shared library serves.
+# The interpreter contains Lua and exports its symbols for C modules, as the stock lua5.4 does: so it needs no liblua at run
+# time, and calls do not go through a jump table. Without the static library it is linked with the shared one.
 LUA_ARCHIVE := $(filter /%,$(shell $(CC) -print-file-name=liblua5.4.a 2>/dev/null))
 LUA_LIB     := $(if $(LUA_ARCHIVE),-Wl$(,)--whole-archive $(LUA_ARCHIVE) -Wl$(,)--no-whole-archive,-llua5.4)
 
-# Where the headers of SUNDIALS 6 are, nslua.sundials is built. The core never links it.
+# nslua.sundials is built when the headers of SUNDIALS 6 are installed. The core never links it.
 SUNDIALS      := $(shell printf '%s\n' '$(hash)include <ida/ida.h>' '$(hash)include <cvode/cvode.h>' \
                  '$(hash)if SUNDIALS_VERSION_MAJOR != 6' '$(hash)error' \
                  '$(hash)endif' | $(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && echo $(BUILD)/lib/nslua/sundials.so)
@@ -63,7 +63,7 @@ SUNDIALS_OBJ  := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/ode
 SUNDIALS_LIBS := -lsundials_ida -lsundials_cvode -lsundials_sunnonlinsolfixedpoint -lsundials_sunlinsoldense \
                  -lsundials_sunmatrixdense -lsundials_nvecserial
 
-# Where those of HDF5 1.10 or later are, not the parallel one, nslua.hdf5 is. Debian has several: its hdf5.pc may be the parallel one.
+# nslua.hdf5 is built when the headers of HDF5 1.10 or later are installed, not those of the parallel library, which Debian's hdf5.pc may mean.
 HDF5_CFLAGS := $(shell pkg-config --cflags hdf5-serial 2>/dev/null || { test ! -d /usr/include/hdf5/serial || \
                echo -I/usr/include/hdf5/serial; })
 HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || echo -lhdf5)
@@ -87,7 +87,7 @@ all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5)  ## the module and the interpreter, in
 
 $(CORE): $(OBJ)
 $(BUILD)/public/core.so: $(PUBLIC)
-# The module stays loaded: the kernel may be about to call its handler of SIGINT when the last Lua state closes it.
+# nodelete: the module stays loaded, since the kernel may be about to call its handler of SIGINT when the last Lua state closes it.
 %.so:
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(LIBS)
@@ -96,7 +96,7 @@ $(BUILD)/lib/nslua/sundials.so: $(SUNDIALS_OBJ)
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -o $@ $^ $(LDFLAGS) $(SUNDIALS_LIBS)
 
-# The library registers what is to run at the end of the process: it stays loaded.
+# nodelete: HDF5 registers functions that run at the end of the process.
 $(BUILD)/lib/nslua/hdf5.so: $(HDF5_OBJ)
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(HDF5_LIBS)
@@ -119,7 +119,7 @@ $(BUILD)/robust/faults: spec/robust/faults.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
 
-# The host of spec/robust that has a Lua state in each of several threads.
+# The host of spec/robust that runs a Lua state in each of several threads.
 $(BUILD)/robust/threads: spec/robust/threads.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) $(SAN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl -pthread
@@ -154,7 +154,7 @@ soak: packages  ## the long campaigns: 20,000 random problems, long runs of simu
 	@NSLUA_RANDOM=$${NSLUA_RANDOM:-20000} NSLUA_SOAK=1 HOSTS=nslua SPECS="$(SOAK)" BUSTED=$(BUSTED) CC=$(CC) \
 	  sh spec/run.sh $(BUILD)
 
-coverage: packages  ## the lines and branches of the C sources that the specs run (gcc and its gcov)
+coverage: packages  ## which lines and branches of the C sources the specs run (gcc and its gcov)
 	@$(MAKE) --no-print-directory BUILD=build-cov all
 	@find build-cov -name '*.gcda' -delete
 	@status=0; HOSTS=nslua BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh build-cov || status=$$?; \
@@ -172,7 +172,7 @@ builds: packages  ## builds and specs with gcc and clang, each at -O0 and -O3
 format: lint-packages  ## lays the C sources out as .clang-format says
 	@find src -name '*.[ch]' | sort | xargs clang-format -i
 
-lint: lint-packages  ## layering, compiler warnings, luacheck, cppcheck
+lint: lint-packages  ## layers, names, layout, compiler warnings, luacheck, cppcheck, shellcheck
 	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
 
 bench: packages  ## side by side with peers
@@ -222,7 +222,7 @@ clean:  ## removes build/ and build-asan/
 help:  ## this list
 	@sed -n 's/^\([a-z0-9]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
-extras:  ## installs what is used where it is there: ffmpeg for films, chromium for specs of pages
+extras:  ## installs optional programs: ffmpeg for films, chromium for specs of pages
 	@$(call provide,$(OPTIONAL))
 
 sundials:  ## installs SUNDIALS (1 GB with what it depends on) and builds the module of ns.dae("ida", ...)

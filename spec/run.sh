@@ -4,17 +4,16 @@
 # their names, and the specs of scripts and of robustness, which start processes of their own whatever the host is.
 # The last line is "N passed, N failed", summed over all. It fails when a test failed, when a process broke off, and when no test ran.
 #
-# run.sh BUILD HOST SPECS...: one process, called by the above. It adds "passed failed" to BUILD/specs/counts.
+# run.sh BUILD HOST SPECS...: one process, called by the above. It adds "passed failed" to LOGS/counts.
 build=$1
 lua=${LUA:-lua5.4}
 busted=${BUSTED:-/usr/bin/busted}
-logs=$build/specs
 
 if [ $# -gt 1 ]; then
   host=$2
   shift 2
   name=$host:$(echo "$*" | sed 's|spec/||g; s|_spec\.lua||g; s|^\([^ ]*\) .* |\1 .. |')
-  log=$logs/$(echo "$name" | tr '/ ' '--').log
+  log=$LOGS/$(echo "$name" | tr '/ ' '--').log
   if [ "$host" = stock-lua ]; then
     set -- env ${PRELOAD:+LD_PRELOAD="$PRELOAD"} "$lua" "$busted" --exclude-tags=once "$@"
   else
@@ -31,7 +30,7 @@ if [ $# -gt 1 ]; then
     echo "the process ended with status $status after $1 tests" >>"$log"
     bad=1
   fi
-  echo "$1 $bad" >>"$logs/counts"
+  echo "$1 $bad" >>"$LOGS/counts"
   line="$1 passed, $bad failed, $(($(date +%s) - start)) s: $name"
   if [ "$bad" -eq 0 ] && [ -z "$NSLUA_SOAK" ]; then echo "$line"; else printf '== %s\n%s\n' "$line" "$(cat "$log")"; fi
   exit 0
@@ -41,8 +40,9 @@ export NSLUA_BUILD="$build"
 export LUA_PATH="lua/?.lua;lua/?/init.lua;spec/?.lua;;"
 export LUA_CPATH="$build/lib/?.so;;"
 unset LUA_INIT LUA_INIT_5_4 LUA_PATH_5_4 LUA_CPATH_5_4
-rm -rf "$logs"
-mkdir -p "$logs"
+LOGS=$(mktemp -d) || exit 1
+export LOGS
+trap 'rm -rf "$LOGS"' EXIT
 
 # Stock Lua gets the sanitizer by LD_PRELOAD; a second library takes that out of the environment of its child processes.
 case $build in
@@ -73,7 +73,7 @@ failed=0
 while read -r good bad; do
   passed=$((passed + good))
   failed=$((failed + bad))
-done <"$logs/counts"
+done <"$LOGS/counts"
 echo
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

@@ -105,13 +105,13 @@ typedef struct Mode {
   double m, c, k;
 } Mode;
 
-static double diagonal_of(const NsCoef *c, int i, double absent) {
+static double diagonal_entry(const NsCoef *c, int i, double absent) {
   if (c->sparse) return ns_sparse_get(c->sparse, i, i);
   return c->value ? c->value[i + (size_t)i * (size_t)c->rows] : absent;
 }
 
 static Mode mode_of(const NsMechanicalDs *ds, int i) {
-  return (Mode){diagonal_of(&ds->mass, i, 1), diagonal_of(&ds->C, i, 0), diagonal_of(&ds->K, i, 0)};
+  return (Mode){diagonal_entry(&ds->mass, i, 1), diagonal_entry(&ds->C, i, 0), diagonal_entry(&ds->K, i, 0)};
 }
 
 /*
@@ -362,7 +362,7 @@ static void account_modes(const Bilbao *b, const NsNode *node, NsEnergyAccount *
 /* A first step: the change from the energy of the state to that of a step is the scheme's, but for the works of impulses. */
 static NsStatus account_start(const Bilbao *b, const NsNode *node, NsEnergyAccount *account, NsError *err) {
   NsMechanicalDs *ds = bilbao_system(node);
-  double kinetic, potential, before;
+  double kinetic, potential, before = 0;
   const double *q_k = b->q_k + node->x;
   NsStatus status = bilbao_energies(ds, b->t_k, b->h, q_k, b->q + node->x, b->v + node->v, &kinetic, &potential, err);
   if (status == NS_OK) status = ns_mechanical_potential_at(ds, b->t_k, q_k, &before, err);

@@ -5,10 +5,10 @@
 #include "solvers/balance.h"
 
 /*
-** Sweeps over rows and columns (each brings the spread to the mean of its neighbours; more change little). Exponents of
-** rows or columns further apart than WIDEST leave too little of the range of numbers, 2^2000, for what they scale; long
-** chains of entries that are not alike, no units, do that. Then MAX_PASSES passes towards rows and columns with a largest
-** entry of 1 (each halves the exponents, which are at most 2^11).
+** MEAN_SWEEPS: sweeps over rows and columns; each sets exponents to the mean of their neighbours', and more than 6 change little.
+** WIDEST: largest distance between the exponents of two rows or two columns; numbers have exponents over a range of 2000, and more
+** than 600 leaves too little of it for what is scaled. Long chains of unlike entries exceed it without any units.
+** MAX_PASSES: passes of the method that is used then; each halves the exponents, which are below 2^11.
 */
 enum { MEAN_SWEEPS = 6, WIDEST = 600, MAX_PASSES = 12 };
 
@@ -24,7 +24,7 @@ void ns_balance_take(NsBalance *b, NsArena *arena, ptrdiff_t nmax) {
   b->ring = ns_arena_ints(arena, 6 * nmax);
 }
 
-/* The root of a node, and in *offset what is added to its exponent beside that of the root. */
+/* The root of a node; *offset: the exponent of the node less that of the root. */
 static int forest_root(const NsBalance *b, int node, int *offset) {
   *offset = 0;
   while (b->parent[node] != node) *offset += b->offset[node], node = b->parent[node];
@@ -61,7 +61,7 @@ static int floor_mean(long long sum, int count) {
   return (int)(twice >= 0 ? twice / by : -((-twice + by - 1) / by));
 }
 
-/* Sets each exponent of rows (or columns) to minus the mean of what its entries have. */
+/* Sets the exponent of each row (or column) to minus the mean exponent of its entries, scaled by the other side. */
 static void sparse_means(NsBalance *b, const NsSparse *M, bool rows) {
   for (int i = 0; i < b->n; i++) b->count[i] = 0, b->sum[i] = 0;
   for (int j = 0; j < b->n; j++)
@@ -114,7 +114,7 @@ static void begin_forest(NsBalance *b, int n) {
   for (int i = 0; i < 2 * n; i++) b->parent[i] = i, b->offset[i] = 0;
 }
 
-/* Exponents that make the ties 1. */
+/* The exponents with which the entries that join the trees are 1. */
 static void read_forest(NsBalance *b) {
   int offset;
   for (int i = 0; i < b->n; i++) {

@@ -4,6 +4,7 @@
 */
 #include "solvers/chain.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "base/interrupt.h"
@@ -19,6 +20,17 @@ const char *ns_method_name(const NsMethod *const *list, unsigned takes, int k, c
       if (k-- == 0) return *alias;
   }
   return *method = NULL, NULL;
+}
+
+void ns_method_words(const NsMethod *const *list, unsigned takes, char *to, size_t size) {
+  const NsMethod *method;
+  const char *name = ns_method_name(list, takes, 0, &method), *next;
+  size_t used = 0;
+  for (int k = 1; name && used < size; name = next, k++) {
+    next = ns_method_name(list, takes, k, &method);
+    const char *before = k == 1 ? "" : next ? ", " : " or ";
+    used += (size_t)snprintf(to + used, size - used, "%s'%s'", before, name);
+  }
 }
 
 NsStatus ns_methods_reserve(NsMethods *methods, const NsMethod *const *list, NsArena *arena, NsSearch *search) {
@@ -71,9 +83,8 @@ NsStatus ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods
   return NS_OK;
 }
 
-/* Runs one step; true when the search ends with *out. */
-static inline bool chain_take(const NsChainStep *step, void *work, NsSearch *search, NsOutcome *out) {
-  *out = step->method->run(work, search, step->mode);
+/* What a step came to: whether the search ends with *out, whose status may change. */
+static inline bool chain_ends(const NsChainStep *step, const NsSearch *search, NsOutcome *out) {
   if (out->status == NS_EINTR) return true;
   if (search->least <= search->exact) return out->status = NS_OK, true;
   if (out->status == NS_OK && (step->exact || !(search->least <= search->tolerance))) out->status = NS_ENOCONV;
@@ -81,7 +92,7 @@ static inline bool chain_take(const NsChainStep *step, void *work, NsSearch *sea
 }
 
 NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search) {
-  NsOutcome out = {NS_ENOCONV, 0, "none", false}, told;
+  NsOutcome last = {NS_ENOCONV, 0, "none", false}, told;
   bool ran = false, tells = false;
   for (int k = 0; chain->step[k].method || chain->step[k].back; k++) {
     const NsChainStep *step = &chain->step[k];
@@ -90,18 +101,20 @@ NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search) {
       k -= step->back + 1;
       continue;
     }
-    if (ran && ns_interrupted()) return out.status = NS_EINTR, out;
-    if (ns_search_late(search)) return out.status = NS_EMAXITER, out;
-    if (chain_take(step, chain->work[k], search, &out)) return out;
+    if (ran && ns_interrupted()) return last.status = NS_EINTR, last;
+    if (ns_search_late(search)) return last.status = NS_EMAXITER, last;
+    NsOutcome out = step->method->run(chain->work[k], search, step->mode);
+    if (chain_ends(step, search, &out)) return out;
     if (step->tells) told = out, tells = true;
+    last = out;
     ran = true;
   }
-  return tells ? told : out;
+  return tells ? told : last;
 }
 
 NsOutcome ns_method_run(const NsMethod *method, const NsMethods *methods, NsSearch *search) {
   const NsChainStep step = {.method = method};
-  NsOutcome out;
-  chain_take(&step, work_of(methods, method), search, &out);
+  NsOutcome out = method->run(work_of(methods, method), search, 0);
+  chain_ends(&step, search, &out);
   return out;
 }

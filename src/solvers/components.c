@@ -48,7 +48,7 @@ void ns_components_single(NsComponents *c, int n) {
   c->start[c->count] = n;
 }
 
-/* Whether the first node is tied to all others: the usual full matrix. */
+/* Whether entries tie the first node to all others, as in a full matrix. */
 static bool first_ties_all(const double *M, int ldm, int n, const int *index) {
   const double *column = M + (size_t)index[0] * (size_t)ldm, *row = M + index[0];
   for (int k = 1; k < n; k++)
@@ -95,7 +95,7 @@ NsSolverTotal ns_solver_total(const char *name) {
   return (NsSolverTotal){{.status = NS_OK, .warm = true, .solver = name}, -1};
 }
 
-/* How much a status says of a problem whose components end differently. */
+/* The order of statuses: of components that end differently the problem takes the highest. */
 static int weight_of(NsStatus status) {
   return status == NS_OK ? 0 : status == NS_EINTR ? 3 : status == NS_ENOSOL ? 2 : 1;
 }

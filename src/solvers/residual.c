@@ -8,6 +8,14 @@
 #include <math.h>
 #include <stddef.h>
 
+bool ns_box_zero_solves(int n, const double *q, const double *lower, const double *upper) {
+  for (int i = 0; i < n; i++) {
+    double l = lower[i], u = upper[i];
+    if (l > 0 || u < 0 || (q[i] > 0 && l < 0) || (q[i] < 0 && u > 0)) return false;
+  }
+  return true;
+}
+
 void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *size) {
   int n = p->n;
   for (int i = 0; i < n; i++) {
@@ -71,13 +79,16 @@ double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, 
   return worst;
 }
 
-/* Of the terms of a row: what q counts for at most in an answer that may be lost (1e-8: half of the digits), and nothing at all. */
+/*
+** faint: largest |q_i| over the terms of its row for which an answer may be lost; 1e-8 is half of the digits. swallowed: largest ratio at
+** which rounding leaves nothing of q_i.
+*/
 static const double faint = 1e-8, swallowed = 4 * DBL_EPSILON;
 
-/* Of q: how wrong w is where q has not been met. A rounding of terms that are no more than `faint` allows is 1e-8 of it. */
+/* unmet: least |w_i| over |q_i| of a row that does not satisfy its q. 0.1: rounding alone reaches 1e-8 where q is just `faint`. */
 static const double unmet = 0.1;
 
-/* Of the largest q, in balanced units: by so much no w may be wrong. */
+/* noticed: least |w_i| over the largest |q_j|, in units in which rows compare, that counts as an error. 1e-2: two digits must be right. */
 static const double noticed = 1e-2;
 
 /* Whether a variable lies at a bound other than 0: then the bound is what the terms are made of. */

@@ -11,6 +11,10 @@
 #include "solvers/balance.h"
 #include "solvers/residual.h"
 
+/*
+** PASSES: each halves the exponents of the largest entries: 8 bring 2^256 to 2. NONE: the exponent of 0. EXPONENT_LIMIT: largest exponent of
+** a scale; numbers end at 1023.
+*/
 enum { PASSES = 8, NONE = INT_MIN / 4, EXPONENT_LIMIT = 900 };
 
 void ns_box_scaled_take(NsBoxScaled *s, NsArena *arena, int nmax) {
@@ -65,7 +69,7 @@ static void find_largest(const NsBoxScaled *s, int n, int *row, int *col) {
     if (row[i] != NONE) row[i] += s->row[i];
 }
 
-/* Half of e, rounded to zero but at least 1 in size: passes end when every maximum is 0 or so. */
+/* Half of e, rounded towards 0; 0 where e is -1, 0 or 1, so that the passes end. */
 static int half(int e) {
   return e >= 2 || e <= -2 ? e / 2 : 0;
 }
@@ -74,7 +78,7 @@ static int scale_limited(int e) {
   return e > EXPONENT_LIMIT ? EXPONENT_LIMIT : e < -EXPONENT_LIMIT ? -EXPONENT_LIMIT : e;
 }
 
-/* One pass: every row and column maximum goes half of the way to 1, all measured before any moves. */
+/* One pass: the largest entry of every row and column goes half of the way to 1. All are measured before one moves. */
 static int pass(NsBoxScaled *s, int n, int *drow, int *dcol) {
   int moved = 0;
   find_largest(s, n, drow, dcol);

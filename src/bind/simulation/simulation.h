@@ -37,6 +37,9 @@ typedef struct NslTimeStepping {
   bool start_told; /* the first step has looked for bodies that overlap */
 } NslTimeStepping;
 
+/* What a simulation of each kind is called; they all have the metatable of the first. */
+extern const NslType nsl_simulation_types[];
+
 NslTimeGrid *nsl_check_time_grid(lua_State *L, int idx);
 NslOsi *nsl_check_osi(lua_State *L, int idx);
 NslOsnsp *nsl_check_osnsp(lua_State *L, int idx);

@@ -2,104 +2,12 @@
 ** time_stepping.c
 ** TimeStepping: stepping by hand, options, accounts.
 */
-#include <float.h>
-#include <math.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "base/text.h"
 #include "bind/array/linear_systems.h"
 #include "bind/simulation/simulation.h"
 #include "simulation/start.h"
 
-/* What an object is called; they all have the metatable of the first. */
-static const NslType types[NS_SIMULATION_KINDS] = {
-#define X(code, name) [code] = {name, NULL},
-    NS_SIMULATION_LIST(X)
-#undef X
-};
-
-NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
-  NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + NS_SIMULATION_KINDS)
-    return nsl_wrong_type(L, idx, "simulation", "simu"), NULL;
-  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
-  return (NslTimeStepping *)head;
-}
-
 static NsTimeStepping *engine(lua_State *L) {
   return nsl_check_simulation(L, 1)->ts;
-}
-
-/*
-** Raises when one of the four parts is closed; the parts stay reachable, so that this is about use, not about
-** safety.
-*/
-static void simulation_check_parts(lua_State *L, const NslTimeStepping *self) {
-  for (int i = 0; i < NSL_TS_USERVALUES; i++)
-    if (self->parts[i]->closed) luaL_error(L, "%s is closed", self->parts[i]->type->name);
-}
-
-/* Calls f for the systems, or for the relations, of the graph. */
-static void for_each_callee(lua_State *L, int graph, const char *list, bool relations, void (*f)(lua_State *, int)) {
-  lua_getiuservalue(L, graph, 1);
-  lua_getfield(L, -1, list);
-  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
-    if (relations) {
-      lua_getiuservalue(L, -1, 2);
-      lua_remove(L, -2);
-    }
-    f(L, lua_gettop(L));
-  }
-  lua_pop(L, 3);
-}
-
-static void find_methods_of_system(lua_State *L, int idx) {
-  nsl_find_methods(L, idx);
-  nsl_find_boundary_methods(L, idx);
-}
-
-NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
-  idx = lua_absindex(L, idx);
-  NslTimeStepping *self = nsl_check_simulation(L, idx);
-  if (self->ts->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
-  simulation_check_parts(L, self);
-  if (self->class_version != self->host->class_version) {
-    lua_getiuservalue(L, idx, NSL_TS_NSDS);
-    for_each_callee(L, lua_gettop(L), "ds", false, find_methods_of_system);
-    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_find_methods);
-    lua_pop(L, 1);
-    self->class_version = self->host->class_version;
-  }
-  if (self->host->compiled_methods) {
-    lua_getiuservalue(L, idx, NSL_TS_NSDS);
-    for_each_callee(L, lua_gettop(L), "ds", false, nsl_renew_traces);
-    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_renew_traces);
-    lua_pop(L, 1);
-  }
-  return self;
-}
-
-/* Verbose mode: one line an iteration, on stderr. */
-static void simulation_tell(void *context, const NsNewtonReport *r) {
-  NslTimeStepping *self = context;
-  const NsSolverInfo *s = r->solver;
-  lua_writestringerror("%s", self->ts->problem ? ns_osnsp_name(self->ts->problem->kind) : "");
-  if (r->island) lua_writestringerror(" of '%s'", r->island);
-  char line[256];
-  ns_print(line, sizeof line,
-           ": t=%.10g step %ld newton %d: state residual %.3g, output residual %.3g; %s, %d iteration%s, residual "
-           "%.3g%s\n",
-           r->at.t, r->at.step, r->at.newton, r->residual.state, r->residual.output, s->solver ? s->solver : "?", s->iterations,
-           s->iterations == 1 ? "" : "s", s->residual, r->damping < 1 ? ", damped" : "");
-  lua_writestringerror("%s", line);
-}
-
-void nsl_listen(lua_State *L, int idx) {
-  NslTimeStepping *self = lua_touserdata(L, idx);
-  const NslOsnsp *osnsp = (const NslOsnsp *)self->parts[NSL_TS_OSNSP - 1];
-  self->ts->listener = self->verbose || osnsp->verbose ? simulation_tell : NULL;
-  self->ts->listener_context = self;
 }
 
 /* Roughly the bytes of the workspace that the steps will need: W, its factors and the one-step problem. */
@@ -110,26 +18,6 @@ static size_t workspace_size(const NsNsds *nsds) {
   return (3 * states + 3 * m * m) * sizeof(double) + 16384;
 }
 
-/* What is left of [t0, T] behind the last step that is taken for rounding: of a step, and of T. */
-enum { SPARE_PARTS = 1000000, SPARE_ROUNDINGS = 8 };
-
-bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
-  long steps = ns_ts_steps(ts);
-  double end = ns_time_grid_at(ts->grid, steps), T = ts->nsds->T, h = ns_time_grid_step(ts->grid, steps > 0 ? steps - 1 : 0);
-  double rounding = h / SPARE_PARTS + SPARE_ROUNDINGS * DBL_EPSILON * fabs(T);
-  if (!isfinite(T) || !(T - end > rounding)) return false;
-  double next = ns_time_grid_step(ts->grid, steps);
-  if (next > 0 && end + next <= T) return false; /* more steps than can be counted */
-  char text[160];
-  const char *start = "the steps end at t = %.10g, before T = %.10g: ";
-  int length = snprintf(text, sizeof text, start, end, T);
-  size_t left = sizeof text - (size_t)length;
-  if (next > 0) ns_print(text + length, left, "one more, of h = %.10g, would go past it", next);
-  else snprintf(text + length, left, "the grid has no further point");
-  lua_pushstring(L, text);
-  return true;
-}
-
 /*
 ** Whether what is left out before T is more than a hundredth of [t0, T], which a picture shows. Steps that are fine end a part of a
 ** step early in most scripts, and need no word but that in the solution.
@@ -137,41 +25,6 @@ bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
 static bool is_seen(const NsTimeStepping *ts) {
   double end = ns_time_grid_at(ts->grid, ns_ts_steps(ts));
   return ts->nsds->T - end > 0.01 * (ts->nsds->T - ts->nsds->t0);
-}
-
-void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row) {
-  char y[40];
-  ns_print(y, sizeof y, "y[%d] = %.6g", row + 1, inter->y[row]);
-  lua_pushfstring(
-      L,
-      "interaction '%s': it starts with %s, below 0: the laws of %s act on velocities and leave the gap there; start "
-      "at 0 or above, or take a TimeSteppingDirectProjection",
-      inter->name, y, ns_integrator_name(ts->integrator));
-}
-
-/*
-** How far below 0 a gap must start, as a part of its terms, to be warned of without being asked (check() tells more): a start that
-** was published with three digits is no mistake.
-*/
-static const double warned_part = 2e-3;
-
-/* What can not be prepared is told by the step itself. */
-void nsl_warn_start(lua_State *L, int idx) {
-  NslTimeStepping *self = lua_touserdata(L, idx);
-  NsTimeStepping *ts = self->ts;
-  if (self->start_told) return;
-  self->start_told = true;
-  if (!ns_ts_may_keep_penetration(ts)) return;
-  NsError unheard = {NS_OK, ""};
-  NslEdge edge = nsl_enter(self->host, L, &ts->progress, ts->nsds);
-  int row = 0;
-  const NsInteraction *inter = ns_ts_prepare(ts, &unheard) == NS_OK ? ns_ts_penetrating(ts, warned_part, &row) : NULL;
-  nsl_leave(self->host, edge);
-  if (!inter) return;
-  nsl_push_penetration(L, ts, inter, row);
-  lua_pushfstring(L, "start of '%s'", inter->name); /* not one for each depth */
-  nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -2));
-  lua_pop(L, 2);
 }
 
 /* A simulation of this kind out of its parts; without a one-step problem one that takes every law. */
@@ -187,8 +40,8 @@ static int simulation_make(lua_State *L, NsSimulationKind kind) {
     lua_replace(L, 4);
   }
   NslOsnsp *osnsp = nsl_check_osnsp(L, 4);
-  NslTimeStepping *self = nsl_new(L, &types[NS_TIME_STEPPING], sizeof *self, NSL_TS_USERVALUES);
-  self->head.type = &types[kind];
+  NslTimeStepping *self = nsl_new(L, &nsl_simulation_types[NS_TIME_STEPPING], sizeof *self, NSL_TS_USERVALUES);
+  self->head.type = &nsl_simulation_types[kind];
   for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
     lua_pushvalue(L, i);
     lua_setiuservalue(L, 5, i);
@@ -199,7 +52,7 @@ static int simulation_make(lua_State *L, NsSimulationKind kind) {
   nsl_count_memory(L, workspace_size(nsds->nsds));
   if (ns_ts_new(&self->ts, kind, nsds->nsds, grid->grid, osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
   if (nsl_push_early_end(L, self->ts) && is_seen(self->ts)) {
-    lua_pushfstring(L, "%s: %s", types[kind].name, lua_tostring(L, -1));
+    lua_pushfstring(L, "%s: %s", nsl_simulation_types[kind].name, lua_tostring(L, -1));
     nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
   }
   lua_settop(L, 5);
@@ -208,12 +61,12 @@ static int simulation_make(lua_State *L, NsSimulationKind kind) {
 
 /* (nsds, td, osi [, osnspb]). */
 static int new_ts(lua_State *L) {
-  nsl_at_most(L, 4, types[NS_TIME_STEPPING].name);
+  nsl_at_most(L, 4, nsl_simulation_types[NS_TIME_STEPPING].name);
   return simulation_make(L, NS_TIME_STEPPING);
 }
 
 static int new_event_driven(lua_State *L) {
-  nsl_at_most(L, 4, types[NS_EVENT_DRIVEN].name);
+  nsl_at_most(L, 4, nsl_simulation_types[NS_EVENT_DRIVEN].name);
   return simulation_make(L, NS_EVENT_DRIVEN);
 }
 
@@ -222,7 +75,7 @@ static int new_event_driven(lua_State *L) {
 ** problem is solved by its own solver, on the level of positions.
 */
 static int new_projecting(lua_State *L, NsSimulationKind kind) {
-  const char *name = types[kind].name;
+  const char *name = nsl_simulation_types[kind].name;
   nsl_at_most(L, 6, name);
   if (!lua_isnoneornil(L, 5)) nsl_check_osnsp(L, 5);
   if (!lua_isnoneornil(L, 6)) nsl_integer(L, 6, name, "level");
@@ -632,10 +485,10 @@ void nsl_open_time_stepping(lua_State *L) {
       [NS_COMBINED_PROJECTION] = new_combined,
       [NS_EVENT_DRIVEN] = new_event_driven,
   };
-  nsl_register_type(L, &types[NS_TIME_STEPPING], meta, methods);
+  nsl_register_type(L, &nsl_simulation_types[NS_TIME_STEPPING], meta, methods);
   for (int kind = 0; kind < NS_SIMULATION_KINDS; kind++) {
     lua_pushvalue(L, -1);
     lua_pushcclosure(L, makers[kind], 1);
-    lua_setfield(L, -2, types[kind].name);
+    lua_setfield(L, -2, nsl_simulation_types[kind].name);
   }
 }

@@ -16,7 +16,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/triplets.h"
+#include "integrators/whole.h"
 
 enum { MANY_ROWS = 100 }; /* from here on the sparse form is taken without being asked for */
 
@@ -24,28 +24,18 @@ enum { MANY_ROWS = 100 }; /* from here on the sparse form is taken without being
 static const unsigned global_laws = NS_NEEDS_ROWS;
 
 typedef struct Global {
-  NsScheme base;
-  int N, m;
-  int *offset; /* nds: of each system's velocities */
-
+  NsWhole whole; /* its `now`: velocities */
   NsMoreauJeanOptions options;
   double t_k, t, h;
-  NsSparse *matrix;
-  uint64_t key;
-  double h_formed, theta_formed;
-
-  double *q, *lower, *upper, *guess;    /* N + m */
-  double *x, *v, *p, *F, *scale;        /* N: coordinates, velocities; impulses, forces, diagonal of W */
-  double *u_k, *change;                 /* m: velocities of y, and what a free step changes them by */
-  double *size;                         /* m: sums of the sizes of the terms of y */
-  double *impulse, *mean, *room, *pair; /* N, N, N; the largest nx of an interaction */
-  double *held;                         /* N: impulses of prescribed velocities */
-  double *z;                            /* N + m: the solution */
-  NsStepProblem problem;
+  double *x, *p, *F, *scale;     /* N: coordinates; impulses, forces, diagonal of W */
+  double *u_k, *change;          /* m: velocities of y, and what a free step changes them by */
+  double *size;                  /* m: sums of the sizes of the terms of y */
+  double *impulse, *mean, *room; /* N */
+  double *held;                  /* N: impulses of prescribed velocities */
 } Global;
 
 static NsMechanicalDs *global_system_at(const Global *mj, int i) {
-  return (NsMechanicalDs *)mj->base.nsds->ds[i];
+  return (NsMechanicalDs *)mj->whole.base.nsds->ds[i];
 }
 
 /* ---- what suits ---- */
@@ -78,47 +68,14 @@ bool ns_mj_global_preferred(const NsNsds *nsds) {
   return rows >= MANY_ROWS;
 }
 
-/* ---- making ---- */
-
-static void global_take_vectors(Global *mj, int widest) {
-  double **whole[] = {&mj->q, &mj->lower, &mj->upper, &mj->guess, &mj->z};
-  double **states[] = {&mj->x, &mj->v, &mj->p, &mj->F, &mj->scale, &mj->impulse, &mj->mean, &mj->room, &mj->held};
-  for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) *whole[i] = ns_arena_doubles(&mj->base.arena, mj->N + mj->m);
-  for (size_t i = 0; i < sizeof states / sizeof *states; i++) *states[i] = ns_arena_doubles(&mj->base.arena, mj->N);
-  mj->u_k = ns_arena_doubles(&mj->base.arena, mj->m);
-  mj->change = ns_arena_doubles(&mj->base.arena, mj->m);
-  mj->size = ns_arena_doubles(&mj->base.arena, mj->m);
-  mj->pair = ns_arena_doubles(&mj->base.arena, widest);
-}
-
 static NsStatus global_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
-  Global *mj = ns_scheme_take(sizeof *mj, &ns_scheme_moreau_jean_global, integrator, nsds);
+  Global *mj = ns_whole_take(sizeof *mj, &ns_scheme_moreau_jean_global, integrator, nsds, "v");
   (void)plan;
   if (!mj) return NS_ENOMEM;
-  int widest = 0;
-  mj->offset = ns_arena_ints(&mj->base.arena, nsds->nds);
-  for (int i = 0; mj->offset && i < nsds->nds; i++) {
-    mj->offset[i] = mj->N;
-    mj->N += nsds->ds[i]->nr;
-  }
-  for (int i = 0; i < nsds->ninteractions; i++) {
-    mj->m += nsds->interactions[i]->m;
-    if (nsds->interactions[i]->nx > widest) widest = nsds->interactions[i]->nx;
-  }
-  global_take_vectors(mj, widest);
-  for (int i = 0; mj->lower && mj->upper && i < mj->N; i++) mj->lower[i] = -INFINITY, mj->upper[i] = INFINITY;
-  mj->base.linear = true;
-  mj->base.states = mj->N;
-  mj->problem = (NsStepProblem){.n = mj->N + mj->m, .q = mj->q, .lower = mj->lower, .upper = mj->upper, .guess = mj->guess};
-  return ns_scheme_hand_over(out, &mj->base);
-}
-
-static void global_destroy(NsScheme *scheme) {
-  ns_sparse_free(((Global *)scheme)->matrix);
-}
-
-static const NsStepProblem *global_problem(const NsScheme *scheme) {
-  return &((const Global *)scheme)->problem;
+  NS_STACK_VECTORS(&mj->whole.base.arena, mj->whole.N, &mj->x, &mj->p, &mj->F, &mj->scale, &mj->impulse, &mj->mean, &mj->room,
+                   &mj->held);
+  NS_STACK_VECTORS(&mj->whole.base.arena, mj->whole.m, &mj->u_k, &mj->change, &mj->size);
+  return ns_scheme_hand_over(out, &mj->whole.base);
 }
 
 /* ---- the matrix ---- */
@@ -126,20 +83,20 @@ static const NsStepProblem *global_problem(const NsScheme *scheme) {
 static void global_put_model(const void *context, NsTriplets *t) {
   const Global *mj = context;
   double a = mj->h * mj->options.theta;
-  for (int i = 0; i < mj->base.nsds->nds; i++) {
+  for (int i = 0; i < mj->whole.base.nsds->nds; i++) {
     const NsMechanicalDs *ds = global_system_at(mj, i);
-    int n = ds->nv, o = mj->offset[i];
+    int n = ds->nv, o = mj->whole.offset[i];
     NsRectangle whole = {0, n, 0, n};
     ns_triplets_put_coef(t, &ds->mass, 1, whole, o, o, false);
     for (int k = 0; !ns_coef_given(&ds->mass) && k < n; k++) ns_triplets_put(t, o + k, o + k, 1);
     if (a != 0) ns_triplets_put_coef(t, &ds->C, a, whole, o, o, false);
     if (a != 0) ns_triplets_put_coef(t, &ds->K, a * a, whole, o, o, false);
   }
-  for (int e = 0, row = mj->N; e < mj->base.nsds->ninteractions; row += mj->base.nsds->interactions[e++]->m) {
-    const NsInteraction *inter = mj->base.nsds->interactions[e];
+  for (int e = 0, row = mj->whole.N; e < mj->whole.base.nsds->ninteractions; row += mj->whole.base.nsds->interactions[e++]->m) {
+    const NsInteraction *inter = mj->whole.base.nsds->interactions[e];
     for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx) {
       NsRectangle part = {0, inter->m, at, inter->ds[p]->nx};
-      int o = mj->offset[inter->ds[p]->node];
+      int o = mj->whole.offset[inter->ds[p]->node];
       ns_triplets_put_coef(t, &inter->relation->C, -1, part, o, row, true);
       ns_triplets_put_coef(t, &inter->relation->C, 1, part, row, o, false);
     }
@@ -147,20 +104,13 @@ static void global_put_model(const void *context, NsTriplets *t) {
 }
 
 static NsStatus global_update_matrix(Global *mj, NsError *err) {
-  uint64_t key = 1;
-  for (int i = 0; i < mj->base.nsds->nds; i++) key += ns_mechanical_matrix_version(global_system_at(mj, i));
-  for (int i = 0; i < mj->base.nsds->ninteractions; i++)
-    key += ns_relation_matrix_version(mj->base.nsds->interactions[i]->relation);
-  if (mj->matrix && key == mj->key && mj->h == mj->h_formed && mj->options.theta == mj->theta_formed) return NS_OK;
-  NsStatus status = ns_triplets_form(&mj->matrix, mj->N + mj->m, global_put_model, mj);
-  if (status != NS_OK) return ns_fail(err, status, "the sparse one-step problem: %s", ns_status_message(status));
-  mj->problem.formed = ++mj->base.factorizations;
-  mj->problem.sparse = mj->matrix;
-  mj->key = key;
-  mj->h_formed = mj->h;
-  mj->theta_formed = mj->options.theta;
-  for (int j = 0; j < mj->N; j++) mj->scale[j] = fabs(ns_sparse_get(mj->matrix, j, j));
-  return NS_OK;
+  double weights[4] = {mj->h, mj->options.theta, 0, 0};
+  uint64_t versions = 0;
+  bool fresh;
+  for (int i = 0; i < mj->whole.base.nsds->nds; i++) versions += ns_mechanical_matrix_version(global_system_at(mj, i));
+  NsStatus status = ns_whole_update(&mj->whole, versions, weights, global_put_model, &fresh, err);
+  for (int j = 0; status == NS_OK && fresh && j < mj->whole.N; j++) mj->scale[j] = fabs(ns_sparse_get(mj->whole.matrix, j, j));
+  return status;
 }
 
 /* ---- a step ---- */
@@ -170,48 +120,41 @@ static void bound_velocities(Global *mj, const NsMechanicalDs *ds, int o) {
   const NsBoundary *b = ds->boundary;
   for (int i = 0; b && i < b->n; i++) {
     int k = b->index[i];
-    mj->lower[o + k] = mj->upper[o + k] = mj->guess[o + k] = b->velocity.value[i] - ds->v_k[k];
+    mj->whole.lower[o + k] = mj->whole.upper[o + k] = mj->whole.guess[o + k] = b->velocity.value[i] - ds->v_k[k];
   }
 }
 
 /* The rows of the velocities: rho, out of forces at q_k + h v_k and at q_k. */
 static NsStatus form_velocity_rows(Global *mj, NsError *err) {
   double theta = mj->options.theta, h = mj->h;
-  for (int i = 0; i < mj->base.nsds->nds; i++) {
+  for (int i = 0; i < mj->whole.base.nsds->nds; i++) {
     NsMechanicalDs *ds = global_system_at(mj, i);
-    int n = ds->nv, o = mj->offset[i];
+    int n = ds->nv, o = mj->whole.offset[i];
     bool varies = ns_coef_varies(&ds->fext);
     NsStatus status = ns_ds_update(&ds->base, varies ? mj->t_k : mj->t, err);
     if (status == NS_OK) status = ns_mechanical_forces(ds, mj->t_k, ds->q_k, ds->v_k, mj->F + o, err);
     if (status == NS_OK && varies) status = ns_ds_update(&ds->base, mj->t, err);
     for (int k = 0; k < n; k++) {
-      mj->v[o + k] = ds->v_k[k];
+      mj->whole.now[o + k] = ds->v_k[k];
       mj->x[o + k] = ds->q_k[k] + h * ds->v_k[k];
-      mj->q[o + k] = -h * (1 - theta) * mj->F[o + k];
+      mj->whole.q[o + k] = -h * (1 - theta) * mj->F[o + k];
     }
-    if (status == NS_OK) status = ns_mechanical_forces(ds, mj->t, mj->x + o, mj->v + o, mj->F + o, err);
+    if (status == NS_OK) status = ns_mechanical_forces(ds, mj->t, mj->x + o, mj->whole.now + o, mj->F + o, err);
     if (status != NS_OK) return status;
-    memcpy(mj->guess + o, ds->base.change, (size_t)n * sizeof *mj->guess);
+    memcpy(mj->whole.guess + o, ds->base.change, (size_t)n * sizeof *mj->whole.guess);
     bound_velocities(mj, ds, o);
-    for (int k = 0; k < n; k++) mj->q[o + k] -= h * theta * mj->F[o + k];
+    for (int k = 0; k < n; k++) mj->whole.q[o + k] -= h * theta * mj->F[o + k];
   }
   return NS_OK;
 }
 
 /* out (m) = H w for w (N), through the matrix. */
 static void to_outputs(const Global *mj, const double *w, double *out) {
-  memset(out, 0, (size_t)mj->m * sizeof *out);
-  for (int j = 0; j < mj->N; j++)
-    for (int k = mj->matrix->colptr[j]; w[j] != 0 && k < mj->matrix->colptr[j + 1]; k++)
-      if (mj->matrix->row[k] >= mj->N) out[mj->matrix->row[k] - mj->N] += mj->matrix->value[k] * w[j];
-}
-
-/* The interaction's coordinates at the state of the objects. */
-static const double *global_gather(Global *mj, const NsInteraction *inter, bool memory) {
-  if (inter->nds == 1) return memory ? inter->ds[0]->x_k : inter->ds[0]->x;
-  for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx)
-    memcpy(mj->pair + at, memory ? inter->ds[p]->x_k : inter->ds[p]->x, (size_t)inter->ds[p]->nx * sizeof *mj->pair);
-  return mj->pair;
+  memset(out, 0, (size_t)mj->whole.m * sizeof *out);
+  for (int j = 0; j < mj->whole.N; j++)
+    for (int k = mj->whole.matrix->colptr[j]; w[j] != 0 && k < mj->whole.matrix->colptr[j + 1]; k++)
+      if (mj->whole.matrix->row[k] >= mj->whole.N)
+        out[mj->whole.matrix->row[k] - mj->whole.N] += mj->whole.matrix->value[k] * w[j];
 }
 
 /* Whether a contact with output y, the sum of terms of that size, and velocity u is forecast to be closed. */
@@ -222,15 +165,15 @@ static bool global_closed(const Global *mj, double y, double size, double u, dou
 }
 
 static NsStatus global_form_law_rows(Global *mj, NsError *err) {
-  to_outputs(mj, mj->v, mj->u_k);
-  for (int j = 0; j < mj->N; j++) mj->room[j] = mj->scale[j] > 0 ? -mj->q[j] / mj->scale[j] : 0;
-  for (int j = 0; j < mj->N; j++)
-    if (mj->lower[j] == mj->upper[j]) mj->room[j] = mj->lower[j];
+  to_outputs(mj, mj->whole.now, mj->u_k);
+  for (int j = 0; j < mj->whole.N; j++) mj->room[j] = mj->scale[j] > 0 ? -mj->whole.q[j] / mj->scale[j] : 0;
+  for (int j = 0; j < mj->whole.N; j++)
+    if (mj->whole.lower[j] == mj->whole.upper[j]) mj->room[j] = mj->whole.lower[j];
   to_outputs(mj, mj->room, mj->change);
-  for (int e = 0, row = 0; e < mj->base.nsds->ninteractions; row += mj->base.nsds->interactions[e++]->m) {
-    NsInteraction *inter = mj->base.nsds->interactions[e];
-    NsRelationPoint at = {mj->t_k, global_gather(mj, inter, true), inter->lambda_k, inter->z};
-    double *y = mj->q + mj->N + row;
+  for (int e = 0, row = 0; e < mj->whole.base.nsds->ninteractions; row += mj->whole.base.nsds->interactions[e++]->m) {
+    NsInteraction *inter = mj->whole.base.nsds->interactions[e];
+    NsRelationPoint at = {mj->t_k, ns_whole_gather(&mj->whole, inter, true), inter->lambda_k, inter->z};
+    double *y = mj->whole.q + mj->whole.N + row;
     NsStatus status = ns_relation_output(inter->relation, &at, y, err);
     if (status != NS_OK) return status;
     memset(mj->size + row, 0, (size_t)inter->m * sizeof *mj->size);
@@ -240,9 +183,9 @@ static NsStatus global_form_law_rows(Global *mj, NsError *err) {
       bool open = unilateral &&
                   !global_closed(mj, y[i], mj->size[row + i], mj->u_k[row + i], mj->change[row + i], inter->lambda_k[i]);
       y[i] = (1 + ns_law_restitution(inter->law, i, mj->options.theta)) * mj->u_k[row + i];
-      mj->lower[mj->N + row + i] = open ? 0 : inter->law->lower[i];
-      mj->upper[mj->N + row + i] = open ? 0 : inter->law->upper[i];
-      mj->guess[mj->N + row + i] = open ? 0 : inter->lambda_k[i];
+      mj->whole.lower[mj->whole.N + row + i] = open ? 0 : inter->law->lower[i];
+      mj->whole.upper[mj->whole.N + row + i] = open ? 0 : inter->law->upper[i];
+      mj->whole.guess[mj->whole.N + row + i] = open ? 0 : inter->lambda_k[i];
     }
   }
   return NS_OK;
@@ -255,8 +198,8 @@ static NsStatus global_begin(NsScheme *scheme, const NsStep *step, NsError *err)
   mj->t = step->t;
   mj->h = step->h;
   NsStatus status = NS_OK;
-  for (int i = 0; i < mj->base.nsds->ninteractions && status == NS_OK; i++)
-    status = ns_interaction_update(mj->base.nsds->interactions[i], mj->t, err);
+  for (int i = 0; i < mj->whole.base.nsds->ninteractions && status == NS_OK; i++)
+    status = ns_interaction_update(mj->whole.base.nsds->interactions[i], mj->t, err);
   return status == NS_OK ? form_velocity_rows(mj, err) : status;
 }
 
@@ -267,75 +210,56 @@ static NsStatus global_linearize(NsScheme *scheme, bool full, NsError *err) {
   return status == NS_OK ? global_form_law_rows(mj, err) : status;
 }
 
-static void global_advance(NsScheme *scheme, const double *solution, double s) {
-  Global *mj = (Global *)scheme;
-  (void)s;
-  memcpy(mj->z, solution, (size_t)(mj->N + mj->m) * sizeof *solution);
-  for (int i = 0; i < mj->base.nsds->nds; i++)
-    for (int k = 0, o = mj->offset[i]; k < global_system_at(mj, i)->nv; k++) {
-      double v = global_system_at(mj, i)->v_k[k] + mj->z[o + k];
-      mj->v[o + k] = fabs(v) < DBL_MIN ? 0 : v;
-    }
-}
-
-static NsStatus global_finite(const NsScheme *scheme, NsError *err) {
-  const Global *mj = (const Global *)scheme;
-  for (int i = 0; i < mj->base.nsds->nds; i++)
-    for (int k = 0, o = mj->offset[i]; k < global_system_at(mj, i)->nv; k++)
-      if (!isfinite(mj->v[o + k]))
-        return ns_fail(err, NS_ENAN, "dynamical system '%s': v[%d] became %g", ns_ds_name(mj->base.nsds->ds[i]), k + 1,
-                       mj->v[o + k]);
-  return NS_OK;
-}
-
 /* ---- acceptance ---- */
 
 /* held = W dv + rho - p in the rows of prescribed velocities; needs p. */
 static void global_find_reactions(Global *mj, const double *z) {
-  for (int i = 0; i < mj->N; i++) mj->held[i] = mj->q[i];
-  for (int j = 0; j < mj->N + mj->m; j++)
-    for (int k = mj->matrix->colptr[j]; z[j] != 0 && k < mj->matrix->colptr[j + 1]; k++)
-      if (mj->matrix->row[k] < mj->N) mj->held[mj->matrix->row[k]] += mj->matrix->value[k] * z[j];
-  for (int i = 0; i < mj->N; i++)
-    if (mj->lower[i] != mj->upper[i]) mj->held[i] = 0;
+  for (int i = 0; i < mj->whole.N; i++) mj->held[i] = mj->whole.q[i];
+  for (int j = 0; j < mj->whole.N + mj->whole.m; j++)
+    for (int k = mj->whole.matrix->colptr[j]; z[j] != 0 && k < mj->whole.matrix->colptr[j + 1]; k++)
+      if (mj->whole.matrix->row[k] < mj->whole.N) mj->held[mj->whole.matrix->row[k]] += mj->whole.matrix->value[k] * z[j];
+  for (int i = 0; i < mj->whole.N; i++)
+    if (mj->whole.lower[i] != mj->whole.upper[i]) mj->held[i] = 0;
 }
 
 /* The prescribed velocities and their impulses; p = H' P through the matrix, whose columns of multipliers hold -H'. */
 static void find_impulses(Global *mj, const double *z) {
-  memset(mj->p, 0, (size_t)mj->N * sizeof *mj->p);
-  for (int i = 0; i < mj->base.nsds->nds; i++) ns_boundary_impose(global_system_at(mj, i)->boundary, mj->v + mj->offset[i]);
+  memset(mj->p, 0, (size_t)mj->whole.N * sizeof *mj->p);
+  for (int i = 0; i < mj->whole.base.nsds->nds; i++)
+    ns_boundary_impose(global_system_at(mj, i)->boundary, mj->whole.now + mj->whole.offset[i]);
   global_find_reactions(mj, z);
-  for (int j = mj->N; j < mj->N + mj->m; j++)
-    for (int k = mj->matrix->colptr[j]; z[j] != 0 && k < mj->matrix->colptr[j + 1]; k++)
-      if (mj->matrix->row[k] < mj->N) mj->p[mj->matrix->row[k]] -= mj->matrix->value[k] * z[j];
+  for (int j = mj->whole.N; j < mj->whole.N + mj->whole.m; j++)
+    for (int k = mj->whole.matrix->colptr[j]; z[j] != 0 && k < mj->whole.matrix->colptr[j + 1]; k++)
+      if (mj->whole.matrix->row[k] < mj->whole.N) mj->p[mj->whole.matrix->row[k]] -= mj->whole.matrix->value[k] * z[j];
 }
 
 static NsStatus account_step(Global *mj, const double *z, NsEnergyAccount *account, NsError *err) {
   NsEnergyAccount sum = *account;
-  for (int i = 0; i < mj->base.nsds->nds; i++) {
+  for (int i = 0; i < mj->whole.base.nsds->nds; i++) {
     NsMechanicalDs *ds = global_system_at(mj, i);
-    int o = mj->offset[i];
-    NsEnergyStep step = {mj->t_k, mj->t, mj->h, mj->options.theta, ds->q_k,      ds->v_k,     mj->x + o, mj->v + o, mj->p + o,
-                         NULL,    NULL,  NULL,  mj->impulse + o,   mj->mean + o, mj->room + o};
+    int o = mj->whole.offset[i];
+    NsEnergyStep step = {
+        mj->t_k, mj->t, mj->h, mj->options.theta, ds->q_k,      ds->v_k,     mj->x + o, mj->whole.now + o, mj->p + o,
+        NULL,    NULL,  NULL,  mj->impulse + o,   mj->mean + o, mj->room + o};
     if (ds->boundary) step.held = mj->held + o;
     NsStatus status = ns_energy_add(ds, &step, &sum, err);
     if (status != NS_OK) return status;
   }
-  to_outputs(mj, mj->v, mj->change);
-  for (int i = 0; i < mj->m; i++) sum.impacts += z[mj->N + i] * 0.5 * (mj->u_k[i] + mj->change[i]);
+  to_outputs(mj, mj->whole.now, mj->change);
+  for (int i = 0; i < mj->whole.m; i++) sum.impacts += z[mj->whole.N + i] * 0.5 * (mj->u_k[i] + mj->change[i]);
   *account = sum;
   return NS_OK;
 }
 
 static void write_systems(Global *mj, const double *z) {
-  for (int i = 0; i < mj->base.nsds->nds; i++) {
+  for (int i = 0; i < mj->whole.base.nsds->nds; i++) {
     NsMechanicalDs *ds = global_system_at(mj, i);
     size_t bytes = (size_t)ds->nv * sizeof *ds->v;
-    memcpy(ds->q, mj->x + mj->offset[i], bytes);
-    memcpy(ds->v, mj->v + mj->offset[i], bytes);
-    memcpy(ds->base.r, mj->p + mj->offset[i], bytes);
-    memcpy(ds->base.change, z + mj->offset[i], bytes);
-    ns_boundary_pick(ds->boundary, mj->held + mj->offset[i], ds->base.reaction);
+    memcpy(ds->q, mj->x + mj->whole.offset[i], bytes);
+    memcpy(ds->v, mj->whole.now + mj->whole.offset[i], bytes);
+    memcpy(ds->base.r, mj->p + mj->whole.offset[i], bytes);
+    memcpy(ds->base.change, z + mj->whole.offset[i], bytes);
+    ns_boundary_pick(ds->boundary, mj->held + mj->whole.offset[i], ds->base.reaction);
     ds->base.x_version++;
     ds->base.moved = true;
   }
@@ -343,23 +267,23 @@ static void write_systems(Global *mj, const double *z) {
 
 static NsStatus global_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
   Global *mj = (Global *)scheme;
-  const double *z = mj->z;
+  const double *z = mj->whole.z;
   find_impulses(mj, z);
   double theta = mj->options.theta;
-  for (int i = 0; i < mj->base.nsds->nds; i++) {
+  for (int i = 0; i < mj->whole.base.nsds->nds; i++) {
     const NsMechanicalDs *ds = global_system_at(mj, i);
-    for (int k = 0, o = mj->offset[i]; k < ds->nv; k++)
-      mj->x[o + k] = ds->q_k[k] + mj->h * (theta * mj->v[o + k] + (1 - theta) * ds->v_k[k]);
+    for (int k = 0, o = mj->whole.offset[i]; k < ds->nv; k++)
+      mj->x[o + k] = ds->q_k[k] + mj->h * (theta * mj->whole.now[o + k] + (1 - theta) * ds->v_k[k]);
   }
   NsStatus status = account ? account_step(mj, z, account, err) : NS_OK;
   if (status != NS_OK) return status;
   write_systems(mj, z);
-  to_outputs(mj, mj->v, mj->change);
-  for (int e = 0, row = 0; e < mj->base.nsds->ninteractions; row += mj->base.nsds->interactions[e++]->m) {
-    NsInteraction *inter = mj->base.nsds->interactions[e];
-    memcpy(inter->lambda, z + mj->N + row, (size_t)inter->m * sizeof *z);
+  to_outputs(mj, mj->whole.now, mj->change);
+  for (int e = 0, row = 0; e < mj->whole.base.nsds->ninteractions; row += mj->whole.base.nsds->interactions[e++]->m) {
+    NsInteraction *inter = mj->whole.base.nsds->interactions[e];
+    memcpy(inter->lambda, z + mj->whole.N + row, (size_t)inter->m * sizeof *z);
     memcpy(inter->ydot, mj->change + row, (size_t)inter->m * sizeof *z);
-    NsRelationPoint at = {mj->t, global_gather(mj, inter, false), inter->lambda, inter->z};
+    NsRelationPoint at = {mj->t, ns_whole_gather(&mj->whole, inter, false), inter->lambda, inter->z};
     (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, it can not fail */
   }
   return NS_OK;
@@ -390,10 +314,10 @@ const NsSchemeClass ns_scheme_moreau_jean_global = {.name = ns_scheme_moreau_jea
                                                     .keeps_gaps = true,
                                                     .accepts = ns_mj_global_suits,
                                                     .create = global_create,
-                                                    .destroy = global_destroy,
+                                                    .destroy = ns_whole_destroy,
                                                     .begin = global_begin,
                                                     .linearize = global_linearize,
-                                                    .problem = global_problem,
-                                                    .advance = global_advance,
-                                                    .finite = global_finite,
+                                                    .problem = ns_whole_problem,
+                                                    .advance = ns_whole_advance,
+                                                    .finite = ns_whole_finite,
                                                     .commit = global_commit};

@@ -48,34 +48,22 @@ bool ns_box_ray(const NsBox *box, double *ray);
 
 /*
 ** Solves the problem; 0 <= n <= nmax, guess (n, may be NULL), z and w (n) may not overlap the data. Allocates
-** nothing; the same input gives the same bits. With the default method the variables that entries of M tie together are
-** solved by themselves, so that others change no bit of theirs: iterations are summed, measures the worst, the status that
-** of a component that fails. Rows and variables scaled by powers of two give the same bits so scaled: what does not
-** commute with that works on balanced data (balance.h). The chain, each stage only when those before gave no verified
-** answer:
-**   variables that are fixed or stand alone (l = u, or row and column of M zero) are settled first: z_i = l_i when q_i >
-**     0, u_i when q_i < 0, and with q_i = 0 the point nearest to the guess;
-**   n = 1 in closed form, of several solutions the nearest to the guess;
-**   the active set of the guess (of the projection of 0 without one), of which the first that fits is taken; then
-**     the guess itself, as what is left of a solution that is not unique;
-**   principal pivoting from there: all wrong components move while their number falls (Kostreva 1978; Judice and
-**     Pires 1994);
-**   n = 2: all active sets, the solution nearest to the guess;
-**   principal pivoting one by one (principal.h), which comes first where n > 2 and no guess is given (up to 12 bounded
-**     variables by sign and number alone), after the active set of a few sweeps for large symmetric problems with a
-**     positive diagonal;
-**   Lemke-Howson paths where n > 2 and the problem has two sides as a bimatrix game has (game.h);
-**   Lemke paths (pivot.h) from the lower and the upper bounds, with equal and varied covers, with large finite
-**     bounds for infinite ones;
-**   projected Gauss-Seidel when n > 7 and the diagonal is positive; all active sets when n <= 12.
-** w is M z + q, with the exact 0 where the law says 0. A solution that is not unique is the one the stage that finds
-** it meets.
+** nothing; the same input gives the same bits.
+** Variables that are fixed or stand alone (l = u, or row and column of M zero) are settled first: z_i = l_i when q_i > 0, u_i when
+** q_i < 0, and with q_i = 0 the point nearest to the guess. Unless a method was asked for, variables that no entry of M ties
+** together are solved apart, so that others change no bit of theirs: iterations are summed, measures are the worst, the status is that
+** of a component that fails. One variable is solved in closed form: the solution nearest to the guess.
+** A component goes through the chains of dense_chain.c. First, in the units given, the active set of the guess (without a guess and
+** with more than two variables: principal pivots by sign and number alone). Then, in balanced units (balance.h), so that rows and
+** variables scaled by powers of two give the same bits so scaled, the other methods.
+** w is M z + q, with the exact 0 where the law says 0. When there are several solutions, z is the one that the first successful
+** method comes to.
 ** Status (also in info):
 **   NS_OK        backward error within tolerance
 **   NS_ENOSOL    there is no solution, proved by enumeration or by a row of its own
 **   NS_ERAY      the first path ended on a ray: no solution for M monotone (or copositive plus), else none found
 **   NS_ESINGULAR, NS_EMAXITER, NS_ENOCONV  none found
-**   NS_ENAN, NS_EARG  bad data (NaN; crossed bounds, l = +inf, u = -inf; PGS without a positive diagonal)
+**   NS_ENAN, NS_EARG  bad data (NaN; crossed bounds, l = +inf, u = -inf); or the problem lacks what the method needs
 **   NS_ESIZE     n > nmax
 **   NS_EINTR     a stop was asked for
 ** After a failure z is the best candidate seen, else the projected guess, and info measures it; after bad data z

@@ -10,7 +10,10 @@
 
 #include "solvers/residual.h"
 
-/* POLISH_REPAIRS: repairs of the set that a method ends with: rounding puts few components on the wrong side. */
+/*
+** POLISH_REPAIRS: repairs of the set that a method ends with; rounding puts few components on the wrong side. STEPS: limit of smooth
+** methods when the options have none.
+*/
 enum { POLISH_REPAIRS = 5, STEPS = 200 };
 
 /*

@@ -10,7 +10,7 @@
 #include "solvers/box/pivot.h"
 
 /*
-** PATHS: of an attempt, each from other labels. Limit of pivots of a path: MOST_PIVOTS + MOST_EACH n.
+** PATHS: attempts, each from another label. MOST_PIVOTS + MOST_EACH n: limit of pivots of a path; some are exponentially long.
 */
 enum { PATHS = 8, MOST_PIVOTS = 1000, MOST_EACH = 20 };
 
@@ -87,7 +87,7 @@ bool ns_game_shift(const NsGame *game, const NsBoxProblem *p, double *M, double 
   return *shift < INFINITY;
 }
 
-/* With cost c of a player, the other's z sums to 1 / (c + shift), and to 1 / c without. */
+/* Where c is the cost of a player, the z of the other player sums to 1 / (c + shift) with the shift and to 1 / c without. */
 bool ns_game_unshift(const NsGame *game, int n, double shift, double *z) {
   double sum[2] = {0, 0};
   for (int i = 0; i < n; i++) sum[game->second[i]] += z[i];

@@ -11,6 +11,7 @@
 #include "solvers/box/box_search.h"
 #include "solvers/residual.h"
 
+/* SHORT_STEPS: steps below 1e-6 of their length in a row after which it gives up. */
 enum { SHORT_STEPS = 8 };
 
 /*

@@ -12,6 +12,10 @@
 #include "solvers/box/box_search.h"
 #include "solvers/residual.h"
 
+/*
+** MEMORY: last values of the merit of which the largest is the reference of the line search (Grippo, Lampariello and Lucidi).
+** HALVINGS: of a step, until 2^-40 of it is left.
+*/
 enum { MEMORY = 5, HALVINGS = 40 };
 
 /*

@@ -23,6 +23,10 @@
 #include "solvers/box/dense_search.h"
 #include "solvers/residual.h"
 
+/*
+** REFRESH: pivots between two inversions of the basis, which an update leaves less exact each time. LABELS: labels of a game that are
+** tried. FULL_LABEL: the first label whose path gets all pivots; those before get a half, a quarter, an eighth.
+*/
 enum { REFRESH = 60, LABELS = 8, FULL_LABEL = 3 };
 
 /* Variables are numbered z: 0..n-1, w: n..2n-1, t: 2n. */
@@ -191,7 +195,7 @@ static void entering_column(NsPivot *s, int v) {
   }
 }
 
-/* Room of the basic variable of row r when it moves in direction `rate`; its rounding below zero is taken as none. */
+/* How far the basic variable of row r can move in direction `rate`; 0 when rounding puts it beyond its bound. */
 static double pivot_room(const NsPivot *s, int r, double rate) {
   double left = rate < 0 ? s->x[r] - s->lo[r] : s->hi[r] - s->x[r];
   return left > 0 ? left : 0;
@@ -535,8 +539,8 @@ static int let_grow(NsPivot *s, const NsGame *game, int v) {
 
 /*
 ** The path of Lemke and Howson in the part of k that misses label k: on it both z_k and w_k may be positive. It comes
-** in on the ray along which z_s grows, s the last to be content with z_k alone. t stands for w_k (d = -e_k), w_k
-** itself for what it lacks.
+** in on the ray along which z_s grows; s is the last variable whose w becomes good when z_k alone grows. The variable t stands for w_k
+** (d = -e_k); w_k itself stands for what is missing.
 */
 static NsStatus path_without_label(NsPivot *s, const NsGame *game, int k, int max_pivots) {
   int n = s->n, last = let_grow(s, game, k);
@@ -649,7 +653,7 @@ static void lemke_release(void *work) {
   if (work) ns_pivot_free(((LemkePaths *)work)->pivot);
 }
 
-/* Starts that differ from earlier ones only where the problem has nothing of the kind are left out. */
+/* Whether a start differs from those before for this problem: it needs infinite bounds to replace, or two finite ones. */
 static bool start_matters(const NsBoxProblem *p, const NsPivotStart *start) {
   bool any_infinite = false, any_finite = false;
   for (int i = 0; i < p->n; i++) {

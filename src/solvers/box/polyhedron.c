@@ -14,13 +14,13 @@
 #include "solvers/residual.h"
 
 /*
-** Rounding of a z or of a row of the box problem, over the terms that it is the sum of (|T^-1| (|s| + |k|), |M| |s| + |q|):
-** some thousand eps, as elimination with pivots down to 1e-11 of the largest entry makes it.
+** rounding_part: largest rounding error of a z, or of a row of the box problem, over its terms (|T^-1| (|s| + |k|), |M| |s| + |q|; no
+** unit). 1e-12, some thousand eps: elimination takes pivots down to 1e-11 of the largest entry.
 */
 static const double rounding_part = 1e-12;
 /*
-** Part of a row's terms (no unit). A row whose q is more than this of them and that is off by more than this is not solved,
-** whatever rounding elsewhere explains: nothing in it stands against its q.
+** half_of_row: part of a row's terms (no unit). A row is not solved when its q is more than this part and its error, too, even where
+** rounding of other rows explains the error: nothing in the row balances its q.
 */
 static const double half_of_row = 0.5;
 
@@ -144,7 +144,7 @@ static void polyhedron_take_rows(NsPolyhedron *a, const NsAvi *p) {
   }
 }
 
-/* The c > 0 with row r = -c row b, else 0. */
+/* The c > 0 with which row r is -c times row b; 0 when there is none. */
 static double opposite_factor(const NsAvi *p, int r, int b) {
   double c = row_size(p, r) / row_size(p, b);
   for (int j = 0; j < p->n; j++)
@@ -152,7 +152,10 @@ static double opposite_factor(const NsAvi *p, int r, int b) {
   return c;
 }
 
-/* Rows that are no coordinates: opposite to one, they give it its upper bound; else extra. False: P is empty. */
+/*
+** The rows that are not coordinates: a row opposite to a coordinate gives it its upper bound, the others are extra rows. False: the
+** polyhedron is empty.
+*/
 static bool take_others(NsPolyhedron *a, const NsAvi *p) {
   a->extras = 0;
   for (int r = 0; r < p->m; r++) {
@@ -266,7 +269,7 @@ static void state_guess(NsPolyhedron *a, const NsAvi *p, const double *guess) {
 
 /* ---- the answer ---- */
 
-/* z, w and all multipliers out of s; the coordinates at a bound of a row's own hold their multiplier in box_w. */
+/* z, w and all multipliers from s. The multiplier of a coordinate that is a row of H is its w in the box problem. */
 static void recover(NsPolyhedron *a, const NsAvi *p, double *z, double *w, double *mu) {
   int n = p->n;
   polyhedron_place_of(a, n, a->s, z);
@@ -348,7 +351,7 @@ static void polyhedron_measure_columns(const NsPolyhedron *a, const NsAvi *p, co
   }
 }
 
-/* Whether a datum counts as nothing beside terms of this size; tells by `given` that there is one. */
+/* Whether a number of the data is rounding beside terms of this size; sets *given when it is neither 0 nor infinite. */
 static bool polyhedron_vanishes(double datum, double size, bool *given) {
   if (datum == 0 || !isfinite(datum)) return true;
   *given = true;
@@ -356,8 +359,8 @@ static bool polyhedron_vanishes(double datum, double size, bool *given) {
 }
 
 /*
-** Whether q, K and the bounds count as nothing in every row: the answer is then one of the problem without them, a direction
-** along which M z cancels, and rounding alone makes it pass.
+** Whether q, K and the bounds are rounding in every row. Then the answer solves the problem without data, along a direction in which M z
+** cancels, and passes by rounding alone.
 */
 static bool ignores_data(const NsAvi *p, const double *z, const double *mu) {
   bool given = false;

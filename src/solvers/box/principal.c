@@ -14,6 +14,10 @@
 #include "solvers/box/dense_search.h"
 #include "solvers/residual.h"
 
+/*
+** POLL: pivots between two looks at whether a stop was asked for. SMALL: pairs up to which the mixed rule begins with the last wrong
+** pair. INLINED: length up to which a loop is quicker than a call of the BLAS.
+*/
 enum { POLL = 64, SMALL = 12, INLINED = 40 };
 
 /*

@@ -12,7 +12,10 @@
 #include "solvers/box/principal.h"
 #include "solvers/residual.h"
 
-/* STEPS: of the method; REPAIRS: of an active set within one; MOST_EACH n: pivots within one. */
+/*
+** STEPS: limit of steps; the shift reaches its least value after 5. REPAIRS: of an active set
+** within a step. MOST_EACH n: limit of pivots within a step.
+*/
 enum { STEPS = 60, REPAIRS = 12, MOST_EACH = 20 };
 
 /*
@@ -21,7 +24,7 @@ enum { STEPS = 60, REPAIRS = 12, MOST_EACH = 20 };
 */
 static const double first_shift = 1e-2, shift_falls = 0.1, least_shift = 1e-7;
 
-/* Growth of the terms of an active set over its data (active.h) above which the set counts as singular. */
+/* Growth of the terms of an active set over its data (active.h) above which the set counts as singular; as in dense_search.c. */
 static const double scaled_growth = 1e10;
 
 /* Backward error of a step's own solution: ten times that of an exact answer (NS_BOX_EXACT), since others refine it. */

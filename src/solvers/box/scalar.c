@@ -8,9 +8,13 @@
 #include <math.h>
 #include <stdbool.h>
 
+/*
+** DOUBLINGS: of the step outwards; 2^100 times the first one. RETREATS: halvings of a step to where F has no value. NARROWINGS: of the
+** interval, by interpolation or by halves.
+*/
 enum { DOUBLINGS = 100, RETREATS = 30, NARROWINGS = 400 };
 
-/* Of the first step outwards, in units of the start or of the bounds' distance. */
+/* first_step: first step outwards over the size of the start or the distance of the bounds: small, so that near roots are found first. */
 static const double first_step = 1e-3;
 
 typedef struct Point {
@@ -20,8 +24,8 @@ typedef struct Point {
 typedef enum Found { FOUND_NOTHING, FOUND_BOUND, FOUND_SIGN, FOUND_STOP } Found;
 
 /*
-** Outwards from *a, its sign kept: to the bound, which is *a then, or to a *b of another sign. Where there is no value the
-** step is cut.
+** Goes outwards from *a while F keeps its sign: until the bound, which is then *a, or until a point *b of the other sign. Where F has no
+** value the step is halved.
 */
 static Found scalar_search(const NsScalarProblem *p, bool up, Point *a, Point *b) {
   double bound = up ? p->upper : p->lower;

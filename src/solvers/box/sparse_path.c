@@ -134,7 +134,7 @@ static NsStatus factor_basis(NsSparsePath *s) {
   return status == NS_OK || status == NS_ENOMEM ? status : NS_ESINGULAR;
 }
 
-/* The column of a variable in terms of the basis, in s->column. */
+/* s->column: basis^-1 times the column of a variable. */
 static void find_column(NsSparsePath *s, int variable) {
   memset(s->column, 0, (size_t)s->n * sizeof *s->column);
   sparse_path_add_column(s, variable, 1, s->column);
@@ -207,7 +207,7 @@ static void bounds_of(const NsSparsePath *s, int variable, double *least, double
   }
 }
 
-/* Until where a basic variable at x, which moves by -rate a unit, may go. */
+/* The length after which a basic variable at x, which moves by -rate for each unit of length, meets its bound. */
 static double sparse_path_room_of(double x, double rate, double least, double most, double slip) {
   double to = rate > 0 ? x - least : most - x;
   return (fmax(to, 0) + slip) / fabs(rate);

@@ -29,10 +29,10 @@ typedef struct NsMixedProblem {
 } NsMixedProblem;
 
 typedef struct NsMixedOptions {
-  double tolerance;       /* of the measure of an answer; 0: 1e-10, for rows alone 1e-11 */
-  int max_iterations;     /* sweeps; pivots or steps of the box solvers; 0: their own */
-  bool keep;              /* with a larger tolerance than the default: a guess within it is the answer, bit for bit */
-  bool contacts;          /* all groups are contacts of one dimension: by the chain of friction_chain.h, */
+  double tolerance;   /* of the measure of an answer; 0: 1e-10, for rows alone 1e-11 */
+  int max_iterations; /* sweeps; pivots or steps of the box solvers; 0: their own */
+  bool keep;          /* with a larger tolerance than the default: a guess within it is the answer, bit for bit */
+  bool contacts; /* from the first problem on all groups are contacts of one dimension: by the chain of friction_chain.h, */
   const NsMethod *method; /* or, when it is not NULL, this method of ns_friction_methods alone */
 } NsMixedOptions;
 

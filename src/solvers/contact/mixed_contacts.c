@@ -136,8 +136,7 @@ static NsOutcome mixed_contacts_run(void *work, NsSearch *search, int mode) {
   return ns_mixed_candidate(s, status, &info);
 }
 
-const NsMethod ns_mixed_contacts = {.name = "contacts",
-                                    .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+const NsMethod ns_mixed_contacts = {.takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
                                     .needs = "contacts of one dimension alone",
                                     .reserve = mixed_contacts_reserve,
                                     .release = mixed_contacts_release,

@@ -329,8 +329,7 @@ static NsOutcome mixed_embed_run(void *work, NsSearch *search, int mode) {
   return ns_mixed_candidate(s, told && !exact ? NS_ENOCONV : status, &info);
 }
 
-const NsMethod ns_mixed_embed = {.name = "embed",
-                                 .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+const NsMethod ns_mixed_embed = {.takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
                                  .needs = "equations in a dense matrix",
                                  .reserve = mixed_embed_reserve,
                                  .release = mixed_embed_release,

@@ -347,8 +347,7 @@ static NsOutcome cone_interior_run(void *work, NsSearch *search, int mode) {
   return ns_mixed_candidate(s, status, &info);
 }
 
-const NsMethod ns_mixed_interior = {.name = "interior",
-                                    .takes = NS_TAKES_SPARSE | NS_TAKES_PLANE,
+const NsMethod ns_mixed_interior = {.takes = NS_TAKES_SPARSE | NS_TAKES_PLANE,
                                     .needs = "contacts in the plane and a sparse matrix",
                                     .reserve = cone_interior_reserve,
                                     .release = cone_interior_release,

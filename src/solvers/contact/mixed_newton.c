@@ -318,14 +318,12 @@ static NsOutcome mixed_newton_run(void *work, NsSearch *search, int mode) {
   NsMixedSearch *s = (NsMixedSearch *)search;
   NsSolverInfo info = {0};
   int steps = is_sparse(&s->v.p) ? LARGE_STEPS : mode == NS_NEWTON_POLISH ? POLISH_STEPS : SMALL_STEPS;
-  if (mode == 0 && s->v.max_iterations > 0) steps = s->v.max_iterations;
   if (mode != NS_NEWTON_REACHED) ns_mixed_copy(s, s->z, mode == NS_NEWTON_STANDING ? s->standing : s->best);
   NsStatus status = ns_mixed_newton_solve(work, &s->v, steps, s->z, s->w, &info);
   return ns_mixed_candidate(s, status, &info);
 }
 
-const NsMethod ns_mixed_newton = {.name = "newton",
-                                  .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+const NsMethod ns_mixed_newton = {.takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
                                   .reserve = mixed_newton_reserve,
                                   .release = mixed_newton_release,
                                   .run = mixed_newton_run};

@@ -8,10 +8,10 @@
 #include "solvers/contact/mixed_search.h"
 
 /*
-** Modes: asked for by name, from the guess, at most max_iterations steps; from the best candidate; from where the rounds stand;
-** from where the method before ended; a few steps from the best candidate that make rows right to rounding.
+** Modes: from the best candidate; from where the rounds stand; from where the method before ended; a few steps from the best
+** candidate that make rows right to rounding.
 */
-enum { NS_NEWTON_BEST = 1, NS_NEWTON_STANDING, NS_NEWTON_REACHED, NS_NEWTON_POLISH };
+enum { NS_NEWTON_BEST, NS_NEWTON_STANDING, NS_NEWTON_REACHED, NS_NEWTON_POLISH };
 extern const NsMethod ns_mixed_newton;
 
 /* The workspace that ns_mixed_newton reserves. */

@@ -35,10 +35,8 @@ static NsOutcome mixed_guess_run(void *work, NsSearch *search, int mode) {
   return ns_mixed_candidate(s, NS_OK, &info);
 }
 
-const NsMethod ns_mixed_single = {.name = "single",
-                                  .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
-                                  .needs = "one contact",
-                                  .run = single_run};
+const NsMethod ns_mixed_single = {
+    .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE, .needs = "one contact", .run = single_run};
 
-const NsMethod ns_mixed_guess = {
-    .name = "guess", .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE, .run = mixed_guess_run};
+const NsMethod ns_mixed_guess = {.takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+                                 .run = mixed_guess_run};

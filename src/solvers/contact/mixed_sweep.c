@@ -14,7 +14,6 @@
 */
 #include "solvers/contact/mixed_sweep.h"
 
-#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -225,14 +224,14 @@ static void begin_series(NsMixedSearch *s, int mode) {
   if (mode != NS_SWEEPS_LARGE) ns_mixed_copy(s, s->standing, s->best);
   s->series = mode;
   s->swept = 0;
-  s->next = mode ? FIRST_ROUND : INT_MAX;
+  s->next = FIRST_ROUND;
 }
 
 static NsOutcome mixed_sweep_run(void *work, NsSearch *search, int mode) {
   NsMixedSearch *s = (NsMixedSearch *)search;
   NsSolverInfo info = {0};
-  if (s->series != mode || mode == 0) begin_series(s, mode);
-  int left = mixed_sweep_limit(&s->v, mode ? mode : NS_SWEEPS_ALL) - s->swept, count = s->next < left ? s->next : left;
+  if (s->series != mode) begin_series(s, mode);
+  int left = mixed_sweep_limit(&s->v, mode) - s->swept, count = s->next < left ? s->next : left;
   NsStatus status = ns_mixed_sweeps_solve(work, &s->v, count, s->standing, s->w, &info);
   ns_mixed_copy(s, s->z, s->standing);
   info.iterations += s->swept;
@@ -246,21 +245,19 @@ static NsOutcome mixed_sweep_run(void *work, NsSearch *search, int mode) {
 static NsOutcome mixed_sweep_conjugate_run(void *work, NsSearch *search, int mode) {
   NsMixedSearch *s = (NsMixedSearch *)search;
   NsSolverInfo info = {0};
-  int count = mixed_sweep_limit(&s->v, mode ? mode : NS_SWEEPS_ALL);
+  int count = mixed_sweep_limit(&s->v, mode);
   ns_mixed_copy(s, s->z, s->rounds++ == 0 ? s->best : s->standing);
   NsStatus status = ns_mixed_conjugate_solve(work, &s->v, s->v.early ? EARLY_LEAST : 0, count, s->z, s->w, &info);
   ns_mixed_copy(s, s->standing, s->z);
   return ns_mixed_candidate(s, status, &info);
 }
 
-const NsMethod ns_mixed_sweeps = {.name = "sweeps",
-                                  .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+const NsMethod ns_mixed_sweeps = {.takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
                                   .reserve = mixed_sweep_reserve,
                                   .release = mixed_sweep_release,
                                   .run = mixed_sweep_run};
 
-const NsMethod ns_mixed_conjugate = {.name = "conjugate",
-                                     .takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
+const NsMethod ns_mixed_conjugate = {.takes = NS_TAKES_DENSE | NS_TAKES_SPARSE | NS_TAKES_PLANE | NS_TAKES_SPACE,
                                      .reserve = mixed_sweep_reserve,
                                      .release = mixed_sweep_release,
                                      .run = mixed_sweep_conjugate_run};

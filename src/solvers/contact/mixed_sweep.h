@@ -8,9 +8,9 @@
 #include "solvers/contact/mixed_search.h"
 
 /*
-** Modes: asked for by name, max_iterations sweeps from the guess; else the mode is how many sweeps there may be in all. Plain
-** sweeps come in rounds of 50, 200, 800, ... from the best candidate, NS_SWEEPS_LARGE from where the rounds stand; each round goes on
-** where the last ended. Conjugate sweeps are one round from where the rounds stand, the first from the best candidate.
+** The mode is how many sweeps there may be in all. Plain sweeps come in rounds of 50, 200, 800, ... from the best candidate, NS_SWEEPS_LARGE
+** from where the rounds stand; each round goes on where the last ended. Conjugate sweeps are one round from where the rounds stand, the first
+** from the best candidate.
 */
 enum { NS_SWEEPS_EARLY = 250, NS_SWEEPS_LARGE = 6000, NS_SWEEPS_ALL = 20000 };
 extern const NsMethod ns_mixed_sweeps, ns_mixed_conjugate;

@@ -20,7 +20,7 @@ NsSign ns_bounded_sign(const NsBounded *A, int i, int j) {
   return v == 0 && e == 0 ? NS_ZERO : NS_UNSURE;
 }
 
-/* x - y, and in *e how far it is off beside the *e that was there. */
+/* x - y; adds its rounding error to *e. */
 static double difference(double x, double y, double *e) {
   double d = x - y, back = d - x;
   *e += fabs((x - (d - back)) - (y + back));

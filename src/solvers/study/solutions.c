@@ -17,7 +17,7 @@
 
 enum { N = NS_SOLUTIONS_MAX, D = NS_SOLUTIONS_DIMENSION, CORNERS = 256, POLLED = 1024 };
 
-/* c + g' t >= 0, the terms of c being of this size. */
+/* The condition c + g' t >= 0; size: the sum of the |terms| of c. */
 typedef struct Cut {
   double c, size, g[D];
 } Cut;
@@ -286,7 +286,7 @@ static bool find_corners(Face *f) {
 
 /* ---- pieces ---- */
 
-/* Whether the point z (of p) solves the problem in the way of the set. */
+/* Whether z, a point of p, solves the problem with the active set in hand. */
 static bool member(const NsBoxProblem *p, const signed char *set, const double *z) {
   for (int i = 0; i < p->n; i++) {
     double l = p->lower[i], u = p->upper[i], w = p->q[i], size = fabs(w), room = 1e-9 * fabs(z[i]);
@@ -407,7 +407,7 @@ static void tidy(Search *s) {
   out->count = kept;
 }
 
-/* Back to the units of the given problem. */
+/* Brings points and directions back to the units of the given problem. */
 static void solutions_unscale(Search *s) {
   NsSolutions *out = s->out;
   int n = s->p->n;

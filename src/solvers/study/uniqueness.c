@@ -306,7 +306,7 @@ static bool find_negative(const Study *s, double margin, double *x) {
   return false;
 }
 
-/* The sign of x' S x, S being what it is in the scaled study. */
+/* The sign of x' S x for the scaled S. */
 static NsSign form_sign(const Study *s, const double *x) {
   double sum = 0, off = 0;
   for (int j = 0; j < s->n; j++)

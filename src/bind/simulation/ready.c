@@ -1,0 +1,151 @@
+/*
+** ready.c
+** A simulation that a method is called on: what it is, whether it can step, what it tells before it does.
+*/
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "base/text.h"
+#include "bind/simulation/simulation.h"
+
+/* What an object is called; they all have the metatable of the first. */
+const NslType nsl_simulation_types[NS_SIMULATION_KINDS] = {
+#define X(code, name) [code] = {name, NULL},
+    NS_SIMULATION_LIST(X)
+#undef X
+};
+
+NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
+  NslHead *head = nsl_head(L, idx);
+  if (!head || head->type < nsl_simulation_types || head->type >= nsl_simulation_types + NS_SIMULATION_KINDS)
+    return nsl_wrong_type(L, idx, "simulation", "simu"), NULL;
+  if (head->closed) luaL_error(L, "%s is closed", head->type->name);
+  return (NslTimeStepping *)head;
+}
+
+/*
+** Raises when one of the four parts is closed; the parts stay reachable, so that this is about use, not about
+** safety.
+*/
+static void simulation_check_parts(lua_State *L, const NslTimeStepping *self) {
+  for (int i = 0; i < NSL_TS_USERVALUES; i++)
+    if (self->parts[i]->closed) luaL_error(L, "%s is closed", self->parts[i]->type->name);
+}
+
+/* Calls f for the systems, or for the relations, of the graph. */
+static void for_each_callee(lua_State *L, int graph, const char *list, bool relations, void (*f)(lua_State *, int)) {
+  lua_getiuservalue(L, graph, 1);
+  lua_getfield(L, -1, list);
+  for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++, lua_pop(L, 1)) {
+    if (relations) {
+      lua_getiuservalue(L, -1, 2);
+      lua_remove(L, -2);
+    }
+    f(L, lua_gettop(L));
+  }
+  lua_pop(L, 3);
+}
+
+static void find_methods_of_system(lua_State *L, int idx) {
+  nsl_find_methods(L, idx);
+  nsl_find_boundary_methods(L, idx);
+}
+
+NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
+  idx = lua_absindex(L, idx);
+  NslTimeStepping *self = nsl_check_simulation(L, idx);
+  if (self->ts->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
+  simulation_check_parts(L, self);
+  if (self->class_version != self->host->class_version) {
+    lua_getiuservalue(L, idx, NSL_TS_NSDS);
+    for_each_callee(L, lua_gettop(L), "ds", false, find_methods_of_system);
+    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_find_methods);
+    lua_pop(L, 1);
+    self->class_version = self->host->class_version;
+  }
+  if (self->host->compiled_methods) {
+    lua_getiuservalue(L, idx, NSL_TS_NSDS);
+    for_each_callee(L, lua_gettop(L), "ds", false, nsl_renew_traces);
+    for_each_callee(L, lua_gettop(L), "interactions", true, nsl_renew_traces);
+    lua_pop(L, 1);
+  }
+  return self;
+}
+
+/* Verbose mode: one line an iteration, on stderr. */
+static void simulation_tell(void *context, const NsNewtonReport *r) {
+  NslTimeStepping *self = context;
+  const NsSolverInfo *s = r->solver;
+  lua_writestringerror("%s", self->ts->problem ? ns_osnsp_name(self->ts->problem->kind) : "");
+  if (r->island) lua_writestringerror(" of '%s'", r->island);
+  char line[256];
+  ns_print(line, sizeof line,
+           ": t=%.10g step %ld newton %d: state residual %.3g, output residual %.3g; %s, %d iteration%s, residual "
+           "%.3g%s\n",
+           r->at.t, r->at.step, r->at.newton, r->residual.state, r->residual.output, s->solver ? s->solver : "?", s->iterations,
+           s->iterations == 1 ? "" : "s", s->residual, r->damping < 1 ? ", damped" : "");
+  lua_writestringerror("%s", line);
+}
+
+void nsl_listen(lua_State *L, int idx) {
+  NslTimeStepping *self = lua_touserdata(L, idx);
+  const NslOsnsp *osnsp = (const NslOsnsp *)self->parts[NSL_TS_OSNSP - 1];
+  self->ts->listener = self->verbose || osnsp->verbose ? simulation_tell : NULL;
+  self->ts->listener_context = self;
+}
+
+/* What is left of [t0, T] behind the last step that is taken for rounding: of a step, and of T. */
+enum { SPARE_PARTS = 1000000, SPARE_ROUNDINGS = 8 };
+
+bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
+  long steps = ns_ts_steps(ts);
+  double end = ns_time_grid_at(ts->grid, steps), T = ts->nsds->T, h = ns_time_grid_step(ts->grid, steps > 0 ? steps - 1 : 0);
+  double rounding = h / SPARE_PARTS + SPARE_ROUNDINGS * DBL_EPSILON * fabs(T);
+  if (!isfinite(T) || !(T - end > rounding)) return false;
+  double next = ns_time_grid_step(ts->grid, steps);
+  if (next > 0 && end + next <= T) return false; /* more steps than can be counted */
+  char text[160];
+  const char *start = "the steps end at t = %.10g, before T = %.10g: ";
+  int length = snprintf(text, sizeof text, start, end, T);
+  size_t left = sizeof text - (size_t)length;
+  if (next > 0) ns_print(text + length, left, "one more, of h = %.10g, would go past it", next);
+  else snprintf(text + length, left, "the grid has no further point");
+  lua_pushstring(L, text);
+  return true;
+}
+
+void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row) {
+  char y[40];
+  ns_print(y, sizeof y, "y[%d] = %.6g", row + 1, inter->y[row]);
+  lua_pushfstring(
+      L,
+      "interaction '%s': it starts with %s, below 0: the laws of %s act on velocities and leave the gap there; start "
+      "at 0 or above, or take a TimeSteppingDirectProjection",
+      inter->name, y, ns_integrator_name(ts->integrator));
+}
+
+/*
+** How far below 0 a gap must start, as a part of its terms, to be warned of without being asked (check() tells more): a start that
+** was published with three digits is no mistake.
+*/
+static const double warned_part = 2e-3;
+
+/* What can not be prepared is told by the step itself. */
+void nsl_warn_start(lua_State *L, int idx) {
+  NslTimeStepping *self = lua_touserdata(L, idx);
+  NsTimeStepping *ts = self->ts;
+  if (self->start_told) return;
+  self->start_told = true;
+  if (!ns_ts_may_keep_penetration(ts)) return;
+  NsError unheard = {NS_OK, ""};
+  NslEdge edge = nsl_enter(self->host, L, &ts->progress, ts->nsds);
+  int row = 0;
+  const NsInteraction *inter = ns_ts_prepare(ts, &unheard) == NS_OK ? ns_ts_penetrating(ts, warned_part, &row) : NULL;
+  nsl_leave(self->host, edge);
+  if (!inter) return;
+  nsl_push_penetration(L, ts, inter, row);
+  lua_pushfstring(L, "start of '%s'", inter->name); /* not one for each depth */
+  nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -2));
+  lua_pop(L, 2);
+}

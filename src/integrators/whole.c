@@ -1,0 +1,92 @@
+/*
+** whole.c
+** Layout, matrix and iterate of a model in one sparse problem.
+*/
+#include "integrators/whole.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+void *ns_whole_take(size_t bytes, const NsSchemeClass *class, const NsIntegrator *integrator, NsNsds *nsds,
+                    const char *letter) {
+  NsWhole *w = ns_scheme_take(bytes, class, integrator, nsds);
+  if (!w) return NULL;
+  NsArena *arena = &w->base.arena;
+  int widest = 0;
+  w->letter = letter;
+  w->offset = ns_arena_ints(arena, nsds->nds);
+  for (int i = 0; w->offset && i < nsds->nds; i++) {
+    w->offset[i] = w->N;
+    w->N += nsds->ds[i]->nr;
+  }
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    w->m += nsds->interactions[i]->m;
+    if (nsds->interactions[i]->nx > widest) widest = nsds->interactions[i]->nx;
+  }
+  double **vectors[] = {&w->q, &w->lower, &w->upper, &w->guess, &w->z};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, w->N + w->m);
+  w->now = ns_arena_doubles(arena, w->N);
+  w->pair = ns_arena_doubles(arena, widest);
+  for (int i = 0; !arena->failed && i < w->N; i++) w->lower[i] = -INFINITY, w->upper[i] = INFINITY;
+  w->base.linear = true;
+  w->base.states = w->N;
+  w->problem = (NsStepProblem){.n = w->N + w->m, .q = w->q, .lower = w->lower, .upper = w->upper, .guess = w->guess};
+  return w;
+}
+
+NsStatus ns_whole_update(NsWhole *w, uint64_t versions, const double weights[4],
+                         void (*put)(const void *context, NsTriplets *t), bool *fresh, NsError *err) {
+  const NsNsds *nsds = w->base.nsds;
+  uint64_t key = 1 + versions;
+  for (int i = 0; i < nsds->ninteractions; i++) key += ns_relation_matrix_version(nsds->interactions[i]->relation);
+  *fresh = !w->matrix || key != w->key;
+  for (int k = 0; k < 4; k++) *fresh = *fresh || weights[k] != w->formed[k];
+  if (!*fresh) return NS_OK;
+  NsStatus status = ns_triplets_form(&w->matrix, w->N + w->m, put, w);
+  if (status != NS_OK) return ns_fail(err, status, "the sparse one-step problem: %s", ns_status_message(status));
+  w->problem.formed = ++w->base.factorizations;
+  w->problem.sparse = w->matrix;
+  w->key = key;
+  memcpy(w->formed, weights, sizeof w->formed);
+  return NS_OK;
+}
+
+const double *ns_whole_gather(const NsWhole *w, const NsInteraction *inter, bool memory) {
+  if (inter->nds == 1) return memory ? inter->ds[0]->x_k : inter->ds[0]->x;
+  for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx)
+    memcpy(w->pair + at, memory ? inter->ds[p]->x_k : inter->ds[p]->x, (size_t)inter->ds[p]->nx * sizeof *w->pair);
+  return w->pair;
+}
+
+void ns_whole_destroy(NsScheme *scheme) {
+  ns_sparse_free(((NsWhole *)scheme)->matrix);
+}
+
+const NsStepProblem *ns_whole_problem(const NsScheme *scheme) {
+  return &((const NsWhole *)scheme)->problem;
+}
+
+/* Numbers so small that arithmetic is slow with them become 0. */
+void ns_whole_advance(NsScheme *scheme, const double *solution, double s) {
+  NsWhole *w = (NsWhole *)scheme;
+  (void)s;
+  memcpy(w->z, solution, (size_t)(w->N + w->m) * sizeof *solution);
+  for (int i = 0; i < scheme->nsds->nds; i++) {
+    const NsDs *ds = scheme->nsds->ds[i];
+    for (int k = 0, o = w->offset[i]; k < ds->nr; k++) {
+      double x = ds->x_k[ds->n - ds->nr + k] + w->z[o + k];
+      w->now[o + k] = fabs(x) < DBL_MIN ? 0 : x;
+    }
+  }
+}
+
+NsStatus ns_whole_finite(const NsScheme *scheme, NsError *err) {
+  const NsWhole *w = (const NsWhole *)scheme;
+  for (int i = 0; i < scheme->nsds->nds; i++)
+    for (int k = 0, o = w->offset[i]; k < scheme->nsds->ds[i]->nr; k++)
+      if (!isfinite(w->now[o + k]))
+        return ns_fail(err, NS_ENAN, "dynamical system '%s': %s[%d] became %g", ns_ds_name(scheme->nsds->ds[i]), w->letter,
+                       k + 1, w->now[o + k]);
+  return NS_OK;
+}
