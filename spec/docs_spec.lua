@@ -306,13 +306,12 @@ describe("the reference", function()
   end
 
   it("has every method of every class, and none that the class only refuses", function()
-    local missing, refused, count = {}, {}, 0
+    local missing, refused = {}, {}
     for _, object in ipairs(objects()) do
       local class = getmetatable(object)
       refused[class] = {}
       for name, method in pairs(known[class]) do
         refused[class][name] = is_refused(object, method, name)
-        count = count + (refused[class][name] and 1 or 0)
         if refused[class][name] and is_told(class, name) then missing[#missing + 1] = "no " .. class .. ":" .. name end
       end
     end
@@ -324,7 +323,6 @@ describe("the reference", function()
     end
     table.sort(missing)
     assert.equal("", table.concat(missing, " "))
-    assert.is_true(count > 300)
   end)
 
   it("has every method of mechanics", function()

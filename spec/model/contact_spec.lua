@@ -260,7 +260,7 @@ describe("NewtonEuler1DR and NewtonEuler3DR", function()
     assert.equal("setnc: the shape sphere_plane has its own", message(ready.setnc, ready, { 0, 0, 1 }))
     assert.equal("setComputehFunction: the shape sphere_plane has its own",
       message(ready.setComputehFunction, ready, print))
-    assert.equal("NewtonEuler3DR: it has no C", message(ready.setC, ready, ns.eye(3)))
+    assert.matches("NewtonEuler3DR: it has no method 'setC'", message(function() return ready.setC end), 1, true)
     local own = ns.NewtonEuler3DR()
     assert.equal("a NewtonEulerR has no contact frame", message(own.setnc, ns.NewtonEulerR(), { 0, 0, 1 }))
     assert.equal("setnc: nc: expected a direction, got zeros", message(own.setnc, own, { 0, 0, 0 }))

@@ -37,7 +37,8 @@ describe("the classes of mechanical systems", function()
           if has[name][coefficient] then
             ds[setter .. ending](ds, value)
           else
-            assert.equal(("%s: it has no %s"):format(name, coefficient), message(ds[setter .. ending], ds, value))
+            assert.matches(("%s: it has no method '%s%s'"):format(name, setter, ending),
+              message(function() return ds[setter .. ending] end), 1, true)
           end
         end
       end

@@ -67,8 +67,6 @@ local boundaries = {
   HarmonicBC = function() return ns.HarmonicBC({ 1 }, 0, 1, 1, 0) end,
 }
 
-local of_first_order = { EulerMoreauOSI = true } -- the other integrators are of mechanics
-local locates = { RungeKuttaOSI = true } -- events in time: they go with EventDriven
 
 local function is_mechanical(name) return name:find "^Lagrangian" ~= nil or name:find "^NewtonEuler" ~= nil end
 
@@ -89,7 +87,8 @@ local function simulate(o)
     nsds:link(ns.Interaction(law or (mechanical and ns.NewtonImpactNSL(0.5) or ns.ComplementarityConditionNSL(1)), relation), ds)
   end
   local name = o.osi or (mechanical and "MoreauJeanOSI" or "EulerMoreauOSI")
-  local osi = (locates[name] or name == "D1MinusLinearOSI") and ns[name]() or ns[name](0.5)
+  local good, osi = pcall(ns[name], 0.5) -- a weight, for those that have one
+  if not good then osi = ns[name]() end
   return ns[o.class or "TimeStepping"](nsds, o.grid and ns.TimeDiscretisation(o.grid) or ns.TimeDiscretisation(0, 0.125), osi,
     o.problem and ns[o.problem]() or nil)
 end
@@ -115,8 +114,16 @@ for _, class in ipairs(laws.classes) do
 end
 local lists = internal.names()
 for _, name in ipairs(lists.integrators) do
-  local system = of_first_order[name] and "FirstOrderLinearTIDS" or "LagrangianLinearTIDS"
-  example(name, function() return simulate { system = system, osi = name, class = locates[name] and "EventDriven" or nil } end)
+  example(name, function() -- of a system and a simulation that it goes with
+    local simu, good
+    for _, system in ipairs { "LagrangianLinearTIDS", "FirstOrderLinearTIDS" } do
+      for _, class in ipairs { "TimeStepping", "EventDriven" } do
+        good, simu = pcall(simulate, { system = system, osi = name, class = class })
+        if good then return simu end
+      end
+    end
+    error(simu)
+  end)
 end
 for _, name in ipairs(lists.problems) do
   example(name, function()

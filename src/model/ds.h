@@ -35,6 +35,7 @@ typedef struct NsDs NsDs;
 typedef struct NsDsClass {
   NsModelClass model;
   NsFamily family;
+  bool diagonal;                                        /* the constructor takes the diagonals of the matrices that it names */
   bool turns;                                           /* its coordinates end with a unit quaternion: a rigid body */
   NsStatus (*update)(NsDs *ds, double t, NsError *err); /* brings what is no coefficient to time t; NULL: there is nothing */
   NsStatus (*like)(NsDs **ds, const NsDs *other);       /* makes one of the same class and sizes */

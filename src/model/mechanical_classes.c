@@ -52,6 +52,19 @@ static const NsField linear_fields[] = {MATRIX("mass", mass, nv, GIVEN),
                                         CALLBACK("potential", potential),
                                         NS_FIELD_END};
 
+/* The constructor takes diagonals, by these names. */
+#define DIAGONAL(name, member) MATRIX(name, member, nv, NS_FIELD_SETTER | NS_FIELD_HIDDEN | NS_FIELD_ALIAS)
+
+static const NsField diagonal_fields[] = {MATRIX("mass", mass, nv, GIVEN),
+                                          MATRIX("K", K, nv, GIVEN | NS_FIELD_LATE),
+                                          MATRIX("C", C, nv, GIVEN | NS_FIELD_LATE),
+                                          FORCE("fExt", fext, GIVEN),
+                                          STATE_FIELDS,
+                                          CALLBACK("potential", potential),
+                                          DIAGONAL("stiffness", K),
+                                          DIAGONAL("damping", C),
+                                          NS_FIELD_END};
+
 /* The constructor makes the mass out of a number and the inertia; a constant moment is kept in fExt. */
 static const NsField body_fields[] = {
     MATRIX("mass", mass, nv, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT),
@@ -110,18 +123,18 @@ const char ns_ds_lagrangian_linear_ti_text[] = "LagrangianLinearTIDS";
 const char ns_ds_lagrangian_diagonal_text[] = "LagrangianLinearDiagonalDS";
 const char ns_ds_newton_euler_text[] = "NewtonEulerDS";
 
-#define CLASS(kind, table, its_arguments)                                                                                      \
+#define CLASS(kind, table, its_slots, its_arguments)                                                                           \
   .model = {.name = ns_ds_##kind##_text,                                                                                       \
             .noun = NS_DS_NOUN,                                                                                                \
             .fields = table##_fields,                                                                                          \
-            .slots = table##_slots,                                                                                            \
-            .nslots = sizeof table##_slots / sizeof *table##_slots,                                                            \
+            .slots = its_slots##_slots,                                                                                        \
+            .nslots = sizeof its_slots##_slots / sizeof *its_slots##_slots,                                                    \
             .arguments = its_arguments##_arguments,                                                                            \
             .x = "q",                                                                                                          \
             .lambda = "v"},                                                                                                    \
   .family = NS_MECHANICS, .update = ns_mechanical_update, .like = ns_mechanical_like, .destroy = ns_mechanical_destroy
 
-const NsDsClass ns_ds_lagrangian = {CLASS(lagrangian, lagrangian, lagrangian)};
-const NsDsClass ns_ds_lagrangian_linear_ti = {CLASS(lagrangian_linear_ti, linear, linear)};
-const NsDsClass ns_ds_lagrangian_diagonal = {CLASS(lagrangian_diagonal, linear, diagonal)};
-const NsDsClass ns_ds_newton_euler = {CLASS(newton_euler, body, body), .turns = true};
+const NsDsClass ns_ds_lagrangian = {CLASS(lagrangian, lagrangian, lagrangian, lagrangian)};
+const NsDsClass ns_ds_lagrangian_linear_ti = {CLASS(lagrangian_linear_ti, linear, linear, linear)};
+const NsDsClass ns_ds_lagrangian_diagonal = {CLASS(lagrangian_diagonal, diagonal, linear, diagonal), .diagonal = true};
+const NsDsClass ns_ds_newton_euler = {CLASS(newton_euler, body, body, body), .turns = true};

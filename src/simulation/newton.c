@@ -8,6 +8,7 @@
 
 #include "base/interrupt.h"
 #include "simulation/joined.h"
+#include "solvers/chain.h"
 
 enum { MAX_HALVINGS = 10 };
 
@@ -34,10 +35,9 @@ static NsStatus wrong_solver(const NsIsland *island, NsError *err) {
                    : problem->polyhedron ? "the problem in the rows of H"
                                          : "M");
   if (!sparse) return NS_OK;
-  return ns_fail(err, NS_EARG,
-                 "%s: solver '%s' takes no sparse one-step problem; use 'default', 'pgs', 'newton_min', 'newton_fb' or "
-                 "'interior'",
-                 kind, asked);
+  char names[160];
+  ns_method_words(ns_sparse_methods, NS_TAKES_SPARSE, names, sizeof names);
+  return ns_fail(err, NS_EARG, "%s: solver '%s' takes no sparse one-step problem; use %s", kind, asked, names);
 }
 
 NsStatus ns_island_failed(NsTimeStepping *ts, NsIsland *island, NsError *err) {

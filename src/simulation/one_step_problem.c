@@ -45,6 +45,10 @@ const char *ns_osnsp_name(NsOsnspKind kind) {
   return kinds[kind].name;
 }
 
+bool ns_osnsp_of_contacts(NsOsnspKind kind) {
+  return !(kinds[kind].handles & ~(unsigned)NS_NEEDS_CONES);
+}
+
 NsStatus ns_osnsp_new(NsOsnsp **out, NsOsnspKind kind) {
   NsOsnsp *problem = *out = ns_alloc(1, sizeof *problem);
   if (!problem) return NS_ENOMEM;

@@ -69,6 +69,9 @@ extern const NsField ns_osnsp_fields[];
 
 const char *ns_osnsp_name(NsOsnspKind kind);
 
+/* Whether its laws are contacts with friction and no others, whose dimension may be asked for. */
+bool ns_osnsp_of_contacts(NsOsnspKind kind);
+
 NsStatus ns_osnsp_new(NsOsnsp **problem, NsOsnspKind kind);
 void ns_osnsp_free(NsOsnsp *problem);
 

@@ -4,6 +4,7 @@
 */
 #include "solvers/chain.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "base/interrupt.h"
@@ -19,6 +20,17 @@ const char *ns_method_name(const NsMethod *const *list, unsigned takes, int k, c
       if (k-- == 0) return *alias;
   }
   return *method = NULL, NULL;
+}
+
+void ns_method_words(const NsMethod *const *list, unsigned takes, char *to, size_t size) {
+  const NsMethod *method;
+  const char *name = ns_method_name(list, takes, 0, &method), *next;
+  size_t used = 0;
+  for (int k = 1; name && used < size; name = next, k++) {
+    next = ns_method_name(list, takes, k, &method);
+    const char *before = k == 1 ? "" : next ? ", " : " or ";
+    used += (size_t)snprintf(to + used, size - used, "%s'%s'", before, name);
+  }
 }
 
 NsStatus ns_methods_reserve(NsMethods *methods, const NsMethod *const *list, NsArena *arena, NsSearch *search) {

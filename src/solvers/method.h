@@ -6,6 +6,7 @@
 #define NS_SOLVERS_METHOD_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "base/status.h"
 
@@ -48,5 +49,8 @@ typedef struct NsMethod {
 ** after the last. Name 0 is "default", the chain, for which *method is NULL; then come the names of each method, aliases after it.
 */
 const char *ns_method_name(const NsMethod *const *list, unsigned takes, int k, const NsMethod **method);
+
+/* These names for a message, "'default', 'psor' or 'pgs'", in `size` bytes. */
+void ns_method_words(const NsMethod *const *list, unsigned takes, char *to, size_t size);
 
 #endif

@@ -38,17 +38,17 @@ describe("coefficients and callbacks of mechanical systems", function()
 
   it("know which coefficients and callbacks they have", function()
     local ds, linear, body = Lagrangian({ 1 }, { 1 }), Linear({ 1 }, { 1 }), Rigid(upright, ns.zeros(6), 1, ns.eye(3))
-    assert.equal("LagrangianDS: it has no K", message(ds.setKPtr, ds, { { 1 } }))
-    assert.equal("LagrangianLinearTIDS: it has no fInt", message(linear.setFIntPtr, linear, { 1 }))
-    assert.equal("NewtonEulerDS: it has no fGyr", message(body.setFGyr, body, ns.zeros(6)))
-    assert.equal("NewtonEulerDS: it has no mass", message(body.setMassPtr, body, ns.eye(6)))
-    assert.equal("setComputeMassFunction: a LagrangianLinearTIDS has no mass callback",
-      message(linear.setComputeMassFunction, linear, print))
-    assert.equal("setComputeFGyrFunction: a NewtonEulerDS has no fGyr callback",
-      message(body.setComputeFGyrFunction, body, print))
-    assert.equal("setMExtPtr: a LagrangianDS has no external moment", message(ds.setMExtPtr, ds, { 1, 2, 3 }))
-    assert.equal("setIsMextExpressedInInertialFrame: a LagrangianDS has no external moment",
-      message(ds.setIsMextExpressedInInertialFrame, ds, true))
+    assert.matches("LagrangianDS: it has no method 'setKPtr'", message(function() return ds.setKPtr end), 1, true)
+    assert.matches("LagrangianLinearTIDS: it has no method 'setFIntPtr'", message(function() return linear.setFIntPtr end), 1, true)
+    assert.matches("NewtonEulerDS: it has no method 'setFGyr'", message(function() return body.setFGyr end), 1, true)
+    assert.matches("NewtonEulerDS: it has no method 'setMassPtr'", message(function() return body.setMassPtr end), 1, true)
+    assert.matches("LagrangianLinearTIDS: it has no method 'setComputeMassFunction'",
+      message(function() return linear.setComputeMassFunction end), 1, true)
+    assert.matches("NewtonEulerDS: it has no method 'setComputeFGyrFunction'",
+      message(function() return body.setComputeFGyrFunction end), 1, true)
+    assert.matches("LagrangianDS: it has no method 'setMExtPtr'", message(function() return ds.setMExtPtr end), 1, true)
+    assert.matches("LagrangianDS: it has no method 'setIsMextExpressedInInertialFrame'",
+      message(function() return ds.setIsMextExpressedInInertialFrame end), 1, true)
     assert.equal("setComputeFIntFunction: callback: expected a function, or a library and a symbol, got number 3.0",
       message(ds.setComputeFIntFunction, ds, 3))
     assert.equal("class: computeMass: no callback of a LagrangianLinearTIDS (known: computeFExt, computePotential)",
@@ -196,10 +196,12 @@ describe("coefficients and callbacks of mechanical systems", function()
     body:setName "ball"
     body:setComputeMIntFunction(print)
     assert.equal("mInt: nothing is computed yet: call computeMInt(time) first", message(body.mInt, body))
-    assert.equal("setComputeMExtFunction: a LagrangianDS has no mExt callback", message(ds.setComputeMExtFunction, ds, print))
-    assert.equal("setComputeMIntFunction: a LagrangianDS has no mInt callback", message(ds.setComputeMIntFunction, ds, print))
-    assert.equal("setComputeJacobianMIntvFunction: a LagrangianDS has no jacobianMIntv callback",
-      message(ds.setComputeJacobianMIntvFunction, ds, print))
+    assert.matches("LagrangianDS: it has no method 'setComputeMExtFunction'",
+      message(function() return ds.setComputeMExtFunction end), 1, true)
+    assert.matches("LagrangianDS: it has no method 'setComputeMIntFunction'",
+      message(function() return ds.setComputeMIntFunction end), 1, true)
+    assert.matches("LagrangianDS: it has no method 'setComputeJacobianMIntvFunction'",
+      message(function() return ds.setComputeJacobianMIntvFunction end), 1, true)
     assert.equal("computeMExt: a LagrangianDS has no moments", message(ds.computeMExt, ds, 0))
     assert.equal("jacobianMIntq: a LagrangianDS has no moments", message(ds.jacobianMIntq, ds))
     assert.equal("NewtonEulerDS: mInt: expected a function, got table of 3",

@@ -164,7 +164,7 @@ describe("mechanical systems", function()
       q = ds.q, p = ds.p, mass = ds.mass, computeMass = ds.computeMass, setQ = ds.setQ, forces = ds.forces, K = ds.K,
       setMassPtr = ds.setMassPtr, computeRhs = ds.computeRhs, inverseMass = ds.inverseMass, display = ds.display,
       setComputeFIntFunction = ds.setComputeFIntFunction, computeKineticEnergy = ds.computeKineticEnergy,
-      initMemory = ds.initMemory, updatePlugins = ds.updatePlugins, setMExt = ds.setMExt,
+      initMemory = ds.initMemory, updatePlugins = ds.updatePlugins,
     } do
       assert.equal("dynamical system 'bar' is closed", message(method, ds), name)
     end

@@ -23,9 +23,9 @@ describe("relations", function()
       check("z[2] is inf", { z = { 1, math.huge } })
       check("name: expected a string, got boolean", { name = true })
       local r = ns[name]({ { 1 } }, { { 1 } })
-      assert.equal(name .. ": it has no K", message(r.setKPtr, r, { { 1 } }))
-      assert.equal("setComputehFunction: a " .. name .. " has no callback computeh",
-        message(r.setComputehFunction, r, print))
+      assert.matches(name .. ": it has no method 'setKPtr'", message(function() return r.setKPtr end), 1, true)
+      assert.matches(name .. ": it has no method 'setComputehFunction'",
+        message(function() return r.setComputehFunction end), 1, true)
     end
     assert.equal("FirstOrderLinearTIR: C: expected a matrix, got function",
       message(ns.FirstOrderLinearTIR, { C = print }))
@@ -56,9 +56,9 @@ describe("relations", function()
     assert.equal("FirstOrderType1R: expected at most 4 callbacks, got 5",
       message(ns.FirstOrderType1R, print, print, print, print, print))
     local r = ns.FirstOrderType1R()
-    assert.equal("setComputeJacgxFunction: a FirstOrderType1R has no callback computeJacgx",
-      message(r.setComputeJacgxFunction, r, print))
-    assert.equal("FirstOrderType1R: it has no D", message(r.setDPtr, r, { { 1 } }))
+    assert.matches("FirstOrderType1R: it has no method 'setComputeJacgxFunction'",
+      message(function() return r.setComputeJacgxFunction end), 1, true)
+    assert.matches("FirstOrderType1R: it has no method 'setDPtr'", message(function() return r.setDPtr end), 1, true)
   end)
 
   it("fit their link, and a failed link leaves no trace", function()
@@ -151,12 +151,14 @@ describe("relations", function()
       check("name: expected a string, got number 3.0", { name = 3 })
       local r = ns[name] { name = "r" }
       for _, letter in ipairs(compliant and { "B", "K" } or { "B", "K", "D" }) do
-        assert.equal(("%s: it has no %s"):format(name, letter), message(r["set" .. letter], r, { { 1 } }))
-        assert.equal(("%s: it has no %s"):format(name, letter), message(r["set" .. letter .. "Ptr"], r, { { 1 } }))
+        for _, ending in ipairs { "", "Ptr" } do
+          assert.matches(("%s: it has no method 'set%s%s'"):format(name, letter, ending),
+            message(function() return r["set" .. letter .. ending] end), 1, true)
+        end
       end
       for _, callback in ipairs { "h", "g", "Jachq", "hDot", "DotJachq", "Jachx", "Jachlambda", "C" } do
-        assert.equal(("setCompute%sFunction: a %s has no callback compute%s"):format(callback, name, callback),
-          message(r["setCompute" .. callback .. "Function"], r, print))
+        assert.matches(("%s: it has no method 'setCompute%sFunction'"):format(name, callback),
+          message(function() return r["setCompute" .. callback .. "Function"] end), 1, true)
       end
     end
     local r = ns.LagrangianCompliantLinearTIR({ { 1, 2 } }, { { 3 } }, { { 4 } }, { 5 })
@@ -195,8 +197,8 @@ describe("relations", function()
       check("C[1][2] is nan", { C = { { 1, nan } } })
       local r = ns[name]()
       for _, callback in ipairs(o[4]) do
-        assert.equal(("setCompute%sFunction: a %s has no callback compute%s"):format(callback, name, callback),
-          message(r["setCompute" .. callback .. "Function"], r, print))
+        assert.matches(("%s: it has no method 'setCompute%sFunction'"):format(name, callback),
+          message(function() return r["setCompute" .. callback .. "Function"] end), 1, true)
       end
       for callback in o[3]:gmatch "%a+" do
         local setter = "setCompute" .. callback:gsub("^dot", "Dot") .. "Function"
@@ -206,12 +208,13 @@ describe("relations", function()
           message(r[setter], r, 1))
       end
       for _, letter in ipairs { "B", "K", "F" } do
-        assert.equal(("%s: it has no %s"):format(name, letter), message(r["set" .. letter], r, { { 1 } }))
+        assert.matches(("%s: it has no method 'set%s'"):format(name, letter),
+          message(function() return r["set" .. letter] end), 1, true)
       end
-      assert.equal(name .. ": it has no e", message(r.sete, r, { 1 }))
+      assert.matches(name .. ": it has no method 'sete'", message(function() return r.sete end), 1, true)
     end
     local r = ns.LagrangianScleronomousR()
-    assert.equal("LagrangianScleronomousR: it has no D", message(r.setDPtr, r, { { 1 } }))
+    assert.matches("LagrangianScleronomousR: it has no method 'setDPtr'", message(function() return r.setDPtr end), 1, true)
   end)
 
   it("of mechanics have a constant Jacobian by two names, shared or copied", function()

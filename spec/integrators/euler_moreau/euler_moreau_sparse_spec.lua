@@ -202,7 +202,7 @@ describe("the sparse one-step problem", function()
     local problem = simu:osnspb()
     advance(simu, 2)
     problem:setSolver "pivot"
-    assert.equal("MLCP: solver 'pivot' takes no sparse one-step problem; use 'default', 'pgs', 'newton_min', 'newton_fb' "
+    assert.equal("MLCP: solver 'pivot' takes no sparse one-step problem; use 'default', 'psor', 'pgs', 'newton_min', 'newton_fb' "
       .. "or 'interior' (t=0.06 step 3 newton 1)", message(simu.computeOneStep, simu))
     problem:setSolver "pgs"
     simu:computeOneStep()

@@ -46,7 +46,7 @@ describe("relations of mechanics with a callback h", function()
         local relation, who = ns[name](), ("setCompute%sFunction"):format(callback)
         if callbacks[callback] then relation[who](relation, function() end)
         else
-          assert.equal(("%s: a %s has no callback compute%s"):format(who, name, callback), message(relation[who], relation, print))
+          assert.matches(("%s: it has no method '%s'"):format(name, who), message(function() return relation[who] end), 1, true)
         end
       end
     end

@@ -328,7 +328,8 @@ static bool looks_like_method(const char *name) {
     size_t n = strlen(beginnings[i]);
     if (strncmp(name, beginnings[i], n) == 0 && ((name[n] >= 'A' && name[n] <= 'Z') || name[n] == '_')) return true;
   }
-  return length > 6 && strcmp(name + length - 6, "Memory") == 0;
+  bool setter = strncmp(name, "set", 3) == 0 && (length == 4 || strcmp(name + length - 3, "Ptr") == 0);
+  return setter || (length > 6 && strcmp(name + length - 6, "Memory") == 0);
 }
 
 /* Nothing has the name at 2. That is nil, as for a field or a callback that is not set; an error for what must be a method. */

@@ -354,13 +354,46 @@ void nsl_add_class_methods(lua_State *L, const NslCalleeFamily *family, const Ns
   }
 }
 
-void nsl_copy_methods(lua_State *L, int methods) {
+/* Whether the method at -1, with its name at -2, sets a member that the class, with the methods at `own`, does not have. */
+static bool sets_nothing(lua_State *L, const NslCalleeFamily *family, const NsModelClass *class, int own) {
+  const char *name = lua_tostring(L, -2);
+  if (strncmp(name, "set", 3) != 0 || !lua_getupvalue(L, -1, 1)) return false;
+  bool member = lua_touserdata(L, -1) == (const void *)family;
+  lua_pop(L, 1);
+  if (!member) return false;
+  bool found = lua_getfield(L, own, name) != LUA_TNIL;
+  lua_pop(L, 1);
+  if (found || strncmp(name, "setCompute", 10) == 0) return !found;
+  lua_getupvalue(L, -1, 2); /* the field of a setter with another name: C of setJachqPtr */
+  const char *field_name = lua_touserdata(L, -1);
+  const NsField *field = ns_field_find(class->fields, field_name);
+  lua_pop(L, 1);
+  bool alias = tolower((unsigned char)name[3]) != tolower((unsigned char)field_name[0]);
+  return !field || !(alias || field->flags & NS_FIELD_SETTER);
+}
+
+void nsl_copy_methods(lua_State *L, int methods, const NslCalleeFamily *family, const NsModelClass *class) {
   methods = lua_absindex(L, methods);
   lua_newtable(L);
+  lua_newtable(L);
+  nsl_add_class_methods(L, family, class);
+  int own = lua_gettop(L);
   for (lua_pushnil(L); lua_next(L, methods);) {
+    if (sets_nothing(L, family, class, own)) {
+      lua_pop(L, 1);
+      continue;
+    }
     lua_pushvalue(L, -2);
     lua_insert(L, -2);
-    lua_rawset(L, -4);
+    lua_rawset(L, own - 1);
+  }
+  lua_settop(L, own - 1);
+}
+
+void nsl_drop_methods(lua_State *L, const char *const *names) {
+  for (; *names; names++) {
+    lua_pushnil(L);
+    lua_setfield(L, -2, *names);
   }
 }
 

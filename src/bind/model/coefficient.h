@@ -41,8 +41,11 @@ void nsl_clone_fields(lua_State *L, int from, int to);
 */
 void nsl_add_class_methods(lua_State *L, const NslCalleeFamily *family, const NsModelClass *kind);
 
-/* Pushes a copy of the table at `methods`, for one more type of the family. */
-void nsl_copy_methods(lua_State *L, int methods);
+/* Pushes a copy of the table at `methods` for a class of the family, without the setters of members that the class has not. */
+void nsl_copy_methods(lua_State *L, int methods, const NslCalleeFamily *family, const NsModelClass *class);
+
+/* Takes methods out of the table on top; NULL ends their names. */
+void nsl_drop_methods(lua_State *L, const char *const *names);
 
 /* Adds another name for the methods of a coefficient: NAME (NULL: none) and SETTER, which shares what it is given. */
 void nsl_add_coefficient_alias(lua_State *L, const NslCalleeFamily *family, const char *coefficient, const char *name,

@@ -216,7 +216,8 @@ void nsl_open_ds_family(lua_State *L, NsFamily which, const NslDsFamily *family)
     const NsDsClass *class = ns_ds_classes[i];
     if (class->family != which) continue;
     lua_pushvalue(L, methods - 1);
-    nsl_copy_methods(L, methods);
+    nsl_copy_methods(L, methods, family->callee, &class->model);
+    if (!class->turns && family->of_rotation) nsl_drop_methods(L, family->of_rotation);
     nsl_register_callee_type(L, &types[i], &class->model, family->meta);
     lua_pushlightuserdata(L, (void *)(size_t)family);
     lua_pushlightuserdata(L, (void *)(size_t) class);

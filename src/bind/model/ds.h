@@ -13,6 +13,7 @@ typedef struct NslDsFamily {
   int (*construct)(lua_State *L, const NsDsClass *class); /* pushes a system out of the arguments from 1 on; returns 1 */
   void (*add_methods)(lua_State *L);                      /* to the table on top: what the tables of fields do not make */
   const luaL_Reg *meta;
+  const char *const *of_rotation; /* names of methods that only rigid bodies have; NULL: none */
 } NslDsFamily;
 
 /* Registers the classes of a family, and their constructors in the module at the top. */

@@ -110,6 +110,6 @@ static void add_first_order_methods(lua_State *L) {
 void nsl_open_first_order_ds(lua_State *L) {
   static const luaL_Reg meta[] = {
       {"__gc", nsl_ds_gc}, {"__close", nsl_ds_close}, {"__tostring", first_order_tostring}, {NULL, NULL}};
-  static const NslDsFamily family = {&callee_family, construct_first_order, add_first_order_methods, meta};
+  static const NslDsFamily family = {&callee_family, construct_first_order, add_first_order_methods, meta, NULL};
   nsl_open_ds_family(L, NS_FIRST_ORDER, &family);
 }

@@ -96,12 +96,6 @@ static void take_rigid_mass(lua_State *L, NslDs *self, int idx) {
   nsl_set_coef(L, idx, &nsl_mechanical(self)->mass, idx + 1, 6, 6, "mass", false);
 }
 
-/* The name of the coefficient whose diagonal an argument of LagrangianLinearDiagonalDS is; of another class NULL. */
-static const char *diagonal_of(const NslDs *self, const char *argument) {
-  if (self->ds->class != &ns_ds_lagrangian_diagonal) return NULL;
-  return strcmp(argument, "stiffness") == 0 ? "K" : strcmp(argument, "damping") == 0 ? "C" : argument;
-}
-
 /*
 ** (q0, v0, ...) or an option table. Coefficients follow: LagrangianDS(q0, v0 [, mass]), LagrangianLinearTIDS(q0, v0, M [, K, C]),
 ** LagrangianLinearDiagonalDS(q0, v0, stiffness [, damping [, mass]]): the diagonals; nil or false for one that is absent.
@@ -113,10 +107,9 @@ static int construct_mechanical(lua_State *L, const NsDsClass *class) {
   NslDs *self = new_system(L, class);
   if (class->turns) take_rigid_mass(L, self, idx);
   for (int arg = 3; !class->turns && arg < options; arg++) {
-    const char *name = names[arg - 1], *diagonal = diagonal_of(self, name);
     if (!lua_toboolean(L, arg)) continue;
-    if (diagonal) push_diagonal(L, arg, nsl_mechanical(self)->nv, class->model.name, name);
-    nsl_set_coefficient(L, idx, diagonal ? diagonal : name, diagonal ? idx + 1 : arg, true);
+    if (class->diagonal) push_diagonal(L, arg, nsl_mechanical(self)->nv, class->model.name, names[arg - 1]);
+    nsl_set_coefficient(L, idx, names[arg - 1], class->diagonal ? idx + 1 : arg, true);
     lua_settop(L, idx);
   }
   lua_settop(L, idx);
@@ -143,6 +136,8 @@ static void add_mechanical_methods(lua_State *L) {
 void nsl_open_mechanical_ds(lua_State *L) {
   static const luaL_Reg meta[] = {
       {"__gc", nsl_ds_gc}, {"__close", nsl_ds_close}, {"__tostring", mechanical_tostring}, {NULL, NULL}};
-  static const NslDsFamily family = {&callee_family, construct_mechanical, add_mechanical_methods, meta};
+  static const char *const of_rotation[] = {"setMExt", "setMExtPtr", "setIsMextExpressedInInertialFrame",
+                                            "setComputeMExtFunction", NULL};
+  static const NslDsFamily family = {&callee_family, construct_mechanical, add_mechanical_methods, meta, of_rotation};
   nsl_open_ds_family(L, NS_MECHANICS, &family);
 }

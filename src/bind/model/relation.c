@@ -359,15 +359,15 @@ static int relation_display(lua_State *L) {
 }
 
 /*
-** Registers the class, and its constructor in the module below the table of the methods of all classes at the top: it has
-** those, which raise or give nil where they are of other classes.
+** Registers the class, and its constructor in the module below the table of the methods of all classes at the top. The
+** class has these, without the setters of other classes; getters of other classes give nil.
 */
 static void open_relation_class(lua_State *L, int i) {
   static const luaL_Reg meta[] = {
       {"__gc", relation_gc}, {"__close", relation_close}, {"__tostring", relation_tostring}, {NULL, NULL}};
   const NsRelationClass *class = ns_relation_classes[i];
   lua_pushvalue(L, -2);
-  nsl_copy_methods(L, -2);
+  nsl_copy_methods(L, -2, &family, &class->model);
   if (class->contact_rows) add_contact_methods(L, class->model.fields);
   nsl_register_callee_type(L, &types[i], &class->model, meta);
   lua_pushlightuserdata(L, (void *)(size_t) class);

@@ -90,7 +90,7 @@ static int construct_osnsp(lua_State *L) {
   NsOsnspKind kind = (NsOsnspKind)lua_tointeger(L, lua_upvalueindex(1));
   const NsField *field = ns_field_find(ns_osnsp_fields, "dimension of contacts");
   NsOsnsp given = {0};
-  if (kind == NS_OSNSP_FRICTION && lua_type(L, 1) == LUA_TNUMBER) {
+  if (ns_osnsp_of_contacts(kind) && lua_type(L, 1) == LUA_TNUMBER) {
     nsl_read_field(L, 1, field, &given, NULL, types[kind].name, "dim");
     lua_remove(L, 1);
   }

@@ -8,6 +8,9 @@
 #include "linalg/sparse.h"
 #include "solvers/box/box_solver.h"
 
+/* The methods for sparse problems, NULL at the end; by ns_method_name those that scripts may ask for. */
+extern const NsMethod *const ns_sparse_methods[];
+
 /* A solver for one matrix; only its factors (KLU) are dense where they have to be. */
 typedef struct NsSparseBox NsSparseBox;
 

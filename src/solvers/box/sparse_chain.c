@@ -12,14 +12,15 @@
 #include "base/memory.h"
 #include "solvers/box/interior.h"
 #include "solvers/box/newton.h"
+#include "solvers/box/sparse_box.h"
 #include "solvers/box/sparse_search.h"
 #include "solvers/box/sparse_sets.h"
 #include "solvers/box/sparse_sweeps.h"
 #include "solvers/chain.h"
 #include "solvers/residual.h"
 
-static const NsMethod *const sparse_methods[] = {&ns_sparse_sets,   &ns_sparse_sweeps, &ns_box_newton_min,
-                                                 &ns_box_newton_fb, &ns_box_interior,  NULL};
+const NsMethod *const ns_sparse_methods[] = {&ns_sparse_sets,   &ns_sparse_sweeps, &ns_box_newton_min,
+                                             &ns_box_newton_fb, &ns_box_interior,  NULL};
 
 static bool sparse_large(const NsSearch *search) {
   return ((const NsBoxSearch *)search)->n >= NS_SPARSE_LARGE;
@@ -53,7 +54,7 @@ struct NsSparseChain {
 };
 
 const NsMethod *ns_sparse_method(const NsMethod *method) {
-  for (const NsMethod *const *other = sparse_methods; *other; other++)
+  for (const NsMethod *const *other = ns_sparse_methods; *other; other++)
     if ((*other)->name && strcmp((*other)->name, method->name) == 0) return *other;
   return NULL;
 }
@@ -66,7 +67,7 @@ NsStatus ns_sparse_chain_new(NsSparseChain **out, const NsSparse *M, const NsBox
   if (options->method) s->asked[0] = ns_sparse_method(options->method);
   bool asked = s->asked[0] != NULL, factors = !asked || !(s->asked[0]->takes & NS_WITHOUT_FACTORS);
   NsStatus status = ns_sparse_search_take(&s->search, &s->arena, M, &s->options, factors);
-  if (!status) status = ns_methods_reserve(&s->methods, asked ? s->asked : sparse_methods, &s->arena, &s->search.box.base);
+  if (!status) status = ns_methods_reserve(&s->methods, asked ? s->asked : ns_sparse_methods, &s->arena, &s->search.box.base);
   if (!status && !asked) status = ns_chain_bind(&s->chain, sparse_steps, &s->methods, &s->arena);
   if (status) {
     ns_sparse_chain_free(s);
@@ -88,19 +89,11 @@ NsBoxOptions *ns_sparse_chain_options(NsSparseChain *s) {
   return &s->options;
 }
 
-static bool sparse_chain_zero_solves(int n, const double *q, const double *lower, const double *upper) {
-  for (int i = 0; i < n; i++) {
-    double l = lower[i], u = upper[i];
-    if (l > 0 || u < 0 || (q[i] > 0 && l < 0) || (q[i] < 0 && u > 0)) return false;
-  }
-  return true;
-}
-
 static NsOutcome sparse_chain_run(NsSparseChain *s, double *z) {
   NsSparseSearch *search = &s->search;
   const NsBoxMap *map = &search->as_map;
   if (s->asked[0]) return ns_method_run(s->asked[0], &s->methods, &search->box.base);
-  if (!search->box.cold || !sparse_chain_zero_solves(search->box.n, map->q, map->lower, map->upper))
+  if (!search->box.cold || !ns_box_zero_solves(search->box.n, map->q, map->lower, map->upper))
     return ns_chain_run(&s->chain, &search->box.base);
   search->box.start(&search->box, z);
   ns_sparse_product(search, z);
