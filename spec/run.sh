@@ -13,7 +13,7 @@ if [ $# -gt 1 ]; then
   host=$2
   shift 2
   name=$host:$(echo "$*" | sed 's|spec/||g; s|_spec\.lua||g; s|^\([^ ]*\) .* |\1 .. |')
-  log=$LOGS/$(echo "$name" | tr '/ ' '--').log
+  log=${LOGS:?}/$(echo "$name" | tr '/ ' '--').log
   if [ "$host" = stock-lua ]; then
     set -- env ${PRELOAD:+LD_PRELOAD="$PRELOAD"} "$lua" "$busted" --exclude-tags=once "$@"
   else

@@ -10,11 +10,8 @@
 #include "base/memory.h"
 #include "simulation/joined.h"
 
-/* Of answers; contacts with friction have a larger one when it is left at this. */
+/* Of answers; where there are contacts with friction it stands for NS_CONTACTS_TOLERANCE. */
 #define DEFAULT_TOLERANCE 1e-11
-
-/* That larger one, which is the default of mixed.h. */
-#define CONTACTS_TOLERANCE 1e-10
 
 typedef struct Kind {
   const char *name;
@@ -117,7 +114,7 @@ const double *ns_osnsp_matrix(const NsOsnsp *problem) {
 
 double ns_osnsp_tolerance(const NsOsnsp *problem) {
   double asked = problem->options.tolerance, left = problem->info.backward;
-  if (ns_osnsp_has_contacts(problem) && !(asked > DEFAULT_TOLERANCE)) asked = CONTACTS_TOLERANCE;
+  if (ns_osnsp_has_contacts(problem) && !(asked > DEFAULT_TOLERANCE)) asked = NS_CONTACTS_TOLERANCE;
   return left < asked ? left : asked;
 }
 

@@ -8,6 +8,14 @@
 #include <math.h>
 #include <stddef.h>
 
+bool ns_box_zero_solves(int n, const double *q, const double *lower, const double *upper) {
+  for (int i = 0; i < n; i++) {
+    double l = lower[i], u = upper[i];
+    if (l > 0 || u < 0 || (q[i] > 0 && l < 0) || (q[i] < 0 && u > 0)) return false;
+  }
+  return true;
+}
+
 void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *size) {
   int n = p->n;
   for (int i = 0; i < n; i++) {

@@ -29,6 +29,9 @@ static inline double ns_box_violation(double z, double w, double lower, double u
   return (w >= 0 && z == lower) || (w <= 0 && z == upper) ? 0 : fabs(w);
 }
 
+/* Whether z = 0 solves a problem of n variables, whatever M is. */
+bool ns_box_zero_solves(int n, const double *q, const double *lower, const double *upper);
+
 /* w = M z + q and size = |M| |z| + |q|, both of n. */
 void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *size);
 

@@ -123,6 +123,11 @@ static bool dual_arithmetic(lua_State *L, NsTapeOp op) {
   return true;
 }
 
+static int dual_meta_operate(lua_State *L) {
+  NsTapeOp op = (NsTapeOp)lua_tointeger(L, lua_upvalueindex(NSL_DUAL_VALUES + 2));
+  return dual_arithmetic(L, op) ? 1 : nsl_stand_in_arithmetic(L, op);
+}
+
 static void dual_push_value(lua_State *L, int idx, const char *what) {
   (void)what;
   lua_pushnumber(L, nsl_test_dual(L, idx)->value);
@@ -295,7 +300,7 @@ const NslStandIn nsl_duals = {
     .of_numbers = "expected a number, a dual or a vector",
     .of_matrices = "a matrix holds no dual numbers; give the Jacobian callback",
     .of_remainders = "the remainder is of numbers",
-    .arithmetic = dual_arithmetic,
+    .operate = dual_meta_operate,
     .apply = dual_apply,
     .read = dual_read,
     .product = dual_product,

@@ -32,9 +32,9 @@ static const char *stand_in_name(const NslStandIn *kind, const NslStandInVector 
   return v->label ? v->label : kind->vector->name;
 }
 
-static NslStandInVector *check_writable_stand_in(lua_State *L) {
-  NslStandInVector *v = nsl_check_stand_in(L, 1);
-  if (v->readonly) luaL_error(L, nsl_stand_in(L)->readonly, stand_in_name(nsl_stand_in(L), v));
+static NslStandInVector *check_writable_stand_in(lua_State *L, const NslStandIn *kind) {
+  NslStandInVector *v = check_stand_in(L, kind, 1);
+  if (v->readonly) luaL_error(L, kind->readonly, stand_in_name(kind, v));
   return v;
 }
 
@@ -66,9 +66,10 @@ static int stand_in_meta_index(lua_State *L) {
 }
 
 static int stand_in_meta_newindex(lua_State *L) {
-  NslStandInVector *v = check_writable_stand_in(L);
   const NslStandIn *kind = nsl_stand_in(L);
-  nsl_stand_in_store(L, kind, v, nsl_stand_in_index(L, stand_in_name(kind, v), v->n), 3);
+  NslStandInVector *v = check_writable_stand_in(L, kind);
+  int i = nsl_index(L, v->n);
+  nsl_stand_in_store(L, kind, v, i < 0 ? nsl_stand_in_index(L, stand_in_name(kind, v), v->n) : i, 3);
   return 0;
 }
 
@@ -163,14 +164,11 @@ static int push_elementwise(lua_State *L, NsTapeOp op, const NslOperand *a, cons
   return 1;
 }
 
-/* The operators; `which` is the operation. */
-static int stand_in_arithmetic(lua_State *L) {
+int nsl_stand_in_arithmetic(lua_State *L, NsTapeOp op) {
   static const char *const signs[] = {[NS_TAPE_ADD] = "+", [NS_TAPE_SUB] = "-", [NS_TAPE_MUL] = "*", [NS_TAPE_DIV] = "/",
                                       [NS_TAPE_NEG] = "-", [NS_TAPE_POW] = "^", [NS_TAPE_MOD] = "%", [NS_TAPE_IDIV] = "//"};
   const NslStandIn *kind = nsl_stand_in(L);
-  NsTapeOp op = (NsTapeOp)nsl_stand_in_which(L);
   NslOperand a, b;
-  if (kind->arithmetic(L, op)) return 1;
   const char *sign = signs[op];
   nsl_read_operand(L, 1, &a);
   nsl_read_operand(L, 2, &b);
@@ -186,18 +184,6 @@ static int stand_in_arithmetic(lua_State *L) {
   if (v && w && a.n != b.n) return nsl_undefined(L, sign, "sizes do not match");
   return push_elementwise(L, op, &a, &b);
 }
-
-static const NslVariant stand_in_operators[] = {
-    {"__add", stand_in_arithmetic, NS_TAPE_ADD},
-    {"__sub", stand_in_arithmetic, NS_TAPE_SUB},
-    {"__mul", stand_in_arithmetic, NS_TAPE_MUL},
-    {"__div", stand_in_arithmetic, NS_TAPE_DIV},
-    {"__pow", stand_in_arithmetic, NS_TAPE_POW},
-    {"__mod", stand_in_arithmetic, NS_TAPE_MOD},
-    {"__unm", stand_in_arithmetic, NS_TAPE_NEG},
-    {"__idiv", stand_in_arithmetic, NS_TAPE_IDIV},
-    {NULL, NULL, 0},
-};
 
 /* ---- methods ---- */
 
@@ -220,7 +206,7 @@ static int stand_in_copy(lua_State *L) {
 /* Another vector is copied first, since the two may be views of the same elements. */
 static int stand_in_assign(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
-  NslStandInVector *v = check_writable_stand_in(L);
+  NslStandInVector *v = check_writable_stand_in(L, kind);
   NslOperand self, from;
   lua_settop(L, 2);
   nsl_read_operand(L, 1, &self);
@@ -236,9 +222,10 @@ static int stand_in_assign(lua_State *L) {
 }
 
 static int stand_in_fill(lua_State *L) {
-  NslStandInVector *v = check_writable_stand_in(L);
-  if (!stands_in(L, nsl_stand_in(L), 2) && lua_type(L, 2) != LUA_TNUMBER) return nsl_bad(L, "fill", "value", "a number", 2);
-  for (int i = 0; i < v->n; i++) nsl_stand_in_store(L, nsl_stand_in(L), v, i, 2);
+  const NslStandIn *kind = nsl_stand_in(L);
+  NslStandInVector *v = check_writable_stand_in(L, kind);
+  if (!stands_in(L, kind, 2) && lua_type(L, 2) != LUA_TNUMBER) return nsl_bad(L, "fill", "value", "a number", 2);
+  for (int i = 0; i < v->n; i++) nsl_stand_in_store(L, kind, v, i, 2);
   lua_settop(L, 1);
   return 1;
 }
@@ -374,8 +361,12 @@ static void set_stand_in_functions(lua_State *L, const NslStandIn *kind, int fir
 
 void nsl_stand_in_type(lua_State *L, const NslStandIn *kind, int first, int meta, const NslVariant *own,
                        const NslVariant *methods, lua_CFunction index) {
+  const NslVariant operators[] = {
+      {"__add", kind->operate, NS_TAPE_ADD}, {"__sub", kind->operate, NS_TAPE_SUB},   {"__mul", kind->operate, NS_TAPE_MUL},
+      {"__div", kind->operate, NS_TAPE_DIV}, {"__pow", kind->operate, NS_TAPE_POW},   {"__mod", kind->operate, NS_TAPE_MOD},
+      {"__unm", kind->operate, NS_TAPE_NEG}, {"__idiv", kind->operate, NS_TAPE_IDIV}, {NULL, NULL, 0}};
   lua_pushvalue(L, meta);
-  set_stand_in_functions(L, kind, first, stand_in_operators);
+  set_stand_in_functions(L, kind, first, operators);
   set_stand_in_functions(L, kind, first, own);
   if (methods) {
     lua_pushlightuserdata(L, (void *)kind);

@@ -40,11 +40,11 @@ typedef struct NslOperand {
 typedef struct NslStandIn {
   const NslType *number, *vector, *matrix; /* matrix: NULL where there is none */
   int values;
-  const char *readonly;                                   /* the error of a write, with the name of the vector (%s) */
-  const char *mixed;                                      /* the error of two operands with two tags */
-  const char *of_numbers, *of_matrices, *of_remainders;   /* what is said of operands that are none, of a matrix, of v % w */
-  void (*check)(lua_State *L, uint64_t tag);              /* raises for the tag of an earlier evaluation; NULL: none is known */
-  bool (*arithmetic)(lua_State *L, NsTapeOp op);          /* pushes op of the numbers at 1 and 2; false: one is no number */
+  const char *readonly;                                 /* the error of a write, with the name of the vector (%s) */
+  const char *mixed;                                    /* the error of two operands with two tags */
+  const char *of_numbers, *of_matrices, *of_remainders; /* what is said of operands that are none, of a matrix, of v % w */
+  void (*check)(lua_State *L, uint64_t tag);            /* raises for the tag of an earlier evaluation; NULL: none is known */
+  lua_CFunction operate;                                /* the operators: of numbers itself, else by nsl_stand_in_arithmetic */
   void (*apply)(lua_State *L, NsTapeOp op, int a, int b); /* pushes op of what stands there; raises unless they are numbers */
   void (*read)(lua_State *L, int idx, NslOperand *o);     /* a number or vector of this kind */
   int (*product)(lua_State *L, bool matrix_first);        /* pushes the product of a matrix and a vector at 1 and 2 */
@@ -92,6 +92,9 @@ NslStandInVector *nsl_check_stand_in(lua_State *L, int idx);
 
 /* From inside a closure: the index at 2, from 0, into n elements of what is called `name`. */
 int nsl_stand_in_index(lua_State *L, const char *name, int n);
+
+/* From inside a closure: pushes op of what stands at 1 and 2, one of them a vector; raises where that is not defined. */
+int nsl_stand_in_arithmetic(lua_State *L, NsTapeOp op);
 
 /* From inside a closure: reads what stands at idx. Plain vectors are open. */
 void nsl_read_operand(lua_State *L, int idx, NslOperand *o);

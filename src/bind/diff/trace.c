@@ -145,6 +145,11 @@ static bool traced_arithmetic(lua_State *L, NsTapeOp op) {
   return true;
 }
 
+static int traced_operate(lua_State *L) {
+  NsTapeOp op = (NsTapeOp)lua_tointeger(L, lua_upvalueindex(NSL_TRACE_UPVALUES + 2));
+  return traced_arithmetic(L, op) ? 1 : nsl_stand_in_arithmetic(L, op);
+}
+
 static int traced_argument(lua_State *L, int idx) {
   int node = node_at(L, idx);
   return node < 0 ? constant(L, luaL_checknumber(L, idx)) : node;
@@ -262,7 +267,7 @@ const NslStandIn nsl_traces = {
     .of_matrices = of_matrices_text,
     .of_remainders = "the remainder and the quotient are of numbers",
     .check = check_trace,
-    .arithmetic = traced_arithmetic,
+    .operate = traced_operate,
     .apply = traced_apply,
     .read = traced_read,
     .product = traced_product,

@@ -30,12 +30,12 @@ static void contacts_call_free(void *solver) {
 }
 
 /* The call for a table with these keys, its options read. */
-static ContactsCall contacts_begin(lua_State *L, const char *who, const char *const *keys, double tolerance) {
+static ContactsCall contacts_begin(lua_State *L, const char *who, const char *const *keys) {
   nsl_numerics_options(L, who, keys);
   ContactsCall c = {.call = nsl_new_call(L, who, 0)};
   if (ns_mixed_new(&c.solver) != NS_OK) luaL_error(L, "not enough memory");
   nsl_call_owns(c.call, c.solver, contacts_call_free);
-  ns_mixed_options(c.solver)->tolerance = nsl_numerics_number(L, who, "tolerance", 0, 1, tolerance);
+  ns_mixed_options(c.solver)->tolerance = nsl_numerics_number(L, who, "tolerance", 0, 1, 0); /* 0: the default */
   ns_mixed_options(c.solver)->max_iterations = nsl_numerics_count(L, who, "max_iterations", 1, 0);
   return c;
 }
@@ -127,7 +127,7 @@ static int contacts_alone(lua_State *L, int dim, const char *who) {
   static const char *const keys[] = {"W", "q", "mu", "solver", "tolerance", "max_iterations", "r0", NULL};
   NsSolverInfo info = {0};
   const char *asked;
-  ContactsCall c = contacts_begin(L, who, keys, 1e-8);
+  ContactsCall c = contacts_begin(L, who, keys);
   ns_mixed_options(c.solver)->contacts = true;
   ns_mixed_options(c.solver)->method = nsl_numerics_method(L, who, ns_friction_methods,
                                                            dim == 2 ? NS_TAKES_PLANE : NS_TAKES_SPACE, &asked);
@@ -237,7 +237,7 @@ static void contacts_read_groups(lua_State *L, ContactsCall *c) {
 static int generic_mechanical(lua_State *L) {
   static const char *const keys[] = {"W", "q", "groups", "tolerance", "max_iterations", "z0", NULL};
   NsSolverInfo info = {0};
-  ContactsCall c = contacts_begin(L, general, keys, 0);
+  ContactsCall c = contacts_begin(L, general, keys);
   contacts_read_W(L, &c, 0);
   contacts_read_groups(L, &c);
   contacts_read_vectors(L, &c, "z0");

@@ -29,6 +29,24 @@ struct NsBoxSearch {
   NsStatus (*finish)(NsBoxSearch *s, double *z, NsStatus status); /* makes z, where a method ended, a candidate, with its set */
 };
 
+/* The workspace of methods that need no more than a point, its w and active sets. */
+typedef struct NsBoxPoint {
+  double *z, *w;
+  signed char *set, *before;
+} NsBoxPoint;
+
+/* Their `reserve`. */
+static inline NsStatus ns_box_point_reserve(void **work, NsSearch *search) {
+  NsBoxSearch *s = (NsBoxSearch *)search;
+  NsBoxPoint *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
+  if (!m) return NS_ENOMEM;
+  m->z = ns_arena_doubles(s->arena, s->nmax);
+  m->w = ns_arena_doubles(s->arena, s->nmax);
+  m->set = ns_arena_take(s->arena, (size_t)s->nmax, 1);
+  m->before = ns_arena_take(s->arena, (size_t)s->nmax, 1);
+  return NS_OK;
+}
+
 /* The limit of iterations of the options, or the usual one. */
 static inline int ns_box_limit(const NsBoxSearch *s, int usual) {
   return s->options->max_iterations > 0 ? s->options->max_iterations : usual;

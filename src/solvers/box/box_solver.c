@@ -127,15 +127,6 @@ static NsStatus check_data(const NsBoxProblem *p) {
   return sum != 0 ? NS_ENAN : crossed ? NS_EARG : NS_OK;
 }
 
-/* Whether 0 solves the problem, and nothing need be known of M. */
-static bool box_zero_solves(const NsBoxProblem *p) {
-  for (int i = 0; i < p->n; i++) {
-    double l = p->lower[i], u = p->upper[i], q = p->q[i];
-    if (l > 0 || u < 0 || (q > 0 && l < 0) || (q < 0 && u > 0)) return false;
-  }
-  return true;
-}
-
 static bool stands_alone(const NsBoxProblem *p, int i) {
   for (int j = 0; j < p->n; j++)
     if (p->M[i + (size_t)j * (size_t)p->ldm] != 0 || p->M[j + (size_t)i * (size_t)p->ldm] != 0) return false;
@@ -287,7 +278,7 @@ static NsSolverInfo solve_box_piece(NsBox *b, const NsBoxProblem *p, const BoxPi
   NsSearch *base = &search->box.base;
   bool chain = !b->options.method, had_ray = search->has_ray;
   const NsBoxProblem *own = cut_piece(b, p, piece, guess);
-  if (search->box.cold && chain && box_zero_solves(own)) {
+  if (search->box.cold && chain && ns_box_zero_solves(own->n, own->q, own->lower, own->upper)) {
     for (int k = 0; k < piece->n; k++) z[piece->index[k]] = 0, w[piece->index[k]] = own->q[k];
     return (NsSolverInfo){NS_OK, 0, 0, 0, 0, true, "closed form"};
   }
@@ -384,7 +375,7 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
     return box_report(info, ns_one_variable_solve(&one, guessed(guess, 0), b->options.tolerance, z, w));
   }
   b->search.box.cold = !guess;
-  if (!guess && !b->options.method && box_zero_solves(p)) {
+  if (!guess && !b->options.method && ns_box_zero_solves(p->n, p->q, p->lower, p->upper)) {
     for (int i = 0; i < p->n; i++) z[i] = 0, w[i] = p->q[i];
     return box_report(info, (NsSolverInfo){NS_OK, 0, 0, 0, 0, true, "closed form"});
   }

@@ -72,31 +72,15 @@ NsStatus ns_pgs_solve(const NsBoxProblem *p, double omega, double tolerance, int
 
 /* ---- the methods ---- */
 
-typedef struct Sweeps {
-  double *z, *w;
-  signed char *set, *before;
-} Sweeps;
-
-static NsStatus pgs_reserve(void **work, NsSearch *search) {
-  NsBoxSearch *s = (NsBoxSearch *)search;
-  Sweeps *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
-  if (!m) return NS_ENOMEM;
-  m->z = ns_arena_doubles(s->arena, s->nmax);
-  m->w = ns_arena_doubles(s->arena, s->nmax);
-  m->set = ns_arena_take(s->arena, (size_t)s->nmax, 1);
-  m->before = ns_arena_take(s->arena, (size_t)s->nmax, 1);
-  return NS_OK;
-}
-
 /* Solves the active set m->set; whether that is an answer. */
-static bool pgs_finish_set(const Sweeps *m, NsDenseSearch *s) {
+static bool pgs_finish_set(const NsBoxPoint *m, NsDenseSearch *s) {
   double backward;
   return ns_active_try(s->active, s->p, m->set, s->box.base.exact, raw_growth, m->z, m->w, &backward) == NS_OK &&
          ns_dense_keep(s, m->z, m->w, backward);
 }
 
 static NsOutcome pgs_run(void *work, NsSearch *search, int mode) {
-  Sweeps *m = work;
+  NsBoxPoint *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   NsOutcome out = {NS_ENOCONV, 0, "pgs", false};
   double omega = s->box.options->omega > 0 ? s->box.options->omega : 1, *terms = s->active->size;
@@ -117,7 +101,7 @@ const NsMethod ns_box_pgs = {.name = "psor",
                              .aliases = (const char *const[]){"pgs", NULL},
                              .takes = NS_TAKES_DENSE,
                              .needs = "a positive diagonal",
-                             .reserve = pgs_reserve,
+                             .reserve = ns_box_point_reserve,
                              .run = pgs_run};
 
 static bool pgs_symmetric(const NsBoxProblem *p) {
@@ -132,7 +116,7 @@ static bool pgs_symmetric(const NsBoxProblem *p) {
 }
 
 static NsOutcome predict_run(void *work, NsSearch *search, int mode) {
-  Sweeps *m = work;
+  NsBoxPoint *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p;
   NsOutcome out = {NS_ENOCONV, 0, "pgs, active set", false};
@@ -152,4 +136,4 @@ static NsOutcome predict_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
-const NsMethod ns_box_predict = {.takes = NS_TAKES_DENSE, .reserve = pgs_reserve, .run = predict_run};
+const NsMethod ns_box_predict = {.takes = NS_TAKES_DENSE, .reserve = ns_box_point_reserve, .run = predict_run};

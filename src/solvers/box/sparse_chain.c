@@ -89,19 +89,11 @@ NsBoxOptions *ns_sparse_chain_options(NsSparseChain *s) {
   return &s->options;
 }
 
-static bool sparse_chain_zero_solves(int n, const double *q, const double *lower, const double *upper) {
-  for (int i = 0; i < n; i++) {
-    double l = lower[i], u = upper[i];
-    if (l > 0 || u < 0 || (q[i] > 0 && l < 0) || (q[i] < 0 && u > 0)) return false;
-  }
-  return true;
-}
-
 static NsOutcome sparse_chain_run(NsSparseChain *s, double *z) {
   NsSparseSearch *search = &s->search;
   const NsBoxMap *map = &search->as_map;
   if (s->asked[0]) return ns_method_run(s->asked[0], &s->methods, &search->box.base);
-  if (!search->box.cold || !sparse_chain_zero_solves(search->box.n, map->q, map->lower, map->upper))
+  if (!search->box.cold || !ns_box_zero_solves(search->box.n, map->q, map->lower, map->upper))
     return ns_chain_run(&s->chain, &search->box.base);
   search->box.start(&search->box, z);
   ns_sparse_product(search, z);

@@ -9,16 +9,10 @@
 /* REPAIRS: limit of sets with a guess or of few variables. FEW_REPAIRS: else; interior points take 20 to 50 steps for any size. */
 enum { REPAIRS = 60, FEW_REPAIRS = 15 };
 
-static NsStatus sparse_sets_reserve(void **work, NsSearch *search) {
-  NsBoxSearch *s = (NsBoxSearch *)search;
-  *work = ns_arena_doubles(s->arena, s->nmax);
-  return *work ? NS_OK : NS_ENOMEM;
-}
-
 static NsOutcome sparse_sets_run(void *work, NsSearch *search, int mode) {
   NsSparseSearch *s = (NsSparseSearch *)search;
   NsOutcome out = {NS_ENOCONV, 0, "active set", false};
-  double *z = work;
+  double *z = ((NsBoxPoint *)work)->z;
   const NsBoxMap *map = &s->as_map;
   bool few = s->box.cold && s->box.n >= NS_SPARSE_LARGE;
   (void)mode;
@@ -30,4 +24,4 @@ static NsOutcome sparse_sets_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
-const NsMethod ns_sparse_sets = {.takes = NS_TAKES_SPARSE, .reserve = sparse_sets_reserve, .run = sparse_sets_run};
+const NsMethod ns_sparse_sets = {.takes = NS_TAKES_SPARSE, .reserve = ns_box_point_reserve, .run = sparse_sets_run};

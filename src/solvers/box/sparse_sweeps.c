@@ -16,12 +16,6 @@
 */
 enum { SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10 };
 
-static NsStatus sparse_sweeps_reserve(void **work, NsSearch *search) {
-  NsBoxSearch *s = (NsBoxSearch *)search;
-  *work = ns_arena_doubles(s->arena, s->nmax);
-  return *work ? NS_OK : NS_ENOMEM;
-}
-
 /* One sweep from z, whose product is in s->v. The largest change of a component relative to the size of its new value. */
 static double sparse_sweep(NsSparseSearch *s, double omega, double *z) {
   const NsSparse *M = s->M;
@@ -41,7 +35,8 @@ static double sparse_sweep(NsSparseSearch *s, double omega, double *z) {
 static NsOutcome sparse_sweeps_run(void *work, NsSearch *search, int mode) {
   NsSparseSearch *s = (NsSparseSearch *)search;
   NsOutcome out = {NS_EARG, 0, "psor", false};
-  double tolerance = search->tolerance, omega = s->box.options->omega > 0 ? s->box.options->omega : 1, *z = work;
+  double tolerance = search->tolerance, omega = s->box.options->omega > 0 ? s->box.options->omega : 1,
+         *z = ((NsBoxPoint *)work)->z;
   int limit = mode == NS_SWEEPS_FEW ? FEW_SWEEPS : ns_box_limit(&s->box, SWEEPS);
   if (!s->positive) return out;
   s->box.start(&s->box, z);
@@ -68,5 +63,5 @@ const NsMethod ns_sparse_sweeps = {.name = "psor",
                                    .aliases = (const char *const[]){"pgs", NULL},
                                    .takes = NS_TAKES_SPARSE | NS_WITHOUT_FACTORS,
                                    .needs = "a positive diagonal",
-                                   .reserve = sparse_sweeps_reserve,
+                                   .reserve = ns_box_point_reserve,
                                    .run = sparse_sweeps_run};

@@ -15,23 +15,8 @@
 */
 enum { REPAIRS = 12, RISES = 3 };
 
-typedef struct WarmStart {
-  double *z, *w;
-  signed char *set;
-} WarmStart;
-
-static NsStatus warm_start_reserve(void **work, NsSearch *search) {
-  NsBoxSearch *s = (NsBoxSearch *)search;
-  WarmStart *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
-  if (!m) return NS_ENOMEM;
-  m->z = ns_arena_doubles(s->arena, s->nmax);
-  m->w = ns_arena_doubles(s->arena, s->nmax);
-  m->set = ns_arena_take(s->arena, (size_t)s->nmax, 1);
-  return NS_OK;
-}
-
 static NsOutcome active_set_run(void *work, NsSearch *search, int mode) {
-  WarmStart *m = work;
+  NsBoxPoint *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p;
   NsOutcome out = {NS_ENOCONV, 0, "active set", false};
@@ -58,7 +43,7 @@ static NsOutcome active_set_run(void *work, NsSearch *search, int mode) {
 }
 
 static NsOutcome guess_run(void *work, NsSearch *search, int mode) {
-  WarmStart *m = work;
+  NsBoxPoint *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p;
   NsOutcome out = {NS_ENOCONV, 0, "guess", true};
@@ -70,5 +55,5 @@ static NsOutcome guess_run(void *work, NsSearch *search, int mode) {
   return out;
 }
 
-const NsMethod ns_box_active_set = {.takes = NS_TAKES_DENSE, .reserve = warm_start_reserve, .run = active_set_run};
-const NsMethod ns_box_guess = {.takes = NS_TAKES_DENSE, .reserve = warm_start_reserve, .run = guess_run};
+const NsMethod ns_box_active_set = {.takes = NS_TAKES_DENSE, .reserve = ns_box_point_reserve, .run = active_set_run};
+const NsMethod ns_box_guess = {.takes = NS_TAKES_DENSE, .reserve = ns_box_point_reserve, .run = guess_run};

@@ -29,8 +29,8 @@
 enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150 };
 enum { FEW_SWEEPS = 100, MANY_SWEEPS = 1000, MORE_SWEEPS = 1500, HEAP_ROUNDS = 6, PROXIMAL_ROUNDS = 25 };
 
-/* Default tolerances of the measure: of rows alone, where there are contacts. */
-static const double rows_tolerance = 1e-11, contacts_tolerance = 1e-10;
+/* The default tolerance of rows alone, that of the box solvers. */
+static const double rows_tolerance = 1e-11;
 
 /* polished: a measure that needs no more Newton steps. near: one from which Newton is worth a try in a heap. */
 static const double polished = 1e-14, near = 2e-5;
@@ -51,7 +51,7 @@ static bool one_contact(const NsSearch *search) {
 
 static bool guess_kept(const NsSearch *search) {
   const NsMixedSearch *s = mixed_search(search);
-  return s->v.keep && search->tolerance > contacts_tolerance && search->least == INFINITY;
+  return s->v.keep && search->tolerance > NS_CONTACTS_TOLERANCE && search->least == INFINITY;
 }
 
 static bool to_rounding(const NsSearch *search) {
@@ -372,8 +372,8 @@ static NsMixedView mixed_chain_view(const NsMixedChain *s, const NsMixedProblem 
   NsMixedView v = {.p = *p, .kinds = *kinds, .max_iterations = s->options.max_iterations, .keep = s->options.keep};
   v.contacts = s->options.contacts;
   v.method = s->options.method;
-  v.tolerance = s->options.tolerance > 0 ? s->options.tolerance : contacts_tolerance;
-  v.early = v.tolerance > contacts_tolerance && is_heap_view(&v);
+  v.tolerance = s->options.tolerance > 0 ? s->options.tolerance : NS_CONTACTS_TOLERANCE;
+  v.early = v.tolerance > NS_CONTACTS_TOLERANCE && is_heap_view(&v);
   v.rho = s->rho;
   v.explained = s->explained;
   v.size = s->size;
