@@ -42,7 +42,7 @@ NsStatus ns_pivot_path(NsPivot *pivot, const NsBoxProblem *p, const NsPivotStart
 
 /* Where the paths of a game start. */
 typedef struct NsGameStart {
-  int label; /* the first label to try, counted cyclically */
+  int label;   /* the first label to try, counted cyclically */
   bool untied; /* q is perturbed by about 1e-9 of its size to break ties; then so are z and perhaps set */
 } NsGameStart;
 
