@@ -99,4 +99,12 @@ describe("first-order systems", function()
     b:setName "clutch"
     assert.equal("FirstOrderLinearTIDS 'clutch' with 1 state", tostring(b))
   end)
+
+  it("refuse to compute the right-hand side of a system of mechanics", function()
+    local method = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }).computeRhs
+    local body = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+    for _, system in ipairs { body, ns.LagrangianDS({ 0 }, { 0 }, { { 1 } }) } do
+      assert.error_matches(function() method(system, 0) end, "first%-order dynamical system expected")
+    end
+  end)
 end)

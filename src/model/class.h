@@ -1,16 +1,16 @@
 /*
 ** class.h
-** What scripts and plug-ins may give an object of a class of the model: its fields, its callbacks, the arguments of its
-** constructor.
+** A class of model objects (systems, relations, boundary conditions) as scripts and plug-ins see it: its fields, its callbacks
+** and the arguments of its constructor.
 */
 #ifndef NS_MODEL_CLASS_H
 #define NS_MODEL_CLASS_H
 
 #include "base/field.h"
 
-enum { NS_NAME_SIZE = 64 }; /* bytes of the name of an object, with the zero at its end */
+enum { NS_NAME_SIZE = 64 }; /* bytes of an object's name, including the final zero byte */
 
-/* How a native callback is called: the C types of Siconos' plug-ins. n: sizes, in the order in which the vectors stand. */
+/* The C signature of a native callback, as in Siconos' plug-ins. Each size precedes its vector; `out` is the result. */
 typedef enum NsNative {
   NS_NATIVE_DS_F,     /* (double t, unsigned n, const double *x, double *out, unsigned nz, double *z) */
   NS_NATIVE_TIME,     /* (double t, unsigned n, double *out, unsigned nz, double *z) */
@@ -38,36 +38,35 @@ typedef enum NsNative {
 } NsNative;
 
 /*
-** A callback that a class has. `args` lists what stands between the time and the output: 'x', 'l' (lambda), 'v' (the rate
-** of x, in the place of lambda at a point), 'z'; the arguments' names are those of the class. The output is a rows x cols
-** matrix, or a vector where cols is '1'; 'n' stands for the states, 'm' for the multipliers, 'p' for the parameters, '3'
-** for that number.
+** A callback of a class. `args` has one letter for each argument between the time and the output: 'x', 'l' (lambda), 'v' (dx/dt;
+** the evaluation passes it in the place of lambda), 'z' (parameters). The output is a rows x cols matrix, or a vector when cols
+** is '1'. Sizes are letters too: 'n' states, 'm' multipliers, 'p' parameters, '3' three.
 */
 typedef struct NsSlot {
-  const char *name;  /* "computeh": the method of a class of scripts */
-  const char *brief; /* "h": the key in an option table; called without self */
+  const char *name;  /* the method that a script overrides, "computeh"; called with self */
+  const char *brief; /* the key in an option table, "h"; called without self */
   const char *args;
   const char *label; /* of the output: "y" */
   char rows, cols;
   NsNative native;
-  const char *of; /* it is the Jacobian of the callback with this brief; its own: that depends on `by`, and no callback gives */
-  char by;        /* the Jacobian, by 'x' or by 'l'. NULL: it is none */
+  const char *of; /* this slot is the Jacobian of the callback with this `brief`; NULL: it is no Jacobian */
+  char by; /* differentiated by 'x' or 'l'. If `of` is the own `brief`: the slot depends on `by`, without a Jacobian slot */
 } NsSlot;
 
 /*
-** A class of objects. Its fields are in one table, the coefficients first. A COEF with the name of a slot that takes neither x
-** nor lambda may be a function of time. A CALLBACK is the function that its slot and those of its Jacobians make. Option
-** tables take the arguments, the callbacks and the fields that are not HIDDEN, LATE or RUN, in this order.
+** A class of objects. `fields` lists the coefficients first. A COEF may be a function of time when a slot has its name and takes
+** neither x nor lambda. A CALLBACK field is the NsFunction made of its slot and of the slots of its Jacobians. An option table
+** takes the arguments, then the callbacks, then the fields that are not HIDDEN, LATE or RUN.
 */
 typedef struct NsModelClass {
-  const char *name; /* of the constructor, "FirstOrderLinearR" */
-  const char *noun; /* what messages call an object, "relation" */
+  const char *name; /* of the constructor: "FirstOrderLinearR" */
+  const char *noun; /* the word for such an object in messages: "relation" */
   const NsField *fields;
   const NsSlot *slots;
   int nslots;
-  const char *const *arguments; /* of the constructor by position: names up to NULL; NULL: those of the family */
-  const char *x, *lambda;       /* what callbacks call their arguments */
-  const char *instead;          /* what it has in place of a coefficient that is asked for, "f"; NULL: nothing */
+  const char *const *arguments; /* of the constructor, in order: names, ended by NULL. NULL: the arguments of the family */
+  const char *x, *lambda;       /* names of the arguments x and lambda of the callbacks: "q" */
+  const char *instead;          /* message for a coefficient that the class has not: it has this ("f") instead; NULL: no hint */
 } NsModelClass;
 
 #endif

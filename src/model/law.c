@@ -1,6 +1,6 @@
 /*
 ** law.c
-** What all nonsmooth laws have in common.
+** The functions of all nonsmooth laws.
 */
 #include "model/law.h"
 
@@ -34,7 +34,7 @@ static NsLawInterval bounds_of_row(const NsLaw *law, int row) {
   return (NsLawInterval){tangent || row < law->equalities ? -INFINITY : 0, INFINITY};
 }
 
-/* Those that have not been set. */
+/* Makes the bounds that no argument has set. */
 static NsStatus make_bounds(NsLaw *law) {
   bool lower = !law->lower, upper = !law->upper;
   if (lower) law->lower = ns_arena_doubles(&law->arena, law->size);
@@ -110,7 +110,7 @@ int ns_law_gaps(const NsLaw *law) {
   return impact ? ns_law_constrained(law) : 0;
 }
 
-/* Whether lambda is in P but for rounding. */
+/* Whether lambda is in P, up to rounding: a row may be violated by 1e-12 times the sum of |its terms| and |K_r|. */
 static bool in_polyhedron(const NsLaw *law, const double *lambda) {
   for (int r = 0; r < law->rows; r++) {
     double value = 0, size = fabs(law->K[r]);

@@ -1,7 +1,7 @@
 /*
 ** law.h
-** Nonsmooth laws between y and lambda: -y in the normal cone of a set at lambda, the set being a box, a polyhedron or a
-** cone. Each law is a table, NsLawClass, in a file of model/law/, and a line in NS_LAW_LIST.
+** Nonsmooth laws between y and lambda: -y is in the normal cone of a set P at lambda. P is a box, a polyhedron or a cone.
+** To add a law: write its NsLawClass in a file of model/law/, and add its name to NS_LAW_LIST.
 */
 #ifndef NS_MODEL_LAW_H
 #define NS_MODEL_LAW_H
@@ -16,8 +16,7 @@
 typedef struct NsLawClass NsLawClass;
 
 /*
-** X(name): each is `const NsLawClass ns_law_NAME`, whose name for scripts is `ns_law_NAME_text`; both are defined in
-** model/law/NAME.c.
+** X(NAME): model/law/NAME.c defines `const NsLawClass ns_law_NAME` and the law's name in scripts, `ns_law_NAME_text`.
 */
 #define NS_LAW_LIST(X)                                                                                                         \
   X(complementarity)                                                                                                           \
@@ -35,7 +34,7 @@ typedef struct NsLawClass NsLawClass;
 NS_LAW_LIST(X)
 #undef X
 
-/* The place of each in ns_law_classes, and how many there are. */
+/* The index of each class in ns_law_classes, and the number of classes. */
 enum {
 #define X(name) NS_LAW_AT_##name,
   NS_LAW_LIST(X)
@@ -43,139 +42,139 @@ enum {
       NS_LAW_CLASSES
 };
 
-/* What a law asks of the one-step problem and of the scheme, as bits: they take it when they handle all that it needs. */
+/* What a law needs, as bits. A one-step problem or a scheme accepts a law when it handles every bit of the law's needs. */
 enum {
   NS_NEEDS_EQUATION = 1 << 0,   /* rows y = 0 with a free lambda */
   NS_NEEDS_UNILATERAL = 1 << 1, /* rows 0 <= y _|_ lambda >= 0 */
-  NS_NEEDS_IMPACT = 1 << 2,     /* the same with restitution, 0 <= u + e u_k _|_ lambda >= 0 */
+  NS_NEEDS_IMPACT = 1 << 2,     /* rows 0 <= u + e u_k _|_ lambda >= 0: unilateral with restitution */
   NS_NEEDS_BOX = 1 << 3,        /* rows with lambda in [lb, ub] */
-  NS_NEEDS_SORTS = 1 << 4,      /* rows of several of these sorts in one law */
+  NS_NEEDS_SORTS = 1 << 4,      /* one law has rows of several of the sorts above */
   NS_NEEDS_POLYHEDRON = 1 << 5, /* lambda in {H lambda >= K} */
-  NS_NEEDS_CONE_2D = 1 << 6,    /* Coulomb's friction with one tangent */
-  NS_NEEDS_CONE_3D = 1 << 7,    /* with two tangents */
+  NS_NEEDS_CONE_2D = 1 << 6,    /* Coulomb friction with one tangent */
+  NS_NEEDS_CONE_3D = 1 << 7,    /* Coulomb friction with two tangents */
   NS_NEEDS_ROWS = NS_NEEDS_EQUATION | NS_NEEDS_UNILATERAL | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_SORTS,
   NS_NEEDS_CONES = NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D
 };
 
-/* The relations that a law goes with, as bits. */
+/* The kinds of relation that a law can be used with, as bits. */
 enum {
-  NS_WITH_FIRST_ORDER = 1 << 0, /* those of first-order systems */
-  NS_WITH_VELOCITIES = 1 << 1,  /* mechanics: the law holds between the velocities of y and impulses */
-  NS_WITH_POSITIONS = 1 << 2,   /* mechanics: between y and forces (compliant relations) */
+  NS_WITH_FIRST_ORDER = 1 << 0, /* relations of first-order systems */
+  NS_WITH_VELOCITIES = 1 << 1,  /* mechanics: the law holds between dy/dt and impulses */
+  NS_WITH_POSITIONS = 1 << 2,   /* mechanics: the law holds between y and forces (compliant relations) */
   NS_WITH_ALL = NS_WITH_FIRST_ORDER | NS_WITH_VELOCITIES | NS_WITH_POSITIONS
 };
 
 /*
-** What all laws have. A law with more data has a struct of its own that begins with this one. Bounds may be changed
-** between steps (a relay's are live in scripts) and are checked when a step begins. Acary and Brogliato, Numerical
-** Methods for Nonsmooth Dynamical Systems, 2008, chapter 2.
+** The data of every law. A law with more data has its own struct, whose first member is an NsLaw. Bounds may change between
+** steps (scripts write those of a relay); each step checks them when it begins. The law's arena owns the arrays.
+** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 2.
 */
 typedef struct NsLaw {
   const NsLawClass *class;
-  int size;       /* components */
-  int equalities; /* how many of them, from the first, are equations */
+  int size;       /* number of components of y and of lambda */
+  int equalities; /* the first `equalities` components are equations, y = 0 */
   NsArena arena;
-  double *lower, *upper; /* size each, +-INFINITY where there is none */
-  int rows;              /* of P = {H lambda >= K}, in which lambda is too; 0: none */
-  double *H, *K;         /* rows x size, column-major; rows */
-  double *inside;        /* size: a point of P; NULL: none */
-  bool closed;           /* given up by its owner: a step refuses it */
+  double *lower, *upper; /* bounds of lambda, size each; +-INFINITY: no bound */
+  int rows;              /* lambda is also in P = {H lambda >= K}, of `rows` inequalities; 0: no P */
+  double *H, *K;         /* H: rows x size, column-major; K: rows */
+  double *inside;        /* a point of P, size; NULL without P */
+  bool closed;           /* the script closed it: a step refuses it */
 } NsLaw;
 
-/* Rows of a one-step problem that belong together: one row with bounds, or a contact with Coulomb's friction. */
+/* Rows of a one-step problem that belong together: one row with bounds, or a contact with Coulomb friction. */
 typedef struct NsLawGroup {
-  int dim;             /* rows; 2, 3: the normal, then the tangents */
-  double lower, upper; /* dim 1 */
-  double mu;           /* dim 2, 3: the coefficient of friction */
+  int dim;             /* number of rows. 1: a row with bounds; 2 or 3: a contact, its normal and then its tangents */
+  double lower, upper; /* dim 1: bounds of lambda */
+  double mu;           /* dim 2 or 3: the coefficient of friction */
 } NsLawGroup;
 
 typedef struct NsLawInterval {
   double lower, upper;
 } NsLawInterval;
 
-/* A law. What stands as NULL has the meaning that its comment tells. */
+/* A class of laws. A function may be NULL where its comment says what NULL means. */
 struct NsLawClass {
-  const char *name; /* of the constructor */
-  size_t bytes;     /* of the struct */
+  const char *name; /* of the constructor in scripts */
+  size_t bytes;     /* sizeof the law's struct */
   const NsField *fields;
-  const char *const *arguments;        /* of the constructor, in order: names of fields, up to NULL; "size?" may be left out */
-  unsigned goes_with;                  /* NS_WITH_... */
-  bool unilateral;                     /* a contact: while it is open, the law does not hold and lambda is 0 */
-  bool joint;                          /* its rows are one contact, the normal before the tangents, open or closed as one */
+  const char *const *arguments; /* of the constructor, in order: field names, ended by NULL; "size?" is optional */
+  unsigned goes_with;           /* NS_WITH_... */
+  bool unilateral;              /* a contact, open or closed; while it is open, lambda = 0 and the law is not applied */
+  bool joint;                   /* all rows are one contact: the normal, then the tangents; they open and close together */
   unsigned (*needs)(const NsLaw *law); /* NS_NEEDS_... */
 
-  /* Finds what the arguments leave open, before bounds are made; NULL: nothing. NS_EARG: they do not go together. */
+  /* Computes the fields that the arguments do not give; the bounds come later. NULL: no such field. NS_EARG: bad arguments. */
   NsStatus (*complete)(NsLaw *law, NsError *err);
 
   /*
-  ** The bounds of a row of a new law; NULL: those of its equations and, after these, of unilateral rows; of a joint law, those
-  ** of a normal and of free tangents, which the cone bounds.
+  ** The interval of lambda in a row of a new law. NULL: (-inf, inf) for equations and for the tangents of a joint law (the
+  ** friction cone bounds these), [0, inf) for all other rows.
   */
   NsLawInterval (*bounds)(const NsLaw *law, int row);
 
-  /* The group that begins at a row; NULL: each row is one, with its bounds. */
+  /* The group that begins at a row. NULL: each row is a group of dim 1, with its bounds. */
   NsLawGroup (*group)(const NsLaw *law, int row);
 
   /*
-  ** e of a row: the law is one of u + e u_k, with the velocities u at the end and u_k at the start of the step. theta is
-  ** the weight of u in the scheme's mean of both, 1 where impacts are located. NULL: 0.
+  ** The coefficient e of a row: the law holds for u + e u_k, where u_k and u are the velocities at the start and at the end of
+  ** the step. theta is the weight of u in the scheme's mean velocity (1 in event-driven steps). NULL: e = 0.
   */
   double (*restitution)(const NsLaw *law, int row, double theta);
 
   /*
-  ** How many rows, from the first, keep positions where they are (a projection moves y there); NULL: all, of a joint law the
-  ** normal.
+  ** The number of rows, from the first, that constrain the position y (a projection on the constraints moves y there). NULL: all
+  ** rows; for a joint law, the normal alone.
   */
   int (*constrained)(const NsLaw *law);
 
-  /* What tostring() says after the size; {field} stands for its value. NULL: ", field = value" for each SHOWN field. */
+  /* The text of tostring() after the size; {field} becomes the field's value. NULL: ", field = value" for each SHOWN field. */
   const char *(*words)(const NsLaw *law);
 };
 
-/* All classes, NS_LAW_CLASSES of them, in the order of the list. */
+/* All NS_LAW_CLASSES classes, in the order of NS_LAW_LIST. */
 extern const NsLawClass *const ns_law_classes[];
 
-/* The fields that every law has, for the tables: flags of its bounds. */
+/* The fields that every law has, for its table `fields`; `bounds`: more flags for the fields lb and ub. */
 #define NS_LAW_FIELDS(bounds)                                                                                                  \
   NS_FIELD_A_COUNT("size", NsLaw, size, 1, NS_LAW_MOST, 0),                                                                    \
       NS_FIELD_A_COUNT("equalities", NsLaw, equalities, 0, NS_LAW_MOST, 0), NS_LAW_BOUNDS_FIELDS(bounds)
 #define NS_LAW_BOUNDS_FIELDS(flags)                                                                                            \
   NS_FIELD_A_VECTOR("lb", NsLaw, lower, size, NS_FIELD_LIVE | NS_FIELD_SHOWN | NS_FIELD_INFINITE | (flags)),                   \
       NS_FIELD_A_VECTOR("ub", NsLaw, upper, size, NS_FIELD_LIVE | NS_FIELD_SHOWN | NS_FIELD_INFINITE | (flags))
-enum { NS_LAW_MOST = 1 << 28 }; /* components of a law */
+enum { NS_LAW_MOST = 1 << 28 }; /* largest number of components of a law */
 
-/* Makes a law without data, to be completed once its fields are set. NS_ENOMEM. */
+/* Makes a law with all fields 0; set its fields, then call ns_law_complete. The caller frees it. NS_ENOMEM. */
 NsStatus ns_law_new(NsLaw **law, const NsLawClass *class);
 void ns_law_free(NsLaw *law);
 
-/* Finds what the fields leave open, and bounds that are not set; checks. NS_EARG, NS_ENOMEM. */
+/* Computes the fields and the bounds that are not set, then checks the law (ns_law_check). NS_EARG, NS_ENOMEM. */
 NsStatus ns_law_complete(NsLaw *law, NsError *err);
 
-/* A law with the same fields. NS_ENOMEM. */
+/* Makes a law with copies of the fields; the caller frees it. NS_ENOMEM. */
 NsStatus ns_law_clone(NsLaw **law, const NsLaw *from);
 
 const char *ns_law_name(const NsLaw *law);
 
-/* What it needs, NS_NEEDS_... */
+/* The needs of the law, NS_NEEDS_... */
 unsigned ns_law_needs(const NsLaw *law);
 
-/* Whether it is of a contact that can be open: then it holds only while the contact is closed. */
+/* Whether the law is of a contact that can be open; it is then applied only while the contact is closed. */
 bool ns_law_unilateral(const NsLaw *law);
 
-/* The group that begins at a row; `open`: the row's lambda is 0 (of laws that are not joint). */
+/* The group that begins at a row. If `open`: a group of dim 1 with lambda = 0 (never for a joint law). */
 NsLawGroup ns_law_group(const NsLaw *law, int row, bool open);
 
-/* How many components, from the first, are gaps between which a law of impact holds; 0 for other laws. */
+/* The number of components of y, from the first, that are gaps of a law of impact; 0 for other laws. */
 int ns_law_gaps(const NsLaw *law);
 
-/* e of a row, and how many rows keep positions: see NsLawClass. */
+/* See the functions `restitution` and `constrained` of NsLawClass. */
 double ns_law_restitution(const NsLaw *law, int row, double theta);
 int ns_law_constrained(const NsLaw *law);
 
-/* NS_EARG with the component when a bound is nan or the two cross: "RelayNSL: lb[2] = 1 is above ub[2] = 0". */
+/* NS_EARG when lb or ub of a component is nan or lb > ub ("RelayNSL: lb[2] = 1 is above ub[2] = 0"). NS_ECLOSED. */
 NsStatus ns_law_check(const NsLaw *law, NsError *err);
 
-/* Moves each lambda into its bounds; one outside of a polyhedron, to the point inside. */
+/* Replaces a lambda (size) outside of P by the point `inside`; then moves each component into its bounds. */
 void ns_law_project(const NsLaw *law, double *lambda);
 
 #endif

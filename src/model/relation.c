@@ -1,6 +1,6 @@
 /*
 ** relation.c
-** Relations: sizes and evaluation.
+** Sizes and evaluation of relations.
 */
 #include "model/relation.h"
 
@@ -90,7 +90,7 @@ static NsStatus relation_check_sizes(const NsRelation *rel, const char *whose, N
   return status;
 }
 
-/* Whether a contact goes with so many coordinates and rows. */
+/* NS_ESIZE when the contact does not take nx coordinates and m rows. */
 static NsStatus relation_check_contact(const NsRelation *rel, int nx, int m, const char *whose, NsError *err) {
   const char *what;
   if (m != rel->contact->rows)
@@ -173,8 +173,8 @@ static bool timed(const NsRelation *rel) {
 }
 
 /*
-** Whether a function had exact derivatives along the line of the time and (NULL: without) of the coordinates: of a contact
-** frame h is not what C is the derivative of, but dh/dt is the rate of its gap.
+** The exact first and second derivative of f along the line (t + s tdot, x + s w); w NULL: x is fixed. False when f has none.
+** A contact has none with w: its C is not dh/dx. Its dh/dt is the rate of the gap.
 */
 static bool relation_along(const NsRelation *rel, const NsFunction *f, const NsRelationPoint *at, double tdot, const double *w,
                            double *first, double *second) {
@@ -186,7 +186,7 @@ static void relation_add(int m, double factor, const double *from, double *to) {
   for (int i = 0; i < m; i++) to[i] += factor * from[i];
 }
 
-/* A relation at a point whose time is another one. */
+/* A relation at a fixed point; only the time varies. */
 typedef struct Still {
   const NsRelation *relation;
   const NsRelationPoint *at;
@@ -253,7 +253,7 @@ size_t ns_relation_bias_room(const NsRelation *rel) {
   return (size_t)rel->nx + (size_t)rel->m * (size_t)rel->nx + 2 * NS_DIFFERENCE_ROOM * (size_t)rel->m;
 }
 
-/* rate = dh/dt and, with C (m x nx of room), + dh/dx qdot, at a point. more: NS_DIFFERENCE_ROOM m of room. */
+/* rate = dh/dt, plus dh/dx qdot unless C is NULL. Workspace: C: m nx; more: NS_DIFFERENCE_ROOM m. */
 static NsStatus rate_at(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *C, double *more,
                         double *rate, NsError *err) {
   memset(rate, 0, (size_t)rel->m * sizeof *rate);
@@ -262,7 +262,7 @@ static NsStatus rate_at(const NsRelation *rel, const NsRelationPoint *at, const 
   return status == NS_OK ? ns_relation_add_rate(rel, at, more, rate, err) : status;
 }
 
-/* A motion through a point along a line; C is NULL where dh/dt alone is wanted. */
+/* The motion x + s qdot through a point; C is NULL when only dh/dt is wanted. x, C and room are workspace. */
 typedef struct Motion {
   const NsRelation *relation;
   const NsRelationPoint *at;
@@ -280,7 +280,7 @@ static NsStatus rate_along(void *context, double t, double *rate, NsError *err) 
   return rate_at(motion->relation, &there, motion->qdot, motion->C, motion->room, rate, err);
 }
 
-/* out += the derivative along the line of dh/dt and, `whole`, of dh/dx qdot, by differences. */
+/* out += the derivative along the line of dh/dt (plus dh/dx qdot if `whole`), by differences. */
 static NsStatus bias_by_differences(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, bool whole,
                                     double *room, double *out, NsError *err) {
   double *C = room + rel->nx, *more = C + (size_t)rel->m * (size_t)rel->nx, *differences = more + NS_DIFFERENCE_ROOM * rel->m;
@@ -289,8 +289,8 @@ static NsStatus bias_by_differences(const NsRelation *rel, const NsRelationPoint
 }
 
 /*
-** out += the derivative along the line of dh/dt: by that of hdot, by second derivatives of h (with S of the lines of x and
-** time, x alone, time alone: h_xt qdot + h_tt = (S_xt - S_x + S_t) / 2), or by differences.
+** out += the derivative along the line of dh/dt. Methods: the derivative of hdot; without hdot, second derivatives S of h along
+** the lines of (x, t), x and t, h_xt qdot + h_tt = (S_xt - S_x + S_t) / 2; else differences.
 */
 static NsStatus add_drift(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room, double *out,
                           NsError *err) {
@@ -334,8 +334,8 @@ NsStatus ns_relation_add_bias(const NsRelation *rel, const NsRelationPoint *at, 
 /* ---- second derivatives by the coordinates ---- */
 
 /*
-** A power of two of the size of coordinate j, so that lines along two of them mix numbers of like sizes whatever their units;
-** 1 where it is 0.
+** A power of two of the size of |x_j|, or 1 if x_j = 0. A line along two coordinates so mixes numbers of similar size, whatever
+** their units. The exponent is kept in [-300, 300] so that products of two units neither overflow nor underflow.
 */
 static double line_unit(const NsRelationPoint *at, size_t j) {
   int e = 0;
@@ -343,7 +343,7 @@ static double line_unit(const NsRelationPoint *at, size_t j) {
   return ldexp(1, e < -300 ? -300 : e > 300 ? 300 : e);
 }
 
-/* S_jk = (s(u_j e_j + u_k e_k) - s(u_j e_j) - s(u_k e_k)) / (2 u_j u_k), s being the second derivative along a line. */
+/* S_jk = (s(u_j e_j + u_k e_k) - s(u_j e_j) - s(u_k e_k)) / (2 u_j u_k), where s(w) is the second derivative of h along w. */
 static bool second_by_x(const NsRelation *rel, const NsRelationPoint *at, double *line, double *room, double *S) {
   size_t m = (size_t)rel->m, nx = (size_t)rel->nx;
   double *first = room, *along_both = room + m;
@@ -366,7 +366,7 @@ static bool second_by_x(const NsRelation *rel, const NsRelationPoint *at, double
   return true;
 }
 
-/* Those of dh/dt, by the derivative of hdot or by second derivatives of h along the line of an axis and the time. */
+/* drift = d(dh/dt)/dx: the derivative of hdot, or else second derivatives of h along the line of an axis and time. */
 static bool drift_by_x(const NsRelation *rel, const NsRelationPoint *at, double *line, double *room, const double *S,
                        double *drift) {
   size_t m = (size_t)rel->m, nx = (size_t)rel->nx;

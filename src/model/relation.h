@@ -1,6 +1,7 @@
 /*
 ** relation.h
-** Relations  y = h(t, x, lambda, z),  r = g(t, x, lambda, z): of first order, and of mechanics, where r = H(q)' lambda.
+** Relations  y = h(t, x, lambda, z),  r = g(t, x, lambda, z). In mechanics x = q and r = H(q)' lambda with H = dh/dq.
+** To add a relation: write its NsRelationClass in a file of model/relation/, and add its name to NS_RELATION_LIST.
 */
 #ifndef NS_MODEL_RELATION_H
 #define NS_MODEL_RELATION_H
@@ -14,8 +15,8 @@
 #include "model/ds.h"
 
 /*
-** X(name): each is `const NsRelationClass ns_relation_NAME`, whose name for scripts is `ns_relation_NAME_text`; both are
-** defined in a file of model/relation/.
+** X(NAME): a file of model/relation/ defines `const NsRelationClass ns_relation_NAME` and the relation's name in scripts,
+** `ns_relation_NAME_text`.
 */
 #define NS_RELATION_LIST(X)                                                                                                    \
   X(first_order_linear_ti)                                                                                                     \
@@ -35,14 +36,14 @@
 /* A class of relations. */
 typedef struct NsRelationClass {
   NsModelClass model;
-  NsFamily family;          /* of the systems that it goes with */
-  const char *const *forms; /* coefficients by position, "CB": each a form of the constructor; NULL: it takes callbacks */
+  NsFamily family;          /* family of the systems that it links */
+  const char *const *forms; /* the forms of the constructor: "CB" takes C, then B; ended by NULL. NULL: it takes callbacks */
   bool has_D, has_K;        /* h depends on lambda; g depends on x */
-  bool at_position; /* its law holds between y itself and lambda (and not, in mechanics, between velocities and impulses) */
-  bool timed;       /* h depends on the time */
-  bool curved;      /* schemes may take second derivatives of h by q */
-  size_t bytes, contact; /* of a contact: of its struct, and where its NsContact is in it; 0: NsRelation alone */
-  int contact_rows;
+  bool at_position;         /* mechanics: the law holds between y and lambda, not between dy/dt and impulses */
+  bool timed;               /* h depends on t */
+  bool curved;              /* schemes may use second derivatives of h by q */
+  size_t bytes, contact; /* a contact: sizeof its struct, and offset of the NsContact in it. 0, 0: the struct is NsRelation */
+  int contact_rows;      /* a contact: its number of rows; else 0 */
 } NsRelationClass;
 
 #define X(name)                                                                                                                \
@@ -51,7 +52,7 @@ typedef struct NsRelationClass {
 NS_RELATION_LIST(X)
 #undef X
 
-/* The place of each in ns_relation_classes, and how many there are. */
+/* The index of each class in ns_relation_classes, and the number of classes. */
 enum {
 #define X(name) NS_RELATION_AT_##name,
   NS_RELATION_LIST(X)
@@ -62,7 +63,7 @@ extern const NsRelationClass *const ns_relation_classes[];
 
 #define NS_RELATION_NOUN "relation"
 
-/* Entries of the tables of fields: a coefficient, how many states its callbacks are written for, what every relation has. */
+/* Entries of a table of fields: a coefficient; the number of states of the callbacks; the fields of every relation. */
 #define NS_RELATION_COEF(letter, rows, cols)                                                                                   \
   NS_FIELD_A_COEF(#letter, NsRelation, letter, rows, cols, NS_FIELD_SETTER | NS_FIELD_SHOWN | NS_FIELD_CONSTANT)
 #define NS_RELATION_STATES NS_FIELD_A_COUNT("states", NsRelation, states, 1, INT_MAX, 0)
@@ -70,68 +71,66 @@ extern const NsRelationClass *const ns_relation_classes[];
   NS_FIELD_A_VECTOR("z", NsRelation, z, nz, NS_FIELD_LIVE | NS_FIELD_SETTER | NS_FIELD_SHOWN | NS_FIELD_STATE),                \
       NS_FIELD_A_TEXT("name", NsRelation, name, NS_FIELD_SETTER)
 
-/* The arguments of h and g, and what their Jacobians are taken by. */
+/* Indices of the arguments of h and g. The first two also say by which argument a Jacobian is taken. */
 enum { NS_BY_X = 0, NS_BY_LAMBDA = 1, NS_ARG_Z = 2 };
 
 /*
-** A relation between nx states (those of one system, or of two, one after the other) and m multipliers. Sizes are
-** those of C (m x nx), D (m x m), B (nx x m), K (nx x nx), F (m x nz), e (m). A callback that is absent is replaced
-** by its linear form (h: C x + D lambda + F z + e, g: B lambda); a coefficient that is given is used in place of
-** that Jacobian's callback.
+** A relation between nx states (of one system, or of two systems one after the other) and m multipliers.
+** C (m x nx), D (m x m), B (nx x m), K (nx x nx), F (m x np) are matrices, e (m) is a vector. Without the callback h,
+** y = C x + D lambda + F z + e; without g, r = B lambda + K x. A given C, D, B or K replaces the Jacobian of the callback.
 */
 typedef struct NsRelation {
   const NsRelationClass *class;
   char name[NS_NAME_SIZE];
-  int nx, m, np; /* -1 until linked; np: the parameters that it gets */
-  int states;    /* the number of states that its callbacks are written for; 0: not told */
+  int nx, m, np; /* numbers of states, multipliers, parameters passed to the callbacks; -1 until linked */
+  int states;    /* the value of nx that the callbacks are written for; 0: any */
   NsCoef C, D, B, K, F, e;
   NsFunction h;       /* args: x (nx), lambda (m), z; value: m */
   NsFunction g;       /* args: x (nx), lambda (m), z; value: nx */
   NsFunction hdot;    /* args: x (nx), none, z; value: m, dh/dt at fixed x */
-  NsFunction dotjac;  /* args: x (nx), its rate (nx), z; value: m x nx, d/dt of dh/dx along the rate and the time */
-  NsContact *contact; /* of a contact, in its struct; else NULL */
-  double *z;          /* parameters of the relation itself, borrowed; NULL: those of the system are passed */
+  NsFunction dotjac;  /* args: x (nx), xdot (nx), z; value: m x nx, the total derivative d/dt (dh/dx) */
+  NsContact *contact; /* the contact inside the struct; NULL: the relation is no contact */
+  double *z;          /* nz own parameters, borrowed; NULL: callbacks get the parameters of the systems */
   int nz;
-  NsWindow window; /* where h may be evaluated, and the steps of the simulation: for differences in time */
-  bool closed;     /* given up by its owner: a step refuses it */
+  NsWindow window; /* for differences in time: where h may be evaluated, and the step length */
+  bool closed;     /* the script closed it: a step refuses it */
 } NsRelation;
 
-/* A relation's evaluation at one point, for one interaction. */
+/* The point at which a relation is evaluated: x (nx), lambda (m), z (np; may be NULL). */
 typedef struct NsRelationPoint {
   double t;
   const double *x, *lambda, *z;
 } NsRelationPoint;
 
-/* Makes a relation without data. NS_ENOMEM. */
+/* Makes a relation without callbacks and coefficients; the caller frees it. NS_ENOMEM. */
 NsStatus ns_relation_new(NsRelation **relation, const NsRelationClass *class);
 void ns_relation_free(NsRelation *relation);
 
 const char *ns_relation_class_name(const NsRelation *relation);
-/* The family of systems that it goes with. */
+/* The family of the systems that the relation links. */
 NsFamily ns_relation_family(const NsRelation *relation);
 
-/* Whether its law holds between y itself and lambda (and not, in mechanics, between velocities and impulses). */
+/* See `at_position` of NsRelationClass. */
 bool ns_relation_holds_at_position(const NsRelation *relation);
 
-/* Whether h may have second derivatives by q; whether it depends on q alone too. */
+/* Curved: h may have second derivatives by q. Still: curved, and h does not depend on t. */
 bool ns_relation_curved(const NsRelation *relation);
 bool ns_relation_still(const NsRelation *relation);
 
 bool ns_relation_has_D(const NsRelation *relation);
 bool ns_relation_has_K(const NsRelation *relation);
 
-/* Whether y is affine in x and lambda, r in lambda: then one Newton iteration is exact. */
+/* Whether y is affine in x and lambda, and r in lambda: one Newton iteration is then exact. */
 bool ns_relation_linear(const NsRelation *relation);
 
 /*
-** Fixes nx and m, of the system or systems that `whose` names ("dynamical system 'ds 1'"). NS_ESIZE with both numbers
-** when a given coefficient disagrees, or what its callbacks are written for, or when the relation is already linked
-** with other sizes, or a contact goes with other ones; NS_EARG when there is neither a callback nor a coefficient for y
-** or for r.
+** Fixes nx, m and np = nz. `whose` names the systems in messages ("dynamical system 'ds 1'"). NS_ESIZE, with both numbers, when
+** the sizes do not fit a given coefficient, `states`, the contact, or an earlier link. NS_EARG when y or r has neither
+** a callback nor a coefficient.
 */
 NsStatus ns_relation_link(NsRelation *relation, int nx, int m, int nz, const char *whose, NsError *err);
 
-/* Brings the coefficients up to date for time t. */
+/* Brings the coefficients up to date for time t. NS_ECLOSED, NS_ENAN, NS_ECALLBACK. */
 NsStatus ns_relation_update(NsRelation *relation, double t, const double *z, NsError *err);
 
 /* Sum of the versions of C, D, B, K. */
@@ -142,38 +141,38 @@ NsStatus ns_relation_output(const NsRelation *relation, const NsRelationPoint *a
 NsStatus ns_relation_input(const NsRelation *relation, const NsRelationPoint *at, double *r, NsError *err);
 
 /*
-** rate (m) += dh/dt at fixed x (of a contact: of its gap): by hdot when there is one, else by h along the time (exact),
-** and where h has no such derivative (native; no dual numbers) by differences in time (ns_difference) within the window;
-** nothing for relations without time. `room` holds NS_DIFFERENCE_ROOM m doubles. NS_ECALLBACK.
+** rate (m) += dh/dt at fixed x; of a contact, the rate of its gap. Nothing is added when h does not depend on t. The callback
+** hdot gives dh/dt; without it, the automatic derivative of h (exact); for a native h, differences in time within the window
+** (ns_difference). `room`: workspace of NS_DIFFERENCE_ROOM m doubles. NS_ECALLBACK.
 */
 NsStatus ns_relation_add_rate(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate, NsError *err);
 
-/* The same out of h alone, whether there is an hdot or not; whether it is exact. */
+/* As ns_relation_add_rate, but from h alone, even if there is an hdot. *exact: differences were not needed. */
 NsStatus ns_relation_add_rate_of_h(const NsRelation *relation, const NsRelationPoint *at, double *room, double *rate,
                                    bool *exact, NsError *err);
 
-/* The doubles that ns_relation_add_bias works in, of a relation that is linked. */
+/* The number of doubles of workspace that ns_relation_add_bias needs; the relation must be linked. */
 size_t ns_relation_bias_room(const NsRelation *relation);
 
 /*
-** bias (m) += what y'' has beside H a: the second derivative in s, at s = 0, of h(t + s, x + s qdot, lambda, z), of a
-** relation of mechanics; qdot (nx) and lambda are held. For Lagrangian systems y'' = H a + bias (of rigid bodies qdot
-** = T(q) v turns with q: they add H d(T(q) v)/dt at constant v). With computeDotJachq, that times qdot and the rate of
-** dh/dt; else h along the line (exact); else, where h has no such derivative, differences (ns_difference) of dh/dx
-** qdot + dh/dt along the line. `room` holds ns_relation_bias_room doubles. NS_ECALLBACK.
+** bias (m) += d2/ds2 h(t + s, x + s qdot, lambda, z) at s = 0, with qdot (nx) and lambda fixed; relations of mechanics. For
+** Lagrangian systems y'' = H a + bias; rigid bodies, where qdot = T(q) v, also add H d(T(q) v)/dt at constant v.
+** The first available method is used: computeDotJachq times qdot plus the derivative of dh/dt along the line; automatic second
+** derivatives of h along the line (exact); differences (ns_difference) of dh/dx qdot + dh/dt along the line.
+** `room`: workspace of ns_relation_bias_room doubles. NS_ECALLBACK.
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 8.
 */
 NsStatus ns_relation_add_bias(const NsRelation *relation, const NsRelationPoint *at, const double *qdot, double *room,
                               double *bias, NsError *err);
 
 /*
-** Second derivatives of the output of a relation of mechanics: second (m x nx x nx) of h by x twice, drift (m x nx) of
-** dh/dt by x (as ns_relation_add_rate takes dh/dt). By jets of h along the axes and their sums, nx (nx + 1) / 2
-** evaluations, exact. `room` holds nx + 3 m doubles. False when h has no such derivative.
+** Second derivatives of h in mechanics: second (m x nx x nx) = d2h/dx2, drift (m x nx) = d(dh/dt)/dx. Exact: automatic second
+** derivatives of h along the lines of each axis and of each pair of axes, nx (nx + 1) / 2 evaluations. `room`: workspace of
+** nx + 3 m doubles. False when h has no automatic derivatives.
 */
 bool ns_relation_second(const NsRelation *relation, const NsRelationPoint *at, double *room, double *second, double *drift);
 
-/* The Jacobians at a point; out is filled wholly. NS_ECALLBACK. */
+/* The Jacobians C = dh/dx, D = dh/dlambda, B = dg/dlambda, K = dg/dx at a point; all of out is written. NS_ECALLBACK. */
 NsStatus ns_relation_C(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);
 NsStatus ns_relation_D(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);
 NsStatus ns_relation_B(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);

@@ -1,6 +1,6 @@
 /*
 ** chain.h
-** One loop for the methods of every family: each is tried when its turn has come, until there is a verified answer.
+** One loop for the chains of all families: it runs method after method until an answer is verified.
 */
 #ifndef NS_SOLVERS_CHAIN_H
 #define NS_SOLVERS_CHAIN_H
@@ -9,15 +9,14 @@
 #include "solvers/method.h"
 
 /*
-** A step of a chain; a chain ends with {0}. A step without a method goes back by `back` steps while `when` says so: that makes
-** rounds.
+** A step of a chain; {0} ends the chain. A step without a method makes a loop: it jumps `back` steps back while `when` is true.
 */
 typedef struct NsChainStep {
   const NsMethod *method;
-  bool (*when)(const NsSearch *search); /* NULL: always */
-  int mode;                             /* for the method */
-  bool exact;                           /* an answer must measure at most `exact`; one within the tolerance is kept, no more */
-  bool tells;                           /* when the chain fails, the outcome of the last such step is the chain's */
+  bool (*when)(const NsSearch *search); /* whether the step runs; NULL: always */
+  int mode;                             /* passed to the method */
+  bool exact; /* only a measure of at most search->exact ends the chain here; else the candidate is kept */
+  bool tells; /* if the chain fails, it reports the outcome of its last such step */
   int back;
 } NsChainStep;
 
@@ -27,32 +26,35 @@ typedef struct NsMethods {
   void **work;
 } NsMethods;
 
-/* Makes all workspaces; `arena` holds the list of them. NS_ENOMEM, ...: to be released as well. */
+/* Makes all workspaces, listed in `arena`. NS_ENOMEM or the status of a method; also after a failure, release them. */
 NsStatus ns_methods_reserve(NsMethods *methods, const NsMethod *const *list, NsArena *arena, NsSearch *search);
 void ns_methods_release(NsMethods *methods);
 
-/* A chain, and the workspace of each of its steps. */
+/* A chain, and the workspaces of its steps. */
 typedef struct NsChain {
   const NsChainStep *step;
   void **work;
 } NsChain;
 
-/* Binds the steps to the workspaces of their methods; `arena` holds what it makes. NS_ENOMEM; NS_EARG: a method is not in the list. */
+/* Gives each step the workspace of its method; allocates in `arena`. NS_ENOMEM; NS_EARG: a method is not in the list. */
 NsStatus ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods *methods, NsArena *arena);
 
 /*
-** Runs the steps in their order. Ends with NS_OK as soon as the best candidate measures at most search->exact, or a method says
-** NS_OK and the measure is within search->tolerance; what a method says and the measure does not confirm is NS_ENOCONV. Ends with
-** NS_EINTR, NS_ENOSOL and the failures of search->final when a method says so, with NS_EINTR when a stop was asked for between two
-** methods, with NS_EMAXITER after the deadline. Else the outcome is that of the last step that `tells`, without one that of the last
-** step.
+** Runs the steps in order. The status:
+**   NS_OK        as soon as the best measure is at most search->exact, or a method returns NS_OK and the measure is at
+**                most search->tolerance
+**   NS_ENOCONV   in place of a method's NS_OK that the measure does not confirm
+**   NS_EINTR, NS_ENOSOL and the failures in search->final, at once when a method returns one
+**   NS_EINTR     also when a stop was asked for between two methods
+**   NS_EMAXITER  after the deadline
+** Otherwise the outcome of the last step that `tells`; if there is none, of the last step.
 */
 NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search);
 
-/* The same for one method of a list alone, mode 0. */
+/* The same for one method of the list, with mode 0. */
 NsOutcome ns_method_run(const NsMethod *method, const NsMethods *methods, NsSearch *search);
 
-/* Seconds of a steady clock; whether the deadline has passed. */
+/* Seconds of a monotonic clock. */
 double ns_search_now(void);
 static inline bool ns_search_late(const NsSearch *search) {
   return search->deadline > 0 && ns_search_now() > search->deadline;

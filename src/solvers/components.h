@@ -17,20 +17,23 @@ typedef struct NsComponents {
   int *of;     /* n: the component of a node */
   int *start;  /* n + 1 */
   int *member; /* n */
-  int *parent; /* n: a forest, work */
+  int *parent; /* n: parents in the union-find forest, workspace */
 } NsComponents;
 
-/* Takes room for up to nmax nodes from the arena; the arena's `failed` tells. */
+/* Allocates for up to nmax nodes from the arena; check the arena's `failed`. */
 void ns_components_take(NsComponents *c, NsArena *arena, ptrdiff_t nmax);
 
-/* Starts with n nodes alone; then joins nodes in any order (true: they were apart); then numbers the components. */
+/*
+** Begin with n single nodes, join nodes in any order (true: they were in different components), then finish: number the
+** components.
+*/
 void ns_components_begin(NsComponents *c, int n);
 bool ns_components_join(NsComponents *c, int i, int j);
 void ns_components_finish(NsComponents *c);
 
 /*
-** The components of the variables index[0 .. n - 1] of a dense matrix, from its entries that are not 0; and all n nodes as
-** one. Members are places in `index`.
+** ns_components_dense: the components of the variables index[0 .. n - 1], joined by the nonzero entries of a dense
+** matrix; members are positions in `index`. ns_components_single: all n nodes as one component.
 */
 void ns_components_dense(NsComponents *c, const double *M, int ldm, int n, const int *index);
 void ns_components_single(NsComponents *c, int n);
@@ -41,20 +44,20 @@ static inline int ns_components_size(const NsComponents *c, int k) {
 }
 
 /*
-** What the solvers of several components did together: iterations are summed, measures are the worst; warm when all were.
-** The solver named is that of the component that took most iterations (of equals the first).
+** The combined info of solves on several components: iterations are summed, measures are the worst, warm when all were warm.
+** `solver` names the one with the most iterations (the first on a tie).
 */
 typedef struct NsSolverTotal {
   NsSolverInfo info;
   int most;
 } NsSolverTotal;
 
-/* `name`: the solver when there is no component. */
+/* Begins a total; `name` is the solver to report when there is no component. */
 NsSolverTotal ns_solver_total(const char *name);
 
 /*
-** Adds one component. The status is the first failure; NS_ENOSOL, which is proved, goes before other failures and
-** NS_EINTR before all.
+** Adds one component. The status is that of the first failure, except that NS_ENOSOL replaces other failures (it is
+** proved) and NS_EINTR replaces all.
 */
 void ns_solver_add(NsSolverTotal *total, const NsSolverInfo *own);
 

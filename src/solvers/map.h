@@ -1,6 +1,6 @@
 /*
 ** map.h
-** What Newton and interior point methods need of a matrix, dense or sparse: products and D + E M factored.
+** What Newton and interior-point methods need from a matrix, dense or sparse: products, and factors of diag(d) + diag(e) M.
 */
 #ifndef NS_SOLVERS_MAP_H
 #define NS_SOLVERS_MAP_H
@@ -9,24 +9,22 @@
 #include "linalg/lu.h"
 #include "linalg/sparse.h"
 
-/*
-** A box problem seen through its matrix M (n x n). The vectors are borrowed.
-*/
+/* A box problem and the operations on its matrix M (n x n). The vectors are borrowed. */
 typedef struct NsBoxMap {
   int n;
   const double *q, *lower, *upper;
-  const double *rho; /* n, positive: the step lengths of the natural map, 1 / M_ii where that makes sense */
+  const double *rho; /* n, positive: step lengths of the natural map; 1 / M_ii where M_ii > 0 */
   void *self;
   void (*product)(void *self, const double *x, double *y);            /* y = M x */
   void (*product_transposed)(void *self, const double *x, double *y); /* y = M' x */
-  NsStatus (*factor)(void *self, const double *d, const double *e);   /* of diag(d) + diag(e) M; NS_ESINGULAR */
-  void (*solve)(void *self, double *b);                               /* with the last factors, in place */
+  NsStatus (*factor)(void *self, const double *d, const double *e);   /* factors diag(d) + diag(e) M; NS_ESINGULAR */
+  void (*solve)(void *self, double *b);                               /* solves with the last factors, in place */
 } NsBoxMap;
 
-/* The active set that z and w = M z + q point at: a bound where the natural map is at it. */
+/* The active set at z, w = M z + q: at a bound where z - rho w is on or beyond it, else between. */
 void ns_box_map_set(const NsBoxMap *map, const double *z, const double *w, signed char *set);
 
-/* The dense map: M and the work matrix (of the order of lu) are borrowed. */
+/* The dense map. M and the matrix `work` (of the order of lu) are borrowed. */
 typedef struct NsDenseMap {
   const double *M;
   int n, ldm;
@@ -37,17 +35,20 @@ typedef struct NsDenseMap {
 /* Fills the functions of `map` for a dense matrix; the other fields are the caller's. */
 void ns_dense_map(NsBoxMap *map, NsDenseMap *self);
 
-/* The sparse map: J has the pattern of M and the diagonal, entry k of it is entry source[k] of M (-1: none). */
+/* The sparse map. */
 typedef struct NsSparseMap NsSparseMap;
 
 /* M is borrowed: its values may change, its pattern may not. NS_ENOMEM, NS_ETOOLARGE; *out is NULL on failure. */
 NsStatus ns_sparse_map_new(NsSparseMap **out, const NsSparse *M);
 void ns_sparse_map_free(NsSparseMap *self);
 
-/* Begins a problem: its factors do not depend on those of the problems before. */
+/* Begins a new problem: results do not depend on earlier factorisations. */
 void ns_sparse_map_restart(NsSparseMap *self);
 
-/* diag(d) + diag(e) M (e NULL: ones), until the next call of this or of factor. Its pattern is that of M and the diagonal. */
+/*
+** diag(d) + diag(e) M (e NULL: ones), with the pattern of M and the diagonal. Valid until the next call of this or of
+** factor.
+*/
 const NsSparse *ns_sparse_map_matrix(NsSparseMap *self, const double *d, const double *e);
 
 /* Fills the functions of `map`. */

@@ -14,7 +14,7 @@ static inline double ns_box_clamp(double x, double lower, double upper) {
   return x < lower ? lower : x > upper ? upper : x;
 }
 
-/* The larger and the smaller of two numbers, inlined where fmax would be a call; a NaN in a is passed over. */
+/* The larger and the smaller of two numbers; inline, since fmax may be a call. When a is NaN the result is b. */
 static inline double ns_larger(double a, double b) {
   return a > b ? a : b;
 }
@@ -23,7 +23,10 @@ static inline double ns_smaller(double a, double b) {
   return a < b ? a : b;
 }
 
-/* What is wrong with a component: |w| or its wrong-signed part; INFINITY outside of the bounds. */
+/*
+** The violation of a component: 0, or |w| where w has a wrong sign or is not 0 between the bounds; INFINITY outside of
+** the bounds.
+*/
 static inline double ns_box_violation(double z, double w, double lower, double upper) {
   if (!(z >= lower && z <= upper)) return INFINITY;
   return (w >= 0 && z == lower) || (w <= 0 && z == upper) ? 0 : fabs(w);
@@ -44,38 +47,40 @@ void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *s
 */
 double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, double *relative);
 
-/* The same with rho = 1 in the units given: max_i |z_i - proj(z_i - w_i)|; NaN when there is one. */
+/* The natural residual with rho = 1, not scaled: max_i |z_i - proj(z_i - w_i)|; NaN when an entry is NaN. */
 double ns_box_plain_residual(int n, const double *lower, const double *upper, const double *z, const double *w);
 
 /* The larger of `so_far` and the largest |x_i|. */
 double ns_largest(int n, const double *x, double so_far);
 
 /*
-** Whether an answer is so far out along a direction of which M makes nothing that the problem is lost in it: every q_i that is not
-** 0 is at most 1e-8 of the terms of its row, and rounding has swallowed them all, or w is wrong by a tenth of some of them. Such
-** a point solves the problem without q; it passes ns_box_backward, whatever q is, where the terms cancel. False where a
-** variable lies at a bound other than 0: then the bound is what the terms are made of. In `balanced` units, in which the rows may
-** be compared, it is also one when w is wrong, in a row whose terms cancel so, by a hundredth of the largest q.
+** Whether z is a false answer, far out along a direction d with M d = 0, where the terms of M z cancel and q no longer
+** counts. Such a point solves the problem with q = 0, and ns_box_backward accepts it for any q. True when every q_i
+** other than 0 is at most 1e-8 of the terms of its row and either every such q_i is lost in rounding, or |w| is wrong
+** by a tenth of some q_i. Always false when a variable is at a bound other than 0: then the terms come from the bound.
+** With `balanced` (the rows can be compared) also true when ns_box_far_out is.
 */
 bool ns_box_lost(const NsBoxProblem *p, const double *z, const double *w, const double *size, bool balanced);
 
 /*
-** Whether w is wrong, in a row of whose terms that is 1e-8 at most, by a hundredth of the largest q, rows weighed by rho (NULL: 1): the
-** part of ns_box_lost that compares rows. False where a variable lies at a bound other than 0.
+** The part of ns_box_lost that compares rows: whether w is wrong by at least 1e-2 max_i |q_i| in a row where that is at
+** most 1e-8 of the terms. Rows are weighed by rho (NULL: 1). False when a variable is at a bound other than 0.
 */
 bool ns_box_far_out(const NsBoxProblem *p, const double *z, const double *w, const double *size, const double *rho);
 
 /*
 ** Componentwise backward error: the smallest e such that z (inside its bounds) solves exactly a problem whose
-** entries of M and q differ from the given ones by at most e relatively. With v_i = |w_i| for z_i strictly between
-** its bounds, and the wrong-signed part of w_i at a bound, it is max_i v_i / (|M| |z| + |q|)_i, 0/0 being 0. It is
-** unchanged by any scaling of rows and columns, narrow boxes do not hide a wrong answer, and an exact answer has a
-** few times 1e-16. Rows of faded terms (box.h) count as nothing. INFINITY when z leaves its bounds or something is NaN. w and size as from ns_box_product. Oettli
-** and Prager, Numer. Math. 6, 1964; Higham, Accuracy and Stability, 2nd ed., theorem 7.3.
+** entries of M and q differ from the given ones by at most e relatively:
+**   max_i v_i / (|M| |z| + |q|)_i, with 0 / 0 = 0,
+** where v_i = |w_i| for z_i strictly between its bounds, and the wrong-signed part of w_i for z_i at a bound. No
+** scaling of rows and columns changes it, and narrow boxes do not hide a wrong answer. An exact answer has a few 1e-16.
+** A row whose terms are below p->faded counts as 0. INFINITY when z leaves its bounds or a number is NaN. w and size
+** come from ns_box_product. Oettli and Prager, Numer. Math. 6, 1964; Higham, Accuracy and Stability, 2nd ed., theorem
+** 7.3.
 */
 double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, const double *size);
 
-/* Sets w_i of an accepted answer to the exact 0 between bounds and where its sign is wrong by rounding. */
+/* Cleans an accepted answer: sets w_i to exactly 0 between bounds, and at a bound where rounding gave it the wrong sign. */
 void ns_box_clean(const NsBoxProblem *p, const double *z, double *w);
 
 #endif

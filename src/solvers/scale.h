@@ -16,22 +16,22 @@ typedef struct NsBoxScaled {
   NsBoxProblem problem; /* points at the arrays below */
   double *M, *q, *lower, *upper;
   int *row, *col;       /* exponents r and c */
-  int *exponent, *step; /* n x n and 2n, work */
+  int *exponent, *step; /* n x n and 2 n, workspace */
 } NsBoxScaled;
 
-/* Takes room for up to nmax variables from the arena; the arena's `failed` tells. */
+/* Allocates for up to nmax variables from the arena; check the arena's `failed`. */
 void ns_box_scaled_take(NsBoxScaled *s, NsArena *arena, int nmax);
 
-/* Whether the largest entry of every nonzero row and column of M lies within 2^-6 .. 2^6: nothing to scale. */
+/* Whether scaling is unnecessary: the largest entry of every nonzero row and column of M is within 2^-6 .. 2^6. */
 bool ns_box_well_scaled(const NsBoxProblem *p);
 
 /*
-** Fills s from p so that the largest entry of each nonzero row and column of M' is within a factor of about 2 of 1.
-** Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034, in integers.
+** Fills s from p so that the largest entry of each nonzero row and column of M' is within a factor of about 2 of 1. An
+** integer version of Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034.
 */
 void ns_box_scale(NsBoxScaled *s, const NsBoxProblem *p);
 
-/* z (n) of the given problem from z' of the scaled one; values at scaled bounds become exactly the bounds of p. */
+/* Converts z' (n) of the scaled problem to z (n) of p; a value at a scaled bound becomes exactly the bound of p. */
 void ns_box_unscale(const NsBoxScaled *s, const NsBoxProblem *p, const double *scaled, double *z);
 
 #endif

@@ -68,6 +68,8 @@ typedef struct NslCalleeFamily {
   const char *no_callback; /* error format for a callback that the class lacks; arguments: setter, type, callback */
   bool brief;              /* the setters of callbacks have the brief names of the callbacks */
   void (*clone)(lua_State *L, int from, int to); /* clones what is not in the table of fields; NULL: nothing */
+  /* Adjusts the numbers that a script gives for a vector, or raises; NULL: any finite numbers do. */
+  void (*fit)(lua_State *L, const NslCallee *callee, const NsField *field, double *given);
 } NslCalleeFamily;
 
 /* User values of a callee, with NSL_FIELDS and NSL_CLASS. */

@@ -18,8 +18,13 @@ static NslCallee *check_first_order(lua_State *L, int idx) {
   return &self->callee;
 }
 
-static const NslCalleeFamily callee_family = {
-    check_first_order, nsl_ds_object, nsl_bind_fields, nsl_set_ds_z, nsl_ds_version, NSL_DS_NO_CALLBACK, true, NULL};
+static const NslCalleeFamily callee_family = {.check = check_first_order,
+                                              .object = nsl_ds_object,
+                                              .bind = nsl_bind_fields,
+                                              .set_z = nsl_set_ds_z,
+                                              .version = nsl_ds_version,
+                                              .no_callback = NSL_DS_NO_CALLBACK,
+                                              .brief = true};
 
 /* ---- making ---- */
 
@@ -74,7 +79,8 @@ static int construct_first_order(lua_State *L, const NsDsClass *class) {
 
 /* ---- views and accessors ---- */
 
-static int ds_compute_rhs(lua_State *L) {
+static int first_order_compute_rhs(lua_State *L) {
+  check_first_order(L, 1);
   NslDs *self = nsl_check_idle_ds(L, "computeRhs");
   double t = nsl_finite(L, 2, "computeRhs", "time");
   NsError err = {NS_OK, ""};
@@ -100,7 +106,7 @@ static int first_order_dimension(lua_State *L) {
 }
 
 static void add_first_order_methods(lua_State *L) {
-  static const luaL_Reg methods[] = {{"computeRhs", ds_compute_rhs},
+  static const luaL_Reg methods[] = {{"computeRhs", first_order_compute_rhs},
                                      {"dimension", first_order_dimension},
                                      {"n", first_order_dimension},
                                      {"display", first_order_display},

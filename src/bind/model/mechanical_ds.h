@@ -56,11 +56,9 @@ static inline NsMechanicalDs *nsl_mechanical(const NslDs *self) {
 /* Sets a constant external moment (three elements, at stack index `value`) of the rigid body at idx; it replaces a callback. */
 void nsl_set_moment(lua_State *L, int idx, int value, const char *what);
 
-/* Scales the quaternion q[3] .. q[6] to length 1; raises when it is zero. `what`: the name of the argument. */
-void nsl_normalise_quaternion(lua_State *L, double *q, const char *what);
-
 /* The methods that no table of fields makes: forces and moments, the state, boundary conditions. */
-extern const luaL_Reg nsl_mechanical_coef_methods[], nsl_mechanical_state_methods[], nsl_mechanical_boundary_methods[];
+extern const NslVariant nsl_mechanical_coef_methods[], nsl_mechanical_state_methods[];
+extern const luaL_Reg nsl_mechanical_boundary_methods[];
 
 /* Adds the methods that show and compute masses, forces and their Jacobians to the table on top. */
 void nsl_add_quantity_methods(lua_State *L);

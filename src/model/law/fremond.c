@@ -1,16 +1,15 @@
 /*
 ** fremond.c
-** FremondImpactFrictionNSL: a contact with a normal and one or two tangents, whose friction acts on the mean of the
-** velocities before and after the step. With the velocities u after and u_k before, the impulse P and the weight theta of the
-** scheme (1/2 where it is less):
+** FremondImpactFrictionNSL: a contact with a normal and one or two tangents. Friction acts on the mean of the velocities u_k
+** before and u after the step. With the impulse P and theta = max(the scheme's theta, 1/2):
 **
 **   0 <= u_N + en u_k,N  _|_  P_N >= 0,     v = theta u_T + (1 - theta) u_k,T,
 **   |P_T| <= mu P_N where v = 0, else P_T = -mu P_N v / |v|.
 **
-** For theta = 1/2 the work of the friction, P_T' (u_T + u_k,T) / 2, is -mu P_N |v|: each contact dissipates, whatever the
-** others do, also where an et of 0 makes energy. A contact that sticks turns its tangential velocity round,
-** u_T = -(1 - theta) / theta u_k,T; a larger theta damps that. The law of Coulomb is one of directions, so that a factor
-** of v changes nothing: u_T + (1 - theta) / theta u_k,T stands for it.
+** For theta = 1/2 the work of friction is P_T' (u_T + u_k,T) / 2 = -mu P_N |v|. So each contact dissipates, whatever the others
+** do; with NewtonImpactFrictionNSL and et = 0, energy can grow. A contact that sticks reverses its tangential velocity,
+** u_T = -(1 - theta) / theta u_k,T; a larger theta damps that. Coulomb's law uses only the direction of v, so the code takes
+** v / theta = u_T + (1 - theta) / theta u_k,T.
 **
 ** Fremond, Rigid bodies collisions, Physics Letters A 204, 1995 (laws on the mean velocity); Acary, Energy conservation
 ** and dissipation properties of time-integration methods for nonsmooth elastodynamics with contact, ZAMM 96, 2016.
@@ -24,7 +23,7 @@ typedef struct Fremond {
 
 enum { COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
 
-/* et, an argument as in NewtonImpactFrictionNSL, is 0: the law itself says what becomes of tangential velocities. */
+/* et must be 0: it is an argument only because NewtonImpactFrictionNSL has it. The law itself gives the tangential velocities. */
 static const NsField fields[] = {NS_LAW_FIELDS(0),
                                  NS_FIELD_A_COUNT("dim", NsLaw, size, 2, 3, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
                                  NS_FIELD_A_NUMBER("en", Fremond, en, -1, 1, COEFFICIENT),

@@ -1,8 +1,8 @@
 /*
 ** friction.c
-** NewtonImpactFrictionNSL: a contact with a normal and one or two tangents. Newton's law of impact with en for the normal
-** and et for the tangents, Coulomb's law with the coefficient mu between them. Acary and Brogliato, Numerical Methods for
-** Nonsmooth Dynamical Systems, 2008, section 3.9.
+** NewtonImpactFrictionNSL: a contact with a normal and one or two tangents. It obeys Newton's law of impact, with the
+** restitution en in the normal and et in the tangents, and Coulomb's law of friction with the coefficient mu.
+** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, section 3.9.
 */
 #include "model/law.h"
 

@@ -1,7 +1,7 @@
 /*
 ** impact.c
-** NewtonImpactNSL: Newton's law of impact, 0 <= u + e u_k _|_ lambda >= 0 in each component while the contact is closed,
-** with the velocities u after and u_k before the step and the impulse lambda.
+** NewtonImpactNSL: Newton's law of impact, 0 <= u + e u_k _|_ lambda >= 0 in each component while the contact is closed.
+** u_k and u are the velocities before and after the step, lambda is the impulse.
 */
 #include "model/law.h"
 

@@ -4,7 +4,7 @@
 */
 #include "model/law.h"
 
-/* The constructor's size is that of the complementary components, as in Siconos; afterwards it is that of all. */
+/* The constructor's argument `size` counts the complementary components, as in Siconos; the field `size` counts all. */
 static const NsField fields[] = {NS_FIELD_A_COUNT("size", NsLaw, size, 0, NS_LAW_MOST, 0),
                                  NS_FIELD_A_COUNT("equalities", NsLaw, equalities, 0, NS_LAW_MOST, NS_FIELD_CONSTANT),
                                  NS_LAW_BOUNDS_FIELDS(0), NS_FIELD_END};

@@ -1,6 +1,6 @@
 /*
 ** normal_cone.c
-** NormalConeNSL: -y in the normal cone of the polyhedron P = {lambda: H lambda >= K} at lambda.
+** NormalConeNSL: -y is in the normal cone of the polyhedron P = {lambda: H lambda >= K} at lambda.
 */
 #include "model/law.h"
 

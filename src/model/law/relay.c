@@ -1,6 +1,6 @@
 /*
 ** relay.c
-** RelayNSL: -y in the normal cone of [lb, ub] at lambda: lambda is lb where y > 0, ub where y < 0.
+** RelayNSL: -y is in the normal cone of [lb, ub] at lambda: lambda = lb where y > 0, lambda = ub where y < 0.
 */
 #include "model/law.h"
 
@@ -18,7 +18,7 @@ static NsLawInterval relay_bounds(const NsLaw *law, int row) {
   return (NsLawInterval){-1, 1};
 }
 
-/* A relay between velocities, dry friction say, keeps no position. */
+/* A relay between velocities (dry friction, for example) constrains no position. */
 static int relay_constrained(const NsLaw *law) {
   (void)law;
   return 0;

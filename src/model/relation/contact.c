@@ -1,7 +1,7 @@
 /*
 ** contact.c
-** Contacts in space: y is the gap, with two tangents in NewtonEuler3DR, without in NewtonEuler1DR. computeh sets the frame of
-** the contact, from which the rows follow; or the relation has one of the ready-made shapes of model/contact.h.
+** Contacts in space: NewtonEuler1DR has one row, the gap; NewtonEuler3DR adds two tangents. The callback computeh, or one of
+** the shapes of model/contact.h, sets the contact frame; the Jacobian C follows from the frame.
 */
 #include "model/relation.h"
 
@@ -16,7 +16,7 @@ static const char *const shapes[] = {
 #undef X
         NULL};
 
-/* What computeh, or the shape, has set last. */
+/* Flags of the frame's points, which computeh or the shape writes at each evaluation. */
 enum { FRAME = NS_FIELD_SETTER | NS_FIELD_LATE | NS_FIELD_STATE };
 
 static const NsField fields[] = {NS_RELATION_FIELDS,

@@ -1,8 +1,8 @@
 /*
 ** linear.c
 ** Relations with matrices in place of callbacks.
-** y = C x + D lambda + F z + e, r = B lambda: FirstOrderLinearTIR, and FirstOrderLinearR, whose matrices may be functions of
-** time. y = C q + D lambda + F z + e, r = C' lambda: LagrangianLinearTIR (without D), LagrangianCompliantLinearTIR.
+** FirstOrderLinearTIR: y = C x + D lambda + F z + e, r = B lambda. FirstOrderLinearR: the same; matrices may depend on time.
+** LagrangianCompliantLinearTIR: y = C q + D lambda + F z + e, r = C' lambda. LagrangianLinearTIR: the same without D.
 */
 #include "model/relation.h"
 

@@ -1,6 +1,6 @@
 /*
 ** box.h
-** The box problem: the form in which every one-step problem of laws on single components is stated.
+** The box problem, a mixed linear complementarity problem: the one-step problem of laws that act on single components.
 */
 #ifndef NS_SOLVERS_BOX_BOX_H
 #define NS_SOLVERS_BOX_BOX_H
@@ -11,9 +11,9 @@
 
 /*
 ** Find z, w with  w = M z + q,  l <= z <= u,  and for each i
-**   w_i >= 0 if z_i = l_i,   w_i <= 0 if z_i = u_i,   w_i = 0 if l_i < z_i < u_i
-** that is, -w is in the normal cone of the box [l, u] at z. Bounds may be infinite: l = 0, u = inf is the LCP
-** 0 <= w _|_ z >= 0, l = -inf, u = inf the equation w_i = 0; l_i = u_i fixes z_i.
+**   w_i >= 0 if z_i = l_i,   w_i <= 0 if z_i = u_i,   w_i = 0 if l_i < z_i < u_i.
+** Equivalently: -w is in the normal cone of the box [l, u] at z. Bounds may be infinite: l = 0, u = inf is the LCP
+** 0 <= w _|_ z >= 0; l = -inf, u = inf is the equation w_i = 0; l_i = u_i fixes z_i.
 ** Facchinei and Pang, Finite-Dimensional Variational Inequalities and Complementarity Problems, 2003, section 1.1.
 */
 typedef struct NsBoxProblem {
@@ -23,12 +23,13 @@ typedef struct NsBoxProblem {
   const double *q;     /* n */
   const double *lower; /* n, -INFINITY allowed */
   const double *upper; /* n, +INFINITY allowed */
-  double faded;        /* rows whose terms sum up to less count as nothing: 0, in balanced units NS_FADED */
+  double faded;        /* rows with terms |M| |z| + |q| below this are ignored: 0; NS_FADED in balanced units */
 } NsBoxProblem;
 
 /*
-** Of data of size 1, sums of smaller terms have lost digits below the range of numbers (2^-1022): the far end of what
-** decays along a chain. From 2^-970 on a term has its 52 digits.
+** Threshold of the terms of a row in balanced units (data of size 1), below which the row is ignored: such sums are
+** near underflow (2^-1022) and have lost digits, for instance at the far end of a long chain. A term of 2^-970 still
+** has all its 52 digits.
 */
 #define NS_FADED 0x1p-970
 
@@ -39,7 +40,7 @@ typedef struct NsSolverInfo {
   double residual;    /* natural residual max_i |z_i - proj(z_i - rho_i w_i)|; see ns_box_residual */
   double relative;    /* residual over the scale that is stated at ns_box_residual */
   double backward;    /* componentwise backward error, the measure that decides acceptance; see ns_box_backward */
-  bool warm;          /* the active set of the guess (of 0 when none is given) was right: no pivot was taken */
+  bool warm;          /* the active set of the guess (or of 0 without a guess) was right: no pivot was needed */
   const char *solver; /* name of the solver that gave the answer */
 } NsSolverInfo;
 
