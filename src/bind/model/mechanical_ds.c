@@ -16,9 +16,27 @@ static NslCallee *check_mechanical_callee(lua_State *L, int idx) {
   return &nsl_check_mechanical(L, idx)->callee;
 }
 
-static const NslCalleeFamily callee_family = {
-    check_mechanical_callee, nsl_ds_object, nsl_bind_fields,   nsl_set_ds_z, nsl_ds_version,
-    NSL_DS_NO_CALLBACK,      true,          nsl_clone_boundary};
+/* Gives the quaternion q[3] .. q[6] the length 1; raises for zeros. `what`: the argument. */
+static void normalise_quaternion(lua_State *L, double *q, const char *what) {
+  double norm = sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
+  if (norm < 1e-6) luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
+  for (int i = 3; i < 7; i++) q[i] /= norm;
+}
+
+static void fit_coordinates(lua_State *L, const NslCallee *callee, const NsField *field, double *given) {
+  bool coordinates = strcmp(field->name, "q") == 0 || strcmp(field->name, "q0") == 0;
+  if (coordinates && ns_mechanical_turns(nsl_mechanical((const NslDs *)callee))) normalise_quaternion(L, given, field->name);
+}
+
+static const NslCalleeFamily callee_family = {.check = check_mechanical_callee,
+                                              .object = nsl_ds_object,
+                                              .bind = nsl_bind_fields,
+                                              .set_z = nsl_set_ds_z,
+                                              .version = nsl_ds_version,
+                                              .no_callback = NSL_DS_NO_CALLBACK,
+                                              .brief = true,
+                                              .clone = nsl_clone_boundary,
+                                              .fit = fit_coordinates};
 
 /* ---- making ---- */
 
@@ -28,7 +46,7 @@ static NslDs *new_system(lua_State *L, const NsDsClass *class) {
   NslVector *q = nsl_push_flat(L, 1, class->turns ? 7 : -1, who, "q0");
   if (q->n == 0) luaL_error(L, "%s: q0: expected at least one coordinate, got an empty vector", who);
   NslVector *v = nsl_push_flat(L, 2, class->turns ? 6 : q->n, who, "v0");
-  if (class->turns) nsl_normalise_quaternion(L, q->data, "q0");
+  if (class->turns) normalise_quaternion(L, q->data, "q0");
   NslDs *self = nsl_push_ds(L, class, &callee_family, sizeof(NslMechanical));
   NsMechanicalDs *ds;
   if (ns_mechanical_new(&ds, class, q->n, v->n, q->data, v->data) != NS_OK) luaL_error(L, "not enough memory");
@@ -38,7 +56,7 @@ static NslDs *new_system(lua_State *L, const NsDsClass *class) {
   return self;
 }
 
-/* Replaces the arguments by those that the option table at 1 has under their names, the table behind them. */
+/* Replaces the option table at 1 by the arguments that it holds under their names; the table comes behind them. */
 static void take_options(lua_State *L, const NsModelClass *kind) {
   int most = 0;
   while (kind->arguments[most]) most++;
@@ -54,7 +72,7 @@ static void take_options(lua_State *L, const NsModelClass *kind) {
   lua_rotate(L, 1, -1);
 }
 
-enum { DENSE_DIAGONAL = 32 }; /* diagonals of more elements are kept as sparse matrices */
+enum { DENSE_DIAGONAL = 32 }; /* longest diagonal (elements) kept dense; chosen by experience on the specs */
 
 /* Pushes the vector at idx as a diagonal matrix. */
 static void push_diagonal(lua_State *L, int idx, int n, const char *who, const char *what) {
@@ -68,7 +86,7 @@ static void push_diagonal(lua_State *L, int idx, int n, const char *who, const c
   lua_remove(L, -2);
 }
 
-/* Whether the matrix is symmetric to rounding, and positive definite: its leading minors are positive. */
+/* Whether the 3 x 3 matrix is symmetric to rounding, and positive definite (its leading minors are positive). */
 static bool is_inertia(const double *J) {
   double scale = fabs(J[0]) + fabs(J[4]) + fabs(J[8]);
   if (fabs(J[1] - J[3]) + fabs(J[2] - J[6]) + fabs(J[5] - J[7]) > 1e-12 * scale) return false;
@@ -90,15 +108,16 @@ static void push_rigid_mass(lua_State *L, const char *who) {
   }
 }
 
-/* NewtonEulerDS(q0, v0, mass, inertia): 7 coordinates, 6 velocities, a number and a 3 x 3 matrix. */
+/* NewtonEulerDS(q0, v0, mass, inertia): 7 coordinates, 6 velocities, a number, a 3 x 3 matrix. */
 static void take_rigid_mass(lua_State *L, NslDs *self, int idx) {
   push_rigid_mass(L, self->callee.head.type->name);
   nsl_set_coef(L, idx, &nsl_mechanical(self)->mass, idx + 1, 6, 6, "mass", false);
 }
 
 /*
-** (q0, v0, ...) or an option table. Coefficients follow: LagrangianDS(q0, v0 [, mass]), LagrangianLinearTIDS(q0, v0, M [, K, C]),
-** LagrangianLinearDiagonalDS(q0, v0, stiffness [, damping [, mass]]): the diagonals; nil or false for one that is absent.
+** Arguments: an option table, or (q0, v0, ...) and coefficients: LagrangianDS(q0, v0 [, mass]), LagrangianLinearTIDS(q0, v0, M
+** [, K, C]), LagrangianLinearDiagonalDS(q0, v0, stiffness [, damping [, mass]]), which takes the diagonals. nil or false:
+** absent.
 */
 static int construct_mechanical(lua_State *L, const NsDsClass *class) {
   const char *const *names = class->model.arguments;
@@ -128,8 +147,8 @@ static int mechanical_tostring(lua_State *L) {
 
 static void add_mechanical_methods(lua_State *L) {
   nsl_add_quantity_methods(L);
-  luaL_setfuncs(L, nsl_mechanical_coef_methods, 0);
-  luaL_setfuncs(L, nsl_mechanical_state_methods, 0);
+  nsl_set_variants(L, nsl_mechanical_coef_methods);
+  nsl_set_variants(L, nsl_mechanical_state_methods);
   luaL_setfuncs(L, nsl_mechanical_boundary_methods, 0);
 }
 
