@@ -10,7 +10,7 @@ static NsTimeStepping *engine(lua_State *L) {
   return nsl_check_simulation(L, 1)->ts;
 }
 
-/* Roughly the bytes of the workspace that the steps will need: W, its factors and the one-step problem. */
+/* Roughly the size in bytes of the steps' workspace: W, its factors and the one-step problem. */
 static size_t workspace_size(const NsNsds *nsds) {
   size_t states = 0, m = 0;
   for (int i = 0; i < nsds->nds; i++) states += (size_t)nsds->ds[i]->n * (size_t)nsds->ds[i]->n;
@@ -19,8 +19,8 @@ static size_t workspace_size(const NsNsds *nsds) {
 }
 
 /*
-** Whether what is left out before T is more than a hundredth of [t0, T], which a picture shows. Steps that are fine end a part of a
-** step early in most scripts, and need no word but that in the solution.
+** Whether the steps leave out more than a hundredth of [t0, T], which shows in a plot. Smaller rests are common (steps often
+** end a fraction of a step early), and only the solution mentions them.
 */
 static bool is_seen(const NsTimeStepping *ts) {
   double end = ns_time_grid_at(ts->grid, ns_ts_steps(ts));
@@ -28,9 +28,9 @@ static bool is_seen(const NsTimeStepping *ts) {
 }
 
 /*
-** (nsds, td, osi [, osnspb]); without a one-step problem the simulation gets one that takes every law. The upvalues are the
-** module and the class. A simulation that projects takes two arguments more, osnspb_pos and level: they are checked, and not
-** needed, because the problem of the coordinates has its own solver, on the level of positions.
+** Arguments: (nsds, td, osi [, osnspb]). Without a one-step problem the simulation gets one that accepts every law. Upvalues:
+** the module, the class. A simulation with projection takes two more arguments, osnspb_pos and level; they are checked but not
+** used, because the projection has its own solver at position level.
 */
 static int new_simulation(lua_State *L) {
   const NsSimulationClass *class = lua_touserdata(L, lua_upvalueindex(2));
@@ -86,7 +86,7 @@ static int ts_next(lua_State *L) {
   return ns_ts_next_step(self->ts, &err) == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
-/* The option `consistent` of the table at 2, if there is one. */
+/* Reads the option `consistent` of the table at 2, if any. */
 static bool read_consistent(lua_State *L) {
   static const char *const known[] = {"consistent", NULL};
   if (lua_isnoneornil(L, 2)) return false;
@@ -146,10 +146,7 @@ static int ts_steps_total(lua_State *L) {
   return 1;
 }
 
-/*
-** The iterator behind steps(): takes the step that was computed, computes the next one; gives its number and its
-** time.
-*/
+/* The iterator of steps(): accepts the computed step, computes the next one, and returns its number and time. */
 static int ts_iterate(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   NsError err = {NS_OK, ""};
@@ -184,7 +181,7 @@ static int ts_set_newton_max(lua_State *L) {
   return 0;
 }
 
-/* setNewtonTolerance(relative [, absolute]); the absolute one is 0 when it is not given. */
+/* setNewtonTolerance(relative [, absolute]); absolute: 0 by default. */
 static int ts_set_newton_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   double rtol = nsl_finite(L, 2, "setNewtonTolerance", "relative tolerance");
@@ -196,7 +193,7 @@ static int ts_set_newton_tolerance(lua_State *L) {
   return 0;
 }
 
-/* setNewtonAbsoluteResidual(r): an iterate whose residuals are all at most r, in the units of their rows, passes; 0: none does. */
+/* setNewtonAbsoluteResidual(r): an iterate passes when all residuals are at most r, in the units of their rows; 0: off. */
 static int ts_set_newton_absolute(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   double r = nsl_finite(L, 2, "setNewtonAbsoluteResidual", "residual");
@@ -213,7 +210,7 @@ static int ts_set_max_substeps(lua_State *L) {
   return 0;
 }
 
-/* setConstraintTolerance(tolerance [, iterations]): when the projection is done, in the units of y. */
+/* setConstraintTolerance(tolerance [, iterations]): when the projection stops; in the units of y. */
 static int ts_set_constraint_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   double tolerance = nsl_finite(L, 2, "setConstraintTolerance", "tolerance");
@@ -227,7 +224,7 @@ static int ts_set_constraint_tolerance(lua_State *L) {
   return 0;
 }
 
-/* setComputeResiduY and setComputeResiduR: accepted; every residual is always tested. */
+/* setComputeResiduY and setComputeResiduR are accepted without effect: every residual is always tested. */
 static int ts_accept_flag(lua_State *L) {
   engine(L);
   if (!lua_isboolean(L, 2)) nsl_bad(L, "setComputeResidu", "flag", "a boolean", 2);
@@ -248,7 +245,7 @@ static int ts_newton_iterations(lua_State *L) {
   return 1;
 }
 
-/* The relative residuals of the last iterate: state, output. */
+/* The relative residuals of the last iterate: of the state, of the output. */
 static int ts_newton_residual(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   lua_pushnumber(L, ts->residual.state);
@@ -276,10 +273,7 @@ static int ts_stats(lua_State *L) {
   return 1;
 }
 
-/*
-** energy(): a table of the energies of the accepted state and of what they went into since the account was begun, by
-** the first call.
-*/
+/* energy(): a table of the energies of the accepted state, and of the work since the first call, which starts the account. */
 static int ts_energy(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "energy");
   NsTimeStepping *ts = self->ts;
@@ -310,7 +304,7 @@ static int ts_energy(lua_State *L) {
   return 1;
 }
 
-/* events(): what happened at contacts up to the present state, a table for each event in order of time. */
+/* events(): a table for each event at contacts up to the present state, in order of time. */
 static int ts_events(lua_State *L) {
   const NsTimeStepping *ts = engine(L);
   if (!ts->integrator->class->drive)
@@ -363,10 +357,7 @@ static int ts_osnsp(lua_State *L) {
   return simulation_part(L, NSL_TS_OSNSP);
 }
 
-/*
-** The one-step problem is given back for another simulation. The parts are all alive here, unless the state is
-** closing.
-*/
+/* Releases the one-step problem for use by another simulation. All parts still exist here, unless the Lua state is closing. */
 static void simulation_release(lua_State *L, NslTimeStepping *self) {
   if (!self->ts) return;
   lua_getiuservalue(L, 1, NSL_TS_OSNSP);
