@@ -2,6 +2,7 @@
 ** time_stepping.c
 ** TimeStepping: stepping by hand, options, accounts.
 */
+#include "bind/array/field.h"
 #include "bind/array/linear_systems.h"
 #include "bind/simulation/simulation.h"
 #include "simulation/start.h"
@@ -173,54 +174,51 @@ static int ts_reset(lua_State *L) {
 
 /* ---- options ---- */
 
-static int ts_set_newton_max(lua_State *L) {
+/* Reads the number at idx into a field of the options. */
+static void read_step_option(lua_State *L, int idx, const NsField *fields, const char *name, void *options, const char *who,
+                             const char *what) {
+  nsl_read_field(L, idx, ns_field_find(fields, name), options, NULL, who, what);
+}
+
+/* Methods that set one number of Newton's: the method, its field, the argument in messages. */
+static const struct {
+  const char *method, *field, *what;
+} newton_setters[] = {{"setNewtonMaxIteration", "most iterations", "iterations"},
+                      {"setNewtonAbsoluteResidual", "absolute residual", "residual"},
+                      {"setMaxSubsteps", "most parts of a step", "substeps"}};
+
+enum { NEWTON_SETTERS = sizeof newton_setters / sizeof *newton_setters };
+
+static int ts_set_newton(lua_State *L) {
+  int i = nsl_which(L);
   NsTimeStepping *ts = engine(L);
-  lua_Integer most = nsl_integer(L, 2, "setNewtonMaxIteration", "iterations");
-  if (most < 1 || most > 1000000) luaL_error(L, "setNewtonMaxIteration: iterations: expected 1..1000000, got %I", most);
-  ts->newton.max_iterations = (int)most;
+  read_step_option(L, 2, ns_newton_fields, newton_setters[i].field, &ts->newton, newton_setters[i].method,
+                   newton_setters[i].what);
   return 0;
 }
 
 /* setNewtonTolerance(relative [, absolute]); absolute: 0 by default. */
 static int ts_set_newton_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
-  double rtol = nsl_finite(L, 2, "setNewtonTolerance", "relative tolerance");
-  double atol = lua_isnoneornil(L, 3) ? 0 : nsl_finite(L, 3, "setNewtonTolerance", "absolute tolerance");
-  if (!(rtol > 0)) nsl_error(L, "setNewtonTolerance: relative tolerance: expected a positive number, got %f", rtol);
-  if (atol < 0) nsl_error(L, "setNewtonTolerance: absolute tolerance: expected 0 or more, got %f", atol);
-  ts->newton.rtol = rtol;
-  ts->newton.atol = atol;
-  return 0;
-}
-
-/* setNewtonAbsoluteResidual(r): an iterate passes when all residuals are at most r, in the units of their rows; 0: off. */
-static int ts_set_newton_absolute(lua_State *L) {
-  NsTimeStepping *ts = engine(L);
-  double r = nsl_finite(L, 2, "setNewtonAbsoluteResidual", "residual");
-  if (r < 0) nsl_error(L, "setNewtonAbsoluteResidual: residual: expected 0 or more, got %f", r);
-  ts->newton.absolute = r;
-  return 0;
-}
-
-static int ts_set_max_substeps(lua_State *L) {
-  NsTimeStepping *ts = engine(L);
-  lua_Integer most = nsl_integer(L, 2, "setMaxSubsteps", "substeps");
-  if (most < 1 || most > 1 << 20) luaL_error(L, "setMaxSubsteps: substeps: expected 1..1048576, got %I", most);
-  ts->newton.max_substeps = (int)most;
+  const char *who = "setNewtonTolerance";
+  NsNewtonOptions wanted = ts->newton;
+  wanted.atol = 0;
+  read_step_option(L, 2, ns_newton_fields, "relative tolerance", &wanted, who, "relative tolerance");
+  if (!lua_isnoneornil(L, 3))
+    read_step_option(L, 3, ns_newton_fields, "absolute tolerance", &wanted, who, "absolute tolerance");
+  ts->newton = wanted;
   return 0;
 }
 
 /* setConstraintTolerance(tolerance [, iterations]): when the projection stops; in the units of y. */
 static int ts_set_constraint_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
-  double tolerance = nsl_finite(L, 2, "setConstraintTolerance", "tolerance");
-  if (!(tolerance > 0)) nsl_error(L, "setConstraintTolerance: tolerance: expected a positive number, got %f", tolerance);
-  lua_Integer most = lua_isnoneornil(L, 3) ? ts->projection.max_iterations
-                                           : nsl_integer(L, 3, "setConstraintTolerance", "iterations");
-  if (most < 1 || most > 1000000) luaL_error(L, "setConstraintTolerance: iterations: expected 1..1000000, got %I", most);
-  ts->projection.tolerance = tolerance;
-  ts->projection.absolute = true;
-  ts->projection.max_iterations = (int)most;
+  const char *who = "setConstraintTolerance";
+  NsProjectionOptions wanted = ts->projection;
+  wanted.absolute = true;
+  read_step_option(L, 2, ns_projection_fields, "tolerance", &wanted, who, "tolerance");
+  if (!lua_isnoneornil(L, 3)) read_step_option(L, 3, ns_projection_fields, "most iterations", &wanted, who, "iterations");
+  ts->projection = wanted;
   return 0;
 }
 
@@ -338,23 +336,11 @@ static int ts_events(lua_State *L) {
   return 1;
 }
 
-static int simulation_part(lua_State *L, int which) {
+/* nsds(), timeDiscretisation(), osi(), osnspb(). */
+static int ts_part(lua_State *L) {
   nsl_check_simulation(L, 1);
-  lua_getiuservalue(L, 1, which);
+  lua_getiuservalue(L, 1, nsl_which(L));
   return 1;
-}
-
-static int ts_nsds(lua_State *L) {
-  return simulation_part(L, NSL_TS_NSDS);
-}
-static int ts_grid(lua_State *L) {
-  return simulation_part(L, NSL_TS_GRID);
-}
-static int ts_osi(lua_State *L) {
-  return simulation_part(L, NSL_TS_OSI);
-}
-static int ts_osnsp(lua_State *L) {
-  return simulation_part(L, NSL_TS_OSNSP);
 }
 
 /* Releases the one-step problem for use by another simulation. All parts still exist here, unless the Lua state is closing. */
@@ -423,10 +409,7 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"reset", ts_reset},
                                    {"save_state", nsl_simulation_save},
                                    {"load_state", nsl_simulation_load},
-                                   {"setNewtonMaxIteration", ts_set_newton_max},
                                    {"setNewtonTolerance", ts_set_newton_tolerance},
-                                   {"setNewtonAbsoluteResidual", ts_set_newton_absolute},
-                                   {"setMaxSubsteps", ts_set_max_substeps},
                                    {"setConstraintTolerance", ts_set_constraint_tolerance},
                                    {"setComputeResiduY", ts_accept_flag},
                                    {"setComputeResiduR", ts_accept_flag},
@@ -437,10 +420,6 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"stats", ts_stats},
                                    {"energy", ts_energy},
                                    {"events", ts_events},
-                                   {"nsds", ts_nsds},
-                                   {"timeDiscretisation", ts_grid},
-                                   {"osi", ts_osi},
-                                   {"osnspb", ts_osnsp},
                                    {"display", ts_display},
                                    {"close", ts_close},
                                    {NULL, NULL}};
@@ -448,7 +427,18 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
 static const luaL_Reg meta[] = {{"__gc", ts_gc}, {"__close", ts_close}, {"__tostring", ts_tostring}, {NULL, NULL}};
 
 void nsl_open_time_stepping(lua_State *L) {
+  static const NslVariant parts[] = {{"nsds", ts_part, NSL_TS_NSDS},
+                                     {"timeDiscretisation", ts_part, NSL_TS_GRID},
+                                     {"osi", ts_part, NSL_TS_OSI},
+                                     {"osnspb", ts_part, NSL_TS_OSNSP},
+                                     {NULL, NULL, 0}};
   nsl_register_type(L, &nsl_simulation_types[0], meta, methods);
+  luaL_getmetatable(L, nsl_simulation_types[0].name);
+  lua_getfield(L, -1, "__index");
+  nsl_set_variants(L, parts);
+  for (int i = 0; i < NEWTON_SETTERS; i++)
+    nsl_set_variants(L, (NslVariant[]){{newton_setters[i].method, ts_set_newton, i}, {0}});
+  lua_pop(L, 2);
   for (int i = 0; i < NS_SIMULATION_CLASSES; i++) {
     lua_pushvalue(L, -1);
     lua_pushlightuserdata(L, (void *)(size_t)&ns_simulation_classes[i]);
