@@ -1,6 +1,6 @@
 /*
 ** time_stepping.c
-** The simulation: what it is made of, its clock, from one step to the next.
+** A simulation: making it, its workspace, and the steps.
 */
 #include "simulation/time_stepping.h"
 
