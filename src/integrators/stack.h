@@ -101,10 +101,7 @@ NsStatus ns_stack_update(const NsStack *s, double t, NsError *err);
 
 /* ---- W ---- */
 
-/*
-** Factors W of a block and counts it in the scheme. `what` is the formula of W for messages. NS_ESINGULAR names the system and
-** the row, NS_ENAN the system.
-*/
+/* Factors W of a block; `what` is its formula in messages. NS_ESINGULAR naming system and row, NS_ENAN naming the system. */
 NsStatus ns_stack_factor(NsStack *s, NsScheme *scheme, NsBlock *block, const double *W, const char *what, double h,
                          NsError *err);
 
