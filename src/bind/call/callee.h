@@ -33,7 +33,7 @@ struct NslCallback {
   NslMatrix *matrix;
   double *out; /* the `entries` numbers of the output */
   int entries;
-  struct NslTrace *trace; /* of a compiled callback; NULL until the first call. The function keeps it alive */
+  struct NslTrace *trace; /* compiled: made for these sizes; NULL until the first call. The function keeps it alive */
   bool timed;             /* the traced function takes the time */
   int inputs;             /* number of non-empty arguments of the traced function, out of those that the slot lists */
   char letter[4];         /* the letters of these arguments, and their sizes (count) */
@@ -58,7 +58,10 @@ typedef struct NslFunction {
   bool no_duals;       /* the function is a matrix and its callback does not accept dual numbers */
 } NslFunction;
 
-/* What the binding does for a family of classes: systems, relations or boundary conditions. */
+/*
+** What the binding does for a family of classes: systems, relations, boundary conditions. `bind` hands the present callbacks to
+** the engine's object, after one came or went and when the sizes become known. NS_ENOMEM.
+*/
 typedef struct NslCalleeFamily {
   NslCallee *(*check)(lua_State *L, int idx); /* the open object of the family at idx, else an error */
   void *(*object)(NslCallee *callee); /* the engine's object, which has the fields of the class; NULL before it is made */

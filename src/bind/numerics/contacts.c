@@ -1,7 +1,7 @@
 /*
 ** contacts.c
-** ns.numerics.fc2d, fc3d and generic_mechanical: contacts with friction, alone or with rows that have bounds. Each takes one table
-** and returns one; bad data are errors, a problem that is not solved is a result.
+** ns.numerics.fc2d, fc3d and generic_mechanical: contacts with friction, alone or with bounded rows. Each takes one table and
+** returns one; bad data raise an error, an unsolved problem is a result.
 */
 #include <math.h>
 

@@ -24,18 +24,18 @@ typedef struct NsUniqueness {
 
 /*
 ** Fills `out` for M (n x n, column-major, leading dimension n, finite) and the box [lower, upper] (n each; both NULL: 0 and
-** infinity, the linear complementarity problem). NS_OK, NS_ENOMEM, NS_ETOOLARGE, NS_ENAN. unique: depends on whether a
-** component is fixed (equal bounds), free (both infinite) or neither, not on the values of the bounds. With the fixed
-** components removed and the free ones eliminated, the remaining matrix must be a P-matrix (Robinson, Normal maps induced by
-** linear transformations, Math. Oper. Res. 17, 1992; Cottle, Pang and Stone 1992, theorem 3.3.7). P: all minors by recursion
-** on Schur complements, n <= NS_P_EXACT (Tsatsomeros and Li, Linear Algebra Appl. 315, 2000). P0: all minors, n <=
-** NS_P0_EXACT. Definite: elimination, n <= NS_DEFINITE_EXACT. All with rounding bounds (bounded.h), which give "unknown" where
-** a sign is not certain. For larger or undecided matrices: eigenvalues of the symmetric part, H-matrices with a positive
-** diagonal (Berman and Plemmons 1994, chapter 6), signs of the determinant and of the diagonal. Copositive, n <=
-** NS_COPOSITIVE_EXACT: a matrix is copositive unless some nonsingular principal submatrix A has A x = -1 with x > 0 (the
-** minimum over a face of the simplex); such an x proves a no. If that minimum is within 1e-11 of zero, the signs of all
-** principal minors decide: if all proper principal submatrices of A are copositive, A is not copositive when det A < 0 and its
-** inverse has no positive entry (Cottle, Habetler and Lemke, Linear Algebra Appl. 3, 1970).
+** infinity, the linear complementarity problem). NS_OK, NS_ENOMEM, NS_ETOOLARGE, NS_ENAN.
+** Unique: depends on whether a component is fixed (equal bounds), free (both infinite) or neither, not on the values of the
+** bounds. With the fixed components removed and the free ones eliminated, the remaining matrix must be a P-matrix (Robinson,
+** Normal maps induced by linear transformations, Math. Oper. Res. 17, 1992; Cottle, Pang and Stone 1992, theorem 3.3.7).
+** P: all minors by recursion on Schur complements, n <= NS_P_EXACT (Tsatsomeros and Li, Linear Algebra Appl. 315, 2000). P0:
+** all minors, n <= NS_P0_EXACT. Definite: elimination, n <= NS_DEFINITE_EXACT. All with rounding bounds (bounded.h), which
+** give "unknown" where a sign is not certain. For larger or undecided matrices: eigenvalues of the symmetric part, H-matrices
+** with a positive diagonal (Berman and Plemmons 1994, chapter 6), signs of the determinant and of the diagonal.
+** Copositive for n <= NS_COPOSITIVE_EXACT: a matrix is copositive unless some nonsingular principal submatrix A has A x = -1
+** with x > 0 (the minimum over a face of the simplex); such an x proves a no. If that minimum is within 1e-11 of zero, the
+** signs of all principal minors decide: if all proper principal submatrices of A are copositive, A is not copositive when det
+** A < 0 and its inverse has no positive entry (Cottle, Habetler and Lemke, Linear Algebra Appl. 3, 1970).
 */
 NsStatus ns_uniqueness(int n, const double *M, const double *lower, const double *upper, NsUniqueness *out);
 
