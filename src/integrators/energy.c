@@ -106,10 +106,7 @@ NsStatus ns_energy_staggered(NsMechanicalDs *ds, double t, double *kinetic, doub
   return status;
 }
 
-/*
-** Adds the works of the step at its velocity `mean`. kinetic: the change of the kinetic energy; before, after: means at the
-** start and the end of the step.
-*/
+/* Adds the works of the step at its velocity `mean`. kinetic: change of the kinetic energy; before, after: of the step. */
 static void energy_add_works(NsMechanicalDs *ds, const NsEnergyTwoSteps *s, double kinetic, const Means *before,
                              const Means *after, NsEnergyAccount *account) {
   int n = ds->nv;

@@ -349,10 +349,7 @@ static NsStatus bilbao_energy(NsMechanicalDs *ds, double t, double *kinetic, dou
   return status == NS_OK ? ns_mechanical_potential(ds, t, potential, err) : status;
 }
 
-/*
-** Adds the works of the damping and of an fExt that varies, at the velocity (v_{k+1} + v_k) / 2. A constant fExt has a
-** potential.
-*/
+/* Adds the works of damping and of an fExt that varies, at (v_{k+1} + v_k) / 2. A constant fExt has a potential. */
 static void account_modes(const Bilbao *b, const NsNode *node, NsEnergyAccount *account) {
   const NsMechanicalDs *ds = bilbao_system(node);
   for (int i = 0, j = node->v; i < node->n; i++, j++) {
@@ -362,10 +359,7 @@ static void account_modes(const Bilbao *b, const NsNode *node, NsEnergyAccount *
   }
 }
 
-/*
-** In a first step the energy of the state becomes the energy of a step. The difference goes to `numerical`, except the works of
-** impulses.
-*/
+/* The difference between the state's energy and the first step's goes to `numerical`, except the works of impulses. */
 static NsStatus account_start(const Bilbao *b, const NsNode *node, NsEnergyAccount *account, NsError *err) {
   NsMechanicalDs *ds = bilbao_system(node);
   double kinetic, potential, before = 0;

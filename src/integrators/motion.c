@@ -492,9 +492,7 @@ static int motion_exponent_of(double x) {
   return exponent;
 }
 
-/*
-** motion->unit: the units in which every W_kk is W_00, within a factor of 2. They change nothing when all rows have one unit.
-*/
+/* motion->unit: scales every W_kk to W_00 within a factor of 2; it does not depend on a common unit of the rows. */
 static void choose_units(NsMotion *motion, int n, const double *W) {
   for (int k = 0; k < n; k++) {
     int apart = motion_exponent_of(W[k + (size_t)k * (size_t)n]) - motion_exponent_of(W[0]);

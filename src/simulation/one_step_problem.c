@@ -250,10 +250,7 @@ static NsStatus solve_rows(NsOsnsp *problem, const double *guess) {
   return ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
 }
 
-/*
-** Reads the bounds of every row; a contact has the bounds of its normal, and free tangents. Returns false when all groups are
-** single rows.
-*/
+/* Reads the bounds of every row; tangents of a contact are free. Returns false when all groups are single rows. */
 static bool osnsp_read_groups(NsOsnsp *problem, const NsStepProblem *p) {
   bool contacts = false;
   memcpy(problem->groups, p->groups, (size_t)p->ngroups * sizeof *p->groups);

@@ -95,7 +95,7 @@ static double spec_model_field(lua_State *L, const char *name) {
   return x;
 }
 
-/* Reads the piece on top of the stack: coef (dense, sparse or none), factor, part = {row, rows, col, cols}, row, col, transposed. */
+/* Reads the piece on top: coef (dense, sparse or none), factor, part = {row, rows, col, cols}, row, col, transposed. */
 static void read_piece(lua_State *L, Piece *p) {
   *p = (Piece){
       .factor = spec_model_field(L, "factor"), .row = (int)spec_model_field(L, "row"), .col = (int)spec_model_field(L, "col")};

@@ -4,8 +4,6 @@
 */
 #include "bind/model/relink.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bind/model/ds.h"
@@ -164,20 +162,6 @@ static void relink_view(lua_State *L, Maps maps, int from, int to) {
 
 /* ---- fields and coefficients ---- */
 
-/* Calls the setter set<name>Ptr (or, when there is none, with a capital) of the object at idx with the vector at `value`. */
-static void set_coefficient_of(lua_State *L, int idx, const char *name, int value) {
-  char method[64];
-  for (int capital = 0; capital < 2; capital++) {
-    snprintf(method, sizeof method, "set%c%sPtr", capital ? toupper((unsigned char)*name) : *name, name + 1);
-    if (lua_getfield(L, idx, method) == LUA_TFUNCTION) break;
-    lua_pop(L, 1);
-    if (capital) return;
-  }
-  lua_pushvalue(L, idx);
-  lua_pushvalue(L, value);
-  lua_call(L, 2, 0);
-}
-
 /* Pushes the clone's counterpart of the value on top; when the value stays as it is, returns false and pushes nothing. */
 static bool push_replacement(lua_State *L, Maps maps, const NslCallee *callee, const char *name) {
   int value = lua_gettop(L);
@@ -203,7 +187,7 @@ static void relink_field(lua_State *L, Maps maps, int to, int fields, int key) {
   if (anchored && !nsl_test_vector(L, value)) return;
   if (!push_replacement(L, maps, lua_touserdata(L, to), anchored ? name + sizeof anchor - 1 : name)) return;
   if (anchored) {
-    set_coefficient_of(L, to, name + sizeof anchor - 1, value + 1);
+    nsl_set_coefficient(L, to, name + sizeof anchor - 1, value + 1, true);
   } else {
     lua_pushvalue(L, key);
     lua_pushvalue(L, value + 1);

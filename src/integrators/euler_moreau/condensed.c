@@ -27,10 +27,7 @@ enum { MAX_HALVINGS = 10, ITERATIONS = 10, RESTARTS = 6, RESTARTS_BOUNDED = 8, E
 /* Tolerance of the state equation at given multipliers, relative to the tolerance of the step. Chosen by experience. */
 static const double polished = 1e-3;
 
-/*
-** Tolerance of the multipliers' problem, relative to the tolerance of the step: its rows have another scale than the test of a
-** step.
-*/
+/* Tolerance of the multipliers' problem, relative to the step's. 1e-2: the rows have another scale than the step's test. */
 static const double margin = 1e-2;
 
 struct NsCondensed {

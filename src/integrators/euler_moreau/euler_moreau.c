@@ -23,10 +23,7 @@
 /* A time within this part of a step from t0 counts as t0, as on the time grid. */
 #define START 1e-9
 
-/*
-** Assigns systems that a K couples to one cluster. Fills the cluster of each system, numbered by first appearance; returns the
-** number of clusters.
-*/
+/* Joins systems that a K couples in clusters, numbered by first appearance: number[i]. Returns how many there are. */
 static int find_clusters(const NsNsds *nsds, int *number) {
   for (int i = 0; i < nsds->nds; i++) number[i] = i;
   for (int e = 0; e < nsds->ninteractions; e++) {
@@ -190,10 +187,7 @@ static bool em_again(NsScheme *scheme) {
   return true;
 }
 
-/*
-** The iterate starts at x_k, lambda_k; in a linear model at lambda = 0, which does not change its one iteration. The step after
-** a step with a switch is implicit.
-*/
+/* The iterate starts at x_k, and at lambda_k (linear model: 0, without influence). A step after a switch is implicit. */
 static NsStatus em_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   em->options = *(const NsEulerMoreauOptions *)scheme->integrator;

@@ -157,10 +157,7 @@ static void measure_equations(NsEulerMoreau *em, double atol, NsStepResidual *re
   equation_residual(em, residual);
 }
 
-/*
-** Near an infinite derivative the last W is no measure of the rounding in a row or of the distance to the solution. The test is
-** repeated with W at the iterate then.
-*/
+/* Near an infinite derivative the last W is a bad measure of rounding and distance: the test is repeated with a new W. */
 NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   NsStepResidual residual = {0};

@@ -166,10 +166,7 @@ static NsStatus motion_events_take_options(NsEventDriven *ed, const NsEventOptio
   return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
 }
 
-/*
-** Sets the laws and states of the rows at the start. A contact that carried a force counts as held until an event shows
-** otherwise.
-*/
+/* Sets laws and states of the rows at the start. A contact that carried a force is held until an event shows otherwise. */
 static void start_rows(NsEventDriven *ed) {
   for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
     if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
@@ -187,10 +184,7 @@ static void start_rows(NsEventDriven *ed) {
 /* Tolerance of a constraint at the start of a step, relative to the sum of the |terms| of y. 1e-6: data may have 6 digits. */
 static const double START = 1e-6;
 
-/*
-** Checks the rows at the start of a step. A contact that a script has opened is not held. The first step of a run sets the
-** reach.
-*/
+/* Checks the rows at the start of a step. A contact that a script has opened is not held. The first step sets the reach. */
 static NsStatus motion_events_check_start(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->base.nsds->ninteractions && status == NS_OK && !ed->fixed; i++)
@@ -311,10 +305,7 @@ static NsStatus measure_motion(NsEventDriven *ed, NsError *err) {
   return motion_events_measure_noise(ed, err);
 }
 
-/*
-** For first_length a body is at rest when its acceleration makes its velocity within 100 AT_REST of the way to the end. 1e-6:
-** chosen by experience on the specs.
-*/
+/* A body is at rest when its acceleration makes its velocity within 100 AT_REST of the way. 1e-6: chosen by experience. */
 static const double AT_REST = 1e-6;
 
 /*

@@ -10,10 +10,7 @@
 #include "integrators/triplets.h"
 #include "integrators/event_driven/event_driven.h"
 
-/*
-** A contact is held when its multiplier exceeds this part of the force that would hold it alone. 1e-10: chosen by experience on
-** the specs.
-*/
+/* A contact is held when its multiplier exceeds this part of the one that would hold it alone. Chosen by experience. */
 static const double NO_FORCE = 1e-10;
 
 /* ---- closed contacts ---- */
@@ -212,10 +209,7 @@ static bool hopped(const NsEventDriven *ed, int i) {
   return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ed->now->rounding[i];
 }
 
-/*
-** A contact that closes after such a bounce rests. This ends an infinite sequence of impacts that no acceleration presses, as
-** of a body between two others.
-*/
+/* A contact that closes after such a bounce rests: this ends a sequence of bounces between two bodies without a force. */
 static NsStatus impact(NsEventDriven *ed, NsError *err) {
   bool any = false;
   for (int k = 0; k < ed->nclosed; k++) any = any || approaching(ed, ed->closed[k]);

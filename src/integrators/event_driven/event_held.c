@@ -8,10 +8,7 @@
 
 #include "integrators/event_driven/event_driven.h"
 
-/*
-** Where a force may depend on time, a step is at most 1/RESOLVED of the run. 300: the stages of a step then sample the force at
-** about 1/1000 of the run.
-*/
+/* A step is at most 1/RESOLVED of the run where a force may depend on time; its stages sample 1/1000 of the run. */
 enum { RESOLVED = 300 };
 
 const char *ns_ed_name(const NsEventDriven *ed) {

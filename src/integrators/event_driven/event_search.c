@@ -19,10 +19,7 @@ enum {
 /* A guard's polynomial is trusted when its slopes differ from the known rates by at most this part. Chosen by experience. */
 static const double TRUSTED = 1e-3;
 
-/*
-** Newton on t ends when y is this near to its level, relative to the rounding of y. The rounding is 8 spacings of its terms,
-** and half a spacing is the best possible.
-*/
+/* Newton on t ends when |y - level| is this part of the rounding of y (8 spacings of its terms): half a spacing. */
 static const double ROUNDED = 0x1p-4;
 
 /* A part of the step; from and width are parts of the step's length. */
@@ -168,10 +165,7 @@ static bool guard_is_positive(const Guard *guard) {
   return true;
 }
 
-/*
-** Finds the first root of a row in a piece whose nodes are evaluated; *x is INFINITY when there is none. Halves the piece when
-** the polynomial is not accurate enough.
-*/
+/* Finds the first root *x (INFINITY: none) of a row in a piece with evaluated nodes; halves the piece if it must. */
 static NsStatus piece_root(NsEventDriven *ed, int row, Piece piece, int halvings, double *x, NsError *err) {
   Guard guard = fit_guard(ed, row, piece);
   *x = INFINITY;

@@ -195,10 +195,7 @@ static void mj_restart(NsScheme *scheme) {
   start_iterate(mj);
 }
 
-/*
-** Evaluates forces and outputs at t_k. The coefficients are at t_{k+1} and must be moved to t_k for an fExt that depends on
-** time.
-*/
+/* Evaluates forces and outputs at t_k. Coefficients belong to t_{k+1}; an fExt that depends on time is moved to t_k. */
 static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   bool forces = mj->options.theta != 1;
@@ -316,10 +313,7 @@ static NsStatus mj_evaluate_relations(NsMoreauJean *mj, NsError *err) {
   return ns_mj_evaluate_outputs(mj, true, err);
 }
 
-/*
-** Computes rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system at coordinates q. Rows of prescribed velocities
-** move to `held`, and rho is 0 there.
-*/
+/* rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system at q; rows of prescribed velocities go to `held`. */
 static NsStatus mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   int n = ds->nv, o = node->base.v;
@@ -338,10 +332,7 @@ static NsStatus mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, N
   return NS_OK;
 }
 
-/*
-** The start of an iteration with lambda = 0. The velocities of a linear model's outputs are known; other outputs are evaluated
-** after the contacts are chosen.
-*/
+/* Starts an iteration with lambda = 0. Only outputs of linear models are known before the contacts are chosen. */
 static void mj_start(NsMoreauJean *mj) {
   bool prescribed = false;
   ns_mj_move_coordinates(mj);
@@ -520,10 +511,7 @@ static NsStatus mj_complete(NsScheme *scheme, NsError *err) {
   return status;
 }
 
-/*
-** Adds the works of the multipliers, lambda times the mean velocity of y: normal ones to `impacts`, tangential ones to
-** `friction`.
-*/
+/* Adds the works of the multipliers (lambda times mean velocity of y): normal ones to `impacts`, others to `friction`. */
 static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
   for (int e = 0; e < mj->stack.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];

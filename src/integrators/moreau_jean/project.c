@@ -26,10 +26,7 @@ static double compliance(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   return sum;
 }
 
-/*
-** The size of row i of a constraint: its largest term of C q, or the largest way h |H v|. y itself is no size, as it may be 0
-** in every step.
-*/
+/* The size of row i of a constraint: its largest term of C q, or way h |H v|; not y, which may be 0 in every step. */
 static double size_of_constraint(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   const double *q = ns_stack_gather(&mj->stack, &edge->base, mj->q);
   double size = ns_step_largest(1, edge->base.inter->nx, edge->C, edge->base.m, i, q, 0);

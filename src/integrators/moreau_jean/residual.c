@@ -7,10 +7,7 @@
 
 #include "integrators/moreau_jean/moreau_jean.h"
 
-/*
-** The sizes of the terms of one system's rows without impulses: M dv, h theta F and h (1 - theta) F_k. The noise: W v and h
-** theta dF/dq q.
-*/
+/* The sizes of one system's terms: M dv, h theta F, h (1 - theta) F_k. The noise: W v and h theta dF/dq q. */
 static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
   int n = node->ds->nv, nq = node->ds->nq, o = node->base.v;
   double *terms = mj->terms + o, *noise = mj->noise + o;
@@ -28,10 +25,7 @@ static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
   }
 }
 
-/*
-** The three components of a rigid body's velocity have one size, and so have those of its angular velocity: rotated frames mix
-** them.
-*/
+/* The components of a rigid body's velocity get one size, and so do its rotations: rotated frames mix them. */
 static void mj_join_vectors(NsMoreauJean *mj) {
   for (int d = 0; d < mj->stack.nnodes; d++) {
     const NsMjNode *node = &mj->nodes[d];
