@@ -191,7 +191,7 @@ static void friction_local_bisect(const Slip *g, const double *a, const double *
   }
 }
 
-/* The direction between the neighbours of d in which |G| is least, where G does not change sign. */
+/* Moves d to the extremum of G near it, by Newton; called where G does not change sign between neighbouring samples. */
 static void friction_local_extremum(const Slip *g, double *d) {
   for (int k = 0; k < NEWTON_STEPS; k++) {
     double curve = slip_curve(g, d), step = curve != 0 ? -slip_slope(g, d) / curve : 0;

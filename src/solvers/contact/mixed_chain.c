@@ -362,7 +362,7 @@ const double *ns_mixed_chain_steps(const NsMixedChain *s) {
   return s->rho;
 }
 
-/* The number of rows above which a sparse problem stays sparse. */
+/* The least number of rows with which a sparse problem stays sparse. */
 static int dense_below(const NsMixedChain *s, const NsMixedKinds *kinds) {
   if (kinds->contacts == 0) return SPARSE_BOX;
   if (!s->options.contacts) return NS_MIXED_DENSE + 1;
