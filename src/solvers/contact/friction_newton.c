@@ -53,7 +53,7 @@ enum { PRESSES = 6, STAGE_SWEEPS = 20, STAGE_STEPS = 20 };
 /* Normal forces of the starts, in units of the largest impulse that stops a contact alone. */
 static const double pressed[PRESSES] = {1, 10, 0.1, 100, 0.01, 1000};
 
-/* The equations of a contact in the system:  E dr + T (W dr) = rhs,  E, T dim x dim, column-major. */
+/* The equations of a contact in the system:  E dr + T (W dr) = rhs,  E, T column-major with leading dimension 3. */
 typedef struct Row {
   double E[9], T[9];
   int mode;
