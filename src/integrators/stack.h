@@ -1,8 +1,7 @@
 /*
 ** stack.h
-** All systems and interactions of a graph, with their unknowns in stacked vectors. For schemes that eliminate the unknowns of
-** the systems. A system has n unknowns (states, or velocities), N is their sum; an interaction has m multipliers, M is their
-** sum.
+** All systems and interactions of a graph, with stacked vectors. For schemes that eliminate the unknowns of the systems. A
+** system has n unknowns (states, or velocities), N in all; an interaction has m multipliers, M in all.
 */
 #ifndef NS_INTEGRATORS_STACK_H
 #define NS_INTEGRATORS_STACK_H
@@ -26,7 +25,7 @@ typedef struct NsNode {
   NsDs *ds;
   int x, nx;        /* offset and number of its coordinates (the argument of relations), in vectors of length Nx */
   int v, n;         /* offset and number of its unknowns, in vectors of length N */
-  int number, next; /* of its block; the next system of the block, or -1 */
+  int number, next; /* number of its block; next system of that block, or -1 */
   NsBlock *block;
 } NsNode;
 

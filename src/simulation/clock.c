@@ -1,6 +1,6 @@
 /*
 ** clock.c
-** The time of a simulation, the place of an error, and the memories at the begin of a step.
+** The time of a simulation, the place of an error, and the memories at the start of a step.
 */
 #include <string.h>
 

@@ -19,7 +19,7 @@ enum { LINE_BYTES = 512 };
 static const char layout[] = "layout ";
 enum { LAYOUT = 3 };
 
-/* The begin of a line that a reader may ignore. */
+/* The start of a line that a reader may ignore. */
 static const char constants[] = "constants of ";
 
 void ns_text_append(NsText *text, const void *bytes, size_t size) {
@@ -81,7 +81,7 @@ static uint64_t hash_of_coef(const NsCoef *c) {
 
 /* ---- fields ---- */
 
-/* An object: the begin of its lines, "dynamical system 1 'ds 1'", and the text after a field's name, " of its law". */
+/* An object: the start of its lines, "dynamical system 1 'ds 1'", and the text after a field's name, " of its law". */
 typedef struct Owner {
   NsText *text;
   char name[NS_NAME_SIZE + 40];

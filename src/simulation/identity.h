@@ -1,7 +1,6 @@
 /*
 ** identity.h
-** The description of a model and its simulation, as text. Two simulations with the same text go the same way from the same
-** state.
+** Describes a model and its simulation as text. Two simulations with the same text go the same way from the same state.
 */
 #ifndef NS_SIMULATION_IDENTITY_H
 #define NS_SIMULATION_IDENTITY_H

@@ -10,7 +10,7 @@
 #include "simulation/joined.h"
 #include "solvers/chain.h"
 
-enum { MAX_HALVINGS = 10 };
+enum { MAX_HALVINGS = 10 }; /* of a damped Newton step; chosen by experience on the specs */
 
 /*
 ** Number of iterations after which the convergence test may use the Jacobians of the iterate. From a good start 6 iterations
@@ -108,7 +108,7 @@ bool ns_worth_retrying(NsStatus status) {
   return status != NS_OK && status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG;
 }
 
-/* Moves the iterate towards the problem's solution, by s = 1; damped: halves s until residual < (1 - s / 4) before. */
+/* Moves the iterate to the problem's solution; damped: by the first s = 1, 1/2, ... with residual < (1 - s / 4) before. */
 static NsStatus move_iterate(NsTimeStepping *ts, NsIsland *island, bool damped, double before, NsError *err) {
   NsScheme *scheme = island->scheme;
   NsStepTolerance tolerance = ns_island_tolerance(ts, island);

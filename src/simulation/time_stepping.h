@@ -109,7 +109,7 @@ struct NsTimeStepping {
   uint64_t graph_version;
   bool output_known;                /* the initial y has been evaluated */
   bool accounting;                  /* mechanics: an account of the energy is kept */
-  NsEnergyAccount energy, energy_k; /* since its begin, now and at t_k */
+  NsEnergyAccount energy, energy_k; /* since the account was started; the same at t_k */
   NsEventLog log;                   /* of EventDriven */
 };
 
