@@ -17,9 +17,8 @@
 enum { NS_TAKES_DENSE = 1, NS_TAKES_SPARSE = 2, NS_TAKES_PLANE = 4, NS_TAKES_SPACE = 8, NS_WITHOUT_FACTORS = 16 };
 
 /*
-** One search for a solution. Each family of problems has its own struct, whose first member is an NsSearch; it holds
-** the problem, the guess, the options and the best candidate. A method hands each candidate to the family, which
-** measures it.
+** One search for a solution. Each family of problems has its own struct, whose first member is an NsSearch; it holds the
+** problem, the guess, the options and the best candidate. A method hands each candidate to the family, which measures it.
 */
 typedef struct NsSearch {
   double tolerance; /* an answer has at most this measure */
