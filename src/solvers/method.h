@@ -10,10 +10,7 @@
 
 #include "base/status.h"
 
-/*
-** What a method accepts, as bits: dense or sparse matrices, plane or spatial contacts; WITHOUT_FACTORS: it never
-** factors the matrix.
-*/
+/* What a method accepts, in bits: kinds of matrices, contacts in the plane or in space; and whether it factors no matrix. */
 enum { NS_TAKES_DENSE = 1, NS_TAKES_SPARSE = 2, NS_TAKES_PLANE = 4, NS_TAKES_SPACE = 8, NS_WITHOUT_FACTORS = 16 };
 
 /*

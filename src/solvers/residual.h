@@ -23,10 +23,7 @@ static inline double ns_smaller(double a, double b) {
   return a < b ? a : b;
 }
 
-/*
-** The violation of a component: 0, or |w| where w has a wrong sign or is not 0 between the bounds; INFINITY outside of
-** the bounds.
-*/
+/* The violation of a component: 0, |w|, or the part of w with a wrong sign at a bound; INFINITY outside of the bounds. */
 static inline double ns_box_violation(double z, double w, double lower, double upper) {
   if (!(z >= lower && z <= upper)) return INFINITY;
   return (w >= 0 && z == lower) || (w <= 0 && z == upper) ? 0 : fabs(w);
