@@ -29,9 +29,9 @@ typedef NsSlope (*NsBinary)(double x, double y);
 void ns_dual_combine(int n, double *out, double dx, const double *x, double dy, const double *y);
 
 /*
-** The partials (n) of an operand, or NULL when they do not count: the slope is 0, and the operand or one of its partials has
-** overflowed. Example: for large x, 1/(1 + exp(x)) has the derivative 0, not 0 times infinity. The partials do count when the
-** operand is 0 (there 0 times infinity may have another limit, as in sqrt(x)^2), and when a partial is nan.
+** The partials (n) of an operand with this value, or NULL when they do not count because the slope by it is 0: a slope 0 times
+** an infinite partial is 0, as in 1/(1 + exp(x)) for large x, where exp(x) overflows. They count in spite of slope 0 when the
+** operand is 0 (0 times infinity may then have another limit, as in sqrt(x)^2), or is finite and has a partial nan.
 */
 static inline const double *ns_dual_partials(double slope, double value, int n, const double *partials) {
   if (slope != 0 || !partials || value == 0) return partials;

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 
+/* Number of inputs by which one forward pass differentiates: 8 doubles, a cache line. */
 enum { CHUNK = 8 };
 
 struct NsTape {

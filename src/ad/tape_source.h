@@ -11,7 +11,10 @@
 typedef void NsTapeValue(const double *in, double *out);
 typedef void NsTapeJacobian(const double *in, double *jac);
 
-/* STEPS: most operations of a tape; PARTIALS: most partial derivatives of a Jacobian. They bound the time of the C compiler. */
+/*
+** STEPS: most operations of a tape; PARTIALS: most partial derivatives of a Jacobian. They limit the time of the C compiler;
+** chosen by experience.
+*/
 enum { NS_TAPE_SOURCE_STEPS = 4000, NS_TAPE_SOURCE_PARTIALS = 20000 };
 
 /*
