@@ -1,6 +1,6 @@
 /*
 ** function.c
-** NsFunctions out of callbacks: values, Jacobians by callback, by dual numbers, by differences.
+** Makes NsFunctions of the engine from callbacks: the values, and Jacobians by callback, dual numbers or differences.
 */
 #include "bind/call/function.h"
 

@@ -1,6 +1,6 @@
 /*
 ** core_functions.c
-** The core's functions for optional modules; part of each of them.
+** Gives optional modules the core's functions; this file is linked into each of them.
 */
 #include "bind/file/core_functions.h"
 

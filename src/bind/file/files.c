@@ -1,6 +1,6 @@
 /*
 ** files.c
-** ns.load and ns.save below their Lua part: .csv, .npy, .npz; .h5 is in files_hdf5.c.
+** The C part of ns.load and ns.save: .csv, .npy, .npz; files_hdf5.c has .h5.
 */
 #include "bind/file/files.h"
 

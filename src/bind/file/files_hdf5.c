@@ -1,6 +1,6 @@
 /*
 ** files_hdf5.c
-** Loading and saving .h5 files, below the Lua part.
+** The C part of loading and saving .h5 files.
 */
 #include "bind/file/files_hdf5.h"
 

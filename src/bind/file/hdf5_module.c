@@ -1,6 +1,6 @@
 /*
 ** hdf5_module.c
-** luaopen_nslua_hdf5: the optional module, which gives .h5 files.
+** luaopen_nslua_hdf5: the optional module for .h5 files.
 */
 #include "io/hdf5.h"
 

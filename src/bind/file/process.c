@@ -1,6 +1,6 @@
 /*
 ** process.c
-** process_support for the Lua side: programs run without a shell, and columns of numbers as the text that they read.
+** process_support for the Lua side: runs programs without a shell, and formats columns of numbers as their input.
 */
 #include <math.h>
 #include <string.h>

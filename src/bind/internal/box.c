@@ -1,6 +1,6 @@
 /*
 ** box.c
-** Plain-table bindings of engine functions that scripts have no use for.
+** Box problems from plain tables, for the specs alone.
 */
 #include "bind/internal/internal.h"
 

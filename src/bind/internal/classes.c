@@ -1,6 +1,6 @@
 /*
 ** classes.c
-** For the specs alone: the tables of the classes of the model as they are.
+** For the specs alone: the tables of the model's classes, unchanged.
 */
 #include "bind/internal/internal.h"
 #include "bind/model/model.h"

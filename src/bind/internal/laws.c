@@ -1,6 +1,6 @@
 /*
 ** laws.c
-** For the specs alone: the tables of the laws as they are.
+** For the specs alone: the tables of the laws, unchanged.
 */
 #include "bind/internal/internal.h"
 #include "bind/model/model.h"

@@ -1,6 +1,6 @@
 /*
 ** mixed.c
-** Problems of rows and contacts, one after another with one solver; and the methods one by one.
+** Problems of rows and contacts, for the specs alone: many with one solver, and each method by itself.
 */
 #include "bind/internal/internal.h"
 

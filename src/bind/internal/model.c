@@ -1,7 +1,6 @@
 /*
 ** model.c
-** For the specs alone: the derivatives of a relation's output along a motion, and its second ones; a step's matrix out of
-** coefficients.
+** For the specs alone: derivatives of a relation's output along a motion, its second derivatives, a step's matrix.
 */
 #include "bind/internal/internal.h"
 

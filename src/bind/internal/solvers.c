@@ -1,6 +1,6 @@
 /*
 ** solvers.c
-** Parts of solvers that have contracts of their own, and matrices of blocks, called from specs.
+** For the specs alone: parts of solvers with contracts of their own, and block matrices.
 */
 #include "bind/internal/internal.h"
 

@@ -1,6 +1,6 @@
 /*
 ** tables.c
-** For the specs alone: every field of all that a simulation is made of, to be read and changed.
+** For the specs alone: reads and changes every field of the objects of a simulation.
 */
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
 ** boundary.c
-** BoundaryCondition, FixedBC and HarmonicBC, and the mechanical systems that have them.
+** BoundaryCondition, FixedBC and HarmonicBC, and their use in mechanical systems.
 */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
 ** coefficient.c
-** The tables of classes with callbacks as methods.
+** Makes methods, options and clones from the tables of classes with callbacks.
 */
 #include "bind/model/coefficient.h"
 

@@ -1,6 +1,6 @@
 /*
 ** ds.c
-** What the userdata of all dynamical systems have: state views, parameters, names, closing.
+** What all dynamical systems share: state views, parameters, names, closing.
 */
 #include "bind/model/ds.h"
 

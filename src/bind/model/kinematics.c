@@ -1,6 +1,6 @@
 /*
 ** kinematics.c
-** Functions of the time and the coordinates, with their derivatives: the hidden table motion_support, for mechanics.
+** Functions f(t, q) with their derivatives: the hidden table motion_support, for mechanics.
 */
 #include "bind/model/kinematics.h"
 

@@ -25,7 +25,7 @@ void nsl_set_moment(lua_State *L, int idx, int value, const char *what) {
   nsl_take_callback_away(L, idx, nsl_slot(lua_touserdata(L, idx), "mExt"));
 }
 
-/* setFExt and (1) setFExtPtr: of a rigid body the force (3), which is copied, or all six. */
+/* setFExt and (1) setFExtPtr. A rigid body takes the force (3 elements, copied) or force and moment (6). */
 static int set_force(lua_State *L) {
   bool shared = nsl_which(L) == 1;
   const char *what = shared ? "setFExtPtr" : "setFExt";

@@ -1,6 +1,6 @@
 /*
 ** mechanical_ds.c
-** LagrangianDS, LagrangianLinearTIDS, LagrangianLinearDiagonalDS and NewtonEulerDS: making.
+** The constructors of LagrangianDS, LagrangianLinearTIDS, LagrangianLinearDiagonalDS and NewtonEulerDS.
 */
 #include "bind/model/mechanical_ds.h"
 

@@ -1,6 +1,6 @@
 /*
 ** mechanical_forces.c
-** Mechanical systems: masses, forces and their Jacobians on request. computeX evaluates and keeps, X shows what is kept.
+** Masses, forces and their Jacobians of mechanical systems, on request: computeX evaluates and keeps X, X shows the kept value.
 */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
 ** model.c
-** What the userdata of the model room share: coefficients, names, parameters.
+** What the userdata of this room share: coefficients, names, parameters.
 */
 #include "bind/model/model.h"
 

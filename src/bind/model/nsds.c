@@ -1,6 +1,6 @@
 /*
 ** nsds.c
-** NonSmoothDynamicalSystem: inserting and linking, with everything in it kept alive.
+** NonSmoothDynamicalSystem: inserting and linking; the graph keeps everything in it alive.
 */
 #include <math.h>
 #include <string.h>
@@ -138,7 +138,7 @@ static int nsds_unlink(lua_State *L) {
   return 0;
 }
 
-/* dynamicalSystem and (1) interaction: the i-th of a list, from 1, or the one of a name. */
+/* dynamicalSystem and (1) interaction: pushes an element of a list by its number (from 1) or its name. */
 static int nsds_pick(lua_State *L) {
   bool ds = nsl_which(L) == 0;
   const char *key = ds ? "ds" : "interactions", *what = ds ? "dynamicalSystem" : "interaction";

@@ -1,6 +1,6 @@
 /*
 ** relation.c
-** The relations of first order and of mechanics.
+** The first-order and mechanical relations.
 */
 #include <limits.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /*
 ** dae.c
-** The solver of differential-algebraic equations for lua/nslua/dae.lua: functions on a userdata, in the hidden table dae.
+** The solver of differential-algebraic equations behind lua/nslua/dae.lua: a userdata and its functions, in a hidden table.
 */
 #include "bind/ode/dae.h"
 

@@ -1,6 +1,6 @@
 /*
 ** ode.c
-** ns.solve_ivp: its arguments and options, read and checked, and the run.
+** ns.solve_ivp: reads and checks arguments and options, and runs the solver.
 */
 #include "bind/ode/ode.h"
 

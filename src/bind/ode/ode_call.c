@@ -1,6 +1,6 @@
 /*
 ** ode_call.c
-** The callbacks of solve_ivp and root: called with numbers, and with dual numbers for a Jacobian.
+** The callbacks of solve_ivp and root: calls with numbers, and with dual numbers for a Jacobian.
 */
 #include "bind/ode/ode_call.h"
 

@@ -1,6 +1,6 @@
 /*
 ** ode_result.c
-** What solve_ivp returns: the table, and the dense output that can be called.
+** The result of solve_ivp: the table, and the callable dense output.
 */
 #include "bind/ode/ode_result.h"
 

@@ -1,6 +1,6 @@
 /*
 ** sundials_module.c
-** luaopen_nslua_sundials: the optional module, which gives ns.dae the method of IDA and ns.solve_ivp those of CVODE.
+** luaopen_nslua_sundials: the optional module with IDA for ns.dae and the methods of CVODE for ns.solve_ivp.
 */
 #include "ode/sundials.h"
 

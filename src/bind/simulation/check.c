@@ -1,6 +1,6 @@
 /*
 ** check.c
-** simu:check(): given Jacobians against exact ones, entry by entry; callbacks that give nothing; mass matrices.
+** simu:check(): compares given Jacobians with exact ones; finds callbacks that give nothing, and wrong mass matrices.
 */
 #include <float.h>
 #include <math.h>

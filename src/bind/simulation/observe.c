@@ -1,6 +1,6 @@
 /*
 ** observe.c
-** The function of run{observe = f}: its keys, in the order of their letters, and its values.
+** The function of run{observe = f}: its keys, in bytewise order, and its values.
 */
 #include "base/text.h"
 #include "bind/simulation/observe.h"

@@ -1,6 +1,6 @@
 /*
 ** ready.c
-** A simulation that a method is called on: what it is, whether it can step, what it tells before it does.
+** Before a simulation steps: whether it can, and the warnings about its start and end.
 */
 #include <float.h>
 #include <math.h>
