@@ -57,7 +57,7 @@ typedef struct NsEulerMoreau {
 
   /* the step */
   NsEulerMoreauOptions options; /* as they were when it began */
-  double t_k, t, h;
+  double t_k, h, t;
   bool first;      /* the step begins at t0 */
   bool implicit;   /* theta = gamma = 1 whatever the options say: a restart */
   double weight_r; /* what r is multiplied with in the state equation, over h */
