@@ -1,6 +1,6 @@
 /*
 ** edges.h
-** Which interactions touch a dynamical system, or a group of systems that share a matrix.
+** Which interactions involve a dynamical system, or a group of systems that share a matrix.
 */
 #ifndef NS_INTEGRATORS_EDGES_H
 #define NS_INTEGRATORS_EDGES_H
@@ -8,14 +8,14 @@
 #include "base/arena.h"
 #include "model/nsds.h"
 
-/* Numbers of interactions of the graph, ascending, each once. */
+/* Indices of interactions in the graph, ascending, without duplicates. */
 typedef struct NsEdges {
   int count, *of;
 } NsEdges;
 
 /*
-** The list of each of ngroups groups; group[i] is that of system i (NULL: its own, i). They live as long as the arena; NULL,
-** and the arena has failed, when there is no memory.
+** The list of each of ngroups groups, in the arena. group[i] is the group of system i; group NULL: each system is a group.
+** Returns NULL when there is no memory; then the arena has failed.
 */
 NsEdges *ns_edges_of(NsArena *arena, const NsNsds *nsds, const int *group, int ngroups);
 

@@ -1,63 +1,65 @@
 /*
 ** energy.h
-** Where the energy of mechanical systems goes in a step.
+** The energy balance of mechanical systems in a step.
 */
 #ifndef NS_INTEGRATORS_ENERGY_H
 #define NS_INTEGRATORS_ENERGY_H
 
 #include "model/mechanical_ds.h"
 
-/* What the energy went into since the account was begun; joule in SI units. The sum is the change of the energy. */
+/*
+** The energy that each cause has added since the account was begun (joule in SI units). Their sum is the change of the energy.
+*/
 typedef struct NsEnergyAccount {
-  double forces;    /* work of the forces that have no potential here, and of a varying inertia */
+  double forces;    /* work of forces without a potential, and of a varying inertia */
   double damping;   /* work of -C v */
-  double impacts;   /* work of normal impulses and of the multipliers of other laws */
+  double impacts;   /* work of normal impulses, and of the multipliers of laws without friction */
   double friction;  /* work of tangential impulses */
-  double boundary;  /* work of the impulses that give the prescribed velocities */
-  double numerical; /* what the scheme adds or takes: 0 for theta = 1/2 in linear models */
+  double boundary;  /* work of the impulses of prescribed velocities */
+  double numerical; /* the numerical error of the scheme; 0 for theta = 1/2 in linear models */
 } NsEnergyAccount;
 
-/* A step of one system under the theta scheme, from q_k, v_k at t_k to q, v at t_k + h, with the impulse p. */
+/* A step of one system by the theta scheme, from q_k, v_k at t_k to q, v at t = t_k + h, with the impulse p. */
 typedef struct NsEnergyStep {
   double t_k, t, h, theta;
   const double *q_k, *v_k, *q, *v, *p;
   const double *held;            /* nv: impulses of prescribed velocities; NULL: none */
-  const double *acting;          /* the coordinates that the forces of t_{k+1} were taken at; NULL: q */
-  double *M;                     /* room for the mass matrix when it varies, else NULL */
-  double *impulse, *mean, *room; /* nv each: rewritten */
+  const double *acting;          /* the coordinates of the forces at t_{k+1}; NULL: q */
+  double *M;                     /* workspace for a mass matrix that varies, else NULL */
+  double *impulse, *mean, *room; /* nv each: workspace */
 } NsEnergyStep;
 
 /*
-** Adds the works of one system's forces over the step: M (v - v_k) - p is the impulse of all of them, its product with
-** the theta-mean of the velocities their work; that of -C v, -K q and of what else has a potential is taken out of it.
-** The product with the mean of the velocities is what the kinetic energy changes by: the difference, and that of the
-** same kind for K, is the scheme's. NS_ECALLBACK.
+** Adds the works of one system's forces over the step. The impulse of all forces is I = M (v - v_k) - p. Their work is I'
+** v_theta with v_theta = theta v + (1 - theta) v_k; `damping` gets the part of -C v, and the change of the potential is no
+** work. The kinetic energy changes by I' (v + v_k) / 2 and the work of p. The difference of the two products, and the same for
+** K, goes into `numerical`. NS_ECALLBACK.
 */
 NsStatus ns_energy_add(NsMechanicalDs *ds, const NsEnergyStep *step, NsEnergyAccount *account, NsError *err);
 
 /*
-** The energies of a system that a two-step scheme left, those of the middle of its last step: w' M w / 2 with w = (q -
-** q_k) / h, the mean of those with M(q) and M(q_k), and the mean of the potential energies at q and q_k. Those of the
-** state when no step left it. NS_ECALLBACK.
+** The energies of a system in the middle of the last step of a two-step scheme. Kinetic: w' M w / 2 with w = (q - q_k) / h, the
+** mean over M(q) and M(q_k). Potential: the mean over q and q_k. When the state does not come from a step: the energies of the
+** state. NS_ECALLBACK.
 */
 NsStatus ns_energy_staggered(NsMechanicalDs *ds, double t, double *kinetic, double *potential, NsError *err);
 
 /*
-** A step of a two-step scheme for a Lagrangian system, M (q+ - 2 q_k + q-) = h^2 F + h p about t_k; the first one, without
-** q-, M (q+ - q_k - h v_k) = h^2/2 F + h/2 p. Coefficients are those of t_k.
+** A step of a two-step scheme for a Lagrangian system about t_k: M (q+ - 2 q_k + q-) = h^2 F + h p. The first step has no q-: M
+** (q+ - q_k - h v_k) = h^2/2 F + h/2 p. Coefficients are taken at t_k.
 */
 typedef struct NsEnergyTwoSteps {
   double t, h;
   const double *q_m; /* NULL: the first step */
   const double *q_k, *v_k, *q, *p;
-  const double *middle, *v;      /* where F was taken */
-  const double *M;               /* the mass at q_k when it varies, else NULL */
-  double *impulse, *mean, *room; /* n each: rewritten */
+  const double *middle, *v;      /* where F was evaluated */
+  const double *M;               /* the mass matrix at q_k when it varies, else NULL */
+  double *impulse, *mean, *room; /* n each: workspace */
 } NsEnergyTwoSteps;
 
 /*
-** Adds what the step did to the staggered energies: the works are those over the mean of the two velocities, (q+ - q-) /
-** 2h, whose product with M (w+ - w-) is the change of the kinetic energy exactly; that of p is of impacts. NS_ECALLBACK.
+** Adds the works of the step to the account; they balance ns_energy_staggered. Works use the mean velocity (q+ - q-) / 2h, as
+** its product with M (w+ - w-) is exactly the change of the kinetic energy. The work of p goes into `impacts`. NS_ECALLBACK.
 */
 NsStatus ns_energy_add_two_steps(NsMechanicalDs *ds, const NsEnergyTwoSteps *step, NsEnergyAccount *account, NsError *err);
 

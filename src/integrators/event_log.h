@@ -10,8 +10,8 @@
 /* X(code, name). */
 #define NS_EVENT_LIST(X)                                                                                                       \
   X(NS_EVENT_IMPACT, "impact")                                                                                                 \
-  X(NS_EVENT_REST, "rest")       /* a contact is held from here; see `accumulation` */                                         \
-  X(NS_EVENT_RELEASE, "release") /* a contact that was held opens */
+  X(NS_EVENT_REST, "rest")       /* from now on a contact is held; see `accumulation` */                                       \
+  X(NS_EVENT_RELEASE, "release") /* a held contact opens */
 
 typedef enum NsEventKind {
 #define X(code, name) code,
@@ -19,18 +19,18 @@ typedef enum NsEventKind {
 #undef X
 } NsEventKind;
 
-/* What happened at one contact. */
+/* An event at one contact. */
 typedef struct NsEvent {
   NsEventKind kind;
   double t;
   char name[NS_NAME_SIZE]; /* of the interaction */
-  int component;           /* its row, from 0 */
-  double before, after;    /* its velocity */
+  int component;           /* row of the interaction, from 0 */
+  double before, after;    /* velocity of the row */
   double impulse;          /* of an impact */
-  double accumulation;     /* of a rest: the time at which all the bounces that were left out would have ended */
+  double accumulation;     /* of a rest: the time at which the bounces that were left out would have ended */
 } NsEvent;
 
-/* The events of a run. Those after `kept` are of a step that may still be computed anew. Zeroed: empty and valid. */
+/* The events of a run. Events from index `kept` on belong to a step that may be computed again. A zeroed log is empty. */
 typedef struct NsEventLog {
   NsEvent *events;
   long count, kept, capacity;
@@ -41,10 +41,10 @@ const char *ns_event_name(NsEventKind kind);
 /* Appends an event. NS_ENOMEM. */
 NsStatus ns_event_log_add(NsEventLog *log, const NsEvent *event);
 
-/* Puts the events after `kept` in the order of time; those of the same time stay in the order in which they came. */
+/* Sorts the events from `kept` on by time, keeping the order of events at the same time. */
 void ns_event_log_sort(NsEventLog *log);
 
-/* `to` becomes a copy. NS_ENOMEM; it is what it was then. */
+/* Makes `to` a copy. On NS_ENOMEM `to` is unchanged. */
 NsStatus ns_event_log_copy(const NsEventLog *from, NsEventLog *to);
 void ns_event_log_clear(NsEventLog *log);
 

@@ -1,6 +1,6 @@
 /*
 ** motion.h
-** Mechanics in continuous time: outputs, accelerations under the constraints that act, impulses.
+** Mechanics in continuous time: outputs, accelerations under active constraints, impulses.
 */
 #ifndef NS_INTEGRATORS_MOTION_H
 #define NS_INTEGRATORS_MOTION_H
@@ -10,110 +10,113 @@
 
 /*
 ** The equations  M(q) a = F(t, q, v) + H' lambda,  y = h(t, q),  u = H v + dh/dt,  y'' = H a + bias  of all systems and
-** interactions of a graph, stacked in their order: Nq coordinates, Nv velocities, m rows of multipliers. Dense: what is
-** taken is of the order of m (m + Nv) numbers.
+** interactions of a graph, stacked in the graph's order: Nq coordinates, Nv velocities, m rows of multipliers. Matrices are
+** dense; the memory is of the order of m (m + Nv) numbers.
 ** Pfeiffer and Glocker, Multibody Dynamics with Unilateral Contacts, 1996, chapters 4 and 5.
 */
 typedef struct NsMotion NsMotion;
 
-/* The sizes and the vectors of the last evaluation, borrowed. */
+/* Sizes and vectors of the last evaluation; the vectors are borrowed. */
 typedef struct NsMotionView {
   int Nq, Nv, m;
-  const double *y, *u, *rounding; /* m: outputs, their velocities, the rounding errors of the outputs */
-  const double *u_terms;          /* m: the sum of the |terms| of u */
-  const double *bias;             /* m */
-  const double *a_free, *F;       /* Nv: accelerations without lambda, and forces */
+  const double *y, *u, *rounding; /* m: outputs, velocities of outputs, rounding errors of outputs */
+  const double *u_terms;          /* m: the sum of the absolute values of the terms of u */
+  const double *bias;             /* m: y'' = H a + bias */
+  const double *a_free, *F;       /* Nv: accelerations for lambda = 0; forces */
   const double *H;                /* m x Nv, leading dimension m */
   const double *X;                /* Nv x m: M^-1 H' */
 } NsMotionView;
 
-/* Allocates everything for the graph as it stands, all of whose systems are mechanical. NS_ENOMEM. */
+/* Makes the workspace for the present graph; all its systems must be mechanical. NS_ENOMEM. */
 NsStatus ns_motion_new(NsMotion **motion, NsNsds *nsds);
 void ns_motion_free(NsMotion *motion);
 
 const NsMotionView *ns_motion_view(const NsMotion *motion);
 
-/* The interaction (its number) of a row. */
+/* The interaction (its index) that a row belongs to. */
 int ns_motion_interaction(const NsMotion *motion, int row);
 
-/* The systems' remembered coordinates and velocities into stacked vectors; stacked vectors into the systems. */
+/*
+** ns_motion_gather copies the memories of coordinates and velocities to stacked vectors; ns_motion_scatter copies stacked
+** vectors to the systems.
+*/
 void ns_motion_gather(const NsMotion *motion, double *q, double *v);
 void ns_motion_scatter(const NsMotion *motion, const double *q, const double *v);
 
 /*
-** Outputs y, velocities u and H at a point: of the interactions of the n rows listed, or of all when rows is NULL. X is
-** lost. What callbacks raise.
+** Evaluates y, u and H at a point, for the interactions of the n rows, or for all when rows is NULL. X becomes invalid. Returns
+** the callbacks' statuses.
 */
 NsStatus ns_motion_outputs(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v, NsError *err);
 
 /*
-** Forces and free accelerations at a point, where the outputs have been evaluated; M is factored. NS_ESINGULAR naming
-** the system, and what callbacks raise.
+** Evaluates forces and free accelerations at a point where the outputs have been evaluated; factors M. NS_ESINGULAR, naming the
+** system; the callbacks' statuses.
 */
 NsStatus ns_motion_free_accelerations(NsMotion *motion, double t, const double *q, const double *v, NsError *err);
 
-/* X and the bias of the rows listed; needs the free accelerations of that point. What callbacks raise. */
+/*
+** Computes X and the bias of the rows; the free accelerations must be those of the same point. Returns the callbacks' statuses.
+*/
 NsStatus ns_motion_couple(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v, NsError *err);
 
-/* W (n x n) = H X of the rows listed, which have been coupled. */
+/* W (n x n) = H X for rows that have been coupled. */
 void ns_motion_delassus(const NsMotion *motion, int n, const int *rows, double *W);
 
 /*
-** lambda (n) that keep y'' = 0 in the rows listed (coupled): W lambda = -(H a_free + bias); of dependent rows the
-** solution of least norm. W is n x n room. NS_ENOSOL when dependent rows contradict each other, naming one;
-** NS_ENOMEM.
+** lambda (n) with y'' = 0 in the rows, which have been coupled: W lambda = -(H a_free + bias). The solution of least norm when
+** rows are dependent. W (n x n) is workspace. NS_ENOSOL when dependent rows contradict each other, naming one; NS_ENOMEM.
 */
 NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, double *lambda, NsError *err);
 
-/* w (Nv) += X z over the rows listed. */
+/* w (Nv) += X z, summed over the rows. */
 void ns_motion_add_input(const NsMotion *motion, int n, const int *rows, const double *z, double *w);
 
 /* qdot (Nq) = T(q) v. */
 void ns_motion_rate(const NsMotion *motion, const double *q, const double *v, double *qdot);
 
-/* Makes the quaternions of rigid bodies of unit length again. */
+/* Normalises the quaternions of rigid bodies. */
 void ns_motion_normalise(const NsMotion *motion, double *q);
 
-/* H v of a row: the part of u that is of the bodies. */
+/* H v of a row: u without dh/dt. */
 double ns_motion_speed(const NsMotion *motion, int row, const double *v);
 
-/* y'' (of a row that was coupled) for the accelerations a. */
+/* y'' of a coupled row for the accelerations a. */
 double ns_motion_output_acceleration(const NsMotion *motion, int row, const double *a);
 
-/* Whether y of a row is C q + e with a constant C; C q for coordinates of any kind (a change of q, a slope). */
+/* straight: whether y of a row is C q + e with a constant C; straight_part: C q, also for a change or a rate of q. */
 bool ns_motion_straight(const NsMotion *motion, int row);
 double ns_motion_straight_part(const NsMotion *motion, int row, const double *q);
 
 /*
-** out (Nv) = sqrt(w' M w / M_ii) with the mass and the w (Nv) of the system that i is of: how large an element would be that had
-** all of the energy of the system's w. What is compared with it is compared in the element's own unit. M is that of the last free
-** accelerations.
+** out_i (Nv) = sqrt(w' M w / M_ii), with the M and w (Nv) of the system of element i: the value of w_i if that element had all
+** of the energy. It is a scale in the unit of element i. M is the mass matrix of the last free accelerations.
 */
 void ns_motion_even(const NsMotion *motion, const double *w, double *out);
 
-/* out (Nq): how fast coordinates go at most that move with velocities up to V (Nv, none negative). */
+/* out (Nq): bounds of |qdot| for velocities |v| <= V (Nv, V >= 0). */
 void ns_motion_fastest(const NsMotion *motion, const double *V, double *out);
 
-/* Whether something of the motion may be a function of time: a force that scripts compute, the place of a constraint listed. */
+/* Whether the motion may depend on time: by a force that a script computes, or by a moving constraint among the rows. */
 bool ns_motion_driven(const NsMotion *motion, int n, const int *rows);
 
 /*
-** Moves q and v back on the constraints of the rows listed: y = 0 and u = 0, by corrections of least kinetic norm. A row is at 0
-** when |y| is rounding: of its terms, of what it was corrected by, or twice over of `reach` (m, by row), the largest |y| that it has
-** had, which takes this one in. Hairer and Wanner, Solving Ordinary Differential Equations
-** II, section VII.2. NS_ENOCONV naming the interaction; NS_ENOMEM.
+** Projects q and v on the constraints of the rows, y = 0 and u = 0, by corrections of least kinetic norm. A row is done when
+** |y| is below the rounding of its terms, of its corrections, or of twice reach (m, by row), the largest |y| so far, which is
+** updated. Hairer and Wanner, Solving Ordinary Differential Equations II, section VII.2. NS_ENOCONV naming the interaction;
+** NS_ENOMEM.
 */
 NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v, double *W,
                            NsError *err);
 
-/* The second half of that: u = 0 at the coordinates as they are. */
+/* Projects v alone: u = 0 at the present coordinates. */
 NsStatus ns_motion_stop(NsMotion *motion, int n, const int *rows, double t, const double *q, double *v, double *W,
                         NsError *err);
 
-/* q (Nq) moved with the velocities v for the time h. */
+/* q (Nq) moves with the velocities v for the time h. */
 void ns_motion_move(const NsMotion *motion, const double *v, double h, double *q);
 
-/* The work of all forces and of -C v in a unit of time at the point of the last evaluation. */
+/* The power of all forces, and of -C v, at the point of the last evaluation. */
 void ns_motion_power(const NsMotion *motion, const double *v, double *forces, double *damping);
 
 /* Kinetic and potential energy at a point. NS_ECALLBACK. */

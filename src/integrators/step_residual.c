@@ -1,6 +1,6 @@
 /*
 ** step_residual.c
-** The test of a step: rows by their terms, unknowns by their sizes.
+** The convergence test of a step.
 */
 #include "integrators/step_residual.h"
 
@@ -9,12 +9,14 @@
 #include <string.h>
 
 /*
-** Rounding of a sum, in units of eps times the sum of its terms' sizes: one for each term, and these for the callbacks
-** that make the terms (f, g, M, which are sums and elementary functions themselves).
+** Part of the constant c in c eps (sum of |terms|), the rounding of a sum: c is the number of terms plus this, for the rounding
+** inside of the callbacks (f, g, M). 16: chosen by experience on the specs.
 */
 enum { CALLBACK_ROUNDINGS = 16 };
 
-/* Of the size of a row: what rounding may make in it where functions are steep; above the root of eps, 1.5e-8. */
+/*
+** Largest rounding of a row, relative to the size of the row, where a derivative is infinite. 1e-7: above sqrt(eps) = 1.5e-8.
+*/
 static const double most_of_steep = 1e-7;
 
 double ns_step_roundings(int n) {
@@ -25,7 +27,7 @@ double ns_step_violation(double rtol) {
   return rtol > 1e-10 ? 1e5 * rtol : 1e-5;
 }
 
-/* Twice the solver's tolerance, since what it measured is measured here again with other roundings. */
+/* The factor 2: this test measures the solver's error again, with other rounding. */
 double ns_step_size(const NsStepTolerance *tolerance, double own, double of_multipliers) {
   return fmax(own, 2 * tolerance->solver / tolerance->rtol * of_multipliers);
 }
@@ -53,12 +55,12 @@ NsStepMiss ns_step_miss(const NsStepResidual *r, const NsStepTolerance *toleranc
   return worst;
 }
 
-/* What of a is above b, over the scale; 0/0 is 0. */
+/* max(a - b, 0) / scale, with 0/0 = 0. */
 static double step_residual_above(double a, double b, double scale) {
   return a <= b ? 0 : (a - b) / scale;
 }
 
-/* c eps sum_i |W^-1_ji| (terms_i + noise_i): how far rounding of the rows may move unknown j. */
+/* c eps sum_i |(W^-1)_ji| (terms_i + noise_i): a bound of the rounding of unknown j. */
 static double rounding_of(const NsStepBlock *b, int j) {
   double sum = 0;
   memset(b->work, 0, (size_t)b->n * sizeof *b->work);
@@ -68,14 +70,14 @@ static double rounding_of(const NsStepBlock *b, int j) {
   return sum <= DBL_MAX ? ns_step_roundings(b->n) * sum : 0;
 }
 
-/* The value of unknown j; when that is above `most`, less what rounding explains. */
+/* The value of unknown j; when it exceeds `most`, its rounding is subtracted first. */
 static double step_residual_value_of(const NsStepBlock *b, int j, double atol, double most) {
   double size = fabs(b->delta[j]), value = step_residual_above(size, atol, b->scale[j]);
   if (!(value > most) || value <= NS_STEP_FINE) return value;
   return step_residual_above(size, atol + rounding_of(b, j), b->scale[j]);
 }
 
-/* The unknown whose value is largest without a thought of rounding. */
+/* The unknown with the largest value, when rounding is not subtracted. */
 static int largest_unknown(const NsStepBlock *b, double atol) {
   int first = 0;
   double most = -1;

@@ -1,6 +1,6 @@
 /*
 ** step_residual.h
-** How far an iterate is from solving the step: the one test that all schemes share.
+** The convergence test of a step, which all schemes share.
 */
 #ifndef NS_INTEGRATORS_STEP_RESIDUAL_H
 #define NS_INTEGRATORS_STEP_RESIDUAL_H
@@ -10,89 +10,88 @@
 #include "linalg/lu.h"
 
 /*
-** Each row of an equation is measured by its own terms, each unknown by its own size; no number of one row or unknown is
-** compared with one of another. So the measures stay the same, to the last bit, when rows, unknowns and time are scaled
-** by powers of two. (Oettli and Prager, Numer. Math. 6, 1964.)
+** How far an iterate is from the solution of the step. Each row is measured by its own terms, and each unknown by its own size;
+** quantities of different rows or unknowns are never compared. So the measures do not change by a bit when rows, unknowns or
+** time are scaled by powers of two. (Oettli and Prager, Numer. Math. 6, 1964.)
 */
 typedef struct NsStepResidual {
-  double state;    /* largest |(W^-1 rho)_j| over the size of unknown j */
-  double output;   /* largest difference of a law's output from what the one-step problem gave, over the size of that row */
-  double equation; /* largest |rho_i| over the terms of row i, of the rows that are tested */
-  double rho;      /* largest |rho_i|, in whatever units the rows have */
-  double gap;      /* largest difference of an output, in whatever units the outputs have */
-  int worst_ds;    /* the system with the largest state residual */
-  int violated_ds; /* the system with the largest `equation` */
-  int worst_interaction; /* the interaction with the largest output residual */
+  double state;          /* max_j |(W^-1 rho)_j| / (size of unknown j) */
+  double output;         /* max_i |law output - output in the one-step problem| / (size of row i) */
+  double equation;       /* max_i |rho_i| / (terms of row i), over the rows that are tested */
+  double rho;            /* max_i |rho_i|, in the units of the rows */
+  double gap;            /* max_i |difference of output i|, in the units of the outputs */
+  int worst_ds;          /* the system of `state` */
+  int violated_ds;       /* the system of `equation` */
+  int worst_interaction; /* the interaction of `output` */
 } NsStepResidual;
 
-/* What a step must pass. */
+/* The tolerance of a step. */
 typedef struct NsStepTolerance {
-  double rtol, atol; /* atol: what of an unknown, or of an output, counts as 0, in its units */
-  double solver;     /* what the one-step problem's solver left, at most what it was asked for: no test is tighter than that */
-  bool late;         /* the iteration is slow: an iterate that does not pass is measured with the Jacobians there, too */
-  bool damped;       /* iterates are chosen by their measure: the sizes of unknowns only grow from one to the next */
-  double absolute;   /* an iterate with |rho| and |gap| up to this, in the units of their rows, passes, too; 0: none does */
+  double rtol, atol; /* atol: part of an unknown or output that counts as 0, in its units */
+  double solver;     /* accuracy of the one-step problem's solution; no test is stricter */
+  bool late;         /* convergence is slow: if the iterate fails the test, repeat it with the Jacobians of the iterate */
+  bool damped;       /* iterates are compared by their residual: the size of an unknown may only grow between iterates */
+  double absolute;   /* an iterate with |rho| and |gap| up to this passes, too, in the units of the rows; 0: not used */
 } NsStepTolerance;
 
-/* What `equation` may be at a tolerance. */
+/* The tolerance of `equation` that belongs to rtol. */
 double ns_step_violation(double rtol);
 
 /*
-** The size that a difference of an output or of an unknown is compared with: its own, or, where that is more, as much of what
-** the multipliers make of it that rtol of it is what their solver left.
+** The size that a difference of an unknown or an output is divided by: `own`, or more, so that the error of the one-step
+** problem's solver passes. of_multipliers: the size of what the multipliers contribute.
 */
 double ns_step_size(const NsStepTolerance *tolerance, double own, double of_multipliers);
 
 bool ns_step_converged(const NsStepResidual *r, const NsStepTolerance *tolerance);
 
-/* Whether all but `equation` is within the tolerance. */
+/* Whether `equation` alone exceeds its tolerance. */
 bool ns_step_only_rows_miss(const NsStepResidual *r, const NsStepTolerance *tolerance);
 
-/* The measure that misses its tolerance by the largest factor, and whose it is. */
+/* The measure with the largest ratio to its tolerance. */
 typedef struct NsStepMiss {
   double value, tolerance;
-  bool of_output; /* index is that of an interaction, else of a system */
+  bool of_output; /* index is an interaction; else it is a system */
   int index;
 } NsStepMiss;
 
 NsStepMiss ns_step_miss(const NsStepResidual *r, const NsStepTolerance *tolerance);
 
 /*
-** The equations that one matrix W joins, at an iterate; n numbers each.
-** `terms`: sum of the sizes of the terms of each row. `noise`: sum of the sizes whose rounding the row may show beside
-** that of its terms, as sum |W_ij| scale_j, since unknown j is known to eps scale_j only. `scale`: the own size of each.
+** The equations of one matrix W at an iterate; n numbers each. `terms`: for each row, the sum of the absolute values of its
+** terms. `noise`: for each row, sum_j |W_ij| scale_j, since unknown j is known only up to eps scale_j; the rounding of a row is
+** eps (terms + noise). `scale`: the size of each unknown.
 */
 typedef struct NsStepBlock {
   int n;
   const NsLu *lu; /* factors of W */
   const double *rho, *terms, *noise, *scale;
-  double *delta, *work; /* n each, written: W^-1 rho; scratch */
+  double *delta, *work; /* n each, output: W^-1 rho; workspace */
 } NsStepBlock;
 
-/* Relative residuals below this are rounding for every use that is made of them: ten times eps. */
+/* Relative residuals below this are rounding: 10 eps. */
 #define NS_STEP_FINE 2.2e-15
 
 /*
-** max_j of what |(W^-1 rho)_j| is above atol and above rounding, over scale_j; *worst is the unknown. Rounding is
-** c eps sum_i |W^-1_ji| (terms_i + noise_i), found by one solve for each unknown that needs it: none where every value is
-** below NS_STEP_FINE without it. NaN when a number is. Fills delta.
+** max_j (|(W^-1 rho)_j| - atol - rounding_j) / scale_j; *worst is that j. Fills delta. Returns NaN when a number is NaN.
+** rounding_j = c eps sum_i |(W^-1)_ji| (terms_i + noise_i) costs one solve per unknown. It is computed only for unknowns whose
+** value exceeds NS_STEP_FINE and may be the largest.
 */
 double ns_step_unknowns(const NsStepBlock *b, double atol, int *worst);
 
-/* Rounding of a sum of n terms that callbacks make, over the sum of their sizes: c eps. */
+/* c eps: the relative rounding error of a sum of n terms that callbacks compute. */
 double ns_step_roundings(int n);
 
 /*
-** |rho_i| of one row, less the rounding of terms + noise, over its terms; n is the order of its W. That rounding counts up to
-** 1e-7 of `most`: where a derivative is infinite, eps times it is no bound of what rounding does to the function (the root
-** of eps is, for a root).
+** (|rho| - rounding) / terms, for one row of a W of order n. rounding = min(c eps (terms + noise), 1e-7 most). The second bound
+** is for infinite derivatives, where `noise` is no bound (for a square root the rounding is sqrt(eps)).
 */
 double ns_step_row(double rho, double terms, double noise, double most, int n);
 
-/* What of |gap| is above atol, over the size of that row. */
+/* (|gap| - atol) / size, at least 0. */
 double ns_step_output(double gap, double size, double atol);
 
-/* Each keeps the larger of a value and what was found before; NaN is largest. */
+/* Keep the maximum of the value and the values before; NaN counts as the largest. */
 void ns_step_add_state(NsStepResidual *r, double value, int ds);
 void ns_step_add_equation(NsStepResidual *r, double value, int ds);
 void ns_step_add_output(NsStepResidual *r, double value, int interaction);
@@ -100,13 +99,13 @@ void ns_step_add_output(NsStepResidual *r, double value, int interaction);
 /* out_i += |factor| sum_j |A_ij| |x_j| over a rows x cols matrix. */
 void ns_step_add_sizes(double factor, int rows, int cols, const double *A, int lda, const double *x, double *out);
 
-/* The largest of `most` and |factor A_ij x_j| over row i of a matrix with so many columns. */
+/* max(most, max_j |factor A_ij x_j|) for row i of a matrix with `cols` columns. */
 double ns_step_largest(double factor, int cols, const double *A, int lda, int i, const double *x, double most);
 
-/* Gives each of three numbers, which have one unit, the largest of them. */
+/* Sets three numbers of the same unit to the largest of them. */
 void ns_step_join(double *three);
 
-/* max_j |v_j| / scale_j over the unknowns whose scale is not 0: a size without units. */
+/* max_j |v_j| / scale_j over the unknowns with scale_j > 0. */
 double ns_step_relative(int n, const double *v, const double *scale);
 
 #endif

@@ -1,20 +1,20 @@
 /*
 ** triplets.h
-** A sparse problem of a step, its matrix out of the coefficients of a model.
+** Assembles the sparse matrix of a step from the coefficients of a model.
 */
 #ifndef NS_INTEGRATORS_TRIPLETS_H
 #define NS_INTEGRATORS_TRIPLETS_H
 
 #include "model/coef.h"
 
-/* The box problem of a step: its matrix, with a number that changes with it; q, bounds, and where a solver should start. */
+/* The sparse box problem of a step. `formed` is the number of the matrix: another matrix has another number. */
 typedef struct NsSparseStep {
   const NsSparse *matrix;
   long formed;
   const double *q, *lower, *upper, *guess;
 } NsSparseStep;
 
-/* Triplets being collected; while i is NULL they are only counted. */
+/* A list of triplets; while i is NULL they are only counted. */
 typedef struct NsTriplets {
   ptrdiff_t count;
   int *i, *j;
@@ -28,11 +28,13 @@ typedef struct NsRectangle {
 
 void ns_triplets_put(NsTriplets *t, int i, int j, double v);
 
-/* factor times the rectangle of a coefficient, its corner put at (row, col); transposed: its transpose. */
+/* Puts factor * coef(part), or its transpose, with the corner at (row, col). */
 void ns_triplets_put_coef(NsTriplets *t, const NsCoef *coef, double factor, NsRectangle part, int row, int col,
                           bool transposed);
 
-/* The n x n matrix of what `put` puts; it is called twice, to count and to collect. *out is replaced. NS_ENOMEM. */
+/*
+** Makes the n x n matrix of the triplets of `put`, which is called twice: to count, then to collect. Replaces *out. NS_ENOMEM.
+*/
 NsStatus ns_triplets_form(NsSparse **out, int n, void (*put)(const void *context, NsTriplets *t), const void *context);
 
 #endif

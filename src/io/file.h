@@ -1,7 +1,6 @@
 /*
 ** file.h
-** Files written whole or not at all: a buffered writer on a temporary file that takes the real name at the end; and files
-** read whole.
+** A buffered writer whose file appears whole or not at all, and a function that reads a whole file.
 */
 #ifndef NS_IO_FILE_H
 #define NS_IO_FILE_H
@@ -12,10 +11,10 @@
 #include "base/error.h"
 
 /*
-** A file being written. The bytes go to a temporary file in the directory of `path`; ns_file_commit gives it the
-** name, so that a reader sees the old contents or the new ones, never half. An existing file keeps its mode, a
-** symbolic link stays and its target is replaced. What is no regular file (a device, a pipe) is written directly.
-** The first failure is kept: later writes do nothing and the commit reports it.
+** A file being written. The bytes go to a temporary file in the directory of `path`, which ns_file_commit renames to `path`: a
+** reader sees the old contents or the new ones, never a part. An existing file keeps its mode; a symbolic link stays, and its
+** target is replaced. A device or a pipe is written directly. After a failure later writes do nothing, and the commit reports
+** the failure.
 */
 typedef struct NsFile NsFile;
 
@@ -29,28 +28,28 @@ void ns_file_write(NsFile *file, const void *bytes, size_t size);
 void ns_file_print(NsFile *file, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /*
-** Room for at least `size` bytes (at most NS_FILE_RESERVE), to be filled by the caller and claimed with
-** ns_file_advance: formatting without a copy.
+** Returns a buffer for at least `size` bytes (at most NS_FILE_RESERVE). The caller fills it and then calls ns_file_advance
+** with the number of bytes: formatting without a copy.
 */
 enum { NS_FILE_RESERVE = 1024 };
 char *ns_file_reserve(NsFile *file, size_t size);
 void ns_file_advance(NsFile *file, size_t size);
 
-/* Writes what is left, syncs, renames. NS_EIO removes the temporary file. `file` is freed in every case. */
+/* Writes the rest, syncs, renames. NS_EIO: the temporary file is removed. `file` is freed in every case. */
 NsStatus ns_file_commit(NsFile *file, NsError *err);
 
 /*
-** Whether two paths name one file: by device and inode where it is there; where neither is, by the directory and the name that
-** symbolic links lead to. False where a directory is not there, for paths that differ.
+** Whether two paths name the same file. Existing files are compared by device and inode; when neither exists, the directories
+** and names that symbolic links lead to are compared. Different paths in a missing directory: false.
 */
 bool ns_file_same(const char *a, const char *b);
 
-/* Drops the file and what was written; the old contents stay. NULL is ignored. */
+/* Discards what was written and frees `file`; the old contents stay. NULL is ignored. */
 void ns_file_abort(NsFile *file);
 
 /*
-** The contents of a file, with a zero after them that does not count; to be freed by ns_free. NS_EIO ("cannot read
-** 'PATH': reason"), NS_ENOMEM.
+** Reads a file into *bytes, which the caller frees with ns_free; a zero byte follows, not counted in *size. NS_EIO ("cannot
+** read 'PATH': reason"), NS_ENOMEM.
 */
 NsStatus ns_file_load(const char *path, char **bytes, size_t *size, NsError *err);
 

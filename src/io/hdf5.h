@@ -1,6 +1,6 @@
 /*
 ** hdf5.h
-** HDF5 files behind the engine's interface; part of an optional module, not of the core.
+** The table of functions by which an optional module reads and writes HDF5 files.
 */
 #ifndef NS_IO_HDF5_H
 #define NS_IO_HDF5_H
@@ -18,7 +18,7 @@ typedef struct NsHdf5Array {
   const double *data;
 } NsHdf5Array;
 
-/* A text, an integer or a number (text NULL) that is attached to a file. */
+/* An attribute of a file: a text, or (text NULL) an integer when `whole`, else a number. */
 typedef struct NsHdf5Attribute {
   const char *name, *text;
   bool whole;
@@ -26,15 +26,15 @@ typedef struct NsHdf5Attribute {
   double number;
 } NsHdf5Attribute;
 
-/* What was read under a name: numbers as in NsHdf5Array, or (data NULL) in `unread` why they were not. */
+/* A dataset that was read: numbers as in NsHdf5Array, or data NULL and the reason in `unread`. */
 typedef struct NsHdf5Item {
   char *name, *unread;
   ptrdiff_t rows, cols;
   double *data;
-  long position; /* among the others; -1: not told */
+  long position; /* its place among the others; -1: not stored */
 } NsHdf5Item;
 
-/* A file that was read; to be cleared. A zero-initialised one is empty and valid. */
+/* The contents of a file; cleared by the caller. A zero-initialised one is empty and valid. */
 typedef struct NsHdf5Contents {
   NsHdf5Item *items;
   int count;
@@ -42,28 +42,28 @@ typedef struct NsHdf5Contents {
   int nattributes;
 } NsHdf5Contents;
 
-/* What the module does for the core. Every message names the file. */
+/* The functions of the module. Every message names the file. */
 typedef struct NsHdf5 {
   /*
-  ** The bytes (to be freed by ns_free) of a file of these arrays and attributes: a dataset for each, row by row, in chunks under
-  ** checksums, in the format of HDF5 1.10, whose metadata have checksums. A slash in a name makes a group. A name that HDF5 does
-  ** not take, or that is there already, stands in an attribute of its dataset. A `stream` is of vectors of one length, which can
-  ** grow. NS_ENOMEM, NS_EIO.
+  ** *bytes = the contents of a file with these arrays and attributes; the caller frees them with ns_free. Each array is a
+  ** dataset, stored by rows in chunks with checksums, in the format of HDF5 1.10 (metadata with checksums). A slash in a name
+  ** makes a group. A name that HDF5 does not accept, or that occurs twice, is stored in an attribute of its dataset. `stream`:
+  ** the arrays are vectors of one length and can grow. NS_ENOMEM, NS_EIO.
   */
   NsStatus (*pack)(const char *path, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes, int nattributes,
                    bool stream, char **bytes, size_t *size, NsError *err);
 
   /*
-  ** Reads all numbers of a file, in groups as "group/name", in the order in which they were made where that was kept, else by
-  ** name: of a stream, also of one that is being written or was killed, the rows that were flushed. Links to other files are
-  ** not followed. NS_EIO ("cannot read 'PATH': reason"), NS_ENOMEM.
+  ** Reads all numbers of a file, those in groups as "group/name", in the order of creation where the file has it, else by
+  ** name. From a stream, also one that is being written or was killed, it reads the flushed rows. Links to other files are not
+  ** followed. NS_EIO ("cannot read 'PATH': reason"), NS_ENOMEM.
   */
   NsStatus (*load)(const char *path, NsHdf5Contents *contents, NsError *err);
   void (*clear)(NsHdf5Contents *contents);
 
   /*
-  ** Opens a stream that `pack` has made, to append rows of its ncols columns in SWMR mode (single writer, multiple readers): a
-  ** flush makes the rows so far part of the file, for readers, and also when the process ends there. NS_EIO, NS_ENOMEM.
+  ** Opens a stream made by `pack`, to append rows of ncols numbers in SWMR mode (single writer, multiple readers): a flush
+  ** makes the rows part of the file, for readers and also if the process dies afterwards. NS_EIO, NS_ENOMEM.
   */
   NsStatus (*append)(NsStream **stream, const char *path, int ncols, NsError *err);
 
@@ -71,8 +71,8 @@ typedef struct NsHdf5 {
 } NsHdf5;
 
 /*
-** The table; `engine` lends its functions from here on. NULL when the library is older than 1.10.2. Memory of the library itself
-** does not come from the engine's allocator.
+** Returns the table; NULL when the library is older than 1.10.2. `engine` must stay valid: the module goes on using its
+** functions. The library's own memory does not come from the engine's allocator.
 **
 ** The HDF5 Library and File Format, HDF5 1.10: File Format Specification 3.0; Single-Writer/Multiple-Reader User's Guide.
 */

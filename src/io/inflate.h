@@ -1,6 +1,6 @@
 /*
 ** inflate.h
-** Deflated data (RFC 1951) unpacked.
+** Decompression of deflate data (RFC 1951).
 */
 #ifndef NS_IO_INFLATE_H
 #define NS_IO_INFLATE_H
@@ -9,8 +9,8 @@
 #include <stddef.h>
 
 /*
-** Unpacks `size` bytes of a deflate stream into exactly `room` bytes; false when the stream is damaged, is cut off or
-** holds another number of bytes. Nothing is written or read outside of the two.
+** Unpacks `size` bytes of a deflate stream into exactly `room` bytes. False when the stream is damaged or truncated, or
+** unpacks to another number of bytes. Never reads or writes outside of the two buffers.
 */
 bool ns_inflate(const char *from, size_t size, char *to, size_t room);
 

@@ -16,14 +16,13 @@ typedef enum NsNpyOrder {
 } NsNpyOrder;
 
 /*
-** Writes a rows x cols array that lies in memory, and then in the file, in the given order with leading dimension
-** ld. cols < 0 writes a one-dimensional array of `rows` elements (ld is not used). The file appears whole or not at
-** all. NS_EIO, NS_ENOMEM.
+** Writes a rows x cols array with leading dimension ld; `order` is its order in memory and in the file. cols < 0: a
+** one-dimensional array of `rows` elements (ld is not used). The file appears whole or not at all. NS_EIO, NS_ENOMEM.
 */
 NsStatus ns_npy_write(const char *path, NsNpyOrder order, ptrdiff_t rows, ptrdiff_t cols, const double *data, ptrdiff_t ld,
                       NsError *err);
 
-/* Room for the header of an array. */
+/* Largest size of a header, in bytes. */
 enum { NS_NPY_HEADER = 192 };
 
 /* Writes the header of such an array into `header` (NS_NPY_HEADER bytes) and returns its length. */
@@ -34,15 +33,16 @@ typedef struct NsNpyArray {
   ptrdiff_t rows, cols; /* cols < 0: one-dimensional (a scalar is one of 1 element) */
   NsNpyOrder order;
   char kind;    /* 'f', 'i', 'u' or 'b' */
-  int width;    /* bytes of an element */
-  bool swapped; /* of the other byte order */
+  int width;    /* bytes per element */
+  bool swapped; /* its byte order is not the machine's */
   const char *data;
-  bool foreign; /* the header is whole, but of an array that is not read: of texts, records, three dimensions ... */
+  bool foreign; /* the header is valid, but the array has an unsupported type or shape: texts, records, three dimensions ... */
 } NsNpyArray;
 
 /*
-** Reads the header of the bytes of a .npy file (versions 1 to 3) of floating-point numbers of 4 or 8 bytes, integers or
-** truth values with at most two dimensions. NS_EARG, array->foreign telling why, with a text ("it is no .npy file", "arrays of '<c16' are not read").
+** Reads the header of a .npy file in memory (versions 1 to 3). Supported: floating-point numbers of 4 or 8 bytes, integers and
+** truth values with at most two dimensions. NS_EARG with a text ("it is no .npy file", "arrays of '<c16' are not read") and
+** array->foreign.
 */
 NsStatus ns_npy_parse(const char *bytes, size_t size, NsNpyArray *array, NsError *err);
 

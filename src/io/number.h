@@ -18,8 +18,8 @@ enum { NS_NUMBER_TEXT = 32 };
 size_t ns_number_format(char *out, double x);
 
 /*
-** Reads the `length` bytes at text as one decimal number, correctly rounded: digits with a point and an exponent, inf or
-** nan in any case, with a sign and blanks around. False when they are anything else.
+** Reads the `length` bytes at text as one decimal number, correctly rounded: digits with an optional point, exponent and sign,
+** or inf or nan in any case; blanks around are allowed. False for anything else.
 */
 bool ns_number_parse(const char *text, size_t length, double *x);
 

@@ -1,6 +1,6 @@
 /*
 ** scratch.h
-** Directories for files that a program needs for a while: new ones, for this user alone.
+** Private temporary directories.
 */
 #ifndef NS_IO_SCRATCH_H
 #define NS_IO_SCRATCH_H
@@ -15,12 +15,12 @@ typedef struct NsScratch {
 } NsScratch;
 
 /*
-** Makes a directory of a name that nobody can foresee in TMPDIR (else /tmp), which only this user can enter. NS_EIO
-** ("cannot make a directory in 'PATH': reason"), and scratch->path is empty then.
+** Makes a directory with an unpredictable name in TMPDIR (else /tmp), accessible to this user only. NS_EIO ("cannot make a
+** directory in 'PATH': reason"); scratch->path is then empty.
 */
 NsStatus ns_scratch_new(NsScratch *scratch, NsError *err);
 
-/* Removes the files in it, and the directory; directories in it stay. Empties scratch->path. */
+/* Removes the directory with its files, not its subdirectories. Sets scratch->path to "". */
 void ns_scratch_remove(NsScratch *scratch);
 
 #endif

@@ -1,6 +1,6 @@
 /*
 ** zip.h
-** Archives of named parts (PKWARE's .ZIP, what NumPy's .npz is): written stored, read stored or deflated.
+** ZIP archives (PKWARE's .ZIP; NumPy's .npz is one): written without compression, read stored or deflated.
 */
 #ifndef NS_IO_ZIP_H
 #define NS_IO_ZIP_H
@@ -14,13 +14,13 @@
 
 typedef struct NsZip NsZip;
 
-/* A piece of a part's contents. */
+/* A block of bytes; the contents of a part are one or more blocks. */
 typedef struct NsZipPiece {
   const void *bytes;
   size_t size;
 } NsZipPiece;
 
-/* Opens an archive; it appears under its name, whole, at the commit (see NsFile). NS_EIO, NS_ENOMEM. */
+/* Opens an archive for writing; the file appears whole, at the commit (see NsFile). NS_EIO, NS_ENOMEM. */
 NsStatus ns_zip_open(NsZip **zip, const char *path, NsError *err);
 
 /*
@@ -29,15 +29,15 @@ NsStatus ns_zip_open(NsZip **zip, const char *path, NsError *err);
 */
 NsStatus ns_zip_add(NsZip *zip, const char *name, const NsZipPiece *pieces, int count, NsError *err);
 
-/* Writes the directory and gives the name; the archive is freed in every case. NS_EIO. */
+/* Writes the directory and renames the file; the archive is freed in every case. NS_EIO. */
 NsStatus ns_zip_commit(NsZip *zip, NsError *err);
 
-/* Drops what was written. NULL is ignored. */
+/* Discards what was written and frees the archive. NULL is ignored. */
 void ns_zip_abort(NsZip *zip);
 
 /* ---- reading ---- */
 
-/* A part of an archive in memory; name and data point into it. */
+/* A part of an archive in memory; name and data point into the archive. */
 typedef struct NsZipPart {
   const char *name, *data;
   size_t name_length, stored, size; /* bytes in the archive, bytes of the contents */
@@ -45,11 +45,11 @@ typedef struct NsZipPart {
   uint32_t crc;
 } NsZipPart;
 
-/* A walk along the directory of an archive. */
+/* A position in the directory of an archive. */
 typedef struct NsZipReader {
   const char *bytes;
   size_t size, at;
-  int left; /* parts that have not come yet */
+  int left; /* parts not read yet */
 } NsZipReader;
 
 /* Finds the directory of an archive. NS_EARG ("it is no .zip archive, or one that is cut off"). */
@@ -58,10 +58,10 @@ NsStatus ns_zip_scan(NsZipReader *reader, const char *bytes, size_t size, NsErro
 /* The next part, while reader->left > 0. NS_EARG. */
 NsStatus ns_zip_next(NsZipReader *reader, NsZipPart *part, NsError *err);
 
-/* Copies a part's contents to `to` (part->size bytes) and compares the checksum. NS_EARG. */
+/* Unpacks a part to `to` (part->size bytes) and compares the checksum. NS_EARG. */
 NsStatus ns_zip_read(const NsZipPart *part, char *to, NsError *err);
 
-/* The checksum of an archive's parts (CRC-32, reflected 0xEDB88320) of bytes that follow those with the checksum crc. */
+/* The CRC-32 (reflected, 0xEDB88320) of `bytes`, continued from crc, the checksum of the bytes before them. */
 uint32_t ns_crc32(uint32_t crc, const void *bytes, size_t size);
 
 #endif

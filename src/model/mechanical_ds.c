@@ -56,6 +56,7 @@ NsStatus ns_mechanical_new(NsMechanicalDs **out, const NsDsClass *class, int nq,
   ds->v = ds->base.x + nq;
   ds->q_k = ds->base.x_k;
   ds->v_k = ds->base.x_k + nq;
+  ds->v0 = ds->base.x0 + nq;
   *out = ds;
   return NS_OK;
 }

@@ -26,7 +26,7 @@ enum { NS_MINT_BY_Q = NS_FORCE_JACOBIANS, NS_MINT_BY_V, NS_FORCE_PARTS };
 typedef struct NsMechanicalDs {
   NsDs base; /* x = (q, v), nx = nq; r = p, nv: the impulse of the last step */
   int nq, nv;
-  double *q, *v, *q_k, *v_k; /* the two parts of x and of x_k */
+  double *q, *v, *q_k, *v_k, *v0; /* the two parts of x and of x_k; the second one of x0 */
 
   /* the model */
   NsCoef mass;                               /* nv x nv; absent: the identity */

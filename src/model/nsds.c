@@ -4,12 +4,21 @@
 */
 #include "model/nsds.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "model/mechanical_ds.h"
+
+const NsField ns_nsds_fields[] = {NS_FIELD_A_NUMBER("t0", NsNsds, t0, -INFINITY, INFINITY, 0),
+                                  NS_FIELD_A_NUMBER("T", NsNsds, T, -INFINITY, INFINITY, 0),
+                                  NS_FIELD_A_NUMBER("finalT", NsNsds, T, -INFINITY, INFINITY, NS_FIELD_ALIAS),
+                                  NS_FIELD_A_COUNT("numberOfDynamicalSystems", NsNsds, nds, 0, INT_MAX, 0),
+                                  NS_FIELD_A_COUNT("getNumberOfDS", NsNsds, nds, 0, INT_MAX, NS_FIELD_ALIAS),
+                                  NS_FIELD_A_COUNT("numberOfInteractions", NsNsds, ninteractions, 0, INT_MAX, 0),
+                                  NS_FIELD_END};
 
 NsStatus ns_nsds_new(NsNsds **out, double t0, double T) {
   NsNsds *nsds = *out = ns_alloc(1, sizeof *nsds);

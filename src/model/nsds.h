@@ -21,6 +21,9 @@ typedef struct NsNsds {
   long driver;      /* the one whose step, reset or loading left the present state; 0: none */
 } NsNsds;
 
+/* What scripts ask of it; which of it belongs to the identity of a model, simulation/identity.c tells itself. */
+extern const NsField ns_nsds_fields[];
+
 /* An empty graph on [t0, T]. NS_ENOMEM. */
 NsStatus ns_nsds_new(NsNsds **nsds, double t0, double T);
 void ns_nsds_free(NsNsds *nsds);

@@ -1,6 +1,6 @@
 /*
 ** bernstein.h
-** Functions of one variable on [0, 1] as polynomials in Bernstein's form, whose signs and roots can be told for certain.
+** Polynomials on [0, 1] in Bernstein form: certain bounds, signs and roots of functions of one variable.
 */
 #ifndef NS_ODE_BERNSTEIN_H
 #define NS_ODE_BERNSTEIN_H
@@ -8,30 +8,35 @@
 #include <stdbool.h>
 
 /*
-** A polynomial of degree n <= NS_BERNSTEIN_DEGREE is given by n + 1 coefficients b: p(x) = sum of b[k] C(n, k) x^k (1 - x)^(n - k).
-** It lies between the least and the largest of them, b[0] = p(0), b[n] = p(1), and it has at most as many roots in (0, 1) as b has
-** changes of sign, counted with multiplicity, the difference being even. Both hold for each half after ns_bernstein_split, and
-** are sharp when the pieces are short: so no root and no double root is lost, and what has none is soon known to have none.
-** Farin, Curves and Surfaces for CAGD, 5th ed., 2002, chapters 4 to 6.
+** A polynomial of degree n <= NS_BERNSTEIN_DEGREE has n + 1 coefficients b:
+**   p(x) = sum of b[k] C(n, k) x^k (1 - x)^(n - k),  b[0] = p(0),  b[n] = p(1),  min b <= p(x) <= max b.
+** The number of roots in (0, 1), with multiplicity, is the number of sign changes in b, or less by an even number. Both facts
+** hold for each half after ns_bernstein_split, and become sharp on short pieces: no root is lost, not even a double one, and a
+** piece without roots is soon recognised. Farin, Curves and Surfaces for CAGD, 5th ed., 2002, chapters 4 to 6.
 */
 enum { NS_BERNSTEIN_DEGREE = 8, NS_BERNSTEIN_SIZE = NS_BERNSTEIN_DEGREE + 1 };
 
-/* b (rows + 1) of one component of the dense output that ns_dense_at takes: its value at 0 and its `rows` numbers. */
+/*
+** b (rows + 1) = the coefficients of one component of a dense output (see ns_dense_at): start = its value at 0, F = its `rows`
+** numbers.
+*/
 void ns_bernstein_of_dense(double start, int rows, const double *F, double *b);
 
-/* The k-th of the NS_BERNSTEIN_SIZE points of Chebyshev and Lobatto in [0, 1]: 0, 0.038, 0.146, ... 1. */
+/* The k-th of the NS_BERNSTEIN_SIZE Chebyshev-Lobatto points in [0, 1]: 0, 0.038, 0.146, ... 1. */
 double ns_bernstein_node(int k);
 
 /*
-** b (NS_BERNSTEIN_SIZE) of the polynomial of degree NS_BERNSTEIN_DEGREE that has the values v at the nodes. Returns an estimate of how
-** far it is from a function that the nodes resolve: the size of its last three Chebyshev coefficients. Coefficients that are rounding alone (below 4
-** spacings of the largest value) are left out. Trefethen, Approximation Theory and Approximation Practice, 2013, chapters 4, 8.
+** b (NS_BERNSTEIN_SIZE) = the coefficients of the polynomial of degree NS_BERNSTEIN_DEGREE with the values v at the nodes.
+** Returns an estimate of the interpolation error for a function that the nodes resolve: the size of the last three Chebyshev
+** coefficients, without those that are only rounding (below 4 spacings of the largest value). Trefethen, Approximation Theory
+** and Approximation Practice, 2013, chapters 4 and 8.
 */
 double ns_bernstein_interpolate(const double *v, double *b);
 
 /*
-** How many times that estimate the interpolation may be off: 4 of a function with a kink, whose coefficients decay as 1/k^2 (those
-** that are left out are 2 times the last three, and fold back on these), and 2 more for chance.
+** Safety factor: the interpolation error is taken to be at most this many times the estimate of ns_bernstein_interpolate. A
+** factor 4 covers a function with a kink: its coefficients decay as 1/k^2, those left out are 2 times the last three, and
+** aliasing doubles them. A factor 2 more is margin.
 */
 enum { NS_BERNSTEIN_SAFETY = 8 };
 
@@ -39,16 +44,16 @@ enum { NS_BERNSTEIN_SAFETY = 8 };
 double ns_bernstein_at(int n, const double *b, double x);
 double ns_bernstein_slope(int n, const double *b, double x);
 
-/* Splits at 1/2: b becomes the left half, `right` (n + 1) the right one, each over [0, 1] again. */
+/* Splits at 1/2: b becomes the left half, `right` (n + 1) the right half, each over [0, 1] again. */
 void ns_bernstein_split(int n, double *b, double *right);
 
-/* The changes of sign among the coefficients; zeros are passed over. */
+/* The number of sign changes among the coefficients; zeros are skipped. */
 int ns_bernstein_changes(int n, const double *b);
 
-/* b (n numbers, of degree n - 1) = (p(x) - p(0)) / x: the form in which a root at 0 is taken out. */
+/* b (n numbers, of degree n - 1) = (p(x) - p(0)) / x: removes a root at 0. */
 void ns_bernstein_divide(int n, double *b);
 
-/* The first x in [0, 1] at which the polynomial is 0 or less, to the spacing of numbers at 1; false when there is none. */
+/* *x = the first point in [0, 1] with p(x) <= 0, to the spacing of numbers at 1; false when there is none. */
 bool ns_bernstein_first(int n, const double *b, double *x);
 
 #endif

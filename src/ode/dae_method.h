@@ -1,6 +1,6 @@
 /*
 ** dae_method.h
-** A solver of F(t, y, y') = 0 that an optional module brings, as a table of functions.
+** The table of functions by which an optional module provides a solver of F(t, y, y') = 0.
 */
 #ifndef NS_ODE_DAE_METHOD_H
 #define NS_ODE_DAE_METHOD_H
@@ -8,8 +8,9 @@
 #include "ode/dae.h"
 
 /*
-** Each function has the contract of its namesake in ode/dae.h, but for these: start says t_last, the last time that
-** go_to will be asked for, past which nothing is evaluated, and may fail (NS_EARG with a message). The table lives as long as the process.
+** Each function has the contract of its namesake in ode/dae.h, with one exception: `start` takes t_last, the last time that
+** go_to will be asked for (nothing is evaluated beyond it), and may fail (NS_EARG with a message). The table lives as long as
+** the process.
 */
 typedef struct NsDaeMethod {
   const char *name;

@@ -8,20 +8,20 @@
 #include "ode/runge_kutta.h"
 
 /*
-** Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, 2nd ed., sections II.5 (method, error estimate of orders 5 and
-** 3), II.6 (dense output), II.4 (first step, step control).
+** Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, 2nd ed., sections II.5 (method, error estimates of
+** orders 5 and 3), II.6 (dense output), II.4 (first step, step control).
 */
 extern const NsStepperClass ns_dop853_class;
 
-/* A stepper of this class by its own type, for the functions of runge_kutta.h. NS_ENOMEM; *rk is NULL on failure. */
+/* Makes a stepper of this class with its own type, for the functions of runge_kutta.h. NS_ENOMEM; *rk is NULL on failure. */
 NsStatus ns_dop853_new(NsRk **rk, const NsOdeProblem *problem);
 
 /*
-** Widens what is accepted of an error, from the next step on. Besides the problem's atol: |h| pace[i] (pace: n, borrowed, may
-** change between steps) for a step of length h, and for
-** one of less than 640 spacings of numbers at t what y moves in 40 of them: a jump of the rate can not be placed better. The first `places` elements are
-** places, whose origin means nothing: the rtol of the problem is held against their change in the step, not against |y|. An
-** element whose atol is infinite is integrated with the others and has no say.
+** Widens the accepted error, from the next step on. A step of length h may have, besides the problem's atol, the error |h|
+** pace[i] (pace: n, borrowed, may change between steps). A step shorter than 640 spacings of numbers at t may also have the
+** error that y makes in 40 spacings, because a jump of the rate cannot be located better. The first `places` elements are
+** positions with an arbitrary origin: their rtol applies to the change in the step, not to |y|. An element with infinite atol
+** is integrated but not tested.
 */
 void ns_dop853_weigh(NsRk *rk, const double *pace, int places);
 

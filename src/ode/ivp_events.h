@@ -22,13 +22,13 @@ typedef struct NsIvpRoot {
   int event;
 } NsIvpRoot;
 
-/* The roots in a step that count, in their order; `end` is the one that ends the integration, -1: none does. */
+/* The roots in a step that count, in their order; `end` is the index of the terminal one, -1: there is none. */
 typedef struct NsIvpRoots {
-  const NsIvpRoot *roots; /* the search's, until the next step */
+  const NsIvpRoot *roots; /* owned by the search, valid until the next step */
   long count, end;
 } NsIvpRoots;
 
-/* Finds the roots in a step whose polynomial is y_old and `segment` (rows x n); those after one that ends it are left out. */
+/* Finds the roots in a step with the polynomial y_old and `segment` (rows x n); roots after a terminal one are left out. */
 NsStatus ns_ivp_search_step(NsIvpSearch *search, const NsStepperState *at, const double *segment, NsIvpRoots *found,
                             NsError *err);
 

@@ -10,17 +10,17 @@
 /* ydot (n) = f(t, y). NS_ERETRY when a smaller step may help; any other failure ends the integration. */
 typedef NsStatus (*NsOdeRate)(void *context, double t, const double *y, double *ydot, NsError *err);
 
-/* J (n x n, column-major) = the derivative of f(t, y) by y. Failures as the rate's. */
+/* J (n x n, column-major) = df/dy at (t, y). Fails as the rate does. */
 typedef NsStatus (*NsOdeJacobian)(void *context, double t, const double *y, double *J, NsError *err);
 
-/* n equations, and how exactly they are to be solved: an error of atol[i] + rtol |y[i]| a step is accepted. */
+/* n equations and their tolerances: a step may have the error atol[i] + rtol |y[i]|. */
 typedef struct NsOdeProblem {
   int n;
   NsOdeRate rate;
   void *context;
   double rtol;
   const double *atol;     /* n, borrowed */
-  NsOdeJacobian jacobian; /* for the implicit methods; NULL with the explicit ones */
+  NsOdeJacobian jacobian; /* for implicit methods; NULL for explicit ones */
 } NsOdeProblem;
 
 #endif

@@ -6,9 +6,9 @@
 #define NS_ODE_RADAU_IIA_H
 
 /*
-** Hairer and Wanner, Solving Ordinary Differential Equations II, 2nd ed., sections IV.5 and IV.8: the nodes; the inverse
-** of the method's matrix A is T L T^-1 with L = [MU, 0, 0; 0, ALPHA, BETA; 0, -BETA, ALPHA], so that on w1 + i w2 the
-** second block is the factor ALPHA - i BETA.
+** The nodes, and the transformation A^-1 = T L T^-1 of the method's matrix A, L = [MU, 0, 0; 0, ALPHA, BETA; 0, -BETA, ALPHA].
+** Acting on w1 + i w2, the second block is the factor ALPHA - i BETA. Hairer and Wanner, Solving Ordinary Differential
+** Equations II, 2nd ed., sections IV.5 and IV.8.
 */
 #define NS_RADAU_SQRT6 2.449489742783178098197284074705891
 #define NS_RADAU_MU    3.637834252744495732208418513577775
@@ -17,7 +17,7 @@
 
 static const double ns_radau_nodes[3] = {(4 - NS_RADAU_SQRT6) / 10, (4 + NS_RADAU_SQRT6) / 10, 1};
 
-/* The weights of the stages less y in the error estimate. */
+/* The weights of the differences (stage i - y) in the error estimate. */
 static const double ns_radau_estimate[3] = {(-13 - 7 * NS_RADAU_SQRT6) / 3, (-13 + 7 * NS_RADAU_SQRT6) / 3, -1.0 / 3};
 
 static const double ns_radau_T[3][3] = {
@@ -32,7 +32,7 @@ static const double ns_radau_inverse_T[3][3] = {
     {0.50287263494578682, -2.57192694985560522, 0.59603920482822492},
 };
 
-/* An entry of T w or T^-1 z: a row of the matrix by three numbers. */
+/* An entry of T w or T^-1 z: one row of the matrix times three numbers. */
 static inline double ns_radau_mix(const double row[3], double a, double b, double c) {
   return row[0] * a + row[1] * b + row[2] * c;
 }

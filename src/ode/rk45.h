@@ -8,8 +8,8 @@
 #include "ode/stepper.h"
 
 /*
-** Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, 2nd ed., sections II.5 (table 5.2), II.6
-** (dense output). Six evaluations a step, none for the dense output.
+** Six evaluations a step, none for the dense output. Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I,
+** 2nd ed., sections II.5 (table 5.2) and II.6 (dense output).
 */
 extern const NsStepperClass ns_rk45_class;
 

@@ -9,10 +9,13 @@
 
 #include "ode/problem.h"
 
-/* f(x) = 0: the rate and the Jacobian of `equations` are called with t = 0; its tolerances are not used. */
+/*
+** Options for solving f(x) = 0. f and its Jacobian are the rate and the Jacobian of `equations`, called with t = 0; the
+** tolerances of `equations` are not used.
+*/
 typedef struct NsRootOptions {
-  double xtol; /* relative, of x */
-  int calls;   /* of f, at most */
+  double xtol; /* relative tolerance of x */
+  int calls;   /* largest number of evaluations of f */
 } NsRootOptions;
 
 typedef struct NsRootInfo {
@@ -21,16 +24,18 @@ typedef struct NsRootInfo {
 } NsRootInfo;
 
 /*
-** From x (n) to a root in x, with f (n) there; steps to where f is not finite are taken shorter. Powell's hybrid method
-** with exact Jacobians and rank-one updates (MINPACK, hybrj: More, Garbow and Hillstrom, User guide for MINPACK-1,
-** 1980), on equations and unknowns that are scaled by powers of two (linalg/equilibrate.h): scaling either changes no
-** more than the scale of the answer. Newton's steps follow where the method ends at a point that is no root by the own
-** size of each unknown. An answer passes when each Newton correction is at most sqrt(xtol) of its unknown (where the
-** method made no progress, or its steps end in no numbers: xtol or 1e-13, the larger), or when each f_i is at most
-** 1e-10 of its terms, sum_j |J_ij x_j| + |f_i - sum_j J_ij x_j|. A correction or an f_i of 2^-100 of the scales of the start
-** counts as 0 when Newton's steps come no nearer (a zero of second order at 0). NS_EMAXITER; NS_ENOCONV when there is no
-** progress or the answer does not pass (the message names the equation that is furthest off by its own terms); NS_ENAN
-** when f is not finite at the start; the failures of f; NS_ENOMEM.
+** Finds a root from the start x (n); x becomes the root, f (n) the values there. A step to a point where f is not finite is
+** shortened. Powell's hybrid method with exact Jacobians and rank-one updates (MINPACK, hybrj: More, Garbow and Hillstrom,
+** User guide for MINPACK-1, 1980) works on equations and unknowns scaled by powers of two (linalg/equilibrate.h): a user who
+** scales either only scales the answer. Newton steps follow when the hybrid method ends at a point that fails the test below.
+**
+** An answer passes when each Newton correction is at most sqrt(xtol) of its unknown, or when |f_i| <= 1e-10 (sum_j |J_ij x_j|
+** + |f_i - sum_j J_ij x_j|) for each i. If the hybrid method made no progress, or its steps are not finite, the bound
+** sqrt(xtol) becomes max(xtol, 1e-13). A correction or an f_i below 2^-100 of the scales at the start counts as 0 when Newton
+** steps come no nearer (a zero of second order at 0).
+**
+** NS_EMAXITER; NS_ENOCONV when there is no progress or the answer does not pass (the message names the equation that is
+** furthest off by its own terms); NS_ENAN when f is not finite at the start; the failures of f; NS_ENOMEM.
 */
 NsStatus ns_root_solve(const NsOdeProblem *equations, const NsRootOptions *options, double *x, double *f, NsRootInfo *info,
                        NsError *err);

@@ -1,6 +1,6 @@
 /*
 ** runge_kutta.h
-** Explicit Runge-Kutta methods whose last stage is the first one of the next step: steps of any length, step control, dense output.
+** Explicit Runge-Kutta methods with step control and dense output; their last stage is the first one of the next step.
 */
 #ifndef NS_ODE_RUNGE_KUTTA_H
 #define NS_ODE_RUNGE_KUTTA_H
@@ -14,13 +14,13 @@ typedef struct NsRk NsRk;
 
 /* A method: its coefficients and its error estimate. */
 typedef struct NsRkMethod {
-  int end, stages; /* stage `end` is the rate at the end of the step; those behind it are for the dense output */
-  int rows;        /* of the dense output: a cubic, and `dense` beyond it */
+  int end, stages; /* stage `end` is the rate at the end of the step; the stages after it serve the dense output */
+  int rows;        /* number of rows of the dense output: 3 for a cubic, and those in `dense` */
   int power;       /* the order of the error estimate plus 1 */
   const double *nodes;
-  const NsOdeRow *row;                 /* of each stage; that of `end` has the weights of the solution */
+  const NsOdeRow *row;                 /* one for each stage; row `end` holds the weights of the solution */
   const NsOdeRow *dense;               /* rows - 3 */
-  double (*error)(NsRk *rk, double h); /* of the trial, in units of what is accepted */
+  double (*error)(NsRk *rk, double h); /* error of the trial step, in units of the accepted error */
 } NsRkMethod;
 
 struct NsRk {
@@ -29,29 +29,29 @@ struct NsRk {
   NsArena arena;
   double *y_old, *y, *trial, *sum;
   double *K[NS_RK_STAGES]; /* rates; K[0] at the start, K[end] at the end of a step */
-  double *F[NS_RK_ROWS];   /* rows of the dense output; room for an error estimate before that */
+  double *F[NS_RK_ROWS];   /* rows of the dense output; workspace of the error estimate before that */
   bool end_known;          /* K[end] is the rate of y */
-  const double *pace;      /* see ns_dop853_weigh; NULL: plain scales */
+  const double *pace;      /* see ns_dop853_weigh; NULL: the problem's tolerances alone */
   int places;
 };
 
-/* Functions of a stepper class for a method. */
+/* The functions of an NsStepperClass for a method. */
 NsStatus ns_rk_new(NsRk **rk, const NsRkMethod *method, const NsOdeProblem *problem);
 void ns_rk_destroy(NsStepper *stepper);
 void ns_rk_start(NsStepper *stepper, double t, const double *y, double t_end, double h_first);
 NsStatus ns_rk_step(NsStepper *stepper, NsError *err);
 NsStatus ns_rk_interpolate(NsStepper *stepper, NsError *err);
 
-/* Replaces y at the present t: what moved the state a little (a projection) goes on with the same step length. */
+/* Replaces y at the present t, after a small change (a projection); the next step length stays. */
 void ns_rk_replace(NsRk *rk, const double *y);
 
 /*
-** Takes the last step again with another end, t_old < t_new <= t (for steps backward likewise): y is then the solution
-** at t_new to the accuracy of a step, without interpolation. The rate's failures; NS_ENAN.
+** Repeats the last step with another end, t_old < t_new <= t (backward steps: t <= t_new < t_old). y is then the solution at
+** t_new to the accuracy of a step, without interpolation. The rate's failures; NS_ENAN.
 */
 NsStatus ns_rk_retake(NsRk *rk, double t_new, NsError *err);
 
-/* y (n) at t_old <= t <= t of the step that ns_rk_interpolate was called for. */
+/* y (n) = the dense output at t, within the step that ns_rk_interpolate was called for. */
 void ns_rk_at(const NsRk *rk, double t, double *y);
 
 #endif

@@ -1,6 +1,6 @@
 /*
 ** stepper.h
-** A method behind one face: what steps, whichever of the methods of this room does it.
+** NsStepperClass: the interface of all methods for ordinary differential equations.
 */
 #ifndef NS_ODE_STEPPER_H
 #define NS_ODE_STEPPER_H
@@ -9,19 +9,19 @@
 
 #include "ode/problem.h"
 
-/* Where a stepper stands: the last step went from (t_old, y_old) to (t, y). Arrays of n, owned by the stepper. */
+/* The stepper's position: the last step went from (t_old, y_old) to (t, y). Arrays of n, owned by the stepper. */
 typedef struct NsStepperState {
   double t_old, t, h_next; /* h_next > 0: the length that the next step should have */
   const double *y_old, *y;
   long evaluations, jacobians, factorizations, steps, rejected;
 } NsStepperState;
 
-/* What all steppers have; the struct of each begins with it. Whoever steps reads it, and sets h_limit. */
+/* The head of every stepper's struct. The caller of `step` reads it, and sets h_limit. */
 typedef struct NsStepper {
   NsOdeProblem problem;
   NsStepperState state;
   double t_end;
-  double h_limit;      /* bounds the length of the next step alone from above; INFINITY: it is free */
+  double h_limit;      /* upper bound of the next step's length, for that step alone; INFINITY: none */
   double *const *rows; /* after interpolate: the dense output in the form of ns_dense_at, n each */
 } NsStepper;
 
@@ -31,21 +31,21 @@ typedef struct NsStepperClass {
   int rows;      /* of its dense output */
   bool implicit; /* needs the problem's Jacobian */
 
-  /* Makes a stepper for the problem, which is copied but for its atol. NS_ENOMEM; *stepper is NULL on failure. */
+  /* Makes a stepper. The problem is copied, its atol is borrowed. NS_ENOMEM; *stepper is NULL on failure. */
   NsStatus (*create)(NsStepper **stepper, const NsOdeProblem *problem);
   void (*destroy)(NsStepper *stepper); /* NULL is ignored */
 
   /*
-  ** Puts the stepper at (t, y), bound for t_end (either side of t); h_first > 0 is the length of the first step, 0 lets
-  ** it be found. y is copied. Counts begin anew.
+  ** Puts the stepper at (t, y), heading for t_end (on either side of t). h_first > 0 is the length of the first step; 0: the
+  ** method chooses it. y is copied. The counts start at 0.
   */
   void (*start)(NsStepper *stepper, double t, const double *y, double t_end, double h_first);
 
   /*
-  ** One step towards t_end and not past it, tried with shorter lengths until the error estimate is accepted (a rate that
-  ** is not finite or asks for a smaller step counts as one that is not). NS_ENOCONV when the length falls under ten
-  ** times the spacing of numbers at t; NS_ENAN when numbers that are not finite are the reason; the rate's own failures.
-  ** After a failure the stepper stands where it stood.
+  ** One step towards t_end and not past it, with shorter and shorter lengths until the error estimate is accepted. A length is
+  ** also rejected when the rate is not finite or asks for a smaller step. NS_ENOCONV when the length falls below ten times the
+  ** spacing of numbers at t; NS_ENAN when values that are not finite are the reason; the rate's own failures. After a failure
+  ** the stepper is where it was before.
   */
   NsStatus (*step)(NsStepper *stepper, NsError *err);
 
@@ -56,7 +56,7 @@ typedef struct NsStepperClass {
 /* "RK45", "DOP853", "Radau", "BDF"; NULL for another name. */
 const NsStepperClass *ns_stepper_class(const char *name);
 
-/* The names, with ", " between. */
+/* The names of all methods, separated by ", ". */
 const char *ns_stepper_names(void);
 
 #endif

@@ -1,6 +1,7 @@
 /*
 ** sundials_session.h
-** What IDA and CVODE share: their vectors and matrix, and how their evaluations failed. For the files of the optional module alone.
+** Shared by IDA and CVODE: vectors, matrix, linear solver, and the last failure of an evaluation. Only for the files of the
+** module.
 */
 #ifndef NS_ODE_SUNDIALS_SESSION_H
 #define NS_ODE_SUNDIALS_SESSION_H
@@ -22,10 +23,10 @@ typedef struct NsSundials {
   SUNLinearSolver solver;
   NsError trouble; /* the last failure of an evaluation, at t_trouble */
   double t_trouble;
-  bool failed; /* the last evaluation did */
+  bool failed; /* whether the last evaluation failed */
 } NsSundials;
 
-/* Makes the first `count` vectors, of n zeros; the matrix with its solver. False: there is no memory. */
+/* Makes the context and the first `count` vectors, of n zeros each. False: there is no memory. */
 static inline bool ns_sundials_open(NsSundials *s, int n, int count) {
   bool good = SUNContext_Create(NULL, &s->context) == 0;
   for (int i = 0; i < count && good; i++) {
@@ -42,7 +43,7 @@ static inline bool ns_sundials_take_matrix(NsSundials *s, int n) {
   return s->solver != NULL;
 }
 
-/* Frees what there is, after the memory of the solver that used it. */
+/* Frees everything; the solver's own memory, which uses it, must be freed before. */
 static inline void ns_sundials_close(NsSundials *s) {
   if (s->solver) SUNLinSolFree(s->solver);
   if (s->J) SUNMatDestroy(s->J);
@@ -51,25 +52,28 @@ static inline void ns_sundials_close(NsSundials *s) {
   if (s->context) SUNContext_Free(&s->context);
 }
 
-/* Notes how an evaluation at t ended, which s->trouble has words for, and what the library is told: 0 good, 1 try a shorter step, -1 stop. */
+/*
+** Records the status of an evaluation at t (its message is in s->trouble). Returns the library's code: 0 good, 1 try a shorter
+** step, -1 stop.
+*/
 static inline int ns_sundials_answer(NsSundials *s, double t, NsStatus status) {
   s->failed = status != NS_OK;
   if (s->failed) s->trouble.status = status, s->t_trouble = t;
   return status == NS_OK ? 0 : status == NS_ENAN || status == NS_ERETRY ? 1 : -1;
 }
 
-/* What an evaluation said, as the reason of an end. */
+/* Reports the recorded failure as the reason why the run ended. */
 static inline NsStatus ns_sundials_blame(const NsSundials *s, NsError *err) {
   if (err) *err = s->trouble;
   return s->trouble.status == NS_ERETRY ? NS_ECALLBACK : s->trouble.status;
 }
 
-/* Whether steps that hardly move t go towards a failure of an evaluation. */
+/* Whether the last failed evaluation was close to t: steps that hardly advance are then due to it. */
 static inline bool ns_sundials_blocked(const NsSundials *s, double t) {
   return s->trouble.status != NS_OK && fabs(s->t_trouble - t) <= 1e-8 * fabs(t);
 }
 
-/* The libraries would write their messages to stderr. */
+/* An error handler that prints nothing: the library's own writes to stderr. */
 static inline void ns_sundials_say_nothing(int code, const char *module, const char *function, char *message, void *context) {
   (void)code, (void)module, (void)function, (void)message, (void)context;
 }

@@ -1,6 +1,6 @@
 /*
 ** prompt.h
-** What the prompt, written in Lua, asks of the terminal and of the system.
+** The C functions that the prompt (written in Lua) needs: terminal and system.
 */
 #ifndef NSI_REPL_DOORS_H
 #define NSI_REPL_DOORS_H
@@ -14,12 +14,12 @@
 **   readline(prompt [, complete [, idle]])   a line; nil at the end of input; false after Ctrl-C. complete(line, cursor)
 **                           returns what to insert and what to show, each a string or nil
 **   remember(entry)         appends to the history of the session
-**   evaluate(explain, f, ...)   pcall that Ctrl-C ends, explain(error) being called where the error is
+**   evaluate(explain, f, ...)   a pcall that Ctrl-C can end; explain(error) is called where the error is raised
 **   width()                 columns of the terminal
 **   clock()                 seconds, monotonic
-**   list(directory)         the names in it, those of directories with "/" at the end; nil when it cannot be read
-**   make_directory(path)    with its parents, for the user alone; nil and a message on failure
-**   private(f, ...)         calls f with files created for the user alone
+**   list(directory)         its entries, directories with "/" at the end; nil when it cannot be read
+**   make_directory(path)    with its parents, for this user only; nil and a message on failure
+**   private(f, ...)         calls f; files created during the call are accessible to this user only
 */
 int nsi_push_doors(lua_State *L);
 

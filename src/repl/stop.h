@@ -1,6 +1,6 @@
 /*
 ** stop.h
-** Ctrl-C while Lua code runs: in the main thread, inside coroutines, and in the engine below them.
+** Ctrl-C while Lua code runs: in the main thread, in coroutines, and in the engine called by them.
 */
 #ifndef NSI_REPL_STOP_H
 #define NSI_REPL_STOP_H
@@ -8,26 +8,26 @@
 #include <lua.h>
 #include <stdbool.h>
 
-/*
-** Puts functions that keep account of the running coroutine into `coroutine` (resume, wrap); they behave as those of
-** the language do.
-*/
+/* Replaces coroutine.resume and coroutine.wrap by functions that behave the same and record which coroutine runs. */
 void nsi_stop_open(lua_State *L);
 
 /*
-** lua_pcall that SIGINT ends: an error "interrupted!" is raised in whatever Lua code runs, again and again until it has
-** come out here. `handler` is the stack index of a message handler; when it runs the request is forgotten already. A
-** second SIGINT that finds the first not obeyed ends the process; under a prompt only after two seconds.
+** lua_pcall that a SIGINT ends: an error "interrupted!" is raised in the Lua code that runs, again after each pcall that
+** catches it, until it arrives here. `handler` is the stack index of a message handler; the request is already cleared when it
+** runs. A second SIGINT, when the first one has had no effect yet, ends the process; under a prompt only after two seconds.
 */
 int nsi_pcall(lua_State *L, int nargs, int nresults, int handler);
 
-/* Under a prompt a second SIGINT is more patient, and one that comes between two calls does nothing. */
+/*
+** Whether a prompt is open. Then a second SIGINT ends the process only after two seconds, and a SIGINT between two calls is
+** ignored.
+*/
 void nsi_stop_prompt(bool on);
 
-/* Whether a SIGINT came, to a call or to a run in it, since this was asked last. */
+/* Whether a SIGINT came during a call (or a run in it) since the last call of this function. */
 bool nsi_stop_arrived(void);
 
-/* Gives SIGINT its default meaning; to be called before the state is closed. */
+/* Restores the default action of SIGINT; call it before lua_close. */
 void nsi_stop_close(void);
 
 #endif

@@ -11,9 +11,9 @@
 typedef struct NsiTerminal NsiTerminal;
 
 /*
-** What the owner does for a terminal; `context` comes back. complete is called at the Tab key with the line up to the
-** cursor, and may call nsi_terminal_insert or nsi_terminal_show; false: there is nothing to complete. idle is called
-** once, when the first prompt of all is shown. Each may be NULL; none may jump.
+** The owner's callbacks; `context` is passed on. complete is called at the Tab key with the line up to the cursor, and may
+** call nsi_terminal_insert or nsi_terminal_show; it returns false when there is nothing to complete. idle is called once, when
+** the first prompt is shown. Each may be NULL; none may longjmp.
 */
 typedef struct NsiTerminalOwner {
   bool (*complete)(void *context, NsiTerminal *terminal, const char *line, size_t cursor);
@@ -27,24 +27,24 @@ NsiTerminal *nsi_terminal_new(const NsiTerminalOwner *owner, int lines);
 void nsi_terminal_free(NsiTerminal *terminal);
 
 /*
-** Reads a line. What is pasted is read as text, line by line, without completion. NSI_LINE: *line holds it without its newline, until the next call; NSI_END: Ctrl-D on an empty line;
-** NSI_CANCELLED: Ctrl-C.
+** Reads a line. Pasted text is read line by line, without completion. NSI_LINE: *line is the line without its newline, valid
+** until the next call; NSI_END: Ctrl-D on an empty line; NSI_CANCELLED: Ctrl-C.
 */
 NsiRead nsi_terminal_read(NsiTerminal *terminal, const char *prompt, void *context, const char **line);
 
-/* What was pasted and has not been read yet is not read any more. */
+/* Discards pasted text that has not been read yet. */
 void nsi_terminal_forget_paste(NsiTerminal *terminal);
 
 /* Appends an entry, of one or more lines, to the history. */
 void nsi_terminal_remember(NsiTerminal *terminal, const char *entry);
 
-/* Inserts text at the cursor; from complete. */
+/* Inserts text at the cursor; only for use in `complete`. */
 void nsi_terminal_insert(NsiTerminal *terminal, const char *text);
 
-/* Shows text below the line, and the line again; from complete. */
+/* Shows text below the line, then the line again; only for use in `complete`. */
 void nsi_terminal_show(NsiTerminal *terminal, const char *text);
 
-/* The columns of the terminal on standard output; 80 where there is none. */
+/* The width of the terminal on standard output in columns; 80 when it is not a terminal. */
 int nsi_terminal_width(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
 ** dump.h
-** The last one-step problem as a file that Lua can read back.
+** Writes the last one-step problem to a file that Lua can read.
 */
 #ifndef NS_SIMULATION_DUMP_H
 #define NS_SIMULATION_DUMP_H
@@ -8,9 +8,8 @@
 #include "simulation/one_step_problem.h"
 
 /*
-** Writes M (rows), q, lower, upper, H (rows) and K where laws are polyhedral, lambda, y, the kind and the solver's
-** verdict as a Lua table constructor after `return`; numbers read back exactly. NS_EARG when nothing was solved yet,
-** NS_EIO, NS_ENOMEM.
+** Writes a Lua table constructor after `return`: M (by rows), q, lower, upper, lambda, y, the kind, the solver's verdict, and H
+** (by rows) and K of polyhedral laws. Numbers read back exactly. NS_EARG when no problem was solved yet, NS_EIO, NS_ENOMEM.
 */
 NsStatus ns_osnsp_dump(const NsOsnsp *problem, const char *path, NsError *err);
 

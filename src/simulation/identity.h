@@ -1,6 +1,7 @@
 /*
 ** identity.h
-** What a run depends on besides its state, as text: two simulations with the same text go the same way from the same state.
+** The description of a model and its simulation, as text. Two simulations with the same text go the same way from the same
+** state.
 */
 #ifndef NS_SIMULATION_IDENTITY_H
 #define NS_SIMULATION_IDENTITY_H
@@ -9,7 +10,7 @@
 
 #include "simulation/time_stepping.h"
 
-/* Bytes that grow; `failed` when there was no memory. A zero-initialised one is empty and valid; its bytes are freed by ns_free. */
+/* A growing string; `failed` is set when memory runs out. A zeroed one is empty. The caller frees `bytes` with ns_free. */
 typedef struct NsText {
   char *bytes;
   size_t size, capacity;
@@ -19,16 +20,16 @@ typedef struct NsText {
 void ns_text_append(NsText *text, const void *bytes, size_t size);
 
 /*
-** Appends a line for each thing: integrator and weights, grid, the kind, name and size of every system, law and relation, what is
-** linked to what; and lines that begin with "constants of", which a reader may choose to pass over: options of integrator, Newton's
-** method, projection and one-step problem, and a hash of each coefficient that is given, with its name. What a callback has captured
-** cannot be seen. Parameters of laws and z are state.
+** Appends the description, one line per item: integrator and weights, grid, kind, the name and size of every system, law and
+** relation, and how they are linked. Lines that begin with "constants of" give the options of integrator, Newton's method,
+** projection and one-step problem, and a hash of each coefficient; a reader may ignore these lines. Values that a callback has
+** captured are not part of the description. Parameters of laws and z are state.
 */
 void ns_identity_describe(NsText *text, const NsTimeStepping *ts);
 
 /*
-** NS_EARG at the first line in which the text `there` (size bytes, of the file at `path`) is not `here`; any_constants: lines of
-** constants are passed over.
+** NS_EARG naming the first line in which `there` (size bytes, of the file at `path`) differs from `here`. any_constants: lines
+** of constants are ignored.
 */
 NsStatus ns_identity_compare(const NsText *here, const char *there, size_t size, const char *path, bool any_constants,
                              NsError *err);

@@ -1,27 +1,28 @@
 /*
 ** island.h
-** The parts of a graph that nothing joins: each is stepped on its own, so that no system feels a stranger.
+** Islands: the connected components of a graph. Each is solved on its own, so a system does not depend on systems of other
+** islands.
 */
 #ifndef NS_SIMULATION_ISLAND_H
 #define NS_SIMULATION_ISLAND_H
 
 #include "simulation/one_step_problem.h"
 
-/* One connected component of the graph (model/components.h), with all that a step of it needs. */
+/* One connected component of the graph (model/components.h), with the workspace of its steps. */
 typedef struct NsIsland {
   NsNsds *graph;    /* its systems and interactions, in the order of the whole graph; borrowed, or `part` */
-  NsNsds part;      /* the graph of one of several islands; its arrays are of the islands' arena */
-  int *number;      /* of several islands: of its interactions in the whole graph */
-  NsOsnsp *problem; /* its one-step problem; that of the simulation, borrowed, when there is one island */
+  NsNsds part;      /* the graph of one of several islands; its arrays are in the islands' arena */
+  int *number;      /* with several islands: the index of each interaction in the whole graph */
+  NsOsnsp *problem; /* its one-step problem; with one island it is the simulation's, borrowed */
   NsScheme *scheme;
   NsSnapshot before; /* the state before the step */
 
-  /* of the last step */
-  const double *solution; /* of its problem, in all of its unknowns */
+  /* the last step */
+  const double *solution; /* of its problem, all unknowns */
   NsStepResidual residual;
   int newton_iterations;
-  bool spoiled;   /* whether polishing lost the iterate */
-  bool accounted; /* its energies have been added to the account before it is accepted */
+  bool spoiled;   /* polishing lost the iterate */
+  bool accounted; /* its energies are in the account already, before it is accepted */
 } NsIsland;
 
 typedef struct NsIslands {
@@ -30,24 +31,24 @@ typedef struct NsIslands {
   NsArena arena;
 } NsIslands;
 
-/* What islands are made of. */
+/* The arguments of ns_islands_new. */
 typedef struct NsIslandPlan {
   NsNsds *nsds;
   const NsIntegrator *integrator;
-  NsOsnsp *problem; /* of the simulation: sized for the graph, or joined of those of the islands (joined.h) */
+  NsOsnsp *problem; /* the simulation's: sized for the graph, or shows the islands' problems (joined.h) */
   NsSchemePlan scheme;
 } NsIslandPlan;
 
 /*
-** Makes the islands of the graph as it stands, and their workspaces. NS_EARG when the graph does not fit the integrator or the
-** one-step problem, NS_ENOMEM; *islands is empty then.
+** Makes the islands of the present graph, and their workspaces. NS_EARG when the integrator or the one-step problem can not
+** take the graph, NS_ENOMEM; then *islands is empty.
 */
 NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, NsError *err);
 
-/* `problem`: that of the simulation, which the islands no longer use; NULL when it is gone. */
+/* `problem`: the simulation's, which no longer shows the islands' problems; NULL when it is gone. */
 void ns_islands_free(NsIslands *islands, NsOsnsp *problem);
 
-/* Whether one linearised problem is the solution of a step of each island. */
+/* Whether each island is linear: a step is one linearised problem. */
 bool ns_islands_linear(const NsIslands *islands);
 
 #endif

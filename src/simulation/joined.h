@@ -8,22 +8,22 @@
 #include "simulation/island.h"
 
 /*
-** Makes `whole`, the problem of the simulation, which has its vectors, the one that shows those of the islands, which it borrows until
-** ns_osnsp_forget: rows in the order of the interactions of the graph, nothing between rows of different islands. NS_ENOMEM.
+** Makes `whole`, the simulation's problem, show the problems of the islands, which it borrows until ns_osnsp_forget. Rows have
+** the order of the interactions of the graph; rows of different islands are not coupled. `whole` has its vectors already.
+** NS_ENOMEM.
 */
 NsStatus ns_osnsp_join(NsOsnsp *whole, const NsNsds *nsds, const NsIslands *islands, NsError *err);
 
 /*
-** Reads m, q, bounds, groups, lambda, y and info of the islands' last problems into the whole; `failed` is the island
-** whose problem had no solution, whose status is then that of the whole, or NULL. A problem that is not joined stays
-** as it is.
+** Copies m, q, bounds, groups, lambda, y and info of the islands' last problems to the whole. `failed`: the island whose
+** problem had no solution (NULL: none); the whole gets its status. A problem that is not joined is unchanged.
 */
 void ns_osnsp_gather(NsOsnsp *whole, const NsIsland *failed);
 
-/* The interaction that the first row of the island's problem belongs to; NULL without interactions. */
+/* The interaction of the first row of the island's problem; NULL when it has no interactions. */
 const NsInteraction *ns_island_first_interaction(const NsIsland *island);
 
-/* What one_step_problem.c asks: whether all parts have been solved, whether one is sparse; the matrix, m x m, or NULL. */
+/* For one_step_problem.c: whether all parts have been solved; whether one of them is sparse; the matrix, m x m, or NULL. */
 bool ns_joined_solved(const NsJoined *joined);
 bool ns_joined_sparse(const NsJoined *joined);
 const double *ns_joined_matrix(NsJoined *joined, int m);

@@ -1,6 +1,6 @@
 /*
 ** newton.c
-** Newton's method for the step of one island, and the one linearised problem that a linear model needs.
+** Newton's method for the step of one island; a linear model needs only one linearised problem.
 */
 #include "simulation/newton.h"
 
@@ -13,17 +13,18 @@
 enum { MAX_HALVINGS = 10 };
 
 /*
-** Iterations after which an iterate that does not pass is measured with the Jacobians at it, too. From a good start at most 6 are
-** taken. 30: of 896 runs of super-twisting controllers, whose roots have infinite derivatives, 7 failed with it, 38 with 8.
+** Number of iterations after which the convergence test may use the Jacobians of the iterate. From a good start 6 iterations
+** are enough. 30: of 896 runs of super-twisting controllers, whose square roots have infinite derivatives, 7 failed with 30,
+** and 38 with 8.
 */
 enum { LATE = 30 };
 
-/* Of the tolerance: what Newton's last iterate may leave without another iteration; see worth_polishing. */
+/* A converged iterate with a residual below polished * rtol needs no polishing. 1e-3: chosen by experience on the specs. */
 static const double polished = 1e-3;
 
 /* ---- one linearised problem ---- */
 
-/* NS_EARG when the solver that was asked for is not one for the problem's matrix; NS_OK, nothing said, when it is. */
+/* NS_EARG when the requested solver can not take the problem's matrix; else NS_OK, and err is unchanged. */
 static NsStatus wrong_solver(const NsIsland *island, NsError *err) {
   const NsOsnsp *problem = island->problem;
   const char *kind = ns_osnsp_name(problem->kind), *asked = problem->asked ? problem->asked : "default";
@@ -56,7 +57,7 @@ NsStatus ns_island_failed(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   return ns_ts_locate(ts, info->status, err);
 }
 
-/* Jacobians (`full`: of terms that matter little, too) and the one-step problem at the iterate, solved: island->solution. */
+/* Linearises at the iterate and solves the one-step problem: island->solution. `full`: with the terms of little influence. */
 static NsStatus solve_linearised(NsTimeStepping *ts, NsIsland *island, bool full, NsError *err) {
   NsScheme *scheme = island->scheme;
   long factorizations = scheme->factorizations;
@@ -69,7 +70,7 @@ static NsStatus solve_linearised(NsTimeStepping *ts, NsIsland *island, bool full
   return status == NS_OK ? NS_OK : ns_island_failed(ts, island, err);
 }
 
-/* What is left to evaluate of an iterate that passed. */
+/* Evaluates what a converged iterate still lacks. */
 static NsStatus complete_iterate(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   const NsSchemeClass *class = island->scheme->class;
   NsStatus status = class->complete ? class->complete(island->scheme, err) : NS_OK;
@@ -108,8 +109,8 @@ bool ns_worth_retrying(NsStatus status) {
 }
 
 /*
-** Moves to the solution of the linearised problem, or, damped, to the first point of its halvings that is better
-** than `before`.
+** Moves the iterate to the solution of the linearised problem. Damped: halves the move until the residual is below `before` by
+** a sufficient part.
 */
 static NsStatus move_iterate(NsTimeStepping *ts, NsIsland *island, bool damped, double before, NsError *err) {
   NsScheme *scheme = island->scheme;
@@ -140,22 +141,21 @@ static NsStatus not_converged(NsTimeStepping *ts, NsIsland *island, NsError *err
   return ns_ts_locate(ts, NS_ENOCONV, err);
 }
 
-/* Whether a residual that goes on shrinking by the same factor is not within the tolerance after one more iteration. */
+/* Whether the convergence is slow: after one more iteration at the present rate, now / earlier, the residual exceeds rtol. */
 static bool slow(const NsTimeStepping *ts, double earlier, double now) {
   return !(now * now <= ts->newton.rtol * earlier);
 }
 
 /*
-** Whether an iterate that passes is worth one more iteration: in a scheme whose multipliers have an error of that of the
-** state over h, and when it has not come far below the tolerance.
+** Whether a converged iterate gets one more iteration: the scheme asks for it, and the residual is not far below the tolerance.
 */
 static bool worth_polishing(const NsTimeStepping *ts, const NsIsland *island) {
   return island->scheme->class->polishes && newton_merit(&island->residual) > polished * ts->newton.rtol;
 }
 
 /*
-** One more iteration from an iterate that passed. NS_ENOCONV when it spoiled it, or failed where another path may not:
-** the iterate is lost then.
+** One more iteration from a converged iterate. NS_ENOCONV when the new iterate fails the test, or the iteration fails and
+** another method may not: the iterate is lost then.
 */
 static NsStatus polish_iterate(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsError unheard = {NS_OK, ""};
@@ -171,7 +171,7 @@ static NsStatus polish_iterate(NsTimeStepping *ts, NsIsland *island, NsError *er
   return island->spoiled ? NS_ENOCONV : status;
 }
 
-/* Newton from where the scheme starts; NS_ENOCONV when the iterations run out. */
+/* Newton's method from the present iterate. NS_ENOCONV when the iterations run out. */
 static NsStatus newton_once(NsTimeStepping *ts, NsIsland *island, bool damped, bool polishing, NsError *err) {
   NsScheme *scheme = island->scheme;
   double earlier = INFINITY, before = INFINITY;
@@ -195,7 +195,7 @@ static NsStatus newton_once(NsTimeStepping *ts, NsIsland *island, bool damped, b
   return status == NS_OK ? not_converged(ts, island, err) : status;
 }
 
-/* The same with the iterate that passed polished; without that where polishing fails. */
+/* Newton's method with polishing; when polishing fails, once more from the start without it. */
 static NsStatus full_or_damped(NsTimeStepping *ts, NsIsland *island, bool damped, NsError *err) {
   NsStatus status = newton_once(ts, island, damped, true, err);
   if (status != NS_ENOCONV || !island->spoiled) return status;
@@ -203,7 +203,7 @@ static NsStatus full_or_damped(NsTimeStepping *ts, NsIsland *island, bool damped
   return newton_once(ts, island, damped, false, err);
 }
 
-/* Full Newton steps; when they fail, damped ones from x_k again. The first failure is the one that is told. */
+/* Full Newton steps; when they fail, damped steps from x_k. When both fail, err has the message of the first failure. */
 static NsStatus solve_nonlinear(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsStatus status = full_or_damped(ts, island, false, err);
   if (ns_worth_retrying(status) && island->scheme->predicted) {
@@ -222,7 +222,6 @@ static NsStatus solve_nonlinear(NsTimeStepping *ts, NsIsland *island, NsError *e
   return damped;
 }
 
-/* A linear model: one linearised problem is the solution. */
 static NsStatus solve_linear(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsScheme *scheme = island->scheme;
   ts->progress.newton = island->newton_iterations = 1;

@@ -1,6 +1,6 @@
 /*
 ** start.h
-** What is not given at t0: multipliers, inputs, algebraic states.
+** Consistent start: multipliers, inputs and algebraic states at t0.
 */
 #ifndef NS_SIMULATION_START_H
 #define NS_SIMULATION_START_H
@@ -8,9 +8,9 @@
 #include "simulation/time_stepping.h"
 
 /*
-** Finds lambda, r, y and the algebraic states at t0, which the differential states there and the laws decide: those of an
-** implicit step that is very short. NS_EARG when the run has begun, a scheme is not a dense one of first order, or a
-** differential state would jump; else as ns_ts_compute_step. On failure every object is what it was.
+** Computes lambda, r, y and the algebraic states at t0 from the differential states at t0 and the laws, by a very short
+** implicit step. NS_EARG when the run has begun, a scheme has no consistent start (it is a dense scheme of first order that has
+** one), or a differential state would jump; else the statuses of ns_ts_compute_step. On failure nothing has changed.
 */
 NsStatus ns_ts_find_start(NsTimeStepping *ts, NsError *err);
 

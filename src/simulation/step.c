@@ -1,10 +1,10 @@
 /*
 ** step.c
-** The step from t_k to t_{k+1}. For each island of the graph (the parts that nothing joins):
-**   begin    takes the memories of t_k, evaluates what is explicit, starts the iterate;
-**   solve    finds the iterate by Newton's method (newton.c), or goes from event to event;
-**   settle   moves the coordinates to the constraints (settle.c), when that is asked for.
-** A step that fails is tried in parts, and then by the scheme's rescue. When every island has its iterate, all are accepted.
+** The step from t_k to t_{k+1}. Each island (connected component of the graph) goes through three stages:
+**   begin    reads the memories of t_k, evaluates the explicit terms, starts the iterate;
+**   solve    finds the solution by Newton's method (newton.c), or goes from event to event (drive);
+**   settle   projects the coordinates on the constraints (settle.c), if the simulation asks for it.
+** After a failure the step is computed in parts, then by the scheme's rescue. When all islands are solved, all are accepted.
 */
 #include "simulation/step.h"
 
@@ -19,7 +19,7 @@ static NsStatus begin_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
-/* The iterate; a second time in another way where the scheme asks for it, as after a switch. */
+/* Solves the step, and solves it a second time if the scheme asks for it, as after a switch. */
 static NsStatus solve_stage(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsScheme *scheme = island->scheme;
   NsStatus status = ns_island_solve(ts, island, err);
@@ -31,7 +31,7 @@ static NsStatus solve_event(void *context, const NsStepProblem *problem, const d
   return ns_osnsp_solve(context, problem, lambda);
 }
 
-/* From event to event up to the end of the step. */
+/* Goes from event to event to the end of the step. */
 static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
   NsDrive drive = {{solve_event, island->problem}, &ts->log, ts->accounting ? &ts->energy : NULL};
   island->newton_iterations = 0;
@@ -40,7 +40,7 @@ static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
-/* From the memories at t_k to an iterate that can be accepted. */
+/* All stages of the step: from the memories at t_k to an iterate that can be accepted. */
 static NsStatus advance_step(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
   ts->progress.newton = 0;
   ts->progress.t = step->t;
@@ -51,7 +51,7 @@ static NsStatus advance_step(NsTimeStepping *ts, NsIsland *island, const NsStep 
   return status == NS_OK && ts->class->settle ? ts->class->settle(ts, island, err) : status;
 }
 
-/* Accepts the iterate; the energy is accounted unless that has been done. */
+/* Accepts the iterate, and adds its energies to the account unless that has been done. */
 static NsStatus accept_step(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsEnergyAccount *account = ts->accounting && !island->accounted ? &ts->energy : NULL;
   return island->scheme->class->commit(island->scheme, account, err);
@@ -59,7 +59,7 @@ static NsStatus accept_step(NsTimeStepping *ts, NsIsland *island, NsError *err) 
 
 /* ---- after a failure ---- */
 
-/* The step in `parts` equal parts, all of them accepted. */
+/* Computes the step in `parts` equal parts and accepts each of them. */
 static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, int parts, NsError *err) {
   double t = ns_ts_time(ts), h = ns_time_grid_step(ts->grid, ts->k) / parts;
   NsStatus status = NS_OK;
@@ -76,8 +76,8 @@ static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, int parts, N
 }
 
 /*
-** After a failure: 2, 4, ... parts. Each part leaves its own memories, so the rollback puts those of t_k back in any
-** case; on success the last part's iterate is to be accepted once more, its energies being accounted already.
+** After a failure: computes the step in 2, 4, ... parts. Each part overwrites the memories; so the memories of t_k are restored
+** in any case. On success the iterate of the last part is accepted once more later, without its energies.
 */
 static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, NsStatus status, NsError *err) {
   NsFailure failure = ts->failure;
@@ -100,7 +100,7 @@ static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, NsStatus statu
   return status;
 }
 
-/* The step that has begun, solved by the rescue; the one-step problem stays when that fails. */
+/* Solves the begun step by the scheme's rescue. On failure the one-step problem is unchanged. */
 static NsStatus solve_by_rescue(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsScheme *scheme = island->scheme;
   NsOsnsp *problem = island->problem;
@@ -126,8 +126,8 @@ static NsStatus solve_by_rescue(NsTimeStepping *ts, NsIsland *island, NsError *e
 }
 
 /*
-** After a failure of Newton's method on a nonlinear step, but for one of a callback, whose error is kept; when this fails too,
-** that failure is the one that is told.
+** Tries the rescue after Newton's method failed in a nonlinear step; not after a callback's error. When the rescue fails, too,
+** err keeps the message of the first failure.
 */
 static NsStatus rescue_step(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus failed, NsError *err) {
   NsError again = {NS_OK, ""};
@@ -145,7 +145,7 @@ static NsStatus rescue_step(NsTimeStepping *ts, NsIsland *island, const NsStep *
 
 /* ---- the islands ---- */
 
-/* The island's iterate at t_{k+1}, by whatever path leads there. */
+/* Solves the step of an island, if necessary in parts or by the rescue. */
 static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   bool several = ts->islands.count > 1, refine = ts->newton.max_substeps > 1 && !island->scheme->class->whole;
   NsStep step = {ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), false};
@@ -162,12 +162,12 @@ static long larger(long a, long b) {
   return a > b ? a : b;
 }
 
-/* What the step is said to have taken: the islands step at the same time, so that it is the most that one of them took. */
+/* The counts of a step. Each is the maximum over the islands, as the islands step at the same time. */
 typedef struct StepCounts {
   long newton_iterations, damped_steps, substeps;
 } StepCounts;
 
-/* Takes the counts of an island out of the statistics, which are `before` again, into the most of the islands. */
+/* Updates the maximum `most` by the statistics of an island, and sets the statistics back to `before`. */
 static void count_most(StepCounts *most, NsTimeSteppingStats *stats, const StepCounts *before) {
   most->newton_iterations = larger(most->newton_iterations, stats->newton_iterations);
   most->damped_steps = larger(most->damped_steps, stats->damped_steps);
@@ -177,7 +177,7 @@ static void count_most(StepCounts *most, NsTimeSteppingStats *stats, const StepC
   stats->substeps = before->substeps;
 }
 
-/* The same for what the simulation tells of its last step. NaN is more than any number. */
+/* Updates the iterations and residuals of the last step by the maximum over the islands; NaN counts as the largest. */
 static void tell_most(NsTimeStepping *ts, const NsIsland *island) {
   if (island->newton_iterations > ts->newton_iterations) ts->newton_iterations = island->newton_iterations;
   if (!(island->residual.state <= ts->residual.state)) ts->residual.state = island->residual.state;
@@ -203,7 +203,7 @@ static NsStatus compute_islands(NsTimeStepping *ts, NsError *err) {
   return status;
 }
 
-/* All or none: when one can not be accepted, those before it go back. */
+/* Accepts all islands. When one can not be accepted, the ones before it are restored. */
 static NsStatus accept_islands(NsTimeStepping *ts, NsError *err) {
   NsStatus status = NS_OK;
   int i = 0;

@@ -8,8 +8,8 @@
 #include "simulation/time_stepping.h"
 
 /*
-** Computes the step from the memories of t_k and accepts it. The islands of the graph are solved one after the other, then
-** accepted together: a callback sees all other systems at t_k. On failure every object is what it was.
+** Computes the step from t_k to t_{k+1} and accepts it. The islands of the graph are solved one after the other, then accepted
+** together, so a callback sees the other islands at t_k. On failure every object keeps its state.
 */
 NsStatus ns_step(NsTimeStepping *ts, NsError *err);
 

@@ -31,7 +31,7 @@ enum { RUN = NS_FIELD_STATE | NS_FIELD_RUN };
   WORK(account, forces), WORK(account, damping), WORK(account, impacts), WORK(account, friction), WORK(account, boundary),     \
       WORK(account, numerical)
 
-/* A file begins with k and computed (checkpoint.c). */
+/* A checkpoint begins with k and computed: they must stay first (checkpoint.c). */
 const NsField ns_ts_fields[] = {COUNTER(k),
                                 NS_FIELD_A_FLAG("computed", NsTimeStepping, computed, RUN),
                                 NS_FIELD_A_COUNT("newton_iterations", NsTimeStepping, newton_iterations, 0, INT_MAX, RUN),
@@ -49,7 +49,7 @@ const NsField ns_ts_fields[] = {COUNTER(k),
 
 /* ---- making ---- */
 
-/* The first scheme that locates events, or that can project; what messages advise. */
+/* For messages: the name of the first scheme that locates events (`locates`), or that can project. */
 static const char *ts_advised(bool locates) {
   int i = 0;
   for (; i + 1 < NS_SCHEME_CLASSES; i++)
@@ -72,7 +72,7 @@ static NsStatus goes_with(const NsSimulationClass *class, const NsSchemeClass *s
   return NS_OK;
 }
 
-/* Systems that another simulation has left elsewhere are no start. */
+/* NS_EARG when another simulation has moved a system from its initial state. */
 static NsStatus ts_check_start(const char *who, const NsNsds *nsds, NsError *err) {
   for (int i = 0; i < nsds->nds; i++)
     if (nsds->ds[i]->moved)
@@ -83,7 +83,7 @@ static NsStatus ts_check_start(const char *who, const NsNsds *nsds, NsError *err
   return NS_OK;
 }
 
-/* Whether grid, systems and one-step problem are free for a simulation. */
+/* NS_EARG when the grid, a system or the one-step problem can not be used by a new simulation. */
 static NsStatus ts_check_parts(const char *who, const NsNsds *nsds, const NsTimeGrid *grid, const NsOsnsp *problem,
                                NsError *err) {
   double h = ns_time_grid_step(grid, 0);
@@ -145,7 +145,7 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   return NS_OK;
 }
 
-/* The state from which the next step goes; a script may have written it. */
+/* NS_ENAN when the state is not finite; a script may have written it. */
 static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
   if (ts->computed) return NS_OK;
   for (int d = 0; d < ts->nsds->nds; d++) {

@@ -1,7 +1,7 @@
 /*
 ** time_stepping.h
-** TimeStepping: one step after the other over a grid of time, Newton within the step. EventDriven is the same loop with
-** the motion from event to event as its step.
+** TimeStepping: computes one step of a time grid after the other, with Newton's method in each step. EventDriven is the same
+** loop; its step goes from event to event.
 */
 #ifndef NS_SIMULATION_TIME_STEPPING_H
 #define NS_SIMULATION_TIME_STEPPING_H
@@ -10,14 +10,14 @@
 #include "simulation/time_grid.h"
 
 /*
-** When a step has converged: |W^-1 rho|_j <= rtol * (size of unknown j) + atol, |h(x, lambda) - y|_i <= rtol * (terms of
-** row i) + atol, see step_residual.h; or when every |rho_i| and |h - y|_i is at most `absolute`.
+** When a step has converged: |W^-1 rho|_j <= rtol * (size of unknown j) + atol and |h(x, lambda) - y|_i <= rtol * (terms of row
+** i) + atol, see step_residual.h; or all |rho_i| and |h - y|_i <= `absolute`.
 */
 typedef struct NsNewtonOptions {
   int max_iterations;
-  double rtol, atol; /* atol: in the units of each unknown and output; 0 unless it is asked for */
+  double rtol, atol; /* atol: in the units of each unknown and output; 0 by default */
   double absolute;   /* in the units of each row; 0: not used */
-  int max_substeps;  /* a step that does not converge is tried in 2, 4, ... parts up to this many; 1: never */
+  int max_substeps;  /* a step that fails is computed in 2, 4, ... parts, up to this many; 1: never */
 } NsNewtonOptions;
 
 typedef struct NsTimeStepping NsTimeStepping;
@@ -25,19 +25,18 @@ typedef struct NsTimeStepping NsTimeStepping;
 /* A kind of simulation that scripts make. */
 typedef struct NsSimulationClass {
   const char *name;
-  const char *projection; /* how the identity of a model tells it: " with projection", "" for none */
-  bool locates;           /* it steps from event to event, with an integrator that locates them */
-  bool combined;          /* the projection also finds the velocities again */
+  const char *projection; /* in the description of a model (identity.h): " with projection"; "": none */
+  bool locates;           /* goes from event to event, with an integrator that locates events */
+  bool combined;          /* the projection computes the velocities again, too */
   /*
-  ** Brings the coordinates of the island's solved iterate to the constraints; NULL: it does not project. NS_ENOCONV when
-  ** ts->projection allows no more iterations.
+  ** Projects the coordinates of the island's solved iterate on the constraints; NULL: no projection. NS_ENOCONV after
+  ** ts->projection.max_iterations.
   */
   NsStatus (*settle)(NsTimeStepping *ts, NsIsland *island, NsError *err);
 } NsSimulationClass;
 
 /*
-** X(name, projection, locates, combined, settle): the rows of ns_simulation_classes, which settle.c makes. Each kind of
-** simulation is one row.
+** X(name, projection, locates, combined, settle): one row per kind of simulation. settle.c makes ns_simulation_classes of them.
 */
 #define NS_SIMULATION_LIST(X)                                                                                                  \
   X("TimeStepping", "", false, false, NULL)                                                                                    \
@@ -50,35 +49,35 @@ enum { NS_SIMULATION_CLASSES = 0 NS_SIMULATION_LIST(X) };
 #undef X
 extern const NsSimulationClass ns_simulation_classes[NS_SIMULATION_CLASSES];
 
-/* When the projection is done. */
+/* When the projection has converged. */
 typedef struct NsProjectionOptions {
-  double tolerance; /* of y: 1e-10 of the size of its row; absolute: in the units of y */
+  double tolerance; /* of y, relative to the size of its row (1e-10 by default); absolute: in the units of y */
   bool absolute;
   int max_iterations;
 } NsProjectionOptions;
 
-/* Their fields. */
+/* The fields of NsNewtonOptions and NsProjectionOptions. */
 extern const NsField ns_newton_fields[], ns_projection_fields[];
 
-/* Where the simulation is at this moment; read by whoever words an error. */
+/* Where the simulation is now; for error messages. */
 typedef struct NsProgress {
-  double t;   /* the end of the step that is being computed */
+  double t;   /* the end of the present step */
   long step;  /* its number, from 1 */
   int newton; /* the iteration, from 1; 0 outside Newton */
 } NsProgress;
 
-/* What verbose mode tells of one Newton iteration. */
+/* The report on one Newton iteration, for verbose mode. */
 typedef struct NsNewtonReport {
   NsProgress at;
   NsStepResidual residual;
   const NsSolverInfo *solver;
   double damping;
-  const char *island; /* of several islands: the name of its first system; else NULL */
+  const char *island; /* the name of the island's first system; NULL when there is only one island */
 } NsNewtonReport;
 
 typedef void (*NsNewtonListener)(void *context, const NsNewtonReport *report);
 
-/* What a step failed at, as far as advice goes. */
+/* What failed in a step; it decides which advice a message gives. */
 typedef enum NsFailure { NS_FAILED_ELSEWHERE, NS_FAILED_PROBLEM, NS_FAILED_NEWTON } NsFailure;
 
 /* Counts since the start or the last reset. */
@@ -87,8 +86,8 @@ typedef struct NsTimeSteppingStats {
 } NsTimeSteppingStats;
 
 /*
-** The NSDS, the grid, the integrator's options and the one-step problem are borrowed. The workspace is made by
-** ns_ts_prepare, anew when the graph has changed.
+** The NSDS, the grid, the integrator, and the one-step problem are borrowed. ns_ts_prepare makes the workspace, and makes it
+** again when the graph has changed.
 */
 struct NsTimeStepping {
   const NsSimulationClass *class;
@@ -101,106 +100,104 @@ struct NsTimeStepping {
   NsNewtonListener listener; /* NULL: not verbose */
   void *listener_context;
 
-  long number;             /* among the simulations of the NSDS */
+  long number;             /* its number among the simulations of the NSDS */
   long nsteps;             /* whole steps of the grid up to T */
-  long k;                  /* the last accepted step: the state is that of t_k, or of t_{k+1} when computed */
-  bool computed;           /* the step from t_k is computed, nextStep is due */
-  int newton_iterations;   /* of the last step: the most of its islands */
-  NsStepResidual residual; /* of the last step: the largest of its islands */
+  long k;                  /* last accepted step: the state is at t_k, or at t_{k+1} when `computed` */
+  bool computed;           /* the step from t_k is computed; ns_ts_next_step comes next */
+  int newton_iterations;   /* of the last step: the maximum over the islands */
+  NsStepResidual residual; /* of the last step: the maximum over the islands */
   NsProgress progress;
-  NsFailure failure; /* of the last step that was computed */
+  NsFailure failure; /* of the last computed step */
   NsTimeSteppingStats stats;
 
   NsIslands islands; /* made by ns_ts_prepare */
-  bool ready;        /* they have been made */
+  bool ready;        /* `islands` has been made */
   uint64_t graph_version;
   bool output_known;                /* the initial y has been evaluated */
-  bool accounting;                  /* mechanics: the account of the energy is kept */
-  NsEnergyAccount energy, energy_k; /* since it was begun; the same at t_k */
+  bool accounting;                  /* mechanics: an account of the energy is kept */
+  NsEnergyAccount energy, energy_k; /* since its begin, now and at t_k */
   NsEventLog log;                   /* of EventDriven */
 };
 
-/* What ns_ts_visit walks beside the graph. */
+/* The fields that ns_ts_visit walks besides the graph. */
 extern const NsField ns_ts_fields[];
 
 /*
-** Borrows everything. A simulation that locates events takes an integrator that does, the others one that does not; those
-** that project take one that can. NS_EARG when the integrator is another one, the grid does not start at the NSDS's t0, no
-** step of it fits into [t0, T], a system has been moved from its initial state by a simulation or is not one for the
-** integrator, or the one-step problem has another simulation or does not take a law; NS_ENOMEM.
+** Makes a simulation, which borrows all arguments. A class that locates events needs an integrator that locates events; a class
+** that projects needs an integrator that can project. NS_EARG when the integrator does not fit; the grid does not start at the
+** NSDS's t0; no step of the grid fits into [t0, T]; a simulation has moved a system from its initial state; the integrator does
+** not accept a system; the one-step problem belongs to another simulation or does not take a law. NS_ENOMEM.
 */
 NsStatus ns_ts_new(NsTimeStepping **ts, const NsSimulationClass *class, NsNsds *nsds, NsTimeGrid *grid,
                    NsIntegrator *integrator, NsOsnsp *problem, NsError *err);
 
-/*
-** Frees the workspace and the object; gives the one-step problem back only if it is still there (`problem` not
-** NULL).
-*/
+/* Frees the workspace and the object, and releases the one-step problem unless `problem` is NULL. */
 void ns_ts_free(NsTimeStepping *ts);
 
-/* Number of the steps on the grid up to T, and whether one is left. */
+/* The number of steps of the grid up to T; whether a step is left. */
 long ns_ts_steps(const NsTimeStepping *ts);
 bool ns_ts_has_next(const NsTimeStepping *ts);
 
-/* Whether the model is linear, so that a step is one linear problem with the laws. Needs ns_ts_prepare. */
+/* Whether the model is linear: then a step is one linear problem with the laws. Needs ns_ts_prepare. */
 bool ns_ts_linear(const NsTimeStepping *ts);
 
-/* t_k and t_{k+1}; after the last step both are its end, on a uniform grid as on a grid of points. */
+/* t_k and t_{k+1}; after the last step both are the end of that step. */
 double ns_ts_time(const NsTimeStepping *ts);
 double ns_ts_next_time(const NsTimeStepping *ts);
 
 /*
-** Makes the workspace for the graph as it stands and evaluates the initial outputs; nothing to do when both are
-** there. NS_ENAN when a state from which the next step goes is not finite.
+** Makes the workspace for the present graph and evaluates the initial outputs, unless that has been done. NS_ENAN when a state
+** at the start of the next step is not finite.
 */
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err);
 
 /*
-** Before the first step: the first interaction with a gap below 0, by more than `part` of its terms, that the steps leave there,
-** and the row of its y; else NULL. The outputs are up to date (ns_ts_prepare). `may`: whether there can be one at all.
+** ns_ts_may_keep_penetration: whether the steps may keep a negative gap. ns_ts_penetrating, before the first step and after
+** ns_ts_prepare: the first interaction with a gap below -part * (its terms) that the steps would keep, and the row of that gap;
+** else NULL.
 */
 bool ns_ts_may_keep_penetration(const NsTimeStepping *ts);
 const NsInteraction *ns_ts_penetrating(const NsTimeStepping *ts, double part, int *row);
 
 /*
-** Whether the state of the NSDS is this simulation's to go on from; it is the one that moves it from here on. NS_EARG when it
-** is to begin and a system is not at its initial state, or when another one has stepped, reset or loaded it since.
+** Makes this simulation the one that moves the state of the NSDS. NS_EARG when it has not begun and a system is not at its
+** initial state, or when another simulation has stepped, reset or loaded the NSDS since.
 */
 NsStatus ns_ts_claim(NsTimeStepping *ts, NsError *err);
 
-/* The state of the NSDS has been made that of this simulation: by a reset, a checkpoint, a copy. */
+/* Tells that the state of the NSDS now belongs to this simulation, after a reset, a checkpoint or a copy. */
 void ns_ts_own(NsTimeStepping *ts);
 
 /*
-** Computes the step from t_k to t_{k+1} and accepts it: x, r, y and lambda of every object are those of t_{k+1}.
-** Called again before ns_ts_next_step it computes the same step anew, from the state at t_k. On failure every object
-** keeps the state it had before the call and err tells the time, the step and the iteration. NS_EEND, NS_EBUSY,
-** NS_EARG (ns_ts_claim), NS_EINTR, NS_ECALLBACK, NS_ESINGULAR, NS_ENOCONV, NS_ENAN and the solver's statuses.
+** Computes the step from t_k to t_{k+1} and accepts it: x, r, y and lambda of every object are those of t_{k+1}. A second call
+** before ns_ts_next_step computes the same step again, from the state at t_k. On failure every object keeps the state from
+** before the call, and err tells time, step and iteration. NS_EEND, NS_EBUSY, NS_EARG (see ns_ts_claim), NS_EINTR,
+** NS_ECALLBACK, NS_ESINGULAR, NS_ENOCONV, NS_ENAN and the solver's statuses.
 */
 NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err);
 
-/* Goes on to t_{k+1}. NS_EARG when the step has not been computed. */
+/* Advances k to k + 1. NS_EARG when the step has not been computed. */
 NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err);
 
 /*
-** Mechanics: the kinetic and the potential energy of the accepted state, summed over the systems. NS_EARG when the
-** systems are of first order, NS_ECALLBACK.
+** Mechanics: the kinetic and the potential energy of the accepted state, summed over the systems. NS_ECALLBACK; NS_EARG for
+** systems of first order.
 */
 NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, NsError *err);
 
-/* Begins the account of the energy at the present state, or begins it anew. */
+/* Starts the account of the energy at the present state; an earlier account is lost. */
 void ns_ts_account(NsTimeStepping *ts);
 
-/* Back to t0 and the initial states. */
+/* Moves the simulation back to t0 and the systems to their initial states. */
 void ns_ts_reset(NsTimeStepping *ts);
 
-/* Appends " (t=.. step .. newton ..)" to what an inner room said; a callback's own error says it already. Returns status. */
+/* Appends " (t=.. step .. newton ..)" to the message, unless it is a callback's error, which has it already. Returns status. */
 NsStatus ns_ts_locate(const NsTimeStepping *ts, NsStatus status, NsError *err);
 
-/* The state becomes the memory of the step that begins; what a script wrote since the last step is part of it. */
+/* Copies the state, with what a script wrote since the last step, to the memories: the step begins there. */
 void ns_ts_remember(NsNsds *nsds);
 
-/* Walks the state of the simulation and of its NSDS: an NsWalk. */
+/* An NsWalk over the state of the simulation and of its NSDS. */
 void ns_ts_visit(void *ts, NsVisitor visitor, void *context);
 
 #endif

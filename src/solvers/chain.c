@@ -92,7 +92,7 @@ static inline bool chain_ends(const NsChainStep *step, const NsSearch *search, N
 }
 
 NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search) {
-  NsOutcome out = {NS_ENOCONV, 0, "none", false}, told;
+  NsOutcome out = {NS_ENOCONV, false, 0, "none"}, told;
   bool ran = false, tells = false;
   for (int k = 0; chain->step[k].method || chain->step[k].back; k++) {
     const NsChainStep *step = &chain->step[k];

@@ -71,6 +71,8 @@ typedef struct NslCalleeFamily {
   const char *no_callback; /* what a setter says of a callback that the class has not: of itself, the type, the callback */
   bool brief;              /* that has its brief name there */
   void (*clone)(lua_State *L, int from, int to); /* gives a clone what is no field; NULL: there is nothing */
+  /* Adjusts the numbers that a script gives for a vector, or raises; NULL: any finite numbers do. */
+  void (*fit)(lua_State *L, const NslCallee *callee, const NsField *field, double *given);
 } NslCalleeFamily;
 
 /* User values of a callee, with NSL_FIELDS and NSL_CLASS. */

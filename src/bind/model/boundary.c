@@ -55,8 +55,10 @@ static void *boundary_object(NslCallee *callee) {
   return ((NslBoundary *)callee)->boundary;
 }
 
-static const NslCalleeFamily family = {
-    check_boundary_callee, boundary_object, bind_boundary_bind, NULL, NULL, "%s: a %s has no callbacks", false, NULL};
+static const NslCalleeFamily family = {.check = check_boundary_callee,
+                                       .object = boundary_object,
+                                       .bind = bind_boundary_bind,
+                                       .no_callback = "%s: a %s has no callbacks"};
 
 /* ---- making ---- */
 

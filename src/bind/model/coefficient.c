@@ -289,6 +289,7 @@ static int set_live_vector(lua_State *L) {
   const NsField *field = vector_of(L, callee, &data);
   int n = ns_field_rows(field, coefficient_object(callee));
   const NslVector *given = nsl_push_flat(L, 2, n, callee->head.type->name, field->name);
+  if (callee->family->fit) callee->family->fit(L, callee, field, given->data);
   memcpy(data, given->data, (size_t)n * sizeof *data);
   if (field->flags & NS_FIELD_COUNTED) ++*callee->family->version(callee);
   return 0;

@@ -18,8 +18,13 @@ static NslCallee *check_first_order(lua_State *L, int idx) {
   return &self->callee;
 }
 
-static const NslCalleeFamily callee_family = {
-    check_first_order, nsl_ds_object, nsl_bind_fields, nsl_set_ds_z, nsl_ds_version, NSL_DS_NO_CALLBACK, true, NULL};
+static const NslCalleeFamily callee_family = {.check = check_first_order,
+                                              .object = nsl_ds_object,
+                                              .bind = nsl_bind_fields,
+                                              .set_z = nsl_set_ds_z,
+                                              .version = nsl_ds_version,
+                                              .no_callback = NSL_DS_NO_CALLBACK,
+                                              .brief = true};
 
 /* ---- making ---- */
 

@@ -25,8 +25,10 @@ void nsl_set_moment(lua_State *L, int idx, int value, const char *what) {
   nsl_take_callback_away(L, idx, nsl_slot(lua_touserdata(L, idx), "mExt"));
 }
 
-/* setFExtPtr and setFExt: of a rigid body the force (3), which is copied, or all six. */
-static int set_force(lua_State *L, const char *what, bool shared) {
+/* setFExt and (1) setFExtPtr: of a rigid body the force (3), which is copied, or all six. */
+static int set_force(lua_State *L) {
+  bool shared = nsl_which(L) == 1;
+  const char *what = shared ? "setFExtPtr" : "setFExt";
   NslDs *self = nsl_check_idle_mechanical(L, what);
   bool rigid = ns_mechanical_turns(nsl_mechanical(self));
   lua_settop(L, 2);
@@ -46,7 +48,9 @@ static NslDs *check_body(lua_State *L, const char *what) {
   return self;
 }
 
-static int set_moment(lua_State *L, const char *what) {
+/* setMExt and (1) setMExtPtr; both copy. */
+static int set_moment(lua_State *L) {
+  const char *what = nsl_which(L) == 1 ? "setMExtPtr" : "setMExt";
   check_body(L, what);
   lua_settop(L, 2);
   if (nsl_is_callback(L, 2) || nsl_push_flat(L, 2, -1, what, "moment")->n != 3) nsl_bad(L, what, "moment", "a vector of 3", 2);
@@ -64,19 +68,6 @@ static void drop_moment(lua_State *L, int idx) {
   lua_pop(L, 1);
 }
 
-static int set_fext_ptr(lua_State *L) {
-  return set_force(L, "setFExtPtr", true);
-}
-static int set_fext(lua_State *L) {
-  return set_force(L, "setFExt", false);
-}
-static int set_mext_ptr(lua_State *L) {
-  return set_moment(L, "setMExtPtr");
-}
-static int set_mext(lua_State *L) {
-  return set_moment(L, "setMExt");
-}
-
 static int set_moment_inertial(lua_State *L) {
   NslDs *self = check_body(L, "setIsMextExpressedInInertialFrame");
   if (!lua_isboolean(L, 2)) nsl_bad(L, "setIsMextExpressedInInertialFrame", "flag", "a boolean", 2);
@@ -92,10 +83,10 @@ static int set_moment_function(lua_State *L) {
   return 0;
 }
 
-const luaL_Reg nsl_mechanical_coef_methods[] = {{"setFExtPtr", set_fext_ptr},
-                                                {"setFExt", set_fext},
-                                                {"setMExtPtr", set_mext_ptr},
-                                                {"setMExt", set_mext},
-                                                {"setIsMextExpressedInInertialFrame", set_moment_inertial},
-                                                {"setComputeMExtFunction", set_moment_function},
-                                                {NULL, NULL}};
+const NslVariant nsl_mechanical_coef_methods[] = {{"setFExt", set_force, 0},
+                                                  {"setFExtPtr", set_force, 1},
+                                                  {"setMExt", set_moment, 0},
+                                                  {"setMExtPtr", set_moment, 1},
+                                                  {"setIsMextExpressedInInertialFrame", set_moment_inertial, 0},
+                                                  {"setComputeMExtFunction", set_moment_function, 0},
+                                                  {NULL, NULL, 0}};

@@ -16,9 +16,27 @@ static NslCallee *check_mechanical_callee(lua_State *L, int idx) {
   return &nsl_check_mechanical(L, idx)->callee;
 }
 
-static const NslCalleeFamily callee_family = {
-    check_mechanical_callee, nsl_ds_object, nsl_bind_fields,   nsl_set_ds_z, nsl_ds_version,
-    NSL_DS_NO_CALLBACK,      true,          nsl_clone_boundary};
+/* Gives the quaternion q[3] .. q[6] the length 1; raises for zeros. `what`: the argument. */
+static void normalise_quaternion(lua_State *L, double *q, const char *what) {
+  double norm = sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
+  if (norm < 1e-6) luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
+  for (int i = 3; i < 7; i++) q[i] /= norm;
+}
+
+static void fit_coordinates(lua_State *L, const NslCallee *callee, const NsField *field, double *given) {
+  bool coordinates = strcmp(field->name, "q") == 0 || strcmp(field->name, "q0") == 0;
+  if (coordinates && ns_mechanical_turns(nsl_mechanical((const NslDs *)callee))) normalise_quaternion(L, given, field->name);
+}
+
+static const NslCalleeFamily callee_family = {.check = check_mechanical_callee,
+                                              .object = nsl_ds_object,
+                                              .bind = nsl_bind_fields,
+                                              .set_z = nsl_set_ds_z,
+                                              .version = nsl_ds_version,
+                                              .no_callback = NSL_DS_NO_CALLBACK,
+                                              .brief = true,
+                                              .clone = nsl_clone_boundary,
+                                              .fit = fit_coordinates};
 
 /* ---- making ---- */
 
@@ -28,7 +46,7 @@ static NslDs *new_system(lua_State *L, const NsDsClass *class) {
   NslVector *q = nsl_push_flat(L, 1, class->turns ? 7 : -1, who, "q0");
   if (q->n == 0) luaL_error(L, "%s: q0: expected at least one coordinate, got an empty vector", who);
   NslVector *v = nsl_push_flat(L, 2, class->turns ? 6 : q->n, who, "v0");
-  if (class->turns) nsl_normalise_quaternion(L, q->data, "q0");
+  if (class->turns) normalise_quaternion(L, q->data, "q0");
   NslDs *self = nsl_push_ds(L, class, &callee_family, sizeof(NslMechanical));
   NsMechanicalDs *ds;
   if (ns_mechanical_new(&ds, class, q->n, v->n, q->data, v->data) != NS_OK) luaL_error(L, "not enough memory");
@@ -128,8 +146,8 @@ static int mechanical_tostring(lua_State *L) {
 
 static void add_mechanical_methods(lua_State *L) {
   nsl_add_quantity_methods(L);
-  luaL_setfuncs(L, nsl_mechanical_coef_methods, 0);
-  luaL_setfuncs(L, nsl_mechanical_state_methods, 0);
+  nsl_set_variants(L, nsl_mechanical_coef_methods);
+  nsl_set_variants(L, nsl_mechanical_state_methods);
   luaL_setfuncs(L, nsl_mechanical_boundary_methods, 0);
 }
 

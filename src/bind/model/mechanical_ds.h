@@ -56,11 +56,9 @@ static inline NsMechanicalDs *nsl_mechanical(const NslDs *self) {
 /* Gives the rigid body at idx the constant external moment of three elements at `value`, in place of a callback. */
 void nsl_set_moment(lua_State *L, int idx, int value, const char *what);
 
-/* Gives the quaternion q[3] .. q[6] the length 1; raises for zeros. `what`: the argument. */
-void nsl_normalise_quaternion(lua_State *L, double *q, const char *what);
-
 /* Methods beside those of the tables of fields: forces and moments, the state, boundary conditions. */
-extern const luaL_Reg nsl_mechanical_coef_methods[], nsl_mechanical_state_methods[], nsl_mechanical_boundary_methods[];
+extern const NslVariant nsl_mechanical_coef_methods[], nsl_mechanical_state_methods[];
+extern const luaL_Reg nsl_mechanical_boundary_methods[];
 
 /* Adds to the table on top the methods that show and compute masses, forces and their Jacobians. */
 void nsl_add_quantity_methods(lua_State *L);

@@ -2,7 +2,6 @@
 ** mechanical_state.c
 ** Mechanical systems: coordinates, velocities, impulses, energies.
 */
-#include <math.h>
 #include <string.h>
 
 #include "bind/model/mechanical_ds.h"
@@ -34,33 +33,19 @@ static int ds_q(lua_State *L) {
   return level == 0 ? coordinates(L, ds) : level == 1 ? velocities(L, ds) : ds_acceleration(L);
 }
 
-static int ds_q0(lua_State *L) {
-  NsMechanicalDs *ds = coordinates_check(L);
-  return nsl_ds_view(L, ds->base.x0, ds->nq, "q0", NULL);
-}
-
-static int ds_velocity0(lua_State *L) {
-  NsMechanicalDs *ds = coordinates_check(L);
-  return nsl_ds_view(L, ds->base.x0 + ds->nq, ds->nv, "velocity0", NULL);
-}
-
 /* The level at idx, if any: impulses belong to velocities. */
 static void only_level_1(lua_State *L, int idx, const char *what) {
   if (!lua_isnoneornil(L, idx) && nsl_integer(L, idx, what, "level") != 1)
     luaL_error(L, "%s: level: impulses are on level 1 alone", what);
 }
 
-/* p([1]): the impulse of the relations in the last step. */
+/* p([1]): the impulse of the relations in the last step; pMemory([1]): that in the step before. */
 static int ds_p(lua_State *L) {
   NsMechanicalDs *ds = coordinates_check(L);
-  only_level_1(L, 2, "p");
-  return nsl_ds_view(L, ds->base.r, ds->nv, "p", NULL);
-}
-
-static int ds_p_memory(lua_State *L) {
-  NsMechanicalDs *ds = coordinates_check(L);
-  only_level_1(L, 2, "pMemory");
-  return nsl_ds_view(L, ds->base.r_k, ds->nv, "pMemory", NULL);
+  bool memory = nsl_which(L) == 1;
+  const char *name = memory ? "pMemory" : "p";
+  only_level_1(L, 2, name);
+  return nsl_ds_view(L, memory ? ds->base.r_k : ds->base.r, ds->nv, name, NULL);
 }
 
 static int coordinates_ds_dimension(lua_State *L) {
@@ -70,36 +55,6 @@ static int coordinates_ds_dimension(lua_State *L) {
 
 /* ---- writing the state ---- */
 
-void nsl_normalise_quaternion(lua_State *L, double *q, const char *what) {
-  double norm = sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
-  if (norm < 1e-6) luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
-  for (int i = 3; i < 7; i++) q[i] /= norm;
-}
-
-static int assign(lua_State *L, const char *who, const char *what, bool velocity, bool initial) {
-  NslDs *self = nsl_check_idle_mechanical(L, who);
-  NsMechanicalDs *ds = nsl_mechanical(self);
-  double *to = (initial ? ds->base.x0 : ds->base.x) + (velocity ? ds->nq : 0);
-  int n = velocity ? ds->nv : ds->nq;
-  lua_settop(L, 2);
-  NslVector *given = nsl_to_finite_vector(L, 2, n, self->callee.head.type->name, what), *flat = nsl_push_vector(L, n, NULL);
-  nsl_vector_read(given, flat->data);
-  if (ns_mechanical_turns(ds) && !velocity) nsl_normalise_quaternion(L, flat->data, what);
-  memcpy(to, flat->data, (size_t)n * sizeof *to);
-  if (!initial) ds->base.x_version++;
-  return 0;
-}
-
-static int ds_set_q(lua_State *L) {
-  return assign(L, "setQ", "q", false, false);
-}
-static int ds_set_q0(lua_State *L) {
-  return assign(L, "setQ0", "q0", false, true);
-}
-static int ds_set_velocity0(lua_State *L) {
-  return assign(L, "setVelocity0", "velocity0", true, true);
-}
-
 static int ds_set_p(lua_State *L) {
   NslDs *self = nsl_check_idle_mechanical(L, "setP");
   lua_settop(L, 3);
@@ -107,21 +62,13 @@ static int ds_set_p(lua_State *L) {
   return nsl_ds_assign(L, self, self->ds->r, self->ds->nr, "p");
 }
 
-static int reset_p(lua_State *L, const char *what) {
+static int ds_reset_p(lua_State *L) {
+  static const char *const names[] = {"resetNonSmoothPart", "resetAllNonSmoothParts", "initializeNonSmoothInput"};
+  const char *what = names[nsl_which(L)];
   NslDs *self = nsl_check_idle_mechanical(L, what);
   only_level_1(L, 2, what);
   memset(self->ds->r, 0, (size_t)self->ds->nr * sizeof *self->ds->r);
   return 0;
-}
-
-static int ds_reset_p(lua_State *L) {
-  return reset_p(L, "resetNonSmoothPart");
-}
-static int ds_reset_all_p(lua_State *L) {
-  return reset_p(L, "resetAllNonSmoothParts");
-}
-static int ds_initialize_p(lua_State *L) {
-  return reset_p(L, "initializeNonSmoothInput");
 }
 
 static int ds_swap(lua_State *L) {
@@ -212,26 +159,21 @@ static int coordinates_ds_display(lua_State *L) {
   return nsl_display_object(L, fields);
 }
 
-const luaL_Reg nsl_mechanical_state_methods[] = {{"q", ds_q},
-                                                 {"q0", ds_q0},
-                                                 {"velocity0", ds_velocity0},
-                                                 {"p", ds_p},
-                                                 {"pMemory", ds_p_memory},
-                                                 {"dimension", coordinates_ds_dimension},
-                                                 {"setQ", ds_set_q},
-                                                 {"setQ0", ds_set_q0},
-                                                 {"setVelocity0", ds_set_velocity0},
-                                                 {"setP", ds_set_p},
-                                                 {"resetNonSmoothPart", ds_reset_p},
-                                                 {"resetAllNonSmoothParts", ds_reset_all_p},
-                                                 {"initializeNonSmoothInput", ds_initialize_p},
-                                                 {"swapInMemory", ds_swap},
-                                                 {"computeKineticEnergy", ds_kinetic},
-                                                 {"computePotentialEnergy", ds_potential},
-                                                 {"computePostImpactVelocity", ds_post_impact},
-                                                 {"initMemory", ds_accept},
-                                                 {"init_forces", ds_accept},
-                                                 {"init_generalized_coordinates", ds_accept},
-                                                 {"init_inverse_mass", ds_accept},
-                                                 {"display", coordinates_ds_display},
-                                                 {NULL, NULL}};
+const NslVariant nsl_mechanical_state_methods[] = {{"q", ds_q, 0},
+                                                   {"p", ds_p, 0},
+                                                   {"pMemory", ds_p, 1},
+                                                   {"dimension", coordinates_ds_dimension, 0},
+                                                   {"setP", ds_set_p, 0},
+                                                   {"resetNonSmoothPart", ds_reset_p, 0},
+                                                   {"resetAllNonSmoothParts", ds_reset_p, 1},
+                                                   {"initializeNonSmoothInput", ds_reset_p, 2},
+                                                   {"swapInMemory", ds_swap, 0},
+                                                   {"computeKineticEnergy", ds_kinetic, 0},
+                                                   {"computePotentialEnergy", ds_potential, 0},
+                                                   {"computePostImpactVelocity", ds_post_impact, 0},
+                                                   {"initMemory", ds_accept, 0},
+                                                   {"init_forces", ds_accept, 0},
+                                                   {"init_generalized_coordinates", ds_accept, 0},
+                                                   {"init_inverse_mass", ds_accept, 0},
+                                                   {"display", coordinates_ds_display, 0},
+                                                   {NULL, NULL, 0}};

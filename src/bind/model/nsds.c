@@ -5,12 +5,21 @@
 #include <math.h>
 #include <string.h>
 
+#include "bind/array/field.h"
 #include "bind/model/model.h"
 
 static const NslType nsds_type = {.name = "NonSmoothDynamicalSystem"};
 
 NslNsds *nsl_check_nsds(lua_State *L, int idx) {
   return nsl_check(L, idx, &nsds_type);
+}
+
+static NslHead *check_nsds_head(lua_State *L, int idx) {
+  return &nsl_check_nsds(L, idx)->head;
+}
+
+static void *nsds_of_head(NslHead *head) {
+  return ((NslNsds *)head)->nsds;
 }
 
 static NslNsds *bind_nsds_check_idle(lua_State *L, const char *what) {
@@ -129,28 +138,10 @@ static int nsds_unlink(lua_State *L) {
   return 0;
 }
 
-static int nsds_t0(lua_State *L) {
-  lua_pushnumber(L, nsl_check_nsds(L, 1)->nsds->t0);
-  return 1;
-}
-
-static int nsds_T(lua_State *L) {
-  lua_pushnumber(L, nsl_check_nsds(L, 1)->nsds->T);
-  return 1;
-}
-
-static int nsds_count_ds(lua_State *L) {
-  lua_pushinteger(L, nsl_check_nsds(L, 1)->nsds->nds);
-  return 1;
-}
-
-static int nsds_count_interactions(lua_State *L) {
-  lua_pushinteger(L, nsl_check_nsds(L, 1)->nsds->ninteractions);
-  return 1;
-}
-
-/* The i-th of a list, from 1, or the one of a name. */
-static int pick(lua_State *L, const char *key, const char *what) {
+/* dynamicalSystem and (1) interaction: the i-th of a list, from 1, or the one of a name. */
+static int nsds_pick(lua_State *L) {
+  bool ds = nsl_which(L) == 0;
+  const char *key = ds ? "ds" : "interactions", *what = ds ? "dynamicalSystem" : "interaction";
   nsl_check_nsds(L, 1);
   lua_settop(L, 2);
   lua_getiuservalue(L, 1, 1);
@@ -159,7 +150,6 @@ static int pick(lua_State *L, const char *key, const char *what) {
   if (lua_type(L, 2) == LUA_TSTRING) {
     for (lua_Integer i = 1; i <= count; i++, lua_pop(L, 1)) {
       lua_rawgeti(L, 4, i);
-      bool ds = key[0] == 'd';
       const char *name = ds ? ((NslDs *)lua_touserdata(L, -1))->ds->name
                             : ((NslInteraction *)lua_touserdata(L, -1))->interaction->name;
       if (strcmp(name, lua_tostring(L, 2)) == 0) return 1;
@@ -170,13 +160,6 @@ static int pick(lua_State *L, const char *key, const char *what) {
   if (i < 1 || i > count) luaL_error(L, "%s: expected a number in 1..%I, got %I", what, count, i);
   lua_rawgeti(L, 4, i);
   return 1;
-}
-
-static int nsds_ds(lua_State *L) {
-  return pick(L, "ds", "dynamicalSystem");
-}
-static int nsds_interaction(lua_State *L) {
-  return pick(L, "interactions", "interaction");
 }
 
 /* What is still there forgets the graph: finalizers run in any order. */
@@ -255,27 +238,23 @@ static int graph_linked(lua_State *L) {
   return 1;
 }
 
-static const luaL_Reg methods[] = {{"display", nsds_display},
-                                   {"insertDynamicalSystem", nsds_insert},
-                                   {"link", nsds_link},
-                                   {"unlink", nsds_unlink},
-                                   {"t0", nsds_t0},
-                                   {"T", nsds_T},
-                                   {"finalT", nsds_T},
-                                   {"getNumberOfDS", nsds_count_ds},
-                                   {"numberOfDynamicalSystems", nsds_count_ds},
-                                   {"numberOfInteractions", nsds_count_interactions},
-                                   {"dynamicalSystem", nsds_ds},
-                                   {"interaction", nsds_interaction},
-                                   {"close", nsds_close},
-                                   {NULL, NULL}};
+static const luaL_Reg methods[] = {{"display", nsds_display}, {"insertDynamicalSystem", nsds_insert},
+                                   {"link", nsds_link},       {"unlink", nsds_unlink},
+                                   {"close", nsds_close},     {NULL, NULL}};
 
 static const luaL_Reg meta[] = {{"__gc", nsds_gc}, {"__close", nsds_close}, {"__tostring", nsds_tostring}, {NULL, NULL}};
 
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
   static const luaL_Reg graph[] = {{"version", graph_version}, {"linked", graph_linked}, {NULL, NULL}};
+  static const NslVariant picks[] = {{"dynamicalSystem", nsds_pick, 0}, {"interaction", nsds_pick, 1}, {NULL, NULL, 0}};
+  static const NslFieldOwner owner = {&nsds_type, check_nsds_head, nsds_of_head, NULL, NULL, NULL};
   nsl_register_type(L, &nsds_type, meta, methods);
+  nsl_add_field_methods(L, &owner, ns_nsds_fields);
+  luaL_getmetatable(L, nsds_type.name);
+  lua_getfield(L, -1, "__index");
+  nsl_set_variants(L, picks);
+  lua_pop(L, 2);
   luaL_setfuncs(L, functions, 0);
   luaL_newlib(L, graph); /* hidden: for lua/nslua/contact.lua */
   lua_setfield(L, -2, "graph_support");

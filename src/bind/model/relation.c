@@ -94,8 +94,11 @@ static void set_relation_z(lua_State *L, int idx, int value, bool shared) {
   nsl_set_z(L, idx, &relation->z, &relation->nz, value, relation->m >= 0, shared);
 }
 
-static const NslCalleeFamily family = {check_relation_callee,         relation_object, bind_relation, set_relation_z, NULL,
-                                       "%s: a %s has no callback %s", false,           NULL};
+static const NslCalleeFamily family = {.check = check_relation_callee,
+                                       .object = relation_object,
+                                       .bind = bind_relation,
+                                       .set_z = set_relation_z,
+                                       .no_callback = "%s: a %s has no callback %s"};
 
 /* Pushes a relation without data. */
 static NslRelation *new_relation(lua_State *L, const NsRelationClass *class) {

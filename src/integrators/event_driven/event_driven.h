@@ -1,6 +1,6 @@
 /*
 ** event_driven.h
-** The workspace of event-driven integration, and what its files ask of each other. Private to them.
+** The workspace of event-driven integration, and the functions that its files share. Private to them.
 */
 #ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
 #define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
@@ -10,17 +10,17 @@
 #include "ode/bernstein.h"
 #include "ode/dop853.h"
 
-/* The options of RungeKuttaOSI, some of which D1MinusLinearOSI has too, out of the reach of scripts. */
+/* The options of RungeKuttaOSI. D1MinusLinearOSI has some of them as options, the others at their defaults. */
 typedef struct NsEventOptions {
   NsIntegrator base;
-  double rtol, atol; /* of a step: 1e-12, 1e-14 */
-  double tolerance;  /* 1e-12: a contact with y up to this is closed; no y is below minus twice this */
-  double max_step; /* the longest step of the integrator, and about the shortest feature of a force or an output; NAN: found */
-  int max_events;  /* within one step of the grid */
+  double rtol, atol; /* error tolerances of a step: 1e-12, 1e-14 */
+  double tolerance;  /* 1e-12: a contact with y <= tolerance is closed; y never falls below -2 tolerance */
+  double max_step;   /* longest step, and length of the shortest feature that is seen for certain; NAN: automatic */
+  int max_events;    /* limit in one step of the grid */
   bool atol_in_units, tolerance_in_units;
 } NsEventOptions;
 
-/* Works along the motion, integrated with it: of all forces, of -C v, of the multipliers. */
+/* Works that are integrated along with the motion: of all forces, of -C v, of the multipliers. */
 enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORKS };
 
 typedef enum RowState { ROW_OPEN, ROW_DEPARTING, ROW_HELD } RowState;
@@ -30,87 +30,85 @@ typedef struct Row {
   bool unilateral;
   double restitution;
   RowState state;
-  double level;      /* open: the y at which it closes; 0 when it is clear, below 0 when it touches */
-  double t0, y0, u0; /* departing: when it left, y and u there */
+  double level;      /* open: the y at which it closes: 0, or less than 0 when it touches already */
+  double t0, y0, u0; /* departing: time, y and u when it left */
   bool straight;     /* y = C q + e */
 } Row;
 
 typedef struct NsEventDriven {
   NsScheme base;
   NsMotion *motion;
-  const NsMotionView *now; /* its vectors */
+  const NsMotionView *now; /* borrowed vectors of `motion` */
   NsRk *rk;
   double *clock, h;       /* h: the step of the grid */
   int Nq, Nv, m, n;       /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of held contacts */
   double t_first, t_last; /* of the run */
   Row *rows;
-  double *reach; /* m: how far the outputs have been from 0 in the run; kept by the interactions between steps */
+  double *reach; /* m: largest |y| of each output in the run so far; the interactions keep it between steps */
 
   /* the step */
-  NsEventOptions options; /* as they were when it began */
-  bool fixed;             /* no events are located: the step of the grid is one of D1MinusLinear */
+  NsEventOptions options; /* the options when the step began */
+  bool fixed;             /* D1MinusLinearOSI: steps of fixed length, no events are located */
   NsStepSolver solver;
-  double t, t_k;             /* t_k: the start of the step */
-  double *x, *q, *v, *works; /* n; its parts */
-  double *atol, *pace;       /* n */
-  double *even, *even_free, *even_all, *even_noise,
-      *even_rate;  /* Nv: see ns_motion_even; of v, of accelerations, of their rounding, of their rate */
-  double *impulse; /* Nv: sum of H' P of the impacts */
+  double t, t_k;                                                /* t_k: the start of the step */
+  double *x, *q, *v, *works;                                    /* n; x consists of q, v, works and impulses */
+  double *atol, *pace;                                          /* n */
+  double *even, *even_free, *even_all, *even_noise, *even_rate; /* Nv: scales by ns_motion_even, see measure_motion */
+  double *impulse;                                              /* Nv: sum of H' P of the impacts */
   double impact_energy;
   NsEventLog *log;
-  int handled; /* events in this step */
+  int handled; /* number of events in this step */
 
-  /* what acts */
-  int nheld, *held;     /* rows: bilateral constraints, and contacts that are held */
+  /* active constraints */
+  int nheld, *held;     /* rows: bilateral constraints and held contacts */
   double *lambda;       /* nheld */
   double *acceleration; /* Nv */
   double *W;            /* m x m */
 
   /* at an event */
-  int nclosed, *closed;     /* rows with y = 0 */
-  bool *resting, *was_held; /* m, by row */
-  double *before, *slow;    /* m, by row: velocities before; velocities below this are rest */
-  double
-      *pressing; /* m, by place in `closed`: |y''| without multipliers, the largest among coupled rows in units of this one */
+  int nclosed, *closed;         /* rows with y = 0 */
+  bool *resting, *was_held;     /* m, by row */
+  double *before, *slow;        /* m, by row: velocities before the event; velocities that count as rest */
+  double *pressing;             /* m, by index in `closed`: see measure_pressing */
   double *q_part, *z, *u_after; /* m */
   NsMixedGroup *groups;
-  int *interaction; /* m, by place: of each row of the problem */
+  int *interaction; /* m: row of each row of the problem */
   NsSparse *sparse;
-  double *p; /* Nv: room */
+  double *p; /* Nv: workspace */
 
   /* the search */
   double *slope, *sample;                                     /* n */
   double *value[NS_BERNSTEIN_SIZE], *rate[NS_BERNSTEIN_SIZE]; /* m each: guards and their rates at the nodes of a piece */
-  double *noise;                                              /* m: of those values */
+  double *noise;                                              /* m: rounding errors of `value` */
   int ncurved, *curved;                                       /* open contacts that are not straight */
-  int halved;                                                 /* pieces, in this step */
+  int halved;                                                 /* number of halved pieces in this step */
 } NsEventDriven;
 
-/* Accelerations under what is held, at (t, q, v): ed->lambda, ed->acceleration. */
+/* Computes the accelerations with the active constraints at (t, q, v): ed->lambda, ed->acceleration. */
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err);
 
-/* Up to where a row counts as closed: the tolerance of its contact. */
+/* The y below which a contact counts as closed. */
 double ns_ed_tolerance(const NsEventDriven *ed, int row);
 
-/* The level of a row that touches with this y: what is rounding above it is no event. */
+/* The level of a row that touches with this y. Rounding of y above the level is no event. */
 double ns_ed_touching_level(const NsEventDriven *ed, int row, double y);
 
-/* The distance of what may happen: the longest step where a force may be a function of time. */
+/* The time resolution: max_step, or 1/RESOLVED of the run. It limits the steps where a force may depend on time. */
 double ns_ed_resolution(const NsEventDriven *ed);
 
 /*
-** Whether an event is in the last step of ed->rk: *row (-1: none) and its time, where the state has been taken by a
-** shortened step.
+** Looks for an event in the last step of ed->rk: *row is -1 when there is none. Otherwise the step is repeated, shortened, and
+** ends at the event.
 */
 NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err);
 
-/* Impacts, rest and forces at ed->t; the state and what acts are those after it. */
+/* Handles the event at ed->t: impacts, rest, forces. Updates the state and the active constraints. */
 NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err);
 
-/* What scripts made, for messages: EventDriven, or the integrator with steps of fixed length. */
+/* The name for messages: EventDriven, or the integrator when its steps have a fixed length. */
 const char *ns_ed_name(const NsEventDriven *ed);
 
-/* What messages call a row: the name of its interaction. */
+/* The name of a row for messages: the name of its interaction. */
 const char *ns_ed_row_name(const NsEventDriven *ed, int row);
 
 #endif

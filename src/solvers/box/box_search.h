@@ -1,6 +1,6 @@
 /*
 ** box_search.h
-** What methods for dense and for sparse box problems share: the problem as a map, and a face for candidates.
+** What the methods for dense and for sparse box problems share: operations on the matrix, and functions that take a candidate.
 */
 #ifndef NS_SOLVERS_BOX_BOX_SEARCH_H
 #define NS_SOLVERS_BOX_BOX_SEARCH_H
@@ -9,33 +9,35 @@
 #include "solvers/map.h"
 
 /*
-** A search for the solution of a box problem; dense_search.h and sparse_search.h add to it. The methods that need no more than
-** products with M and factors of diag(d) + diag(e) M (newton.c, interior.c) work through these functions, for both.
+** The search for the solution of a box problem; dense_search.h and sparse_search.h extend it. Smooth methods (newton.c,
+** interior.c) need only products with M and factors of diag(d) + diag(e) M, so they work on both kinds through these
+** functions.
 */
 typedef struct NsBoxSearch NsBoxSearch;
 struct NsBoxSearch {
   NsSearch base;
   const NsBoxOptions *options;
-  int n;                                                          /* variables of the problem in hand */
-  bool cold;                                                      /* no guess was given */
-  int limit;                                                      /* of steps of a smooth method, when the options have none */
-  int interior;                                                   /* the same of the interior-point method */
-  bool persists;                                                  /* interior points that were asked for by name try twice */
-  NsArena *arena;                                                 /* for workspaces */
-  int nmax;                                                       /* variables that these are to have room for */
-  const NsBoxMap *(*map)(NsBoxSearch *s);                         /* the problem as smooth methods take it */
-  void (*start)(NsBoxSearch *s, double *z);                       /* the guess within the bounds */
-  void (*start_inside)(NsBoxSearch *s, double *z);                /* a start for interior points */
-  NsStatus (*finish)(NsBoxSearch *s, double *z, NsStatus status); /* makes z, where a method ended, a candidate, with its set */
+  int n;                                           /* variables of the current problem */
+  bool cold;                                       /* no guess was given */
+  int limit;                                       /* default limit of Newton steps */
+  int interior;                                    /* default limit of interior-point steps */
+  bool persists;                                   /* the interior-point method, asked for by name, makes a second attempt */
+  NsArena *arena;                                  /* holds the workspaces */
+  int nmax;                                        /* largest n that the workspaces must hold */
+  const NsBoxMap *(*map)(NsBoxSearch *s);          /* the operations on the problem's matrix */
+  void (*start)(NsBoxSearch *s, double *z);        /* z = the guess, clamped to the bounds */
+  void (*start_inside)(NsBoxSearch *s, double *z); /* z = a start for the interior-point method */
+  NsStatus (*finish)(NsBoxSearch *s, double *z,
+                     NsStatus status); /* takes the last z of a method as a candidate, together with the active set at z */
 };
 
-/* The workspace of methods that need no more than a point, its w and active sets. */
+/* A workspace of one point, its w and two active sets. */
 typedef struct NsBoxPoint {
   double *z, *w;
   signed char *set, *before;
 } NsBoxPoint;
 
-/* Their `reserve`. */
+/* NsMethod.reserve for methods with an NsBoxPoint. */
 static inline NsStatus ns_box_point_reserve(void **work, NsSearch *search) {
   NsBoxSearch *s = (NsBoxSearch *)search;
   NsBoxPoint *m = *work = ns_arena_take(s->arena, 1, sizeof *m);
@@ -47,7 +49,7 @@ static inline NsStatus ns_box_point_reserve(void **work, NsSearch *search) {
   return NS_OK;
 }
 
-/* The limit of iterations of the options, or the usual one. */
+/* options->max_iterations when it is set, else `usual`. */
 static inline int ns_box_limit(const NsBoxSearch *s, int usual) {
   return s->options->max_iterations > 0 ? s->options->max_iterations : usual;
 }

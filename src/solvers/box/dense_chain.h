@@ -7,7 +7,10 @@
 
 #include "solvers/chain.h"
 
-/* First on the problem as it was given: a few steps that commute with scaling. Then on balanced data. Searches: dense_search.h. */
+/*
+** The chain for the data as given (it commutes with scaling by powers of two), then the chain for balanced data. See
+** dense_search.h.
+*/
 extern const NsChainStep ns_box_chain_given[], ns_box_chain_balanced[];
 
 #endif

@@ -12,12 +12,12 @@ typedef struct NsOneVariable {
   double m, q, lower, upper;
 } NsOneVariable;
 
-/* The solution nearest to `near`; NS_ENOSOL when there is none: *z is then infinite, or as it was. */
+/* *z = the solution nearest to `near`. NS_ENOSOL: there is none; *z is infinite or unchanged. */
 NsStatus ns_one_variable(const NsOneVariable *p, double near, double *z);
 
 /*
-** The same judged as ns_box_solve judges: z and w (1), the status NS_OK, NS_ENOSOL or NS_ENOCONV (backward error above
-** tolerance); without a solution z is infinite or `near` clamped. A `near` that is not finite counts as 0.
+** The same, with z and w (1) and the info that ns_box_solve gives: NS_OK, NS_ENOSOL, or NS_ENOCONV (backward error above the
+** tolerance). Without a solution z is infinite or `near` clamped. A `near` that is not finite counts as 0.
 */
 NsSolverInfo ns_one_variable_solve(const NsOneVariable *p, double near, double tolerance, double *z, double *w);
 

@@ -669,7 +669,7 @@ static NsOutcome lemke_run(void *work, NsSearch *search, int mode) {
   LemkePaths *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p, *fair = ns_dense_fair(s);
-  NsOutcome out = {NS_ENOCONV, 0, "pivot", false};
+  NsOutcome out = {NS_ENOCONV, false, 0, "pivot"};
   int limit = ns_box_limit(&s->box, MOST_PIVOTS + MOST_EACH * p->n), last = mode == NS_LEMKE_FIRST ? 1 : STARTS;
   for (int k = mode == NS_LEMKE_OTHERS ? 1 : 0; k < last; k++) {
     int pivots;

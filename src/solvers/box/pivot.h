@@ -10,33 +10,31 @@
 #include "solvers/box/game.h"
 #include "solvers/method.h"
 
-/* Where a path starts and what covers it. */
+/* The starting vertex of a path and the covering vector d. */
 typedef struct NsPivotStart {
-  bool upper;     /* start at the upper bounds where these are finite; else at the lower ones where these are */
+  bool upper;     /* start at the finite upper bounds, else at the lower ones */
   bool varied;    /* fixed unequal positive covering numbers instead of ones */
-  double compact; /* when > 0: infinite bounds become this many times the size of the data */
+  double compact; /* > 0: replace infinite bounds by this many times the size of the data */
 } NsPivotStart;
 
 /* Workspace for problems of up to nmax variables; see pivot.c. */
 typedef struct NsPivot NsPivot;
 
-/* lu (made for order nmax) is borrowed, used with other orders and must outlive the workspace. NS_ENOMEM. */
+/* lu (of order nmax) is borrowed, used with other orders, and must outlive the workspace. NS_ENOMEM. */
 NsStatus ns_pivot_new(NsPivot **pivot, int nmax, NsLu *lu);
 void ns_pivot_free(NsPivot *pivot);
 
 /*
-** Follows one path for a problem whose M has entries of about 1 (see scale.h) and whose bounds all differ. The
-**   system is w = M z + q + d t,  t >= 0,  d_i = +1 where z_i starts at its lower bound (w_i >= 0 basic), -1 at its
-** upper one (w_i <= 0 basic); t starts so large that all w have their sign, and falls until it leaves at 0. Whenever
-** w_i leaves at 0, z_i enters from its bound; whenever z_i leaves at a bound, w_i enters with that bound's sign; an
-** entering z_i may reach its other bound first (a bound flip, no change of basis). Free variables are in the basis
-** from the start, their w_i = 0 out of it. Ties are decided lexicographically. NS_OK: `set` (n) is the active set at
-** t = 0 and z (n) the vertex, to be polished by ns_active_try. NS_ERAY: t can not fall further;
-** NS_ESINGULAR: the free variables fit in no basis,
-** or a basis is singular to rounding; NS_EMAXITER: max_pivots were taken; NS_EINTR.
-** *pivots is the number of pivots. The path of a problem with finite bounds can not end on a ray, whatever M: see
-** pivot.c.
-** Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, sections 4.4 and 4.9; Cao and Ferris, A pivotal
+** Follows one path of Lemke's method. Assumes entries of M of about 1 (see scale.h) and l < u for all variables. The system is
+**   w = M z + q + d t,  t >= 0,  d_i = +1 where z_i starts at its lower bound (w_i >= 0 basic), -1 at its upper bound (w_i <=
+**   0 basic).
+** t starts so large that every w has its sign, and decreases until it leaves the basis at 0. When w_i leaves at 0, z_i enters
+** from its bound; when z_i leaves at a bound, w_i enters with the sign of that bound. An entering z_i may reach its other
+** bound first (a bound flip, no change of basis). Free variables are basic from the start. Ties are resolved
+** lexicographically. NS_OK: `set` (n) is the active set at t = 0 and z (n) the vertex; polish them with ns_active_try.
+** NS_ERAY: t can not decrease further; with finite bounds this can not happen, for any M (proof in pivot.c). NS_ESINGULAR: the
+** free variables fit in no basis, or a basis is singular to rounding; NS_EMAXITER: max_pivots; NS_EINTR. *pivots: the number
+** of pivots. Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, sections 4.4 and 4.9; Cao and Ferris, A pivotal
 ** method for affine variational inequalities, Math. Oper. Res. 21, 1996.
 */
 NsStatus ns_pivot_path(NsPivot *pivot, const NsBoxProblem *p, const NsPivotStart *start, int max_pivots, double *z,
@@ -44,17 +42,16 @@ NsStatus ns_pivot_path(NsPivot *pivot, const NsBoxProblem *p, const NsPivotStart
 
 /* Where the paths of a game start. */
 typedef struct NsGameStart {
-  int label;   /* the first label to be tried is the first from this number on */
-  bool untied; /* q is moved by about 1e-9 of its size, and so are z and perhaps set */
+  int label;   /* the first label to try, counted cyclically */
+  bool untied; /* q is perturbed by about 1e-9 of its size to break ties; then so are z and perhaps set */
 } NsGameStart;
 
 /*
-** The method of Lemke and Howson for a problem of two sides, scaled likewise: part after part, along paths on which
-** one label k alone is missing (the covering vector is -e_k), with at most max_pivots pivots each and up to eight
-** labels. With A, B > 0 and q < 0 no path ends on a ray. Labels are left out where no ray leads in: z_k must raise all
-** w of the other side that are negative and lower none, and so must the z of the last of these. As ns_pivot_path;
-** NS_ENOCONV: no label can be used.
-** Lemke and Howson, Equilibrium points of bimatrix games, SIAM J. Appl. Math. 12, 1964; Cottle, Pang and Stone,
+** The method of Lemke and Howson for a game, scaled as above: part after part, along paths on which one label k is missing
+** (covering vector -e_k), with at most max_pivots pivots each and up to eight labels. With A, B > 0 and q < 0 no path ends on
+** a ray. A label k is usable only if a ray leads to its path: z_k must raise every negative w of the other side and lower
+** none, and the same must hold for the z of the last w that becomes good. Status as for ns_pivot_path; NS_ENOCONV: no label is
+** usable. Lemke and Howson, Equilibrium points of bimatrix games, SIAM J. Appl. Math. 12, 1964; Cottle, Pang and Stone,
 ** section 4.4.
 */
 NsStatus ns_pivot_game(NsPivot *pivot, const NsBoxProblem *p, const NsGame *game, const NsGameStart *start, int max_pivots,
@@ -64,8 +61,8 @@ NsStatus ns_pivot_game(NsPivot *pivot, const NsBoxProblem *p, const NsGame *game
 const double *ns_pivot_ray(const NsPivot *pivot);
 
 /*
-** Paths from several starts on the scaled problem, each end polished. The outcome of a failure is that of the first path. Mode
-** NS_LEMKE_FIRST: the first path alone; NS_LEMKE_OTHERS: all but that.
+** Lemke paths from several starts on the scaled problem, each end polished. If all fail, the outcome is that of the first
+** path. Mode NS_LEMKE_FIRST: only the first path; NS_LEMKE_OTHERS: all others.
 */
 extern const NsMethod ns_box_lemke;
 enum { NS_LEMKE_FIRST = 1, NS_LEMKE_OTHERS = 2 };

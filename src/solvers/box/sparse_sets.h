@@ -8,12 +8,12 @@
 #include "solvers/method.h"
 
 /*
-** From the active set of the guess (of 0 without one) all wrong components move while that helps, see ns_sparse_follow_sets. Of many
-** variables without a guess only few sets are tried: where a free boundary has far to go, sets move by a point a step.
+** Follows active sets (ns_sparse_follow_sets) from the set of the guess, or of 0 without a guess. For many variables without a
+** guess it tries only few sets: when a free boundary has far to move, each set moves it by one point.
 */
 extern const NsMethod ns_sparse_sets;
 
-/* Variables from which on interior points follow the first sets at once: they take as many steps for any size. */
+/* Number of variables from which interior point follows after few sets; it takes as many steps for any size. */
 enum { NS_SPARSE_LARGE = 500 };
 
 #endif

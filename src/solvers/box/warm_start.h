@@ -1,6 +1,6 @@
 /*
 ** warm_start.h
-** What follows from the guess: its active set, and itself.
+** Two methods that need a guess: its active set, and the guess itself.
 */
 #ifndef NS_SOLVERS_BOX_WARM_START_H
 #define NS_SOLVERS_BOX_WARM_START_H
@@ -8,15 +8,15 @@
 #include "solvers/method.h"
 
 /*
-** Principal pivoting from the active set of the guess, in the units given: every step commutes with a scaling by powers of two. All
-** wrong components move while their number falls, then the first alone. The outcome is `warm` when the first set was right.
-** Assumes nothing; ends after a few repairs, which is enough for the sets of one time step and the next. Kostreva, Block pivot
-** methods for solving the complementarity problem, Linear Algebra Appl. 21, 1978; Judice and Pires, A block principal pivoting
-** algorithm for large-scale strictly monotone linear complementarity problems, Comput. Oper. Res. 21, 1994.
+** Principal pivoting from the active set of the guess, in the given units (every step commutes with scaling by powers of two).
+** Moves all wrong components while their number falls, then only the first. The outcome is `warm` if the first set was right.
+** Assumes nothing. Ends after a few repairs, which is enough from one time step to the next. Kostreva, Block pivot methods for
+** solving the complementarity problem, Linear Algebra Appl. 21, 1978; Judice and Pires, A block principal pivoting algorithm
+** for large-scale strictly monotone linear complementarity problems, Comput. Oper. Res. 21, 1994.
 */
 extern const NsMethod ns_box_active_set;
 
-/* The guess within the bounds, when it is right to rounding: what is left of a solution that is not unique. */
+/* The clamped guess, if it is right to rounding: for problems whose solution is not unique, where other methods may fail. */
 extern const NsMethod ns_box_guess;
 
 #endif

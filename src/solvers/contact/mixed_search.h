@@ -51,7 +51,7 @@ NsOutcome ns_mixed_candidate(NsMixedSearch *s, NsStatus status, NsSolverInfo *in
 
 /* What a method reports that has kept its candidate itself. */
 static inline NsOutcome ns_mixed_outcome(const NsMixedSearch *s, NsStatus status, const NsSolverInfo *info) {
-  NsOutcome out = {status, info->iterations, info->solver, info->warm};
+  NsOutcome out = {status, info->warm, info->iterations, info->solver};
   if (s->base.least <= s->base.tolerance) out.status = NS_OK;
   else if (status == NS_OK) out.status = NS_ENOCONV;
   return out;
