@@ -11,7 +11,7 @@ local given, duals, compiled = models.relation.given, models.relation.duals, mod
 
 local STEPS = 400
 
--- The Jacobians given, each call counted.
+-- Callbacks with given Jacobians; counts each call.
 local function counted(s, counts)
   local function count(name, f)
     return function(...)
@@ -56,7 +56,7 @@ end
 local python, no_python = common.siconos "clutch.py"
 local program, no_program = common.compile("clutch.c", "cc", "-O2 -std=c11 -D_XOPEN_SOURCE=700", "-lm")
 
--- The least of two rounds, one before the peers and one after.
+-- The least time of two rounds, one before the peers and one after them.
 local function ours(relation, result)
   local simu, dyn, inter = clutch(relation)
   local loop = by_hand(simu, dyn, inter)

@@ -7,7 +7,7 @@ local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
 local common = dofile(directory .. "common.lua")
 local problems = dofile(directory .. "problems.lua")
 
--- Seconds of a run, and its solution; at the first call the callback is traced and compiled.
+-- Seconds of a run, and its solution; the first call traces and compiles the callback.
 local function run(f, T, y0, options)
   local sol = ns.solve_ivp(f, { 0, T }, y0, options)
   return common.best(12, function() ns.solve_ivp(f, { 0, T }, y0, options) end), sol

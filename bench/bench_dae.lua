@@ -43,7 +43,7 @@ local flags = (os.getenv "CPPFLAGS" or "") .. " -O2"
 local program, no_program = common.compile("dae.c", "cc", flags, (os.getenv "LDFLAGS" or "") ..
   " -lsundials_ida -lsundials_sunlinsoldense -lsundials_sunmatrixdense -lsundials_nvecserial -lm")
 
--- {seconds, error, steps} of a run, nil when it fails.
+-- {seconds, error, steps} of a run; nil when it fails.
 local function measure(kind, residual, p, rtol, exact)
   local sol
   local seconds = common.best(7, function() sol = solve(kind, residual, p, rtol) end)

@@ -1,6 +1,6 @@
 --
 -- bench_faults.lua
--- Models with a fault in nslua, Siconos and SciPy: what each does. nslua bench_faults.lua FAULT runs one of ours.
+-- What nslua, Siconos and SciPy do with faulty models. `nslua bench_faults.lua FAULT` runs one of nslua's models.
 --
 local ns = require "nslua"
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
@@ -8,7 +8,7 @@ local common = dofile(directory .. "common.lua")
 
 -- ---- the models ----
 
--- x' = -x + lambda with a relay on h, which goes wrong after t = 0.5.
+-- x' = -x + lambda with a relay on h; the callback h fails after t = 0.5.
 local function relay(h)
   return ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }), ns.FirstOrderNonLinearR {
     h = h, g = function(_, _, lambda, _, r) r[1] = lambda[1] end }, ns.RelayNSL(1, -1, 1)
@@ -107,7 +107,7 @@ local faults = {
   { "dae", "initial values that do not fulfil a DAE" },
   { "interrupt", "SIGINT 3 s after the start of a long run" },
 }
-local without = { scipy = { unsolvable = true, initial = true, dae = true } } -- of these SciPy has no model
+local without = { scipy = { unsolvable = true, initial = true, dae = true } } -- faults without a SciPy model
 local LIMIT = 20
 
 local function lines_of(path)
@@ -118,8 +118,8 @@ local function lines_of(path)
   return list
 end
 
--- Runs a command: its status, seconds, lines of output and of errors. The run to be interrupted gets a SIGINT after
--- 3 s.
+-- Runs a command; returns its status, seconds, lines of output and lines of errors. The run to be interrupted gets
+-- a SIGINT after 3 s.
 local function run(command, fault)
   local base = os.tmpname()
   local limit = fault == "interrupt" and ("timeout --preserve-status -s INT -k %d 3"):format(LIMIT) or
@@ -133,7 +133,7 @@ local function run(command, fault)
   return status, milliseconds / 1000, out, err
 end
 
--- The line of an error that says what it was: of Python the last one, of Lua the first.
+-- The line of an error's text that says what happened: the last line in Python, the first in Lua.
 local function message(err)
   local python = false
   for _, line in ipairs(err) do python = python or line:find "^Traceback" end

@@ -1,6 +1,6 @@
 --
 -- bench_heap.lua
--- Disks poured into a box, with friction: steps while they land and when they have, and how they grow.
+-- Disks poured into a box, with friction: time of a step while they land and afterwards, and its growth with the size.
 --
 local ns = require "nslua"
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
@@ -33,7 +33,7 @@ local function pour(n, T)
   return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), osi, osnspb), contacts, osnspb, systems
 end
 
--- Of a run to rest: seconds of a step in the half in which the disks land and after, the slowest, and the speed left.
+-- A run to rest: seconds of a step in the first half (landing) and the second, the slowest step, the final speed.
 local function measure(n)
   local T = 2.5 * math.sqrt(2 * 2.2 * R * math.sqrt(n) / g)
   local simu, contacts, osnspb, systems = pour(n, T)

@@ -1,6 +1,6 @@
 --
 -- bench_linalg.lua
--- The parts: elements of vectors and matrices, callbacks, linear solves, complementarity problems.
+-- Single parts: elements of vectors and matrices, callbacks, linear solves, complementarity problems.
 --
 local ns = require "nslua"
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
@@ -14,7 +14,7 @@ for i = 1, 8 do
   for j = 1, 8 do rows[i][j] = 0.0 end
 end
 
--- Ten accesses by turn, so that the loop weighs little.
+-- Ten accesses in each turn, so that the loop itself costs little.
 local function reader(a)
   return function(n)
     local s = 0
@@ -67,7 +67,7 @@ common.table("Elements, ns each", { "", "nslua", "Lua table", "times the table" 
 
 -- ---- callbacks ----
 
--- One step of x' = b and one of x' = b(t), the callback empty: the difference is the call.
+-- A step of x' = b and a step of x' = b(t) with an empty callback: the difference is the cost of the call.
 local function stepping(b)
   local dyn = ns.FirstOrderLinearDS { x0 = { 1, 1, 1, 1 }, A = ns.zeros(4, 4), b = b }
   local nsds = ns.NonSmoothDynamicalSystem(0, 1)

@@ -8,10 +8,10 @@ local common = dofile(directory .. "common.lua")
 local models = dofile(directory .. "models.lua")
 local stepping = models.stepping
 
--- Siconos' own C++ programs of the same models, microseconds a step as documented.
+-- Siconos' own C++ programs of the same models: documented times, microseconds a step.
 local documented = { filippov = 5.15, relay_oscillator = 4.69, circuit_rlcd = 4.47, diode_bridge = 5.40 }
 
--- The loop by hand, every number of the step stored.
+-- The loop by hand; stores every number of the step.
 local function by_hand(simu, dyn, inter)
   local x, y, lambda = dyn:x(), inter:y(0), inter:lambda_(0)
   local n, m = #x, #y
@@ -33,7 +33,7 @@ local function by_hand(simu, dyn, inter)
   end
 end
 
--- The least of two rounds, one before the peers and one after.
+-- The least time of two rounds, one before the peers and one after them.
 local function ours(model, result)
   local simu, dyn, inter = models.linear_simulation(model)
   local steps = simu:numberOfSteps()
@@ -48,7 +48,7 @@ local function ours(model, result)
   result.x1 = dyn:x()[1]
 end
 
--- The headers of Siconos, where its packages put them.
+-- Where the packages of Siconos put its headers.
 local function siconos_flags()
   local flags = {}
   for _, prefix in ipairs { "/usr/include", "/usr/local/include" } do

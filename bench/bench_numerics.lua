@@ -30,7 +30,7 @@ for _, kind in ipairs { "fc2d", "fc3d" } do table.sort(sets[kind], function(a, b
 
 local function contact(p) return p.kind == "fc2d" or p.kind == "fc3d" end
 
--- The natural residual over the problem's scale, by loops: the one judge of all answers.
+-- The natural residual over the problem's scale, computed by loops; it judges all answers.
 local function judge(p, z)
   if contact(p) then return friction.residual(p, z) end
   local worst = 0
@@ -55,7 +55,7 @@ for _, kind in ipairs { "lcp", "mlcp", "relay" } do
   methods[kind] = { "default", "lemke", "principal", "newton_min", "newton_fb", "interior", "psor", "banded" }
 end
 
--- {seconds, residual, success, status} of one method, the least time of many solves; nil: not for this problem.
+-- {seconds, residual, success, status} of one method (least time of many solves); nil: it cannot take this problem.
 local function run(p, method, seconds)
   local call, o
   if contact(p) then
@@ -76,7 +76,7 @@ end
 
 -- ---- Siconos ----
 
--- Words for the peer: name, kind, order, numbers; nil for what it has no solver for here.
+-- The problem as words for the peer: name, kind, order, numbers; nil when the peer has no solver for it here.
 local codes = { lcp = 0, relay = 1, fc2d = 2, fc3d = 3 }
 
 local function write(f, p)
@@ -93,7 +93,7 @@ local function write(f, p)
   f:write "\n"
 end
 
--- peers[problem name][solver] = {seconds, residual, success}, and the names of its solvers by set, its default first.
+-- peers[problem name][solver] = {seconds, residual, success}, and the peer's solvers by set, its default first.
 local peers, peer_methods = {}, { lcp = {}, mlcp = {}, relay = {}, fc2d = {}, fc3d = {} }
 
 local function ask()
@@ -135,7 +135,7 @@ end
 
 local missing = ask()
 
--- Where the peer has not run, its fastest solver's time as stored with the problem, taken on another machine.
+-- When the peer has not run: the time of its fastest solver on another machine, stored with the problem.
 local function fastest_peer(p)
   local best, name
   for solver, r in pairs(peers[p.name] or {}) do
@@ -155,7 +155,7 @@ end
 
 local function shown(x, pattern) return x and (pattern):format(x) or "-" end
 
--- Results of every solver on a set: results[name][solver], ours by method, theirs as "Siconos X".
+-- Results of every solver on a set: results[name][solver]; nslua's by method, the peer's as "Siconos X".
 local function results_of(kind)
   local results = {}
   for _, p in ipairs(sets[kind]) do

@@ -7,7 +7,7 @@ local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
 local common = dofile(directory .. "common.lua")
 local sizes = { 100, 1000, 10000, 100000 }
 
--- The slope of log seconds over log n, by least squares: 1 is proportional to n.
+-- The slope of log seconds over log n, by least squares; 1 means proportional to n.
 local function exponent(points)
   local sx, sy, sxx, sxy, count = 0, 0, 0, 0, #points
   for _, p in ipairs(points) do
@@ -73,7 +73,7 @@ say("a step", points)
 
 -- ---- sweeps ----
 
--- Seconds a sweep: the difference of two runs cut short, so that setting up does not count.
+-- Seconds of a sweep: from the difference of two runs with few sweeps, so that the setup does not count.
 local function sweep(solve)
   local few, many = 10, 40
   local a, b = math.huge, math.huge

@@ -1,13 +1,13 @@
 --
 -- common.lua
--- Timing, tables and peers for the measurements beside it.
+-- Timing, tables and peers for the benches.
 --
 local common = {}
 
 local here = (arg and arg[0] or ""):match("^(.*/)[^/]*$") or "./"
 common.clock = os.clock
 
--- The least CPU seconds that f(...) takes, of `count` runs; before(), not timed, goes ahead of each.
+-- The least CPU seconds of f(...) in `count` runs; before() is called, untimed, before each.
 function common.best(count, f, before)
   local least, clock = math.huge, os.clock
   for _ = 1, count do
@@ -19,8 +19,8 @@ function common.best(count, f, before)
   return least
 end
 
--- The least CPU seconds of one turn of f(n), which makes n turns: n grows until the clock can tell, then the best
--- of `count`.
+-- The least CPU seconds of one turn of f(n), which makes n turns: n grows until the clock resolves the time; then
+-- the best of `count` calls counts.
 function common.turn(f, count)
   local n = 64
   repeat
@@ -30,13 +30,13 @@ function common.turn(f, count)
   return common.best(count or 7, function() f(n) end) / n
 end
 
--- Seconds that `steps` simulated steps take, per step, the simulation reset before each run.
+-- Seconds per step of `steps` simulated steps; the simulation is reset before each run.
 function common.per_step(simu, steps, loop, count)
   loop()
   return common.best(count, loop, function() simu:reset() end) / steps
 end
 
--- Bytes of Lua memory that f() leaves behind while the collector stands still.
+-- Bytes of Lua memory that f() allocates, measured with the collector stopped.
 function common.garbage(f)
   collectgarbage()
   collectgarbage "stop"
@@ -50,7 +50,7 @@ end
 local built, hidden = pcall(require, "nslua.internal")
 hidden = built and hidden or nil
 
--- Engine allocations that f() makes; nil on a build without the hidden functions.
+-- Number of engine allocations of f(); nil in a build without nslua.internal.
 function common.allocations(f)
   if not (hidden and hidden.alloc_count) then return nil end
   local before = hidden.alloc_count()
@@ -72,7 +72,7 @@ function common.ratio(slow, fast)
   return slow and fast and string.format("%.2f", slow / fast) or "-"
 end
 
--- Prints rows of strings under a heading: the first column to the left, the others to the right.
+-- Prints rows of strings under a heading; the first column is aligned left, the others right.
 function common.table(title, head, rows)
   local width = {}
   local all = { head, table.unpack(rows) }
@@ -97,7 +97,7 @@ end
 
 -- ---- errors ----
 
--- The largest error of at(k, i), against the largest value of unknown i.
+-- The largest error of at(k, i), relative to the largest value of unknown i.
 function common.off(exact, n, at)
   local most = 0
   for i = 1, n do
@@ -108,7 +108,7 @@ function common.off(exact, n, at)
   return most
 end
 
--- The time at an error, on the broken line through the points {time, error} in logarithms; nil beyond its ends.
+-- The time at a given error, interpolated in logarithms between the points {time, error}; nil beyond the ends.
 function common.at_error(points, e)
   for k = 2, #points do
     local a, b = points[k - 1], points[k]
@@ -125,7 +125,7 @@ local function quote(text)
   return "'" .. text:gsub("'", [['\'']]) .. "'"
 end
 
--- The words of each line that a command prints, or nil when it fails.
+-- The words of each line that a command prints; nil when it fails.
 local function read(command)
   local pipe = assert(io.popen(command .. " 2>/dev/null"))
   local lines = {}
@@ -147,7 +147,7 @@ local function temporary()
   return directory
 end
 
--- Shell words that run a C or C++ peer compiled with these flags; nil and a reason when it does not.
+-- Compiles a C or C++ peer with these flags; returns the shell words that run it, or nil and the reason.
 function common.compile(name, compiler, before, after)
   local program = temporary() .. "/" .. name:gsub("%W", "_")
   local source = quote(here .. "peers/" .. name)
@@ -158,7 +158,7 @@ end
 
 local interpreters = {}
 
--- Shell words that run a Python peer by an interpreter that has a module; nil and a reason when none has.
+-- The shell words that run a Python peer with an interpreter that has a module; or nil and the reason.
 local function python(module, name)
   if interpreters[module] == nil then
     interpreters[module] = false
@@ -177,7 +177,7 @@ function common.scipy(name) return python("scipy.integrate", name) end
 
 local failed = {}
 
--- Runs a peer on one thread; it prints a word and a number by line. A table by word; empty when it failed.
+-- Runs a peer on one thread; it prints lines of a word and a number. Returns a table by word, empty on failure.
 function common.peer(command, ...)
   if not command then return {} end
   local words = { "OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1", command, ... }
@@ -190,7 +190,7 @@ function common.peer(command, ...)
   return result
 end
 
--- Says which peers are left out.
+-- Prints which peers are left out.
 function common.skipped(...)
   for _, reason in ipairs { ... } do print("left out: " .. reason) end
   for _, reason in ipairs(failed) do print(reason) end

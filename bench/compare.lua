@@ -4,9 +4,9 @@
 --
 -- OLD and NEW are directories of the source with a build/ in them, or interpreters. GROUP is one of clutch, linear,
 -- mechanics, numerics; without it all are measured. In each of ROUNDS (9) both builds run every group, one after the
--- other; OLD and NEW take turns at being the first. A case's time is the least of many simulations in one process;
--- its ratio, NEW over OLD, is the median over the rounds. "spread" is half the width of the middle half of these
--- ratios: a difference from 1 below it means nothing. Both builds run the scripts and the problems beside this file.
+-- other; OLD and NEW go first in turn. The time of a case is the least of many simulations in one process;
+-- its ratio, NEW over OLD, is the median over the rounds. "spread" is half the interquartile range of these ratios:
+-- a smaller difference from 1 means nothing. Both builds run the scripts and the problems of this source tree.
 --
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
 local common = dofile(directory .. "common.lua")
@@ -17,7 +17,7 @@ local groups, order = {}, { "clutch", "linear", "mechanics", "numerics" }
 
 local function told(case, seconds) print(("%s\t%.9g"):format(case, seconds)) end
 
--- The least time of a step, of simulations that take half of `seconds` in all.
+-- The least time of a step in simulations that take half of `seconds` in all.
 local function least(simu, loop, seconds)
   local steps = simu:numberOfSteps()
   local start = os.clock()
@@ -59,8 +59,8 @@ function groups.mechanics()
   measure("double pendulum, dual numbers", models.double_pendulum(false))
 end
 
--- Each problem of spec/reference by the default chain and by methods with a name: what it takes in the engine, by the
--- clock on the wall; the least of many calls.
+-- Each problem of spec/reference, by the default chain and by named methods: the wall-clock time in the engine, least
+-- of many calls.
 function groups.numerics()
   local ns = require "nslua"
   local function measure(name, call, o)
@@ -115,7 +115,7 @@ for i = 3, #arg do
 end
 if #wanted > 0 then order = wanted end
 
--- A list of {case, seconds} that a build measures.
+-- Measures one build: a list of {case, seconds}.
 local function measured(build, group)
   local clean = "env -u LUA_PATH -u LUA_CPATH -u LUA_INIT OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1"
   local pipe = assert(io.popen(("%s %s %s --measure %s"):format(clean, quote(build), quote(arg[0]), group)))
@@ -134,7 +134,7 @@ local function quantile(list, part)
   return list[low] + (at - low) * ((list[low + 1] or list[low]) - list[low])
 end
 
--- Ratios by case in the order of the first build, with the least times of both.
+-- The ratio of each case, in the order of the first build, with the least times of both builds.
 local function compare(group)
   local cases, by_name = {}, {}
   for round = 1, rounds do
@@ -173,7 +173,7 @@ end
 
 local function spread_of(sorted) return (quantile(sorted, 0.75) - quantile(sorted, 0.25)) / 2 end
 
--- Cases "set\tproblem" become a line for each set: times summed, the median of the problems' ratios, the worst one.
+-- Joins the cases "set\tproblem" of a set into one line: sum of times, median and worst of the problems' ratios.
 local function by_set(cases)
   local sets, list = {}, {}
   for _, case in ipairs(cases) do

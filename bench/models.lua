@@ -1,12 +1,12 @@
 --
 -- models.lua
--- The models that the measurements beside it step: the clutch, linear models, mechanics. bench/peers has the same.
+-- The models of the benches: the clutch, linear models, mechanics. bench/peers has the same models.
 --
 local ns = require "nslua"
 
 local models = { relation = {} }
 
--- The loop by hand that stores nothing.
+-- The loop by hand, storing nothing.
 function models.stepping(simu)
   return function()
     while simu:hasNextEvent() do
@@ -50,7 +50,7 @@ function models.relation.compiled(s)
   }
 end
 
--- The simulation, its system and its interaction.
+-- Returns the simulation, its system and its interaction.
 function models.clutch(relation)
   local A = { { 0, 0, 0, 0 }, { 0, 0, 0, 1 }, { 0, 0, 0, -4 }, { 0, 1, -1, 0 } }
   local dyn = ns.FirstOrderLinearTIDS({ 5, 10, 5, 0.5 }, A)
@@ -95,7 +95,7 @@ models.linear = {
   },
 }
 
--- Its simulation, system and interaction.
+-- Returns the simulation, its system and its interaction.
 function models.linear_simulation(model)
   local dyn = ns.FirstOrderLinearTIDS(model.x0, model.A)
   local nsds = ns.NonSmoothDynamicalSystem(0, model.steps * model.h)
@@ -124,7 +124,7 @@ function models.ball()
   return simulation(ds, ns.Interaction(ns.NewtonImpactNSL(0.9), ns.LagrangianLinearTIR { { 1, 0, 0 } }), 5e-3, 2000)
 end
 
--- A column of beads at rest: one system, a sparse relation. They overlap by 1e-6, so that no contact is a tie.
+-- A column of beads at rest: one system, a sparse relation. The beads overlap by 1e-6, so that each contact is closed.
 function models.beads(n)
   local q0, i, j, v = {}, {}, {}, {}
   local function put(r, c, x) i[#i + 1], j[#j + 1], v[#v + 1] = r, c, x end
@@ -153,7 +153,7 @@ function models.bar(n)
   return simulation(ds, wall, 1e-3, n <= 200 and 200 or 20)
 end
 
--- Two point masses on rods, a wall; every matrix and force a Lua callback, Jacobians given or by dual numbers.
+-- Two point masses on rods, a wall; Lua callbacks give every matrix and force; Jacobians given or by dual numbers.
 function models.double_pendulum(given)
   local g, sin, cos = 9.81, math.sin, math.cos
   local o = {

@@ -1,6 +1,6 @@
 --
 -- problems.lua
--- Initial value problems of the benches: problems.NAME() gives f(t, y, ydot), T and y0. bench/peers has the same.
+-- Initial value problems of the benches: problems.NAME() returns f(t, y, ydot), T and y0. bench/peers has the same.
 --
 local ns = require "nslua"
 local sin, cos = math.sin, math.cos
@@ -34,7 +34,7 @@ function problems.vdp()
   end, 3000, { 2, 0 }
 end
 
--- Van der Pol's.
+-- Van der Pol's oscillator.
 function problems.oscillator()
   return function(_, y, f)
     f[1] = y[2]
@@ -61,7 +61,7 @@ function problems.heat()
   end, 1, y0
 end
 
--- A link pinned at one end: B' M B theta'' = B' Q, B the rates of its coordinates (x, y, theta) by theta.
+-- A link pinned at one end: B' M B theta'' = B' Q, where B = d(x, y, theta) / d theta.
 function problems.pinned()
   local l, m = 1, 0.1
   return function(_, y, f)
@@ -71,7 +71,7 @@ function problems.pinned()
   end, 4, { 0, 0 }
 end
 
--- A four-bar linkage by Kane's equation: scripts/four_bar.lua has it in full.
+-- A four-bar linkage by Kane's equation, derived in scripts/four_bar.lua.
 function problems.four_bar()
   local la, lb, lc, ln = 0.8, 2, 1, 2
   local q1 = math.rad(10)

@@ -1,7 +1,7 @@
 #!/bin/sh
 # builds.sh: builds with each of COMPILERS (gcc, clang) at each of OPTIMISATIONS (-O0, -O3), runs the specs under nslua on each
-# build (HOSTS, SPECS as run.sh takes them; the default leaves out those that start processes of their own), and prints
-# a table. Fails when a build does, or warns, or a spec fails.
+# build, and prints a table. HOSTS and SPECS are those of run.sh; by default specs that start processes are left out.
+# Fails when a build fails or warns, or a spec fails.
 specs=${SPECS:-$(find spec -name '*_spec.lua' | grep -v -e '^spec/scripts/' -e '^spec/robust/' | tr '\n' ' ')}
 table=$(mktemp)
 trap 'rm -f "$table"' EXIT

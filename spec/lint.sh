@@ -88,7 +88,7 @@ awk -F: '
     else if (level[to[2]] > level[from]) print $1 ":" $2 ": bind/" from " includes bind/" to[2]
   }' "$code" | report "layering in bind"
 
-# A name that a backtrace shows is to lead to one place.
+# The name of a static function must lead to one place, also from a backtrace.
 awk -F: '
   match($3, /^static (inline )?[A-Za-z_][A-Za-z0-9_ ]*[ *]+[a-z_0-9]+\(/) {
     name = substr($3, RSTART, RLENGTH - 1); sub(/.*[ *]/, "", name)
@@ -96,7 +96,7 @@ awk -F: '
     else if (first[name] != $1 && !((name, $1) in told)) { told[name, $1]; print $1 ":" $2 ": " name " is in " first[name] " too" }
   }' "$code" | report "static functions of one name in two files"
 
-# Of two files that lead to each other by calls, none can be read first. Names of functions count, also where they are not called.
+# Two files must not call each other, since neither could be read first. A function's name counts as a call.
 awk -F: '
   $1 !~ /\.c$/ { next }
   {
@@ -135,8 +135,8 @@ else
   echo "lint: no clang-format, the layout is not checked"
 fi
 
-# A header with functions that another room includes is public: its spec has its name. One that has the name of its room has
-# the specs of the room. What a room keeps for itself is tested through these.
+# A header with functions that another room includes is public and has a spec of its name. The specs of a room belong to the
+# header with the room's name. Headers that a room keeps for itself are tested through the public ones.
 awk -F: '
   $1 ~ /\.h$/ && $3 ~ /^(extern |[A-Za-z_][A-Za-z0-9_ ]* \**nsl?_[a-z0-9_]+\()/ && $3 !~ /^(static|typedef)/ { declares[$1] }
   match($3, /#[ ]*include[ ]*"[^"]*"/) {
@@ -161,7 +161,7 @@ if ! echo '#include <hdf5.h>' | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1; then
   echo "lint: no headers of HDF5, src/io/hdf5*.c is not compiled"
   sources=$(echo "$sources" | grep -v -E '^src/io/hdf5[a-z_]*\.c$')
 fi
-# Two compilers at a time; without NSL_INTERNAL the few files in which it makes a difference.
+# Two processes at a time. The few files that use NSL_INTERNAL are also compiled without it.
 for compiler in "$cc" clang; do
   command -v "$compiler" >/dev/null || { echo "lint: no $compiler, skipped"; continue; }
   # shellcheck disable=SC2086
@@ -169,7 +169,7 @@ for compiler in "$cc" clang; do
     grep -l -r NSL_INTERNAL src | xargs "$compiler" $CPPFLAGS $WARN -O1 -Werror -fsyntax-only; } || failed=1
 done
 
-# What is not in the repository can't be looked up by its readers.
+# Readers cannot look up what is not in the repository.
 git grep -nE '/work/|/home/|\.\./shared|\bseeds/|DESIGN\.md|[Ii]ssue #?[0-9]' -- . ':!spec/lint.sh' ':!spec/robust/fuzz.sh' |
   report "mentions of what is not in the repository"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
-# run.sh BUILD: runs the specs (or those in SPECS, files and directories) under stock Lua and under BUILD/bin/nslua (or under
-# those in HOSTS, words out of stock-lua and nslua), JOBS processes at a time (2). Not run under stock Lua: tests with #once in
-# their names, and the specs of scripts and of robustness, which start processes of their own whatever the host is.
-# The last line is "N passed, N failed", summed over all. It fails when a test failed, when a process broke off, and when no test ran.
+# run.sh BUILD: runs the specs (all, or the files and directories in SPECS) under stock Lua and under BUILD/bin/nslua (HOSTS
+# picks from stock-lua and nslua), JOBS processes at a time (2). Stock Lua skips tests with #once in their names, and the
+# specs of scripts and of robustness, which start the same processes under either host.
+# The last line is "N passed, N failed", summed over all. Fails when a test fails, a process breaks off, or no test runs.
 #
 # run.sh BUILD HOST SPECS...: one process, called by the above. It adds "passed failed" to LOGS/counts.
 build=$1
@@ -44,7 +44,7 @@ LOGS=$(mktemp -d) || exit 1
 export LOGS
 trap 'rm -rf "$LOGS"' EXIT
 
-# Stock Lua gets the sanitizer by LD_PRELOAD; a second library takes that out of the environment of its child processes.
+# Stock Lua gets the sanitizer by LD_PRELOAD; a second library removes LD_PRELOAD from the environment of child processes.
 case $build in
 *asan*)
   echo '#include <stdlib.h>
@@ -58,7 +58,7 @@ case $build in
   ;;
 esac
 
-# The work, a line for each process: specs that start processes one by one, the others 25 in a process.
+# The work list, a line for each process: one spec that starts processes, or 25 others.
 for place in $SPECS; do [ -e "$place" ] || { echo "run.sh: there is no $place" >&2; exit 1; }; done
 # shellcheck disable=SC2086
 files=$(find ${SPECS:-spec} -name '*_spec.lua' | sort)

@@ -1,6 +1,6 @@
 /*
 ** arena.c
-** A list of chunks, each at least as large as the block that asked for it.
+** A list of chunks. A new chunk is at least as large as the block for which it is made.
 */
 #include "base/arena.h"
 
@@ -8,7 +8,10 @@
 
 #include "base/memory.h"
 
-/* A first chunk is small, since many arenas hold a few short vectors; later ones are larger. */
+/*
+** Bytes. ALIGNMENT of a block: a cache line. FIRST_BYTES: the smallest first chunk, since many arenas hold a few short vectors;
+** CHUNK_BYTES: the smallest later chunk. Both sizes are chosen by experience.
+*/
 enum { ALIGNMENT = 64, FIRST_BYTES = 768, CHUNK_BYTES = 4096 };
 
 struct NsArenaChunk {

@@ -1,6 +1,6 @@
 /*
 ** arena.h
-** Many arrays, one owner: taken one by one while an object is built, released at once.
+** Many arrays with one owner: they are allocated one by one while an object is built, and freed all at once.
 */
 #ifndef NS_BASE_ARENA_H
 #define NS_BASE_ARENA_H
@@ -11,21 +11,21 @@
 typedef struct NsArenaChunk NsArenaChunk;
 
 /*
-** An arena of zeroed blocks, aligned for any type. `failed` is sticky: a constructor takes all that it
-** needs and looks at it once. A zero-initialised arena is empty and valid; blocks never move.
+** An arena of zeroed blocks, aligned for any type. `failed` stays set after a failure, so a constructor makes all its arrays
+** and tests it once. A zero-initialised arena is empty and valid; blocks never move.
 */
 typedef struct NsArena {
   NsArenaChunk *chunks;
   bool failed;
 } NsArena;
 
-/* count * size zeroed bytes; NULL, and failed set, when there is no memory. An empty block is not NULL. */
+/* count * size zeroed bytes; an empty block is not NULL. NULL, and `failed` set, when there is no memory. */
 void *ns_arena_take(NsArena *arena, size_t count, size_t size);
 
-/* n doubles, all zero. n < 0 counts as a failure. */
+/* n doubles, all zero. n < 0 is a failure. */
 double *ns_arena_doubles(NsArena *arena, ptrdiff_t n);
 
-/* rows * cols doubles, all zero, the product checked. */
+/* rows * cols doubles, all zero; an overflow of the product is a failure. */
 double *ns_arena_matrix(NsArena *arena, ptrdiff_t rows, ptrdiff_t cols);
 
 /* n ints, all zero. */

@@ -1,6 +1,6 @@
 /*
 ** engine.h
-** What the core lends to optional modules, which are built apart from it: one table of functions with a version.
+** The functions of the core that optional modules (built separately) may call: one table with a version.
 */
 #ifndef NS_BASE_ENGINE_H
 #define NS_BASE_ENGINE_H
@@ -10,10 +10,10 @@
 
 #include "base/error.h"
 
-/* Grows by one with each change of NsEngine, or of a struct that a module and the core hand to each other. */
+/* Add 1 at each change of NsEngine, or of a struct that a module and the core exchange. */
 enum { NS_ENGINE_VERSION = 2 };
 
-/* The functions of base/memory.h, base/error.h and base/interrupt.h, those of the core that has loaded the module. */
+/* Functions of base/memory.h, base/error.h and base/interrupt.h, in the core that has loaded the module. */
 typedef struct NsEngine {
   int version;
   void *(*alloc)(size_t count, size_t size);

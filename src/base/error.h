@@ -1,6 +1,6 @@
 /*
 ** error.h
-** What went wrong and where, in words: filled by the engine, read by its caller.
+** Error messages: the engine writes what went wrong and where, its caller reads it.
 */
 #ifndef NS_BASE_ERROR_H
 #define NS_BASE_ERROR_H
@@ -16,8 +16,8 @@ typedef struct NsError {
 } NsError;
 
 /*
-** Stores status and the formatted text in err (NULL: nothing is stored) and returns status, so that
-** `return ns_fail(err, NS_ESIZE, ...)` is one line. A text too long is cut.
+** Stores status and the formatted text in err (NULL: nothing is stored) and returns status: use as
+** `return ns_fail(err, NS_ESIZE, ...)`. A text that is too long is cut.
 */
 NsStatus ns_fail(NsError *err, NsStatus status, const char *format, ...) __attribute__((format(printf, 3, 4)));
 

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* The bytes of a field without arrays, by type. */
+/* The number of bytes of a field that is no array, by type. */
 static const size_t scalar_bytes[NS_FIELD_CALLBACK + 1] = {
     [NS_FIELD_NUMBER] = sizeof(double), [NS_FIELD_COUNT] = sizeof(int), [NS_FIELD_FLAG] = sizeof(bool),
     [NS_FIELD_WORD] = sizeof(int),      [NS_FIELD_LONG] = sizeof(long), [NS_FIELD_POINT] = 3 * sizeof(double),

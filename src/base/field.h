@@ -1,6 +1,6 @@
 /*
 ** field.h
-** The fields of an object as a table: what is needed to get, set, show, copy, keep and compare them.
+** A table of an object's fields. Generic code reads it to get, set, show, copy, save and compare the fields.
 */
 #ifndef NS_BASE_FIELD_H
 #define NS_BASE_FIELD_H
@@ -11,42 +11,42 @@
 
 #include "base/arena.h"
 
-/* What lies at a field's offset. */
+/* The type of the member at a field's offset. */
 typedef enum NsFieldType {
   NS_FIELD_NUMBER,  /* double */
   NS_FIELD_COUNT,   /* int */
   NS_FIELD_FLAG,    /* bool */
-  NS_FIELD_WORD,    /* int: the place of one of the field's words */
-  NS_FIELD_VECTOR,  /* double *, `rows` of them; NULL: not made yet */
+  NS_FIELD_WORD,    /* int: index into the field's `words` */
+  NS_FIELD_VECTOR,  /* double *, `rows` elements; NULL: not made yet */
   NS_FIELD_MATRIX,  /* double *, rows x cols, column-major; NULL: not made yet */
   NS_FIELD_LONG,    /* long */
   NS_FIELD_POINT,   /* double[3] */
   NS_FIELD_TEXT,    /* char[rows], ended by a zero byte */
-  NS_FIELD_INDICES, /* int *, `rows` of them, from 0 */
+  NS_FIELD_INDICES, /* int *, `rows` indices from 0 */
   NS_FIELD_METHOD,  /* const NsMethod * (solvers/method.h); NULL: the default */
   NS_FIELD_COEF,    /* NsCoef (model/coef.h), rows x cols; cols 0: a vector */
   NS_FIELD_CALLBACK /* NsFunction */
 } NsFieldType;
 
 enum {
-  NS_FIELD_LIVE = 1 << 0,     /* a script gets a view of the numbers; without it, a copy */
-  NS_FIELD_SETTER = 1 << 1,   /* a script may set it; a live view may be written */
-  NS_FIELD_STATE = 1 << 2,    /* it changes in a run: a checkpoint holds it and gives it back */
-  NS_FIELD_CONSTANT = 1 << 3, /* it belongs to the identity of the model: a checkpoint of another value is refused */
-  NS_FIELD_SHOWN = 1 << 4,    /* tostring() shows it when it is one number, display() when it is an array */
-  NS_FIELD_ALIAS = 1 << 5,    /* another name of the same place; what is to be copied is under the first name */
-  NS_FIELD_HIDDEN = 1 << 6,   /* scripts have no method for it; it is copied, or an argument of a constructor */
-  NS_FIELD_INFINITE = 1 << 7, /* any number may be given, also infinite ones; the object checks what they mean */
-  NS_FIELD_OPTIONAL = 1 << 8, /* a NUMBER that need not be given: it is NAN then, and nil for scripts */
-  NS_FIELD_ABOVE = 1 << 9,    /* a NUMBER that is more than `least`, not equal to it */
-  NS_FIELD_RUN = 1 << 10,     /* a part of the run: a reset makes it 0 */
-  NS_FIELD_LATE = 1 << 11,    /* a setter alone gives it; it is no key of an option table */
-  NS_FIELD_COUNTED = 1 << 12  /* who writes it adds 1 to the version of the object's state */
+  NS_FIELD_LIVE = 1 << 0,     /* scripts get a view of the numbers; without this flag, a copy */
+  NS_FIELD_SETTER = 1 << 1,   /* scripts may set it, and may write through a live view */
+  NS_FIELD_STATE = 1 << 2,    /* it changes in a run: checkpoints save and restore it */
+  NS_FIELD_CONSTANT = 1 << 3, /* it identifies the model: a checkpoint with another value is rejected */
+  NS_FIELD_SHOWN = 1 << 4,    /* tostring() shows a single number, display() an array */
+  NS_FIELD_ALIAS = 1 << 5,    /* another name of a member; copying skips it */
+  NS_FIELD_HIDDEN = 1 << 6,   /* scripts have no method for it: it is internal, or only an argument of the constructor */
+  NS_FIELD_INFINITE = 1 << 7, /* infinite and nan are accepted; the object itself checks the value */
+  NS_FIELD_OPTIONAL = 1 << 8, /* a NUMBER that may be left out: NAN in C, nil in scripts */
+  NS_FIELD_ABOVE = 1 << 9,    /* a NUMBER in (least, most], not [least, most] */
+  NS_FIELD_RUN = 1 << 10,     /* a reset sets it to 0 */
+  NS_FIELD_LATE = 1 << 11,    /* only a setter sets it; it is no key of an option table */
+  NS_FIELD_COUNTED = 1 << 12  /* a write to it adds 1 to the version of the object's state */
 };
 
 /*
-** One field of a struct. A NUMBER or a COUNT lies in [least, most], and is finite, as are the elements of arrays; INFINITE
-** takes any. A table of fields ends with a NULL name.
+** One field of a struct. A NUMBER or a COUNT lies in [least, most]. Numbers and array elements are finite, except with
+** INFINITE. A table of fields ends with a NULL name.
 */
 typedef struct NsField {
   const char *name;
@@ -54,11 +54,11 @@ typedef struct NsField {
   unsigned flags;
   size_t offset;
   double least, most;
-  size_t rows, cols;        /* of arrays and coefficients: the offsets of the ints that tell their sizes */
-  const char *const *words; /* of a WORD: those that it may be, up to NULL */
+  size_t rows, cols;        /* arrays and coefficients: the offsets of the int members that hold their sizes */
+  const char *const *words; /* a WORD: its possible values, ended by NULL */
 } NsField;
 
-/* Entries of a table: the name, the struct and its member, the range or the members with the sizes, the flags. */
+/* Entries of a table. Arguments: name; struct and member; range, or the members that hold the sizes; flags. */
 #define NS_FIELD_ENTRY(name, type, flags, of, member, least, most, rows, cols)                                                 \
   { name, type, flags, offsetof(of, member), least, most, rows, cols, NULL }
 #define NS_FIELD_A_NUMBER(name, of, member, least, most, flags)                                                                \
@@ -88,37 +88,37 @@ typedef struct NsField {
 #define NS_FIELD_END                                                                                                           \
   { NULL, NS_FIELD_NUMBER, 0, 0, 0, 0, 0, 0, NULL }
 
-/* The entry of that name; NULL: none. A name with a '?' at its end counts as without. */
+/* The entry with this name; NULL: none. A '?' at the end of the name is ignored. */
 const NsField *ns_field_find(const NsField *fields, const char *name);
 
 /* Whether the field is a VECTOR or a MATRIX. */
 bool ns_field_is_array(const NsField *field);
 
-/* Where the member itself lies in the object. */
+/* The address of the member in the object. */
 static inline void *ns_field_place(const NsField *field, const void *object) {
   return (char *)(size_t)object + field->offset;
 }
 
-/* Its numbers of rows and columns, of a coefficient those that the object wants; a number has 1 and 1, a coefficient that is a vector 0 columns. */
+/* The numbers of rows and columns (of a coefficient: the required ones); a number: 1 and 1; a vector coefficient: 0 columns. */
 int ns_field_rows(const NsField *field, const void *object);
 int ns_field_cols(const NsField *field, const void *object);
 
 /*
-** Where its data lie in the object, and how many bytes they are; NULL and 0: an array that is not made yet. Coefficients and
-** callbacks, which are more than their bytes, have 0.
+** The address of the field's data, and their number of bytes. NULL and 0: an array that is not made yet. A coefficient or a
+** callback has 0 bytes, because its bytes cannot be copied.
 */
 void *ns_field_data(const NsField *field, const void *object, size_t *bytes);
 
-/* Makes the array of a field that has none, all zero, of the sizes that the object has now. False: no memory. */
+/* Allocates a field's array, if it has none: all zero, with the present sizes in the object. False: out of memory. */
 bool ns_field_make(const NsField *field, void *object, NsArena *arena);
 
 /*
-** Copies all fields of one object to another of the same struct; arrays that it has not yet are made in the arena.
-** False: no memory. The numbers that tell sizes must be fields, before the arrays.
+** Copies all fields to another object of the same struct; missing arrays are allocated in the arena. The members that hold
+** sizes must be fields too, before the arrays. False: out of memory.
 */
 bool ns_fields_copy(const NsField *fields, const void *from, void *to, NsArena *arena);
 
-/* Makes all data of the fields with the flag 0. */
+/* Sets the data of all fields with the flag to 0. */
 void ns_fields_clear(const NsField *fields, void *object, unsigned flag);
 
 /* Calls visitor(context, name, data, bytes) for each field that has the flag, in the order of the table. */

@@ -1,6 +1,6 @@
 /*
 ** forest.c
-** Union and find with paths that are halved.
+** Union-find with path halving.
 */
 #include "base/forest.h"
 

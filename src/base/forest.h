@@ -1,6 +1,6 @@
 /*
 ** forest.h
-** Union and find: which of n things belong together.
+** Union-find: disjoint sets of n things.
 */
 #ifndef NS_BASE_FOREST_H
 #define NS_BASE_FOREST_H
@@ -8,17 +8,17 @@
 #include <stdbool.h>
 
 /*
-** parent[i] is the thing that i hangs on; a thing that hangs on itself is a root, and a tree is a set. It begins with every
-** thing a root. The root of a set is its smallest member. Tarjan, J. ACM 22, 1975.
+** A set is a tree: parent[i] is the parent of i, and a root is its own parent. The root of a set is its smallest member.
+** The caller starts with parent[i] = i. Tarjan, J. ACM 22, 1975.
 */
 
-/* The root of i's set; every thing on the way is hung one level higher. */
+/* The root of i's set; shortens the path to it (path halving). */
 int ns_forest_root(int *parent, int i);
 
-/* Makes the sets of i and j one; true when they were two. */
+/* Joins the sets of i and j; true when they were different sets. */
 bool ns_forest_join(int *parent, int i, int j);
 
-/* Numbers the sets from 0 in the order of their roots: of[i] is that of i; `of` may be `parent`. Returns how many there are. */
+/* Numbers the sets from 0 in the order of their roots; of[i] = number of i's set. `of` may be `parent`. Returns their count. */
 int ns_forest_number(int *parent, int n, int *of);
 
 #endif

@@ -1,6 +1,6 @@
 /*
 ** interrupt.c
-** Requests to stop, counted; each thread knows up to which it has obeyed.
+** Requests to stop are counted; each thread stores the last request that it has handled.
 */
 #include "base/interrupt.h"
 

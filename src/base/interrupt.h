@@ -1,23 +1,23 @@
 /*
 ** interrupt.h
-** Requests to stop, which a signal handler makes and long loops of the engine poll.
+** Requests to stop: a signal handler makes them, and long loops of the engine poll for them.
 */
 #ifndef NS_BASE_INTERRUPT_H
 #define NS_BASE_INTERRUPT_H
 
 #include <stdbool.h>
 
-/* Asks the loops of all threads that watch to stop; async-signal-safe. */
+/* Requests that all threads that watch stop; async-signal-safe. */
 void ns_interrupt_raise(void);
 
-/* This thread watches for requests, those that come from now on; nests. The thread that called it calls the other one. */
+/* Begin and end a time in which this thread watches for new requests. Calls nest; each watch needs its unwatch. */
 void ns_interrupt_watch(void);
 void ns_interrupt_unwatch(void);
 
-/* Forgets what this thread was asked. */
+/* Forgets the requests to this thread so far. */
 void ns_interrupt_clear(void);
 
-/* Whether this thread watches and was asked to stop. */
+/* Whether this thread watches and there is a request. */
 bool ns_interrupted(void);
 
 #endif

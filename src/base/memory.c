@@ -17,7 +17,7 @@ static void *libc_allocator(void *context, void *block, size_t size) {
   return realloc(block, size);
 }
 
-/* Set before there are threads. */
+/* must be set before other threads start */
 static NsAllocator allocate = libc_allocator;
 static void *allocator_context;
 static _Atomic uint64_t allocations;

@@ -1,6 +1,6 @@
 /*
 ** memory.h
-** The engine's one door to the heap: overflow-checked sizes, a hook for tests, a count of calls.
+** All heap memory of the engine: sizes are checked for overflow, tests can replace the allocator, calls are counted.
 */
 #ifndef NS_BASE_MEMORY_H
 #define NS_BASE_MEMORY_H
@@ -9,18 +9,18 @@
 #include <stdint.h>
 
 /*
-** An allocator in the manner of lua_Alloc: size 0 frees `block` and returns NULL; otherwise resizes it
-** (NULL: allocates) and returns the new block, or NULL with the old one untouched.
+** An allocator like lua_Alloc. Size 0 frees `block` and returns NULL. Another size resizes the block (NULL: allocates) and
+** returns the new one; on failure it returns NULL and leaves the old block as it was.
 */
 typedef void *(*NsAllocator)(void *context, void *block, size_t size);
 
-/* Installs an allocator (NULL: the C library's). To be called while the engine holds no memory. */
+/* Installs an allocator (NULL: the C library's). Call it only while the engine holds no memory. */
 void ns_set_allocator(NsAllocator allocator, void *context);
 
 /* count * size zeroed bytes, at least 1; NULL when out of memory or when the product overflows. */
 void *ns_alloc(size_t count, size_t size);
 
-/* Resizes to count * size bytes, the new part not zeroed; NULL on failure, `block` then still valid. */
+/* Resizes to count * size bytes; new bytes are not zeroed. NULL on failure: `block` stays valid. */
 void *ns_resize(void *block, size_t count, size_t size);
 
 /* Frees a block of ns_alloc or ns_resize; NULL is ignored. */

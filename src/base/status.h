@@ -1,11 +1,11 @@
 /*
 ** status.h
-** Status codes of the engine: one list makes the codes and their messages.
+** Status codes of the engine and their messages, made from one list.
 */
 #ifndef NS_BASE_STATUS_H
 #define NS_BASE_STATUS_H
 
-/* X(code, message). A status says what kind of failure it was; NsError says where. */
+/* X(code, message). A status is the kind of failure; NsError says where it happened. */
 #define NS_STATUS_LIST(X)                                                                                                      \
   X(NS_OK, "success")                                                                                                          \
   X(NS_ENOMEM, "not enough memory")                                                                                            \
@@ -34,10 +34,10 @@ typedef enum NsStatus {
       NS_STATUS_COUNT
 } NsStatus;
 
-/* The message of a code; "unknown status" for a number that is none. Never NULL. */
+/* The message of a code; "unknown status" for any other number. Never NULL. */
 const char *ns_status_message(NsStatus status);
 
-/* The name of a code, "NS_ESINGULAR"; "NS_?" for a number that is none. Never NULL. */
+/* The name of a code, "NS_ESINGULAR"; "NS_?" for any other number. Never NULL. */
 const char *ns_status_name(NsStatus status);
 
 #endif

@@ -1,13 +1,13 @@
 /*
 ** text.c
-** The C locale for this thread, while the C library formats or reads.
+** Switches this thread to the C locale while the C library formats or reads.
 */
 #include "base/text.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The C libraries of Linux keep the C locale itself as a constant: newlocale gives that and allocates nothing. */
+/* On Linux the C locale is a constant of the C library: newlocale returns it and allocates nothing. */
 locale_t ns_locale_begin(void) {
   locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
   return plain ? uselocale(plain) : (locale_t)0;

@@ -1,7 +1,7 @@
 /*
 ** text.h
-** Numbers as text, the same in every locale: a decimal point, no groups of digits. The engine formats numbers by these
-** functions alone, and not by printf's own, which follow the locale that the host has set.
+** Numbers as text, the same in every locale: a decimal point, no grouping of digits. The engine always uses these functions,
+** because printf and strtod depend on the host's locale.
 */
 #ifndef NS_BASE_TEXT_H
 #define NS_BASE_TEXT_H
@@ -10,16 +10,16 @@
 #include <stdarg.h>
 #include <stddef.h>
 
-/* As snprintf, and as vsnprintf. */
+/* Like snprintf and vsnprintf. */
 int ns_print(char *out, size_t size, const char *format, ...) __attribute__((format(printf, 3, 4)));
 int ns_vprint(char *out, size_t size, const char *format, va_list args) __attribute__((format(printf, 3, 0)));
 
-/* As strtod: the decimal point is a point. */
+/* Like strtod. */
 double ns_read_double(const char *text, char **end);
 
 /*
-** Between ns_locale_begin and ns_locale_end, which takes what the former gave, this thread formats and reads as in the C
-** locale. Other threads are not touched.
+** Switch this thread to the C locale and back; ns_locale_end takes the result of ns_locale_begin. Other threads are not
+** affected.
 */
 locale_t ns_locale_begin(void);
 void ns_locale_end(locale_t before);

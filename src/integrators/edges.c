@@ -1,10 +1,10 @@
 /*
 ** edges.c
-** The interactions of each system.
+** The interactions of each system or group of systems.
 */
 #include "integrators/edges.h"
 
-/* Counts interaction e among those of its groups, and enters it where there is room for it. */
+/* Counts interaction e in the list of each of its groups, and stores it when the lists have memory. */
 static void edges_add(NsEdges *edges, const NsInteraction *inter, int e, const int *group) {
   int last = -1;
   for (int p = 0; p < inter->nds; p++) {

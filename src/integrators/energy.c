@@ -1,6 +1,6 @@
 /*
 ** energy.c
-** The account of the energy in a step of the theta scheme.
+** The energy balance of a step: of the theta scheme, and of two-step schemes.
 */
 #include "integrators/energy.h"
 
@@ -12,7 +12,7 @@ static double energy_dot(const double *a, const double *b, int n) {
   return sum;
 }
 
-/* left' A right with room for n numbers; 0 when the coefficient is absent. */
+/* left' A right; 0 when the coefficient is absent. room (n) is workspace. */
 static double bilinear(const NsCoef *A, const double *left, const double *right, double *room, int n) {
   if (!ns_coef_given(A)) return 0;
   memset(room, 0, (size_t)n * sizeof *room);
@@ -40,9 +40,9 @@ static void energy_add(NsMechanicalDs *ds, const NsEnergyStep *s, double kinetic
   account->damping += damping;
   account->forces += all - damping - elastic + (potential - stored);
   account->numerical += 0.5 * (energy_dot(s->v, impulse, n) + energy_dot(s->v_k, impulse, n)) -
-                        all;                       /* of the forces' impulse */
-  account->numerical += elastic + stored;          /* of K */
-  if (s->M) account->forces += kinetic - momentum; /* the inertia's change goes with the gyroscopic forces */
+                        all;                       /* error in the impulse of the forces */
+  account->numerical += elastic + stored;          /* error in K */
+  if (s->M) account->forces += kinetic - momentum; /* the change of the inertia belongs to the gyroscopic forces */
 }
 
 NsStatus ns_energy_add(NsMechanicalDs *ds, const NsEnergyStep *s, NsEnergyAccount *account, NsError *err) {
@@ -61,7 +61,7 @@ NsStatus ns_energy_add(NsMechanicalDs *ds, const NsEnergyStep *s, NsEnergyAccoun
 
 /* ---- two-step schemes ---- */
 
-/* The means over two positions of the potential energy, of its part q' K q / 2, and of that of a constant fExt. */
+/* Means over two positions: the potential energy, q' K q / 2, and the potential of a constant fExt. */
 typedef struct Means {
   double potential, stored, lifted;
 } Means;
@@ -81,7 +81,7 @@ static NsStatus take_means(NsMechanicalDs *ds, double t, const double *a, const 
   return status;
 }
 
-/* The kinetic energy with the velocity w, the mean over the masses at two positions. */
+/* The kinetic energy for the velocity w: the mean over the mass matrices at two positions. */
 static NsStatus take_kinetic(NsMechanicalDs *ds, double t, const double *a, const double *b, const double *w, double *kinetic,
                              NsError *err) {
   double first = 0, second = 0;
@@ -106,7 +106,7 @@ NsStatus ns_energy_staggered(NsMechanicalDs *ds, double t, double *kinetic, doub
   return status;
 }
 
-/* The works of the step over `mean`, its velocity; kinetic: the change of the energy, before and after: the means. */
+/* Adds the works of the step at its velocity `mean`. kinetic: change of the kinetic energy; before, after: of the step. */
 static void energy_add_works(NsMechanicalDs *ds, const NsEnergyTwoSteps *s, double kinetic, const Means *before,
                              const Means *after, NsEnergyAccount *account) {
   int n = ds->nv;

@@ -30,10 +30,10 @@ typedef struct NsEnergyStep {
 } NsEnergyStep;
 
 /*
-** Adds the works of one system's forces over the step. The impulse of all forces is I = M (v - v_k) - p. Their work is I'
-** v_theta with v_theta = theta v + (1 - theta) v_k; `damping` gets the part of -C v, and the change of the potential is no
-** work. The kinetic energy changes by I' (v + v_k) / 2 and the work of p. The difference of the two products, and the same for
-** K, goes into `numerical`. NS_ECALLBACK.
+** Adds the works of one system's forces over the step. Their impulse is I = M (v - v_k) - p, and their work is I' v_theta with
+** v_theta = theta v + (1 - theta) v_k. `damping` gets the work of -C v, `forces` the rest without the work of a potential. I
+** changes the kinetic energy by I' (v + v_k) / 2; `numerical` gets the difference from I' v_theta, and the same for K.
+** NS_ECALLBACK.
 */
 NsStatus ns_energy_add(NsMechanicalDs *ds, const NsEnergyStep *step, NsEnergyAccount *account, NsError *err);
 

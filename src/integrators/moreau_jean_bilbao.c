@@ -1,23 +1,22 @@
 /*
 ** moreau_jean_bilbao.c
-** MoreauJeanBilbaoOSI: linear oscillators (modes) with impacts, whose free motion is exact at the times of the grid for any h.
-**
-** A mode is m q'' + c q' + k q = f + (impulses); sigma = c / 2m, w^2 = k / m. With the velocity of the step v_k = (q_k - q_{k-1}) / h
-** the scheme of two parameters, sigma* and theta, of each mode is
+** MoreauJeanBilbaoOSI: linear oscillators (modes) with impacts. The free motion is exact at the grid times, for any h.
+** A mode is m q'' + c q' + k q = f + (impulses); sigma = c / 2m, w^2 = k / m. The velocity of a step is
+** v_k = (q_k - q_{k-1}) / h. The scheme has two parameters per mode, sigma* and theta:
 **   m (v_{k+1} - v_k) + h k (theta q_k + (1 - theta) (q_{k+1} + q_{k-1}) / 2) + h sigma* m (v_{k+1} + v_k) = h f + P,
 **   q_{k+1} = q_k + h v_{k+1},
-** and the laws hold between P and the velocities u_{k+1} = H v_{k+1}, as in MoreauJeanOSI: 0 <= u_{k+1} + e u_k _|_ P >= 0.
-** sigma* and theta are those for which both roots z of the free recurrence are exp(-sigma h +- i sqrt(w^2 - sigma^2) h):
+** and the laws act between P and the velocities u_{k+1} = H v_{k+1}, as in MoreauJeanOSI: 0 <= u_{k+1} + e u_k _|_ P >= 0.
+** sigma* and theta make the roots of the free recurrence equal to exp(-sigma h +- i sqrt(w^2 - sigma^2) h):
 **   theta = 2 / (w h)^2 - A / (1 + E - A),   h sigma* = a (1 - E) / (1 + E),   a = 1 + (1 - theta) (w h)^2 / 2,
 **   E = exp(-2 sigma h),   A = 2 exp(-sigma h) cos(sqrt(w^2 - sigma^2) h).
-** That is, with r = (w h)^2 / (1 + E - A), which is 2 sigma h / (1 - E) for k = 0,
+** With r = (w h)^2 / (1 + E - A), or r = 2 sigma h / (1 - E) for k = 0, this is
 **   m r (v_{k+1} - E v_k) = h (f - k q_k) + P,   a = r (1 + E) / 2,   h sigma* = r (1 - E) / 2.
-** A constant f is met exactly, too. Multiplying by (v_{k+1} + v_k) / 2 gives the balance of the energy
+** The motion is also exact for a constant f. Multiplying by (v_{k+1} + v_k) / 2 gives the energy balance
 **   T = m (a - (w h)^2 / 4) v_k^2 / 2,   V = k ((q_k + q_{k-1}) / 2)^2 / 2,   a >= (w h)^2 / 4:
-** its change is P' (u_{k+1} + u_k) / 2 + h f (v_{k+1} + v_k) / 2 - h sigma* m (v_{k+1} + v_k)^2 / 2, for every h.
-** The first step has the true velocity v_0, and its free motion is the exact one.
-** Bilbao, Torin and Chatziioannou, Numerical modeling of collisions in musical instruments, Acta Acustica united with Acustica 101,
-** 2015; Bilbao, Numerical Sound Synthesis, 2009, section 3.3, for the exact two-step scheme.
+** T + V changes by P' (u_{k+1} + u_k) / 2 + h f (v_{k+1} + v_k) / 2 - h sigma* m (v_{k+1} + v_k)^2 / 2, for every h.
+** In the first step v_0 is the true velocity, and the free motion is the exact motion.
+** Bilbao, Torin and Chatziioannou, Numerical modeling of collisions in musical instruments, Acta Acustica united with Acustica
+** 101, 2015; Bilbao, Numerical Sound Synthesis, 2009, section 3.3, for the exact two-step scheme.
 */
 #include <float.h>
 #include <math.h>
@@ -26,10 +25,10 @@
 #include "integrators/moreau_jean/moreau_jean.h"
 #include "linalg/expm.h"
 
-/* Of the forecast of contacts, y_k + forecast h u_k: the middle of the step, as in MoreauJeanOSI. */
+/* The forecast of a contact is y_k + forecast h u_k: 0.5 is the middle of the step, as in MoreauJeanOSI. */
 static const double forecast = 0.5;
 
-/* An interaction; H of its parts lies in H. */
+/* An interaction; its parts use this H. */
 typedef struct Edge {
   NsEdge base;
   double *H; /* m x nx */
@@ -43,7 +42,7 @@ typedef struct Bilbao {
   NsBlock *blocks;
 
   /* the step */
-  double t_k, t, h, h_formed;   /* h_formed: of the present E and r; 0: of none */
+  double t_k, t, h, h_formed;   /* h_formed: the h of the present E and r; 0: none */
   double *q_k, *v_k, *f, *free; /* N; f: fExt - K q_k; free: v_{k+1} without impulses */
   double *decay, *inertia;      /* N: E, m r */
   double *y_k, *u_k;            /* M */
@@ -55,7 +54,7 @@ typedef struct Bilbao {
   /* the problem */
   double *qvec, *guess, *change, *size; /* M; change: of u_k, without impulses; size: of the terms of y_k */
   double *matrix;
-  bool *shut; /* M: contacts that are forecast to be closed */
+  bool *shut; /* M: contacts that the forecast closes */
   int *interaction;
   NsMixedGroup *groups;
   NsSparse *sparse;
@@ -115,8 +114,9 @@ static Mode mode_of(const NsMechanicalDs *ds, int i) {
 }
 
 /*
-** E and r of a mode, without a difference of near numbers: with s = sigma h and x = (w^2 - sigma^2) h^2, 1 + E - A is
-** (1 - exp(-s))^2 + 4 exp(-s) sin(sqrt(x) / 2)^2, or (1 - exp(-s - y)) (1 - exp(-s + y)) with y = sqrt(-x), (s + y) (s - y) = (w h)^2.
+** Computes E and r of a mode without cancellation. With s = sigma h and x = (w^2 - sigma^2) h^2, 1 + E - A is (1 - exp(-s))^2 +
+** 4 exp(-s) sin(sqrt(x) / 2)^2 for x >= 0; with y = sqrt(-x) it is (1 - exp(-s - y)) (1 - exp(-s + y)) for x < 0, where (w h)^2
+** = (s + y) (s - y).
 */
 static void parameters_of(const Mode *mode, double h, double *E, double *r) {
   double s = 0.5 * mode->c / mode->m * h, w2 = mode->k / mode->m * h * h, x = w2 - s * s;
@@ -132,17 +132,17 @@ static void parameters_of(const Mode *mode, double h, double *E, double *r) {
   }
 }
 
-/* What v^2 / 2 of a mode is multiplied with in the energy, m (a - (w h)^2 / 4). */
+/* m (a - (w h)^2 / 4): the kinetic energy of a mode is this times v^2 / 2. */
 static double kinetic_mass(const Mode *mode, double h) {
   double E, r;
   parameters_of(mode, h, &E, &r);
   return mode->m * (0.5 * r * (1 + E) - 0.25 * mode->k / mode->m * h * h);
 }
 
-/* The mean velocity of the exact free motion over h, from the velocity v and the force f. */
+/* The mean velocity over h of the exact free motion with initial velocity v and force f. */
 static NsStatus first_velocity(const Mode *mode, double h, double v, double f, double *mean) {
   double of_rate[9] = {0, -h * mode->k / mode->m, 0, h, -h * mode->c / mode->m, 0, 0, h, 0}, flow[9];
-  NsStatus status = ns_expm(3, of_rate, 3, flow); /* of (q - q_k, v, 1), with the unit acceleration */
+  NsStatus status = ns_expm(3, of_rate, 3, flow); /* flow of (q - q_k, v, 1) for the unit acceleration */
   if (status == NS_OK) *mean = (flow[3] * v + flow[6] * f / mode->m) / h;
   return status;
 }
@@ -191,12 +191,12 @@ static const NsStepProblem *bilbao_problem(const NsScheme *scheme) {
 
 /* ---- a step ---- */
 
-/* Whether the last step left the state: v_k is the velocity of a step then, else the true one. */
+/* Whether the state comes from a step: then v_k is the velocity of that step, else it is the true velocity. */
 static bool goes_on(const NsNode *node) {
   return node->ds->h_k != 0;
 }
 
-/* E and m r of every mode of a system, unless they are those of the last step. */
+/* Computes E and m r of every mode of a system, unless they are still valid. */
 static NsStatus form_parameters(Bilbao *b, const NsNode *node, NsError *err) {
   const NsMechanicalDs *ds = bilbao_system(node);
   uint64_t key = ns_mechanical_matrix_version(ds) + 1;
@@ -238,7 +238,7 @@ static NsStatus begin_modes(Bilbao *b, const NsNode *node, NsError *err) {
   return status;
 }
 
-/* H; outputs and their velocities at t_k; which contacts are forecast to be closed. */
+/* Computes H, outputs and their velocities at t_k, and the contact forecast. */
 static NsStatus begin_outputs(Bilbao *b, Edge *edge, NsError *err) {
   NsEdge *e = &edge->base;
   NsRelation *relation = e->inter->relation;
@@ -271,7 +271,7 @@ static NsStatus bilbao_begin(NsScheme *scheme, const NsStep *step, NsError *err)
   return status;
 }
 
-/* X = (m r)^-1 H', the matrix H X, and u_{k+1} + e u_k without impulses. */
+/* Computes X = (m r)^-1 H', the matrix H X, and u_{k+1} + e u_k without impulses. */
 static NsStatus bilbao_linearize(NsScheme *scheme, bool full, NsError *err) {
   Bilbao *b = (Bilbao *)scheme;
   (void)full;
@@ -285,7 +285,7 @@ static NsStatus bilbao_linearize(NsScheme *scheme, bool full, NsError *err) {
         for (int i = 0; i < e->m; i++)
           e->X[p][j + (size_t)i * (size_t)node->n] = e->parts[p].H[i + (size_t)j * (size_t)e->m] / b->inertia[node->v + j];
     }
-    for (int i = 0; e->active >= 0 && i < e->m; i++) /* the mean of u in the work has the weight 1/2 */
+    for (int i = 0; e->active >= 0 && i < e->m; i++) /* the mean of u in the work has the factor 1/2 */
       b->qvec[e->active + i] = b->change[e->row + i] + ns_law_restitution(e->inter->law, i, 0.5) * b->u_k[e->row + i];
   }
   return ns_stack_form_matrix(&b->stack, b->matrix, &b->sparse, &b->problem, "the one-step problem", err);
@@ -303,7 +303,7 @@ static NsStatus bilbao_finite(const NsScheme *scheme, NsError *err) {
   return ns_stack_finite(&b->stack, "v", b->v, err);
 }
 
-/* Outputs, their velocities, and the impulses p = H' P. */
+/* Computes outputs, their velocities, and the impulses p = H' P. */
 static NsStatus bilbao_complete(NsScheme *scheme, NsError *err) {
   Bilbao *b = (Bilbao *)scheme;
   memset(b->p, 0, (size_t)b->stack.N * sizeof *b->p);
@@ -324,7 +324,7 @@ static NsStatus bilbao_complete(NsScheme *scheme, NsError *err) {
 
 /* ---- energies ---- */
 
-/* Those of the step of length h from `before` to q, which had the velocity v. */
+/* The energies of a step of length h and velocity v, from `before` to q. */
 static NsStatus bilbao_energies(NsMechanicalDs *ds, double t, double h, const double *before, const double *q, const double *v,
                                 double *kinetic, double *potential, NsError *err) {
   double start = 0, end = 0, moving = 0, between = 0;
@@ -349,7 +349,7 @@ static NsStatus bilbao_energy(NsMechanicalDs *ds, double t, double *kinetic, dou
   return status == NS_OK ? ns_mechanical_potential(ds, t, potential, err) : status;
 }
 
-/* The works of damping and of an fExt that varies, over (v_{k+1} + v_k) / 2. A constant fExt has a potential. */
+/* Adds the works of damping and of an fExt that varies, at (v_{k+1} + v_k) / 2. A constant fExt has a potential. */
 static void account_modes(const Bilbao *b, const NsNode *node, NsEnergyAccount *account) {
   const NsMechanicalDs *ds = bilbao_system(node);
   for (int i = 0, j = node->v; i < node->n; i++, j++) {
@@ -359,7 +359,7 @@ static void account_modes(const Bilbao *b, const NsNode *node, NsEnergyAccount *
   }
 }
 
-/* A first step: the change from the energy of the state to that of a step is the scheme's, but for the works of impulses. */
+/* The difference between the state's energy and the first step's goes to `numerical`, except the works of impulses. */
 static NsStatus account_start(const Bilbao *b, const NsNode *node, NsEnergyAccount *account, NsError *err) {
   NsMechanicalDs *ds = bilbao_system(node);
   double kinetic, potential, before = 0;

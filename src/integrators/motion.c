@@ -1,6 +1,6 @@
 /*
 ** motion.c
-** Accelerations and impulses of stacked mechanical systems, dense.
+** Accelerations and impulses of stacked mechanical systems, with dense matrices.
 */
 #include "integrators/motion.h"
 
@@ -13,25 +13,25 @@
 
 enum { MAX_PROJECTIONS = 10 };
 
-/* How many times what is rounding of an output counts as rounding when a projection does not come nearer; a callback that loses 3 digits. */
+/* Factor of the rounding errors of an output when a projection makes no progress. 1e3: a callback that loses 3 digits. */
 static const double STILL = 1e3;
 
-/* A dynamical system in the stack. */
+/* A dynamical system. */
 typedef struct Node {
   NsMechanicalDs *ds;
-  int q, v;  /* its first coordinate and velocity */
+  int q, v;  /* index of its first coordinate and velocity */
   double *M; /* nv x nv; NULL: the identity */
   NsLu *lu;
   bool varies;
-  uint64_t key; /* the version of the mass that was factored, plus 1 */
+  uint64_t key; /* version of the factored mass, plus 1 */
 } Node;
 
-/* An interaction in the stack. */
+/* An interaction. */
 typedef struct Edge {
   NsInteraction *inter;
   int row;
-  bool linear;          /* C is constant, and so is H */
-  bool straight;        /* linear, and no rigid body: no bias */
+  bool linear;          /* C and H are constant */
+  bool straight;        /* linear, and without a rigid body: the bias is 0 */
   double *C, *x, *qdot; /* m x nx, nx, nx */
 } Edge;
 
@@ -41,15 +41,15 @@ struct NsMotion {
   NsMotionView view;
   Node *nodes;
   Edge *edges;
-  int nnodes; /* as many as were made: the graph may grow after that */
+  int nnodes; /* numbers when it was made: the graph may grow later */
   int *row_edge;
   double *y, *u, *rounding, *u_terms, *bias, *a_free, *F, *H, *X;
-  double *lambda;       /* m zeros */
-  double *room;         /* for the rate and the bias of an interaction */
+  double *lambda;       /* m: zeros */
+  double *room;         /* workspace for the rate and the bias of an interaction */
   double *rhs, *answer; /* m */
-  double *unit;         /* m: powers of two that make the diagonal of W alike */
-  double *still;        /* m: of a projection, below which |y| is rounding beside that of its terms */
-  NsLu *lu;             /* of order `order` */
+  double *unit;         /* m: powers of two; units in which the diagonal of W is nearly constant */
+  double *still;        /* m: for a projection, the y that counts as 0 besides the rounding of its terms */
+  NsLu *lu;             /* of the order `order` */
   int order;
 };
 
@@ -203,7 +203,7 @@ static const Node *node_of(const NsMotion *motion, const NsInteraction *inter, i
   return &motion->nodes[inter->ds[part]->node];
 }
 
-/* The interaction's argument and its rate, out of stacked vectors. */
+/* Gathers the interaction's argument and its rate from stacked vectors. */
 static void gather_argument(const NsMotion *motion, const Edge *edge, const double *q, const double *v) {
   for (int p = 0, at = 0; p < edge->inter->nds; p++) {
     const Node *node = node_of(motion, edge->inter, p);
@@ -215,12 +215,12 @@ static void gather_argument(const NsMotion *motion, const Edge *edge, const doub
 
 /* ---- outputs ---- */
 
-/* H of one interaction from its C, at coordinates x. */
+/* Computes H of one interaction from its C, at coordinates x. */
 static void place_H(NsMotion *motion, const Edge *edge) {
   int m = edge->inter->m, M = motion->view.m;
   for (int p = 0, at = 0; p < edge->inter->nds; p++) {
     const Node *node = node_of(motion, edge->inter, p);
-    double *part = motion->X; /* as room: X is formed later */
+    double *part = motion->X; /* workspace: X is formed later */
     ns_mechanical_to_velocity(node->ds, edge->x + at, m, edge->C + (size_t)at * (size_t)m, part);
     for (int j = 0; j < node->ds->nv; j++)
       memcpy(motion->H + edge->row + (size_t)(node->v + j) * (size_t)M, part + (size_t)j * (size_t)m, (size_t)m * sizeof *part);
@@ -228,7 +228,7 @@ static void place_H(NsMotion *motion, const Edge *edge) {
   }
 }
 
-/* What rounding there is in y: that of the terms of C x, and of what y has beside it (e of C x + e). */
+/* The rounding error of y: from the terms of C x, and from what y has besides (e of C x + e). */
 static void measure_rounding(NsMotion *motion, const Edge *edge) {
   int m = edge->inter->m;
   for (int i = 0; i < m; i++) {
@@ -242,7 +242,7 @@ static void measure_rounding(NsMotion *motion, const Edge *edge) {
   }
 }
 
-/* The rate of y at the argument and rate that were gathered: C qdot + dh/dt. */
+/* The rate of y at the gathered argument and rate: C qdot + dh/dt. */
 static NsStatus motion_output_rate(NsMotion *motion, const Edge *edge, const NsRelationPoint *at, double *rate, NsError *err) {
   int m = edge->inter->m;
   memset(rate, 0, (size_t)m * sizeof *rate);
@@ -251,7 +251,7 @@ static NsStatus motion_output_rate(NsMotion *motion, const Edge *edge, const NsR
   return edge->linear ? NS_OK : ns_relation_add_rate(edge->inter->relation, at, motion->room, rate, err);
 }
 
-/* Of u: those of C qdot, and dh/dt. */
+/* The sum of the |terms| of u = C qdot + dh/dt. */
 static void measure_terms_of_rate(NsMotion *motion, const Edge *edge) {
   int m = edge->inter->m;
   for (int i = 0; i < m; i++) {
@@ -321,7 +321,7 @@ NsStatus ns_motion_free_accelerations(NsMotion *motion, double t, const double *
   return NS_OK;
 }
 
-/* X of one row: M^-1 of its row of H. */
+/* X of one row: M^-1 times its row of H. */
 static void form_X(NsMotion *motion, int row) {
   double *x = motion->X + (size_t)row * (size_t)motion->view.Nv;
   const NsInteraction *inter = motion->edges[motion->row_edge[row]].inter;
@@ -333,7 +333,7 @@ static void form_X(NsMotion *motion, int row) {
   }
 }
 
-/* bias += C d(T(q) v)/dt at constant v: the quaternion of a rigid body turns, e'' = -|omega|^2 / 4 e. */
+/* bias += C d(T(q) v)/dt at constant v. The quaternion e of a rigid body gives e'' = -|omega|^2 / 4 e. */
 static void add_turning(NsMotion *motion, const Edge *edge, const double *v) {
   int m = edge->inter->m;
   for (int p = 0, at = 0; p < edge->inter->nds; p++) {
@@ -347,7 +347,7 @@ static void add_turning(NsMotion *motion, const Edge *edge, const double *v) {
   }
 }
 
-/* y'' at constant v of one interaction, whose output has been evaluated at this point. */
+/* The bias of one interaction, y'' at constant v; its output has been evaluated at this point. */
 static NsStatus form_bias(NsMotion *motion, const Edge *edge, double t, const double *q, const double *v, NsError *err) {
   double *bias = motion->bias + edge->row;
   memset(bias, 0, (size_t)edge->inter->m * sizeof *bias);
@@ -418,7 +418,7 @@ double ns_motion_straight_part(const NsMotion *motion, int row, const double *q)
   return sum;
 }
 
-/* w' M w of one system (M NULL: the identity) for w times 2^-*exponent, which brings the largest element near 1. */
+/* w' M w of one system (M NULL: the identity) after scaling w by 2^-*exponent, which brings its largest element near 1. */
 static double scaled_energy(int n, const double *M, const double *w, int *exponent) {
   double most = 0, energy = 0;
   for (int i = 0; i < n; i++) most = fmax(most, fabs(w[i]));
@@ -465,7 +465,7 @@ bool ns_motion_driven(const NsMotion *motion, int n, const int *rows) {
 
 /* ---- constraints that act ---- */
 
-/* The solution of least norm of W z = rhs, for a W that is singular to rounding. */
+/* The solution of least norm of W z = rhs, for a W that is singular up to rounding. */
 static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const double *W, double *z, NsError *err) {
   int rank, worst = 0;
   double most = 0;
@@ -492,7 +492,7 @@ static int motion_exponent_of(double x) {
   return exponent;
 }
 
-/* motion->unit: with which W_kk is that of the first row, to a factor of 2. All rows in another unit: the same. */
+/* motion->unit: scales every W_kk to W_00 within a factor of 2; it does not depend on a common unit of the rows. */
 static void choose_units(NsMotion *motion, int n, const double *W) {
   for (int k = 0; k < n; k++) {
     int apart = motion_exponent_of(W[k + (size_t)k * (size_t)n]) - motion_exponent_of(W[0]);
@@ -500,7 +500,7 @@ static void choose_units(NsMotion *motion, int n, const double *W) {
   }
 }
 
-/* Rows and columns of W and the right-hand side into these units, or (`back`) out of them: exact. */
+/* Scales W and the right-hand side to these units, or (`back`) from them; exact. */
 static void change_units(NsMotion *motion, int n, double *W, bool back) {
   for (int j = 0; j < n; j++) {
     double column = back ? 1 / motion->unit[j] : motion->unit[j];
@@ -509,7 +509,7 @@ static void change_units(NsMotion *motion, int n, double *W, bool back) {
   }
 }
 
-/* z (n) with W z = rhs, both of them in units that make the rows alike. */
+/* Solves W z = rhs (n) in these units. */
 static NsStatus solve_alike_rows(NsMotion *motion, int n, const int *rows, const double *W, double *z, NsError *err) {
   if (motion->order != n) {
     ns_lu_free(motion->lu);
@@ -527,7 +527,7 @@ static NsStatus solve_alike_rows(NsMotion *motion, int n, const int *rows, const
   return NS_OK;
 }
 
-/* z (n) with W z = rhs; W is formed. Whether rows depend on each other does not depend on their units. */
+/* Solves W z = rhs (n); W is formed. Whether rows count as dependent must not depend on their units. */
 static NsStatus motion_solve_rows(NsMotion *motion, int n, const int *rows, double *W, double *z, NsError *err) {
   if (n == 0) return NS_OK;
   ns_motion_delassus(motion, n, rows, W);
@@ -546,7 +546,9 @@ NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, dou
 
 /* ---- projection ---- */
 
-/* What is rounding of y for a projection: 4 spacings of what it is now, and of rounding of the largest that it has been. */
+/*
+** motion->still, the y that counts as 0 in a projection: 4 spacings of the present y, or the rounding of the largest y so far.
+*/
 static void measure_still(NsMotion *motion, int n, const int *rows, double *reach) {
   for (int k = 0; k < n; k++) {
     double off = fabs(motion->y[rows[k]]);
@@ -555,13 +557,15 @@ static void measure_still(NsMotion *motion, int n, const int *rows, double *reac
   }
 }
 
-/* How far a row is from 0, over what is rounding. At most 1: it is there. */
+/*
+** y| of a row over its rounding error; a row with at most 1 is on its constraint.
+*/
 static double motion_distance(const NsMotion *motion, int row) {
   double off = fabs(motion->y[row]);
   return off <= DBL_MIN ? 0 : off / (motion->rounding[row] + motion->still[row]);
 }
 
-/* The row that is farthest from 0, by that measure. */
+/* The row of the largest such distance. */
 static int farthest(const NsMotion *motion, int n, const int *rows, double *off) {
   int worst = rows[0];
   *off = 0;
@@ -572,7 +576,7 @@ static int farthest(const NsMotion *motion, int n, const int *rows, double *off)
   return worst;
 }
 
-/* H, X and the outputs at a point. */
+/* Evaluates H, X and the outputs at a point. */
 static NsStatus prepare_rows(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v,
                              NsError *err) {
   NsStatus status = ns_motion_outputs(motion, n, rows, t, q, v, err);
@@ -581,17 +585,17 @@ static NsStatus prepare_rows(NsMotion *motion, int n, const int *rows, double t,
   return status;
 }
 
-/* q moved by X z, as if X z were velocities for a unit of time. */
+/* Moves q by X z, as by velocities X z for one unit of time. */
 static void shift(NsMotion *motion, int n, const int *rows, const double *z, double *q) {
-  double *way = motion->a_free; /* as room: the accelerations are evaluated anew after a projection */
+  double *way = motion->a_free; /* workspace: accelerations are evaluated again after a projection */
   memset(way, 0, (size_t)motion->view.Nv * sizeof *way);
   ns_motion_add_input(motion, n, rows, z, way);
   ns_motion_move(motion, way, 1, q);
 }
 
 /*
-** Newton's method. It ends at rounding, or where it stands still not far from that (STILL): rounding may be larger than it is
-** told to be where a callback cancels terms. `work`, y' W^-1 y, is the square of the correction in the kinetic norm.
+** Newton's method. It ends at rounding, or when it makes no progress within STILL times the rounding: a callback that cancels
+** terms has a larger rounding error than the estimate. `work` = y' W^-1 y is the square of the correction in the kinetic norm.
 */
 static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q,
                                     const double *v, double *W, NsError *err) {
@@ -616,7 +620,7 @@ static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, do
   }
 }
 
-/* H and X of the rows are those of q. */
+/* Projects v; H and X of the rows belong to q. */
 static NsStatus stop_rows(NsMotion *motion, int n, const int *rows, double *v, double *W, NsError *err) {
   for (int k = 0; k < n; k++) motion->rhs[k] = -motion->u[rows[k]];
   NsStatus status = motion_solve_rows(motion, n, rows, W, motion->answer, err);

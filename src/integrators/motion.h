@@ -36,23 +36,14 @@ const NsMotionView *ns_motion_view(const NsMotion *motion);
 /* The interaction (its index) that a row belongs to. */
 int ns_motion_interaction(const NsMotion *motion, int row);
 
-/*
-** ns_motion_gather copies the memories of coordinates and velocities to stacked vectors; ns_motion_scatter copies stacked
-** vectors to the systems.
-*/
+/* gather: memories of coordinates and velocities to stacked vectors; scatter: stacked vectors to the systems. */
 void ns_motion_gather(const NsMotion *motion, double *q, double *v);
 void ns_motion_scatter(const NsMotion *motion, const double *q, const double *v);
 
-/*
-** Evaluates y, u and H at a point, for the interactions of the n rows, or for all when rows is NULL. X becomes invalid. Returns
-** the callbacks' statuses.
-*/
+/* Evaluates y, u and H of n rows' interactions, or of all (rows NULL). X becomes invalid. Returns callbacks' statuses. */
 NsStatus ns_motion_outputs(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v, NsError *err);
 
-/*
-** Evaluates forces and free accelerations at a point where the outputs have been evaluated; factors M. NS_ESINGULAR, naming the
-** system; the callbacks' statuses.
-*/
+/* Evaluates forces and a_free where outputs are evaluated; factors M. NS_ESINGULAR naming the system; callbacks' statuses. */
 NsStatus ns_motion_free_accelerations(NsMotion *motion, double t, const double *q, const double *v, NsError *err);
 
 /*

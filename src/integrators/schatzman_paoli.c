@@ -1,18 +1,17 @@
 /*
 ** schatzman_paoli.c
 ** SchatzmanPaoliOSI: the two-step scheme of Paoli and Schatzman for Lagrangian systems with impacts, on positions.
-**
-** With q- , q_k, q+ the coordinates at t_k - h, t_k, t_k + h,
+** q-, q_k, q+ are the coordinates at t_k - h, t_k, t_k + h:
 **   M(q_k) (q+ - 2 q_k + q-) = h^2 F(t_k, theta/2 (q+ + q-) + (1 - theta) q_k, v) + h H(q_k)' P,   v = (q+ - q-) / 2h,
-** and a law between positions and the impulse P (mass times velocity, as that of MoreauJeanOSI):
+** and a law acts between positions and the impulse P (mass times velocity, as in MoreauJeanOSI):
 **   0 <= (g(q+) + e g(q-)) / (1 + e) _|_ P >= 0 for Newton's impact law,   g(q+) = 0 for an equality.
-** All is taken about t_k, so that a smooth motion has order 2 for every theta; of a linear one theta >= 1/2 is stable
-** for every h, theta = 0 is the explicit scheme (leapfrog). A bilateral constraint is held in the coordinates (SHAKE).
-** An impact takes two steps, after which the difference q+ - q_k is -e times that before; y stays above
-** -2 e / (1 + e) h |u|, u being the speed of the approach.
-** The first step has q- = q+ - 2 h v_0, so that v is v_0: q- = q_0 - h v_0 + h^2/2 a_0 to second order, a_0 being the
-** acceleration under the constraints and contacts that act; so has a step after the state was written.
-** What a system's velocity is set to is v, that of t_k.
+** The scheme is centred at t_k, so its order is 2 in smooth motion for every theta. For linear systems theta >= 1/2 is stable
+** for every h; theta = 0 is the explicit scheme (leapfrog). A bilateral constraint holds in the coordinates (SHAKE).
+** An impact takes two steps; after them q+ - q_k is -e times the difference before the impact. y stays above
+** -2 e / (1 + e) h |u|, where u is the approach velocity.
+** In the first step, and after the state was written, q- = q+ - 2 h v_0, so v is v_0. To second order this is
+** q- = q_0 - h v_0 + h^2/2 a_0, with the acceleration a_0 under the active constraints and contacts.
+** After a step the velocity of a system is v, the velocity at t_k.
 ** Paoli and Schatzman, A numerical scheme for impact problems, SIAM J. Numer. Anal. 40, 2002; Ryckaert, Ciccotti and
 ** Berendsen, J. Comput. Phys. 23, 1977; Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008,
 ** chapter 10.
@@ -24,20 +23,20 @@
 
 #include "integrators/stack.h"
 
-/* What the laws may need: joints, and contacts with restitution. */
+/* Laws that the scheme takes: joints, and contacts with restitution. */
 static const unsigned schatzman_paoli_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
 
-/* A Lagrangian system in the stack. */
+/* A Lagrangian system. */
 typedef struct Node {
   NsNode base;
   NsMechanicalDs *ds;
   bool linear;
-  bool first, factored_first; /* the step has no step before it: q- = q+ - 2 h v_k; the same of the step of the factors */
+  bool first, factored_first; /* no step before this one: q- = q+ - 2 h v_k; the same for the step of the factors */
   double *M;                  /* n x n at q_k; NULL: the constant coefficient */
   double *by_q, *by_v, *room; /* n x n; NULL for a linear system */
 } Node;
 
-/* An interaction in the stack: its parts have H at the iterate. */
+/* An interaction; its parts use H at the iterate. */
 typedef struct Edge {
   NsEdge base;
   bool linear;
@@ -50,7 +49,7 @@ typedef struct Options {
   double theta; /* in [0, 1] */
 } Options;
 
-/* The workspace. The two-step memory is that of the systems: see model/ds.h. */
+/* The workspace. The two-step memory is in the systems: see model/ds.h. */
 typedef struct Paoli {
   NsScheme base;
   NsStack stack;
@@ -64,10 +63,10 @@ typedef struct Paoli {
   double *y_m;             /* m: outputs at q- */
 
   /* the iterate */
-  double *q, *q_from, *v, *middle;        /* N; middle: where the forces are taken */
+  double *q, *q_from, *v, *middle;        /* N; middle: the coordinates for F */
   double *F, *p, *rho, *work, *free_step; /* N */
-  double *terms, *noise, *scale, *delta;  /* N: of the test of an iterate, see NsStepBlock */
-  double *output_terms;                   /* m: the same of the rows of the problem */
+  double *terms, *noise, *scale, *delta;  /* N: for the convergence test, see NsStepBlock */
+  double *output_terms;                   /* m: terms of the rows of the problem */
   double *y, *u, *lambda, *lambda_from;   /* m */
 
   /* the problem */
@@ -204,7 +203,7 @@ static void paoli_restart(NsScheme *scheme) {
   memset(sp->lambda, 0, paoli_bytes_of(sp->stack.M));
 }
 
-/* q_k, v_k and q- of a system, its coefficients at t_k and its mass at q_k. */
+/* Reads q_k, v_k and q- of a system; computes its coefficients at t_k and its mass at q_k. */
 static NsStatus begin_node(Paoli *sp, Node *node, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   double *q_k = sp->q_k + node->base.v, *v_k = sp->v_k + node->base.v, *q_m = sp->q_m + node->base.v;
@@ -252,7 +251,7 @@ static NsStatus paoli_begin(NsScheme *scheme, const NsStep *step, NsError *err) 
 
 /* ---- evaluation at the iterate ---- */
 
-/* v and the point at which the forces are taken; work = q+ - 2 q_k + q-. */
+/* Computes v, the coordinates for F, and work = q+ - 2 q_k + q-. */
 static void form_middle(Paoli *sp, const Node *node) {
   double h = sp->h, half = 0.5 * sp->theta;
   for (int i = node->base.v; i < node->base.v + node->base.n; i++) {
@@ -314,7 +313,7 @@ static NsStatus paoli_form_W(Paoli *sp, Node *node, NsError *err) {
   return status;
 }
 
-/* W of every system; that of a linear one when something in it changed. */
+/* Forms W of every system; of a linear system only when its data have changed. */
 static NsStatus paoli_update_W(Paoli *sp, NsError *err) {
   bool same = sp->h == sp->h_formed && sp->theta == sp->theta_formed;
   sp->h_formed = 0;
@@ -362,15 +361,14 @@ static void paoli_advance(NsScheme *scheme, const double *lambda, double s) {
 
 /* ---- the test of an iterate ---- */
 
-/* The own size of a change of coordinate i: its changes, or a thousandth of itself, whose rounding is in them. */
+/* The size of coordinate i's change in the step: the changes themselves, or 1e-3 |q_i|, whose rounding they contain. */
 static double paoli_scale_of(const Paoli *sp, int i) {
   double steps = fmax(fabs(sp->q[i] - sp->q_k[i]), fabs(sp->q_k[i] - sp->q_m[i]));
   return fmax(fmax(steps, fabs(sp->free_step[i])), 1e-3 * fabs(sp->q_k[i]));
 }
 
 /*
-** The sizes of the terms of the rows of one system beside its impulses, M (q+ - 2 q_k + q-) and h^2 F; and of what these
-** are rounded from, W q and h^2 dF/dq q.
+** The sizes of the terms of one system's rows without impulses: M (q+ - 2 q_k + q-) and h^2 F. The noise: W q and h^2 dF/dq q.
 */
 static void paoli_measure_system(Paoli *sp, const Node *node) {
   int n = node->base.n, o = node->base.v;
@@ -390,7 +388,7 @@ static void paoli_measure_system(Paoli *sp, const Node *node) {
   ns_coef_add_sizes(&node->ds->K, room, sp->noise + o);
 }
 
-/* The terms and the sizes of all changes of coordinates. */
+/* The terms and the sizes for all coordinates. */
 static void measure_changes(Paoli *sp, const NsStepTolerance *tolerance) {
   double *moved = sp->work;
   memset(sp->terms, 0, paoli_bytes_of(sp->stack.N));
@@ -466,7 +464,7 @@ static NsStatus add_energies(Paoli *sp, NsEnergyAccount *account, NsError *err) 
   return NS_OK;
 }
 
-/* y, H and p: of a linear model nobody has needed them so far. */
+/* Computes y, H and p, which a linear model has not needed before. */
 static NsStatus paoli_complete(NsScheme *scheme, NsError *err) {
   return scheme->linear ? paoli_evaluate_relations((Paoli *)scheme, err) : NS_OK;
 }

@@ -1,6 +1,6 @@
 /*
 ** scheme.c
-** The list of schemes, and what all integrators and their workspaces have in common.
+** The list of schemes; functions for all integrators and their workspaces.
 */
 #include "integrators/scheme.h"
 
@@ -18,7 +18,7 @@ const char *ns_integrator_name(const NsIntegrator *integrator) {
   return integrator->class->name;
 }
 
-/* The first scheme of a family. */
+/* The name of the first scheme of a family. */
 static const char *scheme_of_family(NsFamily family) {
   int i = 0;
   while (i + 1 < NS_SCHEME_CLASSES && ns_scheme_classes[i]->family != family) i++;

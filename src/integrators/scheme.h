@@ -13,10 +13,7 @@
 #include "model/nsds.h"
 #include "solvers/contact/mixed.h"
 
-/*
-** X(name) stands for the table `const NsSchemeClass ns_scheme_NAME` and its name for scripts, `ns_scheme_NAME_text`. Messages
-** advise the first scheme of a family.
-*/
+/* X(name): the table ns_scheme_NAME, and its name for scripts, ns_scheme_NAME_text. Messages advise the first of a family. */
 #define NS_SCHEME_LIST(X)                                                                                                      \
   X(euler_moreau)                                                                                                              \
   X(moreau_jean)                                                                                                               \
@@ -73,10 +70,7 @@ typedef struct NsStepProblem {
   const int *interaction; /* n: each row's interaction, a number in the graph; NULL: all rows, in the graph's order */
 } NsStepProblem;
 
-/*
-** Solves a problem for a scheme that goes from event to event. *lambda points at the n multipliers. Returns the solver's
-** status.
-*/
+/* Solves a problem for a scheme with `drive`. *lambda points at the n multipliers. Returns the solver's status. */
 typedef struct NsStepSolver {
   NsStatus (*solve)(void *context, const NsStepProblem *problem, const double **lambda);
   void *context;
@@ -135,10 +129,7 @@ typedef struct NsSchemeStart {
   void (*moved)(const NsScheme *scheme, double *dx);
   const char *(*name_of)(const NsScheme *scheme, int i);
 
-  /*
-  ** Accepts lambda, y and r of every object. Of x it accepts the algebraic states alone: states whose derivative is in no
-  ** equation.
-  */
+  /* Accepts lambda, y, r of every object, and its algebraic states: states whose derivative is in no equation. */
   void (*accept)(NsScheme *scheme);
 } NsSchemeStart;
 
@@ -216,17 +207,11 @@ struct NsSchemeClass {
   /* Evaluates forces, outputs, inputs and the residual at the iterate. NULL: the problem does not need them. */
   NsStatus (*evaluate)(NsScheme *scheme, NsError *err);
 
-  /*
-  ** Computes the Jacobians at the iterate, W, its factors and the problem; what has not changed is kept. `full`: Jacobians
-  ** include the terms of little influence.
-  */
+  /* Computes Jacobians, W, its factors, and the problem, if they changed. `full`: with the terms of little influence. */
   NsStatus (*linearize)(NsScheme *scheme, bool full, NsError *err);
   const NsStepProblem *(*problem)(const NsScheme *scheme);
 
-  /*
-  ** Moves the iterate by the fraction s (0 < s <= 1) of the way from the point of linearisation to the solution (n) of the
-  ** problem.
-  */
+  /* Moves the iterate by the fraction s in (0, 1] from the point of linearisation to the solution (n) of the problem. */
   void (*advance)(NsScheme *scheme, const double *solution, double s);
 
   /* The residual of the evaluated iterate; y (n) is the output in the problem's solution. Not called when `linear` is true. */

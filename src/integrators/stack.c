@@ -16,7 +16,7 @@ static void *stack_member(void *array, size_t bytes, int i) {
   return (char *)array + (size_t)i * bytes;
 }
 
-/* Chains the systems of each block, in the order of the graph. */
+/* Links the systems of each block, in the order of the graph. */
 static void chain_nodes(NsStack *s, const int *number) {
   for (int b = 0; b < s->nblocks; b++) s->blocks[b]->first = -1;
   for (int i = s->nnodes - 1; i >= 0; i--) {
@@ -126,7 +126,7 @@ NsStatus ns_stack_update(const NsStack *s, double t, NsError *err) {
 
 /* ---- W ---- */
 
-/* The last system of a block that begins at an unknown or before it. */
+/* The system of a block that an unknown belongs to. */
 static int system_of(const NsStack *s, const NsBlock *block, int unknown) {
   int found = block->first;
   for (int i = block->first; i >= 0; i = s->nodes[i]->next)
@@ -196,7 +196,7 @@ bool ns_stack_take_part(NsStack *s, const bool *shut, NsStepProblem *p, NsMixedG
   return changed;
 }
 
-/* Where the entries of the matrix go: added up in a dense one, or as triplets. */
+/* Where entries of the matrix go: they are added to a dense matrix, or collected as triplets. */
 typedef struct Sink {
   const NsStack *s;
   double *dense;
@@ -209,7 +209,7 @@ static void stack_put(const Sink *sink, int i, int j, double v) {
   else ns_triplets_put(sink->triplets, i, j, v);
 }
 
-/* Block (a, b) += L_a X_b over one system, of the rows that take part. */
+/* Block (a, b) += L_a X_b over one system, for the rows that take part. */
 static void put_coupling(const Sink *sink, int d, const NsEdge *a, const NsEdge *b) {
   int n = sink->s->nodes[d]->n;
   const double *L = ns_stack_part(a, d)->L, *X = b->X[b->parts[0].node == d ? 0 : 1];

@@ -1,8 +1,7 @@
 /*
 ** stack.h
-** All systems and interactions of a graph, with their unknowns in stacked vectors. For schemes that eliminate the unknowns of
-** the systems. A system has n unknowns (states, or velocities), N is their sum; an interaction has m multipliers, M is their
-** sum.
+** All systems and interactions of a graph, with stacked vectors. For schemes that eliminate the unknowns of the systems. A
+** system has n unknowns (states, or velocities), N in all; an interaction has m multipliers, M in all.
 */
 #ifndef NS_INTEGRATORS_STACK_H
 #define NS_INTEGRATORS_STACK_H
@@ -26,7 +25,7 @@ typedef struct NsNode {
   NsDs *ds;
   int x, nx;        /* offset and number of its coordinates (the argument of relations), in vectors of length Nx */
   int v, n;         /* offset and number of its unknowns, in vectors of length N */
-  int number, next; /* of its block; the next system of the block, or -1 */
+  int number, next; /* number of its block; next system of that block, or -1 */
   NsBlock *block;
 } NsNode;
 
@@ -101,10 +100,7 @@ NsStatus ns_stack_update(const NsStack *s, double t, NsError *err);
 
 /* ---- W ---- */
 
-/*
-** Factors W of a block and counts it in the scheme. `what` is the formula of W for messages. NS_ESINGULAR names the system and
-** the row, NS_ENAN the system.
-*/
+/* Factors W of a block; `what` is its formula in messages. NS_ESINGULAR naming system and row, NS_ENAN naming the system. */
 NsStatus ns_stack_factor(NsStack *s, NsScheme *scheme, NsBlock *block, const double *W, const char *what, double h,
                          NsError *err);
 

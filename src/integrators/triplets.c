@@ -1,6 +1,6 @@
 /*
 ** triplets.c
-** Collecting the entries of a step's matrix.
+** Collects the entries of a sparse matrix.
 */
 #include "integrators/triplets.h"
 

@@ -1,6 +1,6 @@
 /*
 ** whole.c
-** Layout, matrix and iterate of a model in one sparse problem.
+** Layout, matrix and iterate of a model as one sparse problem.
 */
 #include "integrators/whole.h"
 
@@ -67,7 +67,7 @@ const NsStepProblem *ns_whole_problem(const NsScheme *scheme) {
   return &((const NsWhole *)scheme)->problem;
 }
 
-/* Numbers so small that arithmetic is slow with them become 0. */
+/* Subnormal numbers become 0: arithmetic with them is slow. */
 void ns_whole_advance(NsScheme *scheme, const double *solution, double s) {
   NsWhole *w = (NsWhole *)scheme;
   (void)s;

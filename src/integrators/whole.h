@@ -9,10 +9,7 @@
 #include "integrators/scheme.h"
 #include "integrators/triplets.h"
 
-/*
-** The first member of the workspace of such a form. The unknowns are the changes of the states (in mechanics: of the
-** velocities) in the step.
-*/
+/* The first member of such a workspace. The unknowns are the changes of states (mechanics: velocities) in the step. */
 typedef struct NsWhole {
   NsScheme base;
   int N, m;           /* unknowns, multipliers */
@@ -33,10 +30,7 @@ typedef struct NsWhole {
 */
 void *ns_whole_take(size_t bytes, const NsSchemeClass *class, const NsIntegrator *integrator, NsNsds *nsds, const char *letter);
 
-/*
-** Forms the matrix again when the versions of systems and relations, or the weights, have changed; *fresh tells whether it did.
-** NS_ENOMEM, NS_ENAN.
-*/
+/* Forms the matrix (*fresh: true) when the versions of its coefficients, or the weights, have changed. NS_ENOMEM, NS_ENAN. */
 NsStatus ns_whole_update(NsWhole *w, uint64_t versions, const double weights[4],
                          void (*put)(const void *context, NsTriplets *t), bool *fresh, NsError *err);
 

@@ -27,7 +27,7 @@ struct NsBandLu {
   int singular_row;
 };
 
-/* Leading dimension for `extra` more diagonals, or a failure. */
+/* Computes the leading dimension of the band plus `extra` diagonals, or fails. */
 static NsStatus band_check_sizes(int n, int kl, int ku, int extra, int *ld) {
   int last = n > 0 ? n - 1 : 0;
   if (n < 0 || kl < 0 || ku < 0 || kl > last || ku > last) return NS_EARG;
@@ -141,7 +141,7 @@ int ns_band_lu_singular_row(const NsBandLu *lu) {
   return lu->singular_row;
 }
 
-/* Copies A below the room for fill-in and measures its rows and its 1-norm. False when an entry is not finite. */
+/* Copies A below the rows for fill-in; computes its row maxima and its 1-norm. False when an entry is not finite. */
 static bool band_load(NsBandLu *lu, const NsBand *A) {
   double check = 0;
   lu->norm = 0;
@@ -163,7 +163,7 @@ static bool band_load(NsBandLu *lu, const NsBand *A) {
   return check == 0;
 }
 
-/* The largest entry of column j of A, each divided by the largest of its row. */
+/* The largest |entry| of column j of A, after each row is divided by its largest. */
 static double band_column_scale(const NsBandLu *lu, const NsBand *A, int j) {
   int first, last;
   double max = 0;

@@ -24,47 +24,43 @@ NsStatus ns_band_new(NsBand **out, int n, int kl, int ku);
 /* NULL is ignored. */
 void ns_band_free(NsBand *A);
 
-/* The place of entry (i, j), from 0 and inside n x n; NULL outside the band. */
+/* The address of entry (i, j), from 0 and inside n x n; NULL outside the band. */
 double *ns_band_at(const NsBand *A, int i, int j);
 
-/* kl and ku that just hold a dense matrix (n x n, leading dimension lda). */
+/* The smallest kl and ku for the nonzeros of a dense matrix (n x n, leading dimension lda). */
 void ns_band_widths(int n, const double *A, int lda, int *kl, int *ku);
 
-/* Copies the band of D (n x n, ldd) in, or the whole of A out. */
+/* Copies the band of D (n x n, leading dimension ldd) to A; copies A, zeros included, to D. */
 void ns_band_from_dense(NsBand *A, const double *D, int ldd);
 void ns_band_to_dense(const NsBand *A, double *D, int ldd);
 
 /* y = A x. No allocation. */
 void ns_band_gemv(const NsBand *A, const double *x, double *y);
 
-/* Room to factor matrices of this order and these widths. Failures as ns_band_new. */
+/* Workspace to factor matrices of order n with widths kl and ku. Status as ns_band_new; free with ns_band_lu_free. */
 NsStatus ns_band_lu_new(NsBandLu **out, int n, int kl, int ku);
 
 /* NULL is ignored. */
 void ns_band_lu_free(NsBandLu *lu);
 
 /*
-** Factors A (LAPACK dgbtrf; Golub and Van Loan, Matrix Computations, 4th ed., section 4.3). NS_ESIZE when order or
-** widths are not those of lu, NS_ENAN when A is not finite; NS_ESINGULAR when a pivot is zero to rounding, at most
-** 4 (kl + ku + 1) eps r c, r being the largest entry of its row and c that of its column when rows are divided by
-** their r. No allocation.
+** Factors A (LAPACK dgbtrf; Golub and Van Loan, Matrix Computations, 4th ed., section 4.3). NS_ESIZE when lu was made for
+** another order or other widths, NS_ENAN when A is not finite. NS_ESINGULAR when |pivot| <= 4 (kl + ku + 1) eps r c, where r is
+** the largest |entry| of the pivot's row, and c of its column after each row is divided by its r. No allocation.
 */
 NsStatus ns_band_lu_factor(NsBandLu *lu, const NsBand *A);
 
-/* The row of A (from 0) at which the last factorisation found a zero pivot; -1 when it found none. */
+/* The row of A (from 0) where the last factorisation found a zero pivot; -1: none. */
 int ns_band_lu_singular_row(const NsBandLu *lu);
 
 /*
-** Solve A X = B and A' X = B in place; B is n x nrhs, leading dimension ldb. Need a good factorisation. No
+** Solve A X = B and A' X = B in place; B is n x nrhs, leading dimension ldb. Call only after a successful factorisation. No
 ** allocation.
 */
 void ns_band_lu_solve(const NsBandLu *lu, int nrhs, double *B, int ldb);
 void ns_band_lu_solve_transposed(const NsBandLu *lu, int nrhs, double *B, int ldb);
 
-/*
-** Reciprocal condition number in the 1-norm, estimated (LAPACK dgbcon); 0 when singular, 1 when n is 0. No
-** allocation.
-*/
+/* Estimated reciprocal condition number in the 1-norm (LAPACK dgbcon); 0 if singular, 1 if n = 0. No allocation. */
 double ns_band_lu_rcond(NsBandLu *lu);
 
 #endif

@@ -1,6 +1,6 @@
 /*
 ** block.c
-** Square sparse matrices of small dense blocks, row by row.
+** Square sparse matrices of small dense blocks, stored by rows.
 */
 #include "linalg/block.h"
 
@@ -12,7 +12,7 @@
 
 enum { MAX_DIM = 3 };
 
-/* Room for the pattern counted in count (nb), the diagonal included; rowptr is filled. */
+/* Allocates a matrix with count[i] blocks in block row i, diagonal included (count: nb); sets rowptr. */
 static NsStatus block_make(NsBlock **out, int dim, int nb, const int *count) {
   NsBlock *A = ns_alloc(1, sizeof *A);
   *out = A;
@@ -42,7 +42,7 @@ static NsStatus block_finish(NsBlock **out, NsStatus status, NsArena *work) {
   return status;
 }
 
-/* Opens the block (i, j), unless it is the one of its row that was opened last, and returns its values. */
+/* The values of block (i, j); appends the block unless it is the last one of its row. */
 static double *open_block(NsBlock *A, int *next, int i, int j) {
   int size = A->dim * A->dim;
   if (next[i] == A->rowptr[i] || A->col[next[i] - 1] != j) {
@@ -53,7 +53,7 @@ static double *open_block(NsBlock *A, int *next, int i, int j) {
   return A->value + (size_t)(next[i] - 1) * (size_t)size;
 }
 
-/* Counts block column J; stamp[I] == J + 1 marks a block that was seen. */
+/* Counts the blocks of block column J; stamp[I] == J + 1 marks a block that is already counted. */
 static void count_column(const NsSparse *S, int dim, int J, int *stamp, int *count) {
   stamp[J] = J + 1;
   count[J]++;

@@ -1,6 +1,6 @@
 /*
 ** block.h
-** Square sparse matrices of small dense blocks, row by row: the Delassus matrices of contact problems.
+** Square sparse matrices of small dense blocks, stored by rows. Example: the Delassus matrix of a contact problem.
 */
 #ifndef NS_LINALG_BLOCK_H
 #define NS_LINALG_BLOCK_H
@@ -10,8 +10,8 @@
 #include "linalg/sparse.h"
 
 /*
-** nb x nb blocks of dim x dim. Block row i holds the blocks rowptr[i] .. rowptr[i + 1] - 1: block columns col[p],
-** increasing, and values value[p dim^2 ...], column-major within a block. Block (i, i) is always there, at diag[i].
+** nb x nb blocks of dim x dim. Block row i has the blocks p = rowptr[i] .. rowptr[i + 1] - 1: block column col[p] (increasing),
+** values value[p dim^2 ...] (column-major). The diagonal block (i, i) is always stored, at p = diag[i].
 */
 typedef struct NsBlock {
   int dim, nb;
@@ -23,10 +23,10 @@ typedef struct NsBlock {
 } NsBlock;
 
 /*
-** From a dense matrix (n x n, column-major, leading dimension lda), blocks of zeros left out; from a sparse one; from
-** `count` triplets (indices from 0, entries of one place added). n must be a multiple of dim, 1 <= dim <= 3. *out is
-** NULL on failure: NS_EARG (dim, an index outside), NS_ESIZE (not square, n not a multiple of dim), NS_ENAN (an entry
-** not finite), NS_ENOMEM, NS_ETOOLARGE. Free with ns_block_free.
+** Make a block matrix: from a dense matrix (n x n, column-major, leading dimension lda), without its zero blocks; from a sparse
+** matrix; from `count` triplets (indices from 0; duplicates are added). n must be a multiple of dim, 1 <= dim <= 3. *out is
+** NULL on failure: NS_EARG (dim, or an index out of range), NS_ESIZE (not square, or n not a multiple of dim), NS_ENAN (an
+** entry is not finite), NS_ENOMEM, NS_ETOOLARGE. Free with ns_block_free.
 */
 NsStatus ns_block_from_dense(NsBlock **out, int dim, int n, const double *A, int lda);
 NsStatus ns_block_from_sparse(NsBlock **out, int dim, const NsSparse *A);
@@ -41,7 +41,7 @@ int ns_block_count(const NsBlock *A);
 /* y = A x + q; y overlaps neither x nor q. q NULL counts as zero. */
 void ns_block_product(const NsBlock *A, const double *x, const double *q, double *y);
 
-/* y (dim) += the blocks from .. to - 1, all of one block row, times x. */
+/* y (dim) += (blocks p = from .. to - 1, all in one block row) times x. */
 static inline void ns_block_add(const NsBlock *A, int from, int to, const double *x, double *y) {
   if (A->dim == 3) {
     double y0 = y[0], y1 = y[1], y2 = y[2];
@@ -65,13 +65,13 @@ static inline void ns_block_add(const NsBlock *A, int from, int to, const double
   }
 }
 
-/* y (dim) += block row i of A times x, the diagonal block left out. */
+/* y (dim) += block row i of A, without its diagonal block, times x. */
 static inline void ns_block_row_outside(const NsBlock *A, int i, const double *x, double *y) {
   ns_block_add(A, A->rowptr[i], A->diag[i], x, y);
   ns_block_add(A, A->diag[i] + 1, A->rowptr[i + 1], x, y);
 }
 
-/* The sparse matrix with the same entries, explicit zeros of stored blocks kept. */
+/* The sparse matrix with all entries of the stored blocks, zeros included. Status as ns_sparse_new. */
 NsStatus ns_block_to_sparse(NsSparse **out, const NsBlock *A);
 
 /* Whether |A_ij - A_ji| <= tolerance max |A| for all entries. */

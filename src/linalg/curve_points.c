@@ -1,6 +1,6 @@
 /*
 ** curve_points.c
-** Of a long curve the points that its picture shows, and the corners of one that goes in steps.
+** Thinning of a long curve to the points that its plot shows; the corners of a step curve.
 */
 #include "linalg/curve_points.h"
 
@@ -12,7 +12,7 @@ static double curve_place(const NsAxis *axis, double x) {
   return s * axis->length;
 }
 
-/* The unit in which x lies; all before the picture is -1, all behind it one unit. */
+/* The number of the unit that contains x: -1 for all x before the plot, `length` for all x after it. */
 static double curve_unit_of(const NsAxis *axis, double x) {
   if (axis->log && x <= 0) return axis->a < axis->b ? -1 : axis->length;
   return floor(fmin(fmax(curve_place(axis, x), -1), axis->length));
@@ -22,7 +22,7 @@ static void curve_keep(NsCurvePoints *c, int i) {
   if (c->count == 0 || c->kept[c->count - 1] < i) c->kept[c->count++] = i;
 }
 
-/* Keeps first, least, largest and last of the points from `from` on that lie in one unit; where the next begins. */
+/* Keeps the first, lowest, highest and last of the points in the unit of point `from`; returns the first point after it. */
 static int keep_unit(NsCurvePoints *c, const NsAxis *axis, int from) {
   int low = from, high = from, to = from;
   double unit = curve_unit_of(axis, ns_sample(c->x, from));
@@ -75,7 +75,7 @@ int ns_curve_steps(NsCurvePoints *c, NsSteps where) {
   return size;
 }
 
-/* By how much a corner is moved to either side: at most a unit and half the step, along the axis from `from` towards `to`. */
+/* The signed shift of a corner along an axis: from `from` towards `to`, at most one unit and at most half the step. */
 static double curve_cut(const NsAxis *axis, double from, double to) {
   if (!axis) return 0;
   double unit = axis->log ? fabs(log(axis->b / axis->a) * from) / axis->length : fabs(axis->b - axis->a) / axis->length;

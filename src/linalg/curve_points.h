@@ -1,6 +1,6 @@
 /*
 ** curve_points.h
-** Of a long curve the points that its picture shows, and the corners of one that goes in steps.
+** Thinning of a long curve to the points that its plot shows; the corners of a step curve.
 */
 #ifndef NS_LINALG_CURVE_POINTS_H
 #define NS_LINALG_CURVE_POINTS_H
@@ -8,35 +8,36 @@
 #include "linalg/samples.h"
 
 /*
-** An axis shows what lies between a and b (in either order) on `length` units of the picture, of which a unit is what nobody tells
-** apart.
+** An axis maps the interval from a to b (a > b is allowed) to `length` units of the plot. Points less than one unit apart look
+** the same.
 */
 typedef struct NsAxis {
   double a, b, length;
   bool log;
 } NsAxis;
 
-/* A curve, x and y of one size; a point whose y is not finite is a gap. kept: room for the indices of the points that stay. */
+/* A curve; x and y have equal size; a point whose y is not finite is a gap. kept: the caller's array of x.n indices. */
 typedef struct NsCurvePoints {
   NsSamples x, y;
   int *kept, count;
 } NsCurvePoints;
 
-/* Keeps of the points in each unit of the axis x first, least, largest and last, and one for each gap. x rises. */
+/* In each unit of the x axis, keeps the first, lowest, highest and last point; keeps one point of each gap. x must increase. */
 void ns_curve_columns(NsCurvePoints *curve, const NsAxis *across);
 
-/* Keeps the points a unit away, on one of the axes, from the last one that was kept; gaps, and the last. */
+/* Keeps each point that is at least one unit, on one of the axes, from the last kept point; also gaps, and the last point. */
 void ns_curve_distance(NsCurvePoints *curve, const NsAxis *across, const NsAxis *up);
 
-/* Where a step is: y[i] goes up to x[i], is around it, or goes on from it. */
+/* The height y[i] of a step curve holds before x[i], around x[i], or after x[i]. */
 typedef enum NsSteps { NS_STEPS_PRE, NS_STEPS_MID, NS_STEPS_POST } NsSteps;
 
-/* Keeps the ends of each run of points of one height; the number of points and corners of the steps between them. */
+/* Keeps the first and last point of each run of equal y. Returns the number of kept points plus corners of the steps. */
 int ns_curve_steps(NsCurvePoints *curve, NsSteps where);
 
 /*
-** Fills u and v with these. With axes (both or none) each corner is moved by up to a unit, and half the step, so that no line is
-** upright or level: those are moved by half a dot by whoever draws dots.
+** Writes the kept points and corners to u and v (the size is the result of ns_curve_steps). With axes (both or none) each
+** corner moves by min(one unit, half the step), so that no line is exactly vertical or horizontal: a program that draws dots
+** would shift such lines by half a dot.
 */
 void ns_curve_corners(const NsCurvePoints *curve, NsSteps where, const NsAxis *across, const NsAxis *up, double *u, double *v);
 

@@ -8,7 +8,7 @@
 #include <limits.h>
 #include <math.h>
 
-/* Multiplications below which a call of BLAS costs more than it saves. */
+/* Number of multiplications below which plain loops are faster than a call of BLAS; chosen by experience. */
 enum { GEMV_SMALL = 256, GEMM_SMALL = 512, AXPY_SMALL = 48 };
 
 extern void openblas_set_num_threads(int num_threads) __attribute__((weak));
@@ -97,7 +97,7 @@ double ns_dense_dot(int n, const double *x, ptrdiff_t incx, const double *y, ptr
   return sum;
 }
 
-/* Largest absolute value, nan when an entry is nan. */
+/* Largest absolute value; nan if an entry is nan. */
 static double dense_largest(int m, int n, const double *a, ptrdiff_t rs, ptrdiff_t cs) {
   double most = 0;
   for (int j = 0; j < n; j++)

@@ -35,7 +35,7 @@ static bool before(const Eig *p, int i, int j) {
   return fabs(p->im[i]) < fabs(p->im[j]);
 }
 
-/* Merge sort of order[lo, hi) with room for a copy; a pair compares equal, so it stays together and in order. */
+/* Merge sort of order[lo, hi); `room` holds a copy. The sort is stable and a complex pair compares equal: it stays together. */
 static void sort(const Eig *p, int *order, int *room, int lo, int hi) {
   if (hi - lo < 2) return;
   int mid = lo + (hi - lo) / 2, a = lo, b = mid;
@@ -45,7 +45,7 @@ static void sort(const Eig *p, int *order, int *room, int lo, int hi) {
   memcpy(order + lo, room + lo, (size_t)(hi - lo) * sizeof *order);
 }
 
-/* Copies values and vectors out in sorted order. */
+/* Copies eigenvalues and eigenvectors to the output in sorted order. */
 static void eig_gather(const Eig *p, const int *order, double *re, double *im, double *V) {
   for (int k = 0; k < p->n; k++) {
     re[k] = p->re[order[k]];

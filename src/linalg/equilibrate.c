@@ -1,6 +1,6 @@
 /*
 ** equilibrate.c
-** A forest that takes the units out, means of exponents, and the size of each part.
+** Three stages: a forest of nonzeros removes the units; means of exponents balance the matrix; x and F fix the free factors.
 */
 #include "linalg/equilibrate.h"
 
@@ -8,9 +8,9 @@
 #include <math.h>
 
 /*
-** SWEEPS: how often rows and columns are balanced in turn; each takes away at least half of what is left in matrices
-** that are not long chains, so that 12 leave less than a power of two of entries that span 2^1000.
-** LARGEST: scales stay in 2^-LARGEST..2^LARGEST, which a double holds.
+** SWEEPS: number of half sweeps (rows, columns, rows ...). Unless the matrix is a long chain, each at least halves the
+** imbalance, so 12 reduce a span of 2^1000 to less than a factor 2. LARGEST: scales stay in 2^-LARGEST .. 2^LARGEST, the range
+** of a double. NONE: the exponent of a zero entry.
 */
 enum { SWEEPS = 12, LARGEST = 1000, NONE = INT_MIN };
 
@@ -39,7 +39,7 @@ static int entries_of(const Matrix *A, int j) {
   return A->dense ? A->n : A->sparse->colptr[j + 1] - A->sparse->colptr[j];
 }
 
-/* The exponent of entry number k of column j, in row *i; NONE when it is 0 or no number. */
+/* The exponent of entry number k of column j, whose row is *i; NONE when it is 0 or not finite. */
 static int entry_exponent(const Matrix *A, int j, int k, int *i) {
   ptrdiff_t place = A->dense ? (ptrdiff_t)j * A->n + k : A->sparse->colptr[j] + (ptrdiff_t)k;
   double x = A->dense ? A->dense[place] : A->sparse->value[place];
@@ -49,7 +49,7 @@ static int entry_exponent(const Matrix *A, int j, int k, int *i) {
 
 /* ---- the forest: nodes 0 .. n - 1 are rows, n .. 2 n - 1 columns ---- */
 
-/* The root of a node, and in *off the exponent of the node less that of its root. Paths are made short. */
+/* The root of a node; *off = exponent of the node - exponent of its root. Compresses the path. */
 static int root_of(NsEquilibrium *s, int node, int *off) {
   int root = node, total = 0;
   while (s->parent[root] != root) total += s->above[root], root = s->parent[root];
@@ -65,8 +65,8 @@ static int root_of(NsEquilibrium *s, int node, int *off) {
 }
 
 /*
-** With rows multiplied by 2^-p and columns by 2^p, p the exponent of a node, an entry of exponent e becomes e + p_column -
-** p_row; it joins two trees so that this is 0.
+** p is the exponent of a node: rows are multiplied by 2^-p, columns by 2^p. The exponent e of an entry becomes
+** e + p_column - p_row. An entry between two trees joins them so that this is 0.
 */
 static void equilibrate_join(NsEquilibrium *s, int row, int column, int e) {
   int of_row, of_column, a = root_of(s, row, &of_row), b = root_of(s, column, &of_column);
@@ -90,9 +90,9 @@ static void grow_forest(NsEquilibrium *s, const Matrix *A) {
   }
 }
 
-/* ---- the balance: means of what the forest leaves ---- */
+/* ---- the balance: means of the exponents ---- */
 
-/* One half sweep: rows (columns) move so that the mean of their entries' exponents is 0. */
+/* One half sweep: shifts the exponent of each row (column) so that the mean exponent of its entries is 0. */
 static void equilibrate_balance(NsEquilibrium *s, const Matrix *A, int columns) {
   int n = s->n, first = columns ? n : 0, i;
   for (int node = first; node < first + n; node++) s->sum[node] = 0, s->count[node] = 0;
@@ -108,7 +108,7 @@ static void equilibrate_balance(NsEquilibrium *s, const Matrix *A, int columns) 
     if (s->count[node] > 0) s->mean[node] = -s->sum[node] / s->count[node];
 }
 
-/* The columns' scales are rounded; a row's makes its largest entry 1 to 2. */
+/* Rounds the column scales; sets the row scales so that the largest entry of each row is 1 to 2. */
 static void settle_rows(NsEquilibrium *s, const Matrix *A) {
   int n = s->n, i;
   for (int j = 0; j < n; j++) s->column[j] += (int)lrint(s->mean[n + j]);
@@ -120,7 +120,7 @@ static void settle_rows(NsEquilibrium *s, const Matrix *A) {
     }
 }
 
-/* ---- the size of each part ---- */
+/* ---- the free factor of each uncoupled part ---- */
 
 static void raise_anchor(NsEquilibrium *s, int node, double x, int scale) {
   int off;

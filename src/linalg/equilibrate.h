@@ -1,6 +1,6 @@
 /*
 ** equilibrate.h
-** Scales of equations and unknowns by powers of two that do not depend on the units of either.
+** Scaling of equations and unknowns by powers of two. The scaled system does not depend on the units of either.
 */
 #ifndef NS_LINALG_EQUILIBRATE_H
 #define NS_LINALG_EQUILIBRATE_H
@@ -9,29 +9,29 @@
 #include "linalg/sparse.h"
 
 /*
-** For n equations F(x) = 0: row i is to be multiplied by 2^row[i], unknown j is to be counted in units of 2^column[j].
-** The rest is scratch memory.
+** Scales for n equations F(x) = 0: multiply equation i by 2^row[i], and measure unknown j in units of 2^column[j]. The other
+** members are workspace.
 */
 typedef struct NsEquilibrium {
   int n;
   int *row, *column;   /* n each */
-  int *parent, *above; /* 2 n each: a forest over rows and columns, and the exponent between a node and its parent */
+  int *parent, *above; /* 2 n each: a forest of rows and columns, and the exponent of each node relative to its parent */
   int *anchor;         /* 2 n */
   double *mean, *sum;  /* 2 n each */
   int *count;          /* 2 n */
 } NsEquilibrium;
 
+/* Allocates the arrays in an arena; test arena->failed afterwards. */
 void ns_equilibrium_take(NsEquilibrium *s, NsArena *arena, int n);
 
 /*
-** Finds the scales from the Jacobian, given as `dense` (n x n, column-major) or else as `sparse`, from a point x (n) and
-** F there (n). A column's scale makes the entries of the scaled matrix as near to 1 as they can be, in the mean of their
-** logarithms (Curtis and Reid, J. Inst. Maths Applics 10, 1972); a row's makes its largest entry 1 to 2. What the
-** matrix leaves open, one factor for the unknowns of each part that no equation joins to the rest, is taken from the
-** larger of x and of the step that F asks for.
-** When rows or unknowns are scaled by powers of two (J, F and x alike), the scaled equations keep their bits: a
-** spanning forest of the entries, chosen by their places alone, takes the units out by whole numbers before anything
-** is rounded.
+** Finds the scales from the Jacobian (`dense`, n x n, column-major; or `sparse`), a point x (n) and F(x) (n).
+** 1. The column scales bring the entries of the scaled matrix near 1, in the mean of their logarithms (Curtis and Reid, J.
+** Inst.
+**    Maths Applics 10, 1972). 2. The row scales make the largest entry of each row 1 to 2. 3. One factor is still free for each
+** part of the unknowns that no equation couples to the others; it is set by the larger of x and of the step that F requires.
+** Changes of units by powers of two (in J, F and x) do not change a bit of the scaled equations: before any rounding, integer
+** exponents along a spanning forest of the nonzeros remove the units. The forest depends on the pattern only.
 */
 void ns_equilibrate(NsEquilibrium *s, const double *dense, const NsSparse *sparse, const double *x, const double *F);
 

@@ -14,7 +14,7 @@
 
 enum { LAST = 13 };
 
-/* Work of one exponential: A scaled, its even powers, and U, V of the approximant (V - U)^-1 (V + U). */
+/* Workspace: the scaled A, its even powers, and U, V of the approximant (V - U)^-1 (V + U). */
 typedef struct Expm {
   int n;
   size_t size; /* n * n */
@@ -22,7 +22,7 @@ typedef struct Expm {
   double b[LAST + 1];
 } Expm;
 
-/* Degrees and the 1-norms up to which each is good to rounding (Higham 2005, table 2.3). */
+/* Degrees of the approximant, and for each the largest 1-norm of A with an error at rounding level (Higham 2005, table 2.3). */
 static const struct {
   int degree;
   double norm;
@@ -47,7 +47,7 @@ static void clear(const Expm *p, double *X) {
   memset(X, 0, p->size * sizeof *X);
 }
 
-/* Coefficients of the diagonal Pade approximant of exp, numerator; b[0] = 1. */
+/* Numerator coefficients of the diagonal Pade approximant of exp; b[0] = 1. */
 static void coefficients(double *b, int degree) {
   b[0] = 1;
   for (int k = 0; k < degree; k++) b[k + 1] = b[k] * (degree - k) / ((2.0 * degree - k) * (k + 1));
@@ -72,7 +72,7 @@ static void pade_small(Expm *p, int degree) {
   expm_multiply(p, p->A, p->T, p->U);
 }
 
-/* One parity of degree 13: out = A^6 (c6 A^6 + c4 A^4 + c2 A^2) + d6 A^6 + d4 A^4 + d2 A^2 + d0 I; b points at d0. */
+/* Even (or odd) part of degree 13: out = A^6 (c6 A^6 + c4 A^4 + c2 A^2) + d6 A^6 + d4 A^4 + d2 A^2 + d0 I; b points at d0. */
 static void half13(Expm *p, const double *b, double *out) {
   clear(p, p->T);
   for (int k = 1; k <= 3; k++) expm_add(p, b[6 + 2 * k], p->power[k], p->T);
@@ -88,7 +88,7 @@ static void pade13(Expm *p) {
   half13(p, p->b, p->V);
 }
 
-/* (V - U)^-1 (V + U) into E. */
+/* E = (V - U)^-1 (V + U). */
 static NsStatus quotient(Expm *p, double *E) {
   NsLu *lu;
   NsStatus status = ns_lu_new(&lu, p->n);

@@ -1,6 +1,6 @@
 /*
 ** lu.c
-** Dense LU: scaled partial pivoting up to order 16, dgetrf above; pivots that do not depend on units; in blocks where rows stay in their order.
+** Dense LU: scaled partial pivoting up to order 16, dgetrf above; unit-independent pivots; blocked LU without row exchanges.
 */
 #include "linalg/lu.h"
 
@@ -15,12 +15,22 @@
 #include "base/memory.h"
 #include "linalg/dense.h"
 
-enum { SMALL = 16, NARROW = 8 }; /* columns that are eliminated by loops: fewer products than a call of BLAS is worth */
+/*
+** SMALL: largest order that the own code factors; NARROW: largest width of a block of columns that loops eliminate. Below these
+** sizes a call of LAPACK or BLAS costs more than it saves.
+*/
+enum { SMALL = 16, NARROW = 8 };
 
-/* Rounds over rows and columns that find the sizes of unknowns (2: a third moves few exponents), and their largest exponent. */
+/*
+** ROUNDS: sweeps over rows and columns that find the units of the unknowns (a third sweep changes few exponents).
+** MOST_EXPONENT: units stay in 2^-1000 .. 2^1000, the range of a double.
+*/
 enum { ROUNDS = 2, MOST_EXPONENT = 1000 };
 
-/* What units are known to: pivots in units that are found, powers of two, are as good within this factor. */
+/*
+** In units that find_units has found, row k is kept unless another pivot is more than unit_slack times larger: the units are
+** powers of two and not exact, so pivots within this factor count as equal. Chosen by experience.
+*/
 static const double unit_slack = 4;
 
 struct NsLu {
@@ -28,8 +38,8 @@ struct NsLu {
   double *a;      /* n x n: L below the diagonal, U on and above it */
   double *scale;  /* n: largest entry of each row of A */
   double *weight; /* n: 1 / scale, 0 for a row of zeros */
-  double *unit;   /* n: of each unknown, a power of two: 1, but after ns_lu_factor_fair */
-  double *power;  /* n: what each row of A has been multiplied with, a power of two; when `fair` and n > SMALL */
+  double *unit;   /* n: unit of each unknown, a power of two; 1 except after ns_lu_factor_fair */
+  double *power;  /* n: factor of each row of A, a power of two; used when `fair` and n > SMALL */
   double *work;   /* 4n, for the condition estimate */
   lapack_int *pivot, *iwork;
   int *row_exponent, *column_exponent, *queue; /* n, n, 2n */
@@ -96,9 +106,9 @@ void ns_lu_rows(const NsLu *lu, int *row) {
   }
 }
 
-/* ---- the sizes of rows and unknowns ---- */
+/* ---- the units of rows and unknowns ---- */
 
-/* The binary exponent of a number that is not 0. */
+/* The biased binary exponent of a number that is not 0. */
 static int lu_exponent_of(double x) {
   uint64_t bits;
   memcpy(&bits, &x, sizeof bits);
@@ -113,12 +123,12 @@ static double power_of_two(int e) {
   return power;
 }
 
-/* Line k of A: its row k, or its column k. */
+/* Entry l of line k of A. A line is a row or a column. */
 static double entry_of_line(const double *A, int lda, bool row, int k, int l) {
   return row ? A[(size_t)k + (size_t)l * (size_t)lda] : A[(size_t)l + (size_t)k * (size_t)lda];
 }
 
-/* Goes on from a line that has its exponent to those that cross it and have none: the entry between them gets exponent 0. */
+/* Sets the exponents of the unknown lines that cross this line, so that the scaled crossing entry has exponent 0. */
 static int cross_line(NsLu *lu, const double *A, int lda, int line, int count, signed char *known) {
   int n = lu->n;
   bool row = line < n;
@@ -136,9 +146,9 @@ static int cross_line(NsLu *lu, const double *A, int lda, int line, int count, s
 }
 
 /*
-** Exponents of rows and columns with which the entries along a tree, which only the places of the zeros decide, have
-** exponent 0. Rows and columns of A that are multiplied by powers of two change these exponents, but not the matrix that
-** they make: whatever is done with that is independent of units.
+** Finds exponents of rows and columns so that all entries along a spanning tree of the nonzeros get exponent 0. The tree
+** depends on the pattern only. Scaling rows and columns of A by powers of two changes the exponents, but not the scaled
+** matrix; so all later decisions that use the scaled matrix are independent of units.
 */
 static void settle_units(NsLu *lu, const double *A, int lda) {
   signed char *known = (signed char *)lu->work; /* 2n of them */
@@ -154,7 +164,7 @@ static void settle_units(NsLu *lu, const double *A, int lda) {
     if (!known[lu->n + j]) lu->column_exponent[j] = 0;
 }
 
-/* The exponent of a line is moved so that its smallest and its largest entry are as far from 1. */
+/* Shifts a line's exponent so that its smallest and largest scaled entries are equally far from 1. */
 static void center_line(NsLu *lu, const double *A, int lda, bool row, int k) {
   int *own = (row ? lu->row_exponent : lu->column_exponent) + k, low = INT32_MAX, high = INT32_MIN;
   const int *others = row ? lu->column_exponent : lu->row_exponent;
@@ -170,7 +180,7 @@ static void center_line(NsLu *lu, const double *A, int lda, bool row, int k) {
   *own = -(sum >= 0 ? sum / 2 : -((1 - sum) / 2));
 }
 
-/* The units of the unknowns: those in which the entries of A differ little in size. */
+/* Finds units of the unknowns in which the entries of A are similar in size. */
 static void find_units(NsLu *lu, const double *A, int lda) {
   settle_units(lu, A, lda);
   for (int k = 0; k < ROUNDS; k++) {
@@ -180,7 +190,7 @@ static void find_units(NsLu *lu, const double *A, int lda) {
   for (int j = 0; j < lu->n; j++) lu->unit[j] = power_of_two(lu->column_exponent[j] + 1023);
 }
 
-/* Copies A, measures its rows (in the units of the unknowns) and its 1-norm. False when an entry is not finite. */
+/* Copies A; computes its row maxima (in the units of the unknowns) and its 1-norm. False when an entry is not finite. */
 static int lu_load(NsLu *lu, const double *A, int lda) {
   int n = lu->n;
   double check = 0;
@@ -205,7 +215,7 @@ static int lu_load(NsLu *lu, const double *A, int lda) {
   return check == 0;
 }
 
-/* Multiplies the rows of the copy by powers of two, so that they have one size: dgetrf compares them. */
+/* Multiplies the rows of the copy by powers of two so that they have similar size, because dgetrf compares them unscaled. */
 static void level_rows(NsLu *lu) {
   for (int i = 0; i < lu->n; i++) {
     lu->power[i] = lu->scale[i] > 0 ? power_of_two(1023 - lu_exponent_of(lu->scale[i])) : 1;
@@ -213,7 +223,7 @@ static void level_rows(NsLu *lu) {
   }
 }
 
-/* The largest entry of column k of A, each measured against its row: at most 1 in the unit of the unknown. */
+/* The largest |entry| of column k of A, each divided by the maximum of its row; at most 1 in the unit of the unknown. */
 static double lu_column_scale(const NsLu *lu, const double *A, int lda, int k) {
   const double *column = A + (size_t)k * (size_t)lda;
   double largest = 0;
@@ -221,10 +231,7 @@ static double lu_column_scale(const NsLu *lu, const double *A, int lda, int k) {
   return largest;
 }
 
-/*
-** Whether pivot k, in this row of A, is zero to rounding or no number at all. The column is looked at on suspicion
-** only.
-*/
+/* Whether pivot k, in this row of A, is zero up to rounding, infinite or nan. Reads the column only if the pivot is small. */
 static int lu_negligible(const NsLu *lu, const double *A, int lda, double pivot, int row, int k) {
   double size = fabs(pivot), bound = 4.0 * lu->n * DBL_EPSILON * lu->scale[row];
   if (size * lu->unit[k] > bound && size <= DBL_MAX) return 0;
@@ -241,7 +248,7 @@ static void lu_swap_rows(double *a, int n, int p, int q) {
   }
 }
 
-/* The row at or below k whose entry in column k is largest against its scale; row k when that is not `slack` times larger. */
+/* The row i >= k with the largest weighted entry in column k; row k if no entry is more than `slack` times larger. */
 static int lu_choose_pivot(const double *column, const double *weight, int n, int k, double slack) {
   int best = k;
   double largest = fabs(column[k]) * weight[k] * slack;
@@ -252,7 +259,7 @@ static int lu_choose_pivot(const double *column, const double *weight, int n, in
   return best;
 }
 
-/* Multipliers of a column; the inverse of a subnormal pivot would overflow. */
+/* Divides a column by the pivot. A subnormal pivot is not inverted, because its inverse would overflow. */
 static void lu_divide(double *column, int from, int n, double pivot) {
   if (fabs(pivot) >= DBL_MIN) {
     double inverse = 1 / pivot;
@@ -329,9 +336,9 @@ NsStatus ns_lu_factor_fair(NsLu *lu, const double *A, int lda) {
   return lu_factor_large(lu, A, lda);
 }
 
-/* ---- rows in their order ---- */
+/* ---- no row exchanges ---- */
 
-/* Eliminates columns from .. to - 1, all rows below. False: a pivot is 0 or no number. */
+/* Eliminates columns from .. to - 1 in all rows below. False: a pivot is 0, infinite or nan. */
 static int factor_narrow(NsLu *lu, int from, int to) {
   int n = lu->n;
   for (int k = from; k < to; k++) {
@@ -346,7 +353,7 @@ static int factor_narrow(NsLu *lu, int from, int to) {
   return 1;
 }
 
-/* The same by halves, the second one after what the first does to it: most of the work is in products. */
+/* As factor_narrow, recursively: left half, update of the right half by a matrix product (most of the work), right half. */
 static int lu_factor_columns(NsLu *lu, int from, int to) {
   int n = lu->n, middle = from + (to - from) / 2;
   double *a = lu->a;
@@ -359,7 +366,7 @@ static int lu_factor_columns(NsLu *lu, int from, int to) {
   return lu_factor_columns(lu, middle, to);
 }
 
-/* Whether every pivot is more than `least` of the sum of its terms. */
+/* Whether |pivot| > `least` times the sum of its |terms|, for every pivot. */
 static int pivots_stand(NsLu *lu, const double *A, int lda, double least) {
   size_t ld = (size_t)lu->n;
   for (int k = 0; k < lu->n; k++) {
@@ -403,7 +410,7 @@ static void lu_solve_one(const NsLu *lu, double *b) {
   }
 }
 
-/* Each row of B times that power of its row of A. */
+/* Multiplies each row of B by the factor of its row of A. */
 static void multiply_rows(const NsLu *lu, int nrhs, double *B, int ldb) {
   for (int j = 0; j < nrhs; j++)
     for (int i = 0; i < lu->n; i++) B[(size_t)i + (size_t)j * (size_t)ldb] *= lu->power[i];

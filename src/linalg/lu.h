@@ -8,68 +8,63 @@
 #include "base/status.h"
 
 /*
-** A factorisation P A = L U of an n x n matrix. Made once for a size, filled as often as wanted.
-** Golub and Van Loan, Matrix Computations, 4th ed., section 3.4; pivots are chosen by scaled partial pivoting
-** for n <= 16 (own code), by LAPACK's dgetrf above.
+** A factorisation P A = L U of an n x n matrix: made once for a size, then used for many matrices. Pivoting: scaled partial
+** pivoting for n <= 16 (own code), LAPACK's dgetrf for larger n.
+** Golub and Van Loan, Matrix Computations, 4th ed., section 3.4.
 */
 typedef struct NsLu NsLu;
 
-/* Makes room for n x n. NS_EARG when n < 0, NS_ETOOLARGE, NS_ENOMEM. *lu is NULL on failure. */
+/* Allocates a factorisation for n x n. NS_EARG when n < 0, NS_ETOOLARGE, NS_ENOMEM. *lu is NULL on failure. */
 NsStatus ns_lu_new(NsLu **lu, int n);
 
 /* Frees a factorisation; NULL is ignored. */
 void ns_lu_free(NsLu *lu);
 
-/* The order n; and another one, at most that it was made for. The factors are lost. */
+/* The order n. Sets a new order, not above the one in ns_lu_new; the factors are lost. */
 int ns_lu_order(const NsLu *lu);
 void ns_lu_set_order(NsLu *lu, int n);
 
 /*
-** Copies A (n x n, column-major, leading dimension lda) and factors it. NS_ESINGULAR when a pivot is zero to
-** rounding: at most 4 n eps r c, with r the largest entry of its row of A and c the largest of its column when
-** every row is divided by its r, so that neither the units of an equation nor those of an unknown make a matrix
-** singular; ns_lu_singular_row tells which row. A factorisation that overflows is singular too. NS_ENAN when A is
-** not finite.
+** Copies A (n x n, column-major, leading dimension lda) and factors it. NS_ENAN when A is not finite. NS_ESINGULAR when a pivot
+** is zero up to rounding or overflows: |pivot| <= 4 n eps r c, where r is the largest |entry| of the pivot's row of A, and c of
+** its column after each row is divided by its r. So a choice of units does not make a matrix singular. See ns_lu_singular_row.
 */
 NsStatus ns_lu_factor(NsLu *lu, const double *A, int lda);
 
 /*
-** The same without row exchanges, pivots being those of the diagonal in their order: rows and columns scaled by powers of
-** two give the same bits so scaled. NS_ESINGULAR when a pivot is at most `least` of the sum of the terms that it is made
-** of; the entries below and above it are not looked at, so that the answer is to be checked.
+** Factors A without row exchanges: the pivots are the diagonal entries, in order. If rows and columns of A are scaled by powers
+** of two, the factors are scaled in the same way, without other rounding. NS_ESINGULAR when |pivot| <= `least` times the sum of
+** the |terms| of the pivot. The growth of other entries is not checked, so check the solution.
 */
 NsStatus ns_lu_factor_in_order(NsLu *lu, const double *A, int lda, double least);
 
 /*
-** The same with pivots that do not depend on units: rows and columns of A multiplied by powers of two give the same
-** pivots, and solutions that are the same to the last bit but for those powers (as far as no number leaves the range of
-** doubles). Rows are compared with the unknowns in units of their own, in which the entries of A differ little in size.
-** The factors above n = 16 are those of A with its rows multiplied by powers of two.
+** As ns_lu_factor, but the pivots do not depend on units: if rows and columns of A are scaled by powers of two, the pivots are
+** the same, and the solutions are scaled without other rounding (unless a number leaves the range of doubles). To choose a
+** pivot, unknowns are measured in units that make the entries of A similar in size. For n > 16 the rows of A are multiplied by
+** powers of two before the factorisation, and ns_lu_factors gives the factors of that matrix.
 */
 NsStatus ns_lu_factor_fair(NsLu *lu, const double *A, int lda);
 
-/* The row of A (from 0) at which the last factorisation found a zero pivot; -1 when it found none. */
+/* The row of A (from 0) where the last factorisation found a zero pivot; -1: none. */
 int ns_lu_singular_row(const NsLu *lu);
 
-/*
-** The factors, n x n: U on and above the diagonal, L (of unit diagonal) below. Borrowed; valid until the next
-** factor.
-*/
+/* The factors, n x n: U on and above the diagonal, L (unit diagonal) below. Borrowed until the next factorisation. */
 const double *ns_lu_factors(const NsLu *lu);
 
-/* Fills row (n): row i of L U is row row[i] of A, from 0. */
+/* Writes row (n): row i of L U is row row[i] of A, from 0. */
 void ns_lu_rows(const NsLu *lu, int *row);
 
-/* Solves A X = B in place; B is n x nrhs with leading dimension ldb. Needs a good factorisation. */
+/* Solves A X = B in place; B is n x nrhs, leading dimension ldb. Call only after a successful factorisation. */
 void ns_lu_solve(const NsLu *lu, int nrhs, double *B, int ldb);
 
 /* Solves A' X = B in place. */
 void ns_lu_solve_transposed(const NsLu *lu, int nrhs, double *B, int ldb);
 
-/* Reciprocal condition number of A in the 1-norm, estimated (LAPACK dgecon); 0 when singular. Allocates nothing. */
+/* Estimated reciprocal condition number of A in the 1-norm (LAPACK dgecon); 0 if singular. No allocation. */
 double ns_lu_rcond(NsLu *lu);
 
-/* The determinant, 1 when n is 0; it may overflow to an infinity. Needs a good factorisation. */
+/* The determinant, 1 if n = 0; may overflow to infinity. Call only after a successful factorisation. */
 double ns_lu_det(const NsLu *lu);
 
 #endif

@@ -32,7 +32,7 @@ double ns_symmetry_tolerance(int n) {
   return 10.0 * n * DBL_EPSILON;
 }
 
-/* The largest of `count` sums of absolute values along the other direction. */
+/* The largest of `count` sums of absolute values (of rows or of columns). */
 static double largest_sum(int count, size_t step, int length, size_t stride, const double *A) {
   double max = 0;
   for (int k = 0; k < count; k++) {

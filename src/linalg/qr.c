@@ -12,7 +12,7 @@
 #include "linalg/norm.h"
 #include "linalg/work.h"
 
-/* Workspace for both calls; 0 when it is too large. */
+/* Size of the workspace for both LAPACK calls; 0: too large. */
 static int qr_work(int m, int n, int k, double *a, double *tau) {
   double one = 0, two = 0;
   LAPACKE_dgeqrf_work(LAPACK_COL_MAJOR, m, n, a, m, tau, &one, -1);
@@ -74,7 +74,7 @@ static NsStatus lstsq_in(NsArena *arena, Lstsq *p, int *rank) {
   return ns_info(call_gelsd(p, rank, work, lwork, iwork), NS_ENOCONV);
 }
 
-/* |A x - b| for each column; scratch holds m doubles. */
+/* |A x - b| for each column; scratch: workspace of m doubles. */
 static void residuals(int m, int n, int nrhs, const double *A, int lda, const double *B, int ldb, const double *X,
                       double *scratch, double *residual) {
   for (int j = 0; j < nrhs; j++) {

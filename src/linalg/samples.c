@@ -1,6 +1,6 @@
 /*
 ** samples.c
-** Vectors as samples of a function: order, integral, the line through points.
+** Vectors as samples of a function: order, integral, linear interpolation.
 */
 #include "linalg/samples.h"
 
@@ -44,7 +44,7 @@ double ns_samples_interpolate(NsSamples xp, NsSamples fp, double x) {
   double x0 = ns_sample(xp, low), f0 = ns_sample(fp, low);
   if (high == xp.n || x == x0) return f0;
   double x1 = ns_sample(xp, high), f1 = ns_sample(fp, high), slope = (f1 - f0) / (x1 - x0);
-  double f = slope * (x - x0) + f0; /* nan beside an infinity: from the other side, as NumPy has it */
+  double f = slope * (x - x0) + f0; /* nan next to an infinity: computed from the other end, as NumPy does */
   if (isnan(f)) f = slope * (x - x1) + f1;
   return isnan(f) && f0 == f1 ? f0 : f;
 }

@@ -1,6 +1,6 @@
 /*
 ** samples.h
-** Vectors as samples of a function: order, integral, the line through points.
+** Vectors as samples of a function: order, integral, linear interpolation.
 */
 #ifndef NS_LINALG_SAMPLES_H
 #define NS_LINALG_SAMPLES_H
@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* n numbers; number i (from 0) is data[i * stride]. */
+/* n numbers, borrowed; number i (from 0) is data[i * stride]. */
 typedef struct NsSamples {
   const double *data;
   ptrdiff_t stride;
@@ -19,18 +19,18 @@ static inline double ns_sample(NsSamples v, int i) {
   return v.data[i * v.stride];
 }
 
-/* The index of the first number that is not finite or below the one before; v.n when there is none. */
+/* The index of the first number that is not finite, or smaller than the one before it; v.n: none. */
 int ns_samples_rise(NsSamples v);
 
-/* The least number first, nan behind all others. */
+/* Sorts in increasing order, nan last. */
 void ns_samples_sort(int n, double *v);
 
-/* The integral of y by the trapezoidal rule, over the places x (of y's size), or places dx apart where x.data is NULL. */
+/* The integral of y by the trapezoidal rule over the points x (same size as y); x.data = NULL: points at distance dx. */
 double ns_samples_trapz(NsSamples y, NsSamples x, double dx);
 
 /*
-** The value at x of the line through the points (xp[i], fp[i]), one at least, which goes on at its ends; xp does not fall, and of equal
-** places the last one counts. Beside an infinite value it is what NumPy's interp gives.
+** Linear interpolation at x through the points (xp[i], fp[i]), at least one, constant outside; xp must not decrease, and of
+** equal xp the last point counts. Next to an infinite value the result is as in NumPy's interp.
 */
 double ns_samples_interpolate(NsSamples xp, NsSamples fp, double x);
 

@@ -1,6 +1,6 @@
 /*
 ** sparse.c
-** Compressed columns: bucket sorts for building and transposing, Gustavson's product.
+** Compressed columns: bucket sorts for construction and transposition, Gustavson's product.
 */
 #include "linalg/sparse.h"
 
@@ -40,7 +40,7 @@ int ns_sparse_nnz(const NsSparse *A) {
   return A->colptr[A->cols];
 }
 
-/* Turns counts in p[0 .. n-1] into starts, the total in p[n]. */
+/* Replaces the counts p[0 .. n - 1] by their start offsets; p[n] = total. */
 static void cumulate(int *p, int n) {
   int sum = 0;
   for (int k = 0; k < n; k++) {
@@ -51,13 +51,13 @@ static void cumulate(int *p, int n) {
   p[n] = sum;
 }
 
-/* Starts moved on to ends by a bucket sort go back. */
+/* A bucket sort has moved each start to its end; restores the starts. */
 static void rewind_starts(int *p, int n) {
   for (int k = n; k > 0; k--) p[k] = p[k - 1];
   p[0] = 0;
 }
 
-/* Adds up entries of one place; they stand next to each other. */
+/* Adds duplicate entries, which are adjacent. */
 static void sum_duplicates(NsSparse *A) {
   int to = 0, p = 0;
   for (int j = 0; j < A->cols; j++) {
@@ -192,7 +192,7 @@ NsStatus ns_sparse_add(NsSparse **out, double alpha, const NsSparse *A, double b
   return NS_OK;
 }
 
-/* Number of entries of A B; mark (rows of A) is any, filled with column numbers. -1 when above INT_MAX. */
+/* Number of entries of A B; -1: more than INT_MAX. mark: workspace of A->rows ints. */
 static ptrdiff_t count_product(const NsSparse *A, const NsSparse *B, int *mark) {
   ptrdiff_t count = 0;
   for (int i = 0; i < A->rows; i++) mark[i] = -1;
@@ -209,7 +209,7 @@ static ptrdiff_t count_product(const NsSparse *A, const NsSparse *B, int *mark) 
   return count;
 }
 
-/* The product with columns in the order of discovery; place (rows of A) tells where a row of this column went. */
+/* The product with unsorted columns; place[i] (A->rows ints) is the entry of row i in the present column. */
 static void fill_product(NsSparse *C, const NsSparse *A, const NsSparse *B, int *place) {
   int to = 0;
   for (int i = 0; i < A->rows; i++) place[i] = -1;

@@ -1,6 +1,6 @@
 /*
 ** sparse_lu.c
-** KLU behind the house's contract: finite data, named singular columns, refactorisation that watches its pivots.
+** KLU with the house's checks: finite data, the number of a singular column, pivots tested at each refactorisation.
 */
 #include "linalg/sparse_lu.h"
 
@@ -13,22 +13,23 @@
 #include "linalg/work.h"
 
 struct NsSparseLu {
-  NsSparse *A;    /* pattern analysed, values last factored */
-  double *scale;  /* n: largest entry of each row */
-  double *column; /* n: largest entry of each column of the scaled matrix */
+  NsSparse *A;    /* the analysed pattern, with the values factored last */
+  double *scale;  /* n: largest |entry| of each row */
+  double *column; /* n: largest |entry| of each column of the row-scaled matrix */
   klu_symbolic *symbolic;
   klu_numeric *numeric;
   klu_common common;
   NsArena arena;
   int n, singular_column;
   bool ready;
-  bool chosen;  /* the pivots were chosen for these very values */
-  bool restart; /* and are to be chosen for the next */
+  bool chosen;  /* the pivots were chosen for the values in A */
+  bool restart; /* the next refactorisation must choose new pivots */
 };
 
+/* Largest growth of entries with old pivots: costs at most 6 of 16 digits. Chosen by experience. */
 static const double growth_limit = 1e6;
 
-/* The matrices are valid, so that what else can fail is memory. */
+/* The matrices are valid, so any other failure is lack of memory. */
 static NsStatus status_of(const klu_common *common) {
   if (common->status == KLU_OK) return NS_OK;
   return common->status == KLU_SINGULAR ? NS_ESINGULAR : common->status == KLU_TOO_LARGE ? NS_ETOOLARGE : NS_ENOMEM;
@@ -85,13 +86,13 @@ void ns_sparse_lu_restart(NsSparseLu *lu) {
   lu->restart = true;
 }
 
-/* Whether the factors are those that a factorisation of A, choosing its pivots, would give. */
+/* Whether the present factors are the result of a factorisation of this A with new pivots. */
 static bool has_factors_of(const NsSparseLu *lu, const NsSparse *A) {
   if (!lu->ready || !lu->chosen || !ns_sparse_same_pattern(lu->A, A)) return false;
   return memcmp(lu->A->value, A->value, (size_t)ns_sparse_nnz(A) * sizeof *A->value) == 0;
 }
 
-/* Checks A, copies its values and measures rows and columns. */
+/* Checks A, copies its values, and computes row and column maxima. */
 static NsStatus sparse_lu_load(NsSparseLu *lu, const NsSparse *A) {
   if (!ns_sparse_same_pattern(lu->A, A)) return NS_ESIZE;
   if (!ns_sparse_finite(A)) return NS_ENAN;
@@ -109,7 +110,7 @@ static NsStatus sparse_lu_load(NsSparseLu *lu, const NsSparse *A) {
   return NS_OK;
 }
 
-/* Looks for pivots that are zero to rounding, or no numbers. */
+/* NS_ESINGULAR when a pivot is zero up to rounding, infinite or nan. */
 static NsStatus sparse_lu_check_pivots(NsSparseLu *lu) {
   const double *pivot = lu->numeric->Udiag;
   for (int k = 0; k < lu->n; k++) {
@@ -143,7 +144,7 @@ NsStatus ns_sparse_lu_factor(NsSparseLu *lu, const NsSparse *A) {
   return factor_loaded(lu);
 }
 
-/* Whether the old pivots serve the loaded values. */
+/* Factors the loaded values with the old pivots; false when these are not good enough. */
 static bool refactor_loaded(NsSparseLu *lu) {
   NsSparse *A = lu->A;
   if (!klu_refactor(A->colptr, A->row, A->value, lu->symbolic, lu->numeric, &lu->common)) return false;
@@ -181,14 +182,14 @@ double ns_sparse_lu_rcond(NsSparseLu *lu) {
   return lu->common.condest > 0 ? 1 / lu->common.condest : 0;
 }
 
-/* ---- in units that are found ---- */
+/* ---- scaled systems ---- */
 
 static void into_fair_units(int n, int nrhs, const int *exponent, double *B, int ldb) {
   for (int j = 0; j < nrhs; j++)
     for (int i = 0; i < n; i++) B[i + (size_t)j * (size_t)ldb] = ldexp(B[i + (size_t)j * (size_t)ldb], exponent[i]);
 }
 
-/* A in units that `units` gets; no point and no residual are known, so that the size of each part stays open. */
+/* Finds the units and makes the scaled copy of A. x = F = 0: the free factors of uncoupled parts (ns_equilibrate) stay 1. */
 static NsStatus find_fair_units(const NsSparse *A, NsArena *arena, NsEquilibrium *units, NsSparse **out) {
   ns_equilibrium_take(units, arena, A->cols);
   double *nothing = ns_arena_doubles(arena, A->cols);

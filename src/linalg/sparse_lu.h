@@ -1,6 +1,6 @@
 /*
 ** sparse_lu.h
-** Sparse LU by KLU: one analysis of a pattern, many factorisations.
+** Sparse LU by KLU: the pattern is analysed once, then many matrices are factored.
 */
 #ifndef NS_LINALG_SPARSE_LU_H
 #define NS_LINALG_SPARSE_LU_H
@@ -10,15 +10,14 @@
 #include "linalg/sparse.h"
 
 /*
-** A factorisation of a square sparse matrix: block triangular form, AMD, rows divided by their largest entry,
-** partial pivoting with a preference for the diagonal. Davis and Palamadai Natarajan, Algorithm 907: KLU, ACM TOMS
-** 37(3), 2010. The memory of the factors is KLU's own, from malloc and not from base/memory.
+** A factorisation of a square sparse matrix: block triangular form, AMD ordering, rows divided by their largest entry, partial
+** pivoting with a preference for the diagonal. Davis and Palamadai Natarajan, Algorithm 907: KLU, ACM TOMS 37(3), 2010.
+** KLU allocates the factors with malloc, not with base/memory.
 */
 typedef struct NsSparseLu NsSparseLu;
 
 /*
-** Analyses the pattern of A and copies it; the values are not looked at. NS_ESIZE when A is not square, NS_ENOMEM,
-** NS_ETOOLARGE.
+** Analyses the pattern of A and copies it; the values are not used. NS_ESIZE when A is not square, NS_ENOMEM, NS_ETOOLARGE.
 */
 NsStatus ns_sparse_lu_new(NsSparseLu **out, const NsSparse *A);
 
@@ -27,50 +26,48 @@ void ns_sparse_lu_free(NsSparseLu *lu);
 
 int ns_sparse_lu_order(const NsSparseLu *lu);
 
-/* Floating-point operations of a factorisation with pivots on the diagonal, as the analysis estimates them. */
+/* The analysis' estimate of the floating-point operations of a factorisation with diagonal pivots. */
 double ns_sparse_lu_flops(const NsSparseLu *lu);
 
 /*
-** Factors A, choosing the pivots anew (allocates). NS_ESIZE when the pattern of A is not the one analysed, NS_ENAN
-** when A is not finite, NS_ENOMEM; NS_ESINGULAR when a pivot is zero to rounding: at most 16 eps c, with c the
-** largest entry of its column once every row of A is divided by its largest entry; ns_sparse_lu_singular_column
-** tells which column of A.
+** Factors A with new pivots (allocates). NS_ESIZE when A has another pattern than the analysed one, NS_ENAN when A is not
+** finite, NS_ENOMEM. NS_ESINGULAR when |pivot| <= 16 eps c, where c is the largest |entry| of the pivot's column after each row
+** of A is divided by its largest entry; see ns_sparse_lu_singular_column.
 */
 NsStatus ns_sparse_lu_factor(NsSparseLu *lu, const NsSparse *A);
 
 /*
-** The same with the pivots of the last factorisation, without allocation and several times quicker. When they have
-** gone bad (a zero one, or growth of the entries beyond 1e6) or there is none yet, A is factored anew; *again (may
-** be NULL) tells.
+** Factors A with the pivots of the last factorisation: no allocation, several times faster. If there are no pivots, or a pivot
+** is zero, or entries grow by more than 1e6, A is factored with new pivots; *again (may be NULL) says whether.
 */
 NsStatus ns_sparse_lu_refactor(NsSparseLu *lu, const NsSparse *A, bool *again);
 
 /*
-** Forgets the pivots: the next refactorisation chooses them anew, so that what comes of it does not depend on the matrices before
-** (allocates). One of the very matrix for which they were chosen has nothing to do.
+** The next refactorisation chooses new pivots (and allocates), so its result does not depend on earlier matrices. It does
+** nothing if the matrix is the one for which the present pivots were chosen.
 */
 void ns_sparse_lu_restart(NsSparseLu *lu);
 
-/* The column of A (from 0) at which the last factorisation found a zero pivot; -1 when it found none. */
+/* The column of A (from 0) where the last factorisation found a zero pivot; -1: none. */
 int ns_sparse_lu_singular_column(const NsSparseLu *lu);
 
-/* Whether the last factorisation was good, so that solve may be called. */
+/* Whether the last factorisation succeeded: only then may solve be called. */
 bool ns_sparse_lu_ready(const NsSparseLu *lu);
 
 /*
-** Solve A X = B and A' X = B in place; B is n x nrhs, leading dimension ldb. Need a good factorisation. No
+** Solve A X = B and A' X = B in place; B is n x nrhs, leading dimension ldb. Call only after a successful factorisation. No
 ** allocation.
 */
 void ns_sparse_lu_solve(NsSparseLu *lu, int nrhs, double *B, int ldb);
 void ns_sparse_lu_solve_transposed(NsSparseLu *lu, int nrhs, double *B, int ldb);
 
 /*
-** A X = B in place, once, with rows and unknowns in units that are found from A (linalg/equilibrate.h): those in which A and B
-** are given do not matter, to the last bit. Allocates. NS_ESIZE, NS_ENAN, NS_ENOMEM, NS_ETOOLARGE, NS_ESINGULAR as above.
+** Solves A X = B in place, with A scaled first (linalg/equilibrate.h). Scaling rows or unknowns by powers of two scales the
+** solution without other rounding. Allocates. NS_ESIZE, NS_ENAN, NS_ENOMEM, NS_ETOOLARGE, NS_ESINGULAR as above.
 */
 NsStatus ns_sparse_solve_fair(const NsSparse *A, int nrhs, double *B, int ldb);
 
-/* Reciprocal condition number in the 1-norm, estimated; 0 when singular, 1 when n is 0. No allocation. */
+/* Estimated reciprocal condition number in the 1-norm; 0 if singular, 1 if n = 0. No allocation. */
 double ns_sparse_lu_rcond(NsSparseLu *lu);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <suitesparse/SuiteSparse_config.h>
 
-/* OpenBLAS has it; another BLAS does not, and then the symbol is NULL. */
+/* A weak symbol: only OpenBLAS defines it; NULL with another BLAS. */
 __attribute__((weak)) extern char *openblas_get_config(void);
 
 void ns_lapack_version(int version[3]) {

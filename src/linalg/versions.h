@@ -1,15 +1,15 @@
 /*
 ** versions.h
-** Which linear algebra libraries the program runs with.
+** Versions of the linear algebra libraries in use.
 */
 #ifndef NS_LINALG_VERSIONS_H
 #define NS_LINALG_VERSIONS_H
 
-/* Major, minor and patch number of the LAPACK in use, and of SuiteSparse. */
+/* Major, minor and patch number of LAPACK and of SuiteSparse. */
 void ns_lapack_version(int version[3]);
 void ns_suitesparse_version(int version[3]);
 
-/* What the BLAS says of itself, "OpenBLAS 0.3.21 ..."; NULL when it says nothing. */
+/* The BLAS' own description, "OpenBLAS 0.3.21 ..."; NULL: it has none. */
 const char *ns_blas_description(void);
 
 #endif

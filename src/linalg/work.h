@@ -24,7 +24,7 @@ static inline size_t ns_at(int i, int j, int ld) {
   return (size_t)i + (size_t)j * (size_t)ld;
 }
 
-/* The workspace that LAPACK asked for in a query as an int of at least 1; 0 when it does not fit one. */
+/* The workspace size that a LAPACK query returned, as an int >= 1; 0: too large for an int. */
 static inline int ns_lwork(double query) {
   if (!(query < (double)INT_MAX)) return 0;
   return query < 1 ? 1 : (int)query;
@@ -40,7 +40,7 @@ static inline void ns_set_identity(int m, int n, double *A, int ld) {
     for (int i = 0; i < m; i++) A[ns_at(i, j, ld)] = i == j;
 }
 
-/* LAPACK's info as a status: negative is a bad argument, positive the failure given. */
+/* LAPACK's info as a status: negative: NS_EARG; positive: `failure`; 0: NS_OK. */
 static inline NsStatus ns_info(int info, NsStatus failure) {
   return info > 0 ? failure : info < 0 ? NS_EARG : NS_OK;
 }

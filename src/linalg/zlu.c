@@ -63,7 +63,7 @@ static double zlu_size_of(const double *z) {
   return fabs(z[0]) + fabs(z[1]);
 }
 
-/* Copies A and measures its rows. False when an entry is not finite. */
+/* Copies A and computes its row maxima. False when an entry is not finite. */
 static int zlu_load(NsZlu *lu, const double *A) {
   int n = lu->n;
   double check = 0;
@@ -81,7 +81,7 @@ static int zlu_load(NsZlu *lu, const double *A) {
   return check == 0;
 }
 
-/* The largest entry of column k of A, each measured against its row: at most 1. */
+/* The largest |entry| of column k of A, each divided by the maximum of its row: at most 1. */
 static double zlu_column_scale(const NsZlu *lu, const double *A, int k) {
   const double *c = A + 2 * (size_t)k * (size_t)lu->n;
   double largest = 0;
@@ -90,7 +90,7 @@ static double zlu_column_scale(const NsZlu *lu, const double *A, int k) {
   return largest;
 }
 
-/* Whether pivot k is zero to rounding or no number at all. The column is looked at on suspicion only. */
+/* Whether pivot k is zero up to rounding, infinite or nan. Reads the column only if the pivot is small. */
 static int zlu_negligible(NsZlu *lu, const double *A, int k) {
   double size = zlu_size_of(zlu_column(lu, k) + 2 * k), bound = 4.0 * lu->n * DBL_EPSILON * lu->scale[lu->row[k]];
   if (size > bound && size <= DBL_MAX) return 0;
@@ -99,7 +99,7 @@ static int zlu_negligible(NsZlu *lu, const double *A, int k) {
   return 1;
 }
 
-/* The row at or below k whose entry in column k is largest against its scale. */
+/* The row i >= k with the largest weighted entry in column k. */
 static int zlu_choose_pivot(const NsZlu *lu, int k) {
   const double *c = zlu_column(lu, k);
   int best = k;
@@ -137,7 +137,7 @@ static void subtract(int from, int n, const double *f, const double *x, double *
   }
 }
 
-/* z = z / w, without overflow between (Smith, Comm. ACM 5 (1962) 435). */
+/* z = z / w without intermediate overflow (Smith, Comm. ACM 5 (1962) 435). */
 static void zlu_divide(double *z, const double *w) {
   double a = z[0], b = z[1];
   if (fabs(w[0]) >= fabs(w[1])) {

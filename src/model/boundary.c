@@ -20,7 +20,7 @@ static const NsField fields[] = {FIELDS, NS_FIELD_END};
 static const NsField harmonic_fields[] = {
     FIELDS, NS_FIELD_A_VECTOR("harmonic", NsBoundary, harmonic, nharmonic, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT), NS_FIELD_END};
 
-/* m stands for the velocities that are prescribed. */
+/* The size 'm' is the number of prescribed velocities. */
 static const NsSlot slots[] = {
     {"computePrescribedVelocity", "prescribedVelocity", "", "velocity", 'm', '1', NS_NATIVE_TIME, NULL, 0}};
 

@@ -1,6 +1,6 @@
 /*
 ** boundary.h
-** Boundary conditions: velocities of a mechanical system that are prescribed.
+** Boundary conditions: prescribed velocities of a mechanical system.
 */
 #ifndef NS_MODEL_BOUNDARY_H
 #define NS_MODEL_BOUNDARY_H
@@ -9,8 +9,8 @@
 #include "model/coef.h"
 
 /*
-** X(name): each is `const NsModelClass ns_boundary_NAME`, whose name for scripts is `ns_boundary_NAME_text`: numbers or a
-** function of time; rest; a + b cos(omega t + phi).
+** X(NAME): `const NsModelClass ns_boundary_NAME`; its name in scripts is `ns_boundary_NAME_text`. The velocity is: general:
+** numbers or a function of time; fixed: 0; harmonic: a + b cos(omega t + phi).
 */
 #define NS_BOUNDARY_LIST(X)                                                                                                    \
   X(general)                                                                                                                   \
@@ -23,7 +23,7 @@
 NS_BOUNDARY_LIST(X)
 #undef X
 
-/* The place of each in ns_boundary_classes, and how many there are. */
+/* The index of each class in ns_boundary_classes, and the number of classes. */
 enum {
 #define X(name) NS_BOUNDARY_AT_##name,
   NS_BOUNDARY_LIST(X)
@@ -32,31 +32,31 @@ enum {
 };
 extern const NsModelClass *const ns_boundary_classes[];
 
-/* v[index[i]] = velocity[i] at the end of every step. Systems may share one: it lives as long as somebody keeps it. */
+/* v[index[i]] = velocity[i] at the end of every step. Systems may share one; it is counted by reference (`keepers`). */
 typedef struct NsBoundary {
   const NsModelClass *class;
   char name[NS_NAME_SIZE];
   int n;            /* how many velocities */
-  int *index;       /* n, from 0, each once */
+  int *index;       /* n different indices, from 0 */
   NsCoef velocity;  /* n: constant, shared, or a function of time */
-  double *harmonic; /* nharmonic = 4 n: a, b, omega, phi of a + b cos(omega t + phi); NULL */
+  double *harmonic; /* nharmonic = 4 n: a, b, omega, phi of a + b cos(omega t + phi); NULL: not harmonic */
   int nharmonic;
-  int keepers;
+  int keepers; /* number of references */
 } NsBoundary;
 
-/* Makes one that prescribes 0, kept by the caller alone. NS_ENOMEM. */
+/* Makes a boundary condition with velocities 0; the caller holds the one reference. NS_ENOMEM. */
 NsStatus ns_boundary_new(NsBoundary **boundary, const NsModelClass *class, int n, const int *index);
 
-/* One more keeper; one less, the last of whom frees it. NULL is fine. */
+/* Adds a reference; drops one, and frees with the last. NULL is allowed. */
 void ns_boundary_keep(NsBoundary *boundary);
 void ns_boundary_free(NsBoundary *boundary);
 
-/* What is prescribed: numbers, a + b cos(omega t + phi) (4 n numbers, copied), a function of time. NS_ENOMEM. */
+/* Set the velocities: n numbers; a + b cos(omega t + phi) (4 n parameters, copied); a function of time. NS_ENOMEM. */
 NsStatus ns_boundary_set_values(NsBoundary *boundary, NsSource source);
 NsStatus ns_boundary_set_harmonic(NsBoundary *boundary, const double *parameters);
 NsStatus ns_boundary_set_function(NsBoundary *boundary, NsFunction function);
 
-/* The present velocities stay, whatever they came from, which is about to go. */
+/* Keeps the present velocities as constants. Called before their source or function is destroyed. */
 void ns_boundary_freeze(NsBoundary *boundary);
 
 /* The largest index; -1 when there is none. */
@@ -66,8 +66,8 @@ int ns_boundary_last(const NsBoundary *boundary);
 NsStatus ns_boundary_update(NsBoundary *boundary, const char *owner, double t, NsError *err);
 
 /*
-** All of these do nothing for NULL. impose: v (of a system) gets the velocities. hold: w is 0 in their rows. isolate:
-** the rows and columns of W (nv x nv) become those of the identity. pick: out (n) = w in their rows.
+** I is the set of indices; a NULL boundary does nothing. impose: v[I] = velocity. hold: w[I] = 0. pick: out (n) = w[I].
+** isolate: rows and columns I of W (nv x nv) become rows and columns of the identity.
 */
 void ns_boundary_impose(const NsBoundary *boundary, double *v);
 void ns_boundary_hold(const NsBoundary *boundary, double *w);

@@ -38,9 +38,9 @@ typedef enum NsNative {
 } NsNative;
 
 /*
-** A callback of a class. `args` has one letter for each argument between the time and the output: 'x', 'l' (lambda), 'v' (dx/dt;
-** the evaluation passes it in the place of lambda), 'z' (parameters). The output is a rows x cols matrix, or a vector when cols
-** is '1'. Sizes are letters too: 'n' states, 'm' multipliers, 'p' parameters, '3' three.
+** A callback of a class. `args` has one letter for each argument between the time and the output: 'x', 'l' (lambda), 'v'
+** (dx/dt, passed in the place of lambda), 'z' (parameters). The output is a rows x cols matrix, or a vector when cols is '1'.
+** Sizes are letters too: 'n' states, 'm' multipliers, 'p' parameters, '3' three.
 */
 typedef struct NsSlot {
   const char *name;  /* the method that a script overrides, "computeh"; called with self */
@@ -50,13 +50,13 @@ typedef struct NsSlot {
   char rows, cols;
   NsNative native;
   const char *of; /* this slot is the Jacobian of the callback with this `brief`; NULL: it is no Jacobian */
-  char by; /* differentiated by 'x' or 'l'. If `of` is the own `brief`: the slot depends on `by`, without a Jacobian slot */
+  char by;        /* differentiated by 'x' or 'l'. `of` = own `brief`: the slot depends on `by`, but has no Jacobian slot */
 } NsSlot;
 
 /*
-** A class of objects. `fields` lists the coefficients first. A COEF may be a function of time when a slot has its name and takes
-** neither x nor lambda. A CALLBACK field is the NsFunction made of its slot and of the slots of its Jacobians. An option table
-** takes the arguments, then the callbacks, then the fields that are not HIDDEN, LATE or RUN.
+** A class of objects. `fields` lists the coefficients first. A COEF may be a function of time when a slot has its name and
+** takes neither x nor lambda. A CALLBACK field is the NsFunction made of its slot and of the slots of its Jacobians. An option
+** table takes the arguments, then the callbacks, then the fields that are not HIDDEN, LATE or RUN.
 */
 typedef struct NsModelClass {
   const char *name; /* of the constructor: "FirstOrderLinearR" */

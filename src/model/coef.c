@@ -38,7 +38,7 @@ static void read_source(NsCoef *coef) {
   coef->version++;
 }
 
-/* Whether the numbers of a source are those that were read last. */
+/* Whether the numbers of a source are unchanged since they were last read. */
 static bool is_as_read(const NsCoef *coef) {
   const NsSource *s = &coef->source;
   if (!s->live) return !s->version || *s->version == coef->seen;
@@ -106,7 +106,7 @@ NsStatus ns_coef_update(NsCoef *coef, NsCoefName name, double t, const double *z
   read_source(coef);
   NsStatus status = check_finite(coef, name, err);
   if (status != NS_OK && coef->source.version)
-    coef->seen = *coef->source.version - 1; /* read again, and refused again, the next time */
+    coef->seen = *coef->source.version - 1; /* the next update reads and rejects the numbers again */
   return status;
 }
 

@@ -8,8 +8,8 @@
 #include "model/nsds.h"
 
 /*
-** Two systems are in one component when a chain of interactions joins them. of[d] (nds elements) becomes the number of
-** the component of system d; components are numbered from 0 in the order of their first systems. Returns their number.
+** Writes to of[d] the number of the component that contains system d (nds elements). Two systems are in one component when a
+** chain of interactions joins them. Components are numbered from 0, in the order of their first systems. Returns their count.
 */
 int ns_nsds_components(const NsNsds *nsds, int *of);
 

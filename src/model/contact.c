@@ -56,7 +56,7 @@ static void contact_cross(const double *a, const double *b, double *out) {
 void ns_contact_tangents(const double *n, double *t1, double *t2) {
   double side = n[0] * n[0] + n[1] * n[1];
   bool below = n[2] < 0 && side < 1e-300;
-  /* 1 / (1 + n_z), without cancellation where n_z is near -1 */
+  /* 1 / (1 + n_z) without cancellation for n_z near -1 */
   double a = below ? 0 : n[2] < 0 ? (1 - n[2]) / side : 1 / (1 + n[2]);
   t1[0] = below ? 1 : 1 - n[0] * n[0] * a;
   t1[1] = -n[0] * n[1] * a;
@@ -66,7 +66,7 @@ void ns_contact_tangents(const double *n, double *t1, double *t2) {
   t2[2] = -n[1];
 }
 
-/* Adds sign times the row of one body: d . (velocity of its point at p). */
+/* Adds to a row: sign times the Jacobian of d . (velocity of the body's point at p). */
 static void put_row(const double *q, int width, const double *p, const double *d, double sign, int rows, double *C) {
   for (int j = 0; j < 3; j++) C[(size_t)j * (size_t)rows] = sign * d[j];
   if (width == PARTICLE) return;
@@ -74,7 +74,7 @@ static void put_row(const double *q, int width, const double *p, const double *d
   double arm[3] = {p[0] - q[0], p[1] - q[1], p[2] - q[2]}, a[3], turned[3];
   contact_cross(arm, d, a);
   contact_cross(e + 1, a, turned);
-  /* a . omega with omega = 2 Im(e' conj(e)), in space */
+  /* a . omega in the inertial frame, with omega = 2 Im(e' conj(e)) */
   C[(size_t)3 * (size_t)rows] = -2 * sign * contact_dot(a, e + 1);
   for (int j = 0; j < 3; j++) C[(size_t)(4 + j) * (size_t)rows] = 2 * sign * (e[0] * a[j] - turned[j]);
 }
@@ -94,7 +94,7 @@ void ns_contact_rows(const NsContact *contact, const double *q, double *C) {
 
 /* ---- ready-made geometry ---- */
 
-/* out = q + the vector c of the body's frame, in space. */
+/* out = position + R(e) c: the point c of the body's frame, in the inertial frame. */
 static void contact_place(const double *q, const double *c, double *out) {
   const double *e = q + 3;
   double first[3], second[3];
@@ -104,7 +104,7 @@ static void contact_place(const double *q, const double *c, double *out) {
   for (int i = 0; i < 3; i++) out[i] = q[i] + c[i] + 2 * second[i];
 }
 
-/* The foot of p on the plane; returns the distance. */
+/* foot = the orthogonal projection of p on the plane; returns the signed distance. */
 static double contact_drop(const NsContact *contact, const double *p, double *foot) {
   const double *n = contact->normal;
   double way[3] = {p[0] - contact->point[0], p[1] - contact->point[1], p[2] - contact->point[2]};

@@ -1,6 +1,6 @@
 /*
 ** difference.c
-** Differences in time, extrapolated.
+** Extrapolated finite differences in time.
 */
 #include "model/difference.h"
 
@@ -10,29 +10,30 @@
 #include <stddef.h>
 
 /*
-** Step number k is multiple[k % 4] / 2^(8 + k) of the power of two below the grid's h: about a third of it, then about half of
-** the step before. The multiples have no common factor: if they were halves of one another, a motion of period P would look the same
-** at all of them when the first is (8 + 1/8) P. They have 7 digits: t plus a step has no rounding as long as t < 1e7 h.
+** Step k = 0, 1, ... is multiple[k % 4] / 2^(8 + k) times the power of two below h: first about a third, then about half the
+** step before. The multiples have no common factor: with steps that are exact halves, a motion of period P could look the same
+** at all of them (first step (8 + 1/8) P). They have 7 binary digits, so t + step has no rounding as long as t < 1e7 h.
 */
 static const double multiple[] = {89, 97, 83, 101};
 
-/* Steps that are looked at before the first of them can be the last: one for each multiple. */
+/* smallest number of steps that are tried: one for each multiple */
 enum { FEWEST = 4 };
 
 /*
-** The search also ends when no value gained from so many steps, and each is known to 1e-5 of itself: past the best step rounding
-** grows with each. (Where a motion is much faster than the grid, the first errors are as large as the values.)
+** The search also ends after IN_VAIN steps that improved no value, once each value has a relative error below KNOWN: rounding
+** grows as steps get smaller. (If a motion is much faster than the grid, the first errors are as large as the values.)
+** Both are chosen by experience on the specs.
 */
 enum { IN_VAIN = 3 };
 #define KNOWN 1e-5
 
-/* An error as large as this many roundings of the values is as small as it gets. */
+/* an estimated error below ROUNDINGS times the rounding error counts as converged; chosen by experience on the specs */
 enum { ROUNDINGS = 8 };
 
-/* Without a grid: this part of the window, and where that has no end, of the time itself (of 1 at time 0: there is no other). */
+/* Without a grid, h = PART (T - t0); if that is infinite or 0, h = PART |t|, or PART at t = 0. By experience on the specs. */
 #define PART (1.0 / 1024)
 
-/* The power of two below the length of the grid's step. */
+/* The power of two below the grid's step length h. */
 static double difference_unit_of(double t, NsWindow window) {
   double h = window.h;
   int exponent;
@@ -46,12 +47,12 @@ static double step_number(int k, double unit) {
   return ldexp(multiple[k % FEWEST] * unit, -8 - k);
 }
 
-/* Where the two values of a difference are taken: t + ahead d and t - behind d; each 0 or 1. */
+/* A difference with step d uses the values at t + ahead d and t - behind d; ahead and behind are 0 or 1. */
 typedef struct Sides {
   int ahead, behind;
 } Sides;
 
-/* Both sides where the window has room for a step, else the one with more room, with a unit whose steps fit. */
+/* Both sides if the first step fits into the window on both; else the longer side, with *unit halved until the step fits. */
 static Sides choose_sides(double t, NsWindow window, double *unit) {
   double after = window.T - t, before = t - window.t0, most = fmax(after, before), first = step_number(0, *unit);
   if ((after >= first && before >= first) || !(most > 0)) return (Sides){1, 1};
@@ -59,13 +60,13 @@ static Sides choose_sides(double t, NsWindow window, double *unit) {
   return after >= before ? (Sides){1, 0} : (Sides){0, 1};
 }
 
-/* One row of the table of extrapolations: that of a step, which is number `level`. */
+/* The row of the extrapolation table that belongs to step number `level`. */
 typedef struct Row {
   int level, stride;
-  double variable[NS_DIFFERENCE_LEVELS]; /* the variable that is extrapolated to 0: the step, squared where it has two sides */
+  double variable[NS_DIFFERENCE_LEVELS]; /* extrapolated to 0: the step, or its square for central differences */
 } Row;
 
-/* The row in place of the last one, in `column`. Takes the best extrapolation as `slope`; whether it did. */
+/* Replaces the last row, in `column`, by this one. Updates slope and error if an extrapolation is better; whether one was. */
 static bool difference_extrapolate(const Row *row, double quotient, double noise, double *column, double *slope,
                                    double *error) {
   double now = quotient, before = *error;

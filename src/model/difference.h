@@ -1,30 +1,30 @@
 /*
 ** difference.h
-** Derivatives by the time of functions that have none of their own: differences, with an estimate of their error.
+** Time derivatives of functions without automatic derivatives: finite differences with an error estimate.
 */
 #ifndef NS_MODEL_DIFFERENCE_H
 #define NS_MODEL_DIFFERENCE_H
 
 #include "base/error.h"
 
-/* The times at which a model may be evaluated, and the length of a step of its grid; h = 0: there is no grid. */
+/* A model may be evaluated at times in [t0, T]; h is the step length of the simulation, 0 if there is none. */
 typedef struct NsWindow {
   double t0, T, h;
 } NsWindow;
 
-/* Fills values (as many as ns_difference is told) at time t. */
+/* Writes m values at time t (m: see ns_difference). */
 typedef NsStatus NsSample(void *context, double t, double *values, NsError *err);
 
-/* The doubles that ns_difference works in for each value. */
+/* LEVELS: largest number of step lengths tried (see difference.c). ROOM: doubles of workspace for each value. */
 enum { NS_DIFFERENCE_LEVELS = 14, NS_DIFFERENCE_ROOM = NS_DIFFERENCE_LEVELS + 4 };
 
 /*
-** slope (m) += the derivative of the values at time t. Central differences of ever smaller steps, from about a third of the grid's h
-** on, are extrapolated to the step 0 (Richardson's method; Ridders, Advances in Engineering Software 4, 1982); each value takes
-** the extrapolation whose estimated error is least, and the search ends when the errors of all are down at the rounding of the
-** values. Within a step of an end of the window the differences are one-sided: nothing is asked for outside [t0, T]. The result is
-** exactly 0 for values that do not change with time, and the same bits when times are scaled by a power of two.
-** room: NS_DIFFERENCE_ROOM m. What the sample returns when it fails.
+** slope (m) += the time derivative of the m values at t. Central differences with decreasing steps, the first about h/3, are
+** extrapolated to step 0 (Richardson; Ridders, Advances in Engineering Software 4, 1982). Each value takes the extrapolation
+** with the smallest estimated error; the search ends when all errors are at the rounding error of the values. Near t0 and T
+** the differences are one-sided: nothing is evaluated outside [t0, T]. The result is exactly 0 for values that are constant in
+** time, and scaling all times by a power of two does not change its rounding. `room`: workspace of NS_DIFFERENCE_ROOM m
+** doubles. Returns the status of a sample that failed.
 */
 NsStatus ns_difference(NsSample *sample, void *context, int m, double t, NsWindow window, double *room, double *slope,
                        NsError *err);

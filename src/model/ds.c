@@ -1,6 +1,6 @@
 /*
 ** ds.c
-** The common part of dynamical systems.
+** The functions of all dynamical systems.
 */
 #include "model/ds.h"
 
@@ -63,7 +63,7 @@ NsStatus ns_ds_update(NsDs *ds, double t, NsError *err) {
   return ds->class->update ? ds->class->update(ds, t, err) : NS_OK;
 }
 
-/* Whether the state is what a step of a two-step scheme left. */
+/* Whether x is still the end of the last step of a two-step scheme. */
 static bool is_left(const NsDs *ds) {
   return ds->h_left > 0 && memcmp(ds->x_left, ds->x, ds_bytes_of(ds->n)) == 0;
 }
@@ -74,14 +74,14 @@ static bool is_zero(const double *v, int n) {
   return true;
 }
 
-/* Counts the step that has ended among those without an impulse. */
+/* Updates `smooth` for the step that has ended. Two lengths count as equal up to 1e-8 (rounding of t). */
 static void count_smooth(NsDs *ds) {
   bool regular = ds->h_k > 0 && fabs(ds->h_k - ds->h_left) <= 1e-8 * ds->h_k;
   if (!is_zero(ds->r, ds->nr)) ds->smooth = 0;
   else ds->smooth = regular && ds->smooth > 0 ? 2 : 1;
 }
 
-/* The states before the last steps, when the present one is what they left; a step that failed may begin once more. */
+/* Shifts x_k to x_before and x_before to x_earlier. A step that begins again after a failure must not shift twice: `left`. */
 static void remember_before(NsDs *ds) {
   bool same = is_left(ds);
   if (!same) ds->h_k = 0, ds->smooth = 0;

@@ -1,6 +1,6 @@
 /*
 ** ds.h
-** What every dynamical system has: a name, a state with its memory, an input, parameters, a place in a graph.
+** The data of every dynamical system: name, state, state at the start of the step, input, parameters, place in a graph.
 */
 #ifndef NS_MODEL_DS_H
 #define NS_MODEL_DS_H
@@ -13,14 +13,14 @@
 #include "model/class.h"
 #include "model/state.h"
 
-/* Systems of one family go together in a graph, with the relations and integrators of that family. */
+/* All systems, relations and integrators of a graph belong to one family. */
 typedef enum NsFamily { NS_FIRST_ORDER, NS_MECHANICS } NsFamily;
 
 typedef struct NsDs NsDs;
 
 /*
-** X(name): each is `const NsDsClass ns_ds_NAME`, whose name for scripts is `ns_ds_NAME_text`; both are defined in
-** model/first_order_ds.c and model/mechanical_classes.c.
+** X(NAME): model/first_order_ds.c or model/mechanical_classes.c defines `const NsDsClass ns_ds_NAME` and the class's name in
+** scripts, `ns_ds_NAME_text`.
 */
 #define NS_DS_LIST(X)                                                                                                          \
   X(nonlinear)                                                                                                                 \
@@ -35,11 +35,11 @@ typedef struct NsDs NsDs;
 typedef struct NsDsClass {
   NsModelClass model;
   NsFamily family;
-  bool diagonal;                                        /* the constructor takes the diagonals of the matrices that it names */
-  bool turns;                                           /* its coordinates end with a unit quaternion: a rigid body */
-  NsStatus (*update)(NsDs *ds, double t, NsError *err); /* brings what is no coefficient to time t; NULL: there is nothing */
-  NsStatus (*like)(NsDs **ds, const NsDs *other);       /* makes one of the same class and sizes */
-  void (*destroy)(NsDs *ds);                            /* frees the system, whose coefficients are cleared */
+  bool diagonal;                                        /* matrix arguments of the constructor are vectors: the diagonals */
+  bool turns;                                           /* a rigid body: the coordinates end with a unit quaternion */
+  NsStatus (*update)(NsDs *ds, double t, NsError *err); /* updates data other than coefficients to time t; NULL: none */
+  NsStatus (*like)(NsDs **ds, const NsDs *other);       /* makes a system of the same class and sizes */
+  void (*destroy)(NsDs *ds);                            /* frees the system; the coefficients are already cleared */
 } NsDsClass;
 
 #define X(name)                                                                                                                \
@@ -48,7 +48,7 @@ typedef struct NsDsClass {
 NS_DS_LIST(X)
 #undef X
 
-/* The place of each in ns_ds_classes, and how many there are. */
+/* The index of each class in ns_ds_classes, and the number of classes. */
 enum {
 #define X(name) NS_DS_AT_##name,
   NS_DS_LIST(X)
@@ -59,7 +59,7 @@ extern const NsDsClass *const ns_ds_classes[];
 
 #define NS_DS_NOUN "dynamical system"
 
-/* Entries of the tables of fields: what every system has, and the start of its walk. */
+/* Entries of a table of fields: the state of every system (the first in its walk); its parameters and name. */
 #define NS_DS_FIELDS(shown)                                                                                                    \
   NS_FIELD_A_VECTOR("x0", NsDs, x0, n, NS_FIELD_LIVE | NS_FIELD_SETTER | NS_FIELD_LATE | (shown)),                             \
       NS_FIELD_A_VECTOR("x", NsDs, x, n,                                                                                       \
@@ -75,67 +75,67 @@ extern const NsDsClass *const ns_ds_classes[];
   NS_FIELD_A_VECTOR("z", NsDs, z, nz, NS_FIELD_LIVE | NS_FIELD_SETTER | NS_FIELD_SHOWN | NS_FIELD_STATE),                      \
       NS_FIELD_A_TEXT("name", NsDs, name, NS_FIELD_SETTER)
 
-/* The first member of each kind of system. */
+/* The first member of the struct of each class. Parts marked "two-step schemes" are NULL or unused elsewhere. */
 struct NsDs {
   const NsDsClass *class;
   char name[NS_NAME_SIZE];
   int n;  /* elements of x */
-  int nx; /* what relations see: x[0] .. x[nx - 1] (the coordinates of a mechanical system) */
+  int nx; /* relations see x[0] .. x[nx - 1]: all of x, or the coordinates of a mechanical system */
   int nr; /* elements of r */
   NsArena arena;
 
-  /* the accepted state, seen by scripts as live views */
+  /* the accepted state; scripts have live views of it */
   double *x0; /* n: initial state */
   double *x;  /* n: state */
   double *r;  /* nr: input of the relations */
   uint64_t x_version;
-  bool moved;                /* a simulation has taken it away from x0 */
-  bool switched, switched_k; /* its last step was the first or had a switch in it; the same of the one that ended at t_k */
+  bool moved;                /* a simulation has changed x */
+  bool switched, switched_k; /* the last step was the first or had a switch; the same for the step before it */
 
-  /* memory: the state at the start of the step */
+  /* the state and the input at the start of the step, t_k */
   double *x_k, *r_k;
 
-  /* n: what a sparse scheme's last step changed the state by (in mechanics the first nv: the velocities); the next one starts there */
+  /* n: initial guess of a sparse scheme: the change of x in its last step (mechanics: of v, in the first nv elements) */
   double *change;
 
   /*
-  ** Two-step schemes (mechanics; NULL elsewhere): x_before is x at the start of the step before, one of length h_k;
-  ** 0 when there was none, or when x is not any more what that step left, which is x_left, after h_left. `left`: x_k is
-  ** still the start of that step.
+  ** Two-step schemes (mechanics). x_left is x at the end of the last step, of length h_left; `left`: that step began at x_k.
+  ** x_before is x at the start of the step before the present one, of length h_k. h_k = 0: there was none, or a script has
+  ** changed x since.
   */
   double *x_before, *x_left, h_k, h_left;
   bool left;
 
   /*
-  ** How many steps before this one, of the same length and one after the other, had no impulse (up to 2); x_earlier is x
-  ** at the start of the step before the one that began at x_before.
+  ** Two-step schemes: the number (0, 1 or 2) of consecutive steps of equal length before this one that had no impulse.
+  ** x_earlier is the state one step before x_before.
   */
   double *x_earlier;
   int smooth;
 
-  /* Mechanics: the impulses of the last step that gave the prescribed velocities; no elements when there are none. */
+  /* Mechanics: the impulses of the boundary conditions in the last step, nreaction elements (0: no boundary conditions). */
   double *reaction;
   int nreaction;
 
-  double *z; /* nz parameters, borrowed; NULL when there are none */
+  double *z; /* nz parameters, borrowed; NULL: none */
   int nz;
 
-  int node;          /* its place in its island, the part of the graph that is stepped on its own */
-  const void *owner; /* the NSDS it was inserted in; NULL: none */
-  int index;         /* its place there */
-  bool closed;       /* given up by its owner: a step refuses it */
+  int node;          /* index in its island, a part of the graph that is stepped alone */
+  const void *owner; /* the NSDS that contains it; NULL: none */
+  int index;         /* index in that NSDS */
+  bool closed;       /* the script closed it: a step refuses it */
 };
 
-/* Takes the vectors of a zeroed system from its arena, and starts it at x0 (n), which is copied. NS_ENOMEM. */
+/* Allocates the vectors of a zeroed system in its arena and sets the initial state x0 (n, copied). NS_ENOMEM. */
 NsStatus ns_ds_start(NsDs *ds, const double *x0);
 
-/* Makes a system of the class and the sizes of another, with its initial state. NS_ENOMEM. */
+/* Makes a system with the class, the sizes and the initial state of another. The caller frees it. NS_ENOMEM. */
 NsStatus ns_ds_like(NsDs **ds, const NsDs *other);
 
-/* Frees a system of any class; NULL is fine. */
+/* Frees a system of any class; NULL is allowed. */
 void ns_ds_free(NsDs *ds);
 
-/* The name for messages; that of its class; its family. */
+/* The name of the system in messages; the name of its class; its family. */
 const char *ns_ds_name(const NsDs *ds);
 const char *ns_ds_class_name(const NsDs *ds);
 static inline NsFamily ns_ds_family(const NsDs *ds) {
@@ -145,19 +145,16 @@ static inline NsFamily ns_ds_family(const NsDs *ds) {
 /* Brings the coefficients up to date for time t. NS_ECLOSED, NS_ENAN, NS_ECALLBACK. */
 NsStatus ns_ds_update(NsDs *ds, double t, NsError *err);
 
-/* The state becomes the memory of the step that begins. */
+/* Called when a step begins: copies x and r to x_k and r_k. */
 void ns_ds_remember(NsDs *ds);
 
-/* x is what a step of length h leaves, which began at x_k (h = 0: it did not). */
+/* Two-step schemes: a step of length h, which began at x_k, has ended at x. h = 0: no such step. */
 void ns_ds_leave(NsDs *ds, double h);
 
-/*
-** The state that the step began at which left the present one, and its length; NULL when no step of a two-step scheme
-** did.
-*/
+/* The state at the start of the last step, and its length *h; NULL when x is not the end of a step of a two-step scheme. */
 const double *ns_ds_before(const NsDs *ds, double *h);
 
-/* Back to x0, with no input. */
+/* x = x_k = x0; the input and the other RUN fields become 0. */
 void ns_ds_reset(NsDs *ds);
 
 /* Walks the STATE fields. */

@@ -47,7 +47,7 @@ static void first_order_destroy(NsDs *base) {
 
 /* ---- classes ---- */
 
-/* A nonlinear system has f and M, a linear one M, A and b as functions of time too, a time-invariant one none. */
+/* Callbacks: a nonlinear system has f and M, a linear one A, b and M as functions of time, a time-invariant one none. */
 enum { GIVEN = NS_FIELD_SETTER | NS_FIELD_SHOWN | NS_FIELD_CONSTANT };
 
 #define M_FIELD NS_FIELD_A_COEF("M", NsFirstOrderDs, M, base.n, base.n, GIVEN)

@@ -10,7 +10,7 @@
 #include "model/ds.h"
 
 /*
-** f is the callback when it is given, else A(t) x + b(t). M absent is the identity; M may be singular (a
+** f is the callback if it is given, else A(t) x + b(t). An absent M is the identity; M may be singular (a
 ** differential-algebraic system). Sizes: x, b, r: n; A, M and the Jacobian of f: n x n, column-major.
 */
 typedef struct NsFirstOrderDs {
@@ -18,7 +18,7 @@ typedef struct NsFirstOrderDs {
 
   /* the model */
   NsCoef M, A, b;
-  NsCoef jacobian_f; /* given: used in place of f.jacobian */
+  NsCoef jacobian_f; /* if given, used in place of f.jacobian */
   NsFunction f;      /* args: x (n), none, z; value: n */
 
   /* the right-hand side, on request */
@@ -26,13 +26,13 @@ typedef struct NsFirstOrderDs {
   NsLu *lu_M;
 } NsFirstOrderDs;
 
-/* Makes a system of n states that starts at x0. NS_ENOMEM. */
+/* Makes a system of n states with the initial state x0 (copied). The caller frees it. NS_ENOMEM. */
 NsStatus ns_first_order_new(NsFirstOrderDs **ds, const NsDsClass *class, int n, const double *x0);
 
 /* Whether f = A x + b, constant or not. */
 bool ns_first_order_linear(const NsFirstOrderDs *ds);
 
-/* Sum of the versions of the coefficients that enter the step's matrix: it grows when one changed. */
+/* Sum of the versions of the coefficients in the step's matrix; it grows when one of them changes. */
 uint64_t ns_first_order_matrix_version(const NsFirstOrderDs *ds);
 
 /* out = f(t, x). The coefficients must be up to date for t. NS_ECALLBACK. */
@@ -48,8 +48,8 @@ NsStatus ns_first_order_jacobian(const NsFirstOrderDs *ds, double t, const doubl
 NsStatus ns_first_order_rhs(NsFirstOrderDs *ds, double t, NsError *err);
 
 /*
-** The terms of M(t) x' = f(t, x): f (n), M (n x n, which must be 0 before), and J = df/dx (n x n; NULL: not wanted). As
-** ns_first_order_f and ns_first_order_jacobian.
+** The terms of M(t) x' = f(t, x): f (n), M (n x n; must be 0 on entry), and J = df/dx (n x n; NULL: not wanted). The
+** coefficients must be up to date for t. NS_ECALLBACK.
 */
 NsStatus ns_first_order_terms(NsFirstOrderDs *ds, double t, const double *x, double *f, double *M, double *J, NsError *err);
 

@@ -1,6 +1,6 @@
 /*
 ** interaction.c
-** Interactions: storage of y and lambda.
+** Interactions: storage and reset of y and lambda.
 */
 #include "model/interaction.h"
 

@@ -10,8 +10,8 @@
 #include "model/relation.h"
 
 /*
-** The law and the relation are borrowed; they may be shared between interactions. y and lambda hold m numbers each.
-** The arrays never move once the interaction is made.
+** The law and the relation are borrowed; interactions may share them. Each vector has m numbers, and the arrays never move once
+** the interaction is made.
 */
 typedef struct NsInteraction {
   char name[NS_NAME_SIZE];
@@ -19,41 +19,38 @@ typedef struct NsInteraction {
   NsRelation *relation;
   int m;
   NsArena arena;
-  double *y, *lambda;      /* accepted, seen by scripts as live views */
-  double *ydot;            /* mechanics: the velocities of y (those between which the law holds), else 0 */
-  double *y_k, *lambda_k;  /* memory: at the start of the step */
-  double *reach, *reach_k; /* of event-driven steps: how far each output has been from 0 in the run; at the start of the step */
+  double *y, *lambda;      /* the accepted values; scripts have live views of them */
+  double *ydot;            /* mechanics: the velocity dy/dt in the law; else 0 */
+  double *y_k, *lambda_k;  /* values at the start of the step */
+  double *reach, *reach_k; /* event-driven: how far y_i has been from 0 in the run; the same at the start of the step */
 
   /* set by ns_nsds_link */
   NsDs *ds[2];
-  int nds, nx;
-  const double *z; /* what callbacks get: the relation's, else the system's */
-  double *z_pair;  /* two systems with parameters: both, one after the other */
+  int nds, nx;     /* number of systems (1 or 2) and of their states */
+  const double *z; /* nz parameters passed to callbacks: the relation's own, else the systems' */
+  double *z_pair;  /* the parameters of two systems, one after the other; else NULL */
   int nz;
-  const void *owner;
-  bool closed; /* given up by its owner: a step refuses it */
+  const void *owner; /* the NSDS that links it; NULL: none */
+  bool closed;       /* the script closed it: a step refuses it */
 } NsInteraction;
 
-/* What an interaction has: vectors of m numbers. */
+/* The table of fields of an interaction. */
 extern const NsField ns_interaction_fields[];
 
-/* Makes an interaction; lambda starts at 0 moved into the law's set. NS_ENOMEM. */
+/* Makes an interaction; lambda starts as 0 projected on the law's set (ns_law_project). The caller frees it. NS_ENOMEM. */
 NsStatus ns_interaction_new(NsInteraction **interaction, NsLaw *law, NsRelation *relation);
 void ns_interaction_free(NsInteraction *interaction);
 
-/* Gathers the parameters that callbacks get (two systems have theirs joined). */
+/* Sets z and nz; copies the parameters of two systems into z_pair. */
 void ns_interaction_gather_z(NsInteraction *interaction);
 
-/*
-** Brings law and relation up to date for time t, when a step begins. NS_ECLOSED, NS_EARG (bounds), NS_ENAN,
-** NS_ECALLBACK.
-*/
+/* Checks the law and updates the relation for time t, when a step begins. NS_ECLOSED, NS_EARG, NS_ENAN, NS_ECALLBACK. */
 NsStatus ns_interaction_update(NsInteraction *interaction, double t, NsError *err);
 
-/* y = 0, reach = 0, lambda = 0 moved into the law's set, memories too. */
+/* y = 0, reach = 0, lambda = 0 projected on the law's set; the values at the start of the step likewise. */
 void ns_interaction_reset(NsInteraction *interaction);
 
-/* Walks the STATE fields, and those of the relation. */
+/* Walks the STATE fields of the interaction and of its relation. */
 void ns_interaction_visit(NsInteraction *interaction, NsVisitor visitor, void *context);
 
 #endif

@@ -122,8 +122,8 @@ struct NsLawClass {
   double (*restitution)(const NsLaw *law, int row, double theta);
 
   /*
-  ** The number of rows, from the first, that constrain the position y (a projection on the constraints moves y there). NULL: all
-  ** rows; for a joint law, the normal alone.
+  ** The number of rows, from the first, that constrain the position y (a projection on the constraints moves y there).
+  ** NULL: all rows; for a joint law, the normal alone.
   */
   int (*constrained)(const NsLaw *law);
 

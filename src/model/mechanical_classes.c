@@ -18,7 +18,7 @@ enum {
   FORCE("fExt", fext, GIVEN), FORCE("fInt", fint, GIVEN), MATRIX("jacobianFIntq", force_jacobian[NS_FINT_BY_Q], nq, GIVEN),    \
       MATRIX("jacobianFIntqDot", force_jacobian[NS_FINT_BY_V], nv, GIVEN)
 
-/* Of two-step schemes: x_before and what belongs to it; then the rest that all have. */
+/* The fields of every mechanical system: the data of two-step schemes (x_before ...), then the others. */
 #define STATE_FIELDS                                                                                                           \
   NS_DS_FIELDS(0), NS_FIELD_A_VECTOR("x_before", NsDs, x_before, n, MEMORY),                                                   \
       NS_FIELD_A_VECTOR("x_left", NsDs, x_left, n, MEMORY),                                                                    \
@@ -55,7 +55,7 @@ static const NsField linear_fields[] = {MATRIX("mass", mass, nv, GIVEN),
                                         CALLBACK("potential", potential),
                                         NS_FIELD_END};
 
-/* The constructor takes diagonals, by these names. */
+/* An argument of the constructor: the diagonal of a matrix. */
 #define DIAGONAL(name, member) MATRIX(name, member, nv, NS_FIELD_SETTER | NS_FIELD_HIDDEN | NS_FIELD_ALIAS)
 
 static const NsField diagonal_fields[] = {MATRIX("mass", mass, nv, GIVEN),
@@ -68,7 +68,7 @@ static const NsField diagonal_fields[] = {MATRIX("mass", mass, nv, GIVEN),
                                           DIAGONAL("damping", C),
                                           NS_FIELD_END};
 
-/* The constructor makes the mass out of a number and the inertia; a constant moment is kept in fExt. */
+/* The constructor makes `mass` from the mass (a number) and the inertia; it stores a constant moment in fExt. */
 static const NsField body_fields[] = {
     MATRIX("mass", mass, nv, NS_FIELD_HIDDEN | NS_FIELD_CONSTANT),
     FINT_FIELDS,
@@ -80,7 +80,7 @@ static const NsField body_fields[] = {
     CALLBACK("mInt", mint_function),
     NS_FIELD_END};
 
-/* x is q, lambda is v: n stands for the coordinates, m for the velocities. */
+/* In these slots 'x' is q and 'l' is v; 'n' is the number of coordinates, 'm' of velocities. */
 #define FEXT_SLOT                                                                                                              \
   { "computeFExt", "fExt", "z", "fExt", 'm', '1', NS_NATIVE_TIME, NULL, 0 }
 #define FINT_SLOT                                                                                                              \

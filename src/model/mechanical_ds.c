@@ -221,7 +221,7 @@ void ns_mechanical_external_moment(const NsMechanicalDs *ds, double *out) {
   for (int i = 0; i < 3; i++) out[i] = (ds->fext.value ? ds->fext.value[3 + i] : 0) + (ds->mext.value ? ds->mext.value[i] : 0);
 }
 
-/* The external forces with the moment in the body's frame. */
+/* F += the external forces; a rigid body's moment is turned into the body's frame. */
 static void add_external(const NsMechanicalDs *ds, const double *q, double *F) {
   bool rigid = ns_mechanical_turns(ds);
   int forces = rigid ? 3 : ds->nv;
@@ -253,7 +253,7 @@ static void add_external_jacobian(const NsMechanicalDs *ds, const double *q, dou
 
 /* ---- forces ---- */
 
-/* out = the value of a callback, or 0, and a constant. */
+/* out = the value of a callback (0 if absent) + a constant (0 if absent). */
 static NsStatus force(const NsMechanicalDs *ds, const NsFunction *f, const NsCoef *constant, const char *what, double t,
                       const double *q, const double *v, double *out, NsError *err) {
   NsStatus status = NS_OK;
@@ -301,7 +301,7 @@ NsStatus ns_mechanical_forces(const NsMechanicalDs *ds, double t, const double *
   return NS_OK;
 }
 
-/* J -= the Jacobian of a force by argument `by`: given, the callback's, or none. */
+/* J -= the Jacobian of a force by argument `by`: the given matrix, else the Jacobian of the callback, else 0. */
 static NsStatus subtract_jacobian(const NsMechanicalDs *ds, const NsCoef *given, const NsFunction *f, int by, int cols,
                                   const char *what, double t, const double *const *args, double *room, double *J,
                                   NsError *err) {
@@ -433,7 +433,7 @@ void ns_mechanical_move(const NsMechanicalDs *ds, const double *q, const double 
 
 /* ---- energies and acceleration ---- */
 
-/* Room for the mass matrix, taken once; not needed while the mass is a coefficient. */
+/* Allocates ds->matrix at the first call. */
 static NsStatus mechanics_take_matrix(NsMechanicalDs *ds, NsError *err) {
   if (!ds->matrix) ds->matrix = ns_arena_matrix(&ds->base.arena, ds->nv, ds->nv);
   if (ds->matrix) return NS_OK;

@@ -35,7 +35,7 @@ void ns_nsds_free(NsNsds *nsds) {
   ns_free(nsds);
 }
 
-/* Room for one more pointer in an array of pointers. */
+/* Grows an array of pointers so that one more fits. */
 static NsStatus nsds_grow(void *array, int count, int *capacity) {
   void **block = array;
   if (count < *capacity) return NS_OK;
@@ -75,7 +75,7 @@ static NsStatus check_link(const NsNsds *nsds, const NsInteraction *inter, const
   return NS_OK;
 }
 
-/* Two systems with parameters of their own: room for both, one after the other. A link that failed may have left some. */
+/* Allocates z_pair for two systems with parameters. A failed link may have left an array. */
 static NsStatus prepare_z(NsInteraction *inter, const NsDs *first, const NsDs *second) {
   ns_free(inter->z_pair);
   inter->z_pair = NULL;
@@ -85,13 +85,13 @@ static NsStatus prepare_z(NsInteraction *inter, const NsDs *first, const NsDs *s
   return inter->z_pair ? NS_OK : NS_ENOMEM;
 }
 
-/* NS_WITH_... of a relation. */
+/* The bit NS_WITH_... of a relation. */
 static unsigned sort_of_relation(const NsRelation *relation) {
   if (ns_relation_family(relation) == NS_FIRST_ORDER) return NS_WITH_FIRST_ORDER;
   return ns_relation_holds_at_position(relation) ? NS_WITH_POSITIONS : NS_WITH_VELOCITIES;
 }
 
-/* A law with impacts is one between velocities; mechanics has no scheme for polyhedra. */
+/* NS_EARG when the law cannot be used with the relation: see NS_WITH_... in model/law.h. */
 static NsStatus check_law(const NsInteraction *inter, NsError *err) {
   static const char *const words[] = {
       [NS_WITH_FIRST_ORDER] = "first-order relations",
@@ -106,7 +106,7 @@ static NsStatus check_law(const NsInteraction *inter, NsError *err) {
                  ns_relation_class_name(inter->relation));
 }
 
-/* A relation goes with systems of its family. */
+/* NS_EARG when a system is not of the relation's family. */
 static NsStatus check_family(const NsInteraction *inter, const NsDs *first, const NsDs *second, NsError *err) {
   const NsRelation *rel = inter->relation;
   const NsDs *both[] = {first, second};
@@ -118,7 +118,7 @@ static NsStatus check_family(const NsInteraction *inter, const NsDs *first, cons
   return NS_OK;
 }
 
-/* A contact goes with rigid bodies, or with systems of three coordinates, particles; two of the same sort. */
+/* A contact links rigid bodies or particles (systems with 3 coordinates); both systems must be of the same sort. */
 static NsStatus check_bodies(const NsInteraction *inter, const NsDs *first, const NsDs *second, NsError *err) {
   const NsDs *both[] = {first, second};
   for (int i = 0; inter->relation->contact && i < 2; i++)
@@ -192,7 +192,7 @@ void ns_nsds_reset(NsNsds *nsds) {
   for (int i = 0; i < nsds->ninteractions; i++) ns_interaction_reset(nsds->interactions[i]);
 }
 
-/* The velocities of y of a mechanical interaction, dh/dq q' + dh/dt, into rate (m). */
+/* rate (m) = dh/dq q' + dh/dt, the velocity of y of a mechanical interaction. */
 static NsStatus nsds_output_rate(const NsInteraction *inter, const NsRelationPoint *at, double *rate, NsArena *room,
                                  NsError *err) {
   const NsRelation *relation = inter->relation;
@@ -214,7 +214,7 @@ static NsStatus nsds_output_rate(const NsInteraction *inter, const NsRelationPoi
   return status == NS_OK ? ns_relation_add_rate(relation, at, more, rate, err) : status;
 }
 
-/* y of one interaction, and in mechanics its velocities. */
+/* Computes y of one interaction, and in mechanics ydot. */
 static NsStatus update_output(NsInteraction *inter, double t, NsArena *room, NsError *err) {
   double *x = ns_arena_doubles(room, inter->nx), *y = ns_arena_doubles(room, inter->m);
   double *rate = ns_arena_doubles(room, inter->m);
@@ -244,7 +244,7 @@ NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
   return status;
 }
 
-/* C (m x nx) at x, whatever it is made of; false when it can not be had. */
+/* C (m x nx) at x; false when it cannot be computed. */
 static bool gap_gradients(const NsRelation *relation, const NsRelationPoint *at, int m, int nx, double *C) {
   NsError unheard = {NS_OK, ""};
   if (!ns_relation_linear(relation)) return ns_relation_C(relation, at, C, &unheard) == NS_OK;
@@ -256,7 +256,7 @@ static bool gap_gradients(const NsRelation *relation, const NsRelationPoint *at,
   return true;
 }
 
-/* The first of the gaps that is below 0 by more than `part` of the terms C x and y; -1: none. */
+/* The first gap with y_i < -part (|y_i| + sum_j |C_ij x_j|); -1: none. */
 static int penetrating_row(const NsInteraction *inter, int gaps, double t, double part, NsArena *room) {
   int m = inter->m, nx = inter->nx;
   double *x = ns_arena_doubles(room, nx), *C = ns_arena_matrix(room, m, nx);

@@ -7,7 +7,7 @@
 
 #include "model/interaction.h"
 
-/* Systems and interactions are borrowed, in the order in which they came; interactions may be removed. */
+/* The graph. Systems and interactions are borrowed and stand in the order of insertion; interactions may be removed. */
 typedef struct NsNsds {
   double t0, T;
   NsDs **ds;
@@ -15,10 +15,10 @@ typedef struct NsNsds {
   int nds, ninteractions;
   int ds_capacity, interaction_capacity;
   uint64_t version; /* counts the changes of the graph */
-  bool busy;        /* a step is being computed: nothing of the graph may change */
-  bool observed;    /* a script looks at a row that is being recorded: the graph stays, all may be asked */
-  long simulations; /* how many have been made of it, which numbers them from 1 */
-  long driver;      /* the one whose step, reset or loading left the present state; 0: none */
+  bool busy;        /* a step is being computed: nothing in the graph may change */
+  bool observed;    /* a script records a row: it may read everything, but not change the graph */
+  long simulations; /* number of simulations made of this graph; they are numbered from 1 */
+  long driver;      /* number of the simulation that last stepped, reset or loaded the state; 0: none */
 } NsNsds;
 
 /* What scripts ask of it; which of it belongs to the identity of a model, simulation/identity.c tells itself. */
@@ -28,38 +28,38 @@ extern const NsField ns_nsds_fields[];
 NsStatus ns_nsds_new(NsNsds **nsds, double t0, double T);
 void ns_nsds_free(NsNsds *nsds);
 
-/* Adds a system; an empty name becomes "ds N". NS_EARG when it is in an NSDS already, NS_ENOMEM. */
+/* Adds a system; an empty name becomes "ds N". NS_EARG when it is already in an NSDS, NS_ENOMEM. */
 NsStatus ns_nsds_insert(NsNsds *nsds, NsDs *ds, NsError *err);
 
 /*
-** Links an interaction to one system, or to two (second may be NULL), fixing the relation's sizes; an empty name
-** becomes "interaction N". NS_EARG when it is linked already or a system is not in this NSDS, NS_ESIZE when sizes
-** disagree, NS_ENOMEM. On failure nothing has changed.
+** Links an interaction to one system (second = NULL) or to two, and fixes the sizes of its relation. An empty name becomes
+** "interaction N". NS_EARG when it is already linked or a system is not in this NSDS, NS_ESIZE when sizes disagree, NS_ENOMEM.
+** On failure nothing changes.
 */
 NsStatus ns_nsds_link(NsNsds *nsds, NsInteraction *interaction, NsDs *first, NsDs *second, NsError *err);
 
-/* Takes an interaction out again; it may be linked anew. NS_EARG when it is not linked here. */
+/* Removes an interaction, which may be linked again. NS_EARG when it is not linked here. */
 NsStatus ns_nsds_unlink(NsNsds *nsds, NsInteraction *interaction, NsError *err);
 
-/* Tells the relations that steps are of length h: what they differentiate by differences in time starts from it. */
+/* Sets the step length h in the relations' windows; their differences in time start from it (model/difference.h). */
 void ns_nsds_set_step(NsNsds *nsds, double h);
 
-/* Every system and interaction back to its initial state. */
+/* Resets every system and interaction to its initial state. */
 void ns_nsds_reset(NsNsds *nsds);
 
 /*
-** Evaluates y of every interaction at its present x and lambda, at time t. NS_ENOMEM, NS_ECALLBACK and what the
-** coefficients raise.
+** Evaluates y of every interaction at its present x and lambda, at time t. NS_ENOMEM, NS_ECALLBACK, and the statuses of
+** ns_coef_update.
 */
 NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err);
 
 /*
-** The first interaction with a gap (ns_law_gaps) below 0 by more than `part` of its terms, C x and y, at the present state, where
-** the outputs are up to date; *row is the row of y. NULL when there is none.
+** The first interaction with a gap (ns_law_gaps) y_i < -part (|y_i| + sum_j |C_ij x_j|) at the present state; *row is i.
+** NULL: there is none. Call ns_nsds_update_output before.
 */
 const NsInteraction *ns_nsds_penetrating(const NsNsds *nsds, double t, double part, int *row);
 
-/* Walks the state of everything in it: an NsWalk. */
+/* Walks the state of all systems and interactions; an NsWalk. */
 void ns_nsds_visit(void *nsds, NsVisitor visitor, void *context);
 
 #endif

@@ -1,6 +1,6 @@
 /*
 ** state.h
-** What a stateful object must remember, walked once: for rollback, reset, clone and checkpoints alike.
+** The state of an object, listed by one function, its walk. Rollback, reset, clone and checkpoints all use the walk.
 */
 #ifndef NS_MODEL_STATE_H
 #define NS_MODEL_STATE_H
@@ -9,10 +9,10 @@
 
 #include "base/status.h"
 
-/* Called for each piece of state: its name, where it lies and its size in bytes. */
+/* Called for each piece of state with its name, address and size in bytes. */
 typedef void (*NsVisitor)(void *context, const char *name, void *data, size_t bytes);
 
-/* Walks the state of one object, always in the same order. State that is not visited does not exist. */
+/* Calls the visitor for each piece of an object's state, always in the same order. A piece that it omits is not kept. */
 typedef void (*NsWalk)(void *object, NsVisitor visitor, void *context);
 
 /* A copy of an object's state. A zero-initialised snapshot is empty and valid. */
@@ -21,15 +21,15 @@ typedef struct NsSnapshot {
   size_t size;
 } NsSnapshot;
 
-/* Makes room for the object's state (NS_ENOMEM); called again it resizes. */
+/* Allocates memory for a copy of the object's state; may be called again when the size changes. NS_ENOMEM. */
 NsStatus ns_snapshot_reserve(NsSnapshot *snapshot, NsWalk walk, void *object);
 
-/* Copies the state out; the snapshot must have been reserved for an object of the same shape. Allocates nothing. */
+/* Copies the state into the snapshot, reserved for an object with the same walk and sizes. Allocates nothing. */
 void ns_snapshot_save(NsSnapshot *snapshot, NsWalk walk, void *object);
 
 /*
-** Copies the state back, into the same object or into another of the same shape. NS_ESIZE, nothing written, if the
-** shape differs.
+** Copies the snapshot into the same object, or into another with the same walk and sizes. NS_ESIZE, with nothing written, when
+** the sizes differ.
 */
 NsStatus ns_snapshot_restore(const NsSnapshot *snapshot, NsWalk walk, void *object);
 

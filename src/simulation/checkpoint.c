@@ -1,6 +1,6 @@
 /*
 ** checkpoint.c
-** The walk of a simulation's state into bytes and back.
+** Writes the state of a simulation as bytes, and reads it back.
 */
 #include "simulation/checkpoint.h"
 
@@ -18,7 +18,7 @@ static void visit_laws(NsNsds *nsds, NsVisitor visitor, void *context) {
   }
 }
 
-/* All state of a fixed size: an NsWalk. */
+/* An NsWalk over all state of fixed size. */
 static void walk(void *object, NsVisitor visitor, void *context) {
   NsTimeStepping *ts = object;
   ns_ts_visit(ts, visitor, context);
@@ -76,7 +76,7 @@ static void run_checkpoint_take(void *context, const char *name, void *data, siz
   reader->left -= bytes;
 }
 
-/* The log at the end of the state; NULL and 0 when it is empty. *bad when the bytes are not those of a log. */
+/* Reads the log at the end of the state; an empty log is NULL with 0 events. *bad: the bytes are no log. */
 static NsStatus take_log(Reader *reader, NsEventLog *log, bool *bad) {
   *log = (NsEventLog){0};
   *bad = reader->left < 2 * sizeof(long);
@@ -94,7 +94,7 @@ static NsStatus take_log(Reader *reader, NsEventLog *log, bool *bad) {
   return NS_OK;
 }
 
-/* The number of the step, and whether the next is computed, are what ns_ts_visit walks first. */
+/* Reads the number of the step, and whether the next step is computed: ns_ts_visit visits them first. */
 static NsStatus take_step(const NsTimeStepping *ts, const NsCheckpoint *pieces, const char *path, long *k, bool *computed,
                           NsError *err) {
   *k = -1;
@@ -107,7 +107,7 @@ static NsStatus take_step(const NsTimeStepping *ts, const NsCheckpoint *pieces, 
   return ns_fail(err, NS_EARG, "'%s' is at step %ld, this simulation ends with step %ld", path, *k, ts->nsteps);
 }
 
-/* Takes the state over, whole or not at all. */
+/* Takes over the whole state, or changes nothing. */
 static NsStatus run_checkpoint_take_state(NsTimeStepping *ts, const NsCheckpoint *pieces, const char *path, NsError *err) {
   size_t size = 0;
   NsEventLog log;
@@ -127,7 +127,7 @@ static NsStatus run_checkpoint_take_state(NsTimeStepping *ts, const NsCheckpoint
   return NS_OK;
 }
 
-/* Reads a file of this model, to be cleared. */
+/* Reads a file of this model; the caller clears it. */
 static NsStatus read_model(const NsTimeStepping *ts, const char *path, bool any_constants, NsCheckpoint *pieces, long *k,
                            bool *computed, NsError *err) {
   NsText identity = {0};
@@ -155,7 +155,7 @@ NsStatus ns_ts_load(NsTimeStepping *ts, const char *path, bool any_constants, Ns
   bool computed;
   NsStatus status = read_model(ts, path, any_constants, pieces, &k, &computed, err);
   if (status != NS_OK) return status;
-  ts->ready = false; /* what follows is to know nothing of what the workspace did before */
+  ts->ready = false; /* the next steps must not depend on the contents of the workspace */
   status = ns_ts_prepare(ts, err);
   if (status == NS_OK) status = run_checkpoint_take_state(ts, pieces, path, err);
   if (status != NS_OK) ns_checkpoint_clear(pieces);

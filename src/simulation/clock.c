@@ -1,6 +1,6 @@
 /*
 ** clock.c
-** Where a simulation stands: its time, the place of an error; the memory of a step that begins.
+** The time of a simulation, the place of an error, and the memories at the start of a step.
 */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
 ** dump.c
-** Writing a one-step problem.
+** Writes a one-step problem to a file.
 */
 #include "simulation/dump.h"
 
@@ -21,7 +21,7 @@ static void print_number(NsFile *file, double x) {
   }
 }
 
-/* "  name = {1, 2}," with n numbers, `stride` apart. */
+/* Writes "  name = {1, 2}," with n numbers of v, `stride` apart. */
 static void print_vector(NsFile *file, const char *name, const double *v, int n, int stride) {
   ns_file_print(file, "  %s%s{", name, name[0] ? " = " : "  ");
   for (int i = 0; i < n; i++) {
@@ -31,7 +31,7 @@ static void print_vector(NsFile *file, const char *name, const double *v, int n,
   ns_file_print(file, "},\n");
 }
 
-/* The groups of rows, as ns.numerics.generic_mechanical takes them. */
+/* Writes the groups of rows in the form that ns.numerics.generic_mechanical takes. */
 static void print_groups(NsFile *file, const NsOsnsp *problem) {
   ns_file_print(file, "  groups = {\n");
   for (int g = 0; g < problem->ngroups; g++) {

@@ -1,6 +1,6 @@
 /*
 ** identity.c
-** The description of a model and of how it is run, and the comparison of two of them.
+** Describes a model and its simulation as text, and compares two descriptions.
 */
 #include "simulation/identity.h"
 
@@ -15,11 +15,11 @@
 
 enum { LINE_BYTES = 512 };
 
-/* What the first line of a text begins with, and the number of its layout. */
+/* The first line of a text: this word and the number of the layout. */
 static const char layout[] = "layout ";
 enum { LAYOUT = 3 };
 
-/* What a line begins with that may be passed over. */
+/* The start of a line that a reader may ignore. */
 static const char constants[] = "constants of ";
 
 void ns_text_append(NsText *text, const void *bytes, size_t size) {
@@ -67,7 +67,7 @@ static void hash_sparse(uint64_t *hash, const NsSparse *A) {
   hash_numbers(hash, A->value, nnz);
 }
 
-/* Of the numbers that its owner shares, else of its own. */
+/* Hash of the numbers of a coefficient; they may belong to another object. */
 static uint64_t hash_of_coef(const NsCoef *c) {
   uint64_t hash = HASH_START;
   const NsSource *s = &c->source;
@@ -81,12 +81,12 @@ static uint64_t hash_of_coef(const NsCoef *c) {
 
 /* ---- fields ---- */
 
-/* An object: how its lines begin, "dynamical system 1 'ds 1'", and what follows the name of a field, " of its law". */
+/* An object: the start of its lines, "dynamical system 1 'ds 1'", and the text after a field's name, " of its law". */
 typedef struct Owner {
   NsText *text;
   char name[NS_NAME_SIZE + 40];
   const char *of;
-  bool shape; /* its counts tell how the model is built: they are no constants that may be passed over */
+  bool shape; /* its counts describe the structure of the model: their lines may not be ignored */
 } Owner;
 
 static bool coef_value(const NsCoef *c, char *value) {
@@ -103,7 +103,7 @@ static void array_value(const NsField *field, const void *object, const void *da
   snprintf(value, LINE_BYTES, "%d x %d %016" PRIx64, ns_field_rows(field, object), ns_field_cols(field, object), hash);
 }
 
-/* The value of a field in words; false when there is none. */
+/* Prints the value of a field; false when it has none. */
 static bool field_value(const NsField *field, const void *object, char *value) {
   size_t bytes;
   const void *data = ns_field_data(field, object, &bytes);
@@ -129,7 +129,7 @@ static bool field_value(const NsField *field, const void *object, char *value) {
   return true;
 }
 
-/* A line for each CONSTANT field. */
+/* Writes a line for each CONSTANT field. */
 static void describe_fields(const Owner *owner, const NsField *fields, const void *object) {
   char value[LINE_BYTES];
   for (const NsField *field = fields; field->name; field++) {
@@ -216,9 +216,9 @@ void ns_identity_describe(NsText *text, const NsTimeStepping *ts) {
 
 /* ---- two of them ---- */
 
-/* One line of a text, without its end. */
+/* One line of a text, without the line end. */
 typedef struct Line {
-  const char *at, *end; /* the rest of the text begins at `at`, with the line */
+  const char *at, *end; /* the rest of the text, including this line, begins at `at` */
   size_t length;
 } Line;
 
@@ -231,7 +231,7 @@ static bool is_constant(const Line *line) {
   return line->length >= sizeof constants - 1 && memcmp(line->at, constants, sizeof constants - 1) == 0;
 }
 
-/* Goes to the next line, or the first one that is not of constants. */
+/* Measures the present line; `pass`: skips lines of constants first. */
 static void identity_settle(Line *line, bool pass) {
   for (measure_line(line); pass && is_constant(line); measure_line(line))
     line->at += line->length + (line->at + line->length < line->end);

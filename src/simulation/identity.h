@@ -1,7 +1,6 @@
 /*
 ** identity.h
-** The description of a model and its simulation, as text. Two simulations with the same text go the same way from the same
-** state.
+** Describes a model and its simulation as text. Two simulations with the same text go the same way from the same state.
 */
 #ifndef NS_SIMULATION_IDENTITY_H
 #define NS_SIMULATION_IDENTITY_H
@@ -27,10 +26,7 @@ void ns_text_append(NsText *text, const void *bytes, size_t size);
 */
 void ns_identity_describe(NsText *text, const NsTimeStepping *ts);
 
-/*
-** NS_EARG naming the first line in which `there` (size bytes, of the file at `path`) differs from `here`. any_constants: lines
-** of constants are ignored.
-*/
+/* NS_EARG naming the first line in which `there` (size bytes, file `path`) differs; any_constants: ignores constants. */
 NsStatus ns_identity_compare(const NsText *here, const char *there, size_t size, const char *path, bool any_constants,
                              NsError *err);
 

@@ -1,6 +1,6 @@
 /*
 ** island.c
-** Cutting the graph into its connected components.
+** Divides the graph into its connected components.
 */
 #include "simulation/island.h"
 
@@ -10,7 +10,7 @@
 
 /* ---- the graphs ---- */
 
-/* Room in each part for its systems and interactions; `of` tells the island of each system. */
+/* Takes memory for the systems and interactions of each part; `of`: the island of each system. */
 static void take_parts(NsIslands *islands, const NsNsds *nsds, const int *of) {
   for (int d = 0; d < nsds->nds; d++) islands->of[of[d]].part.nds++;
   for (int e = 0; e < nsds->ninteractions; e++) islands->of[of[nsds->interactions[e]->ds[0]->index]].part.ninteractions++;
@@ -45,7 +45,7 @@ static NsStatus take_islands(NsIslands *islands, int count) {
   return islands->of ? NS_OK : NS_ENOMEM;
 }
 
-/* The whole graph as one island. */
+/* Makes the whole graph one island. */
 static NsStatus keep_whole(NsIslands *islands, NsNsds *nsds) {
   if (take_islands(islands, 1) != NS_OK) return NS_ENOMEM;
   islands->of[0].graph = nsds;
@@ -80,7 +80,7 @@ static NsStatus settle_island(NsIsland *island, const NsIslandPlan *plan, bool a
   return ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
-/* The problem of the simulation shows those of the islands. */
+/* Makes the simulation's problem show the problems of the islands. */
 static NsStatus join_problems(const NsIslands *islands, const NsIslandPlan *plan, NsError *err) {
   int m = 0;
   for (int i = 0; i < plan->nsds->ninteractions; i++) m += plan->nsds->interactions[i]->m;

@@ -1,7 +1,6 @@
 /*
 ** island.h
-** Islands: the connected components of a graph. Each is solved on its own, so a system does not depend on systems of other
-** islands.
+** Islands: the connected components of a graph. Each is solved on its own: no system depends on another island.
 */
 #ifndef NS_SIMULATION_ISLAND_H
 #define NS_SIMULATION_ISLAND_H

@@ -1,6 +1,6 @@
 /*
 ** joined.c
-** Gathering the islands' problems, row by row.
+** Shows the islands' problems as one problem, row by row.
 */
 #include "simulation/joined.h"
 
@@ -10,15 +10,15 @@
 #include "solvers/components.h"
 
 struct NsJoined {
-  const NsIsland *islands; /* count of them, borrowed */
+  const NsIsland *islands; /* `count` islands, borrowed */
   int count;
   int ninteractions; /* of the whole graph */
-  int *first;        /* ninteractions + 1: where the rows of each interaction begin in the whole */
-  int **place;       /* of each island: the row in the whole of each row of its problem */
-  int *group_at;     /* of the whole's rows: 1 + the group of its island's problem that begins there; 0: none does */
-  int *island_at;    /* the island of that group */
-  double *M;         /* made when it is asked for */
-  size_t capacity;   /* its elements */
+  int *first;        /* ninteractions + 1: first row of each interaction in the whole */
+  int **place;       /* per island: the row in the whole of each row of its problem */
+  int *group_at;     /* per row of the whole: 1 + the index of the group that begins there, in its island's problem; 0: none */
+  int *island_at;    /* per row of the whole: the island of that group */
+  double *M;         /* made at the first request */
+  size_t capacity;   /* its number of elements */
   NsArena arena;
 };
 
@@ -73,7 +73,7 @@ bool ns_joined_solved(const NsJoined *joined) {
 
 /* ---- gathering ---- */
 
-/* The row in the whole of each row of each island's problem; returns the number of rows. */
+/* Fills the row in the whole of each row of each island's problem; returns the number of rows. */
 static int joined_find_places(NsJoined *joined) {
   int *first = joined->first;
   memset(first, 0, ((size_t)joined->ninteractions + 1) * sizeof *first);
@@ -102,7 +102,7 @@ static void gather_rows(NsOsnsp *whole, const NsOsnsp *part, const int *place) {
   }
 }
 
-/* The groups in the order of their rows in the whole. */
+/* Gathers the groups, in the order of their rows in the whole. */
 static void gather_groups(NsOsnsp *whole) {
   NsJoined *joined = whole->joined;
   memset(joined->group_at, 0, (size_t)whole->m * sizeof *joined->group_at);
@@ -119,7 +119,7 @@ static void gather_groups(NsOsnsp *whole) {
       whole->groups[whole->ngroups++] = joined->islands[joined->island_at[row]].problem->groups[joined->group_at[row] - 1];
 }
 
-/* The name of the solver that all islands had; "several" where they had different ones. */
+/* The solver's name if all islands have used the same; else "several". */
 static const char *joint_solver(const char *sofar, const char *own) {
   if (!sofar || strcmp(sofar, "none") == 0) return own;
   return !own || strcmp(own, "none") == 0 || strcmp(sofar, own) == 0 ? sofar : "several";

@@ -108,10 +108,7 @@ bool ns_worth_retrying(NsStatus status) {
   return status != NS_OK && status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG;
 }
 
-/*
-** Moves the iterate to the solution of the linearised problem. Damped: halves the move until the residual is below `before` by
-** a sufficient part.
-*/
+/* Moves the iterate to the problem's solution; damped: by the first s = 1, 1/2, ... with residual < (1 - s / 4) before. */
 static NsStatus move_iterate(NsTimeStepping *ts, NsIsland *island, bool damped, double before, NsError *err) {
   NsScheme *scheme = island->scheme;
   NsStepTolerance tolerance = ns_island_tolerance(ts, island);

@@ -1,6 +1,6 @@
 /*
 ** one_step_problem.c
-** Assembling the laws into one box problem.
+** Assembles the laws into one problem, and solves it.
 */
 #include "simulation/one_step_problem.h"
 
@@ -10,12 +10,12 @@
 #include "base/memory.h"
 #include "simulation/joined.h"
 
-/* Of answers; where there are contacts with friction it stands for NS_CONTACTS_TOLERANCE. */
+/* Default tolerance of solutions. With frictional contacts NS_CONTACTS_TOLERANCE is used instead. */
 #define DEFAULT_TOLERANCE 1e-11
 
 typedef struct Kind {
   const char *name;
-  unsigned handles; /* NS_NEEDS_... of laws */
+  unsigned handles; /* NS_NEEDS_... of the laws that it takes */
 } Kind;
 
 static const Kind kinds[] = {
@@ -133,7 +133,7 @@ void ns_osnsp_free(NsOsnsp *problem) {
   ns_free(problem);
 }
 
-/* The problems to advise where a law with such needs was refused; a user of cones has contacts beside it. */
+/* The kinds to advise after a law with these needs was refused. Who uses cones also has contacts. */
 static const char *advise(unsigned needs, unsigned handles) {
   if (needs & NS_NEEDS_POLYHEDRON) return "AVI";
   if (needs & NS_NEEDS_CONES) return "FrictionContact or GenericMechanical";
@@ -157,7 +157,7 @@ NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *e
   return NS_OK;
 }
 
-/* The rows of the polyhedral laws, side by side. */
+/* Joins the rows of the polyhedral laws in one polyhedron. */
 static NsStatus take_polyhedra(NsOsnsp *problem, const NsNsds *nsds, int m) {
   int rows = 0, row = 0, column = 0;
   for (int i = 0; i < nsds->ninteractions; i++) rows += nsds->interactions[i]->law->rows;
@@ -180,14 +180,14 @@ static NsStatus take_polyhedra(NsOsnsp *problem, const NsNsds *nsds, int m) {
   return ns_polyhedron_new(&problem->polyhedron, m, rows);
 }
 
-/* The vectors and the solver: dense for states < 0, else the sparse one is made with its matrix. */
+/* Takes memory for vectors and the solver. states < 0: a dense solver; else the sparse solver is made with its matrix. */
 static NsStatus osnsp_take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, int states) {
   if (states >= 0) {
     problem->z = ns_arena_doubles(&problem->arena, states + m);
     problem->w = ns_arena_doubles(&problem->arena, states + m);
     return problem->arena.failed ? NS_ENOMEM : NS_OK;
   }
-  bool mechanics = nsds->nds > 0 && ns_ds_family(nsds->ds[0]) == NS_MECHANICS; /* of many rows only few are dense */
+  bool mechanics = nsds->nds > 0 && ns_ds_family(nsds->ds[0]) == NS_MECHANICS; /* with many rows only a few take part */
   NsStatus status = ns_box_new(&problem->solver, mechanics && m > NS_MIXED_DENSE_ROWS ? NS_MIXED_DENSE_ROWS : m);
   if (status == NS_OK && mechanics) {
     problem->groups = ns_arena_take(&problem->arena, (size_t)m, sizeof *problem->groups);
@@ -238,7 +238,7 @@ void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds) {
   }
 }
 
-/* The rows with their bounds, in which M is set. q is kept afterwards: a copy of numbers just written would wait for them. */
+/* Solves the rows with their bounds; M is set. q is kept afterwards, since a copy of numbers just written waits for them. */
 static NsStatus solve_rows(NsOsnsp *problem, const double *q, const double *guess) {
   NsStatus status;
   if (problem->polyhedron) {
@@ -254,7 +254,7 @@ static NsStatus solve_rows(NsOsnsp *problem, const double *q, const double *gues
   return status;
 }
 
-/* The bounds of every row; those of a contact are its normal's and free. False when there are only rows. */
+/* Reads the bounds of every row; tangents of a contact are free. Returns false when all groups are single rows. */
 static bool osnsp_read_groups(NsOsnsp *problem, const NsStepProblem *p) {
   bool contacts = false;
   memcpy(problem->groups, p->groups, (size_t)p->ngroups * sizeof *p->groups);
@@ -273,7 +273,7 @@ static NsMixedProblem mixed_problem(const NsStepProblem *p) {
   return (NsMixedProblem){p->n, p->ngroups, p->groups, p->W, p->sparse, p->q};
 }
 
-/* Groups of rows, each with its law. */
+/* Solves the problem of groups of rows. */
 static NsStatus solve_groups(NsOsnsp *problem, const NsStepProblem *p) {
   problem->m = p->n;
   problem->M = p->W;
@@ -300,7 +300,7 @@ NsStatus ns_osnsp_solve_positions(NsOsnsp *problem, const NsStepProblem *p) {
   return ns_mixed_solve(problem->positions, &mixed, NULL, problem->shift, problem->shifted, &info);
 }
 
-/* The solver for that matrix and the method that is asked for; the other options hold from one solve to the next. */
+/* Makes the sparse solver for a matrix and the requested method. Its other options are set before each solve. */
 static NsStatus take_sparse(NsOsnsp *problem, const NsSparse *M, long formed) {
   bool fits = problem->sparse && problem->formed == formed &&
               ns_sparse_box_options(problem->sparse)->method == problem->options.method;
@@ -316,7 +316,7 @@ static NsStatus take_sparse(NsOsnsp *problem, const NsSparse *M, long formed) {
   return NS_OK;
 }
 
-/* States and multipliers. */
+/* Solves the problem in states and multipliers. */
 static NsStatus solve_states(NsOsnsp *problem, const NsStepProblem *p) {
   int states = p->n - problem->m;
   size_t bytes = (size_t)problem->m * sizeof(double);

@@ -109,13 +109,10 @@ bool ns_osnsp_is_sparse(const NsOsnsp *problem);
 /* The m x m matrix of the last problem. NULL when there is none, or no memory to join the islands' matrices. */
 const double *ns_osnsp_matrix(const NsOsnsp *problem);
 
-/* Reads the laws' bounds; called at the begin of a step. */
+/* Reads the laws' bounds; called at the start of a step. */
 void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds);
 
-/*
-** Solves a problem of a scheme, in any of its forms, and verifies the solution. *solution points at its n unknowns, the
-** multipliers last. Returns info.status.
-*/
+/* Solves a problem of a scheme and verifies the solution: *solution, n unknowns, multipliers last. Returns info.status. */
 NsStatus ns_osnsp_solve(NsOsnsp *problem, const NsStepProblem *p, const double **solution);
 
 /* Shows a problem in all multipliers that another solver has solved; lambda and y are set already. */

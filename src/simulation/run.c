@@ -1,6 +1,6 @@
 /*
 ** run.c
-** Stepping to the end.
+** Runs a simulation to its end.
 */
 #include "simulation/run.h"
 
@@ -35,7 +35,7 @@ static double run_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Steps since the last checkpoint, and when it was; without checkpoints, when the stream was flushed. */
+/* Steps and time since the last checkpoint; without checkpoints, time since the last flush of the stream. */
 typedef struct Since {
   long steps;
   double time;
@@ -48,7 +48,7 @@ static void stream_row(const NsTimeStepping *ts, const NsRunOptions *options) {
   ns_stream_row(options->stream, options->row);
 }
 
-/* The present state as a row of the solution, when `kept`, and of the stream, when it is one of its rows. */
+/* Writes the present state as a row of the solution (`kept`), and of the stream if this step belongs to it. */
 static NsStatus record_row(const NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, bool kept,
                            NsError *err) {
   bool streamed = options->stream && (ts->k % options->every == 0 || !ns_ts_has_next(ts));
@@ -60,7 +60,7 @@ static NsStatus record_row(const NsTimeStepping *ts, NsSolution *solution, const
   return NS_OK;
 }
 
-/* Flushes the stream and writes a checkpoint when it is time, or `at_once`, unless the last one has this state. */
+/* Flushes the stream and writes a checkpoint when it is due or `at_once`, unless the last checkpoint has the same state. */
 static NsStatus run_save(NsTimeStepping *ts, const NsRunOptions *options, Since *since, bool at_once, NsError *err) {
   const NsRunCheckpoints *c = &options->checkpoints;
   if ((!c->path && !options->stream) || since->steps == 0) return NS_OK;

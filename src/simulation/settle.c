@@ -1,7 +1,6 @@
 /*
 ** settle.c
-** The kinds of simulation, and the two projections that make some of them: of the coordinates alone, and of coordinates and
-** velocities in turn.
+** The kinds of simulation, and their two projections: of the coordinates alone, and of coordinates and velocities in turn.
 */
 #include "simulation/newton.h"
 
@@ -19,7 +18,7 @@ static NsStatus not_settled(NsTimeStepping *ts, NsIsland *island, const char *wh
   return ns_ts_locate(ts, NS_ENOCONV, err);
 }
 
-/* Moves the coordinates to the constraints; the velocities stay. */
+/* Projects the coordinates on the constraints; the velocities stay. */
 static NsStatus project(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   const NsSchemeSettle *settle = island->scheme->class->settle;
   for (int i = 0; settle_violation(ts, island) > ts->projection.tolerance; i++) {
@@ -36,8 +35,8 @@ static NsStatus project(NsTimeStepping *ts, NsIsland *island, NsError *err) {
 }
 
 /*
-** Coordinates and velocities in turn, until both hold: contacts that penetrate take part in the law of the velocities;
-** when all of them do, the coordinates are shifted.
+** Projects coordinates and velocities in turn, until both hold. Contacts that penetrate first take part in the velocity
+** problem; when none is added, the coordinates are shifted.
 */
 static NsStatus combine(NsTimeStepping *ts, NsIsland *island, NsError *err) {
   NsScheme *scheme = island->scheme;

@@ -1,12 +1,12 @@
 /*
 ** solution.c
-** Recording a run.
+** Records a run.
 */
 #include "simulation/solution.h"
 
 #include "base/memory.h"
 
-/* Not zeroed: no row is read before it is written, and pages that no row has touched cost nothing. */
+/* Memory that is not zeroed: rows are written before they are read, and pages that are not written cost nothing. */
 static double *solution_columns(long rows, int cols, bool *failed) {
   double *block = NULL;
   if (rows >= 0 && (cols == 0 || (size_t)rows <= SIZE_MAX / sizeof(double) / (size_t)cols))
@@ -49,7 +49,7 @@ void ns_solution_free(NsSolution *s) {
   ns_free(s);
 }
 
-/* Writes n numbers into consecutive columns of one row. */
+/* Writes n values into consecutive columns of one row. */
 static double *solution_put(double *cell, long stride, const double *values, int n) {
   for (int i = 0; i < n; i++, cell += stride) *cell = values[i];
   return cell;

@@ -1,6 +1,6 @@
 /*
 ** start.c
-** Two implicit steps so short that what they change does not count, and whose multipliers are those of t0 therefore.
+** Consistent start by implicit steps that are so short that the states hardly change; their multipliers are those at t0.
 */
 #include "simulation/start.h"
 
@@ -10,12 +10,12 @@
 #include "simulation/newton.h"
 
 /*
-** Of the first step: the length of the short one. What it changes is 6e-8 of what a step does, and rounding of lambda grows
-** by its inverse, to 4e-9.
+** Length of the short step, relative to the first step. 2^-24: the states change by 6e-8 of a step's change, and the rounding
+** error of lambda grows to eps / 2^-24 = 4e-9.
 */
 static const double short_step = 0x1p-24;
 
-/* One implicit step of length h at t0, solved and not accepted. */
+/* Solves one implicit step of length h at t0; does not accept it. */
 static NsStatus solve_short(NsTimeStepping *ts, NsIsland *island, double h, NsError *err) {
   NsStep step = {ns_ts_time(ts), ns_ts_time(ts), h, true};
   ts->progress = (NsProgress){step.t, 0, 0};
@@ -25,7 +25,7 @@ static NsStatus solve_short(NsTimeStepping *ts, NsIsland *island, double h, NsEr
   return ns_island_solve(ts, island, err);
 }
 
-/* NS_EARG when a state goes as far in h (once) as in 2 h (twice): it jumps. */
+/* NS_EARG when a state moves as far in h (once) as in 2 h (twice): it jumps. */
 static NsStatus check_jumps(const NsTimeStepping *ts, const NsScheme *scheme, const double *once, const double *twice,
                             NsError *err) {
   for (int i = 0; i < scheme->class->start->order(scheme); i++)
@@ -37,7 +37,7 @@ static NsStatus check_jumps(const NsTimeStepping *ts, const NsScheme *scheme, co
   return NS_OK;
 }
 
-/* The start of one island, not yet written; once and twice are room for its states. */
+/* Computes the start of one island; does not accept it. once, twice: workspace for its states. */
 static NsStatus find_island(NsTimeStepping *ts, NsIsland *island, double *once, double *twice, NsError *err) {
   const NsScheme *scheme = island->scheme;
   double h = short_step * ns_time_grid_step(ts->grid, 0);
@@ -60,7 +60,7 @@ static NsStatus find_all(NsTimeStepping *ts, double *once, double *twice, NsErro
   return status;
 }
 
-/* The largest number of states of an island; -1 when a scheme has no consistent start. */
+/* The largest number of states in an island; -1 when a scheme has no consistent start. */
 static int largest_order(const NsIslands *islands) {
   int most = 0;
   for (int i = 0; i < islands->count; i++) {

@@ -1,6 +1,6 @@
 /*
 ** time_grid.c
-** Grids of time.
+** Grids of time, with a constant step or given points.
 */
 #include "simulation/time_grid.h"
 

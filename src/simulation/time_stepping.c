@@ -1,6 +1,6 @@
 /*
 ** time_stepping.c
-** The simulation: what it is made of, its clock, from one step to the next.
+** A simulation: making it, its workspace, and the steps.
 */
 #include "simulation/time_stepping.h"
 
@@ -12,16 +12,16 @@
 #include "simulation/step.h"
 
 const NsField ns_newton_fields[] = {
-    NS_FIELD_A_COUNT("most iterations", NsNewtonOptions, max_iterations, 1, INT_MAX, NS_FIELD_CONSTANT),
-    NS_FIELD_A_NUMBER("relative tolerance", NsNewtonOptions, rtol, 0, INFINITY, NS_FIELD_CONSTANT),
+    NS_FIELD_A_COUNT("most iterations", NsNewtonOptions, max_iterations, 1, 1000000, NS_FIELD_CONSTANT),
+    NS_FIELD_A_NUMBER("relative tolerance", NsNewtonOptions, rtol, 0, INFINITY, NS_FIELD_CONSTANT | NS_FIELD_ABOVE),
     NS_FIELD_A_NUMBER("absolute tolerance", NsNewtonOptions, atol, 0, INFINITY, NS_FIELD_CONSTANT),
     NS_FIELD_A_NUMBER("absolute residual", NsNewtonOptions, absolute, 0, INFINITY, NS_FIELD_CONSTANT),
-    NS_FIELD_A_COUNT("most parts of a step", NsNewtonOptions, max_substeps, 1, INT_MAX, NS_FIELD_CONSTANT),
+    NS_FIELD_A_COUNT("most parts of a step", NsNewtonOptions, max_substeps, 1, 1 << 20, NS_FIELD_CONSTANT),
     NS_FIELD_END};
 
 const NsField ns_projection_fields[] = {
-    NS_FIELD_A_NUMBER("tolerance", NsProjectionOptions, tolerance, 0, INFINITY, NS_FIELD_CONSTANT),
-    NS_FIELD_A_COUNT("most iterations", NsProjectionOptions, max_iterations, 1, INT_MAX, NS_FIELD_CONSTANT),
+    NS_FIELD_A_NUMBER("tolerance", NsProjectionOptions, tolerance, 0, INFINITY, NS_FIELD_CONSTANT | NS_FIELD_ABOVE),
+    NS_FIELD_A_COUNT("most iterations", NsProjectionOptions, max_iterations, 1, 1000000, NS_FIELD_CONSTANT),
     NS_FIELD_A_FLAG("tolerance in units", NsProjectionOptions, absolute, NS_FIELD_CONSTANT), NS_FIELD_END};
 
 enum { RUN = NS_FIELD_STATE | NS_FIELD_RUN };

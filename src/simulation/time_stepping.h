@@ -28,10 +28,7 @@ typedef struct NsSimulationClass {
   const char *projection; /* in the description of a model (identity.h): " with projection"; "": none */
   bool locates;           /* goes from event to event, with an integrator that locates events */
   bool combined;          /* the projection computes the velocities again, too */
-  /*
-  ** Projects the coordinates of the island's solved iterate on the constraints; NULL: no projection. NS_ENOCONV after
-  ** ts->projection.max_iterations.
-  */
+  /* Projects the coordinates of the solved iterate; NULL: no projection. NS_ENOCONV after projection.max_iterations. */
   NsStatus (*settle)(NsTimeStepping *ts, NsIsland *island, NsError *err);
 } NsSimulationClass;
 
@@ -85,10 +82,7 @@ typedef struct NsTimeSteppingStats {
   long steps, newton_iterations, max_newton, solver_iterations, substeps, damped_steps, factorizations;
 } NsTimeSteppingStats;
 
-/*
-** The NSDS, the grid, the integrator, and the one-step problem are borrowed. ns_ts_prepare makes the workspace, and makes it
-** again when the graph has changed.
-*/
+/* Borrows NSDS, grid, integrator and one-step problem. ns_ts_prepare makes the workspace, again when the graph changes. */
 struct NsTimeStepping {
   const NsSimulationClass *class;
   NsNsds *nsds;
@@ -115,7 +109,7 @@ struct NsTimeStepping {
   uint64_t graph_version;
   bool output_known;                /* the initial y has been evaluated */
   bool accounting;                  /* mechanics: an account of the energy is kept */
-  NsEnergyAccount energy, energy_k; /* since its begin, now and at t_k */
+  NsEnergyAccount energy, energy_k; /* since the account was started; the same at t_k */
   NsEventLog log;                   /* of EventDriven */
 };
 
@@ -179,10 +173,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err);
 /* Advances k to k + 1. NS_EARG when the step has not been computed. */
 NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err);
 
-/*
-** Mechanics: the kinetic and the potential energy of the accepted state, summed over the systems. NS_ECALLBACK; NS_EARG for
-** systems of first order.
-*/
+/* Mechanics: kinetic and potential energy of the accepted state. NS_ECALLBACK; NS_EARG for systems of first order. */
 NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, NsError *err);
 
 /* Starts the account of the energy at the present state; an earlier account is lost. */

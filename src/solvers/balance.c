@@ -1,14 +1,14 @@
 /*
 ** balance.c
-** First exponents that make the entries of a spanning forest 1, which takes all units out; then sweeps of means.
+** First, exponents that make the entries of a spanning forest 1, which removes all units; then sweeps of means.
 */
 #include "solvers/balance.h"
 
 /*
-** MEAN_SWEEPS: sweeps over rows and columns; each sets exponents to the mean of their neighbours', and more than 6 change little.
-** WIDEST: largest distance between the exponents of two rows or two columns; numbers have exponents over a range of 2000, and more
-** than 600 leaves too little of it for what is scaled. Long chains of unlike entries exceed it without any units.
-** MAX_PASSES: passes of the method that is used then; each halves the exponents, which are below 2^11.
+** MEAN_SWEEPS: sweeps over rows and columns; each replaces an exponent by the mean of its neighbours; after 6 little changes.
+** WIDEST: largest distance between the exponents of two rows or two columns (of a range of about 2000). Above 600 too little
+** range is left for the scaled data; long chains of unlike entries reach this in any units. MAX_PASSES: passes of the
+** equilibration that is used then; each halves the exponents, which are below 2^11.
 */
 enum { MEAN_SWEEPS = 6, WIDEST = 600, MAX_PASSES = 12 };
 
@@ -24,14 +24,14 @@ void ns_balance_take(NsBalance *b, NsArena *arena, ptrdiff_t nmax) {
   b->ring = ns_arena_ints(arena, 6 * nmax);
 }
 
-/* The root of a node; *offset: the exponent of the node less that of the root. */
+/* The root of a node; *offset: the exponent of the node minus that of the root. */
 static int forest_root(const NsBalance *b, int node, int *offset) {
   *offset = 0;
   while (b->parent[node] != node) *offset += b->offset[node], node = b->parent[node];
   return node;
 }
 
-/* Hangs every node on the way to the root directly below it. */
+/* Hangs every node on the path to the root directly below it. */
 static void flatten(NsBalance *b, int node, int root, int offset) {
   while (b->parent[node] != root && node != root) {
     int next = b->parent[node], step = b->offset[node];
@@ -43,15 +43,15 @@ static void flatten(NsBalance *b, int node, int root, int offset) {
 }
 
 /*
-** The entry of exponent e joins row i to column j when they are in different trees. Nodes hold r_i and -c_j, so that
-** r_i - (-c_j) = -e makes the entry 1: one node's exponent is that of the other plus a number.
+** Joins the trees of row i and column j, if they differ, by an entry of exponent e. Nodes hold r_i and -c_j; the entry becomes
+** 1 if r_i - (-c_j) = -e, which fixes the exponent of one tree relative to the other.
 */
 static void tie(NsBalance *b, int i, int j, int e) {
   int at_row, at_col, row = forest_root(b, i, &at_row), col = forest_root(b, b->n + j, &at_col);
   flatten(b, i, row, at_row);
   flatten(b, b->n + j, col, at_col);
   if (row == col) return;
-  int gap = at_col - e - at_row; /* of the row's root beside the column's */
+  int gap = at_col - e - at_row; /* exponent of the row's root relative to the column's root */
   if (row > col) b->parent[row] = col, b->offset[row] = gap;
   else b->parent[col] = row, b->offset[col] = -gap;
 }
@@ -75,7 +75,7 @@ static void sparse_means(NsBalance *b, const NsSparse *M, bool rows) {
     if (b->count[i]) (rows ? b->row : b->col)[i] = -floor_mean(b->sum[i], b->count[i]);
 }
 
-/* The largest exponent that the entries of each row (or column) have now; INT_MIN where there are none. */
+/* The largest scaled exponent of each row (or column); INT_MIN where there are no entries. */
 static void take_largest(const NsBalance *b, const NsSparse *M, bool rows, int *to) {
   for (int i = 0; i < b->n; i++) to[i] = INT_MIN;
   for (int j = 0; j < b->n; j++)
@@ -86,7 +86,7 @@ static void take_largest(const NsBalance *b, const NsSparse *M, bool rows, int *
     }
 }
 
-/* Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034, in integers. */
+/* An integer version of Ruiz, A scaling algorithm to equilibrate both rows and columns norms in matrices, RAL-TR-2001-034. */
 static void balance_equilibrate(NsBalance *b, const NsSparse *M) {
   int *of_row = b->offset, *of_col = b->offset + b->n;
   for (int i = 0; i < b->n; i++) b->row[i] = b->col[i] = 0;
@@ -114,7 +114,7 @@ static void begin_forest(NsBalance *b, int n) {
   for (int i = 0; i < 2 * n; i++) b->parent[i] = i, b->offset[i] = 0;
 }
 
-/* The exponents with which the entries that join the trees are 1. */
+/* Sets row and col to exponents that make the entries which join the trees 1. */
 static void read_forest(NsBalance *b) {
   int offset;
   for (int i = 0; i < b->n; i++) {
@@ -137,7 +137,7 @@ void ns_balance_sparse(NsBalance *b, const NsSparse *M) {
 
 /* ---- dense ---- */
 
-/* The exponents of the entries, NS_NO_EXPONENT for zeros. */
+/* The exponents of the entries; NS_NO_EXPONENT for zeros. */
 static void balance_exponents(const double *M, int ldm, int n, int *to) {
   for (int j = 0; j < n; j++) {
     const double *column = M + (size_t)j * (size_t)ldm;
@@ -148,9 +148,9 @@ static void balance_exponents(const double *M, int ldm, int n, int *to) {
   }
 }
 
-/* Sets of rows (0 .. n - 1) and columns (n ..) that are tied: in b->parent the set of each node, in b->offset its exponent. */
+/* Connected sets of rows (0 .. n - 1) and columns (n ..): b->parent is the set of each node, b->offset its exponent. */
 typedef struct Sets {
-  int *next, *size, *rows; /* 2 n: a ring of the set's nodes; of each set how many nodes and rows it has */
+  int *next, *size, *rows; /* 2 n: the ring of nodes of a set; the number of nodes and of rows in each set */
 } Sets;
 
 static void begin_sets(NsBalance *b, Sets *s, int n) {
@@ -164,7 +164,7 @@ static void begin_sets(NsBalance *b, Sets *s, int n) {
   }
 }
 
-/* Makes the sets of two nodes one, the exponent of `a` being that of `z` plus gap. The smaller set moves. */
+/* Merges the sets of two nodes so that the exponent of `a` is that of `z` plus gap; renumbers the smaller set. */
 static void unite(NsBalance *b, Sets *s, int a, int z, int gap) {
   int shift = b->offset[z] + gap - b->offset[a];
   if (s->size[b->parent[a]] > s->size[b->parent[z]]) {
@@ -180,7 +180,7 @@ static void unite(NsBalance *b, Sets *s, int a, int z, int gap) {
   s->rows[to] += s->rows[from];
 }
 
-/* Ties all rows and columns that entries connect, so that the entry that does it becomes 1. */
+/* Joins all connected rows and columns; each entry that joins two sets becomes 1. */
 static void tie_dense(NsBalance *b, const int *E, int n) {
   Sets s;
   begin_sets(b, &s, n);
@@ -209,7 +209,7 @@ static void row_means(NsBalance *b, const int *E, int n) {
     if (b->count[i]) b->row[i] = -floor_mean(b->sum[i], b->count[i]);
 }
 
-/* The exponents of the columns; returns whether all entries stay in the range of exact numbers with them. */
+/* Computes the exponents of the columns; false when a scaled entry would overflow or lose digits. */
 static bool column_means(NsBalance *b, const int *E, int n) {
   bool fits = true;
   for (int j = 0; j < n; j++, E += n) {
@@ -230,7 +230,7 @@ static bool column_means(NsBalance *b, const int *E, int n) {
   return fits;
 }
 
-/* Whether powers of two with these exponents may be multiplied one after the other. */
+/* Whether powers of two with these exponents can be multiplied one after the other without overflow. */
 static bool moderate_exponents(const int *e, int n) {
   for (int i = 0; i < n; i++)
     if (e[i] < -450 || e[i] > 450) return false;

@@ -1,6 +1,6 @@
 /*
 ** chain.c
-** The loop, and the names of methods.
+** Runs chains of methods, and lists the names of methods.
 */
 #include "solvers/chain.h"
 
@@ -83,7 +83,7 @@ NsStatus ns_chain_bind(NsChain *chain, const NsChainStep *steps, const NsMethods
   return NS_OK;
 }
 
-/* What a step came to: whether the search ends with *out, whose status may change. */
+/* Whether the search ends after a step with *out; may change out->status. */
 static inline bool chain_ends(const NsChainStep *step, const NsSearch *search, NsOutcome *out) {
   if (out->status == NS_EINTR) return true;
   if (search->least <= search->exact) return out->status = NS_OK, true;

@@ -1,6 +1,6 @@
 /*
 ** components.c
-** Connected components by union and find.
+** Connected components by union-find.
 */
 #include "solvers/components.h"
 
@@ -48,7 +48,7 @@ void ns_components_single(NsComponents *c, int n) {
   c->start[c->count] = n;
 }
 
-/* Whether entries tie the first node to all others, as in a full matrix. */
+/* Whether the first node is connected to every other, as in a full matrix. */
 static bool first_ties_all(const double *M, int ldm, int n, const int *index) {
   const double *column = M + (size_t)index[0] * (size_t)ldm, *row = M + index[0];
   for (int k = 1; k < n; k++)
@@ -57,8 +57,8 @@ static bool first_ties_all(const double *M, int ldm, int n, const int *index) {
 }
 
 /*
-** Breadth first over the nodes that no component has yet, so that a full matrix costs n entries: parent is a list of
-** those, member[0 .. last - 1] the component in hand.
+** Breadth-first search, O(n) for a full matrix: `parent` lists the nodes that have no component yet, member[0 .. last - 1] is
+** the current component.
 */
 void ns_components_dense(NsComponents *c, const double *M, int ldm, int n, const int *index) {
   int left = n, last = 0;
@@ -95,7 +95,7 @@ NsSolverTotal ns_solver_total(const char *name) {
   return (NsSolverTotal){{.status = NS_OK, .warm = true, .solver = name}, -1};
 }
 
-/* The order of statuses: of components that end differently the problem takes the highest. */
+/* Rank of a status: the problem reports the highest of its components. */
 static int weight_of(NsStatus status) {
   return status == NS_OK ? 0 : status == NS_EINTR ? 3 : status == NS_ENOSOL ? 2 : 1;
 }

@@ -1,6 +1,6 @@
 /*
 ** map.c
-** The dense map over an LU, the sparse one over KLU with a fixed pattern.
+** The dense map uses an LU; the sparse map uses KLU with a fixed pattern.
 */
 #include "solvers/map.h"
 
@@ -65,10 +65,10 @@ struct NsSparseMap {
   const NsSparse *M;
   NsSparse *J;
   NsSparseLu *lu;
-  int *source; /* entry of M behind each entry of J; -1: none */
+  int *source; /* index in M of each entry of J; -1: not in M */
 };
 
-/* The pattern of M with a whole diagonal, and where its entries come from. */
+/* Makes the pattern of M with the whole diagonal, and `source`. */
 static NsStatus make_pattern(NsSparseMap *s) {
   const NsSparse *M = s->M;
   int n = M->cols, k = 0;

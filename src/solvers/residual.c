@@ -80,18 +80,18 @@ double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, 
 }
 
 /*
-** faint: largest |q_i| over the terms of its row for which an answer may be lost; 1e-8 is half of the digits. swallowed: largest ratio at
-** which rounding leaves nothing of q_i.
+** faint: largest |q_i| over the terms of its row for which an answer may be lost; 1e-8: half of the digits. swallowed: largest
+** ratio at which rounding removes q_i completely.
 */
 static const double faint = 1e-8, swallowed = 4 * DBL_EPSILON;
 
-/* unmet: least |w_i| over |q_i| of a row that does not satisfy its q. 0.1: rounding alone reaches 1e-8 where q is just `faint`. */
+/* unmet: least |w_i| / |q_i| of a row whose q is not satisfied. 0.1: at the limit `faint`, rounding alone gives 1e-8. */
 static const double unmet = 0.1;
 
-/* noticed: least |w_i| over the largest |q_j|, in units in which rows compare, that counts as an error. 1e-2: two digits must be right. */
+/* noticed: least |w_i| over the largest |q_j|, in comparable units, that counts as an error. 1e-2: two digits must be right. */
 static const double noticed = 1e-2;
 
-/* Whether a variable lies at a bound other than 0: then the bound is what the terms are made of. */
+/* Whether a variable is at a bound other than 0; then the terms come from the bound. */
 static bool at_some_bound(const NsBoxProblem *p, const double *z) {
   for (int i = 0; i < p->n; i++)
     if (z[i] != 0 && (z[i] == p->lower[i] || z[i] == p->upper[i])) return true;

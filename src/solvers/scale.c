@@ -1,6 +1,6 @@
 /*
 ** scale.c
-** Equilibration in integers: only binary exponents are looked at.
+** Equilibration that reads and changes only binary exponents.
 */
 #include "solvers/scale.h"
 
@@ -12,8 +12,8 @@
 #include "solvers/residual.h"
 
 /*
-** PASSES: each halves the exponents of the largest entries: 8 bring 2^256 to 2. NONE: the exponent of 0. EXPONENT_LIMIT: largest exponent of
-** a scale; numbers end at 1023.
+** PASSES: each halves the exponents of the largest entries; 8 reduce 2^256 to 2. NONE: the exponent of 0. EXPONENT_LIMIT:
+** largest exponent of a scale (double precision ends at 1023).
 */
 enum { PASSES = 8, NONE = INT_MIN / 4, EXPONENT_LIMIT = 900 };
 
@@ -52,7 +52,7 @@ static void read_exponents(NsBoxScaled *s, const NsBoxProblem *p) {
   for (int i = 0; i < n; i++) s->row[i] = s->col[i] = 0;
 }
 
-/* The largest scaled exponent of each row, into row, and of each column, into col; NONE where all are zero. */
+/* The largest scaled exponent of each row and of each column; NONE where all entries are zero. */
 static void find_largest(const NsBoxScaled *s, int n, int *row, int *col) {
   for (int i = 0; i < n; i++) row[i] = NONE;
   for (int j = 0; j < n; j++) {
@@ -69,7 +69,7 @@ static void find_largest(const NsBoxScaled *s, int n, int *row, int *col) {
     if (row[i] != NONE) row[i] += s->row[i];
 }
 
-/* Half of e, rounded towards 0; 0 where e is -1, 0 or 1, so that the passes end. */
+/* Half of e, rounded towards 0; 0 for e = -1, 0, 1, so that the passes end. */
 static int half(int e) {
   return e >= 2 || e <= -2 ? e / 2 : 0;
 }
@@ -78,7 +78,7 @@ static int scale_limited(int e) {
   return e > EXPONENT_LIMIT ? EXPONENT_LIMIT : e < -EXPONENT_LIMIT ? -EXPONENT_LIMIT : e;
 }
 
-/* One pass: the largest entry of every row and column goes half of the way to 1. All are measured before one moves. */
+/* One pass: moves the exponent of the largest entry of every row and column halfway to 0, all measured before the change. */
 static int pass(NsBoxScaled *s, int n, int *drow, int *dcol) {
   int moved = 0;
   find_largest(s, n, drow, dcol);

@@ -64,6 +64,17 @@ describe("a coefficient that is a view of a state", function()
 end)
 
 describe("the clone of a model", function()
+  it("has forces that are its own system's state", function()
+    for _, class in ipairs { "LagrangianDS", "LagrangianLinearTIDS" } do
+      same(function()
+        local a = ns.LagrangianDS({ 1 }, { 0.5 }, { { 1 } })
+        local b = ns[class]({ 0 }, { 0 }, { { 1 } })
+        b:setFExtPtr(a:q())
+        return simulation { a, b, osi = ns.MoreauJeanOSI(0.5) }, { a = a, b = b }
+      end)
+    end
+  end)
+
   it("has parameters z that are its own system's state", function()
     for _, z_of in ipairs { function(a) return a:x() end, function(a) return a:x()(2, 2) end } do
       same(function() return driven(z_of) end)

@@ -8,7 +8,7 @@
 #include <lua.h>
 #include <stdbool.h>
 
-/* ns.solve and A:solve for a banded matrix at index 1; false when there is something else. */
+/* ns.solve and A:solve when a banded matrix is at index 1; otherwise returns false. */
 bool nsl_solve_band(lua_State *L, int *results);
 
 /* Adds band, ... to the module on top of the stack. */

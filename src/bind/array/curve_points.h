@@ -1,6 +1,6 @@
 /*
 ** curve_points.h
-** thin_support: long curves without the points that make no difference to their picture.
+** thin_support: removes the points of a long curve that don't change its picture.
 */
 #ifndef NSL_ARRAY_CURVE_POINTS_H
 #define NSL_ARRAY_CURVE_POINTS_H

@@ -1,6 +1,6 @@
 /*
 ** elementwise.h
-** What vectors and matrices share: arithmetic, reductions, maps, element by element.
+** Element-by-element operations of vectors and matrices: arithmetic, reductions, maps.
 */
 #ifndef NSL_ARRAY_ELEMENTWISE_H
 #define NSL_ARRAY_ELEMENTWISE_H
@@ -19,12 +19,13 @@ typedef struct NslGrid {
 /* The grid of the open vector or matrix at idx; false when it is neither. */
 bool nsl_grid(lua_State *L, int idx, NslGrid *grid);
 
-/* Copies the elements, read row by row, into a contiguous column-major rows x cols array, filled row by row. */
+/* Reads the elements row by row and writes them, row by row, into a contiguous column-major rows x cols array (a reshape). */
 void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols);
 
 /*
-** Gives vectors and matrices, both registered, what they share: __add ... __pow, __unm, __eq, sum, max, ... An operand of a metamethod
-** that is no number, vector or matrix gets its own metamethod called when it has one of that name.
+** Adds the shared methods to vectors and matrices (both registered before): __add ... __pow, __unm, __eq, sum, max, ... When
+** an operand of a metamethod is no number, vector or matrix, the operand's own metamethod of that name is called, if it has
+** one.
 */
 void nsl_open_elementwise(lua_State *L);
 

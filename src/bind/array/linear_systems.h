@@ -1,6 +1,6 @@
 /*
 ** linear_systems.h
-** What the dense, sparse and banded solvers share: right-hand sides, singular matrices, options.
+** Shared by the dense, sparse and banded solvers: right-hand sides, singular matrices, options.
 */
 #ifndef NSL_ARRAY_LINEAR_SYSTEMS_H
 #define NSL_ARRAY_LINEAR_SYSTEMS_H
@@ -8,24 +8,21 @@
 #include "bind/lua/object.h"
 
 /*
-** Pushes a copy of the right-hand side at idx, which becomes the solution: a vector of n, or a matrix of n rows
-** when it is a matrix or a table of rows. All must be finite: "WHO: b[2] is nan". Returns the contiguous copy;
-** *nrhs is its number of columns.
+** Pushes a contiguous copy of the right-hand side at idx and returns its data, which the solver overwrites with the solution.
+** The copy is a vector of n, or a matrix with n rows when a matrix or a table of rows is given; *nrhs is its number of
+** columns. All elements must be finite: "WHO: b[2] is nan".
 */
 double *nsl_push_rhs(lua_State *L, int idx, int n, const char *who, int *nrhs);
 
 /* Whether idx holds a matrix or a table of rows. */
 bool nsl_is_matrix_like(lua_State *L, int idx);
 
-/*
-** Raises "WHO: A is singular (row 3)"; index counts from 0 and is left out when negative, `line` is "row" or
-** "column".
-*/
+/* Raises "WHO: A is singular (row 3)". `index` counts from 0 (negative: not shown); `line` is "row" or "column". */
 int nsl_raise_singular(lua_State *L, const char *who, const char *line, int index);
 
 /*
-** Counts memory that hangs on an object of Lua's and that the collector can't see; a collection is run after every
-** 64 MB of it, unless it is stopped. The object must be whole and on the stack.
+** Reports memory that belongs to a Lua object and that the collector does not see; every 64 MB of it run a collection, unless
+** the collector is stopped. The object must be complete and on the stack.
 */
 void nsl_count_memory(lua_State *L, size_t bytes);
 

@@ -1,6 +1,6 @@
 /*
 ** samples.h
-** Vectors as samples of a function: sums and differences along them, order, integrals, interpolation.
+** Vectors as samples of a function: cumulative sums, differences, sorting, integrals, interpolation.
 */
 #ifndef NSL_ARRAY_SAMPLES_H
 #define NSL_ARRAY_SAMPLES_H

@@ -1,6 +1,6 @@
 /*
 ** vector.h
-** The vector userdata: n doubles of its own, or a live view on those of another object.
+** The vector userdata: n doubles of its own, or a live view of another object's.
 */
 #ifndef NSL_ARRAY_VECTOR_H
 #define NSL_ARRAY_VECTOR_H
@@ -9,16 +9,15 @@
 #include "linalg/samples.h"
 
 /*
-** Element i (from 0) is data[i * stride]. A view has an owner, anchored in user value 1, whose storage does not
-** move; when the owner is closed the view raises. Every write adds 1 to *version, which is the owner's counter
-** in a view and own_version otherwise (never NULL). `label` names the vector in messages ("r", "x0"; static storage;
-** NULL: "vector").
+** Element i (from 0) is data[i * stride]. A view has an owner, anchored in user value 1, whose storage does not move; when the
+** owner is closed the view raises. Every write adds 1 to *version (never NULL): the owner's counter for a view, otherwise
+** own_version. `label` is the vector's name in messages ("r", "x0"; static storage; NULL: "vector").
 */
 typedef struct NslVector {
   NslHead head;
   double *data;
   ptrdiff_t stride;
-  int n, row; /* row: of the matrix that it is a row of, from 1; 0: of none */
+  int n, row; /* row: its number, from 1, when it is a row of a matrix; else 0 */
   bool readonly;
   const char *label;
   uint64_t *version;
@@ -34,45 +33,43 @@ NslVector *nsl_test_vector(lua_State *L, int idx);
 /* The open vector at idx, else an error. */
 NslVector *nsl_check_vector(lua_State *L, int idx);
 
-/*
-** Raises when the vector, or the object it looks at, is closed: "vector 'x' belongs to a closed FirstOrderLinearDS".
-*/
+/* Raises when the vector or its owner is closed: "vector 'x' belongs to a closed FirstOrderLinearDS". */
 void nsl_vector_alive(lua_State *L, const NslVector *v);
 
 /* Pushes a new zeroed vector of n elements with storage of its own. Raises when n < 0 or too large. */
 NslVector *nsl_push_vector(lua_State *L, lua_Integer n, const char *label);
 
 /*
-** Pushes a view of n doubles that belong to the object at owner_idx (an NslHead userdata). version may be NULL: then
-** the view counts in its own counter.
+** Pushes a view of n doubles that belong to the object at owner_idx (a userdata with an NslHead). version NULL: the view has a
+** counter of its own.
 */
 NslVector *nsl_push_vector_view(lua_State *L, int owner_idx, double *data, int n, ptrdiff_t stride, const char *label,
                                 uint64_t *version);
 
 /*
-** Makes sure that idx holds a vector of n finite-or-not doubles: a vector is left as it is; a table of numbers, or a
-** number when n is 1, is converted and replaces the value in the slot. n < 0 takes any length. Otherwise raises
-** "WHO: WHAT: expected a vector of N, got ...". Elements that are no numbers are named: "WHO: x0[3]: ...".
+** Makes sure that idx holds a vector of n doubles, finite or not; n < 0 accepts any length. A vector stays as it is; a table
+** of numbers, or a number when n is 1, is converted, and the vector replaces it. Otherwise raises "WHO: WHAT: expected a
+** vector of N, got ..."; an element that is no number is named: "WHO: x0[3]: ...".
 */
 NslVector *nsl_to_vector(lua_State *L, int idx, int n, const char *who, const char *what);
 
-/* The same, and every element must be finite: "WHO: x0[2] is nan". */
+/* As nsl_to_vector, and every element must be finite: "WHO: x0[2] is nan". */
 NslVector *nsl_to_finite_vector(lua_State *L, int idx, int n, const char *who, const char *what);
 
-/* Copies the elements out to / in from a contiguous array of v->n doubles (in: counts as a write). */
+/* Copies the elements to / from a contiguous array of v->n doubles (nsl_vector_write counts as a write). */
 void nsl_vector_read(const NslVector *v, double *to);
 void nsl_vector_write(NslVector *v, const double *from);
 
 /*
-** Reads elements 1 to n of the table at idx into to[i * stride] (to NULL: only checks that they are numbers). An
-** error names the element: "WHO: x0[3]: expected a number, got string"; who NULL leaves out the first part.
+** Reads elements 1 to n of the table at idx into to[i * stride] (to NULL: only checks them). An error names the element: "WHO:
+** x0[3]: expected a number, got string"; without "WHO: " when who is NULL.
 */
 void nsl_table_numbers(lua_State *L, int idx, int n, double *to, ptrdiff_t stride, const char *who, const char *what);
 
 /* Raises "WHO: WHAT[i] is nan" for an element that is not finite (i from 1). */
 void nsl_vector_must_be_finite(lua_State *L, const NslVector *v, const char *who, const char *what);
 
-/* The method v:assign(source), v at 1 and the source at 2: to be called within another C function's frame too. */
+/* The method v:assign(source), v at 1 and source at 2; may also be called from another C function. */
 int nsl_vector_assign(lua_State *L);
 
 /* Element i, from 0; nothing is checked. */
@@ -80,13 +77,13 @@ static inline double nsl_element(const NslVector *v, int i) {
   return v->data[(ptrdiff_t)i * v->stride];
 }
 
-/* The numbers of an open vector, for the engine. */
+/* The elements of an open vector, for the engine. */
 NsSamples nsl_samples(lua_State *L, const NslVector *v);
 
 /* Raises "LABEL is read-only" unless the vector may be written. */
 void nsl_vector_writable(lua_State *L, const NslVector *v);
 
-/* The position from 0 of the index at stack index 2 of a vector of n; -1 when it is none: nsl_bad_index says why. */
+/* The index at stack index 2 into a vector of n, from 0; -1 when it is not valid (nsl_bad_index raises the reason). */
 static inline int nsl_index(lua_State *L, int n) {
   int good = 0;
   lua_Unsigned i = lua_type(L, 2) == LUA_TNUMBER ? (lua_Unsigned)lua_tointegerx(L, 2, &good) - 1 : 0;
@@ -94,33 +91,34 @@ static inline int nsl_index(lua_State *L, int n) {
 }
 
 /*
-** Whether the element at stack index 2, of n, is the one at which the iterator of ipairs looks for the end: n + 1, which
-** is nil for it alone. For metamethods of reading.
+** Whether the index at stack index 2 is n + 1, and it is ipairs that asks: ipairs gets nil there, as its end; others get an
+** error. For metamethods of reading.
 */
 bool nsl_ipairs_ends(lua_State *L, int n);
 
-/* Raises "NAME[4]: index out of range 1..3", or that the index at stack index 2 is no integer, or the vector empty. */
+/* Raises "NAME[4]: index out of range 1..3", or that the index at stack index 2 is no integer, or that the vector is empty. */
 int nsl_bad_index(lua_State *L, const char *name, int n);
 
-/*
-** An index from 1, or from -1 at the end, as an index from 0; raises "LABEL: WHAT index K out of range 1..n".
-*/
+/* Converts the index at arg (from 1, or from -1 at the end) to one from 0; raises "LABEL: WHAT index K out of range 1..n". */
 int nsl_position(lua_State *L, int arg, int n, const char *label, const char *what);
 
-/* The bounds of a slice at arg and arg + 1 (defaults: all), with step: its start from 0; *count may be 0. */
+/*
+** Reads the bounds of a slice at arg and arg + 1 (default: all elements), with this step. Returns its start, from 0; *count
+** may be 0.
+*/
 int nsl_slice(lua_State *L, int arg, int n, lua_Integer step, const char *label, int *count);
 
 /*
-** Registers a type of elements with its metamethods and methods: `index` becomes a closure on the table of methods, which the
-** second function pushes, so that other files can add theirs.
+** Registers a type with elements, its metamethods and methods: `index` becomes a closure with the table of methods as upvalue.
+** nsl_push_element_methods pushes this table, so that other files can add methods.
 */
 void nsl_register_elements(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods,
                            lua_CFunction index);
 void nsl_push_element_methods(lua_State *L, const NslType *type);
 
 /*
-** For a symmetric method called as self:name(other) where other, at index 2, is a foreign userdata with a method of
-** that name: pushes the result of other:name(self). False when it is not.
+** For a symmetric method self:name(other): when other (at index 2) is a foreign userdata with a method of that name, pushes
+** the result of other:name(self) and returns true. Otherwise returns false.
 */
 bool nsl_delegate_method(lua_State *L, const char *name);
 

@@ -13,7 +13,7 @@
 
 /* ---- errors ---- */
 
-/* The end of a leading "file:12: " in a message; the message itself when it has none. */
+/* The text after a leading "file:12: " of a message; the message itself when there is no such position. */
 static const char *after_position(const char *message) {
   for (const char *p = strchr(message, ':'); p; p = strchr(p + 1, ':')) {
     size_t digits = strspn(p + 1, "0123456789");
@@ -33,7 +33,7 @@ static void push_context(lua_State *L, const NslHost *host) {
   lua_remove(L, -2);
 }
 
-/* Pushes "clutch.lua:41: ", where the Lua function behind a callback is defined, or "". */
+/* Pushes the position where the Lua function of a callback is defined, "clutch.lua:41: ", or "". */
 static void push_definition(lua_State *L, const NslCallback *cb) {
   lua_Debug ar;
   int top = lua_gettop(L);
@@ -72,7 +72,7 @@ static bool starts_with(const char *text, const char *start) {
   return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Whether a message is of the kind that a parameter too few or in the wrong place brings about. */
+/* Whether a message is typical of a parameter that is missing or in the wrong place. */
 static bool is_mistaken_argument(const char *text) {
   static const char *const starts[] = {
       "attempt to index a number value", "attempt to index a nil value", "attempt to perform arithmetic on a nil value",
@@ -86,8 +86,8 @@ static bool is_mistaken_argument(const char *text) {
 }
 
 /*
-** Message handler: the position first (of the callback's definition when the message has none), then the callback and
-** where the simulation stands, then what was said; how the callback is called when that may be the reason.
+** Message handler. Words: the position (that of the callback's definition when the message has none), the callback and where
+** the simulation stands, the message; and the callback's parameters when a wrong parameter may be the reason.
 */
 static int callback_explain(lua_State *L) {
   const NslHost *host = nsl_host(L);
@@ -103,7 +103,7 @@ static int callback_explain(lua_State *L) {
   return 1;
 }
 
-/* Keeps the error on top of the stack, and puts the stack back. Always negative: the run must stop. */
+/* Keeps the error on top of the stack, and restores the stack. Always negative: the run must stop. */
 static int callback_failed(lua_State *L, NslHost *host, const NslCallback *before, int top) {
   nsl_keep_error(L);
   lua_settop(L, top);
@@ -146,7 +146,7 @@ static int raise_not_finite(lua_State *L) {
   return lua_error(L);
 }
 
-/* Keeps the error of a number that is not finite. Positive: with a smaller step it may be. */
+/* Keeps the error about a number that is not finite. Positive: a smaller step may avoid it. */
 static int refuse_entry(const NslCallback *cb, int entry, double value) {
   int rows = nsl_dimension(cb->callee, cb->slot->rows);
   BadEntry bad = {cb->slot, entry % rows + 1, entry / rows + 1, value};
@@ -183,8 +183,8 @@ static int callback_push_arguments(lua_State *L, const NslCallback *cb, const Ns
 }
 
 /*
-** Assigns what the callback returned to its output. Arguments: output, value, a second value (nil: none), whether the
-** callback filled the output. What would be lost is refused: more values than one, and a value beside a filled output.
+** Assigns the value that a callback returned to its output. Arguments: output, value, a second value (nil: none), whether the
+** callback filled the output. Raises when a value would be lost: a second value, or a value beside a filled output.
 */
 static int assign_returned(lua_State *L) {
   NslVector *v = nsl_test_vector(L, 1);
@@ -204,7 +204,7 @@ static int assign_returned(lua_State *L) {
   return 0;
 }
 
-/* Parameters that the callback wrote go back to their owner. */
+/* Copies the parameters back to their owner, since the callback may have written them. */
 static void return_z(const NslCallback *cb, const NslPoint *at) {
   if (at->z && strchr(cb->slot->args, 'z')) callback_copy((double *)at->z, cb->callee->z->data, cb->callee->nz);
 }
@@ -213,7 +213,7 @@ static uint64_t output_version(const NslCallback *cb) {
   return cb->vector ? *cb->vector->version : *cb->matrix->version;
 }
 
-/* Calls a Lua callback; the output's own storage is filled. 0, or negative with the error kept. */
+/* Calls a Lua callback, which fills the output's own storage. Returns 0, or negative with the error kept. */
 static int call_lua(NslCallback *cb, int slot, const NslPoint *at) {
   NslCallee *callee = cb->callee;
   NslHost *host = callee->host;
@@ -272,7 +272,7 @@ typedef void OfQT(unsigned, In, double, unsigned, double *, unsigned, double *);
 typedef void OfQL(unsigned, In, unsigned, In, double *, unsigned, double *);
 typedef void OfQVT(unsigned, In, unsigned, In, double, double *, unsigned, double *);
 
-/* Calls a native callback. The signatures take their inputs as pointers to non-const. */
+/* Calls a native callback; its signature declares the inputs as pointers to non-const. */
 static void call_native(const NslCallback *cb, const NslPoint *at) {
   const NslCallee *callee = cb->callee;
   double *x = (double *)at->x, *lambda = (double *)at->lambda, *z = (double *)at->z, *out = cb->out;
@@ -318,7 +318,7 @@ static int argument_size(const NslCallee *callee, char letter) {
   return letter == 'l' ? callee->m : letter == 'z' ? callee->nz : callee->n;
 }
 
-/* The inputs of the trace of a callback at a point. */
+/* Sets the inputs of a callback's trace to a point. */
 static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
   double *in = trace->in;
   if (cb->timed) *in++ = at->t;
@@ -379,7 +379,7 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
   return cb->trace;
 }
 
-/* Evaluates the trace of a compiled callback; nothing filled and nothing returned stands for zeros. */
+/* Evaluates the trace of a compiled callback. A callback that fills nothing and returns nothing gives zeros. */
 static int call_compiled(NslCallee *callee, int slot, const NslPoint *at, double *out) {
   NslCallback *cb = &callee->callbacks[slot];
   NslTrace *trace = cb->trace;

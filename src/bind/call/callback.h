@@ -1,6 +1,6 @@
 /*
 ** callback.h
-** One call of a callback: protected, checked, with errors that say where.
+** One call of a callback: protected, its numbers checked, errors with the place in the script.
 */
 #ifndef NSL_CALL_CALLBACK_H
 #define NSL_CALL_CALLBACK_H
@@ -8,34 +8,34 @@
 #include "bind/call/callee.h"
 
 /*
-** Where a callback is evaluated; what it does not depend on may be NULL. Of a slot that takes the rate of x,
-** lambda is that rate.
+** The point at which a callback is evaluated; arguments that the callback does not take may be NULL. For a slot that takes the
+** rate of x, lambda is that rate.
 */
 typedef struct NslPoint {
   double t;
   const double *x, *lambda, *z;
 } NslPoint;
 
-/* The number of numbers that a callback gives. */
+/* The number of entries of a callback's output. */
 int nsl_callback_entries(const NslCallback *cb);
 
 /*
-** out = the callback of a slot at a point; every number of it is finite. Returns 0; positive when a number is not
-** finite (a smaller step may help); negative when the callback raised. The error is then kept (nsl_keep_error).
+** out = the value of a slot's callback at a point, finite in every entry. Returns 0; positive when an entry is not finite (a
+** smaller step may help); negative when the callback raised. In the last two cases the error is kept (nsl_keep_error).
 */
 int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *out);
 
 /*
-** The trace of a slot's compiled callback with its inputs at a point; NULL, the error kept, when it cannot be traced.
-** nsl_callback_argument: the number, from 0, of the trace's argument that a letter of the slot stands for; 't': the time,
-** -1 when there is none.
+** The trace of a slot's compiled callback, with its inputs set to a point; NULL, with the error kept, when it cannot be traced.
+** nsl_callback_argument: the number (from 0) of the trace's argument for a letter of the slot ('t': the time); -1 when there is
+** none.
 */
 struct NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at);
 int nsl_callback_argument(const NslCallback *cb, char letter);
 
 /*
-** Runs f, with `argument` as a light userdata, in the name of the callback: what it raises is worded and kept as what
-** the callback raises. Returns 0, or negative.
+** Runs f on behalf of the callback, with `argument` as a light userdata. An error of f is worded and kept like an error of the
+** callback. Returns 0, or negative on an error.
 */
 int nsl_callback_protected(const NslCallback *cb, lua_CFunction f, void *argument);
 

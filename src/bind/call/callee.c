@@ -9,7 +9,7 @@
 #include "bind/diff/compile.h"
 #include "bind/diff/digest.h"
 
-/* What the names of fields that keep objects alive begin with. */
+/* Prefix of the names of fields that only keep objects alive. */
 #define ANCHOR "anchor "
 
 /* ---- setting up ---- */
@@ -93,7 +93,7 @@ static NslVector *make_vector(lua_State *L, int idx, int place, int n, const cha
   return v;
 }
 
-/* The output of a slot, when it has none yet. */
+/* Makes the output of a slot, unless there is one. */
 static void make_output(lua_State *L, int idx, int slot) {
   NslCallee *callee = lua_touserdata(L, idx);
   NslCallback *cb = &callee->callbacks[slot];
@@ -113,7 +113,7 @@ static void make_output(lua_State *L, int idx, int slot) {
 }
 
 /*
-** After a callback of the callee at idx came, went or changed: it gets its output, and the engine's object follows.
+** To be called after a callback of the callee at idx came, went or changed: makes its output, and updates the engine's object.
 */
 static void rebind(lua_State *L, int idx) {
   idx = lua_absindex(L, idx);
@@ -146,8 +146,8 @@ static int library_gc(lua_State *L) {
 }
 
 /*
-** Looks up a symbol in a shared library, which the callee at idx keeps open; raises with the library's and the
-** symbol's name.
+** Looks up a symbol in a shared library, which the callee at idx keeps open. Raises with the names of the library and the
+** symbol.
 */
 static NslSymbol find_symbol(lua_State *L, int idx, int slot, const char *path, const char *name) {
   NsError err = {NS_OK, ""};
@@ -177,7 +177,9 @@ bool nsl_may_be_callback(lua_State *L, int idx) {
   return nsl_is_callback(L, idx) || nsl_is_plugin(L, idx);
 }
 
-/* Sets the symbol of the text "library:symbol" at stack index `plugin`; ".so" is added to a library without it. */
+/*
+** Sets the symbol that the text "library:symbol" at stack index `plugin` names; ".so" is added to a library's name without it.
+*/
 static void set_plugin(lua_State *L, int idx, int slot, int plugin) {
   const char *text = lua_tostring(L, plugin), *colon = strrchr(text, ':');
   bool whole = colon - text > 3 && strncmp(colon - 3, ".so", 3) == 0;
@@ -201,8 +203,8 @@ void nsl_set_function(lua_State *L, int idx, int slot, int function) {
 }
 
 /*
-** Pushes the method `name` of the callee at idx out of its fields or its class; false, nothing pushed, when there is
-** none.
+** Pushes the method `name` from the fields or the class of the callee at idx. When there is none, pushes nothing and returns
+** false.
 */
 static bool push_method(lua_State *L, int idx, const char *name) {
   int top = lua_gettop(L);
@@ -269,8 +271,7 @@ int nsl_lua_set_function(lua_State *L, int slot, const char *who) {
 }
 
 /*
-** The memories of the functions: the last point and its value; those of the Jacobians are taken when they are
-** needed.
+** Allocates the memory of the functions (the last point and the value there); memory for Jacobians is allocated at first use.
 */
 static NsStatus make_memories(NslCallee *callee) {
   ns_arena_release(&callee->arena);
@@ -308,8 +309,8 @@ void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz) {
 /* ---- fields and classes ---- */
 
 /*
-** Pushes the method of the table in upvalue 1 that has the name of a callback, at 2: such a method evaluates, and calls
-** the callback.
+** Pushes the built-in method (from the table in upvalue 1) when the name at 2 is also that of a callback: such a method
+** evaluates, and calls the callback.
 */
 static bool push_evaluation(lua_State *L) {
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : NULL;
@@ -320,7 +321,7 @@ static bool push_evaluation(lua_State *L) {
   return false;
 }
 
-/* Whether a name begins or ends as only those of methods do: neither a callback's nor that of a field that is not set yet. */
+/* Whether a name begins or ends like the name of a method, which no callback and no unset field does. */
 static bool looks_like_method(const char *name) {
   static const char *const beginnings[] = {"set", "init", "initialize", "update", "swap", "reset", "get", "insert"};
   size_t length = strlen(name);
@@ -332,7 +333,7 @@ static bool looks_like_method(const char *name) {
   return setter || (length > 6 && strcmp(name + length - 6, "Memory") == 0);
 }
 
-/* Nothing has the name at 2. That is nil, as for a field or a callback that is not set; an error for what must be a method. */
+/* The result for an unknown name at 2: nil (a field or callback that is not set); an error when it looks like a method. */
 static int missing_name(lua_State *L) {
   NslCallee *callee = lua_touserdata(L, 1);
   const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
@@ -357,8 +358,8 @@ int nsl_callee_index(lua_State *L) {
 }
 
 /*
-** Refuses a field that would hide a method (of the table in upvalue 1), a function that would never be called, and what
-** would take the place of something that the engine points to.
+** Refuses a field that would hide a method (of the table in upvalue 1), a function that would never be called, and a field in
+** place of something that the engine points to.
 */
 static void check_field(lua_State *L, const NslCallee *callee, const char *name, int slot) {
   const char *who = nsl_callee_title(L, callee);
@@ -397,7 +398,7 @@ static const char *push_known(lua_State *L, const NsModelClass *kind) {
   return lua_tostring(L, -1);
 }
 
-/* Refuses a function (at 3) under the name of a callback that there is not: it would never be called. */
+/* Refuses a function (at 3) named like a callback that the class lacks: it would never be called. */
 static void check_callback_name(lua_State *L, const NslCallee *callee, const char *name) {
   if (strncmp(name, "compute", 7) != 0 || !nsl_is_callback(L, 3)) return;
   const char *who = nsl_callee_title(L, callee), *type = callee->head.type->name;
@@ -434,7 +435,7 @@ void nsl_anchor(lua_State *L, int idx, const char *key, int value) {
   lua_pop(L, 1);
 }
 
-/* Copies the fields, but for what ties the original to a graph or to its own parameters. */
+/* Copies the fields, except those that tie the original to a graph or to its own parameters. */
 static void clone_fields(lua_State *L, int from, int to) {
   lua_getiuservalue(L, from, NSL_FIELDS);
   lua_newtable(L);
@@ -472,7 +473,7 @@ void nsl_clone_callee(lua_State *L, int from, int to) {
   rebind(L, to);
 }
 
-/* core.class_callbacks[type] = { "computeh", ... }, the core on top: for ns.class. */
+/* Sets class_callbacks[type] = { "computeh", ... } in the core's table on top; ns.class reads it. */
 static void list_callbacks(lua_State *L, const NslType *type, const NsModelClass *kind) {
   luaL_getsubtable(L, -1, "class_callbacks");
   lua_createtable(L, kind->nslots, 0);
@@ -505,7 +506,7 @@ void nsl_set_class(lua_State *L, int idx, int class) {
   nsl_find_methods(L, idx);
 }
 
-/* For ns.class: setclass(object, class) gives an object its class's methods. */
+/* setclass(object, class), for ns.class: gives an object the methods of its class. */
 static int set_class(lua_State *L) {
   NslHead *head = nsl_head(L, 1);
   if (!head || !lua_istable(L, 2)) return luaL_error(L, "class: expected a system or a relation and a table of methods");
@@ -514,7 +515,7 @@ static int set_class(lua_State *L) {
   return 1;
 }
 
-/* For ns.class: says that a class has changed, so that every simulation looks its callbacks up again. */
+/* For ns.class: a class has changed; every simulation then looks its callbacks up again. */
 static int class_changed(lua_State *L) {
   nsl_host(L)->class_version++;
   return 0;

@@ -16,7 +16,7 @@
 
 enum { NSL_MAX_SLOTS = 10, NSL_MAX_FUNCTIONS = 4 };
 
-/* A method gets self first. COMPILED: by ns.compile. */
+/* Where a callback comes from. METHOD: a field or class function, which gets self first. COMPILED: made by ns.compile. */
 typedef enum NslBacking { NSL_ABSENT, NSL_LUA, NSL_METHOD, NSL_LIBRARY, NSL_COMPILED, NSL_COMPILED_METHOD } NslBacking;
 
 typedef NsSymbol NslSymbol;
@@ -28,49 +28,49 @@ struct NslCallback {
   NslCallee *callee;
   const NsSlot *slot;
   NslBacking backing;
-  NslSymbol symbol;  /* NSL_LIBRARY */
-  NslVector *vector; /* the output, anchored in the sheet: one of the two */
+  NslSymbol symbol;  /* used by NSL_LIBRARY */
+  NslVector *vector; /* the output is a vector or a matrix, anchored in the sheet; the other pointer is NULL */
   NslMatrix *matrix;
-  double *out; /* its numbers, so many */
+  double *out; /* the `entries` numbers of the output */
   int entries;
-  struct NslTrace *trace; /* compiled: for these sizes; NULL until it is called. The function keeps it alive */
-  bool timed;             /* with the trace: it gets the time */
-  int inputs;             /* with the trace: how many of the arguments that the slot lists are not empty */
-  char letter[4];         /* with the trace: which, and their sizes */
+  struct NslTrace *trace; /* compiled: made for these sizes; NULL until the first call. The function keeps it alive */
+  bool timed;             /* the traced function takes the time */
+  int inputs;             /* number of non-empty arguments of the traced function, out of those that the slot lists */
+  char letter[4];         /* the letters of these arguments, and their sizes (count) */
   int count[4];
-  int argument[2]; /* with the trace: the numbers of the arguments that Jacobians are by; -1: there is none */
+  int argument[2]; /* the trace's argument numbers for the Jacobians by x and by lambda; -1: no such argument */
   bool silent;     /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
 
 /*
-** A value callback together with those of its Jacobians, as one NsFunction of the engine; and the memory of its last
-** point.
+** A value callback and the callbacks of its Jacobians, as one NsFunction of the engine, with the memory of the last point of
+** evaluation.
 */
 typedef struct NslFunction {
   NslCallee *callee;
-  int value;             /* slot */
+  int value;             /* the slot of the value */
   int by[2];             /* the slots of the Jacobians by x and by lambda; -1: the value does not depend on it */
-  double t, *x, *lambda; /* the last point of a plain evaluation */
-  double *plain;         /* its value, when it is a vector */
+  double t, *x, *lambda; /* the point of the last plain evaluation */
+  double *plain;         /* the value at that point; for vectors only */
   bool plain_known, jacobians_known;
-  double *jacobian[2]; /* by dual numbers, at that point */
-  double *low;         /* room for a value: of differences, or of a matrix */
-  bool no_duals;       /* a matrix whose callback did not take dual numbers */
+  double *jacobian[2]; /* the Jacobians at that point, by dual numbers */
+  double *low;         /* workspace for one value: for central differences, or for a matrix */
+  bool no_duals;       /* the function is a matrix and its callback does not accept dual numbers */
 } NslFunction;
 
 /*
-** What the binding does for a family of classes: systems, relations, boundary conditions. `bind` hands the callbacks that are
-** there to the engine's object; it is called whenever one came or went, and when the sizes become known. NS_ENOMEM.
+** What the binding does for a family of classes: systems, relations, boundary conditions. `bind` hands the present callbacks to
+** the engine's object, after one came or went and when the sizes become known. NS_ENOMEM.
 */
 typedef struct NslCalleeFamily {
   NslCallee *(*check)(lua_State *L, int idx); /* the open object of the family at idx, else an error */
-  void *(*object)(NslCallee *callee);         /* the engine's, which has the fields of the class; NULL before it is made */
+  void *(*object)(NslCallee *callee); /* the engine's object, which has the fields of the class; NULL before it is made */
   NsStatus (*bind)(NslCallee *callee);
-  void (*set_z)(lua_State *L, int idx, int value, bool shared); /* gives it the parameters at `value`; NULL: it has none */
-  uint64_t *(*version)(NslCallee *callee);                      /* of the state, for COUNTED fields; NULL: there are none */
-  const char *no_callback; /* what a setter says of a callback that the class has not: of itself, the type, the callback */
-  bool brief;              /* that has its brief name there */
-  void (*clone)(lua_State *L, int from, int to); /* gives a clone what is no field; NULL: there is nothing */
+  void (*set_z)(lua_State *L, int idx, int value, bool shared); /* sets the parameters z; NULL: the family has no z */
+  uint64_t *(*version)(NslCallee *callee);                      /* counts changes of COUNTED fields; NULL: no such fields */
+  const char *no_callback; /* error format for a callback that the class lacks; arguments: setter, type, callback */
+  bool brief;              /* the setters of callbacks have the brief names of the callbacks */
+  void (*clone)(lua_State *L, int from, int to); /* clones what is not in the table of fields; NULL: nothing */
   /* Adjusts the numbers that a script gives for a vector, or raises; NULL: any finite numbers do. */
   void (*fit)(lua_State *L, const NslCallee *callee, const NsField *field, double *given);
 } NslCalleeFamily;
@@ -78,7 +78,7 @@ typedef struct NslCalleeFamily {
 /* User values of a callee, with NSL_FIELDS and NSL_CLASS. */
 enum { NSL_SHEET = 2, NSL_USERVALUES = 3 };
 
-/* Places in the sheet: the arguments, then for each slot its function and its output. */
+/* Indices in the sheet: first the arguments, then the function and the output of each slot. */
 enum { NSL_SHEET_X = 1, NSL_SHEET_LAMBDA, NSL_SHEET_Z, NSL_SHEET_RATE, NSL_SHEET_SLOTS };
 
 static inline int nsl_function_place(int slot) {
@@ -90,8 +90,9 @@ static inline int nsl_output_place(int slot) {
 }
 
 /*
-** The head of a userdata that has callbacks. The fields table holds what scripts set on the object and anchors what
-** the engine points to; the sheet holds functions and argument vectors by number, for speed.
+** The head of a userdata with callbacks. Its table of fields (NSL_FIELDS) holds what scripts set on the object and anchors what
+** the engine points to. The sheet (NSL_SHEET) holds functions and argument vectors by number, because that is faster than by
+** name.
 */
 struct NslCallee {
   NslHead head;
@@ -101,15 +102,15 @@ struct NslCallee {
   const char *name; /* the engine object's name, in its buffer */
   NslCallback callbacks[NSL_MAX_SLOTS];
   NslFunction functions[NSL_MAX_FUNCTIONS];
-  NsArena arena; /* of the functions' memories */
+  NsArena arena; /* holds the memory of the functions */
   bool sized;
   unsigned present; /* the slots that had a callback when they were bound last */
   int n, m, nz;
   NslVector *x, *lambda, *z, *rate; /* the arguments, anchored in the sheet */
-  const NsNsds *nsds;               /* that it is in, anchored in the fields; NULL: none */
+  const NsNsds *nsds;               /* the graph that holds the object, anchored in the fields; NULL: none */
 };
 
-/* Compiled methods of the callee at idx whose trace was made when a field held something else are traced anew when they are called. */
+/* Drops traces of compiled methods of the callee at idx that were made with other field values, to be made anew. */
 void nsl_renew_traces(lua_State *L, int idx);
 
 static inline bool nsl_is_method(const NslCallback *cb) {
@@ -127,16 +128,16 @@ void nsl_callee_init(lua_State *L, int idx, NslCallee *callee, const NslCalleeFa
 /* Frees what the callee owns in C (not the engine's object). */
 void nsl_callee_release(NslCallee *callee);
 
-/* Raises when a step is being computed with it: "setMPtr: dynamical system 'ds 1' is being used by a step". */
+/* Raises when a running step uses the callee: "setMPtr: dynamical system 'ds 1' is being used by a step". */
 void nsl_callee_idle(lua_State *L, const NslCallee *callee, const char *what);
 
-/* The name for messages, "relation 'clutch'", pushed. */
+/* Pushes the callee's name for messages, "relation 'clutch'". */
 const char *nsl_callee_title(lua_State *L, const NslCallee *callee);
 
-/* Whether a callback is called without the time: its native form has none. */
+/* Whether the callback is called without the time, because its native form has no such argument. */
 bool nsl_timeless(const NsSlot *slot);
 
-/* What an argument of a slot is called: 'x', 'l', 'v' or 'z'. */
+/* The name of an argument in messages; arg: 'x', 'l', 'v' or 'z'. */
 const char *nsl_argument_name(const NslCallee *callee, char arg);
 
 /* The size that a slot's letter stands for. */
@@ -145,54 +146,54 @@ int nsl_dimension(const NslCallee *callee, char letter);
 /* The number of a slot by its full or brief name; -1 when there is none. */
 int nsl_slot(const NslCallee *callee, const char *name);
 
-/* Whether a text "library:symbol" stands at idx; whether that, a function or a compiled function does. */
+/* Whether a text "library:symbol" stands at idx; whether such a text, a function or a compiled function stands there. */
 bool nsl_is_plugin(lua_State *L, int idx);
 bool nsl_may_be_callback(lua_State *L, int idx);
 
 /*
-** Gives a slot the function or compiled function at stack index `function`, called without self (nil: takes the
-** callback away), or a native symbol: that of the text "library:symbol" at `function`, or a given one. Raises when there
-** is no such library or symbol.
+** Gives a slot its callback, which is called without self. nsl_set_function takes what stands at stack index `function`: a
+** function, a compiled function, the text "library:symbol" of a native one, or nil (removes the callback). nsl_set_symbol takes
+** a native symbol. Raises when there is no such library or symbol.
 */
 void nsl_set_function(lua_State *L, int idx, int slot, int function);
 void nsl_set_symbol(lua_State *L, int idx, int slot, NslSymbol symbol);
 
 /*
-** Looks for a method of each slot in the fields and the class of the callee at idx, and takes what it finds, but for
-** the slots that were given a function or a symbol. Raises for one that is no function.
+** Looks for a method of each slot in the fields and the class of the callee at idx, and uses it as the slot's callback. Slots
+** with a function or a symbol of their own are left alone. Raises when a method is not a function.
 */
 void nsl_find_methods(lua_State *L, int idx);
 
 /*
-** From Lua, the object at 1: setX(f), setX(nil), or setX(library, symbol) with the path of a shared library. `who`:
-** the setter's name. Returns 0.
+** The body of a setter setX called from Lua, with the object at 1: setX(f), setX(nil), or setX(library, symbol) with the path
+** of a shared library. `who`: the setter's name. Returns 0.
 */
 int nsl_lua_set_function(lua_State *L, int slot, const char *who);
 
-/* Makes the argument vectors and binds the callbacks; called when the sizes are known, and again when they change. */
+/* Makes the argument vectors and binds the callbacks. To be called when the sizes become known or change. */
 void nsl_callee_size(lua_State *L, int idx, int n, int m, int nz);
 
 /*
-** __index and __newindex of callees: fields, then the class, then the methods table in upvalue 1. A field that would
-** hide one of those methods is refused. A method with the name of a callback (computeMass) comes before all: it
-** evaluates, and calls the callback.
+** __index and __newindex of callees look in the fields, then in the class, then in the table of methods (upvalue 1). A field
+** that would hide one of these methods is refused. A built-in method with the name of a callback (computeMass) comes before
+** all: it evaluates, and calls the callback.
 */
 int nsl_callee_index(lua_State *L);
 int nsl_callee_newindex(lua_State *L);
 
-/* Keeps the value at stack index `value` alive as long as the callee at idx, in place of what `key` kept before. */
+/* Anchors the value at stack index `value` in the callee at idx, in place of the value that `key` anchored before. */
 void nsl_anchor(lua_State *L, int idx, const char *key, int value);
 
-/* Gives the callee at `to` the functions, symbols, fields and class of the one at `from`, of the same type. */
+/* Gives the callee at `to` the functions, symbols, fields and class of the callee at `from`, which is of the same type. */
 void nsl_clone_callee(lua_State *L, int from, int to);
 
 /*
-** Registers a callee type: as nsl_register_type, with the __index and __newindex above. Below the table of its methods, which
-** is popped, the core's table is on top of the stack; the names of the type's callbacks are listed there.
+** Registers a callee type as nsl_register_type does, with the __index and __newindex above. The table of methods is on top of
+** the stack and is popped; below it is the core's table, where the names of the type's callbacks are listed.
 */
 void nsl_register_callee_type(lua_State *L, const NslType *type, const NsModelClass *kind, const luaL_Reg *meta);
 
-/* Sets the class table (nil or table at stack index `class`) of the callee at idx, and finds its methods. */
+/* Sets the class of the callee at idx (nil or the table at stack index `class`), and finds its methods. */
 void nsl_set_class(lua_State *L, int idx, int class);
 
 void nsl_open_callee(lua_State *L);

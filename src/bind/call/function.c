@@ -39,7 +39,9 @@ static NslPoint point_of(double t, const double *const *args) {
   return (NslPoint){t, args[0], args[1], args[2]};
 }
 
-/* A compiled callback needs no memory of the point: its Jacobians do not go with a value. */
+/*
+** The plain value. A compiled callback needs no memory of the point, because its Jacobians are computed apart from the value.
+*/
 static int function_value(void *context, double t, const double *const *args, double *out) {
   NslFunction *f = context;
   NslPoint at = point_of(t, args);
@@ -47,7 +49,7 @@ static int function_value(void *context, double t, const double *const *args, do
   return function_evaluate(f, &at, out);
 }
 
-/* Pushes the object (2), the sheet (3), the function (4) and z (5), and lists the arguments of f's callback. */
+/* Pushes the object (2), the sheet (3), the function (4) and z (5); fills `args` with the arguments of f's callback. */
 static int function_gather(lua_State *L, NslFunction *f, NslDualArg *args) {
   NslCallee *callee = f->callee;
   int nargs = 0;
@@ -63,7 +65,7 @@ static int function_gather(lua_State *L, NslFunction *f, NslDualArg *args) {
   return nargs;
 }
 
-/* A call of f, at stack index 4, with dual numbers at its last point. */
+/* A call of f (at stack index 4) with dual numbers at its last point. */
 static NslDualCall function_dual_call(const NslFunction *f, const NslCallback *cb, int nargs, const NslDualArg *args) {
   return (NslDualCall){.function = 4,
                        .self = cb->backing == NSL_METHOD ? 2 : 0,
@@ -91,7 +93,7 @@ static int raise_memory(lua_State *L) {
   return luaL_error(L, "not enough memory");
 }
 
-/* Room for the Jacobians, taken once. */
+/* Allocates the Jacobians at their first use. */
 static int take_jacobians(NslFunction *f) {
   NslCallee *callee = f->callee;
   int rows = nsl_callback_entries(&callee->callbacks[f->value]);
@@ -111,7 +113,7 @@ static int differentiate_by_duals(NslFunction *f) {
   return failed;
 }
 
-/* Raises that a native value needs a native Jacobian. Argument: the missing slot. */
+/* Raises that a native callback needs a native Jacobian. Argument: the missing slot. */
 static int raise_missing(lua_State *L) {
   const NsSlot *slot = lua_touserdata(L, 1);
   return luaL_error(L, "%s is missing: a native callback has no exact derivatives of its own", slot->name);
@@ -153,13 +155,13 @@ static int refuse_derivative(NslCallback *cb, int arg, int cols, const double *j
   return nsl_callback_protected(cb, raise_derivative, &bad);
 }
 
-/* Whether the value of a compiled callback is known not to depend on an argument. */
+/* Whether the trace shows that the value of a compiled callback does not depend on an argument. */
 static bool stays(const NslFunction *f, int by) {
   const NslCallback *cb = &f->callee->callbacks[f->value];
   return cb->trace && cb->argument[by] >= 0 && !cb->trace->moves[cb->argument[by]];
 }
 
-/* The exact Jacobian of a compiled callback, from its trace. */
+/* jac = the exact Jacobian of a compiled callback, from its trace. */
 static int function_compiled_jacobian(NslFunction *f, int by, const NslPoint *at, double *jac) {
   NslCallee *callee = f->callee;
   NslCallback *cb = &callee->callbacks[f->value];
@@ -175,7 +177,7 @@ static int function_compiled_jacobian(NslFunction *f, int by, const NslPoint *at
   return 0;
 }
 
-/* The derivatives along a line of a compiled callback; positive when one is not finite. */
+/* The derivatives of a compiled callback along a line. Positive when one is not finite. */
 static int compiled_along(NslFunction *f, const NslPoint *at, double tdot, const double *w, double *first, double *second) {
   NslCallback *cb = &f->callee->callbacks[f->value];
   NslTrace *trace = nsl_callback_trace(f->callee, f->value, at);
@@ -203,7 +205,7 @@ static int function_exact(NslFunction *f, int by, const NslPoint *at, double *ja
   return 0;
 }
 
-/* Derivatives of f along a line through its last point. */
+/* A line through the last point of f, and the derivatives along it. */
 typedef struct Line {
   NslFunction *f;
   double tdot, *first, *second;
@@ -229,14 +231,14 @@ static int run_along(lua_State *L) {
   return 0;
 }
 
-/* Forgets the error of a call that was an attempt. */
+/* Forgets the error of a call that was only an attempt. */
 static void forget_error(NslFunction *f) {
   lua_State *L = f->callee->host->L;
   lua_pushboolean(L, 0);
   nsl_keep_error(L);
 }
 
-/* The `along` of a function; what the callback raises is forgotten: without it the caller gets there as well. */
+/* The `along` of a function. An error of the callback is forgotten, because the caller can do without these derivatives. */
 static int function_along(void *context, double t, const double *const *args, double tdot, const double *w, double *first,
                           double *second) {
   NslFunction *f = context;
@@ -250,7 +252,7 @@ static int function_along(void *context, double t, const double *const *args, do
   return failed;
 }
 
-/* Room for a value. */
+/* Allocates the workspace for one value. */
 static int take_low(NslFunction *f) {
   NslCallee *callee = f->callee;
   if (!f->low) f->low = ns_arena_doubles(&callee->arena, nsl_callback_entries(&callee->callbacks[f->value]));
@@ -259,7 +261,7 @@ static int take_low(NslFunction *f) {
   return nsl_callback_protected(&callee->callbacks[f->value], raise_memory, NULL);
 }
 
-/* The derivative of a matrix by x, and where it goes. */
+/* A request for the derivative of a matrix by x, with its output. */
 typedef struct MatrixJob {
   NslFunction *f;
   double *out;
@@ -281,8 +283,8 @@ static int run_matrix(lua_State *L) {
 }
 
 /*
-** The derivative of a matrix by x, by dual numbers. Positive: the callback takes none, which is not asked again until
-** it changes; the error is forgotten.
+** out = the derivative of a matrix by x, by dual numbers. Positive when the callback does not accept them: the error is
+** forgotten, and they are not tried again until the callback changes.
 */
 static int differentiate_matrix(NslFunction *f, const NslPoint *at, double *out) {
   NslCallee *callee = f->callee;

@@ -1,31 +1,30 @@
 /*
 ** function.h
-** Callbacks and their Jacobians, given or by dual numbers, as the engine's NsFunctions.
+** Callbacks and their Jacobians (given, or computed by dual numbers) as the engine's NsFunctions.
 */
 #ifndef NSL_CALL_FUNCTION_H
 #define NSL_CALL_FUNCTION_H
 
 #include "bind/call/callee.h"
 
-/* A Jacobian that no callback gives. */
+/* Stands for the slot of a Jacobian that exists but that no callback gives. */
 enum { NSL_IMPLICIT = -2 };
 
 /*
-** Makes number `which` of the callee's NsFunctions out of the slots of a value and its Jacobians by x and by lambda
-** (-1: independent; NSL_IMPLICIT: dependent, with no slot for the Jacobian). What is missing is computed: of a vector
-** exactly, by dual numbers; of a matrix (a mass) too, or by central differences when the callback takes none or is
-** native; of a native vector not at all. A Lua vector has exact derivatives along lines (`along`), as far as the
-** callback takes dual numbers.
+** Makes NsFunction number `which` of the callee from the slots of a value and of its Jacobians by x and by lambda (-1:
+** independent of it; NSL_IMPLICIT: dependent, without a slot for the Jacobian). A missing Jacobian is computed by dual numbers;
+** for a matrix (a mass) whose callback is native or does not accept dual numbers, by central differences; for a native vector
+** it is an error. A Lua vector also has exact derivatives along lines (`along`) when its callback accepts dual numbers.
 */
 NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int by_lambda);
 
-/* Makes the NsFunction of a single slot: for coefficients of time. */
+/* Makes the NsFunction of a single slot, for coefficients that depend on time. */
 NsFunction nsl_coefficient_function(NslCallee *callee, int slot);
 
 /*
-** out = the exact Jacobian of function `which` by argument number `by` at a point, whether a Jacobian callback is
-** given or not: by dual numbers, or by central differences (native callbacks, and those that take no dual numbers;
-** *exact is then false). Returns 0, or negative with the error kept.
+** out = the Jacobian of function `which` by argument number `by` at a point, also when a Jacobian callback is given: by dual
+** numbers (*exact is true), or by central differences when the callback is native or does not accept dual numbers. Returns 0,
+** or negative with the error kept.
 */
 int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out, bool *exact);
 

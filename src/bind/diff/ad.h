@@ -1,6 +1,6 @@
 /*
 ** ad.h
-** Exact Jacobians of a Lua callback: one call with dual numbers in place of numbers.
+** Exact Jacobians of a Lua callback: one call with dual numbers instead of numbers.
 */
 #ifndef NSL_DIFF_AD_H
 #define NSL_DIFF_AD_H
@@ -9,9 +9,9 @@
 #include "bind/lua/object.h"
 
 /*
-** An argument of the callback after the time: n values, contiguous. With `jacobian` set (column-major, nout x n) it
-** is passed as a dual vector and its Jacobian is wanted; else as a plain read-only vector. When `pass` is not 0 the
-** Lua value at that stack index is passed as it is and nothing else of the struct is used but `label`.
+** An argument of the callback after the time: n contiguous values. When `jacobian` is set (column-major, nout x n) the
+** argument is passed as a dual vector and the Jacobian is filled; otherwise it is passed as a read-only vector. When `pass` is
+** not 0, the Lua value at that stack index is passed unchanged; then only `label` is used besides.
 */
 typedef struct NslDualArg {
   const char *label; /* "x", "lambda" */
@@ -22,38 +22,39 @@ typedef struct NslDualArg {
 } NslDualArg;
 
 /*
-** A call of f([self,] t, args..., out) with dual numbers, and what is wanted of it: the Jacobians of the arguments that have one; or, where
-** `first` is set, derivatives along a line; or, where `seed` is set, those of a kind of ad/jet.h.
+** A call of f([self,] t, args..., out) with dual numbers. It computes one of: the Jacobians of the arguments with a
+** `jacobian`; with `first` set, derivatives along a line; with `seed` set, derivatives of a kind of ad/jet.h.
 **
-** out: nout values. The callback may return a table, a vector or a number of nout values in place of filling it. rows > 0: a
-** matrix of so many rows, all arrays column by column; the callback sees a table of rows, M[i][j], may write rows, M[i] = {...},
-** or return a table of rows; whatever else a matrix has raises an error. Labels need static storage.
+** out has nout values; the callback may also return them as a table, a vector or a number. rows > 0: out is a matrix with that
+** many rows, and all arrays hold it column by column. The callback sees a table of rows (M[i][j]), and may write rows (M[i] =
+** {...}) or return a table of rows; other uses of a matrix raise an error. Labels need static storage.
 */
 typedef struct NslDualCall {
-  int function, self;     /* positive stack indices; self 0: none is passed */
+  int function, self;     /* positive stack indices; self 0: no self is passed */
   bool has_time, returns; /* has_time: t is passed; returns: out is not passed */
   double t, tdot;         /* tdot: the derivative of t */
   int nargs;
   const NslDualArg *args;
   const char *outlabel;
   int nout, rows;
-  const double *plain; /* nout: the values of the plain evaluation */
+  const double *plain; /* nout: the values of the evaluation with plain numbers */
 
-  const double *const *directions; /* of each argument: its derivative, n; NULL: it stays */
-  double *first, *second; /* nout: derivatives in s at s = 0 of f(t + s tdot, args + s directions); second NULL: not wanted */
+  const double *const *directions; /* for each argument its derivative in s (n), NULL: 0 */
+  double *first,
+      *second; /* nout: first and second derivative at s = 0 of f(t + s tdot, args + s directions); second NULL: not wanted */
 
-  NsJet jet;          /* with seed: one pass with numbers of this kind, whose size is ns_jet_size(jet) */
-  const double *seed; /* so many derivatives of each element of the one argument that is not passed as it is */
-  double *all;        /* so many of each value; those of the kind SLOPES may be nan or infinite */
+  NsJet jet;          /* with seed: the kind of numbers, each with ns_jet_size(jet) derivatives; there is one pass */
+  const double *seed; /* ns_jet_size(jet) derivatives for each element of the one argument without `pass` */
+  double *all;        /* ns_jet_size(jet) derivatives for each value of out; those of the kind SLOPES may be nan or infinite */
 } NslDualCall;
 
 /*
-** Makes the call. The value parts must equal `plain` to the last bit: otherwise an error says which differs and that a Jacobian
-** must be given. Derivatives must be finite. Raises Lua errors (call it protected). The callback's math functions accept duals
-** during the call, captured ones too (upvalues are swapped and put back, also after an error). A call that raises is made
-** again, once, when there are math functions to swap that it did not know of, farther away than the first call of a
-** function looks or put there since; then the error goes through. Variables go in passes of 16. Griewank and Walther, Evaluating
-** Derivatives, 2nd ed., 2008, chapters 3 (forward mode) and 13 (jets of second order).
+** Makes the call. Its values must equal `plain` to the last bit, otherwise an error names the one that differs and asks for a
+** Jacobian. Derivatives must be finite. Raises Lua errors: call it protected. During the call the callback's math functions
+** accept duals, also those captured as upvalues (they are replaced, and restored even after an error). The first search for
+** math functions is short. If the call raises, a full search follows, and when it finds more functions the call is repeated
+** once; otherwise the error is passed on. Variables are taken 16 in a pass. Griewank and Walther, Evaluating Derivatives, 2nd
+** ed., 2008, chapters 3 (forward mode) and 13 (second order).
 */
 void nsl_dual_run(lua_State *L, const NslDualCall *call);
 

@@ -1,6 +1,6 @@
 /*
 ** digest.h
-** A number for what an object holds, to tell whether that has changed.
+** A hash of what an object holds, to detect changes.
 */
 #ifndef NSL_DIFF_DIGEST_H
 #define NSL_DIFF_DIGEST_H
@@ -8,9 +8,9 @@
 #include "bind/lua/object.h"
 
 /*
-** Of the value at idx, what a traced callback may have read out of it: of a system or a relation its fields and its class, of a
-** table its elements, with tables in these to a depth of 3 and 1000 elements of each, numbers of vectors and matrices, texts and
-** booleans. Other objects are told by their address. Raises nothing but for want of room on the stack.
+** Hashes what a traced callback may have read from the value at idx: the fields and the class of a system or a relation; the
+** elements of a table (1000 at most, with nested tables to a depth of 3); numbers in vectors and matrices, strings, booleans.
+** Other objects are hashed by their address. Raises only when there is no stack space.
 */
 uint64_t nsl_digest(lua_State *L, int idx);
 

@@ -1,6 +1,6 @@
 /*
 ** dual.h
-** The userdata that stand in for numbers and vectors while a callback is differentiated.
+** The userdata that replace numbers and vectors while a callback is differentiated.
 */
 #ifndef NSL_DIFF_DUAL_H
 #define NSL_DIFF_DUAL_H
@@ -9,8 +9,8 @@
 #include "bind/diff/stand_in.h"
 
 /*
-** A number with np partials. `tag` tells one evaluation from another: duals of two do not mix, since their partials
-** are by different variables. Immutable. The two highest bits of the tag tell what of ad/jet.h the partials are.
+** A number with np partials; immutable. `tag` identifies the evaluation: duals of two evaluations don't mix, since their
+** partials belong to different variables. The two highest bits of the tag are the kind of ad/jet.h that the partials have.
 */
 enum { NSL_JET_SHIFT = 62 };
 
@@ -23,20 +23,20 @@ typedef struct NslDual {
 } NslDual;
 
 /*
-** Element i (from 0) is e[i * base.step]: its value, then np partials. An input is read-only. An element whose partials are all
-** zero reads as a plain number.
+** Element i (from 0) is at e[i * base.step]: its value, then np partials. An input is read-only. An element with zero partials
+** reads as a plain number.
 */
 typedef struct NslDualVector {
   NslStandInVector base;
   double *e;
   int np;
-  bool busy; /* a pass that goes on has it */
+  bool busy; /* in use by a pass */
   double own[];
 } NslDualVector;
 
 extern const NslType nsl_dual_type, nsl_dual_vector_type;
 
-/* Duals as a kind of stand-ins; its values are the two metatables. */
+/* The kind of stand-ins that duals are; its values (upvalues) are the two metatables. */
 extern const NslStandIn nsl_duals;
 enum { NSL_DUAL_VALUES = 2 };
 
@@ -53,19 +53,18 @@ static inline double *nsl_dual_at(const NslDualVector *v, int i) {
   return v->e + i * v->base.step;
 }
 
-/* Pushes a dual with partials not set; meta is the index of the metatable of duals. */
+/* Pushes a dual, its partials not initialised; meta is the stack index of the metatable of duals. */
 NslDual *nsl_push_dual(lua_State *L, int meta, uint64_t tag, int np);
 
 /* Pushes a zeroed dual vector; meta is the index of the metatable of dual vectors. */
 NslDualVector *nsl_push_dual_vector(lua_State *L, int meta, uint64_t tag, int n, int np, const char *label);
 
 /*
-** Stores the number or dual at idx into element i of v; raises "LABEL[i]: number expected, got ...". Does not look
-** at readonly.
+** Stores the number or dual at idx into element i of v, or raises "LABEL[i]: number expected, got ...". Ignores `readonly`.
 */
 void nsl_dual_vector_store(lua_State *L, NslDualVector *v, int i, int idx);
 
-/* Makes the two metatables, which it pushes. */
+/* Makes the two metatables and pushes them. */
 void nsl_dual_register(lua_State *L);
 
 #endif

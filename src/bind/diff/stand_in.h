@@ -1,6 +1,7 @@
 /*
 ** stand_in.h
-** Numbers and vectors that stand in for those of a callback while it is differentiated (dual) or traced: what both kinds share.
+** A stand-in replaces a callback's number or vector: a dual when it is differentiated, a traced number when it is traced. This
+** is the code that both kinds share.
 */
 #ifndef NSL_DIFF_STAND_IN_H
 #define NSL_DIFF_STAND_IN_H
@@ -9,8 +10,8 @@
 #include "bind/lua/object.h"
 
 /*
-** The head of a vector. Element i (from 0) lies i * step elements behind the first. The tag tells one evaluation from another:
-** numbers of two do not mix. A view (a slice, a row of a matrix) has the object that it looks at in user value 1.
+** The head of a stand-in vector. Element i (from 0) is i * step elements after the first. `tag` identifies the evaluation:
+** numbers of two evaluations don't mix. A view (a slice, a row of a matrix) keeps the object that it shows in user value 1.
 */
 typedef struct NslStandInVector {
   NslHead head;
@@ -21,86 +22,90 @@ typedef struct NslStandInVector {
   const char *label;
 } NslStandInVector;
 
-/* What an operation reads: a number (step 0) or a vector, plain or of the kind that stands in. A matrix is only told by its kind. */
+/* An operand: a number (step 0) or a vector, plain or a stand-in. Of a matrix only the kind is set. */
 typedef struct NslOperand {
   enum { NSL_OTHER, NSL_NUMBER, NSL_VECTOR, NSL_MATRIX } kind;
   bool stands_in;
   int n, np;
   ptrdiff_t step;
-  const double *value, *d; /* of plain and of dual numbers; the np derivatives of the latter */
+  const double *value, *d; /* value: of plain numbers and duals; d: the np derivatives of duals */
   const int *node;         /* of traced numbers */
   uint64_t tag;
   double number;
 } NslOperand;
 
 /*
-** A kind of stand-ins. Its functions are called from within closures that nsl_stand_in_type makes: upvalue 1 is the kind,
-** `values` more are its own, and then there is the function's number. Stack indices are those of Lua's arguments.
+** A kind of stand-ins. Its functions are called inside closures made by nsl_stand_in_type: upvalue 1 is the kind, the next
+** `values` upvalues belong to the kind, the last is the function's number. Stack indices are those of the Lua function's
+** arguments.
 */
 typedef struct NslStandIn {
   const NslType *number, *vector, *matrix; /* matrix: NULL where there is none */
   int values;
-  const char *readonly;                                 /* the error of a write, with the name of the vector (%s) */
-  const char *mixed;                                    /* the error of two operands with two tags */
-  const char *of_numbers, *of_matrices, *of_remainders; /* what is said of operands that are none, of a matrix, of v % w */
-  void (*check)(lua_State *L, uint64_t tag);            /* raises for the tag of an earlier evaluation; NULL: none is known */
-  lua_CFunction operate;                                /* the operators: of numbers itself, else by nsl_stand_in_arithmetic */
-  void (*apply)(lua_State *L, NsTapeOp op, int a, int b); /* pushes op of what stands there; raises unless they are numbers */
+  const char *readonly;                                 /* error for a write to a read-only vector (%s: its name) */
+  const char *mixed;                                    /* error for two operands with different tags */
+  const char *of_numbers, *of_matrices, *of_remainders; /* errors for operands that are no numbers, for a matrix, for v % w */
+  void (*check)(lua_State *L, uint64_t tag);            /* raises when the tag is of an earlier evaluation; NULL: no check */
+  lua_CFunction operate; /* the metamethods of operators: numbers are handled there, others by nsl_stand_in_arithmetic */
+  void (*apply)(lua_State *L, NsTapeOp op, int a, int b); /* pushes op of the numbers at a and b; raises for others */
   void (*read)(lua_State *L, int idx, NslOperand *o);     /* a number or vector of this kind */
-  int (*product)(lua_State *L, bool matrix_first);        /* pushes the product of a matrix and a vector at 1 and 2 */
+  int (*product)(lua_State *L, bool matrix_first);        /* pushes the product of the matrix and the vector at 1 and 2 */
 
-  /* Push a vector of n elements, which belongs with the operand; a view of elements first, first + step ...; element i. */
+  /* Push: a vector of n elements for the evaluation of `like`; a view of the elements first, first + step ...; element i. */
   NslStandInVector *(*push_vector)(lua_State *L, const NslOperand *like, int n);
   NslStandInVector *(*push_view)(lua_State *L, NslStandInVector *v, int first, ptrdiff_t step, int count);
   void (*push_element)(lua_State *L, const NslStandInVector *v, int i);
 
-  /* Element i of v becomes the number at idx (false: it is none), element j of an operand, op of two elements (b NULL: of one). */
+  /*
+  ** Set element i of v: to the number at idx (false: there is none); to element j of an operand; to op of two elements (b
+  ** NULL: of one).
+  */
   bool (*store)(lua_State *L, NslStandInVector *v, int i, int idx);
   void (*copy)(lua_State *L, NslStandInVector *v, int i, const NslOperand *from, int j);
   void (*combine)(lua_State *L, NslStandInVector *v, int i, NsTapeOp op, const NslOperand *a, int ia, const NslOperand *b,
                   int ib);
 
-  void (*refuse_choice)(
-      lua_State *L);            /* raises for a number that stands in as an index; NULL: it is a wrong index like others */
-  int (*missing)(lua_State *L); /* the method at 2, which vectors of this kind do not have */
+  void (*refuse_choice)(lua_State *L); /* raises for a stand-in used as an index; NULL: it is a wrong index like others */
+  int (*missing)(lua_State *L);        /* raises for a method (its name is at 2) that this kind lacks */
 
-  bool records_steps;              /* math.floor and the like give numbers of this kind, else plain ones */
-  void (*logarithm)(lua_State *L); /* math.log of the numbers at 1 and 2; NULL: by the operations LOG, LOG2, LOG10 and DIV */
-  int (*extreme)(lua_State *L, NsTapeOp op);                   /* math.max and math.min of the arguments */
-  void (*push_value)(lua_State *L, int idx, const char *what); /* of the number at idx; or raises that `what` it has none */
+  bool records_steps;                        /* math.floor and the like return stand-ins, else plain numbers */
+  void (*logarithm)(lua_State *L);           /* math.log of the numbers at 1 and 2; NULL: uses LOG, LOG2, LOG10 and DIV */
+  int (*extreme)(lua_State *L, NsTapeOp op); /* math.max and math.min of the arguments */
+  void (*push_value)(lua_State *L, int idx,
+                     const char *what); /* pushes the value of the number at idx; or raises that `what` has none */
 } NslStandIn;
 
-/* The same as nsl_test, for the hot path: `least` is the size of the type's struct. */
+/* As nsl_test, but faster: `least` is the size of the type's struct. */
 static inline void *nsl_test_fast(lua_State *L, int idx, const NslType *type, size_t least) {
   NslHead *head = lua_touserdata(L, idx);
   if (!head || lua_rawlen(L, idx) < least) return NULL;
   return head->magic == NSL_MAGIC && head->type == type ? head : NULL;
 }
 
-/* From inside a closure: its kind. */
+/* Inside a closure: its kind. */
 static inline const NslStandIn *nsl_stand_in(lua_State *L) {
   return lua_touserdata(L, lua_upvalueindex(1));
 }
 
-/* From inside a closure: which of the functions with one body it is. */
+/* Inside a closure: the number of the function, among those with the same body. */
 static inline int nsl_stand_in_which(lua_State *L) {
   return (int)lua_tointeger(L, lua_upvalueindex(nsl_stand_in(L)->values + 2));
 }
 
-/* From inside a closure: the vector that stands in at idx; raises for anything else. */
+/* Inside a closure: the stand-in vector at idx; raises for anything else. */
 NslStandInVector *nsl_check_stand_in(lua_State *L, int idx);
 
-/* From inside a closure: the index at 2, from 0, into n elements of what is called `name`. */
+/* Inside a closure: the index at stack index 2, from 0, into n elements; messages call them `name`. */
 int nsl_stand_in_index(lua_State *L, const char *name, int n);
 
-/* From inside a closure: pushes op of what stands at 1 and 2, one of them a vector; raises where that is not defined. */
+/* Inside a closure: pushes op of the values at 1 and 2, of which one is a vector; raises where op is not defined. */
 int nsl_stand_in_arithmetic(lua_State *L, NsTapeOp op);
 
-/* From inside a closure: reads what stands at idx. Plain vectors are open. */
+/* Inside a closure: reads the value at idx. Plain vectors are open. */
 void nsl_read_operand(lua_State *L, int idx, NslOperand *o);
 
 /*
-** From inside a closure: the argument at idx as a vector of n elements, in an evaluation that `like` is of; a table of numbers is
+** Inside a closure: reads the argument at idx as a vector of n elements, in the evaluation of `like`; a table of numbers is
 ** converted in its slot.
 */
 void nsl_read_vector_argument(lua_State *L, int idx, const NslOperand *like, int n, const char *who, NslOperand *o);
@@ -108,21 +113,21 @@ void nsl_read_vector_argument(lua_State *L, int idx, const NslOperand *like, int
 /* Stores the number at idx as element i of v, or raises "LABEL[i]: number expected, got ...". */
 void nsl_stand_in_store(lua_State *L, const NslStandIn *kind, NslStandInVector *v, int i, int idx);
 
-/* A plain vector may be a view whose owner was closed by a finaliser during an allocation: raises when that at idx is closed. */
+/* Raises when the plain vector at idx is closed: an allocation may run a finaliser that closes its owner. */
 void nsl_operand_alive(lua_State *L, int idx);
 
 /*
-** Gives the metatable at stack index `meta` arithmetic, its own metamethods and, where `methods` is not NULL, an __index: `index` on the table
-** of methods, which is the last upvalue then.
+** Fills the metatable at stack index `meta`: arithmetic, the metamethods `own`, and, if `methods` is not NULL, `index` as
+** __index with the table of methods as its last upvalue.
 */
 void nsl_stand_in_type(lua_State *L, const NslStandIn *kind, int first, int meta, const NslVariant *own,
                        const NslVariant *methods, lua_CFunction index);
 
-/* The same for the metatable of vectors, with all that vectors of both kinds have. */
+/* The same for a metatable of vectors, with everything that vectors of both kinds have. */
 void nsl_stand_in_vector_type(lua_State *L, const NslStandIn *kind, int first, int meta, const NslVariant *own,
                               const NslVariant *methods);
 
-/* From inside an __index of nsl_stand_in_type: pushes the method at 2; false when there is none. */
+/* Inside an __index made by nsl_stand_in_type: pushes the method whose name is at 2; false when there is none. */
 bool nsl_push_stand_in_method(lua_State *L);
 
 #endif

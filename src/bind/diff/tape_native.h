@@ -8,8 +8,9 @@
 #include "bind/diff/tape.h"
 
 /*
-** Gives the closed trace at index `at` native code, compiled once for a source in this Lua state. program: the compiler's
-** name; NULL: cc or tcc. must: what fails is an error; else the trace goes without and says the reason.
+** Compiles native code for the closed trace at index `at`; the same source is compiled once in a Lua state. program: the
+** compiler's name; NULL: cc or tcc. must: a failure is an error; otherwise the trace stays without native code and `reason`
+** tells why.
 */
 void nsl_trace_make_native(lua_State *L, NslTrace *trace, int at, const char *program, bool must);
 

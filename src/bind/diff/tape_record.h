@@ -1,6 +1,6 @@
 /*
 ** tape_record.h
-** Tracing a callback.
+** Traces a callback.
 */
 #ifndef NSL_DIFF_TAPE_RECORD_H
 #define NSL_DIFF_TAPE_RECORD_H
@@ -8,12 +8,12 @@
 #include "bind/diff/tape.h"
 
 /*
-** Records the tape of a new trace, and what the callback gives: the function and its objects stand at first..last. What
-** it raises is raised, with a word on why where it comes from tracing. Traces nest.
+** Records the tape of a new trace, and the kind of its result. The function and its objects are at first..last. Raises the
+** callback's errors, with an explanation when tracing is the cause. Traces nest.
 */
 void nsl_trace_record(lua_State *L, NslTrace *trace, int first, int last);
 
-/* Pushes "clutch.lua:41: ", where the function at idx is defined, or "". */
+/* Pushes the place where the function at idx is defined, "clutch.lua:41: ", or "". */
 void nsl_push_definition(lua_State *L, int idx);
 
 #endif

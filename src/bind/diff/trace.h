@@ -1,13 +1,13 @@
 /*
 ** trace.h
-** The userdata that stand in for numbers, vectors and matrices while a callback is traced.
+** The userdata that replace numbers, vectors and matrices while a callback is traced.
 */
 #ifndef NSL_DIFF_TRACE_H
 #define NSL_DIFF_TRACE_H
 
 #include "bind/diff/stand_in.h"
 
-/* The trace under way; one for a Lua state. tape is NULL when there is none; tag tells one trace from another. */
+/* The current trace, one for each Lua state. tape is NULL when there is none; tag identifies the trace. */
 typedef struct NslTracer {
   NsTape *tape;
   uint64_t tag, last;
@@ -20,7 +20,7 @@ typedef struct NslTraced {
   int node;
 } NslTraced;
 
-/* Element i (from 0) is the node node[i * base.step]. *written is set when an element is. */
+/* Element i (from 0) is node[i * base.step]. A write to an element sets *written. */
 typedef struct NslTracedVector {
   NslStandInVector base;
   int *node;
@@ -52,16 +52,19 @@ static inline NslTracedMatrix *nsl_test_traced_matrix(lua_State *L, int idx) {
   return nsl_test_fast(L, idx, &nsl_traced_matrix_type, sizeof(NslTracedMatrix));
 }
 
-/* Traced numbers as a kind of stand-ins; its values are the tracer and the metatables of numbers, vectors and matrices. */
+/*
+** The kind of stand-ins that traced numbers are; its values (upvalues) are the tracer and the metatables of numbers, vectors,
+** matrices.
+*/
 extern const NslStandIn nsl_traces;
 enum { NSL_TRACE_UPVALUES = 4 };
 
-/* Pushes these values, made once for a state; returns the tracer. */
+/* Pushes these values, which are made once in a Lua state; returns the tracer. */
 NslTracer *nsl_push_tracer(lua_State *L);
 
 /*
-** Push a number, a vector of nodes first, first + 1 .., and a matrix of such, of the trace under way; base: the stack
-** index of the tracer.
+** Push a number, a vector of the nodes first, first + 1, ..., and such a matrix, of the current trace. base: the stack index
+** of the tracer.
 */
 void nsl_push_traced(lua_State *L, int base, int node);
 NslTracedVector *nsl_push_traced_vector(lua_State *L, int base, int n, int first, const char *label);

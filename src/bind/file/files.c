@@ -15,7 +15,7 @@
 #include "io/npy.h"
 #include "io/zip.h"
 
-/* Memory of the engine that a function works with, freed with the userdata. */
+/* Memory of the engine that a function works with; freed with the userdata. */
 typedef struct Contents {
   NslHead head;
   char *bytes;
@@ -71,12 +71,12 @@ static void push_part_name(lua_State *L, const NsZipPart *part) {
   lua_pushlstring(L, part->name, length);
 }
 
-enum { MAX_RATIO = 1100 }; /* deflate packs at most 1032 to 1: more is no honest archive */
+enum { MAX_RATIO = 1100 }; /* most unpacked bytes per packed byte: deflate reaches 1032 */
 
-/* Bytes that the packed parts of an archive may hold in all when nothing else is said: a file of 1 MB can claim this much. */
+/* Default limit on what the packed parts unpack to in all, bytes (1 GiB): a file of 1 MB may claim this much. */
 #define DEFAULT_LIMIT 1073741824.0
 
-/* Raises where the parts up to this one unpack to more than `limit` bytes: *total. Parts that are not packed are as large as the file. */
+/* Adds the unpacked size of a packed part to *total; raises above `limit` bytes. Other parts are no larger than the file. */
 static void count_part(lua_State *L, const NsZipPart *part, double limit, double *total) {
   if (part->size > part->stored * MAX_RATIO + MAX_RATIO) files_unreadable(L, "it claims an impossible size");
   if (part->method != 0) *total += (double)part->size;
@@ -98,7 +98,7 @@ static Contents *unpack_part(lua_State *L, const NsZipPart *part) {
   return unpacked;
 }
 
-/* Puts the array of a part into the tables at `names` and names + 1, or why it is not read into the one at names + 2. */
+/* Puts a part's array into the tables at names and names + 1, or the reason for a failure into the table at names + 2. */
 static void take_part(lua_State *L, const NsZipPart *part, int names) {
   NsNpyArray array;
   NsError err = {NS_OK, ""};
@@ -118,7 +118,7 @@ static void take_part(lua_State *L, const NsZipPart *part, int names) {
   lua_pop(L, 1);
 }
 
-/* load_npz(path [, limit]): names, arrays, { unread }: of what is not read, the reason by its name. */
+/* load_npz(path [, limit]): names, arrays, { unread }; unread[name] is the reason why a part was not read. */
 static int load_npz(lua_State *L) {
   NsError err = {NS_OK, ""};
   double limit = luaL_optnumber(L, 2, DEFAULT_LIMIT), total = 0;
@@ -139,7 +139,7 @@ static int load_npz(lua_State *L) {
   return 3;
 }
 
-/* The elements of the vector or matrix at idx, column-major without gaps; copied, in a userdata that is pushed. */
+/* Copies the elements of the vector or matrix at idx, column-major without gaps, into a userdata that is pushed. */
 static const double *flat(lua_State *L, int idx, ptrdiff_t *rows, ptrdiff_t *cols) {
   NslMatrix *m = nsl_test_matrix(L, idx);
   NslVector *v = m ? NULL : nsl_to_vector(L, idx, -1, "save", "data");
@@ -229,10 +229,10 @@ static int files_save_csv(lua_State *L) {
   return 0;
 }
 
-/* What a first walk through a text has found. */
+/* What the first pass over a text has found. */
 typedef struct Survey {
   int cols;
-  lua_Integer rows; /* with the first one */
+  lua_Integer rows; /* including the header's row */
   bool header;      /* the first row holds a cell that is no number */
 } Survey;
 
@@ -258,7 +258,7 @@ static Survey survey(lua_State *L, const Contents *contents, NsCsvForm form) {
   return s;
 }
 
-/* Pushes a cell as text: of a quoted one "" is ". */
+/* Pushes a cell as text; in a quoted cell "" stands for ". */
 static void files_push_text(lua_State *L, const NsCsvCell *cell) {
   lua_pushlstring(L, cell->text, cell->length);
   if (cell->quoted) {
@@ -267,7 +267,7 @@ static void files_push_text(lua_State *L, const NsCsvCell *cell) {
   }
 }
 
-/* Fills the tables at `names` (of the header, c1, c2, ... without one) and the vectors in the table at names + 1. */
+/* Fills the tables at `names` (names of columns, from the header or c1, c2, ...) and names + 1 (their vectors). */
 static void prepare_columns(lua_State *L, const Survey *s, NsCsvReader *reader, int names, NslVector **columns) {
   NsCsvCell cell;
   for (int j = 0; j < s->cols; j++) {
@@ -279,7 +279,7 @@ static void prepare_columns(lua_State *L, const Survey *s, NsCsvReader *reader, 
   }
 }
 
-/* Column j holds texts, as row i shows: a table takes the place of its vector, with the rows before i as numbers. */
+/* Makes column j a table of texts in place of a vector, because row i holds a text; the rows before i stay numbers. */
 static void make_texts(lua_State *L, int arrays, int j, lua_Integer i, NslVector **columns) {
   lua_createtable(L, columns[j]->n, 0);
   for (lua_Integer k = 0; k < i; k++) {
@@ -290,7 +290,7 @@ static void make_texts(lua_State *L, int arrays, int j, lua_Integer i, NslVector
   lua_rawseti(L, arrays, j + 1);
 }
 
-/* load_csv(path [, separator [, decimal]]): names, columns: vectors, and tables where a cell is a text. An empty cell is nan. */
+/* load_csv(path [, separator [, decimal]]): names, columns (vectors, or tables if a cell is a text). An empty cell is nan. */
 static int load_csv(lua_State *L) {
   NsCsvForm given = {luaL_optstring(L, 2, "")[0], luaL_optstring(L, 3, "")[0]};
   Contents *contents = push_contents(L);

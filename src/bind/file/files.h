@@ -1,6 +1,6 @@
 /*
 ** files.h
-** file_support: arrays and columns from files and to them.
+** file_support: reads arrays and columns from files, and writes them.
 */
 #ifndef NSL_FILE_FILES_H
 #define NSL_FILE_FILES_H
@@ -15,7 +15,7 @@ typedef struct NslNamed {
   ptrdiff_t rows, cols;
 } NslNamed;
 
-/* The names (with `ending`) in the table at 2 and the arrays in that at 3, copied; what is pushed anchors them. */
+/* The names in the table at 2, with `ending`, and copies of the arrays in the table at 3; what is pushed keeps both alive. */
 NslNamed *nsl_named_arrays(lua_State *L, int *count, const char *ending);
 
 /* Adds file_support = { load_csv, load_npy, load_npz, load_h5, save_csv, ... } to the module on top of the stack. */

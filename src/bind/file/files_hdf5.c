@@ -35,7 +35,7 @@ const NsHdf5 *nsl_hdf5(lua_State *L, const char *who, const char *path) {
 
 /* ---- load ---- */
 
-/* What was read, until it is in Lua; freed with the userdata. */
+/* What was read, before it is in Lua; freed with the userdata. */
 typedef struct Loaded {
   NslHead head;
   const NsHdf5 *hdf5;
@@ -76,7 +76,7 @@ static void push_attributes(lua_State *L, const NsHdf5Contents *contents) {
   }
 }
 
-/* load_h5(path): names, arrays, { attributes, unread }: of what could not be read, the reason by its name. */
+/* load_h5(path): names, arrays, { attributes, unread }; unread[name] is the reason why an array was not read. */
 static int files_load_h5(lua_State *L) {
   const char *path = nsl_path(L, 1, "load", "file");
   const NsHdf5 *hdf5 = nsl_hdf5(L, "load", path);
@@ -115,7 +115,7 @@ static int files_load_h5(lua_State *L) {
 
 /* ---- save ---- */
 
-/* The attributes in the table at idx (nil: none), in a userdata that is pushed; texts stay anchored in the table. */
+/* The attributes in the table at idx (nil: none), in a userdata that is pushed; the table keeps the texts alive. */
 static NsHdf5Attribute *h5_files_read_attributes(lua_State *L, int idx, int *count) {
   int most = 0;
   *count = 0;

@@ -1,6 +1,6 @@
 /*
 ** files_hdf5.h
-** .h5 files from Lua, by way of the optional module.
+** .h5 files from Lua, through the optional module nslua.hdf5.
 */
 #ifndef NSL_FILE_FILES_HDF5_H
 #define NSL_FILE_FILES_HDF5_H
@@ -10,12 +10,12 @@
 
 #include "io/h5.h"
 
-/* Whether the name of a file ends in .h5 or .hdf5. */
+/* Whether a file name ends in .h5 or .hdf5. */
 bool nsl_is_hdf5(const char *path);
 
 /*
-** The functions of the module nslua.hdf5, which is loaded. Raises "WHO: 'PATH': .h5 files are read and written by the module
-** nslua.hdf5, which is not here: ..." with what to do.
+** The functions of the module nslua.hdf5, which is loaded on demand. When there is no such module, raises "WHO: 'PATH': .h5
+** files are read and written by the module nslua.hdf5, which is not here: ..." with what to do.
 */
 const NsHdf5 *nsl_hdf5(lua_State *L, const char *who, const char *path);
 

@@ -51,8 +51,8 @@ static void bind_process_push_result(lua_State *L, const NsProcessOutput *output
 }
 
 /*
-** bind_process_run({program, argument, ...} [, input]): {out, err, status, signal}, or nil, a message and whether there is no such
-** program. Raises "interrupted" after a SIGINT.
+** run({program, argument, ...} [, input]): returns {out, err, status, signal}; or nil, a message and whether the program is
+** missing. Raises "interrupted" after a SIGINT.
 */
 static int bind_process_run(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
@@ -77,7 +77,7 @@ static int bind_process_run(lua_State *L) {
   return 3;
 }
 
-/* rows({column, ...}): the columns, vectors of one length, as lines of text; a number that is not finite is NaN. */
+/* rows({column, ...}): the columns, vectors of the same length, as lines of text; numbers that are not finite become NaN. */
 static int rows(lua_State *L) {
   luaL_checktype(L, 1, LUA_TTABLE);
   int count = (int)luaL_len(L, 1);
@@ -102,7 +102,7 @@ static int rows(lua_State *L) {
   return 1;
 }
 
-/* range(v [, positive]): least and largest of its finite elements (of those above 0); nothing when there are none. */
+/* range(v [, positive]): the least and largest finite element of v (positive: of those above 0); nothing when there is none. */
 static int range(lua_State *L) {
   bool positive = lua_toboolean(L, 2);
   const NslVector *v = nsl_to_vector(L, 1, -1, "range", "column");
@@ -119,7 +119,7 @@ static int range(lua_State *L) {
   return 2;
 }
 
-/* bind_process_save(path, bytes): a file that appears whole or not at all. */
+/* save(path, bytes): writes a file; it appears whole or not at all. */
 static int bind_process_save(lua_State *L) {
   const char *path = nsl_path(L, 1, "save", "file");
   size_t size;
@@ -134,7 +134,7 @@ static int bind_process_save(lua_State *L) {
   return status == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
-/* check(path): raises what save would raise where the file cannot be written; changes nothing. */
+/* check(path): raises what save would raise when the file cannot be written; changes nothing. */
 static int save_check(lua_State *L) {
   NsError err = {NS_OK, ""};
   NsFile *file;
@@ -165,7 +165,7 @@ static int scratch_path(lua_State *L) {
   return 1;
 }
 
-/* scratch(): a new directory for this user alone, whose path is its tostring; gone with its files when it is closed. */
+/* scratch(): a new directory that only this user can read; its tostring is its path. Closing it removes it with its files. */
 static int scratch_open(lua_State *L) {
   NsError err = {NS_OK, ""};
   Scratch *self = nsl_new(L, &scratch_type, sizeof *self, 0);

@@ -1,6 +1,6 @@
 /*
 ** process.h
-** process_support: programs for the Lua side.
+** process_support: runs programs, saves files and makes temporary directories for the Lua side.
 */
 #ifndef NSL_FILE_PROCESS_H
 #define NSL_FILE_PROCESS_H

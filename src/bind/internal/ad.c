@@ -14,8 +14,8 @@ enum { MAX_ARGS = 4 };
 static const char *const labels[] = {"x", "lambda", "z", NULL};
 
 /*
-** Reads {label, vector, wanted}, on top of the stack, into arg; pushes the vector and, when wanted, the Jacobian,
-** nout x n. A table without a label is passed on as it is.
+** Reads {label, vector, wanted}, on top of the stack, into arg; pushes the vector and, when wanted, the Jacobian (nout x n). A
+** table without a label is passed unchanged.
 */
 static void read_argument(lua_State *L, NslDualArg *arg, int nout) {
   int given = lua_gettop(L);
@@ -33,7 +33,7 @@ static void read_argument(lua_State *L, NslDualArg *arg, int nout) {
   if (lua_toboolean(L, -1)) arg->jacobian = nsl_push_matrix(L, nout, v->n, NULL)->data;
 }
 
-/* spec_ad_jacobians(f, self or false, t or false, plain values, argument...): the Jacobians that were wanted, in order */
+/* jacobians(f, self or false, t or false, plain values, argument...): the wanted Jacobians, in order. */
 static int spec_ad_jacobians(lua_State *L) {
   NslDualArg args[MAX_ARGS] = {{0}};
   int place[MAX_ARGS], n = lua_gettop(L) - 4, count = 0;
@@ -63,7 +63,7 @@ static int spec_ad_jacobians(lua_State *L) {
   return count;
 }
 
-/* spec_ad_along(f, plain values, t or false, tdot, x, w or false, first only): first and second derivatives along the line */
+/* along(f, plain values, t or false, tdot, x, w or false, first only): first and second derivatives along the line. */
 static int spec_ad_along(lua_State *L) {
   lua_settop(L, 7);
   const NslVector *plain = nsl_check_vector(L, 2), *x = nsl_check_vector(L, 5);

@@ -27,7 +27,7 @@ static int status_name(lua_State *L) {
   return 1;
 }
 
-/* spec_base_fail(status, text): the status returned, the one stored and the text stored. */
+/* fail(status, text): the status returned, the status stored and the text stored. */
 static int spec_base_fail(lua_State *L) {
   NsError err = {0};
   NsStatus status = (NsStatus)luaL_checkinteger(L, 1);
@@ -50,7 +50,7 @@ static int allocates(lua_State *L) {
   return 1;
 }
 
-/* resizes(from, to): whether the bytes of a block survive ns_resize to another length; nil after it: refused. */
+/* resizes(from, to): whether the bytes of a block survive ns_resize to another length; nil when it is refused. */
 static int resizes(lua_State *L) {
   size_t from = (size_t)luaL_checkinteger(L, 1), to = (size_t)luaL_checkinteger(L, 2);
   unsigned char *block = ns_alloc(from, 1), *moved = NULL;
@@ -66,7 +66,7 @@ static int resizes(lua_State *L) {
   return moved ? 1 : 2;
 }
 
-/* Counts down to the allocation that fails; every one after it fails too when `on`. */
+/* Counts down to the allocation that fails; with `on`, every later one fails too. */
 typedef struct Failing {
   lua_Integer left;
   bool on;
@@ -84,8 +84,8 @@ static void *failing_allocator(void *context, void *block, size_t size) {
 }
 
 /*
-** failing(n, on, f, ...): pcall(f, ...) while the engine's allocation number n (from 0) fails, and those after it
-** when `on`. Before the results: whether it came to that.
+** failing(n, on, f, ...): pcall(f, ...) while the engine's allocation number n (from 0) fails and, with `on`, all later ones.
+** Returns whether that allocation was reached, then the results of pcall.
 */
 static int failing(lua_State *L) {
   Failing context = {luaL_checkinteger(L, 1), lua_toboolean(L, 2)};
@@ -124,7 +124,7 @@ static int new_arena(lua_State *L) {
   return 1;
 }
 
-/* The address of a block (nil: none) and whether it is zeroed; the arena's user fills it with the block's number. */
+/* Pushes the address of a block (nil: none) and whether it is zeroed; fills the block with its number. */
 static int note_block(lua_State *L, Arena *a, unsigned char *block, size_t bytes) {
   bool zero = true;
   if (!block) return lua_pushnil(L), 1;
@@ -163,7 +163,7 @@ static int arena_ints(lua_State *L) {
   return note_block(L, a, (unsigned char *)ns_arena_ints(&a->arena, n), (size_t)n * sizeof(int));
 }
 
-/* Whether every block still holds its own number: none moved, no two overlap. */
+/* Whether every block still holds its own number: none has moved, no two overlap. */
 static int arena_intact(lua_State *L) {
   Arena *a = nsl_check(L, 1, &arena_type);
   bool intact = true;
@@ -207,7 +207,9 @@ static int interrupted(lua_State *L) {
   return 1;
 }
 
-/* forest(n, {{i, j}, ...}): how many sets the n things (from 1) fall into when the pairs are joined, the set of each, the joins. */
+/*
+** forest(n, {{i, j}, ...}): joins the pairs of n elements (from 1); returns the number of sets, each element's set, the joins.
+*/
 static int forest(lua_State *L) {
   int n = (int)luaL_checkinteger(L, 1), joins = 0;
   int *parent = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *parent, 0);

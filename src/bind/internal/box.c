@@ -22,7 +22,7 @@ static void spec_box_free(void *box) {
   ns_box_free(box);
 }
 
-/* Reads the n numbers of the table on top of the stack, stride apart, and pops it. */
+/* Reads the n numbers of the table on top of the stack, which is popped, into `to` with this stride. */
 static void spec_box_read_numbers(lua_State *L, const char *what, int n, int stride, double *to) {
   if (!lua_istable(L, -1) || (int)lua_rawlen(L, -1) != n)
     luaL_error(L, "box: %s: expected a table of %d numbers, got %s", what, n, nsl_describe(L, -1));
@@ -47,7 +47,7 @@ static void spec_box_read_matrix(lua_State *L, BoxParts *call) {
   lua_pop(L, 1);
 }
 
-/* Fills a vector from the field, or with the default when it is absent. */
+/* Fills a vector from the field, or with the default when the field is absent. */
 static bool read_field(lua_State *L, const char *name, int n, double missing, double *to) {
   if (lua_getfield(L, 1, name) != LUA_TNIL) return spec_box_read_numbers(L, name, n, 1, to), true;
   lua_pop(L, 1);

@@ -68,7 +68,7 @@ static void add_class(lua_State *L, const NsModelClass *class) {
   lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 
-/* classes(): those of systems, relations and boundary conditions, in the order of their lists. */
+/* classes(): the classes of systems, relations and boundary conditions, in the order of their lists. */
 static int classes(lua_State *L) {
   lua_newtable(L);
   for (int i = 0; i < NS_DS_CLASSES; i++) add_class(L, &ns_ds_classes[i]->model);
@@ -77,7 +77,7 @@ static int classes(lua_State *L) {
   return 1;
 }
 
-/* names(): those of the integrators, one-step problems and simulations. */
+/* names(): the names of the integrators, one-step problems and simulations. */
 static int names(lua_State *L) {
   static const char *const problems[] = {
 #define X(code, name, handles) name,

@@ -50,7 +50,7 @@ static void *things_of(NslHead *head) {
   return &((Probe *)head)->of;
 }
 
-/* No weight is 13. */
+/* Refuses a weight of 13. */
 static NsStatus verify_things(const void *object, NsError *err) {
   const Things *of = object;
   for (int i = 0; of->weights && i < of->size; i++)
@@ -58,7 +58,7 @@ static NsStatus verify_things(const void *object, NsError *err) {
   return NS_OK;
 }
 
-/* Whoever gives the speed gives up the level. */
+/* Called when a field is set: a given speed makes the level not given. */
 static void told_of(void *object, const NsField *field) {
   Things *of = object;
   if (field->offset == offsetof(Things, speed)) of->level = 7;

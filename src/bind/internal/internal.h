@@ -1,7 +1,7 @@
 /*
 ** internal.h
-** nslua.internal: engine functions bound for specs alone. Neither this file nor the internal_*.c are part of an
-** installed build.
+** nslua.internal: engine functions bound for specs alone. An installed build has neither this file nor the others of its
+** folder.
 */
 #ifndef NSL_INTERNAL_INTERNAL_H
 #define NSL_INTERNAL_INTERNAL_H
@@ -9,7 +9,7 @@
 #include "base/field.h"
 #include "bind/lua/object.h"
 
-/* Each adds its functions to the table on top of the stack. */
+/* Each of these adds its functions to the table on top of the stack. */
 
 /*
 ** status_count(), status_message(i), status_name(i), fail(status, text), allocates(count, size), resizes(from, to),
@@ -27,16 +27,16 @@ void nsl_internal_base(lua_State *L);
 void nsl_internal_box(lua_State *L);
 
 /*
-** Parts of solvers, each from one table of named arguments to one of results: scale, active, mcp_jacobian, box_map,
-** block, minor_sign; and fischer(a, b), fischer_box(z, f, lower, upper).
+** Parts of solvers; each takes one table of named arguments and returns one of results: scale, active, mcp_jacobian, box_map,
+** block, minor_sign. Also fischer(a, b) and fischer_box(z, f, lower, upper).
 */
 void nsl_internal_solvers(lua_State *L);
 
 /*
-** mixed(problems): solves a list of problems of rows and contacts with one solver, each {W=, q=, groups=, guess=,
-** sparse=, tolerance=, max_iterations=, repeats=}, to a list of {z, w, status, solver, iterations, warm, residual,
-** relative, backward, seconds, allocations}. mixed_part(problem, method): "measure" (of guess), "newton", "plane",
-** "embed" or "sweeps" alone, with the measure of the end, exact (embed) and rho.
+** mixed(problems): solves with one solver a list of problems of rows and contacts, each {W=, q=, groups=, guess=, sparse=,
+** tolerance=, max_iterations=, repeats=}. Returns a list of {z, w, status, solver, iterations, warm, residual, relative,
+** backward, seconds, allocations}. mixed_part(problem, method): runs one method ("measure" (of guess), "newton", "plane",
+** "embed" or "sweeps") alone; returns also the measure of the result, exact (embed) and rho.
 */
 void nsl_internal_mixed(lua_State *L);
 
@@ -49,12 +49,12 @@ void nsl_internal_io(lua_State *L);
 /* owner() (a closable object with views on it), to_vector, to_matrix, describe, integer, finite. */
 void nsl_internal_views(lua_State *L);
 
-/* jacobians(f, self, t, plain, ...) and along(f, plain, t, tdot, x, w, first_only): as C asks for them. */
+/* jacobians(f, self, t, plain, ...) and along(f, plain, t, tdot, x, w, first_only), as C calls them. */
 void nsl_internal_ad(lua_State *L);
 
 /*
-** relation_bias(relation, t, q, qdot [, lambda]) and relation_rate(...): ns_relation_add_bias and ns_relation_add_rate of
-** a linked relation. triplets(n, pieces): a matrix out of coefficients, as ns_triplets_form makes it.
+** relation_bias(relation, t, q, qdot [, lambda]) and relation_rate(...): ns_relation_add_bias and ns_relation_add_rate of a
+** linked relation. triplets(n, pieces): a matrix made from coefficients by ns_triplets_form.
 */
 void nsl_internal_model(lua_State *L);
 
@@ -67,11 +67,11 @@ void nsl_internal_classes(lua_State *L);
 /* parts(simulation), peek(simulation, part, field), poke(simulation, part, field): every field of a simulation. */
 void nsl_internal_tables(lua_State *L);
 
-/* Pushes {NAME = true, bits = N} for the bits that are set; the list of the fields of a table. */
+/* Pushes {NAME = true, bits = N} for the bits that are set; pushes the list of the fields of a table. */
 void nsl_internal_push_bits(lua_State *L, unsigned bits, const char *const *names);
 void nsl_internal_push_fields(lua_State *L, const NsField *table);
 
-/* law_classes(): the tables of all laws; law_table(law [, theta]): what a law's class answers; law_clone(law). */
+/* law_classes(): the tables of all laws; law_table(law [, theta]): the answers of a law's class; law_clone(law). */
 void nsl_internal_laws(lua_State *L);
 
 /*
@@ -81,12 +81,12 @@ void nsl_internal_laws(lua_State *L);
 */
 void nsl_internal_tape(lua_State *L);
 
-/* zlu(n, A, b): a complex system solved. */
+/* zlu(n, A, b): solves a complex system. */
 void nsl_internal_linalg(lua_State *L);
 
 /*
-** bernstein.of_dense(start, rows), .nodes(), .interpolate(values) (and its error), .at(b, x) (and the slope), .split(b),
-** .divide(b), .changes(b), .first(b): the functions of ode/bernstein.h on lists.
+** The functions of ode/bernstein.h on lists: bernstein.of_dense(start, rows), .nodes(), .interpolate(values) (and its error),
+** .at(b, x) (and the slope), .split(b), .divide(b), .changes(b), .first(b).
 */
 void nsl_internal_ode(lua_State *L);
 

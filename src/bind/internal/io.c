@@ -20,7 +20,7 @@ typedef struct File {
   NsFile *file;
 } File;
 
-/* An array of doubles from the sequence at the top of the stack, which is replaced by the memory that holds it. */
+/* Replaces the sequence on top of the stack by memory that holds its numbers. */
 static double *take_doubles(lua_State *L, lua_Integer n) {
   double *values = lua_newuserdatauv(L, (size_t)n * sizeof *values + 1, 0);
   for (lua_Integer i = 0; i < n; i++) {

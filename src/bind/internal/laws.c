@@ -26,7 +26,7 @@ static int law_classes(lua_State *L) {
   return 1;
 }
 
-/* law_table(law [, theta]): what a law's class answers: {needs, constrained, groups = {{dim, lower, upper, mu}}, restitution = {}}. */
+/* law_table(law [, theta]): a law's class: {needs, constrained, groups = {{dim, lower, upper, mu}}, restitution = {}}. */
 static int law_table(lua_State *L) {
   static const char *const needs[] = {"equation",   "unilateral", "impact",  "box", "sorts",
                                       "polyhedron", "cone_2d",    "cone_3d", NULL};

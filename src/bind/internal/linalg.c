@@ -9,7 +9,7 @@
 #include "linalg/lu.h"
 #include "linalg/zlu.h"
 
-/* Reads the numbers of the list at idx; the block is a userdata that is pushed. */
+/* Reads the numbers of the list at idx into a userdata, which is pushed. */
 static double *read_list(lua_State *L, int idx, size_t count) {
   double *out = lua_newuserdatauv(L, (count + 1) * sizeof *out, 0);
   for (size_t i = 0; i < count; i++) {
@@ -21,8 +21,8 @@ static double *read_list(lua_State *L, int idx, size_t count) {
 }
 
 /*
-** zlu(n, A, b): A x = b, with A and b lists of pairs of numbers, A by columns. x as such a list, and the allocations
-** made meanwhile; or nil, the status' name and the row (from 1).
+** zlu(n, A, b): solves A x = b, where A and b are lists of pairs of numbers, A by columns. Returns x as such a list, and the
+** number of allocations made meanwhile; or nil, the status' name and the row (from 1).
 */
 static int zlu(lua_State *L) {
   int n = (int)luaL_checkinteger(L, 1);
@@ -67,7 +67,7 @@ static void push_exponents(lua_State *L, int n, const int *exponents) {
   }
 }
 
-/* spec_linalg_equilibrate(n, J, x, F, sparse): J a list by columns, its zeros left out when `sparse`. The exponents of rows, of columns. */
+/* equilibrate(n, J, x, F, sparse): the exponents of rows and columns. J: a list by columns; when sparse, without zeros. */
 static int spec_linalg_equilibrate(lua_State *L) {
   int n = (int)luaL_checkinteger(L, 1);
   double *J = read_list(L, 2, (size_t)n * (size_t)n), *x = read_list(L, 3, (size_t)n), *F = read_list(L, 4, (size_t)n);
@@ -86,8 +86,8 @@ static int spec_linalg_equilibrate(lua_State *L) {
 }
 
 /*
-** fair_lu(n, A, b): the solutions of A x = b and A' x = b with pivots that do not depend on units, A by columns; or nil, the
-** status' name and the row (from 1).
+** fair_lu(n, A, b): solves A x = b and A' x = b, A by columns, with pivots that do not depend on units. Returns both solutions;
+** or nil, the status' name and the row (from 1).
 */
 static int fair_lu(lua_State *L) {
   int n = (int)luaL_checkinteger(L, 1);

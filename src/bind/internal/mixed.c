@@ -20,13 +20,13 @@
 
 enum { ROOM = 30 };
 
-/* What one call makes, in its arena. */
+/* The objects of one call, in its arena. */
 typedef struct MixedCall {
   NslCall *call;
   NsMixed *solver;
   NsSparse *sparse;
   const NsMethod *method;
-  void *work; /* of the method */
+  void *work; /* the workspace of the method */
   NsMixedSystem system;
 } MixedCall;
 
@@ -136,7 +136,7 @@ static void spec_mixed_push_answer(lua_State *L, const Given *g, const NsSolverI
 
 /* ---- functions ---- */
 
-/* The problem on top of the stack; its answer takes its place. */
+/* Solves the problem on top of the stack, and replaces it by the answer. */
 static void solve_next(lua_State *L, MixedCall *c) {
   Given g = spec_mixed_read_problem(L, c);
   NsSolverInfo info = {0};
@@ -171,7 +171,7 @@ static int mixed(lua_State *L) {
   return 1;
 }
 
-/* z with (A W + B) z = q, each block of A 1 on and 1/2 off its diagonal, each of B 2 and 1/4. */
+/* Solves (A W + B) z = q for z, where each block of A has 1 on the diagonal and 1/2 off it, each block of B 2 and 1/4. */
 static NsStatus solve_system(lua_State *L, MixedCall *c, const Given *g) {
   double *A = nsl_call_numbers(L, c->call, 9 * g->p.ngroups), *B = nsl_call_numbers(L, c->call, 9 * g->p.ngroups);
   for (int k = 0; k < g->p.ngroups; k++)

@@ -20,7 +20,7 @@ static NsStatus spec_model_rate(const NsRelation *rel, const NsRelationPoint *at
   return ns_relation_add_rate(rel, at, room, out, err);
 }
 
-/* (relation, t, q, qdot [, lambda]): the vector, added to zeros; the relation is linked. */
+/* Arguments: (relation, t, q, qdot [, lambda]) of a linked relation. Pushes the vector that f adds to zeros. */
 static int spec_model_evaluate(lua_State *L, Derivative f) {
   NslRelation *self = nsl_check_relation(L, 1);
   const NsRelation *rel = self->relation;
@@ -49,7 +49,7 @@ static int relation_rate(lua_State *L) {
   return spec_model_evaluate(L, spec_model_rate);
 }
 
-/* (relation, t, q): the vectors of second derivatives (m x nx x nx) and of the drift's (m x nx); or nil. */
+/* relation_second(relation, t, q): the second derivatives of the output (m x nx x nx) and of its drift (m x nx); or nil. */
 static int relation_second(lua_State *L) {
   NslRelation *self = nsl_check_relation(L, 1);
   const NsRelation *rel = self->relation;
@@ -66,7 +66,7 @@ static int relation_second(lua_State *L) {
   return good ? 2 : (lua_pushnil(L), 1);
 }
 
-/* One of the pieces of triplets(), and where its numbers lie. */
+/* One piece of triplets(), and where its numbers are. */
 typedef struct Piece {
   NsCoef coef;
   NsRectangle part;
@@ -95,7 +95,7 @@ static double spec_model_field(lua_State *L, const char *name) {
   return x;
 }
 
-/* Reads the piece on top of the stack: coef (dense, sparse or none), factor, part = {row, rows, col, cols}, row, col, transposed. */
+/* Reads the piece on top: coef (dense, sparse or none), factor, part = {row, rows, col, cols}, row, col, transposed. */
 static void read_piece(lua_State *L, Piece *p) {
   *p = (Piece){
       .factor = spec_model_field(L, "factor"), .row = (int)spec_model_field(L, "row"), .col = (int)spec_model_field(L, "col")};
@@ -115,7 +115,7 @@ static void read_piece(lua_State *L, Piece *p) {
   lua_pop(L, 3);
 }
 
-/* triplets(n, pieces): the sparse n x n matrix of all of them, and how many triplets there were. */
+/* triplets(n, pieces): the sparse n x n sum of all pieces, and the number of triplets. */
 static int triplets(lua_State *L) {
   int n = (int)luaL_checkinteger(L, 1), count = (int)luaL_len(L, 2);
   Piece *of = lua_newuserdatauv(L, ((size_t)count + 1) * sizeof *of, 0);
@@ -135,7 +135,7 @@ static int triplets(lua_State *L) {
   return 2;
 }
 
-/* graph_components(nsds): how many there are, and the list of the component (from 1) of each system. */
+/* graph_components(nsds): the number of components, and the list of each system's component (from 1). */
 static int graph_components(lua_State *L) {
   const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
   int *of = lua_newuserdatauv(L, ((size_t)nsds->nds + 1) * sizeof *of, 0);

@@ -6,7 +6,7 @@
 
 #include "ode/bernstein.h"
 
-/* Reads the list at idx, of at most NS_BERNSTEIN_SIZE numbers; their count. */
+/* Reads the list at idx, at most NS_BERNSTEIN_SIZE numbers. Returns their count. */
 static int read_coefficients(lua_State *L, int idx, double *out) {
   int count = (int)luaL_len(L, idx);
   luaL_argcheck(L, count >= 1 && count <= NS_BERNSTEIN_SIZE, idx, "1 to 9 numbers");

@@ -22,7 +22,7 @@
 #include "solvers/scale.h"
 #include "solvers/box/sparse_path.h"
 
-/* What one call makes, in its arena. */
+/* The objects of one call, in its arena. */
 typedef struct SolverParts {
   NslCall *call;
   NsActive *active;
@@ -161,7 +161,7 @@ static int spec_solvers_scale(lua_State *L) {
   return 1;
 }
 
-/* balance{M, sparse}: the exponents, the trees, and for a dense M the balanced matrix and whether all of it is exact. */
+/* balance{M, sparse}: the exponents, the trees and, for a dense M, the balanced matrix and whether it is exact. */
 static int balance_of(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsBalance b;
@@ -186,7 +186,7 @@ static int balance_of(lua_State *L) {
   return 1;
 }
 
-/* components{M, index} or {n, i, j}: of each node its component, from 1; nodes from 1. */
+/* components{M, index} or {n, i, j}: the component of each node; both count from 1. */
 static int components(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsComponents parts;
@@ -223,7 +223,7 @@ static void set_places(lua_State *L, const char *name, int n, const signed char 
   lua_setfield(L, -2, name);
 }
 
-/* active{M, q, lower, upper, set | point, tolerance, growth, single}: one try, and the repair after NS_ENOCONV. */
+/* active{M, q, lower, upper, set | point, tolerance, growth, single}: one attempt, and the repair after NS_ENOCONV. */
 static int active(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NsBoxProblem p = box_fields(L);
@@ -255,7 +255,7 @@ static int active(lua_State *L) {
   return 1;
 }
 
-/* minor_sign{M, index}: of the minor of those rows and columns, from 1; and by elimination alone. */
+/* minor_sign{M, index}: the sign of the minor of these rows and columns (from 1); and the sign by elimination alone. */
 static int minor_sign(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NslMatrix *M = matrix_field(L, "M");
@@ -274,7 +274,7 @@ static int minor_sign(lua_State *L) {
   return 2;
 }
 
-/* spec_solvers_fischer(a, b): the value and the two slopes. */
+/* fischer(a, b): the value and the two slopes. */
 static int spec_solvers_fischer(lua_State *L) {
   double da, db, a = luaL_checknumber(L, 1), b = luaL_checknumber(L, 2);
   lua_pushnumber(L, ns_fischer(a, b, &da, &db));
@@ -300,7 +300,7 @@ static NslMatrix *square_field(lua_State *L, const char *name) {
   return M;
 }
 
-/* mcp_jacobian{J, sparse, x, a, b, rhs, next}: J dense or sparse; next: other values, taken first. */
+/* mcp_jacobian{J, sparse, x, a, b, rhs, next}: J dense or sparse; next: other values, which are loaded first. */
 static int mcp_jacobian(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NslMatrix *J = square_field(L, "J"), *next = NULL;
@@ -369,7 +369,7 @@ static int box_map(lua_State *L) {
   return 1;
 }
 
-/* sparse_path{M, q, lower, upper, z, w, rho, inside, max_pivots}: the solution and the pivots. M with its whole diagonal. */
+/* sparse_path{M, q, lower, upper, z, w, rho, inside, max_pivots}: the solution and the pivots. M has a full diagonal. */
 static int sparse_path(lua_State *L) {
   SolverParts *c = spec_solvers_new_call(L);
   NslMatrix *M = square_field(L, "M");

@@ -16,7 +16,7 @@ typedef struct Part {
   void *object;
 } Part;
 
-/* Calls visit for each part until it returns true; whether it did. */
+/* Calls visit for each part until it returns true. Returns whether it did. */
 static bool walk_parts(NsTimeStepping *ts, bool (*visit)(void *context, const Part *part), void *context) {
   const Part own[] = {{"simulation", ns_ts_fields, ts},
                       {"Newton's method", ns_newton_fields, &ts->newton},
@@ -70,7 +70,7 @@ static bool take_part_of_simulation(void *context, const Part *part) {
   return --search->left == 0;
 }
 
-/* The field at 3 of the part at 2 of the simulation at 1, numbers from 1. */
+/* The field number at 3 of the part number at 2 (both from 1) of the simulation at 1. */
 static const NsField *check_field_of(lua_State *L, void **object) {
   Search search = {.left = luaL_checkinteger(L, 2)};
   if (!walk_parts(nsl_check_simulation(L, 1)->ts, take_part_of_simulation, &search)) luaL_argerror(L, 2, "no such part");
@@ -79,7 +79,7 @@ static const NsField *check_field_of(lua_State *L, void **object) {
   return fields + luaL_checkinteger(L, 3) - 1;
 }
 
-/* peek(simulation, part, field): the bytes of a field; nil for an array that is not made. */
+/* peek(simulation, part, field): the bytes of a field; nil for an array that does not exist. */
 static int peek(lua_State *L) {
   void *object;
   size_t bytes;
@@ -102,7 +102,7 @@ static bool change_coef(const NsField *field, const void *object, NsCoef *coef) 
   return rows > 0 && cols > 0 && ns_coef_set(coef, rows, cols, (NsSource){&other, 0, 0, NULL, false}) == NS_OK;
 }
 
-/* Changes the data to something else; false when there is nothing to change. */
+/* Changes the data to another value; false when there is nothing to change. */
 static bool change_data(const NsField *field, void *data, size_t bytes) {
   static const NsMethod other = {.name = "another"};
   double *x = data;
@@ -120,7 +120,7 @@ static bool change_data(const NsField *field, void *data, size_t bytes) {
   return true;
 }
 
-/* poke(simulation, part, field): changes a field behind everybody's back; whether there was something to change. */
+/* poke(simulation, part, field): changes a field without any notice. Returns whether there was something to change. */
 static int poke(lua_State *L) {
   void *object;
   size_t bytes;

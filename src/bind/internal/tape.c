@@ -26,7 +26,7 @@ static int spec_tape_field(lua_State *L, int idx, int i) {
   return value;
 }
 
-/* Records the entry on top, {"MUL", a, b} or {number}; names are entries before it, from 1, inputs first. */
+/* Records the entry on top, {"MUL", a, b} or {number}; a and b are numbers of earlier entries (from 1, inputs first). */
 static int spec_tape_record(lua_State *L, NsTape *tape, const int *node) {
   int at = lua_gettop(L), made;
   if (lua_rawgeti(L, at, 1) == LUA_TNUMBER) {
@@ -52,7 +52,7 @@ static int box_gc(lua_State *L) {
   return 0;
 }
 
-/* Pushes the tape of (inputs, entries, outputs) at 1 to 3: a userdata that frees it. */
+/* Pushes the tape of (inputs, entries, outputs) at 1 to 3 in a userdata that frees it. */
 static NsTape *push_tape(lua_State *L) {
   int inputs = (int)luaL_checkinteger(L, 1), entries = (int)lua_rawlen(L, 2), outputs = (int)lua_rawlen(L, 3);
   Box *box = lua_newuserdatauv(L, sizeof *box, 0);
@@ -138,7 +138,7 @@ static int tape_source(lua_State *L) {
   return 2;
 }
 
-/* tape_operations(): a list of the names of the operations; the number of operands by name. */
+/* tape_operations(): a list of the names of the operations, and the number of operands by name. */
 static int tape_operations(lua_State *L) {
   lua_newtable(L);
   lua_newtable(L);
@@ -152,8 +152,8 @@ static int tape_operations(lua_State *L) {
 }
 
 /*
-** compiler_build(source, program or nil [, function, inputs, count]): the name of the compiler used; and the vector of
-** `count` numbers that the function of the source gives at the inputs. Raises what fails.
+** compiler_build(source, program or nil [, function, inputs, count]): builds the source. Returns the name of the compiler, and
+** the vector of `count` numbers that the function of the source returns for the inputs. Raises on failure.
 */
 static int compiler_build(lua_State *L) {
   NsLibrary *library;
@@ -174,7 +174,7 @@ static int compiler_build(lua_State *L) {
   return 2;
 }
 
-/* Pushes what the function of the library gives at x: a vector of count numbers. */
+/* Pushes the vector of count numbers that the library's function returns for x. */
 static void push_native(lua_State *L, const NsLibrary *library, const char *name, const double *x, int count) {
   NsSymbol symbol;
   NsError err = {NS_OK, ""};

@@ -60,7 +60,7 @@ static int owner_version(lua_State *L) {
   return 1;
 }
 
-/* Makes the storage useless too, so that a view that still reads it shows. */
+/* Closes the owner and invalidates its storage, so that a view that still reads it is noticed. */
 static int owner_close(lua_State *L) {
   Owner *o = self(L);
   o->head.closed = true;

@@ -1,6 +1,6 @@
 /*
 ** interpreter.h
-** What the interpreter nslua offers to the module it has loaded: which coroutine runs, and its Ctrl-C.
+** What the interpreter nslua offers to the module: the running coroutine and its Ctrl-C handling.
 */
 #ifndef NSL_LUA_INTERPRETER_H
 #define NSL_LUA_INTERPRETER_H
@@ -12,23 +12,26 @@ typedef struct NsiInterpreter {
   /* The thread that runs Lua code, the main one or a coroutine; async-signal-safe. */
   lua_State *(*running)(void);
 
-  /* Whether a prompt waits for the end of what runs: a loop around runs that fail must not keep it from the user. */
+  /* Whether a prompt waits for the running code: a loop whose runs all fail must let the user back to it. */
   bool (*prompted)(void);
 
-  /* Puts the hook that stops Lua code back on L when a SIGINT still waits to be obeyed. */
+  /* Sets the hook that stops Lua code on L again when a SIGINT is still pending. */
   void (*rearm)(lua_State *L);
 
-  /* From now on a SIGINT calls raise too (in the handler), and clear is called once it has been obeyed. NULL: no more. */
+  /*
+  ** From now on a SIGINT also calls raise (in the handler); clear is called once the SIGINT has had its effect. NULL: stop
+  ** that.
+  */
   void (*listen)(void (*raise)(void), void (*clear)(void));
 
-  /* Whether a SIGINT waits to be obeyed. */
+  /* Whether a SIGINT is pending. */
   bool (*waits)(void);
 
-  /* To be called by a handler of SIGINT that is in the interpreter's place; async-signal-safe. */
+  /* For a SIGINT handler that has replaced the interpreter's: tells the interpreter of a signal. Async-signal-safe. */
   void (*told)(void);
 } NsiInterpreter;
 
-/* Defined by the interpreter alone: NULL, as a weak symbol is, under any other host. */
+/* Defined by the interpreter alone; under any other host this weak symbol has the address NULL. */
 __attribute__((weak, visibility("default"))) extern const NsiInterpreter nsi_interpreter;
 
 #endif

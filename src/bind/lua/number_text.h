@@ -1,6 +1,6 @@
 /*
 ** number_text.h
-** Numbers as text: in messages and printed arrays, and number_support for the Lua side.
+** Numbers as text in messages and printed arrays; number_support for the Lua side.
 */
 #ifndef NSL_LUA_NUMBER_TEXT_H
 #define NSL_LUA_NUMBER_TEXT_H

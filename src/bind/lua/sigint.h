@@ -8,7 +8,7 @@
 #include <lua.h>
 #include <stdbool.h>
 
-/* What was there before, to be put back. */
+/* The previous hook, for nsl_guard_end to restore. */
 typedef struct NslGuard {
   lua_State *thread;
   lua_Hook hook;
@@ -16,13 +16,13 @@ typedef struct NslGuard {
 } NslGuard;
 
 /*
-** From here to nsl_guard_end a SIGINT raises the engine's flag and stops Lua code that the engine calls; guards nest.
-** Nothing may raise a Lua error in between. SIGINT is the process's: where several threads run, each in a Lua state of its own,
-** all of them are stopped; the first run in puts the handler in, and the last one out puts the host's back.
+** Until nsl_guard_end a SIGINT raises the engine's interrupt flag and stops Lua code that the engine calls. Guards nest.
+** Nothing may raise a Lua error in between. SIGINT belongs to the process: when several threads run (each with its own Lua
+** state), it stops all of them; the first guard installs the handler, the last one restores the host's.
 */
 void nsl_guard_begin(NslGuard *guard, lua_State *L);
 
-/* Puts everything back. Whether a signal came meanwhile. */
+/* Restores the hook and the handler. Returns whether a signal came meanwhile. */
 bool nsl_guard_end(const NslGuard *guard, lua_State *L);
 
 #endif

@@ -1,6 +1,6 @@
 /*
 ** versions.h
-** core.versions(): the libraries that the module runs with.
+** core.versions(): the versions of the libraries in use.
 */
 #ifndef NSL_LUA_VERSIONS_H
 #define NSL_LUA_VERSIONS_H

@@ -8,7 +8,7 @@
 #include "bind/call/function.h"
 #include "bind/model/mechanical_ds.h"
 
-/* The velocities stand in `values`, anchored, unless a callback or the harmonic motion gives them. */
+/* The velocities are those in `values`, which is anchored, unless a callback or the harmonic motion gives them. */
 typedef struct NslBoundary {
   NslCallee callee;
   NsBoundary *boundary;
@@ -34,7 +34,7 @@ static NsStatus bind_boundary_bind(NslCallee *callee) {
   return ns_boundary_set_values(self->boundary, source_of(self->values));
 }
 
-/* The object at idx when it is a boundary condition, closed or not; else NULL. */
+/* The boundary condition at idx, open or closed; NULL when it is something else. */
 static NslBoundary *bind_boundary_test(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
   return head && head->type >= types && head->type < types + NS_BOUNDARY_CLASSES ? (NslBoundary *)head : NULL;
@@ -62,7 +62,9 @@ static const NslCalleeFamily family = {.check = check_boundary_callee,
 
 /* ---- making ---- */
 
-/* The indices at 1, a number or a list, from 1: checked, and pushed from 0 as a block of *n integers. */
+/*
+** Pushes the indices at 1 (a number or a list, counted from 1) as a block of *n integers counted from 0, after checking them.
+*/
 static const int *bind_boundary_push_indices(lua_State *L, const char *who, int *n) {
   if (lua_isinteger(L, 1)) {
     lua_createtable(L, 1, 0);
@@ -98,7 +100,7 @@ static NslBoundary *push_new(lua_State *L, const NsModelClass *class, int n, con
   return self;
 }
 
-/* Gives the object at idx the vector on top (popped) as its velocities. */
+/* Makes the vector on top, which is popped, the velocities of the object at idx. */
 static void take_values(lua_State *L, int idx) {
   NslBoundary *self = lua_touserdata(L, idx);
   nsl_anchor(L, idx, "values", -1);
@@ -125,7 +127,7 @@ static int new_general(lua_State *L) {
   return 1;
 }
 
-/* FixedBC(indices): at rest. */
+/* FixedBC(indices): velocities 0. */
 static int new_fixed(lua_State *L) {
   int n;
   nsl_at_most(L, 1, ns_boundary_fixed_text);
@@ -170,7 +172,7 @@ static void push_clone(lua_State *L, int idx) {
     luaL_error(L, "not enough memory");
 }
 
-/* Systems that still have it keep the engine's part, with the velocities as they are. */
+/* Systems that still use it keep the engine's part, with its last velocities. */
 static int boundary_gc(lua_State *L) {
   NslBoundary *self = lua_touserdata(L, 1);
   ns_boundary_freeze(self->boundary);
@@ -199,7 +201,7 @@ static int boundary_indices(lua_State *L) {
   return 1;
 }
 
-/* prescribedVelocity(): a live vector of what is constant; otherwise a copy of what was computed last. */
+/* prescribedVelocity(): a live vector when the velocities are constant; otherwise a copy of those computed last. */
 static int boundary_velocity(lua_State *L) {
   NslBoundary *self = bind_boundary_check(L, 1);
   const NsBoundary *b = self->boundary;
@@ -212,7 +214,7 @@ static int boundary_velocity(lua_State *L) {
   return 1;
 }
 
-/* computePrescribedVelocity(time): the velocities at a time, in a vector; those of a step that may be on stay. */
+/* computePrescribedVelocity(time): the velocities at a time, as a new vector; those of a step under way stay. */
 static int boundary_compute(lua_State *L) {
   NslBoundary *self = bind_boundary_check(L, 1);
   NsError err = {NS_OK, ""};
@@ -252,7 +254,7 @@ void nsl_find_boundary_methods(lua_State *L, int idx) {
   lua_pop(L, 1);
 }
 
-/* Gives the system at idx the boundary condition (nil: none) at `value`. */
+/* Sets the boundary condition (nil: none) of the system at idx from stack index `value`. */
 static void give(lua_State *L, int idx, int value) {
   NslDs *ds = lua_touserdata(L, idx);
   NslBoundary *boundary = bind_boundary_test(L, value);
@@ -290,14 +292,14 @@ static int ds_boundary(lua_State *L) {
   return 1;
 }
 
-/* reactionToBoundaryConditions(): the impulses of the last step that gave the velocities, in the order of the indices. */
+/* reactionToBoundaryConditions(): the impulses of the last step that enforced the velocities, in the order of the indices. */
 static int ds_reaction(lua_State *L) {
   const NslDs *self = nsl_check_mechanical(L, 1);
   if (!nsl_mechanical(self)->boundary) return lua_pushnil(L), 1;
   return nsl_ds_view(L, self->ds->reaction, self->ds->nreaction, "reaction", NULL);
 }
 
-/* setReactionToBoundaryConditions(values): copied; the next step puts its own there. */
+/* setReactionToBoundaryConditions(values): copies the values; the next step overwrites them. */
 static int ds_set_reaction(lua_State *L) {
   NslDs *self = nsl_check_idle_mechanical(L, "setReactionToBoundaryConditions");
   if (!nsl_mechanical(self)->boundary)
@@ -322,7 +324,7 @@ void nsl_open_boundary(lua_State *L) {
       {"BoundaryCondition", new_general}, {"FixedBC", new_fixed}, {"HarmonicBC", new_harmonic}, {NULL, NULL}};
   for (int i = 0; i < NS_BOUNDARY_CLASSES; i++) {
     lua_newtable(L);
-    nsl_add_class_methods(L, &family, &ns_boundary_general); /* it has the callback too, which the others refuse */
+    nsl_add_class_methods(L, &family, &ns_boundary_general); /* the only class with the callback */
     luaL_setfuncs(L, methods, 0);
     nsl_register_callee_type(L, &types[i], ns_boundary_classes[i], meta);
   }

@@ -36,14 +36,14 @@ static int jacobian_slot(const NsModelClass *kind, const char *of, char by) {
   return -1;
 }
 
-/* Number `which` of the callee's functions: that of the slot with this brief name. */
+/* NsFunction number `which` of the callee, for the slot with this brief name. */
 static NsFunction function_of(NslCallee *callee, int which, const char *brief) {
   int slot = nsl_slot(callee, brief);
   if (slot < 0) return (NsFunction){0};
   return nsl_function(callee, which, slot, jacobian_slot(callee->kind, brief, 'x'), jacobian_slot(callee->kind, brief, 'l'));
 }
 
-/* A coefficient that is a function of time; before the sizes are known there is nothing to hand over. */
+/* Binds a coefficient that is a function of time; does nothing before the sizes are known. */
 static NsStatus bind_coefficient(NslCallee *callee, const char *name, NsCoef *coef) {
   int slot = nsl_slot(callee, name);
   if (slot < 0 || !callee->sized || strcmp(callee->kind->slots[slot].args, "z") != 0) return NS_OK;
@@ -77,7 +77,7 @@ void nsl_take_callback_away(lua_State *L, int idx, int slot) {
   lua_pop(L, 1);
 }
 
-/* Takes away the constant that the callback of this name comes in place of. */
+/* Removes the constant that a callback of this name replaces. */
 static void drop_constant(NslCallee *callee, const char *name) {
   NsCoef *coef = nsl_coefficient(callee, name);
   if (coef && !ns_coef_varies(coef)) ns_coef_clear(coef);
@@ -206,7 +206,7 @@ NslVector *nsl_push_flat(lua_State *L, int idx, int n, const char *who, const ch
   return flat;
 }
 
-/* What the closures have: the family, the name of a field or slot, that of the method, whether it shares what it is given. */
+/* The callee at 1. Upvalues of these closures: the family, names of the field or slot and of the method, whether to share. */
 static NslCallee *check_member(lua_State *L) {
   const NslCalleeFamily *family = lua_touserdata(L, lua_upvalueindex(1));
   return family->check(L, 1);
@@ -266,7 +266,7 @@ static int set_z(lua_State *L) {
   return 0;
 }
 
-/* The vector of the callee at 1 that is not its parameters. */
+/* The field of the callee at 1 that is a vector (not its parameters), and its numbers. */
 static const NsField *vector_of(lua_State *L, NslCallee *callee, double **data) {
   const NsField *field = field_of(callee, member_name(L), NS_FIELD_VECTOR);
   size_t bytes;
@@ -295,7 +295,7 @@ static int set_live_vector(lua_State *L) {
   return 0;
 }
 
-/* Adds a closure to the table on top under the name on top of it, which is popped. */
+/* Adds a closure to the table below the name on top, under that name, which is popped. */
 static void add_method(lua_State *L, const NslCalleeFamily *family, const char *member, lua_CFunction f, bool shared) {
   lua_pushlightuserdata(L, (void *)(size_t)family);
   lua_pushlightuserdata(L, (void *)(size_t)member);
@@ -305,22 +305,22 @@ static void add_method(lua_State *L, const NslCalleeFamily *family, const char *
   lua_rawset(L, -3);
 }
 
-/* Pushes "setC", "setMassPtr", "setX": the name of a coefficient or parameter that is one letter stays as it is. */
+/* Pushes "setC", "setMassPtr", "setX". A name of one letter keeps its case, unless `capital`. */
 static void push_setter_name(lua_State *L, const char *name, bool capital, const char *end) {
   int first = capital || name[1] ? toupper((unsigned char)name[0]) : name[0];
   lua_pushfstring(L, "set%c%s%s", first, name + 1, end);
 }
 
-/* Pushes "setComputehFunction"; those of e and f have capitals, as in Siconos. */
+/* Pushes "setComputehFunction"; e and f become capitals, as in Siconos. */
 static void push_function_setter_name(lua_State *L, const char *slot) {
   const char *letter = strcmp(slot, "computee") == 0 ? "E" : strcmp(slot, "computef") == 0 ? "F" : slot + strlen("compute");
   lua_pushfstring(L, "setCompute%sFunction", letter);
 }
 
-/* The getter and the setter of what a field may be. */
+/* The getter and the setter for a type of field. */
 typedef struct FieldMethods {
   lua_CFunction get, set;
-  bool capital, shared; /* the setter's name has a capital; there is one that shares what it is given */
+  bool capital, shared; /* capital: the setter's name has a capital; shared: there is also a setter that shares its argument */
 } FieldMethods;
 
 static FieldMethods methods_of(const NsField *field) {
@@ -355,7 +355,7 @@ void nsl_add_class_methods(lua_State *L, const NslCalleeFamily *family, const Ns
   }
 }
 
-/* Whether the method at -1, with its name at -2, sets a member that the class, with the methods at `own`, does not have. */
+/* Whether the method at -1, with its name at -2, sets a member that the class lacks; the methods of the class are at `own`. */
 static bool sets_nothing(lua_State *L, const NslCalleeFamily *family, const NsModelClass *class, int own) {
   const char *name = lua_tostring(L, -2);
   if (strncmp(name, "set", 3) != 0 || !lua_getupvalue(L, -1, 1)) return false;
@@ -365,7 +365,7 @@ static bool sets_nothing(lua_State *L, const NslCalleeFamily *family, const NsMo
   bool found = lua_getfield(L, own, name) != LUA_TNIL;
   lua_pop(L, 1);
   if (found || strncmp(name, "setCompute", 10) == 0) return !found;
-  lua_getupvalue(L, -1, 2); /* the field of a setter with another name: C of setJachqPtr */
+  lua_getupvalue(L, -1, 2); /* the field of a setter under an alias: C of setJachqPtr */
   const char *field_name = lua_touserdata(L, -1);
   const NsField *field = ns_field_find(class->fields, field_name);
   lua_pop(L, 1);
@@ -408,7 +408,7 @@ void nsl_add_coefficient_alias(lua_State *L, const NslCalleeFamily *family, cons
   add_method(L, family, coefficient, set_coefficient, true);
 }
 
-/* Pushes a coefficient, parameters or a live view of the callee at 1. */
+/* Pushes a coefficient, the parameters or a live view of the callee at 1. */
 static void push_shown(lua_State *L, const NsField *field, const void *object) {
   size_t bytes;
   void *data = ns_field_data(field, object, &bytes);
@@ -417,7 +417,7 @@ static void push_shown(lua_State *L, const NsField *field, const void *object) {
   else nsl_push_vector_view(L, 1, data, ns_field_rows(field, object), 1, field->name, NULL);
 }
 
-/* Pushes the SHOWN fields with their names: the state and the input, or the rest. */
+/* Pushes the SHOWN fields with their names: those of the state and the input, or the others. */
 static void push_all_shown(lua_State *L, NslCallee *callee, bool state) {
   for (const NsField *field = callee->kind->fields; field->name; field++) {
     bool z = strcmp(field->name, "z") == 0;

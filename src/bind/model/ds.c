@@ -74,7 +74,7 @@ void nsl_ds_start(lua_State *L, NslDs *self, NsDs *ds, int n, int m) {
   nsl_callee_size(L, -1, n, m, 0);
 }
 
-/* The constructor of the class in upvalue 2 is that of its family in upvalue 1. */
+/* Calls the constructor of the family (upvalue 1) for the class (upvalue 2). */
 static int construct_ds(lua_State *L) {
   const NslDsFamily *family = lua_touserdata(L, lua_upvalueindex(1));
   return family->construct(L, lua_touserdata(L, lua_upvalueindex(2)));
@@ -93,7 +93,7 @@ void nsl_set_ds_z(lua_State *L, int idx, int value, bool shared) {
   int before = self->ds->nz;
   nsl_set_z(L, idx, &self->ds->z, &self->ds->nz, value, nsl_ds_linked(self), shared);
   nsl_callee_size(L, idx, self->callee.n, self->callee.m, self->ds->nz);
-  if (nsds && self->ds->nz != before) nsds->version++; /* room for the state of another size */
+  if (nsds && self->ds->nz != before) nsds->version++; /* the size of the saved state has changed */
 }
 
 void nsl_clone_ds(lua_State *L, int idx) {
@@ -182,7 +182,7 @@ static void check_state_name(lua_State *L, int i) {
   }
 }
 
-/* setNames{"c", "w1", ...}: what the states are called in a solution. */
+/* setNames{"c", "w1", ...}: sets the names of the states in a solution. */
 static int ds_set_names(lua_State *L) {
   NslDs *self = nsl_check_ds(L, 1);
   lua_settop(L, 2);

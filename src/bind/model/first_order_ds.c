@@ -41,12 +41,14 @@ static NslDs *new_ds(lua_State *L, const NsDsClass *class, int x0) {
   return self;
 }
 
-/* Whether an argument of that name is a callback: the first may be left out, to be set by other means, but not be nil as the last. */
+/*
+** Whether an argument is given. The first callback may be left out, to be set later, but must not be nil as the last argument.
+*/
 static bool is_given(lua_State *L, int arg, int given, bool callback) {
   return !lua_isnil(L, arg) || (callback && arg == 2 && given == arg);
 }
 
-/* (x0 [, A [, b]]), or (x0 [, f [, jacobianfx]]); or one option table. */
+/* Arguments: (x0 [, A [, b]]), (x0 [, f [, jacobianfx]]), or one option table. */
 static int construct_first_order(lua_State *L, const NsDsClass *class) {
   const NsModelClass *kind = &class->model;
   int given = lua_gettop(L);
@@ -88,7 +90,7 @@ static int first_order_compute_rhs(lua_State *L) {
   return status == NS_OK ? 0 : nsl_raise_step(L, &err);
 }
 
-/* Shows x0, x and r, then what is given. */
+/* Shows x0, x and r, then the coefficients that are set. */
 static int first_order_display(lua_State *L) {
   return nsl_display_callee(L, check_first_order(L, 1));
 }

@@ -36,8 +36,8 @@ static int new_interaction(lua_State *L) {
 }
 
 /*
-** The level of the argument at 2. First-order interactions have level 0 alone; mechanical ones y on levels 0 and 1
-** (velocities), and lambda on level 1 (impulses; compliant ones on level 0, forces), or left out.
+** The level at 2, by default the lowest. First order: 0. Mechanical: y has 0 and 1 (velocity); lambda has 1 (impulse), or 0
+** (force) when the relation holds at position level (compliant contacts).
 */
 static int check_level(lua_State *L, const NsInteraction *inter, const char *what, bool multiplier) {
   bool mechanical = ns_relation_family(inter->relation) == NS_MECHANICS;
@@ -52,7 +52,7 @@ static int check_level(lua_State *L, const NsInteraction *inter, const char *wha
   return (int)level;
 }
 
-/* y([level]): the outputs, or (level 1) their velocities. */
+/* y([level]): the outputs; on level 1 their velocities. */
 static int interaction_y(lua_State *L) {
   NsInteraction *inter = nsl_check_interaction(L, 1)->interaction;
   int level = check_level(L, inter, "y", false);
@@ -103,7 +103,7 @@ static int interaction_close(lua_State *L) {
   return 0;
 }
 
-/* As with a system, the graph that it is in is closed with it. */
+/* The graph of an interaction is closed with it, as with a system. */
 static int interaction_gc(lua_State *L) {
   NslInteraction *self = lua_touserdata(L, 1);
   self->head.closed = true;

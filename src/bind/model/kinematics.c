@@ -13,7 +13,7 @@
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
-/* One function f(t, q) with its plain values; trace: of a compiled one, with its inputs there, or NULL. */
+/* One function f(t, q) and its plain values. trace: that of a compiled f, with its inputs set; else NULL. */
 typedef struct Motion {
   double t;
   const NslVector *q;
@@ -31,7 +31,7 @@ static NslVector *take_copy(lua_State *L, int idx, int n, const char *what) {
   return copy;
 }
 
-/* The same of a compiled f with so many values. */
+/* Evaluates a compiled f with `rows` values. */
 static void evaluate_trace(lua_State *L, Motion *m, int rows) {
   int top = lua_gettop(L), n = m->q->n;
   NslTraceArg args[] = {
@@ -48,8 +48,8 @@ static void evaluate_trace(lua_State *L, Motion *m, int rows) {
 }
 
 /*
-** f at 1, t at 2, q at 3, the number of values at 4 or -1 for as many as f returns. Evaluates f(t, q, out) and leaves
-** the values, a vector, on top of the stack.
+** Evaluates f(t, q, out) and leaves the values, a vector, on top of the stack. Arguments: f at 1, t at 2, q at 3, at 4 the
+** number of values (-1: as many as f returns).
 */
 static Motion kinematics_evaluate(lua_State *L) {
   Motion m = {luaL_checknumber(L, 2), NULL, NULL, NULL};
@@ -77,14 +77,14 @@ static Motion kinematics_evaluate(lua_State *L) {
   return m;
 }
 
-/* values(f, t, q, rows): a vector. */
+/* values(f, t, q, rows): the values as a vector. */
 static int motion_values(lua_State *L) {
   lua_settop(L, 4);
   kinematics_evaluate(L);
   return 1;
 }
 
-/* A call of f, at stack index 1, with dual numbers. */
+/* A call of f (at stack index 1) with dual numbers. */
 static NslDualCall kinematics_call(const Motion *m, const NslDualArg *q) {
   return (NslDualCall){.function = 1,
                        .has_time = true,
@@ -112,7 +112,7 @@ static int motion_jacobian(lua_State *L) {
   return 2;
 }
 
-/* along(f, t, q, rows, tdot, v): the values, their first and their second derivative in s of f(t + s tdot, q + s v). */
+/* along(f, t, q, rows, tdot, v): value, first and second derivative in s of f(t + s tdot, q + s v) at s = 0. */
 static int motion_along(lua_State *L) {
   lua_settop(L, 6);
   double tdot = luaL_checknumber(L, 5);
@@ -134,14 +134,14 @@ static int motion_along(lua_State *L) {
 
 /* ---- higher derivatives ---- */
 
-/* How many variables go in one pass; those of a bowl in two blocks. */
+/* VARIABLES: most variables of one pass (chosen by experience on the specs); BLOCK: half, as motion_bowl pairs two blocks. */
 enum { VARIABLES = 16, BLOCK = VARIABLES / 2 };
 
 static double *kinematics_push_room(lua_State *L, ptrdiff_t count) {
   return lua_newuserdatauv(L, (size_t)(count > 0 ? count : 1) * sizeof(double), 0);
 }
 
-/* The same on a tape, all = the derivatives of its values. */
+/* all = the derivatives of the values of f from a tape, for the same seeds. */
 static void trace_jets(lua_State *L, NslTrace *trace, double tdot, int n, NsJet jet, const double *seed, double *all) {
   if (!trace->tape) luaL_error(L, "f: the state is closing");
   NsTapeView view = ns_tape_view(trace->tape);
@@ -158,7 +158,7 @@ static void trace_jets(lua_State *L, NslTrace *trace, double tdot, int n, NsJet 
     if (!isfinite(all[k])) luaL_error(L, "f[%d]: a higher derivative is not finite", (int)(k / np) + 1);
 }
 
-/* all = the derivatives of the values of f, at stack index 1, from those of q. */
+/* all = the derivatives of the values of f (at stack index 1), for the seed derivatives of q. */
 static void find_jets(lua_State *L, const Motion *m, double tdot, NsJet jet, const double *seed, double *all) {
   NslDualArg arg = {"q", 0, m->q->n, m->q->data, NULL};
   NslDualCall call = kinematics_call(m, &arg);
@@ -170,7 +170,7 @@ static void find_jets(lua_State *L, const Motion *m, double tdot, NsJet jet, con
   else nsl_dual_run(L, &call);
 }
 
-/* Columns first .. of J' and J'' from a pass with those variables. */
+/* Fills columns first, first + 1, ... of J' and J'' from a pass with these variables. */
 static void take_twist(const double *all, int np, int first, NslMatrix *J1, NslMatrix *J2) {
   for (int i = 0; i < J1->rows; i++) {
     for (int k = 0; 2 + 3 * k < np; k++) {
@@ -182,8 +182,8 @@ static void take_twist(const double *all, int np, int first, NslMatrix *J1, NslM
 }
 
 /*
-** twist(f, t, q, rows, tdot, v, a): with q(s) = q + s v + s^2 / 2 a, the second derivative in s of f(t + s tdot, q(s)), and
-** the first and second one of its Jacobian by q.
+** twist(f, t, q, rows, tdot, v, a): along q(s) = q + s v + s^2 / 2 a, returns the second derivative in s of f(t + s tdot,
+** q(s)), and the first and second derivatives in s of its Jacobian by q, all at s = 0.
 */
 static int motion_twist(lua_State *L) {
   lua_settop(L, 7);
@@ -211,7 +211,7 @@ static int motion_twist(lua_State *L) {
   return 3;
 }
 
-/* One pass of motion_bowl with the variables of two blocks, H its sum with the weights w. */
+/* One pass of motion_bowl with the variables of two blocks; adds to H, the second derivatives weighted with w. */
 static void one_bowl(lua_State *L, const Motion *m, const int *number, int variables, double *seed, double *all,
                      const double *w, NslMatrix *H) {
   NsJet jet = {NS_JET_BOWL, variables};
@@ -234,7 +234,7 @@ static int kinematics_add_block(int *number, int count, int b, int n) {
   return count;
 }
 
-/* bowl(f, t, q, rows, w): the matrix of the second derivatives of w . f by q. */
+/* bowl(f, t, q, rows, w): the Hessian by q of w . f. */
 static int motion_bowl(lua_State *L) {
   lua_settop(L, 5);
   Motion m = kinematics_evaluate(L);
@@ -275,7 +275,7 @@ static int motion_partials(lua_State *L) {
   return 3;
 }
 
-/* plain(f): the function that was compiled; any other f itself. */
+/* plain(f): the Lua function of a compiled f; any other f itself. */
 static int motion_plain(lua_State *L) {
   luaL_checkany(L, 1);
   nsl_push_plain_function(L, 1);
@@ -283,8 +283,8 @@ static int motion_plain(lua_State *L) {
 }
 
 /*
-** dual_values(y): the values of a dual vector as a plain one; nil for anything else. Of jets there are none: whoever asks
-** can give first derivatives alone.
+** dual_values(y): the values of a dual vector as a plain vector; nil for anything else. Raises for jets: callers have first
+** derivatives alone.
 */
 static int motion_dual_values(lua_State *L) {
   const NslDualVector *y = nsl_test_dual_vector(L, 1);

@@ -39,7 +39,7 @@ static const NslFieldOwner owners[NS_LAW_CLASSES] = {
 #undef X
 };
 
-/* A law whose set is a polyhedron needs a point of it, to start at. */
+/* Finds a point inside a law's polyhedron, where solvers start. */
 static void find_inside(lua_State *L, NsLaw *law) {
   const char *who = ns_law_name(law);
   law->inside = ns_arena_doubles(&law->arena, law->size);

@@ -7,7 +7,7 @@
 #include "bind/diff/compile.h"
 #include "bind/model/mechanical_ds.h"
 
-/* Gives the rigid body at idx the constant force (part 0) or moment (part 3) of three elements at `value`; the rest stays. */
+/* Sets the constant force (part 0) or moment (part 3) of the rigid body at idx from the three elements at `value`. */
 static void set_part(lua_State *L, int idx, int value, int part, const char *what) {
   const NsMechanicalDs *ds = nsl_mechanical(lua_touserdata(L, idx));
   const NslVector *given = nsl_push_flat(L, value, 3, what, part > 0 ? "moment" : "force");
@@ -40,7 +40,7 @@ static int set_force(lua_State *L) {
   return 0;
 }
 
-/* The rigid body at 1, to change what is about its external moment. */
+/* The rigid body at 1, idle; raises for a system without external moment. */
 static NslDs *check_body(lua_State *L, const char *what) {
   NslDs *self = nsl_check_idle_mechanical(L, what);
   if (!ns_mechanical_turns(nsl_mechanical(self)))
@@ -59,7 +59,7 @@ static int set_moment(lua_State *L) {
   return 0;
 }
 
-/* Takes the moment out of a rigid body's constant external force, which is copied. */
+/* Sets the moment in a rigid body's constant external force, which is copied, to 0. */
 static void drop_moment(lua_State *L, int idx) {
   const NsCoef *fext = &nsl_mechanical(lua_touserdata(L, idx))->fext;
   if (!fext->value || ns_coef_varies(fext)) return;
@@ -75,7 +75,7 @@ static int set_moment_inertial(lua_State *L) {
   return 0;
 }
 
-/* A callback of the moment comes in the place of a constant one. */
+/* Sets the callback of the external moment; it replaces a constant moment. */
 static int set_moment_function(lua_State *L) {
   const char *who = "setComputeMExtFunction";
   nsl_set_callback(L, &nsl_check_mechanical(L, 1)->callee, "mExt", who);

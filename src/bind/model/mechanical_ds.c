@@ -56,7 +56,7 @@ static NslDs *new_system(lua_State *L, const NsDsClass *class) {
   return self;
 }
 
-/* Replaces the arguments by those that the option table at 1 has under their names, the table behind them. */
+/* Replaces the option table at 1 by the arguments that it holds under their names; the table comes behind them. */
 static void take_options(lua_State *L, const NsModelClass *kind) {
   int most = 0;
   while (kind->arguments[most]) most++;
@@ -72,7 +72,7 @@ static void take_options(lua_State *L, const NsModelClass *kind) {
   lua_rotate(L, 1, -1);
 }
 
-enum { DENSE_DIAGONAL = 32 }; /* diagonals of more elements are kept as sparse matrices */
+enum { DENSE_DIAGONAL = 32 }; /* longest diagonal (elements) kept dense; chosen by experience on the specs */
 
 /* Pushes the vector at idx as a diagonal matrix. */
 static void push_diagonal(lua_State *L, int idx, int n, const char *who, const char *what) {
@@ -86,7 +86,7 @@ static void push_diagonal(lua_State *L, int idx, int n, const char *who, const c
   lua_remove(L, -2);
 }
 
-/* Whether the matrix is symmetric to rounding, and positive definite: its leading minors are positive. */
+/* Whether the 3 x 3 matrix is symmetric to rounding, and positive definite (its leading minors are positive). */
 static bool is_inertia(const double *J) {
   double scale = fabs(J[0]) + fabs(J[4]) + fabs(J[8]);
   if (fabs(J[1] - J[3]) + fabs(J[2] - J[6]) + fabs(J[5] - J[7]) > 1e-12 * scale) return false;
@@ -108,15 +108,16 @@ static void push_rigid_mass(lua_State *L, const char *who) {
   }
 }
 
-/* NewtonEulerDS(q0, v0, mass, inertia): 7 coordinates, 6 velocities, a number and a 3 x 3 matrix. */
+/* NewtonEulerDS(q0, v0, mass, inertia): 7 coordinates, 6 velocities, a number, a 3 x 3 matrix. */
 static void take_rigid_mass(lua_State *L, NslDs *self, int idx) {
   push_rigid_mass(L, self->callee.head.type->name);
   nsl_set_coef(L, idx, &nsl_mechanical(self)->mass, idx + 1, 6, 6, "mass", false);
 }
 
 /*
-** (q0, v0, ...) or an option table. Coefficients follow: LagrangianDS(q0, v0 [, mass]), LagrangianLinearTIDS(q0, v0, M [, K, C]),
-** LagrangianLinearDiagonalDS(q0, v0, stiffness [, damping [, mass]]): the diagonals; nil or false for one that is absent.
+** Arguments: an option table, or (q0, v0, ...) and coefficients: LagrangianDS(q0, v0 [, mass]), LagrangianLinearTIDS(q0, v0, M
+** [, K, C]), LagrangianLinearDiagonalDS(q0, v0, stiffness [, damping [, mass]]), which takes the diagonals. nil or false:
+** absent.
 */
 static int construct_mechanical(lua_State *L, const NsDsClass *class) {
   const char *const *names = class->model.arguments;

@@ -91,7 +91,6 @@ static NsStatus forces_of(const NslAt *at, double *out, NsError *err) {
   return status == NS_OK ? ns_mechanical_forces(at->ds, at->t, at->q, at->v, out, err) : status;
 }
 
-/* Both Jacobians of F, the one asked for in out, the other in the room. */
 static NsStatus forces_jacobians(const NslAt *at, double *by_q, double *by_v, double *room, NsError *err) {
   NsStatus status = ns_ds_update(&at->ds->base, at->t, err);
   if (status != NS_OK) return status;
@@ -108,7 +107,7 @@ static NsStatus jacobian_v_of(const NslAt *at, double *out, NsError *err) {
   return forces_jacobians(at, at->room, out, at->room + by_q, err);
 }
 
-/* (qdot, acceleration) of the state; the accelerations and forces are kept too. */
+/* out = (qdot, acceleration) at the state; the accelerations and forces are kept too. */
 static NsStatus rhs_of(const NslAt *at, double *out, NsError *err) {
   NsMechanicalDs *ds = at->ds;
   NsStatus status = ns_mechanical_accelerate(ds, at->t, err);
@@ -118,11 +117,11 @@ static NsStatus rhs_of(const NslAt *at, double *out, NsError *err) {
   return NS_OK;
 }
 
-/* The upper rows of the Jacobian of the right-hand side (leading dimension n): those of T(q) v, which is bilinear. */
+/* out = the upper rows (leading dimension n) of the Jacobian of the right-hand side: d(T(q) v), bilinear in q and v. */
 static void rate_jacobian(const NslAt *at, double *out, double *unit) {
   const NsMechanicalDs *ds = at->ds;
   size_t n = (size_t)ds->base.n;
-  double rate[7]; /* of a rigid body */
+  double rate[7]; /* size 7: the coordinates of a rigid body */
   for (int j = 0; j < ds->base.n; j++) {
     if (!ns_mechanical_turns(ds)) {
       if (j >= ds->nq) out[(size_t)(j - ds->nq) + (size_t)j * n] = 1;
@@ -137,7 +136,8 @@ static void rate_jacobian(const NslAt *at, double *out, double *unit) {
 }
 
 /*
-** The Jacobian of (T(q) v, M^-1 F) at the state: below, M^-1 (dF/dq - d(M a)/dq) and M^-1 dF/dv, a the acceleration.
+** out = the Jacobian of (T(q) v, M^-1 F) at the state. Lower rows: M^-1 (dF/dq - d(M a)/dq) and M^-1 dF/dv, where a is the
+** acceleration.
 */
 static NsStatus jacobian_rhs_of(const NslAt *at, double *out, NsError *err) {
   NsMechanicalDs *ds = at->ds;
@@ -157,9 +157,9 @@ static NsStatus jacobian_rhs_of(const NslAt *at, double *out, NsError *err) {
 /* ---- the quantities ---- */
 
 static const struct {
-  const char *name, *method; /* the methods that show and that compute it */
-  const char *args;          /* of the latter: 't' time, 'x' q, 'l' v; the latter two may be left out */
-  char rows, cols;           /* 'm' velocities, 'n' coordinates, 's' both, '3', '1' a vector */
+  const char *name, *method; /* name: the method that shows the quantity; method: the one that computes it */
+  const char *args;          /* arguments of `method`: 't' time, 'x' q, 'l' v; q and v may be left out */
+  char rows, cols;           /* sizes: 'm' velocities, 'n' coordinates, 's' both, '3' three, '1' a vector */
   NsStatus (*evaluate)(const NslAt *at, double *out, NsError *err);
 } quantities[NSL_QUANTITIES] = {
     [NSL_MASS] = {"mass", "computeMass", "x", 'm', 'm', mass_of},
@@ -185,7 +185,7 @@ static int forces_size_of(const NsMechanicalDs *ds, char letter) {
   return letter == 'm' ? ds->nv : letter == 'n' ? ds->nq : letter == 's' ? ds->base.n : letter == '3' ? 3 : 1;
 }
 
-/* How many doubles the evaluation needs besides. */
+/* The size of the evaluation's workspace, in doubles. */
 static lua_Integer forces_room_of(const NsMechanicalDs *ds, NslQuantity which) {
   lua_Integer nq = ds->nq, nv = ds->nv;
   if (which >= NSL_JACOBIAN_FINT_Q && which <= NSL_JACOBIAN_FGYR_V) return nv * nq;
@@ -194,7 +194,7 @@ static lua_Integer forces_room_of(const NsMechanicalDs *ds, NslQuantity which) {
   return nv * (nq + nv) + nv * nq * (ns_mechanical_constant_mass(ds) ? 1 : nv) + ds->base.n;
 }
 
-/* The vector or table at idx as contiguous numbers, or `otherwise` when there is none. */
+/* The vector or table at idx as contiguous numbers; `otherwise` when there is none. */
 static const double *optional(lua_State *L, int idx, int n, const char *who, const char *what, const double *otherwise) {
   if (lua_isnoneornil(L, idx)) return otherwise;
   NslVector *given = nsl_to_finite_vector(L, idx, n, who, what);
@@ -203,7 +203,7 @@ static const double *optional(lua_State *L, int idx, int n, const char *who, con
   return flat->data;
 }
 
-/* The system at 1, which may be asked for the quantity. */
+/* The system at 1; raises when it does not have the quantity. */
 static NslMechanical *check_quantity(lua_State *L, NslQuantity which, const char *who) {
   NslMechanical *self = (NslMechanical *)nsl_check_mechanical(L, 1);
   if (which >= NSL_MEXT && which <= NSL_JACOBIAN_MINT_V && !ns_mechanical_turns(nsl_mechanical(&self->base)))
@@ -230,7 +230,7 @@ static NslAt arguments(lua_State *L, NslQuantity which) {
   return at;
 }
 
-/* Takes the room where a quantity is kept. */
+/* Allocates the memory where a quantity is kept. */
 static double *forces_keep(lua_State *L, NslMechanical *self, NslQuantity which) {
   NsMechanicalDs *ds = nsl_mechanical(&self->base);
   if (self->kept[which]) return self->kept[which];
@@ -244,7 +244,7 @@ static double *forces_keep(lua_State *L, NslMechanical *self, NslQuantity which)
   return self->kept[which];
 }
 
-/* Evaluates into a vector or matrix pushed, and keeps the values. */
+/* Evaluates a quantity into a vector or matrix, which is pushed, and keeps the values. */
 static int forces_evaluate(lua_State *L, const NslAt *at, NslQuantity which) {
   int rows = forces_size_of(at->ds, quantities[which].rows), cols = forces_size_of(at->ds, quantities[which].cols);
   double *out = quantities[which].cols == '1' ? nsl_push_vector(L, rows, NULL)->data
@@ -256,8 +256,8 @@ static int forces_evaluate(lua_State *L, const NslAt *at, NslQuantity which) {
 }
 
 /*
-** Calls the Lua function of the callback with the arguments as they are: what a class's own method does when it is
-** called with all of its arguments, the output included.
+** Calls the Lua function of a callback with the given arguments. A class's own method does this when it is called with all of
+** its arguments, the output included.
 */
 static int forces_call_plainly(lua_State *L, const NslCallee *callee, int slot) {
   int count = lua_gettop(L);
@@ -290,7 +290,7 @@ static int compute(lua_State *L, NslQuantity which) {
 
 /* ---- showing ---- */
 
-/* Whether nothing of it is there: no constant, no callback. */
+/* Whether the quantity is absent: no constant, no callback. */
 static bool absent(const NsMechanicalDs *ds, NslQuantity which) {
   bool rigid = ns_mechanical_turns(ds);
   switch (which) {
@@ -311,7 +311,7 @@ static bool absent(const NsMechanicalDs *ds, NslQuantity which) {
   }
 }
 
-/* Whether it depends neither on the time nor on the state. */
+/* Whether the quantity depends neither on the time nor on the state. */
 static bool forces_constant(const NsMechanicalDs *ds, NslQuantity which) {
   bool rigid = ns_mechanical_turns(ds);
   switch (which) {
@@ -328,7 +328,7 @@ static bool forces_constant(const NsMechanicalDs *ds, NslQuantity which) {
   }
 }
 
-/* X(): a live view of what computeX kept last; a constant as it is now; nil when there is none. */
+/* X(): a live view of what computeX kept last; of a constant, its present value; nil when the quantity is absent. */
 static int forces_show(lua_State *L, NslQuantity which) {
   NslMechanical *self = check_quantity(L, which, quantities[which].name);
   NsMechanicalDs *ds = nsl_mechanical(&self->base);
@@ -365,7 +365,7 @@ int nsl_mechanical_show_mass(lua_State *L) {
   return known ? forces_show(L, NSL_MASS) : (lua_pushnil(L), 1);
 }
 
-/* update_inverse_mass(): the mass at the state, whose factors inverseMass then gives. */
+/* update_inverse_mass(): evaluates the mass at the state; inverseMass() then gives its factors. */
 static int update_inverse_mass(lua_State *L) {
   lua_settop(L, 1);
   (void)compute(L, NSL_MASS);
@@ -382,7 +382,7 @@ static int inverse_mass(lua_State *L) {
   return 1;
 }
 
-/* initRhs(time): computeRhs and computeJacobianRhsx. */
+/* initRhs(time): calls computeRhs and computeJacobianRhsx. */
 static int init_rhs(lua_State *L) {
   NslAt at = arguments(L, NSL_JACOBIAN_RHS);
   forces_evaluate(L, &at, NSL_RHS);
@@ -390,7 +390,7 @@ static int init_rhs(lua_State *L) {
   return 0;
 }
 
-/* updatePlugins(time): all that callbacks give, at the state. */
+/* updatePlugins(time): evaluates all callbacks at the state. */
 static int update_plugins(lua_State *L) {
   static const NslQuantity all[] = {NSL_MASS, NSL_FEXT, NSL_FINT, NSL_FGYR, NSL_MEXT, NSL_MINT};
   for (size_t i = 0; i < sizeof all / sizeof *all; i++) {

@@ -25,7 +25,7 @@ static int ds_acceleration(lua_State *L) {
   return nsl_ds_view(L, ds->acceleration, ds->nv, "acceleration", NULL);
 }
 
-/* q([level]): coordinates, velocities, accelerations. */
+/* q([level]): coordinates (0), velocities (1), accelerations (2). */
 static int ds_q(lua_State *L) {
   NsMechanicalDs *ds = coordinates_check(L);
   lua_Integer level = lua_isnoneornil(L, 2) ? 0 : nsl_integer(L, 2, "q", "level");
@@ -33,13 +33,13 @@ static int ds_q(lua_State *L) {
   return level == 0 ? coordinates(L, ds) : level == 1 ? velocities(L, ds) : ds_acceleration(L);
 }
 
-/* The level at idx, if any: impulses belong to velocities. */
+/* Raises when the level at idx, if any, is not 1: impulses belong to velocities. */
 static void only_level_1(lua_State *L, int idx, const char *what) {
   if (!lua_isnoneornil(L, idx) && nsl_integer(L, idx, what, "level") != 1)
     luaL_error(L, "%s: level: impulses are on level 1 alone", what);
 }
 
-/* p([1]): the impulse of the relations in the last step; pMemory([1]): that in the step before. */
+/* p([1]): the impulse of the relations in the last step. */
 static int ds_p(lua_State *L) {
   NsMechanicalDs *ds = coordinates_check(L);
   bool memory = nsl_which(L) == 1;
@@ -86,7 +86,7 @@ static NslAt at_state(lua_State *L, const char *what) {
   return at;
 }
 
-/* Reads a constant mass anew when its source has changed. */
+/* Reads a constant mass again when its source has changed. */
 static NsStatus update_mass(const NslAt *at, NsError *err) {
   NsCoefName who = {"dynamical system", ns_ds_name(&at->ds->base), "mass"};
   return at->ds->mass.value ? ns_coef_update(&at->ds->mass, who, 0, NULL, err) : NS_OK;
@@ -110,7 +110,7 @@ static int ds_kinetic(lua_State *L) {
   return 1;
 }
 
-/* computePotentialEnergy([time]): of the stiffness, of constant external forces, of the callback. */
+/* computePotentialEnergy([time]): the sum of the energies of the stiffness, of constant external forces and of the callback. */
 static int ds_potential(lua_State *L) {
   NslAt at = at_state(L, "computePotentialEnergy");
   if (!lua_isnoneornil(L, 2)) at.t = nsl_finite(L, 2, "computePotentialEnergy", "time");
@@ -125,7 +125,7 @@ static NsStatus coordinates_divide(const NslAt *at, double *out, NsError *err) {
   return status == NS_OK ? ns_mechanical_divide(at->ds, 0, at->q, 1, out, err) : status;
 }
 
-/* computePostImpactVelocity(): v += M^-1 p, what an impulse does to the velocity. */
+/* computePostImpactVelocity(): v += M^-1 p, the jump of the velocity under the impulse p. */
 static int ds_post_impact(lua_State *L) {
   NslAt at = at_state(L, "computePostImpactVelocity");
   NsMechanicalDs *ds = at.ds;
@@ -137,7 +137,7 @@ static int ds_post_impact(lua_State *L) {
   return 0;
 }
 
-/* For methods of Siconos that make room: it is there from the start. */
+/* For Siconos' methods that allocate memory: here it is allocated from the start, so they do nothing. */
 static int ds_accept(lua_State *L) {
   nsl_check_mechanical(L, 1);
   return 0;

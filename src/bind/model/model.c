@@ -53,7 +53,7 @@ void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int 
   if (callee->nsds && !was_given) ((NsNsds *)callee->nsds)->version++;
 }
 
-/* The numbers of a coefficient as they are now, to be copied. */
+/* The present numbers of a coefficient, to be copied. */
 static NsSource present_source(const NsCoef *coef) {
   const NsSource *s = &coef->source;
   if (s->version) return (NsSource){s->data, s->row_stride, s->col_stride, NULL, false};

@@ -17,7 +17,7 @@ typedef struct NslDs {
 typedef struct NslRelation {
   NslCallee callee;
   NsRelation *relation;
-  NsFunction computeh; /* of a contact: sets its frame */
+  NsFunction computeh; /* of a contact: the callback that sets its frame */
 } NslRelation;
 
 typedef struct NslLaw {
@@ -25,7 +25,7 @@ typedef struct NslLaw {
   NsLaw *law;
 } NslLaw;
 
-/* User values: 1 the law, 2 the relation, 3 the graph it is linked in. */
+/* User values: 1 the law, 2 the relation, 3 the graph that it is linked in. */
 typedef struct NslInteraction {
   NslHead head;
   NsInteraction *interaction;
@@ -37,7 +37,7 @@ typedef struct NslNsds {
   NsNsds *nsds;
 } NslNsds;
 
-/* The open object of a type (of any class of it) at idx, else an error "dynamical system expected, got ...". */
+/* Return the open object at idx; raise "dynamical system expected, got ..." for anything else. */
 NslDs *nsl_check_ds(lua_State *L, int idx);
 /* Whether a vector is a view of the state of a system or of an interaction. */
 bool nsl_is_live(const NslVector *v);
@@ -50,42 +50,41 @@ NslInteraction *nsl_check_interaction(lua_State *L, int idx);
 NslNsds *nsl_check_nsds(lua_State *L, int idx);
 
 /*
-** Gives `coef` the matrix (or, with cols 0, the vector) at stack index `value`; shared: later changes of it are seen,
-** and it is kept alive by the callee at idx. Sizes that are negative are free. The value must be finite.
+** Sets `coef` to the finite matrix (or, when cols is 0, the vector) at stack index `value`. A negative size means any size.
+** shared: the value is not copied, so later changes of it are seen; the callee at idx keeps it alive.
 */
 void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int cols, const char *what, bool shared);
 
 /*
-** Gives `to` the present numbers of `from`: a copy, but for a sparse matrix, which never changes. Not of a function.
+** Copies the present numbers of `from` to `to`; a sparse matrix, which never changes, is shared. Does nothing for a function.
 */
 void nsl_clone_coef(lua_State *L, const NsCoef *from, NsCoef *to);
 
-/*
-** Pushes a copy of a coefficient's present value (a vector when it has one column and `as_vector`), nil when absent.
-*/
+/* Pushes a copy of a coefficient's present value; as a vector when it has one column and as_vector; nil when absent. */
 int nsl_push_coef(lua_State *L, const NsCoef *coef, bool as_vector);
 
-/* name() and setName(string) on an engine object's name buffer. */
+/* Sets the name in an engine object's buffer to the string at stack index `value`. */
 int nsl_set_name(lua_State *L, char *buffer, int value, const char *who);
 
 /*
-** The shared z of a callee: setzPtr(v) keeps v; z() gives it back. linked: its size is fixed. Of a vector that skips elements the
-** values are copied; raises when that is a view of an object of the model, since z would stay behind it.
+** Sets the parameters z of a callee. shared: keeps the vector at `value`, else copies it. linked: z must keep its size. A
+** vector with a stride other than 1 is always copied; raises when it is a view of an object of the model, since the copy would
+** not follow it.
 */
 void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool linked, bool shared);
 
 /*
-** Pushes a view of the parameters of the object at idx, nil when there are none; it keeps them when others are
-** set, and raises when the object is closed.
+** Pushes a view of the parameters of the object at idx, nil when there are none. The view keeps the vector alive when other
+** parameters are set, and raises when the object is closed.
 */
 int nsl_push_z(lua_State *L, int idx, double *z, int nz);
 
-/* Pushes clones: same parameters and callbacks, state of its own, in no graph. */
+/* Push clones: same parameters and callbacks, a state of their own, in no graph. */
 void nsl_clone_ds(lua_State *L, int idx);
 void nsl_clone_relation(lua_State *L, int idx);
 void nsl_clone_law(lua_State *L, int idx);
 
-/* Looks the methods of the boundary conditions of the system at idx up again. */
+/* Looks the methods (callbacks) of the boundary conditions of the system at idx up again. */
 void nsl_find_boundary_methods(lua_State *L, int idx);
 
 void nsl_open_boundary(lua_State *L);

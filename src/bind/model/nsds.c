@@ -54,7 +54,7 @@ static void bind_nsds_keep(lua_State *L, const char *key, int idx) {
   lua_pop(L, 2);
 }
 
-/* Forgets the last one kept: the engine did not take it. */
+/* Removes the last anchored value: the engine refused it. */
 static void bind_nsds_drop(lua_State *L, const char *key) {
   lua_getiuservalue(L, 1, 1);
   lua_getfield(L, -1, key);
@@ -78,7 +78,7 @@ static int nsds_insert(lua_State *L) {
   return 0;
 }
 
-/* The sizes that linking gives a relation's callbacks. */
+/* Sets the sizes of a relation's callbacks, which linking determines. */
 static void size_relation(lua_State *L, int relation, const NslInteraction *inter, const NslDs *first, const NslDs *second) {
   NslRelation *r = lua_touserdata(L, relation);
   int nx = first->ds->nx + (second ? second->ds->nx : 0);
@@ -115,7 +115,7 @@ static int nsds_link(lua_State *L) {
   return 0;
 }
 
-/* unlink(interaction): between two steps; the interaction keeps its y and lambda and may be linked again. */
+/* unlink(interaction): only between two steps; the interaction keeps its y and lambda and may be linked again. */
 static int nsds_unlink(lua_State *L) {
   NslNsds *self = bind_nsds_check_idle(L, "unlink");
   NslInteraction *inter = nsl_check_interaction(L, 2);
@@ -162,7 +162,7 @@ static int nsds_pick(lua_State *L) {
   return 1;
 }
 
-/* What is still there forgets the graph: finalizers run in any order. */
+/* Clears the references to a closed graph in objects that still exist: finalizers run in any order. */
 static void bind_nsds_let_go(lua_State *L) {
   if (lua_getiuservalue(L, 1, 1) != LUA_TTABLE) return;
   lua_getfield(L, -1, "ds");
@@ -203,7 +203,7 @@ static int nsds_tostring(lua_State *L) {
   return 1;
 }
 
-/* The graph, then each system and interaction in a line. */
+/* Prints the graph, then each system and interaction on a line. */
 static int nsds_display(lua_State *L) {
   static const char *const lists[] = {"ds", "interactions"};
   nsl_check_nsds(L, 1);
@@ -225,13 +225,13 @@ static int nsds_display(lua_State *L) {
   return nsl_display(L, 2);
 }
 
-/* version(nsds): a number that each change of the graph makes larger. */
+/* version(nsds): a number that grows with each change of the graph. */
 static int graph_version(lua_State *L) {
   lua_pushinteger(L, (lua_Integer)nsl_check_nsds(L, 1)->nsds->version);
   return 1;
 }
 
-/* linked(nsds, interaction): whether it is linked there. */
+/* linked(nsds, interaction): whether the interaction is linked in this graph. */
 static int graph_linked(lua_State *L) {
   const NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
   lua_pushboolean(L, nsl_check_interaction(L, 2)->interaction->owner == nsds);

@@ -46,7 +46,7 @@ static int bind_contact_value(void *context, double t, const double *const *args
 static int bind_contact_jacobian(void *context, double t, const double *const *args, int by, double *C) {
   NslRelation *self = context;
   NsContact *contact = self->relation->contact;
-  double y[3] = {0}; /* as many as a contact has rows */
+  double y[3] = {0}; /* a contact has at most 3 rows */
   if (by != NS_BY_X) return 0;
   int failed = bind_contact_value(context, t, args, y);
   if (failed) return failed;
@@ -56,14 +56,14 @@ static int bind_contact_jacobian(void *context, double t, const double *const *a
   return 0;
 }
 
-/* dh/dt: the frame stays that of the plain evaluation, which comes before it. */
+/* dh/dt with the frame of the plain evaluation, which comes before this call. */
 static int contact_along(void *context, double t, const double *const *args, double tdot, const double *w, double *first,
                          double *second) {
   NslRelation *self = context;
   return self->computeh.along(self->computeh.context, t, args, tdot, w, first, second);
 }
 
-/* The shape's function, or the callback with the rows that follow from its frame. */
+/* Binds h of a contact: the shape's function, or the callback, whose frame gives the rows. */
 static void bind_contact(NslRelation *self) {
   NsRelation *relation = self->relation;
   self->computeh = relation->h;
@@ -111,7 +111,7 @@ static NslRelation *new_relation(lua_State *L, const NsRelationClass *class) {
   return self;
 }
 
-/* Three finite numbers of the option table, under a key. */
+/* to = the three finite numbers under a key of the option table. */
 static void bind_relation_read_point(lua_State *L, int options, const char *who, const char *key, double *to) {
   lua_getfield(L, options, key);
   nsl_vector_read(nsl_to_finite_vector(L, lua_gettop(L), 3, who, key), to);
@@ -126,14 +126,14 @@ static double read_radius(lua_State *L, int options, const char *who, const char
   return R;
 }
 
-/* n over its length. */
+/* Divides n by its length. */
 static void make_unit(lua_State *L, const char *who, const char *what, double *n) {
   double length = hypot(hypot(n[0], n[1]), n[2]);
   if (!(length > 0)) luaL_error(L, "%s: %s: expected a direction, got zeros", who, what);
   for (int i = 0; i < 3; i++) n[i] /= length;
 }
 
-/* Ready-made geometry: the option "shape" and its measures. */
+/* Reads a ready-made geometry: the option "shape" and its dimensions. */
 static void apply_shape(lua_State *L, int options, NslRelation *self) {
   NsContact *contact = self->relation->contact;
   const char *who = self->callee.head.type->name;
@@ -158,7 +158,7 @@ static void apply_shape(lua_State *L, int options, NslRelation *self) {
   (void)bind_relation(&self->callee);
 }
 
-/* How many states the callbacks are written for, of all systems that will be linked together. */
+/* Reads how many states the callbacks expect, summed over the systems that will be linked together. */
 static void apply_states(lua_State *L, int options, NslRelation *self) {
   const char *who = self->callee.head.type->name;
   if (lua_getfield(L, options, "states") == LUA_TNIL) return;
@@ -196,7 +196,7 @@ static const char *push_forms(lua_State *L, const char *const *forms) {
   return lua_tostring(L, -1);
 }
 
-/* An option table, or coefficients by position in one of the forms of the class; absent ones nil or false. */
+/* Arguments: an option table, or coefficients by position in one of the forms of the class; nil or false: absent. */
 static int new_of_coefficients(lua_State *L, const NsRelationClass *class) {
   int nargs = lua_gettop(L);
   const char *form = NULL, *who = class->model.name;
@@ -216,12 +216,12 @@ static int new_of_coefficients(lua_State *L, const NsRelationClass *class) {
   return 1;
 }
 
-/* Whether a callback by its place cannot be nil: h and g; they may be left out, to be set by other means. */
+/* Whether a callback given by position must not be nil: h and g, which may only be left out at the end, to be set later. */
 static bool needs_value(const char *brief) {
   return strcmp(brief, "h") == 0 || strcmp(brief, "g") == 0;
 }
 
-/* (), ({options}) or the callbacks by position: (h, g [, Jachx, Jacglambda [, Jachlambda, Jacgx]]). */
+/* Arguments: (), ({options}), or the callbacks by position: (h, g [, Jachx, Jacglambda [, Jachlambda, Jacgx]]). */
 static int new_of_callbacks(lua_State *L, const NsRelationClass *class) {
   int nargs = lua_gettop(L), most = class->model.nslots;
   const char *who = class->model.name;
@@ -251,7 +251,7 @@ void nsl_clone_relation(lua_State *L, int idx) {
 
 /* ---- the frame of a contact ---- */
 
-/* The relation at 1, and its point of the name in the upvalue: pc1, pc2 or nc. */
+/* The relation at 1, and its point that the upvalue names: pc1, pc2 or nc. */
 static double *check_point(lua_State *L, NslRelation **self) {
   *self = nsl_check_relation(L, 1);
   const NsField *field = ns_field_find((*self)->callee.kind->fields, lua_tostring(L, lua_upvalueindex(1)));
@@ -266,13 +266,13 @@ static int get_point(lua_State *L) {
   return 1;
 }
 
-/* Raises for a contact of a ready-made shape. */
+/* Raises when the contact has a ready-made shape. */
 static void refuse_shape(lua_State *L, const NsContact *contact, const char *who) {
   if (contact && contact->shape != NS_CONTACT_USER)
     luaL_error(L, "%s: the shape %s has its own", who, ns_contact_shape_name(contact->shape));
 }
 
-/* Replaces a dual vector, or duals in a list, at idx by their values: a frame has no derivatives. */
+/* Replaces a dual vector, or a list with duals, at idx by its values: a frame has no derivatives. */
 static void drop_partials(lua_State *L, int idx) {
   const NslDualVector *v = nsl_test_dual_vector(L, idx);
   int n = v ? v->base.n : lua_istable(L, idx) ? (int)lua_rawlen(L, idx) : 0;
@@ -287,7 +287,7 @@ static void drop_partials(lua_State *L, int idx) {
   lua_replace(L, idx);
 }
 
-/* Upvalues: the name of the point, that of the setter. */
+/* Upvalues: the name of the point, the name of the setter. */
 static int set_point(lua_State *L) {
   NslRelation *self;
   const char *what = lua_tostring(L, lua_upvalueindex(1)), *who = lua_tostring(L, lua_upvalueindex(2));
@@ -309,7 +309,7 @@ static int set_contact_h(lua_State *L) {
   return nsl_set_callback(L, &self->callee, "h", who);
 }
 
-/* Adds to the methods on top those of a contact. */
+/* Adds the methods of a contact to the table on top. */
 static void add_contact_methods(lua_State *L, const NsField *fields) {
   for (const NsField *field = fields; field->name; field++) {
     if (field->type != NS_FIELD_POINT || !(field->flags & NS_FIELD_SETTER)) continue;
@@ -362,8 +362,8 @@ static int relation_display(lua_State *L) {
 }
 
 /*
-** Registers the class, and its constructor in the module below the table of the methods of all classes at the top. The
-** class has these, without the setters of other classes; getters of other classes give nil.
+** Registers a class, and its constructor in the module. On top of the stack is the table of the methods of all classes, below
+** it the module. The class gets these methods without the setters of other classes; getters of other classes return nil.
 */
 static void open_relation_class(lua_State *L, int i) {
   static const luaL_Reg meta[] = {

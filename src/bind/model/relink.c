@@ -4,14 +4,12 @@
 */
 #include "bind/model/relink.h"
 
-#include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "bind/model/ds.h"
 #include "bind/array/vector.h"
 
-/* Stack indices: clones by original; clones of plain vectors that are parameters, by the original's address. */
+/* Stack indices of tables. clones: clone by object; vectors: clone by address of a plain vector of parameters. */
 typedef struct Maps {
   int clones, vectors;
 } Maps;
@@ -22,7 +20,7 @@ static bool is_callee(const NslType *type) {
 
 /* ---- where a number of the original is in the clone ---- */
 
-/* Where an address lies among the arrays of an object: the number of the array (-1: in none), the bytes from its start. */
+/* The position of an address among the arrays of an object: the number of the array (-1: in none), the offset in bytes. */
 typedef struct Place {
   const char *at;
   int seen, array;
@@ -47,7 +45,7 @@ static void take_place(void *context, const char *name, void *data, size_t bytes
   if (place->seen++ == place->array && data && place->offset < bytes) place->found = (char *)data + place->offset;
 }
 
-/* The arrays of an object that there are views of: those that are LIVE or STATE. */
+/* Visits the arrays of an object that can have views: those with the flag LIVE or STATE. */
 static void walk_arrays(const NslHead *head, NsVisitor visitor, Place *place) {
   place->seen = 0;
   if (nsl_is_interaction(head->type)) {
@@ -58,7 +56,7 @@ static void walk_arrays(const NslHead *head, NsVisitor visitor, Place *place) {
   ns_fields_walk(ds->class->model.fields, ds, NS_FIELD_LIVE | NS_FIELD_STATE, visitor, place);
 }
 
-/* The number of `to`, the clone of `from`, that is the one at `at` in `from`; NULL when there is none. */
+/* The address in `to`, the clone of `from`, that corresponds to the address `at` in `from`; NULL when there is none. */
 static double *counterpart(const NslHead *from, const NslHead *to, const double *at) {
   Place place = {.at = (const char *)at, .array = -1};
   walk_arrays(from, relink_find_place, &place);
@@ -80,8 +78,8 @@ static NslHead *push_clone_of(lua_State *L, Maps maps, const NslHead *object) {
 }
 
 /*
-** Pushes what stands for the live view at stack index `view` in the clone: a view of the clone of what it looks at, or, where
-** that is no part of the model, the view itself. `callee` and `what` are for the message.
+** Pushes the clone's counterpart of the live view at stack index `view`: a view of the clone of the object that it shows or,
+** when that object is not part of the model, the view itself. `callee` and `what` are for the message.
 */
 static void push_relinked(lua_State *L, Maps maps, const NslCallee *callee, const char *what, int view) {
   const NslVector *v = nsl_test_vector(L, view);
@@ -99,7 +97,7 @@ static void push_relinked(lua_State *L, Maps maps, const NslCallee *callee, cons
 
 /* ---- parameters ---- */
 
-/* Gives the callee at idx the vector on top of the stack, which it shares; pops it. */
+/* Makes the vector on top of the stack, which is popped, the shared parameters of the callee at idx. */
 static void share_parameters(lua_State *L, int idx) {
   NslHead *head = lua_touserdata(L, idx);
   NslRelation *relation = (NslRelation *)head;
@@ -122,7 +120,9 @@ static const NslVector *whole_of(const NslVector *v) {
   return v->head.owner && v->head.owner->type == &nsl_vector_type ? (const NslVector *)v->head.owner : v;
 }
 
-/* Pushes the clone of a plain vector, made once: n numbers of it from the one at `data` on. */
+/*
+** Pushes the clone of a plain vector (each is cloned once), or a view of it: n numbers from the one that corresponds to `data`.
+*/
 static void push_plain_clone(lua_State *L, Maps maps, const NslVector *v, const double *data, int n) {
   const NslVector *whole = whole_of(v);
   if (lua_rawgetp(L, maps.vectors, whole) == LUA_TNIL) {
@@ -136,7 +136,7 @@ static void push_plain_clone(lua_State *L, Maps maps, const NslVector *v, const 
   lua_remove(L, -2);
 }
 
-/* The parameters of a clone, where they are a plain vector that may be those of others too. */
+/* Sets the parameters of a clone when they are a plain vector, which other objects may share. */
 static void relink_plain(lua_State *L, Maps maps, int from, int to) {
   const NslVector *v = push_parameters(L, from);
   if (v && !nsl_is_live(v) && v->n > 0) {
@@ -146,7 +146,7 @@ static void relink_plain(lua_State *L, Maps maps, int from, int to) {
   lua_pop(L, 1);
 }
 
-/* The parameters of a clone, where they are a view: of a state, or of the parameters of another object, b:z(). */
+/* Sets the parameters of a clone when they are a view: of a state, or of the parameters of another object, b:z(). */
 static void relink_view(lua_State *L, Maps maps, int from, int to) {
   const NslVector *v = push_parameters(L, from), *of = NULL;
   int view = lua_gettop(L);
@@ -162,21 +162,7 @@ static void relink_view(lua_State *L, Maps maps, int from, int to) {
 
 /* ---- fields and coefficients ---- */
 
-/* Calls set[name]Ptr of the object at idx, with a capital where there is none without, on the vector at `value`. */
-static void set_coefficient_of(lua_State *L, int idx, const char *name, int value) {
-  char method[64];
-  for (int capital = 0; capital < 2; capital++) {
-    snprintf(method, sizeof method, "set%c%sPtr", capital ? toupper((unsigned char)*name) : *name, name + 1);
-    if (lua_getfield(L, idx, method) == LUA_TFUNCTION) break;
-    lua_pop(L, 1);
-    if (capital) return;
-  }
-  lua_pushvalue(L, idx);
-  lua_pushvalue(L, value);
-  lua_call(L, 2, 0);
-}
-
-/* Pushes what stands for the value on top in the clone; false, nothing pushed, when it stays as it is. */
+/* Pushes the clone's counterpart of the value on top; when the value stays as it is, returns false and pushes nothing. */
 static bool push_replacement(lua_State *L, Maps maps, const NslCallee *callee, const char *name) {
   int value = lua_gettop(L);
   const NslVector *v = nsl_test_vector(L, value);
@@ -191,7 +177,7 @@ static bool push_replacement(lua_State *L, Maps maps, const NslCallee *callee, c
   return false;
 }
 
-/* One field of the clone at `to`, with its name at `key`, and its value on top. */
+/* Relinks one field of the clone at `to`: its name is at `key`, its value on top. */
 static void relink_field(lua_State *L, Maps maps, int to, int fields, int key) {
   static const char anchor[] = "anchor ";
   const char *name = lua_type(L, key) == LUA_TSTRING ? lua_tostring(L, key) : "a field";
@@ -201,7 +187,7 @@ static void relink_field(lua_State *L, Maps maps, int to, int fields, int key) {
   if (anchored && !nsl_test_vector(L, value)) return;
   if (!push_replacement(L, maps, lua_touserdata(L, to), anchored ? name + sizeof anchor - 1 : name)) return;
   if (anchored) {
-    set_coefficient_of(L, to, name + sizeof anchor - 1, value + 1);
+    nsl_set_coefficient(L, to, name + sizeof anchor - 1, value + 1, true);
   } else {
     lua_pushvalue(L, key);
     lua_pushvalue(L, value + 1);
@@ -210,7 +196,7 @@ static void relink_field(lua_State *L, Maps maps, int to, int fields, int key) {
   lua_settop(L, value);
 }
 
-/* The names are listed first: setting a coefficient writes into the fields. */
+/* Relinks all fields. Lists the names first, because setting a coefficient writes into the table of fields. */
 static void relink_fields(lua_State *L, Maps maps, int to) {
   int top = lua_gettop(L), fields = top + 1, names = top + 2, count = 0;
   lua_getiuservalue(L, to, NSL_FIELDS);

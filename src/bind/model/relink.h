@@ -1,6 +1,6 @@
 /*
 ** relink.h
-** The clone of a model: what looks at an object of the original looks at its clone.
+** The clone of a model: a reference to an object of the original becomes a reference to that object's clone.
 */
 #ifndef NSL_MODEL_RELINK_H
 #define NSL_MODEL_RELINK_H
@@ -8,10 +8,10 @@
 #include "bind/model/model.h"
 
 /*
-** `map` is the stack index of a table of clones by original, with every object of a model in it. Parameters z and coefficients that
-** are live views of an object (z = a:x()) become views of its clone, and stay what they are when the object is not part of the
-** model; parameters that are one vector stay one; fields of systems and relations that hold an object, or a view of one, hold
-** the clone's. Raises where the clone has no such array.
+** `map` is the stack index of a table from each object of a model to its clone. Raises when a clone lacks an array that is
+** referred to. Parameters z and coefficients: a live view (z = a:x()) of an object in the model becomes a view of its clone;
+** any other view stays. Parameters: objects that share one vector share one clone of it. Fields of systems and relations: an
+** object, or a view of one, is replaced in the same way.
 */
 void nsl_relink(lua_State *L, int map);
 

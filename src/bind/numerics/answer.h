@@ -1,6 +1,6 @@
 /*
 ** answer.h
-** What the files of ns.numerics share: reading options, wording results.
+** What the files of ns.numerics share: calls, options, results.
 */
 #ifndef NSL_NUMERICS_ANSWER_H
 #define NSL_NUMERICS_ANSWER_H
@@ -14,32 +14,32 @@
 
 enum { NSL_CALL_OWNS = 4 };
 
-/* One call of a function of ns.numerics: a userdata that frees what the engine allocated for it, whatever error comes. */
+/* One call of a function of ns.numerics: a userdata that frees what the engine allocated for it, also after an error. */
 typedef struct NslCall {
   NslHead head;
   const char *who; /* the name of the function */
-  NsArena arena;   /* for the data of the call, also for a struct of its own */
-  void *self;      /* that struct, where callbacks need it */
+  NsArena arena;   /* memory for the data of the call, and for `self` */
+  void *self;      /* a struct of the function's own, for callbacks; NULL: none */
   int count;
   struct {
     void *object;
     void (*release)(void *object);
   } owned[NSL_CALL_OWNS];
-  NslGuard guard; /* while the engine works */
+  NslGuard guard; /* in force while the engine works */
   double start;
 } NslCall;
 
-/* Pushes a new one, with so many user values. */
+/* Pushes a new call with so many user values. */
 NslCall *nsl_new_call(lua_State *L, const char *who, int uservalues);
 
-/* The call owns an object of the engine (NULL: nothing) from now on. */
+/* Makes the call the owner of an engine object (NULL: nothing), which it frees with `release`. */
 void nsl_call_owns(NslCall *call, void *object, void (*release)(void *object));
 
-/* n zeros, or count zeroed things of a size, out of the arena; raises when there is no memory. */
+/* Allocate in the arena: n zeros; `count` zeroed elements of `size` bytes. Raise when there is no memory. */
 double *nsl_call_numbers(lua_State *L, NslCall *call, int n);
 void *nsl_call_take(lua_State *L, NslCall *call, size_t count, size_t size);
 
-/* Around the work of the engine. The end gives the seconds that it took, and raises "WHO: interrupted" after a SIGINT. */
+/* Before and after the engine's work. The end returns the seconds between, and raises "WHO: interrupted" after a SIGINT. */
 void nsl_call_begin(lua_State *L, NslCall *call);
 double nsl_call_end(lua_State *L, NslCall *call);
 
@@ -48,65 +48,65 @@ void nsl_open_calls(lua_State *L);
 
 /* ---- options ---- */
 
-/* Makes sure that index 1 is the only argument and a table with keys among `known` (ends with NULL). */
+/* Raises unless index 1 is the only argument and a table whose keys are all in `known` (ends with NULL). */
 void nsl_numerics_options(lua_State *L, const char *who, const char *const *known);
 
-/* Option `name` of the table at 1: a number in (low, high), or `missing`. "WHO: tolerance: expected ..., got ...". */
+/* Option `name` of the table at 1, a number in (low, high); `missing` when absent. "WHO: tolerance: expected ..., got ...". */
 double nsl_numerics_number(lua_State *L, const char *who, const char *name, double low, double high, double missing);
 
-/* An integer from `least` on, or `missing`. */
+/* The integer >= least in an option; `missing` when it is absent. */
 int nsl_numerics_count(lua_State *L, const char *who, const char *name, int least, int missing);
 
 /*
-** The method that the option `solver` names, among those of `list` that take all of `takes` (solvers/method.h), and its name as it
-** was given (static); NULL and "default" when it is absent.
+** The method that the option `solver` names, among those of `list` that handle all of `takes` (solvers/method.h). *asked: its
+** name as given (static). When the option is absent: NULL, and *asked = "default".
 */
 const NsMethod *nsl_numerics_method(lua_State *L, const char *who, const NsMethod *const *list, unsigned takes,
                                     const char **asked);
 
-/* The method called `name`; *asked is that name, static, or NULL when there is none. */
+/* The method called `name`, which may be an alias; *asked: that name (static). When there is none, *asked is NULL. */
 const NsMethod *nsl_method_named(const NsMethod *const *list, unsigned takes, const char *name, const char **asked);
 
 /* Pushes the names of the methods, "default, lemke, ...". */
 const char *nsl_push_methods(lua_State *L, const NsMethod *const *list, unsigned takes);
 
-/* Whether option `name` is there: then its n finite numbers are in `to`. */
+/* Whether option `name` is present; if so, copies its n finite numbers to `to`. */
 bool nsl_numerics_vector(lua_State *L, const char *who, const char *name, int n, double *to);
 
-/* The same for an option that must be there. */
+/* The same for an option that is required. */
 void nsl_numerics_need_vector(lua_State *L, const char *who, const char *name, int n, double *to);
 
-/* A bound: a number for all components or a vector of n, infinities allowed; absent: `missing` everywhere. */
+/* to = a bound: a number for all components or a vector of n, infinities allowed; `missing` everywhere when absent. */
 void nsl_numerics_bound(lua_State *L, const char *who, const char *name, int n, double missing, double *to);
 
-/* Raises when lower and upper are no intervals: "WHO: lower[2] = 1 is above upper[2] = 0". */
+/* Raises when lower[i] > upper[i] for some i: "WHO: lower[2] = 1 is above upper[2] = 0". */
 void nsl_numerics_check_bounds(lua_State *L, const char *who, int n, const double *lower, const double *upper);
 
 /*
-** Option `name`, a finite matrix (rows, cols negative: any), as a column-major array out of the arena; sparse ones
-** are refused.
+** The finite matrix in option `name` (negative *rows, *cols: any size) as a column-major array in the arena; a sparse matrix
+** raises.
 */
 double *nsl_numerics_matrix(lua_State *L, const char *who, const char *name, NsArena *arena, int *rows, int *cols);
 
-/* The same for a square one of order 1 or more, *n. "WHO: M: expected a square matrix, got 1 x 2 matrix". */
+/* The same for a square matrix of order *n >= 1. Raises "WHO: M: expected a square matrix, got 1 x 2 matrix". */
 double *nsl_numerics_square(lua_State *L, const char *who, const char *name, NsArena *arena, int *n);
 
-/* Fields of the table on top of the stack. */
+/* Set a field of the table on top of the stack. */
 void nsl_set_number(lua_State *L, const char *name, double x);
 void nsl_set_integer(lua_State *L, const char *name, lua_Integer x);
 void nsl_set_string(lua_State *L, const char *name, const char *text);
 void nsl_set_vector(lua_State *L, const char *name, int n, const double *x);
 
-/* Lets the table on top of the stack, a result, print its fields. */
+/* Gives the table on top of the stack, a result, the metatable that prints its fields. */
 void nsl_set_result(lua_State *L);
 
 /*
-** nsl_set_result, and sets success, status ("ok", "ray", "no solution", ...) and message. Raises a status that no solver
-** returns.
+** Calls nsl_set_result, and sets success, status ("ok", "ray", "no solution", ...) and message. Raises for a status that no
+** solver returns.
 */
 void nsl_set_status(lua_State *L, NsStatus status, const char *who);
 
-/* Puts result_fields_meta, the metatable of such results, into the module on top of the stack. */
+/* Puts result_fields_meta, the metatable of results, into the module on top of the stack. */
 void nsl_open_answer(lua_State *L);
 
 void nsl_open_numerics_contacts(lua_State *L);

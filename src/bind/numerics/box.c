@@ -16,15 +16,15 @@
 #include "solvers/residual.h"
 #include "solvers/box/sparse_box.h"
 
-/* A problem as it was stated; the call owns what it points at. */
+/* A problem as stated by the caller; the call owns what it points at. */
 typedef struct BoxCall {
   NslCall *call;
-  const char *solver; /* by the name that was given */
+  const char *solver; /* its name as given */
   NsBoxOptions options;
-  int n, free;            /* variables; of these, the first `free` are the u of a mixed problem */
-  const NsSparse *sparse; /* M when it is sparse: anchored by the option table at 1 */
+  int n, free;            /* n: number of variables; free: the first `free` of them are the u of a mixed problem */
+  const NsSparse *sparse; /* M when it is sparse; anchored by the option table at 1 */
   double *M, *q, *lower, *upper, *guess, *z, *w;
-  double *work, *fresh; /* n: work; M z + q computed afresh */
+  double *work, *fresh; /* n each: workspace; M z + q, computed afresh */
   bool guessed, mixed;
 } BoxCall;
 
@@ -44,7 +44,7 @@ static const char *const lcp_keys[] = {"M", "q", "solver", "tolerance", "max_ite
 static const char *const mixed_keys[] = {"A",     "B",  "C",  "D", "a", "b", "solver", "tolerance", "max_iterations",
                                          "omega", "u0", "v0", NULL};
 
-/* The call for a table with these keys, its options read. */
+/* Starts a call: checks that the table has only these keys, and reads its options. */
 static BoxCall bind_box_begin(lua_State *L, const char *who, const char *const *keys) {
   nsl_numerics_options(L, who, keys);
   BoxCall c = {.call = nsl_new_call(L, who, 0)};
@@ -76,7 +76,7 @@ static void bind_box_read_block(lua_State *L, BoxCall *c, const char *name, int 
   lua_pop(L, 1);
 }
 
-/* The order of the square matrix of that name, which is left on the stack. */
+/* The order of the square matrix in that option, which is left on the stack. */
 static int bind_box_square(lua_State *L, const BoxCall *c, const char *name) {
   if (lua_getfield(L, 1, name) == LUA_TNIL) nsl_bad(L, c->call->who, name, "a square matrix", -1);
   const NslMatrix *A = nsl_to_finite_matrix(L, -1, -1, -1, c->call->who, name);
@@ -98,7 +98,7 @@ static void bind_box_read_matrix(lua_State *L, BoxCall *c) {
   bind_box_read_block(L, c, "M", c->n, c->n, 0, 0);
 }
 
-/* A bound that must be there. */
+/* Reads a bound that is required. */
 static void need_bound(lua_State *L, const BoxCall *c, const char *name, double *to) {
   if (lua_getfield(L, 1, name) == LUA_TNIL) nsl_bad(L, c->call->who, name, "a number or a vector", -1);
   lua_pop(L, 1);
@@ -107,7 +107,7 @@ static void need_bound(lua_State *L, const BoxCall *c, const char *name, double 
 
 /* ---- the answer ---- */
 
-/* Failures that say something about the call rather than about the problem are errors. */
+/* Raises for a status that concerns the call, not the problem. */
 static void raise_bad_call(lua_State *L, const BoxCall *c, NsStatus status) {
   if (status == NS_ETOOLARGE) luaL_error(L, "%s: solver '%s' takes no problem of %d variables", c->call->who, c->solver, c->n);
   if (status == NS_EARG) luaL_error(L, "%s: solver '%s' needs %s of M", c->call->who, c->solver, c->options.method->needs);
@@ -143,7 +143,7 @@ static void bind_box_push_result(lua_State *L, const BoxCall *c, const NsSolverI
   nsl_set_number(L, "time", seconds);
 }
 
-/* solutions = the z of all solutions that an enumeration saw. */
+/* solutions = the list of z of all solutions that an enumeration found. */
 static void bind_box_push_solutions(lua_State *L, const BoxCall *c, const NsBox *box) {
   int found = ns_box_solutions(box);
   lua_createtable(L, found, 0);

@@ -1,6 +1,6 @@
 /*
 ** box.h
-** ns.numerics: the solvers of linear complementarity problems as functions of Lua.
+** ns.numerics: the solvers of linear complementarity problems as Lua functions.
 */
 #ifndef NSL_NUMERICS_BOX_H
 #define NSL_NUMERICS_BOX_H
@@ -9,9 +9,9 @@
 #include "solvers/box/box.h"
 
 /*
-** Adds to the subtable `numerics` of the module: lcp, box, relay (= box) and mlcp. Each takes one table of options
-** and returns a table: success, status, message, z (u, v), w, residual, scale, relative, iterations, solver, time,
-** and where there is one ray or solutions. Data that are bad are errors; a problem that is not solved is a result.
+** Adds lcp, box, relay (= box) and mlcp to the subtable `numerics` of the module. Each takes one table of options and returns a
+** table: success, status, message, z (u, v), w, residual, scale, relative, iterations, solver, time, and ray or solutions if
+** found. Bad data raise an error; a problem without a solution is a result.
 */
 void nsl_open_numerics(lua_State *L);
 

@@ -1,7 +1,7 @@
 /*
 ** contacts.c
-** ns.numerics.fc2d, fc3d and generic_mechanical: contacts with friction, alone or with rows that have bounds. Each takes one table
-** and returns one; bad data are errors, a problem that is not solved is a result.
+** ns.numerics.fc2d, fc3d and generic_mechanical: contacts with friction, alone or with bounded rows. Each takes one table and
+** returns one; bad data raise an error, an unsolved problem is a result.
 */
 #include <math.h>
 
@@ -15,7 +15,7 @@
 #include "solvers/contact/friction_residual.h"
 #include "solvers/contact/mixed.h"
 
-/* A problem as it was stated; the call owns what it points at, and the table at 1 a sparse W. */
+/* A problem as stated by the caller; the call owns what it points at, except a sparse W, which the table at 1 owns. */
 typedef struct ContactsCall {
   NslCall *call;
   NsMixed *solver;
@@ -29,7 +29,7 @@ static void contacts_call_free(void *solver) {
   ns_mixed_free(solver);
 }
 
-/* The call for a table with these keys, its options read. */
+/* Starts a call: checks that the table has only these keys, and reads its options. */
 static ContactsCall contacts_begin(lua_State *L, const char *who, const char *const *keys) {
   nsl_numerics_options(L, who, keys);
   ContactsCall c = {.call = nsl_new_call(L, who, 0)};
@@ -42,7 +42,7 @@ static ContactsCall contacts_begin(lua_State *L, const char *who, const char *co
 
 /* ---- data ---- */
 
-/* W, square; dim: what its order is to be a multiple of, 0: not asked. */
+/* Reads W, a square matrix whose order is a multiple of `dim` (0: any). */
 static void contacts_read_W(lua_State *L, ContactsCall *c, int dim) {
   const char *who = c->call->who;
   if (lua_getfield(L, 1, "W") == LUA_TNIL) nsl_bad(L, who, "W", "a square matrix", -1);
@@ -72,7 +72,7 @@ static void contacts_take_groups(lua_State *L, ContactsCall *c, int count) {
   c->p.ngroups = count;
 }
 
-/* q, and the guess, an option called `guess`. */
+/* Reads q and the guess, which is the option called `guess`. */
 static void contacts_read_vectors(lua_State *L, ContactsCall *c, const char *guess) {
   double **vectors[] = {&c->q, &c->guess, &c->z, &c->w};
   for (int i = 0; i < 4; i++) *vectors[i] = nsl_call_numbers(L, c->call, c->p.n);
@@ -81,7 +81,7 @@ static void contacts_read_vectors(lua_State *L, ContactsCall *c, const char *gue
   c->p.q = c->q;
 }
 
-/* Solves the problem; the seconds that it took. */
+/* Solves the problem; returns the seconds that it took. */
 static double contacts_solve(lua_State *L, const ContactsCall *c, NsSolverInfo *info) {
   nsl_call_begin(L, c->call);
   ns_mixed_solve(c->solver, &c->p, c->guessed ? c->guess : NULL, c->z, c->w, info);
@@ -90,7 +90,7 @@ static double contacts_solve(lua_State *L, const ContactsCall *c, NsSolverInfo *
 
 /* ---- fc2d, fc3d ---- */
 
-/* The coefficients of all contacts. */
+/* The friction coefficients of all contacts. */
 static double *contacts_read_mu(lua_State *L, const ContactsCall *c) {
   char text[32];
   const char *who = c->call->who;
@@ -115,7 +115,7 @@ static double *contacts_read_mu(lua_State *L, const ContactsCall *c) {
   return mu;
 }
 
-/* A vector under two names. */
+/* Sets a vector under two names. */
 static void set_both(lua_State *L, const char *name, const char *other, int n, const double *x) {
   nsl_vector_write(nsl_push_vector(L, n, NULL), x);
   lua_pushvalue(L, -1);
@@ -165,7 +165,7 @@ static int fc3d(lua_State *L) {
 
 static const char general[] = "generic_mechanical";
 
-/* groups[g].name of the group on top of the stack as a number; `missing` when it is absent. */
+/* The number groups[g].name of the group on top of the stack; `missing` when it is absent. */
 static double group_number(lua_State *L, int g, const char *name, double missing) {
   double value = missing;
   if (lua_getfield(L, -1, name) != LUA_TNIL) {
@@ -207,7 +207,7 @@ static NsMixedGroup read_contact(lua_State *L, int g, int dim) {
   return contact;
 }
 
-/* The group on top of the stack: {dim = 2 or 3, mu = ...}, or a row {lower = -inf, upper = inf}. */
+/* Reads the group on top of the stack: {dim = 2 or 3, mu = ...}, or a row {lower = -inf, upper = inf}. */
 static NsMixedGroup read_group(lua_State *L, int g) {
   static const char *const known[] = {"dim", "mu", "lower", "upper", NULL};
   if (!lua_istable(L, -1)) luaL_error(L, "%s: groups[%d]: expected a table, got %s", general, g, nsl_describe(L, -1));

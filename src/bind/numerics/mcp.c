@@ -16,16 +16,16 @@
 #include "solvers/mcp/mcp.h"
 
 /*
-** One call. F, J, the vector z that they get, F's and J's outputs, what J returned last and the error of a callback
-** hang on its user values.
+** One call of mcp. Its user values hold F, J, the vector z that they get, the outputs of F and J, the last return value of J
+** and the error of a callback.
 */
 typedef struct McpCall {
   lua_State *L;
   int n, at; /* stack index of the call itself */
   bool has_J, sparse, failed, started;
   double *lower, *upper, *start, *z, *w;
-  double *last, *plain; /* the last point where F was had, and F there: what duals are compared with */
-  const double *in;     /* what the callback that runs works on */
+  double *last, *plain; /* the last point of F, and F there: duals are compared with it */
+  const double *in;     /* input and output of the running callback */
   double *out;
   const NsSparse *matrix;
 } McpCall;
@@ -112,13 +112,13 @@ static int bind_mcp_run_duals(lua_State *L) {
   return 0;
 }
 
-/* A derivative that is not finite where F is: the search may do without that point. */
+/* Whether the error on top says only that a derivative is not finite where F is finite: the search can skip that point. */
 static bool only_infinite(lua_State *L, const McpCall *c) {
   const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
   return c->started && text && strstr(text, "the derivative by z[");
 }
 
-/* Runs a part protected: 0, or -1 with the error kept, or 1. */
+/* Runs a part protected. Returns 0; -1 with the error kept; 1 when only_infinite. */
 static int bind_mcp_protect(McpCall *c, lua_CFunction part, const double *in, double *out) {
   lua_State *L = c->L;
   int top = lua_gettop(L), code = 0;
@@ -152,7 +152,7 @@ static int bind_mcp_value(void *context, double t, const double *const *args, do
   return code;
 }
 
-/* Duals need the plain value at the point: F is called again when others were tried after it. */
+/* The Jacobian. Duals need the plain value at the same point: F is called again if it was last evaluated elsewhere. */
 static int bind_mcp_jacobian(void *context, double t, const double *const *args, int by, double *jac) {
   McpCall *c = context;
   (void)by;
@@ -232,7 +232,7 @@ static int look_at_J(lua_State *L) {
   return 0;
 }
 
-/* Calls J at the start, to see whether it gives a sparse matrix; whether it came through. */
+/* Calls J at the start, to see whether it returns a sparse matrix. Returns whether the call succeeded. */
 static bool try_J(lua_State *L, McpCall *c) {
   lua_pushcfunction(L, look_at_J);
   lua_pushvalue(L, c->at);
@@ -242,8 +242,8 @@ static bool try_J(lua_State *L, McpCall *c) {
 }
 
 /*
-** J may fill an output of n x n, which for a large sparse problem would be a waste: it gets one only when it returned
-** nothing, or failed, without.
+** Finds out whether J is dense or sparse. J gets an n x n output to fill only when a call without one failed or returned
+** nothing, since for a large sparse problem that memory would be wasted.
 */
 static void find_kind(lua_State *L, McpCall *c) {
   if (!c->has_J) return;
@@ -291,8 +291,8 @@ static void bind_mcp_push_result(lua_State *L, const McpCall *c, const NsMcpInfo
 }
 
 /*
-** mcp{F=, J=, lower=0, upper=math.huge, z0=0, tolerance=, max_iterations=, max_time=, restarts=, solver=}:
-** -F(z) in the normal cone of [lower, upper] at z.
+** mcp{F=, J=, lower=0, upper=math.huge, z0=0, tolerance=, max_iterations=, max_time=, restarts=, solver=}: finds z with -F(z)
+** in the normal cone of [lower, upper] at z.
 */
 static int mcp(lua_State *L) {
   static const char *const known[] = {"F",        "J",        "lower",  "upper", "z0", "tolerance", "max_iterations",

@@ -38,8 +38,8 @@ static void bind_cone_read_problem(lua_State *L, NslCall *c, NsAvi *p) {
 }
 
 /*
-** normal_cone{M=, q=, H=, K=, lower=, upper=, z0=, tolerance=, max_iterations=}: z in {H z >= K}, and in the bounds,
-** with -(M z + q) in its normal cone at z.
+** normal_cone{M=, q=, H=, K=, lower=, upper=, z0=, tolerance=, max_iterations=}: finds z in the set S = {lower <= z <= upper, H
+** z >= K} with -(M z + q) in the normal cone of S at z.
 */
 static int normal_cone(lua_State *L) {
   static const char *const known[] = {"M",      "q", "H", "K", "lower", "upper", "z0", "tolerance", "max_iterations",

@@ -12,7 +12,7 @@
 #include "solvers/study/solutions.h"
 #include "solvers/study/uniqueness.h"
 
-/* A problem as it was stated; the call owns what it points at. */
+/* A problem as stated by the caller; the call owns what it points at. */
 typedef struct Studied {
   int n;
   const double *M;
@@ -23,7 +23,7 @@ static void study_free(void *solutions) {
   ns_solutions_free(solutions);
 }
 
-/* The square matrix at option `M` of the table at 1, and room for the vectors. */
+/* Reads the square matrix in option `M` of the table at 1, and allocates the vectors. */
 static Studied study_begin(lua_State *L, NslCall *call) {
   Studied c;
   c.M = nsl_numerics_square(L, call->who, "M", &call->arena, &c.n);
@@ -69,7 +69,7 @@ static void fill_bounds(Studied *c, double lower, double upper) {
   for (int i = 0; i < c->n; i++) c->lower[i] = lower, c->upper[i] = upper;
 }
 
-/* The bounds of a law object: as they are, or repeated when it has one component. True for a polyhedron. */
+/* Reads the bounds of a law object; those of a law with one component are repeated. True for a polyhedron. */
 static bool bounds_of_law(lua_State *L, Studied *c) {
   const NsLaw *law = nsl_check_law(L, 3)->law;
   if (law->size != c->n && law->size != 1)
@@ -82,7 +82,7 @@ static bool bounds_of_law(lua_State *L, Studied *c) {
   return ns_law_needs(law) & NS_NEEDS_POLYHEDRON;
 }
 
-/* The law at 3: a name, a law object, a table {lower=, upper=}; nil: complementarity. */
+/* Reads the law at 3: a name, a law object, a table {lower=, upper=}, or nil for complementarity. */
 static bool read_law(lua_State *L, Studied *c) {
   static const char *const known[] = {"lower", "upper", NULL};
   const char *name = lua_type(L, 3) == LUA_TSTRING ? lua_tostring(L, 3) : NULL;
@@ -103,7 +103,7 @@ static bool read_law(lua_State *L, Studied *c) {
   return false;
 }
 
-/* The other functions take M as a field of a table; this one takes the matrix. */
+/* Raises for a table with a field M, which the other functions take: this one takes the matrix itself. */
 static void refuse_problem_table(lua_State *L) {
   if (!lua_istable(L, 1)) return;
   lua_pushliteral(L, "M");

@@ -1,6 +1,6 @@
 /*
 ** study.h
-** What is known of the solutions of a box problem, as tables for scripts.
+** What is known about the solutions of a box problem, as Lua tables.
 */
 #ifndef NSL_NUMERICS_STUDY_H
 #define NSL_NUMERICS_STUDY_H
@@ -11,8 +11,8 @@
 #include "solvers/box/box.h"
 
 /*
-** Pushes the table of ns.numerics.uniqueness for M (n x n, column-major) and these bounds. polyhedral: the set is a polyhedron, of
-** which only positive definite matrices tell something.
+** Pushes the table of ns.numerics.uniqueness for M (n x n, column-major) and these bounds. polyhedral: the set is a general
+** polyhedron; then only a positive definite M gives an answer.
 */
 void nsl_push_uniqueness(lua_State *L, int n, const double *M, const double *lower, const double *upper, bool polyhedral);
 

@@ -21,24 +21,24 @@
 #include "ode/dae_method.h"
 
 /*
-** One solver. The residual and the vectors that it gets hang on the user values; F is what duals are compared with, at
-** the last point of a plain evaluation.
+** One solver. Its user values hold the residual and the vectors that it gets. F: the last plain value of the residual, with
+** which dual evaluations are compared.
 */
 typedef struct Solver {
   NslHead head;
-  lua_State *L; /* while a call runs */
-  int at;       /* stack index of the solver itself then */
+  lua_State *L; /* the thread of the running call */
+  int at;       /* the solver's stack index in that call */
   int n;
   NsArena arena;
-  NsDae *dae;                /* Radau IIA; NULL with a method */
-  const NsDaeMethod *method; /* of an optional module; NULL */
-  void *solver;              /* of the method */
+  NsDae *dae;                /* Radau IIA; NULL when a method of an optional module is used */
+  const NsDaeMethod *method; /* the method of an optional module; NULL: Radau IIA */
+  void *solver;              /* the solver of `method` */
   double *atol;
   int *index;
   double t, *y, *yd, *F, *Fy, *Fyd;
-  NslTrace *trace; /* the residual is compiled; NULL */
-  bool given;      /* its Jacobians are */
-  bool known;      /* Fy and Fyd are those of (t, y, yd) */
+  NslTrace *trace; /* the trace of a compiled residual; NULL: not compiled */
+  bool given;      /* Jacobians are given */
+  bool known;      /* Fy and Fyd hold the Jacobians at (t, y, yd) */
 } Solver;
 
 enum { USE_F = 1, USE_Y, USE_YD, USE_OUT, USE_JACOBIAN, USES = USE_JACOBIAN };
@@ -63,7 +63,7 @@ static const NsDaeState *state_of(const Solver *s) {
   return s->method ? s->method->state(s->solver) : ns_dae_state(s->dae);
 }
 
-/* The solver at 1, of Radau IIA: what a method does not do. */
+/* The solver at 1, which must be Radau IIA: other methods lack the function. */
 static Solver *check_radau(lua_State *L) {
   Solver *s = check_solver(L);
   luaL_argcheck(L, s->dae, 1, "a solver of kind 'radau' expected");
@@ -105,7 +105,7 @@ static void bind_dae_take_matrix(lua_State *L, int idx, int n, const char *what,
   nsl_matrix_read(m, to);
 }
 
-/* The Jacobians that the user's function gives: dF/dy and dF/dyd. */
+/* Calls the user's function for the Jacobians dF/dy and dF/dyd. */
 static int run_given(lua_State *L) {
   Solver *s = lua_touserdata(L, 1);
   lua_getiuservalue(L, 1, USE_JACOBIAN);
@@ -134,7 +134,7 @@ static int bind_dae_run_duals(lua_State *L) {
   return 0;
 }
 
-/* Runs a part protected: 0, or -1 with the error kept. */
+/* Runs a part protected. Returns 0, or -1 with the error kept. */
 static int bind_dae_protect(Solver *s, lua_CFunction part) {
   lua_State *L = s->L;
   int top = lua_gettop(L), code = 0;
@@ -248,7 +248,7 @@ static NslVector *push_argument(lua_State *L, int solver, int use, int n, const 
   return v;
 }
 
-/* Takes the trace of a compiled residual, at stack index 2. */
+/* Traces the residual at stack index 2 if it is compiled. */
 static void take_trace(lua_State *L, Solver *s) {
   NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0},
                         {NSL_TRACE_VECTOR, s->n, 1, "y", 0},
@@ -257,7 +257,7 @@ static void take_trace(lua_State *L, Solver *s) {
   if (nsl_is_compiled(L, 2)) s->trace = nsl_trace_of(L, 2, 4, args, s->n, "dae: residual", false);
 }
 
-/* Makes the engine's solver, Radau IIA or that of the method, which is the field `method` of the options at 3. */
+/* Makes the engine's solver: the one in the field `method` of the options at 3, or Radau IIA. */
 static void make_engine(lua_State *L, Solver *s, const NsDaeProblem *problem) {
   lua_getfield(L, 3, "method");
   const NsDaeMethod *method = lua_touserdata(L, -1);
@@ -268,8 +268,8 @@ static void make_engine(lua_State *L, Solver *s, const NsDaeProblem *problem) {
 }
 
 /*
-** new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), jacobian=, max_step=, max_steps=, method=
-** (of an optional module, or nil)}).
+** new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), jacobian=, max_step=, max_steps=, method= (of an
+** optional module, or nil)}).
 */
 static int dae_new(lua_State *L) {
   lua_Integer n = luaL_checkinteger(L, 1);
@@ -333,8 +333,8 @@ static int dae_start(lua_State *L) {
 typedef NsStatus (*Work)(Solver *s, void *what, NsError *err);
 
 /*
-** Runs engine work with the callbacks' thread set and Ctrl-C caught. True when it was done; else the message is on top
-** of the stack. What a callback raised is raised.
+** Runs engine work with the callbacks' thread set and Ctrl-C caught. True on success; else the message is on top of the stack.
+** Raises what a callback raised.
 */
 static bool bind_dae_run(lua_State *L, Solver *s, Work work, void *what) {
   NsError err = {NS_OK, ""};
@@ -359,7 +359,7 @@ static NsStatus bind_dae_go_to(Solver *s, void *what, NsError *err) {
   return s->method ? s->method->go_to(s->solver, t, err) : ns_dae_go_to(s->dae, t, err);
 }
 
-/* bind_dae_go_to(solver, t): true, or false and why not. */
+/* go_to(solver, t): true, or false and the reason. */
 static int dae_go_to(lua_State *L) {
   Solver *s = check_solver(L);
   double t = luaL_checknumber(L, 2);
@@ -370,7 +370,7 @@ static int dae_go_to(lua_State *L) {
   return 2;
 }
 
-/* state(solver): t, y, yd, copies. */
+/* state(solver): copies of t, y, yd. */
 static int dae_state(lua_State *L) {
   const Solver *s = check_solver(L);
   const NsDaeState *state = state_of(s);
@@ -396,7 +396,7 @@ static int dae_stats(lua_State *L) {
   return 1;
 }
 
-/* A point, what is evaluated there, and which unknowns are algebraic. */
+/* A point (t, y, yd), the residual and Jacobians there, and which unknowns are algebraic. */
 typedef struct Point {
   double t, *y, *yd, *F, *Fy, *Fyd;
   bool *algebraic;
@@ -412,7 +412,7 @@ static NsStatus make_consistent(Solver *s, void *what, NsError *err) {
   return ns_dae_consistent(s->dae, p->t, p->algebraic, p->y, p->yd, err);
 }
 
-/* The point (t, y, yd) at 2..4, copied into vectors that are pushed. */
+/* Copies the point (t, y, yd) at 2..4 into vectors, which are pushed. */
 static Point take_point(lua_State *L, const Solver *s) {
   Point p = {.t = luaL_checknumber(L, 2)};
   p.y = nsl_push_vector(L, s->n, NULL)->data;
@@ -422,7 +422,7 @@ static Point take_point(lua_State *L, const Solver *s) {
   return p;
 }
 
-/* bind_dae_evaluate(solver, t, y, yd): F, dF/dy, dF/dyd; or nil and why not. */
+/* evaluate(solver, t, y, yd): F, dF/dy, dF/dyd; or nil and the reason. */
 static int dae_evaluate(lua_State *L) {
   Solver *s = check_radau(L);
   lua_settop(L, 4);
@@ -436,7 +436,7 @@ static int dae_evaluate(lua_State *L) {
   return 2;
 }
 
-/* consistent(solver, t, y, yd, algebraic (list of booleans)): y, yd; or nil and why not. */
+/* consistent(solver, t, y, yd, algebraic (list of booleans)): y, yd; or nil and the reason. */
 static int dae_consistent(lua_State *L) {
   Solver *s = check_radau(L);
   lua_settop(L, 5);
@@ -456,7 +456,7 @@ static int dae_consistent(lua_State *L) {
 
 /* ---- systems of first order, M(t) y' = f(t, y) ---- */
 
-/* system(x): the number of states of a system of first order, its name, and whether it is linked; nil for all else. */
+/* system(x): for a first-order system its number of states, its name and whether it is linked; nil for anything else. */
 static int dae_system(lua_State *L) {
   const NslHead *head = lua_type(L, 1) == LUA_TUSERDATA ? nsl_head(L, 1) : NULL;
   if (!head || !nsl_is_first_order(head->type)) return 0;
@@ -467,7 +467,7 @@ static int dae_system(lua_State *L) {
   return 3;
 }
 
-/* terms(ds, t, x, jacobian): f(t, x) and M(t), and df/dx when `jacobian` is true. */
+/* terms(ds, t, x, jacobian): f(t, x), M(t) and, when `jacobian` is true, df/dx. */
 static int dae_terms(lua_State *L) {
   NslDs *self = nsl_check_idle_ds(L, "dae");
   lua_settop(L, 4);

@@ -1,6 +1,6 @@
 /*
 ** dae.h
-** The solver of differential-algebraic equations for lua/nslua/dae.lua.
+** The solver of differential-algebraic equations behind lua/nslua/dae.lua.
 */
 #ifndef NSL_ODE_DAE_H
 #define NSL_ODE_DAE_H

@@ -26,7 +26,7 @@
 
 static const char who[] = "solve_ivp";
 
-/* The stack of solve_ivp. */
+/* Stack indices in solve_ivp. */
 enum {
   F = 1,
   SPAN,
@@ -56,7 +56,7 @@ enum {
 static const char *const known[] = {"method",     "rtol",      "atol", "t_eval", "dense_output", "events", "max_step",
                                     "first_step", "max_steps", "jac",  "args",   "jac_sparsity", NULL};
 
-/* A number above 0 at idx, infinity too when `infinite`; `otherwise` for nil. */
+/* The positive number at idx, which may be infinite when `infinite`; `otherwise` for nil. */
 static double positive(lua_State *L, int idx, const char *what, bool infinite, double otherwise) {
   if (lua_isnil(L, idx)) return otherwise;
   double value = lua_type(L, idx) == LUA_TNUMBER ? lua_tonumber(L, idx) : NAN;
@@ -74,7 +74,7 @@ static double not_negative(lua_State *L, const char *what, double value) {
 
 /* ---- tolerances ---- */
 
-/* The vector of absolute tolerances replaces what stands at ATOL. */
+/* Reads rtol, and replaces the value at ATOL by the vector of absolute tolerances. */
 static const double *bind_ode_read_tolerances(lua_State *L, int n, double *rtol) {
   *rtol = lua_isnil(L, RTOL) ? 1e-3 : not_negative(L, "rtol", nsl_finite(L, RTOL, who, "rtol"));
   *rtol = fmax(*rtol, 100 * DBL_EPSILON);
@@ -100,7 +100,7 @@ static void read_span(lua_State *L, NsIvpOptions *o) {
   o->tf = span[1];
 }
 
-/* A copy of the wanted times replaces what stands at T_EVAL. */
+/* Replaces the times at T_EVAL by a copy. */
 static void read_t_eval(lua_State *L, NsIvpOptions *o) {
   if (lua_isnil(L, T_EVAL)) return;
   NslVector *given = nsl_to_finite_vector(L, T_EVAL, -1, who, "t_eval"), *t = nsl_push_vector(L, given->n, "t_eval");
@@ -161,7 +161,7 @@ static int read_direction(lua_State *L, int idx, int e) {
   return (direction > 0) - (direction < 0);
 }
 
-/* false or nil: 0; true: 1; k: the k-th occurrence ends the run. */
+/* Reads `terminal`. false or nil: 0, never; true: 1; k: the k-th occurrence ends the run. */
 static long read_terminal(lua_State *L, int idx, int e) {
   int good = 1, type = lua_getfield(L, idx, "terminal");
   lua_Integer terminal = type == LUA_TBOOLEAN ? lua_toboolean(L, -1) : 0;
@@ -172,7 +172,7 @@ static long read_terminal(lua_State *L, int idx, int e) {
   return (long)terminal;
 }
 
-/* The event at the top of the stack: its function replaces it. */
+/* Reads the event on top of the stack, and replaces it by its function. */
 static void read_event(lua_State *L, int e, int *direction, long *terminal) {
   static const char *const fields[] = {"direction", "terminal", NULL};
   int idx = lua_gettop(L);
@@ -180,7 +180,7 @@ static void read_event(lua_State *L, int e, int *direction, long *terminal) {
   *terminal = 0;
   if (lua_istable(L, idx) && lua_rawgeti(L, idx, 1) != LUA_TNIL) {
     lua_pushnil(L);
-    lua_rawseti(L, idx, 1); /* what is left must be known */
+    lua_rawseti(L, idx, 1); /* the remaining keys must be known */
     lua_pushvalue(L, idx + 1);
     int bad = 0;
     for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
@@ -199,7 +199,7 @@ static void read_event(lua_State *L, int e, int *direction, long *terminal) {
   lua_settop(L, idx);
 }
 
-/* A misspelt direction or terminal would pass for a list of events with more in it. */
+/* Raises for a misspelt direction or terminal, which would otherwise make a list of more events out of one event. */
 static void check_list(lua_State *L) {
   for (lua_pushnil(L); lua_next(L, EVENTS); lua_pop(L, 1)) {
     if (lua_type(L, -2) == LUA_TSTRING)
@@ -207,7 +207,7 @@ static void check_list(lua_State *L) {
   }
 }
 
-/* Pushes the list of functions, the directions, the ends. */
+/* Pushes the list of functions, the directions and the terminal counts. */
 static void read_events(lua_State *L, NsIvpOptions *o) {
   if (!lua_isnil(L, EVENTS)) make_list(L);
   if (lua_istable(L, EVENTS)) check_list(L);
@@ -228,7 +228,7 @@ static void read_events(lua_State *L, NsIvpOptions *o) {
 
 /* ---- the pattern of the Jacobian ---- */
 
-/* Counts (row NULL), or notes, the entries of each column of the matrix at SPARSITY; how many there are. */
+/* Counts (row NULL) or stores the entries of each column of the matrix at SPARSITY. Returns their number. */
 static int list_entries(lua_State *L, int n, int *colptr, int *row) {
   const NsSparse *sparse = nsl_test_sparse(L, SPARSITY);
   const NslMatrix *dense = sparse ? NULL : nsl_test_matrix(L, SPARSITY);
@@ -249,7 +249,7 @@ static int list_entries(lua_State *L, int n, int *colptr, int *row) {
   return colptr[n] = count;
 }
 
-/* Takes what stands at SPARSITY, a matrix, its rows, or a sparse matrix, n x n. */
+/* Reads the pattern at SPARSITY: an n x n matrix, its rows, or a sparse matrix. */
 static void take_sparsity(lua_State *L, int n) {
   const NsSparse *sparse = nsl_test_sparse(L, SPARSITY);
   if (sparse) {
@@ -265,7 +265,7 @@ static void *bind_ode_push_block(lua_State *L, size_t count, size_t size) {
   return lua_newuserdatauv(L, count * size + 1, 0);
 }
 
-/* The pattern in option jac_sparsity; NULL: none is given. It is pushed, and stays. */
+/* Reads the option jac_sparsity; the pattern is pushed, and stays. NULL: not given. */
 static const NslPattern *read_pattern(lua_State *L, int n) {
   if (lua_isnil(L, SPARSITY)) return NULL;
   take_sparsity(L, n);
@@ -289,7 +289,7 @@ static const NslPattern *read_pattern(lua_State *L, int n) {
   return p;
 }
 
-/* A constant Jacobian at JAC: a copy takes its place. */
+/* Replaces a constant Jacobian at JAC by a copy. */
 static void read_matrix(lua_State *L, NslOde *ode) {
   if (lua_isnil(L, JAC) || nsl_is_callback(L, JAC)) return;
   ode->jac = 0;
@@ -297,7 +297,7 @@ static void read_matrix(lua_State *L, NslOde *ode) {
   lua_replace(L, JAC);
 }
 
-/* The method of the optional module whose name stands at METHOD, or NULL. */
+/* The method at METHOD, if it belongs to the optional module; else NULL. */
 static const NsStepperClass *find_optional(lua_State *L, const char *name) {
   char what[32];
   if (strcmp(name, "CVODE_BDF") != 0 && strcmp(name, "CVODE_Adams") != 0) return NULL;

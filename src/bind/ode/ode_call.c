@@ -13,10 +13,10 @@
 #include "bind/array/matrix.h"
 #include "bind/lua/options.h"
 
-/* How many elements of a table are on the stack at a time. */
+/* Number of a table's elements on the stack at a time; chosen by experience on the specs. */
 enum { AT_ONCE = 8 };
 
-/* Adds the traceback to an error text that has none from a call further in; other objects stay. */
+/* Adds the traceback to an error text, unless an inner call has added one. Other error objects stay as they are. */
 static int ode_call_explain(lua_State *L) {
   if (lua_type(L, 1) != LUA_TSTRING || strstr(lua_tostring(L, 1), "\nstack traceback:\n")) return 1;
   luaL_traceback(L, L, lua_tostring(L, 1), 1);
@@ -29,7 +29,7 @@ static NsStatus ode_call_failed(NslOde *ode, int top, double t, NsError *err) {
   return ns_fail(err, NS_ECALLBACK, "%s: a callback failed (t=%.10g)", ode->who, t);
 }
 
-/* Pushes t, y and the arguments; returns their number. */
+/* Pushes t, y and the extra arguments; returns their number. */
 static int ode_call_push_arguments(NslOde *ode, double t, const double *y) {
   lua_State *L = ode->L;
   memcpy(ode->at->data, y, (size_t)ode->n * sizeof *y);
@@ -39,7 +39,7 @@ static int ode_call_push_arguments(NslOde *ode, double t, const double *y) {
   return 2 - ode->timeless + ode->nargs;
 }
 
-/* Copies a plain table of n numbers at idx, the top; false when it is anything else. May leave values above it. */
+/* Copies the plain table of n numbers at idx, the top of the stack; false for anything else. May leave values above it. */
 static bool read_table(lua_State *L, int idx, int n, double *to) {
   if (lua_rawlen(L, idx) != (lua_Unsigned)n) return false;
   for (int i = 0; i < n; i++) {
@@ -50,7 +50,7 @@ static bool read_table(lua_State *L, int idx, int n, double *to) {
   return true;
 }
 
-/* Copies a vector of n; false when it is anything else, or closed. */
+/* Copies the vector of n at idx; false for anything else, and when it is closed. */
 static bool ode_call_read_vector(lua_State *L, int idx, int n, double *to) {
   const NslVector *v = nsl_test_vector(L, idx);
   if (!v || v->n != n || nsl_is_closed(&v->head)) return false;
@@ -58,7 +58,7 @@ static bool ode_call_read_vector(lua_State *L, int idx, int n, double *to) {
   return true;
 }
 
-/* Any value that stands for n numbers, or an error. Arguments: the NslOde, the value. */
+/* Copies any value that stands for n numbers, or raises. Arguments: the NslOde, the value. */
 static int read_any(lua_State *L) {
   NslOde *ode = lua_touserdata(L, 1);
   if (lua_isnil(L, 2))
@@ -70,7 +70,7 @@ static int read_any(lua_State *L) {
   return 0;
 }
 
-/* Into ode->rate what f returned, on top of the stack. */
+/* Copies the value that f returned, on top of the stack, to ode->rate. */
 static bool ode_call_take(NslOde *ode, int handler) {
   lua_State *L = ode->L;
   int result = lua_gettop(L), type = lua_type(L, result);
@@ -88,7 +88,7 @@ static bool ode_call_take(NslOde *ode, int handler) {
 
 /* ---- compiled f ---- */
 
-/* The arguments t, y and args of a trace: the values of args are pushed. -1: one is no plain value. */
+/* Lists the arguments t, y and args of a trace; pushes the values of args. Returns -1 when one is not a plain value. */
 static int list_arguments(NslOde *ode, NslTraceArg *args) {
   int nargs = 0;
   if (!ode->timeless) args[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "t", 0};
@@ -100,7 +100,7 @@ static int list_arguments(NslOde *ode, NslTraceArg *args) {
   return nargs;
 }
 
-/* Takes the room for inputs, with the values of args in it. */
+/* Allocates the inputs, and sets those of args. */
 static void ode_call_take_inputs(NslOde *ode, int nargs, const NslTraceArg *args) {
   int inputs = 0, before = ode->timeless ? 1 : 2;
   for (int a = 0; a < nargs; a++) inputs += nsl_trace_size(&args[a]);
@@ -112,7 +112,7 @@ static void ode_call_take_inputs(NslOde *ode, int nargs, const NslTraceArg *args
   }
 }
 
-/* The inputs of every trace at (t, y); those of the last argument of f are 0. */
+/* The inputs of all traces at (t, y); the inputs for the output of f are 0. */
 static const double *inputs_at(NslOde *ode, double t, const double *y) {
   double *in = ode->inputs;
   if (!ode->timeless) *in++ = t;
@@ -120,12 +120,12 @@ static const double *inputs_at(NslOde *ode, double t, const double *y) {
   return ode->inputs;
 }
 
-/* The same as the trace's own. */
+/* Sets the inputs of one trace to (t, y). */
 static void ode_call_set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
   memcpy(trace->in, inputs_at(ode, t, y), (size_t)trace->inputs * sizeof *y);
 }
 
-/* Takes the trace of f; args has room for one more. */
+/* Traces f, if it is compiled; `args` has space for one more. */
 static void compile_f(NslOde *ode, double t, const double *y, int nargs, NslTraceArg *args) {
   lua_State *L = ode->L;
   args[nargs] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
@@ -140,7 +140,7 @@ static void compile_f(NslOde *ode, double t, const double *y, int nargs, NslTrac
   ode->trace = trace;
 }
 
-/* Takes the trace of event e (from 0), on top of the stack, when it is compiled. */
+/* Traces event e (from 0), on top of the stack, if it is compiled. */
 static void compile_event(NslOde *ode, int e, double t, const double *y, int nargs, const NslTraceArg *args) {
   lua_State *L = ode->L;
   if (!nsl_is_compiled(L, -1)) return;
@@ -225,7 +225,7 @@ static NslDualCall ode_call_duals(const NslOde *ode, const NslDualArg *args) {
                        .plain = ode->plain};
 }
 
-/* The columns of the colours from `first` on, as many as go in a pass. */
+/* Computes the columns of the colours from `first` on, as many as one pass takes. */
 static void take_colours(lua_State *L, NslOde *ode, const NslDualArg *args, int first) {
   const NslPattern *p = ode->pattern;
   int np = p->of.colours - first < NSL_ODE_COLOURS ? p->of.colours - first : NSL_ODE_COLOURS;
@@ -238,7 +238,7 @@ static void take_colours(lua_State *L, NslOde *ode, const NslDualArg *args, int 
   ns_pattern_take(&p->of, first, np, p->all, ode->J);
 }
 
-/* Names an entry that the pattern leaves out, from the whole Jacobian. */
+/* Raises with the name of an entry that the pattern misses, found in the full Jacobian. */
 static void name_missing(lua_State *L, NslOde *ode, NslDualArg *args) {
   int n = ode->n;
   args[0].jacobian = ode->J;
@@ -251,7 +251,7 @@ static void name_missing(lua_State *L, NslOde *ode, NslDualArg *args) {
                   i + 1, j + 1, i + 1, j + 1, ode->t);
 }
 
-/* The derivative in one direction must be that of the Jacobian found. */
+/* Compares the derivative in one direction with the Jacobian, to find entries that the pattern misses. */
 static void check_pattern(lua_State *L, NslOde *ode, NslDualArg *args) {
   const NslPattern *p = ode->pattern;
   const double *directions[1 + NSL_ODE_ARGS] = {p->direction};
@@ -269,7 +269,7 @@ static void differentiate_pattern(lua_State *L, NslOde *ode, NslDualArg *args) {
   check_pattern(L, ode, args);
 }
 
-/* By dual numbers. Arguments: the NslOde, f, the arguments. */
+/* Computes the Jacobian by dual numbers. Arguments: the NslOde, f, the arguments. */
 static int ode_call_differentiate(lua_State *L) {
   NslOde *ode = lua_touserdata(L, 1);
   NslDualArg args[1 + NSL_ODE_ARGS] = {{ode->at->label, 0, ode->n, ode->at->data, ode->J}};
@@ -280,7 +280,7 @@ static int ode_call_differentiate(lua_State *L) {
   return 0;
 }
 
-/* By the function that was given. Arguments: the NslOde, jac, t, y, the arguments. */
+/* Calls the user's Jacobian. Arguments: the NslOde, jac, t, y, the arguments. */
 static int call_jacobian(lua_State *L) {
   NslOde *ode = lua_touserdata(L, 1);
   NslMatrix *J = nsl_push_matrix(L, ode->n, ode->n, "J");
@@ -380,7 +380,7 @@ NslVector *nsl_ode_start(lua_State *L, const char *who, int idx, const char *wha
   return own;
 }
 
-/* Whether f has no parameter beyond so many inputs: it must return its values. */
+/* Whether f has at most `inputs` parameters, so that it must return its values. */
 static bool ode_call_returns(lua_State *L, int idx, int inputs) {
   lua_Debug ar;
   if (!lua_isfunction(L, idx) || lua_iscfunction(L, idx)) return false;

@@ -32,7 +32,7 @@ static int dense_close(lua_State *L) {
   return 0;
 }
 
-/* sol(t): a vector of n; sol(ts): a matrix, a column for each time. */
+/* sol(t): a vector of n; sol(ts): a matrix with a column for each time. */
 static int dense_call(lua_State *L) {
   Dense *self = nsl_check(L, 1, &dense_type);
   const NsIvp *ivp = self->ivp;

@@ -1,6 +1,6 @@
 /*
 ** ode_result.h
-** What ns.solve_ivp returns.
+** The result of ns.solve_ivp.
 */
 #ifndef NSL_ODE_ODE_RESULT_H
 #define NSL_ODE_ODE_RESULT_H
@@ -9,13 +9,13 @@
 
 #include "ode/ivp.h"
 
-/* Pushes an empty result for n equations: an object that owns it. */
+/* Pushes an object that owns an empty result for n equations, and returns the result. */
 NsIvp *nsl_push_dense(lua_State *L, int n, int rows, int events);
 
-/* The metatable of what solve_ivp and ns.dae return. */
+/* The metatable of the results of solve_ivp and ns.dae. */
 #define NSL_RESULT "nslua.result"
 
-/* Pushes the table that solve_ivp returns, from the object at `dense`. */
+/* Pushes the table that solve_ivp returns, made from the object at stack index `dense`. */
 void nsl_push_ivp(lua_State *L, int dense, bool keep, bool events);
 
 /* Registers the type of dense output. */

@@ -16,10 +16,10 @@
 #include "bind/ode/ode_call.h"
 #include "ode/root.h"
 
-/* The stack of both. */
+/* Stack indices in root and fsolve. */
 enum { F = 1, X0, OPTIONS, JAC, ARGS, TOLERANCE, CALLS, FULL, X, OUT, PLAIN, VALUES };
 
-/* What the two call their options, in the order of JAC to FULL. */
+/* The names of the options of root or fsolve, in the order of JAC to FULL. */
 typedef struct Names {
   const char *who;
   const char *const *known;
@@ -36,7 +36,7 @@ static NsRootOptions bind_root_read_options(lua_State *L, const Names *names, in
   return o;
 }
 
-/* Pushes the vectors up to VALUES; the one at X0 is replaced by a copy of its own. */
+/* Pushes the vectors up to VALUES; replaces the value at X0 by a copy. */
 static void bind_root_read_callbacks(lua_State *L, const Names *names, NslOde *ode) {
   int n = nsl_ode_start(L, names->who, X0, "x0")->n;
   if (n == 0) luaL_error(L, "%s: x0: expected at least one unknown, got none", names->who);
@@ -46,7 +46,7 @@ static void bind_root_read_callbacks(lua_State *L, const Names *names, NslOde *o
   if (!lua_isnil(L, JAC) && !ode->jac) nsl_bad(L, names->who, names->known[0], "a function", JAC);
 }
 
-/* Solves: the root is at X0, the values of f at VALUES. Raises what f raises. */
+/* Solves; the root is then at X0, the values of f at VALUES. Raises what f raises. */
 static NsStatus bind_root_solve(lua_State *L, const Names *names, NsRootInfo *info, NsError *err) {
   nsl_ode_lay_out(L, names->who, OPTIONS, names->known, FULL - OPTIONS);
   nsl_ode_check_function(L, names->who, F, "f");
@@ -75,7 +75,7 @@ static NsStatus bind_root_solve(lua_State *L, const Names *names, NsRootInfo *in
   return status;
 }
 
-/* Pushes the numbers and the values of f as a table. */
+/* Pushes a table of the counts and the values of f. */
 static void bind_root_push_info(lua_State *L, const NsRootInfo *info) {
   lua_createtable(L, 0, 8);
   lua_pushvalue(L, VALUES), lua_setfield(L, -2, "fun");
@@ -105,8 +105,8 @@ static int root(lua_State *L) {
 }
 
 /*
-** ns.fsolve(f, x0 [, {fprime=, args=, xtol=, maxfev=, full_output=}]): the root; when there is none an error, or with
-** full_output x, the table of root's numbers, whether x is a root, and the message.
+** ns.fsolve(f, x0 [, {fprime=, args=, xtol=, maxfev=, full_output=}]): returns the root, or raises when none was found. With
+** full_output: returns x, a table of counts, whether x is a root, and the message.
 */
 static int fsolve(lua_State *L) {
   static const char *const known[] = {"fprime", "args", "xtol", "maxfev", "full_output", NULL};

@@ -17,7 +17,7 @@
 
 enum { POINTS = 3, MOST_ENTRIES = 20 };
 
-/* What is compared: one Jacobian of one callee at some points, or, with 0 columns, the vector of a derivative by the time. */
+/* What is compared: one Jacobian of one callee at some points or, with cols = 0, the derivative of a vector by time. */
 typedef struct Audit {
   lua_State *L;
   int lines; /* stack index of the list of complaints */
@@ -29,8 +29,9 @@ typedef struct Audit {
 } Audit;
 
 /*
-** Whether two exact values of entry (i, j) are the same but for rounding: to AGREED of themselves, or to ROUNDINGS roundings of the
-** largest term of their row, J_ik x_k. x: the point; NULL: there are no columns.
+** Whether two exact values of entry (i, j) agree up to rounding: relative difference <= AGREED, or difference times |x_j| <=
+** ROUNDINGS roundings of the row's largest other term |J_ik x_k|. x: the point; NULL: no columns. Both bounds: chosen by
+** experience on the specs.
 */
 #define AGREED 1e-9
 enum { ROUNDINGS = 64 };
@@ -45,14 +46,14 @@ static bool check_agree(const Audit *a, const double *x, int i, int j) {
   return x && x[j] != 0 && apart * fabs(x[j]) <= ROUNDINGS * DBL_EPSILON * row;
 }
 
-/* The same where one of them is by differences: to 1e-4 of the largest entry, or of 1. */
+/* The same when one of the values comes from differences: to 1e-4 of the largest entry, or of 1. */
 static bool agree_roughly(const Audit *a, int i, int j) {
   double scale = 1;
   for (int k = 0, count = a->rows * (a->cols > 0 ? a->cols : 1); k < count; k++) scale = fmax(scale, fabs(a->exact[k]));
   return fabs(a->given[i + j * a->rows] - a->exact[i + j * a->rows]) <= 1e-4 * scale;
 }
 
-/* The entry (i, j) that differs most, of those that do not agree; false when all do. */
+/* Finds the entry (i, j) with the largest difference among those that disagree; false when all agree. */
 static bool worst_entry(const Audit *a, const double *x, bool exact, int *row, int *col) {
   double most = 0;
   for (int j = 0, cols = a->cols > 0 ? a->cols : 1; j < cols; j++)
@@ -79,8 +80,8 @@ static void check_complain(const Audit *a, double t, int i, int j) {
 }
 
 /*
-** Complains of the entries of `given` that differ from those of `exact`, which are exact, or by differences. Each wrong
-** entry is told once (it is made right in the copy, and the next one is looked for). x: as agree has it.
+** Appends complaints about the entries of `given` that disagree with those of `exact` (computed exactly, or by differences).
+** Each wrong entry is told once: it is corrected in the copy, and the next one is searched. x: as for check_agree.
 */
 static void tell_differences(const Audit *a, const double *x, double t, bool exact) {
   int i, j;
@@ -98,7 +99,7 @@ static NsStatus check_compare(const Audit *a, double t, const double *const *arg
   return NS_OK;
 }
 
-/* The trial points: the state itself, and others where a term that vanishes there shows. */
+/* The trial points: the state (trial 0), then points elsewhere, which show terms that vanish at the state. */
 static void check_move(double *to, const double *from, int n, int trial) {
   for (int i = 0; i < n; i++) {
     double fraction = fmod(0.618034 * (i + 1) * trial, 1.0);
@@ -111,7 +112,7 @@ static bool given(const NslCallee *callee, const char *name, const NsCoef *coef)
   return (coef && ns_coef_given(coef)) || (slot >= 0 && callee->callbacks[slot].backing != NSL_ABSENT);
 }
 
-/* Doubles that live as long as the call: a userdata left on the stack. */
+/* Allocates n doubles for the duration of the call: a userdata left on the stack. */
 static double *scratch(lua_State *L, size_t n) {
   return lua_newuserdatauv(L, (n ? n : 1) * sizeof(double), 0);
 }
@@ -122,7 +123,7 @@ static bool is_jacobian(const NsSlot *slot) {
   return strncmp(slot->name, "computeJac", 10) == 0;
 }
 
-/* Appends that callback cb gives nothing. */
+/* Appends the complaint that callback cb gives nothing. */
 static void complain_silent(lua_State *L, int lines, const NslCallback *cb) {
   const char *label = cb->slot->label, *at = cb->slot->cols == '1' ? "[1]" : "[1][1]";
   lua_pushfstring(L, "%s %s: writes nothing into %s (an assignment %s = ... rebinds the local; write %s%s = ...)",
@@ -131,7 +132,7 @@ static void complain_silent(lua_State *L, int lines, const NslCallback *cb) {
   lua_pop(L, 1);
 }
 
-/* A point to look at: the state, or another one at a later time. */
+/* Where callbacks are tried: the state at t, or other points between t and T. */
 typedef struct Probe {
   double t, T;
   const double *x, *lambda, *z;
@@ -139,11 +140,11 @@ typedef struct Probe {
 } Probe;
 
 /*
-** Whether the callback of a slot gives nothing, neither at the state nor at two other points; those are only asked
-** when it gave nothing at the first. A failure at the first is the caller's.
+** Whether the callback of a slot gives nothing, neither at the state nor at two other points (tried only when it gave nothing
+** at the state). A failure at the state is returned.
 */
 static NsStatus is_silent(NslCallee *callee, int slot, const Probe *probe, double *out, bool *silent) {
-  bool of_rate = strchr(callee->callbacks[slot].slot->args, 'v') != NULL; /* any will do: the state again */
+  bool of_rate = strchr(callee->callbacks[slot].slot->args, 'v') != NULL; /* the rate may have any value: take the state */
   NslPoint at = {probe->t, probe->x, of_rate ? probe->x : probe->lambda, probe->z};
   int failed = nsl_callback_call(callee, slot, &at, out);
   *silent = !failed && callee->callbacks[slot].silent;
@@ -158,7 +159,7 @@ static NsStatus is_silent(NslCallee *callee, int slot, const Probe *probe, doubl
   return NS_OK;
 }
 
-/* Complains of the callee's Lua callbacks, other than Jacobians, that give nothing. */
+/* Appends complaints about the callee's Lua callbacks, other than Jacobians, that give nothing. */
 static NsStatus check_values(lua_State *L, int lines, NslCallee *callee, const Probe *probe) {
   NsStatus status = NS_OK;
   for (int slot = 0; slot < callee->kind->nslots && status == NS_OK; slot++) {
@@ -189,13 +190,13 @@ static const struct {
     {"computeJacgx", 1, NS_BY_X, ns_relation_K},
 };
 
-/* The callback of number c; in mechanics the Jacobian by x is that by q. */
+/* The name of callback c; in mechanics the Jacobian by x is the one by q. */
 static const char *relation_callback(const NslRelation *handle, int c) {
   bool by_q = c == 0 && ns_relation_family(handle->relation) == NS_MECHANICS;
   return by_q ? "computeJachq" : relation_jacobians[c].callback;
 }
 
-/* Compares hDot with the derivative of h by the time, at later times too; x, given and exact are room. */
+/* Compares hDot with the derivative of h by time, at later times too. x, given and exact are workspace. */
 static NsStatus check_rate(const Audit *audit, const NsInteraction *inter, const Probe *probe, NsError *err) {
   const NsRelation *rel = inter->relation;
   double *room = scratch(audit->L, NS_DIFFERENCE_ROOM * (size_t)rel->m);
@@ -293,7 +294,7 @@ static NsStatus check_ds_values(lua_State *L, int lines, NslDs *handle, double t
   return status;
 }
 
-/* Compares one Jacobian of a system, number i of a mechanical one; x takes the trial points. */
+/* Compares one Jacobian of a system, number i of a mechanical one; x holds the trial points. */
 static NsStatus check_ds_jacobian(const Audit *audit, NslDs *handle, int i, double t, double *x, double *room, NsError *err) {
   const NsDs *ds = handle->ds;
   NsStatus status = NS_OK;
@@ -312,7 +313,7 @@ static NsStatus check_ds_jacobian(const Audit *audit, NslDs *handle, int i, doub
 
 /* ---- mass matrices ---- */
 
-/* A mass matrix: constant and sparse, or nv x nv numbers. */
+/* A mass matrix: a constant sparse one, or nv x nv numbers. */
 typedef struct Mass {
   lua_State *L;
   int lines, n, complaints;
@@ -344,7 +345,7 @@ static void check_diagonal(Mass *M, double t) {
   }
 }
 
-/* Compares one element with the opposite one, in the scale of both rows. */
+/* Compares an element with its mirror image, relative to the scale of both rows. */
 static void check_opposite(Mass *M, double t, int i, int j) {
   double a = mass_entry(M, i, j), b = mass_entry(M, j, i);
   double scale = fmax(fmax(fabs(a), fabs(b)), sqrt(fabs(mass_entry(M, i, i) * mass_entry(M, j, j))));
@@ -353,7 +354,7 @@ static void check_opposite(Mass *M, double t, int i, int j) {
                   j + 1, b, j + 1, i + 1, a, t);
 }
 
-/* Each pair of opposite elements is told once, by the one above the diagonal. */
+/* Checks the symmetry. Each pair is told once, at the element above the diagonal. */
 static void check_symmetry(Mass *M, double t) {
   const NsSparse *A = M->sparse;
   for (int j = 0; j < M->n; j++) {
@@ -366,7 +367,7 @@ static void check_symmetry(Mass *M, double t) {
   }
 }
 
-/* The diagonal at the state alone: elsewhere may be where the system does not go. */
+/* Checks the mass. The diagonal is checked at the state only: the system may never reach the other points. */
 static NsStatus check_mass(lua_State *L, int lines, NslDs *handle, double t, NsError *err) {
   const NsMechanicalDs *ds = (const NsMechanicalDs *)handle->ds;
   Mass M = {.L = L, .lines = lines, .n = ds->nv, .callee = &handle->callee, .sparse = ds->mass.sparse};
@@ -409,7 +410,7 @@ static NsStatus check_ds(lua_State *L, int lines, NslDs *handle, double t, doubl
   return status;
 }
 
-/* Goes over the graph of the simulation at 1; complaints go to the list at `lines`. */
+/* Checks the graph of the simulation at 1; appends complaints to the list at `lines`. */
 static NsStatus check_all(lua_State *L, int lines, double t, double T, NsError *err) {
   NsStatus status = NS_OK;
   lua_getiuservalue(L, 1, NSL_TS_NSDS);
@@ -440,7 +441,7 @@ static bool relation_jacobian_given(const NslRelation *handle) {
   return rel->hdot.value && rel->h.value;
 }
 
-/* Whether some callback of the simulation's graph has a Jacobian that was given. */
+/* Whether a Jacobian was given for some callback of the simulation's graph. */
 static bool jacobian_given(lua_State *L, int simulation) {
   int top = lua_gettop(L);
   bool found = false;
@@ -477,8 +478,8 @@ void nsl_advise(lua_State *L, int simulation, NsError *err) {
 }
 
 /*
-** How far below 0 a gap must start, as a part of its terms, to be complained of: places that were typed with ten digits, or found
-** with sines and roots, are right to 1e-10 and better.
+** Least depth of a gap below 0, relative to its terms, that check() complains about (1e-9): positions typed with ten digits, or
+** computed with sines and roots, are exact to 1e-10 or better.
 */
 static const double overlap_part = 1e-9;
 
@@ -490,7 +491,7 @@ int nsl_simulation_check(lua_State *L) {
   lua_newtable(L);
   NslEdge edge = nsl_enter(self->host, L, NULL, self->ts->nsds);
   NsStatus status = check_all(L, 2, ns_ts_time(self->ts), self->ts->nsds->T, &err);
-  NsError unheard = {NS_OK, ""}; /* what an output fails with is told by the first step */
+  NsError unheard = {NS_OK, ""}; /* the first step reports why an output fails */
   const NsInteraction *inter = NULL;
   int row = 0;
   if (status == NS_OK && ns_ts_may_keep_penetration(self->ts) &&

@@ -6,7 +6,7 @@
 
 #include "bind/simulation/simulation.h"
 
-/* A step whose state is half written by a callback's caller is no state to keep. */
+/* Raises inside a step, whose state is half written. */
 static void bind_checkpoint_check_idle(lua_State *L, const NslTimeStepping *self, const char *what) {
   if (self->ts->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
 }
@@ -28,7 +28,7 @@ static NsStatus bind_checkpoint_load(NsTimeStepping *ts, Job *job, NsError *err)
   return ns_ts_load(ts, job->path, job->any_constants, &job->pieces, err);
 }
 
-/* Callbacks may be called for the first outputs, and raise. */
+/* Runs `work`, which may call callbacks for the first outputs. Raises what they raise. */
 static void bind_checkpoint_run(lua_State *L, NslTimeStepping *self, Work *work, Job *job, const char *what) {
   NsError err = {NS_OK, ""};
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress, self->ts->nsds);
@@ -69,7 +69,7 @@ static bool read_constants(lua_State *L, int idx) {
   return any;
 }
 
-/* Pushes the note, nil when there is none. */
+/* Pushes the note of a checkpoint, nil when there is none. */
 static int push_note(lua_State *L) {
   const NsCheckpoint *pieces = lua_touserdata(L, 1);
   if (pieces->note_size > 0) lua_pushlstring(L, pieces->note, pieces->note_size);

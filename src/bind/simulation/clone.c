@@ -5,7 +5,7 @@
 #include "bind/model/relink.h"
 #include "bind/simulation/simulation.h"
 
-/* The clones made so far stand in a table at `map`, by original; an object that is shared is cloned once. */
+/* Clones an object once, also when it is shared: the table at `map` holds the clones made so far, by original. */
 static void clone_once(lua_State *L, int map, int original, void (*clone)(lua_State *, int)) {
   original = lua_absindex(L, original);
   lua_pushvalue(L, original);
@@ -17,14 +17,14 @@ static void clone_once(lua_State *L, int map, int original, void (*clone)(lua_St
   lua_rawset(L, map);
 }
 
-/* Notes that the object on top of the stack is the clone of the one at `original`. */
+/* Records that the object on top of the stack is the clone of the object at `original`. */
 static void note_clone(lua_State *L, int map, int original) {
   lua_pushvalue(L, original);
   lua_pushvalue(L, -2);
   lua_rawset(L, map);
 }
 
-/* Calls method `name` of the object at `object` with the nargs values on top of the stack. */
+/* Calls the method `name` of the object at `object` with the nargs values on top of the stack. */
 static void call_method(lua_State *L, int object, const char *name, int nargs) {
   object = lua_absindex(L, object);
   lua_getfield(L, object, name);
@@ -33,7 +33,7 @@ static void call_method(lua_State *L, int object, const char *name, int nargs) {
   lua_call(L, nargs + 1, 0);
 }
 
-/* Calls constructor `name` of the module (upvalue 1) with the nargs values on top; leaves the new object there. */
+/* Calls the constructor `name` of the module (upvalue 1) with the nargs values on top; leaves the new object there. */
 static void clone_construct(lua_State *L, const char *name, int nargs) {
   lua_getfield(L, lua_upvalueindex(1), name);
   lua_insert(L, -(nargs + 1));
@@ -51,7 +51,7 @@ static void clone_systems(lua_State *L, int map, int from, int to) {
   lua_pop(L, 3);
 }
 
-/* The interaction at idx again, with clones of its law and relation, linked to the clones of its systems. */
+/* Clones the interaction at idx with its law and relation, and links it to the clones of its systems. */
 static void clone_interaction(lua_State *L, int map, int idx, int graph, int to) {
   const NsInteraction *inter = nsl_check_interaction(L, idx)->interaction;
   lua_getiuservalue(L, idx, 1);
@@ -130,7 +130,7 @@ static int clone(lua_State *L) {
   return 1;
 }
 
-/* The module's table stands in the registry for the method, which is made before the module is whole. */
+/* Key of the module's table in the registry. The method needs it, but is made before the module is complete. */
 static const char module_key;
 
 int nsl_simulation_clone(lua_State *L) {

@@ -12,8 +12,8 @@
 #include "bind/array/vector.h"
 
 /*
-** User values: the function; the list of its keys, with the number of values of each under its name (0: a plain number); the
-** names of the columns; the memory of the values; what else is to be kept.
+** User values: the function; the list of its keys, which also maps a key to its number of values (0: a plain number); the names
+** of the columns; the memory of the values; another value to keep alive.
 */
 enum { OBSERVE_FUNCTION = 1, OBSERVE_KEYS, OBSERVE_NAMES, OBSERVE_VALUES, OBSERVE_KEPT, OBSERVE_USERVALUES = OBSERVE_KEPT };
 
@@ -39,7 +39,7 @@ static int raise_observed(lua_State *L, const NslObserver *self) {
   return luaL_error(L, "run: observe: %s: %s", place, lua_tostring(L, -1));
 }
 
-/* The number of values of the one on top, of a key: 0 for a plain number. */
+/* The number of values in the value on top, which belongs to a key; 0 for a plain number. */
 static int size_of_value(lua_State *L, const NslObserver *self, const char *key) {
   int type = lua_type(L, -1);
   if (type == LUA_TNUMBER) return 0;
@@ -52,7 +52,7 @@ static int size_of_value(lua_State *L, const NslObserver *self, const char *key)
   return size;
 }
 
-/* Inserts the key on top (popped) into the list at idx, sorted by its bytes. */
+/* Inserts the key on top, which is popped, into the list at idx, which is sorted bytewise. */
 static void insert_key(lua_State *L, int idx) {
   const char *key = lua_tostring(L, -1);
   int at = (int)lua_rawlen(L, idx) + 1;
@@ -67,7 +67,7 @@ static void insert_key(lua_State *L, int idx) {
   lua_rawseti(L, idx, at);
 }
 
-/* Raises for the key on top when it is no name, or one that a solution has. */
+/* Raises when the key at idx is not a string, or is a name that a solution has already. */
 static const char *check_observed_key(lua_State *L, const NslObserver *self, int idx) {
   if (lua_type(L, idx) != LUA_TSTRING) {
     lua_pushfstring(L, "expected a table of numbers by name, got the key %s", luaL_tolstring(L, idx, NULL));
@@ -85,7 +85,9 @@ static const char *check_observed_key(lua_State *L, const NslObserver *self, int
   return key;
 }
 
-/* Adds the names of a key's columns to the list at idx: "force", of several values "force[1]", "force[2]", ... Their number. */
+/*
+** Adds the names of a key's columns to the list at idx: "force" or, for several values, "force[1]", ... Returns their number.
+*/
 static int name_columns(lua_State *L, int idx, const char *key, int size) {
   int columns = size > 0 ? size : 1;
   for (int i = 1; i <= columns; i++) {
@@ -96,7 +98,7 @@ static int name_columns(lua_State *L, int idx, const char *key, int size) {
   return columns;
 }
 
-/* Learns the keys of the table at 3 and what they hold. */
+/* Stores the keys of the table at 3 and the sizes of their values. */
 static void learn_keys(lua_State *L, NslObserver *self) {
   lua_newtable(L); /* 4: the keys */
   lua_newtable(L); /* 5: the names */
@@ -135,7 +137,7 @@ static void check_no_more_keys(lua_State *L, const NslObserver *self) {
   lua_settop(L, 4);
 }
 
-/* Writes the value on top, of a key, to `to`; raises unless it is of the size that the first one had. Its columns. */
+/* Copies the value on top to `to`; raises unless it has the size of the key's first value. Returns the number of columns. */
 static int read_value(lua_State *L, const NslObserver *self, const char *key, int size, double *to) {
   if (lua_isnil(L, -1)) {
     lua_pushfstring(L, "it does not give '%s', which it gave in the first row", key);
@@ -169,7 +171,7 @@ static void read_values(lua_State *L, const NslObserver *self) {
   }
 }
 
-/* At 1 the observer, at 2 the simulation. */
+/* Runs inside lua_pcall. Arguments: the observer, the simulation. */
 static int call_observer(lua_State *L) {
   NslObserver *self = lua_touserdata(L, 1);
   long k = self->ts->k;

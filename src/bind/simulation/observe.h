@@ -1,6 +1,6 @@
 /*
 ** observe.h
-** run{observe = f}: columns beside those of the model, which a function of the script gives for each row.
+** run{observe = f}: columns beside those of the model, computed by a function of the script for each row.
 */
 #ifndef NSL_SIMULATION_OBSERVE_H
 #define NSL_SIMULATION_OBSERVE_H
@@ -10,19 +10,19 @@
 typedef struct NslObserver {
   lua_State *L;
   const NsTimeStepping *ts;
-  int self, simulation; /* indices of their userdata in the stack of L */
-  int count;            /* columns, once they are known */
-  double *values;       /* `count` numbers, kept by a user value */
-  bool known, ahead;    /* the keys are known; the values are already those of the row to come */
+  int self, simulation; /* stack indices (in L) of the userdata that hold this struct and the simulation */
+  int count;            /* number of columns, once known */
+  double *values;       /* `count` numbers, kept alive by a user value */
+  bool known, ahead;    /* known: the keys are known; ahead: the values are already those of the next row */
 } NslObserver;
 
 /*
-** Pushes the observer of a run: the function at f is called with the simulation at `simulation` when a row is recorded. It keeps
-** the value at `keep` too.
+** Pushes the observer of a run: it calls the function at stack index f with the simulation at `simulation` for each recorded
+** row. It also keeps the value at `keep` alive.
 */
 NslObserver *nsl_push_observer(lua_State *L, int simulation, int f, int keep);
 
-/* Calls the function (an NsRunObserve). NS_ECALLBACK, with the error kept: what it raised, or what is wrong with its values. */
+/* Calls the function (an NsRunObserve). NS_ECALLBACK, with the error kept, when it raised or when its values are wrong. */
 NsStatus nsl_observe(void *observer, NsError *err);
 
 /* Pushes the list of the columns' names. */

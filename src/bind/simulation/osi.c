@@ -42,8 +42,8 @@ static const NslFieldOwner owners[NS_SCHEME_CLASSES] = {
 };
 
 /*
-** Reads the values from idx to the top into the fields that `names` tells, in order; one whose name ends with '?' may be nil or
-** missing, and stays what it is then.
+** Reads the values from idx to the top into the fields in `names`, in order. A value whose name ends with '?' is optional: nil
+** or missing leaves the field as it is.
 */
 static void osi_read(lua_State *L, int idx, const char *const *names, NsIntegrator *integrator, const char *who) {
   int count = 0;
@@ -132,7 +132,7 @@ static int osi_display(lua_State *L) {
 
 /* ---- the classes ---- */
 
-/* Adds the two methods of the options that go together. */
+/* Adds the two methods (getter and setter) of a group of options. */
 static void add_group(lua_State *L, const NslType *type, const NsFieldGroup *group) {
   luaL_getmetatable(L, type->name);
   lua_getfield(L, -1, "__index");
@@ -147,7 +147,7 @@ static void add_group(lua_State *L, const NslType *type, const NsFieldGroup *gro
   lua_pop(L, 3);
 }
 
-/* Registers the class, and its constructor, under all of its names, in the module at the top. */
+/* Registers a class, and its constructor under all of its names in the module on top of the stack. */
 static void open_scheme(lua_State *L, int i) {
   static const luaL_Reg meta[] = {{"__close", osi_close}, {"__tostring", osi_tostring}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"display", osi_display}, {"close", osi_close}, {NULL, NULL}};

@@ -28,7 +28,7 @@ static NslHead *check_osnsp_head(lua_State *L, int idx) {
   return &nsl_check_osnsp(L, idx)->head;
 }
 
-/* Before the first solve there are no vectors. */
+/* The problem for its views; before the first solve it has no vectors. */
 static void *solved_problem(NslHead *head) {
   static const NsOsnsp unsolved;
   NsOsnsp *problem = ((NslOsnsp *)head)->problem;
@@ -130,7 +130,7 @@ static int osnsp_set_verbose(lua_State *L) {
   return 0;
 }
 
-/* nil too for the sparse problem of a large model, which is not of the form y = M lambda + q. */
+/* M(): nil before the first solve, and for the sparse problem of a large model, which is not of the form y = M lambda + q. */
 static int osnsp_M(lua_State *L) {
   const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
   if (!ns_osnsp_solved(problem) || ns_osnsp_is_sparse(problem)) return lua_pushnil(L), 1;
@@ -146,7 +146,7 @@ static int osnsp_size(lua_State *L) {
   return 1;
 }
 
-/* {status, message, solver, iterations, residual, relative, warm} of the last solve; nil before the first. */
+/* info(): {status, message, solver, iterations, residual, relative, warm} of the last solve; nil before the first. */
 static int osnsp_info(lua_State *L) {
   const NsOsnsp *problem = nsl_check_osnsp(L, 1)->problem;
   const NsSolverInfo *info = &problem->info;

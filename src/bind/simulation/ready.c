@@ -9,7 +9,7 @@
 #include "base/text.h"
 #include "bind/simulation/simulation.h"
 
-/* What an object is called; they all have the metatable of the first. */
+/* The type names of the classes; all have the metatable of the first. */
 const NslType nsl_simulation_types[NS_SIMULATION_CLASSES] = {
 #define X(name, ...) {name, NULL},
     NS_SIMULATION_LIST(X)
@@ -24,16 +24,13 @@ NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
   return (NslTimeStepping *)head;
 }
 
-/*
-** Raises when one of the four parts is closed; the parts stay reachable, so that this is about use, not about
-** safety.
-*/
+/* Raises when one of the four parts is closed: the memory is still there (the parts are anchored), but it is of no use. */
 static void simulation_check_parts(lua_State *L, const NslTimeStepping *self) {
   for (int i = 0; i < NSL_TS_USERVALUES; i++)
     if (self->parts[i]->closed) luaL_error(L, "%s is closed", self->parts[i]->type->name);
 }
 
-/* Calls f for the systems, or for the relations, of the graph. */
+/* Calls f for each system, or for each relation, of the graph. */
 static void for_each_callee(lua_State *L, int graph, const char *list, bool relations, void (*f)(lua_State *, int)) {
   lua_getiuservalue(L, graph, 1);
   lua_getfield(L, -1, list);
@@ -73,7 +70,7 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
   return self;
 }
 
-/* Verbose mode: one line an iteration, on stderr. */
+/* Verbose mode: prints a line on stderr for each iteration. */
 static void simulation_tell(void *context, const NsNewtonReport *r) {
   NslTimeStepping *self = context;
   const NsSolverInfo *s = r->solver;
@@ -95,7 +92,7 @@ void nsl_listen(lua_State *L, int idx) {
   self->ts->listener_context = self;
 }
 
-/* What is left of [t0, T] behind the last step that is taken for rounding: of a step, and of T. */
+/* A rest of [t0, T] up to h / SPARE_PARTS + SPARE_ROUNDINGS eps |T| counts as rounding; chosen by experience on the specs. */
 enum { SPARE_PARTS = 1000000, SPARE_ROUNDINGS = 8 };
 
 bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
@@ -104,7 +101,7 @@ bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
   double rounding = h / SPARE_PARTS + SPARE_ROUNDINGS * DBL_EPSILON * fabs(T);
   if (!isfinite(T) || !(T - end > rounding)) return false;
   double next = ns_time_grid_step(ts->grid, steps);
-  if (next > 0 && end + next <= T) return false; /* more steps than can be counted */
+  if (next > 0 && end + next <= T) return false; /* the grid has more steps than can be counted */
   char text[160];
   const char *start = "the steps end at t = %.10g, before T = %.10g: ";
   int length = snprintf(text, sizeof text, start, end, T);
@@ -126,12 +123,12 @@ void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsIntera
 }
 
 /*
-** How far below 0 a gap must start, as a part of its terms, to be warned of without being asked (check() tells more): a start that
-** was published with three digits is no mistake.
+** Least depth of a gap below 0, relative to its terms, that the first step warns about (2e-3; check() complains earlier): an
+** initial state published with three digits is no mistake.
 */
 static const double warned_part = 2e-3;
 
-/* What can not be prepared is told by the step itself. */
+/* A failure of the preparation is left for the step itself to report. */
 void nsl_warn_start(lua_State *L, int idx) {
   NslTimeStepping *self = lua_touserdata(L, idx);
   NsTimeStepping *ts = self->ts;
@@ -145,7 +142,7 @@ void nsl_warn_start(lua_State *L, int idx) {
   nsl_leave(self->host, edge);
   if (!inter) return;
   nsl_push_penetration(L, ts, inter, row);
-  lua_pushfstring(L, "start of '%s'", inter->name); /* not one for each depth */
+  lua_pushfstring(L, "start of '%s'", inter->name); /* one warning for each contact, not for each depth */
   nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -2));
   lua_pop(L, 2);
 }

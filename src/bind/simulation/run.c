@@ -23,7 +23,7 @@
 
 typedef struct Progress {
   struct timespec start;
-  double shown; /* seconds after start at which the line was written last; 0: never */
+  double shown; /* time of the last line, in seconds after start; 0: none yet */
   long first;
 } Progress;
 
@@ -33,7 +33,7 @@ static double seconds_since(const struct timespec *start) {
   return (double)(now.tv_sec - start->tv_sec) + 1e-9 * (double)(now.tv_nsec - start->tv_nsec);
 }
 
-/* A line on the terminal, once a run has taken a second, five times a second. */
+/* Shows the progress on the terminal, five times a second, when a run has taken a second. */
 static void bind_run_show(void *context, const NsTimeStepping *ts) {
   Progress *progress = context;
   double elapsed = seconds_since(&progress->start);
@@ -47,7 +47,7 @@ static void bind_run_show(void *context, const NsTimeStepping *ts) {
   fflush(stderr);
 }
 
-/* Whether Ctrl-C has ended a run at the prompt: the terminal shows ^C after the line, and the prompt ends that. */
+/* Whether Ctrl-C has ended a run at the prompt; then the prompt itself ends the line, after the terminal's ^C. */
 static bool ends_at_prompt(bool signalled) {
   return signalled && &nsi_interpreter && nsi_interpreter.prompted();
 }
@@ -58,10 +58,10 @@ typedef struct Options {
   long every;
   bool progress, partial;
   NsRunCheckpoints checkpoints;
-  const char *stream;    /* kept by the table of options; NULL */
-  const NsHdf5 *hdf5;    /* of a stream that is a .h5 file; else NULL */
-  bool resume, resumed;  /* as told; from a checkpoint that there was */
-  NslObserver *observer; /* of the option observe, at 2 in place of the options, which it keeps; NULL */
+  const char *stream;    /* anchored by the table of options; NULL: none */
+  const NsHdf5 *hdf5;    /* when the stream is a .h5 file; else NULL */
+  bool resume, resumed;  /* resume: the option; resumed: there was a checkpoint */
+  NslObserver *observer; /* of the option observe; at index 2, where it replaces (and anchors) the options; NULL: none */
 } Options;
 
 static bool bind_run_flag(lua_State *L, int idx, const char *name, bool otherwise) {
@@ -74,7 +74,7 @@ static bool bind_run_flag(lua_State *L, int idx, const char *name, bool otherwis
   return value;
 }
 
-/* A number of steps in a field; `otherwise` when it is absent. */
+/* The number of steps in an option; `otherwise` when it is absent. */
 static long bind_run_count(lua_State *L, int idx, const char *name, long otherwise) {
   long value = otherwise;
   if (lua_getfield(L, idx, name) != LUA_TNIL) {
@@ -86,7 +86,7 @@ static long bind_run_count(lua_State *L, int idx, const char *name, long otherwi
   return value;
 }
 
-/* "10s", "2m", "1h" in seconds; 0 when it is none of these. */
+/* The seconds of "10s", "2m" or "1h"; 0 for any other text. */
 static double seconds_of(const char *text) {
   char *end;
   double value = ns_read_double(text, &end);
@@ -94,7 +94,7 @@ static double seconds_of(const char *text) {
   return end == text || unit == 0 || end[1] || !(value > 0) || value > 1e9 ? 0 : value * unit;
 }
 
-/* With a checkpoint `every` is the distance from one to the next: steps, or "10s"; 10 s when it is left out. */
+/* Reads the checkpoint options. `every`: the distance between checkpoints, in steps or as "10s"; 10 s by default. */
 static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
   NsRunCheckpoints c = {NULL, 0, 10};
   if (lua_getfield(L, idx, "checkpoint") == LUA_TNIL) return lua_pop(L, 1), c;
@@ -113,7 +113,7 @@ static NsRunCheckpoints read_checkpoints(lua_State *L, int idx) {
   return c;
 }
 
-/* Raises for a stream that the checkpoint would replace, and for a file whose name does not tell its kind. */
+/* Raises when the checkpoint would overwrite the stream, and when the file name does not tell its format. */
 static void check_stream(lua_State *L, const Options *options) {
   const char *stream = options->stream, *ending = strrchr(stream, '.'), *checkpoint = options->checkpoints.path;
   bool device = strncmp(stream, "/dev/", 5) == 0; /* gets the text of a .csv file */
@@ -133,7 +133,7 @@ static Options bind_run_read_options(lua_State *L, int idx) {
   int top = lua_gettop(L);
   bool old_record = lua_getfield(L, idx, "checkpoint") == LUA_TNIL && lua_getfield(L, idx, "every") != LUA_TNIL;
   lua_settop(L, top);
-  nsl_check_options(L, idx, "run", known + old_record); /* `every` of no checkpoint is an old spelling of `record` */
+  nsl_check_options(L, idx, "run", known + old_record); /* without a checkpoint, `every` is the old name of `record` */
   options.checkpoints = read_checkpoints(L, idx);
   options.every = bind_run_count(L, idx, "record", options.every);
   if (lua_getfield(L, idx, "stream") != LUA_TNIL) options.stream = nsl_path(L, -1, "run", "stream");
@@ -154,7 +154,7 @@ static Options bind_run_read_options(lua_State *L, int idx) {
   return options;
 }
 
-/* Calls the observer, where there is one: its columns are then known. begin: for the first row of the run, which begins. */
+/* Calls the observer, if there is one, so that its columns are known. begin: for the first row of the run. */
 static void observe_first(lua_State *L, NslTimeStepping *self, NslObserver *observer, bool begin) {
   if (!observer) return;
   NsError err = {NS_OK, ""};
@@ -178,12 +178,12 @@ static NsSolution *push_record(lua_State *L, const Options *options, long rows) 
   return solution;
 }
 
-/* The columns of a row. */
+/* The number of columns of a row. */
 static int row_columns(const NsTimeStepping *ts, const Options *options) {
   return ns_solution_columns(ts) + (options->observer ? options->observer->count : 0);
 }
 
-/* Tells the solution how the run ended. */
+/* Records in the solution how the run ended. */
 static void set_outcome(lua_State *L, int solution, const char *status, int message) {
   lua_getiuservalue(L, solution, 1);
   lua_pushstring(L, status);
@@ -193,14 +193,14 @@ static void set_outcome(lua_State *L, int solution, const char *status, int mess
   lua_pop(L, 1);
 }
 
-/* Pushes the error that a step raises, without raising it. */
+/* Raises the error of a step; called through lua_pcall to get the error object. */
 static int raise_again(lua_State *L) {
   return nsl_raise_step(L, lua_touserdata(L, 1));
 }
 
 /*
-** Pushes "interrupted (t=4.95 step 99) in " and what the hook said, on top, for a callback that a signal stopped;
-** replaces that.
+** Words the error of a callback that a signal stopped: replaces the hook's text on top by "interrupted (t=4.95 step 99) in "
+** and that text.
 */
 static void word_interruption(lua_State *L, const NsTimeStepping *ts) {
   static const char ending[] = ": interrupted";
@@ -219,14 +219,14 @@ static void word_interruption(lua_State *L, const NsTimeStepping *ts) {
   }
 }
 
-/* Pushes what a failed run raises. */
+/* Pushes the error object of a failed run. */
 static void push_failure(lua_State *L, NsError *err) {
   lua_pushcfunction(L, raise_again);
   lua_pushlightuserdata(L, err);
   lua_pcall(L, 1, 0, 0);
 }
 
-/* Leaves the names of the columns, in a userdata, above the solution at 3; the strings are anchored in its list. */
+/* Pushes an array of the columns' names above the solution at 3, whose list of names anchors the strings. */
 static const char **push_names(lua_State *L, int ncols) {
   lua_getiuservalue(L, 3, 1);
   lua_getfield(L, -1, "names");
@@ -240,8 +240,8 @@ static const char **push_names(lua_State *L, int ncols) {
 }
 
 /*
-** Raises when the stream does not go on from the checkpoint, before anything has changed; of a checkpoint that is not taken over
-** the loading tells.
+** Raises, before anything has changed, when the stream does not continue from the checkpoint. A bad checkpoint is reported
+** later, when it is loaded.
 */
 static void check_rows(lua_State *L, const NslTimeStepping *self, const Options *options) {
   NsError err = {NS_OK, ""};
@@ -258,7 +258,7 @@ static void check_rows(lua_State *L, const NslTimeStepping *self, const Options 
   lua_settop(L, 2);
 }
 
-/* resume = true: goes on from the checkpoint, when there is one. */
+/* resume = true: continues from the checkpoint, if there is one. */
 static void bind_run_resume(lua_State *L, NslTimeStepping *self, Options *options) {
   const char *path = options->checkpoints.path;
   if (!path) luaL_error(L, "run: resume: there is no checkpoint among the options");
@@ -274,7 +274,7 @@ static void bind_run_resume(lua_State *L, NslTimeStepping *self, Options *option
   options->resumed = true;
 }
 
-/* Runs with the stream of the options, if there is one, which begins anew or, in a resumed run, goes on. */
+/* Runs with the stream of the options, if any; the stream starts anew or, in a resumed run, continues. */
 static NsStatus run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOptions *run, const Options *options, int ncols,
                               const char *const *names, NsError *err) {
   NsStatus status = ns_ts_claim(ts, err);

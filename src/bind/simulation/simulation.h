@@ -15,7 +15,7 @@ typedef struct NslTimeGrid {
 
 typedef struct NslOsi {
   NslHead head;
-  NsIntegrator *integrator; /* it lies behind this struct, in the same block */
+  NsIntegrator *integrator; /* lies behind this struct, in the same memory block */
 } NslOsi;
 
 typedef struct NslOsnsp {
@@ -31,13 +31,13 @@ typedef struct NslTimeStepping {
   NslHead head;
   NslHost *host;
   NsTimeStepping *ts;
-  const NslHead *parts[NSL_TS_USERVALUES]; /* the user values, which keep them */
-  uint64_t class_version;                  /* the host's, when the callbacks were looked up last */
+  const NslHead *parts[NSL_TS_USERVALUES]; /* the objects in the user values, which keep them alive */
+  uint64_t class_version;                  /* the host's class_version when the callbacks were last looked up */
   bool verbose;
-  bool start_told; /* the first step has looked for bodies that overlap */
+  bool start_told; /* the check for overlapping bodies before the first step was made */
 } NslTimeStepping;
 
-/* What a simulation of each class is called; they all have the metatable of the first. */
+/* The type names of the simulation classes; all have the metatable of the first. */
 extern const NslType nsl_simulation_types[NS_SIMULATION_CLASSES];
 
 NslTimeGrid *nsl_check_time_grid(lua_State *L, int idx);
@@ -45,44 +45,41 @@ NslOsi *nsl_check_osi(lua_State *L, int idx);
 NslOsnsp *nsl_check_osnsp(lua_State *L, int idx);
 NslTimeStepping *nsl_check_simulation(lua_State *L, int idx);
 
-/* Pushes clones of an integrator's options and of a one-step problem's kind and options. */
+/* Push clones: of an integrator, with its options; of a one-step problem, with its kind and options. */
 void nsl_clone_osi(lua_State *L, int idx);
 void nsl_clone_osnsp(lua_State *L, int idx);
 
-/* The simulation at idx, open, with all its parts open and its callbacks looked up: ready to step. */
+/* The simulation at idx, ready to step: it and its parts are open, and its callbacks are looked up. Raises otherwise. */
 NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what);
 
 /*
-** Pushes a solution with room for `capacity` rows, for the simulation at idx; observed: the index of a list of the names of
-** columns beside those of the model, 0 for none.
+** Pushes a solution with memory for `capacity` rows of the simulation at stack index `simulation`. observed: the stack index of
+** a list of names of further columns, 0: none.
 */
 NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed);
 
-/* Tells the solution at idx what the run took. */
+/* Sets stats of the solution at idx: iterations, times and so on of the run. */
 void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, double seconds);
 
-/*
-** Makes the engine report Newton iterations to stderr, or not, as the simulation at idx and its one-step problem
-** say.
-*/
+/* Lets the engine report Newton iterations to stderr when the simulation at idx or its one-step problem is verbose. */
 void nsl_listen(lua_State *L, int idx);
 
 /*
-** Appends to the error of a step that failed what may help: when Newton did not converge, and when Jacobians were
-** given (then also when the one-step problem had no accepted solution).
+** Appends advice to the error of a failed step: when Newton did not converge; and, also when the one-step problem was not
+** solved, when Jacobians were given.
 */
 void nsl_advise(lua_State *L, int simulation, NsError *err);
 
-/* Pushes that a contact starts with a gap below 0, as ns_ts_penetrating has found, and what the scheme does of it. */
+/* Pushes a message: a contact starts with a gap below 0 (found by ns_ts_penetrating), and what the scheme does about it. */
 void nsl_push_penetration(lua_State *L, const NsTimeStepping *ts, const NsInteraction *inter, int row);
 
-/* Before the first step of the simulation at idx: warns of that, once. */
+/* Before the first step of the simulation at idx: warns once about contacts that start with a gap below 0. */
 void nsl_warn_start(lua_State *L, int idx);
 
-/* Pushes that the grid ends before T, and by how much; whether it does. */
+/* When the grid ends before T: pushes a message with the difference, and returns true. */
 bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts);
 
-/* Methods of TimeStepping that have a file of their own. */
+/* Methods of simulations that have a file of their own. */
 int nsl_simulation_run(lua_State *L);
 int nsl_simulation_check(lua_State *L);
 int nsl_simulation_clone(lua_State *L);

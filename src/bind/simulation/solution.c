@@ -26,7 +26,7 @@ static NslSolution *check_solution(lua_State *L, int idx) {
   return nsl_check(L, idx, &solution_type);
 }
 
-/* Column c, from 0: t, the states, lambda, y, Newton iterations, observed ones. */
+/* Column c (from 0) in the order t, states, lambda, y, Newton iterations, observed values. */
 static double *bind_solution_column(const NsSolution *s, int c) {
   if (c == 0) return s->t;
   if (c <= s->nx) return s->x + (ptrdiff_t)(c - 1) * s->capacity;
@@ -44,7 +44,7 @@ static int count_columns(const NsSolution *s) {
 
 /* ---- names ---- */
 
-/* Appends a name (popped) to the list at `names` and, unless it is taken, to the index at names + 1. */
+/* Appends the name on top, which is popped, to the list at `names` and, unless it is taken, to the index at names + 1. */
 static void add_name(lua_State *L, int names) {
   lua_Integer c = (lua_Integer)lua_rawlen(L, names) + 1;
   lua_pushvalue(L, -1);
@@ -57,9 +57,9 @@ static void add_name(lua_State *L, int names) {
   lua_rawseti(L, names, c);
 }
 
-/* Where the names of the states are made: stack indices, and how many states came before. */
+/* State of walk_state_names: stack indices, and the number of states so far. */
 typedef struct StateNames {
-  int names, uses; /* the list; a table that counts the uses of each name */
+  int names, uses; /* names: the list; uses: a table that counts the uses of each name */
   int count, coordinates, velocities;
 } StateNames;
 
@@ -72,7 +72,7 @@ static void count_use(lua_State *L, int uses) {
   lua_rawset(L, uses);
 }
 
-/* Replaces the name on top by "ds 2.v" when the states of two systems have it. */
+/* Replaces the name on top by "ds 2.v" when two systems have a state of that name. */
 static void tell_apart(lua_State *L, int uses, const char *system) {
   lua_pushvalue(L, -1);
   lua_rawget(L, uses);
@@ -84,8 +84,8 @@ static void tell_apart(lua_State *L, int uses, const char *system) {
 }
 
 /*
-** Counts or, when `add`, adds the names of a system's states: those of setNames, else x1, x2, ... counted over all
-** systems, q1, ..., v1, ... of mechanical ones.
+** Counts or, when `add`, adds the names of a system's states: those of setNames; else x1, x2, ..., counted over all systems; in
+** mechanics q1, ..., v1, ...
 */
 static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) {
   const NslDs *ds = lua_touserdata(L, ds_idx);
@@ -110,14 +110,14 @@ static void walk_state_names(lua_State *L, StateNames *s, int ds_idx, bool add) 
   lua_settop(L, given - 2);
 }
 
-/* Whether a name is one that linking gave: "interaction 3". */
+/* Whether a name was given by linking: "interaction 3". */
 static bool is_given_by_number(const char *name) {
   static const char stem[] = "interaction ";
   size_t length = sizeof stem - 1;
   return strncmp(name, stem, length) == 0 && strspn(name + length, "0123456789") == strlen(name + length);
 }
 
-/* Whether the name on top (left there) is that of a column. */
+/* Whether the name on top, which stays, is that of a column. */
 static bool is_taken(lua_State *L, int names) {
   lua_pushvalue(L, -1);
   bool taken = lua_rawget(L, names + 1) != LUA_TNIL;
@@ -126,9 +126,9 @@ static bool is_taken(lua_State *L, int names) {
 }
 
 /*
-** Adds the names of y or lambda (`stem`) of all interactions: "tyre.y", "tyre.y[2]" of one that alone has its name, else y1, y2,
-** ... counted over all of them; by these numbers the columns of the others are found too. uses: a table that counts the names of
-** the interactions.
+** Adds the names of y or lambda (`stem`) of all interactions. An interaction with a name of its own gives "tyre.y" or
+** "tyre.y[2]"; the others give y1, y2, ..., counted over all interactions. These numbered names find every column. uses: a
+** table that counts the names of the interactions.
 */
 static void add_outputs(lua_State *L, int names, int uses, const NsNsds *nsds, const char *stem) {
   for (int i = 0, number = 1; i < nsds->ninteractions; i++) {
@@ -145,7 +145,7 @@ static void add_outputs(lua_State *L, int names, int uses, const NsNsds *nsds, c
       else lua_pushvalue(L, -1);
       add_name(L, names);
       lua_pushinteger(L, (lua_Integer)lua_rawlen(L, names));
-      lua_rawset(L, names + 1); /* the number's column */
+      lua_rawset(L, names + 1); /* the numbered name finds the column too */
       lua_pop(L, 1);
     }
   }
@@ -235,7 +235,7 @@ static int column_view(lua_State *L, const NslSolution *self, int c) {
 
 enum { NAMES_SHOWN = 24 };
 
-/* Raises that there is no column of the name at idx, listing those that there are. */
+/* Raises that no column has the name at idx, and lists the names. */
 static int no_column(lua_State *L, int idx) {
   lua_getiuservalue(L, 1, 1);
   lua_getfield(L, -1, "names");
@@ -251,7 +251,7 @@ static int no_column(lua_State *L, int idx) {
   return luaL_error(L, "column: there is none called '%s' (known: %s)", lua_tostring(L, idx), lua_tostring(L, -1));
 }
 
-/* The column number of the name or number at idx, from 0. */
+/* The column (from 0) that the name or number at idx means. */
 static int column_argument(lua_State *L, const NslSolution *self, int idx) {
   int count = count_columns(self->solution);
   if (lua_type(L, idx) == LUA_TSTRING) {
@@ -319,7 +319,7 @@ static NsStatus bind_solution_save_npy(const NsSolution *s, const char *path, Ns
   return status;
 }
 
-/* An archive with an array for each column. */
+/* Writes an archive with an array for each column. */
 static NsStatus bind_solution_save_npz(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
   char header[NS_NPY_HEADER];
   NsZip *zip;
@@ -328,7 +328,7 @@ static NsStatus bind_solution_save_npz(lua_State *L, const NsSolution *s, const 
   lua_getfield(L, -1, "names");
   int list = lua_gettop(L), ncols = count_columns(s);
   const char **names = lua_newuserdatauv(L, (size_t)ncols * sizeof *names, 0);
-  lua_createtable(L, ncols, 0); /* keeps them */
+  lua_createtable(L, ncols, 0); /* keeps the arrays alive */
   for (int c = 0; c < ncols; c++) {
     lua_rawgeti(L, list, c + 1);
     names[c] = lua_pushfstring(L, "%s.npy", lua_tostring(L, -1));
@@ -346,7 +346,7 @@ static NsStatus bind_solution_save_npz(lua_State *L, const NsSolution *s, const 
   return status;
 }
 
-/* An attribute of each count in stats: not of the time it took, so that the same run gives the same file. */
+/* Makes an attribute of each count in stats; leaves out times, so that equal runs give equal files. */
 static int stats_attributes(lua_State *L, int stats, NsHdf5Attribute *list, int most) {
   int count = 0;
   for (lua_pushnil(L); lua_next(L, stats); lua_pop(L, 1))
@@ -357,7 +357,7 @@ static int stats_attributes(lua_State *L, int stats, NsHdf5Attribute *list, int 
 
 enum { ATTRIBUTES = 16 };
 
-/* A dataset for each column; status, message and what stats holds as attributes. */
+/* Writes a dataset for each column; status, message and stats become attributes. */
 static NsStatus save_h5(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
   const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
   int ncols = count_columns(s), nattributes = 0;
@@ -387,7 +387,7 @@ static bool ends_with(const char *path, const char *ending) {
   return n > m && strcmp(path + n - m, ending) == 0;
 }
 
-/* save(file): .csv with a header line, .npy (rows x columns, float64), .npz and .h5 (an array for each column). */
+/* save(file): .csv with a header line, .npy (rows x columns, float64), .npz or .h5 (an array for each column). */
 static int solution_save(lua_State *L) {
   NslSolution *self = check_solution(L, 1);
   const char *path = nsl_path(L, 2, "save", "file");
@@ -437,7 +437,7 @@ static int solution_length(lua_State *L) {
   return 1;
 }
 
-/* A method; a column by its name; sol.x, .lambda, .y, .iterations, .status, .message, .stats. */
+/* __index: a method; a column by its name; x, lambda, y, iterations, status, message, stats. */
 static int solution_index(lua_State *L) {
   NslSolution *self = check_solution(L, 1);
   const NsSolution *s = self->solution;
@@ -460,7 +460,7 @@ static int solution_index(lua_State *L) {
   return lua_pushnil(L), 1;
 }
 
-/* Nothing of a record can be assigned. */
+/* Raises: a solution is read-only. */
 static int solution_newindex(lua_State *L) {
   check_solution(L, 1);
   lua_settop(L, 2);
@@ -483,7 +483,7 @@ void nsl_open_solution(lua_State *L) {
   lua_newtable(L);
   luaL_setfuncs(L, methods, 0);
   lua_pushvalue(L, -1);
-  lua_setfield(L, module, "solution_methods"); /* for those that are written in Lua */
+  lua_setfield(L, module, "solution_methods"); /* for the methods that are written in Lua */
   lua_pushcclosure(L, solution_index, 1);
   lua_setfield(L, -2, "__index");
   lua_pop(L, 1);

@@ -11,7 +11,7 @@ NslTimeGrid *nsl_check_time_grid(lua_State *L, int idx) {
   return nsl_check(L, idx, &grid_type);
 }
 
-/* TimeDiscretisation(t0, h), or (points). */
+/* TimeDiscretisation(t0, h), or TimeDiscretisation(points). */
 static int new_grid(lua_State *L) {
   NsError err = {NS_OK, ""};
   NsStatus status;
@@ -42,7 +42,7 @@ static void *grid_of_head(NslHead *head) {
 
 static const NslFieldOwner grid_owner = {&grid_type, check_grid_head, grid_of_head, NULL, NULL, NULL};
 
-/* h(k): the length of step k, from 1; without k that of the first. */
+/* h(k): the length of step k (from 1, the default). */
 static int grid_h(lua_State *L) {
   NsTimeGrid *grid = nsl_check_time_grid(L, 1)->grid;
   lua_Integer k = lua_isnoneornil(L, 2) ? 1 : nsl_integer(L, 2, "h", "step");
@@ -52,7 +52,7 @@ static int grid_h(lua_State *L) {
   return 1;
 }
 
-/* at(k): t_k, k from 0. */
+/* at(k): t_k, where k counts from 0. */
 static int grid_at(lua_State *L) {
   NsTimeGrid *grid = nsl_check_time_grid(L, 1)->grid;
   lua_Integer k = nsl_integer(L, 2, "at", "k");

@@ -2,6 +2,7 @@
 ** time_stepping.c
 ** TimeStepping: stepping by hand, options, accounts.
 */
+#include "bind/array/field.h"
 #include "bind/array/linear_systems.h"
 #include "bind/simulation/simulation.h"
 #include "simulation/start.h"
@@ -10,7 +11,7 @@ static NsTimeStepping *engine(lua_State *L) {
   return nsl_check_simulation(L, 1)->ts;
 }
 
-/* Roughly the bytes of the workspace that the steps will need: W, its factors and the one-step problem. */
+/* Roughly the size in bytes of the steps' workspace: W, its factors and the one-step problem. */
 static size_t workspace_size(const NsNsds *nsds) {
   size_t states = 0, m = 0;
   for (int i = 0; i < nsds->nds; i++) states += (size_t)nsds->ds[i]->n * (size_t)nsds->ds[i]->n;
@@ -19,8 +20,8 @@ static size_t workspace_size(const NsNsds *nsds) {
 }
 
 /*
-** Whether what is left out before T is more than a hundredth of [t0, T], which a picture shows. Steps that are fine end a part of a
-** step early in most scripts, and need no word but that in the solution.
+** Whether the steps leave out more than a hundredth of [t0, T], which shows in a plot. Smaller rests are common (steps often
+** end a fraction of a step early), and only the solution mentions them.
 */
 static bool is_seen(const NsTimeStepping *ts) {
   double end = ns_time_grid_at(ts->grid, ns_ts_steps(ts));
@@ -28,9 +29,9 @@ static bool is_seen(const NsTimeStepping *ts) {
 }
 
 /*
-** (nsds, td, osi [, osnspb]); without a one-step problem the simulation gets one that takes every law. The upvalues are the
-** module and the class. A simulation that projects takes two arguments more, osnspb_pos and level: they are checked, and not
-** needed, because the problem of the coordinates has its own solver, on the level of positions.
+** Arguments: (nsds, td, osi [, osnspb]). Without a one-step problem the simulation gets one that accepts every law. Upvalues:
+** the module, the class. A simulation with projection takes two more arguments, osnspb_pos and level; they are checked but not
+** used, because the projection has its own solver at position level.
 */
 static int new_simulation(lua_State *L) {
   const NsSimulationClass *class = lua_touserdata(L, lua_upvalueindex(2));
@@ -86,7 +87,7 @@ static int ts_next(lua_State *L) {
   return ns_ts_next_step(self->ts, &err) == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
-/* The option `consistent` of the table at 2, if there is one. */
+/* Reads the option `consistent` of the table at 2, if any. */
 static bool read_consistent(lua_State *L) {
   static const char *const known[] = {"consistent", NULL};
   if (lua_isnoneornil(L, 2)) return false;
@@ -146,10 +147,7 @@ static int ts_steps_total(lua_State *L) {
   return 1;
 }
 
-/*
-** The iterator behind steps(): takes the step that was computed, computes the next one; gives its number and its
-** time.
-*/
+/* The iterator of steps(): accepts the computed step, computes the next one, and returns its number and time. */
 static int ts_iterate(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   NsError err = {NS_OK, ""};
@@ -176,58 +174,55 @@ static int ts_reset(lua_State *L) {
 
 /* ---- options ---- */
 
-static int ts_set_newton_max(lua_State *L) {
+/* Reads the number at idx into a field of the options. */
+static void read_step_option(lua_State *L, int idx, const NsField *fields, const char *name, void *options, const char *who,
+                             const char *what) {
+  nsl_read_field(L, idx, ns_field_find(fields, name), options, NULL, who, what);
+}
+
+/* Methods that set one number of Newton's: the method, its field, the argument in messages. */
+static const struct {
+  const char *method, *field, *what;
+} newton_setters[] = {{"setNewtonMaxIteration", "most iterations", "iterations"},
+                      {"setNewtonAbsoluteResidual", "absolute residual", "residual"},
+                      {"setMaxSubsteps", "most parts of a step", "substeps"}};
+
+enum { NEWTON_SETTERS = sizeof newton_setters / sizeof *newton_setters };
+
+static int ts_set_newton(lua_State *L) {
+  int i = nsl_which(L);
   NsTimeStepping *ts = engine(L);
-  lua_Integer most = nsl_integer(L, 2, "setNewtonMaxIteration", "iterations");
-  if (most < 1 || most > 1000000) luaL_error(L, "setNewtonMaxIteration: iterations: expected 1..1000000, got %I", most);
-  ts->newton.max_iterations = (int)most;
+  read_step_option(L, 2, ns_newton_fields, newton_setters[i].field, &ts->newton, newton_setters[i].method,
+                   newton_setters[i].what);
   return 0;
 }
 
-/* setNewtonTolerance(relative [, absolute]); the absolute one is 0 when it is not given. */
+/* setNewtonTolerance(relative [, absolute]); absolute: 0 by default. */
 static int ts_set_newton_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
-  double rtol = nsl_finite(L, 2, "setNewtonTolerance", "relative tolerance");
-  double atol = lua_isnoneornil(L, 3) ? 0 : nsl_finite(L, 3, "setNewtonTolerance", "absolute tolerance");
-  if (!(rtol > 0)) nsl_error(L, "setNewtonTolerance: relative tolerance: expected a positive number, got %f", rtol);
-  if (atol < 0) nsl_error(L, "setNewtonTolerance: absolute tolerance: expected 0 or more, got %f", atol);
-  ts->newton.rtol = rtol;
-  ts->newton.atol = atol;
+  const char *who = "setNewtonTolerance";
+  NsNewtonOptions wanted = ts->newton;
+  wanted.atol = 0;
+  read_step_option(L, 2, ns_newton_fields, "relative tolerance", &wanted, who, "relative tolerance");
+  if (!lua_isnoneornil(L, 3))
+    read_step_option(L, 3, ns_newton_fields, "absolute tolerance", &wanted, who, "absolute tolerance");
+  ts->newton = wanted;
   return 0;
 }
 
-/* setNewtonAbsoluteResidual(r): an iterate whose residuals are all at most r, in the units of their rows, passes; 0: none does. */
-static int ts_set_newton_absolute(lua_State *L) {
-  NsTimeStepping *ts = engine(L);
-  double r = nsl_finite(L, 2, "setNewtonAbsoluteResidual", "residual");
-  if (r < 0) nsl_error(L, "setNewtonAbsoluteResidual: residual: expected 0 or more, got %f", r);
-  ts->newton.absolute = r;
-  return 0;
-}
-
-static int ts_set_max_substeps(lua_State *L) {
-  NsTimeStepping *ts = engine(L);
-  lua_Integer most = nsl_integer(L, 2, "setMaxSubsteps", "substeps");
-  if (most < 1 || most > 1 << 20) luaL_error(L, "setMaxSubsteps: substeps: expected 1..1048576, got %I", most);
-  ts->newton.max_substeps = (int)most;
-  return 0;
-}
-
-/* setConstraintTolerance(tolerance [, iterations]): when the projection is done, in the units of y. */
+/* setConstraintTolerance(tolerance [, iterations]): when the projection stops; in the units of y. */
 static int ts_set_constraint_tolerance(lua_State *L) {
   NsTimeStepping *ts = engine(L);
-  double tolerance = nsl_finite(L, 2, "setConstraintTolerance", "tolerance");
-  if (!(tolerance > 0)) nsl_error(L, "setConstraintTolerance: tolerance: expected a positive number, got %f", tolerance);
-  lua_Integer most = lua_isnoneornil(L, 3) ? ts->projection.max_iterations
-                                           : nsl_integer(L, 3, "setConstraintTolerance", "iterations");
-  if (most < 1 || most > 1000000) luaL_error(L, "setConstraintTolerance: iterations: expected 1..1000000, got %I", most);
-  ts->projection.tolerance = tolerance;
-  ts->projection.absolute = true;
-  ts->projection.max_iterations = (int)most;
+  const char *who = "setConstraintTolerance";
+  NsProjectionOptions wanted = ts->projection;
+  wanted.absolute = true;
+  read_step_option(L, 2, ns_projection_fields, "tolerance", &wanted, who, "tolerance");
+  if (!lua_isnoneornil(L, 3)) read_step_option(L, 3, ns_projection_fields, "most iterations", &wanted, who, "iterations");
+  ts->projection = wanted;
   return 0;
 }
 
-/* setComputeResiduY and setComputeResiduR: accepted; every residual is always tested. */
+/* setComputeResiduY and setComputeResiduR are accepted without effect: every residual is always tested. */
 static int ts_accept_flag(lua_State *L) {
   engine(L);
   if (!lua_isboolean(L, 2)) nsl_bad(L, "setComputeResidu", "flag", "a boolean", 2);
@@ -248,7 +243,7 @@ static int ts_newton_iterations(lua_State *L) {
   return 1;
 }
 
-/* The relative residuals of the last iterate: state, output. */
+/* The relative residuals of the last iterate: of the state, of the output. */
 static int ts_newton_residual(lua_State *L) {
   NsTimeStepping *ts = engine(L);
   lua_pushnumber(L, ts->residual.state);
@@ -276,10 +271,7 @@ static int ts_stats(lua_State *L) {
   return 1;
 }
 
-/*
-** energy(): a table of the energies of the accepted state and of what they went into since the account was begun, by
-** the first call.
-*/
+/* energy(): a table of the energies of the accepted state, and of the work since the first call, which starts the account. */
 static int ts_energy(lua_State *L) {
   NslTimeStepping *self = nsl_ready_simulation(L, 1, "energy");
   NsTimeStepping *ts = self->ts;
@@ -310,7 +302,7 @@ static int ts_energy(lua_State *L) {
   return 1;
 }
 
-/* events(): what happened at contacts up to the present state, a table for each event in order of time. */
+/* events(): a table for each event at contacts up to the present state, in order of time. */
 static int ts_events(lua_State *L) {
   const NsTimeStepping *ts = engine(L);
   if (!ts->integrator->class->drive)
@@ -344,29 +336,14 @@ static int ts_events(lua_State *L) {
   return 1;
 }
 
-static int simulation_part(lua_State *L, int which) {
+/* nsds(), timeDiscretisation(), osi(), osnspb(). */
+static int ts_part(lua_State *L) {
   nsl_check_simulation(L, 1);
-  lua_getiuservalue(L, 1, which);
+  lua_getiuservalue(L, 1, nsl_which(L));
   return 1;
 }
 
-static int ts_nsds(lua_State *L) {
-  return simulation_part(L, NSL_TS_NSDS);
-}
-static int ts_grid(lua_State *L) {
-  return simulation_part(L, NSL_TS_GRID);
-}
-static int ts_osi(lua_State *L) {
-  return simulation_part(L, NSL_TS_OSI);
-}
-static int ts_osnsp(lua_State *L) {
-  return simulation_part(L, NSL_TS_OSNSP);
-}
-
-/*
-** The one-step problem is given back for another simulation. The parts are all alive here, unless the state is
-** closing.
-*/
+/* Releases the one-step problem for use by another simulation. All parts still exist here, unless the Lua state is closing. */
 static void simulation_release(lua_State *L, NslTimeStepping *self) {
   if (!self->ts) return;
   lua_getiuservalue(L, 1, NSL_TS_OSNSP);
@@ -432,10 +409,7 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"reset", ts_reset},
                                    {"save_state", nsl_simulation_save},
                                    {"load_state", nsl_simulation_load},
-                                   {"setNewtonMaxIteration", ts_set_newton_max},
                                    {"setNewtonTolerance", ts_set_newton_tolerance},
-                                   {"setNewtonAbsoluteResidual", ts_set_newton_absolute},
-                                   {"setMaxSubsteps", ts_set_max_substeps},
                                    {"setConstraintTolerance", ts_set_constraint_tolerance},
                                    {"setComputeResiduY", ts_accept_flag},
                                    {"setComputeResiduR", ts_accept_flag},
@@ -446,10 +420,6 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"stats", ts_stats},
                                    {"energy", ts_energy},
                                    {"events", ts_events},
-                                   {"nsds", ts_nsds},
-                                   {"timeDiscretisation", ts_grid},
-                                   {"osi", ts_osi},
-                                   {"osnspb", ts_osnsp},
                                    {"display", ts_display},
                                    {"close", ts_close},
                                    {NULL, NULL}};
@@ -457,7 +427,18 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
 static const luaL_Reg meta[] = {{"__gc", ts_gc}, {"__close", ts_close}, {"__tostring", ts_tostring}, {NULL, NULL}};
 
 void nsl_open_time_stepping(lua_State *L) {
+  static const NslVariant parts[] = {{"nsds", ts_part, NSL_TS_NSDS},
+                                     {"timeDiscretisation", ts_part, NSL_TS_GRID},
+                                     {"osi", ts_part, NSL_TS_OSI},
+                                     {"osnspb", ts_part, NSL_TS_OSNSP},
+                                     {NULL, NULL, 0}};
   nsl_register_type(L, &nsl_simulation_types[0], meta, methods);
+  luaL_getmetatable(L, nsl_simulation_types[0].name);
+  lua_getfield(L, -1, "__index");
+  nsl_set_variants(L, parts);
+  for (int i = 0; i < NEWTON_SETTERS; i++)
+    nsl_set_variants(L, (NslVariant[]){{newton_setters[i].method, ts_set_newton, i}, {0}});
+  lua_pop(L, 2);
   for (int i = 0; i < NS_SIMULATION_CLASSES; i++) {
     lua_pushvalue(L, -1);
     lua_pushlightuserdata(L, (void *)(size_t)&ns_simulation_classes[i]);

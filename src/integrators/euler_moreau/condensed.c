@@ -1,11 +1,11 @@
 /*
 ** condensed.c
-** A nonlinear step as a complementarity problem of the multipliers alone: the state is eliminated, at given multipliers.
-**
-** Find lambda in [lower, upper] with -y(lambda) in the normal cone there, y(lambda) = h(x(lambda), lambda) and x(lambda) the
-** zero of the state equation at lambda that a damped Newton iteration reaches from x_k. The derivative of y(lambda) is the
-** matrix of the one-step problem, so that mcp.h solves it: with its proximal, Fischer-Burmeister and gradient steps, and
-** by bracketing for one multiplier, where Newton's method on the step's equations fails.
+** A nonlinear step as a complementarity problem in the multipliers alone; the state is eliminated.
+** ~
+** Find lambda in [lower, upper] with -y(lambda) in the normal cone at lambda, where y(lambda) = h(x(lambda), lambda). x(lambda)
+** is the solution of the state equation that a damped Newton iteration finds from x_k. The derivative of y(lambda) is the
+** matrix of the one-step problem. mcp.h solves the problem with proximal, Fischer-Burmeister and gradient steps, or by
+** bracketing when there is one multiplier; this succeeds in steps where Newton's method on the full equations fails.
 */
 #include "integrators/euler_moreau/euler_moreau.h"
 
@@ -17,16 +17,17 @@
 #include "solvers/mcp/mcp.h"
 
 /*
-** Iterations: for each one of the step. Restarts: where a bound is infinite, and where none is, lest one lead far; a single
-** multiplier is bracketed instead. Evaluations of y, for each iteration of the step: few multipliers have more, since each
-** one costs the Jacobians of the step, and many do not make a failure that costs much more than Newton's own.
+** MAX_HALVINGS: of a damped Newton step of the state. ITERATIONS: of mcp.h, per allowed iteration of the step. RESTARTS of
+** mcp.h when a bound is infinite (fewer, as a restart may lead far), RESTARTS_BOUNDED when all are finite. y may be evaluated
+** EVALUATIONS + EVALUATIONS_SHARED / m times per allowed iteration: an evaluation costs the Jacobians of the step, and a
+** failure should not cost much more than Newton's. All chosen by experience on the specs.
 */
 enum { MAX_HALVINGS = 10, ITERATIONS = 10, RESTARTS = 6, RESTARTS_BOUNDED = 8, EVALUATIONS = 2, EVALUATIONS_SHARED = 60 };
 
-/* Of the tolerance: the residual of the state equation that is small enough at any multipliers. */
+/* Tolerance of the state equation at given multipliers, relative to the tolerance of the step. Chosen by experience. */
 static const double polished = 1e-3;
 
-/* Of the tolerance: that of the multipliers' problem, which has another scale than the test of a step. */
+/* Tolerance of the multipliers' problem, relative to the step's. 1e-2: the rows have another scale than the step's test. */
 static const double margin = 1e-2;
 
 struct NsCondensed {
@@ -34,13 +35,13 @@ struct NsCondensed {
   NsMcp *mcp;
   int m;
   NsArena arena;
-  bool known;                 /* the iterate of the scheme is x(at) */
+  bool known;                 /* the scheme's iterate is x(at) */
   double *at, *start, *z, *w; /* m each: multipliers; y */
-  double *kept;               /* m x m: the matrix of the problem before */
+  double *kept;               /* m x m: the matrix of the last problem */
   const NsRescue *options;
   NsStepResidual residual;
-  long evaluations; /* how many are left */
-  NsStatus stop;    /* why the run must stop */
+  long evaluations; /* evaluations that are left */
+  NsStatus stop;    /* the status of an error that ends the run */
   NsError error;
 };
 
@@ -88,7 +89,7 @@ static NsStatus condensed_evaluate(NsCondensed *c, NsError *err) {
   return status;
 }
 
-/* One damped Newton step of the state; the residual before it was `before`. */
+/* One damped Newton step of the state; `before` is the residual at its start. */
 static NsStatus condensed_move(NsCondensed *c, const double *lambda, double before, NsError *err) {
   NsStatus status = c->scheme->class->linearize(c->scheme, false, err);
   if (status != NS_OK) return status;
@@ -102,7 +103,7 @@ static NsStatus condensed_move(NsCondensed *c, const double *lambda, double befo
   return status;
 }
 
-/* x(lambda), evaluated. */
+/* Computes x(lambda), evaluated. */
 static NsStatus find_state(NsCondensed *c, const double *lambda, NsError *err) {
   double before = INFINITY, tolerance = c->options->tolerance.rtol;
   c->scheme->class->restart(c->scheme);
@@ -120,13 +121,13 @@ static NsStatus find_state(NsCondensed *c, const double *lambda, NsError *err) {
   return status == NS_OK ? NS_ENOCONV : status;
 }
 
-/* The code of a callback after `status`; why the run must stop is kept. */
+/* The callback code for a status; keeps a status that must end the run. */
 static int code_of(NsCondensed *c, NsStatus status) {
   if (must_stop(status)) c->stop = status;
   return status == NS_OK ? 0 : must_stop(status) ? -1 : 1;
 }
 
-/* The state at lambda, unless it is known there. */
+/* Computes the state at lambda, unless it is known. */
 static int need(NsCondensed *c, const double *lambda) {
   size_t bytes = (size_t)c->m * sizeof *lambda;
   if (c->known && memcmp(c->at, lambda, bytes) == 0) return 0;
@@ -157,13 +158,13 @@ static int condensed_jacobian(void *context, double t, const double *const *args
 
 /* ---- the multipliers ---- */
 
-/* The output that the law allows lambda: what of y has the sign that its bound asks for. */
+/* y projected on the values that the law allows at lambda: the part of y with the sign of the active bound. */
 static double condensed_allowed(double y, double lambda, double lower, double upper) {
   if (lower == upper) return y;
   return lambda == lower ? fmax(y, 0) : lambda == upper ? fmin(y, 0) : 0;
 }
 
-/* The test of a step at the multipliers z, which leaves the output that they are allowed in w. */
+/* The convergence test of the step at multipliers z; w becomes the output that the law allows at z. */
 static NsStatus condensed_test(NsCondensed *c) {
   const double *lower = c->options->lower, *upper = c->options->upper;
   const double *output = ((const NsEulerMoreau *)c->scheme)->y;

@@ -1,11 +1,11 @@
 /*
 ** euler_moreau.c
 ** EulerMoreauOSI: the theta-gamma scheme for first-order systems.
-**
 **   M (x - x_k) = h theta f(t_{k+1}, x) + h (1 - theta) f(t_k, x_k) + h gamma r + h (1 - gamma) r_k,
 **   r = g(t_{k+1}, x, lambda),  y = h(t_{k+1}, x, lambda),  law(y, lambda).
-** With gamma_in_relation r is fully implicit, and the law holds between lambda and h(t_{k+1}, gamma x + (1 - gamma)
-** x_k, lambda). Systems whose states a relation's K couples share one matrix W = M - h theta f_x - h gamma K: they are a cluster.
+** With gamma_in_relation r is fully implicit, and the law holds between lambda and
+** h(t_{k+1}, gamma x + (1 - gamma) x_k, lambda). A cluster is a set of systems whose states a relation's K couples; they share
+** one matrix W = M - h theta f_x - h gamma K.
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 9; Greenhalgh, Acary and Brogliato,
 ** Numerische Mathematik 125 (2013), for the gamma-point.
 */
@@ -20,10 +20,10 @@
 #include "integrators/edges.h"
 #include "model/first_order_ds.h"
 
-/* Of a step: a time that is nearer than this to t0 is t0, as on the grid. */
+/* A time within this part of a step from t0 counts as t0, as on the time grid. */
 #define START 1e-9
 
-/* Joins the systems that a K couples: fills the number of the cluster of each, in order of first appearance. How many there are. */
+/* Joins systems that a K couples in clusters, numbered by first appearance: number[i]. Returns how many there are. */
 static int find_clusters(const NsNsds *nsds, int *number) {
   for (int i = 0; i < nsds->nds; i++) number[i] = i;
   for (int e = 0; e < nsds->ninteractions; e++) {
@@ -147,7 +147,7 @@ static NsStatus em_update_coefficients(NsEulerMoreau *em, double t, NsError *err
   return status;
 }
 
-/* The weights of the step; `implicit`: theta = gamma = 1. */
+/* Sets the weights of the step; `implicit`: theta = gamma = 1. */
 static void weigh(NsEulerMoreau *em, bool implicit) {
   em->implicit = implicit;
   if (implicit) em->options.theta = em->options.gamma = 1;
@@ -156,7 +156,7 @@ static void weigh(NsEulerMoreau *em, bool implicit) {
   for (int e = 0; e < em->stack.nedges; e++) em->edges[e].base.weight = em->h * em->weight_r;
 }
 
-/* Which bound of its law a multiplier is at: -1, 0 (none), 1. */
+/* The bound that a multiplier is at: -1 lower, 0 none, 1 upper. */
 static int side(double lambda, double lower, double upper) {
   return lambda <= lower ? -1 : lambda >= upper ? 1 : 0;
 }
@@ -170,14 +170,14 @@ static bool switched(const NsEulerMoreau *em, const NsEmEdge *edge) {
   return false;
 }
 
-/* With `restart`: whether the (solved) step is the first, or has a switch in it. */
+/* Option `restart`: whether the solved step is the first one, or a multiplier reached or left a bound in it (a switch). */
 static bool has_switch(const NsEulerMoreau *em) {
   bool any = em->first;
   for (int e = 0; e < em->stack.nedges && em->options.restart && !any; e++) any = switched(em, &em->edges[e]);
   return em->options.restart && any;
 }
 
-/* A step with a switch in it is taken with theta = gamma = 1. */
+/* A step with a switch is solved again, with theta = gamma = 1. */
 static bool em_again(NsScheme *scheme) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   if (em->implicit || !has_switch(em)) return false;
@@ -187,10 +187,7 @@ static bool em_again(NsScheme *scheme) {
   return true;
 }
 
-/*
-** The iterate starts at x_k, lambda_k (in a linear model, whose one iteration does not depend on it, at lambda = 0). The step after
-** one with a switch is implicit, too.
-*/
+/* The iterate starts at x_k, and at lambda_k (linear model: 0, without influence). A step after a switch is implicit. */
 static NsStatus em_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   em->options = *(const NsEulerMoreauOptions *)scheme->integrator;
@@ -208,7 +205,7 @@ static NsStatus em_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
 
 /* ---- evaluation at the iterate ---- */
 
-/* y and r at the iterate; r is added up over the interactions of each system. */
+/* Evaluates y and r at the iterate; r of a system is the sum over its interactions. */
 static NsStatus em_evaluate_relations(NsEulerMoreau *em, NsError *err) {
   const double *x_output = ns_em_output_state(em);
   memset(em->r, 0, (size_t)em->stack.N * sizeof(double));
@@ -281,7 +278,7 @@ static NsStatus em_finite(const NsScheme *scheme, NsError *err) {
 
 /* ---- acceptance ---- */
 
-/* y and r: of a linear model nobody has needed them so far. */
+/* Computes y and r, which a linear model has not needed before. */
 static NsStatus em_complete(NsScheme *scheme, NsError *err) {
   return scheme->linear ? em_evaluate_relations((NsEulerMoreau *)scheme, err) : NS_OK;
 }
@@ -315,7 +312,7 @@ static NsStatus em_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
   return NS_OK;
 }
 
-/* Whether the derivative of a state is in no equation. */
+/* Whether the derivative of state j is in no equation. */
 static bool algebraic(const NsCoef *M, int j) {
   for (int i = 0; M->value && i < M->rows; i++)
     if (M->value[i + (size_t)j * (size_t)M->rows] != 0) return false;
@@ -364,7 +361,7 @@ static void em_start(NsScheme *scheme) {
 
 /* ---- a step that Newton's method fails at ---- */
 
-/* The matrix stays what it was when this fails: it is shown as that of the last problem. */
+/* On failure the matrix is unchanged, as it is shown with the last problem. */
 static NsStatus em_rescue(NsScheme *scheme, NsRescue *rescue, NsError *err) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   if (!em->condensed && ns_condensed_new(&em->condensed, scheme, em->stack.M) != NS_OK)

@@ -84,10 +84,7 @@ typedef struct NsEulerMoreau {
   NsStepProblem problem;
 } NsEulerMoreau;
 
-/*
-** ns_em_output_state: the state at which the law's output is evaluated. ns_em_point: the arguments of an interaction's relation
-** at a stacked state.
-*/
+/* output_state: the state at which the law's output is evaluated. point: the arguments of a relation at a stacked state. */
 const double *ns_em_output_state(NsEulerMoreau *em);
 NsRelationPoint ns_em_point(const NsEulerMoreau *em, const NsEmEdge *edge, const double *stacked);
 

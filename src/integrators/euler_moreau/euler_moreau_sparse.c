@@ -1,13 +1,12 @@
 /*
 ** euler_moreau_sparse.c
-** The theta-gamma scheme for large linear models, as one sparse problem a step: no dense matrix.
-**
-** With dx = x - x_k the step is the box problem of order N + m
+** The theta-gamma scheme for large linear models: one sparse problem per step, no dense matrix.
+** With dx = x - x_k the step is a box problem of order N + m:
 **   [ W              -h gamma_r B ] [ dx     ]   [ rho ]   rows of the state: free variables, equations
 **   [ gamma_y C       D           ] [ lambda ] + [ y_k ]   rows of the law: -y in the law's normal cone at lambda
 ** with W = M - h theta A, rho = -h theta f(t_{k+1}, x_k) - h (1 - theta) f(t_k, x_k) - h (1 - gamma) r_k and y_k = C
-** x_k + F z + e; gamma_r = gamma and gamma_y = 1, or 1 and gamma with gamma_in_relation. Nothing is eliminated: the
-** matrix has the non-zeros of the model.
+** x_k + F z + e. gamma_r = gamma and gamma_y = 1; with gamma_in_relation gamma_r = 1 and gamma_y = gamma. Nothing is
+** eliminated: the matrix has the non-zeros of the model.
 */
 #include "integrators/euler_moreau/euler_moreau.h"
 
@@ -16,7 +15,7 @@
 #include "integrators/whole.h"
 #include "model/first_order_ds.h"
 
-/* What the laws may need: rows with bounds. */
+/* Laws that the scheme takes: rows with bounds. */
 static const unsigned euler_moreau_sparse_laws = NS_NEEDS_ROWS;
 
 typedef struct NsEulerMoreauSparse {
@@ -115,7 +114,9 @@ static NsStatus add_f(NsEulerMoreauSparse *em, double t, double weight, NsError 
   return NS_OK;
 }
 
-/* The rows of the laws: y at x_k and lambda = 0; bounds; lambda_k, moved into the law's set, to start from. */
+/*
+** Fills the rows of the laws: y at x_k and lambda = 0, the bounds, and the initial guess: lambda_k projected on the law's set.
+*/
 static NsStatus em_sparse_form_law_rows(NsEulerMoreauSparse *em, double t, NsError *err) {
   double *zero = em->whole.guess + em->whole.N;
   memset(zero, 0, (size_t)em->whole.m * sizeof *zero);
@@ -184,7 +185,7 @@ static NsStatus em_sparse_commit(NsScheme *scheme, NsEnergyAccount *account, NsE
     NsInteraction *inter = em->whole.base.nsds->interactions[e];
     memcpy(inter->lambda, em->whole.z + em->whole.N + row, (size_t)inter->m * sizeof *inter->lambda);
     NsRelationPoint at = {0, ns_whole_gather(&em->whole, inter, false), inter->lambda, inter->z};
-    (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, it can not fail */
+    (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, no failure */
     (void)ns_relation_input(inter->relation, &at, em->r, err);
     for (int p = 0, from = 0; p < inter->nds; from += inter->ds[p++]->n)
       for (int k = 0; k < inter->ds[p]->n; k++) inter->ds[p]->r[k] += em->r[from + k];

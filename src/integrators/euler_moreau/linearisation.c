@@ -1,6 +1,6 @@
 /*
 ** linearisation.c
-** The linearised step of the theta-gamma scheme: Jacobians, W of every cluster, the matrix and the constant part of the problem.
+** The linearised step of the theta-gamma scheme: Jacobians, W of every cluster, matrix and constant part of the problem.
 */
 #include <string.h>
 
@@ -22,7 +22,7 @@ static void em_add_block(double *to, int ldto, const double *from, int ldfrom, i
     for (int i = 0; i < rows; i++) to[i + (size_t)j * (size_t)ldto] += factor * from[i + (size_t)j * (size_t)ldfrom];
 }
 
-/* What of the diagonal block M - h theta f_x of a system stays as it is: all of it when the system is linear. */
+/* Adds the constant part of a system's block M - h theta f_x: the whole block when the system is linear. */
 static void add_fixed(NsEulerMoreau *em, const NsEmNode *node) {
   NsEmCluster *cluster = &em->clusters[node->base.number];
   NsFirstOrderDs *ds = node->ds;
@@ -33,7 +33,7 @@ static void add_fixed(NsEulerMoreau *em, const NsEmNode *node) {
   if (!node->J) ns_coef_add_to(&ds->A, -em->h * em->options.theta, block, cluster->base.n);
 }
 
-/* - h theta f_x of a system that is not linear. */
+/* Adds - h theta f_x of a nonlinear system. */
 static NsStatus add_slope(NsEulerMoreau *em, NsEmNode *node, NsError *err) {
   if (!node->J) return NS_OK;
   NsEmCluster *cluster = &em->clusters[node->base.number];
@@ -45,7 +45,7 @@ static NsStatus add_slope(NsEulerMoreau *em, NsEmNode *node, NsError *err) {
   return status;
 }
 
-/* - h gamma K of an interaction, between each two of its systems (they are in one cluster). */
+/* Adds - h gamma K of an interaction, for each pair of its systems (they are in one cluster). */
 static void add_K(NsEulerMoreau *em, NsEmEdge *edge) {
   if (!edge->K) return;
   NsBlock *cluster = edge->base.touched[0];
@@ -60,7 +60,7 @@ static void add_K(NsEulerMoreau *em, NsEmEdge *edge) {
     }
 }
 
-/* The Jacobians of the relation's callbacks at the iterate (a linear one's are copied when they changed). */
+/* Computes the Jacobians of the relation at the iterate; constant ones are copied when they have changed. */
 static NsStatus edge_jacobians(NsEulerMoreau *em, NsEmEdge *edge, const double *x_output, NsError *err) {
   NsRelation *relation = edge->base.inter->relation;
   uint64_t key = ns_relation_matrix_version(relation) + 1;
@@ -83,7 +83,7 @@ static uint64_t cluster_key(const NsEulerMoreau *em, int c) {
   return key;
 }
 
-/* W of one cluster; fresh: what is fixed of it as well. */
+/* Forms W of one cluster; fresh: also its constant part. */
 static NsStatus form_cluster(NsEulerMoreau *em, NsEmCluster *cluster, bool fresh, NsError *err) {
   size_t bytes = (size_t)cluster->base.n * (size_t)cluster->base.n * sizeof(double);
   if (fresh) memset(cluster->fixed, 0, bytes);
@@ -97,7 +97,7 @@ static NsStatus form_cluster(NsEulerMoreau *em, NsEmCluster *cluster, bool fresh
   return NS_OK;
 }
 
-/* Forms W of one cluster, and factors it unless it is the one that the factors are of. */
+/* Forms W of one cluster, and factors it unless it equals the factored matrix. */
 static NsStatus factor_cluster(NsEulerMoreau *em, NsEmCluster *cluster, bool fresh, NsError *err) {
   NsStatus status = form_cluster(em, cluster, fresh, err);
   size_t bytes = (size_t)cluster->base.n * (size_t)cluster->base.n * sizeof(double);
@@ -113,7 +113,7 @@ static NsStatus factor_cluster(NsEulerMoreau *em, NsEmCluster *cluster, bool fre
   return NS_OK;
 }
 
-/* X = W^-1 B, per cluster touched. */
+/* X = W^-1 B for each cluster of the interaction. */
 static void solve_edge(NsEulerMoreau *em, NsEmEdge *edge) {
   int nx = edge->base.inter->nx, m = edge->base.inter->m;
   for (int t = 0; t < edge->base.ntouched; t++) {
@@ -167,7 +167,7 @@ static void em_form_matrix(NsEulerMoreau *em) {
   }
 }
 
-/* What the whole linearisation was formed from, when every model is linear. */
+/* Hash of the data of the whole linearisation, when all models are linear. */
 static uint64_t linear_key(const NsEulerMoreau *em) {
   uint64_t key = 1;
   for (int i = 0; i < em->stack.nnodes; i++) key += ns_first_order_matrix_version(em->nodes[i].ds);
@@ -215,7 +215,7 @@ NsStatus ns_em_update(NsEulerMoreau *em, NsError *err) {
 
 /* ---- the one-step problem ---- */
 
-/* to += factor B lambda of an interaction, scattered into a stacked vector. */
+/* to += factor B lambda of an interaction; `to` is stacked. */
 static void scatter_input(NsEulerMoreau *em, const NsEmEdge *edge, double factor, double *to) {
   int nx = edge->base.inter->nx, m = edge->base.inter->m;
   for (int p = 0; p < edge->base.nparts; p++) {
@@ -229,7 +229,7 @@ static void scatter_input(NsEulerMoreau *em, const NsEmEdge *edge, double factor
   }
 }
 
-/* free_step = -W^-1 (rho + h gamma B lambda): the change of x when lambda is 0. */
+/* free_step = -W^-1 (rho + h gamma B lambda): the change of x for lambda = 0. */
 static void em_form_free_step(NsEulerMoreau *em) {
   for (int i = 0; i < em->stack.N; i++) em->free_step[i] = -em->rho[i];
   for (int e = 0; e < em->stack.nedges; e++) scatter_input(em, &em->edges[e], -em->h * em->weight_r, em->free_step);

@@ -1,6 +1,6 @@
 /*
 ** residual.c
-** The test of an iterate of the theta-gamma scheme: see step_residual.h.
+** The convergence test of the theta-gamma scheme: see step_residual.h.
 */
 #include <float.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "integrators/euler_moreau/euler_moreau.h"
 
-/* What the terms of the rows of one system are made of, but for r: M x, M x_k, h theta f, h (1 - theta) f_k, h (1 - gamma) r_k. */
+/* Adds the sizes of the terms of one system's rows, without r: M x, M x_k, h theta f, h (1 - theta) f_k, h (1 - gamma) r_k. */
 static void add_terms_of_system(NsEulerMoreau *em, const NsEmNode *node) {
   int n = node->base.n, o = node->base.v;
   double *terms = em->terms + o, wf = em->h * em->options.theta;
@@ -19,7 +19,7 @@ static void add_terms_of_system(NsEulerMoreau *em, const NsEmNode *node) {
   for (int i = 0; !ns_coef_given(M) && i < n; i++) terms[i] += em->work[o + i];
 }
 
-/* The inputs of the interactions, h gamma r, each by itself; of a linear one each of its multipliers by itself. */
+/* Adds the size of h gamma r per interaction; for a linear interaction per multiplier. */
 static void add_terms_of_inputs(NsEulerMoreau *em) {
   double factor = em->h * em->weight_r;
   for (int e = 0; e < em->stack.nedges; e++) {
@@ -36,7 +36,7 @@ static void add_terms_of_inputs(NsEulerMoreau *em) {
   }
 }
 
-/* What the terms of the rows that have the derivative of unknown j in them make of it. */
+/* The size of unknown j from the rows that contain its derivative: the terms of such a row over its coefficient in M. */
 static double size_by_terms(const double *terms, const NsCoef *M, int j) {
   double least = INFINITY;
   if (!ns_coef_given(M)) return terms[j];
@@ -48,8 +48,8 @@ static double size_by_terms(const double *terms, const NsCoef *M, int j) {
 }
 
 /*
-** The own size of every unknown: the largest of x, x_k, the free step, of what the multipliers add to that, W^-1 h gamma B
-** lambda, and of what the terms of its row make of it: a state that these keep at 0 has the size of what cancels.
+** The size of every unknown: the largest of x, x_k, the free step, the multipliers' contribution W^-1 h gamma B lambda, and
+** size_by_terms. The last one gives a size to a state that stays at 0 because terms cancel.
 */
 static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance) {
   double *moved = em->work;
@@ -66,7 +66,7 @@ static void measure_unknowns(NsEulerMoreau *em, const NsStepTolerance *tolerance
   }
 }
 
-/* What the rows are rounded from: each unknown by its size, and h gamma B lambda. */
+/* The noise of the rows: from each unknown by its size, and from h gamma B lambda. */
 static void em_measure_noise(NsEulerMoreau *em) {
   memset(em->noise, 0, (size_t)em->stack.N * sizeof *em->noise);
   for (int c = 0; c < em->stack.nblocks; c++) {
@@ -84,7 +84,7 @@ static void em_measure_noise(NsEulerMoreau *em) {
   }
 }
 
-/* Whether a row has a derivative in it. */
+/* Whether row i contains a derivative. */
 static bool has_derivative(const NsCoef *M, int i) {
   if (!ns_coef_given(M)) return true;
   for (int j = 0; M->value && j < M->cols; j++)
@@ -93,8 +93,8 @@ static bool has_derivative(const NsCoef *M, int i) {
 }
 
 /*
-** W^-1 rho is small whatever rho is where a derivative is nearly infinite, as that of a root is beside 0. So rho must be small
-** against the terms of its row, too; not in an algebraic row, whose terms may be nothing but rho.
+** Near an infinite derivative, as of a square root at 0, W^-1 rho is small for any rho. So rho must also be small against the
+** terms of its row. Algebraic rows are not tested, as rho may be their only term.
 */
 static void equation_residual(NsEulerMoreau *em, NsStepResidual *residual) {
   double *most = em->work;
@@ -112,7 +112,7 @@ static void equation_residual(NsEulerMoreau *em, NsStepResidual *residual) {
   }
 }
 
-/* The size of an output's row: the largest of |y|, |h| and of its terms, C_ij x_j and D_ij lambda_j. */
+/* The size of an output's row: the largest of |y|, |h| and its terms, |C_ij x_j| and |D_ij lambda_j|. */
 static double size_of_output(NsEulerMoreau *em, const NsEmEdge *edge, const double *y, int i) {
   int m = edge->base.inter->m, row = edge->base.row + i;
   double most = fmax(fabs(y[row]), fabs(em->y[row]));
@@ -120,7 +120,7 @@ static double size_of_output(NsEulerMoreau *em, const NsEmEdge *edge, const doub
   return edge->base.D ? ns_step_largest(1, m, edge->base.D, m, i, em->lambda + edge->base.row, most) : most;
 }
 
-/* What an output may be off by rounding: of the terms of the problem, and of x, each unknown by its own size. */
+/* The rounding error of an output: from the terms of the problem, and from x, each unknown by its size. */
 static double rounding_of_output(NsEulerMoreau *em, const NsEmEdge *edge, int i) {
   const double *scale = ns_stack_gather(&em->stack, &edge->base, em->scale);
   double sum = em->work_y[edge->base.row + i];
@@ -148,7 +148,7 @@ static void output_residual(NsEulerMoreau *em, const double *y, const NsStepTole
   }
 }
 
-/* The measures of the state equations, by the present W. */
+/* Measures the state equations with the present W. */
 static void measure_equations(NsEulerMoreau *em, double atol, NsStepResidual *residual) {
   residual->state = residual->equation = 0;
   em_measure_noise(em);
@@ -157,10 +157,7 @@ static void measure_equations(NsEulerMoreau *em, double atol, NsStepResidual *re
   equation_residual(em, residual);
 }
 
-/*
-** Beside a point where a derivative is infinite the last W does not tell what rounding of x is in a row, nor how far an iterate
-** is from the solution; W at the iterate does.
-*/
+/* Near an infinite derivative the last W is a bad measure of rounding and distance: the test is repeated with a new W. */
 NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   NsStepResidual residual = {0};

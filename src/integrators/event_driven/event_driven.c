@@ -1,32 +1,29 @@
 /*
 ** event_driven.c
-** RungeKuttaOSI: event-driven integration of mechanics with unilateral contacts: smooth motion, events located, impacts, rest.
-** D1MinusLinearOSI: a step of fixed length, with the event at its end.
-**
-** Between events the contacts that are held (y = 0, u = 0, force lambda >= 0) and the bilateral constraints keep y'' = 0,
-** and the motion is integrated by dop853.h, the impulse of each held contact with it, so that what its force does is seen by the
-** step control; its state is put back on the constraints after every step. An event is
-** the first time at which an open contact has y = 0, or a held one lambda = 0; it is sought on the dense output by
-** bernstein.h, which loses no dip, then the step is taken again up to it, so that it is as exact as a step. At an event
+** RungeKuttaOSI: event-driven integration of mechanics with unilateral contacts: smooth motion, located events, impacts, rest.
+** D1MinusLinearOSI: steps of fixed length, with the event at the end of the step.
+** Between events the held contacts (y = 0, u = 0, force lambda >= 0) and the bilateral constraints keep y'' = 0. dop853.h
+** integrates the motion, and the impulse of each held contact along with it, so that the step control sees the contact forces.
+** After every step the state is projected on the constraints. An event is the first time at which an open contact has y = 0,
+** or a held contact has lambda = 0. bernstein.h finds it on the dense output, and misses no short contact. The step is then
+** repeated up to the event, so that the event has the accuracy of a step. At an event:
 **   impact      0 <= u + e u_k _|_ P >= 0 over all closed contacts, u = 0 for bilateral constraints (e = 0 for a
 **               contact that was not approaching);
-**   rest        a closed contact whose bounce would not rise by `tolerance`, or has not, has u = 0: this is where an
-**               infinite sequence of ever smaller bounces ends;
-**   forces      0 <= y'' _|_ lambda >= 0 over the contacts with y = 0 and u = 0 tells which are held from there.
+**   rest        a closed contact gets u = 0 when its bounce would not rise by `tolerance`, or has not done so: this ends
+**               an infinite sequence of ever smaller bounces;
+**   forces      0 <= y'' _|_ lambda >= 0 over the contacts with y = 0 and u = 0 decides which contacts are held now.
 ** Pfeiffer and Glocker, Multibody Dynamics with Unilateral Contacts, 1996; Acary and Brogliato, Numerical Methods for
 ** Nonsmooth Dynamical Systems, 2008, chapter 8.
-**
-** What is accepted of the error of a step of length h: rtol |v| of a velocity, rtol times the way that it goes in the step of a
-** coordinate, and for both atol times what the body would have with all of its energy in that direction. With atol_in_units atol
-** is a number in the units of the coordinates and velocities. The tolerance of a contact is a part of the largest height that it has
-** come from in the run (at the start, and as its velocity at impacts tells); with tolerance_in_units it is a number in the units of y.
-** What is found for max_step: 1/300 of the run where a force or a guide may be a function of time, else infinite; outputs that are
-** not linear are looked at with that distance in any case.
-**
-** The step of the grid is one step of D1MinusLinear, of second order between impacts:
+** Error tolerance of a step of length h: rtol |v| for a velocity; rtol times the way in the step for a coordinate; plus atol
+** times the value that the element would have with all of the body's energy (ns_motion_even). With atol_in_units atol is a
+** number in the units of coordinates and velocities. The tolerance of a contact is relative to its reach, the largest height in
+** the run (the height at the start, and the height of a fall to its velocity at impacts); with tolerance_in_units it is in the
+** units of y. max_step NAN is 1/300 of the run where a force or a moving constraint may depend on time, else infinite. Outputs
+** that are not linear are checked at that distance in any case.
+** A step of D1MinusLinear has order 2 between impacts:
 **   q = q_k + h v_k + h^2 / 2 a_k,  v- = v_k + h / 2 (a_k + a),  a = a(t, q, v_k + h a_k),
-** the accelerations with the forces of the contacts that are held, and the event at its end, impacts being those of the
-** contacts with y <= 0. A bounce that would end within the step is rest; y of contacts is left as it is.
+** where accelerations include the forces of the held contacts. The event is at the end of the step; contacts with y <= 0 have
+** impacts. A bounce that would end within a step is rest. y of contacts is not corrected.
 ** Schindler and Acary, Timestepping schemes for nonsmooth dynamics based on discontinuous Galerkin methods, Math. Comput.
 ** Simul. 95, 2014.
 */
@@ -38,12 +35,12 @@
 #include "base/interrupt.h"
 #include "integrators/event_driven/event_driven.h"
 
-/* What the laws may need: joints, and contacts with restitution. */
+/* Laws that the scheme takes: joints, and contacts with restitution. */
 static const unsigned event_driven_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
 
-enum { MAX_SMOOTH_STEPS = 100000 }; /* from one event to the next or to the end of a step of the grid */
+enum { MAX_SMOOTH_STEPS = 100000 }; /* limit from one event to the next, or to the end of a step of the grid */
 
-/* A contact that is left with a part of the velocity towards it closes again at once, for ever. */
+/* NS_EARG for a restitution that leaves a velocity towards the contact: it would close again at once, without end. */
 static NsStatus check_restitution(const NsInteraction *inter, const char *who, NsError *err) {
   double e = ns_law_restitution(inter->law, 0, 1);
   if (e >= 0) return NS_OK;
@@ -70,7 +67,7 @@ static NsStatus motion_events_accept(const NsNsds *nsds, bool locates, const cha
 
 /* ---- making ---- */
 
-/* The equations of the smooth motion: qdot, the accelerations, the works, the forces of what is held. */
+/* The rate of the smooth motion: qdot, accelerations, powers, and forces of the active constraints. */
 static NsStatus motion_events_rate(void *context, double t, const double *x, double *xdot, NsError *err) {
   NsEventDriven *ed = context;
   const double *q = x, *v = x + ed->Nq;
@@ -157,7 +154,7 @@ static void events_destroy(NsScheme *scheme) {
 
 /* ---- the start of a step ---- */
 
-/* The stepper for the options at hand: made when they are others than the last. */
+/* Makes the stepper for the present options; the last stepper is kept when they have not changed. */
 static NsStatus motion_events_take_options(NsEventDriven *ed, const NsEventOptions *options, NsError *err) {
   bool same = ed->rk && ed->options.rtol == options->rtol;
   ed->options = *options;
@@ -169,7 +166,7 @@ static NsStatus motion_events_take_options(NsEventDriven *ed, const NsEventOptio
   return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
 }
 
-/* Laws and states of the rows at the start; a contact that carried a force is held until it is seen not to be. */
+/* Sets laws and states of the rows at the start. A contact that carried a force is held until an event shows otherwise. */
 static void start_rows(NsEventDriven *ed) {
   for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
     if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
@@ -184,14 +181,14 @@ static void start_rows(NsEventDriven *ed) {
   }
 }
 
-/* How far outputs may be off at the start of a step, of the sum of their |terms|: data that are given with 6 digits. */
+/* Tolerance of a constraint at the start of a step, relative to the sum of the |terms| of y. 1e-6: data may have 6 digits. */
 static const double START = 1e-6;
 
-/* A contact that was written open by a script is not held. The first step of a run begins the reach of the rows. */
+/* Checks the rows at the start of a step. A contact that a script has opened is not held. The first step sets the reach. */
 static NsStatus motion_events_check_start(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->base.nsds->ninteractions && status == NS_OK && !ed->fixed; i++)
-    status = check_restitution(ed->base.nsds->interactions[i], ns_ed_name(ed), err); /* a script may have set it */
+    status = check_restitution(ed->base.nsds->interactions[i], ns_ed_name(ed), err); /* a script may have changed it */
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     double y = ed->now->y[i], terms = ed->now->rounding[i] / (4 * DBL_EPSILON);
     double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ed->now->rounding[i]);
@@ -209,7 +206,7 @@ static NsStatus motion_events_check_start(NsEventDriven *ed, NsError *err) {
 
 /* ---- from event to event ---- */
 
-/* The longest that the first step after an event should be: flights that begin there are seen whole. */
+/* Limit of the first step after an event, so that a short flight that begins there is seen. */
 static double longest_flight(const NsEventDriven *ed) {
   double least = INFINITY;
   for (int i = 0; i < ed->m; i++) {
@@ -222,7 +219,7 @@ static double longest_flight(const NsEventDriven *ed) {
   return least;
 }
 
-/* After a step without an event: where open contacts close from here. */
+/* After a step without an event: updates the levels at which open contacts close. */
 static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
@@ -239,8 +236,9 @@ static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
 /* ---- what is accepted of errors ---- */
 
 /*
-** What rounding does to accelerations, as an even share: they are taken again with t, q and v changed in their 27th binary digit
-** (t within the run), and the change is brought down to 4 spacings. Forces that cancel each other (a spring at its rest) give more than their sum tells.
+** Estimates the rounding error of accelerations: evaluates them with t, q and v changed by 2^-26 (t stays within the run), and
+** scales the difference to 4 spacings (2^-50). For forces that cancel (a spring at rest) this is more accurate than eps times
+** the resulting acceleration.
 */
 static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
   static const double nudge = 0x1p-26, share = 0x1p-24;
@@ -260,7 +258,7 @@ static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
   return NS_OK;
 }
 
-/* The impulse of a held contact: relative to itself, and the shares of what its row moves. */
+/* Error tolerance of the impulse of a held contact: from the tolerances of the velocities of its row. */
 static void weigh_impulse(NsEventDriven *ed, int k, double share) {
   int row = ed->held[k], at = ed->Nq + ed->Nv + WORKS + row;
   double own = ed->W[k + (size_t)k * (size_t)ed->nheld], speed = 0, gain = 0;
@@ -275,8 +273,8 @@ static void weigh_impulse(NsEventDriven *ed, int k, double share) {
 }
 
 /*
-** ed->atol and ed->pace for the next step, which will be about h long, from the present state and its accelerations: those of
-** velocities, and of coordinates what these bring about.
+** Computes ed->atol and ed->pace for the next step of about length h, from the present state and accelerations. The errors of
+** velocities, integrated over h, are allowed for coordinates.
 */
 static void weigh_errors(NsEventDriven *ed, double h) {
   const NsEventOptions *o = &ed->options;
@@ -297,7 +295,7 @@ static void weigh_errors(NsEventDriven *ed, double h) {
   for (int k = 0; k < ed->nheld; k++) weigh_impulse(ed, k, share);
 }
 
-/* Before a step: accelerations, and how large what moves is. */
+/* Before a step: computes the accelerations, and the scales of velocities and accelerations. */
 static NsStatus measure_motion(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
   if (status != NS_OK) return status;
@@ -307,13 +305,13 @@ static NsStatus measure_motion(NsEventDriven *ed, NsError *err) {
   return motion_events_measure_noise(ed, err);
 }
 
-/* A body whose velocity its acceleration makes in less than 100 times this part of the way to the end is at rest for first_length. */
+/* A body is at rest when its acceleration makes its velocity within 100 AT_REST of the way. 1e-6: chosen by experience. */
 static const double AT_REST = 1e-6;
 
 /*
-** The length of a first step, from how fast accelerations change: with v, a and j the shares of velocity, acceleration and its
-** rate, sqrt(v/j) and a/j are times in which the motion changes (1/w of an oscillation), of which 4 rtol^(1/8) are tried: what
-** the error of a method of order 8 allows, about. Without any change the way to the end.
+** Chooses the length of a first step from the rate of change of the accelerations. With the scales v, a, j of velocity,
+** acceleration and its rate, max(sqrt(v/j), a/j) is the time of change of an element (1/w for an oscillation). The step is 4
+** rtol^(1/8) times the shortest, as the error of a method of order 8 allows. When nothing changes it is the way to the end.
 */
 static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double *length, NsError *err) {
   double h = 1e-3 * way, *x = ed->sample, *qdot = ed->slope, *jump = ed->p;
@@ -338,7 +336,7 @@ static NsStatus motion_events_first_length(NsEventDriven *ed, double way, double
   return status;
 }
 
-/* Takes the stepper's state over, back on the constraints. */
+/* Takes the stepper's state, projected on the constraints. */
 static NsStatus motion_events_take_state(NsEventDriven *ed, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
   memcpy(ed->x, step->y, (size_t)ed->n * sizeof *ed->x);
@@ -348,7 +346,7 @@ static NsStatus motion_events_take_state(NsEventDriven *ed, NsError *err) {
   return ns_motion_project(ed->motion, ed->nheld, ed->held, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
 }
 
-/* One step of the integrator towards t_next, and the event in it: *row, or -1. The state is that of its end. */
+/* One step of the integrator towards t_next. *row: its event, or -1. The state is taken at the end of the step. */
 static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsError *err) {
   ed->rk->base.h_limit = longest;
   NsStatus status = ns_rk_step(&ed->rk->base, err);
@@ -356,7 +354,7 @@ static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsErr
   return status == NS_OK ? motion_events_take_state(ed, err) : status;
 }
 
-/* Makes the stepper ready for smooth motion from the present state to t_next. *longest: of its first step. */
+/* Prepares the stepper for smooth motion from the present state to t_next. *longest: limit of its first step. */
 static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest, NsError *err) {
   double first, most = *longest;
   NsStatus status = measure_motion(ed, err);
@@ -368,7 +366,7 @@ static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest
   return NS_OK;
 }
 
-/* Smooth motion up to the next event, which is handled, or to t_next. */
+/* Integrates to the next event, and handles it, or to t_next. */
 static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *err) {
   double most = INFINITY, longest;
   if (ed->options.max_step > 0 || ns_motion_driven(ed->motion, ed->nheld, ed->held)) most = ns_ed_resolution(ed);
@@ -397,7 +395,7 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
   return ns_ed_handle(ed, err);
 }
 
-/* One step of D1MinusLinear from ed->t to t_next, and the event there. */
+/* One step of D1MinusLinear from ed->t to t_next, with the event at t_next. */
 static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) {
   double h = ed->h, *before = ed->sample, *mean = before + ed->Nv;
   NsStatus status = motion_events_rate(ed, ed->t, ed->x, ed->slope, err);
@@ -441,7 +439,7 @@ static void write_impulses(NsEventDriven *ed) {
   }
 }
 
-/* What the step did, between the energies before and after. */
+/* Adds the works of the step to the account; before, after: the energies. */
 static void motion_events_add_works(NsEventDriven *ed, const double *before, const double *after, NsEnergyAccount *account) {
   double kinetic = after[0] - before[0], potential = after[1] - before[1];
   const double *w = ed->works;
@@ -472,7 +470,7 @@ static NsStatus events_commit(NsScheme *scheme, NsEnergyAccount *account, NsErro
   return NS_OK;
 }
 
-/* From the memories at t_k through all events to the end of the step, which commit accepts. */
+/* Goes from the memories at t_k through all events to the end of the step; commit accepts that state. */
 static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
   double before[2] = {0, 0};
@@ -519,7 +517,7 @@ static const NsFieldGroup runge_kutta_group = {"tolerances", runge_kutta_toleran
 static const NsEventOptions runge_kutta_defaults = {
     .rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_step = NAN, .max_events = 1000000};
 
-/* A tolerance that a script gives is one in units; until then it is a share. */
+/* A tolerance that a script sets is in units; the default is relative. */
 static void runge_kutta_given(void *object, const NsField *field) {
   NsEventOptions *o = object;
   if (field->offset == offsetof(NsEventOptions, atol)) o->atol_in_units = true;

@@ -96,10 +96,7 @@ double ns_ed_touching_level(const NsEventDriven *ed, int row, double y);
 /* The time resolution: max_step, or 1/RESOLVED of the run. It limits the steps where a force may depend on time. */
 double ns_ed_resolution(const NsEventDriven *ed);
 
-/*
-** Looks for an event in the last step of ed->rk: *row is -1 when there is none. Otherwise the step is repeated, shortened, and
-** ends at the event.
-*/
+/* Looks for an event in the last step of ed->rk: *row, or -1. When there is one, the step is repeated and ends at it. */
 NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err);
 
 /* Handles the event at ed->t: impacts, rest, forces. Updates the state and the active constraints. */

@@ -1,6 +1,6 @@
 /*
 ** event_handle.c
-** What happens at an event: impacts, rest, and which contacts carry forces from there.
+** Handles an event: impacts, rest, and the choice of held contacts.
 */
 #include <float.h>
 #include <math.h>
@@ -10,20 +10,17 @@
 #include "integrators/triplets.h"
 #include "integrators/event_driven/event_driven.h"
 
-/* A contact whose multiplier is below this part of what would hold it alone is not held. */
+/* A contact is held when its multiplier exceeds this part of the one that would hold it alone. Chosen by experience. */
 static const double NO_FORCE = 1e-10;
 
 /* ---- closed contacts ---- */
 
-/*
-** y up to which a row is closed: the tolerance, the rounding of the terms of y, and what y moves in the spacing of numbers at t, to
-** which the time of an event is rounded.
-*/
+/* The y up to which a row is closed: tolerance + rounding of the terms of y + change of y within the rounding of t. */
 static double closed_below(const NsEventDriven *ed, int row) {
   return ns_ed_tolerance(ed, row) + ed->now->rounding[row] + 2 * DBL_EPSILON * fabs(ed->t) * ed->now->u_terms[row];
 }
 
-/* Outputs, accelerations and couplings of the closed rows at the present state. */
+/* Evaluates outputs, accelerations and couplings of the closed rows at the present state. */
 static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, ed->t, ed->q, ed->v, err);
@@ -31,7 +28,7 @@ static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
   return ns_motion_couple(ed->motion, ed->nclosed, ed->closed, ed->t, ed->q, ed->v, err);
 }
 
-/* Whether a row has been held up to now: it stands still, its velocity is rounding. At the start of a step a script may have written it. */
+/* Whether a row was held until now: then its velocity is only rounding. At the start of a step a script may have written it. */
 static bool held_so_far(const NsEventDriven *ed, int row) {
   return ed->rows[row].state == ROW_HELD && ed->t > ed->t_k && !ed->fixed;
 }
@@ -49,8 +46,8 @@ static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
 }
 
 /*
-** ed->pressing of the closed rows; W is theirs. Couplings reach on from row to row; the acceleration a of a row is that of
-** a sqrt(W_kk / W_jj) in row k: as much energy.
+** Computes ed->pressing (k): |y''| of closed row k without multipliers, or the largest value that another row j passes on to it
+** through couplings, a_j sqrt(W_kk / W_jj), which has the same energy.
 */
 static void measure_pressing(NsEventDriven *ed) {
   int n = ed->nclosed;
@@ -69,8 +66,8 @@ static void measure_pressing(NsEventDriven *ed) {
 }
 
 /*
-** The velocities below which a closed row is at rest: those from which it would rise by less than the tolerance, or than can be
-** seen of y (with fixed steps, would be back within a step) under the acceleration that presses it, and rounding.
+** The velocity below which a closed row is at rest. With located events a bounce of that velocity, under the pressing
+** acceleration, rises to the tolerance plus the rounding of y. With fixed steps it ends within one step. Plus rounding.
 */
 static void measure_slow(NsEventDriven *ed) {
   for (int k = 0; k < ed->nclosed; k++) {
@@ -81,8 +78,8 @@ static void measure_slow(NsEventDriven *ed) {
 }
 
 /*
-** The reach of contacts that are about to have an impact: the height from which one falls to this velocity, or the way that it goes
-** with it in the run so far, whichever is less. Neither depends on the grid.
+** Updates the reach of contacts before their impacts: the height of a fall to the present velocity, at most the way with that
+** velocity since the start of the run. Both are independent of the grid.
 */
 static void measure_reach(NsEventDriven *ed) {
   for (int k = 0; k < ed->nclosed; k++) {
@@ -103,7 +100,7 @@ static void put_dense(const void *context, NsTriplets *t) {
       if (ed->W[i + (size_t)j * (size_t)n] != 0) ns_triplets_put(t, i, j, ed->W[i + (size_t)j * (size_t)n]);
 }
 
-/* The exponent of the largest of count numbers: they times 2^-exponent are 1 at most. 0 when all are 0. */
+/* The exponent of the largest number: |x| 2^-exponent <= 1. 0 when all are 0. */
 static int largest_exponent(size_t count, const double *x) {
   double most = 0;
   int exponent = 0;
@@ -116,7 +113,7 @@ static void scale_by_power(size_t count, int exponent, double *x) {
   for (size_t i = 0; i < count && exponent != 0; i++) x[i] = ldexp(x[i], exponent);
 }
 
-/* Solves W z + q for the rows ed->closed, with the data as they are. */
+/* Solves the problem W z + q of the rows ed->closed. */
 static NsStatus event_solve(NsEventDriven *ed, const char *what, NsError *err) {
   int n = ed->nclosed;
   NsStepProblem problem = {
@@ -138,8 +135,8 @@ static NsStatus event_solve(NsEventDriven *ed, const char *what, NsError *err) {
 }
 
 /*
-** Solves W z + q for the rows ed->closed (groups, q_part and W are set): ed->z. Powers of two are taken out of W
-** and q before, and go back into z: exact, and the solver sees numbers near 1 in any units of mass and time.
+** Solves the problem W z + q of the rows ed->closed (groups, q_part, W are set): ed->z. W and q are scaled by powers of two,
+** exactly, so the solver sees numbers near 1 in any units of mass and time.
 */
 static NsStatus solve_scaled(NsEventDriven *ed, const char *what, NsError *err) {
   size_t n = (size_t)ed->nclosed;
@@ -173,12 +170,12 @@ static bool approaching(const NsEventDriven *ed, int row) {
   return ed->rows[row].unilateral ? ed->before[row] < -ed->slow[row] : fabs(ed->before[row]) > ed->slow[row];
 }
 
-/* Half the work of the impulses at the present velocities: before the impact and after it. */
+/* Adds half of the impulses' work at the present velocities; it is called before and after the impact. */
 static void add_half_work(NsEventDriven *ed) {
   for (int k = 0; k < ed->nclosed; k++) ed->impact_energy += 0.5 * ed->z[k] * ns_motion_speed(ed->motion, ed->closed[k], ed->v);
 }
 
-/* Whether the impulse of row k of the closed ones is rounding: W z of the row against its other terms. */
+/* Whether the impulse of closed row k is only rounding: W z of the row against its other terms. */
 static bool event_negligible(const NsEventDriven *ed, int k) {
   size_t n = (size_t)ed->nclosed;
   double terms = fabs(ed->before[ed->closed[k]]);
@@ -186,7 +183,7 @@ static bool event_negligible(const NsEventDriven *ed, int k) {
   return ed->W[(size_t)k + (size_t)k * n] * ed->z[k] <= 1e-12 * terms;
 }
 
-/* The impulses ed->z added to the velocities and to the accounts. */
+/* Adds the impulses ed->z to the velocities and to the accounts. */
 static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
   add_half_work(ed);
   ns_motion_add_input(ed->motion, ed->nclosed, ed->closed, ed->z, ed->v);
@@ -205,17 +202,14 @@ static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
   return status;
 }
 
-/* Whether a contact comes back from a bounce that was lower than the tolerance. */
+/* Whether a contact closes after a bounce that stayed below the tolerance. */
 static bool hopped(const NsEventDriven *ed, int i) {
   const Row *row = &ed->rows[i];
   double rise = row->u0 * (ed->t - row->t0) / 4;
   return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ed->now->rounding[i];
 }
 
-/*
-** A contact that comes back without having risen by the tolerance rests: so ends an infinite sequence of impacts that
-** no acceleration presses, as that of bodies between others.
-*/
+/* A contact that closes after such a bounce rests: this ends a sequence of bounces between two bodies without a force. */
 static NsStatus impact(NsEventDriven *ed, NsError *err) {
   bool any = false;
   for (int k = 0; k < ed->nclosed; k++) any = any || approaching(ed, ed->closed[k]);
@@ -233,7 +227,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
 
 /* ---- rest ---- */
 
-/* y = 0 of the rows, with fixed steps of the bilateral ones alone, which come first; u = 0 of all. */
+/* Projects the rows on y = 0 (with fixed steps: only the bilateral rows, which come first) and all rows on u = 0. */
 static NsStatus put_at_rest(NsEventDriven *ed, int n, const int *rows, NsError *err) {
   int bilateral = 0;
   if (!ed->fixed) return ns_motion_project(ed->motion, n, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
@@ -243,15 +237,15 @@ static NsStatus put_at_rest(NsEventDriven *ed, int n, const int *rows, NsError *
   return status == NS_OK ? ns_motion_stop(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err) : status;
 }
 
-/* The closed rows that are at rest are put at y = 0, u = 0; the list keeps all closed rows. */
+/* Puts closed rows that are at rest on y = 0, u = 0; ed->closed is unchanged. */
 static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
-  int n = 0, *rows = ed->held; /* as room: what is held is found next */
+  int n = 0, *rows = ed->held; /* workspace: the held rows are found next */
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     if (fabs(ed->now->u[row]) <= ed->slow[row]) ed->resting[row] = true;
     ed->u_after[row] = ed->now->u[row];
   }
-  for (int pass = 0; pass < 2; pass++) /* the bilateral ones first */
+  for (int pass = 0; pass < 2; pass++) /* bilateral rows first */
     for (int k = 0; k < ed->nclosed; k++)
       if (ed->resting[ed->closed[k]] && ed->rows[ed->closed[k]].unilateral == (pass == 1)) rows[n++] = ed->closed[k];
   if (n == 0) return NS_OK;
@@ -261,7 +255,7 @@ static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
 
 /* ---- forces ---- */
 
-/* Keeps the resting rows alone among the closed ones. */
+/* Removes all but the resting rows from ed->closed. */
 static void keep_resting(NsEventDriven *ed) {
   int n = 0;
   for (int k = 0; k < ed->nclosed; k++)
@@ -270,8 +264,8 @@ static void keep_resting(NsEventDriven *ed) {
 }
 
 /*
-** Whether the force of row k of the closed ones, which is alone in W z of it with `own`, is one, and not rounding of y'': that is
-** NO_FORCE of what presses the row, and rounding of the terms of y'' without forces.
+** Whether the force of closed row k is more than rounding. `own`: its term in row k of W z. The bounds are NO_FORCE of the
+** pressing acceleration, and the rounding of y'' without forces.
 */
 static bool carries(const NsEventDriven *ed, int k, double own) {
   int row = ed->closed[k];
@@ -280,7 +274,7 @@ static bool carries(const NsEventDriven *ed, int k, double own) {
   return own > 0 && ed->z[k] * own > fmax(NO_FORCE * ed->pressing[k], 64 * DBL_EPSILON * terms);
 }
 
-/* Which of the resting rows carry a force: ed->held, ed->lambda. */
+/* Finds the resting rows that carry a force: ed->held, ed->lambda. */
 static NsStatus find_held(NsEventDriven *ed, NsError *err) {
   keep_resting(ed);
   ns_motion_delassus(ed->motion, ed->nclosed, ed->closed, ed->W);

@@ -1,6 +1,6 @@
 /*
 ** event_held.c
-** Accelerations under what is held, and what counts as closed.
+** Accelerations with the active constraints, and the tolerances of contacts.
 */
 #include <float.h>
 #include <math.h>
@@ -8,7 +8,7 @@
 
 #include "integrators/event_driven/event_driven.h"
 
-/* Steps of a run in which a force may be a function of time: it is looked at in 1/1000 of the run then. */
+/* A step is at most 1/RESOLVED of the run where a force may depend on time; its stages sample 1/1000 of the run. */
 enum { RESOLVED = 300 };
 
 const char *ns_ed_name(const NsEventDriven *ed) {

@@ -1,6 +1,6 @@
 /*
 ** event_search.c
-** Events within a step: each row's guard as a polynomial, whose first root is found for certain.
+** Finds events within a step: the first root of each row's guard, as a polynomial, for certain.
 */
 #include <float.h>
 #include <math.h>
@@ -10,20 +10,19 @@
 
 enum {
   MAX_POLISH = 6,
-  HALVINGS = 20, /* of a piece on which a guard is no polynomial: what is not smooth is followed to 1e-6 of it */
-  MAX_HALVED =
-      5000,      /* pieces in a step, 45,000 evaluations: a guard that stays at 0 in noise of its own is taken as it is then */
-  PIECE = 5,     /* pieces are this many resolutions long: their nodes lie closer than one */
-  DENSE_ROWS = 7 /* of dop853.h */
+  HALVINGS = 20,     /* limit of halvings of a piece whose guard is no polynomial; a kink is located to 1e-6 of the piece */
+  MAX_HALVED = 5000, /* limit of halvings in a step (45,000 evaluations), for a guard that is 0 up to noise */
+  PIECE = 5,         /* length of a piece in resolutions: its nodes are closer than one resolution */
+  DENSE_ROWS = 7     /* of dop853.h */
 };
 
-/* How far the slopes of a guard may be from those of its polynomial for this to be trusted. */
+/* A guard's polynomial is trusted when its slopes differ from the known rates by at most this part. Chosen by experience. */
 static const double TRUSTED = 1e-3;
 
-/* Of the rounding of y, which is 8 spacings of its terms: half a spacing is as near as a level can be met. */
+/* Newton on t ends when |y - level| is this part of the rounding of y (8 spacings of its terms): half a spacing. */
 static const double ROUNDED = 0x1p-4;
 
-/* A part of the step, in units of its length from its start. */
+/* A part of the step; from and width are parts of the step's length. */
 typedef struct Piece {
   double from, width;
 } Piece;
@@ -35,16 +34,16 @@ static double event_search_step_length(const NsEventDriven *ed) {
 
 /* ---- guards ---- */
 
-/* Whether a row has just left, at the start of the step: the root of y there is no event. */
+/* Whether a row has left the contact at the start of this step: then the root of y at the start is no event. */
 static bool leaves(const NsEventDriven *ed, int row) {
   return ed->rows[row].state == ROW_DEPARTING && ed->rows[row].t0 == ed->rk->base.state.t_old;
 }
 
 /*
-** What is positive until the event of a row, as a polynomial b of degree *n: lambda of a held contact, y above its level of an
-** open one. Of one that leaves it is (y - y(0)) / x, with the slope at the start as it is known to be; on a piece so short that y
-** does not come out of its noise (2 at most) it has a slack of half of it, which comes in from 0 at the start: less than the bounce of a
-** contact that does not rest.
+** Turns the polynomial b (degree *n) of a row into its guard, which is positive until the event. Held contact: lambda. Open
+** contact: y - level. Contact that leaves at the start of the piece: (y - y(0)) / x, with the known slope at 0. When such a
+** piece is so short that y stays within 2 * noise, the guard gets a slack of noise / 2 after the start; this is less than a
+** bounce of a contact that does not rest.
 */
 static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noise, int *n, double *b) {
   const Row *r = &ed->rows[row];
@@ -60,7 +59,7 @@ static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noi
   for (int k = 0; k <= *n; k++) b[k] -= level;
 }
 
-/* The first root of y of an open contact that is linear in the coordinates: its polynomial is that of the dense output. */
+/* The first root of y of an open contact whose y is linear in the coordinates; its polynomial comes from the dense output. */
 static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
   const double *q = step->y_old, *v = q + ed->Nq;
@@ -81,7 +80,7 @@ static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *er
 
 /* ---- guards that are known at points ---- */
 
-/* The noise of the k-th force of what is held, which has just been computed: rounding of the terms that it is made of. */
+/* The noise of the k-th force, just computed: the rounding of its terms. */
 static double force_noise(const NsEventDriven *ed, int k) {
   int row = ed->held[k];
   double own = ed->W[k + (size_t)k * (size_t)ed->nheld], terms = fabs(ed->now->bias[row]);
@@ -93,7 +92,7 @@ static void keep_noise(NsEventDriven *ed, int row, int j, double noise) {
   ed->noise[row] = j == 0 ? noise : fmax(ed->noise[row], noise);
 }
 
-/* Takes what is wanted of `row` (-1: of all rows that are not straight) at node j of a piece, from the dense output. */
+/* Evaluates row `row` (-1: all rows that are not straight) at node j of a piece, on the dense output. */
 static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
   double x = piece.from + piece.width * ns_bernstein_node(j), t = step->t_old + x * event_search_step_length(ed);
@@ -126,7 +125,7 @@ static NsStatus take_nodes(NsEventDriven *ed, int row, Piece piece, NsError *err
   return status;
 }
 
-/* What is known of a row on a piece: the polynomial of its guard, its error, and whether that is rounding. */
+/* The polynomial of a row's guard on a piece, its error, and whether the error is only rounding. */
 typedef struct Guard {
   int n;
   double b[NS_BERNSTEIN_SIZE], error;
@@ -134,8 +133,9 @@ typedef struct Guard {
 } Guard;
 
 /*
-** The polynomial through the nodes. Its error is that of interpolation, and where the rates are known a tenth of how far its
-** slopes are from them (the distance of nodes is a tenth to a fifth), which tells of what swings between the nodes.
+** Fits the polynomial through the nodes. Its error is the interpolation error or, when the rates are known, 0.1 times the
+** largest difference of slope and rate, if that is larger. 0.1: nodes are 0.1 to 0.2 of the piece apart. This detects
+** oscillations between nodes.
 */
 static Guard fit_guard(const NsEventDriven *ed, int row, Piece piece) {
   Guard guard = {.n = NS_BERNSTEIN_DEGREE};
@@ -155,7 +155,7 @@ static Guard fit_guard(const NsEventDriven *ed, int row, Piece piece) {
   guard.exact = guard.error <= 4 * noise && apart <= TRUSTED * fastest + 64 * noise;
   guard.error = fmax(guard.error, 0.1 * apart);
   take_guard(ed, row, piece, noise, &guard.n, guard.b);
-  if (guard.n < NS_BERNSTEIN_DEGREE) guard.error *= NS_BERNSTEIN_DEGREE * NS_BERNSTEIN_DEGREE; /* of the slope at 0 */
+  if (guard.n < NS_BERNSTEIN_DEGREE) guard.error *= NS_BERNSTEIN_DEGREE * NS_BERNSTEIN_DEGREE; /* error of the slope at 0 */
   return guard;
 }
 
@@ -165,7 +165,7 @@ static bool guard_is_positive(const Guard *guard) {
   return true;
 }
 
-/* The first root of a row in a piece whose nodes have been taken: *x, INFINITY when there is none. Halves it where need be. */
+/* Finds the first root *x (INFINITY: none) of a row in a piece with evaluated nodes; halves the piece if it must. */
 static NsStatus piece_root(NsEventDriven *ed, int row, Piece piece, int halvings, double *x, NsError *err) {
   Guard guard = fit_guard(ed, row, piece);
   *x = INFINITY;
@@ -190,7 +190,7 @@ static void keep_first(int i, double x, int *row, double *first) {
   if (x < *first) *first = x, *row = i;
 }
 
-/* The first root before *first of the rows that are not straight, in pieces as short as the resolution asks for. */
+/* The first root before *first of the rows that are not straight; the pieces follow from the resolution. */
 static NsStatus curved_root(NsEventDriven *ed, int *row, double *first, NsError *err) {
   double parts = ed->ncurved > 0 ? ceil(event_search_step_length(ed) / (PIECE * ns_ed_resolution(ed))) : 1, x;
   NsStatus status = NS_OK;
@@ -208,7 +208,7 @@ static NsStatus curved_root(NsEventDriven *ed, int *row, double *first, NsError 
   return status;
 }
 
-/* The first root of all rows within the step: *first in units of its length, beyond 1 (and *row -1) when there is none. */
+/* The first root of all rows in the step, in units of its length. When there is none: *first > 1 and *row = -1. */
 static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *err) {
   NsStatus status = NS_OK;
   bool held = false;
@@ -227,7 +227,7 @@ static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *
   return curved_root(ed, row, first, err);
 }
 
-/* Takes the step again up to t; there, y of an open contact is driven to its level by Newton's method on t. */
+/* Repeats the step up to t. For an open contact Newton's method on t moves y to its level. */
 static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
   double end = step->t;

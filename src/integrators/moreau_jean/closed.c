@@ -1,6 +1,6 @@
 /*
 ** closed.c
-** Which contacts take part in a step, and the one-step problem of an iterate.
+** The choice of the contacts that take part in a step, and the one-step problem of an iterate.
 */
 #include <float.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 
 /* ---- the forecast ---- */
 
-/* What rounding there is in y: that of the terms of C q, and of y itself. */
+/* The rounding error of y: from the terms of C q, and from y itself. */
 static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double sum = fabs(mj->y_k[edge->base.row + i]);
   const double *x = ns_stack_gather(&mj->stack, &edge->base, mj->q_k);
@@ -18,7 +18,7 @@ static double rounding_of_y(const NsMoreauJean *mj, const NsMjEdge *edge, int i)
   return 4 * DBL_EPSILON * sum;
 }
 
-/* Whether contact i of a unilateral interaction is forecast to be closed. */
+/* Whether the forecast closes contact i of a unilateral interaction. */
 static bool forecast_closed(NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double y = mj->y_k[edge->base.row + i], u = mj->u_k[edge->base.row + i], forecast = y + mj->options.gamma * mj->h * u;
   if (!isnan(mj->options.threshold)) return forecast <= mj->options.threshold;
@@ -50,7 +50,6 @@ bool ns_mj_decide(NsMoreauJean *mj) {
 
 /* ---- its constant part ---- */
 
-/* The law's output at the iterate: y, or the velocity with what restitution adds. */
 double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   int row = edge->base.row + i;
   if (edge->at_position) return mj->y[row];

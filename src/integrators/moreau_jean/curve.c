@@ -1,14 +1,14 @@
 /*
 ** curve.c
-** What curved relations add to the linearisation: the second derivatives of their outputs.
+** The part of the linearisation from curved relations: the second derivatives of their outputs.
 */
 #include <string.h>
 
 #include "integrators/moreau_jean/moreau_jean.h"
 
 /*
-** Of which relations they are taken: exact ones, of Lagrangian coordinates, few enough. The second derivatives of n
-** coordinates take n (n + 1) / 2 evaluations along lines.
+** Relations with exact derivatives, of Lagrangian systems, with up to MOST_CURVED coordinates. The second derivatives for n
+** coordinates cost n (n + 1) / 2 evaluations along lines.
 */
 bool ns_mj_can_curve(const NsMjEdge *edge) {
   const NsRelation *relation = edge->base.inter->relation;
@@ -33,7 +33,7 @@ void ns_mj_straighten(NsMoreauJean *mj) {
   }
 }
 
-/* L = H + h theta (d(H v)/dq + d(dh/dt)/dq), of the velocities of all systems of the interaction. */
+/* L = H + h theta (d(H v)/dq + d(dh/dt)/dq), with the velocities v of all systems of the interaction. */
 static void form_L(const NsMoreauJean *mj, NsMjEdge *edge) {
   size_t m = (size_t)edge->base.m, nx = (size_t)edge->base.inter->nx;
   double a = mj->h * mj->options.theta;

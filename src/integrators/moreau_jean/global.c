@@ -1,14 +1,12 @@
 /*
 ** global.c
-** MoreauJeanGOSI: the theta scheme of Moreau and Jean for large linear models, as one sparse problem a step: no Delassus matrix.
-**
-** With dv = v - v_k the step is the box problem of order N + m
+** MoreauJeanGOSI: the theta scheme of Moreau and Jean for large linear models: one sparse problem per step, no Delassus matrix.
+** With dv = v - v_k the step is a box problem of order N + m:
 **   [ W  -H' ] [ dv ]   [ rho         ]   rows of the velocities: free variables, equations
 **   [ H   0  ] [ P  ] + [ u_k + e u_k ]   rows of the law: -w in the law's normal cone at P
-** with W = M + h theta C + h^2 theta^2 K, rho = -h theta F(t_{k+1}, q_k + h v_k, v_k) - h (1 - theta) F(t_k, q_k, v_k)
-** and [0, 0] for the bounds of a contact that is forecast to be open. A prescribed velocity has its change for both
-** bounds, and w of its row is the impulse that gives it. The matrix has the non-zeros of the model and is
-** that of every step.
+** with W = M + h theta C + h^2 theta^2 K, rho = -h theta F(t_{k+1}, q_k + h v_k, v_k) - h (1 - theta) F(t_k, q_k, v_k).
+** A contact that the forecast opens has the bounds [0, 0]. A prescribed velocity has both bounds equal to its change; w of
+** its row is the impulse on it. The matrix has the non-zeros of the model and is the same in every step.
 */
 #include "integrators/moreau_jean/moreau_jean.h"
 
@@ -18,9 +16,9 @@
 
 #include "integrators/whole.h"
 
-enum { MANY_ROWS = 100 }; /* from here on the sparse form is taken without being asked for */
+enum { MANY_ROWS = 100 }; /* MoreauJeanOSI uses the sparse form from this number of rows on */
 
-/* What the laws may need: rows with bounds. */
+/* Laws that the scheme takes: rows with bounds. */
 static const unsigned global_laws = NS_NEEDS_ROWS;
 
 typedef struct Global {
@@ -28,8 +26,8 @@ typedef struct Global {
   NsMoreauJeanOptions options;
   double t_k, t, h;
   double *x, *p, *F, *scale;     /* N: coordinates; impulses, forces, diagonal of W */
-  double *u_k, *change;          /* m: velocities of y, and what a free step changes them by */
-  double *size;                  /* m: sums of the sizes of the terms of y */
+  double *u_k, *change;          /* m: velocities of y, and their change in a step without impulses */
+  double *size;                  /* m: sum of the |terms| of y */
   double *impulse, *mean, *room; /* N */
   double *held;                  /* N: impulses of prescribed velocities */
 } Global;
@@ -115,7 +113,7 @@ static NsStatus global_update_matrix(Global *mj, NsError *err) {
 
 /* ---- a step ---- */
 
-/* The bounds of the changes of a system's velocities: none, or the change that is prescribed. */
+/* Sets the bounds of the velocity changes of a system: none, or the prescribed change. */
 static void bound_velocities(Global *mj, const NsMechanicalDs *ds, int o) {
   const NsBoundary *b = ds->boundary;
   for (int i = 0; b && i < b->n; i++) {
@@ -124,7 +122,7 @@ static void bound_velocities(Global *mj, const NsMechanicalDs *ds, int o) {
   }
 }
 
-/* The rows of the velocities: rho, out of forces at q_k + h v_k and at q_k. */
+/* Computes rho, the rows of the velocities, from the forces at q_k + h v_k and at q_k. */
 static NsStatus form_velocity_rows(Global *mj, NsError *err) {
   double theta = mj->options.theta, h = mj->h;
   for (int i = 0; i < mj->whole.base.nsds->nds; i++) {
@@ -148,7 +146,7 @@ static NsStatus form_velocity_rows(Global *mj, NsError *err) {
   return NS_OK;
 }
 
-/* out (m) = H w for w (N), through the matrix. */
+/* out (m) = H w for w (N); H is a part of the matrix. */
 static void to_outputs(const Global *mj, const double *w, double *out) {
   memset(out, 0, (size_t)mj->whole.m * sizeof *out);
   for (int j = 0; j < mj->whole.N; j++)
@@ -157,7 +155,7 @@ static void to_outputs(const Global *mj, const double *w, double *out) {
         out[mj->whole.matrix->row[k] - mj->whole.N] += mj->whole.matrix->value[k] * w[j];
 }
 
-/* Whether a contact with output y, the sum of terms of that size, and velocity u is forecast to be closed. */
+/* Whether the forecast closes a contact with output y and velocity u; size: the sum of the |terms| of y. */
 static bool global_closed(const Global *mj, double y, double size, double u, double change, double lambda_k) {
   double forecast = y + mj->options.gamma * mj->h * u;
   if (!isnan(mj->options.threshold)) return forecast <= mj->options.threshold;
@@ -212,7 +210,7 @@ static NsStatus global_linearize(NsScheme *scheme, bool full, NsError *err) {
 
 /* ---- acceptance ---- */
 
-/* held = W dv + rho - p in the rows of prescribed velocities; needs p. */
+/* held = W dv + rho - p in the rows of prescribed velocities, else 0. */
 static void global_find_reactions(Global *mj, const double *z) {
   for (int i = 0; i < mj->whole.N; i++) mj->held[i] = mj->whole.q[i];
   for (int j = 0; j < mj->whole.N + mj->whole.m; j++)
@@ -222,7 +220,7 @@ static void global_find_reactions(Global *mj, const double *z) {
     if (mj->whole.lower[i] != mj->whole.upper[i]) mj->held[i] = 0;
 }
 
-/* The prescribed velocities and their impulses; p = H' P through the matrix, whose columns of multipliers hold -H'. */
+/* Sets the prescribed velocities, their impulses, and p = H' P; the matrix holds -H'. */
 static void find_impulses(Global *mj, const double *z) {
   memset(mj->p, 0, (size_t)mj->whole.N * sizeof *mj->p);
   for (int i = 0; i < mj->whole.base.nsds->nds; i++)
@@ -284,7 +282,7 @@ static NsStatus global_commit(NsScheme *scheme, NsEnergyAccount *account, NsErro
     memcpy(inter->lambda, z + mj->whole.N + row, (size_t)inter->m * sizeof *z);
     memcpy(inter->ydot, mj->change + row, (size_t)inter->m * sizeof *z);
     NsRelationPoint at = {mj->t, ns_whole_gather(&mj->whole, inter, false), inter->lambda, inter->z};
-    (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, it can not fail */
+    (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, no failure */
   }
   return NS_OK;
 }

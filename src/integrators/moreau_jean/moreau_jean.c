@@ -1,16 +1,15 @@
 /*
 ** moreau_jean.c
 ** MoreauJeanOSI: the theta scheme of Moreau and Jean for mechanics with impacts.
-**
 ** M(q) (v - v_k) = h theta F(t_{k+1}, q, v) + h (1 - theta) F(t_k, q_k, v_k) + H(q)' P,
-** q = q_k + h (theta v + (1 - theta) v_k)    (a rigid body turns by the exponential of that),
-** u = H(q) T(q) v + dh/dt,  and the law between u and the impulse P: Newton's impact law is 0 <= u + e u_k _|_ P >= 0.
-** A contact takes part in a step only when it is forecast to be closed: y_k + gamma h u_k <= tolerance, see
-** ns_mj_tolerance: a gap that is rounding alone, of this step or piled up over many, does not open a contact
-** at rest. Laws other than unilateral ones always take part.
-** Boundary conditions prescribe velocities of a system at t_{k+1}: exactly; what the first equation lacks in their rows
-** is the impulse of whatever moves them. They enter u_{k+1} like all velocities.
-** A compliant relation's law holds between y = h(q, lambda) at the end of the step and the force lambda; P = h lambda.
+** q = q_k + h (theta v + (1 - theta) v_k)    (a rigid body turns by the exponential of the rotation),
+** u = H(q) T(q) v + dh/dt,  and a law between u and the impulse P: Newton's impact law is 0 <= u + e u_k _|_ P >= 0.
+** A contact takes part in a step only when it is forecast to be closed: y_k + gamma h u_k <= tolerance. The tolerance
+** (ns_mj_tolerance) keeps a contact at rest closed when rounding, even over many steps, opens a small gap. Laws that are
+** not unilateral always take part.
+** Boundary conditions prescribe velocities of a system at t_{k+1}, exactly; the residual of the first equation in their
+** rows is the impulse that prescribes them. These velocities contribute to u_{k+1} like all others.
+** The law of a compliant relation acts between y = h(q, lambda) at the end of the step and the force lambda; P = h lambda.
 ** Moreau, Unilateral contact and dry friction in finite freedom dynamics, 1988; Jean, The non-smooth contact dynamics
 ** method, CMAME 177, 1999; Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 10.
 */
@@ -19,7 +18,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { FAR = 10 }; /* a contact that takes so many steps to close, as it moves, is far */
+enum { FAR = 10 }; /* a contact that needs more than this number of steps to close, at its velocity, is far */
 
 /* ---- making ---- */
 
@@ -117,7 +116,7 @@ static const NsStepProblem *mj_problem(const NsScheme *scheme) {
 
 /* ---- relations at a point ---- */
 
-/* C and H (and D) at the coordinates of `at`; those of a linear relation when they changed. */
+/* Computes C, H and D at the coordinates of `at`; for a linear relation only when its coefficients have changed. */
 static NsStatus form_H(NsMoreauJean *mj, NsMjEdge *edge, const NsRelationPoint *at, NsError *err) {
   NsRelation *relation = edge->base.inter->relation;
   bool fixed = edge->linear;
@@ -142,8 +141,8 @@ static NsStatus form_H(NsMoreauJean *mj, NsMjEdge *edge, const NsRelationPoint *
 }
 
 /*
-** Whether H is that of `at`, where it was taken last with the same y, of contacts that are far from closing: then u =
-** H v. (A function that other things changed in between shows it by y, and for a far contact it takes no harm.)
+** Whether H belongs to `at`, for a contact that is far from closing: C was evaluated last at the same x with the same y. Then u
+** = H v. A change of the function itself usually shows in y; if not, it does no harm, as the contact is far.
 */
 static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelationPoint *at, const double *y, const double *v,
                           double *u) {
@@ -156,7 +155,7 @@ static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelati
   return true;
 }
 
-/* y and u of an interaction, and its H, at coordinates and velocities. */
+/* Computes y, u and H of an interaction. */
 static NsStatus mj_output(NsMoreauJean *mj, NsMjEdge *edge, double t, const double *q, const double *v, const double *lambda,
                           double *y, double *u, NsError *err) {
   NsRelation *relation = edge->base.inter->relation;
@@ -183,7 +182,7 @@ static void mj_take_memory(NsMoreauJean *mj) {
   mj->base.predicted = false;
 }
 
-/* The iterate starts at v_k, where velocities are prescribed at those, and does not leave them. */
+/* The iterate starts at v_k, except prescribed velocities, which have their prescribed values from the start. */
 static void start_iterate(NsMoreauJean *mj) {
   memcpy(mj->v, mj->v_k, (size_t)mj->stack.N * sizeof *mj->v);
   for (int i = 0; i < mj->stack.nnodes; i++) ns_boundary_impose(mj->nodes[i].ds->boundary, mj->v + mj->nodes[i].base.v);
@@ -196,7 +195,7 @@ static void mj_restart(NsScheme *scheme) {
   start_iterate(mj);
 }
 
-/* At t_k: the coefficients, which are at t_{k+1}, are the same at t_k but for fExt when it is a function of time. */
+/* Evaluates forces and outputs at t_k. Coefficients belong to t_{k+1}; an fExt that depends on time is moved to t_k. */
 static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   bool forces = mj->options.theta != 1;
@@ -216,7 +215,7 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   return status;
 }
 
-/* Whether a contact is forecast to close: there will be impulses. */
+/* Whether a contact is forecast to close, so that there will be impulses. */
 static bool closes(const NsMoreauJean *mj) {
   double threshold = !isnan(mj->options.threshold) ? mj->options.threshold : 0;
   for (int i = 0; i < mj->stack.M; i++)
@@ -224,7 +223,7 @@ static bool closes(const NsMoreauJean *mj) {
   return false;
 }
 
-/* The iterate's velocities go on as in the last steps, by a parabola, where those had no impulses. */
+/* Extrapolates the velocities of systems whose last steps had no impulses: by a parabola, or a line after one such step. */
 static void mj_predict(NsMoreauJean *mj) {
   if (mj->linear || mj->options.linearly_implicit || mj->combined || !mj->predicts || closes(mj)) return;
   for (int i = 0; i < mj->stack.nnodes; i++) {
@@ -241,7 +240,7 @@ static void mj_predict(NsMoreauJean *mj) {
   }
 }
 
-/* What impulses and changes of velocities count in rows of the problem: laws at position have forces, and outputs. */
+/* Sets the weights of multipliers and of rows. Laws at position have forces as multipliers, and outputs y instead of u. */
 static void mj_weigh(NsMoreauJean *mj) {
   for (int e = 0; e < mj->stack.nedges; e++) {
     NsMjEdge *edge = &mj->edges[e];
@@ -314,10 +313,7 @@ static NsStatus mj_evaluate_relations(NsMoreauJean *mj, NsError *err) {
   return ns_mj_evaluate_outputs(mj, true, err);
 }
 
-/*
-** rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system, at its coordinates q; what it is in the rows of
-** prescribed velocities is `held`, and leaves 0.
-*/
+/* rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system at q; rows of prescribed velocities go to `held`. */
 static NsStatus mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   int n = ds->nv, o = node->base.v;
@@ -336,10 +332,7 @@ static NsStatus mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, N
   return NS_OK;
 }
 
-/*
-** The start of an iteration, where lambda is 0: the velocities of a linear model's outputs are known; other outputs
-** wait until it is known which are needed.
-*/
+/* Starts an iteration with lambda = 0. Only outputs of linear models are known before the contacts are chosen. */
 static void mj_start(NsMoreauJean *mj) {
   bool prescribed = false;
   ns_mj_move_coordinates(mj);
@@ -374,7 +367,7 @@ static void form_linear_W(const NsMoreauJean *mj, NsMjNode *node) {
   ns_coef_add_to(&ds->K, a * a, node->base.block->W, ds->nv);
 }
 
-/* W of another one; with the derivative of M(q) (v - v_k) when `full`. */
+/* W of a nonlinear system; `full`: with the derivative of M(q) (v - v_k). */
 static NsStatus mj_form_W(NsMoreauJean *mj, NsMjNode *node, bool full, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   size_t n = (size_t)ds->nv;
@@ -417,7 +410,6 @@ static NsStatus mj_update_W(NsMoreauJean *mj, bool same, bool full, NsError *err
   return NS_OK;
 }
 
-/* X = W^-1 H' of each part whose W or H is new. */
 void ns_mj_solve_parts(NsMoreauJean *mj, NsMjEdge *edge, bool changed) {
   for (int p = 0; p < edge->base.nparts; p++)
     if (changed || mj->nodes[edge->base.parts[p].node].base.block->fresh) ns_stack_solve_part(&mj->stack, &edge->base, p);
@@ -440,7 +432,7 @@ static bool mj_same_weights(NsMoreauJean *mj) {
   return same;
 }
 
-/* The first linearisation of a step from v_k, when contacts take part after all. */
+/* Linearises again from v_k, when contacts take part in a step that began with extrapolated velocities. */
 static NsStatus drop_prediction(NsMoreauJean *mj, NsError *err) {
   mj_take_memory(mj);
   start_iterate(mj);
@@ -450,7 +442,7 @@ static NsStatus drop_prediction(NsMoreauJean *mj, NsError *err) {
   return status;
 }
 
-/* Which contacts take part, and their outputs at the iterate, unless these are known. */
+/* Chooses the contacts that take part, and evaluates their outputs at the iterate unless they are known. */
 static NsStatus decide(NsMoreauJean *mj, bool *changed, NsError *err) {
   *changed = ns_mj_decide(mj);
   if (mj->base.predicted && mj->problem.n > 0) return drop_prediction(mj, err);
@@ -460,7 +452,7 @@ static NsStatus decide(NsMoreauJean *mj, bool *changed, NsError *err) {
 static NsStatus mj_linearize(NsScheme *scheme, bool full, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (mj->curved) ns_mj_straighten(mj);
-  if (full && !mj->combined) ns_mj_curve(mj); /* combined shifts are by the W of any iteration */
+  if (full && !mj->combined) ns_mj_curve(mj); /* a combined projection may use the W of any iteration */
   NsStatus status = mj_update_W(mj, mj_same_weights(mj), full, err);
   if (status != NS_OK) return status;
   bool fresh = false, changed = false;
@@ -494,9 +486,9 @@ static NsStatus mj_finite(const NsScheme *scheme, NsError *err) {
 /* ---- acceptance ---- */
 
 /*
-** Systems without impulses move on by the correction that their residual measured, W^-1 rho, which is within the
-** tolerance, where the iteration contracts: what is left is at most a tenth of what passed.
-** Hairer and Wanner, Solving Ordinary Differential Equations II, 1996, section IV.8.
+** Systems without impulses are corrected by W^-1 rho of their last residual, which is below the tolerance, if the iteration
+** contracts by 0.1 or better: the remaining error is then at most a tenth of the residual. Hairer and Wanner, Solving Ordinary
+** Differential Equations II, 1996, section IV.8.
 */
 static NsStatus mj_correct(NsMoreauJean *mj, NsError *err) {
   if (mj->problem.n > 0 || mj->combined) return NS_OK;
@@ -519,7 +511,7 @@ static NsStatus mj_complete(NsScheme *scheme, NsError *err) {
   return status;
 }
 
-/* Works of the multipliers: lambda times the mean of the velocities of y, normal and tangential apart. */
+/* Adds the works of the multipliers (lambda times mean velocity of y): normal ones to `impacts`, others to `friction`. */
 static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
   for (int e = 0; e < mj->stack.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
@@ -558,7 +550,7 @@ static NsStatus account_system(NsMoreauJean *mj, const NsMjNode *node, NsEnergyA
   return status;
 }
 
-/* The impulses of prescribed velocities at the accepted iterate: of a linear step they are not known yet. */
+/* Computes the impulses of prescribed velocities at the accepted iterate; a linear step does not know them yet. */
 static NsStatus mj_find_reactions(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   for (int d = 0; d < mj->stack.nnodes && status == NS_OK; d++) {
@@ -609,7 +601,7 @@ static const NsField mj_fields[] = {
 
 static const char *const mj_arguments[] = {"theta", "gamma?", NULL};
 
-/* Siconos has one for each kind of projection; here the simulation projects. */
+/* Siconos has one class per kind of projection; here the simulation projects. */
 static const char *const mj_aliases[] = {"MoreauJeanDirectProjectionOSI", "MoreauJeanCombinedProjectionOSI", NULL};
 
 static const NsMoreauJeanOptions mj_defaults = {.gamma = 0.5, .threshold = NAN};

@@ -30,10 +30,7 @@ typedef struct NsMoreauJeanOptions {
 */
 double ns_mj_tolerance(double h, double u, double change, double lambda_k);
 
-/*
-** Whether the global form can take the graph: systems and relations are linear, no friction, no compliance. NS_EARG tells what
-** it can not take.
-*/
+/* NS_EARG when the global form can not take the graph: it takes linear models without friction and compliance. */
 NsStatus ns_mj_global_suits(const NsNsds *nsds, NsError *err);
 
 /* Whether the global form is better: a coefficient is sparse, or the interactions have many rows. */

@@ -1,22 +1,21 @@
 /*
 ** project.c
 ** The projection of the coordinates on the constraints: see NsSchemeSettle.
-**
-** Combined: q = q_k (+) h (theta v + (1 - theta) v_k) (+) W^-1 H' nu, with nu the multipliers of the constraints, 0 <= y _|_ nu >= 0
-** for contacts; the shift stays when v is found again, and the violation is that of this law: |y|, for contacts |min(y, what nu
-** moves y by)|.
+** Combined: q = q_k (+) h (theta v + (1 - theta) v_k) (+) W^-1 H' nu, with the multipliers nu of the constraints;
+** 0 <= y _|_ nu >= 0 for contacts. The shift W^-1 H' nu stays when v is computed again. The violation is |y|; for contacts it
+** is |min(y, change of y by nu)|.
 */
 #include <math.h>
 #include <string.h>
 
 #include "integrators/moreau_jean/moreau_jean.h"
 
-/* The rows of an interaction that the coordinates must keep: all of an equation, the normal of a contact. */
+/* The number of rows that the coordinates must satisfy: all rows of an equation, the normal row of a contact. */
 static int constrained_rows(const NsMjEdge *edge) {
   return edge->at_position ? 0 : ns_law_constrained(edge->base.inter->law);
 }
 
-/* How far y of row i of an interaction goes with a unit of its multiplier. */
+/* The change of y in row i per unit of its multiplier. */
 static double compliance(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double sum = 0;
   for (int p = 0; p < edge->base.nparts; p++) {
@@ -27,10 +26,7 @@ static double compliance(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   return sum;
 }
 
-/*
-** The size of row i of a constraint: of the terms of C q, and of the ways that the velocities make in it. Its own unit is that
-** of y; y itself may be 0 at the end of every step.
-*/
+/* The size of row i of a constraint: its largest term of C q, or way h |H v|; not y, which may be 0 in every step. */
 static double size_of_constraint(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   const double *q = ns_stack_gather(&mj->stack, &edge->base, mj->q);
   double size = ns_step_largest(1, edge->base.inter->nx, edge->C, edge->base.m, i, q, 0);
@@ -43,7 +39,7 @@ static double size_of_constraint(const NsMoreauJean *mj, const NsMjEdge *edge, i
   return size;
 }
 
-/* What of row i of a constraint is more than the tolerance allows: over its size, or, with an absolute one, itself. */
+/* The violation y of row i of a constraint; divided by its size unless `absolute`. */
 static double measured(const NsMoreauJean *mj, const NsMjEdge *edge, int i, double y, bool absolute) {
   return y == 0 || absolute ? y : y / size_of_constraint(mj, edge, i);
 }
@@ -62,7 +58,7 @@ static double project_violation(const NsScheme *scheme, bool absolute) {
   return most;
 }
 
-/* Which rows take part: those of equations, those of contacts that did, that penetrate or that have been shifted. */
+/* Numbers the rows that take part: equations, and contacts that took part, penetrate, or have been shifted. */
 static void number_positions(NsMoreauJean *mj) {
   mj->problem.n = mj->problem.ngroups = 0;
   for (int e = 0; e < mj->stack.nedges; e++) {
@@ -85,7 +81,7 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (!mj->projected && !mj->combined) memcpy(mj->q_free, mj->q, (size_t)mj->stack.Nx * sizeof *mj->q);
   mj->projected = true;
-  mj->matrix_formed = false; /* the room of the step's matrix is used */
+  mj->matrix_formed = false; /* the memory of the step's matrix is used here */
   ns_mj_straighten(mj);
   number_positions(mj);
   for (int e = 0; e < mj->stack.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);
@@ -93,7 +89,7 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
   return ns_stack_form_matrix(&mj->stack, mj->matrix, &mj->sparse, &mj->problem, "the projection", err);
 }
 
-/* shift = W^-1 H' of the multipliers: those of the problem, or, combined, their sums. */
+/* shift = W^-1 H' (multipliers of the problem; in a combined projection: their sums). */
 static void form_shift(NsMoreauJean *mj, const double *nu) {
   memset(mj->shift, 0, (size_t)mj->stack.N * sizeof *mj->shift);
   for (int e = 0; e < mj->stack.nedges; e++) {
@@ -108,7 +104,7 @@ static void form_shift(NsMoreauJean *mj, const double *nu) {
   }
 }
 
-/* The sums of the multipliers; rounding does not make those of contacts pull. */
+/* Adds to the sums of multipliers; a contact's sum stays >= 0 despite rounding. */
 static void add_multipliers(NsMoreauJean *mj, const double *nu) {
   for (int e = 0; e < mj->stack.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];

@@ -1,16 +1,13 @@
 /*
 ** residual.c
-** The test of an iterate of the theta scheme of mechanics: see step_residual.h.
+** The convergence test of the theta scheme of mechanics: see step_residual.h.
 */
 #include <math.h>
 #include <string.h>
 
 #include "integrators/moreau_jean/moreau_jean.h"
 
-/*
-** The sizes of the terms of the rows of one system beside its impulses, M dv, h theta F and h (1 - theta) F_k; and of what these
-** are rounded from, W v and h theta dF/dq q.
-*/
+/* The sizes of one system's terms: M dv, h theta F, h (1 - theta) F_k. The noise: W v and h theta dF/dq q. */
 static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
   int n = node->ds->nv, nq = node->ds->nq, o = node->base.v;
   double *terms = mj->terms + o, *noise = mj->noise + o;
@@ -28,7 +25,7 @@ static void mj_measure_system(NsMoreauJean *mj, const NsMjNode *node) {
   }
 }
 
-/* The components of a rigid body's velocity have one unit, as have those of its rotation: frames turn them into each other. */
+/* The components of a rigid body's velocity get one size, and so do its rotations: rotated frames mix them. */
 static void mj_join_vectors(NsMoreauJean *mj) {
   for (int d = 0; d < mj->stack.nnodes; d++) {
     const NsMjNode *node = &mj->nodes[d];
@@ -41,9 +38,9 @@ static void mj_join_vectors(NsMoreauJean *mj) {
 }
 
 /*
-** A rigid body's moments of impulses are rounded as those of arms p - q, from its centre q to a place p on it, are: q has rounding,
-** and p too where the body is near the origin. So what such a moment is rounded from is the impulse times |q| + r, where r is the
-** body's radius of gyration; a moment that should be 0, as that of the normal impulse on a sphere, is nothing but that rounding.
+** The noise of the moments on a rigid body. A moment is an arm p - q (from the centre q to a point p) times an impulse. q has
+** rounding, and p, too, where the body is near the origin. So the noise is the impulse times (|q| + r), where r is the radius
+** of gyration. A moment that should be 0, as of the normal impulse on a sphere, is pure rounding.
 */
 static void add_arms(const NsMoreauJean *mj, const NsMjNode *node, const double *impulse, double *noise) {
   double place = 0, light = 0, turning = 0;
@@ -58,9 +55,9 @@ static void add_arms(const NsMoreauJean *mj, const NsMjNode *node, const double 
 }
 
 /*
-** The same of other systems, whose coordinates tell no arms: an entry of H is known to eps times the largest entry of its row,
-** turned into the unit of its velocity by what gives both as much kinetic energy, sqrt(W_jj / W_kk). That is much where masses
-** differ a lot, so it is taken only where the iteration does not get on: where a moment of a large impulse is 0 but for rounding.
+** The noise of the moments in other systems, whose arms are unknown. An entry of H is known up to eps times the largest entry
+** of its row, converted to the entry's unit by equal kinetic energy, sqrt(W_jj / W_kk). This noise is large where masses differ
+** much, so it is used only when convergence is slow (late).
 */
 static void add_levers(const NsMjNode *node, int m, const double *H, double weight, const double *lambda, double *noise) {
   size_t n = (size_t)node->ds->nv, rows = (size_t)m;
@@ -75,7 +72,7 @@ static void add_levers(const NsMjNode *node, int m, const double *H, double weig
     }
 }
 
-/* What the impulses of the interactions are rounded from. */
+/* Adds the noise of the impulses of the interactions. */
 static void mj_add_noise(NsMoreauJean *mj, bool late) {
   for (int e = 0; e < mj->stack.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
@@ -94,7 +91,7 @@ static void mj_add_noise(NsMoreauJean *mj, bool late) {
   }
 }
 
-/* The own size of every velocity: of v, v_k, the free step, and of what the impulses add to that. */
+/* The size of every velocity: the largest of |v|, |v_k|, |free step| and the contribution of the impulses. */
 static void measure_velocities(NsMoreauJean *mj, const NsStepTolerance *tolerance) {
   double *moved = mj->work;
   size_t bytes = (size_t)mj->stack.N * sizeof *moved;
@@ -113,8 +110,8 @@ static void measure_velocities(NsMoreauJean *mj, const NsStepTolerance *toleranc
 }
 
 /*
-** The size of a law's output is that of the terms it is made of; at rest the free step's, which impulses cancel. Of a law at
-** position they are the ways of the velocities in the step, as its impulses are forces times that.
+** The size of a law's output: its largest term with v, v_k or the free step, as impulses may cancel the free step at rest. For
+** a law at position the terms are ways in the step (velocity times weight).
 */
 static double mj_output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double size = fabs(ns_mj_law_output(mj, edge, i)), weight = edge->base.weight;
@@ -128,7 +125,7 @@ static double mj_output_size(const NsMoreauJean *mj, const NsMjEdge *edge, int i
   return size;
 }
 
-/* What rounding may make in row i of a law's output: of the terms of the problem, and of every velocity by its own size. */
+/* The rounding error of row i of a law's output: from the terms of the problem, and from every velocity by its size. */
 static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int i) {
   double sum = mj->output_terms[edge->base.active + i], weight = edge->base.weight;
   for (int p = 0; p < edge->base.nparts; p++) {
@@ -139,7 +136,7 @@ static double output_rounding(const NsMoreauJean *mj, const NsMjEdge *edge, int 
   return ns_step_roundings(mj->problem.n) * sum;
 }
 
-/* That of a row; the rows of a contact with tangents, one law, have the largest of theirs. */
+/* The size of a row; the rows of a contact with tangents have one law and get the largest of their sizes. */
 static double law_size(const NsMoreauJean *mj, const NsMjEdge *edge, const NsStepTolerance *tolerance, int i) {
   const double *terms = mj->output_terms + edge->base.active;
   double size = ns_step_size(tolerance, mj_output_size(mj, edge, i), terms[i]);

@@ -23,7 +23,7 @@ typedef struct Fremond {
 
 enum { COEFFICIENT = NS_FIELD_SETTER | NS_FIELD_STATE | NS_FIELD_SHOWN };
 
-/* et must be 0: it is an argument only because NewtonImpactFrictionNSL has it. The law itself gives the tangential velocities. */
+/* et must be 0: it is an argument only because NewtonImpactFrictionNSL has it. */
 static const NsField fields[] = {NS_LAW_FIELDS(0),
                                  NS_FIELD_A_COUNT("dim", NsLaw, size, 2, 3, NS_FIELD_ALIAS | NS_FIELD_HIDDEN),
                                  NS_FIELD_A_NUMBER("en", Fremond, en, -1, 1, COEFFICIENT),

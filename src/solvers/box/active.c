@@ -12,8 +12,8 @@
 #include "solvers/residual.h"
 
 /*
-** least_pivot: least pivot over the sum of its terms, without row exchanges, of a block that is not singular. 1e-8: half of the digits
-** are left, and refinement restores the others.
+** least_pivot: in an elimination without row exchanges, least pivot over the sum of its terms; below it the block counts as
+** singular. 1e-8: half of the digits are left, and refinement restores the others.
 */
 static const double least_pivot = 1e-8;
 
@@ -60,10 +60,7 @@ static void active_set_add_column(const NsBoxProblem *p, int j, double zj, doubl
   }
 }
 
-/*
-** Sets z at its bounds and sums their part of w. Returns the number of components between, -1 when a bound is
-** infinite.
-*/
+/* Sets z to its bounds and sums their part of w. Returns the number of components between; -1 if a bound is infinite. */
 static int load_bounds(NsActive *a, const NsBoxProblem *p, const signed char *set, double *z) {
   int m = 0;
   for (int i = 0; i < p->n; i++) {
@@ -82,7 +79,7 @@ static int load_bounds(NsActive *a, const NsBoxProblem *p, const signed char *se
   return m;
 }
 
-/* Fills block and factors it; growth 0: in the order of the unknowns. */
+/* Fills the block and factors it; growth 0: without row exchanges. */
 static NsStatus active_set_factor(NsActive *a, const NsBoxProblem *p, int m, double growth) {
   for (int c = 0; c < m; c++) {
     double *to = a->block + (size_t)c * (size_t)m;
@@ -94,8 +91,8 @@ static NsStatus active_set_factor(NsActive *a, const NsBoxProblem *p, int m, dou
 }
 
 /*
-** One or two unknowns, by elimination, the first pivot from the larger product of two entries. d holds the solution of the
-** system with right-hand side b.
+** Eliminates one or two unknowns; the first pivot comes from the larger product of two entries. d: the solution for the
+** right-hand side b.
 */
 static NsStatus solve_tiny(const NsActive *a, const NsBoxProblem *p, int m, double growth, const double *b, double *d) {
   size_t ld = (size_t)p->ldm;
@@ -131,7 +128,7 @@ static void sum_between(NsActive *a, const NsBoxProblem *p, int m, const double 
   }
 }
 
-/* Adds the solution of M_BB d = -w_B to z_B; from then on w and size belong to the new z. */
+/* Solves M_BB d = -w_B, adds d to z_B, and updates w and size. */
 static NsStatus active_set_correct(NsActive *a, const NsBoxProblem *p, int m, double growth, double *z, double *w) {
   double *d = a->rhs, b[2];
   for (int k = 0; k < m; k++) d[k] = -w[a->between[k]];
@@ -155,7 +152,7 @@ static bool needs_refinement(const NsActive *a, int m, double faded, const doubl
   return false;
 }
 
-/* Whether M_BB z_B is no larger than `growth` times what it has to balance. */
+/* Whether the terms of M_BB z_B are at most `growth` times the right-hand side. */
 static bool moderate(const NsActive *a, int m, double growth) {
   double own = 0, data = 0;
   for (int k = 0; k < m; k++) {
@@ -218,7 +215,7 @@ NsStatus ns_active_try_in_order(NsActive *a, const NsBoxProblem *p, const signed
   return ns_active_try(a, p, set, tolerance, 0, z, w, backward);
 }
 
-/* Where component i should be, given z, w of a wrong set; a wrong sign within rounding does not count. */
+/* The place that z, w of a wrong set suggest for component i. A wrong sign within rounding does not count. */
 static signed char better_place(const NsActive *a, const NsBoxProblem *p, const double *z, const double *w, int i,
                                 signed char now) {
   if (p->lower[i] == p->upper[i]) return now;

@@ -1,6 +1,6 @@
 /*
 ** banded_sets.c
-** Active sets of banded problems: elimination, products and sweeps within the band.
+** Active sets of banded problems; elimination, products and sweeps stay within the band.
 */
 #include "solvers/box/banded_sets.h"
 
@@ -12,11 +12,11 @@
 #include "solvers/residual.h"
 
 /*
-** LEAST: variables from which on it is tried: below, the pivots one by one are as quick. NARROW: n over the widest band on either side; at
-** n / 8 an elimination costs a twentieth of a dense one. SWEEPS: before the first set, each at the cost of a product. PATIENCE: sets
-** without progress before single pivots (Judice and Pires: 10). SETS + n: the limit of sets. FRUITLESS: n over the moves without progress
-** after which it gives up in a chain: a free boundary may go by a point a set for long, sets that go to and fro cost little.
-** SETTLING: the sweep at which those that grow are seen.
+** LEAST: least number of variables; below it single pivots are as fast. NARROW: n over the largest bandwidth on each side; at
+** n / 8 an elimination costs a twentieth of a dense one. SWEEPS: sweeps before the first set; each costs a product. SETTLING:
+** the sweep after which growing changes end the sweeps. PATIENCE: sets without progress before single pivots (Judice and
+** Pires: 10). SETS + n: the default limit of sets. n / FRUITLESS: moves without progress after which it gives up in a chain;
+** this allows for a free boundary that moves by one point per set, and ends sets that cycle at little cost.
 */
 enum { LEAST = 48, NARROW = 8, SWEEPS = 10, PATIENCE = 10, SETS = 50, FRUITLESS = 4, SETTLING = 3 };
 
@@ -25,7 +25,7 @@ typedef struct BandedSets {
   int below, above; /* widths of the band */
   double *z, *w, *terms;
   double *A;    /* the factors, entry (i, j) at above + i - j + j (below + above + 1) */
-  double *step; /* of the variables between bounds */
+  double *step; /* step of the variables between bounds */
   int *between;
   signed char *set;
 } BandedSets;
@@ -57,7 +57,7 @@ static int end_row(const BandedSets *m, int j) {
   return j + m->below + 1 < m->p->n ? j + m->below + 1 : m->p->n;
 }
 
-/* The widths of the band; false when they are more than n / NARROW. */
+/* Computes the widths of the band; false if they exceed n / NARROW. */
 static bool banded_measure(BandedSets *m) {
   int n = m->p->n, widest = n / NARROW;
   m->below = m->above = 0;
@@ -72,7 +72,7 @@ static bool banded_measure(BandedSets *m) {
   return true;
 }
 
-/* w = M z + q and its terms. */
+/* Computes w = M z + q and its terms. */
 static void banded_product(BandedSets *m) {
   const NsBoxProblem *p = m->p;
   for (int i = 0; i < p->n; i++) m->w[i] = p->q[i], m->terms[i] = fabs(p->q[i]);
@@ -87,7 +87,7 @@ static void banded_product(BandedSets *m) {
   }
 }
 
-/* One sweep; the largest change of a variable. */
+/* One sweep; returns the largest change of a variable. */
 static double banded_sweep(BandedSets *m) {
   const NsBoxProblem *p = m->p;
   double most = 0;
@@ -103,8 +103,8 @@ static double banded_sweep(BandedSets *m) {
 }
 
 /*
-** z at the bounds nearest to 0, then sweeps; the set of where they end. Whether the sweeps come to rest: the last one changes z by less
-** than half of what the first did.
+** Sweeps from z at the bounds nearest to 0, and sets the active set at their end. True if the sweeps converge: the last change
+** of z is at most half of the first.
 */
 static bool banded_start(BandedSets *m) {
   const NsBoxProblem *p = m->p;
@@ -124,7 +124,7 @@ static bool banded_start(BandedSets *m) {
   return positive && last <= first / 2;
 }
 
-/* Lists the variables between bounds and factors their block. Their number; -1: a pivot is 0 or no number. */
+/* Lists the variables between bounds and factors their block. Returns their number; -1: a pivot is 0 or NaN. */
 static int banded_factor(BandedSets *m) {
   int count = 0, below = m->below, above = m->above, ld = below + above + 1;
   for (int i = 0; i < m->p->n; i++)
@@ -148,7 +148,7 @@ static int banded_factor(BandedSets *m) {
   return count;
 }
 
-/* Adds to z between bounds what makes w 0 there; w is that of z again. */
+/* Corrects z between bounds so that w = 0 there, and recomputes w. */
 static void banded_correct(BandedSets *m, int count) {
   int below = m->below, above = m->above, ld = below + above + 1;
   double *x = m->step;
@@ -166,7 +166,9 @@ static void banded_correct(BandedSets *m, int count) {
   banded_product(m);
 }
 
-/* Solves the set: z and w, refined once where a row is not right to rounding. False: there is no pivot, or an infinite bound. */
+/*
+** Solves the set for z and w, with one refinement if a row is not right to rounding. False: zero pivot, or an infinite bound.
+*/
 static bool banded_solve(BandedSets *m) {
   const NsBoxProblem *p = m->p;
   int count = banded_factor(m), rounding = m->below + m->above + 3;
@@ -186,7 +188,7 @@ static bool banded_solve(BandedSets *m) {
   return true;
 }
 
-/* Where component i should be; a wrong sign within rounding does not count. */
+/* The place where component i should be. A wrong sign within rounding does not count. */
 static signed char banded_place(const BandedSets *m, int i) {
   double l = m->p->lower[i], u = m->p->upper[i], slack = NS_BOX_EXACT * m->terms[i] + m->p->faded;
   if (l == u) return m->set[i];
@@ -194,7 +196,7 @@ static signed char banded_place(const BandedSets *m, int i) {
   return (m->set[i] == NS_AT_LOWER ? m->w[i] < -slack : m->w[i] > slack) ? NS_BETWEEN : m->set[i];
 }
 
-/* Moves all wrong components, or the last alone. How many are wrong. */
+/* Moves all wrong components, or only the last one. Returns how many are wrong. */
 static int banded_move(BandedSets *m, bool single) {
   int wrong = 0;
   for (int i = m->p->n - 1; i >= 0; i--) {

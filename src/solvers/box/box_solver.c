@@ -1,6 +1,6 @@
 /*
 ** box_solver.c
-** A box problem by its connected components, each in balanced units, by the chain of dense_chain.c.
+** Solves each connected component of a box problem in balanced units by the chains of dense_chain.c.
 */
 #include "solvers/box/box_solver.h"
 
@@ -17,7 +17,7 @@
 #include "solvers/components.h"
 #include "solvers/residual.h"
 
-/* 1e-11: four digits above rounding, for answers that only sweeps come near. */
+/* Default tolerance. 1e-11: four digits above rounding, for answers that come from sweeps. */
 static const double default_tolerance = 1e-11;
 
 struct NsBox {
@@ -25,19 +25,19 @@ struct NsBox {
   NsBoxOptions options;
   NsDenseSearch search;
   NsMethods methods;
-  NsChain given, balanced; /* for the problem in the units given; in balanced units */
+  NsChain given, balanced; /* for the problem in the given units; in balanced units */
   int nmax;
-  NsBoxProblem reduced; /* the connected component in hand, without fixed variables and in balanced units */
+  NsBoxProblem reduced; /* the current component, without fixed variables and in balanced units */
   NsComponents parts;
   NsBalance balance;
-  NsUnits units; /* of that component */
+  NsUnits units; /* of the current component */
   double *M, *q, *lower, *upper, *near;
-  double *fresh;        /* n: w of an answer computed once more; work of the balance */
-  int *keep;            /* the variables that are not settled by themselves, component after component */
-  const int *listed;    /* those of the last enumeration, b->kept of them */
-  int kept, order;      /* order: variables of the last problem */
-  signed char *settled; /* of all variables: not in a component */
-  signed char *known;   /* w is known */
+  double *fresh;        /* n: recomputed w; workspace of the balance */
+  int *keep;            /* variables that are not settled alone, sorted by component */
+  const int *listed;    /* the b->kept variables of the last enumeration */
+  int kept, order;      /* order: number of variables of the last problem */
+  signed char *settled; /* n: the variable is settled alone, outside of the components */
+  signed char *known;   /* n: w is already known */
   double *ray;          /* of the problem */
 };
 
@@ -104,7 +104,7 @@ static double guessed(const double *guess, int i) {
   return guess && fabs(guess[i]) <= DBL_MAX ? guess[i] : 0;
 }
 
-/* 0 when all n numbers are finite, else NaN; in four sums, so that additions overlap. */
+/* 0 if all n numbers are finite, else NaN. Four separate sums allow the additions to overlap. */
 static double zero_if_finite(const double *x, int n) {
   double a = 0, b = 0, c = 0, d = 0;
   int i = 0;
@@ -134,8 +134,8 @@ static bool stands_alone(const NsBoxProblem *p, int i) {
 }
 
 /*
-** Settles the variables that stand alone or are fixed in z and lists the others. Returns their number; *solvable: each has
-** a solution.
+** Settles the variables that are fixed or isolated, and lists the others in b->keep. Returns their number; *solvable: every
+** settled variable has a solution.
 */
 static int settle_alone(NsBox *b, const NsBoxProblem *p, const double *guess, double *z, bool *solvable) {
   int kept = 0;
@@ -152,7 +152,7 @@ static int settle_alone(NsBox *b, const NsBoxProblem *p, const double *guess, do
   return kept;
 }
 
-/* Puts the variables of b->keep in the order of their components; all are one for a method that the caller chose. */
+/* Sorts b->keep by components. If the caller chose a method, all variables form one component. */
 static void take_apart(NsBox *b, const NsBoxProblem *p, int kept) {
   if (!b->options.method) ns_components_dense(&b->parts, p->M, p->ldm, kept, b->keep);
   else ns_components_single(&b->parts, kept);
@@ -160,15 +160,15 @@ static void take_apart(NsBox *b, const NsBoxProblem *p, int kept) {
   if (b->parts.count > 1) memcpy(b->keep, b->parts.of, (size_t)kept * sizeof *b->keep);
 }
 
-/* One component of a problem: its variables, and what the settled ones do to it. */
+/* A component of a problem: its variables, and whether settled variables contribute to its q. */
 typedef struct BoxPiece {
   const int *index;
   int n;
-  bool whole;   /* all variables of the problem */
-  bool touched; /* a settled variable changes its q */
+  bool whole;   /* contains all variables of the problem */
+  bool touched; /* a settled variable contributes to its q */
 } BoxPiece;
 
-/* q of the component with what the settled variables do, into b->q. */
+/* b->q = q of the component plus the contribution of the settled variables. */
 static void load_piece(NsBox *b, const NsBoxProblem *p, BoxPiece *piece, const double *z, const signed char *settled) {
   for (int r = 0; r < piece->n; r++) b->q[r] = p->q[piece->index[r]];
   for (int j = 0; j < p->n; j++) {
@@ -182,7 +182,7 @@ static void load_piece(NsBox *b, const NsBoxProblem *p, BoxPiece *piece, const d
   }
 }
 
-/* The component as a problem of its own in the units given; b->near is its guess. */
+/* Extracts the component as a problem in the given units; b->near becomes its guess. */
 static const NsBoxProblem *cut_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess) {
   int n = piece->n;
   for (int k = 0; k < n; k++) b->near[k] = guessed(guess, piece->index[k]);
@@ -198,7 +198,7 @@ static const NsBoxProblem *cut_piece(NsBox *b, const NsBoxProblem *p, const BoxP
   return &b->reduced;
 }
 
-/* The units of a component; false when a number would leave the range of exact ones. */
+/* Finds the units of a component; false if scaling would overflow or lose digits. */
 static bool take_box_units(NsBox *b, const NsBoxProblem *p) {
   const NsBalance *balance = &b->balance;
   bool exact = ns_balance_dense(&b->balance, p->M, p->ldm, p->n, b->search.scaled.exponent);
@@ -211,7 +211,7 @@ static bool take_box_units(NsBox *b, const NsBoxProblem *p) {
   return exact;
 }
 
-/* The component p (which may be in the arrays of b) in balanced units, and b->near with it. */
+/* Converts the component p (which may be in the arrays of b) and b->near to balanced units. */
 static const NsBoxProblem *balanced(NsBox *b, const NsBoxProblem *p) {
   int n = p->n;
   if (!take_box_units(b, p))
@@ -227,7 +227,7 @@ static const NsBoxProblem *balanced(NsBox *b, const NsBoxProblem *p) {
   return &b->reduced;
 }
 
-/* A number of the component in the units of the problem: a bound exactly, else within the bounds. */
+/* Variable k of the component in the units of the problem: at a bound exactly the bound, else within the bounds. */
 static double unscaled(const NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, int k, double x) {
   int i = piece->index[k];
   if (x == b->lower[k]) return p->lower[i];
@@ -235,7 +235,7 @@ static double unscaled(const NsBox *b, const NsBoxProblem *p, const BoxPiece *pi
   return ns_box_clamp(ns_times_power(x, -b->units.z[k]), p->lower[i], p->upper[i]);
 }
 
-/* The ray and the list of all solutions of the component in the units of the problem. */
+/* Converts the ray and the list of all solutions of the component to the units of the problem. */
 static void keep_studies(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, bool new_ray) {
   int n = piece->n;
   if (new_ray) memset(b->ray, 0, (size_t)p->n * sizeof *b->ray);
@@ -254,13 +254,13 @@ static void tell_outcome(const NsOutcome *out, double backward, NsSolverInfo *in
   *info = (NsSolverInfo){out->status, out->iterations, 0, 0, backward, out->warm, out->solver};
 }
 
-/* Writes the answer of a component that was solved in the units given. */
+/* Writes the answer of a component that was solved in the given units. */
 static void give_answer(const NsDenseSearch *search, const BoxPiece *piece, double *z, double *w) {
   const double *from_z = search->best_z, *from_w = search->best_w;
   for (int k = 0, n = piece->n; k < n; k++) z[piece->index[k]] = from_z[k], w[piece->index[k]] = from_w[k];
 }
 
-/* The same of one in balanced units; for want of an answer the guess. */
+/* The same for a component in balanced units; without an answer writes the guess. */
 static void give_balanced(const NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, double *z,
                           double *w) {
   bool any = b->search.box.base.least < INFINITY;
@@ -306,7 +306,7 @@ static NsStatus box_report(NsSolverInfo *info, NsSolverInfo what) {
   return what.status;
 }
 
-/* Without a violation the natural residual is 0, and need not be computed. */
+/* The natural residual; it is 0, and not computed, if there is no violation. */
 static double box_natural_residual(const NsBoxProblem *p, const double *z, const double *w, double backward, double *relative) {
   *relative = 0;
   return backward == 0 ? 0 : ns_box_residual(p, z, w, relative);
@@ -339,7 +339,7 @@ static NsSolverInfo nothing_of(NsStatus status, double measure) {
   return (NsSolverInfo){status, 0, measure, measure, measure, false, "none"};
 }
 
-/* One variable that is tied to no other but settled ones. */
+/* Solves a variable that is connected only to settled ones. */
 static NsSolverInfo solve_single(NsBox *b, const NsBoxProblem *p, int i, const double *guess, double *z, double *w) {
   const NsOneVariable one = {p->M[i + (size_t)i * (size_t)p->ldm], b->q[0], p->lower[i], p->upper[i]};
   NsSolverInfo info = ns_one_variable_solve(&one, guessed(guess, i), b->options.tolerance, &z[i], &w[i]);
@@ -347,7 +347,7 @@ static NsSolverInfo solve_single(NsBox *b, const NsBoxProblem *p, int i, const d
   return info;
 }
 
-/* Component after component, where there are several or settled variables. b->known tells whose w is written. */
+/* Solves one component after another, when there are several or settled variables. b->known tells whose w is written. */
 static NsSolverTotal solve_pieces(NsBox *b, const NsBoxProblem *p, int kept, const double *guess, double *z, double *w) {
   NsSolverTotal total = ns_solver_total("closed form");
   memset(b->settled, 1, (size_t)p->n);

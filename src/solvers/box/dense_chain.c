@@ -1,6 +1,6 @@
 /*
 ** dense_chain.c
-** A new method is one line in the list, and one in a chain when it is to be tried unasked.
+** The list of methods and the chains. A new method is one line in the list, and one in a chain if it is to be used by default.
 */
 #include "solvers/box/dense_chain.h"
 
@@ -18,9 +18,9 @@
 #include "solvers/box/proximal.h"
 #include "solvers/box/warm_start.h"
 
-/* In the order in which messages list the names. */
+/* The order is that of the names in messages. */
 const NsMethod *const ns_box_methods[] = {
-    &ns_box_active_set,   /* principal pivots from the guess, all wrong ones at once */
+    &ns_box_active_set,   /* principal pivots from the guess, all wrong components at once */
     &ns_box_guess,        /* the guess */
     &ns_box_lemke,        /* paths of Lemke */
     &ns_box_pgs,          /* Gauss-Seidel */
@@ -29,7 +29,7 @@ const NsMethod *const ns_box_methods[] = {
     &ns_box_newton_min,   /* semismooth Newton on the natural map */
     &ns_box_newton_fb,    /* and on the Fischer-Burmeister function */
     &ns_box_interior,     /* interior points */
-    &ns_box_predict,      /* the active set of a few sweeps */
+    &ns_box_predict,      /* the active set after a few sweeps */
     &ns_box_lemke_howson, /* games */
     &ns_box_proximal,     /* the proximal point method */
     &ns_box_banded,       /* block principal pivots on a band */
@@ -37,8 +37,8 @@ const NsMethod *const ns_box_methods[] = {
 };
 
 /*
-** FEW: variables up to which all active sets are tried, at most 3^12 of them; SWEPT: above so many the sweeps come before that (they
-** are quicker than 3^8 sets).
+** FEW: number of variables up to which all active sets are tried (at most 3^12). SWEPT: number of variables above which sweeps
+** come before that, since they are faster than 3^8 sets.
 */
 enum { FEW = 12, SWEPT = 7 };
 
@@ -54,7 +54,7 @@ static bool warm(const NsSearch *search) {
   return !((const NsBoxSearch *)search)->cold || variables(search) <= 2;
 }
 
-/* Few variables, all of them bounded. */
+/* Without a guess, few variables, none of them free. */
 static bool cold_and_bounded(const NsSearch *search) {
   const NsBoxProblem *p = ((const NsDenseSearch *)search)->p;
   if (!cold(search) || p->n > FEW) return false;
@@ -95,8 +95,9 @@ const NsChainStep ns_box_chain_given[] = {
 };
 
 /*
-** Smooth methods come where paths of pivots have no answer: free variables whose equations depend on each other, singular matrices
-** with entries far apart, matrices that are not monotone. What passes the tolerance alone is kept as the best.
+** Smooth methods come last, for problems on which pivoting fails: dependent equations of free variables, singular matrices
+** with entries of very different size, matrices that are not monotone. An answer that only meets the tolerance is kept, and
+** the chain continues.
 */
 const NsChainStep ns_box_chain_balanced[] = {
     {.method = &ns_box_banded, .when = cold, .mode = NS_BANDED_SHORT},

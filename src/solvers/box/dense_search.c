@@ -11,14 +11,14 @@
 #include "solvers/residual.h"
 
 /*
-** POLISH_REPAIRS: repairs of the set that a method ends with; rounding puts few components on the wrong side. STEPS: limit of smooth
-** methods when the options have none.
+** POLISH_REPAIRS: repairs of the last set of a method; rounding puts few components on the wrong side. STEPS: default limit of
+** smooth methods.
 */
 enum { POLISH_REPAIRS = 5, STEPS = 200 };
 
 /*
-** Growth of the terms of an active set over its data (active.h) above which the set counts as singular. 1e10: balanced entries are
-** about 1, so that more than ten of sixteen digits would be lost.
+** scaled_growth: terms of an active set over its data (active.h) above which the set counts as singular. 1e10: balanced
+** entries are about 1, so more than ten of sixteen digits would be lost.
 */
 static const double scaled_growth = 1e10;
 
@@ -111,7 +111,7 @@ static void dense_start(NsBoxSearch *box, double *z) {
   for (int i = 0; i < fair->n; i++) z[i] = dense_clamped(fair, i, ns_dense_near(s, i));
 }
 
-/* The active set that z points at, polished. */
+/* Polishes the active set at z. */
 static NsStatus dense_finish(NsBoxSearch *box, double *z, NsStatus status) {
   NsDenseSearch *s = dense_of(box);
   const NsBoxProblem *fair = s->fair;

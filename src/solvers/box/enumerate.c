@@ -1,6 +1,6 @@
 /*
 ** enumerate.c
-** Every active set in turn.
+** Tries every active set in turn.
 */
 #include "solvers/box/enumerate.h"
 
@@ -10,20 +10,20 @@
 #include "base/interrupt.h"
 #include "solvers/box/dense_search.h"
 
-/* The places a component can take: a fixed one has one, others between and each finite bound. */
+/* Whether component i can be at `place`: a fixed one has one place, others between and each finite bound. */
 static bool enumerate_allowed(const NsBoxProblem *p, int i, signed char place) {
   if (place == NS_AT_LOWER) return p->lower[i] > -INFINITY;
   if (p->lower[i] == p->upper[i]) return false;
   return place == NS_BETWEEN || p->upper[i] < INFINITY;
 }
 
-/* The next place from `place` on that is allowed; 2 when there is none. */
+/* The next allowed place, starting with `place`; 2 if there is none. */
 static signed char place_from(const NsBoxProblem *p, int i, signed char place) {
   while (place <= NS_AT_UPPER && !enumerate_allowed(p, i, place)) place++;
   return place;
 }
 
-/* The range of M_ij z_j over the values that component j may still have; from `first` on the places are chosen. */
+/* Adds the range of M_ij z_j over all values that component j may still take; components from `first` on have their place. */
 static void add_range(const NsBoxProblem *p, const signed char *set, int first, int i, int j, double *low, double *high,
                       double *size) {
   double m = p->M[(size_t)i + (size_t)j * (size_t)p->ldm], l = p->lower[j], u = p->upper[j];
@@ -36,7 +36,7 @@ static void add_range(const NsBoxProblem *p, const signed char *set, int first, 
   if (fabs(m * u) < INFINITY) *size += fabs(m * u);
 }
 
-/* Whether no solution has the places chosen so far (components first, first + 1, ...). */
+/* Whether the places chosen so far (components first, first + 1, ...) exclude every solution. */
 static bool dead(const NsBoxProblem *p, const signed char *set, int first) {
   for (int i = 0; i < p->n; i++) {
     double low = p->q[i], high = p->q[i], size = fabs(p->q[i]);
@@ -50,8 +50,8 @@ static bool dead(const NsBoxProblem *p, const signed char *set, int first) {
 }
 
 /*
-** The next set in the order of counting, the first component moving fastest; branches that are dead are skipped as
-** soon as they are seen. `from` is the component that moves. False after the last set.
+** The next set in counting order, the first component moving fastest; skips a branch as soon as it is dead. `from` is the
+** component that moves. False after the last set.
 */
 static bool enumerate_advance(const NsBoxProblem *p, signed char *set, int from) {
   int i = from;
@@ -73,7 +73,7 @@ static double enumerate_distance(const double *x, const double *y, int n) {
   return sum;
 }
 
-/* Stores a solution not seen before (componentwise within 1e-9 of the largest component). */
+/* Stores a solution if it is new (componentwise, to 1e-9 of the largest component). */
 static void remember(double *store, const double *z, int n, NsEnumeration *seen) {
   double size = 0;
   if (seen->found == NS_ENUMERATE_STORE) return;
@@ -148,7 +148,7 @@ static NsOutcome enumerate_run(void *work, NsSearch *search, int mode) {
     memcpy(stored, s->point, (size_t)p->n * sizeof *stored);
   }
   if (out.status != NS_OK) return out;
-  search->least = INFINITY; /* the answer is the nearest solution, whatever was found before */
+  search->least = INFINITY; /* the answer is the nearest solution, not an earlier candidate */
   ns_dense_keep_scaled(s, m->z);
   if (!ns_dense_exact(s)) out.status = NS_ENOCONV;
   return out;

@@ -10,7 +10,8 @@
 #include "solvers/box/pivot.h"
 
 /*
-** PATHS: attempts, each from another label. MOST_PIVOTS + MOST_EACH n: limit of pivots of a path; some are exponentially long.
+** PATHS: attempts, each from another label. MOST_PIVOTS + MOST_EACH n: limit of pivots of a path; some paths are exponentially
+** long.
 */
 enum { PATHS = 8, MOST_PIVOTS = 1000, MOST_EACH = 20 };
 
@@ -25,7 +26,7 @@ static double game_entry(const NsBoxProblem *p, int i, int j) {
   return p->M[i + (size_t)j * (size_t)p->ldm];
 }
 
-/* Puts the neighbours of variable i on the other side; false when one is on its own side already. */
+/* Puts the neighbours of variable i on the other side; false if one is already on the same side. */
 static bool colour_neighbours(NsGame *game, const NsBoxProblem *p, int i, int *count) {
   for (int j = 0; j < p->n; j++) {
     if (game_entry(p, i, j) == 0 && game_entry(p, j, i) == 0) continue;
@@ -87,7 +88,10 @@ bool ns_game_shift(const NsGame *game, const NsBoxProblem *p, double *M, double 
   return *shift < INFINITY;
 }
 
-/* Where c is the cost of a player, the z of the other player sums to 1 / (c + shift) with the shift and to 1 / c without. */
+/*
+** A player has equal costs c at equilibrium; the z of the other player sum to 1 / (c + shift) with the shift and to 1 / c
+** without.
+*/
 bool ns_game_unshift(const NsGame *game, int n, double shift, double *z) {
   double sum[2] = {0, 0};
   for (int i = 0; i < n; i++) sum[game->second[i]] += z[i];
@@ -100,7 +104,7 @@ bool ns_game_unshift(const NsGame *game, int n, double shift, double *z) {
 typedef struct GamePaths {
   NsGame game;
   NsPivot *pivot;
-  double *M, *q; /* of a game with a shift */
+  double *M, *q; /* of the shifted game */
   double *z;
   signed char *set;
 } GamePaths;

@@ -1,6 +1,6 @@
 /*
 ** interior.c
-** Newton on the perturbed complementarity conditions, reduced to the z.
+** Newton on the perturbed complementarity conditions, reduced to z.
 */
 #include "solvers/box/interior.h"
 
@@ -11,12 +11,12 @@
 #include "solvers/box/box_search.h"
 #include "solvers/residual.h"
 
-/* SHORT_STEPS: steps below 1e-6 of their length in a row after which it gives up. */
+/* SHORT_STEPS: consecutive steps shorter than 1e-6 after which the method gives up. */
 enum { SHORT_STEPS = 8 };
 
 /*
-** Sizes of mu and of the residual at which it stops, relative to those of the data: in chains, where others follow; when it was
-** asked for; in its second attempt, for problems whose active set shows late.
+** Sizes of mu and of the residual, relative to the data, at which the method stops: in chains (others finish the answer); when
+** a script asked for the method; in its second attempt, for problems whose active set shows late.
 */
 static const double chain_accuracy = 1e-12, asked_accuracy = 1e-11, late_accuracy = 1e-14;
 
@@ -37,7 +37,7 @@ static bool box_interior_above(const NsBoxMap *map, int i) {
   return map->upper[i] < INFINITY && !box_interior_fixed(map, i);
 }
 
-/* Moves z inside and sets all multipliers to the size of the data. */
+/* Moves z inside the bounds and sets all multipliers to the size of the data. */
 static void box_interior_start(NsInterior *s, const NsBoxMap *map, double *z) {
   double size = 0;
   for (int i = 0; i < map->n; i++) size = ns_larger(size, fabs(map->q[i]));
@@ -53,7 +53,7 @@ static void box_interior_start(NsInterior *s, const NsBoxMap *map, double *z) {
   }
 }
 
-/* residual = M z + q - a + b, 0 at fixed variables; returns its largest entry. *mu is the mean of the products. */
+/* residual = M z + q - a + b, 0 for fixed variables; returns its largest entry. *mu: the mean product. */
 static double box_interior_measure(NsInterior *s, const NsBoxMap *map, const double *z, double *mu) {
   double worst = 0, sum = 0;
   int pairs = 0;
@@ -78,7 +78,7 @@ static NsStatus box_interior_factor(NsInterior *s, const NsBoxMap *map, const do
   return map->factor(map->self, s->barrier, s->ones);
 }
 
-/* The step towards products `target`, less the second-order terms in ca, cb. */
+/* The step towards products equal to `target`, minus the second-order terms in ca, cb. */
 static void solve_step(NsInterior *s, const NsBoxMap *map, const double *z, double target) {
   for (int i = 0; i < map->n; i++) {
     s->dz[i] = -s->residual[i];
@@ -97,7 +97,7 @@ static double box_interior_room(double x, double dx, double length) {
   return dx < 0 && -x / dx < length ? -x / dx : length;
 }
 
-/* The longest step, at most 1, that keeps everything positive. */
+/* The largest step, at most 1, that keeps all slacks and multipliers positive. */
 static double box_interior_longest(const NsInterior *s, const NsBoxMap *map, const double *z, double length) {
   for (int i = 0; i < map->n; i++) {
     if (below(map, i)) length = box_interior_room(s->a[i], s->da[i], box_interior_room(z[i] - map->lower[i], s->dz[i], length));
@@ -107,7 +107,7 @@ static double box_interior_longest(const NsInterior *s, const NsBoxMap *map, con
   return length;
 }
 
-/* The mean product after a step of that length. */
+/* The mean product after a step of length t. */
 static double box_interior_predict(const NsInterior *s, const NsBoxMap *map, const double *z, double t) {
   double sum = 0;
   int pairs = 0;
@@ -119,7 +119,7 @@ static double box_interior_predict(const NsInterior *s, const NsBoxMap *map, con
   return pairs ? sum / pairs : 0;
 }
 
-/* Predictor, corrector and the step. Returns its length. */
+/* Takes a predictor-corrector step. Returns its length. */
 static double box_interior_step(NsInterior *s, const NsBoxMap *map, double mu, double *z) {
   for (int i = 0; i < map->n; i++) s->ca[i] = s->cb[i] = 0;
   solve_step(s, map, z, 0);

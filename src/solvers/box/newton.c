@@ -1,6 +1,6 @@
 /*
 ** newton.c
-** One iteration for both functions: they differ in one component's value and derivatives only.
+** Semismooth Newton; the two functions differ only in the value and derivatives of one component.
 */
 #include "solvers/box/newton.h"
 
@@ -13,14 +13,14 @@
 #include "solvers/residual.h"
 
 /*
-** MEMORY: last values of the merit of which the largest is the reference of the line search (Grippo, Lampariello and Lucidi).
+** MEMORY: number of last merit values whose largest is the reference of the line search (Grippo, Lampariello and Lucidi).
 ** HALVINGS: of a step, until 2^-40 of it is left.
 */
 enum { MEMORY = 5, HALVINGS = 40 };
 
 /*
-** Largest entry of the map, over that of rho q, at which Newton stops: 1e-12, since the active set that it points at is then solved
-** directly and needs no more digits.
+** accuracy: largest entry of the map over the largest of rho q at which Newton stops. 1e-12: then the active set is solved
+** directly, so more digits are not needed.
 */
 static const double accuracy = 1e-12;
 
@@ -29,7 +29,7 @@ void ns_newton_take(NsNewton *s, NsArena *arena, int nmax) {
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, nmax);
 }
 
-/* The value of one component's function and its derivatives by z_i and by w_i, neither negative. */
+/* The value of one component's function and its derivatives with respect to z_i and w_i, both >= 0. */
 typedef struct Component {
   double value, by_z, by_w;
 } Component;
@@ -41,7 +41,7 @@ static Component natural(double z, double w, double l, double u, double rho) {
   return (Component){rho * w, 0, rho};
 }
 
-/* a + b - sqrt(a^2 + b^2); at the kink the derivatives of the diagonal. */
+/* a + b - sqrt(a^2 + b^2); at the kink a = b = 0 the derivatives along the diagonal. */
 static Component box_newton_fischer(double a, double b) {
   double r = hypot(a, b), c = 1 - 0.70710678118654752;
   if (r == 0) return (Component){0, c, c};
@@ -62,7 +62,7 @@ static Component burmeister(double z, double w, double l, double u, double rho) 
   return (Component){c.value, c.by_z + c.by_w * inner.by_z, c.by_w * inner.by_w};
 }
 
-/* F at z, w, into s->F, with d, e when wanted. Returns |F|^2 / 2; *largest is the max norm. */
+/* s->F = F at z, w, with d and e if wanted. Returns |F|^2 / 2; *largest: the max norm. */
 static double box_newton_evaluate(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, const double *z, const double *w,
                                   bool derivatives, double *largest) {
   double sum = 0;
@@ -80,7 +80,7 @@ static double box_newton_evaluate(NsNewton *s, const NsBoxMap *map, NsNewtonFunc
   return sum / 2;
 }
 
-/* Factors diag(d) + diag(e) M, with more and more added to d while that is singular. */
+/* Factors diag(d) + diag(e) M; adds more and more to d while this is singular. */
 static NsStatus box_newton_factor(NsNewton *s, const NsBoxMap *map, double largest) {
   NsStatus status = map->factor(map->self, s->d, s->e);
   double added = 0, wanted = ns_smaller(1e-3, 1e-3 * largest) + 1e-12;
@@ -92,7 +92,7 @@ static NsStatus box_newton_factor(NsNewton *s, const NsBoxMap *map, double large
   return status;
 }
 
-/* gradient = (diag(d) + M' diag(e)) F, in terms of the derivatives before any regularisation. */
+/* gradient = (diag(d) + M' diag(e)) F, with the derivatives before regularisation. */
 static void compute_gradient(NsNewton *s, const NsBoxMap *map) {
   for (int i = 0; i < map->n; i++) s->trial[i] = s->e[i] * s->F[i];
   map->product_transposed(map->self, s->trial, s->gradient);
@@ -105,7 +105,7 @@ static double slope_along(const NsNewton *s, int n) {
   return slope;
 }
 
-/* Moves z along the step as far as the Armijo rule allows. False: nowhere. */
+/* Moves z along the step as far as the Armijo rule allows. False: no length is allowed. */
 static bool box_newton_search(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double allowed, double slope,
                               double *z) {
   double t = 1, largest;
@@ -136,7 +136,7 @@ static bool box_newton_finite(const double *x, int n) {
   return true;
 }
 
-/* One step from z with F, d, e in s: Newton's, else the steepest descent. */
+/* One step from z with F, d, e in s: the Newton step, else steepest descent. */
 static NsStatus box_newton_advance(NsNewton *s, const NsBoxMap *map, NsNewtonFunction function, double merit, double allowed,
                                    double largest, double *z) {
   int n = map->n;

@@ -1,6 +1,6 @@
 /*
 ** one_variable.c
-** One variable: its solutions are a root and the bounds.
+** One variable: the candidates are the root of m z + q and the bounds.
 */
 #include "solvers/box/one_variable.h"
 

@@ -15,14 +15,14 @@
 #include "solvers/residual.h"
 
 /*
-** CHECK_EVERY: sweeps between two tests, which cost a product each. SWEEPS: the limit when the options have none. PREDICT: variables
-** from which on a factorisation costs so much that a few sweeps first are worth it.
+** CHECK_EVERY: sweeps between two tests; a test costs a product. SWEEPS: default limit. PREDICT: number of variables from
+** which a few sweeps first are cheaper than another factorisation.
 */
 enum { CHECK_EVERY = 10, SWEEPS = 20000, PREDICT = 48 };
 
 /*
-** Growth of the terms of an active set over its data (active.h) above which it counts as singular: 1e8, half of the digits, in units
-** that are not scaled.
+** raw_growth: terms of an active set over its data (active.h) above which it counts as singular. 1e8: half of the digits,
+** unscaled data.
 */
 static const double raw_growth = 1e8;
 
@@ -72,7 +72,7 @@ NsStatus ns_pgs_solve(const NsBoxProblem *p, double omega, double tolerance, int
 
 /* ---- the methods ---- */
 
-/* Solves the active set m->set; whether that is an answer. */
+/* Solves the active set m->set. Returns whether that is an answer. */
 static bool pgs_finish_set(const NsBoxPoint *m, NsDenseSearch *s) {
   double backward;
   return ns_active_try(s->active, s->p, m->set, s->box.base.exact, raw_growth, m->z, m->w, &backward) == NS_OK &&
@@ -88,7 +88,8 @@ static NsOutcome pgs_run(void *work, NsSearch *search, int mode) {
   memcpy(m->z, s->near, (size_t)s->p->n * sizeof *m->z);
   out.status = ns_pgs_solve(s->p, omega, search->tolerance, ns_box_limit(&s->box, SWEEPS), m->z, m->w, terms, &out.iterations);
   if (out.status == NS_EARG || out.status == NS_ENAN) return out;
-  if (out.status == NS_OK) search->least = INFINITY; /* the answer is that of the sweeps, also when it is less exact */
+  if (out.status == NS_OK)
+    search->least = INFINITY; /* the answer is that of the sweeps, even if an earlier candidate is more exact */
   ns_box_product(s->p, m->z, m->w, terms);
   bool met = ns_dense_keep(s, m->z, m->w, ns_box_backward(s->p, m->z, m->w, terms));
   if (!met && out.status == NS_OK) out.status = NS_ENOCONV;

@@ -1,16 +1,16 @@
 /*
 ** pivot.c
-** Lemke's method generalised to boxes, and that of Lemke and Howson, with an explicit basis inverse.
+** Lemke's method generalised to boxes and the Lemke-Howson method, with an explicit basis inverse.
 */
 /*
-** Why a compact box always ends at a solution. Perturb q by (e, e^2, ..., e^n); for small e > 0 no basic variable
-** sits at a bound, so each step is unique in both directions and the path never meets a basis twice (the
-** lexicographic rule below takes exactly the steps of the perturbed problem). There are finitely many bases, so the
-** path ends: with t = 0, a solution, or on a ray along which nothing blocks. On a ray z can not move, since the box
-** is bounded; so only w and t do, dw = d dt, and t must grow, because it is bounded below. Then for large t every
-** w_i has the sign of d_i, so every z_i is at its starting bound: that is the ray the path came in on, and a path
-** can not come back to its start without meeting a basis twice. Nothing was asked of M. Free variables with a
-** nonsingular block M_ff are linear functions of the others and do not disturb the argument.
+** Proof that the path of a compact box always ends at a solution. Perturb q by (e, e^2, ..., e^n). For small e > 0 no basic
+** variable is at a bound, so each step is unique in both directions, and the path never meets a basis twice (the lexicographic
+** rule below takes exactly the steps of the perturbed problem). There are finitely many bases, so the path ends: with t = 0 (a
+** solution), or on a ray along which nothing blocks. On a ray z can not move, since the box is bounded; only w and t do, dw =
+** d dt, and t must increase, since t >= 0. Then for large t every w_i has the sign of d_i, so every z_i is at its starting
+** bound. This is the ray on which the path started, and a path can not return to its start without meeting a basis twice. The
+** proof uses no property of M. Free variables with a nonsingular block M_ff are linear functions of the others and do not
+** affect the proof.
 */
 #include "solvers/box/pivot.h"
 
@@ -24,31 +24,35 @@
 #include "solvers/residual.h"
 
 /*
-** REFRESH: pivots between two inversions of the basis, which an update leaves less exact each time. LABELS: labels of a game that are
-** tried. FULL_LABEL: the first label whose path gets all pivots; those before get a half, a quarter, an eighth.
+** REFRESH: pivots between two inversions of the basis; updates lose accuracy. LABELS: number of labels of a game that are
+** tried.
+** FULL_LABEL: the first label whose path gets all pivots; earlier ones get an eighth, a quarter, a half.
 */
 enum { REFRESH = 60, LABELS = 8, FULL_LABEL = 3 };
 
-/* Variables are numbered z: 0..n-1, w: n..2n-1, t: 2n. */
+/* Numbers of the variables: z 0 .. n - 1, w n .. 2 n - 1, t 2 n. */
 struct NsPivot {
   NsArena arena;
   NsLu *lu;       /* borrowed */
-  NsBoxProblem p; /* the problem in hand, with the arrays below when a start changes the data */
+  NsBoxProblem p; /* the current problem; points at the arrays below if the start changes the data */
   double *lower, *upper;
   double *inverse;     /* n x n, of the basis matrix */
-  double *basis;       /* n x n, work */
+  double *basis;       /* n x n, workspace */
   double *x, *lo, *hi; /* basic variables and their ranges */
   double *g;           /* inverse times the entering column */
   double *column, *d;
-  double *ray; /* the direction of z on the ray that ended a path */
+  double *ray; /* the direction of z on the final ray of a path */
   int *basic;
   bool *nonbasic;
-  signed char *at; /* the bound a nonbasic z_i is at, or a basic one came from */
-  double feasible; /* size of a rounding error in x */
+  signed char *at; /* the bound of a nonbasic z_i, or the bound that a basic z_i came from */
+  double feasible; /* size of rounding errors in x */
   int n, pivots;
 };
 
-/* What a step does: the row that leaves (-1: the entering variable flips; -2: nothing blocks) and how far it goes. */
+/*
+** The result of a ratio test: the leaving row (-1: the entering variable flips; -2: nothing blocks) and the length of the
+** step.
+*/
 typedef struct Step {
   int row;
   double length;
@@ -119,7 +123,7 @@ static void set_basic(NsPivot *s, int row, int v, double value) {
   }
 }
 
-/* Basic values from scratch: inverse times (q + M z of the nonbasic z). */
+/* Recomputes the basic values: inverse times (q + M z of the nonbasic z). */
 static void compute_values(NsPivot *s) {
   int n = s->n;
   double *load = s->column, largest = 0;
@@ -140,7 +144,7 @@ static void compute_values(NsPivot *s) {
   s->feasible = 64 * DBL_EPSILON * largest;
 }
 
-/* Inverts the basis matrix afresh. */
+/* Inverts the basis matrix again. */
 static NsStatus refactor(NsPivot *s) {
   int n = s->n;
   size_t ld = (size_t)n;
@@ -157,7 +161,7 @@ static NsStatus refactor(NsPivot *s) {
   return NS_OK;
 }
 
-/* Replaces infinite bounds by large ones, in copies. */
+/* Makes copies of the data in which large bounds replace infinite ones. */
 static void apply_start(NsPivot *s, const NsBoxProblem *p, const NsPivotStart *start) {
   int n = p->n;
   double size = 0;
@@ -195,15 +199,15 @@ static void entering_column(NsPivot *s, int v) {
   }
 }
 
-/* How far the basic variable of row r can move in direction `rate`; 0 when rounding puts it beyond its bound. */
+/* How far the basic variable of row r can move in direction `rate`; 0 if rounding has put it beyond its bound. */
 static double pivot_room(const NsPivot *s, int r, double rate) {
   double left = rate < 0 ? s->x[r] - s->lo[r] : s->hi[r] - s->x[r];
   return left > 0 ? left : 0;
 }
 
 /*
-** Whether row a comes before row b in a tie: smaller perturbation (inverse row over rate). b < 0 stands for the
-** flip, perturbation 0.
+** Whether row a precedes row b in a tie: it has the smaller perturbation (inverse row over rate). b < 0: the flip,
+** perturbation 0.
 */
 static bool lexicographically_before(const NsPivot *s, int a, double rate_a, int b, double rate_b) {
   for (int k = 0; k < s->n; k++) {
@@ -217,9 +221,9 @@ static bool lexicographically_before(const NsPivot *s, int a, double rate_a, int
 }
 
 /*
-** Ratio test for an entering variable that moves in direction sigma with `limit` to go. Rows whose room is used up
-** within rounding of the shortest length tie; among these t leaves first, then the lexicographic order decides;
-** pivots far below the largest tied one are not taken.
+** Ratio test for an entering variable that moves in direction sigma by at most `limit`. Rows that reach their bound within
+** rounding of the shortest length tie. Of these t leaves first, then the lexicographic order decides; pivots far below the
+** largest of the tied rows are not taken.
 */
 static Step ratio_test(const NsPivot *s, double sigma, double limit) {
   int n = s->n;
@@ -248,7 +252,7 @@ static Step ratio_test(const NsPivot *s, double sigma, double limit) {
   return (Step){best, best < 0 ? limit : pivot_room(s, best, -sigma * s->g[best]) / fabs(s->g[best])};
 }
 
-/* Brings variable v with the given value into row r of the basis. g holds its column. */
+/* Brings variable v with the given value into row r of the basis; g is its column. */
 static void pivot_exchange(NsPivot *s, int r, int v, double value) {
   int n = s->n;
   double inverse_pivot = 1 / s->g[r];
@@ -268,7 +272,7 @@ static void move_basics(NsPivot *s, double distance) {
 }
 
 /*
-** The row of the largest entry of g among rows with a basic w_i, of free variables or of bounded ones; -1: none
+** The row with the largest entry of g among the rows of basic w_i, either of free or of bounded variables; -1: none is
 ** above 1e-9.
 */
 static int largest_w_row(const NsPivot *s, bool of_free) {
@@ -291,9 +295,9 @@ static bool put_in(NsPivot *s, int v, bool of_free) {
 }
 
 /*
-** The bounded variable k that best helps free variable f into the basis where no row of a free w can: z_f takes the
-** row of w_k, z_k then that of a free w. The product of the two pivots decides. g is the column of z_f on entry and
-** is overwritten; -1: there is none.
+** Used when no row of a free w can take the free variable f: the bounded variable k such that z_f can take the row of w_k and
+** z_k the row of a free w, with the largest product of the two pivots; -1: none. g is the column of z_f on entry and is
+** overwritten.
 */
 static int helper(NsPivot *s) {
   int n = s->n, best = -1;
@@ -320,7 +324,7 @@ static bool put_in_with_helper(NsPivot *s, int f) {
   return put_in(s, k, true);
 }
 
-/* Brings all free z in and all their w out: singly, then what is left with a bounded variable each. */
+/* Makes all free z basic and their w nonbasic: directly where possible, then with the help of a bounded variable each. */
 static NsStatus crash(NsPivot *s) {
   int n = s->n, left = 0;
   for (int f = 0; f < n; f++)
@@ -334,7 +338,7 @@ static NsStatus crash(NsPivot *s) {
   return refactor(s);
 }
 
-/* The first basis: w of the bounded variables and z of the free ones, with as few other z as that takes. */
+/* The first basis: w of the bounded variables, z of the free ones, and as few other z as possible. */
 static NsStatus first_basis(NsPivot *s, const NsPivotStart *start) {
   int n = s->n;
   bool any_free = false;
@@ -355,7 +359,7 @@ static double cover(const NsPivotStart *start, int r) {
   return start->varied ? 1 + fmod(0.6180339887498949 * (r + 1), 1) * 3 : 1;
 }
 
-/* How far the basic variable of row r is out of its range: negative below it, positive above. */
+/* How far the basic variable of row r is outside its range: negative below it, positive above. */
 static double excess(const NsPivot *s, int r) {
   if (s->x[r] < s->lo[r] - s->feasible) return s->x[r] - s->lo[r];
   return s->x[r] > s->hi[r] + s->feasible ? s->x[r] - s->hi[r] : 0;
@@ -366,8 +370,8 @@ static bool two_sided(const NsPivot *s, int r) {
 }
 
 /*
-** The covering direction in the space of the basics, in g: x = x(0) + t g. One-sided rows move off their bound;
-** two-sided ones (helpers only), when outside, to a tenth of the way in at the t where the former are good. Returns
+** Sets g to the covering direction of the basic variables: x = x(0) + t g. One-sided rows move into their range. A two-sided
+** row outside its range (only helpers are) moves to a tenth of the range at the t where the one-sided rows are in. Returns
 ** that t and the row that blocks; t = 0: none.
 */
 static double cover_rows(NsPivot *s, const NsPivotStart *start, int *block) {
@@ -389,7 +393,7 @@ static double cover_rows(NsPivot *s, const NsPivotStart *start, int *block) {
   return needed;
 }
 
-/* The one-sided row that blocks at t = needed, by the lexicographic order where several do. */
+/* The one-sided row that blocks at t = needed, by the lexicographic order if several do. */
 static int blocking_row(const NsPivot *s, double needed) {
   int best = -1;
   for (int r = 0; r < s->n; r++) {
@@ -412,9 +416,8 @@ static void add_system_column(NsPivot *s, int v, double factor) {
 }
 
 /*
-** Lets t enter from above: it falls to the largest value at which a basic variable meets its bound, and that one
-** leaves. Returns its number and whether it leaves at its upper bound; -1 when all are within their ranges with t =
-** 0.
+** Brings t into the basis at the largest value at which a basic variable meets its bound; that variable leaves.
+** Returns its number and whether it leaves at its upper bound; -1: all basic variables are in their ranges at t = 0.
 */
 static int enter_cover(NsPivot *s, const NsPivotStart *start, bool *at_upper) {
   int n = s->n, row;
@@ -437,8 +440,8 @@ static int enter_cover(NsPivot *s, const NsPivotStart *start, bool *at_upper) {
 }
 
 /*
-** The complement of the variable that left row r, its direction and its way to go; notes where a z that left now
-** stands.
+** The complement of the variable that left row r, its direction and the largest length of its move. Records the bound of a z
+** that left.
 */
 static int next_entering(NsPivot *s, int leaving, bool at_upper, double *sigma, double *limit) {
   int n = s->n;
@@ -504,7 +507,7 @@ static void read_vertex(const NsPivot *s, double *z, signed char *set) {
   }
 }
 
-/* Puts the variables of one part of a game back to their bounds. */
+/* Resets the variables of one part of a game to their bounds. */
 static NsStatus reset_part(NsPivot *s, const NsGame *game, int part) {
   for (int i = 0; i < s->n; i++) {
     if (game->part[i] != part) continue;
@@ -515,9 +518,9 @@ static NsStatus reset_part(NsPivot *s, const NsGame *game, int part) {
 }
 
 /*
-** Lets z_v enter so far that each w of its part that it moves is good, and the last of them leave. Returns the number
-** of the latter; -1 when one falls, one that is out of its range stays, or none is. The rows of these w are still
-** those of the first basis, so that column v is that of M.
+** Increases z_v until every w that it affects in its part is in its range; the last such w leaves the basis. Returns the
+** number of that w; -1: some w decreases, stays out of its range, or none is affected. The rows of these w are still those of
+** the first basis, so column v is a column of M.
 */
 static int let_grow(NsPivot *s, const NsGame *game, int v) {
   const double *rates = pivot_column(s, v);
@@ -538,9 +541,9 @@ static int let_grow(NsPivot *s, const NsGame *game, int v) {
 }
 
 /*
-** The path of Lemke and Howson in the part of k that misses label k: on it both z_k and w_k may be positive. It comes
-** in on the ray along which z_s grows; s is the last variable whose w becomes good when z_k alone grows. The variable t stands for w_k
-** (d = -e_k); w_k itself stands for what is missing.
+** The Lemke-Howson path that misses label k, in the part of k: on it both z_k and w_k may be positive. It comes in along the
+** ray on which z_s grows, where s is the last variable whose w gets into its range when z_k alone grows. The variable t stands
+** for w_k (d = -e_k); the variable w_k stands for the missing one.
 */
 static NsStatus path_without_label(NsPivot *s, const NsGame *game, int k, int max_pivots) {
   int n = s->n, last = let_grow(s, game, k);
@@ -554,7 +557,7 @@ static NsStatus path_without_label(NsPivot *s, const NsGame *game, int k, int ma
   return pivot_follow(s, leaving, false, s->pivots + max_pivots);
 }
 
-/* Whether a w of this part is out of its range. */
+/* Whether some w of this part is outside its range. */
 static bool part_wrong(const NsPivot *s, const NsGame *game, int part) {
   for (int i = 0; i < s->n; i++)
     if (game->part[i] == part && excess(s, i) != 0) return true;
@@ -563,7 +566,7 @@ static bool part_wrong(const NsPivot *s, const NsGame *game, int part) {
 
 /*
 ** Tries the labels of one part in turn, from number `first` on, until a path ends at a solution. Most paths are
-** short, some are very long: the first labels get few pivots, each next one twice as many up to max_pivots.
+** short, some are very long: the first labels get few pivots, each later one twice as many, up to max_pivots.
 */
 static NsStatus solve_part(NsPivot *s, const NsGame *game, int part, int first, int max_pivots) {
   NsStatus status = NS_ENOCONV;
@@ -584,7 +587,7 @@ static NsStatus solve_part(NsPivot *s, const NsGame *game, int part, int first, 
 }
 
 /*
-** Moves q by unequal amounts far above rounding: integer games are so heavily tied that rounding misleads the
+** Perturbs q by unequal amounts far above rounding; the many ties of integer games otherwise let rounding decide the
 ** lexicographic order.
 */
 static void untie(NsPivot *s) {
@@ -653,7 +656,10 @@ static void lemke_release(void *work) {
   if (work) ns_pivot_free(((LemkePaths *)work)->pivot);
 }
 
-/* Whether a start differs from those before for this problem: it needs infinite bounds to replace, or two finite ones. */
+/*
+** Whether a start differs from the earlier ones for this problem, that is, there are infinite bounds to replace or two finite
+** ones.
+*/
 static bool start_matters(const NsBoxProblem *p, const NsPivotStart *start) {
   bool any_infinite = false, any_finite = false;
   for (int i = 0; i < p->n; i++) {

@@ -1,6 +1,6 @@
 /*
 ** polyhedron.c
-** A polyhedron in coordinates in which it is a box cut by few rows.
+** Transforms a polyhedron to coordinates in which it is a box with a few extra rows.
 */
 #include "solvers/box/polyhedron.h"
 
@@ -14,13 +14,13 @@
 #include "solvers/residual.h"
 
 /*
-** rounding_part: largest rounding error of a z, or of a row of the box problem, over its terms (|T^-1| (|s| + |k|), |M| |s| + |q|; no
-** unit). 1e-12, some thousand eps: elimination takes pivots down to 1e-11 of the largest entry.
+** rounding_part: largest rounding error of a z, or of a row of the box problem, over its terms (|T^-1| (|s| + |k|), |M| |s| +
+** |q|; no unit). 1e-12, some thousand eps: elimination accepts pivots down to 1e-11 of the largest entry.
 */
 static const double rounding_part = 1e-12;
 /*
-** half_of_row: part of a row's terms (no unit). A row is not solved when its q is more than this part and its error, too, even where
-** rounding of other rows explains the error: nothing in the row balances its q.
+** half_of_row: fraction of a row's terms (no unit). A row is not solved if both its q and its error exceed this fraction, even
+** if rounding in other rows explains the error: nothing in the row balances its q.
 */
 static const double half_of_row = 0.5;
 
@@ -28,8 +28,8 @@ enum { ROW_OPEN, ROW_COORDINATE, ROW_ZERO };
 enum { OWN = -1, FREE = -2 };
 
 /*
-** Coordinates s of z: T z = s + k, T nonsingular, s in [lower, upper]. Coordinate c is row source[c] of H when that
-** is >= 0; else z_c itself, bounded (OWN) or FREE. opposite[c] is the row that is -other[c] times that one, or -1.
+** Coordinates s of z: T z = s + k, T nonsingular, s in [lower, upper]. Coordinate c is row source[c] of H if source[c] >= 0;
+** else z_c, bounded (OWN) or FREE. Row opposite[c] of H is -other[c] times row source[c]; -1: there is no opposite row.
 */
 struct NsPolyhedron {
   int nmax, mmax;
@@ -99,7 +99,7 @@ static double row_size(const NsAvi *p, int row) {
 
 /* ---- coordinates ---- */
 
-/* Bounded components are coordinates of their own. */
+/* Makes each bounded component a coordinate. */
 static void take_bounded(NsPolyhedron *a, const NsAvi *p) {
   for (int j = 0; j < p->n; j++) {
     bool bounded = p->lower && (p->lower[j] > -INFINITY || p->upper[j] < INFINITY);
@@ -112,8 +112,8 @@ static void take_bounded(NsPolyhedron *a, const NsAvi *p) {
 }
 
 /*
-** Gaussian elimination over the columns without a coordinate, the rows being divided by their largest entry: the rows
-** of the pivots become coordinates, each in the place of its pivot's column.
+** Gaussian elimination over the columns without a coordinate, with each row divided by its largest entry. Each pivot row
+** becomes the coordinate at the position of its pivot column.
 */
 static void polyhedron_take_rows(NsPolyhedron *a, const NsAvi *p) {
   int n = p->n, m = p->m;
@@ -144,7 +144,7 @@ static void polyhedron_take_rows(NsPolyhedron *a, const NsAvi *p) {
   }
 }
 
-/* The c > 0 with which row r is -c times row b; 0 when there is none. */
+/* The c > 0 for which row r is -c times row b; 0 if there is none. */
 static double opposite_factor(const NsAvi *p, int r, int b) {
   double c = row_size(p, r) / row_size(p, b);
   for (int j = 0; j < p->n; j++)
@@ -153,8 +153,8 @@ static double opposite_factor(const NsAvi *p, int r, int b) {
 }
 
 /*
-** The rows that are not coordinates: a row opposite to a coordinate gives it its upper bound, the others are extra rows. False: the
-** polyhedron is empty.
+** Treats the rows that are not coordinates: a row opposite to a coordinate gives its upper bound, the others are extra rows.
+** False: the polyhedron is empty.
 */
 static bool take_others(NsPolyhedron *a, const NsAvi *p) {
   a->extras = 0;
@@ -180,7 +180,7 @@ static bool take_others(NsPolyhedron *a, const NsAvi *p) {
   return true;
 }
 
-/* T and its inverse. */
+/* Computes T and its inverse. */
 static NsStatus invert(NsPolyhedron *a, const NsAvi *p) {
   int n = p->n, full = a->nmax;
   memset(a->T, 0, (size_t)full * (size_t)full * sizeof *a->T);
@@ -269,7 +269,7 @@ static void state_guess(NsPolyhedron *a, const NsAvi *p, const double *guess) {
 
 /* ---- the answer ---- */
 
-/* z, w and all multipliers from s. The multiplier of a coordinate that is a row of H is its w in the box problem. */
+/* Computes z, w and all multipliers from s. If a coordinate is a row of H, its multiplier is its w in the box problem. */
 static void recover(NsPolyhedron *a, const NsAvi *p, double *z, double *w, double *mu) {
   int n = p->n;
   polyhedron_place_of(a, n, a->s, z);
@@ -291,7 +291,7 @@ static double ratio(double value, double size) {
   return value == 0 ? 0 : value / size;
 }
 
-/* H z >= K, and mu_k (H z - K)_k = 0; what the rounding of z explains counts as nothing. */
+/* Measures H z >= K and mu_k (H z - K)_k = 0; an error within the rounding of z does not count. */
 static void measure_rows(const NsAvi *p, const double *places, const double *z, const double *mu, NsSolverInfo *info,
                          double *largest) {
   for (int r = 0; r < p->m; r++) {
@@ -307,14 +307,14 @@ static void measure_rows(const NsAvi *p, const double *places, const double *z, 
   }
 }
 
-/* The terms that each z is the sum of. */
+/* The size of the terms of each z. */
 static void size_places(const NsPolyhedron *a, int n, double *size) {
   memset(size, 0, (size_t)n * sizeof *size);
   for (int c = 0; c < n; c++)
     for (int i = 0; i < n; i++) size[i] += fabs(a->inverse[i + (size_t)c * (size_t)n]) * (fabs(a->s[c]) + fabs(a->k[c]));
 }
 
-/* The terms that each row of the box problem's w is the sum of, for the coordinates. */
+/* The size of the terms of w for each coordinate of the box problem. */
 static void size_rows(const NsPolyhedron *a, int n, double *size) {
   int N = n + a->extras;
   for (int c = 0; c < n; c++) {
@@ -323,7 +323,7 @@ static void size_rows(const NsPolyhedron *a, int n, double *size) {
   }
 }
 
-/* w - H' mu against the signs that the box asks for; what the rounding of s and z explains counts as nothing. */
+/* Measures the signs of w - H' mu required by the box; an error within the rounding of s and z does not count. */
 static void polyhedron_measure_columns(const NsPolyhedron *a, const NsAvi *p, const double *z, const double *w,
                                        const double *mu, NsSolverInfo *info, double *largest) {
   const double *places = a->slack;
@@ -351,7 +351,7 @@ static void polyhedron_measure_columns(const NsPolyhedron *a, const NsAvi *p, co
   }
 }
 
-/* Whether a number of the data is rounding beside terms of this size; sets *given when it is neither 0 nor infinite. */
+/* Whether a number of the data is below rounding of terms of this size; sets *given if it is neither 0 nor infinite. */
 static bool polyhedron_vanishes(double datum, double size, bool *given) {
   if (datum == 0 || !isfinite(datum)) return true;
   *given = true;
@@ -359,8 +359,8 @@ static bool polyhedron_vanishes(double datum, double size, bool *given) {
 }
 
 /*
-** Whether q, K and the bounds are rounding in every row. Then the answer solves the problem without data, along a direction in which M z
-** cancels, and passes by rounding alone.
+** Whether q, K and the bounds are below rounding in every row. Then z solves the problem without data, along a direction in
+** which M z cancels, and would be accepted for any data.
 */
 static bool ignores_data(const NsAvi *p, const double *z, const double *mu) {
   bool given = false;

@@ -1,6 +1,6 @@
 /*
 ** principal.c
-** A tableau of pairs: basic = T nonbasic + constant, its rows and columns numbered by the same pairs.
+** A tableau of pairs (z_i, w_i): basic = T nonbasic + constant; row k and column k belong to the same pair.
 */
 #include "solvers/box/principal.h"
 
@@ -15,20 +15,20 @@
 #include "solvers/residual.h"
 
 /*
-** POLL: pivots between two looks at whether a stop was asked for. SMALL: pairs up to which the mixed rule begins with the last wrong
-** pair. INLINED: length up to which a loop is quicker than a call of the BLAS.
+** POLL: pivots between two tests for a stop. SMALL: number of pairs up to which the mixed rule starts with the last wrong
+** pair. INLINED: length up to which a loop is faster than a BLAS call.
 */
 enum { POLL = 64, SMALL = 12, INLINED = 40 };
 
 /*
-** Limits of pivots: MOST + MOST_EACH n when it was asked for, SHORT + SHORT_EACH n in a chain (the random problems of the specs take
-** at most 3 n).
+** Limits of pivots: MOST + MOST_EACH n if asked for by name, SHORT + SHORT_EACH n in a chain (the random problems of the specs
+** need at most 3 n).
 */
 enum { MOST = 1000, MOST_EACH = 20, SHORT = 10, SHORT_EACH = 6 };
 
 /*
-** Growth of the terms of an active set over its data (active.h) above which it counts as singular: 1e8, half of the digits, in units
-** that are not scaled.
+** raw_growth: terms of an active set over its data (active.h) above which it counts as singular. 1e8: half of the digits,
+** unscaled data.
 */
 static const double raw_growth = 1e8;
 
@@ -49,7 +49,7 @@ static bool principal_is_free(const NsPrincipal *s, int k) {
   return s->low[k] == -INFINITY && s->high[k] == INFINITY;
 }
 
-/* z at the bound nearest to 0 (0 when it is free), w basic. */
+/* Starts with z at the bound nearest to 0 (free: 0) and w basic. */
 static void principal_start(NsPrincipal *s, const NsBoxProblem *p, double *tableau) {
   int n = p->n;
   s->n = s->dim = n;
@@ -78,7 +78,7 @@ static void principal_start(NsPrincipal *s, const NsBoxProblem *p, double *table
   }
 }
 
-/* Moves the nonbasic variable of column j so far that the basic one of row i becomes `target`. */
+/* Moves the nonbasic variable of column j so far that the basic variable of row i becomes `target`. */
 static void principal_move(NsPrincipal *s, int i, int j, double target) {
   const double *column = column_of(s, j);
   double step = (target - s->value[i]) / column[i];
@@ -144,7 +144,7 @@ static void swap_columns(NsPrincipal *s, int a, int b) {
   }
 }
 
-/* Exchanges the pairs r and s at once, over their off-diagonal entries. */
+/* Exchanges the pairs r and t together, by their off-diagonal entries. */
 static void exchange_two(NsPrincipal *s, int r, double target_r, int t, double target_t) {
   principal_exchange(s, r, t, target_r);
   principal_exchange(s, t, r, target_t);
@@ -164,7 +164,7 @@ static bool principal_vanishes(const NsPrincipal *s, int r) {
 
 /* ---- free variables ---- */
 
-/* Takes the pair k out of the tableau: the last one comes to its place. */
+/* Removes the pair k from the tableau; the last pair takes its position. */
 static void principal_drop(NsPrincipal *s, int k) {
   int last = s->dim - 1;
   if (k != last) {
@@ -192,7 +192,7 @@ static int free_row(const NsPrincipal *s, int j) {
   return best;
 }
 
-/* Lets the free z of column j, which row i holds now, and the free w that left that row go for good. */
+/* Removes the free z of column j, now basic in row i, and the free w that left row i. */
 static void retire(NsPrincipal *s, int i, int j) {
   if (i != j) {
     swap_columns(s, i, j);
@@ -204,8 +204,8 @@ static void retire(NsPrincipal *s, int i, int j) {
 }
 
 /*
-** Where no row of a free w can take the free z of column j: a bounded pair t takes it, and its z goes to the row of
-** a free w. The product of the two entries decides.
+** Used when no row of a free w can take the free z of column j: z_j takes the row of a bounded pair t, and z_t the row of
+** a free w. Chooses the largest product of the two entries.
 */
 static bool take_in_helped(NsPrincipal *s, int j) {
   double most = 0;
@@ -245,7 +245,7 @@ static int last_free(const NsPrincipal *s) {
   return k;
 }
 
-/* Gaussian elimination of the free variables: each goes to the row of a free w and leaves the tableau. */
+/* Eliminates the free variables: each takes the row of a free w and leaves the tableau. */
 static NsStatus settle_free(NsPrincipal *s) {
   if (last_free(s) < 0) return NS_OK;
   principal_measure_columns(s);
@@ -273,13 +273,13 @@ static void set_range(NsPrincipal *s, int k) {
   s->most[k] = s->inside[k] ? u : lower || fixed ? INFINITY : 0;
 }
 
-/* How far pair k is out of its range: positive when the basic variable must grow, negative when it must shrink. */
+/* How far pair k is outside its range: positive if the basic variable must increase, negative if it must decrease. */
 static inline double want(const NsPrincipal *s, int k) {
   double x = s->value[k], out = x < s->least[k] ? s->least[k] - x : x > s->most[k] ? s->most[k] - x : 0;
   return out != 0 && fabs(out) > 64 * DBL_EPSILON * s->size[k] ? out : 0;
 }
 
-/* The pair to exchange, -1 when all are right. */
+/* The pair to exchange; -1: all are in their ranges. */
 static int principal_choose(const NsPrincipal *s, NsPrincipalRule rule) {
   int chosen = -1;
   double most = 0;
@@ -294,7 +294,7 @@ static int principal_choose(const NsPrincipal *s, NsPrincipalRule rule) {
   return chosen;
 }
 
-/* Where the basic variable of pair k goes when it leaves; notes the bound. */
+/* The value at which the basic variable of pair k leaves; records the bound. */
 static double principal_leave(NsPrincipal *s, int k, double direction) {
   bool was_inside = s->inside[k];
   s->inside[k] = !was_inside;
@@ -305,8 +305,8 @@ static double principal_leave(NsPrincipal *s, int k, double direction) {
 }
 
 /*
-** Which way the nonbasic variable of pair k may move so as to help a basic one whose derivative by it, with the
-** sign of the wish, is `rate`: 0 when it may not.
+** The direction in which the nonbasic variable of pair k may move to bring a basic one into its range; `rate` is the
+** derivative of the basic one times the sign of the wanted change. 0: it may not move.
 */
 static double principal_allowed(const NsPrincipal *s, int k, double rate) {
   if (!s->inside[k]) return (rate > 0) == (s->at[k] == NS_AT_LOWER) ? (rate > 0 ? 1 : -1) : 0;
@@ -314,7 +314,7 @@ static double principal_allowed(const NsPrincipal *s, int k, double rate) {
   return s->high[k] < INFINITY ? -1 : 0;
 }
 
-/* The second pair of an exchange with r, and the direction of its nonbasic variable; -1: there is none. */
+/* The pair to exchange together with r, and the direction of its nonbasic variable; -1: there is none. */
 static int principal_second(const NsPrincipal *s, int r, double wanted, NsPrincipalRule rule, double *direction) {
   double most = 0;
   for (int j = 0; j < s->dim; j++) most = ns_larger(most, fabs(column_of(s, j)[r]));
@@ -337,7 +337,7 @@ static NsPrincipalRule rule_now(const NsPrincipal *s, NsPrincipalRule rule) {
   return s->pivots < small || s->pivots >= 3 * s->dim + 10 ? NS_PRINCIPAL_GREATEST : NS_PRINCIPAL_WORST;
 }
 
-/* Exchanges pair r, with a second one where its diagonal entry is 0. */
+/* Exchanges pair r, together with a second one if its diagonal entry is 0. */
 static NsStatus principal_repair(NsPrincipal *s, int r, NsPrincipalRule rule) {
   double wanted = want(s, r), diagonal = column_of(s, r)[r], direction = 0;
   if (!principal_vanishes(s, r)) {
@@ -397,7 +397,7 @@ static NsStatus principal_reserve(void **work, NsSearch *search) {
   return NS_OK;
 }
 
-/* The set that the pivots ended with becomes a candidate: its own point, or the set polished on the data given or scaled. */
+/* Takes the set of the pivots as a candidate: its own point, or the set polished on the given or scaled data. */
 static bool principal_accept(PrincipalPivots *m, NsDenseSearch *s) {
   const NsBoxProblem *p = s->p;
   double backward;

@@ -1,6 +1,6 @@
 /*
 ** proximal.c
-** Steps of the proximal point method, each by active sets, else by principal pivots.
+** Steps of the proximal point method, each solved by active sets, else by principal pivots.
 */
 #include "solvers/box/proximal.h"
 
@@ -13,27 +13,29 @@
 #include "solvers/residual.h"
 
 /*
-** STEPS: limit of steps; the shift reaches its least value after 5. REPAIRS: of an active set
-** within a step. MOST_EACH n: limit of pivots within a step.
+** STEPS: limit of steps; the shift reaches its least value after 5. REPAIRS: repairs of an active set within a step. MOST_EACH
+** n: limit of pivots within a step.
 */
 enum { STEPS = 60, REPAIRS = 12, MOST_EACH = 20 };
 
 /*
-** The shift of the first step, what it is multiplied by after each, and the least, against entries of M that are about 1: with 1e-7 a
-** singular matrix still keeps half of the digits.
+** The first shift, its factor after each step, and the least shift, for entries of M of about 1. 1e-7: a singular matrix still
+** keeps half of the digits.
 */
 static const double first_shift = 1e-2, shift_falls = 0.1, least_shift = 1e-7;
 
-/* Growth of the terms of an active set over its data (active.h) above which the set counts as singular; as in dense_search.c. */
+/*
+** scaled_growth: terms of an active set over its data (active.h) above which the set counts as singular; as in dense_search.c.
+*/
 static const double scaled_growth = 1e10;
 
-/* Backward error of a step's own solution: ten times that of an exact answer (NS_BOX_EXACT), since others refine it. */
+/* Backward error of the solution of a step. 1e-12: ten times that of an exact answer (NS_BOX_EXACT); later steps refine it. */
 static const double step_accuracy = 1e-12;
 
 typedef struct Proximal {
   NsPrincipal principal;
-  double *M, *q; /* of a step */
-  double *at;    /* where it starts */
+  double *M, *q; /* of the current step */
+  double *at;    /* start of the current step */
   double *z, *w;
   signed char *set;
 } Proximal;
@@ -50,7 +52,7 @@ static NsStatus proximal_reserve(void **work, NsSearch *search) {
   return NS_OK;
 }
 
-/* Solves p from the active set in m->set with repairs; the solution is in m->z. */
+/* Solves p into m->z from the active set m->set, with repairs. */
 static bool proximal_repaired(Proximal *m, NsActive *active, const NsBoxProblem *p) {
   double backward;
   for (int k = 0; k <= REPAIRS; k++) {

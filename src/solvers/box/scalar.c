@@ -1,6 +1,6 @@
 /*
 ** scalar.c
-** A change of sign found outwards from a point, and narrowed.
+** Finds a sign change outwards from a point, and narrows it.
 */
 #include "solvers/box/scalar.h"
 
@@ -9,12 +9,12 @@
 #include <stdbool.h>
 
 /*
-** DOUBLINGS: of the step outwards; 2^100 times the first one. RETREATS: halvings of a step to where F has no value. NARROWINGS: of the
-** interval, by interpolation or by halves.
+** DOUBLINGS: of the step outwards, to 2^100 times the first. RETREATS: halvings of a step to a point where f has no value.
+** NARROWINGS: of the interval, by interpolation or bisection.
 */
 enum { DOUBLINGS = 100, RETREATS = 30, NARROWINGS = 400 };
 
-/* first_step: first step outwards over the size of the start or the distance of the bounds: small, so that near roots are found first. */
+/* first_step: first step over the size of the start or the distance of the bounds. 1e-3: small, to find near roots first. */
 static const double first_step = 1e-3;
 
 typedef struct Point {
@@ -24,8 +24,8 @@ typedef struct Point {
 typedef enum Found { FOUND_NOTHING, FOUND_BOUND, FOUND_SIGN, FOUND_STOP } Found;
 
 /*
-** Goes outwards from *a while F keeps its sign: until the bound, which is then *a, or until a point *b of the other sign. Where F has no
-** value the step is halved.
+** Goes outwards from *a while f keeps its sign: to the bound, which becomes *a, or to a point *b of the other sign. Halves the
+** step where f has no value.
 */
 static Found scalar_search(const NsScalarProblem *p, bool up, Point *a, Point *b) {
   double bound = up ? p->upper : p->lower;
@@ -47,7 +47,7 @@ static Found scalar_search(const NsScalarProblem *p, bool up, Point *a, Point *b
   return FOUND_NOTHING;
 }
 
-/* Where between a (the newest) and b the next value is asked for, as a part of the way; c: the point before. */
+/* The next point between a (the newest) and b, as a fraction of the interval; c: the point before. */
 static double next_part(Point a, Point b, Point c) {
   double xi = (a.z - b.z) / (c.z - b.z), phi = (a.f - b.f) / (c.f - b.f);
   if (!(phi * phi < xi && (1 - phi) * (1 - phi) < 1 - xi)) return 0.5;
@@ -55,7 +55,7 @@ static double next_part(Point a, Point b, Point c) {
   return isfinite(t) ? t : 0.5;
 }
 
-/* Narrows [a, b], between which the sign changes; the end with the smaller value is left in *z. */
+/* Narrows [a, b], which contains a sign change; *z = the end with the smaller |f|. */
 static NsStatus narrow(const NsScalarProblem *p, Point a, Point b, double *z) {
   double t = 0.5;
   for (int k = 0; k < NARROWINGS; k++) {

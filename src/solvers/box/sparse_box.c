@@ -1,6 +1,6 @@
 /*
 ** sparse_box.c
-** A sparse problem by its connected components, each scaled by powers of two, which is undone exactly.
+** Solves each connected component of a sparse problem, scaled by powers of two; the scaling is undone exactly.
 */
 #include "solvers/box/sparse_box.h"
 
@@ -15,7 +15,7 @@
 #include "solvers/residual.h"
 #include "solvers/box/sparse_chain.h"
 
-/* One component of more than one variable: its balanced matrix and its solver. */
+/* A component of more than one variable: its balanced matrix and its solver. */
 typedef struct SparsePiece {
   NsSparse *M;
   NsSparseChain *chain;
@@ -26,13 +26,13 @@ struct NsSparseBox {
   NsBoxOptions options;
   NsComponents parts;
   int n;
-  int *row, *col;           /* exponents of each row and variable, as they are balanced */
-  int *row_tree, *col_tree; /* what balance.h says of them */
-  NsUnits units;            /* of a component */
+  int *row, *col;           /* exponents of the balanced rows and variables */
+  int *row_tree, *col_tree; /* trees of rows and columns, see balance.h */
+  NsUnits units;            /* of the current component */
   double *diagonal, *largest;
   SparsePiece *piece; /* by components */
   int pieces;
-  double *q, *lower, *upper, *guess, *z, *w; /* of a component, scaled */
+  double *q, *lower, *upper, *guess, *z, *w; /* of the current component, scaled */
 };
 
 static void take_piece_room(NsSparseBox *s) {
@@ -58,7 +58,7 @@ static void find_parts(NsSparseBox *s, const NsSparse *M) {
   ns_components_finish(&s->parts);
 }
 
-/* Copies the columns of component c out of M; place[i] is where variable i stands in its component. */
+/* Extracts component c of M; place[i] is the index of variable i within its component. */
 static NsStatus cut_out(const NsSparseBox *s, const NsSparse *M, const int *place, int c, NsSparse **out) {
   const int *member = s->parts.member + s->parts.start[c];
   int size = ns_components_size(&s->parts, c), count = 0;
@@ -77,7 +77,7 @@ static NsStatus cut_out(const NsSparseBox *s, const NsSparse *M, const int *plac
   return NS_OK;
 }
 
-/* Scales the entries of the component, unless a number would not come back. */
+/* Scales the entries of the component, unless scaling would overflow or lose digits. */
 static void scale_piece(NsSparse *M, int *row, int *col) {
   bool exact = true;
   for (int j = 0; j < M->cols; j++)
@@ -91,7 +91,7 @@ static void scale_piece(NsSparse *M, int *row, int *col) {
     for (int k = M->colptr[j]; k < M->colptr[j + 1]; k++) M->value[k] = ldexp(M->value[k], row[M->row[k]] + col[j]);
 }
 
-/* The piece of component c; its exponents go to the places of its members in s->row, s->col. */
+/* Makes the piece of component c; stores its exponents in s->row, s->col at the positions of its members. */
 static NsStatus make_piece(NsSparseBox *s, const NsSparse *M, NsBalance *balance, const int *place, int c) {
   SparsePiece *piece = &s->piece[c];
   const int *member = s->parts.member + s->parts.start[c];
@@ -159,7 +159,7 @@ NsBoxOptions *ns_sparse_box_options(NsSparseBox *s) {
 
 /* ---- one solve ---- */
 
-/* A problem as it was given. */
+/* A problem in the caller's units. */
 typedef struct Given {
   const double *q, *lower, *upper, *guess;
 } Given;
@@ -200,13 +200,13 @@ static NsSolverInfo solve_sparse_piece(NsSparseBox *s, const Given *p, int c, do
   return info;
 }
 
-/* The guess within the bounds, for want of an answer. */
+/* When there is no answer: writes the guess, clamped to the bounds. */
 static void give_start(const Given *p, const NsOneVariable *one, int i, double *z, double *w) {
   *z = ns_box_clamp(p->guess && fabs(p->guess[i]) <= DBL_MAX ? p->guess[i] : 0, one->lower, one->upper);
   *w = one->m * *z + one->q;
 }
 
-/* One variable alone. */
+/* Solves a component of one variable. */
 static NsSolverInfo solve_alone(const NsSparseBox *s, const Given *p, int i, double *z, double *w) {
   const NsOneVariable one = {s->diagonal[i], p->q[i], p->lower[i], p->upper[i]};
   if (s->options.method && s->options.method->needs && !(s->diagonal[i] > 0)) {

@@ -1,7 +1,7 @@
 /*
 ** sparse_chain.c
-** The methods for sparse problems, their order, and one solve. A new method is one line in the list, and one in the chain when it is
-** to be tried unasked.
+** The list of sparse methods, their chain, and one solve. A new method is one line in the list, and one in the chain if it is
+** to be used by default.
 */
 #include "solvers/box/sparse_chain.h"
 
@@ -48,7 +48,7 @@ struct NsSparseChain {
   NsArena arena;
   NsBoxOptions options;
   NsSparseSearch search;
-  const NsMethod *asked[2]; /* the list of the method that was asked for; [0] NULL: the chain */
+  const NsMethod *asked[2]; /* the method that was asked for, as a list; [0] NULL: the chain */
   NsMethods methods;
   NsChain chain;
 };

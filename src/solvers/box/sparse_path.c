@@ -16,36 +16,35 @@
 #include "solvers/residual.h"
 
 /*
-** ETAS: pivots between two factorisations. A solve with the factors costs about as much as 20 eta vectors on the
-** problems that were measured (3,000 variables of 5 entries a column), a factorisation as much as 15 solves.
+** ETAS: pivots between two factorisations. Measured on 3,000 variables with 5 entries per column: a solve with the factors
+** costs about as much as 20 eta vectors, a factorisation as much as 15 solves.
 */
 enum { ETAS = 48 };
 
 /*
-** SLIP: how far a variable may pass its bound, relative to its size or to 1, so that of nearly equal ratios the one with
-** the largest pivot is taken (Harris, Math. Prog. 5, 1973).
-** SMALL: part of the largest entry of a column that a pivot must be.
+** SLIP: how far a variable may pass its bound, relative to its size or to 1; so of nearly equal ratios the one with the
+** largest pivot is taken (Harris, Math. Prog. 5, 1973). SMALL: least pivot over the largest entry of its column.
 */
 static const double SLIP = 1e-10, SMALL = 1e-9;
 
 typedef enum Side { HELD_LOW, HELD_HIGH } Side;
 
-/* A basic variable: number i below n is z_i, n + i is w_i, 2 n is t. */
+/* Numbers of the variables: z_i is i, w_i is n + i, t is 2 n. */
 struct NsSparsePath {
   int n;
   NsArena arena;
-  NsSparse *B; /* the basis: its pattern is M's */
+  NsSparse *B; /* the basis, with the pattern of M */
   NsSparseLu *lu;
-  int *basic;            /* n: the variable of each place */
+  int *basic;            /* n: the basic variable at each position */
   bool *is_basic;        /* 2 n + 1 */
-  Side *side;            /* n: on which side z_i is held when it is not basic: w_i >= 0 or w_i <= 0 */
-  double *held;          /* n: where it is held: at a bound, or where a path begins */
+  Side *side;            /* n: the side on which a nonbasic z_i is held: w_i >= 0 or w_i <= 0 */
+  double *held;          /* n: where it is held: a bound, or the start of the path */
   double *x;             /* n: values of the basic variables */
   double *r;             /* n */
   double *column, *etas; /* n; ETAS x n */
-  int *eta_place;        /* the place that each eta vector replaced */
+  int *eta_place;        /* the position that each eta vector replaced */
   int eta_count;
-  const NsSparse *M; /* of the solve that runs */
+  const NsSparse *M; /* of the current solve */
   const double *q;
   double *lower, *upper;
 };
@@ -113,7 +112,7 @@ static void solve_basis(const NsSparsePath *s, double *b) {
   }
 }
 
-/* The variable whose column is `d` in terms of the basis takes a place there. */
+/* Puts a variable, whose column is `d` in terms of the basis, at a position of the basis. */
 static void sparse_path_replace(NsSparsePath *s, int place, int variable, const double *d) {
   memcpy(s->etas + (size_t)s->eta_count * (size_t)s->n, d, (size_t)s->n * sizeof *d);
   s->eta_place[s->eta_count++] = place;
@@ -122,7 +121,7 @@ static void sparse_path_replace(NsSparsePath *s, int place, int variable, const 
   s->basic[place] = variable;
 }
 
-/* Column j of the basis becomes that of z_j, or of w_j. */
+/* Sets column j of the basis to the column of z_j or w_j. */
 static void set_basis_column(NsSparsePath *s, int j, bool of_z) {
   for (int k = s->B->colptr[j]; k < s->B->colptr[j + 1]; k++)
     s->B->value[k] = of_z ? s->M->value[k] : s->B->row[k] == j ? -1 : 0;
@@ -142,8 +141,8 @@ static void find_column(NsSparsePath *s, int variable) {
 }
 
 /*
-** Factors the basis anew, the variables of pair j at place j. t stands at the place of the pair that has no basic
-** variable; for the factors one of that pair takes its place, and an eta vector brings t in.
+** Factors the basis again, with the variable of pair j at position j. t takes the position of the pair without a basic
+** variable; the factors use a variable of that pair instead, and an eta vector brings t in.
 */
 static NsStatus renew_basis(NsSparsePath *s) {
   int n = s->n, left = -1;
@@ -172,8 +171,8 @@ static NsStatus renew_basis(NsSparsePath *s) {
 }
 
 /*
-** The values of the basic variables, where t is `t` unless it is basic and all others are held or 0. One refinement, in
-** s->column.
+** Computes the basic variables, for the given `t` if t is nonbasic, with all other nonbasic variables held or 0. One
+** refinement, in s->column.
 */
 static void find_values(NsSparsePath *s, double t) {
   int n = s->n;
@@ -207,15 +206,15 @@ static void bounds_of(const NsSparsePath *s, int variable, double *least, double
   }
 }
 
-/* The length after which a basic variable at x, which moves by -rate for each unit of length, meets its bound. */
+/* The step length at which a basic variable x, with rate of change -rate, meets its bound. */
 static double sparse_path_room_of(double x, double rate, double least, double most, double slip) {
   double to = rate > 0 ? x - least : most - x;
   return (fmax(to, 0) + slip) / fabs(rate);
 }
 
 /*
-** The place that stops a variable which moves by `sign`, its column in s->column, and after what length; -1 when none
-** does. Of the places within SLIP of the first the one with the largest pivot, t before all.
+** The position that blocks a variable which moves by `sign` (its column is in s->column), and the length; -1: none blocks.
+** Of the positions within SLIP of the first: t, else the one with the largest pivot.
 */
 static int find_stop(const NsSparsePath *s, double sign, double *length) {
   double most_pivot = 0, limit = INFINITY, least, most;
@@ -245,7 +244,7 @@ static void advance_values(NsSparsePath *s, double sign, double length) {
   for (int k = 0; k < s->n; k++) s->x[k] -= sign * length * s->column[k];
 }
 
-/* The variable left its bound's side: its partner is the next to move. Which, and in *sign in which direction. */
+/* The variable that moves next: the partner of the one that left; *sign: its direction. */
 static int partner_of(NsSparsePath *s, int variable, bool at_least, double *sign) {
   int n = s->n, i = variable < n ? variable : variable - n;
   if (variable < n) {
@@ -256,14 +255,16 @@ static int partner_of(NsSparsePath *s, int variable, bool at_least, double *sign
   return variable < n ? n + i : i;
 }
 
-/* How far a variable that is not basic may move on its own. */
+/* How far a nonbasic variable may move before its own other bound. */
 static double own_room(const NsSparsePath *s, int variable, double sign) {
   if (variable == path_parameter(s)) return 1;
   if (variable >= s->n) return INFINITY;
   return sign > 0 ? s->upper[variable] - s->held[variable] : s->held[variable] - s->lower[variable];
 }
 
-/* One pivot of the variable *entering, which moves by *sign: 1 when t has come to 0, 0 when the path goes on, or -status. */
+/*
+** One pivot with the entering variable *entering and direction *sign. 1: t has reached 0; 0: the path continues; else -status.
+*/
 static int pivot_once(NsSparsePath *s, int *entering, double *sign) {
   int t = path_parameter(s), variable = *entering;
   double length = INFINITY;
@@ -271,7 +272,7 @@ static int pivot_once(NsSparsePath *s, int *entering, double *sign) {
   int place = find_stop(s, *sign, &length);
   double own = own_room(s, variable, *sign);
   if (place < 0 && own == INFINITY) return -(int)NS_ERAY;
-  if (place < 0 || own <= length) { /* to its own other bound: the basis stays */
+  if (place < 0 || own <= length) { /* moves to its own other bound: the basis stays */
     advance_values(s, *sign, own);
     if (variable == t) return 1;
     *entering = partner_of(s, variable, *sign < 0, sign);
@@ -309,7 +310,10 @@ static void begin_pair(NsSparsePath *s, int i, bool held, Side side, double z) {
   s->is_basic[held ? s->n + i : i] = true;
 }
 
-/* Begins at a guess: what it holds at bounds is held, all else is basic; r makes it fulfil the equations at t = 1. */
+/*
+** Begins at a guess: variables at bounds are held, all others are basic; r is such that the start satisfies the equations at t
+** = 1.
+*/
 static NsStatus begin_at_guess(NsSparsePath *s, const NsPathStart *start) {
   memcpy(s->r, s->q, (size_t)s->n * sizeof *s->r);
   for (int i = 0; i < s->n; i++) {
@@ -328,14 +332,14 @@ static NsStatus begin_at_guess(NsSparsePath *s, const NsPathStart *start) {
   return status;
 }
 
-/* Unequal numbers from 1 to 4, so that few variables come to their bounds at once. */
+/* Unequal numbers from 1 to 4, so that few variables reach their bounds at once. */
 static double cover_of(int i) {
   return 1 + 3 * fmod(0.6180339887498949 * (i + 1), 1);
 }
 
 /*
-** Begins where all that has a bound is held there, and r has the sign that the w there must have: the end of a ray, on which the path
-** comes in. Between finite bounds it can not go out on another one.
+** Begins with every bounded variable held at a bound; r has the signs that w requires there. This is the end of a ray, on
+** which the path comes in; if all bounds are finite, it can not leave on another ray.
 */
 static NsStatus begin_at_bounds(NsSparsePath *s, bool upper) {
   int n = s->n;

@@ -1,6 +1,6 @@
 /*
 ** sparse_search.c
-** Every candidate of a sparse problem is judged by the same componentwise measure.
+** Measures and keeps the candidates of a sparse problem.
 */
 #include "solvers/box/sparse_search.h"
 
@@ -12,14 +12,15 @@
 #include "solvers/residual.h"
 
 /*
-** POLISH: active sets tried where a method ends; REFINEMENTS: of a set's solution. IDLE: sets after which as many components are
-** wrong as before, when no more are tried. STEPS, INTERIOR: limits of smooth methods: interior points take 20 to 50 for any size.
+** POLISH: active sets tried at the last point of a method. REFINEMENTS: of the solution of a set. IDLE: sets without fewer
+** wrong components after which no more are tried. STEPS, INTERIOR: limits of smooth methods; interior point takes 20 to 50
+** steps for any size.
 */
 enum { POLISH = 8, REFINEMENTS = 4, IDLE = 6, STEPS = 200, INTERIOR = 100 };
 
 /*
-** A component that a refinement leaves with less than this part of its size was rounding alone (a correction that is
-** right to 3 digits leaves 1e-3 of an error, and of a true value 1 - 1e-3 at least).
+** rounding_left: a component that falls below this fraction of its size in a refinement was only rounding. 1e-3: a correction
+** with 3 correct digits leaves 1e-3 of an error, but at least 1 - 1e-3 of a true value.
 */
 static const double rounding_left = 1e-3;
 
@@ -79,7 +80,7 @@ static bool sparse_exact(const NsSparseSearch *s) {
   return s->box.base.least <= s->box.base.exact;
 }
 
-/* Keeps z, moved into the box when it is outside; whether the best candidate is exact. s->v stays that of z. */
+/* Takes z, clamped to the box, as a candidate; returns whether the best candidate is exact. s->v remains the product of z. */
 static bool sparse_judge(NsSparseSearch *s, const double *z) {
   bool moved = false;
   for (int i = 0; i < s->box.n; i++) moved |= z[i] < s->as_map.lower[i] || z[i] > s->as_map.upper[i];
@@ -94,7 +95,7 @@ static bool sparse_judge(NsSparseSearch *s, const double *z) {
 
 /* ---- active sets ---- */
 
-/* The components between bounds move by the step; those that it shows to be rounding alone become the exact 0. */
+/* Adds the step to the components between bounds; components that it shows to be rounding alone become exactly 0. */
 static void sparse_correct(NsSparseSearch *s, double *z, bool refines) {
   for (int i = 0; i < s->box.n; i++) {
     if (s->set[i] != NS_BETWEEN) continue;
@@ -105,7 +106,7 @@ static void sparse_correct(NsSparseSearch *s, double *z, bool refines) {
   ns_sparse_product(s, z);
 }
 
-/* The right side of a refinement; false when every row is right to the rounding of its own terms. */
+/* Computes the right-hand side of a refinement; false if every row is right to the rounding of its terms. */
 static bool sparse_take_defects(NsSparseSearch *s) {
   bool rough = false;
   for (int i = 0; i < s->box.n; i++) {
@@ -116,7 +117,7 @@ static bool sparse_take_defects(NsSparseSearch *s) {
   return rough;
 }
 
-/* Solves for the set, from z: one step of Newton on equations that are linear, and refinements where rows need them. */
+/* Solves the equations of the set from z: one Newton step, and refinements if rows need them. */
 static NsStatus sparse_solve_set(NsSparseSearch *s, double *z) {
   int n = s->box.n;
   for (int i = 0; i < n; i++) {
@@ -136,7 +137,7 @@ static NsStatus sparse_solve_set(NsSparseSearch *s, double *z) {
   return status;
 }
 
-/* Moves all components of the set that z, v show to be wrong. Returns how many. */
+/* Moves all components of the set that z, v show to be wrong. Returns their number. */
 static int sparse_repair(NsSparseSearch *s, const double *z) {
   int wrong = 0;
   for (int i = 0; i < s->box.n; i++) {
@@ -182,7 +183,7 @@ static void sparse_start(NsBoxSearch *box, double *z) {
     z[i] = ns_box_clamp(s->guess && fabs(s->guess[i]) <= DBL_MAX ? s->guess[i] : 0, s->as_map.lower[i], s->as_map.upper[i]);
 }
 
-/* The solution without bounds, moved a tenth of its size away from a bound: a point at the scale of the problem. */
+/* The solution without bounds, moved away from the bounds by a tenth of its size, as a point of the scale of the problem. */
 static void sparse_start_inside(NsBoxSearch *box, double *z) {
   NsSparseSearch *s = sparse_of(box);
   double size = 0;
@@ -200,7 +201,7 @@ static void sparse_start_inside(NsBoxSearch *box, double *z) {
   }
 }
 
-/* The active set that z points at, z with that set's bounds, and the set polished. */
+/* Finds the active set at z, moves z to its bounds, and polishes the set. */
 static NsStatus sparse_search_finish(NsBoxSearch *box, double *z, NsStatus status) {
   NsSparseSearch *s = sparse_of(box);
   int tries;

@@ -1,12 +1,15 @@
 /*
 ** sparse_sets.c
-** Active sets of sparse problems, as a method.
+** A method that follows active sets.
 */
 #include "solvers/box/sparse_sets.h"
 
 #include "solvers/box/sparse_search.h"
 
-/* REPAIRS: limit of sets with a guess or of few variables. FEW_REPAIRS: else; interior points take 20 to 50 steps for any size. */
+/*
+** REPAIRS: limit of sets with a guess or for few variables. FEW_REPAIRS: limit for many variables without a guess; interior
+** point takes 20 to 50 steps for any size.
+*/
 enum { REPAIRS = 60, FEW_REPAIRS = 15 };
 
 static NsOutcome sparse_sets_run(void *work, NsSearch *search, int mode) {
@@ -20,7 +23,8 @@ static NsOutcome sparse_sets_run(void *work, NsSearch *search, int mode) {
   for (int i = 0; i < s->box.n; i++)
     s->set[i] = z[i] <= map->lower[i] ? NS_AT_LOWER : z[i] >= map->upper[i] ? NS_AT_UPPER : NS_BETWEEN;
   out.status = ns_sparse_follow_sets(s, z, ns_box_limit(&s->box, few ? FEW_REPAIRS : REPAIRS), &out.iterations);
-  if (out.status == NS_ENOSOL) out.status = NS_ENOCONV; /* the set is none; nothing is proved of the problem */
+  if (out.status == NS_ENOSOL)
+    out.status = NS_ENOCONV; /* the set uses an infinite bound; this proves nothing about the problem */
   return out;
 }
 

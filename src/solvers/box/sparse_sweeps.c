@@ -1,6 +1,6 @@
 /*
 ** sparse_sweeps.c
-** The sweeps: M z + q is kept up to date column by column.
+** Sweeps that update M z + q column by column.
 */
 #include "solvers/box/sparse_sweeps.h"
 
@@ -11,12 +11,12 @@
 #include "solvers/residual.h"
 
 /*
-** SWEEPS: limit when it was asked for and the options have none. FEW_SWEEPS: limit in a chain. CHECK_EVERY: sweeps between two tests,
-** which cost a product each.
+** SWEEPS: default limit when asked for by name. FEW_SWEEPS: limit in a chain. CHECK_EVERY: sweeps between two tests; a test
+** costs a product.
 */
 enum { SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10 };
 
-/* One sweep from z, whose product is in s->v. The largest change of a component relative to the size of its new value. */
+/* One sweep from z, whose product is in s->v. Returns the largest change of a component relative to its new value. */
 static double sparse_sweep(NsSparseSearch *s, double omega, double *z) {
   const NsSparse *M = s->M;
   double most = 0;

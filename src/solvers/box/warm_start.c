@@ -10,8 +10,8 @@
 #include "solvers/residual.h"
 
 /*
-** REPAIRS: of the set of the guess, 12: the other methods are quicker than more of them. RISES: how often as many components may stay
-** wrong; from the second time on one component moves at a time.
+** REPAIRS: repairs of the set of the guess; 12: beyond that, other methods are faster. RISES: how often the number of wrong
+** components may not fall; from the second time on only one component moves at a time.
 */
 enum { REPAIRS = 12, RISES = 3 };
 

@@ -1,37 +1,37 @@
 /*
 ** friction_chain.h
-** A chain of methods for connected contacts of one dimension in balanced units, each answer verified.
+** The chain of methods for connected contacts of one dimension in balanced units; each answer is verified.
 */
 #ifndef NS_SOLVERS_CONTACT_FRICTION_CHAIN_H
 #define NS_SOLVERS_CONTACT_FRICTION_CHAIN_H
 
 #include "solvers/contact/mixed_search.h"
 
-/* The methods, ending with NULL. */
+/* The methods, NULL at the end. */
 extern const NsMethod *const ns_friction_methods[];
 
-/* The chain pivots problems of at most so many rows: a dense W is to be in the view then; for the method alone always. */
+/* Number of rows up to which the chain pivots; then the view must have a dense W (always, for the pivoting method alone). */
 enum { NS_FRICTION_PIVOTED = 200 };
 
 typedef struct NsFrictionChain NsFrictionChain;
 
 /*
-** Room for problems of the sizes of v whose matrix in blocks has the pattern of W, by v->method alone or by the chain. NS_ENOMEM,
-** NS_ETOOLARGE. *out is NULL on failure.
+** A solver for problems of the sizes of v whose block matrix has the pattern of W; uses v->method alone if it is set, else the
+** chain. NS_ENOMEM, NS_ETOOLARGE; *out is NULL on failure.
 */
 NsStatus ns_friction_chain_new(NsFrictionChain **out, const NsMixedView *v, const NsBlock *W);
 void ns_friction_chain_free(NsFrictionChain *chain);
 
 /*
-** Solves v, whose matrix in blocks is W, from the guess r (dim nc); r and u (dim nc) become the answer, u = W r + q. The chain:
-**   rounds of growing length of Gauss-Seidel sweeps, of first-order steps (above 120 unknowns) and of Newton steps in
-**   proportion to what they cost; a small problem is then polished by Newton to rounding;
-**   dim 2: the exact LCP, after the first round when nc <= 4, after some when nc <= 100;
-**   the first-order method and Newton from its end; then friction that grows to that of the problem.
-** v->max_iterations: sweeps, Newton steps or gradient steps of one method (0: 20000, 200, 20000); of the chain sweeps.
-** Every candidate is measured by ns_friction_measure; NS_OK only when max(relative, backward) <= v->tolerance. Otherwise
-** r is the best candidate and the status NS_ENOSOL (proved by enumeration, few contacts in the plane), NS_ERAY (the
-** LCP ended on a ray), NS_EMAXITER, NS_ENOCONV or NS_EINTR.
+** Solves v, whose block matrix is W, from the guess r (dim nc); r and u = W r + q (dim nc) become the answer. The chain:
+**   1. rounds of increasing length of Gauss-Seidel sweeps, first-order steps (above 120 unknowns) and Newton steps, in
+**      proportion to their cost; Newton polishes the answer of a small problem to rounding;
+**   2. dim 2: the exact LCP, after the first round if nc <= 4, later if nc <= 100;
+**   3. the first-order method, Newton from its last point, then continuation in the friction coefficient.
+** v->max_iterations limits the sweeps of the chain, or the sweeps or steps of a single method (0: 20000 sweeps, 200 Newton
+** steps, 20000 first-order steps). Every candidate is measured by ns_friction_measure; NS_OK only if max(relative, backward)
+** <= v->tolerance. Else r is the best candidate and the status NS_ENOSOL (proved by enumeration, few contacts in the plane),
+** NS_ERAY (the LCP ended on a ray), NS_EMAXITER, NS_ENOCONV or NS_EINTR.
 */
 NsStatus ns_friction_chain_solve(NsFrictionChain *chain, const NsMixedView *v, const NsBlock *W, double *r, double *u,
                                  NsSolverInfo *info);

@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-/* A contact: its block of W, column-major, and the inverse of the block when it is regular. */
+/* A contact: its diagonal block of W (column-major, borrowed), and the inverse of the block if it is regular. */
 typedef struct NsContact {
   const double *W;
   double inverse[9];
@@ -15,13 +15,13 @@ typedef struct NsContact {
   bool regular;
 } NsContact;
 
-/* Fills c for a block of dim x dim (borrowed). rho: the step of the natural map (ns_mixed_prepare). */
+/* Fills c for a block of dim x dim. rho: the step length of the natural map (ns_mixed_prepare). */
 void ns_contact_set(NsContact *c, int dim, const double *W, double mu, double rho);
 
 /*
-** Solves u = W r + b with Coulomb's law for one contact, in the plane and in space. r (dim) is the previous force on entry. Where there are
-** several solutions, the one whose mode r has is taken; else the first of open, stick and slide; of sliding ones the nearest to r.
-** False when there is no solution: r is then a projected step from the previous force, r - rho (u + mu |u_T| e_n).
+** Solve u = W r + b with Coulomb's law for one contact in the plane or in space. On entry r (dim) is the previous force. Of
+** several solutions the choice is: the one with the mode of r; else the first of open, stick, slide; of sliding ones the
+** nearest to r. False: there is no solution, and r is a projected step r - rho (u + mu |u_T| e_n) from the previous force.
 */
 bool ns_contact_solve2(const NsContact *c, const double *b, double *r);
 bool ns_contact_solve3(const NsContact *c, const double *b, double *r);

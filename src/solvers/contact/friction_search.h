@@ -1,6 +1,6 @@
 /*
 ** friction_search.h
-** The search for a solution of contacts of one dimension: what the methods for them share, and what each may spend.
+** The search for a solution of contacts of one dimension: the shared state of the methods, and the work that each may spend.
 */
 #ifndef NS_SOLVERS_CONTACT_FRICTION_SEARCH_H
 #define NS_SOLVERS_CONTACT_FRICTION_SEARCH_H
@@ -8,22 +8,22 @@
 #include "solvers/contact/friction_local.h"
 #include "solvers/contact/mixed_search.h"
 
-/* Unknowns of a small problem: it is polished by Newton to rounding, and needs no first-order steps. */
+/* Largest number of unknowns of a small problem. Newton polishes it to rounding; it needs no first-order steps. */
 enum { NS_FRICTION_SMALL = 120 };
 
-/* Work is counted in sweeps of Gauss-Seidel. */
+/* The unit of work is one Gauss-Seidel sweep. */
 typedef struct NsFrictionSearch {
-  NsMixedSearch mixed;  /* with `blocks`; `standing` is where the sweeps stand */
-  NsContact *contact;   /* nc: the contacts, prepared for exact solutions of each */
-  double standing;      /* the measure where the sweeps stand */
-  double tried;         /* that where they stood when Newton failed last; 0: Newton may try again */
-  int limit, swept;     /* sweeps that the chain may make; those made so far */
+  NsMixedSearch mixed;  /* with `blocks`; `standing` is the last point of the sweeps */
+  NsContact *contact;   /* nc: the contacts, prepared for exact local solutions */
+  double standing;      /* the measure at the last point of the sweeps */
+  double tried;         /* `standing` when Newton failed last; 0: Newton may try again */
+  int limit, swept;     /* largest number of sweeps of the chain; sweeps so far */
   int round;            /* from 0 on */
-  double sweeps, steps; /* the next round's share: sweeps, first-order steps */
-  double cost;          /* work of a Newton step, an estimate of at least 1 */
+  double sweeps, steps; /* the share of the next round: sweeps, first-order steps */
+  double cost;          /* estimated work of a Newton step, at least 1 */
   double spent;         /* work of all rounds so far */
   double climbed;       /* first-order steps so far */
-  int stalls;           /* long runs of first-order steps, one after the other, that went nowhere */
+  int stalls;           /* consecutive long first-order runs without progress */
   double before;        /* the measure before the sweeps of this round */
   int taken;            /* sweeps of this round */
 } NsFrictionSearch;
@@ -32,12 +32,12 @@ static inline bool ns_friction_small(const NsFrictionSearch *s) {
   return s->mixed.v.p.n <= NS_FRICTION_SMALL;
 }
 
-/* z = the best candidate, when there is one. */
+/* z = the best candidate, if there is one. */
 static inline void ns_friction_restart(NsFrictionSearch *s) {
   if (s->mixed.base.least < INFINITY) ns_mixed_copy(&s->mixed, s->mixed.z, s->mixed.best);
 }
 
-/* Keeps z and w as a candidate that a method has measured. Whether the best one is good enough. */
+/* Takes z and w, measured in info, as a candidate. Returns the outcome: NS_OK if the best candidate is good enough. */
 static inline NsOutcome ns_friction_keep(NsFrictionSearch *s, const NsSolverInfo *info) {
   double measure = info->relative > info->backward ? info->relative : info->backward;
   ns_mixed_keep(&s->mixed, info, measure);

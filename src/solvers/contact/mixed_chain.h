@@ -1,13 +1,13 @@
 /*
 ** mixed_chain.h
-** Which methods a connected problem of rows and contacts goes to, and in which order.
+** Chooses the methods, and their order, for a connected problem of rows and contacts.
 */
 #ifndef NS_SOLVERS_CONTACT_MIXED_CHAIN_H
 #define NS_SOLVERS_CONTACT_MIXED_CHAIN_H
 
 #include "solvers/contact/mixed_measure.h"
 
-/* Solves one problem after another; its memory grows with them. */
+/* Solves one problem after another; its memory grows with the problems. */
 typedef struct NsMixedChain NsMixedChain;
 
 /* NS_ENOMEM; *out is NULL on failure. */
@@ -15,14 +15,14 @@ NsStatus ns_mixed_chain_new(NsMixedChain **out);
 void ns_mixed_chain_free(NsMixedChain *chain);
 NsMixedOptions *ns_mixed_chain_options(NsMixedChain *chain);
 
-/* As ns_mixed_solve for a connected problem in balanced units, whose data were checked. */
+/* As ns_mixed_solve, for a connected problem in balanced units whose data are already checked. */
 NsStatus ns_mixed_chain_solve(NsMixedChain *chain, const NsMixedProblem *p, const NsMixedKinds *kinds, const double *guess,
                               double *z, double *w, NsSolverInfo *info);
 
-/* Whether z, in place of the answer of the problem just solved, is good enough; w is work. */
+/* Whether z would be a good enough answer to the last problem; w is workspace. */
 bool ns_mixed_chain_holds(NsMixedChain *chain, const NsMixedProblem *p, const NsMixedKinds *kinds, const double *z, double *w);
 
-/* The steps rho (ngroups) of the last problem with contacts. */
+/* The step lengths rho (ngroups) of the last problem with contacts. */
 const double *ns_mixed_chain_steps(const NsMixedChain *chain);
 
 #endif

@@ -8,8 +8,8 @@
 #include "solvers/contact/mixed_search.h"
 
 /*
-** Modes: from the best candidate; from where the rounds stand; from where the method before ended; a few steps from the best
-** candidate that make rows right to rounding.
+** Modes, by their starting point. BEST: the best candidate. STANDING: the last point of the rounds. REACHED: the last point of
+** the previous method. POLISH: the best candidate, a few steps that make the rows exact to rounding.
 */
 enum { NS_NEWTON_BEST, NS_NEWTON_STANDING, NS_NEWTON_REACHED, NS_NEWTON_POLISH };
 extern const NsMethod ns_mixed_newton;
@@ -18,8 +18,8 @@ extern const NsMethod ns_mixed_newton;
 typedef struct NsMixedNewton NsMixedNewton;
 
 /*
-** At most `steps` steps from z, which becomes the best point seen, and w its output. NS_OK when its measure is within tolerance,
-** after as many steps as make it smaller unless v->early; NS_ENOCONV, NS_EMAXITER, NS_EINTR, NS_ENOMEM.
+** At most `steps` steps from z; z becomes the best point and w its output. NS_OK: the measure is within tolerance; unless
+** v->early, steps go on while they reduce it. NS_ENOCONV, NS_EMAXITER, NS_EINTR, NS_ENOMEM.
 */
 NsStatus ns_mixed_newton_solve(NsMixedNewton *newton, const NsMixedView *v, int steps, double *z, double *w,
                                NsSolverInfo *info);

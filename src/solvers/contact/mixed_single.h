@@ -7,10 +7,10 @@
 
 #include "solvers/contact/mixed_search.h"
 
-/* One contact in closed form (friction_local.h), one mode. */
+/* One contact in closed form (friction_local.h); has one mode. */
 extern const NsMethod ns_mixed_single;
 
-/* The guess as it is, one mode. */
+/* Takes the guess as a candidate; has one mode. */
 extern const NsMethod ns_mixed_guess;
 
 #endif

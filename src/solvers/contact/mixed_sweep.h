@@ -1,6 +1,6 @@
 /*
 ** mixed_sweep.h
-** Gauss-Seidel sweeps over rows and contacts, plain and as the steps of conjugate gradients.
+** Gauss-Seidel sweeps over rows and contacts, plain or accelerated by conjugate directions.
 */
 #ifndef NS_SOLVERS_CONTACT_MIXED_SWEEP_H
 #define NS_SOLVERS_CONTACT_MIXED_SWEEP_H
@@ -8,24 +8,24 @@
 #include "solvers/contact/mixed_search.h"
 
 /*
-** The mode is how many sweeps there may be in all. Plain sweeps come in rounds of 50, 200, 800, ... from the best candidate, NS_SWEEPS_LARGE
-** from where the rounds stand; each round goes on where the last ended. Conjugate sweeps are one round from where the rounds stand, the first
-** from the best candidate.
+** The mode is the largest number of sweeps. Plain sweeps come in rounds of 50, 200, 800, ...; each round continues from the
+** last. They start from the best candidate, in mode NS_SWEEPS_LARGE from the last point of the rounds. Conjugate sweeps are
+** one round from the last point of the rounds, the first time from the best candidate.
 */
 enum { NS_SWEEPS_EARLY = 250, NS_SWEEPS_LARGE = 6000, NS_SWEEPS_ALL = 20000 };
 extern const NsMethod ns_mixed_sweeps, ns_mixed_conjugate;
 
-/* The workspace that each of them reserves. */
+/* The workspace of each of these methods. */
 typedef struct NsMixedSweeps NsMixedSweeps;
 
 /*
-** At most `count` sweeps from z, forwards and backwards in turn, until the measure is within tolerance: NS_OK. NS_EMAXITER,
-** NS_ENOCONV (z is no number), NS_EINTR, NS_ENOMEM. w becomes the output of z.
+** At most `count` sweeps from z, alternately forwards and backwards; w becomes the output of z. NS_OK: the measure is within
+** tolerance; NS_EMAXITER, NS_ENOCONV (z has a NaN), NS_EINTR, NS_ENOMEM.
 */
 NsStatus ns_mixed_sweeps_solve(NsMixedSweeps *sweeps, const NsMixedView *v, int count, double *z, double *w,
                                NsSolverInfo *info);
 
-/* The same by conjugate sweeps, all forwards; NS_OK before `least` sweeps only within a tenth of the tolerance. */
+/* The same with conjugate sweeps, all forwards. In the first `least` sweeps NS_OK requires a tenth of the tolerance. */
 NsStatus ns_mixed_conjugate_solve(NsMixedSweeps *sweeps, const NsMixedView *v, int least, int count, double *z, double *w,
                                   NsSolverInfo *info);
 

@@ -1,6 +1,6 @@
 /*
 ** bracket.h
-** One condition between a number and a continuous function of it.
+** Nonlinear complementarity problems of one variable, by bracketing.
 */
 #ifndef NS_SOLVERS_MCP_BRACKET_H
 #define NS_SOLVERS_MCP_BRACKET_H
@@ -8,8 +8,8 @@
 #include "solvers/method.h"
 
 /*
-** For one variable: the search of scalar.h for a bound that is the answer or a change of sign. It finds a solution of a continuous F
-** between finite bounds always.
+** For one variable: searches for a bound that is the answer or for a sign change (scalar.h). Always finds a solution of a
+** continuous F between finite bounds.
 */
 extern const NsMethod ns_mcp_bracket;
 

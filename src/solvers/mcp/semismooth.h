@@ -8,10 +8,10 @@
 #include "solvers/method.h"
 
 /*
-** Each direction is that of the natural map max(min(z - l, f), z - u), an active set; when that does not serve, that of the
-** Fischer-Burmeister map, more and more regularised. One linear system each (KLU for sparse J). The mode says where it starts
-** (mcp_search.h). De Luca, Facchinei and Kanzow, A semismooth equation approach to the solution of nonlinear complementarity problems,
-** Math. Prog. 75, 1996.
+** Each direction is the Newton direction of the natural map max(min(z - l, f), z - u), an active-set step. If the line search
+** rejects it: that of the Fischer-Burmeister map with increasing regularisation. Each takes one linear system (KLU for sparse
+** J). The mode says where the attempt starts (mcp_search.h). De Luca, Facchinei and Kanzow, A semismooth equation approach to
+** the solution of nonlinear complementarity problems, Math. Prog. 75, 1996.
 */
 extern const NsMethod ns_mcp_semismooth;
 
