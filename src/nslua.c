@@ -1,6 +1,6 @@
 /*
 ** nslua.c
-** main(): a Lua interpreter with the options of `lua` that finds nslua beside itself, and the entry to the prompt.
+** main(): an interpreter with the options of `lua` that finds the nslua module by its own path, and starts the prompt.
 */
 #include <lauxlib.h>
 #include <limits.h>
@@ -33,12 +33,12 @@ static int add_traceback(lua_State *L) {
   const char *message = lua_tostring(L, 1);
   if (!message && luaL_callmeta(L, 1, "__tostring") && lua_type(L, -1) == LUA_TSTRING) return 1;
   if (!message) message = lua_pushfstring(L, "(error object is a %s value)", luaL_typename(L, 1));
-  if (strstr(message, "\nstack traceback:\n")) return lua_pushstring(L, message), 1; /* of a call further in */
-  luaL_traceback(L, L, message, 2);                                                  /* from above nsi_pcall's handler */
+  if (strstr(message, "\nstack traceback:\n")) return lua_pushstring(L, message), 1; /* the traceback of an inner call */
+  luaL_traceback(L, L, message, 2);                                                  /* starts above the handler of nsi_pcall */
   return 1;
 }
 
-/* lua_pcall with a traceback, stoppable by SIGINT; says what went wrong. */
+/* lua_pcall with a traceback, stoppable by SIGINT; prints errors. */
 static int interpreter_call(lua_State *L, int nargs, int nresults) {
   int base = lua_gettop(L) - nargs;
   lua_pushcfunction(L, add_traceback);
@@ -53,7 +53,7 @@ static int interpreter_call(lua_State *L, int nargs, int nresults) {
   return status;
 }
 
-/* Calls the chunk that a luaL_load function left on the stack, or says why there is none. */
+/* Calls the chunk that a luaL_load function left on the stack, or prints the error why it could not be loaded. */
 static int call_loaded(lua_State *L, int status, int nargs, int nresults) {
   if (status == LUA_OK) return interpreter_call(L, nargs, nresults);
   interpreter_complain(lua_tostring(L, -1));
@@ -65,7 +65,7 @@ static int run_string(lua_State *L, const char *code, const char *name) {
   return call_loaded(L, luaL_loadbuffer(L, code, strlen(code), name), 0, 0);
 }
 
-/* The script with its arguments, taken from the table `arg`; "-" is standard input unless "--" stands before it. */
+/* Runs the script with the arguments in the table `arg`; "-" is standard input unless "--" precedes it. */
 static int run_script(lua_State *L, char **argv, int script) {
   bool standard_input = strcmp(argv[script], "-") == 0 && strcmp(argv[script - 1], "--") != 0;
   int status = luaL_loadfile(L, standard_input ? NULL : argv[script]), n = 0;
@@ -91,7 +91,7 @@ static int load_library(lua_State *L, char *name) {
   return status;
 }
 
-/* os.exit that closes the state unless it is told not to: files are flushed, __gc and __close run. */
+/* os.exit that closes the state by default: files are flushed, __gc and __close run. */
 static int os_exit(lua_State *L) {
   int status = lua_isboolean(L, 1) ? (lua_toboolean(L, 1) ? EXIT_SUCCESS : EXIT_FAILURE)
                                    : (int)luaL_optinteger(L, 1, EXIT_SUCCESS);
@@ -149,10 +149,7 @@ static int run_environment(lua_State *L) {
   return run_string(L, init, lua_pushfstring(L, "=%s", name));
 }
 
-/*
-** The prompt, nslua.repl: a function of the doors, of the script to run first (or nil), and of its arguments. It
-** catches what goes wrong by itself.
-*/
+/* Starts nslua.repl with the table of nsi_push_doors, the first script or nil, and its arguments. It handles its errors. */
 static int run_repl(lua_State *L, char **argv, int script) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "nslua.repl");
@@ -167,7 +164,7 @@ static int run_repl(lua_State *L, char **argv, int script) {
   return status;
 }
 
-/* nslua.repl.doctor: a function of the doors that returns whether all that is needed is there. */
+/* Runs nslua.repl.doctor, a function of the table of nsi_push_doors; it returns whether everything needed is installed. */
 static int run_doctor(lua_State *L) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "nslua.repl.doctor");
@@ -225,7 +222,7 @@ static Options interpreter_read_options(char **argv, int argc) {
   return options;
 }
 
-/* Carries out -e, -l and -W in their order. */
+/* Executes -e, -l and -W in order. */
 static int run_options(lua_State *L, char **argv, int end) {
   for (int i = 1; i < end; i++) {
     char letter = argv[i][1];
@@ -251,7 +248,7 @@ static int interpreter_run(lua_State *L, char **argv, int argc, const Options *o
   return run_repl(L, argv, argc);
 }
 
-/* Everything in protected mode: argc, argv and the options arrive as light userdata; leaves whether all went well. */
+/* main in protected mode: argc, argv and the options arrive as light userdata; returns whether all succeeded. */
 static int protected_main(lua_State *L) {
   int argc = (int)lua_tointeger(L, 1);
   char **argv = lua_touserdata(L, 2);
@@ -273,17 +270,17 @@ static int protected_main(lua_State *L) {
 
 /* ---- warnings ---- */
 
-/* What is shown: nslua's own warnings alone until warn "@on" or -W; nothing after warn "@off". */
+/* The warnings that are shown: only nslua's own until warn "@on" or -W; none after warn "@off". */
 typedef struct Warnings {
   enum { SHOW_OWN, SHOW_ALL, SHOW_NONE } show;
-  bool going_on, shown; /* a warning came in part, and was shown */
+  bool going_on, shown; /* going_on: a warning is incomplete; shown: its parts so far were printed */
 } Warnings;
 
 static bool begins_with(const char *text, const char *start) {
   return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Lua's warnings as lua has them ("Lua warning: ..."), the module's as "nslua: ...". */
+/* Prints Lua's warnings as lua does ("Lua warning: ..."), the module's as "nslua: ...". */
 static void hear_warning(void *context, const char *message, int more) {
   Warnings *w = context;
   if (!w->going_on && !more && message[0] == '@') {

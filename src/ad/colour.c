@@ -1,6 +1,6 @@
 /*
 ** colour.c
-** First-fit colouring of the columns of a sparse matrix; Jacobians from the derivatives by colours.
+** First-fit colouring of the columns of a sparse matrix; Jacobians from derivatives by colour.
 */
 #include "ad/colour.h"
 
@@ -45,7 +45,7 @@ void ns_pattern_take(const NsPattern *p, int first, int np, const double *all, d
   }
 }
 
-/* Knuth's linear congruential generator MMIX, of which the upper 24 bits are taken. */
+/* The upper 24 bits of Knuth's linear congruential generator MMIX. */
 void ns_pattern_direction(int n, double *w) {
   uint64_t seed = 1;
   for (int i = 0; i < n; i++) {

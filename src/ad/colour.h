@@ -1,6 +1,6 @@
 /*
 ** colour.h
-** Columns of a sparse Jacobian that one evaluation can give together.
+** Colouring of the columns of a sparse Jacobian: one evaluation gives all columns of a colour.
 */
 #ifndef NS_AD_COLOUR_H
 #define NS_AD_COLOUR_H
@@ -8,31 +8,31 @@
 #include <stdbool.h>
 
 /*
-** Gives each column a colour, 0 .. count - 1, such that no two columns of one colour have an entry in the same row: their
-** derivatives can be told apart when they are taken in one direction. The entries of column j are row[colptr[j]] ..
-** row[colptr[j + 1] - 1]. The first colour that fits is taken, column by column. `taken` (rows * cols) is for its own
-** use. Returns count. Curtis, Powell and Reid, IMA J. Appl. Math. 13 (1974) 117-119.
+** Gives each column a colour, 0 .. count - 1, so that two columns of one colour never have an entry in the same row: a single
+** directional derivative then contains all their entries. Column j has entries in the rows row[colptr[j]] ..
+** row[colptr[j + 1] - 1]. Each column takes the first colour that fits. `taken`: workspace of rows * cols bytes. Returns count.
+** Curtis, Powell and Reid, IMA J. Appl. Math. 13 (1974) 117-119.
 */
 int ns_colour_columns(int rows, int cols, const int *colptr, const int *row, int *colour, unsigned char *taken);
 
-/* The pattern of an n x n Jacobian, coloured. */
+/* The pattern of an n x n Jacobian with the colours of its columns. The arrays are borrowed; `colours` is their number. */
 typedef struct NsPattern {
   int n, colours;
   int *colptr, *row, *colour;
 } NsPattern;
 
-/* seed (np for each of n variables) = 1 where the variable has the colour first + k, k < np; else 0. */
+/* seed[j * np + k] (n x np) = 1 if variable j has the colour first + k, else 0. */
 void ns_pattern_seed(const NsPattern *p, int first, int np, double *seed);
 
-/* Puts the derivatives by those colours, np for each of n values, where they stand in J (n x n). */
+/* Copies the derivatives all[i * np + k] of value i by the colour first + k to their entries of J (n x n, column-major). */
 void ns_pattern_take(const NsPattern *p, int first, int np, const double *all, double *J);
 
-/* A direction w (n) in which no entries cancel by chance, of elements from 0.5 to 1.5. */
+/* w (n) = a pseudo-random direction with elements from 0.5 to 1.5, so that entries of a row do not cancel by chance. */
 void ns_pattern_direction(int n, double *w);
 
 /*
-** Whether J has all entries of the Jacobian: J w is `along` (n), the derivative in the direction w, but for rounding, 1e-10 of the sum of its
-** terms' sizes. along is overwritten; sum (n) is scratch.
+** Whether the pattern contains all nonzeros of the Jacobian. Test: |J w - along| <= 1e-10 sum_j |J_ij w_j| in each row, where
+** `along` (n) is the derivative in the direction w and 1e-10 allows for rounding. along is overwritten; sum (n) is workspace.
 */
 bool ns_pattern_complete(const NsPattern *p, const double *J, const double *w, double *along, double *sum);
 

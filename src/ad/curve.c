@@ -104,13 +104,13 @@ NsCurve ns_curve_atan(double y, double x) {
   return (NsCurve){-2 * c * s / r / r, mixed, 2 * c * s / r / r};
 }
 
-/* log(x) / log(b): with l = log b, by b: -log x / (b l^2), by b twice: log x (l + 2) / (b^2 l^3). */
+/* f = log(x) / l with l = log b: df/db = -log x / (b l^2), d2f/db2 = log x (l + 2) / (b^2 l^3). */
 NsCurve ns_curve_logbase(double x, double base) {
   double l = log(base), lx = log(x);
   return (NsCurve){ns_curve_log(x, 0).xx / l, -1 / (x * base * l * l), lx / (base * l) / (base * l) * (1 + 2 / l)};
 }
 
-/* ---- third derivatives; those by x alone leave the rest at 0 ---- */
+/* ---- third derivatives; an operation on x alone sets only xxx ---- */
 
 static NsTwist twist_none(double x, double y) {
   (void)x, (void)y;
@@ -121,7 +121,7 @@ static NsTwist twist_div(double x, double y) {
   return (NsTwist){0, 0, 2 / y / y / y, -6 * (x / y) / y / y / y};
 }
 
-/* Where x is 0 a term that vanishes with x counts as 0, whatever its logarithms. */
+/* At x = 0 a term with a positive power of x is 0, even if it has a factor log x. */
 static NsTwist twist_pow(double x, double y) {
   double l = log(x), c = y * (y - 1);
   double xxx = c == 0 || y == 2 ? 0 : c * (y - 2) * pow(x, y - 3);
@@ -196,7 +196,7 @@ static NsTwist twist_tanh(double x, double y) {
   return (NsTwist){(4 * t * t - 2 / c / c) / c / c, 0, 0, 0};
 }
 
-/* The angle is harmonic: by y twice is minus by x twice. */
+/* The angle is a harmonic function: its derivative by y twice is minus its derivative by x twice. */
 static NsTwist twist_atan(double y, double x) {
   double r = hypot(x, y), c = x / r, s = y / r;
   double yyy = c * (6 * s * s - 2 * c * c) / r / r / r, yyx = s * (6 * c * c - 2 * s * s) / r / r / r;

@@ -61,7 +61,7 @@ NsSlope ns_dual_exp(double x) {
   return (NsSlope){value, value, 0};
 }
 
-/* 1/x where log(x) exists: no derivative of log at a negative number. */
+/* The derivative of log: 1/x, but nan for x < 0, where log does not exist. */
 static double reciprocal(double x) {
   return x >= 0 ? 1 / x : NAN;
 }

@@ -23,7 +23,7 @@ void ns_dual_add_dot(NsJet jet, int np, double *out, NsDuals v, NsDuals w) {
   }
 }
 
-/* The terms of higher order of |v|, which are those of the root of a sum of squares; there are none at v = 0. */
+/* The terms of higher order of |v| = sqrt(sum v_i^2); none at v = 0. */
 static void bend_norm(NsJet jet, int np, double *out, NsDuals v, double norm, double *sum) {
   if (norm == 0) return;
   for (int k = 0; k < np; k++) sum[k] = 0;

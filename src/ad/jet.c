@@ -1,6 +1,6 @@
 /*
 ** jet.c
-** The terms of second and third derivatives in an operation on numbers that carry them.
+** The terms with second and third derivatives in an operation on jets.
 */
 #include "ad/jet.h"
 
@@ -21,17 +21,17 @@ int ns_jet_pair(NsJet jet, int i, int j) {
   return jet.variables + j * (j + 1) / 2 + i;
 }
 
-/* c a b, 0 where one of them is, whatever the others. */
+/* c a b; 0 if a factor is 0, even if another is infinite or nan. */
 static double term(double c, double a, double b) {
   return c == 0 || a == 0 || b == 0 ? 0 : c * a * b;
 }
 
-/* The second derivative along (ax, ay) and (bx, by). */
+/* The second derivative in the directions (ax, ay) and (bx, by). */
 static double jet_second(const NsCurve *c, double ax, double ay, double bx, double by) {
   return term(c->xx, ax, bx) + term(c->xy, ax, by) + term(c->xy, ay, bx) + term(c->yy, ay, by);
 }
 
-/* The third derivative along (ax, ay) and twice (bx, by). */
+/* The third derivative in the directions (ax, ay), (bx, by) and (bx, by). */
 static double third(const NsTwist *t, double ax, double ay, double bx, double by) {
   double by_x = term(t->xxx, bx, bx) + 2 * term(t->xxy, bx, by) + term(t->xyy, by, by);
   double by_y = term(t->xxy, bx, bx) + 2 * term(t->xyy, bx, by) + term(t->yyy, by, by);

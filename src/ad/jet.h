@@ -1,6 +1,6 @@
 /*
 ** jet.h
-** Derivatives of higher order that go with a number: which there are, and what an operation adds to them.
+** Jets: a number with its derivatives of higher order; the terms that an operation adds to them.
 */
 #ifndef NS_AD_JET_H
 #define NS_AD_JET_H
@@ -8,11 +8,11 @@
 #include "ad/curve.h"
 
 /*
-** What stands beside a value x, with u_1 .. u_m the variables. Griewank and Walther, Evaluating Derivatives, 2nd ed.,
+** The derivatives stored with a value x; u_1 .. u_m are the variables. Griewank and Walther, Evaluating Derivatives, 2nd ed.,
 ** 2008, chapter 13.
-**   SLOPES  x_u, m partials, as in ad/dual.h
+**   SLOPES  x_u for each variable, as in ad/dual.h
 **   LINE    x', x'': along a line, or a curve
-**   TWIST   the same, then x_u, x'_u, x''_u for each variable
+**   TWIST   x', x'', then x_u, x'_u, x''_u for each variable
 **   BOWL    x_u for each variable, then x_uw for all pairs of them: (1, 1), (1, 2), (2, 2), (1, 3) ...
 */
 typedef enum NsJetKind { NS_JET_SLOPES, NS_JET_LINE, NS_JET_TWIST, NS_JET_BOWL } NsJetKind;
@@ -22,13 +22,14 @@ typedef struct NsJet {
   int variables;
 } NsJet;
 
-/* How many derivatives there are; for BOWL, where that by the variables i <= j (from 0) stands. */
+/* The number of derivatives; the index of the derivative by the variables i <= j (from 0) in a BOWL. */
 int ns_jet_size(NsJet jet);
 int ns_jet_pair(NsJet jet, int i, int j);
 
 /*
-** out += what an operation of x and y (NULL: constant) has beside the sum of its slopes times theirs, which is in out
-** already; vx, vy: the values. A term with a factor that is exactly 0 is 0. out is neither x nor y.
+** out += the terms of an operation with its second and third derivatives; out already has dx x + dy y. x and y are the
+** operands' derivatives (NULL: constant), vx and vy their values. A term with a factor of exactly 0 is 0. out must not be x or
+** y.
 */
 void ns_jet_add(NsJet jet, double *out, NsBend bend, double vx, double vy, const double *x, const double *y);
 

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 
+/* Number of inputs by which one forward pass differentiates: 8 doubles, a cache line. */
 enum { CHUNK = 8 };
 
 struct NsTape {
@@ -21,9 +22,9 @@ struct NsTape {
   double *constant;
   NsTapeStep *step;
   int *output;
-  int nodes, room; /* while it is recorded: node k >= inputs is kind[k - inputs] */
-  int *kind;       /* a step (k >= 0) or a constant (-1 - k) */
-  int *table;      /* of hashes: node + 1; 0: empty */
+  int nodes, room; /* used while recording: kind[node - inputs] says what a node is */
+  int *kind;       /* k >= 0: step k; else constant -1 - k */
+  int *table;      /* hash table of `slots` elements: node + 1; 0: empty */
   int slots;
   int room_steps, room_constants, room_outputs;
   NsArena arena; /* workspace */
@@ -54,7 +55,7 @@ static NsSlope ns_dual_cpow(double x, double y) {
   return slope;
 }
 
-/* By x alone: the base is no operand. */
+/* log2 has no derivative by the base, which is no operand. */
 static NsSlope ns_dual_log2(double x) {
   NsSlope slope = ns_dual_logbase(x, 2);
   slope.dy = 0;
@@ -116,7 +117,7 @@ void ns_tape_free(NsTape *tape) {
   ns_free(tape);
 }
 
-/* Makes room for one more element of an array; false when there is no memory. */
+/* Grows an array so that one more element fits; false: out of memory. */
 static bool tape_grow(void **array, int *room, int used, size_t size) {
   if (used < *room) return true;
   if (*room > INT_MAX / 4) return false;
@@ -155,7 +156,7 @@ static void put_in_table(NsTape *tape, int node) {
   tape->table[at] = node + 1;
 }
 
-/* Keeps the table of hashes at most half full. */
+/* Grows the hash table so that it stays at most half full. */
 static bool grow_table(NsTape *tape) {
   int used = tape->nodes - tape->inputs;
   if (2 * (used + 1) <= tape->slots) return true;
@@ -169,7 +170,7 @@ static bool grow_table(NsTape *tape) {
   return true;
 }
 
-/* The node of this kind that is there already, or -1. A constant is told by its bits: -0 is not 0. */
+/* The existing node with this step or constant, or -1. Constants are compared by their bits: -0 is not 0. */
 static int tape_find(const NsTape *tape, uint64_t hash, const NsTapeStep *step, double constant) {
   if (!tape->slots) return -1;
   size_t mask = (size_t)tape->slots - 1;
@@ -185,7 +186,7 @@ static int tape_find(const NsTape *tape, uint64_t hash, const NsTapeStep *step, 
   return -1;
 }
 
-/* The next node is of this kind. */
+/* Adds a node of this kind; returns its number. */
 static int add_node(NsTape *tape, int kind) {
   int node = tape->nodes;
   tape->kind[node - tape->inputs] = kind;
@@ -204,32 +205,32 @@ int ns_tape_constant(NsTape *tape, double value) {
   return add_node(tape, -1 - tape->constants++);
 }
 
-/* ---- operations that others give ---- */
+/* ---- simplification ---- */
 
 static int find_step(const NsTape *tape, NsTapeOp op, int a, int b) {
   NsTapeStep step = {op, a, b, false};
   return tape_find(tape, hash_step(&step), &step, 0);
 }
 
-/* The operation that a node is, NULL for an input or a constant. */
+/* The step of a node; NULL for an input or a constant. */
 static const NsTapeStep *step_of(const NsTape *tape, int node) {
   int kind = node < tape->inputs ? -1 : tape->kind[node - tape->inputs];
   return kind < 0 ? NULL : &tape->step[kind];
 }
 
-/* The value of a constant, nan for another node. */
+/* The value of a constant; nan for other nodes. */
 static double constant_of(const NsTape *tape, int node) {
   int kind = node < tape->inputs ? 0 : tape->kind[node - tape->inputs];
   return kind < 0 ? tape->constant[-1 - kind] : NAN;
 }
 
-/* The node whose negative this one is, -1 when it is none. */
+/* The node m if `node` is -m; else -1. */
 static int negated(const NsTape *tape, int node) {
   const NsTapeStep *s = step_of(tape, node);
   return s && s->op == NS_TAPE_NEG ? s->a : -1;
 }
 
-/* A recorded node of the same size and the other sign, zeros aside; -1: none is known. */
+/* A recorded node with the value -v, where v is the value of `node` (a zero may have another sign); -1: none is known. */
 static int opposite(const NsTape *tape, int node) {
   const NsTapeStep *s = step_of(tape, node);
   if (s && s->op == NS_TAPE_NEG) return s->a;
@@ -237,14 +238,17 @@ static int opposite(const NsTape *tape, int node) {
   return found < 0 && s && s->op == NS_TAPE_SUB ? find_step(tape, NS_TAPE_SUB, s->b, s->a) : found;
 }
 
-/* Sums and products with the smaller node first: they are the same the other way round. */
+/* Sorts the operands of a sum or product, which does not depend on their order. */
 static void order(NsTapeStep *s) {
   int a = s->a < s->b ? s->a : s->b;
   s->b = s->a < s->b ? s->b : s->a;
   s->a = a;
 }
 
-/* x * 1, x / 1, x * -1, x / -1; x / 2^k is a product. The node when it is there already, else -1 and maybe another step. */
+/*
+** x * 1 and x / 1 are x; x * -1 and x / -1 become NEG; x / 2^k becomes a product. Returns the existing node, or -1; the step
+** may have changed.
+*/
 static int simplify_scaling(NsTape *tape, NsTapeStep *s) {
   double a = s->op == NS_TAPE_MUL ? constant_of(tape, s->a) : NAN, b = constant_of(tape, s->b);
   int exponent;
@@ -261,14 +265,14 @@ static int simplify_scaling(NsTape *tape, NsTapeStep *s) {
   return -1;
 }
 
-/* x + -y and -y + x are x - y, x - -y is x + y. */
+/* x + -y and -y + x become x - y; x - -y becomes x + y. */
 static void simplify_sum(const NsTape *tape, NsTapeStep *s) {
   int a = negated(tape, s->a), b = negated(tape, s->b);
   if (b >= 0) *s = (NsTapeStep){s->op == NS_TAPE_ADD ? NS_TAPE_SUB : NS_TAPE_ADD, s->a, b, false};
   else if (a >= 0 && s->op == NS_TAPE_ADD) *s = (NsTapeStep){NS_TAPE_SUB, s->b, a, false};
 }
 
-/* A sine or cosine whose value at the opposite node is there. */
+/* If cos(-x) is recorded, returns it for cos(x); if sin(-x) is recorded, sin(x) becomes a MIRROR of it. */
 static int simplify_turn(const NsTape *tape, NsTapeStep *s) {
   int minus = opposite(tape, s->a), there = minus < 0 ? -1 : find_step(tape, s->op, minus, minus);
   if (there < 0 || s->op == NS_TAPE_COS) return there;
@@ -276,7 +280,7 @@ static int simplify_turn(const NsTape *tape, NsTapeStep *s) {
   return -1;
 }
 
-/* The node that has the value of the step to the last bit; -1 when there is none, and the step may be a simpler one. */
+/* An existing node with the value of the step, equal bit by bit; or -1, and the step may have become a simpler one. */
 static int simplify(NsTape *tape, NsTapeStep *s) {
   int found = -1;
   if (s->op == NS_TAPE_NEG) found = negated(tape, s->a);
@@ -311,7 +315,7 @@ NsStatus ns_tape_output(NsTape *tape, int node) {
 
 /* ---- closing ---- */
 
-/* Marks in `number` (by node) what the outputs need with 1. */
+/* Sets number[node] = 1 for every node that an output needs. */
 static void mark(const NsTape *tape, int *number) {
   for (int i = 0; i < tape->outputs; i++) number[tape->output[i]] = 1;
   for (int node = tape->nodes - 1; node >= tape->inputs; node--) {
@@ -321,7 +325,7 @@ static void mark(const NsTape *tape, int *number) {
   }
 }
 
-/* Replaces the marks by new numbers, and moves what is kept to the front of its array. */
+/* Replaces the marks by new node numbers; moves the kept constants and steps to the front of their arrays. */
 static void renumber(NsTape *tape, int *number) {
   int constants = 0, steps = 0;
   for (int node = tape->inputs; node < tape->nodes; node++) {
@@ -392,7 +396,7 @@ void ns_tape_value(NsTape *tape, const double *in, double *out) {
   for (int i = 0; i < tape->outputs; i++) out[i] = v[tape->output[i]];
 }
 
-/* How far an operation's value v moves when its operands move by at most ea and eb; its own rounding twice. */
+/* A bound of the change of an operation's value v when its operands change by at most ea and eb, plus twice its rounding. */
 static double moved_by(NsTapeOp op, double v, double a, double b, double ea, double eb) {
   if (ea == 0 && eb == 0) return 0;
   double most = 0;
@@ -405,7 +409,8 @@ static double moved_by(NsTapeOp op, double v, double a, double b, double ea, dou
 
 void ns_tape_slack(NsTape *tape, const double *in, double *slack) {
   const double *v = tape->value;
-  double *apart = tape->partial, *size = apart + tape->nodes; /* of each node; the sizes of a loose sum's terms */
+  double *apart = tape->partial,
+         *size = apart + tape->nodes; /* for each node: the bound; |v|, or the sum of |terms| of a loose sum */
   int node = tape->inputs + tape->constants;
   ns_tape_value(tape, in, slack);
   for (int k = 0; k < node; k++) apart[k] = 0, size[k] = fabs(v[k]);
@@ -419,7 +424,7 @@ void ns_tape_slack(NsTape *tape, const double *in, double *slack) {
   for (int i = 0; i < tape->outputs; i++) slack[i] = apart[tape->output[i]];
 }
 
-/* Values and slopes of every step. Whether all slopes are finite. */
+/* Computes the values and slopes of every step; returns whether all slopes are finite. */
 static bool linearise(NsTape *tape, const double *in) {
   const double *v = tape->value;
   double *to = tape->value + tape->inputs + tape->constants;
@@ -439,7 +444,7 @@ static bool linearise(NsTape *tape, const double *in) {
 
 /* ---- derivatives ---- */
 
-/* dx x + dy y, a term with a partial of 0 being 0. */
+/* out = dx x + dy y; a term with a partial of 0 is 0. */
 static void tape_combine(double *restrict out, double dx, const double *x, double dy, const double *y) {
   for (int k = 0; k < CHUNK; k++) {
     double a = x[k] != 0 ? dx * x[k] : 0, b = y[k] != 0 ? dy * y[k] : 0;
@@ -447,18 +452,18 @@ static void tape_combine(double *restrict out, double dx, const double *x, doubl
   }
 }
 
-/* Whether the operation is a step or a choice, whose slopes of 0 stand for operands without a part in it. */
+/* Whether the operation is a step function or chooses an operand; slope 0 then means that the operand does not matter. */
 static bool chooses(NsTapeOp op) {
   return op == NS_TAPE_FLOOR || op == NS_TAPE_CEIL || op == NS_TAPE_WHOLE || op == NS_TAPE_IDIV || op == NS_TAPE_MAX ||
          op == NS_TAPE_MIN || op == NS_TAPE_MIRROR;
 }
 
-/* The partials (n) of an operand of a step that count, or NULL. */
+/* The partials (n) of an operand of a step, or NULL when they do not count (see ns_dual_partials). */
 static const double *partials_of(NsTapeOp op, double slope, double value, int n, const double *partials) {
   return slope == 0 && chooses(op) ? NULL : ns_dual_partials(slope, value, n, partials);
 }
 
-/* One pass: the partials by the inputs first .. first + count - 1, count <= CHUNK; tape->partial is all 0 but for steps. */
+/* One forward pass: the partials by count <= CHUNK inputs from `first`. tape->partial must be 0 for inputs and constants. */
 static void forward_pass(NsTape *tape, int first, int count) {
   static const double none[CHUNK];
   const double *v = tape->value;
@@ -488,7 +493,7 @@ static void forward(NsTape *tape, int first, int count, double *jac) {
   }
 }
 
-/* One sweep for each output: the adjoints of every node, in tape->partial. */
+/* Reverse mode: one sweep for each output computes the adjoints of all nodes, in tape->partial. */
 static void reverse(NsTape *tape, int first, int count, double *jac) {
   int base = tape->inputs + tape->constants;
   double *adjoint = tape->partial;
@@ -534,7 +539,7 @@ bool ns_tape_depends(NsTape *tape, int first, int count) {
   return any;
 }
 
-/* How a node depends on the inputs in question: not at all, nor on others; on others alone; linearly; otherwise. */
+/* The dependence of a node on the given inputs: constant; on other inputs only; linear with constant factors; nonlinear. */
 enum { FIXED, FREE, LINEAR, CURVED };
 
 static double dependence(NsTapeOp op, double a, double b) {

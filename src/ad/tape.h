@@ -1,6 +1,6 @@
 /*
 ** tape.h
-** The tape of a traced callback: its operations in order, evaluated in C with exact derivatives.
+** The tape of a traced callback: the list of its operations, evaluated in C with exact derivatives.
 */
 #ifndef NS_AD_TAPE_H
 #define NS_AD_TAPE_H
@@ -11,11 +11,11 @@
 #include "base/status.h"
 
 /*
-** The operations: name, number of operands, value, slopes, second derivatives, and in C the value and the derivatives by a
-** and by b out of the operands a, b and the value v. Each value is the expression that Lua 5.4 evaluates (see
-** ad/dual.h). floor, ceil and the whole part are numbers that Lua has as integers: there is no -0 among them. They and
-** the whole quotient are steps, max, min and mirror choose: an operand that a slope of 0 goes with adds nothing to their
-** partials, also where its own do not exist. mirror is an odd function at a, b its value at -a: a zero keeps the sign of a.
+** The operations. X(name, number of operands, value, slopes, second derivatives, C text of the derivative by a, by b); operands
+** a, b, value v. Each value is the expression that Lua 5.4 evaluates (see ad/dual.h). FLOOR, CEIL and WHOLE are integers in
+** Lua, so they are never -0. FLOOR, CEIL, WHOLE and IDIV are steps; MAX, MIN and MIRROR choose an operand: an operand with
+** slope 0 adds nothing to their partials, even if its own partials are nan. MIRROR: the value at a of an odd function whose
+** value at -a is b; if a is a zero, the value is a.
 */
 #define NS_TAPE_OPERATIONS(X)                                                                                                  \
   X(ADD, 2, a + b, ns_dual_add, NULL, "1", "1")                                                                                \
@@ -58,7 +58,7 @@ typedef enum NsTapeOp {
       NS_TAPE_OPS
 } NsTapeOp;
 
-/* An operation: its name, its number of operands, its slopes by the function for so many (the other is NULL), its second derivatives. */
+/* An operation. `unary` or `binary`, depending on arity, gives its slopes (the other is NULL); bend: second derivatives. */
 typedef struct NsTapeOperation {
   const char *name;
   int arity;
@@ -69,7 +69,7 @@ typedef struct NsTapeOperation {
 
 extern const NsTapeOperation ns_tape_operations[NS_TAPE_OPS];
 
-/* One operation: node numbers of its operands (b is a's where there is one alone). Its own node is inputs + constants + i. */
+/* Step i of a tape: an operation, and the nodes of its operands (one operand: b = a). Its node is inputs + constants + i. */
 typedef struct NsTapeStep {
   NsTapeOp op;
   int a, b;
@@ -77,84 +77,83 @@ typedef struct NsTapeStep {
 } NsTapeStep;
 
 /*
-** A tape is recorded, then closed, then evaluated. While it is recorded, a node is an input (0 .. inputs - 1), a constant
-** or an operation; equal operations on equal nodes are one node, and an operation that another gives to the last bit is not
-** recorded again: x * 1, a product or sum the other way round, x / 2^k, x + -y, cos(b - a) after cos(a - b), and sin(b - a),
-** which is a mirror then. Closed, it holds what its outputs need: nodes are the inputs, then the constants, then the
-** operations in order. It carries its own workspace: one evaluation at a time.
+** A tape is recorded, then closed, then evaluated. While it is recorded, a node is an input (0 .. inputs - 1), a constant or an
+** operation. Equal operations on equal nodes share one node. An operation is also replaced by another with the same value bit
+** by bit: x * 1; a sum or product with swapped operands; x / 2^k; x + -y; cos(b - a) after cos(a - b); sin(b - a) after sin(a
+** - b), which becomes MIRROR. A closed tape holds only what its outputs need: nodes are the inputs, then the constants, then
+** the operations in order. The tape owns its workspace, so it can do only one evaluation at a time.
 */
 typedef struct NsTape NsTape;
 
-/* What a closed tape is made of; borrowed. */
+/* The contents of a closed tape; borrowed. */
 typedef struct NsTapeView {
   int inputs, constants, steps, outputs;
-  const double *constant; /* constants */
-  const NsTapeStep *step; /* steps */
+  const double *constant; /* `constants` numbers */
+  const NsTapeStep *step; /* `steps` operations */
   const int *output;      /* the node of each output */
 } NsTapeView;
 
-/* An empty tape. NS_ENOMEM. */
+/* Makes an empty tape; free with ns_tape_free. NS_ENOMEM. */
 NsStatus ns_tape_new(NsTape **tape, int inputs);
 
-/* The node of a constant, of an operation; -1 when there is no memory. b is not looked at where there is one operand. */
+/* Record a constant or an operation (one operand: b is ignored) and return its node; -1: out of memory. */
 int ns_tape_constant(NsTape *tape, double value);
 int ns_tape_record(NsTape *tape, NsTapeOp op, int a, int b);
 
 /*
-** The callback gets this node, an operation or a sum of terms, from a library (the dot of two vectors), which may round in
-** another way: with other partial sums, with products that are not rounded.
+** Marks a node as loose: in the callback a library computes this operation or sum (the dot product of two vectors), with other
+** rounding: other partial sums, fused multiply-add.
 */
 void ns_tape_loosen(NsTape *tape, int node);
 
-/* The next output is this node. NS_ENOMEM. */
+/* Adds a node to the outputs. NS_ENOMEM. */
 NsStatus ns_tape_output(NsTape *tape, int node);
 
-/* Drops what no output needs and takes the workspace. NS_ENOMEM. Nothing is recorded after it. */
+/* Removes the nodes that no output needs and allocates the workspace; recording ends. NS_ENOMEM. */
 NsStatus ns_tape_close(NsTape *tape);
 
 NsTapeView ns_tape_view(const NsTape *tape);
 
-/* out = the outputs at `in`, to the last bit those of the operations one by one. */
+/* out = the outputs at `in`, equal bit by bit to the recorded operations (see ns_tape_loosen for the exception). */
 void ns_tape_value(NsTape *tape, const double *in, double *out);
 
 /*
-** slack = for each output the most that it may be apart, at `in`, from the same operations of which those that are loose were
-** rounded in another way: 0 where none of them takes part. A loose sum may be off by 2 eps times the sum of its terms' sizes
-** for each addition (Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., 2002, chapter 4); what comes after it
-** is bounded by its values at the ends of its operands' intervals.
+** slack = for each output at `in`, a bound of its change when the loose nodes are rounded in another way; 0 if it depends on no
+** loose node. A loose sum may differ by 2 eps times the sum of its |terms| for each addition (Higham, Accuracy and Stability of
+** Numerical Algorithms, 2nd ed., 2002, chapter 4). The bound of a later operation comes from its values at the ends of its
+** operands' intervals.
 */
 void ns_tape_slack(NsTape *tape, const double *in, double *slack);
 
 /*
-** jac = the derivatives of the outputs by the inputs first .. first + count - 1: column-major, one row for each output.
-** Forward mode, several inputs at a time, or reverse mode where there are far fewer outputs than inputs. A partial
-** that is exactly 0 stays 0, whatever the factor, as in ns_dual_combine; where a factor is not finite the mode is
-** forward. Griewank and Walther, Evaluating Derivatives, 2nd ed., 2008, chapter 3.
+** jac = the derivatives of the outputs by the inputs first .. first + count - 1: column-major, one row for each output. Forward
+** mode, several inputs at a time; or reverse mode if there are far fewer outputs than inputs and all slopes are finite.
+** Partials of exactly 0 stay 0 as in ns_dual_combine. ns_tape_forward always uses forward mode. Griewank and Walther,
+** Evaluating Derivatives, 2nd ed., 2008, chapter 3.
 */
 void ns_tape_jacobian(NsTape *tape, const double *in, int first, int count, double *jac);
 void ns_tape_forward(NsTape *tape, const double *in, int first, int count, double *jac);
 
-/* False: a factor is not finite, and nothing was computed. */
+/* As ns_tape_jacobian, in reverse mode. False: a slope is not finite, and nothing was computed. */
 bool ns_tape_reverse(NsTape *tape, const double *in, int first, int count, double *jac);
 
 /*
-** Whether an output depends on one of the inputs first .. first + count - 1 at all; where none does, derivatives by them
-** are 0 everywhere.
+** Whether any output depends on any of the inputs first .. first + count - 1. If not, all derivatives by these inputs are 0.
 */
 bool ns_tape_depends(NsTape *tape, int first, int count);
 
-/* Whether the derivatives by those inputs are the same at every point: the outputs are linear in them, with constant factors. */
+/* Whether the derivatives by these inputs are constant: the outputs are linear in them, with constant factors. */
 bool ns_tape_constant_slopes(NsTape *tape, int first, int count);
 
 /*
-** The first and (NULL: not wanted) second derivatives in s, at s = 0, of the outputs at in + s direction. Griewank and
-** Walther, chapter 13.
+** The first and second (NULL: not wanted) derivatives in s, at s = 0, of the outputs at in + s direction. Griewank and Walther,
+** chapter 13.
 */
 void ns_tape_along(NsTape *tape, const double *in, const double *direction, double *first, double *second);
 
 /*
-** The same with numbers of any kind of ad/jet.h: room holds ns_jet_size(jet) derivatives of each node, one node after
-** the other; those of the inputs are given, the rest is computed.
+** Evaluates the tape with jets of any kind (ad/jet.h). room holds ns_jet_size(jet) derivatives for each node, node by node: the
+** caller sets those of the inputs, the function computes the others.
 */
 void ns_tape_jet(NsTape *tape, NsJet jet, const double *in, double *room);
 

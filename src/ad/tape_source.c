@@ -1,6 +1,6 @@
 /*
 ** tape_source.c
-** Writing a tape as C source.
+** Writes a tape as C source.
 */
 #include "ad/tape_source.h"
 
@@ -50,7 +50,7 @@ typedef struct Pattern {
 static const Pattern patterns[] = {NS_TAPE_OPERATIONS(ENTRY)};
 #undef ENTRY
 
-/* What the operations need, for a compiler that was told to take no function for a built-in one. */
+/* Declarations and functions that the operations use; the compiler runs with -fno-builtin. */
 static const char *const prelude[] = {
     "double sin(double), cos(double), tan(double), asin(double), acos(double), atan2(double, double), exp(double);\n",
     "double log(double), log2(double), log10(double), sinh(double), cosh(double), tanh(double), pow(double, double);\n",
@@ -94,8 +94,8 @@ static void put_constant(Text *t, int node, double c) {
 }
 
 /*
-** What is wanted of each node: its sine, its cosine, together, since one call that gives both costs little more than one. The
-** slope of one is the other.
+** Flags of a node: its sine is used, its cosine is used, both are already written. One call that computes both costs little
+** more than one of them, and each is the slope of the other.
 */
 enum { SINE = 1, COSINE = 2, BOTH = SINE | COSINE, WRITTEN = 4 };
 
@@ -103,7 +103,7 @@ static unsigned char turn_of(NsTapeOp op) {
   return op == NS_TAPE_SIN ? SINE : op == NS_TAPE_COS ? COSINE : 0;
 }
 
-/* The sine and cosine of node a, before the first of the two is named. */
+/* Writes the call for the sine and the cosine of node a, once. */
 static void put_both(Text *t, int a, unsigned char *turns) {
   if (*turns & WRITTEN) return;
   tape_source_put(t, "  double sine%d, cosine%d;\n  sine_cosine(v%d, &sine%d, &cosine%d);\n", a, a, a, a, a);
@@ -120,7 +120,7 @@ static void tape_source_put_step(Text *t, const NsTapeStep *s, int node, unsigne
   }
 }
 
-/* turns (nodes): 0, or what derivatives want. */
+/* turns (one for each node): 0, or the flags that the derivatives need. */
 static void put_values(Text *t, const NsTapeView *tape, unsigned char *turns) {
   for (int i = 0; i < tape->inputs; i++) tape_source_put(t, "  const double v%d = in[%d];\n", i, i);
   for (int i = 0; i < tape->constants; i++) put_constant(t, tape->inputs + i, tape->constant[i]);
@@ -131,19 +131,19 @@ static void put_values(Text *t, const NsTapeView *tape, unsigned char *turns) {
 
 /* ---- derivatives ---- */
 
-/* A slope that is known beforehand to be 0, 1 or -1; 2: it is not. */
+/* A slope that is always 0, 1 or -1; else 2. */
 static int known_slope(const char *slope) {
   return strcmp(slope, "0") == 0 ? 0 : strcmp(slope, "1") == 0 ? 1 : strcmp(slope, "-1") == 0 ? -1 : 2;
 }
 
-/* What step k (its node; operands; whether they depend on input j) is differentiated by. */
+/* A term of the derivative of a node by an input: the operand, the suffix of the slope's name, the slope as C text. */
 typedef struct Partial {
   int node, operand, input, inputs;
   char side;
   const char *slope;
 } Partial;
 
-/* One term of a partial derivative: slope times the operand's partial. */
+/* Writes one term of a partial derivative: slope times the operand's partial. */
 static void put_term(Text *t, const Partial *p) {
   int known = known_slope(p->slope);
   bool seed = p->operand < p->inputs;
@@ -164,14 +164,14 @@ static bool depends(const Sparsity *s, int node, int j) {
   return node < s->inputs ? node == j : s->depends[(size_t)node * (size_t)s->inputs + (size_t)j] != 0;
 }
 
-/* Whether an operand has any partial, which is when its slope is wanted. */
+/* Whether an operand has a nonzero partial; only then its slope is needed. */
 static bool moves(const Sparsity *s, int node) {
   for (int j = 0; j < s->inputs; j++)
     if (depends(s, node, j)) return true;
   return false;
 }
 
-/* Fills the sparsity; returns the number of partials. */
+/* Computes the sparsity; returns the number of partials. */
 static long find_sparsity(const NsTapeView *tape, Sparsity *sparsity) {
   int node = tape->inputs + tape->constants;
   long count = 0;
@@ -229,7 +229,7 @@ static void put_entries(Text *t, const NsTapeView *tape, const Sparsity *sparsit
     }
 }
 
-/* Slopes of sines are cosines, and the other way round. */
+/* Sets the flags for the slopes: the slope of a sine needs the cosine, and vice versa. */
 static void want_turns(const NsTapeView *tape, const Sparsity *sparsity, unsigned char *turns) {
   for (int k = 0; k < tape->steps; k++) {
     const NsTapeStep *s = &tape->step[k];
@@ -237,7 +237,7 @@ static void want_turns(const NsTapeView *tape, const Sparsity *sparsity, unsigne
   }
 }
 
-/* Appends the Jacobian's function unless it is too long: false then. turns (nodes): all 0. */
+/* Appends tape_jacobian; false: it is too long. turns (one for each node): all 0. */
 static bool put_jacobian(Text *t, const NsTapeView *tape, unsigned char *turns) {
   size_t nodes = (size_t)(tape->inputs + tape->constants + tape->steps);
   Sparsity sparsity = {NULL, tape->inputs};

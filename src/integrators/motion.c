@@ -11,9 +11,9 @@
 #include "base/memory.h"
 #include "linalg/qr.h"
 
-enum { MAX_PROJECTIONS = 10 };
+enum { MAX_PROJECTIONS = 10 }; /* Newton iterations of a projection */
 
-/* Factor of the rounding errors of an output when a projection makes no progress. 1e3: a callback that loses 3 digits. */
+/* A projection that stops improving is accepted within this factor of the rounding error. 1e3: a callback may lose 3 digits. */
 static const double STILL = 1e3;
 
 /* A dynamical system. */
@@ -546,9 +546,7 @@ NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, dou
 
 /* ---- projection ---- */
 
-/*
-** motion->still, the y that counts as 0 in a projection: 4 spacings of the present y, or the rounding of the largest y so far.
-*/
+/* motion->still, the y that counts as 0 in a projection: 4 eps max(|y| before the projection, 4 eps reach). Updates reach. */
 static void measure_still(NsMotion *motion, int n, const int *rows, double *reach) {
   for (int k = 0; k < n; k++) {
     double off = fabs(motion->y[rows[k]]);
@@ -557,15 +555,13 @@ static void measure_still(NsMotion *motion, int n, const int *rows, double *reac
   }
 }
 
-/*
-** y| of a row over its rounding error; a row with at most 1 is on its constraint.
-*/
+/* Distance of a row from its constraint: |y| over its rounding error. Up to 1 the row is on the constraint. */
 static double motion_distance(const NsMotion *motion, int row) {
   double off = fabs(motion->y[row]);
   return off <= DBL_MIN ? 0 : off / (motion->rounding[row] + motion->still[row]);
 }
 
-/* The row of the largest such distance. */
+/* The row with the largest distance. */
 static int farthest(const NsMotion *motion, int n, const int *rows, double *off) {
   int worst = rows[0];
   *off = 0;
@@ -594,8 +590,8 @@ static void shift(NsMotion *motion, int n, const int *rows, const double *z, dou
 }
 
 /*
-** Newton's method. It ends at rounding, or when it makes no progress within STILL times the rounding: a callback that cancels
-** terms has a larger rounding error than the estimate. `work` = y' W^-1 y is the square of the correction in the kinetic norm.
+** Newton's method. It ends at rounding, or without progress within STILL times the rounding. `work` = y' W^-1 y is the square
+** of the correction in the kinetic norm.
 */
 static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q,
                                     const double *v, double *W, NsError *err) {

@@ -93,9 +93,9 @@ bool ns_motion_driven(const NsMotion *motion, int n, const int *rows);
 
 /*
 ** Projects q and v on the constraints of the rows, y = 0 and u = 0, by corrections of least kinetic norm. A row is done when
-** |y| is below the rounding of its terms, of its corrections, or of twice reach (m, by row), the largest |y| so far, which is
-** updated. Hairer and Wanner, Solving Ordinary Differential Equations II, section VII.2. NS_ENOCONV naming the interaction;
-** NS_ENOMEM.
+** |y| is below the rounding of its terms, 4 eps times its |y| before, or (4 eps)^2 reach. reach (m, by row), the largest |y| so
+** far, is updated. Hairer and Wanner, Solving Ordinary Differential Equations II, section VII.2. NS_ENOCONV naming the
+** interaction; NS_ENOMEM.
 */
 NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v, double *W,
                            NsError *err);

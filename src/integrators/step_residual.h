@@ -38,8 +38,8 @@ typedef struct NsStepTolerance {
 double ns_step_violation(double rtol);
 
 /*
-** The size that a difference of an unknown or an output is divided by: `own`, or more, so that the error of the one-step
-** problem's solver passes. of_multipliers: the size of what the multipliers contribute.
+** The size that a difference of an unknown or an output is divided by: `own`, or more, so that the solver's error in the
+** contribution of the multipliers (of size of_multipliers) passes.
 */
 double ns_step_size(const NsStepTolerance *tolerance, double own, double of_multipliers);
 
@@ -84,7 +84,7 @@ double ns_step_roundings(int n);
 
 /*
 ** (|rho| - rounding) / terms, for one row of a W of order n. rounding = min(c eps (terms + noise), 1e-7 most). The second bound
-** is for infinite derivatives, where `noise` is no bound (for a square root the rounding is sqrt(eps)).
+** is for infinite derivatives, where `noise` is far too large (a square root at 0 is rounded by sqrt(eps)).
 */
 double ns_step_row(double rho, double terms, double noise, double most, int n);
 

@@ -1,6 +1,6 @@
 /*
 ** checkpoint.c
-** The format, the checksum, the two generations.
+** The file format, the checksum, and the two generations.
 */
 #include "io/checkpoint.h"
 
@@ -75,7 +75,7 @@ static char *joined(const char *path, const char *end) {
 
 static NsStatus read_generation(const char *path, NsCheckpoint *pieces, NsError *err);
 
-/* Gives a good file at path the name of the generation before, leaving it at path too where links are known. */
+/* Makes a good file at path the previous generation: by a hard link (path stays too) where possible, else by renaming. */
 static NsStatus keep_previous(const char *path, NsError *err) {
   NsCheckpoint present = {0};
   NsError ignored;
@@ -90,7 +90,7 @@ static NsStatus keep_previous(const char *path, NsError *err) {
     bool linked = link(path, link_name) == 0;
     if (rename(linked ? link_name : path, previous) != 0)
       status = ns_fail(err, NS_EIO, "cannot write '%s': %s", previous, strerror(errno));
-    unlink(link_name); /* there still after a failure, and when both are names of one file */
+    unlink(link_name); /* it still exists after a failure, and when both names are the same file */
   }
   ns_free(previous);
   ns_free(link_name);
@@ -142,7 +142,7 @@ static NsStatus take_piece(Text *text, char **piece, size_t *size) {
   return NS_OK;
 }
 
-/* Why the text is no good checkpoint; NULL when it is one. */
+/* The reason why the text is not a valid checkpoint; NULL when it is valid. */
 static const char *fault_of(Text *text) {
   uint64_t mark, crc;
   if (text->size < MAGIC_BYTES || memcmp(text->bytes, magic, MAGIC_BYTES) != 0)

@@ -44,10 +44,7 @@ static NsStatus write_source(const Place *p, const char *source, NsError *err) {
   return good ? NS_OK : ns_fail(err, NS_EIO, "cannot write '%s': %s", p->source, strerror(errno));
 }
 
-/*
-** Writes the path of a program to `path`, a name without a slash being looked for in the directories of PATH that are
-** absolute; false when there is none.
-*/
+/* Finds the path of a program; without a slash it is searched in the absolute directories of PATH. False: not found. */
 static bool find_program(const char *program, char *path, size_t size) {
   if (strchr(program, '/')) return (size_t)snprintf(path, size, "%s", program) < size;
   for (const char *from = getenv("PATH"), *end; from; from = *end ? end + 1 : NULL) {
@@ -63,7 +60,7 @@ static bool is_tcc(const char *program) {
   return strcmp(slash ? slash + 1 : program, "tcc") == 0;
 }
 
-/* Waits for the child; 0 when it ended well, or when that is not known since the host reaps its children. */
+/* Waits for the child. Returns 0 when it succeeded, or when its status is unknown because the host reaps its children. */
 static int wait_for(pid_t child) {
   int status = 0;
   pid_t got;
@@ -72,7 +69,7 @@ static int wait_for(pid_t child) {
   return got < 0 ? 0 : status;
 }
 
-/* The default signals, none blocked. */
+/* Gives the child default signals, none of them blocked. */
 static int set_signals(posix_spawnattr_t *attributes) {
   sigset_t none, all;
   sigemptyset(&none);
@@ -84,7 +81,7 @@ static int set_signals(posix_spawnattr_t *attributes) {
   return posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 }
 
-/* Runs the program with standard input empty, what it says going to the log. 0, or an errno. */
+/* Runs the program with empty standard input; its output goes to the log. Returns 0 or an errno. */
 static int compiler_spawn(const Place *p, char *const *words, int *status) {
   posix_spawn_file_actions_t files;
   posix_spawnattr_t attributes;
@@ -105,7 +102,7 @@ static int compiler_spawn(const Place *p, char *const *words, int *status) {
   return failed;
 }
 
-/* What the compiler said, its first lines. */
+/* Reads the first lines of the compiler's output. */
 static void read_log(const Place *p, char *text, size_t size) {
   FILE *file = fopen(p->log, "r");
   size_t length = file ? fread(text, 1, size - 1, file) : 0;
@@ -145,7 +142,7 @@ static NsStatus compile_and_open(NsLibrary **library, const Place *p, const char
   return status == NS_OK ? ns_library_open(library, p->object, err) : status;
 }
 
-/* By the first compiler that does; err is that of the first one that there is. */
+/* Compiles with the first compiler that succeeds. If none does, err is the error of the first one that exists. */
 static NsStatus try_all(NsLibrary **library, const Place *p, const char **found, NsError *err) {
   static const char *const programs[] = {"cc", "tcc"};
   NsError first = {NS_OK, ""};

@@ -11,8 +11,10 @@
 #include "io/file.h"
 #include "io/number.h"
 
-/* LONGEST_NUMBER: bytes of a number with a decimal comma. SAMPLE_ROWS: rows that tell the separator; names and a few rows
-   do. FIRST_ROWS: names and one row, which tell it where a later row is too long or too short. */
+/*
+** LONGEST_NUMBER: bytes, longest number with a decimal comma. SAMPLE_ROWS: rows that are used to guess the separator.
+** FIRST_ROWS: the names and one row, used instead when a later row is too long or too short.
+*/
 enum { LONGEST_NUMBER = 512, SAMPLE_ROWS = 20, FIRST_ROWS = 2 };
 
 #define MARK "\xef\xbb\xbf" /* the byte order mark of UTF-8 */
@@ -90,7 +92,7 @@ static bool at_line_end(const NsCsvReader *r) {
   return r->at < r->end && (*r->at == '\n' || *r->at == '\r');
 }
 
-/* Passes a line end, which is \n, \r\n or \r. */
+/* Skips a line end: \n, \r\n or \r. */
 static void pass_line_end(NsCsvReader *r) {
   r->at += r->at + 1 < r->end && r->at[0] == '\r' && r->at[1] == '\n' ? 2 : 1;
   r->line++;
@@ -103,7 +105,7 @@ static void skip_lines(NsCsvReader *r) {
   }
 }
 
-/* Bytes after an opening quote up to the closing one, which is passed. */
+/* Takes the bytes after an opening quote, and skips the closing one. */
 static void take_quoted(NsCsvReader *r, NsCsvCell *cell) {
   cell->quoted = true;
   cell->text = ++r->at;
@@ -124,9 +126,9 @@ static void pass_cell(NsCsvReader *r) {
   while (r->at < r->end && *r->at != r->separator && !at_line_end(r)) r->at++;
 }
 
-/* Passes what ends a cell: a separator, a line end, the end of the text. */
+/* Skips the end of a cell: a separator, a line end, the end of the text. */
 static void pass_end(NsCsvReader *r, NsCsvCell *cell) {
-  pass_cell(r); /* what follows a quote */
+  pass_cell(r); /* text after the closing quote */
   cell->ends_row = r->at == r->end || *r->at != r->separator;
   if (at_line_end(r)) pass_line_end(r);
   else if (r->at < r->end) r->at++;
@@ -148,7 +150,7 @@ bool ns_csv_next(NsCsvReader *r, NsCsvCell *cell) {
   return true;
 }
 
-/* A number with a decimal comma; one with a point is none. */
+/* Reads a number with a decimal comma; a point is an error. */
 static bool parse_with_comma(const char *text, size_t length, double *x) {
   char copy[LONGEST_NUMBER];
   if (length >= sizeof copy || memchr(text, '.', length)) return false;
@@ -167,7 +169,7 @@ bool ns_csv_number(const NsCsvCell *cell, char decimal, double *x) {
 
 /* ---- the form ---- */
 
-/* How the first rows look with a separator: whether they have the same number of cells, above 1, and how many of the cells are numbers. */
+/* The first rows, read with a separator: whether they have equally many cells (above 1); how many cells are numbers. */
 typedef struct Sample {
   bool even;
   double numbers;
@@ -190,7 +192,7 @@ static Sample take_sample(const char *text, size_t size, char separator, int mos
   return (Sample){cols > 1, cells ? (double)numbers / cells : 0};
 }
 
-/* The separator with which the first rows, at most `most` of them, are equally long; 0 when there is none. */
+/* The separator that gives the first rows (at most `most`) equally many cells; 0 when there is none. */
 static char even_separator(const char *text, size_t size, int most) {
   static const char candidates[] = {',', ';', '\t'};
   char best = 0;
@@ -210,7 +212,7 @@ static char find_separator(const char *text, size_t size) {
   return best ? best : ',';
 }
 
-/* "1,234" and "12,345": what may be thousands, in groups of three digits. */
+/* Whether the comma may separate thousands (groups of three digits): "1,234", "12,345". */
 static bool may_be_thousands(const NsCsvCell *cell) {
   const char *comma = memchr(cell->text, ',', cell->length);
   return comma && cell->text + cell->length - comma == 4;

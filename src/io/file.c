@@ -21,7 +21,7 @@ enum { BUFFER_BYTES = 1 << 16, NAME_TRIES = 100, SUFFIX_BYTES = 48, MOST_LINKS =
 
 struct NsFile {
   char *path;      /* as the caller wrote it, for messages */
-  char *target;    /* what is replaced: path with symbolic links followed */
+  char *target;    /* the file to be replaced: path with symbolic links followed */
   char *temporary; /* NULL when the target is written directly */
   size_t used;
   int fd, error; /* error: the first errno, 0 when all is well */
@@ -141,7 +141,7 @@ void ns_file_write(NsFile *file, const void *bytes, size_t size) {
   }
 }
 
-/* Formats a text that did not fit the reserve. */
+/* Formats a text that does not fit in the reserved buffer. */
 static void print_long(NsFile *file, const char *format, va_list args, size_t length) {
   char *text = ns_alloc(length + 1, 1);
   if (!text) {
@@ -169,7 +169,7 @@ void ns_file_print(NsFile *file, const char *format, ...) {
   va_end(args);
 }
 
-/* Syncs a regular file; a device or a pipe may know no sync. */
+/* Syncs a regular file. (A device or a pipe may not support sync.) */
 static void sync_data(NsFile *file) {
   if (!file->error && file->temporary && fsync(file->fd) != 0 && errno != EINVAL && errno != ENOTSUP) file->error = errno;
 }
@@ -237,7 +237,7 @@ NsStatus ns_file_load(const char *path, char **bytes, size_t *size, NsError *err
 
 /* ---- names ---- */
 
-/* Puts in the place of a path what symbolic links lead to, be it there or not; false when it is too long or has no end. */
+/* Replaces a path by the target of its symbolic links, which need not exist; false when it is too long or they form a cycle. */
 static bool file_follow(char path[PATH_MAX]) {
   char target[PATH_MAX];
   for (int i = 0; i < MOST_LINKS; i++) {
@@ -252,7 +252,7 @@ static bool file_follow(char path[PATH_MAX]) {
   return false;
 }
 
-/* The last name of a path, and what is known of the directory that it is in. */
+/* *name = the last name of a path; *info = the data of its directory. */
 static bool find_directory(const char path[PATH_MAX], struct stat *info, const char **name) {
   char directory[PATH_MAX + 2];
   const char *slash = strrchr(path, '/');

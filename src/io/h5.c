@@ -1,6 +1,6 @@
 /*
 ** h5.c
-** What is written by the module of HDF5 goes through the writer of all files.
+** Writes the module's HDF5 bytes through NsFile, and opens HDF5 streams.
 */
 #include "io/h5.h"
 
@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "io/file.h"
 
-/* Gives the file these bytes, which are freed. */
+/* Writes these bytes to the file and frees them. */
 static NsStatus write_bytes(const char *path, char *bytes, size_t size, NsError *err) {
   NsFile *file;
   NsStatus status = ns_file_open(&file, path, err);
@@ -49,7 +49,7 @@ static bool same_columns(const NsHdf5Contents *found, int ncols, const char *con
   return same;
 }
 
-/* Reads the file that is gone on with, empty when it is not there, and counts the rows that stay. */
+/* Reads the file that is to be resumed (empty when it does not exist) and counts the rows that stay. */
 static NsStatus find_rows(const NsHdf5 *hdf5, const char *path, int ncols, const char *const *names, NsStreamPlace place,
                           NsHdf5Contents *found, ptrdiff_t *rows, NsError *err) {
   *rows = 0;
@@ -73,7 +73,7 @@ NsStatus ns_h5_check(const NsHdf5 *hdf5, const char *path, int ncols, const char
   return status;
 }
 
-/* Makes the file of a stream with the first rows of `found`; without rows where nothing was found. */
+/* Makes the file of a stream with the first `rows` rows of `found`; without rows when nothing was found. */
 static NsStatus begin_file(const NsHdf5 *hdf5, const NsHdf5Contents *found, ptrdiff_t rows, const char *path, int ncols,
                            const char *const *names, NsError *err) {
   NsHdf5Array *arrays = ns_alloc((size_t)ncols, sizeof *arrays);

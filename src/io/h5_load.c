@@ -1,6 +1,6 @@
 /*
 ** h5_load.c
-** Reading in a child process: on damaged files the library crashes, or does not come back.
+** Reads an HDF5 file in a child process, because the library may crash or hang on a damaged file.
 */
 #include <errno.h>
 #include <fcntl.h>
@@ -21,7 +21,7 @@ enum { MAX_TEXT = 1 << 20, MAX_COUNT = 1 << 24, PATIENCE = 100, SECONDS = 2, BYT
 
 /* ---- the child ---- */
 
-/* A failure ends the child, and its message. */
+/* Writes to the parent; a failure ends the child, and so its message. */
 static void h5_load_put(int fd, const void *bytes, size_t size) {
   for (const char *at = bytes; size > 0;) {
     ssize_t done = write(fd, at, size);
@@ -30,7 +30,7 @@ static void h5_load_put(int fd, const void *bytes, size_t size) {
   }
 }
 
-/* Its length with the zero at the end; 0 for NULL. */
+/* Writes the length of the text, including the zero (0 for NULL), then the text. */
 static void put_text(int fd, const char *text) {
   size_t length = text ? strlen(text) + 1 : 0;
   h5_load_put(fd, &length, sizeof length);
@@ -58,7 +58,7 @@ static void put_contents(int fd, const NsHdf5Contents *contents) {
   }
 }
 
-/* No endless work, no core file, no last words of the C library, none of the parent's handlers. */
+/* Prepares the child: a time limit, no core file, no messages of the C library, none of the parent's signal handlers. */
 static void h5_load_settle(const char *path) {
   static const int caught[] = {SIGINT, SIGSEGV, SIGBUS, SIGFPE, SIGABRT, SIGILL};
   struct stat info;
@@ -70,7 +70,7 @@ static void h5_load_settle(const char *path) {
   if (nothing >= 0) dup2(nothing, STDERR_FILENO);
 }
 
-/* Reads, tells, and ends without a trace in what it shares with its parent. */
+/* Reads the file, sends the result, and exits without touching what it shares with its parent. */
 static void read_apart(const NsHdf5 *hdf5, const char *path, int fd) {
   NsHdf5Contents contents;
   NsError err = {NS_OK, ""};
@@ -83,7 +83,7 @@ static void read_apart(const NsHdf5 *hdf5, const char *path, int fd) {
 
 /* ---- the parent ---- */
 
-/* What comes from the child; once a piece failed, by end of file or without memory, so do those after. */
+/* The data from the child. After a failed piece (end of file, no memory) all later ones fail. */
 typedef struct Receiver {
   int fd;
   NsStatus status;

@@ -1,6 +1,6 @@
 /*
 ** hdf5_append.c
-** Rows appended to an HDF5 file that may be read meanwhile, and lasts when its writer is killed.
+** Appends rows to an HDF5 file that others may read meanwhile, and that stays valid if the writer is killed.
 */
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 enum { ROWS = 1024 };
 
-/* Rows wait in `buffer`, column by column, until it is full or flushed. */
+/* Rows are collected in `buffer`, by columns, until it is full or flushed. */
 typedef struct Appender {
   NsStream stream;
   char *path;
@@ -20,7 +20,7 @@ typedef struct Appender {
   int ncols, used;
   hsize_t rows;    /* in the datasets */
   double *buffer;  /* ROWS x ncols */
-  NsStatus status; /* of the first failure, told by the next flush */
+  NsStatus status; /* the first failure; the next flush reports it */
   NsError trouble;
 } Appender;
 
@@ -28,7 +28,7 @@ static void hdf5_append_keep(Appender *a, bool good) {
   if (!good && a->status == NS_OK) a->status = ns_hdf5_fail(&a->trouble, "write", a->path);
 }
 
-/* The rows of the buffer become rows of the datasets. */
+/* Appends the rows of the buffer to the datasets. */
 static void write_rows(Appender *a) {
   const hsize_t count = (hsize_t)a->used, total = a->rows + count;
   if (count == 0 || a->status != NS_OK) return;
@@ -64,7 +64,7 @@ static void sync_file(Appender *a, int fd) {
   a->status = ns_hdf5_engine->fail(&a->trouble, NS_EIO, "cannot write '%s': %s", a->path, strerror(errno));
 }
 
-/* All rows to the file first; then, when they are there, that they count. */
+/* Writes all rows to the file first; then, when that succeeded, the number of rows that count. */
 static void commit_rows(Appender *a) {
   struct stat info;
   write_rows(a);
@@ -93,8 +93,8 @@ static void hdf5_append_destroy(Appender *a) {
 }
 
 /*
-** After a failure what is left goes to no file: it would fail again, and the library crashes at the end of the process when a
-** file could not be closed. The file stays as of its last flush.
+** After a failure the rest is not written: that would fail again, and the library crashes at exit when a file could not be
+** closed. The file stays as it was at its last flush.
 */
 static void hdf5_append_let_go(Appender *a) {
   int fd = descriptor(a), nothing = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -116,7 +116,7 @@ static NsStatus append_close(NsStream *stream, NsError *err) {
 
 /* ---- opening ---- */
 
-/* Opens a dataset as the column whose place it has: in the order of links, where no attribute tells it. */
+/* Opens a dataset as the column given by its position attribute, or by the order of links if it has none. */
 static herr_t take_column(hid_t object, const char *name, const H5O_info_t *info, void *context) {
   Appender *a = context;
   NsHdf5Attribute place;
@@ -129,7 +129,7 @@ static herr_t take_column(hid_t object, const char *name, const H5O_info_t *info
   return 0;
 }
 
-/* The rows that the datasets have; false when they are not those of a stream of so many columns. */
+/* The number of rows in the datasets; false when they are not a stream with this number of columns. */
 static bool open_columns(Appender *a) {
   static const NsStreamMethod method = {append_row, append_flush, append_close};
   a->stream.method = &method;

@@ -14,15 +14,15 @@
 #include "io/hdf5_types.h"
 
 enum { REASON = 160, MAX_TEXT = 1 << 20 };
-#define MAX_RATIO  1100ULL       /* deflate packs at most 1032 to 1 */
-#define FREE_BYTES (64ULL << 20) /* what a file of any size may hold of elements that were never written */
+#define MAX_RATIO  1100ULL       /* upper bound of the compression ratio (deflate reaches at most 1032) */
+#define FREE_BYTES (64ULL << 20) /* bytes that a file of any size may have in elements that were never written */
 
 /* A file while it is read. */
 typedef struct Reader {
   const char *path;
   hid_t file;
   unsigned long long size; /* bytes */
-  long long committed;     /* of a stream: the rows that count; -1: it is none */
+  long long committed;     /* number of valid rows of a stream; -1: no stream */
   NsHdf5Contents *contents;
   int room;
   NsError *err;
@@ -58,12 +58,12 @@ void ns_hdf5_clear(NsHdf5Contents *contents) {
 
 /* ---- opening ---- */
 
-/* Whether the first bytes of a file are a superblock that says: a stream is being written, or was when its writer was killed. */
+/* Whether the superblock in `bytes` marks an open stream: it is being written, or its writer was killed. */
 static bool is_open_stream(const unsigned char *bytes) {
   return memcmp(bytes, "\x89HDF\r\n\x1a\n", 8) == 0 && bytes[8] == 3 && (bytes[11] & 4);
 }
 
-/* Sets the size; tells what the library would tell worse. */
+/* Sets the size; reports the faults for which the library's message is worse. */
 static NsStatus look_at_file(Reader *r, bool *stream) {
   struct stat info;
   unsigned char bytes[12] = {0};
@@ -80,7 +80,7 @@ static NsStatus look_at_file(Reader *r, bool *stream) {
   return NS_OK;
 }
 
-/* A reader of streams that are being written looks again where it finds a checksum wrong: not for ever. */
+/* Number of reads of a block with a wrong checksum, in a stream that is being written, before the read fails. */
 enum { ATTEMPTS = 20 };
 
 static NsStatus hdf5_load_open_file(Reader *r) {
@@ -99,7 +99,7 @@ static NsStatus hdf5_load_open_file(Reader *r) {
 
 /* ---- texts and attributes ---- */
 
-/* The text of an attribute of a text type; NULL when it cannot be had. */
+/* The text of an attribute that has a text type; NULL when it cannot be read. */
 static char *read_text(hid_t attribute, hid_t type) {
   char *copy = NULL, *text = NULL;
   if (H5Tis_variable_str(type) > 0) {
@@ -129,7 +129,7 @@ static bool is_single(hid_t attribute) {
   return single;
 }
 
-/* Reads one text or number; false when it is another thing, or cannot be read. */
+/* Reads one text or number; false when it is something else or cannot be read. */
 static bool read_attribute(hid_t attribute, NsHdf5Attribute *value) {
   hid_t type = is_single(attribute) ? H5Aget_type(attribute) : -1;
   if (type < 0) return false;
@@ -156,7 +156,7 @@ bool ns_hdf5_attribute(hid_t object, const char *name, NsHdf5Attribute *value) {
   return good;
 }
 
-/* Keeps the attribute; what is neither text nor number is passed over. */
+/* Keeps the attribute if it is a text or a number. */
 static herr_t take_attribute(hid_t object, const char *name, const H5A_info_t *info, void *context) {
   Reader *r = context;
   NsHdf5Contents *c = r->contents;
@@ -206,7 +206,7 @@ static herr_t take_name(hid_t object, const char *name, const H5O_info_t *info, 
   return 0;
 }
 
-/* Each dataset once, in the order of creation where groups know it, else by name. */
+/* Lists each dataset once, in the order of creation if the groups store it, otherwise by name. */
 static NsStatus list_datasets(Reader *r) {
   herr_t result = H5Ovisit(r->file, H5_INDEX_CRT_ORDER, H5_ITER_INC, take_name, r);
   return result > 0 ? hdf5_load_no_memory(r) : result < 0 ? hdf5_load_fail(r) : NS_OK;
@@ -214,7 +214,7 @@ static NsStatus list_datasets(Reader *r) {
 
 /* ---- one dataset ---- */
 
-/* Why the filters of a dataset, or where its numbers are, keep them from being read; an empty text when they do not. */
+/* reason = why the filters or the storage of a dataset prevent reading; an empty text when they don't. */
 static void look_at_storage(hid_t dataset, char *reason) {
   hid_t make = H5Dget_create_plist(dataset);
   if (make < 0) return;
@@ -242,7 +242,7 @@ static void look_at_type(hid_t dataset, char *reason) {
   H5Tclose(type);
 }
 
-/* Sets rows and cols; of a stream, the rows that count. */
+/* Sets rows and cols; for a stream, rows is the number of valid rows. */
 static void look_at_shape(const Reader *r, hid_t space, NsHdf5Item *item, char *reason) {
   hsize_t dims[H5S_MAX_RANK] = {1, 1}, most[H5S_MAX_RANK] = {1, 1};
   int rank = H5Sget_simple_extent_ndims(space);
@@ -301,7 +301,7 @@ static NsStatus read_item(const Reader *r, hid_t dataset, NsHdf5Item *item) {
   return status;
 }
 
-/* The name and the place that attributes give a dataset. */
+/* Takes the name and the position that the dataset's attributes give. */
 static void take_attributes(hid_t dataset, NsHdf5Item *item) {
   NsHdf5Attribute name, place;
   if (ns_hdf5_attribute(dataset, NS_HDF5_NAME, &name) && name.text) {
@@ -324,7 +324,7 @@ static NsStatus read_dataset(const Reader *r, NsHdf5Item *item) {
 
 /* ---- the file ---- */
 
-/* Whether this is the dataset that only a stream has, and no array of that name: two integers. */
+/* Whether this dataset (two integers) marks the file as a stream, rather than being an array of that name. */
 static bool is_commit(hid_t dataset) {
   hid_t space = H5Dget_space(dataset), type = H5Dget_type(dataset);
   bool is = space >= 0 && type >= 0 && H5Tget_class(type) == H5T_INTEGER && H5Sget_simple_extent_npoints(space) == 2;
@@ -333,7 +333,7 @@ static bool is_commit(hid_t dataset) {
   return is;
 }
 
-/* Whether the file is a stream, and what of it counts. */
+/* Finds out whether the file is a stream, and how many rows of it count. */
 static NsStatus look_for_commit(Reader *r) {
   long long values[2] = {-1, 0};
   hid_t dataset = H5Lexists(r->file, NS_HDF5_COMMIT, H5P_DEFAULT) > 0 ? H5Dopen2(r->file, NS_HDF5_COMMIT, H5P_DEFAULT) : -1;
@@ -352,7 +352,7 @@ static int by_position(const void *a, const void *b) {
   return (p > q) - (p < q);
 }
 
-/* Where each dataset knows its place, they are put in that order. */
+/* Sorts the datasets by position, if each has one. */
 static void hdf5_load_arrange(NsHdf5Contents *c) {
   for (int i = 0; i < c->count; i++)
     if (c->items[i].position < 0) return;

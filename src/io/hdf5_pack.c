@@ -13,7 +13,7 @@ enum { CHUNK = 1 << 16, STREAM_CHUNK = 1024, ROOM = 1 << 16 };
 
 /* ---- memory of the file ---- */
 
-/* What the library's driver for files in memory works in. It stays after the file is closed. */
+/* The memory of the library's driver for files in memory. It outlives the closing of the file. */
 typedef struct Image {
   char *bytes;
   size_t size;
@@ -66,7 +66,7 @@ static hid_t memory_access(Image *image, size_t increment) {
   return -1;
 }
 
-/* The length that the superblock (version 3) tells, of an image that the driver has made longer. */
+/* The file length given by the superblock (version 3); the driver's image may be longer. */
 static size_t file_size(const Image *image) {
   uint64_t end = 0;
   for (int i = 0; i < 8 && image->size >= 36; i++) end |= (uint64_t)(unsigned char)image->bytes[28 + i] << (8 * i);
@@ -95,7 +95,7 @@ static bool write_attribute(hid_t at, const NsHdf5Attribute *attribute) {
 
 /* ---- names ---- */
 
-/* Whether HDF5 gives the name back as it is: its parts between slashes are neither empty nor ".". */
+/* Whether HDF5 accepts the name unchanged: its parts between slashes are neither empty nor ".". */
 static bool well_formed(const char *name) {
   for (const char *part = name;; part++) {
     size_t length = strcspn(part, "/");
@@ -105,7 +105,7 @@ static bool well_formed(const char *name) {
   }
 }
 
-/* The name of a link for `name`, in `link` (strlen(name) + 24 bytes): `flat`, without slashes; from 2 on with its number. */
+/* link (strlen(name) + 24 bytes) = a link's name for `name`; flat: without slashes; number >= 2: with this number. */
 static void link_name(const char *name, bool flat, int number, char *link) {
   char *end = link;
   for (const char *c = name; *c; c++) *end++ = flat && *c == '/' ? '_' : *c;
@@ -120,7 +120,7 @@ static bool is_group(hid_t file, const char *path) {
   return group >= 0;
 }
 
-/* Whether something is at the path, or what is no group at a part of it. */
+/* Whether an object exists at the path, or a part of the path is no group. */
 static bool taken(hid_t file, char *path) {
   for (char *slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
     *slash = '\0';
@@ -132,7 +132,7 @@ static bool taken(hid_t file, char *path) {
   return H5Lexists(file, path, H5P_DEFAULT) > 0;
 }
 
-/* The name of the link for an array: its own, else one without slashes, else one with a number. */
+/* Chooses the link name for an array: its own, else one without slashes, else one with a number. */
 static void choose_link(hid_t file, const char *name, char *link) {
   link_name(name, !well_formed(name), 1, link);
   for (int number = 1; taken(file, link); number++) link_name(name, true, number, link);
@@ -148,7 +148,7 @@ static hid_t link_properties(void) {
   return -1;
 }
 
-/* Makes the groups on the way to a link; the library's own way to do so would write the time of day into them. */
+/* Makes the groups that contain a link. (The library's own way to do this would store the time of day in them.) */
 static bool make_groups(hid_t file, char *link, hid_t links) {
   hid_t make = H5Pcreate(H5P_GROUP_CREATE);
   bool good = make >= 0 && H5Pset_obj_track_times(make, false) >= 0;
@@ -164,7 +164,7 @@ static bool make_groups(hid_t file, char *link, hid_t links) {
   return good;
 }
 
-/* Sets chunks, checksums, or what a stream needs. Without elements there is nothing to be set. */
+/* Sets chunks and checksums, or the properties of a stream; does nothing for an array without elements. */
 static bool set_layout(hid_t make, int rank, const hsize_t *dims, bool stream) {
   const double nothing = NAN;
   hsize_t chunk[2] = {STREAM_CHUNK, 1};
@@ -221,7 +221,7 @@ static NsStatus add_array(hid_t file, const NsHdf5Array *array, long position, b
   return status;
 }
 
-/* The rows of a stream that count; the bytes of the file are told by the first flush. */
+/* Adds the dataset with the number of valid rows of a stream; the first flush sets the number of bytes. */
 static NsStatus add_commit(hid_t file, ptrdiff_t rows) {
   const hsize_t two = 2;
   const long long values[2] = {rows, 0};
@@ -237,7 +237,7 @@ static NsStatus add_commit(hid_t file, ptrdiff_t rows) {
 
 /* ---- the file ---- */
 
-/* A file in memory whose root group knows in which order its links came. */
+/* Makes a file in memory whose root group stores the creation order of links. */
 static hid_t create_file(Image *image, size_t size) {
   hid_t access = memory_access(image, size), make = H5Pcreate(H5P_FILE_CREATE), file = -1;
   bool good = access >= 0 && make >= 0 && H5Pset_obj_track_times(make, false) >= 0 &&
@@ -276,6 +276,7 @@ NsStatus ns_hdf5_pack(const char *path, const NsHdf5Array *arrays, int count, co
   ns_hdf5_end(before);
   *bytes = status == NS_OK ? image.bytes : NULL;
   *size = status == NS_OK ? file_size(&image) : 0;
-  if (status != NS_OK && closed) ns_hdf5_engine->release(image.bytes); /* of one that is not, the library still holds it */
+  if (status != NS_OK && closed)
+    ns_hdf5_engine->release(image.bytes); /* if it is not closed, the library still owns the bytes */
   return status;
 }

@@ -1,6 +1,6 @@
 /*
 ** hdf5_types.c
-** The errors of the HDF5 library, and its access to files.
+** Errors of the HDF5 library, and its access properties.
 */
 #include "io/hdf5_types.h"
 
@@ -26,7 +26,7 @@ void ns_hdf5_end(NsHdf5Quiet before) {
 
 enum { REASON = 256 };
 
-/* The innermost entry comes first. Of one that quotes the system the quotation is all that matters. */
+/* The innermost entry comes first. If it quotes a message of the system, only that message is taken. */
 static herr_t take_reason(unsigned n, const H5E_error2_t *entry, void *context) {
   static const char quote[] = "error message = '";
   char *reason = context;

@@ -1,6 +1,6 @@
 /*
 ** inflate.c
-** Canonical Huffman codes decoded length by length, after RFC 1951.
+** Decodes canonical Huffman codes one length at a time (RFC 1951).
 */
 #include "io/inflate.h"
 
@@ -12,19 +12,19 @@ enum { MAX_BITS = 15, LITERALS = 288, DISTANCES = 30, LENGTH_CODES = 19, END = 2
 typedef struct Stream {
   const unsigned char *from;
   size_t size, at;
-  uint32_t bits; /* read, not used yet: the next one is the lowest */
+  uint32_t bits; /* bits that were read but not used; the lowest is next */
   int count;
   char *to;
   size_t room, used;
   bool failed;
 } Stream;
 
-/* A canonical code: how many symbols have a length, and the symbols by length, then by value. */
+/* A canonical code: the number of symbols for each length, and the symbols sorted by length, then by value. */
 typedef struct Code {
   uint16_t count[MAX_BITS + 1], symbol[LITERALS];
 } Code;
 
-/* The next n bits, at most 16; sets `failed` when they are not there. */
+/* Returns the next n bits (at most 16); sets `failed` at the end of the data. */
 static unsigned inflate_take(Stream *s, int n) {
   while (s->count < n) {
     if (s->at == s->size) {
@@ -40,7 +40,7 @@ static unsigned inflate_take(Stream *s, int n) {
   return value;
 }
 
-/* Builds a code from the lengths of n symbols; false when more codes are asked for than there are. */
+/* Builds a code from the lengths of n symbols; false when the lengths are over-subscribed. */
 static bool inflate_build(Code *code, const uint8_t *lengths, int n) {
   uint16_t start[MAX_BITS + 2] = {0};
   int left = 1;
@@ -57,7 +57,7 @@ static bool inflate_build(Code *code, const uint8_t *lengths, int n) {
   return true;
 }
 
-/* The next symbol; -1 when the bits are none. */
+/* The next symbol; -1 when the bits are not a code. */
 static int decode(Stream *s, const Code *code) {
   int value = 0, first = 0, index = 0;
   for (int l = 1; l <= MAX_BITS; l++) {
@@ -79,7 +79,7 @@ static bool copy_back(Stream *s, size_t length, size_t distance) {
   return true;
 }
 
-/* Symbols up to the end of a block. */
+/* Unpacks the symbols of one block. */
 static bool compressed(Stream *s, const Code *literals, const Code *distances) {
   static const uint16_t base[29] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
                                     31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 258};

@@ -14,7 +14,7 @@ struct NsLibrary {
   char path[];
 };
 
-/* The loader's reason without the file's name, which the message gives already. */
+/* The loader's message without the file name, which our message has already. */
 static const char *reason(const char *path) {
   const char *text = dlerror();
   size_t length = strlen(path);

@@ -53,14 +53,14 @@ NsStatus ns_npy_write(const char *path, NsNpyOrder order, ptrdiff_t rows, ptrdif
 
 /* ---- reading ---- */
 
-/* The dictionary of a header, copied to end in a zero. */
+/* Largest dictionary of a header, in bytes, as a string. */
 enum { DICTIONARY = 4096 };
 
 static NsStatus no_npy(NsError *err) {
   return ns_fail(err, NS_EARG, "it is no .npy file, or one that is cut off");
 }
 
-/* What follows "'key':" and blanks; NULL when the key is not there. */
+/* The text after "'key':" and blanks; NULL when the key is missing. */
 static const char *npy_value_of(const char *dictionary, const char *key) {
   const char *at = strstr(dictionary, key);
   if (!at) return NULL;
@@ -72,7 +72,7 @@ static const char *npy_value_of(const char *dictionary, const char *key) {
 static NsStatus parse_type(const char *dictionary, NsNpyArray *array, NsError *err) {
   const char *at = npy_value_of(dictionary, "'descr'");
   size_t length = at && *at == '\'' ? strcspn(at + 1, "'") : 0;
-  array->foreign = true; /* until it is known to be none */
+  array->foreign = true; /* until the array is known to be supported */
   if (length < 2 || length > 20) return ns_fail(err, NS_EARG, "arrays of records are not read");
   array->swapped = at[1] == OTHER_ORDER;
   array->kind = at[2];

@@ -1,6 +1,6 @@
 /*
 ** number.c
-** Exact decimal digits by 128-bit integers where they fit, by the C library elsewhere.
+** Exact decimal digits by 128-bit integers where these suffice, otherwise by the C library.
 */
 #include "io/number.h"
 
@@ -23,7 +23,7 @@ enum { MAX_POWER = 27 }; /* 5^27 < 2^63, so that 2^53 5^27 fits */
 typedef struct Scaled {
   uint128 numerator, spacing;
   int shift, power;
-  bool even;         /* the significand: a tie reads back as x */
+  bool even;         /* the significand is even: a tie reads back as x */
   bool power_of_two; /* the neighbour below is at half the distance */
 } Scaled;
 
@@ -100,7 +100,7 @@ static char *put_exponent(char *out, int exponent) {
   return put_integer(out, (uint64_t)exponent);
 }
 
-/* digits 10^-power in the manner of %.<precision>g. */
+/* Writes digits 10^-power as %.<precision>g does. */
 static char *put_decimal(char *out, uint64_t digits, int power, int precision) {
   char text[20];
   while (digits % 10 == 0) digits /= 10, power--;
@@ -128,7 +128,7 @@ static char *put_scaled(char *out, const Scaled *s) {
   }
 }
 
-/* The three precisions tried one by one. */
+/* Tries the three precisions one after the other. */
 static char *put_by_trial(char *out, double x) {
   int length = 0;
   for (int precision = 15; precision <= 17; precision++) {
@@ -138,7 +138,7 @@ static char *put_by_trial(char *out, double x) {
   return out + length;
 }
 
-/* The 17 digits of a normal x > 0 by the library, 10^power x rounded. */
+/* The 17 digits of a normal x > 0, by the C library: 10^power x rounded. */
 static uint64_t library_digits(double x, int *power) {
   char text[NS_NUMBER_TEXT];
   ns_print(text, sizeof text, "%.16e", x);
@@ -149,14 +149,14 @@ static uint64_t library_digits(double x, int *power) {
 }
 
 /*
-** From 17 rounded digits: 15 or 16 of them do when they are off by less than half a unit in the last place of x,
-** which is `half`. What the rounding of the 17 digits leaves open is tried out.
+** Writes x from its 17 rounded digits. 15 or 16 digits suffice if they differ from x by less than `half`, half a unit in the
+** last place of x. If the rounding of the 17 digits leaves that open, tries the precisions.
 */
 static char *put_by_library(char *out, double x) {
   int e, power;
   uint64_t digits = library_digits(x, &power);
   double fraction = frexp(x, &e), half = (double)digits / ldexp(fraction, 54), doubt = 0.51;
-  if (fraction == 0.5) return put_by_trial(out, x); /* the spacing below x is another one */
+  if (fraction == 0.5) return put_by_trial(out, x); /* the spacing below x is different */
   for (unsigned unit = 100, precision = 15; unit > 1; unit /= 10, precision++) {
     unsigned rest = (unsigned)(digits % unit), distance = rest < unit / 2 ? rest : unit - rest;
     if (distance > half + doubt) continue;
@@ -180,9 +180,12 @@ size_t ns_number_format(char *out, double x) {
 
 /* ---- reading ---- */
 
-enum { LONGEST = 400, EXACT_POWER = 22 }; /* 10^22 is exact; a longer text is given to strtod cut */
+enum {
+  LONGEST = 400,
+  EXACT_POWER = 22
+}; /* EXACT_POWER: 10^22 is exact in a double. LONGEST: bytes of a text given to strtod; a longer one is cut */
 
-/* What a decimal number consists of. */
+/* The parts of a decimal number. */
 typedef struct Decimal {
   uint64_t digits; /* the first 19 at most */
   int count;       /* significant digits */
@@ -203,7 +206,7 @@ static const char *scan_digits(const char *at, const char *end, Decimal *d, int 
   return at;
 }
 
-/* Scans digits, point and exponent; false when that is not all there is. */
+/* Reads digits, point and exponent; false when there is anything else. */
 static bool scan(const char *at, const char *end, Decimal *d) {
   const char *start = at;
   at = scan_digits(at, end, d, 0);
@@ -225,7 +228,7 @@ static bool scan(const char *at, const char *end, Decimal *d) {
   return at == end;
 }
 
-/* The C library's word. */
+/* Reads a number by strtod. */
 static bool parse_by_library(const char *text, size_t length, double *x) {
   char buffer[LONGEST + 1], *stop;
   if (length > LONGEST) return false;
@@ -261,7 +264,7 @@ bool ns_number_parse(const char *text, size_t length, double *x) {
   if (at < end && (*at == '-' || *at == '+')) d.negative = *at++ == '-';
   bool good = parse_name(at, end, x);
   if (!good && scan(at, end, &d)) {
-    /* both factors are exact, so that their product or quotient is rounded once */
+    /* Both factors are exact, so their product or quotient is rounded once. */
     if (d.count <= 19 && d.digits <= UINT64_C(1) << 53 && abs(d.power) <= EXACT_POWER) {
       *x = d.power < 0 ? (double)d.digits / powers[-d.power] : (double)d.digits * powers[d.power];
       good = true;

@@ -31,7 +31,7 @@ typedef struct Text {
 
 typedef struct Run {
   pid_t pid;
-  int input, output[2]; /* our ends; -1 when closed. output: its standard output, its error output */
+  int input, output[2]; /* our ends of the pipes; -1 when closed. output: standard output, standard error */
   Text text[2];
   bool ended;
   int wait_status;
@@ -44,7 +44,7 @@ static void close_end(int *fd) {
   *fd = -1;
 }
 
-/* Moves fd above the standard three, closed in programs; -1 with errno set. */
+/* Moves fd above 2, with close-on-exec; -1 with errno set. */
 static int move_up(int fd) {
   int moved = fcntl(fd, F_DUPFD_CLOEXEC, FIRST_FREE);
   int error = errno;
@@ -69,10 +69,7 @@ static bool set_nonblocking(int fd) {
 
 /* ---- start ---- */
 
-/*
-** The program starts with the signal mask `mask`, with SIGPIPE and SIGINT as they are by default, and in a process group
-** of its own.
-*/
+/* Starts the program with the signal mask `mask`, default SIGPIPE and SIGINT, and its own process group. */
 static int spawn_with(pid_t *pid, const char *const *argv, posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
                       const sigset_t *mask) {
   sigset_t defaults;
@@ -141,7 +138,7 @@ static bool drain(int *fd, Text *text) {
   }
 }
 
-/* Writes what the program takes now; its input is closed when all is written, and when it reads no more. */
+/* Writes as much as the program accepts now; closes its input when all is written or the program reads no more. */
 static void feed(Run *run, const char **input, size_t *size) {
   while (*size > 0) {
     ssize_t done = write(run->input, *input, *size);
@@ -161,14 +158,14 @@ static void look_whether_ended(Run *run) {
   run->ended = got != 0;
 }
 
-/* Waits until a stream is ready, or a while; with all streams closed the program is about to end. */
+/* Waits until a stream is ready, at most PATIENCE_MS; with all streams closed only 1 ms, as the program is about to end. */
 static void wait_for_streams(const Run *run) {
   struct pollfd fds[3] = {{run->input, POLLOUT, 0}, {run->output[0], POLLIN, 0}, {run->output[1], POLLIN, 0}};
   bool open = run->input >= 0 || run->output[0] >= 0 || run->output[1] >= 0;
-  poll(fds, 3, open ? PATIENCE_MS : 1); /* a negative descriptor is passed over */
+  poll(fds, 3, open ? PATIENCE_MS : 1); /* poll ignores negative descriptors */
 }
 
-/* Until the program has ended: its output is then all there, whoever else may hold the pipes. */
+/* Exchanges data until the program has ended. Its output is then complete, even if other processes still hold the pipes. */
 static NsStatus process_exchange(Run *run, const char *input, size_t size) {
   while (!run->ended) {
     if (ns_interrupted()) return NS_EINTR;
@@ -196,7 +193,7 @@ static void close_streams(Run *run) {
 
 /* ---- SIGPIPE ---- */
 
-/* Blocks SIGPIPE in this thread. Whether one was pending already. */
+/* Blocks SIGPIPE in this thread. Returns whether one was already pending. */
 static bool block_sigpipe(sigset_t *before) {
   sigset_t pipe_only, pending;
   sigemptyset(&pipe_only);
@@ -206,7 +203,7 @@ static bool block_sigpipe(sigset_t *before) {
   return sigismember(&pending, SIGPIPE) == 1;
 }
 
-/* Takes away the SIGPIPE that our writes have raised, and puts the mask back. */
+/* Removes a pending SIGPIPE raised by our writes, and restores the mask. */
 static void restore_sigpipe(const sigset_t *before, bool was_pending) {
   sigset_t pipe_only;
   sigemptyset(&pipe_only);

@@ -1,6 +1,6 @@
 /*
 ** scratch.c
-** mkdtemp, and the way back.
+** Makes private directories by mkdtemp, and removes them.
 */
 #include "io/scratch.h"
 

@@ -1,6 +1,6 @@
 /*
 ** stream.c
-** The append-only writer and the search for where it goes on.
+** The append-only CSV writer, and the search for the place where a file is resumed.
 */
 #include "io/stream.h"
 
@@ -62,8 +62,8 @@ static double next_line(FILE *in, off_t *end) {
 }
 
 /*
-** Whether the file begins with the header, or is empty; *end: where its rows from `from` on begin, 0 in an empty file; *last:
-** the first number of the row before, nan when there is none.
+** Whether the file begins with the header, or is empty. *end: offset of its rows from `from` on, 0 in an empty file. *last:
+** the first number of the row before them, nan when there is none.
 */
 static bool find_end(FILE *in, const char *header, size_t size, double from, off_t *end, double *last) {
   size_t at = 0;
@@ -94,7 +94,7 @@ NsStatus ns_stream_missing(const char *path, NsStreamPlace place, bool exists, d
                  place.last);
 }
 
-/* Where a file that is gone on with is to be cut: *end. */
+/* *end = the offset at which a file that is to be resumed must be cut. */
 static NsStatus stream_find_place(const char *path, const char *header, size_t size, NsStreamPlace place, off_t *end,
                                   NsError *err) {
   FILE *in = fopen(path, "re");

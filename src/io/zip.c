@@ -1,6 +1,6 @@
 /*
 ** zip.c
-** Local headers, contents, the central directory.
+** Writes and reads local headers, contents and the central directory.
 */
 #include "io/zip.h"
 
@@ -39,7 +39,7 @@ static uint32_t get32(const char *from) {
   return get16(from) | (uint32_t)get16(from + 2) << 16;
 }
 
-/* Four bits at a time. */
+/* Processes four bits at a time. */
 uint32_t ns_crc32(uint32_t crc, const void *bytes, size_t size) {
   static const uint32_t table[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
                                      0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
@@ -72,7 +72,7 @@ void ns_zip_abort(NsZip *zip) {
   ns_free(zip);
 }
 
-/* What a local and a central header have in common, from "version needed" on (26 bytes). */
+/* Writes the fields that local and central headers share, from "version needed" on (26 bytes). */
 static void put_common(char *to, uint32_t crc, uint32_t size, size_t name) {
   memset(to, 0, 26);
   put16(to, 20);

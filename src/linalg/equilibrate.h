@@ -26,10 +26,11 @@ void ns_equilibrium_take(NsEquilibrium *s, NsArena *arena, int n);
 
 /*
 ** Finds the scales from the Jacobian (`dense`, n x n, column-major; or `sparse`), a point x (n) and F(x) (n).
-** 1. The column scales bring the entries of the scaled matrix near 1, in the mean of their logarithms (Curtis and Reid, J.
-** Inst.
-**    Maths Applics 10, 1972). 2. The row scales make the largest entry of each row 1 to 2. 3. One factor is still free for each
-** part of the unknowns that no equation couples to the others; it is set by the larger of x and of the step that F requires.
+** 1. The column scales bring the entries of the scaled matrix near 1, in the mean of their logarithms (Curtis and Reid,
+**    J. Inst. Maths Applics 10, 1972).
+** 2. The row scales make the largest entry of each row 1 to 2.
+** 3. One factor is still free for each part of the unknowns that no equation couples to the others; it is set by the larger of
+**    x and of the step that F requires.
 ** Changes of units by powers of two (in J, F and x) do not change a bit of the scaled equations: before any rounding, integer
 ** exponents along a spanning forest of the nonzeros remove the units. The forest depends on the pattern only.
 */

@@ -13,15 +13,16 @@
 #include "base/arena.h"
 #include "base/memory.h"
 
+/* Largest order that the own code factors; below it a call of LAPACK costs more than it saves. */
 enum { SMALL = 32 };
 
 struct NsZlu {
   NsArena arena;
   double *a;      /* 2 n^2: L below the diagonal, U on and above it */
   double *scale;  /* n: largest entry of each row of A */
-  double *weight; /* n: 1 / scale in the order of the rows as exchanged, 0 for a row of zeros */
+  double *weight; /* n: 1 / scale in the order of the exchanged rows; 0 for a row of zeros */
   lapack_int *pivot;
-  int *row; /* n: the row of A that stands in each row of L U */
+  int *row; /* n: row i of L U is row row[i] of A */
   int n, singular_row;
 };
 

@@ -15,7 +15,10 @@ typedef struct NsWindow {
 /* Writes m values at time t (m: see ns_difference). */
 typedef NsStatus NsSample(void *context, double t, double *values, NsError *err);
 
-/* LEVELS: largest number of step lengths tried (see difference.c). ROOM: doubles of workspace for each value. */
+/*
+** LEVELS: largest number of step lengths tried; the last is about 2^-15 h (chosen by experience). ROOM: doubles of workspace
+** for each value.
+*/
 enum { NS_DIFFERENCE_LEVELS = 14, NS_DIFFERENCE_ROOM = NS_DIFFERENCE_LEVELS + 4 };
 
 /*

@@ -100,8 +100,8 @@ struct NsDs {
 
   /*
   ** Two-step schemes (mechanics). x_left is x at the end of the last step, of length h_left; `left`: that step began at x_k.
-  ** x_before is x at the start of the step before the present one, of length h_k. h_k = 0: there was none, or a script has
-  ** changed x since.
+  ** x_before is x at the start of the step before the present one, of length h_k. h_k = 0: there was none, or x has changed
+  ** since it ended.
   */
   double *x_before, *x_left, h_k, h_left;
   bool left;

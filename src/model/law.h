@@ -141,7 +141,7 @@ extern const NsLawClass *const ns_law_classes[];
 #define NS_LAW_BOUNDS_FIELDS(flags)                                                                                            \
   NS_FIELD_A_VECTOR("lb", NsLaw, lower, size, NS_FIELD_LIVE | NS_FIELD_SHOWN | NS_FIELD_INFINITE | (flags)),                   \
       NS_FIELD_A_VECTOR("ub", NsLaw, upper, size, NS_FIELD_LIVE | NS_FIELD_SHOWN | NS_FIELD_INFINITE | (flags))
-enum { NS_LAW_MOST = 1 << 28 }; /* largest number of components of a law */
+enum { NS_LAW_MOST = 1 << 28 }; /* most components of a law; the sum of two such numbers fits an int */
 
 /* Makes a law with all fields 0; set its fields, then call ns_law_complete. The caller frees it. NS_ENOMEM. */
 NsStatus ns_law_new(NsLaw **law, const NsLawClass *class);

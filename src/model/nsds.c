@@ -118,7 +118,7 @@ static NsStatus check_family(const NsInteraction *inter, const NsDs *first, cons
   return NS_OK;
 }
 
-/* A contact links rigid bodies or particles (systems with 3 coordinates); both systems must be of the same sort. */
+/* NS_EARG when a contact has a system that is neither a rigid body nor a particle (3 coordinates). */
 static NsStatus check_bodies(const NsInteraction *inter, const NsDs *first, const NsDs *second, NsError *err) {
   const NsDs *both[] = {first, second};
   for (int i = 0; inter->relation->contact && i < 2; i++)
@@ -130,7 +130,7 @@ static NsStatus check_bodies(const NsInteraction *inter, const NsDs *first, cons
   return NS_OK;
 }
 
-/* Links the relation to the states of both systems together. */
+/* Links the relation to the states of one system, or of two systems one after the other. */
 static NsStatus link_relation(NsInteraction *inter, const NsDs *first, const NsDs *second, NsError *err) {
   char whose[2 * NS_NAME_SIZE + sizeof "dynamical systems '' and ''"];
   if (second) snprintf(whose, sizeof whose, "dynamical systems '%s' and '%s'", first->name, second->name);

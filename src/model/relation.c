@@ -334,8 +334,8 @@ NsStatus ns_relation_add_bias(const NsRelation *rel, const NsRelationPoint *at, 
 /* ---- second derivatives by the coordinates ---- */
 
 /*
-** A power of two of the size of |x_j|, or 1 if x_j = 0. A line along two coordinates so mixes numbers of similar size, whatever
-** their units. The exponent is kept in [-300, 300] so that products of two units neither overflow nor underflow.
+** A power of two of the size of |x_j|, or 1 if x_j = 0, so that a line along two coordinates mixes numbers of similar size in
+** any units. The exponent stays in [-300, 300] so that products of two units neither overflow nor underflow.
 */
 static double line_unit(const NsRelationPoint *at, size_t j) {
   int e = 0;

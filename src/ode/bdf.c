@@ -15,7 +15,7 @@
 
 enum { ORDERS = 5, DIFFERENCES = ORDERS + 3, NEWTON_MOST = 4 };
 
-/* Of the orders 0 to 5: how far a formula is from the BDF, and the sums 1 + 1/2 + ... + 1/k. */
+/* For orders k = 0 to 5: kappa, parameter of the NDF (Shampine and Reichelt; 0: the BDF), and gamma = 1 + 1/2 + ... + 1/k. */
 static const double kappa[ORDERS + 1] = {0, -0.1850, -1.0 / 9, -0.0823, -0.0415, 0};
 static const double gamma_of[ORDERS + 1] = {0, 1, 1.5, 11.0 / 6, 25.0 / 12, 137.0 / 60};
 
@@ -24,7 +24,7 @@ typedef struct Bdf {
   NsArena arena;
   NsLu *lu;
   double *D[DIFFERENCES]; /* backward differences of y at t with the length h */
-  double *E[ORDERS + 1];  /* those of the last step, for its dense output */
+  double *E[ORDERS + 1];  /* differences at the end of the last step, for its dense output */
   double *rows[ORDERS];
   double *y_old, *trial, *move, *psi, *d, *f, *J, *system;
   double h, lu_c, tolerance, rate;
@@ -87,14 +87,14 @@ static NsStatus bdf_rate(Bdf *b, double t, const double *y, double *ydot, NsErro
 
 /* ---- differences ---- */
 
-/* The matrix that takes differences of one length to those of `ratio` times it, (order + 1) squared. */
+/* R ((order + 1) x (order + 1)) transforms the differences for a length h into those for ratio h. */
 static void ratio_matrix(int order, double ratio, double R[ORDERS + 1][ORDERS + 1]) {
   for (int j = 0; j <= order; j++) R[0][j] = 1;
   for (int i = 1; i <= order; i++)
     for (int j = 0; j <= order; j++) R[i][j] = j == 0 ? 0 : R[i - 1][j] * (i - 1 - ratio * j) / i;
 }
 
-/* The differences for the length h times ratio. */
+/* Changes the length to h times ratio, and the differences with it. */
 static void change_length(Bdf *b, double ratio) {
   double R[ORDERS + 1][ORDERS + 1], U[ORDERS + 1][ORDERS + 1], RU[ORDERS + 1][ORDERS + 1];
   int k = b->order;
@@ -158,7 +158,7 @@ static NsStatus bdf_factor(Bdf *b, double c) {
   return status;
 }
 
-/* trial = the prediction; psi = what the past adds to the formula; d = 0. */
+/* trial = the prediction; psi = the formula's terms of past steps; d = 0. */
 static void bdf_predict(Bdf *b) {
   int k = b->order;
   for (int i = 0; i < b->base.problem.n; i++) {
@@ -178,7 +178,7 @@ static NsStatus bdf_newton(Bdf *b, double t, double c, NsError *err) {
   int n = b->base.problem.n;
   double before = 0;
   b->rate = 0;
-  for (int k = 0;; k++) { /* the last of NEWTON_MOST has converged, or would not */
+  for (int k = 0;; k++) { /* ends within NEWTON_MOST: the test below predicts failure */
     NsStatus status = bdf_rate(b, t, b->trial, b->f, err);
     if (status != NS_OK) return status;
     for (int i = 0; i < n; i++) b->move[i] = c * b->f[i] - b->psi[i] - b->d[i];
@@ -198,7 +198,7 @@ static NsStatus bdf_newton(Bdf *b, double t, double c, NsError *err) {
   }
 }
 
-/* The formula solved at t_new; again with a fresh Jacobian when one of earlier did not do. */
+/* Solves the formula at t_new; repeats it with a new Jacobian when an old one failed. */
 static NsStatus bdf_solve(Bdf *b, double t_new, NsError *err) {
   double c = b->h / alpha(b->order);
   for (;;) {
@@ -221,7 +221,7 @@ static double bdf_scaled(const Bdf *b, double constant, const double *difference
   return fabs(constant) * ns_ode_norm(&b->base.problem, difference, b->trial, b->trial);
 }
 
-/* The differences at the new time; those that the dense output needs are put aside. */
+/* Updates the differences to t_new; keeps those that the dense output needs. */
 static void bdf_update(Bdf *b, double t_new) {
   int n = b->base.problem.n, k = b->order;
   for (int i = 0; i < n; i++) {
@@ -236,7 +236,7 @@ static void bdf_update(Bdf *b, double t_new) {
   b->J_fresh = false;
 }
 
-/* After k + 1 equal steps: the order next to the present one, and the length, that promise the longest step. */
+/* After order + 1 equal steps: chooses, among the order and its two neighbours, the one that allows the longest step. */
 static void choose_order(Bdf *b, double error) {
   int k = b->order, best = k;
   double low = k > 1 ? bdf_scaled(b, error_constant(k - 1), b->D[k]) : INFINITY;

@@ -1,6 +1,6 @@
 /*
 ** bernstein.c
-** Bernstein's form: from dense output and from values, halves, signs, first roots.
+** The Bernstein form: conversion from dense output and from values, halving, sign changes, first root.
 */
 #include "ode/bernstein.h"
 
@@ -10,7 +10,7 @@
 
 enum {
   N = NS_BERNSTEIN_DEGREE,
-  HALVINGS = 52 /* after which a piece is as short as the spacing of numbers at 1 */
+  HALVINGS = 52 /* halvings until a piece is as short as the spacing of numbers at 1 */
 };
 
 /* C(n, k). */
@@ -31,7 +31,7 @@ static const double cosines[N + 1] = {1, 0.92387953251128675613,  0.707106781186
                                       0, -0.38268343236508977173, -0.70710678118654752440, -0.92387953251128675613,
                                       -1};
 
-/* Row j: the polynomial of Chebyshev T_j(2 x - 1) in Bernstein's form of degree 8. */
+/* Row j: the Chebyshev polynomial T_j(2 x - 1) in Bernstein form of degree 8. */
 static const double chebyshev[N + 1][N + 1] = {
     {1, 1, 1, 1, 1, 1, 1, 1, 1},
     {-1, -3. / 4, -1. / 2, -1. / 4, 0, 1. / 4, 1. / 2, 3. / 4, 1},
@@ -63,7 +63,7 @@ static double cosine(int j, int k) {
   return cosines[m <= N ? m : 2 * N - m];
 }
 
-/* The Chebyshev coefficient j of the values at the nodes. */
+/* Chebyshev coefficient j of the interpolant of the values at the nodes. */
 static double chebyshev_part(const double *v, int j) {
   double sum = 0.5 * (v[0] * cosine(j, N) + v[N]);
   for (int k = 1; k < N; k++) sum += v[k] * cosine(j, N - k);
@@ -131,7 +131,7 @@ static bool bernstein_positive(int n, const double *b) {
   return true;
 }
 
-/* The first x in [from, from + width], over which b is given; b is lost. */
+/* *x = the first root in [from, from + width], the interval of the polynomial b; overwrites b. */
 static bool bernstein_search(int n, double *b, double from, double width, int halvings, double *x) {
   double right[NS_BERNSTEIN_SIZE];
   if (b[0] <= 0) return *x = from, true;

@@ -1,6 +1,6 @@
 /*
 ** bracket.c
-** Brent's method: inverse quadratic interpolation and secants, bisection when they are slow.
+** Brent's method: inverse quadratic interpolation and secant steps; bisection when they converge slowly.
 */
 #include "ode/bracket.h"
 
@@ -10,7 +10,7 @@
 
 enum { MAX_STEPS = 200 };
 
-/* The best point b, the point c on the other side of the root, the point a before b; steps d, e of the last two. */
+/* b: the best point; c: the point on the other side of the root; a: the previous b; d, e: the last step and the one before. */
 typedef struct Bracket {
   double a, fa, b, fb, c, fc, d, e;
 } Bracket;
@@ -19,7 +19,7 @@ static void bracket_bisect(Bracket *s, double half) {
   s->d = s->e = half;
 }
 
-/* The next step, of interpolation where it is short enough, else half of the bracket. */
+/* Chooses the next step: interpolation when it is short enough, otherwise bisection. */
 static void choose_step(Bracket *s, double half, double least) {
   if (fabs(s->e) < least || fabs(s->fa) <= fabs(s->fb)) {
     bracket_bisect(s, half);
@@ -44,7 +44,7 @@ static void choose_step(Bracket *s, double half, double least) {
   }
 }
 
-/* c on the other side of the root, b the better of the two. */
+/* Restores the order: c on the other side of the root, b the better of the two. */
 static void bracket_arrange(Bracket *s) {
   if ((s->fb > 0) == (s->fc > 0)) {
     s->c = s->a;

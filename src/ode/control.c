@@ -1,6 +1,6 @@
 /*
 ** control.c
-** Norms of errors, the first step, the shortest one, dense output.
+** Error norms, the first and the shortest step, dense output.
 */
 #include "ode/control.h"
 
@@ -24,7 +24,7 @@ NsStatus ns_ode_rate(const NsOdeProblem *problem, double t, const double *y, dou
   return status;
 }
 
-/* Four elements at a time, so that their sums stay in registers and do not wait for each other. */
+/* Four elements at a time: their sums stay in registers and are independent of each other. */
 void ns_ode_combine(int n, const NsOdeRow *row, double *const *K, double *sum) {
   enum { BLOCK = 4 };
   int i = 0;

@@ -22,14 +22,15 @@ static const double *const nodes = ns_radau_nodes, *const weights = ns_radau_est
 static const double MU = NS_RADAU_MU, ALPHA = NS_RADAU_ALPHA, BETA = NS_RADAU_BETA;
 
 /*
-** Newton's contraction up to which the Jacobians are kept for the next step; and, with Jacobians that were, the part of
-** the tolerance of the iterations that must do: they converge no faster than they were seen to.
+** KEEP: the Jacobians are kept for the next step when the contraction rate of Newton's method is below this (chosen by
+** experience on the specs). KEPT_LIMIT: factor on the Newton tolerance while old Jacobians are in use; convergence is then
+** linear at the observed rate only, so the iterations must go further.
 */
 static const double KEEP = 3e-3, KEPT_LIMIT = 0.1;
 
 /*
-** Consistent values. STALLED: part of its terms that an equation's value may be when iterations bring it no lower.
-** NOTHING: part of its terms at the start below which it counts as 0: a zero of second order is found to 1e-14 of the start.
+** For consistent values. STALLED: |F_i| / (sum of its terms) at which stalled iterations still count as converged. NOTHING:
+** |F_i| / (terms at the start) below which F_i counts as 0; a zero of second order is then found to 1e-14 of the start.
 */
 static const double STALLED = 1e-10, NOTHING = 0x1p-92;
 
@@ -38,7 +39,7 @@ struct NsDae {
   NsDaeState state;
   NsArena arena;
   double *y, *yd;
-  double *Z, *dZ;               /* 3 n: the stages less y; corrections */
+  double *Z, *dZ;               /* 3 n: stage i minus y; Newton corrections */
   double *stage, *slope;        /* n: a stage and its derivative */
   double *Fy, *Fyd;             /* n x n */
   double *real;                 /* n x n: MU Fyd + h Fy */
@@ -49,8 +50,8 @@ struct NsDae {
   double h_past, h_formed;
   double rate; /* of the last Newton iteration */
   bool have_past, rejected;
-  bool jacobian_known, jacobian_fresh; /* there are Jacobians; they are those of the present point */
-  NsEquilibrium scales;                /* of the matrix of consistent values */
+  bool jacobian_known, jacobian_fresh; /* Jacobians exist; they belong to the present point */
+  NsEquilibrium scales;                /* scales of the matrix of ns_dae_consistent */
   NsLu *lu_real;
   NsZlu *lu_complex;
 };
@@ -151,7 +152,7 @@ NsStatus ns_dae_evaluate(NsDae *dae, double t, const double *y, const double *yd
 
 /* ---- Newton in a step ---- */
 
-/* What is accepted as an error of each unknown, at step length h. */
+/* The accepted error of each unknown for a step of length h. */
 static void set_scale(NsDae *dae, double h) {
   for (int i = 0; i < dae->problem.n; i++) {
     int index = dae->problem.index ? dae->problem.index[i] : 1;
@@ -172,8 +173,8 @@ static double norm(const NsDae *dae, int blocks, const double *v) {
 }
 
 /*
-** The matrices of Newton's method in the stages, factored for h. By the eigenvectors of the method's matrix the 3 n
-** equations fall apart into n real and n complex ones; the error estimate has the matrix of the real ones.
+** Factors the Newton matrices for h. The eigenvectors of the method's matrix split the 3 n equations into n real and n complex
+** ones; the error estimate uses the real matrix.
 */
 static NsStatus dae_factor(NsDae *dae, double h, NsError *err) {
   int n = dae->problem.n;
@@ -199,7 +200,7 @@ static NsStatus dae_factor(NsDae *dae, double h, NsError *err) {
                  dae->state.t);
 }
 
-/* The polynomial through the last step's start and stages, at s of its length: out = that less y. */
+/* out = p(s) - y, p being the polynomial through the last step's start and stages; s in units of the last step. */
 static void dae_extrapolate(const NsDae *dae, double s, double *out) {
   int n = dae->problem.n;
   double at[STAGES + 1] = {0, nodes[0], nodes[1], nodes[2]}, L[STAGES + 1];
@@ -225,7 +226,7 @@ static void dae_predict(NsDae *dae, double h) {
   }
 }
 
-/* Row a of the inverse of the method's matrix: the derivative at node a of the polynomial through 0 and the stages. */
+/* Row a of the inverse of the method's matrix: gives the derivative at node a of the polynomial through 0 and the stages. */
 static void dae_differentiate(int a, double *row) {
   const double at[STAGES + 1] = {nodes[0], nodes[1], nodes[2], 0};
   for (int b = 0; b < STAGES; b++) {
@@ -263,7 +264,7 @@ static NsStatus stage_residuals(NsDae *dae, double h, NsError *err) {
   return NS_OK;
 }
 
-/* The corrections of the stages from their residuals in dZ, by the factors. */
+/* Turns the residuals in dZ into the Newton corrections of the stages. */
 static void solve_stages(NsDae *dae) {
   int n = dae->problem.n;
   double *Z0 = dae->dZ, *Z1 = Z0 + n, *Z2 = Z1 + n, *w = dae->change;
@@ -283,7 +284,7 @@ static void solve_stages(NsDae *dae) {
   }
 }
 
-/* The stages of a step of length h; *iterations of Newton. NS_ENOCONV when they are not found. */
+/* Computes the stages of a step of length h by Newton's method. NS_ENOCONV when it does not converge. */
 static NsStatus find_stages(NsDae *dae, double h, int *iterations, NsError *err) {
   double limit = fmax(10 * DBL_EPSILON / dae->problem.rtol, fmin(0.03, sqrt(dae->problem.rtol)));
   double before = 0, eta = 1;
@@ -305,7 +306,7 @@ static NsStatus find_stages(NsDae *dae, double h, int *iterations, NsError *err)
   return NS_ENOCONV;
 }
 
-/* The estimated error of the step over what is accepted. */
+/* The estimated error of the step, in units of the accepted error. */
 static double estimate(NsDae *dae, double h) {
   int n = dae->problem.n;
   double *E = dae->room;
@@ -336,7 +337,7 @@ static void dae_accept(NsDae *dae, double t_new, double h) {
   dae->state.steps++;
 }
 
-/* The first length: that of an error of the first order, from the derivative. */
+/* The first step length, from an error estimate of first order. */
 static double dae_first_length(NsDae *dae, double way) {
   set_scale(dae, 1);
   double d0 = norm(dae, 1, dae->y), d1 = norm(dae, 1, dae->yd);
@@ -364,10 +365,7 @@ static NsStatus refresh(NsDae *dae, NsError *err) {
   return status;
 }
 
-/*
-** One try with length h: NS_OK and *error, or why there are no stages. With Jacobians of an earlier step that do not do
-** it is made again with fresh ones.
-*/
+/* Tries one step of length h: NS_OK and *error, or why Newton failed. If old Jacobians fail, repeats it with new ones. */
 static NsStatus dae_try_step(NsDae *dae, double h, int *iterations, double *error, NsError *err) {
   set_scale(dae, h);
   for (;;) {
@@ -428,13 +426,13 @@ NsStatus ns_dae_go_to(NsDae *dae, double t_stop, NsError *err) {
 
 /* ---- consistent values ---- */
 
-/* The columns of the unknowns: dF/dy of an algebraic one, dF/dy' of another. */
+/* Collects the column of each unknown: dF/dy for an algebraic one, dF/dy' for another. */
 static void take_columns(NsDae *dae, const bool *algebraic) {
   size_t n = (size_t)dae->problem.n;
   for (size_t j = 0; j < n; j++) memcpy(dae->real + j * n, (algebraic[j] ? dae->Fy : dae->Fyd) + j * n, n * sizeof *dae->real);
 }
 
-/* Factors them with rows and columns scaled, so that no unit makes them singular. */
+/* Factors the matrix of these columns, with rows and columns scaled so that no unit makes it singular. */
 static NsStatus dae_factor_columns(NsDae *dae, const bool *algebraic) {
   int n = dae->problem.n;
   take_columns(dae, algebraic);
@@ -449,7 +447,7 @@ static NsStatus dae_factor_columns(NsDae *dae, const bool *algebraic) {
   return ns_lu_factor(dae->lu_real, dae->real, n);
 }
 
-/* The correction for the values F, in place. */
+/* Overwrites F with the Newton correction for the values F. */
 static void solve_columns(NsDae *dae, double *F) {
   int n = dae->problem.n;
   for (int i = 0; i < n; i++) F[i] = ldexp(F[i], dae->scales.row[i]);
@@ -463,7 +461,7 @@ static double dae_largest(const double *v, int n) {
   return most;
 }
 
-/* The sum of the sizes of the terms of equation i where it has the value F: those of y, those of y', and the rest. */
+/* The sum of the sizes of the terms of equation i, whose value is F: terms in y, terms in y', and the rest. */
 static double row_terms(const NsDae *dae, int i, const double *y, const double *yd, double F) {
   size_t n = (size_t)dae->problem.n;
   double size = 0, rest = F;
@@ -475,10 +473,7 @@ static double row_terms(const NsDae *dae, int i, const double *y, const double *
   return size + fabs(rest);
 }
 
-/*
-** The largest part of its terms that an equation's value F_i is. One below NOTHING of its terms at the first call, which
-** `first` (n) keeps, counts as 0.
-*/
+/* max_i |F_i| / (terms of equation i). An F_i below NOTHING of its terms at the first call (kept in `first`) counts as 0. */
 static double worst_row(NsDae *dae, const double *y, const double *yd, const double *F, bool begin, double *first) {
   double worst = 0;
   for (int i = 0; i < dae->problem.n; i++) {

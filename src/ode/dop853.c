@@ -7,7 +7,9 @@
 #include <float.h>
 #include <math.h>
 
-/* The 12 stages, the rate at the end (12) and the three of the dense output; its rows. */
+/*
+** STAGES: stages of the step; stage 12 is the rate at its end, 13 to 15 are for the dense output. DENSE: its rows.
+*/
 enum { STAGES = 12, ALL_STAGES = 16, DENSE = 7 };
 
 static const double dop853_nodes[ALL_STAGES] = {0.0,
@@ -27,7 +29,7 @@ static const double dop853_nodes[ALL_STAGES] = {0.0,
                                                 0.2,
                                                 0.777777777777777777777777777778};
 
-/* Row 12 are the weights of the solution. */
+/* Row 12 holds the weights of the solution. */
 static const NsOdeRow dop853_stages[ALL_STAGES] = {
     {0, {{0, 0}}},
     {1, {{0, 5.26001519587677318785587544488e-2}}},
@@ -121,7 +123,7 @@ static const NsOdeRow dop853_stages[ALL_STAGES] = {
       {14, -9.15095847217987001081870187138}}},
 };
 
-/* The embedded formulas, as differences from the solution: of order 5, and of order 3 (beside the weights). */
+/* The embedded formulas of order 5 and of order 3 (weights besides), as differences from the solution. */
 static const NsOdeRow dop853_fifth = {8,
                                       {{0, 0.1312004499419488073250102996e-1},
                                        {5, -0.1225156446376204440720569753e1},
@@ -195,7 +197,7 @@ void ns_dop853_weigh(NsRk *rk, const double *pace, int places) {
   rk->places = places;
 }
 
-/* What is accepted of the error of element i in the trial, which has the length h. */
+/* The accepted error of element i in the trial step, of length h. */
 static double trial_scale(const NsRk *rk, int i, double h) {
   const NsOdeProblem *p = &rk->base.problem;
   double a = rk->y_old[i], b = rk->trial[i];
@@ -206,7 +208,7 @@ static double trial_scale(const NsRk *rk, int i, double h) {
   return accepted + 4 * least * ns_ode_larger(fabs(rk->K[0][i]), fabs(rk->K[STAGES][i]));
 }
 
-/* The estimated error of the trial over what is accepted: the fifth-order one, damped by the third-order one. */
+/* The error of the trial step over the accepted one: the fifth-order estimate, damped by the third-order one. */
 static double dop853_error(NsRk *rk, double h) {
   int n = rk->base.problem.n, counted = 0;
   double five = 0, three = 0;

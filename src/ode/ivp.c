@@ -60,7 +60,7 @@ static NsStatus append_point(NsIvpPoints *points, int n, double t, const double 
 
 /* ---- dense output ---- */
 
-/* The step that holds t. */
+/* The index of the step that contains t. */
 static long segment_of(const NsIvp *ivp, double t) {
   const double *knots = ivp->knots.t;
   bool backward = ivp->knots.count > 1 && knots[ivp->knots.count - 1] < knots[0];
@@ -84,7 +84,7 @@ void ns_ivp_at(const NsIvp *ivp, double t, double *y) {
               (t - from) / (ivp->ends[k] - from), y);
 }
 
-/* Room for one more step's polynomial. */
+/* Makes space for the polynomial of one more step. */
 static NsStatus grow_segments(NsIvp *ivp) {
   if (ivp->segments < ivp->segments_room) return NS_OK;
   long room = ivp->segments_room + ivp->segments_room / 2 + 16;
@@ -106,9 +106,9 @@ typedef struct Run {
   const NsIvpOptions *options;
   NsStepper *stepper;
   NsIvpSearch *search;
-  const double *segment; /* of the last step, when it was made */
+  const double *segment; /* polynomial of the last step; NULL: not made */
   double *y;             /* n */
-  long next;             /* of t_eval */
+  long next;             /* index of the next time in t_eval */
   bool done;
 } Run;
 
@@ -126,12 +126,12 @@ static void unmake(Run *run) {
   ns_free(run->y);
 }
 
-/* Whether a does not come after b on the way. */
+/* Whether a is at or before b in the direction of integration. */
 static bool reached(const Run *run, double a, double b) {
   return run->options->tf < run->options->t0 ? a >= b : a <= b;
 }
 
-/* The first point, and the values of the events there. */
+/* Records the first point and evaluates the events there. */
 static NsStatus ivp_begin(Run *run, NsError *err) {
   const NsIvpOptions *o = run->options;
   NsIvp *ivp = run->ivp;
@@ -146,7 +146,7 @@ static NsStatus ivp_begin(Run *run, NsError *err) {
   return status;
 }
 
-/* The polynomial of the last step, into the place of a new segment. */
+/* Makes the polynomial of the last step in the next free segment. */
 static NsStatus make_segment(Run *run, NsError *err) {
   NsIvp *ivp = run->ivp;
   NsStatus status = run->method->interpolate(run->stepper, err);
@@ -164,7 +164,7 @@ static void interpolated(const Run *run, double t, double *y) {
   else ns_dense_at(run->ivp->n, run->ivp->rows, at->y_old, run->segment, (t - at->t_old) / (at->t - at->t_old), y);
 }
 
-/* Records the step, which counts up to t. */
+/* Records the points of the last step up to t. */
 static NsStatus ivp_record(Run *run, double t) {
   NsIvp *ivp = run->ivp;
   const NsIvpOptions *o = run->options;
@@ -182,7 +182,7 @@ static NsStatus ivp_record(Run *run, double t) {
   return status;
 }
 
-/* Records the roots of the events in the step; one that ends the integration gives the time *t of its end. */
+/* Records the roots of the events in the step; if one is terminal, sets *stop and *t = its time. */
 static NsStatus find_events(Run *run, bool *stop, double *t, NsError *err) {
   NsIvp *ivp = run->ivp;
   const NsStepperState *at = &run->stepper->state;
@@ -198,7 +198,7 @@ static NsStatus find_events(Run *run, bool *stop, double *t, NsError *err) {
   return status;
 }
 
-/* One step and what is found along it. */
+/* One step: stepping, events, recording. */
 static NsStatus ivp_advance(Run *run, NsError *err) {
   const NsIvpOptions *o = run->options;
   NsIvp *ivp = run->ivp;
@@ -216,7 +216,7 @@ static NsStatus ivp_advance(Run *run, NsError *err) {
   return status;
 }
 
-/* A failure that ends the integration without an error: what was computed stands. */
+/* Ends the integration without an error status: the points computed so far are valid. */
 static NsStatus ivp_conclude(NsIvp *ivp, NsStatus status, const NsError *err) {
   if (status == NS_OK) return NS_OK;
   ivp->end = NS_IVP_FAILED;

@@ -1,6 +1,6 @@
 /*
 ** ivp_events.c
-** Sign changes of event functions within a step, their roots, their order.
+** Finds the roots of event functions within a step and sorts them.
 */
 #include "ode/ivp_events.h"
 
@@ -17,12 +17,12 @@
 
 enum {
   NODES = NS_BERNSTEIN_SIZE,
-  HALVINGS = 12,    /* of a piece on which an event is no polynomial: what is not smooth is followed to 1/4000 of a step */
-  MAX_HALVED = 500, /* pieces in a step: an event that is noise is taken as it is then */
-  SPLITS = 45       /* of a polynomial, between whose roots the event is looked at itself */
+  HALVINGS = 12, /* halvings of a piece where an event is not a polynomial: non-smooth parts are resolved to 1/4000 of a step */
+  MAX_HALVED = 500, /* largest number of halvings in a step; an event that is noise reaches it */
+  SPLITS = 45       /* depth of splits of a polynomial; beyond it the event itself is evaluated */
 };
 
-/* The part of an event's size up to which it may be off its polynomial for its slopes to be known: smooth, and nearly exact. */
+/* Largest error, relative to an event's size, at which its polynomial's slopes are trusted (by experience on the specs). */
 static const double RESOLVED = 1e-6;
 
 struct NsIvpSearch {
@@ -33,11 +33,11 @@ struct NsIvpSearch {
   double *last;   /* events: the values at the end of the last step */
   double *values; /* NODES x events */
   long *seen;     /* events: how often each occurred */
-  bool *fresh;    /* events: zero at t0, not told yet */
+  bool *fresh;    /* events: zero at t0, and not reported yet */
   NsIvpRoot *roots;
   long count, room;
-  int halved; /* pieces of this step */
-  int event;  /* the one that is being looked at, and where */
+  int halved; /* number of pieces in this step */
+  int event;  /* the event being searched; the position */
   double t_old, t;
   const double *y_old, *segment;
 };
@@ -81,7 +81,7 @@ static void state_at(NsIvpSearch *s, double t) {
   ns_dense_at(s->n, s->rows, s->y_old, s->segment, (t - s->t_old) / (s->t - s->t_old), s->y);
 }
 
-/* The event that is looked at, along the step. */
+/* The value of the event being searched, at t within the step. */
 static NsStatus ivp_events_along(void *context, double t, double *g, NsError *err) {
   NsIvpSearch *s = context;
   state_at(s, t);
@@ -97,7 +97,7 @@ NsStatus ns_ivp_search_start(NsIvpSearch *s, const double *y0, NsError *err) {
   return status;
 }
 
-/* The time at x, in units of the step. */
+/* The time at x, a position in units of the step. */
 static double time_at(const NsIvpSearch *s, double x) {
   return x == 1 ? s->t : s->t_old + (s->t - s->t_old) * x;
 }
@@ -119,7 +119,7 @@ static NsStatus sample(NsIvpSearch *s, NsError *err) {
 
 /* ---- roots ---- */
 
-/* Notes a root of the present event, through which its values go with the sign `way` (0: any), if it is asked for. */
+/* Records a root of the present event if its direction counts; `way` is the sign of its crossing (0: any). */
 static NsStatus note(NsIvpSearch *s, double t, int way) {
   int wanted = s->options->direction[s->event];
   if (wanted != 0 && way != 0 && way != wanted) return NS_OK;
@@ -140,13 +140,13 @@ static NsStatus ivp_events_bracket(NsIvpSearch *s, double a, double ga, double b
   return status == NS_OK ? note(s, root, gb > 0 ? 1 : -1) : status;
 }
 
-/* A part of the step over which an event is the polynomial b, in units of the step, and the event's own values at its ends. */
+/* A part of the step, with an event's polynomial b on it (in units of the step) and the event's own values at its ends. */
 typedef struct Piece {
   double from, width, ga, gb;
   double b[NODES];
 } Piece;
 
-/* Of a piece with one root at most, which is not at its start: that root, or the one at its end. */
+/* Finds the root of a piece with at most one root, not at its start; it may be at its end. */
 static NsStatus only_root(NsIvpSearch *s, const Piece *p, NsError *err) {
   double a = time_at(s, p->from), b = time_at(s, p->from + p->width);
   if (p->gb == 0) return note(s, b, p->ga < 0 ? 1 : p->ga > 0 ? -1 : 0);
@@ -154,7 +154,7 @@ static NsStatus only_root(NsIvpSearch *s, const Piece *p, NsError *err) {
   return ivp_events_bracket(s, a, p->ga, b, p->gb, err);
 }
 
-/* All roots of a piece but one at its start: parts with one change of sign among the coefficients have one. */
+/* Finds all roots of a piece except at its start. A part with one sign change among its coefficients has one root. */
 static NsStatus polynomial_roots(NsIvpSearch *s, Piece *p, int splits, NsError *err) {
   int changes = ns_bernstein_changes(NODES - 1, p->b);
   if (changes == 0 || splits == 0 || (changes == 1 && p->ga != 0)) return only_root(s, p, err);
@@ -168,7 +168,7 @@ static NsStatus polynomial_roots(NsIvpSearch *s, Piece *p, int splits, NsError *
   return status == NS_OK ? polynomial_roots(s, &right, splits - 1, err) : status;
 }
 
-/* Whether no coefficient is within `margin` of 0, and all have one sign. */
+/* Whether all coefficients have one sign and are farther than `margin` from 0. */
 static bool stays_away(int count, const double *b, double margin) {
   bool up = b[0] > 0;
   for (int k = 0; k < count; k++)
@@ -176,7 +176,7 @@ static bool stays_away(int count, const double *b, double margin) {
   return true;
 }
 
-/* Whether the polynomial rises or falls all along the piece, also when it is off by `error`. */
+/* Whether the polynomial is monotone on the piece, even with an error of `error`. */
 static bool monotone(const double *b, double error) {
   double slopes[NODES - 1];
   for (int k = 0; k + 1 < NODES; k++) slopes[k] = b[k + 1] - b[k];
@@ -184,8 +184,8 @@ static bool monotone(const double *b, double error) {
 }
 
 /*
-** All roots of the present event in the piece [from, from + width] with the values v at its nodes, but one at its start. The piece is
-** halved until the event is a polynomial there, to rounding, or is seen to have no root, or one at most.
+** Finds all roots of the present event in the piece [from, from + width], with the values v at its nodes, except one at its
+** start. Halves the piece until the event is a polynomial there (to rounding), or clearly has no root, or at most one.
 */
 static NsStatus piece_roots(NsIvpSearch *s, double from, double width, const double *v, int halvings, NsError *err) {
   Piece piece = {.from = from, .width = width, .ga = v[0], .gb = v[NODES - 1]};
@@ -206,7 +206,7 @@ static NsStatus piece_roots(NsIvpSearch *s, double from, double width, const dou
   return status;
 }
 
-/* The roots of the present event. A root at the start has been told as that of the last step's end, or is one at t0. */
+/* Finds the roots of the present event in the step, except at its start: that root is known from the last step or t0. */
 static NsStatus roots_of(NsIvpSearch *s, NsError *err) {
   double v[NODES];
   NsStatus status = NS_OK;
@@ -226,7 +226,7 @@ static int compare_backward(const void *a, const void *b) {
   return x->t > y->t ? -1 : x->t < y->t ? 1 : x->event - y->event;
 }
 
-/* The first root at which the integration ends; s->count when there is none. Counts the occurrences up to it. */
+/* The index of the first terminal root; s->count when there is none. Counts the occurrences up to it. */
 static long first_terminal(NsIvpSearch *s) {
   for (long i = 0; i < s->count; i++) {
     long most = s->options->terminal[s->roots[i].event];

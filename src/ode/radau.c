@@ -30,9 +30,9 @@ typedef struct Radau {
   double *W[S], *Z[S], *K[S], *rows[S];  /* Z[i] = stage i minus y */
   double *change, *mixed, *stage;        /* 2 n, n, n */
   double lu_h, h_before, error_before;
-  double tolerance; /* of the Newton iterations, in units of the accepted error */
+  double tolerance; /* tolerance of the Newton iterations, in units of the accepted error */
   bool f_known, J_known, J_fresh, dense_known;
-  int iterations; /* of the last Newton iteration, and how fast it went */
+  int iterations; /* number of Newton iterations in the last solve; contraction rate */
   double rate;
 } Radau;
 
@@ -126,7 +126,7 @@ static NsStatus factor_complex(Radau *r, double h) {
   return ns_zlu_factor(r->complex, r->system);
 }
 
-/* The factors for the length h (with its sign), kept as long as neither h nor J changes. */
+/* Factors the two matrices for the length h (with its sign), unless neither h nor J has changed. */
 static NsStatus radau_factor(Radau *r, double h) {
   if (r->lu_h == h) return NS_OK;
   NsStatus status = factor_real(r, h);
@@ -144,7 +144,7 @@ static void transform_back(Radau *r) {
     for (int i = 0; i < r->base.problem.n; i++) r->Z[s][i] = ns_radau_mix(ns_radau_T[s], r->W[0][i], r->W[1][i], r->W[2][i]);
 }
 
-/* The stages to start from: the last step's polynomial gone on with, or y. */
+/* The initial stages: the last step's polynomial extrapolated, or y. */
 static void radau_predict(Radau *r, double h) {
   int n = r->base.problem.n;
   double before = r->h_before;
@@ -169,7 +169,7 @@ static NsStatus stage_rates(Radau *r, double h, NsError *err) {
   return NS_OK;
 }
 
-/* One iteration from K: W moves, and the norm of its move is returned. */
+/* One Newton iteration with the rates K: updates W, returns the norm of the correction. */
 static double newton_move(Radau *r, double h) {
   int n = r->base.problem.n;
   double sum = 0, *change = r->change;
@@ -192,12 +192,12 @@ static double newton_move(Radau *r, double h) {
   return sqrt(sum / S);
 }
 
-/* Simplified Newton; NS_ENOCONV when it does not converge, or would not within the iterations it has. */
+/* Simplified Newton iterations; NS_ENOCONV when they diverge, or would not converge within NEWTON_MOST. */
 static NsStatus radau_newton(Radau *r, double h, NsError *err) {
   double before = 0;
   radau_predict(r, h);
   r->rate = 0;
-  for (int k = 0;; k++) { /* the last of NEWTON_MOST has converged, or would not */
+  for (int k = 0;; k++) { /* ends within NEWTON_MOST: the test below predicts failure */
     NsStatus status = stage_rates(r, h, err);
     if (status != NS_OK) return status;
     double norm = newton_move(r, h);
@@ -215,7 +215,7 @@ static NsStatus radau_newton(Radau *r, double h, NsError *err) {
 
 /* ---- error ---- */
 
-/* (MU/h - J)^-1 (f + Z'e / h), over what is accepted. */
+/* The norm of (MU/h - J)^-1 (f + Z'e / h), in units of the accepted error. */
 static double solve_estimate(Radau *r, double h, const double *f) {
   int n = r->base.problem.n;
   for (int i = 0; i < n; i++)
@@ -224,7 +224,7 @@ static double solve_estimate(Radau *r, double h, const double *f) {
   return ns_ode_norm(&r->base.problem, r->mixed, r->y_old, r->trial);
 }
 
-/* The error of the step; after a rejection, and at the start, it is filtered once more: stiff parts are then damped. */
+/* *error = the estimated error. `again` (after a rejection, at the start): filters it once more, which damps stiff parts. */
 static NsStatus error_of(Radau *r, double h, bool again, double *error, NsError *err) {
   int n = r->base.problem.n;
   for (int i = 0; i < n; i++) r->trial[i] = r->y_old[i] + r->Z[S - 1][i];
@@ -236,7 +236,7 @@ static NsStatus error_of(Radau *r, double h, bool again, double *error, NsError 
   return ns_ode_shorten(status) ? NS_OK : status;
 }
 
-/* What the length should be multiplied with. */
+/* The factor for the next step length. */
 static double growth(const Radau *r, double h, double error) {
   if (error == 0) return 10;
   double safety = 0.9 * (2 * NEWTON_MOST + 1) / (2 * NEWTON_MOST + r->iterations);
@@ -248,7 +248,7 @@ static double growth(const Radau *r, double h, double error) {
 
 /* ---- a step ---- */
 
-/* One try with the length h: the error, infinite when the Newton iteration fails with a fresh Jacobian. */
+/* Tries one step of length h; *error is infinite when Newton fails with a new Jacobian. */
 static NsStatus radau_attempt(Radau *r, double h, bool again, double *error, NsError *err) {
   *error = INFINITY;
   for (;;) {
@@ -276,7 +276,7 @@ static void radau_make_rows(Radau *r) {
   }
 }
 
-/* Takes the trial over; the next length is kept when it would grow little, and the factors with it. */
+/* Accepts the trial. If the length would grow little, it stays, so that the factors can be reused. */
 static NsStatus radau_accept(Radau *r, double h, double t_new, double error, bool rejected, NsError *err) {
   bool slow = r->iterations > 2 && r->rate > 1e-3;
   double factor_next = growth(r, h, error);

@@ -12,7 +12,7 @@ enum { STAGES = 7, ROWS = 4 };
 
 static const double rk45_nodes[STAGES] = {0, 1.0 / 5, 3.0 / 10, 4.0 / 5, 8.0 / 9, 1, 1};
 
-/* Row 6 are the weights of the solution. */
+/* Row 6 holds the weights of the solution. */
 static const NsOdeRow rk45_stages[STAGES] = {
     {0, {{0, 0}}},
     {1, {{0, 1.0 / 5}}},
@@ -23,7 +23,7 @@ static const NsOdeRow rk45_stages[STAGES] = {
     {5, {{0, 35.0 / 384}, {2, 500.0 / 1113}, {3, 125.0 / 192}, {4, -2187.0 / 6784}, {5, 11.0 / 84}}},
 };
 
-/* The solution minus the one of order 4; the last term of the dense output. */
+/* The solution minus the solution of order 4; the last term of the dense output. */
 static const NsOdeRow rk45_difference = {
     6, {{0, 71.0 / 57600}, {2, -71.0 / 16695}, {3, 71.0 / 1920}, {4, -17253.0 / 339200}, {5, 22.0 / 525}, {6, -1.0 / 40}}};
 static const NsOdeRow rk45_dense = {6,

@@ -1,6 +1,6 @@
 /*
 ** root.c
-** MINPACK's hybrj on equations whose units are taken out, Newton's last steps, and the test of the answer.
+** MINPACK's hybrj on scaled equations, final Newton steps, and the test of the answer.
 */
 #include "ode/root.h"
 
@@ -16,29 +16,28 @@
 #include "linalg/equilibrate.h"
 #include "linalg/lu.h"
 
-/* RUNS of hybrj at most; NEWTON: steps after one of them; SCALED: runs with scales found anew. */
+/* Largest numbers of hybrj runs, of Newton steps after a run, of runs with new scales (chosen by experience on the specs). */
 enum { RUNS = 12, NEWTON = 60, SCALED = 3 };
 
 /*
-** CLOSE: part of an equation's terms that its value may be. It is that of a root where the Jacobian is singular, where no
-** Newton correction tells how far away x is.
-** NOTHING: part of the scales of the start (equilibrate.h) below which a value or a correction counts as 0 when Newton's
-** steps come no nearer: eps^2, so that a double root at 0 is found to 1e-15 of the start.
-** SLOWEST: ratio of two corrections above which Newton's steps are given up.
+** CLOSE: largest |f_i| / (terms of f_i) of a root where the Jacobian is singular; there no Newton correction measures the
+** distance of x. NOTHING: a value or correction below this part of the scales at the start (equilibrate.h) counts as 0 when
+** Newton steps come no nearer; eps^2, so that a double root at 0 is found to 1e-15 of the start. SLOWEST: Newton steps stop
+** when the ratio of two successive corrections is above this.
 */
 static const double CLOSE = 1e-10, NOTHING = 0x1p-100, SLOWEST = 0.95;
 
-/* Equations and unknowns are scaled throughout: u_j = x_j 2^-column_j, g_i = f_i 2^row_i. */
+/* All equations and unknowns are scaled: u_j = x_j 2^-column_j, g_i = f_i 2^row_i. */
 typedef struct Root {
   const NsOdeProblem *equations;
   NsError *err;
   NsStatus status; /* of the equations */
-  bool not_finite; /* the run was given up since f, or the x of a step, is not finite */
+  bool not_finite; /* the run was stopped because f, or the x of a step, is not finite */
   NsEquilibrium scales;
   NsLu *lu;
   double *x;                     /* the point in the user's units */
-  double *J, *at;                /* the Jacobian that was had last, in the user's units, and where */
-  bool known;                    /* there is one */
+  double *J, *at;                /* the last Jacobian, in the user's units, and its point */
+  bool known;                    /* J and at are valid */
   double *u, *g, *scaled;        /* the iterate, its values, its Jacobian */
   double *next, *next_g;         /* a candidate */
   double *move, *last_move;      /* Newton corrections at u and at the iterate before */
@@ -63,13 +62,13 @@ static bool is_finite(int n, const double *v) {
 
 /* ---- scaled equations ---- */
 
-/* r->x = the point of u. False when it is not finite. */
+/* r->x = the unscaled u. False when it is not finite. */
 static bool root_unscale(Root *r, const double *u) {
   for (int j = 0; j < r->equations->n; j++) r->x[j] = ldexp(u[j], r->scales.column[j]);
   return is_finite(r->equations->n, r->x);
 }
 
-/* g at u: 0; -1 when the run must end, by not_finite or by status. */
+/* g = the scaled values at u. Returns 0; -1 when the run must end (see not_finite and status). */
 static int scaled_values(Root *r, const double *u, double *g) {
   int n = r->equations->n;
   r->not_finite = !root_unscale(r, u);
@@ -81,7 +80,7 @@ static int scaled_values(Root *r, const double *u, double *g) {
   return r->not_finite ? -1 : 0;
 }
 
-/* J at r->x, unless it is the one that was had last. */
+/* Evaluates J at r->x, unless the last Jacobian belongs to this point. */
 static NsStatus known_jacobian(Root *r) {
   size_t n = (size_t)r->equations->n;
   if (r->known && memcmp(r->x, r->at, n * sizeof *r->x) == 0) return NS_OK;
@@ -93,7 +92,7 @@ static NsStatus known_jacobian(Root *r) {
   return status;
 }
 
-/* The scaled Jacobian at u; as scaled_values. */
+/* J = the scaled Jacobian at u. Returns as scaled_values does. */
 static int scaled_jacobian(Root *r, const double *u, double *J) {
   int n = r->equations->n;
   r->not_finite = !root_unscale(r, u);
@@ -108,7 +107,7 @@ static int scaled_jacobian(Root *r, const double *u, double *J) {
   return 0;
 }
 
-/* MINPACK's callback. A value that is not finite ends its run; so does a u, which underflow can bring about near 0. */
+/* MINPACK's callback. A value that is not finite ends the run, and so does a u (underflow can cause it near 0). */
 static int root_evaluate(void *context, int n, const double *u, double *g, double *J, int ld, int what) {
   Root *r = context;
   (void)n, (void)ld; /* equations->n */
@@ -117,7 +116,7 @@ static int root_evaluate(void *context, int n, const double *u, double *g, doubl
   return what == 1 ? scaled_values(r, u, g) : scaled_jacobian(r, u, J);
 }
 
-/* Finds the scales at x with values f, and brings the iterate to them. */
+/* Computes new scales at x with values f, and converts the iterate to them. */
 static NsStatus rescale(Root *r, const double *x, const double *f) {
   int n = r->equations->n;
   memcpy(r->x, x, (size_t)n * sizeof *x);
@@ -144,7 +143,7 @@ static double root_terms_of(const Root *r, int i) {
   return size + fabs(r->g[i] - sum);
 }
 
-/* The first scale of equation i (unknown j) in those of now. */
+/* The scale at the start of equation i (unknown j), relative to the present scale. */
 static double first_value(const Root *r, int i) {
   return ldexp(1, r->scales.row[i] - r->first_row[i]);
 }
@@ -153,7 +152,7 @@ static double first_size(const Root *r, int j) {
   return ldexp(1, r->first_column[j] - r->scales.column[j]);
 }
 
-/* The equation whose value is the largest part of its terms; that part in *part, 0 when all are 0. */
+/* The equation i with the largest |g_i| / (terms of g_i), which *part gets; 0 when all are 0. */
 static int worst_equation(const Root *r, bool lenient, double *part) {
   int worst = 0;
   *part = 0;
@@ -177,11 +176,11 @@ static bool near_enough(const Root *r, double limit, bool lenient) {
 }
 
 typedef struct Verdict {
-  bool root, lenient_root; /* x is one; it is one if what is next to nothing counts as 0 */
+  bool root, lenient_root; /* x is a root; it is one when values next to nothing count as 0 */
   bool correction;         /* there is a Newton correction, in move */
 } Verdict;
 
-/* Judges u with g there, by the corrections and by the equations' own terms. -1 when the equations fail. */
+/* Tests u, with values g, by the Newton corrections and by each equation's own terms. -1 when the equations fail. */
 static int root_judge(Root *r, double limit, Verdict *v) {
   int n = r->equations->n;
   double part, lenient_part;
@@ -198,7 +197,7 @@ static int root_judge(Root *r, double limit, Verdict *v) {
   return 0;
 }
 
-/* Whether each correction is shorter than the one before, or small beside its unknown. */
+/* Whether each correction is shorter than the last one, or small relative to its unknown. */
 static bool contracts(const Root *r, double limit) {
   for (int j = 0; j < r->equations->n; j++) {
     double move = fabs(r->move[j]);
@@ -207,10 +206,7 @@ static bool contracts(const Root *r, double limit) {
   return true;
 }
 
-/*
-** Newton's steps from u to where each unknown is a root by its own size: hybrj's norm may hide one behind the others.
-** -1 when the equations fail.
-*/
+/* Newton steps until each unknown passes by its own size (hybrj's norm may hide a small one). -1 when the equations fail. */
 static int newton_steps(Root *r, double limit, NsRootInfo *info, Verdict *v) {
   int n = r->equations->n;
   size_t bytes = (size_t)n * sizeof(double);
@@ -227,10 +223,7 @@ static int newton_steps(Root *r, double limit, NsRootInfo *info, Verdict *v) {
   return 0;
 }
 
-/*
-** One more Newton step from an answer whose correction is known, kept when the worst equation is better for it, or at
-** rounding (16 eps of its terms).
-*/
+/* One more Newton step from an answer; kept when the worst equation gets better, or is rounding (16 eps of its terms). */
 static void last_step(Root *r, NsRootInfo *info) {
   size_t bytes = (size_t)r->equations->n * sizeof(double);
   double before, after;
@@ -251,8 +244,8 @@ static void last_step(Root *r, NsRootInfo *info) {
 /* ---- runs ---- */
 
 /*
-** MINPACK's runs on arrays of the arena from u, the first step `bound` of u at most; the last answer in *code. After a
-** step to where f is not finite a new run goes on from the last iterate, its first step being shorter.
+** Runs hybrj from u, with a first step of at most `bound` |u|; *code is the last return code. Arrays come from the arena.
+** After a step to where f is not finite, a new run continues from the last iterate with a shorter first step.
 */
 static void hybrid(Root *r, const NsRootOptions *o, double bound, NsArena *arena, NsRootInfo *info, int *code) {
   int n = r->equations->n, lr = n * (n + 1) / 2;
@@ -271,7 +264,7 @@ static void hybrid(Root *r, const NsRootOptions *o, double bound, NsArena *arena
   *code = 5;
 }
 
-/* Brings the iterate to the user's x and f. */
+/* Converts the iterate back to the user's x and f. */
 static void take_back(Root *r, double *x, double *f) {
   int n = r->equations->n;
   for (int i = 0; i < n; i++) {
@@ -290,7 +283,7 @@ static void add_equation(const Root *r, const double *f) {
            ldexp(root_terms_of(r, i), -r->scales.row[i]));
 }
 
-/* The failure of what hybrj ended with and the test refused. */
+/* The status and message of an answer that the test refused. */
 static NsStatus root_refuse(Root *r, const NsRootOptions *o, int code, bool stuck, const double *f, double norm) {
   NsStatus status = code == 2 ? NS_EMAXITER : NS_ENOCONV;
   if (stuck) return ns_fail(r->err, status, "no way to a root: f is not finite beside the last x");
@@ -301,8 +294,8 @@ static NsStatus root_refuse(Root *r, const NsRootOptions *o, int code, bool stuc
 }
 
 /*
-** The first run's bound in MINPACK's units, lengths of D u with D the norms of the Jacobian's columns: its own 100, or as
-** much more as Newton's first step needs. Rows that are scaled up by a small entry would cut that step short.
+** The first run's step bound in MINPACK's units (lengths of D u, D being the column norms of the Jacobian): MINPACK's default
+** 100, or more when Newton's first step is longer. (A row scaled up by a small entry would otherwise cut that step.)
 */
 static double first_bound(Root *r) {
   static const double usual = 100, most = 1e5;
@@ -321,8 +314,8 @@ static double first_bound(Root *r) {
 }
 
 /*
-** Runs from x, f with scales found anew each time, until the test accepts. The later ones begin with
-** short steps, for starts from which the first shrank them too slowly to see progress.
+** Runs from x, f, each time with new scales, until the test accepts. Later runs begin with short steps, for starts where the
+** first run shortened its steps too slowly.
 */
 static NsStatus seek(Root *r, const NsRootOptions *o, double *x, double *f, NsArena *arena, NsRootInfo *info) {
   int n = r->equations->n, code = 0;

@@ -54,7 +54,7 @@ static NsStatus rk_rate(NsRk *rk, double t, const double *y, double *ydot, NsErr
   return ns_ode_rate(&rk->base.problem, t, y, ydot, &rk->base.state.evaluations, err);
 }
 
-/* K of the stages first .. last, from (t_old, y_old) with the length h (with its sign); `at` gets the argument of the last. */
+/* K[first] to K[last] of a step from (t_old, y_old) with length h (signed); `at` gets the argument of the last stage. */
 static NsStatus rk_take_stages(NsRk *rk, int first, int last, double h, double *at, NsError *err) {
   for (int s = first; s <= last; s++) {
     ns_ode_point(rk->base.problem.n, &rk->method->row[s], rk->K, rk->y_old, h, at);
@@ -66,7 +66,7 @@ static NsStatus rk_take_stages(NsRk *rk, int first, int last, double h, double *
 
 /* ---- step control ---- */
 
-/* Tries lengths until one is accepted: the step is then in trial and K. */
+/* Tries lengths until one is accepted; the step is then in trial and K. */
 static NsStatus rk_try_lengths(NsRk *rk, double h, double *t_new, NsError *err) {
   NsStepperState *state = &rk->base.state;
   double t = state->t, t_end = rk->base.t_end, sign = t_end < t ? -1 : 1, least = ns_ode_least(t);
@@ -89,7 +89,7 @@ static NsStatus rk_try_lengths(NsRk *rk, double h, double *t_new, NsError *err) 
   }
 }
 
-/* y_old and K[0] for a step that starts at t. */
+/* Sets y_old and K[0] for a step that starts at t. */
 static NsStatus rk_prepare(NsRk *rk, NsError *err) {
   memcpy(rk->y_old, rk->y, (size_t)rk->base.problem.n * sizeof *rk->y);
   rk->base.state.t_old = rk->base.state.t;

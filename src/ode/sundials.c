@@ -77,7 +77,7 @@ static void ida_free(void *solver) {
   engine->release(ida);
 }
 
-/* Everything that holds numbers. */
+/* Allocates everything that holds numbers. */
 static bool ida_take_room(Ida *ida) {
   int n = ida->problem.n;
   ida->Fyd = engine->alloc((size_t)n * (size_t)n, sizeof *ida->Fyd);
@@ -90,7 +90,7 @@ static bool ida_take_room(Ida *ida) {
   return ida->memory && ns_sundials_take_matrix(&ida->session, n);
 }
 
-/* Tolerances, linear solver and what is outside of the error test. */
+/* Sets the tolerances, the linear solver and the unknowns left out of the error test. */
 static bool ida_set_up(Ida *ida) {
   const NsDaeProblem *p = &ida->problem;
   bool excluded = false;
@@ -158,7 +158,7 @@ static void ida_count(Ida *ida) {
   IDAGetCurrentStep(m, &s->h_next);
 }
 
-/* Steps that hardly move the time: towards a failure of the residual, or else. */
+/* The failure when steps become too short: the residual's own if it is near, otherwise NS_ENOCONV. */
 static NsStatus ida_too_short(const Ida *ida, NsError *err) {
   double t = ida->state.t;
   if (ns_sundials_blocked(&ida->session, t)) return ns_sundials_blame(&ida->session, err);
@@ -166,7 +166,7 @@ static NsStatus ida_too_short(const Ida *ida, NsError *err) {
                       fabs(ida->state.h_next), t);
 }
 
-/* IDA's flag in words. */
+/* Translates IDA's flag to a status and a message. */
 static NsStatus ida_ended(Ida *ida, int flag, NsError *err) {
   double t = ida->state.t, h = 0;
   IDAGetCurrentStep(ida->memory, &h);

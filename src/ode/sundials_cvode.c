@@ -1,6 +1,6 @@
 /*
 ** sundials_cvode.c
-** CVODE of SUNDIALS 6 behind the face of ode/stepper.h.
+** CVODE of SUNDIALS 6 as an NsStepperClass.
 */
 #include "ode/sundials_cvode.h"
 
@@ -14,12 +14,12 @@
 
 enum { BDF_ORDERS = 5, ADAMS_ORDERS = 12 };
 
-/* How many numbers CVODE gets: it takes no empty vectors, and without equations one stands for them. */
+/* The length of CVODE's vectors: at least 1, because it accepts no empty vector. */
 static int length(int n) {
   return n > 0 ? n : 1;
 }
 
-/* An absolute tolerance of 0 goes to CVODE as this: it takes no weight that is infinite. */
+/* Stands for an absolute tolerance of 0: CVODE accepts no infinite weight. */
 static const double LEAST = 1e-150;
 
 static const NsEngine *engine;
@@ -30,11 +30,11 @@ typedef struct Cvode {
   void *memory;                 /* CVODE's */
   N_Vector y, atol, derivative; /* the session's vectors */
   SUNNonlinearSolver loop;      /* Adams */
-  double *room;                 /* orders x n, of the rows of the dense output */
+  double *room;                 /* orders x n: rows of the dense output */
   double *rows[ADAMS_ORDERS];
   double *y_old;
   int orders;
-  double h_most, way; /* h_most: the limit that CVODE knows; way: the sign of the direction */
+  double h_most, way; /* h_most: the step limit that CVODE was given; way: the sign of the direction */
 } Cvode;
 
 /* ---- the equations ---- */
@@ -88,7 +88,7 @@ static bool cvode_take_room(Cvode *c) {
   return c->memory != NULL;
 }
 
-/* How the equation of a step is solved. */
+/* Creates and attaches the solver of a step's equations: fixed point iteration for Adams, Newton's linear solver for BDF. */
 static bool cvode_take_solver(Cvode *c) {
   int n = length(c->base.problem.n);
   if (c->orders == ADAMS_ORDERS) {
@@ -150,7 +150,7 @@ static void cvode_start(NsStepper *stepper, double t, const double *y, double t_
   CVodeSetStopTime(c->memory, t_end);
 }
 
-/* Tells CVODE the limit of the step's length, where it is another one. */
+/* Passes a changed step limit to CVODE. */
 static void cvode_set_limit(Cvode *c) {
   if (c->base.h_limit == c->h_most) return;
   c->h_most = c->base.h_limit;
@@ -176,14 +176,14 @@ static double cvode_least(double t) {
   return 10 * DBL_EPSILON * fmax(fabs(t), DBL_MIN / DBL_EPSILON);
 }
 
-/* Steps that hardly move the time: towards a failure of the rate, or else. */
+/* The failure when steps become too short: the rate's own if it is near, otherwise NS_ENOCONV. */
 static NsStatus cvode_too_short(const Cvode *c, NsError *err) {
   double t = c->base.state.t;
   if (ns_sundials_blocked(&c->session, t)) return ns_sundials_blame(&c->session, err);
   return engine->fail(err, NS_ENOCONV, "the step length falls under %.3g, too small to go on (t=%.10g)", cvode_least(t), t);
 }
 
-/* CVODE's flag in words; what the rate or its Jacobian said comes first. */
+/* Translates CVODE's flag to a status and a message; a failure of the rate or its Jacobian comes first. */
 static NsStatus cvode_ended(const Cvode *c, int flag, NsError *err) {
   double t = c->base.state.t, h = c->base.state.h_next;
   if (c->session.failed) return ns_sundials_blame(&c->session, err);
@@ -217,9 +217,9 @@ static NsStatus cvode_step(NsStepper *stepper, NsError *err) {
 /* ---- dense output ---- */
 
 /*
-** e: a polynomial of degree q in u, by rising powers. Divided by (u + 1) and u in turn, the remainders are its
-** coefficients in the basis 1, u + 1, (u + 1) u, (u + 1)^2 u, ...: with u = x - 1 those of ns_dense_at but for signs. The
-** first one is that of y_old.
+** e: the coefficients of a polynomial of degree q in u, by rising powers. Dividing by (u + 1) and u in turn leaves as
+** remainders its coefficients in the basis 1, u + 1, (u + 1) u, (u + 1)^2 u, ...; with u = x - 1 these are the rows of
+** ns_dense_at but for signs. The first one is the coefficient of y_old.
 */
 static void cvode_take_rows(int q, double *e, int n, double *rows) {
   for (int k = 0; k <= q; k++) {
@@ -231,7 +231,7 @@ static void cvode_take_rows(int q, double *e, int n, double *rows) {
   }
 }
 
-/* The polynomial about t of the last step, its derivatives times powers of the length. */
+/* Makes the polynomial of the last step about t: derivatives times powers of the length. */
 static NsStatus cvode_interpolate(NsStepper *stepper, NsError *err) {
   Cvode *c = (Cvode *)stepper;
   int n = c->base.problem.n, q = 1;

@@ -1,6 +1,6 @@
 /*
 ** prompt.c
-** The terminal and a little of POSIX as Lua functions.
+** The terminal, and a few POSIX functions, as Lua functions.
 */
 #include "repl/prompt.h"
 
@@ -25,7 +25,7 @@
 
 enum { HISTORY_LINES = 1000, COMPLETE = 2, IDLE = 3 };
 
-/* The terminal, opened at the first line that is read; it goes with the process. */
+/* The terminal: opened when the first line is read, closed at exit. */
 static NsiTerminal *terminal;
 
 /* ---- lines ---- */
@@ -49,7 +49,7 @@ static bool complete(void *context, NsiTerminal *t, const char *line, size_t cur
   return done;
 }
 
-/* idle() at stack index IDLE; what it raises is its own business. */
+/* idle() at stack index IDLE; its errors are ignored. */
 static void idle(void *context) {
   lua_State *L = context;
   if (!lua_isfunction(L, IDLE)) return;
@@ -62,7 +62,7 @@ static void free_terminal(void) {
   terminal = NULL;
 }
 
-/* Terminals speak UTF-8, also where the environment names no locale. */
+/* Chooses a UTF-8 locale, also when the environment names none. */
 static void choose_locale(void) {
   if (!setlocale(LC_CTYPE, "") || MB_CUR_MAX == 1) setlocale(LC_CTYPE, "C.UTF-8");
 }

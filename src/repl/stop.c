@@ -1,6 +1,6 @@
 /*
 ** stop.c
-** SIGINT: hooks on the running thread, the flag of the engine, and coroutines that tell which of them runs.
+** SIGINT: hooks on the running thread, the engine's interrupt flag, and wrappers of coroutine functions that record what runs.
 */
 #include "repl/stop.h"
 
@@ -14,9 +14,9 @@
 enum { FIRST_PATIENCE = 1 << 14, PROMPT_PATIENCE = 2 /* seconds */ };
 
 static lua_State *volatile running_thread;
-static volatile sig_atomic_t waiting; /* a SIGINT has not been obeyed yet */
+static volatile sig_atomic_t waiting; /* a SIGINT is pending */
 static volatile sig_atomic_t prompt;
-static volatile sig_atomic_t arrived; /* a SIGINT, here or in a run */
+static volatile sig_atomic_t arrived; /* a SIGINT came, here or in a run */
 static time_t since;
 static int patience; /* instructions until the hook raises again */
 static void (*volatile raise_flag)(void);
@@ -24,7 +24,7 @@ static void (*volatile clear_flag)(void);
 
 /* ---- the hook and the handler ---- */
 
-/* Raises, and again, sooner each time: what cleans up comes through, a loop around a pcall ends. */
+/* Raises the error again and again, at shorter intervals: cleanup code has time to run, a loop around a pcall ends. */
 static void stop_hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
   if (!waiting) {
@@ -94,7 +94,7 @@ void nsi_stop_close(void) {
 
 /* ---- protected calls ---- */
 
-/* The message handler (upvalue 1) in quiet. */
+/* Calls the message handler (upvalue 1) with the SIGINT request cleared. */
 static int handle_in_quiet(lua_State *L) {
   obeyed(L);
   lua_settop(L, 1);
@@ -124,9 +124,7 @@ int nsi_pcall(lua_State *L, int nargs, int nresults, int handler) {
 
 /* ---- coroutines ---- */
 
-/*
-** Resumes `co` with the n values on top of L. Returns how many results are there instead; -1: the error object is.
-*/
+/* Resumes `co` with the n values on top of L. Replaces them by the results, returns their number; -1: by the error. */
 static int stop_resume(lua_State *L, lua_State *co, int n) {
   int results = 0;
   if (!lua_checkstack(co, n)) return lua_pushliteral(L, "too many arguments to resume"), -1;
@@ -155,7 +153,7 @@ static int coroutine_resume(lua_State *L) {
   return results + 1;
 }
 
-/* What wrap returns, the coroutine in upvalue 1: closes it after an error, and raises that with its position. */
+/* The function that coroutine.wrap returns (coroutine in upvalue 1); it closes a failed coroutine and adds the position. */
 static int wrapped(lua_State *L) {
   lua_State *co = lua_tothread(L, lua_upvalueindex(1));
   int results = stop_resume(L, co, lua_gettop(L));

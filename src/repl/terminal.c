@@ -1,6 +1,6 @@
 /*
 ** terminal.c
-** libedit, with reading of keys, signals and completion in our hands.
+** Line editing by libedit; this file reads the keys and handles signals and completion.
 */
 #include "repl/terminal.h"
 
@@ -23,16 +23,16 @@ struct NsiTerminal {
   NsiTerminalOwner owner;
   void *context;
   const char *prompt;
-  sigset_t outside; /* the signal mask while a key is waited for */
+  sigset_t outside; /* signal mask while waiting for a key */
   mbstate_t decoding;
   bool idle_done, cancelled;
-  bool brackets; /* the terminal puts what is pasted between two escape sequences */
-  char *pasted;  /* what was pasted and has not been taken yet: the bytes from `taken` to `held` */
+  bool brackets; /* the terminal marks pasted text by escape sequences */
+  char *pasted;  /* pasted text; the bytes from `taken` to `held` are not read yet */
   size_t taken, held, room;
-  bool from_paste; /* the last key is one of it */
+  bool from_paste; /* the last key came from pasted text */
 };
 
-/* SIGINT, SIGWINCH and SIGTSTP are blocked while a line is read, but for the waiting for a key. */
+/* Signals that are blocked while a line is read, except while waiting for a key. */
 static const int signals[SIGNALS] = {SIGINT, SIGWINCH, SIGTSTP};
 static volatile sig_atomic_t arrived[SIGNALS];
 
@@ -63,8 +63,8 @@ static NsiTerminal *terminal_of(EditLine *edit) {
 /* ---- what is pasted ---- */
 
 /*
-** Between PASTE_BEGINS and PASTE_ENDS stands what is pasted, once the terminal has been asked for it (xterm's control
-** sequences, mode 2004). It is taken as text: lines of it are lines that were typed, a tab in it is a tab.
+** On request (xterm's control sequences, mode 2004) the terminal sends pasted text between PASTE_BEGINS and PASTE_ENDS. It is
+** read as text: its lines are like typed lines, and a tab in it is only a tab.
 */
 #define PASTE_ON     "\033[?2004h"
 #define PASTE_OFF    "\033[?2004l"
@@ -77,7 +77,7 @@ static void ask_for_brackets(const NsiTerminal *t, bool on) {
   fflush(stdout);
 }
 
-/* Forgets what has not been taken yet. */
+/* Discards the pasted text that has not been read. */
 static void drop_paste(NsiTerminal *t) {
   t->taken = t->held = 0;
   t->from_paste = false;
@@ -96,7 +96,7 @@ static bool hold_byte(NsiTerminal *t, char byte) {
   return true;
 }
 
-/* Takes the last `size` bytes away, and of the rest from `from` on what would be keys; an end of line is a newline. */
+/* Removes the last `size` bytes, and, from `from` on, bytes that would act as keys; line ends become newlines. */
 static void clean_paste(NsiTerminal *t, size_t from, size_t size) {
   size_t end = t->held - size, to = from;
   for (size_t i = from; i < end; i++) {
@@ -110,7 +110,7 @@ static void clean_paste(NsiTerminal *t, size_t from, size_t size) {
 
 /* ---- keys ---- */
 
-/* Gives the terminal back to the shell, stops, and goes on where it was. */
+/* Restores the terminal for the shell, stops the process, and sets up the terminal again when it continues. */
 static void suspend(NsiTerminal *t) {
   sigset_t stop;
   sigemptyset(&stop);
@@ -127,7 +127,7 @@ static void suspend(NsiTerminal *t) {
   el_set(t->edit, EL_REFRESH);
 }
 
-/* Waits for input, obeying signals; false: a SIGINT. */
+/* Waits for input and handles signals; false: a SIGINT came. */
 static bool wait_for_key(NsiTerminal *t) {
   for (;;) {
     fd_set set;
@@ -145,7 +145,7 @@ static bool wait_for_key(NsiTerminal *t) {
   }
 }
 
-/* The next byte of the keys: 1; 0 at the end of input, -1 after Ctrl-C or an error. */
+/* Reads the next typed byte. Returns 1; 0 at the end of input, -1 after Ctrl-C or an error. */
 static int read_byte(NsiTerminal *t, char *byte) {
   for (;;) {
     if (!wait_for_key(t)) return -1;
@@ -155,7 +155,7 @@ static int read_byte(NsiTerminal *t, char *byte) {
   }
 }
 
-/* The next byte of what was pasted, else of the keys. */
+/* Reads the next byte of pasted text, or the next typed one if there is none. */
 static int next_byte(NsiTerminal *t, char *byte) {
   t->from_paste = t->taken < t->held;
   if (!t->from_paste) return read_byte(t, byte);
@@ -164,7 +164,7 @@ static int next_byte(NsiTerminal *t, char *byte) {
   return 1;
 }
 
-/* After PASTE_BEGINS: holds what comes up to PASTE_ENDS, to be taken as if it were typed. */
+/* After PASTE_BEGINS: stores the text up to PASTE_ENDS, to be read like typed text. */
 static unsigned char take_paste(EditLine *edit, wint_t key) {
   static const size_t tail = sizeof PASTE_ENDS - 1;
   NsiTerminal *t = terminal_of(edit);
@@ -182,7 +182,7 @@ static unsigned char take_paste(EditLine *edit, wint_t key) {
   return CC_EOF;
 }
 
-/* A character for libedit: 1; 0 at the end of input, -1 after Ctrl-C. Bytes that are no character are passed over. */
+/* Reads a character for libedit. Returns 1; 0 at the end of input, -1 after Ctrl-C. Invalid bytes are skipped. */
 static int read_key(EditLine *edit, wchar_t *key) {
   NsiTerminal *t = terminal_of(edit);
   if (!t->idle_done && t->owner.idle) {
@@ -230,7 +230,7 @@ static char *prompt_of(EditLine *edit) {
   return (char *)terminal_of(edit)->prompt;
 }
 
-/* Blocks our signals and catches them; undone by leave. */
+/* Blocks our signals and installs their handlers; undone by terminal_leave. */
 static void terminal_enter(NsiTerminal *t, struct sigaction *before) {
   sigset_t ours;
   sigemptyset(&ours);
@@ -253,7 +253,7 @@ NsiRead nsi_terminal_read(NsiTerminal *t, const char *prompt, void *context, con
   t->cancelled = false;
   memset(&t->decoding, 0, sizeof t->decoding);
   terminal_enter(t, before);
-  el_set(t->edit, EL_PREP_TERM, 1); /* before the prompt is seen: no key is taken in the shell's way */
+  el_set(t->edit, EL_PREP_TERM, 1); /* before the prompt appears, so that the shell's settings apply to no key */
   ask_for_brackets(t, true);
   const char *text = el_gets(t->edit, &length);
   ask_for_brackets(t, false);
@@ -261,7 +261,7 @@ NsiRead nsi_terminal_read(NsiTerminal *t, const char *prompt, void *context, con
   if (t->cancelled) drop_paste(t);
   if (t->cancelled) return fputs("^C\n", stdout), fflush(stdout), NSI_CANCELLED;
   if (!text || length <= 0) return NSI_END;
-  char *kept = (char *)text; /* libedit's buffer, written anew by each el_gets */
+  char *kept = (char *)text; /* libedit's buffer; each el_gets overwrites it */
   if (kept[length - 1] == '\n') kept[length - 1] = '\0';
   *line = kept;
   return NSI_LINE;

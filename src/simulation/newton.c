@@ -10,7 +10,7 @@
 #include "simulation/joined.h"
 #include "solvers/chain.h"
 
-enum { MAX_HALVINGS = 10 };
+enum { MAX_HALVINGS = 10 }; /* of a damped Newton step; chosen by experience on the specs */
 
 /*
 ** Number of iterations after which the convergence test may use the Jacobians of the iterate. From a good start 6 iterations

@@ -11,7 +11,7 @@
 #include "base/interrupt.h"
 #include "simulation/checkpoint.h"
 
-enum { TICK_EVERY = 16 };
+enum { TICK_EVERY = 16 }; /* steps of a linear model between two ticks */
 
 long ns_run_rows(const NsTimeStepping *ts, long every) {
   long left = ns_ts_steps(ts) - ts->k;

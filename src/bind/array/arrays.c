@@ -16,7 +16,7 @@
 
 typedef struct Shape {
   lua_Integer rows, cols; /* cols -1: a vector */
-  int next;               /* the argument after the shape */
+  int next;               /* index of the argument after the shape */
 } Shape;
 
 static double array_number(lua_State *L, int idx, const char *who, const char *what) {
@@ -24,7 +24,7 @@ static double array_number(lua_State *L, int idx, const char *who, const char *w
   return lua_tonumber(L, idx);
 }
 
-/* (n), (rows, cols), {n} or {rows, cols} at arg; `extra` arguments must follow. */
+/* Reads a shape at arg: (n), (rows, cols), {n} or {rows, cols}; `extra` arguments must follow. */
 static Shape check_shape(lua_State *L, int arg, int extra, const char *who) {
   int count = lua_gettop(L) - extra - arg + 1;
   Shape s = {0, -1, arg + 1};
@@ -72,7 +72,7 @@ static void to_array(lua_State *L, int idx, const char *who, const char *what) {
   else nsl_to_matrix(L, idx, -1, -1, who, what);
 }
 
-/* The grid of a vector, a matrix, a table or, as one element, a number, which it replaces at idx. */
+/* The grid of the value at idx: a vector or matrix, or a table or number (one element), which is converted in its slot. */
 static NslGrid to_grid(lua_State *L, int idx, const char *who, const char *what) {
   NslGrid g;
   idx = lua_absindex(L, idx);
@@ -108,10 +108,7 @@ static int f_eye(lua_State *L) {
   return 1;
 }
 
-/*
-** diag(v [, k]): the matrix with v on diagonal k, above the main one when k > 0; diag(A [, k]): a copy of diagonal
-** k.
-*/
+/* diag(v [, k]): the matrix with v on diagonal k, above the main one when k > 0; diag(A [, k]): a copy of diagonal k. */
 static int f_diag(lua_State *L) {
   lua_settop(L, 2);
   NslGrid g = to_grid(L, 1, "diag", "argument");
@@ -131,7 +128,7 @@ static int f_diag(lua_State *L) {
   return 1;
 }
 
-/* linspace(a, b [, n = 50]): n numbers evenly from a to b, both ends exact. */
+/* linspace(a, b [, n = 50]): n equally spaced numbers from a to b, both ends exact. */
 static int f_linspace(lua_State *L) {
   double a = nsl_finite(L, 1, "linspace", "start"), b = nsl_finite(L, 2, "linspace", "stop");
   lua_Integer n = lua_isnoneornil(L, 3) ? 50 : nsl_integer(L, 3, "linspace", "n");
@@ -163,7 +160,7 @@ static lua_Integer repeats(lua_State *L, int idx, const char *what) {
   return n;
 }
 
-/* tile(x, n): x n times side by side; tile(x, r, c): an r x c array of copies, a vector being one row. */
+/* tile(x, n): n copies of x side by side; tile(x, r, c): an r x c array of copies. A vector is one row. */
 static int f_tile(lua_State *L) {
   NslGrid g = to_grid(L, 1, "tile", "argument");
   bool flat = g.vector && lua_gettop(L) < 3;
@@ -177,7 +174,7 @@ static int f_tile(lua_State *L) {
   return 1;
 }
 
-/* meshgrid(x, y): X and Y of #y rows and #x columns, X[i][j] = x[j], Y[i][j] = y[i]. */
+/* meshgrid(x, y): matrices X and Y with #y rows and #x columns, X[i][j] = x[j], Y[i][j] = y[i]. */
 static int f_meshgrid(lua_State *L) {
   lua_settop(L, 2);
   NslVector *x = nsl_to_vector(L, 1, -1, "meshgrid", "x"), *y = nsl_to_vector(L, 2, -1, "meshgrid", "y");
@@ -218,7 +215,7 @@ static int f_reshape(lua_State *L) {
 
 /* ---- joining ---- */
 
-/* Leaves one table of the parts at index 1: f(a, b, ...) is f{a, b, ...}. Returns their number, at least 1. */
+/* Leaves one table of the parts at index 1; f(a, b, ...) means f{a, b, ...}. Returns their number, at least 1. */
 static int array_check_parts(lua_State *L, const char *who) {
   int count = lua_gettop(L);
   if (count != 1 || !lua_istable(L, 1)) {
@@ -226,7 +223,7 @@ static int array_check_parts(lua_State *L, const char *who) {
     lua_insert(L, 1);
     for (int i = count; i >= 1; i--) lua_rawseti(L, 1, i);
   } else {
-    /* Converted parts go to a copy: the caller's table stays as it is. */
+    /* Converted parts go to a copy; the caller's table does not change. */
     count = (int)lua_rawlen(L, 1);
     lua_createtable(L, count, 0);
     for (int i = 1; i <= count; i++) {
@@ -281,7 +278,7 @@ static NslGrid as_row(NslGrid g) {
   return g.vector ? (NslGrid){g.data, 1, g.rows, 0, g.rs, false} : g;
 }
 
-/* Parts on top of each other, a vector being a row; or side by side, a vector being a column. */
+/* Joins the parts vertically (a vector is a row) or horizontally (a vector is a column). */
 static int stack(lua_State *L, int count, bool vertical, const char *who) {
   lua_Integer length = 0, side = 0;
   for (int i = 1; i <= count; i++) {
@@ -312,7 +309,7 @@ static int f_vstack(lua_State *L) {
   return stack(L, array_check_parts(L, "vstack"), true, "vstack");
 }
 
-/* concatenate{a, b, ...}: vectors end to end, matrices on top of each other. */
+/* concatenate{a, b, ...}: vectors end to end, matrices vertically. */
 static int f_concatenate(lua_State *L) {
   int count = array_check_parts(L, "concatenate");
   if (all_vectors(L, count, "concatenate")) return array_join_vectors(L, count, "concatenate");
@@ -326,10 +323,7 @@ typedef struct Blocks {
   int *height, *width; /* -1 while unknown */
 } Blocks;
 
-/*
-** Pushes block (i, j), from 1, of the table of rows at index 1, a table converted in place; true when it is a
-** number.
-*/
+/* Pushes block (i, j), from 1, of the rows at index 1, converting a table in place; true when the block is a number. */
 static bool array_push_block(lua_State *L, int i, int j) {
   lua_rawgeti(L, 1, i);
   lua_rawgeti(L, -1, j);
@@ -386,7 +380,7 @@ static void array_agree(lua_State *L, int *known, int size, int i, int j, const 
   *known = size;
 }
 
-/* Takes the sizes from the matrices; a block row or column of numbers alone has size 1. */
+/* Takes the sizes of block rows and columns from the matrices; one with numbers only has size 1. */
 static void measure_blocks(lua_State *L, Blocks *b) {
   for (int i = 0; i < b->rows; i++) b->height[i] = -1;
   for (int j = 0; j < b->cols; j++) b->width[j] = -1;
@@ -417,7 +411,7 @@ static void array_place_block(lua_State *L, const Blocks *b, int i, int j, doubl
   lua_pop(L, 1);
 }
 
-/* block{{A, B}, {C, D}}: 0 is a zero block of the size that its neighbours give. */
+/* block{{A, B}, {C, D}}: joins blocks; 0 is a zero block whose size follows from its neighbours. */
 static int f_block(lua_State *L) {
   Blocks b = check_blocks(L);
   lua_Integer rows = 0, cols = 0;
@@ -461,7 +455,7 @@ static int f_rad2deg(lua_State *L) {
   return array_scaled(L, 180 / PI, "rad2deg");
 }
 
-/* f(a, ...) as a:f(...), a table standing for a vector or matrix. */
+/* f(a, ...) as a:f(...); a table stands for a vector or matrix. */
 static int as_method(lua_State *L, const char *name) {
   to_array(L, 1, name, "argument");
   if (lua_type(L, 1) != LUA_TUSERDATA) return nsl_bad(L, name, "argument", "a vector", 1);

@@ -1,6 +1,6 @@
 /*
 ** band.c
-** The banded matrix userdata: entries, product, solving with a factorisation that follows the entries.
+** The banded matrix userdata: entries, product, and a factorisation that is renewed when entries change.
 */
 #include "linalg/band.h"
 
@@ -18,8 +18,8 @@ static const NslType band_type = {.name = "band matrix"};
 typedef struct NslBand {
   NslHead head;
   NsBand *A;
-  NsBandLu *lu;  /* made by the first solve */
-  bool factored; /* lu is that of A as it is now */
+  NsBandLu *lu;  /* NULL before the first solve */
+  bool factored; /* lu belongs to the present A */
   double rcond;
 } NslBand;
 
@@ -45,7 +45,7 @@ static int bind_band_size_of(lua_State *L, int idx, const char *what, lua_Intege
   return (int)n;
 }
 
-/* Leaves the band matrix on top of the stack as the one result. */
+/* Returns the band matrix on top of the stack as the only result. */
 static int bind_band_finish(lua_State *L, const NslBand *self) {
   nsl_count_memory(L, (size_t)self->A->ld * (size_t)self->A->n * sizeof(double));
   return 1;
@@ -73,7 +73,7 @@ static int new_band(lua_State *L) {
   return bind_band_finish(L, self);
 }
 
-/* The place named by arguments 2 and 3, from 1; NULL outside the band. */
+/* The entry at row and column in arguments 2 and 3, from 1; NULL outside the band. */
 static double *bind_band_place(lua_State *L, const NslBand *self, const char *who) {
   lua_Integer i = nsl_integer(L, 2, who, "row index"), j = nsl_integer(L, 3, who, "column index");
   int n = self->A->n;

@@ -13,14 +13,14 @@ static NsAxis check_axis(lua_State *L, int idx) {
   return axis;
 }
 
-/* The curve of the vectors at 1 and 2, with room for all its points. */
+/* Makes the curve of the vectors at 1 and 2, with memory for all its points. */
 static NsCurvePoints check_curve(lua_State *L, const char *who) {
   const NslVector *x = nsl_to_vector(L, 1, -1, who, "x"), *y = nsl_to_vector(L, 2, x->n, who, "y");
   int *room = lua_newuserdatauv(L, (size_t)x->n * sizeof *room + 1, 0);
   return (NsCurvePoints){nsl_samples(L, x), nsl_samples(L, y), room, 0};
 }
 
-/* The check made again after what may have run a finaliser. */
+/* Checks the vectors again after a call that may have run a finaliser. */
 static void curve_still_alive(lua_State *L) {
   nsl_check_vector(L, 1);
   nsl_check_vector(L, 2);

@@ -1,6 +1,6 @@
 /*
 ** elementwise.c
-** What vectors and matrices share: arithmetic, reductions, maps, element by element.
+** Element-by-element operations of vectors and matrices: arithmetic, reductions, maps.
 */
 #include "bind/array/elementwise.h"
 
@@ -56,7 +56,7 @@ static NslGrid check_grid(lua_State *L, int idx) {
   return grid;
 }
 
-/* The check made again after a call that may have run foreign code (Lua, a finaliser). */
+/* Checks the value again after a call that may have run foreign code (Lua, a finaliser). */
 static void elementwise_still_alive(lua_State *L, int idx) {
   NslGrid grid;
   nsl_grid(L, idx, &grid);
@@ -73,7 +73,7 @@ static void elementwise_operand(lua_State *L, int idx, Operand *o) {
   }
 }
 
-/* Pushes what the foreign operand's metamethod returns; false when there is none. */
+/* Pushes the result of the foreign operand's metamethod; false when there is none. */
 static bool elementwise_delegate(lua_State *L, int idx, const char *event) {
   int type = lua_type(L, idx);
   if ((type != LUA_TUSERDATA && type != LUA_TTABLE) || luaL_getmetafield(L, idx, event) == LUA_TNIL) return false;
@@ -97,7 +97,7 @@ static double apply(Op op, double a, double b) {
   }
 }
 
-/* Pushes a op b, element by element; a number stands for a grid of that number everywhere. */
+/* Pushes a op b, element by element; a number acts as a grid filled with it. */
 static int elementwise_elementwise(lua_State *L, Op op, const Operand *a, const Operand *b) {
   const NslGrid *x = &a->grid, *y = &b->grid, *shape = a->kind == NUMBER ? y : x;
   double *out = push_like_grid(L, shape);
@@ -112,7 +112,7 @@ static bool same_shape(const Operand *a, const Operand *b) {
   return a->kind == b->kind && a->grid.rows == b->grid.rows && a->grid.cols == b->grid.cols;
 }
 
-/* The product of two grids of which at least one is a matrix; a vector on the left is a row. */
+/* The product of two grids, at least one of them a matrix; a vector on the left is a row. */
 static int elementwise_product(lua_State *L, const Operand *a, const Operand *b) {
   const NslGrid *x = &a->grid, *y = &b->grid;
   int inner = a->kind == MATRIX ? x->cols : x->rows;
@@ -240,7 +240,7 @@ static int method_mean(lua_State *L) {
   return 1;
 }
 
-/* Position (column-major) of the first largest element of factor * g; of the first nan when there is one. */
+/* The position (column-major) of the first largest element of factor * g, or of the first nan if there is one. */
 static ptrdiff_t elementwise_extreme(lua_State *L, const NslGrid *g, double factor, const char *name, double *value) {
   ptrdiff_t best = -1, at = 0;
   if (g->rows == 0 || g->cols == 0) luaL_error(L, "%s: the %s is empty", name, g->vector ? "vector" : "matrix");
@@ -320,7 +320,7 @@ void nsl_read_by_rows(const NslGrid *g, double *to, int rows, int cols) {
     for (int j = 0; j < g->cols; j++, k++) to[k / cols + k % cols * rows] = g->data[i * g->rs + j * g->cs];
 }
 
-/* x:reshape(rows, cols): a copy, elements read and written row by row; one size may be -1: what is left. */
+/* x:reshape(rows, cols): a copy, elements read and written row by row; a size of -1 is computed from the other. */
 static int method_reshape(lua_State *L) {
   NslGrid g = check_grid(L, 1);
   lua_Integer r = nsl_integer(L, 2, "reshape", "rows"), c = nsl_integer(L, 3, "reshape", "columns");

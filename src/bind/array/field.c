@@ -1,6 +1,6 @@
 /*
 ** field.c
-** Tables of fields as methods.
+** Generates methods from tables of fields.
 */
 #include "bind/array/field.h"
 
@@ -14,13 +14,13 @@
 
 /* ---- values ---- */
 
-/* Pushes and returns the number, a whole one without a point. */
+/* Pushes and returns the number as text, without a point when it is whole. */
 static const char *push_limit(lua_State *L, double x) {
   bool whole = x == floor(x) && fabs(x) < 1e15;
   return whole ? lua_pushfstring(L, "%I", (LUAI_UACINT)x) : nsl_pushf(L, "%f", x);
 }
 
-/* Raises "WHO: WHAT: expected 0 or more, got -1.0", with the range of the field in the words that suit it. */
+/* Raises "WHO: WHAT: expected 0 or more, got -1.0"; the message describes the field's range. */
 static void refuse_number(lua_State *L, const NsField *field, double value, const char *who, const char *what) {
   const char *least = push_limit(L, field->least), *most = push_limit(L, field->most), *expected = least;
   if (field->flags & NS_FIELD_ABOVE && field->least == 0) expected = "a positive number";
@@ -46,7 +46,7 @@ static double read_number(lua_State *L, int idx, const NsField *field, const cha
   return value;
 }
 
-/* The place of the word at idx among those of the field. */
+/* The index of the word at idx in the field's list of words. */
 static int read_word(lua_State *L, int idx, const NsField *field, const char *who, const char *what) {
   char known[160] = "";
   bool string = lua_type(L, idx) == LUA_TSTRING;
@@ -74,7 +74,7 @@ static double *make_array(lua_State *L, const NsField *field, void *object, NsAr
   return ns_field_data(field, object, &bytes);
 }
 
-/* A matrix that is not made yet takes its number of rows from what is given. */
+/* Reads a matrix; one that does not exist yet gets its number of rows from the value. */
 static void field_read_matrix(lua_State *L, int idx, const NsField *field, void *object, NsArena *arena, const char *who,
                               const char *what) {
   size_t bytes;
@@ -101,7 +101,7 @@ void nsl_read_field(lua_State *L, int idx, const NsField *field, void *object, N
       break;
     case NS_FIELD_MATRIX: field_read_matrix(L, idx, field, object, arena, who, what); break;
     case NS_FIELD_POINT: nsl_vector_read(nsl_to_finite_vector(L, idx, 3, who, what), (double *)(void *)at); break;
-    default: luaL_error(L, "%s: %s: cannot be set", who, what); /* what the binding of the model reads itself */
+    default: luaL_error(L, "%s: %s: cannot be set", who, what); /* types that the model's binding reads itself */
   }
 }
 
@@ -127,7 +127,7 @@ void nsl_read_fields(lua_State *L, int idx, const char *const *names, const NsFi
 
 /* ---- getters ---- */
 
-/* The object at 1 of an owner's type. A method that was taken from another class of the family is refused. */
+/* The object at 1, of the owner's type; a method taken from another class of the family is refused. */
 static void *check_object(lua_State *L, const NslFieldOwner *owner) {
   NslHead *head = owner->check(L, 1);
   if (head->type != owner->type) nsl_wrong_type(L, 1, owner->type->name, owner->type->name);
@@ -144,7 +144,7 @@ static void push_scalar(lua_State *L, const NsField *field, const void *object) 
   else lua_pushboolean(L, *(const bool *)(const void *)at);
 }
 
-/* A view of an array of the object at 1, or a copy; nil when it is not made. */
+/* Pushes a view of an array of the object at 1, or a copy; nil when the array does not exist. */
 static void field_push_array(lua_State *L, const NsField *field, const void *object) {
   size_t bytes;
   double *data = ns_field_data(field, object, &bytes);
@@ -188,9 +188,7 @@ static void set_element(lua_State *L, const NsField *field, int n, double *data,
   data[i - 1] = lua_tonumber(L, 3);
 }
 
-/*
-** Sets an array that is made from the values at 2 and 3, which may be views of it; one that is refused is left as it was.
-*/
+/* Sets an existing array from the values at 2 and 3, which may be views of it; a refused value leaves it unchanged. */
 static void set_array(lua_State *L, const NslFieldOwner *owner, const NsField *field, void *object, const char *setter) {
   size_t bytes;
   double *data = ns_field_data(field, object, &bytes);
@@ -253,7 +251,7 @@ void nsl_add_field_methods(lua_State *L, const NslFieldOwner *owner, const NsFie
 
 /* ---- words ---- */
 
-/* Adds a value as Lua writes it; of an array the first element. */
+/* Adds a value as Lua prints it; for an array its first element. */
 static void field_add_value(lua_State *L, luaL_Buffer *b, const NsField *field, const void *object) {
   size_t bytes;
   const void *data = ns_field_data(field, object, &bytes);
@@ -264,7 +262,7 @@ static void field_add_value(lua_State *L, luaL_Buffer *b, const NsField *field, 
   luaL_addvalue(b);
 }
 
-/* The text with values in place of {field}. */
+/* Adds the text with each {field} replaced by its value. */
 static void add_template(lua_State *L, luaL_Buffer *b, const NsField *fields, const void *object, const char *text) {
   for (const char *open = strchr(text, '{'); open; open = strchr(text, '{')) {
     char name[64] = "";

@@ -42,7 +42,7 @@ static NslMatrix *symmetric(lua_State *L, const char *who) {
   return A;
 }
 
-/* The optional relative tolerance at idx; -1, for the default, when there is none. */
+/* The optional relative tolerance at idx; -1 when it is absent: the default. */
 static double tolerance(lua_State *L, int idx, const char *who) {
   if (lua_isnoneornil(L, idx)) return -1;
   double value = lua_type(L, idx) == LUA_TNUMBER ? lua_tonumber(L, idx) : -1;
@@ -51,8 +51,8 @@ static double tolerance(lua_State *L, int idx, const char *who) {
 }
 
 /*
-** For an object at index 1 that is no vector or matrix but has this method (sparse, banded, dual): calls it with all
-** arguments. Their number of results, else -1.
+** If the object at index 1 is no vector or matrix but has this method (sparse, banded, dual), calls it with all arguments.
+** Returns its number of results, else -1.
 */
 static int bind_linalg_delegate(lua_State *L, const char *name) {
   int top = lua_gettop(L);
@@ -101,7 +101,7 @@ static int bind_linalg_lu_gc(lua_State *L) {
   return 0;
 }
 
-/* An LU object that no script has seen is let go at once. */
+/* Frees an LU object that no script has seen. */
 static void drop_lu(NslLu *self) {
   self->head.closed = true;
   ns_lu_free(self->lu);
@@ -225,7 +225,7 @@ static int f_inv(lua_State *L) {
   return 1;
 }
 
-/* A new LU object of a matrix that may be singular: false, with nothing pushed, when it is. */
+/* Makes the LU object of a matrix; false, with nothing pushed, when the matrix is singular. */
 static bool try_lu(lua_State *L, const NslMatrix *A, const char *who, NslLu **out) {
   NslLu *self = *out = nsl_new(L, &lu_type, sizeof *self, 0);
   nsl_matrix_alive(L, A);
@@ -281,7 +281,7 @@ static int f_qr(lua_State *L) {
   return 2;
 }
 
-/* ns.lstsq(A, b [, rcond]) -> x, rank, |A x - b|: a number, or a vector when b is a matrix */
+/* ns.lstsq(A, b [, rcond]) -> x, rank, |A x - b| (a number, or a vector when b is a matrix) */
 static int f_lstsq(lua_State *L) {
   lua_settop(L, 3);
   NslMatrix *A = any(L, "lstsq");
@@ -314,7 +314,7 @@ static int f_pinv(lua_State *L) {
   return 1;
 }
 
-/* Pushes re, im (nil when all are real) and, when asked for, V. */
+/* Pushes re, im (nil when all eigenvalues are real) and, if `vectors`, V. */
 static int eig(lua_State *L, const char *who, bool vectors) {
   NslMatrix *A = bind_linalg_square(L, who);
   int n = A->rows;
@@ -434,7 +434,7 @@ static NsNormKind norm_kind(lua_State *L, int idx, const char *who, NsNormKind o
   return p == 1 ? NS_NORM_1 : NS_NORM_2;
 }
 
-/* ns.norm(x [, kind]): of a vector (Euclid's by default) or of a matrix (Frobenius's by default) */
+/* ns.norm(x [, kind]): norm of a vector (default Euclidean) or of a matrix (default Frobenius) */
 static int bind_linalg_f_norm(lua_State *L) {
   int results = bind_linalg_delegate(L, "norm");
   if (results >= 0) return results;
@@ -459,7 +459,7 @@ static int bind_linalg_f_norm(lua_State *L) {
   return 1;
 }
 
-/* Largest singular value over the smallest. */
+/* The condition number: the largest singular value divided by the smallest. */
 static double cond2(lua_State *L, const NslMatrix *A) {
   const double *s = bind_linalg_push_values(L, A, "cond");
   int k = bind_linalg_least(A->rows, A->cols);
@@ -467,7 +467,7 @@ static double cond2(lua_State *L, const NslMatrix *A) {
   return s[k - 1] > 0 ? s[0] / s[k - 1] : HUGE_VAL;
 }
 
-/* ns.cond(A [, kind]): 2 by default; infinite when A is singular */
+/* ns.cond(A [, kind]): condition number in norm `kind` (default 2); infinite when A is singular */
 static int f_cond(lua_State *L) {
   lua_settop(L, 2);
   NsNormKind kind = norm_kind(L, 2, "cond", NS_NORM_2);
@@ -492,9 +492,9 @@ static int f_cond(lua_State *L) {
 }
 
 static _Atomic lua_CFunction
-    plain_norm; /* the method of matrices as bind/array/matrix.c made it; the same in every Lua state */
+    plain_norm; /* the norm method of matrices made by bind/array/matrix.c, which has no 2-norm; the same in every Lua state */
 
-/* A:norm(kind): that method, which leaves the 2-norm to us. */
+/* A:norm(kind): the 2-norm here, others by plain_norm. */
 static int bind_linalg_norm(lua_State *L) {
   return lua_type(L, 2) == LUA_TNUMBER && lua_tonumber(L, 2) == 2 ? bind_linalg_f_norm(L) : atomic_load(&plain_norm)(L);
 }

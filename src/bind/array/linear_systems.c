@@ -1,6 +1,6 @@
 /*
 ** linear_systems.c
-** What the dense, sparse and banded faces of linear algebra share.
+** Shared by the dense, sparse and banded solvers: right-hand sides, singular matrices, options.
 */
 #include <float.h>
 #include <stdio.h>

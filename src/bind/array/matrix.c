@@ -104,7 +104,7 @@ NslMatrix *nsl_push_matrix_copy(lua_State *L, const NslMatrix *m) {
 
 /* ---- rows ---- */
 
-/* Pushes the table of row views at user value 2, making it when there is none. */
+/* Pushes the table of row views at user value 2, after making it if necessary. */
 static void push_row_cache(lua_State *L, int idx) {
   if (lua_getiuservalue(L, idx, 2) == LUA_TTABLE) return;
   lua_pop(L, 1);
@@ -113,7 +113,7 @@ static void push_row_cache(lua_State *L, int idx) {
   lua_setiuservalue(L, idx, 2);
 }
 
-/* Pushes the (cached) view on row i, from 0, of the matrix at idx, up to date with the matrix's fields. */
+/* Pushes the (cached) view of row i, from 0, of the matrix at idx, updated to the matrix's fields. */
 static NslVector *push_matrix_row(lua_State *L, int idx, int i) {
   idx = lua_absindex(L, idx);
   NslMatrix *m = lua_touserdata(L, idx);
@@ -145,7 +145,7 @@ static inline NslMatrix *self_matrix(lua_State *L) {
   return nsl_check_matrix(L, 1);
 }
 
-/* Pushes a row of the matrix at 1 that was asked for before; false when there is none. May leave values below it. */
+/* Pushes a cached row of the matrix at 1; false when there is none. May leave values below it. */
 static inline bool push_known_row(lua_State *L, const NslMatrix *m, int i) {
   if (lua_getiuservalue(L, 1, 2) != LUA_TTABLE || lua_rawgeti(L, -1, i + 1) != LUA_TUSERDATA) return false;
   NslVector *row = lua_touserdata(L, -1);
@@ -175,7 +175,7 @@ static int matrix_index(lua_State *L) {
   return 1;
 }
 
-/* E[i] = row: what row:assign(src) does. */
+/* E[i] = src: the same as E[i]:assign(src). */
 static int matrix_newindex(lua_State *L) {
   NslMatrix *m = self_matrix(L);
   int good = 0;
@@ -210,14 +210,14 @@ static int matrix_pairs(lua_State *L) {
 /* ---- printing ---- */
 
 typedef struct Shown {
-  int count, total; /* places printed, rows or columns that there are */
+  int count, total; /* printed rows (columns), dots included; existing rows (columns) */
 } Shown;
 
 static Shown shown(int total) {
   return (Shown){total <= SHOWN_ALL ? total : SHOWN_FIRST + 1 + SHOWN_LAST, total};
 }
 
-/* The row or column printed at place k; -1 for the dots. */
+/* The row or column printed at position k; -1: the dots. */
 static int at_place(Shown s, int k) {
   if (s.total <= SHOWN_ALL || k < SHOWN_FIRST) return k;
   return k == SHOWN_FIRST ? -1 : s.total - s.count + k;
@@ -289,7 +289,7 @@ static bool matrix_fits(int rows, int cols, size_t r, size_t c) {
   return (rows < 0 || r == (size_t)rows) && (cols < 0 || c == (size_t)cols);
 }
 
-/* The shape that n numbers in a row take: a column when only that was asked for. False when they do not fit. */
+/* The shape for a flat list of n numbers: a column when only a column was asked for, else a row. False when they do not fit. */
 static bool flat_shape(int rows, int cols, size_t n, size_t *r, size_t *c) {
   bool column = cols == 1 && rows != 1;
   if (rows != 1 && cols != 1 && !(rows < 0 && cols < 0)) return false;
@@ -305,7 +305,7 @@ static lua_Integer row_length(lua_State *L) {
   return lua_istable(L, -1) ? (lua_Integer)lua_rawlen(L, -1) : -1;
 }
 
-/* Checks row i (from 0) on top of the stack against c numbers and stores it. */
+/* Checks that row i (from 0), on top of the stack, has m->cols numbers, and stores it. */
 static void store_row(lua_State *L, NslMatrix *m, int i, const char *who, const char *what) {
   lua_Integer length = row_length(L);
   int row = lua_gettop(L);
@@ -425,7 +425,7 @@ static int matrix_shape(lua_State *L) {
   return 2;
 }
 
-/* The entry that arguments 2 and 3 name, both from 1. */
+/* The entry at row and column in arguments 2 and 3, from 1. */
 static double *matrix_entry(lua_State *L, NslMatrix *m) {
   lua_Integer i = nsl_integer(L, 2, matrix_name_of(m), "row index"), j = nsl_integer(L, 3, matrix_name_of(m), "column index");
   if (i < 1 || i > m->rows || j < 1 || j > m->cols)
@@ -491,7 +491,7 @@ static int matrix_copy(lua_State *L) {
   return 1;
 }
 
-/* Converts or copies the source first, so that nothing is written when it is bad, and overlapping views are safe. */
+/* Converts or copies the source first: a bad source writes nothing, and overlapping views are safe. */
 static int matrix_assign(lua_State *L) {
   NslMatrix *m = nsl_check_matrix(L, 1), *from;
   nsl_matrix_writable(L, m);

@@ -15,7 +15,7 @@ static NslVector *self_alone(lua_State *L, const char *who) {
   return v;
 }
 
-/* v:cumsum(): the sums of the first one, two, ... elements. */
+/* v:cumsum(): element i is the sum of v[1] to v[i]. */
 static int method_cumsum(lua_State *L) {
   const NslVector *v = self_alone(L, "cumsum");
   double *out = nsl_push_vector(L, v->n, NULL)->data, sum = 0;
@@ -24,7 +24,7 @@ static int method_cumsum(lua_State *L) {
   return 1;
 }
 
-/* v:diff(): v[i + 1] - v[i], one fewer than v has. */
+/* v:diff(): the differences v[i + 1] - v[i], one element less than v. */
 static int method_diff(lua_State *L) {
   const NslVector *v = self_alone(L, "diff");
   double *out = nsl_push_vector(L, v->n > 0 ? v->n - 1 : 0, NULL)->data;
@@ -33,7 +33,7 @@ static int method_diff(lua_State *L) {
   return 1;
 }
 
-/* v:sort(): a copy, the least first, nan at the end. */
+/* v:sort(): a sorted copy, smallest first, nan at the end. */
 static int method_sort(lua_State *L) {
   const NslVector *v = self_alone(L, "sort");
   double *out = nsl_push_vector(L, v->n, NULL)->data;
@@ -43,7 +43,7 @@ static int method_sort(lua_State *L) {
   return 1;
 }
 
-/* trapz(y [, x or dx]): the integral of y by the trapezoidal rule, over the places x or places dx (1) apart. */
+/* trapz(y [, x or dx]): the integral of y by the trapezoidal rule, with the abscissas x or the spacing dx (default 1). */
 static int f_trapz(lua_State *L) {
   nsl_at_most(L, 2, "trapz");
   lua_settop(L, 2);
@@ -65,7 +65,7 @@ static void check_places(lua_State *L, const NslVector *xp) {
   }
 }
 
-/* interp(x, xp, fp): at a number or at each of a vector, the value of the line through the points (xp[i], fp[i]). */
+/* interp(x, xp, fp): piecewise linear interpolation of the points (xp[i], fp[i]) at a number x or at each element of x. */
 static int f_interp(lua_State *L) {
   nsl_at_most(L, 3, "interp");
   lua_settop(L, 3);

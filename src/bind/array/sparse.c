@@ -1,6 +1,6 @@
 /*
 ** sparse.c
-** The sparse matrix userdata (immutable), its arithmetic, and KLU: cached in the matrix, or as an object of its own.
+** The sparse matrix userdata (immutable), its arithmetic, and KLU factors: cached in the matrix, or as an object.
 */
 #include "linalg/sparse.h"
 
@@ -38,7 +38,7 @@ typedef struct NslSparseLu {
   double rcond;
 } NslSparseLu;
 
-/* Pushes an empty handle, whose A the caller fills at once. */
+/* Pushes an empty handle; the caller must fill its A at once. */
 static NslSparse *push_sparse(lua_State *L) {
   return nsl_new(L, &sparse_type, sizeof(NslSparse), 0);
 }
@@ -68,7 +68,7 @@ void nsl_push_sparse(lua_State *L, const NsSparse *A) {
 }
 
 void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d) {
-  NslVector *room = nsl_push_vector(L, n, NULL); /* as many bytes as the indices need */
+  NslVector *room = nsl_push_vector(L, n, NULL); /* a vector used as memory for the indices */
   int *index = (int *)(void *)room->data;
   for (int i = 0; i < n; i++) index[i] = i;
   NslSparse *self = push_sparse(L);
@@ -78,13 +78,13 @@ void nsl_push_sparse_diagonal(lua_State *L, int n, const double *d) {
   lua_remove(L, -2);
 }
 
-/* Leaves the sparse matrix on top of the stack as the one result. */
+/* Returns the sparse matrix on top of the stack as the only result. */
 static int finish_matrix(lua_State *L, const NslSparse *self) {
   nsl_count_memory(L, (size_t)ns_sparse_nnz(self->A) * 12 + (size_t)self->A->cols * 4);
   return 1;
 }
 
-/* A guess at the size of the factors, which KLU does not tell cheaply. */
+/* Reports an estimate of the memory of the factors; KLU does not tell it cheaply. */
 static void count_factors(lua_State *L, const NsSparse *A) {
   nsl_count_memory(L, (size_t)ns_sparse_nnz(A) * 48 + (size_t)A->cols * 128);
 }
@@ -164,7 +164,7 @@ static int new_sparse(lua_State *L) {
   return finish_matrix(L, self);
 }
 
-/* Room for triplets, in userdata on the stack. */
+/* Memory for triplets, in userdata on the stack. */
 typedef struct Triplets {
   int *i, *j, count;
   double *v;
@@ -214,10 +214,7 @@ static int offset_at(lua_State *L, const NslVector *offsets, int k, int n) {
   return (int)d;
 }
 
-/*
-** ns.spdiags(bands, offsets, n): bands[k], a number or a vector of n - |offsets[k]| elements, is put on that
-** diagonal
-*/
+/* ns.spdiags(bands, offsets, n): diagonal offsets[k] is bands[k], a number or a vector of n - |offsets[k]| elements */
 static int new_spdiags(lua_State *L) {
   lua_settop(L, 3);
   if (!lua_istable(L, 1)) return nsl_bad(L, "spdiags", "bands", "a table of diagonals", 1);
@@ -255,7 +252,7 @@ static int push_scaled(lua_State *L, const NsSparse *A, double factor) {
   return finish_matrix(L, self);
 }
 
-/* Pushes the vector at idx, contiguous. */
+/* Pushes a contiguous copy of the vector at idx. */
 static const double *push_contiguous(lua_State *L, int idx) {
   NslVector *v = nsl_check_vector(L, idx), *copy = nsl_push_vector(L, v->n, NULL);
   nsl_vector_alive(L, v);
@@ -450,7 +447,7 @@ static int sparse_norm(lua_State *L) {
   return 1;
 }
 
-/* One row of the grid; places without an entry show a dot. */
+/* Adds one row of the printed grid; a missing entry is a dot. */
 static void add_grid_row(luaL_Buffer *b, const NsSparse *A, int i) {
   for (int j = 0; j < A->cols; j++) {
     char text[32] = ".", cell[48];
@@ -509,7 +506,7 @@ static void check_factor(lua_State *L, NsStatus status, const NsSparseLu *lu, co
   nsl_check_status(L, status, who);
 }
 
-/* Factors the matrix of self once; it never changes. */
+/* Factors the matrix of self at the first call; the matrix never changes. */
 static void factor_once(lua_State *L, NslSparse *self, const char *who) {
   check_square(L, self->A, who);
   if (self->lu && ns_sparse_lu_ready(self->lu)) return;
@@ -592,7 +589,7 @@ static int sparse_lu_tsolve(lua_State *L) {
   return solve_factored(L, true, "tsolve");
 }
 
-/* lu:refactor(A2) -> whether the pivots had to be chosen anew */
+/* lu:refactor(A2) -> whether new pivots were necessary */
 static int lu_refactor(lua_State *L) {
   NslSparseLu *self = nsl_check(L, 1, &lu_type);
   NsSparse *A = test_sparse(L, 2);

@@ -79,7 +79,7 @@ void nsl_vector_write(NslVector *v, const double *from) {
 
 /* ---- names and errors ---- */
 
-/* What messages call the vector at idx: its label, "C[2]" for row 2 of a matrix C, or "vector". Pushes the string. */
+/* Pushes and returns the vector's name in messages: its label, "C[2]" for row 2 of a matrix C, or "vector". */
 static const char *vector_name_at(lua_State *L, int idx) {
   const NslVector *v = nsl_test_vector(L, idx);
   if (v->row > 0) return lua_pushfstring(L, "%s[%d]", v->label ? v->label : "matrix", v->row);
@@ -101,7 +101,7 @@ int nsl_bad_index(lua_State *L, const char *name, int n) {
   return luaL_error(L, "%s[%I]: index out of range 1..%d", name, (LUAI_UACINT)lua_tointeger(L, 2), n);
 }
 
-static const char ipairs_key; /* its address: the registry's key of the iterator of ipairs */
+static const char ipairs_key; /* its address is the registry key of the iterator of ipairs */
 
 bool nsl_ipairs_ends(lua_State *L, int n) {
   lua_Debug reader;
@@ -121,7 +121,7 @@ static void keep_ipairs(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &ipairs_key);
 }
 
-/* Raises what is wrong with the index at stack index 2 of the vector at 1. */
+/* Raises the error for a wrong index at stack index 2 of the vector at 1. */
 static int bad_index(lua_State *L, const NslVector *v) {
   nsl_vector_alive(L, v);
   return nsl_bad_index(L, vector_name_at(L, 1), v->n);
@@ -148,7 +148,7 @@ int nsl_slice(lua_State *L, int arg, int n, lua_Integer step, const char *label,
 
 /* ---- element access: the hot path ---- */
 
-/* The vector at stack index 1 of a metamethod; no string is hashed, no metatable compared. */
+/* The vector at stack index 1 of a metamethod, without hashing a string or comparing metatables. */
 static inline NslVector *self_vector(lua_State *L) {
   NslVector *v = lua_touserdata(L, 1);
   if (v && lua_rawlen(L, 1) >= sizeof *v && v->head.magic == NSL_MAGIC && v->head.type == &nsl_vector_type) return v;
@@ -319,7 +319,7 @@ static int bad_source(lua_State *L, const NslVector *v, int idx) {
   return luaL_error(L, "%s: expected %d elements, got %s", name, v->n, nsl_describe(L, idx));
 }
 
-/* Copies by way of a buffer, since the two may be views on the same numbers. */
+/* Copies through a buffer, because the two may be views of the same numbers. */
 static void assign_vector(lua_State *L, NslVector *v, const NslVector *from) {
   double small[BUFFERED], *buffer = small;
   if (v->n > BUFFERED) buffer = lua_newuserdatauv(L, (size_t)v->n * sizeof(double), 0);
@@ -376,7 +376,7 @@ static int vector_slice(lua_State *L) {
   return 1;
 }
 
-/* v(i): the element, negative from the end; v(i, j [, step]): a slice */
+/* v(i): the element, counted from the end when i < 0; v(i, j [, step]): a slice */
 static int vector_call(lua_State *L) {
   NslVector *v = nsl_check_vector(L, 1);
   if (lua_gettop(L) != 2) return vector_slice(L);

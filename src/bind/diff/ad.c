@@ -17,18 +17,18 @@
 
 enum { CHUNK = 16, MOST_KEPT = 8 };
 
-/* The table in the registry that holds what evaluations share; its entries. */
+/* Its address is the registry key of the table ("room") that evaluations share. Then the entries of that table. */
 static const char room_key = 0;
 enum { DUAL_META = 1, DUAL_VECTOR_META, MAP, INVERSE, CACHE, WEAK, LAST_TAG };
 
 /*
-** The cache holds for a callback, and self, the list of all places and the one of those that its calls have needed,
-** which is made after the first good call and spares the others the rest, also packed; whether the list goes far; and
-** the vectors that its calls had, to be used again.
+** Entries of the cache, one for each pair of callback and self. ALL_PLACES: list of all places found. NEEDED_PLACES: those
+** that calls so far have needed; made after the first good call, so that later calls skip the others. PACKED_PLACES: the same,
+** packed. FAR_PLACES: whether the search was a full one. VECTORS: dual vectors of earlier calls, for reuse.
 */
 enum { ALL_PLACES = 1, NEEDED_PLACES, FAR_PLACES, PACKED_PLACES, VECTORS };
 
-/* Inside `passes`: the call, its entry of the cache, the callback, self; passed values follow. */
+/* Stack indices inside `passes`: the call, its cache entry, the callback, self; passed values follow. */
 enum { JOB = 1, ENTRY, FUNCTION, SELF, PASSED };
 
 static void bind_ad_push_room(lua_State *L) {
@@ -50,16 +50,13 @@ static int bind_ad_fail(lua_State *L) {
 
 /* ---- the vectors of a pass ---- */
 
-/* Those that a pass has taken, to be given back. */
+/* The vectors in use by a pass, to be returned at its end. */
 typedef struct Taken {
   int count;
   NslDualVector *vectors[MOST_KEPT];
 } Taken;
 
-/*
-** Pushes a zeroed dual vector: one that earlier passes of the function used (the table at `kept`), unless a pass that
-** goes on has it.
-*/
+/* Pushes a zeroed dual vector: one of the function's earlier passes (the table at `kept`) that is not in use, or a new one. */
 static NslDualVector *take_vector(lua_State *L, Taken *taken, int kept, uint64_t tag, int n, int np, const char *label) {
   if (taken->count == MOST_KEPT) return nsl_push_dual_vector(L, kept - 1, tag, n, np, label);
   lua_rawgeti(L, kept, taken->count + 1);
@@ -84,7 +81,7 @@ static void give_back(const Taken *taken) {
   for (int i = 0; i < taken->count; i++) taken->vectors[i]->busy = false;
 }
 
-/* Pushes the table of the vectors of an entry. */
+/* Pushes the table of kept vectors of a cache entry. */
 static void bind_ad_push_kept(lua_State *L, int entry) {
   if (lua_rawgeti(L, entry, VECTORS) == LUA_TTABLE) return;
   lua_pop(L, 1);
@@ -96,8 +93,8 @@ static void bind_ad_push_kept(lua_State *L, int entry) {
 /* ---- one pass ---- */
 
 /*
-** Pushes the values of argument number a with the derivatives that the job gives them; else, with 1 as the derivative by themselves
-** where they are the variables first..first + np - 1. offset: its first variable.
+** Pushes the values of an argument with the derivatives given by the job. Without these, the derivative is 1 where the
+** elements are the variables first..first + np - 1; offset is the number of the argument's first variable.
 */
 static void push_dual_argument(lua_State *L, const NslDualCall *job, Taken *taken, int kept, uint64_t tag, int a, int offset,
                                int first, int np) {
@@ -114,7 +111,7 @@ static void push_dual_argument(lua_State *L, const NslDualCall *job, Taken *take
   }
 }
 
-/* Pushes the time, a dual where it moves. */
+/* Pushes the time, as a dual if it has a derivative. */
 static void push_time(lua_State *L, const NslDualCall *job, int room, uint64_t tag, int np) {
   if (job->tdot == 0) {
     lua_pushnumber(L, job->t);
@@ -158,7 +155,7 @@ static void expect_count(lua_State *L, const NslDualCall *job, lua_Integer count
   bind_ad_fail(L);
 }
 
-/* Stores into out, at stack index `out`, what the callback returned, on top of the stack. */
+/* Stores the callback's return value, on top of the stack, into out, at stack index `out`. */
 static void take_result(lua_State *L, const NslDualCall *job, int out) {
   int result = lua_gettop(L), type = lua_type(L, result);
   NslDualVector *to = nsl_test_dual_vector(L, out);
@@ -179,9 +176,7 @@ static void take_result(lua_State *L, const NslDualCall *job, int out) {
   }
 }
 
-/*
-** Pushes a table of the rows of a matrix, live views on out (at that stack index), which holds it column by column.
-*/
+/* Pushes a table of rows, live views of out (at that stack index), which holds the matrix column by column. */
 static void push_rows(lua_State *L, const NslDualCall *job, int meta, int out) {
   NslDualVector *v = lua_touserdata(L, out);
   lua_createtable(L, job->rows, 0);
@@ -196,7 +191,7 @@ static void push_rows(lua_State *L, const NslDualCall *job, int meta, int out) {
   }
 }
 
-/* Stores the numbers or duals of row i, on top of the stack, unless it is the view on them. */
+/* Stores row i, on top of the stack, unless it is the view of that row. */
 static void take_row(lua_State *L, const NslDualCall *job, NslDualVector *out, int i) {
   const NslDualVector *view = nsl_test_dual_vector(L, -1);
   int cols = job->nout / job->rows;
@@ -209,7 +204,7 @@ static void take_row(lua_State *L, const NslDualCall *job, NslDualVector *out, i
   }
 }
 
-/* Stores what the callback wrote into the table of rows, or returned: the value on top, a table of rows. */
+/* Stores the table of rows on top of the stack: the one the callback wrote into, or the one it returned. */
 static void bind_ad_take_rows(lua_State *L, const NslDualCall *job, int out, int table) {
   NslDualVector *to = lua_touserdata(L, out);
   if (lua_isnil(L, -1)) lua_pushvalue(L, table);
@@ -239,7 +234,7 @@ static void bind_ad_check_values(lua_State *L, const NslDualCall *job, const Nsl
   }
 }
 
-/* Raises that a derivative of output i, which is a number d, is none. */
+/* Raises that a derivative of output i has the value d, which is not finite. */
 static void bind_ad_not_finite(lua_State *L, const NslDualCall *job, int i, const char *which, double d) {
   const char *text = isnan(d) ? "nan" : d > 0 ? "inf" : "-inf";
   lua_pushfstring(L, "%s[%d]: the %s is %s", job->outlabel, i + 1, which, text);
@@ -284,7 +279,7 @@ static void store_jets(lua_State *L, const NslDualCall *job, const NslDualVector
   }
 }
 
-/* What the partials of a pass are. */
+/* The kind of the partials in this job's passes. */
 static NsJetKind kind_of(const NslDualCall *job) {
   return job->seed ? job->jet.kind : job->second ? NS_JET_LINE : NS_JET_SLOPES;
 }
@@ -323,7 +318,7 @@ static void one_pass(lua_State *L, const NslDualCall *job, int room, int first, 
   lua_settop(L, top);
 }
 
-/* Every pass of a job; called protected, while the math functions take duals. */
+/* Makes all passes of a job; called protected, while the math functions accept duals. */
 static int passes(lua_State *L) {
   const NslDualCall *job = lua_touserdata(L, JOB);
   nsl_need_stack(L, job->nargs + 12);
@@ -350,7 +345,7 @@ static void bind_ad_push_weak(lua_State *L, int room) {
   lua_setmetatable(L, -2);
 }
 
-/* Pushes table[key], made by `make` when it is nil. */
+/* Pushes table[key]; if it is nil, makes it by `make` first. */
 static void push_entry(lua_State *L, int room, int table, int key, void (*make)(lua_State *, int)) {
   lua_pushvalue(L, key);
   if (lua_rawget(L, table) != LUA_TNIL) return;
@@ -366,7 +361,7 @@ static void push_empty(lua_State *L, int room) {
   lua_createtable(L, 2, 0);
 }
 
-/* Pushes the entry of the cache for a function and self (or the function again): keys are weak, entries theirs. */
+/* Pushes the cache entry for a function and self (or the function again); the keys are weak. */
 static void push_cached(lua_State *L, int room, int function, int key) {
   lua_rawgeti(L, room, CACHE);
   int cache = lua_gettop(L);
@@ -376,7 +371,7 @@ static void push_cached(lua_State *L, int room, int function, int key) {
   lua_settop(L, cache);
 }
 
-/* Pushes the list of the places that the values first..last lead to; far: also of those that are far away. */
+/* Pushes the list of places reachable from the values first..last; far: by a full search. */
 static void bind_ad_find_places(lua_State *L, int room, int first, int last, bool far) {
   lua_rawgeti(L, room, MAP);
   lua_rawgeti(L, room, INVERSE);
@@ -386,10 +381,7 @@ static void bind_ad_find_places(lua_State *L, int room, int first, int last, boo
   lua_settop(L, map);
 }
 
-/*
-** Runs the passes with the math functions of the packed places swapped; the stack slots first..last hold function,
-** self and passed values.
-*/
+/* Runs the passes with the math functions at the packed places replaced; first..last: function, self, passed values. */
 static bool bind_ad_attempt(lua_State *L, const NslDualCall *job, int entry, int packed, int first, int last) {
   lua_pushcfunction(L, passes);
   lua_pushlightuserdata(L, (void *)job);
@@ -398,7 +390,7 @@ static bool bind_ad_attempt(lua_State *L, const NslDualCall *job, int entry, int
   return nsl_swap_call(L, lua_tothread(L, packed), last - first + 3) == LUA_OK;
 }
 
-/* An attempt with the list `all`; when good, stores it and what of it was needed, now or before, in the entry. */
+/* Attempts the call with the list `all`; after success stores in the entry this list and its places needed so far. */
 static bool attempt_all(lua_State *L, const NslDualCall *job, int room, int entry, int all, int first, int last) {
   lua_rawgeti(L, room, MAP);
   lua_rawgeti(L, entry, NEEDED_PLACES);
@@ -417,7 +409,7 @@ static bool attempt_all(lua_State *L, const NslDualCall *job, int room, int entr
   return true;
 }
 
-/* The text of the error on top when it is one of an operation that does not know duals, else NULL. */
+/* The text of the error on top if it comes from an operation that does not accept duals, else NULL. */
 static const char *stranger_to_duals(lua_State *L) {
   const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
   return text && strstr(text, "got dual") ? text : NULL;
@@ -436,7 +428,7 @@ static int let_through(lua_State *L) {
   return lua_error(L);
 }
 
-/* The same with a list that was made anew, of places that are far away or not. */
+/* Attempts the call with a new list, found by a near or a full search. */
 static bool attempt_far(lua_State *L, const NslDualCall *job, int room, int entry, int all, bool far, int first, int last) {
   if (!attempt_all(L, job, room, entry, all, first, last)) return false;
   if (far) lua_pushboolean(L, 1);
@@ -446,10 +438,10 @@ static bool attempt_far(lua_State *L, const NslDualCall *job, int room, int entr
 }
 
 /*
-** The slots first.. hold the function, self or nil, and the passed values, up to the top. The first call of a
-** function looks for places nearby, which costs little also when each call has a new closure. A failure is tried
-** again when there are other places, farther away (if that may be the reason) or new since the list was made, or when
-** a function was left out as not needed.
+** The stack slots from `first` to the top hold the function, self or nil, and the passed values. The first call of a function
+** makes a near search, which is cheap even if each call has a new closure. A failed call is tried again when there are other
+** places: places farther away (if that may be the reason), places new since the list was made, or places left out as not
+** needed.
 */
 static void bind_ad_run(lua_State *L, const NslDualCall *job, int first) {
   int last = lua_gettop(L), room = last + 1, entry = last + 2, all = last + 3, packed = last + 4;
@@ -500,10 +492,7 @@ static void check_callable(lua_State *L, const char *who) {
   lua_pop(L, 1);
 }
 
-/*
-** Calls f(x), or f(x, y) with y a zeroed vector of m when m >= 0, and pushes a vector of the values, copied.
-** scalar: they must be one number.
-*/
+/* Pushes a copy of the values of f(x), or of f(x, y) with a zeroed y (m) when m >= 0. scalar: f must return a number. */
 static NslVector *plain_values(lua_State *L, const char *who, const NslVector *x, int m, bool scalar) {
   int top = lua_gettop(L), y = top + 1;
   NslDualArg arg = {"x", 0, x->n, x->data, NULL};
@@ -545,10 +534,7 @@ static void bind_ad_differentiate(lua_State *L, const NslVector *x, double *jaco
              .function = 1, .returns = returns, .nargs = 1, .args = &arg, .outlabel = outlabel, .nout = nout, .plain = plain});
 }
 
-/*
-** ns.jacobian(f, x [, m]): the m x n matrix of the derivatives of f at x. f(x) returns a table, a vector or a
-** number; with m given, f(x, y) fills y, a vector of m.
-*/
+/* ns.jacobian(f, x [, m]): the Jacobian of f at x. f(x) returns a table, vector or number; with m, f(x, y) fills y (m). */
 static int bind_ad_jacobian(lua_State *L) {
   check_callable(L, "jacobian");
   lua_settop(L, 3);
@@ -562,7 +548,7 @@ static int bind_ad_jacobian(lua_State *L) {
   return 1;
 }
 
-/* ns.gradient(f, x): the vector of the derivatives at x of f, which returns a number. */
+/* ns.gradient(f, x): the gradient at x of f, which returns a number. */
 static int gradient(lua_State *L) {
   check_callable(L, "gradient");
   lua_settop(L, 2);
@@ -593,10 +579,7 @@ static double second_along(lua_State *L, const NslVector *x, double *direction, 
   return second;
 }
 
-/*
-** ns.hessian(f, x): the n x n matrix of the second derivatives at x of f, which returns a number: by jets of second
-** order along the axes and the sums of two, n (n + 1) / 2 passes.
-*/
+/* ns.hessian(f, x): the n x n Hessian of a scalar f at x, by n (n + 1) / 2 second-order jets along e_i and e_i + e_j. */
 static int hessian(lua_State *L) {
   check_callable(L, "hessian");
   lua_settop(L, 2);
@@ -616,7 +599,7 @@ static int hessian(lua_State *L) {
 
 /* ---- opening ---- */
 
-/* Makes the room in the registry, once for a state: a second opening must not take replacements for originals. */
+/* Makes the shared table of a Lua state, once: a second opening must not mistake replacements for originals. */
 static void make_room(lua_State *L) {
   lua_newtable(L);
   int room = lua_gettop(L);

@@ -14,7 +14,7 @@
 #include "bind/diff/tape_record.h"
 #include "bind/array/vector.h"
 
-/* Which native code is wanted: that of any compiler where there is one, or else an error, or none. */
+/* Whether native code is wanted: if there is a compiler; always (else an error); never. */
 typedef enum Native { NATIVE_IF_ANY, NATIVE_MUST, NATIVE_NEVER } Native;
 
 typedef struct NslCompiled {
@@ -49,7 +49,7 @@ void nsl_push_plain_function(lua_State *L, int idx) {
 
 /* ---- traces ---- */
 
-/* Closes the trace at index `at`, just recorded, and gives it native code: values compared before and after. */
+/* Closes the new trace at index `at` and makes its native code; compares its values before and after. */
 static void compile_finish(lua_State *L, int compiled, NslTrace *trace, int at, int first, int last) {
   const NslCompiled *self = lua_touserdata(L, compiled);
   nsl_trace_close(L, trace, at);
@@ -187,9 +187,7 @@ static int push_results(lua_State *L, const NslTrace *trace, int last) {
   return 1;
 }
 
-/*
-** The arguments from stack index `first` to the top; returns their number, or -1 when one is a dual or traced number.
-*/
+/* Describes the arguments from stack index `first` up. Returns their number, -1 when one is a dual or traced number. */
 static int read_arguments(lua_State *L, int first, NslTraceArg *args) {
   int nargs = lua_gettop(L) - first + 1;
   if (nargs > NSL_TRACE_ARGS) luaL_error(L, "compile: expected at most %d arguments, got %d", NSL_TRACE_ARGS, nargs);
@@ -199,7 +197,7 @@ static int read_arguments(lua_State *L, int first, NslTraceArg *args) {
   return nargs;
 }
 
-/* The trace for these arguments, its inputs theirs. */
+/* The trace for these arguments, with its inputs set to them. */
 static NslTrace *trace_at(lua_State *L, int nargs, const NslTraceArg *args) {
   NslTrace *trace = nsl_trace(L, 1, nargs, args);
   for (int a = 0; a < nargs; a++) nsl_trace_read(L, &args[a], nsl_trace_input(trace, a));
@@ -220,7 +218,7 @@ static int compiled_call(lua_State *L) {
 
 /* ---- methods ---- */
 
-/* c:jacobian(k, ...): the matrix of the derivatives by argument number k at these arguments. */
+/* c:jacobian(k, ...): the Jacobian with respect to argument k at these arguments. */
 static int compile_compiled_jacobian(lua_State *L) {
   NslTraceArg args[NSL_TRACE_ARGS];
   nsl_check(L, 1, &compiled_type);
@@ -252,7 +250,7 @@ static void push_kinds(lua_State *L, const NslTrace *trace) {
   luaL_pushresult(&b);
 }
 
-/* Pushes what there is to say of a trace. */
+/* Pushes a report of a trace. */
 static void push_report(lua_State *L, const NslTrace *trace) {
   lua_createtable(L, 0, 5);
   push_kinds(L, trace);
@@ -268,7 +266,7 @@ static void push_report(lua_State *L, const NslTrace *trace) {
   lua_setfield(L, -2, "reason");
 }
 
-/* c:traces(): a list of {arguments=, operations=, values=, native=, reason=} in the order in which they were made. */
+/* c:traces(): a list of {arguments=, operations=, values=, native=, reason=}, in order of creation. */
 static int compiled_traces(lua_State *L) {
   nsl_check(L, 1, &compiled_type);
   lua_getiuservalue(L, 1, TRACES);
@@ -308,7 +306,7 @@ static void read_native(lua_State *L, NslCompiled *self, int compiled, int idx) 
   lua_setiuservalue(L, compiled, PROGRAM);
 }
 
-/* ns.compile(f [, {native=}]): an object that is called as f, and traces it at the first call for given sizes. */
+/* ns.compile(f [, {native=}]): an object that is called like f; it traces f at the first call with given sizes. */
 static int compile_compile(lua_State *L) {
   static const char *const known[] = {"native", NULL};
   nsl_at_most(L, 2, "compile");

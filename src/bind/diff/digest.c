@@ -1,6 +1,6 @@
 /*
 ** digest.c
-** What an object holds, as one number.
+** Hashes the contents of an object.
 */
 #include "bind/diff/digest.h"
 
@@ -9,7 +9,10 @@
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
-/* How deep tables are looked into; elements of one; numbers of a vector, of a longer one the count of changes; tables of a chain. */
+/*
+** Limits of what is hashed: DEPTH of nested tables; ELEMENTS of a table; NUMBERS of a vector (of a longer one, its count of
+** changes); CHAIN: tables in a chain of __index.
+*/
 enum { DEPTH = 3, ELEMENTS = 1000, NUMBERS = 10000, CHAIN = 8 };
 
 static uint64_t digest_mix(uint64_t h, uint64_t more) {
@@ -32,7 +35,7 @@ static uint64_t of_address(const void *object) {
   return digest_mix(5, (uint64_t)(uintptr_t)object);
 }
 
-/* A vector or matrix: its numbers; of a long one the count of its changes. */
+/* Hashes the numbers of a vector or matrix; of a long one its count of changes. */
 static bool of_array(lua_State *L, int idx, uint64_t *h) {
   const NslVector *v = nsl_test_vector(L, idx);
   const NslMatrix *m = nsl_test_matrix(L, idx);
@@ -49,7 +52,7 @@ static bool of_array(lua_State *L, int idx, uint64_t *h) {
 
 static uint64_t of_value(lua_State *L, int idx, int depth);
 
-/* A table's elements, in any order; what the engine keeps under the names of anchors is left out. */
+/* Hashes the elements of a table in any order, without those that the engine keeps under the names of anchors. */
 static uint64_t of_elements(lua_State *L, int idx, int depth) {
   uint64_t sum = 0;
   int left = ELEMENTS;
@@ -61,7 +64,7 @@ static uint64_t of_elements(lua_State *L, int idx, int depth) {
   return sum;
 }
 
-/* The same with what it inherits: the tables of a chain of __index, as those of classes. */
+/* Hashes a table and what it inherits by a chain of __index tables, as classes do. */
 static uint64_t of_table(lua_State *L, int idx, int depth) {
   int top = lua_gettop(L);
   uint64_t sum = 0;

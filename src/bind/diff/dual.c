@@ -1,6 +1,6 @@
 /*
 ** dual.c
-** Dual numbers and vectors of them: what Lua's operators and the methods of vectors make of their values and partials.
+** Dual numbers and vectors of them: operators and methods.
 */
 #include "bind/diff/dual.h"
 
@@ -47,7 +47,7 @@ NslDualVector *nsl_push_dual_vector(lua_State *L, int meta, uint64_t tag, int n,
   return v;
 }
 
-/* What np partials under a tag are. */
+/* The kind of np partials with this tag. */
 static NsJet dual_jet(uint64_t tag, int np) {
   NsJet jet = {(NsJetKind)(tag >> NSL_JET_SHIFT), np};
   if (jet.kind == NS_JET_LINE) jet.variables = 0;
@@ -59,7 +59,7 @@ static NsJet dual_jet(uint64_t tag, int np) {
 
 /* ---- operations ---- */
 
-/* The derivatives of an operation of values a and b with the derivatives x and y (NULL: constant); returns its value. */
+/* out = the derivatives of an operation on values a and b with the derivatives x and y (NULL: constant); returns its value. */
 static double dual_operate(const NsTapeOperation *f, uint64_t tag, int np, double *out, double a, const double *x, double b,
                            const double *y) {
   NsSlope s = f->unary ? f->unary(a) : f->binary(a, b);
@@ -68,7 +68,7 @@ static double dual_operate(const NsTapeOperation *f, uint64_t tag, int np, doubl
   return s.value;
 }
 
-/* Pushes an operation of the numbers a and b, of the duals x and y (NULL: a plain number). */
+/* Pushes the result of an operation on the numbers a and b, which belong to the duals x and y (NULL: a plain number). */
 static void push_operation(lua_State *L, const NsTapeOperation *f, double a, const NslDual *x, double b, const NslDual *y) {
   const NslDual *any = x ? x : y;
   if (x && y && x->tag != y->tag) luaL_error(L, mixed_text);
@@ -91,13 +91,13 @@ static void dual_apply(lua_State *L, NsTapeOp op, int a, int b) {
   apply_operation(L, &ns_tape_operations[op], a, b);
 }
 
-/* log(x, base) where either is a dual: that of the bases 2 and 10 is the library's own also where the base is a dual. */
+/* log(x, base), of which at least one is a dual; bases 2 and 10, also as duals, use the library's log2 and log10. */
 static void dual_logarithm(lua_State *L) {
   static const NsTapeOperation log_base = {.arity = 2, .binary = ns_dual_logbase, .bend = ns_curve_logbase};
   apply_operation(L, &log_base, 1, 2);
 }
 
-/* Puts the value in the place of a dual at idx. */
+/* Replaces the dual at idx by its value. */
 static void make_plain(lua_State *L, int idx) {
   const NslDual *x = nsl_test_dual(L, idx);
   if (!x) return;
@@ -164,7 +164,7 @@ static int dual_meta_eq(lua_State *L) {
   return 1;
 }
 
-/* The text says what it is: read back as a number it would have lost its derivative without a word. */
+/* The text shows that it is a dual: read back as a number, it would silently lose its derivative. */
 static int dual_meta_tostring(lua_State *L) {
   lua_settop(L, 1);
   make_plain(L, 1);
@@ -261,10 +261,7 @@ static NsDuals duals_of(const NslOperand *v) {
   return (NsDuals){v->n, v->value, v->d, v->step};
 }
 
-/*
-** Matrix times dual vector, or dual vector (a row) times matrix. The values are those of the plain product,
-** whatever the order in which it sums.
-*/
+/* Matrix times dual vector, or dual vector (a row) times matrix. The values are those of the plain product, bit for bit. */
 static int dual_product(lua_State *L, bool matrix_first) {
   const NslMatrix *m = nsl_test_matrix(L, matrix_first ? 1 : 2);
   NslOperand v;
@@ -330,7 +327,7 @@ static NslOperand dual_self(lua_State *L) {
   return v;
 }
 
-/* Calls a method of plain vectors on the values of v, with the nargs values on top, and leaves its result. */
+/* Calls a method of plain vectors on the values of v, with the nargs arguments on top; leaves its result. */
 static void dual_call_plain(lua_State *L, const NslOperand *v, const char *method, int nargs) {
   dual_push_values(L, v);
   lua_getfield(L, -1, method);
@@ -339,14 +336,14 @@ static void dual_call_plain(lua_State *L, const NslOperand *v, const char *metho
   lua_call(L, nargs + 1, 1);
 }
 
-/* Pushes a dual of value and partials 0. */
+/* Pushes a dual with value and partials 0. */
 static NslDual *push_zero(lua_State *L, const NslOperand *v) {
   NslDual *out = nsl_push_dual(L, lua_upvalueindex(NUMBER_META), v->tag, v->np);
   memset(out->d, 0, (size_t)v->np * sizeof *out->d);
   return out;
 }
 
-/* The same with the value on top of the stack, which it replaces. */
+/* Replaces the value on top of the stack by a dual with this value and partials 0. */
 static NslDual *dual_push_result(lua_State *L, const NslOperand *v) {
   NslDual *out = push_zero(L, v);
   out->value = lua_tonumber(L, -2);
@@ -385,7 +382,7 @@ static int dual_norm(lua_State *L) {
   return 1;
 }
 
-/* The element that the plain vector's search finds. */
+/* Pushes the element found by the plain vector's search. */
 static int dual_extremum(lua_State *L) {
   NslOperand v = dual_self(L);
   dual_call_plain(L, &v, nsl_stand_in_which(L) ? "argmax" : "argmin", 0);

@@ -1,23 +1,23 @@
 /*
 ** math_slots.c
-** The places where a callback finds its math functions, and putting others there for the time of a call.
+** Finds the places from which a callback takes its math functions, and replaces the functions there during a call.
 */
 #include "bind/diff/math_slots.h"
 
-/* FEW_PLACES: marks of so many places need no memory of Lua's. */
+/* FEW_PLACES: number of places whose marks fit on the C stack. */
 enum { FEW_PLACES = 512, MAX_LEVELS = 16, MAX_NUMBERS = 256, NEAR = 1, ROOM = 3 };
 
-/* How far a walk goes: functions, other objects, places looked at, entries of one table, elements of one array. */
+/* Limits of a walk: functions, other objects, places looked at, entries of one table, elements of one array. */
 typedef struct Bounds {
   lua_Integer functions, objects, places, entries, elements;
 } Bounds;
 
 static const Bounds near_bounds = {1024, 768, 8192, 512, 256}, far_bounds = {20000, 20000, 80000, 80000, 20000};
 
-/* A group of the list. */
+/* The entries of a group of the list. */
 enum { HOLDER = 1, KEY, ORIGINAL, REPLACEMENT, GROUP = REPLACEMENT };
 
-/* Stack indices of the tables of a walk, and how far it went. */
+/* Stack indices of a walk's tables, and its counts. */
 typedef struct Walk {
   int map, inverse, list, visited, queue;
   lua_Integer places, head, tail, looked, functions, objects;
@@ -25,7 +25,7 @@ typedef struct Walk {
   Bounds most;
 } Walk;
 
-/* Puts the value on top (a table, Lua function or userdata) into the queue unless it was met before; pops it. */
+/* Pops the value on top (a table, Lua function or userdata) into the queue, unless it was met before. */
 static void enqueue(lua_State *L, Walk *w) {
   bool function = lua_isfunction(L, -1);
   lua_Integer *count = function ? &w->functions : &w->objects;
@@ -47,7 +47,7 @@ static void math_slots_append(lua_State *L, Walk *w) {
   lua_rawseti(L, w->list, ++w->places);
 }
 
-/* Adds a place to the list when the C function on top is an original or a replacement; pops the function. */
+/* Pops the C function on top; adds its place to the list when it is an original or a replacement. */
 static void add_place(lua_State *L, Walk *w, int holder, int key) {
   int top = lua_gettop(L);
   lua_pushvalue(L, top);
@@ -67,7 +67,7 @@ static void add_place(lua_State *L, Walk *w, int holder, int key) {
   lua_settop(L, top - 1);
 }
 
-/* Deals with the value on top, found at holder[key] or as upvalue number `key` of the function holder; pops it. */
+/* Pops the value on top, found at holder[key] or as upvalue number `key` of the function holder, and handles it. */
 static void meet(lua_State *L, Walk *w, int holder, int key) {
   int type = lua_type(L, -1);
   w->looked++;
@@ -76,7 +76,7 @@ static void meet(lua_State *L, Walk *w, int holder, int key) {
   else lua_pop(L, 1);
 }
 
-/* Whether the upvalue, which closures may share, is met for the first time. */
+/* Whether the upvalue is met for the first time (closures may share it). */
 static bool new_upvalue(lua_State *L, Walk *w, int f, int i) {
   bool met = lua_rawgetp(L, w->visited, lua_upvalueid(L, f, i)) != LUA_TNIL;
   lua_pop(L, 1);
@@ -97,7 +97,7 @@ static void walk_function(lua_State *L, Walk *w, int f) {
   }
 }
 
-/* A long array of numbers is passed over, of another one all but the first elements; the rest is walked through. */
+/* Walks through a table: skips a long array of numbers, and all but the first elements of another long array. */
 static void walk_table(lua_State *L, Walk *w, int t) {
   lua_Integer length = (lua_Integer)lua_rawlen(L, t);
   bool numbers = lua_rawgeti(L, t, 1) == LUA_TNUMBER;
@@ -117,7 +117,7 @@ static void walk_table(lua_State *L, Walk *w, int t) {
   }
 }
 
-/* User values of what is far away are left out: a model leads to all its objects and their callbacks. */
+/* Walks through a userdata. User values of far objects are skipped: a model leads to all its objects and their callbacks. */
 static void walk_userdata(lua_State *L, Walk *w, int u) {
   if (w->level > NEAR) return;
   for (int i = 1; lua_getiuservalue(L, u, i) != LUA_TNONE; i++) {
@@ -136,7 +136,7 @@ static void walk_object(lua_State *L, Walk *w) {
   lua_settop(L, object - 1);
 }
 
-/* Puts the table of the math library into the queue: it is found whatever the bounds are. */
+/* Puts the table of the math library into the queue, whatever the limits are. */
 static void enqueue_math(lua_State *L, Walk *w) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   if (lua_getfield(L, -1, "math") == LUA_TTABLE) enqueue(L, w);
@@ -234,7 +234,7 @@ void nsl_swap_pack(lua_State *L, int list) {
   }
 }
 
-/* Where an upvalue holds entry `from` of its group, stores entry `to`. */
+/* If an upvalue holds entry `from` of its group, stores entry `to` there. */
 static bool exchange_upvalue(lua_State *packed, int group, int from, int to) {
   int upvalue = (int)lua_tointeger(packed, group + KEY);
   lua_getupvalue(packed, group + HOLDER, upvalue);
@@ -246,7 +246,7 @@ static bool exchange_upvalue(lua_State *packed, int group, int from, int to) {
   return true;
 }
 
-/* The same of a field. */
+/* The same for a field. */
 static bool exchange_field(lua_State *packed, int group, int from, int to) {
   lua_pushvalue(packed, group + KEY);
   lua_rawget(packed, group + HOLDER);
@@ -269,13 +269,13 @@ int nsl_swap_packed_count(lua_State *packed) {
   return lua_gettop(packed) / GROUP;
 }
 
-/* Puts the replacement wherever the original stands now, and marks those places in `done`. */
+/* Stores the replacement at each place that still holds the original, and marks it in `done`. */
 static void swap_in(lua_State *packed, unsigned char *done) {
   int n = nsl_swap_packed_count(packed);
   for (int i = 0; i < n; i++) done[i] = math_slots_exchange(packed, i, ORIGINAL, REPLACEMENT);
 }
 
-/* Puts the originals back where `done` says so, unless the place was written meanwhile. */
+/* Restores the originals at the places marked in `done`, except where something else was stored meanwhile. */
 static void swap_out(lua_State *packed, const unsigned char *done) {
   int n = nsl_swap_packed_count(packed);
   for (int i = 0; i < n; i++)

@@ -1,6 +1,6 @@
 /*
 ** stand_in.c
-** Arithmetic of numbers and vectors that stand in for those of a callback, and the methods of such vectors.
+** Arithmetic of stand-in numbers and vectors, and the methods of such vectors.
 */
 #include "bind/diff/stand_in.h"
 
@@ -127,7 +127,7 @@ void nsl_read_operand(lua_State *L, int idx, NslOperand *o) {
   }
 }
 
-/* What belongs to two evaluations does not mix. */
+/* Raises when the operands belong to different evaluations. */
 static void check_same(lua_State *L, const NslOperand *a, const NslOperand *b) {
   if (a->stands_in && b->stands_in && a->tag != b->tag) luaL_error(L, "%s", nsl_stand_in(L)->mixed);
 }
@@ -152,7 +152,7 @@ void nsl_read_vector_argument(lua_State *L, int idx, const NslOperand *like, int
 
 /* ---- arithmetic ---- */
 
-/* Pushes op of the elements of a and b, which are those at 1 and 2; b NULL: of a alone. */
+/* Pushes op of the elements of the operands a and b, at stack indices 1 and 2; b NULL: of a alone. */
 static int push_elementwise(lua_State *L, NsTapeOp op, const NslOperand *a, const NslOperand *b) {
   const NslStandIn *kind = nsl_stand_in(L);
   int n = b && a->kind != NSL_VECTOR ? b->n : a->n;
@@ -203,7 +203,7 @@ static int stand_in_copy(lua_State *L) {
   return 1;
 }
 
-/* Another vector is copied first, since the two may be views of the same elements. */
+/* The source is copied first, because the two may be views of the same elements. */
 static int stand_in_assign(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
   NslStandInVector *v = check_writable_stand_in(L, kind);

@@ -1,6 +1,6 @@
 /*
 ** stand_in_math.c
-** Lua's math functions for numbers that stand in: each is the original as long as no argument is one.
+** Lua's math functions for stand-ins; each equals the original when no argument is a stand-in.
 */
 #include "bind/diff/stand_in_math.h"
 
@@ -9,13 +9,13 @@
 
 #define PI 3.141592653589793238462643383279502884
 
-/* Upvalues of a replacement, after those of all closures: the original, its entry in the list, whether it met a number that stands in. */
+/* Upvalues of a replacement, after those of all closures: the original, its entry in the list, whether it met a stand-in. */
 enum { ORIGINAL = 2, WHICH, USED };
 
-/* Values of the upvalue USED. ALWAYS is for functions that take such a number without a word, and must not be left out. */
+/* Values of the upvalue USED. ALWAYS is for functions that accept a stand-in without an error, and must not be left out. */
 enum { NO, YES, ALWAYS };
 
-/* The largest exponent whose power of two, and that of its negative, is a normal number with room to spare. */
+/* Largest exponent e for which 2^e and 2^-e are surely normal numbers. */
 enum { MOST_EXPONENT = 1000 };
 
 static inline int math_upvalue(const NslStandIn *kind, int which) {
@@ -37,7 +37,7 @@ static inline bool math_stands_in(lua_State *L, const NslStandIn *kind, int idx)
   return nsl_test_fast(L, idx, kind->number, sizeof(NslHead)) != NULL;
 }
 
-/* Whether one of the first `most` arguments stands in; the replacement counts as used then. */
+/* Whether one of the first `most` arguments is a stand-in; if so, marks the replacement as used. */
 static bool math_meets(lua_State *L, const NslStandIn *kind, int most) {
   int i = 1, use = math_upvalue(kind, USED);
   while (i <= most && !math_stands_in(L, kind, i)) i++;
@@ -48,7 +48,7 @@ static bool math_meets(lua_State *L, const NslStandIn *kind, int most) {
   return true;
 }
 
-/* An entry of the list: a function of math, and the operation that it is. */
+/* An entry of the list: a function of math and its operation. */
 typedef struct MathFunction {
   const char *name;
   lua_CFunction call;
@@ -84,7 +84,7 @@ static int math_atan(lua_State *L) {
   return !lua_isnoneornil(L, 2) || !math_meets(L, kind, 1) ? math_of_two(L) : math_with_constant(L, NS_TAPE_ATAN, 1);
 }
 
-/* log(x), log2 and log10 for those bases, else a quotient of logarithms, as the library has it. */
+/* log(x), and log(x, base): log2 and log10 for these bases, else a quotient of logarithms, as in the library. */
 static int math_log(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
   if (!math_meets(L, kind, 2)) return call_original(L, kind);
@@ -130,7 +130,7 @@ static int math_modf(lua_State *L) {
   return 2;
 }
 
-/* Pushes x 2^e, x at 1: by two factors where the power is out of range and the product need not be. */
+/* Pushes x 2^e, x at 1; by two factors when 2^e is out of range, because the product may be in range. */
 static void push_power_of_two(lua_State *L, int e) {
   int half = e < -MOST_EXPONENT || e > MOST_EXPONENT ? e / 2 : 0;
   math_with_constant(L, NS_TAPE_MUL, ldexp(1, e - half));
@@ -162,7 +162,7 @@ static int math_frexp(lua_State *L) {
   return 2;
 }
 
-/* A step, or what is no number: of the values; recorded where the kind does so. */
+/* floor, ceil, type, tointeger, ult: computed from the values; floor and ceil are recorded if the kind does so. */
 static int math_step(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
   const MathFunction *entry = entry_of(L, kind);
@@ -182,7 +182,7 @@ static int math_step(lua_State *L) {
   return call_original(L, kind);
 }
 
-/* string.format: of the values, and the text says so, lest it be read back as a number. */
+/* string.format of the values; the text marks stand-ins, so that it is not read back as a number. */
 static int math_format(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
   bool found = math_meets(L, kind, lua_gettop(L));
@@ -193,7 +193,7 @@ static int math_format(lua_State *L) {
   return 1;
 }
 
-/* An operation of NS_TAPE_OPS is none. */
+/* The list. The operation NS_TAPE_OPS stands for none. */
 static const MathFunction entries[] = {
     {"sin", math_of_one, NS_TAPE_SIN},   {"cos", math_of_one, NS_TAPE_COS},   {"tan", math_of_one, NS_TAPE_TAN},
     {"asin", math_of_one, NS_TAPE_ASIN}, {"acos", math_of_one, NS_TAPE_ACOS}, {"exp", math_of_one, NS_TAPE_EXP},
@@ -211,7 +211,7 @@ static const MathFunction *entry_of(lua_State *L, const NslStandIn *kind) {
   return &entries[lua_tointeger(L, math_upvalue(kind, WHICH))];
 }
 
-/* map[original] = replacement for the function `which` of the list in the table on top; the inverse is behind the map. */
+/* map[original] = replacement for function `which` of the list, in the table on top; the inverse table is behind the map. */
 static void math_replace(lua_State *L, const NslStandIn *kind, int first, int map, int which) {
   bool silent = strcmp(entries[which].name, "type") == 0 || strcmp(entries[which].name, "tointeger") == 0;
   lua_getfield(L, -1, entries[which].name);
@@ -249,7 +249,7 @@ void nsl_stand_in_math(lua_State *L, const NslStandIn *kind, int first, bool for
 
 /* ---- use ---- */
 
-/* The position of the upvalue USED of the replacement at idx. */
+/* The index of the upvalue USED of the replacement at idx. */
 static int used_upvalue(lua_State *L, int idx) {
   lua_getupvalue(L, idx, 1);
   const NslStandIn *kind = lua_touserdata(L, -1);

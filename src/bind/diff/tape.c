@@ -96,7 +96,7 @@ static bool all_finite(const double *x, size_t n) {
   return true;
 }
 
-/* The whole native Jacobian at trace->in, unless it is known: it is asked for by one argument after the other. */
+/* Evaluates the whole native Jacobian at trace->in, unless it is known: callers ask for one argument after the other. */
 static void find_jacobian(NslTrace *trace) {
   size_t bytes = (size_t)trace->inputs * sizeof *trace->in;
   if (trace->jac_known && memcmp(trace->jac_in, trace->in, bytes) == 0) return;
@@ -109,7 +109,7 @@ bool nsl_trace_jacobian_known(const NslTrace *trace, int arg) {
   return !trace->moves[arg] || (trace->constant[arg] && trace->jac_known);
 }
 
-/* Native code does not look at partials that are 0: where that matters something is not finite, and the tape is asked. */
+/* Native code does not skip zero partials; where that matters an entry is not finite, and the tape is evaluated instead. */
 bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
   int first = trace->offset[arg], count = nsl_trace_size(&trace->args[arg]);
   size_t entries = (size_t)trace->outputs * (size_t)count;
@@ -155,7 +155,7 @@ static int trace_gc(lua_State *L) {
   return 0;
 }
 
-/* Room for count numbers, all 0, that lives as long as the trace at index `at`. */
+/* Allocates count numbers, all 0, that live as long as the trace at index `at`. */
 static double *bind_tape_take_room(lua_State *L, int at, int value, size_t count) {
   double *room = lua_newuserdatauv(L, (count + 1) * sizeof *room, 0);
   memset(room, 0, (count + 1) * sizeof *room);

@@ -1,6 +1,6 @@
 /*
 ** tape_native.c
-** Native code for a trace, compiled once for a source.
+** Native code for a trace; the same source is compiled once.
 */
 #include "bind/diff/tape_native.h"
 
@@ -30,7 +30,7 @@ static int code_gc(lua_State *L) {
   return 0;
 }
 
-/* Pushes the table of what was compiled in this process, source to code; emptied when it is full. */
+/* Pushes the table of compiled code, source to code; it is emptied when it is full. */
 static void push_libraries(lua_State *L) {
   bool there = lua_rawgetp(L, LUA_REGISTRYINDEX, &library_key) == LUA_TTABLE;
   if (there) {
@@ -45,7 +45,7 @@ static void push_libraries(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &library_key);
 }
 
-/* Pushes code from the source at `source`, in the table at `libraries`; NULL, err filled, when it cannot be. */
+/* Compiles the source at `source` and pushes the code, also stored in the table at `libraries`; NULL and err on failure. */
 static Code *tape_native_build(lua_State *L, int libraries, int source, const char *program, NsError *err) {
   Code *code = nsl_new(L, &code_type, sizeof *code, 1);
   if (program) program = lua_pushstring(L, program), lua_setiuservalue(L, -2, 1);
@@ -75,13 +75,13 @@ static NsStatus push_source(lua_State *L, const NslTrace *trace, bool *jacobian,
   if (status != NS_OK) nsl_raise_status(L, status, "compile");
   lua_pushcfunction(L, tape_native_push_text);
   lua_pushlightuserdata(L, source);
-  int code = lua_pcall(L, 1, 1, 0); /* the source is freed when there is no memory for the string, too */
+  int code = lua_pcall(L, 1, 1, 0); /* the source is freed even when there is no memory for the string */
   ns_free(source);
   if (code != LUA_OK) lua_error(L);
   return NS_OK;
 }
 
-/* Pushes the code for the source on top of the stack, out of what was compiled or compiled now; NULL, err filled. */
+/* Pushes the code for the source on top of the stack, compiled now or before; NULL and err on failure. */
 static const Code *push_code(lua_State *L, const char *program, NsError *err) {
   int source = lua_gettop(L), libraries = source + 1;
   push_libraries(L);
@@ -90,7 +90,7 @@ static const Code *push_code(lua_State *L, const char *program, NsError *err) {
   return tape_native_build(L, libraries, source, program, err);
 }
 
-/* Gives the trace at index `at` the functions of the code on top of the stack. */
+/* Sets the native functions of the trace at index `at` from the code on top of the stack. */
 static NsStatus link_code(lua_State *L, NslTrace *trace, int at, const Code *code, bool jacobian, NsError *err) {
   NsSymbol value, by_inputs = NULL;
   NsStatus status = ns_library_symbol(code->library, "tape_value", &value, err);

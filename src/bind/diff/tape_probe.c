@@ -1,6 +1,6 @@
 /*
 ** tape_probe.c
-** The values of a trace against those of the callback.
+** Compares the values of a trace with the callback's.
 */
 #include "bind/diff/tape_probe.h"
 
@@ -14,20 +14,20 @@
 #include "bind/array/vector.h"
 
 /*
-** Probes below ROUND are at round numbers, those below PROBES between them, whatever the arguments are. HERE is where the inputs are,
-** and AROUND points lie about it: each input moved by a part of its own size, so that the unit of none matters.
+** Numbers of probes. Below ROUND: round numbers; below PROBES: numbers between these; both whatever the arguments are. HERE:
+** the present inputs. AROUND: points near them, each input moved relative to its own size, so that units don't matter.
 */
 enum { HERE = -1, ROUND = 5, PROBES = ROUND + 2, AROUND = 4, FUNCTION_PROBED = 3 };
 
 static const double round_numbers[ROUND] = {0, 1, -1, 2, 0.5};
 
 /*
-** An input at point k of AROUND is its value times 1 + reach[k] part, with part in (-1, 1): two points in the neighbourhood, where
-** a branch at the arguments themselves shows, two within the order of magnitude, where a table's next element is.
+** Relative distance of point k of AROUND: an input x becomes x (1 + reach[k] part), part in (-1, 1). The two small ones detect
+** a branch at the arguments themselves, the two large ones another element of a table.
 */
 static const double reach[AROUND] = {1e-6, 1e-2, 0.5, 3};
 
-/* The golden ratio spreads the inputs of a point: a number in (0, 1) for input k. */
+/* A number in (0, 1) for input k, spread by the golden ratio. */
 static double tape_probe_spread(double start, int k) {
   return fmod(start + 0.61803398874989485 * (k + 1), 1);
 }
@@ -60,7 +60,7 @@ static bool has_element(lua_State *L, int idx, int i) {
   return true;
 }
 
-/* Number k (from 0) that the plain callback gave: results from `first` on, the last argument at `last`. */
+/* *value = number k (from 0) of the plain results: returned values at `first` and above, the last argument at `last`. */
 static bool plain_number(lua_State *L, const NslTrace *trace, int first, int last, int k, double *value) {
   int top = lua_gettop(L), at = trace->result == NSL_RESULT_FILLED ? last : first;
   bool numbers = trace->result == NSL_RESULT_NUMBERS, rows = trace->result == NSL_RESULT_ROWS;
@@ -83,12 +83,12 @@ static bool plain_number(lua_State *L, const NslTrace *trace, int first, int las
   return good;
 }
 
-/* To the last bit where slack is 0. */
+/* Whether a and b agree within slack; slack 0: to the last bit. */
 static bool tape_probe_agree(double a, double b, double slack) {
   return a == b || (isnan(a) && isnan(b)) || fabs(a - b) <= slack;
 }
 
-/* Raises a text with the place where the callback is defined in front; p: the probe, which is named in between. */
+/* Raises "PLACE: before PROBE after": the place where the callback is defined, and the probe p. */
 static int raise_at(lua_State *L, int p, const char *before, const char *after) {
   char where[40];
   nsl_push_definition(L, FUNCTION_PROBED);
@@ -102,7 +102,7 @@ static int raise_at(lua_State *L, int p, const char *before, const char *after) 
   return lua_error(L);
 }
 
-/* Two numbers as text, with as many digits as tell one from the other. */
+/* Two numbers as text, with enough digits to distinguish them. */
 typedef struct Two {
   char one[32], other[32];
 } Two;
@@ -125,7 +125,7 @@ static int differs(lua_State *L, int p, int k, double traced, double plain) {
   return raise_at(L, p, text, ": it branches on ==, chooses an element of a table by a value, or keeps state");
 }
 
-/* Raises that the callback itself gave two numbers for value k. */
+/* Raises that the callback returned two different numbers for value k. */
 static int varies(lua_State *L, int p, int k, double once, double again) {
   Two two = show_two(once, again);
   char before[160], after[160];
@@ -136,8 +136,8 @@ static int varies(lua_State *L, int p, int k, double once, double again) {
 }
 
 /*
-** Calls the callback with the arguments at first..last copied; what it gives goes to values (outputs), nan for what is no
-** number. False, with what it raises on the stack, when it fails.
+** Calls the callback with copies of the arguments at first..last; values (outputs) = its results, nan for one that is no
+** number. False, with the error on the stack, when it fails.
 */
 static bool tape_probe_call_plain(lua_State *L, const NslTrace *trace, int p, double *values) {
   int object = FUNCTION_PROBED + 1, first = lua_gettop(L) + 2;
@@ -159,10 +159,7 @@ static bool tape_probe_call_plain(lua_State *L, const NslTrace *trace, int p, do
   return true;
 }
 
-/*
-** Compares at probe p. Stack: the trace as a light userdata, p, the function, the objects. Returns nothing, or what the
-** callback raises there.
-*/
+/* Compares at probe p. Stack: trace (light userdata), p, function, objects. Returns nothing, or the callback's error. */
 static int probe_once(lua_State *L) {
   NslTrace *trace = lua_touserdata(L, 1);
   int p = (int)lua_tointeger(L, 2), n = trace->outputs;
@@ -179,7 +176,7 @@ static int probe_once(lua_State *L) {
   return 0;
 }
 
-/* Whether the callback gives values there; pushes what it raises, or nil. */
+/* Whether the callback succeeds at probe p; pushes its error, or nil. */
 static bool tape_probe_compare(lua_State *L, NslTrace *trace, int p, int first, int last) {
   lua_pushcfunction(L, probe_once);
   lua_pushlightuserdata(L, trace);
@@ -192,7 +189,7 @@ static bool tape_probe_compare(lua_State *L, NslTrace *trace, int p, int first, 
   return good;
 }
 
-/* How many inputs there are that no output is written over. */
+/* The number of inputs that are not overwritten by outputs. */
 static int read_inputs(const NslTrace *trace) {
   bool filled = trace->result == NSL_RESULT_FILLED;
   return trace->inputs - (filled ? nsl_trace_size(&trace->args[trace->nargs - 1]) : 0);

@@ -1,6 +1,6 @@
 /*
 ** tape_record.c
-** Tracing a callback: calling it with traced arguments, and taking what it gives.
+** Traces a callback: calls it with traced arguments and takes its results.
 */
 #include "bind/diff/tape_record.h"
 
@@ -14,10 +14,10 @@
 
 static const char map_key = 0;
 
-/* A trace being made: run protected. The stack of that: this, the function, the objects. */
+/* A trace in the making; runs protected. Its stack: this job, the function, the objects. */
 typedef struct Job {
   NslTrace *trace;
-  NslTracer *tracer, here; /* here: what the tracer is during the call */
+  NslTracer *tracer, here; /* here: the tracer's state during the call */
   const char *who;
 } Job;
 
@@ -45,7 +45,7 @@ static void add_output(lua_State *L, const Job *job, int node) {
   job->trace->outputs++;
 }
 
-/* An output is the number or traced number at idx; false when it is neither. */
+/* Adds the number or traced number at idx as an output; false when it is neither. */
 static bool tape_record_add_value(lua_State *L, const Job *job, int idx) {
   const NslTraced *x = nsl_test_traced(L, idx);
   if (!x && lua_type(L, idx) != LUA_TNUMBER) return false;
@@ -59,7 +59,7 @@ static int bad_result(lua_State *L, const Job *job, int idx) {
                     nsl_test_traced_vector(L, idx) ? "a vector" : nsl_describe(L, idx));
 }
 
-/* Whether the last argument, at idx, was filled; its elements are the outputs then. */
+/* Whether the callback filled its last argument, at idx; if so, adds its elements as outputs. */
 static bool take_last(lua_State *L, const Job *job, int idx) {
   const NslTracedVector *v = nsl_test_traced_vector(L, idx);
   const NslTracedMatrix *m = nsl_test_traced_matrix(L, idx);
@@ -86,7 +86,7 @@ static bool add_elements(lua_State *L, const Job *job, int idx) {
   return good;
 }
 
-/* A list of `rows` rows of numbers, all as long as the first: outputs by columns. */
+/* Adds a list of `rows` rows of numbers, all of the same length, as outputs by columns. */
 static bool add_rows(lua_State *L, const Job *job, int idx) {
   lua_Integer rows = luaL_len(L, idx), cols = -1;
   for (lua_Integer i = 1; i <= rows; i++) {
@@ -108,7 +108,7 @@ static bool add_rows(lua_State *L, const Job *job, int idx) {
   return true;
 }
 
-/* What the callback returned: the values from stack index `first` to the top; `last`: its last argument. */
+/* Takes the callback's results: the values from stack index `first` to the top; `last`: its last argument. */
 static void take_results(lua_State *L, const Job *job, int first, int last) {
   NslTrace *trace = job->trace;
   int count = lua_gettop(L) - first + 1;
@@ -133,7 +133,7 @@ static void take_results(lua_State *L, const Job *job, int first, int last) {
   if (!good || !(rows ? add_rows(L, job, first) : add_elements(L, job, first))) bad_result(L, job, first);
 }
 
-/* Calls the function with traced arguments. Protected, the math functions being those that take traced numbers. */
+/* Calls the function with traced arguments; runs protected, while the math functions accept traced numbers. */
 static int trace_call(lua_State *L) {
   Job *job = lua_touserdata(L, JOB);
   *job->tracer = job->here;
@@ -166,7 +166,7 @@ static void push_maps(lua_State *L) {
   lua_remove(L, -3);
 }
 
-/* Runs the job on the function and objects at first..last; what it raises is on top when it fails. */
+/* Runs the job on the function and objects at first..last; on failure its error is on top. */
 static bool tape_record_attempt(lua_State *L, Job *job, int first, int last, bool far) {
   NslTracer before = *job->tracer;
   push_maps(L);
@@ -212,10 +212,7 @@ static bool has_place(const char *text) {
   return false;
 }
 
-/*
-** Raises the error on top, with a word on what may have brought it about; one without a place gets that of the function at
-** idx.
-*/
+/* Raises the error on top with an explanation of its likely cause; one without a place gets that of the function at idx. */
 static int tape_record_explain(lua_State *L, int idx) {
   if (lua_type(L, -1) != LUA_TSTRING) return lua_error(L);
   if (!has_place(error_text(L))) {
@@ -233,7 +230,7 @@ static int tape_record_explain(lua_State *L, int idx) {
   return lua_error(L);
 }
 
-/* A failure is tried again with math functions that are farther away when it may be for want of one. */
+/* When a failure may come from a math function that was not found, the call is repeated after a full search. */
 void nsl_trace_record(lua_State *L, NslTrace *trace, int first, int last) {
   Job job = {.trace = trace, .tracer = nsl_push_tracer(L), .who = "the callback"};
   int top = lua_gettop(L);

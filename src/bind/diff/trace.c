@@ -1,6 +1,6 @@
 /*
 ** trace.c
-** Traced numbers, vectors and matrices: operations that are recorded, and errors for what cannot be.
+** Traced numbers, vectors and matrices: recorded operations, and errors for what cannot be recorded.
 */
 #include "bind/diff/trace.h"
 
@@ -33,7 +33,7 @@ static NslTracer *tracer(lua_State *L) {
 
 /* ---- values ---- */
 
-/* Sets metatable number `which` of the kind's values, which start at base, or of those of the running closure. */
+/* Sets metatable number `which` of the kind's values, which start at base, or of the running closure's. */
 static void set_traced_meta(lua_State *L, int base, int which) {
   lua_pushvalue(L, base > 0 ? base + which : lua_upvalueindex(TRACER + which));
   lua_setmetatable(L, -2);
@@ -116,7 +116,7 @@ static int record(lua_State *L, NsTapeOp op, int a, int b) {
   return node;
 }
 
-/* sum + term, which the callback gets from a library that may add up in another order. */
+/* sum + term; marked as inexact, because the plain callback may add these terms in another order. */
 static int add_term(lua_State *L, int sum, int term) {
   int node = record(L, NS_TAPE_ADD, sum, term);
   ns_tape_loosen(tracer(L)->tape, node);
@@ -294,7 +294,7 @@ static NslOperand traced_self(lua_State *L) {
   return v;
 }
 
-/* The sum of all terms, from the first on; 0 of none. `term` gives number i. */
+/* The sum of all terms, in order; 0 when there are none. `term` gives term i. */
 static int sum_of(lua_State *L, const NslOperand *a, const NslOperand *b,
                   int (*term)(lua_State *, const NslOperand *, const NslOperand *, int)) {
   int sum = a->n > 0 ? term(L, a, b, 0) : constant(L, 0);
@@ -329,7 +329,7 @@ static int traced_dot(lua_State *L) {
   return push_node(L, sum_of(L, &v, &w, term_product));
 }
 
-/* The extreme of all terms. */
+/* The largest or smallest of all terms. */
 static int extreme_of(lua_State *L, NsTapeOp op, const NslOperand *v,
                       int (*term)(lua_State *, const NslOperand *, const NslOperand *, int)) {
   int best = term(L, v, NULL, 0);
@@ -337,7 +337,7 @@ static int extreme_of(lua_State *L, NsTapeOp op, const NslOperand *v,
   return best;
 }
 
-/* Euclid's norm, the sum of moduli (1), or the largest modulus (math.huge). */
+/* The Euclidean norm, the sum of moduli (1), or the largest modulus (math.huge). */
 static int traced_norm(lua_State *L) {
   NslOperand v = traced_self(L);
   double p = luaL_optnumber(L, 2, 2);
@@ -369,7 +369,7 @@ static const char *traced_matrix_name(const NslTracedMatrix *m) {
   return m->label ? m->label : nsl_traced_matrix_type.name;
 }
 
-/* Pushes the row that the index at 2 names, a view of the matrix at 1. */
+/* Pushes the row at the index at 2, a view of the matrix at 1. */
 static NslTracedVector *push_traced_row(lua_State *L, NslTracedMatrix *m) {
   int i = nsl_stand_in_index(L, traced_matrix_name(m), m->rows);
   NslTracedVector *row = new_traced_vector(L, lua_upvalueindex(TRACER), m->cols, 0, m->label);
@@ -449,7 +449,7 @@ static const NslVariant traced_matrix_methods[] = {
 
 /* ---- opening ---- */
 
-/* Pushes the tracer and the metatables, new. */
+/* Makes and pushes the tracer and the metatables. */
 static void make_tracer(lua_State *L) {
   int base = lua_gettop(L) + 1;
   memset(lua_newuserdatauv(L, sizeof(NslTracer), 0), 0, sizeof(NslTracer));

@@ -1,6 +1,6 @@
 /*
 ** host.c
-** The per-universe record, the weak map from C objects to userdata, and the pending error of a callback.
+** The record of each Lua state, the weak map from C objects to userdata, and the pending error of a callback.
 */
 #include "bind/lua/host.h"
 
@@ -47,7 +47,7 @@ void nsl_remember_object(lua_State *L, int idx) {
   lua_pop(L, 1);
 }
 
-/* The registry's slot exists from the start (false), so that setting it needs no memory. */
+/* The registry slot exists from the start (value false), so setting it allocates nothing. */
 void nsl_keep_error(lua_State *L) {
   lua_rawsetp(L, LUA_REGISTRYINDEX, &error_key);
 }
@@ -84,7 +84,7 @@ static void host_push_weak(lua_State *L) {
   lua_setmetatable(L, -2);
 }
 
-/* The host is set when all that goes with it is there: an opening that lacked memory is made again from the start. */
+/* The host is stored last: if memory runs out during the opening, the next one starts anew. */
 void nsl_open_host(lua_State *L) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &host_key) == LUA_TUSERDATA) {
     lua_pop(L, 1);

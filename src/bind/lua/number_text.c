@@ -1,7 +1,7 @@
 /*
 ** number_text.c
-** number_support: Lua's own ways from a number to text, the same in every locale. Lua's %g, tostring and .. write the
-** decimal point of the locale that the host has set, which no file, page or program that gets the text expects.
+** number_support: Lua's conversions of numbers to text, the same in every locale. Lua's %g, tostring and .. use the decimal
+** point of the host's locale; files, pages and programs expect a point.
 */
 #include "bind/lua/number_text.h"
 
@@ -16,7 +16,7 @@ int nsl_format_number(char *to, double value) {
   return ns_print(to, 32, "%.6g", value);
 }
 
-/* Calls the function in the first upvalue with the arguments, numbers being written as in the C locale. */
+/* Calls the function in upvalue 1 with the arguments, in the C locale for numbers. */
 static int number_text_call_plainly(lua_State *L) {
   lua_pushvalue(L, lua_upvalueindex(1));
   lua_insert(L, 1);
@@ -27,8 +27,8 @@ static int number_text_call_plainly(lua_State *L) {
 }
 
 /*
-** cell(text [, value]): as it stands in a CSV file, in quotes where it must. value: a text that is empty or reads as a number
-** stands for nothing or for that number, and gets none.
+** cell(text [, value]): the text as a CSV cell, quoted where necessary. A true `value` says that an empty text means nothing
+** and one that reads as a number means the number; these are then not quoted.
 */
 static int csv_cell(lua_State *L) {
   size_t size;
@@ -48,7 +48,7 @@ static int csv_cell(lua_State *L) {
   return 1;
 }
 
-/* Adds the function NAME of the library LIBRARY ("_G": a global one), called plainly, to the table on top. */
+/* Adds the function NAME of the library LIBRARY ("_G": a global one), wrapped to use the C locale, to the table on top. */
 static void add_plain(lua_State *L, const char *library, const char *name) {
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, library);

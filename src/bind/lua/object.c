@@ -28,14 +28,14 @@ void nsl_set_variants(lua_State *L, const NslVariant *list) {
   }
 }
 
-/* __close of every type: close() (upvalue 1), unless that has been called already. */
+/* __close of every type: calls close() (upvalue 1) unless the object is closed. */
 static int leave_scope(lua_State *L) {
   const NslHead *head = nsl_head(L, 1);
   if (head && head->closed) return 0;
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
-/* Pushes the name of the method in upvalue 1 that sets what `name` gives; false, nothing pushed: none. */
+/* Pushes the setter's name, among the methods in upvalue 1, for the getter `name`; false, nothing pushed: there is none. */
 static bool push_setter(lua_State *L, const char *name) {
   for (int ptr = 0; ptr < 4; ptr++) {
     int first = ptr < 2 ? toupper((unsigned char)name[0]) : name[0];
@@ -47,7 +47,7 @@ static bool push_setter(lua_State *L, const char *name) {
   return false;
 }
 
-/* __newindex of the types with methods (upvalue 1) and no fields: says what to use instead. */
+/* __newindex of types with methods (upvalue 1) and no fields: the error names the setter to use. */
 static int object_refuse_field(lua_State *L) {
   const NslHead *head = nsl_head(L, 1);
   const char *who = head && head->type ? head->type->name : "object";
@@ -63,7 +63,7 @@ static int object_refuse_field(lua_State *L) {
 
 /* ---- names that are not there ---- */
 
-static const char unknown_key; /* its address: the registry's key of what on_unknown was given */
+static const char unknown_key; /* its address is the registry key of the function given to on_unknown */
 
 int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx) {
   if (lua_type(L, idx) != LUA_TSTRING) return lua_pushnil(L), 1;
@@ -84,7 +84,7 @@ static int missing_method(lua_State *L) {
   return nsl_no_such_method(L, lua_tostring(L, lua_upvalueindex(1)), 1, 2);
 }
 
-/* Gives the table of methods on top of the stack a metatable in which other names are errors. */
+/* Gives the table of methods on top of the stack a metatable in which unknown names are errors. */
 static void guard_methods(lua_State *L, const char *type) {
   lua_createtable(L, 0, 1);
   lua_pushstring(L, type);
@@ -144,7 +144,7 @@ void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, 
   lua_pop(L, 1);
 }
 
-/* A light userdata has no length, what has a length and no address is none at all. */
+/* lua_rawlen is 0 for a light userdata; a value with a length but no address is no userdata at all. */
 NslHead *nsl_head(lua_State *L, int idx) {
   NslHead *head = lua_touserdata(L, idx);
   return head && lua_rawlen(L, idx) >= sizeof *head && head->magic == NSL_MAGIC ? head : NULL;
@@ -168,7 +168,7 @@ void *nsl_test(lua_State *L, int idx, const NslType *type) {
   return head && head->type == type ? head : NULL;
 }
 
-/* The name of the C function that runs, when it was called with a point and is no function of ns; else NULL. */
+/* The name of the running C function if it was called with a point and is no function of ns; else NULL. */
 static const char *method_after_point(lua_State *L) {
   lua_Debug call;
   if (!lua_getstack(L, 0, &call) || !lua_getinfo(L, "nf", &call)) return NULL;
@@ -208,7 +208,7 @@ const char *nsl_describe(lua_State *L, int idx) {
   }
 }
 
-/* What nsl_pushf hands over to push_formatted. */
+/* Arguments of push_formatted. */
 typedef struct Formatted {
   const char *format;
   va_list args;
@@ -220,7 +220,7 @@ static int push_formatted(lua_State *L) {
   return 1;
 }
 
-/* Pushes the text, or what lua_pcall leaves: memory that ends must not leave the locale changed. */
+/* Pushes the text, or the error of lua_pcall: running out of memory must not leave the locale changed. */
 static int push_plainly(lua_State *L, Formatted *f) {
   lua_pushcfunction(L, push_formatted);
   lua_pushlightuserdata(L, f);
@@ -317,7 +317,7 @@ int nsl_display(lua_State *L, int first) {
   return 0;
 }
 
-/* Address used as a registry key: a table with the keys of what was told. */
+/* Its address is the registry key of the table of warnings already given. */
 static const char told_key;
 
 void nsl_warn_once(lua_State *L, const char *key, const char *text) {

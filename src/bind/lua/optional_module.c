@@ -1,12 +1,12 @@
 /*
 ** optional_module.c
-** Loading an optional module where it is, and saying how to get it where it is not.
+** Loads an optional module, or raises an error that tells how to install it.
 */
 #include "bind/lua/optional_module.h"
 
 #include <lualib.h>
 
-/* Whether the module is loaded, or stands where modules in C are looked for. */
+/* Whether the module is loaded or can be found on package.cpath. */
 static bool optional_is_there(lua_State *L, const char *module) {
   int top = lua_gettop(L);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);

@@ -1,6 +1,6 @@
 /*
 ** options.c
-** Option tables: what may stand in one.
+** Checks of option tables.
 */
 #include "bind/lua/options.h"
 
@@ -30,7 +30,7 @@ static const char *options_list(lua_State *L, const char *const *known) {
   return lua_tostring(L, -1);
 }
 
-static const char respell_key; /* its address: the registry's key of what on_option was given */
+static const char respell_key; /* its address is the registry key of the function given to on_option */
 
 /* Pushes a key of the table at idx that is not among the known ones; false, nothing pushed, when there is none. */
 static bool push_unknown_option(lua_State *L, int idx, const char *const *known) {
@@ -43,7 +43,7 @@ static bool push_unknown_option(lua_State *L, int idx, const char *const *known)
   return false;
 }
 
-/* Replaces the table at idx by one in which other spellings are replaced by known names. */
+/* Replaces the table at idx by a copy with known names instead of other spellings. */
 static void respell_options(lua_State *L, int idx, const char *who, const char *const *known) {
   if (lua_rawgetp(L, LUA_REGISTRYINDEX, &respell_key) != LUA_TFUNCTION) {
     lua_pop(L, 1);
@@ -70,7 +70,7 @@ void nsl_check_options(lua_State *L, int idx, const char *who, const char *const
   luaL_error(L, "%s: unknown option '%s' (known: %s)", who, key, options_list(L, known));
 }
 
-/* on_option(f): f(options, known, who) replaces other spellings, as respell() of nslua.base.option_tables does. */
+/* on_option(f): f(options, known, who) replaces other spellings (respell() of nslua.base.option_tables). */
 static int on_option(lua_State *L) {
   luaL_checktype(L, 1, LUA_TFUNCTION);
   lua_settop(L, 1);

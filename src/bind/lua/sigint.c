@@ -15,44 +15,41 @@
 #include "base/interrupt.h"
 #include "bind/lua/interpreter.h"
 
-/* Threads whose Lua code a signal stops; in more than these at a time, the engine's loops stop and Lua code does not. */
+/* Largest number of threads whose Lua code a signal stops; in further threads only the engine's loops stop. */
 enum { MOST_RUNS = 64 };
 
-/* A thread that runs: written by that thread under the lock, read by the handler. */
+/* A thread with a run: written by that thread under the lock, read by the handler. */
 typedef struct Run {
   pthread_t owner;
-  lua_State *_Atomic thread; /* the Lua thread that a signal stops; NULL: the place is free */
-  atomic_bool told;          /* of a signal that it has not obeyed yet */
-  atomic_bool forwarded;     /* the signal that comes is one that another thread got */
+  lua_State *_Atomic thread; /* the Lua thread that a signal stops; NULL: the slot is free */
+  atomic_bool told;          /* a signal is pending for this thread */
+  atomic_bool forwarded;     /* the next signal was forwarded by another thread */
 } Run;
 
 /*
-** The module stays loaded (Makefile: nodelete), since the kernel may have chosen the handler in one thread when another one takes it
-** out. `inside` counts the threads in it, which a run waits for before its place becomes another's.
+** The module is never unloaded (Makefile: nodelete): the kernel may have chosen the handler in one thread while another thread
+** removes it. `inside` counts the threads in the handler; a run waits for 0 before its slot is reused.
 */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static Run runs[MOST_RUNS];
-static int running;                  /* runs that are on; under the lock */
-static struct sigaction host_action; /* what SIGINT does when no run is on; written before the handler is in */
+static int running;                  /* number of active runs; under the lock */
+static struct sigaction host_action; /* the host's action of SIGINT; written before the handler is installed */
 static bool installed;               /* under the lock */
 static atomic_int inside;
 
-/* This thread's place and how deep its guards nest; Lua instructions until the hook raises again. Not for the handler's threads. */
+/* This thread's slot; depth of its guards; Lua instructions until the hook raises again. Not for other threads' handlers. */
 static _Thread_local Run *mine;
 static _Thread_local int depth;
 static _Thread_local int patience;
 
-/* When a signal came last. */
+/* Time of the last signal. */
 static _Atomic time_t last;
 
-/*
-** Raises, and does so again, sooner each time: what cleans up behind it comes through, and a loop around a pcall
-** ends.
-*/
+/* Raises the error again and again, at shorter intervals: cleanup code has time to run, a loop around a pcall ends. */
 static void sigint_stop_hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
   if (!ns_interrupted()) {
-    lua_sethook(L, NULL, 0, 0); /* a coroutine that has outlived the run */
+    lua_sethook(L, NULL, 0, 0); /* a coroutine that outlived the run */
     return;
   }
   lua_sethook(L, sigint_stop_hook, LUA_MASKCOUNT, patience);
@@ -66,7 +63,7 @@ static void sigint_hook_at_once(lua_State *L) {
 
 /* ---- the handler ---- */
 
-/* Whether a signal in an earlier run has, within two seconds, not brought the user to the prompt. */
+/* Whether a signal in an earlier run came less than two seconds ago and has not yet brought the user to the prompt. */
 static bool again(void) {
   struct timespec now;
   if (!&nsi_interpreter || !nsi_interpreter.prompted()) return false;
@@ -75,7 +72,7 @@ static bool again(void) {
   return before && now.tv_sec - before < 2;
 }
 
-/* The place of the thread that runs the handler; NULL when it has none. */
+/* The slot of the thread that runs the handler; NULL when it has none. */
 static Run *run_of_this_thread(void) {
   for (int i = 0; i < MOST_RUNS; i++)
     if (atomic_load(&runs[i].thread) && pthread_equal(runs[i].owner, pthread_self())) return &runs[i];
@@ -88,7 +85,7 @@ static bool any_told(void) {
   return false;
 }
 
-/* Tells all runs; those of other threads get the signal too: only they may put hooks on their Lua threads. */
+/* Tells all runs. Other threads get the signal forwarded, because only they may set hooks on their Lua threads. */
 static void tell_all(int signal_number, const Run *own) {
   ns_interrupt_raise();
   for (int i = 0; i < MOST_RUNS; i++) {
@@ -101,8 +98,8 @@ static void tell_all(int signal_number, const Run *own) {
 }
 
 /*
-** Engine loops poll the flag; a callback that does not come back is stopped by the hook, also when it waits for a
-** coroutine (of which only nslua's interpreter can tell). A second signal is the host's.
+** Engine loops poll the flag. The hook stops a callback that does not return, also one that waits for a coroutine (only
+** nslua's interpreter knows which one). A second signal goes to the host.
 */
 static void handle(int signal_number) {
   Run *own = run_of_this_thread();
@@ -131,7 +128,7 @@ static void sigint_on_signal(int signal_number) {
 
 /* ---- coming and going ---- */
 
-/* Puts the handler in, unless it is there: a second signal has put the host's back. */
+/* Installs the handler, unless it is installed: after a second signal the host's handler is back. */
 static void install(void) {
   struct sigaction action = {.sa_handler = sigint_on_signal}, present;
   sigaction(SIGINT, NULL, &present);
@@ -142,7 +139,7 @@ static void install(void) {
   installed = true;
 }
 
-/* Puts the host's handler back, unless the host has put another one in meanwhile. */
+/* Restores the host's handler, unless the host has installed another one meanwhile. */
 static void uninstall(void) {
   struct sigaction present;
   sigaction(SIGINT, NULL, &present);
@@ -150,7 +147,7 @@ static void uninstall(void) {
   installed = false;
 }
 
-/* A place for this thread. */
+/* Takes a slot for this thread. */
 static void sigint_enter(lua_State *L) {
   pthread_mutex_lock(&lock);
   for (int i = 0; i < MOST_RUNS && !mine; i++)
@@ -166,7 +163,7 @@ static void sigint_enter(lua_State *L) {
   pthread_mutex_unlock(&lock);
 }
 
-/* Takes back a signal that was forwarded to this thread and has not come yet: the thread may block it, and it is not the host's. */
+/* Removes a signal forwarded to this thread and not delivered yet (it may be blocked here); the host must not get it. */
 static void drop_forwarded(void) {
   struct timespec now = {0, 0};
   sigset_t interrupt;
@@ -179,7 +176,7 @@ static void drop_forwarded(void) {
 static void sigint_leave(void) {
   pthread_mutex_lock(&lock);
   if (mine) atomic_store(&mine->thread, NULL);
-  while (atomic_load(&inside) > 0) sched_yield(); /* a handler that has seen the place may still signal this thread */
+  while (atomic_load(&inside) > 0) sched_yield(); /* a handler that has read the slot may still signal this thread */
   if (mine) drop_forwarded();
   if (--running == 0) uninstall();
   pthread_mutex_unlock(&lock);
@@ -196,7 +193,8 @@ void nsl_guard_begin(NslGuard *guard, lua_State *L) {
     if (mine) atomic_store(&mine->thread, L);
     return;
   }
-  if (!&nsi_interpreter || !nsi_interpreter.waits()) ns_interrupt_clear(); /* else a signal that has just come stops this run */
+  if (!&nsi_interpreter || !nsi_interpreter.waits())
+    ns_interrupt_clear(); /* when a signal waits, the flag stays and stops this run */
   sigint_enter(L);
 }
 

@@ -1,6 +1,6 @@
 /*
 ** versions.c
-** core.versions(): the libraries that the module runs with, for nslua.repl.doctor.
+** core.versions(): the versions of the libraries in use, for nslua.repl.doctor.
 */
 #include "bind/lua/versions.h"
 

@@ -29,7 +29,7 @@ typedef struct NsEmNode {
 /* Systems that share one matrix W, as a relation's K couples their states. */
 typedef struct NsEmCluster {
   NsBlock base;
-  double *fixed;      /* n x n: the part of W from linear systems */
+  double *fixed;      /* n x n: the constant part of W */
   double *factors_of; /* n x n: the W that was factored last */
   bool changes;       /* W depends on a callback and is formed at each iteration */
 } NsEmCluster;

@@ -237,8 +237,7 @@ static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
 
 /*
 ** Estimates the rounding error of accelerations: evaluates them with t, q and v changed by 2^-26 (t stays within the run), and
-** scales the difference to 4 spacings (2^-50). For forces that cancel (a spring at rest) this is more accurate than eps times
-** the resulting acceleration.
+** scales the difference to 4 spacings (2^-50). So the rounding of forces that cancel (a spring at rest) is counted in full.
 */
 static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
   static const double nudge = 0x1p-26, share = 0x1p-24;

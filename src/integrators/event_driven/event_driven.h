@@ -72,7 +72,7 @@ typedef struct NsEventDriven {
   double *pressing;             /* m, by index in `closed`: see measure_pressing */
   double *q_part, *z, *u_after; /* m */
   NsMixedGroup *groups;
-  int *interaction; /* m: row of each row of the problem */
+  int *interaction; /* m: interaction of each row of the problem */
   NsSparse *sparse;
   double *p; /* Nv: workspace */
 

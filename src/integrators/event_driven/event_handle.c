@@ -209,7 +209,7 @@ static bool hopped(const NsEventDriven *ed, int i) {
   return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ed->now->rounding[i];
 }
 
-/* A contact that closes after such a bounce rests: this ends a sequence of bounces between two bodies without a force. */
+/* A contact that closes after a bounce below the tolerance rests: this ends infinite bouncing without a pressing force. */
 static NsStatus impact(NsEventDriven *ed, NsError *err) {
   bool any = false;
   for (int k = 0; k < ed->nclosed; k++) any = any || approaching(ed, ed->closed[k]);

@@ -8,7 +8,7 @@
 
 #include "integrators/event_driven/event_driven.h"
 
-/* A step is at most 1/RESOLVED of the run where a force may depend on time; its stages sample 1/1000 of the run. */
+/* Where a force may depend on time, steps are at most 1/RESOLVED of the run: their stages then sample it every 1/1000. */
 enum { RESOLVED = 300 };
 
 const char *ns_ed_name(const NsEventDriven *ed) {

@@ -9,7 +9,7 @@
 #include "integrators/event_driven/event_driven.h"
 
 enum {
-  MAX_POLISH = 6,
+  MAX_POLISH = 6,    /* Newton iterations for the time of an event */
   HALVINGS = 20,     /* limit of halvings of a piece whose guard is no polynomial; a kink is located to 1e-6 of the piece */
   MAX_HALVED = 5000, /* limit of halvings in a step (45,000 evaluations), for a guard that is 0 up to noise */
   PIECE = 5,         /* length of a piece in resolutions: its nodes are closer than one resolution */

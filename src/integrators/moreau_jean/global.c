@@ -16,7 +16,7 @@
 
 #include "integrators/whole.h"
 
-enum { MANY_ROWS = 100 }; /* MoreauJeanOSI uses the sparse form from this number of rows on */
+enum { MANY_ROWS = 100 }; /* MoreauJeanOSI uses the sparse form from this number of rows on; chosen by experience */
 
 /* Laws that the scheme takes: rows with bounds. */
 static const unsigned global_laws = NS_NEEDS_ROWS;

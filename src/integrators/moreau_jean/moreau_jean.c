@@ -18,7 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-enum { FAR = 10 }; /* a contact that needs more than this number of steps to close, at its velocity, is far */
+enum {
+  FAR = 10
+}; /* a contact that needs more than this number of steps to close, at its velocity, is far; chosen by experience */
 
 /* ---- making ---- */
 
@@ -195,7 +197,7 @@ static void mj_restart(NsScheme *scheme) {
   start_iterate(mj);
 }
 
-/* Evaluates forces and outputs at t_k. Coefficients belong to t_{k+1}; an fExt that depends on time is moved to t_k. */
+/* Forces and outputs at t_k. Coefficients belong to t_{k+1}; only an fExt that depends on time has another value at t_k. */
 static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   bool forces = mj->options.theta != 1;

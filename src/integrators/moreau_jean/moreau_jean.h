@@ -24,9 +24,9 @@ typedef struct NsMoreauJeanOptions {
                         NS_FIELD_SETTER | NS_FIELD_CONSTANT | NS_FIELD_OPTIONAL)
 
 /*
-** The tolerance of the forecast of a contact, to which the rounding of y is added. It is 1e-10 * h max(|u|, |change|), where
-** `change` is the change of u by the forces of the step. For a contact at rest (|u| <= 1e-6 |change|) that carried an impulse
-** in the last step the factor is 1e-3.
+** The tolerance of a contact's forecast, to which the rounding of y is added: 1e-10 * h max(|u|, |change|), where `change` is
+** the change of u by the forces of the step; 1e-3 instead of 1e-10 for a contact at rest (|u| <= 1e-6 |change|) that carried an
+** impulse in the last step. The factors are chosen by experience on the specs.
 */
 double ns_mj_tolerance(double h, double u, double change, double lambda_k);
 
@@ -39,7 +39,7 @@ bool ns_mj_global_preferred(const NsNsds *nsds);
 /* The workspace of the dense form. Vectors are stacked over all coordinates, velocities or multipliers. */
 typedef struct NsMoreauJean NsMoreauJean;
 
-enum { MOST_CURVED = 12 }; /* relations of more coordinates get no second derivatives */
+enum { MOST_CURVED = 12 }; /* second derivatives for up to so many coordinates (78 evaluations) */
 
 /* A dynamical system. Its unknowns are its velocities. */
 typedef struct NsMjNode {

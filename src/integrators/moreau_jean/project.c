@@ -81,7 +81,7 @@ static NsStatus project_positions(NsScheme *scheme, const NsStepProblem **proble
   NsMoreauJean *mj = (NsMoreauJean *)scheme;
   if (!mj->projected && !mj->combined) memcpy(mj->q_free, mj->q, (size_t)mj->stack.Nx * sizeof *mj->q);
   mj->projected = true;
-  mj->matrix_formed = false; /* the memory of the step's matrix is used here */
+  mj->matrix_formed = false; /* the projection's matrix overwrites the step's */
   ns_mj_straighten(mj);
   number_positions(mj);
   for (int e = 0; e < mj->stack.nedges; e++) ns_mj_solve_parts(mj, &mj->edges[e], true);

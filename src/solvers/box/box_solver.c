@@ -134,8 +134,7 @@ static bool stands_alone(const NsBoxProblem *p, int i) {
 }
 
 /*
-** Settles the variables that are fixed or isolated, and lists the others in b->keep. Returns their number; *solvable: every
-** settled variable has a solution.
+** Settles fixed and isolated variables; the others go to b->keep. Returns their number; *solvable: all settled ones have a z.
 */
 static int settle_alone(NsBox *b, const NsBoxProblem *p, const double *guess, double *z, bool *solvable) {
   int kept = 0;
@@ -313,8 +312,8 @@ static double box_natural_residual(const NsBoxProblem *p, const double *z, const
 }
 
 /*
-** Measures z (all variables, verified where they were found) and completes w: w of the variables that are `known` (NULL: all) stands,
-** w of the others is M z + q. *info holds what the components came to, and is completed.
+** Measures z (verified before) and completes w: w is kept for variables that are `known` (NULL: all), else it is M z + q. *info holds
+** the sum over the components, and is completed.
 */
 static NsStatus box_conclude(NsBox *b, const NsBoxProblem *p, const signed char *known, const double *z, double *w,
                              NsSolverInfo *info) {

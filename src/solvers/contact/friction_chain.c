@@ -16,16 +16,20 @@
 #include "solvers/residual.h"
 
 /*
-** SMALL_SWEEPS, LARGE_SWEEPS: sweeps of all rounds; many large problems need tens of thousands in a row. MOST_STEPS: first-order steps of all
-** rounds. FIRST_LEAST, FIRST_MOST: sweeps of the first round, between these as many as a Newton step costs; a large problem has FIRST_MOST of
-** both sweeps and steps.
+** SMALL_SWEEPS, LARGE_SWEEPS: limits of sweeps in all rounds of a small and of a large problem; many large problems need tens
+** of thousands.
+** MOST_STEPS: limit of first-order steps in all rounds. FIRST_LEAST, FIRST_MOST: sweeps of the first round of a small problem
+** are as many as a Newton step costs, within these limits; a large problem starts with FIRST_MOST sweeps and FIRST_MOST
+** first-order steps.
 */
 enum { SMALL_SWEEPS = 20000, LARGE_SWEEPS = 100000, MOST_STEPS = 60000, FIRST_LEAST = 6, FIRST_MOST = 100 };
 
-/* LATE_ROUND: the round in which the LCP of the plane is solved; for at most FEW_CONTACTS, which it costs little, it is the first. */
+/*
+** LATE_ROUND: the round in which the plane LCP is solved; for at most FEW_CONTACTS contacts the first, since it costs little.
+*/
 enum { FEW_CONTACTS = 4, LATE_ROUND = 4 };
 
-/* A measure that needs no polish: rounding. */
+/* exact: a measure that needs no polish. 1e-15: rounding. */
 static const double exact = 1e-15;
 
 const NsMethod *const ns_friction_methods[] = {&ns_friction_nsgs, &ns_friction_newton, &ns_friction_first_order,
@@ -45,7 +49,7 @@ static bool is_large(const NsSearch *search) {
   return !is_small(search);
 }
 
-/* After the first run of first-order steps that went nowhere the sweeps go on at once. */
+/* False after the first long first-order run without progress: then the sweeps continue at once. */
 static bool not_stalled(const NsSearch *search) {
   return friction_search(search)->stalls != 1;
 }
@@ -76,8 +80,8 @@ static bool sweeps_owed(const NsSearch *search) {
 }
 
 /*
-** Rounds of sweeps and other methods, each with as much work as its success so far has earned; then what is left of the sweeps, long
-** runs of the others, and Newton from many points.
+** Rounds of sweeps and other methods; the progress of a method decides its work in the next round. Then the remaining sweeps,
+** long runs of the other methods, and Newton from many points.
 */
 static const NsChainStep friction_steps[] = {
     {.method = &ns_friction_nsgs, .when = is_small, .mode = NS_NSGS_SHARE, .exact = true},
@@ -102,7 +106,7 @@ struct NsFrictionChain {
   NsArena arena;
   NsFrictionSearch search;
   double *mu;               /* nc */
-  const NsMethod *alone[2]; /* the one method, ending with NULL */
+  const NsMethod *alone[2]; /* v->method as a list, NULL at the end */
   NsMethods methods;
   NsChain chain;
 };
@@ -135,7 +139,7 @@ void ns_friction_chain_free(NsFrictionChain *c) {
   ns_free(c);
 }
 
-/* What the first round may spend. */
+/* Sets the work of the first round. */
 static void begin_shares(NsFrictionSearch *s) {
   bool small = ns_friction_small(s);
   const NsMixedView *v = &s->mixed.v;

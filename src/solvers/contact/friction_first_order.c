@@ -3,13 +3,13 @@
 ** First-order methods for contacts of one dimension.
 */
 /*
-** First, with the shift s_i = mu_i |u_T,i| held, Nesterov steps on min r' W r / 2 + (q + s e_n)' r over the cones, each contact with its
-** own step rho_i, the common factor found by backtracking and momentum dropped when it points uphill; s is renewed whenever r
-** moves twenty times slower than at the start. When that stops making progress (W far from symmetric) the extragradient method on the same
-** map with steps that adapt themselves.
-** Assumptions: no system is solved, so W may be singular and large. The inner problem is convex where W is symmetric and positive
-** semidefinite; the fixed point on s converges where mu is small.
-** Termination: the measure is within tolerance; or the limit. The best iterate is what it ends with.
+** With the shift s_i = mu_i |u_T,i| fixed, Nesterov steps on min r' W r / 2 + (q + s e_n)' r over the cones. Each contact has
+** its own step rho_i; backtracking finds the common factor; momentum is dropped when it points uphill. s is updated when r
+** moves twenty times slower than at the start. If this makes no progress (W far from symmetric): the extragradient method on
+** the same map with adaptive steps.
+** Assumptions: no system is solved, so W may be singular and large. The inner problem is convex if W is symmetric and positive
+** semidefinite; the fixed point iteration on s converges for small mu.
+** Termination: the measure is within tolerance, or the limit is reached. The result is the best iterate.
 ** Acary, Cadoux, Lemarechal and Malick, ZAMM 91, 2011; Mazhar, Heyn, Negrut and Tasora, ACM Trans. Graphics 34,
 ** 2015; O'Donoghue and Candes, Found. Comput. Math. 15, 2015; Khobotov, USSR Comput. Math. 27, 1987.
 */
@@ -25,21 +25,23 @@
 #include "solvers/residual.h"
 
 /*
-** ARRAYS: vectors of the workspace. MEASURE_EVERY, INNER_MOST: steps with one shift, at least and at most. STALLED: shifts that did not help
-** before the method changes. BACKTRACKS: halvings of a step.
+** ARRAYS: vectors of the workspace. MEASURE_EVERY, INNER_MOST: least and largest number of steps with one shift. STALLED:
+** shifts without progress before the method changes. BACKTRACKS: halvings of a step.
 */
 enum { ARRAYS = 6, MEASURE_EVERY = 10, INNER_MOST = 60, STALLED = 40, BACKTRACKS = 40 };
 
 /*
-** STEPS: of a call without a limit, and at most of a round. FRESH: steps of a run from zero. LONG_RUN: a run of so many steps that did not
-** halve the measure went nowhere.
+** STEPS: default limit of a call, and the largest share of a round. FRESH: steps of a run from zero. LONG_RUN: a run of at
+** least so many steps that does not halve the measure counts as stalled.
 */
 enum { STEPS = 20000, FRESH = 40000, LONG_RUN = 10000 };
 
-/* The work of a step in sweeps of Gauss-Seidel: a sweep has one product with W and exact solutions, a step two products and projections. */
+/*
+** The work of a step in sweeps: a sweep has one product with W and exact local solutions, a step two products and projections.
+*/
 static const double step_cost = 1.6;
 
-/* The arrays, of dim nc but shift (nc), and the state of the iteration. */
+/* The vectors, of length dim nc (shift: nc), and the state of the iteration. */
 typedef struct First {
   const NsFriction *p;
   double *y, *gradient, *next, *next_gradient, *best, *shift;
@@ -84,7 +86,7 @@ static double inner(const First *f, const double *a, const double *b, const doub
   return sum;
 }
 
-/* Measures r and keeps the best; true when it is good enough. */
+/* Measures r and keeps the best iterate; true if it is good enough. */
 static bool projections_measure(First *f, const double *r, double *u, double tolerance) {
   NsSolverInfo now = f->info;
   double value = ns_friction_measure(f->p, r, u, &now);
@@ -96,7 +98,7 @@ static bool projections_measure(First *f, const double *r, double *u, double tol
   return f->least <= tolerance;
 }
 
-/* One accelerated step from y; the shift is held. Returns how far r moved, in the metric of rho. */
+/* One accelerated step from y with a fixed shift. Returns how far r moved, in the metric of rho. */
 static double accelerated_step(First *f, double *r) {
   int n = f->p->dim * f->p->nc;
   double square, moved;
@@ -122,7 +124,7 @@ static double accelerated_step(First *f, double *r) {
   return sqrt(moved);
 }
 
-/* Fixed point on the shift around accelerated steps. Returns the iterations taken. */
+/* Fixed point iteration on the shift, with accelerated steps inside. Returns the number of steps. */
 static int accelerate(First *f, double tolerance, int iterations, double *r, double *u) {
   int taken = 0, since = 0;
   double reference = f->least;
@@ -150,7 +152,7 @@ static void map_at(First *f, const double *x, double *g) {
   for (int i = 0; i < f->p->nc; i++) g[i * f->p->dim] += f->shift[i];
 }
 
-/* Extragradient steps with Khobotov's rule for their length. */
+/* Extragradient steps, with Khobotov's rule for the step length. */
 static int extragradient(First *f, double tolerance, int iterations, double *r, double *u) {
   int n = f->p->dim * f->p->nc, taken = 0;
   double step = f->step;
@@ -225,7 +227,7 @@ static NsOutcome projections_keep(void *work, NsFrictionSearch *f, int steps) {
   return ns_friction_keep(f, &info);
 }
 
-/* What reduced the measure more for its work, these steps or the sweeps of this round, gets more of the next. */
+/* The method with more progress per work, first-order steps or this round's sweeps, gets more work in the next round. */
 static void divide_work(NsFrictionSearch *f, int steps, double between) {
   double least = f->mixed.base.least;
   double swept = log(f->before / between) / f->taken, climbed = log(between / least) / (step_cost * steps);
@@ -238,8 +240,8 @@ static void divide_work(NsFrictionSearch *f, int steps, double between) {
 }
 
 /*
-** A small measure may be that of a point from which no step leads on. So after a long run that went nowhere the sweeps get as much work,
-** from where they stand, and the next run is longer and begins at zero.
+** Runs the share of a round. A point with a small measure may still be a dead end. So after a long run without progress the
+** sweeps get as much work, from their own last point, and the next first-order run is longer and starts at zero.
 */
 static NsOutcome projections_share(void *work, NsFrictionSearch *f) {
   double between = f->mixed.base.least;

@@ -3,10 +3,10 @@
 ** One contact with friction, solved exactly.
 */
 /*
-** In the plane the four modes are tried: open, stick, slide to either side. In space a contact that slides along -d(theta) has u_n = 0
-** and u_T parallel to d, which is a trigonometric polynomial of degree 2 in theta, the quartic of Bonnefon and Daviet: Newton from the
-** previous angle, else all its roots by isolation.
-** Assumptions: none on the block; a sliding mode with a normal entry W_nn + mu W_nt d of 0 is passed over.
+** In the plane the four modes are tried: open, stick, slide to either side. In space a contact that slides along -d(theta) has
+** u_n = 0 and u_T parallel to d. This is a trigonometric polynomial of degree 2 in theta (the quartic of Bonnefon and Daviet),
+** solved by Newton from the previous angle, else by isolating all roots.
+** Assumptions: none on the block; a sliding mode with W_nn + mu W_nt d = 0 is skipped.
 ** Termination: a fixed number of operations.
 ** Bonnefon and Daviet, Quartic formulation of Coulomb 3D frictional contact, INRIA RT-0400, 2011.
 */
@@ -18,12 +18,13 @@
 #include "solvers/contact/friction_residual.h"
 
 /*
-** SAMPLES: angles between which roots are isolated (7.5 degrees; there are at most 4 roots). NEWTON_STEPS: from the previous angle.
-** ROOT_STEPS: bisections, to rounding. MAX_ROOTS: room for them; double roots may be found twice.
+** SAMPLES: angles between which roots are isolated (7.5 degrees; there are at most 4 roots). NEWTON_STEPS: from the previous
+** angle.
+** ROOT_STEPS: bisections, to rounding. MAX_ROOTS: capacity for roots; double roots may be found twice.
 */
 enum { SAMPLES = 48, NEWTON_STEPS = 12, ROOT_STEPS = 60, MAX_ROOTS = 16 };
 
-/* A determinant below this part of its terms is zero to rounding. */
+/* regular_determinant: a determinant below this fraction of its terms counts as zero. 1e-13: rounding. */
 static const double regular_determinant = 1e-13;
 
 static bool invert2(const double *W, double *inverse) {
@@ -112,7 +113,7 @@ bool ns_contact_solve2(const NsContact *c, const double *b, double *r) {
 
 /* ---- space ---- */
 
-/* G(theta) = P c^2 + Q s^2 + R c s + C c + S s: the slip across d times the denominator of r_n. */
+/* G(theta) = P c^2 + Q s^2 + R c s + C c + S s, c = cos, s = sin: the slip perpendicular to d times the denominator of r_n. */
 typedef struct Slip {
   double P, Q, R, C, S, size;
 } Slip;
@@ -148,7 +149,7 @@ static void turn(double *d, double angle) {
   d[1] = s * length;
 }
 
-/* Newton from d; false when it does not settle. */
+/* Newton from the direction d; false if it does not converge. */
 static bool newton_angle(const Slip *g, double *d) {
   for (int k = 0; k < NEWTON_STEPS; k++) {
     double value = slip_value(g, d), slope = slip_slope(g, d);
@@ -161,7 +162,7 @@ static bool newton_angle(const Slip *g, double *d) {
   return false;
 }
 
-/* The force of sliding along -d, when it is one: r_n > 0 and the slip against the force. */
+/* The force r of sliding along -d. False if it is not valid: it needs r_n > 0 and slip opposite to the force. */
 static bool slide_along(const NsContact *k, const double *b, const double *d, double *r) {
   const double *W = k->W;
   double mu = k->mu, pull = W[0] + mu * (W[3] * d[0] + W[6] * d[1]);
@@ -177,7 +178,7 @@ static bool slide_along(const NsContact *k, const double *b, const double *d, do
   return true;
 }
 
-/* The root between the directions a and b, where G changes its sign. */
+/* The root between the directions a and b, where G changes sign. */
 static void friction_local_bisect(const Slip *g, const double *a, const double *b, double *root) {
   double low[2] = {a[0], a[1]}, high[2] = {b[0], b[1]}, sign = slip_value(g, a);
   for (int k = 0; k < ROOT_STEPS; k++) {
@@ -190,7 +191,7 @@ static void friction_local_bisect(const Slip *g, const double *a, const double *
   }
 }
 
-/* Where G comes nearest to 0 between neighbouring directions without changing its sign there. */
+/* Moves d to the extremum of G near it, by Newton; called where G does not change sign between neighbouring samples. */
 static void friction_local_extremum(const Slip *g, double *d) {
   for (int k = 0; k < NEWTON_STEPS; k++) {
     double curve = slip_curve(g, d), step = curve != 0 ? -slip_slope(g, d) / curve : 0;
@@ -199,7 +200,7 @@ static void friction_local_extremum(const Slip *g, double *d) {
   }
 }
 
-/* All roots of G, two for each. Returns their number. */
+/* All roots of G, each as (c, s). Returns their number. */
 static int all_roots(const Slip *g, double (*root)[2]) {
   static const double start[2] = {0.9950041652780258, 0.09983341664682815};
   static const double cosine = 0.9914448613738104, sine = 0.13052619222005157; /* of 2 pi / SAMPLES */
@@ -231,7 +232,7 @@ static int all_roots(const Slip *g, double (*root)[2]) {
   return count;
 }
 
-/* Sliding: Newton from `guess` (any length, may be 0), then all roots. */
+/* Sliding contact: Newton from `guess` (any length, may be 0), then all roots. */
 static bool slide3(const NsContact *k, const double *b, const double *guess, double *r) {
   if (k->mu == 0) {
     double n = k->W[0] != 0 ? -b[0] / k->W[0] : -1;
@@ -258,7 +259,7 @@ static bool slide3(const NsContact *k, const double *b, const double *guess, dou
   return best < INFINITY;
 }
 
-/* The force that stops the contact; whether it is in the cone. */
+/* The force that gives u = 0. Returns whether it is in the cone. */
 static bool stick3(const NsContact *c, const double *b, double *r) {
   const double *V = c->inverse;
   for (int k = 0; k < 3; k++) r[k] = -(V[k] * b[0] + V[k + 3] * b[1] + V[k + 6] * b[2]);

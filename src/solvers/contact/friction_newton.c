@@ -1,16 +1,17 @@
 /*
 ** friction_newton.c
-** Semismooth Newton on the map of Alart and Curnier.
+** Semismooth Newton on the Alart-Curnier map.
 */
 /*
-** The map is r less the point of the cylinder |x_T| <= mu max(0, r_n - rho u_n) nearest to r - rho u. Open contacts give r = 0 and leave
-** the system; the equations of the closed ones are (W + alpha D) dr = ..., D the local scale. alpha starts at 1e-10 and grows when a
-** step fails, so that a singular W (forces that are not unique) is no obstacle; it is a proximal term and leaves solutions what they are.
+** The map is r - P(r - rho u), where P(x) is the nearest point of the cylinder |x_T| <= mu max(0, r_n - rho u_n). Open
+** contacts have r = 0 and leave the system. The equations of the closed ones are (W + alpha D) dr = ..., D the local scale.
+** alpha starts at 1e-10 and grows when a step fails, so a singular W (forces that are not unique) has a step; it is a proximal
+** term, which does not change the solutions.
 ** Assumptions: none on W; dense LU up to DENSE_ORDER unknowns, KLU on the whole pattern above. Convergence is local: from zero
-** most contacts seem open, so the chain also starts where contacts are pressed, and from solutions for less friction.
-** Termination: the map falls below the largest of the last RECENT at each step, by halving it; where that fails alpha grows, and at
-** alpha_most the method ends. Each iterate is measured after it was projected on the cones; the best one is the answer.
-** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991; Bertails-Descoubes, Cadoux, Daviet and Acary, ACM
+** most contacts seem open, so the chain also starts from points with large normal forces, and from solutions for less friction.
+** Termination: each step must reduce the map below the largest of the last RECENT, by halvings of the step; if that fails
+** alpha grows, and at alpha_most the method ends. Each iterate is projected on the cones and measured; the best one is the
+** answer. Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991; Bertails-Descoubes, Cadoux, Daviet and Acary, ACM
 ** Trans. Graphics 30, 2011.
 */
 #include "solvers/contact/friction_newton.h"
@@ -31,29 +32,28 @@
 enum { MODE_OPEN = 0, MODE_STICK = 1, MODE_SLIDE = 2 };
 
 /*
-** DENSE_ORDER: unknowns up to which the closed contacts are factored densely, KLU above. HALVINGS: of a step, to 1/64. RECENT: iterates whose largest
-** map a step must get below. POLISH_STEPS: steps beyond the tolerance, to rounding. STEPS: when the caller has no limit.
+** DENSE_ORDER: unknowns up to which the closed contacts are factored densely, KLU above. HALVINGS: of a step, to 1/64. RECENT:
+** number of last map values whose largest a step must get below. POLISH_STEPS: steps after the tolerance is met, to rounding.
+** STEPS: default limit.
 */
 enum { DENSE_ORDER = 360, HALVINGS = 6, RECENT = 3, POLISH_STEPS = 3, STEPS = 200 };
 
-/* alpha at the start and at most, in units of the contacts' own blocks; a measure that needs no more polish. */
+/* alpha at the start and at most, in units of the contacts' own blocks; a measure that needs no polish. */
 static const double alpha_least = 1e-10, alpha_most = 1e-2, rounding = 1e-14;
 
 /*
-** SHARE_LEAST, SHARE_MOST: steps of a round; fewer do not pay for the first factorisation. PRESSED_ROUND: the first round that presses contacts;
-** PRESSED_LEAST: with fewer steps it does not. PRESSED, UNEVEN: unknowns up to which all even points, and uneven ones, are tried at
-** the end; VARIANTS: uneven points for each force, VARIANTS (1 + 90 / n) of n unknowns. STAGE_SWEEPS, STAGE_STEPS: for each coefficient on
-** the way to those of the problem.
+** SHARE_LEAST, SHARE_MOST: limits of the steps of a round; fewer do not pay for the first factorisation. PRESSED_ROUND: the
+** first round that starts from large normal forces; PRESSED_LEAST: least number of steps for this. PRESSED, UNEVEN: unknowns
+** up to which all even and all uneven starts are tried at the end. VARIANTS: uneven starts per force; VARIANTS (1 + 90 / n)
+** for n unknowns. STAGE_SWEEPS, STAGE_STEPS: for each friction coefficient of the continuation.
 */
 enum { SHARE_LEAST = 5, SHARE_MOST = 40, PRESSED_ROUND = 3, PRESSED_LEAST = 20, PRESSED = 600, UNEVEN = 300, VARIANTS = 5 };
 enum { PRESSES = 6, STAGE_SWEEPS = 20, STAGE_STEPS = 20 };
 
-/* How hard contacts are pressed, in terms of the largest impulse that stops a contact alone. */
+/* Normal forces of the starts, in units of the largest impulse that stops a contact alone. */
 static const double pressed[PRESSES] = {1, 10, 0.1, 100, 0.01, 1000};
 
-/*
-** Row blocks of the system: a contact's equations are  E dr + T (W dr) = rhs  with 3 x 3 blocks E, T, column-major.
-*/
+/* The equations of a contact in the system:  E dr + T (W dr) = rhs,  E, T column-major with leading dimension 3. */
 typedef struct Row {
   double E[9], T[9];
   int mode;
@@ -69,13 +69,13 @@ typedef struct FrictionNewton {
   bool dense;
   NsLu *own;
   double *A;   /* order^2 */
-  int *place;  /* nc: position among the closed contacts, -1 when open */
+  int *place;  /* nc: position among the closed contacts; -1: open */
   NsSparse *S; /* the pattern of W */
-  int *slot;   /* where entry k of block p lies in S */
+  int *slot;   /* index in S of entry k of block p */
   NsSparseLu *lu;
-  double recent[RECENT]; /* squares of the map at the last iterates */
-  double *friction;      /* nc: coefficients on the way to those of the problem */
-  NsContact *easier;     /* nc: the contacts with these */
+  double recent[RECENT]; /* squared norms of the map at the last iterates */
+  double *friction;      /* nc: coefficients of the continuation */
+  NsContact *easier;     /* nc: the contacts with these coefficients */
 } FrictionNewton;
 
 static NsStatus make_dense(FrictionNewton *w) {
@@ -85,7 +85,7 @@ static NsStatus make_dense(FrictionNewton *w) {
   return ns_lu_new(&w->own, n);
 }
 
-/* Numbers the entries of the blocks in the order of S. */
+/* Makes S, and the index in S of each entry of the blocks. */
 static NsStatus make_sparse(FrictionNewton *w, const NsBlock *W) {
   int size = w->dim * w->dim;
   ptrdiff_t count = (ptrdiff_t)ns_block_count(W) * size;
@@ -139,7 +139,9 @@ static NsStatus alart_curnier_reserve(void **work, NsSearch *search) {
 
 /* ---- the map and its rows ---- */
 
-/* The map of one contact, r - (max(0, y_n), y_T cut to the disk), y = r - rho u; returns the mode. */
+/*
+** map = r - (max(0, y_n), y_T clipped to the disk of radius mu max(0, y_n)) for one contact, y = r - rho u. Returns the mode.
+*/
 static int contact_map(int d, double mu, double rho, const double *r, const double *u, double *map) {
   double y[3] = {0}, slip = 0;
   for (int k = 0; k < d; k++) y[k] = r[k] - rho * u[k];
@@ -152,7 +154,7 @@ static int contact_map(int d, double mu, double rho, const double *r, const doub
   return length <= radius ? MODE_STICK : MODE_SLIDE;
 }
 
-/* Sum of squares of the map. */
+/* Evaluates the map of all contacts. Returns the sum of squares. */
 static double alart_curnier_evaluate(const NsFriction *p, const double *r, const double *u, double *map, Row *row) {
   double sum = 0;
   for (int i = 0; i < p->nc; i++) {
@@ -181,7 +183,7 @@ static void slide_row(int d, double mu, double rho, double alpha, const double *
   }
 }
 
-/* Rows of a closed contact: the normal velocity and either the tangential one or the direction of the slip. */
+/* The equations of a closed contact: the normal velocity, and the tangential velocity (stick) or the slip direction (slide). */
 static void closed_row(int d, double mu, double rho, double alpha, const double *r, const double *u, Row *row, double *rhs) {
   memset(row->E, 0, sizeof row->E);
   memset(row->T, 0, sizeof row->T);
@@ -216,7 +218,7 @@ static double alart_curnier_entry(const Row *row, const double *block, int d, in
   return sum;
 }
 
-/* Moves what the open contacts do (their step is known) to the right-hand side of contact i. */
+/* Moves the known steps of the open contacts to the right-hand side of contact i. */
 static void subtract_open(const FrictionNewton *w, const Row *row, const double *block, int d, int i, int j) {
   for (int a = 0; a < d; a++)
     for (int b = 0; b < d; b++) {
@@ -282,9 +284,7 @@ static bool alart_curnier_finite(const double *x, int n) {
   return true;
 }
 
-/*
-** Halves the step until the map falls; r, u move when it does. *norm is the square of the map before and after.
-*/
+/* Halves the step until the map falls, and then moves r, u. *norm: the squared norm of the map. */
 static bool alart_curnier_search(FrictionNewton *w, const NsFriction *p, double *r, double *u, double *norm) {
   int n = p->dim * p->nc;
   double t = 1, bound = *norm;
@@ -302,7 +302,7 @@ static bool alart_curnier_search(FrictionNewton *w, const NsFriction *p, double 
   return false;
 }
 
-/* The Newton step of the modes at r, with a growing alpha until one serves. */
+/* Takes the Newton step for the modes at r; increases alpha until a step is accepted. */
 static NsStatus alart_curnier_advance(FrictionNewton *w, const NsFriction *p, double *alpha, double *r, double *u,
                                       double *norm) {
   for (;;) {
@@ -319,7 +319,7 @@ static NsStatus alart_curnier_advance(FrictionNewton *w, const NsFriction *p, do
   }
 }
 
-/* Measures r projected on the cones, and keeps it in best when it is the best. */
+/* Measures the projection of r on the cones; keeps it if it is the best. */
 static double alart_curnier_judge(FrictionNewton *w, const NsFriction *p, const double *r, double *least, NsSolverInfo *info) {
   NsSolverInfo now = *info;
   int n = p->dim * p->nc;
@@ -335,8 +335,9 @@ static double alart_curnier_judge(FrictionNewton *w, const NsFriction *p, const 
 }
 
 /*
-** At most `iterations` steps from r, which becomes the best iterate, and u its output. NS_OK when its measure is within tolerance:
-** then on to rounding while steps improve when `polish`; NS_EMAXITER; NS_ENOCONV when no step improves; NS_EINTR, NS_ENOMEM.
+** At most `iterations` steps from r, which becomes the best iterate; u becomes its output. NS_OK: the measure is within
+** tolerance (with `polish`, steps go on to rounding while they improve it); NS_EMAXITER; NS_ENOCONV: no step improves;
+** NS_EINTR, NS_ENOMEM.
 */
 static NsStatus alart_curnier_solve(FrictionNewton *w, const NsFriction *p, double tolerance, int iterations, bool polish,
                                     double *r, double *u, NsSolverInfo *info) {
@@ -368,7 +369,7 @@ static NsStatus alart_curnier_solve(FrictionNewton *w, const NsFriction *p, doub
   return status;
 }
 
-/* ---- the method, and where it starts ---- */
+/* ---- the method and its starting points ---- */
 
 /* Steps from f->mixed.z. */
 static NsOutcome alart_curnier_steps(FrictionNewton *w, NsFrictionSearch *f, int steps) {
@@ -378,12 +379,12 @@ static NsOutcome alart_curnier_steps(FrictionNewton *w, NsFrictionSearch *f, int
   return ns_friction_keep(f, &info);
 }
 
-/* The outcome of a call that makes no step. */
+/* The outcome of a call that takes no step. */
 static NsOutcome alart_curnier_passed(const NsFrictionSearch *f) {
   return ns_mixed_outcome(&f->mixed, NS_ENOCONV, &f->mixed.info);
 }
 
-/* Steps for a share of the work so far. After a failure it waits until the sweeps have come much nearer, or for one round. */
+/* Takes steps for a share of the work so far. After a failure it waits for sweeps ten times nearer, or for one round. */
 static NsOutcome alart_curnier_share(FrictionNewton *w, NsFrictionSearch *f) {
   double spent = ns_friction_small(f) ? ns_larger(f->spent, SHARE_MOST) : f->spent, share = 2 * spent / f->cost;
   bool stuck = f->tried > 0 && f->standing > 0.1 * f->tried;
@@ -395,12 +396,12 @@ static NsOutcome alart_curnier_share(FrictionNewton *w, NsFrictionSearch *f) {
   return out;
 }
 
-/* Between 0 and 1, spread evenly over the i: the fractional part of (i + 1) times an irrational number. */
+/* A number in [0, 1), evenly distributed over i: the fractional part of (i + 1) times an irrational number. */
 static double friction_newton_spread(int i, double irrational) {
   return fmod((i + 1) * irrational, 1);
 }
 
-/* A point where contacts are pressed up to `most` hard: all alike for variant 0, else each by another part of it. */
+/* Sets normal forces of at most `most`: all equal for variant 0, else a different part of it for each contact. */
 static void press(const NsFriction *p, double most, int variant, double *r) {
   int d = p->dim;
   for (int i = 0; i < p->nc; i++) {
@@ -413,8 +414,8 @@ static void press(const NsFriction *p, double most, int variant, double *r) {
 }
 
 /*
-** Steps from a point where every contact is pressed, `times` as hard as the largest impulse that would stop a
-** contact alone: from zero most contacts seem open, and rough ones, which wedge, are not found closed again.
+** Newton from a point where every normal force is `times` the largest impulse that stops a contact alone. Reason: from zero
+** most contacts seem open, and Newton does not close contacts with large friction, which wedge, again.
 */
 static NsOutcome alart_curnier_pressed(FrictionNewton *w, NsFrictionSearch *f, double times, int variant, int steps) {
   const NsFriction *p = f->mixed.blocks;
@@ -424,7 +425,7 @@ static NsOutcome alart_curnier_pressed(FrictionNewton *w, NsFrictionSearch *f, d
   return alart_curnier_steps(w, f, steps);
 }
 
-/* Steps from one of these points in each round from the fourth on, for as much work as was done so far. */
+/* From the fourth round on, Newton from one such point per round, with as much work as was done so far. */
 static NsOutcome alart_curnier_pressed_round(FrictionNewton *w, NsFrictionSearch *f) {
   double share = f->spent / f->cost;
   int k = f->round - PRESSED_ROUND;
@@ -432,7 +433,7 @@ static NsOutcome alart_curnier_pressed_round(FrictionNewton *w, NsFrictionSearch
   return alart_curnier_pressed(w, f, pressed[k], 0, share < STEPS ? (int)share : STEPS);
 }
 
-/* Steps from all of them, then from points that are pressed unevenly, more of them the smaller the problem is. */
+/* Newton from all such points, then from uneven ones, more of them the smaller the problem is. */
 static NsOutcome alart_curnier_all_pressed(FrictionNewton *w, NsFrictionSearch *f) {
   int n = f->mixed.v.p.n, variants = n <= UNEVEN ? VARIANTS + VARIANTS * 90 / n : 0;
   NsOutcome out = alart_curnier_passed(f);
@@ -442,8 +443,8 @@ static NsOutcome alart_curnier_all_pressed(FrictionNewton *w, NsFrictionSearch *
 }
 
 /*
-** Follows the solution from little friction to that of the problem, each stage from the answer of the one before.
-** For contacts so rough that no method finds its way from zero.
+** Continuation in the friction coefficient: each stage starts from the answer of the previous one, with less friction.
+** For friction so large that no method converges from zero.
 */
 static NsOutcome alart_curnier_roughened(FrictionNewton *w, NsFrictionSearch *f) {
   NsMixedSearch *s = &f->mixed;

@@ -3,11 +3,11 @@
 ** Nonsmooth Gauss-Seidel for contacts of one dimension.
 */
 /*
-** Assumptions: the diagonal blocks are what friction_local.h can solve; else a contact makes a projected step. Sweeps come near a
-** solution where W is symmetric and positive semidefinite and mu is small; nothing is proved for others.
-** Termination: the measure, looked at when a sweep changes little and every MEASURE_AT_LEAST sweeps, is within tolerance; or a force is
-** no number; or the limit. Sweeps go forwards and backwards in turn.
-** Jourdan, Alart and Jean, Comput. Methods Appl. Mech. Engrg. 155, 1998; Acary, Bremond and Huber 2018 (friction.h).
+** Assumptions: if friction_local.h finds no solution for a contact, the contact makes a projected step. Sweeps converge in
+** practice for a symmetric positive semidefinite W and small mu; no convergence proof for others.
+** Termination: the measure is within tolerance (tested when a sweep changes little, and every MEASURE_AT_LEAST sweeps); or a
+** force is NaN; or the limit is reached. Sweeps alternate between forwards and backwards. Jourdan, Alart and Jean, Comput.
+** Methods Appl. Mech. Engrg. 155, 1998; Acary, Bremond and Huber 2018 (friction.h).
 */
 #include "solvers/contact/friction_nsgs.h"
 
@@ -18,7 +18,7 @@
 #include "solvers/contact/friction_residual.h"
 #include "solvers/residual.h"
 
-/* MEASURE_AT_LEAST: sweeps between two measures. SWEEPS: the limit when it was asked for by name without one. */
+/* MEASURE_AT_LEAST: largest number of sweeps between two measures. SWEEPS: default limit when asked for by name. */
 enum { MEASURE_AT_LEAST = 25, SWEEPS = 20000 };
 
 void ns_nsgs_prepare(const NsFriction *p, NsContact *contact) {
@@ -27,7 +27,7 @@ void ns_nsgs_prepare(const NsFriction *p, NsContact *contact) {
     ns_contact_set(&contact[i], p->dim, p->W->value + (size_t)p->W->diag[i] * size, p->mu[i], p->rho[i]);
 }
 
-/* Solves contact i and returns the largest change of its force; *size grows to the largest component. */
+/* Solves contact i. Returns the largest change of its force; *size = the larger of *size and its largest component. */
 static double nsgs_update(const NsFriction *p, const NsContact *contact, int i, double *r, double *size) {
   int d = p->dim;
   double b[3], old[3], *ri = r + (size_t)i * (size_t)d, change = 0;
@@ -82,8 +82,8 @@ NsStatus ns_nsgs_solve(const NsFriction *p, const NsContact *contact, double tol
 /* ---- the method ---- */
 
 /*
-** The sweeps go on from where they were; with `jump` from the best candidate when others have found something much better: the
-** measure of a point says little of how far the sweeps are from it.
+** Continues the sweeps from their last point. With `jump` they go on from the best candidate if its measure is ten times
+** smaller; without it they don't, since a small measure does not mean that a point is near a solution for the sweeps.
 */
 static NsOutcome nsgs_go_on(NsFrictionSearch *f, int count, bool jump) {
   NsMixedSearch *s = &f->mixed;

@@ -22,7 +22,7 @@ void ns_friction_project(int dim, double mu, double *x) {
   for (int k = 1; k < dim; k++) x[k] *= mu * normal / t;
 }
 
-/* Square of the natural map of one contact with step rho. */
+/* Squared natural residual of one contact with step length rho. */
 static double contact_residual(int dim, double mu, double rho, const double *r, const double *u) {
   double x[3], sum = 0;
   for (int k = 0; k < dim; k++) x[k] = r[k] - rho * u[k];
@@ -37,7 +37,7 @@ static double contact_residual(int dim, double mu, double rho, const double *r, 
   return sum;
 }
 
-/* Multiplies forces and velocities so that no square overflows or vanishes; returns the power of two that undoes it. */
+/* Scales forces and velocities so that no square overflows or underflows; returns the power of two that undoes it. */
 static double bring_near_one(int count, double rho, const double *r, const double *u, double *to_r, double *to_u) {
   double most = 0;
   for (int k = 0; k < count; k++) most = ns_larger(most, ns_larger(fabs(r[k]), rho * fabs(u[k])));
@@ -58,7 +58,7 @@ double ns_friction_residual(const NsFriction *p, const double *r, const double *
     sum += contact_residual(p->dim, p->mu[i], 1, r + k, u + k);
   }
   if (sum >= 1e-200 && sum <= DBL_MAX) return sqrt(sum);
-  double norm = 0; /* squares that overflow or vanish */
+  double norm = 0; /* the squares overflowed or underflowed */
   for (int i = 0; i < p->nc; i++) {
     size_t k = (size_t)i * (size_t)p->dim;
     norm = hypot(norm, contact_norm(p->dim, p->mu[i], 1, r + k, u + k));
@@ -72,7 +72,7 @@ double ns_friction_scale(const NsFriction *p, const double *r) {
   return scale;
 }
 
-/* explained: sizes count up to this many times what q explains (100: forces of that size occur with nearly redundant contacts). */
+/* explained: limit of a contact's terms over `data`. 100: forces of that size occur with nearly redundant contacts. */
 static const double explained = 100;
 
 double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u) {
@@ -87,7 +87,7 @@ double ns_friction_own_error(double error, double terms, double forces, double d
   return error == 0 ? 0 : error / size;
 }
 
-/* The largest |r_k| of contact i or rho (|W| |r| + |q|)_k of its rows. */
+/* The largest of |r_k| and rho (|W| |r| + |q|)_k in contact i. */
 static double friction_residual_terms_of(const NsFriction *p, int i, double rho, const double *r) {
   int d = p->dim;
   double most = 0, sum[3];

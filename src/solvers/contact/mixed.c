@@ -1,6 +1,6 @@
 /*
 ** mixed.c
-** A problem of rows and contacts by its connected components, each in balanced units.
+** Solves each connected component of a problem of rows and contacts in balanced units.
 */
 #include "solvers/contact/mixed.h"
 
@@ -17,19 +17,19 @@
 #include "solvers/residual.h"
 
 /*
-** LARGE_CHAINS: chains for components of more than NS_MIXED_DENSE_ROWS rows. Each such component has its own, by its number among
-** them, since the sparse factors of a chain remember their last pivots: those of another component must not reach it. From the 16th on
-** they share the last.
+** LARGE_CHAINS: number of chains for components of more than NS_MIXED_DENSE_ROWS rows. Each such component has its own chain:
+** the sparse factors of a chain depend on its earlier pivots, which must not come from another component. From the 16th on
+** components share the last chain.
 */
 enum { LARGE_CHAINS = 16 };
 
 struct NsMixed {
   NsMixedOptions options;
   NsArena arena;
-  int capacity; /* groups that there is room for */
+  int capacity; /* allocated number of groups */
   NsComponents parts;
-  int *first; /* groups: the first row */
-  int *group; /* rows: the group */
+  int *first; /* first row of each group */
+  int *group; /* group of each row */
   NsMixedScaled scaled;
   NsMixedChain *small, *large[LARGE_CHAINS];
 };
@@ -81,7 +81,7 @@ static NsStatus reserve_groups(NsMixed *s, int n) {
   return NS_OK;
 }
 
-/* Finds the components of the groups. Looks at no more entries once all groups are one component. */
+/* Finds the components of the groups. Stops once all groups are in one component. */
 static void find_groups(NsMixed *s, const NsMixedProblem *p) {
   int apart = p->ngroups - 1;
   for (int g = 0, row = 0; g < p->ngroups; g++) {
@@ -100,7 +100,7 @@ static void find_groups(NsMixed *s, const NsMixedProblem *p) {
   ns_components_finish(&s->parts);
 }
 
-/* The chain for a component of n rows; *large counts those that have their own. */
+/* The chain for a component of n rows; *large counts the components with a chain of their own. */
 static NsMixedChain **chain_for(NsMixed *s, int n, int *large) {
   if (n <= NS_MIXED_DENSE_ROWS) return &s->small;
   int k = *large < LARGE_CHAINS ? *large : LARGE_CHAINS - 1;
@@ -116,7 +116,7 @@ static NsStatus run_chain(NsMixed *s, NsMixedChain **chain, const NsMixedProblem
   return ns_mixed_chain_solve(*chain, p, kinds, guess, z, w, info);
 }
 
-/* The largest error of a group, in the units that were given. */
+/* The largest error of a group, in the given units. */
 static double given_residual(const NsMixedScaled *s, const double *rho) {
   double worst = 0;
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
@@ -129,10 +129,7 @@ static double given_residual(const NsMixedScaled *s, const double *rho) {
   return worst;
 }
 
-/*
-** Copies the answer of a component to its rows; false when a force is too large for a number. *lost: some forces are so small that they
-** lost digits.
-*/
+/* Copies the answer of a component to its rows. False: a force overflows. *lost: some forces underflow and lose digits. */
 static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, const int *group, double *z, double *w,
                            bool *lost) {
   double sum = 0;
@@ -143,7 +140,8 @@ static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, cons
     sum += z[s->row[i]] * 0;
     *lost |= fabs(z[s->row[i]]) < DBL_MIN && s->z[i] != 0;
   }
-  for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) { /* at a bound exactly the bound */
+  for (int g = 0, row = 0; g < s->p.ngroups;
+       row += s->p.groups[g++].dim) { /* a value at a scaled bound becomes exactly the bound */
     const NsMixedGroup *own = &s->p.groups[g], *given = &p->groups[group[g]];
     if (own->dim == 1 && s->z[row] == own->lower) z[s->row[row]] = given->lower;
     else if (own->dim == 1 && s->z[row] == own->upper) z[s->row[row]] = given->upper;

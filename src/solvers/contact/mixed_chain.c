@@ -1,6 +1,6 @@
 /*
 ** mixed_chain.c
-** Rows and contacts together, connected and in balanced units: which methods a problem goes to, whether the answer is one.
+** The chains of methods for a connected problem of rows and contacts in balanced units, and the check of the answer.
 */
 #include "solvers/contact/mixed_chain.h"
 
@@ -22,17 +22,18 @@
 #include "solvers/contact/mixed_sweep.h"
 
 /*
-** SPARSE_BOX: rows alone that are better solved sparse. PLANE_UNKNOWNS: of the LCP of contacts in the plane, whose pivots are dense.
-** HEAP_ROUNDS: rounds of conjugate sweeps; MANY_SWEEPS, MORE_SWEEPS: of the second, and of each after it. PROXIMAL_ROUNDS: of the proximal point
-** method, with the associated problem first.
+** SPARSE_BOX: number of rows, without contacts, from which the sparse box solver is used. PLANE_UNKNOWNS: largest number of
+** unknowns of the plane LCP, whose pivots are dense. Heaps: FEW_SWEEPS, MANY_SWEEPS, MORE_SWEEPS: sweeps of the first, the
+** second and each later round of conjugate sweeps;
+** HEAP_ROUNDS: number of these rounds. PROXIMAL_ROUNDS: rounds of the associated problem and the proximal point method.
 */
 enum { SPARSE_BOX = 300, PLANE_UNKNOWNS = 150 };
 enum { FEW_SWEEPS = 100, MANY_SWEEPS = 1000, MORE_SWEEPS = 1500, HEAP_ROUNDS = 6, PROXIMAL_ROUNDS = 25 };
 
-/* The default tolerance of rows alone, that of the box solvers. */
+/* The default tolerance of rows alone, equal to that of the box solvers. */
 static const double rows_tolerance = 1e-11;
 
-/* polished: a measure that needs no more Newton steps. near: one from which Newton is worth a try in a heap. */
+/* polished: a measure that needs no more Newton steps. near: the measure below which Newton is tried on a heap. */
 static const double polished = 1e-14, near = 2e-5;
 
 /* ---- when each step's turn has come ---- */
@@ -83,7 +84,7 @@ static bool proximal_rounds_left(const NsSearch *search) {
   return in_plane(search) && mixed_search(search)->rounds < PROXIMAL_ROUNDS;
 }
 
-/* Whether Newton takes the problem: given sparse, or dense and not too large. */
+/* Whether Newton accepts the problem: a heap, or a dense problem that is not too large. */
 static bool newton_takes(const NsSearch *search) {
   const NsMixedView *v = &mixed_search(search)->v;
   return is_heap_view(v) || (v->p.W && v->p.n <= NS_MIXED_DENSE);
@@ -107,7 +108,7 @@ static bool plane_takes(const NsSearch *search) {
   return !v->kinds.uniform && v->kinds.dim == 2 && v->p.W && v->p.n + v->kinds.contacts <= PLANE_UNKNOWNS;
 }
 
-/* In a series of sweeps, each followed by Newton from where it ended; another one comes while some are left. */
+/* Whether a series of sweeps is running; Newton follows each round of it. */
 static bool sweeping(const NsSearch *search) {
   return mixed_search(search)->sweeping && newton_takes(search);
 }
@@ -131,8 +132,8 @@ static const NsMethod *const mixed_methods[] = {
 static const NsMethod *const contacts_alone[] = {&ns_mixed_contacts, NULL};
 
 /*
-** Heaps of many contacts, sparse: conjugate sweeps in rounds, Newton from where they come near, interior points; then the proximal point
-** method in the plane, and plain sweeps. What they do not solve goes on to the other steps.
+** The chain for heaps (sparse, many contacts): rounds of conjugate sweeps, Newton when they are near a solution, interior
+** point; then the proximal point method in the plane, and plain sweeps. If all fail, mixed_steps follow.
 */
 static const NsChainStep heap_steps[] = {
     {.method = &ns_mixed_guess, .when = guess_kept},
@@ -157,7 +158,7 @@ static const NsChainStep heap_steps[] = {
     {0},
 };
 
-/* All others: Newton first, which needs a step or two where the modes are those of the guess. */
+/* The chain for all other problems. Newton comes first: it needs one or two steps if the modes of the guess are right. */
 static const NsChainStep mixed_steps[] = {
     {.method = &ns_mixed_single, .when = one_contact},
     {.method = &ns_mixed_guess, .when = guess_kept},
@@ -183,14 +184,14 @@ struct NsMixedChain {
   NsMixedOptions options;
   NsMixedSearch search;
   NsArena arena;
-  int capacity; /* rows that there is room for */
+  int capacity; /* allocated number of rows */
   double *lower, *upper, *rho, *explained, *size, *load;
   NsArena matrix;
   int dense_capacity;
-  double *dense; /* of a sparse problem */
+  double *dense; /* the matrix of a sparse problem, made dense */
   NsBox *box;
   int box_capacity;
-  NsArena links; /* of what follows */
+  NsArena links; /* holds methods and chains */
   NsMethods methods;
   NsChain heap, chain, polish;
 };
@@ -232,7 +233,7 @@ static NsStatus mixed_chain_reserve(NsMixedChain *s, int n) {
   return NS_OK;
 }
 
-/* The workspaces of the methods, for the first problem with contacts. */
+/* Makes the workspaces of the methods for the first problem with contacts. */
 static NsStatus reserve_methods(NsMixedChain *s) {
   if (s->methods.work) return NS_OK;
   NsStatus status = ns_methods_reserve(&s->methods, s->options.contacts ? contacts_alone : mixed_methods, &s->links,
@@ -249,7 +250,7 @@ static NsStatus reserve_methods(NsMixedChain *s) {
   return status;
 }
 
-/* A sparse problem of few rows becomes a dense one. */
+/* Makes a sparse problem of at most `most` rows dense. */
 static NsStatus densify(NsMixedChain *s, int most, NsMixedProblem *p) {
   if (p->W || p->n >= most) return NS_OK;
   if (p->n > s->dense_capacity) {
@@ -298,8 +299,8 @@ static NsStatus mixed_chain_solve_rows(NsMixedChain *s, const NsMixedProblem *p,
 /* ---- with contacts ---- */
 
 /*
-** Some Newton steps from an answer of another method where there are rows, when they cost little: a row is then right to
-** rounding, not to the tolerance, and so is what is computed from it. The answer keeps the name of its method.
+** Takes some Newton steps from an answer of another method if there are rows and the steps are cheap: then the rows are exact
+** to rounding, not only to the tolerance. The answer keeps the name of its method.
 */
 static void mixed_chain_polish(NsMixedChain *c) {
   NsMixedSearch *s = &c->search;
@@ -311,7 +312,7 @@ static void mixed_chain_polish(NsMixedChain *c) {
   s->info = own;
 }
 
-/* w of rows exactly as the law says. */
+/* Makes w of rows exactly 0 where the law requires 0. */
 static void clean(const NsMixedView *v, const double *z, double *w) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
@@ -321,7 +322,7 @@ static void clean(const NsMixedView *v, const double *z, double *w) {
   }
 }
 
-/* Fills info for z, whose measure is `least` and whose output is w. */
+/* Fills info for z, with measure `least` and output w. */
 static NsStatus mixed_chain_conclude(const NsMixedView *v, double least, NsStatus verdict, const double *z, double *w,
                                      NsSolverInfo *info) {
   info->status = least <= v->tolerance ? NS_OK : ns_interrupted() ? NS_EINTR : verdict;
@@ -345,12 +346,12 @@ static NsStatus solve_contacts(NsMixedChain *c, const double *guess, double *z, 
   memcpy(z, s->best, (size_t)n * sizeof *z);
   memcpy(w, s->best_w, (size_t)n * sizeof *w);
   *info = s->info;
-  /* Memory that failed is told although another method had an answer: it would differ from the usual one. */
+  /* Report a failed allocation even if another method has an answer, since that answer may differ from the usual one. */
   bool failed = out.status == NS_ENOMEM;
   return mixed_chain_conclude(&s->v, failed ? INFINITY : s->base.least, failed ? NS_ENOMEM : s->verdict, z, w, info);
 }
 
-/* Contacts of one dimension alone, by the method that was asked for. */
+/* Solves contacts of one dimension with the chain or method that options ask for. */
 static NsStatus solve_friction(NsMixedChain *s, const NsMixedView *v, const double *guess, double *z, double *w,
                                NsSolverInfo *info) {
   for (int i = 0; i < v->p.n; i++) z[i] = guess ? guess[i] : 0;
@@ -361,7 +362,7 @@ const double *ns_mixed_chain_steps(const NsMixedChain *s) {
   return s->rho;
 }
 
-/* From how many rows on a sparse problem stays sparse. */
+/* The least number of rows with which a sparse problem stays sparse. */
 static int dense_below(const NsMixedChain *s, const NsMixedKinds *kinds) {
   if (kinds->contacts == 0) return SPARSE_BOX;
   if (!s->options.contacts) return NS_MIXED_DENSE + 1;

@@ -1,18 +1,18 @@
 /*
 ** mixed_contacts.c
-** Contacts of one dimension alone: their matrix in blocks, for the chain of friction_chain.h.
+** Contacts of one dimension, without rows: makes their block matrix and calls the chain of friction_chain.h.
 */
 /*
-** Assumptions: no rows; all contacts in the plane, or all in space. Up to SLOTS contacts the blocks are all stored, so that
-** the number of contacts alone is the pattern, and a problem of as many contacts as one before needs no memory.
-** Termination: that of the chain.
+** Assumptions: no rows; all contacts in the plane, or all in space. Up to SLOTS contacts all blocks are stored, so the pattern
+** depends only on the number of contacts, and a problem with a number of contacts seen before allocates nothing.
+** Termination: as in the chain.
 */
 #include "solvers/contact/mixed_contacts.h"
 
 #include "base/memory.h"
 #include "solvers/contact/friction_chain.h"
 
-/* Up to so many contacts each number of them has a chain of its own, so that steps with few contacts allocate nothing. */
+/* SLOTS: each number of contacts up to this has its own chain, so that steps with few contacts allocate nothing. */
 enum { SLOTS = 8 };
 
 /* A chain for contacts and its matrix. */
@@ -22,7 +22,7 @@ typedef struct Slot {
 } Slot;
 
 struct NsMixedContacts {
-  Slot slot[2][SLOTS + 1]; /* by dim - 2 and by contacts, of full pattern; 0: all larger ones */
+  Slot slot[2][SLOTS + 1]; /* by dim - 2 and number of contacts (full pattern); index 0: all larger problems */
 };
 
 static void release_slot(Slot *slot) {
@@ -36,7 +36,7 @@ static void mixed_contacts_clear(NsMixedContacts *s) {
   *s = (NsMixedContacts){0};
 }
 
-/* Copies a dense W where all blocks are stored. */
+/* Copies a dense W into a matrix with all blocks. */
 static void copy_blocks(const NsMixedProblem *p, NsBlock *W) {
   int dim = W->dim;
   double *to = W->value;
@@ -48,7 +48,7 @@ static void copy_blocks(const NsMixedProblem *p, NsBlock *W) {
     }
 }
 
-/* The block (I, J); NULL where there is none. */
+/* The block (I, J); NULL if it is not in the pattern. */
 static double *find_block(const NsBlock *W, int I, int J) {
   int low = W->rowptr[I], high = W->rowptr[I + 1] - 1, size = W->dim * W->dim;
   while (low <= high) {
@@ -60,7 +60,7 @@ static double *find_block(const NsBlock *W, int I, int J) {
   return NULL;
 }
 
-/* Copies the values of p into the pattern of W; false: there is no block for one of them. */
+/* Copies the values of p into the pattern of W; false: the pattern lacks a block. */
 static bool fill_blocks(const NsMixedProblem *p, NsBlock *W) {
   int dim = W->dim;
   if (p->W && ns_block_count(W) == W->nb * W->nb) return copy_blocks(p, W), true;
@@ -79,7 +79,7 @@ static bool fill_blocks(const NsMixedProblem *p, NsBlock *W) {
   return true;
 }
 
-/* Makes a matrix with all blocks of p, or with those that are not zero. */
+/* Makes a matrix with all blocks of p, or only with its nonzero blocks. */
 static NsStatus make_blocks(const NsMixedProblem *p, int dim, bool full, NsBlock **out) {
   if (!full && p->W) return ns_block_from_dense(out, dim, p->n, p->W, p->n);
   if (!full) return ns_block_from_sparse(out, dim, p->sparse);
@@ -94,7 +94,7 @@ static NsStatus make_blocks(const NsMixedProblem *p, int dim, bool full, NsBlock
   return status;
 }
 
-/* Finds or makes the slot for v, its matrix filled. A problem of contacts alone makes a slot anew. */
+/* Finds or makes the slot for v and fills its matrix. If v->contacts is set, always makes the slot again. */
 static NsStatus take_slot(NsMixedContacts *s, const NsMixedView *v, Slot **out) {
   int nc = v->kinds.contacts;
   bool few = nc <= SLOTS, keep = !v->contacts;
@@ -131,7 +131,7 @@ static NsOutcome mixed_contacts_run(void *work, NsSearch *search, int mode) {
   (void)mode;
   ns_mixed_copy(s, s->z, s->best);
   NsStatus status = ns_mixed_contacts_solve(work, &s->v, s->z, s->w, &info);
-  for (int i = 0; i < s->v.p.n; i++) s->z[i] += 0; /* a force of -0 is 0 */
+  for (int i = 0; i < s->v.p.n; i++) s->z[i] += 0; /* turns a force of -0 into 0 */
   if (status == NS_ETOOLARGE || status == NS_ENOSOL || status == NS_ERAY) s->verdict = status;
   return ns_mixed_candidate(s, status, &info);
 }

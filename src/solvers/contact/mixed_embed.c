@@ -1,16 +1,16 @@
 /*
 ** mixed_embed.c
-** Rows and contacts as contacts of one dimension.
+** Rewrites rows and contacts as contacts of one dimension, and solves those.
 */
 /*
-** Equations are eliminated. A row with one finite bound, z >= l or z <= u, is a contact without friction, z = l + r_n
-** or u - r_n. A row with two is the first tangent of a contact with mu = 1 whose normal force is held at half the width,
-** W_nn r_n - W_nn (u - l) / 2 = 0, decoupled: z = (l + u) / 2 + r_t, Coulomb's law being that of the row. A tangent
-** that a row or a contact in the plane lacks is decoupled with q = 0: its velocity is W_tt r_t, against a force of that
-** sign, so both are 0 and drop out of the law.
-** Assumptions: where there are equations, W is dense and of at most REDUCED_ROWS rows. Where their block is singular, some stay as they
-** are, and a failure proves nothing (*exact).
-** Termination: that of the chain for contacts (friction_chain.h), at most EMBEDDED_SWEEPS sweeps of it.
+** Equations are eliminated. A row with one finite bound, z >= l or z <= u, becomes a contact without friction: z = l + r_n or
+** u - r_n. A row with two bounds becomes the first tangent of a contact with mu = 1 and a fixed normal force r_n = (u - l) /
+** 2, given by the decoupled equation W_nn r_n - W_nn (u - l) / 2 = 0; then z = (l + u) / 2 + r_t, and Coulomb's law is the law
+** of the row. A tangent that a row or a plane contact lacks is decoupled with q = 0: its velocity W_tt r_t and its force r_t
+** then have the same sign, so both are 0.
+** Assumptions: if there are equations, W is dense and of at most REDUCED_ROWS rows. If their block is singular, some equations
+** remain, and a failure proves nothing (*exact).
+** Termination: as in the chain for contacts (friction_chain.h), with at most EMBEDDED_SWEEPS sweeps.
 */
 #include "solvers/contact/mixed_embed.h"
 
@@ -25,12 +25,12 @@
 #include "solvers/residual.h"
 
 /*
-** REDUCED_ROWS: more make a dense matrix that the methods for contacts are slow on. EMBEDDED_SWEEPS: when the caller has no limit;
-** the chain for rows and contacts has sweeps of its own after these.
+** REDUCED_ROWS: largest number of rows; a larger dense matrix is slow in the methods for contacts. EMBEDDED_SWEEPS: default
+** limit of sweeps; the chain for rows and contacts makes its own sweeps afterwards.
 */
 enum { REDUCED_ROWS = 400, EMBEDDED_SWEEPS = 2000 };
 
-/* A force within this part of half the width of its bound is at the bound: rounding of the chain. */
+/* at_bound: a force within this fraction of half the width from its bound is at the bound. 1e-12: rounding of the chain. */
 static const double at_bound = 1e-12;
 
 struct NsMixedEmbed {
@@ -39,15 +39,15 @@ struct NsMixedEmbed {
   NsMixedReduction reduction;
   NsMixedScaled scaled;
   void *contacts;        /* the workspace of ns_mixed_contacts */
-  int *place;            /* n: where z_i is among the unknowns of the contacts; -1 nowhere */
+  int *place;            /* n: index of z_i among the unknowns of the contacts; -1: none */
   double *sign, *offset; /* n: z_i = offset_i + sign_i r_place */
   double *q, *guess, *r, *rho, *w;
   NsMixedGroup *groups;
-  int *first, *number; /* of the groups */
+  int *first, *number; /* the first row and the number of each group */
   NsArena matrix;
-  int order;        /* that W has room for */
+  int order;        /* order for which W is allocated */
   double *W;        /* the embedded matrix, dense */
-  NsSparse *sparse; /* or sparse */
+  NsSparse *sparse; /* or sparse; NULL: dense */
 };
 
 static NsStatus mixed_embed_room(NsMixedEmbed *e, int n) {
@@ -65,21 +65,21 @@ static NsStatus mixed_embed_room(NsMixedEmbed *e, int n) {
   return NS_OK;
 }
 
-/* ---- where each row goes ---- */
+/* ---- the place of each row ---- */
 
-/* One problem that is being embedded. */
+/* The problem that is being rewritten. */
 typedef struct Plan {
   NsMixedEmbed *e;
   const NsMixedView *v;
   int dim, nc;
-  const double *A, *b; /* A dense, or NULL: the sparse matrix of the problem */
+  const double *A, *b; /* the matrix after the elimination; A is NULL for a sparse problem */
 } Plan;
 
 static bool two_bounds(const NsMixedGroup *group) {
   return group->dim == 1 && group->lower > -INFINITY && group->upper < INFINITY;
 }
 
-/* The next contact of the embedded problem. */
+/* Adds a contact to the rewritten problem. */
 static void place_contact(Plan *s, double mu) {
   s->e->groups[s->nc] = (NsMixedGroup){.dim = s->dim, .mu = mu};
   s->e->first[s->nc] = s->nc * s->dim;
@@ -87,7 +87,7 @@ static void place_contact(Plan *s, double mu) {
   s->nc++;
 }
 
-/* Finds the place of a row with bounds. */
+/* Finds the contact unknown for a row with bounds. */
 static void place_row(Plan *s, const NsMixedGroup *group, int row) {
   NsMixedEmbed *e = s->e;
   int at = s->nc * s->dim;
@@ -126,7 +126,7 @@ static void place_all(Plan *s) {
 
 /* ---- the matrix ---- */
 
-/* What takes the entries of the embedded matrix: a dense one, or triplets, counted only while i is NULL. */
+/* Receives the entries of the rewritten matrix: a dense matrix, or triplets (only counted while i is NULL). */
 typedef struct Sink {
   double *dense; /* order x order, or NULL */
   int order;
@@ -150,12 +150,12 @@ static void put_entry(const Plan *s, Sink *sink, int i, int j, double v) {
   if (e->place[i] >= 0 && e->place[j] >= 0) mixed_embed_put(sink, e->place[i], e->place[j], e->sign[i] * e->sign[j] * v);
 }
 
-/* The diagonal entry of a row that is added to a group: as large as those of the group. */
+/* The diagonal entry of an unknown that is added to a group: as large as those of the group. */
 static double added(const Plan *s, int g) {
   return 1 / s->v->rho[g];
 }
 
-/* Puts the entries of given normal forces and of tangents that are missing. */
+/* Adds the entries of fixed normal forces and of missing tangents. */
 static void put_added(const Plan *s, Sink *sink) {
   const NsMixedProblem *p = &s->v->p;
   for (int g = 0, row = 0; g < p->ngroups; row += p->groups[g++].dim) {
@@ -210,7 +210,7 @@ static void fill_vectors(const Plan *s, const double *z) {
   }
 }
 
-/* z of the embedded rows from the forces; at a bound exactly the bound. */
+/* Computes z of the rewritten rows from the forces; a force at a bound gives exactly the bound. */
 static void take_answer(const Plan *s, double *z) {
   const NsMixedProblem *p = &s->v->p;
   const NsMixedEmbed *e = s->e;
@@ -227,7 +227,7 @@ static void take_answer(const Plan *s, double *z) {
   }
 }
 
-/* Makes the embedded matrix of *p: dense where W is. */
+/* Makes the matrix of *p: dense if W is dense. */
 static NsStatus mixed_embed_matrix(const Plan *s, NsMixedProblem *p) {
   NsMixedEmbed *e = s->e;
   NsArena room = {0};

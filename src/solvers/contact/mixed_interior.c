@@ -3,14 +3,15 @@
 ** An interior-point method for rows and contacts in the plane.
 */
 /*
-** The problem is x >= 0, y >= 0, x_k y_k = 0: of a contact x = (r_n, mu r_n + r_T, mu r_n - r_T) and y = (u_n, u_T+, u_T-) with
-** u_T = u_T+ - u_T-; of a row the distances to its finite bounds. Steps are those of Mehrotra's predictor and corrector, without a
-** feasible start, each from W + D with D diagonal by groups. After short steps more is added to W, up to 1e-3 of the contacts' own blocks.
-** Assumptions: contacts in the plane; W sparse. Where W is not positive semidefinite, or friction makes the problem not monotone,
-** the products may not fall: that is what the associated problem and the proximal steps are for.
-** Termination: the mean of x_k y_k is small and the point measures 1e-13, or the mean is zero to rounding; STALLED steps in a row that
-** count for nothing, or STEPS in all, end without success.
-** Mehrotra, SIAM J. Optim. 2, 1992; Wright, Primal-Dual Interior-Point Methods, 1997, chapters 8 and 10.
+** The problem is x >= 0, y >= 0, x_k y_k = 0. For a contact x = (r_n, mu r_n + r_T, mu r_n - r_T) and y = (u_n, u_T+, u_T-)
+** with u_T = u_T+ - u_T-; for a row x are the distances to its finite bounds. Steps are Mehrotra's predictor-corrector steps
+** from an infeasible start; each factors W + D with D block diagonal by groups. After short steps a term of at most 1e-3 of
+** the contacts' own blocks is added to W.
+** Assumptions: contacts in the plane; W sparse. If W is not positive semidefinite, or friction makes the problem not monotone,
+** the products may not decrease; the associated problem and the proximal steps are for this case.
+** Termination: the mean of x_k y_k is small and the measure is 1e-13, or the mean is zero to rounding. Failure: STALLED short
+** steps in a row, or STEPS steps. Mehrotra, SIAM J. Optim. 2, 1992; Wright, Primal-Dual Interior-Point Methods, 1997, chapters
+** 8 and 10.
 */
 #include "solvers/contact/mixed_interior.h"
 
@@ -22,25 +23,26 @@
 #include "solvers/contact/mixed_system.h"
 #include "solvers/residual.h"
 
-/* STEPS: of one call; 15 to 30 are usual. STALLED: steps in a row shorter than least_step. */
+/* STEPS: limit of steps of one call; 15 to 30 are usual. STALLED: consecutive steps shorter than least_step. */
 enum { STEPS = 60, STALLED = 6 };
 
 /*
-** Bounds on the mean product over the square of the data's size. near: the point is measured (1e-14: x and y are small to half of their
-** digits). tiny: a proximal step is solved. small: zero to rounding. enough: a measure at which the method ends.
+** Limits of the mean product over the square of the data's size. near: below it the point is measured (1e-14: x and y are
+** small to half of their digits). tiny: a proximal step is solved. small: zero to rounding. enough: a measure (not a product)
+** at which the method ends.
 */
 static const double small = 1e-26, tiny = 1e-22, near = 1e-14, enough = 1e-13;
 
 /*
-** fraction: of the step to the boundary that an iterate takes (0.99: Wright 1997, chapter 10). least_step: a shorter one counts as stalled.
-** proximal: what is always added to W, in units of the contacts' own blocks, so that redundant contacts have a step; first_extra,
-** most_extra: what is added after short steps.
+** fraction: fraction of the step to the boundary that an iterate takes (0.99: Wright 1997, chapter 10). least_step: a shorter
+** step counts as stalled. proximal: always added to W, in units of the contacts' own blocks, so that the system with redundant
+** contacts is regular. first_extra, most_extra: the least and the largest addition after short steps.
 */
 static const double fraction = 0.99, least_step = 1e-3, proximal = 1e-12, first_extra = 1e-4, most_extra = 1e-3;
 
 /*
-** Weights of the proximal point method, in units of the contacts' own blocks: of the first round; the least. A round that was solved
-** divides the weight by `lighter`, one that was not multiplies it by `heavier`.
+** Weights of the proximal point method, in units of the contacts' own blocks: of the first round; the least. The weight is
+** divided by `lighter` after a round that was solved, multiplied by `heavier` after one that was not.
 */
 static const double first_weight = 1e-2, least_weight = 1e-5, lighter = 4, heavier = 8;
 
@@ -48,18 +50,18 @@ struct NsMixedInterior {
   NsArena arena;
   NsMixedSystem system;
   int capacity;
-  double *x, *y, *dx, *dy, *c;  /* 3 by groups: the pairs, the step, what their products are to change by */
-  double *A, *B;                /* 9 by groups */
-  double *z, *w, *step, *shift; /* n; shift: what is added to q, or the centre of a proximal step */
+  double *x, *y, *dx, *dy, *c;  /* 3 per group: the pairs, their step, the wanted change of their products */
+  double *A, *B;                /* 9 per group */
+  double *z, *w, *step, *shift; /* n; shift: added to q, or the centre of a proximal step */
   bool associated;
-  double weight; /* of a proximal step; 0: none */
-  double extra;  /* added to W, in its own units */
+  double weight; /* weight of a proximal step; 0: none */
+  double extra;  /* current addition to W, in its own units */
 };
 
-/* The pairs x_k = c_k + E_k z >= 0, y_k >= 0, x_k y_k = 0 of a group, w = T y; E and T by pairs. */
+/* The pairs of a group: x_k = c_k + E_k z >= 0, y_k >= 0, x_k y_k = 0, and w = T y. E and T are stored by pairs. */
 typedef struct Pairs {
   int count;
-  bool fixed[2]; /* the unknown is given */
+  bool fixed[2]; /* the unknown has a fixed value */
   double E[3][2], T[3][2], c[3];
 } Pairs;
 
@@ -109,7 +111,7 @@ static Pairs pairs_of(const NsMixedInterior *s, const NsMixedGroup *group) {
   return p;
 }
 
-/* ---- where to start ---- */
+/* ---- the start ---- */
 
 static double cone_interior_scale_of(const NsMixedView *v) {
   double most = 0;
@@ -118,7 +120,7 @@ static double cone_interior_scale_of(const NsMixedView *v) {
   return most > 0 ? most : 1;
 }
 
-/* Moves z of a group inside its bounds or cone, by about `unit`. */
+/* Moves z of a group inside its bounds or cone by about `unit`. */
 static void cone_interior_enter(const NsMixedGroup *group, double unit, double *z) {
   if (group->dim == 1) {
     double wide = group->upper - group->lower, away = ns_smaller(unit, 0.1 * wide);
@@ -130,7 +132,7 @@ static void cone_interior_enter(const NsMixedGroup *group, double unit, double *
   z[1] = group->mu > 0 ? ns_box_clamp(z[1], -0.5 * group->mu * z[0], 0.5 * group->mu * z[0]) : 0;
 }
 
-/* w = W z + q, and for the associated problem its shift of the normals, for a proximal step the proximal term. */
+/* w = W z + q, plus the fixed shift of the associated problem or the proximal term. */
 static void cone_interior_output(NsMixedInterior *s, const NsMixedView *v) {
   ns_mixed_product(&v->p, s->z, s->w);
   for (int i = 0; s->associated && i < v->p.n; i++) s->w[i] += s->shift[i];
@@ -160,7 +162,7 @@ static int cone_interior_begin(NsMixedInterior *s, const NsMixedView *v, double 
 
 /* ---- one step ---- */
 
-/* Factors J = A W + B, B = T diag(y / x) E and `extra`, with which redundant contacts have a step. */
+/* Factors J = A W + B, B = T diag(y / x) E + `extra`; `extra` makes the system with redundant contacts regular. */
 static NsStatus cone_interior_factor(NsMixedInterior *s, const NsMixedView *v, double extra) {
   for (int g = 0; g < v->p.ngroups; g++) {
     const Pairs p = pairs_of(s, &v->p.groups[g]);
@@ -177,7 +179,7 @@ static NsStatus cone_interior_factor(NsMixedInterior *s, const NsMixedView *v, d
   return ns_mixed_system_factor(&s->system, &v->p, s->A, s->B);
 }
 
-/* The step after which the products are x y + s->c, to first order. */
+/* The step after which the products are x y + s->c to first order. */
 static void cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     Pairs p = pairs_of(s, &v->p.groups[g]);
@@ -198,7 +200,7 @@ static void cone_interior_direction(NsMixedInterior *s, const NsMixedView *v) {
   }
 }
 
-/* The largest step in [0, 1] that keeps `keep` of the way to the boundary. */
+/* The largest step in [0, 1] that goes at most the fraction `keep` of the way to the boundary. */
 static double cone_interior_longest(const NsMixedInterior *s, const NsMixedView *v, double keep) {
   double length = 1;
   for (int g = 0; g < v->p.ngroups; g++)
@@ -210,7 +212,7 @@ static double cone_interior_longest(const NsMixedInterior *s, const NsMixedView 
   return length;
 }
 
-/* The mean product after a step. */
+/* The mean product after a step of this length. */
 static double mean(const NsMixedInterior *s, const NsMixedView *v, int pairs, double length) {
   double sum = 0;
   for (int g = 0; g < v->p.ngroups; g++)
@@ -221,7 +223,7 @@ static double mean(const NsMixedInterior *s, const NsMixedView *v, int pairs, do
   return sum / (pairs > 0 ? pairs : 1);
 }
 
-/* s->c: the products are to become `target`; with `second` less the second-order term of the step before. */
+/* s->c = the change of the products to `target`; with `second` minus the second-order term of the previous step. */
 static void aim(NsMixedInterior *s, const NsMixedView *v, double target, bool second) {
   for (int at = 0; at < 3 * v->p.ngroups; at++) s->c[at] = target - s->x[at] * s->y[at] - (second ? s->dx[at] * s->dy[at] : 0);
 }
@@ -235,7 +237,7 @@ static void cone_interior_move(NsMixedInterior *s, const NsMixedView *v, double 
   cone_interior_output(s, v);
 }
 
-/* Predictor and corrector; the length of the step, 0 when there is none. */
+/* Takes a predictor-corrector step. Returns its length; 0: there is no step. */
 static double cone_interior_advance(NsMixedInterior *s, const NsMixedView *v, int pairs, double *gap) {
   double extra = ns_larger(proximal, s->extra);
   while (cone_interior_factor(s, v, extra) != NS_OK)
@@ -257,13 +259,13 @@ static double cone_interior_advance(NsMixedInterior *s, const NsMixedView *v, in
   return length;
 }
 
-/* More is added to W after a short step and less after a long one. */
+/* Increases the addition to W after a short step and decreases it after a long one. */
 static void adapt(NsMixedInterior *s, double length) {
   if (length < 0.2) s->extra = ns_smaller(ns_larger(10 * s->extra, first_extra), most_extra);
   else if (length > 0.6) s->extra = s->extra > first_extra ? s->extra / 10 : 0;
 }
 
-/* Whether the point is good enough where the caller chose the tolerance. */
+/* Whether the point is good enough, if the caller chose the tolerance. */
 static bool within_tolerance(NsMixedInterior *s, const NsMixedView *v, double gap, double scale) {
   if (!v->early || s->associated || s->weight > 0 || gap > v->tolerance * scale * scale) return false;
   return ns_mixed_measure(v, s->z, s->step) <= v->tolerance;
@@ -291,7 +293,7 @@ static NsStatus cone_interior_iterate(NsMixedInterior *s, const NsMixedView *v, 
   return NS_EMAXITER;
 }
 
-/* What makes one problem another: the shift of the normals at z, or the proximal term around z. */
+/* Prepares the mode: the fixed shift of the associated problem at z, or the proximal term around z. */
 static void begin_problem(NsMixedInterior *s, const NsMixedView *v, int mode, double weight, const double *z) {
   s->associated = mode == NS_INTERIOR_ASSOCIATED;
   s->weight = mode == NS_INTERIOR_PROXIMAL ? weight : 0;
@@ -331,7 +333,9 @@ static void cone_interior_release(void *work) {
   ns_free(work);
 }
 
-/* Goes from where the rounds stand. A point that solves the problem of a round is where they stand then, and a candidate. */
+/*
+** Starts from the last point of the rounds. If the mode's problem is solved, its solution becomes that point and a candidate.
+*/
 static NsOutcome cone_interior_run(void *work, NsSearch *search, int mode) {
   NsMixedSearch *s = (NsMixedSearch *)search;
   NsSolverInfo info = {.solver = "interior_point"};

@@ -1,6 +1,6 @@
 /*
 ** mixed_measure.c
-** Products, and how well a candidate solves a problem of rows and contacts.
+** Products, and the measure of a candidate for a problem of rows and contacts.
 */
 #include "solvers/contact/mixed_measure.h"
 
@@ -11,7 +11,7 @@
 #include "solvers/contact/friction_residual.h"
 #include "solvers/residual.h"
 
-/* growth: |W| |z| + |q| counts up to this many times what the data let expect (1e4: a quarter of the digits). */
+/* growth: limit of |W| |z| + |q| in units of `explained`. 1e4: a quarter of the digits. */
 static const double growth = 1e4;
 
 static NsStatus look_at_row(const NsMixedGroup *group, NsMixedKinds *kinds) {
@@ -83,7 +83,7 @@ static double finite_part(double bound) {
   return fabs(bound) <= DBL_MAX ? fabs(bound) : 0;
 }
 
-/* How large the data let the unknowns of a group be expected. */
+/* The expected size of the unknowns of a group, from the data. */
 static double expected(const NsMixedView *v, int g, int row) {
   const NsMixedGroup *group = &v->p.groups[g];
   double most = group->dim == 1 ? ns_larger(finite_part(group->lower), finite_part(group->upper)) : 0;
@@ -119,7 +119,7 @@ void ns_mixed_product(const NsMixedProblem *p, const double *z, double *w) {
   }
 }
 
-/* w += W_j x, size += |W_j x|, and load likewise for a row's unknown. */
+/* w += W_j x, size += |W_j x|; load likewise if j is a row. */
 static void mixed_measure_add_column(const NsMixedView *v, int j, double x, bool row, double *w) {
   const NsMixedProblem *p = &v->p;
   double *size = v->size, *load = v->load;
@@ -145,7 +145,7 @@ static void product_and_sizes(const NsMixedView *v, const double *z, double *w) 
     for (int i = 0; i < v->p.groups[g].dim; i++) mixed_measure_add_column(v, row + i, z[row + i], v->p.groups[g].dim == 1, w);
 }
 
-/* By how much w breaks the law of a row; INFINITY outside the bounds and for NaN. */
+/* The violation of the law of a row; INFINITY outside the bounds and for NaN. */
 static double mixed_measure_violation(const NsMixedGroup *row, double z, double w) {
   if (w != w || !(z >= row->lower && z <= row->upper)) return INFINITY;
   if (row->lower == row->upper) return 0;
@@ -153,12 +153,12 @@ static double mixed_measure_violation(const NsMixedGroup *row, double z, double 
   return z == row->upper ? ns_larger(w, 0) : fabs(w);
 }
 
-/* size[i], or the largest value that counts where there are rows. */
+/* size[i]; with rows in the problem at most growth * explained[i]. */
 static double counted(const NsMixedView *v, const double *size, int i) {
   return v->kinds.uniform ? size[i] : ns_smaller(size[i], growth * v->explained[i]);
 }
 
-/* The largest force of a contact, and the largest rho times what q and the rows do to one. */
+/* The largest force of a contact; the largest rho |q|, including the contribution of rows, of a contact. */
 typedef struct ContactSizes {
   double forces, data;
 } ContactSizes;
@@ -174,8 +174,8 @@ static ContactSizes contact_sizes(const NsMixedView *v, const double *z) {
 }
 
 /*
-** The error of a contact over its own terms: over the largest of them, at most the largest force or datum of all contacts; where the
-** caller chose a tolerance for a heap, over their sum, as in a row.
+** The error of a contact over its terms: over their largest, limited by the largest force or datum of all contacts. For a heap
+** with a tolerance chosen by the caller: over force plus load, as for a row.
 */
 static double contact_error(const NsMixedView *v, int g, int row, ContactSizes s, const double *z, const double *w) {
   const NsMixedGroup *group = &v->p.groups[g];

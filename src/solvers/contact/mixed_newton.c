@@ -3,14 +3,15 @@
 ** Semismooth Newton for rows and contacts together.
 */
 /*
-** The equations are F = 0: of a row z - P(z - rho w), P into its bounds; of a contact the map of Alart and Curnier, r less the point
-** of the cylinder |x_T| <= mu max(0, r_n - rho u_n) nearest to r - rho u. A step solves with J = I - (1 - delta) D + rho D W, D the slope of the
-** projections; delta > 0 adds (delta / rho) to W, so that redundant contacts have a step, and leaves solutions what they are.
+** Solves F = 0. For a row F = z - P(z - rho w), with P the projection on its bounds. For a contact F is the Alart-Curnier map
+** r - P(r - rho u), with P the projection on the cylinder |x_T| <= mu max(0, r_n - rho u_n). A step solves with J = I - (1 -
+** delta) D + rho D W, where D is the derivative of P. delta > 0 adds delta / rho to W, so that redundant contacts have a step;
+** this does not change the solutions.
 ** Assumptions: W dense up to NS_MIXED_DENSE rows, or sparse from NS_MIXED_DENSE_ROWS on. Contacts in the plane and in space.
-** Termination: the sum of F^2 / rho falls below the largest of the last three at each step, by halving it; where that fails delta grows,
-** to 1 at most. Each point is measured after it was moved to the bounds and cones that its modes say. The method ends when no step
-** helps, when the measure is rounding, or when three steps in a row did not halve it. There is no proof of convergence.
-** Alart and Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 23, 1986.
+** Termination: each step must reduce the sum of F^2 / rho below the largest of the last three, by halvings; if that fails
+** delta grows, up to 1. Each point is moved to the bounds and cones of its modes and measured. The method ends when no step
+** helps, when the measure is rounding, or when three steps in a row did not halve it. There is no convergence proof. Alart and
+** Curnier, Comput. Methods Appl. Mech. Engrg. 92, 1991; Grippo, Lampariello and Lucidi, SIAM J. Numer. Anal. 23, 1986.
 */
 #include "solvers/contact/mixed_newton.h"
 
@@ -25,25 +26,25 @@
 #include "solvers/residual.h"
 
 /*
-** HALVINGS: of a step, to 1/64. MEMORY: iterates whose largest merit a step must get below. PATIENCE: steps that do not halve the measure
-** of an answer before it is taken. Steps of one call: LARGE_STEPS of a sparse problem (each costs a factorisation, and the chain comes
-** back), SMALL_STEPS of a dense one, POLISH_STEPS from an answer.
+** HALVINGS: of a step, to 1/64. MEMORY: number of last merits whose largest a step must get below. PATIENCE: steps that do not
+** halve the measure before an answer is accepted. Steps of one call: LARGE_STEPS for a sparse problem (each costs a
+** factorisation, and the chain calls again), SMALL_STEPS for a dense one, POLISH_STEPS from an answer.
 */
 enum { HALVINGS = 7, MEMORY = 3, PATIENCE = 3, LARGE_STEPS = 15, SMALL_STEPS = 60, POLISH_STEPS = 5 };
 
 /*
-** exact: a measure that needs no more steps (two roundings). settled: a measure that is taken at the first step that does not halve it. proximal:
-** the values of delta: with the first a step is that of Newton to 10 digits, with the last a step of the projected gradient.
+** exact: a measure that needs no more steps (two roundings). settled: a measure that is accepted at the first step that does
+** not halve it. proximal: the values of delta, from a Newton step (correct to 10 digits) to a projected gradient step.
 */
 static const double exact = 4e-16, settled = 1e-14, proximal[] = {1e-10, 1e-6, 1e-3, 1e-1, 1};
 
-/* Room for dense problems, or for sparse ones. */
+/* Workspace for dense or for sparse problems. */
 typedef struct NewtonRoom {
   NsArena arena;
   int capacity;
-  NsLu *lu; /* dense */
+  NsLu *lu; /* dense only */
   double *J;
-  NsMixedSystem system; /* sparse */
+  NsMixedSystem system; /* sparse only */
   double *A, *B;
   double *F, *point, *at, *candidate, *w, *best;
 } NewtonRoom;
@@ -81,7 +82,7 @@ static NsStatus mixed_newton_room(NewtonRoom *newton, bool sparse, int n) {
   return status;
 }
 
-/* Of one group: the map F (dim), the slope D (dim x dim) of the projection, the projected point. */
+/* For one group: F (dim), the derivative D (dim x dim) of the projection, and the projected point. */
 typedef struct Piece {
   double F[3], D[9], point[3];
 } Piece;
@@ -94,7 +95,7 @@ static void row_piece(const NsMixedGroup *group, double rho, double z, double w,
   out->D[0] = inside;
 }
 
-/* The tangents of a closed contact: x = r_T - rho u_T is projected on the disc of radius mu normal. */
+/* The tangents of a closed contact: projects x = r_T - rho u_T on the disc of radius mu normal. */
 static void tangent_piece(int dim, double mu, double normal, const double *x, Piece *out) {
   double length = dim == 2 ? fabs(x[0]) : sqrt(x[0] * x[0] + x[1] * x[1]), radius = mu * normal;
   if (length < radius || (length == radius && mu > 0)) {
@@ -130,7 +131,7 @@ static void piece(const NsMixedView *v, int g, int row, const double *z, const d
   else contact_piece(group, v->rho[g], z + row, w + row, out);
 }
 
-/* F at z, where w = W z + q; returns the sum of F^2 / rho, in the units of z w. */
+/* Computes F at z, w = W z + q. Returns the sum of F^2 / rho, in the units of z w. */
 static double map(const NsMixedView *v, const double *z, const double *w, double *F) {
   double sum = 0;
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
@@ -164,7 +165,7 @@ static void mixed_newton_jacobian(const NsMixedView *v, const double *z, const d
   }
 }
 
-/* The same by groups, for the sparse system: A = rho D, B = I - (1 - delta) D. */
+/* The same as blocks for the sparse system: A = rho D, B = I - (1 - delta) D. */
 static void blocks(const NsMixedView *v, const double *z, const double *w, double delta, double *A, double *B) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     Piece s;
@@ -177,7 +178,7 @@ static void blocks(const NsMixedView *v, const double *z, const double *w, doubl
   }
 }
 
-/* Moves z to where its modes say: rows to their bounds, open contacts to 0, others into their cones. */
+/* to = z moved to its modes: rows to their bounds, open contacts to 0, other contacts into their cones. */
 static void snap(const NsMixedView *v, const double *z, const double *w, double *to) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
@@ -196,7 +197,7 @@ static void snap(const NsMixedView *v, const double *z, const double *w, double 
   }
 }
 
-/* Measures the point that the modes say and keeps the best; whether that halved the measure. */
+/* Measures the snapped point and keeps the best. Returns whether the measure was halved. */
 static bool mixed_newton_judge(NewtonRoom *newton, const NsMixedView *v, const double *w, double *least, double *w_best) {
   snap(v, newton->point, w, newton->candidate);
   double measure = ns_mixed_measure(v, newton->candidate, newton->w);
@@ -209,7 +210,7 @@ static bool mixed_newton_judge(NewtonRoom *newton, const NsMixedView *v, const d
   return better;
 }
 
-/* The step -J^-1 F into newton->F. */
+/* newton->F = the step -J^-1 F. */
 static NsStatus sparse_direction(NewtonRoom *newton, const NsMixedView *v, const double *w, double delta) {
   map(v, newton->point, w, newton->F);
   for (int i = 0; i < v->p.n; i++) newton->F[i] = -newton->F[i];
@@ -232,7 +233,7 @@ static NsStatus mixed_newton_direction(NewtonRoom *newton, const NsMixedView *v,
   return status;
 }
 
-/* Moves newton->point along the step until the map is below `bound`; w belongs to the point. False: not at all. */
+/* Moves newton->point along the step until the merit is below `bound`; updates w. False: no length is accepted. */
 static bool mixed_newton_search(NewtonRoom *newton, const NsMixedView *v, double bound, double *w, double *merit) {
   double length = 1;
   for (int k = 0; k < HALVINGS; k++, length *= 0.5) {
@@ -252,7 +253,7 @@ static double mixed_newton_largest_of(const double *recent) {
   return ns_larger(recent[0], ns_larger(recent[1], recent[2]));
 }
 
-/* Steps from newton->point, w its output; NS_OK when no better point is to be had and the measure is good. */
+/* Takes steps from newton->point with output w. NS_OK: the measure is good and steps no longer improve it. */
 static NsStatus mixed_newton_iterate(NewtonRoom *newton, const NsMixedView *v, int steps, double *w, double *w_best,
                                      double *least, int *done) {
   double merit = map(v, newton->point, w, NULL), recent[MEMORY] = {merit, merit, merit};

@@ -1,16 +1,15 @@
 /*
 ** mixed_plane.c
-** Contacts in the plane and rows with bounds as one box problem, by pivoting.
+** Contacts in the plane and rows with bounds as one box problem, solved by pivoting.
 */
 /*
-** Assumptions: contacts in the plane; a dense W. Nothing else is asked of W.
-** The unknowns y are z of a row and, of a contact, r_n, f = r_t + mu r_n and b. With the slip u_t = a - b and
+** Assumptions: contacts in the plane; a dense W, which may have any properties.
+** The unknowns are z for a row, and r_n, f = r_t + mu r_n and b for a contact. With the slip u_t = a - b and
 ** k = mu r_n - r_t = 2 mu r_n - f the law of a contact is
 **   0 <= u_n _|_ r_n >= 0,   0 <= a = u_t + b _|_ f >= 0,   0 <= k _|_ b >= 0.
-** Termination: that of ns_box_solve. NS_ENOSOL (proved, small problems) and NS_ERAY of the box problem are those of the
-** contacts, since each solution of one is a solution of the other.
-** Klarbring, in Computational Mechanics of contact, 1990; Acary and Brogliato, Numerical Methods for Nonsmooth
-** Dynamical Systems, 2008, section 13.3.
+** Termination: as in ns_box_solve. NS_ENOSOL (proved, small problems) and NS_ERAY hold for the contacts too, since the two
+** problems have the same solutions. Klarbring, in Computational Mechanics of contact, 1990; Acary and Brogliato, Numerical
+** Methods for Nonsmooth Dynamical Systems, 2008, section 13.3.
 */
 #include "solvers/contact/mixed_plane.h"
 
@@ -25,7 +24,7 @@ struct NsMixedPlane {
   NsArena arena;
   NsBox *box;
   int capacity;
-  int *first; /* of a group: its first unknown */
+  int *first; /* first unknown of each group */
   double *M, *q, *lower, *upper, *guess, *y, *w;
 };
 
@@ -33,7 +32,7 @@ static int unknowns(const NsMixedView *v) {
   return v->p.n + v->kinds.contacts;
 }
 
-/* From one unknown of a contact to its next: of contacts alone all r_n come first, then all f, then all b. */
+/* Distance between two unknowns of a contact. If there are contacts only, all r_n come first, then all f, then all b. */
 static int stride(const NsMixedView *v) {
   return v->kinds.uniform ? v->kinds.contacts : 1;
 }
@@ -57,7 +56,7 @@ static NsStatus mixed_plane_room(NsMixedPlane *s, int n) {
   return status;
 }
 
-/* Where the unknowns of each group start, and their bounds. */
+/* Sets the first unknown and the bounds of each group. */
 static void take_bounds(NsMixedPlane *s, const NsMixedView *v) {
   int step = stride(v);
   for (int g = 0, at = 0; g < v->p.ngroups; g++) {
@@ -72,7 +71,7 @@ static void take_bounds(NsMixedPlane *s, const NsMixedView *v) {
   }
 }
 
-/* The column of M gets `factor` times column j of W, in the outputs of every group. */
+/* Adds `factor` times column j of W to column `column` of M, in the outputs of every group. */
 static void mixed_plane_add_column(NsMixedPlane *s, const NsMixedView *v, int column, int j, double factor) {
   double *to = s->M + (size_t)column * (size_t)unknowns(v);
   const double *W = v->p.W + (size_t)j * (size_t)v->p.n;
@@ -80,7 +79,7 @@ static void mixed_plane_add_column(NsMixedPlane *s, const NsMixedView *v, int co
     for (int i = 0; i < v->p.groups[g].dim; i++) to[s->first[g] + i * step] += factor * W[row + i];
 }
 
-/* M and q: the outputs are w of a row; u_n, u_t + b and 2 mu r_n - f of a contact. */
+/* Fills M and q. The outputs are w for a row; u_n, u_t + b and 2 mu r_n - f for a contact. */
 static void fill(NsMixedPlane *s, const NsMixedView *v) {
   size_t n = (size_t)unknowns(v);
   int step = stride(v);
@@ -100,7 +99,7 @@ static void fill(NsMixedPlane *s, const NsMixedView *v) {
   }
 }
 
-/* The guess in the unknowns; b is what makes u_t + b >= 0. */
+/* Converts the guess to the unknowns; b is chosen so that u_t + b >= 0. */
 static void from_z(NsMixedPlane *s, const NsMixedView *v, const double *z, const double *w) {
   for (int g = 0, row = 0, step = stride(v); g < v->p.ngroups; row += v->p.groups[g++].dim) {
     double *y = s->guess + s->first[g], mu = v->p.groups[g].mu;

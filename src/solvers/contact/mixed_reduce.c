@@ -1,6 +1,6 @@
 /*
 ** mixed_reduce.c
-** Equations solved for their unknowns.
+** Eliminates equations from a problem of rows and contacts.
 */
 #include "solvers/contact/mixed_reduce.h"
 
@@ -11,7 +11,7 @@
 
 #include "solvers/residual.h"
 
-/* A pivot of the scaled block below this counts as zero: rounding in blocks of hundreds of equations stays below it. */
+/* negligible: a pivot of the scaled block below this is zero. 1e-11: above the rounding in blocks of hundreds of equations. */
 static const double negligible = 1e-11;
 
 void ns_mixed_reduction_release(NsMixedReduction *r) {
@@ -43,7 +43,7 @@ static int list_equations(NsMixedReduction *r, const NsMixedProblem *p) {
   return count;
 }
 
-/* The block of rows x cols, rank x rank, and its factors. */
+/* Copies the block of rows x cols (rank x rank) and factors it. */
 static NsStatus mixed_reduce_factor(NsMixedReduction *r, const NsMixedProblem *p) {
   if (r->rank == 0) return NS_OK;
   int order = r->rank;
@@ -61,7 +61,7 @@ static void swap_ints(int *a, int *b) {
   *b = t;
 }
 
-/* The block with every row, then every column divided by its largest entry; ld is its order. */
+/* Copies the block of all equations, with every row and then every column divided by its largest entry. */
 static void take_scaled_block(NsMixedReduction *r, const NsMixedProblem *p) {
   int n = r->rank;
   for (int i = 0; i < n; i++) {
@@ -77,7 +77,7 @@ static void take_scaled_block(NsMixedReduction *r, const NsMixedProblem *p) {
   }
 }
 
-/* The largest entry of the block from (k, k) on, the first of equal ones, and its place. */
+/* The largest entry of the block from (k, k) on (the first on a tie), and its position. */
 static double find_pivot(const double *A, int n, int k, int *row, int *col) {
   double most = 0;
   for (int j = k; j < n; j++)
@@ -96,7 +96,7 @@ static void eliminate_pivot(double *A, int n, int k) {
   }
 }
 
-/* Moves rows and columns of a regular block to the front of the lists, by complete pivoting; rank becomes its order. */
+/* Moves rows and columns of a regular block to the front of the lists by complete pivoting; rank = its order. */
 static void find_regular(NsMixedReduction *r, const NsMixedProblem *p) {
   int n = r->rank, row = 0, col = 0, k;
   size_t ld = (size_t)n;
@@ -120,7 +120,7 @@ static void find_regular(NsMixedReduction *r, const NsMixedProblem *p) {
   r->rank = k;
 }
 
-/* Subtracts from column j of A (from b for j == n) what the eliminated unknowns make of it. */
+/* Subtracts the contribution of the eliminated unknowns from column j of A (j == n: from b). */
 static void mixed_reduce_correct(NsMixedReduction *r, const NsMixedProblem *p, int j) {
   size_t n = (size_t)p->n, order = (size_t)ns_lu_order(r->lu);
   double *to = j < p->n ? r->A + (size_t)j * n : r->b, *x = r->X;

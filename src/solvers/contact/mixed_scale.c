@@ -1,6 +1,6 @@
 /*
 ** mixed_scale.c
-** Some groups of a problem of rows and contacts, scaled by powers of two, rows and columns alike.
+** Extracts some groups of a problem and scales rows and columns by powers of two.
 */
 #include "solvers/contact/mixed_scale.h"
 
@@ -18,7 +18,7 @@ void ns_mixed_scaled_release(NsMixedScaled *s) {
   *s = (NsMixedScaled){0};
 }
 
-/* Room for n rows and so many dense entries of W. */
+/* Allocates for n rows and this many dense entries of W. */
 static NsStatus reserve_scaled(NsMixedScaled *s, int n, ptrdiff_t entries) {
   if (n <= s->capacity && entries <= s->room) return NS_OK;
   ptrdiff_t wanted = n > s->capacity ? n + n / 2 : s->capacity, room = entries > s->room ? entries + entries / 2 : s->room;
@@ -78,7 +78,7 @@ static int floor_of_half(int x) {
   return x >= 0 ? x / 2 : -((1 - x) / 2);
 }
 
-/* Exponents s of the rows, so that a group's own block times 2^(2 s) is near 2^first. Returns first. */
+/* Exponents s of the rows so that each group's own block times 2^(2 s) is near 2^first. Returns first. */
 static int own_units(NsMixedScaled *s) {
   int first = NS_NO_EXPONENT;
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
@@ -91,7 +91,9 @@ static int own_units(NsMixedScaled *s) {
   return first == NS_NO_EXPONENT ? 0 : first;
 }
 
-/* The exponent of a group whose own block is 0: with it the first entry in column j of a row that has one becomes 2^first. */
+/*
+** The exponent of a group whose own block is 0: it makes the first entry of column j, in a row with a known exponent, 2^first.
+*/
 static int from_neighbour(const NsMixedScaled *s, int j, int first) {
   const NsMixedProblem *p = &s->p;
   int from = p->W ? 0 : p->sparse->colptr[j], to = p->W ? p->n : p->sparse->colptr[j + 1];
@@ -111,7 +113,7 @@ static void follow_others(NsMixedScaled *s, int first) {
   }
 }
 
-/* Makes the exponents units of w and z, in which the largest of q and the bounds is between 1/2 and 1. */
+/* Turns the exponents into units of w and z in which the largest of q and the bounds is between 1/2 and 1. */
 static void data_units(NsMixedScaled *s, int first) {
   int most = NS_NO_EXPONENT, of_guess = NS_NO_EXPONENT;
   for (int g = 0, row = 0; g < s->p.ngroups; row += s->p.groups[g++].dim) {
@@ -122,7 +124,7 @@ static void data_units(NsMixedScaled *s, int first) {
     most = ns_larger_exponent(most, group->upper, first - s->unit_z[row]);
   }
   for (int i = 0; i < s->p.n; i++) of_guess = ns_larger_exponent(of_guess, s->guess[i], first - s->unit_z[i]);
-  if (most == NS_NO_EXPONENT) most = of_guess; /* where all data are 0 the guess says how large z is */
+  if (most == NS_NO_EXPONENT) most = of_guess; /* if all data are 0, the guess gives the size of z */
   int whole = most == NS_NO_EXPONENT ? 0 : -most;
   for (int i = 0; i < s->p.n; i++) {
     int own = s->unit_z[i];

@@ -1,6 +1,6 @@
 /*
 ** mixed_search.c
-** The best candidate for a problem of rows and contacts.
+** Keeps the best candidate for a problem of rows and contacts.
 */
 #include "solvers/contact/mixed_search.h"
 

@@ -4,7 +4,7 @@
 */
 /*
 ** Assumptions: the problem is one contact. In the plane its modes are tried, in space the roots of a quartic are found.
-** Termination: at once. Where there is no exact solution, a projected step is where the next method begins.
+** Termination: at once. Without an exact solution, the next method starts from a projected step.
 ** Bonnefon and Daviet, Quartic formulation of Coulomb 3D frictional contact, INRIA RT-0400, 2011.
 */
 #include "solvers/contact/mixed_single.h"

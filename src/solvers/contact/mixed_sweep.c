@@ -1,16 +1,16 @@
 /*
 ** mixed_sweep.c
-** Gauss-Seidel sweeps over rows and contacts, plain and as the steps of conjugate gradients.
+** Gauss-Seidel sweeps over rows and contacts, plain or accelerated by conjugate directions.
 */
 /*
-** A sweep solves each group exactly, the others as they are: a row with a positive diagonal entry by division, a contact by
-** friction_local.h; else by a projected step. w follows z column by column.
-** Assumptions: none on the kind of groups; W dense or sparse. Sweeps come near a solution where W is symmetric and positive
-** semidefinite and mu is small. One sweep carries the load of a contact one contact further.
-** Termination: the measure, looked at every MEASURE_EVERY sweeps, is within tolerance; or it is no number; or the limit.
-** Conjugate sweeps: after a sweep the point goes on along the directions of the sweeps before, with beta of Fletcher and Reeves, and back into
-** the bounds and cones; not when the sweep changed more than the last.
-** Jourdan, Alart and Jean, Comput. Methods Appl. Mech. Engrg. 155, 1998; Silcowitz, Niebe and Erleben, Visual Computer 26, 2010.
+** A sweep solves one group after another with the others fixed: a row with a positive diagonal entry by division, a contact by
+** friction_local.h, other rows by a projected step. w is updated column by column.
+** Assumptions: none on the groups; W dense or sparse. Sweeps converge in practice for a symmetric positive semidefinite W
+** and small mu. One sweep carries a load from a contact only to its neighbours.
+** Termination: the measure, tested every MEASURE_EVERY sweeps, is within tolerance; or it is NaN; or the limit is reached.
+** Conjugate sweeps: after a sweep the point moves on along the conjugate direction of the earlier sweeps (beta of Fletcher and
+** Reeves), then back into the bounds and cones; this is skipped if the sweep changed more than the last one. Jourdan, Alart
+** and Jean, Comput. Methods Appl. Mech. Engrg. 155, 1998; Silcowitz, Niebe and Erleben, Visual Computer 26, 2010.
 */
 #include "solvers/contact/mixed_sweep.h"
 
@@ -23,9 +23,9 @@
 #include "solvers/residual.h"
 
 /*
-** MEASURE_EVERY: sweeps between two measures; a measure costs about a sweep. FIRST_ROUND: sweeps of the first round; GROWTH: each round has so
-** many times as many as the one before. EARLY_LEAST: where the caller chose a tolerance, the first so many conjugate sweeps aim at a tenth of
-** it, since they cost little.
+** MEASURE_EVERY: sweeps between two measures; a measure costs about a sweep. FIRST_ROUND: sweeps of the first round; GROWTH:
+** factor of each later round. EARLY_LEAST: with a tolerance chosen by the caller, the first sweeps, up to this number, aim at
+** a tenth of it, since they cost little.
 */
 enum { MEASURE_EVERY = 10, FIRST_ROUND = 50, GROWTH = 4, EARLY_LEAST = 20 };
 
@@ -34,7 +34,7 @@ struct NsMixedSweeps {
   int capacity, groups;
   NsContact *contact;         /* groups */
   double *block;              /* 9 groups */
-  double *before, *direction; /* capacity: of conjugate gradients */
+  double *before, *direction; /* capacity: for conjugate directions */
 };
 
 static void mixed_sweep_clear(NsMixedSweeps *s) {
@@ -76,7 +76,7 @@ static void mixed_sweep_spread(const NsMixedProblem *p, int j, double d, double 
   for (int k = p->sparse->colptr[j]; k < p->sparse->colptr[j + 1]; k++) w[p->sparse->row[k]] += p->sparse->value[k] * d;
 }
 
-/* Solves one group, the others as they are; a row without a positive diagonal entry makes a projected step. */
+/* Solves one group with the others fixed; a row without a positive diagonal entry takes a projected step. */
 static void relax(const NsMixedSweeps *s, const NsMixedView *v, int g, int row, double *z, double *w) {
   const NsMixedGroup *group = &v->p.groups[g];
   const double *B = s->block + 9 * (size_t)g;
@@ -108,7 +108,7 @@ static void mixed_sweep_sweep(const NsMixedSweeps *s, const NsMixedView *v, bool
   }
 }
 
-/* Makes room, prepares the blocks, moves z into the bounds and computes its output. */
+/* Allocates, prepares the blocks, moves z into the bounds and computes w. */
 static NsStatus mixed_sweep_begin(NsMixedSweeps *s, const NsMixedView *v, double *z, double *w) {
   NsStatus status = mixed_sweep_room(s, v->p.n, v->p.ngroups);
   if (status) return status;
@@ -137,7 +137,7 @@ NsStatus ns_mixed_sweeps_solve(NsMixedSweeps *s, const NsMixedView *v, int count
 
 /* ---- conjugate gradients ---- */
 
-/* Moves z into the bounds and cones: normal forces of at least 0, then tangents of at most their friction. */
+/* Moves z into the bounds and cones: normal forces to at least 0, then tangents to at most mu r_n. */
 static void admit(const NsMixedView *v, double *z) {
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim) {
     const NsMixedGroup *group = &v->p.groups[g];
@@ -152,7 +152,7 @@ static void admit(const NsMixedView *v, double *z) {
   }
 }
 
-/* The square of the change that a sweep made, in the units of z w. */
+/* The square of the change in the last sweep, in the units of z w. */
 static double change_of(const NsMixedSweeps *s, const NsMixedView *v, const double *z) {
   double sum = 0;
   for (int g = 0, row = 0; g < v->p.ngroups; row += v->p.groups[g++].dim)
@@ -163,7 +163,7 @@ static double change_of(const NsMixedSweeps *s, const NsMixedView *v, const doub
   return sum;
 }
 
-/* Goes on from the sweep just made along the conjugate direction, unless it changed more than the last; returns the change, or 0. */
+/* Moves on along the conjugate direction, unless the sweep changed more than the last one. Returns the change, or 0. */
 static double mixed_sweep_conjugate(NsMixedSweeps *s, const NsMixedView *v, double last, double *z, double *w) {
   double now = change_of(s, v, z), beta = last > 0 ? now / last : 0;
   if (!(beta <= 1)) {
@@ -214,12 +214,12 @@ static void mixed_sweep_release(void *work) {
   ns_free(work);
 }
 
-/* As many sweeps as the method may make: `most`, or fewer where the caller has a limit. */
+/* The limit of sweeps: `most`, or the caller's limit if that is smaller. */
 static int mixed_sweep_limit(const NsMixedView *v, int most) {
   return v->max_iterations > 0 && v->max_iterations < most ? v->max_iterations : most;
 }
 
-/* Begins a series: where its sweeps stand, how many come first. */
+/* Begins a series: its starting point and the sweeps of its first round. */
 static void begin_series(NsMixedSearch *s, int mode) {
   if (mode != NS_SWEEPS_LARGE) ns_mixed_copy(s, s->standing, s->best);
   s->series = mode;

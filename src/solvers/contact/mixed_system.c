@@ -31,7 +31,10 @@ static NsStatus mixed_system_reserve(NsMixedSystem *s, int n) {
   return NS_OK;
 }
 
-/* Counts the entries of column j: the rows of its own group and of each group with an entry. Stores them at `count` unless rows is NULL. */
+/*
+** Counts the entries of column j: rows of its own group and of groups with an entry. Stores them from `count` unless rows is
+** NULL.
+*/
 static ptrdiff_t column_pattern(const NsMixedSystem *s, const NsMixedProblem *p, int j, ptrdiff_t count, int *rows, int *cols) {
   for (int k = p->sparse->colptr[j] - 1; k < p->sparse->colptr[j + 1]; k++) {
     int i = k < p->sparse->colptr[j] ? j : p->sparse->row[k], g = s->group[i];

@@ -1,6 +1,6 @@
 /*
 ** bracket.c
-** The search for one variable, as a method.
+** Bracketing for one variable, as a method.
 */
 #include "solvers/mcp/bracket.h"
 

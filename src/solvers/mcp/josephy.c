@@ -1,6 +1,6 @@
 /*
 ** josephy.c
-** Directions to the solution of the linearised problem: dense by the chain of box problems, sparse by paths of pivots.
+** Directions to the solution of the linearised problem: dense by the chain of box problems, sparse by pivoting paths.
 */
 #include "solvers/mcp/josephy.h"
 
@@ -14,9 +14,9 @@
 #include "solvers/mcp/mcp_search.h"
 
 /*
-** Paths for sparse problems: from the iterate; from the bounds; and from the bounds with infinite ones made finite, from
-** which the path can not go out on a ray. Those that end do so after about as many pivots as there are variables with
-** bounds; three times n and 200 leave the others.
+** Paths for sparse problems: from the iterate; from the bounds; from the lower and from the upper bounds with infinite ones
+** made finite, so that the path can not end on a ray. PATH_PIVOTS + PATH_PIVOTS_EACH n: limit of pivots; successful paths take
+** about as many pivots as there are bounded variables.
 */
 static const struct PathKind {
   double compact;
@@ -24,18 +24,19 @@ static const struct PathKind {
 } path_kinds[] = {{0, false}, {0, false}, {10, false}, {10, true}};
 enum { PATHS = sizeof path_kinds / sizeof *path_kinds, PATH_PIVOTS = 200, PATH_PIVOTS_EACH = 3 };
 
-/* Limit of pivots of a dense box problem: BOX_PIVOTS + BOX_PIVOTS_EACH n, a fifth of what the chain takes unasked. */
+/* BOX_PIVOTS + BOX_PIVOTS_EACH n: limit of pivots of a dense box problem; less than the default of the chain, 1000 + 20 n. */
 enum { BOX_PIVOTS = 200, BOX_PIVOTS_EACH = 10 };
-static const double path_inside = 1e-3; /* how far inside its bounds a variable begins that the iterate does not hold */
+static const double path_inside =
+    1e-3; /* initial distance from its bounds of a variable that the iterate does not hold at one */
 
 typedef struct Josephy {
-  NsBox *box;         /* NULL: sparse, and none was wanted yet */
-  NsSparsePath *path; /* NULL: dense, or none was wanted yet */
-  int path_of;        /* jac.analyses when it was made */
-  double *M;          /* of the perturbed box problem, dense */
+  NsBox *box;         /* NULL: sparse, and not needed yet */
+  NsSparsePath *path; /* NULL: dense, or not needed yet */
+  int path_of;        /* jac.analyses when the path was made */
+  double *M;          /* matrix of the perturbed box problem, dense */
   double *box_w;
-  double *q, *shift; /* of the box problem; what is added to its diagonal */
-  bool by_dense_box; /* also of a sparse J */
+  double *q, *shift; /* q of the box problem; the addition to its diagonal */
+  bool by_dense_box; /* use the dense box solver, also for a sparse J */
 } Josephy;
 
 static NsStatus josephy_take_dense(Josephy *m, NsMcpSearch *s) {
@@ -64,7 +65,7 @@ static void josephy_release(void *work) {
   ns_sparse_path_free(m->path);
 }
 
-/* q of the box problem linearised at the iterate, and the shift of its diagonal, mu / rho. */
+/* Computes q of the box problem linearised at the iterate, and the addition mu / rho to its diagonal. */
 static void linearise_box(const NsMcpSearch *s, double mu, double *q, double *shift) {
   ns_mcp_jacobian_rows(&s->jac, s->z, q, NULL, NULL);
   for (int i = 0; i < s->n; i++) {
@@ -85,7 +86,7 @@ static NsStatus solve_dense_box(Josephy *m, NsMcpSearch *s) {
   return status;
 }
 
-/* The path solver for the pattern of M. */
+/* Makes the path solver for the pattern of M. */
 static NsStatus renew_path(Josephy *m, const NsMcpSearch *s, const NsSparse *M) {
   if (m->path_of == s->jac.analyses) return NS_OK;
   ns_sparse_path_free(m->path);
@@ -115,7 +116,7 @@ static NsStatus solve_sparse_box(Josephy *m, NsMcpSearch *s) {
   return status;
 }
 
-/* To the solution of the linearised box problem with mu / rho added to the diagonal. */
+/* The direction to the solution of the linearised box problem with mu / rho added to the diagonal. */
 static NsStatus josephy_step(Josephy *m, NsMcpSearch *s, double mu) {
   linearise_box(s, mu, m->q, m->shift);
   NsStatus status = s->sparse && !m->by_dense_box ? solve_sparse_box(m, s) : solve_dense_box(m, s);

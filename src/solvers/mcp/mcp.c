@@ -1,6 +1,6 @@
 /*
 ** mcp.c
-** Complementarity problems: scaling, the methods and their order, the answer.
+** Solves nonlinear complementarity problems: scaling, the chain of methods, the answer.
 */
 #include "solvers/mcp/mcp.h"
 
@@ -20,8 +20,8 @@ const NsMethod *const ns_mcp_methods[] = {&ns_mcp_josephy, &ns_mcp_semismooth, &
 /* ---- the chain ---- */
 
 /*
-** Variables up to which sparse problems are tried with dense box problems, too, whose chain has paths that a sparse basis does not. 300:
-** a dense box problem takes up to a second and 6 MB then.
+** DENSE_UP_TO: number of variables up to which sparse problems are also tried with dense box problems, whose chain has more
+** methods than the sparse paths. 300: a dense box problem then takes up to a second and 6 MB.
 */
 enum { DENSE_UP_TO = 300 };
 
@@ -29,7 +29,10 @@ static const NsMcpSearch *search_of(const NsSearch *search) {
   return (const NsMcpSearch *)search;
 }
 
-/* Whether an attempt solves box problems: round 0 from the start, later ones from perturbed points. Sparse: by turns, not at first. */
+/*
+** Whether an attempt uses Josephy's directions: round 0 from the start, later rounds from perturbed points. Dense problems
+** always do, sparse ones in every second round, not in the first.
+*/
 static bool by_box(const NsMcpSearch *s, int round) {
   if (s->options.method) return s->options.method == &ns_mcp_josephy;
   return !s->sparse || round % 2 == 1;
@@ -106,7 +109,7 @@ NsStatus ns_mcp_new(NsMcp **out, int n, bool sparse) {
   m->n = n;
   m->sparse = sparse;
   m->options = (NsMcpOptions){1e-10, 500, 0, 8, NULL};
-  m->search.exact = -1; /* methods decide when they end: they polish */
+  m->search.exact = -1; /* no early end: methods end by themselves, after their polish */
   m->search.final = ~(1u << NS_ENOCONV);
   NsStatus status = mcp_take_arrays(m);
   if (!status) status = ns_mcp_jacobian_init(&m->jac, &m->arena, n, sparse);
@@ -129,7 +132,7 @@ NsMcpOptions *ns_mcp_options(NsMcp *mcp) {
   return &mcp->search.options;
 }
 
-/* ---- the whole ---- */
+/* ---- one solve ---- */
 
 static NsStatus mcp_check(const NsMcpProblem *p, const double *z0) {
   for (int i = 0; i < p->n; i++) {
@@ -139,7 +142,7 @@ static NsStatus mcp_check(const NsMcpProblem *p, const double *z0) {
   return NS_OK;
 }
 
-/* Finds the scales from F and J at the start, which are had, and brings both to them, and the bounds and z0. */
+/* Finds the scales from F and J at the start (already evaluated), and scales both, the bounds and z0. */
 static void scale_problem(NsMcpSearch *m) {
   ns_equilibrate(&m->scales, m->jac.dense, m->jac.J, m->z, m->F);
   for (int i = 0; i < m->n; i++) {

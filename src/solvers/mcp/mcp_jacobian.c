@@ -1,6 +1,6 @@
 /*
 ** mcp_jacobian.c
-** Dense and sparse Jacobians behind one face.
+** One interface to dense and sparse Jacobians.
 */
 #include "solvers/mcp/mcp_jacobian.h"
 
@@ -66,7 +66,7 @@ bool ns_mcp_jacobian_finite(const NsMcpJacobian *jac) {
   return true;
 }
 
-/* Entries of column j: *row NULL when dense. */
+/* The entries of column j; *row is NULL for a dense Jacobian. */
 static int mcp_jacobian_column(const NsMcpJacobian *jac, int j, const int **row, const double **value) {
   if (jac->dense) return *row = NULL, *value = jac->dense + (size_t)j * (size_t)jac->n, jac->n;
   *row = jac->J->row + jac->J->colptr[j];

@@ -14,15 +14,19 @@
 #include "solvers/residual.h"
 
 /*
-** Part of the scales of the start below which a violation counts as none, once NEAR iterations there have not brought an
-** answer: where F vanishes to second order no relative measure comes to an end. eps^2: a double zero at 0 is found to
-** 1e-15 of the start.
+** NO_VIOLATION: a violation below this fraction of the scales at the start counts as 0, after NEAR such iterations without an
+** answer: where F vanishes to second order, no relative measure converges. About eps^2: a double zero at 0 is found to 1e-15
+** of the start.
 */
 #define NO_VIOLATION 0x1p-100
 
 /*
-** FOLLOW: iterations of an attempt in which the weights of rows follow their Jacobians. A product of unknowns that are 0 at
-** the start shows its size only then; later the merit must stay what it is, or it could fall for ever.
+** HALVINGS, GRADIENT_HALVINGS: halvings of a Newton step and of a gradient step. PATIENCE: iterations that do not reduce the
+** merit by 10 %.
+** JACOBIAN_RETREATS: halvings back to a point with a Jacobian. NEAR: see NO_VIOLATION. These are chosen by experience on the
+** specs.
+** FOLLOW: iterations of an attempt in which row weights follow the Jacobian, since a product of unknowns that are 0 at the
+** start shows its size only then; afterwards the merit must not change, or it could decrease for ever.
 */
 enum { HALVINGS = 12, GRADIENT_HALVINGS = 30, PATIENCE = 25, JACOBIAN_RETREATS = 30, NEAR = 20, FOLLOW = 10 };
 
@@ -83,7 +87,7 @@ static double mcp_merit(const NsMcpSearch *m, const double *z, const double *F) 
   return 0.5 * sum;
 }
 
-/* The map, its derivative and its gradient at the iterate. */
+/* Computes the map, its derivative and its gradient at the iterate. */
 static void linearise_map(NsMcpSearch *m) {
   m->theta = 0;
   for (int i = 0; i < m->n; i++) {
@@ -103,7 +107,7 @@ static double mcp_natural_residual(const NsMcpSearch *m) {
   return worst;
 }
 
-/* Makes the iterate the best point. */
+/* Keeps the iterate as the best point. */
 static void mcp_keep(NsMcpSearch *m, double residual, double scale) {
   m->search.least = m->backward;
   m->best_residual = residual;
@@ -112,7 +116,9 @@ static void mcp_keep(NsMcpSearch *m, double residual, double scale) {
   memcpy(m->best_F, m->F, (size_t)m->n * sizeof *m->F);
 }
 
-/* Whether the iterate is so far out that F's constant parts are lost in it, those that are rounding alone left out. */
+/*
+** Whether the iterate is far out and the constant parts of F are lost in it (ns_box_far_out); parts below rounding count as 0.
+*/
 static bool mcp_lost(NsMcpSearch *m) {
   for (int i = 0; i < m->n; i++)
     if (!(fabs(m->q[i]) > 16 * DBL_EPSILON * m->size[i])) m->q[i] = 0;
@@ -121,8 +127,8 @@ static bool mcp_lost(NsMcpSearch *m) {
 }
 
 /*
-** The backward error at the iterate, where a violation up to `none` counts as 0; it is the best point when it is an
-** answer or has the least residual so far. Whether it is one.
+** Computes the backward error at the iterate; a violation up to `none` counts as 0. Keeps the iterate if it is an
+** answer or has the least residual so far. Returns whether it is an answer.
 */
 static bool mcp_measure(NsMcpSearch *m, double none) {
   double scale = 0, residual = mcp_natural_residual(m);
@@ -148,10 +154,7 @@ static void scale_rows(NsMcpSearch *m) {
   for (int i = 0; i < m->n; i++) m->rho[i] = m->rho[i] > DBL_MIN ? 1 / m->rho[i] : 1;
 }
 
-/*
-** Rows whose Jacobian has grown count less from now on: whether there were any. One row alone has no others to be
-** weighed against.
-*/
+/* Reduces the weights of rows whose Jacobian has grown; returns whether there are any. A single row needs no weight. */
 static bool follow_rows(NsMcpSearch *m) {
   bool changed = false;
   if (m->n == 1) return false;
@@ -184,14 +187,14 @@ static void mcp_accept(NsMcpSearch *m) {
   m->trial_F = swap;
 }
 
-/* z + s d, projected, and F there: the merit, INFINITY where F can't be had, NAN when the run must stop. */
+/* The merit at the projection of z + s d, with F there; INFINITY: F has no value there; NAN: end the run. */
 static double mcp_try_step(NsMcpSearch *m, const double *d, double s) {
   for (int i = 0; i < m->n; i++) m->trial_z[i] = ns_mcp_clamp(m, i, m->z[i] + s * d[i]);
   int code = ns_mcp_evaluate(m, m->trial_z, m->trial_F);
   return code < 0 ? NAN : code > 0 ? INFINITY : mcp_merit(m, m->trial_z, m->trial_F);
 }
 
-/* Halves the step until the merit is below the window's largest: 1 accepted, 0 not, -1 the run must stop. */
+/* Halves the step until the merit is below the largest in the window. 1: accepted; 0: not; -1: end the run. */
 static int mcp_search(NsMcpSearch *m) {
   double reference = m->theta, s = 1;
   for (int k = 0; k < NS_MCP_WINDOW; k++) reference = fmax(reference, m->window[k]);
@@ -222,7 +225,7 @@ static int search_gradient(NsMcpSearch *m) {
   return 0;
 }
 
-/* One accepted step: 1; 0 when there is none; -1 when the run must stop. */
+/* Takes one step. 1: accepted; 0: no direction is accepted; -1: end the run. */
 static int mcp_step(NsMcpSearch *m, NsMcpDirection direction, void *work) {
   for (int k = 0; k < NS_MCP_DIRECTIONS; k++) {
     if (ns_interrupted() || ns_search_late(&m->search)) return -1;
@@ -238,7 +241,7 @@ static int mcp_step(NsMcpSearch *m, NsMcpDirection direction, void *work) {
 
 /* ---- attempts ---- */
 
-/* Back half way to the iterate before, where there was a Jacobian, until there is one. The code of evaluate. */
+/* Moves back towards the previous iterate, by halving the distance, until there is a Jacobian. Returns as ns_mcp_evaluate. */
 static int mcp_retreat(NsMcpSearch *m, NsStatus *status) {
   int code = 1;
   for (int k = 0; k < JACOBIAN_RETREATS && code > 0; k++) {
@@ -257,7 +260,7 @@ static void open_window(NsMcpSearch *m) {
   for (int k = 0; k < NS_MCP_WINDOW; k++) m->window[k] = 0;
 }
 
-/* After an answer within tolerance: one more Newton step, kept when it is better. */
+/* After an answer within tolerance: takes one more Newton step, and keeps it if it is better. */
 static void mcp_polish(NsMcpSearch *m, NsMcpDirection direction, void *work) {
   NsStatus status = NS_OK;
   if (m->search.least <= 16 * DBL_EPSILON || direction(m, work, 0) || ns_mcp_not_finite(m->n, m->direction) >= 0) return;
@@ -266,12 +269,12 @@ static void mcp_polish(NsMcpSearch *m, NsMcpDirection direction, void *work) {
   if (ns_mcp_differentiate(m, &status) == 0) mcp_measure(m, 0);
 }
 
-/* What an attempt that goes no further ends with: an answer when what counts as no violation is left out. */
+/* The status of an attempt that can not continue: NS_OK if the iterate is an answer up to NO_VIOLATION, else `failed`. */
 static NsStatus end_attempt(NsMcpSearch *m, NsStatus failed) {
   return mcp_measure(m, NO_VIOLATION) ? NS_OK : failed;
 }
 
-/* Whether the iterate would be an answer if violations up to NO_VIOLATION did not count. Needs measure. */
+/* Whether the iterate is an answer up to NO_VIOLATION. Call mcp_measure first. */
 static bool is_near(const NsMcpSearch *m) {
   for (int i = 0; i < m->n; i++) {
     double v = ns_box_violation(m->z[i], m->F[i], m->lower[i], m->upper[i]);
@@ -280,7 +283,7 @@ static bool is_near(const NsMcpSearch *m) {
   return true;
 }
 
-/* Newton iterations from m->z, where m->F is known. NS_OK, NS_ENOCONV, or why the run must stop. */
+/* Newton iterations from m->z with known m->F. NS_OK, NS_ENOCONV, or the reason to end the run. */
 static NsStatus mcp_iterate(NsMcpSearch *m, NsMcpDirection direction, void *work) {
   double progress = INFINITY;
   int idle = 0, near = 0;
@@ -309,13 +312,13 @@ static NsStatus mcp_iterate(NsMcpSearch *m, NsMcpDirection direction, void *work
   }
 }
 
-/* A number in [-1, 1), the next of a fixed sequence. */
+/* The next number in [-1, 1) of a fixed pseudorandom sequence. */
 static double mcp_random(NsMcpSearch *m) {
   m->random = m->random * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
   return (double)(m->random >> 11) * 0x1p-52 - 1;
 }
 
-/* The start of a later attempt: around the best point and around zero in turn, ever wider. */
+/* The start of a later attempt: alternately around the best point and around zero, ever further away. */
 static void mcp_perturb(NsMcpSearch *m, int round) {
   double width = 0.1 * ldexp(1, round);
   for (int i = 0; i < m->n; i++) {

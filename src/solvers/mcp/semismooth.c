@@ -1,6 +1,6 @@
 /*
 ** semismooth.c
-** Directions of Newton's method on two maps.
+** Newton directions of the natural map and of the Fischer-Burmeister map.
 */
 #include "solvers/mcp/semismooth.h"
 

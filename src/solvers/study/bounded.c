@@ -27,7 +27,7 @@ static double difference(double x, double y, double *e) {
   return d;
 }
 
-/* One entry of the complement: a - q b with the quotient q of error eq. */
+/* One entry a - q b of the complement, with the quotient q of error eq. */
 static double bounded_entry(double a, double ea, double q, double eq, double b, double eb, double *e) {
   double p = q * b;
   *e = ea + fabs(fma(q, b, -p)) + fabs(q) * eb + eq * (fabs(b) + eb);
@@ -82,7 +82,7 @@ int ns_bounded_pivot(NsBounded *A, int rows) {
   return best > 0;
 }
 
-/* Whether column 0 is 0 for sure. */
+/* Whether column 0 is certainly 0. */
 static int zero_column(const NsBounded *A) {
   for (int i = 0; i < A->n; i++)
     if (ns_bounded_sign(A, i, 0) != NS_ZERO) return 0;
@@ -120,7 +120,7 @@ static int lowest_bit(double x) {
   return e;
 }
 
-/* The entries as integers over a common power of 2, so small that every minor fits into 62 bits. */
+/* The entries as integers over a common power of 2; false unless they are so small that every minor fits into 62 bits. */
 static bool integers(int n, const double *M, int count, const int *index, int64_t A[][NS_EXACT_MINOR]) {
   int low = 0;
   double largest = 0;

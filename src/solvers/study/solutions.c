@@ -17,12 +17,12 @@
 
 enum { N = NS_SOLUTIONS_MAX, D = NS_SOLUTIONS_DIMENSION, CORNERS = 256, POLLED = 1024 };
 
-/* The condition c + g' t >= 0; size: the sum of the |terms| of c. */
+/* The condition c + g' t >= 0; size: the sum of the absolute terms of c. */
 typedef struct Cut {
   double c, size, g[D];
 } Cut;
 
-/* One active set: z = base + basis t on t in the cuts. */
+/* The solutions for one active set: z = base + basis t, with t in the cuts. */
 typedef struct Face {
   signed char set[N];
   int d, cuts, points, directions;
@@ -51,10 +51,7 @@ static void leave_out(NsSolutions *out, const char *reason) {
 
 /* ---- the affine set ---- */
 
-/*
-** Solves w_B = 0 for z_B with complete pivoting: base and basis of the solutions, 0 in the components outside of B.
-** False: there are none; d above D: too many dimensions.
-*/
+/* Solves w_B = 0 for z_B by complete pivoting: z = base + basis t, 0 outside of B. False: no solution, or d > D dimensions. */
 static bool solve_block(const NsBoxProblem *p, Face *f, const int *B, int k) {
   double A[N][N + 1], size[N] = {0}, largest = 0;
   int column[N], rank = 0;
@@ -141,7 +138,7 @@ static void make_cuts(const NsBoxProblem *p, Face *f) {
   }
 }
 
-/* Whether t satisfies every cut; with at_infinity, whether the direction t does. */
+/* Whether the point t satisfies every cut; with at_infinity, whether the direction t does. */
 static bool inside(const Face *f, const double *t, bool at_infinity) {
   for (int k = 0; k < f->cuts; k++) {
     const Cut *cut = &f->cut[k];
@@ -172,10 +169,7 @@ static void solutions_store(double list[][D], int *count, const double *t, int d
   if (*count < CORNERS) memcpy(list[(*count)++], t, (size_t)d * sizeof *t);
 }
 
-/*
-** Solves rows . t = right (d x d) when right is given; else, with d - 1 rows, the direction that they leave. False:
-** singular.
-*/
+/* With `right`: solves rows . t = right (d x d). Without: t is orthogonal to d - 1 rows. False: the rows are dependent. */
 static bool solutions_solve_small(int d, double rows[D][D], const double *right, double *t) {
   double A[D][D + 1];
   int count = right ? d : d - 1, column[D] = {0}, last;
@@ -218,7 +212,7 @@ static void try_direction(Face *f, double *t) {
   }
 }
 
-/* Every choice of d cuts makes a corner, every choice of d - 1 a direction. `chosen` holds the first `have`. */
+/* Tries every choice of d cuts for a corner, or of d - 1 for a direction; `chosen` holds the first `have` of them. */
 static void solutions_choose(Face *f, int first, int have, int want, int *chosen) {
   if (have == want) {
     double rows[D][D], right[D], t[D] = {0};
@@ -239,7 +233,7 @@ static void solutions_choose(Face *f, int first, int have, int want, int *chosen
   }
 }
 
-/* The rank of `count` rows of d, which are overwritten; what is below 1e-9 of the first pivot is zero. */
+/* The rank of `count` rows of length d, which are overwritten; a pivot below 1e-9 of the first counts as zero. */
 static int rank_of(double rows[][D], int count, int d) {
   double first = 0;
   int rank = 0;
@@ -264,7 +258,7 @@ static int rank_of(double rows[][D], int count, int d) {
   return rank;
 }
 
-/* Corners and directions. False: it may be a set without corners, which holds a line, of two or more dimensions. */
+/* Finds corners and directions. False: perhaps the set has two or more dimensions and no corner, so that it contains a line. */
 static bool find_corners(Face *f) {
   double rows[2 * N][D];
   int chosen[D];
@@ -286,7 +280,7 @@ static bool find_corners(Face *f) {
 
 /* ---- pieces ---- */
 
-/* Whether z, a point of p, solves the problem with the active set in hand. */
+/* Whether the point z of p is a solution with this active set. */
 static bool member(const NsBoxProblem *p, const signed char *set, const double *z) {
   for (int i = 0; i < p->n; i++) {
     double l = p->lower[i], u = p->upper[i], w = p->q[i], size = fabs(w), room = 1e-9 * fabs(z[i]);
@@ -326,7 +320,7 @@ static void solutions_place_of(const NsBoxProblem *p, const Face *f, const doubl
   }
 }
 
-/* The rank of the differences of the points and of the directions: the dimension of the piece. */
+/* The dimension of the piece: the rank of its directions and of the differences of its points. */
 static int dimension_of(const Face *f) {
   double rows[2 * CORNERS][D];
   int count = 0;
@@ -389,7 +383,7 @@ static NsStatus solutions_all_sets(Search *s, int i) {
   return status;
 }
 
-/* Larger dimensions first, in the order of finding; then those that lie within one before go. */
+/* Sorts the pieces by decreasing dimension (stable) and drops those that lie within an earlier one. */
 static void tidy(Search *s) {
   NsSolutions *out = s->out;
   int kept = 0;
@@ -407,7 +401,7 @@ static void tidy(Search *s) {
   out->count = kept;
 }
 
-/* Brings points and directions back to the units of the given problem. */
+/* Converts points and directions to the units of the given problem. */
 static void solutions_unscale(Search *s) {
   NsSolutions *out = s->out;
   int n = s->p->n;

@@ -1,6 +1,6 @@
 /*
 ** uniqueness.c
-** Matrix classes that decide how many solutions there are.
+** Tests for the matrix classes that decide how many solutions there are.
 */
 #include "solvers/study/uniqueness.h"
 
@@ -26,12 +26,12 @@ typedef struct Study {
   int n;
   const double *M;
   NsArena arena;
-  NsBounded level[NS_P_EXACT + 1]; /* of the recursion: order k at k */
-  NsBounded a, b;                  /* two of order n, when n <= NS_DEFINITE_EXACT */
+  NsBounded level[NS_P_EXACT + 1]; /* of the recursion: level[k] has order k */
+  NsBounded a, b;                  /* of order n, if n <= NS_DEFINITE_EXACT */
   double *S;                       /* M + M' */
   double *room;                    /* n x n */
   NsUniqueness *out;
-  unsigned minor; /* the indices of the principal minor that is not positive */
+  unsigned minor; /* indices of a principal minor that is not positive */
 } Study;
 
 static NsBounded uniqueness_take(NsArena *arena, int n) {
@@ -46,10 +46,7 @@ static NsAnswer both(NsAnswer a, NsAnswer b) {
   return a == NS_NO || b == NS_NO ? NS_NO : a == NS_YES && b == NS_YES ? NS_YES : NS_UNKNOWN;
 }
 
-/*
-** All principal minors of A (n <= NS_P0_EXACT): whether they are positive, and not negative. The set of the first
-** that is not positive goes to s->minor.
-*/
+/* Signs of all principal minors of A (n <= NS_P0_EXACT). The indices of the first that is not positive go to s->minor. */
 static void all_minors(Study *s, const double *A, NsAnswer *positive, NsAnswer *nonnegative) {
   *positive = *nonnegative = NS_YES;
   for (unsigned set = 1; set < 1u << s->n; set++) {
@@ -68,8 +65,8 @@ static void all_minors(Study *s, const double *A, NsAnswer *positive, NsAnswer *
 /* ---- P ---- */
 
 /*
-** Whether level[k] is a P-matrix. Its first row is that of index `first` of the whole; `rows` are the indices that
-** have been eliminated on the way, all with positive pivots.
+** Whether level[k] is a P-matrix. Its first row has index `first` in the whole matrix; `rows` are the indices that
+** were eliminated before, all with positive pivots.
 */
 static NsAnswer is_p(Study *s, int k, unsigned first, unsigned rows) {
   NsBounded *A = &s->level[k];
@@ -86,7 +83,7 @@ static NsAnswer is_p(Study *s, int k, unsigned first, unsigned rows) {
   return both(answer, is_p(s, k - 1, first + 1, here));
 }
 
-/* A vector x > 0 with (comparison matrix) x > 0 by a clear margin: an H-matrix; with a positive diagonal it is P. */
+/* H-matrix test: finds x > 0 with (comparison matrix) x > 0 by a clear margin. With a positive diagonal it is a P-matrix. */
 static NsAnswer is_h(Study *s) {
   int n = s->n;
   NsLu *lu;
@@ -187,7 +184,7 @@ static NsAnswer study_p0(Study *s) {
 
 /* ---- definite ---- */
 
-/* Elimination on S; false when a sign can't be told. */
+/* Elimination on S; false if a sign is not certain. */
 static bool eliminate(Study *s) {
   NsUniqueness *out = s->out;
   NsBounded now = s->a, next = s->b;
@@ -215,7 +212,7 @@ static bool eliminate(Study *s) {
   return true;
 }
 
-/* By eigenvalues of S with room for rounding. */
+/* Decides by the eigenvalues of S, with an allowance for rounding. */
 static NsStatus eigenvalues(Study *s) {
   NsArena arena = {0};
   double *w = ns_arena_doubles(&arena, s->n), largest = 0;
@@ -259,7 +256,7 @@ static NsStatus study_definite(Study *s) {
 
 /* ---- copositive ---- */
 
-/* Solves A x = 1 for the rows and columns in `set` of S - margin; false when singular. x (n) is 0 elsewhere. */
+/* Solves A x = 1, A being the rows and columns `set` of S - margin; false if A is singular. x (n) is 0 elsewhere. */
 static bool solve_face(const Study *s, unsigned set, double margin, double *x) {
   int index[NS_COPOSITIVE_EXACT], count = 0;
   double A[NS_COPOSITIVE_EXACT][NS_COPOSITIVE_EXACT + 1];
@@ -290,7 +287,7 @@ static bool solve_face(const Study *s, unsigned set, double margin, double *x) {
   return true;
 }
 
-/* A face of the simplex on which x' (S - margin 11') x has a negative minimum: x >= 0 of largest element 1. */
+/* Finds a face of the simplex on which x' (S - margin 11') x has a negative minimum; x >= 0 with largest element 1. */
 static bool find_negative(const Study *s, double margin, double *x) {
   for (unsigned set = 1; set < 1u << s->n; set++) {
     double largest = 0;
@@ -320,7 +317,7 @@ static NsSign form_sign(const Study *s, const double *x) {
   return sum == 0 && off == 0 ? NS_ZERO : NS_UNSURE;
 }
 
-/* Copositive or not by the signs of principal minors, where find_negative is at the limit of rounding. */
+/* Decides copositivity by the signs of principal minors; used if find_negative is at the limit of rounding. */
 static NsAnswer copositive_by_minors(Study *s, double *x) {
   for (unsigned set = 1; set < 1u << s->n; set++) {
     int index[NS_COPOSITIVE_EXACT], count = 0;
@@ -342,7 +339,7 @@ static NsAnswer copositive_by_minors(Study *s, double *x) {
   return NS_YES;
 }
 
-/* Entries of S that decide: a negative diagonal one, a negative one beside a zero on the diagonal, none negative. */
+/* Entries of S that decide at once: a negative diagonal entry, a negative one beside a zero diagonal entry, no negative one. */
 static bool copositive_at_sight(Study *s) {
   NsUniqueness *out = s->out;
   bool nonnegative = true, strict = true;
@@ -396,7 +393,7 @@ static void study_copositive(Study *s) {
 
 /* ---- the law ---- */
 
-/* The components that are free, then those that are neither free nor fixed; their numbers. */
+/* Sorts into `index` the free components, then those that are neither free nor fixed; returns their numbers. */
 static int sort_components(int n, const double *lower, const double *upper, int *index, int *free_ones) {
   int count = 0;
   for (int pass = 0; pass < 2; pass++) {
@@ -409,7 +406,7 @@ static int sort_components(int n, const double *lower, const double *upper, int 
   return count;
 }
 
-/* Eliminates the free components; what remains is in *rest. NS_YES when it could be done. */
+/* Eliminates the free components into *rest. NS_YES if this was possible. */
 static NsAnswer eliminate_free(Study *s, const int *index, int count, int free_ones, NsBounded *rest) {
   NsBounded now = s->a, next = s->b;
   ns_bounded_take(s->n, s->M, count, index, &now);
