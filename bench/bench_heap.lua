@@ -1,6 +1,6 @@
 --
 -- bench_heap.lua
--- Disks poured into a box, with friction: time of a step while they land and afterwards, and its growth with the size.
+-- Disks poured into a box, with friction: time of a step while they land and afterwards; its growth with the size.
 --
 local ns = require "nslua"
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"

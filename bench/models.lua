@@ -124,7 +124,7 @@ function models.ball()
   return simulation(ds, ns.Interaction(ns.NewtonImpactNSL(0.9), ns.LagrangianLinearTIR { { 1, 0, 0 } }), 5e-3, 2000)
 end
 
--- A column of beads at rest: one system, a sparse relation. The beads overlap by 1e-6, so that each contact is closed.
+-- A column of beads at rest: one system, a sparse relation. They overlap by 1e-6, so that each contact is closed.
 function models.beads(n)
   local q0, i, j, v = {}, {}, {}, {}
   local function put(r, c, x) i[#i + 1], j[#j + 1], v[#v + 1] = r, c, x end

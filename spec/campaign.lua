@@ -1,6 +1,6 @@
--- How many models or problems a random family draws: `short` in `make test` and `make check`; in `make soak` NSLUA_RANDOM
--- (20,000 when it is not set) times `share`; NSLUA_CAMPAIGN=n asks for n of them by hand. And a function (what, how many) that
--- tells, in a long run, what has been compared without finding a difference.
+-- The number of models or problems of a random family: `short` in `make test` and `make check`; NSLUA_RANDOM (default
+-- 20,000) times `share` in `make soak`; n with NSLUA_CAMPAIGN=n. Also returns a function (what, how many) that prints, in
+-- a long run, what was compared without a difference.
 return function(short, share)
   local asked, soak = tonumber(os.getenv "NSLUA_CAMPAIGN"), os.getenv "NSLUA_SOAK"
   local all = tonumber(os.getenv "NSLUA_RANDOM") or 20000

@@ -5,7 +5,7 @@ local page = require "page"
 
 local chromium = {}
 
--- The first of the programs that is there.
+-- The first of these programs that is installed.
 local function find(...)
   for _, name in ipairs { ... } do
     local out = host.run("command -v " .. name)
@@ -15,11 +15,11 @@ end
 
 local browser, python = find("chromium", "chromium-browser", "google-chrome"), find "python3"
 
--- nil when pages can be looked at, else why not.
+-- nil when a browser can show pages, else the reason why not.
 chromium.missing = not browser and "needs chromium, which is not installed"
   or not python and "needs python3, which is not installed" or nil
 
-local directory, input, output -- of the browser that runs
+local directory, input, output -- of the running browser
 
 local function start()
   directory = host.new_directory()
@@ -38,7 +38,7 @@ function chromium.close()
   directory = nil
 end
 
--- Takes the steps (see browser.py) on the page of that path. Returns what the steps with eval gave, in order, and the
+-- Performs the steps (see browser.py) on the page at that path. Returns the results of the eval steps, in order, and the
 -- summary { files =, outside = { addresses asked for }, errors = { messages } }.
 function chromium.drive(path, steps)
   if not directory then start() end

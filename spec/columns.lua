@@ -3,7 +3,7 @@ local host = require "host"
 
 local columns = {}
 
--- A number, nan for none, or else a text.
+-- A cell as a number (nan when empty), else as a text.
 local function read_cell(cell)
   if cell == "" or cell == "nan" or cell == "-nan" then return 0 / 0 end
   return tonumber(cell) or cell
@@ -54,8 +54,8 @@ function columns.error(mine, reference)
   return worst
 end
 
--- A reference file whose rows are those of `mine` of the numbers (from 0) in its column `row`, all of whose columns are, in
--- their order: the same within the tolerance of columns.error.
+-- Compares `mine` with a reference file of the same columns: column `row` of the file has the numbers (from 0) of the rows
+-- of `mine` to compare. Tolerance: that of columns.error.
 function columns.expect_rows(mine, path, tolerance)
   local reference = columns.read(path)
   assert(table.concat(reference.names, " ") == table.concat(mine.names, " "), "other columns")
@@ -67,9 +67,9 @@ function columns.expect_rows(mine, path, tolerance)
   end
 end
 
--- A reference file with steps in its column k: each of its columns `names` (a name, or mine = theirs) is that of `mine` at
--- the same steps (its first column) within the tolerance of columns.error. The start, step 0, may be absent. Returns the
--- number of rows compared.
+-- Compares `mine` with a reference file at equal steps (first column of `mine`, column k of the file), in the columns
+-- `names` (a name, or mine = theirs), within the tolerance of columns.error. Step 0 may be absent. Returns the number of
+-- rows compared.
 function columns.expect(mine, path, names, tolerance)
   local reference, row, steps = columns.read(path), {}, {}
   for i = 1, mine.n do row[mine[mine.names[1]][i]] = i end

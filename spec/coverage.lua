@@ -1,7 +1,7 @@
--- coverage.lua BUILD [GCOV]: what the specs have run of the C sources in BUILD, a build with --coverage: lines and
--- branches by room, for the engine as a whole, and for the binding and the REPL beside it. Branches are those of gcov: the
--- two ways out of every condition, every operand of && and || being one. The lines and branches that did not run, and the
--- functions never called, go to BUILD/uncovered.txt.
+-- coverage.lua BUILD [GCOV]: the coverage of the C sources by the specs, from BUILD, a build with --coverage: lines and
+-- branches for each room, for the engine, and for the binding and the REPL. Branches are those of gcov: two for every
+-- condition, where each operand of && and || is a condition. Lines and branches that did not run, and functions that were
+-- not called, are listed in BUILD/uncovered.txt.
 local build, gcov = arg[1], arg[2] or "gcov"
 local beside = { bind = true, repl = true, ["nslua.c"] = true }
 
@@ -12,7 +12,7 @@ local function lines_of(command)
   return text:gmatch "([^\n]*)\n"
 end
 
--- The source `path`, relative to here: its lines' counts, their branches' counts, the functions' calls and the texts.
+-- The source at `path` (relative): counts by line, counts of branches by line, calls by function, texts of the lines.
 local sources = {}
 local function source_of(path)
   local name = path:match "src/.*$"
@@ -54,7 +54,7 @@ local function read_object(notes)
   end
 end
 
--- lines, lines run, branches, branches taken of a source; what is missing goes to `out`.
+-- Lines, lines run, branches, branches taken of a source; writes what is not covered to `out`.
 local function count(source, out)
   local sum = { 0, 0, 0, 0 }
   local numbers, functions = {}, {}
@@ -81,7 +81,7 @@ local function count(source, out)
   return sum
 end
 
--- Rounded down: 100 % is all.
+-- Rounded down, so that 100 % means all.
 local function percent(part, whole)
   return whole == 0 and "     -" or ("%5.1f%%"):format(1000 * part // whole / 10)
 end

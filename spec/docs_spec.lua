@@ -1,9 +1,9 @@
--- The documentation told to be true: README.md, CONTRIBUTING.md, docs/*.md and docs/reference/*.md.
+-- Runs the examples of the documentation: README.md, CONTRIBUTING.md, docs/*.md and docs/reference/*.md.
 --
--- Every ```lua block is run on its own, with `ns` there; after a line <!-- continues --> it is run after the block
--- before it. What it prints must be shown, in comments that start with -- > (one for each line printed, after a
--- statement or on lines of their own) or in a ```text block right after it. Every ```repl block is typed into the
--- prompt. A file that a block names in quotes, "run.csv", is put in a directory of its own.
+-- Every ```lua block runs on its own, with `ns` defined; after a line <!-- continues --> it runs after the block before
+-- it. The document must show what the block prints: in comments that start with -- > (one for each printed line, after a
+-- statement or on a line of its own), or in a ```text block right after it. Every ```repl block is typed at the prompt.
+-- A file that a block names in quotes, "run.csv", is put in a temporary directory.
 local host = require "host"
 local ns = require "nslua"
 local annotations = require "nslua.help.annotations"
@@ -86,7 +86,7 @@ local function run(blocks, directory)
   return table.concat(lines, "\n")
 end
 
--- The blocks to run for block number i: itself, and those that it continues.
+-- The blocks to run for block number i: the blocks that it continues, then itself.
 local function chain(blocks, i)
   local list, lua = {}, {}
   for k = 1, i do
@@ -203,7 +203,7 @@ end)
 
 -- ---- the reference ----
 
--- The classes that have methods, each with a set of their names: found in the registry, so that none is left out.
+-- The classes with methods, each with the set of their names; taken from the registry, so that none is left out.
 local function classes()
   local found = {}
   ns.compile(function(x) return { x[1] } end, { native = false }) { 1 } -- the first trace makes its classes
@@ -223,7 +223,7 @@ local function classes()
   return found
 end
 
--- The classes in Lua of which the reference has methods.
+-- The classes written in Lua whose methods the reference describes.
 local function lua_classes()
   local me = ns.mechanics
   local N, sys = me.ReferenceFrame "N", me.system { coordinates = 1 }
@@ -253,7 +253,7 @@ local function lua_classes()
   return found
 end
 
--- Objects of the classes whose methods depend on the class, though each can be asked for.
+-- Objects of classes that accept every method, but support only those of the class.
 local function objects()
   local function f() end
   local free, particle = { 0, 0, 0, 1, 0, 0, 0 }, { 0, 0, 0, 0, 0, 0 }
@@ -275,7 +275,7 @@ local function objects()
   return list
 end
 
--- Whether a method of an object only says that the class has nothing of the kind.
+-- Whether a method of an object only raises that the class does not have it.
 local function is_refused(object, method, name)
   if name == "close" or name == "display" then return false end
   local good, text = pcall(method, object)

@@ -1,24 +1,24 @@
--- What specs expect of errors and of numbers.
+-- Assertions about errors and numbers.
 local assert = require "luassert"
 local ns = require "nslua"
 
 local expect = {}
 
--- f(...) raises, and the text of the error holds `text`.
+-- Asserts that f(...) raises an error whose text contains `text`.
 function expect.fails(text, f, ...)
   local good, err = pcall(f, ...)
   assert.is_false(good, text)
   assert.is_truthy(tostring(err):find(text, 1, true), ("expected '%s', got '%s'"):format(text, tostring(err)))
 end
 
--- The text of the error of f(...), without a position in front.
+-- The text of the error that f(...) raises, without the position in front.
 function expect.message(f, ...)
   local good, err = pcall(f, ...)
   assert.is_false(good)
   return (tostring(err):gsub("^[^:]*:%d+: ", ""))
 end
 
--- f() with a field of a table changed, put back after; what f raises is raised.
+-- Calls f() while a field of a table has another value, then restores it. Raises what f raises.
 function expect.with(at, key, value, f)
   local old = at[key]
   at[key] = value
@@ -27,7 +27,7 @@ function expect.with(at, key, value, f)
   assert(table.unpack(results, 1, results.n))
 end
 
--- Vectors, and matrices, that are the same but for the tolerance (1e-12).
+-- Asserts that two vectors or matrices agree within the tolerance (1e-12).
 function expect.near(expected, got, tolerance)
   assert.is_true((ns.vector(expected) - got):norm(math.huge) < (tolerance or 1e-12), tostring(got))
 end

@@ -1,11 +1,11 @@
--- Random expressions for the specs of tapes: as entries of a tape, and as a Lua function. NSLUA_RANDOM of them (200 when it
--- is not set).
+-- Random expressions for the specs of tapes, as entries of a tape and as a Lua function. Their number is NSLUA_RANDOM
+-- (default 200).
 local expressions = {}
 local random = math.random
 
 expressions.count = tonumber(os.getenv "NSLUA_RANDOM" or 200)
 
--- What an operation of the tape is in Lua.
+-- The Lua form of each operation of the tape.
 expressions.lua = {
   ADD = "(%s + %s)", SUB = "(%s - %s)", MUL = "(%s * %s)", DIV = "(%s / %s)", NEG = "(-%s)", POW = "(%s ^ %s)",
   CPOW = "pow(%s, %s)", IDIV = "(%s // %s)", MOD = "(%s %% %s)", FMOD = "fmod(%s, %s)", SIN = "sin(%s)", COS = "cos(%s)",
@@ -19,7 +19,7 @@ local functions = "local sin, cos, tan, asin, acos, atan, exp, log, sqrt, abs, f
   .. "math.cos, math.tan, math.asin, math.acos, math.atan, math.exp, math.log, math.sqrt, math.abs, math.floor, math.ceil, "
   .. "math.modf, math.max, math.min, math.fmod\nlocal pow, sinh, cosh, tanh = math.pow, math.sinh, math.cosh, math.tanh\n"
 
--- The operations that this Lua has: those for compatibility may be absent, a mirror is none of Lua's.
+-- The operations that this Lua has; the compatibility functions may be absent, and a mirror is no function of Lua.
 local all, arity = require("nslua.internal").tape_operations()
 local names = {}
 for _, name in ipairs(all) do
@@ -48,7 +48,7 @@ function expressions.compile(inputs, entries, outputs, fills)
   return assert(load(source, "=expression"))(), source
 end
 
--- {inputs=, entries=, outputs=, x=}. smooth: without steps and kinks; names: of the operations, else all.
+-- {inputs=, entries=, outputs=, x=}. smooth: without steps and kinks; names: the operations to use (default: all).
 function expressions.random(o)
   o = o or {}
   local steps = { IDIV = true, MOD = true, FMOD = true, FLOOR = true, CEIL = true, WHOLE = true, PART = true, MAX = true,

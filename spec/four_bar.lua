@@ -4,7 +4,7 @@ local sin, cos = math.sin, math.cos
 local la, lb, lc, ln, m, g = 0.8, 2.0, 1.0, 2.0, 1.0, 9.81
 local four_bar = {}
 
--- Kane's equation -M u1' - rest = 0 at the angles a, b, c of the links: M, rest, and the rates of b and c by that of a.
+-- Kane's equation -M u1' - rest = 0 at the angles a, b, c of the links: returns M, rest, b' / a' and c' / a'.
 function four_bar.kane(a, b, c, u)
   local beta, gamma = -la * sin(c - a) / (lb * sin(c - b)), -la * sin(b - a) / (lc * sin(b - c))
   local wb, wc = beta * u, gamma * u

@@ -1,4 +1,4 @@
--- What specs need to know of the build under test: where it is, and how to run a process.
+-- The build under test: its paths, and running processes with it.
 local host = {}
 
 local function line_of(command)
@@ -51,7 +51,7 @@ function host.list(directory)
   return (text:gsub("\n$", ""):gsub("\n", " "))
 end
 
--- Runs a shell command with `input` (default: none) and without a preloaded library or the suite's Lua settings.
+-- Runs a shell command with `input` (default: none), without preloaded libraries and the suite's Lua settings.
 -- Returns its output, error output and exit status.
 function host.run(command, input)
   local directory = host.new_directory()
@@ -64,7 +64,7 @@ function host.run(command, input)
   return out, err, how == "exit" and code or how .. " " .. code
 end
 
--- Builds what spec/robust needs besides, by the Makefile's rule: the path of `name` in the build directory.
+-- Builds `name`, which spec/robust needs, by the Makefile's rule; returns its path in the build directory.
 function host.make(name)
   local relative = host.build:gsub("^" .. host.root:gsub("%p", "%%%0") .. "/", "") .. "/" .. name
   local _, err, status = host.run(("cd %s && make -s BUILD=%s %s"):format(host.quote(host.root),
@@ -73,7 +73,7 @@ function host.make(name)
   return host.build .. "/" .. name
 end
 
--- Compiles spec/native/NAME.c: the path of the library, in a directory to be removed, and that.
+-- Compiles spec/native/NAME.c; returns the path of the library, and its directory, which the caller removes.
 function host.compile(name)
   local directory = host.new_directory()
   local library = ("%s/%s.so"):format(directory, name)

@@ -55,7 +55,7 @@ function models.moving(T, h, systems, links)
   return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5)), nsds
 end
 
--- The rows of a solution as one flat list of numbers, to compare runs bit for bit.
+-- The rows of a solution as one flat list of numbers, for comparing runs bit by bit.
 function models.numbers(sol)
   local list = {}
   for _, name in ipairs(sol:names()) do

@@ -1,4 +1,4 @@
--- Models of mechanics in one call, and what their specs measure.
+-- Mechanical models in one call, and the measurements of their specs.
 local ns = require "nslua"
 
 local moving = {}
@@ -13,13 +13,13 @@ function moving.simulate(o)
   return make(nsds, ns.TimeDiscretisation(0, o.h), o.osi or ns.MoreauJeanOSI(0.5), o.problem)
 end
 
--- What is left of the account of the energy: 0 but for rounding.
+-- The error of the energy balance: 0 up to rounding.
 function moving.imbalance(simu, before)
   local e = simu:energy()
   return math.abs(e.total - before - e.forces - e.damping - e.impacts - e.friction - e.boundary - e.numerical)
 end
 
--- An impact with restitution e against row' q + offset = 0.
+-- An interaction: impact with restitution e on the gap row' q + offset.
 function moving.impact(e, row, offset)
   return ns.Interaction(ns.NewtonImpactNSL(e), ns.LagrangianLinearTIR({ row }, offset))
 end

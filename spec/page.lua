@@ -5,7 +5,7 @@ local page = {}
 
 local escapes = { n = "\n", t = "\t", r = "\r", b = "\b", f = "\f" }
 
--- The string that begins at `at` (behind its quote), and where it ends.
+-- The string that begins at `at`, after the quote, and the position of its end.
 local function read_string(text, at)
   local parts = {}
   while true do
@@ -97,7 +97,7 @@ end
 
 -- ---- pages ----
 
--- The record of a page, and its title as it stands there.
+-- The record of a page, and its title as written there.
 function page.read(text)
   local record = text:match '<script type="application/json" id="record">(.-)</script>'
   return page.json(assert(record, "no record")), text:match "<title>(.-)</title>"

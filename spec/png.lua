@@ -1,4 +1,4 @@
--- PNG files as gnuplot reads them: the colours of their pixels.
+-- The colours of the pixels of PNG files, as gnuplot reads them.
 local host = require "host"
 
 local png = {}
@@ -17,7 +17,7 @@ function png.read(path)
   return picture
 end
 
--- The picture that a figure gives, in a file that is then removed.
+-- The picture of a figure, saved in a file that is removed afterwards.
 function png.of(figure, options)
   local directory = host.new_directory()
   figure:savefig(directory .. "/p.png", options)
@@ -26,7 +26,7 @@ function png.of(figure, options)
   return picture
 end
 
--- How many pixels have a colour; in the part x0 <= x < x1, y0 <= y < y1 where these are given. The rectangle around them.
+-- The number of pixels of a colour (within x0 <= x < x1, y0 <= y < y1 if given), and the rectangle around them.
 function png.count(picture, colour, x0, x1, y0, y1)
   local count, box = 0, { picture.width, -1, picture.height, -1 }
   for y = y0 or 0, (y1 or picture.height) - 1 do
@@ -40,7 +40,7 @@ function png.count(picture, colour, x0, x1, y0, y1)
   return count, box
 end
 
--- How many pixels red ("#FF0000") covers, on white: those at its edges in part. The rectangle around them.
+-- The area, in pixels, that red ("#FF0000") covers on white (edge pixels count in part), and the rectangle around it.
 function png.red(picture)
   local cover, box = 0, { picture.width, -1, picture.height, -1 }
   for y = 0, picture.height - 1 do
@@ -56,7 +56,7 @@ function png.red(picture)
   return cover, box
 end
 
--- Of how many pixels two pictures of one size differ, in the part where they are given.
+-- The number of pixels that differ between two pictures of equal size, within the part that is given.
 function png.differences(a, b, x0, x1, y0, y1)
   assert(a.width == b.width and a.height == b.height)
   local count = 0

@@ -55,7 +55,7 @@ function M.kinds.rank_deficient(dim, nc)
   return { W = W, q = q, mu = friction(nc, 0.1, 0.8), solvable = true }
 end
 
--- Rows of three at a contact with normal F[1], for a body that touches with its point `arm`; sign -1: the second body.
+-- Three rows of a contact with normal F[1], for a body touched at its point `arm`; sign -1: the second body.
 local function add_contact(H, row, body, F, arm, sign)
   for k = 1, 3 do
     local f, at = F[k], 6 * (body - 1)
@@ -67,7 +67,7 @@ local function add_contact(H, row, body, F, arm, sign)
   end
 end
 
--- Masses and velocities of bodies in space, `decades` of ten between the heaviest and the lightest.
+-- Masses and velocities of bodies in space; the heaviest has 10^decades times the mass of the lightest.
 local function bodies_in_space(count, decades)
   local mass, v = {}, {}
   for k = 0, count - 1 do
@@ -189,7 +189,7 @@ function M.kinds.table_legs(dim, nc)
   return { W = W, q = q, mu = friction(nc, 0.3, 0.7), solvable = true }
 end
 
--- Not symmetric, small perturbation.
+-- Not symmetric, by a small perturbation.
 function M.kinds.skewed(dim, nc)
   local W, q = dense(dim, nc, dim * nc + 2)
   for i = 1, dim * nc do
@@ -256,12 +256,12 @@ local function project(mu, n, t)
   return a, out
 end
 
--- The largest, over the contacts, of the natural map r - P(r - (u + mu |u_T| e_n) / w) (in the plane: of r_n >= 0 and
--- then of r_t in the interval that it leaves) and of min(r_n, u_n / w), w
--- the largest row sum of the contact's own block (1 when that is zero), over what q explains: Q = max q / w, or max r
--- where that is between Q and 100 Q.
--- Each contact's own error; the largest force and q bound what counts, compared in units in which each own block is near
--- 1: powers of 4 beside that of the first.
+-- The largest error of a contact. Error: the natural map r - P(r - (u + mu |u_T| e_n) / w) and min(r_n, u_n / w). In the
+-- plane, P projects r_n on [0, inf), then r_t on the interval that r_n allows.
+-- w: the largest row sum of the contact's own block (1 when it is zero).
+-- The error is relative to Q = max q / w, or to max r when that is between Q and 100 Q.
+-- The maxima of q and r run over all contacts; for this, each contact is put in units (a power of 4 relative to the first)
+-- in which its own block is near 1.
 local function exponent(x)
   local e = math.floor(math.log(x, 2)) + 1
   if 2.0 ^ e <= x then e = e + 1 end
@@ -289,7 +289,7 @@ function M.residual(p, r)
     for a = 2, d do t[a - 1] = r[base + a] - u[a] / own end
     local mu = type(p.mu) == "number" and p.mu or p.mu[i]
     local n, tangent
-    if d == 2 then -- an interval: no cone is needed, and slip is not magnified by mu
+if d == 2 then -- an interval: no cone is needed, and mu does not multiply the slip
       n = max(0, r[base + 1] - u[1] / own)
       tangent = { max(-mu * n, math.min(mu * n, t[1])) }
     else

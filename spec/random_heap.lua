@@ -1,5 +1,5 @@
--- Problems of contacts as heaps of disks give them: W = H M^-1 H' of disks on a grid with the contacts to the next ones
--- and to the floor, q what gravity does in a step. Hyperstatic: W is singular in all but the smallest.
+-- Contact problems of heaps of disks: W = H M^-1 H' of disks on a grid, with contacts to their neighbours and the floor;
+-- q: the effect of gravity in a step. Hyperstatic: W is singular in all but the smallest heaps.
 local ns = require "nslua"
 
 local random_heap = {}
@@ -16,7 +16,7 @@ local function contact_rows(H, row, a, b, nx, ny)
   end
 end
 
--- columns x rows disks of radius 1 and random masses, in contact with the next ones in a leaning grid.
+-- columns x rows disks of radius 1 and random masses on a leaning grid, in contact with their neighbours.
 function random_heap.problem(columns, rows, mu)
   local pairs_of, n = {}, columns * rows
   for k = 1, n do
@@ -42,7 +42,7 @@ function random_heap.problem(columns, rows, mu)
   return { W = H * inverse * H:transpose(), q = H * free, groups = groups, n = m }
 end
 
--- The largest breach of Coulomb's law, from its definition; forces and velocities are of the order of 1.
+-- The largest violation of Coulomb's law, from its definition; forces and velocities are of the order of 1.
 function random_heap.breach(p, z)
   local w, worst = p.W * z + p.q, 0
   for c, group in ipairs(p.groups) do

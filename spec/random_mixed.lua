@@ -39,7 +39,7 @@ M.names = {}
 for name in pairs(M.kinds) do M.names[#M.names + 1] = name end
 table.sort(M.names)
 
--- `count` groups, the first of each name once.
+-- `count` groups; every name is used once before any is repeated.
 function M.list(kind, count)
   local names, groups, n = M.kinds[kind], {}, 0
   for k = 1, count do
@@ -82,10 +82,10 @@ end
 M.matrices = {}
 function M.matrices.regular(n) return delassus(n, n + 2, 0) end
 function M.matrices.skewed(n) return delassus(n, n + 2, 0.1) end
--- More rows than degrees of freedom: redundant rows and contacts, that some motion satisfies.
+-- More rows than degrees of freedom: redundant rows and contacts, which some motion satisfies.
 function M.matrices.redundant(n) return delassus(n, max(1, (2 * n) // 3), 0) end
 
--- Equations in pairs that have no diagonal: a skew block, regular, that contacts see by W_ec or by -W_ec.
+-- Equations in pairs without diagonal: a regular skew block, coupled to the contacts by W_ec or -W_ec.
 function M.matrices.saddle(n, groups)
   local W, q = delassus(n, n + 2, 0)
   local row, list, sign = 0, {}, random(2) == 1 and 1 or -1
@@ -127,7 +127,7 @@ local function output(p, z)
 end
 M.output = output
 
--- The law of a row: its violation against |W| |z| + |q|.
+-- The violation of a row's law, relative to |W| |z| + |q|.
 local function row_error(group, z, w, size)
   local lower, upper = group.lower or -inf, group.upper or inf
   if not (z >= lower and z <= upper) then return inf end
@@ -136,7 +136,7 @@ local function row_error(group, z, w, size)
   return wrong == 0 and 0 or wrong / size
 end
 
--- Coulomb's law by its parts: the gap's complementarity, the cone, and the force against the slip.
+-- Coulomb's law in three parts: complementarity of the gap, the cone, the force opposite to the slip.
 local function contact_error(mu, scale, r, u)
   local force, slip, along = 0, 0, 0
   for k = 2, #r do
@@ -152,7 +152,7 @@ local function contact_error(mu, scale, r, u)
   return e, size
 end
 
--- The largest violation of a law, relative to the group's own numbers (rows), or to all contacts' (contacts).
+-- The largest violation of a law, relative to the numbers of the group (rows) or of all contacts (contacts).
 function M.residual(p, z)
   local w, size = output(p, z)
   local rows, worst, largest, row = 0, 0, 0, 0

@@ -1,5 +1,5 @@
--- Random models of every kind, for specs that run each in two ways: kinds[name]() draws one, and gives a function that builds its
--- description anew each time, all objects being new; simulate(description [, strangers]) makes a simulation of it.
+-- Random models of every kind, for specs that run each in two ways: kinds[name]() draws a model, and returns a function that
+-- builds its description, with new objects in each call; simulate(description [, strangers]) makes a simulation of it.
 local ns = require "nslua"
 
 local models = { kinds = {} }
@@ -23,7 +23,7 @@ local function stable(n, width)
   return A
 end
 
--- Rows that pick k of n states, each by a factor; and their transpose.
+-- A matrix whose rows pick k of n states, each times a factor; and its transpose.
 local function picks(n, k)
   local C, B = {}, {}
   for i = 1, n do B[i] = {} for j = 1, k do B[i][j] = 0 end end
@@ -37,8 +37,8 @@ local function picks(n, k)
   return C, B
 end
 
--- A description: systems, links { interaction, ds [, ds2] }, T, h, osi, class, problem. `strangers`: descriptions whose systems and
--- links are in the same graph, the first before the model's own, the others after it. The simulation, its own links, the graph.
+-- A description has systems, links { interaction, ds [, ds2] }, T, h, osi, class, problem. `strangers`: descriptions in the same
+-- graph, the first before the model, the others after it. Returns the simulation, the model's own links, the graph.
 function models.simulate(o, strangers)
   local nsds, all = ns.NonSmoothDynamicalSystem(0, o.T), { o }
   for i, other in ipairs(strangers or {}) do table.insert(all, i == 1 and 1 or #all + 1, other) end

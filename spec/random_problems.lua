@@ -1,5 +1,5 @@
 -- Random complementarity problems of known kinds, and an independent judge of answers. numerics_random_spec.lua runs
--- NSLUA_RANDOM of them (400 when it is not set; a long run: NSLUA_RANDOM=20000).
+-- NSLUA_RANDOM of them (default 400; a long run: NSLUA_RANDOM=20000).
 local problems = {}
 local random, inf = math.random, math.huge
 
@@ -20,7 +20,7 @@ local function plus_skew(n, G, size)
   return matrix(n, function(i, j) return G[i][j] + size * (A[i][j] - A[j][i]) end)
 end
 
--- q that makes a given z solve the problem on the box, with w of the right sign where z is at a bound.
+-- Chooses q so that a given z solves the problem on the box, with w of the right sign where z is at a bound.
 local function with_solution(p, z, w)
   p.q = vector(#z, function(i)
     local sum = w[i]
@@ -145,9 +145,9 @@ function problems.names()
   return names
 end
 
--- The largest violation of the law: z outside of the box is infinite; w of a wrong sign, or not 0 between the bounds,
--- counts against the terms of its row, unless it is the rounding (1e-13) of the largest product that its row can
--- make, as where all terms are exactly 0; a badly scaled problem has no such excuse.
+-- The largest violation of the law. Infinite when z is outside of the box. A w of the wrong sign, or not 0 between the
+-- bounds, is measured relative to the terms of its row. It does not count when it is within the rounding (1e-13) of the
+-- largest product that its row can have (all terms may be exactly 0), except in a badly scaled problem.
 function problems.violation(p, z)
   local worst, n, most = 0, #p.q, 0
   for i = 1, n do most = p.badly_scaled and 0 or math.max(most, math.abs(z[i])) end

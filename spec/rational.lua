@@ -1,5 +1,5 @@
--- Exact arithmetic for reference solutions: integers of any size, fractions of them, and the (theta, gamma) scheme of
--- the clutch made with them, where nothing is rounded before the numbers are handed out.
+-- Exact arithmetic for reference solutions: integers of any size, their fractions, and the (theta, gamma) scheme of the
+-- clutch with them. Only the final results are rounded.
 
 local rational = {}
 
@@ -34,7 +34,7 @@ local function compare_sizes(a, b)
   return 0
 end
 
--- |a| + |b|, and |a| - |b| for |a| >= |b|, with the sign given.
+-- |a| + |b|, and |a| - |b| for |a| >= |b|, with a given sign.
 local function add_sizes(a, b, sign)
   local c, carry = { sign = sign }, 0
   for i = 1, math.max(#a, #b) do
@@ -139,7 +139,7 @@ local function common_divisor(a, b)
   return a
 end
 
--- The four leading limbs as a number, and the power of BASE that it is to be multiplied with.
+-- The four leading limbs as a number, and the power of BASE by which to multiply it.
 local function leading(n)
   local value, first = 0.0, math.max(#n - 3, 1)
   for i = #n, first, -1 do value = value * BASE + n[i] end
@@ -267,7 +267,7 @@ local function over_common_denominator(forms)
 end
 
 -- The exact scheme of the clutch: columns t, c, w1, w2, tau, lambda, row k at index k + 1, `steps` steps of length
--- h, the clutch switching at step `switch`. theta, gamma and h are fractions or numbers; lambda is 1 (engage) or 0
+-- h; the clutch switches at step `switch`. theta, gamma and h are fractions or numbers; lambda is 1 (engage) or 0
 -- (disengage) from step 1 up to the switch, 0 at k = 0.
 function rational.clutch(mode, theta, gamma, h, steps, switch)
   theta, gamma, h = rational.new(theta), rational.new(gamma), rational.new(h)

@@ -2,9 +2,9 @@
 local columns = require "columns"
 local host = require "host"
 
--- Two functions for scripts/NAME.lua: script(arguments) gives its output, its errors and its status; run(arguments) adds
--- --csv, expects no error, and gives the columns and the output, those of a run with the same arguments before if there
--- was one (anew: not). To be called inside a describe.
+-- Two functions for scripts/NAME.lua: script(arguments) returns its output, its errors and its status; run(arguments) adds
+-- --csv, expects no error, and returns the columns and the output. It reuses an earlier run with the same arguments, except
+-- with `anew`. To be called inside a describe.
 return function(name, before, after)
   local directory
   before(function() directory = host.new_directory() end)

@@ -1,5 +1,5 @@
--- A terminal for specs: tmux, of its own server, with a program in it. Nothing here waits for a fixed time: wait(text)
--- looks at the screen until the text is there.
+-- A terminal for specs: a tmux with a server of its own, running a program. Nothing waits for a fixed time: wait(text)
+-- polls the screen until the text appears.
 local host = require "host"
 
 local tmux = {}
@@ -41,7 +41,7 @@ function methods:wait(pattern)
   error(("%q never came; the screen shows\n%s"):format(pattern, self:screen()), 2)
 end
 
--- Types texts; those of the form <C-c>, <Enter>, <Tab>, <Up> ... are keys.
+-- Types texts; <C-c>, <Enter>, <Tab>, <Up> ... are keys.
 function methods:send(...)
   local words = {}
   for i, keys in ipairs { ... } do
@@ -57,7 +57,7 @@ function methods:line(text, pattern)
   return pattern and self:wait(pattern)
 end
 
--- Forgets what the screen shows, once a prompt is there.
+-- Clears the screen, and waits for the prompt.
 function methods:clear()
   self:send("<C-l>")
   self:wait "^\n>[ ]*$"
@@ -72,7 +72,7 @@ function methods:stop()
 end
 
 -- Starts a shell command in a terminal of 80 columns (or options.width) and 24 rows (options.height). What the
--- environment says of the suite is taken out; options.environment, words for env, says what else to take out or put in.
+-- suite puts into the environment is removed; options.environment has further words for env, to remove or set variables.
 function tmux.start(command, options)
   options = options or {}
   serial = serial + 1

@@ -12,7 +12,7 @@ function trail.bits(systems, interactions)
   return table.concat(parts, " ")
 end
 
--- Those of all objects of a simulation, after the number of its step.
+-- The number of the step, then the numbers of all objects of a simulation.
 function trail.state(simu)
   local nsds, systems, interactions = simu:nsds(), {}, {}
   for i = 1, nsds:numberOfDynamicalSystems() do systems[i] = nsds:dynamicalSystem(i) end
@@ -20,7 +20,7 @@ function trail.state(simu)
   return simu:step() .. " " .. trail.bits(systems, interactions)
 end
 
--- What state(simu) gives (trail.state) after each step that is left; and the first line of what a step raised, if one did.
+-- The results of state(simu) (default trail.state) after each remaining step; and the first line of a step's error, if any.
 function trail.of(simu, state)
   local rows = {}
   while simu:hasNextEvent() do

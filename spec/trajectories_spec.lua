@@ -1,8 +1,8 @@
 -- Known trajectories: each model of spec/cases, run from its start to its end, against a reference in spec/reference.
 local columns = require "columns"
 
--- The tolerance on the largest error over the largest value of each column; multipliers and what is computed from
--- them are conventions in row 0 of a reference, so there only the states count.
+-- The tolerance on the largest error of each column, relative to its largest value. In row 0 of a reference only the
+-- states count, since multipliers, and what is computed from them, are conventions there.
 local cases = {
   { "filippov", 1e-9, states = "x1 x2" },
   { "relay_two_axes", 1e-9, states = "x1 x2" },

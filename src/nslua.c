@@ -149,10 +149,7 @@ static int run_environment(lua_State *L) {
   return run_string(L, init, lua_pushfstring(L, "=%s", name));
 }
 
-/*
-** Starts the prompt, nslua.repl: a function of the table of nsi_push_doors, the script to run first (or nil), and its
-** arguments. It handles its own errors.
-*/
+/* Starts nslua.repl with the table of nsi_push_doors, the first script or nil, and its arguments. It handles its errors. */
 static int run_repl(lua_State *L, char **argv, int script) {
   lua_getglobal(L, "require");
   lua_pushliteral(L, "nslua.repl");

@@ -1,8 +1,8 @@
--- Allocations that fail, in every script: an error about memory, no crash, no leak, and the same results after it.
+-- Failing allocations in every script: an error about memory, no crash, no leak, and the same results afterwards.
 local host = require "host"
 local short = require "robust.short"
 
--- One place in so many, of 1,000 and more in each script, fewer in slow ones; the next script begins where the last one left off.
+-- Tries one allocation in so many of the 1,000 or more of each script, fewer in slow ones; each script continues the count.
 local soak = os.getenv "NSLUA_SOAK"
 local every = soak and 5 or 200
 

@@ -1,4 +1,4 @@
--- Runs that are killed at any moment go on from their checkpoint, and end with the bits of a run that was not.
+-- Runs killed at any moment continue from their checkpoint, and end with the bits of an undisturbed run.
 local hdf5 = require "hdf5"
 local host = require "host"
 local ns = require "nslua"
@@ -39,7 +39,7 @@ describe("a run that is killed", function()
     return (host.run((kill and ("timeout -s KILL %s "):format(kill) or "") .. line))
   end
 
-  -- All that is in the stream of a run; of a killed one, that it can be read.
+-- Returns the whole stream of a run; for a killed run, only asserts that the stream can be read.
   local function contents(name, ending)
     local file = ("%s/%s%s"):format(directory, name, ending)
     if ending == ".csv" then return host.read(file) end

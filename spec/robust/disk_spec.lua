@@ -1,11 +1,11 @@
--- Disks that are full, break or refuse, at every call of every writer: an error with the file's name, an exit status that is
--- not zero, and the file that was there before still whole.
+-- Disks that are full, fail or refuse, at every call of every writer: an error with the file's name, a nonzero exit status,
+-- and the previous file still whole.
 local host = require "host"
 
 -- The first two calls of each kind, all of them in the long run.
 local soak = os.getenv "NSLUA_SOAK"
 
--- The endings of what is written, and whether gnuplot is needed.
+-- The endings of the written files, and whether gnuplot is needed.
 local writers = { csv = "csv", npy = "npy", npz = "npz", arrays = "npz", columns = "csv", rows = "csv", state = "state",
   run = "state", dump = "lua", html = "html", png = "png" }
 local kinds = { "open", "write", "full", "sync", "close", "rename", "link" }
@@ -36,7 +36,7 @@ describe("a disk that fails", function()
       host.quote(host.nslua), name, file, version))
   end
 
-  -- Runs without fault; the contents of the file.
+-- Runs without a fault; returns the contents of the file.
   local function contents(name, file, version)
     local out, err, status = run(name, file, version)
     assert.same({ "", "", 0 }, { out, err, status })
@@ -52,7 +52,7 @@ describe("a disk that fails", function()
     assert.is_true(old == host.read(file) or new == host.read(file))
   end
 
-  -- The n-th call of a kind fails; whether there was one.
+-- Lets the n-th call of a kind fail; returns whether there was such a call.
   local function attack(name, kind, n, file, old, new)
     host.write(file, old)
     local out, err, status = run(name, file, 2, kind .. " " .. n)

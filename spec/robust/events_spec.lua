@@ -1,5 +1,5 @@
--- EventDriven in random places: no impact, release or rest is missed, whatever the grid, the offset, the mass, the units.
--- 150 places, more in a long run, see campaign.lua.
+-- EventDriven in random situations: it misses no impact, release or rest, for any grid, offset, mass and units.
+-- 150 situations; more in a long run (see campaign.lua).
 local ns = require "nslua"
 local events = require "simulation.events"
 
@@ -8,10 +8,10 @@ local random, g = math.random, events.g
 
 local function between(a, b) return a + (b - a) * random() end
 
--- A number between a and b, every power of ten as likely.
+-- A random number between a and b, with uniform logarithm.
 local function logarithmic(a, b) return math.exp(between(math.log(a), math.log(b))) end
 
--- Runs `place` a fifth of count times; it raises with what is wrong, and is told with its number.
+-- Runs `place` for a fifth of the count; an error that it raises is reported with the number of the run.
 local function places(place, part)
   for k = 1, math.ceil(count * (part or 0.2)) do
     math.randomseed(1000 + k)
@@ -56,7 +56,7 @@ describe("events in random places", function()
     end)
   end)
 
-  -- What throws a body of mass m from the floor at c: a force m g (1 + lift) (1 - s^2)^2 upwards, s = (t - c) / w.
+-- The force that throws a body of mass m from the floor at t = c: m g (1 + lift) (1 - s^2)^2 upwards, s = (t - c) / w.
   local function kick(o)
     local body = ns.LagrangianLinearTIDS({ o.offset }, { 0 }, { { o.m } })
     local peak = o.m * g * (1 + o.lift)
@@ -117,8 +117,8 @@ describe("events in random places", function()
     end, 0.04)
   end)
 
-  -- The first root of y0 + v t - pull t^2 / 2 - A sin(w t + phase) up to T: steps that can not reach it, from a bound of the second
-  -- derivative.
+-- The first root of y0 + v t - pull t^2 / 2 - A sin(w t + phase) up to T. A bound of the second derivative gives steps that
+  -- cannot pass the root.
   local function first_hit(o)
     local bend, t = o.pull + o.A * o.w ^ 2, 0
     while t < o.T do

@@ -1,4 +1,4 @@
--- What random calls have found: messages that came from inside of the module, where they should name the argument.
+-- Findings of the random calls: errors that came from inside the module instead of naming the argument.
 local ns = require "nslua"
 
 local message = require "expect".message
@@ -13,7 +13,7 @@ describe("a list that holds itself", function()
 end)
 
 describe("parameters of another size", function()
-  -- The system is in no interaction, so that z may change its size; steps are made again with halves of their length.
+-- The system is in no interaction, so that z may change its size; steps are repeated with half the length.
   it("are part of the state that a step goes back to", function()
     local fail = false
     local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, z, f)

@@ -1,10 +1,10 @@
 -- Random calls of the whole API: nslua spec/robust/fuzz.lua SEED COUNT [--only N,N,...] [--log].
 --
--- Every class, method and function of the reference is called with arguments that fit the names of its parameters, or do
--- not, with callbacks that do what callbacks should not. No call may end the process, and none may say that the
--- module itself is at fault. Call number i depends on SEED and i alone, besides the objects that earlier calls made, so
--- that a sequence that fails can be made shorter by leaving calls out (--only; fuzz_shrink.lua does it). --log tells of every
--- call on stderr before it is made.
+-- Calls every class, method and function of the reference, with arguments that fit the names of the parameters or do not,
+-- and with callbacks that misbehave. No call may end the process, or raise an error of the module's own code. Call number
+-- i depends only on SEED, i and the objects that earlier calls made. So a failing sequence can be shortened by leaving
+-- calls out (--only; fuzz_shrink.lua does it).
+-- --log prints every call on stderr before it is made.
 local ns = require "nslua"
 local book = require "nslua.help".book()
 
@@ -39,7 +39,7 @@ end
 -- Objects that are tables: figures, animations, frames, mechanisms, records of files, results.
 local tables = {}
 
--- The methods of a table: functions in what it inherits from, and those in itself that the reference tells of.
+-- The methods of a table: inherited functions, and the functions in the table itself that the reference describes.
 local fields = { f = true, residual = true, jacobian = true }
 
 local function methods_of(x)
@@ -60,7 +60,7 @@ local function methods_of(x)
   return found
 end
 
--- Tables by what they say they are: "mechanics.frame", "axes", ...
+-- Tables by the type that they state: "mechanics.frame", "axes", ...
 local kinds = {}
 
 local function keep_table(x)
@@ -143,7 +143,7 @@ local deeds = {
   function() return error end,
 }
 
--- What a callback should do: fill its last argument, or return as many numbers.
+-- A correct callback: it fills its last argument, or returns as many numbers.
 local function good_callback(...)
   local n = select("#", ...)
   local out = n > 0 and select(n, ...)
@@ -333,7 +333,7 @@ local function some_options(list)
   return options
 end
 
--- A problem of `n` rows under these names, with some options and now and then a wrong entry.
+-- A problem of `n` rows under these names, with some options and sometimes a wrong entry.
 local function problem(matrix, names)
   return function()
     local n = random(4)
@@ -514,7 +514,7 @@ local function arguments_for(signature, who)
   return list, n
 end
 
--- What is called: functions of the module, and methods by class. Programs and windows are not started.
+-- The calls: functions of the module, and methods by class, except those that start programs or windows.
 local functions, methods, left_out = {}, {}, { help = true, show = true }
 local programs = { savefig = true, show = true, help = true }
 
@@ -538,7 +538,7 @@ for name, list in pairs(book.methods) do
 end
 for _, list in pairs(methods) do table.sort(list, function(a, b) return a.name < b.name end) end
 
--- What the list of names has not: a table that is called, parts of mechanics.
+-- Calls that the list of names lacks: a callable table, parts of mechanics.
 for _, signature in ipairs { "ns.animation{frames=, draw=, file=, title=, fps=}", "ns.mechanics.system{coordinates=, gravity=}",
   "ns.mechanics.Point(name)", "ns.mechanics.ReferenceFrame(name)", "ns.plot.gcf()", "ns.plot.gca()" } do
   local f = ns
@@ -552,7 +552,7 @@ for i, entry in ipairs(functions) do
   if short and (methods[short] or short == "EventDriven") then constructors[#constructors + 1] = functions[i] end
 end
 
--- Calls that take long with large numbers, or wait.
+-- Calls that wait, or that take long with large numbers.
 local function too_much(list, n)
   for i = 1, n do
     if type(list[i]) == "number" and math.abs(list[i]) > 1e4 and math.abs(list[i]) < 1e14 then return true end
@@ -568,7 +568,7 @@ local function describe(name, list, n)
   return ("%s(%s)"):format(name, table.concat(words, ", "))
 end
 
--- What a message may not say: that the module's own Lua code stumbled over a value.
+-- Texts that no message may contain: they mean that the module's own Lua code failed on a value.
 local function faulty(message)
   if type(message) ~= "string" then return false end
   local place = message:match "^[^\n]-lua/nslua/[%w_]+%.lua:%d+: ([^\n]*)"
@@ -577,7 +577,7 @@ local function faulty(message)
     or message:find "invalid key to 'next'"
 end
 
--- A simulation of more steps than there is patience for.
+-- Whether a simulation has too many steps to be run here.
 local function endless(x)
   local class = class_of(x)
   local good, text = pcall(tostring, x)
@@ -605,7 +605,7 @@ local function call(name, f, list, n)
   return results[1]
 end
 
--- A step that fails leaves the simulation where it was.
+-- A failed step must leave the simulation where it was.
 local function call_step(simu)
   local function place()
     local good, k = pcall(simu.step, simu)
@@ -623,7 +623,7 @@ local function call_step(simu)
   end
 end
 
--- A method of an object that is a table, with anything.
+-- Calls a method of an object that is a table, with any arguments.
 local function call_table()
   local x = pick(tables)
   local names = methods_of(x)
@@ -683,7 +683,7 @@ end
 
 -- ---- the sequence ----
 
--- Small models that work, so that later calls find something to work on.
+-- Small correct models, so that later calls have objects to use.
 local models = {}
 
 function models.first_order()

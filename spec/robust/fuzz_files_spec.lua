@@ -1,5 +1,5 @@
--- Files of any bytes: the readers in C under those that the toolkit writes, those that were kept, and changed ones; then
--- ns.load, the whole way, and what it read written and read again. `make fuzz` searches on with libFuzzer.
+-- Files of arbitrary bytes. The readers in C get files written by the toolkit, kept findings, and changed files; then ns.load
+-- reads such files, and what it read is written and read again. `make fuzz` searches further with libFuzzer.
 local ns = require "nslua"
 local host = require "host"
 
@@ -49,7 +49,7 @@ describe("files of any bytes", function()
     for _, name in ipairs(names) do assert.is_true(same(a:column(name), b:column(name)), name) end
   end
 
-  -- Some bytes of a text changed, taken away, doubled.
+-- A text with some bytes changed, removed or doubled.
   local function changed(text)
     local odd = { "\0", "\255", '"', ",", ";", "\t", "\n", "#", "9", "(", "e" }
     for _ = 1, math.random(3) do

@@ -1,4 +1,4 @@
--- Files for the targets of fuzz_files.c to begin with, written by the toolkit itself: nslua fuzz_seeds.lua DIRECTORY makes
+-- Seed files for the targets of fuzz_files.c, written by the toolkit itself: nslua fuzz_seeds.lua DIRECTORY makes
 -- DIRECTORY/csv, npy, npz, inflate, checkpoint, stream, number.
 local ns = require "nslua"
 local directory = arg[1]

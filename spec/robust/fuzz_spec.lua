@@ -1,7 +1,7 @@
--- Random calls of the API end no process; a sequence that does is made short.
+-- Random calls of the API never end the process; a sequence that does is shortened.
 local host = require "host"
 
--- A million calls take some minutes; a run is kept to so many, since the objects of one run are few.
+-- Calls in one run. A run is short because it makes few objects; a million calls in all take some minutes.
 local soak = os.getenv "NSLUA_SOAK"
 local runs, calls = soak and 100 or 3, soak and 10000 or (host.sanitized and 1500 or 4000)
 
@@ -16,7 +16,7 @@ describe("random calls of the API", function()
       directory, directory, host.quote(host.nslua), host.quote(host.root .. "/spec/robust/fuzz.lua"), seed, count, rest or ""))
   end
 
-  -- A short list of the calls that is enough to fail: halves, quarters ... are left out as long as it still fails.
+-- A short list of calls that still fails: leaves out halves, quarters, ... as long as the rest fails.
   local function shrink(seed, count)
     local list, chunk = {}, count // 2
     for i = 1, count do list[i] = i end

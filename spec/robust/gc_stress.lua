@@ -1,5 +1,5 @@
--- A full collection at every return of a C function, up to a number of them, then at every hundredth; in the mode that the
--- environment variable NSLUA_GC names: incremental or generational.
+-- Makes a full collection at each return of a C function, after a number of them at every hundredth. The environment
+-- variable NSLUA_GC names the collector's mode: incremental or generational.
 local most, count = 3000, 0
 if os.getenv "NSLUA_GC" == "generational" then collectgarbage "generational" end
 local collect, getinfo = collectgarbage, debug.getinfo

@@ -1,10 +1,10 @@
 -- SIGINT at random moments of long calls: nslua spec/robust/interrupts.lua NAME COUNT SEED.
 --
--- NAME is a kind of robust/kinds.lua or a call below. The signal comes from a timer; what the call then raises must say that
--- it was interrupted. A run goes on from where it is, until its end; the state then has the bits of one that was not
--- disturbed, as has the result of a call that is made again. Prints how many signals stopped a call, how many came
--- while no engine ran, and the longest time, in seconds, from a signal to the line after the call, by the clock and of
--- this process (what else the machine does is not counted in it).
+-- NAME is a kind of robust/kinds.lua or a call below. The signal comes from a timer; the call must then raise that it was
+-- interrupted. A run continues to its end, and a call is repeated; the results must have the bits of an undisturbed run or
+-- call. Prints how many signals stopped a call, how many came while no engine ran, and the longest time in seconds from a
+-- signal to the line after the call: by the wall clock, and in CPU time of this process (which leaves out what else the
+-- machine does).
 local ns = require "nslua"
 local alarm = require "alarm"
 local kinds = require "robust.kinds"
@@ -15,7 +15,7 @@ math.randomseed(seed)
 
 local stopped, outside, longest, most_used = 0, 0, 0, 0
 
--- f() under a signal after at most `most` seconds: what it returns, or nil when it was stopped.
+-- Calls f() with a signal after at most `most` seconds; returns its result, or nil when it was stopped.
 local function disturbed(most, f)
   alarm.set(1 + math.floor(1e6 * most * math.random()))
   local good, result = pcall(f)
@@ -47,7 +47,7 @@ local function state(simu)
   return simu:step() .. " " .. digest(ds:x(), simu:nsds():interaction(1):lambda(), simu:nsds():interaction(1):y(0))
 end
 
--- At most so many steps; whether that was the end.
+-- Makes at most so many steps; returns whether the simulation is at its end.
 local function by_hand(simu, most)
   local last = simu:step() + most
   while simu:hasNextEvent() and simu:step() < last do
@@ -61,7 +61,7 @@ local function in_one_call(simu)
   return simu:run { record = 1000 }
 end
 
--- As many steps as take about a fifth of a second.
+-- The number of steps that take about a fifth of a second.
 local function steps_of(make)
   local start, simu = os.clock(), make(200)
   simu:run()
@@ -157,7 +157,7 @@ local function again(f)
   assert(f() == expected, "not the same result after it")
 end
 
--- A run for which room is made for more rows than there will ever be.
+-- A run that allocates memory for more rows than it will ever have.
 calls["a thousand million rows"] = function()
   return function()
     local simu = models.relay(1e7)

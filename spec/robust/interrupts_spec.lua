@@ -1,4 +1,4 @@
--- SIGINT at random moments of long calls: obeyed within 100 ms, and going on gives the bits of an undisturbed run.
+-- SIGINT at random moments of long calls: it stops them within 100 ms; a continued run has the bits of an undisturbed one.
 local host = require "host"
 
 local soak = os.getenv "NSLUA_SOAK"

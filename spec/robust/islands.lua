@@ -1,4 +1,4 @@
--- Three systems that step on their own, until two of them are joined, and parted again; the problem of all is shown.
+-- Three independent systems, of which two are linked and unlinked again; prints the one-step problem of all.
 local ns = require "nslua"
 
 local nsds = ns.NonSmoothDynamicalSystem(0, 0.3)

@@ -1,4 +1,4 @@
--- A model of each kind that runs for as many steps as it is asked to, without coming to rest.
+-- A model of each kind that runs for any number of steps without coming to rest.
 local ns = require "nslua"
 local models = require "bind.models"
 
@@ -27,7 +27,7 @@ end
 
 kinds["first order, Lua callbacks"] = function(steps) return (models.clutch(steps * 0.05)) end
 
--- Heat in a rod, an end of which a relay heats by what it is further on.
+-- Heat in a rod; a relay heats one end, switched by the temperature further along.
 kinds["first order, sparse"] = function(steps)
   local n, rows, cols, values = 100, {}, {}, {}
   local function add(i, j, v) rows[#rows + 1], cols[#cols + 1], values[#values + 1] = i, j, v end

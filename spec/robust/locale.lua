@@ -1,5 +1,5 @@
--- Writes each kind of file once: nslua spec/robust/locale.lua LOCALE DIRECTORY [OTHER]. What it prints is to be the same in
--- every locale too. OTHER: a directory that a run in another locale has written, whose files are read here.
+-- Writes each kind of file once: nslua spec/robust/locale.lua LOCALE DIRECTORY [OTHER]. Its output must also be the same in
+-- every locale. OTHER: a directory written by a run in another locale; its files are read here.
 local ns = require "nslua"
 local internal = require "nslua.internal"
 local core = require "nslua.core"

@@ -1,7 +1,7 @@
 -- Every file, page and text under a locale with a decimal comma: the same bytes as in the C locale.
 local host = require "host"
 
--- The locale NAME, compiled into a directory for LOCPATH; nil where the system's sources of locales are not there.
+-- The locale NAME, compiled into a directory for LOCPATH; nil when the system has no sources of locales.
 local function compile(directory, source)
   local _, _, status = host.run(("localedef -i %s -f UTF-8 %s/%s.UTF-8"):format(source, host.quote(directory), source))
   return status == 0 and source .. ".UTF-8" or nil

@@ -1,5 +1,5 @@
--- Each of the engine's allocations fails in turn, and all from it on, in small models of every kind, in solvers and in
--- writers: an error that speaks of memory, or the same bits where there is another way; and the same bits afterwards.
+-- Each of the engine's allocations fails in turn, alone and with all later ones, in small models of every kind, in solvers
+-- and in writers: an error about memory, or the same bits when there is another way; and the same bits afterwards.
 local ns = require "nslua"
 local host = require "host"
 local internal = require "nslua.internal"
@@ -36,7 +36,7 @@ local function floor()
   return ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR { { 1 } })
 end
 
--- What is left of a run: times, states, multipliers.
+-- The results of a run: times, states, multipliers.
 local function rows_of(simu)
   local sol = simu:run()
   return text_of { numbers_of(sol.t), numbers_of(sol:column(2)), numbers_of(sol:column(#sol:names() - 1)) }

@@ -1,5 +1,5 @@
--- The module is opened, and used for a sparse system of equations and a few steps of a ball that bounces, whose weight is a
--- method: it gets the object back from the engine.
+-- Opens the module, solves a sparse system of equations, and makes a few steps of a bouncing ball. Its weight is a method,
+-- which gets the object back from the engine.
 local ns = require "nslua"
 
 print(ns.solve(ns.sparse { { 2, 1 }, { 0, 1 } }, { 3, 1 })[1])

@@ -1,5 +1,5 @@
--- Short runs of every script, some tens of steps each: { name, arguments, slow }; slow: how many times slower
--- than most they are. Those that are 20 times slower are for long runs alone.
+-- Short runs of every script, some tens of steps each: { name, arguments, slow }. slow: how many times slower than most
+-- runs it is; runs with 20 or more are made in long tests only.
 return {
   { "ball_on_plane", "--T 0.03" },
   { "bouncing_ball", "--T 0.6 --h 0.02 --e 0.5" },

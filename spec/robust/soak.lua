@@ -1,8 +1,8 @@
 -- A long run of one kind of model: nslua spec/robust/soak.lua NAME STEPS.
 --
--- Step by step, in tenths. Prints by how many kB the process has grown since the first tenth was over (but for its record of
--- events), by how many per cent the quickest of 20 pieces of the last tenth is slower than that of the second, and "same"
--- when the state at the end has the bits of a fresh run in one call.
+-- Runs step by step, in tenths. Prints the growth of the process in kB since the end of the first tenth (without its record
+-- of events), the slowdown in per cent from the second to the last tenth (each by the quickest of its 20 pieces), and "same"
+-- when the final state has the bits of a fresh run in one call.
 local kinds = require "robust.kinds"
 local state = require "trail".state
 

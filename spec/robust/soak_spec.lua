@@ -1,4 +1,4 @@
--- Long runs of every kind of model: memory stays flat, steps do not get slower, the end is that of a fresh run.
+-- Long runs of every kind of model: memory does not grow, steps do not get slower, the final state is that of a fresh run.
 local host = require "host"
 local kinds = require "robust.kinds"
 

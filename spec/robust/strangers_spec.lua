@@ -1,11 +1,11 @@
--- A model feels no stranger: random models of every kind take the same steps, to the last bit, alone and beside others that
--- nothing joins to them. 4 of each kind, more in a long run, see campaign.lua.
+-- Unconnected models in the same graph do not change a result: random models of every kind make the same steps, to the last
+-- bit, alone and beside others. 4 models of each kind; more in a long run (see campaign.lua).
 local models = require "random_models"
 local trail = require "trail"
 
 local count, told = require "campaign"(4, 0.05)
 
--- The bits of one description's objects after each step; what was raised.
+-- The bits of the objects of a description after each step, and the error, if any.
 local function trail_of(simu, o)
   local interactions = {}
   for i, link in ipairs(o.links) do interactions[i] = link[1] end

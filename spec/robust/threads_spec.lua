@@ -1,4 +1,4 @@
--- Several Lua states in threads of one process: runs at the same time, Ctrl-C, and the host's handler after them.
+-- Several Lua states in threads of one process: simultaneous runs, Ctrl-C, and the host's signal handler afterwards.
 local host = require "host"
 
 local script
@@ -8,7 +8,7 @@ setup(function()
 end)
 teardown(function() host.remove(script) end)
 
--- Runs `code` in `count` threads for so many seconds; what the host printed, and how it ended.
+-- Runs `code` in `count` threads for so many seconds; returns the host's output and its exit status.
 local function threads(code, count, seconds, signal)
   local file = script .. "/script.lua"
   host.write(file, code)

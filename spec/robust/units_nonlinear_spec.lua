@@ -1,6 +1,6 @@
--- The units of equations and unknowns never matter: random roots, complementarity problems and starts of DAEs, each as it
--- is and with every equation and every unknown scaled by a power of two from 2^-100 to 2^100. 200 of each, more in
--- a long run, see campaign.lua.
+-- The units of equations and unknowns do not matter: random root, complementarity and DAE start problems are solved as they
+-- are, and with every equation and every unknown scaled by a power of two from 2^-100 to 2^100. 200 of each; more in
+-- a long run (see campaign.lua).
 local ns = require "nslua"
 local random, inf = math.random, math.huge
 local COUNT, told = require "campaign"(200, 0.2)
@@ -164,7 +164,7 @@ describe("units of equations and unknowns do not matter", function()
           for k = 1, n do size = size + math.abs(A[j][k] * y[k]) end
           assert.is_true(math.abs(off) < 1e-13 * (size + math.abs(c[j] * yd[j])))
         end
-        -- one derivative 0.1 % off, and more: told, in whatever units
+-- a derivative wrong by 0.1 % or more is reported in any units
         zd[1] = zd[1] + 1e-3 * (math.abs(zd[1]) + c[1] / b[1])
         local dae = ns.dae("radau", residual(a, b), { atol = list(n, function(j) return 1e-12 / b[j] end) })
         local ok, message = pcall(dae.solve, dae, { 0, 1e-3 }, z, zd)

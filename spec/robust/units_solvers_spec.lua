@@ -1,5 +1,5 @@
 -- The answers of one-step problems do not depend on units: each random problem is solved as it is, with its rows and
--- unknowns scaled by powers of two, and with a stranger beside it that it is not tied to.
+-- unknowns scaled by powers of two, and beside a problem that is not coupled to it.
 local ns = require "nslua"
 local boxes = dofile "spec/random_problems.lua"
 local frictions = dofile "spec/random_friction.lua"
@@ -52,7 +52,7 @@ local function joined(a, b, before)
   return list
 end
 
--- Equal bits; numbers that are not there are equal as well.
+-- Asserts equal bits; absent numbers (nil) are equal too.
 local function equal(x, y) return x == y or (x ~= x and y ~= y) end
 
 -- ---- boxes: lcp, relays, mixed problems, degenerate ones ----
@@ -85,7 +85,7 @@ local function scaled_box(p)
   return s, R, C
 end
 
--- The violation of each row against its own terms.
+-- The violation of each row, relative to its own terms.
 local function violation(p, z)
   local worst = 0
   for i = 1, #p.q do
@@ -169,7 +169,7 @@ end)
 
 local friction_names = sorted_names(frictions.kinds)
 
--- Of unsolvable problems, which take long and end with forces that mean nothing, only one in ten.
+-- Uses only every tenth of the unsolvable problems, since these take long and end with meaningless forces.
 local function random_friction(dim, k)
   local name = friction_names[(k - 1) % #friction_names + 1]
   if name == "unsolvable" and k // #friction_names % 10 ~= 0 then name = "full_rank" end
@@ -323,7 +323,7 @@ local function bouncing(masses, lorry)
   return out
 end
 
--- States of first-order systems with relays and sparse coefficients, the first of them, each in a unit of its own.
+-- The first states of first-order systems with relays and sparse coefficients, each in a unit of its own.
 local function switching(units)
   local nsds, first, out = ns.NonSmoothDynamicalSystem(0, 1), nil, {}
   local function one(x) return ns.sparse { rows = 1, cols = 1, i = { 1 }, j = { 1 }, v = { x } } end

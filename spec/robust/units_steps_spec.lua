@@ -1,5 +1,5 @@
--- Steps do not know units: random models are run as they are, and with every unknown, row, output, mass, length and the time
--- multiplied by powers of two. The same status, the same iterations, and the same bits but for those powers.
+-- Steps do not depend on units: random models run as they are, and with every unknown, row, output, mass, length and the time
+-- multiplied by powers of two. Status, iterations and bits must be the same, except for these powers.
 local ns = require "nslua"
 
 local random = math.random
@@ -9,7 +9,7 @@ local numbers = require "random_numbers"
 local real, power, vector = numbers.signed, numbers.power, numbers.vector
 local function matrix(m, n, f) return numbers.matrix(m, f, n) end
 
--- A function of n numbers: a quadratic form and a cubic term, by additions and multiplications alone.
+-- A function of n numbers: a quadratic form and a cubic term, made of additions and multiplications only.
 local function polynomial(n, size)
   local a, b = vector(n, real), vector(n, real)
   local c, d = size * real(), size * real()
@@ -131,7 +131,7 @@ local function event_driven() return ns.RungeKuttaOSI() end
 local function moreau_jean() return ns.MoreauJeanOSI(0.5) end
 local function schatzman_paoli() return ns.SchatzmanPaoliOSI(0.5) end
 
--- Mechanics: coordinates in units of their own, outputs too; energy and time decide the units of masses and impulses.
+-- Mechanics: coordinates and outputs in units of their own; the units of energy and time give those of mass and impulse.
 local function mechanics(make, nonlinear, friction, forces)
   local n = random(1, 3)
   local m = random(0, math.min(n, 2))
@@ -277,7 +277,7 @@ families["rigid bodies, Moreau and Jean"] = function()
   end
 end
 
--- Chains of states with a few rows, each of a law of its own, as one sparse problem.
+-- Chains of states with a few rows, each row with a law of its own, as one sparse problem.
 families["sparse models of first order"] = function()
   local n, m = random(2, 12), random(0, 4)
   local A = matrix(n, n, function(i, j) return math.abs(i - j) < 2 and real() or random() < 0.1 and 0.3 * real() or 0 end)
@@ -360,8 +360,8 @@ families["sparse mechanics, Moreau and Jean"] = function()
   end
 end
 
--- The first number that differs: "step 3 number 2: a, b"; nil when none does. Numbers are of the order of 1. What is below
--- 1e-200 (a velocity at rest, halved again and again) is 0: in some units it is below the range of numbers.
+-- The first number that differs: "step 3 number 2: a, b"; nil when none does. Numbers are of the order of 1. A number below
+-- 1e-200 (a velocity halved again and again at rest) counts as 0, since it underflows in some units.
 local function difference(a, b)
   if #a ~= #b then return ("%d and %d steps"):format(#a, #b) end
   for k = 1, #a do

@@ -75,10 +75,7 @@ static char *joined(const char *path, const char *end) {
 
 static NsStatus read_generation(const char *path, NsCheckpoint *pieces, NsError *err);
 
-/*
-** Gives a good file at path the name of the previous generation as well: by a hard link, where the file system has them, else
-** by renaming.
-*/
+/* Makes a good file at path the previous generation: by a hard link (path stays too) where possible, else by renaming. */
 static NsStatus keep_previous(const char *path, NsError *err) {
   NsCheckpoint present = {0};
   NsError ignored;

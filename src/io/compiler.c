@@ -44,10 +44,7 @@ static NsStatus write_source(const Place *p, const char *source, NsError *err) {
   return good ? NS_OK : ns_fail(err, NS_EIO, "cannot write '%s': %s", p->source, strerror(errno));
 }
 
-/*
-** Writes the path of a program to `path`: a name without a slash is searched in the absolute directories of PATH. False when
-** there is none.
-*/
+/* Finds the path of a program; without a slash it is searched in the absolute directories of PATH. False: not found. */
 static bool find_program(const char *program, char *path, size_t size) {
   if (strchr(program, '/')) return (size_t)snprintf(path, size, "%s", program) < size;
   for (const char *from = getenv("PATH"), *end; from; from = *end ? end + 1 : NULL) {

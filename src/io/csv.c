@@ -169,10 +169,7 @@ bool ns_csv_number(const NsCsvCell *cell, char decimal, double *x) {
 
 /* ---- the form ---- */
 
-/*
-** The first rows read with a separator: whether they have the same number of cells (above 1), and how many of the cells are
-** numbers.
-*/
+/* The first rows, read with a separator: whether they have equally many cells (above 1); how many cells are numbers. */
 typedef struct Sample {
   bool even;
   double numbers;

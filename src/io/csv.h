@@ -26,10 +26,7 @@ bool ns_csv_needs_quotes(const char *text, size_t size);
 NsStatus ns_csv_write(const char *path, int ncols, const char *const *names, ptrdiff_t nrows, const double *const *columns,
                       const ptrdiff_t *strides, NsError *err);
 
-/*
-** The header line with its line end, as ns_csv_write writes it: *size bytes, which the caller frees with ns_free; NULL when
-** there is no memory.
-*/
+/* The header line as ns_csv_write writes it: *size bytes, to be freed by ns_free; NULL when there is no memory. */
 char *ns_csv_header(int ncols, const char *const *names, size_t *size);
 
 /* A cell of a text in memory: the bytes between its separators or quotes, unchanged. */
@@ -73,10 +70,7 @@ NsCsvReader ns_csv_reader(const char *text, size_t size, char separator);
 */
 bool ns_csv_next(NsCsvReader *reader, NsCsvCell *cell);
 
-/*
-** Whether a cell is a number, or empty (nan); *x is set in every case. `decimal` is '.' or ','; with ',' a point is not
-** accepted.
-*/
+/* Whether a cell is a number or empty (nan); always sets *x. decimal is '.' or ','; with ',' a point is not accepted. */
 bool ns_csv_number(const NsCsvCell *cell, char decimal, double *x);
 
 #endif

@@ -237,10 +237,7 @@ NsStatus ns_file_load(const char *path, char **bytes, size_t *size, NsError *err
 
 /* ---- names ---- */
 
-/*
-** Replaces a path by the target of its symbolic links, whether it exists or not; false when that is too long or the links form
-** a cycle.
-*/
+/* Replaces a path by the target of its symbolic links, which need not exist; false when it is too long or they form a cycle. */
 static bool file_follow(char path[PATH_MAX]) {
   char target[PATH_MAX];
   for (int i = 0; i < MOST_LINKS; i++) {

@@ -48,8 +48,8 @@ bool ns_file_same(const char *a, const char *b);
 void ns_file_abort(NsFile *file);
 
 /*
-** Reads a file into *bytes, which the caller frees with ns_free; a zero byte follows, not counted in *size. NS_EIO ("cannot
-** read 'PATH': reason"), NS_ENOMEM.
+** Reads a file into *bytes (freed by ns_free), with a zero after the *size bytes. NS_EIO ("cannot read 'PATH': ..."),
+** NS_ENOMEM.
 */
 NsStatus ns_file_load(const char *path, char **bytes, size_t *size, NsError *err);
 

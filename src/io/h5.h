@@ -8,8 +8,7 @@
 #include "io/hdf5.h"
 
 /*
-** Writes a file of arrays and attributes; it appears whole or not at all (see NsFile). Sorts `attributes` by name. NS_EIO,
-** NS_ENOMEM.
+** Writes arrays and attributes to a file, whole or not at all (see NsFile). Sorts `attributes` by name. NS_EIO, NS_ENOMEM.
 */
 NsStatus ns_h5_save(const NsHdf5 *hdf5, const char *path, const NsHdf5Array *arrays, int count, NsHdf5Attribute *attributes,
                     int nattributes, NsError *err);

@@ -58,10 +58,7 @@ void ns_hdf5_clear(NsHdf5Contents *contents) {
 
 /* ---- opening ---- */
 
-/*
-** Whether the first bytes of a file are a superblock with the mark of an open stream: it is being written, or its writer was
-** killed.
-*/
+/* Whether the superblock in `bytes` marks an open stream: it is being written, or its writer was killed. */
 static bool is_open_stream(const unsigned char *bytes) {
   return memcmp(bytes, "\x89HDF\r\n\x1a\n", 8) == 0 && bytes[8] == 3 && (bytes[11] & 4);
 }

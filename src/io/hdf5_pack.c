@@ -105,10 +105,7 @@ static bool well_formed(const char *name) {
   }
 }
 
-/*
-** Writes the name of a link for `name` to `link` (strlen(name) + 24 bytes). flat: without slashes. number >= 2: with that
-** number appended.
-*/
+/* link (strlen(name) + 24 bytes) = a link's name for `name`; flat: without slashes; number >= 2: with this number. */
 static void link_name(const char *name, bool flat, int number, char *link) {
   char *end = link;
   for (const char *c = name; *c; c++) *end++ = flat && *c == '/' ? '_' : *c;

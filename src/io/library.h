@@ -10,9 +10,7 @@
 typedef struct NsLibrary NsLibrary;
 typedef void (*NsSymbol)(void);
 
-/*
-** Opens a shared library; dlopen searches for a name without a slash. NS_EIO ("cannot open library 'X': reason"), NS_ENOMEM.
-*/
+/* Opens a library; dlopen searches for a name without a slash. NS_EIO ("cannot open library 'X': reason"), NS_ENOMEM. */
 NsStatus ns_library_open(NsLibrary **library, const char *path, NsError *err);
 
 /* The function called `name`, to be cast to its type. NS_EIO ("library 'X' has no symbol 'F'"). */

@@ -23,10 +23,7 @@ typedef struct NsZipPiece {
 /* Opens an archive for writing; the file appears whole, at the commit (see NsFile). NS_EIO, NS_ENOMEM. */
 NsStatus ns_zip_open(NsZip **zip, const char *path, NsError *err);
 
-/*
-** Appends a part made of `count` pieces. NS_ETOOLARGE when the archive would be larger than 4 GiB or hold more than
-** 65535 parts, NS_ENOMEM.
-*/
+/* Appends a part made of `count` pieces. NS_ETOOLARGE when the archive exceeds 4 GiB or 65535 parts, NS_ENOMEM. */
 NsStatus ns_zip_add(NsZip *zip, const char *name, const NsZipPiece *pieces, int count, NsError *err);
 
 /* Writes the directory and renames the file; the archive is freed in every case. NS_EIO. */

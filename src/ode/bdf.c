@@ -15,9 +15,7 @@
 
 enum { ORDERS = 5, DIFFERENCES = ORDERS + 3, NEWTON_MOST = 4 };
 
-/*
-** For orders k = 0 to 5: kappa, the parameter of the NDF (0: the BDF; Shampine and Reichelt), and gamma = 1 + 1/2 + ... + 1/k.
-*/
+/* For orders k = 0 to 5: kappa, parameter of the NDF (Shampine and Reichelt; 0: the BDF), and gamma = 1 + 1/2 + ... + 1/k. */
 static const double kappa[ORDERS + 1] = {0, -0.1850, -1.0 / 9, -0.0823, -0.0415, 0};
 static const double gamma_of[ORDERS + 1] = {0, 1, 1.5, 11.0 / 6, 25.0 / 12, 137.0 / 60};
 
@@ -238,10 +236,7 @@ static void bdf_update(Bdf *b, double t_new) {
   b->J_fresh = false;
 }
 
-/*
-** After order + 1 steps of equal length: chooses, among the order and its two neighbours, the one that allows the longest
-** step.
-*/
+/* After order + 1 equal steps: chooses, among the order and its two neighbours, the one that allows the longest step. */
 static void choose_order(Bdf *b, double error) {
   int k = b->order, best = k;
   double low = k > 1 ? bdf_scaled(b, error_constant(k - 1), b->D[k]) : INFINITY;

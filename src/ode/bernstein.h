@@ -16,10 +16,7 @@
 */
 enum { NS_BERNSTEIN_DEGREE = 8, NS_BERNSTEIN_SIZE = NS_BERNSTEIN_DEGREE + 1 };
 
-/*
-** b (rows + 1) = the coefficients of one component of a dense output (see ns_dense_at): start = its value at 0, F = its `rows`
-** numbers.
-*/
+/* b (rows + 1) = the coefficients of one component of a dense output (ns_dense_at): start: its value at 0, F: its rows. */
 void ns_bernstein_of_dense(double start, int rows, const double *F, double *b);
 
 /* The k-th of the NS_BERNSTEIN_SIZE Chebyshev-Lobatto points in [0, 1]: 0, 0.038, 0.146, ... 1. */

@@ -10,8 +10,7 @@
 #include "ode/stepper.h"
 
 /*
-** The common part of `start`: sets the stepper's time, end and first length, and copies y to `to`. Leaves state.y_old and
-** state.y as they are.
+** The common part of `start`: sets t, t_end, h_next and h_limit, and copies y to `to`. Keeps state.y_old and state.y.
 */
 void ns_ode_start(NsStepper *stepper, double t, const double *y, double *to, double t_end, double h_first);
 

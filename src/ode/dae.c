@@ -365,10 +365,7 @@ static NsStatus refresh(NsDae *dae, NsError *err) {
   return status;
 }
 
-/*
-** Tries one step of length h: NS_OK and *error, or the reason why Newton failed. If old Jacobians fail, repeats it with new
-** ones.
-*/
+/* Tries one step of length h: NS_OK and *error, or why Newton failed. If old Jacobians fail, repeats it with new ones. */
 static NsStatus dae_try_step(NsDae *dae, double h, int *iterations, double *error, NsError *err) {
   set_scale(dae, h);
   for (;;) {
@@ -476,9 +473,7 @@ static double row_terms(const NsDae *dae, int i, const double *y, const double *
   return size + fabs(rest);
 }
 
-/*
-** max_i |F_i| / (terms of equation i). An F_i below NOTHING of its terms at the first call (kept in `first`, n) counts as 0.
-*/
+/* max_i |F_i| / (terms of equation i). An F_i below NOTHING of its terms at the first call (kept in `first`) counts as 0. */
 static double worst_row(NsDae *dae, const double *y, const double *yd, const double *F, bool begin, double *first) {
   double worst = 0;
   for (int i = 0; i < dae->problem.n; i++) {

@@ -46,10 +46,7 @@ void ns_dae_free(NsDae *dae);
 
 const NsDaeState *ns_dae_state(const NsDae *dae);
 
-/*
-** Puts the solver at (t, y, yd), which should be consistent, and copies it. h_first: first step length; 0: chosen by the
-** solver.
-*/
+/* Puts the solver at (t, y, yd), which should be consistent; copies them. h_first: first step length; 0: chosen here. */
 void ns_dae_start(NsDae *dae, double t, const double *y, const double *yd, double h_first);
 
 /*

@@ -8,8 +8,7 @@
 #include <math.h>
 
 /*
-** STAGES: stages of the step; stage 12 is the rate at its end, 13 to 15 serve the dense output. DENSE: rows of the dense
-** output.
+** STAGES: stages of the step; stage 12 is the rate at its end, 13 to 15 are for the dense output. DENSE: its rows.
 */
 enum { STAGES = 12, ALL_STAGES = 16, DENSE = 7 };
 
@@ -209,9 +208,7 @@ static double trial_scale(const NsRk *rk, int i, double h) {
   return accepted + 4 * least * ns_ode_larger(fabs(rk->K[0][i]), fabs(rk->K[STAGES][i]));
 }
 
-/*
-** The estimated error of the trial step in units of the accepted one: the fifth-order estimate, damped by the third-order one.
-*/
+/* The error of the trial step over the accepted one: the fifth-order estimate, damped by the third-order one. */
 static double dop853_error(NsRk *rk, double h) {
   int n = rk->base.problem.n, counted = 0;
   double five = 0, three = 0;

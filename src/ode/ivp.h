@@ -37,10 +37,7 @@ typedef struct NsIvpPoints {
   double *t, *y;
 } NsIvpPoints;
 
-/*
-** The result. Dense output: step k goes from knots.t[k] with the state knots.y to knots.t[k + 1]; `segment` has its
-** polynomial.
-*/
+/* The result. Dense output: step k goes from knots.t[k] (state: knots.y) to knots.t[k + 1] along its `segment`. */
 typedef struct NsIvp {
   int n, rows, events;
   NsIvpPoints points, knots, *found; /* found: `events` lists */

@@ -22,10 +22,7 @@ enum {
   SPLITS = 45       /* depth of splits of a polynomial; beyond it the event itself is evaluated */
 };
 
-/*
-** Largest interpolation error, relative to an event's size, at which the slopes of the polynomial are trusted (chosen by
-** experience on the specs).
-*/
+/* Largest error, relative to an event's size, at which its polynomial's slopes are trusted (by experience on the specs). */
 static const double RESOLVED = 1e-6;
 
 struct NsIvpSearch {
@@ -209,10 +206,7 @@ static NsStatus piece_roots(NsIvpSearch *s, double from, double width, const dou
   return status;
 }
 
-/*
-** Finds the roots of the present event in the step. A root at the step's start was found at the end of the last step, or is at
-** t0.
-*/
+/* Finds the roots of the present event in the step, except at its start: that root is known from the last step or t0. */
 static NsStatus roots_of(NsIvpSearch *s, NsError *err) {
   double v[NODES];
   NsStatus status = NS_OK;

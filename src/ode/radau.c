@@ -224,10 +224,7 @@ static double solve_estimate(Radau *r, double h, const double *f) {
   return ns_ode_norm(&r->base.problem, r->mixed, r->y_old, r->trial);
 }
 
-/*
-** *error = the estimated error. `again`: after a rejection and at the start, filters it once more, which damps stiff
-** components.
-*/
+/* *error = the estimated error. `again` (after a rejection, at the start): filters it once more, which damps stiff parts. */
 static NsStatus error_of(Radau *r, double h, bool again, double *error, NsError *err) {
   int n = r->base.problem.n;
   for (int i = 0; i < n; i++) r->trial[i] = r->y_old[i] + r->Z[S - 1][i];

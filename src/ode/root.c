@@ -16,10 +16,7 @@
 #include "linalg/equilibrate.h"
 #include "linalg/lu.h"
 
-/*
-** RUNS: most runs of hybrj. NEWTON: most Newton steps after a run. SCALED: most restarts with new scales. Chosen by experience
-** on the specs.
-*/
+/* Largest numbers of hybrj runs, of Newton steps after a run, of runs with new scales (chosen by experience on the specs). */
 enum { RUNS = 12, NEWTON = 60, SCALED = 3 };
 
 /*
@@ -110,10 +107,7 @@ static int scaled_jacobian(Root *r, const double *u, double *J) {
   return 0;
 }
 
-/*
-** MINPACK's callback. A value that is not finite ends the run; so does a u that is not finite, which underflow can cause near
-** 0.
-*/
+/* MINPACK's callback. A value that is not finite ends the run, and so does a u (underflow can cause it near 0). */
 static int root_evaluate(void *context, int n, const double *u, double *g, double *J, int ld, int what) {
   Root *r = context;
   (void)n, (void)ld; /* equations->n */
@@ -212,10 +206,7 @@ static bool contracts(const Root *r, double limit) {
   return true;
 }
 
-/*
-** Newton steps from u until each unknown passes by its own size: the norm in hybrj may hide a small unknown behind larger
-** ones. -1 when the equations fail.
-*/
+/* Newton steps until each unknown passes by its own size (hybrj's norm may hide a small one). -1 when the equations fail. */
 static int newton_steps(Root *r, double limit, NsRootInfo *info, Verdict *v) {
   int n = r->equations->n;
   size_t bytes = (size_t)n * sizeof(double);
@@ -232,10 +223,7 @@ static int newton_steps(Root *r, double limit, NsRootInfo *info, Verdict *v) {
   return 0;
 }
 
-/*
-** One more Newton step from an answer with a known correction; kept when it reduces the worst equation, or leaves it at
-** rounding (16 eps of its terms).
-*/
+/* One more Newton step from an answer; kept when the worst equation gets better, or is rounding (16 eps of its terms). */
 static void last_step(Root *r, NsRootInfo *info) {
   size_t bytes = (size_t)r->equations->n * sizeof(double);
   double before, after;

@@ -10,8 +10,7 @@
 #include "ode/problem.h"
 
 /*
-** Options for solving f(x) = 0. f and its Jacobian are the rate and the Jacobian of `equations`, called with t = 0; the
-** tolerances of `equations` are not used.
+** For f(x) = 0, where f is the rate of `equations` at t = 0; the tolerances of `equations` are not used.
 */
 typedef struct NsRootOptions {
   double xtol; /* relative tolerance of x */

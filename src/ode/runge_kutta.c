@@ -54,10 +54,7 @@ static NsStatus rk_rate(NsRk *rk, double t, const double *y, double *ydot, NsErr
   return ns_ode_rate(&rk->base.problem, t, y, ydot, &rk->base.state.evaluations, err);
 }
 
-/*
-** Computes the stages first .. last of a step from (t_old, y_old) with length h (with its sign); `at` gets the argument of the
-** last.
-*/
+/* K[first] to K[last] of a step from (t_old, y_old) with length h (signed); `at` gets the argument of the last stage. */
 static NsStatus rk_take_stages(NsRk *rk, int first, int last, double h, double *at, NsError *err) {
   for (int s = first; s <= last; s++) {
     ns_ode_point(rk->base.problem.n, &rk->method->row[s], rk->K, rk->y_old, h, at);

@@ -52,10 +52,7 @@ static inline void ns_sundials_close(NsSundials *s) {
   if (s->context) SUNContext_Free(&s->context);
 }
 
-/*
-** Records the status of an evaluation at t (its message is in s->trouble). Returns the library's code: 0 good, 1 try a shorter
-** step, -1 stop.
-*/
+/* Records how an evaluation at t ended. Returns the library's code: 0 good, 1 try a shorter step, -1 stop. */
 static inline int ns_sundials_answer(NsSundials *s, double t, NsStatus status) {
   s->failed = status != NS_OK;
   if (s->failed) s->trouble.status = status, s->t_trouble = t;

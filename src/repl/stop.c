@@ -24,9 +24,7 @@ static void (*volatile clear_flag)(void);
 
 /* ---- the hook and the handler ---- */
 
-/*
-** Raises the error, and again at shorter and shorter intervals: cleanup code has time to run, but a loop around a pcall ends.
-*/
+/* Raises the error again and again, at shorter intervals: cleanup code has time to run, a loop around a pcall ends. */
 static void stop_hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
   if (!waiting) {
@@ -126,9 +124,7 @@ int nsi_pcall(lua_State *L, int nargs, int nresults, int handler) {
 
 /* ---- coroutines ---- */
 
-/*
-** Resumes `co` with the n values on top of L. Replaces them by the results and returns their number; -1: by the error object.
-*/
+/* Resumes `co` with the n values on top of L. Replaces them by the results, returns their number; -1: by the error. */
 static int stop_resume(lua_State *L, lua_State *co, int n) {
   int results = 0;
   if (!lua_checkstack(co, n)) return lua_pushliteral(L, "too many arguments to resume"), -1;
@@ -157,10 +153,7 @@ static int coroutine_resume(lua_State *L) {
   return results + 1;
 }
 
-/*
-** The function that coroutine.wrap returns (coroutine in upvalue 1): after an error it closes the coroutine and raises the
-** error with its position.
-*/
+/* The function that coroutine.wrap returns (coroutine in upvalue 1); it closes a failed coroutine and adds the position. */
 static int wrapped(lua_State *L) {
   lua_State *co = lua_tothread(L, lua_upvalueindex(1));
   int results = stop_resume(L, co, lua_gettop(L));

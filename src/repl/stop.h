@@ -18,10 +18,7 @@ void nsi_stop_open(lua_State *L);
 */
 int nsi_pcall(lua_State *L, int nargs, int nresults, int handler);
 
-/*
-** Whether a prompt is open. Then a second SIGINT ends the process only after two seconds, and a SIGINT between two calls is
-** ignored.
-*/
+/* Under a prompt a second SIGINT ends the process only after two seconds, and a SIGINT between calls is ignored. */
 void nsi_stop_prompt(bool on);
 
 /* Whether a SIGINT came during a call (or a run in it) since the last call of this function. */

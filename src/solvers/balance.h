@@ -58,9 +58,8 @@ typedef struct NsUnitsData {
 } NsUnitsData;
 
 /*
-** Fills u for the variables member[0 .. n - 1] (NULL: 0 .. n - 1): balanced units in which, for each tree, the largest
-** of |q| and the finite bounds is in [1/2, 1); where these are all 0, the largest of the guess is. Trees have numbers
-** below 2 n.
+** Fills u for the variables member[0 .. n - 1] (NULL: 0 .. n - 1): balanced units in which, for each tree, the largest of |q|
+** and the finite bounds is in [1/2, 1); where these are all 0, the largest of the guess is. Trees have numbers below 2 n.
 */
 void ns_units_find(NsUnits *u, const NsUnitsData *data, const int *member, int n);
 

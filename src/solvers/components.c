@@ -56,10 +56,7 @@ static bool first_ties_all(const double *M, int ldm, int n, const int *index) {
   return true;
 }
 
-/*
-** Breadth-first search, O(n) for a full matrix: `parent` lists the nodes that have no component yet, member[0 .. last - 1] is
-** the current component.
-*/
+/* Breadth-first search, O(n) for a full matrix. `parent`: nodes without a component; member[0 .. last - 1]: the current one. */
 void ns_components_dense(NsComponents *c, const double *M, int ldm, int n, const int *index) {
   int left = n, last = 0;
   if (n > 0 && first_ties_all(M, ldm, n, index)) {

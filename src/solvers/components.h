@@ -24,8 +24,7 @@ typedef struct NsComponents {
 void ns_components_take(NsComponents *c, NsArena *arena, ptrdiff_t nmax);
 
 /*
-** Begin with n single nodes, join nodes in any order (true: they were in different components), then finish: number the
-** components.
+** Begin with n single nodes, join nodes in any order (true: they were in different components), finish: number the components.
 */
 void ns_components_begin(NsComponents *c, int n);
 bool ns_components_join(NsComponents *c, int i, int j);
@@ -55,10 +54,7 @@ typedef struct NsSolverTotal {
 /* Begins a total; `name` is the solver to report when there is no component. */
 NsSolverTotal ns_solver_total(const char *name);
 
-/*
-** Adds one component. The status is that of the first failure, except that NS_ENOSOL replaces other failures (it is
-** proved) and NS_EINTR replaces all.
-*/
+/* Adds one component. Status: the first failure, except that NS_ENOSOL (a proof) replaces others, and NS_EINTR replaces all. */
 void ns_solver_add(NsSolverTotal *total, const NsSolverInfo *own);
 
 #endif

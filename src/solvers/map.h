@@ -46,8 +46,7 @@ void ns_sparse_map_free(NsSparseMap *self);
 void ns_sparse_map_restart(NsSparseMap *self);
 
 /*
-** diag(d) + diag(e) M (e NULL: ones), with the pattern of M and the diagonal. Valid until the next call of this or of
-** factor.
+** diag(d) + diag(e) M (e NULL: ones), with the pattern of M and the diagonal. Valid until the next call of this or of factor.
 */
 const NsSparse *ns_sparse_map_matrix(NsSparseMap *self, const double *d, const double *e);
 

@@ -10,16 +10,12 @@
 
 #include "base/status.h"
 
-/*
-** What a method accepts, as bits: dense or sparse matrices, plane or spatial contacts; WITHOUT_FACTORS: it never
-** factors the matrix.
-*/
+/* What a method accepts, in bits: kinds of matrices, contacts in the plane or in space; and whether it factors no matrix. */
 enum { NS_TAKES_DENSE = 1, NS_TAKES_SPARSE = 2, NS_TAKES_PLANE = 4, NS_TAKES_SPACE = 8, NS_WITHOUT_FACTORS = 16 };
 
 /*
-** One search for a solution. Each family of problems has its own struct, whose first member is an NsSearch; it holds
-** the problem, the guess, the options and the best candidate. A method hands each candidate to the family, which
-** measures it.
+** One search for a solution. Each family of problems has its own struct, whose first member is an NsSearch; it holds the
+** problem, the guess, the options and the best candidate. A method hands each candidate to the family, which measures it.
 */
 typedef struct NsSearch {
   double tolerance; /* an answer has at most this measure */

@@ -23,10 +23,7 @@ static inline double ns_smaller(double a, double b) {
   return a < b ? a : b;
 }
 
-/*
-** The violation of a component: 0, or |w| where w has a wrong sign or is not 0 between the bounds; INFINITY outside of
-** the bounds.
-*/
+/* The violation of a component: 0, |w|, or the part of w with a wrong sign at a bound; INFINITY outside of the bounds. */
 static inline double ns_box_violation(double z, double w, double lower, double upper) {
   if (!(z >= lower && z <= upper)) return INFINITY;
   return (w >= 0 && z == lower) || (w <= 0 && z == upper) ? 0 : fabs(w);
@@ -39,10 +36,9 @@ bool ns_box_zero_solves(int n, const double *q, const double *lower, const doubl
 void ns_box_product(const NsBoxProblem *p, const double *z, double *w, double *size);
 
 /*
-** Natural residual max_i |z_i - proj(z_i - rho_i w_i)| for w (n, normally M z + q), in the units of z. rho_i = 1 /
-** M_ii where M_ii > 0, else 1 / max_j |M_ij|, else 1. *relative (may be NULL) is the residual over max(max_i |z_i|,
-** max_i rho_i |q_i|, DBL_MIN): it does not change when all z, or all w, are measured in another unit. NaN in z or w
-** gives INFINITY.
+** Natural residual max_i |z_i - proj(z_i - rho_i w_i)| for w (n, normally M z + q), in the units of z. rho_i = 1 / M_ii where
+** M_ii > 0, else 1 / max_j |M_ij|, else 1. *relative (may be NULL) is the residual over max(max_i |z_i|, max_i rho_i |q_i|,
+** DBL_MIN): it does not change when all z, or all w, are measured in another unit. NaN in z or w gives INFINITY.
 ** Facchinei and Pang 2003, section 1.5.
 */
 double ns_box_residual(const NsBoxProblem *p, const double *z, const double *w, double *relative);
@@ -72,11 +68,10 @@ bool ns_box_far_out(const NsBoxProblem *p, const double *z, const double *w, con
 ** Componentwise backward error: the smallest e such that z (inside its bounds) solves exactly a problem whose
 ** entries of M and q differ from the given ones by at most e relatively:
 **   max_i v_i / (|M| |z| + |q|)_i, with 0 / 0 = 0,
-** where v_i = |w_i| for z_i strictly between its bounds, and the wrong-signed part of w_i for z_i at a bound. No
-** scaling of rows and columns changes it, and narrow boxes do not hide a wrong answer. An exact answer has a few 1e-16.
-** A row whose terms are below p->faded counts as 0. INFINITY when z leaves its bounds or a number is NaN. w and size
-** come from ns_box_product. Oettli and Prager, Numer. Math. 6, 1964; Higham, Accuracy and Stability, 2nd ed., theorem
-** 7.3.
+** where v_i = |w_i| for z_i strictly between its bounds, and the wrong-signed part of w_i for z_i at a bound. No scaling of
+** rows and columns changes it, and narrow boxes do not hide a wrong answer. An exact answer has a few 1e-16. A row whose terms
+** are below p->faded counts as 0. INFINITY when z leaves its bounds or a number is NaN. w and size come from ns_box_product.
+** Oettli and Prager, Numer. Math. 6, 1964; Higham, Accuracy and Stability, 2nd ed., theorem 7.3.
 */
 double ns_box_backward(const NsBoxProblem *p, const double *z, const double *w, const double *size);
 

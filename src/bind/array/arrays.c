@@ -108,10 +108,7 @@ static int f_eye(lua_State *L) {
   return 1;
 }
 
-/*
-** diag(v [, k]): the matrix with v on diagonal k, above the main one when k > 0; diag(A [, k]): a copy of diagonal
-** k.
-*/
+/* diag(v [, k]): the matrix with v on diagonal k, above the main one when k > 0; diag(A [, k]): a copy of diagonal k. */
 static int f_diag(lua_State *L) {
   lua_settop(L, 2);
   NslGrid g = to_grid(L, 1, "diag", "argument");
@@ -326,10 +323,7 @@ typedef struct Blocks {
   int *height, *width; /* -1 while unknown */
 } Blocks;
 
-/*
-** Pushes block (i, j), from 1, of the table of rows at index 1, and converts a table in place; true when the block is a
-** number.
-*/
+/* Pushes block (i, j), from 1, of the rows at index 1, converting a table in place; true when the block is a number. */
 static bool array_push_block(lua_State *L, int i, int j) {
   lua_rawgeti(L, 1, i);
   lua_rawgeti(L, -1, j);

@@ -188,10 +188,7 @@ static void set_element(lua_State *L, const NsField *field, int n, double *data,
   data[i - 1] = lua_tonumber(L, 3);
 }
 
-/*
-** Sets an existing array from the values at 2 and 3, which may be views of it; if the value is refused, the array stays as it
-** was.
-*/
+/* Sets an existing array from the values at 2 and 3, which may be views of it; a refused value leaves it unchanged. */
 static void set_array(lua_State *L, const NslFieldOwner *owner, const NsField *field, void *object, const char *setter) {
   size_t bytes;
   double *data = ns_field_data(field, object, &bytes);

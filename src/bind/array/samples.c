@@ -43,9 +43,7 @@ static int method_sort(lua_State *L) {
   return 1;
 }
 
-/*
-** trapz(y [, x or dx]): the integral of y by the trapezoidal rule, at the abscissas x or with constant spacing dx (default 1).
-*/
+/* trapz(y [, x or dx]): the integral of y by the trapezoidal rule, with the abscissas x or the spacing dx (default 1). */
 static int f_trapz(lua_State *L) {
   nsl_at_most(L, 2, "trapz");
   lua_settop(L, 2);

@@ -214,9 +214,7 @@ static int offset_at(lua_State *L, const NslVector *offsets, int k, int n) {
   return (int)d;
 }
 
-/*
-** ns.spdiags(bands, offsets, n): bands[k] (a number, or a vector of n - |offsets[k]| elements) becomes the diagonal offsets[k]
-*/
+/* ns.spdiags(bands, offsets, n): diagonal offsets[k] is bands[k], a number or a vector of n - |offsets[k]| elements */
 static int new_spdiags(lua_State *L) {
   lua_settop(L, 3);
   if (!lua_istable(L, 1)) return nsl_bad(L, "spdiags", "bands", "a table of diagonals", 1);

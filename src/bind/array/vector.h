@@ -39,10 +39,7 @@ void nsl_vector_alive(lua_State *L, const NslVector *v);
 /* Pushes a new zeroed vector of n elements with storage of its own. Raises when n < 0 or too large. */
 NslVector *nsl_push_vector(lua_State *L, lua_Integer n, const char *label);
 
-/*
-** Pushes a view of n doubles that belong to the object at owner_idx (a userdata with an NslHead). version NULL: the view has a
-** counter of its own.
-*/
+/* Pushes a view of n doubles of the object at owner_idx (with an NslHead). version NULL: it has a counter of its own. */
 NslVector *nsl_push_vector_view(lua_State *L, int owner_idx, double *data, int n, ptrdiff_t stride, const char *label,
                                 uint64_t *version);
 
@@ -90,10 +87,7 @@ static inline int nsl_index(lua_State *L, int n) {
   return good && i < (lua_Unsigned)n ? (int)i : -1;
 }
 
-/*
-** Whether the index at stack index 2 is n + 1, and it is ipairs that asks: ipairs gets nil there, as its end; others get an
-** error. For metamethods of reading.
-*/
+/* Whether ipairs asks for the index at 2 and it is n + 1: it then gets nil, others an error. For metamethods of reading. */
 bool nsl_ipairs_ends(lua_State *L, int n);
 
 /* Raises "NAME[4]: index out of range 1..3", or that the index at stack index 2 is no integer, or that the vector is empty. */
@@ -102,10 +96,7 @@ int nsl_bad_index(lua_State *L, const char *name, int n);
 /* Converts the index at arg (from 1, or from -1 at the end) to one from 0; raises "LABEL: WHAT index K out of range 1..n". */
 int nsl_position(lua_State *L, int arg, int n, const char *label, const char *what);
 
-/*
-** Reads the bounds of a slice at arg and arg + 1 (default: all elements), with this step. Returns its start, from 0; *count
-** may be 0.
-*/
+/* Reads the bounds of a slice at arg and arg + 1 (default: all). Returns its start, from 0; *count may be 0. */
 int nsl_slice(lua_State *L, int arg, int n, lua_Integer step, const char *label, int *count);
 
 /*

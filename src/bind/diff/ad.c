@@ -56,9 +56,7 @@ typedef struct Taken {
   NslDualVector *vectors[MOST_KEPT];
 } Taken;
 
-/*
-** Pushes a zeroed dual vector: one of the function's earlier passes (the table at `kept`) unless it is in use, else a new one.
-*/
+/* Pushes a zeroed dual vector: one of the function's earlier passes (the table at `kept`) that is not in use, or a new one. */
 static NslDualVector *take_vector(lua_State *L, Taken *taken, int kept, uint64_t tag, int n, int np, const char *label) {
   if (taken->count == MOST_KEPT) return nsl_push_dual_vector(L, kept - 1, tag, n, np, label);
   lua_rawgeti(L, kept, taken->count + 1);
@@ -383,9 +381,7 @@ static void bind_ad_find_places(lua_State *L, int room, int first, int last, boo
   lua_settop(L, map);
 }
 
-/*
-** Runs the passes with the math functions at the packed places replaced; first..last hold function, self and passed values.
-*/
+/* Runs the passes with the math functions at the packed places replaced; first..last: function, self, passed values. */
 static bool bind_ad_attempt(lua_State *L, const NslDualCall *job, int entry, int packed, int first, int last) {
   lua_pushcfunction(L, passes);
   lua_pushlightuserdata(L, (void *)job);
@@ -496,10 +492,7 @@ static void check_callable(lua_State *L, const char *who) {
   lua_pop(L, 1);
 }
 
-/*
-** Calls f(x), or f(x, y) with a zeroed vector y of m elements when m >= 0, and pushes a copy of the values. scalar: f must
-** return a number.
-*/
+/* Pushes a copy of the values of f(x), or of f(x, y) with a zeroed y (m) when m >= 0. scalar: f must return a number. */
 static NslVector *plain_values(lua_State *L, const char *who, const NslVector *x, int m, bool scalar) {
   int top = lua_gettop(L), y = top + 1;
   NslDualArg arg = {"x", 0, x->n, x->data, NULL};
@@ -541,10 +534,7 @@ static void bind_ad_differentiate(lua_State *L, const NslVector *x, double *jaco
              .function = 1, .returns = returns, .nargs = 1, .args = &arg, .outlabel = outlabel, .nout = nout, .plain = plain});
 }
 
-/*
-** ns.jacobian(f, x [, m]): the m x n Jacobian of f at x. f(x) returns a table, a vector or a number; when m is given, f(x, y)
-** fills y (m).
-*/
+/* ns.jacobian(f, x [, m]): the Jacobian of f at x. f(x) returns a table, vector or number; with m, f(x, y) fills y (m). */
 static int bind_ad_jacobian(lua_State *L) {
   check_callable(L, "jacobian");
   lua_settop(L, 3);
@@ -589,10 +579,7 @@ static double second_along(lua_State *L, const NslVector *x, double *direction, 
   return second;
 }
 
-/*
-** ns.hessian(f, x): the Hessian (n x n) at x of f, which returns a number; n (n + 1) / 2 passes with second-order jets along
-** e_i and e_i + e_j.
-*/
+/* ns.hessian(f, x): the n x n Hessian of a scalar f at x, by n (n + 1) / 2 second-order jets along e_i and e_i + e_j. */
 static int hessian(lua_State *L) {
   check_callable(L, "hessian");
   lua_settop(L, 2);
@@ -612,9 +599,7 @@ static int hessian(lua_State *L) {
 
 /* ---- opening ---- */
 
-/*
-** Makes the shared table in the registry, once for a Lua state: a second opening must not mistake replacements for originals.
-*/
+/* Makes the shared table of a Lua state, once: a second opening must not mistake replacements for originals. */
 static void make_room(lua_State *L) {
   lua_newtable(L);
   int room = lua_gettop(L);

@@ -187,10 +187,7 @@ static int push_results(lua_State *L, const NslTrace *trace, int last) {
   return 1;
 }
 
-/*
-** Describes the arguments from stack index `first` to the top. Returns their number, or -1 when one is a dual or a traced
-** number.
-*/
+/* Describes the arguments from stack index `first` up. Returns their number, -1 when one is a dual or traced number. */
 static int read_arguments(lua_State *L, int first, NslTraceArg *args) {
   int nargs = lua_gettop(L) - first + 1;
   if (nargs > NSL_TRACE_ARGS) luaL_error(L, "compile: expected at most %d arguments, got %d", NSL_TRACE_ARGS, nargs);

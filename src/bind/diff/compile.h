@@ -23,10 +23,7 @@ void nsl_push_plain_function(lua_State *L, int idx);
 */
 NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args);
 
-/*
-** As nsl_trace, and the number of values must be nout: "LABEL: expected 3 values, got 2". quiet: a callback that fills and
-** returns nothing gives zeros.
-*/
+/* As nsl_trace, with nout values: "LABEL: expected 3 values, got 2". quiet: a callback without any result gives zeros. */
 NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args, int nout, const char *label, bool quiet);
 
 /* Compares the trace's values with the callback's at the present inputs, if that was not done before. */

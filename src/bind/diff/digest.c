@@ -52,9 +52,7 @@ static bool of_array(lua_State *L, int idx, uint64_t *h) {
 
 static uint64_t of_value(lua_State *L, int idx, int depth);
 
-/*
-** Hashes the elements of a table, independent of their order, without those that the engine keeps under the names of anchors.
-*/
+/* Hashes the elements of a table in any order, without those that the engine keeps under the names of anchors. */
 static uint64_t of_elements(lua_State *L, int idx, int depth) {
   uint64_t sum = 0;
   int left = ELEMENTS;

@@ -91,9 +91,7 @@ static void dual_apply(lua_State *L, NsTapeOp op, int a, int b) {
   apply_operation(L, &ns_tape_operations[op], a, b);
 }
 
-/*
-** log(x, base), of which at least one is a dual; for bases 2 and 10, also as duals, the value is the library's log2 and log10.
-*/
+/* log(x, base), of which at least one is a dual; bases 2 and 10, also as duals, use the library's log2 and log10. */
 static void dual_logarithm(lua_State *L) {
   static const NsTapeOperation log_base = {.arity = 2, .binary = ns_dual_logbase, .bend = ns_curve_logbase};
   apply_operation(L, &log_base, 1, 2);
@@ -263,10 +261,7 @@ static NsDuals duals_of(const NslOperand *v) {
   return (NsDuals){v->n, v->value, v->d, v->step};
 }
 
-/*
-** Matrix times dual vector, or dual vector (a row) times matrix. The values are taken from the plain product, whatever its
-** order of summation.
-*/
+/* Matrix times dual vector, or dual vector (a row) times matrix. The values are those of the plain product, bit for bit. */
 static int dual_product(lua_State *L, bool matrix_first) {
   const NslMatrix *m = nsl_test_matrix(L, matrix_first ? 1 : 2);
   NslOperand v;

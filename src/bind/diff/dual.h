@@ -22,10 +22,7 @@ typedef struct NslDual {
   double d[];
 } NslDual;
 
-/*
-** Element i (from 0) is at e[i * base.step]: its value, then np partials. An input is read-only. An element with zero partials
-** reads as a plain number.
-*/
+/* Element i (from 0) is at e[i * base.step]: value, np partials; with zero partials it reads as a plain number. */
 typedef struct NslDualVector {
   NslStandInVector base;
   double *e;
@@ -59,9 +56,7 @@ NslDual *nsl_push_dual(lua_State *L, int meta, uint64_t tag, int np);
 /* Pushes a zeroed dual vector; meta is the index of the metatable of dual vectors. */
 NslDualVector *nsl_push_dual_vector(lua_State *L, int meta, uint64_t tag, int n, int np, const char *label);
 
-/*
-** Stores the number or dual at idx into element i of v, or raises "LABEL[i]: number expected, got ...". Ignores `readonly`.
-*/
+/* Stores the number or dual at idx into element i of v, or raises "LABEL[i]: number expected, got ...". Ignores readonly. */
 void nsl_dual_vector_store(lua_State *L, NslDualVector *v, int i, int idx);
 
 /* Makes the two metatables and pushes them. */

@@ -56,10 +56,7 @@ typedef struct NslStandIn {
   NslStandInVector *(*push_view)(lua_State *L, NslStandInVector *v, int first, ptrdiff_t step, int count);
   void (*push_element)(lua_State *L, const NslStandInVector *v, int i);
 
-  /*
-  ** Set element i of v: to the number at idx (false: there is none); to element j of an operand; to op of two elements (b
-  ** NULL: of one).
-  */
+  /* Set element i of v: to the number at idx (false: none); to element j of an operand; to op of elements (b NULL: of one). */
   bool (*store)(lua_State *L, NslStandInVector *v, int i, int idx);
   void (*copy)(lua_State *L, NslStandInVector *v, int i, const NslOperand *from, int j);
   void (*combine)(lua_State *L, NslStandInVector *v, int i, NsTapeOp op, const NslOperand *a, int ia, const NslOperand *b,
@@ -104,10 +101,7 @@ int nsl_stand_in_arithmetic(lua_State *L, NsTapeOp op);
 /* Inside a closure: reads the value at idx. Plain vectors are open. */
 void nsl_read_operand(lua_State *L, int idx, NslOperand *o);
 
-/*
-** Inside a closure: reads the argument at idx as a vector of n elements, in the evaluation of `like`; a table of numbers is
-** converted in its slot.
-*/
+/* Inside a closure: reads the argument at idx as a vector of n, in the evaluation of `like`; converts a table in its slot. */
 void nsl_read_vector_argument(lua_State *L, int idx, const NslOperand *like, int n, const char *who, NslOperand *o);
 
 /* Stores the number at idx as element i of v, or raises "LABEL[i]: number expected, got ...". */

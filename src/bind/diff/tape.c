@@ -109,10 +109,7 @@ bool nsl_trace_jacobian_known(const NslTrace *trace, int arg) {
   return !trace->moves[arg] || (trace->constant[arg] && trace->jac_known);
 }
 
-/*
-** Native code does not skip partials that are 0; where that matters, an entry is not finite, and the tape is evaluated
-** instead.
-*/
+/* Native code does not skip zero partials; where that matters an entry is not finite, and the tape is evaluated instead. */
 bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
   int first = trace->offset[arg], count = nsl_trace_size(&trace->args[arg]);
   size_t entries = (size_t)trace->outputs * (size_t)count;

@@ -86,17 +86,11 @@ void nsl_trace_read(lua_State *L, const NslTraceArg *arg, double *in);
 /* Pushes a new trace for these arguments, without a tape; it keeps their objects alive. */
 NslTrace *nsl_push_trace(lua_State *L, int nargs, const NslTraceArg *args);
 
-/*
-** Whether the trace at stack index `at` fits these arguments. held = nsl_trace_objects of them, which detects objects that
-** changed since the trace was made.
-*/
+/* Whether the trace at index `at` fits these arguments; held: their nsl_trace_objects, which detects changed objects. */
 bool nsl_trace_fits(lua_State *L, int at, int nargs, const NslTraceArg *args, uint64_t held);
 uint64_t nsl_trace_objects(lua_State *L, int nargs, const NslTraceArg *args);
 
-/*
-** Closes the tape of the trace at index `at` and allocates its arrays; nsl_trace_take_jacobian allocates those of a native
-** Jacobian.
-*/
+/* Closes the tape of the trace at index `at` and allocates its arrays; the second: the arrays of a native Jacobian. */
 void nsl_trace_close(lua_State *L, NslTrace *trace, int at);
 void nsl_trace_take_jacobian(lua_State *L, NslTrace *trace, int at);
 
@@ -113,10 +107,7 @@ double *nsl_trace_input(NslTrace *trace, int arg);
 void nsl_trace_value(NslTrace *trace, double *out);
 void nsl_trace_value_at(NslTrace *trace, const double *in, double *out);
 
-/*
-** jac = the Jacobian with respect to an argument at trace->in: column-major, a row for each value. Returns whether it is
-** finite.
-*/
+/* jac = the Jacobian by an argument at trace->in: column-major, a row for each value. Returns whether it is finite. */
 bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac);
 
 /* Whether this Jacobian is known without an evaluation, wherever trace->in is. */

@@ -60,10 +60,7 @@ static bool has_element(lua_State *L, int idx, int i) {
   return true;
 }
 
-/*
-** *value = number k (from 0) of the plain callback's result: returned values are at `first` and above, the last argument at
-** `last`.
-*/
+/* *value = number k (from 0) of the plain results: returned values at `first` and above, the last argument at `last`. */
 static bool plain_number(lua_State *L, const NslTrace *trace, int first, int last, int k, double *value) {
   int top = lua_gettop(L), at = trace->result == NSL_RESULT_FILLED ? last : first;
   bool numbers = trace->result == NSL_RESULT_NUMBERS, rows = trace->result == NSL_RESULT_ROWS;
@@ -162,10 +159,7 @@ static bool tape_probe_call_plain(lua_State *L, const NslTrace *trace, int p, do
   return true;
 }
 
-/*
-** Compares at probe p. Stack: the trace as a light userdata, p, the function, the objects. Returns nothing, or the callback's
-** error there.
-*/
+/* Compares at probe p. Stack: trace (light userdata), p, function, objects. Returns nothing, or the callback's error. */
 static int probe_once(lua_State *L) {
   NslTrace *trace = lua_touserdata(L, 1);
   int p = (int)lua_tointeger(L, 2), n = trace->outputs;

@@ -52,20 +52,14 @@ static inline NslTracedMatrix *nsl_test_traced_matrix(lua_State *L, int idx) {
   return nsl_test_fast(L, idx, &nsl_traced_matrix_type, sizeof(NslTracedMatrix));
 }
 
-/*
-** The kind of stand-ins that traced numbers are; its values (upvalues) are the tracer and the metatables of numbers, vectors,
-** matrices.
-*/
+/* Traced numbers as a kind of stand-ins; its values (upvalues) are the tracer and the three metatables. */
 extern const NslStandIn nsl_traces;
 enum { NSL_TRACE_UPVALUES = 4 };
 
 /* Pushes these values, which are made once in a Lua state; returns the tracer. */
 NslTracer *nsl_push_tracer(lua_State *L);
 
-/*
-** Push a number, a vector of the nodes first, first + 1, ..., and such a matrix, of the current trace. base: the stack index
-** of the tracer.
-*/
+/* Push a number, a vector of nodes first, first + 1, ..., such a matrix, of the current trace; base: the tracer's index. */
 void nsl_push_traced(lua_State *L, int base, int node);
 NslTracedVector *nsl_push_traced_vector(lua_State *L, int base, int n, int first, const char *label);
 NslTracedMatrix *nsl_push_traced_matrix(lua_State *L, int base, int rows, int cols, int first, const char *label);

@@ -36,10 +36,7 @@ typedef struct NslEdge {
 NslEdge nsl_enter(NslHost *host, lua_State *L, const NsProgress *progress, const NsNsds *nsds);
 void nsl_leave(NslHost *host, NslEdge edge);
 
-/*
-** Pushes our userdata that starts at `object` (nil if it has been collected): the way from C to Lua without a reference that
-** would keep the object alive.
-*/
+/* Pushes our userdata that starts at `object`, nil if it was collected. C thus needs no reference that keeps it alive. */
 void nsl_push_object(lua_State *L, const void *object);
 
 /* Registers the userdata at idx for nsl_push_object. */
@@ -48,9 +45,7 @@ void nsl_remember_object(lua_State *L, int idx);
 /* Pops a value and keeps it as the error that the next nsl_raise_step raises. Raises nothing itself. */
 void nsl_keep_error(lua_State *L);
 
-/*
-** Pushes NSL_NO_STACK as the error of a callback that has no stack space: without an allocation, into Lua's reserved slots.
-*/
+/* Pushes NSL_NO_STACK, for a callback without stack space: without an allocation, into Lua's reserved slots. */
 void nsl_push_no_stack(lua_State *L);
 
 /* Drops the kept error when it is a text that contains `part`; returns whether it did. */

@@ -18,10 +18,7 @@ typedef struct NsiInterpreter {
   /* Sets the hook that stops Lua code on L again when a SIGINT is still pending. */
   void (*rearm)(lua_State *L);
 
-  /*
-  ** From now on a SIGINT also calls raise (in the handler); clear is called once the SIGINT has had its effect. NULL: stop
-  ** that.
-  */
+  /* From now on a SIGINT also calls raise (in the handler), and clear once it has had its effect. NULL: stop that. */
   void (*listen)(void (*raise)(void), void (*clear)(void));
 
   /* Whether a SIGINT is pending. */

@@ -35,9 +35,7 @@ static int leave_scope(lua_State *L) {
   return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
-/*
-** Pushes the name of the setter, among the methods in upvalue 1, for the getter `name`; false, nothing pushed: there is none.
-*/
+/* Pushes the setter's name, among the methods in upvalue 1, for the getter `name`; false, nothing pushed: there is none. */
 static bool push_setter(lua_State *L, const char *name) {
   for (int ptr = 0; ptr < 4; ptr++) {
     int first = ptr < 2 ? toupper((unsigned char)name[0]) : name[0];

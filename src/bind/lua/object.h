@@ -77,10 +77,7 @@ void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, 
 */
 int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx);
 
-/*
-** Pushes the method `name` of the object at idx, whose methods are in a table; nil when there is none. Returns the pushed
-** value's type.
-*/
+/* Pushes the method `name` of the object at idx from its table of methods, nil if there is none. Returns its type. */
 int nsl_get_method(lua_State *L, int idx, const char *name);
 
 /* Adds on_unknown(f) to the module on top of the stack: f(class, methods, name) gives the message of nsl_no_such_method. */
@@ -96,10 +93,7 @@ static inline bool nsl_is_closed(const NslHead *head) {
   return head->closed || (head->owner && head->owner->closed);
 }
 
-/*
-** The header whose `closed` counts for a view on the object at idx: the object's own, or its owner's when the object is itself
-** a view.
-*/
+/* The header whose `closed` counts for a view on the object at idx: the object's, or its owner's if it is itself a view. */
 const NslHead *nsl_root(lua_State *L, int idx);
 
 /* Raises when the view or its owner is closed: "vector 'x' belongs to a closed FirstOrderLinearDS". */
@@ -166,9 +160,7 @@ int nsl_display_object(lua_State *L, const NslDisplayed *fields);
 */
 int nsl_display(lua_State *L, int first);
 
-/*
-** Raises a status: the text of err when it has one, else the status's message; NS_ENOMEM raises "not enough memory".
-*/
+/* Raises a status: the text of err when it has one, else the status's message; NS_ENOMEM raises "not enough memory". */
 int nsl_raise(lua_State *L, const NsError *err);
 int nsl_raise_status(lua_State *L, NsStatus status, const char *who);
 

@@ -8,8 +8,7 @@
 #include "bind/lua/object.h"
 
 /*
-** A module: its name, the words before the name in a message (" is in the module"), its library, Debian's package of the
-** library.
+** A module: name, words before the name in a message (" is in the module"), library, Debian's package of the library.
 */
 typedef struct NslOptional {
   const char *name, *role, *library, *package;

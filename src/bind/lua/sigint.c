@@ -37,10 +37,7 @@ static struct sigaction host_action; /* the host's action of SIGINT; written bef
 static bool installed;               /* under the lock */
 static atomic_int inside;
 
-/*
-** This thread's slot; depth of its nested guards; Lua instructions until the hook raises again. Not used by handlers in other
-** threads.
-*/
+/* This thread's slot; depth of its guards; Lua instructions until the hook raises again. Not for other threads' handlers. */
 static _Thread_local Run *mine;
 static _Thread_local int depth;
 static _Thread_local int patience;
@@ -48,9 +45,7 @@ static _Thread_local int patience;
 /* Time of the last signal. */
 static _Atomic time_t last;
 
-/*
-** Raises the error, and again at shorter and shorter intervals: cleanup code has time to run, but a loop around a pcall ends.
-*/
+/* Raises the error again and again, at shorter intervals: cleanup code has time to run, a loop around a pcall ends. */
 static void sigint_stop_hook(lua_State *L, lua_Debug *ar) {
   (void)ar;
   if (!ns_interrupted()) {
@@ -168,10 +163,7 @@ static void sigint_enter(lua_State *L) {
   pthread_mutex_unlock(&lock);
 }
 
-/*
-** Removes a signal that was forwarded to this thread and is not delivered yet: the thread may block it, and the host must not
-** get it.
-*/
+/* Removes a signal forwarded to this thread and not delivered yet (it may be blocked here); the host must not get it. */
 static void drop_forwarded(void) {
   struct timespec now = {0, 0};
   sigset_t interrupt;

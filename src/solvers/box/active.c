@@ -90,10 +90,7 @@ static NsStatus active_set_factor(NsActive *a, const NsBoxProblem *p, int m, dou
   return growth > 0 ? ns_lu_factor(a->lu, a->block, m) : ns_lu_factor_in_order(a->lu, a->block, m, least_pivot);
 }
 
-/*
-** Eliminates one or two unknowns; the first pivot comes from the larger product of two entries. d: the solution for the
-** right-hand side b.
-*/
+/* Eliminates one or two unknowns, first pivot from the larger product of two entries; d: the solution for right-hand side b. */
 static NsStatus solve_tiny(const NsActive *a, const NsBoxProblem *p, int m, double growth, const double *b, double *d) {
   size_t ld = (size_t)p->ldm;
   int i = a->between[0], j = a->between[m - 1];

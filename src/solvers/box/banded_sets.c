@@ -103,8 +103,7 @@ static double banded_sweep(BandedSets *m) {
 }
 
 /*
-** Sweeps from z at the bounds nearest to 0, and sets the active set at their end. True if the sweeps converge: the last change
-** of z is at most half of the first.
+** Sweeps from z at the bounds nearest to 0, then the active set. True: converging, the last change is at most half the first.
 */
 static bool banded_start(BandedSets *m) {
   const NsBoxProblem *p = m->p;

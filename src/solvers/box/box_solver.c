@@ -134,8 +134,7 @@ static bool stands_alone(const NsBoxProblem *p, int i) {
 }
 
 /*
-** Settles the variables that are fixed or isolated, and lists the others in b->keep. Returns their number; *solvable: every
-** settled variable has a solution.
+** Settles fixed and isolated variables; the others go to b->keep. Returns their number; *solvable: all settled ones have a z.
 */
 static int settle_alone(NsBox *b, const NsBoxProblem *p, const double *guess, double *z, bool *solvable) {
   int kept = 0;
@@ -307,10 +306,7 @@ static double box_natural_residual(const NsBoxProblem *p, const double *z, const
   return backward == 0 ? 0 : ns_box_residual(p, z, w, relative);
 }
 
-/*
-** Measures z (all variables, verified before) and completes w: w stays for variables that are `known` (NULL: all), and is M z
-** + q for the others.
-*/
+/* Measures z (verified before) and completes w: kept for variables that are `known` (NULL: all), else M z + q. */
 static NsStatus box_conclude(NsBox *b, const NsBoxProblem *p, NsSolverInfo total, const signed char *known, const double *z,
                              double *w, NsSolverInfo *info) {
   bool good = total.status == NS_OK, all = good && (!known || !memchr(known, 0, (size_t)p->n));

@@ -7,10 +7,7 @@
 
 #include "solvers/chain.h"
 
-/*
-** The chain for the data as given (it commutes with scaling by powers of two), then the chain for balanced data. See
-** dense_search.h.
-*/
+/* The chain for the data as given (it commutes with scaling by powers of two); the chain for balanced data. */
 extern const NsChainStep ns_box_chain_given[], ns_box_chain_balanced[];
 
 #endif

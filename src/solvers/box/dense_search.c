@@ -10,10 +10,7 @@
 
 #include "solvers/residual.h"
 
-/*
-** POLISH_REPAIRS: repairs of the last set of a method; rounding puts few components on the wrong side. STEPS: default limit of
-** smooth methods.
-*/
+/* POLISH_REPAIRS: repairs of a method's last set; rounding spoils few components. STEPS: default limit of smooth methods. */
 enum { POLISH_REPAIRS = 5, STEPS = 200 };
 
 /*

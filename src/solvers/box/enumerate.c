@@ -49,10 +49,7 @@ static bool dead(const NsBoxProblem *p, const signed char *set, int first) {
   return false;
 }
 
-/*
-** The next set in counting order, the first component moving fastest; skips a branch as soon as it is dead. `from` is the
-** component that moves. False after the last set.
-*/
+/* The next set, the first component moving fastest, starting at component `from`; skips dead branches. False: the last set. */
 static bool enumerate_advance(const NsBoxProblem *p, signed char *set, int from) {
   int i = from;
   while (i < p->n) {

@@ -9,10 +9,7 @@
 #include "solvers/box/dense_search.h"
 #include "solvers/box/pivot.h"
 
-/*
-** PATHS: attempts, each from another label. MOST_PIVOTS + MOST_EACH n: limit of pivots of a path; some paths are exponentially
-** long.
-*/
+/* PATHS: attempts, each from another label. MOST_PIVOTS + MOST_EACH n: limit of pivots; some paths are exponentially long. */
 enum { PATHS = 8, MOST_PIVOTS = 1000, MOST_EACH = 20 };
 
 void ns_game_take(NsGame *game, NsArena *arena, int nmax) {
@@ -88,10 +85,7 @@ bool ns_game_shift(const NsGame *game, const NsBoxProblem *p, double *M, double 
   return *shift < INFINITY;
 }
 
-/*
-** A player has equal costs c at equilibrium; the z of the other player sum to 1 / (c + shift) with the shift and to 1 / c
-** without.
-*/
+/* If a player's equal costs are c, the z of the other player sum to 1 / (c + shift) with the shift and to 1 / c without. */
 bool ns_game_unshift(const NsGame *game, int n, double shift, double *z) {
   double sum[2] = {0, 0};
   for (int i = 0; i < n; i++) sum[game->second[i]] += z[i];

@@ -27,10 +27,7 @@ void ns_interior_take(NsInterior *s, NsArena *arena, int nmax);
 NsStatus ns_interior_solve(NsInterior *s, const NsBoxMap *map, double tolerance, int max_iterations, double *z,
                            int *iterations);
 
-/*
-** The interior-point method from the guess moved inside, then the active set at its end. For dense and sparse M. Mode
-** NS_INTERIOR_ONCE: one attempt only.
-*/
+/* Interior point from the guess, then the active set at its end; dense and sparse M. NS_INTERIOR_ONCE: one attempt only. */
 extern const NsMethod ns_box_interior;
 enum { NS_INTERIOR_ONCE = 1 };
 

@@ -18,10 +18,7 @@
 */
 enum { MEMORY = 5, HALVINGS = 40 };
 
-/*
-** accuracy: largest entry of the map over the largest of rho q at which Newton stops. 1e-12: then the active set is solved
-** directly, so more digits are not needed.
-*/
+/* accuracy: largest |F| over the largest rho |q| at which Newton stops. 1e-12: the active set is then solved directly. */
 static const double accuracy = 1e-12;
 
 void ns_newton_take(NsNewton *s, NsArena *arena, int nmax) {

@@ -20,10 +20,7 @@
 */
 enum { CHECK_EVERY = 10, SWEEPS = 20000, PREDICT = 48 };
 
-/*
-** raw_growth: terms of an active set over its data (active.h) above which it counts as singular. 1e8: half of the digits,
-** unscaled data.
-*/
+/* raw_growth: terms of an active set over its data (active.h) above which it is singular. 1e8: half of the digits. */
 static const double raw_growth = 1e8;
 
 static bool positive_diagonal(const NsBoxProblem *p) {

@@ -49,10 +49,7 @@ struct NsPivot {
   int n, pivots;
 };
 
-/*
-** The result of a ratio test: the leaving row (-1: the entering variable flips; -2: nothing blocks) and the length of the
-** step.
-*/
+/* The result of a ratio test: the leaving row (-1: bound flip; -2: nothing blocks) and the length of the step. */
 typedef struct Step {
   int row;
   double length;
@@ -206,8 +203,7 @@ static double pivot_room(const NsPivot *s, int r, double rate) {
 }
 
 /*
-** Whether row a precedes row b in a tie: it has the smaller perturbation (inverse row over rate). b < 0: the flip,
-** perturbation 0.
+** Whether row a precedes row b in a tie: smaller perturbation (inverse row over rate). b < 0: the bound flip, perturbation 0.
 */
 static bool lexicographically_before(const NsPivot *s, int a, double rate_a, int b, double rate_b) {
   for (int k = 0; k < s->n; k++) {
@@ -271,10 +267,7 @@ static void move_basics(NsPivot *s, double distance) {
   for (int i = 0; i < s->n; i++) s->x[i] -= s->g[i] * distance;
 }
 
-/*
-** The row with the largest entry of g among the rows of basic w_i, either of free or of bounded variables; -1: none is
-** above 1e-9.
-*/
+/* The row with the largest entry of g among the basic w_i of free (or of bounded) variables; -1: none above 1e-9. */
 static int largest_w_row(const NsPivot *s, bool of_free) {
   int best = -1;
   double most = 1e-9;
@@ -439,10 +432,7 @@ static int enter_cover(NsPivot *s, const NsPivotStart *start, bool *at_upper) {
   return leaving;
 }
 
-/*
-** The complement of the variable that left row r, its direction and the largest length of its move. Records the bound of a z
-** that left.
-*/
+/* The complement of the variable that left row r, its direction and its range; records the bound of a z that left. */
 static int next_entering(NsPivot *s, int leaving, bool at_upper, double *sigma, double *limit) {
   int n = s->n;
   if (leaving >= n) {
@@ -586,10 +576,7 @@ static NsStatus solve_part(NsPivot *s, const NsGame *game, int part, int first, 
   return status;
 }
 
-/*
-** Perturbs q by unequal amounts far above rounding; the many ties of integer games otherwise let rounding decide the
-** lexicographic order.
-*/
+/* Perturbs q by unequal amounts far above rounding, since rounding misleads the lexicographic order in games with many ties. */
 static void untie(NsPivot *s) {
   double *q = s->upper, size = 0;
   for (int i = 0; i < s->n; i++) size = ns_larger(size, fabs(s->p.q[i]));
@@ -656,10 +643,7 @@ static void lemke_release(void *work) {
   if (work) ns_pivot_free(((LemkePaths *)work)->pivot);
 }
 
-/*
-** Whether a start differs from the earlier ones for this problem, that is, there are infinite bounds to replace or two finite
-** ones.
-*/
+/* Whether a start differs from the earlier ones: there are infinite bounds to replace, or variables with two finite bounds. */
 static bool start_matters(const NsBoxProblem *p, const NsPivotStart *start) {
   bool any_infinite = false, any_finite = false;
   for (int i = 0; i < p->n; i++) {

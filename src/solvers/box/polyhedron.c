@@ -152,10 +152,7 @@ static double opposite_factor(const NsAvi *p, int r, int b) {
   return c;
 }
 
-/*
-** Treats the rows that are not coordinates: a row opposite to a coordinate gives its upper bound, the others are extra rows.
-** False: the polyhedron is empty.
-*/
+/* A row opposite to a coordinate becomes its upper bound, other rows are extra rows. False: the polyhedron is empty. */
 static bool take_others(NsPolyhedron *a, const NsAvi *p) {
   a->extras = 0;
   for (int r = 0; r < p->m; r++) {

@@ -20,16 +20,10 @@
 */
 enum { POLL = 64, SMALL = 12, INLINED = 40 };
 
-/*
-** Limits of pivots: MOST + MOST_EACH n if asked for by name, SHORT + SHORT_EACH n in a chain (the random problems of the specs
-** need at most 3 n).
-*/
+/* Limits of pivots: MOST + MOST_EACH n by name, SHORT + SHORT_EACH n in a chain (random problems of the specs: at most 3 n). */
 enum { MOST = 1000, MOST_EACH = 20, SHORT = 10, SHORT_EACH = 6 };
 
-/*
-** raw_growth: terms of an active set over its data (active.h) above which it counts as singular. 1e8: half of the digits,
-** unscaled data.
-*/
+/* raw_growth: terms of an active set over its data (active.h) above which it is singular. 1e8: half of the digits. */
 static const double raw_growth = 1e8;
 
 void ns_principal_take(NsPrincipal *s, NsArena *arena, int nmax) {

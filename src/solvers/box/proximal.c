@@ -12,16 +12,10 @@
 #include "solvers/box/principal.h"
 #include "solvers/residual.h"
 
-/*
-** STEPS: limit of steps; the shift reaches its least value after 5. REPAIRS: repairs of an active set within a step. MOST_EACH
-** n: limit of pivots within a step.
-*/
+/* STEPS: limit (the shift is least after 5). REPAIRS: of an active set in a step. MOST_EACH n: limit of pivots in a step. */
 enum { STEPS = 60, REPAIRS = 12, MOST_EACH = 20 };
 
-/*
-** The first shift, its factor after each step, and the least shift, for entries of M of about 1. 1e-7: a singular matrix still
-** keeps half of the digits.
-*/
+/* First shift, its factor per step, least shift, for entries of M of about 1. 1e-7: a singular M keeps half of the digits. */
 static const double first_shift = 1e-2, shift_falls = 0.1, least_shift = 1e-7;
 
 /*

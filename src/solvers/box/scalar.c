@@ -23,10 +23,7 @@ typedef struct Point {
 
 typedef enum Found { FOUND_NOTHING, FOUND_BOUND, FOUND_SIGN, FOUND_STOP } Found;
 
-/*
-** Goes outwards from *a while f keeps its sign: to the bound, which becomes *a, or to a point *b of the other sign. Halves the
-** step where f has no value.
-*/
+/* Moves *a outwards while f keeps its sign, to the bound or to *b of the other sign; halves the step where f has no value. */
 static Found scalar_search(const NsScalarProblem *p, bool up, Point *a, Point *b) {
   double bound = up ? p->upper : p->lower;
   double step = first_step * fmin(1 + fabs(a->z), p->upper - p->lower);

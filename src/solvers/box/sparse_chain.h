@@ -15,8 +15,7 @@ const NsMethod *ns_sparse_method(const NsMethod *method);
 typedef struct NsSparseChain NsSparseChain;
 
 /*
-** M (n x n, balanced as by balance.h) is borrowed; its pattern and values must not change. options as for ns_sparse_box_new,
-** copied. NS_ENOMEM, NS_ETOOLARGE.
+** Borrows M (n x n, balanced by balance.h, must not change); copies options (see ns_sparse_box_new). NS_ENOMEM, NS_ETOOLARGE.
 */
 NsStatus ns_sparse_chain_new(NsSparseChain **out, const NsSparse *M, const NsBoxOptions *options);
 void ns_sparse_chain_free(NsSparseChain *s);

@@ -170,10 +170,7 @@ static NsStatus renew_basis(NsSparsePath *s) {
   return NS_ESINGULAR;
 }
 
-/*
-** Computes the basic variables, for the given `t` if t is nonbasic, with all other nonbasic variables held or 0. One
-** refinement, in s->column.
-*/
+/* Computes the basic variables (t given if nonbasic, other nonbasic ones held or 0), with one refinement in s->column. */
 static void find_values(NsSparsePath *s, double t) {
   int n = s->n;
   memset(s->x, 0, (size_t)n * sizeof *s->x);
@@ -310,10 +307,7 @@ static void begin_pair(NsSparsePath *s, int i, bool held, Side side, double z) {
   s->is_basic[held ? s->n + i : i] = true;
 }
 
-/*
-** Begins at a guess: variables at bounds are held, all others are basic; r is such that the start satisfies the equations at t
-** = 1.
-*/
+/* Begins at a guess: z at bounds are held, all else is basic; r is such that the equations hold at t = 1. */
 static NsStatus begin_at_guess(NsSparsePath *s, const NsPathStart *start) {
   memcpy(s->r, s->q, (size_t)s->n * sizeof *s->r);
   for (int i = 0; i < s->n; i++) {

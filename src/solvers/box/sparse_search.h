@@ -24,10 +24,7 @@ typedef struct NsSparseSearch {
   double *d, *e, *step, *inside;    /* n: workspace of the functions below */
 } NsSparseSearch;
 
-/*
-** Allocates from `arena`. M (balanced as by balance.h) is borrowed and must not change. NS_ENOMEM, NS_ETOOLARGE; release also
-** after a failure.
-*/
+/* Borrows M (balanced by balance.h, must not change). NS_ENOMEM, NS_ETOOLARGE; release also after a failure. */
 NsStatus ns_sparse_search_take(NsSparseSearch *s, NsArena *arena, const NsSparse *M, const NsBoxOptions *options, bool factors);
 void ns_sparse_search_release(NsSparseSearch *s);
 

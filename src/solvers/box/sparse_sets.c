@@ -6,10 +6,7 @@
 
 #include "solvers/box/sparse_search.h"
 
-/*
-** REPAIRS: limit of sets with a guess or for few variables. FEW_REPAIRS: limit for many variables without a guess; interior
-** point takes 20 to 50 steps for any size.
-*/
+/* Limits of sets. REPAIRS: with a guess or few variables. FEW_REPAIRS: else, since interior point takes only 20 to 50 steps. */
 enum { REPAIRS = 60, FEW_REPAIRS = 15 };
 
 static NsOutcome sparse_sets_run(void *work, NsSearch *search, int mode) {

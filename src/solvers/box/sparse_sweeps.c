@@ -11,8 +11,7 @@
 #include "solvers/residual.h"
 
 /*
-** SWEEPS: default limit when asked for by name. FEW_SWEEPS: limit in a chain. CHECK_EVERY: sweeps between two tests; a test
-** costs a product.
+** SWEEPS: default limit by name. FEW_SWEEPS: limit in a chain. CHECK_EVERY: sweeps between two tests; a test costs a product.
 */
 enum { SWEEPS = 20000, FEW_SWEEPS = 2000, CHECK_EVERY = 10 };
 

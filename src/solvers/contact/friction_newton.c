@@ -384,10 +384,7 @@ static NsOutcome alart_curnier_passed(const NsFrictionSearch *f) {
   return ns_mixed_outcome(&f->mixed, NS_ENOCONV, &f->mixed.info);
 }
 
-/*
-** Takes steps for a share of the work so far. After a failure it waits until the sweeps are ten times nearer, or for one
-** round.
-*/
+/* Takes steps for a share of the work so far. After a failure it waits for sweeps ten times nearer, or for one round. */
 static NsOutcome alart_curnier_share(FrictionNewton *w, NsFrictionSearch *f) {
   double spent = ns_friction_small(f) ? ns_larger(f->spent, SHARE_MOST) : f->spent, share = 2 * spent / f->cost;
   bool stuck = f->tried > 0 && f->standing > 0.1 * f->tried;

@@ -8,8 +8,7 @@
 #include "solvers/contact/friction_search.h"
 
 /*
-** Modes. 0: max_iterations sweeps (0: 20000) from the guess. SHARE: the sweeps of one round, from the last point of the
-** sweeps. OWED: all remaining sweeps, from zero.
+** Modes. 0: max_iterations sweeps (0: 20000) from the guess. SHARE: one round, from the last sweep. OWED: the rest, from zero.
 */
 enum { NS_NSGS_SHARE = 1, NS_NSGS_OWED };
 extern const NsMethod ns_friction_nsgs;

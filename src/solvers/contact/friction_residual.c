@@ -72,10 +72,7 @@ double ns_friction_scale(const NsFriction *p, const double *r) {
   return scale;
 }
 
-/*
-** explained: limit of the size of a contact's terms, in units of `data`. 100: forces of that size occur with nearly redundant
-** contacts.
-*/
+/* explained: limit of a contact's terms over `data`. 100: forces of that size occur with nearly redundant contacts. */
 static const double explained = 100;
 
 double ns_friction_error(int dim, double mu, double rho, const double *r, const double *u) {

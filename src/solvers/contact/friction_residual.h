@@ -34,10 +34,7 @@ double ns_friction_error(int dim, double mu, double rho, const double *r, const 
 */
 double ns_friction_own_error(double error, double terms, double forces, double data);
 
-/*
-** Scaled natural residual: the largest relative error of a contact; its terms are max(|r_k|, rho (|W| |r| + |q|)_k). NaN gives
-** INFINITY.
-*/
+/* The largest relative error of a contact; its terms are max(|r_k|, rho (|W| |r| + |q|)_k). NaN gives INFINITY. */
 double ns_friction_scaled(const NsFriction *p, const double *r, const double *u);
 
 /* Computes u = W r + q and info->residual, relative and backward. Returns max(relative, backward). */

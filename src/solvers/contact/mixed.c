@@ -129,10 +129,7 @@ static double given_residual(const NsMixedScaled *s, const double *rho) {
   return worst;
 }
 
-/*
-** Copies the answer of a component to its rows. False: a force overflows. *lost: some forces underflow and lose
-** digits.
-*/
+/* Copies the answer of a component to its rows. False: a force overflows. *lost: some forces underflow and lose digits. */
 static bool scatter_answer(const NsMixedScaled *s, const NsMixedProblem *p, const int *group, double *z, double *w,
                            bool *lost) {
   double sum = 0;

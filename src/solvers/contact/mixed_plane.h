@@ -7,10 +7,7 @@
 
 #include "solvers/contact/mixed_search.h"
 
-/*
-** Mode 0: asked for by name. NS_PLANE_STEP: in a chain, where a failure is reported only if it proves that there is no
-** solution.
-*/
+/* Mode 0: asked for by name. NS_PLANE_STEP: in a chain, which reports a failure only if it proves that no solution exists. */
 enum { NS_PLANE_STEP = 1 };
 extern const NsMethod ns_mixed_plane;
 

@@ -11,10 +11,7 @@
 
 #include "solvers/residual.h"
 
-/*
-** negligible: a pivot of the scaled block below this counts as zero. 1e-11: rounding in blocks of hundreds of equations stays
-** below it.
-*/
+/* negligible: a pivot of the scaled block below this is zero. 1e-11: above the rounding in blocks of hundreds of equations. */
 static const double negligible = 1e-11;
 
 void ns_mixed_reduction_release(NsMixedReduction *r) {

@@ -39,10 +39,7 @@ void ns_mixed_search_take(NsMixedSearch *s, NsArena *arena, ptrdiff_t n);
 /* Begins a search for s->v (and s->blocks) from the guess s->z, without a candidate. The tolerance is s->v.tolerance. */
 void ns_mixed_search_begin(NsMixedSearch *s);
 
-/*
-** Takes s->z, s->w (with this measure) as the best candidate if they are better. Returns whether the best candidate is good
-** enough.
-*/
+/* Keeps s->z, s->w as the best candidate if `measure` is the least. Returns whether the best candidate is good enough. */
 bool ns_mixed_keep(NsMixedSearch *s, const NsSolverInfo *info, double measure);
 
 /*

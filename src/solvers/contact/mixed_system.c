@@ -32,8 +32,8 @@ static NsStatus mixed_system_reserve(NsMixedSystem *s, int n) {
 }
 
 /*
-** Counts the entries of column j: the rows of its own group and of each group with an entry. Stores them from `count` on
-** unless rows is NULL.
+** Counts the entries of column j: rows of its own group and of groups with an entry. Stores them from `count` unless rows is
+** NULL.
 */
 static ptrdiff_t column_pattern(const NsMixedSystem *s, const NsMixedProblem *p, int j, ptrdiff_t count, int *rows, int *cols) {
   for (int k = p->sparse->colptr[j] - 1; k < p->sparse->colptr[j + 1]; k++) {

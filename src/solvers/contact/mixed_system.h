@@ -9,10 +9,7 @@
 #include "linalg/sparse_lu.h"
 #include "solvers/contact/mixed.h"
 
-/*
-** J = A W + B with a sparse W; A and B are block diagonal by groups. J has a pattern of whole blocks, analysed once and
-** factored.
-*/
+/* J = A W + B with W sparse and A, B block diagonal by groups: its pattern of whole blocks, analysis and factors. */
 typedef struct NsMixedSystem {
   NsArena arena;
   int capacity;

@@ -7,10 +7,7 @@
 
 #include "solvers/method.h"
 
-/*
-** For one variable: searches for a bound that is the answer or for a sign change (scalar.h). Always finds a solution of a
-** continuous F between finite bounds.
-*/
+/* For one variable (scalar.h). Always finds a solution of a continuous F between finite bounds. */
 extern const NsMethod ns_mcp_bracket;
 
 #endif

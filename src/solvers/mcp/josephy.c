@@ -24,10 +24,7 @@ static const struct PathKind {
 } path_kinds[] = {{0, false}, {0, false}, {10, false}, {10, true}};
 enum { PATHS = sizeof path_kinds / sizeof *path_kinds, PATH_PIVOTS = 200, PATH_PIVOTS_EACH = 3 };
 
-/*
-** BOX_PIVOTS + BOX_PIVOTS_EACH n: limit of pivots of a dense box problem, a fifth of the first term of the chain's default and
-** half of the second.
-*/
+/* BOX_PIVOTS + BOX_PIVOTS_EACH n: limit of pivots of a dense box problem; less than the default of the chain, 1000 + 20 n. */
 enum { BOX_PIVOTS = 200, BOX_PIVOTS_EACH = 10 };
 static const double path_inside =
     1e-3; /* initial distance from its bounds of a variable that the iterate does not hold at one */

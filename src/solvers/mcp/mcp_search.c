@@ -154,10 +154,7 @@ static void scale_rows(NsMcpSearch *m) {
   for (int i = 0; i < m->n; i++) m->rho[i] = m->rho[i] > DBL_MIN ? 1 / m->rho[i] : 1;
 }
 
-/*
-** Reduces the weights of rows whose Jacobian has grown; returns whether there are any. A single row has no others to be
-** weighed against.
-*/
+/* Reduces the weights of rows whose Jacobian has grown; returns whether there are any. A single row needs no weight. */
 static bool follow_rows(NsMcpSearch *m) {
   bool changed = false;
   if (m->n == 1) return false;

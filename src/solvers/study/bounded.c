@@ -120,10 +120,7 @@ static int lowest_bit(double x) {
   return e;
 }
 
-/*
-** Converts the entries to integers over a common power of 2; false unless they are so small that every minor fits into 62
-** bits.
-*/
+/* The entries as integers over a common power of 2; false unless they are so small that every minor fits into 62 bits. */
 static bool integers(int n, const double *M, int count, const int *index, int64_t A[][NS_EXACT_MINOR]) {
   int low = 0;
   double largest = 0;

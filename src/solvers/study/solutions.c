@@ -51,10 +51,7 @@ static void leave_out(NsSolutions *out, const char *reason) {
 
 /* ---- the affine set ---- */
 
-/*
-** Solves w_B = 0 for z_B by complete pivoting: z = base + basis t, 0 outside of B. False: no solution, or d > D: too many
-** dimensions.
-*/
+/* Solves w_B = 0 for z_B by complete pivoting: z = base + basis t, 0 outside of B. False: no solution, or d > D dimensions. */
 static bool solve_block(const NsBoxProblem *p, Face *f, const int *B, int k) {
   double A[N][N + 1], size[N] = {0}, largest = 0;
   int column[N], rank = 0;
@@ -172,10 +169,7 @@ static void solutions_store(double list[][D], int *count, const double *t, int d
   if (*count < CORNERS) memcpy(list[(*count)++], t, (size_t)d * sizeof *t);
 }
 
-/*
-** With `right`: solves rows . t = right (d x d). Without: t is the direction orthogonal to d - 1 rows. False: the rows are
-** dependent.
-*/
+/* With `right`: solves rows . t = right (d x d). Without: t is orthogonal to d - 1 rows. False: the rows are dependent. */
 static bool solutions_solve_small(int d, double rows[D][D], const double *right, double *t) {
   double A[D][D + 1];
   int count = right ? d : d - 1, column[D] = {0}, last;

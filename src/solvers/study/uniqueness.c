@@ -46,10 +46,7 @@ static NsAnswer both(NsAnswer a, NsAnswer b) {
   return a == NS_NO || b == NS_NO ? NS_NO : a == NS_YES && b == NS_YES ? NS_YES : NS_UNKNOWN;
 }
 
-/*
-** The signs of all principal minors of A (n <= NS_P0_EXACT): all positive, all nonnegative. The indices of the first
-** that is not positive go to s->minor.
-*/
+/* Signs of all principal minors of A (n <= NS_P0_EXACT). The indices of the first that is not positive go to s->minor. */
 static void all_minors(Study *s, const double *A, NsAnswer *positive, NsAnswer *nonnegative) {
   *positive = *nonnegative = NS_YES;
   for (unsigned set = 1; set < 1u << s->n; set++) {
@@ -86,10 +83,7 @@ static NsAnswer is_p(Study *s, int k, unsigned first, unsigned rows) {
   return both(answer, is_p(s, k - 1, first + 1, here));
 }
 
-/*
-** Tests for an H-matrix: finds x > 0 with (comparison matrix) x > 0 by a clear margin. With a positive diagonal it is a
-** P-matrix.
-*/
+/* H-matrix test: finds x > 0 with (comparison matrix) x > 0 by a clear margin. With a positive diagonal it is a P-matrix. */
 static NsAnswer is_h(Study *s) {
   int n = s->n;
   NsLu *lu;
@@ -345,10 +339,7 @@ static NsAnswer copositive_by_minors(Study *s, double *x) {
   return NS_YES;
 }
 
-/*
-** Entries of S that decide at once: a negative diagonal entry, a negative entry beside a zero diagonal entry, no negative
-** entry.
-*/
+/* Entries of S that decide at once: a negative diagonal entry, a negative one beside a zero diagonal entry, no negative one. */
 static bool copositive_at_sight(Study *s) {
   NsUniqueness *out = s->out;
   bool nonnegative = true, strict = true;
