@@ -61,7 +61,7 @@ options.save_csv(opt.csv, names, rows)
 
 -- ---- pictures ----
 
--- Velocity and R w_y, which meet where the ball begins to roll; friction within its bounds; energy.
+-- Velocity and R w_y, which become equal when the ball begins to roll; friction within its bounds; energy.
 pictures.draw(opt.plot, { run = function(plot)
   local t, vx, spin, bound = pictures.column(rows, 2), pictures.column(rows, 6), {}, {}
   for i, row in ipairs(rows) do spin[i], bound[i] = row[6] - row[9], opt.mu * row[11] end

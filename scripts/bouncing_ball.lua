@@ -2,9 +2,9 @@
 --
 --   m q'' = -m g + lambda,     0 <= q _|_ lambda >= 0,     q' after = -e q' before an impact
 --
--- from q(0) = H at rest, with m = 1, g = 9.81. It hits the floor at sqrt(2 H / g); the flights after that are
--- shorter by e each, so that infinitely many impacts end at the time (1 + e) / (1 - e) sqrt(2 H / g): then the ball
--- rests.
+-- from q(0) = H at rest, with m = 1, g = 9.81. It hits the floor at sqrt(2 H / g). Each flight after that lasts e
+-- times the one before, so that infinitely many impacts end at the time (1 + e) / (1 - e) sqrt(2 H / g): then the
+-- ball rests.
 --
 -- Moreau and Jean's scheme does not look for impacts. A step has an impulse P and Newton's law for its velocities,
 --
@@ -12,17 +12,17 @@
 --   0 <= v_{k+1} + e v_k _|_ P >= 0   if q_k + h v_k / 2 <= 0, else P = 0,
 --
 -- So it passes the time at which the impacts end with steps of constant length, and the ball rests afterwards. Two
--- other schemes do this too. That of Paoli and Schatzman has a law for positions only; an impact takes two steps:
+-- other schemes do this too. Paoli and Schatzman's scheme has a law for positions only; an impact takes two steps:
 --
 --   m (q_{k+1} - 2 q_k + q_{k-1}) = -h^2 m g + h P,   0 <= (q_{k+1} + e q_{k-1}) / (1 + e) _|_ P >= 0,
 --
--- with the velocity (q_{k+1} - q_{k-1}) / 2h, that of t_k. D1MinusLinear is of second order up to an impact, which
--- is at the end of the first step with q <= 0, and has a force while the ball rests:
+-- with the velocity (q_{k+1} - q_{k-1}) / 2h at t_k. D1MinusLinear is of second order up to an impact, which it puts
+-- at the end of the first step with q <= 0; while the ball rests, it computes a force:
 --
 --   q_{k+1} = q_k + h v_k + h^2/2 a_k,   v- = v_k + h/2 (a_k + a_{k+1}),   m a = -m g + lambda,
 --   0 <= v_{k+1} + e v- _|_ m (v_{k+1} - v-) >= 0   if q_{k+1} <= 0;   at rest 0 <= a _|_ lambda >= 0.
 --
--- The motion is known: the table compares the three with it.
+-- The exact motion is known: the table compares the three schemes with it.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -60,7 +60,7 @@ local rebounds = {
   D1MinusLinear = function(_, row) return row[5] > 0 and row[4] > g * opt.h end,
 }
 
--- The exact height at times that do not decrease: flight after flight; 0 when flights have become too short.
+-- The exact height at nondecreasing times, computed flight by flight; 0 when the flights have become too short.
 local function exact_height()
   local start, length = -math.sqrt(2 * opt.H / g), 2 * math.sqrt(2 * opt.H / g) -- the first one from its middle
   return function(t)
@@ -124,7 +124,7 @@ end
 
 options.save_csv(opt.csv, { "row", "t", "q", "v", "p", "lambda" }, told.rows)
 
--- The ball in motion: its height is that of its lowest point; 60 frames in a second, as far as there are steps.
+-- The ball in motion: q is the height of its lowest point; 60 frames a second, at most one for each step.
 if opt.animate then
   local every, frames, times, q, v = math.max(1, math.floor(1 / (60 * opt.h))), {}, {}, {}, {}
   for k = 1, #told.rows, every do
@@ -174,7 +174,7 @@ local function draw_run(plot)
   return fig
 end
 
--- How far the heights are from the exact ones.
+-- The errors of the heights.
 local function draw_errors(plot)
   local ax = plot.figure { figsize = { 9, 3.8 } }:subplot(1, 1, 1)
   for _, name in ipairs(names) do

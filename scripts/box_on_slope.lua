@@ -10,9 +10,9 @@
 --   mu < tan(alpha), c mu < b                   it slides with a = g (sin(alpha) - mu cos(alpha))
 --   c tan(alpha) > b, c mu > b                  it tips, about its lower edge
 --
--- A NewtonEulerDS with the eight corners of a box, each with the relation corner_plane (a NewtonEuler3DR, evaluated
--- in C) and NewtonImpactFrictionNSL(0, 0, mu, 3). With --push it starts down the slope; with mu > tan(alpha) it then
--- stops after the time push / (g (mu cos(alpha) - sin(alpha))).
+-- A NewtonEulerDS; each of the eight corners has the relation corner_plane (a NewtonEuler3DR, evaluated in C) and the
+-- law NewtonImpactFrictionNSL(0, 0, mu, 3). --push is a velocity down the slope at the start; with mu > tan(alpha)
+-- the box then stops after the time push / (g (mu cos(alpha) - sin(alpha))).
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -55,7 +55,7 @@ local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, opt.h), ns.MoreauJea
 
 local function along(v, d) return v[1] * d[1] + v[2] * d[2] + v[3] * d[3] end
 
--- The angle between the box's z and the plane's normal, forwards.
+-- The angle between the box's z and the plane's normal, positive when the box tips forwards.
 local function tilt(q)
   return 2 * math.atan(q[6], q[4]) - alpha
 end

@@ -17,8 +17,8 @@
 --   E (x - x_k) = h theta (A x + b) + h (1 - theta) (A x_k + b) + h gamma r + h (1 - gamma) r_k
 --
 -- is solved by Newton's method on x together with the law. The law in terms of lambda alone is  y = W lambda + q  at
--- each iterate; this clutch has W = 0, its switching does not depend on the state that it acts on. After the run the
--- script computes W(k) and q(k) at each step from their formulas.
+-- each iterate. This clutch has W = 0, because its switching does not depend on the states that lambda acts on. After
+-- the run the script computes W(k) and q(k) at each step from their formulas.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -165,8 +165,8 @@ if switch then print(("lambda switches at step %d, t = %.10g"):format(switch, da
 print(("Newton iterations: %d in all, at most %d a step"):format(total, most))
 print(("J1 w1 + J2 w2 = %.10g throughout (T1 + T2 = 0): largest deviation %.1e"):format(first, drift))
 
--- When is the solution unique? For every q when W is a P-matrix, which W = 0 is not; for the q at hand when there is
--- one point where the graph y = q meets the law. At q = 0, the tie, every lambda in [0, 1] is a solution.
+-- When is the solution unique? For every q if W is a P-matrix, but W = 0 is not; for a given q if the graph y = q
+-- meets the law in one point. At q = 0 every lambda in [0, 1] is a solution.
 local always, here = osnspb:uniqueness().unique, osnspb:solutions()
 print(("unique for every q: %s; the last step has %d solution%s%s"):format(always, #here.isolated,
   #here.isolated == 1 and "" or "s", #here.segments > 0 and " and a segment of them" or ""))
@@ -181,7 +181,7 @@ if opt.csv then
   print(("written: %d rows to %s"):format(N, opt.csv))
 end
 
--- The graph y = W lambda + q of each step over the law, -y in N_[0,1](lambda): where they meet, lambda is.
+-- The graph y = W lambda + q of each step over the law, -y in N_[0,1](lambda): they intersect at lambda.
 if opt.animate then
   local steps, most_y = {}, 0
   for i = 2, N do
@@ -209,8 +209,8 @@ if opt.animate then
   print(("written: an animation of %d frames to %s"):format(#steps, opt.animate))
 end
 
--- The set lambda tau + (1 - lambda) (w1 - w2) = 0 and its two parts between which the clutch switches; the run; and
--- how well the constraint holds.
+-- The set lambda tau + (1 - lambda) (w1 - w2) = 0 with the two parts between which the clutch switches; the run; the
+-- residual of the constraint.
 local column = {}
 for i, name in ipairs { "t", "c", "w1", "w2", "tau", "lambda" } do column[name] = data_plot:column(i) end
 
@@ -253,7 +253,7 @@ local function draw_run(plot)
   return fig
 end
 
--- From the first step on: the start need not fulfil it.
+-- From the first step on, since the initial state need not satisfy the constraint.
 local function draw_constraint(plot)
   local times, values = {}, {}
   for i = 2, N do

@@ -70,7 +70,7 @@ if opt.csv then
   print(("\nwritten: %d rows to %s"):format(#rows, opt.csv))
 end
 
--- Speeds, slip and torque; the bounds of the torque with it, between which the disks stick.
+-- Speeds, slip and torque with its bounds; the disks stick while the torque is between them.
 pictures.draw(opt.plot, { [opt.mode] = function(plot)
   local t, w1, w2, slip, torque, least, most = {}, {}, {}, {}, {}, {}, {}
   for k, row in ipairs(rows) do

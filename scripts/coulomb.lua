@@ -9,13 +9,13 @@
 --   0 <= -v + nu           _|_ F- >= 0
 --   0 <= mu m g - F+ - F-  _|_ nu >= 0
 --
--- A step of the semi-explicit Euler method has them at its end:  v_{k+1} = v_k + (h / m) (F+ - F-),
--- x_{k+1} = x_k + h v_{k+1}. When the block rests F+ and F- are not unique, their difference is: the file has those
--- of least norm, of which one is zero.
+-- A step of the semi-explicit Euler method satisfies them at its end:  v_{k+1} = v_k + (h / m) (F+ - F-),
+-- x_{k+1} = x_k + h v_{k+1}. When the block rests, F+ and F- are not unique, but their difference is. The file has
+-- the pair of least norm, in which one of them is zero.
 --
 -- --form direct solves these three conditions as a model. --form nsds states friction as a relay,
 --   x' = v, v' = lambda / m,  y = v,  -y in N_[-mu m g, mu m g](lambda),  lambda = F+ - F-,
--- and implicit Euler, EulerMoreauOSI(1), makes the same scheme of it.
+-- for which implicit Euler, EulerMoreauOSI(1), is the same scheme.
 
 local ns = require "nslua"
 local options = require "nslua.options"

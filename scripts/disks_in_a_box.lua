@@ -18,7 +18,7 @@
 -- (--newton).
 --
 -- At the end the vertical forces of the floor and the walls on the disks are compared with the weight.
--- The contacts within reach are counted twice, among those that the manager has linked and by looking at
+-- The contacts within reach are counted in two ways: among the contacts that the manager has linked, and over
 -- all pairs.
 
 local ns = require "nslua"
@@ -109,7 +109,7 @@ local function count()
   return closed, least
 end
 
--- For the animation: where the disks are, at about 60 times in a second.
+-- For the animation: the positions of the disks, at about 60 times in a second.
 local frames, times = {}, {}
 local every = math.max(1, math.floor(1 / (60 * opt.h)))
 local function film(k, t)
@@ -146,7 +146,7 @@ for k, t in simu:steps() do
 end
 local last = rows[#rows]
 
--- The numbers of pairs within reach: among those that the manager has linked, and among all pairs.
+-- The numbers of pairs within reach: among the linked pairs, and among all pairs.
 local function within_reach()
   local linked, all = 0, 0
   for _, inter in ipairs(contacts:interactions()) do
@@ -199,7 +199,7 @@ end
 
 -- ---- pictures ----
 
--- For each force a line from the disk to what presses it, { x0, y0, x1, y1, force }.
+-- For each force a line from the disk to the body that presses on it, { x0, y0, x1, y1, force }.
 local function chains()
   local list = {}
   for _, inter in ipairs(contacts:interactions()) do
@@ -234,7 +234,7 @@ local function outlines()
   return x, y
 end
 
--- Draws the chains in six widths: as wide as the force is large.
+-- Draws the force chains in six widths; a larger force has a wider line.
 local function draw_chains(ax)
   local list, largest = chains(), 0
   for _, chain in ipairs(list) do largest = math.max(largest, chain[5]) end

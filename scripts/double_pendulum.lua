@@ -8,9 +8,9 @@
 --       [ m2 l1 l2 cos D      m2 l2^2        ]       [ -m2 l1 l2 sin D q1'^2 ]       [ m2 g l2 sin q2        ]
 --
 -- A LagrangianDS with callbacks for M (mass), N (fGyr) and G (fInt), a relation with a callback for the gap: all
--- Jacobians come from dual numbers. The model is chaotic, but its energy is known: constant in flight, and an impact
--- takes (1 - e^2) u^2 / (2 H M^-1 H') of it, u being the velocity with which the gap closes. The scheme has M at the
--- end of a step, M(q_{k+1}) (v_{k+1} - v_k) = ..., which makes it one of order 1: the energy tells how good h is.
+-- Jacobians come from dual numbers. The model is chaotic, but its energy is known: it is constant in flight, and an
+-- impact takes (1 - e^2) u^2 / (2 H M^-1 H') of it, where u is the closing velocity of the gap. The scheme takes M at
+-- the end of a step, M(q_{k+1}) (v_{k+1} - v_k) = ..., so its order is 1: the energy shows whether h is small enough.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -90,7 +90,7 @@ local function column(j)
   return values
 end
 
--- The paths of both masses and some of the poses; angles; energy, which falls at the impacts alone.
+-- The paths of both masses and some of the poses; angles; energy, which falls only at the impacts.
 pictures.draw(opt.plot, { run = function(plot)
   local fig, t = plot.figure { figsize = { 11, 5.5 }, title = "A double pendulum and a wall" }, column(2)
   local space = fig:subplot(2, 2, { 1, 3 })

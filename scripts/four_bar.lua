@@ -13,16 +13,16 @@
 --   m (V2.V2 + V3.V3) u1' + m V3.V3' u1 + m g (V2_y + V3_y) = 0.
 --
 -- --method ivp         these as an ordinary differential equation in (q1, q2, q3, u1): the loop opens slowly
---          ivp_fsolve  the same with q2, q3 solved for from f_h at each evaluation
+--          ivp_fsolve  the same, with q2 and q3 solved from f_h = 0 at each evaluation
 --          dae         (q1' = u1, Kane's equation, f_h = 0) as a differential-algebraic equation of index 1
 --          moreau      two particles with the bars as bilateral constraints, from their positions alone: the theta
 --                      scheme, of first order in the energy
 --          events      the same two particles by the method of order 8, put back on the constraints after each step
 --          all         one after the other, in a table
 --
--- With --form positions nothing of this is written out: the frames of the links, the places of P2, P3 and P4 and the
--- loop are given, ns.mechanics does the rest. ivp is then Kane's equations, ivp_fsolve the embedded form, dae the
--- stabilised one of index 2 (Gear, Gupta and Leimkuhler), moreau and events the mechanical system in q1 and q2.
+-- With --form positions these equations are not written out: given the frames of the links, the points P2, P3 and P4
+-- and the loop, ns.mechanics derives them. ivp is then Kane's equations, ivp_fsolve the embedded form, dae the
+-- stabilised form of index 2 (Gear, Gupta and Leimkuhler), moreau and events the mechanical system in q1 and q2.
 --
 -- The start is at rest with q1 = 10 degrees.
 
@@ -163,7 +163,7 @@ local function particles(make)
   return make(nsds), ds
 end
 
--- Angles and speed from positions, the angles going on from the last ones without jumps.
+-- Angles and speed from positions; the angles continue the last ones without jumps.
 local function follow(simu, ds, every)
   local rows = { { start[1], start[2], start[3], 0 } }
   local last = { start[1], start[1] + start[2], start[1] + start[2] + start[3] }
@@ -240,7 +240,7 @@ function positions.dae()
   return function(k) return sol.q[k][1], sol.q[k][2], sol.q[k][3], sol.v[k][1] end, sol.stats.steps .. " steps"
 end
 
--- The mass of a mechanical system must be regular: q3, which moves none, is left out, and P3 kept lc from (ln, 0).
+-- The mass matrix must be regular. No mass moves with q3, so q3 is left out, and P3 is kept lc away from (ln, 0).
 local function without_q3()
   local me = ns.mechanics
   local sys = me.system { coordinates = 2, gravity = { 0, -g } }
@@ -254,7 +254,7 @@ local function without_q3()
   return sys
 end
 
--- Runs it and keeps every so many rows; q3 follows without jumps.
+-- Runs a simulation and keeps one row in so many; q3 continues without jumps.
 local function angles(make, every)
   local ds, bar = without_q3():lagrangian { q0 = { start[1], start[2] } }
   local nsds = ns.NonSmoothDynamicalSystem(0, opt.T)
@@ -285,7 +285,7 @@ end
 
 -- ---- the run ----
 
--- The rows of a method, what it cost, the largest closing error and the largest change of the energy, relative.
+-- The rows of a method, its cost, the largest closing error of the loop, the largest relative change of the energy.
 local function run(method)
   local at, work = (opt.form == "written" and methods or positions)[method]()
   local rows, worst, drift, first = {}, 0, 0, energy(table.unpack(start))
@@ -307,7 +307,7 @@ local function column(rows, j, factor)
   return values
 end
 
--- Angles, speed, what is left of the loop's closing, and of the energy, over time.
+-- Angles, speed, closing error of the loop and change of the energy over time.
 local function panels(method, rows)
   return function(plot)
     local t, degrees, first = column(rows, 1), 180 / math.pi, nil
@@ -330,7 +330,7 @@ local function panels(method, rows)
   end
 end
 
--- u1 of all methods, and how far each is from that of `dae`.
+-- u1 of all methods, and the difference from `dae`.
 local function comparison(runs, list)
   return function(plot)
     local fig = plot.figure { figsize = { 9, 6.5 }, title = "Four-bar linkage: $u_1$ by five methods" }

@@ -1,5 +1,5 @@
--- Two carts on a line, tied to a wall and to each other by springs; a cart can't pass through the wall or the other
--- one.
+-- Two carts on a line, tied to a wall and to each other by springs; a cart cannot pass through the wall or the other
+-- cart.
 --
 --   m1 x1'' = -k1 x1 + k2 (x2 - x1) + u1 - u2      0 <= x1      _|_ u1 >= 0    (the wall)
 --   m2 x2'' = -k2 (x2 - x1) + u2                   0 <= x2 - x1 _|_ u2 >= 0    (the other cart)
@@ -10,12 +10,12 @@
 --
 --   x_{k+1} = x_k + h v_k + h^2 A x_k + h^2 B u,     0 <= C x_{k+1} _|_ u >= 0
 --   v_{k+1} = v_k + h A x_k + h B u                  --variant maths: x_{k+1} = x_k + h v_{k+1}
---   v_{k+1} = v_k + h A x_{k+1} + h B u              --variant code: with the position that is already new
+--   v_{k+1} = v_k + h A x_{k+1} + h B u              --variant code: with the new position
 --
 -- --form direct solves each step as a complementarity model. --form nsds states a first-order system of z = (x, v),
 --   M z' = F z + r,  r = [h B; B] u,  F = [h A  1; A  0],  M = [1 0; 0 1] (maths) or [1 0; -h A 1] (code)
--- whose Euler scheme with theta = 0, M (z_{k+1} - z_k) = h F z_k + h r, is the same one: h A and -h A in F and M are
--- the price of h^2 in the method.
+-- whose Euler scheme with theta = 0, M (z_{k+1} - z_k) = h F z_k + h r, is the same: h A in F and -h A in M give the
+-- term h^2 A of the method.
 
 local ns = require "nslua"
 local options = require "nslua.options"

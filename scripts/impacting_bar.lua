@@ -2,12 +2,12 @@
 --
 --   rho S w_tt = E S w_xx,     S = 1, ends free but for the wall:  0 <= w(0, t) + gap _|_ lambda >= 0
 --
--- A wave of compression runs from the wall with c = sqrt(E / rho) to the free end and returns as one of expansion:
--- the bar stays at the wall for 2 L / c, with the force rho S c v0, and leaves with +v0 as a whole, not vibrating.
+-- A compression wave runs with c = sqrt(E / rho) from the wall to the free end and returns as a tension wave: the bar
+-- stays at the wall for 2 L / c, with the force rho S c v0, and leaves as a whole with +v0, without vibration.
 --
 -- N linear finite elements, mass lumped at the nodes: M w'' + K w = H' lambda, one LagrangianLinearTIDS with sparse
--- M and K. Restitution e = 0 at the node that touches: the bar rebounds by its elasticity alone. The node's own mass
--- loses its energy at the impact, 1 / (2 N) of the bar's; with theta = 1/2 that's all that is lost.
+-- M and K. Restitution e = 0 at the node that touches: the bar rebounds by its elasticity alone. At the impact the
+-- node loses its kinetic energy, 1 / (2 N) of the bar's; with theta = 1/2 nothing else is lost.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -75,7 +75,7 @@ options.save_csv(opt.csv, { "k", "t", "gap", "w_end", "v_wall", "v_end", "v_mean
 
 -- ---- pictures ----
 
--- The ways of eleven points of the bar, which the wave reaches one after the other; velocities; the wall's force.
+-- The paths of eleven points of the bar, which the wave reaches one after the other; velocities; the wall's force.
 pictures.draw(opt.plot, { run = function(plot)
   local fig, t = plot.figure { figsize = { 11, 6 }, title = ("An elastic bar and a wall, %d elements"):format(N) },
     pictures.column(rows, 2)

@@ -5,14 +5,14 @@
 --
 -- where u_i = v_{i+1} - v_i. Two laws of the same impact:
 --
---   with gaps (--gap above 0) the impacts come one after the other. Each leaves the fraction (1 - e) / 2 of the
---   velocity and hands on (1 + e) / 2: the last bead goes with ((1 + e) / 2)^(N - 1). With e = 1 that's the toy:
---   the last bead takes all of it. (With e = 0 they stay together and all go with 1 / N in the end.)
+--   with gaps (--gap above 0) the impacts come one after the other. In each, the first bead keeps (1 - e) / 2 of its
+--   velocity and the next one gets (1 + e) / 2: the last bead leaves with ((1 + e) / 2)^(N - 1). With e = 1 this is
+--   the toy: the last bead takes the whole velocity. (With e = 0 the beads stay together and end with 1 / N.)
 --
---   in contact (--gap 0) Newton's law holds for all contacts at once, 0 <= u+ + e u- _|_ P >= 0. What was at rest
---   keeps together: the first bead meets one body of mass N - 1 and returns, v_1 = (1 - e (N - 1)) / N, and all
---   others go with (1 + e) / N. This conserves momentum and, with e = 1, energy, as the first law
---   does: conservation does not decide what the toy does. Waves in its beads decide; like impacts with gaps, they go
+--   in contact (--gap 0) Newton's law holds for all contacts at once, 0 <= u+ + e u- _|_ P >= 0. The beads at rest
+--   stay together: the first bead hits one body of mass N - 1 and returns, v_1 = (1 - e (N - 1)) / N, and all
+--   others leave with (1 + e) / N. Both laws conserve momentum and, with e = 1, energy: so conservation does not
+--   determine the motion of the toy. The waves in its beads do; like impacts with gaps, they run
 --   from bead to bead.
 
 local ns = require "nslua"
@@ -75,7 +75,7 @@ options.save_csv(opt.csv, names, rows)
 
 -- ---- pictures ----
 
--- The ways of the beads and their velocities; up to seven are named.
+-- The paths of the beads and their velocities; up to seven beads are named.
 pictures.draw(opt.plot, { run = function(plot)
   local fig, t = plot.figure { figsize = { 7, 6.5 },
     title = ("%d beads, gap %g, $e = %g$"):format(N, opt.gap, opt.e) }, pictures.column(rows, 2)

@@ -2,8 +2,8 @@
 --
 --   q'' + 10 sin q = cos(q) lambda,     0 <= x = sin q _|_ lambda >= 0,     x' after = -e x' before an impact
 --
--- from q(0) = q0 at rest. It hits the wall first after the quarter of its period, K(sin(q0 / 2)) / sqrt(10), and an
--- impact leaves e^2 of the energy above the lowest point.
+-- from q(0) = q0 at rest. It first hits the wall after a quarter of its period, K(sin(q0 / 2)) / sqrt(10). An impact
+-- leaves e^2 of the energy above the lowest point.
 --
 -- Moreau and Jean's scheme with the force and the gap given by their formulas alone: their Jacobians, for Newton's
 -- method in each step, come from evaluating the callbacks with dual numbers. --newton full iterates until the

@@ -1,16 +1,16 @@
--- A pendulum in Cartesian coordinates: a mass m on a rod of length l under gravity, from the level, at rest,
+-- A pendulum in Cartesian coordinates: a mass m on a rod of length l under gravity, which starts level and at rest,
 --
 --   x' = u,  y' = v,    m u' = lambda x / l,  m v' = lambda y / l - m g,    C = (x^2 + y^2 - l^2) / (2 l) = 0.
 --
 -- lambda is the force of the rod, below 0 when it pulls. With C = 0 the equations are of index 3, with C' = 0 of
--- index 2, with C'' = 0 of index 1. What is not solved drifts: C in index 2, C' and C in index 1, in general like t
--- and t^2. Stabilised (--form ggl), x' = u + mu x / l, y' = v + mu y / l and C = 0 beside C' = 0; with Baumgarte's
--- terms (--form baumgarte), C'' + 2 a C' + a^2 C = 0 in index 1, the drift stays bounded.
+-- index 2, with C'' = 0 of index 1. A constraint that is not solved drifts: C in index 2; C' (like t) and C (like
+-- t^2) in index 1. Two forms bound the drift: --form ggl, x' = u + mu x / l, y' = v + mu y / l, C = 0 and C' = 0;
+-- --form baumgarte, C'' + 2 a C' + a^2 C = 0 in index 1.
 --
--- The equations come from ns.mechanics, from the position and the rod; --form written has those of index 3 written
--- out. --form all runs one after the other, in a table.
+-- ns.mechanics derives the equations from the position and the rod; --form written has the equations of index 3
+-- written out. --form all runs all forms, and compares them in a table.
 --
--- The swing has the energy 0, and lambda = 3 m g y / l^2.
+-- The energy is 0, and lambda = 3 m g y / l^2.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -69,7 +69,7 @@ local function run(name)
   return rows, sol.stats.steps, most
 end
 
--- |C|, |C'| and the change of the energy of all forms; what is below 1e-17 is drawn there.
+-- |C|, |C'| and the change of the energy of all forms; values below 1e-17 are drawn as 1e-17.
 local function draw_drift(plot, forms, runs)
   local fig, top = plot.figure { figsize = { 9, 7.5 }, title = "What the forms of a pendulum keep" }, nil
   for i, name in ipairs { "$|C|$", "$|C'|$", "$|E - E_0|$" } do

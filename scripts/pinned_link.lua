@@ -1,5 +1,5 @@
--- A link of length l and mass m, pinned to the ground at its end: coordinates q = (x, y, theta) of its centre, of
--- which theta is independent, and the constraints
+-- A link of length l and mass m, pinned to the ground at its end. Coordinates: q = (x, y, theta), its centre and
+-- angle; theta is independent. Constraints:
 --
 --   C(q, t) = (x, y) + A(theta) (-l / 2, 0) - (xA, 0) = 0.
 --
@@ -7,7 +7,7 @@
 --
 --   B' M B theta'' + B' M gamma - B' Q = 0,    M = diag(m, m, m l^2 / 12),    Q = (0, -m g, 0).
 --
--- B' M gamma is 0 for one link, though gamma is not. theta'' = -(3 g / 2 l) cos theta is what is left.
+-- For one link B' M gamma = 0, though gamma is not 0, and the equation is theta'' = -(3 g / 2 l) cos theta.
 --
 -- --method embedding  these equations line by line, with q from C = 0 by fsolve in every evaluation
 --          positions  the same from the positions alone, by ns.mechanics
@@ -40,7 +40,7 @@ local integrator = { t_eval = ts, rtol = opt.rtol, atol = opt.atol, method = "DO
 
 -- ---- the embedding technique, line by line ----
 
--- From the axes of a body at the angle theta to the ground's, and the derivative by theta.
+-- The matrix from the axes of a body at the angle theta to those of the ground, and its derivative by theta.
 local function rotA(theta)
   return ns.matrix { { math.cos(theta), -math.sin(theta) }, { math.sin(theta), math.cos(theta) } }
 end

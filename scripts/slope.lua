@@ -1,12 +1,12 @@
 -- A particle on a slope of angle alpha in space, with Coulomb's friction:
 --
 --   m q'' = m (0, 0, -g) + n r_n + s r_s + c r_c,     0 <= n.q _|_ r_n >= 0,
---   (r_s, r_c) = -mu r_n u / |u| where it slips with the velocity u = (s.q', c.q'), |(r_s, r_c)| <= mu r_n where not
+--   (r_s, r_c) = -mu r_n u / |u| if it slips, with the velocity u = (s.q', c.q'), else |(r_s, r_c)| <= mu r_n
 --
 -- with n the normal of the slope, s down and c across it. From rest it stays at rest when tan(alpha) <= mu; else it
--- goes with the constant acceleration g (sin(alpha) - mu cos(alpha)). Pushed across (--across), its velocity turns:
--- with tan(alpha) = mu the sum of the speed and of the velocity down the slope is constant, so that in the end it
--- goes straight down with half of the speed it had.
+-- has the constant acceleration g (sin(alpha) - mu cos(alpha)). When it is pushed across (--across), its velocity
+-- turns: with tan(alpha) = mu, the sum of the speed and of the velocity down the slope is constant, so that in the
+-- end it goes straight down with half of its initial speed.
 --
 -- The contact is one interaction of three rows, NewtonImpactFrictionNSL(en, et, mu, 3); each step solves a problem
 -- over Coulomb's cone, not over a pyramid: friction is the same in all directions.

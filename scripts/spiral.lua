@@ -10,11 +10,11 @@
 --                   -1 <= u <= 1  _|_  -x_{k+1}: u_i is 1 where x_i > 0, -1 where x_i < 0, between where x_i = 0.
 --   It reaches the origin exactly, from any state of the square h A [-1, 1]^2, and stays there.
 --
--- By which of its bounds each u_i is at, the states x_k fall into nine regions (--method regions).
+-- Each u_i is at its lower bound, at its upper bound or between: this gives nine regions of x_k (--method regions).
 --
 -- --form direct solves each step as a complementarity model. --form nsds states the same system with a relay law,
 --   x' = A lambda,  y = -x,  -y in N_[-1,1](lambda),  lambda = u,
--- and TimeStepping with EulerMoreauOSI(1) makes the same scheme of it.
+-- for which TimeStepping with EulerMoreauOSI(1) is the same scheme.
 --
 -- --method adaptive solves x' = A sign(x) by a solver for smooth ODEs that chooses its steps. Near the origin, where
 --   the field jumps at every crossing, its steps shrink until the state is at rest within the tolerances.

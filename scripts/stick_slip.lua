@@ -4,13 +4,13 @@
 --   m x'' = -k x + f,   f in -mu N Sign(x' - V)        m y'' = -m g + N,   0 <= y _|_ N >= 0
 --
 -- with m = 1, k = 100, V = 0.1, and mu = mu_s = 0.5 while it sticks, mu_d = 0.3 while it slips. Let w = sqrt(k / m).
--- It sticks until x = mu_s m g / k. This is a = (mu_s - mu_d) m g / k above the middle of the slip, mu_d m g / k.
--- While it slips, (x, x' / w) moves on an arc of a circle, until the velocity is again that of the belt, at a below
--- the middle:
+-- It sticks until x = mu_s m g / k. While it slips, (x, x' / w) moves on an arc of a circle about x = mu_d m g / k.
+-- The slip begins at the distance a = (mu_s - mu_d) m g / k above this centre, and ends at a below it, where the
+-- velocity is again that of the belt:
 --
 --   stick: 2 a / V,     slip: (pi + 2 atan(V / (a w))) / w
 --
--- The contact is one interaction with two rows, the height of the block over the belt, and its way along the belt:
+-- The contact is one interaction with two rows, the height of the block over the belt, and its path along the belt:
 -- with a moving belt, h(q, t) = (y, x - V t), a rheonomous relation. mu is set before each step, from the last one.
 
 local ns = require "nslua"
@@ -66,7 +66,7 @@ end
 
 local column = function(j) return pictures.column(rows, j) end
 
--- The times at which it begins to stick and to slip, in pairs.
+-- The times at which the block begins to stick and to slip, in pairs.
 local function sticking()
   local spans, since = {}, 0
   for _, change in ipairs(changes) do

@@ -16,8 +16,8 @@
 --   sliding velocities  y' + l_M a' + (l_G - l_S) b',   y' + r_M a',   y' + r_M a'
 --
 -- Model and data: Glocker, Dynamik von Starrkoerpersystemen mit Reibung und Stoessen, VDI, 1995; Pfeiffer and
--- Glocker, Multibody Dynamics with Unilateral Contacts, Wiley, 1996. The start is on the limit cycle, of one knock,
--- 0.146 s and 19.5 mm.
+-- Glocker, Multibody Dynamics with Unilateral Contacts, Wiley, 1996. The start is on the limit cycle, which has one
+-- knock and takes 0.146 s and 19.5 mm.
 
 local ns = require "nslua"
 local options = require "nslua.options"
@@ -110,8 +110,8 @@ pictures.draw(opt.plot, { run = function(plot)
   return fig
 end })
 
--- In the plane of pole and bird, which is looked at from the height of the sleeve: marks, 10 mm apart, go by on the
--- pole. Angles are drawn as they are; the bird's shape is free.
+-- The plane of pole and bird, seen from the height of the sleeve: marks on the pole, 10 mm apart, pass by. Angles are
+-- drawn as they are; the bird's shape is free.
 pictures.animate(opt.animate, function()
   local speed = 0.2
   local function turned(x, y, angle, u, w) -- (u, w) of a body at (x, y)

@@ -187,8 +187,7 @@ static NsStatus osnsp_take_solver(NsOsnsp *problem, const NsNsds *nsds, int m, i
     problem->w = ns_arena_doubles(&problem->arena, states + m);
     return problem->arena.failed ? NS_ENOMEM : NS_OK;
   }
-  bool mechanics = nsds->nds > 0 &&
-                   ns_ds_family(nsds->ds[0]) == NS_MECHANICS; /* the dense solver gets at most NS_MIXED_DENSE_ROWS rows */
+  bool mechanics = nsds->nds > 0 && ns_ds_family(nsds->ds[0]) == NS_MECHANICS; /* the dense solver gets few rows */
   NsStatus status = ns_box_new(&problem->solver, mechanics && m > NS_MIXED_DENSE_ROWS ? NS_MIXED_DENSE_ROWS : m);
   if (status == NS_OK && mechanics) {
     problem->groups = ns_arena_take(&problem->arena, (size_t)m, sizeof *problem->groups);

@@ -509,7 +509,7 @@ static NsStatus reset_part(NsPivot *s, const NsGame *game, int part) {
 
 /*
 ** Increases z_v until every w that it affects in its part is in its range; the last such w leaves the basis. Returns the
-** number of that w; -1: some w decreases, stays out of its range, or none is affected. The rows of these w are still those of
+** number of that w; -1: some w decreases, stays out of its range, or none is affected. These w are still in the rows of
 ** the first basis, so column v is a column of M.
 */
 static int let_grow(NsPivot *s, const NsGame *game, int v) {
