@@ -36,7 +36,9 @@ SAN ?= --coverage -fprofile-abs-path
 OPT ?= -O0 -g
 endif
 SAN ?=
-OPT ?= -O2 -g
+# gcc optimises across files at the link: steps of small models are 5 to 10 % faster.
+LTO := $(shell echo | $(CC) -dM -E - 2>/dev/null | grep -q __clang__ || echo -flto=auto)
+OPT ?= -O2 -g $(LTO)
 
 # The specs with a longer form for `make soak`.
 SOAK = $(shell grep -rlE '"campaign"|NSLUA_SOAK|NSLUA_RANDOM' spec --include='*_spec.lua')

@@ -130,7 +130,7 @@ static void set_paths(lua_State *L) {
   lua_pop(L, 3);
 }
 
-/* arg: the script at 0, its arguments from 1, what stands before it at negative indices. */
+/* arg: the script at 0, its arguments from 1, the interpreter and its options at negative indices. */
 static void set_arg(lua_State *L, char **argv, int argc, int script) {
   int zero = script == argc ? 0 : script;
   lua_createtable(L, argc - zero, zero + 1);

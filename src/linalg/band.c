@@ -20,9 +20,9 @@ struct NsBandLu {
   int n, kl, ku, ld; /* ld = 2 kl + ku + 1: dgbtrf fills kl more diagonals above */
   double *a;
   double *scale; /* n: largest entry of each row of A */
-  double *work;  /* 3n */
+  double *work;  /* 3n: workspace of dgbcon */
   lapack_int *pivot, *iwork;
-  int *row; /* n: the row of A at each place after the exchanges */
+  int *row; /* n: row i of L U is row row[i] of A */
   double norm;
   int singular_row;
 };

@@ -40,7 +40,7 @@ struct NsLu {
   double *weight; /* n: 1 / scale, 0 for a row of zeros */
   double *unit;   /* n: unit of each unknown, a power of two; 1 except after ns_lu_factor_fair */
   double *power;  /* n: factor of each row of A, a power of two; used when `fair` and n > SMALL */
-  double *work;   /* 4n, for the condition estimate */
+  double *work;   /* 4n: workspace of dgecon */
   lapack_int *pivot, *iwork;
   int *row_exponent, *column_exponent, *queue; /* n, n, 2n */
   double norm;                                 /* 1-norm of A */
@@ -151,7 +151,7 @@ static int cross_line(NsLu *lu, const double *A, int lda, int line, int count, s
 ** matrix; so all later decisions that use the scaled matrix are independent of units.
 */
 static void settle_units(NsLu *lu, const double *A, int lda) {
-  signed char *known = (signed char *)lu->work; /* 2n of them */
+  signed char *known = (signed char *)lu->work; /* 2n: whether the exponent of a line is set */
   memset(known, 0, 2 * (size_t)lu->n);
   for (int i = 0, done = 0, count = 0; i < lu->n; i++) {
     if (known[i]) continue;

@@ -14,7 +14,7 @@
 
 typedef struct Svd {
   char job;
-  int m, n, k, rows; /* rows: of V' */
+  int m, n, k, rows; /* rows: number of rows of V' */
   double *a, *U, *s, *vt;
 } Svd;
 

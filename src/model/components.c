@@ -1,6 +1,6 @@
 /*
 ** components.c
-** Connected components by union and find.
+** Connected components by union-find.
 */
 #include "model/components.h"
 

@@ -16,7 +16,7 @@
 */
 static const double multiple[] = {89, 97, 83, 101};
 
-/* smallest number of steps that are tried: one for each multiple */
+/* Smallest number of steps that are tried: one for each multiple. */
 enum { FEWEST = 4 };
 
 /*
@@ -27,7 +27,7 @@ enum { FEWEST = 4 };
 enum { IN_VAIN = 3 };
 #define KNOWN 1e-5
 
-/* an estimated error below ROUNDINGS times the rounding error counts as converged; chosen by experience on the specs */
+/* An estimated error below ROUNDINGS times the rounding error counts as converged; chosen by experience on the specs. */
 enum { ROUNDINGS = 8 };
 
 /* Without a grid, h = PART (T - t0); if that is infinite or 0, h = PART |t|, or PART at t = 0. By experience on the specs. */
@@ -89,7 +89,7 @@ NsStatus ns_difference(NsSample *sample, void *context, int m, double t, NsWindo
   Sides sides = choose_sides(t, window, &unit);
   Row row = {.stride = m};
   bool settled = false, known = false;
-  int gained = 0; /* the last level at which a value gained */
+  int gained = 0; /* the last level that improved a value */
   for (int i = 0; i < m; i++) best[i] = 0, error[i] = HUGE_VAL;
   for (int level = 0; level < NS_DIFFERENCE_LEVELS && !settled; level++) {
     double step = step_number(level, unit);

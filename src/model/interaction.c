@@ -63,7 +63,9 @@ void ns_interaction_gather_z(NsInteraction *inter) {
 NsStatus ns_interaction_update(NsInteraction *inter, double t, NsError *err) {
   if (inter->closed) return ns_fail(err, NS_ECLOSED, "interaction '%s' is closed", inter->name);
   ns_interaction_gather_z(inter);
-  NsError law = {NS_OK, ""};
+  NsError law; /* its text is left as it is: to clear it takes longer than the check */
+  law.status = NS_OK;
+  law.text[0] = '\0';
   if (ns_law_check(inter->law, &law) != NS_OK) return ns_fail(err, law.status, "interaction '%s': %s", inter->name, law.text);
   return ns_relation_update(inter->relation, t, inter->z, err);
 }

@@ -341,7 +341,7 @@ static NsStatus moment_jacobian(const NsMechanicalDs *ds, int by, double t, cons
   return status == NS_OK ? NS_OK : mechanics_failed(ds, status, what[by], t, err);
 }
 
-/* by_q and by_v less the Jacobians of mInt, in the rows of the moment. */
+/* by_q and by_v -= the Jacobians of mInt, in the rows of the moment. */
 static NsStatus subtract_moment(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
                                 double *by_q, double *by_v, NsError *err) {
   for (int by = 0; ds->mint_function.value && by < 2; by++) {

@@ -196,7 +196,7 @@ void ns_nsds_reset(NsNsds *nsds) {
 static NsStatus nsds_output_rate(const NsInteraction *inter, const NsRelationPoint *at, double *rate, NsArena *room,
                                  NsError *err) {
   const NsRelation *relation = inter->relation;
-  bool linear = ns_relation_linear(relation); /* C may be sparse */
+  bool linear = ns_relation_linear(relation); /* then C may be a sparse coefficient */
   double *qdot = ns_arena_doubles(room, inter->nx), *more = ns_arena_doubles(room, NS_DIFFERENCE_ROOM * (ptrdiff_t)inter->m);
   double *C = linear ? NULL : ns_arena_matrix(room, inter->m, inter->nx);
   if (room->failed) return ns_fail(err, NS_ENOMEM, "not enough memory");

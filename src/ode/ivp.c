@@ -1,6 +1,6 @@
 /*
 ** ivp.c
-** The loop over the steps, and what is recorded of them.
+** The loop over the steps, and the record of the points.
 */
 #include "ode/ivp.h"
 

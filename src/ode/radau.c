@@ -335,7 +335,7 @@ static NsStatus radau_step(NsStepper *stepper, NsError *err) {
   return status;
 }
 
-/* The rows are those of the collocation polynomial, which every step makes. */
+/* Nothing to do: every step makes the rows of the collocation polynomial. */
 static NsStatus radau_interpolate(NsStepper *stepper, NsError *err) {
   (void)stepper, (void)err;
   return NS_OK;

@@ -107,7 +107,7 @@ static int scaled_jacobian(Root *r, const double *u, double *J) {
   return 0;
 }
 
-/* MINPACK's callback. A value that is not finite ends the run, and so does a u (underflow can cause it near 0). */
+/* MINPACK's callback. A value or a u that is not finite ends the run (underflow can cause such a u near 0). */
 static int root_evaluate(void *context, int n, const double *u, double *g, double *J, int ld, int what) {
   Root *r = context;
   (void)n, (void)ld; /* equations->n */

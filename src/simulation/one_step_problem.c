@@ -238,16 +238,20 @@ void ns_osnsp_read_bounds(NsOsnsp *problem, const NsNsds *nsds) {
   }
 }
 
-/* Solves the rows with their bounds; M and q are set. */
-static NsStatus solve_rows(NsOsnsp *problem, const double *guess) {
-  NsBoxProblem box = {problem->m, problem->M, problem->m, problem->q, problem->lower, problem->upper, 0};
+/* Solves the rows with their bounds; M is set. q is kept afterwards, since a copy of numbers just written waits for them. */
+static NsStatus solve_rows(NsOsnsp *problem, const double *q, const double *guess) {
+  NsStatus status;
   if (problem->polyhedron) {
-    NsAvi avi = {problem->m, problem->rows, problem->M, problem->q, problem->H, problem->K, problem->lower, problem->upper};
+    NsAvi avi = {problem->m, problem->rows, problem->M, q, problem->H, problem->K, problem->lower, problem->upper};
     *ns_polyhedron_options(problem->polyhedron) = problem->options;
-    return ns_polyhedron_solve(problem->polyhedron, &avi, guess, problem->lambda, problem->y, problem->mu, &problem->info);
+    status = ns_polyhedron_solve(problem->polyhedron, &avi, guess, problem->lambda, problem->y, problem->mu, &problem->info);
+  } else {
+    NsBoxProblem box = {problem->m, problem->M, problem->m, q, problem->lower, problem->upper, 0};
+    *ns_box_options(problem->solver) = problem->options;
+    status = ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
   }
-  *ns_box_options(problem->solver) = problem->options;
-  return ns_box_solve(problem->solver, &box, guess, problem->lambda, problem->y, &problem->info);
+  memcpy(problem->q, q, (size_t)problem->m * sizeof *q);
+  return status;
 }
 
 /* Reads the bounds of every row; tangents of a contact are free. Returns false when all groups are single rows. */
@@ -281,7 +285,7 @@ static NsStatus solve_groups(NsOsnsp *problem, const NsStepProblem *p) {
   }
   if (problem->edge && p->interaction) memcpy(problem->edge, p->interaction, (size_t)p->n * sizeof *problem->edge);
   memcpy(problem->q, p->q, (size_t)p->n * sizeof *p->q);
-  if (!osnsp_read_groups(problem, p) && p->W) return solve_rows(problem, p->guess);
+  if (!osnsp_read_groups(problem, p) && p->W) return solve_rows(problem, p->q, p->guess);
   NsMixedProblem mixed = mixed_problem(p);
   NsMixedOptions *options = ns_mixed_options(problem->mixed);
   options->max_iterations = problem->options.max_iterations;
@@ -330,8 +334,7 @@ NsStatus ns_osnsp_solve(NsOsnsp *problem, const NsStepProblem *p, const double *
   if (p->lower) return solve_states(problem, p);
   if (p->groups) return solve_groups(problem, p);
   problem->M = p->W;
-  memcpy(problem->q, p->q, (size_t)p->n * sizeof *p->q);
-  return solve_rows(problem, p->guess);
+  return solve_rows(problem, p->q, p->guess);
 }
 
 void ns_osnsp_show(NsOsnsp *problem, const NsStepProblem *p, const NsSolverInfo *info) {

@@ -92,7 +92,7 @@ static inline bool chain_ends(const NsChainStep *step, const NsSearch *search, N
 }
 
 NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search) {
-  NsOutcome last = {NS_ENOCONV, 0, "none", false}, told;
+  NsOutcome out = {NS_ENOCONV, false, 0, "none"}, told;
   bool ran = false, tells = false;
   for (int k = 0; chain->step[k].method || chain->step[k].back; k++) {
     const NsChainStep *step = &chain->step[k];
@@ -101,15 +101,15 @@ NsOutcome ns_chain_run(const NsChain *chain, NsSearch *search) {
       k -= step->back + 1;
       continue;
     }
-    if (ran && ns_interrupted()) return last.status = NS_EINTR, last;
-    if (ns_search_late(search)) return last.status = NS_EMAXITER, last;
-    NsOutcome out = step->method->run(chain->work[k], search, step->mode);
+    if (ran && ns_interrupted()) return out.status = NS_EINTR, out;
+    if (ns_search_late(search)) return out.status = NS_EMAXITER, out;
+    out = step->method->run(chain->work[k], search, step->mode);
     if (chain_ends(step, search, &out)) return out;
     if (step->tells) told = out, tells = true;
-    last = out;
     ran = true;
   }
-  return tells ? told : last;
+  if (tells) out = told;
+  return out;
 }
 
 NsOutcome ns_method_run(const NsMethod *method, const NsMethods *methods, NsSearch *search) {

@@ -25,12 +25,12 @@ typedef struct NsSearch {
   unsigned final;   /* bits 1u << status: failures that end the search; NS_EINTR and NS_ENOSOL always do */
 } NsSearch;
 
-/* What a method did. */
+/* What a method did, in 16 bytes: it is returned in registers. */
 typedef struct NsOutcome {
-  NsStatus status;    /* NS_OK: the best candidate is an answer; NS_ENOSOL: proved that no solution exists; else a failure */
-  int iterations;     /* in the unit of the method: pivots, sweeps or steps */
-  const char *solver; /* the solver name that the answer reports */
-  bool warm;          /* the active set of the guess was right */
+  NsStatus status : 16; /* NS_OK: the best candidate is an answer; NS_ENOSOL: it is proved that there is none; else it failed */
+  bool warm : 1;        /* the guess was right but for rounding */
+  int iterations;       /* in the units of the method: pivots, sweeps, steps */
+  const char *solver;   /* the name that an answer gives */
 } NsOutcome;
 
 /* A method. Its file states its assumptions, when it ends, and its paper. */

@@ -212,7 +212,7 @@ static bool has_place(const char *text) {
   return false;
 }
 
-/* Raises the error on top with an explanation of its likely cause; one without a place gets that of the function at idx. */
+/* Raises the error on top with its likely cause; a message without a place gets the place of the function at idx. */
 static int tape_record_explain(lua_State *L, int idx) {
   if (lua_type(L, -1) != LUA_TSTRING) return lua_error(L);
   if (!has_place(error_text(L))) {

@@ -32,7 +32,7 @@ typedef struct NslEdge {
   bool busy;    /* whether nsds was busy before */
 } NslEdge;
 
-/* Enters the engine. nsds: the graph that must not change meanwhile; NULL: none, or the function called sees to that itself. */
+/* Enters the engine. nsds: the graph that must not change meanwhile; NULL: none, or the called function marks it busy. */
 NslEdge nsl_enter(NslHost *host, lua_State *L, const NsProgress *progress, const NsNsds *nsds);
 void nsl_leave(NslHost *host, NslEdge edge);
 

@@ -132,7 +132,7 @@ int nsl_error(lua_State *L, const char *format, ...);
 /* The error when Lua's stack is full. */
 #define NSL_NO_STACK "not enough memory for the stack"
 
-/* Makes room for n more values on the stack, or raises NSL_NO_STACK. */
+/* Makes space for n more values on the stack, or raises NSL_NO_STACK. */
 void nsl_need_stack(lua_State *L, int n);
 
 /* The file name at idx: a string without a zero byte (the system would cut it there). Errors as nsl_bad. */

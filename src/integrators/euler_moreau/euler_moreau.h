@@ -56,7 +56,7 @@ typedef struct NsEulerMoreau {
 
   /* the step */
   NsEulerMoreauOptions options; /* the options when the step began */
-  double t_k, t, h;
+  double t_k, h, t;
   bool first;      /* the step begins at t0 */
   bool implicit;   /* theta = gamma = 1, whatever the options say: a restart */
   double weight_r; /* factor of h r in the state equation */

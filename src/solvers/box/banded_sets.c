@@ -215,7 +215,7 @@ static int banded_wrong(const BandedSets *m) {
 static NsOutcome banded_run(void *work, NsSearch *search, int mode) {
   BandedSets *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
-  NsOutcome out = {NS_EARG, 0, "banded", false};
+  NsOutcome out = {NS_EARG, false, 0, "banded"};
   bool brief = mode == NS_BANDED_SHORT;
   int n = s->p->n, least = n + 1, idle = 0, moves = 0, limit = ns_box_limit(&s->box, SETS + n);
   m->p = s->p;

@@ -249,8 +249,8 @@ static void keep_studies(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece,
     }
 }
 
-static NsSolverInfo outcome_info(NsOutcome out, double backward) {
-  return (NsSolverInfo){out.status, out.iterations, 0, 0, backward, out.warm, out.solver};
+static void tell_outcome(const NsOutcome *out, double backward, NsSolverInfo *info) {
+  *info = (NsSolverInfo){out->status, out->iterations, 0, 0, backward, out->warm, out->solver};
 }
 
 /* Writes the answer of a component that was solved in the given units. */
@@ -270,21 +270,26 @@ static void give_balanced(const NsBox *b, const NsBoxProblem *p, const BoxPiece 
   }
 }
 
-/* Solves one component: writes z and, if there is an answer, w of its variables. */
-static NsSolverInfo solve_box_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, double *z,
-                                    double *w) {
+/* Solves one component: z and, when there is an answer, w of its members. */
+static void solve_box_piece(NsBox *b, const NsBoxProblem *p, const BoxPiece *piece, const double *guess, double *z, double *w,
+                            NsSolverInfo *info) {
   NsDenseSearch *search = &b->search;
   NsSearch *base = &search->box.base;
   bool chain = !b->options.method, had_ray = search->has_ray;
   const NsBoxProblem *own = cut_piece(b, p, piece, guess);
   if (search->box.cold && chain && ns_box_zero_solves(own->n, own->q, own->lower, own->upper)) {
     for (int k = 0; k < piece->n; k++) z[piece->index[k]] = 0, w[piece->index[k]] = own->q[k];
-    return (NsSolverInfo){NS_OK, 0, 0, 0, 0, true, "closed form"};
+    *info = (NsSolverInfo){NS_OK, 0, 0, 0, 0, true, "closed form"};
+    return;
   }
   if (chain) {
     ns_dense_search_begin(search, own, b->near, own == &b->reduced);
     NsOutcome early = ns_chain_run(&b->given, base);
-    if (early.status == NS_OK) return give_answer(search, piece, z, w), outcome_info(early, base->least);
+    if (early.status == NS_OK) {
+      give_answer(search, piece, z, w);
+      tell_outcome(&early, base->least, info);
+      return;
+    }
   }
   search->has_ray = false;
   ns_dense_search_begin(search, balanced(b, own), b->near, true);
@@ -292,7 +297,7 @@ static NsSolverInfo solve_box_piece(NsBox *b, const NsBoxProblem *p, const BoxPi
   keep_studies(b, p, piece, search->has_ray);
   search->has_ray = search->has_ray || had_ray;
   give_balanced(b, p, piece, guess, z, w);
-  return outcome_info(out, base->least);
+  tell_outcome(&out, base->least, info);
 }
 
 static NsStatus box_report(NsSolverInfo *info, NsSolverInfo what) {
@@ -306,20 +311,23 @@ static double box_natural_residual(const NsBoxProblem *p, const double *z, const
   return backward == 0 ? 0 : ns_box_residual(p, z, w, relative);
 }
 
-/* Measures z (verified before) and completes w: kept for variables that are `known` (NULL: all), else M z + q. */
-static NsStatus box_conclude(NsBox *b, const NsBoxProblem *p, NsSolverInfo total, const signed char *known, const double *z,
-                             double *w, NsSolverInfo *info) {
-  bool good = total.status == NS_OK, all = good && (!known || !memchr(known, 0, (size_t)p->n));
+/*
+** Measures z (verified before) and completes w: w is kept for variables that are `known` (NULL: all), else it is M z + q. *info holds
+** the sum over the components, and is completed.
+*/
+static NsStatus box_conclude(NsBox *b, const NsBoxProblem *p, const signed char *known, const double *z, double *w,
+                             NsSolverInfo *info) {
+  bool good = info->status == NS_OK, all = good && (!known || !memchr(known, 0, (size_t)p->n));
   if (!all) {
     ns_box_product(p, z, b->fresh, b->search.active->size);
     for (int i = 0; i < p->n; i++)
       if (!good || !known[i]) w[i] = b->fresh[i];
   }
-  total.residual = box_natural_residual(p, z, w, total.backward, &total.relative);
-  if (good && total.residual == INFINITY) total.status = NS_ENAN;
-  if (total.status == NS_OK) ns_box_clean(p, z, w);
-  else total.backward = ns_box_backward(p, z, w, b->search.active->size);
-  return box_report(info, total);
+  info->residual = box_natural_residual(p, z, w, info->backward, &info->relative);
+  if (good && info->residual == INFINITY) info->status = NS_ENAN;
+  if (info->status == NS_OK) ns_box_clean(p, z, w);
+  else info->backward = ns_box_backward(p, z, w, b->search.active->size);
+  return info->status;
 }
 
 static void poison(const NsBoxProblem *p, double *z, double *w) {
@@ -348,7 +356,9 @@ static NsSolverTotal solve_pieces(NsBox *b, const NsBoxProblem *p, int kept, con
     BoxPiece piece = {b->keep + b->parts.start[c], ns_components_size(&b->parts, c), false, false};
     load_piece(b, p, &piece, z, b->settled);
     bool single = piece.n == 1 && !b->options.method;
-    NsSolverInfo own = single ? solve_single(b, p, piece.index[0], guess, z, w) : solve_box_piece(b, p, &piece, guess, z, w);
+    NsSolverInfo own;
+    if (single) own = solve_single(b, p, piece.index[0], guess, z, w);
+    else solve_box_piece(b, p, &piece, guess, z, w, &own);
     ns_solver_add(&total, &own);
     for (int k = 0; k < piece.n; k++) b->known[piece.index[k]] = !piece.touched;
   }
@@ -380,10 +390,12 @@ NsStatus ns_box_solve(NsBox *b, const NsBoxProblem *p, const double *guess, doub
   take_apart(b, p, kept);
   if (kept == p->n && b->parts.count == 1) {
     const BoxPiece whole = {b->keep, kept, true, false};
-    return box_conclude(b, p, solve_box_piece(b, p, &whole, guess, z, w), NULL, z, w, info);
+    solve_box_piece(b, p, &whole, guess, z, w, info);
+    return box_conclude(b, p, NULL, z, w, info);
   }
   NsSolverTotal total = solve_pieces(b, p, kept, guess, z, w);
   NsSolverInfo none = nothing_of(NS_ENOSOL, INFINITY);
   if (!solvable) ns_solver_add(&total, &none);
-  return box_conclude(b, p, total.info, b->known, z, w, info);
+  *info = total.info;
+  return box_conclude(b, p, b->known, z, w, info);
 }

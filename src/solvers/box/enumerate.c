@@ -131,7 +131,7 @@ static NsOutcome enumerate_run(void *work, NsSearch *search, int mode) {
   AllSets *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p, *fair = ns_dense_fair(s);
-  NsOutcome out = {NS_ENOCONV, 0, "enumerate", false};
+  NsOutcome out = {NS_ENOCONV, false, 0, "enumerate"};
   NsEnumeration seen = {0};
   (void)mode;
   for (int i = 0; i < p->n; i++) m->near[i] = ns_dense_near(s, i);

@@ -19,7 +19,7 @@ typedef struct NsEnumeration {
 
 /*
 ** Tries the active sets of p in order (n <= NS_ENUMERATE_MAX; at most 3^n sets, 2^n for one-sided bounds). A branch is skipped
-** when the sets chosen so far give some w_i the wrong sign for all z in the box. z, w (n) become the solution nearest to
+** when the places chosen so far give some w_i the wrong sign for all z in the box. z, w (n) become the solution nearest to
 ** `near` (n) in the 2-norm, the first one on a tie. Singular blocks are skipped: of a continuum of solutions only those points
 ** appear that are the unique solution of their active set (its vertices). `work` holds (NS_ENUMERATE_STORE + 2) n doubles,
 ** `set` n places. NS_OK; NS_ENOSOL: no set fits and none was singular, so there is no solution; NS_ESINGULAR: none fits, but

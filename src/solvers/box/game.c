@@ -122,7 +122,7 @@ static void game_release(void *work) {
 static NsOutcome game_run(void *work, NsSearch *search, int mode) {
   GamePaths *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
-  NsOutcome out = {NS_ENOCONV, 0, "lemke-howson", false};
+  NsOutcome out = {NS_ENOCONV, false, 0, "lemke-howson"};
   double shift;
   (void)mode;
   if (!ns_game_find(&m->game, s->p)) return out;

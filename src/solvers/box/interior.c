@@ -176,7 +176,7 @@ static NsStatus interior_reserve(void **work, NsSearch *search) {
 }
 
 static NsOutcome interior_attempt(SmoothInterior *m, NsBoxSearch *s, double accuracy) {
-  NsOutcome out = {NS_ENOCONV, 0, ns_box_interior.name, false};
+  NsOutcome out = {NS_ENOCONV, false, 0, ns_box_interior.name};
   const NsBoxMap *map = s->map(s);
   s->start_inside(s, m->z);
   out.status = ns_interior_solve(&m->interior, map, accuracy, ns_box_limit(s, s->interior), m->z, &out.iterations);

@@ -187,7 +187,7 @@ static NsStatus newton_reserve(void **work, NsSearch *search) {
 }
 
 static NsOutcome newton_run(SmoothNewton *m, NsBoxSearch *s, NsNewtonFunction function, const char *name) {
-  NsOutcome out = {NS_ENOCONV, 0, name, false};
+  NsOutcome out = {NS_ENOCONV, false, 0, name};
   const NsBoxMap *map = s->map(s);
   double size = 0;
   s->start(s, m->z);

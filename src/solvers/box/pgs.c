@@ -79,7 +79,7 @@ static bool pgs_finish_set(const NsBoxPoint *m, NsDenseSearch *s) {
 static NsOutcome pgs_run(void *work, NsSearch *search, int mode) {
   NsBoxPoint *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
-  NsOutcome out = {NS_ENOCONV, 0, "pgs", false};
+  NsOutcome out = {NS_ENOCONV, false, 0, "pgs"};
   double omega = s->box.options->omega > 0 ? s->box.options->omega : 1, *terms = s->active->size;
   (void)mode;
   memcpy(m->z, s->near, (size_t)s->p->n * sizeof *m->z);
@@ -117,7 +117,7 @@ static NsOutcome predict_run(void *work, NsSearch *search, int mode) {
   NsBoxPoint *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p;
-  NsOutcome out = {NS_ENOCONV, 0, "pgs, active set", false};
+  NsOutcome out = {NS_ENOCONV, false, 0, "pgs, active set"};
   (void)mode;
   if (p->n < PREDICT || !pgs_symmetric(p)) return out;
   for (int i = 0; i < p->n; i++) m->z[i] = ns_box_clamp(s->near[i], p->lower[i], p->upper[i]);

@@ -509,7 +509,7 @@ static NsStatus reset_part(NsPivot *s, const NsGame *game, int part) {
 
 /*
 ** Increases z_v until every w that it affects in its part is in its range; the last such w leaves the basis. Returns the
-** number of that w; -1: some w decreases, stays out of its range, or none is affected. The rows of these w are still those of
+** number of that w; -1: some w decreases, stays out of its range, or none is affected. These w are still in the rows of
 ** the first basis, so column v is a column of M.
 */
 static int let_grow(NsPivot *s, const NsGame *game, int v) {
@@ -659,7 +659,7 @@ static NsOutcome lemke_run(void *work, NsSearch *search, int mode) {
   LemkePaths *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p, *fair = ns_dense_fair(s);
-  NsOutcome out = {NS_ENOCONV, 0, "pivot", false};
+  NsOutcome out = {NS_ENOCONV, false, 0, "pivot"};
   int limit = ns_box_limit(&s->box, MOST_PIVOTS + MOST_EACH * p->n), last = mode == NS_LEMKE_FIRST ? 1 : STARTS;
   for (int k = mode == NS_LEMKE_OTHERS ? 1 : 0; k < last; k++) {
     int pivots;

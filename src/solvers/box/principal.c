@@ -415,7 +415,7 @@ static NsOutcome principal_run(void *work, NsSearch *search, int mode) {
   PrincipalPivots *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   NsPrincipalRule rule = (NsPrincipalRule)mode;
-  NsOutcome out = {NS_ENOCONV, 0, "principal", false};
+  NsOutcome out = {NS_ENOCONV, false, 0, "principal"};
   int n = s->p->n, limit = SHORT_EACH * n + SHORT;
   if (rule == NS_PRINCIPAL_LEAST) limit = ns_box_limit(&s->box, MOST + MOST_EACH * n);
   if (rule == NS_PRINCIPAL_IN_ORDER) limit = n;

@@ -80,7 +80,7 @@ static NsOutcome proximal_run(void *work, NsSearch *search, int mode) {
   Proximal *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *fair = ns_dense_fair(s);
-  NsOutcome out = {NS_ENOCONV, 0, "proximal", false};
+  NsOutcome out = {NS_ENOCONV, false, 0, "proximal"};
   size_t n = (size_t)fair->n;
   double shift = first_shift;
   (void)mode;

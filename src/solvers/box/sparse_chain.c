@@ -98,7 +98,7 @@ static NsOutcome sparse_chain_run(NsSparseChain *s, double *z) {
   search->box.start(&search->box, z);
   ns_sparse_product(search, z);
   ns_sparse_keep(search, z, 0);
-  return (NsOutcome){NS_OK, 0, "closed form", true};
+  return (NsOutcome){NS_OK, true, 0, "closed form"};
 }
 
 static void sparse_chain_report(const NsSparseSearch *s, NsOutcome out, const double *z, double *w, NsSolverInfo *info) {

@@ -241,7 +241,7 @@ static void advance_values(NsSparsePath *s, double sign, double length) {
   for (int k = 0; k < s->n; k++) s->x[k] -= sign * length * s->column[k];
 }
 
-/* The variable that moves next: the partner of the one that left; *sign: its direction. */
+/* The variable that moves next, which is the partner of `variable`; *sign: its direction. */
 static int partner_of(NsSparsePath *s, int variable, bool at_least, double *sign) {
   int n = s->n, i = variable < n ? variable : variable - n;
   if (variable < n) {

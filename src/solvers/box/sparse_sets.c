@@ -11,7 +11,7 @@ enum { REPAIRS = 60, FEW_REPAIRS = 15 };
 
 static NsOutcome sparse_sets_run(void *work, NsSearch *search, int mode) {
   NsSparseSearch *s = (NsSparseSearch *)search;
-  NsOutcome out = {NS_ENOCONV, 0, "active set", false};
+  NsOutcome out = {NS_ENOCONV, false, 0, "active set"};
   double *z = ((NsBoxPoint *)work)->z;
   const NsBoxMap *map = &s->as_map;
   bool few = s->box.cold && s->box.n >= NS_SPARSE_LARGE;

@@ -33,7 +33,7 @@ static double sparse_sweep(NsSparseSearch *s, double omega, double *z) {
 
 static NsOutcome sparse_sweeps_run(void *work, NsSearch *search, int mode) {
   NsSparseSearch *s = (NsSparseSearch *)search;
-  NsOutcome out = {NS_EARG, 0, "psor", false};
+  NsOutcome out = {NS_EARG, false, 0, "psor"};
   double tolerance = search->tolerance, omega = s->box.options->omega > 0 ? s->box.options->omega : 1,
          *z = ((NsBoxPoint *)work)->z;
   int limit = mode == NS_SWEEPS_FEW ? FEW_SWEEPS : ns_box_limit(&s->box, SWEEPS);

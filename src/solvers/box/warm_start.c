@@ -19,7 +19,7 @@ static NsOutcome active_set_run(void *work, NsSearch *search, int mode) {
   NsBoxPoint *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p;
-  NsOutcome out = {NS_ENOCONV, 0, "active set", false};
+  NsOutcome out = {NS_ENOCONV, false, 0, "active set"};
   double backward;
   int before = p->n + 1, rises = 0;
   (void)mode;
@@ -46,7 +46,7 @@ static NsOutcome guess_run(void *work, NsSearch *search, int mode) {
   NsBoxPoint *m = work;
   NsDenseSearch *s = (NsDenseSearch *)search;
   const NsBoxProblem *p = s->p;
-  NsOutcome out = {NS_ENOCONV, 0, "guess", true};
+  NsOutcome out = {NS_ENOCONV, true, 0, "guess"};
   (void)mode;
   for (int i = 0; i < p->n; i++) m->z[i] = ns_box_clamp(s->near[i], p->lower[i], p->upper[i]);
   ns_box_product(p, m->z, m->w, s->active->size);

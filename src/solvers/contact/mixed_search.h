@@ -50,7 +50,7 @@ NsOutcome ns_mixed_candidate(NsMixedSearch *s, NsStatus status, NsSolverInfo *in
 
 /* The outcome of a method that has called ns_mixed_keep itself. */
 static inline NsOutcome ns_mixed_outcome(const NsMixedSearch *s, NsStatus status, const NsSolverInfo *info) {
-  NsOutcome out = {status, info->iterations, info->solver, info->warm};
+  NsOutcome out = {status, info->warm, info->iterations, info->solver};
   if (s->base.least <= s->base.tolerance) out.status = NS_OK;
   else if (status == NS_OK) out.status = NS_ENOCONV;
   return out;

@@ -17,7 +17,7 @@ static int bracket_value(void *context, double z, double *f) {
 static NsOutcome bracket_run(void *work, NsSearch *search, int mode) {
   NsMcpSearch *m = (NsMcpSearch *)search;
   NsScalarProblem p = {m->lower[0], m->upper[0], bracket_value, m};
-  NsOutcome out = {ns_scalar_solve(&p, m->start[0], m->z), 0, "bracketing", false};
+  NsOutcome out = {ns_scalar_solve(&p, m->start[0], m->z), false, 0, "bracketing"};
   (void)work, (void)mode;
   if (out.status == NS_ECALLBACK) return out.status = ns_mcp_stopped(m), out;
   int code = out.status ? 1 : ns_mcp_accept(m);

@@ -133,7 +133,7 @@ static NsStatus josephy_direction(NsMcpSearch *s, void *work, int k) {
 static NsOutcome josephy_run(void *work, NsSearch *search, int mode) {
   NsMcpSearch *s = (NsMcpSearch *)search;
   Josephy *m = work;
-  NsOutcome out = {NS_OK, 0, ns_mcp_josephy.name, false};
+  NsOutcome out = {NS_OK, false, 0, ns_mcp_josephy.name};
   m->by_dense_box = mode == NS_MCP_DENSE;
   if (m->by_dense_box) out.status = josephy_take_dense(m, s);
   if (!out.status) out.status = ns_mcp_attempt(s, mode, josephy_direction, m);

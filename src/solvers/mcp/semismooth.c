@@ -40,7 +40,7 @@ static NsStatus semismooth_direction(NsMcpSearch *m, void *work, int k) {
 
 static NsOutcome semismooth_run(void *work, NsSearch *search, int mode) {
   NsStatus status = ns_mcp_attempt((NsMcpSearch *)search, mode, semismooth_direction, work);
-  return (NsOutcome){status, 0, ns_mcp_semismooth.name, false};
+  return (NsOutcome){status, false, 0, ns_mcp_semismooth.name};
 }
 
 const NsMethod ns_mcp_semismooth = {
