@@ -1,6 +1,6 @@
 /*
 ** event_log.h
-** The events of a run: impacts, rest, release.
+** The events of a run: impacts, contacts that close and open, switches, stick and slip, accumulations, events of the user.
 */
 #ifndef NS_INTEGRATORS_EVENT_LOG_H
 #define NS_INTEGRATORS_EVENT_LOG_H
@@ -10,8 +10,17 @@
 /* X(code, name). */
 #define NS_EVENT_LIST(X)                                                                                                       \
   X(NS_EVENT_IMPACT, "impact")                                                                                                 \
-  X(NS_EVENT_REST, "rest")       /* from now on a contact is held; see `accumulation` */                                       \
-  X(NS_EVENT_RELEASE, "release") /* a held contact opens */
+  X(NS_EVENT_REST, "rest")               /* from now on a contact is held; see `accumulation` */                               \
+  X(NS_EVENT_RELEASE, "release")         /* a held contact opens */                                                            \
+  X(NS_EVENT_CROSS, "cross")             /* the output of a switch, or a sliding velocity, passes through 0 */                 \
+  X(NS_EVENT_SLIDE, "slide")             /* the output of a switch reaches 0 and stays there */                                \
+  X(NS_EVENT_LEAVE, "leave")             /* the output of a switch leaves 0 after sliding */                                   \
+  X(NS_EVENT_CLOSE, "close")             /* complementarity: lambda > 0 from now on (a diode begins to conduct) */             \
+  X(NS_EVENT_OPEN, "open")               /* complementarity: y > 0 from now on */                                              \
+  X(NS_EVENT_STICK, "stick")             /* friction: the sliding velocity reaches 0 and stays there */                        \
+  X(NS_EVENT_SLIP, "slip")               /* friction: sliding begins */                                                        \
+  X(NS_EVENT_ACCUMULATE, "accumulation") /* infinitely many events end here; a time-stepping step passes over them */          \
+  X(NS_EVENT_USER, "user")               /* an event of the script */
 
 typedef enum NsEventKind {
 #define X(code, name) code,
@@ -25,7 +34,7 @@ typedef struct NsEvent {
   double t;
   char name[NS_NAME_SIZE]; /* of the interaction */
   int component;           /* row of the interaction, from 0 */
-  double before, after;    /* velocity of the row */
+  double before, after;    /* velocity of the row; of a switch: lambda */
   double impulse;          /* of an impact */
   double accumulation;     /* of a rest: the time at which the bounces that were left out would have ended */
 } NsEvent;

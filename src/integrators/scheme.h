@@ -143,11 +143,29 @@ typedef struct NsRescue {
   int iterations;              /* output: Newton iterations for the multipliers */
 } NsRescue;
 
+/*
+** Receives the course of a step from `drive`. Values are x of each system, then lambda, then y of each interaction, in the
+** graph's order. A failure ends the step.
+*/
+typedef struct NsTrace {
+  void *context;
+
+  /* Is called twice at each event (or several events of the same t): with the values before it, then with those after it. */
+  NsStatus (*side)(void *context, double t, const double *values, NsError *err);
+
+  /*
+  ** Is called for each smooth piece [t_old, t] of the step, in order, with the values at its NS_BERNSTEIN_SIZE nodes
+  ** (ns_bernstein_node), one node after the other. NULL: nobody asks.
+  */
+  NsStatus (*piece)(void *context, double t_old, double t, const double *values, NsError *err);
+} NsTrace;
+
 /* What `drive` needs besides the step. */
 typedef struct NsDrive {
   NsStepSolver solver;
   NsEventLog *log;          /* receives the events */
   NsEnergyAccount *account; /* NULL: no account is kept */
+  const NsTrace *trace;     /* NULL: nobody records the course of the step */
 } NsDrive;
 
 /* Options that a script gets and sets together: NAME() returns all, setNAME(...) sets all. */
