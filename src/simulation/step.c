@@ -60,12 +60,12 @@ static NsStatus accept_step(NsTimeStepping *ts, NsIsland *island, NsError *err) 
 /* ---- after a failure ---- */
 
 /* Computes the step in `parts` equal parts and accepts each of them. */
-static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, int parts, NsError *err) {
-  double t = ns_ts_time(ts), h = ns_time_grid_step(ts->grid, ts->k) / parts;
+static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, const NsStep *step, int parts, NsError *err) {
+  double t = step->t_k, h = step->h / parts;
   NsStatus status = NS_OK;
   int most = 0;
   for (int i = 0; i < parts && status == NS_OK; i++) {
-    NsStep part = {t + i * h, i + 1 == parts ? ns_ts_next_time(ts) : t + (i + 1) * h, h, false};
+    NsStep part = {t + i * h, i + 1 == parts ? step->t : t + (i + 1) * h, h, step->implicit};
     if (i > 0) ns_ts_remember(island->graph);
     status = advance_step(ts, island, &part, err);
     if (status == NS_OK) status = accept_step(ts, island, err);
@@ -79,12 +79,12 @@ static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, int parts, N
 ** After a failure: computes the step in 2, 4, ... parts. Each part overwrites the memories; so the memories of t_k are restored
 ** in any case. On success the iterate of the last part is accepted once more later, without its energies.
 */
-static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, NsStatus status, NsError *err) {
+static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus status, NsError *err) {
   NsFailure failure = ts->failure;
   NsEnergyAccount energy = ts->energy;
   for (int parts = 2; parts <= ts->newton.max_substeps && ns_worth_retrying(status); parts *= 2) {
     NsError again = {NS_OK, ""};
-    NsStatus refined = step_in_parts(ts, island, parts, &again);
+    NsStatus refined = step_in_parts(ts, island, step, parts, &again);
     (void)ns_snapshot_restore(&island->before, ns_nsds_visit, island->graph);
     if (refined == NS_OK) {
       ts->stats.substeps += parts;
@@ -146,16 +146,15 @@ static NsStatus rescue_step(NsTimeStepping *ts, NsIsland *island, const NsStep *
 /* ---- the islands ---- */
 
 /* Solves the step of an island, if necessary in parts or by the rescue. */
-static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
   bool several = ts->islands.count > 1, refine = ts->newton.max_substeps > 1 && !island->scheme->class->whole;
-  NsStep step = {ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), false};
-  ts->progress = (NsProgress){step.t, ts->k + 1, 0};
+  ts->progress = (NsProgress){step->t, ts->k + 1, 0};
   island->accounted = false;
   if (several) ns_osnsp_ask_like(island->problem, ts->problem);
   if (refine || several) ns_snapshot_save(&island->before, ns_nsds_visit, island->graph);
-  NsStatus status = advance_step(ts, island, &step, err);
-  if (status != NS_OK && refine) status = refine_step(ts, island, status, err);
-  return status == NS_OK ? NS_OK : rescue_step(ts, island, &step, status, err);
+  NsStatus status = advance_step(ts, island, step, err);
+  if (status != NS_OK && refine) status = refine_step(ts, island, step, status, err);
+  return status == NS_OK ? NS_OK : rescue_step(ts, island, step, status, err);
 }
 
 static long larger(long a, long b) {
@@ -184,14 +183,14 @@ static void tell_most(NsTimeStepping *ts, const NsIsland *island) {
   if (!(island->residual.output <= ts->residual.output)) ts->residual.output = island->residual.output;
 }
 
-static NsStatus compute_islands(NsTimeStepping *ts, NsError *err) {
+static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   StepCounts before = {ts->stats.newton_iterations, ts->stats.damped_steps, ts->stats.substeps}, most = before;
   NsStatus status = NS_OK;
   ts->newton_iterations = 0;
   ts->residual.state = ts->residual.output = 0;
   for (int i = 0; status == NS_OK && i < ts->islands.count; i++) {
     NsIsland *island = &ts->islands.of[i];
-    status = compute_island(ts, island, err);
+    status = compute_island(ts, island, step, err);
     if (status != NS_OK) ns_osnsp_gather(ts->problem, island);
     count_most(&most, &ts->stats, &before);
     tell_most(ts, island);
@@ -215,9 +214,9 @@ static NsStatus accept_islands(NsTimeStepping *ts, NsError *err) {
   return status;
 }
 
-NsStatus ns_step(NsTimeStepping *ts, NsError *err) {
+NsStatus ns_step(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   ts->log.count = ts->log.kept;
-  NsStatus status = compute_islands(ts, err);
+  NsStatus status = compute_islands(ts, step, err);
   if (status == NS_OK) status = accept_islands(ts, err);
   if (status == NS_OK) return NS_OK;
   ts->energy = ts->energy_k;

@@ -214,11 +214,12 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   ts->failure = NS_FAILED_ELSEWHERE;
   status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
-    ns_nsds_set_step(ts->nsds, ns_time_grid_step(ts->grid, ts->k));
+    NsStep step = {ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), false};
+    ns_nsds_set_step(ts->nsds, step.h);
     if (!ts->computed) ns_ts_remember(ts->nsds);
     if (ts->computed) ts->energy = ts->energy_k;
     ts->energy_k = ts->energy;
-    status = ns_step(ts, err);
+    status = ns_step(ts, &step, err);
   }
   ts->nsds->busy = false;
   if (status != NS_OK) return status;

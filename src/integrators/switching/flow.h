@@ -1,0 +1,86 @@
+/*
+** flow.h
+** First-order models between two switches: in a mode every multiplier is at a bound or has its output at 0, and the motion is
+** smooth. This is the right-hand side of that motion, its Jacobian, and the projection on its constraints.
+*/
+#ifndef NS_INTEGRATORS_SWITCHING_FLOW_H
+#define NS_INTEGRATORS_SWITCHING_FLOW_H
+
+#include "model/nsds.h"
+
+/*
+** The equations  M x' = f(t, x) + r,  r = g(t, x, lambda),  y = h(t, x, lambda)  of all systems and interactions of a graph,
+** stacked in the graph's order: n states, m rows. M may be singular; it is constant within a step of the grid (a regular M may
+** depend on time). The laws are boxes: -y is in the normal cone of [lower, upper] at lambda.
+**
+** The differential states s (nd, the rank of M) are combinations of the states in M; when M is regular, s = x. The other
+** states are algebraic. The unknowns at a point (t, s) are w = (algebraic states, lambda of the ACTIVE rows); their equations
+** are those without derivatives: combinations of the state equations in which M x' cancels, and y = 0 of the ACTIVE rows.
+** Combinations of these that do not depend on w are replaced by their time derivatives, until w is determined (index
+** reduction: Hairer and Wanner, Solving Ordinary Differential Equations II, chapter VII; for sliding modes it is Utkin's
+** equivalent control: Utkin, Sliding Modes in Control and Optimization, 1992).
+*/
+typedef struct NsFlow NsFlow;
+
+/* The state of a row. LOWER: lambda = lower, y >= 0; UPPER: lambda = upper, y <= 0; ACTIVE: y = 0, lambda within its bounds. */
+typedef enum NsRowMode { NS_ROW_LOWER, NS_ROW_UPPER, NS_ROW_ACTIVE } NsRowMode;
+
+/* Sizes, and the values of the last evaluation (borrowed). nd and the bounds may change in ns_flow_begin. */
+typedef struct NsFlowView {
+  int n, m, nd;
+  const double *x;             /* n */
+  const double *lambda, *y;    /* m */
+  const double *lower, *upper; /* m: bounds of lambda */
+  const double *y_terms;       /* m: the sum of the absolute values of the terms of y; its rounding is a few eps of this */
+  const double *lambda_terms;  /* m: the same for lambda: that of the terms it was computed from; 0 where it is at a bound */
+  const NsRowMode *mode;       /* m */
+} NsFlowView;
+
+/* Makes the workspace for the present graph; all its systems must be of first order. NS_ENOMEM. */
+NsStatus ns_flow_new(NsFlow **flow, NsNsds *nsds);
+void ns_flow_free(NsFlow *flow);
+
+/* NS_EARG when the law of an interaction is no box; err names it. */
+NsStatus ns_flow_accepts(const NsNsds *nsds, NsError *err);
+
+const NsFlowView *ns_flow_view(const NsFlow *flow);
+
+/* The interaction (its index) of a row, and the row's number in it, from 0. */
+int ns_flow_interaction(const NsFlow *flow, int row);
+int ns_flow_component(const NsFlow *flow, int row);
+
+/*
+** Begins a step of the grid, from t, of length h: reads the bounds of the laws, M and its rank, and takes the memories of the
+** states and multipliers (x_k, lambda_k) as the last evaluated point. Must be called again after a change of the model.
+** NS_EARG, NS_ENAN, NS_ECALLBACK, NS_ECLOSED; NS_ESINGULAR when a singular M depends on time.
+*/
+NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err);
+
+/* s (nd) of the states x (n). */
+void ns_flow_gather(const NsFlow *flow, const double *x, double *s);
+
+/* Writes x, r, lambda and y of the last evaluation to the objects of the graph. */
+void ns_flow_scatter(const NsFlow *flow);
+
+/* Sets the mode (m). A row whose bound is infinite in the wanted direction has no such mode. */
+void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode);
+
+/*
+** Evaluates at (t, s) in the mode: x, lambda, y in the view, and sdot (nd; NULL: not wanted). Newton's method for w starts from
+** the last evaluated point. NS_ERETRY when it does not converge or a callback asks for a smaller step. NS_ESINGULAR when the
+** mode does not determine w (rows are dependent, or the index is too high), NS_ENOSOL when rows contradict each other; the
+** message names them. NS_ECALLBACK, NS_ENAN, NS_ENOMEM.
+*/
+NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot, NsError *err);
+
+/* J (nd x nd, column-major) = d sdot / d s at (t, s), where the flow is evaluated, too. Statuses as ns_flow_evaluate. */
+NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, NsError *err);
+
+/*
+** Moves s onto the constraints of the mode (y = 0 of the ACTIVE rows that do not determine w, and hidden constraints) by the
+** smallest correction, in units of the sizes of the states in the run so far, and evaluates there. A row is done when |y| is
+** at the rounding of its terms. NS_ENOCONV naming the interaction; statuses as ns_flow_evaluate.
+*/
+NsStatus ns_flow_project(NsFlow *flow, double t, double *s, NsError *err);
+
+#endif
