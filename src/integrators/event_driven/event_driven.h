@@ -7,6 +7,7 @@
 
 #include "integrators/motion.h"
 #include "integrators/scheme.h"
+#include "integrators/switching/mode.h"
 #include "ode/bernstein.h"
 #include "ode/dop853.h"
 
@@ -17,6 +18,7 @@ typedef struct NsEventOptions {
   double tolerance;  /* 1e-12: a contact with y <= tolerance is closed; y never falls below -2 tolerance */
   double max_step;   /* longest step, and length of the shortest feature that is seen for certain; NAN: automatic */
   int max_events;    /* limit in one step of the grid */
+  int ambiguity;     /* NsAmbiguity: what to do where the next mode is not unique */
   bool atol_in_units, tolerance_in_units;
 } NsEventOptions;
 
