@@ -57,8 +57,8 @@ static NsStatus motion_events_accept(const NsNsds *nsds, bool locates, const cha
                      "(TimeStepping with a MoreauJeanOSI takes every law)",
                      who, inter->name, ns_law_name(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
-      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who, inter->name,
-                     ns_relation_class_name(inter->relation));
+      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which computes a force from a position and is not a contact",
+                     who, inter->name, ns_relation_class_name(inter->relation));
     NsStatus status = locates ? check_restitution(inter, who, err) : NS_OK;
     if (status != NS_OK) return status;
   }
