@@ -58,8 +58,8 @@ static NsStatus motion_events_accept(const NsNsds *nsds, bool locates, const cha
                      "(TimeStepping with a MoreauJeanOSI takes every law)",
                      who, inter->name, ns_law_name(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
-      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who, inter->name,
-                     ns_relation_class_name(inter->relation));
+      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which computes a force from a position and is not a contact",
+                     who, inter->name, ns_relation_class_name(inter->relation));
     NsStatus status = locates ? check_restitution(inter, who, err) : NS_OK;
     if (status != NS_OK) return status;
   }
@@ -91,7 +91,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->base.arena;
   int m = ed->m;
   double **rows[] = {&ed->lambda, &ed->before,  &ed->slow,  &ed->pressing, &ed->q_part,
-                     &ed->z,      &ed->u_after, &ed->noise, &ed->reach};
+                     &ed->z,      &ed->u_after, &ed->noise, &ed->reach,    &ed->multiplier};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     ed->value[j] = ns_arena_doubles(arena, m);
@@ -102,6 +102,8 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   double **moving[] = {&ed->p,         &ed->impulse,  &ed->acceleration, &ed->even,
                        &ed->even_free, &ed->even_all, &ed->even_noise,   &ed->even_rate};
   for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) *moving[i] = ns_arena_doubles(arena, ed->Nv);
+  ed->side_before = ns_arena_doubles(arena, ns_ed_columns(ed));
+  ed->course = ns_arena_doubles(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)ns_ed_columns(ed));
   ed->W = ns_arena_matrix(arena, m, m);
   ed->held = ns_arena_ints(arena, m);
   ed->closed = ns_arena_ints(arena, m);
@@ -352,6 +354,7 @@ static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsErr
   ed->rk->base.h_limit = longest;
   NsStatus status = ns_rk_step(&ed->rk->base, err);
   if (status == NS_OK) status = ns_ed_search(ed, row, err);
+  if (status == NS_OK) status = ns_ed_trace_piece(ed, err);
   return status == NS_OK ? motion_events_take_state(ed, err) : status;
 }
 
@@ -365,6 +368,13 @@ static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest
   weigh_errors(ed, fmin(first, *longest));
   ns_rk_start(&ed->rk->base, ed->t, ed->x, t_next, first);
   return NS_OK;
+}
+
+/* Handles the event at ed->t, and tells both of its sides; the side before is known. Nothing is told when nothing happens. */
+static NsStatus handle_and_tell(NsEventDriven *ed, NsError *err) {
+  long events = ed->log->count;
+  NsStatus status = ns_ed_handle(ed, err);
+  return status == NS_OK && ed->log->count > events ? ns_ed_trace_after(ed, err) : status;
 }
 
 /* Integrates to the next event, and handles it, or to t_next. */
@@ -477,6 +487,7 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   double before[2] = {0, 0};
   ed->h = step->t - step->t_k;
   ed->log = drive->log;
+  ed->trace = ed->fixed ? NULL : drive->trace;
   ed->solver = drive->solver;
   ed->t = ed->t_k = step->t_k;
   ed->handled = ed->nheld = 0;
@@ -491,7 +502,8 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   start_rows(ed);
   if (drive->account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &before[0], &before[1], err);
   if (status == NS_OK) status = motion_events_check_start(ed, err);
-  if (status == NS_OK) status = ns_ed_handle(ed, err);
+  if (status == NS_OK) status = ns_ed_trace_start(ed, err);
+  if (status == NS_OK) status = handle_and_tell(ed, err);
   while (status == NS_OK && ed->t < step->t)
     status = ed->fixed ? take_fixed_step(ed, step->t, err) : motion_events_go_on(ed, step->t, err);
   return status == NS_OK ? motion_events_finish(ed, before, drive->account, err) : status;

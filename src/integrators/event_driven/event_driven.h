@@ -49,6 +49,12 @@ typedef struct NsEventDriven {
   NsEventLog *log;
   int handled; /* number of events in this step */
 
+  /* the course of the step, for `trace` */
+  const NsTrace *trace; /* NULL: nobody asks */
+  double *multiplier;   /* m: the multipliers of all rows */
+  double *side_before;  /* a row of values (ns_ed_columns): those before the event */
+  double *course;       /* NS_BERNSTEIN_SIZE rows */
+
   /* active constraints */
   int nheld, *held;     /* rows: bilateral constraints and held contacts */
   double *lambda;       /* nheld */
@@ -91,6 +97,19 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err);
 
 /* Handles the event at ed->t: impacts, rest, forces. Updates the state and the active constraints. */
 NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err);
+
+/*
+** The course of the step, for ed->trace (nothing happens when that is NULL). Before an event: trace_start at the start of the
+** step, with the multipliers of the memories, or trace_before. trace_after tells both sides, once the event is handled.
+** trace_piece tells the last step of ed->rk, before its end is projected on the constraints.
+*/
+NsStatus ns_ed_trace_start(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_trace_before(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_trace_after(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_trace_piece(NsEventDriven *ed, NsError *err);
+
+/* The number of values in a row of the trace. */
+int ns_ed_columns(const NsEventDriven *ed);
 
 /* The name for messages: EventDriven, or the integrator when its steps have a fixed length. */
 const char *ns_ed_name(const NsEventDriven *ed);
