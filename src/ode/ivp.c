@@ -10,7 +10,6 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "ode/control.h"
-#include "ode/ivp_events.h"
 
 NsStatus ns_ivp_new(NsIvp **out, int n, int rows, int events) {
   NsIvp *ivp = *out = ns_alloc(1, sizeof *ivp);
@@ -105,7 +104,7 @@ typedef struct Run {
   const NsStepperClass *method;
   const NsIvpOptions *options;
   NsStepper *stepper;
-  NsIvpSearch *search;
+  NsEventSearch *search;
   const double *segment; /* polynomial of the last step; NULL: not made */
   double *y;             /* n */
   long next;             /* index of the next time in t_eval */
@@ -116,13 +115,13 @@ static NsStatus ivp_make(Run *run, const NsOdeProblem *problem) {
   NsStatus status = run->method->create(&run->stepper, problem);
   run->y = ns_alloc((size_t)run->ivp->n, sizeof *run->y);
   if (status == NS_OK && !run->y) status = NS_ENOMEM;
-  if (status == NS_OK && run->ivp->events > 0) status = ns_ivp_search_new(&run->search, run->ivp, run->options);
+  if (status == NS_OK && run->ivp->events > 0) status = ns_event_search_new(&run->search, run->ivp->n, &run->options->events);
   return status;
 }
 
 static void unmake(Run *run) {
   run->method->destroy(run->stepper);
-  ns_ivp_search_free(run->search);
+  ns_event_search_free(run->search);
   ns_free(run->y);
 }
 
@@ -140,7 +139,7 @@ static NsStatus ivp_begin(Run *run, NsError *err) {
   for (; o->t_eval && run->next < o->evals && o->t_eval[run->next] == o->t0 && status == NS_OK; run->next++)
     status = append_point(&ivp->points, ivp->n, o->t0, o->y0);
   if (status == NS_OK && o->dense) status = append_point(&ivp->knots, ivp->n, o->t0, o->y0);
-  if (status == NS_OK && run->search) status = ns_ivp_search_start(run->search, o->y0, err);
+  if (status == NS_OK && run->search) status = ns_event_search_start(run->search, o->t0, o->y0, err);
   run->method->start(run->stepper, o->t0, o->y0, o->tf, o->h_first);
   run->done = o->t0 == o->tf;
   return status;
@@ -186,10 +185,12 @@ static NsStatus ivp_record(Run *run, double t) {
 static NsStatus find_events(Run *run, bool *stop, double *t, NsError *err) {
   NsIvp *ivp = run->ivp;
   const NsStepperState *at = &run->stepper->state;
-  NsIvpRoots found;
-  NsStatus status = ns_ivp_search_step(run->search, at, run->segment, &found, err);
+  NsEventRoots found;
+  NsDenseCourse dense = {ivp->n, ivp->rows, at->t_old, at->t, at->y_old, run->segment};
+  NsCourse course = ns_dense_course(&dense);
+  NsStatus status = ns_event_search_along(run->search, &course, &found, err);
   for (long i = 0; i < found.count && status == NS_OK; i++) {
-    const NsIvpRoot *root = &found.roots[i];
+    const NsEventRoot *root = &found.roots[i];
     ns_dense_at(ivp->n, ivp->rows, at->y_old, run->segment, (root->t - at->t_old) / (at->t - at->t_old), run->y);
     status = append_point(&ivp->found[root->event], ivp->n, root->t, run->y);
   }

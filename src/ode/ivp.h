@@ -7,10 +7,8 @@
 
 #include <stdbool.h>
 
+#include "ode/event_search.h"
 #include "ode/stepper.h"
-
-/* *g = the value of event number `event` (from 0) at (t, y). A failure ends the integration; NaN ends it with NS_ENAN. */
-typedef NsStatus (*NsIvpEvent)(void *context, int event, double t, const double *y, double *g, NsError *err);
 
 /* The request. Arrays are borrowed. */
 typedef struct NsIvpOptions {
@@ -22,11 +20,7 @@ typedef struct NsIvpOptions {
   const double *t_eval; /* times of the points, in the direction of integration; NULL: the end of each step */
   long evals;
   bool dense; /* keep the polynomials of all steps */
-  int events;
-  NsIvpEvent event;
-  void *event_context;
-  const int *direction; /* of each event: 1 only rising values count, -1 falling, 0 both */
-  const long *terminal; /* of each event: 0 never ends the run, k ends it at the k-th occurrence */
+  NsEvents events;
 } NsIvpOptions;
 
 typedef enum NsIvpEnd { NS_IVP_FAILED = -1, NS_IVP_REACHED = 0, NS_IVP_EVENT = 1 } NsIvpEnd;
@@ -59,11 +53,8 @@ void ns_ivp_free(NsIvp *ivp);
 ** `why` tell. Otherwise NS_ECALLBACK (the rate or an event failed), NS_EINTR, NS_ENOMEM. The points computed so far are kept
 ** in all cases.
 **
-** An event is a root of g along the dense output. On pieces of the step g is interpolated by polynomials (bernstein.h); a
-** piece is halved until the polynomial is exact or has no root. So no root and no dip through zero is lost if the first 9
-** points in the step resolve g. ns_bracket_root locates each root to the spacing of numbers. A root at t0 counts when g leaves
-** zero in the direction asked for, or stays zero. Each root is reported once; roots within 16 spacings of a terminal one are
-** reported too.
+** Events are found along the dense output of each step (event_search.h). A root at t0 counts, too. Roots within 16 spacings of
+** a terminal one are reported too.
 */
 NsStatus ns_ivp_run(NsIvp *ivp, const NsStepperClass *method, const NsOdeProblem *problem, const NsIvpOptions *options,
                     NsError *err);

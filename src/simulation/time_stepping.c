@@ -66,7 +66,8 @@ static const char *ts_locating(void) {
 
 static NsStatus goes_with(const NsSimulationClass *class, const NsSchemeClass *scheme, NsError *err) {
   if (class->locates ? !scheme->locates : class->settle && !scheme->settle)
-    return ns_fail(err, NS_EARG, "%s: it goes with a %s, got a %s", class->name, ts_advised(class->locates), scheme->name);
+    return ns_fail(err, NS_EARG, "%s: expected an integrator such as %s, got a %s", class->name, ts_advised(class->locates),
+                   scheme->name);
   if (scheme->locates && !class->locates)
     return ns_fail(err, NS_EARG, "%s: a %s goes with %s", class->name, scheme->name, ts_locating());
   return NS_OK;
@@ -214,11 +215,12 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   ts->failure = NS_FAILED_ELSEWHERE;
   status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
-    ns_nsds_set_step(ts->nsds, ns_time_grid_step(ts->grid, ts->k));
+    NsStep step = {ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), false};
+    ns_nsds_set_step(ts->nsds, step.h);
     if (!ts->computed) ns_ts_remember(ts->nsds);
     if (ts->computed) ts->energy = ts->energy_k;
     ts->energy_k = ts->energy;
-    status = ns_step(ts, err);
+    status = ns_step(ts, &step, err);
   }
   ts->nsds->busy = false;
   if (status != NS_OK) return status;

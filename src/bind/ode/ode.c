@@ -213,17 +213,17 @@ static void read_events(lua_State *L, NsIvpOptions *o) {
   if (lua_istable(L, EVENTS)) check_list(L);
   lua_Integer count = lua_isnil(L, EVENTS) ? 0 : luaL_len(L, EVENTS);
   if (count > INT_MAX / 8) luaL_error(L, "%s: too many events", who);
-  o->events = (int)count;
-  lua_createtable(L, o->events, 0);
+  o->events.count = (int)count;
+  lua_createtable(L, o->events.count, 0);
   int *direction = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *direction, 0);
   long *terminal = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *terminal, 0);
-  for (int e = 0; e < o->events; e++) {
+  for (int e = 0; e < o->events.count; e++) {
     lua_geti(L, EVENTS, e + 1);
     read_event(L, e + 1, &direction[e], &terminal[e]);
     lua_rawseti(L, EVENT_LIST, e + 1);
   }
-  o->direction = direction;
-  o->terminal = terminal;
+  o->events.direction = direction;
+  o->events.terminal = terminal;
 }
 
 /* ---- the pattern of the Jacobian ---- */
@@ -341,7 +341,7 @@ static int solve_ivp(lua_State *L) {
                 .who = who,
                 .value = "f(t, y)",
                 .derivative = "jac(t, y)"};
-  NsIvpOptions o = {.event = nsl_ode_event, .event_context = &ode};
+  NsIvpOptions o = {.events = {.value = nsl_ode_event, .context = &ode}};
   const NsStepperClass *method = read_method(L);
   NslVector *y0 = nsl_ode_start(L, who, Y0, "y0");
   o.y0 = y0->data;
@@ -353,7 +353,7 @@ static int solve_ivp(lua_State *L) {
   nsl_ode_read_callbacks(L, &ode, y0->n, "y", "ydot");
   read_matrix(L, &ode);
   read_events(L, &o);
-  NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events);
+  NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events.count);
   nsl_need_stack(L, NSL_ODE_ARGS + 16);
   ode.pattern = read_pattern(L, y0->n);
   nsl_ode_compile(&ode, o.t0, o.y0);

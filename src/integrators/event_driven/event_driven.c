@@ -51,14 +51,15 @@ static NsStatus check_restitution(const NsInteraction *inter, const char *who, N
 static NsStatus motion_events_accept(const NsNsds *nsds, bool locates, const char *who, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
+    if (ns_relation_family(inter->relation) != NS_MECHANICS) continue;
     if (ns_law_needs(inter->law) & ~event_driven_laws)
       return ns_fail(err, NS_EARG,
                      "%s: interaction '%s' has a %s; it takes NewtonImpactNSL and EqualityConditionNSL "
                      "(TimeStepping with a MoreauJeanOSI takes every law)",
                      who, inter->name, ns_law_name(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
-      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who, inter->name,
-                     ns_relation_class_name(inter->relation));
+      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which computes a force from a position and is not a contact",
+                     who, inter->name, ns_relation_class_name(inter->relation));
     NsStatus status = locates ? check_restitution(inter, who, err) : NS_OK;
     if (status != NS_OK) return status;
   }
@@ -90,7 +91,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->base.arena;
   int m = ed->m;
   double **rows[] = {&ed->lambda, &ed->before,  &ed->slow,  &ed->pressing, &ed->q_part,
-                     &ed->z,      &ed->u_after, &ed->noise, &ed->reach};
+                     &ed->z,      &ed->u_after, &ed->noise, &ed->reach,    &ed->multiplier};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     ed->value[j] = ns_arena_doubles(arena, m);
@@ -101,6 +102,8 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   double **moving[] = {&ed->p,         &ed->impulse,  &ed->acceleration, &ed->even,
                        &ed->even_free, &ed->even_all, &ed->even_noise,   &ed->even_rate};
   for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) *moving[i] = ns_arena_doubles(arena, ed->Nv);
+  ed->side_before = ns_arena_doubles(arena, ns_ed_columns(ed));
+  ed->course = ns_arena_doubles(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)ns_ed_columns(ed));
   ed->W = ns_arena_matrix(arena, m, m);
   ed->held = ns_arena_ints(arena, m);
   ed->closed = ns_arena_ints(arena, m);
@@ -136,10 +139,11 @@ static NsStatus d1_accepts(const NsNsds *nsds, NsError *err) {
 }
 
 static NsStatus events_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
-  NsEventDriven *ed = ns_scheme_take(sizeof *ed, integrator->class, integrator, nsds);
+  const NsSchemeClass *form = ns_scheme_form(integrator->class, NS_MECHANICS);
+  NsEventDriven *ed = ns_scheme_take(sizeof *ed, form, integrator, nsds);
   if (!ed) return NS_ENOMEM;
   ed->clock = plan->clock;
-  ed->fixed = !integrator->class->locates;
+  ed->fixed = !form->locates;
   ed->base.linear = true;
   if (motion_events_build(ed) != NS_OK) ed->base.arena.failed = true;
   return ns_scheme_hand_over(out, &ed->base);
@@ -350,6 +354,7 @@ static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsErr
   ed->rk->base.h_limit = longest;
   NsStatus status = ns_rk_step(&ed->rk->base, err);
   if (status == NS_OK) status = ns_ed_search(ed, row, err);
+  if (status == NS_OK) status = ns_ed_trace_piece(ed, err);
   return status == NS_OK ? motion_events_take_state(ed, err) : status;
 }
 
@@ -363,6 +368,13 @@ static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest
   weigh_errors(ed, fmin(first, *longest));
   ns_rk_start(&ed->rk->base, ed->t, ed->x, t_next, first);
   return NS_OK;
+}
+
+/* Handles the event at ed->t, and tells both of its sides; the side before is known. Nothing is told when nothing happens. */
+static NsStatus handle_and_tell(NsEventDriven *ed, NsError *err) {
+  long events = ed->log->count;
+  NsStatus status = ns_ed_handle(ed, err);
+  return status == NS_OK && ed->log->count > events ? ns_ed_trace_after(ed, err) : status;
 }
 
 /* Integrates to the next event, and handles it, or to t_next. */
@@ -475,6 +487,7 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   double before[2] = {0, 0};
   ed->h = step->t - step->t_k;
   ed->log = drive->log;
+  ed->trace = ed->fixed ? NULL : drive->trace;
   ed->solver = drive->solver;
   ed->t = ed->t_k = step->t_k;
   ed->handled = ed->nheld = 0;
@@ -489,7 +502,8 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   start_rows(ed);
   if (drive->account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &before[0], &before[1], err);
   if (status == NS_OK) status = motion_events_check_start(ed, err);
-  if (status == NS_OK) status = ns_ed_handle(ed, err);
+  if (status == NS_OK) status = ns_ed_trace_start(ed, err);
+  if (status == NS_OK) status = handle_and_tell(ed, err);
   while (status == NS_OK && ed->t < step->t)
     status = ed->fixed ? take_fixed_step(ed, step->t, err) : motion_events_go_on(ed, step->t, err);
   return status == NS_OK ? motion_events_finish(ed, before, drive->account, err) : status;
@@ -497,55 +511,15 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
 
 /* ---- the classes ---- */
 
-enum { EVENTS_SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT, EVENTS_OUT_OF_REACH = NS_FIELD_HIDDEN | NS_FIELD_CONSTANT };
-
-static const NsField runge_kutta_fields[] = {
-    NS_FIELD_A_NUMBER("rtol", NsEventOptions, rtol, 1e-14, 0.1, EVENTS_OUT_OF_REACH | NS_FIELD_SHOWN),
-    NS_FIELD_A_NUMBER("atol", NsEventOptions, atol, 0, INFINITY, EVENTS_OUT_OF_REACH | NS_FIELD_ABOVE | NS_FIELD_SHOWN),
-    NS_FIELD_A_NUMBER("contactTolerance", NsEventOptions, tolerance, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE),
-    NS_FIELD_A_NUMBER("maxStep", NsEventOptions, max_step, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL),
-    NS_FIELD_A_COUNT("maxEvents", NsEventOptions, max_events, 1, 1000000000, EVENTS_SET),
-    NS_FIELD_A_FLAG("atol in units", NsEventOptions, atol_in_units, EVENTS_OUT_OF_REACH),
-    NS_FIELD_A_FLAG("contactTolerance in units", NsEventOptions, tolerance_in_units, EVENTS_OUT_OF_REACH),
-    NS_FIELD_END};
-
-static const char *const runge_kutta_arguments[] = {"rtol?", "atol?", "maxStep?", NULL};
-static const char *const runge_kutta_tolerances[] = {"rtol?", "atol?", NULL};
-static const NsFieldGroup runge_kutta_group = {"tolerances", runge_kutta_tolerances};
-
-static const NsEventOptions runge_kutta_defaults = {
-    .rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_step = NAN, .max_events = 1000000};
-
-/* A tolerance that a script sets is in units; the default is relative. */
-static void runge_kutta_given(void *object, const NsField *field) {
-  NsEventOptions *o = object;
-  if (field->offset == offsetof(NsEventOptions, atol)) o->atol_in_units = true;
-  if (field->offset == offsetof(NsEventOptions, tolerance)) o->tolerance_in_units = true;
-}
-
-static const char *runge_kutta_words(const NsIntegrator *integrator) {
-  (void)integrator;
-  return ": rtol {rtol}, atol {atol}";
-}
-
-const char ns_scheme_runge_kutta_text[] = "RungeKuttaOSI";
-
-const NsSchemeClass ns_scheme_runge_kutta = {.name = ns_scheme_runge_kutta_text,
-                                             .bytes = sizeof(NsEventOptions),
-                                             .defaults = &runge_kutta_defaults.base,
-                                             .fields = runge_kutta_fields,
-                                             .arguments = runge_kutta_arguments,
-                                             .group = &runge_kutta_group,
-                                             .given = runge_kutta_given,
-                                             .words = runge_kutta_words,
-                                             .family = NS_MECHANICS,
-                                             .locates = true,
-                                             .whole = true,
-                                             .accepts = runge_kutta_accepts,
-                                             .create = events_create,
-                                             .destroy = events_destroy,
-                                             .commit = events_commit,
-                                             .drive = events_drive};
+const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
+                                      .family = NS_MECHANICS,
+                                      .locates = true,
+                                      .whole = true,
+                                      .accepts = runge_kutta_accepts,
+                                      .create = events_create,
+                                      .destroy = events_destroy,
+                                      .commit = events_commit,
+                                      .drive = events_drive};
 
 static const NsField d1_fields[] = {NS_FIELD_END};
 static const char *const d1_arguments[] = {NULL};
@@ -554,7 +528,7 @@ const char ns_scheme_d1_minus_linear_text[] = "D1MinusLinearOSI";
 
 const NsSchemeClass ns_scheme_d1_minus_linear = {.name = ns_scheme_d1_minus_linear_text,
                                                  .bytes = sizeof(NsEventOptions),
-                                                 .defaults = &runge_kutta_defaults.base,
+                                                 .defaults = &ns_event_defaults.base,
                                                  .fields = d1_fields,
                                                  .arguments = d1_arguments,
                                                  .family = NS_MECHANICS,

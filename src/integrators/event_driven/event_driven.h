@@ -5,20 +5,10 @@
 #ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
 #define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
 
+#include "integrators/event_schemes.h"
 #include "integrators/motion.h"
-#include "integrators/scheme.h"
 #include "ode/bernstein.h"
 #include "ode/dop853.h"
-
-/* The options of RungeKuttaOSI. D1MinusLinearOSI has some of them as options, the others at their defaults. */
-typedef struct NsEventOptions {
-  NsIntegrator base;
-  double rtol, atol; /* error tolerances of a step: 1e-12, 1e-14 */
-  double tolerance;  /* 1e-12: a contact with y <= tolerance is closed; y never falls below -2 tolerance */
-  double max_step;   /* longest step, and length of the shortest feature that is seen for certain; NAN: automatic */
-  int max_events;    /* limit in one step of the grid */
-  bool atol_in_units, tolerance_in_units;
-} NsEventOptions;
 
 /* Works that are integrated along with the motion: of all forces, of -C v, of the multipliers. */
 enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORKS };
@@ -58,6 +48,12 @@ typedef struct NsEventDriven {
   double impact_energy;
   NsEventLog *log;
   int handled; /* number of events in this step */
+
+  /* the course of the step, for `trace` */
+  const NsTrace *trace; /* NULL: nobody asks */
+  double *multiplier;   /* m: the multipliers of all rows */
+  double *side_before;  /* a row of values (ns_ed_columns): those before the event */
+  double *course;       /* NS_BERNSTEIN_SIZE rows */
 
   /* active constraints */
   int nheld, *held;     /* rows: bilateral constraints and held contacts */
@@ -101,6 +97,19 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err);
 
 /* Handles the event at ed->t: impacts, rest, forces. Updates the state and the active constraints. */
 NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err);
+
+/*
+** The course of the step, for ed->trace (nothing happens when that is NULL). Before an event: trace_start at the start of the
+** step, with the multipliers of the memories, or trace_before. trace_after tells both sides, once the event is handled.
+** trace_piece tells the last step of ed->rk, before its end is projected on the constraints.
+*/
+NsStatus ns_ed_trace_start(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_trace_before(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_trace_after(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_trace_piece(NsEventDriven *ed, NsError *err);
+
+/* The number of values in a row of the trace. */
+int ns_ed_columns(const NsEventDriven *ed);
 
 /* The name for messages: EventDriven, or the integrator when its steps have a fixed length. */
 const char *ns_ed_name(const NsEventDriven *ed);

@@ -1,0 +1,78 @@
+/*
+** event_trace.c
+** Tells the course of a step (NsTrace): the values before and after each event, and along each smooth piece.
+*/
+#include <string.h>
+
+#include "integrators/event_driven/event_driven.h"
+
+int ns_ed_columns(const NsEventDriven *ed) {
+  return ed->Nq + ed->Nv + 2 * ed->m;
+}
+
+/* Writes a row: x of each system; lambda (m); the present outputs. */
+static void trace_row(const NsEventDriven *ed, const double *q, const double *v, const double *lambda, double *row) {
+  for (int d = 0; d < ed->base.nsds->nds; d++) {
+    const NsDs *ds = ed->base.nsds->ds[d];
+    memcpy(row, q, (size_t)ds->nx * sizeof *row);
+    memcpy(row + ds->nx, v, (size_t)ds->nr * sizeof *row);
+    row += ds->n, q += ds->nx, v += ds->nr;
+  }
+  memcpy(row, lambda, (size_t)ed->m * sizeof *row);
+  memcpy(row + ed->m, ed->now->y, (size_t)ed->m * sizeof *row);
+}
+
+/* ed->multiplier (m) = the multipliers of all rows; those that are not held are 0. */
+static void spread_multipliers(NsEventDriven *ed) {
+  memset(ed->multiplier, 0, (size_t)ed->m * sizeof *ed->multiplier);
+  for (int k = 0; k < ed->nheld; k++) ed->multiplier[ed->held[k]] = ed->lambda[k];
+}
+
+NsStatus ns_ed_trace_start(NsEventDriven *ed, NsError *err) {
+  if (!ed->trace) return NS_OK;
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  for (int e = 0, at = 0; e < ed->base.nsds->ninteractions; at += ed->base.nsds->interactions[e++]->m) {
+    const NsInteraction *inter = ed->base.nsds->interactions[e];
+    memcpy(ed->multiplier + at, inter->lambda_k, (size_t)inter->m * sizeof(double));
+  }
+  if (status == NS_OK) trace_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
+  return status;
+}
+
+NsStatus ns_ed_trace_before(NsEventDriven *ed, NsError *err) {
+  if (!ed->trace) return NS_OK;
+  NsStatus status = ed->nheld > 0 ? ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err) : NS_OK;
+  if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  if (status != NS_OK) return status;
+  spread_multipliers(ed);
+  trace_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
+  return NS_OK;
+}
+
+NsStatus ns_ed_trace_after(NsEventDriven *ed, NsError *err) {
+  if (!ed->trace) return NS_OK;
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
+  if (status == NS_OK) status = ed->trace->side(ed->trace->context, ed->t, ed->side_before, err);
+  if (status != NS_OK) return status;
+  spread_multipliers(ed);
+  trace_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
+  return ed->trace->side(ed->trace->context, ed->t, ed->side_before, err);
+}
+
+NsStatus ns_ed_trace_piece(NsEventDriven *ed, NsError *err) {
+  if (!ed->trace || !ed->trace->piece) return NS_OK;
+  const NsStepperState *step = &ed->rk->base.state;
+  double t_old = step->t_old, t = step->t;
+  NsStatus status = ns_rk_interpolate(&ed->rk->base, err);
+  for (int j = 0; j < NS_BERNSTEIN_SIZE && status == NS_OK; j++) {
+    double at = j == NS_BERNSTEIN_DEGREE ? t : t_old + (t - t_old) * ns_bernstein_node(j);
+    ns_rk_at(ed->rk, at, ed->sample);
+    const double *q = ed->sample, *v = q + ed->Nq;
+    *ed->clock = at;
+    status = ns_ed_accelerate(ed, at, q, v, err);
+    if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, at, q, v, err);
+    spread_multipliers(ed);
+    trace_row(ed, q, v, ed->multiplier, ed->course + (ptrdiff_t)j * ns_ed_columns(ed));
+  }
+  return status == NS_OK ? ed->trace->piece(ed->trace->context, t_old, t, ed->course, err) : status;
+}
