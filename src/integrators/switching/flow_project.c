@@ -72,7 +72,7 @@ static bool constraints_done(NsFlow *flow, bool first) {
 }
 
 /* The size of a differential state: the largest in the run, or, if that is 0, what it may move in a step. */
-static double state_size(const NsFlow *flow, int j) {
+static double flow_state_size(const NsFlow *flow, int j) {
   double size = flow->size[j];
   return size > 0 ? size : fabs(flow->sdot[j]) * flow->h;
 }
@@ -85,7 +85,7 @@ static void correct(NsFlow *flow, double *s) {
     for (size_t b = 0; b < nc; b++) {
       double sum = 0;
       for (size_t j = 0; j < nd; j++) {
-        double size = state_size(flow, (int)j);
+        double size = flow_state_size(flow, (int)j);
         sum += flow->gradient[a * nd + j] * size * size * flow->gradient[b * nd + j];
       }
       flow->normal[a + b * nc] = sum;
@@ -94,7 +94,7 @@ static void correct(NsFlow *flow, double *s) {
   ns_rank_factor(&flow->normal_rank, flow->normal, NULL, (int)nc, (int)nc);
   ns_rank_solve(&flow->normal_rank, false, flow->multiplier);
   for (size_t j = 0; j < nd; j++) {
-    double sum = 0, size = state_size(flow, (int)j);
+    double sum = 0, size = flow_state_size(flow, (int)j);
     for (size_t a = 0; a < nc; a++) sum += flow->gradient[a * nd + j] * flow->multiplier[a];
     s[j] -= size * size * sum;
   }

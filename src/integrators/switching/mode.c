@@ -180,7 +180,7 @@ static size_t mode_append(char *to, size_t at, const char *text) {
 }
 
 /* "'relay' y > 0" */
-static size_t append_row(const NsFlow *flow, int row, NsRowMode mode, char *to, size_t at) {
+static size_t append_mode_row(const NsFlow *flow, int row, NsRowMode mode, char *to, size_t at) {
   const NsInteraction *inter = flow->eq.edges[ns_flow_interaction(flow, row)].inter;
   char text[NS_NAME_SIZE + 48];
   bool box = isfinite(flow->lower[row]) && isfinite(flow->upper[row]);
@@ -202,7 +202,7 @@ static void write_modes(const Search *z, char *to) {
       for (int j = 0; j < z->count; j++) differs = differs || z->found[j].mode[z->row[i]] != z->found[k].mode[z->row[i]];
       if (!differs) continue;
       if (!first) at = mode_append(to, at, " and ");
-      at = append_row(z->flow, z->row[i], z->found[k].mode[z->row[i]], to, at);
+      at = append_mode_row(z->flow, z->row[i], z->found[k].mode[z->row[i]], to, at);
       first = false;
     }
   }
