@@ -5,20 +5,10 @@
 #ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
 #define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
 
+#include "integrators/event_schemes.h"
 #include "integrators/motion.h"
-#include "integrators/scheme.h"
 #include "ode/bernstein.h"
 #include "ode/dop853.h"
-
-/* The options of RungeKuttaOSI. D1MinusLinearOSI has some of them as options, the others at their defaults. */
-typedef struct NsEventOptions {
-  NsIntegrator base;
-  double rtol, atol; /* error tolerances of a step: 1e-12, 1e-14 */
-  double tolerance;  /* 1e-12: a contact with y <= tolerance is closed; y never falls below -2 tolerance */
-  double max_step;   /* longest step, and length of the shortest feature that is seen for certain; NAN: automatic */
-  int max_events;    /* limit in one step of the grid */
-  bool atol_in_units, tolerance_in_units;
-} NsEventOptions;
 
 /* Works that are integrated along with the motion: of all forces, of -C v, of the multipliers. */
 enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORKS };
