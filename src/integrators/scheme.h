@@ -195,14 +195,17 @@ struct NsSchemeClass {
   const char *(*words)(const NsIntegrator *integrator);
 
   /* ---- what it is for ---- */
-  NsFamily family;
-  bool keeps_gaps; /* impact laws act on velocities alone: a gap below 0 at the start stays below 0 */
-  bool locates;    /* locates events in time: EventDriven needs it */
-  bool whole;      /* a step can not be divided into parts */
-  bool polishes;   /* the error of multipliers is the error of the state over h: a converged iterate gets one more iteration */
+  NsFamily family;                   /* of the systems that it takes; with `forms`: not used */
+  const NsSchemeClass *const *forms; /* its form for the islands of each family (NS_FAMILIES; NULL: does not take it). The form
+                                        has the functions of workspace and step. NULL: there is one form, this table */
+  bool keeps_gaps;                   /* impact laws act on velocities alone: a gap below 0 at the start stays below 0 */
+  bool locates;                      /* locates events in time: EventDriven needs it */
+  bool whole;                        /* a step can not be divided into parts */
+  bool polishes; /* the error of multipliers is the error of the state over h: a converged iterate gets one more iteration */
 
   /*
-  ** NS_EARG when the scheme can not take a law, a relation or a system of the graph; err names it and advises. NULL: takes all.
+  ** NS_EARG when the scheme can not take a law, a relation or a system of the graph; err names it and advises. A form skips
+  ** objects of other families. NULL: takes all.
   */
   NsStatus (*accepts)(const NsNsds *nsds, NsError *err);
 
@@ -270,8 +273,17 @@ struct NsSchemeClass {
 
 const char *ns_integrator_name(const NsIntegrator *integrator);
 
+/* The scheme's form for a family; NULL: it does not take the family. */
+const NsSchemeClass *ns_scheme_form(const NsSchemeClass *class, NsFamily family);
+
+/* Whether the integrator takes systems of a family. */
+bool ns_integrator_takes(const NsIntegrator *integrator, NsFamily family);
+
+/* Whether its steps go from event to event (`drive`), and so log events. */
+bool ns_integrator_drives(const NsIntegrator *integrator);
+
 /*
-** NS_EARG when a system has another family than the scheme, or `accepts` refuses an object; err names the object and advises.
+** NS_EARG when the scheme does not take the family of a system, or `accepts` refuses an object; err names the object and advises.
 */
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err);
 

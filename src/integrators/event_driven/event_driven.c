@@ -41,8 +41,9 @@ typedef struct Taken {
   const char *names;
 } Taken;
 
-static const Taken runge_kutta_takes = {NS_NEEDS_EQUATION | NS_NEEDS_IMPACT | NS_NEEDS_CONES | NS_NEEDS_BOX,
-                                        "NewtonImpactNSL, NewtonImpactFrictionNSL, RelayNSL and EqualityConditionNSL"};
+static const Taken runge_kutta_takes = {
+    NS_NEEDS_EQUATION | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D,
+    "NewtonImpactNSL, NewtonImpactFrictionNSL, RelayNSL and EqualityConditionNSL"};
 static const Taken d1_takes = {NS_NEEDS_EQUATION | NS_NEEDS_IMPACT, "NewtonImpactNSL and EqualityConditionNSL"};
 
 enum { MAX_SMOOTH_STEPS = 100000 }; /* limit from one event to the next, or to the end of a step of the grid */
@@ -58,12 +59,14 @@ static NsStatus check_restitution(const NsInteraction *inter, const char *who, N
 static NsStatus motion_events_accept(const NsNsds *nsds, Taken takes, bool locates, const char *who, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
+    if (ns_relation_family(inter->relation) != NS_MECHANICS) continue;
     if (ns_law_needs(inter->law) & ~takes.needs)
-      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; it takes %s (TimeStepping with a MoreauJeanOSI takes every law)",
-                     who, inter->name, ns_law_name(inter->law), takes.names);
+      return ns_fail(err, NS_EARG,
+                     "%s: interaction '%s' has a %s; it takes %s (TimeStepping with a MoreauJeanOSI takes every law)", who,
+                     inter->name, ns_law_name(inter->law), takes.names);
     if (ns_relation_holds_at_position(inter->relation))
-      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which gives forces, not contacts", who, inter->name,
-                     ns_relation_class_name(inter->relation));
+      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which computes a force from a position and is not a contact",
+                     who, inter->name, ns_relation_class_name(inter->relation));
     NsStatus status = locates ? check_restitution(inter, who, err) : NS_OK;
     if (status != NS_OK) return status;
   }
@@ -87,8 +90,7 @@ static NsStatus motion_events_rate(void *context, double t, const double *x, dou
   memset(impulses, 0, (size_t)ed->m * sizeof *impulses);
   for (int k = 0; k < ed->nheld; k++) impulses[ed->held[k]] = ed->lambda[k];
   ns_motion_power(ed->motion, v, &works[WORK_FORCES], &works[WORK_DAMPING]);
-  for (int k = 0; k < ed->nplaces; k++)
-    works[WORK_MULTIPLIERS] += ed->lambda[k] * ns_motion_speed(ed->motion, ed->held[k], v);
+  for (int k = 0; k < ed->nplaces; k++) works[WORK_MULTIPLIERS] += ed->lambda[k] * ns_motion_speed(ed->motion, ed->held[k], v);
   for (int k = 0; k < ed->nacting && ed->rubs; k++) {
     int row = ed->acting[k];
     if (!ed->rows[row].joint && !ed->rows[row].unilateral)
@@ -100,8 +102,8 @@ static NsStatus motion_events_rate(void *context, double t, const double *x, dou
 static void motion_events_take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->base.arena;
   int m = ed->m;
-  double **rows[] = {&ed->lambda, &ed->before,  &ed->slow,  &ed->pressing, &ed->q_part,
-                     &ed->z,      &ed->u_after, &ed->noise, &ed->reach,    &ed->multiplier, &ed->slid};
+  double **rows[] = {&ed->lambda,  &ed->before, &ed->slow,  &ed->pressing,   &ed->q_part, &ed->z,
+                     &ed->u_after, &ed->noise,  &ed->reach, &ed->multiplier, &ed->slid};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     ed->value[j] = ns_arena_doubles(arena, m);
@@ -154,10 +156,11 @@ static NsStatus d1_accepts(const NsNsds *nsds, NsError *err) {
 }
 
 static NsStatus events_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
-  NsEventDriven *ed = ns_scheme_take(sizeof *ed, integrator->class, integrator, nsds);
+  const NsSchemeClass *form = ns_scheme_form(integrator->class, NS_MECHANICS);
+  NsEventDriven *ed = ns_scheme_take(sizeof *ed, form, integrator, nsds);
   if (!ed) return NS_ENOMEM;
   ed->clock = plan->clock;
-  ed->fixed = !integrator->class->locates;
+  ed->fixed = !form->locates;
   ed->base.linear = true;
   if (motion_events_build(ed) != NS_OK) ed->base.arena.failed = true;
   return ns_scheme_hand_over(out, &ed->base);
@@ -606,58 +609,15 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
 
 /* ---- the classes ---- */
 
-enum { EVENTS_SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT, EVENTS_OUT_OF_REACH = NS_FIELD_HIDDEN | NS_FIELD_CONSTANT };
-
-static const char *const runge_kutta_ambiguities[] = {"error", "stay", "up", "down", NULL};
-
-static const NsField runge_kutta_fields[] = {
-    NS_FIELD_A_NUMBER("rtol", NsEventOptions, rtol, 1e-14, 0.1, EVENTS_OUT_OF_REACH | NS_FIELD_SHOWN),
-    NS_FIELD_A_NUMBER("atol", NsEventOptions, atol, 0, INFINITY, EVENTS_OUT_OF_REACH | NS_FIELD_ABOVE | NS_FIELD_SHOWN),
-    NS_FIELD_A_NUMBER("contactTolerance", NsEventOptions, tolerance, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE),
-    NS_FIELD_A_NUMBER("maxStep", NsEventOptions, max_step, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL),
-    NS_FIELD_A_COUNT("maxEvents", NsEventOptions, max_events, 1, 1000000000, EVENTS_SET),
-    NS_FIELD_A_WORD("ambiguity", NsEventOptions, ambiguity, runge_kutta_ambiguities, EVENTS_SET),
-    NS_FIELD_A_FLAG("atol in units", NsEventOptions, atol_in_units, EVENTS_OUT_OF_REACH),
-    NS_FIELD_A_FLAG("contactTolerance in units", NsEventOptions, tolerance_in_units, EVENTS_OUT_OF_REACH),
-    NS_FIELD_END};
-
-static const char *const runge_kutta_arguments[] = {"rtol?", "atol?", "maxStep?", NULL};
-static const char *const runge_kutta_tolerances[] = {"rtol?", "atol?", NULL};
-static const NsFieldGroup runge_kutta_group = {"tolerances", runge_kutta_tolerances};
-
-static const NsEventOptions runge_kutta_defaults = {
-    .rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_step = NAN, .max_events = 1000000};
-
-/* A tolerance that a script sets is in units; the default is relative. */
-static void runge_kutta_given(void *object, const NsField *field) {
-  NsEventOptions *o = object;
-  if (field->offset == offsetof(NsEventOptions, atol)) o->atol_in_units = true;
-  if (field->offset == offsetof(NsEventOptions, tolerance)) o->tolerance_in_units = true;
-}
-
-static const char *runge_kutta_words(const NsIntegrator *integrator) {
-  (void)integrator;
-  return ": rtol {rtol}, atol {atol}";
-}
-
-const char ns_scheme_runge_kutta_text[] = "RungeKuttaOSI";
-
-const NsSchemeClass ns_scheme_runge_kutta = {.name = ns_scheme_runge_kutta_text,
-                                             .bytes = sizeof(NsEventOptions),
-                                             .defaults = &runge_kutta_defaults.base,
-                                             .fields = runge_kutta_fields,
-                                             .arguments = runge_kutta_arguments,
-                                             .group = &runge_kutta_group,
-                                             .given = runge_kutta_given,
-                                             .words = runge_kutta_words,
-                                             .family = NS_MECHANICS,
-                                             .locates = true,
-                                             .whole = true,
-                                             .accepts = runge_kutta_accepts,
-                                             .create = events_create,
-                                             .destroy = events_destroy,
-                                             .commit = events_commit,
-                                             .drive = events_drive};
+const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
+                                      .family = NS_MECHANICS,
+                                      .locates = true,
+                                      .whole = true,
+                                      .accepts = runge_kutta_accepts,
+                                      .create = events_create,
+                                      .destroy = events_destroy,
+                                      .commit = events_commit,
+                                      .drive = events_drive};
 
 static const NsField d1_fields[] = {NS_FIELD_END};
 static const char *const d1_arguments[] = {NULL};
@@ -666,7 +626,7 @@ const char ns_scheme_d1_minus_linear_text[] = "D1MinusLinearOSI";
 
 const NsSchemeClass ns_scheme_d1_minus_linear = {.name = ns_scheme_d1_minus_linear_text,
                                                  .bytes = sizeof(NsEventOptions),
-                                                 .defaults = &runge_kutta_defaults.base,
+                                                 .defaults = &ns_event_defaults.base,
                                                  .fields = d1_fields,
                                                  .arguments = d1_arguments,
                                                  .family = NS_MECHANICS,

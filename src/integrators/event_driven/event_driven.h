@@ -5,22 +5,10 @@
 #ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
 #define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
 
+#include "integrators/event_schemes.h"
 #include "integrators/motion.h"
-#include "integrators/scheme.h"
-#include "integrators/switching/mode.h"
 #include "ode/bernstein.h"
 #include "ode/dop853.h"
-
-/* The options of RungeKuttaOSI. D1MinusLinearOSI has some of them as options, the others at their defaults. */
-typedef struct NsEventOptions {
-  NsIntegrator base;
-  double rtol, atol; /* error tolerances of a step: 1e-12, 1e-14 */
-  double tolerance;  /* 1e-12: a contact with y <= tolerance is closed; y never falls below -2 tolerance */
-  double max_step;   /* longest step, and length of the shortest feature that is seen for certain; NAN: automatic */
-  int max_events;    /* limit in one step of the grid */
-  int ambiguity;     /* NsAmbiguity: what to do where the next mode is not unique */
-  bool atol_in_units, tolerance_in_units;
-} NsEventOptions;
 
 /* Works that are integrated along with the motion: of all forces, of -C v, of the multipliers, of friction and relays. */
 enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORK_FRICTION, WORKS };
@@ -81,7 +69,7 @@ typedef struct NsEventDriven {
   double *atol, *pace;                                          /* n */
   double *even, *even_free, *even_all, *even_noise, *even_rate; /* Nv: scales by ns_motion_even, see measure_motion */
   double *impulse;                                              /* Nv: sum of H' P of the impacts */
-  double impact_energy, friction_energy; /* works of normal and of tangential impulses */
+  double impact_energy, friction_energy;                        /* works of normal and of tangential impulses */
   NsEventLog *log;
   int handled; /* number of events in this step */
 
@@ -107,10 +95,10 @@ typedef struct NsEventDriven {
   double *q_part, *z, *u_after; /* m */
   NsMixedGroup *groups;
   int ngroups, nproblem; /* of the problem that is solved */
-  int hit;              /* the row whose event this is; -1: the start of a step */
-  Rub *was;             /* m: friction before the event */
+  int hit;               /* the row whose event this is; -1: the start of a step */
+  Rub *was;              /* m: friction before the event */
   struct NsModes *modes; /* workspace of event_modes.c */
-  int *interaction; /* m: interaction of each row of the problem */
+  int *interaction;      /* m: interaction of each row of the problem */
   NsSparse *sparse;
   double *p; /* Nv: workspace */
 

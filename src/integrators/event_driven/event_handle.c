@@ -152,8 +152,13 @@ static void scale_by_power(size_t count, int exponent, double *x) {
 
 /* Solves the problem W z + q of n rows. */
 static NsStatus event_solve(NsEventDriven *ed, int n, const int *rows, const char *what, NsError *err) {
-  NsStepProblem problem = {
-      .n = n, .ngroups = ed->ngroups, .groups = ed->groups, .W = ed->W, .q = ed->q_part, .guess = ed->z, .interaction = ed->interaction};
+  NsStepProblem problem = {.n = n,
+                           .ngroups = ed->ngroups,
+                           .groups = ed->groups,
+                           .W = ed->W,
+                           .q = ed->q_part,
+                           .guess = ed->z,
+                           .interaction = ed->interaction};
   const double *lambda = NULL;
   NsStatus status = NS_OK;
   ed->nproblem = n;
@@ -305,7 +310,8 @@ static NsStatus put_at_rest(NsEventDriven *ed, int places, int n, const int *row
   if (!ed->fixed) return ns_motion_project(ed->motion, places, n, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   while (bilateral < n && !ed->rows[rows[bilateral]].unilateral) bilateral++;
   NsStatus status = NS_OK;
-  if (bilateral > 0) status = ns_motion_project(ed->motion, bilateral, bilateral, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
+  if (bilateral > 0)
+    status = ns_motion_project(ed->motion, bilateral, bilateral, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   return status == NS_OK ? ns_motion_stop(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err) : status;
 }
 

@@ -44,7 +44,8 @@ double ns_ed_stick_guard(const NsEventDriven *ed, int row, double *scale) {
   const Rub *rub = &ed->rows[row].rub;
   const double *force = ed->multiplier + row;
   if (rub->normal >= 0) {
-    double most = rub->mu * ed->multiplier[rub->normal], size = rub->width == 1 ? fabs(force[0]) : ns_ed_length(force[0], force[1]);
+    double most = rub->mu * ed->multiplier[rub->normal],
+           size = rub->width == 1 ? fabs(force[0]) : ns_ed_length(force[0], force[1]);
     *scale = most * most;
     return (most - size) * (most + size);
   }

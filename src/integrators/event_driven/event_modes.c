@@ -56,12 +56,12 @@ typedef struct Solution {
 typedef struct NsModes {
   int n, nunits; /* rows, units */
   Unit *units;
-  double *W, *q, *terms;     /* the problem; the sum of the |terms| of q */
-  double *z, *w, *size;      /* multipliers; y''; the sum of the |terms| of y'' */
-  double *A, *rhs, *part;    /* workspace: the equations of a mode */
-  int *unknown, *rows;       /* workspace: rows of the unknowns of a mode */
-  int *owner;                /* the unit of each row */
-  double *unit;              /* powers of two: units of the rows */
+  double *W, *q, *terms;  /* the problem; the sum of the |terms| of q */
+  double *z, *w, *size;   /* multipliers; y''; the sum of the |terms| of y'' */
+  double *A, *rhs, *part; /* workspace: the equations of a mode */
+  int *unknown, *rows;    /* workspace: rows of the unknowns of a mode */
+  int *owner;             /* the unit of each row */
+  double *unit;           /* powers of two: units of the rows */
   int kept;
   Solution solutions[KEPT];
 } NsModes;
@@ -179,7 +179,8 @@ static void modes_take(NsEventDriven *ed, NsModes *s) {
     for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
     s->q[k] = s->unit[k] * ns_motion_output_acceleration(ed->motion, row, ed->now->a_free);
     s->terms[k] = s->unit[k] * terms;
-    for (int i = 0; i < n; i++) s->W[(size_t)i + (size_t)k * rows] = s->unit[i] * s->unit[k] * ed->W[(size_t)i + (size_t)k * rows];
+    for (int i = 0; i < n; i++)
+      s->W[(size_t)i + (size_t)k * rows] = s->unit[i] * s->unit[k] * ed->W[(size_t)i + (size_t)k * rows];
   }
 }
 
@@ -226,8 +227,7 @@ static double effective(const NsEventDriven *ed, const NsModes *s, int i, int k)
   double sum = s->W[(size_t)i + (size_t)k * n];
   if (!unit->contact || !unit_slips(unit)) return sum;
   const double *d = option_direction(unit);
-  for (int j = 0; j < unit->width; j++)
-    sum -= ed->rows[unit->rub].rub.mu * d[j] * s->W[(size_t)i + (size_t)(k + 1 + j) * n];
+  for (int j = 0; j < unit->width; j++) sum -= ed->rows[unit->rub].rub.mu * d[j] * s->W[(size_t)i + (size_t)(k + 1 + j) * n];
   return sum;
 }
 
@@ -328,7 +328,8 @@ static bool friction_holds(const NsEventDriven *ed, const NsModes *s, const Unit
 static bool unit_holds(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
   int k = unit->k;
   if (unit->option == OPTION_OPEN) return s->w[k] >= -FEASIBLE * s->size[k];
-  if (unit->contact && !ns_ed_carries(ed, k, unit->row, ed->W[k + (size_t)k * (size_t)s->n], s->z[k] * s->unit[k])) return false;
+  if (unit->contact && !ns_ed_carries(ed, k, unit->row, ed->W[k + (size_t)k * (size_t)s->n], s->z[k] * s->unit[k]))
+    return false;
   return unit->rub < 0 || friction_holds(ed, s, unit);
 }
 
@@ -353,7 +354,8 @@ static int mode_score(const NsEventDriven *ed, const NsModes *s) {
     const Rub *was = &ed->was[unit->rub];
     bool hit = ed->hit == unit->rub, slips = unit_slips(unit);
     const double *d = option_direction(unit);
-    double along = slips ? -(d[0] * ed->multiplier[unit->rub] + (unit->width == 2 ? d[1] * ed->multiplier[unit->rub + 1] : 0)) : 0;
+    double along = slips ? -(d[0] * ed->multiplier[unit->rub] + (unit->width == 2 ? d[1] * ed->multiplier[unit->rub + 1] : 0))
+                         : 0;
     if (hit && was->grip == GRIP_STICK && slips) score += unit->contact && !(along > 0) ? 0 : 1000;
     if (!hit && was->grip == GRIP_SLIP && slips && d[0] * was->d[0] + d[1] * was->d[1] > 0) score += 10;
   }
@@ -529,7 +531,8 @@ static bool impulse_stops(NsEventDriven *ed, NsModes *s, int only) {
     const Unit *unit = &s->units[u];
     if (!unit->contact || !unit->moving || (only >= 0 && only != u)) continue;
     double normal = ed->z[unit->k];
-    if (!(normal > 0) || tangential(unit, ed->z + unit->k + 1) > ed->rows[unit->rub].rub.mu * normal * (1 + FEASIBLE)) return false;
+    if (!(normal > 0) || tangential(unit, ed->z + unit->k + 1) > ed->rows[unit->rub].rub.mu * normal * (1 + FEASIBLE))
+      return false;
   }
   return true;
 }
