@@ -469,7 +469,7 @@ static NsStatus set_grips(NsEventDriven *ed, NsError *err) {
 
 /* Takes the impulse without collision ed->z, and chooses the forces that follow. */
 static NsStatus jam(NsEventDriven *ed, NsError *err) {
-  bool again;
+  bool again = false;
   NsStatus status = take_impulses(ed, err);
   if (status == NS_OK) status = come_to_rest(ed, err);
   if (status == NS_OK) status = choose_forces(ed, &again, err);
@@ -479,7 +479,7 @@ static NsStatus jam(NsEventDriven *ed, NsError *err) {
 }
 
 NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
-  bool impulse;
+  bool impulse = false;
   *ed->clock = ed->t;
   for (int i = 0; i < ed->m && ed->rubs; i++) ed->was[i] = ed->rows[i].rub;
   NsStatus status = find_closed(ed, err);
