@@ -235,7 +235,7 @@ static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError
   double level = ed->rows[row].state == ROW_DEPARTING ? ed->rows[row].y0 : ed->rows[row].level;
   for (int k = 0;; k++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
-    NsStatus status = ns_rk_retake(ed->rk, t, err);
+    NsStatus status = ns_rk_retake(&ed->rk->base, t, err);
     if (status != NS_OK || !open || k == MAX_POLISH) return status;
     const double *q = step->y, *v = q + ed->Nq;
     status = ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
