@@ -52,6 +52,8 @@ typedef struct NsStepperClass {
   /* Makes the dense output of the last step. The rate's failures. */
   NsStatus (*interpolate)(NsStepper *stepper, NsError *err);
 
+  bool one_step; /* a step needs nothing of those before it: after a restart the step length from before it is a good one */
+
   /* Replaces y (copied) at the present t, after a small change such as a projection; h_next stays. NULL: the method can't. */
   void (*replace)(NsStepper *stepper, const double *y);
 

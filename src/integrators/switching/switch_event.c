@@ -51,7 +51,7 @@ static NsStatus switch_log(NsSwitching *sw, NsEventKind kind, int row, NsError *
 }
 
 /* The kind of a change of mode. A row with two finite bounds is a switch; one with a single finite bound closes and opens. */
-static NsEventKind kind_of(const NsSwitching *sw, int row, NsRowMode from, NsRowMode to) {
+static NsEventKind kind_of_change(const NsSwitching *sw, int row, NsRowMode from, NsRowMode to) {
   bool two = isfinite(sw->now->lower[row]) && isfinite(sw->now->upper[row]);
   if (to == NS_ROW_ACTIVE) return two ? NS_EVENT_SLIDE : NS_EVENT_CLOSE;
   if (from == NS_ROW_ACTIVE) return two ? NS_EVENT_LEAVE : NS_EVENT_OPEN;
@@ -62,13 +62,14 @@ static NsEventKind kind_of(const NsSwitching *sw, int row, NsRowMode from, NsRow
 static NsStatus switch_log_changes(NsSwitching *sw, NsError *err) {
   NsStatus status = NS_OK;
   for (int i = 0; i < sw->m && status == NS_OK; i++)
-    if (sw->now->mode[i] != sw->before[i]) status = switch_log(sw, kind_of(sw, i, sw->before[i], sw->now->mode[i]), i, err);
+    if (sw->now->mode[i] != sw->before[i])
+      status = switch_log(sw, kind_of_change(sw, i, sw->before[i], sw->now->mode[i]), i, err);
   return status;
 }
 
 /* ---- the next mode ---- */
 
-static void remember_before(NsSwitching *sw) {
+static void remember_mode(NsSwitching *sw) {
   memcpy(sw->before, sw->now->mode, (size_t)sw->m * sizeof *sw->before);
   memcpy(sw->lambda_before, sw->now->lambda, (size_t)sw->m * sizeof *sw->lambda_before);
 }
@@ -172,7 +173,7 @@ NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err) {
   int row = sw->guards[guard].row, cycle;
   double rest;
   find_open(sw, guard);
-  remember_before(sw);
+  remember_mode(sw);
   mark_event(sw, row);
   NsStatus status = check_progress(sw, row, err);
   if (status == NS_OK) status = tell_side(sw, err);

@@ -129,7 +129,7 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
 }
 
 NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
-  NsEventRoots found;
+  NsEventRoots found = NS_EVENT_ROOTS_NONE;
   bool any = false, reached = false;
   *guard = -1;
   for (int k = 0; k < 2 * sw->m; k++) any = any || sw->guards[k].used;

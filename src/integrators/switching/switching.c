@@ -107,7 +107,7 @@ static NsStatus switching_take_stepper(NsSwitching *sw, const NsEventOptions *op
   sw->stepper = NULL;
   ns_event_search_free(sw->search);
   NsOdeProblem problem = {n, switching_rate, sw, options->rtol, sw->atol, sw->method->implicit ? switching_jacobian : NULL};
-  NsEvents events = {2 * sw->m, ns_switch_event_value, sw, sw->direction, sw->terminal, NULL};
+  NsEvents events = {2 * sw->m, ns_switch_event_value, sw, sw->direction, sw->terminal, NULL, NULL};
   NsStatus status = ns_event_search_new(&sw->search, n, &events);
   if (status == NS_OK) status = sw->method->create(&sw->stepper, &problem);
   sw->stepper_n = n;
