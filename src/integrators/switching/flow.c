@@ -26,6 +26,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->lambda = ns_arena_doubles(arena, m);
   flow->y_terms = ns_arena_doubles(arena, m);
   flow->lambda_terms = ns_arena_doubles(arena, m);
+  flow->lambda_size = ns_arena_doubles(arena, m);
   flow->lower = ns_arena_doubles(arena, m);
   flow->upper = ns_arena_doubles(arena, m);
   flow->ft = ns_arena_doubles(arena, n);
