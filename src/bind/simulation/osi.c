@@ -71,7 +71,7 @@ enum { MOST_ARGUMENTS = 15 }; /* of a constructor */
 static void spread_options(lua_State *L, const NsSchemeClass *class) {
   const char *known[MOST_ARGUMENTS + 1] = {NULL};
   int count = 0;
-  for (; class->arguments[count] && count < MOST_ARGUMENTS; count++)
+  for (; count < MOST_ARGUMENTS && class->arguments[count]; count++)
     known[count] = ns_field_find(class->fields, class->arguments[count])->name;
   nsl_check_options(L, 2, class->name, known);
   luaL_checkstack(L, count, NULL);

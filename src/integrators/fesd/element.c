@@ -52,15 +52,16 @@ static bool take_element(NsFesd *w) {
   w->elements = elements;
   for (; w->room < room; w->room++) {
     size_t doubles = NS_FESD_NODES * (N + 4 * m);
-    NsFesdElement *e = ns_alloc(1, sizeof *e + doubles * sizeof(double) + m * sizeof(int));
+    NsFesdElement *e = ns_alloc(1, sizeof *e + doubles * sizeof(double));
     if (!e) return false;
+    e->mode = ns_alloc(m, sizeof *e->mode);
+    if (!e->mode) return ns_free(e), false;
+    elements[w->room] = e;
     e->x = (double *)(e + 1);
     e->lambda = e->x + NS_FESD_NODES * N;
     e->y = e->lambda + NS_FESD_NODES * m;
     e->y_size = e->y + NS_FESD_NODES * m;
     e->lambda_size = e->y_size + NS_FESD_NODES * m;
-    e->mode = (int *)(e->lambda_size + NS_FESD_NODES * m);
-    elements[w->room] = e;
   }
   return true;
 }
@@ -82,7 +83,7 @@ NsFesdElement *ns_fesd_next(NsFesd *w) {
 /* ---- the equations ---- */
 
 /* The terms of the rows of the states over an element of length h, without those of M x'. */
-static void measure_rows(const NsFesd *w, double h, const double *x, const double *lambda, double *row_size) {
+static void measure_state_rows(const NsFesd *w, double h, const double *x, const double *lambda, double *row_size) {
   const NsEquations *eq = &w->eq;
   int N = w->N;
   for (int k = 0; k < N; k++) {
@@ -137,7 +138,7 @@ NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const 
   *w->clock = t;
   NsStatus status = ns_equations_evaluate(&w->eq, t, x, lambda, true, err);
   if (status != NS_OK) return status;
-  measure_rows(w, h, x, lambda, w->size);
+  measure_state_rows(w, h, x, lambda, w->size);
   for (int j = 0; j < w->N; j++)
     for (int i = 0; i < w->N; i++) w->size[i] += fabs(w->eq.M[i + (size_t)j * (size_t)w->N] * x[j]);
   measure_outputs(w, h, x, lambda, w->size, out);
@@ -158,7 +159,7 @@ static void form_stage(NsFesd *w, NsFesdElement *e, int i, int n, int na) {
   double h = e->h, *rho = w->rho + first, *size = w->size + first;
   const double *x0 = e->x, *X = e->x + (size_t)(1 + i) * (size_t)N, *lambda = e->lambda + (size_t)(1 + i) * (size_t)w->m;
   for (int k = 0; k < N; k++) rho[k] = -h * eq->F[k];
-  measure_rows(w, h, X, lambda, size);
+  measure_state_rows(w, h, X, lambda, size);
   for (int j = 0; j < s; j++) {
     const double *Xj = e->x + (size_t)(1 + j) * (size_t)N;
     double weight = w->tableau.W[i + j * S];
@@ -189,8 +190,7 @@ static NsStatus form_element(NsFesd *w, NsFesdElement *e, int n, int na, NsError
     size_t node = (size_t)(1 + i);
     double t = e->t + w->tableau.c[i] * e->h;
     *w->clock = t;
-    NsStatus status =
-        ns_equations_evaluate(&w->eq, t, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, true, err);
+    NsStatus status = ns_equations_evaluate(&w->eq, t, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, true, err);
     if (status != NS_OK) return status;
     form_stage(w, e, i, n, na);
     measure_outputs(w, e->h, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, w->size + i * w->N,
@@ -231,7 +231,7 @@ static void start_stages(NsFesd *w, NsFesdElement *e) {
   }
 }
 
-static NsStatus solve_stages(NsFesd *w, NsFesdElement *e, NsError *err) {
+static NsStatus solve_element_stages(NsFesd *w, NsFesdElement *e, NsError *err) {
   int na = count_active(w, e), n = w->tableau.s * (w->N + na);
   double before = INFINITY;
   ns_lu_set_order(w->lu, n);
@@ -243,14 +243,14 @@ static NsStatus solve_stages(NsFesd *w, NsFesdElement *e, NsError *err) {
     if (residual <= FINE || (residual <= GOOD && residual > before / 2)) return NS_OK;
     before = residual;
     status = ns_lu_factor_fair(w->lu, w->J, n);
-    if (status != NS_OK)
-      return ns_fail(err, status, "FESDOSI: the matrix of a finite element is singular at t=%.10g", e->t);
+    if (status != NS_OK) return ns_fail(err, status, "FESDOSI: the matrix of a finite element is singular at t=%.10g", e->t);
     w->base.factorizations++;
     ns_lu_solve(w->lu, 1, w->rho, n);
     move_stages(w, e, na);
   }
-  return ns_fail(err, NS_ENOCONV, "FESDOSI: Newton did not converge in a finite element at t=%.10g: residual %.3g of a row's terms",
-                 e->t, before);
+  return ns_fail(err, NS_ENOCONV,
+                 "FESDOSI: Newton did not converge in a finite element at t=%.10g: residual %.3g of a row's terms", e->t,
+                 before);
 }
 
 /* ---- the end of an element ---- */
@@ -336,7 +336,7 @@ static NsStatus finish_end(NsFesd *w, NsFesdElement *e, int end, NsError *err) {
 NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err) {
   int s = w->tableau.s, end = s + 1, N = w->N, m = w->m;
   start_stages(w, e);
-  NsStatus status = solve_stages(w, e, err);
+  NsStatus status = solve_element_stages(w, e, err);
   if (status != NS_OK) return status;
   double *x = e->x + end * N;
   if (w->tableau.stiff) {

@@ -18,10 +18,10 @@ typedef struct NsEquations {
   int *offset, *row; /* of each system; of each interaction */
 
   /* the last evaluation; r = sum of g */
-  double *F, *r, *y;     /* N, N, m */
-  double *M, *Fx, *Fl;   /* N x N, N x N, N x m */
-  double *hx, *hl;       /* m x N, m x m */
-  double *x, *out, *J;   /* workspace of one system or interaction */
+  double *F, *r, *y;   /* N, N, m */
+  double *M, *Fx, *Fl; /* N x N, N x N, N x m */
+  double *hx, *hl;     /* m x N, m x m */
+  double *x, *out, *J; /* workspace of one system or interaction */
 } NsEquations;
 
 /* Takes the memory; the arena has `failed` when there is none. All systems are first-order ones. */

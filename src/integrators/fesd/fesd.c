@@ -59,7 +59,10 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
 
 static void fesd_destroy(NsScheme *scheme) {
   NsFesd *w = (NsFesd *)scheme;
-  for (int i = 0; i < w->room; i++) ns_free(w->elements[i]);
+  for (int i = 0; i < w->room; i++) {
+    ns_free(w->elements[i]->mode);
+    ns_free(w->elements[i]);
+  }
   ns_free(w->elements);
   ns_lu_free(w->lu);
 }
@@ -156,7 +159,8 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   if (status != NS_OK) return status;
   double residual = fesd_residual(w);
   if (!(residual <= ACCEPTED))
-    return ns_fail(err, NS_ENOCONV, "FESDOSI: the step violates its complementarity conditions by %.3g of their terms", residual);
+    return ns_fail(err, NS_ENOCONV, "FESDOSI: the step violates its complementarity conditions by %.3g of their terms",
+                   residual);
   *w->clock = w->t_end;
   return ns_equations_evaluate(&w->eq, w->t_end, w->x, w->lambda, false, err);
 }

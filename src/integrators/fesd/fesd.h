@@ -80,7 +80,8 @@ typedef struct NsFesdOutputs {
 /* ---- element.c ---- */
 
 /* Evaluates the equations with their Jacobians at a point, and measures y and lambda; h: length of an element there. */
-NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out, NsError *err);
+NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,
+                          NsError *err);
 
 /* Makes the memory of Newton's method for the present tableau. NS_ENOMEM. */
 NsStatus ns_fesd_prepare(NsFesd *w);

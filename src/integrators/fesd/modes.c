@@ -168,8 +168,9 @@ static NsStatus solve_euler(NsFesd *w, double h, const double **z, NsError *err)
   if (status != NS_OK) return status;
   status = w->solver.solve(w->solver.context, &problem, z);
   if (status == NS_OK) return NS_OK;
-  return ns_fail(err, status, "FESDOSI: the complementarity problem that guesses the modes has no accepted solution at t=%.10g: %s",
-                 w->t, ns_status_message(status));
+  return ns_fail(err, status,
+                 "FESDOSI: the complementarity problem that guesses the modes has no accepted solution at t=%.10g: %s", w->t,
+                 ns_status_message(status));
 }
 
 /* Sets the modes of the tie rows as an Euler step of length h has them. */

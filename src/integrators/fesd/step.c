@@ -49,7 +49,7 @@ static void return_to(NsFesd *w, int from) {
 }
 
 /* Solves one element of length h from the present state, without accepting it. */
-static NsStatus solve_next(NsFesd *w, double h, NsError *err) {
+static NsStatus solve_next_element(NsFesd *w, double h, NsError *err) {
   if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
   if (w->count == MOST_ELEMENTS)
     return ns_fail(err, NS_EMAXITER, "FESDOSI: more than %d finite elements in a step (t=%.10g)", MOST_ELEMENTS, w->t);
@@ -102,7 +102,7 @@ static NsStatus solve_elements(NsFesd *w, int from, int count, double h, NsFesdG
                                NsError *err) {
   return_to(w, from);
   for (int i = 0; i < count; i++) {
-    NsStatus status = solve_next(w, h, err);
+    NsStatus status = solve_next_element(w, h, err);
     if (status != NS_OK) return status;
     if (i + 1 < count) accept_element(w);
   }
@@ -114,9 +114,9 @@ static NsStatus solve_elements(NsFesd *w, int from, int count, double h, NsFesdG
 }
 
 typedef struct Search {
-  int from, count;   /* the elements */
+  int from, count; /* the elements */
   NsFesdGuard guard;
-  double low, high;  /* lengths of an element: the guard is 0 or more at `low`, negative at `high` */
+  double low, high; /* lengths of an element: the guard is 0 or more at `low`, negative at `high` */
   double guess;
 } Search;
 
@@ -138,8 +138,7 @@ static NsStatus find_length(NsFesd *w, Search *s, NsError *err) {
     if (!(high - low > 2 * DBL_EPSILON * high)) return NS_OK;
     double next = NAN;
     if (!isnan(f_last) && value != f_last) next = h - value * (h - last) / (value - f_last);
-    if (!(next > low && next < high) && !isnan(f_low) && !isnan(f_high))
-      next = low + (high - low) * (f_low / (f_low - f_high));
+    if (!(next > low && next < high) && !isnan(f_low) && !isnan(f_high)) next = low + (high - low) * (f_low / (f_low - f_high));
     if (i % 4 == 3) {
       if (!(high - low <= width / 2) || !(next > low && next < high)) next = low + (high - low) / 2;
       width = high - low;
@@ -201,12 +200,11 @@ static NsStatus end_at_switch(NsFesd *w, int from, int count, double h, NsFesdGu
 /* Goes with the present modes by elements of length h, to the end of the step or to a switch (*reached; row -1: none). */
 static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached, NsError *err) {
   int from = w->count;
-  reached->row = -1;
   for (int i = 0; i < count; i++) {
     NsFesdGuard guard;
     int node;
     double place;
-    NsStatus status = i == 0 && w->solved ? NS_OK : solve_next(w, h, err);
+    NsStatus status = i == 0 && w->solved ? NS_OK : solve_next_element(w, h, err);
     if (status != NS_OK) return status;
     if (first_violation(w, w->elements[w->count], &guard, &node, &place))
       return end_at_switch(w, from, i + 1, h, guard, node, place, err, reached);
@@ -218,7 +216,7 @@ static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached,
 
 /* ---- the log ---- */
 
-static NsStatus log_event(NsFesd *w, NsEventKind kind, int row, double before, double after, NsError *err) {
+static NsStatus log_switch(NsFesd *w, NsEventKind kind, int row, double before, double after, NsError *err) {
   int e = ns_equations_interaction(&w->eq, row);
   NsEvent event = {.kind = kind, .t = w->t, .component = row - w->eq.row[e], .before = before, .after = after};
   memcpy(event.name, w->base.nsds->interactions[e]->name, sizeof event.name);
@@ -240,7 +238,7 @@ static NsStatus log_changes(NsFesd *w, NsError *err) {
     double after = w->mode[a] == MODE_LOWER   ? w->lower[a]
                    : w->mode[a] == MODE_UPPER ? w->upper[a]
                                               : w->elements[w->count]->lambda[w->m + a];
-    NsStatus status = log_event(w, kind_of_change(w, a, w->before[a], w->mode[a]), a, w->lambda[a], after, err);
+    NsStatus status = log_switch(w, kind_of_change(w, a, w->before[a], w->mode[a]), a, w->lambda[a], after, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -257,7 +255,7 @@ static NsStatus pass_accumulation(NsFesd *w, int row, NsError *err) {
   double h = fmin(PASS * w->h, w->t_end - w->t), before = w->lambda[row];
   NsStatus status = ns_fesd_pass(w, h, err);
   if (status != NS_OK) return status;
-  status = log_event(w, NS_EVENT_ACCUMULATE, row, before, w->lambda[row], err);
+  status = log_switch(w, NS_EVENT_ACCUMULATE, row, before, w->lambda[row], err);
   w->t = w->t + h < w->t_end ? w->t + h : w->t_end;
   if (status == NS_OK) status = evaluate_here(w, h, err);
   for (int a = 0; a < w->m; a++) w->tie[a] = isfinite(w->lower[a]) || isfinite(w->upper[a]);
@@ -277,7 +275,7 @@ NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
   while (status == NS_OK && w->t < w->t_end) {
     double rest = w->t_end - w->t, begun = w->t;
     int count = (int)ceil(rest / length * (1 - 4 * DBL_EPSILON));
-    NsFesdGuard reached;
+    NsFesdGuard reached = {-1, MODE_LOWER};
     if (count < 1) count = 1;
     status = ns_fesd_choose(w, rest / count, keep, err);
     if (status == NS_OK && !first) status = log_changes(w, err);

@@ -13,9 +13,9 @@ enum { NS_TABLEAU_STAGES = 4 }; /* most stages */
 
 /* X(code, text for scripts). */
 #define NS_TABLEAU_LIST(X)                                                                                                     \
-  X(NS_TABLEAU_RADAU_IIA, "radau_iia")    /* order 2 s - 1 */                                                                  \
-  X(NS_TABLEAU_GAUSS, "gauss")            /* order 2 s */                                                                      \
-  X(NS_TABLEAU_LOBATTO_IIIC, "lobatto")   /* order 2 s - 2; two stages or more */
+  X(NS_TABLEAU_RADAU_IIA, "radau_iia")  /* order 2 s - 1 */                                                                    \
+  X(NS_TABLEAU_GAUSS, "gauss")          /* order 2 s */                                                                        \
+  X(NS_TABLEAU_LOBATTO_IIIC, "lobatto") /* order 2 s - 2; two stages or more */
 
 typedef enum NsTableauKind {
 #define X(code, text) code,
