@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-enum { EVENTS_SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT, EVENTS_OUT_OF_REACH = NS_FIELD_HIDDEN | NS_FIELD_CONSTANT };
+#include "integrators/switching/mode.h"
 
-static const char *const event_ambiguities[] = {"error", "stay", "up", "down", NULL};
+enum { EVENTS_SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT, EVENTS_OUT_OF_REACH = NS_FIELD_HIDDEN | NS_FIELD_CONSTANT };
 
 static const NsField event_fields[] = {
     NS_FIELD_A_NUMBER("rtol", NsEventOptions, rtol, 1e-14, 0.1, EVENTS_OUT_OF_REACH | NS_FIELD_SHOWN),
@@ -16,7 +16,7 @@ static const NsField event_fields[] = {
     NS_FIELD_A_NUMBER("contactTolerance", NsEventOptions, tolerance, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE),
     NS_FIELD_A_NUMBER("maxStep", NsEventOptions, max_step, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL),
     NS_FIELD_A_COUNT("maxEvents", NsEventOptions, max_events, 1, 1000000000, EVENTS_SET),
-    NS_FIELD_A_WORD("ambiguity", NsEventOptions, ambiguity, event_ambiguities, EVENTS_SET),
+    NS_FIELD_A_WORD("ambiguity", NsEventOptions, ambiguity, ns_ambiguity_words, EVENTS_SET),
     NS_FIELD_A_FLAG("atol in units", NsEventOptions, atol_in_units, EVENTS_OUT_OF_REACH),
     NS_FIELD_A_FLAG("contactTolerance in units", NsEventOptions, tolerance_in_units, EVENTS_OUT_OF_REACH),
     NS_FIELD_END};

@@ -341,5 +341,5 @@ static NsStatus radau_interpolate(NsStepper *stepper, NsError *err) {
   return NS_OK;
 }
 
-const NsStepperClass ns_radau_class = {"Radau",       S,           true,       radau_create,
-                                       radau_destroy, radau_start, radau_step, radau_interpolate};
+const NsStepperClass ns_radau_class = {"Radau",           S,   true, radau_create, radau_destroy, radau_start, radau_step,
+                                       radau_interpolate, true};

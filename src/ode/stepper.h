@@ -51,6 +51,8 @@ typedef struct NsStepperClass {
 
   /* Makes the dense output of the last step. The rate's failures. */
   NsStatus (*interpolate)(NsStepper *stepper, NsError *err);
+
+  bool one_step; /* a step needs nothing of those before it: after a restart the step length from before it is a good one */
 } NsStepperClass;
 
 /* "RK45", "DOP853", "Radau", "BDF"; NULL for another name. */

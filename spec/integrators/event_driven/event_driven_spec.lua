@@ -120,9 +120,9 @@ describe("EventDriven", function()
   it("refuses what it has no events for, and says what would do", function()
     local ds = events.particle({ 0, 1 }, { 0, 0 })
     local rel = ns.LagrangianLinearTIR { { 0, 1 }, { 1, 0 } }
-    fails("RungeKuttaOSI: interaction 'slip' has a NewtonImpactFrictionNSL; it takes NewtonImpactNSL and " ..
-      "EqualityConditionNSL (TimeStepping with a MoreauJeanOSI takes every law)", events.simulation,
-      { systems = { ds }, T = 1, links = { { ns.NewtonImpactFrictionNSL(0, 0, 0.3, 2), rel, "slip", ds } } })
+    fails("RungeKuttaOSI: interaction 'slip' has a FremondImpactFrictionNSL; it takes NewtonImpactNSL, NewtonImpactFrictionNSL, " ..
+      "RelayNSL and EqualityConditionNSL (TimeStepping with a MoreauJeanOSI takes every law)", events.simulation,
+      { systems = { ds }, T = 1, links = { { ns.FremondImpactFrictionNSL(0, 0, 0.3, 2), rel, "slip", ds } } })
     ds = events.particle({ 0, 1 }, { 0, 0 })
     local soft = ns.LagrangianCompliantLinearTIR({ { 0, 1 } }, { { 1 } })
     fails("RungeKuttaOSI: interaction 'soft' has a LagrangianCompliantLinearTIR, which computes a force from a position and is not a contact",

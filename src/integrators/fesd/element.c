@@ -82,14 +82,41 @@ NsFesdElement *ns_fesd_next(NsFesd *w) {
 
 /* ---- the equations ---- */
 
+static void form_mass(NsFesd *w) {
+  memset(w->M, 0, (size_t)w->N * (size_t)w->N * sizeof *w->M);
+  for (int d = 0; d < w->eq.nnodes; d++) {
+    const NsEquationNode *node = &w->eq.nodes[d];
+    double *corner = w->M + node->x + (size_t)node->x * (size_t)w->N;
+    ns_coef_add_to(&node->ds->M, 1, corner, w->N);
+    for (int i = 0; i < node->n && !node->given; i++) corner[i + (size_t)i * (size_t)w->N] = 1;
+  }
+}
+
+NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err) {
+  *w->clock = t;
+  NsStatus status = ns_equations_update(&w->eq, t, err);
+  if (status == NS_OK) status = ns_equations_values(&w->eq, t, x, lambda, err);
+  if (status == NS_OK && slopes) status = ns_equations_jacobians(&w->eq, t, x, lambda, true, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < w->N; i++) w->F[i] = w->eq.f[i] + w->eq.r[i];
+  if (slopes) form_mass(w);
+  return NS_OK;
+}
+
+int ns_fesd_interaction(const NsFesd *w, int row) {
+  int e = 0;
+  while (e + 1 < w->eq.nedges && w->eq.edges[e + 1].row <= row) e++;
+  return e;
+}
+
 /* The terms of the rows of the states over an element of length h, without those of M x'. */
 static void measure_state_rows(const NsFesd *w, double h, const double *x, const double *lambda, double *row_size) {
   const NsEquations *eq = &w->eq;
   int N = w->N;
   for (int k = 0; k < N; k++) {
-    row_size[k] = fabs(h * eq->F[k]);
-    for (int j = 0; j < N; j++) row_size[k] += fabs(h * eq->Fx[k + (size_t)j * (size_t)N] * x[j]);
-    for (int j = 0; j < w->m; j++) row_size[k] += fabs(h * eq->Fl[k + (size_t)j * (size_t)N] * lambda[j]);
+    row_size[k] = fabs(h * w->F[k]);
+    for (int j = 0; j < N; j++) row_size[k] += fabs(h * eq->A[k + (size_t)j * (size_t)N] * x[j]);
+    for (int j = 0; j < w->m; j++) row_size[k] += fabs(h * eq->B[k + (size_t)j * (size_t)N] * lambda[j]);
   }
 }
 
@@ -112,12 +139,12 @@ static void measure_outputs(NsFesd *w, double h, const double *x, const double *
   for (int a = 0; a < m; a++) {
     double size = fabs(eq->y[a]);
     for (int k = 0; k < N; k++) {
-      double slope = fabs(eq->hx[a + (size_t)k * (size_t)m]);
-      if (slope > 0) size += slope * (fabs(x[k]) + size_by_rows(N, row_size, eq->M + (size_t)k * (size_t)N, 1));
+      double slope = fabs(eq->C[a + (size_t)k * (size_t)m]);
+      if (slope > 0) size += slope * (fabs(x[k]) + size_by_rows(N, row_size, w->M + (size_t)k * (size_t)N, 1));
     }
-    for (int k = 0; k < m; k++) size += fabs(eq->hl[a + (size_t)k * (size_t)m] * lambda[k]);
-    double own = fabs(eq->hl[a + (size_t)a * (size_t)m]);
-    double least = size_by_rows(N, row_size, eq->Fl + (size_t)a * (size_t)N, h);
+    for (int k = 0; k < m; k++) size += fabs(eq->D[a + (size_t)k * (size_t)m] * lambda[k]);
+    double own = fabs(eq->D[a + (size_t)a * (size_t)m]);
+    double least = size_by_rows(N, row_size, eq->B + (size_t)a * (size_t)N, h);
     if (own > 0) least = least > 0 ? fmin(least, size / own) : size / own;
     out.y[a] = eq->y[a];
     out.y_size[a] = size;
@@ -135,12 +162,11 @@ static NsFesdOutputs outputs_at(const NsFesd *w, const NsFesdElement *e, int nod
 
 NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,
                           NsError *err) {
-  *w->clock = t;
-  NsStatus status = ns_equations_evaluate(&w->eq, t, x, lambda, true, err);
+  NsStatus status = ns_fesd_equations(w, t, x, lambda, true, err);
   if (status != NS_OK) return status;
   measure_state_rows(w, h, x, lambda, w->size);
   for (int j = 0; j < w->N; j++)
-    for (int i = 0; i < w->N; i++) w->size[i] += fabs(w->eq.M[i + (size_t)j * (size_t)w->N] * x[j]);
+    for (int i = 0; i < w->N; i++) w->size[i] += fabs(w->M[i + (size_t)j * (size_t)w->N] * x[j]);
   measure_outputs(w, h, x, lambda, w->size, out);
   return NS_OK;
 }
@@ -158,14 +184,14 @@ static void form_stage(NsFesd *w, NsFesdElement *e, int i, int n, int na) {
   int N = w->N, s = w->tableau.s, first = i * N, active = s * N + i * na;
   double h = e->h, *rho = w->rho + first, *size = w->size + first;
   const double *x0 = e->x, *X = e->x + (size_t)(1 + i) * (size_t)N, *lambda = e->lambda + (size_t)(1 + i) * (size_t)w->m;
-  for (int k = 0; k < N; k++) rho[k] = -h * eq->F[k];
+  for (int k = 0; k < N; k++) rho[k] = -h * w->F[k];
   measure_state_rows(w, h, X, lambda, size);
   for (int j = 0; j < s; j++) {
     const double *Xj = e->x + (size_t)(1 + j) * (size_t)N;
     double weight = w->tableau.W[i + j * S];
     for (int l = 0; l < N; l++)
       for (int k = 0; k < N; k++) {
-        double M = weight * eq->M[k + (size_t)l * (size_t)N], slope = h * eq->Fx[k + (size_t)l * (size_t)N];
+        double M = weight * w->M[k + (size_t)l * (size_t)N], slope = h * eq->A[k + (size_t)l * (size_t)N];
         rho[k] += M * (Xj[l] - x0[l]);
         size[k] += fabs(M) * (fabs(Xj[l]) + fabs(x0[l]));
         w->J[first + k + (size_t)(j * N + l) * (size_t)n] = i == j ? M - slope : M;
@@ -174,10 +200,10 @@ static void form_stage(NsFesd *w, NsFesdElement *e, int i, int n, int na) {
   for (int a = 0, row = active; a < w->m; a++) {
     if (e->mode[a] != MODE_ACTIVE) continue;
     w->rho[row] = eq->y[a];
-    for (int l = 0; l < N; l++) w->J[row + (size_t)(first + l) * (size_t)n] = eq->hx[a + (size_t)l * (size_t)w->m];
-    for (int k = 0; k < N; k++) w->J[first + k + (size_t)row * (size_t)n] = -h * eq->Fl[k + (size_t)a * (size_t)N];
+    for (int l = 0; l < N; l++) w->J[row + (size_t)(first + l) * (size_t)n] = eq->C[a + (size_t)l * (size_t)w->m];
+    for (int k = 0; k < N; k++) w->J[first + k + (size_t)row * (size_t)n] = -h * eq->B[k + (size_t)a * (size_t)N];
     for (int b = 0, column = active; b < w->m; b++)
-      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = eq->hl[a + (size_t)b * (size_t)w->m];
+      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = eq->D[a + (size_t)b * (size_t)w->m];
     row++;
   }
 }
@@ -189,8 +215,7 @@ static NsStatus form_element(NsFesd *w, NsFesdElement *e, int n, int na, NsError
   for (int i = 0; i < s; i++) {
     size_t node = (size_t)(1 + i);
     double t = e->t + w->tableau.c[i] * e->h;
-    *w->clock = t;
-    NsStatus status = ns_equations_evaluate(&w->eq, t, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, true, err);
+    NsStatus status = ns_fesd_equations(w, t, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, true, err);
     if (status != NS_OK) return status;
     form_stage(w, e, i, n, na);
     measure_outputs(w, e->h, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, w->size + i * w->N,
@@ -277,14 +302,14 @@ static NsStatus correct_end(NsFesd *w, NsFesdElement *e, int end, int na, bool d
   memset(w->J, 0, (size_t)n * (size_t)n * sizeof *w->J);
   memset(w->rho, 0, (size_t)n * sizeof *w->rho);
   for (int j = 0; j < N; j++)
-    for (int i = 0; i < N; i++) w->J[i + (size_t)j * (size_t)n] = eq->M[i + (size_t)j * (size_t)N];
+    for (int i = 0; i < N; i++) w->J[i + (size_t)j * (size_t)n] = w->M[i + (size_t)j * (size_t)N];
   for (int a = 0, row = N; a < m; a++) {
     if (e->mode[a] != MODE_ACTIVE) continue;
     w->rho[row] = eq->y[a];
-    for (int j = 0; j < N; j++) w->J[row + (size_t)j * (size_t)n] = eq->hx[a + (size_t)j * (size_t)m];
-    for (int i = 0; i < N && !direct; i++) w->J[i + (size_t)row * (size_t)n] = -eq->Fl[i + (size_t)a * (size_t)N];
+    for (int j = 0; j < N; j++) w->J[row + (size_t)j * (size_t)n] = eq->C[a + (size_t)j * (size_t)m];
+    for (int i = 0; i < N && !direct; i++) w->J[i + (size_t)row * (size_t)n] = -eq->B[i + (size_t)a * (size_t)N];
     for (int b = 0, column = N; b < m; b++)
-      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = eq->hl[a + (size_t)b * (size_t)m];
+      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = eq->D[a + (size_t)b * (size_t)m];
     row++;
   }
   ns_lu_set_order(w->lu, n);
@@ -304,7 +329,7 @@ static NsStatus correct_end(NsFesd *w, NsFesdElement *e, int end, int na, bool d
 static bool depends_on_lambda(const NsFesd *w, const NsFesdElement *e) {
   for (int a = 0; a < w->m; a++)
     for (int b = 0; b < w->m && e->mode[a] == MODE_ACTIVE; b++)
-      if (e->mode[b] == MODE_ACTIVE && w->eq.hl[a + (size_t)b * (size_t)w->m] != 0) return true;
+      if (e->mode[b] == MODE_ACTIVE && w->eq.D[a + (size_t)b * (size_t)w->m] != 0) return true;
   return false;
 }
 

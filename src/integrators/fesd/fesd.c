@@ -43,7 +43,9 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   ns_equations_take(&w->eq, arena, nsds);
   w->clock = plan->clock;
   w->base.linear = true;
-  int N = w->N = w->eq.N, m = w->m = w->eq.m;
+  int N = w->N = w->eq.n, m = w->m = w->eq.m;
+  w->F = ns_arena_doubles(arena, N);
+  w->M = ns_arena_matrix(arena, N, N);
   double **rows[] = {&w->lower, &w->upper, &w->lambda, &w->y, &w->y_size, &w->lambda_size, &w->q};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   w->x = ns_arena_doubles(arena, N);
@@ -87,15 +89,15 @@ static NsStatus fesd_take_options(NsFesd *w, NsError *err) {
 static void fesd_take_memory(NsFesd *w) {
   for (int d = 0; d < w->base.nsds->nds; d++) {
     const NsDs *ds = w->base.nsds->ds[d];
-    memcpy(w->x + w->eq.offset[d], ds->x_k, (size_t)ds->n * sizeof(double));
+    memcpy(w->x + w->eq.nodes[d].x, ds->x_k, (size_t)ds->n * sizeof(double));
   }
   for (int e = 0; e < w->base.nsds->ninteractions; e++) {
     const NsInteraction *inter = w->base.nsds->interactions[e];
     size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(w->lambda + w->eq.row[e], inter->lambda_k, bytes);
-    memcpy(w->lower + w->eq.row[e], inter->law->lower, bytes);
-    memcpy(w->upper + w->eq.row[e], inter->law->upper, bytes);
-    ns_law_project(inter->law, w->lambda + w->eq.row[e]);
+    memcpy(w->lambda + w->eq.edges[e].row, inter->lambda_k, bytes);
+    memcpy(w->lower + w->eq.edges[e].row, inter->law->lower, bytes);
+    memcpy(w->upper + w->eq.edges[e].row, inter->law->upper, bytes);
+    ns_law_project(inter->law, w->lambda + w->eq.edges[e].row);
   }
 }
 
@@ -161,8 +163,7 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   if (!(residual <= ACCEPTED))
     return ns_fail(err, NS_ENOCONV, "FESDOSI: the step violates its complementarity conditions by %.3g of their terms",
                    residual);
-  *w->clock = w->t_end;
-  return ns_equations_evaluate(&w->eq, w->t_end, w->x, w->lambda, false, err);
+  return ns_fesd_equations(w, w->t_end, w->x, w->lambda, false, err);
 }
 
 static NsStatus fesd_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
@@ -171,16 +172,16 @@ static NsStatus fesd_commit(NsScheme *scheme, NsEnergyAccount *account, NsError 
   for (int d = 0; d < scheme->nsds->nds; d++) {
     NsDs *ds = scheme->nsds->ds[d];
     size_t bytes = (size_t)ds->n * sizeof(double);
-    memcpy(ds->x, w->x + w->eq.offset[d], bytes);
-    memcpy(ds->r, w->eq.r + w->eq.offset[d], bytes);
+    memcpy(ds->x, w->x + w->eq.nodes[d].x, bytes);
+    memcpy(ds->r, w->eq.r + w->eq.nodes[d].x, bytes);
     ds->x_version++;
     ds->moved = true;
   }
   for (int e = 0; e < scheme->nsds->ninteractions; e++) {
     NsInteraction *inter = scheme->nsds->interactions[e];
     size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(inter->lambda, w->lambda + w->eq.row[e], bytes);
-    memcpy(inter->y, w->eq.y + w->eq.row[e], bytes);
+    memcpy(inter->lambda, w->lambda + w->eq.edges[e].row, bytes);
+    memcpy(inter->y, w->eq.y + w->eq.edges[e].row, bytes);
   }
   return NS_OK;
 }

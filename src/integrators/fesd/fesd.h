@@ -5,9 +5,9 @@
 #ifndef NS_INTEGRATORS_FESD_FESD_H
 #define NS_INTEGRATORS_FESD_FESD_H
 
-#include "integrators/fesd/equations.h"
 #include "integrators/fesd/tableau.h"
 #include "integrators/scheme.h"
+#include "integrators/switching/equations.h"
 
 typedef struct NsFesdOptions {
   NsIntegrator base;
@@ -41,6 +41,7 @@ typedef struct NsFesdGuard {
 typedef struct NsFesd {
   NsScheme base;
   NsEquations eq;
+  double *F, *M; /* N: f + r; N x N: the mass matrix, of the last evaluation */
   double *clock;
   int N, m;
 
@@ -78,6 +79,12 @@ typedef struct NsFesdOutputs {
 } NsFesdOutputs;
 
 /* ---- element.c ---- */
+
+/* Evaluates w->F and the values of w->eq; with `slopes`, w->M and the Jacobians of w->eq too. */
+NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
+
+/* The index in the graph of the interaction of a row. */
+int ns_fesd_interaction(const NsFesd *w, int row);
 
 /* Evaluates the equations with their Jacobians at a point, and measures y and lambda; h: length of an element there. */
 NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,

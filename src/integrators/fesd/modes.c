@@ -33,8 +33,8 @@ bool ns_fesd_worth_retrying(NsStatus status) {
 static bool on_algebraic(const NsFesd *w, int row) {
   for (int j = 0; j < w->N; j++) {
     bool derivative = false;
-    for (int i = 0; i < w->N && !derivative; i++) derivative = w->eq.M[i + (size_t)j * (size_t)w->N] != 0;
-    if (!derivative && w->eq.hx[row + (size_t)j * (size_t)w->m] != 0) return true;
+    for (int i = 0; i < w->N && !derivative; i++) derivative = w->M[i + (size_t)j * (size_t)w->N] != 0;
+    if (!derivative && w->eq.C[row + (size_t)j * (size_t)w->m] != 0) return true;
   }
   return false;
 }
@@ -42,12 +42,12 @@ static bool on_algebraic(const NsFesd *w, int row) {
 /* Whether y of a row is not determined by the differential states alone. */
 static bool row_is_direct(const NsFesd *w, int row) {
   for (int j = 0; j < w->m; j++)
-    if (w->eq.hl[row + (size_t)j * (size_t)w->m] != 0) return true;
+    if (w->eq.D[row + (size_t)j * (size_t)w->m] != 0) return true;
   return on_algebraic(w, row);
 }
 
 static const char *fesd_row_name(const NsFesd *w, int row) {
-  return w->base.nsds->interactions[ns_equations_interaction(&w->eq, row)]->name;
+  return w->base.nsds->interactions[ns_fesd_interaction(w, row)]->name;
 }
 
 /* The mode that belongs to a multiplier. */
@@ -134,13 +134,12 @@ static NsStatus try_modes(NsFesd *w, double h, bool *good, NsError *err) {
 static NsStatus linearise_euler(NsFesd *w, double h, NsError *err) {
   NsEquations *eq = &w->eq;
   int N = w->N, m = w->m;
-  *w->clock = w->t + h;
-  NsStatus status = ns_equations_evaluate(eq, w->t + h, w->x, w->lambda, true, err);
+  NsStatus status = ns_fesd_equations(w, w->t + h, w->x, w->lambda, true, err);
   if (status != NS_OK) return status;
-  for (size_t i = 0; i < (size_t)N * (size_t)N; i++) w->W[i] = eq->M[i] - h * eq->Fx[i];
-  for (size_t i = 0; i < (size_t)N * (size_t)m; i++) w->X[i] = h * eq->Fl[i];
+  for (size_t i = 0; i < (size_t)N * (size_t)N; i++) w->W[i] = w->M[i] - h * eq->A[i];
+  for (size_t i = 0; i < (size_t)N * (size_t)m; i++) w->X[i] = h * eq->B[i];
   for (int i = 0; i < N; i++) {
-    w->step[i] = h * eq->F[i];
+    w->step[i] = h * w->F[i];
     for (int a = 0; a < m; a++) w->step[i] -= w->X[i + (size_t)a * (size_t)N] * w->lambda[a];
   }
   ns_lu_set_order(w->lu, N);
@@ -150,12 +149,12 @@ static NsStatus linearise_euler(NsFesd *w, double h, NsError *err) {
   ns_lu_solve(w->lu, 1, w->step, N);
   for (int a = 0; a < m; a++) {
     w->q[a] = eq->y[a];
-    for (int k = 0; k < N; k++) w->q[a] += eq->hx[a + (size_t)k * (size_t)m] * w->step[k];
+    for (int k = 0; k < N; k++) w->q[a] += eq->C[a + (size_t)k * (size_t)m] * w->step[k];
     for (int b = 0; b < m; b++) {
       size_t at = (size_t)a + (size_t)b * (size_t)m;
-      w->q[a] -= eq->hl[at] * w->lambda[b];
-      w->Wd[at] = eq->hl[at];
-      for (int k = 0; k < N; k++) w->Wd[at] += eq->hx[a + (size_t)k * (size_t)m] * w->X[k + (size_t)b * (size_t)N];
+      w->q[a] -= eq->D[at] * w->lambda[b];
+      w->Wd[at] = eq->D[at];
+      for (int k = 0; k < N; k++) w->Wd[at] += eq->C[a + (size_t)k * (size_t)m] * w->X[k + (size_t)b * (size_t)N];
     }
   }
   return NS_OK;

@@ -217,8 +217,8 @@ static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached,
 /* ---- the log ---- */
 
 static NsStatus log_switch(NsFesd *w, NsEventKind kind, int row, double before, double after, NsError *err) {
-  int e = ns_equations_interaction(&w->eq, row);
-  NsEvent event = {.kind = kind, .t = w->t, .component = row - w->eq.row[e], .before = before, .after = after};
+  int e = ns_fesd_interaction(w, row);
+  NsEvent event = {.kind = kind, .t = w->t, .component = row - w->eq.edges[e].row, .before = before, .after = after};
   memcpy(event.name, w->base.nsds->interactions[e]->name, sizeof event.name);
   return ns_event_log_add(w->log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
