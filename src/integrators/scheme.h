@@ -21,6 +21,7 @@
   X(moreau_jean_bilbao)                                                                                                        \
   X(schatzman_paoli)                                                                                                           \
   X(runge_kutta)                                                                                                               \
+  X(radau)                                                                                                                     \
   X(d1_minus_linear)                                                                                                           \
   X(fesd)
 

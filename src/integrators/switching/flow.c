@@ -79,6 +79,18 @@ const NsFlowView *ns_flow_view(const NsFlow *flow) {
   return &flow->view;
 }
 
+const double *ns_flow_rate_terms(NsFlow *flow) {
+  NsEquations *e = &flow->eq;
+  size_t n = (size_t)e->n;
+  for (size_t i = 0; i < n; i++) flow->forces[i] = fabs(e->f[i]) + fabs(e->r[i]);
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i < n; i++) flow->forces[i] += fabs(e->A[i + j * n] * flow->x[j]);
+  for (size_t j = 0; j < (size_t)e->m; j++)
+    for (size_t i = 0; i < n; i++) flow->forces[i] += fabs(e->B[i + j * n] * flow->lambda[j]);
+  ns_equations_split(e, true, flow->forces, flow->sdot_terms, flow->R_terms);
+  return flow->sdot_terms;
+}
+
 int ns_flow_interaction(const NsFlow *flow, int row) {
   int k = flow->eq.nedges - 1;
   while (k > 0 && flow->eq.edges[k].row > row) k--;

@@ -45,6 +45,12 @@ NsStatus ns_flow_accepts(const NsNsds *nsds, NsError *err);
 
 const NsFlowView *ns_flow_view(const NsFlow *flow);
 
+/*
+** The sums of the absolute values of the terms of sdot (nd) at the last evaluated point, borrowed: of f and r, and, as far as
+** the Jacobians are known, of A x in f and B lambda in r.
+*/
+const double *ns_flow_rate_terms(NsFlow *flow);
+
 /* The interaction (its index) of a row, and the row's number in it, from 0. */
 int ns_flow_interaction(const NsFlow *flow, int row);
 int ns_flow_component(const NsFlow *flow, int row);

@@ -95,6 +95,12 @@ void ns_flow_equation_terms(NsFlow *flow);
 /* R and R_terms of a level become those of the next. */
 NsStatus ns_flow_differentiate(NsFlow *flow, double t, int level, NsError *err);
 
+/*
+** When the mode does not determine lambda, and some are out of their bounds at the evaluated point: changes them to the nearest
+** ones within the bounds that give the same motion, if there are any (*moved); evaluate again then. NS_ENOMEM.
+*/
+NsStatus ns_flow_spread(NsFlow *flow, bool *moved, NsError *err);
+
 /* The name of row `row` of R in messages. */
 void ns_flow_name_equation(const NsFlow *flow, int row, char *to, size_t size);
 

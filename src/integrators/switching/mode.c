@@ -122,6 +122,9 @@ static NsStatus search_try(Search *z, NsError *err) {
   search_restore(z);
   ns_flow_set_mode(flow, z->mode);
   NsStatus status = ns_flow_evaluate(flow, z->t, z->s, z->sdot, &z->last);
+  bool moved = false;
+  if (status == NS_OK) status = ns_flow_spread(flow, &moved, &z->last);
+  if (status == NS_OK && moved) status = ns_flow_evaluate(flow, z->t, z->s, z->sdot, &z->last);
   if (status == NS_OK) {
     ns_flow_equation_terms(flow);
     memcpy(z->terms, flow->sdot_terms, (size_t)flow->eq.nd * sizeof(double));
