@@ -145,13 +145,29 @@ static double output_size(const NsFlow *flow, int row) {
   return sum;
 }
 
-/* Adds what derivatives must decide; false when a value is against the mode. */
-static bool judge_lambda(const NsFlow *flow, int row, NsSignQuantity *list, int *count) {
+/* size (m): of lambda of the ACTIVE rows in the run: its terms, and its change with states of their sizes. */
+static void lambda_sizes(NsFlow *flow, double *size) {
+  NsReduction *r = &flow->reduction;
+  size_t nw = (size_t)flow->nw;
+  memset(size, 0, (size_t)flow->view.m * sizeof *size);
+  if (flow->nactive == 0) return;
+  memset(flow->v_terms, 0, nw * sizeof *flow->v_terms);
+  for (size_t j = 0; j < (size_t)flow->eq.nd; j++)
+    for (size_t i = 0; i < nw; i++) flow->v_terms[i] += fabs(r->Rs[r->levels][i + j * nw]) * flow->size[j];
+  ns_rank_solve(&r->rank[r->levels], true, flow->v_terms);
+  for (int k = 0; k < flow->nactive; k++) {
+    int row = flow->active[k];
+    size[row] = flow->lambda_terms[row] + flow->v_terms[flow->eq.na + k];
+  }
+}
+
+/* Adds what derivatives must decide; false when a value is against the mode. size: of lambda in the run. */
+static bool judge_lambda(const NsFlow *flow, int row, double size, NsSignQuantity *list, int *count) {
   double lambda = flow->lambda[row];
   for (int side = 0; side < 2; side++) {
     double bound = side == 0 ? flow->lower[row] : flow->upper[row];
     if (!isfinite(bound)) continue;
-    double terms = flow->lambda_terms[row] + fabs(bound), way = side == 0 ? lambda - bound : bound - lambda;
+    double terms = size + fabs(bound), way = side == 0 ? lambda - bound : bound - lambda;
     int sign = sign_of(way, VALUE_ZERO * terms);
     if (sign < 0) return false;
     if (sign == 0) list[(*count)++] = (NsSignQuantity){row, true, false, side == 0 ? 1 : -1, terms};
@@ -184,8 +200,9 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   NsStatus status = constraints_hold(flow, at->t, &holds, err);
   if (status == NS_OK && holds) status = output_rates(flow, at->t, rate, terms, err);
   if (status != NS_OK || !holds) return status;
+  lambda_sizes(flow, flow->slope);
   for (int i = 0; i < m; i++) {
-    bool good = flow->mode[i] == NS_ROW_ACTIVE ? judge_lambda(flow, i, list, &count)
+    bool good = flow->mode[i] == NS_ROW_ACTIVE ? judge_lambda(flow, i, flow->slope[i], list, &count)
                                                : judge_output(flow, at, i, rate, terms, list, &count);
     if (!good) return NS_OK;
   }
