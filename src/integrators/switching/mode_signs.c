@@ -125,26 +125,6 @@ static NsStatus constraints_hold(NsFlow *flow, double t, bool *hold, NsError *er
   return status;
 }
 
-/* The size of y of a row in the run: its terms for states of their sizes. */
-static double output_size(const NsFlow *flow, int row) {
-  const NsEquations *e = &flow->eq;
-  double sum = flow->y_terms[row];
-  for (int k = 0; k < e->nnodes; k++) {
-    const NsEquationNode *node = &e->nodes[k];
-    for (int j = 0; j < node->nd; j++) {
-      int col = node->x + (node->na > 0 ? node->rank.col[j] : j);
-      sum += fabs(e->C[row + (size_t)col * (size_t)e->m]) * flow->size[node->s + j];
-    }
-  }
-  for (int j = 0; j < e->m; j++) {
-    double most = fabs(flow->lambda[j]);
-    if (isfinite(flow->lower[j])) most = fmax(most, fabs(flow->lower[j]));
-    if (isfinite(flow->upper[j])) most = fmax(most, fabs(flow->upper[j]));
-    sum += fabs(e->D[row + (size_t)j * (size_t)e->m]) * most;
-  }
-  return sum;
-}
-
 /* size (m): of lambda of the ACTIVE rows in the run: its terms, and its change with states of their sizes. */
 static void lambda_sizes(NsFlow *flow, double *size) {
   NsReduction *r = &flow->reduction;
@@ -175,12 +155,32 @@ static bool judge_lambda(const NsFlow *flow, int row, double size, NsSignQuantit
   return true;
 }
 
-static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, const double *rate, const double *terms,
-                         NsSignQuantity *list, int *count) {
+/* The size of y of a row in the run: its terms for states and multipliers of their sizes; lambda_size: of lambda_sizes. */
+static double output_size(const NsFlow *flow, int row, const double *lambda_size) {
+  const NsEquations *e = &flow->eq;
+  double sum = flow->y_terms[row];
+  for (int k = 0; k < e->nnodes; k++) {
+    const NsEquationNode *node = &e->nodes[k];
+    for (int j = 0; j < node->nd; j++) {
+      int col = node->x + (node->na > 0 ? node->rank.col[j] : j);
+      sum += fabs(e->C[row + (size_t)col * (size_t)e->m]) * flow->size[node->s + j];
+    }
+  }
+  for (int j = 0; j < e->m; j++) {
+    double most = fmax(fabs(flow->lambda[j]), lambda_size[j]);
+    if (isfinite(flow->lower[j])) most = fmax(most, fabs(flow->lower[j]));
+    if (isfinite(flow->upper[j])) most = fmax(most, fabs(flow->upper[j]));
+    sum += fabs(e->D[row + (size_t)j * (size_t)e->m]) * most;
+  }
+  return sum;
+}
+
+static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, const double *lambda_size, const double *rate,
+                         const double *terms, NsSignQuantity *list, int *count) {
   double factor = flow->mode[row] == NS_ROW_LOWER ? 1 : -1;
   if (flow->lower[row] == flow->upper[row]) return true;
   if (!ns_row_is_of_state(flow, row)) {
-    double size = output_size(flow, row);
+    double size = output_size(flow, row, lambda_size);
     int sign = sign_of(factor * flow->eq.y[row], VALUE_ZERO * size);
     if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, false, factor, size};
     return sign >= 0;
@@ -203,7 +203,7 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   lambda_sizes(flow, flow->slope);
   for (int i = 0; i < m; i++) {
     bool good = flow->mode[i] == NS_ROW_ACTIVE ? judge_lambda(flow, i, flow->slope[i], list, &count)
-                                               : judge_output(flow, at, i, rate, terms, list, &count);
+                                               : judge_output(flow, at, i, flow->slope, rate, terms, list, &count);
     if (!good) return NS_OK;
   }
   *verdict = NS_VERDICT_FOR;
