@@ -8,12 +8,16 @@
 #include "integrators/switching/equations.h"
 #include "integrators/switching/flow.h"
 #include "integrators/switching/reduction.h"
+#include "model/difference.h"
 
 /* Newton iterations at one point; full steps of a smooth problem near its solution need 3 to 6. */
 enum { NS_FLOW_ITERATIONS = 20 };
 
 /* Rounding errors of its terms that a sum may have: R below this many ends Newton's method. */
 #define NS_FLOW_ROUNDINGS 8
+
+/* A step below this part of the unknowns that is no longer reduced: what is left is rounding (of differences, 1e-12). */
+#define NS_FLOW_STALLED 1e-9
 
 /* Equations that are redundant may differ by this part of their terms: they hold on trajectories that have an error of rtol. */
 #define NS_FLOW_CONTRADICTION 1e-7
@@ -34,6 +38,15 @@ typedef struct NsSignQuantity {
   double factor;  /* 1 or -1 */
   double terms;   /* of its last known derivative */
 } NsSignQuantity;
+
+/* The matrices of a point near by, for derivatives along the motion of level 2 (index 3) of models that are not linear. */
+typedef struct NsFlowNear {
+  NsReduction reduction;
+  double *Fs, *Fs_terms, *Fw, *Fw_terms;
+  double *s, *sdot; /* nd: the point in the middle and its rate */
+  double *room;     /* NS_DIFFERENCE_ROOM nw */
+  double t;
+} NsFlowNear;
 
 struct NsFlow {
   NsArena arena, sized; /* sized: memory whose size depends on the rank of M */
@@ -60,6 +73,9 @@ struct NsFlow {
   double *Fs, *Fs_terms, *Fw, *Fw_terms; /* nd x nd, nd x nw */
   double *G, *R, *R_terms;               /* nw */
 
+  bool has_near;
+  NsFlowNear near;
+
   /* the constraints on s, see ns_flow_collect */
   int constraints;
   NsFlowConstraint *constraint;
@@ -76,6 +92,7 @@ struct NsFlow {
   double *forces, *ft, *direction; /* n */
   double *yt;                      /* m */
   double *v, *v_terms;             /* nw */
+  double *lagged, *second;         /* nw */
   double *column, *s_zero;         /* nd */
   double *a_unit;                  /* na */
 };
