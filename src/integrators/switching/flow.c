@@ -26,6 +26,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->lambda = ns_arena_doubles(arena, m);
   flow->y_terms = ns_arena_doubles(arena, m);
   flow->lambda_terms = ns_arena_doubles(arena, m);
+  flow->lambda_size = ns_arena_doubles(arena, m);
   flow->lower = ns_arena_doubles(arena, m);
   flow->upper = ns_arena_doubles(arena, m);
   flow->ft = ns_arena_doubles(arena, n);
@@ -221,7 +222,7 @@ static void flow_put_unknown(NsFlow *flow, int j, double value) {
 static NsStatus flow_values(NsFlow *flow, double t, NsError *err) {
   NsEquations *e = &flow->eq;
   ns_equations_states(e, flow->s, flow->a, flow->x);
-  NsStatus status = ns_equations_values(e, NS_EQUATIONS_ALL, t, flow->x, flow->lambda, err);
+  NsStatus status = ns_equations_values(e, t, flow->x, flow->lambda, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < e->n; i++) flow->forces[i] = e->f[i] + e->r[i];
   ns_equations_split(e, false, flow->forces, flow->sdot, flow->G);
@@ -628,7 +629,7 @@ NsStatus ns_flow_rate(NsFlow *flow, double t, const double *s, double *sdot, NsE
   if (flow->nw > 0) return ns_flow_evaluate(flow, t, s, sdot, err);
   NsStatus status = flow_go_to(flow, t, s, err);
   ns_equations_states(e, flow->s, flow->a, flow->x);
-  if (status == NS_OK) status = ns_equations_values(e, NS_EQUATIONS_RATES, t, flow->x, flow->lambda, err);
+  if (status == NS_OK) status = ns_equations_forces(e, t, flow->x, flow->lambda, err);
   for (int i = 0; i < e->n && status == NS_OK; i++) flow->forces[i] = e->f[i] + e->r[i];
   if (status == NS_OK) ns_equations_split(e, false, flow->forces, sdot, flow->G);
   return status;
@@ -639,7 +640,7 @@ NsStatus ns_flow_outputs(NsFlow *flow, double t, const double *s, NsError *err) 
   if (flow->nw > 0) return ns_flow_evaluate(flow, t, s, NULL, err);
   NsStatus status = flow_go_to(flow, t, s, err);
   ns_equations_states(e, flow->s, flow->a, flow->x);
-  if (status == NS_OK) status = ns_equations_values(e, NS_EQUATIONS_OUTPUTS, t, flow->x, flow->lambda, err);
+  if (status == NS_OK) status = ns_equations_outputs(e, t, flow->x, flow->lambda, err);
   memset(flow->lambda_terms, 0, (size_t)e->m * sizeof *flow->lambda_terms);
   if (status == NS_OK) ns_flow_output_terms(flow);
   return status;

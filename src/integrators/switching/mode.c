@@ -300,6 +300,7 @@ static NsStatus search_run(Search *z, NsError *err) {
   search_widen(z, wide);
   int before = z->nrows;
   if (memcmp(wide, z->open, (size_t)m * sizeof *wide) == 0) return NS_OK;
+  z->open = wide;
   if (search_vary(z, wide)) return search_all(z, err);
   z->nrows = before;
   return NS_OK;

@@ -38,7 +38,7 @@ static NsStatus start_outputs(const Start *z, NsError *err) {
   NsFlow *flow = z->flow;
   NsEquations *e = &flow->eq;
   ns_equations_states(e, z->s, flow->a, flow->x);
-  NsStatus status = ns_equations_values(e, NS_EQUATIONS_ALL, z->t, flow->x, flow->lambda, err);
+  NsStatus status = ns_equations_values(e, z->t, flow->x, flow->lambda, err);
   if (status == NS_OK) status = ns_equations_jacobians(e, z->t, flow->x, flow->lambda, false, err);
   if (status == NS_OK) ns_flow_output_terms(flow);
   return status;
