@@ -101,7 +101,7 @@ static void correct(NsFlow *flow, double *s) {
 }
 
 NsStatus ns_flow_project(NsFlow *flow, double t, double *s, NsError *err) {
-  NsStatus status = ns_flow_evaluate(flow, t, s, NULL, err);
+  NsStatus status = ns_flow_outputs(flow, t, s, err);
   for (int k = 0; k < PROJECTIONS && status == NS_OK; k++) {
     status = ns_flow_collect(flow, t, err);
     if (status == NS_OK && constraints_done(flow, k == 0)) break;
