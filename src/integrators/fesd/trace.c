@@ -23,7 +23,7 @@ static int distinct_nodes(const NsFesd *w, int begin, int *index, double *place)
 /* out (count) = the polynomials through the nodes, at a place in [0, 1]; values: nodes x count. */
 static void interpolate_nodes(const NsFesd *w, int begin, double place, int count, const double *values, double *out) {
   int index[NS_FESD_NODES];
-  double node[NS_FESD_NODES], weight[NS_FESD_NODES];
+  double node[NS_FESD_NODES] = {0}, weight[NS_FESD_NODES];
   int n = distinct_nodes(w, begin, index, node);
   ns_tableau_weights(n, node, place, weight);
   memset(out, 0, (size_t)count * sizeof *out);
