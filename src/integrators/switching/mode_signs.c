@@ -120,7 +120,11 @@ static NsStatus constraints_hold(NsFlow *flow, double t, bool *hold, NsError *er
   *hold = true;
   for (int k = 0; k < flow->constraints && status == NS_OK; k++) {
     const NsFlowConstraint *c = &flow->constraint[k];
-    if (c->level > 0 && fabs(c->value) > VALUE_ZERO * (c->terms + c->reach)) *hold = false;
+    if (c->level == 0 || fabs(c->value) <= VALUE_ZERO * (c->terms + c->reach)) continue;
+    char name[160];
+    ns_flow_name_equation(flow, c->equation, name, sizeof name);
+    (void)ns_fail(err, NS_ENOSOL, "the state does not fulfil derivative %d of %s", c->level, name);
+    *hold = false;
   }
   return status;
 }
@@ -195,6 +199,15 @@ static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, con
   return sign >= 0;
 }
 
+/* Says in err which row is against the mode. */
+static void tell_against(const NsFlow *flow, int row, NsError *err) {
+  const char *name = flow->eq.edges[ns_flow_interaction(flow, row)].inter->name;
+  bool active = flow->mode[row] == NS_ROW_ACTIVE;
+  (void)ns_fail(err, NS_ENOSOL,
+                active ? "lambda[%d] of interaction '%s' is out of its bounds" : "y[%d] of interaction '%s' has the wrong sign",
+                ns_flow_component(flow, row) + 1, name);
+}
+
 NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdict, NsError *err) {
   int m = flow->view.m, count = 0;
   double *rate = flow->rate, *terms = flow->rate + m;
@@ -208,7 +221,7 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   for (int i = 0; i < m; i++) {
     bool good = flow->mode[i] == NS_ROW_ACTIVE ? judge_lambda(flow, i, list, &count)
                                                : judge_output(flow, at, i, rate, terms, list, &count);
-    if (!good) return NS_OK;
+    if (!good) return tell_against(flow, i, err), NS_OK;
   }
   *verdict = NS_VERDICT_FOR;
   if (count == 0) return NS_OK;
@@ -219,7 +232,7 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
     double slope = flow->slope[q->row + (q->of_lambda ? m : q->of_state ? 2 * m : 0)];
     int sign = sign_of(q->factor * slope, SLOPE_ZERO * q->terms / length);
     if (sign == 0 && *verdict == NS_VERDICT_FOR) *verdict = NS_VERDICT_NONE;
-    if (sign < 0) *verdict = NS_VERDICT_AGAINST;
+    if (sign < 0) *verdict = NS_VERDICT_AGAINST, tell_against(flow, q->row, err);
   }
   return status;
 }
