@@ -76,7 +76,7 @@ static int changed_rows(const Search *z) {
 }
 
 /* Whether a possible mode has the motion of the evaluated one. */
-static bool same_motion(const Search *z, const Found *found) {
+static bool is_same_motion(const Search *z, const Found *found) {
   for (int i = 0; i < z->flow->eq.nd; i++)
     if (fabs(found->sdot[i] - z->sdot[i]) > SAME_MOTION * z->terms[i]) return false;
   return true;
@@ -94,7 +94,7 @@ static void search_keep(Search *z, bool certain) {
   const NsFlow *flow = z->flow;
   double change = change_of_lambda(z);
   int changed = changed_rows(z), k = 0;
-  while (k < z->count && !same_motion(z, &z->found[k])) k++;
+  while (k < z->count && !is_same_motion(z, &z->found[k])) k++;
   z->more = z->more || k == MODES;
   if (k == MODES || (k < z->count && !search_prefers(&z->found[k], certain, change, changed))) return;
   Found *found = &z->found[k];

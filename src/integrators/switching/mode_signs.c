@@ -110,20 +110,33 @@ static NsStatus tangent_slopes(NsFlow *flow, const NsSignPoint *at, double *leng
 /* ---- the judgement ---- */
 
 /* A number that must be >= 0 for t -> t+: 1, -1, or 0 when its derivative decides. */
-static int sign_of(double value, double zero) {
+static int mode_sign(double value, double zero) {
   return value > zero ? 1 : value < -zero ? -1 : 0;
 }
 
-/* Hidden constraints of the mode, of derivatives: false when one does not hold. */
+/* Whether the law of a row with one bound allows its y, which is not 0: then no impulse brings it to 0. */
+static bool output_stays(const NsFlow *flow, int equation) {
+  if (equation < flow->eq.na) return false;
+  int row = flow->active[equation - flow->eq.na];
+  double y = flow->eq.y[row];
+  return (isfinite(flow->lower[row]) && y > 0) || (isfinite(flow->upper[row]) && y < 0);
+}
+
+/*
+** The constraints of the mode: false when one of derivatives does not hold, or one of outputs that the law allows. Others may
+** hold after an impulse at the start.
+*/
 static NsStatus constraints_hold(NsFlow *flow, double t, bool *hold, NsError *err) {
   NsStatus status = ns_flow_collect(flow, t, err);
   *hold = true;
   for (int k = 0; k < flow->constraints && status == NS_OK; k++) {
     const NsFlowConstraint *c = &flow->constraint[k];
-    if (c->level == 0 || fabs(c->value) <= VALUE_ZERO * (c->terms + c->reach)) continue;
+    if (fabs(c->value) <= VALUE_ZERO * (c->terms + c->reach)) continue;
+    if (c->level == 0 && !output_stays(flow, c->equation)) continue;
     char name[160];
     ns_flow_name_equation(flow, c->equation, name, sizeof name);
-    (void)ns_fail(err, NS_ENOSOL, "the state does not fulfil derivative %d of %s", c->level, name);
+    if (c->level == 0) (void)ns_fail(err, NS_ENOSOL, "the state does not fulfil %s", name);
+    else (void)ns_fail(err, NS_ENOSOL, "the state does not fulfil derivative %d of %s", c->level, name);
     *hold = false;
   }
   return status;
@@ -176,7 +189,7 @@ static bool judge_lambda(const NsFlow *flow, int row, NsSignQuantity *list, int 
     double bound = side == 0 ? flow->lower[row] : flow->upper[row];
     if (!isfinite(bound)) continue;
     double terms = flow->lambda_size[row], way = side == 0 ? lambda - bound : bound - lambda;
-    int sign = sign_of(way, VALUE_ZERO * terms);
+    int sign = mode_sign(way, VALUE_ZERO * terms);
     if (sign < 0) return false;
     if (sign == 0) list[(*count)++] = (NsSignQuantity){row, true, false, side == 0 ? 1 : -1, terms};
   }
@@ -189,12 +202,12 @@ static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, con
   if (flow->lower[row] == flow->upper[row]) return true;
   if (!ns_row_is_of_state(flow, row)) {
     double size = output_size(flow, row);
-    int sign = sign_of(factor * flow->eq.y[row], VALUE_ZERO * size);
+    int sign = mode_sign(factor * flow->eq.y[row], VALUE_ZERO * size);
     if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, false, factor, size};
     return sign >= 0;
   }
   if (!at->open[row]) return true;
-  int sign = sign_of(factor * rate[row], VALUE_ZERO * terms[row]);
+  int sign = mode_sign(factor * rate[row], VALUE_ZERO * terms[row]);
   if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, true, factor, terms[row]};
   return sign >= 0;
 }
@@ -230,7 +243,7 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   for (int k = 0; k < count && status == NS_OK; k++) {
     const NsSignQuantity *q = &list[k];
     double slope = flow->slope[q->row + (q->of_lambda ? m : q->of_state ? 2 * m : 0)];
-    int sign = sign_of(q->factor * slope, SLOPE_ZERO * q->terms / length);
+    int sign = mode_sign(q->factor * slope, SLOPE_ZERO * q->terms / length);
     if (sign == 0 && *verdict == NS_VERDICT_FOR) *verdict = NS_VERDICT_NONE;
     if (sign < 0) *verdict = NS_VERDICT_AGAINST, tell_against(flow, q->row, err);
   }
