@@ -18,6 +18,9 @@
 enum { S = 3, POWER = 4, NEWTON_MOST = 6 };
 
 static const double *const nodes = ns_radau_nodes, *const estimate = ns_radau_estimate;
+/* A Newton correction below this part of the tolerance is rounding: the next one need not be smaller. */
+static const double ROUNDED = 0.01;
+
 static const double MU = NS_RADAU_MU, ALPHA = NS_RADAU_ALPHA, BETA = NS_RADAU_BETA;
 
 typedef struct Radau {
@@ -203,12 +206,13 @@ static NsStatus radau_newton(Radau *r, double h, NsError *err) {
     if (status != NS_OK) return status;
     double norm = newton_move(r, h);
     if (!isfinite(norm)) return NS_ENOCONV;
+    transform_back(r);
+    r->iterations = k + 1;
+    if ((k > 0 || r->repeats) && norm <= ROUNDED * r->tolerance) return NS_OK;
     if (k > 0) r->rate = norm / before;
     double theta = r->rate;
     if (k > 0 && (theta >= 1 || pow(theta, NEWTON_MOST - 1 - k) / (1 - theta) * norm > r->tolerance) && norm > 0)
       return NS_ENOCONV;
-    transform_back(r);
-    r->iterations = k + 1;
     if (norm == 0 || (k > 0 && theta / (1 - theta) * norm < r->tolerance)) return NS_OK;
     before = norm;
   }

@@ -26,6 +26,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->lambda = ns_arena_doubles(arena, m);
   flow->y_terms = ns_arena_doubles(arena, m);
   flow->lambda_terms = ns_arena_doubles(arena, m);
+  flow->lambda_size = ns_arena_doubles(arena, m);
   flow->lower = ns_arena_doubles(arena, m);
   flow->upper = ns_arena_doubles(arena, m);
   flow->ft = ns_arena_doubles(arena, n);
@@ -616,11 +617,38 @@ static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
   return flow_newton_fails(flow, t, err);
 }
 
+/* Takes the point (t, s). */
+static NsStatus flow_go_to(NsFlow *flow, double t, const double *s, NsError *err) {
+  NsStatus status = flow->eq.settled ? NS_OK : ns_equations_update(&flow->eq, t, err);
+  if (status == NS_OK && s != flow->s) memcpy(flow->s, s, (size_t)flow->eq.nd * sizeof *s);
+  return status;
+}
+
+NsStatus ns_flow_rate(NsFlow *flow, double t, const double *s, double *sdot, NsError *err) {
+  NsEquations *e = &flow->eq;
+  if (flow->nw > 0) return ns_flow_evaluate(flow, t, s, sdot, err);
+  NsStatus status = flow_go_to(flow, t, s, err);
+  ns_equations_states(e, flow->s, flow->a, flow->x);
+  if (status == NS_OK) status = ns_equations_forces(e, t, flow->x, flow->lambda, err);
+  for (int i = 0; i < e->n && status == NS_OK; i++) flow->forces[i] = e->f[i] + e->r[i];
+  if (status == NS_OK) ns_equations_split(e, false, flow->forces, sdot, flow->G);
+  return status;
+}
+
+NsStatus ns_flow_outputs(NsFlow *flow, double t, const double *s, NsError *err) {
+  NsEquations *e = &flow->eq;
+  if (flow->nw > 0) return ns_flow_evaluate(flow, t, s, NULL, err);
+  NsStatus status = flow_go_to(flow, t, s, err);
+  ns_equations_states(e, flow->s, flow->a, flow->x);
+  if (status == NS_OK) status = ns_equations_outputs(e, t, flow->x, flow->lambda, err);
+  memset(flow->lambda_terms, 0, (size_t)e->m * sizeof *flow->lambda_terms);
+  if (status == NS_OK) ns_flow_output_terms(flow);
+  return status;
+}
+
 NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot, NsError *err) {
-  NsStatus status = NS_OK;
-  if (!flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
+  NsStatus status = flow_go_to(flow, t, s, err);
   if (status != NS_OK) return status;
-  if (s != flow->s) memcpy(flow->s, s, (size_t)flow->eq.nd * sizeof *s);
   status = flow->nw > 0 ? flow_newton(flow, t, err) : flow_values(flow, t, err);
   if (status != NS_OK) return status;
   if (flow->nw == 0) memset(flow->lambda_terms, 0, (size_t)flow->view.m * sizeof *flow->lambda_terms);

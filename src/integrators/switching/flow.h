@@ -79,6 +79,13 @@ void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode);
 */
 NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot, NsError *err);
 
+/*
+** Parts of ns_flow_evaluate, for less work where no unknowns w are to be found. ns_flow_rate: sdot and the lambda of the ACTIVE
+** rows; y in the view may be of another point. ns_flow_outputs: x, lambda and y; the input r may be of another point.
+*/
+NsStatus ns_flow_rate(NsFlow *flow, double t, const double *s, double *sdot, NsError *err);
+NsStatus ns_flow_outputs(NsFlow *flow, double t, const double *s, NsError *err);
+
 /* J (nd x nd, column-major) = d sdot / d s at (t, s), where the flow is evaluated, too. Statuses as ns_flow_evaluate. */
 NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, NsError *err);
 

@@ -67,7 +67,8 @@ struct NsFlow {
   double *s, *a;             /* nd, na */
   double *sdot, *sdot_terms; /* nd */
   double *y_terms, *lambda_terms;
-  double *size; /* nd: the largest |s| in the run so far, at ends of steps and at events */
+  double *lambda_size; /* m: the size of lambda in the run, see mode_signs.c */
+  double *size;        /* nd: the largest |s| in the run so far, at ends of steps and at events */
 
   /* equations: matrices of F and w, values */
   double *Fs, *Fs_terms, *Fw, *Fw_terms; /* nd x nd, nd x nw */

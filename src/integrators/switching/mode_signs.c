@@ -114,18 +114,55 @@ static int sign_of(double value, double zero) {
   return value > zero ? 1 : value < -zero ? -1 : 0;
 }
 
-/* Hidden constraints of the mode, of derivatives: false when one does not hold. */
+/* Whether the law of a row with one bound allows its y, which is not 0: then no impulse brings it to 0. */
+static bool output_stays(const NsFlow *flow, int equation) {
+  if (equation < flow->eq.na) return false;
+  int row = flow->active[equation - flow->eq.na];
+  double y = flow->eq.y[row];
+  return (isfinite(flow->lower[row]) && y > 0) || (isfinite(flow->upper[row]) && y < 0);
+}
+
+/*
+** The constraints of the mode: false when one of derivatives does not hold, or one of outputs that the law allows. Others may
+** hold after an impulse at the start.
+*/
 static NsStatus constraints_hold(NsFlow *flow, double t, bool *hold, NsError *err) {
   NsStatus status = ns_flow_collect(flow, t, err);
   *hold = true;
   for (int k = 0; k < flow->constraints && status == NS_OK; k++) {
     const NsFlowConstraint *c = &flow->constraint[k];
-    if (c->level > 0 && fabs(c->value) > VALUE_ZERO * (c->terms + c->reach)) *hold = false;
+    if (fabs(c->value) <= VALUE_ZERO * (c->terms + c->reach)) continue;
+    if (c->level > 0 || output_stays(flow, c->equation)) *hold = false;
   }
   return status;
 }
 
-/* The size of y of a row in the run: its terms for states of their sizes. */
+/*
+** flow->lambda_size (m): the size of lambda in the run. Of ACTIVE rows it is |R_w^-1| times the terms of R for states of their
+** sizes, for the others the larger bound.
+*/
+static void find_lambda_sizes(NsFlow *flow) {
+  const NsReduction *r = &flow->reduction;
+  size_t nw = (size_t)flow->nw;
+  for (int i = 0; i < flow->view.m; i++) {
+    flow->lambda_size[i] = fabs(flow->lambda[i]);
+    if (isfinite(flow->lower[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->lower[i]));
+    if (isfinite(flow->upper[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->upper[i]));
+  }
+  if (nw == 0) return;
+  memcpy(flow->v_terms, flow->R_terms, nw * sizeof *flow->v_terms);
+  for (int i = 0; i < (r->levels > 0 ? r->rank[0].rank : flow->nw); i++) {
+    size_t row = (size_t)r->rank[0].row[i];
+    for (size_t j = 0; j < (size_t)flow->eq.nd; j++) flow->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * flow->size[j];
+  }
+  ns_rank_solve(&flow->reduction.rank[r->levels], true, flow->v_terms);
+  for (int i = 0; i < flow->nactive; i++) {
+    int row = flow->active[i];
+    flow->lambda_size[row] = fmax(flow->lambda_size[row], flow->v_terms[flow->eq.na + i]);
+  }
+}
+
+/* The size of y of a row in the run: its terms for states and multipliers of their sizes. */
 static double output_size(const NsFlow *flow, int row) {
   const NsEquations *e = &flow->eq;
   double sum = flow->y_terms[row];
@@ -136,38 +173,17 @@ static double output_size(const NsFlow *flow, int row) {
       sum += fabs(e->C[row + (size_t)col * (size_t)e->m]) * flow->size[node->s + j];
     }
   }
-  for (int j = 0; j < e->m; j++) {
-    double most = fabs(flow->lambda[j]);
-    if (isfinite(flow->lower[j])) most = fmax(most, fabs(flow->lower[j]));
-    if (isfinite(flow->upper[j])) most = fmax(most, fabs(flow->upper[j]));
-    sum += fabs(e->D[row + (size_t)j * (size_t)e->m]) * most;
-  }
+  for (int j = 0; j < e->m; j++) sum += fabs(e->D[row + (size_t)j * (size_t)e->m]) * flow->lambda_size[j];
   return sum;
 }
 
-/* size (m): of lambda of the ACTIVE rows in the run: its terms, and its change with states of their sizes. */
-static void lambda_sizes(NsFlow *flow, double *size) {
-  NsReduction *r = &flow->reduction;
-  size_t nw = (size_t)flow->nw;
-  memset(size, 0, (size_t)flow->view.m * sizeof *size);
-  if (flow->nactive == 0) return;
-  memset(flow->v_terms, 0, nw * sizeof *flow->v_terms);
-  for (size_t j = 0; j < (size_t)flow->eq.nd; j++)
-    for (size_t i = 0; i < nw; i++) flow->v_terms[i] += fabs(r->Rs[r->levels][i + j * nw]) * flow->size[j];
-  ns_rank_solve(&r->rank[r->levels], true, flow->v_terms);
-  for (int k = 0; k < flow->nactive; k++) {
-    int row = flow->active[k];
-    size[row] = flow->lambda_terms[row] + flow->v_terms[flow->eq.na + k];
-  }
-}
-
-/* Adds what derivatives must decide; false when a value is against the mode. size: of lambda in the run. */
-static bool judge_lambda(const NsFlow *flow, int row, double size, NsSignQuantity *list, int *count) {
+/* Adds what derivatives must decide; false when a value is against the mode. */
+static bool judge_lambda(const NsFlow *flow, int row, NsSignQuantity *list, int *count) {
   double lambda = flow->lambda[row];
   for (int side = 0; side < 2; side++) {
     double bound = side == 0 ? flow->lower[row] : flow->upper[row];
     if (!isfinite(bound)) continue;
-    double terms = size + fabs(bound), way = side == 0 ? lambda - bound : bound - lambda;
+    double terms = flow->lambda_size[row], way = side == 0 ? lambda - bound : bound - lambda;
     int sign = sign_of(way, VALUE_ZERO * terms);
     if (sign < 0) return false;
     if (sign == 0) list[(*count)++] = (NsSignQuantity){row, true, false, side == 0 ? 1 : -1, terms};
@@ -200,9 +216,9 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   NsStatus status = constraints_hold(flow, at->t, &holds, err);
   if (status == NS_OK && holds) status = output_rates(flow, at->t, rate, terms, err);
   if (status != NS_OK || !holds) return status;
-  lambda_sizes(flow, flow->slope);
+  find_lambda_sizes(flow);
   for (int i = 0; i < m; i++) {
-    bool good = flow->mode[i] == NS_ROW_ACTIVE ? judge_lambda(flow, i, flow->slope[i], list, &count)
+    bool good = flow->mode[i] == NS_ROW_ACTIVE ? judge_lambda(flow, i, list, &count)
                                                : judge_output(flow, at, i, rate, terms, list, &count);
     if (!good) return NS_OK;
   }

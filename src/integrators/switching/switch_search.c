@@ -23,8 +23,8 @@ void ns_switch_take_guards(NsSwitching *sw) {
   const NsFlowView *now = sw->now;
   for (int i = 0; i < sw->m; i++) {
     bool active = now->mode[i] == NS_ROW_ACTIVE, any = now->lower[i] < now->upper[i];
-    sw->guards[2 * i] = (NsSwitchGuard){i, false, any && (!active || isfinite(now->lower[i])), 0};
-    sw->guards[2 * i + 1] = (NsSwitchGuard){i, true, any && active && isfinite(now->upper[i]), 0};
+    sw->guards[2 * i] = (NsSwitchGuard){i, false, any && (!active || isfinite(now->lower[i])), 0, 0};
+    sw->guards[2 * i + 1] = (NsSwitchGuard){i, true, any && active && isfinite(now->upper[i]), 0, 0};
   }
 }
 
@@ -50,6 +50,7 @@ void ns_switch_set_levels(NsSwitching *sw) {
     if (!guard->used) continue;
     double value = ns_switch_guard(sw, guard), slack = fmax(2 * ns_switch_noise(sw, guard), DBL_MIN);
     guard->level = value > slack ? 0 : fmin(0, value) - slack;
+    guard->start = value - guard->level;
   }
 }
 
@@ -58,11 +59,11 @@ void ns_switch_set_levels(NsSwitching *sw) {
 /* All guards are evaluated at the first call with a new t. A guard that is not used is 1. */
 NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, double *g, NsError *err) {
   NsSwitching *sw = context;
-  *g = 1;
-  if (!sw->guards[k].used) return NS_OK;
+  *g = sw->guards[k].used ? sw->guards[k].start : 1;
+  if (!sw->guards[k].used || t == sw->course.t_old) return NS_OK;
   if (t != sw->sampled) {
     *sw->clock = t;
-    NsStatus status = ns_flow_evaluate(sw->flow, t, u, NULL, err);
+    NsStatus status = ns_flow_outputs(sw->flow, t, u, err);
     if (status != NS_OK) return status;
     sw->sampled = t;
   }
@@ -86,7 +87,7 @@ static NsStatus evaluate_along(NsSwitching *sw, double t, NsError *err) {
   const NsDenseCourse *c = &sw->course;
   ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), sw->at);
   *sw->clock = t;
-  return ns_flow_evaluate(sw->flow, t, sw->at, NULL, err);
+  return ns_flow_outputs(sw->flow, t, sw->at, err);
 }
 
 /* sw->slope = the rates of all guards at t, on the dense output. */
@@ -113,7 +114,7 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
     NsStatus status = sw->method->retake(sw->stepper, t, err);
     *sw->clock = t;
-    if (status == NS_OK) status = ns_flow_evaluate(sw->flow, t, step->y, NULL, err);
+    if (status == NS_OK) status = ns_flow_outputs(sw->flow, t, step->y, err);
     if (status != NS_OK) return status;
     double value = ns_switch_guard(sw, guard) - guard->level, noise = ns_switch_noise(sw, guard);
     if (i > 0 && t != last_t) slope = (value - last) / (t - last_t);

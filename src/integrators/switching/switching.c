@@ -37,7 +37,7 @@ static const double RATE_ROUNDINGS = 16;
 static NsStatus switching_rate(void *context, double t, const double *u, double *udot, NsError *err) {
   NsSwitching *sw = context;
   *sw->clock = t;
-  NsStatus status = ns_flow_evaluate(sw->flow, t, u, udot, err);
+  NsStatus status = ns_flow_rate(sw->flow, t, u, udot, err);
   for (int i = 0; i < sw->m; i++) udot[sw->nd + i] = sw->now->mode[i] == NS_ROW_ACTIVE ? sw->now->lambda[i] : 0;
   return status;
 }
@@ -177,13 +177,13 @@ static NsStatus switching_first_length(NsSwitching *sw, const double *rate, doub
 static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
   double first;
   memset(sw->u + sw->nd, 0, (size_t)sw->m * sizeof *sw->u);
-  NsStatus status = switching_rate(sw, sw->t, sw->u, sw->rate, err);
+  NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
+  if (status == NS_OK) status = switching_rate(sw, sw->t, sw->u, sw->rate, err);
   if (status != NS_OK) return status;
   grow_sizes(sw, sw->rate);
   ns_switch_take_guards(sw);
   ns_switch_set_levels(sw);
   status = switching_first_length(sw, sw->rate, &first, err);
-  if (status == NS_OK) status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, err);
   if (status != NS_OK) return status;
   if (sw->options.max_step > 0) first = fmin(first, sw->options.max_step);
   switching_weigh(sw, first);

@@ -16,6 +16,7 @@ typedef struct NsSwitchGuard {
   bool upper;   /* ACTIVE: the distance to the upper bound */
   bool used;    /* in the present mode */
   double level; /* the value at which the event is: 0, or less than 0 when the guard is at 0 when the step begins */
+  double start; /* its value above the level when the step begins */
 } NsSwitchGuard;
 
 /* One of the last events; see switch_zeno.c. */
