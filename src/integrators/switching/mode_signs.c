@@ -114,13 +114,25 @@ static int sign_of(double value, double zero) {
   return value > zero ? 1 : value < -zero ? -1 : 0;
 }
 
-/* Hidden constraints of the mode, of derivatives: false when one does not hold. */
+/* Whether the law of a row with one bound allows its y, which is not 0: then no impulse brings it to 0. */
+static bool output_stays(const NsFlow *flow, int equation) {
+  if (equation < flow->eq.na) return false;
+  int row = flow->active[equation - flow->eq.na];
+  double y = flow->eq.y[row];
+  return (isfinite(flow->lower[row]) && y > 0) || (isfinite(flow->upper[row]) && y < 0);
+}
+
+/*
+** The constraints of the mode: false when one of derivatives does not hold, or one of outputs that the law allows. Others may
+** hold after an impulse at the start.
+*/
 static NsStatus constraints_hold(NsFlow *flow, double t, bool *hold, NsError *err) {
   NsStatus status = ns_flow_collect(flow, t, err);
   *hold = true;
   for (int k = 0; k < flow->constraints && status == NS_OK; k++) {
     const NsFlowConstraint *c = &flow->constraint[k];
-    if (c->level > 0 && fabs(c->value) > VALUE_ZERO * (c->terms + c->reach)) *hold = false;
+    if (fabs(c->value) <= VALUE_ZERO * (c->terms + c->reach)) continue;
+    if (c->level > 0 || output_stays(flow, c->equation)) *hold = false;
   }
   return status;
 }
