@@ -167,6 +167,12 @@ static void find_lambda_sizes(NsFlow *flow) {
   }
 }
 
+const double *ns_flow_lambda_sizes(NsFlow *flow) {
+  ns_flow_equation_terms(flow);
+  find_lambda_sizes(flow);
+  return flow->lambda_size;
+}
+
 /* The size of y of a row in the run: its terms for states and multipliers of their sizes. */
 static double output_size(const NsFlow *flow, int row) {
   const NsEquations *e = &flow->eq;
