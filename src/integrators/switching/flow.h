@@ -51,7 +51,7 @@ const NsFlowView *ns_flow_view(const NsFlow *flow);
 */
 const double *ns_flow_rate_terms(NsFlow *flow);
 
-/* The sizes of lambda (m) in the run, at the last evaluated point, borrowed: for states of their sizes; at least the bounds. */
+/* The sizes of lambda (m) in the run, borrowed: for states of their sizes; at least the bounds. Right after an evaluation. */
 const double *ns_flow_lambda_sizes(NsFlow *flow);
 
 /* The interaction (its index) of a row, and the row's number in it, from 0. */

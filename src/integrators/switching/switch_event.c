@@ -210,7 +210,7 @@ static RowPlace place_of_row(NsSwitching *sw, int row) {
     const NsSwitchGuard *g = &sw->guards[k];
     if (g->row != row || !g->used) continue;
     double value = ns_switch_guard(sw, g), noise = ns_switch_noise(sw, g);
-    if (value < -fmax(off, 4 * noise)) return ROW_OUTSIDE;
+    if (value < -fmax(now->mode[row] == NS_ROW_ACTIVE ? 0 : off, 4 * noise)) return ROW_OUTSIDE;
     if (value <= 2 * noise) place = ROW_AT_LIMIT;
   }
   return place;
