@@ -659,6 +659,20 @@ NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot,
   return NS_OK;
 }
 
+NsStatus ns_flow_linearise(NsFlow *flow, double t, const double *s, NsError *err) {
+  NsStatus status = NS_OK;
+  if (!flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
+  if (s != flow->s) memcpy(flow->s, s, (size_t)flow->eq.nd * sizeof *s);
+  if (status == NS_OK) status = flow_values(flow, t, err);
+  if (status == NS_OK) status = ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, true, err);
+  if (status != NS_OK) return status;
+  flow_form_w(flow);
+  flow_form_s(flow, true);
+  flow->planned = false;
+  memset(flow->v, 0, (size_t)flow->nw * sizeof *flow->v);
+  return add_time_rate(flow, t, err);
+}
+
 NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, NsError *err) {
   NsEquations *e = &flow->eq;
   NsReduction *r = &flow->reduction;

@@ -111,6 +111,12 @@ void ns_flow_output_terms(NsFlow *flow);
 /* R_terms, sdot_terms and y_terms at the point of the last values. */
 void ns_flow_equation_terms(NsFlow *flow);
 
+/*
+** Values and matrices at (t, s) and the present w, without a search for w: G, sdot, Rs[0] and Rw of the reduction (G_s, G_w), Fs,
+** Fw, and G_t in v. The reduction must be made again afterwards.
+*/
+NsStatus ns_flow_linearise(NsFlow *flow, double t, const double *s, NsError *err);
+
 /* R and R_terms of a level become those of the next. */
 NsStatus ns_flow_differentiate(NsFlow *flow, double t, int level, NsError *err);
 
