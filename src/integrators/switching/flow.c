@@ -166,6 +166,8 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
   if (status == NS_OK) status = flow_take_sized(flow, err);
   if (status != NS_OK) return status;
   flow_take_memories(flow);
+  memset(flow->size, 0, (size_t)flow->view.n * sizeof *flow->size);
+  memset(flow->lambda_most, 0, (size_t)flow->view.m * sizeof *flow->lambda_most);
   ns_flow_grow_sizes(flow, flow->s);
   return ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
 }
@@ -173,6 +175,10 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
 void ns_flow_grow_sizes(NsFlow *flow, const double *s) {
   for (int i = 0; i < flow->view.nd; i++) flow->size[i] = fmax(flow->size[i], fabs(s[i]));
   for (int i = 0; i < flow->view.m; i++) flow->lambda_most[i] = fmax(flow->lambda_most[i], fabs(flow->lambda[i]));
+}
+
+void ns_flow_take_sizes(NsFlow *flow, const double *size) {
+  for (int i = 0; i < flow->view.nd; i++) flow->size[i] = fmax(flow->size[i], size[i]);
 }
 
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s) {

@@ -65,6 +65,9 @@ int ns_flow_component(const NsFlow *flow, int row);
 */
 NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err);
 
+/* Tells how large the differential states are, or may become, in this step of the grid: size (nd). */
+void ns_flow_take_sizes(NsFlow *flow, const double *size);
+
 /* s (nd) of the states x (n). */
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s);
 

@@ -28,6 +28,12 @@ static double time_spacing(const NsSwitching *sw) {
   return DBL_EPSILON * fmax(fabs(sw->t), sw->t_next - sw->t_k);
 }
 
+void ns_switch_grow_sizes(NsSwitching *sw) {
+  double way = sw->t_next - sw->t_k;
+  for (int i = 0; i < sw->nd; i++) sw->size[i] = fmax(sw->size[i], fmax(fabs(sw->u[i]), way * fabs(sw->rate[i])));
+  ns_flow_take_sizes(sw->flow, sw->size);
+}
+
 /* ---- telling ---- */
 
 /* Tells the trace one side of an event: the values of the last evaluation. */
@@ -221,12 +227,13 @@ static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError
   for (int i = 0; i < sw->m; i++) sw->before[i] = mode_of_lambda(sw->now, i);
   *outside = *limit = false;
   ns_flow_set_mode(sw->flow, sw->before);
-  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err);
+  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, err);
   if (status == NS_ERETRY || status == NS_ESINGULAR || status == NS_ENOSOL) {
     *outside = true;
     return NS_OK;
   }
   if (status != NS_OK) return status;
+  ns_switch_grow_sizes(sw);
   ns_switch_take_guards(sw);
   for (int i = 0; i < sw->m; i++) {
     RowPlace place = place_of_row(sw, i);

@@ -116,12 +116,6 @@ static NsStatus switching_take_stepper(NsSwitching *sw, const NsEventOptions *op
 
 /* ---- what is accepted of errors ---- */
 
-/* Updates the sizes of the states by the present states and the way that they would go to the end of the step of the grid. */
-static void grow_sizes(NsSwitching *sw, const double *rate) {
-  double way = sw->t_next - sw->t_k;
-  for (int i = 0; i < sw->nd; i++) sw->size[i] = fmax(sw->size[i], fmax(fabs(sw->u[i]), way * fabs(rate[i])));
-}
-
 /* The size of lambda of an active row: of its terms, and of its bounds. */
 static double lambda_size(const NsSwitching *sw, int row) {
   double size = fmax(sw->now->lambda_terms[row], fabs(sw->now->lambda[row]));
@@ -180,7 +174,7 @@ static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
   NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
   if (status == NS_OK) status = switching_rate(sw, sw->t, sw->u, sw->rate, err);
   if (status != NS_OK) return status;
-  grow_sizes(sw, sw->rate);
+  ns_switch_grow_sizes(sw);
   ns_switch_take_guards(sw);
   ns_switch_set_levels(sw, true);
   status = switching_first_length(sw, sw->rate, &first, err);
@@ -226,7 +220,7 @@ static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
     if (status != NS_OK) return status;
     if (guard >= 0) return ns_switch_handle(sw, guard, err);
     if (sw->t >= sw->t_next) return NS_OK;
-    grow_sizes(sw, sw->rate);
+    ns_switch_grow_sizes(sw);
     ns_switch_set_levels(sw, false);
     switching_weigh(sw, sw->stepper->state.h_next);
   }

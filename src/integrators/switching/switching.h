@@ -101,6 +101,9 @@ NsStatus ns_switch_trace_piece(NsSwitching *sw, NsError *err);
 
 /* ---- switch_event.c ---- */
 
+/* Updates the sizes of the states by the present states, and by the way that they would go with sw->rate in the whole step. */
+void ns_switch_grow_sizes(NsSwitching *sw);
+
 /* Chooses the mode at the start of a step of the grid, from the memories, and sets sw->u. */
 NsStatus ns_switch_begin(NsSwitching *sw, NsError *err);
 
