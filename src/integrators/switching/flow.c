@@ -27,6 +27,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->y_terms = ns_arena_doubles(arena, m);
   flow->lambda_terms = ns_arena_doubles(arena, m);
   flow->lambda_size = ns_arena_doubles(arena, m);
+  flow->lambda_most = ns_arena_doubles(arena, m);
   flow->lower = ns_arena_doubles(arena, m);
   flow->upper = ns_arena_doubles(arena, m);
   flow->ft = ns_arena_doubles(arena, n);
@@ -171,6 +172,7 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
 
 void ns_flow_grow_sizes(NsFlow *flow, const double *s) {
   for (int i = 0; i < flow->view.nd; i++) flow->size[i] = fmax(flow->size[i], fabs(s[i]));
+  for (int i = 0; i < flow->view.m; i++) flow->lambda_most[i] = fmax(flow->lambda_most[i], fabs(flow->lambda[i]));
 }
 
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s) {

@@ -68,6 +68,7 @@ struct NsFlow {
   double *sdot, *sdot_terms; /* nd */
   double *y_terms, *lambda_terms;
   double *lambda_size; /* m: the size of lambda in the run, see mode_signs.c */
+  double *lambda_most; /* m: the largest |lambda| in the run */
   double *size;        /* nd: the largest |s| in the run so far, at ends of steps and at events */
 
   /* equations: matrices of F and w, values */
@@ -98,7 +99,7 @@ struct NsFlow {
   double *a_unit;                  /* na */
 };
 
-/* size = max(size, |s|). */
+/* size = max(size, |s|), lambda_most = max(lambda_most, |lambda|) of the evaluated point. */
 void ns_flow_grow_sizes(NsFlow *flow, const double *s);
 
 /* The constraints on s at the last evaluated point, with their gradients. */

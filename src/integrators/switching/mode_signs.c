@@ -13,6 +13,12 @@
 /* Values and exact derivatives below this part of their terms count as 0: an event is located to about 1e-12. */
 #define VALUE_ZERO 1e-9
 
+/*
+** A derivative of y that would change it by less than this part of its size in the whole run counts as 0: terms that cancel within
+** a callback are not seen in its values. 1e-12: rounding is 1e-16 of the terms, which may change y by its size in 1/1000 of the run.
+*/
+#define RATE_ZERO 1e-12
+
 /* Derivatives by differences below this part of (terms / length of the difference) count as 0; their error is about 1e-12. */
 #define SLOPE_ZERO 1e-10
 
@@ -50,6 +56,7 @@ static NsStatus output_rates(NsFlow *flow, double t, double *rate, double *terms
   memset(rate, 0, m * sizeof *rate);
   if (!constant && status == NS_OK) status = ns_equations_rates(e, t, flow->x, flow->lambda, NULL, rate, err);
   if (status != NS_OK) return status;
+  if (terms) (void)ns_flow_rate_terms(flow);
   for (size_t i = 0; terms && i < m; i++) terms[i] = fabs(rate[i]);
   memset(flow->a_unit, 0, (size_t)e->na * sizeof *flow->a_unit);
   ns_equations_states(e, flow->sdot, flow->a_unit, flow->direction);
@@ -157,14 +164,14 @@ static void size_free_unknowns(NsFlow *flow) {
 }
 
 /*
-** flow->lambda_size (m): the size of lambda in the run. Of ACTIVE rows it is |R_w^-1| times the terms of R for states of their
-** sizes, for the others the larger bound.
+** flow->lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also |R_w^-1|
+** times the terms of R for states of their sizes.
 */
 static void find_lambda_sizes(NsFlow *flow) {
   const NsReduction *r = &flow->reduction;
   size_t nw = (size_t)flow->nw;
   for (int i = 0; i < flow->view.m; i++) {
-    flow->lambda_size[i] = fabs(flow->lambda[i]);
+    flow->lambda_size[i] = fmax(fabs(flow->lambda[i]), flow->lambda_most[i]);
     if (isfinite(flow->lower[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->lower[i]));
     if (isfinite(flow->upper[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->upper[i]));
   }
@@ -228,7 +235,8 @@ static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, con
     return sign >= 0;
   }
   if (!at->open[row]) return true;
-  int sign = mode_sign(factor * rate[row], VALUE_ZERO * terms[row]);
+  double run = flow->eq.nsds->T - flow->eq.nsds->t0;
+  int sign = mode_sign(factor * rate[row], fmax(VALUE_ZERO * terms[row], RATE_ZERO * output_size(flow, row) / run));
   if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, true, factor, terms[row]};
   return sign >= 0;
 }
