@@ -34,6 +34,7 @@ typedef struct NsFlowView {
   const double *y_terms;       /* m: the sum of the absolute values of the terms of y; its rounding is a few eps of this */
   const double *lambda_terms;  /* m: the same for lambda: that of the terms it was computed from; 0 where it is at a bound */
   const NsRowMode *mode;       /* m */
+  const double *size;          /* nd: the largest |s| in the run so far, at starts, projections and ends of steps */
 } NsFlowView;
 
 /* Makes the workspace for the present graph; all its systems must be of first order. NS_ENOMEM. */
@@ -64,9 +65,6 @@ int ns_flow_component(const NsFlow *flow, int row);
 ** NS_EARG, NS_ENAN, NS_ECALLBACK, NS_ECLOSED; NS_ESINGULAR when a singular M depends on time.
 */
 NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err);
-
-/* Tells how large the differential states are, or may become, in this step of the grid: size (nd). */
-void ns_flow_take_sizes(NsFlow *flow, const double *size);
 
 /* s (nd) of the states x (n). */
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s);

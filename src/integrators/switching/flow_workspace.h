@@ -68,8 +68,8 @@ struct NsFlow {
   double *sdot, *sdot_terms; /* nd */
   double *y_terms, *lambda_terms;
   double *lambda_size; /* m: the size of lambda in the run, see mode_signs.c */
-  double *lambda_most; /* m: the largest |lambda| in this step of the grid */
-  double *size;        /* nd: the largest |s| in this step of the grid so far, at ends of steps and at events */
+  double *lambda_most; /* m: the largest |lambda| in the run */
+  double *size;        /* nd: the largest |s| in the run so far, at ends of steps and at events */
 
   /* equations: matrices of F and w, values */
   double *Fs, *Fs_terms, *Fw, *Fw_terms; /* nd x nd, nd x nw */

@@ -28,12 +28,6 @@ static double time_spacing(const NsSwitching *sw) {
   return DBL_EPSILON * fmax(fabs(sw->t), sw->t_next - sw->t_k);
 }
 
-void ns_switch_grow_sizes(NsSwitching *sw) {
-  double way = sw->t_next - sw->t_k;
-  for (int i = 0; i < sw->nd; i++) sw->size[i] = fmax(sw->size[i], fmax(fabs(sw->u[i]), way * fabs(sw->rate[i])));
-  ns_flow_take_sizes(sw->flow, sw->size);
-}
-
 /* ---- telling ---- */
 
 /* Tells the trace one side of an event: the values of the last evaluation. */
@@ -233,7 +227,6 @@ static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError
     return NS_OK;
   }
   if (status != NS_OK) return status;
-  ns_switch_grow_sizes(sw);
   ns_switch_take_guards(sw);
   for (int i = 0; i < sw->m; i++) {
     RowPlace place = place_of_row(sw, i);

@@ -42,7 +42,6 @@ typedef struct NsSwitching {
   double t_k, t_next, t;
   int nd;                        /* differential states */
   double *u;                     /* nd + m: differential states, and the integrals of lambda of ACTIVE rows */
-  double *size;                  /* nd: largest |s_i| in this step of the grid so far */
   double *atol;                  /* nd + m: accepted errors of the next step */
   double *rate, *next_rate, *at; /* nd + m each: workspace */
   double *J;                     /* nd x nd: workspace of the Jacobian; NULL for explicit methods */
@@ -100,9 +99,6 @@ NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err);
 NsStatus ns_switch_trace_piece(NsSwitching *sw, NsError *err);
 
 /* ---- switch_event.c ---- */
-
-/* Updates the sizes of the states by the present states, and by the way that they would go with sw->rate in the whole step. */
-void ns_switch_grow_sizes(NsSwitching *sw);
 
 /* Chooses the mode at the start of a step of the grid, from the memories, and sets sw->u. */
 NsStatus ns_switch_begin(NsSwitching *sw, NsError *err);
