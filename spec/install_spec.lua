@@ -38,7 +38,7 @@ describe("make install #once", function()
       directory, directory)
     local out, err = host.run("cd / && " .. prefix .. "/bin/nslua" .. code)
     if require "hdf5".here then assert.equal("[7]\n", out)
-    else assert.matches("which is not here", err) end
+    else assert.matches("which is not installed", err) end
   end)
 
   it("has the scripts of pages, which are found from there", function()

@@ -179,7 +179,7 @@ describe("MoreauJeanBilbaoOSI", function()
     local function refused(ds, links) return message(simulate, { ds }, links or {}, 1, 0.1) end
     local coupled = ns.LagrangianLinearTIDS { q0 = { 0, 0 }, v0 = { 0, 0 }, mass = ns.eye(2), K = { { 2, -1 }, { -1, 2 } },
       name = "pair" }
-    local said = "MoreauJeanBilbaoOSI: dynamical system 'pair' is none of modes; it takes linear systems whose mass, stiffness "
+    local said = "MoreauJeanBilbaoOSI: dynamical system 'pair' has coupled modes; it takes linear systems whose mass, stiffness "
       .. "and damping are diagonal (MoreauJeanOSI takes every one)"
     assert.equal(said, refused(coupled))
     local ds = ns.LagrangianLinearDiagonalDS({ 1 }, { 0 }, { 4 })

@@ -442,7 +442,7 @@ describe("SchatzmanPaoliOSI", function()
     assert.equal("SchatzmanPaoliOSI: interaction 'floor' has a RelayNSL" .. takes, refused(ns.RelayNSL(1, -1, 1)))
     assert.equal("SchatzmanPaoliOSI: interaction 'floor' has a ComplementarityConditionNSL" .. takes,
       refused(ns.ComplementarityConditionNSL(1), ns.LagrangianCompliantLinearTIR({ { 1 } }, { { 1 } })))
-    assert.equal("SchatzmanPaoliOSI: interaction 'floor' has a LagrangianCompliantLinearTIR, which gives forces, not contacts",
+    assert.equal("SchatzmanPaoliOSI: interaction 'floor' has a LagrangianCompliantLinearTIR, which computes a force from a position and is not a contact",
       refused(ns.EqualityConditionNSL(1), ns.LagrangianCompliantLinearTIR({ { 1 } }, { { 1 } })))
     local body = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, ns.zeros(6), 1, ns.eye(3))
     body:setName "body"
@@ -480,9 +480,9 @@ describe("SchatzmanPaoliOSI", function()
     assert.equal("events: a TimeStepping with a SchatzmanPaoliOSI has none; EventDriven locates them",
       message(simu.events, simu))
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
-    assert.equal("EventDriven: it goes with a RungeKuttaOSI, got a SchatzmanPaoliOSI",
+    assert.equal("EventDriven: expected an integrator such as RungeKuttaOSI, got a SchatzmanPaoliOSI",
       message(ns.EventDriven, nsds, ns.TimeDiscretisation(0, 0.1), osi))
-    assert.equal("TimeSteppingDirectProjection: it goes with a MoreauJeanOSI, got a SchatzmanPaoliOSI",
+    assert.equal("TimeSteppingDirectProjection: expected an integrator such as MoreauJeanOSI, got a SchatzmanPaoliOSI",
       message(ns.TimeSteppingDirectProjection, nsds, ns.TimeDiscretisation(0, 0.1), osi))
   end)
 end)

@@ -74,7 +74,7 @@ describe("io.checkpoint", function()
     end
     refused("cannot read '" .. path .. "': No such file or directory")
     host.write(path, "a letter")
-    refused("cannot read '" .. path .. "': it is no checkpoint")
+    refused("cannot read '" .. path .. "': it is not a checkpoint")
     host.write(path, "")
     refused("cannot read '" .. path .. "': it is cut")
     host.write(path .. ".previous", "nslua checkpoint 1\n" .. ("x"):rep(100))
@@ -90,7 +90,7 @@ describe("io.checkpoint", function()
     assert.error_matches(function() simu:save_state(directory) end, "save_state: cannot write '" .. directory .. "'", 1, true)
     assert.error_matches(function() simu:save_state "/dev/full" end, "save_state: cannot write '/dev/full': No space left", 1, true)
     assert.equal("step 1 current", loaded())
-    assert.error_matches(function() simu:load_state "/dev/zero" end, "load_state: cannot read '/dev/zero': it is no checkpoint",
+    assert.error_matches(function() simu:load_state "/dev/zero" end, "load_state: cannot read '/dev/zero': it is not a checkpoint",
       1, true)
   end)
 end)

@@ -106,13 +106,13 @@ describe("io.h5", function()
       assert.equal(0, simu:step())
     end
     ns.save(path, { t = { 0 } })
-    refused("cannot go on with '" .. path .. "': its columns are others")
+    refused("cannot go on with '" .. path .. "': it has other columns")
     make { names = { "a", "c" } }:run { stream = path }
-    refused("cannot go on with '" .. path .. "': its columns are others")
+    refused("cannot go on with '" .. path .. "': it has other columns")
     ns.save(path, { t = { 0 }, a = { 1, 2 }, ["g/b"] = { 1 }, newton_iterations = { 0 } })
-    refused("cannot go on with '" .. path .. "': its columns are others")
+    refused("cannot go on with '" .. path .. "': it has other columns")
     host.write(path, "t,a\n")
-    refused("cannot read '" .. path .. "': it is no HDF5 file, or one that is cut off")
+    refused("cannot read '" .. path .. "': it is not an HDF5 file, or is cut off")
   end)
 
   it("says what it can not write, and the run stops there", function()

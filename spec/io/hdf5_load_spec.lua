@@ -64,15 +64,15 @@ describe("io.hdf5_load", function()
     end
     local name = directory .. "/text.h5"
     host.write(name, "t,x\n1,2\n")
-    refused("it is no HDF5 file, or one that is cut off", name)
+    refused("it is not an HDF5 file, or is cut off", name)
     host.write(name, "")
-    refused("it is no HDF5 file, or one that is cut off", name)
+    refused("it is not an HDF5 file, or is cut off", name)
     host.write(name, "\x89HDF\r\n\x1a\n")
     assert.matches("cannot read '" .. name .. "': HDF5 says: ", message(ns.load, name), 1, true)
     refused("No such file or directory", directory .. "/none.h5")
     os.execute("mkdir " .. directory .. "/dir.h5 && mkfifo " .. directory .. "/pipe.h5")
     refused("Is a directory", directory .. "/dir.h5")
-    refused("it is no regular file", directory .. "/pipe.h5")
+    refused("it is not a regular file", directory .. "/pipe.h5")
   end)
 
   it("finds a changed byte #once", function()

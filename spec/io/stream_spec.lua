@@ -170,7 +170,7 @@ describe("io.stream", function()
       host.write(path, text)
       local simu = make()
       assert.error_matches(function() simu:run { stream = path, checkpoint = state, resume = true } end,
-        "cannot go on with '" .. path .. "': its columns are others", 1, true)
+        "cannot go on with '" .. path .. "': it has other columns", 1, true)
       assert.equal(text, host.read(path))
       assert.equal(0, simu:step())
     end

@@ -424,7 +424,7 @@ static size_t resume(const char *path, double from) {
   NsError err = {NS_OK, ""};
   NsStatus status = ns_stream_open(&stream, path, 2, names, (NsStreamPlace){from, -INFINITY}, &err);
   if (status != NS_OK) {
-    CHECK(status == NS_EARG && strstr(err.text, "its columns are others"));
+    CHECK(status == NS_EARG && strstr(err.text, "it has other columns"));
     return 0;
   }
   double row[] = {from, 0.1};

@@ -83,10 +83,11 @@ static NsStatus bilbao_accepts(const NsNsds *nsds, NsError *err) {
     if (ns_mechanical_linear(ds) && !ns_mechanical_turns(ds) && is_diagonal(&ds->mass) && is_diagonal(&ds->K) &&
         is_diagonal(&ds->C))
       continue;
-    return ns_fail(err, NS_EARG,
-                   "MoreauJeanBilbaoOSI: dynamical system '%s' is none of modes; it takes linear systems whose mass, stiffness "
-                   "and damping are diagonal (MoreauJeanOSI takes every one)",
-                   ds->base.name);
+    return ns_fail(
+        err, NS_EARG,
+        "MoreauJeanBilbaoOSI: dynamical system '%s' has coupled modes; it takes linear systems whose mass, stiffness "
+        "and damping are diagonal (MoreauJeanOSI takes every one)",
+        ds->base.name);
   }
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];

@@ -97,8 +97,10 @@ static NsStatus paoli_accepts(const NsNsds *nsds, NsError *err) {
                      "(TimeStepping with a MoreauJeanOSI takes every law)",
                      inter->name, ns_law_name(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
-      return ns_fail(err, NS_EARG, "SchatzmanPaoliOSI: interaction '%s' has a %s, which gives forces, not contacts",
-                     inter->name, ns_relation_class_name(inter->relation));
+      return ns_fail(
+          err, NS_EARG,
+          "SchatzmanPaoliOSI: interaction '%s' has a %s, which computes a force from a position and is not a contact",
+          inter->name, ns_relation_class_name(inter->relation));
   }
   return ns_mechanical_unbound(nsds->ds, nsds->nds, "SchatzmanPaoliOSI", err);
 }

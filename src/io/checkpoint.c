@@ -118,7 +118,7 @@ typedef struct Text {
 static NsStatus io_checkpoint_read_file(const char *path, Text *text, NsError *err) {
   struct stat what;
   if (stat(path, &what) == 0 && !S_ISREG(what.st_mode))
-    return ns_fail(err, NS_EIO, "cannot read '%s': it is no checkpoint", path);
+    return ns_fail(err, NS_EIO, "cannot read '%s': it is not a checkpoint", path);
   return ns_file_load(path, &text->bytes, &text->size, err);
 }
 
@@ -146,7 +146,7 @@ static NsStatus take_piece(Text *text, char **piece, size_t *size) {
 static const char *fault_of(Text *text) {
   uint64_t mark, crc;
   if (text->size < MAGIC_BYTES || memcmp(text->bytes, magic, MAGIC_BYTES) != 0)
-    return text->size < MAGIC_BYTES && memcmp(text->bytes, magic, text->size) == 0 ? "it is cut" : "it is no checkpoint";
+    return text->size < MAGIC_BYTES && memcmp(text->bytes, magic, text->size) == 0 ? "it is cut" : "it is not a checkpoint";
   text->at = MAGIC_BYTES;
   if (!take_word(text, &mark) || text->size < MAGIC_BYTES + (PIECES + 2) * WORD_BYTES) return "it is cut";
   memcpy(&crc, text->bytes + text->size - WORD_BYTES, WORD_BYTES);

@@ -56,7 +56,7 @@ static NsStatus find_rows(const NsHdf5 *hdf5, const char *path, int ncols, const
   bool exists = access(path, F_OK) == 0 || errno != ENOENT;
   NsStatus status = exists ? ns_h5_load(hdf5, path, found, err) : NS_OK;
   if (status == NS_OK && exists && !same_columns(found, ncols, names))
-    status = ns_fail(err, NS_EARG, "cannot go on with '%s': its columns are others", path);
+    status = ns_fail(err, NS_EARG, "cannot go on with '%s': it has other columns", path);
   if (status != NS_OK) return status;
   const double *t = found->count > 0 ? found->items[0].data : NULL;
   while (t && *rows < found->items[0].rows && t[*rows] < place.from) ++*rows;

@@ -74,7 +74,7 @@ static NsStatus look_at_file(Reader *r, bool *stream) {
   int error = known ? 0 : errno;
   if (fd >= 0) close(fd);
   if (!known) return hdf5_load_unreadable(r, strerror(error));
-  if (!regular) return hdf5_load_unreadable(r, S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is no regular file");
+  if (!regular) return hdf5_load_unreadable(r, S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is not a regular file");
   r->size = (unsigned long long)info.st_size;
   *stream = is_open_stream(bytes);
   return NS_OK;
@@ -87,7 +87,7 @@ static NsStatus hdf5_load_open_file(Reader *r) {
   bool stream = false;
   NsStatus status = look_at_file(r, &stream);
   if (status != NS_OK) return status;
-  if (H5Fis_hdf5(r->path) <= 0) return hdf5_load_unreadable(r, "it is no HDF5 file, or one that is cut off");
+  if (H5Fis_hdf5(r->path) <= 0) return hdf5_load_unreadable(r, "it is not an HDF5 file, or is cut off");
   hid_t access = ns_hdf5_access();
   if (access < 0) return hdf5_load_fail(r);
   if (!stream || H5Pset_metadata_read_attempts(access, ATTEMPTS) >= 0)

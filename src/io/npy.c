@@ -57,7 +57,7 @@ NsStatus ns_npy_write(const char *path, NsNpyOrder order, ptrdiff_t rows, ptrdif
 enum { DICTIONARY = 4096 };
 
 static NsStatus no_npy(NsError *err) {
-  return ns_fail(err, NS_EARG, "it is no .npy file, or one that is cut off");
+  return ns_fail(err, NS_EARG, "it is not a .npy file, or is cut off");
 }
 
 /* The text after "'key':" and blanks; NULL when the key is missing. */

@@ -41,7 +41,7 @@ typedef struct NsNpyArray {
 
 /*
 ** Reads the header of a .npy file in memory (versions 1 to 3). Supported: floating-point numbers of 4 or 8 bytes, integers and
-** truth values with at most two dimensions. NS_EARG with a text ("it is no .npy file", "arrays of '<c16' are not read") and
+** truth values with at most two dimensions. NS_EARG with a text ("it is not a .npy file", "arrays of '<c16' are not read") and
 ** array->foreign.
 */
 NsStatus ns_npy_parse(const char *bytes, size_t size, NsNpyArray *array, NsError *err);

@@ -103,7 +103,7 @@ static NsStatus stream_find_place(const char *path, const char *header, size_t s
   if (!in && errno != ENOENT) return ns_fail(err, NS_EIO, "cannot read '%s': %s", path, strerror(errno));
   bool same = !in || find_end(in, header, size, place.from, end, &last);
   if (in) fclose(in);
-  if (!same) return ns_fail(err, NS_EARG, "cannot go on with '%s': its columns are others", path);
+  if (!same) return ns_fail(err, NS_EARG, "cannot go on with '%s': it has other columns", path);
   return ns_stream_missing(path, place, in != NULL, last, err);
 }
 

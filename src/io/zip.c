@@ -143,7 +143,7 @@ NsStatus ns_zip_commit(NsZip *zip, NsError *err) {
 /* ---- reading ---- */
 
 static NsStatus no_zip(NsError *err) {
-  return ns_fail(err, NS_EARG, "it is no .npz file (a .zip archive), or one that is cut off");
+  return ns_fail(err, NS_EARG, "it is not an .npz file (a .zip archive), or is cut off");
 }
 
 NsStatus ns_zip_scan(NsZipReader *reader, const char *bytes, size_t size, NsError *err) {

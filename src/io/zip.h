@@ -49,7 +49,7 @@ typedef struct NsZipReader {
   int left; /* parts not read yet */
 } NsZipReader;
 
-/* Finds the directory of an archive. NS_EARG ("it is no .zip archive, or one that is cut off"). */
+/* Finds the directory of an archive. NS_EARG ("it is not a .zip archive, or is cut off"). */
 NsStatus ns_zip_scan(NsZipReader *reader, const char *bytes, size_t size, NsError *err);
 
 /* The next part, while reader->left > 0. NS_EARG. */

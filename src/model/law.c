@@ -98,7 +98,7 @@ NsStatus ns_law_check(const NsLaw *law, NsError *err) {
     if (isnan(lb) || isnan(ub))
       return ns_fail(err, NS_EARG, "%s: %s[%d] is nan", ns_law_name(law), isnan(lb) ? "lb" : "ub", i + 1);
     if (lb == INFINITY || ub == -INFINITY)
-      return ns_fail(err, NS_EARG, "%s: the bounds lb[%d] = %g, ub[%d] = %g are no interval", ns_law_name(law), i + 1, lb,
+      return ns_fail(err, NS_EARG, "%s: the bounds lb[%d] = %g, ub[%d] = %g contain no number", ns_law_name(law), i + 1, lb,
                      i + 1, ub);
     if (lb > ub) return ns_fail(err, NS_EARG, "%s: lb[%d] = %g is above ub[%d] = %g", ns_law_name(law), i + 1, lb, i + 1, ub);
   }

@@ -102,7 +102,7 @@ static NsStatus check_law(const NsInteraction *inter, NsError *err) {
       [NS_WITH_VELOCITIES | NS_WITH_POSITIONS] = "mechanical relations"};
   unsigned goes_with = inter->law->class->goes_with;
   if (goes_with & sort_of_relation(inter->relation)) return NS_OK;
-  return ns_fail(err, NS_EARG, "link: a %s goes with %s, and a %s is none", ns_law_name(inter->law), words[goes_with],
+  return ns_fail(err, NS_EARG, "link: a %s goes with %s; got a %s", ns_law_name(inter->law), words[goes_with],
                  ns_relation_class_name(inter->relation));
 }
 
@@ -112,7 +112,7 @@ static NsStatus check_family(const NsInteraction *inter, const NsDs *first, cons
   const NsDs *both[] = {first, second};
   for (int i = 0; i < 2; i++)
     if (both[i] && ns_ds_family(both[i]) != ns_relation_family(rel))
-      return ns_fail(err, NS_EARG, "link: a %s goes with %s systems, and dynamical system '%s' is none",
+      return ns_fail(err, NS_EARG, "link: a %s goes with %s systems; dynamical system '%s' is not one",
                      ns_relation_class_name(rel), ns_relation_family(rel) == NS_MECHANICS ? "mechanical" : "first-order",
                      both[i]->name);
   return NS_OK;

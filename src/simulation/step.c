@@ -1,63 +1,13 @@
 /*
 ** step.c
-** The step from t_k to t_{k+1}. Each island (connected component of the graph) goes through three stages:
-**   begin    reads the memories of t_k, evaluates the explicit terms, starts the iterate;
-**   solve    finds the solution by Newton's method (newton.c), or goes from event to event (drive);
-**   settle   projects the coordinates on the constraints (settle.c), if the simulation asks for it.
+** The step from t_k to t_{k+1}. Each island (connected component of the graph) goes through the stages of a step (stages.h).
 ** After a failure the step is computed in parts, then by the scheme's rescue. When all islands are solved, all are accepted.
 */
 #include "simulation/step.h"
 
 #include "simulation/joined.h"
 #include "simulation/newton.h"
-
-/* ---- the stages ---- */
-
-static NsStatus begin_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
-  NsStatus status = island->scheme->class->begin(island->scheme, step, err);
-  ns_osnsp_read_bounds(island->problem, island->graph);
-  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
-}
-
-/* Solves the step, and solves it a second time if the scheme asks for it, as after a switch. */
-static NsStatus solve_stage(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  NsScheme *scheme = island->scheme;
-  NsStatus status = ns_island_solve(ts, island, err);
-  if (status == NS_OK && scheme->class->again && scheme->class->again(scheme)) status = ns_island_solve(ts, island, err);
-  return status;
-}
-
-static NsStatus solve_event(void *context, const NsStepProblem *problem, const double **lambda) {
-  return ns_osnsp_solve(context, problem, lambda);
-}
-
-/* Goes from event to event to the end of the step. */
-static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
-  bool told = ts->course_known && (ts->recorder || ts->user.count > 0);
-  const NsTrace *trace = told ? &ts->course.of[island - ts->islands.of].trace : NULL;
-  NsDrive drive = {{solve_event, island->problem}, &ts->log, ts->accounting ? &ts->energy : NULL, trace};
-  island->newton_iterations = 0;
-  island->residual = (NsStepResidual){0};
-  NsStatus status = island->scheme->class->drive(island->scheme, step, &drive, err);
-  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
-}
-
-/* All stages of the step: from the memories at t_k to an iterate that can be accepted. */
-static NsStatus advance_step(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
-  ts->progress.newton = 0;
-  ts->progress.t = step->t;
-  ts->failure = NS_FAILED_ELSEWHERE;
-  if (island->scheme->class->drive) return drive_stage(ts, island, step, err);
-  NsStatus status = begin_stage(ts, island, step, err);
-  if (status == NS_OK) status = solve_stage(ts, island, err);
-  return status == NS_OK && ts->class->settle ? ts->class->settle(ts, island, err) : status;
-}
-
-/* Accepts the iterate, and adds its energies to the account unless that has been done. */
-static NsStatus accept_step(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  NsEnergyAccount *account = ts->accounting && !island->accounted ? &ts->energy : NULL;
-  return island->scheme->class->commit(island->scheme, account, err);
-}
+#include "simulation/stages.h"
 
 /* ---- after a failure ---- */
 
@@ -69,8 +19,8 @@ static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, const NsStep
   for (int i = 0; i < parts && status == NS_OK; i++) {
     NsStep part = {t + i * h, i + 1 == parts ? step->t : t + (i + 1) * h, h, step->implicit};
     if (i > 0) ns_ts_remember(island->graph);
-    status = advance_step(ts, island, &part, err);
-    if (status == NS_OK) status = accept_step(ts, island, err);
+    status = ns_island_advance(ts, island, &part, err);
+    if (status == NS_OK) status = ns_island_accept(ts, island, err);
     if (island->newton_iterations > most) most = island->newton_iterations;
   }
   island->newton_iterations = most;
@@ -102,49 +52,6 @@ static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, const NsStep *
   return status;
 }
 
-/* Solves the begun step by the scheme's rescue. On failure the one-step problem is unchanged. */
-static NsStatus solve_by_rescue(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  NsScheme *scheme = island->scheme;
-  NsOsnsp *problem = island->problem;
-  NsRescue rescue = {ts->newton.max_iterations,
-                     ns_island_tolerance(ts, island),
-                     problem->lower,
-                     problem->upper,
-                     problem->lambda,
-                     problem->y,
-                     &island->residual,
-                     0};
-  rescue.tolerance.damped = true;
-  long factorizations = scheme->factorizations;
-  NsStatus status = scheme->class->rescue(scheme, &rescue, err);
-  ts->stats.newton_iterations += rescue.iterations;
-  ts->stats.factorizations += scheme->factorizations - factorizations;
-  if (status != NS_OK) return status;
-  NsSolverInfo info = {.status = NS_OK, .iterations = rescue.iterations, .solver = "condensed"};
-  ts->progress.newton = island->newton_iterations = rescue.iterations;
-  ns_osnsp_show(problem, scheme->class->problem(scheme), &info);
-  ns_island_report(ts, island, 1);
-  return NS_OK;
-}
-
-/*
-** Tries the rescue after Newton's method failed in a nonlinear step; not after a callback's error. When the rescue fails, too,
-** err keeps the message of the first failure.
-*/
-static NsStatus rescue_step(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus failed, NsError *err) {
-  NsError again = {NS_OK, ""};
-  bool can = island->scheme->class->rescue && !island->scheme->linear && island->problem->m > 0 && !island->problem->polyhedron;
-  if (!can || !ns_worth_retrying(failed) || failed == NS_ERETRY) return failed;
-  ts->progress = (NsProgress){step->t, ts->k + 1, 0};
-  NsStatus status = island->scheme->class->begin(island->scheme, step, &again);
-  if (status == NS_OK) status = solve_by_rescue(ts, island, &again);
-  if (status == NS_OK) return NS_OK;
-  if (ns_worth_retrying(status)) return failed;
-  ns_ts_locate(ts, status, &again);
-  if (err) *err = again;
-  return status;
-}
-
 /* ---- the islands ---- */
 
 /* Solves the step of an island, if necessary in parts or by the rescue. */
@@ -154,9 +61,9 @@ static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, const NsSte
   island->accounted = false;
   if (several) ns_osnsp_ask_like(island->problem, ts->problem);
   if (refine || several) ns_snapshot_save(&island->before, ns_nsds_visit, island->graph);
-  NsStatus status = advance_step(ts, island, step, err);
+  NsStatus status = ns_island_advance(ts, island, step, err);
   if (status != NS_OK && refine) status = refine_step(ts, island, step, status, err);
-  return status == NS_OK ? NS_OK : rescue_step(ts, island, step, status, err);
+  return status == NS_OK ? NS_OK : ns_island_rescue(ts, island, step, status, err);
 }
 
 static long larger(long a, long b) {
@@ -208,7 +115,7 @@ static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError 
 static NsStatus accept_islands(NsTimeStepping *ts, NsError *err) {
   NsStatus status = NS_OK;
   int i = 0;
-  for (; status == NS_OK && i < ts->islands.count; i++) status = accept_step(ts, &ts->islands.of[i], err);
+  for (; status == NS_OK && i < ts->islands.count; i++) status = ns_island_accept(ts, &ts->islands.of[i], err);
   if (status == NS_OK) ns_osnsp_gather(ts->problem, NULL);
   if (status == NS_OK) return NS_OK;
   for (i -= 2; i >= 0; i--) (void)ns_snapshot_restore(&ts->islands.of[i].before, ns_nsds_visit, ts->islands.of[i].graph);

@@ -71,7 +71,8 @@ static const char *ts_locating(void) {
 
 static NsStatus goes_with(const NsSimulationClass *class, const NsSchemeClass *scheme, NsError *err) {
   if (class->locates ? !scheme->locates : class->settle && !scheme->settle)
-    return ns_fail(err, NS_EARG, "%s: it goes with a %s, got a %s", class->name, ts_advised(class->locates), scheme->name);
+    return ns_fail(err, NS_EARG, "%s: expected an integrator such as %s, got a %s", class->name, ts_advised(class->locates),
+                   scheme->name);
   if (scheme->locates && !class->locates)
     return ns_fail(err, NS_EARG, "%s: a %s goes with %s", class->name, scheme->name, ts_locating());
   return NS_OK;

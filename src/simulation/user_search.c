@@ -149,7 +149,7 @@ static NsStatus search_pieces(UserSearch *s, NsEventSearch *search, double *last
       *root = a;
       break;
     }
-    NsCourse course = {a, b, user_search_at, s};
+    NsCourse course = {.t_old = a, .t = b, .at = user_search_at, .context = s};
     NsEventRoots found;
     ns_event_search_resume(search, start);
     status = ns_event_search_along(search, &course, &found, err);
@@ -169,7 +169,7 @@ static NsStatus search_course(NsTimeStepping *ts, const NsInterval *in, double *
   long *terminal = ns_alloc(n, sizeof *terminal);
   double *last = ns_alloc(2 * n, sizeof *last);
   NsEventSearch *search = NULL;
-  NsEvents events = {count, user_search_value, &s, direction, terminal, NULL};
+  NsEvents events = {.count = count, .value = user_search_value, .context = &s, .direction = direction, .terminal = terminal};
   NsStatus status = direction && terminal && last ? NS_OK : NS_ENOMEM;
   for (int e = 0; e < count && status == NS_OK; e++) direction[e] = ts->user.of[e].direction;
   if (status == NS_OK) status = ns_event_search_new(&search, ts->course.nx, &events);

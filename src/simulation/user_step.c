@@ -26,7 +26,7 @@ static const double CROWDED = 0x1p-30;
 
 NsStatus ns_ts_accepts_events(const NsTimeStepping *ts, NsError *err) {
   const NsSchemeClass *scheme = ts->integrator->class;
-  if (!scheme->whole || scheme->drive) return NS_OK;
+  if (!scheme->whole || ns_integrator_drives(ts->integrator)) return NS_OK;
   return ns_fail(err, NS_EARG, "addEvent: a %s takes steps of one length only: a step can not end at an event", scheme->name);
 }
 

@@ -33,7 +33,7 @@ return function(ns, System, core)
         local R, numbers = ns.zeros(3, 3), core.guarded(body.rotation, core.motion.values, t, q, 9)
         for k = 0, 8 do R[k // 3 + 1][k % 3 + 1] = numbers[k + 1] end
         if not core.is_rotation(R) then
-          fail("%s: the orientation of '%s' is no rotation matrix at t0, q0", who, body.name)
+          fail("%s: the orientation of '%s' is not a rotation matrix at t0, q0", who, body.name)
         end
       end
     end

@@ -59,7 +59,7 @@ describe("bind.files_hdf5", function()
     host.write(path "bad.h5", "hello")
     for _ = 1, 20 do assert.has_error(function() ns.load(path "bad.h5") end) end
     collectgarbage()
-    assert.equal("cannot read '" .. path "bad.h5" .. "': it is no HDF5 file, or one that is cut off",
+    assert.equal("cannot read '" .. path "bad.h5" .. "': it is not an HDF5 file, or is cut off",
       message(ns.load, path "bad.h5"))
   end)
 end)

@@ -250,7 +250,7 @@ describe("load", function()
     local whole = host.read(path "a.npy")
     for cut = 0, #whole - 1, 7 do
       host.write(path "cut.npy", whole:sub(1, cut))
-      assert.equal(("cannot read '%s': it is no .npy file, or one that is cut off"):format(path "cut.npy"), message(ns.load,
+      assert.equal(("cannot read '%s': it is not a .npy file, or is cut off"):format(path "cut.npy"), message(ns.load,
         path "cut.npy"))
     end
     local function header(text)
@@ -263,11 +263,11 @@ describe("load", function()
     refused("arrays of '<c16' are not read", "{'descr': '<c16', 'fortran_order': False, 'shape': (3,), }\n")
     refused("arrays of records are not read", "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (3,), }\n")
     refused("arrays of more than two dimensions are not read", "{'descr': '<f8', 'fortran_order': False, 'shape': (1, 1, 1), }\n")
-    refused("it is no .npy file, or one that is cut off", "{'descr': '<f8', 'fortran_order': False, 'shape': (9,), }\n")
-    refused("it is no .npy file, or one that is cut off",
+    refused("it is not a .npy file, or is cut off", "{'descr': '<f8', 'fortran_order': False, 'shape': (9,), }\n")
+    refused("it is not a .npy file, or is cut off",
       "{'descr': '<f8', 'fortran_order': False, 'shape': (999999999999, 999999999999), }\n")
-    refused("it is no .npy file, or one that is cut off", "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }\n")
-    refused("it is no .npy file, or one that is cut off", "{'descr': '<f8', 'fortran_order': False, 'shape': (1")
+    refused("it is not a .npy file, or is cut off", "{'descr': '<f8', 'fortran_order': False, 'shape': (-1,), }\n")
+    refused("it is not a .npy file, or is cut off", "{'descr': '<f8', 'fortran_order': False, 'shape': (1")
   end)
 
   it("takes no archive that is damaged", function()
@@ -290,7 +290,7 @@ describe("load", function()
       end
     end
     assert.is_true(accepted < #whole / 8)
-    assert.equal(("cannot read '%s': it is no .npz file (a .zip archive), or one that is cut off"):format(path "bad.npz"),
+    assert.equal(("cannot read '%s': it is not an .npz file (a .zip archive), or is cut off"):format(path "bad.npz"),
       message(function() host.write(path "bad.npz", "hello") ns.load(path "bad.npz") end))
   end)
 

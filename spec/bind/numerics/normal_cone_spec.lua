@@ -64,7 +64,7 @@ describe("numerics.normal_cone", function()
     assert.equal("pgs", r.solver)
     assert.near(3, r.z[1], 1e-10)
     assert.near(2, r.z[2], 1e-10)
-    says("solver 'pgs' needs a positive diagonal, which the problem in its rows has not", { solver = "pgs" })
+    says("solver 'pgs' needs a positive diagonal, which this problem, written in the rows of H, does not have", { solver = "pgs" })
   end)
 
   it("tells that the set is empty", function()

@@ -11,7 +11,7 @@ describe("nslua.sundials", function()
   it("is not needed: where it is absent, kind 'ida' says how to get it", function()
     with(package, "cpath", "/nowhere/?.so", function()
       with(package.loaded, "nslua.sundials", nil, function()
-        fails("dae: kind 'ida' is in the module nslua.sundials, which is not here: it is built when the headers of SUNDIALS 6 "
+        fails("dae: kind 'ida' is in the module nslua.sundials, which is not installed: it is built when the headers of SUNDIALS 6 "
           .. "are there (Debian: apt-get install libsundials-dev, then make and make install); 'radau' solves the same problems",
           ns.dae, "ida", decay)
       end)

@@ -57,9 +57,9 @@ describe("TimeStepping", function()
       check("NAME: the TimeDiscretisation starts at 1, the NonSmoothDynamicalSystem at 0", make, 1, 0.1, new())
       check("NAME: no step of h = 2 fits into [t0, T] = [0, 1]", make, 0, 2, new())
       local other = name == "EventDriven" and ns.MoreauJeanOSI(0.5) or ns.RungeKuttaOSI()
-      check(name == "EventDriven" and "NAME: it goes with a RungeKuttaOSI, got a MoreauJeanOSI"
+      check(name == "EventDriven" and "NAME: expected an integrator such as RungeKuttaOSI, got a MoreauJeanOSI"
         or name == "TimeStepping" and "NAME: a RungeKuttaOSI goes with EventDriven"
-        or "NAME: it goes with a MoreauJeanOSI, got a RungeKuttaOSI", ns[name], new(), ns.TimeDiscretisation(0, 0.1), other)
+        or "NAME: expected an integrator such as MoreauJeanOSI, got a RungeKuttaOSI", ns[name], new(), ns.TimeDiscretisation(0, 0.1), other)
       local most = name:find "Projection" and 6 or 4
       check(("NAME: expected at most %d arguments, got 7"):format(most), ns[name], 1, 2, 3, 4, 5, 6, 7)
       local simu = make(0, 0.5, new())
@@ -253,7 +253,7 @@ describe("TimeStepping", function()
     few(3, "FirstOrderLinearTIDS", { 1 }, { { 1 } }, { 0 }, 0)
   end)
 
-  it("tells the interaction of a law whose bounds are no interval", function()
+  it("tells the interaction of a law whose bounds contain no number", function()
     local reference = advance((models.relay(0.1)))
     local simu, inter = models.relay(0.1)
     advance(simu, 2)
@@ -382,7 +382,7 @@ describe("TimeSteppingDirectProjection", function()
     local nsds, td = ns.NonSmoothDynamicalSystem(0, 1), ns.TimeDiscretisation(0, 0.1)
     nsds:insertDynamicalSystem(ds)
     for _, name in ipairs { "MoreauJeanGOSI", "EulerMoreauOSI" } do
-      assert.equal("TimeSteppingDirectProjection: it goes with a MoreauJeanOSI, got a " .. name,
+      assert.equal("TimeSteppingDirectProjection: expected an integrator such as MoreauJeanOSI, got a " .. name,
         message(ns.TimeSteppingDirectProjection, nsds, td, ns[name](0.5), problem))
     end
     local simu = ns.TimeSteppingDirectProjection(nsds, td, ns.MoreauJeanOSI(0.5), problem)

@@ -431,15 +431,15 @@ describe("MoreauJeanOSI as a simulation", function()
     end
     local lagrangian, linear = ns.LagrangianLinearTIR { { 1 } }, ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } })
     assert.error_matches(link(ns.NewtonImpactNSL(0), lagrangian, ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })),
-      "link: a LagrangianLinearTIR goes with mechanical systems, and dynamical system 'ds 1' is none")
+      "link: a LagrangianLinearTIR goes with mechanical systems; dynamical system 'ds 1' is not one")
     assert.error_matches(link(ns.RelayNSL(1), linear, ball(1)),
-      "goes with first%-order systems, and dynamical system 'ds 1' is none")
+      "goes with first%-order systems; dynamical system 'ds 1' is not one")
     assert.error_matches(link(ns.NewtonImpactNSL(0), linear, ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })),
-      "link: a NewtonImpactNSL goes with relations between velocities, and a FirstOrderLinearTIR is none")
+      "link: a NewtonImpactNSL goes with relations between velocities; got a FirstOrderLinearTIR")
     local compliant = ns.LagrangianCompliantLinearTIR({ { 1 } }, { { 1 } })
-    assert.error_matches(link(ns.NewtonImpactNSL(0), compliant, ball(1)), "and a LagrangianCompliantLinearTIR is none")
+    assert.error_matches(link(ns.NewtonImpactNSL(0), compliant, ball(1)), "; got a LagrangianCompliantLinearTIR")
     assert.error_matches(link(ns.NormalConeNSL(1, { { 1 } }, { 0 }), ns.LagrangianLinearTIR { { 1 } }, ball(1)),
-      "link: a NormalConeNSL goes with first%-order relations, and a LagrangianLinearTIR is none")
+      "link: a NormalConeNSL goes with first%-order relations; got a LagrangianLinearTIR")
   end)
 
   it("names the contact and the time of a problem without solution", function()

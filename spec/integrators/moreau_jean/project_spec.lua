@@ -330,7 +330,7 @@ describe("a simulation with the combined projection", function()
       local nsds, td = ns.NonSmoothDynamicalSystem(0, 1), ns.TimeDiscretisation(0, 0.1)
       nsds:insertDynamicalSystem(ds)
       local osi = name:find "Direct" and ns.MoreauJeanDirectProjectionOSI(0.5) or ns.MoreauJeanCombinedProjectionOSI(0.5, 0.5)
-      assert.equal(name .. ": it goes with a MoreauJeanOSI, got a MoreauJeanGOSI",
+      assert.equal(name .. ": expected an integrator such as MoreauJeanOSI, got a MoreauJeanGOSI",
         message(ns[name], nsds, td, ns.MoreauJeanGOSI(0.5)))
       assert.truthy(message(ns[name], nsds, td, osi, problem, 3):find "one%-step problem expected, got number")
       assert.equal(name .. ": level: expected an integer, got string", message(ns[name], nsds, td, osi, problem, ns.MLCP(), "x"))

@@ -88,7 +88,7 @@ describe("a problem of one variable", function()
     local r = mcp { F = function(z, f) f[1] = z[1] < 0.3 and -1 - z[1]^2 or 1 + z[1]^2 end, z0 = { 0 }, lower = -1, upper = 1 }
     assert.is_false(r.success)
     assert.equal("josephy-newton", r.solver)
-    assert.equal("no solution was found: every attempt stopped at a point that is none", r.message)
+    assert.equal("no solution was found: every attempt stopped at a point that is not a solution", r.message)
     r = mcp { F = function(z, f) f[1] = -1 - z[1]^2 end, z0 = { 1 } }
     assert.is_false(r.success)
   end)

@@ -151,7 +151,7 @@ describe("mcp", function()
     local r = mcp { F = function(z) return { z[1]^2 + 1 } end, z0 = { 1 }, lower = -inf }
     assert.is_false(r.success)
     assert.equal("no solution", r.status)
-    assert.equal("no solution was found: every attempt stopped at a point that is none", r.message)
+    assert.equal("no solution was found: every attempt stopped at a point that is not a solution", r.message)
     assert.near(1, r.residual, 1e-6)
     r = mcp { F = function(z) return { z[2] - 1, -z[1] - z[2] - 1 } end, z0 = { 0, 0 } }
     assert.is_false(r.success)

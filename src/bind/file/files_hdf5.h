@@ -15,7 +15,7 @@ bool nsl_is_hdf5(const char *path);
 
 /*
 ** The functions of the module nslua.hdf5, which is loaded on demand. When there is no such module, raises "WHO: 'PATH': .h5
-** files are read and written by the module nslua.hdf5, which is not here: ..." with what to do.
+** files are read and written by the module nslua.hdf5, which is not installed: ..." with what to do.
 */
 const NsHdf5 *nsl_hdf5(lua_State *L, const char *who, const char *path);
 

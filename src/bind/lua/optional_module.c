@@ -25,11 +25,11 @@ static bool optional_is_there(lua_State *L, const char *module) {
 
 void nsl_push_optional(lua_State *L, const NslOptional *module, const char *who, const char *what, const char *otherwise) {
   if (!optional_is_there(L, module->name))
-    luaL_error(
-        L,
-        "%s: %s%s %s, which is not here: it is built when the headers of %s are there (Debian: apt-get install %s, then make "
-        "and make install); %s",
-        who, what, module->role, module->name, module->library, module->package, otherwise);
+    luaL_error(L,
+               "%s: %s%s %s, which is not installed: it is built when the headers of %s are there (Debian: apt-get install %s, "
+               "then make "
+               "and make install); %s",
+               who, what, module->role, module->name, module->library, module->package, otherwise);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, LUA_GNAME);
   lua_getfield(L, -1, "require");

@@ -16,7 +16,7 @@ typedef struct NslOptional {
 
 /*
 ** Pushes the table of a module. Raises why it does not load, or, when it is missing, "WHO: WHAT is in the module
-** nslua.sundials, which is not here: ...", with how to install it, then the text `otherwise`.
+** nslua.sundials, which is not installed: ...", with how to install it, then the text `otherwise`.
 */
 void nsl_push_optional(lua_State *L, const NslOptional *module, const char *who, const char *what, const char *otherwise);
 void nsl_push_sundials(lua_State *L, const char *who, const char *what, const char *otherwise);

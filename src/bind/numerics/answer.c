@@ -216,7 +216,7 @@ static const Words words[] = {
     {NS_OK, "ok", "solved"},
     {NS_ERAY, "ray", "a path of pivots ended on a ray: no solution was found (and there is none when M is monotone)"},
     {NS_ENOSOL, "no solution", "there is no solution"},
-    {NS_ENOCONV, "no solution", "no solution was found: every attempt stopped at a point that is none"},
+    {NS_ENOCONV, "no solution", "no solution was found: every attempt stopped at a point that is not a solution"},
     {NS_ENAN, "no solution", "the iterates grew beyond all bounds, and no solution was found"},
     {NS_EMAXITER, "iteration limit", "the limit of iterations or of time was reached"},
     {NS_ESINGULAR, "singular", "singular systems stopped the method, and no solution was found"},

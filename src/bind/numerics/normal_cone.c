@@ -68,7 +68,8 @@ static int normal_cone(lua_State *L) {
   ns_polyhedron_solve(work, &p, guessed ? guess : NULL, z, w, mu, &info);
   double seconds = nsl_call_end(L, c);
   if (info.status == NS_EARG)
-    return luaL_error(L, "normal_cone: solver '%s' needs %s, which the problem in its rows has not", asked, method->needs);
+    return luaL_error(L, "normal_cone: solver '%s' needs %s, which this problem, written in the rows of H, does not have",
+                      asked, method->needs);
   lua_newtable(L);
   nsl_set_status(L, info.status, "normal_cone");
   nsl_set_vector(L, "z", p.n, z);

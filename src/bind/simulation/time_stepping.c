@@ -43,7 +43,7 @@ static int new_simulation(lua_State *L) {
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
   NslOsi *osi = nsl_check_osi(L, 3);
   if (lua_isnil(L, 4)) {
-    bool mechanics = osi->integrator->class->family == NS_MECHANICS;
+    bool mechanics = ns_integrator_takes(osi->integrator, NS_MECHANICS);
     lua_getfield(L, lua_upvalueindex(1), mechanics ? "GenericMechanical" : "MLCP");
     lua_call(L, 0, 1);
     lua_replace(L, 4);
@@ -307,7 +307,7 @@ static int ts_energy(lua_State *L) {
 /* events(): a table for each event up to the present state, in order of time. */
 static int ts_events(lua_State *L) {
   const NsTimeStepping *ts = engine(L);
-  if (!ts->integrator->class->drive && ts->user.count == 0 && ts->log.count == 0)
+  if (!ns_integrator_drives(ts->integrator) && ts->user.count == 0 && ts->log.count == 0)
     luaL_error(L, "events: a %s with a %s has none; EventDriven locates them", ts->class->name,
                ns_integrator_name(ts->integrator));
   nsl_push_events(L, ts->log.events, ts->log.count);

@@ -1,0 +1,93 @@
+/*
+** stages.c
+** The stages of one island's step: begin, solve, settle; and what is left after a failure, the scheme's rescue.
+*/
+#include "simulation/stages.h"
+
+#include "simulation/newton.h"
+
+static NsStatus begin_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
+  NsStatus status = island->scheme->class->begin(island->scheme, step, err);
+  ns_osnsp_read_bounds(island->problem, island->graph);
+  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
+}
+
+/* Solves the step, and solves it a second time if the scheme asks for it, as after a switch. */
+static NsStatus solve_stage(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  NsScheme *scheme = island->scheme;
+  NsStatus status = ns_island_solve(ts, island, err);
+  if (status == NS_OK && scheme->class->again && scheme->class->again(scheme)) status = ns_island_solve(ts, island, err);
+  return status;
+}
+
+static NsStatus solve_event(void *context, const NsStepProblem *problem, const double **lambda) {
+  return ns_osnsp_solve(context, problem, lambda);
+}
+
+/* Goes from event to event to the end of the step. */
+static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
+  bool told = ts->course_known && (ts->recorder || ts->user.count > 0);
+  const NsTrace *trace = told ? &ts->course.of[island - ts->islands.of].trace : NULL;
+  NsDrive drive = {{solve_event, island->problem}, &ts->log, ts->accounting ? &ts->energy : NULL, trace};
+  island->newton_iterations = 0;
+  island->residual = (NsStepResidual){0};
+  ns_osnsp_read_bounds(island->problem, island->graph);
+  NsStatus status = island->scheme->class->drive(island->scheme, step, &drive, err);
+  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
+}
+
+NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
+  ts->progress.newton = 0;
+  ts->progress.t = step->t;
+  ts->failure = NS_FAILED_ELSEWHERE;
+  if (island->scheme->class->drive) return drive_stage(ts, island, step, err);
+  NsStatus status = begin_stage(ts, island, step, err);
+  if (status == NS_OK) status = solve_stage(ts, island, err);
+  return status == NS_OK && ts->class->settle ? ts->class->settle(ts, island, err) : status;
+}
+
+NsStatus ns_island_accept(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  NsEnergyAccount *account = ts->accounting && !island->accounted ? &ts->energy : NULL;
+  return island->scheme->class->commit(island->scheme, account, err);
+}
+
+/* ---- after a failure ---- */
+
+/* Solves the begun step by the scheme's rescue. On failure the one-step problem is unchanged. */
+static NsStatus solve_by_rescue(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+  NsScheme *scheme = island->scheme;
+  NsOsnsp *problem = island->problem;
+  NsRescue rescue = {ts->newton.max_iterations,
+                     ns_island_tolerance(ts, island),
+                     problem->lower,
+                     problem->upper,
+                     problem->lambda,
+                     problem->y,
+                     &island->residual,
+                     0};
+  rescue.tolerance.damped = true;
+  long factorizations = scheme->factorizations;
+  NsStatus status = scheme->class->rescue(scheme, &rescue, err);
+  ts->stats.newton_iterations += rescue.iterations;
+  ts->stats.factorizations += scheme->factorizations - factorizations;
+  if (status != NS_OK) return status;
+  NsSolverInfo info = {.status = NS_OK, .iterations = rescue.iterations, .solver = "condensed"};
+  ts->progress.newton = island->newton_iterations = rescue.iterations;
+  ns_osnsp_show(problem, scheme->class->problem(scheme), &info);
+  ns_island_report(ts, island, 1);
+  return NS_OK;
+}
+
+NsStatus ns_island_rescue(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus failed, NsError *err) {
+  NsError again = {NS_OK, ""};
+  bool can = island->scheme->class->rescue && !island->scheme->linear && island->problem->m > 0 && !island->problem->polyhedron;
+  if (!can || !ns_worth_retrying(failed) || failed == NS_ERETRY) return failed;
+  ts->progress = (NsProgress){step->t, ts->k + 1, 0};
+  NsStatus status = island->scheme->class->begin(island->scheme, step, &again);
+  if (status == NS_OK) status = solve_by_rescue(ts, island, &again);
+  if (status == NS_OK) return NS_OK;
+  if (ns_worth_retrying(status)) return failed;
+  ns_ts_locate(ts, status, &again);
+  if (err) *err = again;
+  return status;
+}

@@ -1,0 +1,26 @@
+/*
+** stages.h
+** The stages of one island's step, from the memories of its systems:
+**   begin    reads the memories, evaluates the explicit terms, starts the iterate;
+**   solve    finds the solution by Newton's method (newton.c), or goes from event to event (drive);
+**   settle   projects the coordinates on the constraints (settle.c), if the simulation asks for it;
+**   accept   writes the iterate to the objects.
+*/
+#ifndef NS_SIMULATION_STAGES_H
+#define NS_SIMULATION_STAGES_H
+
+#include "simulation/time_stepping.h"
+
+/* All stages up to an iterate that can be accepted. On failure ts->failure tells what failed. The statuses of newton.h. */
+NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err);
+
+/*
+** Tries the scheme's rescue after Newton's method failed in a nonlinear step (`failed`: its status); not after a callback's
+** error. When the rescue fails, too, returns `failed`, and err keeps the message of the first failure.
+*/
+NsStatus ns_island_rescue(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus failed, NsError *err);
+
+/* Accepts the iterate, and adds its energies to the account unless that has been done (island->accounted). */
+NsStatus ns_island_accept(NsTimeStepping *ts, NsIsland *island, NsError *err);
+
+#endif
