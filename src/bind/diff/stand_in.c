@@ -350,12 +350,12 @@ static const NslVariant stand_in_methods[] = {
 static int stand_in_each(lua_State *L) {
   const NslStandIn *kind = nsl_stand_in(L);
   NsTapeOp op = (NsTapeOp)luaL_checkinteger(L, 3);
-  NslOperand a, b;
+  NslOperand a, b = {.kind = NSL_OTHER};
   bool two = !lua_isnil(L, 2);
   const char *name = ns_tape_operations[op].name;
   nsl_read_operand(L, 1, &a);
   if (two) nsl_read_operand(L, 2, &b);
-  bool v = a.kind == NSL_VECTOR, w = two && b.kind == NSL_VECTOR;
+  bool v = a.kind == NSL_VECTOR, w = b.kind == NSL_VECTOR;
   if ((!v && a.kind != NSL_NUMBER) || (two && !w && b.kind != NSL_NUMBER))
     return luaL_error(L, "%s: expected numbers or vectors, got %s%s%s", name, nsl_describe(L, 1), two ? " and " : "",
                       two ? nsl_describe(L, 2) : "");

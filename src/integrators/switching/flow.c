@@ -27,6 +27,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->y_terms = ns_arena_doubles(arena, m);
   flow->lambda_terms = ns_arena_doubles(arena, m);
   flow->lambda_size = ns_arena_doubles(arena, m);
+  flow->lambda_most = ns_arena_doubles(arena, m);
   flow->lower = ns_arena_doubles(arena, m);
   flow->upper = ns_arena_doubles(arena, m);
   flow->ft = ns_arena_doubles(arena, n);
@@ -171,6 +172,7 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
 
 void ns_flow_grow_sizes(NsFlow *flow, const double *s) {
   for (int i = 0; i < flow->view.nd; i++) flow->size[i] = fmax(flow->size[i], fabs(s[i]));
+  for (int i = 0; i < flow->view.m; i++) flow->lambda_most[i] = fmax(flow->lambda_most[i], fabs(flow->lambda[i]));
 }
 
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s) {
@@ -655,6 +657,20 @@ NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot,
   ns_flow_output_terms(flow);
   if (sdot) memcpy(sdot, flow->sdot, (size_t)flow->eq.nd * sizeof *sdot);
   return NS_OK;
+}
+
+NsStatus ns_flow_linearise(NsFlow *flow, double t, const double *s, NsError *err) {
+  NsStatus status = NS_OK;
+  if (!flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
+  if (s != flow->s) memcpy(flow->s, s, (size_t)flow->eq.nd * sizeof *s);
+  if (status == NS_OK) status = flow_values(flow, t, err);
+  if (status == NS_OK) status = ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, true, err);
+  if (status != NS_OK) return status;
+  flow_form_w(flow);
+  flow_form_s(flow, true);
+  flow->planned = false;
+  memset(flow->v, 0, (size_t)flow->nw * sizeof *flow->v);
+  return add_time_rate(flow, t, err);
 }
 
 NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, NsError *err) {

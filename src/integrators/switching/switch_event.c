@@ -249,6 +249,7 @@ static NsStatus start_anew(NsSwitching *sw, NsError *err) {
 
 NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
   bool first = sw->t == sw->base.nsds->t0, outside = true, limit = false;
+  memset(sw->open, 0, (size_t)sw->m * sizeof *sw->open);
   ns_flow_gather(sw->flow, sw->now->x, sw->u);
   memcpy(sw->lambda_before, sw->now->lambda, (size_t)sw->m * sizeof *sw->lambda_before);
   NsStatus status = first ? NS_OK : resume_mode(sw, &outside, &limit, err);
