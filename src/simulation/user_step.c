@@ -114,7 +114,7 @@ static NsStatus log_user_event(NsTimeStepping *ts, const NsUserEvent *event, dou
 }
 
 /* Calls the action of an event. When it fails, the states are as before. */
-static NsStatus act(NsTimeStepping *ts, int e, NsError *err) {
+static NsStatus call_user_action(NsTimeStepping *ts, int e, NsError *err) {
   NsUserEvents *user = &ts->user;
   NsStatus status = keep_state(ts, err);
   if (status != NS_OK) return status;
@@ -136,7 +136,7 @@ static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *
     NsUserEvent *event = &ts->user.of[e];
     if (!event->pending) continue;
     status = check_crowd(ts, event, t, err);
-    if (status == NS_OK && event->acts) *acted = true, status = act(ts, e, err);
+    if (status == NS_OK && event->acts) *acted = true, status = call_user_action(ts, e, err);
     if (status == NS_OK) status = log_user_event(ts, event, t, g[e], err);
     if (status != NS_OK) break;
     event->pending = false;
@@ -274,7 +274,7 @@ static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const U
   return status == NS_OK ? ns_ts_locate_event(ts, &interval, t, event, err) : status;
 }
 
-static NsStatus make_course(NsTimeStepping *ts, NsError *err) {
+static NsStatus ready_step_course(NsTimeStepping *ts, NsError *err) {
   if (ts->course_known) return NS_OK;
   ns_step_course_free(&ts->course);
   if (ns_step_course_new(&ts->course, ts->nsds, &ts->islands) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -294,7 +294,7 @@ static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *do
   double t = INFINITY;
   int event = -1;
   if (!ts->computed) ns_ts_remember(ts->nsds);
-  NsStatus status = make_course(ts, err);
+  NsStatus status = ready_step_course(ts, err);
   if (status == NS_OK) status = keep_state(ts, err);
   if (status != NS_OK) return status;
   status = compute_interval(ts, &step, room, &t, &event, err);
@@ -325,7 +325,7 @@ NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
   size_t n = (size_t)ts->user.count;
   NsStatus status = NS_OK;
   if (!ts->divided) ts->from = ns_time_grid_at(ts->grid, ts->k);
-  if (n > 0 || ts->recorder) status = make_course(ts, err);
+  if (n > 0 || ts->recorder) status = ready_step_course(ts, err);
   if (status != NS_OK) return status;
   if (n == 0) {
     NsStep step = rest_of_step(ts);
