@@ -316,13 +316,15 @@ static NsStatus search_over(Search *z, bool *open, NsError *err) {
 
 static NsStatus search_run(Search *z, NsError *err) {
   size_t m = (size_t)z->flow->view.m;
-  bool *open = ns_arena_take(&z->arena, m, sizeof *open);
-  if (!open) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  bool *open = ns_arena_take(&z->arena, m, sizeof *open), *wide = ns_arena_take(&z->arena, m, sizeof *wide);
+  if (z->arena.failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
   memcpy(open, z->open, m * sizeof *open);
   NsStatus status = search_over(z, open, err);
   if (status != NS_OK || z->count > 0) return status;
-  search_widen(z, open);
-  if (memcmp(open, z->open, m * sizeof *open) == 0) return NS_OK;
+  search_widen(z, wide);
+  if (memcmp(wide, z->open, m * sizeof *wide) == 0) return NS_OK;
+  memcpy(open, wide, m * sizeof *open);
+  z->open = wide; /* these rows are judged, also those that the leading terms decide */
   return search_over(z, open, err);
 }
 

@@ -19,8 +19,8 @@
 */
 #define RATE_ZERO 1e-12
 
-/* Derivatives by differences below this part of (terms / length of the difference) count as 0; their error is about 1e-14. */
-#define SLOPE_ZERO 1e-11
+/* Derivatives by differences below this part of (terms / length of the difference) count as 0; their error is about 1e-12. */
+#define SLOPE_ZERO 1e-10
 
 /* The first difference is at most this part of the time in which a state changes by its size; see signs_length. */
 #define LEAST_LENGTH 0x1p-10
@@ -149,6 +149,20 @@ static NsStatus constraints_hold(NsFlow *flow, double t, bool *hold, NsError *er
   return status;
 }
 
+/* v_terms of unknowns that the mode does not determine: by the changes of the others, in the null vectors of R_w. */
+static void size_free_unknowns(NsFlow *flow) {
+  NsRank *rank = &flow->reduction.rank[flow->reduction.levels];
+  for (int j = rank->rank; j < flow->nw; j++) {
+    double most = 0;
+    ns_rank_null(rank, j, flow->v);
+    for (int i = 0; i < rank->rank; i++) {
+      double slope = fabs(flow->v[rank->col[i]]);
+      if (slope > 0) most = fmax(most, flow->v_terms[rank->col[i]] / slope);
+    }
+    flow->v_terms[rank->col[j]] = most;
+  }
+}
+
 /*
 ** flow->lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also |R_w^-1|
 ** times the terms of R for states of their sizes.
@@ -168,6 +182,7 @@ static void find_lambda_sizes(NsFlow *flow) {
     for (size_t j = 0; j < (size_t)flow->eq.nd; j++) flow->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * flow->size[j];
   }
   ns_rank_solve(&flow->reduction.rank[r->levels], true, flow->v_terms);
+  size_free_unknowns(flow);
   for (int i = 0; i < flow->nactive; i++) {
     int row = flow->active[i];
     flow->lambda_size[row] = fmax(flow->lambda_size[row], flow->v_terms[flow->eq.na + i]);
