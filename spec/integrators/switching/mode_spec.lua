@@ -178,3 +178,51 @@ describe("random models", function()
     end
   end)
 end)
+
+describe("many undecided rows", function()
+  it("are decided by the problem of the leading terms", function()
+    -- x' = b + B lambda with 12 relays at y = x = 0, B near the identity
+    math.randomseed(11)
+    local n = 12
+    local B, b = ns.eye(n), ns.zeros(n)
+    for i = 1, n do
+      b[i] = 3 * math.random() - 1.5
+      for j = 1, n do if i ~= j then B[i][j] = 0.05 * (math.random() - 0.5) end end
+    end
+    local r = start(linear(ns.RelayNSL(n, -1, 1), ns.zeros(n), ns.zeros(n, n), b, ns.eye(n), B))
+    local rate = b + B * r.lambda
+    for i = 1, n do
+      assert.is_near(rate[i], r.sdot[i], 1e-14)
+      local side = r.mode[i] == "lower" and 1 or r.mode[i] == "upper" and -1 or 0
+      assert.is_true(side == 0 and math.abs(rate[i]) < 1e-14 or rate[i] * side > 0)
+      assert.is_true(math.abs(r.lambda[i]) <= 1)
+    end
+  end)
+end)
+
+describe("messages of the choice", function()
+  it("tell which derivative of a constraint does not hold", function()
+    -- x1' = x2, x2' = -x1 + lambda, y = x1 = 0 but x2 = 2
+    local good, message = pcall(start, linear(ns.EqualityConditionNSL(1), {0, 2}, {{0, 1}, {-1, 0}}, nil, {{1, 0}},
+                                              {{0}, {1}}, nil, nil, "rod"))
+    assert.is_false(good)
+    assert.matches("no mode is possible after t=0: the state does not fulfil derivative 1 of y = 0 of interaction 'rod'",
+                   message, 1, true)
+  end)
+
+  it("name the rows where no mode is possible", function()
+    -- y' = -1 - lambda for lambda >= 0: neither y > 0 nor y = 0
+    local good, message = pcall(start, linear(ns.ComplementarityConditionNSL(1), {0}, {{0}}, {-1}, {{1}}, {{-1}}, nil, nil,
+                                              "valve"))
+    assert.is_false(good)
+    assert.matches("no mode of the interactions 'valve' is possible after t=0", message, 1, true)
+  end)
+
+  it("refuse laws that are no boxes", function()
+    local law = ns.NormalConeNSL(1, {{1}, {-1}}, {-1, -1})
+    local good, message = pcall(start, linear(law, {0}, {{0}}, nil, {{1}}, {{1}}))
+    assert.is_false(good)
+    assert.matches("interaction 'relay': EventDriven takes laws with a lower and an upper bound for each lambda; use TimeStepping",
+                   message, 1, true)
+  end)
+end)

@@ -226,11 +226,23 @@ static NsStatus form_element(NsFesd *w, NsFesdElement *e, int n, int na, NsError
   return NS_OK;
 }
 
-/* The largest |rho| over its terms; NaN when there is one. */
-static double element_residual(const NsFesd *w, int n) {
+/* The largest |rho| of rows of one kind at all stages (the first, `step`, count), over the largest terms of these rows. */
+static double worst_of_kind(const NsFesd *w, int first, int step) {
+  double rho = 0, size = 0;
+  for (int i = 0; i < w->tableau.s; i++) {
+    double value = fabs(w->rho[first + i * step]);
+    if (!(value <= rho)) rho = value;
+    size = fmax(size, w->size[first + i * step]);
+  }
+  return rho == 0 || size < NS_FESD_FADED ? 0 : rho / size;
+}
+
+/* The largest |rho| of a row over its terms in the element; NaN when there is one. */
+static double element_residual(const NsFesd *w, int na) {
   double worst = 0;
-  for (int i = 0; i < n; i++) {
-    double ratio = w->rho[i] == 0 ? 0 : fabs(w->rho[i]) / w->size[i];
+  for (int k = 0; k < w->N + na; k++) {
+    bool state = k < w->N;
+    double ratio = worst_of_kind(w, state ? k : w->tableau.s * w->N + k - w->N, state ? w->N : na);
     if (!(ratio <= worst)) worst = ratio;
     if (isnan(ratio)) return ratio;
   }
@@ -263,7 +275,7 @@ static NsStatus solve_element_stages(NsFesd *w, NsFesdElement *e, NsError *err) 
   for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
     NsStatus status = form_element(w, e, n, na, err);
     if (status != NS_OK) return status;
-    double residual = element_residual(w, n);
+    double residual = element_residual(w, na);
     if (isnan(residual)) return ns_fail(err, NS_ENAN, "FESDOSI: the stages are not finite at t=%.10g", e->t);
     if (residual <= FINE || (residual <= GOOD && residual > before / 2)) return NS_OK;
     before = residual;
@@ -358,11 +370,21 @@ static NsStatus finish_end(NsFesd *w, NsFesdElement *e, int end, NsError *err) {
   return status;
 }
 
-NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err) {
+/* The sizes of a row become the largest at the nodes of the element, so that a value that passes through 0 has a size. */
+static void share_sizes(NsFesd *w, NsFesdElement *e) {
+  int m = w->m, end = w->tableau.s + 1;
+  for (int a = 0; a < m; a++) {
+    double y = 0, lambda = 0;
+    for (int k = 1; k <= end; k++) {
+      y = fmax(y, e->y_size[k * m + a]);
+      lambda = fmax(lambda, e->lambda_size[k * m + a]);
+    }
+    for (int k = 1; k <= end; k++) e->y_size[k * m + a] = y, e->lambda_size[k * m + a] = lambda;
+  }
+}
+
+static NsStatus find_end(NsFesd *w, NsFesdElement *e, NsError *err) {
   int s = w->tableau.s, end = s + 1, N = w->N, m = w->m;
-  start_stages(w, e);
-  NsStatus status = solve_element_stages(w, e, err);
-  if (status != NS_OK) return status;
   double *x = e->x + end * N;
   if (w->tableau.stiff) {
     memcpy(x, e->x + s * N, (size_t)N * sizeof *x);
@@ -379,10 +401,19 @@ NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err) {
   return finish_end(w, e, end, err);
 }
 
+NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err) {
+  start_stages(w, e);
+  NsStatus status = solve_element_stages(w, e, err);
+  if (status == NS_OK) status = find_end(w, e, err);
+  if (status == NS_OK) share_sizes(w, e);
+  return status;
+}
+
 /* ---- complementarity ---- */
 
 int ns_fesd_first_node(const NsFesd *w, int mode) {
-  return w->tableau.early && mode != MODE_ACTIVE ? 2 : 1;
+  (void)mode;
+  return w->tableau.early ? 2 : 1;
 }
 
 double ns_fesd_guard(const NsFesd *w, const NsFesdElement *e, NsFesdGuard guard, int node) {
@@ -397,6 +428,7 @@ bool ns_fesd_violated(const NsFesd *w, const NsFesdElement *e, int row, int node
   if (w->lower[row] == w->upper[row]) return false;
   bool active = e->mode[row] == MODE_ACTIVE;
   double size = active ? e->lambda_size[at] : e->y_size[at];
+  if (size < NS_FESD_FADED) return false;
   NsFesdGuard below = {row, MODE_LOWER}, above = {row, MODE_UPPER};
   if (guard) *guard = below;
   if (ns_fesd_guard(w, e, below, node) < -VIOLATION * size) return true;

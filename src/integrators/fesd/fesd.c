@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "ode/bernstein.h"
 
 /* Laws that the scheme takes: rows with bounds. */
 static const unsigned fesd_laws = NS_NEEDS_EQUATION | NS_NEEDS_UNILATERAL | NS_NEEDS_BOX | NS_NEEDS_SORTS;
@@ -50,6 +51,7 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   w->x = ns_arena_doubles(arena, N);
   w->step = ns_arena_doubles(arena, N);
+  w->values = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE, N + 2 * (ptrdiff_t)m);
   w->W = ns_arena_matrix(arena, N, N);
   w->X = ns_arena_matrix(arena, N, m);
   w->Wd = ns_arena_matrix(arena, m, m);
@@ -105,7 +107,7 @@ static void fesd_take_memory(NsFesd *w) {
 static double cross_residual(const NsFesd *w, const NsFesdElement *e, int row, size_t of_lambda, size_t of_y) {
   size_t l = of_lambda * (size_t)w->m + (size_t)row, k = of_y * (size_t)w->m + (size_t)row;
   double below = (e->lambda[l] - w->lower[row]) / e->lambda_size[l], above = (w->upper[row] - e->lambda[l]) / e->lambda_size[l];
-  double y = e->y[k] == 0 ? 0 : e->y[k] / e->y_size[k];
+  double y = e->y_size[k] < NS_FESD_FADED ? 0 : e->y[k] / e->y_size[k];
   double violation = fmax(fmin(fmax(below, 0), fmax(y, 0)), fmin(fmax(above, 0), fmax(-y, 0)));
   return fmax(violation, fmax(-below, -above));
 }
@@ -118,10 +120,22 @@ static double fesd_residual(const NsFesd *w) {
       const NsFesdElement *e = w->elements[i];
       size_t end = (size_t)w->tableau.s + 1, first = (size_t)ns_fesd_first_node(w, e->mode[a]);
       if (!(w->lower[a] < w->upper[a])) continue;
-      for (size_t l = 1; l <= end; l++)
+      for (size_t l = first; l <= end; l++)
         for (size_t k = first; k <= end; k++) worst = fmax(worst, cross_residual(w, e, a, l, k));
     }
   return worst;
+}
+
+/* A method that is not stiffly accurate does not determine algebraic states at the end of an element. NS_EARG. */
+static NsStatus check_mass(NsFesd *w, NsError *err) {
+  if (w->tableau.stiff) return NS_OK;
+  NsStatus status = ns_equations_update(&w->eq, w->t_k, err);
+  if (status == NS_OK) status = ns_equations_split_mass(&w->eq, err);
+  for (int d = 0; d < w->eq.nnodes && status == NS_OK; d++)
+    if (w->eq.nodes[d].na > 0)
+      status = ns_fail(err, NS_EARG, "FESDOSI: dynamical system '%s': M is singular; gauss needs a regular M, use radau_iia",
+                       ns_ds_name(&w->eq.nodes[d].ds->base));
+  return status;
 }
 
 static NsStatus drive_in_elements(NsFesd *w, NsError *err) {
@@ -157,13 +171,15 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   w->solver = drive->solver;
   w->log = drive->log;
   w->first = fabs(step->t_k - scheme->nsds->t0) <= AT_START * w->h;
-  status = drive_in_elements(w, err);
+  status = check_mass(w, err);
+  if (status == NS_OK) status = drive_in_elements(w, err);
   if (status != NS_OK) return status;
   double residual = fesd_residual(w);
   if (!(residual <= ACCEPTED))
     return ns_fail(err, NS_ENOCONV, "FESDOSI: the step violates its complementarity conditions by %.3g of their terms",
                    residual);
-  return ns_fesd_equations(w, w->t_end, w->x, w->lambda, false, err);
+  if (drive->trace) status = ns_fesd_trace(w, drive->trace, err);
+  return status == NS_OK ? ns_fesd_equations(w, w->t_end, w->x, w->lambda, false, err) : status;
 }
 
 static NsStatus fesd_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {

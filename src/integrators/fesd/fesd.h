@@ -31,6 +31,9 @@ typedef struct NsFesdElement {
   int *mode;              /* m */
 } NsFesdElement;
 
+/* Terms below this are near underflow and have lost digits. */
+#define NS_FESD_FADED 0x1p-970
+
 enum { NS_FESD_NODES = NS_TABLEAU_STAGES + 2 };
 
 /* What may end a mode: y of a row reaches 0, or lambda of an active row reaches its bound `side` (MODE_LOWER, MODE_UPPER). */
@@ -68,9 +71,9 @@ typedef struct NsFesd {
   NsFesdElement **elements;
   int count, room; /* of elements */
 
-  /* workspace of a guess of modes */
+  /* workspace of a guess of modes, and of the trace */
   double *W, *X, *step, *Wd, *q; /* N x N, N x m, N, m x m, m */
-  int *candidate;                /* m */
+  double *values;                /* NS_BERNSTEIN_SIZE x (N + 2 m), of the trace */
 } NsFesd;
 
 /* Places of m numbers each: y and its size, and the size of lambda. */
@@ -132,6 +135,11 @@ NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err);
 
 /* Marks the rows with several possible modes at the end of the last element, where `guard` was reached. */
 void ns_fesd_mark_ties(NsFesd *w, NsFesdGuard guard);
+
+/* ---- trace.c ---- */
+
+/* Tells the course of the step. */
+NsStatus ns_fesd_trace(NsFesd *w, const NsTrace *trace, NsError *err);
 
 /* ---- step.c ---- */
 

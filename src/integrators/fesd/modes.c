@@ -61,7 +61,7 @@ static NsStatus begin_row(NsFesd *w, int row, NsError *err) {
   bool has_lower = isfinite(w->lower[row]), has_upper = isfinite(w->upper[row]);
   w->mode[row] = mode_of_lambda(w, row);
   w->tie[row] = (has_lower || has_upper) && w->lower[row] < w->upper[row];
-  if (row_is_direct(w, row)) return NS_OK;
+  if (size < NS_FESD_FADED || row_is_direct(w, row)) return NS_OK;
   if ((y > INCONSISTENT * size && !has_lower) || (y < -INCONSISTENT * size && !has_upper))
     return ns_fail(err, NS_EARG,
                    "FESDOSI: interaction '%s': y = %.6g violates its law at the start of the step at t=%.10g; start from a "
@@ -83,7 +83,7 @@ NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err) {
 void ns_fesd_mark_ties(NsFesd *w, NsFesdGuard guard) {
   for (int a = 0; a < w->m; a++) {
     bool bounded = (isfinite(w->lower[a]) || isfinite(w->upper[a])) && w->lower[a] < w->upper[a];
-    bool near = w->mode[a] == MODE_ACTIVE || fabs(w->y[a]) <= TIE * w->y_size[a];
+    bool near = w->mode[a] == MODE_ACTIVE || w->y_size[a] < NS_FESD_FADED || fabs(w->y[a]) <= TIE * w->y_size[a];
     w->tie[a] = bounded && (a == guard.row || near);
   }
 }

@@ -51,6 +51,9 @@ const NsFlowView *ns_flow_view(const NsFlow *flow);
 */
 const double *ns_flow_rate_terms(NsFlow *flow);
 
+/* The sizes of lambda (m) in the run, at the last evaluated point, borrowed: for states of their sizes; at least the bounds. */
+const double *ns_flow_lambda_sizes(NsFlow *flow);
+
 /* The interaction (its index) of a row, and the row's number in it, from 0. */
 int ns_flow_interaction(const NsFlow *flow, int row);
 int ns_flow_component(const NsFlow *flow, int row);

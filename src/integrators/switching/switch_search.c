@@ -17,6 +17,12 @@ enum {
 /* The part of a step over which the rate of a guard is measured. */
 static const double RATE_PART = 1e-3;
 
+/* The error of an implicit method's dense output, in units of rtol times the terms of a guard. Chosen by experience. */
+static const double DENSE_ERROR = 10;
+
+/* Below this part of its size lambda - bound counts as 0 where a motion starts: an event is located to about 1e-12. */
+static const double LAMBDA_ZERO = 1e-9;
+
 /* ---- guards ---- */
 
 void ns_switch_take_guards(NsSwitching *sw) {
@@ -44,12 +50,20 @@ double ns_switch_noise(const NsSwitching *sw, const NsSwitchGuard *guard) {
   return SWITCH_ROUNDINGS * DBL_EPSILON * (active ? now->lambda_terms[i] + fabs(bound) : now->y_terms[i]);
 }
 
-void ns_switch_set_levels(NsSwitching *sw) {
+/* Whether a guard is at 0 at the start of a motion: y of a row that has left 0 just now, lambda at its bound. */
+static bool starts_at_zero(const NsSwitching *sw, const NsSwitchGuard *guard, const double *lambda_size) {
+  if (sw->now->mode[guard->row] != NS_ROW_ACTIVE) return sw->open[guard->row];
+  return ns_switch_guard(sw, guard) <= LAMBDA_ZERO * lambda_size[guard->row];
+}
+
+void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
+  const double *lambda_size = fresh ? ns_flow_lambda_sizes(sw->flow) : NULL;
   for (int k = 0; k < 2 * sw->m; k++) {
     NsSwitchGuard *guard = &sw->guards[k];
     if (!guard->used) continue;
     double value = ns_switch_guard(sw, guard), slack = fmax(2 * ns_switch_noise(sw, guard), DBL_MIN);
-    guard->level = value > slack ? 0 : fmin(0, value) - slack;
+    bool clear = value > slack && (fresh ? !starts_at_zero(sw, guard, lambda_size) : value > -guard->level);
+    guard->level = clear ? 0 : fmin(guard->level, -fabs(value) - slack);
     guard->start = value - guard->level;
   }
 }
@@ -104,29 +118,51 @@ static NsStatus measure_slopes(NsSwitching *sw, double t, NsError *err) {
 
 /*
 ** Repeats the step up to the root of a guard near t. Newton's method on t, with the measured slope and then with secants, moves
-** the guard of the repeated step to 0. *found: whether it has come there; false when the guard only comes near 0.
+** the guard of the repeated step to 0. *found: whether it has come there; false when the guard only comes near 0, or when the
+** dense output alone fell below the level of a guard that is 0 at the start.
 */
 static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsError *err) {
   const NsStepperState *step = &sw->stepper->state;
   const NsSwitchGuard *guard = &sw->guards[k];
   double end = step->t, slope = sw->slope[k], last = 0, last_t = 0;
+  *found = false;
   for (int i = 0;; i++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
     NsStatus status = sw->method->retake(sw->stepper, t, err);
     *sw->clock = t;
     if (status == NS_OK) status = ns_flow_outputs(sw->flow, t, step->y, err);
     if (status != NS_OK) return status;
-    double value = ns_switch_guard(sw, guard) - guard->level, noise = ns_switch_noise(sw, guard);
+    double value = ns_switch_guard(sw, guard), noise = ns_switch_noise(sw, guard);
     if (i > 0 && t != last_t) slope = (value - last) / (t - last_t);
     double next = t - value / slope;
-    *found = value <= noise || guard->level < 0;
-    if (guard->level < 0 || fabs(value) <= noise || i == SWITCH_POLISH) return NS_OK;
+    bool passed = value <= (guard->level < 0 ? 0 : noise);
+    if (i == 0 && guard->level < 0) *found = passed;
+    else *found = *found || passed;
+    if (i == 0 && !*found && guard->level < 0) return NS_OK;
+    if (fabs(value) <= (guard->level < 0 ? 4 * noise : noise) || i == SWITCH_POLISH) return NS_OK;
     if (!(slope < 0) || !(next <= end) || !(next > step->t_old)) return NS_OK;
-    *found = *found || next == t || fabs(next - t) <= 4 * DBL_EPSILON * fabs(t);
+    *found = *found || fabs(next - t) <= 4 * DBL_EPSILON * fabs(t);
     if (next == t) return NS_OK;
     last = value, last_t = t;
     t = next;
   }
+}
+
+/*
+** The dense output of an implicit method does not have the rate of the motion at the start of the step. A guard that is 0 there
+** may seem to be negative by the error of the dense output: its level is lowered by that.
+*/
+static NsStatus lower_levels(NsSwitching *sw, NsError *err) {
+  const NsStepperState *step = &sw->stepper->state;
+  NsStatus status = ns_flow_outputs(sw->flow, step->t, step->y, err);
+  for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
+    NsSwitchGuard *guard = &sw->guards[k];
+    double more = DENSE_ERROR * sw->options.rtol * ns_switch_noise(sw, guard) / (SWITCH_ROUNDINGS * DBL_EPSILON);
+    if (!guard->used || guard->start > more) continue;
+    guard->level -= more;
+    guard->start += more;
+  }
+  return status;
 }
 
 NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
@@ -136,6 +172,7 @@ NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
   for (int k = 0; k < 2 * sw->m; k++) any = any || sw->guards[k].used;
   if (!any) return NS_OK;
   NsStatus status = make_course(sw, err);
+  if (status == NS_OK && sw->method->implicit) status = lower_levels(sw, err);
   sw->sampled = NAN;
   if (status == NS_OK) status = ns_event_search_start(sw->search, sw->course.t_old, sw->course.y_old, err);
   NsCourse course = ns_dense_course(&sw->course);

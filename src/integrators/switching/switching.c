@@ -182,7 +182,7 @@ static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
   if (status != NS_OK) return status;
   grow_sizes(sw, sw->rate);
   ns_switch_take_guards(sw);
-  ns_switch_set_levels(sw);
+  ns_switch_set_levels(sw, true);
   status = switching_first_length(sw, sw->rate, &first, err);
   if (status != NS_OK) return status;
   if (sw->options.max_step > 0) first = fmin(first, sw->options.max_step);
@@ -227,7 +227,7 @@ static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
     if (guard >= 0) return ns_switch_handle(sw, guard, err);
     if (sw->t >= sw->t_next) return NS_OK;
     grow_sizes(sw, sw->rate);
-    ns_switch_set_levels(sw);
+    ns_switch_set_levels(sw, false);
     switching_weigh(sw, sw->stepper->state.h_next);
   }
   return status;

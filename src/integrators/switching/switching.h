@@ -77,8 +77,11 @@ typedef struct NsSwitching {
 /* Takes the guards of the present mode. */
 void ns_switch_take_guards(NsSwitching *sw);
 
-/* Sets the levels of the guards at the start of a step, from the values of the last evaluation. */
-void ns_switch_set_levels(NsSwitching *sw);
+/*
+** Sets the levels of the guards at the start of a step, from the values of the last evaluation. `fresh`: the motion starts here;
+** then the rows that are `open` have left 0 just now.
+*/
+void ns_switch_set_levels(NsSwitching *sw, bool fresh);
 
 /* The value of a guard in the last evaluation, and the rounding error of that value. */
 double ns_switch_guard(const NsSwitching *sw, const NsSwitchGuard *guard);
