@@ -32,6 +32,9 @@ static const double FEASIBLE = 1e-10;
 /* Accelerations that differ by less than this part of their terms are the same motion. */
 static const double SAME = 1e-7;
 
+/* Least share of friction in the forces of dependent rows, as part of the largest; so that they stay well conditioned. */
+static const double LEAST_SHARE = 1e-3;
+
 typedef enum Option { OPTION_STICK, OPTION_PLUS, OPTION_MINUS, OPTION_ALONG, OPTION_OPEN, OPTIONS } Option;
 
 /* A joint, a contact with its friction, or a relay. */
@@ -59,6 +62,7 @@ typedef struct NsModes {
   double *W, *q, *terms;  /* the problem; the sum of the |terms| of q */
   double *z, *w, *size;   /* multipliers; y''; the sum of the |terms| of y'' */
   double *A, *rhs, *part; /* workspace: the equations of a mode */
+  double *share;          /* of the unknowns of the mode */
   int *unknown, *rows;    /* workspace: rows of the unknowns of a mode */
   int *owner;             /* the unit of each row */
   double *unit;           /* powers of two: units of the rows */
@@ -70,7 +74,7 @@ NsModes *ns_ed_modes_new(NsArena *arena, int m) {
   NsModes *s = ns_arena_take(arena, 1, sizeof *s);
   if (!s) return NULL;
   s->units = ns_arena_take(arena, (size_t)m, sizeof *s->units);
-  double **rows[] = {&s->q, &s->terms, &s->z, &s->w, &s->size, &s->rhs, &s->unit, &s->part};
+  double **rows[] = {&s->q, &s->terms, &s->z, &s->w, &s->size, &s->rhs, &s->unit, &s->part, &s->share};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   s->W = ns_arena_matrix(arena, m, m);
   s->A = ns_arena_matrix(arena, m, m);
@@ -231,8 +235,45 @@ static double effective(const NsEventDriven *ed, const NsModes *s, int i, int k)
   return sum;
 }
 
-/* Solves A x = rhs (count), the solution of least norm when A is singular. False: there is none. */
-static bool solve_equations(NsModes *s, int count, double *x) {
+/* The bound mu lambda_n of the a-th unknown, for multipliers x of the unknowns; -1 when it is not friction of a contact. */
+static double bound_of(const NsEventDriven *ed, const NsModes *s, int count, const double *x, int a) {
+  const Unit *unit = unit_of(s, s->unknown[a]);
+  if (!unit->contact || s->unknown[a] == unit->k) return -1;
+  for (int b = a - 1; b >= 0 && b < count; b--)
+    if (s->unknown[b] == unit->k) return ed->rows[unit->rub].rub.mu * fmax(0, x[b]);
+  return -1;
+}
+
+/*
+** The shares of the unknowns in the forces of dependent rows: friction that sticks in proportion to its bound, so that none
+** reaches its bound before the others do (the least sum of x_k^2 / share_k^2 has x_k in proportion to share_k^2). x: the solution
+** of least norm.
+*/
+static void find_shares(const NsEventDriven *ed, NsModes *s, int count, const double *x) {
+  double most = 0;
+  for (int a = 0; a < count; a++) s->share[a] = 1, most = fmax(most, bound_of(ed, s, count, x, a));
+  for (int a = 0; a < count && most > 0; a++) {
+    double bound = bound_of(ed, s, count, x, a);
+    if (bound >= 0) s->share[a] = sqrt(fmax(bound / most, LEAST_SHARE));
+  }
+}
+
+/* Least squares A x = rhs with the least norm of x_k / share_k. */
+static bool solve_shared_equations(NsModes *s, int count, double *x) {
+  int rank;
+  for (int b = 0; b < count; b++)
+    for (int a = 0; a < count; a++) s->A[a + (size_t)b * (size_t)count] *= s->share[b];
+  bool good = ns_lstsq(count, count, 1, s->A, count, s->rhs, count, 1e-12, x, &rank, NULL) == NS_OK;
+  for (int b = 0; b < count; b++) {
+    x[b] *= s->share[b];
+    for (int a = 0; a < count; a++) s->A[a + (size_t)b * (size_t)count] /= s->share[b];
+  }
+  return good;
+}
+
+/* Solves A x = rhs (count); when A is singular, with the shares of find_shares. False: there is no solution. */
+static bool solve_equations(const NsEventDriven *ed, NsModes *s, int count, double *x) {
+  for (int a = 0; a < count; a++) s->share[a] = 1;
   if (count == 0) return true;
   NsLu *lu = NULL;
   if (ns_lu_new(&lu, count) != NS_OK) return false;
@@ -244,8 +285,9 @@ static bool solve_equations(NsModes *s, int count, double *x) {
   }
   ns_lu_free(lu);
   if (regular) return true;
-  int rank;
-  if (ns_lstsq(count, count, 1, s->A, count, s->rhs, count, 1e-12, x, &rank, NULL) != NS_OK) return false;
+  if (!solve_shared_equations(s, count, x)) return false;
+  find_shares(ed, s, count, x);
+  if (!solve_shared_equations(s, count, x)) return false;
   for (int i = 0; i < count; i++) {
     double off = -s->rhs[i], size = fabs(s->rhs[i]);
     for (int j = 0; j < count; j++) {
@@ -279,7 +321,7 @@ static bool mode_solve(const NsEventDriven *ed, NsModes *s) {
   for (int a = 0; a < count; a++) s->rhs[a] = -s->w[s->unknown[a]];
   for (int b = 0; b < count; b++)
     for (int a = 0; a < count; a++) s->A[a + (size_t)b * (size_t)count] = effective(ed, s, s->unknown[a], s->unknown[b]);
-  if (!solve_equations(s, count, s->part)) return false;
+  if (!solve_equations(ed, s, count, s->part)) return false;
   for (int a = 0; a < count; a++) {
     int k = s->unknown[a];
     const Unit *unit = unit_of(s, k);
@@ -339,6 +381,12 @@ static bool mode_holds(const NsEventDriven *ed, const NsModes *s) {
   return true;
 }
 
+/* Whether friction that sticks is clearly below its bound: then it does not begin to slip. */
+static bool friction_has_room(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  if (!unit->contact) return false;
+  return tangential(unit, s->z + unit->k + 1) < ed->rows[unit->rub].rub.mu * s->z[unit->k] * (1 - SAME);
+}
+
 /* ---- all modes ---- */
 
 /*
@@ -356,6 +404,7 @@ static int mode_score(const NsEventDriven *ed, const NsModes *s) {
     const double *d = option_direction(unit);
     double along = slips ? -(d[0] * ed->multiplier[unit->rub] + (unit->width == 2 ? d[1] * ed->multiplier[unit->rub + 1] : 0))
                          : 0;
+    if (hit && was->grip == GRIP_STICK && unit->option == OPTION_STICK && friction_has_room(ed, s, unit)) score += 2000;
     if (hit && was->grip == GRIP_STICK && slips) score += unit->contact && !(along > 0) ? 0 : 1000;
     if (!hit && was->grip == GRIP_SLIP && slips && d[0] * was->d[0] + d[1] * was->d[1] > 0) score += 10;
   }
@@ -609,16 +658,46 @@ static void hold_row(NsEventDriven *ed, const NsModes *s, int k) {
   ed->held[ed->nheld++] = ed->closed[k];
 }
 
+/*
+** Whether friction at its bound, with u = 0, can not slip, because the rows that are held (`count` unknowns) keep u' = 0: its
+** force along d moves nothing.
+*/
+static bool is_tied(const NsEventDriven *ed, NsModes *s, const Unit *unit, int count) {
+  if (!unit->contact || unit->moving || !unit_slips(unit)) return false;
+  size_t n = (size_t)s->n, first = (size_t)unit->k + 1;
+  const double *d = option_direction(unit);
+  double own = 0, left;
+  for (int a = 0; a < count; a++) {
+    s->rhs[a] = 0;
+    for (size_t j = 0; j < (size_t)unit->width; j++) s->rhs[a] += d[j] * s->W[(size_t)s->unknown[a] + (first + j) * n];
+  }
+  for (size_t i = 0; i < (size_t)unit->width; i++)
+    for (size_t j = 0; j < (size_t)unit->width; j++) own += d[i] * d[j] * s->W[first + i + (first + j) * n];
+  if (!solve_equations(ed, s, count, s->part)) return false;
+  left = own;
+  for (int b = 0; b < count; b++)
+    for (size_t i = 0; i < (size_t)unit->width; i++)
+      left -= d[i] * effective(ed, s, (int)(first + i), s->unknown[b]) * s->part[b];
+  return fabs(left) <= 1e-9 * own;
+}
+
 /* Takes the mode: ed->held, ed->acting, ed->lambda and the grips. */
 static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
+  for (int u = 0; u < s->nunits; u++) {
+    s->units[u].option = (Option)solution->option[u];
+    for (int i = 0; i < 2; i++) s->units[u].d[i] = solution->d[u][i];
+  }
+  int count = mode_unknowns(ed, s);
+  (void)mode_solve(ed, s); /* finds the shares */
+  for (int u = 0; u < s->nunits; u++)
+    if (s->units[u].rub >= 0) ed->rows[s->units[u].rub].rub.tied = is_tied(ed, s, &s->units[u], count);
   memcpy(s->z, solution->z, (size_t)s->n * sizeof *s->z);
   mode_outputs(s);
-  for (int i = 0; i < ed->m; i++) ed->rows[i].rub.grip = GRIP_NONE, ed->multiplier[i] = 0;
+  for (int i = 0; i < ed->m; i++) ed->rows[i].rub.grip = GRIP_NONE, ed->multiplier[i] = 0, ed->share[i] = 1;
+  for (int a = 0; a < count; a++) ed->share[ed->closed[s->unknown[a]]] = s->share[a] * s->unit[s->unknown[a]];
   ed->nheld = ed->nacting = 0;
   for (int u = 0; u < s->nunits; u++) {
-    Unit *unit = &s->units[u];
-    unit->option = (Option)solution->option[u];
-    for (int i = 0; i < 2; i++) unit->d[i] = solution->d[u][i];
+    const Unit *unit = &s->units[u];
     if (unit->rub >= 0) set_grip(ed, s, unit);
     if (unit->option == OPTION_OPEN) continue;
     if (unit->contact || unit->rub < 0) hold_row(ed, s, unit->k);
