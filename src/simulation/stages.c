@@ -29,6 +29,7 @@ static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *
   NsDrive drive = {{solve_event, island->problem}, &ts->log, ts->accounting ? &ts->energy : NULL, NULL};
   island->newton_iterations = 0;
   island->residual = (NsStepResidual){0};
+  ns_osnsp_read_bounds(island->problem, island->graph);
   NsStatus status = island->scheme->class->drive(island->scheme, step, &drive, err);
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }

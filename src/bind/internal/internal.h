@@ -90,6 +90,9 @@ void nsl_internal_linalg(lua_State *L);
 */
 void nsl_internal_ode(lua_State *L);
 
+/* tableau(scheme, stages), tableau_weights(nodes, x): the functions of integrators/fesd/tableau.h. */
+void nsl_internal_fesd(lua_State *L);
+
 /* flow(nsds, options): the motion of a first-order model in a mode, and the choice of the mode. */
 void nsl_internal_switching(lua_State *L);
 

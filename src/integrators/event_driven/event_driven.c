@@ -481,7 +481,7 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
     status = measure_motion(ed, err);
     if (status != NS_OK) return status;
     weigh_errors(ed, fmin(ed->rk->base.state.h_next, most));
-    ns_rk_replace(ed->rk, ed->x);
+    ns_rk_replace(&ed->rk->base, ed->x);
   }
   if (++ed->handled > ed->options.max_events)
     return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", ed->options.max_events);

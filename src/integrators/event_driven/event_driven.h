@@ -34,6 +34,7 @@ typedef struct Rub {
   double since; /* slip: the time at which it began with u = 0; NAN: it began with another u */
   double pull;  /* slip: the acceleration along d at `since`; 0: it is only rounding */
   double level; /* stick: slip begins where the guard, the distance of lambda to its bounds, falls to this level */
+  double force; /* lambda of the first component before an event */
 } Rub;
 
 /* A row of the multipliers. */

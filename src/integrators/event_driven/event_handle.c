@@ -447,7 +447,7 @@ static NsStatus log_grip(NsEventDriven *ed, int i, NsError *err) {
   const Rub *was = &ed->was[i], *now = &ed->rows[i].rub;
   Grip before = visible_grip(was), after = visible_grip(now);
   bool turned = now->d[0] * was->d[0] + now->d[1] * was->d[1] < 0;
-  NsEvent event = {.before = ed->before[i], .after = ed->now->u[i]};
+  NsEvent event = {.before = was->force, .after = ed->multiplier[i]};
   if (ed->t == ed->t_first) return NS_OK;
   if (after == GRIP_STICK && before != GRIP_STICK) return log_event(ed, NS_EVENT_STICK, i, event, err);
   if (after == GRIP_SLIP && before == GRIP_STICK) return log_event(ed, NS_EVENT_SLIP, i, event, err);
@@ -458,10 +458,9 @@ static NsStatus log_grip(NsEventDriven *ed, int i, NsError *err) {
 
 /* Logs the grips, and sets the levels of friction that sticks: a guard that is 0 up to rounding must not fall farther. */
 static NsStatus set_grips(NsEventDriven *ed, NsError *err) {
-  NsStatus status = NS_OK;
+  NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++)
     if (ed->rows[i].rub.width > 0) status = log_grip(ed, i, err);
-  if (status == NS_OK) status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     Rub *rub = &ed->rows[i].rub;
     double scale, guard;
@@ -487,7 +486,10 @@ static NsStatus jam(NsEventDriven *ed, NsError *err) {
 NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   bool impulse = false;
   *ed->clock = ed->t;
-  for (int i = 0; i < ed->m && ed->rubs; i++) ed->was[i] = ed->rows[i].rub;
+  for (int i = 0; i < ed->m && ed->rubs; i++) {
+    ed->was[i] = ed->rows[i].rub;
+    ed->was[i].force = ed->multiplier[i];
+  }
   NsStatus status = find_closed(ed, err);
   if (status == NS_OK) status = evaluate_closed(ed, err);
   if (status != NS_OK) return status;

@@ -323,7 +323,7 @@ static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError
   GuardKind kind = guard_kind(ed, row);
   for (int k = 0;; k++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
-    NsStatus status = ns_rk_retake(ed->rk, t, err);
+    NsStatus status = ns_rk_retake(&ed->rk->base, t, err);
     if (status != NS_OK || (kind != GUARD_GAP && kind != GUARD_SLIP) || k == MAX_POLISH) return status;
     status = measure_distance(ed, row, &off, &rate, &rounding, err);
     if (status != NS_OK) return status;

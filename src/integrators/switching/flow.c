@@ -26,6 +26,8 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->lambda = ns_arena_doubles(arena, m);
   flow->y_terms = ns_arena_doubles(arena, m);
   flow->lambda_terms = ns_arena_doubles(arena, m);
+  flow->lambda_size = ns_arena_doubles(arena, m);
+  flow->lambda_most = ns_arena_doubles(arena, m);
   flow->lower = ns_arena_doubles(arena, m);
   flow->upper = ns_arena_doubles(arena, m);
   flow->ft = ns_arena_doubles(arena, n);
@@ -79,6 +81,18 @@ const NsFlowView *ns_flow_view(const NsFlow *flow) {
   return &flow->view;
 }
 
+const double *ns_flow_rate_terms(NsFlow *flow) {
+  NsEquations *e = &flow->eq;
+  size_t n = (size_t)e->n;
+  for (size_t i = 0; i < n; i++) flow->forces[i] = fabs(e->f[i]) + fabs(e->r[i]);
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i < n; i++) flow->forces[i] += fabs(e->A[i + j * n] * flow->x[j]);
+  for (size_t j = 0; j < (size_t)e->m; j++)
+    for (size_t i = 0; i < n; i++) flow->forces[i] += fabs(e->B[i + j * n] * flow->lambda[j]);
+  ns_equations_split(e, true, flow->forces, flow->sdot_terms, flow->R_terms);
+  return flow->sdot_terms;
+}
+
 int ns_flow_interaction(const NsFlow *flow, int row) {
   int k = flow->eq.nedges - 1;
   while (k > 0 && flow->eq.edges[k].row > row) k--;
@@ -97,6 +111,7 @@ static NsStatus flow_take_sized(NsFlow *flow, NsError *err) {
   int nd = flow->eq.nd, nw = flow->eq.na + flow->eq.m;
   if (flow->taken && flow->view.nd == nd) return NS_OK;
   ns_arena_release(arena);
+  flow->has_near = false;
   ns_reduction_take(&flow->reduction, arena, nw, nd);
   flow->a = ns_arena_doubles(arena, flow->eq.na);
   flow->s = ns_arena_doubles(arena, nd);
@@ -108,6 +123,8 @@ static NsStatus flow_take_sized(NsFlow *flow, NsError *err) {
   flow->R = ns_arena_doubles(arena, nw);
   flow->R_terms = ns_arena_doubles(arena, nw);
   flow->v = ns_arena_doubles(arena, nw);
+  flow->lagged = ns_arena_doubles(arena, nw);
+  flow->second = ns_arena_doubles(arena, nw);
   flow->v_terms = ns_arena_doubles(arena, nw);
   flow->a_unit = ns_arena_doubles(arena, flow->eq.na);
   flow->Fs = ns_arena_matrix(arena, nd, nd);
@@ -155,6 +172,7 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
 
 void ns_flow_grow_sizes(NsFlow *flow, const double *s) {
   for (int i = 0; i < flow->view.nd; i++) flow->size[i] = fmax(flow->size[i], fabs(s[i]));
+  for (int i = 0; i < flow->view.m; i++) flow->lambda_most[i] = fmax(flow->lambda_most[i], fabs(flow->lambda[i]));
 }
 
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s) {
@@ -324,29 +342,119 @@ static NsStatus flow_reduce(NsFlow *flow, double t, bool states, NsError *err) {
 
 /* ---- the residual of the reduced equations ---- */
 
-/* v = R^level_t + R^level_s F, with its terms. */
-static NsStatus flow_rate(NsFlow *flow, double t, int level, NsError *err) {
+/* v += G_t, the derivative of level 0 by time at fixed s and w, with its terms. */
+static NsStatus add_time_rate(NsFlow *flow, double t, NsError *err) {
   NsEquations *e = &flow->eq;
-  NsReduction *r = &flow->reduction;
+  bool algebraic = e->na > 0;
+  if (e->linear && e->settled) return NS_OK;
+  NsStatus status = ns_equations_rates(e, t, flow->x, flow->lambda, algebraic ? flow->ft : NULL, flow->yt, err);
+  if (status != NS_OK) return status;
+  if (algebraic) ns_equations_split(e, false, flow->ft, flow->column, flow->v);
+  for (int i = 0; i < flow->nactive; i++) flow->v[e->na + i] = flow->yt[flow->active[i]];
+  for (int i = 0; i < flow->nw; i++) flow->v_terms[i] = fabs(flow->v[i]);
+  return NS_OK;
+}
+
+/* v += R^level_s F, with its terms. */
+static void add_state_rate(NsFlow *flow, int level) {
   size_t nw = (size_t)flow->nw;
-  memset(flow->v, 0, nw * sizeof *flow->v);
-  memset(flow->v_terms, 0, nw * sizeof *flow->v_terms);
-  if (level == 0 && !(e->linear && e->settled)) {
-    bool algebraic = e->na > 0;
-    NsStatus status = ns_equations_rates(e, t, flow->x, flow->lambda, algebraic ? flow->ft : NULL, flow->yt, err);
-    if (status != NS_OK) return status;
-    if (algebraic) ns_equations_split(e, false, flow->ft, flow->column, flow->v);
-    for (int i = 0; i < flow->nactive; i++) flow->v[e->na + i] = flow->yt[flow->active[i]];
-    for (size_t i = 0; i < nw; i++) flow->v_terms[i] = fabs(flow->v[i]);
-  }
-  for (int j = 0; j < e->nd; j++) {
-    const double *Rs = r->Rs[level] + (size_t)j * nw;
+  for (int j = 0; j < flow->eq.nd; j++) {
+    const double *Rs = flow->reduction.Rs[level] + (size_t)j * nw;
     for (size_t i = 0; i < nw; i++) {
       flow->v[i] += Rs[i] * flow->sdot[j];
       flow->v_terms[i] += fabs(Rs[i]) * flow->sdot_terms[j];
     }
   }
+}
+
+/* ---- derivatives of level 1 along the motion, by differences ---- */
+
+static NsStatus take_near(NsFlow *flow, NsError *err) {
+  NsArena *arena = &flow->sized;
+  NsFlowNear *near = &flow->near;
+  int nd = flow->eq.nd, nw = flow->eq.na + flow->eq.m;
+  if (flow->has_near) return NS_OK;
+  ns_reduction_take(&near->reduction, arena, nw, nd);
+  near->Fs = ns_arena_matrix(arena, nd, nd);
+  near->Fs_terms = ns_arena_matrix(arena, nd, nd);
+  near->Fw = ns_arena_matrix(arena, nd, nw);
+  near->Fw_terms = ns_arena_matrix(arena, nd, nw);
+  near->s = ns_arena_doubles(arena, nd);
+  near->sdot = ns_arena_doubles(arena, nd);
+  near->room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, nw);
+  flow->has_near = !arena->failed;
+  return flow->has_near ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
+}
+
+static void swap_near(NsFlow *flow) {
+  NsFlowNear *near = &flow->near;
+  NsReduction reduction = flow->reduction;
+  double *Fs = flow->Fs, *Fs_terms = flow->Fs_terms, *Fw = flow->Fw, *Fw_terms = flow->Fw_terms;
+  flow->reduction = near->reduction, near->reduction = reduction;
+  flow->Fs = near->Fs, near->Fs = Fs;
+  flow->Fs_terms = near->Fs_terms, near->Fs_terms = Fs_terms;
+  flow->Fw = near->Fw, near->Fw = Fw;
+  flow->Fw_terms = near->Fw_terms, near->Fw_terms = Fw_terms;
+}
+
+/* values (nw) = R^1 at time t on the tangent of the motion, with w fixed. The near matrices are swapped in. */
+static NsStatus near_sample(void *context, double t, double *values, NsError *err) {
+  NsFlow *flow = context;
+  NsFlowNear *near = &flow->near;
+  const NsRank *middle = &near->reduction.rank[0];
+  NsRank *rank = &flow->reduction.rank[0];
+  for (int i = 0; i < flow->eq.nd; i++) flow->s[i] = near->s[i] + (t - near->t) * near->sdot[i];
+  NsStatus status = flow->eq.settled ? NS_OK : ns_equations_update(&flow->eq, t, err);
+  if (status == NS_OK) status = flow_values(flow, t, err);
+  if (status == NS_OK) status = ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, flow->eq.na > 0, err);
+  if (status != NS_OK) return status;
+  flow_form_w(flow);
+  flow_form_s(flow, flow->eq.na > 0);
+  memset(flow->v, 0, (size_t)flow->nw * sizeof *flow->v);
+  status = add_time_rate(flow, t, err);
+  if (status != NS_OK) return status;
+  add_state_rate(flow, 0);
+  ns_rank_factor_alike(rank, middle, flow->reduction.Rw, flow->nw);
+  ns_rank_reduce(rank, false, flow->v);
+  for (int i = 0; i < flow->nw; i++) values[rank->row[i]] = i < rank->rank ? flow->G[rank->row[i]] : flow->v[i];
   return NS_OK;
+}
+
+/* v = dR^1/dt along the motion at fixed w. */
+static NsStatus near_rate(NsFlow *flow, double t, NsError *err) {
+  NsFlowNear *near = &flow->near;
+  const NsNsds *nsds = flow->eq.nsds;
+  NsStatus status = take_near(flow, err);
+  if (status != NS_OK) return status;
+  near->t = t;
+  memcpy(near->s, flow->s, (size_t)flow->eq.nd * sizeof *near->s);
+  memcpy(near->sdot, flow->sdot, (size_t)flow->eq.nd * sizeof *near->s);
+  memcpy(flow->lagged, flow->R, (size_t)flow->nw * sizeof *flow->lagged);
+  swap_near(flow);
+  NsWindow window = {nsds->t0, fmax(nsds->T, t + flow->h), flow->h};
+  memset(flow->second, 0, (size_t)flow->nw * sizeof *flow->second);
+  status = ns_difference(near_sample, flow, flow->nw, t, window, near->room, flow->second, err);
+  swap_near(flow);
+  memcpy(flow->s, near->s, (size_t)flow->eq.nd * sizeof *near->s);
+  memcpy(flow->R, flow->lagged, (size_t)flow->nw * sizeof *flow->R);
+  if (status == NS_OK && !flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
+  if (status == NS_OK) status = flow_values(flow, t, err);
+  if (status != NS_OK) return status;
+  ns_flow_equation_terms(flow);
+  memcpy(flow->v, flow->second, (size_t)flow->nw * sizeof *flow->v);
+  for (int i = 0; i < flow->nw; i++) flow->v_terms[i] = fabs(flow->v[i]) + fabs(flow->R[i]) / flow->h;
+  return NS_OK;
+}
+
+/* v = R^level_t + R^level_s F, with its terms. */
+static NsStatus flow_rate(NsFlow *flow, double t, int level, NsError *err) {
+  NsEquations *e = &flow->eq;
+  if (level > 0 && !(e->linear && e->settled)) return near_rate(flow, t, err);
+  memset(flow->v, 0, (size_t)flow->nw * sizeof *flow->v);
+  memset(flow->v_terms, 0, (size_t)flow->nw * sizeof *flow->v_terms);
+  NsStatus status = level == 0 ? add_time_rate(flow, t, err) : NS_OK;
+  if (status == NS_OK) add_state_rate(flow, level);
+  return status;
 }
 
 /* Names the equation of a row of R in messages. */
@@ -382,12 +490,12 @@ static NsStatus flow_residual(NsFlow *flow, double t, NsError *err) {
   NsReduction *r = &flow->reduction;
   ns_flow_equation_terms(flow);
   memcpy(flow->R, flow->G, (size_t)flow->nw * sizeof *flow->R);
-  if (r->levels > 1 && !(flow->eq.linear && flow->eq.settled)) {
+  if (r->levels > 2 && !(flow->eq.linear && flow->eq.settled)) {
     char name[160];
     ns_flow_name_equation(flow, r->rank[1].row[r->rank[1].rank], name, sizeof name);
     return ns_fail(err, NS_ESINGULAR,
-                   "%s at t=%g must be differentiated %d times to determine lambda; this is done for linear models with "
-                   "constant coefficients",
+                   "%s at t=%g must be differentiated %d times to determine lambda; for a model that is not linear with "
+                   "constant coefficients at most 2 are possible",
                    name, t, r->levels);
   }
   NsStatus status = NS_OK;
@@ -501,7 +609,8 @@ static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
     if (iteration > 0 && flow_at_rounding(flow)) return flow_keep_terms(flow), NS_OK;
     flow_newton_step(flow);
     double step = flow_step_size(flow);
-    bool last = constant || step <= 4 * DBL_EPSILON || (iteration > 0 && step * step <= before * DBL_EPSILON);
+    bool stalled = iteration > 0 && step <= NS_FLOW_STALLED && 4 * step > before;
+    bool last = constant || stalled || step <= 4 * DBL_EPSILON || (iteration > 0 && step * step <= before * DBL_EPSILON);
     before = step;
     if (!last) continue;
     flow_keep_terms(flow);
@@ -510,17 +619,58 @@ static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
   return flow_newton_fails(flow, t, err);
 }
 
+/* Takes the point (t, s). */
+static NsStatus flow_go_to(NsFlow *flow, double t, const double *s, NsError *err) {
+  NsStatus status = flow->eq.settled ? NS_OK : ns_equations_update(&flow->eq, t, err);
+  if (status == NS_OK && s != flow->s) memcpy(flow->s, s, (size_t)flow->eq.nd * sizeof *s);
+  return status;
+}
+
+NsStatus ns_flow_rate(NsFlow *flow, double t, const double *s, double *sdot, NsError *err) {
+  NsEquations *e = &flow->eq;
+  if (flow->nw > 0) return ns_flow_evaluate(flow, t, s, sdot, err);
+  NsStatus status = flow_go_to(flow, t, s, err);
+  ns_equations_states(e, flow->s, flow->a, flow->x);
+  if (status == NS_OK) status = ns_equations_forces(e, t, flow->x, flow->lambda, err);
+  for (int i = 0; i < e->n && status == NS_OK; i++) flow->forces[i] = e->f[i] + e->r[i];
+  if (status == NS_OK) ns_equations_split(e, false, flow->forces, sdot, flow->G);
+  return status;
+}
+
+NsStatus ns_flow_outputs(NsFlow *flow, double t, const double *s, NsError *err) {
+  NsEquations *e = &flow->eq;
+  if (flow->nw > 0) return ns_flow_evaluate(flow, t, s, NULL, err);
+  NsStatus status = flow_go_to(flow, t, s, err);
+  ns_equations_states(e, flow->s, flow->a, flow->x);
+  if (status == NS_OK) status = ns_equations_outputs(e, t, flow->x, flow->lambda, err);
+  memset(flow->lambda_terms, 0, (size_t)e->m * sizeof *flow->lambda_terms);
+  if (status == NS_OK) ns_flow_output_terms(flow);
+  return status;
+}
+
 NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot, NsError *err) {
-  NsStatus status = NS_OK;
-  if (!flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
+  NsStatus status = flow_go_to(flow, t, s, err);
   if (status != NS_OK) return status;
-  if (s != flow->s) memcpy(flow->s, s, (size_t)flow->eq.nd * sizeof *s);
   status = flow->nw > 0 ? flow_newton(flow, t, err) : flow_values(flow, t, err);
   if (status != NS_OK) return status;
   if (flow->nw == 0) memset(flow->lambda_terms, 0, (size_t)flow->view.m * sizeof *flow->lambda_terms);
   ns_flow_output_terms(flow);
   if (sdot) memcpy(sdot, flow->sdot, (size_t)flow->eq.nd * sizeof *sdot);
   return NS_OK;
+}
+
+NsStatus ns_flow_linearise(NsFlow *flow, double t, const double *s, NsError *err) {
+  NsStatus status = NS_OK;
+  if (!flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
+  if (s != flow->s) memcpy(flow->s, s, (size_t)flow->eq.nd * sizeof *s);
+  if (status == NS_OK) status = flow_values(flow, t, err);
+  if (status == NS_OK) status = ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, true, err);
+  if (status != NS_OK) return status;
+  flow_form_w(flow);
+  flow_form_s(flow, true);
+  flow->planned = false;
+  memset(flow->v, 0, (size_t)flow->nw * sizeof *flow->v);
+  return add_time_rate(flow, t, err);
 }
 
 NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, NsError *err) {

@@ -71,10 +71,10 @@ static bool constraints_done(NsFlow *flow, bool first) {
   return done;
 }
 
-/* The size of a differential state: the largest in the run, or, if that is 0, what it may move in a step. */
-static double flow_state_size(const NsFlow *flow, int j) {
+/* The size of a differential state: the largest in the run, or, if that is 0, what it may move in a step, or what it is. */
+static double flow_state_size(const NsFlow *flow, int j, const double *s) {
   double size = flow->size[j];
-  return size > 0 ? size : fabs(flow->sdot[j]) * flow->h;
+  return size > 0 ? size : fmax(fabs(flow->sdot[j]) * flow->h, fabs(s[j]));
 }
 
 /* s -= S^2 g' (g S^2 g')^-1 c with the gradients g and the sizes S. */
@@ -85,7 +85,7 @@ static void correct(NsFlow *flow, double *s) {
     for (size_t b = 0; b < nc; b++) {
       double sum = 0;
       for (size_t j = 0; j < nd; j++) {
-        double size = flow_state_size(flow, (int)j);
+        double size = flow_state_size(flow, (int)j, s);
         sum += flow->gradient[a * nd + j] * size * size * flow->gradient[b * nd + j];
       }
       flow->normal[a + b * nc] = sum;
@@ -94,14 +94,14 @@ static void correct(NsFlow *flow, double *s) {
   ns_rank_factor(&flow->normal_rank, flow->normal, NULL, (int)nc, (int)nc);
   ns_rank_solve(&flow->normal_rank, false, flow->multiplier);
   for (size_t j = 0; j < nd; j++) {
-    double sum = 0, size = flow_state_size(flow, (int)j);
+    double sum = 0, size = flow_state_size(flow, (int)j, s);
     for (size_t a = 0; a < nc; a++) sum += flow->gradient[a * nd + j] * flow->multiplier[a];
     s[j] -= size * size * sum;
   }
 }
 
 NsStatus ns_flow_project(NsFlow *flow, double t, double *s, NsError *err) {
-  NsStatus status = ns_flow_evaluate(flow, t, s, NULL, err);
+  NsStatus status = ns_flow_outputs(flow, t, s, err);
   for (int k = 0; k < PROJECTIONS && status == NS_OK; k++) {
     status = ns_flow_collect(flow, t, err);
     if (status == NS_OK && constraints_done(flow, k == 0)) break;
@@ -111,7 +111,7 @@ NsStatus ns_flow_project(NsFlow *flow, double t, double *s, NsError *err) {
   if (status != NS_OK) return status;
   for (int k = 0; k < flow->constraints; k++) {
     const NsFlowConstraint *c = &flow->constraint[k];
-    if (fabs(c->value) <= PROJECTED * (c->terms + c->reach)) continue;
+    if (constraint_done(c, flow->entry[k]) || fabs(c->value) <= PROJECTED * (c->terms + c->reach)) continue;
     char name[160];
     ns_flow_name_equation(flow, c->equation, name, sizeof name);
     return ns_fail(err, NS_ENOCONV, "the projection on the constraints of the mode does not converge at t=%g: %s", t, name);

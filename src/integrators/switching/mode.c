@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "integrators/switching/flow_workspace.h"
+#include "integrators/switching/mode_lead.h"
 #include "integrators/switching/mode_signs.h"
 
 const char *const ns_ambiguity_words[] = {"error", "stay", "up", "down", NULL};
@@ -39,7 +40,7 @@ typedef struct Search {
   NsRowMode *mode;    /* m: the mode that is tried */
   int nrows, *row;    /* rows that are varied */
   Found found[MODES];
-  int count;
+  int count, tried;
   bool more;            /* more than MODES were found */
   double *sdot, *terms; /* nd */
   NsError last;         /* why the last mode is not possible */
@@ -75,7 +76,7 @@ static int changed_rows(const Search *z) {
 }
 
 /* Whether a possible mode has the motion of the evaluated one. */
-static bool same_motion(const Search *z, const Found *found) {
+static bool is_same_motion(const Search *z, const Found *found) {
   for (int i = 0; i < z->flow->eq.nd; i++)
     if (fabs(found->sdot[i] - z->sdot[i]) > SAME_MOTION * z->terms[i]) return false;
   return true;
@@ -93,7 +94,7 @@ static void search_keep(Search *z, bool certain) {
   const NsFlow *flow = z->flow;
   double change = change_of_lambda(z);
   int changed = changed_rows(z), k = 0;
-  while (k < z->count && !same_motion(z, &z->found[k])) k++;
+  while (k < z->count && !is_same_motion(z, &z->found[k])) k++;
   z->more = z->more || k == MODES;
   if (k == MODES || (k < z->count && !search_prefers(&z->found[k], certain, change, changed))) return;
   Found *found = &z->found[k];
@@ -120,8 +121,12 @@ static NsStatus search_try(Search *z, NsError *err) {
   NsSignPoint at = {z->t, z->s, z->open};
   NsVerdict verdict = NS_VERDICT_NONE;
   search_restore(z);
+  z->tried++;
   ns_flow_set_mode(flow, z->mode);
   NsStatus status = ns_flow_evaluate(flow, z->t, z->s, z->sdot, &z->last);
+  bool moved = false;
+  if (status == NS_OK) status = ns_flow_spread(flow, &moved, &z->last);
+  if (status == NS_OK && moved) status = ns_flow_evaluate(flow, z->t, z->s, z->sdot, &z->last);
   if (status == NS_OK) {
     ns_flow_equation_terms(flow);
     memcpy(z->terms, flow->sdot_terms, (size_t)flow->eq.nd * sizeof(double));
@@ -149,7 +154,7 @@ static int choices_of(const NsFlow *flow, int row, NsRowMode *choice) {
 
 static NsStatus search_all(Search *z, NsError *err) {
   int digit[NS_MODE_OPEN] = {0};
-  z->count = 0;
+  z->count = z->tried = 0;
   for (;;) {
     memcpy(z->mode, z->before, (size_t)z->flow->view.m * sizeof *z->mode);
     for (int k = 0; k < z->nrows; k++) {
@@ -212,6 +217,7 @@ static void write_modes(const Search *z, char *to) {
 static NsStatus fail_without_mode(const Search *z, NsError *err) {
   char rows[NS_MODE_TEXT] = "";
   size_t at = 0;
+  if (z->tried == 1) return ns_fail(err, NS_ENOSOL, "no mode is possible after t=%g: %.300s", z->t, z->last.text);
   for (int i = 0; i < z->nrows; i++) {
     const NsInteraction *inter = z->flow->eq.edges[ns_flow_interaction(z->flow, z->row[i])].inter;
     char text[NS_NAME_SIZE + 32];
@@ -286,20 +292,40 @@ static void search_widen(const Search *z, bool *open) {
     open[i] = z->open[i] || z->before[i] == NS_ROW_ACTIVE || !ns_row_is_of_state(z->flow, i);
 }
 
+/* More rows than can be tried in all modes: the problem of the leading terms decides most of them. */
+static NsStatus search_many(Search *z, bool *open, NsError *err) {
+  size_t m = (size_t)z->flow->view.m;
+  NsRowMode *mode = ns_arena_take(&z->arena, m, sizeof *mode);
+  if (!mode) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  memcpy(mode, z->before, m * sizeof *mode);
+  search_restore(z);
+  NsStatus status = ns_mode_lead(z->flow, z->t, z->s, open, mode, err);
+  if (status != NS_OK) return status;
+  memcpy(z->before, mode, m * sizeof *mode);
+  memcpy(z->lambda, z->flow->lambda, m * sizeof(double));
+  memcpy(z->a, z->flow->a, (size_t)z->flow->eq.na * sizeof(double));
+  if (search_vary(z, open)) return search_all(z, err);
+  z->nrows = 0;
+  return search_all(z, err);
+}
+
+/* Tries the modes of the open rows; `open` may be changed. */
+static NsStatus search_over(Search *z, bool *open, NsError *err) {
+  return search_vary(z, open) ? search_all(z, err) : search_many(z, open, err);
+}
+
 static NsStatus search_run(Search *z, NsError *err) {
-  int m = z->flow->view.m;
-  NsStatus status = search_vary(z, z->open) ? search_all(z, err)
-                                            : ns_fail(err, NS_ENOSOL, "%d rows are undecided at t=%g; at most %d can be",
-                                                      z->nrows, z->t, NS_MODE_OPEN);
+  size_t m = (size_t)z->flow->view.m;
+  bool *open = ns_arena_take(&z->arena, m, sizeof *open), *wide = ns_arena_take(&z->arena, m, sizeof *wide);
+  if (z->arena.failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  memcpy(open, z->open, m * sizeof *open);
+  NsStatus status = search_over(z, open, err);
   if (status != NS_OK || z->count > 0) return status;
-  bool *wide = ns_arena_take(&z->arena, (size_t)m, sizeof *wide);
-  if (!wide) return ns_fail(err, NS_ENOMEM, "not enough memory");
   search_widen(z, wide);
-  int before = z->nrows;
-  if (memcmp(wide, z->open, (size_t)m * sizeof *wide) == 0) return NS_OK;
-  if (search_vary(z, wide)) return search_all(z, err);
-  z->nrows = before;
-  return NS_OK;
+  if (memcmp(wide, z->open, m * sizeof *wide) == 0) return NS_OK;
+  memcpy(open, wide, m * sizeof *open);
+  z->open = wide; /* these rows are judged, also those that the leading terms decide */
+  return search_over(z, open, err);
 }
 
 NsStatus ns_mode_choose(NsFlow *flow, double t, const double *s, const bool *open, NsAmbiguity rule, NsModeChoice *choice,

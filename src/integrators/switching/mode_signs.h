@@ -17,7 +17,10 @@ typedef struct NsSignPoint {
   const bool *open; /* m */
 } NsSignPoint;
 
-/* Judges the mode that the flow was evaluated in at the point; the flow is again at the point afterwards. */
+/*
+** Judges the mode that the flow was evaluated in at the point; the flow is again at the point afterwards. AGAINST: the text of err
+** says why.
+*/
 NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdict, NsError *err);
 
 /* Whether y of a row depends on t and s alone, not on lambda or algebraic states, at the point of the last Jacobians. */

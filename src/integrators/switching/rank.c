@@ -87,6 +87,19 @@ void ns_rank_factor(NsRank *f, const double *A, const double *terms, int lda, in
   }
 }
 
+void ns_rank_factor_alike(NsRank *f, const NsRank *like, const double *A, int lda) {
+  f->n = like->n;
+  f->rank = like->rank;
+  memcpy(f->row, like->row, (size_t)f->n * sizeof *f->row);
+  memcpy(f->col, like->col, (size_t)f->n * sizeof *f->col);
+  for (int j = 0; j < f->n; j++)
+    for (int i = 0; i < f->n; i++) {
+      *rank_at(f, f->LU, i, j) = A[f->row[i] + (size_t)f->col[j] * (size_t)lda];
+      *rank_at(f, f->terms, i, j) = fabs(*rank_at(f, f->LU, i, j));
+    }
+  for (int k = 0; k < f->rank; k++) rank_eliminate(f, k);
+}
+
 void ns_rank_reduce(NsRank *f, bool absolute, double *v) {
   for (int i = 0; i < f->n; i++) f->work[i] = v[f->row[i]];
   for (int j = 0; j < f->rank; j++) {

@@ -32,6 +32,9 @@ void ns_rank_take(NsRank *f, NsArena *arena, int nmax);
 /* Factors A (n x n, column-major, leading dimension lda). terms (leading dimension lda): those of each entry; NULL: |A|. */
 void ns_rank_factor(NsRank *f, const double *A, const double *terms, int lda, int n);
 
+/* Factors A with the pivots of `like`: the same n, order and rank. */
+void ns_rank_factor_alike(NsRank *f, const NsRank *like, const double *A, int lda);
+
 /*
 ** v (n) becomes L^-1 P v in the order of P, with L extended by the identity: elements from `rank` on are the combinations Z' v
 ** with Z' A = 0. absolute: with |L|, to sum terms.
