@@ -13,7 +13,7 @@
 
 enum { MAX_PROJECTIONS = 10 }; /* Newton iterations of a projection */
 
-/* A projection that stops improving is accepted within this factor of the rounding error. 1e3: a callback may lose 3 digits. */
+/* A projection without progress is accepted within this factor of the rounding error. 1e3: a callback may lose 3 digits. */
 static const double STILL = 1e3;
 
 /* A dynamical system. */
@@ -103,15 +103,10 @@ static void motion_take_vectors(NsMotion *motion) {
 
 static void show_vectors(NsMotion *motion) {
   NsMotionView *view = &motion->view;
-  view->y = motion->y;
-  view->u = motion->u;
-  view->rounding = motion->rounding;
-  view->u_terms = motion->u_terms;
-  view->bias = motion->bias;
-  view->a_free = motion->a_free;
-  view->F = motion->F;
-  view->H = motion->H;
-  view->X = motion->X;
+  view->y = motion->y, view->u = motion->u, view->u_terms = motion->u_terms;
+  view->rounding = motion->rounding, view->bias = motion->bias;
+  view->a_free = motion->a_free, view->F = motion->F;
+  view->H = motion->H, view->X = motion->X;
 }
 
 NsStatus ns_motion_new(NsMotion **out, NsNsds *nsds) {
@@ -490,9 +485,7 @@ static NsStatus solve_shared(NsMotion *motion, int n, const int *rows, const dou
   if (!motion->share) return ns_lstsq(n, n, 1, W, n, motion->rhs, n, 1e-12, z, &rank, NULL);
   double *scaled = ns_alloc((size_t)n * (size_t)n, sizeof *scaled);
   if (!scaled) return NS_ENOMEM;
-  for (int k = 0; k < n; k++)
-    for (int i = 0; i < n; i++)
-      scaled[i + (size_t)k * (size_t)n] = motion->share[rows[k]] / motion->unit[k] * W[i + (size_t)k * (size_t)n];
+  for (int k = 0; k < n * n; k++) scaled[k] = motion->share[rows[k / n]] / motion->unit[k / n] * W[k];
   NsStatus status = ns_lstsq(n, n, 1, scaled, n, motion->rhs, n, 1e-12, z, &rank, NULL);
   for (int k = 0; k < n && status == NS_OK; k++) z[k] *= motion->share[rows[k]] / motion->unit[k];
   ns_free(scaled);
