@@ -486,7 +486,8 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
   if (++ed->handled > ed->options.max_events)
     return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", ed->options.max_events);
   ed->hit = row;
-  return ns_ed_handle(ed, err);
+  status = ns_ed_trace_before(ed, err);
+  return status == NS_OK ? handle_and_tell(ed, err) : status;
 }
 
 /* One step of D1MinusLinear from ed->t to t_next, with the event at t_next. */

@@ -76,6 +76,10 @@ static void remember_mode(NsSwitching *sw) {
 
 static NsStatus choose_mode(NsSwitching *sw, NsError *err) {
   NsStatus status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
+  bool jumped = false;
+  if (status == NS_OK) status = ns_mode_jump(sw->flow, sw->t, sw->u, &jumped, err);
+  if (status == NS_OK && jumped)
+    status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
   return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
 }
 
@@ -194,8 +198,8 @@ static NsRowMode mode_of_lambda(const NsFlowView *now, int row) {
 /* How a row stands in the mode of the memories: well inside; at its limit; outside of it, after a change by a script. */
 typedef enum RowPlace { ROW_INSIDE, ROW_AT_LIMIT, ROW_OUTSIDE } RowPlace;
 
-/* A row that slides has |y| below this part of its terms, or below twice the |y| that the last step has left. */
-static const double ON_SURFACE = 1e-12;
+/* A row that slides has |y| below ON_SURFACE of its terms, or below twice the |y| that the last step has left, at most NEAR_SURFACE. */
+static const double ON_SURFACE = 1e-12, NEAR_SURFACE = 1e-9;
 
 static double y_memory(const NsSwitching *sw, int row) {
   return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->y_k[ns_flow_component(sw->flow, row)];
@@ -204,7 +208,7 @@ static double y_memory(const NsSwitching *sw, int row) {
 static RowPlace place_of_row(NsSwitching *sw, int row) {
   const NsFlowView *now = sw->now;
   RowPlace place = ROW_INSIDE;
-  double off = fmax(ON_SURFACE * now->y_terms[row], 2 * fabs(y_memory(sw, row)));
+  double terms = now->y_terms[row], off = fmax(ON_SURFACE * terms, fmin(2 * fabs(y_memory(sw, row)), NEAR_SURFACE * terms));
   if (now->mode[row] == NS_ROW_ACTIVE && fabs(now->y[row]) > off) return ROW_OUTSIDE;
   for (int k = 0; k < 2 * sw->m; k++) {
     const NsSwitchGuard *g = &sw->guards[k];
