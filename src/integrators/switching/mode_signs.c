@@ -164,8 +164,8 @@ static void size_free_unknowns(NsFlow *flow) {
 }
 
 /*
-** flow->lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also |R_w^-1|
-** times the terms of R for states of their sizes.
+** flow->lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also that of its
+** terms, and of |R_w^-1| times the terms of the equations that are not differentiated, for states of their sizes.
 */
 static void find_lambda_sizes(NsFlow *flow) {
   const NsReduction *r = &flow->reduction;
@@ -176,7 +176,7 @@ static void find_lambda_sizes(NsFlow *flow) {
     if (isfinite(flow->upper[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->upper[i]));
   }
   if (nw == 0) return;
-  memcpy(flow->v_terms, flow->R_terms, nw * sizeof *flow->v_terms);
+  memset(flow->v_terms, 0, nw * sizeof *flow->v_terms);
   for (int i = 0; i < (r->levels > 0 ? r->rank[0].rank : flow->nw); i++) {
     size_t row = (size_t)r->rank[0].row[i];
     for (size_t j = 0; j < (size_t)flow->eq.nd; j++) flow->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * flow->size[j];
@@ -185,12 +185,11 @@ static void find_lambda_sizes(NsFlow *flow) {
   size_free_unknowns(flow);
   for (int i = 0; i < flow->nactive; i++) {
     int row = flow->active[i];
-    flow->lambda_size[row] = fmax(flow->lambda_size[row], flow->v_terms[flow->eq.na + i]);
+    flow->lambda_size[row] = fmax(flow->lambda_size[row], flow->lambda_terms[row] + flow->v_terms[flow->eq.na + i]);
   }
 }
 
 const double *ns_flow_lambda_sizes(NsFlow *flow) {
-  ns_flow_equation_terms(flow);
   find_lambda_sizes(flow);
   return flow->lambda_size;
 }

@@ -214,7 +214,7 @@ static RowPlace place_of_row(NsSwitching *sw, int row) {
     const NsSwitchGuard *g = &sw->guards[k];
     if (g->row != row || !g->used) continue;
     double value = ns_switch_guard(sw, g), noise = ns_switch_noise(sw, g);
-    if (value < -fmax(off, 4 * noise)) return ROW_OUTSIDE;
+    if (value < -fmax(now->mode[row] == NS_ROW_ACTIVE ? 0 : off, 4 * noise)) return ROW_OUTSIDE;
     if (value <= 2 * noise) place = ROW_AT_LIMIT;
   }
   return place;
@@ -225,7 +225,7 @@ static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError
   for (int i = 0; i < sw->m; i++) sw->before[i] = mode_of_lambda(sw->now, i);
   *outside = *limit = false;
   ns_flow_set_mode(sw->flow, sw->before);
-  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err);
+  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, err);
   if (status == NS_ERETRY || status == NS_ESINGULAR || status == NS_ENOSOL) {
     *outside = true;
     return NS_OK;
