@@ -250,3 +250,14 @@ describe("sol:at", function()
     assert.equal(11, #sol.at)
   end)
 end)
+
+describe("a picture of a run with events", function()
+  it("draws multipliers as lines when the rows hold both sides of impacts, else as steps", function()
+    local series = require "nslua.base.series"
+    local sol = events.ball { e = 0.5, T = 2, h = 0.5 }:run()
+    assert.is_false(series.holds(sol))
+    assert.is_true(series.holds(room "TimeStepping":run()))
+    for _, name in ipairs { "q1", "v1", "lambda1" } do assert.is_string(sol:plot({ name }):commands()) end
+    assert.is_string(sol:html {})
+  end)
+end)
