@@ -33,6 +33,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->ft = ns_arena_doubles(arena, n);
   flow->direction = ns_arena_doubles(arena, n);
   flow->yt = ns_arena_doubles(arena, m);
+  flow->ht = ns_arena_doubles(arena, m);
   flow->rate = ns_arena_doubles(arena, 2 * (ptrdiff_t)m);
   flow->slope = ns_arena_doubles(arena, 3 * (ptrdiff_t)m);
   flow->slope_room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, 3 * (ptrdiff_t)m);
@@ -43,6 +44,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->active = ns_arena_ints(arena, m);
   flow->view = (NsFlowView){.n = n,
                             .m = m,
+                            .size = flow->size,
                             .x = flow->x,
                             .lambda = flow->lambda,
                             .y = flow->eq.y,
@@ -158,6 +160,30 @@ static void flow_take_memories(NsFlow *flow) {
   ns_equations_gather(e, flow->x, flow->s, flow->a);
 }
 
+/* The place of differential state j of a node in its x: s is x less a combination of algebraic states. */
+static int state_place(const NsEquationNode *node, int j) {
+  return node->na > 0 ? node->rank.col[j] : j;
+}
+
+/* Takes the sizes of states and multipliers in the run, as they were at the start of the step. */
+static void flow_recall_sizes(NsFlow *flow) {
+  const NsEquations *e = &flow->eq;
+  for (int k = 0; k < e->nnodes; k++)
+    for (int j = 0; j < e->nodes[k].nd; j++)
+      flow->size[e->nodes[k].s + j] = e->nodes[k].ds->base.reach_k[state_place(&e->nodes[k], j)];
+  for (int k = 0; k < e->nedges; k++)
+    memcpy(flow->lambda_most + e->edges[k].row, e->edges[k].inter->reach_k, (size_t)e->edges[k].inter->m * sizeof(double));
+}
+
+static void flow_keep_sizes(const NsFlow *flow) {
+  const NsEquations *e = &flow->eq;
+  for (int k = 0; k < e->nnodes; k++)
+    for (int j = 0; j < e->nodes[k].nd; j++)
+      e->nodes[k].ds->base.reach[state_place(&e->nodes[k], j)] = flow->size[e->nodes[k].s + j];
+  for (int k = 0; k < e->nedges; k++)
+    memcpy(e->edges[k].inter->reach, flow->lambda_most + e->edges[k].row, (size_t)e->edges[k].inter->m * sizeof(double));
+}
+
 NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
   flow->h = h;
   flow->planned = false;
@@ -166,7 +192,9 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
   if (status == NS_OK) status = flow_take_sized(flow, err);
   if (status != NS_OK) return status;
   flow_take_memories(flow);
+  flow_recall_sizes(flow);
   ns_flow_grow_sizes(flow, flow->s);
+  memset(flow->eq.A, 0, (size_t)flow->eq.n * (size_t)flow->eq.n * sizeof *flow->eq.A); /* the steps before leave no trace */
   return ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
 }
 
@@ -195,6 +223,7 @@ void ns_flow_scatter(const NsFlow *flow) {
     memcpy(inter->lambda, flow->lambda + e->edges[k].row, bytes);
     memcpy(inter->y, e->y + e->edges[k].row, bytes);
   }
+  flow_keep_sizes(flow);
 }
 
 void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode) {
@@ -220,11 +249,12 @@ static void flow_put_unknown(NsFlow *flow, int j, double value) {
   else flow->lambda[flow->active[j - flow->eq.na]] = value;
 }
 
-/* Values at (t, s, w): G, and F in sdot. */
+/* Values at (t, s, w): G, and F in sdot. flow->still: only lambda has changed, and x, f and y do not depend on it. */
 static NsStatus flow_values(NsFlow *flow, double t, NsError *err) {
   NsEquations *e = &flow->eq;
-  ns_equations_states(e, flow->s, flow->a, flow->x);
-  NsStatus status = ns_equations_values(e, t, flow->x, flow->lambda, err);
+  if (!flow->still) ns_equations_states(e, flow->s, flow->a, flow->x);
+  NsStatus status = flow->still ? ns_equations_inputs(e, t, flow->x, flow->lambda, err)
+                                : ns_equations_values(e, t, flow->x, flow->lambda, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < e->n; i++) flow->forces[i] = e->f[i] + e->r[i];
   ns_equations_split(e, false, flow->forces, flow->sdot, flow->G);
@@ -347,10 +377,11 @@ static NsStatus add_time_rate(NsFlow *flow, double t, NsError *err) {
   NsEquations *e = &flow->eq;
   bool algebraic = e->na > 0;
   if (e->linear && e->settled) return NS_OK;
-  NsStatus status = ns_equations_rates(e, t, flow->x, flow->lambda, algebraic ? flow->ft : NULL, flow->yt, err);
+  NsStatus status = flow->still ? NS_OK
+                                : ns_equations_rates(e, t, flow->x, flow->lambda, algebraic ? flow->ft : NULL, flow->ht, err);
   if (status != NS_OK) return status;
   if (algebraic) ns_equations_split(e, false, flow->ft, flow->column, flow->v);
-  for (int i = 0; i < flow->nactive; i++) flow->v[e->na + i] = flow->yt[flow->active[i]];
+  for (int i = 0; i < flow->nactive; i++) flow->v[e->na + i] = flow->ht[flow->active[i]];
   for (int i = 0; i < flow->nw; i++) flow->v_terms[i] = fabs(flow->v[i]);
   return NS_OK;
 }
@@ -426,6 +457,8 @@ static NsStatus near_rate(NsFlow *flow, double t, NsError *err) {
   const NsNsds *nsds = flow->eq.nsds;
   NsStatus status = take_near(flow, err);
   if (status != NS_OK) return status;
+  bool still = flow->still;
+  flow->still = false;
   near->t = t;
   memcpy(near->s, flow->s, (size_t)flow->eq.nd * sizeof *near->s);
   memcpy(near->sdot, flow->sdot, (size_t)flow->eq.nd * sizeof *near->s);
@@ -439,6 +472,7 @@ static NsStatus near_rate(NsFlow *flow, double t, NsError *err) {
   memcpy(flow->R, flow->lagged, (size_t)flow->nw * sizeof *flow->R);
   if (status == NS_OK && !flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
   if (status == NS_OK) status = flow_values(flow, t, err);
+  flow->still = still;
   if (status != NS_OK) return status;
   ns_flow_equation_terms(flow);
   memcpy(flow->v, flow->second, (size_t)flow->nw * sizeof *flow->v);
@@ -596,13 +630,12 @@ static NsStatus flow_newton_fails(const NsFlow *flow, double t, NsError *err) {
 ** Ends when R is at its rounding, or when the next step, as the last two predict it, is at the rounding of the unknowns. One
 ** step is exact for a linear model.
 */
-static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
+static NsStatus flow_iterate(NsFlow *flow, double t, NsError *err) {
   bool constant = flow->eq.linear && flow->eq.settled;
   double before = 1;
   for (int iteration = 0; iteration < NS_FLOW_ITERATIONS; iteration++) {
-    bool keep = constant ? flow->planned : iteration > 0 && flow_still_matrices(flow);
     NsStatus status = flow_values(flow, t, err);
-    if (status == NS_OK && !keep) status = flow_reduce(flow, t, false, err);
+    if (status == NS_OK && !flow->still && !(constant && flow->planned)) status = flow_reduce(flow, t, false, err);
     if (status == NS_OK) status = flow_residual(flow, t, err);
     if (status == NS_OK && flow->reduction.deficient) status = flow_check_deficient(flow, t, err);
     if (status != NS_OK) return status;
@@ -612,11 +645,19 @@ static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
     bool stalled = iteration > 0 && step <= NS_FLOW_STALLED && 4 * step > before;
     bool last = constant || stalled || step <= 4 * DBL_EPSILON || (iteration > 0 && step * step <= before * DBL_EPSILON);
     before = step;
+    flow->still = flow_still_matrices(flow);
     if (!last) continue;
     flow_keep_terms(flow);
     return flow_values(flow, t, err);
   }
   return flow_newton_fails(flow, t, err);
+}
+
+static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
+  flow->still = false;
+  NsStatus status = flow_iterate(flow, t, err);
+  flow->still = false;
+  return status;
 }
 
 /* Takes the point (t, s). */

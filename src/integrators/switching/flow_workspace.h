@@ -56,6 +56,7 @@ struct NsFlow {
   double h;     /* length of the step of the grid */
   bool taken;   /* `sized` is allocated for view.nd */
   bool planned; /* the reduction is that of the mode */
+  bool still;   /* within a search for w: see flow_values */
 
   /* the mode */
   NsRowMode *mode; /* m */
@@ -92,7 +93,7 @@ struct NsFlow {
 
   /* workspace */
   double *forces, *ft, *direction; /* n */
-  double *yt;                      /* m */
+  double *yt, *ht;                 /* m */
   double *v, *v_terms;             /* nw */
   double *lagged, *second;         /* nw */
   double *column, *s_zero;         /* nd */

@@ -14,6 +14,9 @@
 /* An output is 0 below this part of its terms: states of a script and of a checkpoint have rounding errors. */
 #define START_ZERO 1e-11
 
+/* At an event a constraint of the next mode is broken above this part of its terms; below, its error is that of the event's place. */
+#define JUMP_ZERO 1e-8
+
 /* Repetitions of the problem of the impulses, for nonlinear h. */
 enum { IMPULSES = 20 };
 
@@ -133,9 +136,9 @@ static NsStatus start_mode(const Start *z, NsRowMode *mode, bool *open, NsError 
   return NS_OK;
 }
 
-/* Whether a constraint does not hold at the point. */
-static bool constraint_broken(const NsFlowConstraint *c) {
-  return fabs(c->value) > START_ZERO * (c->terms + c->reach);
+/* Whether a constraint does not hold at the point; zero: the part of its terms that counts as 0. */
+static bool constraint_broken(const NsFlowConstraint *c, double zero) {
+  return fabs(c->value) > zero * (c->terms + c->reach);
 }
 
 static NsStatus fail_constraint(const Start *z, const NsFlowConstraint *c, NsError *err) {
@@ -187,23 +190,23 @@ static NsStatus impulse_to_constraints(Start *z, NsError *err) {
 }
 
 /* The first broken constraint of the lowest level; NULL: all hold. */
-static NsStatus broken_constraint(Start *z, const NsFlowConstraint **broken, NsError *err) {
+static NsStatus broken_constraint(Start *z, double zero, const NsFlowConstraint **broken, NsError *err) {
   NsFlow *flow = z->flow;
   NsStatus status = ns_flow_collect(flow, z->t, err);
   *broken = NULL;
   for (int k = 0; k < flow->constraints && status == NS_OK && !*broken; k++)
-    if (constraint_broken(&flow->constraint[k])) *broken = &flow->constraint[k];
+    if (constraint_broken(&flow->constraint[k], zero)) *broken = &flow->constraint[k];
   return status;
 }
 
 /* Brings s onto the constraints of the mode; each round solves the linearised problem. */
 static NsStatus start_constraints(Start *z, bool *jumped, NsError *err) {
   const NsFlowConstraint *broken;
-  NsStatus status = broken_constraint(z, &broken, err);
+  NsStatus status = broken_constraint(z, START_ZERO, &broken, err);
   for (int round = 0; round < IMPULSES && status == NS_OK && broken && broken->level == 0; round++) {
     *jumped = true;
     status = impulse_to_constraints(z, err);
-    if (status == NS_OK) status = broken_constraint(z, &broken, err);
+    if (status == NS_OK) status = broken_constraint(z, START_ZERO, &broken, err);
   }
   return status == NS_OK && broken ? fail_constraint(z, broken, err) : status;
 }
@@ -250,6 +253,20 @@ NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *la
   if (status == NS_OK) status = start_constraints(&z, &moved, err);
   if (status == NS_OK && moved) status = ns_mode_choose(flow, t, s, open, rule, choice, err);
   choice->jumped = jumped || moved;
+  ns_box_free(z.box);
+  ns_arena_release(&z.arena);
+  return status;
+}
+
+NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, bool *jumped, NsError *err) {
+  Start z;
+  const NsFlowConstraint *broken = NULL;
+  *jumped = false;
+  if (flow->nw == 0) return NS_OK;
+  NsStatus status = start_take(&z, flow, t, s, err);
+  if (status != NS_OK) return status;
+  status = broken_constraint(&z, JUMP_ZERO, &broken, err);
+  if (status == NS_OK && broken) status = start_constraints(&z, jumped, err);
   ns_box_free(z.box);
   ns_arena_release(&z.arena);
   return status;

@@ -9,8 +9,7 @@
 ** rows. Infinitely many events in finite time are passed over (switch_zeno.c).
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 8; Piiroinen and Kuznetsov, ACM Trans.
 ** Math. Softw. 34(3), 2008; Dieci and Lopez, J. Comput. Appl. Math. 236, 2012.
-** Error tolerance of a step of length h for a differential state: rtol |s| + atol times its size in this step of the grid, the
-** largest |s| or the way that s would go with its rate; plus h times atol, or the rounding, times the terms of its rate. With
+** Error tolerance of a step of length h for a differential state: rtol |s| + atol times its size in the run so far; plus h times atol, or the rounding, times the terms of its rate. With
 ** atol_in_units atol is a number in the units of the states. Tolerance of the integral of lambda: h rtol times the size of lambda.
 */
 #include "integrators/switching/switching.h"
@@ -55,7 +54,7 @@ static NsStatus switching_jacobian(void *context, double t, const double *u, dou
 static void switching_take_vectors(NsSwitching *sw) {
   NsArena *arena = &sw->base.arena;
   int m = sw->m, rows = sw->method->rows;
-  double **stacked[] = {&sw->u, &sw->size, &sw->atol, &sw->rate, &sw->next_rate, &sw->at};
+  double **stacked[] = {&sw->u, &sw->atol, &sw->rate, &sw->next_rate, &sw->at};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, sw->most);
   sw->J = sw->method->implicit ? ns_arena_matrix(arena, sw->n, sw->n) : NULL;
   sw->segment = ns_arena_matrix(arena, sw->most, rows);
@@ -116,12 +115,6 @@ static NsStatus switching_take_stepper(NsSwitching *sw, const NsEventOptions *op
 
 /* ---- what is accepted of errors ---- */
 
-/* Updates the sizes of the states by the present states and the way that they would go to the end of the step of the grid. */
-static void grow_sizes(NsSwitching *sw, const double *rate) {
-  double way = sw->t_next - sw->t_k;
-  for (int i = 0; i < sw->nd; i++) sw->size[i] = fmax(sw->size[i], fmax(fabs(sw->u[i]), way * fabs(rate[i])));
-}
-
 /* The size of lambda of an active row: of its terms, and of its bounds. */
 static double lambda_size(const NsSwitching *sw, int row) {
   double size = fmax(sw->now->lambda_terms[row], fabs(sw->now->lambda[row]));
@@ -136,7 +129,7 @@ static void switching_weigh(NsSwitching *sw, double h) {
   const double *terms = ns_flow_rate_terms(sw->flow);
   double share = o->atol_in_units ? 0 : o->atol, units = o->atol_in_units ? o->atol : 0, noise = RATE_ROUNDINGS * DBL_EPSILON;
   if (sw->method->implicit) noise /= ns_ode_newton_tolerance(o->rtol); /* Newton's method must come nearer than the tolerance */
-  for (int i = 0; i < sw->nd; i++) sw->atol[i] = units + share * sw->size[i] + h * fmax(share, noise) * terms[i];
+  for (int i = 0; i < sw->nd; i++) sw->atol[i] = units + share * sw->now->size[i] + h * fmax(share, noise) * terms[i];
   for (int i = 0; i < sw->m; i++) {
     bool active = sw->now->mode[i] == NS_ROW_ACTIVE;
     sw->atol[sw->nd + i] = active ? h * (o->rtol + RATE_ROUNDINGS * DBL_EPSILON) * lambda_size(sw, i) : INFINITY;
@@ -164,7 +157,7 @@ static NsStatus switching_first_length(NsSwitching *sw, const double *rate, doub
   const double *terms = ns_flow_rate_terms(sw->flow);
   for (int i = 0; i < sw->nd && status == NS_OK; i++) {
     double second = fabs(sw->next_rate[i] - rate[i]) / h, noise = RATE_ROUNDINGS * DBL_EPSILON * terms[i] / h;
-    double time = fmax(sqrt(sw->size[i] / second), fabs(rate[i]) / second);
+    double time = fmax(sqrt(sw->now->size[i] / second), fabs(rate[i]) / second);
     if (second > noise && time > AT_REST * way) shortest = fmin(shortest, time);
   }
   *length = fmin(way, 4 * pow(sw->options.rtol, sw->method->implicit ? 1.0 / 4 : 1.0 / 8) * shortest);
@@ -180,7 +173,6 @@ static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
   NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
   if (status == NS_OK) status = switching_rate(sw, sw->t, sw->u, sw->rate, err);
   if (status != NS_OK) return status;
-  grow_sizes(sw, sw->rate);
   ns_switch_take_guards(sw);
   ns_switch_set_levels(sw, true);
   status = switching_first_length(sw, sw->rate, &first, err);
@@ -226,7 +218,6 @@ static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
     if (status != NS_OK) return status;
     if (guard >= 0) return ns_switch_handle(sw, guard, err);
     if (sw->t >= sw->t_next) return NS_OK;
-    grow_sizes(sw, sw->rate);
     ns_switch_set_levels(sw, false);
     switching_weigh(sw, sw->stepper->state.h_next);
   }
@@ -244,7 +235,6 @@ static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDr
   sw->t_event = -INFINITY;
   NsStatus status = ns_flow_begin(sw->flow, step->t_k, step->t - step->t_k, err);
   if (status == NS_OK) status = switching_take_stepper(sw, (const NsEventOptions *)scheme->integrator, err);
-  memset(sw->size, 0, (size_t)sw->most * sizeof *sw->size);
   if (status == NS_OK) status = ns_switch_begin(sw, err);
   while (status == NS_OK && sw->t < step->t) status = switching_go_on(sw, err);
   return status == NS_OK ? ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err) : status;

@@ -42,7 +42,6 @@ typedef struct NsSwitching {
   double t_k, t_next, t;
   int nd;                        /* differential states */
   double *u;                     /* nd + m: differential states, and the integrals of lambda of ACTIVE rows */
-  double *size;                  /* nd: largest |s_i| in this step of the grid so far */
   double *atol;                  /* nd + m: accepted errors of the next step */
   double *rate, *next_rate, *at; /* nd + m each: workspace */
   double *J;                     /* nd x nd: workspace of the Jacobian; NULL for explicit methods */
