@@ -1,5 +1,5 @@
 -- Mechanics with dry friction, as models, with solutions in closed form. A model is a function that gives a table: nsds; T; h, a
--- step for time stepping; events: times and kinds; accumulation: the end of bounces, whose events are not listed but for the first;
+-- step for time stepping; events: times and kinds, of friction alone; accumulation: the end of bounces;
 -- work: that of friction until T; state: what read() gives at T.
 local ns = require "nslua"
 
@@ -122,7 +122,7 @@ function models.bounces()
   end
   local stops = t + v / (mu * g)
   return { nsds = graph(T, particle, ns.NewtonImpactFrictionNSL(e, 0, mu, 2), ns.LagrangianLinearTIR(ns.eye(2))), T = T, h = 1e-3,
-    events = { { first, "impact" }, { stops, "stick" } }, accumulation = t,
+    events = { { stops, "stick" } }, accumulation = t,
     state = { 0, x + v ^ 2 / (2 * mu * g), 0 },
     read = function() return { particle:q()[1], particle:q()[2], particle:velocity()[2] } end }
 end

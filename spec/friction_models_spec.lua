@@ -16,7 +16,39 @@ local function moreau_jean(name, h)
   return off
 end
 
+-- The events of friction, without the contacts that close and rest.
+local function grips(log)
+  local out = {}
+  for _, event in ipairs(log) do
+    if event.kind ~= "impact" and event.kind ~= "rest" then out[#out + 1] = event end
+  end
+  return out
+end
+
 describe("friction", function()
+  for _, name in ipairs(names) do
+    if name ~= "ball" and name ~= "bounces" then it(name .. ": EventDriven locates every event", function()
+      local model = models[name]()
+      local simu = ns.EventDriven(model.nsds, ns.TimeDiscretisation(0, model.T / 10), ns.RungeKuttaOSI())
+      local start = simu:energy().total
+      simu:run()
+      local log = grips(simu:events())
+      assert.equal(#model.events, #log)
+      for i, event in ipairs(model.events) do
+        assert.near(event[1], log[i].t, 1e-12 * model.T)
+        assert.equal(event[2], log[i].kind)
+      end
+      for i, x in ipairs(model.read()) do assert.near(model.state[i], x, 1e-11) end
+      local now, exchanged = simu:energy(), 0
+      local sum = start - now.total
+      for _, part in ipairs { "forces", "damping", "impacts", "friction", "boundary" } do
+        sum, exchanged = sum + now[part], exchanged + math.abs(now[part])
+      end
+      assert.near(0, sum, 1e-9 * exchanged)
+      assert.near(model.work or now.friction, now.friction, 1e-9 * exchanged)
+    end) end
+  end
+
   for _, name in ipairs(names) do
     it(name .. ": the scheme of Moreau and Jean converges", function()
       local h = models[name]().h

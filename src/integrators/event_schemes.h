@@ -25,6 +25,6 @@ typedef struct NsEventOptions {
 extern const NsEventOptions ns_event_defaults;
 
 /* The forms: event_driven/ for mechanics; switching/ for models of first order, with DOP853 or Radau between events. */
-extern const NsSchemeClass ns_form_motion, ns_form_switching_dop853;
+extern const NsSchemeClass ns_form_motion, ns_form_switching_dop853, ns_form_switching_radau;
 
 #endif

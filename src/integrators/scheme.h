@@ -21,7 +21,9 @@
   X(moreau_jean_bilbao)                                                                                                        \
   X(schatzman_paoli)                                                                                                           \
   X(runge_kutta)                                                                                                               \
-  X(d1_minus_linear)
+  X(radau)                                                                                                                     \
+  X(d1_minus_linear)                                                                                                           \
+  X(fesd)
 
 typedef struct NsSchemeClass NsSchemeClass;
 
@@ -190,6 +192,9 @@ struct NsSchemeClass {
   const char *const *arguments; /* of the constructor, in order: names of fields, up to NULL; "gamma?" is optional */
   const NsFieldGroup *group;    /* NULL: none */
   void (*given)(void *object, const NsField *field); /* is called with each field that a script sets; NULL: is not called */
+
+  /* Checks options that must fit each other, when they are made and when a script sets one. NULL: all fit. NS_EARG. */
+  NsStatus (*check)(const NsIntegrator *integrator, NsError *err);
 
   /* What tostring() prints after the name; {field} stands for its value. NULL: ", field = value" for each SHOWN field. */
   const char *(*words)(const NsIntegrator *integrator);

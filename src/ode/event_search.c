@@ -81,13 +81,13 @@ static NsStatus node_course_at(void *context, double t, double *y, NsError *err)
   (void)err;
   for (int k = 0; k < NODES; k++) {
     double off = x - ns_bernstein_node(k);
-    if (off == 0) return memcpy(y, c->values + (ptrdiff_t)k * c->n, (size_t)c->n * sizeof *y), NS_OK;
+    if (off == 0) return memcpy(y, c->values + (ptrdiff_t)k * c->stride, (size_t)c->n * sizeof *y), NS_OK;
     weight[k] = (k % 2 == 0 ? 1 : -1) * (k == 0 || k == NODES - 1 ? 0.5 : 1) / off;
     sum += weight[k];
   }
   for (int i = 0; i < c->n; i++) {
     double value = 0;
-    for (int k = 0; k < NODES; k++) value += weight[k] / sum * c->values[i + (ptrdiff_t)k * c->n];
+    for (int k = 0; k < NODES; k++) value += weight[k] / sum * c->values[i + (ptrdiff_t)k * c->stride];
     y[i] = value;
   }
   return NS_OK;
@@ -177,6 +177,17 @@ NsStatus ns_event_search_start(NsEventSearch *s, double t, const double *y, NsEr
   s->t_stop = t;
   s->still = 0;
   return status;
+}
+
+void ns_event_search_resume(NsEventSearch *s, const double *values) {
+  for (int e = 0; e < s->events.count; e++) {
+    s->last[e] = values[e];
+    s->fresh[e] = false;
+  }
+}
+
+const double *ns_event_search_last(const NsEventSearch *s) {
+  return s->last;
 }
 
 /* The time at x, a position in units of the course. */

@@ -48,9 +48,12 @@ typedef struct NsDenseCourse {
   const double *y_old, *F;
 } NsDenseCourse;
 
-/* A course given by its values at the NS_BERNSTEIN_SIZE nodes of the piece (ns_bernstein_node): n values of each node. */
+/*
+** A course given by its values at the NS_BERNSTEIN_SIZE nodes of the piece (ns_bernstein_node): the first n of the `stride`
+** values of each node.
+*/
 typedef struct NsNodeCourse {
-  int n;
+  int n, stride;
   double t_old, t;
   const double *values;
 } NsNodeCourse;
@@ -67,6 +70,13 @@ void ns_event_search_free(NsEventSearch *search);
 
 /* Evaluates the events at the start (t, y) of the first course. Forgets what was counted. */
 NsStatus ns_event_search_start(NsEventSearch *search, double t, const double *y, NsError *err);
+
+/*
+** Sets the values of the events at the start of the next course, which may begin after a jump. No root at that start is
+** reported: the caller knows of it. ns_event_search_last: the values at the end of the last course.
+*/
+void ns_event_search_resume(NsEventSearch *search, const double *values);
+const double *ns_event_search_last(const NsEventSearch *search);
 
 /* A root of an event along a course. */
 typedef struct NsEventRoot {

@@ -25,6 +25,9 @@ local names = {
   ["dae"] = STEPS .. " algebraic index consistent jac events",
   ["diagnose"] = "residual t y ydot",
 
+  ["quad"] = "rtol atol max_intervals",
+  ["spline"] = "ends slopes",
+
   ["mechanics.system"] = "coordinates dimension gravity frame origin compile",
   ["mechanics.system:particle"] = "name mass position",
   ["mechanics.system:body"] = "name mass inertia position angle orientation", -- angle: plane; orientation: space

@@ -103,7 +103,7 @@ describe("ns.rng", function()
     assert.equal("rng: stream: expected an integer, got string", message(ns.rng, 1, "a"))
     assert.equal("rng: expected at most 2 arguments, got 3", message(ns.rng, 1, 2, 3))
     assert.equal("uniform: n: expected 0 or more, got -1", message(rng.uniform, rng, -1))
-    assert.equal("normal: deviation: expected a finite number, got inf", message(rng.normal, rng, 0, math.huge))
+    assert.equal("normal: deviation: expected a finite number, got number inf", message(rng.normal, rng, 0, math.huge))
     assert.equal("integers: a = 6 is above b = 1", message(rng.integers, rng, 6, 1))
     assert.equal("integers: a vector holds integers up to 2^53, got 0 and 9007199254740993",
       message(rng.integers, rng, 0, 2 ^ 53 // 1 | 1, 2))
