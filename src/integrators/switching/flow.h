@@ -55,6 +55,9 @@ const double *ns_flow_rate_terms(NsFlow *flow);
 /* The sizes of lambda (m) in the run, borrowed: for states of their sizes; at least the bounds. Right after an evaluation. */
 const double *ns_flow_lambda_sizes(NsFlow *flow);
 
+/* The size of y of a row in the run: its terms for states and multipliers of their sizes. After ns_flow_lambda_sizes. */
+double ns_flow_output_size(const NsFlow *flow, int row);
+
 /* The interaction (its index) of a row, and the row's number in it, from 0. */
 int ns_flow_interaction(const NsFlow *flow, int row);
 int ns_flow_component(const NsFlow *flow, int row);

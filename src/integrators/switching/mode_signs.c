@@ -194,8 +194,7 @@ const double *ns_flow_lambda_sizes(NsFlow *flow) {
   return flow->lambda_size;
 }
 
-/* The size of y of a row in the run: its terms for states and multipliers of their sizes. */
-static double output_size(const NsFlow *flow, int row) {
+double ns_flow_output_size(const NsFlow *flow, int row) {
   const NsEquations *e = &flow->eq;
   double sum = flow->y_terms[row];
   for (int k = 0; k < e->nnodes; k++) {
@@ -228,14 +227,14 @@ static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, con
   double factor = flow->mode[row] == NS_ROW_LOWER ? 1 : -1;
   if (flow->lower[row] == flow->upper[row]) return true;
   if (!ns_row_is_of_state(flow, row)) {
-    double size = output_size(flow, row);
+    double size = ns_flow_output_size(flow, row);
     int sign = mode_sign(factor * flow->eq.y[row], VALUE_ZERO * size);
     if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, false, factor, size};
     return sign >= 0;
   }
   if (!at->open[row]) return true;
   double run = flow->eq.nsds->T - flow->eq.nsds->t0;
-  int sign = mode_sign(factor * rate[row], fmax(VALUE_ZERO * terms[row], RATE_ZERO * output_size(flow, row) / run));
+  int sign = mode_sign(factor * rate[row], fmax(VALUE_ZERO * terms[row], RATE_ZERO * ns_flow_output_size(flow, row) / run));
   if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, true, factor, terms[row]};
   return sign >= 0;
 }

@@ -198,7 +198,10 @@ static NsRowMode mode_of_lambda(const NsFlowView *now, int row) {
 /* How a row stands in the mode of the memories: well inside; at its limit; outside of it, after a change by a script. */
 typedef enum RowPlace { ROW_INSIDE, ROW_AT_LIMIT, ROW_OUTSIDE } RowPlace;
 
-/* A row that slides has |y| below ON_SURFACE of its terms, or below twice the |y| that the last step has left, at most NEAR_SURFACE. */
+/*
+** A row that slides has |y| below ON_SURFACE of its terms, or below twice the |y| that the last step has left; that is at most
+** NEAR_SURFACE of the size of y in the run.
+*/
 static const double ON_SURFACE = 1e-12, NEAR_SURFACE = 1e-9;
 
 static double y_memory(const NsSwitching *sw, int row) {
@@ -208,7 +211,8 @@ static double y_memory(const NsSwitching *sw, int row) {
 static RowPlace place_of_row(NsSwitching *sw, int row) {
   const NsFlowView *now = sw->now;
   RowPlace place = ROW_INSIDE;
-  double terms = now->y_terms[row], off = fmax(ON_SURFACE * terms, fmin(2 * fabs(y_memory(sw, row)), NEAR_SURFACE * terms));
+  double left = fmin(2 * fabs(y_memory(sw, row)), NEAR_SURFACE * ns_flow_output_size(sw->flow, row));
+  double off = fmax(ON_SURFACE * now->y_terms[row], left);
   if (now->mode[row] == NS_ROW_ACTIVE && fabs(now->y[row]) > off) return ROW_OUTSIDE;
   for (int k = 0; k < 2 * sw->m; k++) {
     const NsSwitchGuard *g = &sw->guards[k];
@@ -232,6 +236,7 @@ static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError
   }
   if (status != NS_OK) return status;
   ns_switch_take_guards(sw);
+  (void)ns_flow_lambda_sizes(sw->flow);
   for (int i = 0; i < sw->m; i++) {
     RowPlace place = place_of_row(sw, i);
     sw->open[i] = place == ROW_AT_LIMIT;
