@@ -22,7 +22,7 @@ local names = {
   ["consistent"] = "residual t y ydot algebraic",
   ["contact.manager"] = "nsds law reach",
   ["contact.space"] = "nsds law reach",
-  ["dae"] = STEPS .. " algebraic index consistent jac",
+  ["dae"] = STEPS .. " algebraic index consistent jac events",
   ["diagnose"] = "residual t y ydot",
 
   ["quad"] = "rtol atol max_intervals",

@@ -194,6 +194,7 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
   flow_take_memories(flow);
   flow_recall_sizes(flow);
   ns_flow_grow_sizes(flow, flow->s);
+  memset(flow->lambda_size, 0, (size_t)flow->view.m * sizeof *flow->lambda_size);
   memset(flow->eq.A, 0, (size_t)flow->eq.n * (size_t)flow->eq.n * sizeof *flow->eq.A); /* the steps before leave no trace */
   return ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
 }
