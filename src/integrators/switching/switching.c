@@ -32,29 +32,39 @@ static const double RATE_ROUNDINGS = 16;
 
 /* ---- making ---- */
 
-/* The rate of the unknowns of the stepper: of the differential states, and lambda of active rows. */
-static NsStatus switching_rate(void *context, double t, const double *u, double *udot, NsError *err) {
-  NsSwitching *sw = context;
+/* udot = the rates of the differential states u, and lambda of the active rows. */
+static NsStatus switching_motion(NsSwitching *sw, double t, const double *u, double *udot, NsError *err) {
   *sw->clock = t;
   NsStatus status = ns_flow_rate(sw->flow, t, u, udot, err);
   for (int i = 0; i < sw->m; i++) udot[sw->nd + i] = sw->now->mode[i] == NS_ROW_ACTIVE ? sw->now->lambda[i] : 0;
   return status;
 }
 
-/* The derivative of lambda by the states is left out: the integrals of lambda act on nothing. */
-static NsStatus switching_jacobian(void *context, double t, const double *u, double *J, NsError *err) {
+/* The rate of the stepper's unknowns, which are in units of their own. */
+static NsStatus switching_rate(void *context, double t, const double *v, double *vdot, NsError *err) {
   NsSwitching *sw = context;
+  for (int i = 0; i < sw->nd; i++) sw->raw[i] = v[i] * sw->unit[i];
+  NsStatus status = switching_motion(sw, t, sw->raw, vdot, err);
+  for (int i = 0; i < sw->nd + sw->m; i++) vdot[i] /= sw->unit[i];
+  return status;
+}
+
+/* The derivative of lambda by the states is left out: the integrals of lambda act on nothing. */
+static NsStatus switching_jacobian(void *context, double t, const double *v, double *J, NsError *err) {
+  NsSwitching *sw = context;
+  size_t nd = (size_t)sw->nd, n = nd + (size_t)sw->m;
   *sw->clock = t;
-  NsStatus status = ns_flow_jacobian(sw->flow, t, u, sw->J, err);
-  for (int j = 0; j < sw->nd && status == NS_OK; j++)
-    memcpy(J + (size_t)j * (size_t)(sw->nd + sw->m), sw->J + (size_t)j * (size_t)sw->nd, (size_t)sw->nd * sizeof *J);
+  for (size_t i = 0; i < nd; i++) sw->raw[i] = v[i] * sw->unit[i];
+  NsStatus status = ns_flow_jacobian(sw->flow, t, sw->raw, sw->J, err);
+  for (size_t j = 0; j < nd && status == NS_OK; j++)
+    for (size_t i = 0; i < nd; i++) J[i + j * n] = sw->J[i + j * nd] * sw->unit[j] / sw->unit[i];
   return status;
 }
 
 static void switching_take_vectors(NsSwitching *sw) {
   NsArena *arena = &sw->base.arena;
   int m = sw->m, rows = sw->method->rows;
-  double **stacked[] = {&sw->u, &sw->atol, &sw->rate, &sw->next_rate, &sw->at};
+  double **stacked[] = {&sw->u, &sw->unit, &sw->raw, &sw->begin, &sw->atol, &sw->rate, &sw->next_rate, &sw->at};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, sw->most);
   sw->J = sw->method->implicit ? ns_arena_matrix(arena, sw->n, sw->n) : NULL;
   sw->segment = ns_arena_matrix(arena, sw->most, rows);
@@ -123,6 +133,21 @@ static double lambda_size(const NsSwitching *sw, int row) {
   return size;
 }
 
+/* The power of two next to a size; 1 for 0. */
+static double switching_unit(double size) {
+  int exponent;
+  (void)frexp(size, &exponent);
+  return size > 0 && isfinite(size) ? ldexp(1, exponent) : 1;
+}
+
+/* Units of the stepper's unknowns by their sizes, so that pivots in its matrices do not depend on the units of the user. */
+static void switching_take_units(NsSwitching *sw) {
+  double way = sw->t_next - sw->t_k;
+  const double *terms = ns_flow_rate_terms(sw->flow);
+  for (int i = 0; i < sw->nd; i++) sw->unit[i] = switching_unit(sw->now->size[i] > 0 ? sw->now->size[i] : way * terms[i]);
+  for (int i = 0; i < sw->m; i++) sw->unit[sw->nd + i] = switching_unit(way * lambda_size(sw, i));
+}
+
 /* The accepted errors of the next step, of about length h, from the last evaluation. */
 static void switching_weigh(NsSwitching *sw, double h) {
   const NsEventOptions *o = &sw->options;
@@ -134,6 +159,7 @@ static void switching_weigh(NsSwitching *sw, double h) {
     bool active = sw->now->mode[i] == NS_ROW_ACTIVE;
     sw->atol[sw->nd + i] = active ? h * (o->rtol + RATE_ROUNDINGS * DBL_EPSILON) * lambda_size(sw, i) : INFINITY;
   }
+  for (int i = 0; i < sw->nd + sw->m; i++) sw->atol[i] /= sw->unit[i];
 }
 
 /* A state whose time of change is below this part of the way to the end is at rest, at 0: it has no size yet. */
@@ -151,7 +177,7 @@ static NsStatus switching_first_length(NsSwitching *sw, const double *rate, doub
   for (int i = 0; i < sw->nd; i++)
     if (0.01 * fabs(sw->u[i]) < h * fabs(rate[i]) && sw->u[i] != 0) h = fmax(1e-3 * h, 0.01 * fabs(sw->u[i]) / fabs(rate[i]));
   for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] + h * rate[i];
-  NsStatus status = switching_rate(sw, sw->t + h, sw->at, sw->next_rate, err);
+  NsStatus status = switching_motion(sw, sw->t + h, sw->at, sw->next_rate, err);
   if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
   double shortest = INFINITY;
   const double *terms = ns_flow_rate_terms(sw->flow);
@@ -171,15 +197,17 @@ static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
   double first;
   memset(sw->u + sw->nd, 0, (size_t)sw->m * sizeof *sw->u);
   NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
-  if (status == NS_OK) status = switching_rate(sw, sw->t, sw->u, sw->rate, err);
+  if (status == NS_OK) status = switching_motion(sw, sw->t, sw->u, sw->rate, err);
   if (status != NS_OK) return status;
   ns_switch_take_guards(sw);
   ns_switch_set_levels(sw, true);
+  switching_take_units(sw);
   status = switching_first_length(sw, sw->rate, &first, err);
   if (status != NS_OK) return status;
   if (sw->options.max_step > 0) first = fmin(first, sw->options.max_step);
   switching_weigh(sw, first);
-  sw->method->start(sw->stepper, sw->t, sw->u, sw->t_next, first);
+  for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] / sw->unit[i];
+  sw->method->start(sw->stepper, sw->t, sw->at, sw->t_next, first);
   return NS_OK;
 }
 
@@ -187,11 +215,14 @@ static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
 static NsStatus switching_take_state(NsSwitching *sw, NsError *err) {
   const NsStepperState *step = &sw->stepper->state;
   bool moved = false;
-  memcpy(sw->u, step->y, (size_t)(sw->nd + sw->m) * sizeof *sw->u);
+  ns_switch_state(sw, step->y, sw->u);
   sw->t = *sw->clock = step->t;
   NsStatus status = ns_flow_project(sw->flow, sw->t, sw->u, err);
-  for (int i = 0; i < sw->nd; i++) moved = moved || sw->u[i] != step->y[i];
-  if (moved && status == NS_OK) sw->method->replace(sw->stepper, sw->u);
+  for (int i = 0; i < sw->nd + sw->m; i++) {
+    sw->at[i] = sw->u[i] / sw->unit[i];
+    moved = moved || sw->at[i] != step->y[i];
+  }
+  if (moved && status == NS_OK) sw->method->replace(sw->stepper, sw->at);
   return status;
 }
 
