@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "simulation/adaptive.h"
 #include "simulation/step.h"
 
 const NsField ns_newton_fields[] = {
@@ -24,7 +25,16 @@ const NsField ns_projection_fields[] = {
     NS_FIELD_A_COUNT("most iterations", NsProjectionOptions, max_iterations, 1, 1000000, NS_FIELD_CONSTANT),
     NS_FIELD_A_FLAG("tolerance in units", NsProjectionOptions, absolute, NS_FIELD_CONSTANT), NS_FIELD_END};
 
+enum { SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT };
+
+const NsField ns_adaptive_fields[] = {
+    NS_FIELD_A_NUMBER("rtol", NsAdaptiveOptions, rtol, 0, 0.5, SET),
+    NS_FIELD_A_NUMBER("atol", NsAdaptiveOptions, atol, 0, INFINITY, SET),
+    NS_FIELD_A_NUMBER("hMin", NsAdaptiveOptions, h_min, 0, INFINITY, SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL),
+    NS_FIELD_A_NUMBER("hMax", NsAdaptiveOptions, h_max, 0, INFINITY, SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL), NS_FIELD_END};
+
 enum { RUN = NS_FIELD_STATE | NS_FIELD_RUN };
+#define LENGTH(name)        NS_FIELD_A_NUMBER(#name, NsTimeStepping, name, 0, INFINITY, RUN)
 #define COUNTER(name)       NS_FIELD_A_LONG(#name, NsTimeStepping, name, 0, INFINITY, RUN)
 #define WORK(account, name) NS_FIELD_A_NUMBER(#account "." #name, NsTimeStepping, account.name, -INFINITY, INFINITY, RUN)
 #define ACCOUNT(account)                                                                                                       \
@@ -42,6 +52,11 @@ const NsField ns_ts_fields[] = {COUNTER(k),
                                 COUNTER(stats.substeps),
                                 COUNTER(stats.damped_steps),
                                 COUNTER(stats.factorizations),
+                                COUNTER(stats.accepted),
+                                COUNTER(stats.rejected),
+                                COUNTER(stats.forced),
+                                LENGTH(stats.h_least),
+                                LENGTH(stats.h_most),
                                 NS_FIELD_A_FLAG("accounting", NsTimeStepping, accounting, NS_FIELD_STATE),
                                 ACCOUNT(energy),
                                 ACCOUNT(energy_k),
@@ -117,6 +132,7 @@ NsStatus ns_ts_new(NsTimeStepping **out, const NsSimulationClass *class, NsNsds 
   ts->nsteps = ns_time_grid_steps(grid, nsds->T);
   ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .max_substeps = 1};
   ts->projection = (NsProjectionOptions){.tolerance = 1e-10, .max_iterations = 20};
+  ts->adaptive = (NsAdaptiveOptions){.h_min = NAN, .h_max = NAN};
   problem->owner = ts;
   return NS_OK;
 }
@@ -135,7 +151,8 @@ bool ns_ts_linear(const NsTimeStepping *ts) {
 
 static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsIslands islands;
-  NsIslandPlan plan = {ts->nsds, ts->integrator, ts->problem, {ts->class->settle, ts->class->combined, &ts->progress.t}};
+  NsIslandPlan plan = {ts->nsds, ts->integrator, ts->problem, {ts->class->settle, ts->class->combined, &ts->progress.t},
+                       ns_adaptive_asked(&ts->adaptive)};
   NsStatus status = ns_islands_new(&islands, &plan, err);
   if (status != NS_OK) return status;
   ns_islands_free(&ts->islands, NULL);
@@ -165,7 +182,8 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
   if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", ts->class->name);
   NsStatus finite = check_state(ts, err);
   if (finite != NS_OK) return finite;
-  if (!ts->ready || ts->graph_version != ts->nsds->version) {
+  bool fits = ts->ready && ts->islands.plan.adaptive == ns_adaptive_asked(&ts->adaptive);
+  if (!fits || ts->graph_version != ts->nsds->version) {
     NsStatus status = make_workspace(ts, err);
     if (status != NS_OK) return status;
   }

@@ -312,6 +312,12 @@ static NsStatus em_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
   return NS_OK;
 }
 
+int ns_em_order(const NsScheme *scheme, bool steady) {
+  const NsEulerMoreauOptions *o = (const NsEulerMoreauOptions *)scheme->integrator;
+  bool second = steady || scheme->nsds->ninteractions == 0 || (o->gamma == 0.5 && !o->gamma_in_relation);
+  return o->theta == 0.5 && second ? 2 : 1;
+}
+
 /* Whether the derivative of state j is in no equation. */
 static bool algebraic(const NsCoef *M, int j) {
   for (int i = 0; M->value && i < M->rows; i++)
@@ -418,4 +424,5 @@ const NsSchemeClass ns_scheme_euler_moreau = {.name = ns_scheme_euler_moreau_tex
                                               .commit = em_commit,
                                               .again = em_again,
                                               .rescue = em_rescue,
-                                              .start = &em_consistent};
+                                              .start = &em_consistent,
+                                              .order = ns_em_order};
