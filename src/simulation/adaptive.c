@@ -27,6 +27,15 @@ static const double safety = 0.9;
 /* Factor of the length after a step that could not be solved. */
 static const double after_failure = 0.25;
 
+/* Relative error of an inner step that counts as rounding: a few hundred operations. */
+static const double rounding = 64 * DBL_EPSILON;
+
+/*
+** Tolerance of Newton's method in units of the relative error that an inner step may have, and its smallest value, which
+** iterates reach in spite of rounding.
+*/
+static const double newton_part = 0.1, newton_least = 1e-13;
+
 enum {
   MOST_TRIALS = 1000000, /* inner steps, accepted or not, in one step of the grid */
   PASSES = 4             /* passes over a step of the grid, to find the sizes of unknowns that grow from 0 */
@@ -68,6 +77,7 @@ typedef struct Pass {
   double barrier;     /* end of the rejected step that contains the switch */
   bool halved;        /* this trial is the first half of the trial before */
   bool rejected;      /* the trial before was rejected */
+  double error;       /* of the trial before, from the same place; 0: there was none */
   int streak;         /* consecutive forced steps */
   long accepted;
   bool known; /* sizes are known from an earlier pass */
@@ -141,7 +151,7 @@ static void choose_length(Pass *pass) {
 /* The factor for the length after a smooth step with this error; see adaptive.h. */
 static double factor_for(const NsStepControl *control, double h, double error, int q) {
   if (error == 0) return most_growth;
-  double factor = safety * pow(error, -1.0 / q);
+  double factor = safety * fmin(pow(error, -1.0 / q), fmax(1, pow(error, -1.0 / 3)));
   if (control->h_last > 0 && control->error > 0)
     factor = fmin(factor, safety * (h / control->h_last) * pow(control->error / error / error, 1.0 / q));
   return fmin(most_growth, fmax(most_shrink, factor));
@@ -198,40 +208,60 @@ static void accept_trial(NsTimeStepping *ts, NsIsland *island, Pass *pass) {
   pass->accepted++;
 }
 
+/*
+** Whether the error is one of rounding: it has not fallen with the length (smooth: by 4 or more), and unknowns change by as
+** much when the states are disturbed by rounding. Then their sizes are raised. The objects are lost.
+*/
+static bool only_rounding(NsTimeStepping *ts, NsIsland *island, const Pass *pass, const NsErrorTest *test, double error,
+                          bool switched) {
+  NsLocalError *e = island->error;
+  NsStep step = {time_at(pass, pass->at), time_at(pass, pass->at + pass->part), test->h, pass->step->implicit};
+  NsError unheard = {NS_OK, ""};
+  if (pass->error == 0 || error < (switched ? 0.9 : 0.25) * pass->error) return false;
+  return_to_start(island);
+  ns_local_error_disturb(e);
+  return solve_inner(ts, island, &step, false, &e->probe, &unheard) == NS_OK && ns_local_error_raise(e, test);
+}
+
 /* Judges the trial, and goes on or back. A new depth of a gap counts as an impact in the step. */
 static NsStatus judge_trial(NsTimeStepping *ts, NsIsland *island, Pass *pass, NsError *err) {
   NsLocalError *e = island->error;
-  bool switched = ns_local_error_switched(e);
-  double accuracy = 64 * DBL_EPSILON + (island->scheme->linear ? 0 : ts->newton.rtol);
+  NsSwitches switches = ns_local_error_switches(e);
+  double accuracy = rounding + (island->scheme->linear ? 0 : 4 * ts->newton.rtol);
   NsErrorTest test = {.rtol = ts->adaptive.rtol,
                       .atol = ts->adaptive.atol,
                       .floor = accuracy,
                       .h = pass->part * pass->step->h,
                       .left = (1 - pass->at - pass->part) / pass->part,
                       .order = island->scheme->class->order(island->scheme, ns_local_error_steady(e)),
+                      .first = pass->at == 0 && island->graph->ds[0]->control_k.h_next == 0,
                       .known = pass->known};
-  double error = ns_local_error(e, &test, switched), depth = 0;
+  double error = ns_local_error(e, &test, &switches), depth = 0;
   NsStatus status = ns_local_error_depth(e, &test, time_at(pass, pass->at + pass->part), &depth, err);
   if (status != NS_OK) return status;
-  if (depth > 1) switched = true;
+  bool switched = switches.any || depth > 1;
   error = fmax(error, depth);
   double least = fmin(1, ldexp(pass->least, pass->streak));
   bool good = error <= 1, forced = !good && 0.5 * pass->part < least;
   if (!good && !forced) {
+    bool same = only_rounding(ts, island, pass, &test, error, switched);
     ts->stats.rejected++;
+    pass->error = error;
+    if (same) return pass->halved = false, NS_OK;
     shorten(pass, error, switched, test.order);
     return NS_OK;
   }
   pass->streak = forced ? pass->streak + 1 : 0;
   if (forced) ts->stats.forced++;
-  if (pass->streak > 1) ns_local_error_raise(e, &test, switched);
+  pass->error = 0;
   accept_trial(ts, island, pass);
   go_on(pass, e, error, switched, test.order);
   return NS_OK;
 }
 
 static NsStatus too_many(const NsTimeStepping *ts, const Pass *pass, NsError *err) {
-  ns_fail(err, NS_EMAXITER, "%s: %d inner steps are not enough for a step of the grid: h=%.3g; a larger h_min or tolerance helps",
+  ns_fail(err, NS_EMAXITER,
+          "%s: %d inner steps are not enough for a step of the grid: h=%.3g; a larger h_min or tolerance helps",
           ts->class->name, MOST_TRIALS, pass->part * pass->step->h);
   return ns_ts_locate(ts, NS_EMAXITER, err);
 }
@@ -316,11 +346,19 @@ static bool assumed_too_much(NsLocalError *e) {
   return any;
 }
 
+/* The tolerance of Newton's method for these steps: that of the simulation, or smaller. */
+static double newton_tolerance(const NsTimeStepping *ts, const NsIsland *island) {
+  double rtol = ts->adaptive.rtol, part = island->scheme->class->order(island->scheme, false) == 2 ? sqrt(rtol) : rtol;
+  return rtol > 0 ? fmin(ts->newton.rtol, fmax(newton_least, newton_part * rtol * part)) : ts->newton.rtol;
+}
+
 NsStatus ns_adaptive_step(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
   NsLocalError *e = island->error;
   NsEnergyAccount energy = ts->energy;
   NsStatus status = NS_OK;
   bool again = true;
+  double newton_rtol = ts->newton.rtol;
+  ts->newton.rtol = newton_tolerance(ts, island);
   island->newton_iterations = 0;
   for (int i = 0; status == NS_OK && again; i++) {
     Pass pass = {.step = step, .known = i > 0};
@@ -333,6 +371,7 @@ NsStatus ns_adaptive_step(NsTimeStepping *ts, NsIsland *island, const NsStep *st
     (void)ns_snapshot_restore(&island->before, ns_nsds_visit, island->graph);
     for (int d = 0; d < island->graph->nds; d++) island->graph->ds[d]->x_version++;
   }
+  ts->newton.rtol = newton_rtol;
   island->accounted = true;
   return status;
 }

@@ -9,9 +9,8 @@
 ** with the errors E, E' of this step and of the one before of length h' (Gustafsson, ACM TOMS 20, 1994; Hairer and Wanner, Solving
 ** Ordinary Differential Equations II, section IV.8). A rejected step with a switch is halved: bisection finds the switch; its
 ** first half becomes the single step of the next trial. Behind the switch the length is that from before it. No step is
-** shorter than h_min: there it is accepted in spite of its error, and counted. When that happens again and again without a
-** good step between, the error does not depend on h (rounding): then h_min is doubled each time until the end of the
-** grid's step, and the sizes of these unknowns are raised.
+** shorter than h_min: there it is accepted in spite of its error, and counted; when that happens several times without a
+** good step between, h_min is doubled each time until the end of the grid's step.
 */
 #ifndef NS_SIMULATION_ADAPTIVE_H
 #define NS_SIMULATION_ADAPTIVE_H

@@ -52,10 +52,10 @@ NsStatus ns_local_error_new(NsLocalError **out, NsNsds *graph) {
   e->C = ns_arena_doubles(&e->arena, largest);
   e->coordinates = ns_arena_doubles(&e->arena, widest);
   e->control = (NsStepControl){0};
-  NsMoment *const moments[] = {&e->start, &e->whole, &e->middle, &e->end, &e->sum};
+  NsMoment *const moments[] = {&e->start, &e->whole, &e->middle, &e->end, &e->probe, &e->sum};
   for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) take_moment(e, moments[i]);
-  double **const vectors[] = {&e->reach, &e->reach_k, &e->ahead, &e->assumed, &e->size, &e->difference,
-                              &e->bound, &e->rows, &e->row_bound};
+  double **const vectors[] = {&e->reach,      &e->reach_k, &e->ahead, &e->assumed,  &e->size,
+                              &e->difference, &e->bound,   &e->rows,  &e->row_bound};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&e->arena, e->n);
   NsStatus status = e->arena.failed ? NS_ENOMEM : ns_snapshot_reserve(&e->before, ns_nsds_visit, graph);
   if (status == NS_OK) return NS_OK;
@@ -93,8 +93,11 @@ void ns_moment_take(const NsLocalError *e, const NsMoment *moment) {
 }
 
 void ns_moment_recall(const NsLocalError *e, const NsMoment *moment) {
-  double *x = moment->x, *lambda = moment->lambda, *y = moment->y;
-  for (int d = 0; d < e->graph->nds; d++) x = moment_put(x, e->graph->ds[d]->x_k, e->graph->ds[d]->n);
+  double *x = moment->x, *r = moment->r, *lambda = moment->lambda, *y = moment->y;
+  for (int d = 0; d < e->graph->nds; d++) {
+    x = moment_put(x, e->graph->ds[d]->x_k, e->graph->ds[d]->n);
+    r = moment_put(r, e->graph->ds[d]->r_k, e->graph->ds[d]->nr);
+  }
   for (int i = 0; i < e->graph->ninteractions; i++) {
     const NsInteraction *inter = e->graph->interactions[i];
     lambda = moment_put(lambda, inter->lambda_k, inter->m);
@@ -164,33 +167,43 @@ static bool faces_differ(const NsLaw *law, const double *a, const double *b) {
   return false;
 }
 
-/* Whether a law switched in the step. A contact that opens and stays open has no jump: its force goes to 0. */
-static bool law_switched(const NsLaw *law, const double *start, const double *middle, const double *end, const double *whole) {
-  if (faces_differ(law, start, middle) || faces_differ(law, middle, end) || faces_differ(law, end, whole)) return true;
-  bool contact = law->class->unilateral && (ns_law_gaps(law) > 0 || law->class->joint);
+/* Adds the switches of a law. A contact that opens and stays open has no jump: its force goes to 0. */
+static void add_switches(const NsLaw *law, const double *start, const double *middle, const double *end, const double *whole,
+                         NsSwitches *switches) {
+  bool contact = law->class->unilateral && ns_law_gaps(law) > 0;
+  if (faces_differ(law, start, middle)) switches->in[0] = true;
+  if (faces_differ(law, middle, end)) switches->in[1] = true;
+  if (faces_differ(law, end, whole)) switches->any = true;
   for (int row = 0; row < law->size;) {
     NsLawGroup group = ns_law_group(law, row, false);
     int before = group_mode(&group, start + row), half = group_mode(&group, middle + row);
     int after = group_mode(&group, end + row), once = group_mode(&group, whole + row);
-    bool opens = contact && middle[row] <= 0;
-    if (half != after || after != once || (before != half && !opens)) return true;
+    if (before != half && !(contact && middle[row] <= 0)) switches->in[0] = true;
+    if (half != after && !(contact && end[row] <= 0)) switches->in[1] = true;
+    if (after != once) switches->any = true;
     row += group.dim;
   }
-  return false;
 }
 
-bool ns_local_error_switched(const NsLocalError *e) {
+NsSwitches ns_local_error_switches(const NsLocalError *e) {
+  NsSwitches switches = {false, {false, false}};
   for (int i = 0, row = 0; i < e->graph->ninteractions; row += e->graph->interactions[i++]->m)
-    if (law_switched(e->graph->interactions[i]->law, e->start.lambda + row, e->middle.lambda + row, e->end.lambda + row,
-                     e->whole.lambda + row))
-      return true;
-  return false;
+    add_switches(e->graph->interactions[i]->law, e->start.lambda + row, e->middle.lambda + row, e->end.lambda + row,
+                 e->whole.lambda + row, &switches);
+  switches.any = switches.any || switches.in[0] || switches.in[1];
+  return switches;
 }
 
 bool ns_local_error_steady(const NsLocalError *e) {
-  size_t bytes = (size_t)e->m * sizeof(double);
-  return e->m == 0 ||
-         (memcmp(e->start.lambda, e->middle.lambda, bytes) == 0 && memcmp(e->middle.lambda, e->end.lambda, bytes) == 0);
+  for (int i = 0, row = 0; i < e->graph->ninteractions; row += e->graph->interactions[i++]->m) {
+    const NsInteraction *inter = e->graph->interactions[i];
+    bool impulses = has_impulses(inter);
+    for (int k = row; k < row + inter->m; k++) {
+      double lambda = impulses ? 0 : e->start.lambda[k];
+      if (e->middle.lambda[k] != lambda || e->end.lambda[k] != lambda) return false;
+    }
+  }
+  return true;
 }
 
 /* ---- sizes ---- */
@@ -236,10 +249,11 @@ static double smooth_error(NsLocalError *e, const NsErrorTest *test) {
   return most;
 }
 
-/* The rows of M x of a first-order system, from unknown o on. */
-static double jump_of_rows(NsLocalError *e, const NsErrorTest *test, const NsDs *base, int o) {
+/* The rows of M x of a first-order system, whose unknowns begin at o, as do its inputs. */
+static double jump_of_rows(NsLocalError *e, const NsErrorTest *test, const NsSwitches *switches, const NsDs *base, int o) {
   const NsFirstOrderDs *ds = (const NsFirstOrderDs *)base;
   bool identity = !ns_coef_given(&ds->M);
+  const double *r[] = {e->start.r + o, e->middle.r + o, e->end.r + o};
   double most = 0;
   int n = base->n;
   find_sizes(e, test, o, o + n, false);
@@ -251,31 +265,46 @@ static double jump_of_rows(NsLocalError *e, const NsErrorTest *test, const NsDs 
   }
   if (!identity) ns_coef_multiply_add(&ds->M, 1, e->difference, e->rows);
   if (!identity) ns_coef_add_sizes(&ds->M, e->bound, e->row_bound);
-  for (int i = 0; i < n; i++) most = local_larger(most, ratio_of(fabs(e->rows[i]), e->row_bound[i]));
+  for (int i = 0; i < n; i++) {
+    double error = fabs(e->rows[i]);
+    for (int half = test->first ? 1 : 0; half < 2; half++)
+      if (switches->in[half]) error = local_larger(error, 0.5 * test->h * fabs(r[half + 1][i] - r[half][i]));
+    if (e->row_bound[i] > 0) most = local_larger(most, ratio_of(error, e->row_bound[i]));
+  }
   return most;
 }
 
 /* The coordinates of a mechanical system, from unknown o on. */
-static double jump_of_coordinates(NsLocalError *e, const NsErrorTest *test, const NsDs *base, int o) {
+static double jump_of_coordinates(NsLocalError *e, const NsErrorTest *test, const NsSwitches *switches, const NsDs *base,
+                                  int o) {
   const NsMechanicalDs *ds = (const NsMechanicalDs *)base;
-  double most = 0, *slip = e->difference, *moved = e->rows;
-  const double *q = e->end.x + o, *q_whole = e->whole.x + o;
+  double most = 0, *slip = e->difference, *moved = e->rows, *error = e->bound;
+  const double *q = e->end.x + o, *q_whole = e->whole.x + o, *v = e->end.x + o + ds->nq;
+  const double *others[] = {e->whole.x + o + ds->nq, e->start.x + o + ds->nq, e->middle.x + o + ds->nq};
   find_sizes(e, test, o, o + ds->nq, false);
   find_sizes(e, test, o + ds->nq, o + base->n, true);
-  for (int i = 0; i < ds->nv; i++) slip[i] = e->whole.x[o + ds->nq + i] - e->end.x[o + ds->nq + i];
-  ns_mechanical_move(ds, q, slip, test->h, moved);
-  for (int j = 0; j < ds->nq; j++)
-    most = local_larger(most, ratio_of(fabs(q_whole[j] - q[j]) + fabs(moved[j] - q[j]), weight_of(e, test, o + j)));
+  for (int k = 0; k < 3; k++) { /* the two solutions; the two halves */
+    const double *after = k == 1 ? e->middle.x + o + ds->nq : v;
+    if (k > 0 && !switches->in[k - 1]) continue;
+    for (int i = 0; i < ds->nv; i++) slip[i] = after[i] - others[k][i];
+    ns_mechanical_move(ds, q, slip, k == 0 ? test->h : 0.5 * test->h, moved);
+    for (int j = 0; j < ds->nq; j++) {
+      double way = fabs(moved[j] - q[j]);
+      error[j] = k == 0 ? fabs(q_whole[j] - q[j]) + way : local_larger(error[j], way);
+    }
+  }
+  for (int j = 0; j < ds->nq; j++) most = local_larger(most, ratio_of(error[j], weight_of(e, test, o + j)));
   return most;
 }
 
-double ns_local_error(NsLocalError *e, const NsErrorTest *test, bool switched) {
+double ns_local_error(NsLocalError *e, const NsErrorTest *test, const NsSwitches *switches) {
   double most = 0;
-  if (!switched) return smooth_error(e, test);
+  if (!switches->any) return smooth_error(e, test);
   for (int d = 0, o = 0; d < e->graph->nds; o += e->graph->ds[d++]->n) {
     const NsDs *ds = e->graph->ds[d];
     bool mechanics = ns_ds_family(ds) == NS_MECHANICS;
-    most = local_larger(most, mechanics ? jump_of_coordinates(e, test, ds, o) : jump_of_rows(e, test, ds, o));
+    double error = mechanics ? jump_of_coordinates(e, test, switches, ds, o) : jump_of_rows(e, test, switches, ds, o);
+    most = local_larger(most, error);
   }
   return most;
 }
@@ -324,12 +353,22 @@ NsStatus ns_local_error_depth(const NsLocalError *e, const NsErrorTest *test, do
   return NS_OK;
 }
 
-void ns_local_error_raise(NsLocalError *e, const NsErrorTest *test, bool switched) {
-  double factor = test->rtol > 0 ? 4 / test->rtol : 0;
-  if (!switched) factor *= test->order == 2 ? 1 / sqrt(test->rtol) : 1 / test->rtol;
-  for (int j = 0; j < e->n; j++) {
-    double error = fabs(e->end.x[j] - e->whole.x[j]);
-    if (error > (switched ? weight_of(e, test, j) : smooth_bound(e, test, j)))
-      e->reach[j] = local_larger(e->reach[j], factor * error);
+/* ---- rounding ---- */
+
+void ns_local_error_disturb(const NsLocalError *e) {
+  bool up = true;
+  for (int d = 0; d < e->graph->nds; d++)
+    for (int i = 0; i < e->graph->ds[d]->n; i++, up = !up)
+      e->graph->ds[d]->x_k[i] *= up ? 1 + 4 * DBL_EPSILON : 1 - 4 * DBL_EPSILON;
+}
+
+bool ns_local_error_raise(NsLocalError *e, const NsErrorTest *test) {
+  bool any = false;
+  for (int j = 0; j < e->n && test->rtol > 0; j++) {
+    double error = fabs(e->end.x[j] - e->whole.x[j]), bound = smooth_bound(e, test, j);
+    if (error <= bound || error > 10 * fabs(e->probe.x[j] - e->whole.x[j])) continue;
+    double size = 4 * error / (test->rtol * (test->order == 2 ? sqrt(test->rtol) : test->rtol));
+    if (size > e->reach[j]) e->reach[j] = size, any = true;
   }
+  return any;
 }

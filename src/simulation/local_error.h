@@ -12,6 +12,9 @@
 ** continuous, and their error is O(h); so the error of row i of M x may be sum_j |M_ij| w_j: w itself, since this error occurs
 ** once. Algebraic states jump, as M x does not contain them, and are left out. Velocities of mechanical systems jump by O(1); so
 ** their error is measured by what it does to the coordinates in the time h: |q - q'| + h |T(q) (v - v')| of each coordinate may be w.
+** Both solutions may have the same error, because an implicit step gives all of its length to the mode at its end. The switch lies
+** anywhere in its half step, of length h/2; so h/2 |r_i - r_i'| is an error of row i, too, with the inputs r at both ends of
+** that half; and h/2 |T(q) (v - v')| is an error of the coordinates, with the velocities before and after the half.
 **
 ** An impact may be missed by both solutions, as a contact takes part in a step only when it is forecast to close. Then its gap is
 ** below 0 at the end. The depth that is new in this step is an error of the coordinates: it may be sum_j |C_ij| w_j.
@@ -34,14 +37,15 @@ typedef struct NsMoment {
 /* The workspace. */
 typedef struct NsLocalError {
   const NsNsds *graph;
-  int n, m, nr, nreaction;            /* numbers in a moment */
-  NsMoment start, whole, middle, end; /* of the inner step */
-  NsMoment sum;                       /* mechanics: the impulses since the start of the grid's step, without x */
-  double *reach;                      /* n: the largest |x_j| in the run, at the ends of accepted steps */
-  double *reach_k;                    /* n: the same at the start of the grid's step */
-  double *ahead;                      /* n: the largest |x_j| of an earlier pass over the grid's step */
-  double *assumed;                    /* n: the largest size that an accepted step has assumed */
-  double *size;                       /* n: output of ns_local_error */
+  int n, m, nr, nreaction;                       /* numbers in a moment */
+  NsMoment start, whole, middle, end;            /* of the inner step */
+  NsMoment probe;                                /* for rounding: see below */
+  NsMoment sum;                                  /* mechanics: the impulses since the start of the grid's step, without x */
+  double *reach;                                 /* n: the largest |x_j| in the run, at the ends of accepted steps */
+  double *reach_k;                               /* n: the same at the start of the grid's step */
+  double *ahead;                                 /* n: the largest |x_j| of an earlier pass over the grid's step */
+  double *assumed;                               /* n: the largest size that an accepted step has assumed */
+  double *size;                                  /* n: output of ns_local_error */
   double *difference, *bound, *rows, *row_bound; /* n each: workspace */
   double *C, *coordinates;                       /* workspace for one interaction */
   NsStepControl control;                         /* at the end of the last inner step */
@@ -55,7 +59,7 @@ void ns_local_error_free(NsLocalError *error);
 /* Copies the accepted states, multipliers and impulses. */
 void ns_moment_take(const NsLocalError *error, const NsMoment *moment);
 
-/* Copies states and multipliers at the start of the step, from the memories. */
+/* Copies states, multipliers and inputs at the start of the step, from the memories. */
 void ns_moment_recall(const NsLocalError *error, const NsMoment *moment);
 
 /* Adds the impulses of another moment: lambda (where the law acts on velocities), r and the reactions; mechanics. */
@@ -70,13 +74,21 @@ typedef struct NsErrorTest {
   double floor;   /* a relative error of this size is the accuracy of the solvers and the rounding, and passes */
   double h, left; /* the length of the inner step; what is left of the grid's step behind it, in units of h */
   int order;      /* of the scheme in smooth motion */
+  bool first;     /* the first step of a run: the multipliers and inputs at its start are conventions */
   bool known;     /* `ahead` is known from an earlier pass; else sizes are extrapolated */
 } NsErrorTest;
 
-/* Whether a multiplier reached or left a bound, a contact closed or opened, a friction changed between stick and slip. */
-bool ns_local_error_switched(const NsLocalError *error);
+/*
+** Where a multiplier reached or left a bound, a contact closed, a friction changed between stick and slip. in[0], in[1]: in that
+** half of the step. any: in a half, or the two solutions end in different modes.
+*/
+typedef struct NsSwitches {
+  bool any, in[2];
+} NsSwitches;
 
-/* Whether all multipliers are the same at the start, in the middle and at the end. */
+NsSwitches ns_local_error_switches(const NsLocalError *error);
+
+/* Whether all multipliers are the same at the start, in the middle and at the end; impulses: whether there are none. */
 bool ns_local_error_steady(const NsLocalError *error);
 
 /*
@@ -84,7 +96,7 @@ bool ns_local_error_steady(const NsLocalError *error);
 ** with the end of this step; of an unknown that has grown to twice its size in this step of the grid: what it will be at
 ** the end of the grid's step at its present rate, or `ahead`.
 */
-double ns_local_error(NsLocalError *error, const NsErrorTest *test, bool switched);
+double ns_local_error(NsLocalError *error, const NsErrorTest *test, const NsSwitches *switches);
 
 /*
 ** The largest new depth of a gap below 0, in units of the tolerance, with the sizes of the last ns_local_error; t: the end of the
@@ -92,7 +104,13 @@ double ns_local_error(NsLocalError *error, const NsErrorTest *test, bool switche
 */
 NsStatus ns_local_error_depth(const NsLocalError *error, const NsErrorTest *test, double t, double *depth, NsError *err);
 
-/* Raises the sizes of the unknowns whose errors exceed the tolerance, so that these errors pass from now on. */
-void ns_local_error_raise(NsLocalError *error, const NsErrorTest *test, bool switched);
+/*
+** Rounding. disturb: changes the states at the start of the step (in the memories) by 4 units in the last place, up and down in
+** turn. raise: `probe` is the end of a whole step from there; unknowns whose error is at most 10 times what this has changed
+** are known only up to rounding (such as a difference of equal numbers, which should stay 0): raises their sizes so that such
+** errors pass. Returns whether there was one.
+*/
+void ns_local_error_disturb(const NsLocalError *error);
+bool ns_local_error_raise(NsLocalError *error, const NsErrorTest *test);
 
 #endif

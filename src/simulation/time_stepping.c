@@ -151,7 +151,10 @@ bool ns_ts_linear(const NsTimeStepping *ts) {
 
 static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsIslands islands;
-  NsIslandPlan plan = {ts->nsds, ts->integrator, ts->problem, {ts->class->settle, ts->class->combined, &ts->progress.t},
+  NsIslandPlan plan = {ts->nsds,
+                       ts->integrator,
+                       ts->problem,
+                       {ts->class->settle, ts->class->combined, &ts->progress.t},
                        ns_adaptive_asked(&ts->adaptive)};
   NsStatus status = ns_islands_new(&islands, &plan, err);
   if (status != NS_OK) return status;

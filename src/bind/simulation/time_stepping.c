@@ -31,8 +31,8 @@ static bool is_seen(const NsTimeStepping *ts) {
 }
 
 /* The keys of the option table of a simulation: its parts, then the options of nsl_read_step_control. */
-static const char *const simulation_options[] = {"nsds", "grid", "integrator", "problem", "rtol",
-                                                 "atol", "h_min", "h_max", NULL};
+static const char *const simulation_options[] = {"nsds", "grid",  "integrator", "problem", "rtol",
+                                                 "atol", "h_min", "h_max",      NULL};
 
 /*
 ** Brings the arguments into the form (nsds, td, osi, osnspb, more, more, options), seven values. The options come last among the
