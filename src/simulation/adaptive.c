@@ -75,6 +75,7 @@ typedef struct Pass {
   double wanted;      /* the length that the control asks for */
   double back;        /* the length from before the search for a switch; 0: no search */
   double barrier;     /* end of the rejected step that contains the switch */
+  double slope;       /* error of that step over its length */
   bool halved;        /* this trial is the first half of the trial before */
   bool rejected;      /* the trial before was rejected */
   double error;       /* of the trial before, from the same place; 0: there was none */
@@ -164,7 +165,10 @@ static void go_on(Pass *pass, NsLocalError *e, double error, bool switched, int 
   double factor = found ? 1 : factor_for(&e->control, h, error, order + 1);
   double wanted = pass->part * (pass->rejected ? fmin(1, factor) : factor);
   if (!pass->rejected && pass->part < pass->wanted) wanted = fmax(wanted, fmin(1, factor) * pass->wanted);
-  if (searching && !over) wanted = pass->part;
+  if (searching && !over) {
+    double rest = pass->barrier - end;
+    wanted = fmin(pass->part * factor, pass->slope * rest < safety ? rest : 0.5 * rest);
+  }
   if (over) wanted = fmax(wanted, pass->back);
   if (over) pass->back = pass->barrier = 0;
   pass->wanted = fmin(wanted, 1);
@@ -179,6 +183,7 @@ static void shorten(Pass *pass, double error, bool switched, int order) {
   if (switched) {
     if (pass->back == 0) pass->back = pass->wanted;
     pass->barrier = pass->at + pass->part;
+    pass->slope = error / pass->part;
   } else factor = fmax(most_shrink, fmin(0.5, safety * pow(error, -1.0 / (order + 1))));
   double part = switched ? 0.5 * pass->part : fmin(0.5 * pass->part, rung(factor * pass->part));
   pass->halved = part == 0.5 * pass->part;
