@@ -82,6 +82,7 @@ typedef struct Pass {
   int streak;         /* consecutive forced steps */
   long accepted;
   bool known; /* sizes are known from an earlier pass */
+  bool first; /* the first step of a run */
 } Pass;
 
 static double time_at(const Pass *pass, double at) {
@@ -239,7 +240,7 @@ static NsStatus judge_trial(NsTimeStepping *ts, NsIsland *island, Pass *pass, Ns
                       .h = pass->part * pass->step->h,
                       .left = (1 - pass->at - pass->part) / pass->part,
                       .order = island->scheme->class->order(island->scheme, ns_local_error_steady(e)),
-                      .first = pass->at == 0 && island->graph->ds[0]->control_k.h_next == 0,
+                      .first = pass->first && pass->at == 0,
                       .known = pass->known};
   double error = ns_local_error(e, &test, &switches), depth = 0;
   NsStatus status = ns_local_error_depth(e, &test, time_at(pass, pass->at + pass->part), &depth, err);
@@ -336,6 +337,7 @@ static void begin_pass(const NsTimeStepping *ts, const NsIsland *island, const N
     if (ds->control_k.h_next < e->control.h_next) e->control = ds->control_k;
     for (int i = 0; i < ds->n; i++, j++) e->reach[j] = e->reach_k[j] = fmax(ds->reach_k[i], fabs(ds->x_k[i]));
   }
+  pass->first = e->control.h_next == 0;
   pass->wanted = e->control.h_next > 0 ? fmax(e->control.h_next / step->h, pass->least) : 1;
   memset(e->assumed, 0, (size_t)e->n * sizeof *e->assumed);
   memset(e->sum.lambda, 0, (size_t)e->m * sizeof *e->sum.lambda);

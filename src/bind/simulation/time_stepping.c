@@ -40,6 +40,7 @@ static const char *const simulation_options[] = {"nsds", "grid",  "integrator", 
 */
 static void take_arguments(lua_State *L, const NsSimulationClass *class) {
   int given = lua_gettop(L), most = class->settle ? 6 : 4;
+  if (given == most + 1 && lua_isnil(L, given)) lua_settop(L, --given);
   bool options = given > 0 && nsl_is_options(L, given);
   if (options) nsl_check_options(L, given, class->name, simulation_options + (given == 1 ? 0 : NSL_TS_USERVALUES));
   if (options && given == 1) {

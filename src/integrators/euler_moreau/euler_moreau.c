@@ -314,7 +314,7 @@ static NsStatus em_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
 
 int ns_em_order(const NsScheme *scheme, bool steady) {
   const NsEulerMoreauOptions *o = (const NsEulerMoreauOptions *)scheme->integrator;
-  bool second = steady || scheme->nsds->ninteractions == 0 || (o->gamma == 0.5 && !o->gamma_in_relation);
+  bool second = steady || scheme->nsds->ninteractions == 0 || o->gamma == 0.5;
   return o->theta == 0.5 && second ? 2 : 1;
 }
 
