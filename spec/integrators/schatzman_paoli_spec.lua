@@ -442,7 +442,8 @@ describe("SchatzmanPaoliOSI", function()
     assert.equal("SchatzmanPaoliOSI: interaction 'floor' has a RelayNSL" .. takes, refused(ns.RelayNSL(1, -1, 1)))
     assert.equal("SchatzmanPaoliOSI: interaction 'floor' has a ComplementarityConditionNSL" .. takes,
       refused(ns.ComplementarityConditionNSL(1), ns.LagrangianCompliantLinearTIR({ { 1 } }, { { 1 } })))
-    assert.equal("SchatzmanPaoliOSI: interaction 'floor' has a LagrangianCompliantLinearTIR, which computes a force from a position and is not a contact",
+    assert.equal("SchatzmanPaoliOSI: interaction 'floor' has a LagrangianCompliantLinearTIR, which computes a force from a " ..
+      "position and is not a contact",
       refused(ns.EqualityConditionNSL(1), ns.LagrangianCompliantLinearTIR({ { 1 } }, { { 1 } })))
     local body = ns.NewtonEulerDS({ 0, 0, 0, 1, 0, 0, 0 }, ns.zeros(6), 1, ns.eye(3))
     body:setName "body"

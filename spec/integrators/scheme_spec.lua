@@ -23,8 +23,9 @@ end
 describe("integrators", function()
   it("go on with a graph that grows between steps #once", function()
     for _, osi in ipairs(every) do
-      local euler, name = tostring(osi):find "^EulerMoreau" ~= nil, tostring(osi)
-      local make = name:find "^RungeKutta" and ns.EventDriven or ns.TimeStepping
+      local name = tostring(osi)
+      local euler = (name:find "^EulerMoreau" or name:find "^FESD" or name:find "^Radau") ~= nil
+      local make = (name:find "^RungeKutta" or name:find "^Radau") and ns.EventDriven or ns.TimeStepping
       local first = euler and tank() or ns.LagrangianDS({ 1 }, { -1 }, { { 2 } })
       local nsds, late = graph { first }, {}
       local simu = make(nsds, ns.TimeDiscretisation(0, 0.1), osi)

@@ -323,7 +323,7 @@ describe("adaptive steps", function()
       return ns[class](graph(1, ball), ns.TimeDiscretisation(0, 0.1), osi, options)
     end
     for _, osi in ipairs { ns.SchatzmanPaoliOSI(0), ns.MoreauJeanBilbaoOSI() } do
-      assert.equal(("TimeStepping: rtol, atol, h_min, h_max: a %s needs steps of one length; use MoreauJeanOSI"):format(
+      assert.equal(("TimeStepping: a %s takes no rtol, atol, h_min or h_max; use MoreauJeanOSI"):format(
         tostring(osi):match "^%w+"), message(with, "TimeStepping", osi, { rtol = 1e-3 }))
     end
     local events = with("EventDriven", ns.RungeKuttaOSI(1e-8))

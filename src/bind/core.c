@@ -29,6 +29,8 @@
 #include "bind/ode/ode.h"
 #include "bind/ode/root.h"
 #include "bind/file/process.h"
+#include "bind/array/functions.h"
+#include "bind/array/random.h"
 #include "bind/array/samples.h"
 #include "bind/simulation/simulation.h"
 #include "bind/array/curve_points.h"
@@ -42,7 +44,9 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_matrix,
     nsl_open_elementwise,
     nsl_open_arrays,
+    nsl_open_functions,
     nsl_open_samples,
+    nsl_open_random,
     nsl_open_linalg,
     nsl_open_versions,
     nsl_open_sparse,

@@ -34,7 +34,7 @@ typedef struct NsEvent {
   double t;
   char name[NS_NAME_SIZE]; /* of the interaction */
   int component;           /* row of the interaction, from 0 */
-  double before, after;    /* velocity of the row; of a switch: lambda */
+  double before, after;    /* velocity of the row; of a switch, of friction: lambda */
   double impulse;          /* of an impact */
   double accumulation;     /* of a rest: the time at which the bounces that were left out would have ended */
 } NsEvent;

@@ -403,6 +403,17 @@ void ns_motion_add_input(const NsMotion *motion, int n, const int *rows, const d
   }
 }
 
+void ns_motion_push(NsMotion *motion, int row, double force) {
+  ns_motion_add_input(motion, 1, &row, &force, motion->a_free);
+}
+
+void ns_motion_drag(NsMotion *motion, int normal, double mu, int tangent, int width, const double *d) {
+  size_t Nv = (size_t)motion->view.Nv;
+  double *x = motion->X + (size_t)normal * Nv;
+  for (int k = 0; k < width; k++)
+    for (size_t i = 0; i < Nv; i++) x[i] -= mu * d[k] * motion->X[i + (size_t)(tangent + k) * Nv];
+}
+
 bool ns_motion_straight(const NsMotion *motion, int row) {
   return motion->edges[motion->row_edge[row]].linear;
 }
@@ -624,9 +635,11 @@ static NsStatus stop_rows(NsMotion *motion, int n, const int *rows, double *v, d
   return status;
 }
 
-NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v, double *W,
-                           NsError *err) {
-  NsStatus status = project_coordinates(motion, n, rows, t, reach, q, v, W, err);
+NsStatus ns_motion_project(NsMotion *motion, int places, int n, const int *rows, double t, double *reach, double *q, double *v,
+                           double *W, NsError *err) {
+  NsStatus status = NS_OK;
+  if (places > 0) status = project_coordinates(motion, places, rows, t, reach, q, v, W, err);
+  if (status == NS_OK && n > places) status = prepare_rows(motion, n, rows, t, q, v, err);
   return status == NS_OK ? stop_rows(motion, n, rows, v, W, err) : status;
 }
 

@@ -63,6 +63,15 @@ NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, dou
 /* w (Nv) += X z, summed over the rows. */
 void ns_motion_add_input(const NsMotion *motion, int n, const int *rows, const double *z, double *w);
 
+/* a_free += X force of a coupled row: a given force counts among the forces that act without constraints. */
+void ns_motion_push(NsMotion *motion, int row, double force);
+
+/*
+** Sliding friction: X of `normal` -= mu sum of d[i] X of row tangent + i, for i < width. So the multiplier of the normal brings
+** its tangential force -mu d lambda along, until the rows are coupled again. The rows have been coupled.
+*/
+void ns_motion_drag(NsMotion *motion, int normal, double mu, int tangent, int width, const double *d);
+
 /* qdot (Nq) = T(q) v. */
 void ns_motion_rate(const NsMotion *motion, const double *q, const double *v, double *qdot);
 
@@ -92,13 +101,14 @@ void ns_motion_fastest(const NsMotion *motion, const double *V, double *out);
 bool ns_motion_driven(const NsMotion *motion, int n, const int *rows);
 
 /*
-** Projects q and v on the constraints of the rows, y = 0 and u = 0, by corrections of least kinetic norm. A row is done when
+** Projects q and v on the constraints of the rows by corrections of least kinetic norm: y = 0 in the first `places` rows, then
+** u = 0 in all n rows. A row is done when
 ** |y| is below the rounding of its terms, 4 eps times its |y| before, or (4 eps)^2 reach. reach (m, by row), the largest |y| so
 ** far, is updated. Hairer and Wanner, Solving Ordinary Differential Equations II, section VII.2. NS_ENOCONV naming the
 ** interaction; NS_ENOMEM.
 */
-NsStatus ns_motion_project(NsMotion *motion, int n, const int *rows, double t, double *reach, double *q, double *v, double *W,
-                           NsError *err);
+NsStatus ns_motion_project(NsMotion *motion, int places, int n, const int *rows, double t, double *reach, double *q, double *v,
+                           double *W, NsError *err);
 
 /* Projects v alone: u = 0 at the present coordinates. */
 NsStatus ns_motion_stop(NsMotion *motion, int n, const int *rows, double t, const double *q, double *v, double *W,

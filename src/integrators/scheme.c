@@ -18,27 +18,54 @@ const char *ns_integrator_name(const NsIntegrator *integrator) {
   return integrator->class->name;
 }
 
-/* The name of the first scheme of a family. */
-static const char *scheme_of_family(NsFamily family) {
-  int i = 0;
-  while (i + 1 < NS_SCHEME_CLASSES && ns_scheme_classes[i]->family != family) i++;
-  return ns_scheme_classes[i]->name;
+const NsSchemeClass *ns_scheme_form(const NsSchemeClass *class, NsFamily family) {
+  if (class->forms) return class->forms[family];
+  return class->family == family ? class : NULL;
+}
+
+bool ns_integrator_takes(const NsIntegrator *integrator, NsFamily family) {
+  return ns_scheme_form(integrator->class, family) != NULL;
+}
+
+bool ns_integrator_drives(const NsIntegrator *integrator) {
+  return integrator->class->forms || integrator->class->drive;
+}
+
+/* The name of the first scheme that takes a family, and locates events as `class` does, if there is such a scheme. */
+static const char *scheme_of_family(const NsSchemeClass *class, NsFamily family) {
+  const char *name = NULL;
+  for (int i = 0; i < NS_SCHEME_CLASSES; i++) {
+    const NsSchemeClass *other = ns_scheme_classes[i];
+    if (!ns_scheme_form(other, family)) continue;
+    if (other->locates == class->locates) return other->name;
+    if (!name) name = other->name;
+  }
+  return name;
 }
 
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
   const NsSchemeClass *class = integrator->class;
-  for (int i = 0; i < nsds->nds; i++)
-    if (ns_ds_family(nsds->ds[i]) != class->family)
+  bool has[NS_FAMILIES] = {false};
+  for (int i = 0; i < nsds->nds; i++) {
+    NsFamily family = ns_ds_family(nsds->ds[i]);
+    has[family] = true;
+    if (!ns_scheme_form(class, family))
       return ns_fail(err, NS_EARG, "%s: dynamical system '%s' is a %s one; use %s", class->name, nsds->ds[i]->name,
-                     class->family == NS_MECHANICS ? "first-order" : "mechanical", scheme_of_family(ns_ds_family(nsds->ds[i])));
-  return class->accepts ? class->accepts(nsds, err) : NS_OK;
+                     family == NS_MECHANICS ? "mechanical" : "first-order", scheme_of_family(class, family));
+  }
+  NsStatus status = NS_OK;
+  for (int family = 0; family < NS_FAMILIES && status == NS_OK; family++) {
+    const NsSchemeClass *form = has[family] ? ns_scheme_form(class, (NsFamily)family) : NULL;
+    if (form && form->accepts) status = form->accepts(nsds, err);
+  }
+  return status;
 }
 
 /* ---- workspaces ---- */
 
 NsStatus ns_scheme_new(NsScheme **scheme, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
   *scheme = NULL;
-  return integrator->class->create(scheme, integrator, nsds, plan);
+  return ns_scheme_form(integrator->class, ns_ds_family(nsds->ds[0]))->create(scheme, integrator, nsds, plan);
 }
 
 void ns_scheme_free(NsScheme *scheme) {

@@ -21,7 +21,9 @@
   X(moreau_jean_bilbao)                                                                                                        \
   X(schatzman_paoli)                                                                                                           \
   X(runge_kutta)                                                                                                               \
-  X(d1_minus_linear)
+  X(radau)                                                                                                                     \
+  X(d1_minus_linear)                                                                                                           \
+  X(fesd)
 
 typedef struct NsSchemeClass NsSchemeClass;
 
@@ -191,18 +193,24 @@ struct NsSchemeClass {
   const NsFieldGroup *group;    /* NULL: none */
   void (*given)(void *object, const NsField *field); /* is called with each field that a script sets; NULL: is not called */
 
+  /* Checks options that must fit each other, when they are made and when a script sets one. NULL: all fit. NS_EARG. */
+  NsStatus (*check)(const NsIntegrator *integrator, NsError *err);
+
   /* What tostring() prints after the name; {field} stands for its value. NULL: ", field = value" for each SHOWN field. */
   const char *(*words)(const NsIntegrator *integrator);
 
   /* ---- what it is for ---- */
-  NsFamily family;
-  bool keeps_gaps; /* impact laws act on velocities alone: a gap below 0 at the start stays below 0 */
-  bool locates;    /* locates events in time: EventDriven needs it */
-  bool whole;      /* a step can not be divided into parts */
-  bool polishes;   /* the error of multipliers is the error of the state over h: a converged iterate gets one more iteration */
+  NsFamily family;                   /* of the systems that it takes; with `forms`: not used */
+  const NsSchemeClass *const *forms; /* its form for the islands of each family (NS_FAMILIES; NULL: does not take it). The form
+                                        has the functions of workspace and step. NULL: there is one form, this table */
+  bool keeps_gaps;                   /* impact laws act on velocities alone: a gap below 0 at the start stays below 0 */
+  bool locates;                      /* locates events in time: EventDriven needs it */
+  bool whole;                        /* a step can not be divided into parts */
+  bool polishes; /* the error of multipliers is the error of the state over h: a converged iterate gets one more iteration */
 
   /*
-  ** NS_EARG when the scheme can not take a law, a relation or a system of the graph; err names it and advises. NULL: takes all.
+  ** NS_EARG when the scheme can not take a law, a relation or a system of the graph; err names it and advises. A form skips
+  ** objects of other families. NULL: takes all.
   */
   NsStatus (*accepts)(const NsNsds *nsds, NsError *err);
 
@@ -276,8 +284,17 @@ struct NsSchemeClass {
 
 const char *ns_integrator_name(const NsIntegrator *integrator);
 
+/* The scheme's form for a family; NULL: it does not take the family. */
+const NsSchemeClass *ns_scheme_form(const NsSchemeClass *class, NsFamily family);
+
+/* Whether the integrator takes systems of a family. */
+bool ns_integrator_takes(const NsIntegrator *integrator, NsFamily family);
+
+/* Whether its steps go from event to event (`drive`), and so log events. */
+bool ns_integrator_drives(const NsIntegrator *integrator);
+
 /*
-** NS_EARG when a system has another family than the scheme, or `accepts` refuses an object; err names the object and advises.
+** NS_EARG when the scheme does not take the family of a system, or `accepts` refuses an object; err names the object and advises.
 */
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err);
 

@@ -13,8 +13,9 @@
 #include "model/class.h"
 #include "model/state.h"
 
-/* All systems, relations and integrators of a graph belong to one family. */
+/* Systems that are linked, and the relations between them, belong to one family. */
 typedef enum NsFamily { NS_FIRST_ORDER, NS_MECHANICS } NsFamily;
+enum { NS_FAMILIES = 2 };
 
 typedef struct NsDs NsDs;
 

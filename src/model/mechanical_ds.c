@@ -87,7 +87,7 @@ void ns_mechanical_set_boundary(NsMechanicalDs *ds, NsBoundary *boundary) {
 
 NsStatus ns_mechanical_unbound(NsDs *const *systems, int count, const char *who, NsError *err) {
   for (int i = 0; i < count; i++)
-    if (((const NsMechanicalDs *)systems[i])->boundary)
+    if (ns_ds_family(systems[i]) == NS_MECHANICS && ((const NsMechanicalDs *)systems[i])->boundary)
       return ns_fail(err, NS_EARG,
                      "%s: dynamical system '%s' has boundary conditions; TimeStepping with a MoreauJeanOSI takes them", who,
                      ns_ds_name(systems[i]));

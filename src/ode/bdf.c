@@ -309,4 +309,5 @@ static NsStatus bdf_interpolate(NsStepper *stepper, NsError *err) {
   return NS_OK;
 }
 
-const NsStepperClass ns_bdf_class = {"BDF", ORDERS, true, bdf_create, bdf_destroy, bdf_start, bdf_step, bdf_interpolate};
+const NsStepperClass ns_bdf_class = {"BDF",    ORDERS,          true,  bdf_create, bdf_destroy, bdf_start,
+                                     bdf_step, bdf_interpolate, false, NULL,       NULL};

@@ -6,6 +6,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +21,11 @@ enum {
   HALVINGS =
       12, /* halvings of a piece where an event is not a polynomial: non-smooth parts are resolved to 1/4000 of a course */
   MAX_HALVED = 500, /* largest number of halvings in a course; an event that is noise reaches it */
-  SPLITS = 45       /* depth of splits of a polynomial; beyond it the event itself is evaluated */
+  SPLITS = 45,      /* depth of splits of a polynomial; beyond it the event itself is evaluated */
+  CLOSE = 4096,   /* spacings of t: what is closer counts as one place. The time between occurrences has then 3 digits left, and
+                       the rounding of t can no longer make up for the 1/1000 that it shrinks by (restitution 0.999). */
+  MAX_AGAIN = 4,  /* number of times that an event acts at one place, with others between, which is an accumulation */
+  MAX_STILL = 100 /* number of stops at one t: a chain of events that trigger each other may be long, but must end */
 };
 
 /* Largest error, relative to an event's size, at which its polynomial's slopes are trusted (by experience on the specs). */
@@ -28,6 +33,7 @@ static const double RESOLVED = 1e-6;
 
 struct NsEventSearch {
   NsEvents events;
+  int n;
   NsArena arena;
   double *y;      /* n */
   double *last;   /* events: the values at the end of the last course */
@@ -36,8 +42,18 @@ struct NsEventSearch {
   bool *fresh;    /* events: zero at the start, and not reported yet */
   NsEventRoot *roots;
   long count, room;
-  int halved; /* number of pieces in this course */
-  int event;  /* the event being searched */
+  bool *stopped;  /* events: found at the last stop, which acts */
+  bool *before;   /* events: found at the stop before that */
+  bool *zero;     /* events: acted at the last stop, and zero after it; until the next course is searched */
+  int *way;       /* events: sign after the root at the last stop */
+  int *again;     /* events: number of times that it acted at one place */
+  double *t_last; /* events: time at which it acted last */
+  double *noise;  /* events: below this size its value after a stop counts as zero */
+  double *ydot;   /* n */
+  double t_stop;  /* time of the last stop */
+  int still;      /* number of stops at that time */
+  int halved;     /* number of pieces in this course */
+  int event;      /* the event being searched */
   NsCourse course;
 };
 
@@ -51,7 +67,7 @@ static NsStatus dense_course_at(void *context, double t, double *y, NsError *err
 }
 
 NsCourse ns_dense_course(const NsDenseCourse *dense) {
-  return (NsCourse){dense->t_old, dense->t, dense_course_at, (void *)dense};
+  return (NsCourse){.t_old = dense->t_old, .t = dense->t, .at = dense_course_at, .context = (void *)dense};
 }
 
 /*
@@ -64,20 +80,20 @@ static NsStatus node_course_at(void *context, double t, double *y, NsError *err)
   (void)err;
   for (int k = 0; k < NODES; k++) {
     double off = x - ns_bernstein_node(k);
-    if (off == 0) return memcpy(y, c->values + (ptrdiff_t)k * c->n, (size_t)c->n * sizeof *y), NS_OK;
+    if (off == 0) return memcpy(y, c->values + (ptrdiff_t)k * c->stride, (size_t)c->n * sizeof *y), NS_OK;
     weight[k] = (k % 2 == 0 ? 1 : -1) * (k == 0 || k == NODES - 1 ? 0.5 : 1) / off;
     sum += weight[k];
   }
   for (int i = 0; i < c->n; i++) {
     double value = 0;
-    for (int k = 0; k < NODES; k++) value += weight[k] / sum * c->values[i + (ptrdiff_t)k * c->n];
+    for (int k = 0; k < NODES; k++) value += weight[k] / sum * c->values[i + (ptrdiff_t)k * c->stride];
     y[i] = value;
   }
   return NS_OK;
 }
 
 NsCourse ns_node_course(const NsNodeCourse *nodes) {
-  return (NsCourse){nodes->t_old, nodes->t, node_course_at, (void *)nodes};
+  return (NsCourse){.t_old = nodes->t_old, .t = nodes->t, .at = node_course_at, .context = (void *)nodes};
 }
 
 /* ---- making ---- */
@@ -88,11 +104,18 @@ NsStatus ns_event_search_new(NsEventSearch **out, int n, const NsEvents *events)
   if (!s) return NS_ENOMEM;
   size_t count = (size_t)events->count;
   s->events = *events;
+  s->n = n;
   s->y = ns_arena_doubles(&s->arena, n);
   s->last = ns_arena_doubles(&s->arena, events->count);
   s->values = ns_arena_matrix(&s->arena, NODES, events->count);
   s->seen = ns_arena_take(&s->arena, count, sizeof *s->seen);
-  s->fresh = ns_arena_take(&s->arena, count, sizeof *s->fresh);
+  bool **flags[] = {&s->fresh, &s->stopped, &s->before, &s->zero};
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) *flags[i] = ns_arena_take(&s->arena, count, sizeof **flags[i]);
+  s->way = ns_arena_ints(&s->arena, events->count);
+  s->again = ns_arena_ints(&s->arena, events->count);
+  s->t_last = ns_arena_doubles(&s->arena, events->count);
+  s->noise = ns_arena_doubles(&s->arena, events->count);
+  s->ydot = ns_arena_doubles(&s->arena, n);
   if (s->arena.failed) {
     ns_event_search_free(s);
     return NS_ENOMEM;
@@ -110,10 +133,18 @@ void ns_event_search_free(NsEventSearch *s) {
 
 /* ---- values ---- */
 
+void ns_event_text(const NsEvents *events, int event, char text[NS_EVENT_TEXT]) {
+  const char *name = events->names ? events->names[event] : NULL;
+  if (name) snprintf(text, NS_EVENT_TEXT, "event %d (%.50s)", event + 1, name);
+  else snprintf(text, NS_EVENT_TEXT, "event %d", event + 1);
+}
+
 static NsStatus event_search_value(NsEventSearch *s, int event, double t, const double *y, double *g, NsError *err) {
   NsStatus status = s->events.value(s->events.context, event, t, y, g, err);
-  if (status == NS_OK && isnan(*g)) return ns_fail(err, NS_ENAN, "event %d is nan (t=%.10g)", event + 1, t);
-  return status;
+  if (status != NS_OK || !isnan(*g)) return status;
+  char text[NS_EVENT_TEXT];
+  ns_event_text(&s->events, event, text);
+  return ns_fail(err, NS_ENAN, "%s is nan (t=%.10g)", text, t);
 }
 
 /* The value of the event being searched, at t within the course. */
@@ -129,8 +160,24 @@ NsStatus ns_event_search_start(NsEventSearch *s, double t, const double *y, NsEr
     status = event_search_value(s, e, t, y, &s->last[e], err);
     s->fresh[e] = s->last[e] == 0;
     s->seen[e] = 0;
+    s->stopped[e] = s->before[e] = s->zero[e] = false;
+    s->again[e] = 0;
+    s->t_last[e] = NAN;
   }
+  s->t_stop = t;
+  s->still = 0;
   return status;
+}
+
+void ns_event_search_resume(NsEventSearch *s, const double *values) {
+  for (int e = 0; e < s->events.count; e++) {
+    s->last[e] = values[e];
+    s->fresh[e] = false;
+  }
+}
+
+const double *ns_event_search_last(const NsEventSearch *s) {
+  return s->last;
 }
 
 /* The time at x, a position in units of the course. */
@@ -165,7 +212,7 @@ static NsStatus note(NsEventSearch *s, double t, int way) {
     s->roots = roots;
     s->room = room;
   }
-  s->roots[s->count++] = (NsEventRoot){t, s->event};
+  s->roots[s->count++] = (NsEventRoot){.t = t, .event = s->event, .way = way};
   return NS_OK;
 }
 
@@ -181,12 +228,23 @@ typedef struct Piece {
   double b[NODES];
 } Piece;
 
-/* Finds the root of a piece with at most one root, not at its start; it may be at its end. */
+/* The sign of the polynomial right after its start. */
+static int sign_inside(const double *b) {
+  for (int k = 0; k < NODES; k++)
+    if (b[k] != 0) return b[k] > 0 ? 1 : -1;
+  return 0;
+}
+
+/*
+** Finds the root of a piece with at most one root, not at its start; it may be at its end. If the event is zero at the start, it
+** leaves zero with the sign of the polynomial; another sign at the end is rounding about a root there.
+*/
 static NsStatus only_root(NsEventSearch *s, const Piece *p, NsError *err) {
   double a = time_at(s, p->from), b = time_at(s, p->from + p->width);
-  if (p->gb == 0) return note(s, b, p->ga < 0 ? 1 : p->ga > 0 ? -1 : 0);
-  if (p->ga == 0 || (p->ga < 0) == (p->gb < 0)) return NS_OK;
-  return event_search_bracket(s, a, p->ga, b, p->gb, err);
+  int end = (p->gb > 0) - (p->gb < 0), start = p->ga != 0 ? (p->ga > 0) - (p->ga < 0) : sign_inside(p->b);
+  if (end == 0) return note(s, b, p->ga == 0 ? 0 : -start);
+  if (start == 0 || start == end) return NS_OK;
+  return p->ga == 0 ? note(s, b, end) : event_search_bracket(s, a, p->ga, b, p->gb, err);
 }
 
 /* Finds all roots of a piece except at its start. A part with one sign change among its coefficients has one root. */
@@ -199,6 +257,7 @@ static NsStatus polynomial_roots(NsEventSearch *s, Piece *p, int splits, NsError
   if (status != NS_OK) return status;
   right.ga = p->gb;
   ns_bernstein_split(NODES - 1, p->b, right.b);
+  if (right.ga == 0) p->b[NODES - 1] = right.b[0] = 0;
   status = polynomial_roots(s, p, splits - 1, err);
   return status == NS_OK ? polynomial_roots(s, &right, splits - 1, err) : status;
 }
@@ -261,32 +320,153 @@ static int compare_backward(const void *a, const void *b) {
   return x->t > y->t ? -1 : x->t < y->t ? 1 : x->event - y->event;
 }
 
-/* The index of the first root that stops the search; s->count when none does. Counts the occurrences up to it. */
-static long first_stop(NsEventSearch *s) {
+static bool event_search_acts(const NsEventSearch *s, int event) {
+  return s->events.acts && s->events.acts[event];
+}
+
+/* Counts the occurrence of a root. Returns whether it stops the search. */
+static bool count_root(NsEventSearch *s, NsEventRoot *root) {
+  long most = s->events.terminal[root->event], seen = ++s->seen[root->event];
+  root->last = seen >= most && most > 0;
+  return root->last || event_search_acts(s, root->event);
+}
+
+/* Leaves the roots up to the first that stops, and those close to it, in `found`. */
+static void cut_at_stop(NsEventSearch *s, NsEventRoots *found) {
+  const NsCourse *c = &s->course;
+  double near = 16 * DBL_EPSILON * fmax(fabs(c->t_old), fabs(c->t));
+  found->roots = s->roots;
   for (long i = 0; i < s->count; i++) {
-    int e = s->roots[i].event;
-    long most = s->events.terminal[e], seen = ++s->seen[e];
-    if ((seen >= most && most > 0) || (s->events.acts && s->events.acts[e])) return i;
+    if (found->end >= 0 && fabs(s->roots[i].t - s->roots[found->end].t) > near) break;
+    if (count_root(s, &s->roots[i]) && found->end < 0) found->end = i;
+    found->count = i + 1;
   }
-  return s->count;
+}
+
+/* Records which events are at the stop, and below which size their values there are rounding. */
+static NsStatus remember_stop(NsEventSearch *s, const NsEventRoots *found, NsError *err) {
+  int m = s->events.count;
+  double t = found->roots[found->end].t, g;
+  NsStatus status = s->course.at(s->course.context, t, s->y, err);
+  for (int e = 0; e < m; e++) s->before[e] = s->stopped[e], s->stopped[e] = false;
+  for (long i = found->end; i < found->count && status == NS_OK; i++) {
+    int e = found->roots[i].event;
+    double most = 0;
+    status = event_search_value(s, e, t, s->y, &g, err);
+    for (int k = 0; k < NODES; k++) most = fmax(most, fabs(s->values[k * m + e]));
+    s->stopped[e] = true;
+    s->way[e] = found->roots[i].way;
+    s->noise[e] = fmax(16 * DBL_EPSILON * most, fabs(g));
+  }
+  return status;
+}
+
+/* ---- after a stop ---- */
+
+/*
+** The sign of the slope of event e at t, from two points along the tangent. 0: unknown. They are nearer than the first node (a
+** 26th of the course).
+*/
+static NsStatus slope_sign(NsEventSearch *s, int e, double t, int *sign, NsError *err) {
+  const NsCourse *c = &s->course;
+  double g[3] = {0}, h = (c->t - c->t_old) / 64;
+  NsStatus status = c->at(c->context, t, s->y, err);
+  if (status == NS_OK) status = c->rate(c->context, t, s->y, s->ydot, err);
+  for (int k = 0; k < 3 && status == NS_OK; k++) {
+    for (int i = 0; i < s->n && k > 0; i++) s->y[i] += h / 2 * s->ydot[i];
+    status = event_search_value(s, e, t + k * h / 2, s->y, &g[k], err);
+  }
+  int first = (g[1] > g[0]) - (g[1] < g[0]), second = (g[2] > g[0]) - (g[2] < g[0]);
+  *sign = first == second ? first : 0;
+  return status;
+}
+
+/* Whether the course after a restart skips a root: an event leads back at the start, and lies beyond at the next node. */
+static NsStatus find_skipped(NsEventSearch *s, int *event, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int e = 0; e < s->events.count && status == NS_OK; e++) {
+    double next = s->values[s->events.count + e];
+    int side = (next > 0) - (next < 0), sign = 0;
+    if (!s->zero[e] || side == 0 || side != s->way[e]) continue;
+    status = slope_sign(s, e, s->course.t_old, &sign, err);
+    if (status == NS_OK && sign == -side) *event = e;
+  }
+  return status;
+}
+
+/* Whether a rough course crosses zero against the slope of an event that acts there. If so, undoes what was counted. */
+static NsStatus find_contrary(NsEventSearch *s, const NsEventRoots *found, int *event, NsError *err) {
+  NsStatus status = NS_OK;
+  for (long i = found->end; i < found->count && status == NS_OK; i++) {
+    const NsEventRoot *root = &found->roots[i];
+    int sign = 0;
+    if (!event_search_acts(s, root->event) || root->way == 0 || root->t == s->course.t_old) continue;
+    status = slope_sign(s, root->event, root->t, &sign, err);
+    if (status == NS_OK && sign == -root->way) *event = root->event;
+  }
+  for (long i = 0; i < found->count && *event >= 0; i++) --s->seen[found->roots[i].event];
+  return status;
+}
+
+static void event_search_sort(NsEventSearch *s) {
+  bool forward = s->course.t > s->course.t_old;
+  if (s->count > 0) qsort(s->roots, (size_t)s->count, sizeof *s->roots, forward ? event_search_compare : compare_backward);
 }
 
 NsStatus ns_event_search_along(NsEventSearch *s, const NsCourse *course, NsEventRoots *found, NsError *err) {
   int m = s->events.count;
-  *found = (NsEventRoots){NULL, 0, -1};
+  *found = NS_EVENT_ROOTS_NONE;
   s->count = s->halved = 0;
   s->course = *course;
   NsStatus status = sample(s, err);
+  if (status == NS_OK && course->rate) status = find_skipped(s, &found->unresolved, err);
+  if (found->unresolved >= 0) return status;
   for (s->event = 0; s->event < m && status == NS_OK; s->event++) status = roots_of(s, err);
   if (status != NS_OK) return status;
+  event_search_sort(s);
+  cut_at_stop(s, found);
+  if (course->rough && course->rate && found->end >= 0) status = find_contrary(s, found, &found->unresolved, err);
+  if (status != NS_OK || found->unresolved >= 0) return status;
   memcpy(s->last, s->values + (ptrdiff_t)(NODES - 1) * m, (size_t)m * sizeof *s->last);
-  bool forward = course->t > course->t_old;
-  if (s->count > 0) qsort(s->roots, (size_t)s->count, sizeof *s->roots, forward ? event_search_compare : compare_backward);
-  long end = first_stop(s);
-  double near = 16 * DBL_EPSILON * fmax(fabs(course->t_old), fabs(course->t));
-  found->roots = s->roots;
-  if (end < s->count) found->end = end;
-  while (found->count < s->count && (found->count <= end || fabs(s->roots[found->count].t - s->roots[end].t) <= near))
-    found->count++;
-  return NS_OK;
+  memset(s->zero, 0, (size_t)m * sizeof *s->zero);
+  return found->end >= 0 && s->events.acts ? remember_stop(s, found, err) : NS_OK;
+}
+
+double ns_event_search_least(double t) {
+  return CLOSE * DBL_EPSILON * fabs(t);
+}
+
+NsStatus ns_event_too_close(const NsEvents *events, int event, double t, NsError *err) {
+  char text[NS_EVENT_TEXT];
+  ns_event_text(events, event, text);
+  return ns_fail(err, NS_ENOCONV, "%s occurs more and more often: its occurrences accumulate (t=%.10g)", text, t);
+}
+
+/* Counts the stop at t. Fails when the stops accumulate. */
+static NsStatus check_stop(NsEventSearch *s, double t, NsError *err) {
+  double few = ns_event_search_least(t);
+  s->still = t == s->t_stop ? s->still + 1 : 0;
+  for (int e = 0; e < s->events.count; e++) {
+    if (!s->stopped[e] || !event_search_acts(s, e)) continue;
+    double gap = fabs(t - s->t_last[e]); /* nan at the first time */
+    s->again[e] = gap <= few ? s->again[e] + (gap > 0) : 0;
+    s->t_last[e] = t;
+    if (gap <= few && (s->before[e] || s->again[e] >= MAX_AGAIN)) return ns_event_too_close(&s->events, e, t, err);
+  }
+  s->t_stop = t;
+  if (s->still < MAX_STILL) return NS_OK;
+  return ns_fail(err, NS_ENOCONV, "events trigger each other without end: %d stops at one time (t=%.10g)", MAX_STILL, t);
+}
+
+NsStatus ns_event_search_restart(NsEventSearch *s, double t, const double *y, NsError *err) {
+  NsStatus status = check_stop(s, t, err);
+  for (int e = 0; e < s->events.count && status == NS_OK; e++) {
+    double g;
+    status = event_search_value(s, e, t, y, &g, err);
+    bool zero = s->stopped[e] && fabs(g) <= s->noise[e];
+    s->last[e] = zero ? 0 : g;
+    s->zero[e] = zero && event_search_acts(s, e);
+    s->fresh[e] = g == 0 && !s->stopped[e];
+  }
+  return status;
 }

@@ -20,7 +20,12 @@ typedef struct NsEvents {
   const int *direction; /* of each event: 1 only rising values count, -1 falling, 0 both */
   const long *terminal; /* of each event: 0 never stops the search, k stops it at the k-th occurrence */
   const bool *acts; /* of each event: stops the search at each occurrence, since the state may jump there; NULL: none does */
+  const char *const *names; /* of each event, for messages; NULL, or NULL in the array: it has a number only */
 } NsEvents;
+
+/* Writes the number from 1 and the name of an event, "event 2 (floor)", to `text`. */
+enum { NS_EVENT_TEXT = 80 };
+void ns_event_text(const NsEvents *events, int event, char text[NS_EVENT_TEXT]);
 
 /*
 ** A smooth piece of a solution, from t_old to t (t < t_old: backward): `at` writes the n values y at a time of the piece. It
@@ -30,6 +35,10 @@ typedef struct NsCourse {
   double t_old, t;
   NsStatus (*at)(void *context, double t, double *y, NsError *err);
   void *context;
+
+  /* ydot (n) = the exact derivatives of the state y at t, for ns_event_search_restart. NULL: not known. */
+  NsStatus (*rate)(void *context, double t, const double *y, double *ydot, NsError *err);
+  bool rough; /* below the tolerances the course may be far from the solution: where an event acts its slope is checked */
 } NsCourse;
 
 /* A course in the form of ns_dense_at: n values, y_old (n) and `rows` rows of n. */
@@ -39,9 +48,12 @@ typedef struct NsDenseCourse {
   const double *y_old, *F;
 } NsDenseCourse;
 
-/* A course given by its values at the NS_BERNSTEIN_SIZE nodes of the piece (ns_bernstein_node): n values of each node. */
+/*
+** A course given by its values at the NS_BERNSTEIN_SIZE nodes of the piece (ns_bernstein_node): the first n of the `stride`
+** values of each node.
+*/
 typedef struct NsNodeCourse {
-  int n;
+  int n, stride;
   double t_old, t;
   const double *values;
 } NsNodeCourse;
@@ -59,17 +71,30 @@ void ns_event_search_free(NsEventSearch *search);
 /* Evaluates the events at the start (t, y) of the first course. Forgets what was counted. */
 NsStatus ns_event_search_start(NsEventSearch *search, double t, const double *y, NsError *err);
 
+/*
+** Sets the values of the events at the start of the next course, which may begin after a jump. No root at that start is
+** reported: the caller knows of it. ns_event_search_last: the values at the end of the last course.
+*/
+void ns_event_search_resume(NsEventSearch *search, const double *values);
+const double *ns_event_search_last(const NsEventSearch *search);
+
 /* A root of an event along a course. */
 typedef struct NsEventRoot {
   double t;
   int event;
+  int way;   /* the sign of the event after it; 0: it is 0 on */
+  bool last; /* it is the occurrence that `terminal` asks for, or a later one */
 } NsEventRoot;
 
 /* The roots in a course that count, in their order; `end` is the index of the first that stops the search, -1: none does. */
 typedef struct NsEventRoots {
   const NsEventRoot *roots; /* owned by the search, valid until the next call */
   long count, end;
+  int unresolved; /* -1; else an event for which the course after a restart is too long: nothing has been searched */
 } NsEventRoots;
+
+/* No roots. */
+#define NS_EVENT_ROOTS_NONE ((NsEventRoots){NULL, 0, -1, -1})
 
 /*
 ** Finds the roots in a course, which must begin where the last one ended. Roots after the first that stops are left out, except
@@ -81,5 +106,25 @@ typedef struct NsEventRoots {
 ** Each root is reported once.
 */
 NsStatus ns_event_search_along(NsEventSearch *search, const NsCourse *course, NsEventRoots *found, NsError *err);
+
+/*
+** Continues at (t, y) after a stop at t, where y may have jumped; the next course begins there. The events found at the stop are
+** not found there again: when one of them is zero at (t, y), that is within rounding of its values along the last course, it
+** starts at zero and its next root counts. Another event that is zero is found as at the start.
+**
+** The next course must resolve the way of an event that acted and is zero: when the event's slope at the start (course.rate)
+** leads back and the course does not, it has skipped a root. `unresolved` then tells the event, and the caller makes a shorter
+** course from the same start. So it is when a rough course crosses zero against the event's slope.
+**
+** NS_ENOCONV when the occurrences accumulate, so that t no longer gets anywhere: an event acts twice in succession within 4096
+** spacings of t, or 4 times with others between, or there are 100 stops at one t.
+*/
+NsStatus ns_event_search_restart(NsEventSearch *search, double t, const double *y, NsError *err);
+
+/* NS_ENOCONV: the event's next occurrence is too close to t to be resolved by any course. */
+NsStatus ns_event_too_close(const NsEvents *events, int event, double t, NsError *err);
+
+/* The shortest course that resolves occurrences at t: 4096 spacings of t. */
+double ns_event_search_least(double t);
 
 #endif

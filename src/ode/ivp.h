@@ -21,6 +21,12 @@ typedef struct NsIvpOptions {
   long evals;
   bool dense; /* keep the polynomials of all steps */
   NsEvents events;
+
+  /*
+  ** Changes the state y (n) at an event that acts (events.acts), at (t, y); the context is that of the events. NULL: no event
+  ** acts. The failures of a rate; NS_EARG or NS_ENAN when what it was given is no state.
+  */
+  NsStatus (*apply)(void *context, int event, double t, double *y, NsError *err);
 } NsIvpOptions;
 
 typedef enum NsIvpEnd { NS_IVP_FAILED = -1, NS_IVP_REACHED = 0, NS_IVP_EVENT = 1 } NsIvpEnd;
@@ -31,16 +37,21 @@ typedef struct NsIvpPoints {
   double *t, *y;
 } NsIvpPoints;
 
-/* The result. Dense output: step k goes from knots.t[k] (state: knots.y) to knots.t[k + 1] along its `segment`. */
+/*
+** The result. Dense output: step k goes from knots.t[k] (state: knots.y) to knots.t[k + 1] along its `segment`. At events that
+** act, points, before and after hold the states on both sides: points has two of the same t.
+*/
 typedef struct NsIvp {
   int n, rows, events;
-  NsIvpPoints points, knots, *found; /* found: `events` lists */
+  NsIvpPoints points, knots;
+  NsIvpPoints *found, *found_after; /* `events` lists: the roots, and the states after each (the same when it does not act) */
+  NsIvpPoints before, after;        /* at each restart: the state before all events there, and after them */
   long segments, segments_room;
   double *segment; /* of each step, in order: `rows` rows of n */
   double *ends;    /* the end of each step: the polynomial of a step cut by a terminal event reaches up to here */
   NsIvpEnd end;
-  int end_event; /* the terminal event, from 0 */
-  NsError why;   /* with NS_IVP_FAILED: the reason */
+  char ended_by[NS_EVENT_TEXT]; /* with NS_IVP_EVENT: number and name of the terminal event */
+  NsError why;                  /* with NS_IVP_FAILED: the reason */
   NsStepperState counts;
 } NsIvp;
 
@@ -55,11 +66,19 @@ void ns_ivp_free(NsIvp *ivp);
 **
 ** Events are found along the dense output of each step (event_search.h). A root at t0 counts, too. Roots within 16 spacings of
 ** a terminal one are reported too.
+**
+** At the first event that acts the state becomes what `apply` makes of it, and the integration starts there again, with the step
+** length from before if the method allows. Several such events at one time (within 16 spacings) act in their order, each on the
+** state that the one before left; a terminal one ends the run after that. When the occurrences accumulate the run ends as
+** after a failed step (ns_event_search_restart).
 */
 NsStatus ns_ivp_run(NsIvp *ivp, const NsStepperClass *method, const NsOdeProblem *problem, const NsIvpOptions *options,
                     NsError *err);
 
+/* At an event that acts: the state after it, or before. */
+typedef enum NsIvpSide { NS_IVP_AFTER, NS_IVP_BEFORE } NsIvpSide;
+
 /* y (n) = the dense output at t; outside of the interval the first or last polynomial is extrapolated. */
-void ns_ivp_at(const NsIvp *ivp, double t, double *y);
+void ns_ivp_at(const NsIvp *ivp, double t, NsIvpSide side, double *y);
 
 #endif

@@ -18,6 +18,9 @@
 enum { S = 3, POWER = 4, NEWTON_MOST = 6 };
 
 static const double *const nodes = ns_radau_nodes, *const estimate = ns_radau_estimate;
+/* A Newton correction below this part of the tolerance is rounding: the next one need not be smaller. */
+static const double ROUNDED = 0.01;
+
 static const double MU = NS_RADAU_MU, ALPHA = NS_RADAU_ALPHA, BETA = NS_RADAU_BETA;
 
 typedef struct Radau {
@@ -32,6 +35,7 @@ typedef struct Radau {
   double lu_h, h_before, error_before;
   double tolerance; /* tolerance of the Newton iterations, in units of the accepted error */
   bool f_known, J_known, J_fresh, dense_known;
+  bool repeats;   /* the last step is being repeated with another end */
   int iterations; /* number of Newton iterations in the last solve; contraction rate */
   double rate;
 } Radau;
@@ -144,15 +148,15 @@ static void transform_back(Radau *r) {
     for (int i = 0; i < r->base.problem.n; i++) r->Z[s][i] = ns_radau_mix(ns_radau_T[s], r->W[0][i], r->W[1][i], r->W[2][i]);
 }
 
-/* The initial stages: the last step's polynomial extrapolated, or y. */
+/* The initial stages: the last step's polynomial extrapolated, or y; when that step is repeated, its polynomial. */
 static void radau_predict(Radau *r, double h) {
   int n = r->base.problem.n;
   double before = r->h_before;
   for (int s = 0; s < S; s++) {
-    double x = 1 + nodes[s] * h / before;
+    double x = (r->repeats ? 0 : 1) + nodes[s] * h / before;
     for (int i = 0; i < n; i++) {
       double ahead = x * (r->rows[0][i] + (1 - x) * (r->rows[1][i] + x * r->rows[2][i]));
-      r->Z[s][i] = r->dense_known ? ahead - r->rows[0][i] : 0;
+      r->Z[s][i] = r->repeats ? ahead : r->dense_known ? ahead - r->rows[0][i] : 0;
     }
   }
   for (int s = 0; s < S; s++)
@@ -202,12 +206,13 @@ static NsStatus radau_newton(Radau *r, double h, NsError *err) {
     if (status != NS_OK) return status;
     double norm = newton_move(r, h);
     if (!isfinite(norm)) return NS_ENOCONV;
+    transform_back(r);
+    r->iterations = k + 1;
+    if ((k > 0 || r->repeats) && norm <= ROUNDED * r->tolerance) return NS_OK;
     if (k > 0) r->rate = norm / before;
     double theta = r->rate;
     if (k > 0 && (theta >= 1 || pow(theta, NEWTON_MOST - 1 - k) / (1 - theta) * norm > r->tolerance) && norm > 0)
       return NS_ENOCONV;
-    transform_back(r);
-    r->iterations = k + 1;
     if (norm == 0 || (k > 0 && theta / (1 - theta) * norm < r->tolerance)) return NS_OK;
     before = norm;
   }
@@ -276,24 +281,31 @@ static void radau_make_rows(Radau *r) {
   }
 }
 
-/* Accepts the trial. If the length would grow little, it stays, so that the factors can be reused. */
-static NsStatus radau_accept(Radau *r, double h, double t_new, double error, bool rejected, NsError *err) {
-  bool slow = r->iterations > 2 && r->rate > 1e-3;
-  double factor_next = growth(r, h, error);
-  if (rejected) factor_next = fmin(1, factor_next);
-  if (!slow && factor_next >= 1 && factor_next < 1.2) factor_next = 1;
+/* Takes the trial as the end of the step. */
+static NsStatus radau_take_trial(Radau *r, double h, double t_new, NsError *err) {
   NsStatus status = radau_rate(r, t_new, r->trial, r->f_new, err);
   if (status != NS_OK) return status;
   radau_make_rows(r);
   ns_ode_swap(&r->y, &r->trial);
   r->base.state.y = r->y;
   r->base.state.t = t_new;
-  r->base.state.steps++;
-  r->base.state.h_next = fabs(h) * factor_next;
   r->h_before = h;
-  r->error_before = error;
   r->dense_known = true;
   r->J_fresh = false;
+  return NS_OK;
+}
+
+/* Accepts the trial. If the length would grow little, it stays, so that the factors can be reused. */
+static NsStatus radau_accept(Radau *r, double h, double t_new, double error, bool rejected, NsError *err) {
+  bool slow = r->iterations > 2 && r->rate > 1e-3;
+  double factor_next = growth(r, h, error);
+  if (rejected) factor_next = fmin(1, factor_next);
+  if (!slow && factor_next >= 1 && factor_next < 1.2) factor_next = 1;
+  NsStatus status = radau_take_trial(r, h, t_new, err);
+  if (status != NS_OK) return status;
+  r->base.state.steps++;
+  r->base.state.h_next = fabs(h) * factor_next;
+  r->error_before = error;
   if (slow) r->J_known = false;
   return NS_OK;
 }
@@ -335,11 +347,42 @@ static NsStatus radau_step(NsStepper *stepper, NsError *err) {
   return status;
 }
 
+static void radau_replace(NsStepper *stepper, const double *y) {
+  Radau *r = (Radau *)stepper;
+  memmove(r->y, y, (size_t)stepper->problem.n * sizeof *y);
+  r->f_known = false;
+}
+
+/* The stages of the last step for another length h, with the Jacobian of that step, or with one at its start. */
+static NsStatus radau_repeat_stages(Radau *r, double h, NsError *err) {
+  for (;;) {
+    NsStatus status = r->J_known ? NS_OK : radau_evaluate_jacobian(r, err);
+    if (status == NS_OK) status = radau_factor(r, h);
+    if (status == NS_OK) status = radau_newton(r, h, err);
+    if ((status != NS_ENOCONV && status != NS_ESINGULAR) || r->J_fresh) return status;
+    r->J_known = false;
+  }
+}
+
+static NsStatus radau_retake(NsStepper *stepper, double t_new, NsError *err) {
+  Radau *r = (Radau *)stepper;
+  double h = t_new - stepper->state.t_old;
+  r->repeats = true;
+  NsStatus status = radau_repeat_stages(r, h, err);
+  r->repeats = false;
+  if (status == NS_ENOCONV || status == NS_ESINGULAR)
+    return ns_fail(err, NS_ENOCONV, "Newton's method fails in the step that ends at t=%.10g", t_new);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < stepper->problem.n; i++) r->trial[i] = r->y_old[i] + r->Z[S - 1][i];
+  return radau_take_trial(r, h, t_new, err);
+}
+
 /* Nothing to do: every step makes the rows of the collocation polynomial. */
 static NsStatus radau_interpolate(NsStepper *stepper, NsError *err) {
   (void)stepper, (void)err;
   return NS_OK;
 }
 
-const NsStepperClass ns_radau_class = {"Radau",       S,           true,       radau_create,
-                                       radau_destroy, radau_start, radau_step, radau_interpolate};
+const NsStepperClass ns_radau_class = {
+    "Radau",           S,    true,          radau_create, radau_destroy, radau_start, radau_step,
+    radau_interpolate, true, radau_replace, radau_retake};

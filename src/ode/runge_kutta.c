@@ -43,7 +43,8 @@ void ns_rk_start(NsStepper *stepper, double t, const double *y, double t_end, do
   rk->end_known = false;
 }
 
-void ns_rk_replace(NsRk *rk, const double *y) {
+void ns_rk_replace(NsStepper *stepper, const double *y) {
+  NsRk *rk = (NsRk *)stepper;
   memmove(rk->y, y, (size_t)rk->base.problem.n * sizeof *y);
   rk->end_known = false;
 }
@@ -122,7 +123,8 @@ NsStatus ns_rk_step(NsStepper *stepper, NsError *err) {
   return NS_OK;
 }
 
-NsStatus ns_rk_retake(NsRk *rk, double t_new, NsError *err) {
+NsStatus ns_rk_retake(NsStepper *stepper, double t_new, NsError *err) {
+  NsRk *rk = (NsRk *)stepper;
   NsStatus status = rk_take_stages(rk, 1, rk->method->end, t_new - rk->base.state.t_old, rk->trial, err);
   if (status == NS_OK) rk_accept(rk, t_new);
   return status;

@@ -42,14 +42,8 @@ void ns_rk_start(NsStepper *stepper, double t, const double *y, double t_end, do
 NsStatus ns_rk_step(NsStepper *stepper, NsError *err);
 NsStatus ns_rk_interpolate(NsStepper *stepper, NsError *err);
 
-/* Replaces y at the present t, after a small change (a projection); the next step length stays. */
-void ns_rk_replace(NsRk *rk, const double *y);
-
-/*
-** Repeats the last step with another end, t_old < t_new <= t (backward steps: t <= t_new < t_old). y is then the solution at
-** t_new to the accuracy of a step, without interpolation. The rate's failures; NS_ENAN.
-*/
-NsStatus ns_rk_retake(NsRk *rk, double t_new, NsError *err);
+void ns_rk_replace(NsStepper *stepper, const double *y);
+NsStatus ns_rk_retake(NsStepper *stepper, double t_new, NsError *err);
 
 /* y (n) = the dense output at t, within the step that ns_rk_interpolate was called for. */
 void ns_rk_at(const NsRk *rk, double t, double *y);

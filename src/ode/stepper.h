@@ -51,6 +51,17 @@ typedef struct NsStepperClass {
 
   /* Makes the dense output of the last step. The rate's failures. */
   NsStatus (*interpolate)(NsStepper *stepper, NsError *err);
+
+  bool one_step; /* a step needs nothing of those before it: after a restart the step length from before it is a good one */
+
+  /* Replaces y (copied) at the present t, after a small change such as a projection; h_next stays. NULL: the method can't. */
+  void (*replace)(NsStepper *stepper, const double *y);
+
+  /*
+  ** Repeats the last step with another end, t_old < t_new <= t (backward steps: t <= t_new < t_old). y is then the solution at
+  ** t_new to the accuracy of a step, without interpolation. The rate's failures; NS_ENAN; NS_ENOCONV. NULL: the method can't.
+  */
+  NsStatus (*retake)(NsStepper *stepper, double t_new, NsError *err);
 } NsStepperClass;
 
 /* "RK45", "DOP853", "Radau", "BDF"; NULL for another name. */

@@ -205,6 +205,12 @@ static void describe_interaction(NsText *text, const NsInteraction *inter, int n
   describe_fields(&owner, inter->relation->class->model.fields, inter->relation);
 }
 
+static void describe_event(NsText *text, const NsUserEvent *event, int number) {
+  Owner owner = owner_of(text, "event", number, event->name);
+  add_line(text, "%s", owner.name);
+  describe_fields(&owner, ns_user_event_fields, event);
+}
+
 void ns_identity_describe(NsText *text, const NsTimeStepping *ts) {
   const NsNsds *nsds = ts->nsds;
   add_line(text, "%s%d", layout, LAYOUT);
@@ -213,6 +219,7 @@ void ns_identity_describe(NsText *text, const NsTimeStepping *ts) {
   for (int i = 0; i < nsds->nds; i++) describe_system(text, nsds->ds[i]);
   for (int i = 0; i < nsds->ninteractions; i++) describe_interaction(text, nsds->interactions[i], i + 1);
   describe_run(text, ts);
+  for (int e = 0; e < ts->user.count; e++) describe_event(text, &ts->user.of[e], e + 1);
 }
 
 /* ---- two of them ---- */

@@ -150,7 +150,7 @@ NsStatus ns_osnsp_accepts(const NsOsnsp *problem, const NsNsds *nsds, NsError *e
     if (needs & ~kind->handles)
       return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; use %s", kind->name, inter->name, ns_law_name(inter->law),
                      advise(needs, kind->handles));
-    if (needs & NS_NEEDS_CONES & ~cones)
+    if (needs & (NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D) & ~cones)
       return ns_fail(err, NS_EARG, "%s(%d): interaction '%s' is a contact of dimension %d", kind->name, problem->dim,
                      inter->name, inter->law->size);
   }

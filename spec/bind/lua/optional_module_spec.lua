@@ -17,7 +17,8 @@ local function solve(method) return ns.solve_ivp(function(_, y) return { -y[1] }
 describe("an optional module", function()
   it("that is absent: the message names what was asked for, how to get it, what does without", function()
     without("/nowhere/?.so", function()
-      local text = "solve_ivp: method '%s' is in the module nslua.sundials, which is not installed: it is built when the headers of "
+      local text = "solve_ivp: method '%s' is in the module nslua.sundials, which is not installed: it is built when the " ..
+        "headers of "
         .. "SUNDIALS 6 are there (Debian: apt-get install libsundials-dev, then make and make install); %s"
       fails(text:format("CVODE_BDF", "'BDF' and 'Radau' solve the same problems"), solve, "CVODE_BDF")
       fails(text:format("CVODE_Adams", "'DOP853' solves the same problems"), solve, "CVODE_Adams")

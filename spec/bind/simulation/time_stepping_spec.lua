@@ -59,7 +59,8 @@ describe("TimeStepping", function()
       local other = name == "EventDriven" and ns.MoreauJeanOSI(0.5) or ns.RungeKuttaOSI()
       check(name == "EventDriven" and "NAME: expected an integrator such as RungeKuttaOSI, got a MoreauJeanOSI"
         or name == "TimeStepping" and "NAME: a RungeKuttaOSI goes with EventDriven"
-        or "NAME: expected an integrator such as MoreauJeanOSI, got a RungeKuttaOSI", ns[name], new(), ns.TimeDiscretisation(0, 0.1), other)
+        or "NAME: expected an integrator such as MoreauJeanOSI, got a RungeKuttaOSI",
+        ns[name], new(), ns.TimeDiscretisation(0, 0.1), other)
       local most = name:find "Projection" and 6 or 4
       check(("NAME: expected at most %d arguments, got 7"):format(most), ns[name], 1, 2, 3, 4, 5, 6, 7)
       local simu = make(0, 0.5, new())

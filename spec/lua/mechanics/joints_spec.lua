@@ -258,7 +258,8 @@ describe("ns.mechanics: constraints", function()
       local one_turn = ns.mechanics.system { gravity = { 0, 0, -9.81 }, coordinates = 1 }
       one_turn:body { mass = 1, inertia = ns.eye(3), position = function(_, q) return { q[1], 0, 0 } end,
         orientation = function() return { { R[1], R[2], R[3] }, { R[4], R[5], R[6] }, { R[7], R[8], R[9] } } end }
-      fails("mechanics: dae: the orientation of 'body 1' is not a rotation matrix at t0, q0", one_turn.dae, one_turn, { q0 = { 0 } })
+      fails("mechanics: dae: the orientation of 'body 1' is not a rotation matrix at t0, q0", one_turn.dae, one_turn,
+        { q0 = { 0 } })
     end
     fails("mechanics: weld: orientation: expected a 3 x 3 matrix, got 2", solid.weld, solid, body, nil, nil, nil,
       { orientation = 2 })

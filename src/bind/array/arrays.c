@@ -63,25 +63,6 @@ static int filled(lua_State *L, const Shape *s, double value) {
   return 1;
 }
 
-/* Converts a table at idx to a vector, or to a matrix when its first element is no number. */
-static void to_array(lua_State *L, int idx, const char *who, const char *what) {
-  if (!lua_istable(L, idx)) return;
-  int first = lua_rawgeti(L, idx, 1);
-  lua_pop(L, 1);
-  if (first == LUA_TNUMBER || first == LUA_TNIL) nsl_to_vector(L, idx, -1, who, what);
-  else nsl_to_matrix(L, idx, -1, -1, who, what);
-}
-
-/* The grid of the value at idx: a vector or matrix, or a table or number (one element), which is converted in its slot. */
-static NslGrid to_grid(lua_State *L, int idx, const char *who, const char *what) {
-  NslGrid g;
-  idx = lua_absindex(L, idx);
-  if (lua_type(L, idx) == LUA_TNUMBER) nsl_to_vector(L, idx, 1, who, what);
-  to_array(L, idx, who, what);
-  if (!nsl_grid(L, idx, &g)) nsl_bad(L, who, what, "a vector or a matrix", idx);
-  return g;
-}
-
 /* ---- constructors ---- */
 
 static int f_zeros(lua_State *L) {
@@ -111,7 +92,7 @@ static int f_eye(lua_State *L) {
 /* diag(v [, k]): the matrix with v on diagonal k, above the main one when k > 0; diag(A [, k]): a copy of diagonal k. */
 static int f_diag(lua_State *L) {
   lua_settop(L, 2);
-  NslGrid g = to_grid(L, 1, "diag", "argument");
+  NslGrid g = nsl_to_grid(L, 1, "diag", "argument");
   lua_Integer k = lua_isnil(L, 2) ? 0 : nsl_integer(L, 2, "diag", "offset");
   if (k < -INT_MAX || k > INT_MAX) return luaL_error(L, "diag: offset %I is too large", (LUAI_UACINT)k);
   ptrdiff_t down = k < 0 ? (ptrdiff_t)-k : 0, right = k > 0 ? (ptrdiff_t)k : 0;
@@ -162,7 +143,7 @@ static lua_Integer repeats(lua_State *L, int idx, const char *what) {
 
 /* tile(x, n): n copies of x side by side; tile(x, r, c): an r x c array of copies. A vector is one row. */
 static int f_tile(lua_State *L) {
-  NslGrid g = to_grid(L, 1, "tile", "argument");
+  NslGrid g = nsl_to_grid(L, 1, "tile", "argument");
   bool flat = g.vector && lua_gettop(L) < 3;
   lua_Integer r = lua_gettop(L) < 3 ? 1 : repeats(L, 2, "rows");
   lua_Integer c = lua_gettop(L) < 3 ? repeats(L, 2, "n") : repeats(L, 3, "columns");
@@ -191,7 +172,7 @@ static int f_meshgrid(lua_State *L) {
 
 /* reshape(x, n), reshape(x, rows, cols): a copy, read and filled row by row; rows or cols may be -1. */
 static int f_reshape(lua_State *L) {
-  NslGrid g = to_grid(L, 1, "reshape", "argument");
+  NslGrid g = nsl_to_grid(L, 1, "reshape", "argument");
   lua_Integer count = (lua_Integer)g.rows * g.cols;
   if (lua_gettop(L) == 2 && !lua_istable(L, 2)) {
     lua_Integer n = nsl_integer(L, 2, "reshape", "size");
@@ -245,7 +226,7 @@ static NslGrid array_part(lua_State *L, int i, const char *who) {
   }
   const char *what = lua_pushfstring(L, "part %d", i);
   lua_insert(L, -2);
-  g = to_grid(L, -1, who, what);
+  g = nsl_to_grid(L, -1, who, what);
   lua_rawseti(L, 1, i);
   lua_pop(L, 1);
   return g;
@@ -438,7 +419,7 @@ static int f_block(lua_State *L) {
 /* x * factor for a number, a vector, a matrix, a table, or any object that can be multiplied. */
 static int array_scaled(lua_State *L, double factor, const char *who) {
   lua_settop(L, 1);
-  to_array(L, 1, who, "argument");
+  nsl_to_array(L, 1, who, "argument");
   if (lua_type(L, 1) != LUA_TNUMBER && lua_type(L, 1) != LUA_TUSERDATA)
     return nsl_bad(L, who, "argument", "a number, a vector or a matrix", 1);
   lua_pushnumber(L, factor);
@@ -457,7 +438,7 @@ static int f_rad2deg(lua_State *L) {
 
 /* f(a, ...) as a:f(...); a table stands for a vector or matrix. */
 static int as_method(lua_State *L, const char *name) {
-  to_array(L, 1, name, "argument");
+  nsl_to_array(L, 1, name, "argument");
   if (lua_type(L, 1) != LUA_TUSERDATA) return nsl_bad(L, name, "argument", "a vector", 1);
   if (lua_getfield(L, 1, name) != LUA_TFUNCTION) {
     lua_pop(L, 1);
@@ -478,8 +459,8 @@ static int f_outer(lua_State *L) {
 /* dot(v, w): the scalar product; with a matrix, the matrix product. */
 static int f_dot(lua_State *L) {
   lua_settop(L, 2);
-  to_array(L, 1, "dot", "argument");
-  to_array(L, 2, "dot", "argument");
+  nsl_to_array(L, 1, "dot", "argument");
+  nsl_to_array(L, 2, "dot", "argument");
   if (!nsl_test_matrix(L, 1) && !nsl_test_matrix(L, 2)) return as_method(L, "dot");
   lua_arith(L, LUA_OPMUL);
   return 1;

@@ -44,10 +44,26 @@ bool nsl_grid(lua_State *L, int idx, NslGrid *grid) {
   return v || m;
 }
 
-/* Pushes a new vector or matrix of the grid's shape and returns its contiguous, column-major elements. */
-static double *push_like_grid(lua_State *L, const NslGrid *grid) {
+double *nsl_push_like_grid(lua_State *L, const NslGrid *grid) {
   if (grid->vector) return nsl_push_vector(L, grid->rows, NULL)->data;
   return nsl_push_matrix(L, grid->rows, grid->cols, NULL)->data;
+}
+
+void nsl_to_array(lua_State *L, int idx, const char *who, const char *what) {
+  if (!lua_istable(L, idx)) return;
+  int first = lua_rawgeti(L, idx, 1);
+  lua_pop(L, 1);
+  if (first == LUA_TNUMBER || first == LUA_TNIL) nsl_to_vector(L, idx, -1, who, what);
+  else nsl_to_matrix(L, idx, -1, -1, who, what);
+}
+
+NslGrid nsl_to_grid(lua_State *L, int idx, const char *who, const char *what) {
+  NslGrid g;
+  idx = lua_absindex(L, idx);
+  if (lua_type(L, idx) == LUA_TNUMBER) nsl_to_vector(L, idx, 1, who, what);
+  nsl_to_array(L, idx, who, what);
+  if (!nsl_grid(L, idx, &g)) nsl_bad(L, who, what, "a vector or a matrix", idx);
+  return g;
 }
 
 static NslGrid check_grid(lua_State *L, int idx) {
@@ -100,7 +116,7 @@ static double apply(Op op, double a, double b) {
 /* Pushes a op b, element by element; a number acts as a grid filled with it. */
 static int elementwise_elementwise(lua_State *L, Op op, const Operand *a, const Operand *b) {
   const NslGrid *x = &a->grid, *y = &b->grid, *shape = a->kind == NUMBER ? y : x;
-  double *out = push_like_grid(L, shape);
+  double *out = nsl_push_like_grid(L, shape);
   elementwise_still_alive(L, 1);
   elementwise_still_alive(L, 2);
   for (int j = 0; j < shape->cols; j++)
@@ -172,7 +188,7 @@ static int elementwise_arithmetic(lua_State *L) {
 static int elementwise_each(lua_State *L) {
   bool modulus = nsl_which(L) != 0;
   NslGrid g = check_grid(L, 1);
-  double *out = push_like_grid(L, &g);
+  double *out = nsl_push_like_grid(L, &g);
   elementwise_still_alive(L, 1);
   for (int j = 0; j < g.cols; j++)
     for (int i = 0; i < g.rows; i++) {
@@ -285,7 +301,7 @@ static int method_isfinite(lua_State *L) {
 static int elementwise_map(lua_State *L) {
   NslGrid g = check_grid(L, 1);
   if (!lua_isfunction(L, 2) && luaL_getmetafield(L, 2, "__call") == LUA_TNIL) nsl_bad(L, "map", "f", "a function", 2);
-  double *out = push_like_grid(L, &g);
+  double *out = nsl_push_like_grid(L, &g);
   for (int j = 0; j < g.cols; j++)
     for (int i = 0; i < g.rows; i++) {
       elementwise_still_alive(L, 1);

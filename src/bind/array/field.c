@@ -210,6 +210,20 @@ static void set_array(lua_State *L, const NslFieldOwner *owner, const NsField *f
   nsl_raise(L, &err);
 }
 
+/* Sets a field that is no array; a refused value leaves it unchanged. */
+static void set_value(lua_State *L, const NslFieldOwner *owner, const NsField *field, void *object, const char *setter) {
+  size_t bytes;
+  unsigned char before[sizeof(double)]; /* holds a number, a count, a word or a flag */
+  NsError err = {NS_OK, ""};
+  void *data = ns_field_data(field, object, &bytes);
+  bool checked = owner->verify && bytes <= sizeof before;
+  if (checked) memcpy(before, data, bytes);
+  nsl_read_field(L, 2, field, object, NULL, setter, field->name);
+  if (!checked || owner->verify(object, &err) == NS_OK) return;
+  memcpy(data, before, bytes);
+  nsl_raise(L, &err);
+}
+
 /* Upvalues: the field, its owner, the name of the setter. */
 static int set_field(lua_State *L) {
   const NsField *field = lua_touserdata(L, lua_upvalueindex(1));
@@ -217,7 +231,7 @@ static int set_field(lua_State *L) {
   const char *setter = lua_tostring(L, lua_upvalueindex(3));
   void *object = check_object(L, owner);
   if (ns_field_is_array(field)) set_array(L, owner, field, object, setter);
-  else nsl_read_field(L, 2, field, object, NULL, setter, field->name);
+  else set_value(L, owner, field, object, setter);
   if (owner->given) owner->given(object, field);
   return 0;
 }

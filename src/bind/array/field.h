@@ -11,7 +11,7 @@
 /*
 ** A type whose objects have fields. It and the table of fields must live as long as the Lua state: closures hold their
 ** addresses. check: returns the open object at idx, of this type or its family, or raises; object: the struct that has the
-** fields; verify: checks that the arrays fit together after one was set (NULL: no check); given: called with each field that a
+** fields; verify: checks that the fields fit together after one was set (NULL: no check); given: called with each field that a
 ** script sets (NULL: none).
 */
 typedef struct NslFieldOwner {

@@ -346,6 +346,27 @@ static const NslVariant stand_in_methods[] = {
     {NULL, NULL, 0},
 };
 
+/* __each(a, b, op) of a number or of each element: of a alone when b is nil, else of a and b. ns.sin and its kind call it. */
+static int stand_in_each(lua_State *L) {
+  const NslStandIn *kind = nsl_stand_in(L);
+  NsTapeOp op = (NsTapeOp)luaL_checkinteger(L, 3);
+  NslOperand a, b = {.kind = NSL_OTHER};
+  bool two = !lua_isnil(L, 2);
+  const char *name = ns_tape_operations[op].name;
+  nsl_read_operand(L, 1, &a);
+  if (two) nsl_read_operand(L, 2, &b);
+  bool v = a.kind == NSL_VECTOR, w = b.kind == NSL_VECTOR;
+  if ((!v && a.kind != NSL_NUMBER) || (two && !w && b.kind != NSL_NUMBER))
+    return luaL_error(L, "%s: expected numbers or vectors, got %s%s%s", name, nsl_describe(L, 1), two ? " and " : "",
+                      two ? nsl_describe(L, 2) : "");
+  if (v && w && a.n != b.n)
+    return luaL_error(L, "%s: %s and %s: sizes do not match", name, nsl_describe(L, 1), nsl_describe(L, 2));
+  if (v || w) return push_elementwise(L, op, &a, two ? &b : NULL);
+  lua_settop(L, 2);
+  kind->apply(L, op, 1, two ? 2 : 0);
+  return 1;
+}
+
 /* ---- opening ---- */
 
 /* Sets functions in the table on top as closures on the kind and on its values, which start at stack index `first`. */
@@ -361,10 +382,11 @@ static void set_stand_in_functions(lua_State *L, const NslStandIn *kind, int fir
 
 void nsl_stand_in_type(lua_State *L, const NslStandIn *kind, int first, int meta, const NslVariant *own,
                        const NslVariant *methods, lua_CFunction index) {
-  const NslVariant operators[] = {
-      {"__add", kind->operate, NS_TAPE_ADD}, {"__sub", kind->operate, NS_TAPE_SUB},   {"__mul", kind->operate, NS_TAPE_MUL},
-      {"__div", kind->operate, NS_TAPE_DIV}, {"__pow", kind->operate, NS_TAPE_POW},   {"__mod", kind->operate, NS_TAPE_MOD},
-      {"__unm", kind->operate, NS_TAPE_NEG}, {"__idiv", kind->operate, NS_TAPE_IDIV}, {NULL, NULL, 0}};
+  const NslVariant operators[] = {{"__add", kind->operate, NS_TAPE_ADD}, {"__sub", kind->operate, NS_TAPE_SUB},
+                                  {"__mul", kind->operate, NS_TAPE_MUL}, {"__div", kind->operate, NS_TAPE_DIV},
+                                  {"__pow", kind->operate, NS_TAPE_POW}, {"__mod", kind->operate, NS_TAPE_MOD},
+                                  {"__unm", kind->operate, NS_TAPE_NEG}, {"__idiv", kind->operate, NS_TAPE_IDIV},
+                                  {"__each", stand_in_each, 0},          {NULL, NULL, 0}};
   lua_pushvalue(L, meta);
   set_stand_in_functions(L, kind, first, operators);
   set_stand_in_functions(L, kind, first, own);

@@ -90,6 +90,12 @@ void nsl_internal_linalg(lua_State *L);
 */
 void nsl_internal_ode(lua_State *L);
 
+/* tableau(scheme, stages), tableau_weights(nodes, x): the functions of integrators/fesd/tableau.h. */
+void nsl_internal_fesd(lua_State *L);
+
+/* flow(nsds, options): the motion of a first-order model in a mode, and the choice of the mode. */
+void nsl_internal_switching(lua_State *L);
+
 /* Puts luaopen_nslua_internal in package.preload, so that require "nslua.internal" finds it. */
 void nsl_open_internal(lua_State *L);
 

@@ -48,8 +48,9 @@ enum {
   OUT,
   PLAIN,
   EVENT_LIST,
-  DIRECTIONS,
-  TERMINALS,
+  APPLIES,
+  NAMES,
+  EVENT_DATA,
   DENSE
 };
 
@@ -133,17 +134,31 @@ static void read_steps(lua_State *L, NsIvpOptions *o) {
 
 /* ---- events ---- */
 
-static bool has_field(lua_State *L, int idx, const char *name) {
-  bool has = lua_getfield(L, idx, name) != LUA_TNIL;
+static const char event_options[] = "g, apply, direction, terminal, name";
+
+/* Whether the key at idx is an option of an event. */
+static bool is_event_option(lua_State *L, int idx) {
+  static const char *const all[] = {"g", "apply", "direction", "terminal", "name"};
+  const char *key = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : "";
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (strcmp(key, all[i]) == 0) return true;
+  return false;
+}
+
+static bool is_callable(lua_State *L, int idx) {
+  if (lua_isfunction(L, idx)) return true;
+  if (luaL_getmetafield(L, idx, "__call") == LUA_TNIL) return false;
   lua_pop(L, 1);
-  return has;
+  return true;
 }
 
 /* Wraps the single event at EVENTS in a list. */
 static void make_list(lua_State *L) {
-  bool table = lua_istable(L, EVENTS);
-  if (table && !has_field(L, EVENTS, "direction") && !has_field(L, EVENTS, "terminal")) return;
-  if (!table) nsl_ode_check_function(L, who, EVENTS, "events");
+  bool single = !lua_istable(L, EVENTS) || is_callable(L, EVENTS);
+  if (single) nsl_ode_check_function(L, who, EVENTS, "events");
+  for (lua_pushnil(L); !single && lua_next(L, EVENTS); lua_pop(L, 1)) single = is_event_option(L, -2);
+  lua_settop(L, PLAIN);
+  if (!single) return;
   lua_createtable(L, 1, 0);
   lua_pushvalue(L, EVENTS);
   lua_rawseti(L, -2, 1);
@@ -172,58 +187,93 @@ static long read_terminal(lua_State *L, int idx, int e) {
   return (long)terminal;
 }
 
-/* Reads the event on top of the stack, and replaces it by its function. */
-static void read_event(lua_State *L, int e, int *direction, long *terminal) {
-  static const char *const fields[] = {"direction", "terminal", NULL};
-  int idx = lua_gettop(L);
-  *direction = 0;
-  *terminal = 0;
-  if (lua_istable(L, idx) && lua_rawgeti(L, idx, 1) != LUA_TNIL) {
-    lua_pushnil(L);
-    lua_rawseti(L, idx, 1); /* the remaining keys must be known */
-    lua_pushvalue(L, idx + 1);
-    int bad = 0;
-    for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
-      const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-      bad |= strcmp(key, fields[0]) != 0 && strcmp(key, fields[1]) != 0;
-    }
-    lua_rawseti(L, idx, 1);
-    if (bad) luaL_error(L, "%s: event %d: expected {function, direction=, terminal=}", who, e);
-    *direction = read_direction(L, idx, e);
-    *terminal = read_terminal(L, idx, e);
-    lua_replace(L, idx);
-  }
-  if (!lua_isfunction(L, idx) && luaL_getmetafield(L, idx, "__call") == LUA_TNIL)
-    luaL_error(L, "%s: event %d: expected a function or {function, direction=, terminal=}, got %s", who, e,
-               nsl_describe(L, idx));
-  lua_settop(L, idx);
+/* What is known of the events besides their functions. Arrays in one block. */
+typedef struct EventData {
+  int *direction;
+  long *terminal;
+  bool *acts;
+  const char **name;
+} EventData;
+
+/* Stores the field `name` of the event at idx in the list at `list`; false when it is absent. Returns whether it is given. */
+static bool keep_field(lua_State *L, int idx, const char *name, int list, int e) {
+  bool given = lua_getfield(L, idx, name) != LUA_TNIL;
+  if (!given) lua_pop(L, 1), lua_pushboolean(L, false);
+  lua_rawseti(L, list, e);
+  return given;
 }
 
-/* Raises for a misspelt direction or terminal, which would otherwise make a list of more events out of one event. */
+/* Reads the options in the table of event e (from 1) at idx, and puts its function on top. */
+static void read_event_table(lua_State *L, int idx, int e, const EventData *data) {
+  for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
+    bool first = lua_type(L, -2) == LUA_TNUMBER && lua_tonumber(L, -2) == 1;
+    if (first || is_event_option(L, -2)) continue;
+    const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : nsl_describe(L, -2);
+    luaL_error(L, "%s: event %d: unknown option '%s' of an event (known: %s)", who, e, key, event_options);
+  }
+  data->direction[e - 1] = read_direction(L, idx, e);
+  data->terminal[e - 1] = read_terminal(L, idx, e);
+  data->acts[e - 1] = keep_field(L, idx, "apply", APPLIES, e);
+  bool named = keep_field(L, idx, "name", NAMES, e);
+  lua_rawgeti(L, APPLIES, e);
+  if (data->acts[e - 1] && !is_callable(L, -1))
+    luaL_error(L, "%s: event %d: apply: expected a function, got %s", who, e, nsl_describe(L, -1));
+  lua_rawgeti(L, NAMES, e);
+  if (named && lua_type(L, -1) != LUA_TSTRING)
+    luaL_error(L, "%s: event %d: name: expected a string, got %s", who, e, nsl_describe(L, -1));
+  data->name[e - 1] = named ? lua_tostring(L, -1) : NULL;
+  if (lua_getfield(L, idx, "g") == LUA_TNIL) lua_rawgeti(L, idx, 1);
+}
+
+/* Reads event e (from 1) at the top of the stack, and replaces it by its function. */
+static void read_event(lua_State *L, int e, const EventData *data) {
+  int idx = lua_gettop(L);
+  data->direction[e - 1] = 0;
+  data->terminal[e - 1] = 0;
+  data->acts[e - 1] = false;
+  data->name[e - 1] = NULL;
+  if (lua_istable(L, idx) && !is_callable(L, idx)) {
+    read_event_table(L, idx, e, data);
+    lua_replace(L, idx);
+    lua_settop(L, idx);
+  }
+  if (!is_callable(L, idx))
+    luaL_error(L, "%s: event %d: expected a function or a table with the function g, got %s", who, e, nsl_describe(L, idx));
+}
+
+/* Raises for a misspelt option, which would otherwise make a list of more events out of one event. */
 static void check_list(lua_State *L) {
   for (lua_pushnil(L); lua_next(L, EVENTS); lua_pop(L, 1)) {
     if (lua_type(L, -2) == LUA_TSTRING)
-      luaL_error(L, "%s: events: unknown option '%s' of an event (known: direction, terminal)", who, lua_tostring(L, -2));
+      luaL_error(L, "%s: events: unknown option '%s' of an event (known: %s)", who, lua_tostring(L, -2), event_options);
   }
 }
 
-/* Pushes the list of functions, the directions and the terminal counts. */
+/* Pushes the lists of functions, of applies and of names, and the block with the rest. */
 static void read_events(lua_State *L, NsIvpOptions *o) {
   if (!lua_isnil(L, EVENTS)) make_list(L);
   if (lua_istable(L, EVENTS)) check_list(L);
   lua_Integer count = lua_isnil(L, EVENTS) ? 0 : luaL_len(L, EVENTS);
   if (count > INT_MAX / 8) luaL_error(L, "%s: too many events", who);
+  size_t size = (size_t)count;
   o->events.count = (int)count;
-  lua_createtable(L, o->events.count, 0);
-  int *direction = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *direction, 0);
-  long *terminal = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *terminal, 0);
+  for (int list = EVENT_LIST; list <= NAMES; list++) lua_createtable(L, o->events.count, 0);
+  EventData data;
+  char *block = lua_newuserdatauv(L, size * (sizeof *data.name + sizeof *data.terminal + sizeof *data.direction + 1) + 1, 0);
+  data.name = (const char **)(void *)block;
+  data.terminal = (long *)(void *)(block + size * sizeof *data.name);
+  data.direction = (int *)(void *)(data.terminal + size);
+  data.acts = (bool *)(void *)(data.direction + size);
   for (int e = 0; e < o->events.count; e++) {
     lua_geti(L, EVENTS, e + 1);
-    read_event(L, e + 1, &direction[e], &terminal[e]);
+    read_event(L, e + 1, &data);
     lua_rawseti(L, EVENT_LIST, e + 1);
+    if (data.acts[e]) o->apply = nsl_ode_apply;
   }
-  o->events.direction = direction;
-  o->events.terminal = terminal;
+  o->events.direction = data.direction;
+  o->events.terminal = data.terminal;
+  o->events.names = data.name;
+  o->events.acts = o->apply ? data.acts : NULL;
 }
 
 /* ---- the pattern of the Jacobian ---- */
@@ -338,6 +388,7 @@ static int solve_ivp(lua_State *L) {
                 .y = Y,
                 .out = OUT,
                 .events = EVENT_LIST,
+                .applies = APPLIES,
                 .who = who,
                 .value = "f(t, y)",
                 .derivative = "jac(t, y)"};
@@ -353,6 +404,7 @@ static int solve_ivp(lua_State *L) {
   nsl_ode_read_callbacks(L, &ode, y0->n, "y", "ydot");
   read_matrix(L, &ode);
   read_events(L, &o);
+  ode.known = &o.events;
   NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events.count);
   nsl_need_stack(L, NSL_ODE_ARGS + 16);
   ode.pattern = read_pattern(L, y0->n);

@@ -352,6 +352,36 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
   return NS_OK;
 }
 
+/* Copies what apply returned, any value that stands for n numbers, or raises. Arguments: the NslOde, the value, the event. */
+static int take_state(lua_State *L) {
+  NslOde *ode = lua_touserdata(L, 1);
+  nsl_vector_read(nsl_to_finite_vector(L, 2, ode->n, lua_tostring(L, 3), "apply"), ode->rate->data);
+  return 0;
+}
+
+NsStatus nsl_ode_apply(void *context, int event, double t, double *y, NsError *err) {
+  NslOde *ode = context;
+  lua_State *L = ode->L;
+  int top = lua_gettop(L);
+  char text[NS_EVENT_TEXT];
+  NsStatus status = NS_OK;
+  lua_pushcfunction(L, ode_call_explain);
+  lua_rawgeti(L, ode->applies, event + 1);
+  int count = ode_call_push_arguments(ode, t, y);
+  if (lua_pcall(L, count, 1, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
+  if (!lua_isnil(L, -1)) {
+    ns_event_text(ode->known, event, text);
+    lua_pushcfunction(L, take_state);
+    lua_pushlightuserdata(L, ode);
+    lua_pushvalue(L, -3);
+    lua_pushstring(L, text);
+    if (lua_pcall(L, 3, 0, 0) == LUA_OK) memcpy(y, ode->rate->data, (size_t)ode->n * sizeof *y);
+    else status = ns_fail(err, NS_EARG, "%s (t=%.10g)", lua_tostring(L, -1), t);
+  }
+  lua_settop(L, top);
+  return status;
+}
+
 /* ---- reading arguments ---- */
 
 void nsl_ode_lay_out(lua_State *L, const char *who, int options, const char *const *known, int count) {

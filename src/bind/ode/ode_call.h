@@ -26,6 +26,8 @@ typedef struct NslOde {
   lua_State *L;
   int n, nargs;
   int f, jac, events, args;             /* stack indices; jac 0: dual numbers; events: a list of functions; args: a list */
+  int applies;                          /* stack index of a list: of each event its apply, or false */
+  const NsEvents *known;                /* the events, for messages */
   int y, out;                           /* stack indices of the vectors */
   NslVector *at, *rate;                 /* the vectors at these indices */
   const double *matrix;                 /* the constant Jacobian, n x n; NULL: jac is no matrix */
@@ -45,6 +47,7 @@ typedef struct NslOde {
 NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, NsError *err);
 NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, NsError *err);
 NsStatus nsl_ode_event(void *context, int event, double t, const double *y, double *g, NsError *err);
+NsStatus nsl_ode_apply(void *context, int event, double t, double *y, NsError *err);
 
 /*
 ** Traces f and the events that are compiled, and compares them with the plain functions at the start (t, y). The stack must be

@@ -8,6 +8,7 @@
 
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
+#include "bind/lua/options.h"
 
 typedef struct Dense {
   NslHead head;
@@ -32,19 +33,28 @@ static int dense_close(lua_State *L) {
   return 0;
 }
 
-/* sol(t): a vector of n; sol(ts): a matrix with a column for each time. */
+/* The side that the argument at idx asks for. */
+static NsIvpSide take_side(lua_State *L, int idx) {
+  const char *side = lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : NULL;
+  if (lua_isnil(L, idx) || (side && strcmp(side, "after") == 0)) return NS_IVP_AFTER;
+  if (side && strcmp(side, "before") == 0) return NS_IVP_BEFORE;
+  return luaL_error(L, "sol: side: expected 'after' or 'before', got %s", side ? side : nsl_describe(L, idx));
+}
+
+/* sol(t [, side]): a vector of n; sol(ts [, side]): a matrix with a column for each time. */
 static int dense_call(lua_State *L) {
   Dense *self = nsl_check(L, 1, &dense_type);
   const NsIvp *ivp = self->ivp;
-  lua_settop(L, 2);
+  lua_settop(L, 3);
+  NsIvpSide side = take_side(L, 3);
   if (lua_type(L, 2) == LUA_TNUMBER) {
     double t = nsl_finite(L, 2, "sol", "t");
-    ns_ivp_at(ivp, t, nsl_push_vector(L, ivp->n, NULL)->data);
+    ns_ivp_at(ivp, t, side, nsl_push_vector(L, ivp->n, NULL)->data);
     return 1;
   }
   NslVector *ts = nsl_to_finite_vector(L, 2, -1, "sol", "t");
   NslMatrix *y = nsl_push_matrix(L, ivp->n, ts->n, NULL);
-  for (int j = 0; j < ts->n; j++) ns_ivp_at(ivp, ts->data[j * ts->stride], y->data + (ptrdiff_t)j * ivp->n);
+  for (int j = 0; j < ts->n; j++) ns_ivp_at(ivp, ts->data[j * ts->stride], side, y->data + (ptrdiff_t)j * ivp->n);
   return 1;
 }
 
@@ -55,25 +65,33 @@ static void push_times(lua_State *L, const NsIvpPoints *points) {
   if (points->count > 0) memcpy(t->data, points->t, (size_t)points->count * sizeof(double));
 }
 
-static void push_events(lua_State *L, const NsIvp *ivp, int result) {
-  lua_createtable(L, ivp->events, 0);
+/* Sets the field `name` of the result to the list of the states of each event, a matrix with a row for each occurrence. */
+static void set_states(lua_State *L, const NsIvp *ivp, const NsIvpPoints *lists, int result, const char *name) {
   lua_createtable(L, ivp->events, 0);
   for (int e = 0; e < ivp->events; e++) {
-    const NsIvpPoints *found = &ivp->found[e];
-    push_times(L, found);
-    lua_rawseti(L, -3, e + 1);
+    const NsIvpPoints *found = &lists[e];
     NslMatrix *y = nsl_push_matrix(L, found->count, ivp->n, NULL);
     for (long k = 0; k < found->count; k++)
       for (int i = 0; i < ivp->n; i++) y->data[k + (ptrdiff_t)i * y->ld] = found->y[(ptrdiff_t)k * ivp->n + i];
     lua_rawseti(L, -2, e + 1);
   }
-  lua_setfield(L, result, "y_events");
+  lua_setfield(L, result, name);
+}
+
+static void push_events(lua_State *L, const NsIvp *ivp, int result) {
+  lua_createtable(L, ivp->events, 0);
+  for (int e = 0; e < ivp->events; e++) {
+    push_times(L, &ivp->found[e]);
+    lua_rawseti(L, -2, e + 1);
+  }
   lua_setfield(L, result, "t_events");
+  set_states(L, ivp, ivp->found, result, "y_events");
+  set_states(L, ivp, ivp->found_after, result, "y_events_after");
 }
 
 static void ode_result_push_message(lua_State *L, const NsIvp *ivp) {
   if (ivp->end == NS_IVP_EVENT) {
-    lua_pushfstring(L, "event %d ended the integration", ivp->end_event + 1);
+    lua_pushfstring(L, "%s ended the integration", ivp->ended_by);
   } else if (ivp->end == NS_IVP_FAILED) {
     lua_pushstring(L, ivp->why.text);
   } else {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "bind/array/field.h"
+#include "bind/lua/options.h"
 #include "bind/simulation/simulation.h"
 
 /* One for each class, in the order of ns_scheme_classes. */
@@ -35,8 +36,14 @@ static void given_of_integrator(void *object, const NsField *field) {
   if (class->given) class->given(object, field);
 }
 
+/* Whether the options fit each other. */
+static NsStatus verify_integrator(const void *object, NsError *err) {
+  const NsIntegrator *integrator = object;
+  return integrator->class->check ? integrator->class->check(integrator, err) : NS_OK;
+}
+
 static const NslFieldOwner owners[NS_SCHEME_CLASSES] = {
-#define X(name) {&types[NS_SCHEME_AT_##name], check_osi_head, integrator_of_head, NULL, NULL, given_of_integrator},
+#define X(name) {&types[NS_SCHEME_AT_##name], check_osi_head, integrator_of_head, verify_integrator, NULL, given_of_integrator},
     NS_SCHEME_LIST(X)
 #undef X
 };
@@ -58,6 +65,20 @@ static void osi_read(lua_State *L, int idx, const char *const *names, NsIntegrat
   }
 }
 
+enum { MOST_ARGUMENTS = 15 }; /* of a constructor */
+
+/* Replaces an option table at 2 by its values, in the order of the arguments. */
+static void spread_options(lua_State *L, const NsSchemeClass *class) {
+  const char *known[MOST_ARGUMENTS + 1] = {NULL};
+  int count = 0;
+  for (; count < MOST_ARGUMENTS && class->arguments[count]; count++)
+    known[count] = ns_field_find(class->fields, class->arguments[count])->name;
+  nsl_check_options(L, 2, class->name, known);
+  luaL_checkstack(L, count, NULL);
+  for (int i = 0; i < count; i++) lua_getfield(L, 2, known[i]);
+  lua_remove(L, 2);
+}
+
 /* Pushes an integrator with these options. */
 static NslOsi *push_osi(lua_State *L, const NslType *type, const NsIntegrator *options) {
   const NsSchemeClass *class = ns_scheme_classes[type - types];
@@ -73,8 +94,11 @@ static int new_osi(lua_State *L) {
   const NslType *type = lua_touserdata(L, lua_upvalueindex(1));
   const NsSchemeClass *class = ns_scheme_classes[type - types];
   NslOsi *self = push_osi(L, type, class->defaults);
+  NsError err = {NS_OK, ""};
   lua_insert(L, 1);
+  if (lua_gettop(L) == 2 && nsl_is_options(L, 2)) spread_options(L, class);
   osi_read(L, 2, class->arguments, self->integrator, class->name);
+  if (verify_integrator(self->integrator, &err) != NS_OK) luaL_error(L, "%s", err.text);
   lua_settop(L, 1);
   return 1;
 }

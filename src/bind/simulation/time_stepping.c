@@ -75,7 +75,7 @@ static int new_simulation(lua_State *L) {
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
   NslOsi *osi = nsl_check_osi(L, 3);
   if (lua_isnil(L, 4)) {
-    bool mechanics = osi->integrator->class->family == NS_MECHANICS;
+    bool mechanics = ns_integrator_takes(osi->integrator, NS_MECHANICS);
     lua_getfield(L, lua_upvalueindex(1), mechanics ? "GenericMechanical" : "MLCP");
     lua_call(L, 0, 1);
     lua_replace(L, 4);
@@ -83,7 +83,8 @@ static int new_simulation(lua_State *L) {
   NslOsnsp *osnsp = nsl_check_osnsp(L, 4);
   NslTimeStepping *self = nsl_new(L, &nsl_simulation_types[0], sizeof *self, NSL_TS_USERVALUES);
   self->head.type = &nsl_simulation_types[class - ns_simulation_classes];
-  for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
+  nsl_remember_object(L, 5); /* for the calls of its events */
+  for (int i = 1; i <= NSL_TS_PARTS; i++) {
     lua_pushvalue(L, i);
     lua_setiuservalue(L, 6, i);
     self->parts[i - 1] = lua_touserdata(L, i);
@@ -102,7 +103,7 @@ static int new_simulation(lua_State *L) {
 }
 
 static int ts_compute(lua_State *L) {
-  NslTimeStepping *self = nsl_ready_simulation(L, 1, "computeOneStep");
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "computeOneStep");
   NsError err = {NS_OK, ""};
   nsl_warn_start(L, 1);
   nsl_listen(L, 1);
@@ -117,6 +118,7 @@ static int ts_next(lua_State *L) {
   NslTimeStepping *self = nsl_check_simulation(L, 1);
   NsError err = {NS_OK, ""};
   if (self->ts->nsds->busy) luaL_error(L, "nextStep: a step is being computed (called from inside a callback?)");
+  if (self->ts->nsds->acting) luaL_error(L, "nextStep: a step is being computed (called from inside an action or observe?)");
   return ns_ts_next_step(self->ts, &err) == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
@@ -134,7 +136,7 @@ static bool read_consistent(lua_State *L) {
 
 /* initialize([{consistent = true}]) */
 static int ts_initialize(lua_State *L) {
-  NslTimeStepping *self = nsl_ready_simulation(L, 1, "initialize");
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "initialize");
   bool consistent = read_consistent(L);
   NsError err = {NS_OK, ""};
   nsl_warn_start(L, 1);
@@ -194,14 +196,14 @@ static int ts_iterate(lua_State *L) {
 }
 
 static int ts_steps(lua_State *L) {
-  nsl_ready_simulation(L, 1, "steps");
+  nsl_idle_simulation(L, 1, "steps");
   lua_pushcfunction(L, ts_iterate);
   lua_pushvalue(L, 1);
   return 2;
 }
 
 static int ts_reset(lua_State *L) {
-  ns_ts_reset(nsl_ready_simulation(L, 1, "reset")->ts);
+  ns_ts_reset(nsl_idle_simulation(L, 1, "reset")->ts);
   return 0;
 }
 
@@ -336,37 +338,13 @@ static int ts_energy(lua_State *L) {
   return 1;
 }
 
-/* events(): a table for each event at contacts up to the present state, in order of time. */
+/* events(): a table for each event up to the present state, in order of time. */
 static int ts_events(lua_State *L) {
   const NsTimeStepping *ts = engine(L);
-  if (!ts->integrator->class->drive)
+  if (!ns_integrator_drives(ts->integrator) && ts->user.count == 0 && ts->log.count == 0)
     luaL_error(L, "events: a %s with a %s has none; EventDriven locates them", ts->class->name,
                ns_integrator_name(ts->integrator));
-  lua_createtable(L, (int)ts->log.count, 0);
-  for (long i = 0; i < ts->log.count; i++) {
-    const NsEvent *event = &ts->log.events[i];
-    lua_createtable(L, 0, 7);
-    lua_pushstring(L, ns_event_name(event->kind));
-    lua_setfield(L, -2, "kind");
-    lua_pushstring(L, event->name);
-    lua_setfield(L, -2, "interaction");
-    lua_pushinteger(L, event->component + 1);
-    lua_setfield(L, -2, "component");
-    const struct {
-      const char *name;
-      double value;
-    } numbers[] = {{"t", event->t},
-                   {"before", event->before},
-                   {"after", event->after},
-                   {"impulse", event->impulse},
-                   {"accumulation", event->accumulation}};
-    int count = event->kind == NS_EVENT_REST ? 5 : event->kind == NS_EVENT_IMPACT ? 4 : 3;
-    for (int k = 0; k < count; k++) {
-      lua_pushnumber(L, numbers[k].value);
-      lua_setfield(L, -2, numbers[k].name);
-    }
-    lua_rawseti(L, -2, i + 1);
-  }
+  nsl_push_events(L, ts->log.events, ts->log.count);
   return 1;
 }
 
@@ -391,6 +369,7 @@ static void simulation_release(lua_State *L, NslTimeStepping *self) {
 static int ts_close(lua_State *L) {
   NslTimeStepping *self = nsl_check_simulation(L, 1);
   if (self->ts->nsds->busy) luaL_error(L, "close: a step is being computed (called from inside a callback?)");
+  if (self->ts->nsds->acting) luaL_error(L, "close: a step is being computed (called from inside an action or observe?)");
   if (self->ts->nsds->observed) luaL_error(L, "close: a row of a run is being recorded (called from inside observe?)");
   self->head.closed = true;
   simulation_release(L, self);
@@ -418,7 +397,7 @@ static int ts_display(lua_State *L) {
   lua_settop(L, 1);
   luaL_tolstring(L, 1, NULL);
   static const char *const labels[] = {"model", "grid", "integrator", "one-step problem"};
-  for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
+  for (int i = 1; i <= NSL_TS_PARTS; i++) {
     lua_pushstring(L, labels[i - 1]);
     lua_getiuservalue(L, 1, i);
   }
@@ -454,6 +433,9 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"stats", ts_stats},
                                    {"energy", ts_energy},
                                    {"events", ts_events},
+                                   {"addEvent", nsl_simulation_add_event},
+                                   {"removeEvent", nsl_simulation_remove_event},
+                                   {"userEvents", nsl_simulation_user_events},
                                    {"display", ts_display},
                                    {"close", ts_close},
                                    {NULL, NULL}};

@@ -35,8 +35,16 @@
 #include "base/interrupt.h"
 #include "integrators/event_driven/event_driven.h"
 
-/* Laws that the scheme takes: joints, and contacts with restitution. */
-static const unsigned event_driven_laws = NS_NEEDS_EQUATION | NS_NEEDS_IMPACT;
+/* Laws that a scheme takes, as bits, and their names: joints, contacts with restitution; with friction and relays. */
+typedef struct Taken {
+  unsigned needs;
+  const char *names;
+} Taken;
+
+static const Taken runge_kutta_takes = {
+    NS_NEEDS_EQUATION | NS_NEEDS_IMPACT | NS_NEEDS_BOX | NS_NEEDS_CONE_2D | NS_NEEDS_CONE_3D,
+    "NewtonImpactNSL, NewtonImpactFrictionNSL, RelayNSL and EqualityConditionNSL"};
+static const Taken d1_takes = {NS_NEEDS_EQUATION | NS_NEEDS_IMPACT, "NewtonImpactNSL and EqualityConditionNSL"};
 
 enum { MAX_SMOOTH_STEPS = 100000 }; /* limit from one event to the next, or to the end of a step of the grid */
 
@@ -48,14 +56,14 @@ static NsStatus check_restitution(const NsInteraction *inter, const char *who, N
                  inter->name, e);
 }
 
-static NsStatus motion_events_accept(const NsNsds *nsds, bool locates, const char *who, NsError *err) {
+static NsStatus motion_events_accept(const NsNsds *nsds, Taken takes, bool locates, const char *who, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
-    if (ns_law_needs(inter->law) & ~event_driven_laws)
+    if (ns_relation_family(inter->relation) != NS_MECHANICS) continue;
+    if (ns_law_needs(inter->law) & ~takes.needs)
       return ns_fail(err, NS_EARG,
-                     "%s: interaction '%s' has a %s; it takes NewtonImpactNSL and EqualityConditionNSL "
-                     "(TimeStepping with a MoreauJeanOSI takes every law)",
-                     who, inter->name, ns_law_name(inter->law));
+                     "%s: interaction '%s' has a %s; it takes %s (TimeStepping with a MoreauJeanOSI takes every law)", who,
+                     inter->name, ns_law_name(inter->law), takes.names);
     if (ns_relation_holds_at_position(inter->relation))
       return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which computes a force from a position and is not a contact",
                      who, inter->name, ns_relation_class_name(inter->relation));
@@ -82,15 +90,20 @@ static NsStatus motion_events_rate(void *context, double t, const double *x, dou
   memset(impulses, 0, (size_t)ed->m * sizeof *impulses);
   for (int k = 0; k < ed->nheld; k++) impulses[ed->held[k]] = ed->lambda[k];
   ns_motion_power(ed->motion, v, &works[WORK_FORCES], &works[WORK_DAMPING]);
-  for (int k = 0; k < ed->nheld; k++) works[WORK_MULTIPLIERS] += ed->lambda[k] * ns_motion_speed(ed->motion, ed->held[k], v);
+  for (int k = 0; k < ed->nplaces; k++) works[WORK_MULTIPLIERS] += ed->lambda[k] * ns_motion_speed(ed->motion, ed->held[k], v);
+  for (int k = 0; k < ed->nacting && ed->rubs; k++) {
+    int row = ed->acting[k];
+    if (!ed->rows[row].joint && !ed->rows[row].unilateral)
+      works[WORK_FRICTION] += ed->multiplier[row] * ns_motion_speed(ed->motion, row, v);
+  }
   return NS_OK;
 }
 
 static void motion_events_take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->base.arena;
   int m = ed->m;
-  double **rows[] = {&ed->lambda, &ed->before,  &ed->slow,  &ed->pressing, &ed->q_part,
-                     &ed->z,      &ed->u_after, &ed->noise, &ed->reach,    &ed->multiplier};
+  double **rows[] = {&ed->lambda,  &ed->before, &ed->slow,  &ed->pressing,   &ed->q_part, &ed->z,
+                     &ed->u_after, &ed->noise,  &ed->reach, &ed->multiplier, &ed->slid};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     ed->value[j] = ns_arena_doubles(arena, m);
@@ -105,6 +118,8 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   ed->course = ns_arena_doubles(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)ns_ed_columns(ed));
   ed->W = ns_arena_matrix(arena, m, m);
   ed->held = ns_arena_ints(arena, m);
+  ed->acting = ns_arena_ints(arena, m);
+  ed->was = ns_arena_take(arena, (size_t)m, sizeof *ed->was);
   ed->closed = ns_arena_ints(arena, m);
   ed->interaction = ns_arena_ints(arena, m);
   ed->curved = ns_arena_ints(arena, m);
@@ -126,22 +141,26 @@ static NsStatus motion_events_build(NsEventDriven *ed) {
   ed->m = ed->now->m;
   ed->n = ed->Nq + ed->Nv + WORKS + ed->m;
   motion_events_take_vectors(ed);
+  for (int e = 0; e < ed->base.nsds->ninteractions; e++)
+    if (ns_law_needs(ed->base.nsds->interactions[e]->law) & (NS_NEEDS_CONES | NS_NEEDS_BOX)) ed->rubs = true;
+  if (ed->rubs) ed->modes = ns_ed_modes_new(&ed->base.arena, ed->m);
   return ed->base.arena.failed ? NS_ENOMEM : NS_OK;
 }
 
 static NsStatus runge_kutta_accepts(const NsNsds *nsds, NsError *err) {
-  return motion_events_accept(nsds, true, ns_scheme_runge_kutta_text, err);
+  return motion_events_accept(nsds, runge_kutta_takes, true, ns_scheme_runge_kutta_text, err);
 }
 
 static NsStatus d1_accepts(const NsNsds *nsds, NsError *err) {
-  return motion_events_accept(nsds, false, ns_scheme_d1_minus_linear_text, err);
+  return motion_events_accept(nsds, d1_takes, false, ns_scheme_d1_minus_linear_text, err);
 }
 
 static NsStatus events_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
-  NsEventDriven *ed = ns_scheme_take(sizeof *ed, integrator->class, integrator, nsds);
+  const NsSchemeClass *form = ns_scheme_form(integrator->class, NS_MECHANICS);
+  NsEventDriven *ed = ns_scheme_take(sizeof *ed, form, integrator, nsds);
   if (!ed) return NS_ENOMEM;
   ed->clock = plan->clock;
-  ed->fixed = !integrator->class->locates;
+  ed->fixed = !form->locates;
   ed->base.linear = true;
   if (motion_events_build(ed) != NS_OK) ed->base.arena.failed = true;
   return ns_scheme_hand_over(out, &ed->base);
@@ -168,18 +187,55 @@ static NsStatus motion_events_take_options(NsEventDriven *ed, const NsEventOptio
   return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
 }
 
+/* Friction that slips has exactly the force mu lambda_n, up to this part of it; friction that sticks is given less. */
+static const double AT_BOUND = 16 * DBL_EPSILON;
+
+/* The grip that friction had at the end of the last step, read off its forces; lambda: from its first component on. */
+static void recall_grip(const NsEventDriven *ed, Rub *rub, double normal_force, const double *lambda) {
+  double size = rub->width == 1 ? fabs(lambda[0]) : ns_ed_length(lambda[0], lambda[1]), most = rub->mu * normal_force;
+  if (ed->t == ed->t_first || (rub->normal >= 0 && !(most > 0))) return;
+  bool above = lambda[0] >= rub->upper, below = lambda[0] <= rub->lower;
+  bool slips = rub->normal < 0 ? above || below : size >= most * (1 - AT_BOUND / 2);
+  rub->grip = slips ? GRIP_SLIP : GRIP_STICK;
+  rub->since = NAN;
+  for (int i = 0; i < rub->width && slips; i++) rub->d[i] = rub->normal >= 0 ? -lambda[i] / size : above ? -1 : 1;
+}
+
+/* The friction that begins in row i, the row `at` of an interaction whose first row is `first`. */
+static Rub start_rub(const NsEventDriven *ed, const NsInteraction *inter, int i, int at) {
+  Rub rub = {.normal = -1, .grip = GRIP_NONE};
+  const NsLaw *law = inter->law;
+  if (ns_law_needs(law) & NS_NEEDS_BOX) {
+    rub.width = 1;
+    rub.lower = law->lower[at];
+    rub.upper = law->upper[at];
+    recall_grip(ed, &rub, 0, inter->lambda_k + at);
+  }
+  if (at != 1 || !(ns_law_needs(law) & NS_NEEDS_CONES)) return rub;
+  rub.mu = ns_law_group(law, 0, false).mu;
+  rub.width = rub.mu > 0 ? law->size - 1 : 0;
+  rub.normal = i - 1;
+  if (rub.width > 0) recall_grip(ed, &rub, inter->lambda_k[0], inter->lambda_k + 1);
+  return rub;
+}
+
 /* Sets laws and states of the rows at the start. A contact that carried a force is held until an event shows otherwise. */
 static void start_rows(NsEventDriven *ed) {
   for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
     if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
     const NsInteraction *inter = ed->base.nsds->interactions[e];
-    bool unilateral = ns_law_unilateral(inter->law);
+    const NsLaw *law = inter->law;
+    bool tangent = law->class->joint && i > first;
+    bool unilateral = ns_law_unilateral(law) && !tangent;
     bool held = unilateral && inter->lambda_k[i - first] > 0;
     ed->rows[i] = (Row){.unilateral = unilateral,
-                        .restitution = ns_law_restitution(inter->law, i - first, 1),
+                        .joint = !unilateral && !tangent && !(ns_law_needs(law) & NS_NEEDS_BOX),
+                        .rub = start_rub(ed, inter, i, i - first),
+                        .restitution = ns_law_restitution(law, i - first, 1),
                         .state = held ? ROW_HELD : ROW_OPEN,
                         .straight = ns_motion_straight(ed->motion, i)};
     ed->reach[i] = inter->reach_k[i - first];
+    ed->multiplier[i] = inter->lambda_k[i - first];
   }
 }
 
@@ -194,9 +250,9 @@ static NsStatus motion_events_check_start(NsEventDriven *ed, NsError *err) {
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     double y = ed->now->y[i], terms = ed->now->rounding[i] / (4 * DBL_EPSILON);
     double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ed->now->rounding[i]);
-    if (ed->t == ed->t_first) ed->reach[i] = fabs(y);
+    if (ed->t == ed->t_first) ed->reach[i] = ed->rows[i].unilateral || ed->rows[i].joint ? fabs(y) : 0;
     if (ed->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ed->now->rounding[i]) ed->rows[i].state = ROW_OPEN;
-    if (!ed->rows[i].unilateral && fabs(y) > off)
+    if (ed->rows[i].joint && fabs(y) > off)
       return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g", ns_ed_name(ed),
                      ns_ed_row_name(ed, i), y);
     if (ed->rows[i].unilateral && y < -off && !ed->fixed)
@@ -221,11 +277,35 @@ static double longest_flight(const NsEventDriven *ed) {
   return least;
 }
 
+/* Friction that slips: updates the largest sliding velocity, and the direction in space. */
+static void renew_sliding(NsEventDriven *ed, int row) {
+  Rub *rub = &ed->rows[row].rub;
+  double speed = ns_ed_sliding_speed(ed, row);
+  ed->reach[row] = fmax(ed->reach[row], speed);
+  for (int i = 0; i < 2 && rub->width == 2 && speed > ed->slow[row]; i++) rub->d[i] = ed->now->u[row + i] / speed;
+}
+
+/*
+** The friction that has come to slide slowly in the last step without an event, or -1. In space the direction may turn while the
+** velocity vanishes: then no polynomial has a root.
+*/
+static int slowed_down(NsEventDriven *ed) {
+  int row = -1;
+  for (int i = 0; i < ed->m && ed->rubs; i++) {
+    if (!ns_ed_rubs(ed, i, GRIP_SLIP)) continue;
+    double before = ed->slid[i];
+    ed->slid[i] = ns_ed_sliding_speed(ed, i);
+    if (ed->rows[i].rub.width == 2 && before > ed->slow[i] && ed->slid[i] <= ed->slow[i]) row = i;
+  }
+  return row;
+}
+
 /* After a step without an event: updates the levels at which open contacts close. */
 static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     Row *row = &ed->rows[i];
+    if (ns_ed_rubs(ed, i, GRIP_SLIP)) renew_sliding(ed, i);
     if (row->state == ROW_HELD || !row->unilateral) continue;
     double y = ed->now->y[i], tolerance = ns_ed_tolerance(ed, i) + ed->now->rounding[i];
     bool clear = y > tolerance;
@@ -263,7 +343,7 @@ static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
 static void weigh_impulse(NsEventDriven *ed, int k, double share) {
   int row = ed->held[k], at = ed->Nq + ed->Nv + WORKS + row;
   double own = ed->W[k + (size_t)k * (size_t)ed->nheld], speed = 0, gain = 0;
-  if (!ed->rows[row].unilateral || !(own > 0)) return;
+  if (ed->rows[row].joint || !(own > 0)) return;
   for (int j = 0; j < ed->Nv; j++) {
     double h = fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]);
     speed += h * ed->even[j];
@@ -344,7 +424,7 @@ static NsStatus motion_events_take_state(NsEventDriven *ed, NsError *err) {
   ed->t = step->t;
   ns_motion_normalise(ed->motion, ed->q);
   if (ed->nheld == 0) return NS_OK;
-  return ns_motion_project(ed->motion, ed->nheld, ed->held, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
+  return ns_motion_project(ed->motion, ed->nplaces, ed->nheld, ed->held, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
 }
 
 /* One step of the integrator towards t_next. *row: its event, or -1. The state is taken at the end of the step. */
@@ -378,7 +458,7 @@ static NsStatus handle_and_tell(NsEventDriven *ed, NsError *err) {
 /* Integrates to the next event, and handles it, or to t_next. */
 static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *err) {
   double most = INFINITY, longest;
-  if (ed->options.max_step > 0 || ns_motion_driven(ed->motion, ed->nheld, ed->held)) most = ns_ed_resolution(ed);
+  if (ed->options.max_step > 0 || ns_motion_driven(ed->motion, ed->nacting, ed->acting)) most = ns_ed_resolution(ed);
   longest = most;
   NsStatus status = begin_smoothly(ed, t_next, &longest, err);
   if (status != NS_OK) return status;
@@ -392,16 +472,21 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
     status = step_smoothly(ed, longest, &row, err);
     if (status != NS_OK) return status;
     if (row >= 0) break;
+    if (ed->t < t_next || ed->rubs) status = renew_levels(ed, err);
+    if (status != NS_OK) return status;
+    row = slowed_down(ed);
+    if (row >= 0) break;
     if (ed->t >= t_next) return NS_OK;
-    status = renew_levels(ed, err);
-    if (status == NS_OK) status = measure_motion(ed, err);
+    status = measure_motion(ed, err);
     if (status != NS_OK) return status;
     weigh_errors(ed, fmin(ed->rk->base.state.h_next, most));
-    ns_rk_replace(ed->rk, ed->x);
+    ns_rk_replace(&ed->rk->base, ed->x);
   }
   if (++ed->handled > ed->options.max_events)
     return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", ed->options.max_events);
-  return ns_ed_handle(ed, err);
+  ed->hit = row;
+  status = ns_ed_trace_before(ed, err);
+  return status == NS_OK ? handle_and_tell(ed, err) : status;
 }
 
 /* One step of D1MinusLinear from ed->t to t_next, with the event at t_next. */
@@ -427,6 +512,17 @@ static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) 
 
 /* ---- the end of a step ---- */
 
+/* The force of a row for the interaction. Friction that sticks is less than its bound, see AT_BOUND. */
+static double force_of(const NsEventDriven *ed, int row) {
+  int first = ed->rows[row].rub.width > 0 || row == 0 ? row : row - 1;
+  const Rub *rub = &ed->rows[first].rub;
+  if (!ns_ed_rubs(ed, first, GRIP_STICK) || rub->normal < 0 || rub->width <= row - first) return ed->multiplier[row];
+  const double *force = ed->multiplier + first;
+  double size = rub->width == 1 ? fabs(force[0]) : ns_ed_length(force[0], force[1]);
+  double most = rub->mu * ed->multiplier[rub->normal] * (1 - AT_BOUND);
+  return size > most ? ed->multiplier[row] / size * most : ed->multiplier[row];
+}
+
 static void write_interactions(NsEventDriven *ed) {
   for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
     if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
@@ -435,7 +531,8 @@ static void write_interactions(NsEventDriven *ed) {
     inter->ydot[i - first] = ed->now->u[i];
     inter->lambda[i - first] = 0;
     inter->reach[i - first] = ed->reach[i];
-    for (int k = 0; k < ed->nheld; k++)
+    if (ed->rubs) inter->lambda[i - first] = force_of(ed, i);
+    for (int k = 0; k < ed->nheld && !ed->rubs; k++)
       if (ed->held[k] == i) inter->lambda[i - first] = ed->lambda[k];
   }
 }
@@ -452,11 +549,13 @@ static void write_impulses(NsEventDriven *ed) {
 static void motion_events_add_works(NsEventDriven *ed, const double *before, const double *after, NsEnergyAccount *account) {
   double kinetic = after[0] - before[0], potential = after[1] - before[1];
   const double *w = ed->works;
-  double impacts = ed->impact_energy + w[WORK_MULTIPLIERS], rest = kinetic - w[WORK_FORCES] - impacts;
+  double impacts = ed->impact_energy + w[WORK_MULTIPLIERS], friction = ed->friction_energy + w[WORK_FRICTION];
+  double rest = kinetic - w[WORK_FORCES] - impacts - friction;
   bool inertia = ns_motion_varying_mass(ed->motion);
   account->damping += w[WORK_DAMPING];
   account->forces += w[WORK_FORCES] - w[WORK_DAMPING] + potential + (inertia ? rest : 0);
   account->impacts += impacts;
+  account->friction += friction;
   account->numerical += inertia ? 0 : rest;
 }
 
@@ -489,7 +588,9 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   ed->solver = drive->solver;
   ed->t = ed->t_k = step->t_k;
   ed->handled = ed->nheld = 0;
-  ed->impact_energy = 0;
+  ed->impact_energy = ed->friction_energy = 0;
+  ed->hit = -1;
+  ed->nplaces = ed->nacting = 0;
   NsStatus status = motion_events_take_options(ed, (const NsEventOptions *)scheme->integrator, err);
   if (status != NS_OK) return status;
   memset(ed->works, 0, (size_t)(WORKS + ed->m) * sizeof *ed->works);
@@ -509,58 +610,15 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
 
 /* ---- the classes ---- */
 
-enum { EVENTS_SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT, EVENTS_OUT_OF_REACH = NS_FIELD_HIDDEN | NS_FIELD_CONSTANT };
-
-static const char *const runge_kutta_ambiguities[] = {"error", "stay", "up", "down", NULL};
-
-static const NsField runge_kutta_fields[] = {
-    NS_FIELD_A_NUMBER("rtol", NsEventOptions, rtol, 1e-14, 0.1, EVENTS_OUT_OF_REACH | NS_FIELD_SHOWN),
-    NS_FIELD_A_NUMBER("atol", NsEventOptions, atol, 0, INFINITY, EVENTS_OUT_OF_REACH | NS_FIELD_ABOVE | NS_FIELD_SHOWN),
-    NS_FIELD_A_NUMBER("contactTolerance", NsEventOptions, tolerance, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE),
-    NS_FIELD_A_NUMBER("maxStep", NsEventOptions, max_step, 0, INFINITY, EVENTS_SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL),
-    NS_FIELD_A_COUNT("maxEvents", NsEventOptions, max_events, 1, 1000000000, EVENTS_SET),
-    NS_FIELD_A_WORD("ambiguity", NsEventOptions, ambiguity, runge_kutta_ambiguities, EVENTS_SET),
-    NS_FIELD_A_FLAG("atol in units", NsEventOptions, atol_in_units, EVENTS_OUT_OF_REACH),
-    NS_FIELD_A_FLAG("contactTolerance in units", NsEventOptions, tolerance_in_units, EVENTS_OUT_OF_REACH),
-    NS_FIELD_END};
-
-static const char *const runge_kutta_arguments[] = {"rtol?", "atol?", "maxStep?", NULL};
-static const char *const runge_kutta_tolerances[] = {"rtol?", "atol?", NULL};
-static const NsFieldGroup runge_kutta_group = {"tolerances", runge_kutta_tolerances};
-
-static const NsEventOptions runge_kutta_defaults = {
-    .rtol = 1e-12, .atol = 1e-14, .tolerance = 1e-12, .max_step = NAN, .max_events = 1000000};
-
-/* A tolerance that a script sets is in units; the default is relative. */
-static void runge_kutta_given(void *object, const NsField *field) {
-  NsEventOptions *o = object;
-  if (field->offset == offsetof(NsEventOptions, atol)) o->atol_in_units = true;
-  if (field->offset == offsetof(NsEventOptions, tolerance)) o->tolerance_in_units = true;
-}
-
-static const char *runge_kutta_words(const NsIntegrator *integrator) {
-  (void)integrator;
-  return ": rtol {rtol}, atol {atol}";
-}
-
-const char ns_scheme_runge_kutta_text[] = "RungeKuttaOSI";
-
-const NsSchemeClass ns_scheme_runge_kutta = {.name = ns_scheme_runge_kutta_text,
-                                             .bytes = sizeof(NsEventOptions),
-                                             .defaults = &runge_kutta_defaults.base,
-                                             .fields = runge_kutta_fields,
-                                             .arguments = runge_kutta_arguments,
-                                             .group = &runge_kutta_group,
-                                             .given = runge_kutta_given,
-                                             .words = runge_kutta_words,
-                                             .family = NS_MECHANICS,
-                                             .locates = true,
-                                             .whole = true,
-                                             .accepts = runge_kutta_accepts,
-                                             .create = events_create,
-                                             .destroy = events_destroy,
-                                             .commit = events_commit,
-                                             .drive = events_drive};
+const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
+                                      .family = NS_MECHANICS,
+                                      .locates = true,
+                                      .whole = true,
+                                      .accepts = runge_kutta_accepts,
+                                      .create = events_create,
+                                      .destroy = events_destroy,
+                                      .commit = events_commit,
+                                      .drive = events_drive};
 
 static const NsField d1_fields[] = {NS_FIELD_END};
 static const char *const d1_arguments[] = {NULL};
@@ -569,7 +627,7 @@ const char ns_scheme_d1_minus_linear_text[] = "D1MinusLinearOSI";
 
 const NsSchemeClass ns_scheme_d1_minus_linear = {.name = ns_scheme_d1_minus_linear_text,
                                                  .bytes = sizeof(NsEventOptions),
-                                                 .defaults = &runge_kutta_defaults.base,
+                                                 .defaults = &ns_event_defaults.base,
                                                  .fields = d1_fields,
                                                  .arguments = d1_arguments,
                                                  .family = NS_MECHANICS,

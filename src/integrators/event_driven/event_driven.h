@@ -5,31 +5,42 @@
 #ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
 #define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_DRIVEN_H
 
+#include "integrators/event_schemes.h"
 #include "integrators/motion.h"
-#include "integrators/scheme.h"
-#include "integrators/switching/mode.h"
 #include "ode/bernstein.h"
 #include "ode/dop853.h"
 
-/* The options of RungeKuttaOSI. D1MinusLinearOSI has some of them as options, the others at their defaults. */
-typedef struct NsEventOptions {
-  NsIntegrator base;
-  double rtol, atol; /* error tolerances of a step: 1e-12, 1e-14 */
-  double tolerance;  /* 1e-12: a contact with y <= tolerance is closed; y never falls below -2 tolerance */
-  double max_step;   /* longest step, and length of the shortest feature that is seen for certain; NAN: automatic */
-  int max_events;    /* limit in one step of the grid */
-  int ambiguity;     /* NsAmbiguity: what to do where the next mode is not unique */
-  bool atol_in_units, tolerance_in_units;
-} NsEventOptions;
-
-/* Works that are integrated along with the motion: of all forces, of -C v, of the multipliers. */
-enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORKS };
+/* Works that are integrated along with the motion: of all forces, of -C v, of the multipliers, of friction and relays. */
+enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORK_FRICTION, WORKS };
 
 typedef enum RowState { ROW_OPEN, ROW_DEPARTING, ROW_HELD } RowState;
 
+/* NONE: an open contact, or a row without friction. */
+typedef enum Grip { GRIP_NONE, GRIP_STICK, GRIP_SLIP } Grip;
+
+/*
+** The friction of a contact, or of a relay. It belongs to the row of its first tangential component; a relay has one component.
+** With the tangential velocity u and force lambda:
+**   friction   |lambda| <= mu lambda_n, and lambda = -mu lambda_n u / |u| where u is not 0;
+**   relay      lower <= lambda <= upper, and lambda = lower where u > 0, lambda = upper where u < 0.
+*/
+typedef struct Rub {
+  int width;  /* number of components; 0: no friction begins in this row */
+  int normal; /* row of the contact's normal; -1: a relay */
+  double mu, lower, upper;
+  Grip grip;
+  double d[2];  /* slip: the direction of u, a unit vector; in the plane and of a relay d[0] is 1 or -1 */
+  double since; /* slip: the time at which it began with u = 0; NAN: it began with another u */
+  double pull;  /* slip: the acceleration along d at `since`; 0: it is only rounding */
+  double level; /* stick: slip begins where the guard, the distance of lambda to its bounds, falls to this level */
+  double force; /* lambda of the first component before an event */
+} Rub;
+
 /* A row of the multipliers. */
 typedef struct Row {
-  bool unilateral;
+  bool unilateral; /* the normal of a contact */
+  bool joint;      /* a bilateral constraint; neither: a tangent or a relay */
+  Rub rub;
   double restitution;
   RowState state;
   double level;      /* open: the y at which it closes: 0, or less than 0 when it touches already */
@@ -46,7 +57,9 @@ typedef struct NsEventDriven {
   int Nq, Nv, m, n;       /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of held contacts */
   double t_first, t_last; /* of the run */
   Row *rows;
-  double *reach; /* m: largest |y| of each output in the run so far; the interactions keep it between steps */
+  double *reach; /* m: largest |y|, of friction largest |u|, in the run so far; the interactions keep it between steps */
+  bool rubs;     /* some row has friction or is a relay */
+  double *slid;  /* m: sliding speeds at the start of the last step */
 
   /* the step */
   NsEventOptions options; /* the options when the step began */
@@ -57,7 +70,7 @@ typedef struct NsEventDriven {
   double *atol, *pace;                                          /* n */
   double *even, *even_free, *even_all, *even_noise, *even_rate; /* Nv: scales by ns_motion_even, see measure_motion */
   double *impulse;                                              /* Nv: sum of H' P of the impacts */
-  double impact_energy;
+  double impact_energy, friction_energy;                        /* works of normal and of tangential impulses */
   NsEventLog *log;
   int handled; /* number of events in this step */
 
@@ -68,7 +81,9 @@ typedef struct NsEventDriven {
   double *course;       /* NS_BERNSTEIN_SIZE rows */
 
   /* active constraints */
-  int nheld, *held;     /* rows: bilateral constraints and held contacts */
+  int nheld, *held;     /* rows: bilateral constraints and held contacts, then friction that sticks */
+  int nplaces;          /* the first rows of `held`, which constrain y */
+  int nacting, *acting; /* rows with a multiplier, in order: `held`, and friction that slips */
   double *lambda;       /* nheld */
   double *acceleration; /* Nv */
   double *W;            /* m x m */
@@ -80,7 +95,11 @@ typedef struct NsEventDriven {
   double *pressing;             /* m, by index in `closed`: see measure_pressing */
   double *q_part, *z, *u_after; /* m */
   NsMixedGroup *groups;
-  int *interaction; /* m: interaction of each row of the problem */
+  int ngroups, nproblem; /* of the problem that is solved */
+  int hit;               /* the row whose event this is; -1: the start of a step */
+  Rub *was;              /* m: friction before the event */
+  struct NsModes *modes; /* workspace of event_modes.c */
+  int *interaction;      /* m: interaction of each row of the problem */
   NsSparse *sparse;
   double *p; /* Nv: workspace */
 
@@ -122,6 +141,38 @@ NsStatus ns_ed_trace_piece(NsEventDriven *ed, NsError *err);
 
 /* The number of values in a row of the trace. */
 int ns_ed_columns(const NsEventDriven *ed);
+
+/* Whether friction begins in this row. Whether this row or the one before is the first row of friction with this grip. */
+static inline bool ns_ed_rubs(const NsEventDriven *ed, int row, Grip grip) {
+  return ed->rows[row].rub.width > 0 && ed->rows[row].rub.grip == grip;
+}
+
+/* The sliding speed |u| of friction that begins in this row; its velocity along the direction d of sliding. */
+double ns_ed_sliding_speed(const NsEventDriven *ed, int row);
+double ns_ed_sliding_along(const NsEventDriven *ed, int row);
+
+/*
+** The guard of friction that sticks: (mu lambda_n)^2 - |lambda_t|^2, or (lambda - lower)(upper - lambda) with the finite bounds
+** (INFINITY when there are none), at the last accelerations. *scale: its size.
+*/
+double ns_ed_stick_guard(const NsEventDriven *ed, int row, double *scale);
+
+/* sqrt(a^2 + b^2); powers of two as units change no bit. */
+double ns_ed_length(double a, double b);
+
+/*
+** The modes of friction. ns_ed_modes_new takes memory for m rows; NULL: no memory. ns_ed_choose decides which of the rows
+** ed->closed are held, stick and slip: ed->held, ed->acting, ed->lambda and the grips. Friction whose flag in ed->resting is set
+** has u = 0. *impulse: there are no forces, and an impulse without collision, in ed->z, goes before.
+*/
+struct NsModes *ns_ed_modes_new(NsArena *arena, int m);
+NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err);
+
+/* event_handle.c: solves the problem W z + q of n rows (ed->groups, ed->W, ed->q_part are set): ed->z. */
+NsStatus ns_ed_solve(NsEventDriven *ed, int n, const int *rows, const char *what, NsError *err);
+
+/* Whether the force z of a closed row is more than rounding. own: W of the row. */
+bool ns_ed_carries(const NsEventDriven *ed, int k, int row, double own, double z);
 
 /* The name for messages: EventDriven, or the integrator when its steps have a fixed length. */
 const char *ns_ed_name(const NsEventDriven *ed);

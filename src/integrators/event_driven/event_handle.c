@@ -13,6 +13,24 @@
 /* A contact is held when its multiplier exceeds this part of the one that would hold it alone. Chosen by experience. */
 static const double NO_FORCE = 1e-10;
 
+/* A guard of sticking counts as 0 below this part of its scale: 500 spacings, the rounding of forces that cancel. */
+static const double ROUNDING_OF_FORCES = 1e-13;
+
+/* ---- rows of friction ---- */
+
+/* The row in which the friction of a row begins: the row itself, or the one before. */
+static int friction_of(const NsEventDriven *ed, int row) {
+  return ed->rows[row].rub.width == 0 && row > 0 && ed->rows[row - 1].rub.width == 2 ? row - 1 : row;
+}
+
+static bool has_friction(const NsEventDriven *ed, int row) {
+  return ed->rows[friction_of(ed, row)].rub.width > 0;
+}
+
+static bool is_relay(const NsEventDriven *ed, int row) {
+  return ed->rows[row].rub.width > 0 && ed->rows[row].rub.normal < 0;
+}
+
 /* ---- closed contacts ---- */
 
 /* The y up to which a row is closed: tolerance + rounding of the terms of y + change of y within the rounding of t. */
@@ -30,17 +48,22 @@ static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
 
 /* Whether a row was held until now: then its velocity is only rounding. At the start of a step a script may have written it. */
 static bool held_so_far(const NsEventDriven *ed, int row) {
-  return ed->rows[row].state == ROW_HELD && ed->t > ed->t_k && !ed->fixed;
+  bool sticks = ed->rubs && has_friction(ed, row) && ed->rows[friction_of(ed, row)].rub.grip == GRIP_STICK;
+  return (ed->rows[row].state == ROW_HELD || sticks) && ed->t > ed->t_k && !ed->fixed;
 }
 
 static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   ed->nclosed = 0;
+  bool contact = false; /* of the last normal */
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     const Row *row = &ed->rows[i];
     ed->before[i] = held_so_far(ed, i) ? 0 : ed->now->u[i];
-    ed->resting[i] = !row->unilateral;
-    if (!row->unilateral || row->state == ROW_HELD || ed->now->y[i] <= closed_below(ed, i)) ed->closed[ed->nclosed++] = i;
+    ed->resting[i] = row->joint;
+    bool closed = row->joint || row->state == ROW_HELD || (row->unilateral && ed->now->y[i] <= closed_below(ed, i));
+    if (row->unilateral) contact = closed;
+    if (!row->joint && !row->unilateral) closed = has_friction(ed, i) && (contact || is_relay(ed, i));
+    if (closed) ed->closed[ed->nclosed++] = i;
   }
   return status;
 }
@@ -59,10 +82,22 @@ static void measure_pressing(NsEventDriven *ed) {
       for (int j = 0; j < n; j++) {
         double own = ed->W[k + (size_t)k * (size_t)n], other = ed->W[j + (size_t)j * (size_t)n];
         if (k == j || ed->W[k + (size_t)j * (size_t)n] == 0 || !(own > 0) || !(other > 0)) continue;
+        if (ed->rows[ed->closed[k]].unilateral && has_friction(ed, ed->closed[j])) continue; /* friction presses no contact */
         double passed = a[j] * sqrt(own / other);
         if (passed > a[k] * (1 + 1e-12)) a[k] = passed, changed = true;
       }
   }
+}
+
+/*
+** The sliding velocity that counts as 0: 1e-12 of its terms, 1e-13 of the largest sliding velocity in the run, and its change
+** within the rounding of t. 1e-12: the error of the steps at the default tolerances.
+*/
+static double slow_sliding(const NsEventDriven *ed, int row, double press) {
+  int first = friction_of(ed, row);
+  double terms = ed->now->u_terms[first];
+  if (ed->rows[first].rub.width == 2) terms = fmax(terms, ed->now->u_terms[first + 1]);
+  return 1e-12 * terms + 1e-13 * ed->reach[first] + 4 * DBL_EPSILON * fabs(ed->t) * press;
 }
 
 /*
@@ -74,6 +109,7 @@ static void measure_slow(NsEventDriven *ed) {
     int row = ed->closed[k];
     double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ed->now->rounding[row];
     ed->slow[row] = 1e-13 * ed->now->u_terms[row] + (ed->fixed ? ed->h * press : sqrt(2 * press * rise));
+    if (has_friction(ed, row)) ed->slow[row] = slow_sliding(ed, row, press);
   }
 }
 
@@ -87,6 +123,7 @@ static void measure_reach(NsEventDriven *ed) {
     double u = ed->before[row], press = ed->pressing[k], way = fabs(u) * (ed->t - ed->t_first);
     double height = 2 * press * way > u * u ? u * u / (2 * press) : way;
     if (ed->rows[row].unilateral && u < 0) ed->reach[row] = fmax(ed->reach[row], height);
+    if (ed->rows[row].rub.width > 0) ed->reach[row] = fmax(ed->reach[row], ns_ed_sliding_speed(ed, row));
   }
 }
 
@@ -94,7 +131,7 @@ static void measure_reach(NsEventDriven *ed) {
 
 static void put_dense(const void *context, NsTriplets *t) {
   const NsEventDriven *ed = context;
-  int n = ed->nclosed;
+  int n = ed->nproblem;
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++)
       if (ed->W[i + (size_t)j * (size_t)n] != 0) ns_triplets_put(t, i, j, ed->W[i + (size_t)j * (size_t)n]);
@@ -113,37 +150,50 @@ static void scale_by_power(size_t count, int exponent, double *x) {
   for (size_t i = 0; i < count && exponent != 0; i++) x[i] = ldexp(x[i], exponent);
 }
 
-/* Solves the problem W z + q of the rows ed->closed. */
-static NsStatus event_solve(NsEventDriven *ed, const char *what, NsError *err) {
-  int n = ed->nclosed;
-  NsStepProblem problem = {
-      .n = n, .ngroups = n, .groups = ed->groups, .W = ed->W, .q = ed->q_part, .guess = ed->z, .interaction = ed->interaction};
+/* Solves the problem W z + q of n rows. */
+static NsStatus event_solve(NsEventDriven *ed, int n, const int *rows, const char *what, NsError *err) {
+  NsStepProblem problem = {.n = n,
+                           .ngroups = ed->ngroups,
+                           .groups = ed->groups,
+                           .W = ed->W,
+                           .q = ed->q_part,
+                           .guess = ed->z,
+                           .interaction = ed->interaction};
   const double *lambda = NULL;
   NsStatus status = NS_OK;
+  ed->nproblem = n;
   if (n > NS_MIXED_DENSE_ROWS) {
     status = ns_triplets_form(&ed->sparse, n, put_dense, ed);
     problem.W = NULL;
     problem.sparse = ed->sparse;
   }
   memset(ed->z, 0, (size_t)n * sizeof *ed->z);
-  for (int k = 0; k < n; k++) ed->interaction[k] = ns_motion_interaction(ed->motion, ed->closed[k]);
+  for (int k = 0; k < n; k++) ed->interaction[k] = ns_motion_interaction(ed->motion, rows[k]);
   if (status == NS_OK) status = ed->solver.solve(ed->solver.context, &problem, &lambda);
   if (status == NS_OK && n > 0) memcpy(ed->z, lambda, (size_t)n * sizeof *ed->z);
   if (status == NS_OK) return status;
   return ns_fail(err, status, "%s: the %s of '%s'%s have no accepted solution: %s", ns_ed_name(ed), what,
-                 n > 0 ? ns_ed_row_name(ed, ed->closed[0]) : "?", n > 1 ? " and others" : "", ns_status_message(status));
+                 n > 0 ? ns_ed_row_name(ed, rows[0]) : "?", n > 1 ? " and others" : "", ns_status_message(status));
 }
 
 /*
-** Solves the problem W z + q of the rows ed->closed (groups, q_part, W are set): ed->z. W and q are scaled by powers of two,
-** exactly, so the solver sees numbers near 1 in any units of mass and time.
+** The bounds of relays scale with z = 2^exponent times the solver's z. W and q are scaled by powers of two, exactly, so the
+** solver sees numbers near 1 in any units of mass and time.
 */
-static NsStatus solve_scaled(NsEventDriven *ed, const char *what, NsError *err) {
-  size_t n = (size_t)ed->nclosed;
+static void scale_bounds(NsEventDriven *ed, int exponent) {
+  for (int g = 0; g < ed->ngroups; g++) {
+    ed->groups[g].lower = ldexp(ed->groups[g].lower, -exponent);
+    ed->groups[g].upper = ldexp(ed->groups[g].upper, -exponent);
+  }
+}
+
+NsStatus ns_ed_solve(NsEventDriven *ed, int count, const int *rows, const char *what, NsError *err) {
+  size_t n = (size_t)count;
   int of_W = largest_exponent(n * n, ed->W), of_q = largest_exponent(n, ed->q_part);
   scale_by_power(n * n, -of_W, ed->W);
   scale_by_power(n, -of_q, ed->q_part);
-  NsStatus status = event_solve(ed, what, err);
+  scale_bounds(ed, of_q - of_W);
+  NsStatus status = event_solve(ed, count, rows, what, err);
   scale_by_power(n * n, of_W, ed->W);
   scale_by_power(n, of_q, ed->q_part);
   scale_by_power(n, of_q - of_W, ed->z);
@@ -152,6 +202,23 @@ static NsStatus solve_scaled(NsEventDriven *ed, const char *what, NsError *err) 
 
 static NsMixedGroup group_of(const Row *row) {
   return (NsMixedGroup){1, row->unilateral ? 0 : -INFINITY, INFINITY, 0};
+}
+
+/* The groups of the closed rows for impulses: contacts with their friction; relays, whose finite forces have no impulse. */
+static void group_impulses(NsEventDriven *ed) {
+  ed->ngroups = 0;
+  for (int k = 0; k < ed->nclosed; k++) {
+    int row = ed->closed[k], friction = friction_of(ed, row);
+    const Rub *rub = &ed->rows[friction].rub;
+    NsMixedGroup group = group_of(&ed->rows[row]);
+    if (is_relay(ed, row)) group.lower = isfinite(rub->lower) ? 0 : -INFINITY;
+    if (is_relay(ed, row)) group.upper = isfinite(rub->upper) ? 0 : INFINITY;
+    if (rub->width > 0 && rub->normal >= 0) {
+      if (row == friction) ed->groups[ed->ngroups - 1] = (NsMixedGroup){1 + rub->width, 0, 0, rub->mu};
+      continue;
+    }
+    ed->groups[ed->ngroups++] = group;
+  }
 }
 
 static NsStatus log_event(NsEventDriven *ed, NsEventKind kind, int row, NsEvent what, NsError *err) {
@@ -166,13 +233,21 @@ static NsStatus log_event(NsEventDriven *ed, NsEventKind kind, int row, NsEvent 
 
 /* ---- impacts ---- */
 
+/* Friction never asks for an impulse; a relay does where the bound that its velocity leads to is infinite. */
 static bool approaching(const NsEventDriven *ed, int row) {
-  return ed->rows[row].unilateral ? ed->before[row] < -ed->slow[row] : fabs(ed->before[row]) > ed->slow[row];
+  const Rub *rub = &ed->rows[row].rub;
+  double u = ed->before[row], slow = ed->slow[row];
+  if (is_relay(ed, row)) return (isinf(rub->lower) && u > slow) || (isinf(rub->upper) && u < -slow);
+  if (has_friction(ed, row)) return false;
+  return ed->rows[row].unilateral ? u < -slow : fabs(u) > slow;
 }
 
 /* Adds half of the impulses' work at the present velocities; it is called before and after the impact. */
 static void add_half_work(NsEventDriven *ed) {
-  for (int k = 0; k < ed->nclosed; k++) ed->impact_energy += 0.5 * ed->z[k] * ns_motion_speed(ed->motion, ed->closed[k], ed->v);
+  for (int k = 0; k < ed->nclosed; k++) {
+    double work = 0.5 * ed->z[k] * ns_motion_speed(ed->motion, ed->closed[k], ed->v);
+    *(has_friction(ed, ed->closed[k]) ? &ed->friction_energy : &ed->impact_energy) += work;
+  }
 }
 
 /* Whether the impulse of closed row k is only rounding: W z of the row against its other terms. */
@@ -211,90 +286,117 @@ static bool hopped(const NsEventDriven *ed, int i) {
 
 /* A contact that closes after a bounce below the tolerance rests: this ends infinite bouncing without a pressing force. */
 static NsStatus impact(NsEventDriven *ed, NsError *err) {
-  bool any = false;
+  bool any = false, bounces = false; /* bounces: the last normal */
   for (int k = 0; k < ed->nclosed; k++) any = any || approaching(ed, ed->closed[k]);
   if (!any) return NS_OK;
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
-    double e = approaching(ed, row) && !hopped(ed, row) ? ed->rows[row].restitution : 0;
+    if (ed->rows[row].unilateral) bounces = approaching(ed, row) && !hopped(ed, row);
+    bool applies = ed->rows[row].unilateral || has_friction(ed, row) ? bounces && !is_relay(ed, row) : approaching(ed, row);
+    double e = applies ? ed->rows[row].restitution : 0;
     if (hopped(ed, row)) ed->resting[row] = true;
     ed->q_part[k] = (1 + e) * ed->before[row];
-    ed->groups[k] = group_of(&ed->rows[row]);
   }
-  NsStatus status = solve_scaled(ed, "impulses", err);
+  group_impulses(ed);
+  NsStatus status = ns_ed_solve(ed, ed->nclosed, ed->closed, "impulses", err);
   return status == NS_OK ? take_impulses(ed, err) : status;
 }
 
 /* ---- rest ---- */
 
 /* Projects the rows on y = 0 (with fixed steps: only the bilateral rows, which come first) and all rows on u = 0. */
-static NsStatus put_at_rest(NsEventDriven *ed, int n, const int *rows, NsError *err) {
+static NsStatus put_at_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
   int bilateral = 0;
-  if (!ed->fixed) return ns_motion_project(ed->motion, n, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
+  if (!ed->fixed) return ns_motion_project(ed->motion, places, n, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   while (bilateral < n && !ed->rows[rows[bilateral]].unilateral) bilateral++;
   NsStatus status = NS_OK;
-  if (bilateral > 0) status = ns_motion_project(ed->motion, bilateral, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
+  if (bilateral > 0)
+    status = ns_motion_project(ed->motion, bilateral, bilateral, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   return status == NS_OK ? ns_motion_stop(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err) : status;
+}
+
+/* Whether the sliding velocity of friction that begins in this row is 0: it is slow, or the event is that it vanishes. */
+static bool slides_no_more(const NsEventDriven *ed, int row) {
+  const Rub *rub = &ed->rows[row].rub;
+  if (rub->normal >= 0 && !ed->resting[rub->normal]) return false;
+  double speed = ns_ed_sliding_speed(ed, row);
+  if (speed <= ed->slow[row]) return true;
+  return ed->hit == row && (rub->width == 1 || speed <= 1e-6 * ed->reach[row]);
 }
 
 /* Puts closed rows that are at rest on y = 0, u = 0; ed->closed is unchanged. */
 static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
-  int n = 0, *rows = ed->held; /* workspace: the held rows are found next */
+  int n = 0, places = 0, *rows = ed->held; /* workspace: the held rows are found next */
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
-    if (fabs(ed->now->u[row]) <= ed->slow[row]) ed->resting[row] = true;
+    if (has_friction(ed, row)) {
+      int first = friction_of(ed, row);
+      ed->resting[row] = first == row ? slides_no_more(ed, row) : ed->resting[first];
+    } else if (fabs(ed->now->u[row]) <= ed->slow[row]) {
+      ed->resting[row] = true;
+    }
     ed->u_after[row] = ed->now->u[row];
   }
-  for (int pass = 0; pass < 2; pass++) /* bilateral rows first */
-    for (int k = 0; k < ed->nclosed; k++)
-      if (ed->resting[ed->closed[k]] && ed->rows[ed->closed[k]].unilateral == (pass == 1)) rows[n++] = ed->closed[k];
+  for (int pass = 0; pass < 3; pass++, places = pass == 2 ? n : places) /* bilateral rows first, friction last */
+    for (int k = 0; k < ed->nclosed; k++) {
+      int row = ed->closed[k], turn = ed->rows[row].joint ? 0 : ed->rows[row].unilateral ? 1 : 2;
+      if (ed->resting[row] && turn == pass) rows[n++] = row;
+    }
   if (n == 0) return NS_OK;
-  NsStatus status = put_at_rest(ed, n, rows, err);
+  NsStatus status = put_at_rest(ed, places, n, rows, err);
   return status == NS_OK ? evaluate_closed(ed, err) : status;
 }
 
 /* ---- forces ---- */
 
-/* Removes all but the resting rows from ed->closed. */
+/* Removes all but the resting rows from ed->closed; friction stays with its normal. */
 static void keep_resting(NsEventDriven *ed) {
   int n = 0;
-  for (int k = 0; k < ed->nclosed; k++)
-    if (ed->resting[ed->closed[k]]) ed->closed[n++] = ed->closed[k];
+  for (int k = 0; k < ed->nclosed; k++) {
+    int row = ed->closed[k], normal = ed->rows[friction_of(ed, row)].rub.normal;
+    bool stays = has_friction(ed, row) ? is_relay(ed, row) || ed->resting[normal] : ed->resting[row];
+    if (stays) ed->closed[n++] = row;
+  }
   ed->nclosed = n;
 }
 
-/*
-** Whether the force of closed row k is more than rounding. `own`: its term in row k of W z. The bounds are NO_FORCE of the
-** pressing acceleration, and the rounding of y'' without forces.
-*/
-static bool carries(const NsEventDriven *ed, int k, double own) {
-  int row = ed->closed[k];
+/* The bounds of a force that is only rounding: NO_FORCE of the pressing acceleration, and the rounding of y'' without forces. */
+bool ns_ed_carries(const NsEventDriven *ed, int k, int row, double own, double z) {
   double terms = fabs(ed->now->bias[row]);
   for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
-  return own > 0 && ed->z[k] * own > fmax(NO_FORCE * ed->pressing[k], 64 * DBL_EPSILON * terms);
+  return own > 0 && z * own > fmax(NO_FORCE * ed->pressing[k], 64 * DBL_EPSILON * terms);
 }
 
 /* Finds the resting rows that carry a force: ed->held, ed->lambda. */
 static NsStatus find_held(NsEventDriven *ed, NsError *err) {
-  keep_resting(ed);
-  ns_motion_delassus(ed->motion, ed->nclosed, ed->closed, ed->W);
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     ed->q_part[k] = ns_motion_output_acceleration(ed->motion, row, ed->now->a_free);
     ed->groups[k] = group_of(&ed->rows[row]);
   }
-  measure_pressing(ed);
-  NsStatus status = solve_scaled(ed, "forces", err);
+  ed->ngroups = ed->nclosed;
+  NsStatus status = ns_ed_solve(ed, ed->nclosed, ed->closed, "forces", err);
   if (status != NS_OK) return status;
   ed->nheld = 0;
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     double own = ed->W[k + (size_t)k * (size_t)ed->nclosed];
-    if (ed->rows[row].unilateral && !carries(ed, k, own)) continue;
+    if (ed->rows[row].unilateral && !ns_ed_carries(ed, k, row, own, ed->z[k])) continue;
     ed->lambda[ed->nheld] = ed->z[k];
     ed->held[ed->nheld++] = row;
   }
+  ed->nplaces = ed->nacting = ed->nheld;
+  memcpy(ed->acting, ed->held, (size_t)ed->nheld * sizeof *ed->held);
   return NS_OK;
+}
+
+/* Chooses what is held, sticks and slips. *impulse: an impulse without collision, ed->z, goes before. */
+static NsStatus choose_forces(NsEventDriven *ed, bool *impulse, NsError *err) {
+  *impulse = false;
+  keep_resting(ed);
+  ns_motion_delassus(ed->motion, ed->nclosed, ed->closed, ed->W);
+  measure_pressing(ed);
+  return ed->rubs ? ns_ed_choose(ed, impulse, err) : find_held(ed, err);
 }
 
 /* ---- the states of rows after an event ---- */
@@ -317,7 +419,7 @@ static NsStatus set_states(NsEventDriven *ed, NsError *err) {
     row->state = ROW_OPEN;
     bool clear = y > closed_below(ed, i);
     row->level = clear ? 0 : ns_ed_touching_level(ed, i, y);
-    if (clear || ed->resting[i] || u <= 0) continue;
+    if (clear || ed->resting[i] || u <= 0 || !row->unilateral) continue;
     row->state = ROW_DEPARTING;
     row->t0 = ed->t;
     row->y0 = y;
@@ -333,8 +435,55 @@ static NsStatus set_states(NsEventDriven *ed, NsError *err) {
   return status;
 }
 
+/* ---- the grips of friction after an event ---- */
+
+/* Logs how the grip of friction that begins in row i has changed. What there is at the start of the run is no event. */
+static NsStatus log_grip(NsEventDriven *ed, int i, NsError *err) {
+  const Rub *was = &ed->was[i], *now = &ed->rows[i].rub;
+  bool turned = now->d[0] * was->d[0] + now->d[1] * was->d[1] < 0;
+  NsEvent event = {.before = was->force, .after = ed->multiplier[i]};
+  if (ed->t == ed->t_first) return NS_OK;
+  if (now->grip == GRIP_STICK && was->grip != GRIP_STICK) return log_event(ed, NS_EVENT_STICK, i, event, err);
+  if (now->grip == GRIP_SLIP && was->grip == GRIP_STICK) return log_event(ed, NS_EVENT_SLIP, i, event, err);
+  if (now->grip == GRIP_SLIP && was->grip == GRIP_SLIP && ed->resting[i] && turned)
+    return log_event(ed, NS_EVENT_CROSS, i, event, err);
+  return NS_OK;
+}
+
+/* Logs the grips, and sets the levels of friction that sticks: a guard that is 0 up to rounding must not fall farther. */
+static NsStatus set_grips(NsEventDriven *ed, NsError *err) {
+  NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
+  for (int i = 0; i < ed->m && status == NS_OK; i++)
+    if (ed->rows[i].rub.width > 0) status = log_grip(ed, i, err);
+  for (int i = 0; i < ed->m && status == NS_OK; i++) {
+    Rub *rub = &ed->rows[i].rub;
+    double scale, guard;
+    if (ns_ed_rubs(ed, i, GRIP_SLIP)) ed->slid[i] = ns_ed_sliding_speed(ed, i);
+    if (!ns_ed_rubs(ed, i, GRIP_STICK)) continue;
+    guard = ns_ed_stick_guard(ed, i, &scale);
+    rub->level = guard > ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - ROUNDING_OF_FORCES * scale;
+  }
+  return status;
+}
+
+/* Takes the impulse without collision ed->z, and chooses the forces that follow. */
+static NsStatus jam(NsEventDriven *ed, NsError *err) {
+  bool again = false;
+  NsStatus status = take_impulses(ed, err);
+  if (status == NS_OK) status = come_to_rest(ed, err);
+  if (status == NS_OK) status = choose_forces(ed, &again, err);
+  if (status != NS_OK || !again) return status;
+  return ns_fail(err, NS_ENOSOL, "%s: no forces of '%s' fit to the law of friction after an impulse", ns_ed_name(ed),
+                 ns_ed_row_name(ed, ed->closed[0]));
+}
+
 NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
+  bool impulse = false;
   *ed->clock = ed->t;
+  for (int i = 0; i < ed->m && ed->rubs; i++) {
+    ed->was[i] = ed->rows[i].rub;
+    ed->was[i].force = ed->multiplier[i];
+  }
   NsStatus status = find_closed(ed, err);
   if (status == NS_OK) status = evaluate_closed(ed, err);
   if (status != NS_OK) return status;
@@ -344,6 +493,8 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   measure_slow(ed);
   status = impact(ed, err);
   if (status == NS_OK) status = come_to_rest(ed, err);
-  if (status == NS_OK) status = find_held(ed, err);
-  return status == NS_OK ? set_states(ed, err) : status;
+  if (status == NS_OK) status = choose_forces(ed, &impulse, err);
+  if (status == NS_OK && impulse) status = jam(ed, err);
+  if (status == NS_OK) status = set_states(ed, err);
+  return status == NS_OK && ed->rubs ? set_grips(ed, err) : status;
 }

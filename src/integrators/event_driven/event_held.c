@@ -19,15 +19,99 @@ const char *ns_ed_row_name(const NsEventDriven *ed, int row) {
   return ed->base.nsds->interactions[ns_motion_interaction(ed->motion, row)]->name;
 }
 
+double ns_ed_length(double a, double b) {
+  double most = fmax(fabs(a), fabs(b));
+  int exponent;
+  if (!(most > 0) || !isfinite(most)) return most;
+  (void)frexp(most, &exponent);
+  a = ldexp(a, -exponent);
+  b = ldexp(b, -exponent);
+  return ldexp(sqrt(a * a + b * b), exponent);
+}
+
+double ns_ed_sliding_speed(const NsEventDriven *ed, int row) {
+  const double *u = ed->now->u + row;
+  return ed->rows[row].rub.width == 1 ? fabs(u[0]) : ns_ed_length(u[0], u[1]);
+}
+
+double ns_ed_sliding_along(const NsEventDriven *ed, int row) {
+  const Rub *rub = &ed->rows[row].rub;
+  const double *u = ed->now->u + row;
+  return rub->width == 1 ? rub->d[0] * u[0] : rub->d[0] * u[0] + rub->d[1] * u[1];
+}
+
+double ns_ed_stick_guard(const NsEventDriven *ed, int row, double *scale) {
+  const Rub *rub = &ed->rows[row].rub;
+  const double *force = ed->multiplier + row;
+  if (rub->normal >= 0) {
+    double most = rub->mu * ed->multiplier[rub->normal],
+           size = rub->width == 1 ? fabs(force[0]) : ns_ed_length(force[0], force[1]);
+    *scale = most * most;
+    return (most - size) * (most + size);
+  }
+  double below = force[0] - rub->lower, above = rub->upper - force[0];
+  bool least = isfinite(rub->lower), greatest = isfinite(rub->upper);
+  *scale = least && greatest ? (rub->upper - rub->lower) * (rub->upper - rub->lower)
+           : least           ? fabs(force[0]) + fabs(rub->lower)
+                             : fabs(force[0]) + fabs(rub->upper);
+  return least && greatest ? below * above : least ? below : greatest ? above : INFINITY;
+}
+
+/*
+** The direction d of friction at the present velocities. In space it is that of u, turned round where u is opposed to the
+** direction at the start of the step: so the force is smooth while u passes through 0, and the event is located there.
+*/
+static void slide_direction(const NsEventDriven *ed, int row, double *d) {
+  const Rub *rub = &ed->rows[row].rub;
+  d[0] = rub->d[0];
+  d[1] = rub->d[1];
+  if (rub->width == 1) return;
+  double speed = ns_ed_sliding_speed(ed, row);
+  if (!(speed > ed->slow[row])) return;
+  double side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
+  for (int k = 0; k < 2; k++) d[k] = side * ed->now->u[row + k] / speed;
+}
+
+/* Applies the forces of slipping friction: those of contacts come along with the normal force, those of relays are given. */
+static void apply_sliding(NsEventDriven *ed) {
+  double d[2];
+  for (int k = 0; k < ed->nacting; k++) {
+    int row = ed->acting[k];
+    const Rub *rub = &ed->rows[row].rub;
+    if (!ns_ed_rubs(ed, row, GRIP_SLIP)) continue;
+    slide_direction(ed, row, d);
+    if (rub->normal < 0) {
+      ed->multiplier[row] = d[0] > 0 ? rub->lower : rub->upper;
+      ns_motion_push(ed->motion, row, ed->multiplier[row]);
+      continue;
+    }
+    ns_motion_drag(ed->motion, rub->normal, rub->mu, row, rub->width, d);
+    for (int i = 0; i < rub->width; i++) ed->multiplier[row + i] = d[i]; /* for now the direction */
+  }
+}
+
+/* ed->multiplier (m): the multipliers of all rows. */
+static void spread_sliding(NsEventDriven *ed) {
+  for (int k = 0; k < ed->nheld; k++) ed->multiplier[ed->held[k]] = ed->lambda[k];
+  for (int k = 0; k < ed->nacting; k++) {
+    int row = ed->acting[k];
+    const Rub *rub = &ed->rows[row].rub;
+    if (!ns_ed_rubs(ed, row, GRIP_SLIP) || rub->normal < 0) continue;
+    for (int i = 0; i < rub->width; i++) ed->multiplier[row + i] *= -rub->mu * ed->multiplier[rub->normal];
+  }
+}
+
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err) {
-  int n = ed->nheld;
-  NsStatus status = n > 0 ? ns_motion_outputs(ed->motion, n, ed->held, t, q, v, err) : NS_OK;
+  int n = ed->nheld, acting = ed->nacting;
+  NsStatus status = acting > 0 ? ns_motion_outputs(ed->motion, acting, ed->acting, t, q, v, err) : NS_OK;
   if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
-  if (status == NS_OK && n > 0) status = ns_motion_couple(ed->motion, n, ed->held, t, q, v, err);
+  if (status == NS_OK && acting > 0) status = ns_motion_couple(ed->motion, acting, ed->acting, t, q, v, err);
+  if (status == NS_OK && ed->rubs) apply_sliding(ed);
   if (status == NS_OK) status = ns_motion_hold(ed->motion, n, ed->held, ed->W, ed->lambda, err);
   if (status != NS_OK) return status;
   memcpy(ed->acceleration, ed->now->a_free, (size_t)ed->Nv * sizeof *ed->acceleration);
   ns_motion_add_input(ed->motion, n, ed->held, ed->lambda, ed->acceleration);
+  if (ed->rubs) spread_sliding(ed);
   return NS_OK;
 }
 

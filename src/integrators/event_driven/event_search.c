@@ -34,9 +34,45 @@ static double event_search_step_length(const NsEventDriven *ed) {
 
 /* ---- guards ---- */
 
+/*
+** What decides on the event of a row: the gap of an open contact, the force of a held one, or the guard of friction: its
+** distance to the bounds while it sticks, its velocity along d while it slips.
+*/
+typedef enum GuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP } GuardKind;
+
+static GuardKind guard_kind(const NsEventDriven *ed, int row) {
+  const Row *r = &ed->rows[row];
+  if (r->unilateral) return r->state == ROW_HELD ? GUARD_FORCE : GUARD_GAP;
+  if (ns_ed_rubs(ed, row, GRIP_STICK))
+    return r->rub.normal < 0 && isinf(r->rub.lower) && isinf(r->rub.upper) ? GUARD_NONE : GUARD_STICK;
+  bool fixed = r->rub.normal < 0 && r->rub.lower == r->rub.upper;
+  return ns_ed_rubs(ed, row, GRIP_SLIP) && !fixed ? GUARD_SLIP : GUARD_NONE;
+}
+
 /* Whether a row has left the contact at the start of this step: then the root of y at the start is no event. */
 static bool leaves(const NsEventDriven *ed, int row) {
   return ed->rows[row].state == ROW_DEPARTING && ed->rows[row].t0 == ed->rk->base.state.t_old;
+}
+
+/*
+** The guard of friction that slips, from the polynomial of its velocity along d. When it began at the start of the piece, the
+** root there is removed: velocity over time or, where the acceleration was 0, too, over the square of the time. A velocity
+** that stays below the one that counts as 0 has no event: other friction keeps it there.
+*/
+static void take_sliding(const NsEventDriven *ed, int row, Piece piece, int *n, double *b) {
+  const Rub *rub = &ed->rows[row].rub;
+  double most = 0;
+  for (int k = 0; k <= *n; k++) most = fmax(most, fabs(b[k]));
+  if (most <= ed->slow[row]) {
+    for (int k = 0; k <= *n; k++) b[k] = 1;
+    return;
+  }
+  if (piece.from != 0 || rub->since != ed->rk->base.state.t_old) return;
+  b[0] = 0;
+  b[1] = rub->pull * piece.width * event_search_step_length(ed) / *n;
+  ns_bernstein_divide((*n)--, b);
+  if (rub->pull > 0) return;
+  ns_bernstein_divide((*n)--, b);
 }
 
 /*
@@ -47,7 +83,10 @@ static bool leaves(const NsEventDriven *ed, int row) {
 */
 static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noise, int *n, double *b) {
   const Row *r = &ed->rows[row];
-  if (r->state == ROW_HELD) return;
+  GuardKind kind = guard_kind(ed, row);
+  if (kind == GUARD_SLIP) take_sliding(ed, row, piece, n, b);
+  for (int k = 0; k <= *n && kind == GUARD_STICK; k++) b[k] -= r->rub.level;
+  if (kind != GUARD_GAP) return;
   if (piece.from == 0 && leaves(ed, row)) {
     double way = r->u0 * piece.width * event_search_step_length(ed);
     for (int k = 1; k <= *n && way <= 2 * noise; k++) b[k] += 0.5 * noise;
@@ -92,6 +131,32 @@ static void keep_noise(NsEventDriven *ed, int row, int j, double noise) {
   ed->noise[row] = j == 0 ? noise : fmax(ed->noise[row], noise);
 }
 
+/* The noise of the force of a held row, just computed. */
+static double noise_of(const NsEventDriven *ed, int row) {
+  for (int k = 0; k < ed->nheld; k++)
+    if (ed->held[k] == row) return force_noise(ed, k);
+  return 0;
+}
+
+/* Takes the guard of friction that begins in the row, at node j; the accelerations have been computed there. */
+static void take_friction(NsEventDriven *ed, int row, int j) {
+  const Rub *rub = &ed->rows[row].rub;
+  double scale, noise = 0;
+  GuardKind kind = guard_kind(ed, row);
+  if (kind == GUARD_SLIP) {
+    ed->value[j][row] = ns_ed_sliding_along(ed, row);
+    for (int i = 0; i < rub->width; i++) noise = fmax(noise, 4 * DBL_EPSILON * ed->now->u_terms[row + i]);
+  }
+  if (kind == GUARD_STICK) {
+    ed->value[j][row] = ns_ed_stick_guard(ed, row, &scale);
+    bool both = isfinite(rub->lower) && isfinite(rub->upper);
+    double reach = rub->normal >= 0 ? 2 * rub->mu * ed->multiplier[rub->normal] : both ? rub->upper - rub->lower : 1;
+    for (int i = 0; i < rub->width; i++) noise += reach * noise_of(ed, row + i);
+    if (rub->normal >= 0) noise += reach * rub->mu * noise_of(ed, rub->normal);
+  }
+  if (kind == GUARD_SLIP || kind == GUARD_STICK) keep_noise(ed, row, j, noise);
+}
+
 /* Evaluates row `row` (-1: all rows that are not straight) at node j of a piece, on the dense output. */
 static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
@@ -100,12 +165,14 @@ static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsErro
   ns_rk_at(ed->rk, t, ed->sample);
   const double *q = ed->sample, *v = q + ed->Nq;
   *ed->clock = t;
-  bool held = row < 0 ? ed->nheld > 0 : ed->rows[row].state == ROW_HELD;
+  bool held = row < 0 ? ed->nacting > 0 : guard_kind(ed, row) != GUARD_GAP;
   const int *outputs = row < 0 ? ed->curved : &row;
   int n = row < 0 ? ed->ncurved : !held;
   NsStatus status = held ? ns_ed_accelerate(ed, t, q, v, err) : NS_OK;
+  for (int k = 0; k < ed->nacting && held && ed->rubs && status == NS_OK; k++)
+    if (row < 0 || ed->acting[k] == row) take_friction(ed, ed->acting[k], j);
   for (int k = 0; k < ed->nheld && held && status == NS_OK; k++) {
-    if (row >= 0 && ed->held[k] != row) continue;
+    if ((row >= 0 && ed->held[k] != row) || guard_kind(ed, ed->held[k]) != GUARD_FORCE) continue;
     ed->value[j][ed->held[k]] = ed->lambda[k];
     keep_noise(ed, ed->held[k], j, force_noise(ed, k));
   }
@@ -139,7 +206,7 @@ typedef struct Guard {
 */
 static Guard fit_guard(const NsEventDriven *ed, int row, Piece piece) {
   Guard guard = {.n = NS_BERNSTEIN_DEGREE};
-  bool open = ed->rows[row].state != ROW_HELD;
+  bool open = guard_kind(ed, row) == GUARD_GAP;
   double v[NS_BERNSTEIN_SIZE], length = piece.width * event_search_step_length(ed), most = 0, fastest = 0, apart = 0;
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     v[j] = ed->value[j][row];
@@ -155,7 +222,8 @@ static Guard fit_guard(const NsEventDriven *ed, int row, Piece piece) {
   guard.exact = guard.error <= 4 * noise && apart <= TRUSTED * fastest + 64 * noise;
   guard.error = fmax(guard.error, 0.1 * apart);
   take_guard(ed, row, piece, noise, &guard.n, guard.b);
-  if (guard.n < NS_BERNSTEIN_DEGREE) guard.error *= NS_BERNSTEIN_DEGREE * NS_BERNSTEIN_DEGREE; /* error of the slope at 0 */
+  for (int k = guard.n; k < NS_BERNSTEIN_DEGREE; k++)
+    guard.error *= NS_BERNSTEIN_DEGREE * NS_BERNSTEIN_DEGREE; /* error of the slope at 0 */
   return guard;
 }
 
@@ -199,8 +267,8 @@ static NsStatus curved_root(NsEventDriven *ed, int *row, double *first, NsError 
     Piece piece = {k / parts, k + 1 == parts ? 1 - k / parts : 1 / parts};
     status = take_nodes(ed, -1, piece, err);
     for (int i = 0; i < ed->m && status == NS_OK; i++) {
-      const Row *r = &ed->rows[i];
-      if (!r->unilateral || (r->straight && r->state != ROW_HELD)) continue;
+      GuardKind kind = guard_kind(ed, i);
+      if (kind == GUARD_NONE || (kind == GUARD_GAP && ed->rows[i].straight)) continue;
       status = piece_root(ed, i, piece, HALVINGS, &x, err);
       keep_first(i, x, row, first);
     }
@@ -215,11 +283,11 @@ static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *
   *first = INFINITY;
   ed->ncurved = ed->halved = 0;
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
-    const Row *r = &ed->rows[i];
+    GuardKind kind = guard_kind(ed, i);
     double x = INFINITY;
-    if (!r->unilateral) continue;
-    if (r->state == ROW_HELD) held = true;
-    else if (r->straight) status = straight_root(ed, i, &x, err);
+    if (kind == GUARD_NONE) continue;
+    if (kind != GUARD_GAP) held = true;
+    else if (ed->rows[i].straight) status = straight_root(ed, i, &x, err);
     else ed->curved[ed->ncurved++] = i;
     if (status == NS_OK) keep_first(i, x, row, first);
   }
@@ -227,23 +295,40 @@ static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *
   return curved_root(ed, row, first, err);
 }
 
-/* Repeats the step up to t. For an open contact Newton's method on t moves y to its level. */
+/* How far a gap or a sliding velocity is from its event at the end of the step, its rate, and its rounding error. */
+static NsStatus measure_distance(NsEventDriven *ed, int row, double *off, double *rate, double *rounding, NsError *err) {
+  const NsStepperState *step = &ed->rk->base.state;
+  const double *q = step->y, *v = q + ed->Nq;
+  const Row *r = &ed->rows[row];
+  if (guard_kind(ed, row) == GUARD_GAP) {
+    NsStatus status = ns_motion_outputs(ed->motion, 1, &row, step->t, q, v, err);
+    *off = ed->now->y[row] - (r->state == ROW_DEPARTING ? r->y0 : r->level);
+    *rate = ed->now->u[row];
+    *rounding = ROUNDED * ed->now->rounding[row];
+    return status;
+  }
+  NsStatus status = ns_ed_accelerate(ed, step->t, q, v, err);
+  *off = ns_ed_sliding_along(ed, row);
+  *rate = 0;
+  for (int i = 0; i < r->rub.width && status == NS_OK; i++)
+    *rate += r->rub.d[i] * ns_motion_output_acceleration(ed->motion, row + i, ed->acceleration);
+  *rounding = DBL_EPSILON * fabs(step->t * *rate);
+  return status;
+}
+
+/* Repeats the step up to t. For a gap and for a sliding velocity Newton's method on t moves it to its event. */
 static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
-  double end = step->t;
-  bool open = ed->rows[row].state != ROW_HELD;
-  double level = ed->rows[row].state == ROW_DEPARTING ? ed->rows[row].y0 : ed->rows[row].level;
+  double end = step->t, off, rate, rounding;
+  GuardKind kind = guard_kind(ed, row);
   for (int k = 0;; k++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
-    NsStatus status = ns_rk_retake(ed->rk, t, err);
-    if (status != NS_OK || !open || k == MAX_POLISH) return status;
-    const double *q = step->y, *v = q + ed->Nq;
-    status = ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
+    NsStatus status = ns_rk_retake(&ed->rk->base, t, err);
+    if (status != NS_OK || (kind != GUARD_GAP && kind != GUARD_SLIP) || k == MAX_POLISH) return status;
+    status = measure_distance(ed, row, &off, &rate, &rounding, err);
     if (status != NS_OK) return status;
-    double off = ed->now->y[row] - level, u = ed->now->u[row];
-    double next = t - off / u;
-    if (!(u < 0) || fabs(off) <= ROUNDED * ed->now->rounding[row] || !(next <= end) || !(next > step->t_old) || next == t)
-      return NS_OK;
+    double next = t - off / rate;
+    if (!(rate < 0) || fabs(off) <= rounding || !(next <= end) || !(next > step->t_old) || next == t) return NS_OK;
     t = next;
   }
 }
@@ -253,7 +338,7 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   double x;
   bool any = false;
   *row = -1;
-  for (int i = 0; i < ed->m; i++) any = any || ed->rows[i].unilateral;
+  for (int i = 0; i < ed->m; i++) any = any || guard_kind(ed, i) != GUARD_NONE;
   if (!any) return NS_OK;
   NsStatus status = ns_rk_interpolate(&ed->rk->base, err);
   if (status == NS_OK) status = first_root(ed, row, &x, err);

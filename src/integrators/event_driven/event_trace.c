@@ -24,6 +24,7 @@ static void trace_row(const NsEventDriven *ed, const double *q, const double *v,
 
 /* ed->multiplier (m) = the multipliers of all rows; those that are not held are 0. */
 static void spread_multipliers(NsEventDriven *ed) {
+  if (ed->rubs) return; /* the accelerations have set them */
   memset(ed->multiplier, 0, (size_t)ed->m * sizeof *ed->multiplier);
   for (int k = 0; k < ed->nheld; k++) ed->multiplier[ed->held[k]] = ed->lambda[k];
 }
@@ -41,7 +42,7 @@ NsStatus ns_ed_trace_start(NsEventDriven *ed, NsError *err) {
 
 NsStatus ns_ed_trace_before(NsEventDriven *ed, NsError *err) {
   if (!ed->trace) return NS_OK;
-  NsStatus status = ed->nheld > 0 ? ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err) : NS_OK;
+  NsStatus status = ed->nacting > 0 ? ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err) : NS_OK;
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   if (status != NS_OK) return status;
   spread_multipliers(ed);

@@ -45,6 +45,15 @@ NsStatus ns_flow_accepts(const NsNsds *nsds, NsError *err);
 
 const NsFlowView *ns_flow_view(const NsFlow *flow);
 
+/*
+** The sums of the absolute values of the terms of sdot (nd) at the last evaluated point, borrowed: of f and r, and, as far as
+** the Jacobians are known, of A x in f and B lambda in r.
+*/
+const double *ns_flow_rate_terms(NsFlow *flow);
+
+/* The sizes of lambda (m) in the run, at the last evaluated point, borrowed: for states of their sizes; at least the bounds. */
+const double *ns_flow_lambda_sizes(NsFlow *flow);
+
 /* The interaction (its index) of a row, and the row's number in it, from 0. */
 int ns_flow_interaction(const NsFlow *flow, int row);
 int ns_flow_component(const NsFlow *flow, int row);
@@ -72,6 +81,13 @@ void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode);
 ** message names them. NS_ECALLBACK, NS_ENAN, NS_ENOMEM.
 */
 NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot, NsError *err);
+
+/*
+** Parts of ns_flow_evaluate, for less work where no unknowns w are to be found. ns_flow_rate: sdot and the lambda of the ACTIVE
+** rows; y in the view may be of another point. ns_flow_outputs: x, lambda and y; the input r may be of another point.
+*/
+NsStatus ns_flow_rate(NsFlow *flow, double t, const double *s, double *sdot, NsError *err);
+NsStatus ns_flow_outputs(NsFlow *flow, double t, const double *s, NsError *err);
 
 /* J (nd x nd, column-major) = d sdot / d s at (t, s), where the flow is evaluated, too. Statuses as ns_flow_evaluate. */
 NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, NsError *err);

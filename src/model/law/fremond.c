@@ -35,7 +35,7 @@ static const NsField fields[] = {NS_LAW_FIELDS(0),
 static const char *const arguments[] = {"en", "et", "mu", "dim", NULL};
 
 static unsigned fremond_needs(const NsLaw *law) {
-  return law->size == 2 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D;
+  return NS_NEEDS_MEAN | (law->size == 2 ? NS_NEEDS_CONE_2D : NS_NEEDS_CONE_3D);
 }
 
 static NsLawGroup fremond_group(const NsLaw *law, int row) {

@@ -1,0 +1,59 @@
+-- Mechanics with dry friction against closed forms.
+local ns = require "nslua"
+local models = require "friction_models"
+
+local names = {}
+for name in pairs(models) do names[#names + 1] = name end
+table.sort(names)
+
+-- The largest difference to the state in closed form, by the scheme of Moreau and Jean with steps of h.
+local function moreau_jean(name, h)
+  local model = models[name](h)
+  local simu = ns.TimeStepping(model.nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5))
+  for _ in simu:steps() do end
+  local off = 0
+  for i, x in ipairs(model.read()) do off = math.max(off, math.abs(x - model.state[i])) end
+  return off
+end
+
+-- The events of friction, without the contacts that close and rest.
+local function grips(log)
+  local out = {}
+  for _, event in ipairs(log) do
+    if event.kind ~= "impact" and event.kind ~= "rest" then out[#out + 1] = event end
+  end
+  return out
+end
+
+describe("friction", function()
+  for _, name in ipairs(names) do
+    if name ~= "ball" and name ~= "bounces" then it(name .. ": EventDriven locates every event", function()
+      local model = models[name]()
+      local simu = ns.EventDriven(model.nsds, ns.TimeDiscretisation(0, model.T / 10), ns.RungeKuttaOSI())
+      local start = simu:energy().total
+      simu:run()
+      local log = grips(simu:events())
+      assert.equal(#model.events, #log)
+      for i, event in ipairs(model.events) do
+        assert.near(event[1], log[i].t, 1e-12 * model.T)
+        assert.equal(event[2], log[i].kind)
+      end
+      for i, x in ipairs(model.read()) do assert.near(model.state[i], x, 1e-11) end
+      local now, exchanged = simu:energy(), 0
+      local sum = start - now.total
+      for _, part in ipairs { "forces", "damping", "impacts", "friction", "boundary" } do
+        sum, exchanged = sum + now[part], exchanged + math.abs(now[part])
+      end
+      assert.near(0, sum, 1e-9 * exchanged)
+      assert.near(model.work or now.friction, now.friction, 1e-9 * exchanged)
+    end) end
+  end
+
+  for _, name in ipairs(names) do
+    it(name .. ": the scheme of Moreau and Jean converges", function()
+      local h = models[name]().h
+      local coarse, fine = moreau_jean(name, h), moreau_jean(name, h / 16)
+      assert.is_true(fine <= coarse / 8 or fine < 1e-9, ("%g, %g"):format(coarse, fine))
+    end)
+  end
+end)

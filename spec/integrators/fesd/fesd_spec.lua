@@ -1,0 +1,157 @@
+-- Finite elements with switch detection: the nominal order through switches and in sliding, events, messages.
+local ns = require "nslua"
+local models = require "bind.models"
+local message = models.message
+
+local E = math.exp(1)
+
+-- A simulation of one system with one law. o: x0, f or A, relation, law, T, steps.
+local function simulation(o, osi)
+  local ds = o.A and ns.FirstOrderLinearTIDS(o.x0, o.A, o.b) or ns.FirstOrderNonLinearDS { x0 = o.x0, f = o.f }
+  local nsds = ns.NonSmoothDynamicalSystem(0, o.T)
+  nsds:insertDynamicalSystem(ds)
+  if o.law then
+    local inter = ns.Interaction(o.law, o.relation)
+    inter:setName "switch"
+    nsds:link(inter, ds)
+  end
+  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, o.T / o.steps), osi), ds
+end
+
+-- x' = A x with A = (1, 2 pi; -2 pi, 1) inside of the unit circle and (1, -2 pi; 2 pi, 1) outside; x(2) = (e, 0).
+local function circle(steps)
+  local w = 2 * math.pi
+  return { x0 = { 1 / E, 0 }, A = { { 1, 0 }, { 0, 1 } }, T = 2, steps = steps, law = ns.RelayNSL(1, -1, 1),
+    relation = ns.FirstOrderNonLinearR { h = function(_, x, _, _, y) y[1] = x[1] ^ 2 + x[2] ^ 2 - 1 end,
+      g = function(_, x, lambda, _, r) r[1], r[2] = w * lambda[1] * x[2], -w * lambda[1] * x[1] end } }
+end
+
+-- A motion that reaches the line x1 = 0 and slides along it.
+local function sliding(steps)
+  return { x0 = { 0.5, 0.2 }, T = 3, steps = steps, law = ns.RelayNSL(1, -1, 1),
+    f = function(_, x, _, d)
+      d[1], d[2] = -0.3 * math.cos(x[2]) + 0.2 * x[2], 1 + 0.5 * math.sin(x[1] + 3 * x[2])
+    end,
+    relation = ns.FirstOrderLinearTIR({ { 1, 0 } }, { { 1 }, { 0.7 } }) }
+end
+
+-- The least-squares slope of -log2(errors) over log2(steps).
+local function order(errors, steps)
+  local n, sx, sy, sxx, sxy = #errors, 0, 0, 0, 0
+  for i, e in ipairs(errors) do
+    local x, y = math.log(steps[i], 2), -math.log(e, 2)
+    sx, sy, sxx, sxy = sx + x, sy + y, sxx + x * x, sxy + x * y
+  end
+  return (n * sxy - sx * sy) / (n * sxx - sx * sx)
+end
+
+local function errors_of(problem, exact, osi, steps)
+  local errors = {}
+  for i, n in ipairs(steps) do
+    local simu, ds = simulation(problem(n), osi)
+    simu:run()
+    errors[i] = math.max(math.abs(ds:x()[1] - exact[1]), math.abs(ds:x()[2] - exact[2]))
+  end
+  return errors
+end
+
+-- Odd numbers of steps: t = 1 is in the middle of a step. Four halvings each, as coarse as the asymptotic range allows.
+local halvings = {
+  radau_iia = { { 3201, 6401, 12801, 25601, 51201 }, { 33, 65, 129, 257, 513 }, { 15, 31, 61, 123, 245 }, { 7, 13, 25, 49, 97 } },
+  gauss = { { 129, 257, 513, 1025, 2049 }, { 23, 45, 91, 181, 363 }, { 9, 19, 37, 75, 149 }, { 5, 9, 17, 33, 65 } },
+  lobatto = { false, { 401, 801, 1601, 3201, 6401 }, { 41, 81, 161, 321, 641 }, { 11, 21, 41, 81, 161 } },
+}
+local nominal = { radau_iia = function(s) return 2 * s - 1 end, gauss = function(s) return 2 * s end,
+  lobatto = function(s) return 2 * s - 2 end }
+
+describe("FESDOSI", function()
+  for scheme, lists in pairs(halvings) do
+    for stages, steps in ipairs(lists) do
+      if steps then
+        it(("keeps the order of %s with %d stages through a switch"):format(scheme, stages), function()
+          local errors = errors_of(circle, { E, 0 }, ns.FESDOSI(scheme, stages), steps)
+          assert.near(nominal[scheme](stages), order(errors, steps), 0.2)
+        end)
+      end
+    end
+  end
+
+  it("keeps the order when the motion enters sliding and slides", function()
+    local steps = { 7, 14, 28 }
+    local simu, ds = simulation(sliding(200), ns.FESDOSI("gauss", 4))
+    simu:run()
+    local exact = { ds:x()[1], ds:x()[2] }
+    for _, case in ipairs { { "radau_iia", 1 }, { "radau_iia", 2 }, { "radau_iia", 3 }, { "gauss", 1 }, { "gauss", 2 },
+      { "lobatto", 2 }, { "lobatto", 3 }, { "lobatto", 4 } } do
+      local errors = errors_of(sliding, exact, ns.FESDOSI(case[1], case[2]), steps)
+      assert.near(nominal[case[1]](case[2]), order(errors, steps), 0.25)
+    end
+    assert.same({ "slide" }, { simu:events()[1].kind, simu:events()[2] })
+    assert.near(0.414027065683903, simu:events()[1].t, 1e-13)
+  end)
+
+  it("goes into sliding and out of it: x' = t - sign(x)", function()
+    for _, scheme in ipairs { "radau_iia", "gauss", "lobatto" } do
+      local simu, ds = simulation({ x0 = { -0.5 }, T = 3, steps = 7, f = function(t, _, _, d) d[1] = t end,
+        law = ns.RelayNSL(1, -1, 1), relation = ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } }) }, ns.FESDOSI(scheme, 3))
+      simu:run()
+      local events = simu:events()
+      assert.same({ "slide", "leave", 2 }, { events[1].kind, events[2].kind, #events })
+      assert.near(math.sqrt(2) - 1, events[1].t, 1e-14)
+      assert.near(1, events[2].t, 1e-14)
+      assert.near(2, ds:x()[1], 1e-14)
+      assert.near(-1, events[2].after, 0)
+    end
+  end)
+
+  it("ends a spiral with infinitely many switches at its accumulation, t = 1", function()
+    local simu, ds = simulation({ x0 = { 1, 1 }, A = ns.zeros(2, 2), T = 2, steps = 7, law = ns.RelayNSL(2, -1, 1),
+      relation = ns.FirstOrderLinearTIR(ns.eye(2), { { 1, -2 }, { 2, 1 } }) }, ns.FESDOSI())
+    simu:run()
+    local events = simu:events()
+    assert.equal("accumulation", events[#events].kind)
+    assert.near(1, events[#events].t, 1e-12)
+    assert.near(0, ds:x()[1], 1e-15)
+    assert.near(0, ds:x()[2], 1e-15)
+  end)
+
+  it("moves smooth systems, without laws", function()
+    local simu, ds = simulation({ x0 = { 1, 0 }, A = { { 0, 1 }, { -1, 0 } }, T = 1, steps = 5 }, ns.FESDOSI("gauss", 4))
+    simu:run()
+    assert.near(math.cos(1), ds:x()[1], 1e-13)
+    assert.near(-math.sin(1), ds:x()[2], 1e-13)
+    assert.same({}, simu:events())
+  end)
+
+  it("shows and checks its options", function()
+    local osi = ns.FESDOSI { scheme = "gauss", stages = 2, elements = 3 }
+    assert.equal("FESDOSI: gauss, 2 stages, 3 elements", tostring(osi))
+    assert.equal("FESDOSI: radau_iia, 3 stages, 2 elements", tostring(ns.FESDOSI()))
+    assert.equal("FESDOSI: lobatto, 4 stages, 2 elements", tostring(ns.FESDOSI("lobatto", 4)))
+    assert.equal("FESDOSI: lobatto needs 2 stages or more", message(ns.FESDOSI, "lobatto", 1))
+    assert.equal("FESDOSI: unknown option 'order' (known: scheme, stages, elements)", message(ns.FESDOSI, { order = 2 }))
+    osi:setStages(1)
+    assert.equal("FESDOSI: lobatto needs 2 stages or more", message(osi.setScheme, osi, "lobatto"))
+    assert.equal("gauss", osi:scheme())
+    assert.equal(1, osi:stages())
+    assert.equal(3, osi:elements())
+  end)
+
+  it("refuses a start that violates the law", function()
+    local simu = simulation({ x0 = { -1 }, A = { { 0 } }, T = 1, steps = 2, law = ns.ComplementarityConditionNSL(1),
+      relation = ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } }) }, ns.FESDOSI())
+    assert.matches("FESDOSI: interaction 'switch': y = %-1 violates its law at the start of the step at t=0; start from a "
+      .. "consistent state", message(simu.computeOneStep, simu))
+  end)
+
+  it("refuses EventDriven, and laws that are no bounds of rows", function()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ns.FirstOrderLinearTIDS({ 1 }, { { 0 } }))
+    assert.equal("EventDriven: expected an integrator such as RungeKuttaOSI, got a FESDOSI",
+      message(ns.EventDriven, nsds, ns.TimeDiscretisation(0, 0.1), ns.FESDOSI()))
+    local law = ns.NormalConeNSL(2, { { 1, 1 } }, { -1 })
+    assert.matches("FESDOSI: interaction 'switch' has a NormalConeNSL; it takes laws with bounds for each row",
+      message(simulation, { x0 = { 1, 1 }, A = ns.zeros(2, 2), T = 1, steps = 2, law = law,
+        relation = ns.FirstOrderLinearTIR(ns.eye(2), ns.eye(2)) }, ns.FESDOSI()))
+  end)
+end)

@@ -1,0 +1,77 @@
+local ns = require "nslua"
+local internal = require "nslua.internal"
+
+-- A graph of one system and interactions {law, relation}.
+local function graph(ds, ...)
+  local nsds = ns.NonSmoothDynamicalSystem(0, 10)
+  nsds:insertDynamicalSystem(ds)
+  for i, pair in ipairs {...} do
+    local interaction = ns.Interaction(pair[1], pair[2])
+    interaction:setName("row " .. i)
+    nsds:link(interaction, ds)
+  end
+  return nsds
+end
+
+describe("the motion of a first-order model in a mode", function()
+  it("has lambda at its bound where y is not 0", function()
+    local ds = ns.FirstOrderLinearTIDS({1, 2}, {{0, 1}, {-1, 0}})
+    local nsds = graph(ds, {ns.RelayNSL(1, -3, 5), ns.FirstOrderLinearTIR({{1, 0}}, {{0}, {1}})})
+    local r = internal.flow(nsds, {mode = {"lower"}})
+    assert.are.equal(-3, r.lambda[1])
+    assert.are.equal(2, r.sdot[1])
+    assert.are.equal(-4, r.sdot[2])
+    r = internal.flow(nsds, {mode = {"upper"}})
+    assert.are.equal(4, r.sdot[2])
+    assert.are.equal(1, r.y[1])
+  end)
+
+  it("slides on a nonlinear surface that moves, with the exact lambda and Jacobian", function()
+    -- y = x1^2 + x2 - sin t, x1' = x2, x2' = lambda^3: lambda^3 = cos t - 2 x1 x2
+    local ds = ns.FirstOrderNonLinearDS({0.3, -0.09}, function(t, x, z, f) f[1], f[2] = x[2], 0 end)
+    local relation = ns.FirstOrderNonLinearR{
+      h = function(t, x, lambda, z, y) y[1] = x[1] ^ 2 + x[2] - math.sin(t) end,
+      g = function(t, x, lambda, z, r) r[2] = lambda[1] ^ 3 end}
+    local nsds = graph(ds, {ns.RelayNSL(1, -2, 2), relation})
+    nsds:interaction("row 1"):lambda(0)[1] = 1
+    local r = internal.flow(nsds, {mode = {"active"}})
+    local expected = 1 + 2 * 0.3 * 0.09
+    assert.is_near(expected ^ (1 / 3), r.lambda[1], 1e-14)
+    assert.is_near(expected, r.sdot[2], 1e-14)
+  end)
+end)
+
+describe("index reduction", function()
+  -- x1' = x3, x2' = x4, x3' = -lambda x1, x4' = -g - lambda x2, x1^2 + x2^2 = 1: index 3
+  it("differentiates the constraint of a pendulum twice", function()
+    local angle, w, g = 0.3, 2, 9.81
+    local ds = ns.FirstOrderNonLinearDS({math.sin(angle), -math.cos(angle), w * math.cos(angle), w * math.sin(angle)},
+      function(t, x, z, f) f[1], f[2], f[3], f[4] = x[3], x[4], 0, -g end)
+    local relation = ns.FirstOrderNonLinearR{
+      h = function(t, x, lambda, z, y) y[1] = x[1] ^ 2 + x[2] ^ 2 - 1 end,
+      g = function(t, x, lambda, z, r) r[3], r[4] = -lambda[1] * x[1], -lambda[1] * x[2] end}
+    local r = internal.flow(graph(ds, {ns.EqualityConditionNSL(1), relation}), {mode = {"active"}})
+    assert.is_near(w ^ 2 + g * math.cos(angle), r.lambda[1], 1e-10)
+  end)
+
+  it("finds the current of a capacitor loop, which is algebraic and of index 2", function()
+    -- 2 v1' = -v1 + i, 3 v2' = -i, v1 = v2
+    local ds = ns.FirstOrderLinearTIDS({1, 1, 0}, {{-1, 0, 1}, {0, 0, -1}, {1, -1, 0}})
+    ds:setMPtr{{2, 0, 0}, {0, 3, 0}, {0, 0, 0}}
+    local r = internal.flow(graph(ds), {mode = {}})
+    assert.is_near(0.6, r.x[3], 1e-15)
+    assert.are.equal(2, #r.s)
+    assert.is_near(-0.2, r.sdot[1], 1e-15)
+  end)
+
+  it("takes differential states of a singular M that mixes states", function()
+    -- x1' + x2' = -x1, x1 = 2 x2
+    local ds = ns.FirstOrderLinearTIDS({2, 1}, {{-1, 0}, {1, -2}})
+    ds:setMPtr{{1, 1}, {0, 0}}
+    local r = internal.flow(graph(ds), {mode = {}})
+    assert.are.equal(1, #r.s)
+    assert.is_near(3, r.s[1], 1e-15)
+    assert.is_near(-2, r.sdot[1], 1e-15)
+    assert.is_near(-2 / 3, r.J[1][1], 1e-15)
+  end)
+end)

@@ -1,0 +1,195 @@
+-- Events that act: jumps of the state, restarts, both sides of each, accumulations that end.
+local ns = require "nslua"
+local p = require "ode.problems"
+
+local function each_method(run)
+  for _, method in ipairs(p.methods) do run(method) end
+end
+
+-- A ball over the floor: falls with g, and bounces with restitution e.
+local function ball(e, o)
+  o = o or {}
+  o.method, o.rtol, o.atol = o.method or "DOP853", o.rtol or 1e-10, o.atol or 1e-12
+  o.events = { g = function(_, y) return y[1] end, direction = -1, name = "floor",
+    apply = function(_, y) return { 0, -e * y[2] } end, terminal = o.terminal }
+  local T = o.T or 10
+  o.T, o.terminal = nil, nil
+  return ns.solve_ivp(function(_, y) return { y[2], -9.81 } end, { 0, T }, { 1, 0 }, o)
+end
+
+local first_fall = math.sqrt(2 / 9.81)
+
+describe("an event that acts", function()
+  it("changes the state, and the integration goes on, with every method", function()
+    each_method(function(method)
+      local sol = ball(0.5, { method = method, T = 1.3, rtol = 1e-8, atol = 1e-10, dense_output = true })
+      assert.equal(0, sol.status, method)
+      assert.equal("the end of the interval was reached", sol.message)
+      for k, t in ipairs { first_fall, 2 * first_fall, 2.5 * first_fall } do
+        local v = 9.81 * first_fall * 0.5 ^ (k - 1)
+        assert.near(t, sol.t_events[1][k], 1e-6)
+        assert.near(-v, sol.y_events[1][k][2], 1e-5)
+        assert.near(0.5 * v, sol.y_events_after[1][k][2], 1e-5)
+        assert.equal(sol.y_events_after[1][k][2], sol.sol(sol.t_events[1][k])[2])
+        assert.equal(sol.y_events[1][k][2], sol.sol(sol.t_events[1][k], "before")[2])
+        assert.near(0, sol.sol(t - 1e-8)[1], 1e-5)
+        assert.near(0.5 * v, sol.sol(t + 1e-5)[2], 1e-3)
+      end
+      local t = 1.2 * first_fall
+      assert.near(0.5 * 9.81 * first_fall - 9.81 * 0.2 * first_fall, sol.sol(t)[2], 1e-5)
+    end)
+  end)
+
+  it("has both sides in the solution, and the side after it at the times wanted", function()
+    local sol = ball(0.5, { T = 0.6 })
+    local found = 0
+    for k = 2, #sol.t do
+      if sol.t[k] == sol.t[k - 1] then
+        found = found + 1
+        assert.equal(sol.t_events[1][found], sol.t[k])
+        assert.near(-0.5 * sol.y[2][k - 1], sol.y[2][k], 1e-14)
+      end
+    end
+    assert.equal(1, found)
+    local hit = sol.t_events[1][1]
+    local at = ball(0.5, { T = 0.6, t_eval = { 0, 0.1, hit, 0.5, 0.6 } })
+    assert.equal(5, #at.t)
+    assert.is_true(at.y[2][3] > 0)
+    assert.near(at.y_events_after[1][1][2] - 9.81 * (0.6 - hit), at.y[2][5], 1e-12)
+  end)
+
+  it("counts toward the end, acts before it, and may change parameters alone", function()
+    local sol = ball(0.5, { terminal = 2 })
+    assert.equal(1, sol.status)
+    assert.equal("event 1 (floor) ended the integration", sol.message)
+    assert.equal(2, #sol.t_events[1])
+    assert.is_true(sol.y[2][#sol.t] > 0)
+    each_method(function(method)
+      local a = 1
+      local way = ns.solve_ivp(function() return { a } end, { 0, 10 }, { 0 }, { method = method,
+        events = { g = function(_, y) return y[1] - 2 end, apply = function() a = -3 end } })
+      assert.near(2 - 3 * 8, way.y[1][#way.t], 1e-9)
+      assert.equal(1, #way.t_events[1])
+    end)
+  end)
+
+  it("acts in the order of the list, each on what the one before left", function()
+    local seen = {}
+    local function event(name, scale)
+      return { g = function(t) return t - 1 end, name = name, apply = function(_, y)
+        seen[#seen + 1] = name
+        return { scale * y[1] + 1 }
+      end }
+    end
+    local sol = ns.solve_ivp(function() return { 0 } end, { 0, 2 }, { 1 }, { events = { event("a", 2), event("b", 3) } })
+    assert.same({ "a", "b" }, seen)
+    assert.equal(10, sol.y[1][#sol.t])
+    assert.equal(3, sol.y_events_after[1][1][1])
+    assert.equal(3, sol.y_events[2][1][1])
+  end)
+
+  it("works backward", function()
+    each_method(function(method)
+      local sol = ns.solve_ivp(function(_, y) return { y[1] } end, { 2, 0 }, { 1 }, { method = method, rtol = 1e-9, atol = 1e-11,
+        dense_output = true, t_eval = { 1.5, 1, 0.5 },
+        events = { g = function(t) return t - 1 end, apply = function(_, y) return { 10 * y[1] } end } })
+      assert.near(math.exp(-0.5), sol.y[1][1], 1e-6)
+      assert.near(10 * math.exp(-1), sol.y[1][2], 1e-5)
+      assert.near(10 * math.exp(-1.5), sol.y[1][3], 1e-5)
+      assert.near(math.exp(-1), sol.sol(1, "before")[1], 1e-6)
+      assert.near(10 * math.exp(-1), sol.sol(1)[1], 1e-5)
+      assert.near(10 * math.exp(-1.9), sol.sol(0.1)[1], 1e-5)
+    end)
+  end)
+
+  it("at t0 acts once, before the first step", function()
+    each_method(function(method)
+      local sol = ns.solve_ivp(function() return { 1 } end, { 0, 1 }, { 0 }, { method = method, dense_output = true,
+        t_eval = { 0, 1 }, events = { g = function(t) return t end, apply = function() return { 5 } end } })
+      assert.equal(1, #sol.t_events[1])
+      assert.equal(5, sol.y[1][1])
+      assert.near(6, sol.y[1][2], 1e-9)
+      assert.equal(0, sol.sol(0, "before")[1])
+      assert.equal(5, sol.sol(0)[1])
+      assert.near(5.5, sol.sol(0.5)[1], 1e-9)
+    end)
+  end)
+
+  it("at tf acts too", function()
+    local sol = ns.solve_ivp(function() return { 1 } end, { 0, 1 }, { 0 },
+      { dense_output = true, events = { g = function(t) return t - 1 end, apply = function() return { 5 } end } })
+    assert.equal(0, sol.status)
+    assert.equal(5, sol.y[1][#sol.t])
+    assert.equal(5, sol.sol(1)[1])
+    assert.near(1, sol.sol(1, "before")[1], 1e-12)
+  end)
+
+  it("does not act again at once, whatever rounding leaves of g, and is not lost", function()
+    for _, offset in ipairs { 0, 1, -3e5, 1e9 } do -- the floor's height
+      local hits = 0
+      local sol = ns.solve_ivp(function(_, y) return { y[2], -9.81 } end, { 0, 3 }, { 1 + offset, 0 }, { rtol = 1e-12, atol = 1e-12,
+        method = "DOP853", events = { g = function(_, y) return y[1] - offset end, apply = function(_, y)
+          hits = hits + 1
+          return { y[1], -y[2] }
+        end } })
+      assert.equal(0, sol.status, sol.message)
+      assert.equal(3, hits)
+    end
+  end)
+
+  it("ends an accumulation and tells it, with every method and restitution", function()
+    for e, tolerance in pairs { [0.9] = 3e-9, [0.5] = 1e-11, [0.1] = 1e-11, [0.01] = 1e-11, [1e-4] = 1e-11, [1e-9] = 1e-11 } do
+      each_method(function(method)
+        local sol = ball(e, { method = method, T = 100 })
+        assert.equal(-1, sol.status, method)
+        assert.is_false(sol.success)
+        assert.equal(("event 1 (floor) occurs more and more often: its occurrences accumulate (t=%.10g)"):format(sol.t[#sol.t]),
+          sol.message)
+        local t = first_fall * (1 + 2 * e / (1 - e))
+        assert.near(t, sol.t[#sol.t], method == "BDF" and 1e-2 * t or tolerance, method)
+      end)
+    end
+  end)
+
+  it("ends events that trigger each other", function()
+    local function event(i)
+      return { g = function(_, y) return y[i] end, apply = function() return i == 1 and { 1, 0 } or { 0, 1 } end }
+    end
+    local sol = ns.solve_ivp(function() return { -1, -1 } end, { 0, 2 }, { 1, 2 }, { events = { event(1), event(2) } })
+    assert.equal(-1, sol.status)
+    assert.equal("events trigger each other without end: 100 stops at one time (t=1)", sol.message)
+  end)
+
+  it("says what is wrong with the new state, and keeps what was computed", function()
+    local function bad(value, text)
+      local sol = ns.solve_ivp(p.oscillator, { 0, 10 }, { 1, 0 }, { events = { { g = function() return 1 end },
+        { g = function(_, y) return y[1] end, name = "wall", apply = function() return value end } } })
+      assert.equal(-1, sol.status)
+      assert.is_true(#sol.t > 3)
+      assert.truthy(sol.message:find(text, 1, true), sol.message)
+      assert.truthy(sol.message:find(("(t=%.10g)"):format(sol.t[#sol.t]), 1, true), sol.message)
+    end
+    bad({ 1 }, "event 2 (wall): apply: expected a vector of 2, got table of 1 (t=1.57")
+    bad("x", "event 2 (wall): apply: expected a vector of 2, got string (t=1.57")
+    bad({ 0 / 0, 1 }, "event 2 (wall): apply[1] is nan (t=1.57")
+    local ok, message = pcall(ns.solve_ivp, p.oscillator, { 0, 10 }, { 1, 0 },
+      { events = { g = function(_, y) return y[1] end, apply = function() error "no" end } })
+    assert.is_false(ok)
+    assert.truthy(message:find("no", 1, true))
+  end)
+
+  it("has answers that scale with the units of state and time", function()
+    local reference = ball(0.5, { T = 1.3, first_step = 0.01 })
+    for _, k in ipairs { -80, 80 } do
+      local u, v = 2.0 ^ k, 2.0 ^ (-k // 2)
+      local sol = ns.solve_ivp(function(_, y) return { y[2], -9.81 * u / v ^ 2 } end, { 0, 1.3 * v }, { u, 0 },
+        { method = "DOP853", rtol = 1e-10, atol = { 1e-12 * u, 1e-12 * u / v }, first_step = 0.01 * v,
+          events = { g = function(_, y) return 4 * y[1] end, direction = -1, apply = function(_, y) return { 0, -0.5 * y[2] } end } })
+      assert.equal(#reference.t, #sol.t)
+      for i = 1, #sol.t do
+        assert.equal(reference.t[i] * v, sol.t[i])
+        assert.equal(reference.y[2][i] * u / v, sol.y[2][i])
+      end
+    end
+  end)
+end)

@@ -1,0 +1,78 @@
+/*
+** fesd.c
+** For the specs alone: the coefficients of Runge-Kutta methods.
+*/
+#include "bind/internal/internal.h"
+
+#include "integrators/fesd/tableau.h"
+
+/* Pushes a list of n numbers. */
+static void push_list(lua_State *L, int n, const double *v, int stride) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) {
+    lua_pushnumber(L, v[i * stride]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}
+
+/* Sets the field `name` to the rows of an s x s matrix. */
+static void set_rows(lua_State *L, int s, const double *A, const char *name) {
+  lua_createtable(L, s, 0);
+  for (int i = 0; i < s; i++) {
+    push_list(L, s, A + i, NS_TABLEAU_STAGES);
+    lua_rawseti(L, -2, i + 1);
+  }
+  lua_setfield(L, -2, name);
+}
+
+/* tableau(scheme, stages): {s, order, stiff, early, c, b, d, A, W}; nil when there is no such method. */
+static int spec_tableau(lua_State *L) {
+  static const char *const names[] = {
+#define X(code, text) text,
+      NS_TABLEAU_LIST(X)
+#undef X
+          NULL};
+  NsTableau t;
+  if (ns_tableau_make(&t, (NsTableauKind)luaL_checkoption(L, 1, NULL, names), (int)luaL_checkinteger(L, 2)) != NS_OK)
+    return lua_pushnil(L), 1;
+  lua_createtable(L, 0, 9);
+  lua_pushinteger(L, t.s);
+  lua_setfield(L, -2, "s");
+  lua_pushinteger(L, t.order);
+  lua_setfield(L, -2, "order");
+  lua_pushboolean(L, t.stiff);
+  lua_setfield(L, -2, "stiff");
+  lua_pushboolean(L, t.early);
+  lua_setfield(L, -2, "early");
+  push_list(L, t.s, t.c, 1);
+  lua_setfield(L, -2, "c");
+  push_list(L, t.s, t.b, 1);
+  lua_setfield(L, -2, "b");
+  push_list(L, t.s, t.d, 1);
+  lua_setfield(L, -2, "d");
+  set_rows(L, t.s, t.A, "A");
+  set_rows(L, t.s, t.W, "W");
+  return 1;
+}
+
+/* tableau_weights(nodes, x): the weights of interpolation. */
+static int spec_tableau_weights(lua_State *L) {
+  double node[8], weight[8];
+  int n = (int)lua_rawlen(L, 1);
+  luaL_argcheck(L, n <= 8, 1, "too many");
+  for (int i = 0; i < n; i++) {
+    lua_rawgeti(L, 1, i + 1);
+    node[i] = luaL_checknumber(L, -1);
+    lua_pop(L, 1);
+  }
+  ns_tableau_weights(n, node, luaL_checknumber(L, 2), weight);
+  push_list(L, n, weight, 1);
+  return 1;
+}
+
+void nsl_internal_fesd(lua_State *L) {
+  lua_pushcfunction(L, spec_tableau);
+  lua_setfield(L, -2, "tableau");
+  lua_pushcfunction(L, spec_tableau_weights);
+  lua_setfield(L, -2, "tableau_weights");
+}

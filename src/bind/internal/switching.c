@@ -1,0 +1,151 @@
+/*
+** switching.c
+** For the specs alone: the motion of a first-order model in a mode, and the choice of the mode.
+*/
+#include <string.h>
+
+#include "bind/array/matrix.h"
+#include "bind/array/vector.h"
+#include "bind/internal/internal.h"
+#include "bind/lua/host.h"
+#include "bind/model/model.h"
+#include "integrators/switching/mode.h"
+
+static const char *const mode_words[] = {"lower", "upper", "active", NULL};
+static const char *const flow_jobs[] = {"start", "choose", "evaluate", "project", NULL};
+enum { JOB_START, JOB_CHOOSE, JOB_EVALUATE, JOB_PROJECT };
+
+/* The arguments of flow(), in a table. */
+typedef struct FlowJob {
+  int kind, rule;
+  double t, h;
+  NsFlow *flow;
+  NsRowMode *mode; /* m */
+  bool *open;      /* m */
+  double *s, *sdot, *J;
+  NsModeChoice choice;
+} FlowJob;
+
+static double flow_number(lua_State *L, const char *key, double otherwise) {
+  lua_getfield(L, 2, key);
+  double value = luaL_optnumber(L, -1, otherwise);
+  lua_pop(L, 1);
+  return value;
+}
+
+static int flow_word(lua_State *L, const char *key, const char *otherwise, const char *const *words) {
+  lua_getfield(L, 2, key);
+  int value = luaL_checkoption(L, -1, otherwise, words);
+  lua_pop(L, 1);
+  return value;
+}
+
+/* Reads the lists `mode` and `open`. */
+static void flow_lists(lua_State *L, FlowJob *job, int m) {
+  lua_getfield(L, 2, "mode");
+  for (int i = 0; i < m; i++) {
+    job->mode[i] = NS_ROW_ACTIVE;
+    if (!lua_istable(L, -1)) continue;
+    lua_rawgeti(L, -1, i + 1);
+    job->mode[i] = (NsRowMode)luaL_checkoption(L, -1, "active", mode_words);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+  lua_getfield(L, 2, "open");
+  for (int i = 0; i < m; i++) {
+    job->open[i] = true;
+    if (!lua_istable(L, -1)) continue;
+    lua_rawgeti(L, -1, i + 1);
+    job->open[i] = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+  }
+  lua_pop(L, 1);
+}
+
+static NsStatus flow_run(FlowJob *job, NsNsds *nsds, NsError *err) {
+  const NsFlowView *view = ns_flow_view(job->flow);
+  NsStatus status = ns_flow_begin(job->flow, job->t, job->h, err);
+  if (status != NS_OK) return status;
+  ns_flow_gather(job->flow, view->x, job->s);
+  if (job->kind == JOB_START) {
+    double *x = job->J, *lambda = job->J + view->n;
+    memcpy(x, view->x, (size_t)view->n * sizeof *x);
+    memcpy(lambda, view->lambda, (size_t)view->m * sizeof *x);
+    status = ns_mode_start(job->flow, job->t, x, lambda, (NsAmbiguity)job->rule, job->s, &job->choice, err);
+  } else {
+    ns_flow_set_mode(job->flow, job->mode);
+    if (job->kind == JOB_CHOOSE) {
+      status = ns_flow_evaluate(job->flow, job->t, job->s, NULL, err);
+      if (status == NS_OK)
+        status = ns_mode_choose(job->flow, job->t, job->s, job->open, (NsAmbiguity)job->rule, &job->choice, err);
+    }
+    if (job->kind == JOB_PROJECT) status = ns_flow_project(job->flow, job->t, job->s, err);
+  }
+  (void)nsds;
+  if (status == NS_OK) status = ns_flow_evaluate(job->flow, job->t, job->s, job->sdot, err);
+  return status == NS_OK ? ns_flow_jacobian(job->flow, job->t, job->s, job->J, err) : status;
+}
+
+static void flow_push_list(lua_State *L, const char *key, int n, const double *values) {
+  NslVector *v = nsl_push_vector(L, n, NULL);
+  if (n > 0) memcpy(v->data, values, (size_t)n * sizeof *values);
+  lua_setfield(L, -2, key);
+}
+
+static int flow_push(lua_State *L, const FlowJob *job) {
+  const NsFlowView *view = ns_flow_view(job->flow);
+  lua_newtable(L);
+  flow_push_list(L, "x", view->n, view->x);
+  flow_push_list(L, "lambda", view->m, view->lambda);
+  flow_push_list(L, "y", view->m, view->y);
+  flow_push_list(L, "y_terms", view->m, view->y_terms);
+  flow_push_list(L, "lambda_terms", view->m, view->lambda_terms);
+  flow_push_list(L, "s", view->nd, job->s);
+  flow_push_list(L, "sdot", view->nd, job->sdot);
+  NslMatrix *J = nsl_push_matrix(L, view->nd, view->nd, NULL);
+  if (view->nd > 0) memcpy(J->data, job->J, (size_t)view->nd * (size_t)view->nd * sizeof(double));
+  lua_setfield(L, -2, "J");
+  lua_newtable(L);
+  for (int i = 0; i < view->m; i++) lua_pushstring(L, mode_words[view->mode[i]]), lua_rawseti(L, -2, i + 1);
+  lua_setfield(L, -2, "mode");
+  lua_pushinteger(L, job->choice.count), lua_setfield(L, -2, "count");
+  lua_pushstring(L, job->choice.text), lua_setfield(L, -2, "text");
+  lua_pushboolean(L, job->choice.jumped), lua_setfield(L, -2, "jumped");
+  return 1;
+}
+
+/* flow(nsds, {job, t, h, mode, open, rule}): evaluates at the state and the multipliers of the graph. */
+static int bind_flow(lua_State *L) {
+  NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
+  NsError err = {0};
+  FlowJob job = {.kind = flow_word(L, "job", "evaluate", flow_jobs),
+                 .rule = flow_word(L, "rule", "error", ns_ambiguity_words),
+                 .t = flow_number(L, "t", 0),
+                 .h = flow_number(L, "h", 1)};
+  int n = 0, m = 0;
+  for (int d = 0; d < nsds->nds; d++) nsds->ds[d]->node = d, ns_ds_remember(nsds->ds[d]), n += nsds->ds[d]->n;
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    NsInteraction *inter = nsds->interactions[i];
+    memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
+    m += inter->m;
+  }
+  job.mode = lua_newuserdatauv(L, ((size_t)m + 1) * sizeof *job.mode, 0);
+  job.open = lua_newuserdatauv(L, (size_t)m + 1, 0);
+  job.s = nsl_push_vector(L, n + 1, NULL)->data;
+  job.sdot = nsl_push_vector(L, n + 1, NULL)->data;
+  job.J = nsl_push_vector(L, (lua_Integer)n * n + n + m + 1, NULL)->data;
+  flow_lists(L, &job, m);
+  if (ns_flow_accepts(nsds, &err) != NS_OK) return nsl_raise(L, &err);
+  if (ns_flow_new(&job.flow, nsds) != NS_OK) return luaL_error(L, "not enough memory");
+  NslEdge edge = nsl_enter(nsl_host(L), L, NULL, nsds);
+  NsStatus status = flow_run(&job, nsds, &err);
+  nsl_leave(nsl_host(L), edge);
+  if (status == NS_OK) flow_push(L, &job);
+  ns_flow_free(job.flow);
+  return status == NS_OK ? 1 : nsl_raise_step(L, &err);
+}
+
+void nsl_internal_switching(lua_State *L) {
+  lua_pushcfunction(L, bind_flow);
+  lua_setfield(L, -2, "flow");
+}

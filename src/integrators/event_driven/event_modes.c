@@ -1,0 +1,655 @@
+/*
+** event_modes.c
+** The choice of the next mode where friction or relays act: which contacts are held, what sticks, what slips.
+** The accelerations y'' = W lambda + q of the closed rows obey, for each of these units:
+**   a joint            y'' = 0;
+**   a contact          it opens: lambda_n = 0, y'' >= 0; or it is held: y'' = 0, lambda_n > 0;
+**   its friction       where u = 0: it sticks, u' = 0 with |lambda_t| <= mu lambda_n; or it slips, lambda_t = -mu lambda_n d with
+**                      u' along d. Where u is not 0 it slips along d = u / |u|;
+**   a relay            where u = 0: it sticks, u' = 0 with lambda in its bounds; or lambda is at a bound and u' has its sign.
+** All modes are tried when there are at most MOST_MODES; so no solution and several solutions (Painleve) are found. Else, and
+** where constraints are dependent, the one-step solver finds one solution.
+** Pfeiffer and Glocker, Multibody Dynamics with Unilateral Contacts, 1996, chapters 5 and 6; Genot and Brogliato, New results
+** on Painleve paradoxes, Eur. J. Mech. A/Solids 18, 1999.
+*/
+#include <float.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "integrators/event_driven/event_driven.h"
+#include "linalg/qr.h"
+
+enum {
+  MOST_MODES = 4096, /* modes that are tried: 0.1 s for 6 contacts with friction in the plane */
+  KEPT = 8,          /* solutions that are kept */
+  MOST_TRIED = 40    /* largest number of rows of which all modes are tried */
+};
+
+/* An inequality of a mode may fail by this part of its terms. Chosen by experience: located events have 1e-13. */
+static const double FEASIBLE = 1e-10;
+
+/* Accelerations that differ by less than this part of their terms are the same motion. */
+static const double SAME = 1e-7;
+
+typedef enum Option { OPTION_STICK, OPTION_PLUS, OPTION_MINUS, OPTION_ALONG, OPTION_OPEN, OPTIONS } Option;
+
+/* A joint, a contact with its friction, or a relay. */
+typedef struct Unit {
+  int k, row;   /* its first row: index in ed->closed; row */
+  int rub;      /* the row of its friction, or of a relay; -1: none */
+  int width;    /* of the friction */
+  bool contact; /* it may open */
+  bool moving;  /* u is not 0 */
+  double d[2];  /* OPTION_ALONG: the direction */
+  int count;    /* of its options */
+  Option options[OPTIONS], option;
+} Unit;
+
+typedef struct Solution {
+  signed char *option; /* m: by unit */
+  double *z, *w;       /* m */
+  double (*d)[2];      /* m: by unit */
+  int score;
+} Solution;
+
+typedef struct NsModes {
+  int n, nunits; /* rows, units */
+  Unit *units;
+  double *W, *q, *terms;  /* the problem; the sum of the |terms| of q */
+  double *z, *w, *size;   /* multipliers; y''; the sum of the |terms| of y'' */
+  double *A, *rhs, *part; /* workspace: the equations of a mode */
+  int *unknown, *rows;    /* workspace: rows of the unknowns of a mode */
+  int *owner;             /* the unit of each row */
+  double *unit;           /* powers of two: units of the rows */
+  int kept;
+  Solution solutions[KEPT];
+} NsModes;
+
+NsModes *ns_ed_modes_new(NsArena *arena, int m) {
+  NsModes *s = ns_arena_take(arena, 1, sizeof *s);
+  if (!s) return NULL;
+  s->units = ns_arena_take(arena, (size_t)m, sizeof *s->units);
+  double **rows[] = {&s->q, &s->terms, &s->z, &s->w, &s->size, &s->rhs, &s->unit, &s->part};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
+  s->W = ns_arena_matrix(arena, m, m);
+  s->A = ns_arena_matrix(arena, m, m);
+  s->unknown = ns_arena_ints(arena, m);
+  s->rows = ns_arena_ints(arena, m);
+  s->owner = ns_arena_ints(arena, m);
+  for (int i = 0; i < KEPT; i++) {
+    Solution *solution = &s->solutions[i];
+    solution->option = ns_arena_take(arena, (size_t)m, sizeof *solution->option);
+    solution->d = ns_arena_take(arena, (size_t)m, sizeof *solution->d);
+    solution->z = ns_arena_doubles(arena, m);
+    solution->w = ns_arena_doubles(arena, m);
+  }
+  return arena->failed ? NULL : s;
+}
+
+/* ---- the units ---- */
+
+static void unit_may(Unit *unit, Option option) {
+  unit->options[unit->count++] = option;
+}
+
+/* The direction in which friction at rest would slip: where it slipped until now, or against the force at its bound. */
+static bool expected_direction(const NsEventDriven *ed, int rub, double *d) {
+  const Rub *was = &ed->was[rub];
+  const double *lambda = ed->multiplier + rub;
+  double size = ns_ed_length(lambda[0], lambda[1]);
+  if (was->grip == GRIP_SLIP && ed->hit != rub) {
+    d[0] = was->d[0], d[1] = was->d[1];
+    return true;
+  }
+  if (was->grip != GRIP_STICK || ed->hit != rub || !(size > 0)) return false;
+  d[0] = -lambda[0] / size, d[1] = -lambda[1] / size;
+  return true;
+}
+
+static void relay_options(const NsEventDriven *ed, Unit *unit) {
+  const Rub *rub = &ed->rows[unit->rub].rub;
+  bool fixed = rub->lower == rub->upper;
+  if (unit->moving) unit_may(unit, OPTION_ALONG);
+  if (unit->moving) return;
+  if (!fixed) unit_may(unit, OPTION_STICK);
+  if (isfinite(rub->lower)) unit_may(unit, OPTION_PLUS);
+  if (isfinite(rub->upper) && !fixed) unit_may(unit, OPTION_MINUS);
+}
+
+static void friction_options(const NsEventDriven *ed, Unit *unit) {
+  unit_may(unit, unit->moving ? OPTION_ALONG : OPTION_STICK);
+  if (!unit->moving && unit->width == 1) unit_may(unit, OPTION_PLUS), unit_may(unit, OPTION_MINUS);
+  if (!unit->moving && unit->width == 2 && expected_direction(ed, unit->rub, unit->d)) unit_may(unit, OPTION_ALONG);
+}
+
+static Unit make_unit(const NsEventDriven *ed, int k) {
+  int row = ed->closed[k];
+  const Row *r = &ed->rows[row];
+  Unit unit = {.k = k, .row = row, .rub = -1, .contact = r->unilateral};
+  if (r->rub.width > 0) unit.rub = row;
+  if (r->unilateral && k + 1 < ed->nclosed && ed->closed[k + 1] == row + 1 && ed->rows[row + 1].rub.normal == row &&
+      ed->rows[row + 1].rub.width > 0)
+    unit.rub = row + 1;
+  if (unit.rub >= 0) {
+    const Rub *rub = &ed->rows[unit.rub].rub;
+    unit.width = rub->width;
+    unit.moving = !ed->resting[unit.rub];
+    double speed = ns_ed_sliding_speed(ed, unit.rub);
+    for (int i = 0; i < unit.width && unit.moving; i++) unit.d[i] = ed->now->u[unit.rub + i] / speed;
+  }
+  if (unit.rub < 0) unit_may(&unit, OPTION_STICK);
+  else if (unit.contact) friction_options(ed, &unit);
+  else relay_options(ed, &unit);
+  if (unit.contact) unit_may(&unit, OPTION_OPEN);
+  return unit;
+}
+
+/* Units of a row and of its whole unit: powers of two in which the diagonal of W is nearly constant. Exact. */
+static void modes_scale(NsEventDriven *ed, NsModes *s) {
+  int first = 0, exponent;
+  for (int u = 0; u < s->nunits; u++) {
+    const Unit *unit = &s->units[u];
+    double own = ed->W[unit->k + (size_t)unit->k * (size_t)s->n];
+    exponent = first;
+    if (own > 0 && isfinite(own)) (void)frexp(own, &exponent);
+    if (u == 0) first = exponent;
+    int rows = u + 1 < s->nunits ? s->units[u + 1].k : s->n, apart = exponent - first;
+    for (int k = unit->k; k < rows; k++) s->unit[k] = ldexp(1, -(apart - (apart & 1)) / 2);
+  }
+}
+
+/* Takes the problem of the rows ed->closed: W, q, units. */
+static void modes_take(NsEventDriven *ed, NsModes *s) {
+  int n = s->n = ed->nclosed;
+  size_t rows = (size_t)n;
+  s->nunits = 0;
+  for (int k = 0; k < n;) {
+    Unit unit = make_unit(ed, k);
+    int end = k + (unit.contact && unit.rub >= 0 ? 1 + unit.width : 1);
+    s->units[s->nunits] = unit;
+    while (k < end) s->owner[k++] = s->nunits;
+    s->nunits++;
+  }
+  ns_motion_delassus(ed->motion, n, ed->closed, ed->W);
+  modes_scale(ed, s);
+  for (int k = 0; k < n; k++) {
+    int row = ed->closed[k];
+    double terms = fabs(ed->now->bias[row]);
+    for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
+    s->q[k] = s->unit[k] * ns_motion_output_acceleration(ed->motion, row, ed->now->a_free);
+    s->terms[k] = s->unit[k] * terms;
+    for (int i = 0; i < n; i++)
+      s->W[(size_t)i + (size_t)k * rows] = s->unit[i] * s->unit[k] * ed->W[(size_t)i + (size_t)k * rows];
+  }
+}
+
+/* ---- the equations of a mode ---- */
+
+static const double *option_direction(const Unit *unit) {
+  static const double plus[2] = {1, 0}, minus[2] = {-1, 0};
+  return unit->option == OPTION_PLUS ? plus : unit->option == OPTION_MINUS ? minus : unit->d;
+}
+
+static bool unit_slips(const Unit *unit) {
+  return unit->rub >= 0 && (unit->option == OPTION_PLUS || unit->option == OPTION_MINUS || unit->option == OPTION_ALONG);
+}
+
+/* The force of a relay at a bound, in the units of the problem. */
+static double relay_force(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  const Rub *rub = &ed->rows[unit->rub].rub;
+  return (option_direction(unit)[0] > 0 ? rub->lower : rub->upper) / s->unit[unit->k];
+}
+
+/* Lists the unknowns of the mode, rows of the problem: their number. Sets z of relays at a bound; all others are 0. */
+static int mode_unknowns(const NsEventDriven *ed, NsModes *s) {
+  int count = 0;
+  memset(s->z, 0, (size_t)s->n * sizeof *s->z);
+  for (int u = 0; u < s->nunits; u++) {
+    const Unit *unit = &s->units[u];
+    if (unit->option == OPTION_OPEN) continue;
+    if (unit_slips(unit) && !unit->contact) s->z[unit->k] = relay_force(ed, s, unit);
+    else s->unknown[count++] = unit->k;
+    for (int i = 1; i <= unit->width && unit->contact && unit->option == OPTION_STICK; i++) s->unknown[count++] = unit->k + i;
+  }
+  return count;
+}
+
+/* The unit of a row of the problem. */
+static const Unit *unit_of(const NsModes *s, int k) {
+  return &s->units[s->owner[k]];
+}
+
+/* The element of W in row i for the unknown k, together with the friction that it brings along. */
+static double effective(const NsEventDriven *ed, const NsModes *s, int i, int k) {
+  size_t n = (size_t)s->n;
+  const Unit *unit = unit_of(s, k);
+  double sum = s->W[(size_t)i + (size_t)k * n];
+  if (!unit->contact || !unit_slips(unit)) return sum;
+  const double *d = option_direction(unit);
+  for (int j = 0; j < unit->width; j++) sum -= ed->rows[unit->rub].rub.mu * d[j] * s->W[(size_t)i + (size_t)(k + 1 + j) * n];
+  return sum;
+}
+
+/* Solves A x = rhs (count), the solution of least norm when A is singular. False: there is none. */
+static bool solve_equations(NsModes *s, int count, double *x) {
+  if (count == 0) return true;
+  NsLu *lu = NULL;
+  if (ns_lu_new(&lu, count) != NS_OK) return false;
+  NsStatus status = ns_lu_factor(lu, s->A, count);
+  bool regular = status == NS_OK && !(count > 1 && ns_lu_rcond(lu) < 1e-12);
+  if (regular) {
+    memcpy(x, s->rhs, (size_t)count * sizeof *x);
+    ns_lu_solve(lu, 1, x, count);
+  }
+  ns_lu_free(lu);
+  if (regular) return true;
+  int rank;
+  if (ns_lstsq(count, count, 1, s->A, count, s->rhs, count, 1e-12, x, &rank, NULL) != NS_OK) return false;
+  for (int i = 0; i < count; i++) {
+    double off = -s->rhs[i], size = fabs(s->rhs[i]);
+    for (int j = 0; j < count; j++) {
+      double term = s->A[i + (size_t)j * (size_t)count] * x[j];
+      off += term;
+      size += fabs(term);
+    }
+    if (fabs(off) > SAME * size) return false;
+  }
+  return true;
+}
+
+/* y'' and the sums of its |terms| for the multipliers s->z. */
+static void mode_outputs(NsModes *s) {
+  size_t n = (size_t)s->n;
+  for (size_t i = 0; i < n; i++) {
+    s->w[i] = s->q[i];
+    s->size[i] = s->terms[i];
+    for (size_t j = 0; j < n; j++) {
+      double term = s->W[i + j * n] * s->z[j];
+      s->w[i] += term;
+      s->size[i] += fabs(term);
+    }
+  }
+}
+
+/* Solves the equations of the mode that the units' options say: s->z, s->w, s->size. */
+static bool mode_solve(const NsEventDriven *ed, NsModes *s) {
+  int count = mode_unknowns(ed, s);
+  mode_outputs(s);
+  for (int a = 0; a < count; a++) s->rhs[a] = -s->w[s->unknown[a]];
+  for (int b = 0; b < count; b++)
+    for (int a = 0; a < count; a++) s->A[a + (size_t)b * (size_t)count] = effective(ed, s, s->unknown[a], s->unknown[b]);
+  if (!solve_equations(s, count, s->part)) return false;
+  for (int a = 0; a < count; a++) {
+    int k = s->unknown[a];
+    const Unit *unit = unit_of(s, k);
+    s->z[k] = s->part[a];
+    if (!unit->contact || !unit_slips(unit)) continue;
+    const double *d = option_direction(unit);
+    for (int j = 0; j < unit->width; j++) s->z[k + 1 + j] = -ed->rows[unit->rub].rub.mu * d[j] * s->z[k];
+  }
+  mode_outputs(s);
+  return true;
+}
+
+/* ---- the inequalities of a mode ---- */
+
+static double row_width(const NsModes *s, int k) {
+  double own = s->W[k + (size_t)k * (size_t)s->n];
+  return own > 0 ? FEASIBLE * s->size[k] / own : 0;
+}
+
+static double tangential(const Unit *unit, const double *x) {
+  return unit->width == 1 ? fabs(x[0]) : ns_ed_length(x[0], x[1]);
+}
+
+/* Whether friction that begins to slip along d accelerates along d. */
+static bool starts_along(const NsModes *s, const Unit *unit, int k) {
+  const double *d = option_direction(unit), *a = s->w + k;
+  double allowed = FEASIBLE * s->size[k];
+  if (unit->width == 1) return d[0] * a[0] >= -allowed;
+  double along = d[0] * a[0] + d[1] * a[1], across = fabs(d[0] * a[1] - d[1] * a[0]);
+  allowed = SAME * fmax(s->size[k], s->size[k + 1]);
+  return along >= -allowed && across <= allowed;
+}
+
+static bool friction_holds(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  const Rub *rub = &ed->rows[unit->rub].rub;
+  int k = unit->k + (unit->contact ? 1 : 0);
+  if (unit->moving) return true;
+  if (unit->option != OPTION_STICK) return starts_along(s, unit, k);
+  if (!unit->contact) {
+    double force = s->z[k] * s->unit[k], off = row_width(s, k) * s->unit[k];
+    return force >= rub->lower - off && force <= rub->upper + off;
+  }
+  return tangential(unit, s->z + k) <= rub->mu * s->z[unit->k] * (1 + FEASIBLE) + row_width(s, k);
+}
+
+static bool unit_holds(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  int k = unit->k;
+  if (unit->option == OPTION_OPEN) return s->w[k] >= -FEASIBLE * s->size[k];
+  if (unit->contact && !ns_ed_carries(ed, k, unit->row, ed->W[k + (size_t)k * (size_t)s->n], s->z[k] * s->unit[k]))
+    return false;
+  return unit->rub < 0 || friction_holds(ed, s, unit);
+}
+
+static bool mode_holds(const NsEventDriven *ed, const NsModes *s) {
+  for (int u = 0; u < s->nunits; u++)
+    if (!unit_holds(ed, s, &s->units[u])) return false;
+  return true;
+}
+
+/* ---- all modes ---- */
+
+/*
+** How well a mode goes on from the one before the event, among modes with the same motion: what has reached its bound slips,
+** other friction keeps its grip, and what is free to choose sticks.
+*/
+static int mode_score(const NsEventDriven *ed, const NsModes *s) {
+  int score = 0;
+  for (int u = 0; u < s->nunits; u++) {
+    const Unit *unit = &s->units[u];
+    if (unit->option == OPTION_STICK) score++;
+    if (unit->rub < 0 || unit->moving || unit->option == OPTION_OPEN) continue;
+    const Rub *was = &ed->was[unit->rub];
+    bool hit = ed->hit == unit->rub, slips = unit_slips(unit);
+    const double *d = option_direction(unit);
+    double along = slips ? -(d[0] * ed->multiplier[unit->rub] + (unit->width == 2 ? d[1] * ed->multiplier[unit->rub + 1] : 0))
+                         : 0;
+    if (hit && was->grip == GRIP_STICK && slips) score += unit->contact && !(along > 0) ? 0 : 1000;
+    if (!hit && was->grip == GRIP_SLIP && slips && d[0] * was->d[0] + d[1] * was->d[1] > 0) score += 10;
+  }
+  return score;
+}
+
+/* The number of units that keep y = 0; the number of those that open, or slip with u > 0; of those with u < 0. */
+static int solution_count(const NsModes *s, const Solution *solution, NsAmbiguity rule) {
+  int count = 0;
+  for (int u = 0; u < s->nunits; u++) {
+    Option option = (Option)solution->option[u];
+    bool down = option == OPTION_MINUS || (option == OPTION_ALONG && solution->d[u][0] < 0);
+    bool up = option == OPTION_OPEN || (!down && (option == OPTION_PLUS || option == OPTION_ALONG));
+    if (rule == NS_AMBIGUITY_UP) count += up;
+    else if (rule == NS_AMBIGUITY_DOWN) count += down;
+    else count += (option != OPTION_OPEN) + (option == OPTION_STICK);
+  }
+  return count;
+}
+
+static bool same_motion(const NsModes *s, const Solution *solution) {
+  for (int k = 0; k < s->n; k++)
+    if (fabs(solution->w[k] - s->w[k]) > SAME * s->size[k]) return false;
+  return true;
+}
+
+static void solution_keep(const NsModes *s, Solution *solution, int score) {
+  for (int u = 0; u < s->nunits; u++) {
+    solution->option[u] = (signed char)s->units[u].option;
+    for (int i = 0; i < 2; i++) solution->d[u][i] = s->units[u].d[i];
+  }
+  memcpy(solution->z, s->z, (size_t)s->n * sizeof *s->z);
+  memcpy(solution->w, s->w, (size_t)s->n * sizeof *s->w);
+  solution->score = score;
+}
+
+/* Takes the present mode as a solution; of modes with the same motion, the one with the best score stays. */
+static void solution_add(const NsEventDriven *ed, NsModes *s) {
+  int score = mode_score(ed, s);
+  for (int i = 0; i < s->kept; i++)
+    if (same_motion(s, &s->solutions[i])) {
+      if (score > s->solutions[i].score) solution_keep(s, &s->solutions[i], score);
+      return;
+    }
+  if (s->kept < KEPT) solution_keep(s, &s->solutions[s->kept++], score);
+}
+
+/* Tries all modes; false: there are too many. */
+static bool try_all_modes(const NsEventDriven *ed, NsModes *s) {
+  double all = 1;
+  s->kept = 0;
+  for (int u = 0; u < s->nunits; u++) all *= s->units[u].count;
+  if (!(all <= MOST_MODES) || s->n > MOST_TRIED) return false;
+  for (int number = 0; number < (int)all; number++) {
+    for (int u = 0, rest = number; u < s->nunits; rest /= s->units[u].count, u++)
+      s->units[u].option = s->units[u].options[rest % s->units[u].count];
+    if (mode_solve(ed, s) && mode_holds(ed, s)) solution_add(ed, s);
+  }
+  return true;
+}
+
+/* ---- the one-step solver ---- */
+
+/* Forms the problem of the normals, of friction and of relays with u = 0, in ed->W, ed->q_part and ed->groups: its rows. */
+static int form_problem(NsEventDriven *ed, NsModes *s) {
+  int n = 0;
+  ed->ngroups = 0;
+  for (int u = 0; u < s->nunits; u++) {
+    Unit *unit = &s->units[u];
+    const Rub *rub = unit->rub >= 0 ? &ed->rows[unit->rub].rub : NULL;
+    unit->option = unit->moving ? OPTION_ALONG : OPTION_STICK;
+    if (unit->moving && !unit->contact) continue;
+    NsMixedGroup group = {1, unit->contact ? 0 : -INFINITY, INFINITY, 0};
+    if (rub && !unit->contact) group.lower = rub->lower / s->unit[unit->k], group.upper = rub->upper / s->unit[unit->k];
+    if (rub && unit->contact && !unit->moving) group = (NsMixedGroup){1 + unit->width, 0, 0, rub->mu};
+    ed->groups[ed->ngroups++] = group;
+    for (int i = 0; i < group.dim; i++) s->unknown[n++] = unit->k + i;
+  }
+  memset(s->z, 0, (size_t)s->n * sizeof *s->z);
+  for (int u = 0; u < s->nunits; u++)
+    if (s->units[u].moving && !s->units[u].contact) s->z[s->units[u].k] = relay_force(ed, s, &s->units[u]);
+  mode_outputs(s);
+  for (int a = 0; a < n; a++) {
+    ed->q_part[a] = s->w[s->unknown[a]];
+    s->rows[a] = ed->closed[s->unknown[a]];
+  }
+  for (int b = 0; b < n; b++)
+    for (int a = 0; a < n; a++) ed->W[a + (size_t)b * (size_t)n] = effective(ed, s, s->unknown[a], s->unknown[b]);
+  return n;
+}
+
+/* Reads the option of a unit off the solver's answer s->z, s->w. */
+static void read_option(const NsEventDriven *ed, NsModes *s, Unit *unit) {
+  static const double bound = 1e-7; /* accuracy of the solver's answer, with a margin of 1e3 */
+  int k = unit->k, first = k + (unit->contact ? 1 : 0);
+  double own = s->W[k + (size_t)k * (size_t)s->n];
+  if (unit->contact && !(s->z[k] * own > 1e-9 * s->size[k])) unit->option = OPTION_OPEN;
+  if (unit->rub < 0 || unit->moving || unit->option == OPTION_OPEN) return;
+  const Rub *rub = &ed->rows[unit->rub].rub;
+  double speed = tangential(unit, s->w + first);
+  bool moves = speed > bound * fmax(s->size[first], unit->width == 2 ? s->size[first + 1] : 0);
+  bool bounded = !unit->contact || tangential(unit, s->z + first) >= rub->mu * s->z[k] * (1 - bound);
+  if (!moves || !bounded) return;
+  if (unit->width == 1) unit->option = s->w[first] > 0 ? OPTION_PLUS : OPTION_MINUS;
+  if (unit->width == 1) return;
+  unit->option = OPTION_ALONG;
+  for (int i = 0; i < 2; i++) unit->d[i] = s->w[first + i] / speed;
+}
+
+/* Makes the directions of friction that begins to slip in space those of the accelerations, by a fixed-point iteration. */
+static bool turn_directions(const NsEventDriven *ed, NsModes *s) {
+  for (int pass = 0; pass < 50; pass++) {
+    double most = 0;
+    if (!mode_solve(ed, s)) return false;
+    for (int u = 0; u < s->nunits; u++) {
+      Unit *unit = &s->units[u];
+      if (unit->rub < 0 || unit->width != 2 || unit->moving || unit->option != OPTION_ALONG) continue;
+      const double *a = s->w + unit->k + 1;
+      double speed = tangential(unit, a);
+      for (int i = 0; i < 2 && speed > 0; i++) {
+        most = fmax(most, fabs(unit->d[i] - a[i] / speed));
+        unit->d[i] = a[i] / speed;
+      }
+    }
+    if (most <= 4 * DBL_EPSILON) break;
+  }
+  return true;
+}
+
+/* One solution by the one-step solver. */
+static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
+  int n = form_problem(ed, s);
+  NsStatus status = ns_ed_solve(ed, n, s->rows, "forces", err);
+  if (status != NS_OK) return status;
+  for (int a = 0; a < n; a++) s->z[s->unknown[a]] = ed->z[a];
+  for (int u = 0; u < s->nunits; u++) {
+    const Unit *unit = &s->units[u];
+    for (int j = 0; j < unit->width && unit->contact && unit->moving; j++)
+      s->z[unit->k + 1 + j] = -ed->rows[unit->rub].rub.mu * unit->d[j] * s->z[unit->k];
+  }
+  mode_outputs(s);
+  for (int u = 0; u < s->nunits; u++) read_option(ed, s, &s->units[u]);
+  if (!turn_directions(ed, s)) return ns_fail(err, NS_ENOSOL, "%s: the forces have no accepted solution", ns_ed_name(ed));
+  s->kept = 0;
+  solution_add(ed, s);
+  return NS_OK;
+}
+
+/* ---- an impulse without collision ---- */
+
+/*
+** Looks for an impulse that stops the sliding of the units with a flag in `stops`: their u becomes 0, normal and tangential; all
+** other contacts have an impact without restitution. The impulse must be in the cone of friction. ed->z: by closed row.
+*/
+static bool impulse_stops(NsEventDriven *ed, NsModes *s, int only) {
+  int n = s->n;
+  ed->ngroups = 0;
+  for (int u = 0; u < s->nunits; u++) {
+    const Unit *unit = &s->units[u];
+    const Rub *rub = unit->rub >= 0 ? &ed->rows[unit->rub].rub : NULL;
+    bool stops = unit->contact && unit->moving && (only < 0 || only == u);
+    NsMixedGroup group = {1, unit->contact && !stops ? 0 : -INFINITY, INFINITY, 0};
+    if (rub && !unit->contact) group.lower = isfinite(rub->lower) ? 0 : -INFINITY;
+    if (rub && !unit->contact) group.upper = isfinite(rub->upper) ? 0 : INFINITY;
+    if (rub && unit->contact && !stops) group = (NsMixedGroup){1 + unit->width, 0, 0, rub->mu};
+    ed->groups[ed->ngroups++] = group;
+    for (int i = 0; i < unit->width && stops; i++) ed->groups[ed->ngroups++] = group;
+  }
+  for (int k = 0; k < n; k++) ed->q_part[k] = ed->rows[ed->closed[k]].unilateral ? 0 : ed->now->u[ed->closed[k]];
+  ns_motion_delassus(ed->motion, n, ed->closed, ed->W);
+  if (ns_ed_solve(ed, n, ed->closed, "impulses", NULL) != NS_OK) return false;
+  for (int u = 0; u < s->nunits; u++) {
+    const Unit *unit = &s->units[u];
+    if (!unit->contact || !unit->moving || (only >= 0 && only != u)) continue;
+    double normal = ed->z[unit->k];
+    if (!(normal > 0) || tangential(unit, ed->z + unit->k + 1) > ed->rows[unit->rub].rub.mu * normal * (1 + FEASIBLE))
+      return false;
+  }
+  return true;
+}
+
+static bool find_impulse(NsEventDriven *ed, NsModes *s) {
+  int sliding = 0;
+  for (int u = 0; u < s->nunits; u++) {
+    if (!s->units[u].contact || !s->units[u].moving) continue;
+    sliding++;
+    if (impulse_stops(ed, s, u)) return true;
+  }
+  return sliding > 1 && impulse_stops(ed, s, -1);
+}
+
+/* ---- the decision ---- */
+
+static const char *const option_words[] = {"sticks", "slips with u > 0", "slips with u < 0", "slips", "opens"};
+
+/* Writes what a solution says of the units that differ between solutions. */
+static void describe(const NsEventDriven *ed, const NsModes *s, const Solution *solution, size_t room, char *text) {
+  size_t at = strlen(text);
+  for (int u = 0, first = 1; u < s->nunits && at + 1 < room; u++) {
+    bool differs = false;
+    for (int i = 1; i < s->kept; i++) differs = differs || s->solutions[i].option[u] != s->solutions[0].option[u];
+    if (!differs) continue;
+    const char *word = option_words[solution->option[u]];
+    if (s->units[u].rub < 0 && solution->option[u] == OPTION_STICK) word = "stays closed";
+    int used = snprintf(text + at, room - at, "%s'%s' %s", first ? "" : ", ", ns_ed_row_name(ed, s->units[u].row), word);
+    at += used > 0 ? (size_t)used : 0;
+    first = 0;
+  }
+}
+
+/* The solution that is taken; NULL: several are possible, and the option says that this is an error. */
+static const Solution *pick_solution(const NsEventDriven *ed, const NsModes *s, NsError *err) {
+  const Solution *best = &s->solutions[0];
+  if (s->kept == 1) return best;
+  if (ed->options.ambiguity == NS_AMBIGUITY_ERROR) {
+    char text[400] = "";
+    for (int i = 0; i < s->kept; i++) {
+      describe(ed, s, &s->solutions[i], sizeof text, text);
+      if (i + 1 < s->kept && strlen(text) + 3 < sizeof text) strcat(text, "; ");
+    }
+    (void)ns_fail(err, NS_ENOSOL, "%s: the next mode is not unique: %s", ns_ed_name(ed), text);
+    return NULL;
+  }
+  for (int i = 1; i < s->kept; i++)
+    if (solution_count(s, &s->solutions[i], (NsAmbiguity)ed->options.ambiguity) >
+        solution_count(s, best, (NsAmbiguity)ed->options.ambiguity))
+      best = &s->solutions[i];
+  return best;
+}
+
+/* Sets the grip of a unit's friction. */
+static void set_grip(NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  Rub *rub = &ed->rows[unit->rub].rub;
+  int first = unit->k + (unit->contact ? 1 : 0);
+  rub->grip = unit->option == OPTION_OPEN ? GRIP_NONE : unit_slips(unit) ? GRIP_SLIP : GRIP_STICK;
+  rub->level = 0;
+  if (rub->grip != GRIP_SLIP) return;
+  const double *d = option_direction(unit), *a = s->w + first;
+  double along = 0, size = 0;
+  for (int i = 0; i < unit->width; i++) {
+    rub->d[i] = d[i];
+    along += d[i] * a[i];
+    size = fmax(size, s->size[first + i]);
+  }
+  rub->since = unit->moving ? NAN : ed->t;
+  rub->pull = along > 1e-9 * size ? along / s->unit[first] : 0;
+}
+
+static void hold_row(NsEventDriven *ed, const NsModes *s, int k) {
+  ed->lambda[ed->nheld] = s->z[k] * s->unit[k];
+  ed->held[ed->nheld++] = ed->closed[k];
+}
+
+/* Takes the mode: ed->held, ed->acting, ed->lambda and the grips. */
+static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
+  memcpy(s->z, solution->z, (size_t)s->n * sizeof *s->z);
+  mode_outputs(s);
+  for (int i = 0; i < ed->m; i++) ed->rows[i].rub.grip = GRIP_NONE, ed->multiplier[i] = 0;
+  ed->nheld = ed->nacting = 0;
+  for (int u = 0; u < s->nunits; u++) {
+    Unit *unit = &s->units[u];
+    unit->option = (Option)solution->option[u];
+    for (int i = 0; i < 2; i++) unit->d[i] = solution->d[u][i];
+    if (unit->rub >= 0) set_grip(ed, s, unit);
+    if (unit->option == OPTION_OPEN) continue;
+    if (unit->contact || unit->rub < 0) hold_row(ed, s, unit->k);
+    if (unit->contact || unit->rub < 0) ed->acting[ed->nacting++] = unit->row;
+    for (int i = 0; i < unit->width; i++) ed->acting[ed->nacting++] = unit->rub + i;
+  }
+  ed->nplaces = ed->nheld;
+  for (int u = 0; u < s->nunits; u++) {
+    const Unit *unit = &s->units[u];
+    if (unit->rub < 0 || unit->option != OPTION_STICK) continue;
+    for (int i = 0; i < unit->width; i++) hold_row(ed, s, unit->k + (unit->contact ? 1 : 0) + i);
+  }
+}
+
+NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err) {
+  NsModes *s = ed->modes;
+  NsStatus status = NS_OK;
+  *impulse = false;
+  modes_take(ed, s);
+  bool all = try_all_modes(ed, s);
+  if (s->kept == 0) status = solve_modes(ed, s, err);
+  if (status != NS_OK && status != NS_ENOMEM && status != NS_EINTR && find_impulse(ed, s)) {
+    *impulse = true;
+    return NS_OK;
+  }
+  if (status != NS_OK && all)
+    return ns_fail(err, NS_ENOSOL, "%s: no forces of '%s'%s fit to the law of friction, and no impulse stops the sliding",
+                   ns_ed_name(ed), ns_ed_row_name(ed, ed->closed[0]), s->n > 1 ? " and others" : "");
+  if (status != NS_OK) return status;
+  const Solution *solution = pick_solution(ed, s, err);
+  if (!solution) return NS_ENOSOL;
+  take_mode(ed, s, solution);
+  return NS_OK;
+}

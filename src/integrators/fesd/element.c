@@ -1,0 +1,438 @@
+/*
+** element.c
+** One finite element with constant modes: the collocation equations of an implicit Runge-Kutta method.
+**   sum_j W_ij M (X_j - x_0) = h F(t_i, X_i, Lambda_i) at each stage i, and h_a(t_i, X_i, Lambda_i) = 0 for each active row a.
+** The unknowns are the stages X_i and the multipliers of active rows. A method that is not stiffly accurate (Gauss) ends at
+** x_1 = x_0 + sum_j d_j (X_j - x_0). Where y does not depend on lambda, x_1 is moved along M^-1 dF/dlambda to y = 0 of the
+** active rows, which restores the order 2 s in sliding: Ascher and Petzold, Projected implicit Runge-Kutta methods for
+** differential-algebraic equations, SIAM J. Numer. Anal. 28, 1991.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "integrators/fesd/fesd.h"
+
+#define S NS_TABLEAU_STAGES
+
+/* Most iterations of Newton's method; with exact Jacobians 4 to 8 are usual. */
+enum { MAX_ITERATIONS = 20 };
+
+/* Residual of a row over its terms. Below FINE it is rounding; an iteration that stops before must be below GOOD. */
+static const double FINE = 2e-15, GOOD = 1e-11;
+
+/* Part of its size by which y or lambda may violate its bound: rounding, with margin. */
+static const double VIOLATION = 1e-12;
+
+NsStatus ns_fesd_prepare(NsFesd *w) {
+  int n = w->tableau.s * (w->N + w->m);
+  w->node[0] = 0;
+  for (int i = 0; i < w->tableau.s; i++) w->node[1 + i] = w->tableau.c[i];
+  w->node[w->tableau.s + 1] = 1;
+  if (n <= w->capacity) return NS_OK;
+  ns_lu_free(w->lu);
+  w->lu = NULL;
+  w->capacity = 0;
+  w->J = ns_arena_matrix(&w->base.arena, n, n);
+  w->rho = ns_arena_doubles(&w->base.arena, n);
+  w->size = ns_arena_doubles(&w->base.arena, n);
+  if (!w->J || !w->rho || !w->size || ns_lu_new(&w->lu, n) != NS_OK) return NS_ENOMEM;
+  w->capacity = n;
+  return NS_OK;
+}
+
+/* Makes room for one more element. */
+static bool take_element(NsFesd *w) {
+  size_t N = (size_t)w->N, m = (size_t)w->m;
+  if (w->count < w->room) return true;
+  int room = w->room ? 2 * w->room : 8;
+  NsFesdElement **elements = ns_resize(w->elements, (size_t)room, sizeof *elements);
+  if (!elements) return false;
+  w->elements = elements;
+  for (; w->room < room; w->room++) {
+    size_t doubles = NS_FESD_NODES * (N + 4 * m);
+    NsFesdElement *e = ns_alloc(1, sizeof *e + doubles * sizeof(double));
+    if (!e) return false;
+    e->mode = ns_alloc(m, sizeof *e->mode);
+    if (!e->mode) return ns_free(e), false;
+    elements[w->room] = e;
+    e->x = (double *)(e + 1);
+    e->lambda = e->x + NS_FESD_NODES * N;
+    e->y = e->lambda + NS_FESD_NODES * m;
+    e->y_size = e->y + NS_FESD_NODES * m;
+    e->lambda_size = e->y_size + NS_FESD_NODES * m;
+  }
+  return true;
+}
+
+NsFesdElement *ns_fesd_next(NsFesd *w) {
+  size_t N = (size_t)w->N * sizeof(double), m = (size_t)w->m * sizeof(double);
+  if (!take_element(w)) return NULL;
+  NsFesdElement *e = w->elements[w->count];
+  e->t = w->t;
+  memcpy(e->x, w->x, N);
+  memcpy(e->lambda, w->lambda, m);
+  memcpy(e->y, w->y, m);
+  memcpy(e->y_size, w->y_size, m);
+  memcpy(e->lambda_size, w->lambda_size, m);
+  memcpy(e->mode, w->mode, (size_t)w->m * sizeof(int));
+  return e;
+}
+
+/* ---- the equations ---- */
+
+static void form_mass(NsFesd *w) {
+  memset(w->M, 0, (size_t)w->N * (size_t)w->N * sizeof *w->M);
+  for (int d = 0; d < w->eq.nnodes; d++) {
+    const NsEquationNode *node = &w->eq.nodes[d];
+    double *corner = w->M + node->x + (size_t)node->x * (size_t)w->N;
+    ns_coef_add_to(&node->ds->M, 1, corner, w->N);
+    for (int i = 0; i < node->n && !node->given; i++) corner[i + (size_t)i * (size_t)w->N] = 1;
+  }
+}
+
+NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err) {
+  *w->clock = t;
+  NsStatus status = ns_equations_update(&w->eq, t, err);
+  if (status == NS_OK) status = ns_equations_values(&w->eq, t, x, lambda, err);
+  if (status == NS_OK && slopes) status = ns_equations_jacobians(&w->eq, t, x, lambda, true, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < w->N; i++) w->F[i] = w->eq.f[i] + w->eq.r[i];
+  if (slopes) form_mass(w);
+  return NS_OK;
+}
+
+int ns_fesd_interaction(const NsFesd *w, int row) {
+  int e = 0;
+  while (e + 1 < w->eq.nedges && w->eq.edges[e + 1].row <= row) e++;
+  return e;
+}
+
+/* The terms of the rows of the states over an element of length h, without those of M x'. */
+static void measure_state_rows(const NsFesd *w, double h, const double *x, const double *lambda, double *row_size) {
+  const NsEquations *eq = &w->eq;
+  int N = w->N;
+  for (int k = 0; k < N; k++) {
+    row_size[k] = fabs(h * w->F[k]);
+    for (int j = 0; j < N; j++) row_size[k] += fabs(h * eq->A[k + (size_t)j * (size_t)N] * x[j]);
+    for (int j = 0; j < w->m; j++) row_size[k] += fabs(h * eq->B[k + (size_t)j * (size_t)N] * lambda[j]);
+  }
+}
+
+/* The least row_size_i / |a_i| over the rows with a_i != 0; 0 when there is none. */
+static double size_by_rows(int n, const double *row_size, const double *a, double factor) {
+  double least = INFINITY;
+  for (int i = 0; i < n; i++)
+    if (a[i] != 0) least = fmin(least, row_size[i] / fabs(factor * a[i]));
+  return least <= DBL_MAX ? least : 0;
+}
+
+/*
+** Notes y of the last evaluation, and the sizes of y and lambda. The size of a state is |x_j| and what the terms of its row make
+** of it, so that a state that stays at 0 because terms cancel has a size, too; likewise lambda.
+*/
+static void measure_outputs(NsFesd *w, double h, const double *x, const double *lambda, const double *row_size,
+                            NsFesdOutputs out) {
+  const NsEquations *eq = &w->eq;
+  int N = w->N, m = w->m;
+  for (int a = 0; a < m; a++) {
+    double size = fabs(eq->y[a]);
+    for (int k = 0; k < N; k++) {
+      double slope = fabs(eq->C[a + (size_t)k * (size_t)m]);
+      if (slope > 0) size += slope * (fabs(x[k]) + size_by_rows(N, row_size, w->M + (size_t)k * (size_t)N, 1));
+    }
+    for (int k = 0; k < m; k++) size += fabs(eq->D[a + (size_t)k * (size_t)m] * lambda[k]);
+    double own = fabs(eq->D[a + (size_t)a * (size_t)m]);
+    double least = size_by_rows(N, row_size, eq->B + (size_t)a * (size_t)N, h);
+    if (own > 0) least = least > 0 ? fmin(least, size / own) : size / own;
+    out.y[a] = eq->y[a];
+    out.y_size[a] = size;
+    out.lambda_size[a] = fabs(lambda[a]) + least;
+    if (isfinite(w->lower[a])) out.lambda_size[a] += fabs(w->lower[a]);
+    if (isfinite(w->upper[a])) out.lambda_size[a] += fabs(w->upper[a]);
+  }
+}
+
+/* The places of y and its sizes at a node. */
+static NsFesdOutputs outputs_at(const NsFesd *w, const NsFesdElement *e, int node) {
+  size_t at = (size_t)node * (size_t)w->m;
+  return (NsFesdOutputs){e->y + at, e->y_size + at, e->lambda_size + at};
+}
+
+NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,
+                          NsError *err) {
+  NsStatus status = ns_fesd_equations(w, t, x, lambda, true, err);
+  if (status != NS_OK) return status;
+  measure_state_rows(w, h, x, lambda, w->size);
+  for (int j = 0; j < w->N; j++)
+    for (int i = 0; i < w->N; i++) w->size[i] += fabs(w->M[i + (size_t)j * (size_t)w->N] * x[j]);
+  measure_outputs(w, h, x, lambda, w->size, out);
+  return NS_OK;
+}
+
+/* The number of active rows. */
+static int count_active(const NsFesd *w, const NsFesdElement *e) {
+  int count = 0;
+  for (int a = 0; a < w->m; a++) count += e->mode[a] == MODE_ACTIVE;
+  return count;
+}
+
+/* The rows of stage i (from 0) in rho, size and J; n: the order, na: the number of active rows. */
+static void form_stage(NsFesd *w, NsFesdElement *e, int i, int n, int na) {
+  const NsEquations *eq = &w->eq;
+  int N = w->N, s = w->tableau.s, first = i * N, active = s * N + i * na;
+  double h = e->h, *rho = w->rho + first, *size = w->size + first;
+  const double *x0 = e->x, *X = e->x + (size_t)(1 + i) * (size_t)N, *lambda = e->lambda + (size_t)(1 + i) * (size_t)w->m;
+  for (int k = 0; k < N; k++) rho[k] = -h * w->F[k];
+  measure_state_rows(w, h, X, lambda, size);
+  for (int j = 0; j < s; j++) {
+    const double *Xj = e->x + (size_t)(1 + j) * (size_t)N;
+    double weight = w->tableau.W[i + j * S];
+    for (int l = 0; l < N; l++)
+      for (int k = 0; k < N; k++) {
+        double M = weight * w->M[k + (size_t)l * (size_t)N], slope = h * eq->A[k + (size_t)l * (size_t)N];
+        rho[k] += M * (Xj[l] - x0[l]);
+        size[k] += fabs(M) * (fabs(Xj[l]) + fabs(x0[l]));
+        w->J[first + k + (size_t)(j * N + l) * (size_t)n] = i == j ? M - slope : M;
+      }
+  }
+  for (int a = 0, row = active; a < w->m; a++) {
+    if (e->mode[a] != MODE_ACTIVE) continue;
+    w->rho[row] = eq->y[a];
+    for (int l = 0; l < N; l++) w->J[row + (size_t)(first + l) * (size_t)n] = eq->C[a + (size_t)l * (size_t)w->m];
+    for (int k = 0; k < N; k++) w->J[first + k + (size_t)row * (size_t)n] = -h * eq->B[k + (size_t)a * (size_t)N];
+    for (int b = 0, column = active; b < w->m; b++)
+      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = eq->D[a + (size_t)b * (size_t)w->m];
+    row++;
+  }
+}
+
+/* Evaluates all stages: rho, its sizes, J. */
+static NsStatus form_element(NsFesd *w, NsFesdElement *e, int n, int na, NsError *err) {
+  int s = w->tableau.s;
+  memset(w->J, 0, (size_t)n * (size_t)n * sizeof *w->J);
+  for (int i = 0; i < s; i++) {
+    size_t node = (size_t)(1 + i);
+    double t = e->t + w->tableau.c[i] * e->h;
+    NsStatus status = ns_fesd_equations(w, t, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, true, err);
+    if (status != NS_OK) return status;
+    form_stage(w, e, i, n, na);
+    measure_outputs(w, e->h, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, w->size + i * w->N,
+                    outputs_at(w, e, 1 + i));
+    for (int a = 0, row = s * w->N + i * na; a < w->m; a++)
+      if (e->mode[a] == MODE_ACTIVE) w->size[row++] = e->y_size[node * (size_t)w->m + (size_t)a];
+  }
+  return NS_OK;
+}
+
+/* The largest |rho| of rows of one kind at all stages (the first, `step`, count), over the largest terms of these rows. */
+static double worst_of_kind(const NsFesd *w, int first, int step) {
+  double rho = 0, size = 0;
+  for (int i = 0; i < w->tableau.s; i++) {
+    double value = fabs(w->rho[first + i * step]);
+    if (!(value <= rho)) rho = value;
+    size = fmax(size, w->size[first + i * step]);
+  }
+  return rho == 0 || size < NS_FESD_FADED ? 0 : rho / size;
+}
+
+/* The largest |rho| of a row over its terms in the element; NaN when there is one. */
+static double element_residual(const NsFesd *w, int na) {
+  double worst = 0;
+  for (int k = 0; k < w->N + na; k++) {
+    bool state = k < w->N;
+    double ratio = worst_of_kind(w, state ? k : w->tableau.s * w->N + k - w->N, state ? w->N : na);
+    if (!(ratio <= worst)) worst = ratio;
+    if (isnan(ratio)) return ratio;
+  }
+  return worst;
+}
+
+static void move_stages(NsFesd *w, NsFesdElement *e, int na) {
+  int s = w->tableau.s;
+  for (int i = 0; i < s * w->N; i++) e->x[w->N + i] -= w->rho[i];
+  for (int i = 0; i < s; i++)
+    for (int a = 0, row = s * w->N + i * na; a < w->m; a++)
+      if (e->mode[a] == MODE_ACTIVE) e->lambda[(1 + i) * w->m + a] -= w->rho[row++];
+}
+
+/* The stages start at x_0, the multipliers at their bounds or at those of node 0. */
+static void start_stages(NsFesd *w, NsFesdElement *e) {
+  for (int node = 1; node <= w->tableau.s + 1; node++) {
+    memcpy(e->x + node * w->N, e->x, (size_t)w->N * sizeof *e->x);
+    for (int a = 0; a < w->m; a++)
+      e->lambda[node * w->m + a] = e->mode[a] == MODE_LOWER   ? w->lower[a]
+                                   : e->mode[a] == MODE_UPPER ? w->upper[a]
+                                                              : e->lambda[a];
+  }
+}
+
+static NsStatus solve_element_stages(NsFesd *w, NsFesdElement *e, NsError *err) {
+  int na = count_active(w, e), n = w->tableau.s * (w->N + na);
+  double before = INFINITY;
+  ns_lu_set_order(w->lu, n);
+  for (int iteration = 0; iteration < MAX_ITERATIONS; iteration++) {
+    NsStatus status = form_element(w, e, n, na, err);
+    if (status != NS_OK) return status;
+    double residual = element_residual(w, na);
+    if (isnan(residual)) return ns_fail(err, NS_ENAN, "FESDOSI: the stages are not finite at t=%.10g", e->t);
+    if (residual <= FINE || (residual <= GOOD && residual > before / 2)) return NS_OK;
+    before = residual;
+    status = ns_lu_factor_fair(w->lu, w->J, n);
+    if (status != NS_OK) return ns_fail(err, status, "FESDOSI: the matrix of a finite element is singular at t=%.10g", e->t);
+    w->base.factorizations++;
+    ns_lu_solve(w->lu, 1, w->rho, n);
+    move_stages(w, e, na);
+  }
+  return ns_fail(err, NS_ENOCONV,
+                 "FESDOSI: Newton did not converge in a finite element at t=%.10g: residual %.3g of a row's terms", e->t,
+                 before);
+}
+
+/* ---- the end of an element ---- */
+
+/* The multipliers of active rows at the end: the polynomial through the stages. */
+static void extrapolate_lambda(NsFesd *w, NsFesdElement *e, int end) {
+  double weight[S];
+  ns_tableau_weights(w->tableau.s, w->tableau.c, 1, weight);
+  for (int a = 0; a < w->m; a++) {
+    if (e->mode[a] != MODE_ACTIVE) continue;
+    double value = 0;
+    for (int i = 0; i < w->tableau.s; i++) value += weight[i] * e->lambda[(1 + i) * w->m + a];
+    e->lambda[end * w->m + a] = value;
+  }
+}
+
+/*
+** One correction of the end: y = 0 of the active rows, by (dx, dmu) with M dx = dF/dlambda dmu. Where y depends on lambda
+** (`direct`), dx = 0 and mu is lambda.
+*/
+static NsStatus correct_end(NsFesd *w, NsFesdElement *e, int end, int na, bool direct, NsError *err) {
+  const NsEquations *eq = &w->eq;
+  int N = w->N, m = w->m, n = N + na;
+  memset(w->J, 0, (size_t)n * (size_t)n * sizeof *w->J);
+  memset(w->rho, 0, (size_t)n * sizeof *w->rho);
+  for (int j = 0; j < N; j++)
+    for (int i = 0; i < N; i++) w->J[i + (size_t)j * (size_t)n] = w->M[i + (size_t)j * (size_t)N];
+  for (int a = 0, row = N; a < m; a++) {
+    if (e->mode[a] != MODE_ACTIVE) continue;
+    w->rho[row] = eq->y[a];
+    for (int j = 0; j < N; j++) w->J[row + (size_t)j * (size_t)n] = eq->C[a + (size_t)j * (size_t)m];
+    for (int i = 0; i < N && !direct; i++) w->J[i + (size_t)row * (size_t)n] = -eq->B[i + (size_t)a * (size_t)N];
+    for (int b = 0, column = N; b < m; b++)
+      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = eq->D[a + (size_t)b * (size_t)m];
+    row++;
+  }
+  ns_lu_set_order(w->lu, n);
+  if (ns_lu_factor_fair(w->lu, w->J, n) != NS_OK)
+    return ns_fail(err, NS_ESINGULAR, "FESDOSI: gauss cannot hold y = 0 at the end of an element (t=%.10g); use radau_iia",
+                   e->t + e->h);
+  ns_lu_solve(w->lu, 1, w->rho, n);
+  for (int i = 0; i < N; i++) e->x[end * N + i] -= w->rho[i];
+  for (int a = 0, row = N; a < m; a++) {
+    if (e->mode[a] != MODE_ACTIVE) continue;
+    if (direct) e->lambda[end * m + a] -= w->rho[row];
+    row++;
+  }
+  return NS_OK;
+}
+
+static bool depends_on_lambda(const NsFesd *w, const NsFesdElement *e) {
+  for (int a = 0; a < w->m; a++)
+    for (int b = 0; b < w->m && e->mode[a] == MODE_ACTIVE; b++)
+      if (e->mode[b] == MODE_ACTIVE && w->eq.D[a + (size_t)b * (size_t)w->m] != 0) return true;
+  return false;
+}
+
+static NsStatus evaluate_end(NsFesd *w, NsFesdElement *e, int end, NsError *err) {
+  return ns_fesd_evaluate(w, e->t + e->h, e->h, e->x + end * w->N, e->lambda + end * w->m, outputs_at(w, e, end), err);
+}
+
+/* Most corrections of the end: the start is near, and Newton's method is quadratic. */
+enum { MAX_CORRECTIONS = 6 };
+
+static NsStatus finish_end(NsFesd *w, NsFesdElement *e, int end, NsError *err) {
+  int na = count_active(w, e);
+  double before = INFINITY;
+  NsStatus status = evaluate_end(w, e, end, err);
+  for (int i = 0; i < MAX_CORRECTIONS && na > 0 && status == NS_OK; i++) {
+    double worst = 0;
+    for (int a = 0; a < w->m; a++)
+      if (e->mode[a] == MODE_ACTIVE && w->eq.y[a] != 0) worst = fmax(worst, fabs(w->eq.y[a]) / e->y_size[end * w->m + a]);
+    if (worst <= DBL_EPSILON || (worst <= GOOD && worst > before / 2)) return NS_OK;
+    before = worst;
+    status = correct_end(w, e, end, na, depends_on_lambda(w, e), err);
+    if (status == NS_OK) status = evaluate_end(w, e, end, err);
+  }
+  if (status == NS_OK && na > 0 && before > GOOD)
+    return ns_fail(err, NS_ENOCONV, "FESDOSI: the end of a finite element at t=%.10g does not reach y = 0", e->t + e->h);
+  return status;
+}
+
+/* The sizes of a row become the largest at the nodes of the element, so that a value that passes through 0 has a size. */
+static void share_sizes(NsFesd *w, NsFesdElement *e) {
+  int m = w->m, end = w->tableau.s + 1;
+  for (int a = 0; a < m; a++) {
+    double y = 0, lambda = 0;
+    for (int k = 1; k <= end; k++) {
+      y = fmax(y, e->y_size[k * m + a]);
+      lambda = fmax(lambda, e->lambda_size[k * m + a]);
+    }
+    for (int k = 1; k <= end; k++) e->y_size[k * m + a] = y, e->lambda_size[k * m + a] = lambda;
+  }
+}
+
+static NsStatus find_end(NsFesd *w, NsFesdElement *e, NsError *err) {
+  int s = w->tableau.s, end = s + 1, N = w->N, m = w->m;
+  double *x = e->x + end * N;
+  if (w->tableau.stiff) {
+    memcpy(x, e->x + s * N, (size_t)N * sizeof *x);
+    memcpy(e->lambda + end * m, e->lambda + s * m, (size_t)m * sizeof *x);
+    memcpy(e->y + end * m, e->y + s * m, (size_t)m * sizeof *x);
+    memcpy(e->y_size + end * m, e->y_size + s * m, (size_t)m * sizeof *x);
+    memcpy(e->lambda_size + end * m, e->lambda_size + s * m, (size_t)m * sizeof *x);
+    return NS_OK;
+  }
+  memcpy(x, e->x, (size_t)N * sizeof *x);
+  for (int j = 0; j < s; j++)
+    for (int i = 0; i < N; i++) x[i] += w->tableau.d[j] * (e->x[(1 + j) * N + i] - e->x[i]);
+  extrapolate_lambda(w, e, end);
+  return finish_end(w, e, end, err);
+}
+
+NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err) {
+  start_stages(w, e);
+  NsStatus status = solve_element_stages(w, e, err);
+  if (status == NS_OK) status = find_end(w, e, err);
+  if (status == NS_OK) share_sizes(w, e);
+  return status;
+}
+
+/* ---- complementarity ---- */
+
+int ns_fesd_first_node(const NsFesd *w, int mode) {
+  (void)mode;
+  return w->tableau.early ? 2 : 1;
+}
+
+double ns_fesd_guard(const NsFesd *w, const NsFesdElement *e, NsFesdGuard guard, int node) {
+  size_t at = (size_t)node * (size_t)w->m + (size_t)guard.row;
+  if (e->mode[guard.row] == MODE_LOWER) return e->y[at];
+  if (e->mode[guard.row] == MODE_UPPER) return -e->y[at];
+  return guard.side == MODE_LOWER ? e->lambda[at] - w->lower[guard.row] : w->upper[guard.row] - e->lambda[at];
+}
+
+bool ns_fesd_violated(const NsFesd *w, const NsFesdElement *e, int row, int node, NsFesdGuard *guard) {
+  size_t at = (size_t)node * (size_t)w->m + (size_t)row;
+  if (w->lower[row] == w->upper[row]) return false;
+  bool active = e->mode[row] == MODE_ACTIVE;
+  double size = active ? e->lambda_size[at] : e->y_size[at];
+  if (size < NS_FESD_FADED) return false;
+  NsFesdGuard below = {row, MODE_LOWER}, above = {row, MODE_UPPER};
+  if (guard) *guard = below;
+  if (ns_fesd_guard(w, e, below, node) < -VIOLATION * size) return true;
+  if (!active || !(ns_fesd_guard(w, e, above, node) < -VIOLATION * size)) return false;
+  if (guard) *guard = above;
+  return true;
+}

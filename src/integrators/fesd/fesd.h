@@ -1,0 +1,149 @@
+/*
+** fesd.h
+** The workspace of FESDOSI, and the functions that its files share. Private to them.
+*/
+#ifndef NS_INTEGRATORS_FESD_FESD_H
+#define NS_INTEGRATORS_FESD_FESD_H
+
+#include "integrators/fesd/tableau.h"
+#include "integrators/scheme.h"
+#include "integrators/switching/equations.h"
+
+typedef struct NsFesdOptions {
+  NsIntegrator base;
+  int scheme; /* NsTableauKind */
+  int stages;
+  int elements; /* least number of finite elements in a step of the grid */
+} NsFesdOptions;
+
+/* The mode of a row: lambda = lower and y >= 0; y = 0; lambda = upper and y <= 0. */
+enum { MODE_LOWER = -1, MODE_ACTIVE = 0, MODE_UPPER = 1 };
+
+/*
+** A finite element [t, t + h], in which the modes do not change. Nodes: 0 is the start, 1 .. s are the stages, s + 1 is the end.
+** The numbers of a node stand together.
+*/
+typedef struct NsFesdElement {
+  double t, h;
+  double *x, *lambda, *y; /* nodes x N, nodes x m, nodes x m */
+  double *y_size;         /* nodes x m: the sum of the |terms| of y */
+  double *lambda_size;    /* nodes x m: the size by which a violated bound of lambda is measured */
+  int *mode;              /* m */
+} NsFesdElement;
+
+/* Terms below this are near underflow and have lost digits. */
+#define NS_FESD_FADED 0x1p-970
+
+enum { NS_FESD_NODES = NS_TABLEAU_STAGES + 2 };
+
+/* What may end a mode: y of a row reaches 0, or lambda of an active row reaches its bound `side` (MODE_LOWER, MODE_UPPER). */
+typedef struct NsFesdGuard {
+  int row, side;
+} NsFesdGuard;
+
+typedef struct NsFesd {
+  NsScheme base;
+  NsEquations eq;
+  double *F, *M; /* N: f + r; N x N: the mass matrix, of the last evaluation */
+  double *clock;
+  int N, m;
+
+  /* the options of the step, and what was made for them */
+  NsFesdOptions options;
+  NsTableau tableau;
+  double node[NS_FESD_NODES]; /* places of the nodes in [0, 1] */
+  NsLu *lu;
+  double *J, *rho, *size; /* of Newton's method in an element: n x n, n, n with n = s (N + m) */
+  int capacity;           /* its order; 0: not made */
+
+  /* the step */
+  double t_k, t_end, h;
+  NsStepSolver solver;
+  NsEventLog *log;
+  bool first;                   /* it is the first step of the run */
+  double *lower, *upper;        /* m: bounds of the multipliers */
+  double t, *x, *lambda, *y;    /* the end of the last element; before the first one, the start */
+  double *y_size, *lambda_size; /* m, there */
+  int *mode, *before;           /* m: the modes there; the modes before the last switch */
+  bool *tie;                    /* m: several modes of the row may follow */
+  double clear;                 /* rows with `tie` keep their modes for this time at least */
+  bool solved;                  /* elements[count] is already solved, for the present modes and its own length */
+  NsFesdElement **elements;
+  int count, room; /* of elements */
+
+  /* workspace of a guess of modes, and of the trace */
+  double *W, *X, *step, *Wd, *q; /* N x N, N x m, N, m x m, m */
+  double *values;                /* NS_BERNSTEIN_SIZE x (N + 2 m), of the trace */
+} NsFesd;
+
+/* Places of m numbers each: y and its size, and the size of lambda. */
+typedef struct NsFesdOutputs {
+  double *y, *y_size, *lambda_size;
+} NsFesdOutputs;
+
+/* ---- element.c ---- */
+
+/* Evaluates w->F and the values of w->eq; with `slopes`, w->M and the Jacobians of w->eq too. */
+NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
+
+/* The index in the graph of the interaction of a row. */
+int ns_fesd_interaction(const NsFesd *w, int row);
+
+/* Evaluates the equations with their Jacobians at a point, and measures y and lambda; h: length of an element there. */
+NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,
+                          NsError *err);
+
+/* Makes the memory of Newton's method for the present tableau. NS_ENOMEM. */
+NsStatus ns_fesd_prepare(NsFesd *w);
+
+/* The next element after `count`, which starts at the end of the last one, with the present modes. NULL: no memory. */
+NsFesdElement *ns_fesd_next(NsFesd *w);
+
+/*
+** Solves the collocation equations of an element whose t, h, modes and node 0 are set. NS_ENOCONV, NS_ESINGULAR, NS_ENAN, and
+** the statuses of callbacks.
+*/
+NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err);
+
+/* The first node at which the complementarity of a row is checked: 1, or 2 where stage 1 is the start. */
+int ns_fesd_first_node(const NsFesd *w, int mode);
+
+/* The value of a guard at a node; negative when the guard is passed. */
+double ns_fesd_guard(const NsFesd *w, const NsFesdElement *e, NsFesdGuard guard, int node);
+
+/* Whether the complementarity of a row is violated at a node, beyond rounding. *guard (may be NULL): by what. */
+bool ns_fesd_violated(const NsFesd *w, const NsFesdElement *e, int row, int node, NsFesdGuard *guard);
+
+/* ---- modes.c ---- */
+
+/*
+** Finds the modes that follow at w->t, by trial elements of length h or less; `keep`: the present modes are tried first. Sets
+** w->mode, w->clear and w->solved. NS_ENOCONV when no modes are consistent.
+*/
+NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err);
+
+/*
+** An implicit Euler step of length h without detection of switches: moves w->x, w->lambda and w->mode. Statuses of the solver.
+*/
+NsStatus ns_fesd_pass(NsFesd *w, double h, NsError *err);
+
+/* Whether another attempt with other modes or shorter elements may help after this status. */
+bool ns_fesd_worth_retrying(NsStatus status);
+
+/* The modes, and the ties, of the memories at the start of a step. */
+NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err);
+
+/* Marks the rows with several possible modes at the end of the last element, where `guard` was reached. */
+void ns_fesd_mark_ties(NsFesd *w, NsFesdGuard guard);
+
+/* ---- trace.c ---- */
+
+/* Tells the course of the step. */
+NsStatus ns_fesd_trace(NsFesd *w, const NsTrace *trace, NsError *err);
+
+/* ---- step.c ---- */
+
+/* Computes a step with `elements` finite elements or more. */
+NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err);
+
+#endif

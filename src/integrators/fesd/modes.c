@@ -1,0 +1,262 @@
+/*
+** modes.c
+** Which modes follow at a time: a guess by an implicit Euler step (one complementarity problem), verified by a finite element;
+** where the guesses fail, all modes of the rows in question.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "integrators/fesd/fesd.h"
+
+/* A row with |y| below this part of its terms counts as y = 0. 1e-10: located switches have y below 1e-15, data may be worse. */
+static const double TIE = 1e-10;
+
+/* Part of its terms by which y may violate its law at the start of a step; as in EventDriven. */
+static const double INCONSISTENT = 1e-6;
+
+/* Euler steps of the guesses, as parts of the length of an element. */
+static const double guesses[] = {0x1p-5, 0x1p-10, 0x1p-20};
+
+/* A trial element is shortened by 4 at most so many times; from WRONG on, modes whose nodes are all violated are rejected. */
+enum { MAX_SHORTER = 11, WRONG = 4 };
+
+/* All modes are tried for up to so many rows: 3^6 = 729 trials. */
+enum { MAX_ENUMERATED = 6 };
+
+bool ns_fesd_worth_retrying(NsStatus status) {
+  return status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG && status != NS_ECLOSED;
+}
+
+/* ---- the start of a step ---- */
+
+/* Whether y of a row depends on a state whose derivative is in no equation; such states need not be consistent at the start. */
+static bool on_algebraic(const NsFesd *w, int row) {
+  for (int j = 0; j < w->N; j++) {
+    bool derivative = false;
+    for (int i = 0; i < w->N && !derivative; i++) derivative = w->M[i + (size_t)j * (size_t)w->N] != 0;
+    if (!derivative && w->eq.C[row + (size_t)j * (size_t)w->m] != 0) return true;
+  }
+  return false;
+}
+
+/* Whether y of a row is not determined by the differential states alone. */
+static bool row_is_direct(const NsFesd *w, int row) {
+  for (int j = 0; j < w->m; j++)
+    if (w->eq.D[row + (size_t)j * (size_t)w->m] != 0) return true;
+  return on_algebraic(w, row);
+}
+
+static const char *fesd_row_name(const NsFesd *w, int row) {
+  return w->base.nsds->interactions[ns_fesd_interaction(w, row)]->name;
+}
+
+/* The mode that belongs to a multiplier. */
+static int mode_of_lambda(const NsFesd *w, int row) {
+  if (w->lambda[row] <= w->lower[row]) return MODE_LOWER;
+  return w->lambda[row] >= w->upper[row] ? MODE_UPPER : MODE_ACTIVE;
+}
+
+static NsStatus begin_row(NsFesd *w, int row, NsError *err) {
+  double y = w->y[row], size = w->y_size[row];
+  bool has_lower = isfinite(w->lower[row]), has_upper = isfinite(w->upper[row]);
+  w->mode[row] = mode_of_lambda(w, row);
+  w->tie[row] = (has_lower || has_upper) && w->lower[row] < w->upper[row];
+  if (size < NS_FESD_FADED || row_is_direct(w, row)) return NS_OK;
+  if ((y > INCONSISTENT * size && !has_lower) || (y < -INCONSISTENT * size && !has_upper))
+    return ns_fail(err, NS_EARG,
+                   "FESDOSI: interaction '%s': y = %.6g violates its law at the start of the step at t=%.10g; start from a "
+                   "consistent state",
+                   fesd_row_name(w, row), y, w->t);
+  if (y > TIE * size && has_lower) w->mode[row] = MODE_LOWER, w->tie[row] = false;
+  if (y < -TIE * size && has_upper) w->mode[row] = MODE_UPPER, w->tie[row] = false;
+  return NS_OK;
+}
+
+NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err) {
+  for (int a = 0; a < w->m; a++) {
+    NsStatus status = begin_row(w, a, err);
+    if (status != NS_OK) return status;
+  }
+  return NS_OK;
+}
+
+void ns_fesd_mark_ties(NsFesd *w, NsFesdGuard guard) {
+  for (int a = 0; a < w->m; a++) {
+    bool bounded = (isfinite(w->lower[a]) || isfinite(w->upper[a])) && w->lower[a] < w->upper[a];
+    bool near = w->mode[a] == MODE_ACTIVE || w->y_size[a] < NS_FESD_FADED || fabs(w->y[a]) <= TIE * w->y_size[a];
+    w->tie[a] = bounded && (a == guard.row || near);
+  }
+}
+
+/* ---- trial elements ---- */
+
+/* Whether a tie row is violated at the first node; *all: whether some row is violated at every node. */
+static bool trial_is_bad(const NsFesd *w, const NsFesdElement *e, bool *all) {
+  bool bad = false;
+  *all = false;
+  for (int a = 0; a < w->m; a++) {
+    int node = ns_fesd_first_node(w, e->mode[a]);
+    if (!w->tie[a] || !ns_fesd_violated(w, e, a, node, NULL)) continue;
+    bad = true;
+    while (node <= w->tableau.s + 1 && ns_fesd_violated(w, e, a, node, NULL)) node++;
+    if (node > w->tableau.s + 1) *all = true;
+  }
+  return bad;
+}
+
+/* The time from the start of an element for which its tie rows certainly keep their modes. */
+static double clear_time(const NsFesd *w, const NsFesdElement *e) {
+  return w->node[ns_fesd_first_node(w, MODE_LOWER)] * e->h;
+}
+
+/* Tries the present modes with elements of length h, h / 4, ... *good: whether they can follow. */
+static NsStatus try_modes(NsFesd *w, double h, bool *good, NsError *err) {
+  *good = false;
+  for (int i = 0; i < MAX_SHORTER; i++, h /= 4) {
+    bool all;
+    NsFesdElement *e = ns_fesd_next(w);
+    if (!e) return ns_fail(err, NS_ENOMEM, "not enough memory");
+    e->h = h;
+    NsStatus status = ns_fesd_solve(w, e, err);
+    if (!ns_fesd_worth_retrying(status)) return status;
+    if (status != NS_OK) continue;
+    *good = !trial_is_bad(w, e, &all);
+    w->clear = clear_time(w, e);
+    w->solved = *good && i == 0;
+    if (*good || (all && i >= WRONG)) return NS_OK;
+  }
+  return NS_OK;
+}
+
+/* ---- guesses ---- */
+
+/* Linearises an implicit Euler step of length h: dx = step + X lambda, y = Wd lambda + q. */
+static NsStatus linearise_euler(NsFesd *w, double h, NsError *err) {
+  NsEquations *eq = &w->eq;
+  int N = w->N, m = w->m;
+  NsStatus status = ns_fesd_equations(w, w->t + h, w->x, w->lambda, true, err);
+  if (status != NS_OK) return status;
+  for (size_t i = 0; i < (size_t)N * (size_t)N; i++) w->W[i] = w->M[i] - h * eq->A[i];
+  for (size_t i = 0; i < (size_t)N * (size_t)m; i++) w->X[i] = h * eq->B[i];
+  for (int i = 0; i < N; i++) {
+    w->step[i] = h * w->F[i];
+    for (int a = 0; a < m; a++) w->step[i] -= w->X[i + (size_t)a * (size_t)N] * w->lambda[a];
+  }
+  ns_lu_set_order(w->lu, N);
+  status = ns_lu_factor_fair(w->lu, w->W, N);
+  if (status != NS_OK) return ns_fail(err, status, "FESDOSI: the matrix M - h df/dx is singular at t=%.10g", w->t);
+  ns_lu_solve(w->lu, m, w->X, N);
+  ns_lu_solve(w->lu, 1, w->step, N);
+  for (int a = 0; a < m; a++) {
+    w->q[a] = eq->y[a];
+    for (int k = 0; k < N; k++) w->q[a] += eq->C[a + (size_t)k * (size_t)m] * w->step[k];
+    for (int b = 0; b < m; b++) {
+      size_t at = (size_t)a + (size_t)b * (size_t)m;
+      w->q[a] -= eq->D[at] * w->lambda[b];
+      w->Wd[at] = eq->D[at];
+      for (int k = 0; k < N; k++) w->Wd[at] += eq->C[a + (size_t)k * (size_t)m] * w->X[k + (size_t)b * (size_t)N];
+    }
+  }
+  return NS_OK;
+}
+
+/* Solves the linearised Euler step: *z points at the multipliers. */
+static NsStatus solve_euler(NsFesd *w, double h, const double **z, NsError *err) {
+  NsStepProblem problem = {.n = w->m, .W = w->Wd, .q = w->q, .guess = w->lambda};
+  NsStatus status = linearise_euler(w, h, err);
+  if (status != NS_OK) return status;
+  status = w->solver.solve(w->solver.context, &problem, z);
+  if (status == NS_OK) return NS_OK;
+  return ns_fail(err, status,
+                 "FESDOSI: the complementarity problem that guesses the modes has no accepted solution at t=%.10g: %s", w->t,
+                 ns_status_message(status));
+}
+
+/* Sets the modes of the tie rows as an Euler step of length h has them. */
+static NsStatus guess_modes(NsFesd *w, double h, NsError *err) {
+  const double *z;
+  NsStatus status = solve_euler(w, h, &z, err);
+  for (int a = 0; a < w->m && status == NS_OK; a++)
+    if (w->tie[a]) w->mode[a] = z[a] <= w->lower[a] ? MODE_LOWER : z[a] >= w->upper[a] ? MODE_UPPER : MODE_ACTIVE;
+  return status;
+}
+
+NsStatus ns_fesd_pass(NsFesd *w, double h, NsError *err) {
+  const double *z;
+  NsStatus status = solve_euler(w, h, &z, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < w->N; i++) {
+    w->x[i] += w->step[i];
+    for (int a = 0; a < w->m; a++) w->x[i] += w->X[i + (size_t)a * (size_t)w->N] * z[a];
+  }
+  for (int a = 0; a < w->m; a++) {
+    w->lambda[a] = z[a];
+    w->mode[a] = mode_of_lambda(w, a);
+  }
+  return NS_OK;
+}
+
+/* ---- all modes ---- */
+
+/* Goes to the next choice of modes for the tie rows; false after the last one. */
+static bool next_choice(NsFesd *w) {
+  for (int a = 0; a < w->m; a++) {
+    if (!w->tie[a]) continue;
+    int mode = w->mode[a];
+    do mode++;
+    while (mode == MODE_UPPER && !isfinite(w->upper[a]));
+    if (mode <= MODE_UPPER) return w->mode[a] = mode, true;
+    w->mode[a] = isfinite(w->lower[a]) ? MODE_LOWER : MODE_ACTIVE;
+  }
+  return false;
+}
+
+static NsStatus enumerate_modes(NsFesd *w, double h, bool *good, NsError *err) {
+  int ties = 0;
+  for (int a = 0; a < w->m; a++) {
+    if (!w->tie[a]) continue;
+    ties++;
+    w->mode[a] = isfinite(w->lower[a]) ? MODE_LOWER : MODE_ACTIVE;
+  }
+  if (ties == 0 || ties > MAX_ENUMERATED) return NS_OK;
+  do {
+    NsStatus status = try_modes(w, h, good, err);
+    if (status != NS_OK || *good) return status;
+  } while (next_choice(w));
+  return NS_OK;
+}
+
+static bool has_ties(const NsFesd *w) {
+  for (int a = 0; a < w->m; a++)
+    if (w->tie[a]) return true;
+  return false;
+}
+
+NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err) {
+  bool good = false;
+  NsStatus status = NS_OK;
+  size_t bytes = (size_t)w->m * sizeof *w->mode;
+  memcpy(w->before, w->mode, bytes);
+  w->solved = false;
+  w->clear = 0;
+  if (keep && (!w->first || !has_ties(w))) {
+    status = try_modes(w, h, &good, err);
+    if (status != NS_OK || good) return status;
+  }
+  for (size_t g = 0; g < sizeof guesses / sizeof *guesses; g++) {
+    memcpy(w->mode, w->before, bytes);
+    status = guess_modes(w, guesses[g] * h, err);
+    if (!ns_fesd_worth_retrying(status)) return status;
+    if (status != NS_OK) continue;
+    status = try_modes(w, h, &good, err);
+    if (status != NS_OK || good) return status;
+  }
+  memcpy(w->mode, w->before, bytes);
+  status = enumerate_modes(w, h, &good, err);
+  if (status != NS_OK || good) return status;
+  int row = 0;
+  while (row < w->m - 1 && !w->tie[row]) row++;
+  memcpy(w->mode, w->before, bytes);
+  return ns_fail(err, NS_ENOCONV, "FESDOSI: no modes of the laws are consistent after t=%.10g, at interaction '%s'", w->t,
+                 w->m > 0 ? fesd_row_name(w, row) : "");
+}

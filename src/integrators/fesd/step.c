@@ -1,0 +1,295 @@
+/*
+** step.c
+** A step of the grid by finite elements with switch detection. From each switch on, elements of equal length go towards the end
+** of the step. When a row violates its law at a node, the elements up to there get the common length at which the row is exactly
+** at its bound at the end of the last one: a switch falls on the boundary of an element. Then the next modes are chosen.
+** Nurkanovic, Sperl, Albrecht and Diehl, Finite elements with switch detection for direct optimal control of nonsmooth systems,
+** Numer. Math. 156, 2024.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "integrators/fesd/fesd.h"
+
+enum { MOST_ELEMENTS = 4096 }; /* limit in a step of the grid */
+
+/*
+** Switches that follow each other within this part of a step (2^-40 = 1e-12) are an accumulation. It is passed by implicit
+** Euler steps of PASS of the step, 4 times as long, so that what remains of the motion comes to rest in it.
+*/
+static const double ACCUMULATION = 0x1p-40, PASS = 0x1p-38;
+enum { MOST_PASSES = 8 };
+
+/* ---- moving on ---- */
+
+/* Accepts elements[count]: the state is its end. */
+static void accept_element(NsFesd *w) {
+  const NsFesdElement *e = w->elements[w->count++];
+  size_t end = (size_t)w->tableau.s + 1, N = (size_t)w->N, m = (size_t)w->m;
+  w->t = e->t + e->h;
+  memcpy(w->x, e->x + end * N, N * sizeof(double));
+  memcpy(w->lambda, e->lambda + end * m, m * sizeof(double));
+  memcpy(w->y, e->y + end * m, m * sizeof(double));
+  memcpy(w->y_size, e->y_size + end * m, m * sizeof(double));
+  memcpy(w->lambda_size, e->lambda_size + end * m, m * sizeof(double));
+}
+
+/* The state at the start of elements[from], which are dropped. */
+static void return_to(NsFesd *w, int from) {
+  const NsFesdElement *e = w->elements[from];
+  w->count = from;
+  w->t = e->t;
+  memcpy(w->x, e->x, (size_t)w->N * sizeof(double));
+  memcpy(w->lambda, e->lambda, (size_t)w->m * sizeof(double));
+  memcpy(w->y, e->y, (size_t)w->m * sizeof(double));
+  memcpy(w->y_size, e->y_size, (size_t)w->m * sizeof(double));
+  memcpy(w->lambda_size, e->lambda_size, (size_t)w->m * sizeof(double));
+}
+
+/* Solves one element of length h from the present state, without accepting it. */
+static NsStatus solve_next_element(NsFesd *w, double h, NsError *err) {
+  if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
+  if (w->count == MOST_ELEMENTS)
+    return ns_fail(err, NS_EMAXITER, "FESDOSI: more than %d finite elements in a step (t=%.10g)", MOST_ELEMENTS, w->t);
+  NsFesdElement *e = ns_fesd_next(w);
+  if (!e) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  e->h = h;
+  return ns_fesd_solve(w, e, err);
+}
+
+/* ---- locating a switch ---- */
+
+/* The place in [0, 1] at which a guard, negative at `node`, reaches 0: by the polynomial through the nodes before it. */
+static double guess_place(const NsFesd *w, const NsFesdElement *e, NsFesdGuard guard, int node) {
+  double place[NS_FESD_NODES], value[NS_FESD_NODES], weight[NS_FESD_NODES];
+  int n = 0, begin = e->mode[guard.row] == MODE_ACTIVE ? 1 : 0;
+  for (int k = begin; k <= w->tableau.s + 1; k++) {
+    bool twice = k > begin && w->node[k] == w->node[k - 1];
+    if (twice) continue;
+    place[n] = w->node[k];
+    value[n++] = ns_fesd_guard(w, e, guard, k);
+  }
+  double a = node > begin ? w->node[node - 1] : 0, b = w->node[node];
+  for (int i = 0; i < 40; i++) {
+    double x = (a + b) / 2, p = 0;
+    ns_tableau_weights(n, place, x, weight);
+    for (int k = 0; k < n; k++) p += weight[k] * value[k];
+    if (p < 0) b = x;
+    else a = x;
+  }
+  return (a + b) / 2;
+}
+
+/* The first violation in an element: *node, *place and *guard. False: there is none. */
+static bool first_violation(const NsFesd *w, const NsFesdElement *e, NsFesdGuard *guard, int *node, double *place) {
+  bool any = false;
+  for (int a = 0; a < w->m; a++)
+    for (int k = ns_fesd_first_node(w, e->mode[a]); k <= w->tableau.s + 1; k++) {
+      NsFesdGuard here;
+      if (!ns_fesd_violated(w, e, a, k, &here)) continue;
+      double at = guess_place(w, e, here, k);
+      if (!any || at < *place) *guard = here, *node = k, *place = at;
+      any = true;
+      break;
+    }
+  return any;
+}
+
+/* Solves `count` elements of length h from elements[from] on. *value: the guard at the end; *size: its size there. */
+static NsStatus solve_elements(NsFesd *w, int from, int count, double h, NsFesdGuard guard, double *value, double *size,
+                               NsError *err) {
+  return_to(w, from);
+  for (int i = 0; i < count; i++) {
+    NsStatus status = solve_next_element(w, h, err);
+    if (status != NS_OK) return status;
+    if (i + 1 < count) accept_element(w);
+  }
+  const NsFesdElement *e = w->elements[w->count];
+  size_t at = (size_t)(w->tableau.s + 1) * (size_t)w->m + (size_t)guard.row;
+  *value = ns_fesd_guard(w, e, guard, w->tableau.s + 1);
+  *size = e->mode[guard.row] == MODE_ACTIVE ? e->lambda_size[at] : e->y_size[at];
+  return NS_OK;
+}
+
+typedef struct Search {
+  int from, count; /* the elements */
+  NsFesdGuard guard;
+  double low, high; /* lengths of an element: the guard is 0 or more at `low`, negative at `high` */
+  double guess;
+} Search;
+
+enum { MAX_SECANTS = 60 };
+
+/*
+** Finds the common length at which the guard is 0 at the end of the last element: secants within the bracket, and bisection
+** when they do not halve it. The elements stay solved, the last one not accepted.
+*/
+static NsStatus find_length(NsFesd *w, Search *s, NsError *err) {
+  double low = s->low, high = s->high, f_low = NAN, f_high = NAN, h = s->guess, value, size, last = NAN, f_last = NAN;
+  double width = high - low;
+  for (int i = 0; i < MAX_SECANTS; i++) {
+    NsStatus status = solve_elements(w, s->from, s->count, h, s->guard, &value, &size, err);
+    if (status != NS_OK) return status;
+    if (fabs(value) <= 2 * DBL_EPSILON * size) return NS_OK;
+    if (value < 0) high = h, f_high = value;
+    else low = h, f_low = value;
+    if (!(high - low > 2 * DBL_EPSILON * high)) return NS_OK;
+    double next = NAN;
+    if (!isnan(f_last) && value != f_last) next = h - value * (h - last) / (value - f_last);
+    if (!(next > low && next < high) && !isnan(f_low) && !isnan(f_high)) next = low + (high - low) * (f_low / (f_low - f_high));
+    if (i % 4 == 3) {
+      if (!(high - low <= width / 2) || !(next > low && next < high)) next = low + (high - low) / 2;
+      width = high - low;
+    }
+    if (isnan(f_last)) { /* the first secant: a nearby point on the other side of the root */
+      double nudge = fmax(0x1p-20 * h, fabs(value) / size * h);
+      next = value < 0 ? h - nudge : h + nudge;
+    }
+    if (!(next > low && next < high)) next = low + (high - low) / 2;
+    last = h;
+    f_last = value;
+    h = next;
+    if (h == last) return NS_OK;
+  }
+  return ns_fail(err, NS_ENOCONV, "FESDOSI: a switch near t=%.10g could not be located", w->t);
+}
+
+/* Lowers `low` until the guard is positive there. */
+static NsStatus bracket_length(NsFesd *w, Search *s, NsError *err) {
+  for (int i = 0; i < 12; i++) {
+    double value, size;
+    NsStatus status = solve_elements(w, s->from, s->count, s->low, s->guard, &value, &size, err);
+    if (status != NS_OK) return status;
+    if (value >= 0) return NS_OK;
+    s->high = s->low;
+    s->low *= 0.5;
+    if (s->guess >= s->high) s->guess = (s->low + s->high) / 2;
+  }
+  return ns_fail(err, NS_ENOCONV, "FESDOSI: a switch near t=%.10g could not be bracketed", w->t);
+}
+
+/*
+** A violation was found at `node` of the last of `count` elements of length h. Computes the elements again, such that they end
+** at the switch, and accepts them. A row that is violated before is the one that switches.
+*/
+static NsStatus end_at_switch(NsFesd *w, int from, int count, double h, NsFesdGuard guard, int node, double place, NsError *err,
+                              NsFesdGuard *reached) {
+  for (int tries = 0; tries <= w->m + 2; tries++) {
+    double n = count, good = node > 1 ? w->node[node - 1] : 0;
+    Search s = {from, count, guard, (n - 1 + good) / n * h, h, (n - 1 + place) / n * h};
+    if (count == 1 && w->tie[guard.row]) s.low = fmax(s.low, fmin(w->clear, h / 2));
+    if (!(s.guess > s.low && s.guess < s.high)) s.guess = (s.low + s.high) / 2;
+    NsStatus status = s.low > 0 ? bracket_length(w, &s, err) : NS_OK;
+    if (status == NS_OK) status = find_length(w, &s, err);
+    if (status != NS_OK) return status;
+    accept_element(w);
+    int k = from;
+    while (k < w->count && !first_violation(w, w->elements[k], &guard, &node, &place)) k++;
+    *reached = s.guard;
+    if (k == w->count) return NS_OK;
+    h = w->elements[k]->h;
+    count = k - from + 1;
+  }
+  return ns_fail(err, NS_ENOCONV, "FESDOSI: the order of the switches near t=%.10g could not be found", w->t);
+}
+
+/* ---- segments ---- */
+
+/* Goes with the present modes by elements of length h, to the end of the step or to a switch (*reached; row -1: none). */
+static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached, NsError *err) {
+  int from = w->count;
+  for (int i = 0; i < count; i++) {
+    NsFesdGuard guard;
+    int node;
+    double place;
+    NsStatus status = i == 0 && w->solved ? NS_OK : solve_next_element(w, h, err);
+    if (status != NS_OK) return status;
+    if (first_violation(w, w->elements[w->count], &guard, &node, &place))
+      return end_at_switch(w, from, i + 1, h, guard, node, place, err, reached);
+    accept_element(w);
+  }
+  w->t = w->t_end;
+  return NS_OK;
+}
+
+/* ---- the log ---- */
+
+static NsStatus log_switch(NsFesd *w, NsEventKind kind, int row, double before, double after, NsError *err) {
+  int e = ns_fesd_interaction(w, row);
+  NsEvent event = {.kind = kind, .t = w->t, .component = row - w->eq.edges[e].row, .before = before, .after = after};
+  memcpy(event.name, w->base.nsds->interactions[e]->name, sizeof event.name);
+  return ns_event_log_add(w->log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
+}
+
+/* The kind of a change of mode. A row with one bound is a complementarity. */
+static NsEventKind kind_of_change(const NsFesd *w, int row, int before, int after) {
+  bool one = !isfinite(w->lower[row]) || !isfinite(w->upper[row]);
+  if (before != MODE_ACTIVE && after != MODE_ACTIVE) return NS_EVENT_CROSS;
+  if (after == MODE_ACTIVE) return one ? NS_EVENT_CLOSE : NS_EVENT_SLIDE;
+  return one ? NS_EVENT_OPEN : NS_EVENT_LEAVE;
+}
+
+/* Logs the rows whose mode has changed. lambda after: at the first stage of the next element. */
+static NsStatus log_changes(NsFesd *w, NsError *err) {
+  for (int a = 0; a < w->m; a++) {
+    if (w->mode[a] == w->before[a]) continue;
+    double after = w->mode[a] == MODE_LOWER   ? w->lower[a]
+                   : w->mode[a] == MODE_UPPER ? w->upper[a]
+                                              : w->elements[w->count]->lambda[w->m + a];
+    NsStatus status = log_switch(w, kind_of_change(w, a, w->before[a], w->mode[a]), a, w->lambda[a], after, err);
+    if (status != NS_OK) return status;
+  }
+  return NS_OK;
+}
+
+/* ---- accumulations ---- */
+
+static NsStatus evaluate_here(NsFesd *w, double h, NsError *err) {
+  return ns_fesd_evaluate(w, w->t, h, w->x, w->lambda, (NsFesdOutputs){w->y, w->y_size, w->lambda_size}, err);
+}
+
+/* Passes an accumulation of switches of a row. */
+static NsStatus pass_accumulation(NsFesd *w, int row, NsError *err) {
+  double h = fmin(PASS * w->h, w->t_end - w->t), before = w->lambda[row];
+  NsStatus status = ns_fesd_pass(w, h, err);
+  if (status != NS_OK) return status;
+  status = log_switch(w, NS_EVENT_ACCUMULATE, row, before, w->lambda[row], err);
+  w->t = w->t + h < w->t_end ? w->t + h : w->t_end;
+  if (status == NS_OK) status = evaluate_here(w, h, err);
+  for (int a = 0; a < w->m; a++) w->tie[a] = isfinite(w->lower[a]) || isfinite(w->upper[a]);
+  return status;
+}
+
+/* ---- the step ---- */
+
+NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
+  double length = w->h / elements;
+  int passes = 0;
+  bool keep = true, first = w->first;
+  w->count = 0;
+  w->t = w->t_k;
+  NsStatus status = evaluate_here(w, length, err);
+  if (status == NS_OK) status = ns_fesd_begin_modes(w, err);
+  while (status == NS_OK && w->t < w->t_end) {
+    double rest = w->t_end - w->t, begun = w->t;
+    int count = (int)ceil(rest / length * (1 - 4 * DBL_EPSILON));
+    NsFesdGuard reached = {-1, MODE_LOWER};
+    if (count < 1) count = 1;
+    status = ns_fesd_choose(w, rest / count, keep, err);
+    if (status == NS_OK && !first) status = log_changes(w, err);
+    first = false;
+    if (status == NS_OK) status = go_segment(w, count, rest / count, &reached, err);
+    if (status != NS_OK || reached.row < 0) break;
+    ns_fesd_mark_ties(w, reached);
+    keep = false;
+    if (w->t - begun > ACCUMULATION * w->h || w->t >= w->t_end) continue;
+    if (++passes > MOST_PASSES)
+      return ns_fail(err, NS_ENOCONV, "FESDOSI: switches accumulate at t=%.10g, and implicit steps do not pass them", w->t);
+    status = pass_accumulation(w, reached.row, err);
+    keep = true;
+  }
+  w->first = first && w->count == 0 && w->first;
+  return status;
+}

@@ -1,0 +1,133 @@
+/*
+** flow_workspace.h
+** The workspace of NsFlow, which its files share. Private to them.
+*/
+#ifndef NS_INTEGRATORS_SWITCHING_FLOW_WORKSPACE_H
+#define NS_INTEGRATORS_SWITCHING_FLOW_WORKSPACE_H
+
+#include "integrators/switching/equations.h"
+#include "integrators/switching/flow.h"
+#include "integrators/switching/reduction.h"
+#include "model/difference.h"
+
+/* Newton iterations at one point; full steps of a smooth problem near its solution need 3 to 6. */
+enum { NS_FLOW_ITERATIONS = 20 };
+
+/* Rounding errors of its terms that a sum may have: R below this many ends Newton's method. */
+#define NS_FLOW_ROUNDINGS 8
+
+/* A step below this part of the unknowns that is no longer reduced: what is left is rounding (of differences, 1e-12). */
+#define NS_FLOW_STALLED 1e-9
+
+/* Equations that are redundant may differ by this part of their terms: they hold on trajectories that have an error of rtol. */
+#define NS_FLOW_CONTRADICTION 1e-7
+
+/* A combination of equations that does not depend on w: a constraint on s. */
+typedef struct NsFlowConstraint {
+  int level, equation; /* level of differentiation; row of R that it replaces */
+  bool gone;           /* it does not depend on s */
+  double value, terms; /* its value, and the sum of the terms of it */
+  double reach;        /* its largest value for states of the sizes in the run */
+} NsFlowConstraint;
+
+/* A number that must not become negative, and is 0 with its known derivatives (mode_signs.c). */
+typedef struct NsSignQuantity {
+  int row;
+  bool of_lambda; /* the distance of lambda of an ACTIVE row to a bound; else y */
+  bool of_state;  /* y: dy/dt is known, and 0 */
+  double factor;  /* 1 or -1 */
+  double terms;   /* of its last known derivative */
+} NsSignQuantity;
+
+/* The matrices of a point near by, for derivatives along the motion of level 2 (index 3) of models that are not linear. */
+typedef struct NsFlowNear {
+  NsReduction reduction;
+  double *Fs, *Fs_terms, *Fw, *Fw_terms;
+  double *s, *sdot; /* nd: the point in the middle and its rate */
+  double *room;     /* NS_DIFFERENCE_ROOM nw */
+  double t;
+} NsFlowNear;
+
+struct NsFlow {
+  NsArena arena, sized; /* sized: memory whose size depends on the rank of M */
+  NsEquations eq;
+  NsReduction reduction;
+  NsFlowView view;
+  double h;     /* length of the step of the grid */
+  bool taken;   /* `sized` is allocated for view.nd */
+  bool planned; /* the reduction is that of the mode */
+  bool still;   /* within a search for w: see flow_values */
+
+  /* the mode */
+  NsRowMode *mode; /* m */
+  int nactive, nw, *active;
+  double *lower, *upper; /* m */
+
+  /* the point */
+  double *x, *lambda;        /* n, m */
+  double *s, *a;             /* nd, na */
+  double *sdot, *sdot_terms; /* nd */
+  double *y_terms, *lambda_terms;
+  double *lambda_size; /* m: the size of lambda in the run, see mode_signs.c */
+  double *lambda_most; /* m: the largest |lambda| in the run */
+  double *size;        /* nd: the largest |s| in the run so far, at ends of steps and at events */
+
+  /* equations: matrices of F and w, values */
+  double *Fs, *Fs_terms, *Fw, *Fw_terms; /* nd x nd, nd x nw */
+  double *G, *R, *R_terms;               /* nw */
+
+  bool has_near;
+  NsFlowNear near;
+
+  /* the constraints on s, see ns_flow_collect */
+  int constraints;
+  NsFlowConstraint *constraint;
+  double *gradient; /* nd for each constraint */
+  double *entry, *multiplier, *normal;
+  NsRank normal_rank;
+
+  /* signs of derivatives, see mode_signs.c */
+  double *rate, *slope, *slope_room; /* 2 m; 3 m; NS_DIFFERENCE_ROOM 3 m */
+  double *direct, *moved;            /* n: nd are used */
+  NsSignQuantity *quantities;        /* 2 m */
+
+  /* workspace */
+  double *forces, *ft, *direction; /* n */
+  double *yt, *ht;                 /* m */
+  double *v, *v_terms;             /* nw */
+  double *lagged, *second;         /* nw */
+  double *column, *s_zero;         /* nd */
+  double *a_unit;                  /* na */
+};
+
+/* size = max(size, |s|), lambda_most = max(lambda_most, |lambda|) of the evaluated point. */
+void ns_flow_grow_sizes(NsFlow *flow, const double *s);
+
+/* The constraints on s at the last evaluated point, with their gradients. */
+NsStatus ns_flow_collect(NsFlow *flow, double t, NsError *err);
+
+/* y_terms at the point of the last values. */
+void ns_flow_output_terms(NsFlow *flow);
+
+/* R_terms, sdot_terms and y_terms at the point of the last values. */
+void ns_flow_equation_terms(NsFlow *flow);
+
+/*
+** Values and matrices at (t, s) and the present w, without a search for w: G, sdot, Rs[0] and Rw of the reduction (G_s, G_w), Fs,
+** Fw, and G_t in v. The reduction must be made again afterwards.
+*/
+NsStatus ns_flow_linearise(NsFlow *flow, double t, const double *s, NsError *err);
+
+/* R and R_terms of a level become those of the next. */
+NsStatus ns_flow_differentiate(NsFlow *flow, double t, int level, NsError *err);
+
+/*
+** When the mode does not determine lambda, and some are out of their bounds at the evaluated point: changes them to the nearest
+** ones within the bounds that give the same motion, if there are any (*moved); evaluate again then. NS_ENOMEM.
+*/
+NsStatus ns_flow_spread(NsFlow *flow, bool *moved, NsError *err);
+
+/* The name of row `row` of R in messages. */
+void ns_flow_name_equation(const NsFlow *flow, int row, char *to, size_t size);
+
+#endif

@@ -1,0 +1,347 @@
+/*
+** mode.c
+** The next mode: every mode of the undecided rows is tried on its smooth motion; the possible ones are compared.
+*/
+#include "integrators/switching/mode.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "integrators/switching/flow_workspace.h"
+#include "integrators/switching/mode_lead.h"
+#include "integrators/switching/mode_signs.h"
+
+const char *const ns_ambiguity_words[] = {"error", "stay", "up", "down", NULL};
+
+/* Modes with different motions that are kept. */
+enum { MODES = 16 };
+
+/* Motions whose rates differ by less than this part of their terms are the same. */
+#define SAME_MOTION 1e-7
+
+/* A mode that is possible. */
+typedef struct Found {
+  NsRowMode *mode;           /* m */
+  double *lambda, *a, *sdot; /* m, na, nd */
+  bool certain;              /* every row has a derivative that is not 0 */
+  double change;             /* of lambda, over its sizes */
+  int changed;               /* number of rows whose mode is another than before */
+} Found;
+
+typedef struct Search {
+  NsFlow *flow;
+  double t;
+  const double *s;
+  NsArena arena;
+  const bool *open;
+  NsRowMode *before;  /* m: the mode so far */
+  double *lambda, *a; /* of the point before */
+  NsRowMode *mode;    /* m: the mode that is tried */
+  int nrows, *row;    /* rows that are varied */
+  Found found[MODES];
+  int count, tried;
+  bool more;            /* more than MODES were found */
+  double *sdot, *terms; /* nd */
+  NsError last;         /* why the last mode is not possible */
+} Search;
+
+/* ---- one mode ---- */
+
+static void search_restore(Search *z) {
+  NsFlow *flow = z->flow;
+  memcpy(flow->lambda, z->lambda, (size_t)flow->view.m * sizeof(double));
+  memcpy(flow->a, z->a, (size_t)flow->eq.na * sizeof(double));
+}
+
+/* Failures that only say that a mode is not possible here. */
+static bool mode_fails(NsStatus status) {
+  return status == NS_ERETRY || status == NS_ESINGULAR || status == NS_ENOSOL || status == NS_ENAN || status == NS_ENOCONV;
+}
+
+static double change_of_lambda(const Search *z) {
+  const NsFlow *flow = z->flow;
+  double sum = 0;
+  for (int i = 0; i < flow->view.m; i++) {
+    double size = fmax(fabs(flow->lambda[i]), fabs(z->lambda[i])), d = flow->lambda[i] - z->lambda[i];
+    if (size > 0) sum += d / size * (d / size);
+  }
+  return sum;
+}
+
+static int changed_rows(const Search *z) {
+  int count = 0;
+  for (int i = 0; i < z->flow->view.m; i++) count += z->mode[i] != z->before[i];
+  return count;
+}
+
+/* Whether a possible mode has the motion of the evaluated one. */
+static bool is_same_motion(const Search *z, const Found *found) {
+  for (int i = 0; i < z->flow->eq.nd; i++)
+    if (fabs(found->sdot[i] - z->sdot[i]) > SAME_MOTION * z->terms[i]) return false;
+  return true;
+}
+
+/* Whether the evaluated mode describes a motion better than the mode found before. */
+static bool search_prefers(const Found *found, bool certain, double change, int changed) {
+  if (certain != found->certain) return certain;
+  if (changed != found->changed) return changed < found->changed;
+  return change < found->change;
+}
+
+/* Adds the evaluated mode to those that are possible. */
+static void search_keep(Search *z, bool certain) {
+  const NsFlow *flow = z->flow;
+  double change = change_of_lambda(z);
+  int changed = changed_rows(z), k = 0;
+  while (k < z->count && !is_same_motion(z, &z->found[k])) k++;
+  z->more = z->more || k == MODES;
+  if (k == MODES || (k < z->count && !search_prefers(&z->found[k], certain, change, changed))) return;
+  Found *found = &z->found[k];
+  if (k == z->count) {
+    z->count++;
+    found->mode = ns_arena_take(&z->arena, (size_t)flow->view.m, sizeof *found->mode);
+    found->lambda = ns_arena_doubles(&z->arena, flow->view.m);
+    found->a = ns_arena_doubles(&z->arena, flow->eq.na);
+    found->sdot = ns_arena_doubles(&z->arena, flow->eq.nd);
+  }
+  if (z->arena.failed) return;
+  found->certain = certain;
+  found->change = change;
+  found->changed = changed;
+  memcpy(found->mode, z->mode, (size_t)flow->view.m * sizeof *found->mode);
+  memcpy(found->lambda, flow->lambda, (size_t)flow->view.m * sizeof(double));
+  memcpy(found->a, flow->a, (size_t)flow->eq.na * sizeof(double));
+  memcpy(found->sdot, z->sdot, (size_t)flow->eq.nd * sizeof(double));
+}
+
+/* Tries z->mode. */
+static NsStatus search_try(Search *z, NsError *err) {
+  NsFlow *flow = z->flow;
+  NsSignPoint at = {z->t, z->s, z->open};
+  NsVerdict verdict = NS_VERDICT_NONE;
+  search_restore(z);
+  z->tried++;
+  ns_flow_set_mode(flow, z->mode);
+  NsStatus status = ns_flow_evaluate(flow, z->t, z->s, z->sdot, &z->last);
+  bool moved = false;
+  if (status == NS_OK) status = ns_flow_spread(flow, &moved, &z->last);
+  if (status == NS_OK && moved) status = ns_flow_evaluate(flow, z->t, z->s, z->sdot, &z->last);
+  if (status == NS_OK) {
+    ns_flow_equation_terms(flow);
+    memcpy(z->terms, flow->sdot_terms, (size_t)flow->eq.nd * sizeof(double));
+    status = ns_signs_of_mode(flow, &at, &verdict, &z->last);
+  }
+  if (status != NS_OK && !mode_fails(status)) {
+    if (err) *err = z->last;
+    return status;
+  }
+  if (status == NS_OK && verdict != NS_VERDICT_AGAINST) search_keep(z, verdict == NS_VERDICT_FOR);
+  return NS_OK;
+}
+
+/* ---- all modes of the rows ---- */
+
+static int choices_of(const NsFlow *flow, int row, NsRowMode *choice) {
+  int count = 0;
+  double lower = flow->lower[row], upper = flow->upper[row];
+  if (lower == upper) return choice[0] = NS_ROW_LOWER, 1;
+  if (isfinite(lower)) choice[count++] = NS_ROW_LOWER;
+  if (isfinite(upper)) choice[count++] = NS_ROW_UPPER;
+  choice[count++] = NS_ROW_ACTIVE;
+  return count;
+}
+
+static NsStatus search_all(Search *z, NsError *err) {
+  int digit[NS_MODE_OPEN] = {0};
+  z->count = z->tried = 0;
+  for (;;) {
+    memcpy(z->mode, z->before, (size_t)z->flow->view.m * sizeof *z->mode);
+    for (int k = 0; k < z->nrows; k++) {
+      NsRowMode choice[3];
+      choices_of(z->flow, z->row[k], choice);
+      z->mode[z->row[k]] = choice[digit[k]];
+    }
+    NsStatus status = search_try(z, err);
+    if (status == NS_OK && z->arena.failed) status = ns_fail(err, NS_ENOMEM, "not enough memory");
+    if (status != NS_OK) return status;
+    int k = 0;
+    for (; k < z->nrows; k++) {
+      NsRowMode choice[3];
+      if (++digit[k] < choices_of(z->flow, z->row[k], choice)) break;
+      digit[k] = 0;
+    }
+    if (k == z->nrows) return NS_OK;
+  }
+}
+
+/* ---- messages ---- */
+
+static size_t mode_append(char *to, size_t at, const char *text) {
+  size_t length = strlen(text);
+  if (at + length + 1 > NS_MODE_TEXT) return at;
+  memcpy(to + at, text, length + 1);
+  return at + length;
+}
+
+/* "'relay' y > 0" */
+static size_t append_mode_row(const NsFlow *flow, int row, NsRowMode mode, char *to, size_t at) {
+  const NsInteraction *inter = flow->eq.edges[ns_flow_interaction(flow, row)].inter;
+  char text[NS_NAME_SIZE + 48];
+  bool box = isfinite(flow->lower[row]) && isfinite(flow->upper[row]);
+  const char *what = mode == NS_ROW_LOWER ? "y > 0" : mode == NS_ROW_UPPER ? "y < 0" : box ? "slides (y = 0)" : "y = 0";
+  if (inter->m == 1) (void)snprintf(text, sizeof text, "'%s' %s", inter->name, what);
+  else (void)snprintf(text, sizeof text, "'%s'[%d] %s", inter->name, ns_flow_component(flow, row) + 1, what);
+  return mode_append(to, at, text);
+}
+
+/* The modes found, by the rows in which they differ. */
+static void write_modes(const Search *z, char *to) {
+  size_t at = 0;
+  to[0] = '\0';
+  for (int k = 0; k < z->count; k++) {
+    bool first = true;
+    if (k > 0) at = mode_append(to, at, "; ");
+    for (int i = 0; i < z->nrows; i++) {
+      bool differs = false;
+      for (int j = 0; j < z->count; j++) differs = differs || z->found[j].mode[z->row[i]] != z->found[k].mode[z->row[i]];
+      if (!differs) continue;
+      if (!first) at = mode_append(to, at, " and ");
+      at = append_mode_row(z->flow, z->row[i], z->found[k].mode[z->row[i]], to, at);
+      first = false;
+    }
+  }
+  if (z->more) (void)mode_append(to, at, "; and more");
+}
+
+static NsStatus fail_without_mode(const Search *z, NsError *err) {
+  char rows[NS_MODE_TEXT] = "";
+  size_t at = 0;
+  if (z->tried == 1) return ns_fail(err, NS_ENOSOL, "no mode is possible after t=%g: %.300s", z->t, z->last.text);
+  for (int i = 0; i < z->nrows; i++) {
+    const NsInteraction *inter = z->flow->eq.edges[ns_flow_interaction(z->flow, z->row[i])].inter;
+    char text[NS_NAME_SIZE + 32];
+    if (inter->m == 1) (void)snprintf(text, sizeof text, "%s'%s'", i > 0 ? ", " : "", inter->name);
+    else
+      (void)snprintf(text, sizeof text, "%s'%s'[%d]", i > 0 ? ", " : "", inter->name,
+                     ns_flow_component(z->flow, z->row[i]) + 1);
+    at = mode_append(rows, at, text);
+  }
+  return ns_fail(err, NS_ENOSOL, "no mode of the interactions %s is possible after t=%g", rows, z->t);
+}
+
+/* ---- the choice ---- */
+
+static int count_of(const Search *z, const Found *found, NsRowMode mode) {
+  int count = 0;
+  for (int i = 0; i < z->nrows; i++) count += found->mode[z->row[i]] == mode;
+  return count;
+}
+
+/* The mode with most rows in the state that the rule asks for; of several, the one with least change of lambda. */
+static const Found *search_select(const Search *z, NsAmbiguity rule) {
+  NsRowMode wanted = rule == NS_AMBIGUITY_UP ? NS_ROW_LOWER : rule == NS_AMBIGUITY_DOWN ? NS_ROW_UPPER : NS_ROW_ACTIVE;
+  const Found *best = &z->found[0];
+  for (int k = 1; k < z->count; k++) {
+    int more = count_of(z, &z->found[k], wanted) - count_of(z, best, wanted);
+    if (more > 0 || (more == 0 && z->found[k].change < best->change)) best = &z->found[k];
+  }
+  return best;
+}
+
+static NsStatus search_take(Search *z, const Found *found, NsError *err) {
+  NsFlow *flow = z->flow;
+  ns_flow_set_mode(flow, found->mode);
+  memcpy(flow->lambda, found->lambda, (size_t)flow->view.m * sizeof(double));
+  memcpy(flow->a, found->a, (size_t)flow->eq.na * sizeof(double));
+  return ns_flow_evaluate(flow, z->t, z->s, NULL, err);
+}
+
+static NsStatus search_new(Search *z, NsFlow *flow, double t, const double *s, const bool *open, NsError *err) {
+  int m = flow->view.m, nd = flow->eq.nd, na = flow->eq.na;
+  *z = (Search){.flow = flow, .t = t};
+  z->before = ns_arena_take(&z->arena, (size_t)m, sizeof *z->before);
+  z->mode = ns_arena_take(&z->arena, (size_t)m, sizeof *z->mode);
+  z->row = ns_arena_ints(&z->arena, m);
+  z->lambda = ns_arena_doubles(&z->arena, m);
+  z->a = ns_arena_doubles(&z->arena, na);
+  z->sdot = ns_arena_doubles(&z->arena, nd);
+  z->terms = ns_arena_doubles(&z->arena, nd);
+  double *kept = ns_arena_doubles(&z->arena, nd);
+  if (z->arena.failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  memcpy(kept, s, (size_t)nd * sizeof *s);
+  memcpy(z->before, flow->mode, (size_t)m * sizeof *z->before);
+  memcpy(z->lambda, flow->lambda, (size_t)m * sizeof(double));
+  memcpy(z->a, flow->a, (size_t)na * sizeof(double));
+  z->s = kept;
+  z->open = open;
+  return NS_OK;
+}
+
+/* The rows that are varied; false when there are too many. */
+static bool search_vary(Search *z, const bool *open) {
+  z->nrows = 0;
+  for (int i = 0; i < z->flow->view.m; i++)
+    if (open[i]) z->row[z->nrows++] = i;
+  return z->nrows <= NS_MODE_OPEN;
+}
+
+/* Opens also the rows with y = 0 and those whose y depends on w. */
+static void search_widen(const Search *z, bool *open) {
+  for (int i = 0; i < z->flow->view.m; i++)
+    open[i] = z->open[i] || z->before[i] == NS_ROW_ACTIVE || !ns_row_is_of_state(z->flow, i);
+}
+
+/* More rows than can be tried in all modes: the problem of the leading terms decides most of them. */
+static NsStatus search_many(Search *z, bool *open, NsError *err) {
+  size_t m = (size_t)z->flow->view.m;
+  NsRowMode *mode = ns_arena_take(&z->arena, m, sizeof *mode);
+  if (!mode) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  memcpy(mode, z->before, m * sizeof *mode);
+  search_restore(z);
+  NsStatus status = ns_mode_lead(z->flow, z->t, z->s, open, mode, err);
+  if (status != NS_OK) return status;
+  memcpy(z->before, mode, m * sizeof *mode);
+  memcpy(z->lambda, z->flow->lambda, m * sizeof(double));
+  memcpy(z->a, z->flow->a, (size_t)z->flow->eq.na * sizeof(double));
+  if (search_vary(z, open)) return search_all(z, err);
+  z->nrows = 0;
+  return search_all(z, err);
+}
+
+/* Tries the modes of the open rows; `open` may be changed. */
+static NsStatus search_over(Search *z, bool *open, NsError *err) {
+  return search_vary(z, open) ? search_all(z, err) : search_many(z, open, err);
+}
+
+static NsStatus search_run(Search *z, NsError *err) {
+  size_t m = (size_t)z->flow->view.m;
+  bool *open = ns_arena_take(&z->arena, m, sizeof *open), *wide = ns_arena_take(&z->arena, m, sizeof *wide);
+  if (z->arena.failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  memcpy(open, z->open, m * sizeof *open);
+  NsStatus status = search_over(z, open, err);
+  if (status != NS_OK || z->count > 0) return status;
+  search_widen(z, wide);
+  if (memcmp(wide, z->open, m * sizeof *wide) == 0) return NS_OK;
+  memcpy(open, wide, m * sizeof *open);
+  z->open = wide; /* these rows are judged, also those that the leading terms decide */
+  return search_over(z, open, err);
+}
+
+NsStatus ns_mode_choose(NsFlow *flow, double t, const double *s, const bool *open, NsAmbiguity rule, NsModeChoice *choice,
+                        NsError *err) {
+  Search z;
+  *choice = (NsModeChoice){0};
+  NsStatus status = search_new(&z, flow, t, s, open, err);
+  if (status == NS_OK) status = search_run(&z, err);
+  if (status == NS_OK && z.count == 0) status = fail_without_mode(&z, err);
+  if (status == NS_OK) {
+    choice->count = z.count;
+    if (z.count > 1) write_modes(&z, choice->text);
+    if (z.count > 1 && rule == NS_AMBIGUITY_ERROR)
+      status = ns_fail(err, NS_ENOSOL, "the next mode is not unique at t=%g: %s", t, choice->text);
+  }
+  if (status == NS_OK) status = search_take(&z, search_select(&z, rule), err);
+  ns_arena_release(&z.arena);
+  return status;
+}

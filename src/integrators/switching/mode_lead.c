@@ -1,0 +1,118 @@
+/*
+** mode_lead.c
+** The box problem of outputs and rates of outputs in multipliers and algebraic states.
+*/
+#include "integrators/switching/mode_lead.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "integrators/switching/flow_workspace.h"
+#include "solvers/box/box_solver.h"
+
+/* Linearisations; a mode that still changes is then taken as it is, and tried. */
+enum { LINEARISATIONS = 10 };
+
+/* A solution decides nothing about a row with |y| and the distance of lambda to its bound below this part of their terms. */
+#define TIE 1e-9
+
+typedef struct Lead {
+  NsArena arena;
+  NsBox *box;
+  NsRowMode *last; /* m */
+  double *M, *q, *lower, *upper, *z, *w, *terms;
+} Lead;
+
+static NsStatus lead_take(Lead *lead, const NsFlow *flow, NsError *err) {
+  int m = flow->eq.m, n = flow->eq.na + m;
+  *lead = (Lead){0};
+  lead->last = ns_arena_take(&lead->arena, (size_t)m, sizeof *lead->last);
+  lead->M = ns_arena_matrix(&lead->arena, n, n);
+  double **vectors[] = {&lead->q, &lead->lower, &lead->upper, &lead->z, &lead->w, &lead->terms};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&lead->arena, n);
+  bool good = !lead->arena.failed && ns_box_new(&lead->box, n) == NS_OK;
+  return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
+}
+
+/* Row i of the problem: G, or its rate when G does not depend on w. */
+static void lead_row(Lead *lead, const NsFlow *flow, int i) {
+  const NsReduction *r = &flow->reduction;
+  size_t nw = (size_t)flow->nw, nd = (size_t)flow->eq.nd, row = (size_t)i;
+  bool of_w = false;
+  for (size_t j = 0; j < nw && !of_w; j++) of_w = fabs(r->Rw[row + j * nw]) > NS_RANK_ZERO * r->Rw_terms[row + j * nw];
+  lead->q[i] = of_w ? flow->G[i] : flow->v[i];
+  for (size_t k = 0; k < nd && !of_w; k++) lead->q[i] += r->Rs[0][row + k * nw] * flow->sdot[k];
+  for (size_t j = 0; j < nw; j++) {
+    double slope = of_w ? r->Rw[row + j * nw] : 0;
+    for (size_t k = 0; k < nd && !of_w; k++) slope += r->Rs[0][row + k * nw] * flow->Fw[k + j * nd];
+    lead->M[row + j * nw] = slope;
+  }
+}
+
+/* The problem in w itself: y = M w + q with the bounds of lambda. */
+static void lead_form(Lead *lead, const NsFlow *flow, const bool *open) {
+  int nw = flow->nw, na = flow->eq.na;
+  for (int i = 0; i < nw; i++) lead_row(lead, flow, i);
+  for (int j = 0; j < nw; j++) {
+    int row = j < na ? -1 : flow->active[j - na];
+    bool law = row >= 0 && open[row];
+    double value = row < 0 ? flow->a[j] : flow->lambda[row];
+    lead->lower[j] = law ? flow->lower[row] : -INFINITY;
+    lead->upper[j] = law ? flow->upper[row] : INFINITY;
+    for (int i = 0; i < nw; i++) lead->q[i] -= lead->M[i + (size_t)j * (size_t)nw] * value;
+  }
+}
+
+/* Reads the mode of the open rows; *same: it is the last one. */
+static void lead_read(Lead *lead, NsFlow *flow, const bool *open, NsRowMode *mode, bool *same) {
+  int na = flow->eq.na;
+  *same = true;
+  for (int j = 0; j < na; j++) flow->a[j] = lead->z[j];
+  for (int k = 0; k < flow->nactive; k++) {
+    int row = flow->active[k];
+    double z = lead->z[na + k];
+    flow->lambda[row] = z;
+    if (!open[row]) continue;
+    mode[row] = z <= flow->lower[row] ? NS_ROW_LOWER : z >= flow->upper[row] ? NS_ROW_UPPER : NS_ROW_ACTIVE;
+    *same = *same && mode[row] == lead->last[row];
+    lead->last[row] = mode[row];
+  }
+}
+
+/* Rows with y = 0 and lambda at a bound stay open. */
+static void lead_ties(Lead *lead, const NsFlow *flow, bool *open) {
+  int nw = flow->nw, na = flow->eq.na;
+  for (int k = 0; k < flow->nactive; k++) {
+    int row = flow->active[k], i = na + k;
+    double size = 0, terms = fabs(lead->q[i]), z = lead->z[i];
+    for (int j = 0; j < nw; j++) terms += fabs(lead->M[i + (size_t)j * (size_t)nw] * lead->z[j]);
+    if (isfinite(flow->lower[row])) size = fmax(size, fabs(flow->lower[row]));
+    if (isfinite(flow->upper[row])) size = fmax(size, fabs(flow->upper[row]));
+    double way = fmin(z - flow->lower[row], flow->upper[row] - z);
+    open[row] = open[row] && fabs(lead->w[i]) <= TIE * terms && way <= TIE * fmax(size, fabs(z));
+  }
+}
+
+NsStatus ns_mode_lead(NsFlow *flow, double t, const double *s, bool *open, NsRowMode *mode, NsError *err) {
+  Lead lead;
+  NsStatus status = lead_take(&lead, flow, err);
+  for (int i = 0; i < flow->view.m && status == NS_OK; i++)
+    if (open[i]) lead.last[i] = mode[i], mode[i] = NS_ROW_ACTIVE;
+  if (status == NS_OK) ns_flow_set_mode(flow, mode);
+  bool same = false;
+  for (int k = 0; k < LINEARISATIONS && status == NS_OK && !same; k++) {
+    status = ns_flow_linearise(flow, t, s, err);
+    if (status != NS_OK) break;
+    lead_form(&lead, flow, open);
+    NsSolverInfo info;
+    NsBoxProblem problem = {flow->nw, lead.M, flow->nw, lead.q, lead.lower, lead.upper, 0};
+    status = ns_box_solve(lead.box, &problem, NULL, lead.z, lead.w, &info);
+    if (status != NS_OK) status = ns_fail(err, NS_ENOSOL, "the problem of the undecided rows has no solution at t=%g", t);
+    else lead_read(&lead, flow, open, mode, &same);
+    same = same || (flow->eq.linear && flow->eq.settled);
+  }
+  if (status == NS_OK) lead_ties(&lead, flow, open);
+  ns_box_free(lead.box);
+  ns_arena_release(&lead.arena);
+  return status;
+}

@@ -1,0 +1,280 @@
+/*
+** mode_signs.c
+** Signs of outputs, multipliers and their derivatives along the motion of a mode.
+*/
+#include "integrators/switching/mode_signs.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "integrators/switching/flow_workspace.h"
+#include "model/difference.h"
+
+/* Values and exact derivatives below this part of their terms count as 0: an event is located to about 1e-12. */
+#define VALUE_ZERO 1e-9
+
+/*
+** A derivative of y that would change it by less than this part of its size in the whole run counts as 0: terms that cancel within
+** a callback are not seen in its values. 1e-12: rounding is 1e-16 of the terms, which may change y by its size in 1/1000 of the run.
+*/
+#define RATE_ZERO 1e-12
+
+/* Derivatives by differences below this part of (terms / length of the difference) count as 0; their error is about 1e-12. */
+#define SLOPE_ZERO 1e-10
+
+/* The first difference is at most this part of the time in which a state changes by its size; see signs_length. */
+#define LEAST_LENGTH 0x1p-10
+
+bool ns_row_is_of_state(const NsFlow *flow, int row) {
+  const NsEquations *e = &flow->eq;
+  for (int j = 0; j < e->m; j++)
+    if (e->D[row + (size_t)j * (size_t)e->m] != 0) return false;
+  for (int k = 0; k < e->nnodes; k++) {
+    const NsEquationNode *node = &e->nodes[k];
+    for (int j = 0; j < node->na; j++) {
+      const double *T = node->T + (size_t)j * (size_t)node->n;
+      const double *C = e->C + row + (size_t)node->x * (size_t)e->m;
+      double sum = C[(size_t)node->rank.col[node->nd + j] * (size_t)e->m], terms = fabs(sum);
+      for (int i = 0; i < node->nd; i++) {
+        double part = C[(size_t)node->rank.col[i] * (size_t)e->m] * T[i];
+        sum -= part;
+        terms += fabs(part);
+      }
+      if (fabs(sum) > NS_RANK_ZERO * terms) return false;
+    }
+  }
+  return true;
+}
+
+/* rate (m): dy/dt of the rows that are of state, at the evaluated point, with its terms (NULL: not wanted). */
+static NsStatus output_rates(NsFlow *flow, double t, double *rate, double *terms, NsError *err) {
+  NsEquations *e = &flow->eq;
+  bool constant = e->linear && e->settled;
+  size_t m = (size_t)e->m;
+  NsStatus status = NS_OK;
+  if (!constant) status = ns_equations_jacobians(e, t, flow->x, flow->lambda, false, err);
+  memset(rate, 0, m * sizeof *rate);
+  if (!constant && status == NS_OK) status = ns_equations_rates(e, t, flow->x, flow->lambda, NULL, rate, err);
+  if (status != NS_OK) return status;
+  if (terms) (void)ns_flow_rate_terms(flow);
+  for (size_t i = 0; terms && i < m; i++) terms[i] = fabs(rate[i]);
+  memset(flow->a_unit, 0, (size_t)e->na * sizeof *flow->a_unit);
+  ns_equations_states(e, flow->sdot, flow->a_unit, flow->direction);
+  ns_equations_states(e, flow->sdot_terms, flow->a_unit, flow->forces);
+  for (size_t j = 0; j < (size_t)e->n; j++)
+    for (size_t i = 0; i < m; i++) {
+      rate[i] += e->C[i + j * m] * flow->direction[j];
+      if (terms) terms[i] += fabs(e->C[i + j * m]) * flow->forces[j];
+    }
+  return NS_OK;
+}
+
+/* ---- derivatives by differences ---- */
+
+/* The time in which a state changes by its size, but at least a part of the step of the grid, and at most that step. */
+static double signs_length(const NsFlow *flow) {
+  double pace = 0;
+  for (int j = 0; j < flow->eq.nd; j++) {
+    double rate = fabs(flow->direct[j]);
+    if (rate > 0) pace = fmax(pace, rate / (flow->size[j] + LEAST_LENGTH * flow->h * rate));
+  }
+  return pace * flow->h > 1 ? 1 / pace : flow->h;
+}
+
+typedef struct Tangent {
+  NsFlow *flow;
+  double t;
+  const double *s;
+} Tangent;
+
+/* values (3 m) on the tangent of the motion: y, lambda, dy/dt of the rows that are of state. */
+static NsStatus tangent_sample(void *context, double t, double *values, NsError *err) {
+  const Tangent *at = context;
+  NsFlow *flow = at->flow;
+  size_t m = (size_t)flow->view.m;
+  for (int i = 0; i < flow->eq.nd; i++) flow->moved[i] = at->s[i] + (t - at->t) * flow->direct[i];
+  NsStatus status = ns_flow_evaluate(flow, t, flow->moved, NULL, err);
+  memcpy(values, flow->eq.y, m * sizeof *values);
+  memcpy(values + m, flow->lambda, m * sizeof *values);
+  return status == NS_OK ? output_rates(flow, t, values + 2 * m, NULL, err) : status;
+}
+
+/* slope (3 m) = the derivatives of these values by time; the flow is at the point again afterwards. */
+static NsStatus tangent_slopes(NsFlow *flow, const NsSignPoint *at, double *length, NsError *err) {
+  size_t m = (size_t)flow->view.m;
+  const NsNsds *nsds = flow->eq.nsds;
+  Tangent tangent = {flow, at->t, at->s};
+  memcpy(flow->direct, flow->sdot, (size_t)flow->eq.nd * sizeof(double));
+  memset(flow->slope, 0, 3 * m * sizeof *flow->slope);
+  *length = signs_length(flow);
+  NsWindow window = {nsds->t0, fmax(nsds->T, at->t + *length), *length};
+  NsStatus status = ns_difference(tangent_sample, &tangent, 3 * (int)m, at->t, window, flow->slope_room, flow->slope, err);
+  NsStatus back = ns_flow_evaluate(flow, at->t, at->s, NULL, err);
+  if (back == NS_OK) ns_flow_equation_terms(flow);
+  return status == NS_OK ? back : status;
+}
+
+/* ---- the judgement ---- */
+
+/* A number that must be >= 0 for t -> t+: 1, -1, or 0 when its derivative decides. */
+static int mode_sign(double value, double zero) {
+  return value > zero ? 1 : value < -zero ? -1 : 0;
+}
+
+/* Whether the law of a row with one bound allows its y, which is not 0: then no impulse brings it to 0. */
+static bool output_stays(const NsFlow *flow, int equation) {
+  if (equation < flow->eq.na) return false;
+  int row = flow->active[equation - flow->eq.na];
+  double y = flow->eq.y[row];
+  return (isfinite(flow->lower[row]) && y > 0) || (isfinite(flow->upper[row]) && y < 0);
+}
+
+/*
+** The constraints of the mode: false when one of derivatives does not hold, or one of outputs that the law allows. Others may
+** hold after an impulse at the start.
+*/
+static NsStatus constraints_hold(NsFlow *flow, double t, bool *hold, NsError *err) {
+  NsStatus status = ns_flow_collect(flow, t, err);
+  *hold = true;
+  for (int k = 0; k < flow->constraints && status == NS_OK; k++) {
+    const NsFlowConstraint *c = &flow->constraint[k];
+    if (fabs(c->value) <= VALUE_ZERO * (c->terms + c->reach)) continue;
+    if (c->level == 0 && !output_stays(flow, c->equation)) continue;
+    char name[160];
+    ns_flow_name_equation(flow, c->equation, name, sizeof name);
+    if (c->level == 0) (void)ns_fail(err, NS_ENOSOL, "the state does not fulfil %s", name);
+    else (void)ns_fail(err, NS_ENOSOL, "the state does not fulfil derivative %d of %s", c->level, name);
+    *hold = false;
+  }
+  return status;
+}
+
+/* v_terms of unknowns that the mode does not determine: by the changes of the others, in the null vectors of R_w. */
+static void size_free_unknowns(NsFlow *flow) {
+  NsRank *rank = &flow->reduction.rank[flow->reduction.levels];
+  for (int j = rank->rank; j < flow->nw; j++) {
+    double most = 0;
+    ns_rank_null(rank, j, flow->v);
+    for (int i = 0; i < rank->rank; i++) {
+      double slope = fabs(flow->v[rank->col[i]]);
+      if (slope > 0) most = fmax(most, flow->v_terms[rank->col[i]] / slope);
+    }
+    flow->v_terms[rank->col[j]] = most;
+  }
+}
+
+/*
+** flow->lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also |R_w^-1|
+** times the terms of R for states of their sizes.
+*/
+static void find_lambda_sizes(NsFlow *flow) {
+  const NsReduction *r = &flow->reduction;
+  size_t nw = (size_t)flow->nw;
+  for (int i = 0; i < flow->view.m; i++) {
+    flow->lambda_size[i] = fmax(fabs(flow->lambda[i]), flow->lambda_most[i]);
+    if (isfinite(flow->lower[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->lower[i]));
+    if (isfinite(flow->upper[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->upper[i]));
+  }
+  if (nw == 0) return;
+  memcpy(flow->v_terms, flow->R_terms, nw * sizeof *flow->v_terms);
+  for (int i = 0; i < (r->levels > 0 ? r->rank[0].rank : flow->nw); i++) {
+    size_t row = (size_t)r->rank[0].row[i];
+    for (size_t j = 0; j < (size_t)flow->eq.nd; j++) flow->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * flow->size[j];
+  }
+  ns_rank_solve(&flow->reduction.rank[r->levels], true, flow->v_terms);
+  size_free_unknowns(flow);
+  for (int i = 0; i < flow->nactive; i++) {
+    int row = flow->active[i];
+    flow->lambda_size[row] = fmax(flow->lambda_size[row], flow->v_terms[flow->eq.na + i]);
+  }
+}
+
+const double *ns_flow_lambda_sizes(NsFlow *flow) {
+  ns_flow_equation_terms(flow);
+  find_lambda_sizes(flow);
+  return flow->lambda_size;
+}
+
+/* The size of y of a row in the run: its terms for states and multipliers of their sizes. */
+static double output_size(const NsFlow *flow, int row) {
+  const NsEquations *e = &flow->eq;
+  double sum = flow->y_terms[row];
+  for (int k = 0; k < e->nnodes; k++) {
+    const NsEquationNode *node = &e->nodes[k];
+    for (int j = 0; j < node->nd; j++) {
+      int col = node->x + (node->na > 0 ? node->rank.col[j] : j);
+      sum += fabs(e->C[row + (size_t)col * (size_t)e->m]) * flow->size[node->s + j];
+    }
+  }
+  for (int j = 0; j < e->m; j++) sum += fabs(e->D[row + (size_t)j * (size_t)e->m]) * flow->lambda_size[j];
+  return sum;
+}
+
+/* Adds what derivatives must decide; false when a value is against the mode. */
+static bool judge_lambda(const NsFlow *flow, int row, NsSignQuantity *list, int *count) {
+  double lambda = flow->lambda[row];
+  for (int side = 0; side < 2; side++) {
+    double bound = side == 0 ? flow->lower[row] : flow->upper[row];
+    if (!isfinite(bound)) continue;
+    double terms = flow->lambda_size[row], way = side == 0 ? lambda - bound : bound - lambda;
+    int sign = mode_sign(way, VALUE_ZERO * terms);
+    if (sign < 0) return false;
+    if (sign == 0) list[(*count)++] = (NsSignQuantity){row, true, false, side == 0 ? 1 : -1, terms};
+  }
+  return true;
+}
+
+static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, const double *rate, const double *terms,
+                         NsSignQuantity *list, int *count) {
+  double factor = flow->mode[row] == NS_ROW_LOWER ? 1 : -1;
+  if (flow->lower[row] == flow->upper[row]) return true;
+  if (!ns_row_is_of_state(flow, row)) {
+    double size = output_size(flow, row);
+    int sign = mode_sign(factor * flow->eq.y[row], VALUE_ZERO * size);
+    if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, false, factor, size};
+    return sign >= 0;
+  }
+  if (!at->open[row]) return true;
+  double run = flow->eq.nsds->T - flow->eq.nsds->t0;
+  int sign = mode_sign(factor * rate[row], fmax(VALUE_ZERO * terms[row], RATE_ZERO * output_size(flow, row) / run));
+  if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, true, factor, terms[row]};
+  return sign >= 0;
+}
+
+/* Says in err which row is against the mode. */
+static void tell_against(const NsFlow *flow, int row, NsError *err) {
+  const char *name = flow->eq.edges[ns_flow_interaction(flow, row)].inter->name;
+  bool active = flow->mode[row] == NS_ROW_ACTIVE;
+  (void)ns_fail(err, NS_ENOSOL,
+                active ? "lambda[%d] of interaction '%s' is out of its bounds" : "y[%d] of interaction '%s' has the wrong sign",
+                ns_flow_component(flow, row) + 1, name);
+}
+
+NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdict, NsError *err) {
+  int m = flow->view.m, count = 0;
+  double *rate = flow->rate, *terms = flow->rate + m;
+  NsSignQuantity *list = flow->quantities;
+  bool holds;
+  *verdict = NS_VERDICT_AGAINST;
+  NsStatus status = constraints_hold(flow, at->t, &holds, err);
+  if (status == NS_OK && holds) status = output_rates(flow, at->t, rate, terms, err);
+  if (status != NS_OK || !holds) return status;
+  find_lambda_sizes(flow);
+  for (int i = 0; i < m; i++) {
+    bool good = flow->mode[i] == NS_ROW_ACTIVE ? judge_lambda(flow, i, list, &count)
+                                               : judge_output(flow, at, i, rate, terms, list, &count);
+    if (!good) return tell_against(flow, i, err), NS_OK;
+  }
+  *verdict = NS_VERDICT_FOR;
+  if (count == 0) return NS_OK;
+  double length;
+  status = tangent_slopes(flow, at, &length, err);
+  for (int k = 0; k < count && status == NS_OK; k++) {
+    const NsSignQuantity *q = &list[k];
+    double slope = flow->slope[q->row + (q->of_lambda ? m : q->of_state ? 2 * m : 0)];
+    int sign = mode_sign(q->factor * slope, SLOPE_ZERO * q->terms / length);
+    if (sign == 0 && *verdict == NS_VERDICT_FOR) *verdict = NS_VERDICT_NONE;
+    if (sign < 0) *verdict = NS_VERDICT_AGAINST, tell_against(flow, q->row, err);
+  }
+  return status;
+}

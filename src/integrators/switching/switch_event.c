@@ -1,0 +1,265 @@
+/*
+** switch_event.c
+** What happens at events: the next mode, the log, the trace, and the end of infinitely many events.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "integrators/switching/switching.h"
+
+enum {
+  RESOLUTION = 4,   /* events closer than this many spacings of time are one event */
+  STUCK = 20,       /* limit of events without progress of time, besides 4 for each row */
+  ACCUMULATED = 64, /* a rest of events shorter than this many spacings of time is passed over */
+  CYCLES = 3        /* number of equal cycles of events that make an accumulation */
+};
+
+/* Each cycle of an accumulation is shorter than the one before by at least this factor. */
+static const double SHRINKS = 0.95;
+
+const char *ns_switch_row_name(const NsSwitching *sw, int row) {
+  return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->name;
+}
+
+/* The spacing of time: of numbers at t, or of the length of the step of the grid. */
+static double time_spacing(const NsSwitching *sw) {
+  return DBL_EPSILON * fmax(fabs(sw->t), sw->t_next - sw->t_k);
+}
+
+/* ---- telling ---- */
+
+/* Tells the trace one side of an event: the values of the last evaluation. */
+static NsStatus tell_side(NsSwitching *sw, NsError *err) {
+  if (!sw->trace) return NS_OK;
+  double *to = sw->values;
+  memcpy(to, sw->now->x, (size_t)sw->n * sizeof *to);
+  memcpy(to + sw->n, sw->now->lambda, (size_t)sw->m * sizeof *to);
+  memcpy(to + sw->n + sw->m, sw->now->y, (size_t)sw->m * sizeof *to);
+  return sw->trace->side(sw->trace->context, sw->t, to, err);
+}
+
+static NsStatus switch_log(NsSwitching *sw, NsEventKind kind, int row, NsError *err) {
+  NsEvent event = {.kind = kind,
+                   .t = sw->t,
+                   .component = ns_flow_component(sw->flow, row),
+                   .before = sw->lambda_before[row],
+                   .after = sw->now->lambda[row]};
+  memcpy(event.name, ns_switch_row_name(sw, row), sizeof event.name);
+  return ns_event_log_add(sw->log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
+}
+
+/* The kind of a change of mode. A row with two finite bounds is a switch; one with a single finite bound closes and opens. */
+static NsEventKind kind_of_change(const NsSwitching *sw, int row, NsRowMode from, NsRowMode to) {
+  bool two = isfinite(sw->now->lower[row]) && isfinite(sw->now->upper[row]);
+  if (to == NS_ROW_ACTIVE) return two ? NS_EVENT_SLIDE : NS_EVENT_CLOSE;
+  if (from == NS_ROW_ACTIVE) return two ? NS_EVENT_LEAVE : NS_EVENT_OPEN;
+  return NS_EVENT_CROSS;
+}
+
+/* Logs the rows that have changed their mode, in the order of the graph. */
+static NsStatus switch_log_changes(NsSwitching *sw, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < sw->m && status == NS_OK; i++)
+    if (sw->now->mode[i] != sw->before[i])
+      status = switch_log(sw, kind_of_change(sw, i, sw->before[i], sw->now->mode[i]), i, err);
+  return status;
+}
+
+/* ---- the next mode ---- */
+
+static void remember_mode(NsSwitching *sw) {
+  memcpy(sw->before, sw->now->mode, (size_t)sw->m * sizeof *sw->before);
+  memcpy(sw->lambda_before, sw->now->lambda, (size_t)sw->m * sizeof *sw->lambda_before);
+}
+
+static NsStatus choose_mode(NsSwitching *sw, NsError *err) {
+  NsStatus status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
+  bool jumped = false;
+  if (status == NS_OK) status = ns_mode_jump(sw->flow, sw->t, sw->u, &jumped, err);
+  if (status == NS_OK && jumped)
+    status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
+  return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
+}
+
+/* ---- accumulations ---- */
+
+/* Whether the last CYCLES * c events are CYCLES cycles of the same rows, each shorter than the one before. */
+static bool cycles_shrink(const NsSwitching *sw, int c) {
+  const NsSwitchMark *end = sw->marks + sw->marked;
+  for (int i = 1; i <= (CYCLES - 1) * c; i++)
+    if (end[-i].row != end[-i - c].row) return false;
+  double length = INFINITY;
+  for (int k = CYCLES - 1; k >= 0; k--) {
+    double next = end[-1 - k * c].t - end[-1 - (k + 1) * c].t;
+    if (!(next < SHRINKS * length)) return false;
+    length = next;
+  }
+  return length > 0;
+}
+
+/*
+** Whether the last events are the start of infinitely many ones in a time that cannot be resolved. *rest: that time, as the
+** sum of a geometric series; *cycle: the number of events in a cycle.
+*/
+static bool accumulates(const NsSwitching *sw, double *rest, int *cycle) {
+  const NsSwitchMark *end = sw->marks + sw->marked;
+  for (int c = 1; CYCLES * c + 1 <= sw->marked; c++) {
+    if (!cycles_shrink(sw, c)) continue;
+    double last = end[-1].t - end[-1 - c].t, before = end[-1 - c].t - end[-1 - 2 * c].t, ratio = last / before;
+    *rest = last * ratio / (1 - ratio);
+    *cycle = c;
+    return *rest <= ACCUMULATED * time_spacing(sw);
+  }
+  return false;
+}
+
+static void mark_event(NsSwitching *sw, int row) {
+  if (sw->marked == NS_SWITCH_MARKS) {
+    sw->marked--;
+    memmove(sw->marks, sw->marks + 1, (size_t)sw->marked * sizeof *sw->marks);
+  }
+  sw->marks[sw->marked++] = (NsSwitchMark){sw->t, row};
+}
+
+/*
+** Passes over an accumulation of events: the rows of the cycle are undecided at its end. The states go there by an implicit
+** Euler step in the mode chosen there, projected on y = 0; its length is below what time can resolve.
+*/
+static NsStatus pass_accumulation(NsSwitching *sw, double rest, int cycle, NsError *err) {
+  double end = fmin(sw->t + rest, sw->t_next), h = end - sw->t;
+  for (int k = 1; k <= cycle; k++) sw->open[sw->marks[sw->marked - k].row] = true;
+  sw->t = *sw->clock = end;
+  NsStatus status = choose_mode(sw, err);
+  if (status == NS_OK) status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < sw->nd; i++) sw->u[i] += h * sw->rate[i];
+  status = ns_flow_project(sw->flow, sw->t, sw->u, err);
+  for (int i = 0; i < sw->m && status == NS_OK; i++) {
+    bool takes_part = false;
+    for (int k = 1; k <= cycle; k++) takes_part = takes_part || sw->marks[sw->marked - k].row == i;
+    if (takes_part) status = switch_log(sw, NS_EVENT_ACCUMULATE, i, err);
+    if (takes_part) sw->before[i] = sw->now->mode[i];
+  }
+  sw->marked = 0;
+  return status;
+}
+
+/* ---- an event ---- */
+
+/* Marks the rows that are at the limit of their mode: to rounding, and to the resolution of time. */
+static void find_open(NsSwitching *sw, int guard) {
+  memset(sw->open, 0, (size_t)sw->m * sizeof *sw->open);
+  for (int k = 0; k < 2 * sw->m; k++) {
+    const NsSwitchGuard *g = &sw->guards[k];
+    if (!g->used) continue;
+    double value = ns_switch_guard(sw, g), near = RESOLUTION * time_spacing(sw) * fabs(sw->slope[k]);
+    if (k == guard || value <= 2 * ns_switch_noise(sw, g) + near) sw->open[g->row] = true;
+  }
+}
+
+/* NS_EMAXITER when there are too many events, or time does not go on. */
+static NsStatus check_progress(NsSwitching *sw, int row, NsError *err) {
+  bool progress = sw->t - sw->t_event > RESOLUTION * time_spacing(sw);
+  sw->stuck = progress ? 0 : sw->stuck + 1;
+  sw->t_event = sw->t;
+  if (sw->stuck > STUCK + 4 * sw->m)
+    return ns_fail(err, NS_EMAXITER,
+                   "EventDriven: interaction '%s' switches again and again at t=%.15g without progress of time",
+                   ns_switch_row_name(sw, row), sw->t);
+  if (++sw->handled > sw->options.max_events)
+    return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", sw->options.max_events);
+  return NS_OK;
+}
+
+NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err) {
+  int row = sw->guards[guard].row, cycle;
+  double rest;
+  find_open(sw, guard);
+  remember_mode(sw);
+  mark_event(sw, row);
+  NsStatus status = check_progress(sw, row, err);
+  if (status == NS_OK) status = tell_side(sw, err);
+  if (status != NS_OK) return status;
+  status = accumulates(sw, &rest, &cycle) ? pass_accumulation(sw, rest, cycle, err) : choose_mode(sw, err);
+  if (status == NS_OK) status = switch_log_changes(sw, err);
+  return status == NS_OK ? tell_side(sw, err) : status;
+}
+
+/* ---- the start of a step of the grid ---- */
+
+/* The mode that a memory of lambda tells: at a bound, or between the bounds. */
+static NsRowMode mode_of_lambda(const NsFlowView *now, int row) {
+  if (now->lambda[row] == now->lower[row]) return NS_ROW_LOWER;
+  return now->lambda[row] == now->upper[row] ? NS_ROW_UPPER : NS_ROW_ACTIVE;
+}
+
+/* How a row stands in the mode of the memories: well inside; at its limit; outside of it, after a change by a script. */
+typedef enum RowPlace { ROW_INSIDE, ROW_AT_LIMIT, ROW_OUTSIDE } RowPlace;
+
+/* A row that slides has |y| below ON_SURFACE of its terms, or below twice the |y| that the last step has left, at most NEAR_SURFACE. */
+static const double ON_SURFACE = 1e-12, NEAR_SURFACE = 1e-9;
+
+static double y_memory(const NsSwitching *sw, int row) {
+  return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->y_k[ns_flow_component(sw->flow, row)];
+}
+
+static RowPlace place_of_row(NsSwitching *sw, int row) {
+  const NsFlowView *now = sw->now;
+  RowPlace place = ROW_INSIDE;
+  double terms = now->y_terms[row], off = fmax(ON_SURFACE * terms, fmin(2 * fabs(y_memory(sw, row)), NEAR_SURFACE * terms));
+  if (now->mode[row] == NS_ROW_ACTIVE && fabs(now->y[row]) > off) return ROW_OUTSIDE;
+  for (int k = 0; k < 2 * sw->m; k++) {
+    const NsSwitchGuard *g = &sw->guards[k];
+    if (g->row != row || !g->used) continue;
+    double value = ns_switch_guard(sw, g), noise = ns_switch_noise(sw, g);
+    if (value < -fmax(off, 4 * noise)) return ROW_OUTSIDE;
+    if (value <= 2 * noise) place = ROW_AT_LIMIT;
+  }
+  return place;
+}
+
+/* Evaluates in the mode of the memories; *outside: a row can not be in it; *limit: a row is at the limit of it (sw->open). */
+static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError *err) {
+  for (int i = 0; i < sw->m; i++) sw->before[i] = mode_of_lambda(sw->now, i);
+  *outside = *limit = false;
+  ns_flow_set_mode(sw->flow, sw->before);
+  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err);
+  if (status == NS_ERETRY || status == NS_ESINGULAR || status == NS_ENOSOL) {
+    *outside = true;
+    return NS_OK;
+  }
+  if (status != NS_OK) return status;
+  ns_switch_take_guards(sw);
+  for (int i = 0; i < sw->m; i++) {
+    RowPlace place = place_of_row(sw, i);
+    sw->open[i] = place == ROW_AT_LIMIT;
+    *limit = *limit || sw->open[i];
+    *outside = *outside || place == ROW_OUTSIDE;
+  }
+  return NS_OK;
+}
+
+/* Starts anew at the memories: all rows are undecided, and states that contradict the laws may jump. */
+static NsStatus start_anew(NsSwitching *sw, NsError *err) {
+  double *at = sw->at;
+  for (int d = 0; d < sw->base.nsds->nds; at += sw->base.nsds->ds[d++]->n)
+    memcpy(at, sw->base.nsds->ds[d]->x_k, (size_t)sw->base.nsds->ds[d]->n * sizeof *at);
+  NsAmbiguity rule = (NsAmbiguity)sw->options.ambiguity;
+  NsStatus status = ns_mode_start(sw->flow, sw->t, sw->at, sw->lambda_before, rule, sw->u, &sw->choice, err);
+  return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
+}
+
+NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
+  bool first = sw->t == sw->base.nsds->t0, outside = true, limit = false;
+  memset(sw->open, 0, (size_t)sw->m * sizeof *sw->open);
+  ns_flow_gather(sw->flow, sw->now->x, sw->u);
+  memcpy(sw->lambda_before, sw->now->lambda, (size_t)sw->m * sizeof *sw->lambda_before);
+  NsStatus status = first ? NS_OK : resume_mode(sw, &outside, &limit, err);
+  if (status != NS_OK || first || !(outside || limit)) return status == NS_OK && first ? start_anew(sw, err) : status;
+  status = tell_side(sw, err);
+  if (status == NS_OK) status = outside ? start_anew(sw, err) : choose_mode(sw, err);
+  if (status == NS_OK) status = switch_log_changes(sw, err);
+  return status == NS_OK ? tell_side(sw, err) : status;
+}

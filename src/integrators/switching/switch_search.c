@@ -1,0 +1,204 @@
+/*
+** switch_search.c
+** Finds the first event within a step: the first root of a guard along the dense output.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "integrators/switching/switching.h"
+#include "ode/control.h"
+
+enum {
+  SWITCH_ROUNDINGS = 4, /* rounding error of a guard, in spacings of the sum of its terms */
+  SWITCH_POLISH = 5     /* limit of repetitions of a step that move its end to the root of the guard */
+};
+
+/* The part of a step over which the rate of a guard is measured. */
+static const double RATE_PART = 1e-3;
+
+/* The error of an implicit method's dense output, in units of rtol times the terms of a guard. Chosen by experience. */
+static const double DENSE_ERROR = 10;
+
+/* Below this part of its size lambda - bound counts as 0 where a motion starts: an event is located to about 1e-12. */
+static const double LAMBDA_ZERO = 1e-9;
+
+/* ---- guards ---- */
+
+void ns_switch_take_guards(NsSwitching *sw) {
+  const NsFlowView *now = sw->now;
+  for (int i = 0; i < sw->m; i++) {
+    bool active = now->mode[i] == NS_ROW_ACTIVE, any = now->lower[i] < now->upper[i];
+    sw->guards[2 * i] = (NsSwitchGuard){i, false, any && (!active || isfinite(now->lower[i])), 0, 0};
+    sw->guards[2 * i + 1] = (NsSwitchGuard){i, true, any && active && isfinite(now->upper[i]), 0, 0};
+  }
+}
+
+double ns_switch_guard(const NsSwitching *sw, const NsSwitchGuard *guard) {
+  const NsFlowView *now = sw->now;
+  int i = guard->row;
+  if (now->mode[i] == NS_ROW_LOWER) return now->y[i];
+  if (now->mode[i] == NS_ROW_UPPER) return -now->y[i];
+  return guard->upper ? now->upper[i] - now->lambda[i] : now->lambda[i] - now->lower[i];
+}
+
+double ns_switch_noise(const NsSwitching *sw, const NsSwitchGuard *guard) {
+  const NsFlowView *now = sw->now;
+  int i = guard->row;
+  bool active = now->mode[i] == NS_ROW_ACTIVE;
+  double bound = guard->upper ? now->upper[i] : now->lower[i];
+  return SWITCH_ROUNDINGS * DBL_EPSILON * (active ? now->lambda_terms[i] + fabs(bound) : now->y_terms[i]);
+}
+
+/* Whether a guard is at 0 at the start of a motion: y of a row that has left 0 just now, lambda at its bound. */
+static bool starts_at_zero(const NsSwitching *sw, const NsSwitchGuard *guard, const double *lambda_size) {
+  if (sw->now->mode[guard->row] != NS_ROW_ACTIVE) return sw->open[guard->row];
+  return ns_switch_guard(sw, guard) <= LAMBDA_ZERO * lambda_size[guard->row];
+}
+
+void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
+  const double *lambda_size = fresh ? ns_flow_lambda_sizes(sw->flow) : NULL;
+  for (int k = 0; k < 2 * sw->m; k++) {
+    NsSwitchGuard *guard = &sw->guards[k];
+    if (!guard->used) continue;
+    double value = ns_switch_guard(sw, guard), slack = fmax(2 * ns_switch_noise(sw, guard), DBL_MIN);
+    bool clear = value > slack && (fresh ? !starts_at_zero(sw, guard, lambda_size) : value > -guard->level);
+    guard->level = clear ? 0 : fmin(guard->level, -fabs(value) - slack);
+    guard->start = value - guard->level;
+  }
+}
+
+/* ---- the search ---- */
+
+/* All guards are evaluated at the first call with a new t. A guard that is not used is 1. */
+NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, double *g, NsError *err) {
+  NsSwitching *sw = context;
+  *g = sw->guards[k].used ? sw->guards[k].start : 1;
+  if (!sw->guards[k].used || t == sw->course.t_old) return NS_OK;
+  if (t != sw->sampled) {
+    *sw->clock = t;
+    NsStatus status = ns_flow_outputs(sw->flow, t, u, err);
+    if (status != NS_OK) return status;
+    sw->sampled = t;
+  }
+  *g = ns_switch_guard(sw, &sw->guards[k]) - sw->guards[k].level;
+  return NS_OK;
+}
+
+/* Makes the dense output of the last step, in one array. */
+static NsStatus make_course(NsSwitching *sw, NsError *err) {
+  const NsStepperState *step = &sw->stepper->state;
+  int n = sw->stepper_n, rows = sw->method->rows;
+  NsStatus status = sw->method->interpolate(sw->stepper, err);
+  for (int r = 0; r < rows && status == NS_OK; r++)
+    memcpy(sw->segment + (ptrdiff_t)r * n, sw->stepper->rows[r], (size_t)n * sizeof *sw->segment);
+  sw->course = (NsDenseCourse){n, rows, step->t_old, step->t, step->y_old, sw->segment};
+  return status;
+}
+
+/* Evaluates the flow on the dense output at t. */
+static NsStatus evaluate_along(NsSwitching *sw, double t, NsError *err) {
+  const NsDenseCourse *c = &sw->course;
+  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), sw->at);
+  *sw->clock = t;
+  return ns_flow_outputs(sw->flow, t, sw->at, err);
+}
+
+/* sw->slope = the rates of all guards at t, on the dense output. */
+static NsStatus measure_slopes(NsSwitching *sw, double t, NsError *err) {
+  const NsStepperState *step = &sw->stepper->state;
+  double before = fmax(step->t_old, t - RATE_PART * (step->t - step->t_old));
+  NsStatus status = evaluate_along(sw, before, err);
+  for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) sw->slope[k] = -ns_switch_guard(sw, &sw->guards[k]);
+  if (status == NS_OK) status = evaluate_along(sw, t, err);
+  for (int k = 0; k < 2 * sw->m && status == NS_OK; k++)
+    sw->slope[k] = t > before ? (sw->slope[k] + ns_switch_guard(sw, &sw->guards[k])) / (t - before) : 0;
+  return status;
+}
+
+/*
+** Repeats the step up to the root of a guard near t. Newton's method on t, with the measured slope and then with secants, moves
+** the guard of the repeated step to 0. *found: whether it has come there; false when the guard only comes near 0, or when the
+** dense output alone fell below the level of a guard that is 0 at the start.
+*/
+static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsError *err) {
+  const NsStepperState *step = &sw->stepper->state;
+  const NsSwitchGuard *guard = &sw->guards[k];
+  double end = step->t, slope = sw->slope[k], last = 0, last_t = 0;
+  *found = false;
+  for (int i = 0;; i++) {
+    if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
+    NsStatus status = sw->method->retake(sw->stepper, t, err);
+    *sw->clock = t;
+    if (status == NS_OK) status = ns_flow_outputs(sw->flow, t, step->y, err);
+    if (status != NS_OK) return status;
+    double value = ns_switch_guard(sw, guard), noise = ns_switch_noise(sw, guard);
+    if (i > 0 && t != last_t) slope = (value - last) / (t - last_t);
+    double next = t - value / slope;
+    bool passed = value <= (guard->level < 0 ? 0 : noise);
+    if (i == 0 && guard->level < 0) *found = passed;
+    else *found = *found || passed;
+    if (i == 0 && !*found && guard->level < 0) return NS_OK;
+    if (fabs(value) <= (guard->level < 0 ? 4 * noise : noise) || i == SWITCH_POLISH) return NS_OK;
+    if (!(slope < 0) || !(next <= end) || !(next > step->t_old)) return NS_OK;
+    *found = *found || fabs(next - t) <= 4 * DBL_EPSILON * fabs(t);
+    if (next == t) return NS_OK;
+    last = value, last_t = t;
+    t = next;
+  }
+}
+
+/*
+** The dense output of an implicit method does not have the rate of the motion at the start of the step. A guard that is 0 there
+** may seem to be negative by the error of the dense output: its level is lowered by that.
+*/
+static NsStatus lower_levels(NsSwitching *sw, NsError *err) {
+  const NsStepperState *step = &sw->stepper->state;
+  NsStatus status = ns_flow_outputs(sw->flow, step->t, step->y, err);
+  for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
+    NsSwitchGuard *guard = &sw->guards[k];
+    double more = DENSE_ERROR * sw->options.rtol * ns_switch_noise(sw, guard) / (SWITCH_ROUNDINGS * DBL_EPSILON);
+    if (!guard->used || guard->start > more) continue;
+    guard->level -= more;
+    guard->start += more;
+  }
+  return status;
+}
+
+NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
+  NsEventRoots found = NS_EVENT_ROOTS_NONE;
+  bool any = false, reached = false;
+  *guard = -1;
+  for (int k = 0; k < 2 * sw->m; k++) any = any || sw->guards[k].used;
+  if (!any) return NS_OK;
+  NsStatus status = make_course(sw, err);
+  if (status == NS_OK && sw->method->implicit) status = lower_levels(sw, err);
+  sw->sampled = NAN;
+  if (status == NS_OK) status = ns_event_search_start(sw->search, sw->course.t_old, sw->course.y_old, err);
+  NsCourse course = ns_dense_course(&sw->course);
+  if (status == NS_OK) status = ns_event_search_along(sw->search, &course, &found, err);
+  if (status != NS_OK || found.end < 0) return status;
+  const NsEventRoot *root = &found.roots[found.end];
+  status = measure_slopes(sw, root->t, err);
+  if (status == NS_OK) status = switch_go_to(sw, root->event, root->t, &reached, err);
+  if (status == NS_OK && reached) *guard = root->event;
+  return status;
+}
+
+/* ---- the trace ---- */
+
+NsStatus ns_switch_trace_piece(NsSwitching *sw, NsError *err) {
+  if (!sw->trace || !sw->trace->piece) return NS_OK;
+  const NsStepperState *step = &sw->stepper->state;
+  NsStatus status = make_course(sw, err);
+  double *to = sw->values;
+  for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
+    double x = ns_bernstein_node(k);
+    status = evaluate_along(sw, x == 1 ? step->t : step->t_old + x * (step->t - step->t_old), err);
+    memcpy(to, sw->now->x, (size_t)sw->n * sizeof *to);
+    memcpy(to + sw->n, sw->now->lambda, (size_t)sw->m * sizeof *to);
+    memcpy(to + sw->n + sw->m, sw->now->y, (size_t)sw->m * sizeof *to);
+    to += sw->n + 2 * sw->m;
+  }
+  return status == NS_OK ? sw->trace->piece(sw->trace->context, step->t_old, step->t, sw->values, err) : status;
+}

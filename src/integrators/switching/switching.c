@@ -1,0 +1,276 @@
+/*
+** switching.c
+** Event-driven integration of models of first order: smooth motion in a mode, located events, the next mode.
+** In a mode every row of the multipliers is at a bound, or has its output at 0; the motion is then smooth (flow.h). An event is
+** the first time at which a row leaves its mode: y of a row at a bound reaches 0, or lambda of an active row reaches a bound.
+** The search on the dense output (ode/event_search.h) loses no short excursion. The step is then repeated up to the event, so
+** that the event has the accuracy of a step. mode.h chooses the next mode. The integrals of lambda of active rows are integrated
+** along with the states, so that the step control sees lambda. After every step the states are projected on y = 0 of the active
+** rows. Infinitely many events in finite time are passed over (switch_zeno.c).
+** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 8; Piiroinen and Kuznetsov, ACM Trans.
+** Math. Softw. 34(3), 2008; Dieci and Lopez, J. Comput. Appl. Math. 236, 2012.
+** Error tolerance of a step of length h for a differential state: rtol |s| + atol times its size in this step of the grid, the
+** largest |s| or the way that s would go with its rate; plus h times atol, or the rounding, times the terms of its rate. With
+** atol_in_units atol is a number in the units of the states. Tolerance of the integral of lambda: h rtol times the size of lambda.
+*/
+#include "integrators/switching/switching.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "ode/control.h"
+#include "ode/dop853.h"
+#include "ode/radau.h"
+
+enum {
+  SWITCHING_STEPS = 1000000
+}; /* limit of integrator steps from one event to the next, or to the end of a step of the grid */
+
+/* The rounding error of a rate, in spacings of the sum of its terms: the sums of a step of DOP853 make up to 10 of them. */
+static const double RATE_ROUNDINGS = 16;
+
+/* ---- making ---- */
+
+/* The rate of the unknowns of the stepper: of the differential states, and lambda of active rows. */
+static NsStatus switching_rate(void *context, double t, const double *u, double *udot, NsError *err) {
+  NsSwitching *sw = context;
+  *sw->clock = t;
+  NsStatus status = ns_flow_rate(sw->flow, t, u, udot, err);
+  for (int i = 0; i < sw->m; i++) udot[sw->nd + i] = sw->now->mode[i] == NS_ROW_ACTIVE ? sw->now->lambda[i] : 0;
+  return status;
+}
+
+/* The derivative of lambda by the states is left out: the integrals of lambda act on nothing. */
+static NsStatus switching_jacobian(void *context, double t, const double *u, double *J, NsError *err) {
+  NsSwitching *sw = context;
+  *sw->clock = t;
+  NsStatus status = ns_flow_jacobian(sw->flow, t, u, sw->J, err);
+  for (int j = 0; j < sw->nd && status == NS_OK; j++)
+    memcpy(J + (size_t)j * (size_t)(sw->nd + sw->m), sw->J + (size_t)j * (size_t)sw->nd, (size_t)sw->nd * sizeof *J);
+  return status;
+}
+
+static void switching_take_vectors(NsSwitching *sw) {
+  NsArena *arena = &sw->base.arena;
+  int m = sw->m, rows = sw->method->rows;
+  double **stacked[] = {&sw->u, &sw->size, &sw->atol, &sw->rate, &sw->next_rate, &sw->at};
+  for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, sw->most);
+  sw->J = sw->method->implicit ? ns_arena_matrix(arena, sw->n, sw->n) : NULL;
+  sw->segment = ns_arena_matrix(arena, sw->most, rows);
+  sw->lambda_before = ns_arena_doubles(arena, m);
+  sw->slope = ns_arena_doubles(arena, 2 * m);
+  sw->values = ns_arena_matrix(arena, sw->n + 2 * m, NS_BERNSTEIN_SIZE);
+  sw->open = ns_arena_take(arena, (size_t)m, sizeof *sw->open);
+  sw->before = ns_arena_take(arena, (size_t)m, sizeof *sw->before);
+  sw->guards = ns_arena_take(arena, 2 * (size_t)m, sizeof *sw->guards);
+  sw->direction = ns_arena_ints(arena, 2 * m);
+  sw->terminal = ns_arena_take(arena, 2 * (size_t)m, sizeof *sw->terminal);
+  for (int i = 0; i < 2 * m && !arena->failed; i++) sw->direction[i] = -1, sw->terminal[i] = 1;
+}
+
+static NsStatus switching_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan,
+                                 const NsSchemeClass *form, const NsStepperClass *method) {
+  NsSwitching *sw = ns_scheme_take(sizeof *sw, form, integrator, nsds);
+  if (!sw) return NS_ENOMEM;
+  sw->clock = plan->clock;
+  sw->method = method;
+  sw->base.linear = true;
+  if (ns_flow_new(&sw->flow, nsds) != NS_OK) sw->base.arena.failed = true;
+  if (sw->base.arena.failed) return ns_scheme_hand_over(out, &sw->base);
+  sw->now = ns_flow_view(sw->flow);
+  sw->n = sw->now->n;
+  sw->m = sw->now->m;
+  sw->most = sw->n + sw->m;
+  switching_take_vectors(sw);
+  return ns_scheme_hand_over(out, &sw->base);
+}
+
+static void switching_destroy(NsScheme *scheme) {
+  NsSwitching *sw = (NsSwitching *)scheme;
+  sw->method->destroy(sw->stepper);
+  ns_event_search_free(sw->search);
+  ns_flow_free(sw->flow);
+}
+
+/* ---- the start of a step of the grid ---- */
+
+/* Makes stepper and search for nd differential states and the present options; those of the last step are kept if they fit. */
+static NsStatus switching_take_stepper(NsSwitching *sw, const NsEventOptions *options, NsError *err) {
+  int n = sw->now->nd + sw->m;
+  bool same = sw->stepper && sw->stepper_n == n && sw->options.rtol == options->rtol;
+  sw->options = *options;
+  sw->nd = sw->now->nd;
+  if (same) return NS_OK;
+  sw->method->destroy(sw->stepper);
+  sw->stepper = NULL;
+  ns_event_search_free(sw->search);
+  NsOdeProblem problem = {n, switching_rate, sw, options->rtol, sw->atol, sw->method->implicit ? switching_jacobian : NULL};
+  NsEvents events = {2 * sw->m, ns_switch_event_value, sw, sw->direction, sw->terminal, NULL, NULL};
+  NsStatus status = ns_event_search_new(&sw->search, n, &events);
+  if (status == NS_OK) status = sw->method->create(&sw->stepper, &problem);
+  sw->stepper_n = n;
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
+}
+
+/* ---- what is accepted of errors ---- */
+
+/* Updates the sizes of the states by the present states and the way that they would go to the end of the step of the grid. */
+static void grow_sizes(NsSwitching *sw, const double *rate) {
+  double way = sw->t_next - sw->t_k;
+  for (int i = 0; i < sw->nd; i++) sw->size[i] = fmax(sw->size[i], fmax(fabs(sw->u[i]), way * fabs(rate[i])));
+}
+
+/* The size of lambda of an active row: of its terms, and of its bounds. */
+static double lambda_size(const NsSwitching *sw, int row) {
+  double size = fmax(sw->now->lambda_terms[row], fabs(sw->now->lambda[row]));
+  if (isfinite(sw->now->lower[row])) size = fmax(size, fabs(sw->now->lower[row]));
+  if (isfinite(sw->now->upper[row])) size = fmax(size, fabs(sw->now->upper[row]));
+  return size;
+}
+
+/* The accepted errors of the next step, of about length h, from the last evaluation. */
+static void switching_weigh(NsSwitching *sw, double h) {
+  const NsEventOptions *o = &sw->options;
+  const double *terms = ns_flow_rate_terms(sw->flow);
+  double share = o->atol_in_units ? 0 : o->atol, units = o->atol_in_units ? o->atol : 0, noise = RATE_ROUNDINGS * DBL_EPSILON;
+  if (sw->method->implicit) noise /= ns_ode_newton_tolerance(o->rtol); /* Newton's method must come nearer than the tolerance */
+  for (int i = 0; i < sw->nd; i++) sw->atol[i] = units + share * sw->size[i] + h * fmax(share, noise) * terms[i];
+  for (int i = 0; i < sw->m; i++) {
+    bool active = sw->now->mode[i] == NS_ROW_ACTIVE;
+    sw->atol[sw->nd + i] = active ? h * (o->rtol + RATE_ROUNDINGS * DBL_EPSILON) * lambda_size(sw, i) : INFINITY;
+  }
+}
+
+/* A state whose time of change is below this part of the way to the end is at rest, at 0: it has no size yet. */
+static const double AT_REST = 1e-6;
+
+/*
+** Chooses the length of a first step from the change of the rates over a short time. With |s|, |s'|, |s''| of a state, the
+** larger one of sqrt(|s| / |s''|) and |s'| / |s''| is the time of its change (1/w of an oscillation). The length is 4
+** rtol^(1/p) times the shortest, where p is the order of the method's error estimate plus 1. When nothing changes it is the way
+** to the end. `rate`: at the present state.
+*/
+static NsStatus switching_first_length(NsSwitching *sw, const double *rate, double *length, NsError *err) {
+  double way = sw->t_next - sw->t, h = 1e-3 * way;
+  *length = h;
+  for (int i = 0; i < sw->nd; i++)
+    if (0.01 * fabs(sw->u[i]) < h * fabs(rate[i]) && sw->u[i] != 0) h = fmax(1e-3 * h, 0.01 * fabs(sw->u[i]) / fabs(rate[i]));
+  for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] + h * rate[i];
+  NsStatus status = switching_rate(sw, sw->t + h, sw->at, sw->next_rate, err);
+  if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
+  double shortest = INFINITY;
+  const double *terms = ns_flow_rate_terms(sw->flow);
+  for (int i = 0; i < sw->nd && status == NS_OK; i++) {
+    double second = fabs(sw->next_rate[i] - rate[i]) / h, noise = RATE_ROUNDINGS * DBL_EPSILON * terms[i] / h;
+    double time = fmax(sqrt(sw->size[i] / second), fabs(rate[i]) / second);
+    if (second > noise && time > AT_REST * way) shortest = fmin(shortest, time);
+  }
+  *length = fmin(way, 4 * pow(sw->options.rtol, sw->method->implicit ? 1.0 / 4 : 1.0 / 8) * shortest);
+  return status;
+}
+
+/* ---- from event to event ---- */
+
+/* Prepares the stepper for smooth motion from the present state. */
+static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
+  double first;
+  memset(sw->u + sw->nd, 0, (size_t)sw->m * sizeof *sw->u);
+  NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
+  if (status == NS_OK) status = switching_rate(sw, sw->t, sw->u, sw->rate, err);
+  if (status != NS_OK) return status;
+  grow_sizes(sw, sw->rate);
+  ns_switch_take_guards(sw);
+  ns_switch_set_levels(sw, true);
+  status = switching_first_length(sw, sw->rate, &first, err);
+  if (status != NS_OK) return status;
+  if (sw->options.max_step > 0) first = fmin(first, sw->options.max_step);
+  switching_weigh(sw, first);
+  sw->method->start(sw->stepper, sw->t, sw->u, sw->t_next, first);
+  return NS_OK;
+}
+
+/* Takes the stepper's state, projected on y = 0 of the active rows. */
+static NsStatus switching_take_state(NsSwitching *sw, NsError *err) {
+  const NsStepperState *step = &sw->stepper->state;
+  bool moved = false;
+  memcpy(sw->u, step->y, (size_t)(sw->nd + sw->m) * sizeof *sw->u);
+  sw->t = *sw->clock = step->t;
+  NsStatus status = ns_flow_project(sw->flow, sw->t, sw->u, err);
+  for (int i = 0; i < sw->nd; i++) moved = moved || sw->u[i] != step->y[i];
+  if (moved && status == NS_OK) sw->method->replace(sw->stepper, sw->u);
+  return status;
+}
+
+/* One step of the integrator towards the end of the step of the grid. *guard: its event, or -1. */
+static NsStatus switching_step_smoothly(NsSwitching *sw, int *guard, NsError *err) {
+  if (sw->options.max_step > 0) sw->stepper->h_limit = sw->options.max_step;
+  NsStatus status = sw->method->step(sw->stepper, err);
+  if (status == NS_OK) status = ns_switch_search(sw, guard, err);
+  if (status == NS_OK) status = ns_switch_trace_piece(sw, err);
+  return status == NS_OK ? switching_take_state(sw, err) : status;
+}
+
+/* Integrates to the next event, and handles it, or to the end of the step of the grid. */
+static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
+  int guard = -1;
+  NsStatus status = switching_start_motion(sw, err);
+  for (int steps = 0; status == NS_OK; steps++) {
+    if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
+    if (steps == SWITCHING_STEPS)
+      return ns_fail(err, NS_EMAXITER,
+                     "EventDriven: more than %d steps of the integrator to the next event or time of the grid (t=%.10g)", steps,
+                     sw->t);
+    status = switching_step_smoothly(sw, &guard, err);
+    if (status != NS_OK) return status;
+    if (guard >= 0) return ns_switch_handle(sw, guard, err);
+    if (sw->t >= sw->t_next) return NS_OK;
+    grow_sizes(sw, sw->rate);
+    ns_switch_set_levels(sw, false);
+    switching_weigh(sw, sw->stepper->state.h_next);
+  }
+  return status;
+}
+
+/* Goes from the memories at t_k through all events to the end of the step; commit accepts that state. */
+static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
+  NsSwitching *sw = (NsSwitching *)scheme;
+  sw->log = drive->log;
+  sw->trace = drive->trace;
+  sw->t = sw->t_k = *sw->clock = step->t_k;
+  sw->t_next = step->t;
+  sw->handled = sw->stuck = sw->marked = 0;
+  sw->t_event = -INFINITY;
+  NsStatus status = ns_flow_begin(sw->flow, step->t_k, step->t - step->t_k, err);
+  if (status == NS_OK) status = switching_take_stepper(sw, (const NsEventOptions *)scheme->integrator, err);
+  memset(sw->size, 0, (size_t)sw->most * sizeof *sw->size);
+  if (status == NS_OK) status = ns_switch_begin(sw, err);
+  while (status == NS_OK && sw->t < step->t) status = switching_go_on(sw, err);
+  return status == NS_OK ? ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err) : status;
+}
+
+static NsStatus switching_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
+  (void)account, (void)err;
+  ns_flow_scatter(((NsSwitching *)scheme)->flow);
+  return NS_OK;
+}
+
+/* ---- the forms ---- */
+
+static NsStatus switching_create_dop853(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds,
+                                        const NsSchemePlan *plan) {
+  return switching_create(out, integrator, nsds, plan, &ns_form_switching_dop853, &ns_dop853_class);
+}
+
+static NsStatus switching_create_radau(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
+  return switching_create(out, integrator, nsds, plan, &ns_form_switching_radau, &ns_radau_class);
+}
+
+#define SWITCHING_FORM(text, make)                                                                                             \
+  {                                                                                                                            \
+    .name = text, .family = NS_FIRST_ORDER, .locates = true, .whole = true, .accepts = ns_flow_accepts, .create = make,        \
+    .destroy = switching_destroy, .commit = switching_commit, .drive = switching_drive                                         \
+  }
+const NsSchemeClass ns_form_switching_dop853 = SWITCHING_FORM(ns_scheme_runge_kutta_text, switching_create_dop853);
+const NsSchemeClass ns_form_switching_radau = SWITCHING_FORM(ns_scheme_radau_text, switching_create_radau);

@@ -1,0 +1,113 @@
+/*
+** switching.h
+** The workspace of event-driven integration for models of first order, and the functions that its files share. Private to them.
+*/
+#ifndef NS_INTEGRATORS_SWITCHING_SWITCHING_H
+#define NS_INTEGRATORS_SWITCHING_SWITCHING_H
+
+#include "integrators/event_schemes.h"
+#include "ode/bernstein.h"
+#include "ode/event_search.h"
+#include "ode/stepper.h"
+
+/* What must stay positive in a mode: y of a LOWER row, -y of an UPPER row, the distance of lambda of an ACTIVE row to a bound. */
+typedef struct NsSwitchGuard {
+  int row;
+  bool upper;   /* ACTIVE: the distance to the upper bound */
+  bool used;    /* in the present mode */
+  double level; /* the value at which the event is: 0, or less than 0 when the guard is at 0 when the step begins */
+  double start; /* its value above the level when the step begins */
+} NsSwitchGuard;
+
+/* One of the last events; see switch_zeno.c. */
+typedef struct NsSwitchMark {
+  double t;
+  int row;
+} NsSwitchMark;
+
+enum { NS_SWITCH_MARKS = 64 }; /* number of events that are kept to detect an accumulation: cycles of up to 21 events */
+
+typedef struct NsSwitching {
+  NsScheme base;
+  NsFlow *flow;
+  const NsFlowView *now;        /* borrowed values of `flow` */
+  const NsStepperClass *method; /* between two events */
+  NsStepper *stepper;
+  int stepper_n; /* its number of unknowns */
+  double *clock;
+  int n, m, most;         /* states, rows; the largest number of unknowns of the stepper, n + m */
+  NsEventOptions options; /* the options when the step began */
+
+  /* the step of the grid */
+  double t_k, t_next, t;
+  int nd;                        /* differential states */
+  double *u;                     /* nd + m: differential states, and the integrals of lambda of ACTIVE rows */
+  double *size;                  /* nd: largest |s_i| in this step of the grid so far */
+  double *atol;                  /* nd + m: accepted errors of the next step */
+  double *rate, *next_rate, *at; /* nd + m each: workspace */
+  double *J;                     /* nd x nd: workspace of the Jacobian; NULL for explicit methods */
+  NsEventLog *log;
+  const NsTrace *trace;
+  int handled;    /* number of events in this step of the grid */
+  int stuck;      /* number of events without progress of time */
+  double t_event; /* time of the last event */
+  NsSwitchMark marks[NS_SWITCH_MARKS];
+  int marked;
+
+  /* at an event */
+  bool *open;            /* m */
+  NsRowMode *before;     /* m: the mode before the event */
+  double *lambda_before; /* m */
+  NsModeChoice choice;
+
+  /* the search */
+  NsEventSearch *search;
+  NsSwitchGuard *guards; /* 2 m: those of row i are 2 i and 2 i + 1 */
+  double *slope;         /* 2 m: rates of the guards at the last event */
+  int *direction;        /* 2 m: all -1 */
+  long *terminal;        /* 2 m: all 1 */
+  NsDenseCourse course;  /* the dense output of the last step, in `segment` */
+  double *segment;
+  double sampled; /* the time at which `flow` has been evaluated along the step; NAN: it has not */
+  double *values; /* NS_BERNSTEIN_SIZE x (n + 2 m): of a piece, for the trace */
+} NsSwitching;
+
+/* ---- switch_search.c ---- */
+
+/* Takes the guards of the present mode. */
+void ns_switch_take_guards(NsSwitching *sw);
+
+/*
+** Sets the levels of the guards at the start of a step, from the values of the last evaluation. `fresh`: the motion starts here;
+** then the rows that are `open` have left 0 just now.
+*/
+void ns_switch_set_levels(NsSwitching *sw, bool fresh);
+
+/* The value of a guard in the last evaluation, and the rounding error of that value. */
+double ns_switch_guard(const NsSwitching *sw, const NsSwitchGuard *guard);
+double ns_switch_noise(const NsSwitching *sw, const NsSwitchGuard *guard);
+
+/* An NsEventValue: the value of guard k above its level at (t, u), along the last step; `context` is the workspace. */
+NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, double *g, NsError *err);
+
+/*
+** Looks for the first event in the last step of the stepper: *guard is its number, -1: there is none. When there is one, the
+** step is repeated and ends at it; `slope` receives the rates of all guards there.
+*/
+NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err);
+
+/* Tells the trace the smooth piece of the last step; nothing when nobody asks. */
+NsStatus ns_switch_trace_piece(NsSwitching *sw, NsError *err);
+
+/* ---- switch_event.c ---- */
+
+/* Chooses the mode at the start of a step of the grid, from the memories, and sets sw->u. */
+NsStatus ns_switch_begin(NsSwitching *sw, NsError *err);
+
+/* Handles the event of a guard at sw->t: the next mode, the log, the trace, an accumulation. */
+NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err);
+
+/* The name of a row for messages and the log: the name of its interaction. */
+const char *ns_switch_row_name(const NsSwitching *sw, int row);
+
+#endif
