@@ -42,11 +42,11 @@ static void take_arguments(lua_State *L, const NsSimulationClass *class) {
   int given = lua_gettop(L), most = class->settle ? 6 : 4;
   if (given == most + 1 && lua_isnil(L, given)) lua_settop(L, --given);
   bool options = given > 0 && nsl_is_options(L, given);
-  if (options) nsl_check_options(L, given, class->name, simulation_options + (given == 1 ? 0 : NSL_TS_USERVALUES));
+  if (options) nsl_check_options(L, given, class->name, simulation_options + (given == 1 ? 0 : NSL_TS_PARTS));
   if (options && given == 1) {
-    for (int i = 0; i < NSL_TS_USERVALUES; i++) lua_getfield(L, 1, simulation_options[i]);
+    for (int i = 0; i < NSL_TS_PARTS; i++) lua_getfield(L, 1, simulation_options[i]);
     lua_rotate(L, 1, -1);
-    given = NSL_TS_USERVALUES + 1;
+    given = NSL_TS_PARTS + 1;
   }
   if (!options) {
     nsl_at_most(L, most, class->name);
@@ -83,7 +83,7 @@ static int new_simulation(lua_State *L) {
   NslOsnsp *osnsp = nsl_check_osnsp(L, 4);
   NslTimeStepping *self = nsl_new(L, &nsl_simulation_types[0], sizeof *self, NSL_TS_USERVALUES);
   self->head.type = &nsl_simulation_types[class - ns_simulation_classes];
-  nsl_remember_object(L, 5); /* for the calls of its events */
+  nsl_remember_object(L, 6); /* for the calls of its events */
   for (int i = 1; i <= NSL_TS_PARTS; i++) {
     lua_pushvalue(L, i);
     lua_setiuservalue(L, 6, i);
