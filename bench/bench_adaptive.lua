@@ -7,8 +7,8 @@ package.path = directory .. "../spec/?.lua;" .. package.path
 local common = dofile(directory .. "common.lua")
 local given = require "simulation.adaptive_models"
 
-local names = { "oscillator", "relay oscillator", "diode bridge", "friction oscillator", "sliding", "ball", "pendulum",
-  "rocking block", "stick-slip" }
+local names = { "oscillator", "relay oscillator", "diode bridge", "friction oscillator", "sliding", "ball",
+  "pendulum", "rocking block", "stick-slip" }
 
 local function run(name, options, h)
   local simu, ds = given.simulate(name, options, 0.5, h)
@@ -20,11 +20,13 @@ end
 
 local function difference(x, reference)
   local most = 0
-  for i = 1, #x do most = math.max(most, math.abs(x[i] - reference[i]) / math.max(math.abs(reference[i]), 0.05)) end
+  for i = 1, #x do
+    most = math.max(most, math.abs(x[i] - reference[i]) / math.max(math.abs(reference[i]), 0.05))
+  end
   return most
 end
 
--- The problems of the coarsest grid, of S / 2^k, whose error and those of all finer ones are at most `error`; nil: none.
+-- The problems of the coarsest grid, of S / 2^k, whose error and those of finer ones are at most `error`, or nil.
 local function fixed(errors, error)
   local best
   for k = #errors, 1, -1 do
@@ -48,9 +50,9 @@ for _, name in ipairs(names) do
     local x, problems = run(name, { rtol = rtol })
     local error = difference(x, reference)
     local same = fixed(errors, error)
-    rows[#rows + 1] = { rtol == 1e-2 and name or "", ("%.0e"):format(rtol), ("%.1e"):format(error), ("%d"):format(problems),
-      same and ("%d"):format(same) or ("> %d"):format(errors[#errors][2]),
-      same and ("%.2g"):format(same / problems) or ("> %.2g"):format(errors[#errors][2] / problems) }
+    local sign, others = same and "" or "> ", same or errors[#errors][2]
+    rows[#rows + 1] = { rtol == 1e-2 and name or "", ("%.0e"):format(rtol), ("%.1e"):format(error),
+      ("%d"):format(problems), ("%s%d"):format(sign, others), ("%s%.2g"):format(sign, others / problems) }
   end
 end
 common.table("One-step problems", { "", "rtol", "error", "adaptive", "one length, same error", "ratio" }, rows)

@@ -37,8 +37,9 @@ local function picks(n, k)
   return C, B
 end
 
--- A description has systems, links { interaction, ds [, ds2] }, T, h, osi, class, problem, rtol of adaptive steps. `strangers`: descriptions in the same
--- graph, the first before the model, the others after it. Returns the simulation, the model's own links, the graph.
+-- A description has systems, links { interaction, ds [, ds2] }, T, h, osi, class, problem, rtol of adaptive steps. `strangers`:
+-- descriptions in the same graph, the first before the model, the others after it. Returns the simulation, the model's own
+-- links, the graph.
 function models.simulate(o, strangers)
   local nsds, all = ns.NonSmoothDynamicalSystem(0, o.T), { o }
   for i, other in ipairs(strangers or {}) do table.insert(all, i == 1 and 1 or #all + 1, other) end

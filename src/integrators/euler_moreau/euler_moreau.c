@@ -312,12 +312,6 @@ static NsStatus em_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
   return NS_OK;
 }
 
-int ns_em_order(const NsScheme *scheme, bool steady) {
-  const NsEulerMoreauOptions *o = (const NsEulerMoreauOptions *)scheme->integrator;
-  bool second = steady || scheme->nsds->ninteractions == 0 || o->gamma == 0.5;
-  return o->theta == 0.5 && second ? 2 : 1;
-}
-
 /* Whether the derivative of state j is in no equation. */
 static bool algebraic(const NsCoef *M, int j) {
   for (int i = 0; M->value && i < M->rows; i++)
