@@ -53,7 +53,7 @@ function models.simulate(o, strangers)
   return class(nsds, ns.TimeDiscretisation(0, o.h), o.osi, o.problem, o.rtol and { rtol = o.rtol }), o.links, nsds
 end
 
-local function linear(sparse, law_of, osi)
+local function linear(sparse, law_of, osi, class)
   return function()
     local n = math.random(4, sparse and 50 or 12)
     local m = math.random(1, math.min(4, n // 2))
@@ -62,7 +62,8 @@ local function linear(sparse, law_of, osi)
     return function()
       local ds = ns.FirstOrderLinearTIDS(x0, sparse and ns.sparse(A) or A, b)
       local relation = ns.FirstOrderLinearTIR(sparse and ns.sparse(C) or C, sparse and ns.sparse(B) or B)
-      return { systems = { ds }, T = 1, h = 0.02, osi = osi and osi() or ns.EulerMoreauOSI(math.max(theta, 0.5)),
+      return { systems = { ds }, T = 1, h = class and 0.1 or 0.02, class = class,
+        osi = osi and osi() or ns.EulerMoreauOSI(math.max(theta, 0.5)),
         links = { { ns.Interaction(law_of(m), relation), ds } } }
     end
   end
@@ -75,6 +76,10 @@ kinds["sparse with relays"] = linear(true, relay)
 kinds["sparse with complementarities"] = linear(true, ns.ComplementarityConditionNSL)
 
 kinds["finite elements with relays"] = linear(false, relay, function() return ns.FESDOSI("gauss", 2) end)
+
+kinds["events of relays"] = linear(false, relay, ns.RungeKuttaOSI, "EventDriven")
+kinds["events of complementarities"] = linear(false, ns.ComplementarityConditionNSL, ns.RungeKuttaOSI, "EventDriven")
+kinds["events of relays, implicit"] = linear(false, relay, ns.RadauOSI, "EventDriven")
 
 kinds["nonlinear"] = function()
   local a, b, x0 = uniform(0.5, 2), uniform(0.5, 2), vector(2, -2, 2)

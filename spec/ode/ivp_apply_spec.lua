@@ -184,7 +184,8 @@ describe("an event that acts", function()
       local u, v = 2.0 ^ k, 2.0 ^ (-k // 2)
       local sol = ns.solve_ivp(function(_, y) return { y[2], -9.81 * u / v ^ 2 } end, { 0, 1.3 * v }, { u, 0 },
         { method = "DOP853", rtol = 1e-10, atol = { 1e-12 * u, 1e-12 * u / v }, first_step = 0.01 * v,
-          events = { g = function(_, y) return 4 * y[1] end, direction = -1, apply = function(_, y) return { 0, -0.5 * y[2] } end } })
+          events = { g = function(_, y) return 4 * y[1] end, direction = -1,
+            apply = function(_, y) return { 0, -0.5 * y[2] } end } })
       assert.equal(#reference.t, #sol.t)
       for i = 1, #sol.t do
         assert.equal(reference.t[i] * v, sol.t[i])

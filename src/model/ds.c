@@ -115,6 +115,7 @@ void ns_ds_remember(NsDs *ds) {
   if (ds->x_before) remember_before(ds);
   memcpy(ds->x_k, ds->x, ds_bytes_of(ds->n));
   memcpy(ds->r_k, ds->r, ds_bytes_of(ds->nr));
+  memcpy(ds->reach_k, ds->reach, ds_bytes_of(ds->n));
 }
 
 void ns_ds_reset(NsDs *ds) {

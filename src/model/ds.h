@@ -69,6 +69,8 @@ extern const NsDsClass *const ns_ds_classes[];
       NS_FIELD_A_VECTOR("x_k", NsDs, x_k, n, NS_FIELD_HIDDEN | NS_FIELD_STATE),                                                \
       NS_FIELD_A_VECTOR("r_k", NsDs, r_k, nr, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                                \
       NS_FIELD_A_VECTOR("change", NsDs, change, n, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                           \
+      NS_FIELD_A_VECTOR("reach", NsDs, reach, n, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                             \
+      NS_FIELD_A_VECTOR("reach_k", NsDs, reach_k, n, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                         \
       NS_FIELD_A_FLAG("moved", NsDs, moved, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                                  \
       NS_FIELD_A_FLAG("switched", NsDs, switched, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                            \
       NS_FIELD_A_FLAG("switched_k", NsDs, switched_k, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                        \
@@ -117,6 +119,8 @@ struct NsDs {
 
   /* n: initial guess of a sparse scheme: the change of x in its last step (mechanics: of v, in the first nv elements) */
   double *change;
+
+  double *reach, *reach_k; /* n: event-driven, first order: the largest |x_i| in the run; the same at the start of the step */
 
   /*
   ** Two-step schemes (mechanics). x_left is x at the end of the last step, of length h_left; `left`: that step began at x_k.

@@ -110,7 +110,9 @@ NsStatus ns_event_search_along(NsEventSearch *search, const NsCourse *course, Ns
 /*
 ** Continues at (t, y) after a stop at t, where y may have jumped; the next course begins there. The events found at the stop are
 ** not found there again: when one of them is zero at (t, y), that is within rounding of its values along the last course, it
-** starts at zero and its next root counts. Another event that is zero is found as at the start.
+** starts at zero and its next root counts. Another event that is zero is found as at the start. `wanted` is the state that the
+** events left, where y is this state moved onto constraints, by tolerances; else y itself. An event that is zero at `wanted` counts
+** as zero.
 **
 ** The next course must resolve the way of an event that acted and is zero: when the event's slope at the start (course.rate)
 ** leads back and the course does not, it has skipped a root. `unresolved` then tells the event, and the caller makes a shorter
@@ -119,7 +121,13 @@ NsStatus ns_event_search_along(NsEventSearch *search, const NsCourse *course, Ns
 ** NS_ENOCONV when the occurrences accumulate, so that t no longer gets anywhere: an event acts twice in succession within 4096
 ** spacings of t, or 4 times with others between, or there are 100 stops at one t.
 */
-NsStatus ns_event_search_restart(NsEventSearch *search, double t, const double *y, NsError *err);
+NsStatus ns_event_search_restart(NsEventSearch *search, double t, const double *wanted, const double *y, NsError *err);
+
+/*
+** Before a restart: the caller has computed the state at the stop more exactly than the course, (t, y) before the events act. Values
+** of the events there are rounding, too.
+*/
+NsStatus ns_event_search_move(NsEventSearch *search, double t, const double *y, NsError *err);
 
 /* NS_ENOCONV: the event's next occurrence is too close to t to be resolved by any course. */
 NsStatus ns_event_too_close(const NsEvents *events, int event, double t, NsError *err);

@@ -84,6 +84,27 @@ describe("EventDriven, first order,", function()
     end
   end)
 
+  it("keeps sliding from one step of the grid to the next: six relays on six states end in six slides", function()
+    local make = ns.TimeStepping
+    ns.TimeStepping = function(nsds, td) return ns.EventDriven(nsds, td, ns.RungeKuttaOSI()) end
+    local good, _, simu = pcall(assert(loadfile "spec/cases/coupled_relays.lua")())
+    ns.TimeStepping = make
+    assert.is_true(good)
+    local kinds = told(simu)
+    assert.same({ "slide", "slide", "slide", "slide", "slide", "slide" }, kinds)
+  end)
+
+  it("commutates a bridge of four diodes 16 times", function()
+    local make = ns.TimeStepping
+    ns.TimeStepping = function(nsds, td) return ns.EventDriven(nsds, td, ns.RungeKuttaOSI()) end
+    local good, _, simu = pcall(assert(loadfile "spec/cases/diode_bridge.lua")())
+    ns.TimeStepping = make
+    assert.is_true(good)
+    local count = {}
+    for _, e in ipairs(simu:events()) do count[e.kind] = (count[e.kind] or 0) + 1 end
+    assert.same({ open = 32, close = 32 }, count)
+  end)
+
   it("passes over an accumulation: infinitely many crossings until t = 1", function()
     local simu, ds, inter = linear { x0 = { 1, 1 }, A = ns.zeros(2, 2), C = ns.eye(2), B = { { 1, -2 }, { 2, 1 } }, T = 2,
       name = "spiral" }

@@ -77,11 +77,26 @@ static int call_action(lua_State *L) {
   return 0;
 }
 
-/* Message handler: puts "event 'low' g: t=0.35 step 4: " behind the position. Upvalues: the event's name, the function, place. */
+/* Pushes the position where the function `what` of an event is defined, "clutch.lua:41: ", or "". */
+static void push_event_definition(lua_State *L, const UserCall *call, const char *what) {
+  lua_Debug ar;
+  int top = lua_gettop(L);
+  nsl_push_object(L, call->self);
+  push_user_events(L, top + 1);
+  lua_rawgeti(L, -1, call->event + 1);
+  bool known = lua_getfield(L, -1, what) == LUA_TFUNCTION && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
+  lua_settop(L, top);
+  if (known) lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.linedefined);
+  else lua_pushliteral(L, "");
+}
+
+/* Message handler: puts "event 'low' g: t=0.35 step 4: " behind the position (that of the function when the message has
+** none). Upvalues: the event's name, the function's, the place, the UserCall. */
 static int explain_event(lua_State *L) {
   if (lua_type(L, 1) != LUA_TSTRING) return 1;
   const char *message = lua_tostring(L, 1), *rest = nsl_after_position(message);
-  lua_pushlstring(L, message, (size_t)(rest - message));
+  if (rest == message) push_event_definition(L, lua_touserdata(L, lua_upvalueindex(4)), lua_tostring(L, lua_upvalueindex(2)));
+  else lua_pushlstring(L, message, (size_t)(rest - message));
   lua_pushfstring(L, "event '%s' %s: %s: %s", lua_tostring(L, lua_upvalueindex(1)), lua_tostring(L, lua_upvalueindex(2)),
                   lua_tostring(L, lua_upvalueindex(3)), rest);
   lua_concat(L, 2);
@@ -93,13 +108,14 @@ static NsStatus call_event(UserCall *call, const char *what, lua_CFunction f, Ns
   lua_State *L = call->self->host->L;
   const NsTimeStepping *ts = call->self->ts;
   int top = lua_gettop(L);
-  if (lua_checkstack(L, 12)) {
+  if (lua_checkstack(L, 16)) {
     char place[64];
     ns_print(place, sizeof place, "t=%.10g step %ld", call->t, ts->k + 1);
     lua_pushstring(L, ts->user.of[call->event].name);
     lua_pushstring(L, what);
     lua_pushstring(L, place);
-    lua_pushcclosure(L, explain_event, 3);
+    lua_pushlightuserdata(L, call);
+    lua_pushcclosure(L, explain_event, 4);
     lua_pushcfunction(L, f);
     lua_pushlightuserdata(L, call);
     if (lua_pcall(L, 1, 0, top + 1) == LUA_OK) return lua_settop(L, top), NS_OK;

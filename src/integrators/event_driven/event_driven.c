@@ -103,7 +103,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->base.arena;
   int m = ed->m;
   double **rows[] = {&ed->lambda,  &ed->before, &ed->slow,  &ed->pressing,   &ed->q_part, &ed->z,
-                     &ed->u_after, &ed->noise,  &ed->reach, &ed->multiplier, &ed->slid};
+                     &ed->u_after, &ed->noise,  &ed->reach, &ed->multiplier, &ed->slid,   &ed->share};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     ed->value[j] = ns_arena_doubles(arena, m);
@@ -144,6 +144,7 @@ static NsStatus motion_events_build(NsEventDriven *ed) {
   for (int e = 0; e < ed->base.nsds->ninteractions; e++)
     if (ns_law_needs(ed->base.nsds->interactions[e]->law) & (NS_NEEDS_CONES | NS_NEEDS_BOX)) ed->rubs = true;
   if (ed->rubs) ed->modes = ns_ed_modes_new(&ed->base.arena, ed->m);
+  if (ed->rubs) ns_motion_share(ed->motion, ed->share, ed->slow);
   return ed->base.arena.failed ? NS_ENOMEM : NS_OK;
 }
 
@@ -516,7 +517,9 @@ static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) 
 static double force_of(const NsEventDriven *ed, int row) {
   int first = ed->rows[row].rub.width > 0 || row == 0 ? row : row - 1;
   const Rub *rub = &ed->rows[first].rub;
-  if (!ns_ed_rubs(ed, first, GRIP_STICK) || rub->normal < 0 || rub->width <= row - first) return ed->multiplier[row];
+  if (!(ns_ed_rubs(ed, first, GRIP_STICK) || (ns_ed_rubs(ed, first, GRIP_SLIP) && rub->tied)) || rub->normal < 0 ||
+      rub->width <= row - first)
+    return ed->multiplier[row];
   const double *force = ed->multiplier + first;
   double size = rub->width == 1 ? fabs(force[0]) : ns_ed_length(force[0], force[1]);
   double most = rub->mu * ed->multiplier[rub->normal] * (1 - AT_BOUND);

@@ -29,6 +29,7 @@ typedef struct Rub {
   int normal; /* row of the contact's normal; -1: a relay */
   double mu, lower, upper;
   Grip grip;
+  bool tied;    /* slip: the force is at its bound, but what else is held keeps u = 0 */
   double d[2];  /* slip: the direction of u, a unit vector; in the plane and of a relay d[0] is 1 or -1 */
   double since; /* slip: the time at which it began with u = 0; NAN: it began with another u */
   double pull;  /* slip: the acceleration along d at `since`; 0: it is only rounding */
@@ -59,6 +60,7 @@ typedef struct NsEventDriven {
   Row *rows;
   double *reach; /* m: largest |y|, of friction largest |u|, in the run so far; the interactions keep it between steps */
   bool rubs;     /* some row has friction or is a relay */
+  double *share; /* m: how dependent rows share forces: friction that sticks in proportion to its bound; else 1 */
   double *slid;  /* m: sliding speeds at the start of the last step */
 
   /* the step */

@@ -437,15 +437,21 @@ static NsStatus set_states(NsEventDriven *ed, NsError *err) {
 
 /* ---- the grips of friction after an event ---- */
 
+/* The grip that a script sees: friction that is tied does not slip. */
+static Grip visible_grip(const Rub *rub) {
+  return rub->grip == GRIP_SLIP && rub->tied ? GRIP_STICK : rub->grip;
+}
+
 /* Logs how the grip of friction that begins in row i has changed. What there is at the start of the run is no event. */
 static NsStatus log_grip(NsEventDriven *ed, int i, NsError *err) {
   const Rub *was = &ed->was[i], *now = &ed->rows[i].rub;
+  Grip before = visible_grip(was), after = visible_grip(now);
   bool turned = now->d[0] * was->d[0] + now->d[1] * was->d[1] < 0;
   NsEvent event = {.before = was->force, .after = ed->multiplier[i]};
   if (ed->t == ed->t_first) return NS_OK;
-  if (now->grip == GRIP_STICK && was->grip != GRIP_STICK) return log_event(ed, NS_EVENT_STICK, i, event, err);
-  if (now->grip == GRIP_SLIP && was->grip == GRIP_STICK) return log_event(ed, NS_EVENT_SLIP, i, event, err);
-  if (now->grip == GRIP_SLIP && was->grip == GRIP_SLIP && ed->resting[i] && turned)
+  if (after == GRIP_STICK && before != GRIP_STICK) return log_event(ed, NS_EVENT_STICK, i, event, err);
+  if (after == GRIP_SLIP && before == GRIP_STICK) return log_event(ed, NS_EVENT_SLIP, i, event, err);
+  if (after == GRIP_SLIP && before == GRIP_SLIP && ed->resting[i] && turned)
     return log_event(ed, NS_EVENT_CROSS, i, event, err);
   return NS_OK;
 }

@@ -46,7 +46,7 @@ static GuardKind guard_kind(const NsEventDriven *ed, int row) {
   if (ns_ed_rubs(ed, row, GRIP_STICK))
     return r->rub.normal < 0 && isinf(r->rub.lower) && isinf(r->rub.upper) ? GUARD_NONE : GUARD_STICK;
   bool fixed = r->rub.normal < 0 && r->rub.lower == r->rub.upper;
-  return ns_ed_rubs(ed, row, GRIP_SLIP) && !fixed ? GUARD_SLIP : GUARD_NONE;
+  return ns_ed_rubs(ed, row, GRIP_SLIP) && !fixed && !r->rub.tied ? GUARD_SLIP : GUARD_NONE;
 }
 
 /* Whether a row has left the contact at the start of this step: then the root of y at the start is no event. */

@@ -164,8 +164,8 @@ static void size_free_unknowns(NsFlow *flow) {
 }
 
 /*
-** flow->lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also |R_w^-1|
-** times the terms of R for states of their sizes.
+** flow->lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also that of its
+** terms, and of |R_w^-1| times the terms of the equations that are not differentiated, for states of their sizes.
 */
 static void find_lambda_sizes(NsFlow *flow) {
   const NsReduction *r = &flow->reduction;
@@ -176,7 +176,7 @@ static void find_lambda_sizes(NsFlow *flow) {
     if (isfinite(flow->upper[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->upper[i]));
   }
   if (nw == 0) return;
-  memcpy(flow->v_terms, flow->R_terms, nw * sizeof *flow->v_terms);
+  memset(flow->v_terms, 0, nw * sizeof *flow->v_terms);
   for (int i = 0; i < (r->levels > 0 ? r->rank[0].rank : flow->nw); i++) {
     size_t row = (size_t)r->rank[0].row[i];
     for (size_t j = 0; j < (size_t)flow->eq.nd; j++) flow->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * flow->size[j];
@@ -185,18 +185,16 @@ static void find_lambda_sizes(NsFlow *flow) {
   size_free_unknowns(flow);
   for (int i = 0; i < flow->nactive; i++) {
     int row = flow->active[i];
-    flow->lambda_size[row] = fmax(flow->lambda_size[row], flow->v_terms[flow->eq.na + i]);
+    flow->lambda_size[row] = fmax(flow->lambda_size[row], flow->lambda_terms[row] + flow->v_terms[flow->eq.na + i]);
   }
 }
 
 const double *ns_flow_lambda_sizes(NsFlow *flow) {
-  ns_flow_equation_terms(flow);
   find_lambda_sizes(flow);
   return flow->lambda_size;
 }
 
-/* The size of y of a row in the run: its terms for states and multipliers of their sizes. */
-static double output_size(const NsFlow *flow, int row) {
+double ns_flow_output_size(const NsFlow *flow, int row) {
   const NsEquations *e = &flow->eq;
   double sum = flow->y_terms[row];
   for (int k = 0; k < e->nnodes; k++) {
@@ -229,14 +227,14 @@ static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, con
   double factor = flow->mode[row] == NS_ROW_LOWER ? 1 : -1;
   if (flow->lower[row] == flow->upper[row]) return true;
   if (!ns_row_is_of_state(flow, row)) {
-    double size = output_size(flow, row);
+    double size = ns_flow_output_size(flow, row);
     int sign = mode_sign(factor * flow->eq.y[row], VALUE_ZERO * size);
     if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, false, factor, size};
     return sign >= 0;
   }
   if (!at->open[row]) return true;
   double run = flow->eq.nsds->T - flow->eq.nsds->t0;
-  int sign = mode_sign(factor * rate[row], fmax(VALUE_ZERO * terms[row], RATE_ZERO * output_size(flow, row) / run));
+  int sign = mode_sign(factor * rate[row], fmax(VALUE_ZERO * terms[row], RATE_ZERO * ns_flow_output_size(flow, row) / run));
   if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, true, factor, terms[row]};
   return sign >= 0;
 }

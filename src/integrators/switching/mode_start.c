@@ -76,7 +76,7 @@ static void start_problem(Start *z) {
       z->N[i + k * n] = sum;
     }
     int row = z->row[k];
-    z->q[k] = fabs(e->y[row]) <= START_ZERO * flow->y_terms[row] ? 0 : e->y[row];
+    z->q[k] = fabs(e->y[row]) <= START_ZERO * ns_flow_output_size(flow, row) ? 0 : e->y[row];
     z->lower[k] = isfinite(flow->lower[row]) ? 0 : -INFINITY;
     z->upper[k] = isfinite(flow->upper[row]) ? 0 : INFINITY;
   }
@@ -124,7 +124,7 @@ static NsStatus start_mode(const Start *z, NsRowMode *mode, bool *open, NsError 
   const NsFlow *flow = z->flow;
   const NsEquations *e = &flow->eq;
   for (int i = 0; i < e->m; i++) {
-    double y = e->y[i], zero = START_ZERO * flow->y_terms[i];
+    double y = e->y[i], zero = START_ZERO * ns_flow_output_size(flow, i);
     bool of_state = ns_row_is_of_state(flow, i);
     bool fixed = flow->lower[i] == flow->upper[i], equation = !isfinite(flow->lower[i]) && !isfinite(flow->upper[i]);
     open[i] = !fixed && !equation && (!of_state || fabs(y) <= zero);

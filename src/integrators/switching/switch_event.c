@@ -198,7 +198,10 @@ static NsRowMode mode_of_lambda(const NsFlowView *now, int row) {
 /* How a row stands in the mode of the memories: well inside; at its limit; outside of it, after a change by a script. */
 typedef enum RowPlace { ROW_INSIDE, ROW_AT_LIMIT, ROW_OUTSIDE } RowPlace;
 
-/* A row that slides has |y| below ON_SURFACE of its terms, or below twice the |y| that the last step has left, at most NEAR_SURFACE. */
+/*
+** A row that slides has |y| below ON_SURFACE of its terms, or below twice the |y| that the last step has left; that is at most
+** NEAR_SURFACE of the size of y in the run.
+*/
 static const double ON_SURFACE = 1e-12, NEAR_SURFACE = 1e-9;
 
 static double y_memory(const NsSwitching *sw, int row) {
@@ -208,13 +211,14 @@ static double y_memory(const NsSwitching *sw, int row) {
 static RowPlace place_of_row(NsSwitching *sw, int row) {
   const NsFlowView *now = sw->now;
   RowPlace place = ROW_INSIDE;
-  double terms = now->y_terms[row], off = fmax(ON_SURFACE * terms, fmin(2 * fabs(y_memory(sw, row)), NEAR_SURFACE * terms));
+  double left = fmin(2 * fabs(y_memory(sw, row)), NEAR_SURFACE * ns_flow_output_size(sw->flow, row));
+  double off = fmax(ON_SURFACE * now->y_terms[row], left);
   if (now->mode[row] == NS_ROW_ACTIVE && fabs(now->y[row]) > off) return ROW_OUTSIDE;
   for (int k = 0; k < 2 * sw->m; k++) {
     const NsSwitchGuard *g = &sw->guards[k];
     if (g->row != row || !g->used) continue;
     double value = ns_switch_guard(sw, g), noise = ns_switch_noise(sw, g);
-    if (value < -fmax(off, 4 * noise)) return ROW_OUTSIDE;
+    if (value < -fmax(now->mode[row] == NS_ROW_ACTIVE ? 0 : off, 4 * noise)) return ROW_OUTSIDE;
     if (value <= 2 * noise) place = ROW_AT_LIMIT;
   }
   return place;
@@ -225,13 +229,14 @@ static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError
   for (int i = 0; i < sw->m; i++) sw->before[i] = mode_of_lambda(sw->now, i);
   *outside = *limit = false;
   ns_flow_set_mode(sw->flow, sw->before);
-  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err);
+  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, err);
   if (status == NS_ERETRY || status == NS_ESINGULAR || status == NS_ENOSOL) {
     *outside = true;
     return NS_OK;
   }
   if (status != NS_OK) return status;
   ns_switch_take_guards(sw);
+  (void)ns_flow_lambda_sizes(sw->flow);
   for (int i = 0; i < sw->m; i++) {
     RowPlace place = place_of_row(sw, i);
     sw->open[i] = place == ROW_AT_LIMIT;

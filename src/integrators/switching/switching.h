@@ -42,7 +42,9 @@ typedef struct NsSwitching {
   double t_k, t_next, t;
   int nd;                        /* differential states */
   double *u;                     /* nd + m: differential states, and the integrals of lambda of ACTIVE rows */
-  double *size;                  /* nd: largest |s_i| in this step of the grid so far */
+  double *unit;                  /* nd + m: units of the stepper's unknowns, powers of two */
+  double *raw;                   /* nd + m: workspace of its rate */
+  double *begin;                 /* nd + m: the state at the start of the last step */
   double *atol;                  /* nd + m: accepted errors of the next step */
   double *rate, *next_rate, *at; /* nd + m each: workspace */
   double *J;                     /* nd x nd: workspace of the Jacobian; NULL for explicit methods */
@@ -73,6 +75,9 @@ typedef struct NsSwitching {
 } NsSwitching;
 
 /* ---- switch_search.c ---- */
+
+/* u (nd + m) = the stepper's unknowns v in the units of the model. */
+void ns_switch_state(const NsSwitching *sw, const double *v, double *u);
 
 /* Takes the guards of the present mode. */
 void ns_switch_take_guards(NsSwitching *sw);
