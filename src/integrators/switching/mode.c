@@ -17,6 +17,9 @@ const char *const ns_ambiguity_words[] = {"error", "stay", "up", "down", NULL};
 /* Modes with different motions that are kept. */
 enum { MODES = 16 };
 
+/* Of so many rows at y = 0, whose y depends on states alone, the mode is known to be unique; 4: 81 modes of switches are tried. */
+enum { UNIQUE_ROWS = 4 };
+
 /* Motions whose rates differ by less than this part of their terms are the same. */
 #define SAME_MOTION 1e-7
 
@@ -314,15 +317,26 @@ static NsStatus search_over(Search *z, bool *open, NsError *err) {
   return search_vary(z, open) ? search_all(z, err) : search_many(z, open, err);
 }
 
+/* Whether all modes of the rows are tried also when one is possible in which only the rows of the event change. */
+static bool asks_for_others(const Search *z, const bool *open) {
+  int count = 0;
+  for (int i = 0; i < z->flow->view.m; i++) {
+    if (open[i] && !ns_row_is_of_state(z->flow, i)) return false;
+    count += open[i];
+  }
+  return count <= UNIQUE_ROWS;
+}
+
 static NsStatus search_run(Search *z, NsError *err) {
   size_t m = (size_t)z->flow->view.m;
   bool *open = ns_arena_take(&z->arena, m, sizeof *open), *wide = ns_arena_take(&z->arena, m, sizeof *wide);
   if (z->arena.failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
   memcpy(open, z->open, m * sizeof *open);
   NsStatus status = search_over(z, open, err);
-  if (status != NS_OK || z->count > 0) return status;
+  if (status != NS_OK) return status;
   search_widen(z, wide);
   if (memcmp(wide, z->open, m * sizeof *wide) == 0) return NS_OK;
+  if (z->count > 0 && !asks_for_others(z, wide)) return NS_OK;
   memcpy(open, wide, m * sizeof *open);
   z->open = wide; /* these rows are judged, also those that the leading terms decide */
   return search_over(z, open, err);
