@@ -83,18 +83,6 @@ const NsFlowView *ns_flow_view(const NsFlow *flow) {
   return &flow->view;
 }
 
-const double *ns_flow_rate_terms(NsFlow *flow) {
-  NsEquations *e = &flow->eq;
-  size_t n = (size_t)e->n;
-  for (size_t i = 0; i < n; i++) flow->forces[i] = fabs(e->f[i]) + fabs(e->r[i]);
-  for (size_t j = 0; j < n; j++)
-    for (size_t i = 0; i < n; i++) flow->forces[i] += fabs(e->A[i + j * n] * flow->x[j]);
-  for (size_t j = 0; j < (size_t)e->m; j++)
-    for (size_t i = 0; i < n; i++) flow->forces[i] += fabs(e->B[i + j * n] * flow->lambda[j]);
-  ns_equations_split(e, true, flow->forces, flow->sdot_terms, flow->R_terms);
-  return flow->sdot_terms;
-}
-
 int ns_flow_interaction(const NsFlow *flow, int row) {
   int k = flow->eq.nedges - 1;
   while (k > 0 && flow->eq.edges[k].row > row) k--;
@@ -160,30 +148,6 @@ static void flow_take_memories(NsFlow *flow) {
   ns_equations_gather(e, flow->x, flow->s, flow->a);
 }
 
-/* The place of differential state j of a node in its x: s is x less a combination of algebraic states. */
-static int state_place(const NsEquationNode *node, int j) {
-  return node->na > 0 ? node->rank.col[j] : j;
-}
-
-/* Takes the sizes of states and multipliers in the run, as they were at the start of the step. */
-static void flow_recall_sizes(NsFlow *flow) {
-  const NsEquations *e = &flow->eq;
-  for (int k = 0; k < e->nnodes; k++)
-    for (int j = 0; j < e->nodes[k].nd; j++)
-      flow->size[e->nodes[k].s + j] = e->nodes[k].ds->base.reach_k[state_place(&e->nodes[k], j)];
-  for (int k = 0; k < e->nedges; k++)
-    memcpy(flow->lambda_most + e->edges[k].row, e->edges[k].inter->reach_k, (size_t)e->edges[k].inter->m * sizeof(double));
-}
-
-static void flow_keep_sizes(const NsFlow *flow) {
-  const NsEquations *e = &flow->eq;
-  for (int k = 0; k < e->nnodes; k++)
-    for (int j = 0; j < e->nodes[k].nd; j++)
-      e->nodes[k].ds->base.reach[state_place(&e->nodes[k], j)] = flow->size[e->nodes[k].s + j];
-  for (int k = 0; k < e->nedges; k++)
-    memcpy(e->edges[k].inter->reach, flow->lambda_most + e->edges[k].row, (size_t)e->edges[k].inter->m * sizeof(double));
-}
-
 NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
   flow->h = h;
   flow->planned = false;
@@ -192,16 +156,11 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
   if (status == NS_OK) status = flow_take_sized(flow, err);
   if (status != NS_OK) return status;
   flow_take_memories(flow);
-  flow_recall_sizes(flow);
+  ns_flow_recall_sizes(flow);
   ns_flow_grow_sizes(flow, flow->s);
   memset(flow->lambda_size, 0, (size_t)flow->view.m * sizeof *flow->lambda_size);
   memset(flow->eq.A, 0, (size_t)flow->eq.n * (size_t)flow->eq.n * sizeof *flow->eq.A); /* the steps before leave no trace */
   return ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
-}
-
-void ns_flow_grow_sizes(NsFlow *flow, const double *s) {
-  for (int i = 0; i < flow->view.nd; i++) flow->size[i] = fmax(flow->size[i], fabs(s[i]));
-  for (int i = 0; i < flow->view.m; i++) flow->lambda_most[i] = fmax(flow->lambda_most[i], fabs(flow->lambda[i]));
 }
 
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s) {
@@ -224,7 +183,7 @@ void ns_flow_scatter(const NsFlow *flow) {
     memcpy(inter->lambda, flow->lambda + e->edges[k].row, bytes);
     memcpy(inter->y, e->y + e->edges[k].row, bytes);
   }
-  flow_keep_sizes(flow);
+  ns_flow_keep_sizes(flow);
 }
 
 void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode) {

@@ -134,7 +134,7 @@ static double lambda_size(const NsSwitching *sw, int row) {
 }
 
 /* The power of two next to a size; 1 for 0. */
-static double power_of_two(double size) {
+static double switching_unit(double size) {
   int exponent;
   (void)frexp(size, &exponent);
   return size > 0 && isfinite(size) ? ldexp(1, exponent) : 1;
@@ -144,8 +144,8 @@ static double power_of_two(double size) {
 static void switching_take_units(NsSwitching *sw) {
   double way = sw->t_next - sw->t_k;
   const double *terms = ns_flow_rate_terms(sw->flow);
-  for (int i = 0; i < sw->nd; i++) sw->unit[i] = power_of_two(sw->now->size[i] > 0 ? sw->now->size[i] : way * terms[i]);
-  for (int i = 0; i < sw->m; i++) sw->unit[sw->nd + i] = power_of_two(way * lambda_size(sw, i));
+  for (int i = 0; i < sw->nd; i++) sw->unit[i] = switching_unit(sw->now->size[i] > 0 ? sw->now->size[i] : way * terms[i]);
+  for (int i = 0; i < sw->m; i++) sw->unit[sw->nd + i] = switching_unit(way * lambda_size(sw, i));
 }
 
 /* The accepted errors of the next step, of about length h, from the last evaluation. */
