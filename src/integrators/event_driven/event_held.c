@@ -67,7 +67,7 @@ static void slide_direction(const NsEventDriven *ed, int row, double *d) {
   d[1] = rub->d[1];
   if (rub->width == 1) return;
   double speed = ns_ed_sliding_speed(ed, row);
-  if (!(speed > ed->slow[row])) return;
+  if (rub->stops || !(speed > ed->slow[row])) return;
   double side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
   for (int k = 0; k < 2; k++) d[k] = side * ed->now->u[row + k] / speed;
 }

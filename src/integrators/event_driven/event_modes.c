@@ -345,6 +345,7 @@ static void set_grip(NsEventDriven *ed, const NsModes *s, const Unit *unit) {
     along += d[i] * a[i];
     size = fmax(size, s->size[first + i]);
   }
+  rub->stops = false;
   rub->since = unit->moving ? NAN : ed->t;
   rub->pull = along > 1e-9 * size ? along / s->unit[first] : 0;
 }
