@@ -431,7 +431,9 @@ NsStatus ns_event_search_along(NsEventSearch *s, const NsCourse *course, NsEvent
   NsStatus status = sample(s, err);
   if (status == NS_OK && course->rate) status = find_skipped(s, &found->unresolved, err);
   if (found->unresolved >= 0) return status;
-  for (s->event = 0; s->event < m && status == NS_OK; s->event++) status = roots_of(s, err);
+  bool brief = fabs(course->t - course->t_old) <= ns_event_search_least(course->t);
+  for (s->event = 0; s->event < m && status == NS_OK; s->event++)
+    if (!(brief && s->zero[s->event])) status = roots_of(s, err);
   if (status != NS_OK) return status;
   event_search_sort(s);
   cut_at_stop(s, found);

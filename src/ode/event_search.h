@@ -112,7 +112,8 @@ NsStatus ns_event_search_along(NsEventSearch *search, const NsCourse *course, Ns
 ** not found there again: when one of them is zero at (t, y), that is within rounding of its values along the last course, it
 ** starts at zero and its next root counts. Another event that is zero is found as at the start. `wanted` is the state that the
 ** events left, where y is this state moved onto constraints, by tolerances; else y itself. An event that is zero at `wanted` counts
-** as zero.
+** as zero. Its next root is not sought in a course as short as ns_event_search_least, such as one before the end of a run, where
+** the event is rounding.
 **
 ** The next course must resolve the way of an event that acted and is zero: when the event's slope at the start (course.rate)
 ** leads back and the course does not, it has skipped a root. `unresolved` then tells the event, and the caller makes a shorter

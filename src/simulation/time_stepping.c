@@ -117,6 +117,7 @@ NsStatus ns_ts_new(NsTimeStepping **out, const NsSimulationClass *class, NsNsds 
   ts->nsds = nsds;
   ts->grid = grid;
   ts->integrator = integrator;
+  ts->drives = ns_integrator_drives(integrator);
   ts->problem = problem;
   ts->number = ++nsds->simulations;
   ts->nsteps = ns_time_grid_steps(grid, nsds->T);

@@ -126,6 +126,7 @@ struct NsTimeStepping {
 
   /* events of the user (user_step.h) */
   NsUserEvents user;
+  bool drives;  /* the integrator goes from event to event: it may tell its course */
   bool divided; /* an event has divided the step from t_k; the step goes on from the state at `from` */
   bool restart; /* an action has changed the state there: the next interval is implicit */
   bool cut;     /* the computed step ends at `from`, at a terminal event */

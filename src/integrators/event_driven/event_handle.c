@@ -474,6 +474,7 @@ static NsStatus set_grips(NsEventDriven *ed, NsError *err) {
     Rub *rub = &ed->rows[i].rub;
     double scale, guard;
     if (ns_ed_rubs(ed, i, GRIP_SLIP)) ed->slid[i] = ns_ed_sliding_speed(ed, i);
+    rub->young = rub->young && ns_ed_rubs(ed, i, GRIP_SLIP) && ns_ed_youth(ed, i) > 0;
     if (!ns_ed_rubs(ed, i, GRIP_STICK)) continue;
     guard = ns_ed_stick_guard(ed, i, &scale);
     rub->level = guard > ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - ROUNDING_OF_FORCES * scale;

@@ -39,12 +39,14 @@ static double event_search_step_length(const NsEventDriven *ed) {
 
 /*
 ** What decides on the event of a row: the gap of an open contact, the force of a held one, or the guard of friction: its
-** distance to the bounds while it sticks, its velocity along d while it slips.
+** distance to the bounds while it sticks, its velocity along d while it slips. That it is young no more is an event, too, of
+** its second row.
 */
-typedef enum GuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP } GuardKind;
+typedef enum GuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP, GUARD_YOUNG } GuardKind;
 
 static GuardKind guard_kind(const NsEventDriven *ed, int row) {
   const Row *r = &ed->rows[row];
+  if (row > 0 && ns_ed_rubs(ed, row - 1, GRIP_SLIP) && r[-1].rub.young) return GUARD_YOUNG;
   if (r->unilateral) return r->state == ROW_HELD ? GUARD_FORCE : GUARD_GAP;
   if (ns_ed_rubs(ed, row, GRIP_STICK))
     return r->rub.normal < 0 && isinf(r->rub.lower) && isinf(r->rub.upper) ? GUARD_NONE : GUARD_STICK;
@@ -157,7 +159,11 @@ static void take_friction(NsEventDriven *ed, int row, int j) {
     for (int i = 0; i < rub->width; i++) noise += reach * noise_of(ed, row + i);
     if (rub->normal >= 0) noise += reach * rub->mu * noise_of(ed, rub->normal);
   }
-  if (kind == GUARD_SLIP || kind == GUARD_STICK) keep_noise(ed, row, j, noise);
+  if (kind == GUARD_YOUNG) {
+    ed->value[j][row] = ns_ed_youth(ed, row - 1);
+    noise = noise_of(ed, ed->rows[row - 1].rub.normal);
+  }
+  if (kind == GUARD_SLIP || kind == GUARD_STICK || kind == GUARD_YOUNG) keep_noise(ed, row, j, noise);
 }
 
 /* Evaluates row `row` (-1: all rows that are not straight) at node j of a piece, on the dense output. */
