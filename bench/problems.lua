@@ -92,4 +92,27 @@ function problems.four_bar()
   end, 30, { q1, r[1], r[2], 0 }
 end
 
+-- A spiral out of the origin, whose sense of rotation is another outside of the unit circle. Returns f, a function that sets the
+-- sense (1: inside), T, y0, and y(T).
+function problems.disc()
+  local w = 2 * math.pi
+  return function(_, y, f)
+    f[1], f[2] = y[1] + w * y[2], y[2] - w * y[1]
+  end, function(sense) w = sense * 2 * math.pi end, 2, { math.exp(-1), 0 }, { math.exp(1), 0 }
+end
+
+-- The same by a terminal event and a second call, as one writes it by hand. Returns evaluations, steps, y1 and y2 at T.
+function problems.disc_by_hand(method, rtol)
+  local f, switch, T, y0 = problems.disc()
+  switch(1)
+  local inside = ns.solve_ivp(f, { 0, T }, y0, { method = method, rtol = rtol, atol = rtol,
+    events = { function(_, y) return y[1] ^ 2 + y[2] ^ 2 - 1 end, terminal = true } })
+  local k = #inside.t
+  switch(-1)
+  local outside = ns.solve_ivp(f, { inside.t[k], T }, { inside.y[1][k], inside.y[2][k] },
+    { method = method, rtol = rtol, atol = rtol })
+  local last = #outside.t
+  return inside.nfev + outside.nfev, inside.nsteps + outside.nsteps, outside.y[1][last], outside.y[2][last]
+end
+
 return problems

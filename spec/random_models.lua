@@ -37,8 +37,9 @@ local function picks(n, k)
   return C, B
 end
 
--- A description has systems, links { interaction, ds [, ds2] }, T, h, osi, class, problem. `strangers`: descriptions in the same
--- graph, the first before the model, the others after it. Returns the simulation, the model's own links, the graph.
+-- A description has systems, links { interaction, ds [, ds2] }, T, h, osi, class, problem, rtol of adaptive steps. `strangers`:
+-- descriptions in the same graph, the first before the model, the others after it. Returns the simulation, the model's own
+-- links, the graph.
 function models.simulate(o, strangers)
   local nsds, all = ns.NonSmoothDynamicalSystem(0, o.T), { o }
   for i, other in ipairs(strangers or {}) do table.insert(all, i == 1 and 1 or #all + 1, other) end
@@ -49,10 +50,10 @@ function models.simulate(o, strangers)
     for _, link in ipairs(part.links) do nsds:link(table.unpack(link)) end
   end
   local class = ns[o.class or "TimeStepping"]
-  return class(nsds, ns.TimeDiscretisation(0, o.h), o.osi, o.problem), o.links, nsds
+  return class(nsds, ns.TimeDiscretisation(0, o.h), o.osi, o.problem, o.rtol and { rtol = o.rtol }), o.links, nsds
 end
 
-local function linear(sparse, law_of, osi)
+local function linear(sparse, law_of, osi, class)
   return function()
     local n = math.random(4, sparse and 50 or 12)
     local m = math.random(1, math.min(4, n // 2))
@@ -61,7 +62,8 @@ local function linear(sparse, law_of, osi)
     return function()
       local ds = ns.FirstOrderLinearTIDS(x0, sparse and ns.sparse(A) or A, b)
       local relation = ns.FirstOrderLinearTIR(sparse and ns.sparse(C) or C, sparse and ns.sparse(B) or B)
-      return { systems = { ds }, T = 1, h = 0.02, osi = osi and osi() or ns.EulerMoreauOSI(math.max(theta, 0.5)),
+      return { systems = { ds }, T = 1, h = class and 0.1 or 0.02, class = class,
+        osi = osi and osi() or ns.EulerMoreauOSI(math.max(theta, 0.5)),
         links = { { ns.Interaction(law_of(m), relation), ds } } }
     end
   end
@@ -74,6 +76,10 @@ kinds["sparse with relays"] = linear(true, relay)
 kinds["sparse with complementarities"] = linear(true, ns.ComplementarityConditionNSL)
 
 kinds["finite elements with relays"] = linear(false, relay, function() return ns.FESDOSI("gauss", 2) end)
+
+kinds["events of relays"] = linear(false, relay, ns.RungeKuttaOSI, "EventDriven")
+kinds["events of complementarities"] = linear(false, ns.ComplementarityConditionNSL, ns.RungeKuttaOSI, "EventDriven")
+kinds["events of relays, implicit"] = linear(false, relay, ns.RadauOSI, "EventDriven")
 
 kinds["nonlinear"] = function()
   local a, b, x0 = uniform(0.5, 2), uniform(0.5, 2), vector(2, -2, 2)
@@ -177,6 +183,19 @@ kinds["a heap of spheres"] = function()
       end
     end
     return { systems = systems, links = links, T = 0.3, h = 5e-3, osi = moreau_jean() }
+  end
+end
+
+-- The same models with adaptive steps, on a coarser grid.
+for _, name in ipairs { "dense with relays", "dense with complementarities", "sparse with relays", "nonlinear", "mechanics",
+  "mechanics, nonlinear", "friction, rods, nonlinear", "direct projection", "combined projection", "global form" } do
+  kinds["adaptive: " .. name] = function()
+    local build, rtol = kinds[name](), 10 ^ uniform(-3, -1)
+    return function()
+      local o = build()
+      o.rtol, o.h = rtol, 5 * o.h
+      return o
+    end
   end
 end
 

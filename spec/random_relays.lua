@@ -120,6 +120,19 @@ function relays.euler(o, n)
   return ds:x():copy()
 end
 
+-- The events of a log, by time; those of one time, up to rounding, by their rows.
+function relays.sorted(log)
+  local list = table.move(log, 1, #log, 1, {})
+  for i = 2, #list do -- insertion: an order "by time up to rounding" is none for table.sort
+    local k, event = i, list[i]
+    while k > 1 and math.abs(event.t - list[k - 1].t) <= 1e-10 and event.component < list[k - 1].component do
+      list[k], k = list[k - 1], k - 1
+    end
+    list[k] = event
+  end
+  return list
+end
+
 -- The largest difference of two states, relative to the larger of 1 and the state's size.
 function relays.off(a, b)
   local d, size = 0, 1

@@ -18,6 +18,7 @@
 --   index         the index of each unknown; found at the start when not given
 --   consistent    "check" (default): a start that does not fulfil the equations is an error; "solve": algebraic
 --                 unknowns and derivatives are solved for; false: neither
+--   events        functions g(t, y, yd), or tables with g, apply, direction, terminal, name (dae_events.lua)
 --
 -- A system of first order (FirstOrderLinearTIDS ...) may stand in place of the residual: M(t) y' = f(t, y) with a
 -- regular or singular M and r = 0. Then solve(ts [, y0 [, yd0]]) starts at its x0; without yd0 it solves for the
@@ -32,6 +33,7 @@
 
 local core = require "nslua.core"
 local format = core.number_support.format
+local events = require "nslua.dae_events"
 local option_names = require "nslua.base.option_names"
 local option_tables = require "nslua.base.option_tables"
 local where = require "nslua.base.where"
@@ -40,6 +42,8 @@ return function(ns, support)
   local public = {}
   local ATOL = 1e-12 -- absolute tolerance of an unknown when no atol is given, in the unit of the unknown
   local RANK = 1e-8 -- singular values below this fraction of the largest count as zero (about the root of rounding)
+
+  local array -- nslua.derivative_array, when it is needed
 
   local function fail(text, ...) where.fail(format(text, ...)) end
 
@@ -254,6 +258,17 @@ return function(ns, support)
       max_steps = positive(o.max_steps, "dae", "max_steps", 0), method = method })
   end
 
+  -- The consistent values at (t, y, yd) nearby: unknowns that have a derivative are kept. Above index 1 the equations
+  -- that the index hides are solved, too; `index` lists the index of each unknown (nil: all 1). nil and the reason.
+  local function consistent_values(solver, t, y, yd, algebraic, index, span, atol)
+    local highest = 1
+    for i = 1, index and #index or 0 do highest = math.max(highest, index[i]) end
+    if highest == 1 then return call(support.consistent, solver, t, y, yd, algebraic) end
+    array = array or require "nslua.derivative_array"(ns)
+    return array { evaluate = function(...) return support.evaluate(solver, ...) end, t = t, y = y, yd = yd,
+      algebraic = algebraic, order = highest - 1, span = span > 0 and span or 1, atol = atol }
+  end
+
   -- Returns a solver that knows the index of each unknown, and the start (y, yd). The start is made consistent when
   -- the option asks for it; with `solved` also when the option is not given.
   local function prepare(self, t, y, yd, solved, span)
@@ -262,13 +277,10 @@ return function(ns, support)
     local solver = make(self, n, not self.method and by_index or nil)
     local F, Fy, Fyd = evaluate(solver, t, y, yd, "dae")
     local algebraic = without_derivative(Fyd)
+    local _, atol = tolerances(o, n, "dae")
     check_list(o.algebraic, algebraic, n, "dae")
-    if o.consistent == "solve" or (solved and o.consistent == nil) then
-      local good, more = call(support.consistent, solver, t, y, yd, algebraic)
-      if not good then fail("dae: the start: %s", more) end
-      y, yd = good, more
-    elseif o.consistent ~= false then
-      local _, atol = tolerances(o, n, "dae")
+    local solve = o.consistent == "solve" or (solved and o.consistent == nil)
+    if not solve and o.consistent ~= false then
       local worst, value = worst_equation(F, Fy, Fyd, y, yd, atol, span)
       if value > 1e-6 then
         fail("dae: the start is not consistent: equation %d has the residual %.6g (ns.consistent finds a "
@@ -286,8 +298,17 @@ return function(ns, support)
       end
       if index and index > 1 then by_index = unknowns end
     end
+    local checker = solver
+    local function consistent(at, value, slope)
+      return consistent_values(checker, at, value, slope, algebraic, by_index, span, atol)
+    end
+    if solve then
+      local good, more = consistent(t, y, yd)
+      if not good then fail("dae: the start: %s", more) end
+      y, yd = good, more
+    end
     if self.method or by_index ~= o.index then solver = make(self, n, by_index, self.method) end
-    return solver, y, yd
+    return solver, y, yd, consistent
   end
 
   -- x0 of a system. Raises when the system has been closed.
@@ -295,6 +316,13 @@ return function(ns, support)
     local good, x0 = pcall(function() return ds:x0() end)
     if not good then fail("dae: %s", (x0:gsub("^[^\n]-%.lua:%d+: ", ""))) end
     return x0
+  end
+
+  -- The result of a solve: its rows, and further fields, which it is made of.
+  local function result_of(solver, t, y, yd, fields)
+    fields.values = { t = ns.vector(t), y = ns.matrix(y), ydot = ns.matrix(yd) }
+    fields.success, fields.stats = fields.flag >= 0, support.stats(solver)
+    return setmetatable(fields, core.result_meta)
   end
 
   function Dae:solve(ts, y0, yd0)
@@ -310,9 +338,10 @@ return function(ns, support)
         fail("dae: ts: expected times that increase or decrease, got %g after %g", ts[k], ts[k - 1])
       end
     end
-    local solver, y, yd = prepare(self, ts[1], y0, yd0, solved, math.abs(ts[#ts] - ts[1]))
+    local solver, y, yd, consistent = prepare(self, ts[1], y0, yd0, solved, math.abs(ts[#ts] - ts[1]))
     local first = positive(self.options.first_step, "dae", "first_step", 0)
     call(support.start, solver, ts[1], y, yd, first, ts[#ts])
+    if self.events then return self:solve_events(solver, ts, y, yd, consistent) end
     local t_rows, y_rows, yd_rows = { ts[1] }, { y:totable() }, { yd:totable() }
     local flag, message = 0, "completed"
     local errors
@@ -325,9 +354,22 @@ return function(ns, support)
       end
       t_rows[k], y_rows[k], yd_rows[k] = t, yk:totable(), ydk:totable()
     end
-    return setmetatable({ values = { t = ns.vector(t_rows), y = ns.matrix(y_rows), ydot = ns.matrix(yd_rows) },
-      flag = flag, success = flag == 0, message = message, errors = errors, stats = support.stats(solver) },
-      core.result_meta)
+    return result_of(solver, t_rows, y_rows, yd_rows, { flag = flag, message = message, errors = errors })
+  end
+
+  -- Solves with events, from the start (y, yd) of the solver.
+  function Dae:solve_events(solver, ts, y, yd, consistent)
+    local run, good, why = events.run { ns = ns, support = support, call = call, solver = solver,
+      events = self.events, ts = ts, y = y, yd = yd, n = #y, consistent = consistent,
+      max_steps = self.options.max_steps }
+    local fields = { flag = not good and -1 or run.ended_by and 1 or 0,
+      message = not good and why or run.ended_by and run.ended_by .. " ended the integration" or "completed" }
+    if not good then
+      local t, yk = support.state(solver)
+      fields.errors = { t = t, y = yk }
+    end
+    events.fields(run, fields)
+    return result_of(solver, run.t, run.y, run.yd, fields)
   end
 
   local function check_function(f, who, what, expected)
@@ -372,6 +414,7 @@ return function(ns, support)
     end
     local dae = system and of_system(residual, options)
       or setmetatable({ residual = residual, options = options }, Dae)
+    dae.events = events.read(options.events, fail)
     if kind == "ida" then
       dae.method = call(support.sundials, "dae", "kind 'ida'", "'radau' solves the same problems").ida
     end

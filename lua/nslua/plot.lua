@@ -382,12 +382,12 @@ function plot.solution(sol, asked, options)
   local names, columns, all = series.over_time(sol)
   if not names then fail("solution: expected a solution with t and y, got %s", data.describe(sol)) end
   local panels = asked and asked_panels(asked, columns, names) or default_panels(names, columns, all)
-  local fig, first = plot.figure(options), nil
+  local fig, first, holds = plot.figure(options), nil, series.holds(sol)
   for i, panel in ipairs(panels) do
     local axes = fig:subplot(#panels, 1, i, { sharex = first })
     first = first or axes
     for _, name in ipairs(panel) do
-      local steps = panel.steps or (panel.steps == nil and not all and series.is_multiplier(name))
+      local steps = holds and (panel.steps or (panel.steps == nil and not all and series.is_multiplier(name)))
       axes[steps and "step" or "plot"](axes, columns.t, steps and series.held(columns[name]) or columns[name],
         { label = #panel <= 12 and pretty(name) or nil, linewidth = #panel <= 12 and 1.6 or 0.7 })
     end

@@ -184,12 +184,96 @@ describe("an event that acts", function()
       local u, v = 2.0 ^ k, 2.0 ^ (-k // 2)
       local sol = ns.solve_ivp(function(_, y) return { y[2], -9.81 * u / v ^ 2 } end, { 0, 1.3 * v }, { u, 0 },
         { method = "DOP853", rtol = 1e-10, atol = { 1e-12 * u, 1e-12 * u / v }, first_step = 0.01 * v,
-          events = { g = function(_, y) return 4 * y[1] end, direction = -1, apply = function(_, y) return { 0, -0.5 * y[2] } end } })
+          events = { g = function(_, y) return 4 * y[1] end, direction = -1,
+            apply = function(_, y) return { 0, -0.5 * y[2] } end } })
       assert.equal(#reference.t, #sol.t)
       for i = 1, #sol.t do
         assert.equal(reference.t[i] * v, sol.t[i])
         assert.equal(reference.y[2][i] * u / v, sol.y[2][i])
       end
     end
+  end)
+
+  local function known(name) return dofile("spec/reference/events/" .. name .. ".lua") end
+
+  local function check(name, got)
+    for key, want in pairs(known(name)) do
+      local list = type(want[1]) == "table" and want[1] or { want[1] }
+      for i, value in ipairs(got[key] and list or {}) do
+        local off = math.abs(value - (type(got[key]) == "table" and got[key][i] or got[key]))
+        assert.is_true(off <= want.tolerance * math.max(1, math.abs(value)), ("%s[%d]: off by %.2g"):format(key, i, off))
+      end
+    end
+  end
+
+  local precise = { method = "DOP853", rtol = 1e-13, atol = 1e-14 }
+  local function solve(f, span, y0, events)
+    return ns.solve_ivp(f, span, y0, { method = precise.method, rtol = precise.rtol, atol = precise.atol, events = events })
+  end
+
+  it("follows a long sequence of crossings, and the derivative by a parameter with its jumps", function()
+    local a, b = 0.5, -0.3 -- the force where x > 0 and where x < 0; y[3], y[4]: derivative by a
+    local function force(x) return x > 0 and a or b end
+    local side = 1
+    local sol = solve(function(_, y) return { y[2], -y[1] - force(side), y[4], -y[3] - (side > 0 and 1 or 0) } end, { 0, 20 },
+      { 0, 1, 0, 0 }, { g = function(_, y) return y[1] end, apply = function(t, y)
+        if t == 0 then return end
+        side = -side
+        return { y[1], y[2], y[3], y[4] - (force(side) - force(-side)) * y[3] / y[2] }
+      end })
+    local times = sol.t_events[1]:totable()
+    if times[1] == 0 then table.remove(times, 1) end
+    local last = #sol.t
+    check("crossing_sequence", { t_cross = times, x_20 = { sol.y[1][last], sol.y[2][last] }, period = times[2],
+      dx20_da = { sol.y[3][last], sol.y[4][last] } })
+  end)
+
+  it("switches on a circle, with the matrix of derivatives by the start", function()
+    local w = 2 * math.pi
+    local function f(_, y)
+      local d = {}
+      for k = 1, 5, 2 do d[k], d[k + 1] = y[k] + w * y[k + 1], y[k + 1] - w * y[k] end
+      return d
+    end
+    local sol = solve(f, { 0, 1.7 }, { math.exp(-1), 0, 1, 0, 0, 1 },
+      { g = function(_, y) return y[1] ^ 2 + y[2] ^ 2 - 1 end, apply = function(t, y)
+        local before, new = f(t, y), y:totable()
+        w = -w
+        local after = f(t, y)
+        for k = 3, 5, 2 do
+          local s = (y[1] * y[k] + y[2] * y[k + 1]) / (y[1] * before[1] + y[2] * before[2])
+          for i = 1, 2 do new[k - 1 + i] = y[k - 1 + i] + (after[i] - before[i]) * s end
+        end
+        return new
+      end })
+    local last, y = #sol.t, sol.y
+    check("fesd_unit_disc", { t_switch = sol.t_events[1][1], x_1p7 = { y[1][last], y[2][last] } })
+    for i = 1, 2 do
+      for j = 1, 2 do
+        local want = known "fesd_unit_disc".dx_dx0
+        if want then assert.near(want[1][i][j], y[2 * j + i][last], 1e-7 * math.max(1, math.abs(want[1][i][j]))) end
+      end
+    end
+  end)
+
+  it("finds the multipliers of an orbit with an impact", function()
+    local e, T = 0.8, 2 * math.pi
+    local want = known "coco_impact_orbit"
+    local function f(t, y)
+      return { y[2], math.cos(t) - 0.1 * y[2] - y[1], y[4], -0.1 * y[4] - y[3], y[6], -0.1 * y[6] - y[5] }
+    end
+    local sol = solve(f, { 0, T }, { want.a_state[1][1], want.a_state[1][2], 1, 0, 0, 1 },
+      { g = function(_, y) return y[1] - 1 end, direction = 1, apply = function(t, y)
+        local new = y:totable()
+        new[2] = -e * y[2]
+        local s = (f(t, new)[2] + e * f(t, y)[2]) / y[2]
+        for k = 3, 5, 2 do new[k], new[k + 1] = -e * y[k], -e * y[k + 1] + s * y[k] end
+        return new
+      end })
+    local last, y = #sol.t, sol.y
+    check("coco_impact_orbit", { a_state = { y[1][last], y[2][last] }, a_t_impact = sol.t_events[1][1],
+      a_v = { sol.y_events[1][1][2], sol.y_events_after[1][1][2] } })
+    assert.near(2 * -0.5842953143415296, y[3][last] + y[6][last], 1e-9) -- the sum and the product of the multipliers
+    assert.near(math.exp(-0.2 * math.pi) * e ^ 2, y[3][last] * y[6][last] - y[4][last] * y[5][last], 1e-9)
   end)
 end)

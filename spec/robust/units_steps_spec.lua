@@ -234,6 +234,60 @@ families["linear mechanics, EventDriven"] = function() return mechanics(event_dr
 families["nonlinear mechanics, EventDriven"] = function() return mechanics(event_driven, true, false, true) end
 families["nonlinear mechanics, Schatzman and Paoli"] = function() return mechanics(schatzman_paoli, true) end
 
+-- Models of first order from event to event: relays with bounds of their own units, or complementarities with and without D.
+-- The rows hold the times of the events too.
+local function switching(linear, integrator)
+  local n = random(1, 4)
+  local m = random(1, math.min(n, 3))
+  local A, b, C = matrix(n, n, real), vector(n, real), matrix(m, n, real)
+  local B = matrix(n, m, function(i, j) return C[j][i] + 0.2 * real() end)
+  local relay, resistance = random() < 0.5, random() < 0.5
+  local D = matrix(m, m, function(i, j) return i == j and not relay and resistance and random() or 0 end)
+  local M = matrix(n, n, function(i, j) return i == j and 1 + random() or 0.2 * real() end)
+  local F, x0, h = {}, vector(n, real), 0.5
+  for i = 1, n do F[i] = polynomial(n, 0.1) end
+  return function(most)
+    local s, r, o, l, tau = units(n, most), units(n, most), units(m, most), units(m, most), most > 0 and power(most) or 1
+    if relay then for j = 2, m do l[j] = l[1] end end
+    local X0 = vector(n, function(i) return s[i] * x0[i] end)
+    local ds
+    if linear then
+      ds = ns.FirstOrderLinearTIDS(X0, matrix(n, n, function(i, j) return r[i] * A[i][j] / s[j] end))
+      ds:setbPtr(vector(n, function(i) return r[i] * b[i] end))
+    else
+      ds = ns.FirstOrderNonLinearDS(X0, function(_, X, _, f)
+        local x = {}
+        for i = 1, n do x[i] = X[i] / s[i] end
+        for i = 1, n do f[i] = r[i] * (F[i](x) + b[i]) end
+      end)
+    end
+    ds:setMPtr(matrix(n, n, function(i, j) return r[i] * M[i][j] * tau / s[j] end))
+    local nsds = ns.NonSmoothDynamicalSystem(0, 4 * h * tau * (1 + 1e-12))
+    nsds:insertDynamicalSystem(ds)
+    local relation = ns.FirstOrderLinearTIR(matrix(m, n, function(i, j) return o[i] * C[i][j] / s[j] end),
+      matrix(n, m, function(i, j) return r[i] * B[i][j] / l[j] end))
+    relation:setDPtr(matrix(m, m, function(i, j) return o[i] * D[i][j] / l[j] end))
+    local inter = ns.Interaction(relay and ns.RelayNSL(m, -l[1], l[1]) or ns.ComplementarityConditionNSL(m), relation)
+    nsds:link(inter, ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, h * tau), integrator())
+    local rows, status = run(simu, function(row)
+      for i = 1, n do row[#row + 1] = ds:x()[i] / s[i] end
+      for j = 1, m do row[#row + 1] = inter:lambda(0)[j] / l[j] end
+      for _, e in ipairs(simu:events()) do row[#row + 1] = e.t / tau end
+    end)
+    return rows, type(status) == "string" and status:gsub("[%d.e+-]+", "#") or status
+  end
+end
+
+families["linear models of first order, RungeKutta"] = function() return switching(true, ns.RungeKuttaOSI) end
+families["nonlinear models of first order, RungeKutta"] = function()
+  return switching(false, function() return ns.RungeKuttaOSI(1e-9) end)
+end
+families["linear models of first order, Radau"] = function() return switching(true, ns.RadauOSI) end
+families["nonlinear models of first order, Radau"] = function()
+  return switching(false, function() return ns.RadauOSI(1e-6) end)
+end
+
 -- Balls that turn, on a floor and on each other: one unit of length, one of mass, one of time.
 families["rigid bodies, Moreau and Jean"] = function()
   local count, mu, e = random(1, 3), random(), random() < 0.5 and 0 or random()

@@ -11,7 +11,7 @@
 #include "base/error.h"
 
 /* Add 1 at each change of NsEngine, or of a struct that a module and the core exchange. */
-enum { NS_ENGINE_VERSION = 2 };
+enum { NS_ENGINE_VERSION = 3 };
 
 /* Functions of base/memory.h, base/error.h and base/interrupt.h, in the core that has loaded the module. */
 typedef struct NsEngine {

@@ -13,7 +13,7 @@
 
 enum { MAX_PROJECTIONS = 10 }; /* Newton iterations of a projection */
 
-/* A projection that stops improving is accepted within this factor of the rounding error. 1e3: a callback may lose 3 digits. */
+/* A projection without progress is accepted within this factor of the rounding error. 1e3: a callback may lose 3 digits. */
 static const double STILL = 1e3;
 
 /* A dynamical system. */
@@ -48,6 +48,9 @@ struct NsMotion {
   double *room;         /* workspace for the rate and the bias of an interaction */
   double *rhs, *answer; /* m */
   double *unit;         /* m: powers of two; units in which the diagonal of W is nearly constant */
+  bool stopping;        /* the rows that are solved are velocities */
+  const double *slow;   /* m: see ns_motion_share */
+  const double *share;  /* m: see ns_motion_share; NULL: all are 1 */
   double *still;        /* m: for a projection, the y that counts as 0 besides the rounding of its terms */
   NsLu *lu;             /* of the order `order` */
   int order;
@@ -100,15 +103,9 @@ static void motion_take_vectors(NsMotion *motion) {
 
 static void show_vectors(NsMotion *motion) {
   NsMotionView *view = &motion->view;
-  view->y = motion->y;
-  view->u = motion->u;
-  view->rounding = motion->rounding;
-  view->u_terms = motion->u_terms;
-  view->bias = motion->bias;
-  view->a_free = motion->a_free;
-  view->F = motion->F;
-  view->H = motion->H;
-  view->X = motion->X;
+  view->y = motion->y, view->u = motion->u, view->u_terms = motion->u_terms;
+  view->rounding = motion->rounding, view->bias = motion->bias, view->a_free = motion->a_free;
+  view->F = motion->F, view->H = motion->H, view->X = motion->X;
 }
 
 NsStatus ns_motion_new(NsMotion **out, NsNsds *nsds) {
@@ -414,6 +411,10 @@ void ns_motion_drag(NsMotion *motion, int normal, double mu, int tangent, int wi
     for (size_t i = 0; i < Nv; i++) x[i] -= mu * d[k] * motion->X[i + (size_t)(tangent + k) * Nv];
 }
 
+void ns_motion_share(NsMotion *motion, const double *share, const double *slow) {
+  motion->share = share, motion->slow = slow;
+}
+
 bool ns_motion_straight(const NsMotion *motion, int row) {
   return motion->edges[motion->row_edge[row]].linear;
 }
@@ -476,11 +477,25 @@ bool ns_motion_driven(const NsMotion *motion, int n, const int *rows) {
 
 /* ---- constraints that act ---- */
 
+/* Least squares W z = rhs with the least norm of z_k / share_k; W and z are in the units of the rows, the share is not. */
+static NsStatus solve_shared(NsMotion *motion, int n, const int *rows, const double *W, double *z) {
+  int rank;
+  if (!motion->share) return ns_lstsq(n, n, 1, W, n, motion->rhs, n, 1e-12, z, &rank, NULL);
+  double *scaled = ns_alloc((size_t)n * (size_t)n, sizeof *scaled);
+  for (int k = 0; scaled && k < n * n; k++) scaled[k] = motion->share[rows[k / n]] / motion->unit[k / n] * W[k];
+  NsStatus status = scaled ? ns_lstsq(n, n, 1, scaled, n, motion->rhs, n, 1e-12, z, &rank, NULL) : NS_ENOMEM;
+  for (int k = 0; k < n && status == NS_OK; k++) z[k] *= motion->share[rows[k]] / motion->unit[k];
+  ns_free(scaled);
+  return status;
+}
+
 /* The solution of least norm of W z = rhs, for a W that is singular up to rounding. */
 static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const double *W, double *z, NsError *err) {
-  int rank, worst = 0;
-  double most = 0;
-  NsStatus status = ns_lstsq(n, n, 1, W, n, motion->rhs, n, 1e-12, z, &rank, NULL);
+  int worst = 0;
+  double most = 0, even = 0; /* even: the largest rhs_i / sqrt(W_ii), whose square is an energy or a power */
+  for (int i = 0; i < n; i++)
+    if (W[i + i * n] > 0) even = fmax(even, fabs(motion->rhs[i]) / sqrt(W[i + i * n]));
+  NsStatus status = solve_shared(motion, n, rows, W, z);
   if (status != NS_OK) return ns_fail(err, status, "dependent constraints: %s", ns_status_message(status));
   for (int i = 0; i < n; i++) {
     double sum = -motion->rhs[i], scale = fabs(motion->rhs[i]);
@@ -489,7 +504,9 @@ static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const 
       sum += term;
       scale += fabs(term);
     }
-    double off = scale > 0 ? fabs(sum) / scale : 0;
+    double noise = 1e-12 * sqrt(fabs(W[i + i * n])) * even;
+    if (motion->stopping && motion->slow) noise = fmax(noise, motion->slow[rows[i]] * motion->unit[i]);
+    double off = scale > 0 && fabs(sum) > noise ? fabs(sum) / scale : 0;
     if (off > most) most = off, worst = i;
   }
   if (most <= 1e-6) return NS_OK;
@@ -630,7 +647,9 @@ static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, do
 /* Projects v; H and X of the rows belong to q. */
 static NsStatus stop_rows(NsMotion *motion, int n, const int *rows, double *v, double *W, NsError *err) {
   for (int k = 0; k < n; k++) motion->rhs[k] = -motion->u[rows[k]];
+  motion->stopping = true;
   NsStatus status = motion_solve_rows(motion, n, rows, W, motion->answer, err);
+  motion->stopping = false;
   if (status == NS_OK) ns_motion_add_input(motion, n, rows, motion->answer, v);
   return status;
 }

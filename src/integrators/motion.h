@@ -72,6 +72,12 @@ void ns_motion_push(NsMotion *motion, int row, double force);
 */
 void ns_motion_drag(NsMotion *motion, int normal, double mu, int tangent, int width, const double *d);
 
+/*
+** For dependent rows, both borrowed, by row (m): ns_motion_hold has the least norm of the lambda_k / share_k; velocities up to
+** slow_k never contradict other rows. At first all shares are 1, and slow is 0.
+*/
+void ns_motion_share(NsMotion *motion, const double *share, const double *slow);
+
 /* qdot (Nq) = T(q) v. */
 void ns_motion_rate(const NsMotion *motion, const double *q, const double *v, double *qdot);
 

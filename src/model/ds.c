@@ -20,8 +20,8 @@ static size_t ds_bytes_of(int n) {
 }
 
 NsStatus ns_ds_start(NsDs *ds, const double *x0) {
-  double **states[] = {&ds->x0, &ds->x, &ds->x_k, &ds->change}, **inputs[] = {&ds->r, &ds->r_k};
-  for (int i = 0; i < 4; i++) *states[i] = ns_arena_doubles(&ds->arena, ds->n);
+  double **states[] = {&ds->x0, &ds->x, &ds->x_k, &ds->change, &ds->reach, &ds->reach_k}, **inputs[] = {&ds->r, &ds->r_k};
+  for (int i = 0; i < 6; i++) *states[i] = ns_arena_doubles(&ds->arena, ds->n);
   for (int i = 0; i < 2; i++) *inputs[i] = ns_arena_doubles(&ds->arena, ds->nr);
   if (ds->arena.failed) return NS_ENOMEM;
   memcpy(ds->x0, x0, ds_bytes_of(ds->n));
@@ -108,9 +108,11 @@ const double *ns_ds_before(const NsDs *ds, double *h) {
 
 void ns_ds_remember(NsDs *ds) {
   ds->switched_k = ds->switched;
+  ds->control_k = ds->control;
   if (ds->x_before) remember_before(ds);
   memcpy(ds->x_k, ds->x, ds_bytes_of(ds->n));
   memcpy(ds->r_k, ds->r, ds_bytes_of(ds->nr));
+  memcpy(ds->reach_k, ds->reach, ds_bytes_of(ds->n));
 }
 
 void ns_ds_reset(NsDs *ds) {

@@ -19,10 +19,11 @@ typedef struct NsInteraction {
   NsRelation *relation;
   int m;
   NsArena arena;
-  double *y, *lambda;      /* the accepted values; scripts have live views of them */
-  double *ydot;            /* mechanics: the velocity dy/dt in the law; else 0 */
-  double *y_k, *lambda_k;  /* values at the start of the step */
-  double *reach, *reach_k; /* event-driven: how far y_i has been from 0 in the run; the same at the start of the step */
+  double *y, *lambda;     /* the accepted values; scripts have live views of them */
+  double *ydot;           /* mechanics: the velocity dy/dt in the law; else 0 */
+  double *y_k, *lambda_k; /* values at the start of the step */
+  /* event-driven: how far y_i (first order: lambda_i) has been from 0 in the run; the same at the start of the step */
+  double *reach, *reach_k;
 
   /* set by ns_nsds_link */
   NsDs *ds[2];

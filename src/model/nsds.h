@@ -16,6 +16,7 @@ typedef struct NsNsds {
   int ds_capacity, interaction_capacity;
   uint64_t version; /* counts the changes of the graph */
   bool busy;        /* a step is being computed: nothing in the graph may change */
+  bool acting;      /* between two intervals of a step a script acts or records: the graph may change, but not step */
   bool observed;    /* a script records a row: it may read everything, but not change the graph */
   long simulations; /* number of simulations made of this graph; they are numbered from 1 */
   long driver;      /* number of the simulation that last stepped, reset or loaded the state; 0: none */

@@ -14,6 +14,7 @@
 #include "linalg/equilibrate.h"
 #include "linalg/lu.h"
 #include "linalg/zlu.h"
+#include "ode/dae_method.h"
 #include "ode/radau_iia.h"
 
 enum { STAGES = 3, MAX_NEWTON = 10, MAX_CONSISTENT = 50 };
@@ -47,7 +48,10 @@ struct NsDae {
   double *change;               /* n complex numbers */
   double *scale, *error, *room; /* n */
   double *past;                 /* 4 n: y at the start of the last step and its stages, for the prediction */
+  double *yd_past;              /* n: yd at the start of the last step */
+  double *now;                  /* 2 n: y and yd to come back to */
   double h_past, h_formed;
+  double from; /* start of the present step on the polynomial of the last one: 1, its end; 0: the same start */
   double rate; /* of the last Newton iteration */
   bool have_past, rejected;
   bool jacobian_known, jacobian_fresh; /* Jacobians exist; they belong to the present point */
@@ -59,11 +63,12 @@ struct NsDae {
 static void dae_take_vectors(NsDae *dae) {
   NsArena *arena = &dae->arena;
   int n = dae->problem.n;
-  double **vectors[] = {&dae->y, &dae->yd, &dae->stage, &dae->slope, &dae->scale, &dae->error, &dae->room};
+  double **vectors[] = {&dae->y, &dae->yd, &dae->stage, &dae->slope, &dae->scale, &dae->error, &dae->room, &dae->yd_past};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
   dae->Z = ns_arena_doubles(arena, STAGES * (ptrdiff_t)n);
   dae->dZ = ns_arena_doubles(arena, STAGES * (ptrdiff_t)n);
   dae->past = ns_arena_doubles(arena, (STAGES + 1) * (ptrdiff_t)n);
+  dae->now = ns_arena_doubles(arena, 2 * (ptrdiff_t)n);
   dae->Fy = ns_arena_matrix(arena, n, n);
   dae->Fyd = ns_arena_matrix(arena, n, n);
   dae->real = ns_arena_matrix(arena, n, n);
@@ -102,13 +107,20 @@ const NsDaeState *ns_dae_state(const NsDae *dae) {
   return &dae->state;
 }
 
-void ns_dae_start(NsDae *dae, double t, const double *y, const double *yd, double h_first) {
+void ns_dae_restart(NsDae *dae, double t, const double *y, const double *yd, double h) {
   size_t bytes = (size_t)dae->problem.n * sizeof *y;
-  dae->state = (NsDaeState){.t = t, .h_next = h_first, .y = dae->y, .yd = dae->yd};
-  memcpy(dae->y, y, bytes);
-  memcpy(dae->yd, yd, bytes);
+  dae->state.t = dae->state.t_old = t;
+  dae->state.h_next = h;
+  memmove(dae->y, y, bytes);
+  memmove(dae->yd, yd, bytes);
   dae->have_past = dae->rejected = dae->jacobian_known = dae->jacobian_fresh = false;
   dae->h_formed = 0;
+  dae->from = 1;
+}
+
+void ns_dae_start(NsDae *dae, double t, const double *y, const double *yd, double h_first) {
+  dae->state = (NsDaeState){.y = dae->y, .yd = dae->yd};
+  ns_dae_restart(dae, t, y, yd, h_first);
 }
 
 /* ---- the equations ---- */
@@ -220,7 +232,7 @@ static void dae_predict(NsDae *dae, double h) {
   int n = dae->problem.n;
   for (int a = 0; a < STAGES; a++) {
     double *Z = dae->Z + (size_t)a * (size_t)n;
-    if (dae->have_past) dae_extrapolate(dae, 1 + nodes[a] * h / dae->h_past, Z);
+    if (dae->have_past) dae_extrapolate(dae, dae->from + nodes[a] * h / dae->h_past, Z);
     else
       for (int i = 0; i < n; i++) Z[i] = nodes[a] * h * dae->yd[i];
   }
@@ -327,12 +339,14 @@ static double estimate(NsDae *dae, double h) {
 
 static void dae_accept(NsDae *dae, double t_new, double h) {
   size_t n = (size_t)dae->problem.n, bytes = n * sizeof *dae->y;
+  memcpy(dae->yd_past, dae->yd, bytes);
   stage_slope(dae, STAGES - 1, h, dae->yd);
   memcpy(dae->past, dae->y, bytes);
   for (size_t k = 0; k < STAGES * n; k++) dae->past[n + k] = dae->y[k % n] + dae->Z[k];
   memcpy(dae->y, dae->past + STAGES * n, bytes);
   dae->have_past = true;
   dae->h_past = h;
+  dae->state.t_old = dae->state.t;
   dae->state.t = t_new;
   dae->state.steps++;
 }
@@ -378,8 +392,7 @@ static NsStatus dae_try_step(NsDae *dae, double h, int *iterations, double *erro
   }
 }
 
-/* One step towards t_stop. */
-static NsStatus dae_step(NsDae *dae, double t_stop, NsError *err) {
+NsStatus ns_dae_step(NsDae *dae, double t_stop, NsError *err) {
   double t = dae->state.t, way = t_stop - t, sign = way < 0 ? -1 : 1;
   double least = 10 * DBL_EPSILON * fmax(fabs(t), fabs(t_stop)), h = dae->state.h_next;
   if (h == 0) h = dae_first_length(dae, way);
@@ -413,12 +426,75 @@ static NsStatus dae_step(NsDae *dae, double t_stop, NsError *err) {
   }
 }
 
+void ns_dae_at(const NsDae *dae, double t, double *y, double *yd) {
+  const NsDaeState *state = &dae->state;
+  size_t n = (size_t)dae->problem.n;
+  double at[STAGES + 1] = {0, nodes[0], nodes[1], nodes[2]}, value[STAGES + 1], slope[STAGES + 1];
+  if (t == state->t || !dae->have_past) {
+    memcpy(y, dae->y, n * sizeof *y);
+    memcpy(yd, dae->yd, n * sizeof *yd);
+    return;
+  }
+  double s = (t - state->t_old) / dae->h_past;
+  for (int k = 0; k <= STAGES; k++) {
+    value[k] = 1, slope[k] = 0;
+    for (int j = 0; j <= STAGES; j++) {
+      if (j == k) continue;
+      slope[k] = (slope[k] * (s - at[j]) + value[k]) / (at[k] - at[j]);
+      value[k] *= (s - at[j]) / (at[k] - at[j]);
+    }
+  }
+  for (size_t i = 0; i < n; i++) {
+    double sum = 0, rate = 0;
+    for (int k = STAGES; k >= 0; k--) {
+      double p = dae->past[i + (size_t)k * n];
+      sum += value[k] * p;
+      rate += slope[k] * p;
+    }
+    y[i] = sum;
+    yd[i] = rate / dae->h_past;
+  }
+}
+
+/* Goes back to the start of the last step; `now` (2 n) receives the present y and yd. */
+static void step_back(NsDae *dae, double *now) {
+  size_t n = (size_t)dae->problem.n, bytes = n * sizeof *now;
+  memcpy(now, dae->y, bytes);
+  memcpy(now + n, dae->yd, bytes);
+  memcpy(dae->y, dae->past, bytes);
+  memcpy(dae->yd, dae->yd_past, bytes);
+  dae->state.t = dae->state.t_old;
+  dae->from = 0;
+}
+
+NsStatus ns_dae_cut(NsDae *dae, double t, NsError *err) {
+  size_t n = (size_t)dae->problem.n, bytes = n * sizeof *dae->y;
+  double t_now = dae->state.t, h = t - dae->state.t_old, error;
+  int iterations = 0;
+  if (t == t_now || !dae->have_past) return NS_OK;
+  step_back(dae, dae->now);
+  dae->jacobian_known = dae->jacobian_fresh = false;
+  NsStatus status = h == 0 ? NS_OK : dae_try_step(dae, h, &iterations, &error, err);
+  if (status == NS_OK && h != 0) {
+    dae_accept(dae, t, h);
+    dae->state.steps--;
+  } else if (status != NS_OK) {
+    dae->state.t = t_now;
+    memcpy(dae->y, dae->now, bytes);
+    memcpy(dae->yd, dae->now + n, bytes);
+  }
+  dae->jacobian_known = dae->jacobian_fresh = false;
+  dae->from = 1;
+  if (status != NS_ENOCONV) return status;
+  return ns_fail(err, status, "Newton does not converge in the step to an event (t=%.10g)", t);
+}
+
 NsStatus ns_dae_go_to(NsDae *dae, double t_stop, NsError *err) {
   long first = dae->state.steps;
   while (dae->state.t != t_stop) {
     if (dae->problem.max_steps > 0 && dae->state.steps - first >= dae->problem.max_steps)
       return ns_fail(err, NS_EMAXITER, "more than %ld steps (t=%.10g)", dae->problem.max_steps, dae->state.t);
-    NsStatus status = dae_step(dae, t_stop, err);
+    NsStatus status = ns_dae_step(dae, t_stop, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -509,3 +585,60 @@ NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *
   return ns_fail(err, NS_ENOCONV, "Newton finds no consistent values in %d iterations (largest correction %.3g)",
                  MAX_CONSISTENT, dae_largest(dae->room, n));
 }
+
+/* ---- the table ---- */
+
+static NsStatus radau_make(void **solver, const NsDaeProblem *problem) {
+  NsDae *dae;
+  NsStatus status = ns_dae_new(&dae, problem);
+  *solver = dae;
+  return status;
+}
+
+static void radau_release(void *solver) {
+  ns_dae_free(solver);
+}
+
+static const NsDaeState *radau_state(const void *solver) {
+  return ns_dae_state(solver);
+}
+
+static NsStatus radau_begin(void *solver, double t, const double *y, const double *yd, double h, double t_last, NsError *err) {
+  (void)t_last, (void)err;
+  ns_dae_start(solver, t, y, yd, h);
+  return NS_OK;
+}
+
+static NsStatus radau_go_to(void *solver, double t_stop, NsError *err) {
+  return ns_dae_go_to(solver, t_stop, err);
+}
+
+static NsStatus radau_one_step(void *solver, double t_stop, NsError *err) {
+  return ns_dae_step(solver, t_stop, err);
+}
+
+static NsStatus radau_at(void *solver, double t, double *y, double *yd, NsError *err) {
+  (void)err;
+  return ns_dae_at(solver, t, y, yd), NS_OK;
+}
+
+static NsStatus radau_cut(void *solver, double t, NsError *err) {
+  return ns_dae_cut(solver, t, err);
+}
+
+static NsStatus radau_restart(void *solver, double t, const double *y, const double *yd, double h, NsError *err) {
+  (void)err;
+  return ns_dae_restart(solver, t, y, yd, h), NS_OK;
+}
+
+const NsDaeMethod ns_dae_radau = {.name = "radau",
+                                  .one_step = true,
+                                  .make = radau_make,
+                                  .release = radau_release,
+                                  .state = radau_state,
+                                  .start = radau_begin,
+                                  .go_to = radau_go_to,
+                                  .step = radau_one_step,
+                                  .at = radau_at,
+                                  .cut = radau_cut,
+                                  .restart = radau_restart};

@@ -27,9 +27,9 @@ typedef struct NsDaeProblem {
   long max_steps;     /* between two stops; 0: no limit */
 } NsDaeProblem;
 
-/* The solver's present point, and its counts. Arrays of n, owned by the solver. */
+/* The solver's present point, the start of its last step, and its counts. Arrays of n, owned by the solver. */
 typedef struct NsDaeState {
-  double t, h_next;
+  double t, h_next, t_old;
   const double *y, *yd;
   long steps, rejected, newton_failures, residuals, jacobians, factorizations;
 } NsDaeState;
@@ -55,6 +55,24 @@ void ns_dae_start(NsDae *dae, double t, const double *y, const double *yd, doubl
 ** equation, NS_EMAXITER, NS_EINTR, NS_ECALLBACK, NS_ENAN.
 */
 NsStatus ns_dae_go_to(NsDae *dae, double t_stop, NsError *err);
+
+/* One step towards t_stop and not past it. The failures of ns_dae_go_to. */
+NsStatus ns_dae_step(NsDae *dae, double t_stop, NsError *err);
+
+/*
+** y, yd (n each) = the solution at t within the last step, on the polynomial of degree 3 through its start and its stages; its
+** error is of the size of the tolerances. Constraints hold at the ends of a step only.
+*/
+void ns_dae_at(const NsDae *dae, double t, double *y, double *yd);
+
+/*
+** Takes the last step again, with the end t between its start and its end. The solver stands at t then, with the accuracy of a
+** step. The failures of a step: the solver then stands where it was.
+*/
+NsStatus ns_dae_cut(NsDae *dae, double t, NsError *err);
+
+/* Puts the solver at (t, y, yd) as ns_dae_start does, and goes on counting. h: length of the next step. */
+void ns_dae_restart(NsDae *dae, double t, const double *y, const double *yd, double h);
 
 /*
 ** Computes consistent values at t, F(t, y, yd) = 0, by Newton's method from the values in y and yd (n each), which it

@@ -49,6 +49,7 @@ struct NsEventSearch {
   int *again;     /* events: number of times that it acted at one place */
   double *t_last; /* events: time at which it acted last */
   double *noise;  /* events: below this size its value after a stop counts as zero */
+  double *offset; /* events: the value that counts as zero since the event's last stop: rounding, or a tolerance */
   double *ydot;   /* n */
   double t_stop;  /* time of the last stop */
   int still;      /* number of stops at that time */
@@ -80,13 +81,13 @@ static NsStatus node_course_at(void *context, double t, double *y, NsError *err)
   (void)err;
   for (int k = 0; k < NODES; k++) {
     double off = x - ns_bernstein_node(k);
-    if (off == 0) return memcpy(y, c->values + (ptrdiff_t)k * c->n, (size_t)c->n * sizeof *y), NS_OK;
+    if (off == 0) return memcpy(y, c->values + (ptrdiff_t)k * c->stride, (size_t)c->n * sizeof *y), NS_OK;
     weight[k] = (k % 2 == 0 ? 1 : -1) * (k == 0 || k == NODES - 1 ? 0.5 : 1) / off;
     sum += weight[k];
   }
   for (int i = 0; i < c->n; i++) {
     double value = 0;
-    for (int k = 0; k < NODES; k++) value += weight[k] / sum * c->values[i + (ptrdiff_t)k * c->n];
+    for (int k = 0; k < NODES; k++) value += weight[k] / sum * c->values[i + (ptrdiff_t)k * c->stride];
     y[i] = value;
   }
   return NS_OK;
@@ -115,6 +116,7 @@ NsStatus ns_event_search_new(NsEventSearch **out, int n, const NsEvents *events)
   s->again = ns_arena_ints(&s->arena, events->count);
   s->t_last = ns_arena_doubles(&s->arena, events->count);
   s->noise = ns_arena_doubles(&s->arena, events->count);
+  s->offset = ns_arena_doubles(&s->arena, events->count);
   s->ydot = ns_arena_doubles(&s->arena, n);
   if (s->arena.failed) {
     ns_event_search_free(s);
@@ -147,11 +149,18 @@ static NsStatus event_search_value(NsEventSearch *s, int event, double t, const 
   return ns_fail(err, NS_ENAN, "%s is nan (t=%.10g)", text, t);
 }
 
+/* The value in which roots are sought: less the one that counts as zero. */
+static NsStatus event_search_sought(NsEventSearch *s, int event, double t, const double *y, double *g, NsError *err) {
+  NsStatus status = event_search_value(s, event, t, y, g, err);
+  *g -= s->offset[event];
+  return status;
+}
+
 /* The value of the event being searched, at t within the course. */
 static NsStatus event_search_at(void *context, double t, double *g, NsError *err) {
   NsEventSearch *s = context;
   NsStatus status = s->course.at(s->course.context, t, s->y, err);
-  return status == NS_OK ? event_search_value(s, s->event, t, s->y, g, err) : status;
+  return status == NS_OK ? event_search_sought(s, s->event, t, s->y, g, err) : status;
 }
 
 NsStatus ns_event_search_start(NsEventSearch *s, double t, const double *y, NsError *err) {
@@ -160,6 +169,7 @@ NsStatus ns_event_search_start(NsEventSearch *s, double t, const double *y, NsEr
     status = event_search_value(s, e, t, y, &s->last[e], err);
     s->fresh[e] = s->last[e] == 0;
     s->seen[e] = 0;
+    s->offset[e] = 0;
     s->stopped[e] = s->before[e] = s->zero[e] = false;
     s->again[e] = 0;
     s->t_last[e] = NAN;
@@ -167,6 +177,17 @@ NsStatus ns_event_search_start(NsEventSearch *s, double t, const double *y, NsEr
   s->t_stop = t;
   s->still = 0;
   return status;
+}
+
+void ns_event_search_resume(NsEventSearch *s, const double *values) {
+  for (int e = 0; e < s->events.count; e++) {
+    s->last[e] = values[e];
+    s->fresh[e] = false;
+  }
+}
+
+const double *ns_event_search_last(const NsEventSearch *s) {
+  return s->last;
 }
 
 /* The time at x, a position in units of the course. */
@@ -182,7 +203,7 @@ static NsStatus sample(NsEventSearch *s, NsError *err) {
   for (int k = 1; k < NODES; k++) {
     double t = time_at(s, ns_bernstein_node(k));
     NsStatus status = s->course.at(s->course.context, t, s->y, err);
-    for (int e = 0; e < m && status == NS_OK; e++) status = event_search_value(s, e, t, s->y, &s->values[k * m + e], err);
+    for (int e = 0; e < m && status == NS_OK; e++) status = event_search_sought(s, e, t, s->y, &s->values[k * m + e], err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -410,7 +431,9 @@ NsStatus ns_event_search_along(NsEventSearch *s, const NsCourse *course, NsEvent
   NsStatus status = sample(s, err);
   if (status == NS_OK && course->rate) status = find_skipped(s, &found->unresolved, err);
   if (found->unresolved >= 0) return status;
-  for (s->event = 0; s->event < m && status == NS_OK; s->event++) status = roots_of(s, err);
+  bool brief = fabs(course->t - course->t_old) <= ns_event_search_least(course->t);
+  for (s->event = 0; s->event < m && status == NS_OK; s->event++)
+    if (!(brief && s->zero[s->event])) status = roots_of(s, err);
   if (status != NS_OK) return status;
   event_search_sort(s);
   cut_at_stop(s, found);
@@ -447,13 +470,26 @@ static NsStatus check_stop(NsEventSearch *s, double t, NsError *err) {
   return ns_fail(err, NS_ENOCONV, "events trigger each other without end: %d stops at one time (t=%.10g)", MAX_STILL, t);
 }
 
-NsStatus ns_event_search_restart(NsEventSearch *s, double t, const double *y, NsError *err) {
+NsStatus ns_event_search_move(NsEventSearch *s, double t, const double *y, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int e = 0; e < s->events.count && status == NS_OK; e++) {
+    double g = 0;
+    if (s->stopped[e]) status = event_search_value(s, e, t, y, &g, err);
+    s->noise[e] = fmax(s->noise[e], fabs(g));
+  }
+  return status;
+}
+
+NsStatus ns_event_search_restart(NsEventSearch *s, double t, const double *wanted, const double *y, NsError *err) {
   NsStatus status = check_stop(s, t, err);
   for (int e = 0; e < s->events.count && status == NS_OK; e++) {
-    double g;
+    double g, at_wanted;
     status = event_search_value(s, e, t, y, &g, err);
-    bool zero = s->stopped[e] && fabs(g) <= s->noise[e];
-    s->last[e] = zero ? 0 : g;
+    at_wanted = g;
+    if (status == NS_OK && s->stopped[e] && wanted != y) status = event_search_value(s, e, t, wanted, &at_wanted, err);
+    bool zero = s->stopped[e] && fabs(at_wanted) <= s->noise[e];
+    if (s->stopped[e]) s->offset[e] = zero ? g : 0;
+    s->last[e] = g - s->offset[e];
     s->zero[e] = zero && event_search_acts(s, e);
     s->fresh[e] = g == 0 && !s->stopped[e];
   }

@@ -48,9 +48,12 @@ typedef struct NsDenseCourse {
   const double *y_old, *F;
 } NsDenseCourse;
 
-/* A course given by its values at the NS_BERNSTEIN_SIZE nodes of the piece (ns_bernstein_node): n values of each node. */
+/*
+** A course given by its values at the NS_BERNSTEIN_SIZE nodes of the piece (ns_bernstein_node): the first n of the `stride`
+** values of each node.
+*/
 typedef struct NsNodeCourse {
-  int n;
+  int n, stride;
   double t_old, t;
   const double *values;
 } NsNodeCourse;
@@ -67,6 +70,13 @@ void ns_event_search_free(NsEventSearch *search);
 
 /* Evaluates the events at the start (t, y) of the first course. Forgets what was counted. */
 NsStatus ns_event_search_start(NsEventSearch *search, double t, const double *y, NsError *err);
+
+/*
+** Sets the values of the events at the start of the next course, which may begin after a jump. No root at that start is
+** reported: the caller knows of it. ns_event_search_last: the values at the end of the last course.
+*/
+void ns_event_search_resume(NsEventSearch *search, const double *values);
+const double *ns_event_search_last(const NsEventSearch *search);
 
 /* A root of an event along a course. */
 typedef struct NsEventRoot {
@@ -100,7 +110,10 @@ NsStatus ns_event_search_along(NsEventSearch *search, const NsCourse *course, Ns
 /*
 ** Continues at (t, y) after a stop at t, where y may have jumped; the next course begins there. The events found at the stop are
 ** not found there again: when one of them is zero at (t, y), that is within rounding of its values along the last course, it
-** starts at zero and its next root counts. Another event that is zero is found as at the start.
+** starts at zero and its next root counts. Another event that is zero is found as at the start. `wanted` is the state that the
+** events left, where y is this state moved onto constraints, by tolerances; else y itself. An event that is zero at `wanted` counts
+** as zero. Its next root is not sought in a course as short as ns_event_search_least, such as one before the end of a run, where
+** the event is rounding.
 **
 ** The next course must resolve the way of an event that acted and is zero: when the event's slope at the start (course.rate)
 ** leads back and the course does not, it has skipped a root. `unresolved` then tells the event, and the caller makes a shorter
@@ -109,7 +122,13 @@ NsStatus ns_event_search_along(NsEventSearch *search, const NsCourse *course, Ns
 ** NS_ENOCONV when the occurrences accumulate, so that t no longer gets anywhere: an event acts twice in succession within 4096
 ** spacings of t, or 4 times with others between, or there are 100 stops at one t.
 */
-NsStatus ns_event_search_restart(NsEventSearch *search, double t, const double *y, NsError *err);
+NsStatus ns_event_search_restart(NsEventSearch *search, double t, const double *wanted, const double *y, NsError *err);
+
+/*
+** Before a restart: the caller has computed the state at the stop more exactly than the course, (t, y) before the events act. Values
+** of the events there are rounding, too.
+*/
+NsStatus ns_event_search_move(NsEventSearch *search, double t, const double *y, NsError *err);
 
 /* NS_ENOCONV: the event's next occurrence is too close to t to be resolved by any course. */
 NsStatus ns_event_too_close(const NsEvents *events, int event, double t, NsError *err);

@@ -332,7 +332,7 @@ static NsStatus ivp_restart(Run *run, double t, const double *y, NsError *err) {
   add_counts(&run->past, at);
   run->method->start(run->stepper, t, y, run->options->tf, run->method->one_step ? h : 0);
   run->t_start = t;
-  return ns_event_search_restart(run->search, t, y, err);
+  return ns_event_search_restart(run->search, t, y, y, err);
 }
 
 /* What follows from the roots at the stop of this step: the events there act, the run ends, or starts there again. */

@@ -17,10 +17,11 @@ typedef struct Ida {
   NsDaeProblem problem;
   NsDaeState state;
   NsSundials session;
-  void *memory;             /* IDA's */
-  N_Vector y, yd, atol, id; /* the session's vectors */
-  double *Fyd;              /* n x n */
+  void *memory;                   /* IDA's */
+  N_Vector y, yd, atol, id, room; /* the session's vectors */
+  double *Fyd;                    /* n x n */
   double t_last;
+  NsDaeState past; /* IDA's counts up to the last restart */
 } Ida;
 
 /* ---- the equations ---- */
@@ -81,11 +82,12 @@ static void ida_free(void *solver) {
 static bool ida_take_room(Ida *ida) {
   int n = ida->problem.n;
   ida->Fyd = engine->alloc((size_t)n * (size_t)n, sizeof *ida->Fyd);
-  if (!ida->Fyd || !ns_sundials_open(&ida->session, n, 4)) return false;
+  if (!ida->Fyd || !ns_sundials_open(&ida->session, n, 5)) return false;
   ida->y = ida->session.vector[0];
   ida->yd = ida->session.vector[1];
   ida->atol = ida->session.vector[2];
   ida->id = ida->session.vector[3];
+  ida->room = ida->session.vector[4];
   ida->memory = IDACreate(ida->session.context);
   return ida->memory && ns_sundials_take_matrix(&ida->session, n);
 }
@@ -135,7 +137,8 @@ static NsStatus ida_start(void *solver, double t, const double *y, const double 
   size_t bytes = (size_t)ida->problem.n * sizeof *y;
   memcpy(NV_DATA_S(ida->y), y, bytes);
   memcpy(NV_DATA_S(ida->yd), yd, bytes);
-  ida->state = (NsDaeState){.t = t, .y = ida->state.y, .yd = ida->state.yd};
+  ida->state = (NsDaeState){.t = t, .t_old = t, .y = ida->state.y, .yd = ida->state.yd};
+  ida->past = (NsDaeState){.t = t};
   ida->t_last = t_last;
   ida->session.trouble.status = NS_OK;
   ida->session.failed = false;
@@ -144,6 +147,17 @@ static NsStatus ida_start(void *solver, double t, const double *y, const double 
       (t_last == t || IDASetStopTime(ida->memory, t_last) == IDA_SUCCESS))
     return NS_OK;
   return engine->fail(err, NS_EARG, "IDA cannot start (t=%.10g)", t);
+}
+
+static NsStatus ida_restart(void *solver, double t, const double *y, const double *yd, double h, NsError *err) {
+  Ida *ida = solver;
+  NsDaeState counts = ida->state;
+  NsStatus status = ida_start(solver, t, y, yd, h, ida->t_last, err);
+  ida->past = counts;
+  ida->state.residuals = counts.residuals, ida->state.jacobians = counts.jacobians;
+  ida->state.steps = counts.steps, ida->state.rejected = counts.rejected;
+  ida->state.newton_failures = counts.newton_failures, ida->state.factorizations = counts.factorizations;
+  return status;
 }
 
 /* ---- steps ---- */
@@ -156,6 +170,10 @@ static void ida_count(Ida *ida) {
   IDAGetNumNonlinSolvConvFails(m, &s->newton_failures);
   IDAGetNumLinSolvSetups(m, &s->factorizations);
   IDAGetCurrentStep(m, &s->h_next);
+  s->steps += ida->past.steps;
+  s->rejected += ida->past.rejected;
+  s->newton_failures += ida->past.newton_failures;
+  s->factorizations += ida->past.factorizations;
 }
 
 /* The failure when steps become too short: the residual's own if it is near, otherwise NS_ENOCONV. */
@@ -192,6 +210,39 @@ static NsStatus ida_ended(Ida *ida, int flag, NsError *err) {
   return engine->fail(err, NS_ENOCONV, "IDA stops with its flag %d (t=%.10g)", flag, t);
 }
 
+/* One step of IDA's own towards t_last. */
+static NsStatus ida_step(void *solver, double t_stop, NsError *err) {
+  Ida *ida = solver;
+  double t = ida->state.t;
+  (void)t_stop;
+  if (engine->interrupted()) return engine->fail(err, NS_EINTR, "interrupted");
+  ida->state.t_old = t;
+  int flag = IDASolve(ida->memory, ida->t_last, &t, ida->y, ida->yd, IDA_ONE_STEP);
+  ida->state.t = t;
+  ida_count(ida);
+  if (flag < 0) return ida_ended(ida, flag, err);
+  bool too_short = flag != IDA_TSTOP_RETURN && fabs(ida->state.h_next) < 10 * DBL_EPSILON * fabs(t);
+  return too_short ? ida_too_short(ida, err) : NS_OK;
+}
+
+/* The solution at t within the last step, by IDA's interpolation. */
+static NsStatus ida_at(void *solver, double t, double *y, double *yd, NsError *err) {
+  Ida *ida = solver;
+  size_t bytes = (size_t)ida->problem.n * sizeof *y;
+  int flag = IDAGetDky(ida->memory, t, 0, ida->room);
+  memcpy(y, NV_DATA_S(ida->room), bytes);
+  if (flag == IDA_SUCCESS) flag = IDAGetDky(ida->memory, t, 1, ida->room);
+  memcpy(yd, NV_DATA_S(ida->room), bytes);
+  return flag == IDA_SUCCESS ? NS_OK : engine->fail(err, NS_ENOCONV, "IDA stops with its flag %d (t=%.10g)", flag, t);
+}
+
+static NsStatus ida_cut(void *solver, double t, NsError *err) {
+  Ida *ida = solver;
+  NsStatus status = ida_at(solver, t, NV_DATA_S(ida->y), NV_DATA_S(ida->yd), err);
+  if (status == NS_OK) ida->state.t = t;
+  return status;
+}
+
 static NsStatus ida_go_on(Ida *ida, double t_stop, NsError *err) {
   double sign = ida->t_last < ida->state.t ? -1 : 1, t = ida->state.t;
   long first = ida->state.steps;
@@ -221,8 +272,16 @@ static NsStatus ida_go_to(void *solver, double t_stop, NsError *err) {
 }
 
 const NsDaeMethod *ns_sundials_ida(const NsEngine *lent) {
-  static const NsDaeMethod method = {
-      .name = "ida", .make = ida_new, .release = ida_free, .state = ida_state, .start = ida_start, .go_to = ida_go_to};
+  static const NsDaeMethod method = {.name = "ida",
+                                     .make = ida_new,
+                                     .release = ida_free,
+                                     .state = ida_state,
+                                     .start = ida_start,
+                                     .go_to = ida_go_to,
+                                     .step = ida_step,
+                                     .at = ida_at,
+                                     .cut = ida_cut,
+                                     .restart = ida_restart};
   engine = lent;
   return &method;
 }

@@ -14,7 +14,7 @@
 
 #include "base/engine.h"
 
-enum { NS_SUNDIALS_VECTORS = 4 };
+enum { NS_SUNDIALS_VECTORS = 5 };
 
 typedef struct NsSundials {
   SUNContext context;

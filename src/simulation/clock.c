@@ -11,14 +11,18 @@ long ns_ts_steps(const NsTimeStepping *ts) {
 }
 
 bool ns_ts_has_next(const NsTimeStepping *ts) {
-  return ts->k < ts->nsteps;
+  return ts->k < ts->nsteps && (ts->user.count == 0 || ns_user_events_ended(&ts->user) < 0);
 }
 
 double ns_ts_time(const NsTimeStepping *ts) {
+  if (ts->divided && !ts->computed) return ts->from;
   return ns_time_grid_at(ts->grid, ts->k);
 }
 
 double ns_ts_next_time(const NsTimeStepping *ts) {
+  if (ts->cut || (ts->divided && !ts->computed && !ns_ts_has_next(ts))) return ts->from;
+  if (ts->computed) return ns_time_grid_at(ts->grid, ts->k + 1);
+  if (ns_user_events_ended(&ts->user) >= 0) return ns_time_grid_at(ts->grid, ts->k);
   return ns_time_grid_at(ts->grid, ns_ts_has_next(ts) ? ts->k + 1 : ts->nsteps);
 }
 

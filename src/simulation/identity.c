@@ -17,7 +17,7 @@ enum { LINE_BYTES = 512 };
 
 /* The first line of a text: this word and the number of the layout. */
 static const char layout[] = "layout ";
-enum { LAYOUT = 3 };
+enum { LAYOUT = 4 };
 
 /* The start of a line that a reader may ignore. */
 static const char constants[] = "constants of ";
@@ -157,6 +157,7 @@ static void describe_run(NsText *text, const NsTimeStepping *ts) {
   describe_part(text, "the integrator", ts->integrator->class->fields, ts->integrator);
   describe_part(text, "Newton's method", ns_newton_fields, &ts->newton);
   describe_part(text, "the projection", ns_projection_fields, &ts->projection);
+  describe_part(text, "adaptive stepping", ns_adaptive_fields, &ts->adaptive);
   add_line(text, "%sthe one-step problem: %s", constants, ns_osnsp_name(ts->problem->kind));
   describe_part(text, "the one-step problem", ns_osnsp_fields, ts->problem);
 }
@@ -204,6 +205,12 @@ static void describe_interaction(NsText *text, const NsInteraction *inter, int n
   describe_fields(&owner, inter->relation->class->model.fields, inter->relation);
 }
 
+static void describe_event(NsText *text, const NsUserEvent *event, int number) {
+  Owner owner = owner_of(text, "event", number, event->name);
+  add_line(text, "%s", owner.name);
+  describe_fields(&owner, ns_user_event_fields, event);
+}
+
 void ns_identity_describe(NsText *text, const NsTimeStepping *ts) {
   const NsNsds *nsds = ts->nsds;
   add_line(text, "%s%d", layout, LAYOUT);
@@ -212,6 +219,7 @@ void ns_identity_describe(NsText *text, const NsTimeStepping *ts) {
   for (int i = 0; i < nsds->nds; i++) describe_system(text, nsds->ds[i]);
   for (int i = 0; i < nsds->ninteractions; i++) describe_interaction(text, nsds->interactions[i], i + 1);
   describe_run(text, ts);
+  for (int e = 0; e < ts->user.count; e++) describe_event(text, &ts->user.of[e], e + 1);
 }
 
 /* ---- two of them ---- */

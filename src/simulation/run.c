@@ -5,11 +5,11 @@
 #include "simulation/run.h"
 
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/interrupt.h"
 #include "simulation/checkpoint.h"
+#include "simulation/record.h"
 
 enum { TICK_EVERY = 16 }; /* steps of a linear model between two ticks */
 
@@ -41,25 +41,6 @@ typedef struct Since {
   double time;
 } Since;
 
-static void stream_row(const NsTimeStepping *ts, const NsRunOptions *options) {
-  ns_solution_row(ts, options->row);
-  if (options->nobserved > 0)
-    memcpy(options->row + ns_solution_columns(ts), options->observed, (size_t)options->nobserved * sizeof(double));
-  ns_stream_row(options->stream, options->row);
-}
-
-/* Writes the present state as a row of the solution (`kept`), and of the stream if this step belongs to it. */
-static NsStatus record_row(const NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, bool kept,
-                           NsError *err) {
-  bool streamed = options->stream && (ts->k % options->every == 0 || !ns_ts_has_next(ts));
-  if (!kept && !streamed) return NS_OK;
-  NsStatus status = options->observe ? options->observe(options->observer, err) : NS_OK;
-  if (status != NS_OK) return status;
-  if (kept) ns_solution_append(solution, ts, ns_ts_time(ts), options->observed);
-  if (streamed) stream_row(ts, options);
-  return NS_OK;
-}
-
 /* Flushes the stream and writes a checkpoint when it is due or `at_once`, unless the last checkpoint has the same state. */
 static NsStatus run_save(NsTimeStepping *ts, const NsRunOptions *options, Since *since, bool at_once, NsError *err) {
   const NsRunCheckpoints *c = &options->checkpoints;
@@ -74,7 +55,8 @@ static NsStatus run_save(NsTimeStepping *ts, const NsRunOptions *options, Since 
 }
 
 NsStatus ns_run_begin(NsTimeStepping *ts, NsError *err) {
-  if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "run: a step is being computed (called from inside a callback?)");
+  if (ts->nsds->busy || ts->nsds->acting)
+    return ns_fail(err, NS_EBUSY, "run: a step is being computed (called from inside a callback?)");
   NsStatus status = ns_ts_claim(ts, err);
   if (status != NS_OK) return status;
   ts->nsds->busy = true;
@@ -85,21 +67,36 @@ NsStatus ns_run_begin(NsTimeStepping *ts, NsError *err) {
   return NS_OK;
 }
 
-NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
-  NsStatus status = ns_run_begin(ts, err);
-  if (status != NS_OK) return status;
-  status = record_row(ts, solution, options, true, err);
-  Since since = {0, run_now()};
+/* Computes a step, and records its events and its end. */
+static NsStatus run_step(NsTimeStepping *ts, NsRecord *record, bool kept, Since *since, NsError *err) {
+  NsStatus status = one_step(ts, err);
+  if (status == NS_OK) since->steps++;
+  if (status == NS_OK && ts->user.count == 0 && ts->drives) status = ns_record_course(record, err);
+  return status == NS_OK ? ns_record_step(record, kept || !ns_ts_has_next(ts), err) : status;
+}
+
+/* Computes and records the steps. */
+static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptions *options, Since *since, NsError *err) {
+  NsStatus status = ns_record_step(record, true, err);
   long steps = 0, tick = ns_ts_linear(ts) ? TICK_EVERY : 1;
   while (ns_ts_has_next(ts) && status == NS_OK) {
-    status = one_step(ts, err);
+    status = run_step(ts, record, (steps + 1) % options->every == 0, since, err);
     if (status != NS_OK) break;
-    since.steps++;
-    status = record_row(ts, solution, options, ++steps % options->every == 0 || !ns_ts_has_next(ts), err);
-    if (status != NS_OK) break;
+    steps++;
     if (options->tick && steps % tick == 0) options->tick(options->context, ts);
-    status = run_save(ts, options, &since, false, err);
+    status = run_save(ts, options, since, false, err);
   }
+  return status;
+}
+
+NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
+  NsRecord record;
+  NsStatus status = ns_run_begin(ts, err);
+  if (status == NS_OK) status = ns_record_begin(&record, ts, solution, options, err);
+  if (status != NS_OK) return status;
+  Since since = {0, run_now()};
+  status = run_steps(ts, &record, options, &since, err);
   NsStatus saved = run_save(ts, options, &since, true, status == NS_OK ? err : NULL);
-  return status == NS_OK ? saved : status;
+  NsStatus ended = ns_record_end(&record, status == NS_OK && saved == NS_OK ? err : NULL);
+  return status != NS_OK ? status : saved != NS_OK ? saved : ended;
 }

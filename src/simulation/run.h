@@ -22,9 +22,10 @@ typedef struct NsRunCheckpoints {
 } NsRunCheckpoints;
 
 typedef struct NsRunOptions {
-  long every; /* record each `every`-th step, and the last */
+  long every; /* record each `every`-th step, the last, and both sides of each event */
   NsRunCheckpoints checkpoints;
-  NsStream *stream;     /* borrowed, NULL: none; gets the steps k that are multiples of `every`, and the last */
+  bool dense;           /* keep the smooth pieces that the schemes tell, for ns_solution_at */
+  NsStream *stream;     /* borrowed, NULL: none; gets the steps k that are multiples of `every`, the last, and events */
   double *row;          /* workspace of the stream: ns_solution_columns numbers, then the observed ones */
   NsRunObserve observe; /* NULL: none; called once for each row that is recorded or streamed */
   void *observer;
@@ -34,7 +35,7 @@ typedef struct NsRunOptions {
   void *context;
 } NsRunOptions;
 
-/* The number of rows that a run from the present step records. */
+/* The number of rows that a run from the present step records when it has no events. */
 long ns_run_rows(const NsTimeStepping *ts, long every);
 
 /*

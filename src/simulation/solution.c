@@ -4,6 +4,8 @@
 */
 #include "simulation/solution.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 /* Memory that is not zeroed: rows are written before they are read, and pages that are not written cost nothing. */
@@ -23,6 +25,7 @@ NsStatus ns_solution_new(NsSolution **out, const NsTimeStepping *ts, long capaci
   for (int i = 0; i < ts->nsds->ninteractions; i++) s->m += ts->nsds->interactions[i]->m;
   bool failed = false;
   s->capacity = capacity;
+  s->locates = ts->class->locates;
   s->t = solution_columns(capacity, 1, &failed);
   s->x = solution_columns(capacity, s->nx, &failed);
   s->lambda = solution_columns(capacity, s->m, &failed);
@@ -46,7 +49,30 @@ void ns_solution_free(NsSolution *s) {
   ns_free(s->y);
   ns_free(s->iterations);
   ns_free(s->observed);
+  ns_free(s->events);
+  ns_solution_pieces_free(&s->pieces);
   ns_free(s);
+}
+
+/* Makes room for one more row. On NS_ENOMEM the rows so far stay readable. */
+static NsStatus solution_grow(NsSolution *s) {
+  if (s->rows < s->capacity) return NS_OK;
+  long capacity = s->capacity + s->capacity / 2 + 16;
+  NsSolution grown = *s;
+  double **blocks[] = {&grown.t, &grown.x, &grown.lambda, &grown.y, &grown.iterations, &grown.observed};
+  double *const old[] = {s->t, s->x, s->lambda, s->y, s->iterations, s->observed};
+  int cols[] = {1, s->nx, s->m, s->m, 1, s->nobserved}, count = sizeof cols / sizeof *cols;
+  bool failed = false;
+  for (int i = 0; i < count; i++) {
+    *blocks[i] = solution_columns(capacity, cols[i], &failed);
+    for (int c = 0; c < cols[i] && !failed; c++)
+      memcpy(*blocks[i] + (ptrdiff_t)c * capacity, old[i] + (ptrdiff_t)c * s->capacity, (size_t)s->rows * sizeof(double));
+  }
+  for (int i = 0; i < count; i++) ns_free(failed ? *blocks[i] : old[i]);
+  if (failed) return NS_ENOMEM;
+  grown.capacity = capacity;
+  *s = grown;
+  return NS_OK;
 }
 
 /* Writes n values into consecutive columns of one row. */
@@ -72,8 +98,8 @@ void ns_solution_row(const NsTimeStepping *ts, double *row) {
   *row = ts->k ? ts->newton_iterations : 0;
 }
 
-void ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t, const double *observed) {
-  if (s->rows == s->capacity) return;
+NsStatus ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t, const double *observed) {
+  if (solution_grow(s) != NS_OK) return NS_ENOMEM;
   const NsNsds *nsds = ts->nsds;
   double *x = s->x + s->rows, *lambda = s->lambda + s->rows, *y = s->y + s->rows;
   for (int i = 0; i < nsds->nds; i++) x = solution_put(x, s->capacity, nsds->ds[i]->x, nsds->ds[i]->n);
@@ -86,4 +112,80 @@ void ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t, const
   s->iterations[s->rows] = s->rows ? ts->newton_iterations : 0;
   solution_put(s->observed + s->rows, s->capacity, observed, s->nobserved);
   s->rows++;
+  return NS_OK;
+}
+
+NsStatus ns_solution_append_row(NsSolution *s, const double *row, const double *observed) {
+  if (solution_grow(s) != NS_OK) return NS_ENOMEM;
+  s->t[s->rows] = row[0];
+  solution_put(s->x + s->rows, s->capacity, row + 1, s->nx);
+  solution_put(s->lambda + s->rows, s->capacity, row + 1 + s->nx, s->m);
+  solution_put(s->y + s->rows, s->capacity, row + 1 + s->nx + s->m, s->m);
+  s->iterations[s->rows] = row[1 + s->nx + 2 * s->m];
+  solution_put(s->observed + s->rows, s->capacity, observed, s->nobserved);
+  s->rows++;
+  return NS_OK;
+}
+
+NsStatus ns_solution_take_events(NsSolution *s, const NsEventLog *log, long first) {
+  long count = log->count > first ? log->count - first : 0;
+  if (count == 0) return NS_OK;
+  s->events = ns_alloc((size_t)count, sizeof *s->events);
+  if (!s->events) return NS_ENOMEM;
+  memcpy(s->events, log->events + first, (size_t)count * sizeof *s->events);
+  s->nevents = count;
+  return NS_OK;
+}
+
+/* ---- values between rows ---- */
+
+/* The first row with a time of t or later. */
+static long solution_row_from(const NsSolution *s, double t) {
+  long low = 0, high = s->rows;
+  while (low < high) {
+    long middle = low + (high - low) / 2;
+    if (s->t[middle] >= t) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/* Column c of the nx + 2 m columns, at its first row. */
+static const double *solution_block(const NsSolution *s, int c) {
+  if (c < s->nx) return s->x + (ptrdiff_t)c * s->capacity;
+  c -= s->nx;
+  return c < s->m ? s->lambda + (ptrdiff_t)c * s->capacity : s->y + (ptrdiff_t)(c - s->m) * s->capacity;
+}
+
+/* Fills what no piece covers from the rows `row` - 1 and `row`, on the line between them. */
+static void solution_interpolate(const NsSolution *s, double t, long row, const bool *known, double *values) {
+  double a = s->t[row - 1], b = s->t[row], part = (t - a) / (b - a);
+  for (int c = 0; c < s->nx + 2 * s->m; c++) {
+    const double *column = solution_block(s, c);
+    if (!known[c]) values[c] = column[row - 1] + part * (column[row] - column[row - 1]);
+  }
+}
+
+NsStatus ns_solution_at(const NsSolution *s, double t, bool before, double *values, NsError *err) {
+  int ncols = s->nx + 2 * s->m;
+  if (s->rows == 0 || !(t >= s->t[0]) || !(t <= s->t[s->rows - 1]))
+    return ns_fail(err, NS_EARG, "at: t: expected a time in [%.10g, %.10g], got %.10g", s->rows ? s->t[0] : 0.0,
+                   s->rows ? s->t[s->rows - 1] : 0.0, t);
+  long row = solution_row_from(s, t);
+  if (s->t[row] == t) {
+    while (!before && row + 1 < s->rows && s->t[row + 1] == t) row++;
+    for (int c = 0; c < ncols; c++) values[c] = solution_block(s, c)[row];
+    return NS_OK;
+  }
+  bool *known = ns_alloc((size_t)ncols, sizeof *known), all = true;
+  if (!known) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ns_solution_pieces_at(&s->pieces, t, values, known);
+  for (int c = 0; c < ncols; c++) all = all && known[c];
+  NsStatus status = NS_OK;
+  if (!all && s->locates && s->pieces.count == 0)
+    status = ns_fail(err, NS_EARG,
+                     "at: t: there is no row at t=%.10g, and the run kept nothing between its rows: run{dense = true} does", t);
+  else if (!all) solution_interpolate(s, t, row, known, values);
+  ns_free(known);
+  return status;
 }

@@ -5,9 +5,13 @@
 #ifndef NS_SIMULATION_SOLUTION_H
 #define NS_SIMULATION_SOLUTION_H
 
+#include "simulation/solution_pieces.h"
 #include "simulation/time_stepping.h"
 
-/* Rows 0 to rows - 1 are used. x, lambda, y are column-major with leading dimension `capacity`; the arrays are never moved. */
+/*
+** Rows 0 to rows - 1 are used. x, lambda, y are column-major with leading dimension `capacity`. The arrays move when an event
+** needs a row beyond the capacity: views may be taken when the run has ended. An event has several rows of the same time.
+*/
 typedef struct NsSolution {
   long rows, capacity;
   int nx, m;
@@ -17,6 +21,10 @@ typedef struct NsSolution {
   double *iterations; /* capacity: Newton iterations of the step before the row; 0 in the first row */
   int nobserved;
   double *observed; /* capacity x nobserved: numbers that the caller adds to each row */
+  NsEvent *events;  /* nevents events of the run */
+  long nevents;
+  bool locates; /* the rows alone do not tell what is between them: an event-driven run */
+  NsSolutionPieces pieces;
 } NsSolution;
 
 /*
@@ -32,7 +40,20 @@ int ns_solution_columns(const NsTimeStepping *ts);
 /* Fills row (ns_solution_columns) from the accepted state. */
 void ns_solution_row(const NsTimeStepping *ts, double *row);
 
-/* Appends the accepted state at time t and the observed numbers; does nothing when all rows are used. */
-void ns_solution_append(NsSolution *solution, const NsTimeStepping *ts, double t, const double *observed);
+/* Appends the accepted state at time t and the observed numbers. NS_ENOMEM when there is no memory for one more row. */
+NsStatus ns_solution_append(NsSolution *solution, const NsTimeStepping *ts, double t, const double *observed);
+
+/* Appends a row of 2 + nx + 2 m numbers, in the order of ns_solution_row. NS_ENOMEM. */
+NsStatus ns_solution_append_row(NsSolution *solution, const double *row, const double *observed);
+
+/* Copies the events of the log from number `first` on. NS_ENOMEM. */
+NsStatus ns_solution_take_events(NsSolution *solution, const NsEventLog *log, long first);
+
+/*
+** values (nx + 2 m): x, lambda, y at t. At the time of rows: the last of them or, with `before`, the first. Else the smooth
+** piece of the run; where an event-driven run has none: NS_EARG; the line between the rows beside in other runs. NS_EARG
+** outside of the rows.
+*/
+NsStatus ns_solution_at(const NsSolution *solution, double t, bool before, double *values, NsError *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
 ** time_stepping.c
-** A simulation: making it, its workspace, and the steps.
+** A simulation: making it, and the steps.
 */
 #include "simulation/time_stepping.h"
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "simulation/step.h"
+#include "simulation/user_step.h"
 
 const NsField ns_newton_fields[] = {
     NS_FIELD_A_COUNT("most iterations", NsNewtonOptions, max_iterations, 1, 1000000, NS_FIELD_CONSTANT),
@@ -24,7 +24,16 @@ const NsField ns_projection_fields[] = {
     NS_FIELD_A_COUNT("most iterations", NsProjectionOptions, max_iterations, 1, 1000000, NS_FIELD_CONSTANT),
     NS_FIELD_A_FLAG("tolerance in units", NsProjectionOptions, absolute, NS_FIELD_CONSTANT), NS_FIELD_END};
 
+enum { SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT };
+
+const NsField ns_adaptive_fields[] = {
+    NS_FIELD_A_NUMBER("rtol", NsAdaptiveOptions, rtol, 0, 0.5, SET),
+    NS_FIELD_A_NUMBER("atol", NsAdaptiveOptions, atol, 0, INFINITY, SET),
+    NS_FIELD_A_NUMBER("hMin", NsAdaptiveOptions, h_min, 0, INFINITY, SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL),
+    NS_FIELD_A_NUMBER("hMax", NsAdaptiveOptions, h_max, 0, INFINITY, SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL), NS_FIELD_END};
+
 enum { RUN = NS_FIELD_STATE | NS_FIELD_RUN };
+#define LENGTH(name)        NS_FIELD_A_NUMBER(#name, NsTimeStepping, name, 0, INFINITY, RUN)
 #define COUNTER(name)       NS_FIELD_A_LONG(#name, NsTimeStepping, name, 0, INFINITY, RUN)
 #define WORK(account, name) NS_FIELD_A_NUMBER(#account "." #name, NsTimeStepping, account.name, -INFINITY, INFINITY, RUN)
 #define ACCOUNT(account)                                                                                                       \
@@ -42,10 +51,20 @@ const NsField ns_ts_fields[] = {COUNTER(k),
                                 COUNTER(stats.substeps),
                                 COUNTER(stats.damped_steps),
                                 COUNTER(stats.factorizations),
+                                COUNTER(stats.accepted),
+                                COUNTER(stats.rejected),
+                                COUNTER(stats.forced),
+                                LENGTH(stats.h_least),
+                                LENGTH(stats.h_most),
                                 NS_FIELD_A_FLAG("accounting", NsTimeStepping, accounting, NS_FIELD_STATE),
                                 ACCOUNT(energy),
                                 ACCOUNT(energy_k),
                                 NS_FIELD_END};
+
+const NsField ns_ts_user_fields[] = {NS_FIELD_A_FLAG("divided", NsTimeStepping, divided, RUN),
+                                     NS_FIELD_A_FLAG("restart", NsTimeStepping, restart, RUN),
+                                     NS_FIELD_A_FLAG("cut", NsTimeStepping, cut, RUN),
+                                     NS_FIELD_A_NUMBER("from", NsTimeStepping, from, -INFINITY, INFINITY, RUN), NS_FIELD_END};
 
 /* ---- making ---- */
 
@@ -112,11 +131,13 @@ NsStatus ns_ts_new(NsTimeStepping **out, const NsSimulationClass *class, NsNsds 
   ts->nsds = nsds;
   ts->grid = grid;
   ts->integrator = integrator;
+  ts->drives = ns_integrator_drives(integrator);
   ts->problem = problem;
   ts->number = ++nsds->simulations;
   ts->nsteps = ns_time_grid_steps(grid, nsds->T);
   ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .max_substeps = 1};
   ts->projection = (NsProjectionOptions){.tolerance = 1e-10, .max_iterations = 20};
+  ts->adaptive = (NsAdaptiveOptions){.h_min = NAN, .h_max = NAN};
   problem->owner = ts;
   return NS_OK;
 }
@@ -126,54 +147,10 @@ void ns_ts_free(NsTimeStepping *ts) {
   if (ts->problem) ts->problem->owner = NULL;
   ns_islands_free(&ts->islands, ts->problem);
   ns_event_log_clear(&ts->log);
+  ns_user_events_clear(&ts->user);
+  ns_step_course_free(&ts->course);
+  ns_snapshot_free(&ts->kept);
   ns_free(ts);
-}
-
-bool ns_ts_linear(const NsTimeStepping *ts) {
-  return ns_islands_linear(&ts->islands);
-}
-
-static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
-  NsIslands islands;
-  NsIslandPlan plan = {ts->nsds, ts->integrator, ts->problem, {ts->class->settle, ts->class->combined, &ts->progress.t}};
-  NsStatus status = ns_islands_new(&islands, &plan, err);
-  if (status != NS_OK) return status;
-  ns_islands_free(&ts->islands, NULL);
-  ts->islands = islands;
-  ts->ready = true;
-  ts->graph_version = ts->nsds->version;
-  ts->output_known = false;
-  return NS_OK;
-}
-
-/* NS_ENAN when the state is not finite; a script may have written it. */
-static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
-  if (ts->computed) return NS_OK;
-  for (int d = 0; d < ts->nsds->nds; d++) {
-    const NsDs *ds = ts->nsds->ds[d];
-    for (int i = 0; i < ds->n; i++) {
-      if (isfinite(ds->x[i])) continue;
-      const char *word = isnan(ds->x[i]) ? "nan" : ds->x[i] > 0 ? "inf" : "-inf";
-      ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};
-      return ns_ts_locate(ts, ns_fail(err, NS_ENAN, "dynamical system '%s': x[%d] is %s", ds->name, i + 1, word), err);
-    }
-  }
-  return NS_OK;
-}
-
-NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
-  if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", ts->class->name);
-  NsStatus finite = check_state(ts, err);
-  if (finite != NS_OK) return finite;
-  if (!ts->ready || ts->graph_version != ts->nsds->version) {
-    NsStatus status = make_workspace(ts, err);
-    if (status != NS_OK) return status;
-  }
-  if (ts->output_known) return NS_OK;
-  ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};
-  NsStatus status = ns_nsds_update_output(ts->nsds, ns_ts_time(ts), err);
-  ts->output_known = status == NS_OK;
-  return status;
 }
 
 bool ns_ts_may_keep_penetration(const NsTimeStepping *ts) {
@@ -203,24 +180,30 @@ NsStatus ns_ts_claim(NsTimeStepping *ts, NsError *err) {
   return status;
 }
 
+/* NS_EBUSY inside a step, or between two of its intervals. */
+static NsStatus check_idle(const NsTimeStepping *ts, const char *what, NsError *err) {
+  if (ts->nsds->busy) return ns_fail(err, NS_EBUSY, "%s: a step is being computed (called from inside a callback?)", what);
+  if (ts->nsds->acting) return ns_fail(err, NS_EBUSY, "%s: a step is being computed (called from inside an action?)", what);
+  return NS_OK;
+}
+
 NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
-  if (ts->nsds->busy)
-    return ns_fail(err, NS_EBUSY, "computeOneStep: a step is being computed (called from inside a callback?)");
+  NsStatus status = check_idle(ts, "computeOneStep", err);
+  if (status != NS_OK) return status;
   if (!ns_ts_has_next(ts))
     return ns_fail(err, NS_EEND, "%s: the end of the time interval is reached (t=%g, step %ld)", ts->class->name,
                    ns_ts_time(ts), ts->k);
-  NsStatus status = ns_ts_claim(ts, err);
+  status = ns_ts_claim(ts, err);
   if (status != NS_OK) return status;
   ts->nsds->busy = true;
   ts->failure = NS_FAILED_ELSEWHERE;
   status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
-    NsStep step = {ns_ts_time(ts), ns_ts_next_time(ts), ns_time_grid_step(ts->grid, ts->k), false};
-    ns_nsds_set_step(ts->nsds, step.h);
+    ns_nsds_set_step(ts->nsds, ns_time_grid_step(ts->grid, ts->k));
     if (!ts->computed) ns_ts_remember(ts->nsds);
     if (ts->computed) ts->energy = ts->energy_k;
     ts->energy_k = ts->energy;
-    status = ns_step(ts, &step, err);
+    status = ns_ts_take_step(ts, err);
   }
   ts->nsds->busy = false;
   if (status != NS_OK) return status;
@@ -235,7 +218,11 @@ NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
     return ns_fail(err, NS_EARG, "%s: nextStep: the step from t=%g has not been computed", ts->class->name, ns_ts_time(ts));
   ts->computed = false;
   ts->log.kept = ts->log.count;
-  ts->k++;
+  if (!ts->cut) {
+    ts->k++;
+    ts->divided = ts->restart = false;
+  }
+  ts->cut = false;
   return NS_OK;
 }
 
@@ -268,6 +255,8 @@ void ns_ts_reset(NsTimeStepping *ts) {
   ns_nsds_reset(ts->nsds);
   ns_ts_own(ts);
   ns_fields_clear(ns_ts_fields, ts, NS_FIELD_RUN);
+  ns_fields_clear(ns_ts_user_fields, ts, NS_FIELD_RUN);
+  ns_user_events_reset(&ts->user);
   ts->output_known = false;
   ts->log.count = ts->log.kept = 0;
 }
@@ -275,5 +264,7 @@ void ns_ts_reset(NsTimeStepping *ts) {
 void ns_ts_visit(void *object, NsVisitor visitor, void *context) {
   NsTimeStepping *ts = object;
   ns_fields_walk(ns_ts_fields, ts, NS_FIELD_STATE, visitor, context);
+  if (ts->user.count > 0) ns_fields_walk(ns_ts_user_fields, ts, NS_FIELD_STATE, visitor, context);
+  ns_user_events_visit(&ts->user, visitor, context);
   ns_nsds_visit(ts->nsds, visitor, context);
 }

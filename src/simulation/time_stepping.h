@@ -6,8 +6,9 @@
 #ifndef NS_SIMULATION_TIME_STEPPING_H
 #define NS_SIMULATION_TIME_STEPPING_H
 
-#include "simulation/island.h"
+#include "simulation/step_course.h"
 #include "simulation/time_grid.h"
+#include "simulation/user_events.h"
 
 /*
 ** When a step has converged: |W^-1 rho|_j <= rtol * (size of unknown j) + atol and |h(x, lambda) - y|_i <= rtol * (terms of row
@@ -53,8 +54,14 @@ typedef struct NsProjectionOptions {
   int max_iterations;
 } NsProjectionOptions;
 
-/* The fields of NsNewtonOptions and NsProjectionOptions. */
-extern const NsField ns_newton_fields[], ns_projection_fields[];
+/* Adaptive time stepping (adaptive.h). rtol = atol = 0: each step has the length of the grid's step. */
+typedef struct NsAdaptiveOptions {
+  double rtol, atol;   /* tolerance of each unknown, relative to its size in the run and in its units */
+  double h_min, h_max; /* of inner steps. h_min NAN: 2^-32 of the grid's step; h_max NAN: the grid's step */
+} NsAdaptiveOptions;
+
+/* The fields of NsNewtonOptions, NsProjectionOptions and NsAdaptiveOptions. */
+extern const NsField ns_newton_fields[], ns_projection_fields[], ns_adaptive_fields[];
 
 /* Where the simulation is now; for error messages. */
 typedef struct NsProgress {
@@ -80,7 +87,20 @@ typedef enum NsFailure { NS_FAILED_ELSEWHERE, NS_FAILED_PROBLEM, NS_FAILED_NEWTO
 /* Counts since the start or the last reset. */
 typedef struct NsTimeSteppingStats {
   long steps, newton_iterations, max_newton, solver_iterations, substeps, damped_steps, factorizations;
+  long accepted, rejected, forced; /* inner steps of adaptive stepping; forced: accepted at h_min in spite of the error */
+  double h_least, h_most;          /* of the accepted inner steps; 0: none */
 } NsTimeSteppingStats;
+
+/*
+** Who records a run. course: an interval of a step has been accepted, and its course is ts->course. row: the present state, at an
+** event of the user: before the actions, and `after` them (only when there were any). A failure ends the step.
+*/
+typedef struct NsRecorder {
+  NsStatus (*course)(void *context, NsError *err);
+  NsStatus (*row)(void *context, bool after, NsError *err);
+  void *context;
+  bool dense; /* the course shall have smooth pieces */
+} NsRecorder;
 
 /* Borrows NSDS, grid, integrator and one-step problem. ns_ts_prepare makes the workspace, again when the graph changes. */
 struct NsTimeStepping {
@@ -91,6 +111,7 @@ struct NsTimeStepping {
   NsOsnsp *problem;
   NsNewtonOptions newton;
   NsProjectionOptions projection;
+  NsAdaptiveOptions adaptive;
   NsNewtonListener listener; /* NULL: not verbose */
   void *listener_context;
 
@@ -110,11 +131,24 @@ struct NsTimeStepping {
   bool output_known;                /* the initial y has been evaluated */
   bool accounting;                  /* mechanics: an account of the energy is kept */
   NsEnergyAccount energy, energy_k; /* since the account was started; the same at t_k */
-  NsEventLog log;                   /* of EventDriven */
+  NsEventLog log;
+
+  /* events of the user (user_step.h) */
+  NsUserEvents user;
+  bool drives;  /* the integrator goes from event to event: it may tell its course */
+  bool divided; /* an event has divided the step from t_k; the step goes on from the state at `from` */
+  bool restart; /* an action has changed the state there: the next interval is implicit */
+  bool cut;     /* the computed step ends at `from`, at a terminal event */
+  double from;
+  NsStepCourse course; /* of the last interval */
+  bool course_known;   /* `course` fits the islands */
+  NsSnapshot kept;     /* the state at the start of the interval or before the action, of the graph's `kept_version` */
+  uint64_t kept_version;
+  const NsRecorder *recorder; /* NULL: nobody records */
 };
 
-/* The fields that ns_ts_visit walks besides the graph. */
-extern const NsField ns_ts_fields[];
+/* The fields that ns_ts_visit walks besides the graph; with events of the user the second list, too. */
+extern const NsField ns_ts_fields[], ns_ts_user_fields[];
 
 /*
 ** Makes a simulation, which borrows all arguments. A class that locates events needs an integrator that locates events; a class
@@ -135,7 +169,10 @@ bool ns_ts_has_next(const NsTimeStepping *ts);
 /* Whether the model is linear: then a step is one linear problem with the laws. Needs ns_ts_prepare. */
 bool ns_ts_linear(const NsTimeStepping *ts);
 
-/* t_k and t_{k+1}; after the last step both are the end of that step. */
+/*
+** t_k and t_{k+1}; after the last step both are the end of that step. Where an event of the user has divided the step, the
+** first is the time of that event until the rest is computed; where a terminal event has ended the run, both are its time.
+*/
 double ns_ts_time(const NsTimeStepping *ts);
 double ns_ts_next_time(const NsTimeStepping *ts);
 
@@ -164,13 +201,13 @@ void ns_ts_own(NsTimeStepping *ts);
 
 /*
 ** Computes the step from t_k to t_{k+1} and accepts it: x, r, y and lambda of every object are those of t_{k+1}. A second call
-** before ns_ts_next_step computes the same step again, from the state at t_k. On failure every object keeps the state from
-** before the call, and err tells time, step and iteration. NS_EEND, NS_EBUSY, NS_EARG (see ns_ts_claim), NS_EINTR,
+** before ns_ts_next_step computes the same step again, from the state at t_k (or at the last event of the user in the step). On
+** failure every object keeps the state from before the call (or from that event), and err tells time, step and iteration. NS_EEND, NS_EBUSY, NS_EARG (see ns_ts_claim), NS_EINTR,
 ** NS_ECALLBACK, NS_ESINGULAR, NS_ENOCONV, NS_ENAN and the solver's statuses.
 */
 NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err);
 
-/* Advances k to k + 1. NS_EARG when the step has not been computed. */
+/* Advances k to k + 1, unless a terminal event has cut the step. NS_EARG when the step has not been computed. */
 NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err);
 
 /* Mechanics: kinetic and potential energy of the accepted state. NS_ECALLBACK; NS_EARG for systems of first order. */

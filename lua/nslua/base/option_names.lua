@@ -22,8 +22,11 @@ local names = {
   ["consistent"] = "residual t y ydot algebraic",
   ["contact.manager"] = "nsds law reach",
   ["contact.space"] = "nsds law reach",
-  ["dae"] = STEPS .. " algebraic index consistent jac",
+  ["dae"] = STEPS .. " algebraic index consistent jac events",
   ["diagnose"] = "residual t y ydot",
+
+  ["quad"] = "rtol atol max_intervals",
+  ["spline"] = "ends slopes",
 
   ["mechanics.system"] = "coordinates dimension gravity frame origin compile",
   ["mechanics.system:particle"] = "name mass position",

@@ -88,6 +88,15 @@ function series.held(column)
   return copy
 end
 
+-- Whether the multipliers of a solution are drawn as steps. Those of a time stepping hold over a step. A run from event to
+-- event has the values at its rows, and both sides of each event: lines are right there.
+function series.holds(sol)
+  local events = type(sol) == "userdata" and sol.events
+  if type(events) ~= "table" then return true end
+  for _, event in ipairs(events) do if event.kind ~= "user" then return false end end
+  return true
+end
+
 -- The message about a column whose name is not among the names.
 function series.unknown(name, names)
   return ("column: there is none called '%s' (known: %s)"):format(tostring(name), table.concat(names, ", ", 1,

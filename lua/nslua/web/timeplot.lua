@@ -127,7 +127,7 @@ local function make_series(record, item, who, solution, t, number)
     if not solution then fail("%s: expected {label=, y=}, got '%s'", who, item) end
     local good, column = pcall(solution.column, solution, item)
     if not good then fail("%s: %s", who, column) end
-    local held = series.is_multiplier(item)
+    local held = series.is_multiplier(item) and series.holds(solution)
     item = { label = item, y = held and series.held(column) or column, step = held and "pre" or nil }
   end
   item = check_keys(item, who, "label y t step color")

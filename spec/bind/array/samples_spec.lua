@@ -67,6 +67,21 @@ describe("ns.trapz", function()
   end)
 end)
 
+describe("ns.cumtrapz", function()
+  it("ends with the integral, and begins with 0", function()
+    local x, y = vec { 0, 1, 3, 3.5 }, vec { 1, 2, -4, 8 }
+    for _, over in ipairs { x, 0.25 } do
+      local sums = ns.cumtrapz(y, over)
+      assert.same({ 4, 0.0, ns.trapz(y, over) }, { #sums, sums[1], sums[4] })
+      local to = type(over) == "number" and over or over(1, 3)
+      assert.equal(ns.trapz(y(1, 3), to), sums[3])
+    end
+    assert.equal(vec { 0, 1.5 }, ns.cumtrapz(vec { 1, 9, 2 }(1, 3, 2)))
+    assert.equal(vec(0), ns.cumtrapz {})
+    assert.equal("cumtrapz: x: expected a vector of 3, got table of 2", message(ns.cumtrapz, { 1, 2, 3 }, { 1, 2 }))
+  end)
+end)
+
 describe("ns.interp", function()
   local xp, fp = { 1, 2, 3 }, { 10, 20, 40 }
 

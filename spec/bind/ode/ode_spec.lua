@@ -42,7 +42,7 @@ describe("solve_ivp", function()
     bad({ jac = { { 1, 2 } }, method = "Radau" }, "solve_ivp: jac: expected a 2 x 2 matrix")
     bad({ events = 1 }, "solve_ivp: events: expected a function, got number")
     bad({ events = { f, 2 } }, "solve_ivp: event 2: expected a function or a table with the function g, got number")
-    bad({ events = { { f, terminate = true } } }, 
+    bad({ events = { { f, terminate = true } } },
       "solve_ivp: event 1: unknown option 'terminate' of an event (known: g, apply, direction, terminal, name)")
     bad({ events = { g = f, apply = 1 } }, "solve_ivp: event 1: apply: expected a function, got number")
     bad({ events = { f, { g = f, name = 1 } } }, "solve_ivp: event 2: name: expected a string, got number")

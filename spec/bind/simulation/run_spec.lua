@@ -76,7 +76,7 @@ describe("run()", function()
     assert.equal("run: stream: 'a.csv' is the file of the checkpoint", message(simu.run, simu, { stream = "a.csv",
       checkpoint = "a.csv" }))
     assert.is_nil(io.open "a.csv")
-    assert.equal("run: unknown option 'foo' (known: every, record, checkpoint, stream, resume, progress, partial, observe)",
+    assert.equal("run: unknown option 'foo' (known: every, record, checkpoint, stream, resume, progress, partial, observe, dense)",
       message(simu.run, simu, { foo = 1 }))
     assert.equal("run: record: expected 1 or more, got 0", message(simu.run, simu, { record = 0 }))
     assert.equal("run: record: expected an integer, got number 1.5", message(simu.run, simu, { record = 1.5 }))
@@ -122,6 +122,30 @@ describe("run()", function()
       ]] .. postlude)
       assert.equal("", err)
       assert.equal("ready\nfalse\tinterrupted (t=? step ?)\n", out)
+      assert.equal(0, code)
+    end)
+
+    it("ends inside the action of an event at Ctrl-C, and goes on with that action: #once " .. name, function()
+      local out, err, code = interrupted(command, prelude .. [[
+        local ns, quick = require "nslua", false
+        local ds = ns.FirstOrderLinearTIDS({ 0 }, { { 0 } }, { 1 })
+        local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+        nsds:insertDynamicalSystem(ds)
+        local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1))
+        simu:addEvent { name = "wait", g = function(t) return t - 0.25 end, action = function()
+          ds:x()[1] = 5
+          if quick then return end
+          print "ready"
+          while true do end
+        end }
+        print(pcall(simu.run, simu))
+        print(simu:startingTime(), ds:x())
+        quick = true
+        print(#simu:run(), ds:x())
+      ]])
+      assert.equal("", err)
+      assert.matches("^ready\nfalse\tinterrupted %(t=0.25 step 2%) in script.lua:%d+: event 'wait' action: t=0.25 step 3\n"
+        .. "0.25\t%[0.25%]\n10\t%[5.75%]\n$", out)
       assert.equal(0, code)
     end)
 

@@ -26,7 +26,7 @@ for _, event in ipairs(simu:events()) do
 end
 
 local period = 2 * math.pi / w
-local t, q = result.times, simulation(6 * period, period):run().q1
-result.drift = q[6] - q[5]
+local t, sol = result.times, simulation(6 * period, period):run()
+result.drift = sol:at(5 * period).x[1] - sol:at(4 * period).x[1]
 result.stick_fraction = (t[6] - t[5]) / period -- stick, then slip
 return result

@@ -75,3 +75,95 @@ describe("index reduction", function()
     assert.is_near(-2 / 3, r.J[1][1], 1e-15)
   end)
 end)
+
+describe("a rectifier in nodal form", function()
+  -- Ideal source sin t, ideal diode, capacitor and resistor: x = (v_source, v_capacitor, i_source). While the diode conducts,
+  -- the capacitor hangs on the source (index 2): lambda = C cos t + sin t / R. It opens at tan t = -R C, and closes again when
+  -- sin t meets the exponential.
+  local R, C, start = 2, 1.5, 0.3
+
+  local function run(osi)
+    local ds = ns.FirstOrderLinearDS({math.sin(start), math.sin(start), 0}, {{1, 0, 0}, {0, 0, 1}, {0, -1 / R, 0}})
+    ds:setMPtr{{0, 0, 0}, {0, 0, 0}, {0, C, 0}}
+    ds.computeb = function(self, t, z, b) b[1] = -math.sin(t) end
+    local nsds = ns.NonSmoothDynamicalSystem(start, 10)
+    nsds:insertDynamicalSystem(ds)
+    local diode = ns.Interaction(ns.ComplementarityConditionNSL(1), ns.FirstOrderLinearTIR({{-1, 1, 0}}, {{0}, {-1}, {1}}))
+    nsds:link(diode, ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(start, 0.1), osi)
+    simu:run()
+    return simu:events(), ds, diode
+  end
+
+  local opens = math.pi - math.atan(R * C)
+  local function gap(t) return math.sin(opens) * math.exp((opens - t) / (R * C)) - math.sin(t) end
+  local closes, after = 5, 2.5 * math.pi
+  for _ = 1, 60 do
+    local middle = (closes + after) / 2
+    if gap(middle) > 0 then closes = middle else after = middle end
+  end
+
+  for _, osi in ipairs{ns.RungeKuttaOSI(1e-11, 1e-12), ns.RadauOSI(1e-10, 1e-12)} do
+    it("opens and closes at its times with " .. tostring(osi):match("%a+"), function()
+      local events, ds, diode = run(osi)
+      assert.are.equal("open", events[1].kind)
+      assert.is_near(opens, events[1].t, 1e-12)
+      assert.are.equal("close", events[2].kind)
+      assert.is_near(closes, events[2].t, 1e-9)
+      assert.is_near(opens + 2 * math.pi, events[3].t, 1e-9)
+      assert.are.equal(3, #events)
+      assert.is_near(math.sin(10), ds:x()[1], 1e-14)
+      assert.is_near(math.sin(opens) * math.exp((opens + 2 * math.pi - 10) / (R * C)), ds:x()[2], 1e-9)
+      assert.are.equal(0, diode:lambda(0)[1])
+    end)
+  end
+end)
+
+describe("messages of the motion in a mode", function()
+  local relay = ns.RelayNSL(1, -1, 1)
+
+  local function message(nsds, options)
+    local good, text = pcall(internal.flow, nsds, options)
+    assert.is_false(good)
+    return text
+  end
+
+  it("name a row whose derivatives do not depend on lambda", function()
+    local ds = ns.FirstOrderLinearTIDS({1, 0}, {{-1, 0}, {0, 0}})
+    local text = message(graph(ds, {relay, ns.FirstOrderLinearTIR({{0, 1}}, {{1}, {0}})}), {mode = {"active"}})
+    assert.matches("y = 0 of interaction 'row 1' does not determine the motion at t=0: its derivatives up to order 1 do not " ..
+                   "depend on lambda", text, 1, true)
+  end)
+
+  it("name a row that can not stay at 0", function()
+    local ds = ns.FirstOrderLinearTIDS({1, 0}, {{-1, 0}, {0, 0}}, {0, 1})
+    local text = message(graph(ds, {relay, ns.FirstOrderLinearTIR({{0, 1}}, {{1}, {0}})}), {mode = {"active"}})
+    assert.matches("y = 0 of interaction 'row 1' contradicts the other equations at t=0, and no lambda can change it", text, 1,
+                   true)
+  end)
+
+  it("tell an index that is too high for a nonlinear model", function()
+    local ds = ns.FirstOrderNonLinearDS({0, 0, 0}, function(t, x, z, f) f[1], f[2], f[3] = x[2], x[3] + x[1] ^ 2, 0 end)
+    local text = message(graph(ds, {relay, ns.FirstOrderLinearTIR({{1, 0, 0}}, {{0}, {0}, {1}})}), {mode = {"active"}})
+    assert.matches("y = 0 of interaction 'row 1' at t=0 must be differentiated 3 times to determine lambda; for a model that is " ..
+                   "not linear with constant coefficients at most 2 are possible", text, 1, true)
+  end)
+
+  it("tell an algebraic equation without solution", function()
+    local ds = ns.FirstOrderNonLinearDS({0, 1}, function(t, x, z, f) f[1], f[2] = x[2], x[2] ^ 2 + 1 end)
+    ds:setName "net"
+    ds:setMPtr{{1, 0}, {0, 0}}
+    local text = message(graph(ds), {mode = {}})
+    assert.matches("dynamical system 'net'", text, 1, true)
+  end)
+
+  it("tell a state that breaks an equation without derivative", function()
+    -- x1' = x2, x2' = x3, 0 = x1 - 1, at x1 = 0: an impulse of x3 changes x2 alone
+    local ds = ns.FirstOrderLinearTIDS({0, 0, 0}, {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}, {0, 0, -1})
+    ds:setName "crane"
+    ds:setMPtr{{1, 0, 0}, {0, 1, 0}, {0, 0, 0}}
+    local text = message(graph(ds), {job = "start"})
+    assert.matches("the state at t=0 does not fulfil an equation without derivative of dynamical system 'crane', and no impulse " ..
+                   "changes that", text, 1, true)
+  end)
+end)

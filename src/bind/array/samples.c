@@ -1,6 +1,6 @@
 /*
 ** samples.c
-** Vectors as samples of a function, with NumPy's meaning: v:cumsum(), v:diff(), v:sort(), trapz, interp.
+** Vectors as samples of a function, with NumPy's meaning: v:cumsum(), v:diff(), v:sort(), trapz, cumtrapz, interp.
 */
 #include "bind/array/samples.h"
 
@@ -43,15 +43,40 @@ static int method_sort(lua_State *L) {
   return 1;
 }
 
-/* trapz(y [, x or dx]): the integral of y by the trapezoidal rule, with the abscissas x or the spacing dx (default 1). */
-static int f_trapz(lua_State *L) {
-  nsl_at_most(L, 2, "trapz");
+/* The arguments (y [, x or dx]): samples, and their abscissas or their distance (default 1). */
+typedef struct NslAbscissas {
+  const NslVector *y, *x; /* x: NULL when dx is given */
+  double dx;
+} NslAbscissas;
+
+static NslAbscissas read_abscissas(lua_State *L, const char *who) {
+  nsl_at_most(L, 2, who);
   lua_settop(L, 2);
-  const NslVector *y = nsl_to_vector(L, 1, -1, "trapz", "y"), *x = NULL;
-  double dx = 1;
-  if (lua_type(L, 2) == LUA_TNUMBER) dx = lua_tonumber(L, 2);
-  else if (!lua_isnil(L, 2)) x = nsl_to_vector(L, 2, y->n, "trapz", "x");
-  lua_pushnumber(L, ns_samples_trapz(nsl_samples(L, y), x ? nsl_samples(L, x) : (NsSamples){0}, dx));
+  NslAbscissas over = {nsl_to_vector(L, 1, -1, who, "y"), NULL, 1};
+  if (lua_type(L, 2) == LUA_TNUMBER) over.dx = lua_tonumber(L, 2);
+  else if (!lua_isnil(L, 2)) over.x = nsl_to_vector(L, 2, over.y->n, who, "x");
+  return over;
+}
+
+/* trapz(y [, x or dx]): the integral of y by the trapezoidal rule. */
+static int f_trapz(lua_State *L) {
+  NslAbscissas over = read_abscissas(L, "trapz");
+  NsSamples x = over.x ? nsl_samples(L, over.x) : (NsSamples){0};
+  lua_pushnumber(L, ns_samples_trapz(nsl_samples(L, over.y), x, over.dx));
+  return 1;
+}
+
+/* cumtrapz(y [, x or dx]): element i is the integral from the first abscissa to the i-th by the trapezoidal rule. */
+static int f_cumtrapz(lua_State *L) {
+  NslAbscissas over = read_abscissas(L, "cumtrapz");
+  const NslVector *y = over.y, *x = over.x;
+  double *out = nsl_push_vector(L, y->n, NULL)->data, sum = 0;
+  nsl_vector_alive(L, y);
+  if (x) nsl_vector_alive(L, x);
+  for (int i = 1; i < y->n; i++) {
+    double width = x ? nsl_element(x, i) - nsl_element(x, i - 1) : over.dx;
+    out[i] = sum += width * (nsl_element(y, i - 1) + nsl_element(y, i)) / 2;
+  }
   return 1;
 }
 
@@ -88,7 +113,7 @@ static int f_interp(lua_State *L) {
 }
 
 void nsl_open_samples(lua_State *L) {
-  static const luaL_Reg functions[] = {{"trapz", f_trapz}, {"interp", f_interp}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"trapz", f_trapz}, {"cumtrapz", f_cumtrapz}, {"interp", f_interp}, {NULL, NULL}};
   static const luaL_Reg methods[] = {{"cumsum", method_cumsum}, {"diff", method_diff}, {"sort", method_sort}, {NULL, NULL}};
   luaL_setfuncs(L, functions, 0);
   nsl_push_element_methods(L, &nsl_vector_type);

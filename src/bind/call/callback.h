@@ -33,6 +33,9 @@ int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *o
 struct NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at);
 int nsl_callback_argument(const NslCallback *cb, char letter);
 
+/* The text after a leading "file:12: " of a message; the message itself when there is no such position. */
+const char *nsl_after_position(const char *message);
+
 /*
 ** Runs f on behalf of the callback, with `argument` as a light userdata. An error of f is worded and kept like an error of the
 ** callback. Returns 0, or negative on an error.

@@ -25,6 +25,8 @@ static void *nsds_of_head(NslHead *head) {
 static NslNsds *bind_nsds_check_idle(lua_State *L, const char *what) {
   NslNsds *self = nsl_check_nsds(L, 1);
   if (self->nsds->busy) luaL_error(L, "%s: a step is being computed (called from inside a callback?)", what);
+  if (self->nsds->acting && strcmp(what, "insertDynamicalSystem") == 0)
+    luaL_error(L, "%s: an action of an event can not add a system", what);
   if (self->nsds->observed) luaL_error(L, "%s: a row of a run is being recorded (called from inside observe?)", what);
   return self;
 }

@@ -11,6 +11,7 @@
 #include "bind/diff/ad.h"
 #include "bind/diff/compile.h"
 #include "bind/model/ds.h"
+#include "bind/ode/dae_solver.h"
 #include "bind/lua/sigint.h"
 #include "bind/lua/host.h"
 #include "bind/array/matrix.h"
@@ -18,76 +19,41 @@
 #include "bind/array/vector.h"
 #include "model/first_order_ds.h"
 #include "ode/dae.h"
-#include "ode/dae_method.h"
-
-/*
-** One solver. Its user values hold the residual and the vectors that it gets. F: the last plain value of the residual, with
-** which dual evaluations are compared.
-*/
-typedef struct Solver {
-  NslHead head;
-  lua_State *L; /* the thread of the running call */
-  int at;       /* the solver's stack index in that call */
-  int n;
-  NsArena arena;
-  NsDae *dae;                /* Radau IIA; NULL when a method of an optional module is used */
-  const NsDaeMethod *method; /* the method of an optional module; NULL: Radau IIA */
-  void *solver;              /* the solver of `method` */
-  double *atol;
-  int *index;
-  double t, *y, *yd, *F, *Fy, *Fyd;
-  NslTrace *trace; /* the trace of a compiled residual; NULL: not compiled */
-  bool given;      /* Jacobians are given */
-  bool known;      /* Fy and Fyd hold the Jacobians at (t, y, yd) */
-} Solver;
-
-enum { USE_F = 1, USE_Y, USE_YD, USE_OUT, USE_JACOBIAN, USES = USE_JACOBIAN };
-
-static const NslType solver_type = {.name = "nslua.dae"};
-
-static Solver *check_solver(lua_State *L) {
-  return nsl_check(L, 1, &solver_type);
-}
 
 static int solver_gc(lua_State *L) {
-  Solver *s = lua_touserdata(L, 1);
-  ns_dae_free(s->dae);
+  NslDae *s = lua_touserdata(L, 1);
+  ns_dae_run_free(s->run);
   if (s->method) s->method->release(s->solver);
+  s->run = NULL;
   ns_arena_release(&s->arena);
   s->dae = NULL;
   s->solver = NULL;
   return 0;
 }
 
-static const NsDaeState *state_of(const Solver *s) {
-  return s->method ? s->method->state(s->solver) : ns_dae_state(s->dae);
+static const NsDaeState *state_of(const NslDae *s) {
+  return s->method->state(s->solver);
 }
 
 /* The solver at 1, which must be Radau IIA: other methods lack the function. */
-static Solver *check_radau(lua_State *L) {
-  Solver *s = check_solver(L);
+static NslDae *check_radau(lua_State *L) {
+  NslDae *s = nsl_check_dae(L);
   luaL_argcheck(L, s->dae, 1, "a solver of kind 'radau' expected");
   return s;
 }
 
 /* ---- the residual; the protected parts have the solver at index 1 ---- */
 
-static void push_filled(lua_State *L, int use, const double *value) {
-  lua_getiuservalue(L, 1, use);
-  NslVector *v = nsl_test_vector(L, -1);
-  memcpy(v->data, value, (size_t)v->n * sizeof *value);
-}
-
 static int run_residual(lua_State *L) {
-  Solver *s = lua_touserdata(L, 1);
-  lua_getiuservalue(L, 1, USE_OUT);
+  NslDae *s = lua_touserdata(L, 1);
+  lua_getiuservalue(L, 1, NSL_DAE_OUT);
   NslVector *out = nsl_test_vector(L, 2);
   memset(out->data, 0, (size_t)s->n * sizeof(double));
   uint64_t before = *out->version;
-  lua_getiuservalue(L, 1, USE_F);
+  lua_getiuservalue(L, 1, NSL_DAE_F);
   lua_pushnumber(L, s->t);
-  push_filled(L, USE_Y, s->y);
-  push_filled(L, USE_YD, s->yd);
+  nsl_dae_push_filled(L, NSL_DAE_Y, s->y);
+  nsl_dae_push_filled(L, NSL_DAE_YD, s->yd);
   lua_pushvalue(L, 2);
   lua_call(L, 4, 1);
   if (lua_isnil(L, 3) && *out->version == before)
@@ -107,11 +73,11 @@ static void bind_dae_take_matrix(lua_State *L, int idx, int n, const char *what,
 
 /* Calls the user's function for the Jacobians dF/dy and dF/dyd. */
 static int run_given(lua_State *L) {
-  Solver *s = lua_touserdata(L, 1);
-  lua_getiuservalue(L, 1, USE_JACOBIAN);
+  NslDae *s = lua_touserdata(L, 1);
+  lua_getiuservalue(L, 1, NSL_DAE_JACOBIAN);
   lua_pushnumber(L, s->t);
-  push_filled(L, USE_Y, s->y);
-  push_filled(L, USE_YD, s->yd);
+  nsl_dae_push_filled(L, NSL_DAE_Y, s->y);
+  nsl_dae_push_filled(L, NSL_DAE_YD, s->yd);
   lua_call(L, 3, 2);
   bind_dae_take_matrix(L, 2, s->n, "jac: dF/dy", s->Fy);
   bind_dae_take_matrix(L, 3, s->n, "jac: dF/dyd", s->Fyd);
@@ -119,10 +85,10 @@ static int run_given(lua_State *L) {
 }
 
 static int bind_dae_run_duals(lua_State *L) {
-  Solver *s = lua_touserdata(L, 1);
+  NslDae *s = lua_touserdata(L, 1);
   if (s->given) return run_given(L);
   NslDualArg args[] = {{"y", 0, s->n, s->y, s->Fy}, {"yd", 0, s->n, s->yd, s->Fyd}};
-  lua_getiuservalue(L, 1, USE_F);
+  lua_getiuservalue(L, 1, NSL_DAE_F);
   nsl_dual_run(L, &(NslDualCall){.function = 2,
                                  .has_time = true,
                                  .t = s->t,
@@ -134,28 +100,9 @@ static int bind_dae_run_duals(lua_State *L) {
   return 0;
 }
 
-/* Runs a part protected. Returns 0, or -1 with the error kept. */
-static int bind_dae_protect(Solver *s, lua_CFunction part) {
-  lua_State *L = s->L;
-  int top = lua_gettop(L), code = 0;
-  if (!lua_checkstack(L, 8)) {
-    nsl_push_no_stack(L);
-    nsl_keep_error(L);
-    return -1;
-  }
-  lua_pushcfunction(L, part);
-  lua_pushvalue(L, s->at);
-  if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
-    nsl_keep_error(L);
-    code = -1;
-  }
-  lua_settop(L, top);
-  return code;
-}
-
 /* ---- a compiled residual ---- */
 
-static void bind_dae_set_inputs(Solver *s, double t, const double *const *args) {
+static void bind_dae_set_inputs(NslDae *s, double t, const double *const *args) {
   double *in = s->trace->in;
   size_t n = (size_t)s->n;
   in[0] = t;
@@ -166,27 +113,27 @@ static void bind_dae_set_inputs(Solver *s, double t, const double *const *args) 
 
 /* Raises when a derivative is not finite. */
 static int bind_dae_check_derivatives(lua_State *L) {
-  const Solver *s = lua_touserdata(L, 1);
+  const NslDae *s = lua_touserdata(L, 1);
   nsl_check_derivatives(L, "residual", "y", s->n, s->n, s->Fy);
   nsl_check_derivatives(L, "residual", "yd", s->n, s->n, s->Fyd);
   return 0;
 }
 
-static int bind_dae_compiled_jacobian(Solver *s, double t, const double *const *args, int by, double *jac) {
+static int bind_dae_compiled_jacobian(NslDae *s, double t, const double *const *args, int by, double *jac) {
   size_t n = (size_t)s->n;
   bind_dae_set_inputs(s, t, args);
   nsl_trace_jacobian(s->trace, 1, s->Fy);
   nsl_trace_jacobian(s->trace, 2, s->Fyd);
   memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
-  return bind_dae_protect(s, bind_dae_check_derivatives);
+  return nsl_dae_protect(s, bind_dae_check_derivatives);
 }
 
-static bool bind_dae_same_point(const Solver *s, double t, const double *const *args) {
+static bool bind_dae_same_point(const NslDae *s, double t, const double *const *args) {
   size_t bytes = (size_t)s->n * sizeof(double);
   return s->t == t && memcmp(s->y, args[0], bytes) == 0 && memcmp(s->yd, args[1], bytes) == 0;
 }
 
-static void go_to_point(Solver *s, double t, const double *const *args) {
+static void go_to_point(NslDae *s, double t, const double *const *args) {
   size_t bytes = (size_t)s->n * sizeof(double);
   s->t = t;
   memcpy(s->y, args[0], bytes);
@@ -194,7 +141,7 @@ static void go_to_point(Solver *s, double t, const double *const *args) {
 }
 
 static int bind_dae_value(void *context, double t, const double *const *args, double *out) {
-  Solver *s = context;
+  NslDae *s = context;
   size_t bytes = (size_t)s->n * sizeof *out;
   if (s->trace) {
     bind_dae_set_inputs(s, t, args);
@@ -203,14 +150,14 @@ static int bind_dae_value(void *context, double t, const double *const *args, do
   }
   s->known = false;
   go_to_point(s, t, args);
-  int code = bind_dae_protect(s, run_residual);
+  int code = nsl_dae_protect(s, run_residual);
   if (code) s->t = NAN;
   memcpy(out, s->F, bytes);
   return code;
 }
 
 static int bind_dae_jacobian(void *context, double t, const double *const *args, int by, double *jac) {
-  Solver *s = context;
+  NslDae *s = context;
   size_t n = (size_t)s->n;
   if (s->trace && !s->given) return bind_dae_compiled_jacobian(s, t, args, by, jac);
   int code = 0;
@@ -218,7 +165,7 @@ static int bind_dae_jacobian(void *context, double t, const double *const *args,
     code = s->given ? 0 : bind_dae_value(s, t, args, s->F);
     if (s->given) go_to_point(s, t, args), s->known = false;
   }
-  if (!code && !s->known) code = bind_dae_protect(s, bind_dae_run_duals);
+  if (!code && !s->known) code = nsl_dae_protect(s, bind_dae_run_duals);
   s->known = !code;
   memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
   return code;
@@ -233,7 +180,7 @@ static double bind_dae_number(lua_State *L, const char *name, double otherwise) 
   return found;
 }
 
-static void bind_dae_take_room(lua_State *L, Solver *s) {
+static void bind_dae_take_room(lua_State *L, NslDae *s) {
   double **vectors[] = {&s->atol, &s->y, &s->yd, &s->F};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, s->n);
   s->index = ns_arena_ints(&s->arena, s->n);
@@ -249,7 +196,7 @@ static NslVector *push_argument(lua_State *L, int solver, int use, int n, const 
 }
 
 /* Traces the residual at stack index 2 if it is compiled. */
-static void take_trace(lua_State *L, Solver *s) {
+static void take_trace(lua_State *L, NslDae *s) {
   NslTraceArg args[] = {{NSL_TRACE_NUMBER, 1, 1, "t", 0},
                         {NSL_TRACE_VECTOR, s->n, 1, "y", 0},
                         {NSL_TRACE_VECTOR, s->n, 1, "yd", 0},
@@ -258,12 +205,14 @@ static void take_trace(lua_State *L, Solver *s) {
 }
 
 /* Makes the engine's solver: the one in the field `method` of the options at 3, or Radau IIA. */
-static void make_engine(lua_State *L, Solver *s, const NsDaeProblem *problem) {
+static void make_engine(lua_State *L, NslDae *s, const NsDaeProblem *problem) {
   lua_getfield(L, 3, "method");
   const NsDaeMethod *method = lua_touserdata(L, -1);
   lua_pop(L, 1);
-  NsStatus status = method ? method->make(&s->solver, problem) : ns_dae_new(&s->dae, problem);
+  if (!method) method = &ns_dae_radau;
+  NsStatus status = method->make(&s->solver, problem);
   if (status == NS_OK) s->method = method;
+  s->dae = method == &ns_dae_radau ? s->solver : NULL;
   if (status != NS_OK) luaL_error(L, "not enough memory");
 }
 
@@ -273,18 +222,18 @@ static void make_engine(lua_State *L, Solver *s, const NsDaeProblem *problem) {
 */
 static int dae_new(lua_State *L) {
   lua_Integer n = luaL_checkinteger(L, 1);
-  Solver *s = nsl_new(L, &solver_type, sizeof *s, USES);
+  NslDae *s = nsl_new(L, &nsl_dae_type, sizeof *s, NSL_DAE_USES);
   s->n = (int)n;
   bind_dae_take_room(L, s);
   lua_pushvalue(L, 2);
-  lua_setiuservalue(L, 4, USE_F);
+  lua_setiuservalue(L, 4, NSL_DAE_F);
   take_trace(L, s);
   lua_getfield(L, 3, "jacobian");
   s->given = !lua_isnil(L, -1);
-  lua_setiuservalue(L, 4, USE_JACOBIAN);
-  push_argument(L, 4, USE_Y, s->n, "y")->readonly = true;
-  push_argument(L, 4, USE_YD, s->n, "yd")->readonly = true;
-  push_argument(L, 4, USE_OUT, s->n, "residual");
+  lua_setiuservalue(L, 4, NSL_DAE_JACOBIAN);
+  push_argument(L, 4, NSL_DAE_Y, s->n, "y")->readonly = true;
+  push_argument(L, 4, NSL_DAE_YD, s->n, "yd")->readonly = true;
+  push_argument(L, 4, NSL_DAE_OUT, s->n, "residual");
   lua_getfield(L, 3, "atol");
   nsl_vector_read(nsl_to_vector(L, -1, s->n, "dae", "atol"), s->atol);
   bool indexed = lua_getfield(L, 3, "index") != LUA_TNIL;
@@ -312,58 +261,29 @@ static void bind_dae_read_vector(lua_State *L, int idx, int n, const char *what,
   nsl_vector_read(v, out);
 }
 
-static void bind_dae_push_values(lua_State *L, int n, const double *v) {
-  nsl_vector_write(nsl_push_vector(L, n, NULL), v);
-}
-
 /* start(solver, t, y, yd, first step, last time). */
 static int dae_start(lua_State *L) {
-  Solver *s = check_solver(L);
+  NslDae *s = nsl_check_dae(L);
   NsError err = {NS_OK, ""};
   lua_settop(L, 6);
   double t = luaL_checknumber(L, 2), h_first = luaL_checknumber(L, 5), t_last = luaL_checknumber(L, 6);
   double *y = nsl_push_vector(L, s->n, NULL)->data, *yd = nsl_push_vector(L, s->n, NULL)->data;
   bind_dae_read_vector(L, 3, s->n, "y0", y);
   bind_dae_read_vector(L, 4, s->n, "yd0", yd);
-  if (!s->method) ns_dae_start(s->dae, t, y, yd, h_first);
-  else if (s->method->start(s->solver, t, y, yd, h_first, t_last, &err) != NS_OK) return luaL_error(L, "dae: %s", err.text);
+  if (s->method->start(s->solver, t, y, yd, h_first, t_last, &err) != NS_OK) return luaL_error(L, "dae: %s", err.text);
   return 0;
 }
 
-typedef NsStatus (*Work)(Solver *s, void *what, NsError *err);
-
-/*
-** Runs engine work with the callbacks' thread set and Ctrl-C caught. True on success; else the message is on top of the stack.
-** Raises what a callback raised.
-*/
-static bool bind_dae_run(lua_State *L, Solver *s, Work work, void *what) {
-  NsError err = {NS_OK, ""};
-  NslGuard guard;
-  NslHost *host = nsl_host(L);
-  s->L = L;
-  s->at = 1;
-  NslEdge edge = nsl_enter(host, L, NULL, NULL);
-  nsl_guard_begin(&guard, L);
-  NsStatus status = work(s, what, &err);
-  bool interrupted = nsl_guard_end(&guard, L);
-  nsl_leave(host, edge);
-  if (interrupted) nsl_error(L, "dae: interrupted (t=%f)", state_of(s)->t);
-  if (status == NS_ECALLBACK) nsl_raise_step(L, &err);
-  if (status == NS_OK) return true;
-  lua_pushstring(L, err.text[0] ? err.text : ns_status_message(status));
-  return false;
-}
-
-static NsStatus bind_dae_go_to(Solver *s, void *what, NsError *err) {
+static NsStatus bind_dae_go_to(NslDae *s, void *what, NsError *err) {
   double t = *(double *)what;
-  return s->method ? s->method->go_to(s->solver, t, err) : ns_dae_go_to(s->dae, t, err);
+  return s->method->go_to(s->solver, t, err);
 }
 
 /* go_to(solver, t): true, or false and the reason. */
 static int dae_go_to(lua_State *L) {
-  Solver *s = check_solver(L);
+  NslDae *s = nsl_check_dae(L);
   double t = luaL_checknumber(L, 2);
-  bool done = bind_dae_run(L, s, bind_dae_go_to, &t);
+  bool done = nsl_dae_run(L, s, bind_dae_go_to, &t);
   lua_pushboolean(L, done);
   if (done) return 1;
   lua_insert(L, -2);
@@ -372,16 +292,16 @@ static int dae_go_to(lua_State *L) {
 
 /* state(solver): copies of t, y, yd. */
 static int dae_state(lua_State *L) {
-  const Solver *s = check_solver(L);
+  const NslDae *s = nsl_check_dae(L);
   const NsDaeState *state = state_of(s);
   lua_pushnumber(L, state->t);
-  bind_dae_push_values(L, s->n, state->y);
-  bind_dae_push_values(L, s->n, state->yd);
+  nsl_dae_push_values(L, s->n, state->y);
+  nsl_dae_push_values(L, s->n, state->yd);
   return 3;
 }
 
 static int dae_stats(lua_State *L) {
-  const NsDaeState *state = state_of(check_solver(L));
+  const NsDaeState *state = state_of(nsl_check_dae(L));
   const struct {
     const char *name;
     long value;
@@ -402,18 +322,18 @@ typedef struct Point {
   bool *algebraic;
 } Point;
 
-static NsStatus bind_dae_evaluate(Solver *s, void *what, NsError *err) {
+static NsStatus bind_dae_evaluate(NslDae *s, void *what, NsError *err) {
   Point *p = what;
   return ns_dae_evaluate(s->dae, p->t, p->y, p->yd, p->F, p->Fy, p->Fyd, err);
 }
 
-static NsStatus make_consistent(Solver *s, void *what, NsError *err) {
+static NsStatus make_consistent(NslDae *s, void *what, NsError *err) {
   Point *p = what;
   return ns_dae_consistent(s->dae, p->t, p->algebraic, p->y, p->yd, err);
 }
 
 /* Copies the point (t, y, yd) at 2..4 into vectors, which are pushed. */
-static Point take_point(lua_State *L, const Solver *s) {
+static Point take_point(lua_State *L, const NslDae *s) {
   Point p = {.t = luaL_checknumber(L, 2)};
   p.y = nsl_push_vector(L, s->n, NULL)->data;
   p.yd = nsl_push_vector(L, s->n, NULL)->data;
@@ -424,13 +344,13 @@ static Point take_point(lua_State *L, const Solver *s) {
 
 /* evaluate(solver, t, y, yd): F, dF/dy, dF/dyd; or nil and the reason. */
 static int dae_evaluate(lua_State *L) {
-  Solver *s = check_radau(L);
+  NslDae *s = check_radau(L);
   lua_settop(L, 4);
   Point p = take_point(L, s);
   p.F = nsl_push_vector(L, s->n, NULL)->data;
   p.Fy = nsl_push_matrix(L, s->n, s->n, NULL)->data;
   p.Fyd = nsl_push_matrix(L, s->n, s->n, NULL)->data;
-  if (bind_dae_run(L, s, bind_dae_evaluate, &p)) return 3;
+  if (nsl_dae_run(L, s, bind_dae_evaluate, &p)) return 3;
   lua_pushnil(L);
   lua_insert(L, -2);
   return 2;
@@ -438,7 +358,7 @@ static int dae_evaluate(lua_State *L) {
 
 /* consistent(solver, t, y, yd, algebraic (list of booleans)): y, yd; or nil and the reason. */
 static int dae_consistent(lua_State *L) {
-  Solver *s = check_radau(L);
+  NslDae *s = check_radau(L);
   lua_settop(L, 5);
   bool *algebraic = lua_newuserdatauv(L, (size_t)s->n * sizeof *algebraic + 1, 0);
   for (int i = 0; i < s->n; i++) {
@@ -448,7 +368,7 @@ static int dae_consistent(lua_State *L) {
   }
   Point p = take_point(L, s);
   p.algebraic = algebraic;
-  if (bind_dae_run(L, s, make_consistent, &p)) return 2;
+  if (nsl_dae_run(L, s, make_consistent, &p)) return 2;
   lua_pushnil(L);
   lua_insert(L, -2);
   return 2;
@@ -495,8 +415,9 @@ void nsl_open_dae(lua_State *L) {
                                        {"system", dae_system},
                                        {"terms", dae_terms},
                                        {NULL, NULL}};
-  nsl_register_type(L, &solver_type, meta, NULL);
+  nsl_register_type(L, &nsl_dae_type, meta, NULL);
   luaL_newlib(L, functions);
+  nsl_open_dae_events(L);
   nsl_open_optional(L);
   lua_setfield(L, -2, "dae_support");
   lua_pushlightuserdata(L, (void *)ns_engine());

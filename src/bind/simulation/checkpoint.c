@@ -44,7 +44,7 @@ static const char *check_string(lua_State *L, int idx, const char *who, const ch
 }
 
 int nsl_simulation_save(lua_State *L) {
-  NslTimeStepping *self = nsl_ready_simulation(L, 1, "save_state");
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "save_state");
   Job job = {.path = nsl_path(L, 2, "save_state", "file")};
   bind_checkpoint_check_idle(L, self, "save_state");
   if (!lua_isnoneornil(L, 3)) {
@@ -78,7 +78,7 @@ static int push_note(lua_State *L) {
 }
 
 int nsl_simulation_load(lua_State *L) {
-  NslTimeStepping *self = nsl_ready_simulation(L, 1, "load_state");
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "load_state");
   Job job = {.path = nsl_path(L, 2, "load_state", "file"), .any_constants = read_constants(L, 3)};
   bind_checkpoint_check_idle(L, self, "load_state");
   bind_checkpoint_run(L, self, bind_checkpoint_load, &job, "load_state");

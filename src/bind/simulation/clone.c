@@ -97,10 +97,11 @@ static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
   if (from->nsds->driver == from->number) ns_ts_own(to);
   to->newton = from->newton;
   to->projection = from->projection;
+  to->adaptive = from->adaptive;
 }
 
 static int clone(lua_State *L) {
-  NslTimeStepping *self = nsl_ready_simulation(L, 1, "clone");
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "clone");
   const NsNsds *nsds = self->ts->nsds;
   lua_settop(L, 1);
   lua_newtable(L);
@@ -125,6 +126,7 @@ static int clone(lua_State *L) {
   note_clone(L, 2, 1);
   nsl_relink(L, 2);
   NslTimeStepping *copy = nsl_check_simulation(L, -1);
+  nsl_clone_user_events(L, 1, -1);
   copy_state(L, self->ts, copy->ts);
   copy->verbose = self->verbose;
   return 1;

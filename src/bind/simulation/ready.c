@@ -26,7 +26,7 @@ NslTimeStepping *nsl_check_simulation(lua_State *L, int idx) {
 
 /* Raises when one of the four parts is closed: the memory is still there (the parts are anchored), but it is of no use. */
 static void simulation_check_parts(lua_State *L, const NslTimeStepping *self) {
-  for (int i = 0; i < NSL_TS_USERVALUES; i++)
+  for (int i = 0; i < NSL_TS_PARTS; i++)
     if (self->parts[i]->closed) luaL_error(L, "%s is closed", self->parts[i]->type->name);
 }
 
@@ -70,6 +70,12 @@ NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what) {
   return self;
 }
 
+NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what) {
+  NslTimeStepping *self = nsl_ready_simulation(L, idx, what);
+  if (self->ts->nsds->acting) luaL_error(L, "%s: a step is being computed (called from inside an action or observe?)", what);
+  return self;
+}
+
 /* Verbose mode: prints a line on stderr for each iteration. */
 static void simulation_tell(void *context, const NsNewtonReport *r) {
   NslTimeStepping *self = context;
@@ -96,6 +102,12 @@ void nsl_listen(lua_State *L, int idx) {
 enum { SPARE_PARTS = 1000000, SPARE_ROUNDINGS = 8 };
 
 bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts) {
+  int event = ns_user_events_ended(&ts->user);
+  if (event >= 0) {
+    char place[40];
+    ns_print(place, sizeof place, "t = %.10g", ts->user.of[event].fired);
+    return lua_pushfstring(L, "event '%s' ended the run at %s", ts->user.of[event].name, place), true;
+  }
   long steps = ns_ts_steps(ts);
   double end = ns_time_grid_at(ts->grid, steps), T = ts->nsds->T, h = ns_time_grid_step(ts->grid, steps > 0 ? steps - 1 : 0);
   double rounding = h / SPARE_PARTS + SPARE_ROUNDINGS * DBL_EPSILON * fabs(T);

@@ -56,7 +56,7 @@ static bool ends_at_prompt(bool signalled) {
 
 typedef struct Options {
   long every;
-  bool progress, partial;
+  bool progress, partial, dense;
   NsRunCheckpoints checkpoints;
   const char *stream;    /* anchored by the table of options; NULL: none */
   const NsHdf5 *hdf5;    /* when the stream is a .h5 file; else NULL */
@@ -126,7 +126,7 @@ static void check_stream(lua_State *L, const Options *options) {
 
 static Options bind_run_read_options(lua_State *L, int idx) {
   static const char *const known[] = {"every",    "record",  "checkpoint", "stream", "resume",
-                                      "progress", "partial", "observe",    NULL};
+                                      "progress", "partial", "observe",    "dense",  NULL};
   Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
   if (lua_isnoneornil(L, idx)) return options;
   if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
@@ -143,6 +143,7 @@ static Options bind_run_read_options(lua_State *L, int idx) {
   options.resume = bind_run_flag(L, idx, "resume", false);
   options.progress = bind_run_flag(L, idx, "progress", options.progress);
   options.partial = bind_run_flag(L, idx, "partial", false);
+  options.dense = bind_run_flag(L, idx, "dense", false);
   int kind = lua_getfield(L, idx, "observe");
   if (kind != LUA_TNIL) {
     if (kind != LUA_TFUNCTION) nsl_bad(L, "run", "observe", "a function", -1);
@@ -291,7 +292,7 @@ static NsStatus run_streaming(NsTimeStepping *ts, NsSolution *solution, NsRunOpt
 }
 
 int nsl_simulation_run(lua_State *L) {
-  NslTimeStepping *self = nsl_ready_simulation(L, 1, "run");
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "run");
   lua_settop(L, 2);
   Options options = bind_run_read_options(L, 2);
   if (options.resume) bind_run_resume(L, self, &options);
@@ -301,6 +302,7 @@ int nsl_simulation_run(lua_State *L) {
   Progress progress = {.first = self->ts->k};
   clock_gettime(CLOCK_MONOTONIC, &progress.start);
   NsRunOptions run = {.every = options.every,
+                      .dense = options.dense,
                       .checkpoints = options.checkpoints,
                       .tick = options.progress ? bind_run_show : NULL,
                       .context = &progress};

@@ -24,15 +24,23 @@ typedef struct NslOsnsp {
   bool verbose;
 } NslOsnsp;
 
-/* User values of a simulation: 1 the graph, 2 the grid, 3 the integrator, 4 the one-step problem. */
-enum { NSL_TS_NSDS = 1, NSL_TS_GRID, NSL_TS_OSI, NSL_TS_OSNSP, NSL_TS_USERVALUES = NSL_TS_OSNSP };
+/* User values of a simulation: its NSL_TS_PARTS parts (graph, grid, integrator, one-step problem), and the script's events. */
+enum {
+  NSL_TS_NSDS = 1,
+  NSL_TS_GRID,
+  NSL_TS_OSI,
+  NSL_TS_OSNSP,
+  NSL_TS_EVENTS,
+  NSL_TS_PARTS = NSL_TS_OSNSP,
+  NSL_TS_USERVALUES = NSL_TS_EVENTS
+};
 
 typedef struct NslTimeStepping {
   NslHead head;
   NslHost *host;
   NsTimeStepping *ts;
-  const NslHead *parts[NSL_TS_USERVALUES]; /* the objects in the user values, which keep them alive */
-  uint64_t class_version;                  /* the host's class_version when the callbacks were last looked up */
+  const NslHead *parts[NSL_TS_PARTS]; /* the objects in the user values, which keep them alive */
+  uint64_t class_version;             /* the host's class_version when the callbacks were last looked up */
   bool verbose;
   bool start_told; /* the check for overlapping bodies before the first step was made */
 } NslTimeStepping;
@@ -51,6 +59,9 @@ void nsl_clone_osnsp(lua_State *L, int idx);
 
 /* The simulation at idx, ready to step: it and its parts are open, and its callbacks are looked up. Raises otherwise. */
 NslTimeStepping *nsl_ready_simulation(lua_State *L, int idx, const char *what);
+
+/* The same; raises also while an action of an event or observe{} runs inside a step. */
+NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what);
 
 /*
 ** Pushes a solution with memory for `capacity` rows of the simulation at stack index `simulation`. observed: the stack index of
@@ -79,12 +90,29 @@ void nsl_warn_start(lua_State *L, int idx);
 /* When the grid ends before T: pushes a message with the difference, and returns true. */
 bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts);
 
+/*
+** The options of adaptive time stepping. read: from the table at idx into the simulation; raises when they do not go with it.
+** push_step_counts: sets the counts of inner steps in the table on top. open: adds getters and setters to the methods on top.
+*/
+void nsl_read_step_control(lua_State *L, int idx, NsTimeStepping *ts);
+void nsl_push_step_counts(lua_State *L, const NsTimeSteppingStats *stats);
+void nsl_open_step_control(lua_State *L);
+
 /* Methods of simulations that have a file of their own. */
 int nsl_simulation_run(lua_State *L);
 int nsl_simulation_check(lua_State *L);
 int nsl_simulation_clone(lua_State *L);
 int nsl_simulation_save(lua_State *L);
 int nsl_simulation_load(lua_State *L);
+int nsl_simulation_add_event(lua_State *L);
+int nsl_simulation_remove_event(lua_State *L);
+int nsl_simulation_user_events(lua_State *L);
+
+/* Gives the simulation at `to` the script's events of the one at `from`. */
+void nsl_clone_user_events(lua_State *L, int from, int to);
+
+/* Pushes a list with a table for each of `count` events. */
+void nsl_push_events(lua_State *L, const NsEvent *events, long count);
 
 void nsl_open_clone(lua_State *L);
 void nsl_open_time_grid(lua_State *L);

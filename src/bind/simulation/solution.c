@@ -10,11 +10,12 @@
 #include "bind/array/linear_systems.h"
 #include "bind/array/vector.h"
 #include "bind/simulation/simulation.h"
+#include "simulation/adaptive.h"
 #include "io/csv.h"
 #include "io/npy.h"
 #include "io/zip.h"
 
-/* User value 1: a table { names = {...}, index = {name = column}, status, message, stats }. */
+/* User value 1: a table { names = {...}, index = {name = column}, status, message, stats, events (once asked for) }. */
 typedef struct NslSolution {
   NslHead head;
   NsSolution *solution;
@@ -192,6 +193,19 @@ static void add_observed(lua_State *L, int names, int observed) {
   }
 }
 
+/* Keeps the interactions of the present graph alive in the table on top, until the run ends: their columns are known by them. */
+static void keep_interactions(lua_State *L, int simulation) {
+  int table = lua_gettop(L);
+  lua_getiuservalue(L, simulation, NSL_TS_NSDS);
+  lua_getiuservalue(L, -1, 1);
+  lua_getfield(L, -1, "interactions");
+  lua_newtable(L);
+  for (lua_Integer i = 1; lua_rawgeti(L, -2, i) != LUA_TNIL; i++) lua_rawseti(L, -2, i);
+  lua_pop(L, 1);
+  lua_setfield(L, table, "interactions");
+  lua_settop(L, table);
+}
+
 NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed) {
   const NsTimeStepping *ts = nsl_check_simulation(L, simulation)->ts;
   NslSolution *self = nsl_new(L, &solution_type, sizeof *self, 1);
@@ -200,6 +214,7 @@ NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int o
     luaL_error(L, "run: not enough memory for %I rows", (lua_Integer)capacity);
   nsl_count_memory(L, (size_t)capacity * (size_t)count_columns(self->solution) * sizeof(double));
   lua_newtable(L);
+  keep_interactions(L, simulation);
   lua_newtable(L);
   lua_newtable(L);
   add_names(L, idx + 2, simulation, ts->nsds);
@@ -220,7 +235,10 @@ void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, dou
   lua_pushinteger(L, ts->stats.max_newton), lua_setfield(L, -2, "max_newton_iterations");
   lua_pushinteger(L, ts->stats.solver_iterations), lua_setfield(L, -2, "solver_iterations");
   lua_pushnumber(L, seconds), lua_setfield(L, -2, "seconds");
+  if (ns_adaptive_asked(&ts->adaptive)) nsl_push_step_counts(L, &ts->stats);
   lua_setfield(L, -2, "stats");
+  lua_pushnil(L);
+  lua_setfield(L, -2, "interactions");
   lua_pop(L, 1);
 }
 
@@ -437,12 +455,81 @@ static int solution_length(lua_State *L) {
   return 1;
 }
 
-/* __index: a method; a column by its name; x, lambda, y, iterations, status, message, stats. */
+/* Pushes the list of the events of the run; it is made at the first request. */
+static int push_run_events(lua_State *L, const NsSolution *s) {
+  lua_getiuservalue(L, 1, 1);
+  if (lua_getfield(L, -1, "events") != LUA_TNIL) return 1;
+  lua_pop(L, 1);
+  nsl_push_events(L, s->events, s->nevents);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "events");
+  return 1;
+}
+
+/* Reads the optional word "before" or "after" at idx. */
+static bool solution_side(lua_State *L, int idx) {
+  const char *word = lua_isnoneornil(L, idx) ? "after" : lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : "";
+  bool before = strcmp(word, "before") == 0;
+  if (!before && strcmp(word, "after") != 0)
+    luaL_error(L, "at: side: expected \"before\" or \"after\", got %s", nsl_describe(L, idx));
+  return before;
+}
+
+/* at(t [, side]) of one time: a table of t and the vectors x, lambda, y. */
+static int solution_at_time(lua_State *L, const NsSolution *s, double t, bool before) {
+  NsError err = {NS_OK, ""};
+  static const char *const names[] = {"x", "lambda", "y"};
+  const int sizes[] = {s->nx, s->m, s->m};
+  double *values = lua_newuserdatauv(L, ((size_t)s->nx + 2 * (size_t)s->m + 1) * sizeof *values, 0);
+  if (ns_solution_at(s, t, before, values, &err) != NS_OK) return nsl_raise(L, &err);
+  lua_createtable(L, 0, 4);
+  lua_pushnumber(L, t);
+  lua_setfield(L, -2, "t");
+  for (int i = 0; i < 3; values += sizes[i++]) {
+    NslVector *v = nsl_push_vector(L, sizes[i], NULL);
+    memcpy(v->data, values, (size_t)sizes[i] * sizeof *values);
+    lua_setfield(L, -2, names[i]);
+  }
+  return 1;
+}
+
+/* at(t [, side]) of a vector of times: t, and the matrices x, lambda, y with a row for each time. */
+static int solution_at(lua_State *L) {
+  const NslSolution *self = check_solution(L, 1);
+  const NsSolution *s = self->solution;
+  bool before = solution_side(L, 3);
+  if (lua_type(L, 2) == LUA_TNUMBER) return solution_at_time(L, s, nsl_finite(L, 2, "at", "t"), before);
+  lua_settop(L, 2);
+  const NslVector *times = nsl_to_finite_vector(L, 2, -1, "at", "t"); /* 3 or 2 */
+  int n = times->n;
+  static const char *const names[] = {"x", "lambda", "y"};
+  const int sizes[] = {s->nx, s->m, s->m};
+  NslMatrix *blocks[3];
+  NsError err = {NS_OK, ""};
+  double *values = lua_newuserdatauv(L, ((size_t)s->nx + 2 * (size_t)s->m + 1) * sizeof *values, 0);
+  lua_createtable(L, 0, 4);
+  NslVector *copy = nsl_push_vector(L, n, NULL);
+  nsl_vector_read(times, copy->data);
+  lua_setfield(L, -2, "t");
+  for (int i = 0; i < 3; i++) {
+    blocks[i] = nsl_push_matrix(L, n, sizes[i], NULL);
+    lua_setfield(L, -2, names[i]);
+  }
+  for (int k = 0; k < n; k++) {
+    if (ns_solution_at(s, copy->data[k], before, values, &err) != NS_OK) return nsl_raise(L, &err);
+    for (int i = 0, at = 0; i < 3; i++)
+      for (int j = 0; j < sizes[i]; j++) blocks[i]->data[k + (ptrdiff_t)j * blocks[i]->ld] = values[at++];
+  }
+  return 1;
+}
+
+/* __index: a method; a column by its name; x, lambda, y, iterations, events, status, message, stats. */
 static int solution_index(lua_State *L) {
   NslSolution *self = check_solution(L, 1);
   const NsSolution *s = self->solution;
   lua_pushvalue(L, 2);
-  if (lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL) return 1;
+  bool method = lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL;
+  if (method && strcmp(lua_tostring(L, 2), "at") != 0) return 1; /* a column may be called "at" */
   if (lua_type(L, 2) != LUA_TSTRING)
     return luaL_error(L, "solution: expected the name of a field or of a column, got %s", nsl_describe(L, 2));
   const char *key = lua_tostring(L, 2);
@@ -454,6 +541,8 @@ static int solution_index(lua_State *L) {
   if (strcmp(key, "lambda") == 0) return bind_solution_block(L, self, s->lambda, s->m);
   if (strcmp(key, "y") == 0) return bind_solution_block(L, self, s->y, s->m);
   if (strcmp(key, "iterations") == 0) return column_view(L, self, 1 + s->nx + 2 * s->m);
+  if (method) return lua_settop(L, 3), 1;
+  if (strcmp(key, "events") == 0) return push_run_events(L, s);
   lua_getiuservalue(L, 1, 1);
   if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0)
     return lua_getfield(L, -1, key), 1;
@@ -472,8 +561,13 @@ static int solution_newindex(lua_State *L) {
 }
 
 void nsl_open_solution(lua_State *L) {
-  static const luaL_Reg methods[] = {{"column", solution_column},   {"names", solution_names}, {"save", solution_save},
-                                     {"display", solution_display}, {"close", solution_close}, {NULL, NULL}};
+  static const luaL_Reg methods[] = {{"column", solution_column},
+                                     {"names", solution_names},
+                                     {"save", solution_save},
+                                     {"at", solution_at},
+                                     {"display", solution_display},
+                                     {"close", solution_close},
+                                     {NULL, NULL}};
   static const luaL_Reg meta[] = {
       {"__gc", solution_gc},      {"__close", solution_close},       {"__tostring", solution_tostring},
       {"__len", solution_length}, {"__newindex", solution_newindex}, {NULL, NULL}};

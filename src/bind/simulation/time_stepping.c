@@ -4,7 +4,9 @@
 */
 #include "bind/array/field.h"
 #include "bind/array/linear_systems.h"
+#include "bind/lua/options.h"
 #include "bind/simulation/simulation.h"
+#include "simulation/adaptive.h"
 #include "simulation/start.h"
 
 static NsTimeStepping *engine(lua_State *L) {
@@ -28,17 +30,47 @@ static bool is_seen(const NsTimeStepping *ts) {
   return ts->nsds->T - end > 0.01 * (ts->nsds->T - ts->nsds->t0);
 }
 
+/* The keys of the option table of a simulation: its parts, then the options of nsl_read_step_control. */
+static const char *const simulation_options[] = {"nsds", "grid",  "integrator", "problem", "rtol",
+                                                 "atol", "h_min", "h_max",      NULL};
+
 /*
-** Arguments: (nsds, td, osi [, osnspb]). Without a one-step problem the simulation gets one that accepts every law. Upvalues:
+** Brings the arguments into the form (nsds, td, osi, osnspb, more, more, options), seven values. The options come last among the
+** arguments, or are the only one and contain the parts, too.
+*/
+static void take_arguments(lua_State *L, const NsSimulationClass *class) {
+  int given = lua_gettop(L), most = class->settle ? 6 : 4;
+  if (given == most + 1 && lua_isnil(L, given)) lua_settop(L, --given);
+  bool options = given > 0 && nsl_is_options(L, given);
+  if (options) nsl_check_options(L, given, class->name, simulation_options + (given == 1 ? 0 : NSL_TS_PARTS));
+  if (options && given == 1) {
+    for (int i = 0; i < NSL_TS_PARTS; i++) lua_getfield(L, 1, simulation_options[i]);
+    lua_rotate(L, 1, -1);
+    given = NSL_TS_PARTS + 1;
+  }
+  if (!options) {
+    nsl_at_most(L, most, class->name);
+    lua_settop(L, 7);
+    return;
+  }
+  if (given - 1 > most) luaL_error(L, "%s: expected at most %d arguments and a table, got %d", class->name, most, given);
+  lua_insert(L, 1);
+  lua_settop(L, 7);
+  lua_rotate(L, 1, -1);
+}
+
+/*
+** Arguments: (nsds, td, osi [, osnspb] [, options]), or one option table. Without a one-step problem the simulation gets one that accepts every law. Upvalues:
 ** the module, the class. A simulation with projection takes two more arguments, osnspb_pos and level; they are checked but not
 ** used, because the projection has its own solver at position level.
 */
 static int new_simulation(lua_State *L) {
   const NsSimulationClass *class = lua_touserdata(L, lua_upvalueindex(2));
-  nsl_at_most(L, class->settle ? 6 : 4, class->name);
-  if (!lua_isnoneornil(L, 5)) nsl_check_osnsp(L, 5);
-  if (!lua_isnoneornil(L, 6)) nsl_integer(L, 6, class->name, "level");
-  lua_settop(L, 4);
+  take_arguments(L, class);
+  if (!lua_isnil(L, 5)) nsl_check_osnsp(L, 5);
+  if (!lua_isnil(L, 6)) nsl_integer(L, 6, class->name, "level");
+  lua_replace(L, 5);
+  lua_settop(L, 5);
   NslNsds *nsds = nsl_check_nsds(L, 1);
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
   NslOsi *osi = nsl_check_osi(L, 3);
@@ -51,25 +83,27 @@ static int new_simulation(lua_State *L) {
   NslOsnsp *osnsp = nsl_check_osnsp(L, 4);
   NslTimeStepping *self = nsl_new(L, &nsl_simulation_types[0], sizeof *self, NSL_TS_USERVALUES);
   self->head.type = &nsl_simulation_types[class - ns_simulation_classes];
-  for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
+  nsl_remember_object(L, 6); /* for the calls of its events */
+  for (int i = 1; i <= NSL_TS_PARTS; i++) {
     lua_pushvalue(L, i);
-    lua_setiuservalue(L, 5, i);
+    lua_setiuservalue(L, 6, i);
     self->parts[i - 1] = lua_touserdata(L, i);
   }
   NsError err = {NS_OK, ""};
   self->host = nsl_host(L);
   nsl_count_memory(L, workspace_size(nsds->nsds));
   if (ns_ts_new(&self->ts, class, nsds->nsds, grid->grid, osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
+  if (lua_istable(L, 5)) nsl_read_step_control(L, 5, self->ts);
   if (nsl_push_early_end(L, self->ts) && is_seen(self->ts)) {
     lua_pushfstring(L, "%s: %s", class->name, lua_tostring(L, -1));
     nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
   }
-  lua_settop(L, 5);
+  lua_settop(L, 6);
   return 1;
 }
 
 static int ts_compute(lua_State *L) {
-  NslTimeStepping *self = nsl_ready_simulation(L, 1, "computeOneStep");
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "computeOneStep");
   NsError err = {NS_OK, ""};
   nsl_warn_start(L, 1);
   nsl_listen(L, 1);
@@ -84,6 +118,7 @@ static int ts_next(lua_State *L) {
   NslTimeStepping *self = nsl_check_simulation(L, 1);
   NsError err = {NS_OK, ""};
   if (self->ts->nsds->busy) luaL_error(L, "nextStep: a step is being computed (called from inside a callback?)");
+  if (self->ts->nsds->acting) luaL_error(L, "nextStep: a step is being computed (called from inside an action or observe?)");
   return ns_ts_next_step(self->ts, &err) == NS_OK ? 0 : nsl_raise(L, &err);
 }
 
@@ -101,7 +136,7 @@ static bool read_consistent(lua_State *L) {
 
 /* initialize([{consistent = true}]) */
 static int ts_initialize(lua_State *L) {
-  NslTimeStepping *self = nsl_ready_simulation(L, 1, "initialize");
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "initialize");
   bool consistent = read_consistent(L);
   NsError err = {NS_OK, ""};
   nsl_warn_start(L, 1);
@@ -161,14 +196,14 @@ static int ts_iterate(lua_State *L) {
 }
 
 static int ts_steps(lua_State *L) {
-  nsl_ready_simulation(L, 1, "steps");
+  nsl_idle_simulation(L, 1, "steps");
   lua_pushcfunction(L, ts_iterate);
   lua_pushvalue(L, 1);
   return 2;
 }
 
 static int ts_reset(lua_State *L) {
-  ns_ts_reset(nsl_ready_simulation(L, 1, "reset")->ts);
+  ns_ts_reset(nsl_idle_simulation(L, 1, "reset")->ts);
   return 0;
 }
 
@@ -268,6 +303,7 @@ static int ts_stats(lua_State *L) {
     lua_pushinteger(L, counts[i].value);
     lua_setfield(L, -2, counts[i].name);
   }
+  if (ns_adaptive_asked(&ts->adaptive)) nsl_push_step_counts(L, &ts->stats);
   return 1;
 }
 
@@ -302,37 +338,13 @@ static int ts_energy(lua_State *L) {
   return 1;
 }
 
-/* events(): a table for each event at contacts up to the present state, in order of time. */
+/* events(): a table for each event up to the present state, in order of time. */
 static int ts_events(lua_State *L) {
   const NsTimeStepping *ts = engine(L);
-  if (!ns_integrator_drives(ts->integrator))
+  if (!ns_integrator_drives(ts->integrator) && ts->user.count == 0 && ts->log.count == 0)
     luaL_error(L, "events: a %s with a %s has none; EventDriven locates them", ts->class->name,
                ns_integrator_name(ts->integrator));
-  lua_createtable(L, (int)ts->log.count, 0);
-  for (long i = 0; i < ts->log.count; i++) {
-    const NsEvent *event = &ts->log.events[i];
-    lua_createtable(L, 0, 7);
-    lua_pushstring(L, ns_event_name(event->kind));
-    lua_setfield(L, -2, "kind");
-    lua_pushstring(L, event->name);
-    lua_setfield(L, -2, "interaction");
-    lua_pushinteger(L, event->component + 1);
-    lua_setfield(L, -2, "component");
-    const struct {
-      const char *name;
-      double value;
-    } numbers[] = {{"t", event->t},
-                   {"before", event->before},
-                   {"after", event->after},
-                   {"impulse", event->impulse},
-                   {"accumulation", event->accumulation}};
-    int count = event->kind == NS_EVENT_REST ? 5 : event->kind == NS_EVENT_IMPACT ? 4 : 3;
-    for (int k = 0; k < count; k++) {
-      lua_pushnumber(L, numbers[k].value);
-      lua_setfield(L, -2, numbers[k].name);
-    }
-    lua_rawseti(L, -2, i + 1);
-  }
+  nsl_push_events(L, ts->log.events, ts->log.count);
   return 1;
 }
 
@@ -357,6 +369,7 @@ static void simulation_release(lua_State *L, NslTimeStepping *self) {
 static int ts_close(lua_State *L) {
   NslTimeStepping *self = nsl_check_simulation(L, 1);
   if (self->ts->nsds->busy) luaL_error(L, "close: a step is being computed (called from inside a callback?)");
+  if (self->ts->nsds->acting) luaL_error(L, "close: a step is being computed (called from inside an action or observe?)");
   if (self->ts->nsds->observed) luaL_error(L, "close: a row of a run is being recorded (called from inside observe?)");
   self->head.closed = true;
   simulation_release(L, self);
@@ -384,7 +397,7 @@ static int ts_display(lua_State *L) {
   lua_settop(L, 1);
   luaL_tolstring(L, 1, NULL);
   static const char *const labels[] = {"model", "grid", "integrator", "one-step problem"};
-  for (int i = 1; i <= NSL_TS_USERVALUES; i++) {
+  for (int i = 1; i <= NSL_TS_PARTS; i++) {
     lua_pushstring(L, labels[i - 1]);
     lua_getiuservalue(L, 1, i);
   }
@@ -420,6 +433,9 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"stats", ts_stats},
                                    {"energy", ts_energy},
                                    {"events", ts_events},
+                                   {"addEvent", nsl_simulation_add_event},
+                                   {"removeEvent", nsl_simulation_remove_event},
+                                   {"userEvents", nsl_simulation_user_events},
                                    {"display", ts_display},
                                    {"close", ts_close},
                                    {NULL, NULL}};
@@ -438,6 +454,7 @@ void nsl_open_time_stepping(lua_State *L) {
   nsl_set_variants(L, parts);
   for (int i = 0; i < NEWTON_SETTERS; i++)
     nsl_set_variants(L, (NslVariant[]){{newton_setters[i].method, ts_set_newton, i}, {0}});
+  nsl_open_step_control(L);
   lua_pop(L, 2);
   for (int i = 0; i < NS_SIMULATION_CLASSES; i++) {
     lua_pushvalue(L, -1);

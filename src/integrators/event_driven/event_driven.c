@@ -102,8 +102,8 @@ static NsStatus motion_events_rate(void *context, double t, const double *x, dou
 static void motion_events_take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->base.arena;
   int m = ed->m;
-  double **rows[] = {&ed->lambda,  &ed->before, &ed->slow,  &ed->pressing,   &ed->q_part, &ed->z,
-                     &ed->u_after, &ed->noise,  &ed->reach, &ed->multiplier, &ed->slid};
+  double **rows[] = {&ed->lambda, &ed->before, &ed->slow,       &ed->pressing, &ed->q_part, &ed->z,     &ed->u_after,
+                     &ed->noise,  &ed->reach,  &ed->multiplier, &ed->slid,     &ed->share,  &ed->pulled};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     ed->value[j] = ns_arena_doubles(arena, m);
@@ -121,6 +121,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   ed->acting = ns_arena_ints(arena, m);
   ed->was = ns_arena_take(arena, (size_t)m, sizeof *ed->was);
   ed->closed = ns_arena_ints(arena, m);
+  ed->pulling = ns_arena_ints(arena, m);
   ed->interaction = ns_arena_ints(arena, m);
   ed->curved = ns_arena_ints(arena, m);
   ed->rows = ns_arena_take(arena, (size_t)m, sizeof *ed->rows);
@@ -144,6 +145,7 @@ static NsStatus motion_events_build(NsEventDriven *ed) {
   for (int e = 0; e < ed->base.nsds->ninteractions; e++)
     if (ns_law_needs(ed->base.nsds->interactions[e]->law) & (NS_NEEDS_CONES | NS_NEEDS_BOX)) ed->rubs = true;
   if (ed->rubs) ed->modes = ns_ed_modes_new(&ed->base.arena, ed->m);
+  if (ed->rubs) ns_motion_share(ed->motion, ed->share, ed->slow);
   return ed->base.arena.failed ? NS_ENOMEM : NS_OK;
 }
 
@@ -282,6 +284,7 @@ static void renew_sliding(NsEventDriven *ed, int row) {
   Rub *rub = &ed->rows[row].rub;
   double speed = ns_ed_sliding_speed(ed, row);
   ed->reach[row] = fmax(ed->reach[row], speed);
+  if (speed > 4 * NS_NEARLY_STOPPED * ed->reach[row]) rub->stops = false;
   for (int i = 0; i < 2 && rub->width == 2 && speed > ed->slow[row]; i++) rub->d[i] = ed->now->u[row + i] / speed;
 }
 
@@ -485,7 +488,8 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
   if (++ed->handled > ed->options.max_events)
     return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", ed->options.max_events);
   ed->hit = row;
-  return ns_ed_handle(ed, err);
+  status = ns_ed_trace_before(ed, err);
+  return status == NS_OK ? handle_and_tell(ed, err) : status;
 }
 
 /* One step of D1MinusLinear from ed->t to t_next, with the event at t_next. */
@@ -515,7 +519,9 @@ static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) 
 static double force_of(const NsEventDriven *ed, int row) {
   int first = ed->rows[row].rub.width > 0 || row == 0 ? row : row - 1;
   const Rub *rub = &ed->rows[first].rub;
-  if (!ns_ed_rubs(ed, first, GRIP_STICK) || rub->normal < 0 || rub->width <= row - first) return ed->multiplier[row];
+  if (!(ns_ed_rubs(ed, first, GRIP_STICK) || (ns_ed_rubs(ed, first, GRIP_SLIP) && rub->tied)) || rub->normal < 0 ||
+      rub->width <= row - first)
+    return ed->multiplier[row];
   const double *force = ed->multiplier + first;
   double size = rub->width == 1 ? fabs(force[0]) : ns_ed_length(force[0], force[1]);
   double most = rub->mu * ed->multiplier[rub->normal] * (1 - AT_BOUND);

@@ -17,12 +17,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "integrators/event_driven/event_driven.h"
-#include "linalg/qr.h"
+#include "integrators/event_driven/event_modes.h"
 
 enum {
   MOST_MODES = 4096, /* modes that are tried: 0.1 s for 6 contacts with friction in the plane */
-  KEPT = 8,          /* solutions that are kept */
   MOST_TRIED = 40    /* largest number of rows of which all modes are tried */
 };
 
@@ -31,266 +29,6 @@ static const double FEASIBLE = 1e-10;
 
 /* Accelerations that differ by less than this part of their terms are the same motion. */
 static const double SAME = 1e-7;
-
-typedef enum Option { OPTION_STICK, OPTION_PLUS, OPTION_MINUS, OPTION_ALONG, OPTION_OPEN, OPTIONS } Option;
-
-/* A joint, a contact with its friction, or a relay. */
-typedef struct Unit {
-  int k, row;   /* its first row: index in ed->closed; row */
-  int rub;      /* the row of its friction, or of a relay; -1: none */
-  int width;    /* of the friction */
-  bool contact; /* it may open */
-  bool moving;  /* u is not 0 */
-  double d[2];  /* OPTION_ALONG: the direction */
-  int count;    /* of its options */
-  Option options[OPTIONS], option;
-} Unit;
-
-typedef struct Solution {
-  signed char *option; /* m: by unit */
-  double *z, *w;       /* m */
-  double (*d)[2];      /* m: by unit */
-  int score;
-} Solution;
-
-typedef struct NsModes {
-  int n, nunits; /* rows, units */
-  Unit *units;
-  double *W, *q, *terms;  /* the problem; the sum of the |terms| of q */
-  double *z, *w, *size;   /* multipliers; y''; the sum of the |terms| of y'' */
-  double *A, *rhs, *part; /* workspace: the equations of a mode */
-  int *unknown, *rows;    /* workspace: rows of the unknowns of a mode */
-  int *owner;             /* the unit of each row */
-  double *unit;           /* powers of two: units of the rows */
-  int kept;
-  Solution solutions[KEPT];
-} NsModes;
-
-NsModes *ns_ed_modes_new(NsArena *arena, int m) {
-  NsModes *s = ns_arena_take(arena, 1, sizeof *s);
-  if (!s) return NULL;
-  s->units = ns_arena_take(arena, (size_t)m, sizeof *s->units);
-  double **rows[] = {&s->q, &s->terms, &s->z, &s->w, &s->size, &s->rhs, &s->unit, &s->part};
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
-  s->W = ns_arena_matrix(arena, m, m);
-  s->A = ns_arena_matrix(arena, m, m);
-  s->unknown = ns_arena_ints(arena, m);
-  s->rows = ns_arena_ints(arena, m);
-  s->owner = ns_arena_ints(arena, m);
-  for (int i = 0; i < KEPT; i++) {
-    Solution *solution = &s->solutions[i];
-    solution->option = ns_arena_take(arena, (size_t)m, sizeof *solution->option);
-    solution->d = ns_arena_take(arena, (size_t)m, sizeof *solution->d);
-    solution->z = ns_arena_doubles(arena, m);
-    solution->w = ns_arena_doubles(arena, m);
-  }
-  return arena->failed ? NULL : s;
-}
-
-/* ---- the units ---- */
-
-static void unit_may(Unit *unit, Option option) {
-  unit->options[unit->count++] = option;
-}
-
-/* The direction in which friction at rest would slip: where it slipped until now, or against the force at its bound. */
-static bool expected_direction(const NsEventDriven *ed, int rub, double *d) {
-  const Rub *was = &ed->was[rub];
-  const double *lambda = ed->multiplier + rub;
-  double size = ns_ed_length(lambda[0], lambda[1]);
-  if (was->grip == GRIP_SLIP && ed->hit != rub) {
-    d[0] = was->d[0], d[1] = was->d[1];
-    return true;
-  }
-  if (was->grip != GRIP_STICK || ed->hit != rub || !(size > 0)) return false;
-  d[0] = -lambda[0] / size, d[1] = -lambda[1] / size;
-  return true;
-}
-
-static void relay_options(const NsEventDriven *ed, Unit *unit) {
-  const Rub *rub = &ed->rows[unit->rub].rub;
-  bool fixed = rub->lower == rub->upper;
-  if (unit->moving) unit_may(unit, OPTION_ALONG);
-  if (unit->moving) return;
-  if (!fixed) unit_may(unit, OPTION_STICK);
-  if (isfinite(rub->lower)) unit_may(unit, OPTION_PLUS);
-  if (isfinite(rub->upper) && !fixed) unit_may(unit, OPTION_MINUS);
-}
-
-static void friction_options(const NsEventDriven *ed, Unit *unit) {
-  unit_may(unit, unit->moving ? OPTION_ALONG : OPTION_STICK);
-  if (!unit->moving && unit->width == 1) unit_may(unit, OPTION_PLUS), unit_may(unit, OPTION_MINUS);
-  if (!unit->moving && unit->width == 2 && expected_direction(ed, unit->rub, unit->d)) unit_may(unit, OPTION_ALONG);
-}
-
-static Unit make_unit(const NsEventDriven *ed, int k) {
-  int row = ed->closed[k];
-  const Row *r = &ed->rows[row];
-  Unit unit = {.k = k, .row = row, .rub = -1, .contact = r->unilateral};
-  if (r->rub.width > 0) unit.rub = row;
-  if (r->unilateral && k + 1 < ed->nclosed && ed->closed[k + 1] == row + 1 && ed->rows[row + 1].rub.normal == row &&
-      ed->rows[row + 1].rub.width > 0)
-    unit.rub = row + 1;
-  if (unit.rub >= 0) {
-    const Rub *rub = &ed->rows[unit.rub].rub;
-    unit.width = rub->width;
-    unit.moving = !ed->resting[unit.rub];
-    double speed = ns_ed_sliding_speed(ed, unit.rub);
-    for (int i = 0; i < unit.width && unit.moving; i++) unit.d[i] = ed->now->u[unit.rub + i] / speed;
-  }
-  if (unit.rub < 0) unit_may(&unit, OPTION_STICK);
-  else if (unit.contact) friction_options(ed, &unit);
-  else relay_options(ed, &unit);
-  if (unit.contact) unit_may(&unit, OPTION_OPEN);
-  return unit;
-}
-
-/* Units of a row and of its whole unit: powers of two in which the diagonal of W is nearly constant. Exact. */
-static void modes_scale(NsEventDriven *ed, NsModes *s) {
-  int first = 0, exponent;
-  for (int u = 0; u < s->nunits; u++) {
-    const Unit *unit = &s->units[u];
-    double own = ed->W[unit->k + (size_t)unit->k * (size_t)s->n];
-    exponent = first;
-    if (own > 0 && isfinite(own)) (void)frexp(own, &exponent);
-    if (u == 0) first = exponent;
-    int rows = u + 1 < s->nunits ? s->units[u + 1].k : s->n, apart = exponent - first;
-    for (int k = unit->k; k < rows; k++) s->unit[k] = ldexp(1, -(apart - (apart & 1)) / 2);
-  }
-}
-
-/* Takes the problem of the rows ed->closed: W, q, units. */
-static void modes_take(NsEventDriven *ed, NsModes *s) {
-  int n = s->n = ed->nclosed;
-  size_t rows = (size_t)n;
-  s->nunits = 0;
-  for (int k = 0; k < n;) {
-    Unit unit = make_unit(ed, k);
-    int end = k + (unit.contact && unit.rub >= 0 ? 1 + unit.width : 1);
-    s->units[s->nunits] = unit;
-    while (k < end) s->owner[k++] = s->nunits;
-    s->nunits++;
-  }
-  ns_motion_delassus(ed->motion, n, ed->closed, ed->W);
-  modes_scale(ed, s);
-  for (int k = 0; k < n; k++) {
-    int row = ed->closed[k];
-    double terms = fabs(ed->now->bias[row]);
-    for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
-    s->q[k] = s->unit[k] * ns_motion_output_acceleration(ed->motion, row, ed->now->a_free);
-    s->terms[k] = s->unit[k] * terms;
-    for (int i = 0; i < n; i++)
-      s->W[(size_t)i + (size_t)k * rows] = s->unit[i] * s->unit[k] * ed->W[(size_t)i + (size_t)k * rows];
-  }
-}
-
-/* ---- the equations of a mode ---- */
-
-static const double *option_direction(const Unit *unit) {
-  static const double plus[2] = {1, 0}, minus[2] = {-1, 0};
-  return unit->option == OPTION_PLUS ? plus : unit->option == OPTION_MINUS ? minus : unit->d;
-}
-
-static bool unit_slips(const Unit *unit) {
-  return unit->rub >= 0 && (unit->option == OPTION_PLUS || unit->option == OPTION_MINUS || unit->option == OPTION_ALONG);
-}
-
-/* The force of a relay at a bound, in the units of the problem. */
-static double relay_force(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
-  const Rub *rub = &ed->rows[unit->rub].rub;
-  return (option_direction(unit)[0] > 0 ? rub->lower : rub->upper) / s->unit[unit->k];
-}
-
-/* Lists the unknowns of the mode, rows of the problem: their number. Sets z of relays at a bound; all others are 0. */
-static int mode_unknowns(const NsEventDriven *ed, NsModes *s) {
-  int count = 0;
-  memset(s->z, 0, (size_t)s->n * sizeof *s->z);
-  for (int u = 0; u < s->nunits; u++) {
-    const Unit *unit = &s->units[u];
-    if (unit->option == OPTION_OPEN) continue;
-    if (unit_slips(unit) && !unit->contact) s->z[unit->k] = relay_force(ed, s, unit);
-    else s->unknown[count++] = unit->k;
-    for (int i = 1; i <= unit->width && unit->contact && unit->option == OPTION_STICK; i++) s->unknown[count++] = unit->k + i;
-  }
-  return count;
-}
-
-/* The unit of a row of the problem. */
-static const Unit *unit_of(const NsModes *s, int k) {
-  return &s->units[s->owner[k]];
-}
-
-/* The element of W in row i for the unknown k, together with the friction that it brings along. */
-static double effective(const NsEventDriven *ed, const NsModes *s, int i, int k) {
-  size_t n = (size_t)s->n;
-  const Unit *unit = unit_of(s, k);
-  double sum = s->W[(size_t)i + (size_t)k * n];
-  if (!unit->contact || !unit_slips(unit)) return sum;
-  const double *d = option_direction(unit);
-  for (int j = 0; j < unit->width; j++) sum -= ed->rows[unit->rub].rub.mu * d[j] * s->W[(size_t)i + (size_t)(k + 1 + j) * n];
-  return sum;
-}
-
-/* Solves A x = rhs (count), the solution of least norm when A is singular. False: there is none. */
-static bool solve_equations(NsModes *s, int count, double *x) {
-  if (count == 0) return true;
-  NsLu *lu = NULL;
-  if (ns_lu_new(&lu, count) != NS_OK) return false;
-  NsStatus status = ns_lu_factor(lu, s->A, count);
-  bool regular = status == NS_OK && !(count > 1 && ns_lu_rcond(lu) < 1e-12);
-  if (regular) {
-    memcpy(x, s->rhs, (size_t)count * sizeof *x);
-    ns_lu_solve(lu, 1, x, count);
-  }
-  ns_lu_free(lu);
-  if (regular) return true;
-  int rank;
-  if (ns_lstsq(count, count, 1, s->A, count, s->rhs, count, 1e-12, x, &rank, NULL) != NS_OK) return false;
-  for (int i = 0; i < count; i++) {
-    double off = -s->rhs[i], size = fabs(s->rhs[i]);
-    for (int j = 0; j < count; j++) {
-      double term = s->A[i + (size_t)j * (size_t)count] * x[j];
-      off += term;
-      size += fabs(term);
-    }
-    if (fabs(off) > SAME * size) return false;
-  }
-  return true;
-}
-
-/* y'' and the sums of its |terms| for the multipliers s->z. */
-static void mode_outputs(NsModes *s) {
-  size_t n = (size_t)s->n;
-  for (size_t i = 0; i < n; i++) {
-    s->w[i] = s->q[i];
-    s->size[i] = s->terms[i];
-    for (size_t j = 0; j < n; j++) {
-      double term = s->W[i + j * n] * s->z[j];
-      s->w[i] += term;
-      s->size[i] += fabs(term);
-    }
-  }
-}
-
-/* Solves the equations of the mode that the units' options say: s->z, s->w, s->size. */
-static bool mode_solve(const NsEventDriven *ed, NsModes *s) {
-  int count = mode_unknowns(ed, s);
-  mode_outputs(s);
-  for (int a = 0; a < count; a++) s->rhs[a] = -s->w[s->unknown[a]];
-  for (int b = 0; b < count; b++)
-    for (int a = 0; a < count; a++) s->A[a + (size_t)b * (size_t)count] = effective(ed, s, s->unknown[a], s->unknown[b]);
-  if (!solve_equations(s, count, s->part)) return false;
-  for (int a = 0; a < count; a++) {
-    int k = s->unknown[a];
-    const Unit *unit = unit_of(s, k);
-    s->z[k] = s->part[a];
-    if (!unit->contact || !unit_slips(unit)) continue;
-    const double *d = option_direction(unit);
-    for (int j = 0; j < unit->width; j++) s->z[k + 1 + j] = -ed->rows[unit->rub].rub.mu * d[j] * s->z[k];
-  }
-  mode_outputs(s);
-  return true;
-}
 
 /* ---- the inequalities of a mode ---- */
 
@@ -305,7 +43,7 @@ static double tangential(const Unit *unit, const double *x) {
 
 /* Whether friction that begins to slip along d accelerates along d. */
 static bool starts_along(const NsModes *s, const Unit *unit, int k) {
-  const double *d = option_direction(unit), *a = s->w + k;
+  const double *d = ns_ed_option_direction(unit), *a = s->w + k;
   double allowed = FEASIBLE * s->size[k];
   if (unit->width == 1) return d[0] * a[0] >= -allowed;
   double along = d[0] * a[0] + d[1] * a[1], across = fabs(d[0] * a[1] - d[1] * a[0]);
@@ -339,6 +77,12 @@ static bool mode_holds(const NsEventDriven *ed, const NsModes *s) {
   return true;
 }
 
+/* Whether friction that sticks is clearly below its bound: then it does not begin to slip. */
+static bool friction_has_room(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  if (!unit->contact) return false;
+  return tangential(unit, s->z + unit->k + 1) < ed->rows[unit->rub].rub.mu * s->z[unit->k] * (1 - SAME);
+}
+
 /* ---- all modes ---- */
 
 /*
@@ -352,10 +96,11 @@ static int mode_score(const NsEventDriven *ed, const NsModes *s) {
     if (unit->option == OPTION_STICK) score++;
     if (unit->rub < 0 || unit->moving || unit->option == OPTION_OPEN) continue;
     const Rub *was = &ed->was[unit->rub];
-    bool hit = ed->hit == unit->rub, slips = unit_slips(unit);
-    const double *d = option_direction(unit);
+    bool hit = ed->hit == unit->rub, slips = ns_ed_unit_slips(unit);
+    const double *d = ns_ed_option_direction(unit);
     double along = slips ? -(d[0] * ed->multiplier[unit->rub] + (unit->width == 2 ? d[1] * ed->multiplier[unit->rub + 1] : 0))
                          : 0;
+    if (hit && was->grip == GRIP_STICK && unit->option == OPTION_STICK && friction_has_room(ed, s, unit)) score += 2000;
     if (hit && was->grip == GRIP_STICK && slips) score += unit->contact && !(along > 0) ? 0 : 1000;
     if (!hit && was->grip == GRIP_SLIP && slips && d[0] * was->d[0] + d[1] * was->d[1] > 0) score += 10;
   }
@@ -400,7 +145,7 @@ static void solution_add(const NsEventDriven *ed, NsModes *s) {
       if (score > s->solutions[i].score) solution_keep(s, &s->solutions[i], score);
       return;
     }
-  if (s->kept < KEPT) solution_keep(s, &s->solutions[s->kept++], score);
+  if (s->kept < NS_ED_SOLUTIONS) solution_keep(s, &s->solutions[s->kept++], score);
 }
 
 /* Tries all modes; false: there are too many. */
@@ -412,7 +157,7 @@ static bool try_all_modes(const NsEventDriven *ed, NsModes *s) {
   for (int number = 0; number < (int)all; number++) {
     for (int u = 0, rest = number; u < s->nunits; rest /= s->units[u].count, u++)
       s->units[u].option = s->units[u].options[rest % s->units[u].count];
-    if (mode_solve(ed, s) && mode_holds(ed, s)) solution_add(ed, s);
+    if (ns_ed_mode_solve(ed, s) && mode_holds(ed, s)) solution_add(ed, s);
   }
   return true;
 }
@@ -436,14 +181,14 @@ static int form_problem(NsEventDriven *ed, NsModes *s) {
   }
   memset(s->z, 0, (size_t)s->n * sizeof *s->z);
   for (int u = 0; u < s->nunits; u++)
-    if (s->units[u].moving && !s->units[u].contact) s->z[s->units[u].k] = relay_force(ed, s, &s->units[u]);
-  mode_outputs(s);
+    if (s->units[u].moving && !s->units[u].contact) s->z[s->units[u].k] = ns_ed_relay_force(ed, s, &s->units[u]);
+  ns_ed_mode_outputs(s);
   for (int a = 0; a < n; a++) {
     ed->q_part[a] = s->w[s->unknown[a]];
     s->rows[a] = ed->closed[s->unknown[a]];
   }
   for (int b = 0; b < n; b++)
-    for (int a = 0; a < n; a++) ed->W[a + (size_t)b * (size_t)n] = effective(ed, s, s->unknown[a], s->unknown[b]);
+    for (int a = 0; a < n; a++) ed->W[a + (size_t)b * (size_t)n] = ns_ed_effective(ed, s, s->unknown[a], s->unknown[b]);
   return n;
 }
 
@@ -469,7 +214,7 @@ static void read_option(const NsEventDriven *ed, NsModes *s, Unit *unit) {
 static bool turn_directions(const NsEventDriven *ed, NsModes *s) {
   for (int pass = 0; pass < 50; pass++) {
     double most = 0;
-    if (!mode_solve(ed, s)) return false;
+    if (!ns_ed_mode_solve(ed, s)) return false;
     for (int u = 0; u < s->nunits; u++) {
       Unit *unit = &s->units[u];
       if (unit->rub < 0 || unit->width != 2 || unit->moving || unit->option != OPTION_ALONG) continue;
@@ -496,7 +241,7 @@ static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
     for (int j = 0; j < unit->width && unit->contact && unit->moving; j++)
       s->z[unit->k + 1 + j] = -ed->rows[unit->rub].rub.mu * unit->d[j] * s->z[unit->k];
   }
-  mode_outputs(s);
+  ns_ed_mode_outputs(s);
   for (int u = 0; u < s->nunits; u++) read_option(ed, s, &s->units[u]);
   if (!turn_directions(ed, s)) return ns_fail(err, NS_ENOSOL, "%s: the forces have no accepted solution", ns_ed_name(ed));
   s->kept = 0;
@@ -590,17 +335,20 @@ static const Solution *pick_solution(const NsEventDriven *ed, const NsModes *s, 
 static void set_grip(NsEventDriven *ed, const NsModes *s, const Unit *unit) {
   Rub *rub = &ed->rows[unit->rub].rub;
   int first = unit->k + (unit->contact ? 1 : 0);
-  rub->grip = unit->option == OPTION_OPEN ? GRIP_NONE : unit_slips(unit) ? GRIP_SLIP : GRIP_STICK;
+  rub->grip = unit->option == OPTION_OPEN ? GRIP_NONE : ns_ed_unit_slips(unit) ? GRIP_SLIP : GRIP_STICK;
   rub->level = 0;
   if (rub->grip != GRIP_SLIP) return;
-  const double *d = option_direction(unit), *a = s->w + first;
+  const double *d = ns_ed_option_direction(unit), *a = s->w + first;
   double along = 0, size = 0;
   for (int i = 0; i < unit->width; i++) {
     rub->d[i] = d[i];
     along += d[i] * a[i];
     size = fmax(size, s->size[first + i]);
   }
+  rub->stops = false;
   rub->since = unit->moving ? NAN : ed->t;
+  bool grown = ed->was[unit->rub].young && ed->hit == unit->rub + 1;
+  rub->young = unit->width == 2 && !unit->moving && !grown && ns_ed_begins_young(along, size);
   rub->pull = along > 1e-9 * size ? along / s->unit[first] : 0;
 }
 
@@ -609,16 +357,46 @@ static void hold_row(NsEventDriven *ed, const NsModes *s, int k) {
   ed->held[ed->nheld++] = ed->closed[k];
 }
 
+/*
+** Whether friction at its bound, with u = 0, can not slip, because the rows that are held (`count` unknowns) keep u' = 0: its
+** force along d moves nothing.
+*/
+static bool is_tied(const NsEventDriven *ed, NsModes *s, const Unit *unit, int count) {
+  if (!unit->contact || unit->moving || !ns_ed_unit_slips(unit)) return false;
+  size_t n = (size_t)s->n, first = (size_t)unit->k + 1;
+  const double *d = ns_ed_option_direction(unit);
+  double own = 0, left;
+  for (int a = 0; a < count; a++) {
+    s->rhs[a] = 0;
+    for (size_t j = 0; j < (size_t)unit->width; j++) s->rhs[a] += d[j] * s->W[(size_t)s->unknown[a] + (first + j) * n];
+  }
+  for (size_t i = 0; i < (size_t)unit->width; i++)
+    for (size_t j = 0; j < (size_t)unit->width; j++) own += d[i] * d[j] * s->W[first + i + (first + j) * n];
+  if (!ns_ed_solve_equations(ed, s, count, s->part)) return false;
+  left = own;
+  for (int b = 0; b < count; b++)
+    for (size_t i = 0; i < (size_t)unit->width; i++)
+      left -= d[i] * ns_ed_effective(ed, s, (int)(first + i), s->unknown[b]) * s->part[b];
+  return fabs(left) <= 1e-9 * own;
+}
+
 /* Takes the mode: ed->held, ed->acting, ed->lambda and the grips. */
 static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
+  for (int u = 0; u < s->nunits; u++) {
+    s->units[u].option = (Option)solution->option[u];
+    for (int i = 0; i < 2; i++) s->units[u].d[i] = solution->d[u][i];
+  }
+  int count = ns_ed_mode_unknowns(ed, s);
+  (void)ns_ed_mode_solve(ed, s); /* finds the shares */
+  for (int u = 0; u < s->nunits; u++)
+    if (s->units[u].rub >= 0) ed->rows[s->units[u].rub].rub.tied = is_tied(ed, s, &s->units[u], count);
   memcpy(s->z, solution->z, (size_t)s->n * sizeof *s->z);
-  mode_outputs(s);
-  for (int i = 0; i < ed->m; i++) ed->rows[i].rub.grip = GRIP_NONE, ed->multiplier[i] = 0;
+  ns_ed_mode_outputs(s);
+  for (int i = 0; i < ed->m; i++) ed->rows[i].rub.grip = GRIP_NONE, ed->multiplier[i] = 0, ed->share[i] = 1;
+  for (int a = 0; a < count; a++) ed->share[ed->closed[s->unknown[a]]] = s->share[a] * s->unit[s->unknown[a]];
   ed->nheld = ed->nacting = 0;
   for (int u = 0; u < s->nunits; u++) {
-    Unit *unit = &s->units[u];
-    unit->option = (Option)solution->option[u];
-    for (int i = 0; i < 2; i++) unit->d[i] = solution->d[u][i];
+    const Unit *unit = &s->units[u];
     if (unit->rub >= 0) set_grip(ed, s, unit);
     if (unit->option == OPTION_OPEN) continue;
     if (unit->contact || unit->rub < 0) hold_row(ed, s, unit->k);
@@ -637,7 +415,7 @@ NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err) {
   NsModes *s = ed->modes;
   NsStatus status = NS_OK;
   *impulse = false;
-  modes_take(ed, s);
+  ns_ed_modes_take(ed, s);
   bool all = try_all_modes(ed, s);
   if (s->kept == 0) status = solve_modes(ed, s, err);
   if (status != NS_OK && status != NS_ENOMEM && status != NS_EINTR && find_impulse(ed, s)) {

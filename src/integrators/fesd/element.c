@@ -104,12 +104,6 @@ NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *l
   return NS_OK;
 }
 
-int ns_fesd_interaction(const NsFesd *w, int row, int *first) {
-  int e = 0;
-  for (*first = 0; *first + w->base.nsds->interactions[e]->m <= row; e++) *first += w->base.nsds->interactions[e]->m;
-  return e;
-}
-
 /* The terms of the rows of the states over an element of length h, without those of M x'. */
 static void measure_state_rows(const NsFesd *w, double h, const double *x, const double *lambda, double *row_size) {
   int N = w->N;
@@ -392,7 +386,7 @@ static void share_sizes(NsFesd *w, NsFesdElement *e) {
   }
 }
 
-static NsStatus find_end(NsFesd *w, NsFesdElement *e, NsError *err) {
+static NsStatus find_element_end(NsFesd *w, NsFesdElement *e, NsError *err) {
   int s = w->tableau.s, end = s + 1, N = w->N, m = w->m;
   double *x = e->x + end * N;
   if (w->tableau.stiff) {
@@ -413,7 +407,7 @@ static NsStatus find_end(NsFesd *w, NsFesdElement *e, NsError *err) {
 NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err) {
   start_stages(w, e);
   NsStatus status = solve_element_stages(w, e, err);
-  if (status == NS_OK) status = find_end(w, e, err);
+  if (status == NS_OK) status = find_element_end(w, e, err);
   if (status == NS_OK) share_sizes(w, e);
   return status;
 }

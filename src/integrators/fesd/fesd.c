@@ -197,7 +197,7 @@ static double fesd_residual(const NsFesd *w) {
 }
 
 /* A method that is not stiffly accurate does not determine algebraic states at the end of an element. NS_EARG. */
-static NsStatus check_mass(NsFesd *w, NsError *err) {
+static NsStatus check_regular_mass(NsFesd *w, NsError *err) {
   if (w->tableau.stiff || w->motion) return NS_OK;
   NsStatus status = ns_equations_update(&w->eq, w->t_k, err);
   if (status == NS_OK) status = ns_equations_split_mass(&w->eq, err);
@@ -257,7 +257,7 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   w->solver = drive->solver;
   w->log = drive->log;
   w->first = fabs(step->t_k - scheme->nsds->t0) <= AT_START * w->h;
-  status = check_mass(w, err);
+  status = check_regular_mass(w, err);
   NsEnergyAccount *account = w->motion ? drive->account : NULL;
   double kinetic = 0, potential = 0;
   fesd_take_memory(w);

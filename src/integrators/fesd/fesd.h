@@ -107,9 +107,6 @@ typedef struct NsFesdOutputs {
 /* Evaluates w->F and the values of w->eq; with `slopes`, w->M and the Jacobians of w->eq too. */
 NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
 
-/* The index in the graph of the interaction of a row; *first: its first row. */
-int ns_fesd_interaction(const NsFesd *w, int row, int *first);
-
 /* Evaluates the equations with their Jacobians at a point, and measures y and lambda; h: length of an element there. */
 NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,
                           NsError *err);
@@ -135,7 +132,10 @@ double ns_fesd_guard(const NsFesd *w, const NsFesdElement *e, NsFesdGuard guard,
 /* Whether the complementarity of a row is violated at a node, beyond rounding. *guard (may be NULL): by what. */
 bool ns_fesd_violated(const NsFesd *w, const NsFesdElement *e, int row, int node, NsFesdGuard *guard);
 
-/* ---- impacts.c: mechanics ---- */
+/* ---- impacts.c: rows, and mechanics ---- */
+
+/* The index in the graph of the interaction of a row; *first: its first row. */
+int ns_fesd_interaction(const NsFesd *w, int row, int *first);
 
 /* As ns_fesd_equations. */
 NsStatus ns_fesd_motion(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);

@@ -44,7 +44,7 @@ static NsStatus motion_value(NsFesd *w, double t, const double *x, const double 
 ** The change of x_j for a difference: 2^-26 of its size, a power of two. A velocity that is 0 because accelerations cancel has
 ** the size of what they make of it in a step, and a coordinate that of the way. A column without size stays 0.
 */
-static double change_of(const NsFesd *w, const double *x, const double *lambda, int j) {
+static double difference_of(const NsFesd *w, const double *x, const double *lambda, int j) {
   int Nq = w->now->Nq, Nv = w->now->Nv, i = j < Nq ? j : j - Nq;
   double size = 0;
   if (j >= Nq || Nq == Nv) {
@@ -63,7 +63,7 @@ static NsStatus motion_slopes(NsFesd *w, double t, const double *x, const double
   memcpy(moved, x, N * sizeof *moved);
   memcpy(F, w->F, N * sizeof *F);
   memcpy(u, w->now->u, m * sizeof *u);
-  for (int j = 0; j < w->N; j++) w->change[j] = change_of(w, x, lambda, j);
+  for (int j = 0; j < w->N; j++) w->change[j] = difference_of(w, x, lambda, j);
   for (int j = 0; j < w->N; j++) {
     double *A = w->A + (size_t)j * N, *C = w->C + (size_t)j * m;
     memset(A, 0, N * sizeof *A);
@@ -122,6 +122,12 @@ double ns_fesd_gap_terms(const NsFesd *w, int row) {
 }
 
 /* ---- the start of a step ---- */
+
+int ns_fesd_interaction(const NsFesd *w, int row, int *first) {
+  int e = 0;
+  for (*first = 0; *first + w->base.nsds->interactions[e]->m <= row; e++) *first += w->base.nsds->interactions[e]->m;
+  return e;
+}
 
 static const NsInteraction *contact_of(const NsFesd *w, int row, int *component) {
   int first;

@@ -55,12 +55,13 @@ NsStatus ns_equations_update(NsEquations *e, double t, NsError *err);
 NsStatus ns_equations_split_mass(NsEquations *e, NsError *err);
 
 /*
-** f, r and y at a point, where the coefficients are up to date; and the two parts of it: f and r; y. NS_ECALLBACK, NS_ERETRY,
+** f, r and y at a point, where the coefficients are up to date; and parts of it: f and r; y; r. NS_ECALLBACK, NS_ERETRY,
 ** NS_ENAN naming the object.
 */
 NsStatus ns_equations_values(NsEquations *e, double t, const double *x, const double *lambda, NsError *err);
 NsStatus ns_equations_forces(NsEquations *e, double t, const double *x, const double *lambda, NsError *err);
 NsStatus ns_equations_outputs(NsEquations *e, double t, const double *x, const double *lambda, NsError *err);
+NsStatus ns_equations_inputs(NsEquations *e, double t, const double *x, const double *lambda, NsError *err);
 
 /* B, C and D at a point, and A if `states`. */
 NsStatus ns_equations_jacobians(NsEquations *e, double t, const double *x, const double *lambda, bool states, NsError *err);

@@ -27,11 +27,13 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->y_terms = ns_arena_doubles(arena, m);
   flow->lambda_terms = ns_arena_doubles(arena, m);
   flow->lambda_size = ns_arena_doubles(arena, m);
+  flow->lambda_most = ns_arena_doubles(arena, m);
   flow->lower = ns_arena_doubles(arena, m);
   flow->upper = ns_arena_doubles(arena, m);
   flow->ft = ns_arena_doubles(arena, n);
   flow->direction = ns_arena_doubles(arena, n);
   flow->yt = ns_arena_doubles(arena, m);
+  flow->ht = ns_arena_doubles(arena, m);
   flow->rate = ns_arena_doubles(arena, 2 * (ptrdiff_t)m);
   flow->slope = ns_arena_doubles(arena, 3 * (ptrdiff_t)m);
   flow->slope_room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, 3 * (ptrdiff_t)m);
@@ -42,6 +44,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->active = ns_arena_ints(arena, m);
   flow->view = (NsFlowView){.n = n,
                             .m = m,
+                            .size = flow->size,
                             .x = flow->x,
                             .lambda = flow->lambda,
                             .y = flow->eq.y,
@@ -78,18 +81,6 @@ NsStatus ns_flow_accepts(const NsNsds *nsds, NsError *err) {
 
 const NsFlowView *ns_flow_view(const NsFlow *flow) {
   return &flow->view;
-}
-
-const double *ns_flow_rate_terms(NsFlow *flow) {
-  NsEquations *e = &flow->eq;
-  size_t n = (size_t)e->n;
-  for (size_t i = 0; i < n; i++) flow->forces[i] = fabs(e->f[i]) + fabs(e->r[i]);
-  for (size_t j = 0; j < n; j++)
-    for (size_t i = 0; i < n; i++) flow->forces[i] += fabs(e->A[i + j * n] * flow->x[j]);
-  for (size_t j = 0; j < (size_t)e->m; j++)
-    for (size_t i = 0; i < n; i++) flow->forces[i] += fabs(e->B[i + j * n] * flow->lambda[j]);
-  ns_equations_split(e, true, flow->forces, flow->sdot_terms, flow->R_terms);
-  return flow->sdot_terms;
 }
 
 int ns_flow_interaction(const NsFlow *flow, int row) {
@@ -165,12 +156,11 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
   if (status == NS_OK) status = flow_take_sized(flow, err);
   if (status != NS_OK) return status;
   flow_take_memories(flow);
+  ns_flow_recall_sizes(flow);
   ns_flow_grow_sizes(flow, flow->s);
+  memset(flow->lambda_size, 0, (size_t)flow->view.m * sizeof *flow->lambda_size);
+  memset(flow->eq.A, 0, (size_t)flow->eq.n * (size_t)flow->eq.n * sizeof *flow->eq.A); /* the steps before leave no trace */
   return ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
-}
-
-void ns_flow_grow_sizes(NsFlow *flow, const double *s) {
-  for (int i = 0; i < flow->view.nd; i++) flow->size[i] = fmax(flow->size[i], fabs(s[i]));
 }
 
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s) {
@@ -193,6 +183,7 @@ void ns_flow_scatter(const NsFlow *flow) {
     memcpy(inter->lambda, flow->lambda + e->edges[k].row, bytes);
     memcpy(inter->y, e->y + e->edges[k].row, bytes);
   }
+  ns_flow_keep_sizes(flow);
 }
 
 void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode) {
@@ -218,11 +209,12 @@ static void flow_put_unknown(NsFlow *flow, int j, double value) {
   else flow->lambda[flow->active[j - flow->eq.na]] = value;
 }
 
-/* Values at (t, s, w): G, and F in sdot. */
+/* Values at (t, s, w): G, and F in sdot. flow->still: only lambda has changed, and x, f and y do not depend on it. */
 static NsStatus flow_values(NsFlow *flow, double t, NsError *err) {
   NsEquations *e = &flow->eq;
-  ns_equations_states(e, flow->s, flow->a, flow->x);
-  NsStatus status = ns_equations_values(e, t, flow->x, flow->lambda, err);
+  if (!flow->still) ns_equations_states(e, flow->s, flow->a, flow->x);
+  NsStatus status = flow->still ? ns_equations_inputs(e, t, flow->x, flow->lambda, err)
+                                : ns_equations_values(e, t, flow->x, flow->lambda, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < e->n; i++) flow->forces[i] = e->f[i] + e->r[i];
   ns_equations_split(e, false, flow->forces, flow->sdot, flow->G);
@@ -345,10 +337,11 @@ static NsStatus add_time_rate(NsFlow *flow, double t, NsError *err) {
   NsEquations *e = &flow->eq;
   bool algebraic = e->na > 0;
   if (e->linear && e->settled) return NS_OK;
-  NsStatus status = ns_equations_rates(e, t, flow->x, flow->lambda, algebraic ? flow->ft : NULL, flow->yt, err);
+  NsStatus status = flow->still ? NS_OK
+                                : ns_equations_rates(e, t, flow->x, flow->lambda, algebraic ? flow->ft : NULL, flow->ht, err);
   if (status != NS_OK) return status;
   if (algebraic) ns_equations_split(e, false, flow->ft, flow->column, flow->v);
-  for (int i = 0; i < flow->nactive; i++) flow->v[e->na + i] = flow->yt[flow->active[i]];
+  for (int i = 0; i < flow->nactive; i++) flow->v[e->na + i] = flow->ht[flow->active[i]];
   for (int i = 0; i < flow->nw; i++) flow->v_terms[i] = fabs(flow->v[i]);
   return NS_OK;
 }
@@ -424,6 +417,8 @@ static NsStatus near_rate(NsFlow *flow, double t, NsError *err) {
   const NsNsds *nsds = flow->eq.nsds;
   NsStatus status = take_near(flow, err);
   if (status != NS_OK) return status;
+  bool still = flow->still;
+  flow->still = false;
   near->t = t;
   memcpy(near->s, flow->s, (size_t)flow->eq.nd * sizeof *near->s);
   memcpy(near->sdot, flow->sdot, (size_t)flow->eq.nd * sizeof *near->s);
@@ -437,6 +432,7 @@ static NsStatus near_rate(NsFlow *flow, double t, NsError *err) {
   memcpy(flow->R, flow->lagged, (size_t)flow->nw * sizeof *flow->R);
   if (status == NS_OK && !flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);
   if (status == NS_OK) status = flow_values(flow, t, err);
+  flow->still = still;
   if (status != NS_OK) return status;
   ns_flow_equation_terms(flow);
   memcpy(flow->v, flow->second, (size_t)flow->nw * sizeof *flow->v);
@@ -594,13 +590,12 @@ static NsStatus flow_newton_fails(const NsFlow *flow, double t, NsError *err) {
 ** Ends when R is at its rounding, or when the next step, as the last two predict it, is at the rounding of the unknowns. One
 ** step is exact for a linear model.
 */
-static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
+static NsStatus flow_iterate(NsFlow *flow, double t, NsError *err) {
   bool constant = flow->eq.linear && flow->eq.settled;
   double before = 1;
   for (int iteration = 0; iteration < NS_FLOW_ITERATIONS; iteration++) {
-    bool keep = constant ? flow->planned : iteration > 0 && flow_still_matrices(flow);
     NsStatus status = flow_values(flow, t, err);
-    if (status == NS_OK && !keep) status = flow_reduce(flow, t, false, err);
+    if (status == NS_OK && !flow->still && !(constant && flow->planned)) status = flow_reduce(flow, t, false, err);
     if (status == NS_OK) status = flow_residual(flow, t, err);
     if (status == NS_OK && flow->reduction.deficient) status = flow_check_deficient(flow, t, err);
     if (status != NS_OK) return status;
@@ -610,11 +605,19 @@ static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
     bool stalled = iteration > 0 && step <= NS_FLOW_STALLED && 4 * step > before;
     bool last = constant || stalled || step <= 4 * DBL_EPSILON || (iteration > 0 && step * step <= before * DBL_EPSILON);
     before = step;
+    flow->still = flow_still_matrices(flow);
     if (!last) continue;
     flow_keep_terms(flow);
     return flow_values(flow, t, err);
   }
   return flow_newton_fails(flow, t, err);
+}
+
+static NsStatus flow_newton(NsFlow *flow, double t, NsError *err) {
+  flow->still = false;
+  NsStatus status = flow_iterate(flow, t, err);
+  flow->still = false;
+  return status;
 }
 
 /* Takes the point (t, s). */

@@ -34,6 +34,7 @@ typedef struct NsFlowView {
   const double *y_terms;       /* m: the sum of the absolute values of the terms of y; its rounding is a few eps of this */
   const double *lambda_terms;  /* m: the same for lambda: that of the terms it was computed from; 0 where it is at a bound */
   const NsRowMode *mode;       /* m */
+  const double *size;          /* nd: the largest |s| in the run so far, at starts, projections and ends of steps */
 } NsFlowView;
 
 /* Makes the workspace for the present graph; all its systems must be of first order. NS_ENOMEM. */
@@ -51,8 +52,11 @@ const NsFlowView *ns_flow_view(const NsFlow *flow);
 */
 const double *ns_flow_rate_terms(NsFlow *flow);
 
-/* The sizes of lambda (m) in the run, at the last evaluated point, borrowed: for states of their sizes; at least the bounds. */
+/* The sizes of lambda (m) in the run, borrowed: for states of their sizes; at least the bounds. Right after an evaluation. */
 const double *ns_flow_lambda_sizes(NsFlow *flow);
+
+/* The size of y of a row in the run: its terms for states and multipliers of their sizes. After ns_flow_lambda_sizes. */
+double ns_flow_output_size(const NsFlow *flow, int row);
 
 /* The interaction (its index) of a row, and the row's number in it, from 0. */
 int ns_flow_interaction(const NsFlow *flow, int row);

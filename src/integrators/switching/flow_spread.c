@@ -56,10 +56,29 @@ static void form_spread(const NsFlow *flow, double *M, double *q, double *lower,
   for (size_t i = nw; i < N; i++) lower[i] = -INFINITY, upper[i] = INFINITY;
 }
 
+/* One free unknown: w + q v with the least |q| that brings all multipliers into their bounds. False: there is none. */
+static bool spread_along(NsFlow *flow) {
+  double least = -INFINITY, most = INFINITY;
+  ns_rank_null(&flow->reduction.rank[flow->reduction.levels], flow->nw - 1, flow->v);
+  for (int i = 0; i < flow->nactive; i++) {
+    int row = flow->active[i];
+    double v = flow->v[flow->eq.na + i], lambda = flow->lambda[row];
+    if (v == 0) continue;
+    double a = (flow->lower[row] - lambda) / v, b = (flow->upper[row] - lambda) / v;
+    least = fmax(least, fmin(a, b));
+    most = fmin(most, fmax(a, b));
+  }
+  if (!(least <= most)) return false;
+  double q = least > 0 ? least : most < 0 ? most : 0;
+  for (int i = 0; i < flow->nactive; i++) flow->lambda[flow->active[i]] += q * flow->v[flow->eq.na + i];
+  return true;
+}
+
 NsStatus ns_flow_spread(NsFlow *flow, bool *moved, NsError *err) {
   NsReduction *r = &flow->reduction;
   *moved = false;
   if (flow->nw == 0 || !r->deficient || !out_of_bounds(flow)) return NS_OK;
+  if (r->rank[r->levels].rank == flow->nw - 1) return *moved = spread_along(flow), NS_OK;
   int N = flow->nw + r->rank[r->levels].rank;
   NsArena arena = {0};
   NsBox *box = NULL;

@@ -56,6 +56,7 @@ struct NsFlow {
   double h;     /* length of the step of the grid */
   bool taken;   /* `sized` is allocated for view.nd */
   bool planned; /* the reduction is that of the mode */
+  bool still;   /* within a search for w: see flow_values */
 
   /* the mode */
   NsRowMode *mode; /* m */
@@ -68,6 +69,7 @@ struct NsFlow {
   double *sdot, *sdot_terms; /* nd */
   double *y_terms, *lambda_terms;
   double *lambda_size; /* m: the size of lambda in the run, see mode_signs.c */
+  double *lambda_most; /* m: the largest |lambda| in the run */
   double *size;        /* nd: the largest |s| in the run so far, at ends of steps and at events */
 
   /* equations: matrices of F and w, values */
@@ -91,14 +93,18 @@ struct NsFlow {
 
   /* workspace */
   double *forces, *ft, *direction; /* n */
-  double *yt;                      /* m */
+  double *yt, *ht;                 /* m */
   double *v, *v_terms;             /* nw */
   double *lagged, *second;         /* nw */
   double *column, *s_zero;         /* nd */
   double *a_unit;                  /* na */
 };
 
-/* size = max(size, |s|). */
+/* Takes the sizes of states and multipliers in the run, as they were at the start of the step; keeps them in the objects. */
+void ns_flow_recall_sizes(NsFlow *flow);
+void ns_flow_keep_sizes(const NsFlow *flow);
+
+/* size = max(size, |s|), lambda_most = max(lambda_most, |lambda|) of the evaluated point. */
 void ns_flow_grow_sizes(NsFlow *flow, const double *s);
 
 /* The constraints on s at the last evaluated point, with their gradients. */

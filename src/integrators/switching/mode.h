@@ -27,7 +27,8 @@ typedef struct NsModeChoice {
 
 /*
 ** Finds the mode of the motion that follows (t, s). Rows with a flag in open (m) are undecided: their y is 0, or their lambda
-** is at a bound with y = 0, up to the accuracy of the event. The other rows keep their mode, unless no mode is possible then.
+** is at a bound with y = 0, up to the accuracy of the event. The other rows keep their mode, unless no mode is possible then. If
+** lambda jumps in the mode found, rows that slide may leave, too: their modes are compared with it (up to NS_MODE_OPEN rows).
 ** A mode is possible when the law of each row holds on its smooth motion for t -> t+: the sign of the first derivative (of
 ** order 0 to 2) of y, or of the distance of lambda to its bound, that is not 0. Modes with the same motion count as one; the
 ** one with least change of lambda is taken. All modes of up to NS_MODE_OPEN open rows are tried; of more open rows, those near
@@ -50,5 +51,11 @@ enum { NS_MODE_OPEN = 8 };
 */
 NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *lambda, NsAmbiguity rule, double *s,
                        NsModeChoice *choice, NsError *err);
+
+/*
+** After an event: where the chosen mode has constraints that the states s (nd) do not fulfil, as after a switch to an algebraic
+** equation, an impulse of the unknowns w brings them there. NS_ENOSOL when none does: multipliers with two bounds have none.
+*/
+NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, bool *jumped, NsError *err);
 
 #endif

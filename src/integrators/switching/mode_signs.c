@@ -13,8 +13,14 @@
 /* Values and exact derivatives below this part of their terms count as 0: an event is located to about 1e-12. */
 #define VALUE_ZERO 1e-9
 
-/* Derivatives by differences below this part of (terms / length of the difference) count as 0; their error is about 1e-14. */
-#define SLOPE_ZERO 1e-11
+/*
+** A derivative of y that would change it by less than this part of its size in the whole run counts as 0: terms that cancel within
+** a callback are not seen in its values. 1e-12: rounding is 1e-16 of the terms, which may change y by its size in 1/1000 of the run.
+*/
+#define RATE_ZERO 1e-12
+
+/* Derivatives by differences below this part of (terms / length of the difference) count as 0; their error is about 1e-12. */
+#define SLOPE_ZERO 1e-10
 
 /* The first difference is at most this part of the time in which a state changes by its size; see signs_length. */
 #define LEAST_LENGTH 0x1p-10
@@ -50,6 +56,7 @@ static NsStatus output_rates(NsFlow *flow, double t, double *rate, double *terms
   memset(rate, 0, m * sizeof *rate);
   if (!constant && status == NS_OK) status = ns_equations_rates(e, t, flow->x, flow->lambda, NULL, rate, err);
   if (status != NS_OK) return status;
+  if (terms) (void)ns_flow_rate_terms(flow);
   for (size_t i = 0; terms && i < m; i++) terms[i] = fabs(rate[i]);
   memset(flow->a_unit, 0, (size_t)e->na * sizeof *flow->a_unit);
   ns_equations_states(e, flow->sdot, flow->a_unit, flow->direction);
@@ -142,39 +149,52 @@ static NsStatus constraints_hold(NsFlow *flow, double t, bool *hold, NsError *er
   return status;
 }
 
+/* v_terms of unknowns that the mode does not determine: by the changes of the others, in the null vectors of R_w. */
+static void size_free_unknowns(NsFlow *flow) {
+  NsRank *rank = &flow->reduction.rank[flow->reduction.levels];
+  for (int j = rank->rank; j < flow->nw; j++) {
+    double most = 0;
+    ns_rank_null(rank, j, flow->v);
+    for (int i = 0; i < rank->rank; i++) {
+      double slope = fabs(flow->v[rank->col[i]]);
+      if (slope > 0) most = fmax(most, flow->v_terms[rank->col[i]] / slope);
+    }
+    flow->v_terms[rank->col[j]] = most;
+  }
+}
+
 /*
-** flow->lambda_size (m): the size of lambda in the run. Of ACTIVE rows it is |R_w^-1| times the terms of R for states of their
-** sizes, for the others the larger bound.
+** flow->lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also that of its
+** terms, and of |R_w^-1| times the terms of the equations that are not differentiated, for states of their sizes.
 */
 static void find_lambda_sizes(NsFlow *flow) {
   const NsReduction *r = &flow->reduction;
   size_t nw = (size_t)flow->nw;
   for (int i = 0; i < flow->view.m; i++) {
-    flow->lambda_size[i] = fabs(flow->lambda[i]);
+    flow->lambda_size[i] = fmax(fabs(flow->lambda[i]), flow->lambda_most[i]);
     if (isfinite(flow->lower[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->lower[i]));
     if (isfinite(flow->upper[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->upper[i]));
   }
   if (nw == 0) return;
-  memcpy(flow->v_terms, flow->R_terms, nw * sizeof *flow->v_terms);
+  memset(flow->v_terms, 0, nw * sizeof *flow->v_terms);
   for (int i = 0; i < (r->levels > 0 ? r->rank[0].rank : flow->nw); i++) {
     size_t row = (size_t)r->rank[0].row[i];
     for (size_t j = 0; j < (size_t)flow->eq.nd; j++) flow->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * flow->size[j];
   }
   ns_rank_solve(&flow->reduction.rank[r->levels], true, flow->v_terms);
+  size_free_unknowns(flow);
   for (int i = 0; i < flow->nactive; i++) {
     int row = flow->active[i];
-    flow->lambda_size[row] = fmax(flow->lambda_size[row], flow->v_terms[flow->eq.na + i]);
+    flow->lambda_size[row] = fmax(flow->lambda_size[row], flow->lambda_terms[row] + flow->v_terms[flow->eq.na + i]);
   }
 }
 
 const double *ns_flow_lambda_sizes(NsFlow *flow) {
-  ns_flow_equation_terms(flow);
   find_lambda_sizes(flow);
   return flow->lambda_size;
 }
 
-/* The size of y of a row in the run: its terms for states and multipliers of their sizes. */
-static double output_size(const NsFlow *flow, int row) {
+double ns_flow_output_size(const NsFlow *flow, int row) {
   const NsEquations *e = &flow->eq;
   double sum = flow->y_terms[row];
   for (int k = 0; k < e->nnodes; k++) {
@@ -207,13 +227,14 @@ static bool judge_output(const NsFlow *flow, const NsSignPoint *at, int row, con
   double factor = flow->mode[row] == NS_ROW_LOWER ? 1 : -1;
   if (flow->lower[row] == flow->upper[row]) return true;
   if (!ns_row_is_of_state(flow, row)) {
-    double size = output_size(flow, row);
+    double size = ns_flow_output_size(flow, row);
     int sign = mode_sign(factor * flow->eq.y[row], VALUE_ZERO * size);
     if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, false, factor, size};
     return sign >= 0;
   }
   if (!at->open[row]) return true;
-  int sign = mode_sign(factor * rate[row], VALUE_ZERO * terms[row]);
+  double run = flow->eq.nsds->T - flow->eq.nsds->t0;
+  int sign = mode_sign(factor * rate[row], fmax(VALUE_ZERO * terms[row], RATE_ZERO * ns_flow_output_size(flow, row) / run));
   if (sign == 0) list[(*count)++] = (NsSignQuantity){row, false, true, factor, terms[row]};
   return sign >= 0;
 }

@@ -14,6 +14,9 @@
 /* An output is 0 below this part of its terms: states of a script and of a checkpoint have rounding errors. */
 #define START_ZERO 1e-11
 
+/* At an event a constraint of the next mode is broken above this part of its terms; below, its error is that of the event's place. */
+#define JUMP_ZERO 1e-8
+
 /* Repetitions of the problem of the impulses, for nonlinear h. */
 enum { IMPULSES = 20 };
 
@@ -45,7 +48,7 @@ static NsStatus start_outputs(const Start *z, NsError *err) {
 }
 
 /* The rows that may jump; rows whose impulse would act on equations without derivatives can not. */
-static void start_rows(Start *z) {
+static void start_jumping_rows(Start *z) {
   NsFlow *flow = z->flow;
   NsEquations *e = &flow->eq;
   size_t nd = (size_t)e->nd;
@@ -73,7 +76,7 @@ static void start_problem(Start *z) {
       z->N[i + k * n] = sum;
     }
     int row = z->row[k];
-    z->q[k] = fabs(e->y[row]) <= START_ZERO * flow->y_terms[row] ? 0 : e->y[row];
+    z->q[k] = fabs(e->y[row]) <= START_ZERO * ns_flow_output_size(flow, row) ? 0 : e->y[row];
     z->lower[k] = isfinite(flow->lower[row]) ? 0 : -INFINITY;
     z->upper[k] = isfinite(flow->upper[row]) ? 0 : INFINITY;
   }
@@ -100,7 +103,7 @@ static NsStatus start_impulses(Start *z, bool *jumped, NsError *err) {
   for (int round = 0; round < IMPULSES; round++) {
     NsStatus status = start_outputs(z, err);
     if (status != NS_OK) return status;
-    start_rows(z);
+    start_jumping_rows(z);
     start_problem(z);
     int wrong = -1;
     for (int k = 0; k < z->n && wrong < 0; k++)
@@ -121,7 +124,7 @@ static NsStatus start_mode(const Start *z, NsRowMode *mode, bool *open, NsError 
   const NsFlow *flow = z->flow;
   const NsEquations *e = &flow->eq;
   for (int i = 0; i < e->m; i++) {
-    double y = e->y[i], zero = START_ZERO * flow->y_terms[i];
+    double y = e->y[i], zero = START_ZERO * ns_flow_output_size(flow, i);
     bool of_state = ns_row_is_of_state(flow, i);
     bool fixed = flow->lower[i] == flow->upper[i], equation = !isfinite(flow->lower[i]) && !isfinite(flow->upper[i]);
     open[i] = !fixed && !equation && (!of_state || fabs(y) <= zero);
@@ -133,9 +136,9 @@ static NsStatus start_mode(const Start *z, NsRowMode *mode, bool *open, NsError 
   return NS_OK;
 }
 
-/* Whether a constraint does not hold at the point. */
-static bool constraint_broken(const NsFlowConstraint *c) {
-  return fabs(c->value) > START_ZERO * (c->terms + c->reach);
+/* Whether a constraint does not hold at the point; zero: the part of its terms that counts as 0. */
+static bool constraint_broken(const NsFlowConstraint *c, double zero) {
+  return fabs(c->value) > zero * (c->terms + c->reach);
 }
 
 static NsStatus fail_constraint(const Start *z, const NsFlowConstraint *c, NsError *err) {
@@ -187,23 +190,23 @@ static NsStatus impulse_to_constraints(Start *z, NsError *err) {
 }
 
 /* The first broken constraint of the lowest level; NULL: all hold. */
-static NsStatus broken_constraint(Start *z, const NsFlowConstraint **broken, NsError *err) {
+static NsStatus broken_constraint(Start *z, double zero, const NsFlowConstraint **broken, NsError *err) {
   NsFlow *flow = z->flow;
   NsStatus status = ns_flow_collect(flow, z->t, err);
   *broken = NULL;
   for (int k = 0; k < flow->constraints && status == NS_OK && !*broken; k++)
-    if (constraint_broken(&flow->constraint[k])) *broken = &flow->constraint[k];
+    if (constraint_broken(&flow->constraint[k], zero)) *broken = &flow->constraint[k];
   return status;
 }
 
 /* Brings s onto the constraints of the mode; each round solves the linearised problem. */
 static NsStatus start_constraints(Start *z, bool *jumped, NsError *err) {
   const NsFlowConstraint *broken;
-  NsStatus status = broken_constraint(z, &broken, err);
+  NsStatus status = broken_constraint(z, START_ZERO, &broken, err);
   for (int round = 0; round < IMPULSES && status == NS_OK && broken && broken->level == 0; round++) {
     *jumped = true;
     status = impulse_to_constraints(z, err);
-    if (status == NS_OK) status = broken_constraint(z, &broken, err);
+    if (status == NS_OK) status = broken_constraint(z, START_ZERO, &broken, err);
   }
   return status == NS_OK && broken ? fail_constraint(z, broken, err) : status;
 }
@@ -250,6 +253,20 @@ NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *la
   if (status == NS_OK) status = start_constraints(&z, &moved, err);
   if (status == NS_OK && moved) status = ns_mode_choose(flow, t, s, open, rule, choice, err);
   choice->jumped = jumped || moved;
+  ns_box_free(z.box);
+  ns_arena_release(&z.arena);
+  return status;
+}
+
+NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, bool *jumped, NsError *err) {
+  Start z;
+  const NsFlowConstraint *broken = NULL;
+  *jumped = false;
+  if (flow->nw == 0) return NS_OK;
+  NsStatus status = start_take(&z, flow, t, s, err);
+  if (status != NS_OK) return status;
+  status = broken_constraint(&z, JUMP_ZERO, &broken, err);
+  if (status == NS_OK && broken) status = start_constraints(&z, jumped, err);
   ns_box_free(z.box);
   ns_arena_release(&z.arena);
   return status;

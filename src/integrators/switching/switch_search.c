@@ -85,14 +85,18 @@ NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, 
   return NS_OK;
 }
 
-/* Makes the dense output of the last step, in one array. */
+void ns_switch_state(const NsSwitching *sw, const double *v, double *u) {
+  for (int i = 0; i < sw->stepper_n; i++) u[i] = v[i] * sw->unit[i];
+}
+
+/* Makes the dense output of the last step, in the units of the model, in one array. */
 static NsStatus make_course(NsSwitching *sw, NsError *err) {
   const NsStepperState *step = &sw->stepper->state;
   int n = sw->stepper_n, rows = sw->method->rows;
   NsStatus status = sw->method->interpolate(sw->stepper, err);
-  for (int r = 0; r < rows && status == NS_OK; r++)
-    memcpy(sw->segment + (ptrdiff_t)r * n, sw->stepper->rows[r], (size_t)n * sizeof *sw->segment);
-  sw->course = (NsDenseCourse){n, rows, step->t_old, step->t, step->y_old, sw->segment};
+  for (int r = 0; r < rows && status == NS_OK; r++) ns_switch_state(sw, sw->stepper->rows[r], sw->segment + (ptrdiff_t)r * n);
+  ns_switch_state(sw, step->y_old, sw->begin);
+  sw->course = (NsDenseCourse){n, rows, step->t_old, step->t, sw->begin, sw->segment};
   return status;
 }
 
@@ -130,7 +134,8 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
     NsStatus status = sw->method->retake(sw->stepper, t, err);
     *sw->clock = t;
-    if (status == NS_OK) status = ns_flow_outputs(sw->flow, t, step->y, err);
+    ns_switch_state(sw, step->y, sw->at);
+    if (status == NS_OK) status = ns_flow_outputs(sw->flow, t, sw->at, err);
     if (status != NS_OK) return status;
     double value = ns_switch_guard(sw, guard), noise = ns_switch_noise(sw, guard);
     if (i > 0 && t != last_t) slope = (value - last) / (t - last_t);
@@ -154,7 +159,8 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
 */
 static NsStatus lower_levels(NsSwitching *sw, NsError *err) {
   const NsStepperState *step = &sw->stepper->state;
-  NsStatus status = ns_flow_outputs(sw->flow, step->t, step->y, err);
+  ns_switch_state(sw, step->y, sw->at);
+  NsStatus status = ns_flow_outputs(sw->flow, step->t, sw->at, err);
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
     NsSwitchGuard *guard = &sw->guards[k];
     double more = DENSE_ERROR * sw->options.rtol * ns_switch_noise(sw, guard) / (SWITCH_ROUNDINGS * DBL_EPSILON);

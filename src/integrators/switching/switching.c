@@ -6,11 +6,10 @@
 ** The search on the dense output (ode/event_search.h) loses no short excursion. The step is then repeated up to the event, so
 ** that the event has the accuracy of a step. mode.h chooses the next mode. The integrals of lambda of active rows are integrated
 ** along with the states, so that the step control sees lambda. After every step the states are projected on y = 0 of the active
-** rows. Infinitely many events in finite time are passed over (switch_zeno.c).
+** rows. Infinitely many events in finite time are passed over (switch_event.c).
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 8; Piiroinen and Kuznetsov, ACM Trans.
 ** Math. Softw. 34(3), 2008; Dieci and Lopez, J. Comput. Appl. Math. 236, 2012.
-** Error tolerance of a step of length h for a differential state: rtol |s| + atol times its size in this step of the grid, the
-** largest |s| or the way that s would go with its rate; plus h times atol, or the rounding, times the terms of its rate. With
+** Error tolerance of a step of length h for a differential state: rtol |s| + atol times its size in the run so far; plus h times atol, or the rounding, times the terms of its rate. With
 ** atol_in_units atol is a number in the units of the states. Tolerance of the integral of lambda: h rtol times the size of lambda.
 */
 #include "integrators/switching/switching.h"
@@ -33,29 +32,39 @@ static const double RATE_ROUNDINGS = 16;
 
 /* ---- making ---- */
 
-/* The rate of the unknowns of the stepper: of the differential states, and lambda of active rows. */
-static NsStatus switching_rate(void *context, double t, const double *u, double *udot, NsError *err) {
-  NsSwitching *sw = context;
+/* udot = the rates of the differential states u, and lambda of the active rows. */
+static NsStatus switching_motion(NsSwitching *sw, double t, const double *u, double *udot, NsError *err) {
   *sw->clock = t;
   NsStatus status = ns_flow_rate(sw->flow, t, u, udot, err);
   for (int i = 0; i < sw->m; i++) udot[sw->nd + i] = sw->now->mode[i] == NS_ROW_ACTIVE ? sw->now->lambda[i] : 0;
   return status;
 }
 
-/* The derivative of lambda by the states is left out: the integrals of lambda act on nothing. */
-static NsStatus switching_jacobian(void *context, double t, const double *u, double *J, NsError *err) {
+/* The rate of the stepper's unknowns, which are in units of their own. */
+static NsStatus switching_rate(void *context, double t, const double *v, double *vdot, NsError *err) {
   NsSwitching *sw = context;
+  for (int i = 0; i < sw->nd; i++) sw->raw[i] = v[i] * sw->unit[i];
+  NsStatus status = switching_motion(sw, t, sw->raw, vdot, err);
+  for (int i = 0; i < sw->nd + sw->m; i++) vdot[i] /= sw->unit[i];
+  return status;
+}
+
+/* The derivative of lambda by the states is left out: the integrals of lambda act on nothing. */
+static NsStatus switching_jacobian(void *context, double t, const double *v, double *J, NsError *err) {
+  NsSwitching *sw = context;
+  size_t nd = (size_t)sw->nd, n = nd + (size_t)sw->m;
   *sw->clock = t;
-  NsStatus status = ns_flow_jacobian(sw->flow, t, u, sw->J, err);
-  for (int j = 0; j < sw->nd && status == NS_OK; j++)
-    memcpy(J + (size_t)j * (size_t)(sw->nd + sw->m), sw->J + (size_t)j * (size_t)sw->nd, (size_t)sw->nd * sizeof *J);
+  for (size_t i = 0; i < nd; i++) sw->raw[i] = v[i] * sw->unit[i];
+  NsStatus status = ns_flow_jacobian(sw->flow, t, sw->raw, sw->J, err);
+  for (size_t j = 0; j < nd && status == NS_OK; j++)
+    for (size_t i = 0; i < nd; i++) J[i + j * n] = sw->J[i + j * nd] * sw->unit[j] / sw->unit[i];
   return status;
 }
 
 static void switching_take_vectors(NsSwitching *sw) {
   NsArena *arena = &sw->base.arena;
   int m = sw->m, rows = sw->method->rows;
-  double **stacked[] = {&sw->u, &sw->size, &sw->atol, &sw->rate, &sw->next_rate, &sw->at};
+  double **stacked[] = {&sw->u, &sw->unit, &sw->raw, &sw->begin, &sw->atol, &sw->rate, &sw->next_rate, &sw->at};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, sw->most);
   sw->J = sw->method->implicit ? ns_arena_matrix(arena, sw->n, sw->n) : NULL;
   sw->segment = ns_arena_matrix(arena, sw->most, rows);
@@ -64,6 +73,7 @@ static void switching_take_vectors(NsSwitching *sw) {
   sw->values = ns_arena_matrix(arena, sw->n + 2 * m, NS_BERNSTEIN_SIZE);
   sw->open = ns_arena_take(arena, (size_t)m, sizeof *sw->open);
   sw->before = ns_arena_take(arena, (size_t)m, sizeof *sw->before);
+  sw->next = ns_arena_take(arena, (size_t)m, sizeof *sw->next);
   sw->guards = ns_arena_take(arena, 2 * (size_t)m, sizeof *sw->guards);
   sw->direction = ns_arena_ints(arena, 2 * m);
   sw->terminal = ns_arena_take(arena, 2 * (size_t)m, sizeof *sw->terminal);
@@ -116,12 +126,6 @@ static NsStatus switching_take_stepper(NsSwitching *sw, const NsEventOptions *op
 
 /* ---- what is accepted of errors ---- */
 
-/* Updates the sizes of the states by the present states and the way that they would go to the end of the step of the grid. */
-static void grow_sizes(NsSwitching *sw, const double *rate) {
-  double way = sw->t_next - sw->t_k;
-  for (int i = 0; i < sw->nd; i++) sw->size[i] = fmax(sw->size[i], fmax(fabs(sw->u[i]), way * fabs(rate[i])));
-}
-
 /* The size of lambda of an active row: of its terms, and of its bounds. */
 static double lambda_size(const NsSwitching *sw, int row) {
   double size = fmax(sw->now->lambda_terms[row], fabs(sw->now->lambda[row]));
@@ -130,17 +134,33 @@ static double lambda_size(const NsSwitching *sw, int row) {
   return size;
 }
 
+/* The power of two next to a size; 1 for 0. */
+static double switching_unit(double size) {
+  int exponent;
+  (void)frexp(size, &exponent);
+  return size > 0 && isfinite(size) ? ldexp(1, exponent) : 1;
+}
+
+/* Units of the stepper's unknowns by their sizes, so that pivots in its matrices do not depend on the units of the user. */
+static void switching_take_units(NsSwitching *sw) {
+  double way = sw->t_next - sw->t_k;
+  const double *terms = ns_flow_rate_terms(sw->flow);
+  for (int i = 0; i < sw->nd; i++) sw->unit[i] = switching_unit(sw->now->size[i] > 0 ? sw->now->size[i] : way * terms[i]);
+  for (int i = 0; i < sw->m; i++) sw->unit[sw->nd + i] = switching_unit(way * lambda_size(sw, i));
+}
+
 /* The accepted errors of the next step, of about length h, from the last evaluation. */
 static void switching_weigh(NsSwitching *sw, double h) {
   const NsEventOptions *o = &sw->options;
   const double *terms = ns_flow_rate_terms(sw->flow);
   double share = o->atol_in_units ? 0 : o->atol, units = o->atol_in_units ? o->atol : 0, noise = RATE_ROUNDINGS * DBL_EPSILON;
   if (sw->method->implicit) noise /= ns_ode_newton_tolerance(o->rtol); /* Newton's method must come nearer than the tolerance */
-  for (int i = 0; i < sw->nd; i++) sw->atol[i] = units + share * sw->size[i] + h * fmax(share, noise) * terms[i];
+  for (int i = 0; i < sw->nd; i++) sw->atol[i] = units + share * sw->now->size[i] + h * fmax(share, noise) * terms[i];
   for (int i = 0; i < sw->m; i++) {
     bool active = sw->now->mode[i] == NS_ROW_ACTIVE;
     sw->atol[sw->nd + i] = active ? h * (o->rtol + RATE_ROUNDINGS * DBL_EPSILON) * lambda_size(sw, i) : INFINITY;
   }
+  for (int i = 0; i < sw->nd + sw->m; i++) sw->atol[i] /= sw->unit[i];
 }
 
 /* A state whose time of change is below this part of the way to the end is at rest, at 0: it has no size yet. */
@@ -158,13 +178,13 @@ static NsStatus switching_first_length(NsSwitching *sw, const double *rate, doub
   for (int i = 0; i < sw->nd; i++)
     if (0.01 * fabs(sw->u[i]) < h * fabs(rate[i]) && sw->u[i] != 0) h = fmax(1e-3 * h, 0.01 * fabs(sw->u[i]) / fabs(rate[i]));
   for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] + h * rate[i];
-  NsStatus status = switching_rate(sw, sw->t + h, sw->at, sw->next_rate, err);
+  NsStatus status = switching_motion(sw, sw->t + h, sw->at, sw->next_rate, err);
   if (status == NS_ERETRY || status == NS_ENAN) return NS_OK;
   double shortest = INFINITY;
   const double *terms = ns_flow_rate_terms(sw->flow);
   for (int i = 0; i < sw->nd && status == NS_OK; i++) {
     double second = fabs(sw->next_rate[i] - rate[i]) / h, noise = RATE_ROUNDINGS * DBL_EPSILON * terms[i] / h;
-    double time = fmax(sqrt(sw->size[i] / second), fabs(rate[i]) / second);
+    double time = fmax(sqrt(sw->now->size[i] / second), fabs(rate[i]) / second);
     if (second > noise && time > AT_REST * way) shortest = fmin(shortest, time);
   }
   *length = fmin(way, 4 * pow(sw->options.rtol, sw->method->implicit ? 1.0 / 4 : 1.0 / 8) * shortest);
@@ -178,16 +198,17 @@ static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
   double first;
   memset(sw->u + sw->nd, 0, (size_t)sw->m * sizeof *sw->u);
   NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
-  if (status == NS_OK) status = switching_rate(sw, sw->t, sw->u, sw->rate, err);
+  if (status == NS_OK) status = switching_motion(sw, sw->t, sw->u, sw->rate, err);
   if (status != NS_OK) return status;
-  grow_sizes(sw, sw->rate);
   ns_switch_take_guards(sw);
   ns_switch_set_levels(sw, true);
+  switching_take_units(sw);
   status = switching_first_length(sw, sw->rate, &first, err);
   if (status != NS_OK) return status;
   if (sw->options.max_step > 0) first = fmin(first, sw->options.max_step);
   switching_weigh(sw, first);
-  sw->method->start(sw->stepper, sw->t, sw->u, sw->t_next, first);
+  for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] / sw->unit[i];
+  sw->method->start(sw->stepper, sw->t, sw->at, sw->t_next, first);
   return NS_OK;
 }
 
@@ -195,11 +216,14 @@ static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
 static NsStatus switching_take_state(NsSwitching *sw, NsError *err) {
   const NsStepperState *step = &sw->stepper->state;
   bool moved = false;
-  memcpy(sw->u, step->y, (size_t)(sw->nd + sw->m) * sizeof *sw->u);
+  ns_switch_state(sw, step->y, sw->u);
   sw->t = *sw->clock = step->t;
   NsStatus status = ns_flow_project(sw->flow, sw->t, sw->u, err);
-  for (int i = 0; i < sw->nd; i++) moved = moved || sw->u[i] != step->y[i];
-  if (moved && status == NS_OK) sw->method->replace(sw->stepper, sw->u);
+  for (int i = 0; i < sw->nd + sw->m; i++) {
+    sw->at[i] = sw->u[i] / sw->unit[i];
+    moved = moved || sw->at[i] != step->y[i];
+  }
+  if (moved && status == NS_OK) sw->method->replace(sw->stepper, sw->at);
   return status;
 }
 
@@ -226,7 +250,6 @@ static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
     if (status != NS_OK) return status;
     if (guard >= 0) return ns_switch_handle(sw, guard, err);
     if (sw->t >= sw->t_next) return NS_OK;
-    grow_sizes(sw, sw->rate);
     ns_switch_set_levels(sw, false);
     switching_weigh(sw, sw->stepper->state.h_next);
   }
@@ -244,7 +267,6 @@ static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDr
   sw->t_event = -INFINITY;
   NsStatus status = ns_flow_begin(sw->flow, step->t_k, step->t - step->t_k, err);
   if (status == NS_OK) status = switching_take_stepper(sw, (const NsEventOptions *)scheme->integrator, err);
-  memset(sw->size, 0, (size_t)sw->most * sizeof *sw->size);
   if (status == NS_OK) status = ns_switch_begin(sw, err);
   while (status == NS_OK && sw->t < step->t) status = switching_go_on(sw, err);
   return status == NS_OK ? ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err) : status;

@@ -19,10 +19,11 @@ typedef struct NsSwitchGuard {
   double start; /* its value above the level when the step begins */
 } NsSwitchGuard;
 
-/* One of the last events; see switch_zeno.c. */
+/* One of the last events; see switch_event.c. */
 typedef struct NsSwitchMark {
   double t;
   int row;
+  bool output; /* y reached 0; else lambda reached a bound */
 } NsSwitchMark;
 
 enum { NS_SWITCH_MARKS = 64 }; /* number of events that are kept to detect an accumulation: cycles of up to 21 events */
@@ -42,7 +43,9 @@ typedef struct NsSwitching {
   double t_k, t_next, t;
   int nd;                        /* differential states */
   double *u;                     /* nd + m: differential states, and the integrals of lambda of ACTIVE rows */
-  double *size;                  /* nd: largest |s_i| in this step of the grid so far */
+  double *unit;                  /* nd + m: units of the stepper's unknowns, powers of two */
+  double *raw;                   /* nd + m: workspace of its rate */
+  double *begin;                 /* nd + m: the state at the start of the last step */
   double *atol;                  /* nd + m: accepted errors of the next step */
   double *rate, *next_rate, *at; /* nd + m each: workspace */
   double *J;                     /* nd x nd: workspace of the Jacobian; NULL for explicit methods */
@@ -55,9 +58,9 @@ typedef struct NsSwitching {
   int marked;
 
   /* at an event */
-  bool *open;            /* m */
-  NsRowMode *before;     /* m: the mode before the event */
-  double *lambda_before; /* m */
+  bool *open;               /* m */
+  NsRowMode *before, *next; /* m: the mode before the event; a mode to be tried */
+  double *lambda_before;    /* m */
   NsModeChoice choice;
 
   /* the search */
@@ -73,6 +76,9 @@ typedef struct NsSwitching {
 } NsSwitching;
 
 /* ---- switch_search.c ---- */
+
+/* u (nd + m) = the stepper's unknowns v in the units of the model. */
+void ns_switch_state(const NsSwitching *sw, const double *v, double *u);
 
 /* Takes the guards of the present mode. */
 void ns_switch_take_guards(NsSwitching *sw);

@@ -1,0 +1,79 @@
+-- nslua.analysis.arguments: checks of arguments, for the files of this folder.
+local core = require "nslua.core"
+local format = core.number_support.format
+local option_names = require "nslua.base.option_names"
+local option_tables = require "nslua.base.option_tables"
+local where = require "nslua.base.where"
+
+local arguments = {}
+
+function arguments.fail(text, ...) where.fail(format(text, ...)) end
+
+local fail = arguments.fail
+
+-- What a message says of a value.
+function arguments.describe(value)
+  if value ~= value then return "nan" end
+  if type(value) == "number" then return format("%g", value) end
+  return type(value) == "string" and "'" .. value .. "'" or type(value)
+end
+
+function arguments.number(value, who, name)
+  if type(value) ~= "number" or value ~= value then
+    fail("%s: %s: expected a number, got %s", who, name, arguments.describe(value))
+  end
+  return value
+end
+
+function arguments.integer(value, least, who, name)
+  local n = type(value) == "number" and math.tointeger(value)
+  if not n or n < least then
+    fail("%s: %s: expected an integer of %d or more, got %s", who, name, least, arguments.describe(value))
+  end
+  return n
+end
+
+-- The numbers of a vector or a list as a table; n: how many there must be. All must be finite.
+function arguments.numbers(value, n, who, name)
+  local good, v = where.try(core.vector, value)
+  if not good or type(value) == "number" then
+    fail("%s: %s: expected a vector, got %s", who, name, arguments.describe(value))
+  end
+  local list = v:totable()
+  if n and #list ~= n then fail("%s: %s: expected a vector of %d, got one of %d", who, name, n, #list) end
+  for i, x in ipairs(list) do
+    if x - x ~= 0 then fail("%s: %s[%d] is %s", who, name, i, x ~= x and "nan" or "infinite") end
+  end
+  return list
+end
+
+-- As numbers(), and each number must be larger than the one before it; at least `least` of them.
+function arguments.increasing(value, least, who, name)
+  local list = arguments.numbers(value, nil, who, name)
+  if #list < least then fail("%s: %s: expected at least %d numbers, got %d", who, name, least, #list) end
+  for i = 2, #list do
+    if list[i] <= list[i - 1] then
+      fail("%s: %s must increase: %s[%d] = %g, %s[%d] = %g", who, name, name, i - 1, list[i - 1], name, i, list[i])
+    end
+  end
+  return list
+end
+
+-- The options, checked against nslua.base.option_names.
+function arguments.options(options, who)
+  options = options == nil and {} or options
+  if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, type(options)) end
+  local result, message = option_tables.check(options, option_names[who], who)
+  if not result then fail("%s", message) end
+  return result
+end
+
+-- f(x) for a number x, or for each element of a vector or a table x.
+function arguments.at_each(x, f, who)
+  if type(x) == "number" then return f(x) end
+  local out = core.vector(arguments.numbers(x, nil, who, "x"))
+  for i = 1, #out do out[i] = f(out[i]) end
+  return out
+end
+
+return arguments

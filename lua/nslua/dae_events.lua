@@ -1,0 +1,201 @@
+-- nslua.dae_events: events of ns.dae, and the run from event to event.
+
+local option_tables = require "nslua.base.option_tables"
+
+local public = {}
+
+local OPTIONS = "g apply direction terminal name"
+
+local function is_callable(f)
+  local meta = getmetatable(f)
+  return type(f) == "function" or meta == "compiled function" or (type(meta) == "table" and meta.__call ~= nil)
+end
+
+local function is_single(value)
+  if is_callable(value) then return true end
+  for key in pairs(value) do
+    if type(key) == "string" and (" " .. OPTIONS .. " "):find(" " .. key .. " ", 1, true) then return true end
+  end
+  return false
+end
+
+-- Reads the event number e: a function, or a table of options.
+local function read_event(event, e, fail)
+  if is_callable(event) then event = { g = event } end
+  if type(event) ~= "table" then
+    fail("dae: event %d: expected a function or a table with the function g, got %s", e, type(event))
+  end
+  local function check(good, name, expected)
+    if not good then fail("dae: event %d: %s: expected %s, got %s", e, name, expected, type(event[name])) end
+  end
+  local rest = {}
+  for key, value in pairs(event) do
+    if key ~= 1 then rest[key] = value end
+  end
+  local known, message = option_tables.check(rest, OPTIONS, ("dae: event %d"):format(e))
+  if not known then fail("%s", message) end
+  local g, terminal, direction = event.g or event[1], event.terminal or false, event.direction or 0
+  if not is_callable(g) then
+    fail("dae: event %d: expected a function or a table with the function g, got %s", e, type(g))
+  end
+  check(event.apply == nil or is_callable(event.apply), "apply", "a function")
+  check(event.name == nil or type(event.name) == "string", "name", "a string")
+  check(type(direction) == "number", "direction", "a number")
+  check(type(terminal) == "boolean" or (math.type(terminal) == "integer" and terminal >= 0), "terminal",
+    "a boolean or a number of occurrences")
+  return { g = g, apply = event.apply, acts = event.apply ~= nil, name = event.name,
+    direction = direction > 0 and 1 or direction < 0 and -1 or 0,
+    terminal = terminal == true and 1 or terminal or 0,
+    text = event.name and ("event %d (%s)"):format(e, event.name) or ("event %d"):format(e) }
+end
+
+-- Reads the option `events`: an event or a list of events. nil: none.
+function public.read(value, fail)
+  if value == nil then return nil end
+  if not is_callable(value) and type(value) ~= "table" then
+    fail("dae: events: expected a function or a list of events, got %s", type(value))
+  end
+  local events = {}
+  for e, event in ipairs(is_single(value) and { value } or value) do events[e] = read_event(event, e, fail) end
+  return events
+end
+
+-- ---- the run ----
+
+local Run = {}
+Run.__index = Run
+
+-- Records a row of the solution.
+function Run:row(t, y, yd)
+  self.t[#self.t + 1], self.y[#self.y + 1], self.yd[#self.yd + 1] = t, y:totable(), yd:totable()
+end
+
+-- Records an occurrence of event e: t, and y, y' before and after it.
+function Run:found(e, t, before, after)
+  local list = self.occurrences[e]
+  list[#list + 1] = { t, before[1]:totable(), before[2]:totable(), after[1]:totable(), after[2]:totable() }
+end
+
+-- What apply of an event returned, as a vector; or nil and the reason.
+function Run:state_of(event, value, t, y)
+  if value == nil then return y end
+  local good, vector = pcall(self.ns.vector, value)
+  if not good or type(value) == "number" then
+    return nil, ("%s: apply: expected a list of %d numbers, got %s (t=%.10g)"):format(event.text, #y, type(value), t)
+  end
+  if #vector ~= #y then
+    return nil, ("%s: apply: expected %d numbers, got %d (t=%.10g)"):format(event.text, #y, #vector, t)
+  end
+  for i = 1, #vector do
+    if vector[i] - vector[i] ~= 0 then
+      local what = vector[i] ~= vector[i] and "nan" or "inf"
+      return nil, ("%s: apply[%d] is %s (t=%.10g)"):format(event.text, i, what, t)
+    end
+  end
+  return vector
+end
+
+-- Lets the events that act at the stop change the state, in their order. Returns y, y' after them and the last state
+-- that apply gave, before it was made consistent; or nil and the reason.
+function Run:act(acting, t, y, yd)
+  local wanted = y
+  for e, event in ipairs(self.events) do
+    if acting[e] then
+      local value, why = self:state_of(event, event.apply(t, y, yd), t, y)
+      if not value then return nil, why end
+      local before = { y, yd }
+      wanted = value
+      y, yd = self.consistent(t, value, yd)
+      if not y then return nil, ("%s (t=%.10g): no consistent values after it: %s"):format(event.text, t, yd) end
+      self:found(e, t, before, { y, yd })
+    end
+  end
+  return y, yd, wanted
+end
+
+-- Passes the stop at roots[stop]: moves there, lets events act, and goes on or ends. Returns false and the reason on
+-- failure.
+function Run:pass(roots, stop)
+  local t, y, yd = self.call(self.support.cut, self.solver, roots[stop].t, roots[stop].event)
+  if not t then return false, y end
+  self:row(t, y, yd)
+  local acting, any, wanted = {}, false, y
+  for i = stop, #roots do
+    local e = roots[i].event
+    if self.events[e].acts then acting[e], any = true, true
+    elseif i == stop then self:found(e, t, { y, yd }, { y, yd }) end
+    if roots[i].last and not self.ended_by then self.ended_by = self.events[e].text end
+  end
+  if any then
+    y, yd, wanted = self:act(acting, t, y, yd)
+    if not y then return false, yd end
+    self:row(t, y, yd)
+  end
+  self.passed = t
+  if self.ended_by then return true end
+  return self.call(self.support.restart, self.solver, t, y, yd, wanted)
+end
+
+-- Records the times wanted up to t, in the last step. `all`: those at t, too.
+function Run:record(t, all)
+  local ts, way = self.ts, self.way
+  while self.next <= #ts and (way * (ts[self.next] - t) < 0 or (all and ts[self.next] == t)) do
+    local at = ts[self.next]
+    if at ~= self.passed then self:row(at, self.call(self.support.at, self.solver, at)) end
+    self.next = self.next + 1
+  end
+end
+
+-- Records the occurrences that neither act nor end the run, up to the root number `last`.
+function Run:record_roots(roots, last)
+  for i, root in ipairs(roots) do
+    if (i < last or (i > last and last > 0 and not self.events[root.event].acts)) or last == 0 then
+      local y, yd = self.call(self.support.at, self.solver, root.t)
+      self:found(root.event, root.t, { y, yd }, { y, yd })
+    end
+  end
+end
+
+-- Goes to the last time. Returns true; or false and the reason.
+function Run:go()
+  local good, why = self.call(self.support.watch, self.solver, self.events, self.ts[#self.ts])
+  if not good then return false, why end
+  while self.next <= #self.ts and not self.ended_by do
+    local t, roots, stop = self.call(self.support.advance, self.solver, self.ts[self.next], self.max_steps)
+    if not t then return false, roots end
+    self:record_roots(roots, stop or 0)
+    self:record(stop and roots[stop].t or t, not stop)
+    if stop then
+      good, why = self:pass(roots, stop)
+      if not good then return false, why end
+    end
+  end
+  return true
+end
+
+-- run{ns=, support=, call=, solver=, events=, ts=, y=, yd=, max_steps=, consistent= (t, y, yd) -> y, yd or nil,
+-- reason}: the run, with lists t, y, yd of its rows, ended_by and occurrences; true, or false and the reason.
+function public.run(o)
+  local self = setmetatable(o, Run)
+  local y, yd = self.y, self.yd
+  self.t, self.y, self.yd, self.occurrences = {}, {}, {}, {}
+  self.next, self.way = 2, self.ts[#self.ts] < self.ts[1] and -1 or 1
+  for e = 1, #self.events do self.occurrences[e] = {} end
+  self:row(self.ts[1], y, yd)
+  return self, self:go()
+end
+
+-- The fields of the result that tell of events, from the run.
+function public.fields(run, into)
+  local names = { "t_events", "y_events", "ydot_events", "y_events_after", "ydot_events_after" }
+  for k, name in ipairs(names) do
+    into[name] = {}
+    for e, list in ipairs(run.occurrences) do
+      local rows = {}
+      for i, occurrence in ipairs(list) do rows[i] = occurrence[k] end
+      into[name][e] = k == 1 and run.ns.vector(rows) or (#rows > 0 and run.ns.matrix(rows) or run.ns.zeros(0, run.n))
+    end
+  end
+end
+
+return public

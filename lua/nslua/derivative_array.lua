@@ -1,0 +1,428 @@
+-- nslua.derivative_array: consistent values of differential-algebraic equations of index 2 and 3.
+--
+-- F(t, y, y') = 0 hides equations: those that its derivatives with respect to time imply. The derivative array
+-- collects F, dF/dt and, for index 3, d2F/dt2 along y(s) = y + y1 s + y2 s^2 / 2 + y3 s^3 / 6. Gauss and Newton's
+-- method solves it for the algebraic unknowns and for y1, y2, y3; what the array leaves open becomes least.
+--
+-- Campbell, Least squares completions for nonlinear differential algebraic equations, Numer. Math. 65, 1993;
+-- Brenan, Campbell and Petzold, Numerical Solution of Initial-Value Problems in DAEs, 1996, section 2.5.
+
+local where = require "nslua.base.where"
+
+return function(ns)
+  local RANK = 1e-10 -- singular values below this fraction of the largest count as 0; rows and columns are scaled
+  local SHARE = 1e-6 -- how far unknowns that have a derivative may be moved, as a fraction of each (besides atol)
+  local ITERATIONS = 15
+  local EPSILON = 2.0 ^ -52
+  local SWEEPS = 20 -- of the scaling; after them the logarithms are settled to well below 1
+  local CONVERGED, STALLED = 1e-13, 1e-8 -- relative corrections at which Newton's method ends; if they don't fall
+  local ROUNDING = 2.0 ^ -49 -- rounding error of a difference, relative to the terms of what is subtracted
+  local LEVELS = 60 -- most halvings of the length of a difference
+  local FAR = 2.0 ^ 20 -- the first length of a difference is at most this many times the span
+
+  -- ---- differences ----
+
+  -- The derivative at 0 of f, which returns a vector and the sizes of its components' terms (nil: it has no value).
+  -- It is computed by central differences with lengths h, h/2, ..., twice extrapolated. Each component takes the
+  -- length at which neighbouring results agree best, and is done when they agree to rounding. Returns it, the
+  -- shortest of these lengths, and the errors.
+  local function differentiate(f, h)
+    local before, R, finer, best, off, at, worse = nil, nil, nil, nil, {}, {}, 0
+    for _ = 1, LEVELS do
+      local ahead, size = f(h)
+      local back = ahead and f(-h)
+      local D = back and (ahead - back) / (2 * h)
+      local R_new = D and before and (4 * D - before) / 3
+      local finer_new = R_new and R and (16 * R_new - R) / 15
+      if finer_new and finer then
+        local better, done = false, true
+        best = best or ns.vector(finer_new)
+        for i = 1, #best do
+          local change = math.abs(finer_new[i] - finer[i])
+          if change < (off[i] or math.huge) then best[i], off[i], at[i], better = finer_new[i], change, h, true end
+          done = done and off[i] <= ROUNDING * size[i] / h
+        end
+        worse = better and 0 or worse + 1
+        if done or worse > 5 then break end
+      end
+      before, R, finer = D, R_new, finer_new
+      h = h / 2
+    end
+    local shortest = math.huge
+    for i = 1, best and #best or 0 do
+      if best[i] ~= 0 and off[i] > 0 then shortest = math.min(shortest, at[i]) end
+    end
+    return best, shortest < math.huge and shortest or h, off
+  end
+
+  -- ---- the array ----
+
+  -- y and its derivatives at s: p, p', p''.
+  local function on_path(z, s)
+    local p = z.y + s * z[1] + s ^ 2 / 2 * z[2]
+    local p1, p2 = z[1] + s * z[2], z[2]
+    if z[3] then p, p1, p2 = p + s ^ 3 / 6 * z[3], p1 + s ^ 2 / 2 * z[3], p2 + s * z[3] end
+    return p, p1, p2
+  end
+
+  local function add_terms(size, A, v)
+    for i = 1, #size do
+      local row, sum = A[i], size[i]
+      for j = 1, #v do sum = sum + math.abs(row[j] * v[j]) end
+      size[i] = sum
+    end
+  end
+
+  -- dF/dt along the path at s, and the sizes of its terms; nil where F can not be evaluated. `slope(t, p, p1)` is the
+  -- derivative by t alone.
+  local function rate(self, z, s)
+    local p, p1, p2 = on_path(z, s)
+    local F, A, B = self.evaluate(self.t + s, p, p1)
+    if not F then return nil end
+    local value, size = A * p1 + B * p2, ns.zeros(self.n)
+    add_terms(size, A, p1)
+    add_terms(size, B, p2)
+    return self.slope and value + self.slope(self.t + s, p, p1) or value, size, A, B
+  end
+
+  -- The derivative of F by t alone as a function of (t, y, y'); nil when F does not depend on t.
+  local function slope_of(self, z)
+    local F = self.evaluate(self.t, z.y, z[1])
+    local function moved(s)
+      local G = self.evaluate(self.t + s, z.y, z[1])
+      local size = ns.zeros(self.n)
+      for i = 1, G and #G or 0 do size[i] = math.abs(G[i]) + math.abs(F[i]) end
+      return G, size
+    end
+    local same = true
+    for _, part in ipairs { 0.37, -0.11, 1e-3 } do
+      local G = self.evaluate(self.t + part * self.h, z.y, z[1])
+      for i = 1, #F do same = same and G ~= nil and G[i] == F[i] end
+    end
+    if same then return nil end
+    local _, h = differentiate(moved, self.h)
+    return function(t, y, y1)
+      local function at(s) return (self.evaluate(t + s, y, y1)) end
+      return (8 * (at(h) - at(-h)) - (at(2 * h) - at(-2 * h))) / (12 * h)
+    end
+  end
+
+  -- (A - B) / h, without entries that are rounding.
+  local function difference(A, B, h)
+    local D = (A - B) / h
+    for i = 1, #D do
+      local to, a, b = D[i], A[i], B[i]
+      for j = 1, #to do
+        if math.abs(a[j] - b[j]) <= 64 * EPSILON * math.max(math.abs(a[j]), math.abs(b[j])) then to[j] = 0 end
+      end
+    end
+    return D
+  end
+
+  -- The values of the array, a list of vectors, its derivatives by y, y1, ...: blocks[k][m], n x n or 0; and the
+  -- errors of the last of the values.
+  local function array_of(self, z)
+    local F, A, B = self.evaluate(self.t, z.y, z[1])
+    local first = F and rate(self, z, 0)
+    if not first then return nil end
+    if self.order == 1 then return { F, first }, { { A, B }, { 0, A, B } }, {} end
+    local second, h, errors = differentiate(function(s) return rate(self, z, s) end, self.h)
+    if not second then return nil end
+    self.h = math.min(self.h, 2 ^ 8 * h)
+    local _, _, A1, B1 = rate(self, z, 4 * h)
+    local _, _, A0, B0 = rate(self, z, -4 * h)
+    local dA, dB = difference(A1, A0, 8 * h), difference(B1, B0, 8 * h)
+    return { F, first, second }, { { A, B }, { dA, A + dB, B }, { 0, 2 * dA, A + 2 * dB, B } }, errors
+  end
+
+  -- The rounding error of each row of the array, a list.
+  local function row_errors(self, z, blocks, errors)
+    local list = {}
+    for k = 1, #blocks do
+      local size = ns.zeros(self.n)
+      for m = 1, #blocks + 1 do
+        local block = blocks[k][m]
+        if block and block ~= 0 then add_terms(size, block, m == 1 and z.y or z[m - 1]) end
+      end
+      for i = 1, self.n do list[#list + 1] = EPSILON * size[i] + (k == 3 and errors[i] or 0) end
+    end
+    return list
+  end
+
+  -- ---- linear algebra ----
+
+  -- The entries of J (m x n, lists of rows) that are not 0, as a list {row, column, log2}.
+  local function entries_of(J, m, n)
+    local entries = {}
+    for i = 1, m do
+      for j = 1, n do
+        if J[i][j] ~= 0 then entries[#entries + 1] = { i, j, math.log(math.abs(J[i][j]), 2) } end
+      end
+    end
+    return entries
+  end
+
+  -- shift[k] = - the mean over the entries with entry[at] == k of log2 plus the other shift.
+  local function balance(entries, at, other, shift, count)
+    local sum, number = {}, {}
+    for k = 1, count do sum[k], number[k] = 0, 0 end
+    for _, entry in ipairs(entries) do
+      local k = entry[at]
+      sum[k], number[k] = sum[k] + entry[3] + other[entry[3 - at]], number[k] + 1
+    end
+    for k = 1, count do shift[k] = number[k] > 0 and -sum[k] / number[k] or 0 end
+  end
+
+  -- shift[k] = - the largest over the entries with entry[at] == k of log2 plus the other shift, a whole number.
+  local function raise(entries, at, other, shift, count)
+    for k = 1, count do shift[k] = math.huge end
+    for _, entry in ipairs(entries) do
+      local k = entry[at]
+      shift[k] = math.min(shift[k], -math.floor(entry[3] + other[entry[3 - at]] + 0.5))
+    end
+    for k = 1, count do shift[k] = shift[k] < math.huge and shift[k] or 0 end
+  end
+
+  -- Powers of two for the rows and columns of J. First the logarithms of its entries get the least squares, so that
+  -- units drop out (Curtis and Reid, On the automatic scaling of matrices for Gaussian elimination, J. Inst. Maths
+  -- Applics 10, 1972), then the largest entries of rows and columns become about 1.
+  local function equilibrate(J, m, n)
+    local entries, row, column = entries_of(J, m, n), {}, {}
+    for j = 1, n do column[j] = 0 end
+    for _ = 1, SWEEPS do
+      balance(entries, 1, column, row, m)
+      balance(entries, 2, row, column, n)
+    end
+    for _ = 1, 3 do
+      raise(entries, 1, column, row, m)
+      raise(entries, 2, row, column, n)
+    end
+    for i = 1, m do row[i] = 2.0 ^ row[i] end
+    for j = 1, n do column[j] = 2.0 ^ column[j] end
+    return row, column
+  end
+
+  -- The pseudo-inverse of J (m x n, lists of rows): the matrix `inverse` and, with as many columns as J lacks rank,
+  -- `missing`: the directions that J can't reach; all for rows and columns that are scaled by powers of two.
+  local function decompose(J, m, n)
+    local row, column = equilibrate(J, m, n)
+    local scaled = {}
+    for i = 1, m do
+      local target, from = {}, J[i]
+      for j = 1, n do target[j] = row[i] * from[j] * column[j] end
+      scaled[i] = target
+    end
+    local U, s, V = ns.svd(ns.matrix(scaled), "full")
+    local rank, weight = 0, ns.zeros(n, m)
+    for k = 1, #s do
+      if s[k] > RANK * s[1] then rank, weight[k][k] = rank + 1, 1 / s[k] end
+    end
+    local inverse = V * weight * U:transpose()
+    return { U = U, V = V, inverse = inverse, rank = rank, row = row, column = column, m = m, n = n }
+  end
+
+  -- The least solution of J x = b, and the part of the scaled b along each direction that J can't reach.
+  local function solve(D, b)
+    local scaled, left = ns.zeros(D.m), {}
+    for i = 1, D.m do scaled[i] = D.row[i] * b[i] end
+    local x, along = D.inverse * scaled, D.U:transpose() * scaled
+    for j = 1, D.n do x[j] = x[j] * D.column[j] end
+    for k = D.rank + 1, D.m do left[k - D.rank] = along[k] end
+    return x, left
+  end
+
+  -- The error of each unknown of the least solution that follows from these errors of the rows.
+  local function solution_errors(D, errors)
+    local list = {}
+    for j = 1, D.n do
+      local from, sum = D.inverse[j], 0
+      for i = 1, D.m do sum = sum + math.abs(from[i]) * D.row[i] * errors[i] end
+      list[j] = sum * D.column[j]
+    end
+    return list
+  end
+
+  -- ---- Newton's method ----
+
+  -- Flattens the array: values b, and the rows of its Jacobian by the unknowns that are solved for and by those kept.
+  local function flatten(self, values, blocks)
+    local n, b, free, kept = self.n, {}, {}, {}
+    for k = 1, #values do
+      for i = 1, n do
+        local f, g = {}, {}
+        b[#b + 1] = values[k][i]
+        for m = 1, #values + 1 do
+          local block = blocks[k][m]
+          local from = type(block) == "userdata" and block[i] or nil
+          for j = 1, n do
+            local entry = from and from[j] or 0
+            if m > 1 or self.algebraic[j] then f[#f + 1] = entry
+            else g[#g + 1] = entry * self.allowed[j] end
+          end
+        end
+        free[#free + 1], kept[#kept + 1] = f, g
+      end
+    end
+    return b, free, kept
+  end
+
+  -- The least changes of the kept unknowns, in units of what is allowed, that fulfil what the free ones can't.
+  -- Returns them, the largest, and what remains.
+  local function project(D, left, kept, count)
+    local rows, rest = D.m - D.rank, 0
+    if rows == 0 or count == 0 then
+      for k = 1, rows do rest = math.max(rest, math.abs(left[k])) end
+      return {}, 0, rest
+    end
+    local scaled, K = {}, ns.zeros(rows, count)
+    for i = 1, D.m do
+      scaled[i] = {}
+      for j = 1, count do scaled[i][j] = D.row[i] * kept[i][j] end
+    end
+    local along_U = D.U:transpose() * ns.matrix(scaled)
+    for k = 1, rows do
+      local from, to = along_U[D.rank + k], K[k]
+      for j = 1, count do to[j] = from[j] end
+    end
+    local U, s, V = ns.svd(K, "full")
+    local change, most = {}, 0
+    for j = 1, count do change[j] = 0 end
+    for k = 1, rows do
+      local along = 0
+      for i = 1, rows do along = along + U[i][k] * left[i] end
+      if k <= #s and s[k] > RANK * s[1] and s[k] > 0 then
+        for j = 1, count do change[j] = change[j] + V[j][k] * along / s[k] end
+      end
+    end
+    for j = 1, count do most = math.max(most, math.abs(change[j])) end
+    return change, most, rest
+  end
+
+  -- The name of the equation that is not fulfilled: its number, and how often it was differentiated. Of the rows in
+  -- which a good part remains the last one is the hidden equation; the others take part since it follows from them.
+  local function name_row(self, D, left)
+    local PART = 0.3
+    local sums, most, row = {}, 0, 1
+    for i = 1, D.m do
+      sums[i] = 0
+      for k = 1, #left do sums[i] = sums[i] + D.U[i][D.rank + k] * left[k] end
+      most = math.max(most, math.abs(sums[i]))
+    end
+    for i = 1, D.m do
+      if math.abs(sums[i]) > PART * most then row = i end
+    end
+    local times, number = (row - 1) // self.n, (row - 1) % self.n + 1
+    if times == 0 then return ("equation %d"):format(number) end
+    return ("equation %d, differentiated %s with respect to time,"):format(number, times == 1 and "once" or "twice")
+  end
+
+  -- Whether a place of the solution is needed: an algebraic unknown, or a derivative that the equations contain.
+  local function is_needed(place, counted)
+    return place.level == 0 or (place.level == 1 and counted[place.unknown])
+  end
+
+  -- The first needed place that the array leaves open; nil when there is none.
+  local function left_open(self, D, counted)
+    for j, place in ipairs(self.places) do
+      local open = 0
+      for k = D.rank + 1, is_needed(place, counted) and D.n or 0 do open = math.max(open, math.abs(D.V[j][k])) end
+      if open > 1e-5 then return place end
+    end
+  end
+
+  -- The longest time that an equation gives: the terms of its derivatives, with the unknowns in their place, by those
+  -- of the unknowns. 0 when there is none.
+  local function time_scale(self, z)
+    local _, A, B = self.evaluate(self.t, z.y, z[1])
+    local of_y, of_y1, longest = ns.zeros(self.n), ns.zeros(self.n), 0
+    add_terms(of_y, A, z.y)
+    add_terms(of_y1, B, z.y)
+    for i = 1, self.n do
+      if of_y[i] > 0 then longest = math.max(longest, of_y1[i] / of_y[i]) end
+    end
+    return longest
+  end
+
+  -- Which unknowns have a derivative in the equations.
+  local function with_derivative(self, B)
+    local counted = {}
+    for j = 1, self.n do
+      for i = 1, self.n do counted[j] = counted[j] or B[i][j] ~= 0 end
+    end
+    return counted
+  end
+
+  -- Moves the unknowns that are kept by these changes, in units of what is allowed.
+  local function move_kept(self, y, change)
+    local k = 0
+    for j = 1, change[1] and self.n or 0 do
+      if not self.algebraic[j] then
+        k = k + 1
+        y[j] = y[j] - change[k] * self.allowed[j]
+      end
+    end
+  end
+
+  local function make(o)
+    local self = { evaluate = function(...)
+      local good, F, A, B = where.try(o.evaluate, ...)
+      if good then return F, A, B end
+    end, t = o.t, n = #o.y, order = o.order, algebraic = o.algebraic, allowed = {}, places = {} }
+    for j = 1, self.n do
+      if not o.algebraic[j] then self.allowed[j] = SHARE * math.abs(o.y[j]) + o.atol[j] end
+    end
+    for level = 0, o.order + 1 do
+      for j = 1, self.n do
+        if level > 0 or o.algebraic[j] then self.places[#self.places + 1] = { level = level, unknown = j } end
+      end
+    end
+    return self
+  end
+
+  -- consistent{evaluate= (t, y, yd) -> F, dF/dy, dF/dyd or nil; t=, y=, yd= (guesses), algebraic= (list of booleans),
+  -- order= (index - 1), span= (a length of time, at most as long as the equations are smooth), atol=}: the consistent
+  -- y and yd; or nil and the reason. Unknowns that have a derivative are kept, or moved by 1e-6 and atol at most.
+  return function(o)
+    local self = make(o)
+    local z = { y = ns.vector(o.y), ns.vector(o.yd) }
+    for k = 2, o.order + 1 do z[k] = ns.zeros(self.n) end
+    if not self.evaluate(self.t, z.y, z[1]) then return nil, "the equations can not be evaluated" end
+    self.h = math.max(o.span, math.min(time_scale(self, z), FAR * o.span)) / 8
+    self.slope = slope_of(self, z)
+    local D, left, most, rest, counted
+    local last = math.huge
+    for k = 1, ITERATIONS do
+      local values, blocks, errors = array_of(self, z)
+      if not values then return nil, "the equations can not be differentiated" end
+      local b, free, kept = flatten(self, values, blocks)
+      counted = counted or with_derivative(self, blocks[1][2])
+      D = decompose(free, #free, #free[1])
+      local x, change
+      x, left = solve(D, b)
+      change, most, rest = project(D, left, kept, #kept[1])
+      local noise = k > 1 and solution_errors(D, row_errors(self, z, blocks, errors)) or nil
+      local before = last
+      last = 0
+      for j, place in ipairs(self.places) do
+        local target, i = place.level == 0 and z.y or z[place.level], place.unknown
+        target[i] = target[i] - x[j]
+        if is_needed(place, counted) then
+          local off = math.max(0, math.abs(x[j]) - (noise and 16 * noise[j] or 0))
+          last = math.max(last, off == 0 and 0 or off / math.max(math.abs(target[i]), off))
+        end
+      end
+      if most <= 1 then move_kept(self, z.y, change) end
+      if last <= CONVERGED or (last >= before / 2 and last <= STALLED) then break end
+    end
+    local open = left_open(self, D, counted)
+    if open then
+      local what = open.level == 0 and "unknown" or "the derivative of unknown"
+      return nil, ("the equations do not determine %s %d"):format(what, open.unknown)
+    end
+    if most > 1 or most ~= most or rest > 1e-6 then
+      return nil, name_row(self, D, left) .. " is not fulfilled: unknowns that have a derivative would have to change"
+    end
+    if last > STALLED then return nil, "Newton finds no consistent values" end
+    return z.y, z[1]
+  end
+end

@@ -1,0 +1,263 @@
+-- Rows at events, sol.events and sol:at().
+local events = require "simulation.events"
+local host = require "host"
+local models = require "models"
+local ns = require "nslua"
+
+local g = events.g
+
+local function near(expected, got, bound)
+  assert.is_true(math.abs(got - expected) <= bound, ("expected %.17g, got %.17g"):format(expected, got))
+end
+
+-- Height and velocity of a ball of restitution e that falls from 1, before or after the impact when t is at one.
+local function fall(t, e, before)
+  local start, v = 0, 0
+  local next, speed = math.sqrt(2 / g), g * math.sqrt(2 / g)
+  while before and t > next + 1e-12 or not before and t >= next - 1e-12 do
+    v, start = e * speed, next
+    speed = v
+    next = next + 2 * v / g
+  end
+  local s = t - start
+  return (start == 0 and 1 or 0) + v * s - g * s * s / 2, v - g * s
+end
+
+-- A room with a switched heater: first order, in EventDriven by RungeKuttaOSI, or in TimeStepping.
+local function room(kind)
+  local ds = ns.FirstOrderLinearTIDS({ 15 }, { { -0.5 } }, { 15 })
+  local nsds = ns.NonSmoothDynamicalSystem(0, 3)
+  nsds:insertDynamicalSystem(ds)
+  local osi = kind == "EventDriven" and ns.RungeKuttaOSI() or ns.EulerMoreauOSI(0.5)
+  local simu = ns[kind](nsds, ns.TimeDiscretisation(0, 0.25), osi)
+  simu:addEvent { name = "off", g = function(_, x) return x[1] - 20 end, direction = "up",
+    action = function() ds:setbPtr { 5 } end }
+  simu:addEvent { name = "on", g = function(_, x) return x[1] - 18 end, direction = "down",
+    action = function() ds:setbPtr { 15 } end }
+  return simu
+end
+
+describe("rows at events", function()
+  it("hold both sides, in order with those of the grid", function()
+    local sol = events.ball { e = 0.8, T = 2, h = 0.25 }:run()
+    local sides = {}
+    for _, e in ipairs(sol.events) do sides[("%a"):format(e.t)] = e end
+    local grid, i = 0, 1
+    while i <= #sol do
+      local e = sides[("%a"):format(sol.t[i])]
+      if e then
+        assert.equal(sol.t[i], sol.t[i + 1])
+        near(e.before, sol.v1[i], 1e-14)
+        near(e.after, sol.v1[i + 1], 1e-14)
+        assert.equal(sol.q1[i], sol.q1[i + 1])
+        i = i + 2
+      else
+        assert.equal(grid * 0.25, sol.t[i])
+        grid, i = grid + 1, i + 1
+      end
+    end
+    assert.equal(9, grid)
+    assert.equal(9 + 2 * #sol.events, #sol)
+    for k = 2, #sol do assert.is_true(sol.t[k] >= sol.t[k - 1]) end
+  end)
+
+  it("stay when only some steps are recorded", function()
+    local sol = events.ball { e = 0.8, T = 2, h = 0.25 }:run { record = 100 }
+    assert.equal(2 + 2 * #sol.events, #sol)
+    local thin = room "TimeStepping":run { record = 5 }
+    assert.equal(4 + 2 * #thin.events, #thin)
+  end)
+
+  it("are told once where an event is at a time of the grid", function()
+    local T = math.sqrt(2 / g)
+    local sol = events.ball { e = 0.5, T = 2 * T, h = T }:run()
+    near(T, sol.t[2], 1e-14)
+    local at = {}
+    for i = 1, #sol do if math.abs(sol.t[i] - T) < 1e-13 then at[#at + 1] = sol.v1[i] end end
+    near(-g * T, at[1], 1e-13)
+    near(g * T / 2, at[#at], 1e-13)
+    assert.is_true(#at <= 3)
+    local ds = ns.FirstOrderLinearTIDS({ 0 }, { { 0 } }, { 1 })
+    local simu = models.simulation { systems = { ds }, h = 0.25 }
+    simu:addEvent { g = function(t) return t - 0.5 end, action = function() ds:x()[1] = 7 end }
+    sol = simu:run()
+    assert.same({ 0, 0.25, 0.5, 0.5, 0.75, 1 }, sol.t:totable())
+    assert.same({ 0, 0.25, 0.5, 7, 7.25, 7.5 }, sol.x1:totable())
+  end)
+
+  it("show all islands, each at the state of that time", function()
+    local function balls()
+      local systems, links = {}, {}
+      for i, H in ipairs { 1, 2 } do
+        systems[i] = ns.LagrangianLinearTIDS({ H }, { 0 }, { { 1 } })
+        systems[i]:setFExtPtr { -g }
+        links[i] = { ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR { { 1 } }, "floor " .. i, systems[i] }
+      end
+      return (events.simulation { systems = systems, links = links, T = 0.8, h = 0.4 })
+    end
+    local sol = balls():run()
+    local t1, t2 = math.sqrt(2 / g), math.sqrt(4 / g)
+    assert.equal(3 + 4, #sol)
+    near(t1, sol.t[3], 1e-14)
+    near(t1, sol.t[4], 1e-14)
+    near(2 - g * t1 * t1 / 2, sol.q2[3], 1e-13)
+    near(2 - g * t1 * t1 / 2, sol.q2[4], 1e-13)
+    near(-g * t1, sol.v2[4], 1e-13)
+    near(t2, sol.t[5], 1e-14)
+    near(sol.q1[5], sol.q1[6], 0)
+    local once = balls()
+    once:energy()
+    once:run()
+    local hand = balls()
+    hand:energy()
+    for _ in hand:steps() do end -- luacheck: ignore
+    assert.same(hand:energy(), once:energy())
+    assert.same(hand:events(), once:events())
+  end)
+
+  it("reach files and streams", function()
+    local directory = host.new_directory()
+    local function make() return (events.ball { e = 0.8, T = 2, h = 0.25 }) end
+    local sol = make():run { stream = directory .. "/a.csv" }
+    assert.is_true(#sol > 9)
+    local function same(back) for _, name in ipairs(sol:names()) do assert.same(sol:column(name):totable(), back[name]:totable()) end end
+    same(ns.load(directory .. "/a.csv"))
+    for _, ending in ipairs { "csv", "npz", "h5" } do
+      sol:save(directory .. "/b." .. ending)
+      same(ns.load(directory .. "/b." .. ending))
+    end
+    local simu = make()
+    for k in simu:steps() do if k == 4 then break end end
+    simu:nextStep()
+    simu:save_state(directory .. "/state")
+    make():run { stream = directory .. "/c.csv" }
+    local rest = make():run { stream = directory .. "/c.csv", checkpoint = directory .. "/state", resume = true }
+    assert.equal(1, rest.t[1])
+    same(ns.load(directory .. "/c.csv"))
+    host.remove(directory)
+  end)
+
+  it("are observed on both sides", function()
+    local simu, ball = events.ball { e = 0.5, T = 1, h = 0.25 }
+    local sol = simu:run { observe = function(s)
+      return { speed = math.abs(ball:velocity()[1]), height = ball:q()[1], clock = s:startingTime() }
+    end }
+    for i = 1, #sol do
+      assert.equal(math.abs(sol.v1[i]), sol.speed[i])
+      assert.equal(sol.q1[i], sol.height[i])
+      assert.equal(sol.t[i], sol.clock[i])
+    end
+    local plain = events.ball { e = 0.5, T = 1, h = 0.25 }:run()
+    for _, name in ipairs(plain:names()) do assert.same(plain:column(name):totable(), sol:column(name):totable()) end
+    local heater = room "TimeStepping"
+    local ds = heater:nsds():dynamicalSystem(1)
+    sol = heater:run { observe = function() return { power = ds:b()[1] } end }
+    for i, e in ipairs(sol.events) do
+      for k = 1, #sol - 1 do
+        if sol.t[k] == e.t then
+          assert.same(i % 2 == 1 and { 15, 5 } or { 5, 15 }, { sol.power[k], sol.power[k + 1] })
+          break
+        end
+      end
+    end
+  end)
+
+  it("lists the events of the run alone", function()
+    local simu = events.ball { e = 0.8, T = 2, h = 0.25 }
+    for k in simu:steps() do if k == 3 then break end end
+    local before = #simu:events()
+    local sol = simu:run()
+    assert.equal(#simu:events() - before, #sol.events)
+    assert.equal("impact", sol.events[1].kind)
+    assert.equal("floor", sol.events[1].name)
+    assert.equal(1, sol.events[1].component)
+    assert.equal(sol.events, sol.events)
+    assert.same({}, models.simulation { systems = { ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }) } }:run().events)
+  end)
+end)
+
+describe("sol:at", function()
+  it("has the accuracy of the integrator between rows, and both sides of an event", function()
+    local sol = events.ball { e = 0.8, T = 2, h = 2 }:run { dense = true }
+    for k = 0, 200 do
+      local t = k / 100
+      local q, v = fall(t, 0.8)
+      local got = sol:at(t)
+      near(q, got.x[1], 1e-13)
+      near(v, got.x[2], 1e-12)
+      near(q, got.y[1], 1e-13)
+      assert.equal(t, got.t)
+    end
+    for _, e in ipairs(sol.events) do
+      near(e.before, sol:at(e.t, "before").x[2], 1e-14)
+      near(e.after, sol:at(e.t).x[2], 1e-14)
+      near(e.after, sol:at(e.t, "after").x[2], 1e-14)
+    end
+    local many = sol:at { 0.1, 0.7, 1.9 }
+    for i, t in ipairs { 0.1, 0.7, 1.9 } do
+      assert.equal(t, many.t[i])
+      assert.same(sol:at(t).x:totable(), many.x[i]:totable())
+      assert.same(sol:at(t).lambda:totable(), many.lambda[i]:totable())
+    end
+  end)
+
+  it("follows several islands and a heater in EventDriven", function()
+    local a, b = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }, { { 9 } }), ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }, { { 25 } })
+    local sol = events.simulation { systems = { a, b }, T = 4, h = 4 }:run { dense = true }
+    for k = 1, 39 do
+      near(math.cos(3 * k / 10), sol:at(k / 10).x[1], 1e-9)
+      near(math.cos(5 * k / 10), sol:at(k / 10).x[3], 1e-9)
+    end
+    local heater = room "EventDriven":run { dense = true }
+    local off, on = 2 * math.log(1.5), 2 * math.log(1.25)
+    near(off, heater.events[1].t, 1e-12)
+    near(off + on, heater.events[2].t, 1e-12)
+    for k = 1, 20 do
+      local t = off + on * k / 21
+      near(10 + 10 * math.exp(-0.5 * (t - off)), heater:at(t).x[1], 1e-10)
+    end
+  end)
+
+  it("is the line between rows in TimeStepping", function()
+    local sol = models.simulation { systems = { ns.FirstOrderLinearTIDS({ 1 }, { { -1 } }) } }:run()
+    near((sol.x1[2] + 3 * sol.x1[3]) / 4, sol:at(0.175).x[1], 1e-15)
+    assert.equal(sol.x1[4], sol:at(sol.t[4]).x[1])
+    assert.equal(sol.x1[11], sol:at(1).x[1])
+    local heater = room "TimeStepping":run()
+    local t = heater.events[1].t
+    near(20, heater:at(t).x[1], 1e-12)
+    assert.is_true(heater:at(t + 1e-6).x[1] < 20 and heater:at(t - 1e-6).x[1] < 20)
+  end)
+
+  it("says what it can not tell", function()
+    local sol = events.ball { e = 0.8, T = 2, h = 0.25 }:run()
+    local function raises(text, ...)
+      local list = { ... }
+      assert.error_matches(function() sol:at(table.unpack(list)) end, text, 1, true)
+    end
+    raises("at: t: there is no row at t=0.1, and the run kept nothing between its rows: run{dense = true} does", 0.1)
+    raises("at: t: expected a time in [0, 2], got 3", 3)
+    raises("at: t: expected a time in [0, 2], got -1", { 0, -1 })
+    raises("at: side: expected \"before\" or \"after\", got", 1, "left")
+    assert.equal(1, sol:at(0).x[1])
+    assert.error_matches(function() events.ball { e = 0.8 }:run { dense = 1 } end, "run: dense: expected a boolean", 1, true)
+  end)
+
+  it("leaves a column called at to the user", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+    ds:setNames { "at" }
+    local sol = models.simulation { systems = { ds } }:run()
+    assert.equal(11, #sol.at)
+  end)
+end)
+
+describe("a picture of a run with events", function()
+  it("draws multipliers as lines when the rows hold both sides of impacts, else as steps", function()
+    local series = require "nslua.base.series"
+    local sol = events.ball { e = 0.5, T = 2, h = 0.5 }:run()
+    assert.is_false(series.holds(sol))
+    assert.is_true(series.holds(room "TimeStepping":run()))
+    for _, name in ipairs { "q1", "v1", "lambda1" } do assert.is_string(sol:plot({ name }):commands()) end
+    assert.is_string(sol:html {})
+  end)
+end)

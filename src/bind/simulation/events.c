@@ -1,0 +1,41 @@
+/*
+** events.c
+** The events of a log as tables.
+*/
+#include "bind/simulation/simulation.h"
+
+/* Sets the field `key` of the table on top to the text. */
+static void set_text(lua_State *L, const char *key, const char *text) {
+  lua_pushstring(L, text);
+  lua_setfield(L, -2, key);
+}
+
+static void push_event(lua_State *L, const NsEvent *event) {
+  const struct {
+    const char *name;
+    double value;
+  } numbers[] = {{"t", event->t},
+                 {"before", event->before},
+                 {"after", event->after},
+                 {"impulse", event->impulse},
+                 {"accumulation", event->accumulation}};
+  bool user = event->kind == NS_EVENT_USER;
+  int count = event->kind == NS_EVENT_REST ? 5 : event->kind == NS_EVENT_IMPACT ? 4 : 3;
+  lua_createtable(L, 0, 8);
+  set_text(L, "kind", ns_event_name(event->kind));
+  set_text(L, "name", event->name);
+  if (!user) set_text(L, "interaction", event->name);
+  if (!user) lua_pushinteger(L, event->component + 1), lua_setfield(L, -2, "component");
+  for (int k = 0; k < count; k++) {
+    lua_pushnumber(L, numbers[k].value);
+    lua_setfield(L, -2, numbers[k].name);
+  }
+}
+
+void nsl_push_events(lua_State *L, const NsEvent *events, long count) {
+  lua_createtable(L, (int)count, 0);
+  for (long i = 0; i < count; i++) {
+    push_event(L, &events[i]);
+    lua_rawseti(L, -2, i + 1);
+  }
+}

@@ -1,0 +1,276 @@
+/*
+** user_events.c
+** simu:addEvent{...}, simu:removeEvent(name), simu:userEvents(): events of the script, with actions.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "bind/array/vector.h"
+#include "bind/call/callback.h"
+#include "bind/lua/options.h"
+#include "bind/simulation/simulation.h"
+#include "simulation/user_step.h"
+
+/*
+** The user value NSL_TS_EVENTS of a simulation: a table with an entry {g = function, action = function or nil} for each event,
+** in their order, and the vector of states that g gets at the key "x".
+*/
+
+/* ---- calls ---- */
+
+/* Arguments of a protected call. */
+typedef struct UserCall {
+  NslTimeStepping *self;
+  int event;
+  double t, *g;
+  const double *x;
+} UserCall;
+
+/* Pushes the list of the events of a simulation. */
+static void push_user_events(lua_State *L, int simulation) {
+  if (lua_getiuservalue(L, simulation, NSL_TS_EVENTS) == LUA_TTABLE) return;
+  lua_pop(L, 1);
+  lua_newtable(L);
+  lua_pushvalue(L, -1);
+  lua_setiuservalue(L, simulation, NSL_TS_EVENTS);
+}
+
+/* Pushes the vector of all states, with the values x. */
+static void push_all_states(lua_State *L, int events, const NsNsds *nsds, const double *x) {
+  int n = 0;
+  for (int d = 0; d < nsds->nds; d++) n += nsds->ds[d]->n;
+  lua_getfield(L, events, "x");
+  NslVector *v = lua_touserdata(L, -1);
+  if (!v || v->n != n) {
+    lua_pop(L, 1);
+    v = nsl_push_vector(L, n, NULL);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, events, "x");
+  }
+  memcpy(v->data, x, (size_t)n * sizeof *x);
+}
+
+/* Runs inside lua_pcall. Argument: a UserCall. */
+static int call_value(lua_State *L) {
+  UserCall *call = lua_touserdata(L, 1);
+  nsl_push_object(L, call->self);
+  push_user_events(L, 2);
+  lua_rawgeti(L, 3, call->event + 1);
+  lua_getfield(L, 4, "g");
+  lua_pushnumber(L, call->t);
+  push_all_states(L, 3, call->self->ts->nsds, call->x);
+  lua_call(L, 2, 1);
+  if (lua_type(L, -1) != LUA_TNUMBER) luaL_error(L, "expected a number, got %s", nsl_describe(L, -1));
+  *call->g = lua_tonumber(L, -1);
+  return 0;
+}
+
+static int call_action(lua_State *L) {
+  UserCall *call = lua_touserdata(L, 1);
+  nsl_push_object(L, call->self);
+  push_user_events(L, 2);
+  lua_rawgeti(L, 3, call->event + 1);
+  lua_getfield(L, 4, "action");
+  lua_pushvalue(L, 2);
+  lua_call(L, 1, 0);
+  return 0;
+}
+
+/* Pushes the position where the function `what` of an event is defined, "clutch.lua:41: ", or "". */
+static void push_event_definition(lua_State *L, const UserCall *call, const char *what) {
+  lua_Debug ar;
+  int top = lua_gettop(L);
+  nsl_push_object(L, call->self);
+  push_user_events(L, top + 1);
+  lua_rawgeti(L, -1, call->event + 1);
+  bool known = lua_getfield(L, -1, what) == LUA_TFUNCTION && lua_getinfo(L, ">S", &ar) && ar.linedefined > 0;
+  lua_settop(L, top);
+  if (known) lua_pushfstring(L, "%s:%d: ", ar.short_src, ar.linedefined);
+  else lua_pushliteral(L, "");
+}
+
+/* Message handler: puts "event 'low' g: t=0.35 step 4: " behind the position (that of the function when the message has
+** none). Upvalues: the event's name, the function's, the place, the UserCall. */
+static int explain_event(lua_State *L) {
+  if (lua_type(L, 1) != LUA_TSTRING) return 1;
+  const char *message = lua_tostring(L, 1), *rest = nsl_after_position(message);
+  if (rest == message) push_event_definition(L, lua_touserdata(L, lua_upvalueindex(4)), lua_tostring(L, lua_upvalueindex(2)));
+  else lua_pushlstring(L, message, (size_t)(rest - message));
+  lua_pushfstring(L, "event '%s' %s: %s: %s", lua_tostring(L, lua_upvalueindex(1)), lua_tostring(L, lua_upvalueindex(2)),
+                  lua_tostring(L, lua_upvalueindex(3)), rest);
+  lua_concat(L, 2);
+  return 1;
+}
+
+/* Calls f (call_value or call_action) with its argument; an error is worded and kept. */
+static NsStatus call_event(UserCall *call, const char *what, lua_CFunction f, NsError *err) {
+  lua_State *L = call->self->host->L;
+  const NsTimeStepping *ts = call->self->ts;
+  int top = lua_gettop(L);
+  if (lua_checkstack(L, 16)) {
+    char place[64];
+    ns_print(place, sizeof place, "t=%.10g step %ld", call->t, ts->k + 1);
+    lua_pushstring(L, ts->user.of[call->event].name);
+    lua_pushstring(L, what);
+    lua_pushstring(L, place);
+    lua_pushlightuserdata(L, call);
+    lua_pushcclosure(L, explain_event, 4);
+    lua_pushcfunction(L, f);
+    lua_pushlightuserdata(L, call);
+    if (lua_pcall(L, 1, 0, top + 1) == LUA_OK) return lua_settop(L, top), NS_OK;
+  } else {
+    nsl_push_no_stack(L);
+  }
+  nsl_keep_error(L);
+  lua_settop(L, top);
+  return ns_fail(err, NS_ECALLBACK, "event '%s' %s failed", ts->user.of[call->event].name, what);
+}
+
+/* An NsEventValue. */
+static NsStatus user_value(void *context, int event, double t, const double *x, double *g, NsError *err) {
+  UserCall call = {context, event, t, g, x};
+  return call_event(&call, "g", call_value, err);
+}
+
+/* An NsUserAction. */
+static NsStatus user_action(void *context, int event, double t, NsError *err) {
+  UserCall call = {context, event, t, NULL, NULL};
+  return call_event(&call, "action", call_action, err);
+}
+
+/* ---- adding and removing ---- */
+
+static int user_direction(lua_State *L, int idx) {
+  static const struct {
+    const char *word;
+    int direction;
+  } words[] = {{"up", 1}, {"down", -1}, {"both", 0}};
+  int direction = 0, type = lua_getfield(L, idx, "direction");
+  bool good = type == LUA_TNIL;
+  for (size_t i = 0; i < sizeof words / sizeof *words && type == LUA_TSTRING; i++)
+    if (strcmp(lua_tostring(L, -1), words[i].word) == 0) good = true, direction = words[i].direction;
+  if (type == LUA_TNUMBER) {
+    double number = lua_tonumber(L, -1);
+    good = !isnan(number);
+    direction = (number > 0) - (number < 0);
+  }
+  if (!good) luaL_error(L, "addEvent: direction: expected \"up\", \"down\", \"both\" or 1, -1, 0, got %s", nsl_describe(L, -1));
+  lua_pop(L, 1);
+  return direction;
+}
+
+static long user_terminal(lua_State *L, int idx) {
+  int good = 1, type = lua_getfield(L, idx, "terminal");
+  lua_Integer terminal = type == LUA_TBOOLEAN ? lua_toboolean(L, -1) : 0;
+  if (type != LUA_TNIL && type != LUA_TBOOLEAN) terminal = lua_tointegerx(L, -1, &good);
+  if (!good || terminal < 0)
+    luaL_error(L, "addEvent: terminal: expected a boolean or a number of occurrences, got %s", nsl_describe(L, -1));
+  lua_pop(L, 1);
+  return (long)terminal;
+}
+
+/* The function in a field of the table at idx, left on the stack; nil when it is absent and `optional`. */
+static bool user_function(lua_State *L, int idx, const char *name, bool optional) {
+  int type = lua_getfield(L, idx, name);
+  bool callable = type == LUA_TFUNCTION || luaL_getmetafield(L, -1, "__call") != LUA_TNIL;
+  if (callable && type != LUA_TFUNCTION) lua_pop(L, 1);
+  if (!callable && (type != LUA_TNIL || !optional)) nsl_bad(L, "addEvent", name, "a function", -1);
+  return callable;
+}
+
+/* Reads the name of an event; "event 2" when there is none. */
+static void user_name(lua_State *L, int idx, const NsUserEvents *events, NsUserEvent *event) {
+  if (lua_getfield(L, idx, "name") != LUA_TNIL) {
+    nsl_set_name(L, event->name, lua_gettop(L), "addEvent");
+  } else {
+    int number = events->count;
+    do snprintf(event->name, sizeof event->name, "event %d", ++number);
+    while (ns_user_events_find(events, event->name) >= 0);
+  }
+  lua_pop(L, 1);
+}
+
+int nsl_simulation_add_event(lua_State *L) {
+  static const char *const known[] = {"name", "g", "direction", "terminal", "action", NULL};
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "addEvent");
+  NsUserEvent event = {0};
+  NsError err = {NS_OK, ""};
+  if (!lua_istable(L, 2)) nsl_bad(L, "addEvent", "event", "a table", 2);
+  lua_settop(L, 2);
+  nsl_check_options(L, 2, "addEvent", known);
+  if (ns_ts_accepts_events(self->ts, &err) != NS_OK) return nsl_raise(L, &err);
+  user_name(L, 2, &self->ts->user, &event);
+  event.direction = user_direction(L, 2);
+  event.terminal = user_terminal(L, 2);
+  push_user_events(L, 1); /* 3 */
+  lua_newtable(L);        /* 4 */
+  (void)user_function(L, 2, "g", false);
+  lua_setfield(L, 4, "g");
+  event.acts = user_function(L, 2, "action", true);
+  lua_setfield(L, 4, "action");
+  self->ts->user.value = user_value;
+  self->ts->user.action = user_action;
+  self->ts->user.context = self;
+  lua_rawseti(L, 3, self->ts->user.count + 1);
+  if (ns_user_events_add(&self->ts->user, &event, &err) != NS_OK) {
+    lua_pushnil(L);
+    lua_rawseti(L, 3, self->ts->user.count + 1);
+    return nsl_raise(L, &err);
+  }
+  return 0;
+}
+
+int nsl_simulation_remove_event(lua_State *L) {
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "removeEvent");
+  NsUserEvents *events = &self->ts->user;
+  if (lua_type(L, 2) != LUA_TSTRING) nsl_bad(L, "removeEvent", "name", "a string", 2);
+  int number = ns_user_events_find(events, lua_tostring(L, 2));
+  if (number < 0) return luaL_error(L, "removeEvent: there is no event '%s'", lua_tostring(L, 2));
+  lua_settop(L, 2);
+  push_user_events(L, 1);
+  for (int e = number; e < events->count; e++) {
+    lua_rawgeti(L, 3, e + 2);
+    lua_rawseti(L, 3, e + 1);
+  }
+  ns_user_events_remove(events, number);
+  return 0;
+}
+
+/* userEvents(): a table for each event of the script, in their order. */
+int nsl_simulation_user_events(lua_State *L) {
+  const NsUserEvents *events = &nsl_check_simulation(L, 1)->ts->user;
+  lua_createtable(L, events->count, 0);
+  for (int e = 0; e < events->count; e++) {
+    const NsUserEvent *event = &events->of[e];
+    lua_createtable(L, 0, 4);
+    lua_pushstring(L, event->name);
+    lua_setfield(L, -2, "name");
+    lua_pushinteger(L, event->direction);
+    lua_setfield(L, -2, "direction");
+    lua_pushinteger(L, event->terminal);
+    lua_setfield(L, -2, "terminal");
+    lua_pushinteger(L, event->count);
+    lua_setfield(L, -2, "count");
+    lua_rawseti(L, -2, e + 1);
+  }
+  return 1;
+}
+
+void nsl_clone_user_events(lua_State *L, int from, int to) {
+  const NslTimeStepping *original = nsl_check_simulation(L, from);
+  NslTimeStepping *copy = nsl_check_simulation(L, to);
+  NsError err = {NS_OK, ""};
+  from = lua_absindex(L, from), to = lua_absindex(L, to);
+  push_user_events(L, from);
+  push_user_events(L, to);
+  for (int e = 0; e < original->ts->user.count; e++) {
+    lua_rawgeti(L, -2, e + 1);
+    lua_rawseti(L, -2, e + 1);
+    if (ns_user_events_add(&copy->ts->user, &original->ts->user.of[e], &err) != NS_OK) nsl_raise(L, &err);
+  }
+  lua_pop(L, 2);
+  copy->ts->user.value = user_value;
+  copy->ts->user.action = user_action;
+  copy->ts->user.context = copy;
+}

@@ -1,0 +1,60 @@
+/*
+** prepare.c
+** The workspace of a simulation, for the present graph.
+*/
+#include <math.h>
+
+#include "simulation/adaptive.h"
+
+bool ns_ts_linear(const NsTimeStepping *ts) {
+  return ns_islands_linear(&ts->islands);
+}
+
+static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
+  NsIslands islands;
+  NsIslandPlan plan = {ts->nsds,
+                       ts->integrator,
+                       ts->problem,
+                       {ts->class->settle, ts->class->combined, &ts->progress.t},
+                       ns_adaptive_asked(&ts->adaptive)};
+  NsStatus status = ns_islands_new(&islands, &plan, err);
+  if (status != NS_OK) return status;
+  ns_islands_free(&ts->islands, NULL);
+  ts->islands = islands;
+  ts->ready = true;
+  ts->course_known = false;
+  ts->graph_version = ts->nsds->version;
+  ts->output_known = false;
+  return NS_OK;
+}
+
+/* NS_ENAN when the state is not finite; a script may have written it. */
+static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
+  if (ts->computed) return NS_OK;
+  for (int d = 0; d < ts->nsds->nds; d++) {
+    const NsDs *ds = ts->nsds->ds[d];
+    for (int i = 0; i < ds->n; i++) {
+      if (isfinite(ds->x[i])) continue;
+      const char *word = isnan(ds->x[i]) ? "nan" : ds->x[i] > 0 ? "inf" : "-inf";
+      ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};
+      return ns_ts_locate(ts, ns_fail(err, NS_ENAN, "dynamical system '%s': x[%d] is %s", ds->name, i + 1, word), err);
+    }
+  }
+  return NS_OK;
+}
+
+NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
+  if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", ts->class->name);
+  NsStatus finite = check_state(ts, err);
+  if (finite != NS_OK) return finite;
+  bool fits = ts->ready && ts->islands.plan.adaptive == ns_adaptive_asked(&ts->adaptive);
+  if (!fits || ts->graph_version != ts->nsds->version) {
+    NsStatus status = make_workspace(ts, err);
+    if (status != NS_OK) return status;
+  }
+  if (ts->output_known) return NS_OK;
+  ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};
+  NsStatus status = ns_nsds_update_output(ts->nsds, ns_ts_time(ts), err);
+  ts->output_known = status == NS_OK;
+  return status;
+}

@@ -1,0 +1,217 @@
+/*
+** record.c
+** Writes the rows of a run.
+*/
+#include "simulation/record.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+/* ---- rows ---- */
+
+/* Appends record->row to the solution and to the stream, as asked. */
+static NsStatus record_put(NsRecord *r, bool kept, bool streamed, NsError *err) {
+  const NsRunOptions *o = r->options;
+  if (kept && ns_solution_append_row(r->solution, r->row, o->observed) != NS_OK)
+    return ns_fail(err, NS_ENOMEM, "not enough memory for the rows of the run");
+  r->last = r->row[0];
+  r->owed = false;
+  if (!streamed) return NS_OK;
+  size_t columns = 2 + (size_t)r->solution->nx + 2 * (size_t)r->solution->m;
+  memcpy(o->row, r->row, columns * sizeof *o->row);
+  if (o->nobserved > 0) memcpy(o->row + columns, o->observed, (size_t)o->nobserved * sizeof *o->row);
+  ns_stream_row(o->stream, o->row);
+  return NS_OK;
+}
+
+/* The index of an interaction in the present graph; -1: it is not linked. */
+static int place_in_graph(const NsNsds *nsds, const NsInteraction *inter) {
+  for (int i = 0; i < nsds->ninteractions; i++)
+    if (nsds->interactions[i] == inter) return i;
+  return -1;
+}
+
+/* Fills record->row from the accepted state. An interaction that is not linked any more has NaN. */
+static void row_of_state(NsRecord *r) {
+  const NsNsds *nsds = r->ts->nsds;
+  if (nsds->version == r->version) {
+    ns_solution_row(r->ts, r->row);
+    return;
+  }
+  double *at = r->row;
+  *at++ = ns_ts_time(r->ts);
+  for (int d = 0; d < nsds->nds; at += nsds->ds[d++]->n) memcpy(at, nsds->ds[d]->x, (size_t)nsds->ds[d]->n * sizeof *at);
+  double *y = at + r->solution->m;
+  for (int i = 0; i < r->ninteractions; i++) {
+    const NsInteraction *inter = r->interactions[i];
+    bool linked = place_in_graph(nsds, inter) >= 0;
+    int m = inter->m;
+    for (int k = 0; k < m; k++) *at++ = linked ? inter->lambda[k] : NAN, *y++ = linked ? inter->y[k] : NAN;
+  }
+  *y = r->ts->newton_iterations;
+}
+
+NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
+  const NsTimeStepping *ts = r->ts;
+  const NsRunOptions *o = r->options;
+  double t = ns_ts_time(ts);
+  if (r->last == t && !r->owed) return NS_OK;
+  kept = kept || r->owed;
+  bool streamed = o->stream && (r->owed || ts->k % o->every == 0 || !ns_ts_has_next(ts));
+  if (!kept && !streamed) return NS_OK;
+  NsStatus status = o->observe ? o->observe(o->observer, err) : NS_OK;
+  if (status != NS_OK) return status;
+  bool same = ts->nsds->version == r->version;
+  if (kept && same && ns_solution_append(r->solution, ts, t, o->observed) != NS_OK)
+    return ns_fail(err, NS_ENOMEM, "not enough memory for the rows of the run");
+  r->last = t;
+  r->owed = false;
+  if (same && !streamed) return NS_OK;
+  row_of_state(r);
+  return record_put(r, kept && !same, streamed, err);
+}
+
+/* ---- events of the user ---- */
+
+/* An NsRecorder's row: the present state, at an event of the user. */
+static NsStatus record_user_row(void *context, bool after, NsError *err) {
+  NsRecord *r = context;
+  if (!after && !r->owed && r->last == ns_ts_time(r->ts)) return NS_OK;
+  NsStatus status = r->options->observe ? r->options->observe(r->options->observer, err) : NS_OK;
+  if (status != NS_OK) return status;
+  row_of_state(r);
+  return record_put(r, true, r->options->stream != NULL, err);
+}
+
+/* ---- events of the schemes ---- */
+
+/* record->row from the values of the course, whose columns are those of the present graph. */
+static void row_of_side(NsRecord *r, double t, const double *values) {
+  const NsNsds *nsds = r->ts->nsds;
+  int nx = r->solution->nx, present = 0;
+  double *lambda = r->row + 1 + nx, *y = lambda + r->solution->m;
+  r->row[0] = t;
+  memcpy(r->row + 1, values, (size_t)nx * sizeof *values);
+  for (int e = 0; e < nsds->ninteractions; e++) present += nsds->interactions[e]->m;
+  for (int i = 0; i < r->ninteractions; i++) {
+    int place = place_in_graph(nsds, r->interactions[i]), first = 0;
+    for (int e = 0; e < place; e++) first += nsds->interactions[e]->m;
+    for (int k = 0; k < r->interactions[i]->m; k++) {
+      *lambda++ = place >= 0 ? values[nx + first + k] : NAN;
+      *y++ = place >= 0 ? values[nx + present + first + k] : NAN;
+    }
+  }
+  *y = 0;
+}
+
+/* Writes the values of the course into the systems and interactions. */
+static void show_side(NsNsds *nsds, const double *values) {
+  for (int d = 0; d < nsds->nds; values += nsds->ds[d++]->n) {
+    memcpy(nsds->ds[d]->x, values, (size_t)nsds->ds[d]->n * sizeof *values);
+    nsds->ds[d]->x_version++;
+  }
+  for (int e = 0; e < nsds->ninteractions; values += nsds->interactions[e++]->m)
+    memcpy(nsds->interactions[e]->lambda, values, (size_t)nsds->interactions[e]->m * sizeof *values);
+  for (int e = 0; e < nsds->ninteractions; values += nsds->interactions[e++]->m)
+    memcpy(nsds->interactions[e]->y, values, (size_t)nsds->interactions[e]->m * sizeof *values);
+}
+
+/* Calls the observer with x, lambda and y of a side of an event, at its time; then everything is as before. */
+static NsStatus observe_side(NsRecord *r, double t, const double *values, NsError *err) {
+  NsTimeStepping *ts = r->ts;
+  if (!r->options->observe) return NS_OK;
+  NsStatus status = ns_snapshot_reserve(&r->snapshot, ns_nsds_visit, ts->nsds);
+  if (status != NS_OK) return ns_fail(err, status, "not enough memory");
+  bool divided = ts->divided;
+  double from = ts->from;
+  ns_snapshot_save(&r->snapshot, ns_nsds_visit, ts->nsds);
+  show_side(ts->nsds, values);
+  ts->divided = true;
+  ts->from = t;
+  status = r->options->observe(r->options->observer, err);
+  ts->divided = divided;
+  ts->from = from;
+  (void)ns_snapshot_restore(&r->snapshot, ns_nsds_visit, ts->nsds);
+  for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
+  return status;
+}
+
+/* An NsSideRow. The row after an event at the end of the course is that of the state there. */
+static NsStatus record_side(void *context, double t, bool after, const double *values, NsError *err) {
+  NsRecord *r = context;
+  if (!after && t == r->last && !r->owed) return NS_OK;
+  if (after && t == r->ts->course.to) return r->owed = true, NS_OK;
+  NsStatus status = observe_side(r, t, values, err);
+  if (status != NS_OK) return status;
+  row_of_side(r, t, values);
+  return record_put(r, true, r->options->stream != NULL, err);
+}
+
+/* Keeps the smooth pieces of the course. */
+static NsStatus keep_pieces(NsRecord *r, NsError *err) {
+  const NsNsds *nsds = r->ts->nsds;
+  const NsStepCourse *course = &r->ts->course;
+  NsStatus status = NS_OK;
+  if (r->pieces_of != nsds->version + 1) {
+    int *column = ns_alloc((size_t)course->ncols, sizeof *column);
+    if (!column) return ns_fail(err, NS_ENOMEM, "not enough memory");
+    for (int c = 0; c < course->ncols; c++) column[c] = c < course->nx ? c : -1;
+    int half = (course->ncols - course->nx) / 2;
+    for (int i = 0, own = 0; i < r->ninteractions; own += r->interactions[i++]->m) {
+      int place = place_in_graph(nsds, r->interactions[i]), first = course->nx;
+      for (int e = 0; e < place; e++) first += nsds->interactions[e]->m;
+      for (int k = 0; k < r->interactions[i]->m && place >= 0; k++) {
+        column[first + k] = course->nx + own + k;
+        column[first + half + k] = course->nx + r->solution->m + own + k;
+      }
+    }
+    status = ns_solution_pieces_begin(&r->solution->pieces, course, column);
+    ns_free(column);
+    r->pieces_of = nsds->version + 1;
+  }
+  if (status == NS_OK) status = ns_solution_pieces_add(&r->solution->pieces, course);
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
+}
+
+NsStatus ns_record_course(NsRecord *r, NsError *err) {
+  NsStepCourse *course = &r->ts->course;
+  NsStatus status = NS_OK;
+  if (r->recorder.dense && ns_step_course_is_smooth(course)) status = keep_pieces(r, err);
+  if (status != NS_OK || !ns_step_course_has_sides(course)) return status;
+  if (course->count > 1 && !ns_step_course_is_smooth(course)) return NS_OK;
+  return ns_step_course_sides(course, record_side, r, err);
+}
+
+static NsStatus record_user_course(void *context, NsError *err) {
+  return ns_record_course(context, err);
+}
+
+/* ---- begin and end ---- */
+
+NsStatus ns_record_begin(NsRecord *r, NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
+  size_t links = (size_t)ts->nsds->ninteractions;
+  *r = (NsRecord){.ts = ts, .solution = solution, .options = options, .events = ts->log.count, .last = -INFINITY};
+  r->recorder = (NsRecorder){record_user_course, record_user_row, r, options->dense};
+  r->version = ts->nsds->version;
+  r->ninteractions = ts->nsds->ninteractions;
+  r->interactions = ns_alloc(links, sizeof(NsInteraction *));
+  r->row = ns_alloc((size_t)ns_solution_columns(ts), sizeof *r->row);
+  if (!r->interactions || !r->row) {
+    (void)ns_record_end(r, NULL);
+    return ns_fail(err, NS_ENOMEM, "not enough memory");
+  }
+  if (links > 0) memcpy(r->interactions, ts->nsds->interactions, links * sizeof(NsInteraction *));
+  ts->recorder = &r->recorder;
+  return NS_OK;
+}
+
+NsStatus ns_record_end(NsRecord *r, NsError *err) {
+  NsStatus status = ns_solution_take_events(r->solution, &r->ts->log, r->events);
+  r->ts->recorder = NULL;
+  ns_free(r->interactions);
+  ns_free(r->row);
+  ns_snapshot_free(&r->snapshot);
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
+}

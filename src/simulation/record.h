@@ -1,0 +1,44 @@
+/*
+** record.h
+** The rows of a run: those of the grid, and both sides of each event, for the solution and the stream.
+*/
+#ifndef NS_SIMULATION_RECORD_H
+#define NS_SIMULATION_RECORD_H
+
+#include "simulation/run.h"
+
+/* The rows of one run. Arguments are borrowed. */
+typedef struct NsRecord {
+  NsTimeStepping *ts;
+  NsSolution *solution;
+  const NsRunOptions *options;
+  NsRecorder recorder; /* for ts->recorder */
+  long events;         /* the number of events in the log before the run */
+  double last;         /* the time of the last row */
+  bool owed;           /* the next row is needed: it is the state after an event */
+
+  /* the columns: the interactions at the start of the run */
+  uint64_t version; /* of the graph at the start */
+  NsInteraction **interactions;
+  int ninteractions;
+  double *row;         /* a row without observed numbers */
+  NsSnapshot snapshot; /* of the state, while an earlier one is observed */
+  uint64_t pieces_of;  /* the version of the graph of the last pieces; 0: none yet */
+} NsRecord;
+
+/* Starts the rows of a run, and makes the record the recorder of the simulation. NS_ENOMEM. */
+NsStatus ns_record_begin(NsRecord *record, NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err);
+
+/* Ends the record; the solution gets the events of the run. NS_ENOMEM. */
+NsStatus ns_record_end(NsRecord *record, NsError *err);
+
+/*
+** Records the present state as a row of the solution (`kept`), and of the stream if this step belongs to it. A state that has a
+** row already gets no second one.
+*/
+NsStatus ns_record_step(NsRecord *record, bool kept, NsError *err);
+
+/* Records the rows of the events in the course of the last step. */
+NsStatus ns_record_course(NsRecord *record, NsError *err);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+** solution_pieces.h
+** The dense output of a recorded run: the smooth pieces that its schemes have told.
+*/
+#ifndef NS_SIMULATION_SOLUTION_PIECES_H
+#define NS_SIMULATION_SOLUTION_PIECES_H
+
+#include "simulation/step_course.h"
+
+/* The pieces of one island while the graph stays as it is. */
+typedef struct NsPieceList {
+  int ncols;
+  int *column; /* ncols: the column of the solution (x, lambda, y); -1: it has none */
+  long count, room;
+  double *spans;  /* t_old and t of each piece */
+  double *values; /* of each piece: ncols values at each of NS_BERNSTEIN_SIZE nodes */
+} NsPieceList;
+
+typedef struct NsSolutionPieces {
+  NsPieceList *list;
+  int count, open; /* open: the first list of the present graph */
+} NsSolutionPieces;
+
+/*
+** Begins new lists, after the graph has changed. column: the column of the solution for each of the course's columns, -1: none.
+** NS_ENOMEM.
+*/
+NsStatus ns_solution_pieces_begin(NsSolutionPieces *pieces, const NsStepCourse *course, const int *column);
+
+/* Appends the pieces of a course. NS_ENOMEM. */
+NsStatus ns_solution_pieces_add(NsSolutionPieces *pieces, const NsStepCourse *course);
+
+/* Fills the values of all columns that a piece covers at t, and marks them in `known` (one for each column). */
+void ns_solution_pieces_at(const NsSolutionPieces *pieces, double t, double *values, bool *known);
+
+void ns_solution_pieces_free(NsSolutionPieces *pieces);
+
+#endif

@@ -1,0 +1,61 @@
+/*
+** step_course.h
+** The course of a step, as the schemes of its islands tell it (NsTrace): both sides of each event, and smooth pieces.
+*/
+#ifndef NS_SIMULATION_STEP_COURSE_H
+#define NS_SIMULATION_STEP_COURSE_H
+
+#include "integrators/scheme.h"
+#include "simulation/island.h"
+
+/* What one island has told. Values are columns: its x, lambda and y. */
+typedef struct NsIslandCourse {
+  NsTrace trace;
+  int nx, ncols;
+  int *place; /* ncols: the column of the whole graph */
+  long npieces, pieces_room;
+  double *spans;  /* t_old and t of each piece */
+  double *pieces; /* of each piece: ncols values at each of NS_BERNSTEIN_SIZE nodes */
+  long nsides, sides_room;
+  double *times; /* of each side */
+  double *sides; /* ncols values of each side */
+} NsIslandCourse;
+
+/* The course of all islands, between two times. A zeroed one is empty. */
+typedef struct NsStepCourse {
+  NsIslandCourse *of;
+  int count;
+  int nx, ncols; /* columns of the whole graph: x of each system, then lambda, then y of each interaction */
+  double from, to;
+  double *row; /* ncols: workspace */
+  NsArena arena;
+} NsStepCourse;
+
+/* Makes an empty course for the islands of a graph. NS_ENOMEM. */
+NsStatus ns_step_course_new(NsStepCourse *course, const NsNsds *nsds, const NsIslands *islands);
+void ns_step_course_free(NsStepCourse *course);
+
+/* Forgets everything, before a step from `from` to `to`. pieces: whether the schemes shall tell smooth pieces. */
+void ns_step_course_begin(NsStepCourse *course, double from, double to, bool pieces);
+
+/* Whether there are sides; whether each island has told pieces. */
+bool ns_step_course_has_sides(const NsStepCourse *course);
+bool ns_step_course_is_smooth(const NsStepCourse *course);
+
+/*
+** The columns of the whole graph at t; side: those before an event at t, else those after it. Where an island has no piece, its
+** values are on the line between the pieces beside. With `states`, only x is written.
+*/
+void ns_step_course_at(const NsStepCourse *course, double t, bool before, bool states, double *values);
+
+/* The first time after t at which a piece of some island ends; course->to when there is none. */
+double ns_step_course_next(const NsStepCourse *course, double t);
+
+/*
+** Calls `row` for each side of each event, in order of time: once before the event, then after it (several times when several
+** events of an island have the same time). `after`: whether the values are those after an event.
+*/
+typedef NsStatus (*NsSideRow)(void *context, double t, bool after, const double *values, NsError *err);
+NsStatus ns_step_course_sides(NsStepCourse *course, NsSideRow row, void *context, NsError *err);
+
+#endif

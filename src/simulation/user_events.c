@@ -1,0 +1,68 @@
+/*
+** user_events.c
+** The list of the user's events.
+*/
+#include "simulation/user_events.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+enum { EVENT_RUN = NS_FIELD_STATE | NS_FIELD_RUN };
+
+const NsField ns_user_event_fields[] = {NS_FIELD_A_COUNT("direction", NsUserEvent, direction, -1, 1, NS_FIELD_CONSTANT),
+                                        NS_FIELD_A_LONG("terminal", NsUserEvent, terminal, 0, INFINITY, NS_FIELD_CONSTANT),
+                                        NS_FIELD_A_FLAG("action", NsUserEvent, acts, NS_FIELD_CONSTANT),
+                                        NS_FIELD_A_LONG("count", NsUserEvent, count, 0, INFINITY, EVENT_RUN),
+                                        NS_FIELD_A_NUMBER("fired", NsUserEvent, fired, -INFINITY, INFINITY, EVENT_RUN),
+                                        NS_FIELD_A_NUMBER("still", NsUserEvent, still, 0, INFINITY, EVENT_RUN),
+                                        NS_FIELD_A_FLAG("idle", NsUserEvent, idle, EVENT_RUN),
+                                        NS_FIELD_A_LONG("crowded", NsUserEvent, crowded, 0, INFINITY, EVENT_RUN),
+                                        NS_FIELD_A_FLAG("pending", NsUserEvent, pending, EVENT_RUN),
+                                        NS_FIELD_END};
+
+NsStatus ns_user_events_add(NsUserEvents *events, const NsUserEvent *event, NsError *err) {
+  if (ns_user_events_find(events, event->name) >= 0)
+    return ns_fail(err, NS_EARG, "addEvent: there is an event '%s' already", event->name);
+  if (events->count == events->capacity) {
+    int capacity = 2 * events->capacity + 4;
+    NsUserEvent *of = ns_resize(events->of, (size_t)capacity, sizeof *of);
+    if (!of) return ns_fail(err, NS_ENOMEM, "not enough memory");
+    events->of = of;
+    events->capacity = capacity;
+  }
+  events->of[events->count++] = *event;
+  return NS_OK;
+}
+
+void ns_user_events_remove(NsUserEvents *events, int number) {
+  int after = --events->count - number;
+  memmove(events->of + number, events->of + number + 1, (size_t)after * sizeof *events->of);
+}
+
+void ns_user_events_clear(NsUserEvents *events) {
+  ns_free(events->of);
+  *events = (NsUserEvents){0};
+}
+
+int ns_user_events_find(const NsUserEvents *events, const char *name) {
+  for (int e = 0; e < events->count; e++)
+    if (strcmp(events->of[e].name, name) == 0) return e;
+  return -1;
+}
+
+int ns_user_events_ended(const NsUserEvents *events) {
+  for (int e = 0; e < events->count; e++)
+    if (events->of[e].terminal > 0 && events->of[e].count >= events->of[e].terminal) return e;
+  return -1;
+}
+
+void ns_user_events_reset(NsUserEvents *events) {
+  for (int e = 0; e < events->count; e++) ns_fields_clear(ns_user_event_fields, &events->of[e], NS_FIELD_RUN);
+}
+
+void ns_user_events_visit(NsUserEvents *events, NsVisitor visitor, void *context) {
+  for (int e = 0; e < events->count; e++)
+    ns_fields_walk(ns_user_event_fields, &events->of[e], NS_FIELD_STATE, visitor, context);
+}

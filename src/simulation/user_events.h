@@ -1,0 +1,63 @@
+/*
+** user_events.h
+** The events of the user in a simulation: functions g(t, x) whose roots are located, and actions that follow.
+*/
+#ifndef NS_SIMULATION_USER_EVENTS_H
+#define NS_SIMULATION_USER_EVENTS_H
+
+#include "base/field.h"
+#include "integrators/event_log.h"
+#include "ode/event_search.h"
+
+/* One event. */
+typedef struct NsUserEvent {
+  char name[NS_NAME_SIZE];
+  int direction; /* 1: only rising values count; -1: falling ones; 0: both */
+  long terminal; /* 0: never ends the run; k: ends it at the k-th occurrence */
+  bool acts;     /* has an action */
+
+  /* state */
+  long count;   /* occurrences so far */
+  double fired; /* the time of the last one */
+  double still; /* g counts as 0 up to this size while `idle` */
+  bool idle;    /* g has not left 0 since then: it can not occur */
+  long crowded; /* the number of occurrences that followed the one before at once */
+  bool skipped; /* in this interval a root was left out because g had not left 0 */
+  bool pending; /* it has occurred at the present time, and its action has not been called yet */
+} NsUserEvent;
+
+/* The fields of one event: its state, and what describes it. */
+extern const NsField ns_user_event_fields[];
+
+/* Runs the action of an event at t. The model may change, but not step. A failure ends the step. */
+typedef NsStatus (*NsUserAction)(void *context, int event, double t, NsError *err);
+
+/* The events of a simulation, in the order in which they were added. A zeroed list is empty. */
+typedef struct NsUserEvents {
+  NsUserEvent *of;
+  int count, capacity;
+  NsEventValue value; /* g of an event; x: the states of all systems in the graph's order */
+  NsUserAction action;
+  void *context; /* of both */
+} NsUserEvents;
+
+/* Adds an event without occurrences. NS_EARG when the name is taken, NS_ENOMEM. */
+NsStatus ns_user_events_add(NsUserEvents *events, const NsUserEvent *event, NsError *err);
+
+/* Removes the event with this number, from 0. */
+void ns_user_events_remove(NsUserEvents *events, int number);
+void ns_user_events_clear(NsUserEvents *events);
+
+/* The number of the event with this name; -1: there is none. */
+int ns_user_events_find(const NsUserEvents *events, const char *name);
+
+/* The number of an event that has ended the run; -1: none has. */
+int ns_user_events_ended(const NsUserEvents *events);
+
+/* Forgets all occurrences. */
+void ns_user_events_reset(NsUserEvents *events);
+
+/* Walks the state of all events. */
+void ns_user_events_visit(NsUserEvents *events, NsVisitor visitor, void *context);
+
+#endif

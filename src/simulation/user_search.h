@@ -1,0 +1,41 @@
+/*
+** user_search.h
+** Locates the first event of the user in an interval.
+*/
+#ifndef NS_SIMULATION_USER_SEARCH_H
+#define NS_SIMULATION_USER_SEARCH_H
+
+#include "simulation/time_stepping.h"
+
+/* The interval that is being computed, and the values of all events at its ends. The arrays are borrowed. */
+typedef struct NsInterval {
+  NsStep step;
+  bool first;       /* it begins at t0: an event that is 0 there may occur there */
+  double *g, *g_to; /* at the start (0 for an event that has just occurred) and at the end */
+  double *x;        /* the states of all systems: workspace */
+} NsInterval;
+
+/* The spacing of numbers at t, times 16: times that are closer are the same. */
+double ns_ts_rounding(double t);
+
+/* The states of all systems, in the graph's order; of the memories (`memory`) or the accepted ones. */
+void ns_ts_states(const NsTimeStepping *ts, bool memory, double *x);
+
+/* g of one event or of all at (t, x). NS_ECALLBACK; NS_ENAN, naming the event. */
+NsStatus ns_ts_value(const NsTimeStepping *ts, int event, double t, const double *x, double *g, NsError *err);
+NsStatus ns_ts_values(const NsTimeStepping *ts, double t, const double *x, double *g, NsError *err);
+
+/* Whether a change from g to h passes through 0 (or arrives there) in a direction that counts for the event. */
+bool ns_ts_crosses(const NsUserEvent *event, double g, double h);
+
+/*
+** Locates the first event in the interval, whose step has been computed (its values at the end are known). *t: its time; it
+** stays INFINITY when there is none, and is the start of the interval when the event occurs there (at t0 several may: they are
+** `pending`). *event: its number. Unless that is the start, the state is that at *t (or at the end) afterwards. The statuses of ns_step and of ns_ts_value.
+*/
+NsStatus ns_ts_locate_event(NsTimeStepping *ts, const NsInterval *interval, double *t, int *event, NsError *err);
+
+/* Computes the step of the interval up to t, with its energies, and asks the schemes for its course. */
+NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, bool pieces, NsError *err);
+
+#endif

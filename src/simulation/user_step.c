@@ -1,0 +1,343 @@
+/*
+** user_step.c
+** A step of the grid with events of the user: intervals between the events, and what happens at them.
+*/
+#include "simulation/user_step.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "simulation/step.h"
+#include "simulation/user_search.h"
+
+enum {
+  MAX_CROWDED = 4,    /* occurrences of one event, each at once after the one before, that count as an accumulation */
+  MAX_CASCADE = 1000, /* rounds of events at one time, each round made by the actions of the one before */
+  SIZE_ZERO = 64      /* after an event, g counts as 0 up to this many roundings of its size in the interval */
+};
+
+/* A value of g at an event up to this part of its size is what the location left of it; a larger one is due to a jump. */
+static const double LOCATED = 1e-6;
+
+/* Occurrences closer than this part of the step of the grid are crowded: what happens between them is not seen any more. */
+static const double CROWDED = 0x1p-30;
+
+NsStatus ns_ts_accepts_events(const NsTimeStepping *ts, NsError *err) {
+  const NsSchemeClass *scheme = ts->integrator->class;
+  if (!scheme->whole || ts->drives) return NS_OK;
+  return ns_fail(err, NS_EARG, "addEvent: a %s takes steps of one length only: a step can not end at an event", scheme->name);
+}
+
+/* ---- the state before an interval ---- */
+
+static void keep_walk(void *nsds, NsVisitor visitor, void *context) {
+  ns_nsds_visit(nsds, visitor, context);
+}
+
+static NsStatus keep_state(NsTimeStepping *ts, NsError *err) {
+  if (ns_snapshot_reserve(&ts->kept, keep_walk, ts->nsds) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ns_snapshot_save(&ts->kept, keep_walk, ts->nsds);
+  ts->kept_version = ts->nsds->version;
+  return NS_OK;
+}
+
+/* Restores the kept state, unless the graph has changed since. */
+static void restore_state(NsTimeStepping *ts) {
+  if (ts->kept_version != ts->nsds->version) return;
+  (void)ns_snapshot_restore(&ts->kept, keep_walk, ts->nsds);
+  for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
+}
+
+/* ---- what is recorded ---- */
+
+/* Calls the recorder for the course of the interval, or for the present state, before or after the actions of an event. */
+static NsStatus record_now(NsTimeStepping *ts, bool course, bool after, NsError *err) {
+  const NsRecorder *recorder = ts->recorder;
+  if (!recorder) return NS_OK;
+  ts->nsds->busy = false;
+  ts->nsds->acting = true;
+  NsStatus status = course ? recorder->course(recorder->context, err) : recorder->row(recorder->context, after, err);
+  ts->nsds->acting = false;
+  ts->nsds->busy = true;
+  return status;
+}
+
+/* Computes the step once more when its course lacks the smooth pieces that the rows of several islands at events need. */
+static NsStatus complete_course(NsTimeStepping *ts, const NsStep *step, NsError *err) {
+  NsInterval interval = {.step = *step};
+  if (!ts->recorder || ts->islands.count == 1) return NS_OK;
+  if (!ns_step_course_has_sides(&ts->course) || ns_step_course_is_smooth(&ts->course)) return NS_OK;
+  return ns_ts_go_to(ts, &interval, step->t, true, err);
+}
+
+/* ---- at an event ---- */
+
+static NsStatus tell_crowd(const NsTimeStepping *ts, const NsUserEvent *event, double t, NsError *err) {
+  return ns_fail(err, NS_EMAXITER,
+                 "event '%s' occurs again and again near t=%.10g (step %ld): its times accumulate; let the action end that, "
+                 "or let it be terminal",
+                 event->name, t, ts->k + 1);
+}
+
+/*
+** NS_EMAXITER when an event was left out because g had hardly left 0, but g then leaves 0 as if it had occurred: it came back
+** too soon to be seen.
+*/
+static NsStatus check_skipped(const NsTimeStepping *ts, const double *g, NsError *err) {
+  for (int e = 0; e < ts->user.count; e++) {
+    const NsUserEvent *event = &ts->user.of[e];
+    if (event->skipped && event->idle && event->acts && fabs(g[e]) > event->still && ns_ts_crosses(event, -g[e], g[e]))
+      return tell_crowd(ts, event, event->fired, err);
+  }
+  return NS_OK;
+}
+
+/* NS_EMAXITER when an event occurs again and again at one time, or at times that can not be told apart. */
+static NsStatus check_crowd(NsTimeStepping *ts, NsUserEvent *event, double t, NsError *err) {
+  double close = fmax(CROWDED * ns_time_grid_step(ts->grid, ts->k), 256 * ns_ts_rounding(t));
+  bool again = event->count > 0 && event->acts && t - event->fired <= close;
+  event->crowded = again ? event->crowded + 1 : 0;
+  if (event->crowded < MAX_CROWDED) return NS_OK;
+  event->crowded = 0;
+  return tell_crowd(ts, event, t, err);
+}
+
+/* Adds the event to the log; g before and after are known (after: when the actions are done). */
+static NsStatus log_user_event(NsTimeStepping *ts, const NsUserEvent *event, double t, double g, NsError *err) {
+  NsEvent what = {.kind = NS_EVENT_USER, .t = t, .component = -1, .before = g, .after = g};
+  memcpy(what.name, event->name, sizeof what.name);
+  if (ns_event_log_add(&ts->log, &what) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ts->log.kept = ts->log.count;
+  return NS_OK;
+}
+
+/* Calls the action of an event. When it fails, the states are as before. */
+static NsStatus call_user_action(NsTimeStepping *ts, int e, NsError *err) {
+  NsUserEvents *user = &ts->user;
+  NsStatus status = keep_state(ts, err);
+  if (status != NS_OK) return status;
+  ts->progress = (NsProgress){ts->from, ts->k + 1, 0};
+  ts->nsds->busy = false;
+  ts->nsds->acting = true;
+  status = user->action(user->context, e, ts->from, err);
+  ts->nsds->acting = false;
+  ts->nsds->busy = true;
+  if (status != NS_OK) restore_state(ts);
+  return status;
+}
+
+/* Lets the pending events occur, in their order. *acted: an action was called. */
+static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *size, bool *acted, NsError *err) {
+  NsStatus status = NS_OK;
+  double t = ts->from;
+  for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
+    NsUserEvent *event = &ts->user.of[e];
+    if (!event->pending) continue;
+    status = check_crowd(ts, event, t, err);
+    if (status == NS_OK && event->acts) *acted = true, status = call_user_action(ts, e, err);
+    if (status == NS_OK) status = log_user_event(ts, event, t, g[e], err);
+    if (status != NS_OK) break;
+    event->pending = false;
+    event->count++;
+    event->fired = t;
+    event->idle = true;
+    event->still = fabs(g[e]) <= LOCATED * size[e] ? 2 * fabs(g[e]) : 0;
+  }
+  return status;
+}
+
+/* After actions: a workspace for the changed graph, and the outputs of the new state. */
+static NsStatus renew(NsTimeStepping *ts, NsError *err) {
+  ts->restart = true;
+  ts->output_known = false;
+  return ns_ts_prepare(ts, err);
+}
+
+/* Sets what g is after the events of this time in the log, and how far from 0 it may be without being a new root. */
+static void note_after(NsTimeStepping *ts, long logged, const double *after, const double *size) {
+  for (long i = logged; i < ts->log.count; i++) {
+    int e = ns_user_events_find(&ts->user, ts->log.events[i].name);
+    if (ts->log.events[i].kind == NS_EVENT_USER && e >= 0) ts->log.events[i].after = after[e];
+  }
+  for (int e = 0; e < ts->user.count; e++)
+    if (ts->user.of[e].count > 0 && ts->user.of[e].fired == ts->from)
+      ts->user.of[e].still = fmax(ts->user.of[e].still, SIZE_ZERO * DBL_EPSILON * fmax(size[e], fabs(after[e])));
+}
+
+/* Marks the events that the actions made cross 0; returns whether there are any. `fired`: which have occurred just now. */
+static bool mark_jumps(NsTimeStepping *ts, const double *before, const double *after) {
+  bool any = false;
+  for (int e = 0; e < ts->user.count; e++) {
+    NsUserEvent *event = &ts->user.of[e];
+    bool just = event->count > 0 && event->fired == ts->from && fabs(before[e]) <= event->still;
+    if (just || !ns_ts_crosses(event, before[e], after[e])) continue;
+    event->pending = any = true;
+  }
+  return any;
+}
+
+/* The arrays of an interval: g at its start and end, the size of g, g before and after actions, and the states. */
+typedef struct UserRoom {
+  double *g, *g_to, *size, *before, *after, *x;
+} UserRoom;
+
+/*
+** The pending events occur at ts->from, then those that their actions make occur. Records the state before and after. g before
+** is that of the accepted state.
+*/
+static NsStatus happen(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
+  bool acted = false;
+  long logged = ts->log.count;
+  NsStatus status = record_now(ts, false, false, err);
+  for (int e = 0; e < ts->user.count; e++) room->size[e] = fmax(fabs(room->g[e]), fabs(room->g_to[e]));
+  for (int round = 0; status == NS_OK; round++) {
+    bool now = false;
+    ns_ts_states(ts, false, room->x);
+    status = ns_ts_values(ts, ts->from, room->x, room->before, err);
+    if (round == MAX_CASCADE && status == NS_OK)
+      status = ns_fail(err, NS_EMAXITER, "the actions of events make events occur without end (t=%.10g step %ld)", ts->from,
+                       ts->k + 1);
+    if (status == NS_OK) status = fire_pending(ts, room->before, room->size, &now, err);
+    if (status == NS_OK && now) status = renew(ts, err);
+    acted = acted || now;
+    if (status != NS_OK || !now) break;
+    ns_ts_states(ts, false, room->x);
+    status = ns_ts_values(ts, ts->from, room->x, room->after, err);
+    if (status == NS_OK) note_after(ts, logged, room->after, room->size);
+    if (status != NS_OK || !mark_jumps(ts, room->before, room->after)) break;
+  }
+  if (status == NS_OK && !acted) note_after(ts, logged, room->before, room->size);
+  return status == NS_OK && acted ? record_now(ts, false, true, err) : status;
+}
+
+/* ---- intervals ---- */
+
+/*
+** The step has been computed up to t: marks the events that have crossed 0 there as pending, and tells the course. *event: the
+** located event; when there was none, the first that is marked (g at the very end is 0 to rounding).
+*/
+static NsStatus close_interval(NsTimeStepping *ts, const NsStep *step, const UserRoom *room, double t, int *event,
+                               NsError *err) {
+  NsStep whole = *step;
+  whole.t = t;
+  if (t != step->t) whole.h = t - whole.t_k;
+  ns_ts_states(ts, false, room->x);
+  NsStatus status = ns_ts_values(ts, t, room->x, room->after, err);
+  if (status == NS_OK) status = check_skipped(ts, room->after, err);
+  if (status == NS_OK) status = complete_course(ts, &whole, err);
+  if (status == NS_OK) status = record_now(ts, true, false, err);
+  if (status != NS_OK) return status;
+  for (int e = 0; e < ts->user.count; e++) {
+    if (!ns_ts_crosses(&ts->user.of[e], room->g[e], room->after[e])) continue;
+    ts->user.of[e].pending = true;
+    if (*event < 0) *event = e;
+  }
+  return NS_OK;
+}
+
+/* The interval ends at the located event, or begins there: it occurs. */
+static NsStatus reach_event(NsTimeStepping *ts, int event, double t, const UserRoom *room, NsError *err) {
+  ts->log.kept = ts->log.count;
+  ts->energy_k = ts->energy;
+  ts->user.of[event].pending = true;
+  ts->from = t;
+  ts->computed = false;
+  ts->divided = true;
+  ts->restart = false;
+  return happen(ts, room, err);
+}
+
+/* The values of g at the start of an interval; 0 for an event that has occurred and has been 0 since then. */
+static NsStatus values_at_start(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
+  ns_ts_states(ts, true, room->x);
+  NsStatus status = ns_ts_values(ts, ts->from, room->x, room->g, err);
+  for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
+    NsUserEvent *event = &ts->user.of[e];
+    event->idle = event->idle && fabs(room->g[e]) <= event->still;
+    event->skipped = false;
+    if (event->idle) room->g[e] = 0;
+  }
+  return status;
+}
+
+/* Computes the interval, and locates its first event: *t, INFINITY when there is none. */
+static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const UserRoom *room, double *t, int *event,
+                                 NsError *err) {
+  NsInterval interval = {*step, ts->k == 0 && !ts->divided, room->g, room->g_to, room->x};
+  NsStatus status = values_at_start(ts, room, err);
+  bool pieces = ts->class->locates || (ts->recorder && ts->recorder->dense);
+  if (status == NS_OK) status = ns_ts_go_to(ts, &interval, step->t, pieces, err);
+  if (status == NS_OK) ns_ts_states(ts, false, room->x);
+  if (status == NS_OK) status = ns_ts_values(ts, step->t, room->x, room->g_to, err);
+  return status == NS_OK ? ns_ts_locate_event(ts, &interval, t, event, err) : status;
+}
+
+static NsStatus ready_step_course(NsTimeStepping *ts, NsError *err) {
+  if (ts->course_known) return NS_OK;
+  ns_step_course_free(&ts->course);
+  if (ns_step_course_new(&ts->course, ts->nsds, &ts->islands) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ts->course_known = true;
+  return NS_OK;
+}
+
+/* The step from the last event of the user, or from t_k, to the end of the step of the grid. */
+static NsStep rest_of_step(const NsTimeStepping *ts) {
+  double end = ns_time_grid_at(ts->grid, ts->k + 1);
+  return (NsStep){ts->from, end, ts->divided ? end - ts->from : ns_time_grid_step(ts->grid, ts->k), ts->restart};
+}
+
+/* One interval: to the next event of the user, which occurs, or to the end of the step: *done. */
+static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *done, NsError *err) {
+  NsStep step = rest_of_step(ts);
+  double t = INFINITY;
+  int event = -1;
+  if (!ts->computed) ns_ts_remember(ts->nsds);
+  NsStatus status = ready_step_course(ts, err);
+  if (status == NS_OK) status = keep_state(ts, err);
+  if (status != NS_OK) return status;
+  status = compute_interval(ts, &step, room, &t, &event, err);
+  bool start = status == NS_OK && t == step.t_k;
+  if (status == NS_OK && !start) status = close_interval(ts, &step, room, fmin(t, step.t), &event, err);
+  if (status != NS_OK || start) {
+    restore_state(ts);
+    ts->energy = ts->energy_k;
+    ts->log.count = ts->log.kept;
+  }
+  *done = event < 0 || !(t < step.t);
+  return status == NS_OK && event >= 0 ? reach_event(ts, event, fmin(t, step.t), room, err) : status;
+}
+
+/* The intervals of a step with events of the user. */
+static NsStatus take_intervals(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
+  NsStatus status = NS_OK;
+  double end = ns_time_grid_at(ts->grid, ts->k + 1);
+  bool pending = false, done = !(ts->from < end);
+  for (int e = 0; e < ts->user.count; e++) pending = pending || ts->user.of[e].pending;
+  if (pending) status = happen(ts, room, err);
+  while (status == NS_OK && !done && ns_user_events_ended(&ts->user) < 0) status = take_interval(ts, room, &done, err);
+  ts->cut = status == NS_OK && !done;
+  return status;
+}
+
+NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
+  size_t n = (size_t)ts->user.count;
+  NsStatus status = NS_OK;
+  if (!ts->divided) ts->from = ns_time_grid_at(ts->grid, ts->k);
+  bool told = ts->recorder && ts->drives;
+  if (n > 0 || told) status = ready_step_course(ts, err);
+  if (status != NS_OK) return status;
+  if (n == 0) {
+    NsStep step = rest_of_step(ts);
+    if (told) ns_step_course_begin(&ts->course, step.t_k, step.t, ts->recorder->dense);
+    status = ns_step(ts, &step, err);
+    return status == NS_OK && told ? complete_course(ts, &step, err) : status;
+  }
+  double *room = ns_alloc(5 * n + (size_t)ts->course.nx, sizeof *room);
+  if (!room) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  UserRoom rooms = {room, room + n, room + 2 * n, room + 3 * n, room + 4 * n, room + 5 * n};
+  status = take_intervals(ts, &rooms, err);
+  ns_free(room);
+  return status;
+}
