@@ -153,7 +153,8 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
     else *found = *found || passed;
     if (i == 0 && !*found && guard->level < 0) return NS_OK;
     if (fabs(value) <= (guard->level < 0 ? 4 * noise : noise) || i == SWITCH_POLISH) return NS_OK;
-    if (!(slope < 0) || !(next <= end) || !(next > step->t_old)) return NS_OK;
+    if (slope < 0 && next <= step->t_old) next = nextafter(step->t_old, INFINITY); /* at the start, up to rounding */
+    if (!(slope < 0) || !(next <= end)) return NS_OK;
     *found = *found || fabs(next - t) <= 4 * DBL_EPSILON * fabs(t);
     if (next == t) return NS_OK;
     last = value, last_t = t;
