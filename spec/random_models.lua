@@ -37,8 +37,9 @@ local function picks(n, k)
   return C, B
 end
 
--- A description has systems, links { interaction, ds [, ds2] }, T, h, osi, class, problem. `strangers`: descriptions in the same
--- graph, the first before the model, the others after it. Returns the simulation, the model's own links, the graph.
+-- A description has systems, links { interaction, ds [, ds2] }, T, h, osi, class, problem, rtol of adaptive steps. `strangers`:
+-- descriptions in the same graph, the first before the model, the others after it. Returns the simulation, the model's own
+-- links, the graph.
 function models.simulate(o, strangers)
   local nsds, all = ns.NonSmoothDynamicalSystem(0, o.T), { o }
   for i, other in ipairs(strangers or {}) do table.insert(all, i == 1 and 1 or #all + 1, other) end
@@ -49,7 +50,7 @@ function models.simulate(o, strangers)
     for _, link in ipairs(part.links) do nsds:link(table.unpack(link)) end
   end
   local class = ns[o.class or "TimeStepping"]
-  return class(nsds, ns.TimeDiscretisation(0, o.h), o.osi, o.problem), o.links, nsds
+  return class(nsds, ns.TimeDiscretisation(0, o.h), o.osi, o.problem, o.rtol and { rtol = o.rtol }), o.links, nsds
 end
 
 local function linear(sparse, law_of, osi, class)
@@ -180,6 +181,19 @@ kinds["a heap of spheres"] = function()
       end
     end
     return { systems = systems, links = links, T = 0.3, h = 5e-3, osi = moreau_jean() }
+  end
+end
+
+-- The same models with adaptive steps, on a coarser grid.
+for _, name in ipairs { "dense with relays", "dense with complementarities", "sparse with relays", "nonlinear", "mechanics",
+  "mechanics, nonlinear", "friction, rods, nonlinear", "direct projection", "combined projection", "global form" } do
+  kinds["adaptive: " .. name] = function()
+    local build, rtol = kinds[name](), 10 ^ uniform(-3, -1)
+    return function()
+      local o = build()
+      o.rtol, o.h = rtol, 5 * o.h
+      return o
+    end
   end
 end
 

@@ -219,4 +219,53 @@ describe("events in random places", function()
     end)
     told("event-driven runs in other units", math.ceil(count * 0.2))
   end)
+
+  -- Two blocks with friction on the floor and on each other, a spring, a relay, a force of time, a fall from o.y: in units of
+  -- time 2^a, of length 2^b, of mass 2^c. In space the lower block has two tangents.
+  local function rubbing_in_units(o, a, b, c)
+    local time, length, mass = 2.0 ^ a, 2.0 ^ b, 2.0 ^ c
+    local force, k = mass * length / time ^ 2, mass / time ^ 2
+    local lower = ns.LagrangianLinearTIDS({ o.x * length, 0, o.y * length }, { o.v * length / time, o.side * length / time, 0 },
+      { { mass, 0, 0 }, { 0, mass, 0 }, { 0, 0, mass } }, { { o.k * k, 0, 0 }, { 0, o.k * k, 0 }, { 0, 0, 0 } })
+    lower:setComputeFExtFunction(function(t, _, f)
+      f[1], f[3] = o.push * math.sin(o.w * t / time) * force, -10 * force
+    end)
+    local upper = ns.LagrangianLinearTIDS({ 0, (1 + o.y) * length }, { 0, 0 }, { { o.m * mass, 0 }, { 0, o.m * mass } })
+    upper:setFExtPtr { 0, -10 * o.m * force }
+    local simu = events.simulation { systems = { lower, upper }, T = 2 * time, h = 2 * time / o.n, links = {
+      { ns.NewtonImpactFrictionNSL(o.e, 0, o.mu, 3), ns.LagrangianLinearTIR { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } }, "floor", lower },
+      { ns.NewtonImpactFrictionNSL(0, 0, o.mu2, 2), ns.LagrangianLinearTIR({ { 0, 0, -1, 0, 1 }, { -1, 0, 0, 1, 0 } }, { -length, 0 }),
+        "blocks", lower, upper },
+      { ns.RelayNSL(1, -o.bound * force, o.bound * force), ns.LagrangianLinearTIR { { 1, 0 } }, "rub", upper } } }
+    simu:run()
+    local log = simu:events()
+    for _, event in ipairs(log) do
+      local unit = (event.kind == "stick" or event.kind == "slip" or event.kind == "cross") and force or length / time
+      event.t, event.before, event.after = event.t / time, event.before / unit, event.after / unit
+      event.impulse = event.impulse and event.impulse / mass / length * time
+      event.accumulation = event.accumulation and event.accumulation / time
+    end
+    return log, lower:q()[1] / length
+  end
+
+  it("are the same with friction in any units, to the last bit", function()
+    places(function()
+      local o = { x = between(-0.3, 0.3), y = random() < 0.5 and 0 or between(0, 0.3), v = between(-1, 1), k = between(0, 20),
+        side = random() < 0.5 and 0 or between(-1, 1), push = between(0, 20), w = between(1, 6), m = between(0.3, 2),
+        e = random() < 0.5 and 0 or between(0, 0.5), mu = between(0.1, 0.6), mu2 = between(0.1, 0.6), bound = between(0, 2),
+        n = math.ceil(logarithmic(1, 40)) }
+      local want, place = rubbing_in_units(o, 0, 0, 0)
+      local a, b, c = random(-60, 60), random(-60, 60), random(-60, 60)
+      local got, there = rubbing_in_units(o, a, b, c)
+      demand(kinds(want) == kinds(got), "in units of 2^%d, 2^%d, 2^%d: %s, not %s", a, b, c, kinds(got), kinds(want))
+      demand(place == there, "in units of 2^%d, 2^%d, 2^%d: it ends at %.17g, not %.17g", a, b, c, there, place)
+      for i, event in ipairs(want) do
+        for name, value in pairs(event) do
+          demand(value == got[i][name], "in units of 2^%d, 2^%d, 2^%d: event %d, %s: %s, not %s", a, b, c, i, name,
+            tostring(got[i][name]), tostring(value))
+        end
+      end
+    end, 0.04)
+    told("event-driven runs with friction in other units", math.ceil(count * 0.04))
+  end)
 end)

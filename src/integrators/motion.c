@@ -104,9 +104,8 @@ static void motion_take_vectors(NsMotion *motion) {
 static void show_vectors(NsMotion *motion) {
   NsMotionView *view = &motion->view;
   view->y = motion->y, view->u = motion->u, view->u_terms = motion->u_terms;
-  view->rounding = motion->rounding, view->bias = motion->bias;
-  view->a_free = motion->a_free, view->F = motion->F;
-  view->H = motion->H, view->X = motion->X;
+  view->rounding = motion->rounding, view->bias = motion->bias, view->a_free = motion->a_free;
+  view->F = motion->F, view->H = motion->H, view->X = motion->X;
 }
 
 NsStatus ns_motion_new(NsMotion **out, NsNsds *nsds) {
@@ -413,8 +412,7 @@ void ns_motion_drag(NsMotion *motion, int normal, double mu, int tangent, int wi
 }
 
 void ns_motion_share(NsMotion *motion, const double *share, const double *slow) {
-  motion->share = share;
-  motion->slow = slow;
+  motion->share = share, motion->slow = slow;
 }
 
 bool ns_motion_straight(const NsMotion *motion, int row) {
@@ -484,9 +482,8 @@ static NsStatus solve_shared(NsMotion *motion, int n, const int *rows, const dou
   int rank;
   if (!motion->share) return ns_lstsq(n, n, 1, W, n, motion->rhs, n, 1e-12, z, &rank, NULL);
   double *scaled = ns_alloc((size_t)n * (size_t)n, sizeof *scaled);
-  if (!scaled) return NS_ENOMEM;
-  for (int k = 0; k < n * n; k++) scaled[k] = motion->share[rows[k / n]] / motion->unit[k / n] * W[k];
-  NsStatus status = ns_lstsq(n, n, 1, scaled, n, motion->rhs, n, 1e-12, z, &rank, NULL);
+  for (int k = 0; scaled && k < n * n; k++) scaled[k] = motion->share[rows[k / n]] / motion->unit[k / n] * W[k];
+  NsStatus status = scaled ? ns_lstsq(n, n, 1, scaled, n, motion->rhs, n, 1e-12, z, &rank, NULL) : NS_ENOMEM;
   for (int k = 0; k < n && status == NS_OK; k++) z[k] *= motion->share[rows[k]] / motion->unit[k];
   ns_free(scaled);
   return status;
@@ -495,7 +492,9 @@ static NsStatus solve_shared(NsMotion *motion, int n, const int *rows, const dou
 /* The solution of least norm of W z = rhs, for a W that is singular up to rounding. */
 static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const double *W, double *z, NsError *err) {
   int worst = 0;
-  double most = 0;
+  double most = 0, even = 0; /* even: the largest rhs_i / sqrt(W_ii), whose square is an energy or a power */
+  for (int i = 0; i < n; i++)
+    if (W[i + i * n] > 0) even = fmax(even, fabs(motion->rhs[i]) / sqrt(W[i + i * n]));
   NsStatus status = solve_shared(motion, n, rows, W, z);
   if (status != NS_OK) return ns_fail(err, status, "dependent constraints: %s", ns_status_message(status));
   for (int i = 0; i < n; i++) {
@@ -505,7 +504,8 @@ static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const 
       sum += term;
       scale += fabs(term);
     }
-    double noise = motion->stopping && motion->slow ? motion->slow[rows[i]] * motion->unit[i] : 0;
+    double noise = 1e-12 * sqrt(fabs(W[i + i * n])) * even;
+    if (motion->stopping && motion->slow) noise = fmax(noise, motion->slow[rows[i]] * motion->unit[i]);
     double off = scale > 0 && fabs(sum) > noise ? fabs(sum) / scale : 0;
     if (off > most) most = off, worst = i;
   }

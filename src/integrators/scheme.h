@@ -272,6 +272,12 @@ struct NsSchemeClass {
   /* The consistent start; NULL: the scheme has none. */
   const NsSchemeStart *start;
 
+  /*
+  ** The order of the scheme, 1 or 2, where the motion is smooth: a step of length h adds an error of O(h^(order + 1)). steady:
+  ** the multipliers are constant. NULL: the scheme needs steps of one length, or has a control of its own.
+  */
+  int (*order)(const NsScheme *scheme, bool steady);
+
   /* The energies of a mechanical system after a step. NULL: they are the energies of its state. */
   NsStatus (*energy)(NsMechanicalDs *ds, double t, double *kinetic, double *potential, NsError *err);
 };

@@ -108,6 +108,7 @@ const double *ns_ds_before(const NsDs *ds, double *h) {
 
 void ns_ds_remember(NsDs *ds) {
   ds->switched_k = ds->switched;
+  ds->control_k = ds->control;
   if (ds->x_before) remember_before(ds);
   memcpy(ds->x_k, ds->x, ds_bytes_of(ds->n));
   memcpy(ds->r_k, ds->r, ds_bytes_of(ds->nr));

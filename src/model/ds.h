@@ -73,10 +73,23 @@ extern const NsDsClass *const ns_ds_classes[];
       NS_FIELD_A_VECTOR("reach_k", NsDs, reach_k, n, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                         \
       NS_FIELD_A_FLAG("moved", NsDs, moved, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                                  \
       NS_FIELD_A_FLAG("switched", NsDs, switched, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                            \
-      NS_FIELD_A_FLAG("switched_k", NsDs, switched_k, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN)
+      NS_FIELD_A_FLAG("switched_k", NsDs, switched_k, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),                        \
+      NS_DS_CONTROL_FIELDS(control), NS_DS_CONTROL_FIELDS(control_k)
+#define NS_DS_CONTROL_FIELDS(member)                                                                                           \
+  NS_FIELD_A_NUMBER(#member ".h_next", NsDs, member.h_next, 0, INFINITY, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN),     \
+      NS_FIELD_A_NUMBER(#member ".h_last", NsDs, member.h_last, 0, INFINITY, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN), \
+      NS_FIELD_A_NUMBER(#member ".error", NsDs, member.error, 0, INFINITY, NS_FIELD_HIDDEN | NS_FIELD_STATE | NS_FIELD_RUN)
 #define NS_DS_GIVEN_FIELDS                                                                                                     \
   NS_FIELD_A_VECTOR("z", NsDs, z, nz, NS_FIELD_LIVE | NS_FIELD_SETTER | NS_FIELD_SHOWN | NS_FIELD_STATE),                      \
       NS_FIELD_A_TEXT("name", NsDs, name, NS_FIELD_SETTER)
+
+/*
+** Adaptive time stepping (simulation/adaptive.h): the length that the next inner step should have, the length of the last inner
+** step, and its error in units of the tolerance. h_next = 0: there was no inner step; h_last = 0: the last one is no guide.
+*/
+typedef struct NsStepControl {
+  double h_next, h_last, error;
+} NsStepControl;
 
 /* The first member of the struct of each class. Parts marked "two-step schemes" are NULL or unused elsewhere. */
 struct NsDs {
@@ -98,10 +111,16 @@ struct NsDs {
   /* the state and the input at the start of the step, t_k */
   double *x_k, *r_k;
 
+  NsStepControl control, control_k; /* adaptive time stepping; at the end and at the start of the step */
+
   /* n: initial guess of a sparse scheme: the change of x in its last step (mechanics: of v, in the first nv elements) */
   double *change;
 
-  double *reach, *reach_k; /* n: event-driven, first order: the largest |x_i| in the run; the same at the start of the step */
+  /*
+  ** n: the largest |x_i| in the run; the same at the start of the step. Adaptive time stepping, and event-driven steps of first
+  ** order.
+  */
+  double *reach, *reach_k;
 
   /*
   ** Two-step schemes (mechanics). x_left is x at the end of the last step, of length h_left; `left`: that step began at x_k.

@@ -11,7 +11,7 @@ long ns_ts_steps(const NsTimeStepping *ts) {
 }
 
 bool ns_ts_has_next(const NsTimeStepping *ts) {
-  return ts->k < ts->nsteps && ns_user_events_ended(&ts->user) < 0;
+  return ts->k < ts->nsteps && (ts->user.count == 0 || ns_user_events_ended(&ts->user) < 0);
 }
 
 double ns_ts_time(const NsTimeStepping *ts) {

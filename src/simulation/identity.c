@@ -17,7 +17,7 @@ enum { LINE_BYTES = 512 };
 
 /* The first line of a text: this word and the number of the layout. */
 static const char layout[] = "layout ";
-enum { LAYOUT = 3 };
+enum { LAYOUT = 4 };
 
 /* The start of a line that a reader may ignore. */
 static const char constants[] = "constants of ";
@@ -157,6 +157,7 @@ static void describe_run(NsText *text, const NsTimeStepping *ts) {
   describe_part(text, "the integrator", ts->integrator->class->fields, ts->integrator);
   describe_part(text, "Newton's method", ns_newton_fields, &ts->newton);
   describe_part(text, "the projection", ns_projection_fields, &ts->projection);
+  describe_part(text, "adaptive stepping", ns_adaptive_fields, &ts->adaptive);
   add_line(text, "%sthe one-step problem: %s", constants, ns_osnsp_name(ts->problem->kind));
   describe_part(text, "the one-step problem", ns_osnsp_fields, ts->problem);
 }

@@ -68,16 +68,95 @@ static NsStatus island_cut(NsIslands *islands, const NsIslandPlan *plan) {
 
 /* ---- the workspaces ---- */
 
-static NsStatus settle_island(NsIsland *island, const NsIslandPlan *plan, bool alone, NsError *err) {
+/* Makes a scheme and, unless `alone`, a problem of its own for an island. */
+static NsStatus take_pair(const NsIsland *island, const NsIslandPlan *plan, bool alone, NsScheme **scheme, NsOsnsp **problem,
+                          NsError *err) {
+  NsStatus status = *scheme ? NS_OK : ns_scheme_new(scheme, plan->integrator, island->graph, &plan->scheme);
+  if (status == NS_OK && alone) *problem = plan->problem;
+  if (status == NS_OK && !alone) status = ns_osnsp_new(problem, plan->problem->kind);
+  if (status != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ns_osnsp_ask_like(*problem, plan->problem);
+  status = ns_osnsp_prepare(*problem, island->graph, (*scheme)->states, err);
+  if (status != NS_OK || alone || ns_osnsp_note_edges(*problem, island->graph) == NS_OK) return status;
+  return ns_fail(err, NS_ENOMEM, "not enough memory");
+}
+
+/*
+** The number of gears: 40 are enough for all lengths between the step of a grid and 1e-11 of it, and their factors may take
+** about 64 MB. At least 4: the step, its two halves, and the same for the last step before a row.
+*/
+static int gears_for(const NsIsland *island) {
+  double n = 0, m = 0;
+  for (int d = 0; d < island->graph->nds; d++) n += island->graph->ds[d]->n;
+  for (int e = 0; e < island->graph->ninteractions; e++) m += island->graph->interactions[e]->m;
+  double numbers = island->scheme->states >= 0 ? 200 * (n + m) : 5 * n * n + 4 * m * m, most = 0x1p23 / (numbers + 1);
+  return most >= 40 ? 40 : most <= 4 ? 4 : (int)most;
+}
+
+/* Takes memory for the gears of a linear island; the first is the present scheme, with a problem of its own. */
+static NsStatus take_gears(NsIslands *islands, NsIsland *island) {
+  const NsNsds *graph = island->graph;
+  int most = gears_for(island);
+  if (!island->number) {
+    island->number = ns_arena_ints(&islands->arena, graph->ninteractions);
+    for (int e = 0; island->number && e < graph->ninteractions; e++) island->number[e] = e;
+  }
+  island->gears = ns_arena_take(&islands->arena, (size_t)most, sizeof *island->gears);
+  if (islands->arena.failed) return NS_ENOMEM;
+  island->most_gears = most;
+  island->ngears = 1;
+  return NS_OK;
+}
+
+static NsStatus settle_island(NsIslands *islands, NsIsland *island, NsError *err) {
+  const NsIslandPlan *plan = &islands->plan;
   NsStatus status = ns_scheme_new(&island->scheme, plan->integrator, island->graph, &plan->scheme);
   if (status == NS_OK) status = ns_snapshot_reserve(&island->before, ns_nsds_visit, island->graph);
-  if (status == NS_OK && alone) island->problem = plan->problem;
-  if (status == NS_OK && !alone) status = ns_osnsp_new(&island->problem, plan->problem->kind);
+  bool geared = status == NS_OK && plan->adaptive && island->scheme->linear;
+  if (geared) status = take_gears(islands, island);
+  if (status == NS_OK && plan->adaptive) status = ns_local_error_new(&island->error, island->graph);
   if (status != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  ns_osnsp_ask_like(island->problem, plan->problem);
-  status = ns_osnsp_prepare(island->problem, island->graph, island->scheme->states, err);
-  if (status != NS_OK || alone || ns_osnsp_note_edges(island->problem, island->graph) == NS_OK) return status;
-  return ns_fail(err, NS_ENOMEM, "not enough memory");
+  island->owns = islands->count > 1 || geared;
+  status = take_pair(island, plan, !island->owns, &island->scheme, &island->problem, err);
+  if (geared) island->gears[0] = (NsGear){0, 0, island->scheme, island->problem};
+  return status;
+}
+
+static NsGear *find_gear(NsIsland *island, double h) {
+  NsGear *oldest = &island->gears[0];
+  for (int i = 0; i < island->ngears; i++) {
+    NsGear *gear = &island->gears[i];
+    if (gear->h == h || gear->h == 0) return gear;
+    if (gear->used < oldest->used) oldest = gear;
+  }
+  return island->ngears < island->most_gears ? NULL : oldest;
+}
+
+/* Makes one more gear. */
+static NsStatus add_gear(const NsIslands *islands, NsIsland *island, NsGear **gear, NsError *err) {
+  NsGear made = {0};
+  NsStatus status = take_pair(island, &islands->plan, false, &made.scheme, &made.problem, err);
+  if (status != NS_OK) {
+    ns_osnsp_free(made.problem);
+    ns_scheme_free(made.scheme);
+    return status;
+  }
+  *gear = &island->gears[island->ngears++];
+  **gear = made;
+  return NS_OK;
+}
+
+NsStatus ns_island_shift(const NsIslands *islands, NsIsland *island, double h, NsError *err) {
+  if (!island->gears) return NS_OK;
+  NsGear *gear = find_gear(island, h);
+  NsStatus status = gear ? NS_OK : add_gear(islands, island, &gear, err);
+  if (status != NS_OK) return status;
+  gear->h = h;
+  gear->used = ++island->shifts;
+  island->scheme = gear->scheme;
+  island->problem = gear->problem;
+  ns_osnsp_ask_like(island->problem, islands->plan.problem);
+  return NS_OK;
 }
 
 /* Makes the simulation's problem show the problems of the islands. */
@@ -89,25 +168,30 @@ static NsStatus join_problems(const NsIslands *islands, const NsIslandPlan *plan
 }
 
 NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, NsError *err) {
-  *islands = (NsIslands){0};
+  *islands = (NsIslands){.plan = *plan};
   NsStatus status = ns_integrator_accepts(plan->integrator, plan->nsds, err);
   if (status != NS_OK) return status;
   if (island_cut(islands, plan) != NS_OK) status = ns_fail(err, NS_ENOMEM, "not enough memory");
-  for (int i = 0; status == NS_OK && i < islands->count; i++)
-    status = settle_island(&islands->of[i], plan, islands->count == 1, err);
-  if (status == NS_OK && islands->count > 1) status = join_problems(islands, plan, err);
+  for (int i = 0; status == NS_OK && i < islands->count; i++) status = settle_island(islands, &islands->of[i], err);
+  if (status == NS_OK && islands->of[0].owns) status = join_problems(islands, plan, err);
   if (status != NS_OK) ns_islands_free(islands, plan->problem);
   return status;
 }
 
+static void free_island(NsIsland *island) {
+  for (int i = 0; i < island->ngears; i++) {
+    ns_osnsp_free(island->gears[i].problem);
+    ns_scheme_free(island->gears[i].scheme);
+  }
+  if (island->ngears == 0 && island->owns) ns_osnsp_free(island->problem);
+  if (island->ngears == 0) ns_scheme_free(island->scheme);
+  ns_snapshot_free(&island->before);
+  ns_local_error_free(island->error);
+}
+
 void ns_islands_free(NsIslands *islands, NsOsnsp *problem) {
   if (problem) ns_osnsp_forget(problem);
-  for (int i = 0; i < islands->count; i++) {
-    NsIsland *island = &islands->of[i];
-    if (islands->count > 1) ns_osnsp_free(island->problem);
-    ns_scheme_free(island->scheme);
-    ns_snapshot_free(&island->before);
-  }
+  for (int i = 0; i < islands->count; i++) free_island(&islands->of[i]);
   ns_arena_release(&islands->arena);
   *islands = (NsIslands){0};
 }

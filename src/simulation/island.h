@@ -5,16 +5,33 @@
 #ifndef NS_SIMULATION_ISLAND_H
 #define NS_SIMULATION_ISLAND_H
 
+#include "simulation/local_error.h"
 #include "simulation/one_step_problem.h"
+
+/* The workspaces of an island for steps of one length: in a linear model their factors stay. */
+typedef struct NsGear {
+  double h;  /* 0: not used yet */
+  long used; /* the number of the shift that used it last */
+  NsScheme *scheme;
+  NsOsnsp *problem;
+} NsGear;
 
 /* One connected component of the graph (model/components.h), with the workspace of its steps. */
 typedef struct NsIsland {
   NsNsds *graph;    /* its systems and interactions, in the order of the whole graph; borrowed, or `part` */
   NsNsds part;      /* the graph of one of several islands; its arrays are in the islands' arena */
-  int *number;      /* with several islands: the index of each interaction in the whole graph */
-  NsOsnsp *problem; /* its one-step problem; with one island it is the simulation's, borrowed */
+  int *number;      /* when the simulation's problem shows the islands': the index of each interaction in the whole graph */
+  NsOsnsp *problem; /* its one-step problem; with one island it is the simulation's, borrowed, unless it has gears */
+  bool owns;        /* `problem` is its own */
   NsScheme *scheme;
   NsSnapshot before; /* the state before the step */
+
+  /* adaptive steps of a linear island: scheme and problem are those of the present gear */
+  NsGear *gears; /* NULL: none */
+  int ngears, most_gears;
+  long shifts;
+
+  NsLocalError *error; /* the workspace of adaptive steps; NULL: the steps have the length of the grid */
 
   /* the last step */
   const double *solution; /* of its problem, all unknowns */
@@ -24,19 +41,21 @@ typedef struct NsIsland {
   bool accounted; /* its energies are in the account already, before it is accepted */
 } NsIsland;
 
-typedef struct NsIslands {
-  NsIsland *of;
-  int count;
-  NsArena arena;
-} NsIslands;
-
 /* The arguments of ns_islands_new. */
 typedef struct NsIslandPlan {
   NsNsds *nsds;
   const NsIntegrator *integrator;
   NsOsnsp *problem; /* the simulation's: sized for the graph, or shows the islands' problems (joined.h) */
   NsSchemePlan scheme;
+  bool adaptive; /* the steps are adaptive: islands get a workspace for them, linear ones gears too */
 } NsIslandPlan;
+
+typedef struct NsIslands {
+  NsIsland *of;
+  int count;
+  NsIslandPlan plan;
+  NsArena arena;
+} NsIslands;
 
 /*
 ** Makes the islands of the present graph, and their workspaces. NS_EARG when the integrator or the one-step problem can not
@@ -46,6 +65,12 @@ NsStatus ns_islands_new(NsIslands *islands, const NsIslandPlan *plan, NsError *e
 
 /* `problem`: the simulation's, which no longer shows the islands' problems; NULL when it is gone. */
 void ns_islands_free(NsIslands *islands, NsOsnsp *problem);
+
+/*
+** Makes scheme and problem of an island with gears those for steps of length h, and gives the problem the present options of the
+** simulation's. The gear of another length that was used least recently is taken when there are many. NS_ENOMEM, NS_EARG.
+*/
+NsStatus ns_island_shift(const NsIslands *islands, NsIsland *island, double h, NsError *err);
 
 /* Whether each island is linear: a step is one linearised problem. */
 bool ns_islands_linear(const NsIslands *islands);

@@ -4,7 +4,7 @@
 */
 #include <math.h>
 
-#include "simulation/time_stepping.h"
+#include "simulation/adaptive.h"
 
 bool ns_ts_linear(const NsTimeStepping *ts) {
   return ns_islands_linear(&ts->islands);
@@ -12,7 +12,11 @@ bool ns_ts_linear(const NsTimeStepping *ts) {
 
 static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsIslands islands;
-  NsIslandPlan plan = {ts->nsds, ts->integrator, ts->problem, {ts->class->settle, ts->class->combined, &ts->progress.t}};
+  NsIslandPlan plan = {ts->nsds,
+                       ts->integrator,
+                       ts->problem,
+                       {ts->class->settle, ts->class->combined, &ts->progress.t},
+                       ns_adaptive_asked(&ts->adaptive)};
   NsStatus status = ns_islands_new(&islands, &plan, err);
   if (status != NS_OK) return status;
   ns_islands_free(&ts->islands, NULL);
@@ -43,7 +47,8 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
   if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", ts->class->name);
   NsStatus finite = check_state(ts, err);
   if (finite != NS_OK) return finite;
-  if (!ts->ready || ts->graph_version != ts->nsds->version) {
+  bool fits = ts->ready && ts->islands.plan.adaptive == ns_adaptive_asked(&ts->adaptive);
+  if (!fits || ts->graph_version != ts->nsds->version) {
     NsStatus status = make_workspace(ts, err);
     if (status != NS_OK) return status;
   }

@@ -56,16 +56,17 @@ static void row_of_state(NsRecord *r) {
 NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
   const NsTimeStepping *ts = r->ts;
   const NsRunOptions *o = r->options;
-  if (r->last == ns_ts_time(ts) && !r->owed) return NS_OK;
+  double t = ns_ts_time(ts);
+  if (r->last == t && !r->owed) return NS_OK;
   kept = kept || r->owed;
   bool streamed = o->stream && (r->owed || ts->k % o->every == 0 || !ns_ts_has_next(ts));
   if (!kept && !streamed) return NS_OK;
   NsStatus status = o->observe ? o->observe(o->observer, err) : NS_OK;
   if (status != NS_OK) return status;
   bool same = ts->nsds->version == r->version;
-  if (kept && same && ns_solution_append(r->solution, ts, ns_ts_time(ts), o->observed) != NS_OK)
+  if (kept && same && ns_solution_append(r->solution, ts, t, o->observed) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory for the rows of the run");
-  r->last = ns_ts_time(ts);
+  r->last = t;
   r->owed = false;
   if (same && !streamed) return NS_OK;
   row_of_state(r);

@@ -71,7 +71,7 @@ NsStatus ns_run_begin(NsTimeStepping *ts, NsError *err) {
 static NsStatus run_step(NsTimeStepping *ts, NsRecord *record, bool kept, Since *since, NsError *err) {
   NsStatus status = one_step(ts, err);
   if (status == NS_OK) since->steps++;
-  if (status == NS_OK && ts->user.count == 0) status = ns_record_course(record, err);
+  if (status == NS_OK && ts->user.count == 0 && ts->drives) status = ns_record_course(record, err);
   return status == NS_OK ? ns_record_step(record, kept || !ns_ts_has_next(ts), err) : status;
 }
 

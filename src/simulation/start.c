@@ -41,7 +41,7 @@ static NsStatus check_jumps(const NsTimeStepping *ts, const NsScheme *scheme, co
 static NsStatus find_island(NsTimeStepping *ts, NsIsland *island, double *once, double *twice, NsError *err) {
   const NsScheme *scheme = island->scheme;
   double h = short_step * ns_time_grid_step(ts->grid, 0);
-  if (ts->islands.count > 1) ns_osnsp_ask_like(island->problem, ts->problem);
+  if (island->owns) ns_osnsp_ask_like(island->problem, ts->problem);
   NsStatus status = solve_short(ts, island, 2 * h, err);
   if (status != NS_OK) return status;
   scheme->class->start->moved(scheme, twice);

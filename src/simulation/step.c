@@ -5,6 +5,7 @@
 */
 #include "simulation/step.h"
 
+#include "simulation/adaptive.h"
 #include "simulation/joined.h"
 #include "simulation/newton.h"
 #include "simulation/stages.h"
@@ -54,13 +55,14 @@ static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, const NsStep *
 
 /* ---- the islands ---- */
 
-/* Solves the step of an island, if necessary in parts or by the rescue. */
+/* Solves the step of an island: by adaptive inner steps; or at once, if necessary in parts or by the rescue. */
 static NsStatus compute_island(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
-  bool several = ts->islands.count > 1, refine = ts->newton.max_substeps > 1 && !island->scheme->class->whole;
+  bool adaptive = island->error != NULL, refine = !adaptive && ts->newton.max_substeps > 1 && !island->scheme->class->whole;
   ts->progress = (NsProgress){step->t, ts->k + 1, 0};
   island->accounted = false;
-  if (several) ns_osnsp_ask_like(island->problem, ts->problem);
-  if (refine || several) ns_snapshot_save(&island->before, ns_nsds_visit, island->graph);
+  if (island->owns) ns_osnsp_ask_like(island->problem, ts->problem);
+  if (adaptive || refine || ts->islands.count > 1) ns_snapshot_save(&island->before, ns_nsds_visit, island->graph);
+  if (adaptive) return ns_adaptive_step(ts, island, step, err);
   NsStatus status = ns_island_advance(ts, island, step, err);
   if (status != NS_OK && refine) status = refine_step(ts, island, step, status, err);
   return status == NS_OK ? NS_OK : ns_island_rescue(ts, island, step, status, err);
@@ -72,17 +74,33 @@ static long larger(long a, long b) {
 
 /* The counts of a step. Each is the maximum over the islands, as the islands step at the same time. */
 typedef struct StepCounts {
-  long newton_iterations, damped_steps, substeps;
+  long newton_iterations, damped_steps, substeps, accepted, rejected, forced;
 } StepCounts;
+
+static StepCounts counts_of(const NsTimeSteppingStats *stats) {
+  return (StepCounts){stats->newton_iterations, stats->damped_steps, stats->substeps,
+                      stats->accepted,          stats->rejected,     stats->forced};
+}
+
+static void set_counts(NsTimeSteppingStats *stats, const StepCounts *counts) {
+  stats->newton_iterations = counts->newton_iterations;
+  stats->damped_steps = counts->damped_steps;
+  stats->substeps = counts->substeps;
+  stats->accepted = counts->accepted;
+  stats->rejected = counts->rejected;
+  stats->forced = counts->forced;
+}
 
 /* Updates the maximum `most` by the statistics of an island, and sets the statistics back to `before`. */
 static void count_most(StepCounts *most, NsTimeSteppingStats *stats, const StepCounts *before) {
-  most->newton_iterations = larger(most->newton_iterations, stats->newton_iterations);
-  most->damped_steps = larger(most->damped_steps, stats->damped_steps);
-  most->substeps = larger(most->substeps, stats->substeps);
-  stats->newton_iterations = before->newton_iterations;
-  stats->damped_steps = before->damped_steps;
-  stats->substeps = before->substeps;
+  StepCounts now = counts_of(stats);
+  most->newton_iterations = larger(most->newton_iterations, now.newton_iterations);
+  most->damped_steps = larger(most->damped_steps, now.damped_steps);
+  most->substeps = larger(most->substeps, now.substeps);
+  most->accepted = larger(most->accepted, now.accepted);
+  most->rejected = larger(most->rejected, now.rejected);
+  most->forced = larger(most->forced, now.forced);
+  set_counts(stats, before);
 }
 
 /* Updates the iterations and residuals of the last step by the maximum over the islands; NaN counts as the largest. */
@@ -93,7 +111,7 @@ static void tell_most(NsTimeStepping *ts, const NsIsland *island) {
 }
 
 static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError *err) {
-  StepCounts before = {ts->stats.newton_iterations, ts->stats.damped_steps, ts->stats.substeps}, most = before;
+  StepCounts before = counts_of(&ts->stats), most = before;
   NsStatus status = NS_OK;
   ts->newton_iterations = 0;
   ts->residual.state = ts->residual.output = 0;
@@ -104,9 +122,7 @@ static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError 
     count_most(&most, &ts->stats, &before);
     tell_most(ts, island);
   }
-  ts->stats.newton_iterations = most.newton_iterations;
-  ts->stats.damped_steps = most.damped_steps;
-  ts->stats.substeps = most.substeps;
+  set_counts(&ts->stats, &most);
   ns_event_log_sort(&ts->log);
   return status;
 }
@@ -115,7 +131,10 @@ static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError 
 static NsStatus accept_islands(NsTimeStepping *ts, NsError *err) {
   NsStatus status = NS_OK;
   int i = 0;
-  for (; status == NS_OK && i < ts->islands.count; i++) status = ns_island_accept(ts, &ts->islands.of[i], err);
+  for (; status == NS_OK && i < ts->islands.count; i++) {
+    status = ns_island_accept(ts, &ts->islands.of[i], err);
+    if (status == NS_OK && ts->islands.of[i].error) ns_adaptive_accept(&ts->islands.of[i]);
+  }
   if (status == NS_OK) ns_osnsp_gather(ts->problem, NULL);
   if (status == NS_OK) return NS_OK;
   for (i -= 2; i >= 0; i--) (void)ns_snapshot_restore(&ts->islands.of[i].before, ns_nsds_visit, ts->islands.of[i].graph);

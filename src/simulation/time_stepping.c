@@ -24,7 +24,16 @@ const NsField ns_projection_fields[] = {
     NS_FIELD_A_COUNT("most iterations", NsProjectionOptions, max_iterations, 1, 1000000, NS_FIELD_CONSTANT),
     NS_FIELD_A_FLAG("tolerance in units", NsProjectionOptions, absolute, NS_FIELD_CONSTANT), NS_FIELD_END};
 
+enum { SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT };
+
+const NsField ns_adaptive_fields[] = {
+    NS_FIELD_A_NUMBER("rtol", NsAdaptiveOptions, rtol, 0, 0.5, SET),
+    NS_FIELD_A_NUMBER("atol", NsAdaptiveOptions, atol, 0, INFINITY, SET),
+    NS_FIELD_A_NUMBER("hMin", NsAdaptiveOptions, h_min, 0, INFINITY, SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL),
+    NS_FIELD_A_NUMBER("hMax", NsAdaptiveOptions, h_max, 0, INFINITY, SET | NS_FIELD_ABOVE | NS_FIELD_OPTIONAL), NS_FIELD_END};
+
 enum { RUN = NS_FIELD_STATE | NS_FIELD_RUN };
+#define LENGTH(name)        NS_FIELD_A_NUMBER(#name, NsTimeStepping, name, 0, INFINITY, RUN)
 #define COUNTER(name)       NS_FIELD_A_LONG(#name, NsTimeStepping, name, 0, INFINITY, RUN)
 #define WORK(account, name) NS_FIELD_A_NUMBER(#account "." #name, NsTimeStepping, account.name, -INFINITY, INFINITY, RUN)
 #define ACCOUNT(account)                                                                                                       \
@@ -42,6 +51,11 @@ const NsField ns_ts_fields[] = {COUNTER(k),
                                 COUNTER(stats.substeps),
                                 COUNTER(stats.damped_steps),
                                 COUNTER(stats.factorizations),
+                                COUNTER(stats.accepted),
+                                COUNTER(stats.rejected),
+                                COUNTER(stats.forced),
+                                LENGTH(stats.h_least),
+                                LENGTH(stats.h_most),
                                 NS_FIELD_A_FLAG("accounting", NsTimeStepping, accounting, NS_FIELD_STATE),
                                 ACCOUNT(energy),
                                 ACCOUNT(energy_k),
@@ -117,11 +131,13 @@ NsStatus ns_ts_new(NsTimeStepping **out, const NsSimulationClass *class, NsNsds 
   ts->nsds = nsds;
   ts->grid = grid;
   ts->integrator = integrator;
+  ts->drives = ns_integrator_drives(integrator);
   ts->problem = problem;
   ts->number = ++nsds->simulations;
   ts->nsteps = ns_time_grid_steps(grid, nsds->T);
   ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .max_substeps = 1};
   ts->projection = (NsProjectionOptions){.tolerance = 1e-10, .max_iterations = 20};
+  ts->adaptive = (NsAdaptiveOptions){.h_min = NAN, .h_max = NAN};
   problem->owner = ts;
   return NS_OK;
 }

@@ -54,8 +54,14 @@ typedef struct NsProjectionOptions {
   int max_iterations;
 } NsProjectionOptions;
 
-/* The fields of NsNewtonOptions and NsProjectionOptions. */
-extern const NsField ns_newton_fields[], ns_projection_fields[];
+/* Adaptive time stepping (adaptive.h). rtol = atol = 0: each step has the length of the grid's step. */
+typedef struct NsAdaptiveOptions {
+  double rtol, atol;   /* tolerance of each unknown, relative to its size in the run and in its units */
+  double h_min, h_max; /* of inner steps. h_min NAN: 2^-32 of the grid's step; h_max NAN: the grid's step */
+} NsAdaptiveOptions;
+
+/* The fields of NsNewtonOptions, NsProjectionOptions and NsAdaptiveOptions. */
+extern const NsField ns_newton_fields[], ns_projection_fields[], ns_adaptive_fields[];
 
 /* Where the simulation is now; for error messages. */
 typedef struct NsProgress {
@@ -81,6 +87,8 @@ typedef enum NsFailure { NS_FAILED_ELSEWHERE, NS_FAILED_PROBLEM, NS_FAILED_NEWTO
 /* Counts since the start or the last reset. */
 typedef struct NsTimeSteppingStats {
   long steps, newton_iterations, max_newton, solver_iterations, substeps, damped_steps, factorizations;
+  long accepted, rejected, forced; /* inner steps of adaptive stepping; forced: accepted at h_min in spite of the error */
+  double h_least, h_most;          /* of the accepted inner steps; 0: none */
 } NsTimeSteppingStats;
 
 /*
@@ -103,6 +111,7 @@ struct NsTimeStepping {
   NsOsnsp *problem;
   NsNewtonOptions newton;
   NsProjectionOptions projection;
+  NsAdaptiveOptions adaptive;
   NsNewtonListener listener; /* NULL: not verbose */
   void *listener_context;
 
@@ -126,6 +135,7 @@ struct NsTimeStepping {
 
   /* events of the user (user_step.h) */
   NsUserEvents user;
+  bool drives;  /* the integrator goes from event to event: it may tell its course */
   bool divided; /* an event has divided the step from t_k; the step goes on from the state at `from` */
   bool restart; /* an action has changed the state there: the next interval is implicit */
   bool cut;     /* the computed step ends at `from`, at a terminal event */

@@ -26,7 +26,7 @@ static const double CROWDED = 0x1p-30;
 
 NsStatus ns_ts_accepts_events(const NsTimeStepping *ts, NsError *err) {
   const NsSchemeClass *scheme = ts->integrator->class;
-  if (!scheme->whole || ns_integrator_drives(ts->integrator)) return NS_OK;
+  if (!scheme->whole || ts->drives) return NS_OK;
   return ns_fail(err, NS_EARG, "addEvent: a %s takes steps of one length only: a step can not end at an event", scheme->name);
 }
 
@@ -325,13 +325,14 @@ NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
   size_t n = (size_t)ts->user.count;
   NsStatus status = NS_OK;
   if (!ts->divided) ts->from = ns_time_grid_at(ts->grid, ts->k);
-  if (n > 0 || ts->recorder) status = ready_step_course(ts, err);
+  bool told = ts->recorder && ts->drives;
+  if (n > 0 || told) status = ready_step_course(ts, err);
   if (status != NS_OK) return status;
   if (n == 0) {
     NsStep step = rest_of_step(ts);
-    if (ts->recorder) ns_step_course_begin(&ts->course, step.t_k, step.t, ts->recorder->dense);
+    if (told) ns_step_course_begin(&ts->course, step.t_k, step.t, ts->recorder->dense);
     status = ns_step(ts, &step, err);
-    return status == NS_OK ? complete_course(ts, &step, err) : status;
+    return status == NS_OK && told ? complete_course(ts, &step, err) : status;
   }
   double *room = ns_alloc(5 * n + (size_t)ts->course.nx, sizeof *room);
   if (!room) return ns_fail(err, NS_ENOMEM, "not enough memory");

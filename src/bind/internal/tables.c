@@ -20,6 +20,7 @@ typedef struct Part {
 static bool walk_parts(NsTimeStepping *ts, bool (*visit)(void *context, const Part *part), void *context) {
   const Part own[] = {{"simulation", ns_ts_fields, ts},
                       {"Newton's method", ns_newton_fields, &ts->newton},
+                      {"adaptive stepping", ns_adaptive_fields, &ts->adaptive},
                       {"projection", ns_projection_fields, &ts->projection},
                       {"grid", ns_time_grid_fields, ts->grid},
                       {"integrator", ts->integrator->class->fields, ts->integrator},

@@ -97,6 +97,7 @@ static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
   if (from->nsds->driver == from->number) ns_ts_own(to);
   to->newton = from->newton;
   to->projection = from->projection;
+  to->adaptive = from->adaptive;
 }
 
 static int clone(lua_State *L) {

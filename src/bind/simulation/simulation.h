@@ -90,6 +90,14 @@ void nsl_warn_start(lua_State *L, int idx);
 /* When the grid ends before T: pushes a message with the difference, and returns true. */
 bool nsl_push_early_end(lua_State *L, const NsTimeStepping *ts);
 
+/*
+** The options of adaptive time stepping. read: from the table at idx into the simulation; raises when they do not go with it.
+** push_step_counts: sets the counts of inner steps in the table on top. open: adds getters and setters to the methods on top.
+*/
+void nsl_read_step_control(lua_State *L, int idx, NsTimeStepping *ts);
+void nsl_push_step_counts(lua_State *L, const NsTimeSteppingStats *stats);
+void nsl_open_step_control(lua_State *L);
+
 /* Methods of simulations that have a file of their own. */
 int nsl_simulation_run(lua_State *L);
 int nsl_simulation_check(lua_State *L);

@@ -10,6 +10,7 @@
 #include "bind/array/linear_systems.h"
 #include "bind/array/vector.h"
 #include "bind/simulation/simulation.h"
+#include "simulation/adaptive.h"
 #include "io/csv.h"
 #include "io/npy.h"
 #include "io/zip.h"
@@ -234,6 +235,7 @@ void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, dou
   lua_pushinteger(L, ts->stats.max_newton), lua_setfield(L, -2, "max_newton_iterations");
   lua_pushinteger(L, ts->stats.solver_iterations), lua_setfield(L, -2, "solver_iterations");
   lua_pushnumber(L, seconds), lua_setfield(L, -2, "seconds");
+  if (ns_adaptive_asked(&ts->adaptive)) nsl_push_step_counts(L, &ts->stats);
   lua_setfield(L, -2, "stats");
   lua_pushnil(L);
   lua_setfield(L, -2, "interactions");

@@ -4,7 +4,9 @@
 */
 #include "bind/array/field.h"
 #include "bind/array/linear_systems.h"
+#include "bind/lua/options.h"
 #include "bind/simulation/simulation.h"
+#include "simulation/adaptive.h"
 #include "simulation/start.h"
 
 static NsTimeStepping *engine(lua_State *L) {
@@ -28,17 +30,47 @@ static bool is_seen(const NsTimeStepping *ts) {
   return ts->nsds->T - end > 0.01 * (ts->nsds->T - ts->nsds->t0);
 }
 
+/* The keys of the option table of a simulation: its parts, then the options of nsl_read_step_control. */
+static const char *const simulation_options[] = {"nsds", "grid",  "integrator", "problem", "rtol",
+                                                 "atol", "h_min", "h_max",      NULL};
+
 /*
-** Arguments: (nsds, td, osi [, osnspb]). Without a one-step problem the simulation gets one that accepts every law. Upvalues:
+** Brings the arguments into the form (nsds, td, osi, osnspb, more, more, options), seven values. The options come last among the
+** arguments, or are the only one and contain the parts, too.
+*/
+static void take_arguments(lua_State *L, const NsSimulationClass *class) {
+  int given = lua_gettop(L), most = class->settle ? 6 : 4;
+  if (given == most + 1 && lua_isnil(L, given)) lua_settop(L, --given);
+  bool options = given > 0 && nsl_is_options(L, given);
+  if (options) nsl_check_options(L, given, class->name, simulation_options + (given == 1 ? 0 : NSL_TS_PARTS));
+  if (options && given == 1) {
+    for (int i = 0; i < NSL_TS_PARTS; i++) lua_getfield(L, 1, simulation_options[i]);
+    lua_rotate(L, 1, -1);
+    given = NSL_TS_PARTS + 1;
+  }
+  if (!options) {
+    nsl_at_most(L, most, class->name);
+    lua_settop(L, 7);
+    return;
+  }
+  if (given - 1 > most) luaL_error(L, "%s: expected at most %d arguments and a table, got %d", class->name, most, given);
+  lua_insert(L, 1);
+  lua_settop(L, 7);
+  lua_rotate(L, 1, -1);
+}
+
+/*
+** Arguments: (nsds, td, osi [, osnspb] [, options]), or one option table. Without a one-step problem the simulation gets one that accepts every law. Upvalues:
 ** the module, the class. A simulation with projection takes two more arguments, osnspb_pos and level; they are checked but not
 ** used, because the projection has its own solver at position level.
 */
 static int new_simulation(lua_State *L) {
   const NsSimulationClass *class = lua_touserdata(L, lua_upvalueindex(2));
-  nsl_at_most(L, class->settle ? 6 : 4, class->name);
-  if (!lua_isnoneornil(L, 5)) nsl_check_osnsp(L, 5);
-  if (!lua_isnoneornil(L, 6)) nsl_integer(L, 6, class->name, "level");
-  lua_settop(L, 4);
+  take_arguments(L, class);
+  if (!lua_isnil(L, 5)) nsl_check_osnsp(L, 5);
+  if (!lua_isnil(L, 6)) nsl_integer(L, 6, class->name, "level");
+  lua_replace(L, 5);
+  lua_settop(L, 5);
   NslNsds *nsds = nsl_check_nsds(L, 1);
   NslTimeGrid *grid = nsl_check_time_grid(L, 2);
   NslOsi *osi = nsl_check_osi(L, 3);
@@ -51,21 +83,22 @@ static int new_simulation(lua_State *L) {
   NslOsnsp *osnsp = nsl_check_osnsp(L, 4);
   NslTimeStepping *self = nsl_new(L, &nsl_simulation_types[0], sizeof *self, NSL_TS_USERVALUES);
   self->head.type = &nsl_simulation_types[class - ns_simulation_classes];
-  nsl_remember_object(L, 5); /* for the calls of its events */
+  nsl_remember_object(L, 6); /* for the calls of its events */
   for (int i = 1; i <= NSL_TS_PARTS; i++) {
     lua_pushvalue(L, i);
-    lua_setiuservalue(L, 5, i);
+    lua_setiuservalue(L, 6, i);
     self->parts[i - 1] = lua_touserdata(L, i);
   }
   NsError err = {NS_OK, ""};
   self->host = nsl_host(L);
   nsl_count_memory(L, workspace_size(nsds->nsds));
   if (ns_ts_new(&self->ts, class, nsds->nsds, grid->grid, osi->integrator, osnsp->problem, &err) != NS_OK) nsl_raise(L, &err);
+  if (lua_istable(L, 5)) nsl_read_step_control(L, 5, self->ts);
   if (nsl_push_early_end(L, self->ts) && is_seen(self->ts)) {
     lua_pushfstring(L, "%s: %s", class->name, lua_tostring(L, -1));
     nsl_warn_once(L, lua_tostring(L, -1), lua_tostring(L, -1));
   }
-  lua_settop(L, 5);
+  lua_settop(L, 6);
   return 1;
 }
 
@@ -270,6 +303,7 @@ static int ts_stats(lua_State *L) {
     lua_pushinteger(L, counts[i].value);
     lua_setfield(L, -2, counts[i].name);
   }
+  if (ns_adaptive_asked(&ts->adaptive)) nsl_push_step_counts(L, &ts->stats);
   return 1;
 }
 
@@ -420,6 +454,7 @@ void nsl_open_time_stepping(lua_State *L) {
   nsl_set_variants(L, parts);
   for (int i = 0; i < NEWTON_SETTERS; i++)
     nsl_set_variants(L, (NslVariant[]){{newton_setters[i].method, ts_set_newton, i}, {0}});
+  nsl_open_step_control(L);
   lua_pop(L, 2);
   for (int i = 0; i < NS_SIMULATION_CLASSES; i++) {
     lua_pushvalue(L, -1);

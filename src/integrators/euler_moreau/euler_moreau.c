@@ -418,4 +418,5 @@ const NsSchemeClass ns_scheme_euler_moreau = {.name = ns_scheme_euler_moreau_tex
                                               .commit = em_commit,
                                               .again = em_again,
                                               .rescue = em_rescue,
-                                              .start = &em_consistent};
+                                              .start = &em_consistent,
+                                              .order = ns_em_order};

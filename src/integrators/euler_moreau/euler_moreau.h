@@ -16,6 +16,9 @@ typedef struct NsEulerMoreauOptions {
   int restart; /* 1: theta = gamma = 1 in the first step, in steps with a switch, and in the step after (has_switch) */
 } NsEulerMoreauOptions;
 
+/* Order 2 for theta = 1/2, if the multipliers are constant or gamma weights them with 1/2, too; else 1. See NsSchemeClass. */
+int ns_em_order(const NsScheme *scheme, bool steady);
+
 /* A nonlinear step, as a problem in the multipliers alone (condensed.c). */
 typedef struct NsCondensed NsCondensed;
 

@@ -202,4 +202,5 @@ const NsSchemeClass ns_scheme_euler_moreau_sparse = {.name = ns_scheme_euler_mor
                                                      .problem = ns_whole_problem,
                                                      .advance = ns_whole_advance,
                                                      .finite = ns_whole_finite,
-                                                     .commit = em_sparse_commit};
+                                                     .commit = em_sparse_commit,
+                                                     .order = ns_em_order};

@@ -6,6 +6,12 @@
 
 #include "integrators/euler_moreau/euler_moreau.h"
 
+int ns_em_order(const NsScheme *scheme, bool steady) {
+  const NsEulerMoreauOptions *o = (const NsEulerMoreauOptions *)scheme->integrator;
+  bool second = steady || scheme->nsds->ninteractions == 0 || o->gamma == 0.5;
+  return o->theta == 0.5 && second ? 2 : 1;
+}
+
 const double *ns_em_output_state(NsEulerMoreau *em) {
   if (em->weight_y == 1) return em->x;
   for (int i = 0; i < em->stack.N; i++) em->x_gamma[i] = em->weight_y * em->x[i] + (1 - em->weight_y) * em->x_k[i];

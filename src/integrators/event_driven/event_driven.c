@@ -102,8 +102,8 @@ static NsStatus motion_events_rate(void *context, double t, const double *x, dou
 static void motion_events_take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->base.arena;
   int m = ed->m;
-  double **rows[] = {&ed->lambda,  &ed->before, &ed->slow,  &ed->pressing,   &ed->q_part, &ed->z,
-                     &ed->u_after, &ed->noise,  &ed->reach, &ed->multiplier, &ed->slid,   &ed->share};
+  double **rows[] = {&ed->lambda, &ed->before, &ed->slow,       &ed->pressing, &ed->q_part, &ed->z,     &ed->u_after,
+                     &ed->noise,  &ed->reach,  &ed->multiplier, &ed->slid,     &ed->share,  &ed->pulled};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     ed->value[j] = ns_arena_doubles(arena, m);
@@ -121,6 +121,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   ed->acting = ns_arena_ints(arena, m);
   ed->was = ns_arena_take(arena, (size_t)m, sizeof *ed->was);
   ed->closed = ns_arena_ints(arena, m);
+  ed->pulling = ns_arena_ints(arena, m);
   ed->interaction = ns_arena_ints(arena, m);
   ed->curved = ns_arena_ints(arena, m);
   ed->rows = ns_arena_take(arena, (size_t)m, sizeof *ed->rows);
@@ -283,6 +284,7 @@ static void renew_sliding(NsEventDriven *ed, int row) {
   Rub *rub = &ed->rows[row].rub;
   double speed = ns_ed_sliding_speed(ed, row);
   ed->reach[row] = fmax(ed->reach[row], speed);
+  if (speed > 4 * NS_NEARLY_STOPPED * ed->reach[row]) rub->stops = false;
   for (int i = 0; i < 2 && rub->width == 2 && speed > ed->slow[row]; i++) rub->d[i] = ed->now->u[row + i] / speed;
 }
 

@@ -15,6 +15,12 @@ enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORK_FRICTION, WORKS };
 
 typedef enum RowState { ROW_OPEN, ROW_DEPARTING, ROW_HELD } RowState;
 
+/*
+** Sliding in space counts as nearly stopped below this part of its largest velocity in the run. 1e-6: the direction u / |u| has an
+** error of 1e-10 there, and turns by less than 1e-6 before u is 0.
+*/
+#define NS_NEARLY_STOPPED 1e-6
+
 /* NONE: an open contact, or a row without friction. */
 typedef enum Grip { GRIP_NONE, GRIP_STICK, GRIP_SLIP } Grip;
 
@@ -29,12 +35,14 @@ typedef struct Rub {
   int normal; /* row of the contact's normal; -1: a relay */
   double mu, lower, upper;
   Grip grip;
+  bool young;   /* slip in space: it has just begun, and u has the direction in which it is pulled, see event_held.c */
   bool tied;    /* slip: the force is at its bound, but what else is held keeps u = 0 */
   double d[2];  /* slip: the direction of u, a unit vector; in the plane and of a relay d[0] is 1 or -1 */
   double since; /* slip: the time at which it began with u = 0; NAN: it began with another u */
   double pull;  /* slip: the acceleration along d at `since`; 0: it is only rounding */
   double level; /* stick: slip begins where the guard, the distance of lambda to its bounds, falls to this level */
   double force; /* lambda of the first component before an event */
+  bool stops;   /* slip in space: u is nearly 0, and the direction stays d until u is 0 */
 } Rub;
 
 /* A row of the multipliers. */
@@ -58,10 +66,11 @@ typedef struct NsEventDriven {
   int Nq, Nv, m, n;       /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of held contacts */
   double t_first, t_last; /* of the run */
   Row *rows;
-  double *reach; /* m: largest |y|, of friction largest |u|, in the run so far; the interactions keep it between steps */
-  bool rubs;     /* some row has friction or is a relay */
-  double *share; /* m: how dependent rows share forces: friction that sticks in proportion to its bound; else 1 */
-  double *slid;  /* m: sliding speeds at the start of the last step */
+  double *reach;  /* m: largest |y|, of friction largest |u|, in the run so far; the interactions keep it between steps */
+  bool rubs;      /* some row has friction or is a relay */
+  double *share;  /* m: how dependent rows share forces: friction that sticks in proportion to its bound; else 1 */
+  double *pulled; /* m: of friction that is young: the forces that would make it stick */
+  double *slid;   /* m: sliding speeds at the start of the last step */
 
   /* the step */
   NsEventOptions options; /* the options when the step began */
@@ -84,6 +93,7 @@ typedef struct NsEventDriven {
 
   /* active constraints */
   int nheld, *held;     /* rows: bilateral constraints and held contacts, then friction that sticks */
+  int *pulling;         /* workspace: `held` and the rows of young friction */
   int nplaces;          /* the first rows of `held`, which constrain y */
   int nacting, *acting; /* rows with a multiplier, in order: `held`, and friction that slips */
   double *lambda;       /* nheld */
@@ -158,6 +168,12 @@ double ns_ed_sliding_along(const NsEventDriven *ed, int row);
 ** (INFINITY when there are none), at the last accelerations. *scale: its size.
 */
 double ns_ed_stick_guard(const NsEventDriven *ed, int row, double *scale);
+
+/* Of friction that is young: how far the force that would make it stick is below the one at which it is young no more. */
+double ns_ed_youth(const NsEventDriven *ed, int row);
+
+/* Whether friction that begins to slip in space with the acceleration a is young; size: sum of the |terms| of a. */
+bool ns_ed_begins_young(double a, double size);
 
 /* sqrt(a^2 + b^2); powers of two as units change no bit. */
 double ns_ed_length(double a, double b);

@@ -12,6 +12,12 @@
 /* Least share of friction in the forces of dependent rows, as part of the largest; so that they stay well conditioned. */
 static const double LEAST_SHARE = 1e-3;
 
+/*
+** The accelerations of a row count as at least this part of those that the largest acceleration of another row would be in it
+** with the same power, so that a row whose terms are only rounding has no opinion.
+*/
+static const double NOISE = 1e-5;
+
 /* An equation of dependent rows may fail by this part of its terms. */
 static const double CONTRADICTS = 1e-7;
 
@@ -257,6 +263,10 @@ void ns_ed_mode_outputs(NsModes *s) {
       s->size[i] += fabs(term);
     }
   }
+  double even = 0;
+  for (size_t i = 0; i < n; i++)
+    if (s->W[i + i * n] > 0) even = fmax(even, s->size[i] / sqrt(s->W[i + i * n]));
+  for (size_t i = 0; i < n; i++) s->size[i] = fmax(s->size[i], NOISE * sqrt(fabs(s->W[i + i * n])) * even);
 }
 
 /* Solves the equations of the mode that the units' options say: s->z, s->w, s->size. */

@@ -242,6 +242,15 @@ static bool approaching(const NsEventDriven *ed, int row) {
   return ed->rows[row].unilateral ? u < -slow : fabs(u) > slow;
 }
 
+/*
+** Whether a contact with friction would bounce so low that it rests. Its impact is without restitution then: the friction of the
+** bounces that are left out is that of the impulse w / W and of the pressing force in their time.
+*/
+static bool ends_to_bounce(const NsEventDriven *ed, int row) {
+  bool rubs = row + 1 < ed->m && ed->rows[row + 1].rub.width > 0 && ed->rows[row + 1].rub.normal == row;
+  return rubs && ed->rows[row].unilateral && ed->rows[row].restitution * fabs(ed->before[row]) <= ed->slow[row];
+}
+
 /* Adds half of the impulses' work at the present velocities; it is called before and after the impact. */
 static void add_half_work(NsEventDriven *ed) {
   for (int k = 0; k < ed->nclosed; k++) {
@@ -291,7 +300,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
   if (!any) return NS_OK;
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
-    if (ed->rows[row].unilateral) bounces = approaching(ed, row) && !hopped(ed, row);
+    if (ed->rows[row].unilateral) bounces = approaching(ed, row) && !hopped(ed, row) && !ends_to_bounce(ed, row);
     bool applies = ed->rows[row].unilateral || has_friction(ed, row) ? bounces && !is_relay(ed, row) : approaching(ed, row);
     double e = applies ? ed->rows[row].restitution : 0;
     if (hopped(ed, row)) ed->resting[row] = true;
@@ -402,7 +411,7 @@ static NsStatus choose_forces(NsEventDriven *ed, bool *impulse, NsError *err) {
 /* ---- the states of rows after an event ---- */
 
 static NsStatus log_rest(NsEventDriven *ed, int row, NsError *err) {
-  double u = fmax(0, ed->u_after[row]), e = ed->rows[row].restitution;
+  double e = ed->rows[row].restitution, u = ends_to_bounce(ed, row) ? -e * ed->before[row] : fmax(0, ed->u_after[row]);
   double fall = fabs(ns_motion_output_acceleration(ed->motion, row, ed->now->a_free));
   bool bounced = u > 0 && e < 1 && fall > 0 && ed->before[row] < 0;
   NsEvent event = {.before = ed->before[row], .after = 0, .accumulation = ed->t};
@@ -465,6 +474,7 @@ static NsStatus set_grips(NsEventDriven *ed, NsError *err) {
     Rub *rub = &ed->rows[i].rub;
     double scale, guard;
     if (ns_ed_rubs(ed, i, GRIP_SLIP)) ed->slid[i] = ns_ed_sliding_speed(ed, i);
+    rub->young = rub->young && ns_ed_rubs(ed, i, GRIP_SLIP) && ns_ed_youth(ed, i) > 0;
     if (!ns_ed_rubs(ed, i, GRIP_STICK)) continue;
     guard = ns_ed_stick_guard(ed, i, &scale);
     rub->level = guard > ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - ROUNDING_OF_FORCES * scale;

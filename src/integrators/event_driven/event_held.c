@@ -58,6 +58,41 @@ double ns_ed_stick_guard(const NsEventDriven *ed, int row, double *scale) {
 }
 
 /*
+** Friction that begins to slip in space follows the direction in which it is pulled with the rate mu lambda_n / (m |u|), which
+** is infinite at first: no explicit method gets away from there. So as long as the force that would make it stick exceeds its
+** bound by less than YOUNG of it, its direction is that of this force, the limit of the motion for |u| -> 0. With the time tau
+** in which the excess would grow to 1 and the rate w of turning, the error of u is 0.2 YOUNG^3 w tau of the velocity that it
+** has after tau, and a slip needs about 0.3 / YOUNG steps.
+*/
+static const double YOUNG = 2e-4;
+
+double ns_ed_youth(const NsEventDriven *ed, int row) {
+  const Rub *rub = &ed->rows[row].rub;
+  const double *pull = ed->pulled + row;
+  return (1 + YOUNG) * rub->mu * ed->multiplier[rub->normal] - ns_ed_length(pull[0], pull[1]);
+}
+
+bool ns_ed_begins_young(double a, double size) {
+  return a <= YOUNG * size;
+}
+
+static bool is_young(const NsEventDriven *ed, int row) {
+  return ns_ed_rubs(ed, row, GRIP_SLIP) && ed->rows[row].rub.young;
+}
+
+/* ed->pulled: the forces that would make young friction stick. */
+static NsStatus find_pull(NsEventDriven *ed, NsError *err) {
+  int n = ed->nheld;
+  memcpy(ed->pulling, ed->held, (size_t)n * sizeof *ed->pulling);
+  for (int k = 0; k < ed->nacting; k++)
+    for (int i = 0; i < 2 && is_young(ed, ed->acting[k]); i++) ed->pulling[n++] = ed->acting[k] + i;
+  if (n == ed->nheld) return NS_OK;
+  NsStatus status = ns_motion_hold(ed->motion, n, ed->pulling, ed->W, ed->z, err);
+  for (int k = ed->nheld; k < n && status == NS_OK; k++) ed->pulled[ed->pulling[k]] = ed->z[k];
+  return status;
+}
+
+/*
 ** The direction d of friction at the present velocities. In space it is that of u, turned round where u is opposed to the
 ** direction at the start of the step: so the force is smooth while u passes through 0, and the event is located there.
 */
@@ -66,28 +101,37 @@ static void slide_direction(const NsEventDriven *ed, int row, double *d) {
   d[0] = rub->d[0];
   d[1] = rub->d[1];
   if (rub->width == 1) return;
-  double speed = ns_ed_sliding_speed(ed, row);
-  if (!(speed > ed->slow[row])) return;
+  double speed = ns_ed_sliding_speed(ed, row), pull = ns_ed_length(ed->pulled[row], ed->pulled[row + 1]);
+  for (int k = 0; k < 2 && rub->young && pull > 0; k++) d[k] = -ed->pulled[row + k] / pull;
+  if (rub->young || rub->stops || !(speed > ed->slow[row])) return;
   double side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
   for (int k = 0; k < 2; k++) d[k] = side * ed->now->u[row + k] / speed;
 }
 
-/* Applies the forces of slipping friction: those of contacts come along with the normal force, those of relays are given. */
-static void apply_sliding(NsEventDriven *ed) {
+/* Applies the force of friction that slips: that of a relay is given, that of a contact comes along with its normal force. */
+static void apply_slip(NsEventDriven *ed, int row) {
+  const Rub *rub = &ed->rows[row].rub;
   double d[2];
+  if (rub->normal < 0) {
+    ed->multiplier[row] = rub->d[0] > 0 ? rub->lower : rub->upper;
+    ns_motion_push(ed->motion, row, ed->multiplier[row]);
+    return;
+  }
+  slide_direction(ed, row, d);
+  ns_motion_drag(ed->motion, rub->normal, rub->mu, row, rub->width, d);
+  for (int i = 0; i < rub->width; i++) ed->multiplier[row + i] = d[i]; /* for now the direction */
+}
+
+/* Applies the forces of all friction that slips; young friction comes last, as its direction follows from the others. */
+static NsStatus apply_sliding(NsEventDriven *ed, NsError *err) {
   for (int k = 0; k < ed->nacting; k++) {
     int row = ed->acting[k];
-    const Rub *rub = &ed->rows[row].rub;
-    if (!ns_ed_rubs(ed, row, GRIP_SLIP)) continue;
-    slide_direction(ed, row, d);
-    if (rub->normal < 0) {
-      ed->multiplier[row] = d[0] > 0 ? rub->lower : rub->upper;
-      ns_motion_push(ed->motion, row, ed->multiplier[row]);
-      continue;
-    }
-    ns_motion_drag(ed->motion, rub->normal, rub->mu, row, rub->width, d);
-    for (int i = 0; i < rub->width; i++) ed->multiplier[row + i] = d[i]; /* for now the direction */
+    if (ns_ed_rubs(ed, row, GRIP_SLIP) && !is_young(ed, row)) apply_slip(ed, row);
   }
+  NsStatus status = find_pull(ed, err);
+  for (int k = 0; k < ed->nacting && status == NS_OK; k++)
+    if (is_young(ed, ed->acting[k])) apply_slip(ed, ed->acting[k]);
+  return status;
 }
 
 /* ed->multiplier (m): the multipliers of all rows. */
@@ -106,7 +150,7 @@ NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const do
   NsStatus status = acting > 0 ? ns_motion_outputs(ed->motion, acting, ed->acting, t, q, v, err) : NS_OK;
   if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
   if (status == NS_OK && acting > 0) status = ns_motion_couple(ed->motion, acting, ed->acting, t, q, v, err);
-  if (status == NS_OK && ed->rubs) apply_sliding(ed);
+  if (status == NS_OK && ed->rubs) status = apply_sliding(ed, err);
   if (status == NS_OK) status = ns_motion_hold(ed->motion, n, ed->held, ed->W, ed->lambda, err);
   if (status != NS_OK) return status;
   memcpy(ed->acceleration, ed->now->a_free, (size_t)ed->Nv * sizeof *ed->acceleration);

@@ -22,6 +22,9 @@ static const double TRUSTED = 1e-3;
 /* Newton on t ends when |y - level| is this part of the rounding of y (8 spacings of its terms): half a spacing. */
 static const double ROUNDED = 0x1p-4;
 
+/* The part of the way to the end of sliding in space that a step goes; the sliding velocity becomes a quarter. */
+static const double APPROACH = 0.75;
+
 /* A part of the step; from and width are parts of the step's length. */
 typedef struct Piece {
   double from, width;
@@ -36,12 +39,14 @@ static double event_search_step_length(const NsEventDriven *ed) {
 
 /*
 ** What decides on the event of a row: the gap of an open contact, the force of a held one, or the guard of friction: its
-** distance to the bounds while it sticks, its velocity along d while it slips.
+** distance to the bounds while it sticks, its velocity along d while it slips. That it is young no more is an event, too, of
+** its second row.
 */
-typedef enum GuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP } GuardKind;
+typedef enum GuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP, GUARD_YOUNG } GuardKind;
 
 static GuardKind guard_kind(const NsEventDriven *ed, int row) {
   const Row *r = &ed->rows[row];
+  if (row > 0 && ns_ed_rubs(ed, row - 1, GRIP_SLIP) && r[-1].rub.young) return GUARD_YOUNG;
   if (r->unilateral) return r->state == ROW_HELD ? GUARD_FORCE : GUARD_GAP;
   if (ns_ed_rubs(ed, row, GRIP_STICK))
     return r->rub.normal < 0 && isinf(r->rub.lower) && isinf(r->rub.upper) ? GUARD_NONE : GUARD_STICK;
@@ -154,7 +159,11 @@ static void take_friction(NsEventDriven *ed, int row, int j) {
     for (int i = 0; i < rub->width; i++) noise += reach * noise_of(ed, row + i);
     if (rub->normal >= 0) noise += reach * rub->mu * noise_of(ed, rub->normal);
   }
-  if (kind == GUARD_SLIP || kind == GUARD_STICK) keep_noise(ed, row, j, noise);
+  if (kind == GUARD_YOUNG) {
+    ed->value[j][row] = ns_ed_youth(ed, row - 1);
+    noise = noise_of(ed, ed->rows[row - 1].rub.normal);
+  }
+  if (kind == GUARD_SLIP || kind == GUARD_STICK || kind == GUARD_YOUNG) keep_noise(ed, row, j, noise);
 }
 
 /* Evaluates row `row` (-1: all rows that are not straight) at node j of a piece, on the dense output. */
@@ -333,6 +342,21 @@ static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError
   }
 }
 
+/*
+** In space the direction of friction, u / |u|, is not defined where sliding ends, and a step must not end there: steps go
+** APPROACH of the way, until u is nearly 0. The last one keeps its direction. *row: -1 when this step is one of them.
+*/
+static NsStatus approach_stop(NsEventDriven *ed, double x, int *row, NsError *err) {
+  const NsStepperState *step = &ed->rk->base.state;
+  Rub *rub = &ed->rows[*row].rub;
+  if (guard_kind(ed, *row) != GUARD_SLIP || rub->width != 2 || rub->stops) return NS_OK;
+  double t = step->t_old + APPROACH * fmin(x, 1) * event_search_step_length(ed);
+  if (!(t > step->t_old)) return NS_OK;
+  rub->stops = ed->slid[*row] <= NS_NEARLY_STOPPED * ed->reach[*row];
+  *row = -1;
+  return ns_rk_retake(&ed->rk->base, t, err);
+}
+
 NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
   double x;
@@ -342,6 +366,7 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   if (!any) return NS_OK;
   NsStatus status = ns_rk_interpolate(&ed->rk->base, err);
   if (status == NS_OK) status = first_root(ed, row, &x, err);
+  if (status == NS_OK && *row >= 0) status = approach_stop(ed, x, row, err);
   if (status != NS_OK || *row < 0) return status;
   return event_search_go_to(ed, *row, fmin(step->t_old + x * event_search_step_length(ed), step->t), err);
 }

@@ -287,6 +287,12 @@ static NsStatus global_commit(NsScheme *scheme, NsEnergyAccount *account, NsErro
   return NS_OK;
 }
 
+/* 2 for theta = 1/2: all coefficients are constant. */
+static int global_order(const NsScheme *scheme, bool steady) {
+  (void)steady;
+  return ((const NsMoreauJeanOptions *)scheme->integrator)->theta == 0.5 ? 2 : 1;
+}
+
 /* ---- the class ---- */
 
 static const NsField global_fields[] = {NS_MJ_FIELDS, NS_FIELD_END};
@@ -318,4 +324,5 @@ const NsSchemeClass ns_scheme_moreau_jean_global = {.name = ns_scheme_moreau_jea
                                                     .problem = ns_whole_problem,
                                                     .advance = ns_whole_advance,
                                                     .finite = ns_whole_finite,
-                                                    .commit = global_commit};
+                                                    .commit = global_commit,
+                                                    .order = global_order};

@@ -594,6 +594,23 @@ static NsStatus mj_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *e
   return NS_OK;
 }
 
+/*
+** 2 for theta = 1/2, as long as M and H are constant: they are taken at the end of the step. H has no influence without
+** impulses. Friction in three dimensions acts in the direction of sliding at the end of the step.
+*/
+static int mj_order(const NsScheme *scheme, bool steady) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
+  const NsMoreauJeanOptions *o = (const NsMoreauJeanOptions *)scheme->integrator;
+  if (o->theta != 0.5 || o->linearly_implicit) return 1;
+  for (int d = 0; d < mj->stack.nnodes; d++)
+    if (mj->nodes[d].M) return 1;
+  for (int e = 0; e < mj->stack.nedges && !steady; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    if (!edge->linear || edge->at_position || ns_law_needs(edge->base.inter->law) & NS_NEEDS_CONE_3D) return 1;
+  }
+  return 2;
+}
+
 /* ---- the class ---- */
 
 static const NsField mj_fields[] = {
@@ -636,4 +653,5 @@ const NsSchemeClass ns_scheme_moreau_jean = {.name = ns_scheme_moreau_jean_text,
                                              .finite = mj_finite,
                                              .complete = mj_complete,
                                              .commit = mj_commit,
-                                             .settle = &ns_mj_settle};
+                                             .settle = &ns_mj_settle,
+                                             .order = mj_order};

@@ -17,11 +17,11 @@ const char *const ns_ambiguity_words[] = {"error", "stay", "up", "down", NULL};
 /* Modes with different motions that are kept. */
 enum { MODES = 16 };
 
-/* Of so many rows at y = 0, whose y depends on states alone, the mode is known to be unique; 4: 81 modes of switches are tried. */
-enum { UNIQUE_ROWS = 4 };
-
 /* Motions whose rates differ by less than this part of their terms are the same. */
 #define SAME_MOTION 1e-7
+
+/* A change of lambda above this part of its size is a jump: at an event lambda is known to about 1e-9. */
+#define JUMP 1e-6
 
 /* A mode that is possible. */
 typedef struct Found {
@@ -289,10 +289,30 @@ static bool search_vary(Search *z, const bool *open) {
   return z->nrows <= NS_MODE_OPEN;
 }
 
-/* Opens also the rows with y = 0 and those whose y depends on w. */
-static void search_widen(const Search *z, bool *open) {
-  for (int i = 0; i < z->flow->view.m; i++)
-    open[i] = z->open[i] || z->before[i] == NS_ROW_ACTIVE || !ns_row_is_of_state(z->flow, i);
+/* Opens also the rows that slide so far; with `coupled`, also those whose y depends on w. Whether there are any. */
+static bool search_widen(const Search *z, bool coupled, bool *wide) {
+  const NsFlow *flow = z->flow;
+  bool more = false;
+  for (int i = 0; i < flow->view.m; i++) {
+    bool equation = !isfinite(flow->lower[i]) && !isfinite(flow->upper[i]), of_state = ns_row_is_of_state(flow, i);
+    bool slides = z->before[i] == NS_ROW_ACTIVE && of_state && !equation;
+    wide[i] = z->open[i] || slides || (coupled && !equation && (!of_state || z->before[i] == NS_ROW_ACTIVE));
+    more = more || wide[i] != z->open[i];
+  }
+  return more;
+}
+
+/* Whether some lambda jumps in a mode that was found: then rows that slide may leave in the same moment. */
+static bool found_jumps(const Search *z) {
+  const NsFlow *flow = z->flow;
+  for (int k = 0; k < z->count; k++)
+    for (int i = 0; i < flow->view.m; i++) {
+      double size = fmax(fabs(z->found[k].lambda[i]), fabs(z->lambda[i]));
+      if (isfinite(flow->lower[i])) size = fmax(size, fabs(flow->lower[i]));
+      if (isfinite(flow->upper[i])) size = fmax(size, fabs(flow->upper[i]));
+      if (fabs(z->found[k].lambda[i] - z->lambda[i]) > JUMP * size) return true;
+    }
+  return false;
 }
 
 /* More rows than can be tried in all modes: the problem of the leading terms decides most of them. */
@@ -317,29 +337,38 @@ static NsStatus search_over(Search *z, bool *open, NsError *err) {
   return search_vary(z, open) ? search_all(z, err) : search_many(z, open, err);
 }
 
-/* Whether all modes of the rows are tried also when one is possible in which only the rows of the event change. */
-static bool asks_for_others(const Search *z, const bool *open) {
-  int count = 0;
-  for (int i = 0; i < z->flow->view.m; i++) {
-    if (open[i] && !ns_row_is_of_state(z->flow, i)) return false;
-    count += open[i];
-  }
-  return count <= UNIQUE_ROWS;
+/* Tries the modes of more rows; those found so far stay when none of them is possible. */
+static NsStatus search_wider(Search *z, const bool *wide, bool *open, NsError *err) {
+  Found found[MODES];
+  int count = z->count;
+  bool more = z->more;
+  memcpy(found, z->found, sizeof found);
+  memcpy(open, wide, (size_t)z->flow->view.m * sizeof *open);
+  z->open = wide; /* these rows are judged, also those that the leading terms decide */
+  NsStatus status = search_over(z, open, err);
+  if (status != NS_OK || z->count > 0 || count == 0) return status;
+  memcpy(z->found, found, sizeof found);
+  z->count = count;
+  z->more = more;
+  return NS_OK;
 }
 
+/*
+** First the open rows are tried. When lambda jumps, rows that slide may leave, too: they are tried with them, unless they are too
+** many. When no mode is possible, all rows at their limit and those whose y depends on lambda are tried.
+*/
 static NsStatus search_run(Search *z, NsError *err) {
   size_t m = (size_t)z->flow->view.m;
-  bool *open = ns_arena_take(&z->arena, m, sizeof *open), *wide = ns_arena_take(&z->arena, m, sizeof *wide);
+  bool *open = ns_arena_take(&z->arena, m, sizeof *open), *slide = ns_arena_take(&z->arena, m, sizeof *slide);
+  bool *wide = ns_arena_take(&z->arena, m, sizeof *wide);
   if (z->arena.failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
   memcpy(open, z->open, m * sizeof *open);
+  bool more = search_widen(z, true, wide), sliding = search_widen(z, false, slide);
   NsStatus status = search_over(z, open, err);
-  if (status != NS_OK) return status;
-  search_widen(z, wide);
-  if (memcmp(wide, z->open, m * sizeof *wide) == 0) return NS_OK;
-  if (z->count > 0 && !asks_for_others(z, wide)) return NS_OK;
-  memcpy(open, wide, m * sizeof *open);
-  z->open = wide; /* these rows are judged, also those that the leading terms decide */
-  return search_over(z, open, err);
+  if (status == NS_OK && sliding && z->count > 0 && found_jumps(z) && search_vary(z, slide))
+    return search_wider(z, slide, open, err);
+  if (status != NS_OK || z->count > 0 || !more) return status;
+  return search_wider(z, wide, open, err);
 }
 
 NsStatus ns_mode_choose(NsFlow *flow, double t, const double *s, const bool *open, NsAmbiguity rule, NsModeChoice *choice,

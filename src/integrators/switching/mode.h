@@ -27,8 +27,8 @@ typedef struct NsModeChoice {
 
 /*
 ** Finds the mode of the motion that follows (t, s). Rows with a flag in open (m) are undecided: their y is 0, or their lambda
-** is at a bound with y = 0, up to the accuracy of the event. The other rows keep their mode, unless no mode is possible then;
-** with at most 4 rows at y = 0 whose y depends on states alone, all their modes are compared, so that other motions are found.
+** is at a bound with y = 0, up to the accuracy of the event. The other rows keep their mode, unless no mode is possible then. If
+** lambda jumps in the mode found, rows that slide may leave, too: their modes are compared with it (up to NS_MODE_OPEN rows).
 ** A mode is possible when the law of each row holds on its smooth motion for t -> t+: the sign of the first derivative (of
 ** order 0 to 2) of y, or of the distance of lambda to its bound, that is not 0. Modes with the same motion count as one; the
 ** one with least change of lambda is taken. All modes of up to NS_MODE_OPEN open rows are tried; of more open rows, those near

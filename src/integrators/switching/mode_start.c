@@ -48,7 +48,7 @@ static NsStatus start_outputs(const Start *z, NsError *err) {
 }
 
 /* The rows that may jump; rows whose impulse would act on equations without derivatives can not. */
-static void start_rows(Start *z) {
+static void start_jumping_rows(Start *z) {
   NsFlow *flow = z->flow;
   NsEquations *e = &flow->eq;
   size_t nd = (size_t)e->nd;
@@ -103,7 +103,7 @@ static NsStatus start_impulses(Start *z, bool *jumped, NsError *err) {
   for (int round = 0; round < IMPULSES; round++) {
     NsStatus status = start_outputs(z, err);
     if (status != NS_OK) return status;
-    start_rows(z);
+    start_jumping_rows(z);
     start_problem(z);
     int wrong = -1;
     for (int k = 0; k < z->n && wrong < 0; k++)

@@ -1,0 +1,46 @@
+-- Adaptive steps on random models of every kind: they end, the errors are those of the tolerance, and what could not be kept is
+-- told. A run with a tolerance of 1e-2 is compared with one of 3e-4. 3 models of each kind; more in a long run (see campaign.lua).
+local models = require "random_models"
+
+local count, told = require "campaign"(3, 0.01)
+
+-- Kinds whose integrator takes no tolerance, or whose one-step solver fails now and then at rest.
+local skipped = { SchatzmanPaoli = true, D1MinusLinear = true, events = true, ["a polyhedron"] = true }
+
+-- The largest error in units of the largest coordinate: spheres that hit each other in turn are chaotic.
+local most = { ["a heap of spheres"] = 0.2, ["global form"] = 0.1, ["dense with complementarities"] = 0.1 }
+
+local function ends(build, rtol)
+  local o = build()
+  o.h, o.rtol = 10 * o.h, rtol
+  local simu = models.simulate(o)
+  simu:run()
+  local x = {}
+  for _, ds in ipairs(o.systems) do
+    local v = tostring(ds):find "^FirstOrder" and ds:x() or ds:q()
+    for i = 1, #v do x[#x + 1] = v[i] end
+  end
+  return x, simu:stats()
+end
+
+describe("random models with adaptive steps", function()
+  local names = {}
+  for name in pairs(models.kinds) do
+    if not skipped[name] and not name:find "^adaptive" then names[#names + 1] = name end
+  end
+  table.sort(names)
+  for number, name in ipairs(names) do
+    it("keep the tolerance: " .. name, function()
+      math.randomseed(7000 + number)
+      for _ = 1, count do
+        local build = models.kinds[name]()
+        local coarse, stats = ends(build, 1e-2)
+        local fine = ends(build, 1e-2 / 32)
+        local size, apart = 0, 0
+        for i = 1, #fine do size, apart = math.max(size, math.abs(fine[i])), math.max(apart, math.abs(fine[i] - coarse[i])) end
+        assert.is_true(stats.forced > 0 or apart <= (most[name] or 0.05) * size, ("%s: %g of %g"):format(name, apart, size))
+      end
+      told("models with adaptive steps, " .. name, count)
+    end)
+  end
+end)
