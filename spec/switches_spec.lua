@@ -61,8 +61,8 @@ describe("switches", function()
       local n, last, off = 1000
       repeat
         last, off, n = off, relays.off(reference[name].x, euler(switches.models[name], n)), 2 * n
-      until last and off <= 0.6 * last and off < 0.02 or n > 1e5
-      assert.is_true(off <= 0.6 * last and off < 0.02, ("%g after %g"):format(off, last))
+      until last and off <= 0.6 * last and off < 0.05 or n > 1e5
+      assert.is_true(off <= 0.6 * last and off < 0.05, ("%g after %g"):format(off, last))
     end)
   end
 end)
