@@ -46,7 +46,9 @@ end
 -- Blocks on top of each other, each with a push of its own.
 function models.stack()
   local n, of = random(2, 3), {}
-  for i = 1, n do of[i] = { m = between(0.3, 3), mu = between(0.05, 0.7), A = between(0, 8), w = between(1, 8), v = between(-1, 1) } end
+  for i = 1, n do
+    of[i] = { m = between(0.3, 3), mu = between(0.05, 0.7), A = between(0, 8), w = between(1, 8), v = between(-1, 1) }
+  end
   return function()
     local systems, links = {}, {}
     for i, o in ipairs(of) do
@@ -55,7 +57,8 @@ function models.stack()
       systems[i] = ds
       local relation = i == 1 and ns.LagrangianLinearTIR { { 0, 1 }, { 1, 0 } }
         or ns.LagrangianLinearTIR({ { 0, -1, 0, 1 }, { -1, 0, 1, 0 } }, { -1, 0 })
-      links[i] = { ns.NewtonImpactFrictionNSL(0, 0, o.mu, 2), relation, "contact " .. i, systems[math.max(1, i - 1)], i > 1 and ds or nil }
+      links[i] = { ns.NewtonImpactFrictionNSL(0, 0, o.mu, 2), relation, "contact " .. i, systems[math.max(1, i - 1)],
+        i > 1 and ds or nil }
     end
     return systems, links
   end

@@ -134,7 +134,8 @@ describe("stick and slip", function()
     local simu, ds, off = compared(function(h)
       local mass = ns.LagrangianLinearTIDS({ 0 }, { V }, { { 1 } }, { { k } }, { { -c } })
       mass:setFExtPtr { -c * V }
-      local belt = ns.LagrangianRheonomousR { h = function(t, q, _, y) y[1] = q[1] - V * t end, hDot = function(_, _, _, r) r[1] = -V end }
+      local belt = ns.LagrangianRheonomousR { h = function(t, q, _, y) y[1] = q[1] - V * t end,
+        hDot = function(_, _, _, r) r[1] = -V end }
       return mass, { { ns.RelayNSL(1, -F * h, F * h), belt, "belt", mass } }
     end, 30, 3000, 12000)
     local w, z0 = math.sqrt(k - c * c / 4), c * V / k
@@ -262,7 +263,8 @@ end
 
 describe("Painleve's rod", function()
   it("has forces where they are unique", function()
-    for _, o in ipairs { { th = math.pi / 4, u = 1, w = 0, N = 1.7836363636363637 }, { th = 1.45, u = -1, w = 0, N = 30.109132749186372 },
+    for _, o in ipairs { { th = math.pi / 4, u = 1, w = 0, N = 1.7836363636363637 },
+      { th = 1.45, u = -1, w = 0, N = 30.109132749186372 },
       { th = 0.5, u = -1, w = 5, N = 0 } } do
       local simu, _, tip = rod(o)
       simu:computeOneStep()
