@@ -118,3 +118,52 @@ describe("a rectifier in nodal form", function()
     end)
   end
 end)
+
+describe("messages of the motion in a mode", function()
+  local relay = ns.RelayNSL(1, -1, 1)
+
+  local function message(nsds, options)
+    local good, text = pcall(internal.flow, nsds, options)
+    assert.is_false(good)
+    return text
+  end
+
+  it("name a row whose derivatives do not depend on lambda", function()
+    local ds = ns.FirstOrderLinearTIDS({1, 0}, {{-1, 0}, {0, 0}})
+    local text = message(graph(ds, {relay, ns.FirstOrderLinearTIR({{0, 1}}, {{1}, {0}})}), {mode = {"active"}})
+    assert.matches("y = 0 of interaction 'row 1' does not determine the motion at t=0: its derivatives up to order 1 do not " ..
+                   "depend on lambda", text, 1, true)
+  end)
+
+  it("name a row that can not stay at 0", function()
+    local ds = ns.FirstOrderLinearTIDS({1, 0}, {{-1, 0}, {0, 0}}, {0, 1})
+    local text = message(graph(ds, {relay, ns.FirstOrderLinearTIR({{0, 1}}, {{1}, {0}})}), {mode = {"active"}})
+    assert.matches("y = 0 of interaction 'row 1' contradicts the other equations at t=0, and no lambda can change it", text, 1,
+                   true)
+  end)
+
+  it("tell an index that is too high for a nonlinear model", function()
+    local ds = ns.FirstOrderNonLinearDS({0, 0, 0}, function(t, x, z, f) f[1], f[2], f[3] = x[2], x[3] + x[1] ^ 2, 0 end)
+    local text = message(graph(ds, {relay, ns.FirstOrderLinearTIR({{1, 0, 0}}, {{0}, {0}, {1}})}), {mode = {"active"}})
+    assert.matches("y = 0 of interaction 'row 1' at t=0 must be differentiated 3 times to determine lambda; for a model that is " ..
+                   "not linear with constant coefficients at most 2 are possible", text, 1, true)
+  end)
+
+  it("tell an algebraic equation without solution", function()
+    local ds = ns.FirstOrderNonLinearDS({0, 1}, function(t, x, z, f) f[1], f[2] = x[2], x[2] ^ 2 + 1 end)
+    ds:setName "net"
+    ds:setMPtr{{1, 0}, {0, 0}}
+    local text = message(graph(ds), {mode = {}})
+    assert.matches("dynamical system 'net'", text, 1, true)
+  end)
+
+  it("tell a state that breaks an equation without derivative", function()
+    -- x1' = x2, x2' = x3, 0 = x1 - 1, at x1 = 0: an impulse of x3 changes x2 alone
+    local ds = ns.FirstOrderLinearTIDS({0, 0, 0}, {{0, 1, 0}, {0, 0, 1}, {1, 0, 0}}, {0, 0, -1})
+    ds:setName "crane"
+    ds:setMPtr{{1, 0, 0}, {0, 1, 0}, {0, 0, 0}}
+    local text = message(graph(ds), {job = "start"})
+    assert.matches("the state at t=0 does not fulfil an equation without derivative of dynamical system 'crane', and no impulse " ..
+                   "changes that", text, 1, true)
+  end)
+end)

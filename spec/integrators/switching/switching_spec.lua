@@ -123,6 +123,29 @@ describe("EventDriven, first order,", function()
     assert.near(1, last.t, 1e-12)
   end)
 
+  it("passes over accumulations of rows whose rates vanish there, near t = 0 and far from it", function()
+    for _, h in ipairs { 10, 0.1 } do
+      local simu, ds = linear { x0 = { 1, 0 }, A = { { 0, 1 }, { 0, 0 } }, C = ns.eye(2), B = { { 0, 0 }, { 5, 3 } }, T = 10, h = h }
+      simu:run() -- x'' = -5 sign(x) - 3 sign(x'): twisting, at rest at t = 2.5
+      local events = simu:events()
+      assert.equal("accumulation", events[#events].kind)
+      assert.near(2.5, events[#events].t, 1e-12)
+      assert.same({ 0, 0 }, ds:x():totable())
+    end
+    for _, t0 in ipairs { -1, 1e6 } do
+      local ds = ns.FirstOrderLinearTIDS({ 1, 1 }, ns.zeros(2, 2))
+      local nsds = ns.NonSmoothDynamicalSystem(t0, t0 + 2)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(2), ns.FirstOrderLinearTIR(ns.eye(2), { { 1, -2 }, { 2, 1 } })), ds)
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(t0, 2), ns.RungeKuttaOSI())
+      simu:run()
+      local events = simu:events()
+      assert.equal("accumulation", events[#events].kind)
+      assert.near(t0 + 1, events[#events].t, 1e-12 + 4e-16 * math.abs(t0))
+      assert.same({ 0, 0 }, ds:x():totable())
+    end
+  end)
+
   it("keeps its order through a switch, at little cost", function()
     local w, calls = 2 * math.pi, 0
     local ds = ns.FirstOrderLinearTIDS({ math.exp(-1), 0 }, ns.eye(2))

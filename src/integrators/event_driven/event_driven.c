@@ -284,6 +284,7 @@ static void renew_sliding(NsEventDriven *ed, int row) {
   Rub *rub = &ed->rows[row].rub;
   double speed = ns_ed_sliding_speed(ed, row);
   ed->reach[row] = fmax(ed->reach[row], speed);
+  if (speed > 4 * NS_NEARLY_STOPPED * ed->reach[row]) rub->stops = false;
   for (int i = 0; i < 2 && rub->width == 2 && speed > ed->slow[row]; i++) rub->d[i] = ed->now->u[row + i] / speed;
 }
 

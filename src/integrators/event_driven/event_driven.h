@@ -15,6 +15,12 @@ enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORK_FRICTION, WORKS };
 
 typedef enum RowState { ROW_OPEN, ROW_DEPARTING, ROW_HELD } RowState;
 
+/*
+** Sliding in space counts as nearly stopped below this part of its largest velocity in the run. 1e-6: the direction u / |u| has an
+** error of 1e-10 there, and turns by less than 1e-6 before u is 0.
+*/
+#define NS_NEARLY_STOPPED 1e-6
+
 /* NONE: an open contact, or a row without friction. */
 typedef enum Grip { GRIP_NONE, GRIP_STICK, GRIP_SLIP } Grip;
 
@@ -36,6 +42,7 @@ typedef struct Rub {
   double pull;  /* slip: the acceleration along d at `since`; 0: it is only rounding */
   double level; /* stick: slip begins where the guard, the distance of lambda to its bounds, falls to this level */
   double force; /* lambda of the first component before an event */
+  bool stops;   /* slip in space: u is nearly 0, and the direction stays d until u is 0 */
 } Rub;
 
 /* A row of the multipliers. */
@@ -179,7 +186,7 @@ double ns_ed_length(double a, double b);
 struct NsModes *ns_ed_modes_new(NsArena *arena, int m);
 NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err);
 
-/* event_handle.c: solves the problem W z + q of n rows (ed->groups, ed->W, ed->q_part are set): ed->z. */
+/* Solves the problem W z + q of n rows (ed->groups, ed->W, ed->q_part are set): ed->z. */
 NsStatus ns_ed_solve(NsEventDriven *ed, int n, const int *rows, const char *what, NsError *err);
 
 /* Whether the force z of a closed row is more than rounding. own: W of the row. */

@@ -103,7 +103,7 @@ static void slide_direction(const NsEventDriven *ed, int row, double *d) {
   if (rub->width == 1) return;
   double speed = ns_ed_sliding_speed(ed, row), pull = ns_ed_length(ed->pulled[row], ed->pulled[row + 1]);
   for (int k = 0; k < 2 && rub->young && pull > 0; k++) d[k] = -ed->pulled[row + k] / pull;
-  if (rub->young || !(speed > ed->slow[row])) return;
+  if (rub->young || rub->stops || !(speed > ed->slow[row])) return;
   double side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
   for (int k = 0; k < 2; k++) d[k] = side * ed->now->u[row + k] / speed;
 }

@@ -22,6 +22,9 @@ static const double TRUSTED = 1e-3;
 /* Newton on t ends when |y - level| is this part of the rounding of y (8 spacings of its terms): half a spacing. */
 static const double ROUNDED = 0x1p-4;
 
+/* The part of the way to the end of sliding in space that a step goes; the sliding velocity becomes a quarter. */
+static const double APPROACH = 0.75;
+
 /* A part of the step; from and width are parts of the step's length. */
 typedef struct Piece {
   double from, width;
@@ -339,6 +342,21 @@ static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError
   }
 }
 
+/*
+** In space the direction of friction, u / |u|, is not defined where sliding ends, and a step must not end there: steps go
+** APPROACH of the way, until u is nearly 0. The last one keeps its direction. *row: -1 when this step is one of them.
+*/
+static NsStatus approach_stop(NsEventDriven *ed, double x, int *row, NsError *err) {
+  const NsStepperState *step = &ed->rk->base.state;
+  Rub *rub = &ed->rows[*row].rub;
+  if (guard_kind(ed, *row) != GUARD_SLIP || rub->width != 2 || rub->stops) return NS_OK;
+  double t = step->t_old + APPROACH * fmin(x, 1) * event_search_step_length(ed);
+  if (!(t > step->t_old)) return NS_OK;
+  rub->stops = ed->slid[*row] <= NS_NEARLY_STOPPED * ed->reach[*row];
+  *row = -1;
+  return ns_rk_retake(&ed->rk->base, t, err);
+}
+
 NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
   double x;
@@ -348,6 +366,7 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   if (!any) return NS_OK;
   NsStatus status = ns_rk_interpolate(&ed->rk->base, err);
   if (status == NS_OK) status = first_root(ed, row, &x, err);
+  if (status == NS_OK && *row >= 0) status = approach_stop(ed, x, row, err);
   if (status != NS_OK || *row < 0) return status;
   return event_search_go_to(ed, *row, fmin(step->t_old + x * event_search_step_length(ed), step->t), err);
 }

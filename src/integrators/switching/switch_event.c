@@ -16,6 +16,9 @@ enum {
   CYCLES = 3        /* number of equal cycles of events that make an accumulation */
 };
 
+/* Where no mode can be chosen, an accumulation is passed over if its rest is below this part of the time of the last events. */
+static const double NEAR_END = 1e-5;
+
 /* Each cycle of an accumulation is shorter than the one before by at least this factor. */
 static const double SHRINKS = 0.95;
 
@@ -100,8 +103,8 @@ static bool cycles_shrink(const NsSwitching *sw, int c) {
 }
 
 /*
-** Whether the last events are the start of infinitely many ones in a time that cannot be resolved. *rest: that time, as the
-** sum of a geometric series; *cycle: the number of events in a cycle.
+** Whether the last events are the start of infinitely many ones. *rest: the time in which those would end, as the sum of a
+** geometric series; *cycle: the number of events in a cycle.
 */
 static bool accumulates(const NsSwitching *sw, double *rest, int *cycle) {
   const NsSwitchMark *end = sw->marks + sw->marked;
@@ -110,7 +113,7 @@ static bool accumulates(const NsSwitching *sw, double *rest, int *cycle) {
     double last = end[-1].t - end[-1 - c].t, before = end[-1 - c].t - end[-1 - 2 * c].t, ratio = last / before;
     *rest = last * ratio / (1 - ratio);
     *cycle = c;
-    return *rest <= ACCUMULATED * time_spacing(sw);
+    return true;
   }
   return false;
 }
@@ -120,30 +123,62 @@ static void mark_event(NsSwitching *sw, int row) {
     sw->marked--;
     memmove(sw->marks, sw->marks + 1, (size_t)sw->marked * sizeof *sw->marks);
   }
-  sw->marks[sw->marked++] = (NsSwitchMark){sw->t, row};
+  sw->marks[sw->marked++] = (NsSwitchMark){sw->t, row, sw->now->mode[row] != NS_ROW_ACTIVE};
 }
 
-/*
-** Passes over an accumulation of events: the rows of the cycle are undecided at its end. The states go there by an implicit
-** Euler step in the mode chosen there, projected on y = 0; its length is below what time can resolve.
-*/
+/* Whether a row has an event in the last cycle; *output: whether its y passed through 0 there. */
+static bool in_cycle(const NsSwitching *sw, int cycle, int row, bool *output) {
+  bool found = false;
+  *output = false;
+  for (int k = 1; k <= cycle; k++) {
+    const NsSwitchMark *mark = &sw->marks[sw->marked - k];
+    if (mark->row == row) found = true, *output = *output || mark->output;
+  }
+  return found;
+}
+
+/* Moves the states to the end of an accumulation, by an implicit Euler step of length h with y = 0 of the rows of the cycle. */
+static NsStatus go_to_accumulation(NsSwitching *sw, double h, int cycle, NsError *err) {
+  for (int i = 0; i < sw->m; i++) {
+    bool output;
+    sw->open[i] = in_cycle(sw, cycle, i, &output) || sw->open[i];
+    sw->next[i] = output ? NS_ROW_ACTIVE : sw->before[i];
+  }
+  ns_flow_set_mode(sw->flow, sw->next);
+  NsStatus status = ns_flow_project(sw->flow, sw->t, sw->u, err);
+  if (status == NS_OK) status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, err);
+  for (int i = 0; i < sw->nd && status == NS_OK; i++) sw->u[i] += h * sw->rate[i];
+  return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
+}
+
+/* Passes over an accumulation of events, and tells it; the rows of the cycle are undecided at its end. */
 static NsStatus pass_accumulation(NsSwitching *sw, double rest, int cycle, NsError *err) {
   double end = fmin(sw->t + rest, sw->t_next), h = end - sw->t;
-  for (int k = 1; k <= cycle; k++) sw->open[sw->marks[sw->marked - k].row] = true;
   sw->t = *sw->clock = end;
-  NsStatus status = choose_mode(sw, err);
-  if (status == NS_OK) status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, err);
-  if (status != NS_OK) return status;
-  for (int i = 0; i < sw->nd; i++) sw->u[i] += h * sw->rate[i];
-  status = ns_flow_project(sw->flow, sw->t, sw->u, err);
+  NsStatus status = go_to_accumulation(sw, h, cycle, err);
+  if (status == NS_OK) status = choose_mode(sw, err);
   for (int i = 0; i < sw->m && status == NS_OK; i++) {
-    bool takes_part = false;
-    for (int k = 1; k <= cycle; k++) takes_part = takes_part || sw->marks[sw->marked - k].row == i;
-    if (takes_part) status = switch_log(sw, NS_EVENT_ACCUMULATE, i, err);
-    if (takes_part) sw->before[i] = sw->now->mode[i];
+    bool output;
+    if (!in_cycle(sw, cycle, i, &output)) continue;
+    status = switch_log(sw, NS_EVENT_ACCUMULATE, i, err);
+    sw->before[i] = sw->now->mode[i];
   }
   sw->marked = 0;
   return status;
+}
+
+/*
+** The next mode: passes over an accumulation whose rest time can not resolve, or near which the numbers do not tell the mode any
+** more (rows whose rates are 0 at the accumulation, too).
+*/
+static NsStatus pass_or_choose(NsSwitching *sw, NsError *err) {
+  double rest = INFINITY;
+  int cycle = 0;
+  bool many = accumulates(sw, &rest, &cycle);
+  if (many && rest <= ACCUMULATED * time_spacing(sw)) return pass_accumulation(sw, rest, cycle, err);
+  NsStatus status = choose_mode(sw, err);
+  if (status != NS_ENOSOL || !many || rest > NEAR_END * (sw->t - sw->marks[0].t)) return status;
+  return pass_accumulation(sw, rest, cycle, err);
 }
 
 /* ---- an event ---- */
@@ -174,15 +209,14 @@ static NsStatus check_progress(NsSwitching *sw, int row, NsError *err) {
 }
 
 NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err) {
-  int row = sw->guards[guard].row, cycle;
-  double rest;
+  int row = sw->guards[guard].row;
   find_open(sw, guard);
   remember_mode(sw);
   mark_event(sw, row);
   NsStatus status = check_progress(sw, row, err);
   if (status == NS_OK) status = tell_side(sw, err);
   if (status != NS_OK) return status;
-  status = accumulates(sw, &rest, &cycle) ? pass_accumulation(sw, rest, cycle, err) : choose_mode(sw, err);
+  status = pass_or_choose(sw, err);
   if (status == NS_OK) status = switch_log_changes(sw, err);
   return status == NS_OK ? tell_side(sw, err) : status;
 }

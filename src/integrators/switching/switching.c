@@ -6,7 +6,7 @@
 ** The search on the dense output (ode/event_search.h) loses no short excursion. The step is then repeated up to the event, so
 ** that the event has the accuracy of a step. mode.h chooses the next mode. The integrals of lambda of active rows are integrated
 ** along with the states, so that the step control sees lambda. After every step the states are projected on y = 0 of the active
-** rows. Infinitely many events in finite time are passed over (switch_zeno.c).
+** rows. Infinitely many events in finite time are passed over (switch_event.c).
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 8; Piiroinen and Kuznetsov, ACM Trans.
 ** Math. Softw. 34(3), 2008; Dieci and Lopez, J. Comput. Appl. Math. 236, 2012.
 ** Error tolerance of a step of length h for a differential state: rtol |s| + atol times its size in the run so far; plus h times atol, or the rounding, times the terms of its rate. With
@@ -73,6 +73,7 @@ static void switching_take_vectors(NsSwitching *sw) {
   sw->values = ns_arena_matrix(arena, sw->n + 2 * m, NS_BERNSTEIN_SIZE);
   sw->open = ns_arena_take(arena, (size_t)m, sizeof *sw->open);
   sw->before = ns_arena_take(arena, (size_t)m, sizeof *sw->before);
+  sw->next = ns_arena_take(arena, (size_t)m, sizeof *sw->next);
   sw->guards = ns_arena_take(arena, 2 * (size_t)m, sizeof *sw->guards);
   sw->direction = ns_arena_ints(arena, 2 * m);
   sw->terminal = ns_arena_take(arena, 2 * (size_t)m, sizeof *sw->terminal);

@@ -19,10 +19,11 @@ typedef struct NsSwitchGuard {
   double start; /* its value above the level when the step begins */
 } NsSwitchGuard;
 
-/* One of the last events; see switch_zeno.c. */
+/* One of the last events; see switch_event.c. */
 typedef struct NsSwitchMark {
   double t;
   int row;
+  bool output; /* y reached 0; else lambda reached a bound */
 } NsSwitchMark;
 
 enum { NS_SWITCH_MARKS = 64 }; /* number of events that are kept to detect an accumulation: cycles of up to 21 events */
@@ -57,9 +58,9 @@ typedef struct NsSwitching {
   int marked;
 
   /* at an event */
-  bool *open;            /* m */
-  NsRowMode *before;     /* m: the mode before the event */
-  double *lambda_before; /* m */
+  bool *open;               /* m */
+  NsRowMode *before, *next; /* m: the mode before the event; a mode to be tried */
+  double *lambda_before;    /* m */
   NsModeChoice choice;
 
   /* the search */
