@@ -51,7 +51,8 @@ local function restarts(method, n)
   end
   local plain, acting = run(nil), run(function() end)
   local count = #acting.t_events[1]
-  return { method, count, plain.nfev, acting.nfev, ("%.1f"):format((acting.nfev - plain.nfev) / count), acting.nrejected }
+  local each = ("%.1f"):format((acting.nfev - plain.nfev) / count)
+  return { method, count, plain.nfev, acting.nfev, each, acting.nrejected }
 end
 
 rows = {}

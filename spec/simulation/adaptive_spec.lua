@@ -297,6 +297,9 @@ describe("adaptive steps", function()
       rtol = 1e-3, h_min = 1e-6 }
     assert.same({ 1e-3, 0, 1e-6 }, { simu:rtol(), simu:atol(), simu:hMin() })
     assert.is_nil(simu:hMax())
+    local other_nsds, _, other_osi = given.models.ball(0.5)
+    local ported = ns.TimeStepping { nsds = other_nsds, td = ns.TimeDiscretisation(0, grid), osi = other_osi, osnspb = ns.LCP() }
+    assert.same({ 0, "LCP" }, { ported:rtol(), (tostring(ported:osnspb()):match "^%w+") })
     simu:setHMax(0.05)
     simu:setAtol(0.25)
     assert.same({ 0.25, 0.05 }, { simu:atol(), simu:hMax() })

@@ -120,7 +120,9 @@ describe("rows at events", function()
     local function make() return (events.ball { e = 0.8, T = 2, h = 0.25 }) end
     local sol = make():run { stream = directory .. "/a.csv" }
     assert.is_true(#sol > 9)
-    local function same(back) for _, name in ipairs(sol:names()) do assert.same(sol:column(name):totable(), back[name]:totable()) end end
+    local function same(back)
+      for _, name in ipairs(sol:names()) do assert.same(sol:column(name):totable(), back[name]:totable()) end
+    end
     same(ns.load(directory .. "/a.csv"))
     for _, ending in ipairs { "csv", "npz", "h5" } do
       sol:save(directory .. "/b." .. ending)
@@ -202,7 +204,8 @@ describe("sol:at", function()
   end)
 
   it("follows several islands and a heater in EventDriven", function()
-    local a, b = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }, { { 9 } }), ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }, { { 25 } })
+    local a = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }, { { 9 } })
+    local b = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }, { { 25 } })
     local sol = events.simulation { systems = { a, b }, T = 4, h = 4 }:run { dense = true }
     for k = 1, 39 do
       near(math.cos(3 * k / 10), sol:at(k / 10).x[1], 1e-9)

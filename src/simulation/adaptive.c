@@ -180,7 +180,7 @@ static void go_on(Pass *pass, NsLocalError *e, double error, bool switched, int 
   }
   if (over) wanted = fmax(wanted, pass->back);
   if (over) pass->back = pass->barrier = 0;
-  pass->wanted = fmin(wanted, 1);
+  pass->wanted = wanted;
   e->control = (NsStepControl){wanted * pass->step->h, found ? 0 : h, found ? 0 : error};
   pass->at = pass->part >= 1 - pass->at ? 1 : end;
   pass->rejected = pass->halved = false;

@@ -14,6 +14,9 @@ tables.spellings = {
   { "every", "record" }, -- run, without a checkpoint
   { "jacobian", "jac" }, -- dae
   { "yd", "ydot" }, -- consistent, diagnose
+  { "td", "grid", "Siconos", of = "TimeStepping" },
+  { "osi", "integrator", "Siconos", of = "TimeStepping" },
+  { "osnspb", "problem", "Siconos", of = "TimeStepping" },
   { "first_step_size", "first_step", "scikits.odes" }, -- dae
   { "max_step_size", "max_step", "scikits.odes" },
   { "algebraic_vars_idx", "algebraic", "scikits.odes" },

@@ -36,6 +36,8 @@ local rows = {
   { "lower upper", "numerics.uniqueness" },
   { "jac args tol maxfev", "root" },
   { "rcond", "solve" },
+  { "nsds grid integrator problem rtol atol h_min h_max", "EventDriven", "TimeStepping", "TimeSteppingCombinedProjection",
+    "TimeSteppingDirectProjection" },
   { "method rtol atol t_eval dense_output events max_step first_step max_steps jac jac_sparsity args", "solve_ivp" },
   { "rows cols i j v", "sparse" },
   { "every progress partial record checkpoint stream resume observe", ":run" },

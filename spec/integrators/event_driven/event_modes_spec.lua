@@ -1,6 +1,7 @@
 -- Friction and relays in event-driven mechanics: what sticks, what slips, and when that changes.
 local ns = require "nslua"
 local events = require "simulation.events"
+local fails = require "expect".fails
 local g = events.g
 
 local function force(ds, f)
@@ -75,5 +76,223 @@ describe("friction in the plane", function()
     assert.near(3 * g, inters.floor:lambda(1)[1], 1e-13)
     assert.near(-6, simu:energy().friction, 1e-13)
     assert.near(0, simu:energy().numerical, 1e-13)
+  end)
+end)
+
+-- The root of f between a and b, by halving.
+local function root(f, a, b)
+  local sign = f(a) > 0
+  for _ = 1, 200 do
+    local middle = (a + b) / 2
+    if (f(middle) > 0) == sign then a = middle else b = middle end
+  end
+  return (a + b) / 2
+end
+
+-- The largest difference of the coordinates and velocities of two systems.
+local function apart(a, b)
+  local most = 0
+  for i = 1, #a:q() do most = math.max(most, math.abs(a:q()[i] - b:q()[i])) end
+  for i = 1, #a:velocity() do most = math.max(most, math.abs(a:velocity()[i] - b:velocity()[i])) end
+  return most
+end
+
+-- Runs make(h), which returns a system and its links, by EventDriven and by MoreauJeanOSI with the steps T / n; the bounds of
+-- relays are impulses of a step there. Returns the simulation, its system, and the differences.
+local function compared(make, T, ...)
+  local ds, links = make(1)
+  local simu, inters = events.simulation { systems = { ds }, T = T, h = T / 10, links = links }
+  simu:energy()
+  simu:run()
+  local off = {}
+  for i, n in ipairs { ... } do
+    local h = T / n
+    local other, others = make(h)
+    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    nsds:insertDynamicalSystem(other)
+    for _, link in ipairs(others) do nsds:link(ns.Interaction(link[1], link[2], link[3]), link[4]) end
+    ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), ns.MoreauJeanOSI(0.5), ns.GenericMechanical()):run()
+    off[i] = apart(ds, other)
+  end
+  return simu, ds, off, inters
+end
+
+local function balanced(simu)
+  local e = simu:energy()
+  local exchanged = math.abs(e.friction) + math.abs(e.impacts) + math.abs(e.forces)
+  assert.is_true(math.abs(e.numerical) <= 1e-9 * exchanged, "the balance of energy is off by " .. e.numerical)
+end
+
+-- Time stepping comes to the event-driven run with order 1: a step of 1/4 has less than 0.4 of the difference.
+local function order_one(off)
+  for i = 2, #off do assert.is_true(off[i] < 0.4 * off[i - 1] or off[i] < 1e-6, off[i - 1] .. " then " .. off[i]) end
+end
+
+describe("stick and slip", function()
+  it("alternate on a belt whose friction falls with the speed, with the period of the closed form", function()
+    local k, c, F, V = 1, 0.2, 1, 0.5
+    local simu, ds, off = compared(function(h)
+      local mass = ns.LagrangianLinearTIDS({ 0 }, { V }, { { 1 } }, { { k } }, { { -c } })
+      mass:setFExtPtr { -c * V }
+      local belt = ns.LagrangianRheonomousR { h = function(t, q, _, y) y[1] = q[1] - V * t end,
+        hDot = function(_, _, _, r) r[1] = -V end }
+      return mass, { { ns.RelayNSL(1, -F * h, F * h), belt, "belt", mass } }
+    end, 30, 3000, 12000)
+    local w, z0 = math.sqrt(k - c * c / 4), c * V / k
+    local B = (V - c * z0 / 2) / w
+    local function z(t) return math.exp(c * t / 2) * (z0 * math.cos(w * t) + B * math.sin(w * t)) end
+    local function speed(t) return c / 2 * z(t) + math.exp(c * t / 2) * w * (B * math.cos(w * t) - z0 * math.sin(w * t)) end
+    local slip = root(function(t) return speed(t) - V end, math.pi, 2.2 * math.pi)
+    local stick = (F / k - z(slip) - (F - c * V) / k) / V
+    local log = simu:events()
+    assert.is_true(#log >= 6)
+    for i, event in ipairs(log) do assert.equal(i % 2 == 1 and "slip" or "stick", event.kind) end
+    for i = 1, #log - 2, 2 do
+      assert.near(slip, log[i + 1].t - log[i].t, 1e-10)
+      assert.near(stick, log[i + 2].t - log[i + 1].t, 1e-10)
+    end
+    assert.near(F / k / V, log[1].t, 1e-12)
+    balanced(simu)
+    order_one(off)
+    assert.is_true(math.abs(ds:q()[1]) < 3)
+  end)
+
+  it("end the swings of a pendulum with dry friction in the pin, at the angles of the energy", function()
+    local b, start = 0.7, 2
+    local simu, arm, off = compared(function(h)
+      local rod = ns.LagrangianDS({ start }, { 0 }, { { 1 } })
+      rod:setComputeFIntFunction(function(_, q, _, _, f) f[1] = g * math.sin(q[1]) end)
+      return rod, { { ns.RelayNSL(1, -b * h, b * h), ns.LagrangianLinearTIR { { 1 } }, "pin", rod } }
+    end, 13, 4000, 16000)
+    local angle, turns = start, 0
+    while math.abs(g * math.sin(angle)) > b do
+      local from, side = angle, angle > 0 and 1 or -1
+      angle = root(function(x) return g * (math.cos(x) - math.cos(from)) - b * math.abs(x - from) end, from - side * 1e-3, -from)
+      turns = turns + 1
+    end
+    local log = simu:events()
+    assert.equal(turns, #log)
+    assert.equal("stick", log[#log].kind)
+    assert.near(angle, arm:q()[1], 1e-9)
+    balanced(simu)
+    order_one(off)
+  end)
+
+  it("rock a block on its two corners, with impacts, until it rests", function()
+    local a, b, tilt = 0.2, 0.5, 0.1
+    local function block()
+      local body = ns.LagrangianDS({ 0, b * math.cos(tilt) + a * math.sin(tilt), tilt }, { 0, 0, 0 },
+        { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, (a * a + b * b) / 3 } })
+      body:setFExtPtr { 0, -g, 0 }
+      local links = {}
+      for k, side in ipairs { -1, 1 } do
+        links[k] = { ns.NewtonImpactFrictionNSL(0, 0, 0.5, 2), ns.LagrangianScleronomousR { h = function(q, _, y)
+          y[1] = q[2] - b * math.cos(q[3]) + side * a * math.sin(q[3])
+          y[2] = q[1] + b * math.sin(q[3]) + side * a * math.cos(q[3])
+        end }, "corner " .. k, body }
+      end
+      return body, links
+    end
+    local simu, _, off = compared(block, 0.6, 1200, 4800)
+    assert.equal("impact", simu:events()[2].kind)
+    balanced(simu)
+    order_one(off)
+    local body, links = block()
+    local long, inters = events.simulation { systems = { body }, T = 5, h = 0.5, links = links }
+    long:energy()
+    long:run()
+    assert.near(0, body:q()[3], 1e-12)
+    assert.near(0, body:velocity()[1], 1e-12)
+    for k = 1, 2 do assert.near(g / 2, inters["corner " .. k]:lambda(1)[1], 1e-10) end
+    balanced(long)
+  end)
+
+  it("turn a ball that slides into one that rolls", function()
+    local R, m, mu = 0.5, 2, 0.3
+    local I = 0.4 * m * R * R
+    for _, o in ipairs { { v = 3, spin = { 0, 0, 0 } }, { v = 3, spin = { 5, 3, -2 } } } do
+      local ux, uy = o.v - R * o.spin[2], R * o.spin[1]
+      local simu, ball, off = compared(function()
+        local body = ns.NewtonEulerDS({ 0, 0, R, 1, 0, 0, 0 }, { o.v, 0, 0, o.spin[1], o.spin[2], o.spin[3] }, m,
+          { { I, 0, 0 }, { 0, I, 0 }, { 0, 0, I } })
+        body:setFExtPtr { 0, 0, -m * g }
+        local floor = ns.NewtonEuler3DR { shape = "sphere_plane", R = R, point = { 0, 0, 0 }, normal = { 0, 0, 1 } }
+        return body, { { ns.NewtonImpactFrictionNSL(0, 0, mu, 3), floor, "floor", body } }
+      end, 0.6, 300, 1200)
+      local log = simu:events()
+      assert.equal("rest stick", kinds(log))
+      assert.near(2 * math.sqrt(ux * ux + uy * uy) / (7 * mu * g), log[2].t, 1e-10)
+      assert.near(o.v - 2 * ux / 7, ball:velocity()[1], 1e-10)
+      assert.near(-2 * uy / 7, ball:velocity()[2], 1e-10)
+      balanced(simu)
+      order_one(off)
+    end
+  end)
+
+  it("begin in space where a force that turns exceeds friction", function()
+    local mu = 0.3
+    local simu, _, off = compared(function()
+      local body = ns.LagrangianDS({ 0, 0, 0 }, { 0, 0, 0 }, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 } })
+      body:setComputeFExtFunction(function(t, _, f)
+        f[1], f[2], f[3] = 8 * t * math.cos(t), 8 * t * math.sin(t), -g
+      end)
+      return body, { { ns.NewtonImpactFrictionNSL(0, 0, mu, 3), ns.LagrangianLinearTIR { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } },
+        "floor", body } }
+    end, 1, 1000, 4000)
+    assert.equal("rest slip", kinds(simu:events()))
+    assert.near(mu * g / 8, simu:events()[2].t, 1e-12)
+    balanced(simu)
+    order_one(off)
+  end)
+end)
+
+-- A rod of length 2 whose lower end slides with u on rough ground, at the angle th with the angular velocity w.
+local function rod(o)
+  local c, s = math.cos(o.th), math.sin(o.th)
+  local body = ns.LagrangianDS({ c, s, o.th }, { o.u - s * o.w, c * o.w, o.w }, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 / 3 } })
+  body:setFExtPtr { 0, -g, 0 }
+  local tip = ns.LagrangianScleronomousR { h = function(q, _, y)
+    y[1], y[2] = q[2] - math.sin(q[3]), q[1] - math.cos(q[3])
+  end }
+  local integrator = ns.RungeKuttaOSI()
+  integrator:setAmbiguity(o.ambiguity or "error")
+  local simu, inters = events.simulation { systems = { body }, T = 1e-9, h = 1e-9, osi = integrator,
+    links = { { ns.NewtonImpactFrictionNSL(0, 0, o.mu or 2, 2), tip, "tip", body } } }
+  return simu, body, inters.tip
+end
+
+describe("Painleve's rod", function()
+  it("has forces where they are unique", function()
+    for _, o in ipairs { { th = math.pi / 4, u = 1, w = 0, N = 1.7836363636363637 },
+      { th = 1.45, u = -1, w = 0, N = 30.109132749186372 },
+      { th = 0.5, u = -1, w = 5, N = 0 } } do
+      local simu, _, tip = rod(o)
+      simu:computeOneStep()
+      assert.near(o.N, tip:lambda(1)[1], 1e-6)
+      assert.near(-2 * (o.u > 0 and 1 or -1) * o.N, tip:lambda(1)[2], 1e-6)
+    end
+  end)
+
+  it("has an impulse without collision where there are no forces", function()
+    local simu, body = rod { th = math.pi / 4, u = -1, w = 0 }
+    simu:computeOneStep()
+    local log = simu:events()
+    assert.equal("impact", log[1].kind)
+    assert.near(0.375, log[1].impulse, 1e-14)
+    assert.near(-0.375, body:velocity()[1], 1e-7)
+    assert.near(0.375, body:velocity()[2], 1e-7)
+    assert.near(0.5303300858899106, body:velocity()[3], 1e-7)
+  end)
+
+  it("tells where there are several solutions, or takes the one that is asked for", function()
+    local state = { th = math.pi / 4, u = -1, w = 6 }
+    local simu = rod(state)
+    fails("EventDriven: the next mode is not unique: 'tip' slips; 'tip' opens (t=0 step 1)", simu.computeOneStep, simu)
+    for ambiguity, N in pairs { stay = 31.291688245431423, up = 0, down = 31.291688245431423 } do
+      state.ambiguity = ambiguity
+      local again, _, tip = rod(state)
+      again:computeOneStep()
+      assert.near(N, tip:lambda(1)[1], 1e-5)
+    end
   end)
 end)

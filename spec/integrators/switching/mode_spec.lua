@@ -226,3 +226,33 @@ describe("messages of the choice", function()
                    message, 1, true)
   end)
 end)
+
+describe("a chain of twelve ideal diodes", function()
+  it("opens all diodes in one moment, where all lambda reach 0", function()
+    -- After it the outputs of diodes 2 to 12 stay 0, with lambda 0.
+    -- v_i' = lambda_i - lambda_(i + 1) - v_i / 5, y_i = v_i - v_(i - 1), v_0 = sin 3t: while the chain conducts, v_i = sin 3t
+    local n = 12
+    local A, B, C, x = ns.zeros(n + 2, n + 2), ns.zeros(n + 2, n), ns.zeros(n, n + 2), ns.zeros(n + 2)
+    for i = 1, n do
+      A[i][i], B[i][i], C[i][i] = -0.2, 1, 1
+      if i < n then B[i][i + 1] = -1 end
+      C[i][i > 1 and i - 1 or n + 1] = -1
+    end
+    A[n + 1][n + 2], A[n + 2][n + 1], x[n + 2] = 3, -3, 1
+    local nsds = linear(ns.ComplementarityConditionNSL(n), x, A, nil, C, B, nil, nil, "chain")
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RadauOSI(1e-8))
+    simu:run()
+    local opens = {}
+    for _, event in ipairs(simu:events()) do
+      if event.kind == "open" and event.component == 1 then opens[#opens + 1] = event.t end
+    end
+    local period = 2 * math.pi / 3
+    for i, t in ipairs(opens) do
+      assert.is_near((math.pi - math.atan(15)) / 3 + period * (i - 1), t, 1e-9)
+    end
+    assert.are.equal(5, #opens)
+    local last = opens[#opens]
+    local v = nsds:dynamicalSystem(1):x()
+    for i = 1, n do assert.is_near(math.sin(3 * last) * math.exp(-0.2 * (10 - last)), v[i], 1e-7) end
+  end)
+end)

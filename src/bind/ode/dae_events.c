@@ -20,7 +20,7 @@ typedef struct EventCall {
 } EventCall;
 
 /* Calls g(t, y, yd). Arguments: the solver, the EventCall. */
-static int call_event(lua_State *L) {
+static int call_dae_event(lua_State *L) {
   EventCall *call = lua_touserdata(L, 2);
   lua_getiuservalue(L, 1, NSL_DAE_EVENTS);
   lua_rawgeti(L, -1, call->event + 1);
@@ -43,7 +43,7 @@ static NsStatus dae_event_value(void *context, int event, double t, const double
   EventCall call = {.s = s, .event = event, .t = t, .y = y};
   int top = lua_gettop(L);
   NsStatus status = NS_OK;
-  lua_pushcfunction(L, call_event);
+  lua_pushcfunction(L, call_dae_event);
   lua_pushvalue(L, s->at);
   lua_pushlightuserdata(L, &call);
   if (lua_pcall(L, 2, 0, 0) != LUA_OK) {

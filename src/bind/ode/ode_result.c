@@ -66,7 +66,7 @@ static void push_times(lua_State *L, const NsIvpPoints *points) {
 }
 
 /* Sets the field `name` of the result to the list of the states of each event, a matrix with a row for each occurrence. */
-static void set_states(lua_State *L, const NsIvp *ivp, const NsIvpPoints *lists, int result, const char *name) {
+static void set_event_states(lua_State *L, const NsIvp *ivp, const NsIvpPoints *lists, int result, const char *name) {
   lua_createtable(L, ivp->events, 0);
   for (int e = 0; e < ivp->events; e++) {
     const NsIvpPoints *found = &lists[e];
@@ -85,8 +85,8 @@ static void push_events(lua_State *L, const NsIvp *ivp, int result) {
     lua_rawseti(L, -2, e + 1);
   }
   lua_setfield(L, result, "t_events");
-  set_states(L, ivp, ivp->found, result, "y_events");
-  set_states(L, ivp, ivp->found_after, result, "y_events_after");
+  set_event_states(L, ivp, ivp->found, result, "y_events");
+  set_event_states(L, ivp, ivp->found_after, result, "y_events_after");
 }
 
 static void ode_result_push_message(lua_State *L, const NsIvp *ivp) {

@@ -104,7 +104,7 @@ static int explain_event(lua_State *L) {
 }
 
 /* Calls f (call_value or call_action) with its argument; an error is worded and kept. */
-static NsStatus call_event(UserCall *call, const char *what, lua_CFunction f, NsError *err) {
+static NsStatus call_user_function(UserCall *call, const char *what, lua_CFunction f, NsError *err) {
   lua_State *L = call->self->host->L;
   const NsTimeStepping *ts = call->self->ts;
   int top = lua_gettop(L);
@@ -130,13 +130,13 @@ static NsStatus call_event(UserCall *call, const char *what, lua_CFunction f, Ns
 /* An NsEventValue. */
 static NsStatus user_value(void *context, int event, double t, const double *x, double *g, NsError *err) {
   UserCall call = {context, event, t, g, x};
-  return call_event(&call, "g", call_value, err);
+  return call_user_function(&call, "g", call_value, err);
 }
 
 /* An NsUserAction. */
 static NsStatus user_action(void *context, int event, double t, NsError *err) {
   UserCall call = {context, event, t, NULL, NULL};
-  return call_event(&call, "action", call_action, err);
+  return call_user_function(&call, "action", call_action, err);
 }
 
 /* ---- adding and removing ---- */

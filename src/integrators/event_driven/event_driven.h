@@ -186,7 +186,7 @@ double ns_ed_length(double a, double b);
 struct NsModes *ns_ed_modes_new(NsArena *arena, int m);
 NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err);
 
-/* event_handle.c: solves the problem W z + q of n rows (ed->groups, ed->W, ed->q_part are set): ed->z. */
+/* Solves the problem W z + q of n rows (ed->groups, ed->W, ed->q_part are set): ed->z. */
 NsStatus ns_ed_solve(NsEventDriven *ed, int n, const int *rows, const char *what, NsError *err);
 
 /* Whether the force z of a closed row is more than rounding. own: W of the row. */

@@ -78,7 +78,7 @@ static void friction_options(const NsEventDriven *ed, Unit *unit) {
   if (!unit->moving && unit->width == 2 && expected_direction(ed, unit->rub, unit->d)) unit_may(unit, OPTION_ALONG);
 }
 
-static Unit make_unit(const NsEventDriven *ed, int k) {
+static Unit modes_unit(const NsEventDriven *ed, int k) {
   int row = ed->closed[k];
   const Row *r = &ed->rows[row];
   Unit unit = {.k = k, .row = row, .rub = -1, .contact = r->unilateral};
@@ -120,7 +120,7 @@ void ns_ed_modes_take(NsEventDriven *ed, NsModes *s) {
   size_t rows = (size_t)n;
   s->nunits = 0;
   for (int k = 0; k < n;) {
-    Unit unit = make_unit(ed, k);
+    Unit unit = modes_unit(ed, k);
     int end = k + (unit.contact && unit.rub >= 0 ? 1 + unit.width : 1);
     s->units[s->nunits] = unit;
     while (k < end) s->owner[k++] = s->nunits;
@@ -187,7 +187,7 @@ double ns_ed_effective(const NsEventDriven *ed, const NsModes *s, int i, int k) 
 }
 
 /* The bound mu lambda_n of the a-th unknown, for multipliers x of the unknowns; -1 when it is not friction of a contact. */
-static double bound_of(const NsEventDriven *ed, const NsModes *s, int count, const double *x, int a) {
+static double friction_bound(const NsEventDriven *ed, const NsModes *s, int count, const double *x, int a) {
   const Unit *unit = unit_of(s, s->unknown[a]);
   if (!unit->contact || s->unknown[a] == unit->k) return -1;
   for (int b = a - 1; b >= 0 && b < count; b--)
@@ -202,9 +202,9 @@ static double bound_of(const NsEventDriven *ed, const NsModes *s, int count, con
 */
 static void find_shares(const NsEventDriven *ed, NsModes *s, int count, const double *x) {
   double most = 0;
-  for (int a = 0; a < count; a++) s->share[a] = 1, most = fmax(most, bound_of(ed, s, count, x, a));
+  for (int a = 0; a < count; a++) s->share[a] = 1, most = fmax(most, friction_bound(ed, s, count, x, a));
   for (int a = 0; a < count && most > 0; a++) {
-    double bound = bound_of(ed, s, count, x, a);
+    double bound = friction_bound(ed, s, count, x, a);
     if (bound >= 0) s->share[a] = sqrt(fmax(bound / most, LEAST_SHARE));
   }
 }

@@ -6,12 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/memory.h"
-#include "integrators/triplets.h"
 #include "integrators/event_driven/event_driven.h"
-
-/* A contact is held when its multiplier exceeds this part of the one that would hold it alone. Chosen by experience. */
-static const double NO_FORCE = 1e-10;
 
 /* A guard of sticking counts as 0 below this part of its scale: 500 spacings, the rounding of forces that cancel. */
 static const double ROUNDING_OF_FORCES = 1e-13;
@@ -23,7 +18,7 @@ static int friction_of(const NsEventDriven *ed, int row) {
   return ed->rows[row].rub.width == 0 && row > 0 && ed->rows[row - 1].rub.width == 2 ? row - 1 : row;
 }
 
-static bool has_friction(const NsEventDriven *ed, int row) {
+static bool row_rubs(const NsEventDriven *ed, int row) {
   return ed->rows[friction_of(ed, row)].rub.width > 0;
 }
 
@@ -48,7 +43,7 @@ static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
 
 /* Whether a row was held until now: then its velocity is only rounding. At the start of a step a script may have written it. */
 static bool held_so_far(const NsEventDriven *ed, int row) {
-  bool sticks = ed->rubs && has_friction(ed, row) && ed->rows[friction_of(ed, row)].rub.grip == GRIP_STICK;
+  bool sticks = ed->rubs && row_rubs(ed, row) && ed->rows[friction_of(ed, row)].rub.grip == GRIP_STICK;
   return (ed->rows[row].state == ROW_HELD || sticks) && ed->t > ed->t_k && !ed->fixed;
 }
 
@@ -62,7 +57,7 @@ static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
     ed->resting[i] = row->joint;
     bool closed = row->joint || row->state == ROW_HELD || (row->unilateral && ed->now->y[i] <= closed_below(ed, i));
     if (row->unilateral) contact = closed;
-    if (!row->joint && !row->unilateral) closed = has_friction(ed, i) && (contact || is_relay(ed, i));
+    if (!row->joint && !row->unilateral) closed = row_rubs(ed, i) && (contact || is_relay(ed, i));
     if (closed) ed->closed[ed->nclosed++] = i;
   }
   return status;
@@ -82,7 +77,7 @@ static void measure_pressing(NsEventDriven *ed) {
       for (int j = 0; j < n; j++) {
         double own = ed->W[k + (size_t)k * (size_t)n], other = ed->W[j + (size_t)j * (size_t)n];
         if (k == j || ed->W[k + (size_t)j * (size_t)n] == 0 || !(own > 0) || !(other > 0)) continue;
-        if (ed->rows[ed->closed[k]].unilateral && has_friction(ed, ed->closed[j])) continue; /* friction presses no contact */
+        if (ed->rows[ed->closed[k]].unilateral && row_rubs(ed, ed->closed[j])) continue; /* friction presses no contact */
         double passed = a[j] * sqrt(own / other);
         if (passed > a[k] * (1 + 1e-12)) a[k] = passed, changed = true;
       }
@@ -109,7 +104,7 @@ static void measure_slow(NsEventDriven *ed) {
     int row = ed->closed[k];
     double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ed->now->rounding[row];
     ed->slow[row] = 1e-13 * ed->now->u_terms[row] + (ed->fixed ? ed->h * press : sqrt(2 * press * rise));
-    if (has_friction(ed, row)) ed->slow[row] = slow_sliding(ed, row, press);
+    if (row_rubs(ed, row)) ed->slow[row] = slow_sliding(ed, row, press);
   }
 }
 
@@ -127,78 +122,7 @@ static void measure_reach(NsEventDriven *ed) {
   }
 }
 
-/* ---- problems ---- */
-
-static void put_dense(const void *context, NsTriplets *t) {
-  const NsEventDriven *ed = context;
-  int n = ed->nproblem;
-  for (int j = 0; j < n; j++)
-    for (int i = 0; i < n; i++)
-      if (ed->W[i + (size_t)j * (size_t)n] != 0) ns_triplets_put(t, i, j, ed->W[i + (size_t)j * (size_t)n]);
-}
-
-/* The exponent of the largest number: |x| 2^-exponent <= 1. 0 when all are 0. */
-static int largest_exponent(size_t count, const double *x) {
-  double most = 0;
-  int exponent = 0;
-  for (size_t i = 0; i < count; i++) most = fmax(most, fabs(x[i]));
-  if (most > 0 && isfinite(most)) (void)frexp(most, &exponent);
-  return exponent;
-}
-
-static void scale_by_power(size_t count, int exponent, double *x) {
-  for (size_t i = 0; i < count && exponent != 0; i++) x[i] = ldexp(x[i], exponent);
-}
-
-/* Solves the problem W z + q of n rows. */
-static NsStatus event_solve(NsEventDriven *ed, int n, const int *rows, const char *what, NsError *err) {
-  NsStepProblem problem = {.n = n,
-                           .ngroups = ed->ngroups,
-                           .groups = ed->groups,
-                           .W = ed->W,
-                           .q = ed->q_part,
-                           .guess = ed->z,
-                           .interaction = ed->interaction};
-  const double *lambda = NULL;
-  NsStatus status = NS_OK;
-  ed->nproblem = n;
-  if (n > NS_MIXED_DENSE_ROWS) {
-    status = ns_triplets_form(&ed->sparse, n, put_dense, ed);
-    problem.W = NULL;
-    problem.sparse = ed->sparse;
-  }
-  memset(ed->z, 0, (size_t)n * sizeof *ed->z);
-  for (int k = 0; k < n; k++) ed->interaction[k] = ns_motion_interaction(ed->motion, rows[k]);
-  if (status == NS_OK) status = ed->solver.solve(ed->solver.context, &problem, &lambda);
-  if (status == NS_OK && n > 0) memcpy(ed->z, lambda, (size_t)n * sizeof *ed->z);
-  if (status == NS_OK) return status;
-  return ns_fail(err, status, "%s: the %s of '%s'%s have no accepted solution: %s", ns_ed_name(ed), what,
-                 n > 0 ? ns_ed_row_name(ed, rows[0]) : "?", n > 1 ? " and others" : "", ns_status_message(status));
-}
-
-/*
-** The bounds of relays scale with z = 2^exponent times the solver's z. W and q are scaled by powers of two, exactly, so the
-** solver sees numbers near 1 in any units of mass and time.
-*/
-static void scale_bounds(NsEventDriven *ed, int exponent) {
-  for (int g = 0; g < ed->ngroups; g++) {
-    ed->groups[g].lower = ldexp(ed->groups[g].lower, -exponent);
-    ed->groups[g].upper = ldexp(ed->groups[g].upper, -exponent);
-  }
-}
-
-NsStatus ns_ed_solve(NsEventDriven *ed, int count, const int *rows, const char *what, NsError *err) {
-  size_t n = (size_t)count;
-  int of_W = largest_exponent(n * n, ed->W), of_q = largest_exponent(n, ed->q_part);
-  scale_by_power(n * n, -of_W, ed->W);
-  scale_by_power(n, -of_q, ed->q_part);
-  scale_bounds(ed, of_q - of_W);
-  NsStatus status = event_solve(ed, count, rows, what, err);
-  scale_by_power(n * n, of_W, ed->W);
-  scale_by_power(n, of_q, ed->q_part);
-  scale_by_power(n, of_q - of_W, ed->z);
-  return status;
-}
+/* ---- groups of impulses ---- */
 
 static NsMixedGroup group_of(const Row *row) {
   return (NsMixedGroup){1, row->unilateral ? 0 : -INFINITY, INFINITY, 0};
@@ -238,7 +162,7 @@ static bool approaching(const NsEventDriven *ed, int row) {
   const Rub *rub = &ed->rows[row].rub;
   double u = ed->before[row], slow = ed->slow[row];
   if (is_relay(ed, row)) return (isinf(rub->lower) && u > slow) || (isinf(rub->upper) && u < -slow);
-  if (has_friction(ed, row)) return false;
+  if (row_rubs(ed, row)) return false;
   return ed->rows[row].unilateral ? u < -slow : fabs(u) > slow;
 }
 
@@ -255,7 +179,7 @@ static bool ends_to_bounce(const NsEventDriven *ed, int row) {
 static void add_half_work(NsEventDriven *ed) {
   for (int k = 0; k < ed->nclosed; k++) {
     double work = 0.5 * ed->z[k] * ns_motion_speed(ed->motion, ed->closed[k], ed->v);
-    *(has_friction(ed, ed->closed[k]) ? &ed->friction_energy : &ed->impact_energy) += work;
+    *(row_rubs(ed, ed->closed[k]) ? &ed->friction_energy : &ed->impact_energy) += work;
   }
 }
 
@@ -301,7 +225,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     if (ed->rows[row].unilateral) bounces = approaching(ed, row) && !hopped(ed, row) && !ends_to_bounce(ed, row);
-    bool applies = ed->rows[row].unilateral || has_friction(ed, row) ? bounces && !is_relay(ed, row) : approaching(ed, row);
+    bool applies = ed->rows[row].unilateral || row_rubs(ed, row) ? bounces && !is_relay(ed, row) : approaching(ed, row);
     double e = applies ? ed->rows[row].restitution : 0;
     if (hopped(ed, row)) ed->resting[row] = true;
     ed->q_part[k] = (1 + e) * ed->before[row];
@@ -338,7 +262,7 @@ static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
   int n = 0, places = 0, *rows = ed->held; /* workspace: the held rows are found next */
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
-    if (has_friction(ed, row)) {
+    if (row_rubs(ed, row)) {
       int first = friction_of(ed, row);
       ed->resting[row] = first == row ? slides_no_more(ed, row) : ed->resting[first];
     } else if (fabs(ed->now->u[row]) <= ed->slow[row]) {
@@ -363,17 +287,10 @@ static void keep_resting(NsEventDriven *ed) {
   int n = 0;
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k], normal = ed->rows[friction_of(ed, row)].rub.normal;
-    bool stays = has_friction(ed, row) ? is_relay(ed, row) || ed->resting[normal] : ed->resting[row];
+    bool stays = row_rubs(ed, row) ? is_relay(ed, row) || ed->resting[normal] : ed->resting[row];
     if (stays) ed->closed[n++] = row;
   }
   ed->nclosed = n;
-}
-
-/* The bounds of a force that is only rounding: NO_FORCE of the pressing acceleration, and the rounding of y'' without forces. */
-bool ns_ed_carries(const NsEventDriven *ed, int k, int row, double own, double z) {
-  double terms = fabs(ed->now->bias[row]);
-  for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
-  return own > 0 && z * own > fmax(NO_FORCE * ed->pressing[k], 64 * DBL_EPSILON * terms);
 }
 
 /* Finds the resting rows that carry a force: ed->held, ed->lambda. */
@@ -419,7 +336,7 @@ static NsStatus log_rest(NsEventDriven *ed, int row, NsError *err) {
   return log_event(ed, NS_EVENT_REST, row, event, err);
 }
 
-static NsStatus set_states(NsEventDriven *ed, NsError *err) {
+static NsStatus set_contact_states(NsEventDriven *ed, NsError *err) {
   NsStatus status = NS_OK;
   for (int i = 0; i < ed->m; i++) {
     Row *row = &ed->rows[i];
@@ -511,6 +428,6 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   if (status == NS_OK) status = come_to_rest(ed, err);
   if (status == NS_OK) status = choose_forces(ed, &impulse, err);
   if (status == NS_OK && impulse) status = jam(ed, err);
-  if (status == NS_OK) status = set_states(ed, err);
+  if (status == NS_OK) status = set_contact_states(ed, err);
   return status == NS_OK && ed->rubs ? set_grips(ed, err) : status;
 }

@@ -193,7 +193,7 @@ static int form_problem(NsEventDriven *ed, NsModes *s) {
 }
 
 /* Reads the option of a unit off the solver's answer s->z, s->w. */
-static void read_option(const NsEventDriven *ed, NsModes *s, Unit *unit) {
+static void read_unit(const NsEventDriven *ed, NsModes *s, Unit *unit) {
   static const double bound = 1e-7; /* accuracy of the solver's answer, with a margin of 1e3 */
   int k = unit->k, first = k + (unit->contact ? 1 : 0);
   double own = s->W[k + (size_t)k * (size_t)s->n];
@@ -242,7 +242,7 @@ static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
       s->z[unit->k + 1 + j] = -ed->rows[unit->rub].rub.mu * unit->d[j] * s->z[unit->k];
   }
   ns_ed_mode_outputs(s);
-  for (int u = 0; u < s->nunits; u++) read_option(ed, s, &s->units[u]);
+  for (int u = 0; u < s->nunits; u++) read_unit(ed, s, &s->units[u]);
   if (!turn_directions(ed, s)) return ns_fail(err, NS_ENOSOL, "%s: the forces have no accepted solution", ns_ed_name(ed));
   s->kept = 0;
   solution_add(ed, s);

@@ -8,19 +8,27 @@
 #include <string.h>
 
 #include "integrators/switching/flow_workspace.h"
+#include "integrators/switching/mode.h"
 #include "solvers/box/box_solver.h"
 
 /* Linearisations; a mode that still changes is then taken as it is, and tried. */
 enum { LINEARISATIONS = 10 };
 
-/* A solution decides nothing about a row with |y| and the distance of lambda to its bound below this part of their terms. */
+/* A row is undecided when |y| and the distance of lambda to its bound are below this part of their terms and sizes in the run. */
 #define TIE 1e-9
+
+/*
+** The short step that decides rows with y = 0 and lambda at a bound, as a part of the step of the grid and of the time in which a
+** state changes by its size: 2^-20, so that terms of first order in it are 1e6 times those of second order, and 1e9 roundings.
+*/
+#define SHORT 0x1p-20
 
 typedef struct Lead {
   NsArena arena;
   NsBox *box;
   NsRowMode *last; /* m */
-  double *M, *q, *lower, *upper, *z, *w, *terms;
+  double *M, *q, *lower, *upper, *z, *w;
+  double *way; /* nd */
 } Lead;
 
 static NsStatus lead_take(Lead *lead, const NsFlow *flow, NsError *err) {
@@ -28,8 +36,9 @@ static NsStatus lead_take(Lead *lead, const NsFlow *flow, NsError *err) {
   *lead = (Lead){0};
   lead->last = ns_arena_take(&lead->arena, (size_t)m, sizeof *lead->last);
   lead->M = ns_arena_matrix(&lead->arena, n, n);
-  double **vectors[] = {&lead->q, &lead->lower, &lead->upper, &lead->z, &lead->w, &lead->terms};
+  double **vectors[] = {&lead->q, &lead->lower, &lead->upper, &lead->z, &lead->w};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&lead->arena, n);
+  lead->way = ns_arena_doubles(&lead->arena, flow->eq.nd);
   bool good = !lead->arena.failed && ns_box_new(&lead->box, n) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
@@ -84,13 +93,85 @@ static void lead_ties(Lead *lead, const NsFlow *flow, bool *open) {
   int nw = flow->nw, na = flow->eq.na;
   for (int k = 0; k < flow->nactive; k++) {
     int row = flow->active[k], i = na + k;
-    double size = 0, terms = fabs(lead->q[i]), z = lead->z[i];
-    for (int j = 0; j < nw; j++) terms += fabs(lead->M[i + (size_t)j * (size_t)nw] * lead->z[j]);
+    double size = flow->lambda_most[row], terms = fabs(lead->q[i]), z = lead->z[i];
+    for (int j = 0; j < nw; j++) {
+      double most = j < na ? 0 : flow->lambda_most[flow->active[j - na]];
+      terms += fabs(lead->M[i + (size_t)j * (size_t)nw]) * fmax(most, fabs(lead->z[j]));
+    }
     if (isfinite(flow->lower[row])) size = fmax(size, fabs(flow->lower[row]));
     if (isfinite(flow->upper[row])) size = fmax(size, fabs(flow->upper[row]));
     double way = fmin(z - flow->lower[row], flow->upper[row] - z);
     open[row] = open[row] && fabs(lead->w[i]) <= TIE * terms && way <= TIE * fmax(size, fabs(z));
   }
+}
+
+/* ---- rows that the leading terms leave undecided ---- */
+
+/* The time of the short step. */
+static double short_time(const NsFlow *flow) {
+  double time = flow->h;
+  for (int j = 0; j < flow->eq.nd; j++)
+    if (flow->size[j] > 0 && flow->sdot[j] != 0) time = fmin(time, flow->size[j] / fabs(flow->sdot[j]));
+  return SHORT * time;
+}
+
+/* way = h (I + h Fs) v: the change of s in the short step by a change v of its rate. */
+static void short_way(const Lead *lead, const NsFlow *flow, double h, const double *v) {
+  size_t nd = (size_t)flow->eq.nd;
+  for (size_t i = 0; i < nd; i++) {
+    double sum = 0;
+    for (size_t k = 0; k < nd; k++) sum += flow->Fs[i + k * nd] * v[k];
+    lead->way[i] = h * (v[i] + h * sum);
+  }
+}
+
+/* Adds factor Gs way to a column of nw numbers. */
+static void add_way(const Lead *lead, const NsFlow *flow, double *column) {
+  size_t nw = (size_t)flow->nw;
+  for (size_t k = 0; k < (size_t)flow->eq.nd; k++)
+    for (size_t i = 0; i < nw; i++) column[i] += flow->reduction.Rs[0][i + k * nw] * lead->way[k];
+}
+
+/*
+** The problem of an implicit Euler step of length h from the point: y = G + h G_t + Gs (s' - s) + G_w (w - w0). Outputs of rows
+** that are open, and that do not depend on w, are 0 at the point.
+*/
+static void lead_form_short(Lead *lead, const NsFlow *flow, const bool *open, double h) {
+  const NsReduction *r = &flow->reduction;
+  size_t nw = (size_t)flow->nw, na = (size_t)flow->eq.na, nd = (size_t)flow->eq.nd;
+  for (size_t i = 0; i < nw; i++) {
+    bool of_w = false;
+    for (size_t j = 0; j < nw && !of_w; j++) of_w = r->Rw[i + j * nw] != 0;
+    bool zero = i >= na && open[flow->active[i - na]] && !of_w;
+    lead->q[i] = (zero ? 0 : flow->G[i]) + h * flow->v[i];
+  }
+  short_way(lead, flow, h, flow->sdot);
+  add_way(lead, flow, lead->q);
+  for (size_t j = 0; j < nw; j++) {
+    double *column = lead->M + j * nw, value = j < na ? flow->a[j] : flow->lambda[flow->active[j - na]];
+    memcpy(column, r->Rw + j * nw, nw * sizeof *column);
+    short_way(lead, flow, h, flow->Fw + j * nd);
+    add_way(lead, flow, column);
+    for (size_t i = 0; i < nw; i++) lead->q[i] -= column[i] * value;
+  }
+}
+
+/* The modes of the open rows after a short implicit step from the solution of the leading terms. */
+static NsStatus lead_short(Lead *lead, NsFlow *flow, double t, const double *s, const bool *open, NsRowMode *mode,
+                           NsError *err) {
+  NsStatus status = ns_flow_linearise(flow, t, s, err);
+  if (status != NS_OK) return status;
+  NsSolverInfo info;
+  NsBoxProblem problem = {flow->nw, lead->M, flow->nw, lead->q, lead->lower, lead->upper, 0};
+  lead_form_short(lead, flow, open, short_time(flow));
+  if (ns_box_solve(lead->box, &problem, NULL, lead->z, lead->w, &info) != NS_OK)
+    return ns_fail(err, NS_ENOSOL, "the problem of the undecided rows has no solution at t=%g", t);
+  for (int k = 0; k < flow->nactive; k++) {
+    int row = flow->active[k];
+    double z = lead->z[flow->eq.na + k];
+    if (open[row]) mode[row] = z <= flow->lower[row] ? NS_ROW_LOWER : z >= flow->upper[row] ? NS_ROW_UPPER : NS_ROW_ACTIVE;
+  }
+  return NS_OK;
 }
 
 NsStatus ns_mode_lead(NsFlow *flow, double t, const double *s, bool *open, NsRowMode *mode, NsError *err) {
@@ -111,7 +192,18 @@ NsStatus ns_mode_lead(NsFlow *flow, double t, const double *s, bool *open, NsRow
     else lead_read(&lead, flow, open, mode, &same);
     same = same || (flow->eq.linear && flow->eq.settled);
   }
-  if (status == NS_OK) lead_ties(&lead, flow, open);
+  bool *all = ns_arena_take(&lead.arena, (size_t)flow->view.m, sizeof *all);
+  if (status == NS_OK && !all) status = ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (status == NS_OK) {
+    memcpy(all, open, (size_t)flow->view.m * sizeof *all);
+    lead_ties(&lead, flow, open);
+    int ties = 0;
+    for (int i = 0; i < flow->view.m; i++) ties += open[i];
+    if (ties > NS_MODE_OPEN) {
+      status = lead_short(&lead, flow, t, s, all, mode, err);
+      memset(open, 0, (size_t)flow->view.m * sizeof *open);
+    }
+  }
   ns_box_free(lead.box);
   ns_arena_release(&lead.arena);
   return status;

@@ -11,6 +11,7 @@
 
 enum {
   SWITCH_ROUNDINGS = 4, /* rounding error of a guard, in spacings of the sum of its terms */
+  AT_ZERO = 4,          /* a guard that stays at 0 moves by less than this many spacings of its size in the run */
   SWITCH_POLISH = 5     /* limit of repetitions of a step that move its end to the root of the guard */
 };
 
@@ -56,6 +57,12 @@ static bool starts_at_zero(const NsSwitching *sw, const NsSwitchGuard *guard, co
   return ns_switch_guard(sw, guard) <= LAMBDA_ZERO * lambda_size[guard->row];
 }
 
+/* The size of y or lambda of a guard in the run. */
+static double guard_size(const NsSwitching *sw, const NsSwitchGuard *guard, const double *lambda_size) {
+  bool active = sw->now->mode[guard->row] == NS_ROW_ACTIVE;
+  return active ? lambda_size[guard->row] : ns_flow_output_size(sw->flow, guard->row);
+}
+
 void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
   const double *lambda_size = fresh ? ns_flow_lambda_sizes(sw->flow) : NULL;
   for (int k = 0; k < 2 * sw->m; k++) {
@@ -63,6 +70,7 @@ void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
     if (!guard->used) continue;
     double value = ns_switch_guard(sw, guard), slack = fmax(2 * ns_switch_noise(sw, guard), DBL_MIN);
     bool clear = value > slack && (fresh ? !starts_at_zero(sw, guard, lambda_size) : value > -guard->level);
+    if (fresh && !clear) slack = fmax(slack, AT_ZERO * DBL_EPSILON * guard_size(sw, guard, lambda_size));
     guard->level = clear ? 0 : fmin(guard->level, -fabs(value) - slack);
     guard->start = value - guard->level;
   }
@@ -145,7 +153,8 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
     else *found = *found || passed;
     if (i == 0 && !*found && guard->level < 0) return NS_OK;
     if (fabs(value) <= (guard->level < 0 ? 4 * noise : noise) || i == SWITCH_POLISH) return NS_OK;
-    if (!(slope < 0) || !(next <= end) || !(next > step->t_old)) return NS_OK;
+    if (slope < 0 && next <= step->t_old) next = nextafter(step->t_old, INFINITY); /* at the start, up to rounding */
+    if (!(slope < 0) || !(next <= end)) return NS_OK;
     *found = *found || fabs(next - t) <= 4 * DBL_EPSILON * fabs(t);
     if (next == t) return NS_OK;
     last = value, last_t = t;
