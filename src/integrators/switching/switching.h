@@ -54,6 +54,9 @@ typedef struct NsSwitching {
   int handled;    /* number of events in this step of the grid */
   int stuck;      /* number of events without progress of time */
   double t_event; /* time of the last event */
+  long steps;     /* number of integrator steps in this step of the grid */
+  long refused;   /* number of lengths that were refused in the present spell of steps */
+  double t_spell; /* time at which that spell began */
   NsSwitchMark marks[NS_SWITCH_MARKS];
   int marked;
 
