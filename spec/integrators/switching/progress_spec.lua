@@ -46,6 +46,27 @@ describe("An event-driven run without progress", function()
     assert.truthy(text:find("^EventDriven: interaction 'relay' switches again and again at t=%S+ without progress of time"), text)
   end)
 
+  it("ends early where events come faster and faster, without an end in finite time: x'' = -sign x - x' / 2", function()
+    local function chatter(T)
+      local ds = ns.FirstOrderLinearTIDS({ 1, 0 }, { { 0, 1 }, { 0, -0.5 } })
+      local nsds = ns.NonSmoothDynamicalSystem(0, T)
+      nsds:insertDynamicalSystem(ds)
+      local relation = ns.FirstOrderLinearTIR { C = { { 1, 0 } }, B = { { 0 }, { 1 } } }
+      nsds:link(ns.Interaction(ns.RelayNSL(1), relation, "relay"), ds)
+      local osi = ns.RungeKuttaOSI()
+      osi:setMaxEvents(100000)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, T), osi)
+    end
+    local simu = chatter(100)
+    local text = message(simu.run, simu)
+    assert.truthy(text:find("^EventDriven: interaction 'relay' switches faster and faster: %d+ events in this step of the grid until t="), text)
+    assert.truthy(text:find("there will be more than 100000", 1, true), text)
+    assert.is_true(#simu:events() < 20000)
+    simu = chatter(45)
+    simu:run()
+    assert.is_true(#simu:events() > 3000)
+  end)
+
   it("ends after a million steps in a step of the grid", function()
     local output = function(_, x, _, _, y) y[1] = x[1] end
     local simu = model { x0 = { -0.3333333, 0 }, f = still, h = output, longest = 1e-6, osi = "RungeKuttaOSI" }

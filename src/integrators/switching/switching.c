@@ -299,7 +299,7 @@ static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDr
   sw->t_next = step->t;
   sw->handled = sw->stuck = sw->marked = 0;
   sw->steps = sw->refused = 0;
-  sw->t_spell = sw->t_k;
+  sw->t_spell = sw->t_block = sw->t_k;
   sw->t_event = -INFINITY;
   NsStatus status = ns_flow_begin(sw->flow, step->t_k, step->t - step->t_k, err);
   if (status == NS_OK) status = switching_take_stepper(sw, (const NsEventOptions *)scheme->integrator, err);
