@@ -383,7 +383,7 @@ static void share_sizes(NsFesd *w, NsFesdElement *e) {
   }
 }
 
-static NsStatus find_end(NsFesd *w, NsFesdElement *e, NsError *err) {
+static NsStatus find_element_end(NsFesd *w, NsFesdElement *e, NsError *err) {
   int s = w->tableau.s, end = s + 1, N = w->N, m = w->m;
   double *x = e->x + end * N;
   if (w->tableau.stiff) {
@@ -404,7 +404,7 @@ static NsStatus find_end(NsFesd *w, NsFesdElement *e, NsError *err) {
 NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err) {
   start_stages(w, e);
   NsStatus status = solve_element_stages(w, e, err);
-  if (status == NS_OK) status = find_end(w, e, err);
+  if (status == NS_OK) status = find_element_end(w, e, err);
   if (status == NS_OK) share_sizes(w, e);
   return status;
 }

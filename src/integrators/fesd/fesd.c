@@ -127,7 +127,7 @@ static double fesd_residual(const NsFesd *w) {
 }
 
 /* A method that is not stiffly accurate does not determine algebraic states at the end of an element. NS_EARG. */
-static NsStatus check_mass(NsFesd *w, NsError *err) {
+static NsStatus fesd_check_mass(NsFesd *w, NsError *err) {
   if (w->tableau.stiff) return NS_OK;
   NsStatus status = ns_equations_update(&w->eq, w->t_k, err);
   if (status == NS_OK) status = ns_equations_split_mass(&w->eq, err);
@@ -171,7 +171,7 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   w->solver = drive->solver;
   w->log = drive->log;
   w->first = fabs(step->t_k - scheme->nsds->t0) <= AT_START * w->h;
-  status = check_mass(w, err);
+  status = fesd_check_mass(w, err);
   if (status == NS_OK) status = drive_in_elements(w, err);
   if (status != NS_OK) return status;
   double residual = fesd_residual(w);

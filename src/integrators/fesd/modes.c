@@ -51,7 +51,7 @@ static const char *fesd_row_name(const NsFesd *w, int row) {
 }
 
 /* The mode that belongs to a multiplier. */
-static int mode_of_lambda(const NsFesd *w, int row) {
+static int fesd_mode_of_lambda(const NsFesd *w, int row) {
   if (w->lambda[row] <= w->lower[row]) return MODE_LOWER;
   return w->lambda[row] >= w->upper[row] ? MODE_UPPER : MODE_ACTIVE;
 }
@@ -59,7 +59,7 @@ static int mode_of_lambda(const NsFesd *w, int row) {
 static NsStatus begin_row(NsFesd *w, int row, NsError *err) {
   double y = w->y[row], size = w->y_size[row];
   bool has_lower = isfinite(w->lower[row]), has_upper = isfinite(w->upper[row]);
-  w->mode[row] = mode_of_lambda(w, row);
+  w->mode[row] = fesd_mode_of_lambda(w, row);
   w->tie[row] = (has_lower || has_upper) && w->lower[row] < w->upper[row];
   if (size < NS_FESD_FADED || row_is_direct(w, row)) return NS_OK;
   if ((y > INCONSISTENT * size && !has_lower) || (y < -INCONSISTENT * size && !has_upper))
@@ -191,7 +191,7 @@ NsStatus ns_fesd_pass(NsFesd *w, double h, NsError *err) {
   }
   for (int a = 0; a < w->m; a++) {
     w->lambda[a] = z[a];
-    w->mode[a] = mode_of_lambda(w, a);
+    w->mode[a] = fesd_mode_of_lambda(w, a);
   }
   return NS_OK;
 }

@@ -224,7 +224,7 @@ static NsStatus log_switch(NsFesd *w, NsEventKind kind, int row, double before, 
 }
 
 /* The kind of a change of mode. A row with one bound is a complementarity. */
-static NsEventKind kind_of_change(const NsFesd *w, int row, int before, int after) {
+static NsEventKind fesd_kind_of_change(const NsFesd *w, int row, int before, int after) {
   bool one = !isfinite(w->lower[row]) || !isfinite(w->upper[row]);
   if (before != MODE_ACTIVE && after != MODE_ACTIVE) return NS_EVENT_CROSS;
   if (after == MODE_ACTIVE) return one ? NS_EVENT_CLOSE : NS_EVENT_SLIDE;
@@ -238,7 +238,7 @@ static NsStatus log_changes(NsFesd *w, NsError *err) {
     double after = w->mode[a] == MODE_LOWER   ? w->lower[a]
                    : w->mode[a] == MODE_UPPER ? w->upper[a]
                                               : w->elements[w->count]->lambda[w->m + a];
-    NsStatus status = log_switch(w, kind_of_change(w, a, w->before[a], w->mode[a]), a, w->lambda[a], after, err);
+    NsStatus status = log_switch(w, fesd_kind_of_change(w, a, w->before[a], w->mode[a]), a, w->lambda[a], after, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -251,7 +251,7 @@ static NsStatus evaluate_here(NsFesd *w, double h, NsError *err) {
 }
 
 /* Passes an accumulation of switches of a row. */
-static NsStatus pass_accumulation(NsFesd *w, int row, NsError *err) {
+static NsStatus fesd_pass_accumulation(NsFesd *w, int row, NsError *err) {
   double h = fmin(PASS * w->h, w->t_end - w->t), before = w->lambda[row];
   NsStatus status = ns_fesd_pass(w, h, err);
   if (status != NS_OK) return status;
@@ -287,7 +287,7 @@ NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
     if (w->t - begun > ACCUMULATION * w->h || w->t >= w->t_end) continue;
     if (++passes > MOST_PASSES)
       return ns_fail(err, NS_ENOCONV, "FESDOSI: switches accumulate at t=%.10g, and implicit steps do not pass them", w->t);
-    status = pass_accumulation(w, reached.row, err);
+    status = fesd_pass_accumulation(w, reached.row, err);
     keep = true;
   }
   w->first = first && w->count == 0 && w->first;
