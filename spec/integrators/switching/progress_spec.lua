@@ -32,7 +32,8 @@ describe("An event-driven run without progress", function()
     local far = function(_, x, _, _, y) y[1] = x[1] + x[2] end
     local simu = model { x0 = { 0.3, 1 }, f = hidden, h = far, osi = "RungeKuttaOSI" }
     local text = message(simu.run, simu)
-    assert.truthy(text:find("EventDriven: the last 10000 steps of the integrator passed a time of 1.63e-10 only (t=0.15", 1, true), text)
+    assert.truthy(text:find("EventDriven: the last 10000 steps of the integrator passed a time of ", 1, true), text)
+    assert.truthy(text:find(" only (t=0.15", 1, true), text)
     assert.truthy(text:find("a callback that jumps needs a relation and a law for its switch", 1, true), text)
     simu = model { x0 = { 0.3, 1 }, f = hidden, h = far, osi = "RadauOSI" }
     text = message(simu.run, simu)
@@ -59,7 +60,8 @@ describe("An event-driven run without progress", function()
     end
     local simu = chatter(100)
     local text = message(simu.run, simu)
-    assert.truthy(text:find("^EventDriven: interaction 'relay' switches faster and faster: %d+ events in this step of the grid until t="), text)
+    assert.truthy(text:find("^EventDriven: interaction 'relay' switches faster and faster: %d+ events"), text)
+    assert.truthy(text:find(" events in this step of the grid until t=", 1, true), text)
     assert.truthy(text:find("there will be more than 100000", 1, true), text)
     assert.is_true(#simu:events() < 20000)
     simu = chatter(45)
