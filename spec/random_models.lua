@@ -150,6 +150,8 @@ kinds["D1MinusLinear"] = particles { osi = ns.D1MinusLinearOSI, rods = true }
 kinds["events"] = particles { osi = function() return ns.RungeKuttaOSI(1e-8, 1e-10) end, rods = true, class = "EventDriven",
   h = 0.05 }
 
+kinds["finite elements with impacts"] = particles { osi = function() return ns.FESDOSI("radau_iia", 3) end, rods = true }
+
 kinds["global form"] = function()
   local n, e = math.random(3, 80), uniform(0, 0.8)
   local q0, v0 = {}, vector(n)

@@ -154,4 +154,115 @@ describe("FESDOSI", function()
       message(simulation, { x0 = { 1, 1 }, A = ns.zeros(2, 2), T = 1, steps = 2, law = law,
         relation = ns.FirstOrderLinearTIR(ns.eye(2), ns.eye(2)) }, ns.FESDOSI()))
   end)
+
+  it("takes steps that commute with units that are powers of two", function()
+    local function run(a, b, l, tau)
+      local ds = ns.FirstOrderLinearTIDS({ 0.7 * a, -0.4 * b },
+        { { -0.3 / tau, 1.1 * a / b / tau }, { -1.2 * b / a / tau, -0.2 / tau } }, { 0.2 * a / tau, 0.1 * b / tau })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 4 * tau)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(2, -l, l), ns.FirstOrderLinearTIR({ { 1 / a, 0.3 / b }, { -0.2 / a, 1 / b } },
+        { { a / l / tau, 0 }, { 0.2 * b / l / tau, 0.8 * b / l / tau } })), ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.25 * tau), ns.FESDOSI())
+      simu:run()
+      local events = simu:events()
+      return { ds:x()[1] / a, ds:x()[2] / b, #events, events[1].t / tau, events[#events].t / tau }
+    end
+    local plain = run(1, 1, 1, 1)
+    assert.is_true(plain[3] >= 2)
+    for _, powers in ipairs { { 40, -30, 7, 20 }, { -60, 80, -90, -50 }, { 0, 0, 100, 0 }, { -100, -100, 3, 60 } } do
+      local p = {}
+      for i, k in ipairs(powers) do p[i] = 2.0 ^ k end
+      assert.same(plain, run(table.unpack(p)))
+    end
+  end)
+
+  it("refuses a singular M with gauss", function()
+    local ds = ns.FirstOrderLinearDS({ 1, 0 }, { { 0, 1 }, { -1, -1 } })
+    ds:setMPtr { { 1, 0 }, { 0, 0 } }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.FESDOSI("gauss", 2))
+    assert.matches("FESDOSI: dynamical system 'ds 1': M is singular; gauss needs a regular M, use radau_iia",
+      message(simu.computeOneStep, simu), 1, true)
+    simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.FESDOSI("radau_iia", 3))
+    simu:run()
+    assert.near(math.exp(-1), ds:x()[1], 1e-10)
+  end)
+
+  it("keeps the order in circuits of diodes", function()
+    local L, C, R = 1e-2, 1e-6, 1000
+    local function circuit(osi, n)
+      local simu, ds = simulation({ x0 = { 10, 0 }, A = { { 0, -1 / C }, { 1 / L, 0 } }, T = 2e-3, steps = n,
+        law = ns.ComplementarityConditionNSL(1),
+        relation = ns.FirstOrderLinearTIR { C = { { -1, 0 } }, D = { { R } }, B = { { -1 / C }, { 0 } } } }, osi)
+      simu:run()
+      return ds:x()[1], simu
+    end
+    local exact, simu = circuit(ns.FESDOSI("gauss", 4), 200)
+    assert.same({ "open", "close" }, { simu:events()[1].kind, simu:events()[2].kind })
+    for _, case in ipairs { { "radau_iia", 3 }, { "gauss", 2 }, { "lobatto", 3 } } do
+      local errors, steps = {}, { 44, 88, 176 }
+      for i, n in ipairs(steps) do errors[i] = math.abs(circuit(ns.FESDOSI(case[1], case[2]), n) - exact) end
+      assert.near(nominal[case[1]](case[2]), order(errors, steps), 0.25)
+    end
+  end)
+end)
+
+describe("FESDOSI in mechanics", function()
+  local function ball(osi, n, class, e, forces)
+    local ds = ns.LagrangianDS({ 1 }, { 0 }, { { 1 } })
+    if forces then ds:setComputeFIntFunction(forces) else ds:setFExtPtr { -9.81 } end
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1.1)
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(ns.NewtonImpactNSL(e), ns.LagrangianLinearTIR({ { 1 } })), ds)
+    local simu = ns[class](nsds, ns.TimeDiscretisation(0, 1.1 / n), osi)
+    simu:run()
+    return { ds:q()[1], ds:velocity()[1] }, simu
+  end
+
+  it("keeps the order through impacts", function()
+    local function forces(_, q, v, _, f) f[1] = 9.81 + 0.5 * v[1] + 3 * q[1] ^ 3 end
+    local exact = ball(ns.RungeKuttaOSI(), 20, "EventDriven", 0.8, forces)
+    for _, case in ipairs { { "radau_iia", 1, 28 }, { "radau_iia", 3, 7 }, { "gauss", 1, 14 }, { "gauss", 3, 7 },
+      { "lobatto", 2, 14 }, { "lobatto", 4, 7 } } do
+      local errors, steps = {}, { case[3], 2 * case[3], 4 * case[3], 8 * case[3] }
+      for i, n in ipairs(steps) do
+        local x = ball(ns.FESDOSI(case[1], case[2]), n, "TimeStepping", 0.8, forces)
+        errors[i] = math.max(math.abs(x[1] - exact[1]), math.abs(x[2] - exact[2]))
+      end
+      assert.is_true(order(errors, steps) > nominal[case[1]](case[2]) - 0.5)
+    end
+  end)
+
+  it("brings a ball to rest as EventDriven does", function()
+    local x, simu = ball(ns.FESDOSI("radau_iia", 2), 20, "TimeStepping", 0.2)
+    local y, other = ball(ns.RungeKuttaOSI(), 20, "EventDriven", 0.2)
+    assert.near(y[1], x[1], 1e-14)
+    assert.near(y[2], x[2], 1e-14)
+    assert.equal(#other:events(), #simu:events())
+    for i, event in ipairs(simu:events()) do
+      assert.equal(other:events()[i].kind, event.kind)
+      assert.near(other:events()[i].t, event.t, 1e-13)
+    end
+  end)
+
+  it("refuses friction and bodies that overlap", function()
+    local ds = ns.LagrangianDS({ -1 }, { 0 }, { { 1 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local inter = ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR({ { 1 } }))
+    inter:setName "floor"
+    nsds:link(inter, ds)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.FESDOSI())
+    assert.matches("FESDOSI: interaction 'floor': the bodies overlap at t=0: y = -1", message(simu.computeOneStep, simu), 1, true)
+    local plane = ns.LagrangianDS({ 0, 1 }, { 0, 0 }, ns.eye(2))
+    nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(plane)
+    inter = ns.Interaction(ns.NewtonImpactFrictionNSL(0.5, 0, 0.3, 2), ns.LagrangianLinearTIR({ { 0, 1 }, { 1, 0 } }))
+    inter:setName "floor"
+    nsds:link(inter, plane)
+    assert.matches("FESDOSI: interaction 'floor' has a NewtonImpactFrictionNSL; in mechanics it takes NewtonImpactNSL and "
+      .. "EqualityConditionNSL", message(ns.TimeStepping, nsds, ns.TimeDiscretisation(0, 0.1), ns.FESDOSI()), 1, true)
+  end)
 end)

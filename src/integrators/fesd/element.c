@@ -94,6 +94,7 @@ static void form_mass(NsFesd *w) {
 
 NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err) {
   *w->clock = t;
+  if (w->motion) return ns_fesd_motion(w, t, x, lambda, slopes, err);
   NsStatus status = ns_equations_update(&w->eq, t, err);
   if (status == NS_OK) status = ns_equations_values(&w->eq, t, x, lambda, err);
   if (status == NS_OK && slopes) status = ns_equations_jacobians(&w->eq, t, x, lambda, true, err);
@@ -103,20 +104,13 @@ NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *l
   return NS_OK;
 }
 
-int ns_fesd_interaction(const NsFesd *w, int row) {
-  int e = 0;
-  while (e + 1 < w->eq.nedges && w->eq.edges[e + 1].row <= row) e++;
-  return e;
-}
-
 /* The terms of the rows of the states over an element of length h, without those of M x'. */
 static void measure_state_rows(const NsFesd *w, double h, const double *x, const double *lambda, double *row_size) {
-  const NsEquations *eq = &w->eq;
   int N = w->N;
   for (int k = 0; k < N; k++) {
     row_size[k] = fabs(h * w->F[k]);
-    for (int j = 0; j < N; j++) row_size[k] += fabs(h * eq->A[k + (size_t)j * (size_t)N] * x[j]);
-    for (int j = 0; j < w->m; j++) row_size[k] += fabs(h * eq->B[k + (size_t)j * (size_t)N] * lambda[j]);
+    for (int j = 0; j < N; j++) row_size[k] += fabs(h * w->A[k + (size_t)j * (size_t)N] * x[j]);
+    for (int j = 0; j < w->m; j++) row_size[k] += fabs(h * w->B[k + (size_t)j * (size_t)N] * lambda[j]);
   }
 }
 
@@ -134,20 +128,20 @@ static double size_by_rows(int n, const double *row_size, const double *a, doubl
 */
 static void measure_outputs(NsFesd *w, double h, const double *x, const double *lambda, const double *row_size,
                             NsFesdOutputs out) {
-  const NsEquations *eq = &w->eq;
   int N = w->N, m = w->m;
   for (int a = 0; a < m; a++) {
-    double size = fabs(eq->y[a]);
+    double size = fabs(w->hold[a]);
     for (int k = 0; k < N; k++) {
-      double slope = fabs(eq->C[a + (size_t)k * (size_t)m]);
+      double slope = fabs(w->C[a + (size_t)k * (size_t)m]);
       if (slope > 0) size += slope * (fabs(x[k]) + size_by_rows(N, row_size, w->M + (size_t)k * (size_t)N, 1));
     }
-    for (int k = 0; k < m; k++) size += fabs(eq->D[a + (size_t)k * (size_t)m] * lambda[k]);
-    double own = fabs(eq->D[a + (size_t)a * (size_t)m]);
-    double least = size_by_rows(N, row_size, eq->B + (size_t)a * (size_t)N, h);
+    for (int k = 0; k < m; k++) size += fabs(w->D[a + (size_t)k * (size_t)m] * lambda[k]);
+    double own = fabs(w->D[a + (size_t)a * (size_t)m]);
+    double least = size_by_rows(N, row_size, w->B + (size_t)a * (size_t)N, h);
     if (own > 0) least = least > 0 ? fmin(least, size / own) : size / own;
-    out.y[a] = eq->y[a];
-    out.y_size[a] = size;
+    out.y[a] = w->gap[a];
+    out.y_size[a] = w->motion ? ns_fesd_gap_terms(w, a) + h * size + w->reach[a] : size;
+    w->hold_size[a] = size;
     out.lambda_size[a] = fabs(lambda[a]) + least;
     if (isfinite(w->lower[a])) out.lambda_size[a] += fabs(w->lower[a]);
     if (isfinite(w->upper[a])) out.lambda_size[a] += fabs(w->upper[a]);
@@ -180,7 +174,6 @@ static int count_active(const NsFesd *w, const NsFesdElement *e) {
 
 /* The rows of stage i (from 0) in rho, size and J; n: the order, na: the number of active rows. */
 static void form_stage(NsFesd *w, NsFesdElement *e, int i, int n, int na) {
-  const NsEquations *eq = &w->eq;
   int N = w->N, s = w->tableau.s, first = i * N, active = s * N + i * na;
   double h = e->h, *rho = w->rho + first, *size = w->size + first;
   const double *x0 = e->x, *X = e->x + (size_t)(1 + i) * (size_t)N, *lambda = e->lambda + (size_t)(1 + i) * (size_t)w->m;
@@ -191,7 +184,7 @@ static void form_stage(NsFesd *w, NsFesdElement *e, int i, int n, int na) {
     double weight = w->tableau.W[i + j * S];
     for (int l = 0; l < N; l++)
       for (int k = 0; k < N; k++) {
-        double M = weight * w->M[k + (size_t)l * (size_t)N], slope = h * eq->A[k + (size_t)l * (size_t)N];
+        double M = weight * w->M[k + (size_t)l * (size_t)N], slope = h * w->A[k + (size_t)l * (size_t)N];
         rho[k] += M * (Xj[l] - x0[l]);
         size[k] += fabs(M) * (fabs(Xj[l]) + fabs(x0[l]));
         w->J[first + k + (size_t)(j * N + l) * (size_t)n] = i == j ? M - slope : M;
@@ -199,12 +192,22 @@ static void form_stage(NsFesd *w, NsFesdElement *e, int i, int n, int na) {
   }
   for (int a = 0, row = active; a < w->m; a++) {
     if (e->mode[a] != MODE_ACTIVE) continue;
-    w->rho[row] = eq->y[a];
-    for (int l = 0; l < N; l++) w->J[row + (size_t)(first + l) * (size_t)n] = eq->C[a + (size_t)l * (size_t)w->m];
-    for (int k = 0; k < N; k++) w->J[first + k + (size_t)row * (size_t)n] = -h * eq->B[k + (size_t)a * (size_t)N];
+    w->rho[row] = w->hold[a];
+    for (int l = 0; l < N; l++) w->J[row + (size_t)(first + l) * (size_t)n] = w->C[a + (size_t)l * (size_t)w->m];
+    for (int k = 0; k < N; k++) w->J[first + k + (size_t)row * (size_t)n] = -h * w->B[k + (size_t)a * (size_t)N];
     for (int b = 0, column = active; b < w->m; b++)
-      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = eq->D[a + (size_t)b * (size_t)w->m];
+      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = w->D[a + (size_t)b * (size_t)w->m];
     row++;
+  }
+}
+
+/* Adds to the sizes of the state rows of a stage what the sizes of the states, from their own rows, make of them. */
+static void spread_sizes(NsFesd *w, double h, double *row_size) {
+  int N = w->N;
+  memcpy(w->kept_size, row_size, (size_t)N * sizeof *row_size);
+  for (int j = 0; j < N; j++) {
+    double size = size_by_rows(N, w->kept_size, w->M + (size_t)j * (size_t)N, 1);
+    for (int i = 0; i < N; i++) row_size[i] += fabs(h * w->A[i + (size_t)j * (size_t)N]) * size;
   }
 }
 
@@ -218,10 +221,11 @@ static NsStatus form_element(NsFesd *w, NsFesdElement *e, int n, int na, NsError
     NsStatus status = ns_fesd_equations(w, t, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, true, err);
     if (status != NS_OK) return status;
     form_stage(w, e, i, n, na);
+    spread_sizes(w, e->h, w->size + i * w->N);
     measure_outputs(w, e->h, e->x + node * (size_t)w->N, e->lambda + node * (size_t)w->m, w->size + i * w->N,
                     outputs_at(w, e, 1 + i));
     for (int a = 0, row = s * w->N + i * na; a < w->m; a++)
-      if (e->mode[a] == MODE_ACTIVE) w->size[row++] = e->y_size[node * (size_t)w->m + (size_t)a];
+      if (e->mode[a] == MODE_ACTIVE) w->size[row++] = w->hold_size[a];
   }
   return NS_OK;
 }
@@ -309,7 +313,6 @@ static void extrapolate_lambda(NsFesd *w, NsFesdElement *e, int end) {
 ** (`direct`), dx = 0 and mu is lambda.
 */
 static NsStatus correct_end(NsFesd *w, NsFesdElement *e, int end, int na, bool direct, NsError *err) {
-  const NsEquations *eq = &w->eq;
   int N = w->N, m = w->m, n = N + na;
   memset(w->J, 0, (size_t)n * (size_t)n * sizeof *w->J);
   memset(w->rho, 0, (size_t)n * sizeof *w->rho);
@@ -317,11 +320,11 @@ static NsStatus correct_end(NsFesd *w, NsFesdElement *e, int end, int na, bool d
     for (int i = 0; i < N; i++) w->J[i + (size_t)j * (size_t)n] = w->M[i + (size_t)j * (size_t)N];
   for (int a = 0, row = N; a < m; a++) {
     if (e->mode[a] != MODE_ACTIVE) continue;
-    w->rho[row] = eq->y[a];
-    for (int j = 0; j < N; j++) w->J[row + (size_t)j * (size_t)n] = eq->C[a + (size_t)j * (size_t)m];
-    for (int i = 0; i < N && !direct; i++) w->J[i + (size_t)row * (size_t)n] = -eq->B[i + (size_t)a * (size_t)N];
+    w->rho[row] = w->hold[a];
+    for (int j = 0; j < N; j++) w->J[row + (size_t)j * (size_t)n] = w->C[a + (size_t)j * (size_t)m];
+    for (int i = 0; i < N && !direct; i++) w->J[i + (size_t)row * (size_t)n] = -w->B[i + (size_t)a * (size_t)N];
     for (int b = 0, column = N; b < m; b++)
-      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = eq->D[a + (size_t)b * (size_t)m];
+      if (e->mode[b] == MODE_ACTIVE) w->J[row + (size_t)column++ * (size_t)n] = w->D[a + (size_t)b * (size_t)m];
     row++;
   }
   ns_lu_set_order(w->lu, n);
@@ -341,7 +344,7 @@ static NsStatus correct_end(NsFesd *w, NsFesdElement *e, int end, int na, bool d
 static bool depends_on_lambda(const NsFesd *w, const NsFesdElement *e) {
   for (int a = 0; a < w->m; a++)
     for (int b = 0; b < w->m && e->mode[a] == MODE_ACTIVE; b++)
-      if (e->mode[b] == MODE_ACTIVE && w->eq.D[a + (size_t)b * (size_t)w->m] != 0) return true;
+      if (e->mode[b] == MODE_ACTIVE && w->D[a + (size_t)b * (size_t)w->m] != 0) return true;
   return false;
 }
 
@@ -359,7 +362,7 @@ static NsStatus finish_end(NsFesd *w, NsFesdElement *e, int end, NsError *err) {
   for (int i = 0; i < MAX_CORRECTIONS && na > 0 && status == NS_OK; i++) {
     double worst = 0;
     for (int a = 0; a < w->m; a++)
-      if (e->mode[a] == MODE_ACTIVE && w->eq.y[a] != 0) worst = fmax(worst, fabs(w->eq.y[a]) / e->y_size[end * w->m + a]);
+      if (e->mode[a] == MODE_ACTIVE && w->hold[a] != 0) worst = fmax(worst, fabs(w->hold[a]) / w->hold_size[a]);
     if (worst <= DBL_EPSILON || (worst <= GOOD && worst > before / 2)) return NS_OK;
     before = worst;
     status = correct_end(w, e, end, na, depends_on_lambda(w, e), err);
@@ -383,7 +386,7 @@ static void share_sizes(NsFesd *w, NsFesdElement *e) {
   }
 }
 
-static NsStatus find_end(NsFesd *w, NsFesdElement *e, NsError *err) {
+static NsStatus find_element_end(NsFesd *w, NsFesdElement *e, NsError *err) {
   int s = w->tableau.s, end = s + 1, N = w->N, m = w->m;
   double *x = e->x + end * N;
   if (w->tableau.stiff) {
@@ -404,7 +407,7 @@ static NsStatus find_end(NsFesd *w, NsFesdElement *e, NsError *err) {
 NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err) {
   start_stages(w, e);
   NsStatus status = solve_element_stages(w, e, err);
-  if (status == NS_OK) status = find_end(w, e, err);
+  if (status == NS_OK) status = find_element_end(w, e, err);
   if (status == NS_OK) share_sizes(w, e);
   return status;
 }

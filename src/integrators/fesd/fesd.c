@@ -28,6 +28,7 @@ static const double ACCEPTED = 1e-9;
 static NsStatus fesd_accepts(const NsNsds *nsds, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
+    if (ns_relation_family(inter->relation) != NS_FIRST_ORDER) continue;
     if (ns_law_needs(inter->law) & ~fesd_laws)
       return ns_fail(err, NS_EARG, "FESDOSI: interaction '%s' has a %s; it takes laws with bounds for each row", inter->name,
                      ns_law_name(inter->law));
@@ -35,22 +36,84 @@ static NsStatus fesd_accepts(const NsNsds *nsds, NsError *err) {
   return NS_OK;
 }
 
+/* Mechanics: joints, and contacts with restitution. */
+static NsStatus fesd_accepts_mechanics(const NsNsds *nsds, NsError *err) {
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    const NsInteraction *inter = nsds->interactions[i];
+    if (ns_relation_family(inter->relation) != NS_MECHANICS) continue;
+    if (ns_law_needs(inter->law) & ~(unsigned)(NS_NEEDS_EQUATION | NS_NEEDS_IMPACT))
+      return ns_fail(err, NS_EARG,
+                     "FESDOSI: interaction '%s' has a %s; in mechanics it takes NewtonImpactNSL and EqualityConditionNSL",
+                     inter->name, ns_law_name(inter->law));
+    if (ns_relation_holds_at_position(inter->relation))
+      return ns_fail(err, NS_EARG, "FESDOSI: interaction '%s' has a %s, which gives forces, not contacts", inter->name,
+                     ns_relation_class_name(inter->relation));
+  }
+  return ns_mechanical_unbound(nsds->ds, nsds->nds, "FESDOSI", err);
+}
+
 /* ---- making ---- */
 
+/* First order: the matrices are those of the stacked equations. */
+static void take_equations(NsFesd *w, NsNsds *nsds) {
+  NsEquations *eq = &w->eq;
+  ns_equations_take(eq, &w->base.arena, nsds);
+  w->N = eq->n;
+  w->m = eq->m;
+  w->A = eq->A;
+  w->B = eq->B;
+  w->C = eq->C;
+  w->D = eq->D;
+  w->hold = w->gap = eq->y;
+}
+
+/* Mechanics. */
+static NsStatus take_motion(NsFesd *w, NsNsds *nsds) {
+  NsArena *arena = &w->base.arena;
+  NsStatus status = ns_motion_new(&w->motion, nsds);
+  if (status != NS_OK) return status;
+  w->now = ns_motion_view(w->motion);
+  int m = w->m = w->now->m, N = w->N = w->now->Nq + w->now->Nv;
+  double **rows[] = {&w->q_closed, &w->p_closed, &w->z_kept, &w->before_impact, &w->reach, &w->u_kept};
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
+  w->moved = ns_arena_doubles(arena, N);
+  w->change = ns_arena_doubles(arena, N);
+  w->F_kept = ns_arena_doubles(arena, N);
+  w->impulse = ns_arena_doubles(arena, w->now->Nv);
+  w->v_before = ns_arena_doubles(arena, w->now->Nv);
+  w->rests = ns_arena_take(arena, (size_t)m, sizeof *w->rests);
+  w->A = ns_arena_matrix(arena, N, N);
+  w->B = ns_arena_matrix(arena, N, m);
+  w->C = ns_arena_matrix(arena, m, N);
+  w->D = ns_arena_matrix(arena, m, m);
+  w->W_closed = ns_arena_matrix(arena, m, m);
+  w->rows = ns_arena_ints(arena, m);
+  w->closed = ns_arena_ints(arena, m);
+  w->interaction = ns_arena_ints(arena, m);
+  w->groups = ns_arena_take(arena, (size_t)m, sizeof *w->groups);
+  w->hold = w->now->u;
+  w->gap = w->now->y;
+  for (int a = 0; a < m && !arena->failed; a++) w->rows[a] = a;
+  return NS_OK;
+}
+
 static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
-  NsFesd *w = ns_scheme_take(sizeof *w, integrator->class, integrator, nsds);
+  NsFesd *w = ns_scheme_take(sizeof *w, ns_scheme_form(integrator->class, ns_ds_family(nsds->ds[0])), integrator, nsds);
   if (!w) return NS_ENOMEM;
   NsArena *arena = &w->base.arena;
-  ns_equations_take(&w->eq, arena, nsds);
   w->clock = plan->clock;
   w->base.linear = true;
-  int N = w->N = w->eq.n, m = w->m = w->eq.m;
+  if (ns_ds_family(nsds->ds[0]) == NS_FIRST_ORDER) take_equations(w, nsds);
+  else if (take_motion(w, nsds) != NS_OK) arena->failed = true;
+  int N = w->N, m = w->m;
   w->F = ns_arena_doubles(arena, N);
   w->M = ns_arena_matrix(arena, N, N);
-  double **rows[] = {&w->lower, &w->upper, &w->lambda, &w->y, &w->y_size, &w->lambda_size, &w->q};
+  for (int i = 0; w->motion && w->M && i < N; i++) w->M[i + (size_t)i * (size_t)N] = 1;
+  double **rows[] = {&w->lower, &w->upper, &w->lambda, &w->y, &w->y_size, &w->lambda_size, &w->q, &w->hold_size, &w->clear};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   w->x = ns_arena_doubles(arena, N);
   w->step = ns_arena_doubles(arena, N);
+  w->kept_size = ns_arena_doubles(arena, N);
   w->values = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE, N + 2 * (ptrdiff_t)m);
   w->W = ns_arena_matrix(arena, N, N);
   w->X = ns_arena_matrix(arena, N, m);
@@ -69,6 +132,7 @@ static void fesd_destroy(NsScheme *scheme) {
   }
   ns_free(w->elements);
   ns_lu_free(w->lu);
+  ns_motion_free(w->motion);
 }
 
 /* ---- a step ---- */
@@ -89,17 +153,22 @@ static NsStatus fesd_take_options(NsFesd *w, NsError *err) {
 }
 
 static void fesd_take_memory(NsFesd *w) {
-  for (int d = 0; d < w->base.nsds->nds; d++) {
-    const NsDs *ds = w->base.nsds->ds[d];
-    memcpy(w->x + w->eq.nodes[d].x, ds->x_k, (size_t)ds->n * sizeof(double));
+  const NsNsds *nsds = w->base.nsds;
+  for (int d = 0; d < nsds->nds && !w->motion; d++)
+    memcpy(w->x + w->eq.nodes[d].x, nsds->ds[d]->x_k, (size_t)nsds->ds[d]->n * sizeof(double));
+  if (w->motion) {
+    ns_motion_gather(w->motion, w->x, w->x + w->now->Nq);
+    memset(w->impulse, 0, (size_t)w->now->Nv * sizeof *w->impulse);
+    w->impact_energy = 0;
   }
-  for (int e = 0; e < w->base.nsds->ninteractions; e++) {
-    const NsInteraction *inter = w->base.nsds->interactions[e];
+  for (int e = 0, row = 0; e < nsds->ninteractions; row += nsds->interactions[e++]->m) {
+    const NsInteraction *inter = nsds->interactions[e];
     size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(w->lambda + w->eq.edges[e].row, inter->lambda_k, bytes);
-    memcpy(w->lower + w->eq.edges[e].row, inter->law->lower, bytes);
-    memcpy(w->upper + w->eq.edges[e].row, inter->law->upper, bytes);
-    ns_law_project(inter->law, w->lambda + w->eq.edges[e].row);
+    memcpy(w->lambda + row, inter->lambda_k, bytes);
+    memcpy(w->lower + row, inter->law->lower, bytes);
+    memcpy(w->upper + row, inter->law->upper, bytes);
+    ns_law_project(inter->law, w->lambda + row);
+    if (w->motion) memcpy(w->reach + row, inter->reach_k, bytes);
   }
 }
 
@@ -107,7 +176,8 @@ static void fesd_take_memory(NsFesd *w) {
 static double cross_residual(const NsFesd *w, const NsFesdElement *e, int row, size_t of_lambda, size_t of_y) {
   size_t l = of_lambda * (size_t)w->m + (size_t)row, k = of_y * (size_t)w->m + (size_t)row;
   double below = (e->lambda[l] - w->lower[row]) / e->lambda_size[l], above = (w->upper[row] - e->lambda[l]) / e->lambda_size[l];
-  double y = e->y_size[k] < NS_FESD_FADED ? 0 : e->y[k] / e->y_size[k];
+  bool holds = w->motion && e->mode[row] == MODE_ACTIVE; /* u = 0, and y is put back to 0 */
+  double y = holds || e->y_size[k] < NS_FESD_FADED ? 0 : e->y[k] / e->y_size[k];
   double violation = fmax(fmin(fmax(below, 0), fmax(y, 0)), fmin(fmax(above, 0), fmax(-y, 0)));
   return fmax(violation, fmax(-below, -above));
 }
@@ -127,8 +197,8 @@ static double fesd_residual(const NsFesd *w) {
 }
 
 /* A method that is not stiffly accurate does not determine algebraic states at the end of an element. NS_EARG. */
-static NsStatus check_mass(NsFesd *w, NsError *err) {
-  if (w->tableau.stiff) return NS_OK;
+static NsStatus check_regular_mass(NsFesd *w, NsError *err) {
+  if (w->tableau.stiff || w->motion) return NS_OK;
   NsStatus status = ns_equations_update(&w->eq, w->t_k, err);
   if (status == NS_OK) status = ns_equations_split_mass(&w->eq, err);
   for (int d = 0; d < w->eq.nnodes && status == NS_OK; d++)
@@ -161,6 +231,22 @@ static NsStatus drive_in_elements(NsFesd *w, NsError *err) {
 /* A time within this part of a step from t0 counts as t0, as on the time grid. */
 static const double AT_START = 1e-9;
 
+/* Mechanics: kinetic and potential energy at the present state. */
+static NsStatus fesd_energy(NsFesd *w, double t, double *kinetic, double *potential, NsError *err) {
+  *w->clock = t;
+  return ns_motion_energy(w->motion, t, w->x, w->x + w->now->Nq, kinetic, potential, err);
+}
+
+/* Adds the works of a step: those of impacts, and as works of forces what else has changed the energies. */
+static NsStatus add_fesd_works(NsFesd *w, double kinetic, double potential, NsEnergyAccount *account, NsError *err) {
+  double kinetic_after, potential_after;
+  NsStatus status = fesd_energy(w, w->t_end, &kinetic_after, &potential_after, err);
+  if (status != NS_OK) return status;
+  account->impacts += w->impact_energy;
+  account->forces += kinetic_after - kinetic + potential_after - potential - w->impact_energy;
+  return NS_OK;
+}
+
 static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
   NsFesd *w = (NsFesd *)scheme;
   NsStatus status = fesd_take_options(w, err);
@@ -171,8 +257,13 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   w->solver = drive->solver;
   w->log = drive->log;
   w->first = fabs(step->t_k - scheme->nsds->t0) <= AT_START * w->h;
-  status = check_mass(w, err);
+  status = check_regular_mass(w, err);
+  NsEnergyAccount *account = w->motion ? drive->account : NULL;
+  double kinetic = 0, potential = 0;
+  fesd_take_memory(w);
+  if (status == NS_OK && account) status = fesd_energy(w, w->t_k, &kinetic, &potential, err);
   if (status == NS_OK) status = drive_in_elements(w, err);
+  if (status == NS_OK && account) status = add_fesd_works(w, kinetic, potential, account, err);
   if (status != NS_OK) return status;
   double residual = fesd_residual(w);
   if (!(residual <= ACCEPTED))
@@ -182,22 +273,40 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   return status == NS_OK ? ns_fesd_equations(w, w->t_end, w->x, w->lambda, false, err) : status;
 }
 
-static NsStatus fesd_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
-  NsFesd *w = (NsFesd *)scheme;
-  (void)account, (void)err;
-  for (int d = 0; d < scheme->nsds->nds; d++) {
-    NsDs *ds = scheme->nsds->ds[d];
+/* Mechanics: u is in the view of the last evaluation, r are impulses. */
+static void write_mechanics(NsFesd *w) {
+  const NsNsds *nsds = w->base.nsds;
+  ns_motion_scatter(w->motion, w->x, w->x + w->now->Nq);
+  for (int d = 0, at = 0; d < nsds->nds; at += nsds->ds[d++]->nr)
+    memcpy(nsds->ds[d]->r, w->impulse + at, (size_t)nsds->ds[d]->nr * sizeof(double));
+  for (int e = 0, row = 0; e < nsds->ninteractions; row += nsds->interactions[e++]->m) {
+    NsInteraction *inter = nsds->interactions[e];
+    memcpy(inter->ydot, w->now->u + row, (size_t)inter->m * sizeof(double));
+    memcpy(inter->reach, w->reach + row, (size_t)inter->m * sizeof(double));
+  }
+}
+
+static void write_first_order(NsFesd *w) {
+  for (int d = 0; d < w->base.nsds->nds; d++) {
+    NsDs *ds = w->base.nsds->ds[d];
     size_t bytes = (size_t)ds->n * sizeof(double);
     memcpy(ds->x, w->x + w->eq.nodes[d].x, bytes);
     memcpy(ds->r, w->eq.r + w->eq.nodes[d].x, bytes);
     ds->x_version++;
     ds->moved = true;
   }
-  for (int e = 0; e < scheme->nsds->ninteractions; e++) {
+}
+
+static NsStatus fesd_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
+  NsFesd *w = (NsFesd *)scheme;
+  (void)account, (void)err; /* the step has added its works */
+  if (w->motion) write_mechanics(w);
+  else write_first_order(w);
+  for (int e = 0, row = 0; e < scheme->nsds->ninteractions; row += scheme->nsds->interactions[e++]->m) {
     NsInteraction *inter = scheme->nsds->interactions[e];
     size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(inter->lambda, w->lambda + w->eq.edges[e].row, bytes);
-    memcpy(inter->y, w->eq.y + w->eq.edges[e].row, bytes);
+    memcpy(inter->lambda, w->lambda + row, bytes);
+    memcpy(inter->y, w->gap + row, bytes);
   }
   return NS_OK;
 }
@@ -227,6 +336,25 @@ static const char *fesd_words(const NsIntegrator *integrator) {
 
 const char ns_scheme_fesd_text[] = "FESDOSI";
 
+static const NsSchemeClass fesd_first_order = {.name = ns_scheme_fesd_text,
+                                               .family = NS_FIRST_ORDER,
+                                               .accepts = fesd_accepts,
+                                               .create = fesd_create,
+                                               .destroy = fesd_destroy,
+                                               .commit = fesd_commit,
+                                               .drive = fesd_drive};
+
+static const NsSchemeClass fesd_mechanics = {.name = ns_scheme_fesd_text,
+                                             .family = NS_MECHANICS,
+                                             .accepts = fesd_accepts_mechanics,
+                                             .create = fesd_create,
+                                             .destroy = fesd_destroy,
+                                             .commit = fesd_commit,
+                                             .drive = fesd_drive};
+
+static const NsSchemeClass *const fesd_forms[NS_FAMILIES] = {
+    [NS_FIRST_ORDER] = &fesd_first_order, [NS_MECHANICS] = &fesd_mechanics};
+
 const NsSchemeClass ns_scheme_fesd = {.name = ns_scheme_fesd_text,
                                       .bytes = sizeof(NsFesdOptions),
                                       .defaults = &fesd_defaults.base,
@@ -234,9 +362,4 @@ const NsSchemeClass ns_scheme_fesd = {.name = ns_scheme_fesd_text,
                                       .arguments = fesd_arguments,
                                       .check = fesd_check,
                                       .words = fesd_words,
-                                      .family = NS_FIRST_ORDER,
-                                      .accepts = fesd_accepts,
-                                      .create = fesd_create,
-                                      .destroy = fesd_destroy,
-                                      .commit = fesd_commit,
-                                      .drive = fesd_drive};
+                                      .forms = fesd_forms};

@@ -6,6 +6,7 @@
 #define NS_INTEGRATORS_FESD_FESD_H
 
 #include "integrators/fesd/tableau.h"
+#include "integrators/motion.h"
 #include "integrators/scheme.h"
 #include "integrators/switching/equations.h"
 
@@ -43,8 +44,18 @@ typedef struct NsFesdGuard {
 
 typedef struct NsFesd {
   NsScheme base;
-  NsEquations eq;
-  double *F, *M; /* N: f + r; N x N: the mass matrix, of the last evaluation */
+  NsEquations eq;          /* first order */
+  NsMotion *motion;        /* mechanics; else NULL */
+  const NsMotionView *now; /* borrowed vectors of `motion` */
+
+  /*
+  ** The last evaluation, M x' = F, with dF/dx = A, dF/dlambda = B. An active row has hold = 0; its derivatives are C and D. A row
+  ** that is not active has the output gap. First order: hold and gap are y. Mechanics: x = (q, v), M = I, gap is y and hold is
+  ** dy/dt.
+  */
+  double *F, *M, *A, *B, *C, *D;
+  const double *hold, *gap;
+  double *hold_size, *kept_size; /* m: the sizes of hold; N: workspace of sizes */
   double *clock;
   int N, m;
 
@@ -66,10 +77,20 @@ typedef struct NsFesd {
   double *y_size, *lambda_size; /* m, there */
   int *mode, *before;           /* m: the modes there; the modes before the last switch */
   bool *tie;                    /* m: several modes of the row may follow */
-  double clear;                 /* rows with `tie` keep their modes for this time at least */
+  double *clear;                /* m: the row certainly keeps its mode for this time after a switch */
   bool solved;                  /* elements[count] is already solved, for the present modes and its own length */
   NsFesdElement **elements;
   int count, room; /* of elements */
+
+  /* mechanics: at an impact */
+  int *rows, nclosed, *closed, *interaction; /* rows: 0 .. m - 1; closed: the rows with y = 0, and the interaction of each */
+  NsMixedGroup *groups;
+  double *W_closed, *q_closed, *p_closed, *z_kept; /* m x m, m, m, m */
+  double *before_impact, *v_before;                /* m, Nv: u and v before the impact */
+  bool *rests;                                     /* m: the contact does not bounce in this impact */
+  double *reach;                                   /* m: see NsInteraction */
+  double *impulse, impact_energy;                  /* Nv: the sum of H' P in the step */
+  double *moved, *change, *F_kept, *u_kept;        /* N, N, N, m: of differences */
 
   /* workspace of a guess of modes, and of the trace */
   double *W, *X, *step, *Wd, *q; /* N x N, N x m, N, m x m, m */
@@ -85,9 +106,6 @@ typedef struct NsFesdOutputs {
 
 /* Evaluates w->F and the values of w->eq; with `slopes`, w->M and the Jacobians of w->eq too. */
 NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
-
-/* The index in the graph of the interaction of a row. */
-int ns_fesd_interaction(const NsFesd *w, int row);
 
 /* Evaluates the equations with their Jacobians at a point, and measures y and lambda; h: length of an element there. */
 NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,
@@ -113,6 +131,32 @@ double ns_fesd_guard(const NsFesd *w, const NsFesdElement *e, NsFesdGuard guard,
 
 /* Whether the complementarity of a row is violated at a node, beyond rounding. *guard (may be NULL): by what. */
 bool ns_fesd_violated(const NsFesd *w, const NsFesdElement *e, int row, int node, NsFesdGuard *guard);
+
+/* ---- impacts.c: rows, and mechanics ---- */
+
+/* The index in the graph of the interaction of a row; *first: its first row. */
+int ns_fesd_interaction(const NsFesd *w, int row, int *first);
+
+/* As ns_fesd_equations. */
+NsStatus ns_fesd_motion(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
+
+/* The modes of the memories at the start of a step. NS_EARG for bodies that overlap. */
+NsStatus ns_fesd_begin_contacts(NsFesd *w, NsError *err);
+
+/*
+** Impacts of the closed contacts at the end of the last element, and the ties. reached: the row whose guard was reached there;
+** -1: none.
+*/
+NsStatus ns_fesd_impact(NsFesd *w, int reached, NsError *err);
+
+/* Sets the modes of the tie rows by the complementarity of accelerations and forces. Statuses of the solver. */
+NsStatus ns_fesd_guess_contacts(NsFesd *w, NsError *err);
+
+/* Puts w->x on the constraints of the active rows. */
+NsStatus ns_fesd_project(NsFesd *w, NsError *err);
+
+/* The sum of the |terms| of the gap of a row. */
+double ns_fesd_gap_terms(const NsFesd *w, int row);
 
 /* ---- modes.c ---- */
 

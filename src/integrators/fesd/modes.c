@@ -34,7 +34,7 @@ static bool on_algebraic(const NsFesd *w, int row) {
   for (int j = 0; j < w->N; j++) {
     bool derivative = false;
     for (int i = 0; i < w->N && !derivative; i++) derivative = w->M[i + (size_t)j * (size_t)w->N] != 0;
-    if (!derivative && w->eq.C[row + (size_t)j * (size_t)w->m] != 0) return true;
+    if (!derivative && w->C[row + (size_t)j * (size_t)w->m] != 0) return true;
   }
   return false;
 }
@@ -42,16 +42,17 @@ static bool on_algebraic(const NsFesd *w, int row) {
 /* Whether y of a row is not determined by the differential states alone. */
 static bool row_is_direct(const NsFesd *w, int row) {
   for (int j = 0; j < w->m; j++)
-    if (w->eq.D[row + (size_t)j * (size_t)w->m] != 0) return true;
+    if (w->D[row + (size_t)j * (size_t)w->m] != 0) return true;
   return on_algebraic(w, row);
 }
 
 static const char *fesd_row_name(const NsFesd *w, int row) {
-  return w->base.nsds->interactions[ns_fesd_interaction(w, row)]->name;
+  int first;
+  return w->base.nsds->interactions[ns_fesd_interaction(w, row, &first)]->name;
 }
 
 /* The mode that belongs to a multiplier. */
-static int mode_of_lambda(const NsFesd *w, int row) {
+static int mode_by_lambda(const NsFesd *w, int row) {
   if (w->lambda[row] <= w->lower[row]) return MODE_LOWER;
   return w->lambda[row] >= w->upper[row] ? MODE_UPPER : MODE_ACTIVE;
 }
@@ -59,7 +60,8 @@ static int mode_of_lambda(const NsFesd *w, int row) {
 static NsStatus begin_row(NsFesd *w, int row, NsError *err) {
   double y = w->y[row], size = w->y_size[row];
   bool has_lower = isfinite(w->lower[row]), has_upper = isfinite(w->upper[row]);
-  w->mode[row] = mode_of_lambda(w, row);
+  w->mode[row] = mode_by_lambda(w, row);
+  w->clear[row] = 0;
   w->tie[row] = (has_lower || has_upper) && w->lower[row] < w->upper[row];
   if (size < NS_FESD_FADED || row_is_direct(w, row)) return NS_OK;
   if ((y > INCONSISTENT * size && !has_lower) || (y < -INCONSISTENT * size && !has_upper))
@@ -73,6 +75,7 @@ static NsStatus begin_row(NsFesd *w, int row, NsError *err) {
 }
 
 NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err) {
+  if (w->motion) return ns_fesd_begin_contacts(w, err);
   for (int a = 0; a < w->m; a++) {
     NsStatus status = begin_row(w, a, err);
     if (status != NS_OK) return status;
@@ -83,6 +86,7 @@ NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err) {
 void ns_fesd_mark_ties(NsFesd *w, NsFesdGuard guard) {
   for (int a = 0; a < w->m; a++) {
     bool bounded = (isfinite(w->lower[a]) || isfinite(w->upper[a])) && w->lower[a] < w->upper[a];
+    w->clear[a] = 0;
     bool near = w->mode[a] == MODE_ACTIVE || w->y_size[a] < NS_FESD_FADED || fabs(w->y[a]) <= TIE * w->y_size[a];
     w->tie[a] = bounded && (a == guard.row || near);
   }
@@ -121,7 +125,8 @@ static NsStatus try_modes(NsFesd *w, double h, bool *good, NsError *err) {
     if (!ns_fesd_worth_retrying(status)) return status;
     if (status != NS_OK) continue;
     *good = !trial_is_bad(w, e, &all);
-    w->clear = clear_time(w, e);
+    for (int a = 0; a < w->m; a++)
+      if (w->tie[a]) w->clear[a] = clear_time(w, e);
     w->solved = *good && i == 0;
     if (*good || (all && i >= WRONG)) return NS_OK;
   }
@@ -132,12 +137,11 @@ static NsStatus try_modes(NsFesd *w, double h, bool *good, NsError *err) {
 
 /* Linearises an implicit Euler step of length h: dx = step + X lambda, y = Wd lambda + q. */
 static NsStatus linearise_euler(NsFesd *w, double h, NsError *err) {
-  NsEquations *eq = &w->eq;
   int N = w->N, m = w->m;
   NsStatus status = ns_fesd_equations(w, w->t + h, w->x, w->lambda, true, err);
   if (status != NS_OK) return status;
-  for (size_t i = 0; i < (size_t)N * (size_t)N; i++) w->W[i] = w->M[i] - h * eq->A[i];
-  for (size_t i = 0; i < (size_t)N * (size_t)m; i++) w->X[i] = h * eq->B[i];
+  for (size_t i = 0; i < (size_t)N * (size_t)N; i++) w->W[i] = w->M[i] - h * w->A[i];
+  for (size_t i = 0; i < (size_t)N * (size_t)m; i++) w->X[i] = h * w->B[i];
   for (int i = 0; i < N; i++) {
     w->step[i] = h * w->F[i];
     for (int a = 0; a < m; a++) w->step[i] -= w->X[i + (size_t)a * (size_t)N] * w->lambda[a];
@@ -148,13 +152,13 @@ static NsStatus linearise_euler(NsFesd *w, double h, NsError *err) {
   ns_lu_solve(w->lu, m, w->X, N);
   ns_lu_solve(w->lu, 1, w->step, N);
   for (int a = 0; a < m; a++) {
-    w->q[a] = eq->y[a];
-    for (int k = 0; k < N; k++) w->q[a] += eq->C[a + (size_t)k * (size_t)m] * w->step[k];
+    w->q[a] = w->hold[a];
+    for (int k = 0; k < N; k++) w->q[a] += w->C[a + (size_t)k * (size_t)m] * w->step[k];
     for (int b = 0; b < m; b++) {
       size_t at = (size_t)a + (size_t)b * (size_t)m;
-      w->q[a] -= eq->D[at] * w->lambda[b];
-      w->Wd[at] = eq->D[at];
-      for (int k = 0; k < N; k++) w->Wd[at] += eq->C[a + (size_t)k * (size_t)m] * w->X[k + (size_t)b * (size_t)N];
+      w->q[a] -= w->D[at] * w->lambda[b];
+      w->Wd[at] = w->D[at];
+      for (int k = 0; k < N; k++) w->Wd[at] += w->C[a + (size_t)k * (size_t)m] * w->X[k + (size_t)b * (size_t)N];
     }
   }
   return NS_OK;
@@ -175,6 +179,7 @@ static NsStatus solve_euler(NsFesd *w, double h, const double **z, NsError *err)
 /* Sets the modes of the tie rows as an Euler step of length h has them. */
 static NsStatus guess_modes(NsFesd *w, double h, NsError *err) {
   const double *z;
+  if (w->motion) return ns_fesd_guess_contacts(w, err);
   NsStatus status = solve_euler(w, h, &z, err);
   for (int a = 0; a < w->m && status == NS_OK; a++)
     if (w->tie[a]) w->mode[a] = z[a] <= w->lower[a] ? MODE_LOWER : z[a] >= w->upper[a] ? MODE_UPPER : MODE_ACTIVE;
@@ -191,7 +196,7 @@ NsStatus ns_fesd_pass(NsFesd *w, double h, NsError *err) {
   }
   for (int a = 0; a < w->m; a++) {
     w->lambda[a] = z[a];
-    w->mode[a] = mode_of_lambda(w, a);
+    w->mode[a] = mode_by_lambda(w, a);
   }
   return NS_OK;
 }
@@ -238,7 +243,6 @@ NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err) {
   size_t bytes = (size_t)w->m * sizeof *w->mode;
   memcpy(w->before, w->mode, bytes);
   w->solved = false;
-  w->clear = 0;
   if (keep && (!w->first || !has_ties(w))) {
     status = try_modes(w, h, &good, err);
     if (status != NS_OK || good) return status;

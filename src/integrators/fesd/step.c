@@ -13,7 +13,7 @@
 #include "base/interrupt.h"
 #include "integrators/fesd/fesd.h"
 
-enum { MOST_ELEMENTS = 4096 }; /* limit in a step of the grid */
+enum { MOST_ELEMENTS = 2048 }; /* limit in a step of the grid */
 
 /*
 ** Switches that follow each other within this part of a step (2^-40 = 1e-12) are an accumulation. It is passed by implicit
@@ -24,8 +24,8 @@ enum { MOST_PASSES = 8 };
 
 /* ---- moving on ---- */
 
-/* Accepts elements[count]: the state is its end. */
-static void accept_element(NsFesd *w) {
+/* Accepts elements[count]: the state is its end, in mechanics put on the constraints. */
+static NsStatus accept_element(NsFesd *w, NsError *err) {
   const NsFesdElement *e = w->elements[w->count++];
   size_t end = (size_t)w->tableau.s + 1, N = (size_t)w->N, m = (size_t)w->m;
   w->t = e->t + e->h;
@@ -34,6 +34,7 @@ static void accept_element(NsFesd *w) {
   memcpy(w->y, e->y + end * m, m * sizeof(double));
   memcpy(w->y_size, e->y_size + end * m, m * sizeof(double));
   memcpy(w->lambda_size, e->lambda_size + end * m, m * sizeof(double));
+  return w->motion ? ns_fesd_project(w, err) : NS_OK;
 }
 
 /* The state at the start of elements[from], which are dropped. */
@@ -104,7 +105,8 @@ static NsStatus solve_elements(NsFesd *w, int from, int count, double h, NsFesdG
   for (int i = 0; i < count; i++) {
     NsStatus status = solve_next_element(w, h, err);
     if (status != NS_OK) return status;
-    if (i + 1 < count) accept_element(w);
+    if (i + 1 < count) status = accept_element(w, err);
+    if (status != NS_OK) return status;
   }
   const NsFesdElement *e = w->elements[w->count];
   size_t at = (size_t)(w->tableau.s + 1) * (size_t)w->m + (size_t)guard.row;
@@ -179,12 +181,12 @@ static NsStatus end_at_switch(NsFesd *w, int from, int count, double h, NsFesdGu
   for (int tries = 0; tries <= w->m + 2; tries++) {
     double n = count, good = node > 1 ? w->node[node - 1] : 0;
     Search s = {from, count, guard, (n - 1 + good) / n * h, h, (n - 1 + place) / n * h};
-    if (count == 1 && w->tie[guard.row]) s.low = fmax(s.low, fmin(w->clear, h / 2));
+    if (count == 1) s.low = fmax(s.low, fmin(w->clear[guard.row], h / 2));
     if (!(s.guess > s.low && s.guess < s.high)) s.guess = (s.low + s.high) / 2;
     NsStatus status = s.low > 0 ? bracket_length(w, &s, err) : NS_OK;
     if (status == NS_OK) status = find_length(w, &s, err);
+    if (status == NS_OK) status = accept_element(w, err);
     if (status != NS_OK) return status;
-    accept_element(w);
     int k = from;
     while (k < w->count && !first_violation(w, w->elements[k], &guard, &node, &place)) k++;
     *reached = s.guard;
@@ -208,7 +210,8 @@ static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached,
     if (status != NS_OK) return status;
     if (first_violation(w, w->elements[w->count], &guard, &node, &place))
       return end_at_switch(w, from, i + 1, h, guard, node, place, err, reached);
-    accept_element(w);
+    status = accept_element(w, err);
+    if (status != NS_OK) return status;
   }
   w->t = w->t_end;
   return NS_OK;
@@ -217,14 +220,15 @@ static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached,
 /* ---- the log ---- */
 
 static NsStatus log_switch(NsFesd *w, NsEventKind kind, int row, double before, double after, NsError *err) {
-  int e = ns_fesd_interaction(w, row);
-  NsEvent event = {.kind = kind, .t = w->t, .component = row - w->eq.edges[e].row, .before = before, .after = after};
+  int first, e = ns_fesd_interaction(w, row, &first);
+  NsEvent event = {.kind = kind, .t = w->t, .component = row - first, .before = before, .after = after};
   memcpy(event.name, w->base.nsds->interactions[e]->name, sizeof event.name);
   return ns_event_log_add(w->log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
 /* The kind of a change of mode. A row with one bound is a complementarity. */
-static NsEventKind kind_of_change(const NsFesd *w, int row, int before, int after) {
+static NsEventKind kind_of_switch(const NsFesd *w, int row, int before, int after) {
+  if (w->motion) return after == MODE_ACTIVE ? NS_EVENT_REST : NS_EVENT_RELEASE;
   bool one = !isfinite(w->lower[row]) || !isfinite(w->upper[row]);
   if (before != MODE_ACTIVE && after != MODE_ACTIVE) return NS_EVENT_CROSS;
   if (after == MODE_ACTIVE) return one ? NS_EVENT_CLOSE : NS_EVENT_SLIDE;
@@ -238,7 +242,7 @@ static NsStatus log_changes(NsFesd *w, NsError *err) {
     double after = w->mode[a] == MODE_LOWER   ? w->lower[a]
                    : w->mode[a] == MODE_UPPER ? w->upper[a]
                                               : w->elements[w->count]->lambda[w->m + a];
-    NsStatus status = log_switch(w, kind_of_change(w, a, w->before[a], w->mode[a]), a, w->lambda[a], after, err);
+    NsStatus status = log_switch(w, kind_of_switch(w, a, w->before[a], w->mode[a]), a, w->lambda[a], after, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;
@@ -251,7 +255,7 @@ static NsStatus evaluate_here(NsFesd *w, double h, NsError *err) {
 }
 
 /* Passes an accumulation of switches of a row. */
-static NsStatus pass_accumulation(NsFesd *w, int row, NsError *err) {
+static NsStatus pass_by_euler(NsFesd *w, int row, NsError *err) {
   double h = fmin(PASS * w->h, w->t_end - w->t), before = w->lambda[row];
   NsStatus status = ns_fesd_pass(w, h, err);
   if (status != NS_OK) return status;
@@ -282,12 +286,16 @@ NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
     first = false;
     if (status == NS_OK) status = go_segment(w, count, rest / count, &reached, err);
     if (status != NS_OK || reached.row < 0) break;
-    ns_fesd_mark_ties(w, reached);
     keep = false;
+    if (w->motion) {
+      status = ns_fesd_impact(w, reached.row, err);
+      continue;
+    }
+    ns_fesd_mark_ties(w, reached);
     if (w->t - begun > ACCUMULATION * w->h || w->t >= w->t_end) continue;
     if (++passes > MOST_PASSES)
       return ns_fail(err, NS_ENOCONV, "FESDOSI: switches accumulate at t=%.10g, and implicit steps do not pass them", w->t);
-    status = pass_accumulation(w, reached.row, err);
+    status = pass_by_euler(w, reached.row, err);
     keep = true;
   }
   w->first = first && w->count == 0 && w->first;
