@@ -116,6 +116,9 @@ typedef struct NsFesdOutputs {
 
 /* ---- element.c ---- */
 
+/* Whether another attempt with other modes or shorter elements may help after this status. */
+bool ns_fesd_worth_retrying(NsStatus status);
+
 /* Evaluates w->F and the values of w->eq; with `slopes`, w->M and the Jacobians of w->eq too. */
 NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
 
@@ -191,9 +194,6 @@ NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err);
 ** An implicit Euler step of length h without detection of switches: moves w->x, w->lambda and w->mode. Statuses of the solver.
 */
 NsStatus ns_fesd_pass(NsFesd *w, double h, NsError *err);
-
-/* Whether another attempt with other modes or shorter elements may help after this status. */
-bool ns_fesd_worth_retrying(NsStatus status);
 
 /* The modes, and the ties, of the memories at the start of a step. */
 NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err);

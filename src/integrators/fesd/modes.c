@@ -23,10 +23,6 @@ enum { MAX_SHORTER = 11, WRONG = 4 };
 /* All modes are tried for up to so many rows: 3^6 = 729 trials. */
 enum { MAX_ENUMERATED = 6 };
 
-bool ns_fesd_worth_retrying(NsStatus status) {
-  return status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG && status != NS_ECLOSED;
-}
-
 /* ---- the start of a step ---- */
 
 /* Whether y of a row depends on a state whose derivative is in no equation; such states need not be consistent at the start. */
