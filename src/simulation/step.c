@@ -112,7 +112,7 @@ static void tell_most(NsTimeStepping *ts, const NsIsland *island) {
 
 static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   bool several = ts->islands.count > 1; /* a single island needs no maximum */
-  StepCounts before = {0}, most;
+  StepCounts before = {0}, most = {0};
   NsStatus status = NS_OK;
   if (several) most = before = counts_of(&ts->stats);
   ts->newton_iterations = 0;
