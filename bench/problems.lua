@@ -92,8 +92,8 @@ function problems.four_bar()
   end, 30, { q1, r[1], r[2], 0 }
 end
 
--- A spiral out of the origin, whose sense of rotation is another outside of the unit circle. Returns f, a function that
--- sets the sense (1: inside), T, y0, and y(T).
+-- A spiral out of the origin, whose sense of rotation is another outside of the unit circle. Returns f, a function
+-- that sets the sense (1: inside), T, y0, and y(T).
 function problems.disc()
   local w = 2 * math.pi
   return function(_, y, f)
@@ -101,8 +101,8 @@ function problems.disc()
   end, function(sense) w = sense * 2 * math.pi end, 2, { math.exp(-1), 0 }, { math.exp(1), 0 }
 end
 
--- The same by a terminal event and a second call, as one writes it by hand. Returns evaluations, steps, y1 and y2 at the
--- end.
+-- The same by a terminal event and a second call, as one writes it by hand. Returns evaluations, steps, y1 and y2
+-- at the end.
 function problems.disc_by_hand(method, rtol)
   local f, switch, T, y0 = problems.disc()
   switch(1)

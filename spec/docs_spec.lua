@@ -238,8 +238,9 @@ local function lua_classes()
   local film = ns.animation { frames = 1, draw = function(_, drawn) canvas = drawn end }
   for receiver, object in pairs {
     result = ns.solve_ivp(function() return 0 end, { 0, 1 }, { 0 }), dae = ns.dae("radau", print), line = line, plane = plane,
-    polygon = ns.polygon.intersection { { 1, 0, 1 } }, spline = ns.spline({ 0, 1 }, { 0, 1 }), model = model, expression = model:variable {},
-    array = model:variables(2, {}), animation = film, canvas = canvas, figure = ns.plot.figure(), axes = ns.plot.gca(),
+    polygon = ns.polygon.intersection { { 1, 0, 1 } }, spline = ns.spline({ 0, 1 }, { 0, 1 }), model = model,
+    expression = model:variable {}, array = model:variables(2, {}), animation = film, canvas = canvas, figure = ns.plot.figure(),
+    axes = ns.plot.gca(),
     manager = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 1 },
     space = ns.contact.space { nsds = nsds, law = law, reach = 1 },
   } do

@@ -233,9 +233,10 @@ describe("events in random places", function()
     local upper = ns.LagrangianLinearTIDS({ 0, (1 + o.y) * length }, { 0, 0 }, { { o.m * mass, 0 }, { 0, o.m * mass } })
     upper:setFExtPtr { 0, -10 * o.m * force }
     local simu = events.simulation { systems = { lower, upper }, T = 2 * time, h = 2 * time / o.n, links = {
-      { ns.NewtonImpactFrictionNSL(o.e, 0, o.mu, 3), ns.LagrangianLinearTIR { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } }, "floor", lower },
-      { ns.NewtonImpactFrictionNSL(0, 0, o.mu2, 2), ns.LagrangianLinearTIR({ { 0, 0, -1, 0, 1 }, { -1, 0, 0, 1, 0 } }, { -length, 0 }),
-        "blocks", lower, upper },
+      { ns.NewtonImpactFrictionNSL(o.e, 0, o.mu, 3), ns.LagrangianLinearTIR { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } },
+        "floor", lower },
+      { ns.NewtonImpactFrictionNSL(0, 0, o.mu2, 2), ns.LagrangianLinearTIR({ { 0, 0, -1, 0, 1 }, { -1, 0, 0, 1, 0 } },
+        { -length, 0 }), "blocks", lower, upper },
       { ns.RelayNSL(1, -o.bound * force, o.bound * force), ns.LagrangianLinearTIR { { 1, 0 } }, "rub", upper } } }
     simu:run()
     local log = simu:events()

@@ -93,7 +93,7 @@ typedef struct Pass {
   bool first; /* the first step of a run */
 } Pass;
 
-static double time_at(const Pass *pass, double at) {
+static double pass_time(const Pass *pass, double at) {
   return at >= 1 ? pass->step->t : pass->step->t_k + at * pass->step->h;
 }
 
@@ -120,8 +120,8 @@ static NsStatus solve_inner(NsTimeStepping *ts, NsIsland *island, const NsStep *
 /* Computes the inner step once, unless it is known, and in two halves. The objects are at its end, or on failure anywhere. */
 static NsStatus solve_trial(NsTimeStepping *ts, NsIsland *island, const Pass *pass, NsError *err) {
   NsLocalError *e = island->error;
-  double h = pass->part * pass->step->h, middle = time_at(pass, pass->at + 0.5 * pass->part);
-  double from = time_at(pass, pass->at), to = time_at(pass, pass->at + pass->part);
+  double h = pass->part * pass->step->h, middle = pass_time(pass, pass->at + 0.5 * pass->part);
+  double from = pass_time(pass, pass->at), to = pass_time(pass, pass->at + pass->part);
   bool implicit = pass->step->implicit;
   NsStatus status = NS_OK;
   if (pass->halved) {
@@ -229,7 +229,7 @@ static void accept_trial(NsTimeStepping *ts, NsIsland *island, Pass *pass) {
 static bool only_rounding(NsTimeStepping *ts, NsIsland *island, const Pass *pass, const NsErrorTest *test, double error,
                           bool switched) {
   NsLocalError *e = island->error;
-  NsStep step = {time_at(pass, pass->at), time_at(pass, pass->at + pass->part), test->h, pass->step->implicit};
+  NsStep step = {pass_time(pass, pass->at), pass_time(pass, pass->at + pass->part), test->h, pass->step->implicit};
   NsError unheard = {NS_OK, ""};
   if (pass->error == 0 || error < (switched ? 0.9 : 0.25) * pass->error) return false;
   return_to_start(island);
@@ -251,7 +251,7 @@ static NsStatus judge_trial(NsTimeStepping *ts, NsIsland *island, Pass *pass, Ns
                       .first = pass->first && pass->at == 0,
                       .known = pass->known};
   double error = ns_local_error(e, &test, &switches), depth = 0;
-  NsStatus status = ns_local_error_depth(e, &test, time_at(pass, pass->at + pass->part), &depth, err);
+  NsStatus status = ns_local_error_depth(e, &test, pass_time(pass, pass->at + pass->part), &depth, err);
   if (status != NS_OK) return status;
   bool switched = switches.any || depth > 1;
   error = fmax(error, depth);

@@ -224,7 +224,7 @@ static void find_sizes(NsLocalError *e, const NsErrorTest *test, int from, int t
 }
 
 /* w of an unknown. */
-static double weight_of(const NsLocalError *e, const NsErrorTest *test, int j) {
+static double local_error_bound(const NsLocalError *e, const NsErrorTest *test, int j) {
   return local_larger(test->rtol, test->floor) * e->size[j] + test->atol;
 }
 
@@ -259,7 +259,7 @@ static double jump_of_rows(NsLocalError *e, const NsErrorTest *test, const NsSwi
   find_sizes(e, test, o, o + n, false);
   for (int j = 0; j < n; j++) {
     e->difference[j] = e->end.x[o + j] - e->whole.x[o + j];
-    e->bound[j] = weight_of(e, test, o + j);
+    e->bound[j] = local_error_bound(e, test, o + j);
     e->rows[j] = identity ? e->difference[j] : 0;
     e->row_bound[j] = identity ? e->bound[j] : 0;
   }
@@ -293,7 +293,7 @@ static double jump_of_coordinates(NsLocalError *e, const NsErrorTest *test, cons
       error[j] = k == 0 ? fabs(q_whole[j] - q[j]) + way : local_larger(error[j], way);
     }
   }
-  for (int j = 0; j < ds->nq; j++) most = local_larger(most, ratio_of(error[j], weight_of(e, test, o + j)));
+  for (int j = 0; j < ds->nq; j++) most = local_larger(most, ratio_of(error[j], local_error_bound(e, test, o + j)));
   return most;
 }
 
@@ -323,7 +323,7 @@ static double gap_bound(const NsLocalError *e, const NsErrorTest *test, const Ns
   for (int p = 0; p < inter->nds; p++) {
     int from = 0;
     for (int d = 0; e->graph->ds[d] != inter->ds[p]; d++) from += e->graph->ds[d]->n;
-    for (int j = 0; j < inter->ds[p]->nx; j++, C += inter->m) sum += fabs(*C) * weight_of(e, test, from + j);
+    for (int j = 0; j < inter->ds[p]->nx; j++, C += inter->m) sum += fabs(*C) * local_error_bound(e, test, from + j);
   }
   return sum;
 }

@@ -88,8 +88,8 @@ function series.held(column)
   return copy
 end
 
--- Whether the multipliers of a solution are drawn as steps. Those of a time stepping hold over a step. A run from event to
--- event has the values at its rows, and both sides of each event: lines are right there.
+-- Whether the multipliers of a solution are drawn as steps. Those of a time stepping hold over a step. A run from
+-- event to event has the values at its rows, and both sides of each event: lines are right there.
 function series.holds(sol)
   local events = type(sol) == "userdata" and sol.events
   if type(events) ~= "table" then return true end

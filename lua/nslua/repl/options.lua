@@ -36,11 +36,11 @@ local rows = {
   { "lower upper", "numerics.uniqueness" },
   { "jac args tol maxfev", "root" },
   { "rcond", "solve" },
-  { "nsds grid integrator problem rtol atol h_min h_max", "EventDriven", "TimeStepping", "TimeSteppingCombinedProjection",
-    "TimeSteppingDirectProjection" },
+  { "nsds grid integrator problem rtol atol h_min h_max", "EventDriven", "TimeStepping",
+    "TimeSteppingCombinedProjection", "TimeSteppingDirectProjection" },
   { "method rtol atol t_eval dense_output events max_step first_step max_steps jac jac_sparsity args", "solve_ivp" },
   { "rows cols i j v", "sparse" },
-  { "every progress partial record checkpoint stream resume observe", ":run" },
+  { "every progress partial record checkpoint stream resume observe dense", ":run" },
 }
 
 -- Functions in Lua. A method of axes or of a figure is a function of ns.plot too.

@@ -125,7 +125,8 @@ describe("EventDriven, first order,", function()
 
   it("passes over accumulations of rows whose rates vanish there, near t = 0 and far from it", function()
     for _, h in ipairs { 10, 0.1 } do
-      local simu, ds = linear { x0 = { 1, 0 }, A = { { 0, 1 }, { 0, 0 } }, C = ns.eye(2), B = { { 0, 0 }, { 5, 3 } }, T = 10, h = h }
+      local simu, ds = linear { x0 = { 1, 0 }, A = { { 0, 1 }, { 0, 0 } }, C = ns.eye(2), B = { { 0, 0 }, { 5, 3 } },
+        T = 10, h = h }
       simu:run() -- x'' = -5 sign(x) - 3 sign(x'): twisting, at rest at t = 2.5
       local events = simu:events()
       assert.equal("accumulation", events[#events].kind)

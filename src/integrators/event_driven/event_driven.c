@@ -102,13 +102,15 @@ static NsStatus motion_events_rate(void *context, double t, const double *x, dou
 static void motion_events_take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->base.arena;
   int m = ed->m;
-  double **rows[] = {&ed->lambda, &ed->before, &ed->slow,       &ed->pressing, &ed->q_part, &ed->z,     &ed->u_after,
-                     &ed->noise,  &ed->reach,  &ed->multiplier, &ed->slid,     &ed->share,  &ed->pulled};
+  double **rows[] = {&ed->lambda,  &ed->before, &ed->slow,       &ed->pressing, &ed->q_part, &ed->z,
+                     &ed->u_after, &ed->reach,  &ed->multiplier, &ed->slid,     &ed->share,  &ed->pulled};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
-    ed->value[j] = ns_arena_doubles(arena, m);
-    ed->rate[j] = ns_arena_doubles(arena, m);
+    ed->value[j] = ns_arena_doubles(arena, m + 1);
+    ed->rate[j] = ns_arena_doubles(arena, m + 1);
   }
+  ed->noise = ns_arena_doubles(arena, m + 1);
+  ed->pole_matrix = ns_arena_matrix(arena, m, m);
   double **stacked[] = {&ed->x, &ed->atol, &ed->pace, &ed->sample, &ed->slope};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, ed->n);
   double **moving[] = {&ed->p,         &ed->impulse,  &ed->acceleration, &ed->even,
@@ -124,7 +126,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   ed->pulling = ns_arena_ints(arena, m);
   ed->interaction = ns_arena_ints(arena, m);
   ed->curved = ns_arena_ints(arena, m);
-  ed->rows = ns_arena_take(arena, (size_t)m, sizeof *ed->rows);
+  ed->rows = ns_arena_take(arena, (size_t)m + 1, sizeof *ed->rows);
   ed->resting = ns_arena_take(arena, (size_t)m, sizeof *ed->resting);
   ed->was_held = ns_arena_take(arena, (size_t)m, sizeof *ed->was_held);
   ed->groups = ns_arena_take(arena, (size_t)m, sizeof *ed->groups);
@@ -485,8 +487,7 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
     weigh_errors(ed, fmin(ed->rk->base.state.h_next, most));
     ns_rk_replace(&ed->rk->base, ed->x);
   }
-  if (++ed->handled > ed->options.max_events)
-    return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", ed->options.max_events);
+  if (++ed->handled > ed->options.max_events) return ns_ed_too_many_events(ed, err);
   ed->hit = row;
   status = ns_ed_trace_before(ed, err);
   return status == NS_OK ? handle_and_tell(ed, err) : status;
@@ -595,6 +596,7 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   ed->handled = ed->nheld = 0;
   ed->impact_energy = ed->friction_energy = 0;
   ed->hit = -1;
+  ed->pole_size = 0;
   ed->nplaces = ed->nacting = 0;
   NsStatus status = motion_events_take_options(ed, (const NsEventOptions *)scheme->integrator, err);
   if (status != NS_OK) return status;

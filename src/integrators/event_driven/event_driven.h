@@ -108,17 +108,21 @@ typedef struct NsEventDriven {
   double *q_part, *z, *u_after; /* m */
   NsMixedGroup *groups;
   int ngroups, nproblem; /* of the problem that is solved */
-  int hit;               /* the row whose event this is; -1: the start of a step */
+  int hit;               /* the row whose event this is; m: the pole of the forces; -1: the start of a step */
   Rub *was;              /* m: friction before the event */
   struct NsModes *modes; /* workspace of event_modes.c */
   int *interaction;      /* m: interaction of each row of the problem */
   NsSparse *sparse;
   double *p; /* Nv: workspace */
 
+  /* the pole of the forces, see event_pole.c; in the search its guard is that of row m */
+  double pole_size;    /* det A at the start of the mode; 0: nothing is watched */
+  double *pole_matrix; /* m x m: workspace */
+
   /* the search */
   double *slope, *sample;                                     /* n */
-  double *value[NS_BERNSTEIN_SIZE], *rate[NS_BERNSTEIN_SIZE]; /* m each: guards and their rates at the nodes of a piece */
-  double *noise;                                              /* m: rounding errors of `value` */
+  double *value[NS_BERNSTEIN_SIZE], *rate[NS_BERNSTEIN_SIZE]; /* m + 1 each: guards and their rates at the nodes of a piece */
+  double *noise;                                              /* m + 1: rounding errors of `value` */
   int ncurved, *curved;                                       /* open contacts that are not straight */
   int halved;                                                 /* number of halved pieces in this step */
 } NsEventDriven;
@@ -169,6 +173,14 @@ double ns_ed_sliding_along(const NsEventDriven *ed, int row);
 */
 double ns_ed_stick_guard(const NsEventDriven *ed, int row, double *scale);
 
+/*
+** The pole of the forces. ns_ed_pole_begin: a mode begins; the accelerations have been computed. ns_ed_pole_guard: positive until
+** the pole, at the last accelerations. ns_ed_pole_contact: the normal row of the slipping contact whose force is largest there.
+*/
+void ns_ed_pole_begin(NsEventDriven *ed);
+double ns_ed_pole_guard(const NsEventDriven *ed);
+int ns_ed_pole_contact(const NsEventDriven *ed);
+
 /* Of friction that is young: how far the force that would make it stick is below the one at which it is young no more. */
 double ns_ed_youth(const NsEventDriven *ed, int row);
 
@@ -186,6 +198,9 @@ double ns_ed_length(double a, double b);
 struct NsModes *ns_ed_modes_new(NsArena *arena, int m);
 NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err);
 
+/* At the pole of the forces at `contact` (a normal's row): finds the impulse without collision that goes on, in ed->z, or fails. */
+NsStatus ns_ed_pass_pole(NsEventDriven *ed, int contact, NsError *err);
+
 /* Solves the problem W z + q of n rows (ed->groups, ed->W, ed->q_part are set): ed->z. */
 NsStatus ns_ed_solve(NsEventDriven *ed, int n, const int *rows, const char *what, NsError *err);
 
@@ -194,6 +209,9 @@ bool ns_ed_carries(const NsEventDriven *ed, int k, int row, double own, double z
 
 /* The name for messages: EventDriven, or the integrator when its steps have a fixed length. */
 const char *ns_ed_name(const NsEventDriven *ed);
+
+/* Fails: a step of the grid has more than max_events. */
+NsStatus ns_ed_too_many_events(const NsEventDriven *ed, NsError *err);
 
 /* The name of a row for messages: the name of its interaction. */
 const char *ns_ed_row_name(const NsEventDriven *ed, int row);

@@ -385,6 +385,7 @@ static NsStatus log_grip(NsEventDriven *ed, int i, NsError *err) {
 /* Logs the grips, and sets the levels of friction that sticks: a guard that is 0 up to rounding must not fall farther. */
 static NsStatus set_grips(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
+  if (status == NS_OK) ns_ed_pole_begin(ed);
   for (int i = 0; i < ed->m && status == NS_OK; i++)
     if (ed->rows[i].rub.width > 0) status = log_grip(ed, i, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
@@ -399,20 +400,34 @@ static NsStatus set_grips(NsEventDriven *ed, NsError *err) {
   return status;
 }
 
-/* Takes the impulse without collision ed->z, and chooses the forces that follow. */
+/*
+** Takes the impulse without collision ed->z, and chooses the forces that follow. An impulse that stops one contact may leave
+** others without forces, and so on.
+*/
 static NsStatus jam(NsEventDriven *ed, NsError *err) {
-  bool again = false;
-  NsStatus status = take_impulses(ed, err);
-  if (status == NS_OK) status = come_to_rest(ed, err);
-  if (status == NS_OK) status = choose_forces(ed, &again, err);
-  if (status != NS_OK || !again) return status;
-  return ns_fail(err, NS_ENOSOL, "%s: no forces of '%s' fit to the law of friction after an impulse", ns_ed_name(ed),
-                 ns_ed_row_name(ed, ed->closed[0]));
+  NsStatus status = NS_OK;
+  for (bool impulse = true; impulse && status == NS_OK;) {
+    if (++ed->handled > ed->options.max_events) return ns_ed_too_many_events(ed, err);
+    status = take_impulses(ed, err);
+    if (status == NS_OK) status = come_to_rest(ed, err);
+    if (status == NS_OK) status = choose_forces(ed, &impulse, err);
+  }
+  return status;
+}
+
+/* At the pole of the forces of `contact` the impulse without collision goes on. */
+static NsStatus jam_at_pole(NsEventDriven *ed, int contact, NsError *err) {
+  keep_resting(ed);
+  NsStatus status = ns_ed_pass_pole(ed, contact, err);
+  ed->hit = -1;
+  return status == NS_OK ? jam(ed, err) : status;
 }
 
 NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   bool impulse = false;
+  int pole = -1;
   *ed->clock = ed->t;
+  if (ed->hit == ed->m) pole = ns_ed_pole_contact(ed);
   for (int i = 0; i < ed->m && ed->rubs; i++) {
     ed->was[i] = ed->rows[i].rub;
     ed->was[i].force = ed->multiplier[i];
@@ -426,7 +441,7 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   measure_slow(ed);
   status = impact(ed, err);
   if (status == NS_OK) status = come_to_rest(ed, err);
-  if (status == NS_OK) status = choose_forces(ed, &impulse, err);
+  if (status == NS_OK) status = pole >= 0 ? jam_at_pole(ed, pole, err) : choose_forces(ed, &impulse, err);
   if (status == NS_OK && impulse) status = jam(ed, err);
   if (status == NS_OK) status = set_contact_states(ed, err);
   return status == NS_OK && ed->rubs ? set_grips(ed, err) : status;

@@ -19,6 +19,10 @@ const char *ns_ed_row_name(const NsEventDriven *ed, int row) {
   return ed->base.nsds->interactions[ns_motion_interaction(ed->motion, row)]->name;
 }
 
+NsStatus ns_ed_too_many_events(const NsEventDriven *ed, NsError *err) {
+  return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", ed->options.max_events);
+}
+
 double ns_ed_length(double a, double b) {
   double most = fmax(fabs(a), fabs(b));
   int exponent;

@@ -253,9 +253,10 @@ static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
 
 /*
 ** Looks for an impulse that stops the sliding of the units with a flag in `stops`: their u becomes 0, normal and tangential; all
-** other contacts have an impact without restitution. The impulse must be in the cone of friction. ed->z: by closed row.
+** other contacts have an impact without restitution. The impulse must be in the cone of friction, up to `slack` of it. ed->z: by
+** closed row.
 */
-static bool impulse_stops(NsEventDriven *ed, NsModes *s, int only) {
+static bool impulse_stops(NsEventDriven *ed, NsModes *s, int only, double slack) {
   int n = s->n;
   ed->ngroups = 0;
   for (int u = 0; u < s->nunits; u++) {
@@ -276,20 +277,20 @@ static bool impulse_stops(NsEventDriven *ed, NsModes *s, int only) {
     const Unit *unit = &s->units[u];
     if (!unit->contact || !unit->moving || (only >= 0 && only != u)) continue;
     double normal = ed->z[unit->k];
-    if (!(normal > 0) || tangential(unit, ed->z + unit->k + 1) > ed->rows[unit->rub].rub.mu * normal * (1 + FEASIBLE))
+    if (!(normal > 0) || tangential(unit, ed->z + unit->k + 1) > ed->rows[unit->rub].rub.mu * normal * (1 + slack))
       return false;
   }
   return true;
 }
 
-static bool find_impulse(NsEventDriven *ed, NsModes *s) {
+static bool find_impulse(NsEventDriven *ed, NsModes *s, double slack) {
   int sliding = 0;
   for (int u = 0; u < s->nunits; u++) {
     if (!s->units[u].contact || !s->units[u].moving) continue;
     sliding++;
-    if (impulse_stops(ed, s, u)) return true;
+    if (impulse_stops(ed, s, u, slack)) return true;
   }
-  return sliding > 1 && impulse_stops(ed, s, -1);
+  return sliding > 1 && impulse_stops(ed, s, -1, slack);
 }
 
 /* ---- the decision ---- */
@@ -411,6 +412,23 @@ static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
   }
 }
 
+static NsStatus fail_without_forces(const NsEventDriven *ed, int row, bool others, NsError *err) {
+  return ns_fail(err, NS_ENOSOL,
+                 "%s: Painleve: no forces of '%s'%s fit to the law of friction, and no impulse stops the sliding",
+                 ns_ed_name(ed), ns_ed_row_name(ed, row), others ? " and others" : "");
+}
+
+/* At the pole the impulse is at the bound of the cone. It may exceed it by this part; 1e-6: the pole is located to 1e-10. */
+static const double POLE_SLACK = 1e-6;
+
+NsStatus ns_ed_pass_pole(NsEventDriven *ed, int contact, NsError *err) {
+  NsModes *s = ed->modes;
+  ns_ed_modes_take(ed, s);
+  for (int u = 0; u < s->nunits; u++)
+    if (s->units[u].row == contact && s->units[u].moving && impulse_stops(ed, s, u, POLE_SLACK)) return NS_OK;
+  return find_impulse(ed, s, POLE_SLACK) ? NS_OK : fail_without_forces(ed, contact, s->nunits > 1, err);
+}
+
 NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err) {
   NsModes *s = ed->modes;
   NsStatus status = NS_OK;
@@ -418,13 +436,11 @@ NsStatus ns_ed_choose(NsEventDriven *ed, bool *impulse, NsError *err) {
   ns_ed_modes_take(ed, s);
   bool all = try_all_modes(ed, s);
   if (s->kept == 0) status = solve_modes(ed, s, err);
-  if (status != NS_OK && status != NS_ENOMEM && status != NS_EINTR && find_impulse(ed, s)) {
+  if (status != NS_OK && status != NS_ENOMEM && status != NS_EINTR && find_impulse(ed, s, FEASIBLE)) {
     *impulse = true;
     return NS_OK;
   }
-  if (status != NS_OK && all)
-    return ns_fail(err, NS_ENOSOL, "%s: no forces of '%s'%s fit to the law of friction, and no impulse stops the sliding",
-                   ns_ed_name(ed), ns_ed_row_name(ed, ed->closed[0]), s->n > 1 ? " and others" : "");
+  if (status != NS_OK && all) return fail_without_forces(ed, ed->closed[0], s->nunits > 1, err);
   if (status != NS_OK) return status;
   const Solution *solution = pick_solution(ed, s, err);
   if (!solution) return NS_ENOSOL;

@@ -40,12 +40,13 @@ static double event_search_step_length(const NsEventDriven *ed) {
 /*
 ** What decides on the event of a row: the gap of an open contact, the force of a held one, or the guard of friction: its
 ** distance to the bounds while it sticks, its velocity along d while it slips. That it is young no more is an event, too, of
-** its second row.
+** its second row. Row m has the guard of the pole of the forces.
 */
-typedef enum GuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP, GUARD_YOUNG } GuardKind;
+typedef enum GuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP, GUARD_YOUNG, GUARD_POLE } GuardKind;
 
 static GuardKind guard_kind(const NsEventDriven *ed, int row) {
   const Row *r = &ed->rows[row];
+  if (row == ed->m) return ed->pole_size != 0 ? GUARD_POLE : GUARD_NONE;
   if (row > 0 && ns_ed_rubs(ed, row - 1, GRIP_SLIP) && r[-1].rub.young) return GUARD_YOUNG;
   if (r->unilateral) return r->state == ROW_HELD ? GUARD_FORCE : GUARD_GAP;
   if (ns_ed_rubs(ed, row, GRIP_STICK))
@@ -180,6 +181,10 @@ static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsErro
   NsStatus status = held ? ns_ed_accelerate(ed, t, q, v, err) : NS_OK;
   for (int k = 0; k < ed->nacting && held && ed->rubs && status == NS_OK; k++)
     if (row < 0 || ed->acting[k] == row) take_friction(ed, ed->acting[k], j);
+  if (status == NS_OK && (row < 0 || row == ed->m) && guard_kind(ed, ed->m) == GUARD_POLE) {
+    ed->value[j][ed->m] = ns_ed_pole_guard(ed);
+    keep_noise(ed, ed->m, j, 16 * DBL_EPSILON * ed->nheld);
+  }
   for (int k = 0; k < ed->nheld && held && status == NS_OK; k++) {
     if ((row >= 0 && ed->held[k] != row) || guard_kind(ed, ed->held[k]) != GUARD_FORCE) continue;
     ed->value[j][ed->held[k]] = ed->lambda[k];
@@ -275,7 +280,7 @@ static NsStatus curved_root(NsEventDriven *ed, int *row, double *first, NsError 
   for (double k = 0; k < parts && k / parts < *first && status == NS_OK; k++) {
     Piece piece = {k / parts, k + 1 == parts ? 1 - k / parts : 1 / parts};
     status = take_nodes(ed, -1, piece, err);
-    for (int i = 0; i < ed->m && status == NS_OK; i++) {
+    for (int i = 0; i <= ed->m && status == NS_OK; i++) {
       GuardKind kind = guard_kind(ed, i);
       if (kind == GUARD_NONE || (kind == GUARD_GAP && ed->rows[i].straight)) continue;
       status = piece_root(ed, i, piece, HALVINGS, &x, err);
@@ -291,7 +296,7 @@ static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *
   bool held = false;
   *first = INFINITY;
   ed->ncurved = ed->halved = 0;
-  for (int i = 0; i < ed->m && status == NS_OK; i++) {
+  for (int i = 0; i <= ed->m && status == NS_OK; i++) {
     GuardKind kind = guard_kind(ed, i);
     double x = INFINITY;
     if (kind == GUARD_NONE) continue;
@@ -362,7 +367,7 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   double x;
   bool any = false;
   *row = -1;
-  for (int i = 0; i < ed->m; i++) any = any || guard_kind(ed, i) != GUARD_NONE;
+  for (int i = 0; i <= ed->m; i++) any = any || guard_kind(ed, i) != GUARD_NONE;
   if (!any) return NS_OK;
   NsStatus status = ns_rk_interpolate(&ed->rk->base, err);
   if (status == NS_OK) status = first_root(ed, row, &x, err);

@@ -29,7 +29,7 @@ static bool box_interior_fixed(const NsBoxMap *map, int i) {
   return map->lower[i] == map->upper[i];
 }
 
-static bool below(const NsBoxMap *map, int i) {
+static bool box_interior_below(const NsBoxMap *map, int i) {
   return map->lower[i] > -INFINITY && !box_interior_fixed(map, i);
 }
 
@@ -45,10 +45,11 @@ static void box_interior_start(NsInterior *s, const NsBoxMap *map, double *z) {
   for (int i = 0; i < map->n; i++) {
     double l = map->lower[i], u = map->upper[i];
     if (box_interior_fixed(map, i)) z[i] = l;
-    else if (below(map, i) && box_interior_above(map, i)) z[i] = ns_box_clamp(z[i], l + (u - l) / 10, u - (u - l) / 10);
-    else if (below(map, i)) z[i] = ns_larger(z[i], l + 1);
+    else if (box_interior_below(map, i) && box_interior_above(map, i))
+      z[i] = ns_box_clamp(z[i], l + (u - l) / 10, u - (u - l) / 10);
+    else if (box_interior_below(map, i)) z[i] = ns_larger(z[i], l + 1);
     else if (box_interior_above(map, i)) z[i] = ns_smaller(z[i], u - 1);
-    s->a[i] = below(map, i) ? size : 0;
+    s->a[i] = box_interior_below(map, i) ? size : 0;
     s->b[i] = box_interior_above(map, i) ? size : 0;
   }
 }
@@ -61,7 +62,7 @@ static double box_interior_measure(NsInterior *s, const NsBoxMap *map, const dou
   for (int i = 0; i < map->n; i++) {
     s->residual[i] = box_interior_fixed(map, i) ? 0 : s->residual[i] + map->q[i] - s->a[i] + s->b[i];
     worst = ns_larger(worst, fabs(s->residual[i]));
-    if (below(map, i)) sum += s->a[i] * (z[i] - map->lower[i]), pairs++;
+    if (box_interior_below(map, i)) sum += s->a[i] * (z[i] - map->lower[i]), pairs++;
     if (box_interior_above(map, i)) sum += s->b[i] * (map->upper[i] - z[i]), pairs++;
   }
   *mu = pairs ? sum / pairs : 0;
@@ -72,7 +73,7 @@ static NsStatus box_interior_factor(NsInterior *s, const NsBoxMap *map, const do
   for (int i = 0; i < map->n; i++) {
     s->ones[i] = box_interior_fixed(map, i) ? 0 : 1;
     s->barrier[i] = box_interior_fixed(map, i) ? 1 : 0;
-    if (below(map, i)) s->barrier[i] += s->a[i] / (z[i] - map->lower[i]);
+    if (box_interior_below(map, i)) s->barrier[i] += s->a[i] / (z[i] - map->lower[i]);
     if (box_interior_above(map, i)) s->barrier[i] += s->b[i] / (map->upper[i] - z[i]);
   }
   return map->factor(map->self, s->barrier, s->ones);
@@ -82,13 +83,13 @@ static NsStatus box_interior_factor(NsInterior *s, const NsBoxMap *map, const do
 static void solve_step(NsInterior *s, const NsBoxMap *map, const double *z, double target) {
   for (int i = 0; i < map->n; i++) {
     s->dz[i] = -s->residual[i];
-    if (below(map, i)) s->dz[i] += (target - s->ca[i]) / (z[i] - map->lower[i]) - s->a[i];
+    if (box_interior_below(map, i)) s->dz[i] += (target - s->ca[i]) / (z[i] - map->lower[i]) - s->a[i];
     if (box_interior_above(map, i)) s->dz[i] -= (target - s->cb[i]) / (map->upper[i] - z[i]) - s->b[i];
   }
   map->solve(map->self, s->dz);
   for (int i = 0; i < map->n; i++) {
     double low = z[i] - map->lower[i], high = map->upper[i] - z[i];
-    s->da[i] = below(map, i) ? (target - s->ca[i] - s->a[i] * s->dz[i]) / low - s->a[i] : 0;
+    s->da[i] = box_interior_below(map, i) ? (target - s->ca[i] - s->a[i] * s->dz[i]) / low - s->a[i] : 0;
     s->db[i] = box_interior_above(map, i) ? (target - s->cb[i] + s->b[i] * s->dz[i]) / high - s->b[i] : 0;
   }
 }
@@ -100,7 +101,8 @@ static double box_interior_room(double x, double dx, double length) {
 /* The largest step, at most 1, that keeps all slacks and multipliers positive. */
 static double box_interior_longest(const NsInterior *s, const NsBoxMap *map, const double *z, double length) {
   for (int i = 0; i < map->n; i++) {
-    if (below(map, i)) length = box_interior_room(s->a[i], s->da[i], box_interior_room(z[i] - map->lower[i], s->dz[i], length));
+    if (box_interior_below(map, i))
+      length = box_interior_room(s->a[i], s->da[i], box_interior_room(z[i] - map->lower[i], s->dz[i], length));
     if (box_interior_above(map, i))
       length = box_interior_room(s->b[i], s->db[i], box_interior_room(map->upper[i] - z[i], -s->dz[i], length));
   }
@@ -113,7 +115,7 @@ static double box_interior_predict(const NsInterior *s, const NsBoxMap *map, con
   int pairs = 0;
   for (int i = 0; i < map->n; i++) {
     double x = z[i] + t * s->dz[i];
-    if (below(map, i)) sum += (s->a[i] + t * s->da[i]) * (x - map->lower[i]), pairs++;
+    if (box_interior_below(map, i)) sum += (s->a[i] + t * s->da[i]) * (x - map->lower[i]), pairs++;
     if (box_interior_above(map, i)) sum += (s->b[i] + t * s->db[i]) * (map->upper[i] - x), pairs++;
   }
   return pairs ? sum / pairs : 0;
