@@ -147,6 +147,10 @@ const NsMotionView *ns_motion_view(const NsMotion *motion) {
   return &motion->view;
 }
 
+const NsNsds *ns_motion_nsds(const NsMotion *motion) {
+  return motion->nsds;
+}
+
 int ns_motion_interaction(const NsMotion *motion, int row) {
   return motion->row_edge[row];
 }
@@ -683,35 +687,4 @@ NsStatus ns_motion_stop(NsMotion *motion, int n, const int *rows, double t, cons
                         NsError *err) {
   NsStatus status = prepare_rows(motion, n, rows, t, q, v, err);
   return status == NS_OK ? stop_rows(motion, n, rows, v, W, err) : status;
-}
-
-/* ---- energy ---- */
-
-void ns_motion_power(const NsMotion *motion, const double *v, double *forces, double *damping) {
-  *forces = *damping = 0;
-  for (int i = 0; i < motion->view.Nv; i++) *forces += motion->F[i] * v[i];
-  for (int d = 0; d < motion->nsds->nds; d++) {
-    const Node *node = &motion->nodes[d];
-    if (!ns_coef_given(&node->ds->C)) continue;
-    double *w = node->ds->room;
-    memset(w, 0, (size_t)node->ds->nv * sizeof *w);
-    ns_coef_multiply_add(&node->ds->C, 1, v + node->v, w);
-    for (int i = 0; i < node->ds->nv; i++) *damping -= v[node->v + i] * w[i];
-  }
-}
-
-NsStatus ns_motion_energy(NsMotion *motion, double t, const double *q, const double *v, double *kinetic, double *potential,
-                          NsError *err) {
-  NsStatus status = NS_OK;
-  *kinetic = *potential = 0;
-  for (int i = 0; i < motion->nsds->nds && status == NS_OK; i++) {
-    const Node *node = &motion->nodes[i];
-    double T = 0, V = 0;
-    status = ns_ds_update(&node->ds->base, t, err);
-    if (status == NS_OK) status = ns_mechanical_kinetic_at(node->ds, t, q + node->q, v + node->v, &T, err);
-    if (status == NS_OK) status = ns_mechanical_potential_at(node->ds, t, q + node->q, &V, err);
-    *kinetic += T;
-    *potential += V;
-  }
-  return status;
 }
