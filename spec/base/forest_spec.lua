@@ -1,4 +1,5 @@
 -- Union and find: sets numbered in the order of their smallest members.
+require "nslua.core"
 local internal = require "nslua.internal"
 
 describe("a forest", function()

@@ -1,3 +1,4 @@
+require "nslua.core"
 local box = require("nslua.internal").box
 
 describe("the loop of a chain", function()

@@ -1,4 +1,5 @@
 -- The coefficients of Radau IIA, Gauss and Lobatto IIIC: the order conditions that define them.
+require "nslua.core"
 local internal = require "nslua.internal"
 local tableau = internal.tableau
 
