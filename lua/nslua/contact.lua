@@ -135,6 +135,14 @@ return function(ns, graph)
         C[2][1], C[2][2], C[2][3] = -ny, nx, R1 -- the tangent (ny, -nx)
         C[2][4], C[2][5], C[2][6] = ny, -nx, R2
       end,
+      dotJachq = function(q, _, v, D)
+        local dx, dy, ux, uy = q[4] - q[1], q[5] - q[2], v[4] - v[1], v[5] - v[2]
+        local turn = (dx * uy - dy * ux) / (dx * dx + dy * dy) -- of the normal
+        local d = sqrt(dx * dx + dy * dy)
+        local mx, my = -dy / d * turn, dx / d * turn -- the rate of the normal
+        D[1][1], D[1][2], D[1][4], D[1][5] = -mx, -my, mx, my
+        D[2][1], D[2][2], D[2][4], D[2][5] = -my, mx, my, -mx
+      end,
       name = "two disks",
     }
   end
@@ -153,6 +161,11 @@ return function(ns, graph)
         local dx, dy = -s * a - c * b, c * a - s * b -- the corner's velocity for one turn a second
         C[1][1], C[1][2], C[1][3] = nx, ny, dx * nx + dy * ny
         C[2][1], C[2][2], C[2][3] = ny, -nx, dx * ny - dy * nx
+      end,
+      dotJachq = function(q, _, v, D)
+        local c, s, w = cos(q[3]), sin(q[3]), v[3]
+        local ex, ey = (s * b - c * a) * w, (-s * a - c * b) * w -- the rate of (dx, dy)
+        D[1][3], D[2][3] = ex * nx + ey * ny, ex * ny - ey * nx
       end,
       name = "corner and line",
     }

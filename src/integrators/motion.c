@@ -33,6 +33,8 @@ typedef struct Edge {
   bool linear;          /* C and H are constant */
   bool straight;        /* linear, and without a rigid body: the bias is 0 */
   double *C, *x, *qdot; /* m x nx, nx, nx */
+  bool *own;            /* m: see ns_relation_own_rows; known once `compared` is true */
+  bool compared;
 } Edge;
 
 struct NsMotion {
@@ -80,6 +82,7 @@ static void motion_lay_out_edge(NsMotion *motion, Edge *edge, NsInteraction *int
   edge->C = ns_arena_matrix(&motion->arena, inter->m, inter->nx);
   edge->x = ns_arena_doubles(&motion->arena, inter->nx);
   edge->qdot = ns_arena_doubles(&motion->arena, inter->nx);
+  edge->own = ns_arena_take(&motion->arena, (size_t)inter->m, sizeof *edge->own);
 }
 
 static void motion_take_vectors(NsMotion *motion) {
@@ -142,6 +145,10 @@ void ns_motion_free(NsMotion *motion) {
 
 const NsMotionView *ns_motion_view(const NsMotion *motion) {
   return &motion->view;
+}
+
+const NsNsds *ns_motion_nsds(const NsMotion *motion) {
+  return motion->nsds;
 }
 
 int ns_motion_interaction(const NsMotion *motion, int row) {
@@ -345,14 +352,18 @@ static void add_turning(NsMotion *motion, const Edge *edge, const double *v) {
 }
 
 /* The bias of one interaction, y'' at constant v; its output has been evaluated at this point. */
-static NsStatus form_bias(NsMotion *motion, const Edge *edge, double t, const double *q, const double *v, NsError *err) {
+static NsStatus form_bias(NsMotion *motion, Edge *edge, double t, const double *q, const double *v, NsError *err) {
   double *bias = motion->bias + edge->row;
   memset(bias, 0, (size_t)edge->inter->m * sizeof *bias);
   if (edge->straight) return NS_OK;
   gather_argument(motion, edge, q, v);
   NsRelationPoint at = {t, edge->x, motion->lambda, edge->inter->z};
+  const NsRelation *relation = edge->inter->relation;
   NsStatus status = NS_OK;
-  if (!edge->linear) status = ns_relation_add_bias(edge->inter->relation, &at, edge->qdot, motion->room, bias, err);
+  if (!edge->linear && !edge->compared) status = ns_relation_own_rows(relation, &at, motion->room, edge->own, err);
+  edge->compared = status == NS_OK;
+  if (!edge->linear && status == NS_OK)
+    status = ns_relation_add_bias(relation, &at, edge->qdot, edge->own, motion->room, bias, err);
   add_turning(motion, edge, v);
   return status;
 }
@@ -583,6 +594,15 @@ static void measure_still(NsMotion *motion, int n, const int *rows, double *reac
   }
 }
 
+/* Rounding of a correction: each row keeps 4 eps of the terms of W z, which cancel where one row holds what another one moves. */
+static void allow_correction(NsMotion *motion, int n, const int *rows, const double *W, const double *z) {
+  for (int k = 0; k < n; k++) {
+    double terms = 0;
+    for (int j = 0; j < n; j++) terms += fabs(W[k + (size_t)j * (size_t)n] * z[j]);
+    motion->still[rows[k]] = fmax(motion->still[rows[k]], 4 * DBL_EPSILON * terms);
+  }
+}
+
 /* Distance of a row from its constraint: |y| over its rounding error. Up to 1 the row is on the constraint. */
 static double motion_distance(const NsMotion *motion, int row) {
   double off = fabs(motion->y[row]);
@@ -639,6 +659,7 @@ static NsStatus project_coordinates(NsMotion *motion, int n, const int *rows, do
       return ns_fail(err, NS_ENOCONV, "interaction '%s': the constraint can not be kept: y = %.3g after %d projections",
                      motion->edges[motion->row_edge[worst]].inter->name, motion->y[worst], i);
     shift(motion, n, rows, motion->answer, q);
+    allow_correction(motion, n, rows, W, motion->answer);
     before = off;
     work_before = fabs(work);
   }
@@ -666,35 +687,4 @@ NsStatus ns_motion_stop(NsMotion *motion, int n, const int *rows, double t, cons
                         NsError *err) {
   NsStatus status = prepare_rows(motion, n, rows, t, q, v, err);
   return status == NS_OK ? stop_rows(motion, n, rows, v, W, err) : status;
-}
-
-/* ---- energy ---- */
-
-void ns_motion_power(const NsMotion *motion, const double *v, double *forces, double *damping) {
-  *forces = *damping = 0;
-  for (int i = 0; i < motion->view.Nv; i++) *forces += motion->F[i] * v[i];
-  for (int d = 0; d < motion->nsds->nds; d++) {
-    const Node *node = &motion->nodes[d];
-    if (!ns_coef_given(&node->ds->C)) continue;
-    double *w = node->ds->room;
-    memset(w, 0, (size_t)node->ds->nv * sizeof *w);
-    ns_coef_multiply_add(&node->ds->C, 1, v + node->v, w);
-    for (int i = 0; i < node->ds->nv; i++) *damping -= v[node->v + i] * w[i];
-  }
-}
-
-NsStatus ns_motion_energy(NsMotion *motion, double t, const double *q, const double *v, double *kinetic, double *potential,
-                          NsError *err) {
-  NsStatus status = NS_OK;
-  *kinetic = *potential = 0;
-  for (int i = 0; i < motion->nsds->nds && status == NS_OK; i++) {
-    const Node *node = &motion->nodes[i];
-    double T = 0, V = 0;
-    status = ns_ds_update(&node->ds->base, t, err);
-    if (status == NS_OK) status = ns_mechanical_kinetic_at(node->ds, t, q + node->q, v + node->v, &T, err);
-    if (status == NS_OK) status = ns_mechanical_potential_at(node->ds, t, q + node->q, &V, err);
-    *kinetic += T;
-    *potential += V;
-  }
-  return status;
 }

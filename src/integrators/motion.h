@@ -32,6 +32,8 @@ NsStatus ns_motion_new(NsMotion **motion, NsNsds *nsds);
 void ns_motion_free(NsMotion *motion);
 
 const NsMotionView *ns_motion_view(const NsMotion *motion);
+/* The graph that it was made for. */
+const NsNsds *ns_motion_nsds(const NsMotion *motion);
 
 /* The interaction (its index) that a row belongs to. */
 int ns_motion_interaction(const NsMotion *motion, int row);

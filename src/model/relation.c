@@ -9,6 +9,9 @@
 
 #include "base/memory.h"
 
+/* An entry of Jachq is not that of dh/dx when they differ by more than this part of them: far more than rounding. */
+static const double OWN_ENTRY = 1e-9;
+
 const NsRelationClass *const ns_relation_classes[] = {
 #define X(name) &ns_relation_##name,
     NS_RELATION_LIST(X)
@@ -250,7 +253,7 @@ NsStatus ns_relation_K(const NsRelation *rel, const NsRelationPoint *at, double 
 /* ---- second derivatives along the motion ---- */
 
 size_t ns_relation_bias_room(const NsRelation *rel) {
-  return (size_t)rel->nx + (size_t)rel->m * (size_t)rel->nx + 2 * NS_DIFFERENCE_ROOM * (size_t)rel->m;
+  return (size_t)rel->nx + (size_t)rel->m * (size_t)rel->nx + 2 * (NS_DIFFERENCE_ROOM + 2) * (size_t)rel->m;
 }
 
 /* rate = dh/dt, plus dh/dx qdot unless C is NULL. Workspace: C: m nx; more: NS_DIFFERENCE_ROOM m. */
@@ -320,15 +323,51 @@ static NsStatus bias_by_callback(const NsRelation *rel, const NsRelationPoint *a
   return add_drift(rel, at, qdot, room, out, err);
 }
 
-NsStatus ns_relation_add_bias(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room, double *bias,
-                              NsError *err) {
+NsStatus ns_relation_own_rows(const NsRelation *rel, const NsRelationPoint *at, double *room, bool *own, NsError *err) {
+  double *w = room, *first = w + rel->nx, *second = first + rel->m, *C = second + rel->m;
+  memset(own, 0, (size_t)rel->m * sizeof *own);
+  if (!rel->jac.value || rel->dotjac.value || !rel->h.value) return NS_OK;
+  NsStatus status = ns_relation_C(rel, at, C, err);
+  memset(w, 0, (size_t)rel->nx * sizeof *w);
+  for (int j = 0; j < rel->nx && status == NS_OK; j++) {
+    w[j] = 1;
+    if (!relation_along(rel, &rel->h, at, 0, w, first, second)) return NS_OK;
+    w[j] = 0;
+    for (int i = 0; i < rel->m; i++, C++)
+      if (fabs(*C - first[i]) > OWN_ENTRY * (fabs(*C) + fabs(first[i]))) own[i] = true;
+  }
+  return status;
+}
+
+/* bias += the derivative along the line of Jachq qdot + dh/dt. */
+static NsStatus bias_of_jacobian(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room,
+                                 double *bias, NsError *err) {
+  if (!relation_along(rel, &rel->jac, at, timed(rel) ? 1 : 0, qdot, room, NULL))
+    return bias_by_differences(rel, at, qdot, true, room, bias, err);
+  for (int j = 0; j < rel->nx; j++) relation_add(rel->m, qdot[j], room + (size_t)j * (size_t)rel->m, bias);
+  return add_drift(rel, at, qdot, room, bias, err);
+}
+
+/* bias += second, but in the rows of their own the derivative of their velocity. `kept` and `other`: m each. */
+static NsStatus bias_by_rows(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, const bool *own,
+                             double *room, double *bias, NsError *err) {
+  double *second = room + rel->m, *kept = room + ns_relation_bias_room(rel) - 2 * rel->m, *other = kept + rel->m;
+  bool any = false;
+  memcpy(kept, second, (size_t)rel->m * sizeof *kept);
+  memset(other, 0, (size_t)rel->m * sizeof *other);
+  for (int i = 0; own && i < rel->m; i++) any = any || own[i];
+  NsStatus status = any ? bias_of_jacobian(rel, at, qdot, room, other, err) : NS_OK;
+  for (int i = 0; i < rel->m && status == NS_OK; i++) bias[i] += own && own[i] ? other[i] : kept[i];
+  return status;
+}
+
+NsStatus ns_relation_add_bias(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, const bool *own,
+                              double *room, double *bias, NsError *err) {
   if (rel->dotjac.value) return bias_by_callback(rel, at, qdot, room, bias, err);
   if (!rel->h.value) return NS_OK;
-  double *first = room, *second = room + rel->m;
-  if (!relation_along(rel, &rel->h, at, timed(rel) ? 1 : 0, qdot, first, second))
+  if (!relation_along(rel, &rel->h, at, timed(rel) ? 1 : 0, qdot, room, room + rel->m))
     return bias_by_differences(rel, at, qdot, true, room, bias, err);
-  relation_add(rel->m, 1, second, bias);
-  return NS_OK;
+  return bias_by_rows(rel, at, qdot, own, room, bias, err);
 }
 
 /* ---- second derivatives by the coordinates ---- */

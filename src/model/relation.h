@@ -89,6 +89,7 @@ typedef struct NsRelation {
   NsFunction g;       /* args: x (nx), lambda (m), z; value: nx */
   NsFunction hdot;    /* args: x (nx), none, z; value: m, dh/dt at fixed x */
   NsFunction dotjac;  /* args: x (nx), xdot (nx), z; value: m x nx, the total derivative d/dt (dh/dx) */
+  NsFunction jac;     /* args: x (nx), none, z; value: m x nx, the callback of dh/dx in mechanics, for its derivative alone */
   NsContact *contact; /* the contact inside the struct; NULL: the relation is no contact */
   double *z;          /* nz own parameters, borrowed; NULL: callbacks get the parameters of the systems */
   int nz;
@@ -159,11 +160,18 @@ size_t ns_relation_bias_room(const NsRelation *relation);
 ** Lagrangian systems y'' = H a + bias; rigid bodies, where qdot = T(q) v, also add H d(T(q) v)/dt at constant v.
 ** The first available method is used: computeDotJachq times qdot plus the derivative of dh/dt along the line; automatic second
 ** derivatives of h along the line (exact); differences (ns_difference) of dh/dx qdot + dh/dt along the line.
+** In the rows that `own` marks (NULL: none) the derivative of Jachq replaces that of h; it is exact where Jachq takes dual numbers.
 ** `room`: workspace of ns_relation_bias_room doubles. NS_ECALLBACK.
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 8.
 */
-NsStatus ns_relation_add_bias(const NsRelation *relation, const NsRelationPoint *at, const double *qdot, double *room,
-                              double *bias, NsError *err);
+NsStatus ns_relation_add_bias(const NsRelation *relation, const NsRelationPoint *at, const double *qdot, const bool *own,
+                              double *room, double *bias, NsError *err);
+
+/*
+** own (m): the rows whose Jachq, a callback, is not the derivative of h at this point, as that of a slip velocity, which is the rate
+** of no output. None where h has no exact derivatives, or with computeDotJachq. `room`: as of ns_relation_add_bias. NS_ECALLBACK.
+*/
+NsStatus ns_relation_own_rows(const NsRelation *relation, const NsRelationPoint *at, double *room, bool *own, NsError *err);
 
 /*
 ** Second derivatives of h in mechanics: second (m x nx x nx) = d2h/dx2, drift (m x nx) = d(dh/dt)/dx. Exact: automatic second

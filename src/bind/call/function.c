@@ -205,6 +205,30 @@ static int function_exact(NslFunction *f, int by, const NslPoint *at, double *ja
   return 0;
 }
 
+/* Allocates the workspace for one value. */
+static int take_low(NslFunction *f) {
+  NslCallee *callee = f->callee;
+  if (!f->low) f->low = ns_arena_doubles(&callee->arena, nsl_callback_entries(&callee->callbacks[f->value]));
+  if (f->low) return 0;
+  callee->arena.failed = false;
+  return nsl_callback_protected(&callee->callbacks[f->value], raise_memory, NULL);
+}
+
+static bool function_is_matrix(const NslFunction *f) {
+  return f->callee->callbacks[f->value].slot->cols != '1';
+}
+
+/* Evaluates a matrix, for its derivatives at this point. */
+static int evaluate_matrix(NslFunction *f, const NslPoint *at) {
+  if (take_low(f) != 0) return -1;
+  int failed = nsl_callback_call(f->callee, f->value, at, f->low);
+  if (failed) return failed;
+  f->plain_known = f->jacobians_known = false;
+  f->t = at->t;
+  function_copy(f->x, at->x, f->callee->n);
+  return 0;
+}
+
 /* A line through the last point of f, and the derivatives along it. */
 typedef struct Line {
   NslFunction *f;
@@ -227,6 +251,7 @@ static int run_along(lua_State *L) {
   call.directions = directions;
   call.first = line->first;
   call.second = line->second;
+  if (function_is_matrix(f)) call.rows = nsl_dimension(f->callee, cb->slot->rows), call.plain = f->low;
   nsl_dual_run(L, &call);
   return 0;
 }
@@ -246,19 +271,11 @@ static int function_along(void *context, double t, const double *const *args, do
   Line line = {f, tdot, first, second, w};
   bool compiled = nsl_has_trace(&f->callee->callbacks[f->value]);
   int failed = compiled ? compiled_along(f, &at, tdot, w, first, second) : 0;
-  if (!compiled && (!f->plain_known || !function_same_point(f, &at))) failed = function_evaluate(f, &at, first);
+  if (!compiled && function_is_matrix(f)) failed = evaluate_matrix(f, &at);
+  else if (!compiled && (!f->plain_known || !function_same_point(f, &at))) failed = function_evaluate(f, &at, first);
   if (!compiled && !failed) failed = nsl_callback_protected(&f->callee->callbacks[f->value], run_along, &line);
   if (failed) forget_error(f);
   return failed;
-}
-
-/* Allocates the workspace for one value. */
-static int take_low(NslFunction *f) {
-  NslCallee *callee = f->callee;
-  if (!f->low) f->low = ns_arena_doubles(&callee->arena, nsl_callback_entries(&callee->callbacks[f->value]));
-  if (f->low) return 0;
-  callee->arena.failed = false;
-  return nsl_callback_protected(&callee->callbacks[f->value], raise_memory, NULL);
 }
 
 /* A request for the derivative of a matrix by x, with its output. */
@@ -290,12 +307,8 @@ static int differentiate_matrix(NslFunction *f, const NslPoint *at, double *out)
   NslCallee *callee = f->callee;
   MatrixJob job = {f, out};
   if (f->no_duals) return 1;
-  if (take_low(f) != 0) return -1;
-  int failed = nsl_callback_call(callee, f->value, at, f->low);
+  int failed = evaluate_matrix(f, at);
   if (failed) return failed < 0 ? failed : 1;
-  f->plain_known = f->jacobians_known = false;
-  f->t = at->t;
-  function_copy(f->x, at->x, callee->n);
   if (nsl_callback_protected(&callee->callbacks[f->value], run_matrix, &job) == 0) return 0;
   forget_error(f);
   f->no_duals = true;
@@ -350,7 +363,7 @@ NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int b
   f->by[1] = by_lambda;
   const NslCallback *cb = &callee->callbacks[value];
   if (cb->backing == NSL_ABSENT) return (NsFunction){0};
-  bool smooth = cb->backing != NSL_LIBRARY && cb->slot->cols == '1';
+  bool smooth = cb->backing != NSL_LIBRARY;
   return (NsFunction){function_value, function_jacobian, f, smooth ? function_along : NULL};
 }
 

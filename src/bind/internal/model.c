@@ -19,6 +19,11 @@ static NsStatus spec_model_rate(const NsRelation *rel, const NsRelationPoint *at
   return ns_relation_add_rate(rel, at, room, out, err);
 }
 
+static NsStatus spec_model_bias(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room, double *out,
+                                NsError *err) {
+  return ns_relation_add_bias(rel, at, qdot, NULL, room, out, err);
+}
+
 /* Arguments: (relation, t, q, qdot [, lambda]) of a linked relation. Pushes the vector that f adds to zeros. */
 static int spec_model_evaluate(lua_State *L, Derivative f) {
   NslRelation *self = nsl_check_relation(L, 1);
@@ -41,7 +46,7 @@ static int spec_model_evaluate(lua_State *L, Derivative f) {
 }
 
 static int relation_bias(lua_State *L) {
-  return spec_model_evaluate(L, ns_relation_add_bias);
+  return spec_model_evaluate(L, spec_model_bias);
 }
 
 static int relation_rate(lua_State *L) {

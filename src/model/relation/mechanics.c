@@ -11,8 +11,10 @@
 #define HDOT_FIELD   NS_FIELD_A_CALLBACK("hDot", NsRelation, hdot, NS_FIELD_CONSTANT)
 #define DOTJAC_FIELD NS_FIELD_A_CALLBACK("dotJachq", NsRelation, dotjac, NS_FIELD_CONSTANT)
 
-static const NsField scleronomous_fields[] = {C_FIELD, H_FIELDS, DOTJAC_FIELD, NS_FIELD_END};
-static const NsField rheonomous_fields[] = {C_FIELD, H_FIELDS, HDOT_FIELD, DOTJAC_FIELD, NS_FIELD_END};
+#define JAC_FIELD NS_FIELD_A_CALLBACK("Jachq", NsRelation, jac, NS_FIELD_CONSTANT)
+
+static const NsField scleronomous_fields[] = {C_FIELD, H_FIELDS, DOTJAC_FIELD, JAC_FIELD, NS_FIELD_END};
+static const NsField rheonomous_fields[] = {C_FIELD, H_FIELDS, HDOT_FIELD, DOTJAC_FIELD, JAC_FIELD, NS_FIELD_END};
 static const NsField compliant_fields[] = {C_FIELD, NS_RELATION_COEF(D, m, m), H_FIELDS, NS_FIELD_END};
 
 static const NsSlot scleronomous_slots[] = {
