@@ -72,7 +72,6 @@ describe("random systems with relays", function()
   -- Radau IIA of three stages has order 5; single runs with few steps have less, as switches fall on ends of steps.
   it("are the limit of finite elements with switch detection, with their order", function()
     systems(function(o, r)
-      if r.status ~= "done" then return end
       local function off(n)
         local simu, ds = relays.simulation(o, function(nsds)
           return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, o.T / n), ns.FESDOSI("radau_iia", 3))
@@ -81,6 +80,12 @@ describe("random systems with relays", function()
         return relays.off(r.x, ds:x())
       end
       local ok, coarse = pcall(off, 100)
+      if r.status ~= "done" then
+        if ok or not tostring(coarse):find("the next mode is not unique", 1, true) then
+          error(("%s at t=%g, but the run says %s"):format(r.status, r.t, ok and "nothing" or tostring(coarse)), 0)
+        end
+        return
+      end
       if not ok and #r.accumulations > 0 then return end -- the end of infinitely many switches is refused in some places
       if not ok then error(coarse, 0) end
       if coarse < 1e-9 then return end

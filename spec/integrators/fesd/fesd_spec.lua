@@ -144,6 +144,57 @@ describe("FESDOSI", function()
       .. "consistent state", message(simu.computeOneStep, simu))
   end)
 
+  -- At x = 0 the switch pushes to both sides; x = 0 stays, too.
+  local function unstable(rule)
+    local osi = ns.FESDOSI()
+    if rule then osi:setAmbiguity(rule) end
+    local simu, ds = simulation({ x0 = { 0 }, A = { { 0 } }, T = 1, steps = 4, law = ns.RelayNSL(1, -1, 1),
+      relation = ns.FirstOrderLinearTIR({ { 1 } }, { { -1 } }) }, osi)
+    simu:run()
+    return ds:x()[1]
+  end
+
+  it("raises where several motions are possible, or takes the one of the rule", function()
+    assert.equal("error", ns.FESDOSI():ambiguity())
+    assert.matches("the next mode is not unique at t=0: 'switch' y > 0; 'switch' y < 0; 'switch' slides (y = 0)",
+      message(unstable), 1, true)
+    assert.near(0, unstable "stay", 0)
+    assert.near(1, unstable "up", 1e-15)
+    assert.near(-1, unstable "down", 1e-15)
+  end)
+
+  -- Random systems that reach an intersection of surfaces from which two motions go on.
+  it("says where a switch leads to several motions what EventDriven says", function()
+    local function between() return 2 * math.random() - 1 end
+    local function matrix(rows, columns)
+      local M = {}
+      for i = 1, rows do
+        M[i] = {}
+        for j = 1, columns do M[i][j] = between() end
+      end
+      return M
+    end
+    for _, seed in ipairs { 1532, 2102, 2911 } do
+      local told = {}
+      for i, class in ipairs { "EventDriven", "TimeStepping" } do
+        math.randomseed(seed)
+        local n, m = math.random(2, 6), math.random(1, 3)
+        local A, B, C, b, x0 = matrix(n, n), matrix(n, m), matrix(m, n), {}, {}
+        for k = 1, n do
+          A[k][k], b[k], x0[k] = A[k][k] - 1, 0.5 * between(), between()
+          for j = 1, m do B[k][j] = B[k][j] + C[j][k] end
+        end
+        local ds, nsds = ns.FirstOrderLinearTIDS(x0, A, b), ns.NonSmoothDynamicalSystem(0, 2)
+        nsds:insertDynamicalSystem(ds)
+        nsds:link(ns.Interaction(ns.RelayNSL(m, -1, 1), ns.FirstOrderLinearTIR(C, B)), ds)
+        local simu = ns[class](nsds, ns.TimeDiscretisation(0, 0.1), i == 1 and ns.RungeKuttaOSI() or ns.FESDOSI("radau_iia", 4))
+        told[i] = message(simu.run, simu):match "the next mode is not unique at t=[^(]*"
+      end
+      assert.is_string(told[1])
+      assert.equal(told[1], told[2])
+    end
+  end)
+
   it("refuses EventDriven, and laws that are no bounds of rows", function()
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
     nsds:insertDynamicalSystem(ns.FirstOrderLinearTIDS({ 1 }, { { 0 } }))

@@ -25,6 +25,10 @@ static const double FINE = 2e-15, GOOD = 1e-11;
 /* Part of its size by which y or lambda may violate its bound: rounding, with margin. */
 static const double VIOLATION = 1e-12;
 
+bool ns_fesd_worth_retrying(NsStatus status) {
+  return status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG && status != NS_ECLOSED;
+}
+
 NsStatus ns_fesd_prepare(NsFesd *w) {
   int n = w->tableau.s * (w->N + w->m);
   w->node[0] = 0;

@@ -65,6 +65,10 @@ static void take_equations(NsFesd *w, NsNsds *nsds) {
   w->C = eq->C;
   w->D = eq->D;
   w->hold = w->gap = eq->y;
+  w->row_mode = ns_arena_take(&w->base.arena, (size_t)w->m, sizeof *w->row_mode);
+  w->open = ns_arena_take(&w->base.arena, (size_t)w->m, sizeof *w->open);
+  w->s = ns_arena_doubles(&w->base.arena, w->N);
+  if (ns_flow_new(&w->flow, nsds) != NS_OK) w->base.arena.failed = true;
 }
 
 /* Mechanics. */
@@ -132,6 +136,7 @@ static void fesd_destroy(NsScheme *scheme) {
   }
   ns_free(w->elements);
   ns_lu_free(w->lu);
+  ns_flow_free(w->flow);
   ns_motion_free(w->motion);
 }
 
@@ -221,7 +226,7 @@ static NsStatus drive_in_elements(NsFesd *w, NsError *err) {
     NsStatus now = ns_fesd_step(w, w->options.elements << doublings, to);
     if (now == NS_OK) return NS_OK;
     if (doublings == 0) status = now;
-    if (ns_fesd_worth_retrying(now)) continue;
+    if (ns_fesd_worth_retrying(now) && !w->ambiguous) continue;
     if (err) *err = *to;
     return now;
   }
@@ -256,6 +261,7 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   w->h = step->t - step->t_k;
   w->solver = drive->solver;
   w->log = drive->log;
+  w->flow_begun = w->ambiguous = w->must_jump = false;
   w->first = fabs(step->t_k - scheme->nsds->t0) <= AT_START * w->h;
   status = check_regular_mass(w, err);
   NsEnergyAccount *account = w->motion ? drive->account : NULL;
@@ -321,9 +327,12 @@ static const char *const fesd_schemes[] = {
 
 enum { FESD_SET = NS_FIELD_SETTER | NS_FIELD_CONSTANT | NS_FIELD_SHOWN };
 
-static const NsField fesd_fields[] = {NS_FIELD_A_WORD("scheme", NsFesdOptions, scheme, fesd_schemes, FESD_SET),
-                                      NS_FIELD_A_COUNT("stages", NsFesdOptions, stages, 1, NS_TABLEAU_STAGES, FESD_SET),
-                                      NS_FIELD_A_COUNT("elements", NsFesdOptions, elements, 1, 1024, FESD_SET), NS_FIELD_END};
+static const NsField fesd_fields[] = {
+    NS_FIELD_A_WORD("scheme", NsFesdOptions, scheme, fesd_schemes, FESD_SET),
+    NS_FIELD_A_COUNT("stages", NsFesdOptions, stages, 1, NS_TABLEAU_STAGES, FESD_SET),
+    NS_FIELD_A_COUNT("elements", NsFesdOptions, elements, 1, 1024, FESD_SET),
+    NS_FIELD_A_WORD("ambiguity", NsFesdOptions, ambiguity, ns_ambiguity_words, NS_FIELD_SETTER | NS_FIELD_CONSTANT),
+    NS_FIELD_END};
 
 static const char *const fesd_arguments[] = {"scheme?", "stages?", "elements?", NULL};
 

@@ -9,12 +9,14 @@
 #include "integrators/motion.h"
 #include "integrators/scheme.h"
 #include "integrators/switching/equations.h"
+#include "integrators/switching/mode.h"
 
 typedef struct NsFesdOptions {
   NsIntegrator base;
   int scheme; /* NsTableauKind */
   int stages;
-  int elements; /* least number of finite elements in a step of the grid */
+  int elements;  /* least number of finite elements in a step of the grid */
+  int ambiguity; /* an NsAmbiguity: what to do where several motions may follow; first order */
 } NsFesdOptions;
 
 /* The mode of a row: lambda = lower and y >= 0; y = 0; lambda = upper and y <= 0. */
@@ -78,9 +80,19 @@ typedef struct NsFesd {
   int *mode, *before;           /* m: the modes there; the modes before the last switch */
   bool *tie;                    /* m: several modes of the row may follow */
   double *clear;                /* m: the row certainly keeps its mode for this time after a switch */
+  int reached;                  /* the row whose switch was located last in the step; -1: none */
+  bool ambiguous;               /* the step has failed since several motions may follow */
+  bool must_jump;               /* the choice by rates has found that states must jump at the start */
   bool solved;                  /* elements[count] is already solved, for the present modes and its own length */
   NsFesdElement **elements;
   int count, room; /* of elements */
+
+  /* the choice by rates; first order */
+  NsFlow *flow;
+  bool flow_begun;     /* in this step */
+  NsRowMode *row_mode; /* m */
+  bool *open;          /* m */
+  double *s;           /* N: differential states */
 
   /* mechanics: at an impact */
   int *rows, nclosed, *closed, *interaction; /* rows: 0 .. m - 1; closed: the rows with y = 0, and the interaction of each */
@@ -103,6 +115,9 @@ typedef struct NsFesdOutputs {
 } NsFesdOutputs;
 
 /* ---- element.c ---- */
+
+/* Whether another attempt with other modes or shorter elements may help after this status. */
+bool ns_fesd_worth_retrying(NsStatus status);
 
 /* Evaluates w->F and the values of w->eq; with `slopes`, w->M and the Jacobians of w->eq too. */
 NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
@@ -158,6 +173,15 @@ NsStatus ns_fesd_project(NsFesd *w, NsError *err);
 /* The sum of the |terms| of the gap of a row. */
 double ns_fesd_gap_terms(const NsFesd *w, int row);
 
+/* ---- choice.c ---- */
+
+/*
+** Sets w->mode to what follows at the present state, by ns_mode_choose, or ns_mode_start in the first step of a run; *found:
+** there is a choice. First order only. NS_ENOSOL, with w->ambiguous, where several motions are possible and the option
+** `ambiguity` says "error"; statuses of callbacks.
+*/
+NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err);
+
 /* ---- modes.c ---- */
 
 /*
@@ -170,9 +194,6 @@ NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err);
 ** An implicit Euler step of length h without detection of switches: moves w->x, w->lambda and w->mode. Statuses of the solver.
 */
 NsStatus ns_fesd_pass(NsFesd *w, double h, NsError *err);
-
-/* Whether another attempt with other modes or shorter elements may help after this status. */
-bool ns_fesd_worth_retrying(NsStatus status);
 
 /* The modes, and the ties, of the memories at the start of a step. */
 NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err);

@@ -1,7 +1,7 @@
 /*
 ** modes.c
-** Which modes follow at a time: a guess by an implicit Euler step (one complementarity problem), verified by a finite element;
-** where the guesses fail, all modes of the rows in question.
+** Which modes follow at a time, verified by a finite element: in first order the choice by rates; else a guess by an implicit
+** Euler step (one complementarity problem); where these fail, all modes of the rows in question.
 */
 #include <math.h>
 #include <string.h>
@@ -22,10 +22,6 @@ enum { MAX_SHORTER = 11, WRONG = 4 };
 
 /* All modes are tried for up to so many rows: 3^6 = 729 trials. */
 enum { MAX_ENUMERATED = 6 };
-
-bool ns_fesd_worth_retrying(NsStatus status) {
-  return status != NS_ECALLBACK && status != NS_EINTR && status != NS_ENOMEM && status != NS_EARG && status != NS_ECLOSED;
-}
 
 /* ---- the start of a step ---- */
 
@@ -245,6 +241,12 @@ NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err) {
   w->solved = false;
   if (keep && (!w->first || !has_ties(w))) {
     status = try_modes(w, h, &good, err);
+    if (status != NS_OK || good) return status;
+  }
+  if (!w->motion && has_ties(w)) {
+    bool found;
+    status = ns_fesd_choose_by_rates(w, &found, err);
+    if (status == NS_OK && found) status = try_modes(w, h, &good, err);
     if (status != NS_OK || good) return status;
   }
   for (size_t g = 0; g < sizeof guesses / sizeof *guesses; g++) {

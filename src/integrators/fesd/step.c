@@ -274,6 +274,7 @@ NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
   bool keep = true, first = w->first;
   w->count = 0;
   w->t = w->t_k;
+  w->reached = -1;
   NsStatus status = evaluate_here(w, length, err);
   if (status == NS_OK) status = ns_fesd_begin_modes(w, err);
   while (status == NS_OK && w->t < w->t_end) {
@@ -287,6 +288,7 @@ NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
     if (status == NS_OK) status = go_segment(w, count, rest / count, &reached, err);
     if (status != NS_OK || reached.row < 0) break;
     keep = false;
+    w->reached = reached.row;
     if (w->motion) {
       status = ns_fesd_impact(w, reached.row, err);
       continue;

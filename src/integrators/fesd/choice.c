@@ -1,0 +1,67 @@
+/*
+** choice.c
+** The modes that follow a switch of a first-order model, by the rates of the smooth motions: the same choice as in EventDriven,
+** so that both say the same where several motions are possible.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "integrators/fesd/fesd.h"
+
+/* lambda of an active row within this part of its size of a bound is at the bound; located switches are within 1e-15. */
+static const double AT_BOUND = 1e-10;
+
+static NsRowMode row_mode_of(int mode) {
+  return mode == MODE_LOWER ? NS_ROW_LOWER : mode == MODE_UPPER ? NS_ROW_UPPER : NS_ROW_ACTIVE;
+}
+
+static int mode_of_row(NsRowMode mode) {
+  return mode == NS_ROW_LOWER ? MODE_LOWER : mode == NS_ROW_UPPER ? MODE_UPPER : MODE_ACTIVE;
+}
+
+/* Whether a row is undecided: its switch was located here, or its y or its lambda is at the limit of its mode. */
+static bool is_undecided(const NsFesd *w, int row) {
+  if (!w->tie[row] || w->mode[row] != MODE_ACTIVE || row == w->reached) return w->tie[row];
+  double near = AT_BOUND * w->lambda_size[row];
+  return w->lambda[row] - w->lower[row] <= near || w->upper[row] - w->lambda[row] <= near;
+}
+
+/* Evaluates the flow in the present modes at the present state, so that lambda before the switch is known. */
+static NsStatus evaluate_before(NsFesd *w, NsError *err) {
+  NsStatus status = NS_OK;
+  if (!w->flow_begun) status = ns_flow_begin(w->flow, w->t_k, w->h, err);
+  if (status != NS_OK) return status;
+  w->flow_begun = true;
+  for (int a = 0; a < w->m; a++) w->row_mode[a] = row_mode_of(w->mode[a]), w->open[a] = is_undecided(w, a);
+  ns_flow_gather(w->flow, w->x, w->s);
+  ns_flow_set_mode(w->flow, w->row_mode);
+  status = ns_flow_evaluate(w->flow, w->t, w->s, NULL, err);
+  return ns_fesd_worth_retrying(status) ? NS_OK : status;
+}
+
+NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {
+  NsModeChoice choice = {0};
+  NsAmbiguity rule = (NsAmbiguity)w->options.ambiguity;
+  NsError why = {NS_OK, ""};
+  *found = false;
+  *w->clock = w->t;
+  NsStatus status = evaluate_before(w, &why);
+  if (status == NS_OK && w->first) status = ns_mode_start(w->flow, w->t, w->x, w->lambda, rule, w->s, &choice, &why);
+  else if (status == NS_OK) status = ns_mode_choose(w->flow, w->t, w->s, w->open, rule, &choice, &why);
+  w->ambiguous = status == NS_ENOSOL && choice.count > 1;
+  w->must_jump = choice.jumped;
+  if (w->ambiguous || !ns_fesd_worth_retrying(status)) {
+    if (err) *err = why;
+    return status;
+  }
+  if (status != NS_OK || choice.jumped) return NS_OK;
+  const NsFlowView *now = ns_flow_view(w->flow);
+  for (int a = 0; a < w->m; a++) {
+    int mode = mode_of_row(now->mode[a]);
+    if (!(w->lower[a] < w->upper[a]) || w->mode[a] == mode) continue;
+    w->mode[a] = mode;
+    w->tie[a] = true;
+  }
+  *found = true;
+  return NS_OK;
+}
