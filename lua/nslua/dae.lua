@@ -325,6 +325,21 @@ return function(ns, support)
     return setmetatable(fields, core.result_meta)
   end
 
+  -- Solves with events, from the start (y, yd) of the solver.
+  local function solve_with_events(self, solver, ts, y, yd, consistent)
+    local run, good, why = events.run { ns = ns, support = support, call = call, solver = solver,
+      events = self.events, ts = ts, y = y, yd = yd, n = #y, consistent = consistent,
+      max_steps = self.options.max_steps }
+    local fields = { flag = not good and -1 or run.ended_by and 1 or 0,
+      message = not good and why or run.ended_by and run.ended_by .. " ended the integration" or "completed" }
+    if not good then
+      local t, yk = support.state(solver)
+      fields.errors = { t = t, y = yk }
+    end
+    events.fields(run, fields)
+    return result_of(solver, run.t, run.y, run.yd, fields)
+  end
+
   function Dae:solve(ts, y0, yd0)
     if getmetatable(self) ~= Dae then fail "dae: solve: expected a solver before it, as in dae:solve(ts, y0, yd0)" end
     if y0 == nil and self.system then y0 = start_of(self.system) end
@@ -341,7 +356,7 @@ return function(ns, support)
     local solver, y, yd, consistent = prepare(self, ts[1], y0, yd0, solved, math.abs(ts[#ts] - ts[1]))
     local first = positive(self.options.first_step, "dae", "first_step", 0)
     call(support.start, solver, ts[1], y, yd, first, ts[#ts])
-    if self.events then return self:solve_events(solver, ts, y, yd, consistent) end
+    if self.events then return solve_with_events(self, solver, ts, y, yd, consistent) end
     local t_rows, y_rows, yd_rows = { ts[1] }, { y:totable() }, { yd:totable() }
     local flag, message = 0, "completed"
     local errors
@@ -355,21 +370,6 @@ return function(ns, support)
       t_rows[k], y_rows[k], yd_rows[k] = t, yk:totable(), ydk:totable()
     end
     return result_of(solver, t_rows, y_rows, yd_rows, { flag = flag, message = message, errors = errors })
-  end
-
-  -- Solves with events, from the start (y, yd) of the solver.
-  function Dae:solve_events(solver, ts, y, yd, consistent)
-    local run, good, why = events.run { ns = ns, support = support, call = call, solver = solver,
-      events = self.events, ts = ts, y = y, yd = yd, n = #y, consistent = consistent,
-      max_steps = self.options.max_steps }
-    local fields = { flag = not good and -1 or run.ended_by and 1 or 0,
-      message = not good and why or run.ended_by and run.ended_by .. " ended the integration" or "completed" }
-    if not good then
-      local t, yk = support.state(solver)
-      fields.errors = { t = t, y = yk }
-    end
-    events.fields(run, fields)
-    return result_of(solver, run.t, run.y, run.yd, fields)
   end
 
   local function check_function(f, who, what, expected)

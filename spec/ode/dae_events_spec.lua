@@ -1,6 +1,6 @@
 -- Events along the steps of ns.dae: their accuracy, also within long steps, and memory that runs out.
-local internal = require "nslua.internal"
 local ns = require "nslua"
+local internal = require "nslua.internal"
 
 -- x' = 1, z = x^3 - x, with a root of z + 0.3 found in one long step or many short ones.
 local function run(o)

@@ -332,6 +332,28 @@ describe("events of the user", function()
     assert.equal(10, simu:step())
   end)
 
+  it("refuse a g that reads something besides its arguments, and go on without it", function()
+    local simu, body = motor { rate = 0.5, force = 8 }
+    simu:addEvent { name = "live", g = function() return body:velocity()[1] - 1 end }
+    assert.error_matches(function() simu:run() end,
+      "^event 'live': g gives both 0.88005 and %-1 %(t=%S+ step 1%): it must depend on its arguments t and x alone$")
+    near(0, body:velocity()[1], 1e-14)
+    simu:removeEvent "live"
+    simu:addEvent { name = "own", g = function(_, x) return x[2] - 1 end }
+    simu:run()
+    near(-2 * math.log(1 - 1 / 16), simu:events()[1].t, 1e-12)
+  end)
+
+  it("refuse a state that is not finite, and keep the one before the action", function()
+    local simu, ds = ramp()
+    simu:addEvent { name = "half", g = function(_, x) return x[1] - 0.55 end, action = function() ds:x()[1] = 0 / 0 end }
+    raises("event 'half' action: dynamical system 'ds 1': x[1] is not finite (t=0.55 step 6)", simu.run, simu)
+    near(0.55, ds:x()[1], 1e-14)
+    simu:removeEvent "half"
+    simu:run()
+    near(1, ds:x()[1], 1e-14)
+  end)
+
   it("check their arguments", function()
     local simu = ramp()
     local g = function() return 1 end
@@ -339,7 +361,7 @@ describe("events of the user", function()
     raises("addEvent: unknown option 'f' (known: name, g, direction, terminal, action)", simu.addEvent, simu, { f = g })
     raises("addEvent: g: expected a function, got nil", simu.addEvent, simu, {})
     raises("addEvent: action: expected a function, got number 3", simu.addEvent, simu, { g = g, action = 3 })
-    raises("addEvent: direction: expected \"up\", \"down\", \"both\" or 1, -1, 0, got string", simu.addEvent, simu,
+    raises("addEvent: direction: expected \"up\", \"down\", \"both\" or 1, -1, 0, got 'upwards'", simu.addEvent, simu,
       { g = g, direction = "upwards" })
     raises("addEvent: terminal: expected a boolean or a number of occurrences, got number -1", simu.addEvent, simu,
       { g = g, terminal = -1 })

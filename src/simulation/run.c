@@ -41,10 +41,15 @@ typedef struct Since {
   double time;
 } Since;
 
+/* Whether a run has a checkpoint or a stream that run_save must write. */
+static bool saves(const NsRunOptions *options) {
+  return options->checkpoints.path || options->stream;
+}
+
 /* Flushes the stream and writes a checkpoint when it is due or `at_once`, unless the last checkpoint has the same state. */
 static NsStatus run_save(NsTimeStepping *ts, const NsRunOptions *options, Since *since, bool at_once, NsError *err) {
   const NsRunCheckpoints *c = &options->checkpoints;
-  if ((!c->path && !options->stream) || since->steps == 0) return NS_OK;
+  if (since->steps == 0) return NS_OK;
   double seconds = c->path ? c->seconds : 1;
   bool due = at_once || (c->steps > 0 && since->steps >= c->steps) || (seconds > 0 && run_now() - since->time >= seconds);
   if (!due) return NS_OK;
@@ -84,7 +89,7 @@ static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptio
     if (status != NS_OK) break;
     steps++;
     if (options->tick && steps % tick == 0) options->tick(options->context, ts);
-    status = run_save(ts, options, since, false, err);
+    if (saves(options)) status = run_save(ts, options, since, false, err);
   }
   return status;
 }
@@ -96,7 +101,7 @@ NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *op
   if (status != NS_OK) return status;
   Since since = {0, run_now()};
   status = run_steps(ts, &record, options, &since, err);
-  NsStatus saved = run_save(ts, options, &since, true, status == NS_OK ? err : NULL);
+  NsStatus saved = saves(options) ? run_save(ts, options, &since, true, status == NS_OK ? err : NULL) : NS_OK;
   NsStatus ended = ns_record_end(&record, status == NS_OK && saved == NS_OK ? err : NULL);
   return status != NS_OK ? status : saved != NS_OK ? saved : ended;
 }

@@ -111,18 +111,20 @@ static void tell_most(NsTimeStepping *ts, const NsIsland *island) {
 }
 
 static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError *err) {
-  StepCounts before = counts_of(&ts->stats), most = before;
+  bool several = ts->islands.count > 1; /* a single island needs no maximum */
+  StepCounts before = {0}, most;
   NsStatus status = NS_OK;
+  if (several) most = before = counts_of(&ts->stats);
   ts->newton_iterations = 0;
   ts->residual.state = ts->residual.output = 0;
   for (int i = 0; status == NS_OK && i < ts->islands.count; i++) {
     NsIsland *island = &ts->islands.of[i];
     status = compute_island(ts, island, step, err);
     if (status != NS_OK) ns_osnsp_gather(ts->problem, island);
-    count_most(&most, &ts->stats, &before);
+    if (several) count_most(&most, &ts->stats, &before);
     tell_most(ts, island);
   }
-  set_counts(&ts->stats, &most);
+  if (several) set_counts(&ts->stats, &most);
   ns_event_log_sort(&ts->log);
   return status;
 }

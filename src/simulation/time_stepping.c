@@ -228,12 +228,13 @@ NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
 
 NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, NsError *err) {
   NsStatus status = NS_OK;
+  bool any = false;
   *kinetic = *potential = 0;
   for (int i = 0; i < ts->nsds->nds && status == NS_OK; i++) {
     NsMechanicalDs *ds = (NsMechanicalDs *)ts->nsds->ds[i];
     double T = 0, V = 0;
-    if (ns_ds_family(ts->nsds->ds[i]) != NS_MECHANICS)
-      return ns_fail(err, NS_EARG, "energy: dynamical system '%s' is a first-order one", ts->nsds->ds[i]->name);
+    if (ns_ds_family(ts->nsds->ds[i]) != NS_MECHANICS) continue;
+    any = true;
     if (ts->integrator->class->energy) {
       status = ts->integrator->class->energy(ds, ns_ts_time(ts), &T, &V, err);
     } else {
@@ -243,6 +244,8 @@ NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, Ns
     *kinetic += T;
     *potential += V;
   }
+  if (!any && ts->nsds->nds > 0)
+    return ns_fail(err, NS_EARG, "energy: dynamical system '%s' is a first-order one", ts->nsds->ds[0]->name);
   return status;
 }
 

@@ -210,7 +210,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err);
 /* Advances k to k + 1, unless a terminal event has cut the step. NS_EARG when the step has not been computed. */
 NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err);
 
-/* Mechanics: kinetic and potential energy of the accepted state. NS_ECALLBACK; NS_EARG for systems of first order. */
+/* Kinetic and potential energy of the mechanical systems at the accepted state. NS_ECALLBACK; NS_EARG when there are none. */
 NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, NsError *err);
 
 /* Starts the account of the energy at the present state; an earlier account is lost. */

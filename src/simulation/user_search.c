@@ -71,11 +71,12 @@ static bool leaves_start(const NsUserEvent *event, double g, double later) {
 
 /* ---- by the course of the step ---- */
 
-/* The search along the course. `event`: of the smooth piece. */
+/* The search along the course. `event`: of the smooth piece. `sides`: its g before and after the jump that was found. */
 typedef struct UserSearch {
   NsTimeStepping *ts;
   const NsInterval *interval;
   int event;
+  double sides[2];
 } UserSearch;
 
 static NsStatus user_search_value(void *context, int event, double t, const double *x, double *g, NsError *err) {
@@ -147,6 +148,7 @@ static NsStatus search_pieces(UserSearch *s, NsEventSearch *search, double *last
     *jump = s->event >= 0;
     if (*jump) {
       *root = a;
+      s->sides[0] = last[s->event], s->sides[1] = start[s->event];
       break;
     }
     NsCourse course = {.t_old = a, .t = b, .at = user_search_at, .context = s};
@@ -161,21 +163,20 @@ static NsStatus search_pieces(UserSearch *s, NsEventSearch *search, double *last
 }
 
 /* Finds the first root on the course of the step that was just computed. */
-static NsStatus search_course(NsTimeStepping *ts, const NsInterval *in, double *root, int *event, bool *jump, NsError *err) {
+static NsStatus search_course(UserSearch *s, double *root, bool *jump, NsError *err) {
+  NsTimeStepping *ts = s->ts;
   int count = ts->user.count;
-  UserSearch s = {ts, in, -1};
   size_t n = (size_t)count;
   int *direction = ns_alloc(n, sizeof *direction);
   long *terminal = ns_alloc(n, sizeof *terminal);
   double *last = ns_alloc(2 * n, sizeof *last);
   NsEventSearch *search = NULL;
-  NsEvents events = {.count = count, .value = user_search_value, .context = &s, .direction = direction, .terminal = terminal};
+  NsEvents events = {.count = count, .value = user_search_value, .context = s, .direction = direction, .terminal = terminal};
   NsStatus status = direction && terminal && last ? NS_OK : NS_ENOMEM;
   for (int e = 0; e < count && status == NS_OK; e++) direction[e] = ts->user.of[e].direction;
   if (status == NS_OK) status = ns_event_search_new(&search, ts->course.nx, &events);
-  if (status == NS_OK) status = search_pieces(&s, search, last, root, jump, err);
+  if (status == NS_OK) status = search_pieces(s, search, last, root, jump, err);
   else ns_fail(err, status, "not enough memory");
-  *event = s.event;
   ns_event_search_free(search);
   ns_free(direction);
   ns_free(terminal);
@@ -239,13 +240,29 @@ static NsStatus settle_at(NsTimeStepping *ts, const NsInterval *in, double t, Ns
   return ns_ts_go_to(ts, in, t, pieces, err);
 }
 
+/*
+** After a jump of g was found on the course and the step was repeated to t, just behind it: NS_EARG when g is there on the side
+** from which it jumped. Then g reads something besides t and x, such as the states that the simulation shows at the call.
+*/
+static NsStatus check_jump(UserSearch *s, double t, NsError *err) {
+  double g, before = s->sides[0], after = s->sides[1];
+  NsStatus status = value_here(s->ts, s->interval, s->event, t, &g, err);
+  if (status != NS_OK || fabs(g - after) <= fabs(g - before)) return status;
+  return ns_fail(err, NS_EARG,
+                 "event '%s': g gives both %.6g and %.6g (t=%.10g step %ld): it must depend on its arguments t and x alone",
+                 s->ts->user.of[s->event].name, after, g, t, s->ts->k + 1);
+}
+
 static NsStatus locate_by_course(NsTimeStepping *ts, const NsInterval *in, double *t, int *event, NsError *err) {
   bool jump = false;
-  NsStatus status = search_course(ts, in, t, event, &jump, err);
+  UserSearch s = {ts, in, -1, {0, 0}};
+  NsStatus status = search_course(&s, t, &jump, err);
+  *event = s.event;
   if (status != NS_OK || *t == INFINITY) return status;
   if (jump) *t = fmin(*t + 2 * ns_ts_rounding(in->step.t), in->step.t); /* behind the jump: the step must contain it */
   else status = correct_root(ts, in, *event, t, err);
-  return status == NS_OK && *t > in->step.t_k ? settle_at(ts, in, *t, err) : status;
+  if (status == NS_OK && *t > in->step.t_k) status = settle_at(ts, in, *t, err);
+  return status == NS_OK && jump && *t > in->step.t_k ? check_jump(&s, *t, err) : status;
 }
 
 /* ---- by repeating the step ---- */
@@ -302,7 +319,7 @@ static NsStatus first_length(NsTimeStepping *ts, const NsInterval *in, double *g
   NsStatus status = NS_OK;
   *t = INFINITY;
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
-    UserSearch s = {ts, in, e};
+    UserSearch s = {ts, in, e, {0, 0}};
     double root;
     status = root_of_length(&s, to, g_end[e], &root, err);
     if (status != NS_OK || root >= (*t == INFINITY ? INFINITY : to)) continue;

@@ -113,6 +113,18 @@ static NsStatus log_user_event(NsTimeStepping *ts, const NsUserEvent *event, dou
   return NS_OK;
 }
 
+/* NS_ENAN when an action has written a state that is not finite. */
+static NsStatus check_action(const NsTimeStepping *ts, const NsUserEvent *event, NsError *err) {
+  for (int d = 0; d < ts->nsds->nds; d++) {
+    const NsDs *ds = ts->nsds->ds[d];
+    for (int i = 0; i < ds->n; i++)
+      if (!isfinite(ds->x[i]))
+        return ns_fail(err, NS_ENAN, "event '%s' action: dynamical system '%s': x[%d] is not finite (t=%.10g step %ld)",
+                       event->name, ds->name, i + 1, ts->from, ts->k + 1);
+  }
+  return NS_OK;
+}
+
 /* Calls the action of an event. When it fails, the states are as before. */
 static NsStatus call_user_action(NsTimeStepping *ts, int e, NsError *err) {
   NsUserEvents *user = &ts->user;
@@ -124,6 +136,7 @@ static NsStatus call_user_action(NsTimeStepping *ts, int e, NsError *err) {
   status = user->action(user->context, e, ts->from, err);
   ts->nsds->acting = false;
   ts->nsds->busy = true;
+  if (status == NS_OK) status = check_action(ts, &user->of[e], err);
   if (status != NS_OK) restore_state(ts);
   return status;
 }

@@ -471,7 +471,10 @@ static bool solution_side(lua_State *L, int idx) {
   const char *word = lua_isnoneornil(L, idx) ? "after" : lua_type(L, idx) == LUA_TSTRING ? lua_tostring(L, idx) : "";
   bool before = strcmp(word, "before") == 0;
   if (!before && strcmp(word, "after") != 0)
-    luaL_error(L, "at: side: expected \"before\" or \"after\", got %s", nsl_describe(L, idx));
+    luaL_error(
+        L,
+        *word ? "at: side: expected \"before\" or \"after\", got '%s'" : "at: side: expected \"before\" or \"after\", got %s",
+        *word ? word : nsl_describe(L, idx));
   return before;
 }
 
@@ -500,6 +503,7 @@ static int solution_at(lua_State *L) {
   bool before = solution_side(L, 3);
   if (lua_type(L, 2) == LUA_TNUMBER) return solution_at_time(L, s, nsl_finite(L, 2, "at", "t"), before);
   lua_settop(L, 2);
+  if (lua_type(L, 2) != LUA_TTABLE && lua_type(L, 2) != LUA_TUSERDATA) nsl_bad(L, "at", "t", "a number or a vector", 2);
   const NslVector *times = nsl_to_finite_vector(L, 2, -1, "at", "t"); /* 3 or 2 */
   int n = times->n;
   static const char *const names[] = {"x", "lambda", "y"};

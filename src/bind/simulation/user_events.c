@@ -155,6 +155,8 @@ static int user_direction(lua_State *L, int idx) {
     good = !isnan(number);
     direction = (number > 0) - (number < 0);
   }
+  if (!good && type == LUA_TSTRING)
+    luaL_error(L, "addEvent: direction: expected \"up\", \"down\", \"both\" or 1, -1, 0, got '%s'", lua_tostring(L, -1));
   if (!good) luaL_error(L, "addEvent: direction: expected \"up\", \"down\", \"both\" or 1, -1, 0, got %s", nsl_describe(L, -1));
   lua_pop(L, 1);
   return direction;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "integrators/switching/flow_workspace.h"
 #include "integrators/switching/mode_lead.h"
 #include "integrators/switching/mode_signs.h"
@@ -159,6 +160,7 @@ static NsStatus search_all(Search *z, NsError *err) {
   int digit[NS_MODE_OPEN] = {0};
   z->count = z->tried = 0;
   for (;;) {
+    if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
     memcpy(z->mode, z->before, (size_t)z->flow->view.m * sizeof *z->mode);
     for (int k = 0; k < z->nrows; k++) {
       NsRowMode choice[3];

@@ -8,6 +8,7 @@
 
 #include "integrators/switching/flow_workspace.h"
 #include "integrators/switching/mode.h"
+#include "integrators/switching/mode_impulse.h"
 #include "integrators/switching/mode_signs.h"
 #include "solvers/box/box_solver.h"
 
@@ -227,32 +228,69 @@ static NsStatus start_take(Start *z, NsFlow *flow, double t, double *s, NsError 
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
+/* A start from the states s, which may jump. */
+static NsStatus start_once(Start *z, NsRowMode *mode, bool *open, NsAmbiguity rule, NsModeChoice *choice, NsError *err) {
+  bool jumped = false, moved = false;
+  *choice = (NsModeChoice){0};
+  NsStatus status = start_impulses(z, &jumped, err);
+  if (status == NS_OK) status = start_mode(z, mode, open, err);
+  if (status == NS_OK) {
+    ns_flow_set_mode(z->flow, mode);
+    status = ns_mode_choose(z->flow, z->t, z->s, open, rule, choice, err);
+  }
+  if (status == NS_OK) status = start_constraints(z, &moved, err);
+  if (status == NS_OK && moved) status = ns_mode_choose(z->flow, z->t, z->s, open, rule, choice, err);
+  choice->jumped = jumped || moved;
+  return status;
+}
+
+/* Sets the flow and s to the states x and the multipliers of a start. */
+static void start_at(Start *z, const double *x, const double *lambda) {
+  NsFlow *flow = z->flow;
+  memmove(flow->lambda, lambda, (size_t)flow->eq.m * sizeof *lambda);
+  ns_equations_gather(&flow->eq, x, z->s, flow->a);
+  memcpy(flow->s, z->s, (size_t)flow->eq.nd * sizeof *z->s);
+  ns_flow_grow_sizes(flow, z->s);
+}
+
+/* Where no mode is possible, impulses that act through several rows may help: then the start is tried again after them. */
+static NsStatus start_after_impulse(Start *z, const double *x, const double *lambda, NsRowMode *mode, bool *open,
+                                    NsAmbiguity rule, NsModeChoice *choice, NsError *err) {
+  bool jumped = false;
+  NsError other = {NS_OK, ""};
+  start_at(z, x, lambda);
+  NsStatus status = ns_mode_impulse(z->flow, z->t, z->s, &jumped, &other);
+  if (status == NS_OK && jumped) {
+    memmove(z->flow->lambda, lambda, (size_t)z->flow->eq.m * sizeof *lambda);
+    status = start_once(z, mode, open, rule, choice, &other);
+    choice->jumped = true;
+  }
+  bool helped = status != NS_ENOSOL && jumped;
+  if (status == NS_OK && jumped) return NS_OK;
+  if (helped || choice->count > 1) *err = other; /* the reason is another one now */
+  return helped ? status : NS_ENOSOL;
+}
+
 NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *lambda, NsAmbiguity rule, double *s,
                        NsModeChoice *choice, NsError *err) {
-  NsEquations *e = &flow->eq;
-  size_t m = (size_t)e->m;
+  size_t m = (size_t)flow->eq.m, n = (size_t)flow->eq.n;
   Start z;
-  bool jumped = false;
   *choice = (NsModeChoice){0};
-  memmove(flow->lambda, lambda, m * sizeof *lambda);
-  ns_equations_gather(e, x, s, flow->a);
-  memcpy(flow->s, s, (size_t)e->nd * sizeof *s);
-  ns_flow_grow_sizes(flow, s);
-  NsStatus status = ns_equations_update(e, t, err);
+  NsStatus status = ns_equations_update(&flow->eq, t, err);
   if (status == NS_OK) status = start_take(&z, flow, t, s, err);
   if (status != NS_OK) return status;
   bool *open = ns_arena_take(&z.arena, m, sizeof *open);
   NsRowMode *mode = ns_arena_take(&z.arena, m, sizeof *mode);
-  status = z.arena.failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : start_impulses(&z, &jumped, err);
-  if (status == NS_OK) status = start_mode(&z, mode, open, err);
-  if (status == NS_OK) {
-    ns_flow_set_mode(flow, mode);
-    status = ns_mode_choose(flow, t, s, open, rule, choice, err);
+  double *from = ns_arena_doubles(&z.arena, n), *with = ns_arena_doubles(&z.arena, m);
+  if (z.arena.failed) {
+    status = ns_fail(err, NS_ENOMEM, "not enough memory");
+  } else {
+    memcpy(from, x, n * sizeof *x);
+    memcpy(with, lambda, m * sizeof *lambda);
+    start_at(&z, from, with);
+    status = start_once(&z, mode, open, rule, choice, err);
+    if (status == NS_ENOSOL && choice->count <= 1) status = start_after_impulse(&z, from, with, mode, open, rule, choice, err);
   }
-  bool moved = false;
-  if (status == NS_OK) status = start_constraints(&z, &moved, err);
-  if (status == NS_OK && moved) status = ns_mode_choose(flow, t, s, open, rule, choice, err);
-  choice->jumped = jumped || moved;
   ns_box_free(z.box);
   ns_arena_release(&z.arena);
   return status;

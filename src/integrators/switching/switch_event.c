@@ -13,7 +13,8 @@ enum {
   RESOLUTION = 4,   /* events closer than this many spacings of time are one event */
   STUCK = 20,       /* limit of events without progress of time, besides 4 for each row */
   ACCUMULATED = 64, /* a rest of events shorter than this many spacings of time is passed over */
-  CYCLES = 3        /* number of equal cycles of events that make an accumulation */
+  CYCLES = 3,       /* number of equal cycles of events that make an accumulation */
+  BLOCK = 1000      /* number of events whose duration is compared with that of those before: many cycles of events */
 };
 
 /* Where no mode can be chosen, an accumulation is passed over if its rest is below this part of the time of the last events. */
@@ -194,6 +195,27 @@ static void find_open(NsSwitching *sw, int guard) {
   }
 }
 
+/*
+** Chattering that never ends: the time between events falls exponentially, without an end in finite time (x'' = -sign x - x' / 2).
+** Told before max_events when the last three blocks become shorter, the present pace alone makes a tenth of max_events in the rest
+** of the step of the grid, and the pace as it grows makes more than twice max_events.
+*/
+static NsStatus check_chattering(NsSwitching *sw, int row, NsError *err) {
+  if (sw->handled % BLOCK != 0) return NS_OK;
+  double length = sw->t - sw->t_block, *old = sw->blocks, rest = sw->t_next - sw->t, most = sw->options.max_events;
+  double growth = fmin(log(old[0] / old[1]) / old[1], log(old[1] / length) / length), pace = BLOCK / length;
+  bool three = sw->handled >= 4 * BLOCK; /* the first block began before the first event */
+  old[0] = old[1];
+  old[1] = length;
+  sw->t_block = sw->t;
+  if (!three || !(growth > 0) || pace * rest < 0.1 * most || pace * expm1(growth * rest) / growth < 2 * most) return NS_OK;
+  return ns_fail(
+      err, NS_EMAXITER,
+      "EventDriven: interaction '%s' switches faster and faster: %d events in this step of the grid until t=%.10g, the "
+      "last %d in a time of %.3g; there will be more than %d",
+      ns_switch_row_name(sw, row), sw->handled, sw->t, BLOCK, length, sw->options.max_events);
+}
+
 /* NS_EMAXITER when there are too many events, or time does not go on. */
 static NsStatus check_progress(NsSwitching *sw, int row, NsError *err) {
   bool progress = sw->t - sw->t_event > RESOLUTION * time_spacing(sw);
@@ -205,7 +227,7 @@ static NsStatus check_progress(NsSwitching *sw, int row, NsError *err) {
                    ns_switch_row_name(sw, row), sw->t);
   if (++sw->handled > sw->options.max_events)
     return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", sw->options.max_events);
-  return NS_OK;
+  return check_chattering(sw, row, err);
 }
 
 NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err) {

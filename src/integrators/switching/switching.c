@@ -24,8 +24,16 @@
 #include "ode/radau.h"
 
 enum {
-  SWITCHING_STEPS = 1000000
-}; /* limit of integrator steps from one event to the next, or to the end of a step of the grid */
+  SWITCHING_STEPS = 1000000, /* limit of integrator steps in a step of the grid */
+  SPELL = 10000,             /* number of integrator steps after which the progress of time is judged */
+  REFUSED = 5 /* a spell is suspicious when one step in so many, or more, was tried again with a shorter length */
+};
+
+/*
+** Steps that are refused often, and pass less than this part of the rest of the grid's step in a spell, chatter: the rest would
+** take 1e10 steps. A callback that jumps where the motion slides makes 1e12 steps or more of it.
+*/
+static const double NO_PROGRESS = 1e-6;
 
 /* The rounding error of a rate, in spacings of the sum of its terms: the sums of a step of DOP853 make up to 10 of them. */
 static const double RATE_ROUNDINGS = 16;
@@ -236,17 +244,43 @@ static NsStatus switching_step_smoothly(NsSwitching *sw, int *guard, NsError *er
   return status == NS_OK ? switching_take_state(sw, err) : status;
 }
 
+/* Counts a step that was refused `refused` times; NS_EMAXITER when there are too many steps, or when they do not get on. */
+static NsStatus switching_count(NsSwitching *sw, long refused, NsError *err) {
+  sw->refused += refused;
+  if (++sw->steps > SWITCHING_STEPS)
+    return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d steps of the integrator in a step of the grid (t=%.10g)",
+                   SWITCHING_STEPS, sw->t);
+  if (sw->steps % SPELL != 0) return NS_OK;
+  double passed = sw->t - sw->t_spell;
+  if (passed < NO_PROGRESS * (sw->t_next - sw->t) && sw->refused >= SPELL / REFUSED)
+    return ns_fail(
+        err, NS_EMAXITER,
+        "EventDriven: the last %d steps of the integrator passed a time of %.3g only (t=%.10g); a callback that jumps "
+        "needs a relation and a law for its switch",
+        SPELL, passed, sw->t);
+  sw->t_spell = sw->t;
+  sw->refused = 0;
+  return NS_OK;
+}
+
+/* NS_EARG when the option maxStep allows too few steps. */
+static NsStatus switching_check_longest(const NsSwitching *sw, NsError *err) {
+  double way = sw->t_next - sw->t_k, longest = sw->options.max_step;
+  if (!(longest > 0) || way <= SWITCHING_STEPS * longest) return NS_OK;
+  return ns_fail(err, NS_EARG,
+                 "EventDriven: with maxStep %g a step of the grid of %g needs more than %d steps of the integrator", longest,
+                 way, SWITCHING_STEPS);
+}
+
 /* Integrates to the next event, and handles it, or to the end of the step of the grid. */
 static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
   int guard = -1;
   NsStatus status = switching_start_motion(sw, err);
-  for (int steps = 0; status == NS_OK; steps++) {
+  while (status == NS_OK) {
     if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
-    if (steps == SWITCHING_STEPS)
-      return ns_fail(err, NS_EMAXITER,
-                     "EventDriven: more than %d steps of the integrator to the next event or time of the grid (t=%.10g)", steps,
-                     sw->t);
+    long refused = sw->stepper->state.rejected;
     status = switching_step_smoothly(sw, &guard, err);
+    if (status == NS_OK) status = switching_count(sw, sw->stepper->state.rejected - refused, err);
     if (status != NS_OK) return status;
     if (guard >= 0) return ns_switch_handle(sw, guard, err);
     if (sw->t >= sw->t_next) return NS_OK;
@@ -264,9 +298,12 @@ static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDr
   sw->t = sw->t_k = *sw->clock = step->t_k;
   sw->t_next = step->t;
   sw->handled = sw->stuck = sw->marked = 0;
+  sw->steps = sw->refused = 0;
+  sw->t_spell = sw->t_block = sw->t_k;
   sw->t_event = -INFINITY;
   NsStatus status = ns_flow_begin(sw->flow, step->t_k, step->t - step->t_k, err);
   if (status == NS_OK) status = switching_take_stepper(sw, (const NsEventOptions *)scheme->integrator, err);
+  if (status == NS_OK) status = switching_check_longest(sw, err);
   if (status == NS_OK) status = ns_switch_begin(sw, err);
   while (status == NS_OK && sw->t < step->t) status = switching_go_on(sw, err);
   return status == NS_OK ? ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err) : status;
