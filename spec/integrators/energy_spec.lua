@@ -29,6 +29,25 @@ describe("the account of the energy", function()
     end
   end)
 
+  it("has the work of a relay as friction, with every integrator", function()
+    local h, bound = 0.01, 0.5
+    for _, osi in ipairs { ns.MoreauJeanOSI(0.5), ns.MoreauJeanGOSI(0.5), ns.RungeKuttaOSI() } do
+      local ds = ns.LagrangianLinearTIDS({ 0 }, { 1 }, { { 1 } })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      local located = tostring(osi):find "RungeKutta" -- there lambda is a force, else an impulse
+      local most = located and bound or bound * h
+      nsds:link(ns.Interaction(ns.RelayNSL(1, -most, most), ns.LagrangianLinearTIR { { 1 } }), ds)
+      local simu = (located and ns.EventDriven or ns.TimeStepping)(nsds, ns.TimeDiscretisation(0, h), osi)
+      simu:energy()
+      simu:run()
+      local e = simu:energy()
+      assert.near(-0.375, e.friction, 1e-12) -- the velocity falls from 1 to 1/2
+      assert.equal(0, e.impacts)
+      assert.near(0, e.numerical, 1e-12)
+    end
+  end)
+
   it("has the scheme's own loss: (theta - 1/2) of the changes' energies, in linear models", function()
     local M, K, h = ns.matrix { { 2, 0.3 }, { 0.3, 1 } }, ns.matrix { { 50, -20 }, { -20, 30 } }, 0.02
     for _, theta in ipairs { 0.5, 0.8, 1 } do

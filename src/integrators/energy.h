@@ -13,8 +13,8 @@
 typedef struct NsEnergyAccount {
   double forces;    /* work of forces without a potential, and of a varying inertia */
   double damping;   /* work of -C v */
-  double impacts;   /* work of normal impulses, and of the multipliers of laws without friction */
-  double friction;  /* work of tangential impulses */
+  double impacts;   /* work of normal impulses, and of the multipliers of other laws */
+  double friction;  /* work of tangential impulses, and of relays */
   double boundary;  /* work of the impulses of prescribed velocities */
   double numerical; /* the numerical error of the scheme; 0 for theta = 1/2 in linear models */
 } NsEnergyAccount;

@@ -72,6 +72,10 @@ unsigned ns_law_needs(const NsLaw *law) {
   return law->class->needs(law);
 }
 
+bool ns_law_rubs(const NsLaw *law, int i) {
+  return law->class->joint ? i > 0 : (ns_law_needs(law) & NS_NEEDS_BOX) != 0;
+}
+
 bool ns_law_unilateral(const NsLaw *law) {
   return law->class->unilateral;
 }

@@ -296,3 +296,28 @@ describe("Painleve's rod", function()
     end
   end)
 end)
+
+describe("a slip that begins in space", function()
+  it("costs the same at a time of the grid and within a step", function()
+    local function evaluations(h)
+      local n, ds = 0, ns.LagrangianLinearTIDS({ 0, 0, 0 }, { 0, 0, 0 }, ns.eye(3))
+      ds:setComputeFExtFunction(function(t, _, f)
+        n = n + 1
+        f[1], f[2], f[3] = 5 * t * math.cos(3 * t), 5 * t * math.sin(3 * t), -10
+      end)
+      local simu = events.simulation { systems = { ds }, T = 2, h = h, links = {
+        { ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3), ns.LagrangianLinearTIR { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } }, "plane", ds } } }
+      simu:run()
+      local log = simu:events()
+      assert.equal("slip", log[2].kind)
+      assert.near(1, log[2].t, 1e-12)
+      return n, ds:q()[1]
+    end
+    local within, q = evaluations(0.4)
+    for _, h in ipairs { 0.25, 0.5, 1 } do
+      local n, same = evaluations(h)
+      assert.near(1, n / within, 0.05)
+      assert.near(q, same, 1e-12)
+    end
+  end)
+end)

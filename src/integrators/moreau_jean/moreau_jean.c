@@ -513,11 +513,10 @@ static NsStatus mj_complete(NsScheme *scheme, NsError *err) {
   return status;
 }
 
-/* Adds the works of the multipliers (lambda times mean velocity of y): normal ones to `impacts`, others to `friction`. */
+/* Adds the works of the multipliers (lambda times mean velocity of y): of friction and relays to `friction`, else to `impacts`. */
 static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
   for (int e = 0; e < mj->stack.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
-    bool tangents = edge->base.inter->law->class->joint;
     for (int i = 0; edge->base.active >= 0 && i < edge->base.m; i++) {
       double mean = 0, weight = edge->base.weight;
       for (int p = 0; p < edge->base.nparts; p++) {
@@ -526,7 +525,8 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
           mean += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] * 0.5 *
                   (mj->v[node->base.v + j] + mj->v_k[node->base.v + j]);
       }
-      *(tangents && i > 0 ? &account->friction : &account->impacts) += weight * mj->lambda[edge->base.row + i] * mean;
+      double *work = ns_law_rubs(edge->base.inter->law, i) ? &account->friction : &account->impacts;
+      *work += weight * mj->lambda[edge->base.row + i] * mean;
     }
   }
 }
