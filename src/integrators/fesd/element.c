@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/interrupt.h"
 #include "base/memory.h"
 #include "integrators/fesd/fesd.h"
 
@@ -409,6 +410,8 @@ static NsStatus find_element_end(NsFesd *w, NsFesdElement *e, NsError *err) {
 }
 
 NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err) {
+  if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
+  if (++w->solves > w->most_solves) return ns_fail(err, NS_EMAXITER, "FESDOSI: too much work for a step (t=%.10g)", e->t);
   start_stages(w, e);
   NsStatus status = solve_element_stages(w, e, err);
   if (status == NS_OK) status = find_element_end(w, e, err);

@@ -10,6 +10,7 @@
 */
 #include "integrators/fesd/fesd.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +22,12 @@ static const unsigned fesd_laws = NS_NEEDS_EQUATION | NS_NEEDS_UNILATERAL | NS_N
 
 /* After a failure the number of elements is doubled so many times. */
 enum { MAX_DOUBLINGS = 6 };
+
+/*
+** All attempts after the first one solve at most RETRY_FACTOR times as many elements as the first, plus RETRY_SOLVES, so that a
+** step that can not succeed ends soon: 8192 elements take less than a second with few states.
+*/
+enum { RETRY_FACTOR = 8, RETRY_SOLVES = 8192 };
 
 /* Largest residual of an accepted step in its complementarity conditions, each divided by its size. */
 static const double ACCEPTED = 1e-9;
@@ -218,14 +225,16 @@ static NsStatus drive_in_elements(NsFesd *w, NsError *err) {
   NsStatus status = NS_OK;
   NsError again = {NS_OK, ""};
   bool first = w->first;
-  for (int doublings = 0; doublings <= MAX_DOUBLINGS; doublings++) {
+  w->solves = 0;
+  w->most_solves = LONG_MAX;
+  for (int doublings = 0; doublings <= MAX_DOUBLINGS && w->solves <= w->most_solves; doublings++) {
     NsError *to = doublings == 0 ? err : &again;
     w->log->count = events;
     w->first = first;
     fesd_take_memory(w);
     NsStatus now = ns_fesd_step(w, w->options.elements << doublings, to);
     if (now == NS_OK) return NS_OK;
-    if (doublings == 0) status = now;
+    if (doublings == 0) status = now, w->most_solves = (RETRY_FACTOR + 1) * w->solves + RETRY_SOLVES;
     if (ns_fesd_worth_retrying(now) && !w->ambiguous) continue;
     if (err) *err = *to;
     return now;

@@ -80,6 +80,7 @@ typedef struct NsFesd {
   int *mode, *before;           /* m: the modes there; the modes before the last switch */
   bool *tie;                    /* m: several modes of the row may follow */
   double *clear;                /* m: the row certainly keeps its mode for this time after a switch */
+  long solves, most_solves;     /* elements solved in the step, and their limit; see drive_in_elements */
   int reached;                  /* the row whose switch was located last in the step; -1: none */
   bool ambiguous;               /* the step has failed since several motions may follow */
   bool must_jump;               /* the choice by rates has found that states must jump at the start */
@@ -133,8 +134,8 @@ NsStatus ns_fesd_prepare(NsFesd *w);
 NsFesdElement *ns_fesd_next(NsFesd *w);
 
 /*
-** Solves the collocation equations of an element whose t, h, modes and node 0 are set. NS_ENOCONV, NS_ESINGULAR, NS_ENAN, and
-** the statuses of callbacks.
+** Solves the collocation equations of an element whose t, h, modes and node 0 are set. NS_EINTR, NS_EMAXITER above
+** w->most_solves, NS_ENOCONV, NS_ESINGULAR, NS_ENAN, and the statuses of callbacks.
 */
 NsStatus ns_fesd_solve(NsFesd *w, NsFesdElement *e, NsError *err);
 

@@ -10,7 +10,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/interrupt.h"
 #include "integrators/fesd/fesd.h"
 
 enum { MOST_ELEMENTS = 2048 }; /* limit in a step of the grid */
@@ -51,7 +50,6 @@ static void return_to(NsFesd *w, int from) {
 
 /* Solves one element of length h from the present state, without accepting it. */
 static NsStatus solve_next_element(NsFesd *w, double h, NsError *err) {
-  if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
   if (w->count == MOST_ELEMENTS)
     return ns_fail(err, NS_EMAXITER, "FESDOSI: more than %d finite elements in a step (t=%.10g)", MOST_ELEMENTS, w->t);
   NsFesdElement *e = ns_fesd_next(w);
