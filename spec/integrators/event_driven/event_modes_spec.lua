@@ -306,7 +306,8 @@ describe("a slip that begins in space", function()
         f[1], f[2], f[3] = 5 * t * math.cos(3 * t), 5 * t * math.sin(3 * t), -10
       end)
       local simu = events.simulation { systems = { ds }, T = 2, h = h, links = {
-        { ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3), ns.LagrangianLinearTIR { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } }, "plane", ds } } }
+        { ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3), ns.LagrangianLinearTIR { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } }, "plane",
+          ds } } }
       simu:run()
       local log = simu:events()
       assert.equal("slip", log[2].kind)

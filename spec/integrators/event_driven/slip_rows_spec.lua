@@ -83,8 +83,8 @@ describe("a row of a slip velocity", function()
     simu:energy()
     simu:run()
     -- A pendulum upside down: angle'' = 2/3 g / (R + r) sin angle.
-    local pendulum = ns.solve_ivp(function(_, y) return { y[2], 2 / 3 * g / (R + r) * math.sin(y[1]) } end, { 0, 0.8 }, { angle, 0 },
-      { method = "DOP853", rtol = 1e-13, atol = 1e-15 })
+    local pendulum = ns.solve_ivp(function(_, y) return { y[2], 2 / 3 * g / (R + r) * math.sin(y[1]) } end, { 0, 0.8 },
+      { angle, 0 }, { method = "DOP853", rtol = 1e-13, atol = 1e-15 })
     local q, final = ds:q(), pendulum.y[1][#pendulum.t]
     assert.near(final, math.atan(q[4], q[5]), 1e-12)
     assert.near(-(R + r) * (final - angle) / r, q[6], 1e-12)
