@@ -49,7 +49,6 @@ NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {
   if (status == NS_OK && w->first) status = ns_mode_start(w->flow, w->t, w->x, w->lambda, rule, w->s, &choice, &why);
   else if (status == NS_OK) status = ns_mode_choose(w->flow, w->t, w->s, w->open, rule, &choice, &why);
   w->ambiguous = status == NS_ENOSOL && choice.count > 1;
-  w->must_jump = choice.jumped;
   if (w->ambiguous || !ns_fesd_worth_retrying(status)) {
     if (err) *err = why;
     return status;

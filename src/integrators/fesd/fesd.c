@@ -270,7 +270,7 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   w->h = step->t - step->t_k;
   w->solver = drive->solver;
   w->log = drive->log;
-  w->flow_begun = w->ambiguous = w->must_jump = false;
+  w->flow_begun = w->ambiguous = false;
   w->first = fabs(step->t_k - scheme->nsds->t0) <= AT_START * w->h;
   status = check_regular_mass(w, err);
   NsEnergyAccount *account = w->motion ? drive->account : NULL;

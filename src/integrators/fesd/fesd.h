@@ -83,7 +83,6 @@ typedef struct NsFesd {
   long solves, most_solves;     /* elements solved in the step, and their limit; see drive_in_elements */
   int reached;                  /* the row whose switch was located last in the step; -1: none */
   bool ambiguous;               /* the step has failed since several motions may follow */
-  bool must_jump;               /* the choice by rates has found that states must jump at the start */
   bool solved;                  /* elements[count] is already solved, for the present modes and its own length */
   NsFesdElement **elements;
   int count, room; /* of elements */
