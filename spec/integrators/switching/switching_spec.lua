@@ -87,7 +87,7 @@ describe("EventDriven, first order,", function()
 
   -- The simulation of a file in spec/cases, from event to event, after its run.
   local function case(name)
-    local simu
+    local simu, _
     expect.with(ns, "TimeStepping", function(nsds, td) return ns.EventDriven(nsds, td, ns.RungeKuttaOSI()) end, function()
       _, simu = assert(loadfile("spec/cases/" .. name .. ".lua"))()()
     end)
