@@ -28,13 +28,6 @@ static const double NOISE = 1e-5;
 */
 static const double CONTRADICTS = 1e-7;
 
-/*
-** Rows count as dependent when the reciprocal condition number of their matrix is below this fraction; least squares drop
-** singular values below this fraction of the largest. The rows have units in which the diagonal is nearly constant. 1e-12:
-** rounding of the matrix leaves 1e-15 times the number of rows.
-*/
-static const double SAME_ROWS = 1e-12;
-
 NsModes *ns_ed_modes_new(NsArena *arena, int m) {
   NsModes *s = ns_arena_take(arena, 1, sizeof *s);
   if (!s) return NULL;
@@ -228,7 +221,7 @@ static bool solve_shared_equations(NsModes *s, int count, double *x) {
   int rank;
   for (int b = 0; b < count; b++)
     for (int a = 0; a < count; a++) s->A[a + (size_t)b * (size_t)count] *= s->share[b];
-  bool good = ns_lstsq(count, count, 1, s->A, count, s->rhs, count, SAME_ROWS, x, &rank, NULL) == NS_OK;
+  bool good = ns_lstsq(count, count, 1, s->A, count, s->rhs, count, NS_MOTION_DEPENDENT, x, &rank, NULL) == NS_OK;
   for (int b = 0; b < count; b++) {
     x[b] *= s->share[b];
     for (int a = 0; a < count; a++) s->A[a + (size_t)b * (size_t)count] /= s->share[b];
@@ -243,7 +236,7 @@ bool ns_ed_solve_equations(const NsEventDriven *ed, NsModes *s, int count, doubl
   NsLu *lu = NULL;
   if (ns_lu_new(&lu, count) != NS_OK) return false;
   NsStatus status = ns_lu_factor(lu, s->A, count);
-  bool regular = status == NS_OK && !(count > 1 && ns_lu_rcond(lu) < SAME_ROWS);
+  bool regular = status == NS_OK && !(count > 1 && ns_lu_rcond(lu) < NS_MOTION_DEPENDENT);
   if (regular) {
     memcpy(x, s->rhs, (size_t)count * sizeof *x);
     ns_lu_solve(lu, 1, x, count);
