@@ -3,10 +3,11 @@
 --   local fit = ns.least_squares(function(p) return { p[1] - 1, p[2] * p[1] - 3 } end, { 0.5, 0.5 })
 --   print(fit.x, fit.cost, fit.errors)
 --
--- Runs of MINPACK's lmder (src/solvers/optimise/least_squares.h). With bounds, f is evaluated at the projection of the
--- point of lmder on the bounds; a parameter beyond its bound stays at the bound until the end of the run (its column of the
--- Jacobian is 0). A run begins with the parameters that are not at a bound, and with those whose gradient points away from
--- their bound. Runs end when the gradient has the right sign at each bound and the last run found nothing better.
+-- Runs of MINPACK's lmder (src/solvers/optimise/least_squares.h). With bounds, f is evaluated at the projection of
+-- the point of lmder on the bounds; a parameter beyond its bound stays at the bound until the end of the run (its
+-- column of the Jacobian is 0). A run begins with the parameters that are not at a bound, and with those whose
+-- gradient points away from their bound. Runs end when the gradient has the right sign at each bound and the last
+-- run found nothing better.
 local core = require "nslua.core"
 local arguments = require "nslua.analysis.arguments"
 local losses = require "nslua.optimise.losses"
@@ -166,7 +167,7 @@ local function search(robust_problem, x, m, o)
     next_x, ended = run(robust_problem, x, free, m, o)
     local next_F = robust_problem.values(next_x, m)
     local next_cost = cost_of(next_F)
-    local settled = not bounded or same(x, next_x) or not (next_cost < cost)
+    local settled = not bounded or same(x, next_x) or next_cost >= cost or next_cost ~= next_cost
     if next_cost <= cost then
       x, F, cost = next_x, next_F, next_cost
       J = robust_problem.jacobian(x, m)
@@ -176,8 +177,8 @@ local function search(robust_problem, x, m, o)
   return x, F, J, cost, ended
 end
 
--- The inverse of J'J, for the columns of the parameters that are not at a bound; nil when it does not exist. The columns
--- are scaled to the length 1 first.
+-- The inverse of J'J, for the columns of the parameters that are not at a bound; nil when it does not exist. The
+-- columns are scaled to the length 1 first.
 local function inverse_normal(J, x, low, high)
   local m = J:shape()
   local free, lengths = {}, {}

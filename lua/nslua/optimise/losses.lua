@@ -1,8 +1,8 @@
 -- nslua.optimise.losses: robust losses of least squares.
 --
--- A loss rho(z), z = (r / s)^2, replaces r^2 by s^2 rho(z). Each function here returns a residual F with F^2 = s^2 rho(z) and
--- the sign of r, and dF/dr: the sum of squares of the F is the robust cost itself, and not a model of it. SciPy has the
--- same definitions of rho.
+-- A loss rho(z), z = (r / s)^2, replaces r^2 by s^2 rho(z). Each function here returns a residual F with
+-- F^2 = s^2 rho(z) and the sign of r, and dF/dr: the sum of squares of the F is the robust cost itself, and not a
+-- model of it. SciPy has the same definitions of rho.
 local sqrt, abs, atan = math.sqrt, math.abs, math.atan
 
 -- sqrt(rho(z)) / |u| and d sqrt(rho) / d|u| from rho and rho', u = r / s. Near u = 0 both are 1.

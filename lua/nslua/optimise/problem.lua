@@ -34,7 +34,8 @@ local function side(value, n, missing, who, name)
   return list
 end
 
--- The bounds as two lists of n: from { lower, upper }, { lower =, upper = }, or with `pairs` from { { low, high }, ... }.
+-- The bounds as two lists of n: from { lower, upper }, { lower =, upper = }, or, when `pairwise`, from
+-- { { low, high }, ... }.
 function problem.bounds(bounds, n, who, pairwise)
   bounds = bounds == nil and {} or bounds
   if type(bounds) ~= "table" then fail("%s: bounds: expected a table, got %s", who, describe(bounds)) end
