@@ -128,7 +128,8 @@ describe("ns.consistent", function()
     assert.near(math.cos(0.5), yd[1], 1e-9)
     assert.equal(7, yd[2]) -- it is in no equation
     for _, index in ipairs { 1, 2, 3, "stabilised" } do
-      y, yd = ns.consistent { residual = require "pendulum"(index), y = { 0.6, -0.8, 0.8, 0.6, 3, index == "stabilised" and 1 or nil } }
+      local guess = { 0.6, -0.8, 0.8, 0.6, 3, index == "stabilised" and 1 or nil }
+      y, yd = ns.consistent { residual = require "pendulum"(index), y = guess }
       assert.near(1 + 0.8 * 9.81, y[5], 1e-12)
       assert.near(0.8 * y[5] - 9.81, yd[4], 1e-12)
       if index == "stabilised" then assert.near(0, y[6], 1e-12) end
@@ -170,7 +171,7 @@ describe("ns.consistent", function()
     linkage(0, y, yd, r)
     for i = 1, 8 do assert.near(0, r[i], 1e-12) end
     -- The second derivative of the constraints.
-    local function along(f, g) return la * f(0) * yd[4] + lb * f(b) * yd[5] + lc * f(c) * yd[6] + g end
+    local function along(f, rest) return la * f(0) * yd[4] + lb * f(b) * yd[5] + lc * f(c) * yd[6] + rest end
     assert.near(0, along(sin, la * w ^ 2 + lb * cos(b) * wb ^ 2 + lc * cos(c) * wc ^ 2), 1e-11)
     assert.near(0, along(cos, -lb * sin(b) * wb ^ 2 - lc * sin(c) * wc ^ 2), 1e-11)
     fails("consistent: equation 7, differentiated once with respect to time, is not fulfilled: unknowns that have a derivative "
