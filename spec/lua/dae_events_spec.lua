@@ -22,12 +22,7 @@ local function floor(e)
     apply = function(_, y) return { 0, -e * y[2], 7 } end }
 end
 
--- A pendulum: x, y, their velocities, the rod's force over the mass; index 3.
-local function pendulum(_, y, yd, r)
-  r[1], r[2] = yd[1] - y[3], yd[2] - y[4]
-  r[3], r[4] = yd[3] + y[5] * y[1], yd[4] + y[5] * y[2] + 9.81
-  r[5] = y[1] ^ 2 + y[2] ^ 2 - 1
-end
+local pendulum = require "pendulum"(3)
 
 local function swing(kind, event, T)
   return ns.dae(kind, pendulum, { rtol = 1e-9, atol = 1e-11, consistent = "solve", index = { 1, 1, 2, 2, 3 }, events = event })
