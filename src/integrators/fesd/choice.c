@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "integrators/fesd/fesd.h"
-#include "integrators/switching/mode_signs.h"
 
 /* lambda of an active row within this part of its size of a bound is at the bound; located switches are within 1e-15. */
 static const double AT_BOUND = 1e-10;
@@ -55,14 +54,13 @@ bool ns_fesd_undecided(const NsFesd *w) {
 
 NsStatus ns_fesd_follows(NsFesd *w, bool *follows, NsError *err) {
   NsError why = {NS_OK, ""};
-  NsVerdict verdict = NS_VERDICT_NONE;
-  *follows = true;
   NsStatus status = ns_fesd_begin_flow(w, w->mode, &why);
-  ns_flow_gather(w->flow, w->x, w->s);
-  if (status == NS_OK) status = ns_flow_evaluate(w->flow, w->t, w->s, NULL, &why);
-  NsSignPoint at = {w->t, w->s, w->tie};
-  if (status == NS_OK) status = ns_signs_of_mode(w->flow, &at, &verdict, &why);
-  if (ns_fesd_worth_retrying(status)) return *follows = status != NS_OK || verdict != NS_VERDICT_AGAINST, NS_OK;
+  if (status == NS_OK) {
+    ns_flow_gather(w->flow, w->x, w->s);
+    status = ns_mode_judge(w->flow, w->t, w->s, w->tie, follows, &why);
+  }
+  if (status != NS_OK) *follows = true;
+  if (ns_fesd_worth_retrying(status)) return NS_OK;
   if (err) *err = why;
   return status;
 }

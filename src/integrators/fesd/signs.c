@@ -152,7 +152,8 @@ typedef struct Guard {
 } Guard;
 
 /* The sign of a polynomial in [from, from + width]; *place: a point where it is broken. Overwrites b. */
-static Sign sign_of(int n, double *b, double low, double error, double from, double width, int halvings, double *place) {
+static Sign polynomial_sign(int n, double *b, double low, double error, double from, double width, int halvings,
+                            double *place) {
   double right[POINTS];
   bool kept = true;
   for (int k = 0; k <= n; k++) kept = kept && b[k] > low + error;
@@ -161,9 +162,9 @@ static Sign sign_of(int n, double *b, double low, double error, double from, dou
   if (b[n] < low - error) return *place = from + width, SIGN_BROKEN;
   if (halvings == 0) return SIGN_UNSURE;
   ns_bernstein_split(n, b, right);
-  Sign first = sign_of(n, b, low, error, from, width / 2, halvings - 1, place);
+  Sign first = polynomial_sign(n, b, low, error, from, width / 2, halvings - 1, place);
   if (first == SIGN_BROKEN) return first;
-  Sign second = sign_of(n, right, low, error, from + width / 2, width / 2, halvings - 1, place);
+  Sign second = polynomial_sign(n, right, low, error, from + width / 2, width / 2, halvings - 1, place);
   return second == SIGN_KEPT ? first : second;
 }
 
@@ -192,7 +193,7 @@ static Sign guard_sign(const Guard *g, double *place) {
   for (int order = begins; order <= (begins ? 2 : 0); order++) {
     if (order > 0) ns_bernstein_divide(n--, b), error *= SLOPE_ERROR, of_state *= 4;
     memcpy(room, b, sizeof room);
-    sign = sign_of(n, room, -g->noise, error + of_state, 0, 1, SIGN_HALVINGS, place);
+    sign = polynomial_sign(n, room, -g->noise, error + of_state, 0, 1, SIGN_HALVINGS, place);
     if (sign == SIGN_KEPT || b[0] > error + of_state + g->noise) return sign;
   }
   return sign;

@@ -221,7 +221,7 @@ static const double SHORTEST = 0x1p-40;
 static const double REACHED = 0x1p-20;
 
 /* Continues at w->t with elements that are not plain. */
-static void shorten(const NsFesd *w, Segment *s, double length) {
+static void shorten_elements(const NsFesd *w, Segment *s, double length) {
   int done = (int)floor((w->t - s->begun) / s->h + REACHED);
   s->done = done < s->count ? done : s->count - 1;
   s->plain = false;
@@ -273,7 +273,7 @@ static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached,
     if (!first_violation(w, w->elements[w->count], &guard, &node, &place)) {
       status = ns_fesd_signs(w, w->elements[w->count], none, &cut, err);
       if (status != NS_OK) return status;
-      if (cut < 1 && length > SHORTEST * w->h) shorten(w, &s, cut * length);
+      if (cut < 1 && length > SHORTEST * w->h) shorten_elements(w, &s, cut * length);
       else status = accept_in_segment(w, &s, length, last, err);
       if (status != NS_OK) return status;
       continue;
@@ -285,7 +285,7 @@ static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached,
     *reached = none;
     length = w->elements[uncertain]->h;
     return_to(w, uncertain);
-    shorten(w, &s, cut * length);
+    shorten_elements(w, &s, cut * length);
   }
   w->t = w->t_end;
   return NS_OK;
