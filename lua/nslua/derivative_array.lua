@@ -380,9 +380,9 @@ return function(ns)
   end
 
   -- consistent{evaluate= (t, y, yd) -> F, dF/dy, dF/dyd or nil; t=, y=, yd= (guesses), algebraic= (list of booleans),
-  -- order= (index - 1), span= (a length of time, at most as long as the equations are smooth; 0: it is not known),
-  -- atol=}: the consistent y and yd; or nil and the reason. Unknowns that have a derivative are kept, or moved by 1e-6
-  -- and atol at most.
+  -- order= (index - 1), span= (a length of time, at most as long as the equations are smooth; 0: not known), atol=}:
+  -- the consistent y and yd; or nil and the reason. Unknowns that have a derivative are kept, or moved by 1e-6 and
+  -- atol at most.
   return function(o)
     local self = make(o)
     local z = { y = ns.vector(o.y), ns.vector(o.yd) }
