@@ -32,7 +32,8 @@ describe("step control", function()
       return ns.solve_ivp(function(t, y)
         local a, b = case.f(t / T, y[1] / s1, y[2] / s2)
         return { a * s1 / T, b * s2 / T }
-      end, { 0, case.T * T }, { case.y0[1] * s1, case.y0[2] * s2 }, { method = method, rtol = 1e-5, atol = { 1e-8 * s1, 1e-8 * s2 } })
+      end, { 0, case.T * T }, { case.y0[1] * s1, case.y0[2] * s2 },
+        { method = method, rtol = 1e-5, atol = { 1e-8 * s1, 1e-8 * s2 } })
     end
     local cases = {
       { T = 20, y0 = { 1, 0 }, f = function(_, a, b) return b, -a end },
