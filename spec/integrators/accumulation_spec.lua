@@ -1,4 +1,5 @@
 -- Infinitely many events, recognised from the last ones.
+require "nslua"
 local internal = require "nslua.internal"
 
 -- The times of n events, whose intervals are those of `first` in turn, each cycle shorter by the ratio.

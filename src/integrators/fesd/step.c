@@ -314,7 +314,7 @@ static NsStatus go_on(NsFesd *w, double length, bool keep, bool tell, NsFesdGuar
   if (count < 1) count = 1;
   NsStatus status = ns_fesd_choose(w, rest / count, keep, err);
   if (status == NS_OK && tell) status = ns_fesd_log_changes(w, err);
-  memset(w->ended, 0, (size_t)w->m * sizeof *w->ended);
+  for (int a = 0; a < w->m; a++) w->ended[a] = false;
   return status == NS_OK ? go_segment(w, count, rest / count, reached, err) : status;
 }
 
@@ -344,7 +344,7 @@ NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
   w->count = w->marks.count = 0;
   w->t = w->t_k;
   w->reached = -1;
-  memset(w->ended, 0, (size_t)w->m * sizeof *w->ended);
+  for (int a = 0; a < w->m; a++) w->ended[a] = false;
   NsStatus status = ns_fesd_measure(w, length, err);
   if (status == NS_OK) status = ns_fesd_begin_modes(w, err);
   while (status == NS_OK && w->t < w->t_end) {
