@@ -6,6 +6,7 @@
 #define NS_INTEGRATORS_SWITCHING_SWITCHING_H
 
 #include "integrators/event_schemes.h"
+#include "integrators/sensitivity.h"
 #include "ode/bernstein.h"
 #include "ode/event_search.h"
 #include "ode/stepper.h"
@@ -51,6 +52,7 @@ typedef struct NsSwitching {
   double *J;                     /* nd x nd: workspace of the Jacobian; NULL for explicit methods */
   NsEventLog *log;
   const NsTrace *trace;
+  NsSensitivity *sensitivity; /* NULL: nobody asks */
   int handled;      /* number of events in this step of the grid */
   int stuck;        /* number of events without progress of time */
   double t_event;   /* time of the last event */
@@ -106,6 +108,9 @@ NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, 
 ** step is repeated and ends at it; `slope` receives the rates of all guards there.
 */
 NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err);
+
+/* Makes the dense output of the last step, in the units of the model: sw->course. */
+NsStatus ns_switch_make_course(NsSwitching *sw, NsError *err);
 
 /* Tells the trace the smooth piece of the last step; nothing when nobody asks. */
 NsStatus ns_switch_trace_piece(NsSwitching *sw, NsError *err);
