@@ -4,9 +4,7 @@ local relays = require "random_relays"
 local switches = require "switch_models"
 
 local reference = dofile "spec/reference/events/switches.lua"
-local names = {}
-for name in pairs(switches.models) do names[#names + 1] = name end
-table.sort(names)
+local names = require "sorted_names"(switches.models)
 
 local function euler(model, n)
   local simu, ds = switches.simulation(model, function(nsds)

@@ -121,7 +121,7 @@ return function(ns, support)
     local c = 0.7 * (scale > 0 and scale or 1)
     local regular = c * Fyd + Fy
     if ns.rcond(regular) < 1e-14 then return nil end
-    local N = ns.solve(regular, Fyd)
+    local N = c * ns.solve(regular, Fyd) -- without a unit
     local power, ranks = ns.eye(n), { [0] = n }
     for k = 1, n do
       power = power * N

@@ -289,6 +289,9 @@ const char *ns_integrator_name(const NsIntegrator *integrator);
 /* The scheme's form for a family; NULL: it does not take the family. */
 const NsSchemeClass *ns_scheme_form(const NsSchemeClass *class, NsFamily family);
 
+/* The name of the first scheme of a family that takes steps of any length (`order`), for advice in messages. */
+const char *ns_scheme_of_any_length(NsFamily family);
+
 /* Whether the integrator takes systems of a family. */
 bool ns_integrator_takes(const NsIntegrator *integrator, NsFamily family);
 

@@ -24,7 +24,7 @@ typedef struct NsIvpOptions {
 
   /*
   ** Changes the state y (n) at an event that acts (events.acts), at (t, y); the context is that of the events. NULL: no event
-  ** acts. The failures of a rate; NS_EARG or NS_ENAN when what it was given is no state.
+  ** acts. The failures of a rate; NS_EARG when the new state is not finite.
   */
   NsStatus (*apply)(void *context, int event, double t, double *y, NsError *err);
 } NsIvpOptions;

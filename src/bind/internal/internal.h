@@ -90,6 +90,9 @@ void nsl_internal_linalg(lua_State *L);
 */
 void nsl_internal_ode(lua_State *L);
 
+/* variational{...}: the functions of ode/variational.h with callbacks in Lua; see its comment. */
+void nsl_internal_variational(lua_State *L);
+
 /* tableau(scheme, stages), tableau_weights(nodes, x): the functions of integrators/fesd/tableau.h. */
 void nsl_internal_fesd(lua_State *L);
 

@@ -12,6 +12,7 @@
 #include "bind/lua/host.h"
 #include "bind/array/matrix.h"
 #include "bind/lua/options.h"
+#include "bind/lua/number_text.h"
 
 /* Number of a table's elements on the stack at a time; chosen by experience on the specs. */
 enum { AT_ONCE = 8 };
@@ -355,8 +356,21 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
 /* Copies what apply returned, any value that stands for n numbers, or raises. Arguments: the NslOde, the value, the event. */
 static int take_state(lua_State *L) {
   NslOde *ode = lua_touserdata(L, 1);
-  nsl_vector_read(nsl_to_finite_vector(L, 2, ode->n, lua_tostring(L, 3), "apply"), ode->rate->data);
+  lua_pushfstring(L, "%s: %s", ode->who, lua_tostring(L, 3));
+  nsl_vector_read(nsl_to_vector(L, 2, ode->n, lua_tostring(L, 4), "apply"), ode->rate->data);
   return 0;
+}
+
+/* Takes the new state from ode->rate. */
+static NsStatus take_finite_state(const NslOde *ode, const char *event, double t, double *y, NsError *err) {
+  for (int i = 0; i < ode->n; i++) {
+    char number[32];
+    if (isfinite(ode->rate->data[i])) continue;
+    nsl_format_number(number, ode->rate->data[i]);
+    return ns_fail(err, NS_EARG, "%s: apply[%d] is %s (t=%.10g)", event, i + 1, number, t);
+  }
+  memcpy(y, ode->rate->data, (size_t)ode->n * sizeof *y);
+  return NS_OK;
 }
 
 NsStatus nsl_ode_apply(void *context, int event, double t, double *y, NsError *err) {
@@ -375,8 +389,8 @@ NsStatus nsl_ode_apply(void *context, int event, double t, double *y, NsError *e
     lua_pushlightuserdata(L, ode);
     lua_pushvalue(L, -3);
     lua_pushstring(L, text);
-    if (lua_pcall(L, 3, 0, 0) == LUA_OK) memcpy(y, ode->rate->data, (size_t)ode->n * sizeof *y);
-    else status = ns_fail(err, NS_EARG, "%s (t=%.10g)", lua_tostring(L, -1), t);
+    if (lua_pcall(L, 3, 0, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
+    status = take_finite_state(ode, text, t, y, err);
   }
   lua_settop(L, top);
   return status;
