@@ -91,17 +91,11 @@ void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph) {
   }
 }
 
-bool ns_sensitivity_begin(NsSensitivity *s, double t) {
+void ns_sensitivity_begin(NsSensitivity *s, double t) {
   size_t bytes = (size_t)s->n * (size_t)s->p * sizeof *s->S;
-  if (!s->begun) return s->begun = true, s->t = s->t_k = t, false;
-  if (t == s->t) {
-    memcpy(s->S_k, s->S, bytes);
-    s->t_k = t;
-  } else {
-    memcpy(s->S, s->S_k, bytes); /* the interval is computed again */
-    s->t = s->t_k;
-  }
-  return true;
+  bool again = s->begun && t != s->t; /* the interval is computed again */
+  if (s->begun) memcpy(again ? s->S : s->S_k, again ? s->S_k : s->S, bytes);
+  s->t = s->t_k = t;
 }
 
 /* ---- differences ---- */

@@ -122,9 +122,9 @@ void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph);
 
 /*
 ** An interval begins at t: S becomes that of t, which is the end of the last interval, or its start when it is computed again.
-** Returns false at the first interval: the caller sets S then.
+** At the first interval (not `begun`) the caller sets S and S_k then.
 */
-bool ns_sensitivity_begin(NsSensitivity *s, double t);
+void ns_sensitivity_begin(NsSensitivity *s, double t);
 
 /* S goes along a piece of smooth motion, course: u. Statuses of the model's callbacks, NS_ENOCONV, NS_ENOMEM. */
 NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err);

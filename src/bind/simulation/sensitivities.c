@@ -236,12 +236,13 @@ static void add_field_parameter(lua_State *L, Parameters *list, int idx) {
   int rows, cols;
   uint64_t *version;
   double *data = field_numbers(L, &o, field, &rows, &cols, &version);
+  bool matrix = field->cols > 0;
   if (!data) luaL_error(L, "%s: '%s' has no %s", who, o.name, name);
   int row = optional_index(L, idx, 3, rows, name), col = optional_index(L, idx, 4, cols, name);
   for (int i = 0; i < rows; i++)
     for (int j = 0; j < cols; j++) {
       if ((row > 0 && i != row - 1) || (col > 0 && j != col - 1)) continue;
-      if (cols > 1) lua_pushfstring(L, "%s.%s[%d][%d]", o.name, name, i + 1, j + 1);
+      if (matrix) lua_pushfstring(L, "%s.%s[%d][%d]", o.name, name, i + 1, j + 1);
       else if (field->type != NS_FIELD_NUMBER) lua_pushfstring(L, "%s.%s[%d]", o.name, name, i + 1);
       else lua_pushfstring(L, "%s.%s", o.name, name);
       double *number = data + i + (ptrdiff_t)j * rows;

@@ -136,6 +136,7 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
   if (s->begun && s->n != sw->nd)
     return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes at t=%.10g", sw->t_k);
   s->n = sw->nd;
+  ns_sensitivity_begin(s, sw->t_k);
   s->keeps_nodes = sw->trace && sw->trace->piece;
   w->frozen = (NsFrozen){.context = w,
                          .n = sw->nd,
@@ -216,8 +217,8 @@ static NsStatus check_start_guards(SwitchTwin *w, NsError *err) {
 NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
   NsSensitivity *s = sw->sensitivity;
   if (!s || s->begun) return NS_OK;
+  s->begun = true;
   SwitchTwin *w = s->twin;
-  (void)ns_sensitivity_begin(s, sw->t);
   bool plain = s->n == s->nx && !sw->choice.jumped;
   for (int i = 0; i < sw->m; i++) plain = plain && sw->now->mode[i] != NS_ROW_ACTIVE;
   double *at = w->x;
@@ -240,6 +241,7 @@ NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
   }
   if (status == NS_OK) status = start_settle(w, err);
   if (status == NS_OK && !s->options->one_sided) status = check_start_guards(w, err);
+  memcpy(s->S_k, s->S, (size_t)nd * (size_t)s->p * sizeof *s->S);
   return status == NS_OK ? switch_twin_states(w, s, sw->t, sw->u, s->S, s->X, err) : status;
 }
 
@@ -291,6 +293,7 @@ NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err) {
   if (status != NS_OK) return status;
   if (guard < 0) {
     status = ns_sensitivity_restart(s, &w->frozen, sw->t, sw->u, err);
+    if (status == NS_OK) status = switch_twin_states(w, s, sw->t, sw->u, s->S, s->X, err);
     sw->log->slope = s->told;
     return status;
   }
