@@ -26,6 +26,7 @@ local names = {
   ["diagnose"] = "residual t y ydot",
 
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
+  ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 

@@ -4,14 +4,15 @@
 */
 #include "bind/numerics/smooth.h"
 
-#include <limits.h>
 #include <string.h>
 
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 #include "bind/lua/host.h"
+#include "bind/lua/optional_module.h"
 #include "bind/lua/sigint.h"
 #include "solvers/optimise/least_squares.h"
+#include "solvers/optimise/minimise.h"
 
 /* ---- calls ---- */
 
@@ -98,8 +99,81 @@ static int smooth_lmder(lua_State *L) {
   return 3;
 }
 
+/* The minimiser of nslua.nlopt. */
+static const NsMinimiser *smooth_minimiser(lua_State *L, const char *what) {
+  static const NslOptional module = {"nslua.nlopt", " is in the module", "NLopt", "libnlopt-dev"};
+  nsl_push_optional(L, &module, "minimize", what, "ns.least_squares needs no module");
+  lua_getfield(L, -1, "minimiser");
+  const NsMinimiser *minimiser = lua_touserdata(L, -1);
+  lua_pop(L, 2);
+  return minimiser;
+}
+
+/* Field `name` of the table at 2: a number. */
+static double smooth_number(lua_State *L, const char *name) {
+  lua_getfield(L, 2, name);
+  double x = luaL_checknumber(L, -1);
+  lua_pop(L, 1);
+  return x;
+}
+
+/* The vector in field `name` of the table at 2, which keeps it alive. */
+static NslVector *smooth_vector(lua_State *L, const char *name) {
+  lua_getfield(L, 2, name);
+  NslVector *v = nsl_check_vector(L, -1);
+  lua_pop(L, 1);
+  return v;
+}
+
+/*
+** nlopt(x, t): x becomes the best point. t has objective, equal, above (functions as nsl_smooth takes them), lower, upper,
+** equal_tolerance, above_tolerance (vectors), algorithm, method (for messages), ftol, ftol_absolute, xtol, xtol_absolute,
+** calls, seed. Returns how it ended, the value, and the numbers of evaluations and gradients.
+*/
+static int smooth_nlopt(lua_State *L) {
+  static const char *const ends[] = {"cost", "step", "calls", "rounding", "failed"}, *const names[] = {"objective", "equal",
+                                                                                                       "above"};
+  NsError err = {NS_OK, ""};
+  NslVector *x = nsl_check_vector(L, 1);
+  lua_settop(L, 2);
+  lua_getfield(L, 2, "method");
+  const NsMinimiser *minimiser = smooth_minimiser(L, lua_tostring(L, 3));
+  NslVector *equal = smooth_vector(L, "equal_tolerance"), *above = smooth_vector(L, "above_tolerance");
+  NslSmooth smooth[3];
+  const int rows[] = {1, equal->n, above->n};
+  for (int i = 0; i < 3; i++) {
+    lua_getfield(L, 2, names[i]);
+    smooth[i] = (NslSmooth){.L = L, .f = lua_gettop(L), .n = x->n, .m = rows[i], .who = "minimize", .err = &err};
+  }
+  NsMinimiseProblem p = {nsl_smooth(&smooth[0]), nsl_smooth(&smooth[1]), nsl_smooth(&smooth[2]),
+                         smooth_vector(L, "lower")->data, smooth_vector(L, "upper")->data};
+  lua_getfield(L, 2, "algorithm");
+  NsMinimiseOptions o = {.algorithm = lua_tostring(L, -1),
+                         .ftol = smooth_number(L, "ftol"),
+                         .ftol_absolute = smooth_number(L, "ftol_absolute"),
+                         .xtol = smooth_number(L, "xtol"),
+                         .xtol_absolute = smooth_number(L, "xtol_absolute"),
+                         .equal_tolerance = equal->data,
+                         .above_tolerance = above->data,
+                         .calls = (int)smooth_number(L, "calls"),
+                         .seed = (unsigned long)smooth_number(L, "seed")};
+  NsMinimiseInfo info;
+  nsl_need_stack(L, 16);
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
+  NsStatus status = minimiser->minimise(minimiser->engine, &p, &o, x->data, &info, &err);
+  nsl_guard_end(&guard, L);
+  if (status == NS_EINTR || status == NS_EARG) return luaL_error(L, "minimize: %s", err.text);
+  if (status != NS_OK) return nsl_raise_step(L, &err);
+  lua_pushstring(L, ends[info.ended]);
+  lua_pushnumber(L, info.value);
+  lua_pushinteger(L, info.evaluations);
+  lua_pushinteger(L, info.gradients);
+  return 4;
+}
+
 void nsl_open_optimise(lua_State *L) {
-  static const luaL_Reg functions[] = {{"lmder", smooth_lmder}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"lmder", smooth_lmder}, {"nlopt", smooth_nlopt}, {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "optimise_support");
 }

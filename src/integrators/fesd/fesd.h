@@ -37,6 +37,14 @@ typedef struct NsFesdElement {
 /* Terms below this are near underflow and have lost digits. */
 #define NS_FESD_FADED 0x1p-970
 
+/* The states of an element, and y and lambda of its smooth motion, at the NS_BERNSTEIN_SIZE points of a polynomial; signs.c. */
+typedef struct NsFesdCourse {
+  double *x, *s, *rate, *error;                  /* points x N: states, differential states, their rates and errors */
+  double *y, *lambda;                            /* points x m */
+  double *y_error, *lambda_error, *lambda_terms; /* m: what the errors of the states make of them; terms of lambda */
+  double *moved;                                 /* N */
+} NsFesdCourse;
+
 enum { NS_FESD_NODES = NS_TABLEAU_STAGES + 2 };
 
 /* What may end a mode: y of a row reaches 0, or lambda of an active row reaches its bound `side` (MODE_LOWER, MODE_UPPER). */
@@ -93,6 +101,7 @@ typedef struct NsFesd {
   NsRowMode *row_mode; /* m */
   bool *open;          /* m */
   double *s;           /* N: differential states */
+  NsFesdCourse course;
 
   /* mechanics: at an impact */
   int *rows, nclosed, *closed, *interaction; /* rows: 0 .. m - 1; closed: the rows with y = 0, and the interaction of each */
@@ -182,6 +191,27 @@ double ns_fesd_gap_terms(const NsFesd *w, int row);
 */
 NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err);
 
+/* First order: whether the switch of some row is located at w->t, or its y or its lambda is at the limit of its mode. */
+bool ns_fesd_undecided(const NsFesd *w);
+
+/*
+** First order: *follows is false when the smooth motion of the present modes breaks the law of a row with a tie for t -> t+, or does
+** not fulfil a derivative of y = 0 of an active row. True also where the modes do not determine a motion. Statuses of callbacks.
+*/
+NsStatus ns_fesd_follows(NsFesd *w, bool *follows, NsError *err);
+
+/* Begins the flow in this step where that is not done, and sets these modes in it. Statuses of ns_flow_begin. */
+NsStatus ns_fesd_begin_flow(NsFesd *w, const int *mode, NsError *err);
+
+/* ---- signs.c ---- */
+
+/*
+** Tests the laws of the rows along a solved element. reached: the guard that is 0 at its end; row -1: none. *cut: 1 when no row
+** breaks its law; else the place in (0, 1) at which an element should end that shows the violation, or decides. First order; in
+** mechanics *cut is 1. Statuses of callbacks.
+*/
+NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, double *cut, NsError *err);
+
 /* ---- modes.c ---- */
 
 /*
@@ -202,6 +232,12 @@ NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err);
 void ns_fesd_mark_ties(NsFesd *w, NsFesdGuard guard);
 
 /* ---- trace.c ---- */
+
+/*
+** out (count) = the polynomials through the nodes from `begin` on, at a place in [0, 1]; values: nodes x count. Nodes that
+** coincide count once.
+*/
+void ns_fesd_interpolate(const NsFesd *w, int begin, double place, int count, const double *values, double *out);
 
 /* Tells the course of the step. */
 NsStatus ns_fesd_trace(NsFesd *w, const NsTrace *trace, NsError *err);

@@ -33,7 +33,12 @@ static NsStatus accept_element(NsFesd *w, NsError *err) {
   memcpy(w->y, e->y + end * m, m * sizeof(double));
   memcpy(w->y_size, e->y_size + end * m, m * sizeof(double));
   memcpy(w->lambda_size, e->lambda_size + end * m, m * sizeof(double));
-  return w->motion ? ns_fesd_project(w, err) : NS_OK;
+  if (w->motion) return ns_fesd_project(w, err);
+  if (w->flow_begun) {
+    ns_flow_gather(w->flow, w->x, w->s);
+    ns_flow_note(w->flow, w->s, w->lambda);
+  }
+  return NS_OK;
 }
 
 /* The state at the start of elements[from], which are dropped. */
@@ -197,19 +202,90 @@ static NsStatus end_at_switch(NsFesd *w, int from, int count, double h, NsFesdGu
 
 /* ---- segments ---- */
 
-/* Goes with the present modes by elements of length h, to the end of the step or to a switch (*reached; row -1: none). */
+/*
+** A segment: `count` places from `begun` on, h apart; the last one is the end of the step. Plain elements go from place to place.
+** Where the signs along an element are not certain, it is made shorter, and the next ones grow again up to the next place.
+*/
+typedef struct Segment {
+  double begun, h;
+  int count, done; /* places; those that are reached */
+  bool plain;      /* the elements from `from` on are plain */
+  int from;
+  double length; /* not plain: of the next element, at most */
+} Segment;
+
+/* Elements are not made shorter than this part of a step; then the signs at the nodes decide. 2^-40: as ACCUMULATION. */
+static const double SHORTEST = 0x1p-40;
+
+/* A place within this part of h is reached: much more than the rounding of times, and too short for an element of its own. */
+static const double REACHED = 0x1p-20;
+
+/* Continues at w->t with elements that are not plain. */
+static void shorten_elements(const NsFesd *w, Segment *s, double length) {
+  int done = (int)floor((w->t - s->begun) / s->h + REACHED);
+  s->done = done < s->count ? done : s->count - 1;
+  s->plain = false;
+  s->length = length;
+}
+
+/* The length of the next element; *last: it ends at the next place. */
+static double next_length(const NsFesd *w, const Segment *s, bool *last) {
+  double place = s->done + 1 == s->count ? w->t_end : s->begun + (s->done + 1) * s->h;
+  *last = s->plain || s->length >= place - w->t;
+  return s->plain ? s->h : *last ? place - w->t : s->length;
+}
+
+/* Accepts elements[count] of this length. */
+static NsStatus accept_in_segment(NsFesd *w, Segment *s, double length, bool last, NsError *err) {
+  NsStatus status = accept_element(w, err);
+  if (!last) return s->length = 2 * length, status;
+  s->done++;
+  if (!s->plain) s->from = w->count;
+  s->plain = true;
+  return status;
+}
+
+/* The first element from `from` on whose signs are not certain, and the place at which to end it; w->count: there is none. */
+static NsStatus first_uncertain(NsFesd *w, int from, NsFesdGuard reached, int *uncertain, double *cut, NsError *err) {
+  const NsFesdGuard none = {-1, MODE_LOWER};
+  for (*uncertain = from; *uncertain < w->count; ++*uncertain) {
+    const NsFesdElement *e = w->elements[*uncertain];
+    NsStatus status = ns_fesd_signs(w, e, *uncertain + 1 == w->count ? reached : none, cut, err);
+    if (status != NS_OK) return status;
+    if (*cut < 1 && e->h > SHORTEST * w->h) return NS_OK;
+  }
+  return NS_OK;
+}
+
+/* Goes with the present modes to the end of the step, in `count` elements or more, or to a switch (*reached; row -1: none). */
 static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached, NsError *err) {
-  int from = w->count;
-  for (int i = 0; i < count; i++) {
+  Segment s = {w->t, h, count, 0, true, w->count, h};
+  const NsFesdGuard none = {-1, MODE_LOWER};
+  bool solved = w->solved;
+  while (s.done < s.count) {
     NsFesdGuard guard;
-    int node;
-    double place;
-    NsStatus status = i == 0 && w->solved ? NS_OK : solve_next_element(w, h, err);
+    int node, uncertain;
+    bool last;
+    double place, cut, length = next_length(w, &s, &last);
+    NsStatus status = solved ? NS_OK : solve_next_element(w, length, err);
     if (status != NS_OK) return status;
-    if (first_violation(w, w->elements[w->count], &guard, &node, &place))
-      return end_at_switch(w, from, i + 1, h, guard, node, place, err, reached);
-    status = accept_element(w, err);
-    if (status != NS_OK) return status;
+    solved = false;
+    if (!first_violation(w, w->elements[w->count], &guard, &node, &place)) {
+      status = ns_fesd_signs(w, w->elements[w->count], none, &cut, err);
+      if (status != NS_OK) return status;
+      if (cut < 1 && length > SHORTEST * w->h) shorten_elements(w, &s, cut * length);
+      else status = accept_in_segment(w, &s, length, last, err);
+      if (status != NS_OK) return status;
+      continue;
+    }
+    int from = s.plain ? s.from : w->count;
+    status = end_at_switch(w, from, w->count - from + 1, length, guard, node, place, err, reached);
+    if (status == NS_OK) status = first_uncertain(w, from, *reached, &uncertain, &cut, err);
+    if (status != NS_OK || uncertain == w->count) return status;
+    *reached = none;
+    length = w->elements[uncertain]->h;
+    return_to(w, uncertain);
+    shorten_elements(w, &s, cut * length);
   }
   w->t = w->t_end;
   return NS_OK;
@@ -248,8 +324,15 @@ static NsStatus log_changes(NsFesd *w, NsError *err) {
 
 /* ---- accumulations ---- */
 
+/* Measures y and lambda here. The size of y is at least its change by time alone, for equal states, in an element of length h. */
 static NsStatus evaluate_here(NsFesd *w, double h, NsError *err) {
-  return ns_fesd_evaluate(w, w->t, h, w->x, w->lambda, (NsFesdOutputs){w->y, w->y_size, w->lambda_size}, err);
+  size_t bytes = (size_t)w->m * sizeof *w->y;
+  NsStatus status = w->motion ? NS_OK : ns_fesd_equations(w, w->t + h, w->x, w->lambda, false, err);
+  if (status == NS_OK) memcpy(w->q, w->gap, bytes);
+  if (status == NS_OK)
+    status = ns_fesd_evaluate(w, w->t, h, w->x, w->lambda, (NsFesdOutputs){w->y, w->y_size, w->lambda_size}, err);
+  for (int a = 0; a < w->m && status == NS_OK && !w->motion; a++) w->y_size[a] = fmax(w->y_size[a], fabs(w->q[a] - w->y[a]));
+  return status;
 }
 
 /* Passes an accumulation of switches of a row. */
