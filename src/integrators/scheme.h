@@ -165,9 +165,9 @@ typedef struct NsTrace {
 /* What `drive` needs besides the step. */
 typedef struct NsDrive {
   NsStepSolver solver;
-  NsEventLog *log;          /* receives the events */
-  NsEnergyAccount *account; /* NULL: no account is kept */
-  const NsTrace *trace;     /* NULL: nobody records the course of the step */
+  NsEventLog *log;                   /* receives the events */
+  NsEnergyAccount *account;          /* NULL: no account is kept */
+  const NsTrace *trace;              /* NULL: nobody records the course of the step */
   struct NsSensitivity *sensitivity; /* carries derivatives by parameters along; NULL: nobody asks */
 } NsDrive;
 

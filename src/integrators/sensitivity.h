@@ -74,9 +74,9 @@ struct NsSensitivity {
   bool keeps_nodes;              /* somebody wants X along the pieces */
 
   /* the last event */
-  double *dt;     /* p: derivatives of its time */
-  double *before; /* n x p: S before it */
-  double *f;      /* n: rates before it */
+  double *dt;                /* p: derivatives of its time */
+  double *before;            /* n x p: S before it */
+  double *f;                 /* n: rates before it */
   struct NsEventSlopes *log; /* receives dt */
   long told;                 /* the number of its row in the log, from 1 */
 
@@ -86,13 +86,13 @@ struct NsSensitivity {
 
   /* workspace */
   NsArena arena;
-  uint64_t changes;     /* counts the changes of numbers, for versions */
-  double *most;         /* n x p: largest |S| so far */
-  double *rate_most;    /* n: largest rates so far */
+  uint64_t changes;                     /* counts the changes of numbers, for versions */
+  double *most;                         /* n x p: largest |S| so far */
+  double *rate_most;                    /* n: largest rates so far */
   double *u, *direction, *value, *room; /* n; n; n; differences of n numbers */
-  double *J, *P;        /* NS_BERNSTEIN_SIZE blocks n x n and n x p: at the nodes of a piece */
-  double *Pt, *slope, *dense; /* n x p */
-  double *size;               /* n: sizes of u */
+  double *J, *P;                        /* NS_BERNSTEIN_SIZE blocks n x n and n x p: at the nodes of a piece */
+  double *Pt, *slope, *dense;           /* n x p */
+  double *size;                         /* n: sizes of u */
   double weights[NS_BERNSTEIN_SIZE];
   NsVariational *variational; /* of variational_n numbers */
   int variational_n;
@@ -138,7 +138,7 @@ NsStatus ns_sensitivity_along(NsSensitivity *s, const NsFrozen *frozen, NsFrozen
 
 /* A guard for ns_sensitivity_event: `name` is told in messages. */
 typedef struct NsFrozenGuard {
-  NsFrozenMap value; /* one number */
+  NsFrozenMap value;                        /* one number */
   void (*choose)(void *context, int guard); /* the guard that `value` evaluates */
   int guard;
   const char *name;

@@ -71,13 +71,13 @@ static NsStatus parameter_column(NsSensitivity *s, const NsFrozen *frozen, doubl
 static NsStatus point_jacobian(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, double *J, NsError *err) {
   if (frozen->jacobian) return frozen->jacobian(frozen->context, t, u, J, err);
   NsStatus status = NS_OK;
-  for (int i = 0; i < s->n && status == NS_OK; i++)
-    status = state_column(s, frozen, t, u, i, J + (ptrdiff_t)i * s->n, err);
+  for (int i = 0; i < s->n && status == NS_OK; i++) status = state_column(s, frozen, t, u, i, J + (ptrdiff_t)i * s->n, err);
   return status;
 }
 
 /* J and P at the nodes of [a, b]. */
-static NsStatus piece_sample(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b, NsError *err) {
+static NsStatus piece_sample(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b,
+                             NsError *err) {
   ptrdiff_t nn = (ptrdiff_t)s->n * s->n, np = (ptrdiff_t)s->n * s->p;
   NsStatus status = NS_OK;
   s->fixed = frozen->constant;

@@ -98,13 +98,14 @@ static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptio
 static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivities *asked, NsError *err) {
   if (!asked->parameters) return NS_OK;
   if (ts->k > 0)
-    return ns_fail(err, NS_EARG,
-                   "run: sensitivities: the simulation is at t=%.10g; derivatives start at t0: reset() it first", ns_ts_time(ts));
+    return ns_fail(err, NS_EARG, "run: sensitivities: the simulation is at t=%.10g; derivatives start at t0: reset() it first",
+                   ns_ts_time(ts));
   if (ts->user.count > 0)
-    return ns_fail(err, NS_EARG,
-                   "run: sensitivities: the simulation has the event '%s' of the script, whose derivative is not known; remove it, "
-                   "or model it by a relation and a law",
-                   ts->user.of[0].name);
+    return ns_fail(
+        err, NS_EARG,
+        "run: sensitivities: the simulation has the event '%s' of the script, whose derivative is not known; remove it, "
+        "or model it by a relation and a law",
+        ts->user.of[0].name);
   ts->course_known = false; /* its rows have S from now on */
   return ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters, asked->p, &asked->options, err);
 }

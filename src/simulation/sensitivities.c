@@ -32,8 +32,8 @@ static NsStatus make_companion(NsSensitivities *s, int i, const NsIsland *island
   return NS_OK;
 }
 
-NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const NsIslands *islands, const NsParameter *parameters,
-                              int p, const NsSensitivityOptions *options, NsError *err) {
+NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const NsIslands *islands,
+                              const NsParameter *parameters, int p, const NsSensitivityOptions *options, NsError *err) {
   NsSensitivities *s = *out = ns_alloc(1, sizeof *s);
   if (!s) return ns_fail(err, NS_ENOMEM, "not enough memory");
   *s = (NsSensitivities){.options = *options, .p = p, .version = nsds->version, .slopes = {.p = p}};

@@ -25,8 +25,8 @@ typedef struct NsSensitivities {
 ** Makes the companions of the islands, with a copy of the p parameters; the run must stand at its start. NS_EARG when a scheme
 ** carries no derivatives, with advice. NS_ENOMEM.
 */
-NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const NsIslands *islands, const NsParameter *parameters,
-                              int p, const NsSensitivityOptions *options, NsError *err);
+NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const NsIslands *islands,
+                              const NsParameter *parameters, int p, const NsSensitivityOptions *options, NsError *err);
 void ns_sensitivities_free(NsSensitivities *s);
 
 /* S (nx x p) of the present states, in the order of the systems' states. */

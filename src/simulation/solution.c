@@ -73,8 +73,7 @@ static NsStatus solution_grow(NsSolution *s) {
       memcpy(*blocks[i] + (ptrdiff_t)c * capacity, old[i] + (ptrdiff_t)c * s->capacity, (size_t)s->rows * sizeof(double));
   }
   grown.S = solution_columns(capacity, s->nx * s->np, &failed);
-  if (!failed && s->rows > 0 && s->np > 0)
-    memcpy(grown.S, s->S, (size_t)s->rows * (size_t)(s->nx * s->np) * sizeof *s->S);
+  if (!failed && s->rows > 0 && s->np > 0) memcpy(grown.S, s->S, (size_t)s->rows * (size_t)(s->nx * s->np) * sizeof *s->S);
   for (int i = 0; i < count; i++) ns_free(failed ? *blocks[i] : old[i]);
   ns_free(failed ? grown.S : s->S);
   if (failed) return NS_ENOMEM;

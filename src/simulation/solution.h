@@ -19,8 +19,8 @@ typedef struct NsSolution {
   double *x;          /* capacity x nx: the states of every system, in the NSDS's order */
   double *lambda, *y; /* capacity x m: of every interaction, in the NSDS's order */
   double *iterations; /* capacity: Newton iterations of the step before the row; 0 in the first row */
-  int np;    /* parameters of sensitivities; 0: none */
-  double *S; /* of each row, one after the other: nx x np */
+  int np;             /* parameters of sensitivities; 0: none */
+  double *S;          /* of each row, one after the other: nx x np */
   NsEventSlopes slopes;
   int nobserved;
   double *observed; /* capacity x nobserved: numbers that the caller adds to each row */

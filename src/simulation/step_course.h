@@ -15,7 +15,7 @@ typedef struct NsIslandCourse {
   int nx, ncols;
   int told;                         /* columns that the scheme tells: without S */
   const NsSensitivity *sensitivity; /* NULL: no S */
-  int *place; /* ncols: the column of the whole graph */
+  int *place;                       /* ncols: the column of the whole graph */
   long npieces, pieces_room;
   double *spans;  /* t_old and t of each piece */
   double *pieces; /* of each piece: ncols values at each of NS_BERNSTEIN_SIZE nodes */

@@ -58,9 +58,9 @@ typedef struct Options {
   long every;
   bool progress, partial, dense;
   NsRunCheckpoints checkpoints;
-  const char *stream;    /* anchored by the table of options; NULL: none */
-  const NsHdf5 *hdf5;    /* when the stream is a .h5 file; else NULL */
-  bool resume, resumed;  /* resume: the option; resumed: there was a checkpoint */
+  const char *stream;   /* anchored by the table of options; NULL: none */
+  const NsHdf5 *hdf5;   /* when the stream is a .h5 file; else NULL */
+  bool resume, resumed; /* resume: the option; resumed: there was a checkpoint */
   NsRunSensitivities sensitivities;
   int parameters;        /* stack index of the list of their names, which anchors them; 0: none */
   NslObserver *observer; /* of the option observe; at index 2, where it replaces (and anchors) the options; NULL: none */
@@ -127,8 +127,8 @@ static void check_stream(lua_State *L, const Options *options) {
 }
 
 static Options bind_run_read_options(lua_State *L, int idx) {
-  static const char *const known[] = {"every",    "record",  "checkpoint", "stream", "resume",
-                                      "progress", "partial", "observe",    "dense",  "sensitivities", NULL};
+  static const char *const known[] = {"every",   "record",  "checkpoint", "stream",        "resume", "progress",
+                                      "partial", "observe", "dense",      "sensitivities", NULL};
   Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
   if (lua_isnoneornil(L, idx)) return options;
   if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);

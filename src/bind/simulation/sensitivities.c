@@ -48,7 +48,8 @@ static double parameter_unit(const double *number, const double *all, int count)
 }
 
 /* The initial values of a system; first: the number of the first one in the name, after `stem`. */
-static void add_initial_states(lua_State *L, Parameters *list, const NsDs *ds, int from, int count, int first, const char *stem) {
+static void add_initial_states(lua_State *L, Parameters *list, const NsDs *ds, int from, int count, int first,
+                               const char *stem) {
   for (int i = 0; i < count; i++) {
     lua_pushfstring(L, "%s[%d]", stem, first + i);
     add_parameter(L, list, (NsParameter){.owner = ds, .state = from + i, .unit = 1});
@@ -246,8 +247,10 @@ static void add_field_parameter(lua_State *L, Parameters *list, int idx) {
       else if (field->type != NS_FIELD_NUMBER) lua_pushfstring(L, "%s.%s[%d]", o.name, name, i + 1);
       else lua_pushfstring(L, "%s.%s", o.name, name);
       double *number = data + i + (ptrdiff_t)j * rows;
-      add_parameter(L, list,
-                    (NsParameter){.number = number, .version = version, .owner = o.owner, .unit = parameter_unit(number, data, rows * cols)});
+      add_parameter(
+          L, list,
+          (NsParameter){
+              .number = number, .version = version, .owner = o.owner, .unit = parameter_unit(number, data, rows * cols)});
     }
 }
 
@@ -259,7 +262,8 @@ static void read_keys(lua_State *L, int option, NsSensitivityOptions *options) {
     const char *key = lua_tostring(L, -2);
     if (strcmp(key, "rtol") == 0) {
       options->rtol = nsl_finite(L, -1, who, "rtol");
-      if (!(options->rtol >= 1e-14 && options->rtol <= 0.1)) nsl_error(L, "%s: rtol: expected a number in [1e-14, 0.1], got %f", who, options->rtol);
+      if (!(options->rtol >= 1e-14 && options->rtol <= 0.1))
+        nsl_error(L, "%s: rtol: expected a number in [1e-14, 0.1], got %f", who, options->rtol);
     } else if (strcmp(key, "on_grazing") == 0) {
       const char *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
       options->one_sided = strcmp(word, "one-sided") == 0;

@@ -14,7 +14,10 @@
 */
 void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked);
 
-/* sol.S: pushes a list with a matrix for each row; sol:sensitivity(name or number). `names` of the parameters is in the fields at idx. */
+/*
+** Push sol.S, a list with a matrix for each row; and sol:sensitivity(...) for the name or number at `which`. names: the stack
+** index of the list of names.
+*/
 int nsl_push_sensitivity_rows(lua_State *L, const NsSolution *s);
 int nsl_push_sensitivity(lua_State *L, const NsSolution *s, int names, int which);
 

@@ -573,7 +573,8 @@ static int solution_index(lua_State *L) {
   if (strcmp(key, "events") == 0) return push_run_events(L, s);
   if (strcmp(key, "S") == 0) return push_run_slopes(L, s);
   lua_getiuservalue(L, 1, 1);
-  if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0 || strcmp(key, "sensitivities") == 0)
+  if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0 ||
+      strcmp(key, "sensitivities") == 0)
     return lua_getfield(L, -1, key), 1;
   return lua_pushnil(L), 1;
 }
@@ -590,14 +591,9 @@ static int solution_newindex(lua_State *L) {
 }
 
 void nsl_open_solution(lua_State *L) {
-  static const luaL_Reg methods[] = {{"column", solution_column},
-                                     {"names", solution_names},
-                                     {"save", solution_save},
-                                     {"at", solution_at},
-                                     {"sensitivity", solution_sensitivity},
-                                     {"display", solution_display},
-                                     {"close", solution_close},
-                                     {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"column", solution_column},           {"names", solution_names},     {"save", solution_save},   {"at", solution_at},
+      {"sensitivity", solution_sensitivity}, {"display", solution_display}, {"close", solution_close}, {NULL, NULL}};
   static const luaL_Reg meta[] = {
       {"__gc", solution_gc},      {"__close", solution_close},       {"__tostring", solution_tostring},
       {"__len", solution_length}, {"__newindex", solution_newindex}, {NULL, NULL}};

@@ -198,22 +198,6 @@ void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode) {
   flow->planned = false;
 }
 
-NsStatus ns_flow_reread(NsFlow *flow, double t, NsError *err) {
-  NsEquations *e = &flow->eq;
-  NsStatus status = ns_equations_update(e, t, err);
-  if (status == NS_OK) status = ns_equations_split_mass(e, err);
-  if (status != NS_OK) return status;
-  if (e->nd != flow->view.nd) return ns_fail(err, NS_EARG, "the rank of M changes with the parameters at t=%g", t);
-  for (int k = 0; k < e->nedges; k++) {
-    const NsInteraction *inter = e->edges[k].inter;
-    size_t bytes = (size_t)inter->m * sizeof(double);
-    memcpy(flow->lower + e->edges[k].row, inter->law->lower, bytes);
-    memcpy(flow->upper + e->edges[k].row, inter->law->upper, bytes);
-  }
-  ns_flow_set_mode(flow, flow->mode);
-  return NS_OK;
-}
-
 /* ---- a point ---- */
 
 static double flow_unknown(const NsFlow *flow, int j) {

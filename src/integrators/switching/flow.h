@@ -76,11 +76,6 @@ int ns_flow_component(const NsFlow *flow, int row);
 */
 NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err);
 
-/*
-** Numbers of the model have changed since ns_flow_begin: reads them again; the mode stays. NS_EARG when the rank of M changes.
-*/
-NsStatus ns_flow_reread(NsFlow *flow, double t, NsError *err);
-
 /* s (nd) of the states x (n). */
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s);
 

@@ -19,11 +19,11 @@ typedef struct SwitchTwin {
   NsArena arena;
   NsSwitching *sw;
   NsFlow *flow;
-  NsRowMode *chosen;   /* m: the mode before a jump */
-  NsRowMode *before;   /* m: the mode before the event */
-  double *dense;       /* of the stepper's unknowns */
-  double *u_before;    /* nd */
-  double *x, *lambda;  /* n, m: of a start */
+  NsRowMode *chosen;     /* m: the mode before a jump */
+  NsRowMode *before;     /* m: the mode before the event */
+  double *dense;         /* of the stepper's unknowns */
+  double *u_before;      /* nd */
+  double *x, *lambda;    /* n, m: of a start */
   NsFrozenGuard *guards; /* 2 m */
   NsFrozen frozen;
   int guard;  /* that is evaluated */
@@ -38,11 +38,27 @@ static void switch_twin_free(void *twin) {
   ns_free(w);
 }
 
+static const char *sense_row_name(const NsSwitching *sw, int row) {
+  return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->name;
+}
+
 /* ---- the frozen motion ---- */
 
 static NsStatus switch_twin_reread(void *context, double t, NsError *err) {
-  SwitchTwin *w = context;
-  return ns_flow_reread(w->flow, t, err);
+  NsFlow *flow = ((SwitchTwin *)context)->flow;
+  NsEquations *e = &flow->eq;
+  NsStatus status = ns_equations_update(e, t, err);
+  if (status == NS_OK) status = ns_equations_split_mass(e, err);
+  if (status != NS_OK) return status;
+  if (e->nd != flow->view.nd) return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes with a parameter at t=%g", t);
+  for (int k = 0; k < e->nedges; k++) {
+    const NsInteraction *inter = e->edges[k].inter;
+    size_t bytes = (size_t)inter->m * sizeof(double);
+    memcpy(flow->lower + e->edges[k].row, inter->law->lower, bytes);
+    memcpy(flow->upper + e->edges[k].row, inter->law->upper, bytes);
+  }
+  ns_flow_set_mode(flow, flow->mode);
+  return NS_OK;
 }
 
 static NsStatus switch_twin_rate(void *context, double t, const double *u, double *rate, NsError *err) {
@@ -133,8 +149,7 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
   SwitchTwin *w = s->twin;
   double h = sw->t_next - sw->t_k;
   w->sw = sw;
-  if (s->begun && s->n != sw->nd)
-    return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes at t=%.10g", sw->t_k);
+  if (s->begun && s->n != sw->nd) return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes at t=%.10g", sw->t_k);
   s->n = sw->nd;
   ns_sensitivity_begin(s, sw->t_k);
   s->keeps_nodes = sw->trace && sw->trace->piece;
@@ -163,7 +178,7 @@ static NsStatus switch_twin_start(void *context, double t, const double *x, doub
       return ns_fail(err, NS_EARG,
                      "sensitivities: the run starts at t=%.10g where '%s' switches, and a parameter decides on which side; "
                      "on_grazing = \"one-sided\" takes the side that the run goes",
-                     t, ns_switch_row_name(w->sw, i));
+                     t, sense_row_name(w->sw, i));
   return NS_OK;
 }
 
@@ -179,7 +194,10 @@ static NsStatus guard_value(void *context, double t, const double *u, double *ou
   const NsFlowView *now = ns_flow_view(w->flow);
   int k = w->guard, i = k / 2;
   double lambda = now->lambda[i];
-  *out = now->mode[i] == NS_ROW_LOWER ? now->y[i] : now->mode[i] == NS_ROW_UPPER ? -now->y[i] : k % 2 ? now->upper[i] - lambda : lambda - now->lower[i];
+  *out = now->mode[i] == NS_ROW_LOWER   ? now->y[i]
+         : now->mode[i] == NS_ROW_UPPER ? -now->y[i]
+         : k % 2                        ? now->upper[i] - lambda
+                                        : lambda - now->lower[i];
   return status;
 }
 
@@ -208,7 +226,7 @@ static NsStatus check_start_guards(SwitchTwin *w, NsError *err) {
         return ns_fail(err, NS_EARG,
                        "sensitivities: the run starts at t=%.10g where '%s' switches, and a parameter decides on which side; "
                        "on_grazing = \"one-sided\" takes the side that the run goes",
-                       sw->t, ns_switch_row_name(sw, guard->row));
+                       sw->t, sense_row_name(sw, guard->row));
     }
   }
   return status;
@@ -297,11 +315,11 @@ NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err) {
     sw->log->slope = s->told;
     return status;
   }
-  w->guards[count++] = (NsFrozenGuard){guard_value, guard_choose, guard, ns_switch_row_name(sw, guard / 2)};
+  w->guards[count++] = (NsFrozenGuard){guard_value, guard_choose, guard, sense_row_name(sw, guard / 2)};
   for (int k = 0; k < 2 * sw->m; k++) {
     const NsSwitchGuard *g = &sw->guards[k];
     if (k == guard || !g->used || !sw->open[g->row] || g->row == guard / 2) continue;
-    w->guards[count++] = (NsFrozenGuard){guard_value, guard_choose, k, ns_switch_row_name(sw, g->row)};
+    w->guards[count++] = (NsFrozenGuard){guard_value, guard_choose, k, sense_row_name(sw, g->row)};
   }
   status = ns_sensitivity_event(s, &w->frozen, w->guards, count, sw->t, sw->u, err);
   sw->log->slope = s->told;
@@ -309,8 +327,7 @@ NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err) {
 }
 
 void ns_switch_sense_chosen(NsSwitching *sw) {
-  if (sw->sensitivity)
-    memcpy(((SwitchTwin *)sw->sensitivity->twin)->chosen, sw->now->mode, (size_t)sw->m * sizeof(NsRowMode));
+  if (sw->sensitivity) memcpy(((SwitchTwin *)sw->sensitivity->twin)->chosen, sw->now->mode, (size_t)sw->m * sizeof(NsRowMode));
 }
 
 /* u after the impulse that the mode `chosen` makes. */
@@ -344,7 +361,8 @@ NsStatus ns_switch_sense_after(NsSwitching *sw, bool jumped, bool anew, NsError 
 
 NsStatus ns_switch_sense_accumulation(const NsSwitching *sw, int row, NsError *err) {
   if (!sw->sensitivity) return NS_OK;
-  return ns_fail(err, NS_EARG,
-                 "sensitivities: the events of '%s' accumulate at t=%.10g; the derivatives after infinitely many events are not known",
-                 ns_switch_row_name(sw, row), sw->t);
+  return ns_fail(
+      err, NS_EARG,
+      "sensitivities: the events of '%s' accumulate at t=%.10g; the derivatives after infinitely many events are not known",
+      sense_row_name(sw, row), sw->t);
 }

@@ -53,14 +53,14 @@ typedef struct NsSwitching {
   NsEventLog *log;
   const NsTrace *trace;
   NsSensitivity *sensitivity; /* NULL: nobody asks */
-  int handled;      /* number of events in this step of the grid */
-  int stuck;        /* number of events without progress of time */
-  double t_event;   /* time of the last event */
-  long steps;       /* number of integrator steps in this step of the grid */
-  long refused;     /* number of lengths that were refused in the present spell of steps */
-  double t_spell;   /* time at which that spell began */
-  double t_block;   /* time at which the present block of events began; see switch_event.c */
-  double blocks[2]; /* durations of the last two blocks */
+  int handled;                /* number of events in this step of the grid */
+  int stuck;                  /* number of events without progress of time */
+  double t_event;             /* time of the last event */
+  long steps;                 /* number of integrator steps in this step of the grid */
+  long refused;               /* number of lengths that were refused in the present spell of steps */
+  double t_spell;             /* time at which that spell began */
+  double t_block;             /* time at which the present block of events began; see switch_event.c */
+  double blocks[2];           /* durations of the last two blocks */
   NsSwitchMark marks[NS_SWITCH_MARKS];
   int marked;
 
