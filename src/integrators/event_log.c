@@ -33,7 +33,8 @@ NsStatus ns_event_log_add(NsEventLog *log, const NsEvent *event) {
     log->events = events;
     log->capacity = capacity;
   }
-  log->events[log->count++] = *event;
+  log->events[log->count] = *event;
+  log->events[log->count++].slope = log->slope;
   return NS_OK;
 }
 
@@ -51,7 +52,7 @@ NsStatus ns_event_log_copy(const NsEventLog *from, NsEventLog *to) {
   if (from->count > 0 && !events) return NS_ENOMEM;
   if (events) memcpy(events, from->events, (size_t)from->count * sizeof *events);
   ns_event_log_clear(to);
-  *to = (NsEventLog){events, from->count, from->kept, from->count};
+  *to = (NsEventLog){.events = events, .count = from->count, .kept = from->kept, .capacity = from->count};
   return NS_OK;
 }
 

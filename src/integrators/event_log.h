@@ -36,6 +36,7 @@ typedef struct NsEvent {
   int component;           /* row of the interaction, from 0 */
   double before, after;    /* velocity of the row; of a switch, of friction: lambda */
   double impulse;          /* of an impact */
+  long slope;              /* derivatives of t: the number of the row in NsEventSlopes, from 1; 0: none */
   double accumulation;     /* of a rest: the time at which the bounces that were left out would have ended */
 } NsEvent;
 
@@ -43,6 +44,7 @@ typedef struct NsEvent {
 typedef struct NsEventLog {
   NsEvent *events;
   long count, kept, capacity;
+  long slope; /* that events get which are added now */
 } NsEventLog;
 
 const char *ns_event_name(NsEventKind kind);

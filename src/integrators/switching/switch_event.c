@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "integrators/switching/switching.h"
+#include "integrators/switching/switch_sensitivity.h"
 
 enum {
   RESOLUTION = 4,   /* events closer than this many spacings of time are one event */
@@ -71,9 +71,11 @@ static void remember_mode(NsSwitching *sw) {
 static NsStatus choose_mode(NsSwitching *sw, NsError *err) {
   NsStatus status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
   bool jumped = false;
+  if (status == NS_OK) ns_switch_sense_chosen(sw);
   if (status == NS_OK) status = ns_mode_jump(sw->flow, sw->t, sw->u, &jumped, err);
   if (status == NS_OK && jumped)
     status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
+  sw->choice.jumped = jumped;
   return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
 }
 
@@ -96,8 +98,10 @@ static NsStatus go_to_accumulation(NsSwitching *sw, double h, int cycle, NsError
 /* Passes over an accumulation of events, and tells it; the rows of the cycle are undecided at its end. */
 static NsStatus pass_accumulation(NsSwitching *sw, double rest, int cycle, NsError *err) {
   double end = fmin(sw->t + rest, sw->t_next), h = end - sw->t;
+  NsStatus status = ns_switch_sense_accumulation(sw, sw->marks[sw->marked - 1].row, err);
+  if (status != NS_OK) return status;
   sw->t = *sw->clock = end;
-  NsStatus status = go_to_accumulation(sw, h, cycle, err);
+  status = go_to_accumulation(sw, h, cycle, err);
   if (status == NS_OK) status = choose_mode(sw, err);
   for (int i = 0; i < sw->m && status == NS_OK; i++) {
     bool output;
@@ -177,9 +181,11 @@ NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err) {
   remember_mode(sw);
   ns_event_marks_add(&sw->marks, sw->t, row, sw->now->mode[row] != NS_ROW_ACTIVE);
   NsStatus status = check_progress(sw, row, err);
+  if (status == NS_OK) status = ns_switch_sense_before(sw, guard, err);
   if (status == NS_OK) status = tell_side(sw, err);
   if (status != NS_OK) return status;
   status = pass_or_choose(sw, err);
+  if (status == NS_OK) status = ns_switch_sense_after(sw, sw->choice.jumped, false, err);
   if (status == NS_OK) status = switch_log_changes(sw, err);
   return status == NS_OK ? tell_side(sw, err) : status;
 }
@@ -259,9 +265,15 @@ NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
   ns_flow_gather(sw->flow, sw->now->x, sw->u);
   memcpy(sw->lambda_before, sw->now->lambda, (size_t)sw->m * sizeof *sw->lambda_before);
   NsStatus status = first ? NS_OK : resume_mode(sw, &outside, &limit, err);
-  if (status != NS_OK || first || !(outside || limit)) return status == NS_OK && first ? start_anew(sw, err) : status;
-  status = tell_side(sw, err);
+  if (status == NS_OK && first) {
+    status = start_anew(sw, err);
+    return status == NS_OK ? ns_switch_sense_start(sw, err) : status;
+  }
+  if (status != NS_OK || !(outside || limit)) return status;
+  status = ns_switch_sense_before(sw, -1, err);
+  if (status == NS_OK) status = tell_side(sw, err);
   if (status == NS_OK) status = outside ? start_anew(sw, err) : choose_mode(sw, err);
+  if (status == NS_OK) status = ns_switch_sense_after(sw, sw->choice.jumped, outside, err);
   if (status == NS_OK) status = switch_log_changes(sw, err);
   return status == NS_OK ? tell_side(sw, err) : status;
 }
