@@ -98,7 +98,7 @@ static NsStatus go_to_accumulation(NsSwitching *sw, double h, int cycle, NsError
 /* Passes over an accumulation of events, and tells it; the rows of the cycle are undecided at its end. */
 static NsStatus pass_accumulation(NsSwitching *sw, double rest, int cycle, NsError *err) {
   double end = fmin(sw->t + rest, sw->t_next), h = end - sw->t;
-  NsStatus status = ns_switch_sense_accumulation(sw, sw->marks[sw->marked - 1].row, err);
+  NsStatus status = ns_switch_sense_accumulation(sw, sw->marks.mark[sw->marks.count - 1].row, err);
   if (status != NS_OK) return status;
   sw->t = *sw->clock = end;
   status = go_to_accumulation(sw, h, cycle, err);
