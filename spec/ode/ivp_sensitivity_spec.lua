@@ -284,8 +284,8 @@ describe("sensitivities of solve_ivp", function()
     assert.truthy(text:find("sensitivities: event 1: each call of apply changes f (t=1): it is called twice, so it may set a "
       .. "variable, but not toggle or count", 1, true), text)
     local function option(value, args)
-      local text = message(ns.solve_ivp, pendulum, { 0, 1 }, { 1, 0 }, { args = args or { 1, { 2, 3 } }, sensitivities = value })
-      return (text:gsub("(got %a+) .*$", "%1"))
+      local told = message(ns.solve_ivp, pendulum, { 0, 1 }, { 1, 0 }, { args = args or { 1, { 2, 3 } }, sensitivities = value })
+      return (told:gsub("(got %a+) .*$", "%1"))
     end
     local names = "'y0', 'y0[i]', 'args', 'args[i]' or 'args[i][k]'"
     assert.equal("solve_ivp: sensitivities: expected a list of names, got number", option(3))

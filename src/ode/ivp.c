@@ -344,6 +344,7 @@ static NsStatus pass_stop(Run *run, const NsEventRoots *found, NsError *err) {
   for (long i = found->end; i < found->count && ivp->end != NS_IVP_EVENT; i++)
     if (found->roots[i].last) {
       ivp->end = NS_IVP_EVENT;
+      ivp->ended_event = found->roots[i].event;
       ns_event_text(&run->options->events, found->roots[i].event, ivp->ended_by);
     }
   run->done = ivp->end == NS_IVP_EVENT || t == run->options->tf;

@@ -72,6 +72,7 @@ typedef struct NsIvp {
   double *segment; /* of each step, in order: `rows` rows of n */
   double *ends;    /* the end of each step: the polynomial of a step cut by a terminal event reaches up to here */
   NsIvpEnd end;
+  int ended_event;              /* with NS_IVP_EVENT: the terminal event */
   char ended_by[NS_EVENT_TEXT]; /* with NS_IVP_EVENT: number and name of the terminal event */
   NsError why;                  /* with NS_IVP_FAILED: the reason */
   NsStepperState counts;

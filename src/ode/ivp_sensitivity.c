@@ -91,6 +91,24 @@ NsStatus ns_saltation_jump(NsSaltation *s, const NsOdeProblem *problem, const Ns
       text, s->t);
 }
 
+NsStatus ns_saltation_corner(const NsIvpOptions *run, int event, int before, int first, double t, NsError *err) {
+  char text[NS_EVENT_TEXT], other[NS_EVENT_TEXT];
+  ns_event_text(&run->events, event, text);
+  if (before > 0) {
+    ns_event_text(&run->events, first, other);
+    return ns_fail(
+        err, NS_ENOSOL,
+        "sensitivities: %s and %s happen at the same time (t=%.10g): there is no derivative (on_grazing = 'one-sided' "
+        "takes the side on which they happen in this order)",
+        other, text, t);
+  }
+  if (t != run->t0) return NS_OK;
+  return ns_fail(err, NS_ENOSOL,
+                 "sensitivities: %s happens at the start (t=%.10g): there is no derivative (on_grazing = 'one-sided' takes the "
+                 "side on which it happens)",
+                 text, t);
+}
+
 void ns_saltation_apply(const NsSaltation *s, int n, int p, double *S, double *dt, double *room) {
   for (int j = 0; j < p; j++) {
     double *column = S + (ptrdiff_t)j * n;
@@ -119,8 +137,7 @@ typedef struct NsIvpForward {
   double *gy, *dt, *room, *yd; /* n, p, n, n */
   long knot;                   /* the number of knots seen */
   long *root;                  /* events: the number of roots seen */
-  double t;
-  int jumps; /* of events at this time */
+  int jumps;                   /* of events at this time */
   int first_jump;
   bool started;
 } NsIvpForward;
@@ -235,7 +252,6 @@ static NsStatus forward_reach(NsIvpCompanion *companion, const NsIvp *ivp, doubl
     status = ns_variational_step(f->variational, t, err);
     if (status == NS_OK) status = forward_rows(f, false, err);
   }
-  f->t = t;
   for (int e = 0; e < f->result.events && status == NS_OK; e++) { /* roots within rounding behind t */
     const NsIvpPoints *found = &ivp->found[e];
     bool acts = f->run.events.acts && f->run.events.acts[e];
@@ -248,29 +264,9 @@ static NsStatus forward_reach(NsIvpCompanion *companion, const NsIvp *ivp, doubl
   return forward_explain(status, err);
 }
 
-/* Several events at one time, and one at the start, have no derivative on both sides. */
-static NsStatus forward_corner(NsIvpForward *f, int event, NsError *err) {
-  char text[NS_EVENT_TEXT], other[NS_EVENT_TEXT];
-  if (f->options.one_sided) return NS_OK;
-  ns_event_text(&f->run.events, event, text);
-  if (f->jumps > 0) {
-    ns_event_text(&f->run.events, f->first_jump, other);
-    return ns_fail(
-        err, NS_ENOSOL,
-        "sensitivities: %s and %s happen at the same time (t=%.10g): there is no derivative (on_grazing = 'one-sided' "
-        "takes the side on which they happen in this order)",
-        other, text, f->t);
-  }
-  if (f->t != f->run.t0) return NS_OK;
-  return ns_fail(err, NS_ENOSOL,
-                 "sensitivities: %s happens at the start (t=%.10g): there is no derivative (on_grazing = 'one-sided' takes the "
-                 "side on which it happens)",
-                 text, f->t);
-}
-
 static NsStatus forward_meet(NsIvpCompanion *companion, int event, double t, const double *before, NsError *err) {
   NsIvpForward *f = (NsIvpForward *)companion;
-  NsStatus status = forward_corner(f, event, err);
+  NsStatus status = f->options.one_sided ? NS_OK : ns_saltation_corner(&f->run, event, f->jumps, f->first_jump, t, err);
   if (f->jumps++ == 0) f->first_jump = event;
   if (status == NS_OK) status = ns_saltation_meet(&f->saltation, &f->problem, &f->derivatives, event, t, before, f->pace, err);
   return forward_explain(status, err);

@@ -62,6 +62,12 @@ NsStatus ns_saltation_jump(NsSaltation *saltation, const NsOdeProblem *problem, 
                            const NsIvpDerivatives *derivatives, const double *after, const double *size, bool one_sided,
                            NsError *err);
 
+/*
+** NS_ENOSOL, with a message, when events have acted at t already (`before`, the first was `first`), or t is the start of the run: there
+** is no derivative on both sides.
+*/
+NsStatus ns_saltation_corner(const NsIvpOptions *run, int event, int before, int first, double t, NsError *err);
+
 /* dt (p) = the derivatives of the event's time with the S (n x p) before it; then S becomes that after it. room: n. */
 void ns_saltation_apply(const NsSaltation *saltation, int n, int p, double *S, double *dt, double *room);
 

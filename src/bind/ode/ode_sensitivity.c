@@ -194,7 +194,7 @@ static bool parse_index(const char **text, long *index) {
   return true;
 }
 
-static bool parse_name(const char *text, SensitivityName *name) {
+static bool parse_parameter(const char *text, SensitivityName *name) {
   *name = (SensitivityName){.args = strncmp(text, "args", 4) == 0};
   if (!name->args && strncmp(text, "y0", 2) != 0) return false;
   text += name->args ? 4 : 2;
@@ -206,10 +206,11 @@ static bool parse_name(const char *text, SensitivityName *name) {
 static SensitivityName read_name(lua_State *L, const NslOde *ode, int idx, int which) {
   SensitivityName name;
   lua_rawgeti(L, idx, which);
-  const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
-  if (!text)
+  if (lua_type(L, -1) != LUA_TSTRING)
     luaL_error(L, "%s: sensitivities[%d]: expected a name (%s), got %s", ode->who, which, expected, nsl_describe(L, -1));
-  if (!parse_name(text, &name)) luaL_error(L, "%s: sensitivities[%d]: expected %s, got '%s'", ode->who, which, expected, text);
+  const char *text = lua_tostring(L, -1);
+  if (!parse_parameter(text, &name))
+    luaL_error(L, "%s: sensitivities[%d]: expected %s, got '%s'", ode->who, which, expected, text);
   if (!name.args && name.i > ode->n)
     luaL_error(L, "%s: sensitivities[%d]: '%s': y0 has %d elements", ode->who, which, text, ode->n);
   if (name.args && (name.i > ode->nargs || ode->nargs == 0))
@@ -219,7 +220,7 @@ static SensitivityName read_name(lua_State *L, const NslOde *ode, int idx, int w
 }
 
 /* The size of argument i (from 0): 1 for a number, that of a vector or of a list of numbers; -1: it is none of these. */
-static int argument_size(lua_State *L, const NslOde *ode, int i, NslSensitivityArg *arg) {
+static int size_of_parameter(lua_State *L, const NslOde *ode, int i, NslSensitivityArg *arg) {
   lua_rawgeti(L, ode->args, i + 1);
   int size = -1;
   const NslVector *v = nsl_test_vector(L, -1);
@@ -239,7 +240,7 @@ static int argument_size(lua_State *L, const NslOde *ode, int i, NslSensitivityA
 static void take_argument(lua_State *L, NslSensitivity *s, int i, bool named, int which) {
   NslSensitivityArg arg;
   if (s->args[i].count > 0) return;
-  int size = argument_size(L, s->ode, i, &arg);
+  int size = size_of_parameter(L, s->ode, i, &arg);
   if (size < 0 && named)
     luaL_error(L, "%s: sensitivities[%d]: args[%d]: expected a number, a vector or a list of numbers", s->ode->who, which,
                i + 1);
@@ -251,7 +252,7 @@ static void take_argument(lua_State *L, NslSensitivity *s, int i, bool named, in
 }
 
 /* Finds the arguments that are parameters. */
-static void take_arguments(lua_State *L, NslSensitivity *s, int idx, int names) {
+static void take_parameters(lua_State *L, NslSensitivity *s, int idx, int names) {
   for (int which = 1; which <= names; which++) {
     SensitivityName name = read_name(L, s->ode, idx, which);
     for (int i = 0; name.args && i < s->ode->nargs; i++)
@@ -262,7 +263,7 @@ static void take_arguments(lua_State *L, NslSensitivity *s, int idx, int names) 
 }
 
 /* Adds a parameter; its name is on top of the stack. */
-static void add_parameter(lua_State *L, NslSensitivity *s, int column) {
+static void add_sensitivity(lua_State *L, NslSensitivity *s, int column) {
   if (s->column) s->column[s->p] = column, lua_rawseti(L, s->names, s->p + 1);
   else lua_pop(L, 1);
   s->p++;
@@ -274,14 +275,14 @@ static void list_parameters(lua_State *L, NslSensitivity *s, int idx, int names)
   for (int which = 1; which <= names; which++) {
     SensitivityName name = read_name(L, s->ode, idx, which);
     for (int k = 0; !name.args && k < s->n; k++)
-      if (name.i == 0 || name.i == k + 1) lua_pushfstring(L, "y0[%d]", k + 1), add_parameter(L, s, k);
+      if (name.i == 0 || name.i == k + 1) lua_pushfstring(L, "y0[%d]", k + 1), add_sensitivity(L, s, k);
     for (int i = 0; name.args && i < s->ode->nargs; i++) {
       const NslSensitivityArg *arg = &s->args[i];
       for (int k = 0; (name.i == 0 || name.i == i + 1) && k < arg->count; k++) {
         if (name.k > 0 && name.k != k + 1) continue;
         if (arg->number) lua_pushfstring(L, "args[%d]", i + 1);
         else lua_pushfstring(L, "args[%d][%d]", i + 1, k + 1);
-        add_parameter(L, s, s->n + arg->first + k);
+        add_sensitivity(L, s, s->n + arg->first + k);
       }
     }
   }
@@ -343,7 +344,7 @@ void nsl_ode_read_sensitivity(NslSensitivity *s, NslOde *ode, int idx, int event
   if (!lua_istable(L, idx)) nsl_bad(L, ode->who, "sensitivities", "a list of names", idx);
   int names = (int)lua_rawlen(L, idx);
   read_sensitivity_keys(L, s, idx);
-  take_arguments(L, s, idx, names);
+  take_parameters(L, s, idx, names);
   list_parameters(L, s, idx, names);
   lua_createtable(L, s->p, 0);
   s->names = lua_gettop(L);
