@@ -110,6 +110,9 @@ void ns_flow_grow_sizes(NsFlow *flow, const double *s);
 /* The constraints on s at the last evaluated point, with their gradients. */
 NsStatus ns_flow_collect(NsFlow *flow, double t, NsError *err);
 
+/* Whether a constraint is y = 0 of an undecided row: its event is located, so y is 0 up to the accuracy of the event. */
+bool ns_flow_constraint_at_event(const NsFlow *flow, const NsFlowConstraint *c, const bool *open);
+
 /* y_terms at the point of the last values. */
 void ns_flow_output_terms(NsFlow *flow);
 
