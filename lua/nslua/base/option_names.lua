@@ -25,6 +25,8 @@ local names = {
   ["dae"] = STEPS .. " algebraic index consistent jac events",
   ["diagnose"] = "residual t y ydot",
 
+  ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
+  ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 
