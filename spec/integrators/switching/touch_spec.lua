@@ -1,4 +1,4 @@
--- Event-driven runs of first-order models: lambda that touches its bound while y slides, y that touches 0, and motions near to these.
+-- Event-driven runs of first-order models: lambda that touches its bound in sliding, y that touches 0, and what is near to these.
 local ns = require "nslua"
 
 -- x' = f(t) - sign x.

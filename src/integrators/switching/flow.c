@@ -167,21 +167,9 @@ void ns_flow_gather(const NsFlow *flow, const double *x, double *s) {
   ns_equations_gather(&flow->eq, x, s, NULL);
 }
 
-/*
-** lambda of an ACTIVE row that touches a bound stays within it by a rounding of its size: the next step reads the mode from lambda.
-*/
-static double lambda_within(const NsFlow *flow, int row) {
-  double lambda = flow->lambda[row], lower = flow->lower[row], upper = flow->upper[row];
-  if (flow->mode[row] != NS_ROW_ACTIVE || (lambda > lower && lambda < upper)) return lambda;
-  double size = fmax(fabs(lambda), flow->lambda_most[row]);
-  if (isfinite(lower)) size = fmax(size, fabs(lower));
-  if (isfinite(upper)) size = fmax(size, fabs(upper));
-  return lambda <= lower ? lower + DBL_EPSILON * size : upper - DBL_EPSILON * size;
-}
-
 void ns_flow_scatter(NsFlow *flow) {
   const NsEquations *e = &flow->eq;
-  for (int i = 0; i < e->m; i++) flow->lambda[i] = lambda_within(flow, i);
+  for (int i = 0; i < e->m; i++) flow->lambda[i] = ns_flow_lambda_within(flow, i);
   for (int k = 0; k < e->nnodes; k++) {
     NsDs *ds = &e->nodes[k].ds->base;
     size_t bytes = (size_t)ds->n * sizeof(double);

@@ -106,6 +106,12 @@ void ns_flow_recall_sizes(NsFlow *flow);
 /* size = max(size, |s|), lambda_most = max(lambda_most, |lambda|) of the evaluated point. */
 void ns_flow_grow_sizes(NsFlow *flow, const double *s);
 
+/*
+** lambda of a row. That of an ACTIVE row that touches a bound stays within it by a rounding of its size: the next step of the grid
+** reads the mode from lambda.
+*/
+double ns_flow_lambda_within(const NsFlow *flow, int row);
+
 /* The constraints on s at the last evaluated point, with their gradients. */
 NsStatus ns_flow_collect(NsFlow *flow, double t, NsError *err);
 

@@ -261,15 +261,15 @@ static NsStatus end_before_zone(NsSwitching *sw, NsError *err) {
   return t < sw->course.t ? sw->method->retake(sw->stepper, t, err) : NS_OK;
 }
 
-/* Looks for the first root of a guard in the course; *root is NULL when there is none. */
-static NsStatus first_root(NsSwitching *sw, const NsEventRoot **root, NsError *err) {
+/* Looks for the first root of a guard in the course; its event is -1 when there is none. */
+static NsStatus first_root(NsSwitching *sw, NsEventRoot *root, NsError *err) {
   NsEventRoots found = NS_EVENT_ROOTS_NONE;
   NsCourse course = ns_dense_course(&sw->course);
   sw->sampled = NAN;
-  *root = NULL;
+  *root = (NsEventRoot){.event = -1};
   NsStatus status = ns_event_search_start(sw->search, sw->course.t_old, sw->course.y_old, err);
   if (status == NS_OK) status = ns_event_search_along(sw->search, &course, &found, err);
-  if (status == NS_OK && found.end >= 0) *root = &found.roots[found.end];
+  if (status == NS_OK && found.end >= 0) *root = found.roots[found.end];
   return status;
 }
 
@@ -278,7 +278,7 @@ static NsStatus first_root(NsSwitching *sw, const NsEventRoot **root, NsError *e
 ** guard of the event, -1: there is none; *t its time.
 */
 static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err) {
-  const NsEventRoot *root;
+  NsEventRoot root;
   for (int i = 0; i < 2 * sw->m; i++) {
     NsSwitchGuard *guard = &sw->guards[i];
     if (!guard->used || guard->at_zero) continue;
@@ -286,12 +286,12 @@ static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err)
   }
   NsStatus status = first_root(sw, &root, err);
   if (status != NS_OK) return status;
-  if (!root) return *k = -1, end_before_zone(sw, err);
-  double zero = root->t, same = SAME_ROOT * (sw->course.t - sw->course.t_old);
-  const NsSwitchGuard *guard = &sw->guards[root->event];
-  if (guard->zone > 0 && !guard->at_zero) status = go_back_to_zero(sw, root->event, &zero, err);
-  if (root->event != *k || fabs(zero - *t) > same) *t = zero;
-  *k = root->event;
+  if (root.event < 0) return *k = -1, end_before_zone(sw, err);
+  double zero = root.t, same = SAME_ROOT * (sw->course.t - sw->course.t_old);
+  const NsSwitchGuard *guard = &sw->guards[root.event];
+  if (guard->zone > 0 && !guard->at_zero) status = go_back_to_zero(sw, root.event, &zero, err);
+  if (root.event != *k || fabs(zero - *t) > same) *t = zero;
+  *k = root.event;
   return status;
 }
 
@@ -308,13 +308,12 @@ static NsStatus prepare_search(NsSwitching *sw, NsError *err) {
 ** and seems to fall at once; a shorter step tells whether it rises before.
 */
 static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, NsError *err) {
-  const NsEventRoot *root = NULL;
-  *k = -1;
+  NsEventRoot root;
   *hidden = false;
   NsStatus status = first_root(sw, &root, err);
-  if (status != NS_OK || !root) return status;
-  *k = root->event;
-  *t = root->t;
+  *k = root.event;
+  *t = root.t;
+  if (status != NS_OK || *k < 0) return status;
   if (!sw->guards[*k].at_zero) return sw->guards[*k].zone > 0 ? leave_or_touch(sw, k, t, err) : NS_OK;
   double found = *t, shortest = SHORTEST * DBL_EPSILON * fmax(fabs(found), sw->t_next - sw->t_k);
   status = go_back_to_zero(sw, *k, t, err);
