@@ -21,6 +21,7 @@ static int mode_of_row(NsRowMode mode) {
 
 /* Whether a row is undecided: its switch was located here, or its y or its lambda is at the limit of its mode. */
 static bool is_undecided(const NsFesd *w, int row) {
+  if (w->ended[row]) return true;
   if (!w->tie[row] || w->mode[row] != MODE_ACTIVE || row == w->reached) return w->tie[row];
   double near = AT_BOUND * w->lambda_size[row];
   return w->lambda[row] - w->lower[row] <= near || w->upper[row] - w->lambda[row] <= near;

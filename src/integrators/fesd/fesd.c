@@ -144,6 +144,7 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   w->Wd = ns_arena_matrix(arena, m, m);
   w->mode = ns_arena_ints(arena, m);
   w->before = ns_arena_ints(arena, m);
+  w->ended = ns_arena_take(arena, (size_t)m, sizeof *w->ended);
   w->tie = ns_arena_take(arena, (size_t)m, sizeof *w->tie);
   return ns_scheme_hand_over(out, &w->base);
 }
