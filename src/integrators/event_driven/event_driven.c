@@ -253,7 +253,7 @@ static const double START = 1e-6;
 
 /*
 ** Whether y < 0 of a row at the start of a step is an overlap. After the start of the run it is not when it is below START of the
-** way that the forces would move the systems in a step: that much is left of bodies that others hold, where y = 0 has no terms.
+** way that forces and sliding would make in a step: that much is left of bodies that others hold, where y = 0 has no terms.
 */
 static bool overlaps(NsEventDriven *ed, int row, NsStatus *status, NsError *err) {
   double way = 0;
@@ -261,6 +261,7 @@ static bool overlaps(NsEventDriven *ed, int row, NsStatus *status, NsError *err)
   if (*status != NS_OK || ed->t == ed->t_first) return true;
   ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
   for (int j = 0; j < ed->Nv; j++) way += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->even_free[j] * ed->h * ed->h;
+  if (row + 1 < ed->m && ed->rows[row + 1].rub.width > 0) way += ed->reach[row + 1] * ed->h;
   return ed->now->y[row] < -START * way;
 }
 

@@ -39,48 +39,48 @@ static double polish_output(const NsEventDriven *ed, int n, int i, double *terms
 }
 
 /* The outputs w and the sum of all |terms| of a group that begins in row k. */
-static double group_outputs(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k, double *w) {
+static double polish_outputs(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k, double *w) {
   double sum = 0, terms;
   for (int i = 0; i < group->dim; i++) w[i] = polish_output(ed, n, k + i, &terms), sum = fmax(sum, terms);
   return sum;
 }
 
-static double tangential_size(const NsMixedGroup *group, const double *x) {
+static double polish_tangential(const NsMixedGroup *group, const double *x) {
   return group->dim == 2 ? fabs(x[1]) : ns_ed_length(x[1], x[2]);
 }
 
 /* The part of the active set that the answer of a group belongs to. */
-static int set_of(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k) {
-  double w[3], terms = group_outputs(ed, n, group, k, w), own = ed->W[k + (size_t)k * (size_t)n];
+static int polish_set(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k) {
+  double w[3], terms = polish_outputs(ed, n, group, k, w), own = ed->W[k + (size_t)k * (size_t)n];
   const double *z = ed->z + k;
   if (group->dim == 1) return z[0] > group->lower && z[0] < group->upper && fabs(w[0]) <= SMALL * terms ? SET_FREE : SET_FIXED;
   if (z[0] * own <= SMALL * terms) return SET_OPEN;
-  return tangential_size(group, w) <= SMALL * terms ? SET_STICKS : SET_SLIPS;
+  return polish_tangential(group, w) <= SMALL * terms ? SET_STICKS : SET_SLIPS;
 }
 
 /* How far the equations of a group in its set are from 0, as part of their terms. */
 static double polish_residual(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k, int set) {
-  double w[3], terms = group_outputs(ed, n, group, k, w), own = ed->W[k + (size_t)k * (size_t)n], off = 0;
+  double w[3], terms = polish_outputs(ed, n, group, k, w), own = ed->W[k + (size_t)k * (size_t)n], off = 0;
   const double *z = ed->z + k;
   if (set == SET_FIXED || !(terms > 0)) return 0;
-  if (set == SET_OPEN) return fmax(fabs(z[0]), tangential_size(group, z)) * own / terms;
+  if (set == SET_OPEN) return fmax(fabs(z[0]), polish_tangential(group, z)) * own / terms;
   off = fabs(w[0]);
-  if (set == SET_STICKS) off = fmax(off, tangential_size(group, w));
+  if (set == SET_STICKS) off = fmax(off, polish_tangential(group, w));
   if (set == SET_SLIPS) {
-    double speed = tangential_size(group, w);
+    double speed = polish_tangential(group, w);
     for (int i = 1; i < group->dim; i++) off = fmax(off, fabs(z[i] + group->mu * z[0] * w[i] / speed) * own);
   }
   return off / terms;
 }
 
 /* Whether the answer of a group obeys the inequalities of its set. */
-static bool keeps_set(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k, int set) {
-  double w[3], terms = group_outputs(ed, n, group, k, w);
+static bool polish_keeps_set(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k, int set) {
+  double w[3], terms = polish_outputs(ed, n, group, k, w);
   const double *z = ed->z + k;
   if (set == SET_FREE) return z[0] >= group->lower && z[0] <= group->upper;
   if (set == SET_OPEN) return w[0] >= -SMALL * terms;
   if (set == SET_FIXED) return true;
-  return z[0] > 0 && (set == SET_SLIPS || tangential_size(group, z) <= group->mu * z[0] * (1 + SMALL));
+  return z[0] > 0 && (set == SET_SLIPS || polish_tangential(group, z) <= group->mu * z[0] * (1 + SMALL));
 }
 
 static double polish_off(const NsEventDriven *ed, int n, const signed char *sets) {
@@ -91,16 +91,16 @@ static double polish_off(const NsEventDriven *ed, int n, const signed char *sets
 }
 
 /* One correction of ed->z: the unknowns are those of the free rows; the friction of slip comes along with its normal. */
-static bool correct(NsEventDriven *ed, int n, const signed char *sets) {
+static bool polish_correct(NsEventDriven *ed, int n, const signed char *sets) {
   int count = 0, rank;
   size_t rows = (size_t)n;
   for (int g = 0, k = 0; g < ed->ngroups; k += ed->groups[g++].dim) {
     const NsMixedGroup *group = &ed->groups[g];
     double w[3];
-    (void)group_outputs(ed, n, group, k, w);
+    (void)polish_outputs(ed, n, group, k, w);
     for (int i = 0; i < group->dim && sets[g] == SET_OPEN; i++) ed->z[k + i] = 0;
     for (int i = 1; i < group->dim && sets[g] == SET_SLIPS; i++)
-      ed->z[k + i] = -group->mu * ed->z[k] * w[i] / tangential_size(group, w);
+      ed->z[k + i] = -group->mu * ed->z[k] * w[i] / polish_tangential(group, w);
     int width = sets[g] == SET_STICKS ? group->dim : sets[g] == SET_FREE || sets[g] == SET_SLIPS ? 1 : 0;
     for (int i = 0; i < width; i++) ed->unknown[count++] = k + i;
   }
@@ -133,15 +133,16 @@ void ns_ed_polish(NsEventDriven *ed, int n) {
   bool cones = false, good = true;
   for (int g = 0; g < ed->ngroups; g++) cones = cones || ed->groups[g].dim > 1;
   if (!cones || n > NS_MIXED_DENSE_ROWS) return;
-  for (int g = 0, k = 0; g < ed->ngroups; k += ed->groups[g++].dim) ed->sets[g] = (signed char)set_of(ed, n, &ed->groups[g], k);
+  for (int g = 0, k = 0; g < ed->ngroups; k += ed->groups[g++].dim)
+    ed->sets[g] = (signed char)polish_set(ed, n, &ed->groups[g], k);
   double first = polish_off(ed, n, ed->sets), off = first;
   if (off <= EXACT) return;
   memcpy(ed->part_before, ed->z, (size_t)n * sizeof *ed->z);
   for (int i = 0; i < POLISHES && good && off > EXACT; i++) {
-    good = correct(ed, n, ed->sets);
+    good = polish_correct(ed, n, ed->sets);
     off = good ? polish_off(ed, n, ed->sets) : INFINITY;
   }
   for (int g = 0, k = 0; g < ed->ngroups && good; k += ed->groups[g++].dim)
-    good = keeps_set(ed, n, &ed->groups[g], k, ed->sets[g]);
+    good = polish_keeps_set(ed, n, &ed->groups[g], k, ed->sets[g]);
   if (!good || !(off < first)) memcpy(ed->z, ed->part_before, (size_t)n * sizeof *ed->z);
 }
