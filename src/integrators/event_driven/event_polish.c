@@ -50,7 +50,7 @@ static double polish_tangential(const NsMixedGroup *group, const double *x) {
 }
 
 /* The part of the active set that the answer of a group belongs to. */
-static int polish_set(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k) {
+static int polish_set_of(const NsEventDriven *ed, int n, const NsMixedGroup *group, int k) {
   double w[3], terms = polish_outputs(ed, n, group, k, w), own = ed->W[k + (size_t)k * (size_t)n];
   const double *z = ed->z + k;
   if (group->dim == 1) return z[0] > group->lower && z[0] < group->upper && fabs(w[0]) <= SMALL * terms ? SET_FREE : SET_FIXED;
@@ -134,7 +134,7 @@ void ns_ed_polish(NsEventDriven *ed, int n) {
   for (int g = 0; g < ed->ngroups; g++) cones = cones || ed->groups[g].dim > 1;
   if (!cones || n > NS_MIXED_DENSE_ROWS) return;
   for (int g = 0, k = 0; g < ed->ngroups; k += ed->groups[g++].dim)
-    ed->sets[g] = (signed char)polish_set(ed, n, &ed->groups[g], k);
+    ed->sets[g] = (signed char)polish_set_of(ed, n, &ed->groups[g], k);
   double first = polish_off(ed, n, ed->sets), off = first;
   if (off <= EXACT) return;
   memcpy(ed->part_before, ed->z, (size_t)n * sizeof *ed->z);
