@@ -156,8 +156,9 @@ describe("ivp_gradient", function()
       "ivp_gradient: the run failed: 1 steps were not enough", 1, true))
     local mode = 1
     local text = message(function() return { mode } end, { 0, 2 }, { -1 }, { parameters = "y0",
-      terminal = function(y) return y[1] end, events = { g = function(_, y) return y[1] end, apply = function() mode = 3 end, name = "shift" } })
+      terminal = function(y) return y[1] end, events = { g = function(_, y) return y[1] end, name = "shift",
+        apply = function() mode = 3 end } })
     assert.truthy(text:find("ivp_gradient: gradient: after the run f has other values than before event 1 (shift) " ..
-      "(t=1): f may " .. "depend on t, y and args alone, not on a variable that apply changes", 1, true), text)
+      "(t=1): f may depend on t, y and args alone, not on a variable that apply changes", 1, true), text)
   end)
 end)
