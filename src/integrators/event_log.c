@@ -4,6 +4,7 @@
 */
 #include "integrators/event_log.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -15,6 +16,13 @@ const char *ns_event_name(NsEventKind kind) {
 #undef X
   };
   return names[kind];
+}
+
+NsEventKind ns_event_kind_of_switch(double lower, double upper, bool was_active, bool is_active) {
+  bool two = isfinite(lower) && isfinite(upper);
+  if (is_active) return two ? NS_EVENT_SLIDE : NS_EVENT_CLOSE;
+  if (was_active) return two ? NS_EVENT_LEAVE : NS_EVENT_OPEN;
+  return NS_EVENT_CROSS;
 }
 
 NsStatus ns_event_log_add(NsEventLog *log, const NsEvent *event) {

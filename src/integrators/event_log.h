@@ -49,6 +49,12 @@ typedef struct NsEventLog {
 
 const char *ns_event_name(NsEventKind kind);
 
+/*
+** The kind of a change of mode of a row with these bounds of lambda; active: y = 0. A row with two finite bounds is a switch, one with
+** a single bound closes and opens.
+*/
+NsEventKind ns_event_kind_of_switch(double lower, double upper, bool was_active, bool is_active);
+
 /* Appends an event. NS_ENOMEM. */
 NsStatus ns_event_log_add(NsEventLog *log, const NsEvent *event);
 

@@ -210,6 +210,26 @@ NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, Ns
   return NS_OK;
 }
 
+NsStatus nsl_ode_protected(NslOde *ode, lua_CFunction function, void *data, int value, double t, NsError *err) {
+  lua_State *L = ode->L;
+  int top = lua_gettop(L);
+  ode->t = t;
+  lua_pushcfunction(L, ode_call_explain);
+  lua_pushcfunction(L, function);
+  lua_pushlightuserdata(L, data);
+  lua_pushvalue(L, value);
+  if (lua_pcall(L, 2, 0, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
+  lua_settop(L, top);
+  return NS_OK;
+}
+
+NsStatus nsl_ode_compiled_by(NslOde *ode, double t, const double *y, int i, double *jac, NsError *err) {
+  int arg = !ode->timeless + 1 + i;
+  ode_call_set_inputs(ode, ode->trace, t, y);
+  if (nsl_trace_jacobian(ode->trace, arg, jac)) return NS_OK;
+  return ns_fail(err, NS_ENAN, "the derivative of f by args[%d] is not finite (t=%.10g)", i + 1, t);
+}
+
 /* ---- Jacobians ---- */
 
 /* ---- a Jacobian of known pattern; `differentiate` has laid out the stack ---- */

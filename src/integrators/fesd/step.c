@@ -14,12 +14,18 @@
 
 enum { MOST_ELEMENTS = 2048 }; /* limit in a step of the grid */
 
-/*
-** Switches that follow each other within this part of a step (2^-40 = 1e-12) are an accumulation. It is passed by implicit
-** Euler steps of PASS of the step, 4 times as long, so that what remains of the motion comes to rest in it.
-*/
-static const double ACCUMULATION = 0x1p-40, PASS = 0x1p-38;
+/* Switches that follow each other within this part of a step (2^-40 = 1e-12) are an accumulation. */
+static const double ACCUMULATION = 0x1p-40;
 enum { MOST_PASSES = 8 };
+
+/* An accumulation that ends within this many spacings of time is passed. */
+enum { ACCUMULATED = 64 };
+
+/*
+** Where no modes can be chosen, or a switch is not found, an accumulation is passed if its rest is below this part of the time of the
+** last events; as in EventDriven.
+*/
+static const double NEAR_END = 1e-5;
 
 /* ---- moving on ---- */
 
@@ -291,96 +297,71 @@ static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached,
   return NS_OK;
 }
 
-/* ---- the log ---- */
-
-static NsStatus log_switch(NsFesd *w, NsEventKind kind, int row, double before, double after, NsError *err) {
-  int first, e = ns_fesd_interaction(w, row, &first);
-  NsEvent event = {.kind = kind, .t = w->t, .component = row - first, .before = before, .after = after};
-  memcpy(event.name, w->base.nsds->interactions[e]->name, sizeof event.name);
-  return ns_event_log_add(w->log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
-}
-
-/* The kind of a change of mode. A row with one bound is a complementarity. */
-static NsEventKind kind_of_switch(const NsFesd *w, int row, int before, int after) {
-  if (w->motion) return after == MODE_ACTIVE ? NS_EVENT_REST : NS_EVENT_RELEASE;
-  bool one = !isfinite(w->lower[row]) || !isfinite(w->upper[row]);
-  if (before != MODE_ACTIVE && after != MODE_ACTIVE) return NS_EVENT_CROSS;
-  if (after == MODE_ACTIVE) return one ? NS_EVENT_CLOSE : NS_EVENT_SLIDE;
-  return one ? NS_EVENT_OPEN : NS_EVENT_LEAVE;
-}
-
-/* Logs the rows whose mode has changed. lambda after: at the first stage of the next element. */
-static NsStatus log_changes(NsFesd *w, NsError *err) {
-  for (int a = 0; a < w->m; a++) {
-    if (w->mode[a] == w->before[a]) continue;
-    double after = w->mode[a] == MODE_LOWER   ? w->lower[a]
-                   : w->mode[a] == MODE_UPPER ? w->upper[a]
-                                              : w->elements[w->count]->lambda[w->m + a];
-    NsStatus status = log_switch(w, kind_of_switch(w, a, w->before[a], w->mode[a]), a, w->lambda[a], after, err);
-    if (status != NS_OK) return status;
-  }
-  return NS_OK;
-}
-
-/* ---- accumulations ---- */
-
-/* Measures y and lambda here. The size of y is at least its change by time alone, for equal states, in an element of length h. */
-static NsStatus evaluate_here(NsFesd *w, double h, NsError *err) {
-  size_t bytes = (size_t)w->m * sizeof *w->y;
-  NsStatus status = w->motion ? NS_OK : ns_fesd_equations(w, w->t + h, w->x, w->lambda, false, err);
-  if (status == NS_OK) memcpy(w->q, w->gap, bytes);
-  if (status == NS_OK)
-    status = ns_fesd_evaluate(w, w->t, h, w->x, w->lambda, (NsFesdOutputs){w->y, w->y_size, w->lambda_size}, err);
-  for (int a = 0; a < w->m && status == NS_OK && !w->motion; a++) w->y_size[a] = fmax(w->y_size[a], fabs(w->q[a] - w->y[a]));
-  return status;
-}
-
-/* Passes an accumulation of switches of a row. */
-static NsStatus pass_by_euler(NsFesd *w, int row, NsError *err) {
-  double h = fmin(PASS * w->h, w->t_end - w->t), before = w->lambda[row];
-  NsStatus status = ns_fesd_pass(w, h, err);
-  if (status != NS_OK) return status;
-  status = log_switch(w, NS_EVENT_ACCUMULATE, row, before, w->lambda[row], err);
-  w->t = w->t + h < w->t_end ? w->t + h : w->t_end;
-  if (status == NS_OK) status = evaluate_here(w, h, err);
-  for (int a = 0; a < w->m; a++) w->tie[a] = isfinite(w->lower[a]) || isfinite(w->upper[a]);
-  return status;
-}
-
 /* ---- the step ---- */
 
+/* Whether the last switches accumulate: *rest, *cycle; and whether that is to be passed: at once, or since the step has failed. */
+static bool is_accumulation(const NsFesd *w, bool failed, double *rest, int *cycle) {
+  if (w->motion || !ns_event_marks_accumulate(&w->marks, rest, cycle)) return false;
+  double spacing = DBL_EPSILON * fmax(fabs(w->t), w->h);
+  if (failed) return *rest <= NEAR_END * (w->t - w->marks.mark[0].t);
+  return *rest <= fmax(ACCUMULATED * spacing, ACCUMULATION * w->h);
+}
+
+/* Goes on from a switch or the start: chooses modes, and goes to the next switch (*reached; row -1: none) or to the end. */
+static NsStatus go_on(NsFesd *w, double length, bool keep, bool tell, NsFesdGuard *reached, NsError *err) {
+  double rest = w->t_end - w->t;
+  int count = (int)ceil(rest / length * (1 - 4 * DBL_EPSILON));
+  if (count < 1) count = 1;
+  NsStatus status = ns_fesd_choose(w, rest / count, keep, err);
+  if (status == NS_OK && tell) status = ns_fesd_log_changes(w, err);
+  w->anew = w->broken = false;
+  for (int a = 0; a < w->m; a++) w->ended[a] = false;
+  return status == NS_OK ? go_segment(w, count, rest / count, reached, err) : status;
+}
+
+/* A switch was located: what accumulates there is passed. *passes: short ways between switches so far; *keep: see ns_fesd_choose. */
+static NsStatus handle_switch(NsFesd *w, NsFesdGuard reached, double way, int *passes, bool *keep, NsError *err) {
+  double rest;
+  int cycle;
+  bool output = w->mode[reached.row] != MODE_ACTIVE;
+  *keep = false;
+  w->reached = reached.row;
+  if (w->motion) return ns_fesd_impact(w, reached.row, err);
+  ns_event_marks_add(&w->marks, w->t, reached.row, output);
+  ns_fesd_mark_ties(w, reached);
+  if (w->t >= w->t_end) return NS_OK;
+  if (is_accumulation(w, false, &rest, &cycle) && ns_fesd_pass_accumulation(w, rest, cycle, err) == NS_OK) return NS_OK;
+  if (way > ACCUMULATION * w->h) return NS_OK;
+  if (++*passes > MOST_PASSES)
+    return ns_fail(err, NS_ENOCONV, "FESDOSI: switches accumulate at t=%.10g, and implicit steps do not pass them", w->t);
+  *keep = true;
+  return ns_fesd_pass_by_euler(w, reached.row, err);
+}
+
 NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
-  double length = w->h / elements;
-  int passes = 0;
-  bool keep = true, first = w->first;
-  w->count = 0;
+  double length = w->h / elements, rest;
+  int passes = 0, cycle;
+  bool keep = true, tell = !w->first;
+  w->count = w->marks.count = 0;
   w->t = w->t_k;
   w->reached = -1;
-  NsStatus status = evaluate_here(w, length, err);
+  for (int a = 0; a < w->m; a++) w->ended[a] = false;
+  NsStatus status = ns_fesd_measure(w, length, err);
   if (status == NS_OK) status = ns_fesd_begin_modes(w, err);
   while (status == NS_OK && w->t < w->t_end) {
-    double rest = w->t_end - w->t, begun = w->t;
-    int count = (int)ceil(rest / length * (1 - 4 * DBL_EPSILON));
     NsFesdGuard reached = {-1, MODE_LOWER};
-    if (count < 1) count = 1;
-    status = ns_fesd_choose(w, rest / count, keep, err);
-    if (status == NS_OK && !first) status = log_changes(w, err);
-    first = false;
-    if (status == NS_OK) status = go_segment(w, count, rest / count, &reached, err);
-    if (status != NS_OK || reached.row < 0) break;
-    keep = false;
-    w->reached = reached.row;
-    if (w->motion) {
-      status = ns_fesd_impact(w, reached.row, err);
-      continue;
+    double begun = w->t;
+    int from = w->count;
+    status = go_on(w, length, keep, tell, &reached, err);
+    if (status == NS_OK) tell = true;
+    if (status == NS_OK && reached.row < 0) break;
+    if (status == NS_OK) {
+      status = handle_switch(w, reached, w->t - begun, &passes, &keep, err);
+    } else if (ns_fesd_worth_retrying(status) && is_accumulation(w, true, &rest, &cycle)) {
+      if (w->count > from) return_to(w, from);
+      w->ambiguous = false;
+      status = ns_fesd_pass_accumulation(w, rest, cycle, err);
     }
-    ns_fesd_mark_ties(w, reached);
-    if (w->t - begun > ACCUMULATION * w->h || w->t >= w->t_end) continue;
-    if (++passes > MOST_PASSES)
-      return ns_fail(err, NS_ENOCONV, "FESDOSI: switches accumulate at t=%.10g, and implicit steps do not pass them", w->t);
-    status = pass_by_euler(w, reached.row, err);
-    keep = true;
   }
-  w->first = first && w->count == 0 && w->first;
   return status;
 }

@@ -300,7 +300,7 @@ static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDr
   sw->sensitivity = drive->sensitivity;
   sw->t = sw->t_k = *sw->clock = step->t_k;
   sw->t_next = step->t;
-  sw->handled = sw->stuck = sw->marked = 0;
+  sw->handled = sw->stuck = sw->marks.count = 0;
   sw->steps = sw->refused = 0;
   sw->t_spell = sw->t_block = sw->t_k;
   sw->t_event = -INFINITY;

@@ -5,6 +5,7 @@
 #ifndef NS_INTEGRATORS_SWITCHING_SWITCHING_H
 #define NS_INTEGRATORS_SWITCHING_SWITCHING_H
 
+#include "integrators/accumulation.h"
 #include "integrators/event_schemes.h"
 #include "integrators/sensitivity.h"
 #include "ode/bernstein.h"
@@ -19,15 +20,6 @@ typedef struct NsSwitchGuard {
   double level; /* the value at which the event is: 0, or less than 0 when the guard is at 0 when the step begins */
   double start; /* its value above the level when the step begins */
 } NsSwitchGuard;
-
-/* One of the last events; see switch_event.c. */
-typedef struct NsSwitchMark {
-  double t;
-  int row;
-  bool output; /* y reached 0; else lambda reached a bound */
-} NsSwitchMark;
-
-enum { NS_SWITCH_MARKS = 64 }; /* number of events that are kept to detect an accumulation: cycles of up to 21 events */
 
 typedef struct NsSwitching {
   NsScheme base;
@@ -61,8 +53,7 @@ typedef struct NsSwitching {
   double t_spell;             /* time at which that spell began */
   double t_block;             /* time at which the present block of events began; see switch_event.c */
   double blocks[2];           /* durations of the last two blocks */
-  NsSwitchMark marks[NS_SWITCH_MARKS];
-  int marked;
+  NsEventMarks marks;
 
   /* at an event */
   bool *open;               /* m */
