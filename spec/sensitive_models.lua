@@ -1,5 +1,5 @@
--- Models of mechanics with random data, for derivatives. models[name].draw() is a list p of numbers; build(p) gives a simulation, the
--- value of the option `sensitivities`, and gather(S), which makes the columns of S those of p (nil: they are).
+-- Models of mechanics with random data, for derivatives. models[name].draw() is a list p of numbers; build(p) gives a simulation,
+-- the value of the option `sensitivities`, and gather(S), which makes the columns of S those of p (nil: they are).
 local ns = require "nslua"
 
 local models = {}

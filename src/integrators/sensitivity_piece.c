@@ -79,7 +79,8 @@ static bool columns_agree(const NsSensitivity *s, const double *a, const double 
 ** Chooses the displacement of state i for the nodes of a piece: the first one, divided by 16 until that changes the column no more.
 ** A force may change within a small part of the size of a state: that of friction in space with the direction of a small velocity.
 */
-static NsStatus choose_step(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, int i, double *out, NsError *err) {
+static NsStatus choose_displacement(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, int i, double *out,
+                                    NsError *err) {
   double step = first_step(s, frozen, u, i), *finer = s->dense;
   NsStatus status = state_column(s, frozen, t, u, i, step, out, err);
   for (int k = 0; k < FINER && (status == NS_OK || status == NS_ENAN || status == NS_ERETRY); k++, step /= 16) {
@@ -120,7 +121,7 @@ static NsStatus point_jacobian(NsSensitivity *s, const NsFrozen *frozen, double 
   NsStatus status = NS_OK;
   for (int i = 0; i < s->n && status == NS_OK; i++) {
     double *column = J + (ptrdiff_t)i * s->n;
-    if (first) status = choose_step(s, frozen, t, u, i, column, err);
+    if (first) status = choose_displacement(s, frozen, t, u, i, column, err);
     else status = state_column(s, frozen, t, u, i, s->step[i], column, err);
   }
   return status;

@@ -50,15 +50,15 @@ static NsStatus motion_twin_rate(void *context, double t, const double *u, doubl
   return NS_OK;
 }
 
-/* Moves the rows of S (all coordinates, then all velocities) to those of X (system by system), or back. */
-static void motion_twin_order(const NsEventDriven *ed, int p, const double *S, double *X, double *back) {
+/* Copies the rows of S (all coordinates, then all velocities) to those of X (system by system); back: X to S. */
+static void motion_twin_order(const NsEventDriven *ed, int p, double *S, double *X, bool back) {
   int q = 0, v = ed->Nq, x = 0, n = ed->Nq + ed->Nv;
   for (int d = 0; d < ed->base.nsds->nds; d++) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
     for (int i = 0; i < ds->nq + ds->nv; i++, x++) {
       int at = i < ds->nq ? q++ : v++;
       for (ptrdiff_t j = 0; j < p; j++) {
-        if (back) back[at + j * n] = X[x + j * n];
+        if (back) S[at + j * n] = X[x + j * n];
         else X[x + j * n] = S[at + j * n];
       }
     }
@@ -68,7 +68,7 @@ static void motion_twin_order(const NsEventDriven *ed, int p, const double *S, d
 static NsStatus motion_twin_states(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X,
                                    NsError *err) {
   (void)t, (void)u, (void)err;
-  motion_twin_order(((NsMotionTwin *)context)->ed, s->p, S, X, NULL);
+  motion_twin_order(((NsMotionTwin *)context)->ed, s->p, (double *)(size_t)S, X, false);
   return NS_OK;
 }
 
@@ -146,7 +146,7 @@ static NsStatus motion_twin_start(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   NsMotionTwin *w = s->twin;
   NsStatus status = NS_OK;
-  motion_twin_order(ed, s->p, NULL, s->X, s->S);
+  motion_twin_order(ed, s->p, s->S, s->X, true);
   for (int j = 0; j < s->p && ed->Nq > ed->Nv && status == NS_OK; j++) {
     memcpy(s->direction, s->S + (ptrdiff_t)j * s->n, (size_t)s->n * sizeof *s->direction);
     status = ns_sensitivity_along(s, &w->frozen, motion_twin_normalise, s->n, ed->t, ed->x, 0, s->direction, -1,
