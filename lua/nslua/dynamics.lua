@@ -9,4 +9,12 @@ local dynamics = {}
 
 function dynamics.periodic(options) return require "nslua.dynamics.orbit".periodic(options) end
 
+function dynamics.continuation(options) return require "nslua.dynamics.branch".continuation(options) end
+
+function dynamics.poincare(options) return require "nslua.dynamics.section".poincare(options) end
+
+function dynamics.diagram(options) return require "nslua.dynamics.diagram".diagram(options) end
+
+function dynamics.lyapunov(options) return require "nslua.dynamics.exponents".lyapunov(options) end
+
 return setmetatable(dynamics, { __index = names.strict "ns.dynamics" })

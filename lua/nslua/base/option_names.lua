@@ -25,6 +25,11 @@ local names = {
   ["contact.manager"] = "nsds law reach",
   ["contact.space"] = "nsds law reach",
   ["dae"] = STEPS .. " algebraic index consistent jac events",
+  ["dynamics.continuation"] = FLOW .. " guess period section autonomous segments drift transient tol max_iterations "
+    .. "range step max_step max_points",
+  ["dynamics.diagram"] = FLOW .. " guess values period section transient keep follow",
+  ["dynamics.lyapunov"] = FLOW .. " guess time window transient",
+  ["dynamics.poincare"] = FLOW .. " guess section count skip",
   ["dynamics.periodic"] = FLOW .. " guess period section autonomous segments drift transient tol max_iterations",
   ["diagnose"] = "residual t y ydot",
 

@@ -10,6 +10,7 @@
 --   crossings(flow, x0, t0, section, p)   the state at the first `section.count` crossings
 --   course(flow, x0, t0, t1, p)           times and states on the way
 --   field(flow, t, x, p)                  d x / d t
+--   guards(flow, x0, t0, t1, p, count)    times, values of the guards by name, and the events on the way
 -- A derivative is exact where the model's runs carry sensitivities; else it is taken by differences of order 4.
 local arguments = require "nslua.analysis.arguments"
 local core = require "nslua.core"
@@ -53,21 +54,37 @@ function flows.signature(events)
   return table.concat(list, " ")
 end
 
--- d f / d s at 0 by differences of order 4 with the step h; f(s) returns a vector and the signature of its run. When
--- a run has another signature than `wanted`, the steps get smaller.
+-- Differences of order 4: places and weights, in the middle of the places or at their end.
+local FORMULAS = {
+  { at = { -2, -1, 1, 2 }, weights = { 1 / 12, -8 / 12, 8 / 12, -1 / 12 } },
+  { at = { 0, 1, 2, 3, 4 }, weights = { -25 / 12, 48 / 12, -36 / 12, 16 / 12, -3 / 12 } },
+  { at = { 0, -1, -2, -3, -4 }, weights = { 25 / 12, -48 / 12, 36 / 12, -16 / 12, 3 / 12 } },
+}
+
+-- The difference by one formula; nil when a run fails or has another signature than `wanted`, if that is given.
+local function by_formula(f, h, formula, wanted)
+  local sum
+  for k, place in ipairs(formula.at) do
+    local good, value, signature = pcall(f, place * h)
+    if not good and not wanted then error(value, 0) end
+    if not good or wanted and signature ~= wanted then return nil end
+    local term = value * (formula.weights[k] / h)
+    sum = sum and sum + term or term
+  end
+  return sum
+end
+
+-- d f / d s at 0 with the step h; f(s) returns a vector and the signature of its run. All runs of a difference have
+-- the signature `wanted`: else it is taken on one side, then with a shorter step.
 local function difference(f, h, wanted)
-  for attempt = 0, REDUCTIONS do
-    local values, same = {}, true
-    for k, s in ipairs { -2, -1, 1, 2 } do
-      local good, value, signature = pcall(f, s * h)
-      if not good and attempt == REDUCTIONS then error(value, 0) end
-      same = same and good and (signature == wanted or attempt == REDUCTIONS)
-      if not same then break end
-      values[k] = value
+  for _ = 0, REDUCTIONS do
+    for _, formula in ipairs(FORMULAS) do
+      local slope = by_formula(f, h, formula, wanted)
+      if slope then return slope end
     end
-    if same then return (8 * (values[3] - values[2]) - (values[4] - values[1])) * (1 / (12 * h)) end
     h = h / REDUCTION
   end
+  return by_formula(f, h, FORMULAS[1])
 end
 
 local function moved(x, i, s)
@@ -122,6 +139,47 @@ end
 
 -- d x(t1) / d t1 at the end of a run, before an event that is there.
 function Flow:velocity(run, p) return self:field(run.t, run.x, p) end
+
+-- ---- clearances ----
+
+local SAMPLES = 800 -- points of a course at which the guards are looked at
+local NEAR = 8 -- samples around an event in which its own guard is not looked at
+
+local function is_near(times, k, events, name)
+  for _, event in ipairs(events) do
+    if event.name == name then
+      local from, to = times[math.max(1, k - NEAR)], times[math.min(#times, k + NEAR)]
+      if event.t >= from and event.t <= to then return true end
+    end
+  end
+  return false
+end
+
+-- The extremum of the parabola through three points of equal distance.
+local function extremum(a, b, c)
+  local bend = a - 2 * b + c
+  return bend == 0 and b or b - (a - c) ^ 2 / (8 * bend)
+end
+
+-- How close each guard comes to 0 without an event: a list of { name, t, value, range }.
+function Flow:clearances(x0, t0, t1, p)
+  local times, guards, events = self.kind.guards(self, x0, t0, t1, p, SAMPLES)
+  local list = {}
+  for name, values in pairs(guards) do
+    local range, best = 0, { name = name, value = math.huge }
+    for _, value in ipairs(values) do range = math.max(range, math.abs(value)) end
+    for k = 2, #values - 1 do
+      local a, b, c = math.abs(values[k - 1]), math.abs(values[k]), math.abs(values[k + 1])
+      if b <= a and b <= c and b < best.value and not is_near(times, k, events, name) then
+        best.t, best.value = times[k], math.abs(extremum(values[k - 1], values[k], values[k + 1]))
+      end
+    end
+    best.range = range > 0 and range or 1
+    list[#list + 1] = best
+  end
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
+end
 
 -- ---- making ----
 

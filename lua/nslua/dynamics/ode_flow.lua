@@ -14,6 +14,8 @@ local RTOL, ATOL = 1e-12, 2 ^ -44
 -- about known, and when it is not.
 local DOUBLINGS_KNOWN, DOUBLINGS = 3, 30
 
+local BETWEEN = 4 -- points of a course between two steps
+
 -- ---- making ----
 
 local function event_list(events, who)
@@ -152,10 +154,31 @@ function ode.exact() return nil end
 
 function ode.course(flow, x0, t0, t1, p)
   local options = options_of(flow, x0, t0, t1, p, flow.events)
+  options.dense_output = true
   local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
-  local t, rows = sol.t:totable(), {}
-  for k = 1, #t do rows[k] = sol.y:column(k) end
+  local t, rows = {}, {}
+  for k = 1, #sol.t do
+    local before = k > 1 and sol.t[k - 1] or sol.t[k]
+    for j = 1, BETWEEN do
+      local time = before + j / (BETWEEN + 1) * (sol.t[k] - before)
+      if time > before then t[#t + 1], rows[#rows + 1] = time, sol.sol(time) end
+    end
+    t[#t + 1], rows[#rows + 1] = sol.t[k], sol.y:column(k)
+  end
   return t, rows, #flow.events > 0 and occurrences(sol, flow.events) or {}
+end
+
+function ode.guards(flow, x0, t0, t1, p, count)
+  local options = options_of(flow, x0, t0, t1, p, flow.events)
+  options.t_eval = core.linspace(t0, t1, count + 1)
+  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  local times, guards, args = sol.t:totable(), {}, arguments_with(flow, p)
+  for _, event in ipairs(flow.events) do
+    local values = {}
+    for k = 1, #times do values[k] = event.g(times[k], sol.y:column(k), table.unpack(args)) end
+    guards[event.name] = values
+  end
+  return times, guards, #flow.events > 0 and occurrences(sol, flow.events) or {}
 end
 
 -- ---- crossings ----

@@ -408,7 +408,7 @@ function orbits.renew_phase(q, u, p)
   if not q.section then set_phase(q, (unpack_unknowns(q, u))[1], p) end
 end
 
-orbits.pack, orbits.unpack = pack, unpack_unknowns
+orbits.pack, orbits.unpack, orbits.reduced = pack, unpack_unknowns, reduced
 
 -- Newton's method from the unknowns u at p: the result of newton.solve.
 function orbits.solve(q, u, p)

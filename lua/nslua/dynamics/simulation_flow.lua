@@ -199,6 +199,28 @@ function simulation.course(flow, x0, t0, t1, p)
   return times, rows, events
 end
 
+-- The outputs y of the interactions, at times of one distance. An output has the name of its interaction; the second
+-- and third row of a contact are velocities of slip and no guards.
+function simulation.guards(flow, x0, t0, t1, p, count)
+  local model = started(flow, x0, t0, p)
+  local sol = run_to(flow, model, t0, t1, { dense = true })
+  local times, guards, nsds = {}, {}, model.simu:nsds()
+  for k = 0, count do times[k + 1] = t0 + (t1 - t0) * k / count end
+  local states = {}
+  for k, t in ipairs(times) do states[k] = sol:at(math.min(math.max(t, sol.t[1]), sol.t[#sol.t])) end
+  local column = 1
+  for i = 1, nsds:numberOfInteractions() do
+    local interaction = nsds:interaction(i)
+    local values = {}
+    for k = 1, #times do values[k] = states[k].y[column] end
+    guards[interaction:name()] = values
+    column = column + #interaction:y()
+  end
+  local events = occurrences(sol, t0)
+  finish(model)
+  return times, guards, events
+end
+
 -- The velocity of the states at the end of a run is a one-sided difference of order 4 on the course of the run.
 function simulation.field(flow, t, x, p)
   local span = flow.span or (model_at(flow, p).last - model_at(flow, p).start)
