@@ -19,6 +19,8 @@ OPTIONAL    = $(GNUPLOT) ffmpeg chromium python3
 SUNDIALS_NEEDS = libsundials-dev
 # For the module nslua.hdf5.
 HDF5_NEEDS = libhdf5-dev
+# For the module nslua.nlopt.
+NLOPT_NEEDS = libnlopt-dev
 
 # For `make fuzz` and `make builds`.
 FUZZ_NEEDS   = clang libclang-rt-14-dev
@@ -74,7 +76,12 @@ HDF5        := $(shell printf '%s\n' '$(hash)include <hdf5.h>' '$(hash)if !H5_VE
                echo $(BUILD)/lib/nslua/hdf5.so)
 HDF5_OBJ    := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/bind/file/core_functions.c $(sort $(wildcard src/bind/file/hdf5_module.c src/io/hdf5*.c)))
 
-SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name core_functions.c ! -path 'src/repl/*' | sort)
+# nslua.nlopt is built with the headers of NLopt.
+NLOPT        := $(shell echo '$(hash)include <nlopt.h>' | $(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && \
+                echo $(BUILD)/lib/nslua/nlopt.so)
+NLOPT_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/numerics/nlopt_module solvers/optimise/nlopt)
+
+SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name 'nlopt*.c' ! -name 'ipopt*.c' ! -name core_functions.c ! -path 'src/repl/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 # The installed module has no nslua.internal: its files are left out, and core.c is compiled again without it.
@@ -85,7 +92,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib/lua/5.4
 LUADIR ?= $(PREFIX)/share/lua/5.4
 
-all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5)  ## the module and the interpreter, in build/
+all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5) $(NLOPT)  ## the module and the interpreter, in build/
 
 $(CORE): $(OBJ)
 $(BUILD)/public/core.so: $(PUBLIC)
@@ -103,6 +110,10 @@ $(BUILD)/lib/nslua/hdf5.so: $(HDF5_OBJ)
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(HDF5_LIBS)
 $(filter-out %/core_functions.o,$(HDF5_OBJ)): CFLAGS_ALL += $(HDF5_CFLAGS)
+
+$(BUILD)/lib/nslua/nlopt.so: $(NLOPT_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) -lnlopt -lm
 
 $(NSLUA): $(HOST)
 	@mkdir -p $(@D)
@@ -138,7 +149,7 @@ $(BUILD)/robust/%.so: spec/robust/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
 
--include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
+-include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch
 	@$(MAKE) --no-print-directory all
@@ -199,6 +210,7 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	install -m 755 $(BUILD)/public/core.so $(TO_LIB)/core.so
 	$(if $(SUNDIALS),install -m 755 $(SUNDIALS) $(TO_LIB)/sundials.so)
 	$(if $(HDF5),install -m 755 $(HDF5) $(TO_LIB)/hdf5.so)
+	$(if $(NLOPT),install -m 755 $(NLOPT) $(TO_LIB)/nlopt.so)
 	cp -R lua/nslua/. $(TO_LUA)
 	cp -R docs/reference/. $(TO_LUA)/reference
 	chmod -R u=rwX,go=rX $(TO_LUA)
@@ -235,6 +247,10 @@ hdf5:  ## installs HDF5 and builds the module of .h5 files
 	@$(call provide,$(HDF5_NEEDS))
 	@$(MAKE) --no-print-directory all
 
+optimisers:  ## installs NLopt and builds the module of ns.minimize
+	@$(call provide,$(NLOPT_NEEDS))
+	@$(MAKE) --no-print-directory all
+
 packages:
 	@$(call provide,$(NEEDS))
 lint-packages:
@@ -256,4 +272,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak coverage fuzz builds lint format bench compare docs extras sundials hdf5 annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak coverage fuzz builds lint format bench compare docs extras sundials hdf5 optimisers annotations install uninstall clean help packages lint-packages

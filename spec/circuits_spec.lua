@@ -3,9 +3,7 @@ local ns = require "nslua"
 local circuits = require "circuits"
 local relays = require "random_relays"
 
-local names = {}
-for name in pairs(circuits) do names[#names + 1] = name end
-table.sort(names)
+local names = require "sorted_names"(circuits)
 
 -- The final state of a run by backward Euler with steps of h.
 local function euler(name, h)

@@ -2,9 +2,7 @@
 local ns = require "nslua"
 local models = require "friction_models"
 
-local names = {}
-for name in pairs(models) do names[#names + 1] = name end
-table.sort(names)
+local names = require "sorted_names"(models)
 
 -- The largest difference to the state in closed form, by the scheme of Moreau and Jean with steps of h.
 local function moreau_jean(name, h)

@@ -44,6 +44,8 @@ grep -v '^src/ode/sundials[a-z_]*\.[ch]:' "$code" | grep -E '#[ ]*include.*<(ida
   report "SUNDIALS outside src/ode/sundials*"
 grep -v -E '^src/io/hdf5[a-z_]*\.[ch]:' "$code" | grep -E '#[ ]*include.*<(hdf5|H5)' |
   report "HDF5 outside src/io/hdf5*.c"
+grep -v '^src/solvers/optimise/nlopt\.c:' "$code" | grep -E '#[ ]*include.*<nlopt' | report "NLopt outside src/solvers/optimise/nlopt.c"
+grep -v '^src/solvers/optimise/ipopt\.c:' "$code" | grep -E '#[ ]*include.*<Ip' | report "IPOPT outside src/solvers/optimise/ipopt.c"
 grep -v '^src/io/' "$code" | calls 'fopen|freopen|fdopen|open|openat|creat|mkstemp|tmpfile|dlopen' |
   report "files opened outside src/io"
 engine | calls '(v|f|vf|d)?printf|puts|fputs|putchar|putc|fputc|perror|exit|_exit|quick_exit|abort|raise|assert|setjmp|longjmp|siglongjmp' |
@@ -161,6 +163,12 @@ if ! echo '#include <hdf5.h>' | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1; then
   echo "lint: no headers of HDF5, src/io/hdf5*.c is not compiled"
   sources=$(echo "$sources" | grep -v -E '^src/io/hdf5[a-z_]*\.c$')
 fi
+for library in nlopt:nlopt.h ipopt:IpStdCInterface.h; do
+  # shellcheck disable=SC2086
+  echo "#include <${library#*:}>" | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1 && continue
+  echo "lint: no headers of ${library%:*}, src/solvers/optimise/${library%:*}.c is not compiled"
+  sources=$(echo "$sources" | grep -v "^src/solvers/optimise/${library%:*}\.c$")
+done
 # Two processes at a time. The few files that use NSL_INTERNAL are also compiled without it.
 for compiler in "$cc" clang; do
   command -v "$compiler" >/dev/null || { echo "lint: no $compiler, skipped"; continue; }

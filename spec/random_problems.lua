@@ -139,10 +139,7 @@ problems.kinds = {
 }
 
 function problems.names()
-  local names = {}
-  for name in pairs(problems.kinds) do names[#names + 1] = name end
-  table.sort(names)
-  return names
+  return require "sorted_names"(problems.kinds)
 end
 
 -- The largest violation of the law. Infinite when z is outside of the box. A w of the wrong sign, or not 0 between the

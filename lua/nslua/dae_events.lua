@@ -2,6 +2,7 @@
 
 local format = require "nslua.core".number_support.format
 local option_tables = require "nslua.base.option_tables"
+local where = require "nslua.base.where"
 
 local public = {}
 
@@ -77,15 +78,14 @@ function Run:found(e, t, before, after)
   list[#list + 1] = { t, before[1]:totable(), before[2]:totable(), after[1]:totable(), after[2]:totable() }
 end
 
--- What apply of an event returned, as a vector; or nil and the reason.
+-- What apply of an event returned, as a vector; or nil and the reason. Raises when it is no list of as many numbers.
 function Run:state_of(event, value, t, y)
   if value == nil then return y end
-  local good, vector = pcall(self.ns.vector, value)
+  local good, vector = where.try(self.ns.vector, value)
   if not good or type(value) == "number" then
-    return nil, format("%s: apply: expected a list of %d numbers, got %s (t=%.10g)", event.text, #y, type(value), t)
-  end
-  if #vector ~= #y then
-    return nil, format("%s: apply: expected %d numbers, got %d (t=%.10g)", event.text, #y, #vector, t)
+    where.fail(format("dae: %s: apply: expected a list of %d numbers, got %s", event.text, #y, type(value)))
+  elseif #vector ~= #y then
+    where.fail(format("dae: %s: apply: expected %d numbers, got %d", event.text, #y, #vector))
   end
   for i = 1, #vector do
     if vector[i] - vector[i] ~= 0 then

@@ -6,7 +6,7 @@ local lazy = require "nslua.base.lazy"
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
   result_fields_meta = true, file_support = true, on_unknown = true, on_option = true, number_support = true,
-  graph_support = true, motion_support = true, versions = true }
+  graph_support = true, motion_support = true, versions = true, optimise_support = true }
 
 local names -- read when a name is asked for that is not there
 local function strict(who)
@@ -46,6 +46,10 @@ lazy.functions(ns, "quad", function() return { quad = require "nslua.analysis.qu
 lazy.functions(ns, "spline", function() return { spline = require "nslua.analysis.spline" } end)
 lazy.functions(ns, "polyfit polyval polyroots", function() return require "nslua.analysis.polynomial" end)
 lazy.functions(ns, "histogram unique", function() return require "nslua.analysis.histogram" end)
+lazy.functions(ns, "least_squares", function()
+  return { least_squares = require "nslua.optimise.least_squares" }
+end)
+lazy.functions(ns, "minimize", function() return { minimize = require "nslua.optimise.minimise" } end)
 lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)
 lazy.functions(ns, "load save", function() return require "nslua.files"(ns, core.file_support) end)
 lazy.functions(ns.numerics, "load_dump replay", function() return require "nslua.dump"(ns) end)
@@ -58,7 +62,7 @@ lazy.functions(methods, "animate html", function()
   return drawing
 end)
 local result_methods = {}
-lazy.functions(result_methods, "names column plot html save", function()
+lazy.functions(result_methods, "names column plot html save sensitivity", function()
   local results = require "nslua.results"
   results.write = ns.save
   return results.methods
@@ -69,7 +73,8 @@ lazy.functions(core.result_fields_meta, "__tostring", function()
 end)
 core.result_meta.__index, core.result_meta.__name = result_methods, "result"
 local optional = { t = true, y = true, sol = true, t_events = true, y_events = true, values = true, flag = true,
-  errors = true, q = true, v = true, lambda = true } -- fields that only some results have
+  errors = true, q = true, v = true, lambda = true, S = true,
+  sensitivities = true, dt_events = true } -- fields that only some results have
 setmetatable(result_methods, { __index = function(known, name)
   return require "nslua.base.where".missing(known, name, "result", optional)
 end })

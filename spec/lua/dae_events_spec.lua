@@ -1,5 +1,6 @@
 -- Events of ns.dae: where they are, what they change, consistent restarts, what is told.
 local ns = require "nslua"
+local fails = require "expect".fails
 
 local kinds = { "radau" }
 if pcall(ns.dae, "ida", function() end) then kinds[2] = "ida" end
@@ -22,12 +23,7 @@ local function floor(e)
     apply = function(_, y) return { 0, -e * y[2], 7 } end }
 end
 
--- A pendulum: x, y, their velocities, the rod's force over the mass; index 3.
-local function pendulum(_, y, yd, r)
-  r[1], r[2] = yd[1] - y[3], yd[2] - y[4]
-  r[3], r[4] = yd[3] + y[5] * y[1], yd[4] + y[5] * y[2] + 9.81
-  r[5] = y[1] ^ 2 + y[2] ^ 2 - 1
-end
+local pendulum = require "pendulum"(3)
 
 local function swing(kind, event, T)
   return ns.dae(kind, pendulum, { rtol = 1e-9, atol = 1e-11, consistent = "solve", index = { 1, 1, 2, 2, 3 }, events = event })
@@ -117,15 +113,22 @@ describe("events of ns.dae", function()
         .. "fulfilled: unknowns that have a derivative would have to change", 1, true), sol.message)
       assert.near(0.713008, sol.values.t[#sol.values.t], 1e-5)
     end)
+    local sol = ball("radau", { 0, 1 }, { g = function(_, y) return y[1] end, apply = function() return { 0, 0 / 0, 1 } end })
+    assert.equal(-1, sol.flag)
+    assert.equal("event 1: apply[2] is nan (t=0.451523641)", sol.message)
+    assert.equal(2, #sol.values.t)
+  end)
+
+  it("raise what apply raises, and where it returns something else than a state", function()
     local function bad(value, text)
-      local sol = ball("radau", { 0, 1 }, { g = function(_, y) return y[1] end, apply = function() return value end })
-      assert.equal(-1, sol.flag)
-      assert.equal(text .. " (t=0.451523641)", sol.message)
-      assert.equal(2, #sol.values.t)
+      fails(text, ball, "radau", { 0, 1 }, { g = function(_, y) return y[1] end, apply = function()
+        return value == "no" and error "no" or value
+      end })
     end
-    bad({ 1 }, "event 1: apply: expected 3 numbers, got 1")
-    bad("x", "event 1: apply: expected a list of 3 numbers, got string")
-    bad({ 0, 0 / 0, 1 }, "event 1: apply[2] is nan")
+    bad("no", ": no")
+    bad({ 1 }, "dae: event 1: apply: expected 3 numbers, got 1")
+    bad("x", "dae: event 1: apply: expected a list of 3 numbers, got string")
+    bad({ 1, "x", 2 }, "dae: event 1: apply: expected a list of 3 numbers, got table")
   end)
 
   it("refuse bad options by their names", function()

@@ -8,11 +8,7 @@ local function start(residual, y, o)
   return sol.values.y[1], sol.values.ydot[1]
 end
 
-local function pendulum(_, y, yd, r)
-  r[1], r[2] = yd[1] - y[3], yd[2] - y[4]
-  r[3], r[4] = yd[3] + y[5] * y[1], yd[4] + y[5] * y[2] + 9.81
-  r[5] = y[1] ^ 2 + y[2] ^ 2 - 1
-end
+local pendulum = require "pendulum"(3)
 
 describe("a start of higher index", function()
   it("gets the multipliers and accelerations of a mechanism", function()

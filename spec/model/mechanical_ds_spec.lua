@@ -201,6 +201,14 @@ describe("rigid bodies", function()
     assert.equal(ns.block { { 5 * ns.eye(3), ns.zeros(3, 3) }, { ns.zeros(3, 3), inertia } }, ds:mass())
   end)
 
+  it("take a quaternion of any length", function()
+    for _, size in ipairs { 2.0 ^ -1000, 1e-9, 2.0 ^ 1000 } do
+      local ds = ns.NewtonEulerDS({ 0, 0, 0, 3 * size, 0, 4 * size, 0 }, { 0, 0, 0, 0, 0, 0 }, 1, ns.eye(3))
+      assert.near(0.6, ds:q()[4], 1e-15)
+      assert.near(0.8, ds:q()[6], 1e-15)
+    end
+  end)
+
   it("turn without torque: energy, angular momentum and the quaternion's norm stay", function()
     local ds = body()
     local function momentum()

@@ -1,22 +1,12 @@
 -- Radau IIA for F(t, y, y') = 0: order, tolerances, index 1 to 3, stiffness, failures.
 local ns = require "nslua"
+local pendulum = require "pendulum"
 local g = 9.81
 
 local function solve(residual, ts, y0, yd0, options)
   local solution = ns.dae("radau", residual, options):solve(ts, y0, yd0)
   assert.equal("completed", solution.message)
   return solution.values.y, solution
-end
-
--- The pendulum of length 1 in x, y, u, v and the multiplier, as index 3, 2 or 1.
-local function pendulum(index)
-  return function(t, y, yd, r)
-    r[1], r[2] = yd[1] - y[3], yd[2] - y[4]
-    r[3], r[4] = yd[3] + y[5] * y[1], yd[4] + y[5] * y[2] + g
-    if index == 3 then r[5] = y[1] ^ 2 + y[2] ^ 2 - 1
-    elseif index == 2 then r[5] = y[1] * y[3] + y[2] * y[4]
-    else r[5] = y[3] ^ 2 + y[4] ^ 2 - y[5] * (y[1] ^ 2 + y[2] ^ 2) - g * y[2] end
-  end
 end
 
 local start, slope = { 1, 0, 0, 0, 0 }, { 0, 0, 0, -g, 0 }

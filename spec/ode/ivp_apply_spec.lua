@@ -1,5 +1,6 @@
 -- Events that act: jumps of the state, restarts, both sides of each, accumulations that end.
 local ns = require "nslua"
+local fails = require "expect".fails
 local p = require "ode.problems"
 
 local function each_method(run)
@@ -160,22 +161,25 @@ describe("an event that acts", function()
     assert.equal("events trigger each other without end: 100 stops at one time (t=1)", sol.message)
   end)
 
-  it("says what is wrong with the new state, and keeps what was computed", function()
-    local function bad(value, text)
-      local sol = ns.solve_ivp(p.oscillator, { 0, 10 }, { 1, 0 }, { events = { { g = function() return 1 end },
-        { g = function(_, y) return y[1] end, name = "wall", apply = function() return value end } } })
-      assert.equal(-1, sol.status)
-      assert.is_true(#sol.t > 3)
-      assert.truthy(sol.message:find(text, 1, true), sol.message)
-      assert.truthy(sol.message:find(("(t=%.10g)"):format(sol.t[#sol.t]), 1, true), sol.message)
-    end
-    bad({ 1 }, "event 2 (wall): apply: expected a vector of 2, got table of 1 (t=1.57")
-    bad("x", "event 2 (wall): apply: expected a vector of 2, got string (t=1.57")
-    bad({ 0 / 0, 1 }, "event 2 (wall): apply[1] is nan (t=1.57")
-    local ok, message = pcall(ns.solve_ivp, p.oscillator, { 0, 10 }, { 1, 0 },
-      { events = { g = function(_, y) return y[1] end, apply = function() error "no" end } })
-    assert.is_false(ok)
-    assert.truthy(message:find("no", 1, true))
+  local function with_wall(apply)
+    return ns.solve_ivp(p.oscillator, { 0, 10 }, { 1, 0 }, { events = { { g = function() return 1 end },
+      { g = function(_, y) return y[1] end, name = "wall", apply = apply } } })
+  end
+
+  it("ends where the new state is not finite, and keeps what was computed", function()
+    local sol = with_wall(function() return { 0 / 0, 1 } end)
+    assert.equal(-1, sol.status)
+    assert.is_true(#sol.t > 3)
+    assert.equal(("event 2 (wall): apply[1] is nan (t=%.10g)"):format(sol.t[#sol.t]), sol.message)
+    assert.equal("event 2 (wall): apply[2] is inf", with_wall(function() return { 0, 1 / 0 } end).message:match "^(.*) %(")
+  end)
+
+  it("raises what apply raises, and where it returns something else than a state", function()
+    fails("ivp_apply_spec.lua:", with_wall, function() error "no" end)
+    fails(": no", with_wall, function() error "no" end)
+    fails("solve_ivp: event 2 (wall): apply: expected a vector of 2, got table of 1", with_wall, function() return { 1 } end)
+    fails("solve_ivp: event 2 (wall): apply: expected a vector of 2, got string", with_wall, function() return "x" end)
+    fails("solve_ivp: event 2 (wall): apply[2]: expected a number, got string", with_wall, function() return { 1, "x" } end)
   end)
 
   it("has answers that scale with the units of state and time", function()

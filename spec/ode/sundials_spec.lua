@@ -1,5 +1,6 @@
 -- IDA on F(t, y, y') = 0: accuracy, index 1 and 2, stiffness, where it ends and what it says. Pending where it is not built.
 local ns = require "nslua"
+local pendulum = require "pendulum"
 local columns, four_bar = require "columns", require "four_bar"
 local g = 9.81
 local here = package.searchpath("nslua.sundials", package.cpath)
@@ -17,19 +18,6 @@ local function whole(...)
 end
 
 local function decay(_, y, yd, r) r[1] = yd[1] + y[1] end
-
--- The pendulum of length 1 in x, y, u, v, the multiplier and, stabilised, a second one.
-local function pendulum(index)
-  return function(_, y, yd, r)
-    local mu = index == "stabilised" and y[6] or 0
-    r[1], r[2] = yd[1] - y[3] + mu * y[1], yd[2] - y[4] + mu * y[2]
-    r[3], r[4] = yd[3] + y[5] * y[1], yd[4] + y[5] * y[2] + g
-    if index == 3 then r[5] = y[1] ^ 2 + y[2] ^ 2 - 1
-    elseif index == 1 then r[5] = y[3] ^ 2 + y[4] ^ 2 - y[5] * (y[1] ^ 2 + y[2] ^ 2) - g * y[2]
-    else r[5] = y[1] * y[3] + y[2] * y[4] end
-    if index == "stabilised" then r[6] = y[1] ^ 2 + y[2] ^ 2 - 1 end
-  end
-end
 
 describe("IDA on F(t, y, y') = 0", function()
   test("is as exact as it is asked to be, in y and in y'", function()

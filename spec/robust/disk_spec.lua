@@ -14,9 +14,7 @@ local reasons = { open = "Permission denied", write = "Input/output error", full
 
 if require "hdf5".here then writers.hdf5 = "h5" end
 
-local names = {}
-for name in pairs(writers) do names[#names + 1] = name end
-table.sort(names)
+local names = require "sorted_names"(writers)
 
 describe("a disk that fails", function()
   if host.sanitized then

@@ -200,22 +200,27 @@ describe("events in random places", function()
     return log, ball:q()[1] / length
   end
 
+  -- Calls run(o, a, b, c) in the units 2^0 and in random ones up to 2^most: the events and the last place must be equal.
+  local function same_in_units(run, o, most)
+    local want, place = run(o, 0, 0, 0)
+    local a, b, c = random(-most, most), random(-most, most), random(-most, most)
+    local got, there = run(o, a, b, c)
+    demand(kinds(want) == kinds(got), "in units of 2^%d, 2^%d, 2^%d: %s, not %s", a, b, c, kinds(got), kinds(want))
+    demand(place == there, "in units of 2^%d, 2^%d, 2^%d: it ends at %.17g, not %.17g", a, b, c, there, place)
+    for i, event in ipairs(want) do
+      for name, value in pairs(event) do
+        demand(value == got[i][name], "in units of 2^%d, 2^%d, 2^%d: event %d, %s: %s, not %s", a, b, c, i, name,
+          tostring(got[i][name]), tostring(value))
+      end
+    end
+  end
+
   it("are the same in any units of time, length and mass, to the last bit", function()
     places(function()
       local o = { q = random() < 0.3 and 0 or between(0.1, 1), v = between(-1, 1), k = between(0, 20), weight = between(5, 15),
         kick = between(0, 200), gap = between(0.1, 1), e = between(0, 0.7), n = math.ceil(logarithmic(1, 40)) }
       if o.q == 0 then o.v = math.abs(o.v) end
-      local want, place = in_units(o, 0, 0, 0)
-      local a, b, c = random(-100, 100), random(-100, 100), random(-100, 100)
-      local got, there = in_units(o, a, b, c)
-      demand(kinds(want) == kinds(got), "in units of 2^%d, 2^%d, 2^%d: %s, not %s", a, b, c, kinds(got), kinds(want))
-      demand(place == there, "in units of 2^%d, 2^%d, 2^%d: it ends at %.17g, not %.17g", a, b, c, there, place)
-      for i, event in ipairs(want) do
-        for name, value in pairs(event) do
-          demand(value == got[i][name], "in units of 2^%d, 2^%d, 2^%d: event %d, %s: %s, not %s", a, b, c, i, name,
-            tostring(got[i][name]), tostring(value))
-        end
-      end
+      same_in_units(in_units, o, 100)
     end)
     told("event-driven runs in other units", math.ceil(count * 0.2))
   end)
@@ -255,17 +260,7 @@ describe("events in random places", function()
         side = random() < 0.5 and 0 or between(-1, 1), push = between(0, 20), w = between(1, 6), m = between(0.3, 2),
         e = random() < 0.5 and 0 or between(0, 0.5), mu = between(0.1, 0.6), mu2 = between(0.1, 0.6), bound = between(0, 2),
         n = math.ceil(logarithmic(1, 40)) }
-      local want, place = rubbing_in_units(o, 0, 0, 0)
-      local a, b, c = random(-60, 60), random(-60, 60), random(-60, 60)
-      local got, there = rubbing_in_units(o, a, b, c)
-      demand(kinds(want) == kinds(got), "in units of 2^%d, 2^%d, 2^%d: %s, not %s", a, b, c, kinds(got), kinds(want))
-      demand(place == there, "in units of 2^%d, 2^%d, 2^%d: it ends at %.17g, not %.17g", a, b, c, there, place)
-      for i, event in ipairs(want) do
-        for name, value in pairs(event) do
-          demand(value == got[i][name], "in units of 2^%d, 2^%d, 2^%d: event %d, %s: %s, not %s", a, b, c, i, name,
-            tostring(got[i][name]), tostring(value))
-        end
-      end
+      same_in_units(rubbing_in_units, o, 60)
     end, 0.04)
     told("event-driven runs with friction in other units", math.ceil(count * 0.04))
   end)

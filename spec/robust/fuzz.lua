@@ -743,9 +743,7 @@ function models.compiled()
     ns.EulerMoreauOSI(0.5)
 end
 
-local names = {}
-for name in pairs(models) do names[#names + 1] = name end
-table.sort(names)
+local names = require "sorted_names"(models)
 
 local function build()
   local ds, relation, law, osi = models[pick(names)]()

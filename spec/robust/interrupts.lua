@@ -114,11 +114,7 @@ calls["solve_ivp, stiff"] = function()
 end
 
 function calls.dae()
-  local function pendulum(_, y, yd, r)
-    r[1], r[2] = yd[1] - y[3], yd[2] - y[4]
-    r[3], r[4] = yd[3] + y[5] * y[1], yd[4] + y[5] * y[2] + 9.81
-    r[5] = y[1] ^ 2 + y[2] ^ 2 - 1
-  end
+  local pendulum = require "pendulum"(3)
   return function()
     local solution = ns.dae("radau", pendulum, { rtol = 1e-7, atol = 1e-7 }):solve({ 0, 3 }, { 1, 0, 0, 0, 0 },
       { 0, 0, 0, -9.81, 0 })

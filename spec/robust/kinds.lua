@@ -64,8 +64,6 @@ kinds["mechanics, D1MinusLinear"] = function(steps) return ball(steps, 5e-3, ns.
 kinds["mechanics, global form"] = function(steps) return ball(steps, 5e-3, ns.MoreauJeanGOSI(0.5)) end
 kinds["event-driven"] = function(steps) return ball(steps, 0.1, ns.RungeKuttaOSI(1e-8, 1e-10), ns.EventDriven) end
 
-local names = {}
-for name in pairs(kinds) do names[#names + 1] = name end
-table.sort(names)
+local names = require "sorted_names"(kinds)
 
 return { make = kinds, names = names }

@@ -283,9 +283,7 @@ if pcall(ns.dae, "ida", print) then
   end
 end
 
-local names = {}
-for name in pairs(cases) do names[#names + 1] = name end
-table.sort(names)
+local names = require "sorted_names"(cases)
 
 describe("memory of the engine that fails", function()
   setup(function() directory = host.new_directory() end)

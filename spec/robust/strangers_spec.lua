@@ -13,9 +13,7 @@ local function trail_of(simu, o)
 end
 
 describe("random models beside strangers take the same steps:", function()
-  local names = {}
-  for name in pairs(models.kinds) do names[#names + 1] = name end
-  table.sort(names)
+  local names = require "sorted_names"(models.kinds)
   for number, name in ipairs(names) do
     it(name, function()
       math.randomseed(3000 + number)

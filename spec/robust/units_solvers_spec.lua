@@ -8,13 +8,7 @@ local inf = math.huge
 
 local count, told = require "campaign"(130, 1)
 local power = require "random_numbers".power
-
-local function sorted_names(kinds)
-  local names = {}
-  for name in pairs(kinds) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
+local sorted_names = require "sorted_names"
 
 -- Row i times R[i], unknown j in units of C[j].
 local function scaled_matrix(M, R, C)

@@ -38,6 +38,26 @@ local function run(simu, look)
   return rows, good or tostring(err):match ": ([^:]-) in %d+ iterations" or tostring(err):match "solution: ([^(]+)" or tostring(err)
 end
 
+-- M x' = f(x) with n states: matrices A and b, or functions F in place of A x (b may be nil then). In units s of the states, r of
+-- the equations, tau of the time.
+local function first_order_system(o, s, r, tau)
+  local n, A, b, F = #s, o.A, o.b, o.F
+  local X0 = vector(n, function(i) return s[i] * o.x0[i] end)
+  local ds
+  if F then
+    ds = ns.FirstOrderNonLinearDS(X0, function(_, X, _, f)
+      local x = {}
+      for i = 1, n do x[i] = X[i] / s[i] end
+      for i = 1, n do f[i] = r[i] * (b and F[i](x) + b[i] or F[i](x)) end
+    end)
+  else
+    ds = ns.FirstOrderLinearTIDS(X0, matrix(n, n, function(i, j) return r[i] * A[i][j] / s[j] end))
+    ds:setbPtr(vector(n, function(i) return r[i] * b[i] end))
+  end
+  ds:setMPtr(matrix(n, n, function(i, j) return r[i] * o.M[i][j] * tau / s[j] end))
+  return ds
+end
+
 local families = {}
 
 -- M x' = f(x) + r, y = h(x, lambda): linear with matrices, or nonlinear; laws of every kind.
@@ -56,19 +76,7 @@ local function first_order(linear)
   local gamma = random() < 0.7 and 1 or 0.75
   return function(most)
     local s, r, o, l, tau = units(n, most), units(n, most), units(m, most), units(m, most), most > 0 and power(most) or 1
-    local X0 = vector(n, function(i) return s[i] * x0[i] end)
-    local ds
-    if linear then
-      ds = ns.FirstOrderLinearTIDS(X0, matrix(n, n, function(i, j) return r[i] * A[i][j] / s[j] end))
-      ds:setbPtr(vector(n, function(i) return r[i] * b[i] end))
-    else
-      ds = ns.FirstOrderNonLinearDS(X0, function(_, X, _, f)
-        local x = {}
-        for i = 1, n do x[i] = X[i] / s[i] end
-        for i = 1, n do f[i] = r[i] * F[i](x) end
-      end)
-    end
-    ds:setMPtr(matrix(n, n, function(i, j) return r[i] * M[i][j] * tau / s[j] end))
+    local ds = first_order_system({ x0 = x0, M = M, A = A, b = linear and b or nil, F = not linear and F or nil }, s, r, tau)
     local nsds = ns.NonSmoothDynamicalSystem(0, 12 * h * tau * (1 + 1e-12))
     nsds:insertDynamicalSystem(ds)
     local links = {}
@@ -249,19 +257,7 @@ local function switching(linear, integrator)
   return function(most)
     local s, r, o, l, tau = units(n, most), units(n, most), units(m, most), units(m, most), most > 0 and power(most) or 1
     if relay then for j = 2, m do l[j] = l[1] end end
-    local X0 = vector(n, function(i) return s[i] * x0[i] end)
-    local ds
-    if linear then
-      ds = ns.FirstOrderLinearTIDS(X0, matrix(n, n, function(i, j) return r[i] * A[i][j] / s[j] end))
-      ds:setbPtr(vector(n, function(i) return r[i] * b[i] end))
-    else
-      ds = ns.FirstOrderNonLinearDS(X0, function(_, X, _, f)
-        local x = {}
-        for i = 1, n do x[i] = X[i] / s[i] end
-        for i = 1, n do f[i] = r[i] * (F[i](x) + b[i]) end
-      end)
-    end
-    ds:setMPtr(matrix(n, n, function(i, j) return r[i] * M[i][j] * tau / s[j] end))
+    local ds = first_order_system({ x0 = x0, M = M, A = A, b = b, F = not linear and F or nil }, s, r, tau)
     local nsds = ns.NonSmoothDynamicalSystem(0, 4 * h * tau * (1 + 1e-12))
     nsds:insertDynamicalSystem(ds)
     local relation = ns.FirstOrderLinearTIR(matrix(m, n, function(i, j) return o[i] * C[i][j] / s[j] end),
@@ -429,9 +425,7 @@ local function difference(a, b)
 end
 
 describe("units do not matter to a step:", function()
-  local names = {}
-  for name in pairs(families) do names[#names + 1] = name end
-  table.sort(names)
+  local names = require "sorted_names"(families)
   for place, name in ipairs(names) do
     it(name, function()
       local wrong, first, failed = 0, nil, 0

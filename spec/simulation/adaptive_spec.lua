@@ -317,7 +317,17 @@ describe("adaptive steps", function()
     local simu = simulate "ball"
     assert.equal("setRtol: rtol: expected a number in [0, 0.5], got 2.0", message(simu.setRtol, simu, 2.0))
     assert.equal("TimeStepping: rtol: expected a number in [0, 0.5], got -1.0", message(simulate, "ball", { rtol = -1 }))
+    for i, name in ipairs { "h_max", "h_min" } do
+      local text = ("TimeStepping: %s bounds the lengths of adaptive steps, which need rtol or atol: give one of them"):format(name)
+      assert.equal(text, message(simulate, "ball", { [name] = 0.1 }))
+      assert.equal(text, message(i == 1 and simu.setHMax or simu.setHMin, simu, 0.1))
+      assert.is_nil(simu:hMax())
+    end
+    simu:setRtol(1e-3)
     simu:setHMax(0.1)
+    assert.equal("TimeStepping: h_max bounds the lengths of adaptive steps, which need rtol or atol: give one of them",
+      message(simu.setRtol, simu, 0))
+    assert.equal(1e-3, simu:rtol())
     assert.equal("TimeStepping: h_min = 1 is above h_max = 0.1", message(simu.setHMin, simu, 1))
     assert.is_nil(simu:hMin())
     assert.matches("unknown option 'tol'", message(simulate, "ball", { tol = 1 }), 1, true)

@@ -19,9 +19,7 @@ local function compare(expected, from, simu, how)
 end
 
 describe("random models that are stopped and go on give the same bits #once:", function()
-  local names = {}
-  for name in pairs(models.kinds) do names[#names + 1] = name end
-  table.sort(names)
+  local names = require "sorted_names"(models.kinds)
   for number, name in ipairs(names) do
     it(name, function()
       math.randomseed(1000 + number)

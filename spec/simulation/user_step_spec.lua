@@ -383,9 +383,12 @@ describe("events of the user", function()
     local ball = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)
     nsds:insertDynamicalSystem(ball)
-    local two = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.SchatzmanPaoliOSI(0.5))
-    raises("addEvent: a SchatzmanPaoliOSI takes steps of one length only: a step can not end at an event", two.addEvent, two,
-      { g = g })
+    for _, osi in ipairs { ns.SchatzmanPaoliOSI(0.5), ns.MoreauJeanBilbaoOSI() } do
+      local simulation = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), osi)
+      raises(("addEvent: a %s takes steps of one length only, so that none can end at an event; use MoreauJeanOSI"):format(
+          tostring(osi):match "^%w+"),
+        simulation.addEvent, simulation, { g = g })
+    end
   end)
 
   it("tell a cascade without end", function()

@@ -109,6 +109,7 @@ static void show_vectors(NsMotion *motion) {
   view->y = motion->y, view->u = motion->u, view->u_terms = motion->u_terms;
   view->rounding = motion->rounding, view->bias = motion->bias, view->a_free = motion->a_free;
   view->F = motion->F, view->H = motion->H, view->X = motion->X;
+  view->stopped = motion->answer;
 }
 
 NsStatus ns_motion_new(NsMotion **out, NsNsds *nsds) {
@@ -488,13 +489,19 @@ bool ns_motion_driven(const NsMotion *motion, int n, const int *rows) {
 
 /* ---- constraints that act ---- */
 
+/*
+** Dependent rows contradict each other when one of them fails by more than this fraction of its terms (1e-6: data may have 6
+** digits), and by more than NOISE of the acceleration that has the kinetic energy of the largest one (rounding).
+*/
+static const double CONTRADICTION = 1e-6, NOISE = 1e-12;
+
 /* Least squares W z = rhs with the least norm of z_k / share_k; W and z are in the units of the rows, the share is not. */
 static NsStatus solve_shared(NsMotion *motion, int n, const int *rows, const double *W, double *z) {
   int rank;
-  if (!motion->share) return ns_lstsq(n, n, 1, W, n, motion->rhs, n, 1e-12, z, &rank, NULL);
+  if (!motion->share) return ns_lstsq(n, n, 1, W, n, motion->rhs, n, NS_MOTION_DEPENDENT, z, &rank, NULL);
   double *scaled = ns_alloc((size_t)n * (size_t)n, sizeof *scaled);
   for (int k = 0; scaled && k < n * n; k++) scaled[k] = motion->share[rows[k / n]] / motion->unit[k / n] * W[k];
-  NsStatus status = scaled ? ns_lstsq(n, n, 1, scaled, n, motion->rhs, n, 1e-12, z, &rank, NULL) : NS_ENOMEM;
+  NsStatus status = scaled ? ns_lstsq(n, n, 1, scaled, n, motion->rhs, n, NS_MOTION_DEPENDENT, z, &rank, NULL) : NS_ENOMEM;
   for (int k = 0; k < n && status == NS_OK; k++) z[k] *= motion->share[rows[k]] / motion->unit[k];
   ns_free(scaled);
   return status;
@@ -515,12 +522,12 @@ static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const 
       sum += term;
       scale += fabs(term);
     }
-    double noise = 1e-12 * sqrt(fabs(W[i + i * n])) * even;
+    double noise = NOISE * sqrt(fabs(W[i + i * n])) * even;
     if (motion->stopping && motion->slow) noise = fmax(noise, motion->slow[rows[i]] * motion->unit[i]);
     double off = scale > 0 && fabs(sum) > noise ? fabs(sum) / scale : 0;
     if (off > most) most = off, worst = i;
   }
-  if (most <= 1e-6) return NS_OK;
+  if (most <= CONTRADICTION) return NS_OK;
   return ns_fail(err, NS_ENOSOL, "interaction '%s' contradicts the other constraints that act",
                  motion->edges[motion->row_edge[rows[worst]]].inter->name);
 }
@@ -558,7 +565,7 @@ static NsStatus solve_alike_rows(NsMotion *motion, int n, const int *rows, const
     motion->order = n;
   }
   NsStatus status = ns_lu_factor(motion->lu, W, n);
-  if (status == NS_ESINGULAR || (status == NS_OK && n > 1 && ns_lu_rcond(motion->lu) < 1e-12))
+  if (status == NS_ESINGULAR || (status == NS_OK && n > 1 && ns_lu_rcond(motion->lu) < NS_MOTION_DEPENDENT))
     return solve_dependent(motion, n, rows, W, z, err);
   if (status != NS_OK) return ns_fail(err, status, "the constraints that act: %s", ns_status_message(status));
   memcpy(z, motion->rhs, (size_t)n * sizeof *z);

@@ -9,6 +9,13 @@
 #include "model/nsds.h"
 
 /*
+** Rows count as dependent when the reciprocal condition number of their matrix, in units in which its diagonal is nearly constant,
+** is below this number; least squares drop singular values below this fraction of the largest. 1e-12: rounding of the matrix
+** leaves 1e-15 times the number of rows.
+*/
+#define NS_MOTION_DEPENDENT 1e-12
+
+/*
 ** The equations  M(q) a = F(t, q, v) + H' lambda,  y = h(t, q),  u = H v + dh/dt,  y'' = H a + bias  of all systems and
 ** interactions of a graph, stacked in the graph's order: Nq coordinates, Nv velocities, m rows of multipliers. Matrices are
 ** dense; the memory is of the order of m (m + Nv) numbers.
@@ -25,6 +32,7 @@ typedef struct NsMotionView {
   const double *a_free, *F;       /* Nv: accelerations for lambda = 0; forces */
   const double *H;                /* m x Nv, leading dimension m */
   const double *X;                /* Nv x m: M^-1 H' */
+  const double *stopped; /* m: the impulses that the last ns_motion_project or ns_motion_stop gave, in the order of its rows */
 } NsMotionView;
 
 /* Makes the workspace for the present graph; all its systems must be mechanical. NS_ENOMEM. */

@@ -43,6 +43,13 @@ static const char *scheme_of_family(const NsSchemeClass *class, NsFamily family)
   return name;
 }
 
+const char *ns_scheme_of_any_length(NsFamily family) {
+  int i = 0;
+  for (; i + 1 < NS_SCHEME_CLASSES; i++)
+    if (ns_scheme_classes[i]->order && ns_scheme_classes[i]->family == family) break;
+  return ns_scheme_classes[i]->name;
+}
+
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
   const NsSchemeClass *class = integrator->class;
   bool has[NS_FAMILIES] = {false};

@@ -50,14 +50,6 @@ bool ns_adaptive_asked(const NsAdaptiveOptions *options) {
   return options->rtol > 0 || options->atol > 0;
 }
 
-/* The name of the first scheme of a family that takes steps of any length. */
-static const char *adaptive_advised(NsFamily family) {
-  int i = 0;
-  for (; i + 1 < NS_SCHEME_CLASSES; i++)
-    if (ns_scheme_classes[i]->order && ns_scheme_classes[i]->family == family) break;
-  return ns_scheme_classes[i]->name;
-}
-
 NsStatus ns_adaptive_check(const NsTimeStepping *ts, NsError *err) {
   const NsAdaptiveOptions *o = &ts->adaptive;
   bool any = ns_adaptive_asked(o) || !isnan(o->h_min) || !isnan(o->h_max);
@@ -67,7 +59,10 @@ NsStatus ns_adaptive_check(const NsTimeStepping *ts, NsError *err) {
                    ts->class->name);
   if (any && !ts->integrator->class->order)
     return ns_fail(err, NS_EARG, "%s: a %s takes no rtol, atol, h_min or h_max; use %s", ts->class->name,
-                   ns_integrator_name(ts->integrator), adaptive_advised(ts->integrator->class->family));
+                   ns_integrator_name(ts->integrator), ns_scheme_of_any_length(ts->integrator->class->family));
+  if (any && !ns_adaptive_asked(o))
+    return ns_fail(err, NS_EARG, "%s: %s bounds the lengths of adaptive steps, which need rtol or atol: give one of them",
+                   ts->class->name, isnan(o->h_max) ? "h_min" : "h_max");
   if (o->h_min > o->h_max)
     return ns_fail(err, NS_EARG, "%s: h_min = %g is above h_max = %g", ts->class->name, o->h_min, o->h_max);
   return NS_OK;

@@ -22,7 +22,7 @@ bool ns_adaptive_asked(const NsAdaptiveOptions *options);
 
 /*
 ** NS_EARG when the options do not go with the simulation: it goes from event to event, or its integrator needs steps of one
-** length; or when h_min is above h_max.
+** length; when h_min or h_max is given without rtol or atol; when h_min is above h_max.
 */
 NsStatus ns_adaptive_check(const NsTimeStepping *ts, NsError *err);
 

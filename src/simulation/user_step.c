@@ -27,7 +27,8 @@ static const double CROWDED = 0x1p-30;
 NsStatus ns_ts_accepts_events(const NsTimeStepping *ts, NsError *err) {
   const NsSchemeClass *scheme = ts->integrator->class;
   if (!scheme->whole || ts->drives) return NS_OK;
-  return ns_fail(err, NS_EARG, "addEvent: a %s takes steps of one length only: a step can not end at an event", scheme->name);
+  return ns_fail(err, NS_EARG, "addEvent: a %s takes steps of one length only, so that none can end at an event; use %s",
+                 scheme->name, ns_scheme_of_any_length(scheme->family));
 }
 
 /* ---- the state before an interval ---- */
@@ -290,7 +291,8 @@ static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const U
 static NsStatus ready_step_course(NsTimeStepping *ts, NsError *err) {
   if (ts->course_known) return NS_OK;
   ns_step_course_free(&ts->course);
-  if (ns_step_course_new(&ts->course, ts->nsds, &ts->islands) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (ns_step_course_new(&ts->course, ts->nsds, &ts->islands, ts->sensitivities) != NS_OK)
+    return ns_fail(err, NS_ENOMEM, "not enough memory");
   ts->course_known = true;
   return NS_OK;
 }

@@ -33,6 +33,8 @@ local names = {
   ["dynamics.periodic"] = FLOW .. " guess period section autonomous segments drift transient tol max_iterations",
   ["diagnose"] = "residual t y ydot",
 
+  ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
+  ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 

@@ -115,6 +115,41 @@ describe("FESDOSI", function()
     assert.near(0, ds:x()[2], 1e-15)
   end)
 
+  -- x'' = -2 sign x - sign x': both rows switch ever faster, and rest from then on.
+  it("ends the switches of two rows that accumulate where EventDriven does", function()
+    local function twisting(class, n, osi)
+      local ds, nsds = ns.FirstOrderLinearTIDS({ 1, 0 }, { { 0, 1 }, { 0, 0 } }), ns.NonSmoothDynamicalSystem(0, 20)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(2, -1, 1), ns.FirstOrderLinearTIR(ns.eye(2), { { 0, 0 }, { 2, 1 } })), ds)
+      local simu = ns[class](nsds, ns.TimeDiscretisation(0, 20 / n), osi)
+      simu:run()
+      return simu:events(), ds:x()
+    end
+    local expected = twisting("EventDriven", 40, ns.RungeKuttaOSI())
+    for _, osi in ipairs { ns.FESDOSI(), ns.FESDOSI("gauss", 2), ns.FESDOSI("lobatto", 3) } do
+      for _, n in ipairs { 7, 40 } do
+        local events, x = twisting("TimeStepping", n, osi)
+        assert.same({ 0, 0 }, x:totable())
+        assert.equal(#expected, #events)
+        for i, event in ipairs(events) do
+          assert.equal(expected[i].kind, event.kind)
+          assert.near(expected[i].t, event.t, 1e-11)
+        end
+      end
+    end
+  end)
+
+  -- x'' = -x' - sign x: the relay acts on the second derivative of its output, so that a switch with x' ~= 0 is a crossing.
+  it("does not slide where the output has a velocity", function()
+    for _, case in ipairs { { ns.FESDOSI(), 40 }, { ns.FESDOSI(), 80 }, { ns.FESDOSI("gauss", 3), 40 } } do
+      local simu = simulation({ x0 = { 1, 0 }, A = { { 0, 1 }, { 0, -1 } }, T = 20, steps = case[2], law = ns.RelayNSL(1, -1, 1),
+        relation = ns.FirstOrderLinearTIR({ { 1, 0 } }, { { 0 }, { 1 } }) }, case[1])
+      simu:run()
+      assert.equal(749, #simu:events())
+      for _, event in ipairs(simu:events()) do assert.equal("cross", event.kind) end
+    end
+  end)
+
   it("moves smooth systems, without laws", function()
     local simu, ds = simulation({ x0 = { 1, 0 }, A = { { 0, 1 }, { -1, 0 } }, T = 1, steps = 5 }, ns.FESDOSI("gauss", 4))
     simu:run()

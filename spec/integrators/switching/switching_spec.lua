@@ -1,5 +1,6 @@
 -- Event-driven runs of models of first order: located events, sliding, accumulations; against closed forms.
 local ns = require "nslua"
+local expect = require "expect"
 local models = require "bind.models"
 local message = models.message
 
@@ -84,24 +85,23 @@ describe("EventDriven, first order,", function()
     end
   end)
 
+  -- The simulation of a file in spec/cases, from event to event, after its run.
+  local function case(name)
+    local simu, _
+    expect.with(ns, "TimeStepping", function(nsds, td) return ns.EventDriven(nsds, td, ns.RungeKuttaOSI()) end, function()
+      _, simu = assert(loadfile("spec/cases/" .. name .. ".lua"))()()
+    end)
+    return simu
+  end
+
   it("keeps sliding from one step of the grid to the next: six relays on six states end in six slides", function()
-    local make = ns.TimeStepping
-    ns.TimeStepping = function(nsds, td) return ns.EventDriven(nsds, td, ns.RungeKuttaOSI()) end
-    local good, _, simu = pcall(assert(loadfile "spec/cases/coupled_relays.lua")())
-    ns.TimeStepping = make
-    assert.is_true(good)
-    local kinds = told(simu)
+    local kinds = told(case "coupled_relays")
     assert.same({ "slide", "slide", "slide", "slide", "slide", "slide" }, kinds)
   end)
 
   it("commutates a bridge of four diodes 16 times", function()
-    local make = ns.TimeStepping
-    ns.TimeStepping = function(nsds, td) return ns.EventDriven(nsds, td, ns.RungeKuttaOSI()) end
-    local good, _, simu = pcall(assert(loadfile "spec/cases/diode_bridge.lua")())
-    ns.TimeStepping = make
-    assert.is_true(good)
     local count = {}
-    for _, e in ipairs(simu:events()) do count[e.kind] = (count[e.kind] or 0) + 1 end
+    for _, e in ipairs(case "diode_bridge":events()) do count[e.kind] = (count[e.kind] or 0) + 1 end
     assert.same({ open = 32, close = 32 }, count)
   end)
 

@@ -28,7 +28,8 @@ describe("nslua --doctor", function()
 
   it("names the modules that are built, and how to come by the others", function()
     local out = doctor()
-    for name, line in pairs { hdf5 = "HDF5         %d+%.%d+%.%d+ %(%.h5 files%)", sundials = "SUNDIALS     linked %(a second" } do
+    for name, line in pairs { hdf5 = "HDF5         %d+%.%d+%.%d+ %(%.h5 files%)", sundials = "SUNDIALS     linked %(a second",
+      nlopt = "NLopt        %d+%.%d+%.%d+ %(ns%.minimize%)" } do
       local there = package.searchpath("nslua." .. name, package.cpath)
       assert.matches("\n  " .. (there and "found    " .. line or "missing  " .. line:match "^%S+"), out)
     end
@@ -47,6 +48,7 @@ describe("nslua --doctor", function()
     assert.truthy(out:find("\n  missing  HDF5         for " .. remedy:format(".h5 files", "libhdf5-dev"), 1, true))
     assert.truthy(out:find("\n  missing  SUNDIALS     for " .. remedy:format("a second solver of DAEs", "libsundials-dev"), 1,
       true))
+    assert.truthy(out:find("\n  missing  NLopt        for " .. remedy:format("ns.minimize", "libnlopt-dev"), 1, true))
     host.write(lone .. "/lib/lua/5.4/nslua/hdf5.so", "no")
     out = lone_doctor()
     assert.matches("\n  missing  HDF5         error loading module 'nslua.hdf5' from file", out)

@@ -20,9 +20,7 @@ local function rows_of(p)
   return p
 end
 
-local names = {}
-for name in pairs(reference) do names[#names + 1] = name end
-table.sort(names)
+local names = require "sorted_names"(reference)
 
 describe("the chain of friction solvers on published problems", function()
   for _, name in ipairs(names) do

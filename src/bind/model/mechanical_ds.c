@@ -16,10 +16,14 @@ static NslCallee *check_mechanical_callee(lua_State *L, int idx) {
   return &nsl_check_mechanical(L, idx)->callee;
 }
 
-/* Gives the quaternion q[3] .. q[6] the length 1; raises for zeros. `what`: the argument. */
+/* Gives the quaternion q[3] .. q[6] the length 1, whatever its length is; raises for zeros. `what`: the argument. */
 static void normalise_quaternion(lua_State *L, double *q, const char *what) {
+  double largest = fmax(fmax(fabs(q[3]), fabs(q[4])), fmax(fabs(q[5]), fabs(q[6])));
+  if (!(largest > 0)) luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
+  int exponent;
+  (void)frexp(largest, &exponent);
+  for (int i = 3; i < 7; i++) q[i] = ldexp(q[i], -exponent); /* no square becomes too large or too small */
   double norm = sqrt(q[3] * q[3] + q[4] * q[4] + q[5] * q[5] + q[6] * q[6]);
-  if (norm < 1e-6) luaL_error(L, "NewtonEulerDS: %s: expected a quaternion in %s[4] .. %s[7], got zeros", what, what, what);
   for (int i = 3; i < 7; i++) q[i] /= norm;
 }
 

@@ -6,6 +6,7 @@
 
 #include "bind/ode/ode_call.h"
 #include "bind/ode/ode_result.h"
+#include "bind/ode/ode_sensitivity.h"
 
 #include <float.h>
 #include <limits.h>
@@ -44,6 +45,7 @@ enum {
   JAC,
   ARGS,
   SPARSITY,
+  SENSITIVITIES,
   Y,
   OUT,
   PLAIN,
@@ -54,8 +56,8 @@ enum {
   DENSE
 };
 
-static const char *const known[] = {"method",     "rtol",      "atol", "t_eval", "dense_output", "events", "max_step",
-                                    "first_step", "max_steps", "jac",  "args",   "jac_sparsity", NULL};
+static const char *const known[] = {"method",     "rtol",      "atol", "t_eval", "dense_output", "events",        "max_step",
+                                    "first_step", "max_steps", "jac",  "args",   "jac_sparsity", "sensitivities", NULL};
 
 /* The positive number at idx, which may be infinite when `infinite`; `otherwise` for nil. */
 static double positive(lua_State *L, int idx, const char *what, bool infinite, double otherwise) {
@@ -373,13 +375,38 @@ static const NsStepperClass *read_method(lua_State *L) {
   return NULL;
 }
 
+static int free_sensitivity(lua_State *L) {
+  NsIvpSensitivity **box = lua_touserdata(L, 1);
+  ns_ivp_sensitivity_free(*box);
+  *box = NULL;
+  return 0;
+}
+
+/* Reads the option, and makes the companion of the run; it is freed with a userdata on the stack. */
+static NsIvpSensitivity *begin_sensitivity(lua_State *L, NslOde *ode, NslSensitivity *s, const NsStepperClass *method,
+                                           const NsOdeProblem *problem, NsIvpOptions *o) {
+  nsl_ode_read_sensitivity(s, ode, SENSITIVITIES, o->events.count);
+  NsIvpSensitivity **box = lua_newuserdatauv(L, sizeof *box, 0);
+  *box = NULL;
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, free_sensitivity);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  NsIvpSensitivityOptions options = {&s->derivatives, s->S0, s->numbers > 0, s->rtol, s->one_sided};
+  o->dense = true;
+  NsStatus status = ns_ivp_sensitivity_new(box, method, problem, o, &options);
+  if (status != NS_OK) nsl_raise_status(L, status, who);
+  o->companion = &(*box)->companion;
+  return *box;
+}
+
 /*
 ** ns.solve_ivp(f, {t0, tf}, y0 [, options]): y' = f(t, y), y(t0) = y0. f returns the derivatives, or fills its last
 ** argument.
 */
 static int solve_ivp(lua_State *L) {
   if (lua_type(L, SPAN) == LUA_TNUMBER) nsl_bad(L, who, "t_span", "{t0, tf}", SPAN);
-  nsl_ode_lay_out(L, who, OPTIONS, known, SPARSITY - OPTIONS);
+  nsl_ode_lay_out(L, who, OPTIONS, known, SENSITIVITIES - OPTIONS);
   nsl_ode_check_function(L, who, F, "f");
   NslOde ode = {.L = L,
                 .f = F,
@@ -406,16 +433,21 @@ static int solve_ivp(lua_State *L) {
   read_events(L, &o);
   ode.known = &o.events;
   NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events.count);
-  nsl_need_stack(L, NSL_ODE_ARGS + 16);
+  nsl_need_stack(L, NSL_ODE_ARGS + 32);
   ode.pattern = read_pattern(L, y0->n);
   nsl_ode_compile(&ode, o.t0, o.y0);
+  NslSensitivity sensitivity;
+  NsIvpSensitivity *along = NULL;
+  if (!lua_isnil(L, SENSITIVITIES)) along = begin_sensitivity(L, &ode, &sensitivity, method, &problem, &o);
   NsError err = {NS_OK, ""};
   NslGuard guard;
   nsl_guard_begin(&guard, L);
   NsStatus status = ns_ivp_run(ivp, method, &problem, &o, &err);
   nsl_guard_end(&guard, L);
+  if (status == NS_ENOSOL) return luaL_error(L, "%s: %s", who, err.text);
   if (status != NS_OK) return nsl_raise_step(L, &err);
-  nsl_push_ivp(L, DENSE, o.dense, !lua_isnil(L, EVENTS));
+  nsl_push_ivp(L, DENSE, lua_toboolean(L, DENSE_OUTPUT), !lua_isnil(L, EVENTS));
+  if (along) nsl_ode_push_sensitivity(&sensitivity, along, lua_gettop(L), !lua_isnil(L, EVENTS));
   return 1;
 }
 

@@ -12,6 +12,7 @@
 #include "bind/lua/host.h"
 #include "bind/array/matrix.h"
 #include "bind/lua/options.h"
+#include "bind/lua/number_text.h"
 
 /* Number of a table's elements on the stack at a time; chosen by experience on the specs. */
 enum { AT_ONCE = 8 };
@@ -209,6 +210,26 @@ NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, Ns
   return NS_OK;
 }
 
+NsStatus nsl_ode_protected(NslOde *ode, lua_CFunction function, void *data, int value, double t, NsError *err) {
+  lua_State *L = ode->L;
+  int top = lua_gettop(L);
+  ode->t = t;
+  lua_pushcfunction(L, ode_call_explain);
+  lua_pushcfunction(L, function);
+  lua_pushlightuserdata(L, data);
+  lua_pushvalue(L, value);
+  if (lua_pcall(L, 2, 0, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
+  lua_settop(L, top);
+  return NS_OK;
+}
+
+NsStatus nsl_ode_compiled_by(NslOde *ode, double t, const double *y, int i, double *jac, NsError *err) {
+  int arg = !ode->timeless + 1 + i;
+  ode_call_set_inputs(ode, ode->trace, t, y);
+  if (nsl_trace_jacobian(ode->trace, arg, jac)) return NS_OK;
+  return ns_fail(err, NS_ENAN, "the derivative of f by args[%d] is not finite (t=%.10g)", i + 1, t);
+}
+
 /* ---- Jacobians ---- */
 
 /* ---- a Jacobian of known pattern; `differentiate` has laid out the stack ---- */
@@ -355,8 +376,21 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
 /* Copies what apply returned, any value that stands for n numbers, or raises. Arguments: the NslOde, the value, the event. */
 static int take_state(lua_State *L) {
   NslOde *ode = lua_touserdata(L, 1);
-  nsl_vector_read(nsl_to_finite_vector(L, 2, ode->n, lua_tostring(L, 3), "apply"), ode->rate->data);
+  lua_pushfstring(L, "%s: %s", ode->who, lua_tostring(L, 3));
+  nsl_vector_read(nsl_to_vector(L, 2, ode->n, lua_tostring(L, 4), "apply"), ode->rate->data);
   return 0;
+}
+
+/* Takes the new state from ode->rate. */
+static NsStatus take_finite_state(const NslOde *ode, const char *event, double t, double *y, NsError *err) {
+  for (int i = 0; i < ode->n; i++) {
+    char number[32];
+    if (isfinite(ode->rate->data[i])) continue;
+    nsl_format_number(number, ode->rate->data[i]);
+    return ns_fail(err, NS_EARG, "%s: apply[%d] is %s (t=%.10g)", event, i + 1, number, t);
+  }
+  memcpy(y, ode->rate->data, (size_t)ode->n * sizeof *y);
+  return NS_OK;
 }
 
 NsStatus nsl_ode_apply(void *context, int event, double t, double *y, NsError *err) {
@@ -375,8 +409,8 @@ NsStatus nsl_ode_apply(void *context, int event, double t, double *y, NsError *e
     lua_pushlightuserdata(L, ode);
     lua_pushvalue(L, -3);
     lua_pushstring(L, text);
-    if (lua_pcall(L, 3, 0, 0) == LUA_OK) memcpy(y, ode->rate->data, (size_t)ode->n * sizeof *y);
-    else status = ns_fail(err, NS_EARG, "%s (t=%.10g)", lua_tostring(L, -1), t);
+    if (lua_pcall(L, 3, 0, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
+    status = take_finite_state(ode, text, t, y, err);
   }
   lua_settop(L, top);
   return status;

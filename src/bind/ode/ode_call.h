@@ -55,6 +55,17 @@ NsStatus nsl_ode_apply(void *context, int event, double t, double *y, NsError *e
 */
 void nsl_ode_compile(NslOde *ode, double t, const double *y);
 
+/* ---- for derivatives by the arguments ---- */
+
+/*
+** Calls the C function with two arguments, `data` as a light userdata and the value at the stack index `value`, and keeps its error:
+** NS_ECALLBACK.
+*/
+NsStatus nsl_ode_protected(NslOde *ode, lua_CFunction function, void *data, int value, double t, NsError *err);
+
+/* jac (n x its size) = the derivative of the compiled f by argument i of args (from 0) at (t, y). */
+NsStatus nsl_ode_compiled_by(NslOde *ode, double t, const double *y, int i, double *jac, NsError *err);
+
 /* ---- reading arguments ---- */
 
 /*

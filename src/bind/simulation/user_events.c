@@ -51,13 +51,19 @@ static void push_all_states(lua_State *L, int events, const NsNsds *nsds, const 
   memcpy(v->data, x, (size_t)n * sizeof *x);
 }
 
-/* Runs inside lua_pcall. Argument: a UserCall. */
-static int call_value(lua_State *L) {
+/* Pushes the simulation (2), its list of events (3), the event of the call (4) and the event's function `what` (5). */
+static UserCall *push_user_function(lua_State *L, const char *what) {
   UserCall *call = lua_touserdata(L, 1);
   nsl_push_object(L, call->self);
   push_user_events(L, 2);
   lua_rawgeti(L, 3, call->event + 1);
-  lua_getfield(L, 4, "g");
+  lua_getfield(L, 4, what);
+  return call;
+}
+
+/* Runs inside lua_pcall. Argument: a UserCall. */
+static int call_value(lua_State *L) {
+  UserCall *call = push_user_function(L, "g");
   lua_pushnumber(L, call->t);
   push_all_states(L, 3, call->self->ts->nsds, call->x);
   lua_call(L, 2, 1);
@@ -67,11 +73,7 @@ static int call_value(lua_State *L) {
 }
 
 static int call_action(lua_State *L) {
-  UserCall *call = lua_touserdata(L, 1);
-  nsl_push_object(L, call->self);
-  push_user_events(L, 2);
-  lua_rawgeti(L, 3, call->event + 1);
-  lua_getfield(L, 4, "action");
+  push_user_function(L, "action");
   lua_pushvalue(L, 2);
   lua_call(L, 1, 0);
   return 0;

@@ -53,7 +53,7 @@ typedef struct Row {
   double restitution;
   RowState state;
   double level;      /* open: the y at which it closes: 0, or less than 0 when it touches already */
-  double t0, y0, u0; /* departing: time, y and u when it left */
+  double t0, y0, u0; /* departing: time, y and u when it left; open: u0 of the last bounce in this step of the grid, or 0 */
   bool straight;     /* y = C q + e */
 } Row;
 

@@ -9,16 +9,23 @@
 #include "integrators/event_driven/event_modes.h"
 #include "linalg/qr.h"
 
-/* Least share of friction in the forces of dependent rows, as part of the largest; so that they stay well conditioned. */
+/*
+** Least bound of a frictional force, as a fraction of the largest bound, in the shares of dependent rows. 1e-3: the weights of
+** the least squares, its square roots, then differ by a factor of 32 at most.
+*/
 static const double LEAST_SHARE = 1e-3;
 
 /*
-** The accelerations of a row count as at least this part of those that the largest acceleration of another row would be in it
-** with the same power, so that a row whose terms are only rounding has no opinion.
+** Least size of a row's acceleration, as a fraction of `even`: the acceleration of this row that has the kinetic energy of the
+** largest one. A row below it has terms that are only rounding, and decides nothing. 1e-5: the square root of 1e-10 (FEASIBLE),
+** because energies are squares of accelerations.
 */
 static const double NOISE = 1e-5;
 
-/* An equation of dependent rows may fail by this part of its terms. */
+/*
+** Largest residual of an equation of dependent rows, as a fraction of its terms. Equations that contradict each other
+** keep terms of the size of the data. 1e-7: equations that agree are off by 1e-14 at most on the specs; data may have 8 digits.
+*/
 static const double CONTRADICTS = 1e-7;
 
 NsModes *ns_ed_modes_new(NsArena *arena, int m) {
@@ -214,7 +221,7 @@ static bool solve_shared_equations(NsModes *s, int count, double *x) {
   int rank;
   for (int b = 0; b < count; b++)
     for (int a = 0; a < count; a++) s->A[a + (size_t)b * (size_t)count] *= s->share[b];
-  bool good = ns_lstsq(count, count, 1, s->A, count, s->rhs, count, 1e-12, x, &rank, NULL) == NS_OK;
+  bool good = ns_lstsq(count, count, 1, s->A, count, s->rhs, count, NS_MOTION_DEPENDENT, x, &rank, NULL) == NS_OK;
   for (int b = 0; b < count; b++) {
     x[b] *= s->share[b];
     for (int a = 0; a < count; a++) s->A[a + (size_t)b * (size_t)count] /= s->share[b];
@@ -229,7 +236,7 @@ bool ns_ed_solve_equations(const NsEventDriven *ed, NsModes *s, int count, doubl
   NsLu *lu = NULL;
   if (ns_lu_new(&lu, count) != NS_OK) return false;
   NsStatus status = ns_lu_factor(lu, s->A, count);
-  bool regular = status == NS_OK && !(count > 1 && ns_lu_rcond(lu) < 1e-12);
+  bool regular = status == NS_OK && !(count > 1 && ns_lu_rcond(lu) < NS_MOTION_DEPENDENT);
   if (regular) {
     memcpy(x, s->rhs, (size_t)count * sizeof *x);
     ns_lu_solve(lu, 1, x, count);

@@ -21,22 +21,49 @@ static int mode_of_row(NsRowMode mode) {
 
 /* Whether a row is undecided: its switch was located here, or its y or its lambda is at the limit of its mode. */
 static bool is_undecided(const NsFesd *w, int row) {
+  if (w->ended[row]) return true;
   if (!w->tie[row] || w->mode[row] != MODE_ACTIVE || row == w->reached) return w->tie[row];
   double near = AT_BOUND * w->lambda_size[row];
   return w->lambda[row] - w->lower[row] <= near || w->upper[row] - w->lambda[row] <= near;
 }
 
-/* Evaluates the flow in the present modes at the present state, so that lambda before the switch is known. */
-static NsStatus evaluate_before(NsFesd *w, NsError *err) {
+NsStatus ns_fesd_begin_flow(NsFesd *w, const int *mode, NsError *err) {
   NsStatus status = NS_OK;
   if (!w->flow_begun) status = ns_flow_begin(w->flow, w->t_k, w->h, err);
   if (status != NS_OK) return status;
   w->flow_begun = true;
-  for (int a = 0; a < w->m; a++) w->row_mode[a] = row_mode_of(w->mode[a]), w->open[a] = is_undecided(w, a);
-  ns_flow_gather(w->flow, w->x, w->s);
+  for (int a = 0; a < w->m; a++) w->row_mode[a] = row_mode_of(mode[a]);
   ns_flow_set_mode(w->flow, w->row_mode);
+  return NS_OK;
+}
+
+/* Evaluates the flow in the present modes at the present state, so that lambda before the switch is known. */
+static NsStatus evaluate_before(NsFesd *w, NsError *err) {
+  NsStatus status = ns_fesd_begin_flow(w, w->mode, err);
+  if (status != NS_OK) return status;
+  for (int a = 0; a < w->m; a++) w->open[a] = is_undecided(w, a);
+  ns_flow_gather(w->flow, w->x, w->s);
   status = ns_flow_evaluate(w->flow, w->t, w->s, NULL, err);
   return ns_fesd_worth_retrying(status) ? NS_OK : status;
+}
+
+bool ns_fesd_undecided(const NsFesd *w) {
+  for (int a = 0; a < w->m; a++)
+    if (is_undecided(w, a)) return true;
+  return false;
+}
+
+NsStatus ns_fesd_follows(NsFesd *w, bool *follows, NsError *err) {
+  NsError why = {NS_OK, ""};
+  NsStatus status = ns_fesd_begin_flow(w, w->mode, &why);
+  if (status == NS_OK) {
+    ns_flow_gather(w->flow, w->x, w->s);
+    status = ns_mode_judge(w->flow, w->t, w->s, w->tie, follows, &why);
+  }
+  if (status != NS_OK) *follows = true;
+  if (ns_fesd_worth_retrying(status)) return NS_OK;
+  if (err) *err = why;
+  return status;
 }
 
 NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {

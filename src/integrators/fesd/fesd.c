@@ -61,6 +61,18 @@ static NsStatus fesd_accepts_mechanics(const NsNsds *nsds, NsError *err) {
 
 /* ---- making ---- */
 
+/* First order: the workspace of the test of signs. */
+static void take_course(NsFesd *w) {
+  NsFesdCourse *c = &w->course;
+  double **states[] = {&c->x, &c->s, &c->rate, &c->error}, **rows[] = {&c->y_error, &c->lambda_error, &c->lambda_terms};
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+    *states[i] = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->N);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(&w->base.arena, w->m);
+  c->y = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->m);
+  c->lambda = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->m);
+  c->moved = ns_arena_doubles(&w->base.arena, w->N);
+}
+
 /* First order: the matrices are those of the stacked equations. */
 static void take_equations(NsFesd *w, NsNsds *nsds) {
   NsEquations *eq = &w->eq;
@@ -75,6 +87,7 @@ static void take_equations(NsFesd *w, NsNsds *nsds) {
   w->row_mode = ns_arena_take(&w->base.arena, (size_t)w->m, sizeof *w->row_mode);
   w->open = ns_arena_take(&w->base.arena, (size_t)w->m, sizeof *w->open);
   w->s = ns_arena_doubles(&w->base.arena, w->N);
+  take_course(w);
   if (ns_flow_new(&w->flow, nsds) != NS_OK) w->base.arena.failed = true;
 }
 
@@ -131,6 +144,7 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   w->Wd = ns_arena_matrix(arena, m, m);
   w->mode = ns_arena_ints(arena, m);
   w->before = ns_arena_ints(arena, m);
+  w->ended = ns_arena_take(arena, (size_t)m, sizeof *w->ended);
   w->tie = ns_arena_take(arena, (size_t)m, sizeof *w->tie);
   return ns_scheme_hand_over(out, &w->base);
 }
@@ -317,6 +331,7 @@ static NsStatus fesd_commit(NsScheme *scheme, NsEnergyAccount *account, NsError 
   (void)account, (void)err; /* the step has added its works */
   if (w->motion) write_mechanics(w);
   else write_first_order(w);
+  if (!w->motion && w->flow_begun) ns_flow_keep_sizes(w->flow);
   for (int e = 0, row = 0; e < scheme->nsds->ninteractions; row += scheme->nsds->interactions[e++]->m) {
     NsInteraction *inter = scheme->nsds->interactions[e];
     size_t bytes = (size_t)inter->m * sizeof(double);

@@ -17,8 +17,11 @@ static const double INCONSISTENT = 1e-6;
 /* Euler steps of the guesses, as parts of the length of an element. */
 static const double guesses[] = {0x1p-5, 0x1p-10, 0x1p-20};
 
-/* A trial element is shortened by 4 at most so many times; from WRONG on, modes whose nodes are all violated are rejected. */
-enum { MAX_SHORTER = 11, WRONG = 4 };
+/*
+** A trial element is shortened by 4 at most so many times; from WRONG on, modes whose nodes are all violated are rejected. Modes that
+** are right by the rates are tried with elements down to 2^-40 of the length, where switches count as an accumulation.
+*/
+enum { MAX_SHORTER = 11, MAX_SHORTER_BY_RATES = 20, WRONG = 4 };
 
 /* All modes are tried for up to so many rows: 3^6 = 729 trials. */
 enum { MAX_ENUMERATED = 6 };
@@ -109,10 +112,10 @@ static double clear_time(const NsFesd *w, const NsFesdElement *e) {
   return w->node[ns_fesd_first_node(w, MODE_LOWER)] * e->h;
 }
 
-/* Tries the present modes with elements of length h, h / 4, ... *good: whether they can follow. */
-static NsStatus try_modes(NsFesd *w, double h, bool *good, NsError *err) {
+/* Tries the present modes with up to `most` elements of length h, h / 4, ... *good: whether they can follow. */
+static NsStatus try_elements(NsFesd *w, double h, int most, bool *good, NsError *err) {
   *good = false;
-  for (int i = 0; i < MAX_SHORTER; i++, h /= 4) {
+  for (int i = 0; i < most; i++, h /= 4) {
     bool all;
     NsFesdElement *e = ns_fesd_next(w);
     if (!e) return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -124,9 +127,16 @@ static NsStatus try_modes(NsFesd *w, double h, bool *good, NsError *err) {
     for (int a = 0; a < w->m; a++)
       if (w->tie[a]) w->clear[a] = clear_time(w, e);
     w->solved = *good && i == 0;
-    if (*good || (all && i >= WRONG)) return NS_OK;
+    if (*good || (all && i >= WRONG && most == MAX_SHORTER)) return NS_OK;
   }
   return NS_OK;
+}
+
+/* Tries the present modes. */
+static NsStatus try_modes(NsFesd *w, double h, bool *good, NsError *err) {
+  NsStatus status = try_elements(w, h, MAX_SHORTER, good, err);
+  if (status == NS_OK && *good && !w->motion) status = ns_fesd_follows(w, good, err);
+  return status;
 }
 
 /* ---- guesses ---- */
@@ -239,14 +249,20 @@ NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err) {
   size_t bytes = (size_t)w->m * sizeof *w->mode;
   memcpy(w->before, w->mode, bytes);
   w->solved = false;
-  if (keep && (!w->first || !has_ties(w))) {
-    status = try_modes(w, h, &good, err);
+  bool ties = has_ties(w), open = ties && (w->motion || ns_fesd_undecided(w));
+  if (keep && (!w->first || !ties) && !open) {
+    status = try_elements(w, h, MAX_SHORTER, &good, err);
     if (status != NS_OK || good) return status;
   }
-  if (!w->motion && has_ties(w)) {
+  if (!w->motion && ties) {
     bool found;
     status = ns_fesd_choose_by_rates(w, &found, err);
-    if (status == NS_OK && found) status = try_modes(w, h, &good, err);
+    if (status == NS_OK && found) status = try_elements(w, h, MAX_SHORTER_BY_RATES, &good, err);
+    if (status != NS_OK || good) return status;
+    memcpy(w->mode, w->before, bytes);
+  }
+  if (keep && open && !w->first) {
+    status = try_modes(w, h, &good, err);
     if (status != NS_OK || good) return status;
   }
   for (size_t g = 0; g < sizeof guesses / sizeof *guesses; g++) {

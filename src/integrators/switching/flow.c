@@ -660,6 +660,10 @@ NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot,
   return NS_OK;
 }
 
+bool ns_flow_is_determined(const NsFlow *flow) {
+  return flow->nw == 0 || !flow->reduction.deficient;
+}
+
 NsStatus ns_flow_linearise(NsFlow *flow, double t, const double *s, NsError *err) {
   NsStatus status = NS_OK;
   if (!flow->eq.settled) status = ns_equations_update(&flow->eq, t, err);

@@ -52,6 +52,13 @@ const NsFlowView *ns_flow_view(const NsFlow *flow);
 */
 const double *ns_flow_rate_terms(NsFlow *flow);
 
+/*
+** The sizes of states and multipliers in the run, by which zeros are judged. ns_flow_note: they are at least |s| (nd) and |lambda| (m).
+** ns_flow_keep_sizes: keeps them in the objects of the graph, for the next step; ns_flow_scatter does it, too.
+*/
+void ns_flow_note(NsFlow *flow, const double *s, const double *lambda);
+void ns_flow_keep_sizes(const NsFlow *flow);
+
 /* The sizes of lambda (m) in the run, borrowed: for states of their sizes; at least the bounds. Right after an evaluation. */
 const double *ns_flow_lambda_sizes(NsFlow *flow);
 
@@ -92,6 +99,9 @@ NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot,
 */
 NsStatus ns_flow_rate(NsFlow *flow, double t, const double *s, double *sdot, NsError *err);
 NsStatus ns_flow_outputs(NsFlow *flow, double t, const double *s, NsError *err);
+
+/* Whether the last evaluation determined all unknowns w; else lambda is one of many. */
+bool ns_flow_is_determined(const NsFlow *flow);
 
 /* J (nd x nd, column-major) = d sdot / d s at (t, s), where the flow is evaluated, too. Statuses as ns_flow_evaluate. */
 NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, NsError *err);

@@ -42,7 +42,11 @@ void ns_flow_keep_sizes(const NsFlow *flow) {
     memcpy(e->edges[k].inter->reach, flow->lambda_most + e->edges[k].row, (size_t)e->edges[k].inter->m * sizeof(double));
 }
 
-void ns_flow_grow_sizes(NsFlow *flow, const double *s) {
+void ns_flow_note(NsFlow *flow, const double *s, const double *lambda) {
   for (int i = 0; i < flow->view.nd; i++) flow->size[i] = fmax(flow->size[i], fabs(s[i]));
-  for (int i = 0; i < flow->view.m; i++) flow->lambda_most[i] = fmax(flow->lambda_most[i], fabs(flow->lambda[i]));
+  for (int i = 0; i < flow->view.m; i++) flow->lambda_most[i] = fmax(flow->lambda_most[i], fabs(lambda[i]));
+}
+
+void ns_flow_grow_sizes(NsFlow *flow, const double *s) {
+  ns_flow_note(flow, s, flow->lambda);
 }

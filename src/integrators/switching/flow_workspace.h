@@ -100,9 +100,8 @@ struct NsFlow {
   double *a_unit;                  /* na */
 };
 
-/* Takes the sizes of states and multipliers in the run, as they were at the start of the step; keeps them in the objects. */
+/* Takes the sizes of states and multipliers in the run, as they were at the start of the step. */
 void ns_flow_recall_sizes(NsFlow *flow);
-void ns_flow_keep_sizes(const NsFlow *flow);
 
 /* size = max(size, |s|), lambda_most = max(lambda_most, |lambda|) of the evaluated point. */
 void ns_flow_grow_sizes(NsFlow *flow, const double *s);

@@ -97,8 +97,7 @@ void ns_switch_state(const NsSwitching *sw, const double *v, double *u) {
   for (int i = 0; i < sw->stepper_n; i++) u[i] = v[i] * sw->unit[i];
 }
 
-/* Makes the dense output of the last step, in the units of the model, in one array. */
-static NsStatus make_course(NsSwitching *sw, NsError *err) {
+NsStatus ns_switch_make_course(NsSwitching *sw, NsError *err) {
   const NsStepperState *step = &sw->stepper->state;
   int n = sw->stepper_n, rows = sw->method->rows;
   NsStatus status = sw->method->interpolate(sw->stepper, err);
@@ -186,7 +185,7 @@ NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
   *guard = -1;
   for (int k = 0; k < 2 * sw->m; k++) any = any || sw->guards[k].used;
   if (!any) return NS_OK;
-  NsStatus status = make_course(sw, err);
+  NsStatus status = ns_switch_make_course(sw, err);
   if (status == NS_OK && sw->method->implicit) status = lower_levels(sw, err);
   sw->sampled = NAN;
   if (status == NS_OK) status = ns_event_search_start(sw->search, sw->course.t_old, sw->course.y_old, err);
@@ -205,7 +204,7 @@ NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
 NsStatus ns_switch_trace_piece(NsSwitching *sw, NsError *err) {
   if (!sw->trace || !sw->trace->piece) return NS_OK;
   const NsStepperState *step = &sw->stepper->state;
-  NsStatus status = make_course(sw, err);
+  NsStatus status = ns_switch_make_course(sw, err);
   double *to = sw->values;
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     double x = ns_bernstein_node(k);

@@ -1,0 +1,249 @@
+-- nslua.optimise.least_squares: parameters that make a sum of squares small.
+--
+--   local fit = ns.least_squares(function(p) return { p[1] - 1, p[2] * p[1] - 3 } end, { 0.5, 0.5 })
+--   print(fit.x, fit.cost, fit.errors)
+--
+-- Runs of MINPACK's lmder (src/solvers/optimise/least_squares.h). With bounds, f is evaluated at the projection of
+-- the point of lmder on the bounds; a parameter beyond its bound stays at the bound until the end of the run (its
+-- column of the Jacobian is 0). A run begins with the parameters that are not at a bound, and with those whose
+-- gradient points away from their bound. Runs end when the gradient has the right sign at each bound and the last
+-- run found nothing better.
+local core = require "nslua.core"
+local arguments = require "nslua.analysis.arguments"
+local losses = require "nslua.optimise.losses"
+local problem = require "nslua.optimise.problem"
+
+local fail = arguments.fail
+local support = core.optimise_support
+local huge = math.huge
+
+-- Largest number of runs: each but the last two decreases the cost or changes which parameters are at bounds.
+local MOST_RUNS = 100
+
+local messages = {
+  gradient = "the residuals are orthogonal to the columns of the Jacobian (gtol)",
+  cost = "the cost no longer decreases (ftol)",
+  step = "the parameters no longer change (xtol)",
+  rounding = "the cost can't be made smaller: the tolerances are below rounding",
+  calls = "the number of evaluations (max_nfev) is reached",
+  nothing = "every parameter is at a bound, where the gradient points outward",
+}
+
+local function take_loss(options, who)
+  local name = options.loss or "linear"
+  local loss = losses[name]
+  if not loss then
+    fail("%s: loss: expected linear, soft_l1, huber, cauchy or arctan, got %s", who, arguments.describe(name))
+  end
+  local scale = arguments.number(options.f_scale or 1, who, "f_scale")
+  if not (scale > 0 and scale < huge) then fail("%s: f_scale: expected a number above 0, got %g", who, scale) end
+  return loss, scale, name == "linear"
+end
+
+local function take_sizes(options, x, low, high, who)
+  local sizes = {}
+  if options.x_scale ~= nil and options.x_scale ~= "jac" then
+    local given = options.x_scale
+    if type(given) == "number" then
+      local list = {}
+      for j = 1, #x do list[j] = given end
+      given = list
+    end
+    sizes = arguments.numbers(given, #x, who, "x_scale")
+    for j, s in ipairs(sizes) do
+      if s <= 0 then fail("%s: x_scale[%d]: expected a number above 0, got %g", who, j, s) end
+    end
+    return sizes, core.vector(sizes)
+  end
+  for j = 1, #x do
+    local width = high[j] - low[j]
+    sizes[j] = math.max(math.abs(x[j]), width < huge and width / 2 or 0)
+  end
+  return sizes
+end
+
+-- The problem: values F and Jacobian of the residuals under the loss, at a full point.
+local function robust(functions, loss, scale, linear)
+  local out = { nfev = 0, njev = 0 }
+  function out.plain(x, m)
+    out.nfev = out.nfev + 1
+    return functions.values(x, m)
+  end
+  function out.values(x, m)
+    local f = out.plain(x, m)
+    if not linear then
+      for i = 1, #f do f[i] = scale * loss(f[i] / scale) end
+    end
+    return f
+  end
+  function out.jacobian(x, m)
+    out.njev = out.njev + 1
+    local J = functions.jacobian(x, m)
+    if linear then return J end
+    J = J:copy()
+    local f = functions.values(x, m)
+    for i = 1, m do
+      local _, slope = loss(f[i] / scale)
+      for j = 1, #x do J[i][j] = slope * J[i][j] end
+    end
+    return J
+  end
+  return out
+end
+
+local function clamp(x, low, high)
+  for j = 1, #x do x[j] = math.max(low[j], math.min(high[j], x[j])) end
+  return x
+end
+
+local function cost_of(F)
+  local sum = 0
+  for i = 1, #F do sum = sum + F[i] * F[i] end
+  return sum / 2
+end
+
+-- The numbers of the parameters that may move from x: those at a bound only when the gradient points inward.
+local function free_parameters(x, gradient, low, high)
+  local free = {}
+  for j = 1, #x do
+    local stays = low[j] == high[j] or x[j] <= low[j] and gradient[j] >= 0 or x[j] >= high[j] and gradient[j] <= 0
+    if not stays then free[#free + 1] = j end
+  end
+  return free
+end
+
+-- One run of lmder over the free parameters; x becomes its last point.
+local function run(robust_problem, x, free, m, o)
+  local function full(part)
+    local at, beyond = x:copy(), {}
+    for k, j in ipairs(free) do
+      at[j] = math.max(o.low[j], math.min(o.high[j], part[k]))
+      beyond[k] = part[k] < o.low[j] or part[k] > o.high[j]
+    end
+    return at, beyond
+  end
+  local function f(part, derivatives)
+    local at, beyond = full(part)
+    if not derivatives then return robust_problem.values(at, m) end
+    local all, J = robust_problem.jacobian(at, m), core.zeros(m, #free)
+    for k, j in ipairs(free) do
+      if not beyond[k] then
+        for i = 1, m do J[i][k] = all[i][j] end
+      end
+    end
+    return J
+  end
+  local part, scale = core.zeros(#free), o.scale and core.zeros(#free)
+  for k, j in ipairs(free) do
+    part[k] = x[j]
+    if scale then scale[k] = o.scale[j] end
+  end
+  local left = math.max(1, o.max_nfev - robust_problem.nfev)
+  local ended = problem.call(o.who, support.lmder, f, part, m, scale, o.ftol, o.xtol, o.gtol, left)
+  return (full(part)), ended
+end
+
+local function same(a, b)
+  for j = 1, #a do
+    if a[j] ~= b[j] then return false end
+  end
+  return true
+end
+
+-- Runs until the last one changes neither x nor the set of free parameters.
+local function search(robust_problem, x, m, o)
+  local F = robust_problem.values(x, m)
+  for i = 1, m do
+    if F[i] - F[i] ~= 0 then
+      fail("%s: f[%d] is %s at the start", o.who, i, F[i] ~= F[i] and "nan" or "infinite")
+    end
+  end
+  local J, cost, ended, bounded = robust_problem.jacobian(x, m), cost_of(F), "calls", false
+  for j = 1, #x do bounded = bounded or o.low[j] > -huge or o.high[j] < huge end
+  for _ = 1, MOST_RUNS do
+    local free = free_parameters(x, J:transpose() * F, o.low, o.high)
+    if #free == 0 then ended = "nothing" break end
+    local next_x
+    next_x, ended = run(robust_problem, x, free, m, o)
+    local next_F = robust_problem.values(next_x, m)
+    local next_cost = cost_of(next_F)
+    local settled = not bounded or same(x, next_x) or next_cost >= cost or next_cost ~= next_cost
+    if next_cost <= cost then
+      x, F, cost = next_x, next_F, next_cost
+      J = robust_problem.jacobian(x, m)
+    end
+    if settled or ended == "calls" then break end
+  end
+  return x, F, J, cost, ended
+end
+
+-- The inverse of J'J, for the columns of the parameters that are not at a bound; nil when it does not exist. The
+-- columns are scaled to the length 1 first.
+local function inverse_normal(J, x, low, high)
+  local m = J:shape()
+  local free, lengths = {}, {}
+  for j = 1, #x do
+    if x[j] > low[j] and x[j] < high[j] then free[#free + 1] = j end
+  end
+  if #free == 0 or m < #free then return nil end
+  local A = core.zeros(m, #free)
+  for k, j in ipairs(free) do
+    local largest, sum = 0, 0
+    for i = 1, m do largest = math.max(largest, math.abs(J[i][j])) end
+    if largest == 0 then return nil end
+    for i = 1, m do sum = sum + (J[i][j] / largest) ^ 2 end
+    lengths[k] = largest * math.sqrt(sum)
+    for i = 1, m do A[i][k] = J[i][j] / lengths[k] end
+  end
+  local _, s, V = A:svd()
+  if s[#free] <= 1e-14 * s[1] then return nil end
+  local out = core.zeros(#x, #x)
+  for a, i in ipairs(free) do
+    for b, j in ipairs(free) do
+      local sum = 0
+      for k = 1, #free do sum = sum + V[a][k] * V[b][k] / s[k] ^ 2 end
+      out[i][j] = sum / lengths[a] / lengths[b]
+    end
+  end
+  return out
+end
+
+local function least_squares(f, x0, options)
+  local who = "least_squares"
+  local o = arguments.options(options, who)
+  local x = problem.point(x0, nil, who, "x0")
+  local low, high = problem.bounds(o.bounds, #x, who)
+  for j = 1, #x do
+    if x[j] < low[j] or x[j] > high[j] then fail("%s: x0[%d] = %g is outside of its bounds", who, j, x[j]) end
+  end
+  local sizes, scale = take_sizes(o, x, low, high, who)
+  local loss, f_scale, linear = take_loss(o, who)
+  local functions = problem.functions(f, o.jac, { who = who, args = o.args, sizes = sizes })
+  local m = #functions.values(x)
+  local free = 0
+  for j = 1, #x do free = free + (low[j] < high[j] and 1 or 0) end
+  if m < free then fail("%s: %d residuals are too few for %d parameters", who, m, free) end
+  local robust_problem = robust(functions, loss, f_scale, linear)
+  local F, J, cost, ended
+  x, F, J, cost, ended = search(robust_problem, clamp(x, low, high), m, {
+    who = who, low = low, high = high, scale = scale,
+    ftol = problem.tolerance(o.ftol, 1e-15, who, "ftol"), xtol = problem.tolerance(o.xtol, 1e-12, who, "xtol"),
+    gtol = problem.tolerance(o.gtol, 1e-12, who, "gtol"),
+    max_nfev = o.max_nfev and arguments.integer(o.max_nfev, 1, who, "max_nfev") or 100 * (#x + 1) })
+  local active = core.zeros(#x)
+  for j = 1, #x do active[j] = x[j] <= low[j] and -1 or x[j] >= high[j] and 1 or 0 end
+  local inverse, covariance = inverse_normal(J, x, low, high), nil
+  local degrees = m - free
+  for j = 1, #x do degrees = degrees + (active[j] ~= 0 and low[j] < high[j] and 1 or 0) end
+  local errors
+  if inverse and degrees > 0 then
+    covariance, errors = inverse * (2 * cost / degrees), core.zeros(#x)
+    for j = 1, #x do errors[j] = math.sqrt(covariance[j][j]) end
+  end
+  return problem.result {
+    x = x, cost = cost, fun = functions.values(x, m), jac = J, grad = J:transpose() * F, active_mask = active,
+    status = ended, success = ended ~= "calls", message = messages[ended],
+    nfev = robust_problem.nfev, njev = robust_problem.njev, covariance = covariance, errors = errors }
+end
+
+return least_squares

@@ -1,0 +1,268 @@
+-- nslua.optimise.minimise: minima of a function within bounds and under constraints, by NLopt.
+--
+--   local best = ns.minimize(f, x0, { method = "SLSQP", bounds = { { 0, 1 }, { 0, math.huge } },
+--     constraints = { { type = "ineq", fun = function(x) return 1 - x[1] - x[2] end } } })
+--
+-- NLopt works on scaled unknowns u_j = x_j / s_j and on f / s, all s powers of two: s_j from the size of the start,
+-- of the bounds or of the gradient, s from the change of f that the scaled gradient tells. So units of x and f do not
+-- matter.
+local core = require "nslua.core"
+local arguments = require "nslua.analysis.arguments"
+local problem = require "nslua.optimise.problem"
+
+local fail, describe = arguments.fail, arguments.describe
+local support = core.optimise_support
+local abs, huge = math.abs, math.huge
+
+-- name, NLopt's algorithm, other names; needs the gradient; takes equations and inequalities; seeks a global minimum,
+-- for which all bounds must be finite; random: by random points, so that a test of progress tells nothing, and the
+-- number of evaluations ends the search.
+local methods = {
+  { "L-BFGS-B", "LD_LBFGS", "BFGS L-BFGS LBFGS LD_LBFGS", gradient = true },
+  { "SLSQP", "LD_SLSQP", "LD_SLSQP", gradient = true, eq = true, ineq = true },
+  { "MMA", "LD_MMA", "LD_MMA", gradient = true, ineq = true },
+  { "CCSAQ", "LD_CCSAQ", "LD_CCSAQ", gradient = true, ineq = true },
+  { "TNC", "LD_TNEWTON_PRECOND_RESTART", "LD_TNEWTON_PRECOND_RESTART Newton-CG", gradient = true },
+  { "COBYLA", "LN_COBYLA", "LN_COBYLA", eq = true, ineq = true },
+  { "BOBYQA", "LN_BOBYQA", "LN_BOBYQA" },
+  { "Nelder-Mead", "LN_NELDERMEAD", "LN_NELDERMEAD" },
+  { "Sbplx", "LN_SBPLX", "LN_SBPLX" },
+  { "Powell", "LN_PRAXIS", "LN_PRAXIS PRAXIS" },
+  { "DIRECT", "GN_DIRECT_L", "GN_DIRECT_L DIRECT-L", global = true },
+  { "CRS2", "GN_CRS2_LM", "GN_CRS2_LM", global = true, random = true },
+  { "ISRES", "GN_ISRES", "GN_ISRES", global = true, random = true, eq = true, ineq = true },
+  { "ESCH", "GN_ESCH", "GN_ESCH", global = true, random = true },
+}
+
+local messages = {
+  cost = "the value no longer decreases", step = "x no longer changes",
+  rounding = "rounding errors allow no further progress", calls = "the number of evaluations (max_nfev) is reached",
+  failed = "NLopt has failed", infeasible = "the constraints are not satisfied",
+  gradient = "the search ended where the gradient is not small",
+  done = "the evaluations (max_nfev) are used: a search by random points has no other end",
+}
+
+local function method_of(name, constrained, who)
+  if name == nil then name = constrained and "SLSQP" or "L-BFGS-B" end
+  local known = {}
+  for _, m in ipairs(methods) do
+    known[#known + 1] = m[1]
+    if type(name) == "string" then
+      if m[1]:lower() == name:lower() then return m end
+      for alias in m[3]:gmatch "%S+" do
+        if alias:lower() == name:lower() then return m end
+      end
+    end
+  end
+  fail("%s: method: expected one of %s, got %s", who, table.concat(known, ", "), describe(name))
+end
+
+local function methods_with(feature)
+  local list = {}
+  for _, m in ipairs(methods) do
+    if m[feature] then list[#list + 1] = m[1] end
+  end
+  return table.concat(list, ", ")
+end
+
+-- The power of two above a size.
+local function power_of_two(size) return 2.0 ^ (math.floor(math.log(size, 2)) + 1) end
+
+-- ---- constraints ----
+
+-- The constraints as { kind, functions, m }, from a list of them or from a single one.
+local function take_constraints(given, x, who)
+  if given == nil then return {} end
+  if type(given) ~= "table" then fail("%s: constraints: expected a list, got %s", who, describe(given)) end
+  if given.type ~= nil or given.fun ~= nil then given = { given } end
+  local out = {}
+  for i, c in ipairs(given) do
+    local name = ("constraints[%d]"):format(i)
+    if type(c) ~= "table" or c.type ~= "eq" and c.type ~= "ineq" then
+      fail("%s: %s: expected { type = 'eq' or 'ineq', fun = }, got %s", who, name,
+        describe(type(c) == "table" and c.type or c))
+    end
+    local functions = problem.functions(c.fun, c.jac, { who = who, name = name .. ".fun", jac = name .. ".jac",
+      args = c.args, sizes = {} })
+    out[i] = { kind = c.type, functions = functions, m = #functions.values(x) }
+  end
+  return out
+end
+
+-- All constraints of a kind as one function of the scaled unknowns, and the terms of each row at x.
+local function stack(constraints, kind, x, scales)
+  local list, m = {}, 0
+  for _, c in ipairs(constraints) do
+    if c.kind == kind then
+      list[#list + 1] = c
+      m = m + c.m
+    end
+  end
+  local out = { m = m, sizes = {} }
+  local function unscaled(u)
+    local v = u:copy()
+    for j = 1, #u do v[j] = u[j] * scales[j] end
+    return v
+  end
+  -- Each row is divided by a power of two: the size of its largest term at the start.
+  function out.call(u, derivatives)
+    local v, row = unscaled(u), 0
+    local all = derivatives and core.zeros(m, #u) or core.zeros(m)
+    for _, c in ipairs(list) do
+      local part = derivatives and c.functions.jacobian(v, c.m) or c.functions.values(v, c.m)
+      for i = 1, c.m do
+        row = row + 1
+        local s = out.sizes[row] or 1
+        if derivatives then
+          for j = 1, #u do all[row][j] = part[i][j] * scales[j] / s end
+        else
+          all[row] = part[i] / s
+        end
+      end
+    end
+    return all
+  end
+  if m == 0 then return out end
+  local u = x:copy()
+  for j = 1, #u do u[j] = x[j] / scales[j] end
+  local values, J, sizes = out.call(u, false), out.call(u, true), {}
+  for i = 1, m do
+    local size = abs(values[i])
+    for j = 1, #u do size = math.max(size, abs(J[i][j]), abs(J[i][j] * u[j])) end
+    sizes[i] = size > 0 and size < huge and power_of_two(size) or 1
+  end
+  out.sizes = sizes
+  return out
+end
+
+-- ---- scales ----
+
+local function take_scales(x, low, high, gradient)
+  local scales = {}
+  for j = 1, #x do
+    local size, width = abs(x[j]), high[j] - low[j]
+    if width < huge then size = math.max(size, width / 4) end
+    if size == 0 and gradient then
+      -- no size is known: the unknowns of the others' steps, by the gradient: g_j s_j is the same for all
+      local largest = 0
+      for k = 1, #x do largest = math.max(largest, abs(gradient[k] * x[k])) end
+      if gradient[j] ~= 0 and largest > 0 then size = largest / abs(gradient[j]) end
+    end
+    scales[j] = size > 0 and size < huge and power_of_two(size) or 1.0
+  end
+  return scales
+end
+
+local function value_scale(value, gradient, scales)
+  local size = 0
+  for j = 1, #scales do size = math.max(size, gradient and abs(gradient[j] * scales[j]) or 0) end
+  if not (size > 0 and size < huge) then size = abs(value) end
+  return size > 0 and size < huge and power_of_two(size) or 1.0
+end
+
+-- The largest violation of the rows, in units of their terms at the start.
+local function violation_of(equal, above, u)
+  local worst = 0
+  if equal.m > 0 then
+    for _, c in ipairs(equal.call(u, false):totable()) do worst = math.max(worst, abs(c)) end
+  end
+  if above.m > 0 then
+    for _, c in ipairs(above.call(u, false):totable()) do worst = math.max(worst, -c) end
+  end
+  return worst
+end
+
+-- The largest |g_j| s_j of the unknowns that may move against their gradient.
+local function projected(gradient, x, low, high, scales)
+  local size = 0
+  for j = 1, #x do
+    local stays = x[j] <= low[j] and gradient[j] >= 0 or x[j] >= high[j] and gradient[j] <= 0
+    if not stays then size = math.max(size, abs(gradient[j] * scales[j])) end
+  end
+  return size
+end
+
+local function check_start(value, who)
+  if value - value ~= 0 then fail("%s: f(x0) is %s", who, value ~= value and "nan" or "infinite") end
+end
+
+local function refuse(method, constraints, low, high, who)
+  for _, c in ipairs(constraints) do
+    if not method[c.kind] then
+      local text = "%s: method '%s' takes no constraints of type '%s'; these do: %s"
+      fail(text, who, method[1], c.kind, methods_with(c.kind))
+    end
+  end
+  for j = 1, #low do
+    if method.global and (low[j] == -huge or high[j] == huge) then
+      fail("%s: method '%s' needs finite bounds of x[%d]", who, method[1], j)
+    end
+  end
+end
+
+local function minimize(f, x0, options)
+  local who = "minimize"
+  local o = arguments.options(options, who)
+  local x = problem.point(x0, nil, who, "x0")
+  local low, high = problem.bounds(o.bounds, #x, who, true)
+  for j = 1, #x do
+    if x[j] < low[j] or x[j] > high[j] then fail("%s: x0[%d] = %g is outside of its bounds", who, j, x[j]) end
+  end
+  local sizes = {}
+  for j = 1, #x do sizes[j] = math.max(abs(x[j]), high[j] - low[j] < huge and (high[j] - low[j]) / 2 or 0) end
+  local functions = problem.functions(f, o.grad, { who = who, jac = "grad", args = o.args, sizes = sizes })
+  local constraints = take_constraints(o.constraints, x, who)
+  local method = method_of(o.method, #constraints > 0, who)
+  refuse(method, constraints, low, high, who)
+  local tol = problem.tolerance(o.tol, 1e-12, who, "tol")
+  if method.random then tol = 0 end
+  local calls = o.max_nfev and arguments.integer(o.max_nfev, 1, who, "max_nfev")
+    or (method.global and 20000 or method.gradient and 1000 or 2000) * (#x + 1)
+  local seed = arguments.integer(o.seed or 1, 0, who, "seed")
+  local value = functions.values(x, 1)[1]
+  check_start(value, who)
+  local gradient = method.gradient and functions.jacobian(x, 1)[1] or nil
+  local scales = take_scales(x, low, high, gradient)
+  local scale = value_scale(value, gradient, scales)
+  local equal, above = stack(constraints, "eq", x, scales), stack(constraints, "ineq", x, scales)
+  local u, lower, upper = core.zeros(#x), core.zeros(#x), core.zeros(#x)
+  for j = 1, #x do u[j], lower[j], upper[j] = x[j] / scales[j], low[j] / scales[j], high[j] / scales[j] end
+  local function unscaled(v)
+    local y = v:copy()
+    for j = 1, #v do y[j] = math.max(low[j], math.min(high[j], v[j] * scales[j])) end
+    return y
+  end
+  local function objective(v, derivatives)
+    local y = unscaled(v)
+    if not derivatives then return functions.values(y, 1)[1] / scale end
+    local J = functions.jacobian(y, 1):copy()
+    for j = 1, #y do J[1][j] = J[1][j] * scales[j] / scale end
+    return J
+  end
+  local function tolerances(m)
+    local v = core.zeros(m)
+    for i = 1, m do v[i] = 1e-10 end
+    return v
+  end
+  local ended, _, nfev, njev = problem.call(who, support.nlopt, u, {
+    objective = objective, equal = equal.call, above = above.call, lower = lower, upper = upper,
+    equal_tolerance = tolerances(equal.m), above_tolerance = tolerances(above.m), algorithm = method[2],
+    method = ("method '%s'"):format(method[1]), ftol = tol, ftol_absolute = tol * 1e-6, xtol = tol,
+    xtol_absolute = tol * 1e-6, calls = calls, seed = seed })
+  x = unscaled(u)
+  value = functions.values(x, 1)[1]
+  local violation = violation_of(equal, above, u)
+  local first = gradient and projected(gradient, problem.point(x0, nil, who, "x0"), low, high, scales)
+  gradient = method.gradient and functions.jacobian(x, 1)[1] or nil
+  if method.random and ended == "calls" then ended = "done" end
+  if ended ~= "calls" and violation > 1e-6 then ended = "infeasible" end
+  if (ended == "rounding" or ended == "failed") and #constraints == 0 and gradient then
+    local last = projected(gradient, x, low, high, scales)
+    ended = last <= 1e-6 * math.max(first, scale, abs(value)) and "rounding" or "gradient"
+  end
+  local success = ended == "cost" or ended == "done" or ended == "step" or ended == "rounding" and violation <= 1e-6
+  return problem.result { x = x, fun = value, grad = gradient, success = success, status = ended,
+    message = messages[ended], nfev = nfev, njev = njev, method = method[1], violation = violation }
+end
+
+return minimize

@@ -1,0 +1,181 @@
+-- Least squares: known minima, bounds, robust losses against SciPy's minima, errors of parameters, units, errors told.
+local expect = require "expect"
+local ns = require "nslua"
+local message, near = expect.message, expect.near
+
+local function rosenbrock(x) return { 10 * (x[2] - x[1] ^ 2), 1 - x[1] } end
+
+-- The residuals of a decay with an outlier.
+local function decay(p)
+  local out = {}
+  for i = 1, 10 do
+    local t = i / 10
+    out[i] = p[1] * math.exp(-p[2] * t) - 2 * math.exp(-t) - (i == 3 and 1 or 0) - 0.01 * math.sin(7 * i)
+  end
+  return out
+end
+
+describe("ns.least_squares", function()
+  it("finds a root as a minimum, and the minimum where there is no root", function()
+    local fit = ns.least_squares(rosenbrock, { -1.2, 1 })
+    near({ 1, 1 }, fit.x)
+    assert.is_true(fit.success and fit.cost < 1e-25)
+    fit = ns.least_squares(function(x) return { x[1] - 1, x[1] - 2, x[1] - 6 } end, 0)
+    near({ 3 }, fit.x)
+    assert.near(7, fit.cost, 1e-13)
+    near({ 2, 1, -3 }, fit.fun)
+    assert.is_true(fit.grad:norm() < 1e-12)
+    assert.near(math.sqrt(7 / 3), fit.errors[1], 1e-13) -- sqrt(sum of squares / (m - 1) / m)
+    assert.near(7 / 3, fit.covariance[1][1], 1e-13)
+  end)
+
+  it("stays within bounds, and says which ones hold", function()
+    local fit = ns.least_squares(rosenbrock, { -1.2, 1 }, { bounds = { { -2, -1 }, { 0.5, 2 } } })
+    near({ 0.5, 0.25 }, fit.x)
+    assert.equal("[1, 0]", tostring(fit.active_mask))
+    assert.near(0.125, fit.cost, 1e-14)
+    assert.equal(0, fit.errors[1])
+    local seen = true
+    local function watched(x)
+      seen = seen and x[1] >= 2 and x[1] <= 4 and x[2] >= -1
+      return rosenbrock(x)
+    end
+    fit = ns.least_squares(watched, { 2, 0 }, { bounds = { lower = { 2, -1 }, upper = { 4, math.huge } } })
+    assert.is_true(seen)
+    near({ 2, 4 }, fit.x)
+    -- a start at a bound from which the way leads inward
+    fit = ns.least_squares(rosenbrock, { -2, 2 }, { bounds = { { -2, -2 }, { 2, 2 } } })
+    near({ 1, 1 }, fit.x)
+    fit = ns.least_squares(rosenbrock, { 2, 2 }, { bounds = { { 2, 2 }, { 3, 2 } } })
+    assert.equal("every parameter is at a bound, where the gradient points outward", fit.message)
+    near({ 2, 2 }, fit.x)
+  end)
+
+  it("takes SciPy's robust losses", function()
+    -- scipy.optimize.least_squares 1.10.1, method trf, f_scale 0.1, tolerances 1e-15: x and cost
+    local known = {
+      linear = { 2.3024254, 1.1250948, 0.425955479729 },
+      soft_l1 = { 2.0452483, 1.0256383, 0.090285905324 },
+      huber = { 2.0443457, 1.0250519, 0.094793417452 },
+      cauchy = { 2.0128571, 1.0112606, 0.023286336555 },
+      arctan = { 2.0094049, 1.0097044, 0.007968435203 },
+    }
+    for loss, k in pairs(known) do
+      local fit = ns.least_squares(decay, { 1, 0.5 }, { loss = loss, f_scale = 0.1 })
+      near({ k[1], k[2] }, fit.x, 3e-7)
+      assert.near(k[3], fit.cost, 1e-12)
+      near(decay(fit.x), fit.fun)
+      assert.is_true(fit.grad:norm() < 1e-7, loss)
+    end
+  end)
+
+  it("takes a given Jacobian, differences when asked, and extra arguments", function()
+    local exact = ns.least_squares(rosenbrock, { -1.2, 1 })
+    local given = ns.least_squares(rosenbrock, { -1.2, 1 },
+      { jac = function(x) return { { -20 * x[1], 10 }, { -1, 0 } } end })
+    assert.equal(tostring(exact.x), tostring(given.x))
+    assert.equal(exact.nfev, given.nfev)
+    for _, scheme in ipairs { "2-point", "3-point" } do
+      near({ 1, 1 }, ns.least_squares(rosenbrock, { -1.2, 1 }, { jac = scheme }).x, 1e-8)
+    end
+    near({ 5 }, ns.least_squares(function(x, a, b) return { x[1] - a - b } end, 1, { args = { 2, 3 } }).x)
+    near({ 1, 1 }, ns.least_squares(rosenbrock, { -1.2, 1 }, { x_scale = { 0.5, 2 } }).x)
+    near({ 1, 1 }, ns.least_squares(rosenbrock, { -1.2, 1 }, { x_scale = 3, max_nfev = 200 }).x)
+  end)
+
+  it("does not depend on units: the same bits of the parameters", function()
+    for _, power in ipairs { { 40, 0, 0 }, { 0, -60, 30 }, { -100, 90, 77 } } do
+      local of_f, a, b = 2.0 ^ power[1], 2.0 ^ power[2], 2.0 ^ power[3]
+      local function scaled(x)
+        local r = decay { x[1] / a, x[2] / b }
+        for i = 1, 10 do r[i] = r[i] * of_f end
+        return r
+      end
+      for _, start in ipairs { { 1, 0.5 }, { 3, 0 } } do
+        local plain = ns.least_squares(decay, start)
+        local fit = ns.least_squares(scaled, { a * start[1], b * start[2] })
+        assert.equal(plain.x[1], fit.x[1] / a)
+        assert.equal(plain.x[2], fit.x[2] / b)
+        assert.equal(plain.status, fit.status)
+      end
+    end
+  end)
+
+  it("does not depend on units at a start of 0", function()
+    local function line(x) return { x[1] + x[2] - 1, x[1] - x[2] * x[2] - 3, x[1] + 2 * x[2] } end
+    local plain = ns.least_squares(line, { 0, 0 })
+    for _, of_f in ipairs { 2.0 ^ -90, 2.0 ^ 100 } do
+      local fit = ns.least_squares(function(x)
+        local r = line { x[1] * 2.0 ^ 20, x[2] * 2.0 ^ -30 }
+        return { r[1] * of_f, r[2] * of_f, r[3] * of_f }
+      end, { 0, 0 })
+      assert.equal(plain.x[1], fit.x[1] * 2.0 ^ 20)
+      assert.equal(plain.x[2], fit.x[2] * 2.0 ^ -30)
+    end
+  end)
+
+  it("steps back from points where the residuals are not finite", function()
+    local fit = ns.least_squares(function(x) return { math.log(x[1]) - 1, 0 } end, 0.1)
+    near({ math.exp(1) }, fit.x)
+    fit = ns.least_squares(function(x) return { math.sqrt(x[1]) - 0.01, 0 } end, 4)
+    near({ 1e-4 }, fit.x)
+  end)
+
+  it("tells when it was not done", function()
+    local fit = ns.least_squares(rosenbrock, { -1.2, 1 }, { max_nfev = 4 })
+    assert.is_false(fit.success)
+    assert.equal("calls", fit.status)
+    assert.equal("the number of evaluations (max_nfev) is reached", fit.message)
+    local none = ns.least_squares(function(x) return { x[1] + x[2] - 1, 2 * x[1] + 2 * x[2] } end, { 1, 0 })
+    assert.is_nil(rawget(none, "errors")) -- the parameters can't be told apart
+  end)
+
+  it("says what is wrong", function()
+    local function says(text, ...) assert.matches(text, message(ns.least_squares, ...), 1, true) end
+    says("least_squares: f: expected a function, got 1", 1, { 1 })
+    says("least_squares: x0: expected a vector, got 'a'", rosenbrock, "a")
+    says("least_squares: x0: expected at least one number, got none", rosenbrock, {})
+    says("least_squares: 1 residuals are too few for 2 parameters", function(x) return x[1] + x[2] end, { 1, 1 })
+    says("least_squares: f(x): expected numbers, got nil", function() end, 1)
+    says("least_squares: f[1] is nan at the start", function(x) return { x[1] * (0 / 0) } end, 1)
+    says("least_squares: x0[1] = 3 is outside of its bounds", rosenbrock, { 3, 0 }, { bounds = { -1, 1 } })
+    says("least_squares: bounds: lower[1] = 2 is above upper[1] = 1", rosenbrock, { 3, 0 }, { bounds = { 2, 1 } })
+    says("least_squares: bounds: upper: expected 2 numbers, got 1", rosenbrock, { 3, 0 }, { bounds = { 0, { 1 } } })
+    says("least_squares: bounds: lower: expected numbers, got 'a'", rosenbrock, { 3, 0 }, { bounds = { "a", 1 } })
+    says("least_squares: bounds: lower[1] is nan", rosenbrock, { 3, 0 }, { bounds = { 0 / 0, 1 } })
+    says("least_squares: bounds: expected a table, got 1", rosenbrock, { 3, 0 }, { bounds = 1 })
+    says("least_squares: loss: expected linear, soft_l1, huber, cauchy or arctan, got 'l2'", rosenbrock, { 0, 0 },
+      { loss = "l2" })
+    says("least_squares: f_scale: expected a number above 0, got 0", rosenbrock, { 0, 0 }, { f_scale = 0 })
+    says("least_squares: x_scale[2]: expected a number above 0, got -1", rosenbrock, { 0, 0 }, { x_scale = { 1, -1 } })
+    says("least_squares: xtol: expected 0 or more, below 1, got -1", rosenbrock, { 0, 0 }, { xtol = -1 })
+    says("least_squares: max_nfev: expected an integer of 1 or more, got 0", rosenbrock, { 0, 0 }, { max_nfev = 0 })
+    says("least_squares: args: expected a list, got 1", rosenbrock, { 0, 0 }, { args = 1 })
+    says("least_squares: jac: expected a function, '2-point' or '3-point', got 'cs'", rosenbrock, { 0, 0 }, { jac = "cs" })
+    says("least_squares: jac: expected a function, got 1", rosenbrock, { 0, 0 }, { jac = 1 })
+    says("least_squares: jac: expected 2 x 2 numbers, got 1 x 2", rosenbrock, { 0, 0 },
+      { jac = function() return { { 1, 2 } } end })
+    says("least_squares: jac: expected 2 x 2 numbers, got nil", rosenbrock, { 0, 0 }, { jac = function() end })
+    says("least_squares: jac: x[1] is 0: the size of a step for its difference is not known; give x_scale", rosenbrock,
+      { 0, 0 }, { jac = "2-point" })
+    says("least_squares: unknown option 'method' (known: bounds, jac,", rosenbrock, { 0, 0 }, { method = "lm" })
+    local count = 0
+    says("no more", function(x)
+      count = count + 1
+      if count > 5 then error "no more" end
+      return rosenbrock(x)
+    end, { -1.2, 1 })
+  end)
+
+  it("passes errors on with the place in the callback", function()
+    local count = 0
+    local function failing(x)
+      count = count + 1
+      if count > 5 then error({ "an object" }) end
+      return rosenbrock(x)
+    end
+    local good, err = pcall(ns.least_squares, failing, { -1.2, 1 })
+    assert.is_false(good)
+    assert.equal("an object", err[1])
+  end)
+end)
