@@ -333,6 +333,22 @@ describe("FESDOSI in mechanics", function()
     end
   end)
 
+  -- A body on the floor is lifted by a short pulse, of which the stages of long steps see nothing.
+  it("sees a contact that opens between stages", function()
+    for _, n in ipairs { 3, 5, 7, 10 } do
+      local ds = ns.LagrangianDS({ 0 }, { 0 }, { { 1 } })
+      ds:setComputeFExtFunction(function(t, _, f) f[1] = -10 + 25 * math.exp(-((t - 0.3333) / 0.005) ^ 2) end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR({ { 1 } })), ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1 / n), ns.FESDOSI())
+      simu:run()
+      assert.equal("release", simu:events()[1].kind)
+      assert.near(0.3333 - 0.005 * math.sqrt(math.log(2.5)), simu:events()[1].t, 1e-9)
+      assert.equal("rest", simu:events()[#simu:events()].kind)
+    end
+  end)
+
   it("refuses friction and bodies that overlap", function()
     local ds = ns.LagrangianDS({ -1 }, { 0 }, { { 1 } })
     local nsds = ns.NonSmoothDynamicalSystem(0, 1)

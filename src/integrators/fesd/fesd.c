@@ -61,7 +61,7 @@ static NsStatus fesd_accepts_mechanics(const NsNsds *nsds, NsError *err) {
 
 /* ---- making ---- */
 
-/* First order: the workspace of the test of signs. */
+/* The workspace of the test of signs. */
 static void take_course(NsFesd *w) {
   NsFesdCourse *c = &w->course;
   double **states[] = {&c->x, &c->s, &c->rate, &c->error}, **rows[] = {&c->y_error, &c->lambda_error, &c->lambda_terms};
@@ -87,7 +87,6 @@ static void take_equations(NsFesd *w, NsNsds *nsds) {
   w->row_mode = ns_arena_take(&w->base.arena, (size_t)w->m, sizeof *w->row_mode);
   w->open = ns_arena_take(&w->base.arena, (size_t)w->m, sizeof *w->open);
   w->s = ns_arena_doubles(&w->base.arena, w->N);
-  take_course(w);
   if (ns_flow_new(&w->flow, nsds) != NS_OK) w->base.arena.failed = true;
 }
 
@@ -130,6 +129,7 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   if (ns_ds_family(nsds->ds[0]) == NS_FIRST_ORDER) take_equations(w, nsds);
   else if (take_motion(w, nsds) != NS_OK) arena->failed = true;
   int N = w->N, m = w->m;
+  take_course(w);
   w->F = ns_arena_doubles(arena, N);
   w->M = ns_arena_matrix(arena, N, N);
   for (int i = 0; w->motion && w->M && i < N; i++) w->M[i + (size_t)i * (size_t)N] = 1;

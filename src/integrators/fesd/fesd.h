@@ -172,6 +172,12 @@ int ns_fesd_interaction(const NsFesd *w, int row, int *first);
 /* As ns_fesd_equations. */
 NsStatus ns_fesd_motion(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
 
+/*
+** Mechanics: the forces lambda (m) that keep dy/dt = 0 of the rows that are active in `mode`, the rates (N; NULL: not wanted) of the
+** states x with them, and y in the view. NS_ESINGULAR where they are not determined; statuses of callbacks.
+*/
+NsStatus ns_fesd_forces(NsFesd *w, double t, const double *x, const int *mode, double *rate, double *lambda, NsError *err);
+
 /* The modes of the memories at the start of a step. NS_EARG for bodies that overlap. */
 NsStatus ns_fesd_begin_contacts(NsFesd *w, NsError *err);
 
@@ -215,8 +221,7 @@ NsStatus ns_fesd_begin_flow(NsFesd *w, const int *mode, NsError *err);
 
 /*
 ** Tests the laws of the rows along a solved element. reached: the guard that is 0 at its end; row -1: none. *cut: 1 when no row
-** breaks its law; else the place in (0, 1) at which an element should end that shows the violation, or decides. First order; in
-** mechanics *cut is 1. Statuses of callbacks.
+** breaks its law; else the place in (0, 1) at which an element should end that shows the violation, or decides. Statuses of callbacks.
 */
 NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, double *cut, NsError *err);
 

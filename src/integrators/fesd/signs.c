@@ -47,14 +47,19 @@ static NsStatus course_point(NsFesd *w, const NsFesdElement *e, int j, const dou
                              NsError *err) {
   size_t bytes = (size_t)w->m * sizeof *y;
   double t = e->t + ns_bernstein_node(j) * e->h;
-  const NsFlowView *now = ns_flow_view(w->flow);
   *w->clock = t;
+  if (w->motion) {
+    NsStatus status = ns_fesd_forces(w, t, s, e->mode, rate, lambda, err);
+    memcpy(y, w->now->y, bytes);
+    return status;
+  }
+  const NsFlowView *now = ns_flow_view(w->flow);
   NsStatus status = ns_flow_evaluate(w->flow, t, s, rate, err);
   if (status != NS_OK) return status;
   memcpy(y, now->y, bytes);
   memcpy(lambda, now->lambda, bytes);
   for (int a = 0; a < w->m; a++) w->course.lambda_terms[a] = fmax(w->course.lambda_terms[a], now->lambda_terms[a]);
-  return NS_OK;
+  return ns_flow_is_determined(w->flow) ? NS_OK : NS_ESINGULAR;
 }
 
 /*
@@ -62,11 +67,11 @@ static NsStatus course_point(NsFesd *w, const NsFesdElement *e, int j, const dou
 ** point at which it is largest, by the sizes of the states; -1: there is none.
 */
 static int course_error(NsFesd *w, const NsFesdElement *e) {
-  const NsFlowView *now = ns_flow_view(w->flow);
   NsFesdCourse *c = &w->course;
+  int nd = w->motion ? w->N : ns_flow_view(w->flow)->nd;
   double largest[POINTS] = {0};
   int worst = -1;
-  for (int i = 0; i < now->nd; i++) {
+  for (int i = 0; i < nd; i++) {
     double v[POINTS], b[POINTS], sum[POINTS + 1] = {0}, size = 0;
     for (int j = 0; j < POINTS; j++) v[j] = c->rate[j * w->N + i], size = fmax(size, fabs(c->s[j * w->N + i]));
     (void)ns_bernstein_interpolate(v, b);
@@ -104,15 +109,16 @@ static NsStatus course_sensitivity(NsFesd *w, const NsFesdElement *e, NsError *e
 }
 
 /* y and lambda at the points by the smooth motion, and their errors. */
-static NsStatus course_by_flow(NsFesd *w, const NsFesdElement *e, NsError *err) {
+static NsStatus course_by_motion(NsFesd *w, const NsFesdElement *e, NsError *err) {
   NsFesdCourse *c = &w->course;
   memset(c->lambda_terms, 0, (size_t)w->m * sizeof *c->lambda_terms);
-  NsStatus status = ns_fesd_begin_flow(w, e->mode, err);
+  NsStatus status = w->motion ? NS_OK : ns_fesd_begin_flow(w, e->mode, err);
   for (int j = 0; j < POINTS && status == NS_OK; j++) {
-    ns_flow_gather(w->flow, c->x + (ptrdiff_t)j * w->N, c->s + (ptrdiff_t)j * w->N);
-    status = course_point(w, e, j, c->s + (ptrdiff_t)j * w->N, c->rate + (ptrdiff_t)j * w->N, c->y + (ptrdiff_t)j * w->m,
+    double *s = c->s + (ptrdiff_t)j * w->N, *x = c->x + (ptrdiff_t)j * w->N;
+    if (w->motion) memcpy(s, x, (size_t)w->N * sizeof *s);
+    else ns_flow_gather(w->flow, x, s);
+    status = course_point(w, e, j, s, c->rate + (ptrdiff_t)j * w->N, c->y + (ptrdiff_t)j * w->m,
                           c->lambda + (ptrdiff_t)j * w->m, err);
-    if (status == NS_OK && !ns_flow_is_determined(w->flow)) status = NS_ESINGULAR;
   }
   return status == NS_OK ? course_sensitivity(w, e, err) : status;
 }
@@ -233,10 +239,10 @@ NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, d
   bool any = false;
   *cut = 1;
   for (int a = 0; a < w->m; a++) any = any || (w->lower[a] < w->upper[a] && (isfinite(w->lower[a]) || isfinite(w->upper[a])));
-  if (!any || w->motion) return NS_OK;
+  if (!any) return NS_OK;
   NsError why = {NS_OK, ""};
   course_states(w, e);
-  NsStatus status = course_by_flow(w, e, &why);
+  NsStatus status = course_by_motion(w, e, &why);
   if (!ns_fesd_worth_retrying(status)) {
     if (err) *err = why;
     return status;
