@@ -28,9 +28,15 @@ Branch.__name = "branch"
 local STEP, STEP_MAX, STEP_MIN = 1 / 64, 1 / 16, 2 ^ -14
 local TURN = 0.9 -- least cosine between the tangents of neighbours
 local CORRECTIONS = 8 -- Newton iterations of a step
+local SIMPLIFIED = 12 -- iterations with the matrix of another point
 local FAST, SLOW = 3, 5 -- up to so many iterations the next step is longer, from so many shorter
 -- A located point is known to this length along the branch.
 local PLACE = 2 ^ -46
+-- Intervals that are longer than this part of the first one are halved by Newton's method, shorter ones by the
+-- simplified method alone: there a matrix of a point near is good enough.
+local FULL = 1 / 8
+local ATTEMPTS = 6 -- a step is halved so many times
+local DAMPING = 2 ^ -4 -- least factor of a Newton step: the guesses are near
 
 -- ---- one point ----
 
@@ -61,30 +67,37 @@ local function bordered(J, column, row)
   return K
 end
 
--- Newton's method for a point in the plane through `guess` that is orthogonal to t.
-local function correct(b, guess, t)
+-- Newton's method for a point in the plane through `guess` that is orthogonal to t. With K, a matrix of a point near,
+-- it is a simplified Newton method. The result has the sequence of events, too.
+local function correct(b, guess, t, K)
   local q, normal = b.problem, t:mul(b.weights)
-  return newton.solve(function(w)
+  local last
+  local result = newton.solve(function(w)
     local u, p = unknowns_of(w), parameter_of(b, w)
-    local F, jacobian = orbits.evaluate(q, u, p)
+    local F, jacobian, state = orbits.evaluate(q, u, p)
+    last = state
     local full = core.concatenate { F, core.vector { normal:dot(w - guess) } }
     return full, function()
-      return bordered(jacobian(), orbits.by_parameter(q, u, p, b.size) * b.size, normal)
+      if K then return K end
+      local J = jacobian()
+      return bordered(J, orbits.by_parameter(q, u, p, b.size, state) * b.size, normal)
     end
-  end, guess, { tol = q.options.tol, max_iterations = CORRECTIONS })
+  end, guess, { tol = q.options.tol, max_iterations = K and SIMPLIFIED or CORRECTIONS,
+    least = DAMPING })
+  result.sequence = result.good and orbits.sequence_of(q, last)
+  return result
 end
 
 -- The point at w: its orbit and tangent, in the direction of `before`.
 local function point_at(b, w, before, solved)
   local q, u, p = b.problem, unknowns_of(w), parameter_of(b, w)
-  local orbit = orbits.orbit(q, u, p, solved)
-  local _, jacobian = orbits.evaluate(q, u, p)
-  local K = bordered(jacobian(), orbits.by_parameter(q, u, p, b.size) * b.size, before:mul(b.weights))
+  local orbit, J, state = orbits.orbit(q, u, p, solved)
+  local K = bordered(J, orbits.by_parameter(q, u, p, b.size, state) * b.size, before:mul(b.weights))
   local right = core.zeros(#w)
   right[#w] = 1
   local tangent = scaled_to_one(b, core.solve(K, right))
   local m = orbit.multipliers
-  return { w = w, tangent = tangent, orbit = orbit, p = p, x0 = orbit.x0, T = orbit.T, multipliers = m,
+  return { w = w, tangent = tangent, K = K, orbit = orbit, p = p, x0 = orbit.x0, T = orbit.T, multipliers = m,
     stability = orbit.stability, stable = orbit.stable, sequence = orbit.sequence,
     tests = { fold = tangent[#w], ["period doubling"] = spectrum.doubling(m), ["Neimark-Sacker"] = spectrum.torus(m) } }
 end
@@ -132,19 +145,31 @@ local function locate_zero(b, a, c, ds, test)
   return best
 end
 
+-- The unknowns at the length s from a, where the sequence is that of a; nil where it is not. near: unknowns that are
+-- known at the lengths near.s and before.s, from which the guess is extrapolated.
+-- With `full` Newton's method is tried, too, when the simplified one fails.
+local function same_sequence(b, a, s, near, before, full)
+  local guess = near.w + (s - near.s) * (before and (near.w - before.w) * (1 / (near.s - before.s)) or a.tangent)
+  local good, solved = pcall(correct, b, guess, a.tangent, a.K)
+  if full and (not good or not solved.good) then good, solved = pcall(correct, b, guess, a.tangent) end
+  if good and solved.good and solved.sequence == a.sequence then return { s = s, w = solved.u } end
+end
+
 -- The last point with the sequence of a before the length ds, where it is another one or no orbit is found.
 local function locate_change(b, a, ds)
-  local last, beyond = a, nil
-  while ds > PLACE do
-    local half = ds / 2
-    local point = step_to(b, last, half)
-    if point and point.sequence == a.sequence then
-      last, ds = point, ds - half
-    else
-      beyond, ds = point or beyond, half
-    end
+  local found, high = { { s = 0, w = a.w } }, ds
+  while high - found[#found].s > PLACE do
+    local near = found[#found]
+    local s = (near.s + high) / 2
+    if not (s > near.s and s < high) then break end
+    local point = same_sequence(b, a, s, near, found[#found - 1], high - near.s > FULL * ds)
+    if point then found[#found + 1] = point else high = s end
   end
-  return last, beyond
+  for k = #found, 2, -1 do
+    local good, point = pcall(point_at, b, found[k].w, a.tangent)
+    if good and point.sequence == a.sequence then return point end
+  end
+  return a
 end
 
 -- The events that only one of two sequences has, as a text.
@@ -202,10 +227,11 @@ end
 
 local function advance(b, a, ds)
   local reason
-  while ds >= STEP_MIN do
+  for _ = 0, ATTEMPTS do
     local point, why = step_to(b, a, ds)
     if point then return point, ds end
     reason, ds = why, ds / 2
+    if ds < STEP_MIN then break end
   end
   return nil, ds, reason
 end
@@ -222,7 +248,7 @@ local CLOSE = 1e-6
 local function grazing_of(b, point)
   local flow, orbit = b.problem.flow, point.orbit
   local name, least = nil, CLOSE
-  for _, one in ipairs(flow:clearances(orbit.x0, flow.t0, flow.t0 + orbit.T, point.p)) do
+  for _, one in ipairs(flow:clearances(orbit.x0, flow.t0, flow.t0 + orbit.T, point.p, orbit.events)) do
     local close = one.value / one.range
     if close < least then name, least = one.name, close end
   end
@@ -231,12 +257,11 @@ end
 
 -- The change of the sequence between a and the point c at ds, which is nil when the branch could not be followed.
 local function pass_change(b, a, c, ds)
-  local last, beyond = locate_change(b, a, ds)
-  local there = c or beyond
-  local events = there and differing(a.sequence, there.sequence) or ""
+  local last = locate_change(b, a, ds)
+  local events = c and differing(a.sequence, c.sequence) or ""
   local name = grazing_of(b, last)
   note(b, name and "grazing" or "sequence", last, { events = name or events, before = a.sequence,
-    after = there and there.sequence })
+    after = c and c.sequence })
 end
 
 local function follow(b, a)

@@ -10,7 +10,7 @@
 --   crossings(flow, x0, t0, section, p)   the state at the first `section.count` crossings
 --   course(flow, x0, t0, t1, p)           times and states on the way
 --   field(flow, t, x, p)                  d x / d t
---   guards(flow, x0, t0, t1, p, count)    times, values of the guards by name, and the events on the way
+--   guards(flow, x0, t0, t1, p, count)    times, and values of the guards by name
 -- A derivative is exact where the model's runs carry sensitivities; else it is taken by differences of order 4.
 local arguments = require "nslua.analysis.arguments"
 local core = require "nslua.core"
@@ -126,11 +126,36 @@ function Flow:course(x0, t0, t1, p) return self.kind.course(self, x0, t0, t1, p)
 
 function Flow:field(t, x, p) return self.kind.field(self, t, x, p) end
 
--- d x(t1) / d x0, and the run. Sizes: of the states, for differences.
+-- An exact derivative is compared once, in one direction, with a difference. A field that switches without an event
+-- has a derivative that its dual numbers do not see; then differences are taken. Largest disagreement, as a part of
+-- the sizes of the states: between the errors of a difference (1e-8) and what a switch changes.
+local AGREEMENT = 1e-4
+
+local function agrees(flow, S, run, x0, t0, t1, p, sizes)
+  local direction = sizes:copy()
+  for i = 2, #direction, 2 do direction[i] = -direction[i] end
+  local good, slope = pcall(difference, function(s)
+    local other = flow:run(x0 + s * direction, t0, t1, p)
+    return other.x, flows.signature(other.events)
+  end, STEP, flows.signature(run.events))
+  if not good then return true end
+  local exact, off, size = S * direction, 0, 1
+  for i = 1, #exact do
+    off = math.max(off, math.abs(exact[i] - slope[i]) / sizes[i])
+    size = math.max(size, math.abs(exact[i]) / sizes[i])
+  end
+  return off <= AGREEMENT * size
+end
+
+-- d x(t1) / d x0, the run, and d x(t1) / d p where it is known. Sizes: of the states, for differences.
 function Flow:derivative(x0, t0, t1, p, sizes)
-  local run, S = self.kind.exact(self, x0, t0, t1, p)
-  if S then return S, run end
-  run = run or self:run(x0, t0, t1, p)
+  if self.exact ~= false then
+    local good, run, S, by_parameter = pcall(self.kind.exact, self, x0, t0, t1, p)
+    if good and S and self.exact == nil then self.exact = agrees(self, S, run, x0, t0, t1, p, sizes) end
+    if good and S and self.exact then return S, run, by_parameter end
+    if good and not S then self.exact = false end
+  end
+  local run = self:run(x0, t0, t1, p)
   return flows.by_states(function(x)
     local other = self:run(x, t0, t1, p)
     return other.x, other.events
@@ -161,9 +186,9 @@ local function extremum(a, b, c)
   return bend == 0 and b or b - (a - c) ^ 2 / (8 * bend)
 end
 
--- How close each guard comes to 0 without an event: a list of { name, t, value, range }.
-function Flow:clearances(x0, t0, t1, p)
-  local times, guards, events = self.kind.guards(self, x0, t0, t1, p, SAMPLES)
+-- How close each guard comes to 0 apart from the events: a list of { name, t, value, range }.
+function Flow:clearances(x0, t0, t1, p, events)
+  local times, guards = self.kind.guards(self, x0, t0, t1, p, SAMPLES)
   local list = {}
   for name, values in pairs(guards) do
     local range, best = 0, { name = name, value = math.huge }

@@ -9,7 +9,7 @@ local format = core.number_support.format
 
 local newton = {}
 
-local SMALLEST = 2 ^ -12 -- factor of a step below which the iteration has failed
+local SMALLEST = 2 ^ -12 -- factor of a step below which the iteration has failed, if none is given
 local GAIN = 0.25 -- part of the predicted decrease that a step must have (Deuflhard)
 -- A correction that is this many times the tolerance counts as converged when noise keeps it from getting smaller.
 local NOISE = 100
@@ -19,7 +19,7 @@ local function size_of(v) return v:norm(math.huge) end
 -- Solves F(u) = 0. evaluate(u) returns F and a function that returns J; it may raise, which makes the step shorter.
 -- Returns a table: u, good, iterations, correction (the size of the last correction), reason (when not good).
 function newton.solve(evaluate, u, options)
-  local tol, most = options.tol or 1e-9, options.max_iterations or 30
+  local tol, most, least = options.tol or 1e-9, options.max_iterations or 30, options.least or SMALLEST
   local F, jacobian = evaluate(u)
   local d, result = 1, { u = u }
   for iteration = 1, most do
@@ -51,7 +51,7 @@ function newton.solve(evaluate, u, options)
         message = not fine and F2 or message
         d = d / 2
       end
-    until accepted or d < SMALLEST
+    until accepted or d < least
     if not accepted then
       if size <= NOISE * tol then
         result.good = true

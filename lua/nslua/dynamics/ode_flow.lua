@@ -149,8 +149,22 @@ function ode.run(flow, x0, t0, t1, p)
   return { x = sol.y:column(1), t = t1, events = #flow.events > 0 and occurrences(sol, flow.events) or {} }
 end
 
--- The run and its derivative; nothing where runs carry no sensitivities.
-function ode.exact() return nil end
+-- The run, its derivative by the start, and that by the parameter, when it is a number in args. Nothing where an event
+-- does not act: then the field may change there, and the derivative would not know it.
+function ode.exact(flow, x0, t0, t1, p)
+  for _, event in ipairs(flow.events) do
+    if not event.apply then return nil end
+  end
+  if t1 == t0 then return nil end
+  local options = options_of(flow, x0, t0, t1, p, flow.events)
+  local by_parameter = type(options.args[flow.which]) == "number"
+  options.t_eval = { t1 }
+  options.sensitivities = { "y0", by_parameter and ("args[%d]"):format(flow.which) or nil }
+  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  local run = { x = sol.y:column(1), t = t1, events = #flow.events > 0 and occurrences(sol, flow.events) or {} }
+  local n, S = #x0, sol.S[1]
+  return run, S:slice(1, n, 1, n), by_parameter and S:column(n + 1) or nil
+end
 
 function ode.course(flow, x0, t0, t1, p)
   local options = options_of(flow, x0, t0, t1, p, flow.events)
@@ -178,7 +192,7 @@ function ode.guards(flow, x0, t0, t1, p, count)
     for k = 1, #times do values[k] = event.g(times[k], sol.y:column(k), table.unpack(args)) end
     guards[event.name] = values
   end
-  return times, guards, #flow.events > 0 and occurrences(sol, flow.events) or {}
+  return times, guards
 end
 
 -- ---- crossings ----

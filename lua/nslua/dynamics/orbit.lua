@@ -176,7 +176,10 @@ end
 -- One segment: its end, and a function that gives the derivative by its start.
 local function segment(q, x, ta, tb, p)
   local run = q.flow:run(x, ta, tb, p)
-  return run, function() return (q.flow:derivative(x, ta, tb, p, q.sizes)) end
+  return run, function()
+    local S, _, by_parameter = q.flow:derivative(x, ta, tb, p, q.sizes)
+    return S, by_parameter
+  end
 end
 
 -- The return map of a section that is an event.
@@ -233,10 +236,11 @@ local function put_slopes(q, state, J)
     first[i] = column
     column = column + #node_states(q, i)
   end
-  state.jacobians = {}
+  state.jacobians, state.by_parameter = {}, {}
   for i = 1, q.segments do
-    local S, target = state.slopes[i](), i % q.segments + 1
-    state.jacobians[i] = S
+    local target = i % q.segments + 1
+    local S, by_parameter = state.slopes[i]()
+    state.jacobians[i], state.by_parameter[i] = S, by_parameter
     for a, j in ipairs(node_states(q, target)) do
       for b, k in ipairs(node_states(q, i)) do
         J[row + a][first[i] + b] = J[row + a][first[i] + b] + S[j][k] * q.sizes[k] / q.sizes[j]
@@ -273,16 +277,30 @@ function orbits.evaluate(q, u, p)
   end, state
 end
 
--- d F / d p by differences; size: that of the parameter.
-function orbits.by_parameter(q, u, p, size)
+-- d F / d p from the exact derivatives of all segments; nil where one of them has none, or the period depends on p.
+local function exact_by_parameter(q, state, p, size)
+  if not state or not state.by_parameter or #state.by_parameter < q.segments then return nil end
+  if q.kind == "forced" and (q.period(p) ~= q.period(p + size) or q.period(p) ~= q.period(p - size)) then return nil end
+  local column = {}
+  for i, slope in ipairs(state.by_parameter) do
+    for _, j in ipairs(node_states(q, i % q.segments + 1)) do column[#column + 1] = slope[j] / q.sizes[j] end
+  end
+  if q.kind == "autonomous" then column[#column + 1] = 0 end
+  return core.vector(column)
+end
+
+-- d F / d p; size: that of the parameter; state: of orbits.evaluate after its derivatives were asked for, or nil.
+function orbits.by_parameter(q, u, p, size, state)
+  local exact = exact_by_parameter(q, state, p, size)
+  if exact then return exact end
   local wanted = orbits.signature_of_runs(runs_of(q, u, p))
   local function map(value)
-    local state = runs_of(q, u, value)
+    local other = runs_of(q, u, value)
     local events = {}
-    for _, run in ipairs(state.runs) do
+    for _, run in ipairs(other.runs) do
       for _, event in ipairs(run.events) do events[#events + 1] = event end
     end
-    return residual(q, state), events
+    return residual(q, other), events
   end
   return flows.by_number(map, p, size, wanted)
 end
@@ -312,6 +330,9 @@ local function events_of(q, state)
   return list
 end
 
+-- The sequence of events of the runs of an evaluation.
+function orbits.sequence_of(q, state) return orbits.sequence(events_of(q, state)) end
+
 -- The sequence of events, begun at the place that makes the text smallest: it does not depend on the phase.
 function orbits.sequence(events)
   local labels, best = {}, nil
@@ -340,10 +361,10 @@ local function reduced(q, A)
   return B
 end
 
--- The orbit at the solution u. state: the runs there, with their jacobians when they are known.
+-- The orbit at the solution u, and d F / d u there.
 function orbits.orbit(q, u, p, solved)
   local _, jacobian, state = orbits.evaluate(q, u, p)
-  jacobian()
+  local J = jacobian()
   local orbit = setmetatable({ problem = q, unknowns = u, x0 = state.nodes[1], t0 = q.flow.t0, T = state.T,
     parameter = p, nodes = state.nodes, iterations = solved and solved.iterations,
     accuracy = solved and solved.correction }, Orbit)
@@ -355,7 +376,7 @@ function orbits.orbit(q, u, p, solved)
   orbit.events = events_of(q, state)
   orbit.sequence = orbits.sequence(orbit.events)
   orbit.drift = state.runs[#state.runs].x - state.nodes[1]
-  return orbit
+  return orbit, J, state
 end
 
 function Orbit:__tostring()
@@ -423,7 +444,7 @@ function orbits.periodic(options)
   local u = orbits.first(q)
   local solved = orbits.solve(q, u, q.p)
   if not solved.good then fail("%s: no orbit found: %s", who, solved.reason) end
-  return orbits.orbit(q, solved.u, q.p, solved)
+  return (orbits.orbit(q, solved.u, q.p, solved))
 end
 
 return orbits

@@ -216,9 +216,8 @@ function simulation.guards(flow, x0, t0, t1, p, count)
     guards[interaction:name()] = values
     column = column + #interaction:y()
   end
-  local events = occurrences(sol, t0)
   finish(model)
-  return times, guards, events
+  return times, guards
 end
 
 -- The velocity of the states at the end of a run is a one-sided difference of order 4 on the course of the run.
