@@ -30,7 +30,7 @@ static bool is_relay(const NsEventDriven *ed, int row) {
 
 /* The y up to which a row is closed: tolerance + rounding of the terms of y + change of y within the rounding of t. */
 static double closed_below(const NsEventDriven *ed, int row) {
-  return ns_ed_tolerance(ed, row) + ed->now->rounding[row] + 2 * DBL_EPSILON * fabs(ed->t) * ed->now->u_terms[row];
+  return ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row) + 2 * DBL_EPSILON * fabs(ed->t) * ed->now->u_terms[row];
 }
 
 /* Evaluates outputs, accelerations and couplings of the closed rows at the present state. */
@@ -104,7 +104,7 @@ static void measure_slow(NsEventDriven *ed) {
   ns_motion_even(ed->motion, ed->v, ed->even);
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
-    double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ed->now->rounding[row], even = 0;
+    double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row), even = 0;
     for (int j = 0; j < ed->Nv; j++) even += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->even[j];
     ed->slow[row] = 1e-13 * ed->now->u_terms[row] + DBL_EPSILON * even + (ed->fixed ? ed->h * press : sqrt(2 * press * rise));
     if (row_rubs(ed, row)) ed->slow[row] = slow_sliding(ed, row, press);
@@ -217,7 +217,7 @@ static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
 static bool hopped(const NsEventDriven *ed, int i) {
   const Row *row = &ed->rows[i];
   double rise = row->u0 * (ed->t - row->t0) / 4;
-  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ed->now->rounding[i];
+  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i);
 }
 
 /* A contact that closes after a bounce below the tolerance rests: this ends infinite bouncing without a pressing force. */

@@ -66,21 +66,16 @@ NsStatus ns_fesd_follows(NsFesd *w, bool *follows, NsError *err) {
   return status;
 }
 
-NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {
-  NsModeChoice choice = {0};
-  NsAmbiguity rule = (NsAmbiguity)w->options.ambiguity;
-  NsError why = {NS_OK, ""};
-  *found = false;
-  *w->clock = w->t;
-  NsStatus status = evaluate_before(w, &why);
-  if (status == NS_OK && w->first) status = ns_mode_start(w->flow, w->t, w->x, w->lambda, rule, w->s, &choice, &why);
-  else if (status == NS_OK) status = ns_mode_choose(w->flow, w->t, w->s, w->open, rule, &choice, &why);
-  w->ambiguous = status == NS_ENOSOL && choice.count > 1;
-  if (w->ambiguous || !ns_fesd_worth_retrying(status)) {
-    if (err) *err = why;
-    return status;
-  }
-  if (status != NS_OK || choice.jumped) return NS_OK;
+/* Takes the states and multipliers that the flow was evaluated at. */
+static NsStatus take_point(NsFesd *w, NsError *err) {
+  const NsFlowView *now = ns_flow_view(w->flow);
+  memcpy(w->x, now->x, (size_t)w->N * sizeof *w->x);
+  memcpy(w->lambda, now->lambda, (size_t)w->m * sizeof *w->lambda);
+  return ns_fesd_measure(w, w->h / w->options.elements, err);
+}
+
+/* Sets the modes that the flow has. */
+static void take_modes(NsFesd *w) {
   const NsFlowView *now = ns_flow_view(w->flow);
   for (int a = 0; a < w->m; a++) {
     int mode = mode_of_row(now->mode[a]);
@@ -88,6 +83,40 @@ NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {
     w->mode[a] = mode;
     w->tie[a] = true;
   }
+}
+
+/*
+** A switch to modes with constraints that the states do not fulfil: an impulse brings them there, where there is one, and the modes
+** are chosen again. Where there is none, *jumped is false and the choice stays.
+*/
+static NsStatus jump_to_mode(NsFesd *w, NsModeChoice *choice, bool *jumped) {
+  NsError why = {NS_OK, ""};
+  take_modes(w);
+  NsStatus status = ns_mode_jump(w->flow, w->t, w->s, jumped, &why);
+  if (status != NS_OK || !*jumped) return *jumped = false, ns_fesd_worth_retrying(status) ? NS_OK : status;
+  return ns_mode_choose(w->flow, w->t, w->s, w->open, (NsAmbiguity)w->options.ambiguity, choice, &why);
+}
+
+NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {
+  NsModeChoice choice = {0};
+  NsAmbiguity rule = (NsAmbiguity)w->options.ambiguity;
+  NsError why = {NS_OK, ""};
+  bool jumped = false;
+  *found = false;
+  *w->clock = w->t;
+  NsStatus status = evaluate_before(w, &why);
+  if (status == NS_OK && w->anew) status = ns_mode_start(w->flow, w->t, w->x, w->lambda, rule, w->s, &choice, &why);
+  else if (status == NS_OK) status = ns_mode_choose(w->flow, w->t, w->s, w->open, rule, &choice, &why);
+  if (status == NS_OK && !w->anew) status = jump_to_mode(w, &choice, &jumped);
+  w->ambiguous = status == NS_ENOSOL && choice.count > 1;
+  if (w->ambiguous || !ns_fesd_worth_retrying(status)) {
+    if (err) *err = why;
+    return status;
+  }
+  if (status != NS_OK && w->broken)
+    return ns_fail(err, NS_EARG, "FESDOSI: the start can not be made consistent: %.300s", why.text);
+  if (status != NS_OK) return NS_OK;
+  take_modes(w);
   *found = true;
-  return NS_OK;
+  return jumped || choice.jumped ? take_point(w, err) : NS_OK;
 }

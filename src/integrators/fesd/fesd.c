@@ -25,7 +25,7 @@ enum { MAX_DOUBLINGS = 6 };
 
 /*
 ** All attempts after the first one solve at most RETRY_FACTOR times as many elements as the first, plus RETRY_SOLVES, so that a
-** step that can not succeed ends soon: 8192 elements take less than a second with few states.
+** step that can not succeed ends soon: 8192 elements take less than a second with few states. The message is that of the first one.
 */
 enum { RETRY_FACTOR = 8, RETRY_SOLVES = 8192 };
 
@@ -238,13 +238,11 @@ static NsStatus drive_in_elements(NsFesd *w, NsError *err) {
   long events = w->log->count;
   NsStatus status = NS_OK;
   NsError again = {NS_OK, ""};
-  bool first = w->first;
   w->solves = 0;
   w->most_solves = LONG_MAX;
   for (int doublings = 0; doublings <= MAX_DOUBLINGS && w->solves <= w->most_solves; doublings++) {
     NsError *to = doublings == 0 ? err : &again;
     w->log->count = events;
-    w->first = first;
     fesd_take_memory(w);
     NsStatus now = ns_fesd_step(w, w->options.elements << doublings, to);
     if (now == NS_OK) return NS_OK;

@@ -93,6 +93,8 @@ typedef struct NsFesd {
   NsEventMarks marks;           /* the last switches in the step */
   bool *ended;                  /* m: the row took part in an accumulation that ends here */
   int reached;                  /* the row whose switch was located last in the step; -1: none */
+  bool broken;                  /* the memories violate a law at the start of the step */
+  bool anew;                    /* the modes are chosen as at a start: it is one, or the memories violate a law */
   bool ambiguous;               /* the step has failed since several motions may follow */
   bool solved;                  /* elements[count] is already solved, for the present modes and its own length */
   NsFesdElement **elements;

@@ -56,29 +56,24 @@ static int mode_by_lambda(const NsFesd *w, int row) {
   return w->lambda[row] >= w->upper[row] ? MODE_UPPER : MODE_ACTIVE;
 }
 
-static NsStatus begin_row(NsFesd *w, int row, NsError *err) {
+static void begin_row(NsFesd *w, int row) {
   double y = w->y[row], size = w->y_size[row];
   bool has_lower = isfinite(w->lower[row]), has_upper = isfinite(w->upper[row]);
   w->mode[row] = mode_by_lambda(w, row);
   w->clear[row] = 0;
   w->tie[row] = (has_lower || has_upper) && w->lower[row] < w->upper[row];
-  if (size < NS_FESD_FADED || row_is_direct(w, row)) return NS_OK;
-  if ((y > INCONSISTENT * size && !has_lower) || (y < -INCONSISTENT * size && !has_upper))
-    return ns_fail(err, NS_EARG,
-                   "FESDOSI: interaction '%s': y = %.6g violates its law at the start of the step at t=%.10g; start from a "
-                   "consistent state",
-                   fesd_row_name(w, row), y, w->t);
+  if (size < NS_FESD_FADED || row_is_direct(w, row)) return;
+  if ((y > INCONSISTENT * size && !has_lower) || (y < -INCONSISTENT * size && !has_upper)) w->broken = true;
   if (y > TIE * size && has_lower) w->mode[row] = MODE_LOWER, w->tie[row] = false;
   if (y < -TIE * size && has_upper) w->mode[row] = MODE_UPPER, w->tie[row] = false;
-  return NS_OK;
 }
 
 NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err) {
+  w->anew = w->first;
+  w->broken = false;
   if (w->motion) return ns_fesd_begin_contacts(w, err);
-  for (int a = 0; a < w->m; a++) {
-    NsStatus status = begin_row(w, a, err);
-    if (status != NS_OK) return status;
-  }
+  for (int a = 0; a < w->m; a++) begin_row(w, a);
+  w->anew = w->anew || w->broken;
   return NS_OK;
 }
 
@@ -250,18 +245,18 @@ NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err) {
   memcpy(w->before, w->mode, bytes);
   w->solved = false;
   bool ties = has_ties(w), open = ties && (w->motion || ns_fesd_undecided(w));
-  if (keep && (!w->first || !ties) && !open) {
+  if (keep && !w->broken && (!w->anew || !ties) && !open) {
     status = try_elements(w, h, MAX_SHORTER, &good, err);
     if (status != NS_OK || good) return status;
   }
-  if (!w->motion && ties) {
+  if (!w->motion && (ties || w->broken)) {
     bool found;
     status = ns_fesd_choose_by_rates(w, &found, err);
     if (status == NS_OK && found) status = try_elements(w, h, MAX_SHORTER_BY_RATES, &good, err);
     if (status != NS_OK || good) return status;
     memcpy(w->mode, w->before, bytes);
   }
-  if (keep && open && !w->first) {
+  if (keep && open && !w->anew) {
     status = try_modes(w, h, &good, err);
     if (status != NS_OK || good) return status;
   }

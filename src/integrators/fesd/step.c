@@ -314,6 +314,7 @@ static NsStatus go_on(NsFesd *w, double length, bool keep, bool tell, NsFesdGuar
   if (count < 1) count = 1;
   NsStatus status = ns_fesd_choose(w, rest / count, keep, err);
   if (status == NS_OK && tell) status = ns_fesd_log_changes(w, err);
+  w->anew = w->broken = false;
   for (int a = 0; a < w->m; a++) w->ended[a] = false;
   return status == NS_OK ? go_segment(w, count, rest / count, reached, err) : status;
 }
@@ -340,7 +341,7 @@ static NsStatus handle_switch(NsFesd *w, NsFesdGuard reached, double way, int *p
 NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
   double length = w->h / elements, rest;
   int passes = 0, cycle;
-  bool keep = true, tell = !w->first, first = w->first;
+  bool keep = true, tell = !w->first;
   w->count = w->marks.count = 0;
   w->t = w->t_k;
   w->reached = -1;
@@ -362,6 +363,5 @@ NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
       status = ns_fesd_pass_accumulation(w, rest, cycle, err);
     }
   }
-  w->first = first && w->count == 0 && w->first;
   return status;
 }
