@@ -59,7 +59,7 @@ NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *la
                        NsModeChoice *choice, NsError *err);
 
 /*
-** After an event with the undecided rows `open` (m): where the chosen mode has other constraints that the states s (nd) do not
+** After an event with the undecided rows `open` (m; NULL: none): where the chosen mode has other constraints that the states s (nd) do not
 ** fulfil, as after a switch to an algebraic equation, an impulse of the unknowns w brings them there. NS_ENOSOL when none does:
 ** multipliers with two bounds have none.
 */
