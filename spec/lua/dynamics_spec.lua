@@ -137,7 +137,7 @@ describe("continuation", function()
     near(0.1, branch.bifurcations[1].p / k, 1e-10)
   end)
 
-  it("goes around folds and finds the period doubling of Duffing's oscillator; the branch of doubled period begins there", function()
+  it("goes around folds of Duffing's oscillator, finds its period doubling and the branch that begins there", function()
     local function duffing(t, x, A) return { x[2], x[1] - x[1] ^ 3 - 0.25 * x[2] + A * math.cos(t) } end
     local branch = dynamics.continuation { rhs = duffing, guess = { 1, 0 }, period = TURN, range = { 0.1, 0.3 } }
     local kinds = {}
@@ -207,7 +207,8 @@ describe("poincare, diagram, lyapunov", function()
   it("say what is wrong", function()
     raises("dynamics.lyapunov: window: expected at most half of time = 1, got 2", dynamics.lyapunov,
       { rhs = lorenz, guess = { 1, 1, 1 }, time = 1, window = 2 })
-    raises("dynamics.lyapunov: time: expected a number, got nil", dynamics.lyapunov, { rhs = lorenz, guess = { 1, 1, 1 }, window = 2 })
+    raises("dynamics.lyapunov: time: expected a number, got nil", dynamics.lyapunov,
+      { rhs = lorenz, guess = { 1, 1, 1 }, window = 2 })
     raises("dynamics.lyapunov: window: expected a number above 0, got -1", dynamics.lyapunov,
       { rhs = lorenz, guess = { 1, 1, 1 }, time = 1, window = -1 })
     raises("dynamics.poincare: section: expected a function, a table or the name of an event, got nil", dynamics.poincare,

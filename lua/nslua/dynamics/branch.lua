@@ -113,7 +113,8 @@ local function step_to(b, a, ds)
   local fine, point = pcall(point_at, b, solved.u, a.tangent, solved)
   if not fine then return nil, tostring(point) end
   point.iterations = solved.iterations
-  if math.abs(dot(b, point.tangent, a.tangent)) < TURN and ds > 4 * STEP_MIN then return nil, "the branch turns" end
+  local turn = math.abs(dot(b, point.tangent, a.tangent))
+  if turn < TURN and ds > 4 * STEP_MIN then return nil, "the branch turns" end
   return point
 end
 
@@ -311,7 +312,7 @@ local function settings(options, problem, who)
   b.step = options.step and arguments.number(options.step, who, "step") or STEP
   b.step_max = options.max_step and arguments.number(options.max_step, who, "max_step") or math.max(STEP_MAX, b.step)
   b.most = options.max_points == nil and 400 or arguments.integer(options.max_points, 2, who, "max_points")
-  if not (b.step > 0 and b.step <= 1) then fail("%s: step: expected a number in (0, 1], got %s", who, describe(b.step)) end
+  if b.step <= 0 or b.step > 1 then fail("%s: step: expected a number in (0, 1], got %s", who, describe(b.step)) end
   return b
 end
 

@@ -46,7 +46,7 @@ end
 
 local function period_function(period, who)
   if type(period) == "function" then return period end
-  if type(period) ~= "number" or not (period > 0) then
+  if type(period) ~= "number" or period ~= period or period <= 0 then
     fail("%s: period: expected a number above 0 or a function of the parameter, got %s", who, describe(period))
   end
   return function() return period end
@@ -80,7 +80,9 @@ function diagrams.diagram(options)
       x = guess
     end
   end
-  if #ps == 0 then fail("%s: no value gave a motion; the first: %s", who, d.failures[1] and d.failures[1].message or "none") end
+  if #ps == 0 then
+    fail("%s: no value gave a motion; the first: %s", who, d.failures[1] and d.failures[1].message or "none")
+  end
   d.p, d.x = core.vector(ps), core.zeros(#ps, #guess)
   for k, row in ipairs(rows) do
     for i = 1, #guess do d.x[k][i] = row[i] end

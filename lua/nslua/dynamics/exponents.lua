@@ -1,7 +1,8 @@
 -- nslua.dynamics.exponents: Lyapunov exponents from the derivatives of the flow over windows of time.
 --
--- With Q_0 = I, S_k the derivative of the flow over window k: S_k Q_{k-1} = Q_k R_k, and the exponents are the means of
--- log |diag R_k| over time. Benettin, Galgani, Giorgilli, Strelcyn, Meccanica 15, 1980; jumps of the state are in S_k.
+-- With Q_0 = I, S_k the derivative of the flow over window k: S_k Q_{k-1} = Q_k R_k, and the exponents are the means
+-- of log |diag R_k| over time; jumps of the state are in S_k. Benettin, Galgani, Giorgilli, Strelcyn, Meccanica 15,
+-- 1980.
 local arguments = require "nslua.analysis.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
@@ -35,7 +36,7 @@ end
 
 local function positive(options, name, who)
   local value = arguments.number(options[name], who, name)
-  if not (value > 0 and value < math.huge) then fail("%s: %s: expected a number above 0, got %g", who, name, value) end
+  if value <= 0 or value == math.huge then fail("%s: %s: expected a number above 0, got %g", who, name, value) end
   return value
 end
 

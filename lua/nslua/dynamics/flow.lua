@@ -4,8 +4,8 @@
 --   local run = flow:run(x0, t0, t1, p)      -- run.x, run.t, run.events
 --   local S = flow:derivative(x0, t0, t1, p) -- d x(t1) / d x0
 --
--- Two kinds of models have one interface: ODEs (nslua.dynamics.ode_flow) and simulations (nslua.dynamics.simulation_flow).
--- A kind has the functions
+-- Two kinds of models have one interface: ODEs (nslua.dynamics.ode_flow) and simulations
+-- (nslua.dynamics.simulation_flow). A kind has the functions
 --   run(flow, x0, t0, t1, p)              the state at t1, the events in between
 --   crossings(flow, x0, t0, section, p)   the state at the first `section.count` crossings
 --   course(flow, x0, t0, t1, p)           times and states on the way

@@ -33,7 +33,7 @@ function newton.solve(evaluate, u, options)
     local du = factors:solve(-F)
     local size = size_of(du)
     result.correction = size
-    if not (size < math.huge) then
+    if size ~= size or size == math.huge then
       result.reason = format("the correction is not finite in iteration %d", iteration)
       return result
     end
@@ -57,12 +57,13 @@ function newton.solve(evaluate, u, options)
         result.good = true
         return result
       end
-      result.reason = format("no step makes the correction smaller: it is %.3g of the states' sizes after %d %s%s", size,
-        iteration, iteration == 1 and "iteration" or "iterations", message and "; " .. tostring(message) or "")
+      result.reason = format("no step makes the correction smaller: it is %.3g of the states' sizes after %d %s%s",
+        size, iteration, iteration == 1 and "iteration" or "iterations", message and "; " .. tostring(message) or "")
       return result
     end
   end
-  result.reason = format("the correction is still %.3g of the states' sizes after %d iterations", result.correction, most)
+  result.reason = format("the correction is still %.3g of the states' sizes after %d iterations", result.correction,
+    most)
   return result
 end
 

@@ -149,8 +149,8 @@ function ode.run(flow, x0, t0, t1, p)
   return { x = sol.y:column(1), t = t1, events = #flow.events > 0 and occurrences(sol, flow.events) or {} }
 end
 
--- The run, its derivative by the start, and that by the parameter, when it is a number in args. Nothing where an event
--- does not act: then the field may change there, and the derivative would not know it.
+-- The run, its derivative by the start, and that by the parameter, when it is a number in args. Nothing where an
+-- event does not act: then the field may change there, and the derivative would not know it.
 function ode.exact(flow, x0, t0, t1, p)
   for _, event in ipairs(flow.events) do
     if not event.apply then return nil end

@@ -207,7 +207,7 @@ local function runs_of(q, u, p)
     return state
   end
   state.T = T or q.period(p)
-  if not (state.T > 0) then error(format("the period is %g in an iteration", state.T), 0) end
+  if state.T ~= state.T or state.T <= 0 then error(format("the period is %g in an iteration", state.T), 0) end
   for i = 1, m do
     local ta, tb = flow.t0 + (i - 1) / m * state.T, flow.t0 + i / m * state.T
     if q.kind == "autonomous" then ta, tb = flow.t0, flow.t0 + state.T / m end
@@ -280,7 +280,8 @@ end
 -- d F / d p from the exact derivatives of all segments; nil where one of them has none, or the period depends on p.
 local function exact_by_parameter(q, state, p, size)
   if not state or not state.by_parameter or #state.by_parameter < q.segments then return nil end
-  if q.kind == "forced" and (q.period(p) ~= q.period(p + size) or q.period(p) ~= q.period(p - size)) then return nil end
+  local period = q.kind == "forced" and q.period
+  if period and (period(p) ~= period(p + size) or period(p) ~= period(p - size)) then return nil end
   local column = {}
   for i, slope in ipairs(state.by_parameter) do
     for _, j in ipairs(node_states(q, i % q.segments + 1)) do column[#column + 1] = slope[j] / q.sizes[j] end

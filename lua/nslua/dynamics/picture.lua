@@ -96,8 +96,8 @@ function picture.branch(branch, options)
         p[#p + 1], x[#x + 1] = branch.points[j].p, branch.points[j].x0[state]
       end
       local word = point.stable and "stable" or "not stable"
-      axes:plot(p, x, { color = point.stable and "C0" or "C3", linestyle = point.stable and "-" or "--", linewidth = 1.6,
-        label = not told[word] and word or nil })
+      axes:plot(p, x, { color = point.stable and "C0" or "C3", linestyle = point.stable and "-" or "--",
+        linewidth = 1.6, label = not told[word] and word or nil })
       told[word], from = true, k + 1
     end
   end
@@ -108,8 +108,8 @@ function picture.branch(branch, options)
     table.insert(kinds[one.kind][2], one.x0[state])
   end
   for i, kind in ipairs(kinds) do
-    axes:plot(kinds[kind][1], kinds[kind][2], { linestyle = "", marker = marks[(i - 1) % #marks + 1], color = "C" .. i + 3,
-      markersize = 6, label = kind })
+    axes:plot(kinds[kind][1], kinds[kind][2], { linestyle = "", marker = marks[(i - 1) % #marks + 1],
+      color = "C" .. i + 3, markersize = 6, label = kind })
   end
   axes:xlabel "parameter":ylabel(name_of(state)):legend()
   return fig

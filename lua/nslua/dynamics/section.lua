@@ -61,7 +61,9 @@ function sections.poincare(options)
   local who = "dynamics.poincare"
   options = arguments.options(options, who)
   local flow, x, p = sections.start(options, who)
-  if options.section == nil then fail("%s: section: expected a function, a table or the name of an event, got nil", who) end
+  if options.section == nil then
+    fail("%s: section: expected a function, a table or the name of an event, got nil", who)
+  end
   local count = options.count == nil and 1 or arguments.integer(options.count, 1, who, "count")
   local skip = options.skip == nil and 0 or arguments.integer(options.skip, 0, who, "skip")
   local section = flows.section(options.section, who)

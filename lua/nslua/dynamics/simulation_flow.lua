@@ -154,7 +154,8 @@ end
 
 local function run_to(flow, model, t0, t1, options)
   if t1 > model.last * (1 + 2 ^ -50) and t1 - model.last > 2 ^ -40 * (t1 - t0) then
-    fail("%s: simulation: it ends at T = %g, the flow goes on to t = %g: give it a later end", flow.who, model.last, t1)
+    fail("%s: simulation: it ends at T = %g, the flow goes on to t = %g: give it a later end", flow.who, model.last,
+      t1)
   end
   model.clock.t = t1 < model.last and t1 or math.huge
   local sol = model.simu:run(options)

@@ -1,5 +1,5 @@
--- An oscillator with a hard wall: x'' + 2 zeta x' + x = cos(w t), x <= 0, restitution 0.8, zeta = 0.05: the orbit with one impact in a
--- period of the force, its monodromy matrix and multipliers, for w = 2.6 and w = 2.4.
+-- An oscillator with a hard wall: x'' + 2 zeta x' + x = cos(w t), x <= 0, restitution 0.8, zeta = 0.05: the orbit with one
+-- impact in a period of the force, its monodromy matrix and multipliers, for w = 2.6 and w = 2.4.
 local ns = require "nslua"
 
 local wall = { name = "wall", direction = -1, g = function(_, x) return -x[1] end,
