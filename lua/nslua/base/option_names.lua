@@ -27,6 +27,7 @@ local names = {
 
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
   ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
+  ["fit"] = "simulation model data parameters start bounds noise sensitivities loss f_scale tol max_nfev starts seed",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 
