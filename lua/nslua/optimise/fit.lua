@@ -92,7 +92,7 @@ local function of_simulation(simu, list, data, exact)
     for k = 1, #list do
       local size = math.max(math.abs(x[k]), model.sizes[k])
       if size == 0 then
-          local text = "%s: '%s' starts at 0: the size of a step for its difference is not known; give bounds"
+        local text = "%s: '%s' starts at 0: the size of a step for its difference is not known; give bounds"
         fail(text, who, list[k].name)
       end
       local up, down = x:copy(), x:copy()
