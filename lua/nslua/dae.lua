@@ -266,7 +266,7 @@ return function(ns, support)
     if highest == 1 then return call(support.consistent, solver, t, y, yd, algebraic) end
     array = array or require "nslua.derivative_array"(ns)
     return array { evaluate = function(...) return support.evaluate(solver, ...) end, t = t, y = y, yd = yd,
-      algebraic = algebraic, order = highest - 1, span = span > 0 and span or 1, atol = atol }
+      algebraic = algebraic, order = highest - 1, span = span, atol = atol }
   end
 
   -- Returns a solver that knows the index of each unknown, and the start (y, yd). The start is made consistent when
@@ -441,8 +441,13 @@ return function(ns, support)
     local _, _, Fyd = evaluate(solver, t, y, yd, "consistent")
     local algebraic = without_derivative(Fyd)
     check_list(o.algebraic, algebraic, #y, "consistent")
-    local good, more = call(support.consistent, solver, t, y, yd, algebraic)
+    local index, unknowns = index_near(solver, t, y, yd)
+    if index and index > 3 then fail("consistent: the equations are of index %d; at most 3 is solved", index) end
+    local good, more = consistent_values(solver, t, y, yd, algebraic, unknowns, 0, ATOL * ns.ones(#y))
     if not good then fail("consistent: %s", more) end
+    for i = 1, #y do
+      if algebraic[i] then more[i] = yd[i] end -- no equation contains it
+    end
     return good, more
   end
 

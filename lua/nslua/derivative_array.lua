@@ -380,14 +380,17 @@ return function(ns)
   end
 
   -- consistent{evaluate= (t, y, yd) -> F, dF/dy, dF/dyd or nil; t=, y=, yd= (guesses), algebraic= (list of booleans),
-  -- order= (index - 1), span= (a length of time, at most as long as the equations are smooth), atol=}: the consistent
-  -- y and yd; or nil and the reason. Unknowns that have a derivative are kept, or moved by 1e-6 and atol at most.
+  -- order= (index - 1), span= (a length of time, at most as long as the equations are smooth; 0: not known), atol=}:
+  -- the consistent y and yd; or nil and the reason. Unknowns that have a derivative are kept, or moved by 1e-6 and
+  -- atol at most.
   return function(o)
     local self = make(o)
     local z = { y = ns.vector(o.y), ns.vector(o.yd) }
     for k = 2, o.order + 1 do z[k] = ns.zeros(self.n) end
     if not self.evaluate(self.t, z.y, z[1]) then return nil, "the equations can not be evaluated" end
-    self.h = math.max(o.span, math.min(time_scale(self, z), FAR * o.span)) / 8
+    local scale = time_scale(self, z)
+    if o.span > 0 then scale = math.max(o.span, math.min(scale, FAR * o.span)) end
+    self.h = (scale > 0 and scale or 1) / 8
     self.slope = slope_of(self, z)
     local D, left, most, rest, counted
     local last = math.huge

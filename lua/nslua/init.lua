@@ -65,7 +65,7 @@ lazy.functions(methods, "animate html", function()
   return drawing
 end)
 local result_methods = {}
-lazy.functions(result_methods, "names column plot html save", function()
+lazy.functions(result_methods, "names column plot html save sensitivity", function()
   local results = require "nslua.results"
   results.write = ns.save
   return results.methods
@@ -76,7 +76,8 @@ lazy.functions(core.result_fields_meta, "__tostring", function()
 end)
 core.result_meta.__index, core.result_meta.__name = result_methods, "result"
 local optional = { t = true, y = true, sol = true, t_events = true, y_events = true, values = true, flag = true,
-  errors = true, q = true, v = true, lambda = true } -- fields that only some results have
+  errors = true, q = true, v = true, lambda = true, S = true,
+  sensitivities = true, dt_events = true } -- fields that only some results have
 setmetatable(result_methods, { __index = function(known, name)
   return require "nslua.base.where".missing(known, name, "result", optional)
 end })

@@ -28,6 +28,32 @@ function results.methods.column(self, name)
   error(series.unknown(name, names), 2)
 end
 
+-- One parameter's derivatives: a row for each time, a column for each state.
+local function derivatives_by(self, j)
+  local n = self.S[1]:rows()
+  local m = core.zeros(#self.S, n)
+  for k, S in ipairs(self.S) do
+    for i = 1, n do m[k][i] = S[i][j] end
+  end
+  return m
+end
+
+function results.methods.sensitivity(self, which)
+  check(self, "sensitivity")
+  local names = rawget(self, "sensitivities")
+  if not names then error("sensitivity: the result has none; give solve_ivp the option sensitivities", 2) end
+  if math.type(which) == "integer" and names[which] then return derivatives_by(self, which) end
+  local list = {}
+  for j, name in ipairs(names) do
+    if name == which then return derivatives_by(self, j) end
+    local inside = type(which) == "string" and name:sub(1, #which + 1) == which .. "["
+    if inside then list[#list + 1] = derivatives_by(self, j) end
+  end
+  if list[1] then return list end
+  error(("sensitivity: expected a parameter (%s) or its number, got %s"):format(table.concat(names, ", "),
+    tostring(which)), 2)
+end
+
 -- Adds the methods that everything with columns over a time has. check_self(self, name) raises when self is no such
 -- object.
 function results.give(methods, check_self)

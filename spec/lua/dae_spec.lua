@@ -4,7 +4,8 @@ local g = 9.81
 
 local function decay(t, y, yd, r) r[1] = yd[1] + y[1] end
 
-local fails = require "expect".fails
+local expect = require "expect"
+local fails = expect.fails
 
 local function solve(residual, y0, yd0, options)
   local dae = ns.dae("radau", residual, options)
@@ -61,7 +62,7 @@ describe("ns.dae", function()
     local dae = ns.dae("radau", ds)
     ds:close()
     local _, message = pcall(dae.solve, dae, { 0, 1 })
-    assert.equal("spec/lua/dae_spec.lua:63: dae: dynamical system 'FirstOrderLinearTIDS' is closed", message)
+    assert.equal("spec/lua/dae_spec.lua:64: dae: dynamical system 'FirstOrderLinearTIDS' is closed", message)
   end)
 
   it("and its helpers refuse bad arguments by their names", function()
@@ -120,10 +121,66 @@ describe("ns.consistent", function()
     end
   end)
 
-  it("says when the index is above 1", function()
+  it("solves the equations that the index 2 or 3 hides", function()
     local function index2(t, y, yd, r) r[1], r[2] = yd[1] - y[2], y[1] - math.sin(t) end
-    fails("consistent: equation", ns.consistent, { residual = index2, y = { 0, 1 } })
-    fails("the list of algebraic unknowns is wrong, or the index is above 1", ns.consistent, { residual = index2, y = { 0, 1 } })
+    local y, yd = ns.consistent { residual = index2, t = 0.5, y = { math.sin(0.5), 1 }, ydot = { 0, 7 } }
+    assert.near(math.cos(0.5), y[2], 1e-9)
+    assert.near(math.cos(0.5), yd[1], 1e-9)
+    assert.equal(7, yd[2]) -- it is in no equation
+    for _, index in ipairs { 1, 2, 3, "stabilised" } do
+      local guess = { 0.6, -0.8, 0.8, 0.6, 3, index == "stabilised" and 1 or nil }
+      y, yd = ns.consistent { residual = require "pendulum"(index), y = guess }
+      assert.near(1 + 0.8 * 9.81, y[5], 1e-12)
+      assert.near(0.8 * y[5] - 9.81, yd[4], 1e-12)
+      if index == "stabilised" then assert.near(0, y[6], 1e-12) end
+    end
+  end)
+
+  it("of Andrews' squeezer at rest", function()
+    local y
+    expect.with(ns, "dae", function(_, residual)
+      return { solve = function(_, _, start)
+        y = ns.consistent { residual = residual, y = start }
+        error "no run"
+      end }
+    end, function() pcall(assert(loadfile "spec/cases/events/squeezer.lua")) end)
+    local want = dofile "spec/reference/events/squeezer.lua".lambda_0
+    for i = 1, 6 do assert.near(want[1][i], y[14 + i], want.tolerance) end
+  end)
+
+  it("of a four-bar linkage with its velocities", function()
+    -- Angles a, b, c of the links, their velocities, two forces: index 3.
+    local la, lb, lc, ln, sin, cos = 0.8, 2, 1, 2, math.sin, math.cos
+    local function linkage(_, y, yd, r)
+      local a, b, c = y[1], y[2], y[3]
+      for i = 1, 3 do r[i] = yd[i] - y[3 + i] end
+      r[4] = 0.3 * yd[4] + 9.81 * cos(a) - la * (cos(a) * y[8] - sin(a) * y[7])
+      r[5] = 0.5 * yd[5] - lb * (cos(b) * y[8] - sin(b) * y[7])
+      r[6] = 0.2 * yd[6] - lc * (cos(c) * y[8] - sin(c) * y[7])
+      r[7] = la * cos(a) + lb * cos(b) + lc * cos(c) - ln
+      r[8] = la * sin(a) + lb * sin(b) + lc * sin(c)
+    end
+    -- Links with a = 0 lie along a triangle of the sides 1.2, lb and lc, so that b and c follow from its angles.
+    local b = math.acos((1.44 + lb ^ 2 - lc ^ 2) / (2.4 * lb))
+    local c = -math.acos((1.44 + lc ^ 2 - lb ^ 2) / (2.4 * lc))
+    local w = 2 -- of the first link: the others follow from 0 = la w + lb cos b wb + lc cos c wc, 0 = lb sin b wb + lc sin c wc
+    local wc = -la * w / (lc * cos(c) - lc * sin(c) * cos(b) / sin(b))
+    local wb = -lc * sin(c) * wc / (lb * sin(b))
+    local y, yd = ns.consistent { residual = linkage, y = { 0, b, c, w, wb, wc, 0, 0 } }
+    local r = {}
+    linkage(0, y, yd, r)
+    for i = 1, 8 do assert.near(0, r[i], 1e-12) end
+    -- The second derivative of the constraints.
+    local function along(f, rest) return la * f(0) * yd[4] + lb * f(b) * yd[5] + lc * f(c) * yd[6] + rest end
+    assert.near(0, along(sin, la * w ^ 2 + lb * cos(b) * wb ^ 2 + lc * cos(c) * wc ^ 2), 1e-11)
+    assert.near(0, along(cos, -lb * sin(b) * wb ^ 2 - lc * sin(c) * wc ^ 2), 1e-11)
+    fails("consistent: equation 7, differentiated once with respect to time, is not fulfilled: unknowns that have a derivative "
+      .. "would have to change", ns.consistent, { residual = linkage, y = { 0, b, c, w, wb, wc + 0.1, 0, 0 } })
+  end)
+
+  it("refuses an index above 3, and tells what it can not solve", function()
+    local function chain(_, y, yd, r) r[1], r[2], r[3], r[4] = yd[1] - y[2], yd[2] - y[3], yd[3] - y[4], y[1] end
+    fails("consistent: the equations are of index 4; at most 3 is solved", ns.consistent, { residual = chain, y = { 0, 1, 0, 0 } })
     fails("consistent: Newton finds no consistent values in 50 iterations", ns.consistent,
       { residual = function(t, y, yd, r) r[1] = y[1] ^ 2 + 1 end, y = { 0.3 } })
   end)

@@ -26,6 +26,38 @@ describe("step control", function()
     end
   end)
 
+  it("does not depend on the units of components and of time, also in the first step", function()
+    math.randomseed(3)
+    local function run(method, case, s1, s2, T)
+      return ns.solve_ivp(function(t, y)
+        local a, b = case.f(t / T, y[1] / s1, y[2] / s2)
+        return { a * s1 / T, b * s2 / T }
+      end, { 0, case.T * T }, { case.y0[1] * s1, case.y0[2] * s2 },
+        { method = method, rtol = 1e-5, atol = { 1e-8 * s1, 1e-8 * s2 } })
+    end
+    local cases = {
+      { T = 20, y0 = { 1, 0 }, f = function(_, a, b) return b, -a end },
+      { T = 3, y0 = { 0, 0 }, f = function(t, a, b) return b + t, 1 - a * b end },
+      { T = 50, y0 = { 2, 0 }, f = function(_, a, b) return b, 100 * (1 - a * a) * b - a end },
+      { T = 5, y0 = { 1, 3 }, f = function() return 0, 0 end },
+    }
+    for _, method in ipairs { "RK45", "DOP853", "Radau", "BDF" } do
+      for _, case in ipairs(cases) do
+        local plain = run(method, case, 1, 1, 1)
+        local s1, s2, T = 2.0 ^ math.random(-100, 100), 2.0 ^ math.random(-100, 100), 2.0 ^ math.random(-100, 100)
+        if method == "Radau" or method == "BDF" then s2 = s1 end -- the pivots of linear systems depend on the units
+        local other = run(method, case, s1, s2, T)
+        assert.equal(plain.nfev, other.nfev)
+        assert.equal(#plain.t, #other.t)
+        for k = 1, #plain.t do
+          assert.equal(plain.t[k], other.t[k] / T)
+          assert.equal(plain.y[1][k], other.y[1][k] / s1)
+          assert.equal(plain.y[2][k], other.y[2][k] / s2)
+        end
+      end
+    end
+  end)
+
   it("takes a tolerance for each component", function()
     local f = function(_, y) return { -y[1], -1e6 * y[2] + 1e6 } end
     local loose = ns.solve_ivp(f, { 0, 1e-5 }, { 1, 0 }, { rtol = 1e-10, atol = { 1e-10, 1e3 } })

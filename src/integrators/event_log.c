@@ -4,6 +4,7 @@
 */
 #include "integrators/event_log.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -17,6 +18,13 @@ const char *ns_event_name(NsEventKind kind) {
   return names[kind];
 }
 
+NsEventKind ns_event_kind_of_switch(double lower, double upper, bool was_active, bool is_active) {
+  bool two = isfinite(lower) && isfinite(upper);
+  if (is_active) return two ? NS_EVENT_SLIDE : NS_EVENT_CLOSE;
+  if (was_active) return two ? NS_EVENT_LEAVE : NS_EVENT_OPEN;
+  return NS_EVENT_CROSS;
+}
+
 NsStatus ns_event_log_add(NsEventLog *log, const NsEvent *event) {
   if (log->count == log->capacity) {
     long capacity = log->capacity ? 2 * log->capacity : 16;
@@ -25,7 +33,8 @@ NsStatus ns_event_log_add(NsEventLog *log, const NsEvent *event) {
     log->events = events;
     log->capacity = capacity;
   }
-  log->events[log->count++] = *event;
+  log->events[log->count] = *event;
+  log->events[log->count++].slope = log->slope;
   return NS_OK;
 }
 
@@ -43,7 +52,7 @@ NsStatus ns_event_log_copy(const NsEventLog *from, NsEventLog *to) {
   if (from->count > 0 && !events) return NS_ENOMEM;
   if (events) memcpy(events, from->events, (size_t)from->count * sizeof *events);
   ns_event_log_clear(to);
-  *to = (NsEventLog){events, from->count, from->kept, from->count};
+  *to = (NsEventLog){.events = events, .count = from->count, .kept = from->kept, .capacity = from->count};
   return NS_OK;
 }
 

@@ -36,6 +36,7 @@ typedef struct NsEvent {
   int component;           /* row of the interaction, from 0 */
   double before, after;    /* velocity of the row; of a switch, of friction: lambda */
   double impulse;          /* of an impact */
+  long slope;              /* derivatives of t: the number of the row in NsEventSlopes, from 1; 0: none */
   double accumulation;     /* of a rest: the time at which the bounces that were left out would have ended */
 } NsEvent;
 
@@ -43,9 +44,16 @@ typedef struct NsEvent {
 typedef struct NsEventLog {
   NsEvent *events;
   long count, kept, capacity;
+  long slope; /* that events get which are added now */
 } NsEventLog;
 
 const char *ns_event_name(NsEventKind kind);
+
+/*
+** The kind of a change of mode of a row with these bounds of lambda; active: y = 0. A row with two finite bounds is a switch, one with
+** a single bound closes and opens.
+*/
+NsEventKind ns_event_kind_of_switch(double lower, double upper, bool was_active, bool is_active);
 
 /* Appends an event. NS_ENOMEM. */
 NsStatus ns_event_log_add(NsEventLog *log, const NsEvent *event);

@@ -109,6 +109,7 @@ static void show_vectors(NsMotion *motion) {
   view->y = motion->y, view->u = motion->u, view->u_terms = motion->u_terms;
   view->rounding = motion->rounding, view->bias = motion->bias, view->a_free = motion->a_free;
   view->F = motion->F, view->H = motion->H, view->X = motion->X;
+  view->stopped = motion->answer;
 }
 
 NsStatus ns_motion_new(NsMotion **out, NsNsds *nsds) {

@@ -32,6 +32,7 @@ typedef struct NsMotionView {
   const double *a_free, *F;       /* Nv: accelerations for lambda = 0; forces */
   const double *H;                /* m x Nv, leading dimension m */
   const double *X;                /* Nv x m: M^-1 H' */
+  const double *stopped; /* m: the impulses that the last ns_motion_project or ns_motion_stop gave, in the order of its rows */
 } NsMotionView;
 
 /* Makes the workspace for the present graph; all its systems must be mechanical. NS_ENOMEM. */

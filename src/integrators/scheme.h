@@ -165,9 +165,10 @@ typedef struct NsTrace {
 /* What `drive` needs besides the step. */
 typedef struct NsDrive {
   NsStepSolver solver;
-  NsEventLog *log;          /* receives the events */
-  NsEnergyAccount *account; /* NULL: no account is kept */
-  const NsTrace *trace;     /* NULL: nobody records the course of the step */
+  NsEventLog *log;                   /* receives the events */
+  NsEnergyAccount *account;          /* NULL: no account is kept */
+  const NsTrace *trace;              /* NULL: nobody records the course of the step */
+  struct NsSensitivity *sensitivity; /* carries derivatives by parameters along; NULL: nobody asks */
 } NsDrive;
 
 /* Options that a script gets and sets together: NAME() returns all, setNAME(...) sets all. */
@@ -205,6 +206,7 @@ struct NsSchemeClass {
                                         has the functions of workspace and step. NULL: there is one form, this table */
   bool keeps_gaps;                   /* impact laws act on velocities alone: a gap below 0 at the start stays below 0 */
   bool locates;                      /* locates events in time: EventDriven needs it */
+  bool senses;                       /* `drive` carries derivatives by parameters */
   bool whole;                        /* a step can not be divided into parts */
   bool polishes; /* the error of multipliers is the error of the state over h: a converged iterate gets one more iteration */
 

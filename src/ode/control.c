@@ -52,8 +52,7 @@ double ns_ode_norm(const NsOdeProblem *problem, const double *v, const double *a
   double sum = 0;
   for (int i = 0; i < problem->n; i++) {
     double s = problem->atol[i] + problem->rtol * ns_ode_larger(fabs(a[i]), fabs(b[i]));
-    if (s == 0) s = DBL_MIN;
-    sum += v[i] / s * (v[i] / s);
+    if (v[i] != 0 || s > 0) sum += v[i] / s * (v[i] / s);
   }
   double norm = problem->n > 0 ? sqrt(sum / problem->n) : 0;
   return isfinite(norm) ? norm : INFINITY;
@@ -79,18 +78,30 @@ double ns_ode_newton_tolerance(double rtol) {
   return fmax(10 * DBL_EPSILON / fmax(rtol, DBL_EPSILON), fmin(0.03, sqrt(rtol)));
 }
 
+/*
+** Values and rates whose norm is below this number say nothing about the time in which y changes. 1e-5 of the tolerance: Hairer,
+** Norsett and Wanner I, section II.4.
+*/
+static const double FIRST_SEEN = 1e-5;
+
+/* First trial of a length, as a fraction of the time in which y changes by its size, and of the whole way. Also from there. */
+static const double FIRST_PART = 0.01, FIRST_LEAST = 1e-6;
+
 NsStatus ns_ode_first_length(const NsOdeProblem *problem, double t, const double *y, const double *ydot, double t_end,
                              int power, double *point, double *slope, long *count, double *length, NsError *err) {
   double way = fabs(t_end - t), sign = t_end < t ? -1 : 1;
   double d0 = ns_ode_norm(problem, y, y, y), d1 = ns_ode_norm(problem, ydot, y, y);
-  double h0 = fmin(way, d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1);
+  bool seen = d0 >= FIRST_SEEN && d1 * way >= FIRST_SEEN;
+  double h0 = seen ? FIRST_PART * fmin(way, d0 / d1) : FIRST_LEAST * way;
   for (int i = 0; i < problem->n; i++) point[i] = y[i] + sign * h0 * ydot[i];
   *length = h0;
   NsStatus status = ns_ode_rate(problem, t + sign * h0, point, slope, count, err);
   if (ns_ode_shorten(status) || h0 == 0) return NS_OK;
   for (int i = 0; i < problem->n; i++) slope[i] -= ydot[i];
-  double d2 = ns_ode_norm(problem, slope, y, y) / h0, most = fmax(d1, d2);
-  double h1 = most <= 1e-15 ? fmax(1e-6, h0 * 1e-3) : pow(0.01 / most, 1.0 / power);
+  double d2 = ns_ode_norm(problem, slope, y, y) / h0;
+  double unit = d0 >= FIRST_SEEN && d0 < d2 * way * way ? sqrt(d0 / d2) : way;
+  double most = fmax(d1 * unit, d2 * unit * unit);
+  double h1 = most <= DBL_EPSILON ? fmax(FIRST_LEAST * way, h0 * 1e-3) : unit * pow(0.01 / most, 1.0 / power);
   *length = fmin(way, fmin(100 * h0, h1));
   return status;
 }

@@ -67,7 +67,8 @@ double ns_ode_newton_tolerance(double rtol);
 
 /*
 ** *length = the length of the first step from (t, y) towards t_end, with ydot = f(t, y), for an error estimate of order power
-** - 1. point and slope (n each) are workspace. Hairer, Norsett and Wanner I, section II.4.
+** - 1. point and slope (n each) are workspace. Hairer, Norsett and Wanner I, section II.4, with sqrt(|y| / |y''|) as
+** the unit of time, or the whole way where these are too small to say anything: so the length scales with the time.
 */
 NsStatus ns_ode_first_length(const NsOdeProblem *problem, double t, const double *y, const double *ydot, double t_end,
                              int power, double *point, double *slope, long *count, double *length, NsError *err);

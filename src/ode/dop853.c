@@ -197,6 +197,11 @@ void ns_dop853_weigh(NsRk *rk, const double *pace, int places) {
   rk->places = places;
 }
 
+void ns_dop853_divide(NsRk *rk, int blocks, const int *ends) {
+  rk->blocks = blocks;
+  rk->ends = ends;
+}
+
 /* The accepted error of element i in the trial step, of length h. */
 static double trial_scale(const NsRk *rk, int i, double h) {
   const NsOdeProblem *p = &rk->base.problem;
@@ -208,15 +213,12 @@ static double trial_scale(const NsRk *rk, int i, double h) {
   return accepted + 4 * least * ns_ode_larger(fabs(rk->K[0][i]), fabs(rk->K[STAGES][i]));
 }
 
-/* The error of the trial step over the accepted one: the fifth-order estimate, damped by the third-order one. */
-static double dop853_error(NsRk *rk, double h) {
-  int n = rk->base.problem.n, counted = 0;
+/* The error of the elements from `first` to before `end`: the fifth-order estimate, damped by the third-order one. */
+static double block_error(const NsRk *rk, double h, int first, int end) {
+  int counted = 0;
   double five = 0, three = 0;
-  double *e5 = rk->F[0], *e3 = rk->F[1];
-  ns_ode_combine(n, &dop853_fifth, rk->K, e5);
-  ns_ode_combine(n, &dop853_stages[STAGES], rk->K, e3);
-  ns_ode_combine(n, &dop853_third, rk->K, rk->sum);
-  for (int i = 0; i < n; i++) {
+  const double *e5 = rk->F[0], *e3 = rk->F[1];
+  for (int i = first; i < end; i++) {
     double s = trial_scale(rk, i, h);
     if (s == INFINITY) continue;
     if (s == 0) s = DBL_MIN;
@@ -227,6 +229,18 @@ static double dop853_error(NsRk *rk, double h) {
   if (five == 0) return 0;
   double norm = fabs(h) * five / sqrt((five + 0.01 * three) * counted);
   return isfinite(norm) ? norm : INFINITY;
+}
+
+/* The error of the trial step over the accepted one. */
+static double dop853_error(NsRk *rk, double h) {
+  int n = rk->base.problem.n;
+  double most = 0;
+  ns_ode_combine(n, &dop853_fifth, rk->K, rk->F[0]);
+  ns_ode_combine(n, &dop853_stages[STAGES], rk->K, rk->F[1]);
+  ns_ode_combine(n, &dop853_third, rk->K, rk->sum);
+  if (!rk->ends) return block_error(rk, h, 0, n);
+  for (int k = 0, first = 0; k < rk->blocks; first = rk->ends[k++]) most = fmax(most, block_error(rk, h, first, rk->ends[k]));
+  return most;
 }
 
 NsStatus ns_dop853_new(NsRk **rk, const NsOdeProblem *problem) {

@@ -25,4 +25,10 @@ NsStatus ns_dop853_new(NsRk **rk, const NsOdeProblem *problem);
 */
 void ns_dop853_weigh(NsRk *rk, const double *pace, int places);
 
+/*
+** Divides y into blocks: the error of a step is the largest of the errors of the blocks. Block k ends before element ends[k] (blocks
+** ends, borrowed), where the next one begins.
+*/
+void ns_dop853_divide(NsRk *rk, int blocks, const int *ends);
+
 #endif

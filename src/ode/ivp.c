@@ -280,8 +280,10 @@ static NsStatus act(Run *run, const NsEventRoots *found, double t, double *after
   for (int e = 0; e < o->events.count && status == NS_OK; e++) {
     if (!acts_at_stop(run, found, e)) continue;
     memcpy(run->y, after, (size_t)run->ivp->n * sizeof *after);
-    status = o->apply(o->events.context, e, t, after, err);
+    if (o->companion) status = o->companion->meet(o->companion, e, t, run->y, err);
+    if (status == NS_OK) status = o->apply(o->events.context, e, t, after, err);
     if (status == NS_OK) status = append_root(run->ivp, e, t, run->y, after);
+    if (status == NS_OK && o->companion) status = o->companion->jump(o->companion, e, t, run->y, after, err);
   }
   return status;
 }
@@ -342,14 +344,18 @@ static NsStatus pass_stop(Run *run, const NsEventRoots *found, NsError *err) {
   for (long i = found->end; i < found->count && ivp->end != NS_IVP_EVENT; i++)
     if (found->roots[i].last) {
       ivp->end = NS_IVP_EVENT;
+      ivp->ended_event = found->roots[i].event;
       ns_event_text(&run->options->events, found->roots[i].event, ivp->ended_by);
     }
   run->done = ivp->end == NS_IVP_EVENT || t == run->options->tf;
   if (!jumps(run, found)) return NS_OK;
+  NsIvpCompanion *companion = run->options->companion;
+  NsStatus status = companion ? companion->reach(companion, ivp, t, err) : NS_OK;
   interpolated(run, t, run->before);
   memcpy(run->after, run->before, (size_t)ivp->n * sizeof *run->after);
-  NsStatus status = act(run, found, t, run->after, err);
+  if (status == NS_OK) status = act(run, found, t, run->after, err);
   if (status == NS_OK) status = record_after(run, t, run->before, run->after);
+  if (status == NS_OK && companion) status = companion->leave(companion, ivp, t, err);
   return status == NS_OK && !run->done ? ivp_restart(run, t, run->after, err) : status;
 }
 
@@ -383,12 +389,29 @@ static NsStatus ivp_advance(Run *run, NsError *err) {
   return status == NS_OK && found.end >= 0 ? pass_stop(run, &found, err) : status;
 }
 
+/* Whether the integration ends without an error status: the points computed so far are valid. */
+static bool ends_early(NsStatus status) {
+  return status == NS_ENOCONV || status == NS_ENAN || status == NS_EMAXITER || status == NS_EARG;
+}
+
+/* The companion follows to the end of the record. */
+static NsStatus let_companion_end(Run *run, NsStatus status, NsError *err) {
+  NsIvpCompanion *companion = run->options->companion;
+  const NsIvpPoints *knots = &run->ivp->knots;
+  if (!companion || knots->count == 0 || (status != NS_OK && !ends_early(status))) return status;
+  NsError own = {NS_OK, ""};
+  NsStatus followed = companion->reach(companion, run->ivp, knots->t[knots->count - 1], &own);
+  if (followed == NS_OK) return status;
+  *err = own;
+  return followed;
+}
+
 /* Ends the integration without an error status: the points computed so far are valid. */
 static NsStatus ivp_conclude(NsIvp *ivp, NsStatus status, const NsError *err) {
   if (status == NS_OK) return NS_OK;
   ivp->end = NS_IVP_FAILED;
   ivp->why = *err;
-  return status == NS_ENOCONV || status == NS_ENAN || status == NS_EMAXITER || status == NS_EARG ? NS_OK : status;
+  return ends_early(status) ? NS_OK : status;
 }
 
 NsStatus ns_ivp_run(NsIvp *ivp, const NsStepperClass *method, const NsOdeProblem *problem, const NsIvpOptions *options,
@@ -402,6 +425,7 @@ NsStatus ns_ivp_run(NsIvp *ivp, const NsStepperClass *method, const NsOdeProblem
       status = ns_fail(err, NS_EMAXITER, "%ld steps were not enough (t=%.10g)", options->steps_most, run.stepper->state.t);
     else status = ivp_advance(&run, err);
   }
+  status = let_companion_end(&run, status, err);
   if (run.stepper) ivp->counts = run.stepper->state;
   add_counts(&ivp->counts, &run.past);
   ivp->counts.y_old = ivp->counts.y = NULL;

@@ -10,6 +10,27 @@
 #include "ode/event_search.h"
 #include "ode/stepper.h"
 
+struct NsIvp;
+
+/*
+** One that follows a run with dense output, such as derivatives along it. A failure ends the run; NS_ENOSOL is told as an error, and
+** not as the end of the run.
+*/
+typedef struct NsIvpCompanion {
+  /* The dense output reaches to t now: the end of the run, or a stop where events are about to act. */
+  NsStatus (*reach)(struct NsIvpCompanion *companion, const struct NsIvp *ivp, double t, NsError *err);
+
+  /* Event `event` is about to act on the state `before` at t. */
+  NsStatus (*meet)(struct NsIvpCompanion *companion, int event, double t, const double *before, NsError *err);
+
+  /* Event `event` has changed the state at t from `before` to `after`. Of several, each gets the `after` of the one before. */
+  NsStatus (*jump)(struct NsIvpCompanion *companion, int event, double t, const double *before, const double *after,
+                   NsError *err);
+
+  /* All events at t have acted, and the points after them are recorded. */
+  NsStatus (*leave)(struct NsIvpCompanion *companion, const struct NsIvp *ivp, double t, NsError *err);
+} NsIvpCompanion;
+
 /* The request. Arrays are borrowed. */
 typedef struct NsIvpOptions {
   double t0, tf;        /* backward when tf < t0 */
@@ -19,7 +40,8 @@ typedef struct NsIvpOptions {
   long steps_most;      /* largest number of steps; after it the run ends unfinished */
   const double *t_eval; /* times of the points, in the direction of integration; NULL: the end of each step */
   long evals;
-  bool dense; /* keep the polynomials of all steps */
+  bool dense;                /* keep the polynomials of all steps */
+  NsIvpCompanion *companion; /* with dense; NULL: none */
   NsEvents events;
 
   /*
@@ -50,6 +72,7 @@ typedef struct NsIvp {
   double *segment; /* of each step, in order: `rows` rows of n */
   double *ends;    /* the end of each step: the polynomial of a step cut by a terminal event reaches up to here */
   NsIvpEnd end;
+  int ended_event;              /* with NS_IVP_EVENT: the terminal event */
   char ended_by[NS_EVENT_TEXT]; /* with NS_IVP_EVENT: number and name of the terminal event */
   NsError why;                  /* with NS_IVP_FAILED: the reason */
   NsStepperState counts;

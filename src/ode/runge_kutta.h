@@ -33,6 +33,8 @@ struct NsRk {
   bool end_known;          /* K[end] is the rate of y */
   const double *pace;      /* see ns_dop853_weigh; NULL: the problem's tolerances alone */
   int places;
+  const int *ends; /* see ns_dop853_divide; NULL: one block */
+  int blocks;
 };
 
 /* The functions of an NsStepperClass for a method. */

@@ -11,10 +11,10 @@
 
 /* ---- rows ---- */
 
-/* Appends record->row to the solution and to the stream, as asked. */
-static NsStatus record_put(NsRecord *r, bool kept, bool streamed, NsError *err) {
+/* Appends record->row, with S, to the solution and to the stream, as asked. */
+static NsStatus record_put(NsRecord *r, const double *S, bool kept, bool streamed, NsError *err) {
   const NsRunOptions *o = r->options;
-  if (kept && ns_solution_append_row(r->solution, r->row, o->observed) != NS_OK)
+  if (kept && ns_solution_append_row(r->solution, r->row, o->observed, S) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory for the rows of the run");
   r->last = r->row[0];
   r->owed = false;
@@ -53,6 +53,11 @@ static void row_of_state(NsRecord *r) {
   *y = r->ts->newton_iterations;
 }
 
+/* S of the present state; NULL: there is none. */
+static const double *present_slopes(const NsRecord *r) {
+  return r->ts->sensitivities ? ns_sensitivities_gather(r->ts->sensitivities) : NULL;
+}
+
 NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
   const NsTimeStepping *ts = r->ts;
   const NsRunOptions *o = r->options;
@@ -64,13 +69,14 @@ NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
   NsStatus status = o->observe ? o->observe(o->observer, err) : NS_OK;
   if (status != NS_OK) return status;
   bool same = ts->nsds->version == r->version;
-  if (kept && same && ns_solution_append(r->solution, ts, t, o->observed) != NS_OK)
+  const double *S = present_slopes(r);
+  if (kept && same && ns_solution_append(r->solution, ts, t, o->observed, S) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory for the rows of the run");
   r->last = t;
   r->owed = false;
   if (same && !streamed) return NS_OK;
   row_of_state(r);
-  return record_put(r, kept && !same, streamed, err);
+  return record_put(r, S, kept && !same, streamed, err);
 }
 
 /* ---- events of the user ---- */
@@ -82,7 +88,7 @@ static NsStatus record_user_row(void *context, bool after, NsError *err) {
   NsStatus status = r->options->observe ? r->options->observe(r->options->observer, err) : NS_OK;
   if (status != NS_OK) return status;
   row_of_state(r);
-  return record_put(r, true, r->options->stream != NULL, err);
+  return record_put(r, present_slopes(r), true, r->options->stream != NULL, err);
 }
 
 /* ---- events of the schemes ---- */
@@ -146,7 +152,8 @@ static NsStatus record_side(void *context, double t, bool after, const double *v
   NsStatus status = observe_side(r, t, values, err);
   if (status != NS_OK) return status;
   row_of_side(r, t, values);
-  return record_put(r, true, r->options->stream != NULL, err);
+  const NsStepCourse *course = &r->ts->course;
+  return record_put(r, values + course->nx + 2 * course->m, true, r->options->stream != NULL, err);
 }
 
 /* Keeps the smooth pieces of the course. */
@@ -158,7 +165,7 @@ static NsStatus keep_pieces(NsRecord *r, NsError *err) {
     int *column = ns_alloc((size_t)course->ncols, sizeof *column);
     if (!column) return ns_fail(err, NS_ENOMEM, "not enough memory");
     for (int c = 0; c < course->ncols; c++) column[c] = c < course->nx ? c : -1;
-    int half = (course->ncols - course->nx) / 2;
+    int half = course->m;
     for (int i = 0, own = 0; i < r->ninteractions; own += r->interactions[i++]->m) {
       int place = place_in_graph(nsds, r->interactions[i]), first = course->nx;
       for (int e = 0; e < place; e++) first += nsds->interactions[e]->m;

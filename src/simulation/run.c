@@ -94,14 +94,43 @@ static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptio
   return status;
 }
 
+/* Makes the sensitivities of the run, if it has parameters. */
+static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivities *asked, NsError *err) {
+  if (!asked->parameters) return NS_OK;
+  if (ts->k > 0)
+    return ns_fail(err, NS_EARG, "run: sensitivities: the simulation is at t=%.10g; derivatives start at t0: reset() it first",
+                   ns_ts_time(ts));
+  if (ts->user.count > 0)
+    return ns_fail(
+        err, NS_EARG,
+        "run: sensitivities: the simulation has the event '%s' of the script, whose derivative is not known; remove it, "
+        "or model it by a relation and a law",
+        ts->user.of[0].name);
+  ts->course_known = false; /* its rows have S from now on */
+  return ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters, asked->p, &asked->options, err);
+}
+
+/* Gives the derivatives of the events' times to the solution. */
+static void run_end_sensitivities(NsTimeStepping *ts, NsSolution *solution) {
+  NsSensitivities *s = ts->sensitivities;
+  if (!s) return;
+  solution->slopes = s->slopes;
+  s->slopes = (NsEventSlopes){0};
+  ns_sensitivities_free(s);
+  ts->sensitivities = NULL;
+  ts->course_known = false;
+}
+
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
   NsRecord record;
   NsStatus status = ns_run_begin(ts, err);
+  if (status == NS_OK) status = run_take_sensitivities(ts, &options->sensitivities, err);
   if (status == NS_OK) status = ns_record_begin(&record, ts, solution, options, err);
-  if (status != NS_OK) return status;
+  if (status != NS_OK) return run_end_sensitivities(ts, solution), status;
   Since since = {0, run_now()};
   status = run_steps(ts, &record, options, &since, err);
   NsStatus saved = saves(options) ? run_save(ts, options, &since, true, status == NS_OK ? err : NULL) : NS_OK;
   NsStatus ended = ns_record_end(&record, status == NS_OK && saved == NS_OK ? err : NULL);
+  run_end_sensitivities(ts, solution);
   return status != NS_OK ? status : saved != NS_OK ? saved : ended;
 }

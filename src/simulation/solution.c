@@ -17,7 +17,7 @@ static double *solution_columns(long rows, int cols, bool *failed) {
   return block;
 }
 
-NsStatus ns_solution_new(NsSolution **out, const NsTimeStepping *ts, long capacity, int nobserved) {
+NsStatus ns_solution_new(NsSolution **out, const NsTimeStepping *ts, long capacity, int nobserved, int np) {
   *out = NULL;
   NsSolution *s = ns_alloc(1, sizeof *s);
   if (!s) return NS_ENOMEM;
@@ -31,6 +31,8 @@ NsStatus ns_solution_new(NsSolution **out, const NsTimeStepping *ts, long capaci
   s->lambda = solution_columns(capacity, s->m, &failed);
   s->y = solution_columns(capacity, s->m, &failed);
   s->iterations = solution_columns(capacity, 1, &failed);
+  s->np = np;
+  s->S = solution_columns(capacity, s->nx * np, &failed);
   s->nobserved = nobserved;
   s->observed = solution_columns(capacity, nobserved, &failed);
   if (failed) {
@@ -49,6 +51,8 @@ void ns_solution_free(NsSolution *s) {
   ns_free(s->y);
   ns_free(s->iterations);
   ns_free(s->observed);
+  ns_free(s->S);
+  ns_free(s->slopes.dt);
   ns_free(s->events);
   ns_solution_pieces_free(&s->pieces);
   ns_free(s);
@@ -68,7 +72,10 @@ static NsStatus solution_grow(NsSolution *s) {
     for (int c = 0; c < cols[i] && !failed; c++)
       memcpy(*blocks[i] + (ptrdiff_t)c * capacity, old[i] + (ptrdiff_t)c * s->capacity, (size_t)s->rows * sizeof(double));
   }
+  grown.S = solution_columns(capacity, s->nx * s->np, &failed);
+  if (!failed && s->rows > 0 && s->np > 0) memcpy(grown.S, s->S, (size_t)s->rows * (size_t)(s->nx * s->np) * sizeof *s->S);
   for (int i = 0; i < count; i++) ns_free(failed ? *blocks[i] : old[i]);
+  ns_free(failed ? grown.S : s->S);
   if (failed) return NS_ENOMEM;
   grown.capacity = capacity;
   *s = grown;
@@ -98,7 +105,16 @@ void ns_solution_row(const NsTimeStepping *ts, double *row) {
   *row = ts->k ? ts->newton_iterations : 0;
 }
 
-NsStatus ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t, const double *observed) {
+/* Writes the observed numbers and S of the last row, and counts it. */
+static NsStatus solution_end_row(NsSolution *s, const double *observed, const double *S) {
+  size_t size = (size_t)s->nx * (size_t)s->np;
+  solution_put(s->observed + s->rows, s->capacity, observed, s->nobserved);
+  if (size > 0) memcpy(s->S + (size_t)s->rows * size, S, size * sizeof *S);
+  s->rows++;
+  return NS_OK;
+}
+
+NsStatus ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t, const double *observed, const double *S) {
   if (solution_grow(s) != NS_OK) return NS_ENOMEM;
   const NsNsds *nsds = ts->nsds;
   double *x = s->x + s->rows, *lambda = s->lambda + s->rows, *y = s->y + s->rows;
@@ -110,21 +126,17 @@ NsStatus ns_solution_append(NsSolution *s, const NsTimeStepping *ts, double t, c
   }
   s->t[s->rows] = t;
   s->iterations[s->rows] = s->rows ? ts->newton_iterations : 0;
-  solution_put(s->observed + s->rows, s->capacity, observed, s->nobserved);
-  s->rows++;
-  return NS_OK;
+  return solution_end_row(s, observed, S);
 }
 
-NsStatus ns_solution_append_row(NsSolution *s, const double *row, const double *observed) {
+NsStatus ns_solution_append_row(NsSolution *s, const double *row, const double *observed, const double *S) {
   if (solution_grow(s) != NS_OK) return NS_ENOMEM;
   s->t[s->rows] = row[0];
   solution_put(s->x + s->rows, s->capacity, row + 1, s->nx);
   solution_put(s->lambda + s->rows, s->capacity, row + 1 + s->nx, s->m);
   solution_put(s->y + s->rows, s->capacity, row + 1 + s->nx + s->m, s->m);
   s->iterations[s->rows] = row[1 + s->nx + 2 * s->m];
-  solution_put(s->observed + s->rows, s->capacity, observed, s->nobserved);
-  s->rows++;
-  return NS_OK;
+  return solution_end_row(s, observed, S);
 }
 
 NsStatus ns_solution_take_events(NsSolution *s, const NsEventLog *log, long first) {

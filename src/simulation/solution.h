@@ -19,6 +19,9 @@ typedef struct NsSolution {
   double *x;          /* capacity x nx: the states of every system, in the NSDS's order */
   double *lambda, *y; /* capacity x m: of every interaction, in the NSDS's order */
   double *iterations; /* capacity: Newton iterations of the step before the row; 0 in the first row */
+  int np;             /* parameters of sensitivities; 0: none */
+  double *S;          /* of each row, one after the other: nx x np */
+  NsEventSlopes slopes;
   int nobserved;
   double *observed; /* capacity x nobserved: numbers that the caller adds to each row */
   NsEvent *events;  /* nevents events of the run */
@@ -28,10 +31,10 @@ typedef struct NsSolution {
 } NsSolution;
 
 /*
-** Makes an empty solution of `capacity` rows, with nobserved additional numbers per row. A large capacity costs no time, where
+** Makes an empty solution of `capacity` rows, with nobserved additional numbers per row and derivatives by np parameters. A large capacity costs no time, where
 ** the system provides memory at the first write. NS_ENOMEM.
 */
-NsStatus ns_solution_new(NsSolution **solution, const NsTimeStepping *ts, long capacity, int nobserved);
+NsStatus ns_solution_new(NsSolution **solution, const NsTimeStepping *ts, long capacity, int nobserved, int np);
 void ns_solution_free(NsSolution *solution);
 
 /* Numbers in a row without observed ones: t, x, lambda, y, iterations. */
@@ -40,11 +43,11 @@ int ns_solution_columns(const NsTimeStepping *ts);
 /* Fills row (ns_solution_columns) from the accepted state. */
 void ns_solution_row(const NsTimeStepping *ts, double *row);
 
-/* Appends the accepted state at time t and the observed numbers. NS_ENOMEM when there is no memory for one more row. */
-NsStatus ns_solution_append(NsSolution *solution, const NsTimeStepping *ts, double t, const double *observed);
+/* Appends the accepted state at time t, the observed numbers and S. NS_ENOMEM when there is no memory for one more row. */
+NsStatus ns_solution_append(NsSolution *solution, const NsTimeStepping *ts, double t, const double *observed, const double *S);
 
 /* Appends a row of 2 + nx + 2 m numbers, in the order of ns_solution_row. NS_ENOMEM. */
-NsStatus ns_solution_append_row(NsSolution *solution, const double *row, const double *observed);
+NsStatus ns_solution_append_row(NsSolution *solution, const double *row, const double *observed, const double *S);
 
 /* Copies the events of the log from number `first` on. NS_ENOMEM. */
 NsStatus ns_solution_take_events(NsSolution *solution, const NsEventLog *log, long first);

@@ -28,7 +28,9 @@ static NsStatus course_take_side(void *context, double t, const double *values, 
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   if (c->nsides == c->sides_room) c->sides_room = 2 * c->sides_room + 8;
   c->times[c->nsides] = t;
-  memcpy(c->sides + (size_t)c->nsides++ * n, values, n * sizeof *values);
+  double *side = c->sides + (size_t)c->nsides++ * n;
+  memcpy(side, values, (size_t)c->told * sizeof *values);
+  if (c->sensitivity) memcpy(side + c->told, c->sensitivity->X, (n - (size_t)c->told) * sizeof *values);
   return NS_OK;
 }
 
@@ -41,7 +43,12 @@ static NsStatus course_take_piece(void *context, double t_old, double t, const d
   if (c->npieces == c->pieces_room) c->pieces_room = 2 * c->pieces_room + 8;
   c->spans[2 * c->npieces] = t_old;
   c->spans[2 * c->npieces + 1] = t;
-  memcpy(c->pieces + (size_t)c->npieces++ * n, values, n * sizeof *values);
+  double *piece = c->pieces + (size_t)c->npieces++ * n;
+  size_t told = (size_t)c->told, more = (size_t)c->ncols - told;
+  for (size_t k = 0; k < NS_BERNSTEIN_SIZE; k++, piece += c->ncols) {
+    memcpy(piece, values + k * told, told * sizeof *values);
+    if (more > 0) memcpy(piece + told, c->sensitivity->nodes + k * more, more * sizeof *values);
+  }
   return NS_OK;
 }
 
@@ -49,6 +56,7 @@ static NsStatus course_take_piece(void *context, double t_old, double t, const d
 
 /* Fills the columns of an island's values in the whole graph. first_x, first_y: of each system and interaction. */
 static void course_place(NsIslandCourse *c, const NsIsland *island, const int *first_x, const int *first_y, int nx, int m) {
+  int p = c->sensitivity ? c->sensitivity->p : 0;
   const NsNsds *graph = island->graph;
   int at = 0, own = 0;
   for (int d = 0; d < graph->nds; d++)
@@ -58,20 +66,26 @@ static void course_place(NsIslandCourse *c, const NsIsland *island, const int *f
     for (int i = 0; i < graph->interactions[e]->m; i++) c->place[at + own++] = nx + first_y[number] + i;
   }
   for (int i = 0; i < own; i++) c->place[at + own + i] = c->place[at + i] + m;
+  for (int j = 0; j < p; j++)
+    for (int i = 0; i < at; i++) c->place[c->told + i + j * at] = nx + 2 * m + c->place[i] + j * nx;
 }
 
-static NsStatus course_make_island(NsStepCourse *course, NsIslandCourse *c, const NsIsland *island) {
+static NsStatus course_make_island(NsStepCourse *course, NsIslandCourse *c, const NsIsland *island,
+                                   const NsSensitivity *sensitivity) {
   const NsNsds *graph = island->graph;
   int m = 0;
   for (int d = 0; d < graph->nds; d++) c->nx += graph->ds[d]->n;
   for (int e = 0; e < graph->ninteractions; e++) m += graph->interactions[e]->m;
-  c->ncols = c->nx + 2 * m;
+  c->sensitivity = sensitivity;
+  c->told = c->nx + 2 * m;
+  c->ncols = c->told + (sensitivity ? c->nx * sensitivity->p : 0);
   c->place = ns_arena_ints(&course->arena, c->ncols);
   c->trace = (NsTrace){c, course_take_side, NULL};
   return course->arena.failed ? NS_ENOMEM : NS_OK;
 }
 
-NsStatus ns_step_course_new(NsStepCourse *course, const NsNsds *nsds, const NsIslands *islands) {
+NsStatus ns_step_course_new(NsStepCourse *course, const NsNsds *nsds, const NsIslands *islands,
+                            const NsSensitivities *sensitivities) {
   NsStatus status = NS_OK;
   int m = 0;
   *course = (NsStepCourse){0};
@@ -81,10 +95,11 @@ NsStatus ns_step_course_new(NsStepCourse *course, const NsNsds *nsds, const NsIs
   course->count = islands->count;
   for (int d = 0; d < nsds->nds; course->nx += nsds->ds[d++]->n) first_x[d] = course->nx;
   for (int e = 0; e < nsds->ninteractions; m += nsds->interactions[e++]->m) first_y[e] = m;
-  course->ncols = course->nx + 2 * m;
+  course->m = m;
+  course->ncols = course->nx + 2 * m + (sensitivities ? course->nx * sensitivities->p : 0);
   course->row = ns_arena_doubles(&course->arena, course->ncols);
   for (int i = 0; i < course->count && status == NS_OK; i++) {
-    status = course_make_island(course, &course->of[i], &islands->of[i]);
+    status = course_make_island(course, &course->of[i], &islands->of[i], sensitivities ? sensitivities->of[i] : NULL);
     if (status == NS_OK) course_place(&course->of[i], &islands->of[i], first_x, first_y, course->nx, m);
   }
   if (status == NS_OK && !course->arena.failed) return NS_OK;

@@ -7,12 +7,15 @@
 
 #include "integrators/scheme.h"
 #include "simulation/island.h"
+#include "simulation/sensitivities.h"
 
-/* What one island has told. Values are columns: its x, lambda and y. */
+/* What one island has told. Values are columns: its x, lambda and y; then S (nx x p), where the run has sensitivities. */
 typedef struct NsIslandCourse {
   NsTrace trace;
   int nx, ncols;
-  int *place; /* ncols: the column of the whole graph */
+  int told;                         /* columns that the scheme tells: without S */
+  const NsSensitivity *sensitivity; /* NULL: no S */
+  int *place;                       /* ncols: the column of the whole graph */
   long npieces, pieces_room;
   double *spans;  /* t_old and t of each piece */
   double *pieces; /* of each piece: ncols values at each of NS_BERNSTEIN_SIZE nodes */
@@ -25,14 +28,15 @@ typedef struct NsIslandCourse {
 typedef struct NsStepCourse {
   NsIslandCourse *of;
   int count;
-  int nx, ncols; /* columns of the whole graph: x of each system, then lambda, then y of each interaction */
+  int nx, m, ncols; /* columns of the whole graph: x of each system, lambda, then y of each interaction (m), then S (nx x p) */
   double from, to;
   double *row; /* ncols: workspace */
   NsArena arena;
 } NsStepCourse;
 
-/* Makes an empty course for the islands of a graph. NS_ENOMEM. */
-NsStatus ns_step_course_new(NsStepCourse *course, const NsNsds *nsds, const NsIslands *islands);
+/* Makes an empty course for the islands of a graph; sensitivities: of the run, NULL: none. NS_ENOMEM. */
+NsStatus ns_step_course_new(NsStepCourse *course, const NsNsds *nsds, const NsIslands *islands,
+                            const NsSensitivities *sensitivities);
 void ns_step_course_free(NsStepCourse *course);
 
 /* Forgets everything, before a step from `from` to `to`. pieces: whether the schemes shall tell smooth pieces. */

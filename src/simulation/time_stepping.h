@@ -144,7 +144,8 @@ struct NsTimeStepping {
   bool course_known;   /* `course` fits the islands */
   NsSnapshot kept;     /* the state at the start of the interval or before the action, of the graph's `kept_version` */
   uint64_t kept_version;
-  const NsRecorder *recorder; /* NULL: nobody records */
+  const NsRecorder *recorder;     /* NULL: nobody records */
+  NsSensitivities *sensitivities; /* of the present run, borrowed; NULL: none */
 };
 
 /* The fields that ns_ts_visit walks besides the graph; with events of the user the second list, too. */

@@ -291,7 +291,8 @@ static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const U
 static NsStatus ready_step_course(NsTimeStepping *ts, NsError *err) {
   if (ts->course_known) return NS_OK;
   ns_step_course_free(&ts->course);
-  if (ns_step_course_new(&ts->course, ts->nsds, &ts->islands) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (ns_step_course_new(&ts->course, ts->nsds, &ts->islands, ts->sensitivities) != NS_OK)
+    return ns_fail(err, NS_ENOMEM, "not enough memory");
   ts->course_known = true;
   return NS_OK;
 }

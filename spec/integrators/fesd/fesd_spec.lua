@@ -115,6 +115,41 @@ describe("FESDOSI", function()
     assert.near(0, ds:x()[2], 1e-15)
   end)
 
+  -- x'' = -2 sign x - sign x': both rows switch ever faster, and rest from then on.
+  it("ends the switches of two rows that accumulate where EventDriven does", function()
+    local function twisting(class, n, osi)
+      local ds, nsds = ns.FirstOrderLinearTIDS({ 1, 0 }, { { 0, 1 }, { 0, 0 } }), ns.NonSmoothDynamicalSystem(0, 20)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(2, -1, 1), ns.FirstOrderLinearTIR(ns.eye(2), { { 0, 0 }, { 2, 1 } })), ds)
+      local simu = ns[class](nsds, ns.TimeDiscretisation(0, 20 / n), osi)
+      simu:run()
+      return simu:events(), ds:x()
+    end
+    local expected = twisting("EventDriven", 40, ns.RungeKuttaOSI())
+    for _, osi in ipairs { ns.FESDOSI(), ns.FESDOSI("gauss", 2), ns.FESDOSI("lobatto", 3) } do
+      for _, n in ipairs { 7, 40 } do
+        local events, x = twisting("TimeStepping", n, osi)
+        assert.same({ 0, 0 }, x:totable())
+        assert.equal(#expected, #events)
+        for i, event in ipairs(events) do
+          assert.equal(expected[i].kind, event.kind)
+          assert.near(expected[i].t, event.t, 1e-11)
+        end
+      end
+    end
+  end)
+
+  -- x'' = -x' - sign x: the relay acts on the second derivative of its output, so that a switch with x' ~= 0 is a crossing.
+  it("does not slide where the output has a velocity", function()
+    for _, case in ipairs { { ns.FESDOSI(), 40 }, { ns.FESDOSI(), 80 }, { ns.FESDOSI("gauss", 3), 40 } } do
+      local simu = simulation({ x0 = { 1, 0 }, A = { { 0, 1 }, { 0, -1 } }, T = 20, steps = case[2], law = ns.RelayNSL(1, -1, 1),
+        relation = ns.FirstOrderLinearTIR({ { 1, 0 } }, { { 0 }, { 1 } }) }, case[1])
+      simu:run()
+      assert.equal(749, #simu:events())
+      for _, event in ipairs(simu:events()) do assert.equal("cross", event.kind) end
+    end
+  end)
+
   it("moves smooth systems, without laws", function()
     local simu, ds = simulation({ x0 = { 1, 0 }, A = { { 0, 1 }, { -1, 0 } }, T = 1, steps = 5 }, ns.FESDOSI("gauss", 4))
     simu:run()
@@ -137,11 +172,34 @@ describe("FESDOSI", function()
     assert.equal(3, osi:elements())
   end)
 
-  it("refuses a start that violates the law", function()
-    local simu = simulation({ x0 = { -1 }, A = { { 0 } }, T = 1, steps = 2, law = ns.ComplementarityConditionNSL(1),
+  it("jumps at a start that violates the law, where an impulse mends it", function()
+    local function start(B)
+      return simulation({ x0 = { -1 }, A = { { 0 } }, T = 1, steps = 2, law = ns.ComplementarityConditionNSL(1),
+        relation = ns.FirstOrderLinearTIR({ { 1 } }, { { B } }) }, ns.FESDOSI())
+    end
+    local simu, ds = start(1)
+    simu:run()
+    assert.equal(0, ds:x()[1])
+    simu = start(0)
+    assert.matches("FESDOSI: the start can not be made consistent: interaction 'switch': y = -1 at t=0 is not allowed by the law, and "
+      .. "no impulse of its lambda changes that", message(simu.computeOneStep, simu), 1, true)
+  end)
+
+  it("jumps when a script has put the state where the law forbids it", function()
+    local simu, ds = simulation({ x0 = { 1 }, A = { { 0 } }, T = 1, steps = 4, law = ns.ComplementarityConditionNSL(1),
       relation = ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } }) }, ns.FESDOSI())
-    assert.matches("FESDOSI: interaction 'switch': y = %-1 violates its law at the start of the step at t=0; start from a "
-      .. "consistent state", message(simu.computeOneStep, simu))
+    simu:computeOneStep()
+    simu:nextStep()
+    ds:x()[1] = -2
+    simu:computeOneStep()
+    assert.equal(0, ds:x()[1])
+  end)
+
+  it("says when a step has too many switches", function()
+    local simu = simulation({ x0 = { 0 }, A = { { 0 } }, T = 1, steps = 1, law = ns.RelayNSL(1, -1, 1),
+      relation = ns.FirstOrderNonLinearR { h = function(t, _, _, _, y) y[1] = math.sin(1e4 * t + 1) end,
+        g = function(_, _, lambda, _, r) r[1] = lambda[1] end } }, ns.FESDOSI())
+    assert.matches("FESDOSI: more than 2048 finite elements in a step (t=0.", message(simu.computeOneStep, simu), 1, true)
   end)
 
   -- At x = 0 the switch pushes to both sides; x = 0 stays, too.
@@ -295,6 +353,22 @@ describe("FESDOSI in mechanics", function()
     for i, event in ipairs(simu:events()) do
       assert.equal(other:events()[i].kind, event.kind)
       assert.near(other:events()[i].t, event.t, 1e-13)
+    end
+  end)
+
+  -- A body on the floor is lifted by a short pulse, of which the stages of long steps see nothing.
+  it("sees a contact that opens between stages", function()
+    for _, n in ipairs { 3, 5, 7, 10 } do
+      local ds = ns.LagrangianDS({ 0 }, { 0 }, { { 1 } })
+      ds:setComputeFExtFunction(function(t, _, f) f[1] = -10 + 25 * math.exp(-((t - 0.3333) / 0.005) ^ 2) end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR({ { 1 } })), ds)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 1 / n), ns.FESDOSI())
+      simu:run()
+      assert.equal("release", simu:events()[1].kind)
+      assert.near(0.3333 - 0.005 * math.sqrt(math.log(2.5)), simu:events()[1].t, 1e-9)
+      assert.equal("rest", simu:events()[#simu:events()].kind)
     end
   end)
 

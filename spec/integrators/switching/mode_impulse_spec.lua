@@ -1,7 +1,13 @@
 -- Starts that must jump through several rows at once: capacitors in loops with diodes. Charges are kept, voltages follow.
 local ns = require "nslua"
 
-local methods = { "RungeKuttaOSI", "RadauOSI" }
+local methods = { "RungeKuttaOSI", "RadauOSI", "FESDOSI" }
+
+local function run(nsds, h, osi)
+  local elements = osi == "FESDOSI"
+  local class, integrator = elements and "TimeStepping" or "EventDriven", elements and ns.FESDOSI("radau_iia", 4, 8) or ns[osi]()
+  ns[class](nsds, ns.TimeDiscretisation(0, h), integrator):run()
+end
 
 -- Capacitors C with voltages v0; diode k leads from capacitor diodes[k][1] to diodes[k][2]. The unit of charge is `unit`.
 local function capacitors(o, osi, unit)
@@ -31,7 +37,7 @@ local function capacitors(o, osi, unit)
   end
   local law = ns.ComplementarityConditionNSL(m)
   nsds:link(ns.Interaction(law, ns.FirstOrderLinearTIR { C = C, B = B, D = D }, "diodes"), ds)
-  ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns[osi]()):run()
+  run(nsds, 0.1, osi)
   return ds:x()
 end
 
@@ -49,7 +55,7 @@ local function bridge(v, vf, osi)
   nsds:insertDynamicalSystem(oscillator)
   nsds:insertDynamicalSystem(filter)
   nsds:link(ns.Interaction(ns.ComplementarityConditionNSL(4), relation), oscillator, filter)
-  ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1e-9), ns[osi]()):run()
+  run(nsds, 1e-9, osi)
   return oscillator:x()[1], filter:x()[1]
 end
 

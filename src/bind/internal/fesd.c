@@ -1,9 +1,10 @@
 /*
 ** fesd.c
-** For the specs alone: the coefficients of Runge-Kutta methods.
+** For the specs alone: the coefficients of Runge-Kutta methods, and cycles of events.
 */
 #include "bind/internal/internal.h"
 
+#include "integrators/accumulation.h"
 #include "integrators/fesd/tableau.h"
 
 /* Pushes a list of n numbers. */
@@ -70,9 +71,35 @@ static int spec_tableau_weights(lua_State *L) {
   return 1;
 }
 
+/* accumulation(times, rows): rest, cycle of events that end infinitely many; nil when they do not. Events of even rows have output. */
+static int spec_accumulation(lua_State *L) {
+  NsEventMarks marks = {.count = 0};
+  double rest;
+  int cycle;
+  for (int i = 1; i <= (int)lua_rawlen(L, 1); i++) {
+    lua_rawgeti(L, 1, i);
+    lua_rawgeti(L, 2, i);
+    int row = (int)luaL_checkinteger(L, -1);
+    ns_event_marks_add(&marks, luaL_checknumber(L, -2), row, row % 2 == 0);
+    lua_pop(L, 2);
+  }
+  if (!ns_event_marks_accumulate(&marks, &rest, &cycle)) return lua_pushnil(L), 1;
+  lua_pushnumber(L, rest);
+  lua_pushinteger(L, cycle);
+  lua_createtable(L, 4, 0);
+  for (int row = 1; row <= 4; row++) {
+    bool output, has = ns_event_marks_have(&marks, cycle, row, &output);
+    lua_pushstring(L, !has ? "none" : output ? "output" : "multiplier");
+    lua_rawseti(L, -2, row);
+  }
+  return 3;
+}
+
 void nsl_internal_fesd(lua_State *L) {
   lua_pushcfunction(L, spec_tableau);
   lua_setfield(L, -2, "tableau");
   lua_pushcfunction(L, spec_tableau_weights);
   lua_setfield(L, -2, "tableau_weights");
+  lua_pushcfunction(L, spec_accumulation);
+  lua_setfield(L, -2, "accumulation");
 }

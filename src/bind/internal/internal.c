@@ -30,6 +30,7 @@ static int open_module(lua_State *L) {
   nsl_internal_tape(L);
   nsl_internal_linalg(L);
   nsl_internal_ode(L);
+  nsl_internal_variational(L);
   nsl_internal_fesd(L);
   nsl_internal_switching(L);
   return 1;

@@ -90,7 +90,13 @@ void nsl_internal_linalg(lua_State *L);
 */
 void nsl_internal_ode(lua_State *L);
 
-/* tableau(scheme, stages), tableau_weights(nodes, x): the functions of integrators/fesd/tableau.h. */
+/* variational{...}: the functions of ode/variational.h with callbacks in Lua; see its comment. */
+void nsl_internal_variational(lua_State *L);
+
+/*
+** tableau(scheme, stages), tableau_weights(nodes, x): the functions of integrators/fesd/tableau.h. accumulation(times, rows): those of
+** integrators/accumulation.h.
+*/
 void nsl_internal_fesd(lua_State *L);
 
 /* flow(nsds, options): the motion of a first-order model in a mode, and the choice of the mode. */

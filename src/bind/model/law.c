@@ -13,10 +13,13 @@ static const NslType types[NS_LAW_CLASSES] = {
 #undef X
 };
 
+bool nsl_is_law(const NslType *type) {
+  return type >= types && type < types + NS_LAW_CLASSES;
+}
+
 NslLaw *nsl_check_law(lua_State *L, int idx) {
   NslHead *head = nsl_head(L, idx);
-  if (!head || head->type < types || head->type >= types + NS_LAW_CLASSES)
-    return nsl_wrong_type(L, idx, "nonsmooth law", "law"), NULL;
+  if (!head || !nsl_is_law(head->type)) return nsl_wrong_type(L, idx, "nonsmooth law", "law"), NULL;
   if (head->closed) luaL_error(L, "%s is closed", head->type->name);
   return (NslLaw *)head;
 }

@@ -44,6 +44,7 @@ bool nsl_is_live(const NslVector *v);
 
 bool nsl_is_relation(const NslType *type);
 bool nsl_is_interaction(const NslType *type);
+bool nsl_is_law(const NslType *type);
 NslRelation *nsl_check_relation(lua_State *L, int idx);
 NslLaw *nsl_check_law(lua_State *L, int idx);
 NslInteraction *nsl_check_interaction(lua_State *L, int idx);

@@ -2,6 +2,9 @@
 ** events.c
 ** The events of a log as tables.
 */
+#include <string.h>
+
+#include "bind/array/vector.h"
 #include "bind/simulation/simulation.h"
 
 /* Sets the field `key` of the table on top to the text. */
@@ -10,7 +13,7 @@ static void set_text(lua_State *L, const char *key, const char *text) {
   lua_setfield(L, -2, key);
 }
 
-static void push_event(lua_State *L, const NsEvent *event) {
+static void push_event(lua_State *L, const NsEvent *event, const NsEventSlopes *slopes) {
   const struct {
     const char *name;
     double value;
@@ -30,12 +33,16 @@ static void push_event(lua_State *L, const NsEvent *event) {
     lua_pushnumber(L, numbers[k].value);
     lua_setfield(L, -2, numbers[k].name);
   }
+  if (!slopes || event->slope < 1 || event->slope > slopes->count) return;
+  size_t p = (size_t)slopes->p;
+  memcpy(nsl_push_vector(L, slopes->p, NULL)->data, slopes->dt + (size_t)(event->slope - 1) * p, p * sizeof(double));
+  lua_setfield(L, -2, "dt");
 }
 
-void nsl_push_events(lua_State *L, const NsEvent *events, long count) {
+void nsl_push_events(lua_State *L, const NsEvent *events, long count, const NsEventSlopes *slopes) {
   lua_createtable(L, (int)count, 0);
   for (long i = 0; i < count; i++) {
-    push_event(L, &events[i]);
+    push_event(L, &events[i], slopes);
     lua_rawseti(L, -2, i + 1);
   }
 }

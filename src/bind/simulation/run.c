@@ -14,7 +14,7 @@
 #include "bind/lua/sigint.h"
 #include "bind/lua/interpreter.h"
 #include "bind/simulation/observe.h"
-#include "bind/simulation/simulation.h"
+#include "bind/simulation/sensitivities.h"
 #include "io/checkpoint.h"
 #include "simulation/checkpoint.h"
 #include "simulation/run.h"
@@ -58,9 +58,11 @@ typedef struct Options {
   long every;
   bool progress, partial, dense;
   NsRunCheckpoints checkpoints;
-  const char *stream;    /* anchored by the table of options; NULL: none */
-  const NsHdf5 *hdf5;    /* when the stream is a .h5 file; else NULL */
-  bool resume, resumed;  /* resume: the option; resumed: there was a checkpoint */
+  const char *stream;   /* anchored by the table of options; NULL: none */
+  const NsHdf5 *hdf5;   /* when the stream is a .h5 file; else NULL */
+  bool resume, resumed; /* resume: the option; resumed: there was a checkpoint */
+  NsRunSensitivities sensitivities;
+  int parameters;        /* stack index of the list of their names, which anchors them; 0: none */
   NslObserver *observer; /* of the option observe; at index 2, where it replaces (and anchors) the options; NULL: none */
 } Options;
 
@@ -125,8 +127,8 @@ static void check_stream(lua_State *L, const Options *options) {
 }
 
 static Options bind_run_read_options(lua_State *L, int idx) {
-  static const char *const known[] = {"every",    "record",  "checkpoint", "stream", "resume",
-                                      "progress", "partial", "observe",    "dense",  NULL};
+  static const char *const known[] = {"every",   "record",  "checkpoint", "stream",        "resume", "progress",
+                                      "partial", "observe", "dense",      "sensitivities", NULL};
   Options options = {.every = 1, .progress = isatty(STDERR_FILENO) != 0};
   if (lua_isnoneornil(L, idx)) return options;
   if (!lua_istable(L, idx)) nsl_bad(L, "run", "options", "a table", idx);
@@ -144,6 +146,14 @@ static Options bind_run_read_options(lua_State *L, int idx) {
   options.progress = bind_run_flag(L, idx, "progress", options.progress);
   options.partial = bind_run_flag(L, idx, "partial", false);
   options.dense = bind_run_flag(L, idx, "dense", false);
+  if (lua_getfield(L, idx, "sensitivities") != LUA_TNIL) {
+    if (options.resume) luaL_error(L, "run: sensitivities: a run from a checkpoint can not have them: they start at t0");
+    nsl_read_sensitivities(L, -1, &options.sensitivities);
+    lua_remove(L, idx + 1);
+    options.parameters = idx + 1;
+  } else {
+    lua_pop(L, 1);
+  }
   int kind = lua_getfield(L, idx, "observe");
   if (kind != LUA_TNIL) {
     if (kind != LUA_TFUNCTION) nsl_bad(L, "run", "observe", "a function", -1);
@@ -151,7 +161,7 @@ static Options bind_run_read_options(lua_State *L, int idx) {
     options.observer->self = idx;
     lua_replace(L, idx);
   }
-  lua_settop(L, idx);
+  lua_settop(L, options.parameters ? idx + 2 : idx); /* the names, and the memory of the parameters */
   return options;
 }
 
@@ -172,9 +182,10 @@ static void observe_first(lua_State *L, NslTimeStepping *self, NslObserver *obse
 
 /* Pushes a solution for the run, with the columns of its observer. */
 static NsSolution *push_record(lua_State *L, const Options *options, long rows) {
-  if (!options->observer) return nsl_push_solution(L, 1, rows, 0);
+  int parameters = options->parameters;
+  if (!options->observer) return nsl_push_solution(L, 1, rows, 0, parameters);
   nsl_push_observed_names(L, 2);
-  NsSolution *solution = nsl_push_solution(L, 1, rows, lua_gettop(L));
+  NsSolution *solution = nsl_push_solution(L, 1, rows, lua_gettop(L), parameters);
   lua_remove(L, -2);
   return solution;
 }
@@ -299,10 +310,12 @@ int nsl_simulation_run(lua_State *L) {
   nsl_warn_start(L, 1);
   observe_first(L, self, options.observer, true);
   NsSolution *solution = push_record(L, &options, ns_run_rows(self->ts, options.every));
+  lua_insert(L, 3);
   Progress progress = {.first = self->ts->k};
   clock_gettime(CLOCK_MONOTONIC, &progress.start);
   NsRunOptions run = {.every = options.every,
                       .dense = options.dense,
+                      .sensitivities = options.sensitivities,
                       .checkpoints = options.checkpoints,
                       .tick = options.progress ? bind_run_show : NULL,
                       .context = &progress};

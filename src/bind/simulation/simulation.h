@@ -65,9 +65,9 @@ NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what);
 
 /*
 ** Pushes a solution with memory for `capacity` rows of the simulation at stack index `simulation`. observed: the stack index of
-** a list of names of further columns, 0: none.
+** a list of names of further columns, 0: none; parameters: that of the list of names of the parameters of S, 0: none.
 */
-NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed);
+NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed, int parameters);
 
 /* Sets stats of the solution at idx: iterations, times and so on of the run. */
 void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, double seconds);
@@ -111,8 +111,8 @@ int nsl_simulation_user_events(lua_State *L);
 /* Gives the simulation at `to` the script's events of the one at `from`. */
 void nsl_clone_user_events(lua_State *L, int from, int to);
 
-/* Pushes a list with a table for each of `count` events. */
-void nsl_push_events(lua_State *L, const NsEvent *events, long count);
+/* Pushes a list with a table for each of `count` events. slopes: the derivatives of their times; NULL: none. */
+void nsl_push_events(lua_State *L, const NsEvent *events, long count, const NsEventSlopes *slopes);
 
 void nsl_open_clone(lua_State *L);
 void nsl_open_time_grid(lua_State *L);

@@ -9,7 +9,7 @@
 #include "bind/file/files_hdf5.h"
 #include "bind/array/linear_systems.h"
 #include "bind/array/vector.h"
-#include "bind/simulation/simulation.h"
+#include "bind/simulation/sensitivities.h"
 #include "simulation/adaptive.h"
 #include "io/csv.h"
 #include "io/npy.h"
@@ -206,11 +206,12 @@ static void keep_interactions(lua_State *L, int simulation) {
   lua_settop(L, table);
 }
 
-NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed) {
+NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed, int parameters) {
   const NsTimeStepping *ts = nsl_check_simulation(L, simulation)->ts;
   NslSolution *self = nsl_new(L, &solution_type, sizeof *self, 1);
   int idx = lua_gettop(L);
-  if (ns_solution_new(&self->solution, ts, capacity, observed ? (int)lua_rawlen(L, observed) : 0) != NS_OK)
+  if (ns_solution_new(&self->solution, ts, capacity, observed ? (int)lua_rawlen(L, observed) : 0,
+                      parameters ? (int)lua_rawlen(L, parameters) : 0) != NS_OK)
     luaL_error(L, "run: not enough memory for %I rows", (lua_Integer)capacity);
   nsl_count_memory(L, (size_t)capacity * (size_t)count_columns(self->solution) * sizeof(double));
   lua_newtable(L);
@@ -221,6 +222,7 @@ NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int o
   if (observed) add_observed(L, idx + 2, observed);
   lua_setfield(L, idx + 1, "index");
   lua_setfield(L, idx + 1, "names");
+  if (parameters) lua_pushvalue(L, parameters), lua_setfield(L, idx + 1, "sensitivities");
   lua_setiuservalue(L, idx, 1);
   return self->solution;
 }
@@ -460,10 +462,32 @@ static int push_run_events(lua_State *L, const NsSolution *s) {
   lua_getiuservalue(L, 1, 1);
   if (lua_getfield(L, -1, "events") != LUA_TNIL) return 1;
   lua_pop(L, 1);
-  nsl_push_events(L, s->events, s->nevents);
+  nsl_push_events(L, s->events, s->nevents, &s->slopes);
   lua_pushvalue(L, -1);
   lua_setfield(L, -3, "events");
   return 1;
+}
+
+/* Pushes the list of S of each row; it is made at the first request. nil: the run has no sensitivities. */
+static int push_run_slopes(lua_State *L, const NsSolution *s) {
+  if (s->np == 0) return lua_pushnil(L), 1;
+  lua_getiuservalue(L, 1, 1);
+  if (lua_getfield(L, -1, "S") != LUA_TNIL) return 1;
+  lua_pop(L, 1);
+  nsl_push_sensitivity_rows(L, s);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, -3, "S");
+  return 1;
+}
+
+/* sensitivity(parameter): the derivatives of all rows. */
+static int solution_sensitivity(lua_State *L) {
+  const NslSolution *self = check_solution(L, 1);
+  lua_settop(L, 2);
+  if (self->solution->np == 0) luaL_error(L, "sensitivity: the run was asked for no sensitivities");
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "sensitivities");
+  return nsl_push_sensitivity(L, self->solution, lua_gettop(L), 2);
 }
 
 /* Reads the optional word "before" or "after" at idx. */
@@ -547,8 +571,10 @@ static int solution_index(lua_State *L) {
   if (strcmp(key, "iterations") == 0) return column_view(L, self, 1 + s->nx + 2 * s->m);
   if (method) return lua_settop(L, 3), 1;
   if (strcmp(key, "events") == 0) return push_run_events(L, s);
+  if (strcmp(key, "S") == 0) return push_run_slopes(L, s);
   lua_getiuservalue(L, 1, 1);
-  if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0)
+  if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0 ||
+      strcmp(key, "sensitivities") == 0)
     return lua_getfield(L, -1, key), 1;
   return lua_pushnil(L), 1;
 }
@@ -565,13 +591,9 @@ static int solution_newindex(lua_State *L) {
 }
 
 void nsl_open_solution(lua_State *L) {
-  static const luaL_Reg methods[] = {{"column", solution_column},
-                                     {"names", solution_names},
-                                     {"save", solution_save},
-                                     {"at", solution_at},
-                                     {"display", solution_display},
-                                     {"close", solution_close},
-                                     {NULL, NULL}};
+  static const luaL_Reg methods[] = {
+      {"column", solution_column},           {"names", solution_names},     {"save", solution_save},   {"at", solution_at},
+      {"sensitivity", solution_sensitivity}, {"display", solution_display}, {"close", solution_close}, {NULL, NULL}};
   static const luaL_Reg meta[] = {
       {"__gc", solution_gc},      {"__close", solution_close},       {"__tostring", solution_tostring},
       {"__len", solution_length}, {"__newindex", solution_newindex}, {NULL, NULL}};

@@ -352,7 +352,7 @@ static int ts_events(lua_State *L) {
   if (!ns_integrator_drives(ts->integrator) && ts->user.count == 0 && ts->log.count == 0)
     luaL_error(L, "events: a %s with a %s has none; EventDriven locates them", ts->class->name,
                ns_integrator_name(ts->integrator));
-  nsl_push_events(L, ts->log.events, ts->log.count);
+  nsl_push_events(L, ts->log.events, ts->log.count, NULL);
   return 1;
 }
 

@@ -30,7 +30,7 @@ static bool is_relay(const NsEventDriven *ed, int row) {
 
 /* The y up to which a row is closed: tolerance + rounding of the terms of y + change of y within the rounding of t. */
 static double closed_below(const NsEventDriven *ed, int row) {
-  return ns_ed_tolerance(ed, row) + ed->now->rounding[row] + 2 * DBL_EPSILON * fabs(ed->t) * ed->now->u_terms[row];
+  return ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row) + 2 * DBL_EPSILON * fabs(ed->t) * ed->now->u_terms[row];
 }
 
 /* Evaluates outputs, accelerations and couplings of the closed rows at the present state. */
@@ -97,13 +97,16 @@ static double slow_sliding(const NsEventDriven *ed, int row, double press) {
 
 /*
 ** The velocity below which a closed row is at rest. With located events a bounce of that velocity, under the pressing
-** acceleration, rises to the tolerance plus the rounding of y. With fixed steps it ends within one step. Plus rounding.
+** acceleration, rises to the tolerance plus the rounding of y. With fixed steps it ends within one step. Plus rounding: of the
+** terms of u, and of the velocities that the systems could have with their energy, which an impact may have stopped.
 */
 static void measure_slow(NsEventDriven *ed) {
+  ns_motion_even(ed->motion, ed->v, ed->even);
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
-    double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ed->now->rounding[row];
-    ed->slow[row] = 1e-13 * ed->now->u_terms[row] + (ed->fixed ? ed->h * press : sqrt(2 * press * rise));
+    double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row), even = 0;
+    for (int j = 0; j < ed->Nv; j++) even += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->even[j];
+    ed->slow[row] = 1e-13 * ed->now->u_terms[row] + DBL_EPSILON * even + (ed->fixed ? ed->h * press : sqrt(2 * press * rise));
     if (row_rubs(ed, row)) ed->slow[row] = slow_sliding(ed, row, press);
   }
 }
@@ -214,7 +217,7 @@ static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
 static bool hopped(const NsEventDriven *ed, int i) {
   const Row *row = &ed->rows[i];
   double rise = row->u0 * (ed->t - row->t0) / 4;
-  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ed->now->rounding[i];
+  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i);
 }
 
 /* A contact that closes after a bounce below the tolerance rests: this ends infinite bouncing without a pressing force. */
@@ -238,7 +241,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
 /* ---- rest ---- */
 
 /* Projects the rows on y = 0 (with fixed steps: only the bilateral rows, which come first) and all rows on u = 0. */
-static NsStatus put_at_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
+static NsStatus stop_rows_at_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
   int bilateral = 0;
   if (!ed->fixed) return ns_motion_project(ed->motion, places, n, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   while (bilateral < n && !ed->rows[rows[bilateral]].unilateral) bilateral++;
@@ -246,6 +249,24 @@ static NsStatus put_at_rest(NsEventDriven *ed, int places, int n, const int *row
   if (bilateral > 0)
     status = ns_motion_project(ed->motion, bilateral, bilateral, rows, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
   return status == NS_OK ? ns_motion_stop(ed->motion, n, rows, ed->t, ed->q, ed->v, ed->W, err) : status;
+}
+
+/*
+** Puts the rows at rest. The impulses that stop them have works, as those of impacts: a table that moves exchanges energy with
+** the body that it stops.
+*/
+static NsStatus put_at_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
+  NsStatus status = stop_rows_at_rest(ed, places, n, rows, err);
+  if (status != NS_OK) return status;
+  double *mean = ed->p; /* the mean of the velocities before and after */
+  for (int k = 0; k < n; k++) ed->q_part[k] = -0.5 * ed->now->stopped[k];
+  memcpy(mean, ed->v, (size_t)ed->Nv * sizeof *mean);
+  ns_motion_add_input(ed->motion, n, rows, ed->q_part, mean);
+  for (int k = 0; k < n; k++) {
+    double work = ed->now->stopped[k] * ns_motion_speed(ed->motion, rows[k], mean);
+    *(row_rubs(ed, rows[k]) ? &ed->friction_energy : &ed->impact_energy) += work;
+  }
+  return NS_OK;
 }
 
 /* Whether the sliding velocity of friction that begins in this row is 0: it is slow, or the event is that it vanishes. */
@@ -327,13 +348,41 @@ static NsStatus choose_forces(NsEventDriven *ed, bool *impulse, NsError *err) {
 
 /* ---- the states of rows after an event ---- */
 
-static NsStatus log_rest(NsEventDriven *ed, int row, NsError *err) {
-  double e = ed->rows[row].restitution, u = ends_to_bounce(ed, row) ? -e * ed->before[row] : fmax(0, ed->u_after[row]);
-  double fall = fabs(ns_motion_output_acceleration(ed->motion, row, ed->now->a_free));
-  bool bounced = u > 0 && e < 1 && fall > 0 && ed->before[row] < 0;
-  NsEvent event = {.before = ed->before[row], .after = 0, .accumulation = ed->t};
-  if (bounced) event.accumulation += 2 * u / (fall * (1 - e));
-  return log_event(ed, NS_EVENT_REST, row, event, err);
+/* *fall: |y''| of the held contact `row` while it is open, and joints and the other contacts are held. */
+static NsStatus find_fall(NsEventDriven *ed, int row, double *fall, NsError *err) {
+  int *others = ed->curved, n = 0; /* workspace of the search */
+  for (int k = 0; k < ed->nplaces; k++)
+    if (ed->held[k] != row) others[n++] = ed->held[k];
+  NsStatus status = ns_motion_hold(ed->motion, n, others, ed->W, ed->z, err);
+  if (status != NS_OK) return status;
+  memcpy(ed->p, ed->now->a_free, (size_t)ed->Nv * sizeof *ed->p);
+  ns_motion_add_input(ed->motion, n, others, ed->z, ed->p);
+  *fall = fabs(ns_motion_output_acceleration(ed->motion, row, ed->p));
+  return NS_OK;
+}
+
+/*
+** Adds to *end the time that the bounces take which are left out; u: the velocity of the first of them. All forces are constant
+** in so short a time, so each flight is like the one before, scaled by u / u0: also where friction of other rows turns within
+** it. When the last flight began before this step of the grid, the acceleration of the flights is computed.
+*/
+static NsStatus add_bounces(NsEventDriven *ed, const Row *row, double u, double *end, NsError *err) {
+  double fall = 0, left = 1 - row->restitution;
+  if (row->u0 > u && row->t0 < ed->t) {
+    *end += (ed->t - row->t0) * u / (row->u0 - u);
+    return NS_OK;
+  }
+  NsStatus status = left > 0 ? find_fall(ed, (int)(row - ed->rows), &fall, err) : NS_OK;
+  if (status == NS_OK && left > 0 && fall > 0) *end += 2 * u / (fall * left);
+  return status;
+}
+
+static NsStatus log_rest(NsEventDriven *ed, int i, NsError *err) {
+  const Row *row = &ed->rows[i];
+  double u = ends_to_bounce(ed, i) ? -row->restitution * ed->before[i] : fmax(0, ed->u_after[i]);
+  NsEvent event = {.before = ed->before[i], .after = 0, .accumulation = ed->t};
+  NsStatus status = u > 0 && ed->before[i] < 0 ? add_bounces(ed, row, u, &event.accumulation, err) : NS_OK;
+  return status == NS_OK ? log_event(ed, NS_EVENT_REST, i, event, err) : status;
 }
 
 static NsStatus set_contact_states(NsEventDriven *ed, NsError *err) {
@@ -357,6 +406,7 @@ static NsStatus set_contact_states(NsEventDriven *ed, NsError *err) {
     if (!ed->rows[i].unilateral || held == ed->was_held[i]) continue;
     NsEvent release = {.before = ed->before[i], .after = ed->now->u[i]};
     status = held ? log_rest(ed, i, err) : log_event(ed, NS_EVENT_RELEASE, i, release, err);
+    ed->rows[i].u0 = 0;
   }
   return status;
 }

@@ -21,39 +21,61 @@ static int mode_of_row(NsRowMode mode) {
 
 /* Whether a row is undecided: its switch was located here, or its y or its lambda is at the limit of its mode. */
 static bool is_undecided(const NsFesd *w, int row) {
+  if (w->ended[row]) return true;
   if (!w->tie[row] || w->mode[row] != MODE_ACTIVE || row == w->reached) return w->tie[row];
   double near = AT_BOUND * w->lambda_size[row];
   return w->lambda[row] - w->lower[row] <= near || w->upper[row] - w->lambda[row] <= near;
 }
 
-/* Evaluates the flow in the present modes at the present state, so that lambda before the switch is known. */
-static NsStatus evaluate_before(NsFesd *w, NsError *err) {
+NsStatus ns_fesd_begin_flow(NsFesd *w, const int *mode, NsError *err) {
   NsStatus status = NS_OK;
   if (!w->flow_begun) status = ns_flow_begin(w->flow, w->t_k, w->h, err);
   if (status != NS_OK) return status;
   w->flow_begun = true;
-  for (int a = 0; a < w->m; a++) w->row_mode[a] = row_mode_of(w->mode[a]), w->open[a] = is_undecided(w, a);
-  ns_flow_gather(w->flow, w->x, w->s);
+  for (int a = 0; a < w->m; a++) w->row_mode[a] = row_mode_of(mode[a]);
   ns_flow_set_mode(w->flow, w->row_mode);
+  return NS_OK;
+}
+
+/* Evaluates the flow in the present modes at the present state, so that lambda before the switch is known. */
+static NsStatus evaluate_before(NsFesd *w, NsError *err) {
+  NsStatus status = ns_fesd_begin_flow(w, w->mode, err);
+  if (status != NS_OK) return status;
+  for (int a = 0; a < w->m; a++) w->open[a] = is_undecided(w, a);
+  ns_flow_gather(w->flow, w->x, w->s);
   status = ns_flow_evaluate(w->flow, w->t, w->s, NULL, err);
   return ns_fesd_worth_retrying(status) ? NS_OK : status;
 }
 
-NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {
-  NsModeChoice choice = {0};
-  NsAmbiguity rule = (NsAmbiguity)w->options.ambiguity;
+bool ns_fesd_undecided(const NsFesd *w) {
+  for (int a = 0; a < w->m; a++)
+    if (is_undecided(w, a)) return true;
+  return false;
+}
+
+NsStatus ns_fesd_follows(NsFesd *w, bool *follows, NsError *err) {
   NsError why = {NS_OK, ""};
-  *found = false;
-  *w->clock = w->t;
-  NsStatus status = evaluate_before(w, &why);
-  if (status == NS_OK && w->first) status = ns_mode_start(w->flow, w->t, w->x, w->lambda, rule, w->s, &choice, &why);
-  else if (status == NS_OK) status = ns_mode_choose(w->flow, w->t, w->s, w->open, rule, &choice, &why);
-  w->ambiguous = status == NS_ENOSOL && choice.count > 1;
-  if (w->ambiguous || !ns_fesd_worth_retrying(status)) {
-    if (err) *err = why;
-    return status;
+  NsStatus status = ns_fesd_begin_flow(w, w->mode, &why);
+  if (status == NS_OK) {
+    ns_flow_gather(w->flow, w->x, w->s);
+    status = ns_mode_judge(w->flow, w->t, w->s, w->tie, follows, &why);
   }
-  if (status != NS_OK || choice.jumped) return NS_OK;
+  if (status != NS_OK) *follows = true;
+  if (ns_fesd_worth_retrying(status)) return NS_OK;
+  if (err) *err = why;
+  return status;
+}
+
+/* Takes the states and multipliers that the flow was evaluated at. */
+static NsStatus take_point(NsFesd *w, NsError *err) {
+  const NsFlowView *now = ns_flow_view(w->flow);
+  memcpy(w->x, now->x, (size_t)w->N * sizeof *w->x);
+  memcpy(w->lambda, now->lambda, (size_t)w->m * sizeof *w->lambda);
+  return ns_fesd_measure(w, w->h / w->options.elements, err);
+}
+
+/* Sets the modes that the flow has. */
+static void take_modes(NsFesd *w) {
   const NsFlowView *now = ns_flow_view(w->flow);
   for (int a = 0; a < w->m; a++) {
     int mode = mode_of_row(now->mode[a]);
@@ -61,6 +83,40 @@ NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {
     w->mode[a] = mode;
     w->tie[a] = true;
   }
+}
+
+/*
+** A switch to modes with constraints that the states do not fulfil: an impulse brings them there, where there is one, and the modes
+** are chosen again. Where there is none, *jumped is false and the choice stays.
+*/
+static NsStatus jump_to_mode(NsFesd *w, NsModeChoice *choice, bool *jumped) {
+  NsError why = {NS_OK, ""};
+  take_modes(w);
+  NsStatus status = ns_mode_jump(w->flow, w->t, w->s, NULL, jumped, &why);
+  if (status != NS_OK || !*jumped) return *jumped = false, ns_fesd_worth_retrying(status) ? NS_OK : status;
+  return ns_mode_choose(w->flow, w->t, w->s, w->open, (NsAmbiguity)w->options.ambiguity, choice, &why);
+}
+
+NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {
+  NsModeChoice choice = {0};
+  NsAmbiguity rule = (NsAmbiguity)w->options.ambiguity;
+  NsError why = {NS_OK, ""};
+  bool jumped = false;
+  *found = false;
+  *w->clock = w->t;
+  NsStatus status = evaluate_before(w, &why);
+  if (status == NS_OK && w->anew) status = ns_mode_start(w->flow, w->t, w->x, w->lambda, rule, w->s, &choice, &why);
+  else if (status == NS_OK) status = ns_mode_choose(w->flow, w->t, w->s, w->open, rule, &choice, &why);
+  if (status == NS_OK && !w->anew) status = jump_to_mode(w, &choice, &jumped);
+  w->ambiguous = status == NS_ENOSOL && choice.count > 1;
+  if (w->ambiguous || !ns_fesd_worth_retrying(status)) {
+    if (err) *err = why;
+    return status;
+  }
+  if (status != NS_OK && w->broken)
+    return ns_fail(err, NS_EARG, "FESDOSI: the start can not be made consistent: %.300s", why.text);
+  if (status != NS_OK) return NS_OK;
+  take_modes(w);
   *found = true;
-  return NS_OK;
+  return jumped || choice.jumped ? take_point(w, err) : NS_OK;
 }

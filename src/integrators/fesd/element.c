@@ -170,6 +170,15 @@ NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const 
   return NS_OK;
 }
 
+NsStatus ns_fesd_measure(NsFesd *w, double h, NsError *err) {
+  NsStatus status = w->motion ? NS_OK : ns_fesd_equations(w, w->t + h, w->x, w->lambda, false, err);
+  if (status == NS_OK) memcpy(w->q, w->gap, (size_t)w->m * sizeof *w->q);
+  if (status == NS_OK)
+    status = ns_fesd_evaluate(w, w->t, h, w->x, w->lambda, (NsFesdOutputs){w->y, w->y_size, w->lambda_size}, err);
+  for (int a = 0; a < w->m && status == NS_OK && !w->motion; a++) w->y_size[a] = fmax(w->y_size[a], fabs(w->q[a] - w->y[a]));
+  return status;
+}
+
 /* The number of active rows. */
 static int count_active(const NsFesd *w, const NsFesdElement *e) {
   int count = 0;

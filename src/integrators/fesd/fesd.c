@@ -25,7 +25,7 @@ enum { MAX_DOUBLINGS = 6 };
 
 /*
 ** All attempts after the first one solve at most RETRY_FACTOR times as many elements as the first, plus RETRY_SOLVES, so that a
-** step that can not succeed ends soon: 8192 elements take less than a second with few states.
+** step that can not succeed ends soon: 8192 elements take less than a second with few states. The message is that of the first one.
 */
 enum { RETRY_FACTOR = 8, RETRY_SOLVES = 8192 };
 
@@ -60,6 +60,18 @@ static NsStatus fesd_accepts_mechanics(const NsNsds *nsds, NsError *err) {
 }
 
 /* ---- making ---- */
+
+/* The workspace of the test of signs. */
+static void take_course(NsFesd *w) {
+  NsFesdCourse *c = &w->course;
+  double **states[] = {&c->x, &c->s, &c->rate, &c->error}, **rows[] = {&c->y_error, &c->lambda_error, &c->lambda_terms};
+  for (size_t i = 0; i < sizeof states / sizeof *states; i++)
+    *states[i] = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->N);
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(&w->base.arena, w->m);
+  c->y = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->m);
+  c->lambda = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->m);
+  c->moved = ns_arena_doubles(&w->base.arena, w->N);
+}
 
 /* First order: the matrices are those of the stacked equations. */
 static void take_equations(NsFesd *w, NsNsds *nsds) {
@@ -117,6 +129,7 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   if (ns_ds_family(nsds->ds[0]) == NS_FIRST_ORDER) take_equations(w, nsds);
   else if (take_motion(w, nsds) != NS_OK) arena->failed = true;
   int N = w->N, m = w->m;
+  take_course(w);
   w->F = ns_arena_doubles(arena, N);
   w->M = ns_arena_matrix(arena, N, N);
   for (int i = 0; w->motion && w->M && i < N; i++) w->M[i + (size_t)i * (size_t)N] = 1;
@@ -131,6 +144,7 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   w->Wd = ns_arena_matrix(arena, m, m);
   w->mode = ns_arena_ints(arena, m);
   w->before = ns_arena_ints(arena, m);
+  w->ended = ns_arena_take(arena, (size_t)m, sizeof *w->ended);
   w->tie = ns_arena_take(arena, (size_t)m, sizeof *w->tie);
   return ns_scheme_hand_over(out, &w->base);
 }
@@ -224,13 +238,11 @@ static NsStatus drive_in_elements(NsFesd *w, NsError *err) {
   long events = w->log->count;
   NsStatus status = NS_OK;
   NsError again = {NS_OK, ""};
-  bool first = w->first;
   w->solves = 0;
   w->most_solves = LONG_MAX;
   for (int doublings = 0; doublings <= MAX_DOUBLINGS && w->solves <= w->most_solves; doublings++) {
     NsError *to = doublings == 0 ? err : &again;
     w->log->count = events;
-    w->first = first;
     fesd_take_memory(w);
     NsStatus now = ns_fesd_step(w, w->options.elements << doublings, to);
     if (now == NS_OK) return NS_OK;
@@ -317,6 +329,7 @@ static NsStatus fesd_commit(NsScheme *scheme, NsEnergyAccount *account, NsError 
   (void)account, (void)err; /* the step has added its works */
   if (w->motion) write_mechanics(w);
   else write_first_order(w);
+  if (!w->motion && w->flow_begun) ns_flow_keep_sizes(w->flow);
   for (int e = 0, row = 0; e < scheme->nsds->ninteractions; row += scheme->nsds->interactions[e++]->m) {
     NsInteraction *inter = scheme->nsds->interactions[e];
     size_t bytes = (size_t)inter->m * sizeof(double);

@@ -5,6 +5,7 @@
 #ifndef NS_INTEGRATORS_FESD_FESD_H
 #define NS_INTEGRATORS_FESD_FESD_H
 
+#include "integrators/accumulation.h"
 #include "integrators/fesd/tableau.h"
 #include "integrators/motion.h"
 #include "integrators/scheme.h"
@@ -36,6 +37,14 @@ typedef struct NsFesdElement {
 
 /* Terms below this are near underflow and have lost digits. */
 #define NS_FESD_FADED 0x1p-970
+
+/* The states of an element, and y and lambda of its smooth motion, at the NS_BERNSTEIN_SIZE points of a polynomial; signs.c. */
+typedef struct NsFesdCourse {
+  double *x, *s, *rate, *error;                  /* points x N: states, differential states, their rates and errors */
+  double *y, *lambda;                            /* points x m */
+  double *y_error, *lambda_error, *lambda_terms; /* m: what the errors of the states make of them; terms of lambda */
+  double *moved;                                 /* N */
+} NsFesdCourse;
 
 enum { NS_FESD_NODES = NS_TABLEAU_STAGES + 2 };
 
@@ -81,7 +90,11 @@ typedef struct NsFesd {
   bool *tie;                    /* m: several modes of the row may follow */
   double *clear;                /* m: the row certainly keeps its mode for this time after a switch */
   long solves, most_solves;     /* elements solved in the step, and their limit; see drive_in_elements */
+  NsEventMarks marks;           /* the last switches in the step */
+  bool *ended;                  /* m: the row took part in an accumulation that ends here */
   int reached;                  /* the row whose switch was located last in the step; -1: none */
+  bool broken;                  /* the memories violate a law at the start of the step */
+  bool anew;                    /* the modes are chosen as at a start: it is one, or the memories violate a law */
   bool ambiguous;               /* the step has failed since several motions may follow */
   bool solved;                  /* elements[count] is already solved, for the present modes and its own length */
   NsFesdElement **elements;
@@ -93,6 +106,7 @@ typedef struct NsFesd {
   NsRowMode *row_mode; /* m */
   bool *open;          /* m */
   double *s;           /* N: differential states */
+  NsFesdCourse course;
 
   /* mechanics: at an impact */
   int *rows, nclosed, *closed, *interaction; /* rows: 0 .. m - 1; closed: the rows with y = 0, and the interaction of each */
@@ -126,6 +140,11 @@ NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *l
 NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,
                           NsError *err);
 
+/*
+** Measures y and lambda at w->t. The size of y is at least its change by time alone, for equal states, in an element of length h.
+*/
+NsStatus ns_fesd_measure(NsFesd *w, double h, NsError *err);
+
 /* Makes the memory of Newton's method for the present tableau. NS_ENOMEM. */
 NsStatus ns_fesd_prepare(NsFesd *w);
 
@@ -155,6 +174,12 @@ int ns_fesd_interaction(const NsFesd *w, int row, int *first);
 /* As ns_fesd_equations. */
 NsStatus ns_fesd_motion(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
 
+/*
+** Mechanics: the forces lambda (m) that keep dy/dt = 0 of the rows that are active in `mode`, the rates (N; NULL: not wanted) of the
+** states x with them, and y in the view. NS_ESINGULAR where they are not determined; statuses of callbacks.
+*/
+NsStatus ns_fesd_forces(NsFesd *w, double t, const double *x, const int *mode, double *rate, double *lambda, NsError *err);
+
 /* The modes of the memories at the start of a step. NS_EARG for bodies that overlap. */
 NsStatus ns_fesd_begin_contacts(NsFesd *w, NsError *err);
 
@@ -182,6 +207,26 @@ double ns_fesd_gap_terms(const NsFesd *w, int row);
 */
 NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err);
 
+/* First order: whether the switch of some row is located at w->t, or its y or its lambda is at the limit of its mode. */
+bool ns_fesd_undecided(const NsFesd *w);
+
+/*
+** First order: *follows is false when the smooth motion of the present modes breaks the law of a row with a tie for t -> t+, or does
+** not fulfil a derivative of y = 0 of an active row. True also where the modes do not determine a motion. Statuses of callbacks.
+*/
+NsStatus ns_fesd_follows(NsFesd *w, bool *follows, NsError *err);
+
+/* Begins the flow in this step where that is not done, and sets these modes in it. Statuses of ns_flow_begin. */
+NsStatus ns_fesd_begin_flow(NsFesd *w, const int *mode, NsError *err);
+
+/* ---- signs.c ---- */
+
+/*
+** Tests the laws of the rows along a solved element. reached: the guard that is 0 at its end; row -1: none. *cut: 1 when no row
+** breaks its law; else the place in (0, 1) at which an element should end that shows the violation, or decides. Statuses of callbacks.
+*/
+NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, double *cut, NsError *err);
+
 /* ---- modes.c ---- */
 
 /*
@@ -201,7 +246,27 @@ NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err);
 /* Marks the rows with several possible modes at the end of the last element, where `guard` was reached. */
 void ns_fesd_mark_ties(NsFesd *w, NsFesdGuard guard);
 
+/* ---- events.c ---- */
+
+/* Logs the rows whose mode has changed from w->before to w->mode. lambda after: at the first stage of elements[count]. */
+NsStatus ns_fesd_log_changes(NsFesd *w, NsError *err);
+
+/*
+** First order: passes infinitely many switches, whose last `cycle` ones end in the time `rest`: the states go to y = 0 of the rows of the
+** cycle, which are undecided then. On failure the state is as before.
+*/
+NsStatus ns_fesd_pass_accumulation(NsFesd *w, double rest, int cycle, NsError *err);
+
+/* First order: passes switches of a row that follow each other without progress of time, by an implicit Euler step. */
+NsStatus ns_fesd_pass_by_euler(NsFesd *w, int row, NsError *err);
+
 /* ---- trace.c ---- */
+
+/*
+** out (count) = the polynomials through the nodes from `begin` on, at a place in [0, 1]; values: nodes x count. Nodes that
+** coincide count once.
+*/
+void ns_fesd_interpolate(const NsFesd *w, int begin, double place, int count, const double *values, double *out);
 
 /* Tells the course of the step. */
 NsStatus ns_fesd_trace(NsFesd *w, const NsTrace *trace, NsError *err);

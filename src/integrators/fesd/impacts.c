@@ -117,6 +117,21 @@ NsStatus ns_fesd_motion(NsFesd *w, double t, const double *x, const double *lamb
   return status;
 }
 
+NsStatus ns_fesd_forces(NsFesd *w, double t, const double *x, const int *mode, double *rate, double *lambda, NsError *err) {
+  int n = 0;
+  memset(lambda, 0, (size_t)w->m * sizeof *lambda);
+  NsStatus status = motion_value(w, t, x, lambda, err);
+  if (status != NS_OK) return status;
+  for (int a = 0; a < w->m; a++)
+    if (mode[a] == MODE_ACTIVE) w->closed[n++] = a;
+  if (n > 0) status = ns_motion_hold(w->motion, n, w->closed, w->W_closed, w->q_closed, err);
+  if (status != NS_OK) return status;
+  for (int k = 0; k < n; k++) lambda[w->closed[k]] = w->q_closed[k];
+  if (rate) memcpy(rate, w->F, (size_t)w->N * sizeof *rate);
+  if (rate) ns_motion_add_input(w->motion, n, w->closed, w->q_closed, rate + w->now->Nq);
+  return NS_OK;
+}
+
 double ns_fesd_gap_terms(const NsFesd *w, int row) {
   return w->now->rounding[row] / (4 * DBL_EPSILON);
 }

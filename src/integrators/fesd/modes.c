@@ -17,8 +17,11 @@ static const double INCONSISTENT = 1e-6;
 /* Euler steps of the guesses, as parts of the length of an element. */
 static const double guesses[] = {0x1p-5, 0x1p-10, 0x1p-20};
 
-/* A trial element is shortened by 4 at most so many times; from WRONG on, modes whose nodes are all violated are rejected. */
-enum { MAX_SHORTER = 11, WRONG = 4 };
+/*
+** A trial element is shortened by 4 at most so many times; from WRONG on, modes whose nodes are all violated are rejected. Modes that
+** are right by the rates are tried with elements down to 2^-40 of the length, where switches count as an accumulation.
+*/
+enum { MAX_SHORTER = 11, MAX_SHORTER_BY_RATES = 20, WRONG = 4 };
 
 /* All modes are tried for up to so many rows: 3^6 = 729 trials. */
 enum { MAX_ENUMERATED = 6 };
@@ -53,29 +56,24 @@ static int mode_by_lambda(const NsFesd *w, int row) {
   return w->lambda[row] >= w->upper[row] ? MODE_UPPER : MODE_ACTIVE;
 }
 
-static NsStatus begin_row(NsFesd *w, int row, NsError *err) {
+static void begin_row(NsFesd *w, int row) {
   double y = w->y[row], size = w->y_size[row];
   bool has_lower = isfinite(w->lower[row]), has_upper = isfinite(w->upper[row]);
   w->mode[row] = mode_by_lambda(w, row);
   w->clear[row] = 0;
   w->tie[row] = (has_lower || has_upper) && w->lower[row] < w->upper[row];
-  if (size < NS_FESD_FADED || row_is_direct(w, row)) return NS_OK;
-  if ((y > INCONSISTENT * size && !has_lower) || (y < -INCONSISTENT * size && !has_upper))
-    return ns_fail(err, NS_EARG,
-                   "FESDOSI: interaction '%s': y = %.6g violates its law at the start of the step at t=%.10g; start from a "
-                   "consistent state",
-                   fesd_row_name(w, row), y, w->t);
+  if (size < NS_FESD_FADED || row_is_direct(w, row)) return;
+  if ((y > INCONSISTENT * size && !has_lower) || (y < -INCONSISTENT * size && !has_upper)) w->broken = true;
   if (y > TIE * size && has_lower) w->mode[row] = MODE_LOWER, w->tie[row] = false;
   if (y < -TIE * size && has_upper) w->mode[row] = MODE_UPPER, w->tie[row] = false;
-  return NS_OK;
 }
 
 NsStatus ns_fesd_begin_modes(NsFesd *w, NsError *err) {
+  w->anew = w->first;
+  w->broken = false;
   if (w->motion) return ns_fesd_begin_contacts(w, err);
-  for (int a = 0; a < w->m; a++) {
-    NsStatus status = begin_row(w, a, err);
-    if (status != NS_OK) return status;
-  }
+  for (int a = 0; a < w->m; a++) begin_row(w, a);
+  w->anew = w->anew || w->broken;
   return NS_OK;
 }
 
@@ -109,10 +107,10 @@ static double clear_time(const NsFesd *w, const NsFesdElement *e) {
   return w->node[ns_fesd_first_node(w, MODE_LOWER)] * e->h;
 }
 
-/* Tries the present modes with elements of length h, h / 4, ... *good: whether they can follow. */
-static NsStatus try_modes(NsFesd *w, double h, bool *good, NsError *err) {
+/* Tries the present modes with up to `most` elements of length h, h / 4, ... *good: whether they can follow. */
+static NsStatus try_elements(NsFesd *w, double h, int most, bool *good, NsError *err) {
   *good = false;
-  for (int i = 0; i < MAX_SHORTER; i++, h /= 4) {
+  for (int i = 0; i < most; i++, h /= 4) {
     bool all;
     NsFesdElement *e = ns_fesd_next(w);
     if (!e) return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -124,9 +122,16 @@ static NsStatus try_modes(NsFesd *w, double h, bool *good, NsError *err) {
     for (int a = 0; a < w->m; a++)
       if (w->tie[a]) w->clear[a] = clear_time(w, e);
     w->solved = *good && i == 0;
-    if (*good || (all && i >= WRONG)) return NS_OK;
+    if (*good || (all && i >= WRONG && most == MAX_SHORTER)) return NS_OK;
   }
   return NS_OK;
+}
+
+/* Tries the present modes. */
+static NsStatus try_modes(NsFesd *w, double h, bool *good, NsError *err) {
+  NsStatus status = try_elements(w, h, MAX_SHORTER, good, err);
+  if (status == NS_OK && *good && !w->motion) status = ns_fesd_follows(w, good, err);
+  return status;
 }
 
 /* ---- guesses ---- */
@@ -239,14 +244,20 @@ NsStatus ns_fesd_choose(NsFesd *w, double h, bool keep, NsError *err) {
   size_t bytes = (size_t)w->m * sizeof *w->mode;
   memcpy(w->before, w->mode, bytes);
   w->solved = false;
-  if (keep && (!w->first || !has_ties(w))) {
-    status = try_modes(w, h, &good, err);
+  bool ties = has_ties(w), open = ties && (w->motion || ns_fesd_undecided(w));
+  if (keep && !w->broken && (!w->anew || !ties) && !open) {
+    status = try_elements(w, h, MAX_SHORTER, &good, err);
     if (status != NS_OK || good) return status;
   }
-  if (!w->motion && has_ties(w)) {
+  if (!w->motion && (ties || w->broken)) {
     bool found;
     status = ns_fesd_choose_by_rates(w, &found, err);
-    if (status == NS_OK && found) status = try_modes(w, h, &good, err);
+    if (status == NS_OK && found) status = try_elements(w, h, MAX_SHORTER_BY_RATES, &good, err);
+    if (status != NS_OK || good) return status;
+    memcpy(w->mode, w->before, bytes);
+  }
+  if (keep && open && !w->anew) {
+    status = try_modes(w, h, &good, err);
     if (status != NS_OK || good) return status;
   }
   for (size_t g = 0; g < sizeof guesses / sizeof *guesses; g++) {

@@ -14,12 +14,18 @@
 
 enum { MOST_ELEMENTS = 2048 }; /* limit in a step of the grid */
 
-/*
-** Switches that follow each other within this part of a step (2^-40 = 1e-12) are an accumulation. It is passed by implicit
-** Euler steps of PASS of the step, 4 times as long, so that what remains of the motion comes to rest in it.
-*/
-static const double ACCUMULATION = 0x1p-40, PASS = 0x1p-38;
+/* Switches that follow each other within this part of a step (2^-40 = 1e-12) are an accumulation. */
+static const double ACCUMULATION = 0x1p-40;
 enum { MOST_PASSES = 8 };
+
+/* An accumulation that ends within this many spacings of time is passed. */
+enum { ACCUMULATED = 64 };
+
+/*
+** Where no modes can be chosen, or a switch is not found, an accumulation is passed if its rest is below this part of the time of the
+** last events; as in EventDriven.
+*/
+static const double NEAR_END = 1e-5;
 
 /* ---- moving on ---- */
 
@@ -33,7 +39,12 @@ static NsStatus accept_element(NsFesd *w, NsError *err) {
   memcpy(w->y, e->y + end * m, m * sizeof(double));
   memcpy(w->y_size, e->y_size + end * m, m * sizeof(double));
   memcpy(w->lambda_size, e->lambda_size + end * m, m * sizeof(double));
-  return w->motion ? ns_fesd_project(w, err) : NS_OK;
+  if (w->motion) return ns_fesd_project(w, err);
+  if (w->flow_begun) {
+    ns_flow_gather(w->flow, w->x, w->s);
+    ns_flow_note(w->flow, w->s, w->lambda);
+  }
+  return NS_OK;
 }
 
 /* The state at the start of elements[from], which are dropped. */
@@ -197,107 +208,160 @@ static NsStatus end_at_switch(NsFesd *w, int from, int count, double h, NsFesdGu
 
 /* ---- segments ---- */
 
-/* Goes with the present modes by elements of length h, to the end of the step or to a switch (*reached; row -1: none). */
+/*
+** A segment: `count` places from `begun` on, h apart; the last one is the end of the step. Plain elements go from place to place.
+** Where the signs along an element are not certain, it is made shorter, and the next ones grow again up to the next place.
+*/
+typedef struct Segment {
+  double begun, h;
+  int count, done; /* places; those that are reached */
+  bool plain;      /* the elements from `from` on are plain */
+  int from;
+  double length; /* not plain: of the next element, at most */
+} Segment;
+
+/* Elements are not made shorter than this part of a step; then the signs at the nodes decide. 2^-40: as ACCUMULATION. */
+static const double SHORTEST = 0x1p-40;
+
+/* A place within this part of h is reached: much more than the rounding of times, and too short for an element of its own. */
+static const double REACHED = 0x1p-20;
+
+/* Continues at w->t with elements that are not plain. */
+static void shorten_elements(const NsFesd *w, Segment *s, double length) {
+  int done = (int)floor((w->t - s->begun) / s->h + REACHED);
+  s->done = done < s->count ? done : s->count - 1;
+  s->plain = false;
+  s->length = length;
+}
+
+/* The length of the next element; *last: it ends at the next place. */
+static double next_length(const NsFesd *w, const Segment *s, bool *last) {
+  double place = s->done + 1 == s->count ? w->t_end : s->begun + (s->done + 1) * s->h;
+  *last = s->plain || s->length >= place - w->t;
+  return s->plain ? s->h : *last ? place - w->t : s->length;
+}
+
+/* Accepts elements[count] of this length. */
+static NsStatus accept_in_segment(NsFesd *w, Segment *s, double length, bool last, NsError *err) {
+  NsStatus status = accept_element(w, err);
+  if (!last) return s->length = 2 * length, status;
+  s->done++;
+  if (!s->plain) s->from = w->count;
+  s->plain = true;
+  return status;
+}
+
+/* The first element from `from` on whose signs are not certain, and the place at which to end it; w->count: there is none. */
+static NsStatus first_uncertain(NsFesd *w, int from, NsFesdGuard reached, int *uncertain, double *cut, NsError *err) {
+  const NsFesdGuard none = {-1, MODE_LOWER};
+  for (*uncertain = from; *uncertain < w->count; ++*uncertain) {
+    const NsFesdElement *e = w->elements[*uncertain];
+    NsStatus status = ns_fesd_signs(w, e, *uncertain + 1 == w->count ? reached : none, cut, err);
+    if (status != NS_OK) return status;
+    if (*cut < 1 && e->h > SHORTEST * w->h) return NS_OK;
+  }
+  return NS_OK;
+}
+
+/* Goes with the present modes to the end of the step, in `count` elements or more, or to a switch (*reached; row -1: none). */
 static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached, NsError *err) {
-  int from = w->count;
-  for (int i = 0; i < count; i++) {
+  Segment s = {w->t, h, count, 0, true, w->count, h};
+  const NsFesdGuard none = {-1, MODE_LOWER};
+  bool solved = w->solved;
+  while (s.done < s.count) {
     NsFesdGuard guard;
-    int node;
-    double place;
-    NsStatus status = i == 0 && w->solved ? NS_OK : solve_next_element(w, h, err);
+    int node, uncertain;
+    bool last;
+    double place, cut, length = next_length(w, &s, &last);
+    NsStatus status = solved ? NS_OK : solve_next_element(w, length, err);
     if (status != NS_OK) return status;
-    if (first_violation(w, w->elements[w->count], &guard, &node, &place))
-      return end_at_switch(w, from, i + 1, h, guard, node, place, err, reached);
-    status = accept_element(w, err);
-    if (status != NS_OK) return status;
+    solved = false;
+    if (!first_violation(w, w->elements[w->count], &guard, &node, &place)) {
+      status = ns_fesd_signs(w, w->elements[w->count], none, &cut, err);
+      if (status != NS_OK) return status;
+      if (cut < 1 && length > SHORTEST * w->h) shorten_elements(w, &s, cut * length);
+      else status = accept_in_segment(w, &s, length, last, err);
+      if (status != NS_OK) return status;
+      continue;
+    }
+    int from = s.plain ? s.from : w->count;
+    status = end_at_switch(w, from, w->count - from + 1, length, guard, node, place, err, reached);
+    if (status == NS_OK) status = first_uncertain(w, from, *reached, &uncertain, &cut, err);
+    if (status != NS_OK || uncertain == w->count) return status;
+    *reached = none;
+    length = w->elements[uncertain]->h;
+    return_to(w, uncertain);
+    shorten_elements(w, &s, cut * length);
   }
   w->t = w->t_end;
   return NS_OK;
 }
 
-/* ---- the log ---- */
-
-static NsStatus log_switch(NsFesd *w, NsEventKind kind, int row, double before, double after, NsError *err) {
-  int first, e = ns_fesd_interaction(w, row, &first);
-  NsEvent event = {.kind = kind, .t = w->t, .component = row - first, .before = before, .after = after};
-  memcpy(event.name, w->base.nsds->interactions[e]->name, sizeof event.name);
-  return ns_event_log_add(w->log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
-}
-
-/* The kind of a change of mode. A row with one bound is a complementarity. */
-static NsEventKind kind_of_switch(const NsFesd *w, int row, int before, int after) {
-  if (w->motion) return after == MODE_ACTIVE ? NS_EVENT_REST : NS_EVENT_RELEASE;
-  bool one = !isfinite(w->lower[row]) || !isfinite(w->upper[row]);
-  if (before != MODE_ACTIVE && after != MODE_ACTIVE) return NS_EVENT_CROSS;
-  if (after == MODE_ACTIVE) return one ? NS_EVENT_CLOSE : NS_EVENT_SLIDE;
-  return one ? NS_EVENT_OPEN : NS_EVENT_LEAVE;
-}
-
-/* Logs the rows whose mode has changed. lambda after: at the first stage of the next element. */
-static NsStatus log_changes(NsFesd *w, NsError *err) {
-  for (int a = 0; a < w->m; a++) {
-    if (w->mode[a] == w->before[a]) continue;
-    double after = w->mode[a] == MODE_LOWER   ? w->lower[a]
-                   : w->mode[a] == MODE_UPPER ? w->upper[a]
-                                              : w->elements[w->count]->lambda[w->m + a];
-    NsStatus status = log_switch(w, kind_of_switch(w, a, w->before[a], w->mode[a]), a, w->lambda[a], after, err);
-    if (status != NS_OK) return status;
-  }
-  return NS_OK;
-}
-
-/* ---- accumulations ---- */
-
-static NsStatus evaluate_here(NsFesd *w, double h, NsError *err) {
-  return ns_fesd_evaluate(w, w->t, h, w->x, w->lambda, (NsFesdOutputs){w->y, w->y_size, w->lambda_size}, err);
-}
-
-/* Passes an accumulation of switches of a row. */
-static NsStatus pass_by_euler(NsFesd *w, int row, NsError *err) {
-  double h = fmin(PASS * w->h, w->t_end - w->t), before = w->lambda[row];
-  NsStatus status = ns_fesd_pass(w, h, err);
-  if (status != NS_OK) return status;
-  status = log_switch(w, NS_EVENT_ACCUMULATE, row, before, w->lambda[row], err);
-  w->t = w->t + h < w->t_end ? w->t + h : w->t_end;
-  if (status == NS_OK) status = evaluate_here(w, h, err);
-  for (int a = 0; a < w->m; a++) w->tie[a] = isfinite(w->lower[a]) || isfinite(w->upper[a]);
-  return status;
-}
-
 /* ---- the step ---- */
 
+/* Whether the last switches accumulate: *rest, *cycle; and whether that is to be passed: at once, or since the step has failed. */
+static bool is_accumulation(const NsFesd *w, bool failed, double *rest, int *cycle) {
+  if (w->motion || !ns_event_marks_accumulate(&w->marks, rest, cycle)) return false;
+  double spacing = DBL_EPSILON * fmax(fabs(w->t), w->h);
+  if (failed) return *rest <= NEAR_END * (w->t - w->marks.mark[0].t);
+  return *rest <= fmax(ACCUMULATED * spacing, ACCUMULATION * w->h);
+}
+
+/* Goes on from a switch or the start: chooses modes, and goes to the next switch (*reached; row -1: none) or to the end. */
+static NsStatus go_on(NsFesd *w, double length, bool keep, bool tell, NsFesdGuard *reached, NsError *err) {
+  double rest = w->t_end - w->t;
+  int count = (int)ceil(rest / length * (1 - 4 * DBL_EPSILON));
+  if (count < 1) count = 1;
+  NsStatus status = ns_fesd_choose(w, rest / count, keep, err);
+  if (status == NS_OK && tell) status = ns_fesd_log_changes(w, err);
+  w->anew = w->broken = false;
+  for (int a = 0; a < w->m; a++) w->ended[a] = false;
+  return status == NS_OK ? go_segment(w, count, rest / count, reached, err) : status;
+}
+
+/* A switch was located: what accumulates there is passed. *passes: short ways between switches so far; *keep: see ns_fesd_choose. */
+static NsStatus handle_switch(NsFesd *w, NsFesdGuard reached, double way, int *passes, bool *keep, NsError *err) {
+  double rest;
+  int cycle;
+  bool output = w->mode[reached.row] != MODE_ACTIVE;
+  *keep = false;
+  w->reached = reached.row;
+  if (w->motion) return ns_fesd_impact(w, reached.row, err);
+  ns_event_marks_add(&w->marks, w->t, reached.row, output);
+  ns_fesd_mark_ties(w, reached);
+  if (w->t >= w->t_end) return NS_OK;
+  if (is_accumulation(w, false, &rest, &cycle) && ns_fesd_pass_accumulation(w, rest, cycle, err) == NS_OK) return NS_OK;
+  if (way > ACCUMULATION * w->h) return NS_OK;
+  if (++*passes > MOST_PASSES)
+    return ns_fail(err, NS_ENOCONV, "FESDOSI: switches accumulate at t=%.10g, and implicit steps do not pass them", w->t);
+  *keep = true;
+  return ns_fesd_pass_by_euler(w, reached.row, err);
+}
+
 NsStatus ns_fesd_step(NsFesd *w, int elements, NsError *err) {
-  double length = w->h / elements;
-  int passes = 0;
-  bool keep = true, first = w->first;
-  w->count = 0;
+  double length = w->h / elements, rest;
+  int passes = 0, cycle;
+  bool keep = true, tell = !w->first;
+  w->count = w->marks.count = 0;
   w->t = w->t_k;
   w->reached = -1;
-  NsStatus status = evaluate_here(w, length, err);
+  for (int a = 0; a < w->m; a++) w->ended[a] = false;
+  NsStatus status = ns_fesd_measure(w, length, err);
   if (status == NS_OK) status = ns_fesd_begin_modes(w, err);
   while (status == NS_OK && w->t < w->t_end) {
-    double rest = w->t_end - w->t, begun = w->t;
-    int count = (int)ceil(rest / length * (1 - 4 * DBL_EPSILON));
     NsFesdGuard reached = {-1, MODE_LOWER};
-    if (count < 1) count = 1;
-    status = ns_fesd_choose(w, rest / count, keep, err);
-    if (status == NS_OK && !first) status = log_changes(w, err);
-    first = false;
-    if (status == NS_OK) status = go_segment(w, count, rest / count, &reached, err);
-    if (status != NS_OK || reached.row < 0) break;
-    keep = false;
-    w->reached = reached.row;
-    if (w->motion) {
-      status = ns_fesd_impact(w, reached.row, err);
-      continue;
+    double begun = w->t;
+    int from = w->count;
+    status = go_on(w, length, keep, tell, &reached, err);
+    if (status == NS_OK) tell = true;
+    if (status == NS_OK && reached.row < 0) break;
+    if (status == NS_OK) {
+      status = handle_switch(w, reached, w->t - begun, &passes, &keep, err);
+    } else if (ns_fesd_worth_retrying(status) && is_accumulation(w, true, &rest, &cycle)) {
+      if (w->count > from) return_to(w, from);
+      w->ambiguous = false;
+      status = ns_fesd_pass_accumulation(w, rest, cycle, err);
     }
-    ns_fesd_mark_ties(w, reached);
-    if (w->t - begun > ACCUMULATION * w->h || w->t >= w->t_end) continue;
-    if (++passes > MOST_PASSES)
-      return ns_fail(err, NS_ENOCONV, "FESDOSI: switches accumulate at t=%.10g, and implicit steps do not pass them", w->t);
-    status = pass_by_euler(w, reached.row, err);
-    keep = true;
   }
-  w->first = first && w->count == 0 && w->first;
   return status;
 }

@@ -20,8 +20,7 @@ static int distinct_nodes(const NsFesd *w, int begin, int *index, double *place)
   return n;
 }
 
-/* out (count) = the polynomials through the nodes, at a place in [0, 1]; values: nodes x count. */
-static void interpolate_nodes(const NsFesd *w, int begin, double place, int count, const double *values, double *out) {
+void ns_fesd_interpolate(const NsFesd *w, int begin, double place, int count, const double *values, double *out) {
   int index[NS_FESD_NODES];
   double node[NS_FESD_NODES] = {0}, weight[NS_FESD_NODES];
   int n = distinct_nodes(w, begin, index, node);
@@ -33,9 +32,9 @@ static void interpolate_nodes(const NsFesd *w, int begin, double place, int coun
 
 /* Writes the row of an element at a place in [0, 1]: x, lambda, y. */
 static void trace_element(const NsFesd *w, const NsFesdElement *e, double place, double *row) {
-  interpolate_nodes(w, 0, place, w->N, e->x, row);
-  interpolate_nodes(w, 1, place, w->m, e->lambda, row + w->N);
-  interpolate_nodes(w, 0, place, w->m, e->y, row + w->N + w->m);
+  ns_fesd_interpolate(w, 0, place, w->N, e->x, row);
+  ns_fesd_interpolate(w, 1, place, w->m, e->lambda, row + w->N);
+  ns_fesd_interpolate(w, 0, place, w->m, e->y, row + w->N + w->m);
   for (int a = 0; a < w->m; a++) {
     if (e->mode[a] == MODE_LOWER) row[w->N + a] = w->lower[a];
     if (e->mode[a] == MODE_UPPER) row[w->N + a] = w->upper[a];

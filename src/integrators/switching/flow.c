@@ -167,8 +167,9 @@ void ns_flow_gather(const NsFlow *flow, const double *x, double *s) {
   ns_equations_gather(&flow->eq, x, s, NULL);
 }
 
-void ns_flow_scatter(const NsFlow *flow) {
+void ns_flow_scatter(NsFlow *flow) {
   const NsEquations *e = &flow->eq;
+  for (int i = 0; i < e->m; i++) flow->lambda[i] = ns_flow_lambda_within(flow, i);
   for (int k = 0; k < e->nnodes; k++) {
     NsDs *ds = &e->nodes[k].ds->base;
     size_t bytes = (size_t)ds->n * sizeof(double);
@@ -658,6 +659,10 @@ NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot,
   ns_flow_output_terms(flow);
   if (sdot) memcpy(sdot, flow->sdot, (size_t)flow->eq.nd * sizeof *sdot);
   return NS_OK;
+}
+
+bool ns_flow_is_determined(const NsFlow *flow) {
+  return flow->nw == 0 || !flow->reduction.deficient;
 }
 
 NsStatus ns_flow_linearise(NsFlow *flow, double t, const double *s, NsError *err) {

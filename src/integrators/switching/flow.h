@@ -52,11 +52,21 @@ const NsFlowView *ns_flow_view(const NsFlow *flow);
 */
 const double *ns_flow_rate_terms(NsFlow *flow);
 
+/*
+** The sizes of states and multipliers in the run, by which zeros are judged. ns_flow_note: they are at least |s| (nd) and |lambda| (m).
+** ns_flow_keep_sizes: keeps them in the objects of the graph, for the next step; ns_flow_scatter does it, too.
+*/
+void ns_flow_note(NsFlow *flow, const double *s, const double *lambda);
+void ns_flow_keep_sizes(const NsFlow *flow);
+
 /* The sizes of lambda (m) in the run, borrowed: for states of their sizes; at least the bounds. Right after an evaluation. */
 const double *ns_flow_lambda_sizes(NsFlow *flow);
 
 /* The size of y of a row in the run: its terms for states and multipliers of their sizes. After ns_flow_lambda_sizes. */
 double ns_flow_output_size(const NsFlow *flow, int row);
+
+/* The sum of the absolute values of the terms of dy/dt of a row in the rates of the states, at the last evaluated rates. */
+double ns_flow_output_rate_terms(NsFlow *flow, int row);
 
 /* The interaction (its index) of a row, and the row's number in it, from 0. */
 int ns_flow_interaction(const NsFlow *flow, int row);
@@ -73,7 +83,7 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err);
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s);
 
 /* Writes x, r, lambda and y of the last evaluation to the objects of the graph. */
-void ns_flow_scatter(const NsFlow *flow);
+void ns_flow_scatter(NsFlow *flow);
 
 /* Sets the mode (m). A row whose bound is infinite in the wanted direction has no such mode. */
 void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode);
@@ -92,6 +102,9 @@ NsStatus ns_flow_evaluate(NsFlow *flow, double t, const double *s, double *sdot,
 */
 NsStatus ns_flow_rate(NsFlow *flow, double t, const double *s, double *sdot, NsError *err);
 NsStatus ns_flow_outputs(NsFlow *flow, double t, const double *s, NsError *err);
+
+/* Whether the last evaluation determined all unknowns w; else lambda is one of many. */
+bool ns_flow_is_determined(const NsFlow *flow);
 
 /* J (nd x nd, column-major) = d sdot / d s at (t, s), where the flow is evaluated, too. Statuses as ns_flow_evaluate. */
 NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, NsError *err);

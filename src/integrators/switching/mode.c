@@ -119,6 +119,15 @@ static void search_keep(Search *z, bool certain) {
   memcpy(found->sdot, z->sdot, (size_t)flow->eq.nd * sizeof(double));
 }
 
+NsStatus ns_mode_judge(NsFlow *flow, double t, const double *s, const bool *open, bool *possible, NsError *err) {
+  NsSignPoint at = {t, s, open};
+  NsVerdict verdict = NS_VERDICT_NONE;
+  NsStatus status = ns_flow_evaluate(flow, t, s, NULL, err);
+  if (status == NS_OK) status = ns_signs_of_mode(flow, &at, &verdict, err);
+  *possible = verdict != NS_VERDICT_AGAINST;
+  return status;
+}
+
 /* Tries z->mode. */
 static NsStatus search_try(Search *z, NsError *err) {
   NsFlow *flow = z->flow;

@@ -44,6 +44,12 @@ NsStatus ns_mode_choose(NsFlow *flow, double t, const double *s, const bool *ope
 enum { NS_MODE_OPEN = 8 };
 
 /*
+** Whether the law of each row can hold in the mode of the flow for t -> t+ (*possible), with the rows `open` as above. Evaluates the
+** flow at (t, s). Statuses of ns_flow_evaluate.
+*/
+NsStatus ns_mode_judge(NsFlow *flow, double t, const double *s, const bool *open, bool *possible, NsError *err);
+
+/*
 ** The start of a run, or a restart after a change of the state, at the states x (n) and the multipliers lambda (m): all rows
 ** are undecided. Computes algebraic states, multipliers and the mode; s (nd) receives the differential states. They jump only
 ** where an impulse of a one-sided multiplier must mend y < 0, by 0 <= y(x + M^-1 B p) _|_ p >= 0; relays never cause a jump.
@@ -53,9 +59,10 @@ NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *la
                        NsModeChoice *choice, NsError *err);
 
 /*
-** After an event: where the chosen mode has constraints that the states s (nd) do not fulfil, as after a switch to an algebraic
-** equation, an impulse of the unknowns w brings them there. NS_ENOSOL when none does: multipliers with two bounds have none.
+** After an event with the undecided rows `open` (m; NULL: none): where the chosen mode has other constraints that the states s (nd) do not
+** fulfil, as after a switch to an algebraic equation, an impulse of the unknowns w brings them there. NS_ENOSOL when none does:
+** multipliers with two bounds have none.
 */
-NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, bool *jumped, NsError *err);
+NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, const bool *open, bool *jumped, NsError *err);
 
 #endif

@@ -7,21 +7,17 @@
 #include <string.h>
 
 #include "base/text.h"
-#include "integrators/switching/switching.h"
+#include "integrators/switching/switch_sensitivity.h"
 
 enum {
   RESOLUTION = 4,   /* events closer than this many spacings of time are one event */
   STUCK = 20,       /* limit of events without progress of time, besides 4 for each row */
   ACCUMULATED = 64, /* a rest of events shorter than this many spacings of time is passed over */
-  CYCLES = 3,       /* number of equal cycles of events that make an accumulation */
   BLOCK = 1000      /* number of events whose duration is compared with that of those before: many cycles of events */
 };
 
 /* Where no mode can be chosen, an accumulation is passed over if its rest is below this part of the time of the last events. */
 static const double NEAR_END = 1e-5;
-
-/* Each cycle of an accumulation is shorter than the one before by at least this factor. */
-static const double SHRINKS = 0.95;
 
 const char *ns_switch_row_name(const NsSwitching *sw, int row) {
   return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->name;
@@ -34,14 +30,24 @@ static double time_spacing(const NsSwitching *sw) {
 
 /* ---- telling ---- */
 
-/* Tells the trace one side of an event: the values of the last evaluation. */
-static NsStatus tell_side(NsSwitching *sw, NsError *err) {
-  if (!sw->trace) return NS_OK;
+/* Keeps the values of the last evaluation: one side of an event. */
+static void keep_side(NsSwitching *sw) {
   double *to = sw->values;
+  if (!sw->trace) return;
   memcpy(to, sw->now->x, (size_t)sw->n * sizeof *to);
   memcpy(to + sw->n, sw->now->lambda, (size_t)sw->m * sizeof *to);
   memcpy(to + sw->n + sw->m, sw->now->y, (size_t)sw->m * sizeof *to);
-  return sw->trace->side(sw->trace->context, sw->t, to, err);
+}
+
+/* Tells the trace the kept side, which was at t. */
+static NsStatus tell_kept_side(NsSwitching *sw, double t, NsError *err) {
+  return sw->trace ? sw->trace->side(sw->trace->context, t, sw->values, err) : NS_OK;
+}
+
+/* Tells the trace one side of an event: the values of the last evaluation. */
+static NsStatus tell_side(NsSwitching *sw, NsError *err) {
+  keep_side(sw);
+  return tell_kept_side(sw, sw->t, err);
 }
 
 static NsStatus switch_log(NsSwitching *sw, NsEventKind kind, int row, NsError *err) {
@@ -54,21 +60,24 @@ static NsStatus switch_log(NsSwitching *sw, NsEventKind kind, int row, NsError *
   return ns_event_log_add(sw->log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
-/* The kind of a change of mode. A row with two finite bounds is a switch; one with a single finite bound closes and opens. */
-static NsEventKind kind_of_change(const NsSwitching *sw, int row, NsRowMode from, NsRowMode to) {
-  bool two = isfinite(sw->now->lower[row]) && isfinite(sw->now->upper[row]);
-  if (to == NS_ROW_ACTIVE) return two ? NS_EVENT_SLIDE : NS_EVENT_CLOSE;
-  if (from == NS_ROW_ACTIVE) return two ? NS_EVENT_LEAVE : NS_EVENT_OPEN;
-  return NS_EVENT_CROSS;
+static bool mode_changed(const NsSwitching *sw) {
+  return memcmp(sw->now->mode, sw->before, (size_t)sw->m * sizeof *sw->before) != 0;
 }
 
-/* Logs the rows that have changed their mode, in the order of the graph. */
-static NsStatus switch_log_changes(NsSwitching *sw, NsError *err) {
-  NsStatus status = NS_OK;
-  for (int i = 0; i < sw->m && status == NS_OK; i++)
-    if (sw->now->mode[i] != sw->before[i])
-      status = switch_log(sw, kind_of_change(sw, i, sw->before[i], sw->now->mode[i]), i, err);
-  return status;
+/*
+** After an event at t, whose first side is kept: tells both sides, and logs the rows that have changed their mode, in the order of
+** the graph. `happened`: the state or the log has changed; without that, and with the same mode, nothing has happened. A run with
+** derivatives has told the first side before: they are recorded with it.
+*/
+static NsStatus tell_changes(NsSwitching *sw, double t, bool happened, NsError *err) {
+  if (!happened && !mode_changed(sw)) return sw->sensitivity ? tell_side(sw, err) : NS_OK;
+  NsStatus status = sw->sensitivity ? NS_OK : tell_kept_side(sw, t, err);
+  for (int i = 0; i < sw->m && status == NS_OK; i++) {
+    bool was_active = sw->before[i] == NS_ROW_ACTIVE, is_active = sw->now->mode[i] == NS_ROW_ACTIVE;
+    NsEventKind kind = ns_event_kind_of_switch(sw->now->lower[i], sw->now->upper[i], was_active, is_active);
+    if (sw->now->mode[i] != sw->before[i]) status = switch_log(sw, kind, i, err);
+  }
+  return status == NS_OK ? tell_side(sw, err) : status;
 }
 
 /* ---- the next mode ---- */
@@ -81,68 +90,21 @@ static void remember_mode(NsSwitching *sw) {
 static NsStatus choose_mode(NsSwitching *sw, NsError *err) {
   NsStatus status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
   bool jumped = false;
-  if (status == NS_OK) status = ns_mode_jump(sw->flow, sw->t, sw->u, &jumped, err);
+  if (status == NS_OK) ns_switch_sense_chosen(sw);
+  if (status == NS_OK) status = ns_mode_jump(sw->flow, sw->t, sw->u, sw->open, &jumped, err);
   if (status == NS_OK && jumped)
     status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
+  sw->choice.jumped = jumped;
   return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
 }
 
 /* ---- accumulations ---- */
 
-/* Whether the last CYCLES * c events are CYCLES cycles of the same rows, each shorter than the one before. */
-static bool cycles_shrink(const NsSwitching *sw, int c) {
-  const NsSwitchMark *end = sw->marks + sw->marked;
-  for (int i = 1; i <= (CYCLES - 1) * c; i++)
-    if (end[-i].row != end[-i - c].row) return false;
-  double length = INFINITY;
-  for (int k = CYCLES - 1; k >= 0; k--) {
-    double next = end[-1 - k * c].t - end[-1 - (k + 1) * c].t;
-    if (!(next < SHRINKS * length)) return false;
-    length = next;
-  }
-  return length > 0;
-}
-
-/*
-** Whether the last events are the start of infinitely many ones. *rest: the time in which those would end, as the sum of a
-** geometric series; *cycle: the number of events in a cycle.
-*/
-static bool accumulates(const NsSwitching *sw, double *rest, int *cycle) {
-  const NsSwitchMark *end = sw->marks + sw->marked;
-  for (int c = 1; CYCLES * c + 1 <= sw->marked; c++) {
-    if (!cycles_shrink(sw, c)) continue;
-    double last = end[-1].t - end[-1 - c].t, before = end[-1 - c].t - end[-1 - 2 * c].t, ratio = last / before;
-    *rest = last * ratio / (1 - ratio);
-    *cycle = c;
-    return true;
-  }
-  return false;
-}
-
-static void mark_event(NsSwitching *sw, int row) {
-  if (sw->marked == NS_SWITCH_MARKS) {
-    sw->marked--;
-    memmove(sw->marks, sw->marks + 1, (size_t)sw->marked * sizeof *sw->marks);
-  }
-  sw->marks[sw->marked++] = (NsSwitchMark){sw->t, row, sw->now->mode[row] != NS_ROW_ACTIVE};
-}
-
-/* Whether a row has an event in the last cycle; *output: whether its y passed through 0 there. */
-static bool in_cycle(const NsSwitching *sw, int cycle, int row, bool *output) {
-  bool found = false;
-  *output = false;
-  for (int k = 1; k <= cycle; k++) {
-    const NsSwitchMark *mark = &sw->marks[sw->marked - k];
-    if (mark->row == row) found = true, *output = *output || mark->output;
-  }
-  return found;
-}
-
 /* Moves the states to the end of an accumulation, by an implicit Euler step of length h with y = 0 of the rows of the cycle. */
 static NsStatus go_to_accumulation(NsSwitching *sw, double h, int cycle, NsError *err) {
   for (int i = 0; i < sw->m; i++) {
     bool output;
-    sw->open[i] = in_cycle(sw, cycle, i, &output) || sw->open[i];
+    sw->open[i] = ns_event_marks_have(&sw->marks, cycle, i, &output) || sw->open[i];
     sw->next[i] = output ? NS_ROW_ACTIVE : sw->before[i];
   }
   ns_flow_set_mode(sw->flow, sw->next);
@@ -155,30 +117,35 @@ static NsStatus go_to_accumulation(NsSwitching *sw, double h, int cycle, NsError
 /* Passes over an accumulation of events, and tells it; the rows of the cycle are undecided at its end. */
 static NsStatus pass_accumulation(NsSwitching *sw, double rest, int cycle, NsError *err) {
   double end = fmin(sw->t + rest, sw->t_next), h = end - sw->t;
+  NsStatus status = ns_switch_sense_accumulation(sw, sw->marks.mark[sw->marks.count - 1].row, err);
+  if (status != NS_OK) return status;
   sw->t = *sw->clock = end;
-  NsStatus status = go_to_accumulation(sw, h, cycle, err);
+  status = go_to_accumulation(sw, h, cycle, err);
   if (status == NS_OK) status = choose_mode(sw, err);
   for (int i = 0; i < sw->m && status == NS_OK; i++) {
     bool output;
-    if (!in_cycle(sw, cycle, i, &output)) continue;
+    if (!ns_event_marks_have(&sw->marks, cycle, i, &output)) continue;
     status = switch_log(sw, NS_EVENT_ACCUMULATE, i, err);
     sw->before[i] = sw->now->mode[i];
   }
-  sw->marked = 0;
+  sw->marks.count = 0;
   return status;
 }
 
 /*
 ** The next mode: passes over an accumulation whose rest time can not resolve, or near which the numbers do not tell the mode any
-** more (rows whose rates are 0 at the accumulation, too).
+** more (rows whose rates are 0 at the accumulation, too). *happened: it has passed over one, or states have jumped.
 */
-static NsStatus pass_or_choose(NsSwitching *sw, NsError *err) {
+static NsStatus pass_or_choose(NsSwitching *sw, bool *happened, NsError *err) {
   double rest = INFINITY;
   int cycle = 0;
-  bool many = accumulates(sw, &rest, &cycle);
+  bool many = ns_event_marks_accumulate(&sw->marks, &rest, &cycle);
+  *happened = true;
   if (many && rest <= ACCUMULATED * time_spacing(sw)) return pass_accumulation(sw, rest, cycle, err);
   NsStatus status = choose_mode(sw, err);
-  if (status != NS_ENOSOL || !many || rest > NEAR_END * (sw->t - sw->marks[0].t)) return status;
+  *happened = sw->choice.jumped;
+  if (status != NS_ENOSOL || !many || rest > NEAR_END * (sw->t - sw->marks.mark[0].t)) return status;
+  *happened = true;
   return pass_accumulation(sw, rest, cycle, err);
 }
 
@@ -232,15 +199,18 @@ static NsStatus check_progress(NsSwitching *sw, int row, NsError *err) {
 
 NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err) {
   int row = sw->guards[guard].row;
+  double t = sw->t;
+  bool happened = false;
   find_open(sw, guard);
   remember_mode(sw);
-  mark_event(sw, row);
+  ns_event_marks_add(&sw->marks, sw->t, row, sw->now->mode[row] != NS_ROW_ACTIVE);
+  keep_side(sw);
   NsStatus status = check_progress(sw, row, err);
-  if (status == NS_OK) status = tell_side(sw, err);
-  if (status != NS_OK) return status;
-  status = pass_or_choose(sw, err);
-  if (status == NS_OK) status = switch_log_changes(sw, err);
-  return status == NS_OK ? tell_side(sw, err) : status;
+  if (status == NS_OK) status = ns_switch_sense_before(sw, guard, err);
+  if (status == NS_OK && sw->sensitivity) status = tell_side(sw, err);
+  if (status == NS_OK) status = pass_or_choose(sw, &happened, err);
+  if (status == NS_OK) status = ns_switch_sense_after(sw, sw->choice.jumped, false, err);
+  return status == NS_OK ? tell_changes(sw, t, happened, err) : status;
 }
 
 /* ---- the start of a step of the grid ---- */
@@ -318,9 +288,15 @@ NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
   ns_flow_gather(sw->flow, sw->now->x, sw->u);
   memcpy(sw->lambda_before, sw->now->lambda, (size_t)sw->m * sizeof *sw->lambda_before);
   NsStatus status = first ? NS_OK : resume_mode(sw, &outside, &limit, err);
-  if (status != NS_OK || first || !(outside || limit)) return status == NS_OK && first ? start_anew(sw, err) : status;
-  status = tell_side(sw, err);
+  if (status == NS_OK && first) {
+    status = start_anew(sw, err);
+    return status == NS_OK ? ns_switch_sense_start(sw, err) : status;
+  }
+  if (status != NS_OK || !(outside || limit)) return status;
+  keep_side(sw);
+  status = ns_switch_sense_before(sw, -1, err);
+  if (status == NS_OK && sw->sensitivity) status = tell_side(sw, err);
   if (status == NS_OK) status = outside ? start_anew(sw, err) : choose_mode(sw, err);
-  if (status == NS_OK) status = switch_log_changes(sw, err);
-  return status == NS_OK ? tell_side(sw, err) : status;
+  if (status == NS_OK) status = ns_switch_sense_after(sw, sw->choice.jumped, outside, err);
+  return status == NS_OK ? tell_changes(sw, sw->t, outside || sw->choice.jumped, err) : status;
 }

@@ -12,7 +12,7 @@
 ** Error tolerance of a step of length h for a differential state: rtol |s| + atol times its size in the run so far; plus h times atol, or the rounding, times the terms of its rate. With
 ** atol_in_units atol is a number in the units of the states. Tolerance of the integral of lambda: h rtol times the size of lambda.
 */
-#include "integrators/switching/switching.h"
+#include "integrators/switching/switch_sensitivity.h"
 
 #include <float.h>
 #include <math.h>
@@ -34,9 +34,6 @@ enum {
 ** take 1e10 steps. A callback that jumps where the motion slides makes 1e12 steps or more of it.
 */
 static const double NO_PROGRESS = 1e-6;
-
-/* The rounding error of a rate, in spacings of the sum of its terms: the sums of a step of DOP853 make up to 10 of them. */
-static const double RATE_ROUNDINGS = 16;
 
 /* ---- making ---- */
 
@@ -161,12 +158,13 @@ static void switching_take_units(NsSwitching *sw) {
 static void switching_weigh(NsSwitching *sw, double h) {
   const NsEventOptions *o = &sw->options;
   const double *terms = ns_flow_rate_terms(sw->flow);
-  double share = o->atol_in_units ? 0 : o->atol, units = o->atol_in_units ? o->atol : 0, noise = RATE_ROUNDINGS * DBL_EPSILON;
+  double share = o->atol_in_units ? 0 : o->atol, units = o->atol_in_units ? o->atol : 0,
+         noise = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON;
   if (sw->method->implicit) noise /= ns_ode_newton_tolerance(o->rtol); /* Newton's method must come nearer than the tolerance */
   for (int i = 0; i < sw->nd; i++) sw->atol[i] = units + share * sw->now->size[i] + h * fmax(share, noise) * terms[i];
   for (int i = 0; i < sw->m; i++) {
     bool active = sw->now->mode[i] == NS_ROW_ACTIVE;
-    sw->atol[sw->nd + i] = active ? h * (o->rtol + RATE_ROUNDINGS * DBL_EPSILON) * lambda_size(sw, i) : INFINITY;
+    sw->atol[sw->nd + i] = active ? h * (o->rtol + NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON) * lambda_size(sw, i) : INFINITY;
   }
   for (int i = 0; i < sw->nd + sw->m; i++) sw->atol[i] /= sw->unit[i];
 }
@@ -191,7 +189,7 @@ static NsStatus switching_first_length(NsSwitching *sw, const double *rate, doub
   double shortest = INFINITY;
   const double *terms = ns_flow_rate_terms(sw->flow);
   for (int i = 0; i < sw->nd && status == NS_OK; i++) {
-    double second = fabs(sw->next_rate[i] - rate[i]) / h, noise = RATE_ROUNDINGS * DBL_EPSILON * terms[i] / h;
+    double second = fabs(sw->next_rate[i] - rate[i]) / h, noise = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * terms[i] / h;
     double time = fmax(sqrt(sw->now->size[i] / second), fabs(rate[i]) / second);
     if (second > noise && time > AT_REST * way) shortest = fmin(shortest, time);
   }
@@ -240,6 +238,7 @@ static NsStatus switching_step_smoothly(NsSwitching *sw, int *guard, NsError *er
   if (sw->options.max_step > 0) sw->stepper->h_limit = sw->options.max_step;
   NsStatus status = sw->method->step(sw->stepper, err);
   if (status == NS_OK) status = ns_switch_search(sw, guard, err);
+  if (status == NS_OK) status = ns_switch_sense_piece(sw, err);
   if (status == NS_OK) status = ns_switch_trace_piece(sw, err);
   return status == NS_OK ? switching_take_state(sw, err) : status;
 }
@@ -294,16 +293,19 @@ static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
 static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
   NsSwitching *sw = (NsSwitching *)scheme;
   sw->log = drive->log;
+  sw->log->slope = 0;
   sw->trace = drive->trace;
+  sw->sensitivity = drive->sensitivity;
   sw->t = sw->t_k = *sw->clock = step->t_k;
   sw->t_next = step->t;
-  sw->handled = sw->stuck = sw->marked = 0;
+  sw->handled = sw->stuck = sw->marks.count = 0;
   sw->steps = sw->refused = 0;
   sw->t_spell = sw->t_block = sw->t_k;
   sw->t_event = -INFINITY;
   NsStatus status = ns_flow_begin(sw->flow, step->t_k, step->t - step->t_k, err);
   if (status == NS_OK) status = switching_take_stepper(sw, (const NsEventOptions *)scheme->integrator, err);
   if (status == NS_OK) status = switching_check_longest(sw, err);
+  if (status == NS_OK) status = ns_switch_sense_begin(sw, err);
   if (status == NS_OK) status = ns_switch_begin(sw, err);
   while (status == NS_OK && sw->t < step->t) status = switching_go_on(sw, err);
   return status == NS_OK ? ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err) : status;
@@ -328,8 +330,8 @@ static NsStatus switching_create_radau(NsScheme **out, const NsIntegrator *integ
 
 #define SWITCHING_FORM(text, make)                                                                                             \
   {                                                                                                                            \
-    .name = text, .family = NS_FIRST_ORDER, .locates = true, .whole = true, .accepts = ns_flow_accepts, .create = make,        \
-    .destroy = switching_destroy, .commit = switching_commit, .drive = switching_drive                                         \
+    .name = text, .family = NS_FIRST_ORDER, .locates = true, .senses = true, .whole = true, .accepts = ns_flow_accepts,        \
+    .create = make, .destroy = switching_destroy, .commit = switching_commit, .drive = switching_drive                         \
   }
 const NsSchemeClass ns_form_switching_dop853 = SWITCHING_FORM(ns_scheme_runge_kutta_text, switching_create_dop853);
 const NsSchemeClass ns_form_switching_radau = SWITCHING_FORM(ns_scheme_radau_text, switching_create_radau);

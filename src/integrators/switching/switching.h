@@ -5,7 +5,9 @@
 #ifndef NS_INTEGRATORS_SWITCHING_SWITCHING_H
 #define NS_INTEGRATORS_SWITCHING_SWITCHING_H
 
+#include "integrators/accumulation.h"
 #include "integrators/event_schemes.h"
+#include "integrators/sensitivity.h"
 #include "ode/bernstein.h"
 #include "ode/event_search.h"
 #include "ode/stepper.h"
@@ -15,18 +17,16 @@ typedef struct NsSwitchGuard {
   int row;
   bool upper;   /* ACTIVE: the distance to the upper bound */
   bool used;    /* in the present mode */
-  double level; /* the value at which the event is: 0, or less than 0 when the guard is at 0 when the step begins */
-  double start; /* its value above the level when the step begins */
+  bool at_zero; /* it is at 0 when the step begins */
+  double zone;  /* lambda may pass its bound by this, if it comes back: the accuracy of lambda */
+  double value; /* its value when the step begins */
+  double base;  /* the value at which the event is: 0, or less than 0 when the guard is at 0 when the step begins */
+  double level; /* the base, lowered by the errors of the course in which the event is sought */
+  double drift; /* y at 0 at the start of a motion: the rounding error of its rate */
 } NsSwitchGuard;
 
-/* One of the last events; see switch_event.c. */
-typedef struct NsSwitchMark {
-  double t;
-  int row;
-  bool output; /* y reached 0; else lambda reached a bound */
-} NsSwitchMark;
-
-enum { NS_SWITCH_MARKS = 64 }; /* number of events that are kept to detect an accumulation: cycles of up to 21 events */
+/* The rounding error of a rate, in spacings of the sum of its terms: the sums of a step of DOP853 make up to 10 of them. */
+#define NS_SWITCH_RATE_ROUNDINGS 16
 
 typedef struct NsSwitching {
   NsScheme base;
@@ -51,16 +51,16 @@ typedef struct NsSwitching {
   double *J;                     /* nd x nd: workspace of the Jacobian; NULL for explicit methods */
   NsEventLog *log;
   const NsTrace *trace;
-  int handled;      /* number of events in this step of the grid */
-  int stuck;        /* number of events without progress of time */
-  double t_event;   /* time of the last event */
-  long steps;       /* number of integrator steps in this step of the grid */
-  long refused;     /* number of lengths that were refused in the present spell of steps */
-  double t_spell;   /* time at which that spell began */
-  double t_block;   /* time at which the present block of events began; see switch_event.c */
-  double blocks[2]; /* durations of the last two blocks */
-  NsSwitchMark marks[NS_SWITCH_MARKS];
-  int marked;
+  NsSensitivity *sensitivity; /* NULL: nobody asks */
+  int handled;                /* number of events in this step of the grid */
+  int stuck;                  /* number of events without progress of time */
+  double t_event;             /* time of the last event */
+  long steps;                 /* number of integrator steps in this step of the grid */
+  long refused;               /* number of lengths that were refused in the present spell of steps */
+  double t_spell;             /* time at which that spell began */
+  double t_block;             /* time at which the present block of events began; see switch_event.c */
+  double blocks[2];           /* durations of the last two blocks */
+  NsEventMarks marks;
 
   /* at an event */
   bool *open;               /* m */
@@ -106,6 +106,9 @@ NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, 
 ** step is repeated and ends at it; `slope` receives the rates of all guards there.
 */
 NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err);
+
+/* Makes the dense output of the last step, in the units of the model: sw->course. */
+NsStatus ns_switch_make_course(NsSwitching *sw, NsError *err);
 
 /* Tells the trace the smooth piece of the last step; nothing when nobody asks. */
 NsStatus ns_switch_trace_piece(NsSwitching *sw, NsError *err);

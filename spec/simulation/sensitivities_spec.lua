@@ -1,0 +1,106 @@
+local ns = require "nslua"
+
+local function model(make, T)
+  local ds, law = ns.FirstOrderLinearTIDS({ -1 }, { { 0 } }, { 2 }), ns.RelayNSL(1, -1, 1)
+  local relation = ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } })
+  ds:setName "plant"
+  local nsds = ns.NonSmoothDynamicalSystem(0, T or 2)
+  nsds:insertDynamicalSystem(ds)
+  nsds:link(ns.Interaction(law, relation, "relay"), ds)
+  local grid = ns.TimeDiscretisation(0, 0.5)
+  return make and make(nsds, grid) or ns.EventDriven(nsds, grid, ns.RungeKuttaOSI()), ds, law, relation
+end
+
+local function refuses(text, simu, sensitivities)
+  assert.has_error(function() simu:run { sensitivities = sensitivities } end, text)
+end
+
+describe("run{sensitivities}", function()
+  it("names the parameters in their order", function()
+    local simu, ds, law, relation = model()
+    local sol = simu:run { sensitivities = { "x0", { law, "ub" }, { ds, "A", 1, 1 }, { relation, "C" }, { ds, "x0" } } }
+    assert.same({ "x0[1]", "relay.ub[1]", "plant.A[1][1]", "relay.C[1][1]", "plant.x0[1]" }, sol.sensitivities)
+    assert.equal(#sol, #sol.S)
+    assert.equal(sol.S[#sol][1][1], sol.S[#sol][1][5])
+    assert.equal(sol.S[3][1][2], sol:sensitivity(2)[3][1])
+    assert.equal(sol.S[3][1][2], sol:sensitivity "relay.ub"[1][3][1])
+    assert.has_error(function() sol:sensitivity "mu" end, "sensitivity: the run has no parameter 'mu'")
+    assert.has_error(function() sol:sensitivity(6) end, "sensitivity: expected 1..5, got 6")
+  end)
+
+  it("leaves the model unchanged", function()
+    local simu, ds, law, relation = model()
+    simu:run { sensitivities = { { law, "ub" }, { ds, "A" }, { ds, "b" }, { relation, "C" }, { relation, "B" } } }
+    assert.same({ 1, 0, 2, 1, 1 }, { law:ub()[1], ds:A()[1][1], ds:b()[1], relation:C()[1][1], relation:B()[1][1] })
+  end)
+
+  it("takes parameters z of callbacks", function()
+    local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, z, f) f[1] = -z[1] * x[1] + z[2] end)
+    ds:setzPtr(ns.vector { 0.5, 0.25 })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local sol = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI()):run { sensitivities = { "z" } }
+    assert.same({ "z[1]", "z[2]" }, sol.sensitivities)
+    local decay = math.exp(-0.5) -- x = 1/2 + 1/2 exp(-t/2)
+    assert.near(-(1 - decay) - 0.5 * decay, sol.S[#sol][1][1], 1e-10)
+    assert.near((1 - decay) / 0.5, sol.S[#sol][1][2], 1e-10)
+  end)
+
+  it("joins the derivatives of systems that are not linked", function()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 2)
+    for k = 1, 2 do
+      local ds = ns.FirstOrderLinearTIDS({ -k / 2 }, { { 0 } }, { 2 })
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } })), ds)
+    end
+    local sol = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI()):run { sensitivities = { "x0" } }
+    for k = 1, #sol do
+      local t, again = sol.t[k], k > 1 and sol.t[k] == sol.t[k - 1]
+      for i = 1, 2 do
+        local switch = i / 6
+        local after = t > switch + 1e-9 or (again and math.abs(t - switch) < 1e-9)
+        assert.near(after and 1 / 3 or 1, sol.S[k][i][i], 1e-9)
+        assert.equal(0, sol.S[k][i][3 - i])
+      end
+    end
+  end)
+
+  it("refuses what has no derivatives, and what is no parameter", function()
+    local simu, ds, law = model()
+    refuses("run: sensitivities: unknown parameter 'y0' (expected \"x0\", \"z\" or {object, field})", simu, { "y0" })
+    refuses("run: sensitivities: expected a list of parameters, got an empty one", simu, {})
+    refuses("run: sensitivities: unknown key 'tol' (known: rtol, on_grazing, and a list of parameters)", simu, { "x0", tol = 1 })
+    refuses("run: sensitivities: 'relay' has no number 'mu' that may be a parameter", simu, { { law, "mu" } })
+    refuses("run: sensitivities: 'plant' has no M", simu, { { ds, "M" } })
+    refuses("run: sensitivities: A: index 2: expected 1..1", simu, { { ds, "A", 1, 2 } })
+    refuses("run: sensitivities: rtol: expected a number in [1e-14, 0.1], got 1.0", simu, { "x0", rtol = 1 })
+    refuses('run: sensitivities: on_grazing: expected "error" or "one-sided", got stop', simu, { "x0", on_grazing = "stop" })
+    refuses("run: sensitivities: z: no system and no relation has parameters z", simu, { "z" })
+    refuses(
+      "run: sensitivities: the RelayNSL is not in the model of this simulation", simu, { { ns.RelayNSL(1, -1, 1), "ub" } })
+    local open = ns.ComplementarityConditionNSL(1)
+    local other = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(other)
+    nsds:link(ns.Interaction(open, ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } }), "open"), other)
+    local diode = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI())
+    refuses("run: sensitivities: open.ub[1] is not finite: it has no derivative", diode, { { open, "ub" } })
+  end)
+
+  it("refuses runs that can not have them", function()
+    local stepping = model(function(nsds, grid) return ns.TimeStepping(nsds, grid, ns.EulerMoreauOSI(1)) end)
+    refuses("run: sensitivities: a EulerMoreauOSI carries no derivatives: those of its steps are wrong where the model switches; "
+      .. "use EventDriven with a RungeKuttaOSI", stepping, { "x0" })
+    local simu = model()
+    simu:computeOneStep()
+    simu:nextStep()
+    refuses("run: sensitivities: the simulation is at t=0.5; derivatives start at t0: reset() it first", simu, { "x0" })
+    local acting = model()
+    acting:addEvent { name = "half", g = function(t) return t - 0.6 end }
+    refuses("run: sensitivities: the simulation has the event 'half' of the script, whose derivative is not known; remove it, "
+      .. "or model it by a relation and a law", acting, { "x0" })
+    assert.has_error(function() model():run { sensitivities = { "x0" }, resume = true, checkpoint = "none.nsl" } end,
+      "run: sensitivities: a run from a checkpoint can not have them: they start at t0")
+    assert.has_error(function() model():run():sensitivity "x0" end, "sensitivity: the run was asked for no sensitivities")
+  end)
+end)

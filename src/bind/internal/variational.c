@@ -1,0 +1,192 @@
+/*
+** variational.c
+** Linear equations along a trajectory, called from specs.
+*/
+#include "bind/internal/internal.h"
+
+#include <math.h>
+
+#include "base/memory.h"
+#include "ode/variational.h"
+
+/* Calls of functions on the stack, at these indices (0: none). */
+typedef struct SpecVariational {
+  lua_State *L;
+  int n, p, terms, cost, pull;
+} SpecVariational;
+
+static void read_numbers(lua_State *L, int idx, int count, double *to) {
+  if (lua_isnil(L, idx) || !to) return;
+  for (int i = 0; i < count; i++) {
+    lua_rawgeti(L, idx, i + 1);
+    to[i] = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+  }
+}
+
+static void push_numbers(lua_State *L, int count, const double *from) {
+  lua_createtable(L, count, 0);
+  for (int i = 0; i < count; i++) lua_pushnumber(L, from[i]), lua_rawseti(L, -2, i + 1);
+}
+
+/* Calls the function on the stack with `arguments` arguments; false as a result asks for a shorter step. */
+static NsStatus spec_variational_call(SpecVariational *s, int arguments, int results, NsError *err) {
+  if (lua_pcall(s->L, arguments, results, 0) != LUA_OK) return ns_fail(err, NS_ECALLBACK, "%s", lua_tostring(s->L, -1));
+  return lua_isboolean(s->L, -results) ? NS_ERETRY : NS_OK;
+}
+
+static NsStatus spec_variational_terms(void *context, double t, double *J, double *P, double *E, NsError *err) {
+  SpecVariational *s = context;
+  int top = lua_gettop(s->L);
+  lua_pushvalue(s->L, s->terms);
+  lua_pushnumber(s->L, t);
+  NsStatus status = spec_variational_call(s, 1, 3, err);
+  if (status == NS_OK) {
+    read_numbers(s->L, top + 1, s->n * s->n, J);
+    read_numbers(s->L, top + 2, s->n * s->p, P);
+    read_numbers(s->L, top + 3, s->n * s->n, E);
+  }
+  lua_settop(s->L, top);
+  return status;
+}
+
+static NsStatus spec_variational_cost(void *context, double t, double *c, double *d, NsError *err) {
+  SpecVariational *s = context;
+  int top = lua_gettop(s->L);
+  lua_pushvalue(s->L, s->cost);
+  lua_pushnumber(s->L, t);
+  NsStatus status = spec_variational_call(s, 1, 2, err);
+  if (status == NS_OK) read_numbers(s->L, top + 1, s->n, c), read_numbers(s->L, top + 2, s->p, d);
+  lua_settop(s->L, top);
+  return status;
+}
+
+static NsStatus spec_variational_pull(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
+  SpecVariational *s = context;
+  int top = lua_gettop(s->L);
+  lua_pushvalue(s->L, s->pull);
+  lua_pushnumber(s->L, t);
+  push_numbers(s->L, s->n, mu);
+  NsStatus status = spec_variational_call(s, 2, 2, err);
+  if (status == NS_OK) read_numbers(s->L, top + 1, s->n, Jmu), read_numbers(s->L, top + 2, s->p, Pmu);
+  lua_settop(s->L, top);
+  return status;
+}
+
+static double spec_variational_number(lua_State *L, const char *name, double otherwise) {
+  double value = lua_getfield(L, 1, name) == LUA_TNIL ? otherwise : lua_tonumber(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
+static bool spec_variational_flag(lua_State *L, const char *name) {
+  lua_getfield(L, 1, name);
+  bool value = lua_toboolean(L, -1);
+  lua_pop(L, 1);
+  return value;
+}
+
+/* The stack index of a function of the table; 0: it is absent. */
+static int spec_variational_function(lua_State *L, const char *name) {
+  return lua_getfield(L, 1, name) == LUA_TNIL ? (lua_pop(L, 1), 0) : lua_gettop(L);
+}
+
+/* Goes to each of `stops`; with `at`, steps one by one and keeps the values at these times. */
+static NsStatus spec_variational_run(lua_State *L, NsVariational *v, int out, NsError *err) {
+  const NsVariationalState *state = ns_variational_state(v);
+  double *y = lua_newuserdatauv(L, 8192 * sizeof(double), 0);
+  int size = (int)spec_variational_number(L, "size_of_y", 0), rows = 0;
+  NsStatus status = NS_OK;
+  lua_getfield(L, 1, "stops");
+  int stops = lua_gettop(L);
+  bool dense = lua_getfield(L, 1, "at") != LUA_TNIL;
+  int at = lua_gettop(L), next = 1;
+  for (int k = 1; k <= (int)lua_rawlen(L, stops) && status == NS_OK; k++) {
+    lua_rawgeti(L, stops, k);
+    double stop = lua_tonumber(L, -1);
+    lua_pop(L, 1);
+    if (!dense) {
+      status = ns_variational_go_to(v, stop, err);
+      continue;
+    }
+    while (status == NS_OK && state->t != stop) {
+      status = ns_variational_step(v, stop, err);
+      for (; status == NS_OK && next <= (int)lua_rawlen(L, at); next++, lua_pop(L, 1)) {
+        lua_rawgeti(L, at, next);
+        double t = lua_tonumber(L, -1);
+        if ((t - state->t) * (state->t - state->t_old) > 0) break;
+        status = ns_variational_at(v, t, y, err);
+        push_numbers(L, size, y);
+        lua_rawseti(L, out, ++rows);
+      }
+      lua_settop(L, at);
+    }
+  }
+  return status;
+}
+
+/*
+** variational{n=, p=, terms= (t -> J, P, E as lists by columns; false: a shorter step), t=, y=, stops=, size=, rtol=, h=, adjoint=,
+** mass=, implicit=, forced=, cost= (t -> c, d), pull= (t, mu -> J' mu, P' mu), index=, at=}: a table with y, t, steps, rejected,
+** evaluations, allocations, rows; or nil, the status' name and the message.
+*/
+static int spec_variational(lua_State *L) {
+  lua_settop(L, 1);
+  SpecVariational s = {.L = L, .n = (int)spec_variational_number(L, "n", 0), .p = (int)spec_variational_number(L, "p", 0)};
+  s.terms = spec_variational_function(L, "terms");
+  s.cost = spec_variational_function(L, "cost");
+  s.pull = spec_variational_function(L, "pull");
+  double size[64], y[8192];
+  int index[64];
+  luaL_argcheck(L, s.n <= 64 && s.n * s.p + s.p <= 8192, 1, "too large");
+  for (int i = 0; i < s.n; i++) size[i] = 1, index[i] = 1;
+  lua_getfield(L, 1, "size"), read_numbers(L, lua_gettop(L), s.n, size);
+  bool indexed = lua_getfield(L, 1, "index") != LUA_TNIL;
+  for (int i = 0; indexed && i < s.n; i++) lua_rawgeti(L, -1, i + 1), index[i] = (int)lua_tointeger(L, -1), lua_pop(L, 1);
+  NsVariationalProblem problem = {.n = s.n,
+                                  .p = s.p,
+                                  .terms = spec_variational_terms,
+                                  .context = &s,
+                                  .adjoint = spec_variational_flag(L, "adjoint"),
+                                  .cost = s.cost ? spec_variational_cost : NULL,
+                                  .pull = s.pull ? spec_variational_pull : NULL,
+                                  .forced = spec_variational_flag(L, "forced"),
+                                  .mass = spec_variational_flag(L, "mass"),
+                                  .implicit = spec_variational_flag(L, "implicit"),
+                                  .rtol = spec_variational_number(L, "rtol", 1e-10),
+                                  .size = size,
+                                  .index = indexed ? index : NULL};
+  int of_y = problem.adjoint ? s.n + s.p : s.n * s.p;
+  lua_getfield(L, 1, "y"), read_numbers(L, lua_gettop(L), of_y, y);
+  lua_pushinteger(L, of_y), lua_setfield(L, 1, "size_of_y");
+  NsVariational *v;
+  if (ns_variational_new(&v, &problem) != NS_OK) return luaL_error(L, "no memory");
+  lua_createtable(L, 0, 8);
+  int result = lua_gettop(L);
+  lua_newtable(L);
+  NsError err = {NS_OK, ""};
+  uint64_t allocations = ns_alloc_count();
+  ns_variational_start(v, spec_variational_number(L, "t", 0), y, spec_variational_number(L, "h", 0));
+  NsStatus status = spec_variational_run(L, v, lua_gettop(L), &err);
+  allocations = ns_alloc_count() - allocations;
+  lua_settop(L, result + 1);
+  lua_setfield(L, result, "rows");
+  const NsVariationalState *state = ns_variational_state(v);
+  push_numbers(L, of_y, state->y), lua_setfield(L, result, "y");
+  lua_pushnumber(L, state->t), lua_setfield(L, result, "t");
+  lua_pushinteger(L, state->steps), lua_setfield(L, result, "steps");
+  lua_pushinteger(L, state->rejected), lua_setfield(L, result, "rejected");
+  lua_pushinteger(L, state->evaluations), lua_setfield(L, result, "evaluations");
+  lua_pushinteger(L, (lua_Integer)allocations), lua_setfield(L, result, "allocations");
+  ns_variational_free(v);
+  if (status == NS_OK) return 1;
+  lua_pushnil(L);
+  lua_pushstring(L, ns_status_name(status));
+  lua_pushstring(L, err.text);
+  return 3;
+}
+
+void nsl_internal_variational(lua_State *L) {
+  lua_pushcfunction(L, spec_variational);
+  lua_setfield(L, -2, "variational");
+}

@@ -1,0 +1,24 @@
+/*
+** sensitivities.h
+** The option `sensitivities` of run{}, and the derivatives in a solution.
+*/
+#ifndef NSL_SIMULATION_SENSITIVITIES_H
+#define NSL_SIMULATION_SENSITIVITIES_H
+
+#include "bind/simulation/simulation.h"
+#include "simulation/run.h"
+
+/*
+** Reads the option at stack index `option` for the simulation at 1. Pushes a list of the names of the parameters, and an object
+** that keeps those in *asked.
+*/
+void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked);
+
+/*
+** Push sol.S, a list with a matrix for each row; and sol:sensitivity(...) for the name or number at `which`. names: the stack
+** index of the list of names.
+*/
+int nsl_push_sensitivity_rows(lua_State *L, const NsSolution *s);
+int nsl_push_sensitivity(lua_State *L, const NsSolution *s, int names, int which);
+
+#endif

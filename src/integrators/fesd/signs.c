@@ -1,0 +1,270 @@
+/*
+** signs.c
+** Whether every row keeps the law of its mode along a whole element, not only at its nodes. Along the polynomial of the states,
+** y and lambda are those of the smooth motion of the mode; they are interpolated by polynomials of degree 8. The bounds of these,
+** less the errors of interpolation and of the states, tell the sign. Where they do not, the element is too long.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "integrators/fesd/fesd.h"
+#include "ode/bernstein.h"
+
+enum { POINTS = NS_BERNSTEIN_SIZE, DEGREE = NS_BERNSTEIN_DEGREE };
+
+/* A polynomial is halved so many times to tell its sign: 64 pieces. */
+enum { SIGN_HALVINGS = 6 };
+
+/* Factor of the interpolation error of (p(x) - p(0)) / x: that of a slope at the end of [0, 1]. */
+static const double SLOPE_ERROR = DEGREE * DEGREE;
+
+/*
+** Safety factor of the error of the states, which is measured at one point. 4: a factor 2 for the other points, and 2 for terms of
+** higher order.
+*/
+static const double STATE_SAFETY = 4;
+
+/* y within this part of its terms of 0 at the start of an element begins at 0, as in ns_fesd_mark_ties. */
+static const double BEGINS = 1e-10;
+
+/* Part of its terms by which y or lambda may violate its bound; as at the nodes. */
+static const double NOISE = 1e-12;
+
+/* Where the first violation is beyond this place of an element, it is halved instead of being ended there. */
+static const double LATE = 0.9;
+
+/* ---- values along an element ---- */
+
+/* x of an element at the points. */
+static void course_states(NsFesd *w, const NsFesdElement *e) {
+  for (int j = 0; j < POINTS; j++)
+    ns_fesd_interpolate(w, 0, ns_bernstein_node(j), w->N, e->x, w->course.x + (ptrdiff_t)j * w->N);
+}
+
+/* y and lambda at point j, for the states s, by the smooth motion of the mode; rate (NULL: not wanted). */
+static NsStatus course_point(NsFesd *w, const NsFesdElement *e, int j, const double *s, double *rate, double *y, double *lambda,
+                             NsError *err) {
+  size_t bytes = (size_t)w->m * sizeof *y;
+  double t = e->t + ns_bernstein_node(j) * e->h;
+  *w->clock = t;
+  if (w->motion) {
+    NsStatus status = ns_fesd_forces(w, t, s, e->mode, rate, lambda, err);
+    memcpy(y, w->now->y, bytes);
+    return status;
+  }
+  const NsFlowView *now = ns_flow_view(w->flow);
+  NsStatus status = ns_flow_evaluate(w->flow, t, s, rate, err);
+  if (status != NS_OK) return status;
+  memcpy(y, now->y, bytes);
+  memcpy(lambda, now->lambda, bytes);
+  for (int a = 0; a < w->m; a++) w->course.lambda_terms[a] = fmax(w->course.lambda_terms[a], now->lambda_terms[a]);
+  return ns_flow_is_determined(w->flow) ? NS_OK : NS_ESINGULAR;
+}
+
+/*
+** The error of the states at the points, without that at the start: s_0 + h times the integral of the rates, less s. Returns the
+** point at which it is largest, by the sizes of the states; -1: there is none.
+*/
+static int course_error(NsFesd *w, const NsFesdElement *e) {
+  NsFesdCourse *c = &w->course;
+  int nd = w->motion ? w->N : ns_flow_view(w->flow)->nd;
+  double largest[POINTS] = {0};
+  int worst = -1;
+  for (int i = 0; i < nd; i++) {
+    double v[POINTS], b[POINTS], sum[POINTS + 1] = {0}, size = 0;
+    for (int j = 0; j < POINTS; j++) v[j] = c->rate[j * w->N + i], size = fmax(size, fabs(c->s[j * w->N + i]));
+    (void)ns_bernstein_interpolate(v, b);
+    for (int k = 0; k < POINTS; k++) sum[k + 1] = sum[k] + b[k] / POINTS;
+    for (int j = 1; j < POINTS; j++) {
+      double value[POINTS + 1], place = ns_bernstein_node(j);
+      memcpy(value, sum, sizeof value);
+      for (int m = POINTS; m > 0; m--)
+        for (int k = 0; k < m; k++) value[k] = (1 - place) * value[k] + place * value[k + 1];
+      double way = e->h * value[0], error = c->s[i] + way - c->s[j * w->N + i];
+      bool rounding = fabs(error) <= 64 * DBL_EPSILON * (size + fabs(way));
+      c->error[j * w->N + i] = rounding ? 0 : error;
+      if (!rounding) largest[j] = fmax(largest[j], fabs(error) / (size + fabs(way)));
+    }
+  }
+  for (int j = 1; j < POINTS; j++)
+    if (largest[j] > (worst < 0 ? 0 : largest[worst])) worst = j;
+  return worst;
+}
+
+/* The changes of y and lambda that the error of the states makes, at the point where it is largest. */
+static NsStatus course_sensitivity(NsFesd *w, const NsFesdElement *e, NsError *err) {
+  NsFesdCourse *c = &w->course;
+  int m = w->m, j = course_error(w, e);
+  memset(c->y_error, 0, (size_t)m * sizeof *c->y_error);
+  memset(c->lambda_error, 0, (size_t)m * sizeof *c->lambda_error);
+  if (j < 0) return NS_OK;
+  for (int i = 0; i < w->N; i++) c->moved[i] = c->s[j * w->N + i] + c->error[j * w->N + i];
+  NsStatus status = course_point(w, e, j, c->moved, NULL, c->y_error, c->lambda_error, err);
+  for (int a = 0; a < m && status == NS_OK; a++) {
+    c->y_error[a] = STATE_SAFETY * fabs(c->y_error[a] - c->y[j * m + a]);
+    c->lambda_error[a] = STATE_SAFETY * fabs(c->lambda_error[a] - c->lambda[j * m + a]);
+  }
+  return status;
+}
+
+/* y and lambda at the points by the smooth motion, and their errors. */
+static NsStatus course_by_motion(NsFesd *w, const NsFesdElement *e, NsError *err) {
+  NsFesdCourse *c = &w->course;
+  memset(c->lambda_terms, 0, (size_t)w->m * sizeof *c->lambda_terms);
+  NsStatus status = w->motion ? NS_OK : ns_fesd_begin_flow(w, e->mode, err);
+  for (int j = 0; j < POINTS && status == NS_OK; j++) {
+    double *s = c->s + (ptrdiff_t)j * w->N, *x = c->x + (ptrdiff_t)j * w->N;
+    if (w->motion) memcpy(s, x, (size_t)w->N * sizeof *s);
+    else ns_flow_gather(w->flow, x, s);
+    status = course_point(w, e, j, s, c->rate + (ptrdiff_t)j * w->N, c->y + (ptrdiff_t)j * w->m,
+                          c->lambda + (ptrdiff_t)j * w->m, err);
+  }
+  return status == NS_OK ? course_sensitivity(w, e, err) : status;
+}
+
+/* y and lambda at the points by the polynomials of the element, where the motion does not determine lambda. */
+static NsStatus course_by_nodes(NsFesd *w, const NsFesdElement *e, NsError *err) {
+  NsFesdCourse *c = &w->course;
+  int m = w->m;
+  size_t bytes = (size_t)m * sizeof(double);
+  memset(c->y_error, 0, bytes);
+  memset(c->lambda_error, 0, bytes);
+  memset(c->lambda_terms, 0, bytes);
+  for (int j = 0; j < POINTS; j++) {
+    double *lambda = c->lambda + (ptrdiff_t)j * m;
+    ns_fesd_interpolate(w, 1, ns_bernstein_node(j), m, e->lambda, lambda);
+    for (int a = 0; a < m; a++) {
+      if (e->mode[a] == MODE_LOWER) lambda[a] = w->lower[a];
+      if (e->mode[a] == MODE_UPPER) lambda[a] = w->upper[a];
+    }
+    NsStatus status = ns_fesd_equations(w, e->t + ns_bernstein_node(j) * e->h, c->x + (ptrdiff_t)j * w->N, lambda, false, err);
+    if (status != NS_OK) return status;
+    memcpy(c->y + (ptrdiff_t)j * m, w->gap, bytes);
+  }
+  return NS_OK;
+}
+
+/* ---- the sign of a guard ---- */
+
+typedef enum Sign { SIGN_KEPT, SIGN_UNSURE, SIGN_BROKEN } Sign;
+
+/* Values of a guard at the points, the value below 0 that is rounding, and their errors. */
+typedef struct Guard {
+  double v[POINTS];
+  double noise, error;
+  double begins; /* the guard begins at 0 when its first value is not above this */
+  bool ends;     /* it is 0 at the end of the element */
+} Guard;
+
+/* The sign of a polynomial in [from, from + width]; *place: a point where it is broken. Overwrites b. */
+static Sign polynomial_sign(int n, double *b, double low, double error, double from, double width, int halvings,
+                            double *place) {
+  double right[POINTS];
+  bool kept = true;
+  for (int k = 0; k <= n; k++) kept = kept && b[k] > low + error;
+  if (kept) return SIGN_KEPT;
+  if (b[0] < low - error) return *place = from, SIGN_BROKEN;
+  if (b[n] < low - error) return *place = from + width, SIGN_BROKEN;
+  if (halvings == 0) return SIGN_UNSURE;
+  ns_bernstein_split(n, b, right);
+  Sign first = polynomial_sign(n, b, low, error, from, width / 2, halvings - 1, place);
+  if (first == SIGN_BROKEN) return first;
+  Sign second = polynomial_sign(n, right, low, error, from + width / 2, width / 2, halvings - 1, place);
+  return second == SIGN_KEPT ? first : second;
+}
+
+/* b (n numbers, of degree n - 1) = (p(1) - p(x)) / (x - 1): removes a root at 1. */
+static void divide_at_end(int n, double *b) {
+  for (int k = 0, j = n; k < j; k++, j--) {
+    double kept = b[k];
+    b[k] = b[j], b[j] = kept;
+  }
+  ns_bernstein_divide(n, b);
+  for (int k = 0, j = n - 1; k < j; k++, j--) {
+    double kept = b[k];
+    b[k] = b[j], b[j] = kept;
+  }
+}
+
+static Sign guard_sign(const Guard *g, double *place) {
+  double b[POINTS], room[POINTS], most = 0;
+  int n = DEGREE;
+  for (int j = 0; j < POINTS; j++) most = fmax(most, fabs(g->v[j]));
+  if (most <= g->noise) return SIGN_KEPT;
+  double error = NS_BERNSTEIN_SAFETY * ns_bernstein_interpolate(g->v, b), of_state = g->error;
+  if (g->ends) divide_at_end(n--, b), error *= SLOPE_ERROR, of_state *= 4;
+  bool begins = g->v[0] <= g->begins;
+  Sign sign = SIGN_UNSURE;
+  for (int order = begins; order <= (begins ? 2 : 0); order++) {
+    if (order > 0) ns_bernstein_divide(n--, b), error *= SLOPE_ERROR, of_state *= 4;
+    memcpy(room, b, sizeof room);
+    sign = polynomial_sign(n, room, -g->noise, error + of_state, 0, 1, SIGN_HALVINGS, place);
+    if (sign == SIGN_KEPT || b[0] > error + of_state + g->noise) return sign;
+  }
+  return sign;
+}
+
+/* The guard of a row by the course; reached: it is 0 at the end. */
+static Guard guard_of(const NsFesd *w, const NsFesdElement *e, NsFesdGuard which, bool reached) {
+  const NsFesdCourse *c = &w->course;
+  int a = which.row, m = w->m;
+  bool active = e->mode[a] == MODE_ACTIVE;
+  double bound = which.side == MODE_LOWER ? w->lower[a] : w->upper[a];
+  Guard g = {.ends = reached};
+  for (int j = 0; j < POINTS; j++) {
+    double y = c->y[j * m + a], lambda = c->lambda[j * m + a];
+    if (active) g.v[j] = which.side == MODE_LOWER ? lambda - bound : bound - lambda;
+    else g.v[j] = e->mode[a] == MODE_LOWER ? y : -y;
+  }
+  double size = e->y_size[m + a];
+  if (active) size = c->lambda_terms[a] > 0 ? c->lambda_terms[a] + fabs(bound) : e->lambda_size[m + a];
+  g.noise = NOISE * size;
+  g.error = active ? c->lambda_error[a] : c->y_error[a];
+  g.begins = BEGINS * size;
+  if (!active || g.v[0] <= g.begins) return g;
+  /* The multiplier of the method has an error of its own, by which it may have been at its bound at the start. */
+  double apart = 0;
+  for (int i = 1; i <= w->tableau.s; i++) {
+    double v[POINTS], b[POINTS];
+    for (int j = 0; j < POINTS; j++) v[j] = c->lambda[j * m + a];
+    (void)ns_bernstein_interpolate(v, b);
+    apart = fmax(apart, fabs(ns_bernstein_at(DEGREE, b, w->node[i]) - e->lambda[i * m + a]));
+  }
+  if (w->count == 0 || w->elements[w->count - 1]->mode[a] != MODE_ACTIVE) g.begins = fmax(g.begins, apart);
+  return g;
+}
+
+NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, double *cut, NsError *err) {
+  bool any = false;
+  *cut = 1;
+  for (int a = 0; a < w->m; a++) any = any || (w->lower[a] < w->upper[a] && (isfinite(w->lower[a]) || isfinite(w->upper[a])));
+  if (!any) return NS_OK;
+  NsError why = {NS_OK, ""};
+  course_states(w, e);
+  NsStatus status = course_by_motion(w, e, &why);
+  if (!ns_fesd_worth_retrying(status)) {
+    if (err) *err = why;
+    return status;
+  }
+  if (status != NS_OK) status = course_by_nodes(w, e, err);
+  if (status != NS_OK) return status;
+  double first = 2;
+  bool unsure = false;
+  for (int a = 0; a < w->m; a++) {
+    if (!(w->lower[a] < w->upper[a])) continue;
+    bool active = e->mode[a] == MODE_ACTIVE;
+    for (int side = MODE_LOWER; side <= MODE_UPPER; side += 2) {
+      if (side == MODE_UPPER && !active) continue;
+      if (active && !isfinite(side == MODE_LOWER ? w->lower[a] : w->upper[a])) continue;
+      bool ends = reached.row == a && (!active || reached.side == side);
+      Guard guard = guard_of(w, e, (NsFesdGuard){a, side}, ends);
+      double place = 1;
+      Sign sign = guard_sign(&guard, &place);
+      if (sign == SIGN_BROKEN) first = fmin(first, place);
+      unsure = unsure || sign == SIGN_UNSURE;
+    }
+  }
+  if (first <= 1 || unsure) *cut = first < LATE && first > 0 ? first : 0.5;
+  return NS_OK;
+}

@@ -1,0 +1,164 @@
+/*
+** sensitivity.h
+** Derivatives of the states of a run by parameters: the companion of a scheme that goes from event to event (`drive`).
+*/
+#ifndef NS_INTEGRATORS_SENSITIVITY_H
+#define NS_INTEGRATORS_SENSITIVITY_H
+
+#include <stdint.h>
+
+#include "model/nsds.h"
+#include "ode/bernstein.h"
+#include "ode/event_search.h"
+#include "ode/variational.h"
+
+/*
+** S = d u / d parameters of the states u of an island, carried along the plain run, which it does not change:
+**   smooth motion  S' = F_u S + F_p along the accepted pieces, F: the rates in the mode of the piece;
+**   event          dt/dp = -(g_u S + g_p) / (g_u f- + g_t) of its time, g: the guard in the mode before, f-: the rates before;
+**                  S+ = R_u (S + f- dt/dp) + R_t dt/dp + R_p - f+ dt/dp, R: the reset with its active set frozen.
+** Derivatives that the model does not give are differences (model/difference.h, or central ones of order 4) of the frozen maps.
+** Hiskens and Pai, Trajectory sensitivity analysis of hybrid systems, IEEE Trans. Circuits Syst. I 47(2), 2000.
+*/
+
+/* A parameter: a number of the model, or (number NULL) the initial value of a state. */
+typedef struct NsParameter {
+  double *number;    /* borrowed */
+  uint64_t *version; /* of the coefficient that the number belongs to; NULL: it has none */
+  double unit;       /* > 0: the size of the number, for the lengths of differences */
+  const void *owner; /* its system, relation or law; NULL: it is an element of vectors z */
+  int state;         /* initial value: the index of the state in x of the system `owner` */
+} NsParameter;
+
+/* Options of a run's sensitivities. */
+typedef struct NsSensitivityOptions {
+  double rtol;    /* tolerance of S along a piece, relative to the size of each element so far */
+  bool one_sided; /* at a grazing or simultaneous event: go on with the side that the run takes */
+} NsSensitivityOptions;
+
+typedef struct NsSensitivity NsSensitivity;
+
+/* Smooth motion in a frozen mode, on a workspace of its own: the scheme's is not touched. */
+typedef struct NsFrozen {
+  void *context;
+  int n;              /* numbers of u */
+  const double *size; /* n: sizes of u in the run; 0: not known */
+  double h;           /* length of the step of the grid */
+  bool constant;      /* F_u is the same at all t and u */
+  bool implicit;      /* F_u may be stiff */
+
+  /* Numbers of the model have changed: the next calls must see them. */
+  NsStatus (*reread)(void *context, double t, NsError *err);
+  NsStatus (*rate)(void *context, double t, const double *u, double *rate, NsError *err);
+
+  /* F_u (n x n), exact; NULL: by differences. */
+  NsStatus (*jacobian)(void *context, double t, const double *u, double *J, NsError *err);
+
+  /* X (nx x p) = d x / d parameters at (t, u), from S (n x p). */
+  NsStatus (*states)(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X, NsError *err);
+} NsFrozen;
+
+/* A map from (t, u) to numbers: a guard, a reset. */
+typedef NsStatus (*NsFrozenMap)(void *context, double t, const double *u, double *out, NsError *err);
+
+struct NsSensitivity {
+  const NsSensitivityOptions *options;
+  const NsParameter *parameters; /* p, borrowed */
+  int p, nx, n;                  /* parameters; states x of the island; numbers of u, at most nx */
+  bool *acts;                    /* p: the parameter is a number of this island's model */
+  bool begun;                    /* S has been started */
+  double t_k, t;                 /* S_k is S at t_k, the start of the last interval; S is S at t */
+  double *S_k, *S;               /* n x p */
+  double *X;                     /* nx x p: d x / d parameters at t, in the order of the states of the systems */
+  double *nodes;                 /* NS_BERNSTEIN_SIZE blocks nx x p: X along the last piece; see keeps_nodes */
+  bool keeps_nodes;              /* somebody wants X along the pieces */
+
+  /* the last event */
+  double *dt;                /* p: derivatives of its time */
+  double *before;            /* n x p: S before it */
+  double *f;                 /* n: rates before it */
+  struct NsEventSlopes *log; /* receives dt */
+  long told;                 /* the number of its row in the log, from 1 */
+
+  /* the scheme's own copy of its workspace */
+  void *twin;
+  void (*free_twin)(void *twin);
+
+  /* workspace */
+  NsArena arena;
+  uint64_t changes;                     /* counts the changes of numbers, for versions */
+  double *most;                         /* n x p: largest |S| so far */
+  double *rate_most;                    /* n: largest rates so far */
+  double *u, *direction, *value, *room; /* n; n; n; differences of n numbers */
+  double *J, *P;                        /* NS_BERNSTEIN_SIZE blocks n x n and n x p: at the nodes of a piece */
+  double *Pt, *slope, *dense;           /* n x p */
+  double *size;                         /* n: sizes of u */
+  double weights[NS_BERNSTEIN_SIZE];
+  NsVariational *variational; /* of variational_n numbers */
+  int variational_n;
+  bool implicit;
+  double from, to; /* the piece that is integrated */
+  bool fixed;      /* J is the same at all nodes */
+  bool driven;     /* some parameter acts */
+};
+
+/* The derivatives of the times of events in a run: rows of p numbers. A zeroed one is empty. */
+typedef struct NsEventSlopes {
+  int p;
+  long count, capacity;
+  double *dt;
+} NsEventSlopes;
+
+/* Makes the companion of an island whose systems have nx states. NS_ENOMEM. */
+NsStatus ns_sensitivity_new(NsSensitivity **sensitivity, const NsNsds *graph, const NsParameter *parameters, int p,
+                            const NsSensitivityOptions *options);
+void ns_sensitivity_free(NsSensitivity *sensitivity);
+
+/* Whether a parameter is a number of the graph's model or an initial state of it. */
+bool ns_parameter_of(const NsParameter *parameter, const NsNsds *graph);
+
+/* X = d x0 / d parameters. */
+void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph);
+
+/*
+** An interval begins at t: S becomes that of t, which is the end of the last interval, or its start when it is computed again.
+** At the first interval (not `begun`) the caller sets S and S_k then.
+*/
+void ns_sensitivity_begin(NsSensitivity *s, double t);
+
+/* S goes along a piece of smooth motion, course: u. Statuses of the model's callbacks, NS_ENOCONV, NS_ENOMEM. */
+NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err);
+
+/*
+** The derivative of a map of `count` numbers along (dt, du, parameter j): out. du NULL: 0; j < 0: no parameter. The model is
+** unchanged afterwards, also after a failure.
+*/
+NsStatus ns_sensitivity_along(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, int count, double t, const double *u,
+                              double dt, const double *du, int j, double *out, NsError *err);
+
+/* A guard for ns_sensitivity_event: `name` is told in messages. */
+typedef struct NsFrozenGuard {
+  NsFrozenMap value;                        /* one number */
+  void (*choose)(void *context, int guard); /* the guard that `value` evaluates */
+  int guard;
+  const char *name;
+} NsFrozenGuard;
+
+/*
+** An event at (t, u): its guards reach 0 (the first one is that of the event, the others are at 0 to rounding). Computes s->dt.
+** NS_EARG when the guard grazes 0, or when the guards do not stay together, unless one_sided.
+*/
+NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
+                              const double *u, NsError *err);
+
+/* An event at the given time t, whatever the parameters are. */
+NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
+
+/*
+** The event changes u to u_after by `reset` (NULL: u does not change), in the maps of `frozen`, which is the motion after it: S
+** becomes S+.
+*/
+NsStatus ns_sensitivity_reset(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap reset, double t, const double *u,
+                              const double *u_after, NsError *err);
+
+#endif

@@ -1,0 +1,236 @@
+/*
+** sensitivity_piece.c
+** S along a piece of smooth motion: S' = J S + P with J = F_u and P = F_p at the nodes of the piece, interpolated between them.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "integrators/sensitivity.h"
+
+enum {
+  PIECE_HALVINGS = 12, /* a piece is halved at most so often to resolve J and P */
+  PIECE_STEPS = 100000 /* limit of steps in a piece */
+};
+
+/* Central differences of order 4 displace by this part of the size: their errors are 1e-11 by truncation, 1e-13 by rounding. */
+static const double PART = 1.0 / 256;
+
+/* J and P count as resolved where their interpolation changes S by less than this part of its size, in units of rtol. */
+static const double RESOLVED = 10;
+
+/* ---- J and P at a point ---- */
+
+/* out (n) += weight * the rates; the model may have been changed. */
+static NsStatus add_rate(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, double weight, double *out,
+                         NsError *err) {
+  NsStatus status = frozen->rate(frozen->context, t, u, s->value, err);
+  for (int i = 0; i < s->n && status == NS_OK; i++) out[i] += weight * s->value[i];
+  return status;
+}
+
+static const double offsets[4] = {1, -1, 2, -2}, weights[4] = {2.0 / 3, -2.0 / 3, -1.0 / 12, 1.0 / 12};
+
+/* Column i of F_u by differences of order 4. */
+static NsStatus state_column(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, int i, double *out, NsError *err) {
+  double size = fmax(frozen->size[i], fabs(u[i])), at = u[i];
+  if (!(size > 0)) size = frozen->h * s->rate_most[i];
+  if (!(size > 0)) size = 1;
+  int exponent;
+  (void)frexp(size, &exponent);
+  double step = ldexp(PART, exponent);
+  NsStatus status = NS_OK;
+  memset(out, 0, (size_t)s->n * sizeof *out);
+  for (int k = 0; k < 4 && status == NS_OK; k++) {
+    u[i] = at + offsets[k] * step;
+    status = add_rate(s, frozen, t, u, weights[k] / step, out, err);
+  }
+  u[i] = at;
+  return status;
+}
+
+/* Column j of F_p by differences of order 4. The model is unchanged afterwards. */
+static NsStatus parameter_column(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, int j, double *out,
+                                 NsError *err) {
+  const NsParameter *p = &s->parameters[j];
+  double at = *p->number, step = PART * p->unit;
+  uint64_t seen = p->version ? *p->version : 0;
+  NsStatus status = NS_OK;
+  memset(out, 0, (size_t)s->n * sizeof *out);
+  for (int k = 0; k < 4 && status == NS_OK; k++) {
+    *p->number = at + offsets[k] * step;
+    if (p->version) *p->version = seen + (UINT64_C(1) << 40) + ++s->changes;
+    status = frozen->reread(frozen->context, t, err);
+    if (status == NS_OK) status = add_rate(s, frozen, t, u, weights[k] / step, out, err);
+  }
+  *p->number = at;
+  if (p->version) *p->version = seen;
+  NsStatus back = frozen->reread(frozen->context, t, status == NS_OK ? err : NULL);
+  return status == NS_OK ? back : status;
+}
+
+static NsStatus point_jacobian(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, double *J, NsError *err) {
+  if (frozen->jacobian) return frozen->jacobian(frozen->context, t, u, J, err);
+  NsStatus status = NS_OK;
+  for (int i = 0; i < s->n && status == NS_OK; i++) status = state_column(s, frozen, t, u, i, J + (ptrdiff_t)i * s->n, err);
+  return status;
+}
+
+/* J and P at the nodes of [a, b]. */
+static NsStatus piece_sample(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b,
+                             NsError *err) {
+  ptrdiff_t nn = (ptrdiff_t)s->n * s->n, np = (ptrdiff_t)s->n * s->p;
+  NsStatus status = NS_OK;
+  s->fixed = frozen->constant;
+  for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
+    bool last = k + 1 == NS_BERNSTEIN_SIZE;
+    if (s->fixed && !s->driven && k > 0) break;
+    double t = last ? b : a + ns_bernstein_node(k) * (b - a);
+    status = course->at(course->context, t, s->direction, err);
+    if (status == NS_OK && (k == 0 || !s->fixed)) status = point_jacobian(s, frozen, t, s->direction, s->J + k * nn, err);
+    for (int j = 0; j < s->p && status == NS_OK; j++)
+      if (s->acts[j]) status = parameter_column(s, frozen, t, s->direction, j, s->P + k * np + (ptrdiff_t)j * s->n, err);
+  }
+  return status;
+}
+
+/* The interpolation error of an entry whose values at the nodes are `stride` numbers apart. */
+static double entry_error(const double *at, ptrdiff_t stride) {
+  double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = at[k * stride];
+  return ns_bernstein_interpolate(v, b);
+}
+
+/* Whether the nodes resolve J and P: the errors of S' over the piece are below the tolerances. */
+static bool piece_resolved(NsSensitivity *s, double h) {
+  ptrdiff_t n = s->n, nn = n * n, np = n * s->p;
+  double tolerance = RESOLVED * s->options->rtol;
+  memset(s->slope, 0, (size_t)np * sizeof *s->slope);
+  for (ptrdiff_t e = 0; e < nn && !s->fixed; e++) {
+    double error = entry_error(s->J + e, nn);
+    for (ptrdiff_t j = 0; j < s->p && error > 0; j++) s->slope[e % n + j * n] += error * s->most[e / n + j * n];
+  }
+  for (ptrdiff_t e = 0; e < np && s->driven; e++) {
+    if (!s->acts[e / n]) continue;
+    double error = entry_error(s->P + e, np);
+    s->slope[e] += error;
+    if (h * s->slope[e] > tolerance * fmax(s->most[e], h * fabs(s->P[e]))) return false;
+  }
+  for (ptrdiff_t e = 0; e < np; e++)
+    if (!s->acts[e / n] && h * s->slope[e] > tolerance * s->most[e]) return false;
+  return true;
+}
+
+/* ---- the linear equations ---- */
+
+/* s->weights = those of the values at the nodes for the point x in [0, 1] (Lagrange's form). */
+static void node_weights(NsSensitivity *s, double x) {
+  double sum = 0;
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) {
+    double apart = x - ns_bernstein_node(k), end = k == 0 || k + 1 == NS_BERNSTEIN_SIZE ? 0.5 : 1;
+    s->weights[k] = (k % 2 ? -end : end) / apart;
+    if (apart == 0) {
+      memset(s->weights, 0, sizeof s->weights);
+      s->weights[k] = 1;
+      return;
+    }
+    sum += s->weights[k];
+  }
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) s->weights[k] /= sum;
+}
+
+static void between_nodes(const NsSensitivity *s, const double *nodes, ptrdiff_t count, double *out) {
+  memset(out, 0, (size_t)count * sizeof *out);
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
+    for (ptrdiff_t e = 0; e < count && s->weights[k] != 0; e++) out[e] += s->weights[k] * nodes[k * count + e];
+}
+
+/* An NsVariationalTerms: J and P at t, between the nodes. */
+static NsStatus piece_terms(void *context, double t, double *J, double *P, double *E, NsError *err) {
+  NsSensitivity *s = context;
+  ptrdiff_t n = s->n;
+  (void)E, (void)err;
+  if (!s->fixed || s->driven) node_weights(s, s->to > s->from ? (t - s->from) / (s->to - s->from) : 0);
+  if (s->fixed) memcpy(J, s->J, (size_t)(n * n) * sizeof *J);
+  else between_nodes(s, s->J, n * n, J);
+  if (P) between_nodes(s, s->P, n * s->p, P);
+  return NS_OK;
+}
+
+/* Makes the integrator of the linear equations for the present n and method. */
+static NsStatus take_variational(NsSensitivity *s, const NsFrozen *frozen, NsError *err) {
+  if (s->variational && s->variational_n == s->n && s->implicit == frozen->implicit) return NS_OK;
+  ns_variational_free(s->variational);
+  s->variational = NULL;
+  s->variational_n = s->n;
+  s->implicit = frozen->implicit;
+  NsVariationalProblem problem = {.n = s->n,
+                                  .p = s->p,
+                                  .terms = piece_terms,
+                                  .context = s,
+                                  .forced = s->driven,
+                                  .implicit = frozen->implicit,
+                                  .rtol = s->options->rtol,
+                                  .size = s->size};
+  NsStatus status = ns_variational_new(&s->variational, &problem);
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "sensitivities: %s", ns_status_message(status));
+}
+
+/* X at the nodes of the whole piece that lie in the last step. */
+static NsStatus keep_nodes(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
+  const NsVariationalState *state = ns_variational_state(s->variational);
+  ptrdiff_t size = (ptrdiff_t)s->nx * s->p;
+  NsStatus status = NS_OK;
+  for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK && s->keeps_nodes; k++) {
+    double t = course->t_old + ns_bernstein_node(k) * (course->t - course->t_old);
+    if (k + 1 == NS_BERNSTEIN_SIZE) t = course->t;
+    if (t < state->t_old || t > state->t) continue;
+    status = ns_variational_at(s->variational, t, s->dense, err);
+    if (status == NS_OK) status = course->at(course->context, t, s->direction, err);
+    if (status == NS_OK) status = frozen->states(frozen->context, s, t, s->direction, s->dense, s->nodes + k * size, err);
+  }
+  return status;
+}
+
+/* S goes from s->from to s->to. */
+static NsStatus piece_integrate(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
+  const NsVariationalState *state = ns_variational_state(s->variational);
+  ns_variational_start(s->variational, s->from, s->S, s->to - s->from);
+  NsStatus status = NS_OK;
+  for (int steps = 0; state->t < s->to && status == NS_OK; steps++) {
+    if (steps == PIECE_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps before t=%.10g", s->to);
+    status = ns_variational_step(s->variational, s->to, err);
+    if (status == NS_OK) status = keep_nodes(s, frozen, course, err);
+  }
+  memcpy(s->S, state->y, (size_t)s->n * (size_t)s->p * sizeof *s->S);
+  return status;
+}
+
+/* S goes along [a, b], in halves where the nodes do not resolve J and P. */
+static NsStatus piece_go(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b, int halved,
+                         NsError *err) {
+  NsStatus status = piece_sample(s, frozen, course, a, b, err);
+  if (status != NS_OK) return status;
+  double middle = a + (b - a) / 2;
+  if (halved < PIECE_HALVINGS && middle > a && middle < b && !piece_resolved(s, b - a)) {
+    status = piece_go(s, frozen, course, a, middle, halved + 1, err);
+    return status == NS_OK ? piece_go(s, frozen, course, middle, b, halved + 1, err) : status;
+  }
+  s->from = a, s->to = b;
+  return piece_integrate(s, frozen, course, err);
+}
+
+NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
+  double a = course->t_old, b = course->t;
+  if (!(b > a) || s->n == 0 || s->p == 0) return s->t = b, NS_OK;
+  NsStatus status = take_variational(s, frozen, err);
+  if (status == NS_OK) status = course->at(course->context, a, s->u, err);
+  if (status == NS_OK) status = frozen->rate(frozen->context, a, s->u, s->value, err);
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    s->rate_most[i] = fmax(s->rate_most[i], fabs(s->value[i]));
+    s->size[i] = fmax(frozen->size[i], fabs(s->u[i]));
+  }
+  for (int e = 0; e < s->n * s->p; e++) s->most[e] = fmax(s->most[e], fabs(s->S[e]));
+  if (status == NS_OK) status = piece_go(s, frozen, course, a, b, 0, err);
+  s->t = b;
+  return status;
+}

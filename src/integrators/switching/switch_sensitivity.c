@@ -1,0 +1,368 @@
+/*
+** switch_sensitivity.c
+** Derivatives by parameters: the linear equations of each mode, switches, jumps, the start.
+*/
+#include "integrators/switching/switch_sensitivity.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "integrators/switching/flow_workspace.h"
+#include "ode/control.h"
+
+/* A guard that is 0 where the run starts must not change with a parameter, up to this part of the terms of its derivative. */
+static const double START_MOVES = 1e-9;
+
+/* A flow of its own: the flow of the run is not touched. */
+typedef struct SwitchTwin {
+  NsArena arena;
+  NsSwitching *sw;
+  NsFlow *flow;
+  NsRowMode *chosen;     /* m: the mode before a jump */
+  NsRowMode *before;     /* m: the mode before the event */
+  double *dense;         /* of the stepper's unknowns */
+  double *u_before;      /* nd */
+  double *x, *lambda;    /* n, m: of a start */
+  NsFrozenGuard *guards; /* 2 m */
+  NsFrozen frozen;
+  int guard;  /* that is evaluated */
+  bool exact; /* ns_flow_jacobian is exact in the present mode */
+} SwitchTwin;
+
+static void switch_twin_free(void *twin) {
+  SwitchTwin *w = twin;
+  if (!w) return;
+  ns_flow_free(w->flow);
+  ns_arena_release(&w->arena);
+  ns_free(w);
+}
+
+static const char *sense_row_name(const NsSwitching *sw, int row) {
+  return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->name;
+}
+
+/* ---- the frozen motion ---- */
+
+static NsStatus switch_twin_reread(void *context, double t, NsError *err) {
+  NsFlow *flow = ((SwitchTwin *)context)->flow;
+  NsEquations *e = &flow->eq;
+  NsStatus status = ns_equations_update(e, t, err);
+  if (status == NS_OK) status = ns_equations_split_mass(e, err);
+  if (status != NS_OK) return status;
+  if (e->nd != flow->view.nd) return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes with a parameter at t=%g", t);
+  for (int k = 0; k < e->nedges; k++) {
+    const NsInteraction *inter = e->edges[k].inter;
+    size_t bytes = (size_t)inter->m * sizeof(double);
+    memcpy(flow->lower + e->edges[k].row, inter->law->lower, bytes);
+    memcpy(flow->upper + e->edges[k].row, inter->law->upper, bytes);
+  }
+  ns_flow_set_mode(flow, flow->mode);
+  return NS_OK;
+}
+
+static NsStatus switch_twin_rate(void *context, double t, const double *u, double *rate, NsError *err) {
+  SwitchTwin *w = context;
+  *w->sw->clock = t;
+  return ns_flow_rate(w->flow, t, u, rate, err);
+}
+
+static NsStatus switch_twin_jacobian(void *context, double t, const double *u, double *J, NsError *err) {
+  SwitchTwin *w = context;
+  *w->sw->clock = t;
+  return ns_flow_jacobian(w->flow, t, u, J, err);
+}
+
+/* The states x at (t, u). */
+static NsStatus switch_twin_x(void *context, double t, const double *u, double *x, NsError *err) {
+  SwitchTwin *w = context;
+  NsStatus status = ns_flow_evaluate(w->flow, t, u, NULL, err);
+  if (status == NS_OK) memcpy(x, w->flow->x, (size_t)w->flow->eq.n * sizeof *x);
+  return status;
+}
+
+static NsStatus switch_twin_states(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X,
+                                   NsError *err) {
+  SwitchTwin *w = context;
+  NsStatus status = NS_OK;
+  if (s->n == s->nx) {
+    memcpy(X, S, (size_t)s->n * (size_t)s->p * sizeof *X);
+    return NS_OK;
+  }
+  for (int j = 0; j < s->p && status == NS_OK; j++)
+    status = ns_sensitivity_along(s, &w->frozen, switch_twin_x, s->nx, t, u, 0, S + (ptrdiff_t)j * s->n, j,
+                                  X + (ptrdiff_t)j * s->nx, err);
+  return status;
+}
+
+/* Whether y of all rows is affine in the states with constant coefficients. */
+static bool outputs_affine(const NsEquations *e) {
+  for (int k = 0; k < e->nedges; k++) {
+    const NsRelation *relation = e->edges[k].inter->relation;
+    if (!ns_relation_linear(relation) || ns_coef_varies(&relation->C)) return false;
+  }
+  return true;
+}
+
+/* Takes the present mode of the run; the search for multipliers starts at those of the run. */
+static NsStatus switch_twin_mode(SwitchTwin *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
+  NsFlow *flow = w->flow;
+  bool same = flow->planned && memcmp(flow->mode, mode, (size_t)flow->view.m * sizeof *mode) == 0;
+  memcpy(flow->lambda, w->sw->flow->lambda, (size_t)flow->view.m * sizeof(double));
+  memcpy(flow->a, w->sw->flow->a, (size_t)flow->eq.na * sizeof(double));
+  if (same) return NS_OK;
+  ns_flow_set_mode(flow, mode);
+  NsSensitivity *s = w->sw->sensitivity;
+  NsStatus status = ns_flow_jacobian(flow, t, u, s->J, err); /* finds the number of differentiations */
+  int levels = flow->nw > 0 ? flow->reduction.levels : 0;
+  w->frozen.constant = flow->eq.linear && flow->eq.settled;
+  w->exact = w->frozen.constant || levels == 0 || (levels == 1 && outputs_affine(&flow->eq));
+  w->frozen.jacobian = w->exact ? switch_twin_jacobian : NULL;
+  return status;
+}
+
+/* ---- making ---- */
+
+static NsStatus switch_twin_new(NsSwitching *sw, NsError *err) {
+  NsSensitivity *s = sw->sensitivity;
+  SwitchTwin *w = s->twin = ns_alloc(1, sizeof *w);
+  if (!w) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  s->free_twin = switch_twin_free;
+  size_t m = (size_t)sw->m;
+  w->sw = sw;
+  w->chosen = ns_arena_take(&w->arena, m, sizeof *w->chosen);
+  w->before = ns_arena_take(&w->arena, m, sizeof *w->before);
+  w->guards = ns_arena_take(&w->arena, 2 * m, sizeof *w->guards);
+  w->dense = ns_arena_doubles(&w->arena, sw->most);
+  w->u_before = ns_arena_doubles(&w->arena, sw->n);
+  w->x = ns_arena_doubles(&w->arena, sw->n);
+  w->lambda = ns_arena_doubles(&w->arena, sw->m);
+  bool good = ns_flow_new(&w->flow, sw->base.nsds) == NS_OK && !w->arena.failed;
+  return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
+}
+
+NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
+  NsSensitivity *s = sw->sensitivity;
+  if (!s) return NS_OK;
+  NsStatus status = s->twin ? NS_OK : switch_twin_new(sw, err);
+  if (status != NS_OK) return status;
+  SwitchTwin *w = s->twin;
+  double h = sw->t_next - sw->t_k;
+  w->sw = sw;
+  if (s->begun && s->n != sw->nd) return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes at t=%.10g", sw->t_k);
+  s->n = sw->nd;
+  ns_sensitivity_begin(s, sw->t_k);
+  s->keeps_nodes = sw->trace && sw->trace->piece;
+  w->frozen = (NsFrozen){.context = w,
+                         .n = sw->nd,
+                         .size = sw->now->size,
+                         .h = h,
+                         .implicit = sw->method->implicit,
+                         .reread = switch_twin_reread,
+                         .rate = switch_twin_rate,
+                         .states = switch_twin_states};
+  return ns_flow_begin(w->flow, sw->t_k, h, err);
+}
+
+/* ---- the start ---- */
+
+/* u of the start at the states x, in the frozen mode: NS_EARG where another mode begins. */
+static NsStatus switch_twin_start(void *context, double t, const double *x, double *u, NsError *err) {
+  SwitchTwin *w = context;
+  NsModeChoice choice;
+  NsStatus status = ns_mode_start(w->flow, t, x, w->lambda, (NsAmbiguity)w->sw->options.ambiguity, u, &choice, err);
+  if (status == NS_OK) status = ns_flow_project(w->flow, t, u, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < w->flow->view.m; i++)
+    if (w->flow->mode[i] != w->sw->now->mode[i])
+      return ns_fail(err, NS_EARG,
+                     "sensitivities: the run starts at t=%.10g where '%s' switches, and a parameter decides on which side; "
+                     "on_grazing = \"one-sided\" takes the side that the run goes",
+                     t, sense_row_name(w->sw, i));
+  return NS_OK;
+}
+
+/* The mode after a map that has searched for one. */
+static NsStatus start_settle(SwitchTwin *w, NsError *err) {
+  w->flow->planned = false;
+  return switch_twin_mode(w, w->sw->now->mode, w->sw->t, w->sw->u, err);
+}
+
+static NsStatus guard_value(void *context, double t, const double *u, double *out, NsError *err) {
+  SwitchTwin *w = context;
+  NsStatus status = ns_flow_outputs(w->flow, t, u, err);
+  const NsFlowView *now = ns_flow_view(w->flow);
+  int k = w->guard, i = k / 2;
+  double lambda = now->lambda[i];
+  *out = now->mode[i] == NS_ROW_LOWER   ? now->y[i]
+         : now->mode[i] == NS_ROW_UPPER ? -now->y[i]
+         : k % 2                        ? now->upper[i] - lambda
+                                        : lambda - now->lower[i];
+  return status;
+}
+
+/* NS_EARG when a guard that is 0 at the start changes with a parameter. */
+static NsStatus check_start_guards(SwitchTwin *w, NsError *err) {
+  NsSwitching *sw = w->sw;
+  NsSensitivity *s = sw->sensitivity;
+  NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
+  if (status == NS_OK) ns_switch_take_guards(sw);
+  for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
+    const NsSwitchGuard *guard = &sw->guards[k];
+    if (!guard->used || ns_switch_guard(sw, guard) > 2 * ns_switch_noise(sw, guard)) continue;
+    w->guard = k;
+    for (int j = 0; j < s->p && status == NS_OK; j++) {
+      double change, most = 0, part;
+      const double *S = s->S + (ptrdiff_t)j * s->n;
+      status = ns_sensitivity_along(s, &w->frozen, guard_value, 1, sw->t, sw->u, 0, S, j, &change, err);
+      memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
+      for (int i = 0; i < s->n && status == NS_OK && change != 0; i++) {
+        s->direction[i] = S[i];
+        status = ns_sensitivity_along(s, &w->frozen, guard_value, 1, sw->t, sw->u, 0, s->direction, -1, &part, err);
+        s->direction[i] = 0;
+        most += fabs(part);
+      }
+      if (status == NS_OK && fabs(change) > START_MOVES * most)
+        return ns_fail(err, NS_EARG,
+                       "sensitivities: the run starts at t=%.10g where '%s' switches, and a parameter decides on which side; "
+                       "on_grazing = \"one-sided\" takes the side that the run goes",
+                       sw->t, sense_row_name(sw, guard->row));
+    }
+  }
+  return status;
+}
+
+NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
+  NsSensitivity *s = sw->sensitivity;
+  if (!s || s->begun) return NS_OK;
+  s->begun = true;
+  SwitchTwin *w = s->twin;
+  bool plain = s->n == s->nx && !sw->choice.jumped;
+  for (int i = 0; i < sw->m; i++) plain = plain && sw->now->mode[i] != NS_ROW_ACTIVE;
+  double *at = w->x;
+  for (int d = 0; d < sw->base.nsds->nds; at += sw->base.nsds->ds[d++]->n)
+    memcpy(at, sw->base.nsds->ds[d]->x_k, (size_t)sw->base.nsds->ds[d]->n * sizeof *at);
+  memcpy(w->lambda, sw->lambda_before, (size_t)sw->m * sizeof *w->lambda);
+  NsStatus status = NS_OK;
+  if (plain) memcpy(s->S, s->X, (size_t)s->n * (size_t)s->p * sizeof *s->S);
+  NsFrozen from = w->frozen; /* the motion's states are x here */
+  from.n = s->nx;
+  int nd = s->n;
+  s->n = s->nx;
+  for (int j = 0; j < s->p && !plain && status == NS_OK; j++)
+    status = ns_sensitivity_along(s, &from, switch_twin_start, nd, sw->t, w->x, 0, s->X + (ptrdiff_t)j * s->nx, j,
+                                  s->S + (ptrdiff_t)j * nd, err);
+  s->n = nd;
+  if (status == NS_EARG && s->options->one_sided) {
+    for (int j = 0; j < s->p; j++) ns_flow_gather(sw->flow, s->X + (ptrdiff_t)j * s->nx, s->S + (ptrdiff_t)j * nd);
+    status = NS_OK;
+  }
+  if (status == NS_OK) status = start_settle(w, err);
+  if (status == NS_OK && !s->options->one_sided) status = check_start_guards(w, err);
+  memcpy(s->S_k, s->S, (size_t)nd * (size_t)s->p * sizeof *s->S);
+  return status == NS_OK ? switch_twin_states(w, s, sw->t, sw->u, s->S, s->X, err) : status;
+}
+
+/* ---- smooth motion ---- */
+
+/* An NsCourse: u on the dense output of the last step. */
+static NsStatus switch_twin_at(void *context, double t, double *u, NsError *err) {
+  SwitchTwin *w = context;
+  const NsDenseCourse *c = &w->sw->course;
+  (void)err;
+  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), w->dense);
+  memcpy(u, w->dense, (size_t)w->sw->nd * sizeof *u);
+  return NS_OK;
+}
+
+NsStatus ns_switch_sense_piece(NsSwitching *sw, NsError *err) {
+  NsSensitivity *s = sw->sensitivity;
+  if (!s) return NS_OK;
+  SwitchTwin *w = s->twin;
+  const NsStepperState *step = &sw->stepper->state;
+  ns_switch_state(sw, step->y_old, w->dense);
+  memcpy(w->u_before, w->dense, (size_t)sw->nd * sizeof *w->dense);
+  NsStatus status = switch_twin_mode(w, sw->now->mode, step->t_old, w->u_before, err);
+  NsFlow *own = sw->flow;
+  sw->flow = w->flow, sw->now = ns_flow_view(w->flow); /* the dense output evaluates the motion */
+  if (status == NS_OK) status = ns_switch_make_course(sw, err);
+  sw->flow = own, sw->now = ns_flow_view(own);
+  NsCourse course = {.t_old = step->t_old, .t = step->t, .at = switch_twin_at, .context = w};
+  if (status == NS_OK) status = ns_sensitivity_piece(s, &w->frozen, &course, err);
+  ns_switch_state(sw, step->y, w->dense);
+  memcpy(w->u_before, w->dense, (size_t)sw->nd * sizeof *w->dense);
+  return status == NS_OK ? switch_twin_states(w, s, step->t, w->u_before, s->S, s->X, err) : status;
+}
+
+/* ---- events ---- */
+
+static void guard_choose(void *context, int guard) {
+  ((SwitchTwin *)context)->guard = guard;
+}
+
+NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err) {
+  NsSensitivity *s = sw->sensitivity;
+  if (!s) return NS_OK;
+  SwitchTwin *w = s->twin;
+  int count = 0;
+  memcpy(w->u_before, sw->u, (size_t)sw->nd * sizeof *sw->u);
+  memcpy(w->before, sw->before, (size_t)sw->m * sizeof *w->before);
+  NsStatus status = switch_twin_mode(w, sw->before, sw->t, sw->u, err);
+  if (status != NS_OK) return status;
+  if (guard < 0) {
+    status = ns_sensitivity_restart(s, &w->frozen, sw->t, sw->u, err);
+    if (status == NS_OK) status = switch_twin_states(w, s, sw->t, sw->u, s->S, s->X, err);
+    sw->log->slope = s->told;
+    return status;
+  }
+  w->guards[count++] = (NsFrozenGuard){guard_value, guard_choose, guard, sense_row_name(sw, guard / 2)};
+  for (int k = 0; k < 2 * sw->m; k++) {
+    const NsSwitchGuard *g = &sw->guards[k];
+    if (k == guard || !g->used || !sw->open[g->row] || g->row == guard / 2) continue;
+    w->guards[count++] = (NsFrozenGuard){guard_value, guard_choose, k, sense_row_name(sw, g->row)};
+  }
+  status = ns_sensitivity_event(s, &w->frozen, w->guards, count, sw->t, sw->u, err);
+  sw->log->slope = s->told;
+  return status;
+}
+
+void ns_switch_sense_chosen(NsSwitching *sw) {
+  if (sw->sensitivity) memcpy(((SwitchTwin *)sw->sensitivity->twin)->chosen, sw->now->mode, (size_t)sw->m * sizeof(NsRowMode));
+}
+
+/* u after the impulse that the mode `chosen` makes. */
+static NsStatus switch_twin_jump(void *context, double t, const double *u, double *after, NsError *err) {
+  SwitchTwin *w = context;
+  bool jumped;
+  memcpy(after, u, (size_t)w->sw->nd * sizeof *u);
+  ns_flow_set_mode(w->flow, w->chosen);
+  NsStatus status = ns_flow_evaluate(w->flow, t, after, NULL, err);
+  return status == NS_OK ? ns_mode_jump(w->flow, t, after, w->sw->open, &jumped, err) : status;
+}
+
+/* u after a new start. */
+static NsStatus switch_twin_anew(void *context, double t, const double *u, double *after, NsError *err) {
+  SwitchTwin *w = context;
+  ns_equations_states(&w->flow->eq, u, w->flow->a, w->x);
+  return switch_twin_start(w, t, w->x, after, err);
+}
+
+NsStatus ns_switch_sense_after(NsSwitching *sw, bool jumped, bool anew, NsError *err) {
+  NsSensitivity *s = sw->sensitivity;
+  if (!s) return NS_OK;
+  SwitchTwin *w = s->twin;
+  NsStatus status = start_settle(w, err);
+  NsFrozenMap reset = !jumped ? NULL : anew ? switch_twin_anew : switch_twin_jump;
+  memcpy(w->lambda, sw->lambda_before, (size_t)sw->m * sizeof *w->lambda);
+  if (status == NS_OK) status = ns_sensitivity_reset(s, &w->frozen, reset, sw->t, w->u_before, sw->u, err);
+  if (status == NS_OK && reset) status = start_settle(w, err);
+  return status == NS_OK ? switch_twin_states(w, s, sw->t, sw->u, s->S, s->X, err) : status;
+}
+
+NsStatus ns_switch_sense_accumulation(const NsSwitching *sw, int row, NsError *err) {
+  if (!sw->sensitivity) return NS_OK;
+  return ns_fail(
+      err, NS_EARG,
+      "sensitivities: the events of '%s' accumulate at t=%.10g; the derivatives after infinitely many events are not known",
+      sense_row_name(sw, row), sw->t);
+}

@@ -1,0 +1,33 @@
+/*
+** switch_sensitivity.h
+** Derivatives by parameters of event-driven runs of first order. Nothing happens where sw->sensitivity is NULL. Private to
+** switching/.
+*/
+#ifndef NS_INTEGRATORS_SWITCHING_SWITCH_SENSITIVITY_H
+#define NS_INTEGRATORS_SWITCHING_SWITCH_SENSITIVITY_H
+
+#include "integrators/sensitivity.h"
+#include "integrators/switching/switching.h"
+
+/* A step of the grid begins, and ns_flow_begin has been called. */
+NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err);
+
+/* The run has started at sw->u, in the present mode; x: the states before that, lambda_before the multipliers. */
+NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err);
+
+/* S goes along the last step of the stepper. */
+NsStatus ns_switch_sense_piece(NsSwitching *sw, NsError *err);
+
+/*
+** At an event, in this order. before: guard, the number of the event's guard, or -1: data have changed at this time; sw->open
+** tells the guards at 0. chosen: the mode before a jump. after: the mode and sw->u are those after the event; anew: the motion
+** was started anew.
+*/
+NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err);
+void ns_switch_sense_chosen(NsSwitching *sw);
+NsStatus ns_switch_sense_after(NsSwitching *sw, bool jumped, bool anew, NsError *err);
+
+/* NS_EARG: an accumulation of the events of a row has no derivatives. */
+NsStatus ns_switch_sense_accumulation(const NsSwitching *sw, int row, NsError *err);
+
+#endif
