@@ -68,11 +68,11 @@ local function of_simulation(simu, list, data, exact)
     return out
   end
   function model.values(x) return take(run(x, { dense = true })) end
-  -- The derivatives that the run carries along; nil when this simulation has none, or the times are not on its grid.
+  -- The derivatives that the run carries along; nil when it can't, or the times are not on its grid.
   local function carried(x, m)
     local good, sol = where.try(run, x, { dense = true, sensitivities = names })
     if not good then
-      if tostring(sol):find("unknown option 'sensitivities'", 1, true) then return nil end
+      if tostring(sol):find("sensitivities: ", 1, true) then return nil end -- this simulation or parameter has none
       error(sol, 0)
     end
     local rows = rows_at(sol, data.t)
