@@ -99,7 +99,8 @@ local function point_at(b, w, before, solved)
   local m = orbit.multipliers
   return { w = w, tangent = tangent, K = K, orbit = orbit, p = p, x0 = orbit.x0, T = orbit.T, multipliers = m,
     stability = orbit.stability, stable = orbit.stable, sequence = orbit.sequence,
-    tests = { fold = tangent[#w], ["period doubling"] = spectrum.doubling(m), ["Neimark-Sacker"] = spectrum.torus(m) } }
+    tests = { fold = tangent[#w], ["period doubling"] = spectrum.doubling(m),
+      ["Neimark-Sacker"] = spectrum.torus(m) } }
 end
 
 -- The point at the length ds from a; nil and the reason when there is none near.

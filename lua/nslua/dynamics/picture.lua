@@ -1,8 +1,10 @@
 -- nslua.dynamics.picture: pictures of orbits, branches, diagrams and sections.
 local arguments = require "nslua.analysis.arguments"
+local core = require "nslua.core"
 local plot = require "nslua.plot"
 
 local fail, describe = arguments.fail, arguments.describe
+local format = core.number_support.format
 
 local picture = {}
 
@@ -77,7 +79,7 @@ function picture.orbit(orbit, options)
   end
   axes:plot({ orbit.x0[states[1]] }, { orbit.x0[states[2]] }, { linestyle = "", marker = "o", color = "C1" })
   axes:xlabel(name_of(states[1])):ylabel(name_of(states[2]))
-  axes:title(("%s, $T$ = %.6g"):format(orbit.stability, orbit.T))
+  axes:title(format("%s, $T$ = %.6g", orbit.stability, orbit.T))
   draw_multipliers(fig:subplot(1, 2, 2), orbit.multipliers)
   return fig
 end
