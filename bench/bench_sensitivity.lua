@@ -1,6 +1,6 @@
 --
 -- bench_sensitivity.lua
--- Derivatives of runs: the cost of p parameters in plain runs, forwards.
+-- Derivatives of runs: the cost of p parameters in plain runs, forwards and by the way back.
 --
 local ns = require "nslua"
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
@@ -32,12 +32,16 @@ for _, case in ipairs { { 2, 1 }, { 4, 4 }, { 4, 10 }, { 10, 10 }, { 4, 100 } } 
       local plain = common.best(5, function() ns.solve_ivp(kind, { 0, 20 }, y0, options) end)
       options.sensitivities = { "args" }
       local along = common.best(5, function() ns.solve_ivp(kind, { 0, 20 }, y0, options) end)
+      options.sensitivities, options.parameters = nil, { "args" }
+      options.terminal = function(y) return y[1] end
+      local back = common.best(5, function() ns.ivp_gradient(kind, { 0, 20 }, y0, options) end)
       cells[#cells + 1], cells[#cells + 2] = common.us(plain), common.ratio(along, plain)
+      cells[#cells + 1] = common.ratio(back, plain)
     end
     cells[#cells + 1] = ("%.1f"):format(1.5 * (1 + np))
     rows[#rows + 1] = cells
   end
 end
-common.table("solve_ivp with sensitivities: microseconds of a plain run, and runs that the derivatives cost in all", {
-  "", "compiled f", "runs", "f in Lua", "runs", "1.5 (1 + p)",
+common.table("Microseconds of a plain run; the same with sensitivities, and ivp_gradient, in plain runs", {
+  "", "compiled f", "forward", "back", "f in Lua", "forward", "back", "1.5 (1 + p)",
 }, rows)

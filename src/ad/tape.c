@@ -493,22 +493,37 @@ static void forward(NsTape *tape, int first, int count, double *jac) {
   }
 }
 
+/* A sweep back from the adjoints of the outputs to those of all nodes. */
+static void sweep_back(const NsTape *tape, double *adjoint) {
+  int base = tape->inputs + tape->constants;
+  for (int k = tape->steps - 1; k >= 0; k--) {
+    double bar = adjoint[base + k];
+    const NsTapeStep *s = &tape->step[k];
+    if (bar == 0) continue;
+    adjoint[s->a] += bar * tape->dx[k];
+    if (ns_tape_operations[s->op].arity == 2) adjoint[s->b] += bar * tape->dy[k];
+  }
+}
+
 /* Reverse mode: one sweep for each output computes the adjoints of all nodes, in tape->partial. */
 static void reverse(NsTape *tape, int first, int count, double *jac) {
-  int base = tape->inputs + tape->constants;
   double *adjoint = tape->partial;
   for (int i = 0; i < tape->outputs; i++) {
     memset(adjoint, 0, (size_t)tape->nodes * sizeof *adjoint);
     adjoint[tape->output[i]] = 1;
-    for (int k = tape->steps - 1; k >= 0; k--) {
-      double bar = adjoint[base + k];
-      const NsTapeStep *s = &tape->step[k];
-      if (bar == 0) continue;
-      adjoint[s->a] += bar * tape->dx[k];
-      if (ns_tape_operations[s->op].arity == 2) adjoint[s->b] += bar * tape->dy[k];
-    }
+    sweep_back(tape, adjoint);
     for (int k = 0; k < count; k++) jac[i + (ptrdiff_t)k * tape->outputs] = adjoint[first + k];
   }
+}
+
+bool ns_tape_pull(NsTape *tape, const double *in, const double *weight, double *bar) {
+  double *adjoint = tape->partial;
+  if (!linearise(tape, in)) return false;
+  memset(adjoint, 0, (size_t)tape->nodes * sizeof *adjoint);
+  for (int i = 0; i < tape->outputs; i++) adjoint[tape->output[i]] += weight[i];
+  sweep_back(tape, adjoint);
+  memcpy(bar, adjoint, (size_t)tape->inputs * sizeof *bar);
+  return true;
 }
 
 void ns_tape_forward(NsTape *tape, const double *in, int first, int count, double *jac) {

@@ -125,6 +125,10 @@ bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
   return all_finite(jac, entries);
 }
 
+bool nsl_trace_pull(NslTrace *trace, const double *in, const double *weight, double *bar) {
+  return trace->tape && ns_tape_pull(trace->tape, in, weight, bar) && all_finite(bar, (size_t)trace->inputs);
+}
+
 bool nsl_trace_along(NslTrace *trace, int time, double tdot, int arg, const double *w, double *first, double *second) {
   double *to = trace->direction + (nsl_trace_input(trace, arg) - trace->in);
   int n = nsl_trace_size(&trace->args[arg]);

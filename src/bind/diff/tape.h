@@ -110,6 +110,9 @@ void nsl_trace_value_at(NslTrace *trace, const double *in, double *out);
 /* jac = the Jacobian by an argument at trace->in: column-major, a row for each value. Returns whether it is finite. */
 bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac);
 
+/* bar (inputs) = the derivatives of the sum of weight[i] times value i by all inputs, at `in`. Returns whether it is finite. */
+bool nsl_trace_pull(NslTrace *trace, const double *in, const double *weight, double *bar);
+
 /* Whether this Jacobian is known without an evaluation, wherever trace->in is. */
 bool nsl_trace_jacobian_known(const NslTrace *trace, int arg);
 

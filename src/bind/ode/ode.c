@@ -45,7 +45,9 @@ enum {
   JAC,
   ARGS,
   SPARSITY,
-  SENSITIVITIES,
+  SENSITIVITIES, /* of ivp_gradient: its option parameters */
+  COST,
+  TERMINAL,
   Y,
   OUT,
   PLAIN,
@@ -56,8 +58,13 @@ enum {
   DENSE
 };
 
-static const char *const known[] = {"method",     "rtol",      "atol", "t_eval", "dense_output", "events",        "max_step",
-                                    "first_step", "max_steps", "jac",  "args",   "jac_sparsity", "sensitivities", NULL};
+#define SOLVE_OPTIONS                                                                                                          \
+  "method", "rtol", "atol", "t_eval", "dense_output", "events", "max_step", "first_step", "max_steps", "jac", "args",          \
+      "jac_sparsity"
+
+/* In the order of the stack indices. */
+static const char *const known[] = {SOLVE_OPTIONS, "sensitivities", NULL};
+static const char *const known_of_gradient[] = {SOLVE_OPTIONS, "parameters", "cost", "terminal", NULL};
 
 /* The positive number at idx, which may be infinite when `infinite`; `otherwise` for nil. */
 static double positive(lua_State *L, int idx, const char *what, bool infinite, double otherwise) {
@@ -382,16 +389,29 @@ static int free_sensitivity(lua_State *L) {
   return 0;
 }
 
+static int free_adjoint(lua_State *L) {
+  NsIvpAdjoint **box = lua_touserdata(L, 1);
+  ns_ivp_adjoint_free(*box);
+  *box = NULL;
+  return 0;
+}
+
+/* Pushes an empty box for a pointer, with a function that frees what is in it. */
+static void *push_box(lua_State *L, lua_CFunction free_it) {
+  void **box = lua_newuserdatauv(L, sizeof *box, 0);
+  *box = NULL;
+  lua_createtable(L, 0, 1);
+  lua_pushcfunction(L, free_it);
+  lua_setfield(L, -2, "__gc");
+  lua_setmetatable(L, -2);
+  return box;
+}
+
 /* Reads the option, and makes the companion of the run; it is freed with a userdata on the stack. */
 static NsIvpSensitivity *begin_sensitivity(lua_State *L, NslOde *ode, NslSensitivity *s, const NsStepperClass *method,
                                            const NsOdeProblem *problem, NsIvpOptions *o) {
-  nsl_ode_read_sensitivity(s, ode, SENSITIVITIES, o->events.count);
-  NsIvpSensitivity **box = lua_newuserdatauv(L, sizeof *box, 0);
-  *box = NULL;
-  lua_createtable(L, 0, 1);
-  lua_pushcfunction(L, free_sensitivity);
-  lua_setfield(L, -2, "__gc");
-  lua_setmetatable(L, -2);
+  nsl_ode_read_sensitivity(s, ode, "sensitivities", SENSITIVITIES, o->events.count);
+  NsIvpSensitivity **box = push_box(L, free_sensitivity);
   NsIvpSensitivityOptions options = {&s->derivatives, s->S0, s->numbers > 0, s->rtol, s->one_sided};
   o->dense = true;
   NsStatus status = ns_ivp_sensitivity_new(box, method, problem, o, &options);
@@ -400,59 +420,146 @@ static NsIvpSensitivity *begin_sensitivity(lua_State *L, NslOde *ode, NslSensiti
   return *box;
 }
 
+/* A solve that is laid out on the stack. */
+typedef struct IvpSolve {
+  NslOde ode;
+  NsIvpOptions options;
+  NsOdeProblem problem;
+  const NsStepperClass *method;
+  NsIvp *ivp;
+} IvpSolve;
+
+/* Reads the arguments and options. */
+static void read_solve(lua_State *L, IvpSolve *solve, const char *name, const char *const *names) {
+  NslOde *ode = &solve->ode;
+  NsIvpOptions *o = &solve->options;
+  if (lua_type(L, SPAN) == LUA_TNUMBER) nsl_bad(L, name, "t_span", "{t0, tf}", SPAN);
+  nsl_ode_lay_out(L, name, OPTIONS, names, TERMINAL - OPTIONS);
+  nsl_ode_check_function(L, name, F, "f");
+  *ode = (NslOde){.L = L,
+                  .f = F,
+                  .jac = JAC,
+                  .args = ARGS,
+                  .y = Y,
+                  .out = OUT,
+                  .events = EVENT_LIST,
+                  .applies = APPLIES,
+                  .who = name,
+                  .value = "f(t, y)",
+                  .derivative = "jac(t, y)"};
+  *o = (NsIvpOptions){.events = {.value = nsl_ode_event, .context = ode}};
+  solve->method = read_method(L);
+  NslVector *y0 = nsl_ode_start(L, name, Y0, "y0");
+  o->y0 = y0->data;
+  read_span(L, o);
+  read_t_eval(L, o);
+  read_steps(L, o);
+  solve->problem = (NsOdeProblem){.n = y0->n, .rate = nsl_ode_rate, .context = ode, .jacobian = nsl_ode_jacobian};
+  solve->problem.atol = bind_ode_read_tolerances(L, y0->n, &solve->problem.rtol);
+  nsl_ode_read_callbacks(L, ode, y0->n, "y", "ydot");
+  read_matrix(L, ode);
+  read_events(L, o);
+  ode->known = &o->events;
+  solve->ivp = nsl_push_dense(L, y0->n, solve->method->rows, o->events.count);
+  nsl_need_stack(L, NSL_ODE_ARGS + 48);
+  ode->pattern = read_pattern(L, y0->n);
+}
+
+/* Runs it, and raises its errors. */
+static void run_solve(lua_State *L, IvpSolve *solve) {
+  NsError err = {NS_OK, ""};
+  NslGuard guard;
+  nsl_guard_begin(&guard, L);
+  NsStatus status = ns_ivp_run(solve->ivp, solve->method, &solve->problem, &solve->options, &err);
+  nsl_guard_end(&guard, L);
+  if (status == NS_ENOSOL) luaL_error(L, "%s: %s", solve->ode.who, err.text);
+  if (status != NS_OK) nsl_raise_step(L, &err);
+}
+
 /*
 ** ns.solve_ivp(f, {t0, tf}, y0 [, options]): y' = f(t, y), y(t0) = y0. f returns the derivatives, or fills its last
 ** argument.
 */
 static int solve_ivp(lua_State *L) {
-  if (lua_type(L, SPAN) == LUA_TNUMBER) nsl_bad(L, who, "t_span", "{t0, tf}", SPAN);
-  nsl_ode_lay_out(L, who, OPTIONS, known, SENSITIVITIES - OPTIONS);
-  nsl_ode_check_function(L, who, F, "f");
-  NslOde ode = {.L = L,
-                .f = F,
-                .jac = JAC,
-                .args = ARGS,
-                .y = Y,
-                .out = OUT,
-                .events = EVENT_LIST,
-                .applies = APPLIES,
-                .who = who,
-                .value = "f(t, y)",
-                .derivative = "jac(t, y)"};
-  NsIvpOptions o = {.events = {.value = nsl_ode_event, .context = &ode}};
-  const NsStepperClass *method = read_method(L);
-  NslVector *y0 = nsl_ode_start(L, who, Y0, "y0");
-  o.y0 = y0->data;
-  read_span(L, &o);
-  read_t_eval(L, &o);
-  read_steps(L, &o);
-  NsOdeProblem problem = {.n = y0->n, .rate = nsl_ode_rate, .context = &ode, .jacobian = nsl_ode_jacobian};
-  problem.atol = bind_ode_read_tolerances(L, y0->n, &problem.rtol);
-  nsl_ode_read_callbacks(L, &ode, y0->n, "y", "ydot");
-  read_matrix(L, &ode);
-  read_events(L, &o);
-  ode.known = &o.events;
-  NsIvp *ivp = nsl_push_dense(L, y0->n, method->rows, o.events.count);
-  nsl_need_stack(L, NSL_ODE_ARGS + 32);
-  ode.pattern = read_pattern(L, y0->n);
-  nsl_ode_compile(&ode, o.t0, o.y0);
+  IvpSolve solve;
   NslSensitivity sensitivity;
   NsIvpSensitivity *along = NULL;
-  if (!lua_isnil(L, SENSITIVITIES)) along = begin_sensitivity(L, &ode, &sensitivity, method, &problem, &o);
-  NsError err = {NS_OK, ""};
-  NslGuard guard;
-  nsl_guard_begin(&guard, L);
-  NsStatus status = ns_ivp_run(ivp, method, &problem, &o, &err);
-  nsl_guard_end(&guard, L);
-  if (status == NS_ENOSOL) return luaL_error(L, "%s: %s", who, err.text);
-  if (status != NS_OK) return nsl_raise_step(L, &err);
+  read_solve(L, &solve, who, known);
+  nsl_ode_compile(&solve.ode, solve.options.t0, solve.options.y0);
+  if (!lua_isnil(L, SENSITIVITIES))
+    along = begin_sensitivity(L, &solve.ode, &sensitivity, solve.method, &solve.problem, &solve.options);
+  run_solve(L, &solve);
   nsl_push_ivp(L, DENSE, lua_toboolean(L, DENSE_OUTPUT), !lua_isnil(L, EVENTS));
   if (along) nsl_ode_push_sensitivity(&sensitivity, along, lua_gettop(L), !lua_isnil(L, EVENTS));
   return 1;
+}
+
+/* The way back from the end of the run: pushes value and gradient. */
+static void push_gradient(lua_State *L, IvpSolve *solve, NslSensitivity *s, NsIvpAdjoint *adjoint) {
+  const NsIvpPoints *knots = &solve->ivp->knots;
+  int n = s->n;
+  double value = 0;
+  double *mu = nsl_push_vector(L, n, NULL)->data, *end = nsl_push_vector(L, n, NULL)->data;
+  NslVector *gradient = nsl_push_vector(L, s->p, NULL);
+  NsError err = {NS_OK, ""};
+  NsStatus status = NS_OK;
+  NslGuard guard;
+  memcpy(end, knots->y + (ptrdiff_t)(knots->count - 1) * n, (size_t)n * sizeof *end);
+  nsl_guard_begin(&guard, L);
+  if (!lua_isnil(L, TERMINAL))
+    status = nsl_ode_terminal(s, TERMINAL, knots->t[knots->count - 1], end, &value, mu, gradient->data, &err);
+  if (status == NS_OK) status = ns_ivp_adjoint_solve(adjoint, solve->ivp, mu, gradient->data, &err);
+  nsl_guard_end(&guard, L);
+  if (status == NS_ENOSOL) luaL_error(L, "%s: %s", s->ode->who, err.text);
+  if (status != NS_OK) nsl_raise_step(L, &err);
+  for (int j = 0; j < s->p; j++)
+    if (s->column[j] < n) gradient->data[j] += mu[s->column[j]];
+  lua_pushnumber(L, adjoint->value + value);
+  lua_insert(L, -2);
+}
+
+/*
+** ns.ivp_gradient(f, {t0, tf}, y0, options): solves as ns.solve_ivp does; returns the integral of cost plus terminal at the end, its
+** gradient by the parameters, and the result of the run.
+*/
+static int ivp_gradient(lua_State *L) {
+  static const char name[] = "ivp_gradient";
+  IvpSolve solve;
+  NslSensitivity s;
+  read_solve(L, &solve, name, known_of_gradient);
+  if (lua_isnil(L, COST) && lua_isnil(L, TERMINAL)) luaL_error(L, "%s: expected the option cost, or terminal, or both", name);
+  if (!lua_isnil(L, COST)) {
+    nsl_ode_check_function(L, name, COST, "cost");
+    lua_pushvalue(L, COST);
+    lua_rawseti(L, EVENT_LIST, solve.options.events.count + 1);
+  }
+  if (!lua_isnil(L, TERMINAL)) nsl_ode_check_function(L, name, TERMINAL, "terminal");
+  nsl_ode_compile(&solve.ode, solve.options.t0, solve.options.y0);
+  nsl_ode_read_sensitivity(&s, &solve.ode, "parameters", SENSITIVITIES, solve.options.events.count + !lua_isnil(L, COST));
+  NsIvpCost cost = {&s, nsl_ode_cost_value, nsl_ode_cost_slopes};
+  NsIvpAdjointOptions options = {.derivatives = &s.derivatives,
+                                 .cost = lua_isnil(L, COST) ? NULL : &cost,
+                                 .pull = solve.ode.trace ? nsl_ode_pull_rate : NULL,
+                                 .forced = s.numbers > 0,
+                                 .rtol = s.rtol,
+                                 .one_sided = s.one_sided};
+  NsIvpAdjoint **box = push_box(L, free_adjoint);
+  solve.options.dense = true;
+  NsStatus status = ns_ivp_adjoint_new(box, solve.method, &solve.problem, &solve.options, &options);
+  if (status != NS_OK) nsl_raise_status(L, status, name);
+  solve.options.companion = &(*box)->companion;
+  s.adjoint = *box;
+  run_solve(L, &solve);
+  if (solve.ivp->end == NS_IVP_FAILED) luaL_error(L, "%s: the run failed: %s", name, solve.ivp->why.text);
+  push_gradient(L, &solve, &s, *box);
+  nsl_push_ivp(L, DENSE, lua_toboolean(L, DENSE_OUTPUT), !lua_isnil(L, EVENTS));
+  return 3;
 }
 
 void nsl_open_ode(lua_State *L) {
   nsl_open_ode_dense(L);
   lua_pushcfunction(L, solve_ivp);
   lua_setfield(L, -2, "solve_ivp");
+  lua_pushcfunction(L, ivp_gradient);
+  lua_setfield(L, -2, "ivp_gradient");
 }

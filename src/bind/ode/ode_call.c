@@ -147,7 +147,8 @@ static void compile_event(NslOde *ode, int e, double t, const double *y, int nar
   if (!nsl_is_compiled(L, -1)) return;
   NslTrace *trace = nsl_trace(L, lua_gettop(L), nargs, args);
   if (trace->outputs != 1 || trace->result != NSL_RESULT_NUMBERS)
-    luaL_error(L, "%s: event %d: expected a number, got %d values", ode->who, e + 1, trace->outputs);
+    luaL_error(L, "%s: %s %d: expected a number, got %d values", ode->who, e < ode->known->count ? "event" : "cost", e + 1,
+               trace->outputs);
   ode_call_set_inputs(ode, trace, t, y);
   nsl_trace_check(L, lua_gettop(L), trace, nargs, args);
   ode->event_trace[e] = trace;
@@ -228,6 +229,12 @@ NsStatus nsl_ode_compiled_by(NslOde *ode, double t, const double *y, int i, doub
   ode_call_set_inputs(ode, ode->trace, t, y);
   if (nsl_trace_jacobian(ode->trace, arg, jac)) return NS_OK;
   return ns_fail(err, NS_ENAN, "the derivative of f by args[%d] is not finite (t=%.10g)", i + 1, t);
+}
+
+NsStatus nsl_ode_pull(NslOde *ode, NslTrace *trace, double t, const double *y, const double *weight, double *bar,
+                      NsError *err) {
+  if (nsl_trace_pull(trace, inputs_at(ode, t, y), weight, bar)) return NS_OK;
+  return ns_fail(err, NS_ENAN, "%s: a derivative of a compiled function is not finite (t=%.10g)", ode->who, t);
 }
 
 /* ---- Jacobians ---- */
@@ -345,7 +352,9 @@ NsStatus nsl_ode_jacobian(void *context, double t, const double *y, double *J, N
 
 /* ---- events ---- */
 
+/* Arguments: the number of the event, or nil for a cost; the value. */
 static int not_a_number(lua_State *L) {
+  if (lua_isnil(L, 1)) return luaL_error(L, "ivp_gradient: cost: expected a number, got %s", nsl_describe(L, 2));
   return luaL_error(L, "solve_ivp: event %d: expected a number, got %s", (int)lua_tointeger(L, 1), nsl_describe(L, 2));
 }
 
@@ -363,7 +372,8 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
   if (lua_pcall(L, count, 1, top + 1) != LUA_OK) return ode_call_failed(ode, top, t, err);
   if (lua_type(L, -1) != LUA_TNUMBER) {
     lua_pushcfunction(L, not_a_number);
-    lua_pushinteger(L, event + 1);
+    if (event < ode->known->count) lua_pushinteger(L, event + 1);
+    else lua_pushnil(L);
     lua_pushvalue(L, -3);
     (void)lua_pcall(L, 2, 0, top + 1);
     return ode_call_failed(ode, top, t, err);

@@ -25,7 +25,8 @@ typedef struct NslPattern {
 typedef struct NslOde {
   lua_State *L;
   int n, nargs;
-  int f, jac, events, args;             /* stack indices; jac 0: dual numbers; events: a list of functions; args: a list */
+  int f, jac, events, args;             /* stack indices; jac 0: dual numbers; events: a list of functions, and the rate of a
+                                           cost behind those of `known`; args: a list */
   int applies;                          /* stack index of a list: of each event its apply, or false */
   const NsEvents *known;                /* the events, for messages */
   int y, out;                           /* stack indices of the vectors */
@@ -65,6 +66,13 @@ NsStatus nsl_ode_protected(NslOde *ode, lua_CFunction function, void *data, int 
 
 /* jac (n x its size) = the derivative of the compiled f by argument i of args (from 0) at (t, y). */
 NsStatus nsl_ode_compiled_by(NslOde *ode, double t, const double *y, int i, double *jac, NsError *err);
+
+/*
+** bar = the derivatives of sum weight[i] out[i] by all inputs of a trace of f or of an event (t, y, args) at (t, y), in the trace's
+** order of inputs.
+*/
+NsStatus nsl_ode_pull(NslOde *ode, struct NslTrace *trace, double t, const double *y, const double *weight, double *bar,
+                      NsError *err);
 
 /* ---- reading arguments ---- */
 

@@ -10,13 +10,20 @@
 
 #include "bind/array/matrix.h"
 #include "bind/diff/ad.h"
+#include "bind/diff/tape.h"
 #include "bind/diff/dual.h"
 #include "bind/lua/options.h"
 
 /* ---- shims: functions of (t,) y, w that call f(t, y, args ...) with the numbers of w in args ---- */
 
-/* Upvalues of a shim. TIMED: w[1] is the time, there is no output, and nil stands for y. */
-enum { SHIM_FUNCTION = 1, SHIM_DATA, SHIM_ARGS, SHIM_TIMED };
+/* Upvalues of a shim. */
+enum { SHIM_FUNCTION = 1, SHIM_DATA, SHIM_ARGS, SHIM_KIND };
+
+/*
+** Kinds of shims: of f, (t, y, w [, out]); of a function of t, y and args: (y, w), where w[1] is the time, and nil as a result stands
+** for y; of a function of y and args: the same, without the time.
+*/
+enum { SHIM_RATE, SHIM_TIMED, SHIM_TIMELESS };
 
 /* Pushes the elements first + 1 .. first + count of the vector or dual vector at idx, as the argument was: a list, or a vector. */
 static void push_shim_argument(lua_State *L, int w, int first, const NslSensitivityArg *arg) {
@@ -46,31 +53,29 @@ static int push_shim_arguments(lua_State *L, const NslSensitivity *s, int w, int
   return s->ode->nargs;
 }
 
-/* f: (t, y, w [, out]); with TIMED: (y, w). */
 static int sensitivity_shim(lua_State *L) {
   const NslSensitivity *s = lua_touserdata(L, lua_upvalueindex(SHIM_DATA));
-  bool timed = lua_toboolean(L, lua_upvalueindex(SHIM_TIMED));
-  int top = lua_gettop(L), y = timed ? 1 : 2;
+  int kind = (int)lua_tointeger(L, lua_upvalueindex(SHIM_KIND)), top = lua_gettop(L), y = kind == SHIM_RATE ? 2 : 1, count = 1;
   nsl_need_stack(L, NSL_ODE_ARGS + 8);
   lua_pushvalue(L, lua_upvalueindex(SHIM_FUNCTION));
-  if (timed) lua_geti(L, 2, 1);
-  else lua_pushvalue(L, 1);
+  if (kind == SHIM_TIMED) lua_geti(L, 2, 1), count++;
+  if (kind == SHIM_RATE) lua_pushvalue(L, 1), count++;
   lua_pushvalue(L, y);
-  int count = 2 + push_shim_arguments(L, s, y + 1, timed);
-  if (!timed && top >= 4) lua_pushvalue(L, 4), count++;
+  count += push_shim_arguments(L, s, y + 1, kind != SHIM_RATE);
+  if (kind == SHIM_RATE && top >= 4) lua_pushvalue(L, 4), count++;
   lua_call(L, count, 1);
-  if (timed && lua_isnil(L, -1)) lua_pushvalue(L, y);
+  if (kind == SHIM_TIMED && lua_isnil(L, -1)) lua_pushvalue(L, y);
   return 1;
 }
 
 /* Pushes the shim of the function at idx. */
-static void push_shim(lua_State *L, NslSensitivity *s, int idx, bool timed) {
+static void push_shim(lua_State *L, NslSensitivity *s, int idx, int kind) {
   lua_pushvalue(L, idx);
   lua_pushlightuserdata(L, s);
   if (s->ode->nargs > 0) lua_pushvalue(L, s->ode->args);
   else lua_pushnil(L);
-  lua_pushboolean(L, timed);
-  lua_pushcclosure(L, sensitivity_shim, SHIM_TIMED);
+  lua_pushinteger(L, kind);
+  lua_pushcclosure(L, sensitivity_shim, SHIM_KIND);
 }
 
 /* Pushes the list of the shims of the functions in the list at `list` (false: none). */
@@ -78,7 +83,7 @@ static void push_shims(lua_State *L, NslSensitivity *s, int list, int count) {
   lua_createtable(L, count, 0);
   for (int e = 1; e <= count; e++) {
     lua_rawgeti(L, list, e);
-    if (lua_toboolean(L, -1)) push_shim(L, s, lua_gettop(L), true), lua_remove(L, -2);
+    if (lua_toboolean(L, -1)) push_shim(L, s, lua_gettop(L), SHIM_TIMED), lua_remove(L, -2);
     lua_rawseti(L, -2, e);
   }
 }
@@ -147,11 +152,30 @@ static NsStatus sensitivity_terms(void *context, double t, const double *y, doub
   return status;
 }
 
+/* Copies the derivatives by the parameters from those by all inputs. */
+static void take_pulled(const NslSensitivity *s, double *to) {
+  for (int j = 0; j < s->p; j++) to[j] = s->input[j] >= 0 ? s->bar[s->input[j]] : 0;
+}
+
+/* The derivatives of a compiled event by one sweep. */
+static NsStatus pulled_event(NslSensitivity *s, struct NslTrace *trace, double t, const double *y, double *gt, double *gy,
+                             double *gp, NsError *err) {
+  const double one = 1;
+  NsStatus status = nsl_ode_pull(s->ode, trace, t, y, &one, s->bar, err);
+  if (status != NS_OK) return status;
+  *gt = s->bar[0];
+  memcpy(gy, s->bar + 1, (size_t)s->n * sizeof *gy);
+  take_pulled(s, gp);
+  return NS_OK;
+}
+
 static NsStatus sensitivity_event(void *context, int event, double t, const double *y, double *gt, double *gy, double *gp,
                                   NsError *err) {
   NslSensitivity *s = context;
   lua_State *L = s->ode->L;
   double g;
+  if (s->ode->event_trace && s->ode->event_trace[event])
+    return pulled_event(s, s->ode->event_trace[event], t, y, gt, gy, gp, err);
   NsStatus status = nsl_ode_event(s->ode, event, t, y, &g, err);
   if (status != NS_OK) return status;
   lua_rawgeti(L, s->events, event + 1);
@@ -172,6 +196,58 @@ static NsStatus sensitivity_reset(void *context, int event, double t, const doub
   if (status != NS_OK) return status;
   memcpy(Rt, s->by_w, (size_t)s->n * sizeof *Rt);
   spread_columns(s, s->n, s->by_w + s->n, Rp);
+  return NS_OK;
+}
+
+NsStatus nsl_ode_pull_rate(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
+  NslSensitivity *s = context;
+  ns_ivp_adjoint_state(s->adjoint, t, s->y);
+  NsStatus status = nsl_ode_pull(s->ode, s->ode->trace, t, s->y, mu, s->bar, err);
+  if (status != NS_OK) return status;
+  memcpy(Jmu, s->bar + 1, (size_t)s->n * sizeof *Jmu);
+  take_pulled(s, Pmu);
+  return NS_OK;
+}
+
+NsStatus nsl_ode_cost_value(void *context, double t, const double *y, double *value, NsError *err) {
+  NslSensitivity *s = context;
+  return nsl_ode_event(s->ode, s->ode->known->count, t, y, value, err);
+}
+
+NsStatus nsl_ode_cost_slopes(void *context, double t, const double *y, double *cy, double *cp, NsError *err) {
+  NslSensitivity *s = context;
+  double ct;
+  return sensitivity_event(s, s->ode->known->count, t, y, &ct, cy, cp, err);
+}
+
+/* Calls the shim of terminal with plain vectors. Arguments: the NslSensitivity, the shim. */
+static int call_terminal(lua_State *L) {
+  NslSensitivity *s = lua_touserdata(L, 1);
+  lua_pushvalue(L, 2);
+  NslVector *y = nsl_push_vector(L, s->n, "y"), *w = nsl_push_vector(L, 1 + s->numbers, "args");
+  memcpy(y->data, s->y, (size_t)s->n * sizeof *s->y);
+  memcpy(w->data, s->w, (size_t)(1 + s->numbers) * sizeof *s->w);
+  y->readonly = true;
+  lua_call(L, 2, 1);
+  if (lua_type(L, -1) != LUA_TNUMBER)
+    return luaL_error(L, "%s: terminal: expected a number, got %s", s->ode->who, nsl_describe(L, -1));
+  s->terminal = lua_tonumber(L, -1);
+  return 0;
+}
+
+NsStatus nsl_ode_terminal(NslSensitivity *s, int idx, double t, const double *y, double *value, double *mu, double *gradient,
+                          NsError *err) {
+  lua_State *L = s->ode->L;
+  push_shim(L, s, idx, SHIM_TIMELESS);
+  int shim = lua_gettop(L);
+  memcpy(s->y, y, (size_t)s->n * sizeof *y);
+  NsStatus status = nsl_ode_protected(s->ode, call_terminal, s, shim, t, err);
+  if (status == NS_OK) status = sensitivity_call(s, shim, true, t, s->y, "terminal", 1, &s->terminal, mu, s->by_w, err);
+  lua_pop(L, 1);
+  if (status != NS_OK) return status;
+  *value = s->terminal;
+  for (int j = 0; j < s->p; j++)
+    if (s->column[j] >= s->n) gradient[j] += s->by_w[1 + s->column[j] - s->n];
   return NS_OK;
 }
 
@@ -203,18 +279,19 @@ static bool parse_parameter(const char *text, SensitivityName *name) {
 }
 
 /* The name `which` (from 1) of the list at idx. */
-static SensitivityName read_name(lua_State *L, const NslOde *ode, int idx, int which) {
+static SensitivityName read_name(lua_State *L, const NslSensitivity *s, int idx, int which) {
+  const NslOde *ode = s->ode;
   SensitivityName name;
   lua_rawgeti(L, idx, which);
   if (lua_type(L, -1) != LUA_TSTRING)
-    luaL_error(L, "%s: sensitivities[%d]: expected a name (%s), got %s", ode->who, which, expected, nsl_describe(L, -1));
+    luaL_error(L, "%s: %s[%d]: expected a name (%s), got %s", ode->who, s->option, which, expected, nsl_describe(L, -1));
   const char *text = lua_tostring(L, -1);
   if (!parse_parameter(text, &name))
-    luaL_error(L, "%s: sensitivities[%d]: expected %s, got '%s'", ode->who, which, expected, text);
+    luaL_error(L, "%s: %s[%d]: expected %s, got '%s'", ode->who, s->option, which, expected, text);
   if (!name.args && name.i > ode->n)
-    luaL_error(L, "%s: sensitivities[%d]: '%s': y0 has %d elements", ode->who, which, text, ode->n);
+    luaL_error(L, "%s: %s[%d]: '%s': y0 has %d elements", ode->who, s->option, which, text, ode->n);
   if (name.args && (name.i > ode->nargs || ode->nargs == 0))
-    luaL_error(L, "%s: sensitivities[%d]: '%s': there are %d args", ode->who, which, text, ode->nargs);
+    luaL_error(L, "%s: %s[%d]: '%s': there are %d args", ode->who, s->option, which, text, ode->nargs);
   lua_pop(L, 1);
   return name;
 }
@@ -242,7 +319,7 @@ static void take_argument(lua_State *L, NslSensitivity *s, int i, bool named, in
   if (s->args[i].count > 0) return;
   int size = size_of_parameter(L, s->ode, i, &arg);
   if (size < 0 && named)
-    luaL_error(L, "%s: sensitivities[%d]: args[%d]: expected a number, a vector or a list of numbers", s->ode->who, which,
+    luaL_error(L, "%s: %s[%d]: args[%d]: expected a number, a vector or a list of numbers", s->ode->who, s->option, which,
                i + 1);
   if (size <= 0) return;
   arg.first = s->numbers;
@@ -254,11 +331,11 @@ static void take_argument(lua_State *L, NslSensitivity *s, int i, bool named, in
 /* Finds the arguments that are parameters. */
 static void take_parameters(lua_State *L, NslSensitivity *s, int idx, int names) {
   for (int which = 1; which <= names; which++) {
-    SensitivityName name = read_name(L, s->ode, idx, which);
+    SensitivityName name = read_name(L, s, idx, which);
     for (int i = 0; name.args && i < s->ode->nargs; i++)
       if (name.i == 0 || name.i == i + 1) take_argument(L, s, i, name.i > 0, which);
     if (name.args && name.k > 0 && (s->args[name.i - 1].number || name.k > s->args[name.i - 1].count))
-      luaL_error(L, "%s: sensitivities[%d]: args[%d] has no element %d", s->ode->who, which, (int)name.i, (int)name.k);
+      luaL_error(L, "%s: %s[%d]: args[%d] has no element %d", s->ode->who, s->option, which, (int)name.i, (int)name.k);
   }
 }
 
@@ -273,7 +350,7 @@ static void add_sensitivity(lua_State *L, NslSensitivity *s, int column) {
 static void list_parameters(lua_State *L, NslSensitivity *s, int idx, int names) {
   s->p = 0;
   for (int which = 1; which <= names; which++) {
-    SensitivityName name = read_name(L, s->ode, idx, which);
+    SensitivityName name = read_name(L, s, idx, which);
     for (int k = 0; !name.args && k < s->n; k++)
       if (name.i == 0 || name.i == k + 1) lua_pushfstring(L, "y0[%d]", k + 1), add_sensitivity(L, s, k);
     for (int i = 0; name.args && i < s->ode->nargs; i++) {
@@ -294,18 +371,18 @@ static void read_sensitivity_keys(lua_State *L, NslSensitivity *s, int idx) {
     if (lua_type(L, -2) == LUA_TNUMBER) continue;
     const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : nsl_describe(L, -2);
     if (strcmp(key, "rtol") != 0 && strcmp(key, "on_grazing") != 0)
-      luaL_error(L, "%s: sensitivities: unknown option '%s' (known: rtol, on_grazing)", s->ode->who, key);
+      luaL_error(L, "%s: %s: unknown option '%s' (known: rtol, on_grazing)", s->ode->who, s->option, key);
   }
   if (lua_getfield(L, idx, "rtol") != LUA_TNIL) {
     s->rtol = lua_type(L, -1) == LUA_TNUMBER ? lua_tonumber(L, -1) : 0;
     if (!(s->rtol > 0 && s->rtol < 1))
-      luaL_error(L, "%s: sensitivities: rtol: expected a number between 0 and 1, got %s", s->ode->who, nsl_describe(L, -1));
+      luaL_error(L, "%s: %s: rtol: expected a number between 0 and 1, got %s", s->ode->who, s->option, nsl_describe(L, -1));
   }
   if (lua_getfield(L, idx, "on_grazing") != LUA_TNIL) {
     const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
     s->one_sided = strcmp(text, "one-sided") == 0;
     if (!s->one_sided && strcmp(text, "error") != 0)
-      luaL_error(L, "%s: sensitivities: on_grazing: expected 'error' or 'one-sided', got %s", s->ode->who, nsl_describe(L, -1));
+      luaL_error(L, "%s: %s: on_grazing: expected 'error' or 'one-sided', got %s", s->ode->who, s->option, nsl_describe(L, -1));
   }
   lua_pop(L, 2);
 }
@@ -331,9 +408,28 @@ static void read_numbers_of_args(lua_State *L, NslSensitivity *s) {
   }
 }
 
-void nsl_ode_read_sensitivity(NslSensitivity *s, NslOde *ode, int idx, int events) {
+/* Makes space for the derivatives by all inputs of the traces, and finds the parameters among these; t and y come first. */
+static void take_inputs_of_traces(lua_State *L, NslSensitivity *s) {
+  s->input = lua_newuserdatauv(L, ((size_t)s->p + 1) * sizeof *s->input, 0);
+  for (int j = 0; j < s->p; j++) s->input[j] = -1;
+  int at = 1 + s->n;
+  for (int i = 0; s->ode->inputs && i < s->ode->nargs; i++) {
+    lua_rawgeti(L, s->ode->args, i + 1);
+    NslTraceArg arg;
+    int size = nsl_trace_classify(L, lua_gettop(L), &arg) && nsl_trace_is_input(&arg) ? nsl_trace_size(&arg) : 0;
+    lua_pop(L, 1);
+    for (int j = 0; j < s->p; j++) {
+      int k = s->column[j] - s->n - s->args[i].first;
+      if (s->column[j] >= s->n && s->args[i].count > 0 && k >= 0 && k < s->args[i].count) s->input[j] = at + k;
+    }
+    at += size;
+  }
+  s->bar = push_doubles(L, (size_t)(at + s->n));
+}
+
+void nsl_ode_read_sensitivity(NslSensitivity *s, NslOde *ode, const char *option, int idx, int events) {
   lua_State *L = ode->L;
-  *s = (NslSensitivity){.ode = ode, .n = ode->n};
+  *s = (NslSensitivity){.ode = ode, .option = option, .n = ode->n};
   nsl_need_stack(L, 24);
   if (lua_type(L, idx) == LUA_TSTRING) {
     lua_createtable(L, 1, 0);
@@ -341,7 +437,7 @@ void nsl_ode_read_sensitivity(NslSensitivity *s, NslOde *ode, int idx, int event
     lua_rawseti(L, -2, 1);
     lua_replace(L, idx);
   }
-  if (!lua_istable(L, idx)) nsl_bad(L, ode->who, "sensitivities", "a list of names", idx);
+  if (!lua_istable(L, idx)) nsl_bad(L, ode->who, s->option, "a list of names", idx);
   int names = (int)lua_rawlen(L, idx);
   read_sensitivity_keys(L, s, idx);
   take_parameters(L, s, idx, names);
@@ -350,15 +446,17 @@ void nsl_ode_read_sensitivity(NslSensitivity *s, NslOde *ode, int idx, int event
   s->names = lua_gettop(L);
   s->column = lua_newuserdatauv(L, ((size_t)s->p + 1) * sizeof *s->column, 0);
   list_parameters(L, s, idx, names);
-  if (s->p == 0) luaL_error(L, "%s: sensitivities: expected at least one parameter (%s)", ode->who, expected);
+  if (s->p == 0) luaL_error(L, "%s: %s: expected at least one parameter (%s)", ode->who, s->option, expected);
   size_t n = (size_t)s->n, numbers = (size_t)s->numbers;
   s->w = push_doubles(L, numbers + 1);
   s->S0 = push_doubles(L, n * (size_t)s->p);
   s->by_w = push_doubles(L, n * (numbers + 1) + numbers + 1);
+  s->y = push_doubles(L, n);
+  take_inputs_of_traces(L, s);
   read_numbers_of_args(L, s);
   for (int j = 0; j < s->p; j++)
     if (s->column[j] < s->n) s->S0[s->column[j] + (ptrdiff_t)j * s->n] = 1;
-  push_shim(L, s, ode->f, false), s->f = lua_gettop(L);
+  push_shim(L, s, ode->f, SHIM_RATE), s->f = lua_gettop(L);
   push_shims(L, s, ode->events, events), s->events = lua_gettop(L);
   push_shims(L, s, ode->applies, events), s->applies = lua_gettop(L);
   s->derivatives = (NsIvpDerivatives){s->p, s, sensitivity_terms, sensitivity_event, sensitivity_reset};

@@ -6,7 +6,7 @@
 #define NSL_ODE_ODE_SENSITIVITY_H
 
 #include "bind/ode/ode_call.h"
-#include "ode/ivp_sensitivity.h"
+#include "ode/ivp_adjoint.h"
 
 /* Where the numbers of an argument in `args` are among all differentiated ones. */
 typedef struct NslSensitivityArg {
@@ -17,13 +17,19 @@ typedef struct NslSensitivityArg {
 /* The parameters, and what the derivatives need. Pointers are into userdata on the stack of the solve. */
 typedef struct NslSensitivity {
   NslOde *ode;
+  const char *option; /* for messages: "sensitivities", "parameters" */
   NsIvpDerivatives derivatives;
   int n, p, numbers; /* states, parameters, numbers in the arguments that are differentiated */
   int *column;       /* p: k < n: y0[k]; n + k: number k of the arguments */
   NslSensitivityArg args[NSL_ODE_ARGS];
-  double *w;    /* 1 + numbers: space for t, and the numbers */
-  double *S0;   /* n x p */
-  double *by_w; /* n x (1 + numbers) */
+  double *w;                   /* 1 + numbers: space for t, and the numbers */
+  double *S0;                  /* n x p */
+  double *by_w;                /* n x (1 + numbers) */
+  double *y;                   /* n: workspace */
+  double *bar;                 /* derivatives by all inputs of a trace */
+  int *input;                  /* p: the parameter's number among the inputs of a trace; -1: none */
+  double terminal;             /* the last value of terminal */
+  const NsIvpAdjoint *adjoint; /* on the way back */
   double rtol;
   bool one_sided;
   int f, events, applies, names; /* stack indices: the functions as shims; the list of the parameters' names */
@@ -33,7 +39,20 @@ typedef struct NslSensitivity {
 ** Reads the option at stack index idx (a name, or a list of names with the keys rtol and on_grazing), after nsl_ode_read_callbacks
 ** and the reading of the events. Pushes what must stay on the stack. y0 has ode->n elements. Raises.
 */
-void nsl_ode_read_sensitivity(NslSensitivity *sensitivity, NslOde *ode, int idx, int events);
+void nsl_ode_read_sensitivity(NslSensitivity *sensitivity, NslOde *ode, const char *option, int idx, int events);
+
+/* ---- for gradients; the context of these is an NslSensitivity ---- */
+
+/* J' mu and P' mu of a compiled f, at the state that ns_ivp_adjoint_state gives. */
+NsStatus nsl_ode_pull_rate(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err);
+
+/* The functions of NsIvpCost, for the rate of the cost that follows the events in their list. */
+NsStatus nsl_ode_cost_value(void *context, double t, const double *y, double *value, NsError *err);
+NsStatus nsl_ode_cost_slopes(void *context, double t, const double *y, double *cy, double *cp, NsError *err);
+
+/* *value = terminal(y, args ...), the function at stack index idx; mu (n) = its derivatives by y; gradient (p) += those by args. */
+NsStatus nsl_ode_terminal(NslSensitivity *sensitivity, int idx, double t, const double *y, double *value, double *mu,
+                          double *gradient, NsError *err);
 
 /* Sets the fields S, sensitivities and dt_events of the result at stack index `result`. */
 void nsl_ode_push_sensitivity(const NslSensitivity *sensitivity, const NsIvpSensitivity *values, int result, bool events);

@@ -33,7 +33,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
-#include "integrators/event_driven/event_driven.h"
+#include "integrators/event_driven/event_sensitivity.h"
 
 /* Laws that a scheme takes, as bits, and their names: joints, contacts with restitution; with friction and relays. */
 typedef struct Taken {
@@ -102,8 +102,9 @@ static NsStatus motion_events_rate(void *context, double t, const double *x, dou
 static void motion_events_take_vectors(NsEventDriven *ed) {
   NsArena *arena = &ed->base.arena;
   int m = ed->m;
-  double **rows[] = {&ed->lambda,  &ed->before, &ed->slow,       &ed->pressing, &ed->q_part, &ed->z,
-                     &ed->u_after, &ed->reach,  &ed->multiplier, &ed->slid,     &ed->share,  &ed->pulled};
+  double **rows[] = {&ed->lambda,     &ed->before, &ed->slow,     &ed->pressing,    &ed->q_part,  &ed->z,
+                     &ed->drift,      &ed->part,   &ed->part_rhs, &ed->part_before, &ed->u_after, &ed->reach,
+                     &ed->multiplier, &ed->slid,   &ed->share,    &ed->pulled};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     ed->value[j] = ns_arena_doubles(arena, m + 1);
@@ -111,6 +112,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   }
   ed->noise = ns_arena_doubles(arena, m + 1);
   ed->pole_matrix = ns_arena_matrix(arena, m, m);
+  ed->part_matrix = ns_arena_matrix(arena, m, m);
   double **stacked[] = {&ed->x, &ed->atol, &ed->pace, &ed->sample, &ed->slope};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, ed->n);
   double **moving[] = {&ed->p,         &ed->impulse,  &ed->acceleration, &ed->even,
@@ -124,6 +126,8 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   ed->was = ns_arena_take(arena, (size_t)m, sizeof *ed->was);
   ed->closed = ns_arena_ints(arena, m);
   ed->pulling = ns_arena_ints(arena, m);
+  ed->unknown = ns_arena_ints(arena, m);
+  ed->sets = ns_arena_take(arena, (size_t)m, sizeof *ed->sets);
   ed->interaction = ns_arena_ints(arena, m);
   ed->curved = ns_arena_ints(arena, m);
   ed->rows = ns_arena_take(arena, (size_t)m + 1, sizeof *ed->rows);
@@ -239,12 +243,27 @@ static void start_rows(NsEventDriven *ed) {
                         .state = held ? ROW_HELD : ROW_OPEN,
                         .straight = ns_motion_straight(ed->motion, i)};
     ed->reach[i] = inter->reach_k[i - first];
+    ed->drift[i] = 0;
     ed->multiplier[i] = inter->lambda_k[i - first];
   }
 }
 
 /* Tolerance of a constraint at the start of a step, relative to the sum of the |terms| of y. 1e-6: data may have 6 digits. */
 static const double START = 1e-6;
+
+/*
+** Whether y < 0 of a row at the start of a step is an overlap. After the start of the run it is not when it is below START of the
+** way that forces and sliding would make in a step: that much is left of bodies that others hold, where y = 0 has no terms.
+*/
+static bool overlaps(NsEventDriven *ed, int row, NsStatus *status, NsError *err) {
+  double way = 0;
+  *status = ns_motion_free_accelerations(ed->motion, ed->t, ed->q, ed->v, err);
+  if (*status != NS_OK || ed->t == ed->t_first) return true;
+  ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
+  for (int j = 0; j < ed->Nv; j++) way += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->even_free[j] * ed->h * ed->h;
+  if (row + 1 < ed->m && ed->rows[row + 1].rub.width > 0) way += ed->reach[row + 1] * ed->h;
+  return ed->now->y[row] < -START * way;
+}
 
 /* Checks the rows at the start of a step. A contact that a script has opened is not held. The first step sets the reach. */
 static NsStatus motion_events_check_start(NsEventDriven *ed, NsError *err) {
@@ -253,13 +272,13 @@ static NsStatus motion_events_check_start(NsEventDriven *ed, NsError *err) {
     status = check_restitution(ed->base.nsds->interactions[i], ns_ed_name(ed), err); /* a script may have changed it */
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     double y = ed->now->y[i], terms = ed->now->rounding[i] / (4 * DBL_EPSILON);
-    double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ed->now->rounding[i]);
+    double off = fmax(START * terms, 2 * ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i));
     if (ed->t == ed->t_first) ed->reach[i] = ed->rows[i].unilateral || ed->rows[i].joint ? fabs(y) : 0;
-    if (ed->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ed->now->rounding[i]) ed->rows[i].state = ROW_OPEN;
+    if (ed->rows[i].unilateral && y > ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i)) ed->rows[i].state = ROW_OPEN;
     if (ed->rows[i].joint && fabs(y) > off)
       return ns_fail(err, NS_EARG, "%s: interaction '%s': the constraint does not hold at the start: y = %.6g", ns_ed_name(ed),
                      ns_ed_row_name(ed, i), y);
-    if (ed->rows[i].unilateral && y < -off && !ed->fixed)
+    if (ed->rows[i].unilateral && y < -off && !ed->fixed && overlaps(ed, i, &status, err) && status == NS_OK)
       return ns_fail(err, NS_EARG, "EventDriven: interaction '%s': the bodies overlap at the start: y = %.6g",
                      ns_ed_row_name(ed, i), y);
   }
@@ -312,7 +331,7 @@ static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
     Row *row = &ed->rows[i];
     if (ns_ed_rubs(ed, i, GRIP_SLIP)) renew_sliding(ed, i);
     if (row->state == ROW_HELD || !row->unilateral) continue;
-    double y = ed->now->y[i], tolerance = ns_ed_tolerance(ed, i) + ed->now->rounding[i];
+    double y = ed->now->y[i], tolerance = ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i);
     bool clear = y > tolerance;
     if (clear) row->state = ROW_OPEN;
     row->level = clear ? 0 : fmin(row->level, ns_ed_touching_level(ed, i, y));
@@ -437,6 +456,7 @@ static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsErr
   ed->rk->base.h_limit = longest;
   NsStatus status = ns_rk_step(&ed->rk->base, err);
   if (status == NS_OK) status = ns_ed_search(ed, row, err);
+  if (status == NS_OK) status = ns_ed_sense_piece(ed, err);
   if (status == NS_OK) status = ns_ed_trace_piece(ed, err);
   return status == NS_OK ? motion_events_take_state(ed, err) : status;
 }
@@ -591,6 +611,8 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   ed->h = step->t - step->t_k;
   ed->log = drive->log;
   ed->trace = ed->fixed ? NULL : drive->trace;
+  ed->sensitivity = ed->fixed ? NULL : drive->sensitivity;
+  ed->log->slope = 0;
   ed->solver = drive->solver;
   ed->t = ed->t_k = step->t_k;
   ed->handled = ed->nheld = 0;
@@ -608,6 +630,7 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   start_rows(ed);
   if (drive->account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &before[0], &before[1], err);
   if (status == NS_OK) status = motion_events_check_start(ed, err);
+  if (status == NS_OK) status = ns_ed_sense_begin(ed, err);
   if (status == NS_OK) status = ns_ed_trace_start(ed, err);
   if (status == NS_OK) status = handle_and_tell(ed, err);
   while (status == NS_OK && ed->t < step->t)
@@ -620,6 +643,7 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
 const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
                                       .family = NS_MECHANICS,
                                       .locates = true,
+                                      .senses = true,
                                       .whole = true,
                                       .accepts = runge_kutta_accepts,
                                       .create = events_create,

@@ -67,6 +67,7 @@ typedef struct NsEventDriven {
   double t_first, t_last; /* of the run */
   Row *rows;
   double *reach;  /* m: largest |y|, of friction largest |u|, in the run so far; the interactions keep it between steps */
+  double *drift;  /* m: largest rounding error of y in a step of the motion, see ns_ed_measure_drift */
   bool rubs;      /* some row has friction or is a relay */
   double *share;  /* m: how dependent rows share forces: friction that sticks in proportion to its bound; else 1 */
   double *pulled; /* m: of friction that is young: the forces that would make it stick */
@@ -86,10 +87,11 @@ typedef struct NsEventDriven {
   int handled; /* number of events in this step */
 
   /* the course of the step, for `trace` */
-  const NsTrace *trace; /* NULL: nobody asks */
-  double *multiplier;   /* m: the multipliers of all rows */
-  double *side_before;  /* a row of values (ns_ed_columns): those before the event */
-  double *course;       /* NS_BERNSTEIN_SIZE rows */
+  const NsTrace *trace;              /* NULL: nobody asks */
+  struct NsSensitivity *sensitivity; /* NULL: nobody asks */
+  double *multiplier;                /* m: the multipliers of all rows */
+  double *side_before;               /* a row of values (ns_ed_columns): those before the event */
+  double *course;                    /* NS_BERNSTEIN_SIZE rows */
 
   /* active constraints */
   int nheld, *held;     /* rows: bilateral constraints and held contacts, then friction that sticks */
@@ -113,7 +115,10 @@ typedef struct NsEventDriven {
   struct NsModes *modes; /* workspace of event_modes.c */
   int *interaction;      /* m: interaction of each row of the problem */
   NsSparse *sparse;
-  double *p; /* Nv: workspace */
+  double *p;                                           /* Nv: workspace */
+  double *part, *part_rhs, *part_before, *part_matrix; /* m, m, m, m x m: workspace of event_polish.c */
+  int *unknown;                                        /* m: workspace of event_polish.c */
+  signed char *sets;                                   /* m, by group: workspace of event_polish.c */
 
   /* the pole of the forces, see event_pole.c; in the search its guard is that of row m */
   double pole_size;    /* det A at the start of the mode; 0: nothing is watched */
@@ -132,6 +137,13 @@ NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const do
 
 /* The y below which a contact counts as closed. */
 double ns_ed_tolerance(const NsEventDriven *ed, int row);
+
+/*
+** The rounding error of y: that of its terms, or the drift in a step of the motion of length h: y'' = 0 of a body that others hold
+** has the rounding of its terms, and y has h^2 times that. The drift matters where y = 0 has no terms of its own.
+*/
+double ns_ed_rounding(const NsEventDriven *ed, int row);
+void ns_ed_measure_drift(NsEventDriven *ed, double h);
 
 /* The level of a row that touches with this y. Rounding of y above the level is no event. */
 double ns_ed_touching_level(const NsEventDriven *ed, int row, double y);
@@ -203,6 +215,12 @@ NsStatus ns_ed_pass_pole(NsEventDriven *ed, int contact, NsError *err);
 
 /* Solves the problem W z + q of n rows (ed->groups, ed->W, ed->q_part are set): ed->z. */
 NsStatus ns_ed_solve(NsEventDriven *ed, int n, const int *rows, const char *what, NsError *err);
+
+/*
+** Makes the answer ed->z of the problem in ed->W, ed->q_part, ed->groups (n rows) exact to rounding, by the equations of its own
+** active set. An answer that is exact, or that has no better one, stays.
+*/
+void ns_ed_polish(NsEventDriven *ed, int n);
 
 /* Whether the force z of a closed row is more than rounding. own: W of the row. */
 bool ns_ed_carries(const NsEventDriven *ed, int k, int row, double own, double z);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/event_driven/event_driven.h"
+#include "integrators/event_driven/event_sensitivity.h"
 
 /* A guard of sticking counts as 0 below this part of its scale: 500 spacings, the rounding of forces that cancel. */
 static const double ROUNDING_OF_FORCES = 1e-13;
@@ -30,7 +30,7 @@ static bool is_relay(const NsEventDriven *ed, int row) {
 
 /* The y up to which a row is closed: tolerance + rounding of the terms of y + change of y within the rounding of t. */
 static double closed_below(const NsEventDriven *ed, int row) {
-  return ns_ed_tolerance(ed, row) + ed->now->rounding[row] + 2 * DBL_EPSILON * fabs(ed->t) * ed->now->u_terms[row];
+  return ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row) + 2 * DBL_EPSILON * fabs(ed->t) * ed->now->u_terms[row];
 }
 
 /* Evaluates outputs, accelerations and couplings of the closed rows at the present state. */
@@ -104,7 +104,7 @@ static void measure_slow(NsEventDriven *ed) {
   ns_motion_even(ed->motion, ed->v, ed->even);
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
-    double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ed->now->rounding[row], even = 0;
+    double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row), even = 0;
     for (int j = 0; j < ed->Nv; j++) even += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->even[j];
     ed->slow[row] = 1e-13 * ed->now->u_terms[row] + DBL_EPSILON * even + (ed->fixed ? ed->h * press : sqrt(2 * press * rise));
     if (row_rubs(ed, row)) ed->slow[row] = slow_sliding(ed, row, press);
@@ -217,7 +217,7 @@ static NsStatus take_impulses(NsEventDriven *ed, NsError *err) {
 static bool hopped(const NsEventDriven *ed, int i) {
   const Row *row = &ed->rows[i];
   double rise = row->u0 * (ed->t - row->t0) / 4;
-  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ed->now->rounding[i];
+  return row->state == ROW_DEPARTING && ed->before[i] < 0 && rise <= ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i);
 }
 
 /* A contact that closes after a bounce below the tolerance rests: this ends infinite bouncing without a pressing force. */
@@ -235,6 +235,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
   }
   group_impulses(ed);
   NsStatus status = ns_ed_solve(ed, ed->nclosed, ed->closed, "impulses", err);
+  if (status == NS_OK) status = ns_ed_sense_impulse(ed, false, err);
   return status == NS_OK ? take_impulses(ed, err) : status;
 }
 
@@ -297,7 +298,8 @@ static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
       if (ed->resting[row] && turn == pass) rows[n++] = row;
     }
   if (n == 0) return NS_OK;
-  NsStatus status = put_at_rest(ed, places, n, rows, err);
+  NsStatus status = ns_ed_sense_rest(ed, places, n, rows, err);
+  if (status == NS_OK) status = put_at_rest(ed, places, n, rows, err);
   return status == NS_OK ? evaluate_closed(ed, err) : status;
 }
 
@@ -458,7 +460,8 @@ static NsStatus jam(NsEventDriven *ed, NsError *err) {
   NsStatus status = NS_OK;
   for (bool impulse = true; impulse && status == NS_OK;) {
     if (++ed->handled > ed->options.max_events) return ns_ed_too_many_events(ed, err);
-    status = take_impulses(ed, err);
+    status = ns_ed_sense_impulse(ed, true, err);
+    if (status == NS_OK) status = take_impulses(ed, err);
     if (status == NS_OK) status = come_to_rest(ed, err);
     if (status == NS_OK) status = choose_forces(ed, &impulse, err);
   }
@@ -489,10 +492,12 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   measure_pressing(ed);
   measure_reach(ed);
   measure_slow(ed);
-  status = impact(ed, err);
+  status = ns_ed_sense_event(ed, err);
+  if (status == NS_OK) status = impact(ed, err);
   if (status == NS_OK) status = come_to_rest(ed, err);
   if (status == NS_OK) status = pole >= 0 ? jam_at_pole(ed, pole, err) : choose_forces(ed, &impulse, err);
   if (status == NS_OK && impulse) status = jam(ed, err);
   if (status == NS_OK) status = set_contact_states(ed, err);
-  return status == NS_OK && ed->rubs ? set_grips(ed, err) : status;
+  if (status == NS_OK && ed->rubs) status = set_grips(ed, err);
+  return status == NS_OK ? ns_ed_sense_after(ed, err) : status;
 }

@@ -167,8 +167,20 @@ double ns_ed_tolerance(const NsEventDriven *ed, int row) {
   return ed->options.tolerance_in_units ? ed->options.tolerance : ed->options.tolerance * ed->reach[row];
 }
 
+double ns_ed_rounding(const NsEventDriven *ed, int row) {
+  return fmax(ed->now->rounding[row], ed->drift[row]);
+}
+
+void ns_ed_measure_drift(NsEventDriven *ed, double h) {
+  for (int i = 0; i < ed->m; i++) {
+    double terms = 0;
+    for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[i + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
+    ed->drift[i] = fmax(ed->drift[i], DBL_EPSILON / 8 * terms * h * h);
+  }
+}
+
 double ns_ed_touching_level(const NsEventDriven *ed, int row, double y) {
-  return fmin(0, y) - fmax(ns_ed_tolerance(ed, row) + ed->now->rounding[row], DBL_MIN);
+  return fmin(0, y) - fmax(ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row), DBL_MIN);
 }
 
 double ns_ed_resolution(const NsEventDriven *ed) {

@@ -388,9 +388,10 @@ static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
     for (int i = 0; i < 2; i++) s->units[u].d[i] = solution->d[u][i];
   }
   int count = ns_ed_mode_unknowns(ed, s);
-  (void)ns_ed_mode_solve(ed, s); /* finds the shares */
+  (void)ns_ed_mode_solve(ed, s); /* forms the equations */
   for (int u = 0; u < s->nunits; u++)
     if (s->units[u].rub >= 0) ed->rows[s->units[u].rub].rub.tied = is_tied(ed, s, &s->units[u], count);
+  (void)ns_ed_mode_solve(ed, s); /* finds the shares, which those of the ties have replaced */
   memcpy(s->z, solution->z, (size_t)s->n * sizeof *s->z);
   ns_ed_mode_outputs(s);
   for (int i = 0; i < ed->m; i++) ed->rows[i].rub.grip = GRIP_NONE, ed->multiplier[i] = 0, ed->share[i] = 1;

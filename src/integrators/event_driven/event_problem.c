@@ -54,6 +54,7 @@ static NsStatus event_solve(NsEventDriven *ed, int n, const int *rows, const cha
   for (int k = 0; k < n; k++) ed->interaction[k] = ns_motion_interaction(ed->motion, rows[k]);
   if (status == NS_OK) status = ed->solver.solve(ed->solver.context, &problem, &lambda);
   if (status == NS_OK && n > 0) memcpy(ed->z, lambda, (size_t)n * sizeof *ed->z);
+  if (status == NS_OK) ns_ed_polish(ed, n);
   if (status == NS_OK) return status;
   return ns_fail(err, status, "%s: the %s of '%s'%s have no accepted solution: %s", ns_ed_name(ed), what,
                  n > 0 ? ns_ed_row_name(ed, rows[0]) : "?", n > 1 ? " and others" : "", ns_status_message(status));

@@ -112,10 +112,10 @@ static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *er
   int n = DENSE_ROWS;
   NsStatus status = NS_OK;
   if (ed->rows[row].level < 0) status = ns_motion_outputs(ed->motion, 1, &row, step->t, step->y, step->y + ed->Nq, err);
-  if (ed->rows[row].level < 0) noise = ed->now->rounding[row];
+  if (ed->rows[row].level < 0) noise = ns_ed_rounding(ed, row);
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 1, &row, step->t_old, q, v, err);
   if (status != NS_OK) return status;
-  noise = fmax(noise, ed->now->rounding[row]);
+  noise = fmax(noise, ns_ed_rounding(ed, row));
   for (int f = 0; f < DENSE_ROWS; f++) F[f] = ns_motion_straight_part(ed->motion, row, ed->rk->F[f]);
   ns_bernstein_of_dense(ed->now->y[row], DENSE_ROWS, F, b);
   take_guard(ed, row, (Piece){0, 1}, noise, &n, b);
@@ -195,7 +195,7 @@ static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsErro
     int i = outputs[k];
     ed->value[j][i] = ed->now->y[i];
     ed->rate[j][i] = ed->now->u[i];
-    keep_noise(ed, i, j, ed->now->rounding[i]);
+    keep_noise(ed, i, j, ns_ed_rounding(ed, i));
   }
   return status;
 }
@@ -369,6 +369,7 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   *row = -1;
   for (int i = 0; i <= ed->m; i++) any = any || guard_kind(ed, i) != GUARD_NONE;
   if (!any) return NS_OK;
+  ns_ed_measure_drift(ed, event_search_step_length(ed));
   NsStatus status = ns_rk_interpolate(&ed->rk->base, err);
   if (status == NS_OK) status = first_root(ed, row, &x, err);
   if (status == NS_OK && *row >= 0) status = approach_stop(ed, x, row, err);

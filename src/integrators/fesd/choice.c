@@ -92,7 +92,7 @@ static void take_modes(NsFesd *w) {
 static NsStatus jump_to_mode(NsFesd *w, NsModeChoice *choice, bool *jumped) {
   NsError why = {NS_OK, ""};
   take_modes(w);
-  NsStatus status = ns_mode_jump(w->flow, w->t, w->s, jumped, &why);
+  NsStatus status = ns_mode_jump(w->flow, w->t, w->s, NULL, jumped, &why);
   if (status != NS_OK || !*jumped) return *jumped = false, ns_fesd_worth_retrying(status) ? NS_OK : status;
   return ns_mode_choose(w->flow, w->t, w->s, w->open, (NsAmbiguity)w->options.ambiguity, choice, &why);
 }

@@ -167,8 +167,9 @@ void ns_flow_gather(const NsFlow *flow, const double *x, double *s) {
   ns_equations_gather(&flow->eq, x, s, NULL);
 }
 
-void ns_flow_scatter(const NsFlow *flow) {
+void ns_flow_scatter(NsFlow *flow) {
   const NsEquations *e = &flow->eq;
+  for (int i = 0; i < e->m; i++) flow->lambda[i] = ns_flow_lambda_within(flow, i);
   for (int k = 0; k < e->nnodes; k++) {
     NsDs *ds = &e->nodes[k].ds->base;
     size_t bytes = (size_t)ds->n * sizeof(double);

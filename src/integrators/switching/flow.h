@@ -65,6 +65,9 @@ const double *ns_flow_lambda_sizes(NsFlow *flow);
 /* The size of y of a row in the run: its terms for states and multipliers of their sizes. After ns_flow_lambda_sizes. */
 double ns_flow_output_size(const NsFlow *flow, int row);
 
+/* The sum of the absolute values of the terms of dy/dt of a row in the rates of the states, at the last evaluated rates. */
+double ns_flow_output_rate_terms(NsFlow *flow, int row);
+
 /* The interaction (its index) of a row, and the row's number in it, from 0. */
 int ns_flow_interaction(const NsFlow *flow, int row);
 int ns_flow_component(const NsFlow *flow, int row);
@@ -80,7 +83,7 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err);
 void ns_flow_gather(const NsFlow *flow, const double *x, double *s);
 
 /* Writes x, r, lambda and y of the last evaluation to the objects of the graph. */
-void ns_flow_scatter(const NsFlow *flow);
+void ns_flow_scatter(NsFlow *flow);
 
 /* Sets the mode (m). A row whose bound is infinite in the wanted direction has no such mode. */
 void ns_flow_set_mode(NsFlow *flow, const NsRowMode *mode);

@@ -77,15 +77,25 @@ static double flow_state_size(const NsFlow *flow, int j, const double *s) {
   return size > 0 ? size : fmax(fabs(flow->sdot[j]) * flow->h, fabs(s[j]));
 }
 
+/* column (nd) = the sizes of the states over the power of two next to the largest: their squares are in the range of numbers. */
+static void scale_sizes(NsFlow *flow, const double *s) {
+  int nd = flow->eq.nd, exponent;
+  double most = 0;
+  for (int j = 0; j < nd; j++) most = fmax(most, flow->column[j] = flow_state_size(flow, j, s));
+  (void)frexp(most, &exponent);
+  for (int j = 0; j < nd && most > 0; j++) flow->column[j] = ldexp(flow->column[j], -exponent);
+}
+
 /* s -= S^2 g' (g S^2 g')^-1 c with the gradients g and the sizes S. */
 static void correct(NsFlow *flow, double *s) {
   size_t nd = (size_t)flow->eq.nd, nc = (size_t)flow->constraints;
+  scale_sizes(flow, s);
   for (size_t a = 0; a < nc; a++) {
     flow->multiplier[a] = flow->constraint[a].value;
     for (size_t b = 0; b < nc; b++) {
       double sum = 0;
       for (size_t j = 0; j < nd; j++) {
-        double size = flow_state_size(flow, (int)j, s);
+        double size = flow->column[j];
         sum += flow->gradient[a * nd + j] * size * size * flow->gradient[b * nd + j];
       }
       flow->normal[a + b * nc] = sum;
@@ -94,7 +104,7 @@ static void correct(NsFlow *flow, double *s) {
   ns_rank_factor(&flow->normal_rank, flow->normal, NULL, (int)nc, (int)nc);
   ns_rank_solve(&flow->normal_rank, false, flow->multiplier);
   for (size_t j = 0; j < nd; j++) {
-    double sum = 0, size = flow_state_size(flow, (int)j, s);
+    double sum = 0, size = flow->column[j];
     for (size_t a = 0; a < nc; a++) sum += flow->gradient[a * nd + j] * flow->multiplier[a];
     s[j] -= size * size * sum;
   }

@@ -2,6 +2,7 @@
 ** flow_sizes.c
 ** How large states and multipliers have been in the run, and the terms of the rates: what counts as 0 is measured by them.
 */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -49,4 +50,13 @@ void ns_flow_note(NsFlow *flow, const double *s, const double *lambda) {
 
 void ns_flow_grow_sizes(NsFlow *flow, const double *s) {
   ns_flow_note(flow, s, flow->lambda);
+}
+
+double ns_flow_lambda_within(const NsFlow *flow, int row) {
+  double lambda = flow->lambda[row], lower = flow->lower[row], upper = flow->upper[row];
+  if (flow->mode[row] != NS_ROW_ACTIVE || (lambda > lower && lambda < upper)) return lambda;
+  double size = fmax(fabs(lambda), flow->lambda_most[row]);
+  if (isfinite(lower)) size = fmax(size, fabs(lower));
+  if (isfinite(upper)) size = fmax(size, fabs(upper));
+  return lambda <= lower ? lower + DBL_EPSILON * size : upper - DBL_EPSILON * size;
 }

@@ -106,8 +106,17 @@ void ns_flow_recall_sizes(NsFlow *flow);
 /* size = max(size, |s|), lambda_most = max(lambda_most, |lambda|) of the evaluated point. */
 void ns_flow_grow_sizes(NsFlow *flow, const double *s);
 
+/*
+** lambda of a row. That of an ACTIVE row that touches a bound stays within it by a rounding of its size: the next step of the grid
+** reads the mode from lambda.
+*/
+double ns_flow_lambda_within(const NsFlow *flow, int row);
+
 /* The constraints on s at the last evaluated point, with their gradients. */
 NsStatus ns_flow_collect(NsFlow *flow, double t, NsError *err);
+
+/* Whether a constraint is y = 0 of an undecided row: its event is located, so y is 0 up to the accuracy of the event. */
+bool ns_flow_constraint_at_event(const NsFlow *flow, const NsFlowConstraint *c, const bool *open);
 
 /* y_terms at the point of the last values. */
 void ns_flow_output_terms(NsFlow *flow);

@@ -59,9 +59,10 @@ NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *la
                        NsModeChoice *choice, NsError *err);
 
 /*
-** After an event: where the chosen mode has constraints that the states s (nd) do not fulfil, as after a switch to an algebraic
-** equation, an impulse of the unknowns w brings them there. NS_ENOSOL when none does: multipliers with two bounds have none.
+** After an event with the undecided rows `open` (m; NULL: none): where the chosen mode has other constraints that the states s (nd) do not
+** fulfil, as after a switch to an algebraic equation, an impulse of the unknowns w brings them there. NS_ENOSOL when none does:
+** multipliers with two bounds have none.
 */
-NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, bool *jumped, NsError *err);
+NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, const bool *open, bool *jumped, NsError *err);
 
 #endif

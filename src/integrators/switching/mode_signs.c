@@ -129,17 +129,23 @@ static bool output_stays(const NsFlow *flow, int equation) {
   return (isfinite(flow->lower[row]) && y > 0) || (isfinite(flow->upper[row]) && y < 0);
 }
 
+bool ns_flow_constraint_at_event(const NsFlow *flow, const NsFlowConstraint *c, const bool *open) {
+  if (c->level > 0 || c->equation < flow->eq.na) return false;
+  int row = flow->active[c->equation - flow->eq.na];
+  return open[row] && ns_row_is_of_state(flow, row);
+}
+
 /*
 ** The constraints of the mode: false when one of derivatives does not hold, or one of outputs that the law allows. Others may
-** hold after an impulse at the start.
+** hold after an impulse at the start. The output of an undecided row is 0, up to the accuracy of its event.
 */
-static NsStatus constraints_hold(NsFlow *flow, double t, bool *hold, NsError *err) {
-  NsStatus status = ns_flow_collect(flow, t, err);
+static NsStatus constraints_hold(NsFlow *flow, const NsSignPoint *at, bool *hold, NsError *err) {
+  NsStatus status = ns_flow_collect(flow, at->t, err);
   *hold = true;
   for (int k = 0; k < flow->constraints && status == NS_OK; k++) {
     const NsFlowConstraint *c = &flow->constraint[k];
     if (fabs(c->value) <= VALUE_ZERO * (c->terms + c->reach)) continue;
-    if (c->level == 0 && !output_stays(flow, c->equation)) continue;
+    if (c->level == 0 && (!output_stays(flow, c->equation) || ns_flow_constraint_at_event(flow, c, at->open))) continue;
     char name[160];
     ns_flow_name_equation(flow, c->equation, name, sizeof name);
     if (c->level == 0) (void)ns_fail(err, NS_ENOSOL, "the state does not fulfil %s", name);
@@ -194,16 +200,26 @@ const double *ns_flow_lambda_sizes(NsFlow *flow) {
   return flow->lambda_size;
 }
 
-double ns_flow_output_size(const NsFlow *flow, int row) {
+/* sum plus |C| times sizes of differential states (nd), of a row. */
+static double add_by_states(const NsFlow *flow, int row, double sum, const double *size) {
   const NsEquations *e = &flow->eq;
-  double sum = flow->y_terms[row];
   for (int k = 0; k < e->nnodes; k++) {
     const NsEquationNode *node = &e->nodes[k];
     for (int j = 0; j < node->nd; j++) {
       int col = node->x + (node->na > 0 ? node->rank.col[j] : j);
-      sum += fabs(e->C[row + (size_t)col * (size_t)e->m]) * flow->size[node->s + j];
+      sum += fabs(e->C[row + (size_t)col * (size_t)e->m]) * size[node->s + j];
     }
   }
+  return sum;
+}
+
+double ns_flow_output_rate_terms(NsFlow *flow, int row) {
+  return add_by_states(flow, row, 0, ns_flow_rate_terms(flow));
+}
+
+double ns_flow_output_size(const NsFlow *flow, int row) {
+  const NsEquations *e = &flow->eq;
+  double sum = add_by_states(flow, row, flow->y_terms[row], flow->size);
   for (int j = 0; j < e->m; j++) sum += fabs(e->D[row + (size_t)j * (size_t)e->m]) * flow->lambda_size[j];
   return sum;
 }
@@ -254,7 +270,7 @@ NsStatus ns_signs_of_mode(NsFlow *flow, const NsSignPoint *at, NsVerdict *verdic
   NsSignQuantity *list = flow->quantities;
   bool holds;
   *verdict = NS_VERDICT_AGAINST;
-  NsStatus status = constraints_hold(flow, at->t, &holds, err);
+  NsStatus status = constraints_hold(flow, at, &holds, err);
   if (status == NS_OK && holds) status = output_rates(flow, at->t, rate, terms, err);
   if (status != NS_OK || !holds) return status;
   find_lambda_sizes(flow);

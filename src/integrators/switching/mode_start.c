@@ -190,24 +190,26 @@ static NsStatus impulse_to_constraints(Start *z, NsError *err) {
   return ns_flow_evaluate(flow, z->t, z->s, NULL, err);
 }
 
-/* The first broken constraint of the lowest level; NULL: all hold. */
-static NsStatus broken_constraint(Start *z, double zero, const NsFlowConstraint **broken, NsError *err) {
+/* The first broken constraint of the lowest level, but for those y = 0 of the rows `open` (NULL: none); NULL: all hold. */
+static NsStatus broken_constraint(Start *z, double zero, const bool *open, const NsFlowConstraint **broken, NsError *err) {
   NsFlow *flow = z->flow;
   NsStatus status = ns_flow_collect(flow, z->t, err);
   *broken = NULL;
-  for (int k = 0; k < flow->constraints && status == NS_OK && !*broken; k++)
-    if (constraint_broken(&flow->constraint[k], zero)) *broken = &flow->constraint[k];
+  for (int k = 0; k < flow->constraints && status == NS_OK && !*broken; k++) {
+    const NsFlowConstraint *c = &flow->constraint[k];
+    if (constraint_broken(c, zero) && !(open && ns_flow_constraint_at_event(flow, c, open))) *broken = c;
+  }
   return status;
 }
 
 /* Brings s onto the constraints of the mode; each round solves the linearised problem. */
 static NsStatus start_constraints(Start *z, bool *jumped, NsError *err) {
   const NsFlowConstraint *broken;
-  NsStatus status = broken_constraint(z, START_ZERO, &broken, err);
+  NsStatus status = broken_constraint(z, START_ZERO, NULL, &broken, err);
   for (int round = 0; round < IMPULSES && status == NS_OK && broken && broken->level == 0; round++) {
     *jumped = true;
     status = impulse_to_constraints(z, err);
-    if (status == NS_OK) status = broken_constraint(z, START_ZERO, &broken, err);
+    if (status == NS_OK) status = broken_constraint(z, START_ZERO, NULL, &broken, err);
   }
   return status == NS_OK && broken ? fail_constraint(z, broken, err) : status;
 }
@@ -296,14 +298,14 @@ NsStatus ns_mode_start(NsFlow *flow, double t, const double *x, const double *la
   return status;
 }
 
-NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, bool *jumped, NsError *err) {
+NsStatus ns_mode_jump(NsFlow *flow, double t, double *s, const bool *open, bool *jumped, NsError *err) {
   Start z;
   const NsFlowConstraint *broken = NULL;
   *jumped = false;
   if (flow->nw == 0) return NS_OK;
   NsStatus status = start_take(&z, flow, t, s, err);
   if (status != NS_OK) return status;
-  status = broken_constraint(&z, JUMP_ZERO, &broken, err);
+  status = broken_constraint(&z, JUMP_ZERO, open, &broken, err);
   if (status == NS_OK && broken) status = start_constraints(&z, jumped, err);
   ns_box_free(z.box);
   ns_arena_release(&z.arena);

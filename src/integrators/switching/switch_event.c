@@ -30,14 +30,24 @@ static double time_spacing(const NsSwitching *sw) {
 
 /* ---- telling ---- */
 
-/* Tells the trace one side of an event: the values of the last evaluation. */
-static NsStatus tell_side(NsSwitching *sw, NsError *err) {
-  if (!sw->trace) return NS_OK;
+/* Keeps the values of the last evaluation: one side of an event. */
+static void keep_side(NsSwitching *sw) {
   double *to = sw->values;
+  if (!sw->trace) return;
   memcpy(to, sw->now->x, (size_t)sw->n * sizeof *to);
   memcpy(to + sw->n, sw->now->lambda, (size_t)sw->m * sizeof *to);
   memcpy(to + sw->n + sw->m, sw->now->y, (size_t)sw->m * sizeof *to);
-  return sw->trace->side(sw->trace->context, sw->t, to, err);
+}
+
+/* Tells the trace the kept side, which was at t. */
+static NsStatus tell_kept_side(NsSwitching *sw, double t, NsError *err) {
+  return sw->trace ? sw->trace->side(sw->trace->context, t, sw->values, err) : NS_OK;
+}
+
+/* Tells the trace one side of an event: the values of the last evaluation. */
+static NsStatus tell_side(NsSwitching *sw, NsError *err) {
+  keep_side(sw);
+  return tell_kept_side(sw, sw->t, err);
 }
 
 static NsStatus switch_log(NsSwitching *sw, NsEventKind kind, int row, NsError *err) {
@@ -50,15 +60,24 @@ static NsStatus switch_log(NsSwitching *sw, NsEventKind kind, int row, NsError *
   return ns_event_log_add(sw->log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
-/* Logs the rows that have changed their mode, in the order of the graph. */
-static NsStatus switch_log_changes(NsSwitching *sw, NsError *err) {
-  NsStatus status = NS_OK;
+static bool mode_changed(const NsSwitching *sw) {
+  return memcmp(sw->now->mode, sw->before, (size_t)sw->m * sizeof *sw->before) != 0;
+}
+
+/*
+** After an event at t, whose first side is kept: tells both sides, and logs the rows that have changed their mode, in the order of
+** the graph. `happened`: the state or the log has changed; without that, and with the same mode, nothing has happened. A run with
+** derivatives has told the first side before: they are recorded with it.
+*/
+static NsStatus tell_changes(NsSwitching *sw, double t, bool happened, NsError *err) {
+  if (!happened && !mode_changed(sw)) return sw->sensitivity ? tell_side(sw, err) : NS_OK;
+  NsStatus status = sw->sensitivity ? NS_OK : tell_kept_side(sw, t, err);
   for (int i = 0; i < sw->m && status == NS_OK; i++) {
     bool was_active = sw->before[i] == NS_ROW_ACTIVE, is_active = sw->now->mode[i] == NS_ROW_ACTIVE;
     NsEventKind kind = ns_event_kind_of_switch(sw->now->lower[i], sw->now->upper[i], was_active, is_active);
     if (sw->now->mode[i] != sw->before[i]) status = switch_log(sw, kind, i, err);
   }
-  return status;
+  return status == NS_OK ? tell_side(sw, err) : status;
 }
 
 /* ---- the next mode ---- */
@@ -72,7 +91,7 @@ static NsStatus choose_mode(NsSwitching *sw, NsError *err) {
   NsStatus status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
   bool jumped = false;
   if (status == NS_OK) ns_switch_sense_chosen(sw);
-  if (status == NS_OK) status = ns_mode_jump(sw->flow, sw->t, sw->u, &jumped, err);
+  if (status == NS_OK) status = ns_mode_jump(sw->flow, sw->t, sw->u, sw->open, &jumped, err);
   if (status == NS_OK && jumped)
     status = ns_mode_choose(sw->flow, sw->t, sw->u, sw->open, (NsAmbiguity)sw->options.ambiguity, &sw->choice, err);
   sw->choice.jumped = jumped;
@@ -115,15 +134,18 @@ static NsStatus pass_accumulation(NsSwitching *sw, double rest, int cycle, NsErr
 
 /*
 ** The next mode: passes over an accumulation whose rest time can not resolve, or near which the numbers do not tell the mode any
-** more (rows whose rates are 0 at the accumulation, too).
+** more (rows whose rates are 0 at the accumulation, too). *happened: it has passed over one, or states have jumped.
 */
-static NsStatus pass_or_choose(NsSwitching *sw, NsError *err) {
+static NsStatus pass_or_choose(NsSwitching *sw, bool *happened, NsError *err) {
   double rest = INFINITY;
   int cycle = 0;
   bool many = ns_event_marks_accumulate(&sw->marks, &rest, &cycle);
+  *happened = true;
   if (many && rest <= ACCUMULATED * time_spacing(sw)) return pass_accumulation(sw, rest, cycle, err);
   NsStatus status = choose_mode(sw, err);
+  *happened = sw->choice.jumped;
   if (status != NS_ENOSOL || !many || rest > NEAR_END * (sw->t - sw->marks.mark[0].t)) return status;
+  *happened = true;
   return pass_accumulation(sw, rest, cycle, err);
 }
 
@@ -177,17 +199,18 @@ static NsStatus check_progress(NsSwitching *sw, int row, NsError *err) {
 
 NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err) {
   int row = sw->guards[guard].row;
+  double t = sw->t;
+  bool happened = false;
   find_open(sw, guard);
   remember_mode(sw);
   ns_event_marks_add(&sw->marks, sw->t, row, sw->now->mode[row] != NS_ROW_ACTIVE);
+  keep_side(sw);
   NsStatus status = check_progress(sw, row, err);
   if (status == NS_OK) status = ns_switch_sense_before(sw, guard, err);
-  if (status == NS_OK) status = tell_side(sw, err);
-  if (status != NS_OK) return status;
-  status = pass_or_choose(sw, err);
+  if (status == NS_OK && sw->sensitivity) status = tell_side(sw, err);
+  if (status == NS_OK) status = pass_or_choose(sw, &happened, err);
   if (status == NS_OK) status = ns_switch_sense_after(sw, sw->choice.jumped, false, err);
-  if (status == NS_OK) status = switch_log_changes(sw, err);
-  return status == NS_OK ? tell_side(sw, err) : status;
+  return status == NS_OK ? tell_changes(sw, t, happened, err) : status;
 }
 
 /* ---- the start of a step of the grid ---- */
@@ -270,10 +293,10 @@ NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
     return status == NS_OK ? ns_switch_sense_start(sw, err) : status;
   }
   if (status != NS_OK || !(outside || limit)) return status;
+  keep_side(sw);
   status = ns_switch_sense_before(sw, -1, err);
-  if (status == NS_OK) status = tell_side(sw, err);
+  if (status == NS_OK && sw->sensitivity) status = tell_side(sw, err);
   if (status == NS_OK) status = outside ? start_anew(sw, err) : choose_mode(sw, err);
   if (status == NS_OK) status = ns_switch_sense_after(sw, sw->choice.jumped, outside, err);
-  if (status == NS_OK) status = switch_log_changes(sw, err);
-  return status == NS_OK ? tell_side(sw, err) : status;
+  return status == NS_OK ? tell_changes(sw, sw->t, outside || sw->choice.jumped, err) : status;
 }

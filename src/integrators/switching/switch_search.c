@@ -7,16 +7,27 @@
 #include <string.h>
 
 #include "integrators/switching/switching.h"
+#include "ode/bracket.h"
 #include "ode/control.h"
 
 enum {
   SWITCH_ROUNDINGS = 4, /* rounding error of a guard, in spacings of the sum of its terms */
   AT_ZERO = 4,          /* a guard that stays at 0 moves by less than this many spacings of its size in the run */
-  SWITCH_POLISH = 5     /* limit of repetitions of a step that move its end to the root of the guard */
+  SWITCH_POLISH = 5, /* limit of repetitions of a step that move its end to the root of the guard; more while the guard falls */
+  SWITCH_MOST = 50   /* by half in each of them: a root where the guard has almost no slope; limit of these */
 };
 
-/* The part of a step over which the rate of a guard is measured. */
-static const double RATE_PART = 1e-3;
+/* The first step back from a time in a step, as a part of that time in the step: half of the digits. */
+static const double FIRST_BACK = 0x1p-26;
+
+/* Two times within this part of a step are the same root: those of two searches differ by rounding. */
+static const double SAME_ROOT = 1e-9;
+
+/* A step in which a guard seems to fall from 0 at once is repeated, shorter by this part; the shortest one, in spacings of time. */
+static const double SHORTER = 0.875, SHORTEST = 64;
+
+/* The part of a step over which the rate of a guard is measured; the part of the time since the start, if it was 0 there. */
+static const double RATE_PART = 1e-3, RETURN_PART = 0.125;
 
 /* The error of an implicit method's dense output, in units of rtol times the terms of a guard. Chosen by experience. */
 static const double DENSE_ERROR = 10;
@@ -24,14 +35,20 @@ static const double DENSE_ERROR = 10;
 /* Below this part of its size lambda - bound counts as 0 where a motion starts: an event is located to about 1e-12. */
 static const double LAMBDA_ZERO = 1e-9;
 
+/*
+** Lambda that passes its bound by less than this part of its size, or than rtol of it, and comes back has touched the bound: it
+** goes on within it. An event is located to about 1e-12.
+*/
+static const double TOUCH = 1e-12;
+
 /* ---- guards ---- */
 
 void ns_switch_take_guards(NsSwitching *sw) {
   const NsFlowView *now = sw->now;
   for (int i = 0; i < sw->m; i++) {
     bool active = now->mode[i] == NS_ROW_ACTIVE, any = now->lower[i] < now->upper[i];
-    sw->guards[2 * i] = (NsSwitchGuard){i, false, any && (!active || isfinite(now->lower[i])), 0, 0};
-    sw->guards[2 * i + 1] = (NsSwitchGuard){i, true, any && active && isfinite(now->upper[i]), 0, 0};
+    sw->guards[2 * i] = (NsSwitchGuard){.row = i, .used = any && (!active || isfinite(now->lower[i]))};
+    sw->guards[2 * i + 1] = (NsSwitchGuard){.row = i, .upper = true, .used = any && active && isfinite(now->upper[i])};
   }
 }
 
@@ -69,10 +86,15 @@ void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
     NsSwitchGuard *guard = &sw->guards[k];
     if (!guard->used) continue;
     double value = ns_switch_guard(sw, guard), slack = fmax(2 * ns_switch_noise(sw, guard), DBL_MIN);
-    bool clear = value > slack && (fresh ? !starts_at_zero(sw, guard, lambda_size) : value > -guard->level);
+    bool clear = value > slack && (fresh ? !starts_at_zero(sw, guard, lambda_size) : value > -guard->base);
     if (fresh && !clear) slack = fmax(slack, AT_ZERO * DBL_EPSILON * guard_size(sw, guard, lambda_size));
-    guard->level = clear ? 0 : fmin(guard->level, -fabs(value) - slack);
-    guard->start = value - guard->level;
+    if (fresh && sw->now->mode[guard->row] == NS_ROW_ACTIVE)
+      guard->zone = fmax(sw->options.rtol, TOUCH) * lambda_size[guard->row];
+    guard->at_zero = !clear;
+    if (fresh && !clear && sw->now->mode[guard->row] != NS_ROW_ACTIVE)
+      guard->drift = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * ns_flow_output_rate_terms(sw->flow, guard->row);
+    guard->value = value;
+    guard->base = guard->level = clear ? 0 : fmin(guard->base, -fmax(guard->zone, fabs(value) + slack));
   }
 }
 
@@ -81,7 +103,7 @@ void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
 /* All guards are evaluated at the first call with a new t. A guard that is not used is 1. */
 NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, double *g, NsError *err) {
   NsSwitching *sw = context;
-  *g = sw->guards[k].used ? sw->guards[k].start : 1;
+  *g = sw->guards[k].used ? sw->guards[k].value - sw->guards[k].level : 1;
   if (!sw->guards[k].used || t == sw->course.t_old) return NS_OK;
   if (t != sw->sampled) {
     *sw->clock = t;
@@ -115,10 +137,11 @@ static NsStatus evaluate_along(NsSwitching *sw, double t, NsError *err) {
   return ns_flow_outputs(sw->flow, t, sw->at, err);
 }
 
-/* sw->slope = the rates of all guards at t, on the dense output. */
-static NsStatus measure_slopes(NsSwitching *sw, double t, NsError *err) {
+/* sw->slope = the rates of all guards at t, on the dense output. returns: a guard that is 0 at the start is 0 again at t. */
+static NsStatus measure_slopes(NsSwitching *sw, double t, bool returns, NsError *err) {
   const NsStepperState *step = &sw->stepper->state;
-  double before = fmax(step->t_old, t - RATE_PART * (step->t - step->t_old));
+  double way = fmin(RATE_PART * (step->t - step->t_old), returns ? RETURN_PART * (t - step->t_old) : INFINITY);
+  double before = fmax(step->t_old, t - way);
   NsStatus status = evaluate_along(sw, before, err);
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) sw->slope[k] = -ns_switch_guard(sw, &sw->guards[k]);
   if (status == NS_OK) status = evaluate_along(sw, t, err);
@@ -147,17 +170,29 @@ static NsStatus switch_go_to(NsSwitching *sw, int k, double t, bool *found, NsEr
     double value = ns_switch_guard(sw, guard), noise = ns_switch_noise(sw, guard);
     if (i > 0 && t != last_t) slope = (value - last) / (t - last_t);
     double next = t - value / slope;
-    bool passed = value <= (guard->level < 0 ? 0 : noise);
-    if (i == 0 && guard->level < 0) *found = passed;
+    bool passed = value <= (guard->at_zero ? 0 : noise);
+    if (i == 0 && guard->at_zero) *found = passed;
     else *found = *found || passed;
-    if (i == 0 && !*found && guard->level < 0) return NS_OK;
-    if (fabs(value) <= (guard->level < 0 ? 4 * noise : noise) || i == SWITCH_POLISH) return NS_OK;
+    if (i == 0 && !*found && guard->at_zero) return NS_OK;
+    if (fabs(value) <= (guard->at_zero ? 4 * noise : noise) || i == SWITCH_MOST) return NS_OK;
+    if (i >= SWITCH_POLISH && !(fabs(value) < 0.5 * fabs(last))) return NS_OK;
     if (slope < 0 && next <= step->t_old) next = nextafter(step->t_old, INFINITY); /* at the start, up to rounding */
     if (!(slope < 0) || !(next <= end)) return NS_OK;
     *found = *found || fabs(next - t) <= 4 * DBL_EPSILON * fabs(t);
     if (next == t) return NS_OK;
     last = value, last_t = t;
     t = next;
+  }
+}
+
+/* Lowers the levels of outputs that are 0 at the start of the step by the rounding error of the motion over the step. */
+static void lower_by_drift(NsSwitching *sw) {
+  const NsStepperState *step = &sw->stepper->state;
+  for (int k = 0; k < 2 * sw->m; k++) {
+    NsSwitchGuard *guard = &sw->guards[k];
+    double more = (step->t - step->t_old) * guard->drift;
+    if (!guard->used || !guard->at_zero || !(more > 0)) continue;
+    guard->level -= more;
   }
 }
 
@@ -172,30 +207,138 @@ static NsStatus lower_levels(NsSwitching *sw, NsError *err) {
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
     NsSwitchGuard *guard = &sw->guards[k];
     double more = DENSE_ERROR * sw->options.rtol * ns_switch_noise(sw, guard) / (SWITCH_ROUNDINGS * DBL_EPSILON);
-    if (!guard->used || guard->start > more) continue;
-    guard->level -= more;
-    guard->start += more;
+    if (guard->used && guard->value - guard->level <= more) guard->level -= more;
   }
   return status;
 }
 
-NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
+/* ---- touches ---- */
+
+typedef struct GuardCourse {
+  NsSwitching *sw;
+  int k;
+} GuardCourse;
+
+/* The value of a guard at t, on the dense output. */
+static NsStatus guard_along(void *context, double t, double *value, NsError *err) {
+  const GuardCourse *job = context;
+  NsStatus status = evaluate_along(job->sw, t, err);
+  *value = ns_switch_guard(job->sw, &job->sw->guards[job->k]);
+  return status;
+}
+
+/* *t, at which guard k is below 0, becomes the last time before it at which the guard is 0, on the dense output. */
+static NsStatus go_back_to_zero(NsSwitching *sw, int k, double *t, NsError *err) {
+  GuardCourse job = {sw, k};
+  double start = sw->course.t_old, b = *t, a = b, ga = 0, gb = 0;
+  NsStatus status = guard_along(&job, b, &gb, err);
+  for (double way = FIRST_BACK * (b - start); status == NS_OK && gb < 0 && ga <= 0 && a > start; way *= 2) {
+    if (ga < 0) b = a, gb = ga;
+    a = fmax(start, *t - way);
+    status = guard_along(&job, a, &ga, err);
+    if (ga == 0) break;
+  }
+  if (status != NS_OK || gb >= 0) return status;
+  if (ga < 0 || a == b) return *t = start, NS_OK;
+  return ns_bracket_root(guard_along, &job, a, ga, b, gb, 0, t, err);
+}
+
+/*
+** A step that ends while lambda is beyond its bound, but within its zone, ends at the bound instead: the next step tells whether
+** lambda only touches it.
+*/
+static NsStatus end_before_zone(NsSwitching *sw, NsError *err) {
+  const double *end = ns_event_search_last(sw->search);
+  double t = INFINITY;
+  for (int k = 0; k < 2 * sw->m; k++) {
+    const NsSwitchGuard *guard = &sw->guards[k];
+    if (!guard->used || guard->at_zero || guard->zone == 0 || end[k] + guard->level >= -ns_switch_noise(sw, guard)) continue;
+    double zero = sw->course.t;
+    NsStatus status = go_back_to_zero(sw, k, &zero, err);
+    if (status != NS_OK) return status;
+    if (zero > sw->course.t_old) t = fmin(t, zero);
+  }
+  return t < sw->course.t ? sw->method->retake(sw->stepper, t, err) : NS_OK;
+}
+
+/* Looks for the first root of a guard in the course; its event is -1 when there is none. */
+static NsStatus first_root(NsSwitching *sw, NsEventRoot *root, NsError *err) {
   NsEventRoots found = NS_EVENT_ROOTS_NONE;
-  bool any = false, reached = false;
-  *guard = -1;
-  for (int k = 0; k < 2 * sw->m; k++) any = any || sw->guards[k].used;
-  if (!any) return NS_OK;
-  NsStatus status = ns_switch_make_course(sw, err);
-  if (status == NS_OK && sw->method->implicit) status = lower_levels(sw, err);
-  sw->sampled = NAN;
-  if (status == NS_OK) status = ns_event_search_start(sw->search, sw->course.t_old, sw->course.y_old, err);
   NsCourse course = ns_dense_course(&sw->course);
+  sw->sampled = NAN;
+  *root = (NsEventRoot){.event = -1};
+  NsStatus status = ns_event_search_start(sw->search, sw->course.t_old, sw->course.y_old, err);
   if (status == NS_OK) status = ns_event_search_along(sw->search, &course, &found, err);
-  if (status != NS_OK || found.end < 0) return status;
-  const NsEventRoot *root = &found.roots[found.end];
-  status = measure_slopes(sw, root->t, err);
-  if (status == NS_OK) status = switch_go_to(sw, root->event, root->t, &reached, err);
-  if (status == NS_OK && reached) *guard = root->event;
+  if (status == NS_OK && found.end >= 0) *root = found.roots[found.end];
+  return status;
+}
+
+/*
+** The first root is that of a lambda at its bound: looks whether lambda leaves its zone, or only touches the bound. *k is the
+** guard of the event, -1: there is none; *t its time.
+*/
+static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err) {
+  NsEventRoot root;
+  for (int i = 0; i < 2 * sw->m; i++) {
+    NsSwitchGuard *guard = &sw->guards[i];
+    if (!guard->used || guard->at_zero) continue;
+    guard->level -= guard->zone;
+  }
+  NsStatus status = first_root(sw, &root, err);
+  if (status != NS_OK) return status;
+  if (root.event < 0) return *k = -1, end_before_zone(sw, err);
+  double zero = root.t, same = SAME_ROOT * (sw->course.t - sw->course.t_old);
+  const NsSwitchGuard *guard = &sw->guards[root.event];
+  if (guard->zone > 0 && !guard->at_zero) status = go_back_to_zero(sw, root.event, &zero, err);
+  if (root.event != *k || fabs(zero - *t) > same) *t = zero;
+  *k = root.event;
+  return status;
+}
+
+/* Makes the course of the last step, and the levels in it. */
+static NsStatus prepare_search(NsSwitching *sw, NsError *err) {
+  for (int k = 0; k < 2 * sw->m; k++) sw->guards[k].level = sw->guards[k].base;
+  lower_by_drift(sw);
+  NsStatus status = ns_switch_make_course(sw, err);
+  return status == NS_OK && sw->method->implicit ? lower_levels(sw, err) : status;
+}
+
+/*
+** The first event in the course: *k is its guard, -1: there is none; *t its time. *hidden: the guard is 0 at the start of the step,
+** and seems to fall at once; a shorter step tells whether it rises before.
+*/
+static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, NsError *err) {
+  NsEventRoot root;
+  *hidden = false;
+  NsStatus status = first_root(sw, &root, err);
+  *k = root.event;
+  *t = root.t;
+  if (status != NS_OK || *k < 0) return status;
+  if (!sw->guards[*k].at_zero) return sw->guards[*k].zone > 0 ? leave_or_touch(sw, k, t, err) : NS_OK;
+  double found = *t, shortest = SHORTEST * DBL_EPSILON * fmax(fabs(found), sw->t_next - sw->t_k);
+  status = go_back_to_zero(sw, *k, t, err);
+  *hidden = *t == sw->course.t_old && found - *t > shortest;
+  if (*hidden) *t = found + SHORTER * (*t - found);
+  return status;
+}
+
+NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
+  bool any = false, reached = false, hidden = true;
+  int k = -1;
+  double t = NAN;
+  *guard = -1;
+  for (int i = 0; i < 2 * sw->m; i++) any = any || sw->guards[i].used;
+  if (!any) return NS_OK;
+  NsStatus status = NS_OK;
+  while (status == NS_OK && hidden) {
+    status = prepare_search(sw, err);
+    if (status == NS_OK) status = first_event(sw, &k, &t, &hidden, err);
+    if (status == NS_OK && hidden) status = sw->method->retake(sw->stepper, t, err);
+  }
+  if (status != NS_OK || k < 0) return status;
+  status = measure_slopes(sw, t, sw->guards[k].at_zero, err);
+  if (status == NS_OK) status = switch_go_to(sw, k, t, &reached, err);
+  if (status == NS_OK && reached) *guard = k;
   return status;
 }
 

@@ -337,7 +337,7 @@ static NsStatus switch_twin_jump(void *context, double t, const double *u, doubl
   memcpy(after, u, (size_t)w->sw->nd * sizeof *u);
   ns_flow_set_mode(w->flow, w->chosen);
   NsStatus status = ns_flow_evaluate(w->flow, t, after, NULL, err);
-  return status == NS_OK ? ns_mode_jump(w->flow, t, after, &jumped, err) : status;
+  return status == NS_OK ? ns_mode_jump(w->flow, t, after, w->sw->open, &jumped, err) : status;
 }
 
 /* u after a new start. */

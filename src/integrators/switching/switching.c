@@ -35,9 +35,6 @@ enum {
 */
 static const double NO_PROGRESS = 1e-6;
 
-/* The rounding error of a rate, in spacings of the sum of its terms: the sums of a step of DOP853 make up to 10 of them. */
-static const double RATE_ROUNDINGS = 16;
-
 /* ---- making ---- */
 
 /* udot = the rates of the differential states u, and lambda of the active rows. */
@@ -161,12 +158,13 @@ static void switching_take_units(NsSwitching *sw) {
 static void switching_weigh(NsSwitching *sw, double h) {
   const NsEventOptions *o = &sw->options;
   const double *terms = ns_flow_rate_terms(sw->flow);
-  double share = o->atol_in_units ? 0 : o->atol, units = o->atol_in_units ? o->atol : 0, noise = RATE_ROUNDINGS * DBL_EPSILON;
+  double share = o->atol_in_units ? 0 : o->atol, units = o->atol_in_units ? o->atol : 0,
+         noise = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON;
   if (sw->method->implicit) noise /= ns_ode_newton_tolerance(o->rtol); /* Newton's method must come nearer than the tolerance */
   for (int i = 0; i < sw->nd; i++) sw->atol[i] = units + share * sw->now->size[i] + h * fmax(share, noise) * terms[i];
   for (int i = 0; i < sw->m; i++) {
     bool active = sw->now->mode[i] == NS_ROW_ACTIVE;
-    sw->atol[sw->nd + i] = active ? h * (o->rtol + RATE_ROUNDINGS * DBL_EPSILON) * lambda_size(sw, i) : INFINITY;
+    sw->atol[sw->nd + i] = active ? h * (o->rtol + NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON) * lambda_size(sw, i) : INFINITY;
   }
   for (int i = 0; i < sw->nd + sw->m; i++) sw->atol[i] /= sw->unit[i];
 }
@@ -191,7 +189,7 @@ static NsStatus switching_first_length(NsSwitching *sw, const double *rate, doub
   double shortest = INFINITY;
   const double *terms = ns_flow_rate_terms(sw->flow);
   for (int i = 0; i < sw->nd && status == NS_OK; i++) {
-    double second = fabs(sw->next_rate[i] - rate[i]) / h, noise = RATE_ROUNDINGS * DBL_EPSILON * terms[i] / h;
+    double second = fabs(sw->next_rate[i] - rate[i]) / h, noise = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * terms[i] / h;
     double time = fmax(sqrt(sw->now->size[i] / second), fabs(rate[i]) / second);
     if (second > noise && time > AT_REST * way) shortest = fmin(shortest, time);
   }

@@ -17,9 +17,16 @@ typedef struct NsSwitchGuard {
   int row;
   bool upper;   /* ACTIVE: the distance to the upper bound */
   bool used;    /* in the present mode */
-  double level; /* the value at which the event is: 0, or less than 0 when the guard is at 0 when the step begins */
-  double start; /* its value above the level when the step begins */
+  bool at_zero; /* it is at 0 when the step begins */
+  double zone;  /* lambda may pass its bound by this, if it comes back: the accuracy of lambda */
+  double value; /* its value when the step begins */
+  double base;  /* the value at which the event is: 0, or less than 0 when the guard is at 0 when the step begins */
+  double level; /* the base, lowered by the errors of the course in which the event is sought */
+  double drift; /* y at 0 at the start of a motion: the rounding error of its rate */
 } NsSwitchGuard;
+
+/* The rounding error of a rate, in spacings of the sum of its terms: the sums of a step of DOP853 make up to 10 of them. */
+#define NS_SWITCH_RATE_ROUNDINGS 16
 
 typedef struct NsSwitching {
   NsScheme base;

@@ -1,0 +1,57 @@
+-- Event-driven runs of first-order models: lambda that touches its bound in sliding, y that touches 0, and what is near to these.
+local ns = require "nslua"
+
+-- x' = f(t) - sign x.
+local function simulation(o)
+  local ds = ns.FirstOrderNonLinearDS({ o.x0 or 0 }, function(t, _, _, f) f[1] = o.f(t) end)
+  local nsds = ns.NonSmoothDynamicalSystem(0, o.T or 1)
+  nsds:insertDynamicalSystem(ds)
+  nsds:link(ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR { C = { { 1 } }, B = { { 1 } } }, "relay"), ds)
+  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, o.h or o.T or 1), o.osi()), ds
+end
+
+local function check(o, kinds, times, tolerance, x)
+  local simu, ds = simulation(o)
+  local sol = simu:run()
+  local got = simu:events()
+  assert.equal(#kinds, #got)
+  for i, e in ipairs(got) do
+    assert.equal(kinds[i], e.kind)
+    assert.near(times[i], e.t, tolerance)
+  end
+  assert.near(x or 0, ds:x()[1], tolerance)
+  return sol
+end
+
+for name, osi in pairs { RungeKuttaOSI = ns.RungeKuttaOSI, RadauOSI = ns.RadauOSI } do
+  describe(name .. " in EventDriven, first order,", function()
+    it("goes on sliding where lambda touches its bound", function()
+      for _, excess in ipairs { 0, 1e-13, 1e-15, -1e-14, -1e-9, -1e-6 } do
+        check({ f = function(t) return 1 + excess - 4 * (t - 0.5) ^ 2 end, osi = osi }, {}, {}, 1e-15)
+      end
+      check({ f = function(t) return 1 - (t - 0.5) ^ 4 end, osi = osi }, {}, {}, 1e-15)
+      check({ f = function(t) return 1 - 4 * (t - 1 / 3) ^ 2 end, osi = osi }, {}, {}, 1e-15)
+    end)
+
+    it("has no event where lambda touches its bound at a time of the grid", function()
+      check({ f = function(t) return 1 - 4 * (t - 0.5) ^ 2 end, h = 0.25, osi = osi }, {}, {}, 1e-15)
+      local sol = check({ f = function(t) return math.cos(t - 1) end, T = 20, h = 1, osi = osi }, {}, {}, 1e-15)
+      assert.equal(21, #sol.t)
+    end)
+
+    it("leaves and returns where lambda passes its bound for a short time", function()
+      for _, excess in ipairs { 1e-2, 1e-4, 1e-6, 1e-8 } do
+        local half = math.sqrt(excess) / 2
+        check({ f = function(t) return 1 + excess - 4 * (t - 0.5) ^ 2 end, osi = function() return osi(1e-11) end },
+          { "leave", "slide" }, { 0.5 - half, 0.5 + 2 * half }, 1e-9 / math.sqrt(excess) * 1e-3)
+      end
+    end)
+
+    it("has no event where y touches 0, and two where it passes 0 by 1e-6", function()
+      local function f(t) return 1 + 20 * (t - 1 / 3) end -- x' = 20 (t - 1/3) from above
+      check({ f = f, x0 = 10 / 9, osi = osi }, {}, {}, 1e-10, 40 / 9)
+      check({ f = f, x0 = 10 / 9 + 1e-6, osi = osi }, {}, {}, 1e-10, 40 / 9 + 1e-6)
+      check({ f = f, x0 = 10 / 9 - 1e-6, osi = osi }, { "slide", "leave" }, { 1 / 3 - math.sqrt(1e-7), 1 / 3 }, 1e-9, 40 / 9)
+    end)
+  end)
+end
