@@ -48,6 +48,10 @@ lazy.functions(ns, "histogram unique", function() return require "nslua.analysis
 lazy.functions(ns, "least_squares", function()
   return { least_squares = require "nslua.optimise.least_squares" }
 end)
+lazy.functions(ns, "fit", function() return { fit = require "nslua.optimise.fit" } end)
+lazy.functions(ns, "optimal_control", function()
+  return { optimal_control = require "nslua.optimise.control" }
+end)
 lazy.functions(ns, "minimize", function() return { minimize = require "nslua.optimise.minimise" } end)
 lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)
 lazy.functions(ns, "load save", function() return require "nslua.files"(ns, core.file_support) end)

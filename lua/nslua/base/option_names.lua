@@ -27,6 +27,10 @@ local names = {
 
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
   ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
+  ["fit"] = "simulation model data parameters start bounds noise sensitivities loss f_scale tol max_nfev starts "
+    .. "seed",
+  ["optimal_control"] = "states controls relays rhs cost terminal path parameters bounds start goal T elements "
+    .. "phases stages control_degree guess tol max_iterations",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 
