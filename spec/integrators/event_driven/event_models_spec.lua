@@ -83,7 +83,9 @@ describe("a bead on a hoop that turns", function()
     for _, o in ipairs { { w = 5, b = 1, q = 2.5 }, { w = 2, b = 0.8, q = 1.2 }, { w = 7, b = 1.5, q = 0.3 } } do
       local function f(q) return o.w ^ 2 * math.sin(q) * math.cos(q) - g * math.sin(q) end
       local ds = ns.LagrangianDS({ o.q }, { 0 }, { { 1 } })
-      ds:setComputeFIntFunction(function(_, q, _, _, out) out[1] = -o.w ^ 2 * math.sin(q[1]) * math.cos(q[1]) + g * math.sin(q[1]) end)
+      ds:setComputeFIntFunction(function(_, q, _, _, out)
+        out[1] = -o.w ^ 2 * math.sin(q[1]) * math.cos(q[1]) + g * math.sin(q[1])
+      end)
       local simu = events.simulation { systems = { ds }, T = 20, h = 0.25,
         links = { { ns.RelayNSL(1, -o.b, o.b), ns.LagrangianLinearTIR { { 1 } }, "rub", ds } } }
       simu:energy()
