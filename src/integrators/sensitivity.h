@@ -72,6 +72,8 @@ struct NsSensitivity {
   double *X;                     /* nx x p: d x / d parameters at t, in the order of the states of the systems */
   double *nodes;                 /* NS_BERNSTEIN_SIZE blocks nx x p: X along the last piece; see keeps_nodes */
   bool keeps_nodes;              /* somebody wants X along the pieces */
+  bool wants_rates;              /* somebody wants xdot */
+  double *xdot;                  /* nx: the rates of x at the end of the last piece */
 
   /* the last event */
   double *dt;                /* p: derivatives of its time */

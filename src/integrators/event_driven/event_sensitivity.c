@@ -209,6 +209,10 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
   NsCourse course = {.t_old = step->t_old, .t = step->t, .at = motion_twin_at, .context = w};
   status = ns_sensitivity_piece(s, &w->frozen, &course, err);
   grow_sizes(w, ed);
+  if (status == NS_OK && s->wants_rates) {
+    status = motion_twin_rate(w, step->t, step->y, s->value, err);
+    motion_twin_order(ed, 1, s->value, s->xdot, false);
+  }
   return status == NS_OK ? motion_twin_states(w, s, step->t, step->y, s->S, s->X, err) : status;
 }
 
