@@ -79,8 +79,8 @@ end
 function models.balls()
   local n, mu, e, of = random(2, 4), between(0.1, 0.8), random() < 0.5 and 0 or between(0, 0.8), {}
   for i = 1, n do
-    of[i] = { q = { between(-0.2, 0.2) + 0.8 * (i - 1), between(0.3, 0.9), 0 }, v = { between(-2, 2), between(-2, 1), between(-5, 5) },
-      m = between(0.3, 3), R = between(0.12, 0.2) }
+    of[i] = { q = { between(-0.2, 0.2) + 0.8 * (i - 1), between(0.3, 0.9), 0 }, v = { between(-2, 2), between(-2, 1),
+      between(-5, 5) }, m = between(0.3, 3), R = between(0.12, 0.2) }
   end
   local law = function() return ns.NewtonImpactFrictionNSL(e, 0, mu, 2) end
   return function()
@@ -103,8 +103,8 @@ end
 function models.chain()
   local n, of = random(2, 5), {}
   for i = 1, n do
-    of[i] = { m = between(0.3, 2), k = between(5, 50), c = between(0, 0.5), A = between(0, 6), w = between(1, 8), b = between(0.1, 2),
-      v = between(-2, 2) }
+    of[i] = { m = between(0.3, 2), k = between(5, 50), c = between(0, 0.5), A = between(0, 6), w = between(1, 8),
+      b = between(0.1, 2), v = between(-2, 2) }
   end
   local gap, e = between(0, 0.3), between(0, 0.8)
   local function tie(K, i, k) -- a spring or damper between the masses i - 1 and i
@@ -227,7 +227,8 @@ describe("friction in random places", function()
       assert.equal(#simu:events(), #other:events(), ("%s %d: numbers of events"):format(name, k))
       assert.is_true(math.abs(e.numerical) <= 1e-9 * exchanged, ("%s %d: energy %g"):format(name, k, e.numerical))
       local off, n = apart(x, stepped(make, 500)), 500
-      while off > 2e-3 and n < 100000 and not impacts_closer(simu, 20 / n) do -- an impact whose time is off by a step leaves a difference until steps are small
+      -- an impact whose time is off by a step leaves a difference until steps are small
+      while off > 2e-3 and n < 100000 and not impacts_closer(simu, 20 / n) do
         n = 4 * n
         off = apart(x, stepped(make, n))
       end
