@@ -56,6 +56,6 @@ for _, case in ipairs(cases) do
   local allowed = ("%.1f"):format(1.5 * (1 + p))
   rows[#rows + 1] = { name, tostring(p), common.us(plain), common.ratio(sensitive, plain), allowed }
 end
-common.table("Microseconds of a plain run with the making of its model; with derivatives by p parameters, in plain runs", {
+common.table("Microseconds of a plain run and the making of its model; with derivatives by p parameters, in runs", {
   "", "p", "plain", "with S", "1.5 (1 + p)",
 }, rows)
