@@ -19,8 +19,9 @@ OPTIONAL    = $(GNUPLOT) ffmpeg chromium python3
 SUNDIALS_NEEDS = libsundials-dev
 # For the module nslua.hdf5.
 HDF5_NEEDS = libhdf5-dev
-# For the module nslua.nlopt.
+# For the modules nslua.nlopt and nslua.ipopt.
 NLOPT_NEEDS = libnlopt-dev
+IPOPT_NEEDS = coinor-libipopt-dev
 
 # For `make fuzz` and `make builds`.
 FUZZ_NEEDS   = clang libclang-rt-14-dev
@@ -76,10 +77,16 @@ HDF5        := $(shell printf '%s\n' '$(hash)include <hdf5.h>' '$(hash)if !H5_VE
                echo $(BUILD)/lib/nslua/hdf5.so)
 HDF5_OBJ    := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/bind/file/core_functions.c $(sort $(wildcard src/bind/file/hdf5_module.c src/io/hdf5*.c)))
 
-# nslua.nlopt is built with the headers of NLopt.
+# nslua.nlopt is built with the headers of NLopt, nslua.ipopt with those of IPOPT.
 NLOPT        := $(shell echo '$(hash)include <nlopt.h>' | $(CC) $(CPPFLAGS) -E -xc - >/dev/null 2>&1 && \
                 echo $(BUILD)/lib/nslua/nlopt.so)
 NLOPT_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/numerics/nlopt_module solvers/optimise/nlopt)
+
+IPOPT_CFLAGS := $(shell pkg-config --cflags ipopt 2>/dev/null || echo -I/usr/include/coin)
+IPOPT_LIBS   := $(shell pkg-config --libs ipopt 2>/dev/null || echo -lipopt)
+IPOPT        := $(shell echo '$(hash)include <IpStdCInterface.h>' | $(CC) $(CPPFLAGS) $(IPOPT_CFLAGS) -E -xc - >/dev/null 2>&1 && \
+                echo $(BUILD)/lib/nslua/ipopt.so)
+IPOPT_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/numerics/ipopt_module solvers/optimise/ipopt)
 
 SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name 'nlopt*.c' ! -name 'ipopt*.c' ! -name core_functions.c ! -path 'src/repl/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
@@ -92,7 +99,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib/lua/5.4
 LUADIR ?= $(PREFIX)/share/lua/5.4
 
-all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5) $(NLOPT)  ## the module and the interpreter, in build/
+all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5) $(NLOPT) $(IPOPT)  ## the module and the interpreter, in build/
 
 $(CORE): $(OBJ)
 $(BUILD)/public/core.so: $(PUBLIC)
@@ -114,6 +121,11 @@ $(filter-out %/core_functions.o,$(HDF5_OBJ)): CFLAGS_ALL += $(HDF5_CFLAGS)
 $(BUILD)/lib/nslua/nlopt.so: $(NLOPT_OBJ)
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) -lnlopt -lm
+
+$(BUILD)/lib/nslua/ipopt.so: $(IPOPT_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(IPOPT_LIBS) -lm
+$(BUILD)/obj/solvers/optimise/ipopt.o: CFLAGS_ALL += $(IPOPT_CFLAGS)
 
 $(NSLUA): $(HOST)
 	@mkdir -p $(@D)
@@ -149,7 +161,7 @@ $(BUILD)/robust/%.so: spec/robust/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
 
--include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
+-include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(IPOPT_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch
 	@$(MAKE) --no-print-directory all
@@ -186,7 +198,7 @@ format: lint-packages  ## lays the C sources out as .clang-format says
 	@find src -name '*.[ch]' | sort | xargs clang-format -i
 
 lint: lint-packages  ## layers, names, layout, compiler warnings, luacheck, cppcheck, shellcheck
-	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
+	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS) $(IPOPT_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
 
 bench: packages  ## side by side with peers
 	@$(MAKE) --no-print-directory all
@@ -211,6 +223,7 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	$(if $(SUNDIALS),install -m 755 $(SUNDIALS) $(TO_LIB)/sundials.so)
 	$(if $(HDF5),install -m 755 $(HDF5) $(TO_LIB)/hdf5.so)
 	$(if $(NLOPT),install -m 755 $(NLOPT) $(TO_LIB)/nlopt.so)
+	$(if $(IPOPT),install -m 755 $(IPOPT) $(TO_LIB)/ipopt.so)
 	cp -R lua/nslua/. $(TO_LUA)
 	cp -R docs/reference/. $(TO_LUA)/reference
 	chmod -R u=rwX,go=rX $(TO_LUA)
@@ -247,8 +260,8 @@ hdf5:  ## installs HDF5 and builds the module of .h5 files
 	@$(call provide,$(HDF5_NEEDS))
 	@$(MAKE) --no-print-directory all
 
-optimisers:  ## installs NLopt and builds the module of ns.minimize
-	@$(call provide,$(NLOPT_NEEDS))
+optimisers:  ## installs NLopt and IPOPT and builds the modules of ns.minimize and of optimal control
+	@$(call provide,$(NLOPT_NEEDS) $(IPOPT_NEEDS))
 	@$(MAKE) --no-print-directory all
 
 packages:

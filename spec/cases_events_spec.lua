@@ -1,6 +1,7 @@
 -- Known event runs: each script of spec/cases/events against spec/reference/events, within the tolerance of each value.
 local cases = { "brake", "crossing_sequence", "entry_slide_exit", "fesd_unit_disc", "sign_spiral", "block_plane",
-  "coco_impact_orbit", "painleve_rod", "squeezer", "two_balls_spring" }
+  "coco_impact_orbit", "painleve_rod", "squeezer", "two_balls_spring",
+  "impact_multipliers", "garcia_walker" }
 
 -- Compares numbers, texts, and lists of them; a vector counts as a list.
 local function compare(name, want, got, tolerance)

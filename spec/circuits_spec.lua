@@ -41,6 +41,24 @@ describe("circuits", function()
       if name ~= "bridge_filter" then assert.is_true(#simu:events() <= 2 * rows * #circuit.times) end
     end)
 
+    -- Radau IIA with 3 stages has order 5; a run with few steps less, as elements end at switches.
+    it(name .. ": FESDOSI has its order on any grid, also where switches fall on times of the grid", function()
+      local function off(n)
+        local circuit = circuits[name]()
+        local T = circuit.nsds:T()
+        local simu = ns.TimeStepping(circuit.nsds, ns.TimeDiscretisation(0, T / n), ns.FESDOSI("radau_iia", 3))
+        local sol = simu:run { record = 1000000 }
+        return relays.off(circuit.x, sol.x[#sol])
+      end
+      local last
+      for _, n in ipairs { 50, 200, 400, 1000 } do
+        local now = off(n)
+        assert.is_true(now < 1e-11 or not last or now < last / (n == 200 and 4 or n == 400 and 2 or 2.5) ^ 4,
+          ("%g after %g"):format(now, last or 0))
+        last = now
+      end
+    end)
+
     it(name .. ": backward Euler has order 1", function()
       local h, last = circuits[name]().h / 4, math.huge
       for k = 1, 3 do

@@ -236,7 +236,15 @@ local function lua_classes()
   local record = ns.load(file)
   os.remove(file)
   local film = ns.animation { frames = 1, draw = function(_, drawn) canvas = drawn end }
+  local circle = { rhs = function(_, x) return { x[2], -x[1] - 0.1 * x[2] } end, guess = { 1, 0 }, period = 1 }
+  local function dynamics(name, more)
+    for key, value in pairs(circle) do more[key] = more[key] == nil and value or more[key] end
+    return ns.dynamics[name](more)
+  end
+  local points = ns.dynamics.poincare { rhs = circle.rhs, guess = { 1, 0 }, section = function(_, x) return x[1] end }
   for receiver, object in pairs {
+    orbit = dynamics("periodic", {}), diagram = dynamics("diagram", { values = { 1 }, transient = 1, keep = 1 }), points = points,
+    poincare = points, branch = dynamics("continuation", { range = { 0, 1 }, max_points = 2 }),
     result = ns.solve_ivp(function() return 0 end, { 0, 1 }, { 0 }), dae = ns.dae("radau", print), line = line, plane = plane,
     polygon = ns.polygon.intersection { { 1, 0, 1 } }, spline = ns.spline({ 0, 1 }, { 0, 1 }), model = model,
     expression = model:variable {}, array = model:variables(2, {}), animation = film, canvas = canvas, figure = ns.plot.figure(),
@@ -368,6 +376,7 @@ describe("the reference", function()
     look(ns.animation, "ns.animation.")
     look(ns.plot, "ns.plot.")
     look(ns.mechanics, "ns.mechanics.")
+    look(ns.dynamics, "ns.dynamics.")
     table.sort(missing)
     assert.equal("", table.concat(missing, " "))
   end)

@@ -37,6 +37,7 @@ ns.animation = lazy.table(function()
   return animation
 end, strict "ns.animation")
 ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end, strict "ns.contact")
+ns.dynamics = lazy.table(function() return require "nslua.dynamics" end, strict "ns.dynamics")
 ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end,
   strict "ns.mechanics")
 ns.plot = lazy.table(function() return require "nslua.plot" end, strict "ns.plot")
@@ -47,6 +48,10 @@ lazy.functions(ns, "polyfit polyval polyroots", function() return require "nslua
 lazy.functions(ns, "histogram unique", function() return require "nslua.analysis.histogram" end)
 lazy.functions(ns, "least_squares", function()
   return { least_squares = require "nslua.optimise.least_squares" }
+end)
+lazy.functions(ns, "fit", function() return { fit = require "nslua.optimise.fit" } end)
+lazy.functions(ns, "optimal_control", function()
+  return { optimal_control = require "nslua.optimise.control" }
 end)
 lazy.functions(ns, "minimize", function() return { minimize = require "nslua.optimise.minimise" } end)
 lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)

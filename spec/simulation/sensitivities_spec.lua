@@ -65,6 +65,32 @@ describe("run{sensitivities}", function()
     end
   end)
 
+  it("gives the derivatives of the times of the script's events", function()
+    local simu = model() -- x' = 3 up to x = 0, then x' = 1
+    simu:addEvent { name = "quarter", g = function(_, x) return x[1] - 0.25 end, direction = "up", terminal = true }
+    local sol = simu:run { sensitivities = { "x0" } }
+    assert.near(1 / 3 + 0.25, sol.t[#sol], 1e-12)
+    assert.equal("quarter", sol.events[2].name)
+    assert.near(-1 / 3, sol.events[1].dt[1], 1e-10)
+    assert.near(-1 / 3, sol.events[2].dt[1], 1e-10)
+    assert.near(1 / 3, sol.S[#sol][1][1], 1e-10) -- at a fixed time; on the section it is S + x' dt = 0
+
+    local ball = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
+    ball:setFExtPtr(ns.vector { -8 })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 2)
+    nsds:insertDynamicalSystem(ball)
+    local law = ns.NewtonImpactNSL(0.5)
+    nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR({ { 1 } }), "floor"), ball)
+    local bounce = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+    bounce:addEvent { name = "apex", g = function(_, x) return x[2] end, direction = "down", terminal = 2 }
+    local up = bounce:run { sensitivities = { { law, "e" }, { ball, "q0" } } }
+    local apex = up.events[#up.events] -- t = 1/2 + e/2 = sqrt(q0) (1/2 + e/2)
+    assert.equal("apex", apex.name)
+    assert.near(0.75, apex.t, 1e-10)
+    assert.near(0.5, apex.dt[1], 1e-9)
+    assert.near(0.375, apex.dt[2], 1e-9)
+  end)
+
   it("refuses what has no derivatives, and what is no parameter", function()
     local simu, ds, law = model()
     refuses("run: sensitivities: unknown parameter 'y0' (expected \"x0\", \"z\" or {object, field})", simu, { "y0" })
@@ -96,9 +122,9 @@ describe("run{sensitivities}", function()
     simu:nextStep()
     refuses("run: sensitivities: the simulation is at t=0.5; derivatives start at t0: reset() it first", simu, { "x0" })
     local acting = model()
-    acting:addEvent { name = "half", g = function(t) return t - 0.6 end }
-    refuses("run: sensitivities: the simulation has the event 'half' of the script, whose derivative is not known; remove it, "
-      .. "or model it by a relation and a law", acting, { "x0" })
+    acting:addEvent { name = "half", g = function(t) return t - 0.6 end, action = function() end }
+    refuses("run: sensitivities: the event 'half' has an action, whose derivative is not known; remove it, or model it by a "
+      .. "relation and a law", acting, { "x0" })
     assert.has_error(function() model():run { sensitivities = { "x0" }, resume = true, checkpoint = "none.nsl" } end,
       "run: sensitivities: a run from a checkpoint can not have them: they start at t0")
     assert.has_error(function() model():run():sensitivity "x0" end, "sensitivity: the run was asked for no sensitivities")

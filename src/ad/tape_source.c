@@ -282,3 +282,57 @@ NsStatus ns_tape_source(const NsTape *tape, char **source, bool *jacobian) {
   *source = text.text;
   return NS_OK;
 }
+
+/* ---- reverse mode ---- */
+
+/* Writes the share of an operand in the adjoint of step `node`. */
+static void put_share(Text *t, int operand, int node, const char *slope, char side) {
+  int known = known_slope(slope);
+  tape_source_put(t, "  b%d %s b%d", operand, known == -1 ? "-=" : "+=", node);
+  if (known == 2) tape_source_put(t, " * s%d%c", node, side);
+  tape_source_put(t, ";\n");
+}
+
+/* The adjoints of all nodes, from the outputs back to the inputs. */
+static void put_sweep(Text *t, const NsTapeView *tape, const Sparsity *sparsity) {
+  int first = tape->inputs + tape->constants;
+  for (int k = 0; k < tape->steps; k++) put_slopes(t, &tape->step[k], first + k, sparsity);
+  for (int node = 0; node < first + tape->steps; node++)
+    if (moves(sparsity, node)) tape_source_put(t, "  double b%d = 0;\n", node);
+  for (int i = 0; i < tape->outputs; i++)
+    if (moves(sparsity, tape->output[i])) tape_source_put(t, "  b%d += weight[%d];\n", tape->output[i], i);
+  for (int k = tape->steps - 1; k >= 0; k--) {
+    const NsTapeStep *s = &tape->step[k];
+    const Pattern *p = &patterns[s->op];
+    if (!moves(sparsity, first + k)) continue;
+    if (known_slope(p->by_a) != 0 && moves(sparsity, s->a)) put_share(t, s->a, first + k, p->by_a, 'a');
+    if (known_slope(p->by_b) != 0 && moves(sparsity, s->b)) put_share(t, s->b, first + k, p->by_b, 'b');
+  }
+  for (int i = 0; i < tape->inputs; i++) tape_source_put(t, "  bar[%d] = b%d;\n", i, i);
+}
+
+NsStatus ns_tape_pull_source(const NsTape *tape, char **source) {
+  NsTapeView view = ns_tape_view(tape);
+  Text text = {NULL, 0, 0, false};
+  size_t nodes = (size_t)(view.inputs + view.constants + view.steps);
+  *source = NULL;
+  if (view.steps > NS_TAPE_SOURCE_STEPS || view.inputs + view.constants > NS_TAPE_SOURCE_STEPS) return NS_ESIZE;
+  Sparsity sparsity = {ns_alloc(nodes * (size_t)view.inputs, 1), view.inputs};
+  unsigned char *turns = ns_alloc(nodes, 1);
+  if (sparsity.depends && turns) {
+    put_prelude(&text);
+    tape_source_put(&text,
+                    "void tape_pull(const double *in, const double *weight, double *bar) {\n  (void)in, (void)weight;\n");
+    (void)find_sparsity(&view, &sparsity);
+    want_turns(&view, &sparsity, turns);
+    put_values(&text, &view, turns);
+    put_sweep(&text, &view, &sparsity);
+    tape_source_put(&text, "}\n");
+  }
+  bool failed = !sparsity.depends || !turns || text.failed;
+  ns_free(sparsity.depends);
+  ns_free(turns);
+  if (failed) ns_free(text.text);
+  else *source = text.text;
+  return failed ? NS_ENOMEM : NS_OK;
+}

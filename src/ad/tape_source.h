@@ -1,6 +1,6 @@
 /*
 ** tape_source.h
-** C source of a closed tape: one function for the values and one for the Jacobian.
+** C source of a closed tape: functions for the values, for the Jacobian, and for one sweep in reverse mode.
 */
 #ifndef NS_AD_TAPE_SOURCE_H
 #define NS_AD_TAPE_SOURCE_H
@@ -10,6 +10,7 @@
 /* The types of the functions in the source: tape_value, and tape_jacobian unless it is too long. */
 typedef void NsTapeValue(const double *in, double *out);
 typedef void NsTapeJacobian(const double *in, double *jac);
+typedef void NsTapePull(const double *in, const double *weight, double *bar);
 
 /*
 ** STEPS: most operations of a tape; PARTIALS: most partial derivatives of a Jacobian. They limit the time of the C compiler;
@@ -25,5 +26,12 @@ enum { NS_TAPE_SOURCE_STEPS = 4000, NS_TAPE_SOURCE_PARTIALS = 20000 };
 ** *jacobian: whether it has tape_jacobian. NS_ESIZE: the tape is too long; NS_ENOMEM.
 */
 NsStatus ns_tape_source(const NsTape *tape, char **source, bool *jacobian);
+
+/*
+** As ns_tape_source, with one function, which computes what ns_tape_pull does, in reverse mode:
+**   void tape_pull(const double *in, const double *weight, double *bar);
+** Where a slope is not finite some of bar may be nan.
+*/
+NsStatus ns_tape_pull_source(const NsTape *tape, char **source);
 
 #endif

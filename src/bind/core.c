@@ -25,6 +25,7 @@
 #include "bind/lua/options.h"
 #include "bind/numerics/box.h"
 #include "bind/numerics/answer.h"
+#include "bind/numerics/nlp.h"
 #include "bind/numerics/smooth.h"
 #include "bind/ode/dae.h"
 #include "bind/ode/ode.h"
@@ -77,6 +78,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_numerics_study,
     nsl_open_numerics_contacts,
     nsl_open_optimise,
+    nsl_open_nlp,
     nsl_open_ode,
     nsl_open_root,
     nsl_open_dae,

@@ -19,10 +19,10 @@ static const double SMALLER = 1.0 / 1024;
 enum { DIFFERENCE_TRIALS = 3 };
 
 /*
-** An event grazes when the rate of its guard is below this part of the sum of its terms at the sizes of the rates so far. 1e-6: the
-** guard then falls 1e-12 of its range below 0, which is the accuracy of an event.
+** An event grazes when the rate of its guard is below this part of the sum of its terms at the sizes of the rates so far. 1e-7: the
+** guard then falls 1e-14 of its range below 0, less than the accuracy of an event; the last of infinitely many bounces has 1e-6.
 */
-static const double GRAZING = 1e-6;
+static const double GRAZING = 1e-7;
 
 /* Guards that reach 0 at one time belong to one event when the derivatives of their times differ by less than this part. */
 static const double SAME_EVENT = 1e-6;
@@ -57,9 +57,10 @@ NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsPa
   s->acts = ns_arena_take(arena, (size_t)p, sizeof *s->acts);
   double **matrices[] = {&s->S_k, &s->S, &s->X, &s->before, &s->most, &s->Pt, &s->slope, &s->dense};
   for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) *matrices[i] = ns_arena_matrix(arena, n, p);
-  double **vectors[] = {&s->f, &s->rate_most, &s->u, &s->direction, &s->value, &s->size};
+  double **vectors[] = {&s->f, &s->rate_most, &s->u, &s->direction, &s->value, &s->size, &s->step};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
   s->dt = ns_arena_doubles(arena, p);
+  s->xdot = ns_arena_doubles(arena, n);
   s->room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, n + 1);
   s->J = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)n, n);
   s->P = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)n, p);
@@ -234,7 +235,7 @@ static NsStatus event_tell(NsSensitivity *s, NsError *err) {
   return NS_OK;
 }
 
-static NsStatus event_grazes(double t, const char *name, NsError *err) {
+NsStatus ns_sensitivity_grazes(double t, const char *name, NsError *err) {
   return ns_fail(err, NS_EARG,
                  "sensitivities: the event of '%s' at t=%.10g grazes: its time has no derivative there; "
                  "on_grazing = \"one-sided\" takes the derivatives of the side that the run goes",
@@ -250,7 +251,7 @@ NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const Ns
     guards[g].choose(frozen->context, guards[g].guard);
     status = guard_time(s, frozen, guards[g].value, t, u, g == 0 ? s->dt : other, &grazes, err);
     if (status != NS_OK || s->options->one_sided) break;
-    if (grazes) return event_grazes(t, guards[g].name, err);
+    if (grazes) return ns_sensitivity_grazes(t, guards[g].name, err);
     if (g > 0 && !same_times(s, s->dt, other))
       return ns_fail(err, NS_EARG,
                      "sensitivities: the events of '%s' and '%s' at t=%.10g are simultaneous, and their order depends on the "
@@ -268,19 +269,49 @@ NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, double
 
 /* ---- the reset ---- */
 
+void ns_sensitivity_undo(NsSensitivity *s) {
+  double *told = s->log->dt + (size_t)(s->told - 1) * (size_t)s->p;
+  memcpy(s->S, s->before, (size_t)s->n * (size_t)s->p * sizeof *s->S);
+  for (int j = 0; j < s->p; j++) s->dt[j] = told[j] = NAN;
+}
+
+void ns_sensitivity_enter(NsSensitivity *s) {
+  for (int j = 0; j < s->p; j++) {
+    double dt = isnan(s->dt[j]) ? 0 : s->dt[j];
+    for (int i = 0; i < s->n; i++) s->S[i + (ptrdiff_t)j * s->n] += s->f[i] * dt;
+  }
+}
+
+NsStatus ns_sensitivity_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u,
+                            NsError *err) {
+  NsStatus status = NS_OK;
+  for (int j = 0; j < s->p && status == NS_OK; j++) {
+    double *S = s->S + (ptrdiff_t)j * s->n, dt = isnan(s->dt[j]) ? 0 : s->dt[j];
+    memcpy(s->direction, S, (size_t)s->n * sizeof *S);
+    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, dt, s->direction, j, S, err);
+  }
+  return status;
+}
+
+NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
+  NsStatus status = frozen->rate(frozen->context, t, u, s->value, err);
+  for (int j = 0; j < s->p && status == NS_OK; j++) {
+    double dt = isnan(s->dt[j]) ? 0 : s->dt[j];
+    for (int i = 0; i < s->n; i++) s->S[i + (ptrdiff_t)j * s->n] -= s->value[i] * dt;
+  }
+  return status;
+}
+
 NsStatus ns_sensitivity_reset(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap reset, double t, const double *u,
                               const double *u_after, NsError *err) {
-  int n = s->n;
-  double *after = s->Pt; /* workspace: the rates after the event are its first column, the derivative its second */
-  NsStatus status = frozen->rate(frozen->context, t, u_after, s->value, err);
-  memcpy(s->slope, s->value, (size_t)n * sizeof *s->slope);
-  for (int j = 0; j < s->p && status == NS_OK; j++) {
-    const double *from = s->before + (ptrdiff_t)j * n;
-    double *to = s->S + (ptrdiff_t)j * n, dt = isnan(s->dt[j]) ? 0 : s->dt[j];
-    for (int i = 0; i < n; i++) after[i] = from[i] + s->f[i] * dt;
-    memcpy(s->direction, after, (size_t)n * sizeof *after);
-    if (reset) status = ns_sensitivity_along(s, frozen, reset, n, t, u, dt, s->direction, j, after, err);
-    for (int i = 0; i < n; i++) to[i] = after[i] - s->slope[i] * dt;
-  }
+  ns_sensitivity_enter(s);
+  NsStatus status = ns_sensitivity_leave(s, frozen, t, u_after, err);
+  if (!reset || status != NS_OK) return status;
+  memcpy(s->S, s->before, (size_t)s->n * (size_t)s->p * sizeof *s->S);
+  memcpy(s->slope, s->value, (size_t)s->n * sizeof *s->slope); /* the rates after, before the maps change the mode */
+  ns_sensitivity_enter(s);
+  status = ns_sensitivity_map(s, frozen, reset, t, u, err);
+  for (int j = 0; j < s->p && status == NS_OK; j++)
+    for (int i = 0; i < s->n && !isnan(s->dt[j]); i++) s->S[i + (ptrdiff_t)j * s->n] -= s->slope[i] * s->dt[j];
   return status;
 }

@@ -72,6 +72,8 @@ struct NsSensitivity {
   double *X;                     /* nx x p: d x / d parameters at t, in the order of the states of the systems */
   double *nodes;                 /* NS_BERNSTEIN_SIZE blocks nx x p: X along the last piece; see keeps_nodes */
   bool keeps_nodes;              /* somebody wants X along the pieces */
+  bool wants_rates;              /* somebody wants xdot */
+  double *xdot;                  /* nx: the rates of x at the end of the last piece */
 
   /* the last event */
   double *dt;                /* p: derivatives of its time */
@@ -92,7 +94,7 @@ struct NsSensitivity {
   double *u, *direction, *value, *room; /* n; n; n; differences of n numbers */
   double *J, *P;                        /* NS_BERNSTEIN_SIZE blocks n x n and n x p: at the nodes of a piece */
   double *Pt, *slope, *dense;           /* n x p */
-  double *size;                         /* n: sizes of u */
+  double *size, *step;                  /* n: sizes of u; displacements of its differences */
   double weights[NS_BERNSTEIN_SIZE];
   NsVariational *variational; /* of variational_n numbers */
   int variational_n;
@@ -153,6 +155,20 @@ NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const Ns
 
 /* An event at the given time t, whatever the parameters are. */
 NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
+
+/*
+** An event of several resets, one after the other, in parts: enter, after ns_sensitivity_event or ns_sensitivity_restart; map for
+** each reset, at the u before it; leave at the u after the event, in the motion after it.
+*/
+void ns_sensitivity_enter(NsSensitivity *s);
+NsStatus ns_sensitivity_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, NsError *err);
+NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
+
+/* The event has no effect on S, and its time no derivative: S is that before it, dt is NaN. */
+void ns_sensitivity_undo(NsSensitivity *s);
+
+/* NS_EARG: the event `name` at t grazes. */
+NsStatus ns_sensitivity_grazes(double t, const char *name, NsError *err);
 
 /*
 ** The event changes u to u_after by `reset` (NULL: u does not change), in the maps of `frozen`, which is the motion after it: S

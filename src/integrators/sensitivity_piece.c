@@ -2,18 +2,30 @@
 ** sensitivity_piece.c
 ** S along a piece of smooth motion: S' = J S + P with J = F_u and P = F_p at the nodes of the piece, interpolated between them.
 */
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "integrators/sensitivity.h"
 
 enum {
-  PIECE_HALVINGS = 12, /* a piece is halved at most so often to resolve J and P */
+  PIECE_HALVINGS = 6,  /* a piece is halved at most so often to resolve J and P */
+  FINER = 8,           /* a displacement is divided by 16 at most so often: to 1e-12 of the size */
+  ROUNDINGS = 64,      /* rounding errors of a rate, in spacings of its size */
   PIECE_STEPS = 100000 /* limit of steps in a piece */
 };
 
 /* Central differences of order 4 displace by this part of the size: their errors are 1e-11 by truncation, 1e-13 by rounding. */
 static const double PART = 1.0 / 256;
+
+/* Differences of a column with two displacements agree up to this part: then the truncation error of the larger one is less. */
+static const double AGREE = 1e-8;
+
+/*
+** S does not change in pieces below this part of t, 2^16 spacings: where sliding in space stops, J grows as 1/|u| in ever shorter
+** pieces. What is left out is 1e-11 of t times a rate that the stop sets to 0.
+*/
+static const double SHORTEST = 0x1p-36;
 
 /* J and P count as resolved where their interpolation changes S by less than this part of its size, in units of rtol. */
 static const double RESOLVED = 10;
@@ -30,14 +42,20 @@ static NsStatus add_rate(NsSensitivity *s, const NsFrozen *frozen, double t, con
 
 static const double offsets[4] = {1, -1, 2, -2}, weights[4] = {2.0 / 3, -2.0 / 3, -1.0 / 12, 1.0 / 12};
 
-/* Column i of F_u by differences of order 4. */
-static NsStatus state_column(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, int i, double *out, NsError *err) {
-  double size = fmax(frozen->size[i], fabs(u[i])), at = u[i];
+/* The first displacement of state i: a part of its size in the run. */
+static double first_step(const NsSensitivity *s, const NsFrozen *frozen, const double *u, int i) {
+  double size = fmax(frozen->size[i], fabs(u[i]));
   if (!(size > 0)) size = frozen->h * s->rate_most[i];
   if (!(size > 0)) size = 1;
   int exponent;
   (void)frexp(size, &exponent);
-  double step = ldexp(PART, exponent);
+  return ldexp(PART, exponent);
+}
+
+/* Column i of F_u by differences of order 4 with the displacement `step`. */
+static NsStatus state_column(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, int i, double step, double *out,
+                             NsError *err) {
+  double at = u[i];
   NsStatus status = NS_OK;
   memset(out, 0, (size_t)s->n * sizeof *out);
   for (int k = 0; k < 4 && status == NS_OK; k++) {
@@ -45,6 +63,34 @@ static NsStatus state_column(NsSensitivity *s, const NsFrozen *frozen, double t,
     status = add_rate(s, frozen, t, u, weights[k] / step, out, err);
   }
   u[i] = at;
+  return status;
+}
+
+/* Whether two differences of a column agree; the finer one has the displacement `step`. */
+static bool columns_agree(const NsSensitivity *s, const double *a, const double *b, double step) {
+  for (int i = 0; i < s->n; i++) {
+    double noise = ROUNDINGS * DBL_EPSILON * fmax(s->rate_most[i], fabs(s->value[i])) / step;
+    if (!(fabs(a[i] - b[i]) <= AGREE * (fabs(a[i]) + fabs(b[i])) + noise)) return false;
+  }
+  return true;
+}
+
+/*
+** Chooses the displacement of state i for the nodes of a piece: the first one, divided by 16 until that changes the column no more.
+** A force may change within a small part of the size of a state: that of friction in space with the direction of a small velocity.
+*/
+static NsStatus choose_displacement(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, int i, double *out,
+                                    NsError *err) {
+  double step = first_step(s, frozen, u, i), *finer = s->dense;
+  NsStatus status = state_column(s, frozen, t, u, i, step, out, err);
+  for (int k = 0; k < FINER && (status == NS_OK || status == NS_ENAN || status == NS_ERETRY); k++, step /= 16) {
+    bool known = status == NS_OK;
+    status = state_column(s, frozen, t, u, i, step / 16, finer, err);
+    bool agree = known && status == NS_OK && columns_agree(s, out, finer, step / 16);
+    if (agree) break;
+    memcpy(out, finer, (size_t)s->n * sizeof *out);
+  }
+  s->step[i] = step / 4; /* the field may change faster within the piece */
   return status;
 }
 
@@ -68,10 +114,16 @@ static NsStatus parameter_column(NsSensitivity *s, const NsFrozen *frozen, doubl
   return status == NS_OK ? back : status;
 }
 
-static NsStatus point_jacobian(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, double *J, NsError *err) {
+/* first: at the first node of a piece, where the displacements are chosen. */
+static NsStatus point_jacobian(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, bool first, double *J,
+                               NsError *err) {
   if (frozen->jacobian) return frozen->jacobian(frozen->context, t, u, J, err);
   NsStatus status = NS_OK;
-  for (int i = 0; i < s->n && status == NS_OK; i++) status = state_column(s, frozen, t, u, i, J + (ptrdiff_t)i * s->n, err);
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    double *column = J + (ptrdiff_t)i * s->n;
+    if (first) status = choose_displacement(s, frozen, t, u, i, column, err);
+    else status = state_column(s, frozen, t, u, i, s->step[i], column, err);
+  }
   return status;
 }
 
@@ -86,7 +138,8 @@ static NsStatus piece_sample(NsSensitivity *s, const NsFrozen *frozen, const NsC
     if (s->fixed && !s->driven && k > 0) break;
     double t = last ? b : a + ns_bernstein_node(k) * (b - a);
     status = course->at(course->context, t, s->direction, err);
-    if (status == NS_OK && (k == 0 || !s->fixed)) status = point_jacobian(s, frozen, t, s->direction, s->J + k * nn, err);
+    if (status == NS_OK && (k == 0 || !s->fixed))
+      status = point_jacobian(s, frozen, t, s->direction, k == 0, s->J + k * nn, err);
     for (int j = 0; j < s->p && status == NS_OK; j++)
       if (s->acts[j]) status = parameter_column(s, frozen, t, s->direction, j, s->P + k * np + (ptrdiff_t)j * s->n, err);
   }
@@ -100,23 +153,25 @@ static double entry_error(const double *at, ptrdiff_t stride) {
   return ns_bernstein_interpolate(v, b);
 }
 
-/* Whether the nodes resolve J and P: the errors of S' over the piece are below the tolerances. */
+/* Whether the nodes resolve J and P: the errors of S' over the piece are below the tolerance of S or of the terms of its growth. */
 static bool piece_resolved(NsSensitivity *s, double h) {
   ptrdiff_t n = s->n, nn = n * n, np = n * s->p;
-  double tolerance = RESOLVED * s->options->rtol;
-  memset(s->slope, 0, (size_t)np * sizeof *s->slope);
+  double tolerance = RESOLVED * s->options->rtol, *error = s->slope, *size = s->Pt;
+  if (s->fixed && !s->driven) return true;
+  memset(error, 0, (size_t)np * sizeof *error);
+  memcpy(size, s->most, (size_t)np * sizeof *size);
   for (ptrdiff_t e = 0; e < nn && !s->fixed; e++) {
-    double error = entry_error(s->J + e, nn);
-    for (ptrdiff_t j = 0; j < s->p && error > 0; j++) s->slope[e % n + j * n] += error * s->most[e / n + j * n];
+    double off = entry_error(s->J + e, nn), most = 0;
+    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) most = fmax(most, fabs(s->J[e + k * nn]));
+    for (ptrdiff_t j = 0; j < s->p && most > 0; j++) {
+      error[e % n + j * n] += h * off * s->most[e / n + j * n];
+      size[e % n + j * n] += h * most * s->most[e / n + j * n];
+    }
   }
-  for (ptrdiff_t e = 0; e < np && s->driven; e++) {
-    if (!s->acts[e / n]) continue;
-    double error = entry_error(s->P + e, np);
-    s->slope[e] += error;
-    if (h * s->slope[e] > tolerance * fmax(s->most[e], h * fabs(s->P[e]))) return false;
+  for (ptrdiff_t e = 0; e < np; e++) {
+    if (s->acts[e / n]) error[e] += h * entry_error(s->P + e, np), size[e] += h * fabs(s->P[e]);
+    if (error[e] > tolerance * size[e]) return false;
   }
-  for (ptrdiff_t e = 0; e < np; e++)
-    if (!s->acts[e / n] && h * s->slope[e] > tolerance * s->most[e]) return false;
   return true;
 }
 
@@ -191,6 +246,15 @@ static NsStatus keep_nodes(NsSensitivity *s, const NsFrozen *frozen, const NsCou
   return status;
 }
 
+/* X at the nodes of a piece in which S does not change. */
+static NsStatus hold_nodes(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
+  ptrdiff_t size = (ptrdiff_t)s->nx * s->p;
+  NsStatus status = course->at(course->context, course->t_old, s->direction, err);
+  for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK && s->keeps_nodes; k++)
+    status = frozen->states(frozen->context, s, course->t, s->direction, s->S, s->nodes + k * size, err);
+  return status;
+}
+
 /* S goes from s->from to s->to. */
 static NsStatus piece_integrate(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
   const NsVariationalState *state = ns_variational_state(s->variational);
@@ -221,8 +285,11 @@ static NsStatus piece_go(NsSensitivity *s, const NsFrozen *frozen, const NsCours
 
 NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
   double a = course->t_old, b = course->t;
-  if (!(b > a) || s->n == 0 || s->p == 0) return s->t = b, NS_OK;
-  NsStatus status = take_variational(s, frozen, err);
+  NsStatus status = NS_OK;
+  s->t = b;
+  if (s->n == 0 || s->p == 0) return NS_OK;
+  if (!(b - a > SHORTEST * fabs(b))) return hold_nodes(s, frozen, course, err);
+  status = take_variational(s, frozen, err);
   if (status == NS_OK) status = course->at(course->context, a, s->u, err);
   if (status == NS_OK) status = frozen->rate(frozen->context, a, s->u, s->value, err);
   for (int i = 0; i < s->n && status == NS_OK; i++) {
@@ -230,7 +297,5 @@ NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const Ns
     s->size[i] = fmax(frozen->size[i], fabs(s->u[i]));
   }
   for (int e = 0; e < s->n * s->p; e++) s->most[e] = fmax(s->most[e], fabs(s->S[e]));
-  if (status == NS_OK) status = piece_go(s, frozen, course, a, b, 0, err);
-  s->t = b;
-  return status;
+  return status == NS_OK ? piece_go(s, frozen, course, a, b, 0, err) : status;
 }

@@ -213,6 +213,10 @@ static double trial_scale(const NsRk *rk, int i, double h) {
   return accepted + 4 * least * ns_ode_larger(fabs(rk->K[0][i]), fabs(rk->K[STAGES][i]));
 }
 
+void ns_dop853_couple(NsRk *rk, int coupled) {
+  rk->coupled = coupled;
+}
+
 /* The error of the elements from `first` to before `end`: the fifth-order estimate, damped by the third-order one. */
 static double block_error(const NsRk *rk, double h, int first, int end) {
   int counted = 0;

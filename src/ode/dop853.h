@@ -31,4 +31,7 @@ void ns_dop853_weigh(NsRk *rk, const double *pace, int places);
 */
 void ns_dop853_divide(NsRk *rk, int blocks, const int *ends);
 
+/* The rate does not depend on the elements from number `coupled` on, which are integrals: fewer sums. */
+void ns_dop853_couple(NsRk *rk, int coupled);
+
 #endif

@@ -16,6 +16,7 @@ NsStatus ns_rk_new(NsRk **out, const NsRkMethod *method, const NsOdeProblem *pro
   int n = problem->n;
   rk->base.problem = *problem;
   rk->method = method;
+  rk->coupled = n;
   double **vectors[] = {&rk->y_old, &rk->y, &rk->trial, &rk->sum};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&rk->arena, n);
   for (int i = 0; i < method->stages; i++) rk->K[i] = ns_arena_doubles(&rk->arena, n);
@@ -58,7 +59,8 @@ static NsStatus rk_rate(NsRk *rk, double t, const double *y, double *ydot, NsErr
 /* K[first] to K[last] of a step from (t_old, y_old) with length h (signed); `at` gets the argument of the last stage. */
 static NsStatus rk_take_stages(NsRk *rk, int first, int last, double h, double *at, NsError *err) {
   for (int s = first; s <= last; s++) {
-    ns_ode_point(rk->base.problem.n, &rk->method->row[s], rk->K, rk->y_old, h, at);
+    int n = s == rk->method->end ? rk->base.problem.n : rk->coupled; /* the last point is the end of the step */
+    ns_ode_point(n, &rk->method->row[s], rk->K, rk->y_old, h, at);
     NsStatus status = rk_rate(rk, rk->base.state.t_old + rk->method->nodes[s] * h, at, rk->K[s], err);
     if (status != NS_OK) return status;
   }

@@ -35,6 +35,7 @@ struct NsRk {
   int places;
   const int *ends; /* see ns_dop853_divide; NULL: one block */
   int blocks;
+  int coupled; /* the rate depends on this number of elements; the others are integrals */
 };
 
 /* The functions of an NsStepperClass for a method. */

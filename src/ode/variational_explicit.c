@@ -58,7 +58,7 @@ static NsStatus variational_explicit_create(NsVariational *v) {
   e->ends[blocks - 1] = v->size;
   NsOdeProblem problem = {.n = v->size, .rate = explicit_rate, .context = v, .rtol = v->problem.rtol, .atol = v->floor};
   NsStatus status = ns_dop853_new(&e->rk, &problem);
-  if (status == NS_OK) ns_dop853_divide(e->rk, blocks, e->ends);
+  if (status == NS_OK) ns_dop853_divide(e->rk, blocks, e->ends), ns_dop853_couple(e->rk, v->entries);
   return status;
 }
 

@@ -163,7 +163,7 @@ static double factor_for(const NsStepControl *control, double h, double error, i
 }
 
 /* Goes on behind an accepted step. */
-static void go_on(Pass *pass, NsLocalError *e, double error, bool switched, int order) {
+static void pass_go_on(Pass *pass, NsLocalError *e, double error, bool switched, int order) {
   double h = pass->part * pass->step->h, end = pass->at + pass->part;
   bool found = switched || error > 1, searching = pass->back > 0, over = searching && (found || end >= pass->barrier);
   double factor = found ? 1 : factor_for(&e->control, h, error, order + 1);
@@ -264,7 +264,7 @@ static NsStatus judge_trial(NsTimeStepping *ts, NsIsland *island, Pass *pass, Ns
   if (forced) ts->stats.forced++;
   pass->error = 0;
   accept_trial(ts, island, pass);
-  go_on(pass, e, error, switched, test.order);
+  pass_go_on(pass, e, error, switched, test.order);
   return NS_OK;
 }
 

@@ -100,14 +100,18 @@ static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivit
   if (ts->k > 0)
     return ns_fail(err, NS_EARG, "run: sensitivities: the simulation is at t=%.10g; derivatives start at t0: reset() it first",
                    ns_ts_time(ts));
-  if (ts->user.count > 0)
-    return ns_fail(
-        err, NS_EARG,
-        "run: sensitivities: the simulation has the event '%s' of the script, whose derivative is not known; remove it, "
-        "or model it by a relation and a law",
-        ts->user.of[0].name);
+  for (int e = 0; e < ts->user.count; e++)
+    if (ts->user.of[e].acts)
+      return ns_fail(
+          err, NS_EARG,
+          "run: sensitivities: the event '%s' has an action, whose derivative is not known; remove it, or model it by a "
+          "relation and a law",
+          ts->user.of[e].name);
   ts->course_known = false; /* its rows have S from now on */
-  return ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters, asked->p, &asked->options, err);
+  NsStatus status = ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters, asked->p,
+                                         &asked->options, err);
+  for (int i = 0; status == NS_OK && i < ts->islands.count; i++) ts->sensitivities->of[i]->wants_rates = ts->user.count > 0;
+  return status;
 }
 
 /* Gives the derivatives of the events' times to the solution. */

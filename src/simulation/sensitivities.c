@@ -4,9 +4,11 @@
 */
 #include "simulation/sensitivities.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/difference.h"
 
 /* NS_EARG when the scheme of an island carries no derivatives. */
 static NsStatus check_scheme(const NsIsland *island, NsError *err) {
@@ -61,6 +63,78 @@ void ns_sensitivities_free(NsSensitivities *s) {
   ns_free(s->slopes.dt);
   ns_arena_release(&s->arena);
   ns_free(s);
+}
+
+/* ---- events of the user ---- */
+
+/* The line (t + e dt, x + e dx_i) along which g is differentiated. */
+typedef struct GuardLine {
+  NsUserGuard g;
+  void *context;
+  double t, dt;
+  double *x, at;
+  int i; /* -1: no state */
+} GuardLine;
+
+static NsStatus guard_sample(void *context, double e, double *value, NsError *err) {
+  GuardLine *line = context;
+  if (line->i >= 0) line->x[line->i] = line->at + e;
+  return line->g(line->context, line->t + e * line->dt, line->x, value, err);
+}
+
+/* The derivative of g by state i, or by t (i = -1); size: that of the state, or the length of the step of the grid. */
+static NsStatus guard_derivative(GuardLine *line, int i, double size, double *slope, NsError *err) {
+  double room[NS_DIFFERENCE_ROOM], reach = size > 0 ? size / 32 : 1.0 / 32;
+  NsWindow window = {-1e3 * reach, 1e3 * reach, reach};
+  line->i = i;
+  line->dt = i < 0;
+  if (i >= 0) line->at = line->x[i];
+  *slope = 0;
+  NsStatus status = ns_difference(guard_sample, line, 1, 0, window, room, slope, err);
+  if (i >= 0) line->x[i] = line->at;
+  return status;
+}
+
+static double *new_event_row(NsEventSlopes *log) {
+  if (log->count == log->capacity) {
+    long capacity = 2 * log->capacity + 16;
+    double *more = ns_resize(log->dt, (size_t)capacity * (size_t)log->p, sizeof *more);
+    if (!more) return NULL;
+    log->dt = more, log->capacity = capacity;
+  }
+  return memset(log->dt + (size_t)log->count++ * (size_t)log->p, 0, (size_t)log->p * sizeof(double));
+}
+
+/* xdot (nx) of all systems. */
+static void gather_rates(const NsSensitivities *s, double *xdot) {
+  for (int i = 0; i < s->count; i++)
+    for (int k = 0; k < s->of[i]->nx; k++) xdot[s->place[i][k]] = s->of[i]->xdot[k];
+}
+
+/* A guard that falls by less than this part of the terms of its rate only touches 0, see integrators/sensitivity.c. */
+static const double TOUCHES = 1e-7;
+
+NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context, double t, const double *x, double h,
+                                NsError *err) {
+  size_t nx = (size_t)s->nx;
+  double *room = ns_alloc(2 * nx, sizeof *room), *dt = new_event_row(&s->slopes), rate, terms, slope;
+  if (!room || !dt) return ns_free(room), ns_fail(err, NS_ENOMEM, "not enough memory");
+  GuardLine line = {.g = g, .context = context, .t = t, .x = room};
+  double *xdot = room + nx;
+  const double *S = ns_sensitivities_gather(s);
+  memcpy(line.x, x, nx * sizeof *x);
+  gather_rates(s, xdot);
+  NsStatus status = guard_derivative(&line, -1, h, &rate, err);
+  terms = fabs(rate);
+  for (int i = 0; i < s->nx && status == NS_OK; i++) {
+    status = guard_derivative(&line, i, fmax(fabs(x[i]), h * fabs(xdot[i])), &slope, err);
+    rate += slope * xdot[i];
+    terms += fabs(slope * xdot[i]);
+    for (int j = 0; j < s->p; j++) dt[j] -= slope * S[(size_t)i + (size_t)j * nx];
+  }
+  for (int j = 0; j < s->p; j++) dt[j] = fabs(rate) > TOUCHES * terms ? dt[j] / rate : NAN;
+  ns_free(room);
+  return status;
 }
 
 const double *ns_sensitivities_gather(NsSensitivities *s) {

@@ -29,6 +29,16 @@ NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const N
                               const NsParameter *parameters, int p, const NsSensitivityOptions *options, NsError *err);
 void ns_sensitivities_free(NsSensitivities *s);
 
+/* The value of an event of the user at t and the states x (all systems). */
+typedef NsStatus (*NsUserGuard)(void *context, double t, const double *x, double *g, NsError *err);
+
+/*
+** An event of the user at (t, x), the end of the last piece: adds the derivatives of its time to s->slopes; NaN where g does not
+** change along the run. h: the length of the step of the grid. Fails as g does; NS_ENOMEM.
+*/
+NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context, double t, const double *x, double h,
+                                NsError *err);
+
 /* S (nx x p) of the present states, in the order of the systems' states. */
 const double *ns_sensitivities_gather(NsSensitivities *s);
 

@@ -142,6 +142,31 @@ static NsStatus call_user_action(NsTimeStepping *ts, int e, NsError *err) {
   return status;
 }
 
+/* What differentiates g of one event needs. */
+typedef struct OneEvent {
+  const NsTimeStepping *ts;
+  int event;
+} OneEvent;
+
+static NsStatus one_value(void *context, double t, const double *x, double *g, NsError *err) {
+  const OneEvent *one = context;
+  return ns_ts_value(one->ts, one->event, t, x, g, err);
+}
+
+/* With sensitivities: the derivatives of the time of an event, for the log. */
+static NsStatus slope_of_event(NsTimeStepping *ts, int e, NsError *err) {
+  if (!ts->sensitivities) return NS_OK;
+  OneEvent one = {ts, e};
+  double *x = ns_alloc((size_t)ts->course.nx, sizeof *x);
+  if (!x) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ns_ts_states(ts, false, x);
+  NsStatus status = ns_sensitivities_event(ts->sensitivities, one_value, &one, ts->from, x, ns_time_grid_step(ts->grid, ts->k),
+                                           err);
+  ts->log.slope = ts->sensitivities->slopes.count;
+  ns_free(x);
+  return status;
+}
+
 /* Lets the pending events occur, in their order. *acted: an action was called. */
 static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *size, bool *acted, NsError *err) {
   NsStatus status = NS_OK;
@@ -151,6 +176,7 @@ static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *
     if (!event->pending) continue;
     status = check_crowd(ts, event, t, err);
     if (status == NS_OK && event->acts) *acted = true, status = call_user_action(ts, e, err);
+    if (status == NS_OK) status = slope_of_event(ts, e, err);
     if (status == NS_OK) status = log_user_event(ts, event, t, g[e], err);
     if (status != NS_OK) break;
     event->pending = false;

@@ -12,6 +12,8 @@ local FORM = "q0 v0 t0 index stabilised baumgarte"
 local STEPS = "rtol atol first_step max_step max_steps"
 local SET = "xlabel ylabel zlabel title xlim ylim zlim xscale yscale zscale xticks yticks zticks grid axis legend"
 
+local FLOW = "simulation rhs events method rtol atol args t0 parameter value"
+
 local names = {
   ["animation"] = MOTION .. " frames times unit plot",
   ["animation.interact"] = MOTION .. " parameter values",
@@ -23,10 +25,20 @@ local names = {
   ["contact.manager"] = "nsds law reach",
   ["contact.space"] = "nsds law reach",
   ["dae"] = STEPS .. " algebraic index consistent jac events",
+  ["dynamics.continuation"] = FLOW .. " guess period section autonomous segments drift transient tol max_iterations "
+    .. "range step max_step max_points",
+  ["dynamics.diagram"] = FLOW .. " guess values period section transient keep follow",
+  ["dynamics.lyapunov"] = FLOW .. " guess time window transient",
+  ["dynamics.poincare"] = FLOW .. " guess section count skip",
+  ["dynamics.periodic"] = FLOW .. " guess period section autonomous segments drift transient tol max_iterations",
   ["diagnose"] = "residual t y ydot",
 
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
   ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
+  ["fit"] = "simulation model data parameters start bounds noise sensitivities loss f_scale tol max_nfev starts "
+    .. "seed",
+  ["optimal_control"] = "states controls relays rhs cost terminal path parameters bounds start goal T elements "
+    .. "phases stages control_degree guess tol max_iterations",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 

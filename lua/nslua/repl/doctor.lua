@@ -52,6 +52,7 @@ end
 -- Modules that are built when the headers of a library are installed: name, library, use, package of the headers.
 local modules = {
   { "nslua.hdf5", "HDF5", ".h5 files", "libhdf5-dev" },
+  { "nslua.ipopt", "IPOPT", "model:minimize and optimal control", "coinor-libipopt-dev" },
   { "nslua.nlopt", "NLopt", "ns.minimize", "libnlopt-dev" },
   { "nslua.sundials", "SUNDIALS", "a second solver of DAEs", "libsundials-dev" },
 }

@@ -149,4 +149,19 @@ describe("normal_cone", function()
     end
     assert.is_true(solved > 1000)
   end)
+
+  it("solves problems whose solution is nearly 0, far from all sides", function()
+    math.randomseed(11)
+    local square = { { 1, 1 }, { -1, 1 }, { 1, -1 }, { -1, -1 } }
+    for _, size in ipairs { 1e-8, 1e-15, 1e-16, 1e-17, 1e-18, 1e-30 } do
+      for _ = 1, 50 do
+        local q = { size * (2 * math.random() - 1), size * (2 * math.random() - 1) }
+        local r = cone { M = { { 0.02, 0.001 }, { -0.001, 0.03 } }, q = q, H = square, K = { -1, -1, -1, -1 } }
+        local det = 0.02 * 0.03 + 0.001 ^ 2
+        assert.is_true(r.success, r.message)
+        assert.near((-0.03 * q[1] + 0.001 * q[2]) / det, r.z[1], 2.5e-16) -- the rounding of the sides
+        assert.near((-0.001 * q[1] - 0.02 * q[2]) / det, r.z[2], 2.5e-16)
+      end
+    end
+  end)
 end)

@@ -29,6 +29,12 @@ NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args
 /* Compares the trace's values with the callback's at the present inputs, if that was not done before. */
 void nsl_trace_check(lua_State *L, int idx, NslTrace *trace, int nargs, const NslTraceArg *args);
 
+/*
+** Makes native code for nsl_trace_pull of a trace of the compiled function at idx, once, if the function has native code. It takes the
+** time of the C compiler, so call it where many sweeps follow.
+*/
+void nsl_trace_prepare_pull(lua_State *L, int idx, NslTrace *trace);
+
 void nsl_open_compile(lua_State *L);
 
 #endif

@@ -55,6 +55,8 @@ typedef struct NslTrace {
   double *direction; /* inputs: all 0 */
   void (*native)(const double *in, double *out);
   void (*native_jacobian)(const double *in, double *jac);
+  void (*native_pull)(const double *in, const double *weight, double *bar); /* NULL: not made, see nsl_trace_prepare_pull */
+  bool pull_tried;
   bool checked;         /* compared with the callback at the first arguments */
   const char *compiler; /* NULL: no native code */
   const bool *open;     /* native code may be called: false after the Lua state was closed */
@@ -68,7 +70,8 @@ enum {
   NSL_TRACE_ROOM,
   NSL_TRACE_JACOBIAN,
   NSL_TRACE_REASON,
-  NSL_TRACE_VALUES = NSL_TRACE_REASON
+  NSL_TRACE_PULL,
+  NSL_TRACE_VALUES = NSL_TRACE_PULL
 };
 
 /* Whether an argument is an input (not an object); the number of its inputs; the name of argument a (from 0) in messages. */

@@ -535,6 +535,7 @@ static int ivp_gradient(lua_State *L) {
   }
   if (!lua_isnil(L, TERMINAL)) nsl_ode_check_function(L, name, TERMINAL, "terminal");
   nsl_ode_compile(&solve.ode, solve.options.t0, solve.options.y0);
+  nsl_ode_prepare_pull(&solve.ode);
   nsl_ode_read_sensitivity(&s, &solve.ode, "parameters", SENSITIVITIES, solve.options.events.count + !lua_isnil(L, COST));
   NsIvpCost cost = {&s, nsl_ode_cost_value, nsl_ode_cost_slopes};
   NsIvpAdjointOptions options = {.derivatives = &s.derivatives,

@@ -237,6 +237,16 @@ NsStatus nsl_ode_pull(NslOde *ode, NslTrace *trace, double t, const double *y, c
   return ns_fail(err, NS_ENAN, "%s: a derivative of a compiled function is not finite (t=%.10g)", ode->who, t);
 }
 
+void nsl_ode_prepare_pull(NslOde *ode) {
+  lua_State *L = ode->L;
+  int cost = ode->known->count;
+  if (ode->trace) nsl_trace_prepare_pull(L, ode->f, ode->trace);
+  if (!ode->event_trace || (int)lua_rawlen(L, ode->events) <= cost || !ode->event_trace[cost]) return;
+  lua_rawgeti(L, ode->events, cost + 1);
+  nsl_trace_prepare_pull(L, lua_gettop(L), ode->event_trace[cost]);
+  lua_pop(L, 1);
+}
+
 /* ---- Jacobians ---- */
 
 /* ---- a Jacobian of known pattern; `differentiate` has laid out the stack ---- */

@@ -74,6 +74,9 @@ NsStatus nsl_ode_compiled_by(NslOde *ode, double t, const double *y, int i, doub
 NsStatus nsl_ode_pull(NslOde *ode, struct NslTrace *trace, double t, const double *y, const double *weight, double *bar,
                       NsError *err);
 
+/* Makes the sweeps of a compiled f, and of the compiled cost behind the events, native code, if these are. Raises. */
+void nsl_ode_prepare_pull(NslOde *ode);
+
 /* ---- reading arguments ---- */
 
 /*

@@ -33,7 +33,7 @@
 #include <string.h>
 
 #include "base/interrupt.h"
-#include "integrators/event_driven/event_driven.h"
+#include "integrators/event_driven/event_sensitivity.h"
 
 /* Laws that a scheme takes, as bits, and their names: joints, contacts with restitution; with friction and relays. */
 typedef struct Taken {
@@ -456,6 +456,7 @@ static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsErr
   ed->rk->base.h_limit = longest;
   NsStatus status = ns_rk_step(&ed->rk->base, err);
   if (status == NS_OK) status = ns_ed_search(ed, row, err);
+  if (status == NS_OK) status = ns_ed_sense_piece(ed, err);
   if (status == NS_OK) status = ns_ed_trace_piece(ed, err);
   return status == NS_OK ? motion_events_take_state(ed, err) : status;
 }
@@ -610,6 +611,8 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   ed->h = step->t - step->t_k;
   ed->log = drive->log;
   ed->trace = ed->fixed ? NULL : drive->trace;
+  ed->sensitivity = ed->fixed ? NULL : drive->sensitivity;
+  ed->log->slope = 0;
   ed->solver = drive->solver;
   ed->t = ed->t_k = step->t_k;
   ed->handled = ed->nheld = 0;
@@ -627,6 +630,7 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   start_rows(ed);
   if (drive->account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &before[0], &before[1], err);
   if (status == NS_OK) status = motion_events_check_start(ed, err);
+  if (status == NS_OK) status = ns_ed_sense_begin(ed, err);
   if (status == NS_OK) status = ns_ed_trace_start(ed, err);
   if (status == NS_OK) status = handle_and_tell(ed, err);
   while (status == NS_OK && ed->t < step->t)
@@ -639,6 +643,7 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
 const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
                                       .family = NS_MECHANICS,
                                       .locates = true,
+                                      .senses = true,
                                       .whole = true,
                                       .accepts = runge_kutta_accepts,
                                       .create = events_create,

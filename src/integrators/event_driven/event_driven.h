@@ -87,10 +87,11 @@ typedef struct NsEventDriven {
   int handled; /* number of events in this step */
 
   /* the course of the step, for `trace` */
-  const NsTrace *trace; /* NULL: nobody asks */
-  double *multiplier;   /* m: the multipliers of all rows */
-  double *side_before;  /* a row of values (ns_ed_columns): those before the event */
-  double *course;       /* NS_BERNSTEIN_SIZE rows */
+  const NsTrace *trace;              /* NULL: nobody asks */
+  struct NsSensitivity *sensitivity; /* NULL: nobody asks */
+  double *multiplier;                /* m: the multipliers of all rows */
+  double *side_before;               /* a row of values (ns_ed_columns): those before the event */
+  double *course;                    /* NS_BERNSTEIN_SIZE rows */
 
   /* active constraints */
   int nheld, *held;     /* rows: bilateral constraints and held contacts, then friction that sticks */

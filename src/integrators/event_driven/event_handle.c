@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/event_driven/event_driven.h"
+#include "integrators/event_driven/event_sensitivity.h"
 
 /* A guard of sticking counts as 0 below this part of its scale: 500 spacings, the rounding of forces that cancel. */
 static const double ROUNDING_OF_FORCES = 1e-13;
@@ -235,6 +235,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
   }
   group_impulses(ed);
   NsStatus status = ns_ed_solve(ed, ed->nclosed, ed->closed, "impulses", err);
+  if (status == NS_OK) status = ns_ed_sense_impulse(ed, false, err);
   return status == NS_OK ? take_impulses(ed, err) : status;
 }
 
@@ -297,7 +298,8 @@ static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
       if (ed->resting[row] && turn == pass) rows[n++] = row;
     }
   if (n == 0) return NS_OK;
-  NsStatus status = put_at_rest(ed, places, n, rows, err);
+  NsStatus status = ns_ed_sense_rest(ed, places, n, rows, err);
+  if (status == NS_OK) status = put_at_rest(ed, places, n, rows, err);
   return status == NS_OK ? evaluate_closed(ed, err) : status;
 }
 
@@ -458,7 +460,8 @@ static NsStatus jam(NsEventDriven *ed, NsError *err) {
   NsStatus status = NS_OK;
   for (bool impulse = true; impulse && status == NS_OK;) {
     if (++ed->handled > ed->options.max_events) return ns_ed_too_many_events(ed, err);
-    status = take_impulses(ed, err);
+    status = ns_ed_sense_impulse(ed, true, err);
+    if (status == NS_OK) status = take_impulses(ed, err);
     if (status == NS_OK) status = come_to_rest(ed, err);
     if (status == NS_OK) status = choose_forces(ed, &impulse, err);
   }
@@ -489,10 +492,12 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   measure_pressing(ed);
   measure_reach(ed);
   measure_slow(ed);
-  status = impact(ed, err);
+  status = ns_ed_sense_event(ed, err);
+  if (status == NS_OK) status = impact(ed, err);
   if (status == NS_OK) status = come_to_rest(ed, err);
   if (status == NS_OK) status = pole >= 0 ? jam_at_pole(ed, pole, err) : choose_forces(ed, &impulse, err);
   if (status == NS_OK && impulse) status = jam(ed, err);
   if (status == NS_OK) status = set_contact_states(ed, err);
-  return status == NS_OK && ed->rubs ? set_grips(ed, err) : status;
+  if (status == NS_OK && ed->rubs) status = set_grips(ed, err);
+  return status == NS_OK ? ns_ed_sense_after(ed, err) : status;
 }

@@ -131,7 +131,8 @@ typedef struct Search {
   double guess;
 } Search;
 
-enum { MAX_SECANTS = 60 };
+/* Trials of a length: secants need 4 to 10; after SECANTS of them the bracket is halved, where rounding of times hides the root. */
+enum { SECANTS = 24, MAX_TRIALS = 80 };
 
 /*
 ** Finds the common length at which the guard is 0 at the end of the last element: secants within the bracket, and bisection
@@ -140,13 +141,14 @@ enum { MAX_SECANTS = 60 };
 static NsStatus find_length(NsFesd *w, Search *s, NsError *err) {
   double low = s->low, high = s->high, f_low = NAN, f_high = NAN, h = s->guess, value, size, last = NAN, f_last = NAN;
   double width = high - low;
-  for (int i = 0; i < MAX_SECANTS; i++) {
+  for (int i = 0; i < MAX_TRIALS; i++) {
     NsStatus status = solve_elements(w, s->from, s->count, h, s->guard, &value, &size, err);
     if (status != NS_OK) return status;
     if (fabs(value) <= 2 * DBL_EPSILON * size) return NS_OK;
     if (value < 0) high = h, f_high = value;
     else low = h, f_low = value;
-    if (!(high - low > 2 * DBL_EPSILON * high)) return NS_OK;
+    double end = i < SECANTS ? 0 : fabs(w->elements[w->count]->t) + h; /* times next to each other differ by its spacing */
+    if (!(high - low > 2 * DBL_EPSILON * fmax(high, end / s->count))) return NS_OK;
     double next = NAN;
     if (!isnan(f_last) && value != f_last) next = h - value * (h - last) / (value - f_last);
     if (!(next > low && next < high) && !isnan(f_low) && !isnan(f_high)) next = low + (high - low) * (f_low / (f_low - f_high));
@@ -158,7 +160,7 @@ static NsStatus find_length(NsFesd *w, Search *s, NsError *err) {
       double nudge = fmax(0x1p-20 * h, fabs(value) / size * h);
       next = value < 0 ? h - nudge : h + nudge;
     }
-    if (!(next > low && next < high)) next = low + (high - low) / 2;
+    if (i >= SECANTS || !(next > low && next < high)) next = low + (high - low) / 2;
     last = h;
     f_last = value;
     h = next;
@@ -216,8 +218,8 @@ typedef struct Segment {
   double begun, h;
   int count, done; /* places; those that are reached */
   bool plain;      /* the elements from `from` on are plain */
-  int from;
-  double length; /* not plain: of the next element, at most */
+  int first, from; /* indices of elements; first: of the segment */
+  double length;   /* not plain: of the next element, at most */
 } Segment;
 
 /* Elements are not made shorter than this part of a step; then the signs at the nodes decide. 2^-40: as ACCUMULATION. */
@@ -263,9 +265,14 @@ static NsStatus first_uncertain(NsFesd *w, int from, NsFesdGuard reached, int *u
   return NS_OK;
 }
 
+/* Whether a guard is below 0 at the start of elements[count], by less than what is told at the end of the element before. */
+static bool begins_broken(const NsFesd *w, const Segment *s, NsFesdGuard guard) {
+  return w->count > s->first && !(s->plain && s->from < w->count) && ns_fesd_guard(w, w->elements[w->count], guard, 0) < 0;
+}
+
 /* Goes with the present modes to the end of the step, in `count` elements or more, or to a switch (*reached; row -1: none). */
 static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached, NsError *err) {
-  Segment s = {w->t, h, count, 0, true, w->count, h};
+  Segment s = {w->t, h, count, 0, true, w->count, w->count, h};
   const NsFesdGuard none = {-1, MODE_LOWER};
   bool solved = w->solved;
   while (s.done < s.count) {
@@ -285,6 +292,13 @@ static NsStatus go_segment(NsFesd *w, int count, double h, NsFesdGuard *reached,
       continue;
     }
     int from = s.plain ? s.from : w->count;
+    if (begins_broken(w, &s, guard)) { /* the element before ends at the switch, or after it by rounding */
+      from = w->count - 1;
+      return_to(w, from);
+      length = w->elements[from]->h;
+      node = w->tableau.s + 1;
+      place = 1;
+    }
     status = end_at_switch(w, from, w->count - from + 1, length, guard, node, place, err, reached);
     if (status == NS_OK) status = first_uncertain(w, from, *reached, &uncertain, &cut, err);
     if (status != NS_OK || uncertain == w->count) return status;

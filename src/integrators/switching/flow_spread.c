@@ -7,6 +7,12 @@
 #include "integrators/switching/flow_workspace.h"
 #include "solvers/box/box_solver.h"
 
+/*
+** A sum below this part of its terms counts as 0: multipliers that are all at a bound of 0 can not balance its rounding. 2^-48: a
+** few operations.
+*/
+static const double SPREAD_ROUNDING = 0x1p-48;
+
 static double spread_bound(const NsFlow *flow, int j, bool upper) {
   if (j < flow->eq.na) return upper ? INFINITY : -INFINITY;
   int row = flow->active[j - flow->eq.na];
@@ -51,8 +57,11 @@ static void form_spread(const NsFlow *flow, double *M, double *q, double *lower,
       M[nw + i + j * N] = A;
       M[j + (nw + i) * N] = -A;
       q[nw + i] -= A * w;
+      lower[nw + i] += fabs(A * w);
     }
   }
+  for (size_t i = nw; i < N; i++)
+    if (fabs(q[i]) <= SPREAD_ROUNDING * lower[i]) q[i] = 0;
   for (size_t i = nw; i < N; i++) lower[i] = -INFINITY, upper[i] = INFINITY;
 }
 

@@ -275,6 +275,13 @@ static NsStatus switch_twin_at(void *context, double t, double *u, NsError *err)
   return NS_OK;
 }
 
+/* The rates of all states. */
+static NsStatus switch_twin_rates(SwitchTwin *w, NsSensitivity *s, double t, const double *u, NsError *err) {
+  NsStatus status = switch_twin_rate(w, t, u, s->value, err);
+  if (status != NS_OK || s->n == s->nx) return memcpy(s->xdot, s->value, (size_t)s->n * sizeof *s->xdot), status;
+  return ns_sensitivity_along(s, &w->frozen, switch_twin_x, s->nx, t, u, 1, s->value, -1, s->xdot, err);
+}
+
 NsStatus ns_switch_sense_piece(NsSwitching *sw, NsError *err) {
   NsSensitivity *s = sw->sensitivity;
   if (!s) return NS_OK;
@@ -291,6 +298,7 @@ NsStatus ns_switch_sense_piece(NsSwitching *sw, NsError *err) {
   if (status == NS_OK) status = ns_sensitivity_piece(s, &w->frozen, &course, err);
   ns_switch_state(sw, step->y, w->dense);
   memcpy(w->u_before, w->dense, (size_t)sw->nd * sizeof *w->dense);
+  if (status == NS_OK && s->wants_rates) status = switch_twin_rates(w, s, step->t, w->u_before, err);
   return status == NS_OK ? switch_twin_states(w, s, step->t, w->u_before, s->S, s->X, err) : status;
 }
 

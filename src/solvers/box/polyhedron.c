@@ -41,13 +41,17 @@ struct NsPolyhedron {
   double *other;
   int *source, *opposite, *extra, *used;
   double *M, *q, *box_lower, *box_upper, *guess, *s, *box_w, *mu, *slack, *size;
+  double *active, *unknown; /* polish: padded square of n + m; n + m */
+  double *z_kept, *w_kept, *mu_kept;
+  NsLu *active_lu;
   int extras;
 };
 
 static NsStatus polyhedron_take(NsPolyhedron *a) {
   int n = a->nmax, m = a->mmax, all = n + m;
   double **of_n[] = {&a->k, &a->lower, &a->upper, &a->other};
-  double **of_all[] = {&a->q, &a->box_lower, &a->box_upper, &a->guess, &a->s, &a->box_w, &a->mu, &a->slack, &a->size};
+  double **of_all[] = {&a->q,     &a->box_lower, &a->box_upper, &a->guess,  &a->s,      &a->box_w,  &a->mu,
+                       &a->slack, &a->size,      &a->unknown,   &a->z_kept, &a->w_kept, &a->mu_kept};
   int **indices[] = {&a->source, &a->opposite, &a->extra, &a->used};
   for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++) *of_n[i] = ns_arena_doubles(&a->arena, n);
   for (size_t i = 0; i < sizeof of_all / sizeof *of_all; i++) *of_all[i] = ns_arena_doubles(&a->arena, all);
@@ -56,6 +60,7 @@ static NsStatus polyhedron_take(NsPolyhedron *a) {
   a->inverse = ns_arena_matrix(&a->arena, n, n);
   a->eliminated = ns_arena_matrix(&a->arena, all, n);
   a->M = ns_arena_matrix(&a->arena, all, all);
+  a->active = ns_arena_matrix(&a->arena, all, all);
   return a->arena.failed ? NS_ENOMEM : NS_OK;
 }
 
@@ -70,6 +75,7 @@ NsStatus ns_polyhedron_new(NsPolyhedron **out, int nmax, int mmax) {
   NsStatus status = polyhedron_take(a);
   if (!status) status = ns_box_new(&a->box, nmax + mmax);
   if (!status) status = ns_lu_new(&a->lu, nmax);
+  if (!status) status = ns_lu_new(&a->active_lu, nmax + mmax);
   if (status) return ns_polyhedron_free(a), status;
   *out = a;
   return NS_OK;
@@ -77,6 +83,7 @@ NsStatus ns_polyhedron_new(NsPolyhedron **out, int nmax, int mmax) {
 
 void ns_polyhedron_free(NsPolyhedron *a) {
   if (!a) return;
+  ns_lu_free(a->active_lu);
   ns_lu_free(a->lu);
   ns_box_free(a->box);
   ns_arena_release(&a->arena);
@@ -378,6 +385,77 @@ static bool ignores_data(const NsAvi *p, const double *z, const double *mu) {
   return given;
 }
 
+/* Measures z, w and a->mu: residual, backward, relative. */
+static void polyhedron_measure(NsPolyhedron *a, const NsAvi *p, const double *z, const double *w, NsSolverInfo *info) {
+  double largest = 0;
+  info->residual = info->backward = 0;
+  size_places(a, p->n, a->slack);
+  measure_rows(p, a->slack, z, a->mu, info, &largest);
+  polyhedron_measure_columns(a, p, z, w, a->mu, info, &largest);
+  info->relative = ratio(info->residual, largest);
+}
+
+/* ---- the answer in the given variables ---- */
+
+static bool at_own_bound(const NsPolyhedron *a, const NsAvi *p, int i, const double *z) {
+  return a->source[i] == OWN && (z[i] <= p->lower[i] || z[i] >= p->upper[i]);
+}
+
+/*
+** The equations of the active set: (M z + q - H' mu)_i = 0, or z_i stays where it is at a bound, and (H z - K)_r = 0 for mu_r > 0.
+** Solved for z and the positive mu (a->unknown); false: they are singular.
+*/
+static bool solve_active(NsPolyhedron *a, const NsAvi *p, const double *z) {
+  int n = p->n, full = a->nmax + a->mmax, N = n;
+  size_t rows = (size_t)full;
+  memset(a->active, 0, rows * rows * sizeof *a->active);
+  memset(a->unknown, 0, rows * sizeof *a->unknown);
+  for (int i = 0; i < n; i++) {
+    bool fixed = at_own_bound(a, p, i, z);
+    for (int j = 0; j < n; j++) a->active[(size_t)i + (size_t)j * rows] = fixed ? i == j : p->M[i + (size_t)j * (size_t)n];
+    a->unknown[i] = fixed ? z[i] : -p->q[i];
+  }
+  for (int r = 0; r < p->m; r++) {
+    if (!(a->mu[r] > 0)) continue;
+    for (int j = 0; j < n; j++) {
+      a->active[(size_t)N + (size_t)j * rows] = h(p, r, j);
+      if (!at_own_bound(a, p, j, z)) a->active[(size_t)j + (size_t)N * rows] = -h(p, r, j);
+    }
+    a->unknown[N++] = p->K[r];
+  }
+  for (int k = N; k < full; k++) a->active[(size_t)k * (rows + 1)] = 1;
+  if (ns_lu_factor(a->active_lu, a->active, full) != NS_OK) return false;
+  ns_lu_solve(a->active_lu, 1, a->unknown, full);
+  return true;
+}
+
+/*
+** Solves the equations of the active set again, in the given variables: z = T^-1 (s + k) has the rounding of s and k, which is not
+** small beside a z that is nearly 0. Keeps the better answer.
+*/
+static void polish(NsPolyhedron *a, const NsAvi *p, double *z, double *w, NsSolverInfo *info) {
+  size_t n = (size_t)p->n;
+  NsSolverInfo before = *info;
+  if (!solve_active(a, p, z)) return;
+  memcpy(a->z_kept, z, n * sizeof *z);
+  memcpy(a->w_kept, w, n * sizeof *w);
+  memcpy(a->mu_kept, a->mu, (size_t)p->m * sizeof *a->mu);
+  for (size_t i = 0; i < n; i++) {
+    z[i] = a->source[i] == OWN ? ns_box_clamp(a->unknown[i], p->lower[i], p->upper[i]) : a->unknown[i];
+    w[i] = p->q[i];
+  }
+  for (size_t j = 0; j < n; j++)
+    for (size_t i = 0; i < n; i++) w[i] += p->M[i + j * n] * z[j];
+  for (int r = 0, k = p->n; r < p->m; r++)
+    if (a->mu[r] > 0) a->mu[r] = fmax(a->unknown[k++], 0);
+  polyhedron_measure(a, p, z, w, info);
+  if (info->backward < before.backward) return;
+  *info = before;
+  memcpy(z, a->z_kept, n * sizeof *z);
+  memcpy(w, a->w_kept, n * sizeof *w);
+  memcpy(a->mu, a->mu_kept, (size_t)p->m * sizeof *a->mu);
+}
+
 static NsStatus polyhedron_finish(NsSolverInfo *info, NsStatus status) {
   return info->status = status;
 }
@@ -406,7 +484,6 @@ static void give_guess(const NsAvi *p, const double *guess, double *z, double *w
 
 NsStatus ns_polyhedron_solve(NsPolyhedron *a, const NsAvi *p, const double *guess, double *z, double *w, double *mu,
                              NsSolverInfo *info) {
-  double largest = 0;
   *info = (NsSolverInfo){.residual = INFINITY, .relative = INFINITY, .backward = INFINITY, .solver = "none"};
   NsStatus status = polyhedron_check(a, p);
   if (status) return polyhedron_finish(info, status);
@@ -425,14 +502,11 @@ NsStatus ns_polyhedron_solve(NsPolyhedron *a, const NsAvi *p, const double *gues
   status = ns_box_solve(a->box, &box, guess ? a->guess : NULL, a->s, a->box_w, info);
   if (status == NS_ENAN || status == NS_EARG) return polyhedron_finish(info, status);
   recover(a, p, z, w, a->mu);
+  double accepted = 100 * ns_polyhedron_options(a)->tolerance;
+  polyhedron_measure(a, p, z, w, info);
+  if (!status && info->backward > accepted) polish(a, p, z, w, info);
   if (mu) memcpy(mu, a->mu, (size_t)p->m * sizeof *mu);
-  info->residual = info->backward = 0;
-  size_places(a, p->n, a->slack);
-  measure_rows(p, a->slack, z, a->mu, info, &largest);
-  polyhedron_measure_columns(a, p, z, w, a->mu, info, &largest);
-  info->relative = ratio(info->residual, largest);
-  bool exact = info->backward <= 100 * ns_polyhedron_options(a)->tolerance;
-  if (!status && (!exact || ignores_data(p, z, a->mu))) status = NS_ENOCONV;
+  if (!status && (info->backward > accepted || ignores_data(p, z, a->mu))) status = NS_ENOCONV;
   return polyhedron_finish(info, status);
 }
 

@@ -1,0 +1,416 @@
+-- nslua.dynamics.branch: branches of periodic orbits in one parameter, by pseudo-arclength continuation.
+--
+-- The unknowns w are those of an orbit and the parameter, each divided by its size; the parameter's is the width of
+-- the range. From a point with the tangent t the next one is sought from w + ds t, in the plane orthogonal to t.
+-- Keller 1977; Seydel, Practical Bifurcation and Stability Analysis, 3rd ed., 2010, chapter 4.
+--
+-- Test functions, whose zeros are located: the tangent's part of the parameter (fold), the product of 1 + m over all
+-- multipliers m (period doubling), of m_i m_j - 1 over all pairs (Neimark-Sacker). A change of the sequence of events
+-- is located by bisection along the branch, from the side on which the orbit is known.
+local arguments = require "nslua.analysis.arguments"
+local core = require "nslua.core"
+local newton = require "nslua.dynamics.newton"
+local orbits = require "nslua.dynamics.orbit"
+local spectrum = require "nslua.dynamics.spectrum"
+local where = require "nslua.base.where"
+
+local fail, describe = arguments.fail, arguments.describe
+local format = core.number_support.format
+
+local branches = {}
+
+local Branch = {}
+Branch.__index = Branch
+Branch.__name = "branch"
+
+-- Lengths along the branch are in units of the scaled unknowns: 1 is the width of the range, or the size of all
+-- states together.
+local STEP, STEP_MAX, STEP_MIN = 1 / 64, 1 / 16, 2 ^ -14
+local TURN = 0.9 -- least cosine between the tangents of neighbours
+local CORRECTIONS = 8 -- Newton iterations of a step
+local SIMPLIFIED = 12 -- iterations with the matrix of another point
+local FAST, SLOW = 3, 5 -- up to so many iterations the next step is longer, from so many shorter
+-- A located point is known to this length along the branch.
+local PLACE = 2 ^ -46
+-- Intervals that are longer than this part of the first one are halved by Newton's method, shorter ones by the
+-- simplified method alone: there a matrix of a point near is good enough.
+local FULL = 1 / 8
+local ATTEMPTS = 6 -- a step is halved so many times
+local DAMPING = 2 ^ -4 -- least factor of a Newton step: the guesses are near
+
+-- ---- one point ----
+
+local function parameter_of(b, w) return w[#w] * b.size end
+
+local function unknowns_of(w) return w:slice(1, #w - 1) end
+
+-- Weights that make a state count as much as the parameter whatever their number is.
+local function weights_of(n)
+  local weights = core.full(n, 1 / (n - 1))
+  weights[n] = 1
+  return weights
+end
+
+local function dot(b, v, w) return v:mul(b.weights):dot(w) end
+
+local function scaled_to_one(b, v) return v * (1 / math.sqrt(dot(b, v, v))) end
+
+-- J with the column of the parameter, and a row below.
+local function bordered(J, column, row)
+  local n = J:rows()
+  local K = core.zeros(n + 1, n + 1)
+  for i = 1, n do
+    for j = 1, n do K[i][j] = J[i][j] end
+    K[i][n + 1] = column[i]
+  end
+  for j = 1, n + 1 do K[n + 1][j] = row[j] end
+  return K
+end
+
+-- Newton's method for a point in the plane through `guess` that is orthogonal to t. With K, a matrix of a point near,
+-- it is a simplified Newton method. The result has the sequence of events, too.
+local function correct(b, guess, t, K)
+  local q, normal = b.problem, t:mul(b.weights)
+  local last
+  local result = newton.solve(function(w)
+    local u, p = unknowns_of(w), parameter_of(b, w)
+    local F, jacobian, state = orbits.evaluate(q, u, p)
+    last = state
+    local full = core.concatenate { F, core.vector { normal:dot(w - guess) } }
+    return full, function()
+      if K then return K end
+      local J = jacobian()
+      return bordered(J, orbits.by_parameter(q, u, p, b.size, state) * b.size, normal)
+    end
+  end, guess, { tol = q.options.tol, max_iterations = K and SIMPLIFIED or CORRECTIONS,
+    least = DAMPING })
+  result.sequence = result.good and orbits.sequence_of(q, last)
+  return result
+end
+
+-- The point at w: its orbit and tangent, in the direction of `before`.
+local function point_at(b, w, before, solved)
+  local q, u, p = b.problem, unknowns_of(w), parameter_of(b, w)
+  local orbit, J, state = orbits.orbit(q, u, p, solved)
+  local K = bordered(J, orbits.by_parameter(q, u, p, b.size, state) * b.size, before:mul(b.weights))
+  local right = core.zeros(#w)
+  right[#w] = 1
+  local tangent = scaled_to_one(b, core.solve(K, right))
+  local m = orbit.multipliers
+  return { w = w, tangent = tangent, K = K, orbit = orbit, p = p, x0 = orbit.x0, T = orbit.T, multipliers = m,
+    stability = orbit.stability, stable = orbit.stable, sequence = orbit.sequence,
+    tests = { fold = tangent[#w], ["period doubling"] = spectrum.doubling(m),
+      ["Neimark-Sacker"] = spectrum.torus(m) } }
+end
+
+-- The point at the length ds from a; nil and the reason when there is none near.
+local function step_to(b, a, ds)
+  local guess = a.w + ds * a.tangent
+  local good, solved = pcall(correct, b, guess, a.tangent)
+  if not good then return nil, tostring(solved) end
+  if not solved.good then return nil, solved.reason end
+  local off = solved.u - guess
+  if dot(b, off, off) > ds * ds then return nil, "the nearest orbit is not on the branch" end
+  local fine, point = pcall(point_at, b, solved.u, a.tangent, solved)
+  if not fine then return nil, tostring(point) end
+  point.iterations = solved.iterations
+  local turn = math.abs(dot(b, point.tangent, a.tangent))
+  if turn < TURN and ds > 4 * STEP_MIN then return nil, "the branch turns" end
+  return point
+end
+
+-- ---- location ----
+
+-- The zero of a test function between a and the point at ds from it: regula falsi with the Illinois rule, along the
+-- branch.
+local function locate_zero(b, a, c, ds, test)
+  local low, high, fl, fh = 0, ds, a.tests[test], c.tests[test]
+  local best = c
+  for _ = 1, 60 do
+    local s = low + (high - low) * fl / (fl - fh)
+    if not (s > low and s < high) then s = (low + high) / 2 end
+    local point = step_to(b, a, s)
+    if not point or point.sequence ~= a.sequence then break end
+    best = point
+    local f = point.tests[test]
+    if f == 0 or high - low < PLACE or math.abs(f) < 1e-13 * (math.abs(a.tests[test]) + math.abs(c.tests[test])) then
+      break
+    end
+    if (f > 0) == (fh > 0) then
+      if best.side == "high" then fl = fl / 2 end
+      high, fh, point.side = s, f, "high"
+    else
+      low, fl, point.side = s, f, "low"
+      fh = fh / 2
+    end
+  end
+  return best
+end
+
+-- The unknowns at the length s from a, where the sequence is that of a; nil where it is not. near: unknowns that are
+-- known at the lengths near.s and before.s, from which the guess is extrapolated.
+-- With `full` Newton's method is tried, too, when the simplified one fails.
+local function same_sequence(b, a, s, near, before, full)
+  local guess = near.w + (s - near.s) * (before and (near.w - before.w) * (1 / (near.s - before.s)) or a.tangent)
+  local good, solved = pcall(correct, b, guess, a.tangent, a.K)
+  if full and (not good or not solved.good) then good, solved = pcall(correct, b, guess, a.tangent) end
+  if good and solved.good and solved.sequence == a.sequence then return { s = s, w = solved.u } end
+end
+
+-- The last point with the sequence of a before the length ds, where it is another one or no orbit is found.
+local function locate_change(b, a, ds)
+  local found, high = { { s = 0, w = a.w } }, ds
+  while high - found[#found].s > PLACE do
+    local near = found[#found]
+    local s = (near.s + high) / 2
+    if not (s > near.s and s < high) then break end
+    local point = same_sequence(b, a, s, near, found[#found - 1], high - near.s > FULL * ds)
+    if point then found[#found + 1] = point else high = s end
+  end
+  for k = #found, 2, -1 do
+    local good, point = pcall(point_at, b, found[k].w, a.tangent)
+    if good and point.sequence == a.sequence then return point end
+  end
+  return a
+end
+
+-- The events that only one of two sequences has, as a text.
+local function differing(a, b)
+  local counts, list = {}, {}
+  for label in a:gmatch "%S+" do counts[label] = (counts[label] or 0) + 1 end
+  for label in b:gmatch "%S+" do counts[label] = (counts[label] or 0) - 1 end
+  for label, count in pairs(counts) do
+    if count ~= 0 then list[#list + 1] = label end
+  end
+  table.sort(list)
+  return table.concat(list, " ")
+end
+
+local function note(b, kind, point, more)
+  local found = { kind = kind, p = point.p, x0 = point.x0, T = point.T, orbit = point.orbit, point = point,
+    multipliers = point.multipliers }
+  for name, value in pairs(more or {}) do found[name] = value end
+  b.bifurcations[#b.bifurcations + 1] = found
+end
+
+local function has_pair_near_circle(m)
+  for _, one in ipairs(m) do
+    if one.im ~= 0 and math.abs(one.abs - 1) < 0.1 then return true end
+  end
+  return false
+end
+
+-- Zeros of test functions between two neighbours with one sequence.
+local function find_zeros(b, a, c, ds)
+  for _, test in ipairs { "fold", "period doubling", "Neimark-Sacker" } do
+    local fa, fc = a.tests[test], c.tests[test]
+    if fa * fc < 0 then
+      local point = locate_zero(b, a, c, ds, test)
+      if test ~= "Neimark-Sacker" or has_pair_near_circle(point.multipliers) then note(b, test, point) end
+    end
+  end
+end
+
+-- ---- the branch ----
+
+local function within(b, p) return p >= b.low and p <= b.high end
+
+-- The point at the bound of the range between a and c.
+local function point_at_bound(b, a, c)
+  local bound = c.p > b.high and b.high or b.low
+  local guess = a.w + (bound - a.p) / (c.p - a.p) * (c.w - a.w)
+  local fixed = core.zeros(#guess)
+  fixed[#fixed], guess[#guess] = 1, bound / b.size
+  local good, solved = pcall(correct, b, guess, fixed)
+  if not good or not solved.good then return nil end
+  local fine, point = pcall(point_at, b, solved.u, a.tangent, solved)
+  return fine and point.sequence == a.sequence and point or nil
+end
+
+local function advance(b, a, ds)
+  local reason
+  for _ = 0, ATTEMPTS do
+    local point, why = step_to(b, a, ds)
+    if point then return point, ds end
+    reason, ds = why, ds / 2
+    if ds < STEP_MIN then break end
+  end
+  return nil, ds, reason
+end
+
+local function next_step(b, ds, iterations)
+  if iterations <= FAST then return math.min(1.5 * ds, b.step_max) end
+  return iterations >= SLOW and math.max(ds / 2, STEP_MIN) or math.max(ds, STEP_MIN)
+end
+
+-- A guard that comes this close to 0 without an event, as a part of its range on the orbit, grazes.
+local CLOSE = 1e-6
+
+-- The name of the guard that grazes on the orbit of a point; nil when none does.
+local function grazing_of(b, point)
+  local flow, orbit = b.problem.flow, point.orbit
+  local name, least = nil, CLOSE
+  for _, one in ipairs(flow:clearances(orbit.x0, flow.t0, flow.t0 + orbit.T, point.p, orbit.events)) do
+    local close = one.value / one.range
+    if close < least then name, least = one.name, close end
+  end
+  return name
+end
+
+-- The change of the sequence between a and the point c at ds, which is nil when the branch could not be followed.
+local function pass_change(b, a, c, ds)
+  local last = locate_change(b, a, ds)
+  local events = c and differing(a.sequence, c.sequence) or ""
+  local name = grazing_of(b, last)
+  note(b, name and "grazing" or "sequence", last, { events = name or events, before = a.sequence,
+    after = c and c.sequence })
+end
+
+local function follow(b, a)
+  local ds = b.step
+  b.points[1] = a
+  while #b.points < b.most do
+    orbits.renew_phase(b.problem, unknowns_of(a.w), a.p)
+    local c, length, reason = advance(b, a, ds)
+    if not c then
+      b.message = format("the branch could not be followed beyond p = %.10g: %s", a.p, reason)
+      pass_change(b, a, nil, 2 * length)
+      return
+    end
+    if c.sequence ~= a.sequence then pass_change(b, a, c, length) else find_zeros(b, a, c, length) end
+    if not within(b, c.p) then
+      b.points[#b.points + 1] = point_at_bound(b, a, c)
+      b.message = format("the end of the range, p = %g", b.points[#b.points].p)
+      return
+    end
+    b.points[#b.points + 1] = c
+    a, ds = c, next_step(b, length, c.iterations)
+  end
+  b.message = format("%d points", #b.points)
+end
+
+local function collect(b)
+  local n = #b.points
+  b.p, b.T, b.x = core.vector(n), core.vector(n), core.zeros(n, #b.points[1].x0)
+  for k, point in ipairs(b.points) do
+    b.p[k], b.T[k] = point.p, point.T
+    for i = 1, #point.x0 do b.x[k][i] = point.x0[i] end
+  end
+  return setmetatable(b, Branch)
+end
+
+local function checked_range(options, who)
+  local range = arguments.numbers(options.range, 2, who, "range")
+  if range[1] == range[2] then fail("%s: range: expected two different numbers, got %g twice", who, range[1]) end
+  return range
+end
+
+local function settings(options, problem, who)
+  local range = checked_range(options, who)
+  local b = { problem = problem, points = {}, bifurcations = {}, low = math.min(range[1], range[2]),
+    high = math.max(range[1], range[2]), range = range, options = options }
+  b.size = b.high - b.low
+  b.step = options.step and arguments.number(options.step, who, "step") or STEP
+  b.step_max = options.max_step and arguments.number(options.max_step, who, "max_step") or math.max(STEP_MAX, b.step)
+  b.most = options.max_points == nil and 400 or arguments.integer(options.max_points, 2, who, "max_points")
+  if b.step <= 0 or b.step > 1 then fail("%s: step: expected a number in (0, 1], got %s", who, describe(b.step)) end
+  return b
+end
+
+-- ns.dynamics.continuation
+function branches.continuation(options)
+  local who = "dynamics.continuation"
+  options = arguments.options(options, who)
+  local range = checked_range(options, who)
+  local copy = {}
+  for name, value in pairs(options) do copy[name] = value end
+  copy.value = options.value == nil and range[1] or arguments.number(options.value, who, "value")
+  local q = orbits.problem(copy, who)
+  q.p = copy.value
+  local b = settings(options, q, who)
+  if q.flow.f == nil and q.flow.make_simulation == nil and q.flow.set == nil then
+    fail("%s: parameter: expected { object, \"field\" }, since the simulation is no function of the parameter", who)
+  end
+  local u = orbits.first(q)
+  local solved = orbits.solve(q, u, q.p)
+  if not solved.good then fail("%s: no orbit found at p = %g: %s", who, q.p, solved.reason) end
+  local w = core.concatenate { solved.u, core.vector { q.p / b.size } }
+  b.weights = weights_of(#w)
+  local direction = core.zeros(#w)
+  direction[#w] = range[2] > range[1] and 1 or -1
+  follow(b, point_at(b, w, direction, solved))
+  return collect(b)
+end
+
+-- ---- branch switching ----
+
+-- The vector v with (A + 1) v nearest to 0.
+local function doubling_vector(A)
+  local B = A + core.eye(A:rows())
+  local _, _, right = core.svd(B)
+  return right:column(B:rows())
+end
+
+-- The branch of doubled period that begins at a period doubling.
+function Branch:switch(number, options)
+  local who = "switch"
+  local found = self.bifurcations[number or 1]
+  for _, one in ipairs(number == nil and self.bifurcations or {}) do
+    if found.kind ~= "period doubling" then found = one end
+  end
+  if not found or found.kind ~= "period doubling" then
+    fail("%s: expected the number of a period doubling, got %s%s", who, describe(number),
+      found and ", a " .. found.kind or "")
+  end
+  local old, more = self.problem, options or {}
+  local q = {}
+  for name, value in pairs(old) do q[name] = value end
+  if old.kind == "map" then
+    local section = {}
+    for name, value in pairs(old.section) do section[name] = value end
+    section.count = 2 * old.section.count
+    q.section = section
+  else
+    q.period = old.period and function(p) return 2 * old.period(p) end
+  end
+  q.T, q.T_size, q.segments, q.guess, q.p = 2 * found.T, 2 * old.T_size, 1, found.x0, found.p
+  local b = { problem = q, points = {}, bifurcations = {}, low = self.low, high = self.high, range = self.range,
+    size = self.size, step = more.step or self.step, step_max = self.step_max, most = more.max_points or self.most,
+    options = self.options }
+  local u = orbits.pack(q, { found.x0 }, q.T)
+  local w = core.concatenate { u, core.vector { found.p / b.size } }
+  b.weights = weights_of(#w)
+  local v = core.zeros(#w)
+  local vector = doubling_vector(orbits.reduced(q, found.orbit.monodromy))
+  for i, j in ipairs(q.keep) do v[i] = vector[i] / q.sizes[j] end
+  v = scaled_to_one(b, v)
+  for _, sign in ipairs { 1, -1 } do
+    local start = { w = w, tangent = sign * v }
+    for _, ds in ipairs { b.step, b.step / 4, b.step / 16 } do
+      local guess = w + ds * start.tangent
+      local good, solved = pcall(correct, b, guess, start.tangent)
+      if good and solved.good then
+        local direction = solved.u - w
+        follow(b, point_at(b, solved.u, scaled_to_one(b, direction), solved))
+        return collect(b)
+      end
+    end
+  end
+  fail("%s: no orbit of doubled period found near p = %.10g", who, found.p)
+end
+
+function Branch:plot(options) return require "nslua.dynamics.picture".branch(self, options) end
+
+function Branch:__tostring()
+  local lines = { format("branch of %d orbits, p = %g .. %g (%s)", #self.points, self.p[1], self.p[#self.p],
+    self.message) }
+  for i, one in ipairs(self.bifurcations) do
+    lines[#lines + 1] = format("  %d: %s at p = %.12g%s", i, one.kind, one.p,
+      one.events and one.events ~= "" and " (" .. one.events .. ")" or "")
+  end
+  return table.concat(lines, "\n")
+end
+
+where.methods(Branch, "a branch", "branch")
+
+return branches

@@ -1,0 +1,251 @@
+-- nslua.dynamics.flow: the motion of a model from one time to another, with its derivative.
+--
+--   local flow = flows.new(options, who)     -- options: simulation = or rhs =, and how they run
+--   local run = flow:run(x0, t0, t1, p)      -- run.x, run.t, run.events
+--   local S = flow:derivative(x0, t0, t1, p) -- d x(t1) / d x0
+--
+-- Two kinds of models have one interface: ODEs (nslua.dynamics.ode_flow) and simulations
+-- (nslua.dynamics.simulation_flow). A kind has the functions
+--   run(flow, x0, t0, t1, p)              the state at t1, the events in between
+--   crossings(flow, x0, t0, section, p)   the state at the first `section.count` crossings
+--   course(flow, x0, t0, t1, p)           times and states on the way
+--   field(flow, t, x, p)                  d x / d t
+--   guards(flow, x0, t0, t1, p, count)    times, and values of the guards by name
+-- A derivative is exact where the model's runs carry sensitivities; else it is taken by differences of order 4.
+local arguments = require "nslua.analysis.arguments"
+local core = require "nslua.core"
+
+local fail, describe = arguments.fail, arguments.describe
+
+local flows = {}
+
+local Flow = {}
+Flow.__index = Flow
+
+-- The step of a difference, as a part of the size of a state. The error of order 4 is then about 2^-44 of the fifth
+-- derivative, and that of a run with a relative error of 1e-13 about 4e-10.
+local STEP = 2 ^ -12
+-- A step after which the run has other events than the run itself is divided by this, REDUCTIONS times.
+local REDUCTION, REDUCTIONS = 16, 3
+
+-- ---- sizes ----
+
+-- The size of each state on a course: its range, at least 2^-10 of its largest value. A state that stays 0 gets the
+-- value in `fallback`, or 1.
+function flows.sizes(rows, fallback)
+  local sizes = core.vector(#rows[1])
+  for i = 1, #sizes do
+    local low, high, most = math.huge, -math.huge, 0
+    for _, row in ipairs(rows) do
+      low, high, most = math.min(low, row[i]), math.max(high, row[i]), math.max(most, math.abs(row[i]))
+    end
+    local size = math.max(high - low, most * 2 ^ -10)
+    sizes[i] = size > 0 and size or fallback and fallback[i] or 1
+  end
+  return sizes
+end
+
+-- ---- differences ----
+
+-- The kinds and names of events as one text: two runs with the same text are in one smooth piece of the map.
+function flows.signature(events)
+  local list = {}
+  for i, event in ipairs(events) do list[i] = event.label end
+  return table.concat(list, " ")
+end
+
+-- Differences of order 4: places and weights, in the middle of the places or at their end.
+local FORMULAS = {
+  { at = { -2, -1, 1, 2 }, weights = { 1 / 12, -8 / 12, 8 / 12, -1 / 12 } },
+  { at = { 0, 1, 2, 3, 4 }, weights = { -25 / 12, 48 / 12, -36 / 12, 16 / 12, -3 / 12 } },
+  { at = { 0, -1, -2, -3, -4 }, weights = { 25 / 12, -48 / 12, 36 / 12, -16 / 12, 3 / 12 } },
+}
+
+-- The difference by one formula; nil when a run fails or has another signature than `wanted`, if that is given.
+local function by_formula(f, h, formula, wanted)
+  local sum
+  for k, place in ipairs(formula.at) do
+    local good, value, signature = pcall(f, place * h)
+    if not good and not wanted then error(value, 0) end
+    if not good or wanted and signature ~= wanted then return nil end
+    local term = value * (formula.weights[k] / h)
+    sum = sum and sum + term or term
+  end
+  return sum
+end
+
+-- d f / d s at 0 with the step h; f(s) returns a vector and the signature of its run. All runs of a difference have
+-- the signature `wanted`: else it is taken on one side, then with a shorter step.
+local function difference(f, h, wanted)
+  for _ = 0, REDUCTIONS do
+    for _, formula in ipairs(FORMULAS) do
+      local slope = by_formula(f, h, formula, wanted)
+      if slope then return slope end
+    end
+    h = h / REDUCTION
+  end
+  return by_formula(f, h, FORMULAS[1])
+end
+
+local function moved(x, i, s)
+  local y = x:copy()
+  y[i] = y[i] + s
+  return y
+end
+
+-- The derivative of map(x, p) by x at the point, column by column; map returns a vector and events.
+function flows.by_states(map, x, sizes, wanted)
+  local n = #x
+  local S
+  for i = 1, n do
+    local column = difference(function(s)
+      local value, events = map(moved(x, i, s))
+      return value, flows.signature(events)
+    end, STEP * sizes[i], wanted)
+    S = S or core.zeros(#column, n)
+    for j = 1, #column do S[j][i] = column[j] end
+  end
+  return S
+end
+
+-- The derivative of map(p) by a number.
+function flows.by_number(map, p, size, wanted)
+  return difference(function(s)
+    local value, events = map(p + s)
+    return value, flows.signature(events)
+  end, STEP * size, wanted)
+end
+
+-- ---- the interface ----
+
+function Flow:run(x0, t0, t1, p) return self.kind.run(self, x0, t0, t1, p) end
+
+function Flow:crossings(x0, t0, section, p) return self.kind.crossings(self, x0, t0, section, p) end
+
+function Flow:course(x0, t0, t1, p) return self.kind.course(self, x0, t0, t1, p) end
+
+function Flow:field(t, x, p) return self.kind.field(self, t, x, p) end
+
+-- An exact derivative is compared once, in one direction, with a difference. A field that switches without an event
+-- has a derivative that its dual numbers do not see; then differences are taken. Largest disagreement, as a part of
+-- the sizes of the states: between the errors of a difference (1e-8) and what a switch changes.
+local AGREEMENT = 1e-4
+
+local function agrees(flow, S, run, x0, t0, t1, p, sizes)
+  local direction = sizes:copy()
+  for i = 2, #direction, 2 do direction[i] = -direction[i] end
+  local good, slope = pcall(difference, function(s)
+    local other = flow:run(x0 + s * direction, t0, t1, p)
+    return other.x, flows.signature(other.events)
+  end, STEP, flows.signature(run.events))
+  if not good then return true end
+  local exact, off, size = S * direction, 0, 1
+  for i = 1, #exact do
+    off = math.max(off, math.abs(exact[i] - slope[i]) / sizes[i])
+    size = math.max(size, math.abs(exact[i]) / sizes[i])
+  end
+  return off <= AGREEMENT * size
+end
+
+-- d x(t1) / d x0, the run, and d x(t1) / d p where it is known. Sizes: of the states, for differences.
+function Flow:derivative(x0, t0, t1, p, sizes)
+  if self.exact ~= false then
+    local good, run, S, by_parameter = pcall(self.kind.exact, self, x0, t0, t1, p)
+    if good and S and self.exact == nil then self.exact = agrees(self, S, run, x0, t0, t1, p, sizes) end
+    if good and S and self.exact then return S, run, by_parameter end
+    if good and not S then self.exact = false end
+  end
+  local run = self:run(x0, t0, t1, p)
+  return flows.by_states(function(x)
+    local other = self:run(x, t0, t1, p)
+    return other.x, other.events
+  end, x0, sizes, flows.signature(run.events)), run
+end
+
+-- d x(t1) / d t1 at the end of a run, before an event that is there.
+function Flow:velocity(run, p) return self:field(run.t, run.x, p) end
+
+-- ---- clearances ----
+
+local SAMPLES = 800 -- points of a course at which the guards are looked at
+local NEAR = 8 -- samples around an event in which its own guard is not looked at
+
+local function is_near(times, k, events, name)
+  for _, event in ipairs(events) do
+    if event.name == name then
+      local from, to = times[math.max(1, k - NEAR)], times[math.min(#times, k + NEAR)]
+      if event.t >= from and event.t <= to then return true end
+    end
+  end
+  return false
+end
+
+-- The extremum of the parabola through three points of equal distance.
+local function extremum(a, b, c)
+  local bend = a - 2 * b + c
+  return bend == 0 and b or b - (a - c) ^ 2 / (8 * bend)
+end
+
+-- How close each guard comes to 0 apart from the events: a list of { name, t, value, range }.
+function Flow:clearances(x0, t0, t1, p, events)
+  local times, guards = self.kind.guards(self, x0, t0, t1, p, SAMPLES)
+  local list = {}
+  for name, values in pairs(guards) do
+    local range, best = 0, { name = name, value = math.huge }
+    for _, value in ipairs(values) do range = math.max(range, math.abs(value)) end
+    for k = 2, #values - 1 do
+      local a, b, c = math.abs(values[k - 1]), math.abs(values[k]), math.abs(values[k + 1])
+      if b <= a and b <= c and b < best.value and not is_near(times, k, events, name) then
+        best.t, best.value = times[k], math.abs(extremum(values[k - 1], values[k], values[k + 1]))
+      end
+    end
+    best.range = range > 0 and range or 1
+    list[#list + 1] = best
+  end
+  table.sort(list, function(a, b) return a.name < b.name end)
+  return list
+end
+
+-- ---- making ----
+
+-- Makes the flow of the model in an option table: simulation =, or rhs = with the options of solve_ivp.
+function flows.new(options, who)
+  if (options.simulation == nil) == (options.rhs == nil) then
+    fail("%s: expected simulation = or rhs =, got %s", who, options.rhs == nil and "neither" or "both")
+  end
+  local flow = setmetatable({ who = who, t0 = options.t0 and arguments.number(options.t0, who, "t0") or 0 }, Flow)
+  flow.kind = require(options.rhs and "nslua.dynamics.ode_flow" or "nslua.dynamics.simulation_flow")
+  flow.kind.make(flow, options)
+  return flow
+end
+
+-- The start as a vector.
+function flows.start(flow, value, name)
+  if value == nil then fail("%s: %s: expected the states, got nil", flow.who, name) end
+  return core.vector(arguments.numbers(value, flow.n, flow.who, name))
+end
+
+-- A section {g, direction} from what a user gives: a function g(t, x), a table {g, direction =}, or the name of an
+-- event, whose crossings are the states after it.
+function flows.section(value, who)
+  if type(value) == "string" then return { name = value, count = 1 } end
+  if type(value) == "function" then return { g = value, direction = 1, count = 1 } end
+  local g = type(value) == "table" and (value.g or value[1])
+  if type(g) ~= "function" then
+    fail("%s: section: expected a function g(t, x), a table {g, direction =}, or the name of an event, got %s", who,
+      describe(value))
+  end
+  local direction = value.direction == nil and 1 or value.direction
+  local known = { up = 1, down = -1, both = 0, [1] = 1, [-1] = -1, [0] = 0 }
+  if not known[direction] then
+    fail("%s: section: direction: expected 'up', 'down', 'both', 1, -1 or 0, got %s", who, describe(direction))
+  end
+  return { g = g, direction = known[direction], count = 1 }
+end
+
+-- The same section with another number of crossings.
+function flows.counted(section, count)
+  return { g = section.g, direction = section.direction, name = section.name, count = count, span = section.span }
+end
+
+return flows

@@ -1,0 +1,280 @@
+-- nslua.dynamics.ode_flow: the flow of x' = f(t, x, ...) with events that may act, by ns.solve_ivp.
+local arguments = require "nslua.analysis.arguments"
+local core = require "nslua.core"
+
+local fail, describe = arguments.fail, arguments.describe
+local format = core.number_support.format
+
+local ode = {}
+
+-- Default tolerances: rtol, and atol as a part of the size of a state. A run over one period of an oscillator then
+-- has an error near 1e-12.
+local RTOL, ATOL = 1e-12, 2 ^ -44
+-- Crossings are sought over a first span, then over twice the span, so many times: when the time of the crossing is
+-- about known, and when it is not.
+local DOUBLINGS_KNOWN, DOUBLINGS = 3, 30
+
+local BETWEEN = 4 -- points of a course between two steps
+
+-- ---- making ----
+
+local function event_list(events, who)
+  if events == nil then return {} end
+  if type(events) == "function" or type(events) == "table" and (events.g or type(events[1]) == "function" and
+    (events.direction or events.apply or events.terminal or events.name)) then
+    events = { events }
+  end
+  if type(events) ~= "table" then fail("%s: events: expected a function or a list, got %s", who, describe(events)) end
+  local list = {}
+  for i, event in ipairs(events) do
+    local g = type(event) == "function" and event or type(event) == "table" and (event.g or event[1])
+    if type(g) ~= "function" then fail("%s: events[%d]: expected a function or a table with g", who, i) end
+    local own = type(event) == "table" and event or {}
+    list[i] = { g = g, direction = own.direction, apply = own.apply, name = own.name or "event " .. i }
+  end
+  return list
+end
+
+function ode.make(flow, options)
+  local who = flow.who
+  if type(options.rhs) ~= "function" then
+    fail("%s: rhs: expected a function f(t, x), got %s", who, describe(options.rhs))
+  end
+  flow.f, flow.events = options.rhs, event_list(options.events, who)
+  flow.method, flow.rtol, flow.atol = options.method or "DOP853", options.rtol or RTOL, options.atol
+  flow.args = options.args or {}
+  if type(flow.args) ~= "table" then fail("%s: args: expected a list, got %s", who, describe(options.args)) end
+  local which = options.parameter == nil and 1 or options.parameter
+  if math.type(which) ~= "integer" or which < 1 then
+    fail("%s: parameter: with rhs = expected the place of the parameter in args, got %s", who, describe(which))
+  end
+  flow.which = which
+  flow.value = flow.args[which]
+end
+
+local function arguments_with(flow, p)
+  if p == nil then return flow.args end
+  local args = { table.unpack(flow.args) }
+  args[flow.which] = p
+  return args
+end
+
+function ode.field(flow, t, x, p)
+  local args = arguments_with(flow, p)
+  local n = #x
+  local out = core.zeros(n)
+  args = { table.unpack(args) }
+  args[#args + 1] = out
+  local value = flow.f(t, x, table.unpack(args))
+  if value == nil then return out end
+  return core.vector(type(value) == "number" and { value } or value)
+end
+
+-- Sizes of the states: what they are, and what they become in the time t1 - t0.
+local function rough_sizes(flow, x0, t0, t1, p)
+  local rate = ode.field(flow, t0, x0, p)
+  local sizes, most = core.vector(#x0), 0
+  for i = 1, #x0 do
+    sizes[i] = math.max(math.abs(x0[i]), math.abs(rate[i] * (t1 - t0)))
+    most = math.max(most, sizes[i])
+  end
+  for i = 1, #x0 do
+    if sizes[i] == 0 then sizes[i] = most end
+  end
+  return sizes
+end
+
+-- Absolute tolerances: those given, or a part of the sizes of the states. They are fixed once for a flow, so that
+-- all of its runs have the same error.
+local function tolerances(flow, x0, t0, t1, p)
+  if not flow.atol then
+    local sizes = rough_sizes(flow, x0, t0, t1, p)
+    local sol = core.solve_ivp(flow.f, { t0, t1 }, x0, { method = flow.method, rtol = 1e-6, atol = sizes * 1e-9,
+      args = arguments_with(flow, p), events = #flow.events > 0 and flow.events or nil })
+    for i = 1, #x0 do
+      local row, most = sol.y:row(i), 0
+      for k = 1, #row do most = math.max(most, math.abs(row[k])) end
+      sizes[i] = most > 0 and most or sizes[i]
+    end
+    flow.atol = sizes * ATOL
+  end
+  return flow.atol
+end
+
+local function options_of(flow, x0, t0, t1, p, events)
+  return { method = flow.method, rtol = flow.rtol, atol = tolerances(flow, x0, t0, t1, p),
+    args = arguments_with(flow, p), events = events and #events > 0 and events or nil }
+end
+
+-- ---- runs ----
+
+local function check(sol)
+  if not sol.success then error(sol.message, 0) end
+  return sol
+end
+
+local function same(a, b)
+  for i = 1, #a do
+    if a[i] ~= b[i] then return false end
+  end
+  return true
+end
+
+-- The events of a run in order of time. `events`: those that it had, of which `skip` is the place of one that is not
+-- an event of the model. An event whose apply left the state as it is has not occurred.
+local function occurrences(sol, events, skip)
+  local list = {}
+  for i, event in ipairs(events) do
+    local times = sol.t_events[i]
+    for k = 1, i == skip and 0 or #times do
+      local before, after = sol.y_events[i]:row(k), sol.y_events_after[i]:row(k)
+      if not event.apply or not same(before, after) then
+        list[#list + 1] = { t = times[k], name = event.name, label = event.name, order = i, before = before,
+          after = after }
+      end
+    end
+  end
+  table.sort(list, function(a, b)
+    if a.t ~= b.t then return a.t < b.t end
+    return a.order < b.order
+  end)
+  return list
+end
+
+function ode.run(flow, x0, t0, t1, p)
+  if t1 == t0 then return { x = x0:copy(), t = t1, events = {} } end
+  local options = options_of(flow, x0, t0, t1, p, flow.events)
+  options.t_eval = { t1 }
+  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  return { x = sol.y:column(1), t = t1, events = #flow.events > 0 and occurrences(sol, flow.events) or {} }
+end
+
+-- The run, its derivative by the start, and that by the parameter, when it is a number in args. Nothing where an
+-- event does not act: then the field may change there, and the derivative would not know it.
+function ode.exact(flow, x0, t0, t1, p)
+  for _, event in ipairs(flow.events) do
+    if not event.apply then return nil end
+  end
+  if t1 == t0 then return nil end
+  local options = options_of(flow, x0, t0, t1, p, flow.events)
+  local by_parameter = type(options.args[flow.which]) == "number"
+  options.t_eval = { t1 }
+  options.sensitivities = { "y0", by_parameter and ("args[%d]"):format(flow.which) or nil }
+  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  local run = { x = sol.y:column(1), t = t1, events = #flow.events > 0 and occurrences(sol, flow.events) or {} }
+  local n, S = #x0, sol.S[1]
+  return run, S:slice(1, n, 1, n), by_parameter and S:column(n + 1) or nil
+end
+
+function ode.course(flow, x0, t0, t1, p)
+  local options = options_of(flow, x0, t0, t1, p, flow.events)
+  options.dense_output = true
+  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  local t, rows = {}, {}
+  for k = 1, #sol.t do
+    local before = k > 1 and sol.t[k - 1] or sol.t[k]
+    for j = 1, BETWEEN do
+      local time = before + j / (BETWEEN + 1) * (sol.t[k] - before)
+      if time > before then t[#t + 1], rows[#rows + 1] = time, sol.sol(time) end
+    end
+    t[#t + 1], rows[#rows + 1] = sol.t[k], sol.y:column(k)
+  end
+  return t, rows, #flow.events > 0 and occurrences(sol, flow.events) or {}
+end
+
+function ode.guards(flow, x0, t0, t1, p, count)
+  local options = options_of(flow, x0, t0, t1, p, flow.events)
+  options.t_eval = core.linspace(t0, t1, count + 1)
+  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  local times, guards, args = sol.t:totable(), {}, arguments_with(flow, p)
+  for _, event in ipairs(flow.events) do
+    local values = {}
+    for k = 1, #times do values[k] = event.g(times[k], sol.y:column(k), table.unpack(args)) end
+    guards[event.name] = values
+  end
+  return times, guards
+end
+
+-- ---- crossings ----
+
+-- The events with that of the section, which ends the run at its crossing number `last`, and the place of that one.
+local function with_section(flow, section, last)
+  local list, place = {}, nil
+  for i, event in ipairs(flow.events) do
+    list[i] = event
+    if section.name and event.name == section.name then
+      place = i
+      list[i] = { g = event.g, direction = event.direction, name = event.name, terminal = last, apply = event.apply }
+    end
+  end
+  if section.name and not place then
+    fail("%s: section: there is no event '%s'", flow.who, section.name)
+  end
+  if not place then
+    place = #list + 1
+    list[place] = { g = section.g, direction = section.direction, name = "section", terminal = last }
+  end
+  return list, place
+end
+
+-- A time in which the states move by about their sizes.
+local function first_span(flow, x0, t0, p)
+  local rate, span = ode.field(flow, t0, x0, p), 0
+  for i = 1, #x0 do
+    local time = math.abs(x0[i] / rate[i])
+    if time < math.huge and time > span then span = time end
+  end
+  return span > 0 and span or 1
+end
+
+-- A start on the section is no crossing: the section is left out for this part of the expected time.
+local START = 2 ^ -20
+
+-- The state after the first part of the run, in which the section is no event, and the events in it.
+local function left_section(flow, x0, t0, t1, section, p)
+  local others = {}
+  for _, event in ipairs(flow.events) do
+    if event.name ~= section.name then others[#others + 1] = event end
+  end
+  local options = options_of(flow, x0, t0, t1, p, others)
+  options.t_eval = { t1 }
+  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  return sol.y:column(1), #others > 0 and occurrences(sol, others) or {}
+end
+
+-- The crossings of a run that ends at `last` of them: an event whose apply leaves the state as it is does not count.
+local function crossings_of(sol, place, acts)
+  local list, times = {}, sol.t_events[place]
+  for k = 1, #times do
+    local before, after = sol.y_events[place]:row(k), sol.y_events_after[place]:row(k)
+    if not acts or not same(before, after) then list[#list + 1] = { t = times[k], before = before, x = after } end
+  end
+  return list, #times
+end
+
+function ode.crossings(flow, x0, t0, section, p)
+  local span = section.span or first_span(flow, x0, t0, p)
+  local last, doublings, first, begin = section.count, 0, {}, t0
+  if section.span then
+    begin = t0 + START * section.span
+    x0, first = left_section(flow, x0, t0, begin, section, p)
+  end
+  repeat
+    local events, place = with_section(flow, section, last)
+    local options = options_of(flow, x0, begin, begin + span, p, events)
+    local sol = check(core.solve_ivp(flow.f, { begin, begin + span }, x0, options))
+    local list, count = crossings_of(sol, place, events[place].apply)
+    if #list >= section.count then
+      for k = #list, section.count + 1, -1 do list[k] = nil end
+      list.events = first
+      for _, event in ipairs(occurrences(sol, events, section.g and place)) do
+        if event.t <= list[#list].t then first[#first + 1] = event end
+      end
+      return list
+    end
+    if count >= last then last = 2 * last else span, doublings = 2 * span, doublings + 1 end
+  until doublings > (section.span and DOUBLINGS_KNOWN or DOUBLINGS)
+  error(format("section: fewer than %d crossings up to t = %g", section.count, begin + span), 0)
+end
+
+return ode

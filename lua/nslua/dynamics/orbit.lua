@@ -1,0 +1,451 @@
+-- nslua.dynamics.orbit: periodic orbits as a system of equations, and as results.
+--
+-- Multiple shooting: the orbit is divided into m segments of one length, with the unknown states x_1 ... x_m at
+-- their starts,
+--   flow(x_i, T / m) = x_{i+1},   x_{m+1} = x_1,
+-- and, when the period T is unknown, a condition that fixes the phase. Unknowns are divided by their sizes.
+-- Seydel, Practical Bifurcation and Stability Analysis, 3rd ed., 2010, chapter 7.
+local arguments = require "nslua.analysis.arguments"
+local core = require "nslua.core"
+local flows = require "nslua.dynamics.flow"
+local newton = require "nslua.dynamics.newton"
+local spectrum = require "nslua.dynamics.spectrum"
+local where = require "nslua.base.where"
+
+local fail, describe = arguments.fail, arguments.describe
+local format = core.number_support.format
+
+local orbits = {}
+
+local Orbit = {}
+Orbit.__index = Orbit
+Orbit.__name = "orbit"
+
+-- ---- the problem ----
+
+local function drift_of(options, n, who)
+  local drifts, keep, all = {}, {}, {}
+  for _, i in ipairs(options.drift or {}) do
+    if math.type(i) ~= "integer" or i < 1 or i > n then
+      fail("%s: drift: expected numbers of states from 1 to %d, got %s", who, n, describe(i))
+    end
+    drifts[i] = true
+  end
+  for i = 1, n do
+    all[i] = i
+    if not drifts[i] then keep[#keep + 1] = i end
+  end
+  return keep, all
+end
+
+-- The period as a function of the parameter; nil when it is unknown.
+local function period_of(options, who)
+  local period = options.period
+  if type(period) == "function" then return period end
+  if period ~= nil and not (type(period) == "number" and period > 0 and period < math.huge) then
+    fail("%s: period: expected a number above 0 or a function of the parameter, got %s", who, describe(period))
+  end
+  return period and function() return period end
+end
+
+local function kind_of(options, who)
+  if options.section ~= nil then return type(options.section) == "string" and "map" or "autonomous" end
+  if options.autonomous then return "autonomous" end
+  if options.period == nil then
+    fail("%s: expected period =, section =, or autonomous = true with a guess of the period", who)
+  end
+  return "forced"
+end
+
+-- The problem of the options of ns.dynamics.periodic.
+function orbits.problem(options, who)
+  local flow = flows.new(options, who)
+  local guess = options.guess
+  flow.n = flow.n or (type(guess) == "table" or type(guess) == "userdata") and #guess or nil
+  local q = { who = who, flow = flow, guess = flows.start(flow, guess, "guess") }
+  q.kind, q.period = kind_of(options, who), period_of(options, who)
+  q.p = options.value
+  if q.p == nil then q.p = flow.value end
+  q.segments = options.segments == nil and 1 or arguments.integer(options.segments, 1, who, "segments")
+  q.keep, q.all = drift_of(options, #q.guess, who)
+  if options.section ~= nil then q.section = flows.section(options.section, who) end
+  if q.kind == "map" and q.segments > 1 then
+    fail("%s: segments: a section that is an event takes one segment, got %d", who, q.segments)
+  end
+  if q.kind == "autonomous" and not q.section and not q.period then
+    fail("%s: period: autonomous = true needs a guess of the period", who)
+  end
+  q.transient = options.transient and arguments.number(options.transient, who, "transient")
+  q.options = { tol = options.tol, max_iterations = options.max_iterations }
+  return q
+end
+
+-- The first return to the section, which gives the period's guess and a start on the section.
+local function return_of(q, x, p)
+  q.section.span = q.T
+  local first = q.flow:crossings(x, q.flow.t0, flows.counted(q.section, 1), p)
+  local start = first[1].x
+  local two = q.flow:crossings(start, q.flow.t0, flows.counted(q.section, 2), p)
+  local T = two[1].t - q.flow.t0
+  if T < 2 ^ -20 * (two[2].t - q.flow.t0) then T = two[2].t - q.flow.t0 end
+  return start, T
+end
+
+-- The state after the transient: whole periods where the period is known.
+local function settle(q, x, p)
+  local t0 = q.flow.t0
+  if q.kind ~= "forced" then return q.flow:run(x, t0, t0 + q.transient, p).x end
+  for _ = 1, math.ceil(q.transient / q.T) do x = q.flow:run(x, t0, t0 + q.T, p).x end
+  return x
+end
+
+-- Sizes of states and period from the course of the guess, and the condition of the phase.
+local function prepare(q)
+  local flow, x, p = q.flow, q.guess, q.p
+  q.T = q.period and q.period(p)
+  if q.transient then
+    x = settle(q, x, p)
+    q.guess = x
+  end
+  if q.section and q.kind == "autonomous" then
+    local start, T = return_of(q, x, p)
+    q.guess, q.T, x = start, T, start
+  elseif q.kind == "map" then
+    local list = flow:crossings(x, flow.t0, q.section, p)
+    q.T = list[1].t - flow.t0
+    q.section.span = q.T * 1.5
+  end
+  flow.span = q.T
+  local t, rows = flow:course(x, flow.t0, flow.t0 + q.T, p)
+  q.sizes = flows.sizes(rows, x)
+  q.T_size = q.T
+  local _ = t
+end
+
+-- Fixes the phase at the orbit's start: a section, or the plane through x that is orthogonal to the motion.
+local function set_phase(q, x, p)
+  if q.kind ~= "autonomous" then return end
+  local section = q.section
+  if section then
+    local t0 = q.flow.t0
+    q.phase = function(y)
+      local slope
+      local good = pcall(function() slope = core.gradient(function(z) return section.g(t0, z) end, y) end)
+      if not good then
+        slope = flows.by_states(function(z) return core.vector { section.g(t0, z) }, {} end, y, q.sizes, ""):row(1)
+      end
+      return section.g(t0, y), slope
+    end
+    return
+  end
+  local rate = q.flow:field(q.flow.t0, x, p)
+  local normal = rate:div(q.sizes):div(q.sizes)
+  q.phase = function(y) return normal:dot(y - x), normal end
+end
+
+-- ---- unknowns ----
+
+-- Unknowns are, one after the other: the states of node 1 that do not drift, all states of the other nodes, the
+-- period if it is unknown.
+local function node_states(q, i) return i == 1 and q.keep or q.all end
+
+local function pack(q, nodes, T)
+  local u = {}
+  for i, x in ipairs(nodes) do
+    for _, j in ipairs(node_states(q, i)) do u[#u + 1] = x[j] / q.sizes[j] end
+  end
+  if q.kind == "autonomous" then u[#u + 1] = T / q.T_size end
+  return core.vector(u)
+end
+
+local function unpack_unknowns(q, u)
+  local nodes, k = {}, 0
+  for i = 1, q.segments do
+    local x = q.guess:copy()
+    for _, j in ipairs(node_states(q, i)) do
+      k = k + 1
+      x[j] = u[k] * q.sizes[j]
+    end
+    nodes[i] = x
+  end
+  return nodes, q.kind == "autonomous" and u[k + 1] * q.T_size or nil
+end
+
+-- ---- equations ----
+
+-- One segment: its end, and a function that gives the derivative by its start.
+local function segment(q, x, ta, tb, p)
+  local run = q.flow:run(x, ta, tb, p)
+  return run, function()
+    local S, _, by_parameter = q.flow:derivative(x, ta, tb, p, q.sizes)
+    return S, by_parameter
+  end
+end
+
+-- The return map of a section that is an event.
+local function step_map(q, x, p)
+  local list = q.flow:crossings(x, q.flow.t0, q.section, p)
+  local last = list[#list]
+  return { x = last.x, t = last.t, events = list.events }
+end
+
+local function derivative_of_map(q, x, p, wanted)
+  return flows.by_states(function(y)
+    local run = step_map(q, y, p)
+    return run.x, run.events
+  end, x, q.sizes, wanted)
+end
+
+-- The runs of all segments at the unknowns u.
+local function runs_of(q, u, p)
+  local nodes, T = unpack_unknowns(q, u)
+  local flow, m, state = q.flow, q.segments, { nodes = nodes, p = p, runs = {}, slopes = {} }
+  if q.kind == "map" then
+    local run = step_map(q, nodes[1], p)
+    state.T, state.runs[1] = run.t - flow.t0, run
+    state.slopes[1] = function() return derivative_of_map(q, nodes[1], p, flows.signature(run.events)) end
+    return state
+  end
+  state.T = T or q.period(p)
+  if state.T ~= state.T or state.T <= 0 then error(format("the period is %g in an iteration", state.T), 0) end
+  for i = 1, m do
+    local ta, tb = flow.t0 + (i - 1) / m * state.T, flow.t0 + i / m * state.T
+    if q.kind == "autonomous" then ta, tb = flow.t0, flow.t0 + state.T / m end
+    state.runs[i], state.slopes[i] = segment(q, nodes[i], ta, tb, p)
+  end
+  return state
+end
+
+local function residual(q, state)
+  local F, m = {}, q.segments
+  for i, run in ipairs(state.runs) do
+    local target = state.nodes[i % m + 1]
+    for _, j in ipairs(node_states(q, i % m + 1)) do F[#F + 1] = (run.x[j] - target[j]) / q.sizes[j] end
+  end
+  if q.kind == "autonomous" then
+    local value, slope = q.phase(state.nodes[1])
+    F[#F + 1] = value / slope:mul(q.sizes):norm()
+  end
+  return core.vector(F)
+end
+
+-- Puts d F / d x_i of the segments into J, scaled.
+local function put_slopes(q, state, J)
+  local row, column, first = 0, 0, {}
+  for i = 1, q.segments do
+    first[i] = column
+    column = column + #node_states(q, i)
+  end
+  state.jacobians, state.by_parameter = {}, {}
+  for i = 1, q.segments do
+    local target = i % q.segments + 1
+    local S, by_parameter = state.slopes[i]()
+    state.jacobians[i], state.by_parameter[i] = S, by_parameter
+    for a, j in ipairs(node_states(q, target)) do
+      for b, k in ipairs(node_states(q, i)) do
+        J[row + a][first[i] + b] = J[row + a][first[i] + b] + S[j][k] * q.sizes[k] / q.sizes[j]
+      end
+      J[row + a][first[target] + a] = J[row + a][first[target] + a] - 1
+    end
+    row = row + #node_states(q, target)
+  end
+end
+
+local function put_period(q, state, J)
+  local m, row = q.segments, 0
+  local column = #J
+  for i = 1, m do
+    local run, target = state.runs[i], i % m + 1
+    local rate = q.flow:velocity({ x = run.x, t = q.flow.t0 }, state.p)
+    for a, j in ipairs(node_states(q, target)) do J[row + a][column] = rate[j] / m * q.T_size / q.sizes[j] end
+    row = row + #node_states(q, target)
+  end
+  local _, slope = q.phase(state.nodes[1])
+  local size = slope:mul(q.sizes):norm()
+  for b, k in ipairs(q.keep) do J[column][b] = slope[k] * q.sizes[k] / size end
+end
+
+-- F(u), a function that gives d F / d u, and the runs.
+function orbits.evaluate(q, u, p)
+  local state = runs_of(q, u, p)
+  local F = residual(q, state)
+  return F, function()
+    local J = core.zeros(#F, #F)
+    put_slopes(q, state, J)
+    if q.kind == "autonomous" then put_period(q, state, J) end
+    return J
+  end, state
+end
+
+-- d F / d p from the exact derivatives of all segments; nil where one of them has none, or the period depends on p.
+local function exact_by_parameter(q, state, p, size)
+  if not state or not state.by_parameter or #state.by_parameter < q.segments then return nil end
+  local period = q.kind == "forced" and q.period
+  if period and (period(p) ~= period(p + size) or period(p) ~= period(p - size)) then return nil end
+  local column = {}
+  for i, slope in ipairs(state.by_parameter) do
+    for _, j in ipairs(node_states(q, i % q.segments + 1)) do column[#column + 1] = slope[j] / q.sizes[j] end
+  end
+  if q.kind == "autonomous" then column[#column + 1] = 0 end
+  return core.vector(column)
+end
+
+-- d F / d p; size: that of the parameter; state: of orbits.evaluate after its derivatives were asked for, or nil.
+function orbits.by_parameter(q, u, p, size, state)
+  local exact = exact_by_parameter(q, state, p, size)
+  if exact then return exact end
+  local wanted = orbits.signature_of_runs(runs_of(q, u, p))
+  local function map(value)
+    local other = runs_of(q, u, value)
+    local events = {}
+    for _, run in ipairs(other.runs) do
+      for _, event in ipairs(run.events) do events[#events + 1] = event end
+    end
+    return residual(q, other), events
+  end
+  return flows.by_number(map, p, size, wanted)
+end
+
+function orbits.signature_of_runs(state)
+  local events = {}
+  for _, run in ipairs(state.runs) do
+    for _, event in ipairs(run.events) do events[#events + 1] = event end
+  end
+  return flows.signature(events)
+end
+
+-- ---- results ----
+
+-- Events of one period; of an autonomous orbit with several segments their times are moved to where they belong.
+local function events_of(q, state)
+  local list = {}
+  for i, run in ipairs(state.runs) do
+    local shift = q.kind == "autonomous" and (i - 1) / q.segments * state.T or 0
+    for _, event in ipairs(run.events) do
+      local copy = {}
+      for name, value in pairs(event) do copy[name] = value end
+      copy.t = event.t + shift
+      list[#list + 1] = copy
+    end
+  end
+  return list
+end
+
+-- The sequence of events of the runs of an evaluation.
+function orbits.sequence_of(q, state) return orbits.sequence(events_of(q, state)) end
+
+-- The sequence of events, begun at the place that makes the text smallest: it does not depend on the phase.
+function orbits.sequence(events)
+  local labels, best = {}, nil
+  for i, event in ipairs(events) do labels[i] = event.label end
+  for first = 1, #labels do
+    local list = {}
+    for i = 1, #labels do list[i] = labels[(first + i - 2) % #labels + 1] end
+    local text = table.concat(list, " ")
+    if not best or text < best then best = text end
+  end
+  return best or ""
+end
+
+local function monodromy_of(state)
+  local product
+  for _, S in ipairs(state.jacobians) do product = product and S * product or S end
+  return product
+end
+
+local function reduced(q, A)
+  if #q.keep == #q.all then return A end
+  local B = core.zeros(#q.keep, #q.keep)
+  for a, i in ipairs(q.keep) do
+    for b, j in ipairs(q.keep) do B[a][b] = A[i][j] end
+  end
+  return B
+end
+
+-- The orbit at the solution u, and d F / d u there.
+function orbits.orbit(q, u, p, solved)
+  local _, jacobian, state = orbits.evaluate(q, u, p)
+  local J = jacobian()
+  local orbit = setmetatable({ problem = q, unknowns = u, x0 = state.nodes[1], t0 = q.flow.t0, T = state.T,
+    parameter = p, nodes = state.nodes, iterations = solved and solved.iterations,
+    accuracy = solved and solved.correction }, Orbit)
+  orbit.monodromy = monodromy_of(state)
+  orbit.multipliers = spectrum.values(reduced(q, orbit.monodromy))
+  if q.kind == "autonomous" then orbit.trivial = spectrum.take_trivial(orbit.multipliers) end
+  orbit.stability = spectrum.stability(orbit.multipliers)
+  orbit.stable = orbit.stability == "stable"
+  orbit.events = events_of(q, state)
+  orbit.sequence = orbits.sequence(orbit.events)
+  orbit.drift = state.runs[#state.runs].x - state.nodes[1]
+  return orbit, J, state
+end
+
+function Orbit:__tostring()
+  local list = {}
+  for i, m in ipairs(self.multipliers) do list[i] = tostring(m) end
+  return format("%s periodic orbit: T = %.10g, x0 = %s, multipliers %s", self.stability, self.T, tostring(self.x0),
+    table.concat(list, ", "))
+end
+
+-- Times and states of one period: a vector, and a list of vectors.
+function Orbit:course()
+  local q = self.problem
+  local flow = q.flow
+  if q.segments == 1 or q.kind ~= "autonomous" then
+    local t, rows, events = flow:course(self.x0, flow.t0, flow.t0 + self.T, self.parameter)
+    return core.vector(t), rows, events
+  end
+  local times, rows = {}, {}
+  for i, x in ipairs(self.nodes) do
+    local t, part = flow:course(x, flow.t0, flow.t0 + self.T / q.segments, self.parameter)
+    for k = 1, #t do times[#times + 1], rows[#rows + 1] = t[k] + (i - 1) / q.segments * self.T, part[k] end
+  end
+  return core.vector(times), rows, self.events
+end
+
+function Orbit:plot(options) return require "nslua.dynamics.picture".orbit(self, options) end
+
+where.methods(Orbit, "an orbit", "orbit")
+setmetatable(Orbit, { __index = function(class, name)
+  return where.missing(class, name, "orbit", { trivial = true, parameter = true, iterations = true, accuracy = true })
+end })
+
+-- ---- solving ----
+
+-- The first unknowns: the nodes on the course of the guess.
+function orbits.first(q)
+  prepare(q)
+  local flow, nodes = q.flow, { q.guess:copy() }
+  for i = 2, q.segments do
+    local ta, tb = flow.t0 + (i - 2) / q.segments * q.T, flow.t0 + (i - 1) / q.segments * q.T
+    if q.kind == "autonomous" then ta, tb = flow.t0, flow.t0 + q.T / q.segments end
+    nodes[i] = flow:run(nodes[i - 1], ta, tb, q.p).x
+  end
+  set_phase(q, q.guess, q.p)
+  return pack(q, nodes, q.T)
+end
+
+-- The phase condition through the start of an orbit, for the next ones of a branch.
+function orbits.renew_phase(q, u, p)
+  if not q.section then set_phase(q, (unpack_unknowns(q, u))[1], p) end
+end
+
+orbits.pack, orbits.unpack, orbits.reduced = pack, unpack_unknowns, reduced
+
+-- Newton's method from the unknowns u at p: the result of newton.solve.
+function orbits.solve(q, u, p)
+  return newton.solve(function(v) return orbits.evaluate(q, v, p) end, u, q.options)
+end
+
+-- ns.dynamics.periodic
+function orbits.periodic(options)
+  local who = "dynamics.periodic"
+  options = arguments.options(options, who)
+  local q = orbits.problem(options, who)
+  local u = orbits.first(q)
+  local solved = orbits.solve(q, u, q.p)
+  if not solved.good then fail("%s: no orbit found: %s", who, solved.reason) end
+  return (orbits.orbit(q, solved.u, q.p, solved))
+end
+
+return orbits

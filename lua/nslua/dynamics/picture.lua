@@ -1,0 +1,138 @@
+-- nslua.dynamics.picture: pictures of orbits, branches, diagrams and sections.
+local arguments = require "nslua.analysis.arguments"
+local core = require "nslua.core"
+local plot = require "nslua.plot"
+
+local fail, describe = arguments.fail, arguments.describe
+local format = core.number_support.format
+
+local picture = {}
+
+-- The numbers of two states, from the option `states`, and the options of the figure.
+local function split(options, n, who)
+  options = options or {}
+  if type(options) ~= "table" then fail("plot: options: expected a table, got %s", type(options)) end
+  local figure, states = {}, options.states or (n > 1 and { 1, 2 } or { 1, 1 })
+  for name, value in pairs(options) do
+    if name == "figsize" or name == "dpi" or name == "title" then
+      figure[name] = value
+    elseif name ~= "states" and name ~= "state" then
+      fail("plot: unknown option '%s' of %s (known: states, state, figsize, dpi, title)", tostring(name), who)
+    end
+  end
+  local state = options.state or 1
+  for _, i in ipairs { states[1], states[2], state } do
+    if math.type(i) ~= "integer" or i < 1 or i > n then
+      fail("plot: states: expected numbers from 1 to %d, got %s", n, describe(i))
+    end
+  end
+  return figure, states, state
+end
+
+local function name_of(i) return ("$x_{%d}$"):format(i) end
+
+-- Pieces of a course between jumps, as columns of two states.
+local function pieces_of(times, rows, states)
+  local pieces, piece = {}, { {}, {} }
+  for k = 1, #rows do
+    if k > 1 and times[k] == times[k - 1] then
+      pieces[#pieces + 1], piece = piece, { {}, {} }
+    end
+    piece[1][#piece[1] + 1], piece[2][#piece[2] + 1] = rows[k][states[1]], rows[k][states[2]]
+  end
+  pieces[#pieces + 1] = piece
+  return pieces
+end
+
+local function draw_multipliers(axes, multipliers)
+  local x, y, re, im, out_re, out_im = {}, {}, {}, {}, {}, {}
+  for k = 0, 200 do x[k + 1], y[k + 1] = math.cos(math.pi * k / 100), math.sin(math.pi * k / 100) end
+  local reach = 1.1
+  for _, m in ipairs(multipliers) do
+    local to = m.abs > 1 and { out_re, out_im } or { re, im }
+    table.insert(to[1], m.re)
+    table.insert(to[2], m.im)
+    reach = math.max(reach, 1.1 * m.abs)
+  end
+  axes:plot(x, y, { color = "gray", linewidth = 1 }):axhline(0, { color = "gray", linewidth = 0.5 })
+  axes:axvline(0, { color = "gray", linewidth = 0.5 })
+  if #re > 0 then axes:plot(re, im, { linestyle = "", marker = "o", color = "C0", markersize = 7 }) end
+  if #out_re > 0 then axes:plot(out_re, out_im, { linestyle = "", marker = "s", color = "C3", markersize = 7 }) end
+  return axes:xlim(-reach, reach):ylim(-reach, reach):axis "equal":xlabel "Re":ylabel "Im":title "multipliers"
+end
+
+-- The orbit in the plane of two states, jumps dotted, its start as a dot; beside it the multipliers.
+function picture.orbit(orbit, options)
+  local figure, states = split(options, #orbit.x0, "an orbit")
+  figure.figsize = figure.figsize or { 10, 4.4 }
+  local fig = plot.figure(figure)
+  local axes = fig:subplot(1, 2, 1)
+  local times, rows = orbit:course()
+  local pieces = pieces_of(times, rows, states)
+  for i, piece in ipairs(pieces) do
+    axes:plot(piece[1], piece[2], { color = "C0", linewidth = 1.6 })
+    local next_piece = pieces[i + 1]
+    if next_piece then
+      axes:plot({ piece[1][#piece[1]], next_piece[1][1] }, { piece[2][#piece[2]], next_piece[2][1] },
+        { color = "C3", linestyle = ":", linewidth = 1.2 })
+    end
+  end
+  axes:plot({ orbit.x0[states[1]] }, { orbit.x0[states[2]] }, { linestyle = "", marker = "o", color = "C1" })
+  axes:xlabel(name_of(states[1])):ylabel(name_of(states[2]))
+  axes:title(format("%s, $T$ = %.6g", orbit.stability, orbit.T))
+  draw_multipliers(fig:subplot(1, 2, 2), orbit.multipliers)
+  return fig
+end
+
+-- A state at the section over the parameter: solid where stable, dashed where not; bifurcations as marks.
+function picture.branch(branch, options)
+  local figure, _, state = split(options, #branch.points[1].x0, "a branch")
+  local fig = plot.figure(figure)
+  local axes = fig:subplot(1, 1, 1)
+  local told, from = {}, 1
+  for k = 1, #branch.points do
+    local point, following = branch.points[k], branch.points[k + 1]
+    if not following or following.stable ~= point.stable then
+      local p, x = {}, {}
+      for j = math.max(1, from), math.min(k + 1, #branch.points) do
+        p[#p + 1], x[#x + 1] = branch.points[j].p, branch.points[j].x0[state]
+      end
+      local word = point.stable and "stable" or "not stable"
+      axes:plot(p, x, { color = point.stable and "C0" or "C3", linestyle = point.stable and "-" or "--",
+        linewidth = 1.6, label = not told[word] and word or nil })
+      told[word], from = true, k + 1
+    end
+  end
+  local marks, kinds = { "o", "s", "^", "d", "v" }, {}
+  for _, one in ipairs(branch.bifurcations) do
+    if not kinds[one.kind] then kinds[#kinds + 1], kinds[one.kind] = one.kind, { {}, {} } end
+    table.insert(kinds[one.kind][1], one.p)
+    table.insert(kinds[one.kind][2], one.x0[state])
+  end
+  for i, kind in ipairs(kinds) do
+    axes:plot(kinds[kind][1], kinds[kind][2], { linestyle = "", marker = marks[(i - 1) % #marks + 1],
+      color = "C" .. i + 3, markersize = 6, label = kind })
+  end
+  axes:xlabel "parameter":ylabel(name_of(state)):legend()
+  return fig
+end
+
+-- A state over the parameter, a small dot for each point.
+function picture.diagram(diagram, options)
+  local figure, _, state = split(options, diagram.x:cols(), "a diagram")
+  local fig = plot.figure(figure)
+  fig:subplot(1, 1, 1):plot(diagram.p, diagram.x:column(state), { linestyle = "", marker = ".", markersize = 1.5,
+    color = "C0" }):xlabel "parameter":ylabel(name_of(state))
+  return fig
+end
+
+-- The points on a section in the plane of two states.
+function picture.section(section, options)
+  local figure, states = split(options, section.x:cols(), "a section")
+  local fig = plot.figure(figure)
+  fig:subplot(1, 1, 1):plot(section.x:column(states[1]), section.x:column(states[2]), { linestyle = "", marker = ".",
+    markersize = 2, color = "C0" }):xlabel(name_of(states[1])):ylabel(name_of(states[2]))
+  return fig
+end
+
+return picture

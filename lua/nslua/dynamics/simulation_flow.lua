@@ -1,0 +1,288 @@
+-- nslua.dynamics.simulation_flow: the flow of a simulation. Its state is that of all systems, in the order of the
+-- graph; in mechanics q, then v.
+--
+-- A model is a function of the parameter that makes a simulation, or a simulation that is set back between runs. Its
+-- runs end at the wanted time by an event of the script.
+local arguments = require "nslua.analysis.arguments"
+local core = require "nslua.core"
+
+local fail, describe = arguments.fail, arguments.describe
+local format = core.number_support.format
+
+local simulation = {}
+
+local END, CROSSING = "nslua.dynamics.end", "nslua.dynamics.section" -- names of events of the script
+-- A derivative by the time at the end of a run is a difference over this part of the run's time.
+local TIME_STEP = 2 ^ -14
+
+-- ---- making ----
+
+local function is_simulation(value) return type(value) == "userdata" and pcall(function() return value:nsds() end) end
+
+-- The function that sets the parameter { object, "field" }, and its value now.
+local function setter(parameter, who)
+  local good = type(parameter) == "table" and type(parameter[2]) == "string"
+  local object, field = good and parameter[1], good and parameter[2]
+  local name = good and "set" .. field:sub(1, 1):upper() .. field:sub(2)
+  local found, set = pcall(function() return object[name] end)
+  if not good or not found or type(set) ~= "function" then
+    fail("%s: parameter: with a simulation expected { object, \"field\" } with a method that sets it, got %s", who,
+      good and "'" .. field .. "'" or describe(parameter))
+  end
+  local got, value = pcall(function() return object[field](object) end)
+  return function(p) object[name](object, p) end, got and type(value) == "number" and value or nil
+end
+
+-- The systems of a simulation, and their states' numbers.
+local function systems_of(simu)
+  local nsds, list, n = simu:nsds(), {}, 0
+  for i = 1, nsds:numberOfDynamicalSystems() do
+    local ds = nsds:dynamicalSystem(i)
+    local size = #ds:x()
+    list[i] = { ds = ds, first = n + 1, last = n + size }
+    n = n + size
+  end
+  return list, n
+end
+
+-- A simulation made ready for runs: its systems, and the event that ends a run at clock.t.
+local function prepared(simu)
+  local model = { simu = simu, clock = { t = math.huge }, start = simu:nsds():t0(), last = simu:nsds():T() }
+  local clock = model.clock
+  model.systems, model.n = systems_of(simu)
+  simu:addEvent { name = END, g = function(t) return t - clock.t end, direction = "up", terminal = true }
+  return model
+end
+
+-- The simulation at a value of the parameter, at its start.
+local function model_at(flow, p)
+  if flow.make_simulation then
+    if flow.model and flow.model_p == p then return flow.model end
+    local simu = flow.make_simulation(p)
+    if not is_simulation(simu) then
+      fail("%s: simulation: the function must return a simulation, it returned %s", flow.who, describe(simu))
+    end
+    if flow.model then flow.model.simu:close() end
+    flow.model, flow.model_p, flow.anchors = prepared(simu), p, {}
+    return flow.model
+  end
+  if p ~= nil and flow.set and flow.model_p ~= p then
+    flow.set(p)
+    flow.model_p, flow.anchors = p, {}
+  end
+  return flow.model
+end
+
+function simulation.make(flow, options)
+  local model, who = options.simulation, flow.who
+  if type(model) == "function" then
+    flow.make_simulation = model
+    if options.parameter ~= nil then
+      fail("%s: parameter: a function of the parameter needs none, got %s", who, describe(options.parameter))
+    end
+  elseif is_simulation(model) then
+    flow.model = prepared(model)
+    if options.parameter ~= nil then flow.set, flow.value = setter(options.parameter, who) end
+  else
+    fail("%s: simulation: expected a simulation or a function that returns one, got %s", who, describe(model))
+  end
+  for _, name in ipairs { "events", "method", "rtol", "atol", "args" } do
+    if options[name] ~= nil then fail("%s: %s: it goes with rhs =; a simulation has its own", who, name) end
+  end
+  flow.n = model_at(flow, options.value).n
+  flow.t0 = options.t0 or flow.model.start
+end
+
+-- ---- runs ----
+
+local function put(systems, x, method)
+  for _, system in ipairs(systems) do
+    system.ds[method](system.ds, x:slice(system.first, system.last))
+  end
+end
+
+-- The simulation at time t0 with the states x0. A time that is not the start of the simulation is reached by one run,
+-- whose end is cloned for each use.
+local function started(flow, x0, t0, p)
+  local model = model_at(flow, p)
+  if t0 == model.start then
+    put(model.systems, x0, "setX0")
+    model.simu:reset()
+    return model
+  end
+  local anchor = flow.anchors[t0]
+  if not anchor then
+    model.clock.t = t0
+    put(model.systems, x0, "setX0")
+    model.simu:reset()
+    model.simu:run()
+    anchor = model.simu:clone()
+    model.clock.t = math.huge
+    anchor:removeEvent(END)
+    flow.anchors[t0] = anchor
+  end
+  local copy = prepared(anchor:clone())
+  copy.is_copy = true
+  put(copy.systems, x0, "setX")
+  return copy
+end
+
+local function finish(model)
+  if model.is_copy then model.simu:close() end
+end
+
+local function label_of(event) return event.name .. ":" .. event.kind end
+
+-- Events after t0 that are the model's own. The rows of their sides are found by their time.
+local function occurrences(sol, t0)
+  local list, t, k = {}, sol.t, 1
+  for _, event in ipairs(sol.events) do
+    if event.name ~= END and event.name ~= CROSSING and event.t >= t0 then
+      while k < #t and t[k] < event.t do k = k + 1 end
+      local last = k
+      while last < #t and t[last + 1] == event.t do last = last + 1 end
+      local row = {}
+      for name, value in pairs(event) do row[name] = value end
+      row.label = label_of(event)
+      row.velocity_before, row.velocity_after = event.before, event.after
+      row.before, row.after = sol.x:row(k), sol.x:row(last)
+      list[#list + 1] = row
+    end
+  end
+  return list
+end
+
+local function run_to(flow, model, t0, t1, options)
+  if t1 > model.last * (1 + 2 ^ -50) and t1 - model.last > 2 ^ -40 * (t1 - t0) then
+    fail("%s: simulation: it ends at T = %g, the flow goes on to t = %g: give it a later end", flow.who, model.last,
+      t1)
+  end
+  model.clock.t = t1 < model.last and t1 or math.huge
+  local sol = model.simu:run(options)
+  model.clock.t = math.huge
+  return sol
+end
+
+local function last_row(sol) return sol.x:row(#sol.t) end
+
+function simulation.run(flow, x0, t0, t1, p)
+  if t1 == t0 then return { x = x0:copy(), t = t1, events = {} } end
+  local model = started(flow, x0, t0, p)
+  local sol = run_to(flow, model, t0, t1)
+  local run = { x = last_row(sol), t = t1, events = occurrences(sol, t0), start = t0, from = x0, p = p }
+  finish(model)
+  return run
+end
+
+function simulation.exact() return nil end
+
+-- Rows of a course; those of the grid and of both sides of events, and `more` between.
+function simulation.course(flow, x0, t0, t1, p)
+  local model = started(flow, x0, t0, p)
+  local sol = run_to(flow, model, t0, t1, { dense = true })
+  local times, rows = {}, {}
+  local points = 400
+  for k = 1, #sol.t do
+    local t = sol.t[k]
+    if k > 1 and t > sol.t[k - 1] then
+      local pieces = math.ceil(points * (t - sol.t[k - 1]) / (t1 - t0))
+      for j = 1, pieces - 1 do
+        local between = sol.t[k - 1] + j / pieces * (t - sol.t[k - 1])
+        local good, at = pcall(sol.at, sol, between)
+        if not good then break end
+        times[#times + 1], rows[#rows + 1] = between, at.x
+      end
+    end
+    times[#times + 1], rows[#rows + 1] = t, sol.x:row(k)
+  end
+  local events = occurrences(sol, t0)
+  finish(model)
+  return times, rows, events
+end
+
+-- The outputs y of the interactions, at times of one distance. An output has the name of its interaction; the second
+-- and third row of a contact are velocities of slip and no guards.
+function simulation.guards(flow, x0, t0, t1, p, count)
+  local model = started(flow, x0, t0, p)
+  local sol = run_to(flow, model, t0, t1, { dense = true })
+  local times, guards, nsds = {}, {}, model.simu:nsds()
+  for k = 0, count do times[k + 1] = t0 + (t1 - t0) * k / count end
+  local states = {}
+  for k, t in ipairs(times) do states[k] = sol:at(math.min(math.max(t, sol.t[1]), sol.t[#sol.t])) end
+  local column = 1
+  for i = 1, nsds:numberOfInteractions() do
+    local interaction = nsds:interaction(i)
+    local values = {}
+    for k = 1, #times do values[k] = states[k].y[column] end
+    guards[interaction:name()] = values
+    column = column + #interaction:y()
+  end
+  finish(model)
+  return times, guards
+end
+
+-- The velocity of the states at the end of a run is a one-sided difference of order 4 on the course of the run.
+function simulation.field(flow, t, x, p)
+  local span = flow.span or (model_at(flow, p).last - model_at(flow, p).start)
+  local h = TIME_STEP * span
+  local values = {}
+  for k = 1, 4 do values[k] = simulation.run(flow, x, flow.t0, flow.t0 + k * h, p).x end
+  local _ = t
+  return (48 * values[1] - 36 * values[2] + 16 * values[3] - 3 * values[4] - 25 * x) * (1 / (12 * h))
+end
+
+-- ---- crossings ----
+
+-- Crossings of a section g(t, x), by an event of the script.
+local function user_crossings(flow, x0, t0, section, p)
+  local model = started(flow, x0, t0, p)
+  local list = {}
+  model.simu:addEvent { name = CROSSING, g = section.g, direction = section.direction, terminal = section.count }
+  local good, sol = pcall(function() return model.simu:run() end)
+  if good then
+    for _, event in ipairs(sol.events) do
+      if event.name == CROSSING then list[#list + 1] = { t = event.t } end
+    end
+    list.events = occurrences(sol, t0)
+    local k = 1
+    for _, crossing in ipairs(list) do
+      while sol.t[k] < crossing.t do k = k + 1 end
+      crossing.x, crossing.before = sol.x:row(k), sol.x:row(k)
+    end
+  end
+  model.simu:removeEvent(CROSSING)
+  finish(model)
+  if not good then error(sol, 0) end
+  return list
+end
+
+-- Occurrences of an event of the model that has the name.
+local function named_crossings(flow, x0, t0, section, p)
+  local model = started(flow, x0, t0, p)
+  local span = section.span and 2 * section.span or (model.last - t0) / 16
+  local list
+  repeat
+    local t1 = math.min(t0 + span, model.last)
+    if list then model = started(flow, x0, t0, p) end
+    local sol = run_to(flow, model, t0, t1)
+    list = { events = occurrences(sol, t0) }
+    for _, event in ipairs(list.events) do
+      if (event.name == section.name or event.label == section.name) and #list < section.count then
+        list[#list + 1] = { t = event.t, before = event.before, x = event.after }
+      end
+    end
+    finish(model)
+    span = 2 * span
+  until #list >= section.count or t1 >= model.last
+  return list
+end
+
+function simulation.crossings(flow, x0, t0, section, p)
+  local list = (section.g and user_crossings or named_crossings)(flow, x0, t0, section, p)
+  if #list < section.count then
+    error(format("section: %d of %d crossings up to the simulation's end", #list, section.count), 0)
+  end
+  return list
+end
+
+return simulation

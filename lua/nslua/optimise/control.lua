@@ -1,0 +1,162 @@
+-- nslua.optimise.control: optimal control of systems with relays (dry friction, switches), by collocation with finite
+-- elements that end at the switches.
+--
+-- The time is divided into phases of free length, each phase into elements of one length with the collocation
+-- points of Radau IIA. A relay s in Sgn(g): g = g+ - g-, g+ and g- >= 0; over a whole phase either all g+ are 0 or
+-- s is at its upper level, and either all g- are 0 or s is at its lower one. So a switch is the end of a phase, and
+-- within a phase everything is smooth (Nurkanovic, Sperl, Albrecht and Diehl, Numerische Mathematik 2024: finite
+-- elements with switch detection). The conditions of a phase are two pairs of means; nslua.optimise.program solves
+-- them.
+local point_functions = require "nslua.optimise.control_point"
+local program = require "nslua.optimise.control_program"
+local read = require "nslua.optimise.control_options"
+local results = require "nslua.optimise.control_result"
+local where = require "nslua.base.where"
+
+local build, choose_degree, LEAST = program.build, point_functions.choose_degree, program.LEAST
+
+-- phases that are shorter than this part of the mean one after the relaxation are left out
+local SHORT = 0.02
+-- how many phases more than asked for the attempts of the first program have
+local MORE_PHASES = { 0, 2, 4, 8 }
+
+local function same_modes(a, b)
+  for name, mode in pairs(a) do
+    if b[name] ~= mode then return false end
+  end
+  return true
+end
+
+-- The modes of the phases after the relaxation, without the short ones; neighbours with the same modes are joined.
+local function modes_of(p, layout, x)
+  local list = {}
+  for _, phase in ipairs(layout.phases) do
+    local part, modes = x[phase.h] * phase.count / x[layout.T], {}
+    for i, relay in ipairs(p.relays) do
+      local up, down = phase.pairs[2 * i - 1], phase.pairs[2 * i]
+      local high = x[up.b] / up.size_b < x[up.a] / up.size_a
+      local low = x[down.b] / down.size_b < x[down.a] / down.size_a
+      modes[relay.name] = high and "high" or low and "low" or "between"
+    end
+    if part > SHORT / p.phases then
+      local last = list[#list]
+      if last and same_modes(last.modes, modes) then last.part = last.part + part
+      else list[#list + 1] = { modes = modes, part = part } end
+    end
+  end
+  return list
+end
+
+-- Divides the longest of the phases until there are enough, and gives each its elements.
+local function plan_of(p, list)
+  local sum, left = 0, p.elements
+  for _, phase in ipairs(list) do sum = sum + phase.part end
+  for _, phase in ipairs(list) do phase.part = phase.part / sum end
+  while #list < math.min(p.phases, p.elements) do
+    local longest = 1
+    for k = 2, #list do
+      if list[k].part > list[longest].part then longest = k end
+    end
+    local half = list[longest].part / 2
+    list[longest].part = half
+    table.insert(list, longest, { modes = list[longest].modes, part = half })
+  end
+  for k, phase in ipairs(list) do
+    local rest = #list - k
+    phase.count = k == #list and left or math.max(1, math.min(left - rest, math.floor(phase.part * p.elements + 0.5)))
+    left = left - phase.count
+  end
+  return list
+end
+
+-- The solution as functions of the part of the time, where the second program starts.
+local function guess_of(p, layout, x)
+  local rows = results.collect(p, layout, x)
+  local guess, T = { T = x[layout.T] }, x[layout.T]
+  local function along(values, i)
+    return function(part)
+      local t, low, high = part * T, 1, #rows.t
+      while high - low > 1 do
+        local middle_row = (low + high) // 2
+        if rows.t[middle_row] <= t then low = middle_row else high = middle_row end
+      end
+      local span = rows.t[high] - rows.t[low]
+      local share = span > 0 and math.max(0, math.min(1, (t - rows.t[low]) / span)) or 0
+      return values[low][i] + share * (values[high][i] - values[low][i])
+    end
+  end
+  for i, name in ipairs(p.states) do guess[name] = along(rows.x, i) end
+  for i, name in ipairs(p.controls) do guess[name] = along(rows.u, i) end
+  for i, relay in ipairs(p.relays) do guess[relay.name] = along(rows.s, i) end
+  return guess
+end
+
+-- The arcs of the second program (neighbours of the same modes joined) without those whose phases are all as short as
+-- they may be, and whether there are such arcs.
+local function arcs_that_last(layout, x)
+  local arcs, list, fewer = {}, {}, false
+  for k, planned in ipairs(layout.plan) do
+    local phase, arc = layout.phases[k], arcs[#arcs]
+    local length = x[phase.h] * phase.count / x[layout.T]
+    local short = #layout.plan > 1 and length < 1.1 * LEAST * planned.part
+    if not arc or not same_modes(arc.modes, planned.modes) then
+      arc = { modes = planned.modes, part = 0, short = true }
+      arcs[#arcs + 1] = arc
+    end
+    arc.part, arc.short = arc.part + length, arc.short and short
+  end
+  for _, arc in ipairs(arcs) do
+    local last = list[#list]
+    fewer = fewer or arc.short
+    local joins = not arc.short and last and same_modes(last.modes, arc.modes)
+    if joins then last.part = last.part + arc.part
+    elseif not arc.short then list[#list + 1] = arc end
+  end
+  return list, fewer
+end
+
+-- The first program: it finds the modes of the phases. Where the relaxation does not come to its end, more phases
+-- leave it more ways. Returns the last program, its solution, and the number of iterations of all.
+local function find_modes(p)
+  local layout, found, iterations, phases = nil, nil, 0, p.phases
+  for _, more in ipairs(MORE_PHASES) do
+    p.phases = phases + more
+    layout = build(p, nil)
+    found = layout.program:relax { tolerance = p.tolerance, max_iterations = p.max_iterations }
+    iterations = iterations + found.iterations
+    if found.success then break end
+  end
+  p.phases = math.min(p.phases, p.elements)
+  return layout, found, iterations
+end
+
+-- The second program, with fixed modes and all elements; once more when an arc is as short as it may be, without it.
+local function solve(p)
+  local layout, found, list, fewer
+  local iterations = 0
+  p.degree = choose_degree(p)
+  if #p.relays > 0 then
+    local relaxed, first, count = find_modes(p)
+    if not first.success then return relaxed, first end
+    list, iterations = modes_of(p, relaxed, first.x), count
+    p.guess = guess_of(p, relaxed, first.x)
+  end
+  layout = build(p, plan_of(p, list or { { modes = {}, part = 1 } }))
+  repeat
+    if fewer then layout = build(p, plan_of(p, list)) end
+    found = layout.program:solve { tolerance = p.tolerance, max_iterations = p.max_iterations }
+    iterations = iterations + found.iterations
+    list, fewer = arcs_that_last(layout, found.x)
+    fewer = found.success and fewer and #list > 0
+    if fewer then p.guess = guess_of(p, layout, found.x) end
+  until not fewer
+  found.iterations = iterations
+  return layout, found
+end
+
+return function(options)
+  local p = read(options)
+  local layout, found
+  where.call("optimal_control", function() layout, found = solve(p) end)
+  return results.make(p, layout, found)
+end

@@ -1,0 +1,205 @@
+-- nslua.optimise.control_result: what a solved optimal control problem shows: rows over the time, arcs, switches.
+local core = require "nslua.core"
+local arguments = require "nslua.analysis.arguments"
+local point_functions = require "nslua.optimise.control_point"
+local Program = require "nslua.optimise.program"
+local where = require "nslua.base.where"
+
+local fail = arguments.fail
+local huge = math.huge
+local relay_names = point_functions.relay_names
+
+local Control = {}
+Control.__index, Control.__name = Control, "optimal control"
+
+-- A relay of an element at its start: its polynomial, continued.
+local function continued(p, x, points, i)
+  local value = 0
+  for a = 1, p.stages do
+    local weight = 1
+    for b = 1, p.stages do
+      if b ~= a then weight = weight * (0 - p.c[b]) / (p.c[a] - p.c[b]) end
+    end
+    value = value + weight * x[points[a].s[i]]
+  end
+  return value
+end
+
+-- Rows of a phase that has a length: its start, then every collocation point.
+local function collect(p, layout, x)
+  local rows, phases, t = { t = {}, x = {}, u = {}, s = {} }, {}, 0
+  local function add(time, point, u, s)
+    local k = #rows.t + 1
+    rows.t[k], rows.x[k], rows.u[k], rows.s[k] = time, {}, u, s
+    for i = 1, #p.states do rows.x[k][i] = x[point.x[i]] end
+  end
+  local T = x[layout.T]
+  for _, phase in ipairs(layout.phases) do
+    local h = x[phase.h]
+    if h * phase.count > 1e-9 * T then
+      local begin, from = t, phase.from
+      for e, points in ipairs(phase.elements) do
+        local u, s = {}, {}
+        local controls = points.controls
+        for i = 1, #p.controls do u[i] = x[controls.a[i]] end
+        for i = 1, #p.relays do s[i] = continued(p, x, points, i) end
+        if e == 1 then add(t, from, u, s) end
+        for i, point in ipairs(points) do
+          u, s = {}, {}
+          for k = 1, #p.controls do u[k] = (1 - p.c[i]) * x[controls.a[k]] + p.c[i] * x[controls.b[k]] end
+          for k = 1, #p.relays do s[k] = x[point.s[k]] end
+          add(t + h * p.c[i], point, u, s)
+        end
+        t, from = begin + h * e, points[p.stages]
+      end
+      phases[#phases + 1] = { from = begin, to = t, first = phase.from, elements = phase.elements }
+    end
+  end
+  return rows, phases
+end
+
+-- The mode of a relay in a phase: "high", "low" or "between".
+local function mode_of(x, elements, i, relay)
+  local sum, count = 0, 0
+  for _, points in ipairs(elements) do
+    for _, point in ipairs(points) do sum, count = sum + x[point.s[i]], count + 1 end
+  end
+  local part = (sum / count - relay.low) / (relay.high - relay.low)
+  return part > 1 - 1e-9 and "high" or part < 1e-9 and "low" or "between"
+end
+
+-- The largest difference of each control: jumps are measured by it.
+local function spreads(p, rows)
+  local out = {}
+  for i = 1, #p.controls do
+    local low, high = huge, -huge
+    for _, u in ipairs(rows.u) do low, high = math.min(low, u[i]), math.max(high, u[i]) end
+    local size = math.max(math.abs(low), math.abs(high))
+    out[i] = high - low > 1e-4 * size and high - low or 0 -- else rounding of a constant
+  end
+  return out
+end
+
+-- Whether a control jumps between two elements. Constant controls change at each element: there a jump is a change by
+-- half of what there is.
+local function jumps(p, x, before, after, spread)
+  local least = p.degree == 0 and 0.5 or 0.05
+  for i = 1, #p.controls do
+    local jump = math.abs(x[after.controls.a[i]] - x[before.controls.b[i]])
+    if spread[i] > 0 and jump > least * spread[i] then return true end
+  end
+  return false
+end
+
+-- The arcs, in which neither a mode changes nor a control jumps, and the switches between them.
+local function find_switches(p, rows, phases, x)
+  local arcs, switches, spread, last = {}, {}, spreads(p, rows), nil
+  for _, phase in ipairs(phases) do
+    local modes, length = {}, (phase.to - phase.from) / #phase.elements
+    for i, relay in ipairs(p.relays) do modes[relay.name] = mode_of(x, phase.elements, i, relay) end
+    for e, points in ipairs(phase.elements) do
+      local arc, t = arcs[#arcs], phase.from + (e - 1) * length
+      local differs = not arc or jumps(p, x, last, points, spread)
+      for name, mode in pairs(modes) do differs = differs or arc.modes[name] ~= mode end
+      if differs then
+        if arc then switches[#switches + 1] = t end
+        arcs[#arcs + 1] = { from = t, to = t + length, modes = modes }
+      else
+        arc.to = t + length
+      end
+      last = points
+    end
+  end
+  return arcs, switches
+end
+
+-- d cost / d value of the rows that hold a value: minus their multiplier.
+local function slopes(rows, multiplier)
+  local out = {}
+  for name, row in pairs(rows) do out[name] = -multiplier[row] end
+  return out
+end
+
+local function matrix_of(list, columns)
+  if columns == 0 then return nil end
+  return core.matrix(list)
+end
+
+-- The objective without the parts that hold the lengths of phases.
+local function cost_of(layout, found)
+  local cost = found.objective
+  for _, held in ipairs(layout.held) do
+    local x = found.x
+    cost = cost - held.near[1] * (x[held.h] - x[held.last]) ^ 2 - held.even[1] * (x[held.h] - x[layout.mean]) ^ 2
+  end
+  return cost
+end
+
+-- The result of a solved program.
+local function make(p, layout, found)
+  local x = found.x
+  local rows, phases = collect(p, layout, x)
+  local self = setmetatable({ success = found.success, status = found.status,
+    message = Program.messages[found.status], cost = cost_of(layout, found), T = x[layout.T],
+    complementarity = found.residual, iterations = found.iterations, t = core.vector(rows.t),
+    states = p.states, controls = p.controls, relays = relay_names(p) }, Control)
+  self.x, self.u, self.s = matrix_of(rows.x, #p.states), matrix_of(rows.u, #p.controls), matrix_of(rows.s, #p.relays)
+  self.phases, self.switches = find_switches(p, rows, phases, x)
+  self.slopes = { start = slopes(layout.start_rows, found.multiplier),
+    goal = slopes(layout.goal_rows, found.multiplier), parameters = slopes(layout.parameter_rows, found.multiplier),
+    T = p.T_low == p.T_high and -found.multiplier[layout.T_row] or nil }
+  return self
+end
+
+-- A column by its name: "t", a state, a control or a relay.
+function Control:column(name)
+  if name == "t" then return self.t end
+  for _, group in ipairs { { "states", "x" }, { "controls", "u" }, { "relays", "s" } } do
+    for i, known in ipairs(self[group[1]]) do
+      if known == name then
+        local out = core.zeros(#self.t)
+        for k = 1, #self.t do out[k] = self[group[2]][k][i] end
+        return out
+      end
+    end
+  end
+  fail("column: there is none called '%s' (known: t, %s)", tostring(name), table.concat(self:names(), ", "))
+end
+
+function Control:names()
+  local list = {}
+  for _, group in ipairs { self.states, self.controls, self.relays } do
+    for _, name in ipairs(group) do list[#list + 1] = name end
+  end
+  return list
+end
+
+-- A figure: states, controls and relays over the time, with lines at the switches.
+function Control:plot(options)
+  local plot = require "nslua.plot"
+  options = options or {}
+  local groups = {}
+  for _, group in ipairs { self.states, self.controls, self.relays } do
+    if #group > 0 then groups[#groups + 1] = group end
+  end
+  local figure = plot.figure { title = options.title, figsize = options.figsize or { 7, 2.2 * #groups } }
+  for k, group in ipairs(groups) do
+    local axes = figure:add_subplot(#groups, 1, k)
+    for _, t in ipairs(self.switches) do axes:axvline(t, { color = "gray", linestyle = "--", linewidth = 1 }) end
+    for _, name in ipairs(group) do axes:plot(self.t, self:column(name), { label = name }) end
+    axes:legend()
+    if k == #groups then axes:set_xlabel "t" end
+  end
+  return figure
+end
+
+function Control:__tostring()
+  local format = core.number_support.format
+  return ("optimal control (%s): cost = %s, T = %s, %d switch%s"):format(self.message, format("%.10g", self.cost),
+    format("%.10g", self.T), #self.switches, #self.switches == 1 and "" or "es")
+end
+
+where.methods(Control, "an optimal control", "best")
+where.strict(Control, "u s")
+
+return { make = make, collect = collect }

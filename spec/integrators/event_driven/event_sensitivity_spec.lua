@@ -1,0 +1,143 @@
+local ns = require "nslua"
+local models = require "sensitive_models"
+
+-- x'' + 2 zeta x' + x = amplitude cos(w t) with a wall at x = wall, e = 0.8, over one period.
+local function oscillator(o, sensitivities)
+  local ball, law = ns.LagrangianLinearTIDS({ o.x }, { o.v }, { { 1 } }), ns.NewtonImpactNSL(0.8)
+  ball:setKPtr(ns.matrix { { 1 } })
+  ball:setCPtr(ns.matrix { { 2 * o.zeta } })
+  ball:setzPtr(ns.vector { o.amplitude })
+  ball:setComputeFExtFunction(function(t, z, f) f[1] = z[1] * math.cos(o.w * t) end)
+  local T = 2 * math.pi / o.w
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  nsds:insertDynamicalSystem(ball)
+  nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR({ { -1 } }, { o.wall }), "wall"), ball)
+  local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, T), ns.RungeKuttaOSI())
+  return simu:run { sensitivities = sensitivities and sensitivities(ball, law) or { "x0" } }
+end
+
+describe("the derivatives of a run of mechanics", function()
+  it("are the monodromy of an orbit with impacts", function()
+    local sol = oscillator { x = -0.6523759000145717, v = 0.07134713192326629, zeta = 0.05, amplitude = 1, w = 2.6, wall = 0 }
+    local exact = { { -0.915581551153503, -3.1822720311281185 }, { 0.12823476346153118, -0.10324412979575978 } }
+    for i = 1, 2 do
+      for j = 1, 2 do assert.near(exact[i][j], sol.S[#sol][i][j], 1e-9) end
+    end
+    assert.equal(2, #sol.events[1].dt)
+    assert.near(sol.events[1].t, sol.t[2], 0)
+    assert.near(0.8 * sol.x[2][2], -sol.x[3][2], 1e-12)
+  end)
+
+  it("have the trace and determinant of the orbit with one impact per period", function()
+    local sol = oscillator { x = 0.8708351574636171, v = 1.7038211363751643, zeta = 0.05, amplitude = 1, w = 1, wall = 1 }
+    local S = sol.S[#sol]
+    assert.near(2 * -0.5842953143415296, S[1][1] + S[2][2], 1e-9)
+    assert.near(0.64 * math.exp(-0.2 * math.pi), S[1][1] * S[2][2] - S[1][2] * S[2][1], 1e-9)
+  end)
+
+  for _, name in ipairs { "bounce", "rest", "stick_slip", "pendulum", "beads", "space" } do
+    it("agree with central differences: " .. name, function()
+      local count, compared, columns = tonumber(os.getenv "NSLUA_SENSITIVITIES") or 1, 0, 0
+      for k = 1, count do
+        math.randomseed(7 * k)
+        local p = models[name].draw()
+        local worst, some = models.compare(models[name], p)
+        compared, columns = compared + some, columns + #p
+        assert.is_true(worst < 1e-7, ("%s %d: %g"):format(name, k, worst))
+      end
+      assert.is_true(compared >= 0.8 * columns)
+    end)
+  end
+
+  it("of rigid bodies are tangent to the sphere of the quaternion", function()
+    local inertia = { { 1, 0, 0 }, { 0, 1.5, 0 }, { 0, 0, 2 } }
+    local function run(parameters, en)
+      local body = ns.NewtonEulerDS({ 0.1, 0, 1, 1, 0, 0, 0 }, { 1, 0, 0, 3, 2, 1 }, 2, inertia)
+      body:setFExtPtr(ns.vector { 0, 0, -20 })
+      local law = ns.NewtonImpactFrictionNSL(en or 0.6, 0, 0.2, 3)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.9)
+      nsds:insertDynamicalSystem(body)
+      local contact = ns.contact.sphere_plane(0.3, ns.contact.plane({ 0, 0, 0 }, { 0, 0, 1 }))
+      nsds:link(ns.Interaction(law, contact, "floor"), body)
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.3), ns.RungeKuttaOSI())
+      return simu:run { sensitivities = parameters and parameters(body, law) }
+    end
+    local sol = run(function(body, law) return { { body, "q0", 4 }, { body, "velocity0", 5 }, { law, "en" } } end)
+    local S, x, h = sol.S[#sol], sol.x[#sol], 1e-5
+    assert.equal("ds 1.q0[4] ds 1.velocity0[5] floor.en", table.concat(sol.sensitivities, " "))
+    for j = 1, 3 do
+      local sum = 0
+      for i = 4, 7 do sum = sum + x[i] * S[i][j] end
+      assert.near(0, sum, 1e-9)
+    end
+    for i = 1, 13 do assert.near(0, S[i][1], 1e-10) end -- the start is normalised
+    local above, below = run(nil, 0.6 + h), run(nil, 0.6 - h)
+    for i = 1, 13 do assert.near((above.x[#above][i] - below.x[#below][i]) / (2 * h), S[i][3], 1e-7) end
+  end)
+
+  it("join first order and mechanics", function()
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.75)
+    local plant = ns.FirstOrderLinearTIDS({ -1 }, { { 0 } }, { 2 })
+    local ball, law = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }), ns.NewtonImpactNSL(0.5)
+    ball:setFExtPtr(ns.vector { -8 })
+    nsds:insertDynamicalSystem(plant)
+    nsds:insertDynamicalSystem(ball)
+    nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } }), "switch"), plant)
+    nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR({ { 1 } }), "floor"), ball)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI())
+    local sol = simu:run { sensitivities = { "x0", { law, "e" } } }
+    local S = sol.S[#sol] -- impact at t = 1/2 with v = -4, then v = 4 e - 8 (t - 1/2), q = 4 e / 4 - 1/4
+    assert.near(1 / 3, S[1][1], 1e-10)
+    assert.near(1, S[2][4], 1e-10)
+    assert.near(4, S[3][4], 1e-10)
+    assert.equal(0, S[1][2] + S[1][3] + S[1][4] + S[2][1] + S[3][1])
+    local row = 0
+    for k = 1, #sol do
+      if sol.t[k] == sol.events[1].t then row = k end
+    end
+    assert.near(-8 * sol.t[row], sol.x[row][3], 1e-9)
+    assert.near(sol.t[row], sol.S[row][2][3], 1e-9) -- of the ball, at the switch of the other system
+  end)
+
+  it("tell a contact that only touches", function()
+    local function touch(on_grazing)
+      local ball = ns.LagrangianLinearTIDS({ 0.5 }, { -1 }, { { 1 } })
+      ball:setFExtPtr(ns.vector { 1 }) -- q = (t - 1)^2 / 2
+      local nsds = ns.NonSmoothDynamicalSystem(0, 2.5)
+      nsds:insertDynamicalSystem(ball)
+      nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR({ { 1 } }, { -1e-13 }), "floor"), ball)
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 2.5), ns.RungeKuttaOSI())
+      return simu:run { sensitivities = { "x0", on_grazing = on_grazing } }
+    end
+    local ok, message = pcall(touch)
+    assert.is_false(ok)
+    assert.is_truthy(message:find("sensitivities: the event of 'floor' at t=%S+ grazes: its time has no derivative there"), message)
+    local sol = touch "one-sided"
+    assert.near(1, sol.S[#sol][1][1], 1e-5)
+  end)
+
+  it("tell a start on a contact that a parameter opens, and simultaneous impacts", function()
+    local ball = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
+    ball:setFExtPtr(ns.vector { -1 })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ball)
+    nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR({ { 1 } }), "floor"), ball)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI())
+    assert.has_error(function() simu:run { sensitivities = { "x0" } } end,
+      "sensitivities: the contact 'floor' is closed where the run starts at t=0, and a parameter opens it; on_grazing = "
+        .. '"one-sided" takes the closed contact (t=0 step 1)')
+    local sol = simu:run { sensitivities = { "x0", on_grazing = "one-sided" } }
+    assert.near(0, sol.S[#sol][1][1], 1e-12)
+
+    local pair = ns.NonSmoothDynamicalSystem(0, 1)
+    local balls = ns.LagrangianLinearTIDS({ 0.5, 0.5 }, { -1, -1 }, { { 1, 0.2 }, { 0.2, 1 } })
+    pair:insertDynamicalSystem(balls)
+    pair:link(ns.Interaction(ns.NewtonImpactNSL(1), ns.LagrangianLinearTIR({ { 1, 0 } }), "left"), balls)
+    pair:link(ns.Interaction(ns.NewtonImpactNSL(1), ns.LagrangianLinearTIR({ { 0, 1 } }), "right"), balls)
+    local both = ns.EventDriven(pair, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+    local ok, message = pcall(both.run, both, { sensitivities = { "x0" } })
+    assert.is_false(ok)
+    assert.is_truthy(message:find("sensitivities: the events of '%a+' and '%a+' at t=0.5 are simultaneous, and their order depends "
+      .. "on the parameters"), message)
+  end)
+end)

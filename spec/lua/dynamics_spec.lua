@@ -1,0 +1,219 @@
+-- ns.dynamics: orbits, branches, sections, diagrams and exponents against closed forms and known values.
+local ns = require "nslua"
+local dynamics = ns.dynamics
+
+local TURN = 2 * math.pi
+
+-- The oscillator with a wall, as an ODE: x'' + 0.1 x' + x = A cos t, x <= 1, restitution 0.8. Time and states may
+-- have other units: k is the number of new units of x in an old one, c that of time.
+local function wall(k, c)
+  k, c = k or 1, c or 1
+  return { direction = -1, name = "wall", g = function(_, x) return k - x[1] end,
+    apply = function(_, x) return { x[1], -0.8 * x[2] } end }, function(t, x, A)
+    return { x[2], (k * A * math.cos(t / c) - x[1] - 0.1 * c * x[2]) / (c * c) }
+  end
+end
+
+-- The same as a simulation.
+local function impact_oscillator(A)
+  local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
+  mass:setComputeFExtFunction(function(t, _, f) f[1] = A * math.cos(t) end)
+  local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+  nsds:insertDynamicalSystem(mass)
+  nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.8), ns.LagrangianLinearTIR({ { -1 } }, { 1 }), "wall"), mass)
+  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+end
+
+local function near(want, got, tolerance)
+  local text = ("wanted %.15g, got %.15g"):format(want, got)
+  assert.is_true(math.abs(want - got) <= tolerance, text)
+end
+
+local function raises(text, f, ...)
+  local good, message = pcall(f, ...)
+  assert.is_false(good)
+  assert.truthy(tostring(message):find(text, 1, true), message)
+end
+
+describe("periodic", function()
+  local event, f = wall()
+
+  it("finds the orbit of the impact oscillator, from a simulation and from an ODE", function()
+    for _, orbit in ipairs {
+      dynamics.periodic { simulation = impact_oscillator, value = 1, guess = { 0.9, 1.6 }, period = TURN },
+      dynamics.periodic { rhs = f, events = event, args = { 1 }, guess = { 0.9, 1.6 }, period = TURN, segments = 3 },
+    } do
+      near(0.8708351574636171, orbit.x0[1], 1e-12)
+      near(1.7038211363751643, orbit.x0[2], 1e-12)
+      near(0.341432378, orbit.multipliers[1].abs * orbit.multipliers[2].abs, 1e-9)
+      near(-0.5842953143415296, orbit.multipliers[1].re, 1e-8)
+      near(0.0056003514924735575, orbit.multipliers[1].im, 1e-7)
+      assert.equal(1, #orbit.events)
+      near(0.07595216493831239, orbit.events[1].t, 1e-11)
+      near(1.695732937594882, orbit.events[1].before[2], 1e-11)
+      near(-1.3565863500759057, orbit.events[1].after[2], 1e-11)
+      assert.is_true(orbit.stable)
+    end
+  end)
+
+  it("sees the same orbit in other units of states and time, to the last bit", function()
+    local orbit = dynamics.periodic { rhs = f, events = event, args = { 1 }, guess = { 0.9, 1.6 }, period = TURN }
+    local k, c = 2 ^ -30, 2 ^ 20
+    local other_event, g = wall(k, c)
+    local other = dynamics.periodic { rhs = g, events = other_event, args = { 1 }, guess = { 0.9 * k, 1.6 * k / c },
+      period = TURN * c }
+    assert.equal(orbit.x0[1] * k, other.x0[1])
+    assert.equal(orbit.x0[2] * k / c, other.x0[2])
+    assert.equal(orbit.multipliers[1].re, other.multipliers[1].re)
+  end)
+
+  it("finds van der Pol's cycle with a section and with an unknown phase", function()
+    local function vdp(_, x) return { x[2], (1 - x[1] ^ 2) * x[2] - x[1] } end
+    local a = dynamics.periodic { rhs = vdp, guess = { 2, 0 }, section = function(_, x) return x[2] end }
+    local b = dynamics.periodic { rhs = vdp, guess = { 2, 0 }, autonomous = true, period = 6.6, segments = 2 }
+    near(6.663286859323, a.T, 1e-10)
+    near(a.T, b.T, 1e-10)
+    near(2.00861986087, math.abs(a.x0[1]), 1e-9)
+    assert.equal(1, #a.multipliers)
+    near(0.000859695, a.multipliers[1].re, 1e-8)
+    near(1, a.trivial.re, 1e-8)
+  end)
+
+  it("leaves out a state that drifts", function()
+    local function rolling(_, x) return { 1 + 0.5 * x[3], x[3], -x[2] + (1 - x[2] ^ 2) * x[3] } end
+    local orbit = dynamics.periodic { rhs = rolling, guess = { 0, 2, 0 }, autonomous = true, period = 6.6, drift = { 1 } }
+    near(orbit.T, orbit.drift[1], 1e-9)
+    near(0, orbit.drift[2], 1e-10)
+    assert.equal(1, #orbit.multipliers)
+  end)
+
+  it("says what is wrong", function()
+    raises("dynamics.periodic: expected simulation = or rhs =, got neither", dynamics.periodic, { guess = { 1 }, period = 1 })
+    raises("dynamics.periodic: rhs: expected a function f(t, x), got 3", dynamics.periodic, { rhs = 3, guess = { 1 }, period = 1 })
+    raises("dynamics.periodic: guess: expected the states, got nil", dynamics.periodic, { rhs = f, period = 1 })
+    raises("dynamics.periodic: expected period =, section =, or autonomous = true with a guess of the period",
+      dynamics.periodic, { rhs = f, guess = { 1, 2 } })
+    raises("dynamics.periodic: period: autonomous = true needs a guess of the period", dynamics.periodic,
+      { rhs = f, guess = { 1, 2 }, autonomous = true })
+    raises("dynamics.periodic: period: expected a number above 0", dynamics.periodic, { rhs = f, guess = { 1, 2 }, period = -1 })
+    raises("dynamics.periodic: drift: expected numbers of states from 1 to 2, got 3", dynamics.periodic,
+      { rhs = f, guess = { 1, 2 }, period = 1, drift = { 3 } })
+    raises("dynamics.periodic: section: there is no event 'floor'", dynamics.periodic,
+      { rhs = f, args = { 1 }, guess = { 1, 2 }, section = "floor" })
+    raises("dynamics.periodic: section: direction: expected 'up', 'down', 'both', 1, -1 or 0, got 'left'", dynamics.periodic,
+      { rhs = f, guess = { 1, 2 }, section = { print, direction = "left" } })
+    raises("dynamics.periodic: segments: a section that is an event takes one segment, got 2", dynamics.periodic,
+      { rhs = f, events = event, guess = { 1, 2 }, section = "wall", segments = 2 })
+    raises("dynamics.periodic: unknown option 'perod'", dynamics.periodic, { rhs = f, guess = { 1, 2 }, perod = 1 })
+    raises("dynamics.periodic: rtol: it goes with rhs =; a simulation has its own", dynamics.periodic,
+      { simulation = impact_oscillator, value = 1, guess = { 1, 2 }, period = 1, rtol = 1 })
+    raises("dynamics.periodic: simulation: it ends at T = 20, the flow goes on to t = 30: give it a later end",
+      dynamics.periodic, { simulation = impact_oscillator, value = 1, guess = { 1, 2 }, period = 30 })
+    raises("no orbit found: the Jacobian is singular in iteration 1", dynamics.periodic,
+      { rhs = function() return { 1 } end, guess = { 0 }, period = 1 })
+  end)
+end)
+
+describe("continuation", function()
+  local event, f = wall()
+
+  it("finds the grazing of the impact oscillator", function()
+    local branch = dynamics.continuation { rhs = f, events = event, args = { 0 }, guess = { 0, 0.8 }, period = TURN,
+      range = { 0.08, 0.2 } }
+    local found = branch.bifurcations[1]
+    assert.equal("grazing", found.kind)
+    assert.equal("wall", found.events)
+    near(0.1, found.p, 1e-10)
+    near(0, found.x0[1], 1e-9)
+    near(1, found.x0[2], 1e-9)
+    assert.truthy(branch.message:find "could not be followed")
+  end)
+
+  it("finds it in a simulation, and with another unit of the parameter", function()
+    local k = 2 ^ 20
+    local branch = dynamics.continuation { simulation = function(A) return impact_oscillator(A / k) end, guess = { 0, 0.995 },
+      period = TURN, range = { 0.0995 * k, 0.11 * k }, step = 1 / 16 }
+    assert.equal("grazing", branch.bifurcations[1].kind)
+    near(0.1, branch.bifurcations[1].p / k, 1e-10)
+  end)
+
+  it("goes around folds of Duffing's oscillator, finds its period doubling and the branch that begins there", function()
+    local function duffing(t, x, A) return { x[2], x[1] - x[1] ^ 3 - 0.25 * x[2] + A * math.cos(t) } end
+    local branch = dynamics.continuation { rhs = duffing, guess = { 1, 0 }, period = TURN, range = { 0.1, 0.3 } }
+    local kinds = {}
+    for i, one in ipairs(branch.bifurcations) do kinds[i] = one.kind end
+    assert.same({ "fold", "fold", "period doubling" }, kinds)
+    near(0.264979482481, branch.bifurcations[1].p, 1e-9)
+    near(-1, branch.bifurcations[3].orbit.multipliers[1].re, 1e-7)
+    near(0.3, branch.p[#branch.p], 1e-12)
+    local doubled = branch:switch(nil, { max_points = 6 })
+    near(2 * TURN, doubled.T[1], 1e-12)
+    -- It stays a doubled orbit: half a period later the state is another one.
+    local orbit = doubled.points[6].orbit
+    local half = ns.solve_ivp(duffing, { 0, TURN }, orbit.x0, { method = "DOP853", rtol = 1e-10, args = { orbit.parameter } })
+    assert.is_true(math.abs(half.y[1][#half.t] - orbit.x0[1]) > 1e-3)
+    raises("switch: expected the number of a period doubling, got 1, a fold", branch.switch, branch, 1)
+  end)
+
+  it("says what is wrong", function()
+    raises("dynamics.continuation: range: expected two different numbers, got 1 twice", dynamics.continuation,
+      { rhs = f, guess = { 0, 0 }, period = 1, range = { 1, 1 } })
+    raises("dynamics.continuation: step: expected a number in (0, 1]", dynamics.continuation,
+      { rhs = f, guess = { 0, 0 }, period = 1, range = { 1, 2 }, step = 2 })
+    raises("dynamics.continuation: parameter: expected { object, \"field\" }", dynamics.continuation,
+      { simulation = impact_oscillator(1), guess = { 0, 0 }, period = 1, range = { 1, 2 } })
+    raises("dynamics.continuation: no orbit found at p = 1", dynamics.continuation,
+      { rhs = function() return { 1 } end, guess = { 0 }, period = 1, range = { 1, 2 } })
+  end)
+end)
+
+describe("poincare, diagram, lyapunov", function()
+  local function lorenz(_, x) return { 10 * (x[2] - x[1]), x[1] * (28 - x[3]) - x[2], x[1] * x[2] - 8 / 3 * x[3] } end
+
+  it("give Lorenz's exponents, and the contraction of the volume exactly", function()
+    local result = dynamics.lyapunov { rhs = lorenz, guess = { 1, 1, 1 }, time = 100, window = 0.5, transient = 10, rtol = 1e-9 }
+    near(0.9056, result.exponents[1], 0.05)
+    near(0, result.exponents[2], 0.02)
+    near(-14.572, result.exponents[3], 0.06)
+    near(-41 / 3, result.exponents:sum(), 1e-4)
+    near(2.062, result.dimension, 0.01)
+  end)
+
+  it("find the returns of a damped oscillator", function()
+    local points = dynamics.poincare { guess = { 1, 0 }, section = function(_, x) return x[1] end, count = 3,
+      rhs = function(_, x) return { x[2], -x[1] - 0.1 * x[2] } end }
+    local w = math.sqrt(1 - 0.05 ^ 2)
+    near(TURN / w, points.t[2] - points.t[1], 1e-10)
+    near(math.exp(-0.05 * TURN / w), points.x[2][2] / points.x[1][2], 1e-10)
+    near(math.exp(-0.05 * TURN / w), points:derivative(points.x:row(1))[2][2], 1e-8)
+    local _, time = points:map { 0, 1 }
+    near(TURN / w, time, 1e-10)
+  end)
+
+  it("keep what remains, as the orbit does", function()
+    local event, f = wall()
+    local d = dynamics.diagram { rhs = f, events = event, guess = { 0.9, 1.6 }, values = { 1, 0.9 }, period = TURN, transient = 60,
+      keep = 2 }
+    assert.equal(4, #d.p)
+    near(0.8708351574636171, d.x[2][1], 1e-9)
+    near(1, d.p[2], 0)
+    assert.equal(0, #d.failures)
+    raises("dynamics.diagram: expected period = or section =, got neither", dynamics.diagram,
+      { rhs = f, guess = { 0, 0 }, values = { 1 } })
+    raises("dynamics.diagram: period: expected a number above 0", dynamics.diagram,
+      { rhs = f, guess = { 0, 0 }, values = { 1 }, period = 0 })
+  end)
+
+  it("say what is wrong", function()
+    raises("dynamics.lyapunov: window: expected at most half of time = 1, got 2", dynamics.lyapunov,
+      { rhs = lorenz, guess = { 1, 1, 1 }, time = 1, window = 2 })
+    raises("dynamics.lyapunov: time: expected a number, got nil", dynamics.lyapunov,
+      { rhs = lorenz, guess = { 1, 1, 1 }, window = 2 })
+    raises("dynamics.lyapunov: window: expected a number above 0, got -1", dynamics.lyapunov,
+      { rhs = lorenz, guess = { 1, 1, 1 }, time = 1, window = -1 })
+    raises("dynamics.poincare: section: expected a function, a table or the name of an event, got nil", dynamics.poincare,
+      { rhs = lorenz, guess = { 1, 1, 1 } })
+    raises("section: fewer than 1 crossings up to t =", dynamics.poincare,
+      { rhs = function() return { -1 } end, guess = { 1 }, section = function(_, x) return x[1] - 2 end })
+  end)
+end)

@@ -1,0 +1,169 @@
+-- Optimal control with relays: a cart with dry friction against closed forms, a car with a turbo, a tank with a valve.
+local expect = require "expect"
+local ns = require "nslua"
+local message, with = expect.message, expect.with
+
+local here = package.searchpath("nslua.ipopt", package.cpath)
+local test = here and it or function(name) pending(name .. " (nslua.ipopt is not built: make optimisers)") end
+local elements = os.getenv "NSLUA_SOAK" and 200 or 16
+
+-- A cart of mass 1 with dry friction, from rest at 0 to rest at 1.
+local function cart(options)
+  options.states, options.controls, options.relays = { "x", "v" }, { "u" }, { { "s", function(x) return x.v end } }
+  options.rhs = function(x, u, s, p) return { x.v, u.u - p.friction * s.s } end
+  options.parameters, options.start, options.goal = { friction = 2 }, { x = 0, v = 0 }, { x = 1, v = 0 }
+  options.elements = elements
+  return ns.optimal_control(options)
+end
+
+local function effort(_, u) return u.u ^ 2 end
+local function time(_, T) return T end
+
+describe("ns.optimal_control", function()
+  test("finds the least effort of a cart with dry friction: it waits, then moves", function()
+    -- 12 / tau^3 + 4 tau is least at tau = sqrt(3)
+    local best = cart { T = 2, cost = effort }
+    assert.is_true(best.success)
+    assert.near(16 / math.sqrt(3), best.cost, 1e-8)
+    assert.equal(0, best.complementarity)
+    local moving, greatest = 0, 0
+    for _, arc in ipairs(best.phases) do
+      if arc.modes.s == "high" then moving = moving + arc.to - arc.from end
+    end
+    local u, v, t = best:column "u", best:column "v", best.t
+    local first, last
+    for i = 1, #t do
+      greatest = math.max(greatest, v[i])
+      if best.s[i][1] == 1 then
+        first = first or i
+        last = i
+      end
+    end
+    assert.near(math.sqrt(3), moving, 1e-5)
+    assert.near(4, u[first], 1e-4)
+    assert.near(0, u[last], 1e-4)
+    assert.near(math.sqrt(3) / 2, greatest, 1e-2)
+    assert.matches("optimal control %(an optimum was found%): cost = 9%.237604307, T = 2", tostring(best))
+  end)
+
+  test("finds its least effort in a short time", function()
+    local best = cart { T = 1.5, cost = effort }
+    assert.near(86 / 9, best.cost, 1e-8)
+    assert.near(14 / 3, best.u[1][1], 1e-4)
+    assert.near(-2 / 3, best.u[#best.t][1], 1e-4)
+    assert.equal(0, #best.switches)
+    assert.near(0, best.x[#best.t][2], 1e-9)
+  end)
+
+  test("finds the least time, the switch, and the derivatives of the time", function()
+    for _, friction in ipairs { 2, 2.13 } do
+      local best = ns.optimal_control { states = { "x", "v" }, controls = { "u" },
+        relays = { { "s", function(x) return x.v end } },
+        rhs = function(x, u, s, p) return { x.v, u.u - p.friction * s.s } end, parameters = { friction = friction },
+        start = { x = 0, v = 0 }, goal = { x = 1, v = 0 }, bounds = { u = { -5, 5 } }, T = { 0.1, 10 }, terminal = time,
+        elements = elements }
+      local T = math.sqrt(20 / (25 - friction ^ 2))
+      assert.near(T, best.T, 1e-8)
+      assert.near(T, best.cost, 1e-8)
+      assert.equal(1, #best.switches)
+      assert.near(T * (5 + friction) / 10, best.switches[1], 1e-7)
+      assert.near(T * friction / (25 - friction ^ 2), best.slopes.parameters.friction, 1e-6)
+      assert.near(T / 2, best.slopes.goal.x, 1e-6)
+    end
+  end)
+
+  test("moves a mass in the least time, without any relay", function()
+    local best = ns.optimal_control { states = { "x", "v" }, controls = { "u" },
+      rhs = function(x, u) return { x = x.v, v = u.u } end, bounds = { u = { -1, 1 } }, start = { x = 0, v = 0 },
+      goal = { x = 1, v = 0 }, T = { 0.1, 10 }, terminal = time, elements = 12 }
+    assert.near(2, best.T, 1e-7)
+    assert.near(1, best.switches[1], 1e-6)
+    assert.equal("x v u", table.concat(best:names(), " "))
+  end)
+
+  test("drives a car with a turbo: 0 to 200 m in 11.8 s", function()
+    -- 2 s to 10 m/s at 5, 1 s to 25 m/s at 15, 5.8 s at 25 m/s, and back
+    local best = ns.optimal_control { states = { "x", "v" }, controls = { "u" },
+      relays = { { "turbo", function(x) return x.v - 10 end, low = 0, high = 1 } },
+      rhs = function(x, u, s) return { x.v, u.u * (1 + 2 * s.turbo) } end, bounds = { u = { -5, 5 }, v = { 0, 25 } },
+      start = { x = 0, v = 0 }, goal = { x = 200, v = 0 }, T = { 1, 60 }, terminal = time, phases = 6, elements = 24,
+      guess = { T = 15, v = 15 } }
+    assert.near(11.8, best.T, 1e-7)
+    assert.near(2, best.switches[1], 1e-6)
+    assert.near(9.8, best.switches[2], 1e-6)
+    assert.equal("high", best.phases[2].modes.turbo)
+  end)
+
+  test("empties a tank with a valve", function()
+    local best = ns.optimal_control { states = { "h" }, controls = { "q" },
+      relays = { { name = "valve", of = function(x) return x.h - 1 end, low = 0, high = 1 } },
+      rhs = function(x, u, s) return { u.q - 0.5 * x.h - 2 * s.valve } end, cost = function(_, u) return u.q ^ 2 end,
+      bounds = { q = { 0, 5 } }, start = { h = 2 }, goal = { h = 0.5 }, T = 2,
+      path = function(x) return { x.h - 0.4 } end }
+    assert.is_true(best.success)
+    assert.near(2 * math.log(1.2), best.switches[1], 1e-3)
+    assert.near(0.5, best.x[#best.t][1], 1e-9)
+    assert.equal("figure with 3 panels", tostring(best:plot { title = "A tank" }))
+    ns.plot.close(ns.plot.gcf())
+  end)
+
+  test("tells when there is no solution", function()
+    local best = ns.optimal_control { states = { "x" }, controls = { "u" }, rhs = function(_, u) return { u.u } end,
+      bounds = { u = { -1, 1 } }, start = { x = 0 }, goal = { x = 5 }, T = 2, cost = effort, elements = 8 }
+    assert.is_false(best.success)
+    assert.equal("infeasible", best.status)
+    assert.equal("the constraints can't be satisfied near the last point", best.message)
+  end)
+
+  it("says what is wrong", function()
+    local function good()
+      return { states = { "x" }, controls = { "u" }, rhs = function(_, u) return { u.u } end, start = { x = 0 }, T = 1,
+        cost = effort }
+    end
+    local function says(text, key, value)
+      local o = good()
+      o[key] = value
+      assert.matches("optimal_control: " .. text, message(ns.optimal_control, o), 1, true)
+    end
+    assert.matches("optimal_control: expected a table of options, got 1", message(ns.optimal_control, 1), 1, true)
+    says("states: expected a list of names, got 1", "states", 1)
+    says("states[1]: expected a name, got 1", "states", { 1 })
+    says("states: 'x' is there twice", "states", { "x", "x" })
+    says("rhs: expected a function, got 1", "rhs", 1)
+    says("expected a cost or a terminal cost", "cost", nil)
+    says("T: expected a number or { low, high }, got 'a'", "T", "a")
+    says("T: expected a time above 0, got -1", "T", -1)
+    says("start: there is no 'y' (known: x)", "start", { y = 1 })
+    says("start: expected a table by names, got 1", "start", 1)
+    says("bounds.u: expected a number or { low, high }, got 'a'", "bounds", { u = "a" })
+    says("relays: expected a list of { name =, of = }, got 1", "relays", 1)
+    says("relays[1]: expected { name =, of = }, got 1", "relays", { 1 })
+    says("relays[1]: name: expected a name, got nil", "relays", { {} })
+    says("relays[1].of: expected a function, got nil", "relays", { { "s" } })
+    says("relays[1]: low: expected a number below high", "relays", { { "s", print, low = 2 } })
+    says("stages: expected 1, 2 or 3, got 4", "stages", 4)
+    says("2 elements are too few for 4 phases", "elements", 2)
+    says("control_degree: expected 0 or 1, got 2", "control_degree", 2)
+    says("unknown option 'method' (known: states,", "method", 2)
+    says("rhs: expected the rates of x, got none of 'x'", "rhs", function() return {} end)
+  end)
+
+  it("tells how to install IPOPT", function()
+    local old = package.cpath
+    package.cpath = "/nowhere/?.so"
+    local good, err = pcall(with, package.loaded, "nslua.ipopt", nil, function()
+      ns.optimal_control { states = { "x" }, controls = { "u" }, rhs = function(_, u) return { u.u } end,
+        start = { x = 0 }, goal = { x = 1 }, T = 1, cost = effort, elements = 4 }
+    end)
+    package.cpath = old
+    assert.is_false(good)
+    assert.matches("optimal_control: the solver is in the module nslua.ipopt, which is not installed: it is built when the "
+      .. "headers of IPOPT are there (Debian: apt-get install coinor-libipopt-dev, then make and make install); ns.minimize "
+      .. "with NLopt solves small smooth problems", err, 1, true)
+  end)
+
+  test("has errors of the functions", function()
+    assert.matches("attempt to index a nil value", message(ns.optimal_control, { states = { "x" }, controls = { "u" },
+      rhs = function(x) return { x.y.z } end, T = 1, cost = effort }), 1, true)
+  end)
+end)

@@ -1,0 +1,164 @@
+/*
+** event_reset.c
+** Impulses and rest with their active sets frozen, as functions of time, state and parameters.
+*/
+#include "integrators/event_driven/event_reset.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "linalg/qr.h"
+
+enum { IMPULSE_ITERATIONS = 30 }; /* of Newton's method, for sliding in space; 4 to 6 are usual */
+
+/* Friction of an impact is at its bound from this part of the bound on. 1e-9: the solver gives it to about 1e-12. */
+static const double IMPULSE_BOUND = 1e-9;
+
+/* An impulse counts as 0 below this part of the terms of its row. */
+static const double NO_IMPULSE = 1e-12;
+
+/* ---- impulses ---- */
+
+/* The row in which the friction of a row begins; -1: the row has no friction of a contact. */
+static int rub_of(const NsEventDriven *ed, int row) {
+  int first = ed->rows[row].rub.width == 0 && row > 0 && ed->rows[row - 1].rub.width == 2 ? row - 1 : row;
+  return ed->rows[first].rub.width > 0 && ed->rows[first].rub.normal >= 0 ? first : -1;
+}
+
+/* The kind of the impulse of closed row k in the run. */
+static ImpulseKind impulse_kind(const NsEventDriven *ed, int k) {
+  size_t n = (size_t)ed->nclosed;
+  int row = ed->closed[k], first = rub_of(ed, row);
+  double terms = fabs(ed->q_part[k]), own = ed->W[(size_t)k + (size_t)k * n];
+  for (size_t j = 0; j < n; j++) terms += fabs(ed->W[(size_t)k + j * n] * ed->z[j]);
+  if (ed->rows[row].joint) return IMPULSE_EQUATION;
+  if (first < 0) return fabs(own * ed->z[k]) > NO_IMPULSE * terms ? IMPULSE_EQUATION : IMPULSE_NONE;
+  int at = k - (row - first); /* of the first component */
+  const Rub *rub = &ed->rows[first].rub;
+  double most = rub->mu * ed->z[at - 1], size = rub->width == 1 ? fabs(ed->z[at]) : ns_ed_length(ed->z[at], ed->z[at + 1]);
+  double normal = ed->W[(size_t)(at - 1) * (n + 1)];
+  if (!(fabs(normal * ed->z[at - 1]) > NO_IMPULSE * terms)) return IMPULSE_NONE;
+  if (size < most * (1 - IMPULSE_BOUND)) return IMPULSE_EQUATION;
+  return rub->width == 1 ? IMPULSE_SLIP : IMPULSE_SLIP_IN_SPACE;
+}
+
+/* Residuals and their derivatives by z, for rows in units of z. */
+static void impulse_equations(NsMotionTwin *w) {
+  const NsEventDriven *ed = w->ed;
+  size_t n = (size_t)w->nclosed;
+  memset(w->A, 0, n * n * sizeof *w->A);
+  for (size_t k = 0; k < n; k++) {
+    int row = w->closed[k], first = rub_of(ed, row);
+    double own = w->W[k + k * n];
+    if (w->kind[k] == IMPULSE_NONE || !(own > 0)) {
+      w->residual[k] = w->z[k], w->A[k + k * n] = 1;
+    } else if (w->kind[k] == IMPULSE_EQUATION) {
+      double sum = w->q[k];
+      for (size_t j = 0; j < n; j++) sum += w->W[k + j * n] * w->z[j], w->A[k + j * n] = w->W[k + j * n] / own;
+      w->residual[k] = sum / own;
+    } else if (w->kind[k] == IMPULSE_SLIP) {
+      double side = w->z_run[k] > 0 ? ed->rows[first].rub.mu : -ed->rows[first].rub.mu;
+      w->residual[k] = w->z[k] - side * w->z[k - 1];
+      w->A[k + k * n] = 1, w->A[k + (k - 1) * n] = -side;
+    } else {
+      size_t at = k - (size_t)(row - first);
+      double slide[2] = {w->q[at], w->q[at + 1]}, mu = ed->rows[first].rub.mu, normal = w->z[at - 1];
+      for (size_t j = 0; j < n; j++)
+        for (size_t c = 0; c < 2; c++) slide[c] += w->W[at + c + j * n] * w->z[j];
+      double speed = ns_ed_length(slide[0], slide[1]), d[2] = {slide[0] / speed, slide[1] / speed};
+      size_t c = k - at;
+      w->residual[k] = w->z[k] + mu * normal * d[c];
+      for (size_t j = 0; j < n; j++) {
+        double along = d[0] * w->W[at + j * n] + d[1] * w->W[at + 1 + j * n];
+        w->A[k + j * n] = mu * normal / speed * (w->W[k + j * n] - d[c] * along);
+      }
+      w->A[k + k * n] += 1;
+      w->A[k + (at - 1) * n] += mu * d[c];
+    }
+  }
+}
+
+/* z of the frozen active set, from that of the run; of dependent rows the change of least norm. */
+static NsStatus impulse_solve_frozen(NsMotionTwin *w, double t, NsError *err) {
+  int n = w->nclosed, rank;
+  bool curved = false;
+  for (int k = 0; k < n; k++) curved = curved || w->kind[k] == IMPULSE_SLIP_IN_SPACE;
+  memcpy(w->z, w->z_run, (size_t)n * sizeof *w->z);
+  for (int i = 0; i < (curved ? IMPULSE_ITERATIONS : 1); i++) {
+    impulse_equations(w);
+    NsStatus status = ns_lstsq(n, n, 1, w->A, n, w->residual, n, NS_MOTION_DEPENDENT, w->step, &rank, NULL);
+    if (status != NS_OK) return ns_fail(err, status, "sensitivities: the impulses at t=%.10g have no derivatives", t);
+    double most = 0, size = 0;
+    for (int k = 0; k < n; k++) w->z[k] -= w->step[k], most = fmax(most, fabs(w->step[k])), size = fmax(size, fabs(w->z[k]));
+    if (most <= 4 * DBL_EPSILON * size) break;
+  }
+  return NS_OK;
+}
+
+/* u after the impulses. */
+static NsStatus twin_impulse(void *context, double t, const double *u, double *after, NsError *err) {
+  NsMotionTwin *w = context;
+  NsEventDriven *ed = w->ed;
+  const double *q = u, *v = u + ed->Nq;
+  NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, t, q, v, err);
+  if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
+  if (status == NS_OK) status = ns_motion_couple(ed->motion, w->nclosed, w->closed, t, q, v, err);
+  if (status != NS_OK) return status;
+  ns_motion_delassus(ed->motion, w->nclosed, w->closed, w->W);
+  for (int k = 0; k < w->nclosed; k++) {
+    int row = w->closed[k];
+    w->q[k] = (1 + (w->bounces[k] ? ed->rows[row].restitution : 0)) * ed->now->u[row];
+  }
+  status = impulse_solve_frozen(w, t, err);
+  memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
+  ns_motion_add_input(ed->motion, w->nclosed, w->closed, w->z, after + ed->Nq);
+  return status;
+}
+
+NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  if (!s) return NS_OK;
+  if (jam)
+    return ns_fail(err, NS_EARG, "sensitivities: the impulse without collision at t=%.10g has no derivatives here", ed->t);
+  NsMotionTwin *w = s->twin;
+  w->nclosed = ed->nclosed;
+  memcpy(w->closed, ed->closed, (size_t)ed->nclosed * sizeof *w->closed);
+  memcpy(w->z_run, ed->z, (size_t)ed->nclosed * sizeof *w->z_run);
+  for (int k = 0; k < ed->nclosed; k++) {
+    w->kind[k] = impulse_kind(ed, k);
+    w->bounces[k] = ed->q_part[k] != ed->before[ed->closed[k]];
+  }
+  w->acted = true;
+  return ns_sensitivity_map(s, &w->frozen, twin_impulse, ed->t, ed->x, err);
+}
+
+/* ---- rest ---- */
+
+/* u with y = 0 of the first rows that rest, and u = 0 of all of them. */
+static NsStatus twin_rest(void *context, double t, const double *u, double *after, NsError *err) {
+  NsMotionTwin *w = context;
+  NsEventDriven *ed = w->ed;
+  memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
+  return ns_motion_project(ed->motion, w->places, w->n, w->rows, t, ed->reach, after, after + ed->Nq, ed->W, err);
+}
+
+/* Whether a row was held before the event: then S keeps it at rest, and the projection removes rounding only. */
+static bool rested_before(const NsEventDriven *ed, int row) {
+  int first = rub_of(ed, row);
+  if (ed->rows[row].joint || ed->rows[row].state == ROW_HELD) return true;
+  return first >= 0 && ns_ed_rubs(ed, first, GRIP_STICK);
+}
+
+NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  if (!s) return NS_OK;
+  NsMotionTwin *w = s->twin;
+  bool rested = !w->acted && ed->t > ed->t_first;
+  for (int k = 0; k < n && rested; k++) rested = rested_before(w->ed, rows[k]);
+  if (rested) return NS_OK;
+  w->n = n, w->places = places;
+  memcpy(w->rows, rows, (size_t)n * sizeof *rows);
+  w->acted = true;
+  return ns_sensitivity_map(s, &w->frozen, twin_rest, ed->t, ed->x, err);
+}

@@ -1,0 +1,37 @@
+/*
+** event_reset.h
+** The resets of mechanics with frozen active sets, for derivatives by parameters. Private to event_driven/.
+*/
+#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_RESET_H
+#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_RESET_H
+
+#include "integrators/event_driven/event_sensitivity.h"
+
+/* What holds for the impulse z of a closed row, where w = W z + (1 + e) u-: z = 0; w = 0; friction at its bound. */
+typedef enum ImpulseKind { IMPULSE_NONE, IMPULSE_EQUATION, IMPULSE_SLIP, IMPULSE_SLIP_IN_SPACE } ImpulseKind;
+
+/* A copy of the workspace of event-driven integration: that of the run is not touched. */
+typedef struct NsMotionTwin {
+  NsArena arena;
+  NsEventDriven *ed;
+  double clock;
+  NsFrozen frozen;
+  double *size;    /* Nq + Nv: largest |u| in the run */
+  double *u;       /* Nq + Nv: before the event */
+  double *dense;   /* n: of the stepper */
+  double *segment; /* n x NS_RK_ROWS */
+  NsDenseCourse course;
+  NsFrozenGuard *guards; /* m + 1 */
+  int guard, hit;        /* the row that is evaluated; the row of the event */
+  bool acted, guarded;   /* the event has had impulses or rest; it has a guard */
+
+  /* impulses: rows, their kinds, and whether the restitution acts; impulses; the linear problem */
+  int nclosed, *closed;
+  ImpulseKind *kind;
+  bool *bounces;
+  double *z, *z_run, *q, *residual, *step, *W, *A;
+
+  int n, places, *rows; /* rows that come to rest */
+} NsMotionTwin;
+
+#endif

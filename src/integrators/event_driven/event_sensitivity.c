@@ -1,0 +1,347 @@
+/*
+** event_sensitivity.c
+** Derivatives by parameters: the linear equations of each mode of contacts and friction, the guards of events, the start.
+*/
+#include "integrators/event_driven/event_sensitivity.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "integrators/event_driven/event_reset.h"
+#include "ode/control.h"
+
+/* A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. */
+static const double START_OPENS = 1e-9;
+
+static void motion_twin_free(void *twin) {
+  NsMotionTwin *w = twin;
+  if (!w) return;
+  ns_scheme_free(w->ed ? &w->ed->base : NULL);
+  ns_arena_release(&w->arena);
+  ns_free(w);
+}
+
+/* ---- the frozen motion ---- */
+
+/* The numbers of the laws; the states of the rows stay. */
+static NsStatus motion_twin_reread(void *context, double t, NsError *err) {
+  NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
+  (void)t, (void)err;
+  for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
+    if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
+    const NsLaw *law = ed->base.nsds->interactions[e]->law;
+    Row *row = &ed->rows[i];
+    row->restitution = ns_law_restitution(law, i - first, 1);
+    if (row->rub.width == 0) continue;
+    if (row->rub.normal >= 0) row->rub.mu = ns_law_group(law, 0, false).mu;
+    else row->rub.lower = law->lower[i - first], row->rub.upper = law->upper[i - first];
+  }
+  return NS_OK;
+}
+
+static NsStatus motion_twin_rate(void *context, double t, const double *u, double *rate, NsError *err) {
+  NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
+  NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
+  if (status != NS_OK) return status;
+  ns_motion_rate(ed->motion, u, u + ed->Nq, rate);
+  memcpy(rate + ed->Nq, ed->acceleration, (size_t)ed->Nv * sizeof *rate);
+  return NS_OK;
+}
+
+/* Copies the rows of S (all coordinates, then all velocities) to those of X (system by system); back: X to S. */
+static void motion_twin_order(const NsEventDriven *ed, int p, double *S, double *X, bool back) {
+  int q = 0, v = ed->Nq, x = 0, n = ed->Nq + ed->Nv;
+  for (int d = 0; d < ed->base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
+    for (int i = 0; i < ds->nq + ds->nv; i++, x++) {
+      int at = i < ds->nq ? q++ : v++;
+      for (ptrdiff_t j = 0; j < p; j++) {
+        if (back) S[at + j * n] = X[x + j * n];
+        else X[x + j * n] = S[at + j * n];
+      }
+    }
+  }
+}
+
+static NsStatus motion_twin_states(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X,
+                                   NsError *err) {
+  (void)t, (void)u, (void)err;
+  motion_twin_order(((NsMotionTwin *)context)->ed, s->p, (double *)(size_t)S, X, false);
+  return NS_OK;
+}
+
+/* Whether the motion is linear with constant coefficients, and no friction slips in space. */
+static bool motion_is_linear(const NsEventDriven *ed) {
+  for (int d = 0; d < ed->base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
+    if (!ns_mechanical_linear(ds) || ns_mechanical_turns(ds)) return false;
+  }
+  for (int i = 0; i < ed->m; i++)
+    if (!ed->rows[i].straight || (ed->rows[i].rub.width == 2 && ed->rows[i].rub.grip == GRIP_SLIP)) return false;
+  return true;
+}
+
+/* Takes the mode of the run. */
+static void motion_twin_mode(NsMotionTwin *w, const NsEventDriven *run) {
+  NsEventDriven *ed = w->ed;
+  size_t m = (size_t)run->m;
+  memcpy(ed->rows, run->rows, m * sizeof *ed->rows);
+  memcpy(ed->held, run->held, m * sizeof *ed->held);
+  memcpy(ed->acting, run->acting, m * sizeof *ed->acting);
+  memcpy(ed->was, run->was, m * sizeof *ed->was);
+  const double *from[] = {run->multiplier, run->share, run->slow, run->reach, run->pulled, run->slid, run->before};
+  double *const to[] = {ed->multiplier, ed->share, ed->slow, ed->reach, ed->pulled, ed->slid, ed->before};
+  for (size_t i = 0; i < sizeof to / sizeof *to; i++) memcpy(to[i], from[i], m * sizeof(double));
+  ed->nheld = run->nheld, ed->nplaces = run->nplaces, ed->nacting = run->nacting;
+  ed->options = run->options;
+  ed->h = run->h, ed->t = run->t, ed->t_k = run->t_k, ed->t_first = run->t_first, ed->t_last = run->t_last;
+  w->frozen.constant = motion_is_linear(ed);
+}
+
+/* ---- making ---- */
+
+static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  NsMotionTwin *w = s->twin = ns_alloc(1, sizeof *w);
+  if (!w) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  s->free_twin = motion_twin_free;
+  NsSchemePlan plan = {.clock = &w->clock};
+  NsScheme *scheme = NULL;
+  NsStatus status = ed->base.class->create(&scheme, ed->base.integrator, ed->base.nsds, &plan);
+  w->ed = (NsEventDriven *)scheme;
+  w->size = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
+  w->u = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
+  w->dense = ns_arena_doubles(&w->arena, ed->n);
+  w->segment = ns_arena_matrix(&w->arena, ed->n, NS_RK_ROWS);
+  w->guards = ns_arena_take(&w->arena, (size_t)ed->m + 1, sizeof *w->guards);
+  w->closed = ns_arena_ints(&w->arena, ed->m);
+  w->rows = ns_arena_ints(&w->arena, ed->m);
+  w->kind = ns_arena_take(&w->arena, (size_t)ed->m, sizeof *w->kind);
+  w->bounces = ns_arena_take(&w->arena, (size_t)ed->m, sizeof *w->bounces);
+  double **vectors[] = {&w->z, &w->z_run, &w->q, &w->residual, &w->step};
+  for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&w->arena, ed->m);
+  w->W = ns_arena_matrix(&w->arena, ed->m, ed->m);
+  w->A = ns_arena_matrix(&w->arena, ed->m, ed->m);
+  bool good = status == NS_OK && !w->arena.failed;
+  return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
+}
+
+/* q with quaternions of length 1. */
+static NsStatus motion_twin_normalise(void *context, double t, const double *u, double *after, NsError *err) {
+  NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
+  (void)t, (void)err;
+  memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
+  ns_motion_normalise(ed->motion, after);
+  return NS_OK;
+}
+
+static void grow_sizes(NsMotionTwin *w, const NsEventDriven *ed) {
+  for (int i = 0; i < ed->Nq + ed->Nv; i++) w->size[i] = fmax(w->size[i], fabs(ed->x[i]));
+}
+
+/* S of the initial states; its columns are tangent to the unit sphere of each quaternion. */
+static NsStatus motion_twin_start(NsEventDriven *ed, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  NsMotionTwin *w = s->twin;
+  NsStatus status = NS_OK;
+  motion_twin_order(ed, s->p, s->S, s->X, true);
+  for (int j = 0; j < s->p && ed->Nq > ed->Nv && status == NS_OK; j++) {
+    memcpy(s->direction, s->S + (ptrdiff_t)j * s->n, (size_t)s->n * sizeof *s->direction);
+    status = ns_sensitivity_along(s, &w->frozen, motion_twin_normalise, s->n, ed->t, ed->x, 0, s->direction, -1,
+                                  s->S + (ptrdiff_t)j * s->n, err);
+  }
+  memcpy(s->S_k, s->S, (size_t)s->n * (size_t)s->p * sizeof *s->S);
+  return status;
+}
+
+NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  if (!s) return NS_OK;
+  NsStatus status = s->twin ? NS_OK : motion_twin_new(ed, err);
+  if (status != NS_OK) return status;
+  NsMotionTwin *w = s->twin;
+  s->n = ed->Nq + ed->Nv;
+  s->keeps_nodes = ed->trace && ed->trace->piece;
+  w->frozen = (NsFrozen){.context = w,
+                         .n = s->n,
+                         .size = w->size,
+                         .h = ed->h,
+                         .reread = motion_twin_reread,
+                         .rate = motion_twin_rate,
+                         .states = motion_twin_states};
+  grow_sizes(w, ed);
+  motion_twin_mode(w, ed);
+  ns_sensitivity_begin(s, ed->t);
+  if (s->begun) return motion_twin_states(w, s, ed->t, ed->x, s->S, s->X, err);
+  s->begun = true;
+  return motion_twin_start(ed, err);
+}
+
+/* ---- smooth motion ---- */
+
+/* An NsCourse: u on the dense output of the last step. */
+static NsStatus motion_twin_at(void *context, double t, double *u, NsError *err) {
+  NsMotionTwin *w = context;
+  const NsDenseCourse *c = &w->course;
+  (void)err;
+  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), w->dense);
+  memcpy(u, w->dense, (size_t)(w->ed->Nq + w->ed->Nv) * sizeof *u);
+  ns_motion_normalise(w->ed->motion, u);
+  return NS_OK;
+}
+
+NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  if (!s) return NS_OK;
+  NsMotionTwin *w = s->twin;
+  NsStepper *stepper = &ed->rk->base;
+  const NsStepperState *step = &stepper->state;
+  motion_twin_mode(w, ed);
+  stepper->problem.context = w->ed; /* the dense output evaluates the motion */
+  NsStatus status = ns_rk_interpolate(stepper, err);
+  stepper->problem.context = ed;
+  if (status != NS_OK) return status;
+  for (int r = 0; r < NS_RK_ROWS; r++)
+    memcpy(w->segment + (ptrdiff_t)r * ed->n, stepper->rows[r], (size_t)ed->n * sizeof *w->segment);
+  w->course = (NsDenseCourse){ed->n, NS_RK_ROWS, step->t_old, step->t, step->y_old, w->segment};
+  NsCourse course = {.t_old = step->t_old, .t = step->t, .at = motion_twin_at, .context = w};
+  status = ns_sensitivity_piece(s, &w->frozen, &course, err);
+  grow_sizes(w, ed);
+  if (status == NS_OK && s->wants_rates) {
+    status = motion_twin_rate(w, step->t, step->y, s->value, err);
+    motion_twin_order(ed, 1, s->value, s->xdot, false);
+  }
+  return status == NS_OK ? motion_twin_states(w, s, step->t, step->y, s->S, s->X, err) : status;
+}
+
+/* ---- guards ---- */
+
+typedef enum SenseGuard { SENSE_GAP, SENSE_FORCE, SENSE_STICK, SENSE_SLIP, SENSE_NONE } SenseGuard;
+
+static SenseGuard sense_kind(const NsEventDriven *ed, int row) {
+  if (row < 0 || row >= ed->m) return SENSE_NONE;
+  if (ed->rows[row].unilateral) return ed->rows[row].state == ROW_HELD ? SENSE_FORCE : SENSE_GAP;
+  if (ns_ed_rubs(ed, row, GRIP_STICK)) return SENSE_STICK;
+  return ns_ed_rubs(ed, row, GRIP_SLIP) ? SENSE_SLIP : SENSE_NONE; /* friction that is young no more: nothing jumps */
+}
+
+static NsStatus motion_twin_guard(void *context, double t, const double *u, double *out, NsError *err) {
+  NsMotionTwin *w = context;
+  NsEventDriven *ed = w->ed;
+  const double *q = u, *v = u + ed->Nq;
+  int row = w->guard;
+  double scale;
+  SenseGuard kind = sense_kind(ed, row);
+  bool forces = kind == SENSE_FORCE || kind == SENSE_STICK;
+  NsStatus status = forces ? ns_ed_accelerate(ed, t, q, v, err) : ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
+  if (status != NS_OK) return status;
+  *out = 0;
+  for (int k = 0; k < ed->nheld && kind == SENSE_FORCE; k++)
+    if (ed->held[k] == row) *out = ed->lambda[k];
+  if (kind == SENSE_STICK) *out = ns_ed_stick_guard(ed, row, &scale);
+  if (kind == SENSE_SLIP) *out = ns_ed_sliding_along(ed, row);
+  if (kind == SENSE_GAP) *out = ed->now->y[row];
+  return NS_OK;
+}
+
+static void motion_twin_choose(void *context, int guard) {
+  ((NsMotionTwin *)context)->guard = guard;
+}
+
+static void add_guard(NsMotionTwin *w, const NsEventDriven *ed, int *count, int row) {
+  w->guards[(*count)++] = (NsFrozenGuard){motion_twin_guard, motion_twin_choose, row, ns_ed_row_name(ed, row)};
+}
+
+/* y and u of the row w->guard. */
+static NsStatus motion_twin_row(void *context, double t, const double *u, double *out, NsError *err) {
+  NsMotionTwin *w = context;
+  NsEventDriven *ed = w->ed;
+  NsStatus status = ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
+  out[0] = ed->now->y[w->guard];
+  out[1] = ed->now->u[w->guard];
+  return status;
+}
+
+/* NS_EARG when a contact is closed at the start, and a parameter moves its y or u. */
+static NsStatus check_start_contacts(NsEventDriven *ed, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  NsMotionTwin *w = s->twin;
+  NsStatus status = NS_OK;
+  for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
+    w->guard = ed->closed[k];
+    for (int j = 0; j < s->p && ed->rows[w->guard].unilateral && status == NS_OK; j++) {
+      double change[2], part[2], most[2] = {0, 0};
+      const double *S = s->S + (ptrdiff_t)j * s->n;
+      status = ns_sensitivity_along(s, &w->frozen, motion_twin_row, 2, ed->t, ed->x, 0, S, j, change, err);
+      memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
+      for (int i = 0; i < s->n && status == NS_OK; i++) {
+        s->direction[i] = S[i];
+        if (S[i] != 0)
+          status = ns_sensitivity_along(s, &w->frozen, motion_twin_row, 2, ed->t, ed->x, 0, s->direction, -1, part, err);
+        for (int c = 0; c < 2 && S[i] != 0; c++) most[c] += fabs(part[c]);
+        s->direction[i] = 0;
+      }
+      if (status == NS_OK && (fabs(change[0]) > START_OPENS * most[0] || fabs(change[1]) > START_OPENS * most[1]))
+        return ns_fail(err, NS_EARG,
+                       "sensitivities: the contact '%s' is closed where the run starts at t=%.10g, and a parameter opens it; "
+                       "on_grazing = \"one-sided\" takes the closed contact",
+                       ns_ed_row_name(ed, w->guard), ed->t);
+    }
+  }
+  return status;
+}
+
+/* ---- events ---- */
+
+NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  if (!s) return NS_OK;
+  NsMotionTwin *w = s->twin;
+  int count = 0;
+  bool start = ed->t == ed->t_first;
+  motion_twin_mode(w, ed);
+  memcpy(w->u, ed->x, (size_t)s->n * sizeof *w->u);
+  w->hit = ed->hit;
+  w->acted = false;
+  if (ed->hit == ed->m)
+    return ns_fail(err, NS_EARG,
+                   "sensitivities: at t=%.10g the forces of sliding contacts grow beyond all bounds; the impulse that "
+                   "follows has no derivatives here",
+                   ed->t);
+  NsStatus status = start && !s->options->one_sided ? check_start_contacts(ed, err) : NS_OK;
+  if (sense_kind(ed, ed->hit) != SENSE_NONE) add_guard(w, ed, &count, ed->hit);
+  for (int k = 0; k < ed->nclosed && !start; k++) {
+    int row = ed->closed[k];
+    const Row *r = &ed->rows[row];
+    if (row != ed->hit && r->unilateral && r->state != ROW_HELD && ed->before[row] < -ed->slow[row])
+      add_guard(w, ed, &count, row);
+  }
+  if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->frozen, w->guards, count, ed->t, w->u, err);
+  else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->frozen, ed->t, w->u, err);
+  w->guarded = count > 0;
+  ed->log->slope = s->told;
+  if (status == NS_OK) ns_sensitivity_enter(s);
+  return status;
+}
+
+/* Whether a contact only touched: it closed with no velocity, and is not held. */
+static bool only_touched(const NsEventDriven *ed, const NsMotionTwin *w) {
+  int row = w->hit;
+  if (row < 0 || sense_kind(w->ed, row) != SENSE_GAP) return false;
+  return fabs(ed->before[row]) <= ed->slow[row] && ed->rows[row].state != ROW_HELD;
+}
+
+NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  if (!s) return NS_OK;
+  NsMotionTwin *w = s->twin;
+  bool touched = only_touched(ed, w);
+  if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->t, ns_ed_row_name(ed, w->hit), err);
+  if (touched) ns_sensitivity_undo(s);
+  motion_twin_mode(w, ed);
+  NsStatus status = ns_sensitivity_leave(s, &w->frozen, ed->t, ed->x, err);
+  grow_sizes(w, ed);
+  return status == NS_OK ? motion_twin_states(w, s, ed->t, ed->x, s->S, s->X, err) : status;
+}

@@ -1,0 +1,28 @@
+/*
+** event_sensitivity.h
+** Derivatives by parameters of event-driven runs of mechanics. Nothing happens where ed->sensitivity is NULL. Private to
+** event_driven/.
+*/
+#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_SENSITIVITY_H
+#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_SENSITIVITY_H
+
+#include "integrators/event_driven/event_driven.h"
+#include "integrators/sensitivity.h"
+
+/* A step of the grid begins: rows and state have been taken from the memories. */
+NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err);
+
+/* S goes along the last step of the integrator. */
+NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err);
+
+/*
+** At an event, in this order: its time, from the guard of ed->hit, in the mode before it, where ed->closed, ed->before and
+** ed->slow are known; impulses (ed->z of the rows ed->closed, before they act; jam: an impulse without collision); rows that
+** come to rest (before they do, as for ns_motion_project); the mode after the event.
+*/
+NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err);
+NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err);
+NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err);
+
+#endif
