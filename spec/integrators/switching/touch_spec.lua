@@ -54,17 +54,16 @@ for name, osi in pairs { RungeKuttaOSI = ns.RungeKuttaOSI, RadauOSI = ns.RadauOS
       end
     end)
 
-    it("has no event where the current of a diode touches 0, within a step of the grid and at its end", function()
-      for _, h in ipairs { 20, math.pi / 2 } do
-        local ds = ns.FirstOrderNonLinearDS({ 0 }, function(t, _, _, f) f[1] = 2 * math.sin(t) end)
-        local nsds = ns.NonSmoothDynamicalSystem(0, 20)
-        nsds:insertDynamicalSystem(ds)
-        local relation = ns.FirstOrderLinearTIR { C = { { 1 } }, B = { { 1 } } }
-        nsds:link(ns.Interaction(ns.ComplementarityConditionNSL(1), relation), ds)
-        local sol = ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), osi(1e-11)):run()
-        assert.equal(0, #sol.events)
-        assert.near(2 * (1 - math.cos(sol.t[#sol])), ds:x()[1], 1e-9)
-      end
+    it("has no event where the current of a diode touches 0", function()
+      local ds = ns.FirstOrderNonLinearDS({ 0 }, function(t, _, _, f) f[1] = 2 * math.sin(t) end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+      nsds:insertDynamicalSystem(ds)
+      local relation = ns.FirstOrderLinearTIR { C = { { 1 } }, B = { { 1 } } }
+      nsds:link(ns.Interaction(ns.ComplementarityConditionNSL(1), relation), ds)
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 20), osi(1e-11))
+      simu:run()
+      assert.equal(0, #simu:events())
+      assert.near(2 * (1 - math.cos(20)), ds:x()[1], 1e-9)
     end)
 
     it("sees a force that lasts 1/100 of the run", function()

@@ -277,7 +277,7 @@ static NsStatus first_root(NsSwitching *sw, NsEventRoot *root, NsError *err) {
 
 /*
 ** The first root is that of a guard that was not 0: looks whether the guard leaves its zone, or only touches 0. *k is the guard of
-** the event, -1: there is none; *t its time.
+** the event, -1: there is none; *t its time. y has touched 0 only if it is above 0 again at the end of the step.
 */
 static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err) {
   NsEventRoot root;
@@ -292,6 +292,8 @@ static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err)
   }
   status = first_root(sw, &root, err);
   if (status != NS_OK) return status;
+  bool output = sw->now->mode[sw->guards[*k].row] != NS_ROW_ACTIVE;
+  if (root.event < 0 && output && ns_event_search_last(sw->search)[*k] + sw->guards[*k].level < 0) return NS_OK;
   if (root.event < 0) return *k = -1, end_before_zone(sw, err);
   double zero = root.t, same = SAME_ROOT * (sw->course.t - sw->course.t_old);
   const NsSwitchGuard *guard = &sw->guards[root.event];
