@@ -445,6 +445,30 @@ local function make(ns)
     return result
   end
 
+  -- model:constraint(e, { lower =, upper = }): a bound of an expression, for minimize.
+  function Model:constraint(e, options)
+    local o = check_options(options, "constraint")
+    local lower, upper = o.lower or -huge, o.upper or huge
+    check_bounds(lower, upper, "constraint", "the expression")
+    if lower == -huge and upper == huge then fail "constraint: expected a lower or an upper bound" end
+    for_each(self, "constraint", function(model, x)
+      check_scalar(model, x, "constraint")
+      model.constraints[#model.constraints + 1] = { e = x, lower = lower, upper = upper }
+    end, e)
+  end
+
+  local minimize
+  -- model:minimize(e [, { tolerance =, max_iterations = }]): the least value of e under all equations, conditions and
+  -- constraints.
+  function Model:minimize(e, options)
+    local o = check_options(options, "minimize")
+    check_scalar(self, e, "minimize")
+    if #self.list == 0 then fail "minimize: the model has no variables" end
+    minimize = minimize or require "nslua.model.optimum" { collect = collect, value = value, level = level,
+      next_pass = next_pass }
+    return minimize(self, e, o)
+  end
+
   local function need_values(model, x, who)
     if level(x) == 0 then return end
     if model.failure then fail(who .. ": the last solve failed: " .. model.failure) end
@@ -501,7 +525,7 @@ local function make(ns)
 
   return function(...)
     if select("#", ...) > 0 then fail("model: no arguments expected") end
-    return setmetatable({ list = {}, condition = {}, equations = {}, passes = 0 }, Model)
+    return setmetatable({ list = {}, condition = {}, equations = {}, constraints = {}, passes = 0 }, Model)
   end
 end
 

@@ -126,7 +126,11 @@ describe("continuation", function()
     near(0.1, found.p, 1e-10)
     near(0, found.x0[1], 1e-9)
     near(1, found.x0[2], 1e-9)
-    assert.truthy(branch.message:find "could not be followed")
+    local last = branch.points[#branch.points] -- the branch goes on with impacts
+    assert.same({ "wall", 0.2 }, { last.sequence, last.p })
+    local d = dynamics.diagram { rhs = f, events = event, args = { 0 }, guess = { 0, 0.8 }, values = { 0.2 }, period = TURN,
+      keep = 1 }
+    near(d.x[1][1], last.x0[1], 1e-9)
   end)
 
   it("finds it in a simulation, and with another unit of the parameter", function()
@@ -164,6 +168,38 @@ describe("continuation", function()
       { simulation = impact_oscillator(1), guess = { 0, 0 }, period = 1, range = { 1, 2 } })
     raises("dynamics.continuation: no orbit found at p = 1", dynamics.continuation,
       { rhs = function() return { 1 } end, guess = { 0 }, period = 1, range = { 1, 2 } })
+  end)
+end)
+
+-- A mass on a belt, with friction that falls with the velocity of slip: it sticks in each period, up to a velocity of the
+-- belt at which its slip only touches 0.
+local function belt(V)
+  local mass = ns.FirstOrderNonLinearDS({ 1, 0 }, function(_, x, _, f)
+    local u = x[2] - V
+    f[1], f[2] = x[2], -x[1] + 0.5 * u - 0.15 * u ^ 3
+  end)
+  local nsds = ns.NonSmoothDynamicalSystem(0, 200)
+  nsds:insertDynamicalSystem(mass)
+  local slip = ns.FirstOrderLinearTIR { C = { { 0, 1 } }, e = { -V }, B = { { 0 }, { 1 } } }
+  nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), slip, "belt"), mass)
+  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+end
+
+describe("stick and slip", function()
+  it("ends at a velocity of the belt that agrees with long runs on both sides", function()
+    local branch = dynamics.continuation { simulation = belt, guess = { 1, 0.2 }, section = function(_, x) return x[2] end,
+      range = { 0.9, 1.0 }, transient = 30 }
+    local found = branch.bifurcations[1]
+    assert.equal("sequence", found.kind)
+    assert.equal("belt:leave belt:slide", found.before)
+    near(0.949518368241, found.p, 1e-9)
+    near(0, found.multipliers[1].abs, 1e-5) -- a cycle that sticks forgets where it came from
+    for _, side in ipairs { -1, 1 } do
+      local simu = belt(found.p + side * 2e-3)
+      local sol, last = simu:run(), 0
+      for _, event in ipairs(sol.events) do last = math.max(last, event.t) end
+      assert.equal(side < 0, last > 180) -- events go on, or not
+    end
   end)
 end)
 

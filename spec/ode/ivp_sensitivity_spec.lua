@@ -287,6 +287,9 @@ describe("sensitivities of solve_ivp", function()
       local told = message(ns.solve_ivp, pendulum, { 0, 1 }, { 1, 0 }, { args = args or { 1, { 2, 3 } }, sensitivities = value })
       return (told:gsub("(got %a+) .*$", "%1"))
     end
+    text = message(ns.solve_ivp, pendulum, { 0, 1 }, { 1, 0 }, with(pendulum_options, {
+      jac = function(_, y, a, b) return { { 0, 1 }, { -a * math.cos(y[1]), b[1] } } end }))
+    assert.equal("solve_ivp: sensitivities: jac[2][2] is 0.1, the derivative of f is -0.1 (t=0.0): jac must be exact", text)
     local names = "'y0', 'y0[i]', 'args', 'args[i]' or 'args[i][k]'"
     assert.equal("solve_ivp: sensitivities: expected a list of names, got number", option(3))
     assert.equal("solve_ivp: sensitivities[1]: expected a name (" .. names .. "), got number", option { 3 })

@@ -2,6 +2,7 @@
 -- runs it is; runs with 20 or more are made in long tests only.
 return {
   { "ball_on_plane", "--T 0.03" },
+  { "belt_cycle", "--to 0.51", 20 },
   { "bouncing_ball", "--T 0.6 --h 0.02 --e 0.5" },
   { "bouncing_ball", "--T 0.6 --h 0.02 --osi SchatzmanPaoli" },
   { "bouncing_ball", "--T 0.6 --h 0.02 --osi D1MinusLinear" },
@@ -26,6 +27,7 @@ return {
   { "four_bar", "--form positions --method events --T 0.02 --points 3", 20 },
   { "hard_stop", "--form direct --T 4" },
   { "hard_stop", "--form nsds --T 4" },
+  { "impact_orbit", "", 20 },
   { "impacting_bar", "--N 6 --T 0.6 --h 0.02" },
   { "impacting_bar", "--N 120 --T 0.1 --h 0.01" },
   { "newtons_cradle", "--T 0.02" },

@@ -39,6 +39,8 @@ local cases = {
   { "ball_on_plane.lua --mu 0 --T 0.1", { run = 350 } },
   { "stick_slip.lua --h 0.01", { run = 550 } },
   { "stick_slip.lua --T 0.01 --V 0", { run = 550 } },
+  { "impact_orbit.lua --values 4", { orbit = 500, diagram = 320 } },
+  { "belt_cycle.lua --to 0.6", { branch = 320, orbit = 500 } },
   { "newtons_cradle.lua", { run = 350 } },
   { "newtons_cradle.lua --N 10 --gap 0", { run = 350 } },
   { "pendulum.lua --T 1", { run = 550 } },

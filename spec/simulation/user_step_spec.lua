@@ -391,6 +391,31 @@ describe("events of the user", function()
     end
   end)
 
+  it("have times whose error is proportional to the tolerance of adaptive steps", function()
+    -- x' = (30 - x) / 2 or (10 - x) / 2, from 15: up to 20, down to 18, up to 20, ...
+    local want, at, x = {}, 0, 15
+    for i = 1, 6 do
+      local limit, target = i % 2 == 1 and 30 or 10, i % 2 == 1 and 20 or 18
+      at, x = at + 2 * math.log((limit - x) / (limit - target)), target
+      want[i] = { i % 2 == 1 and "off" or "on", at }
+    end
+    for _, rtol in ipairs { 1e-3, 1e-5, 1e-7 } do
+      local room = ns.FirstOrderLinearTIDS({ 15 }, { { -0.5 } }, { 15 })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 3)
+      nsds:insertDynamicalSystem(room)
+      local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.5), ns.EulerMoreauOSI(0.5), { rtol = rtol })
+      local function switch(b) return function() room:setbPtr { b } end end
+      simu:addEvent { name = "off", g = function(_, y) return y[1] - 20 end, direction = "up", action = switch(5) }
+      simu:addEvent { name = "on", g = function(_, y) return y[1] - 18 end, direction = "down", action = switch(15) }
+      local log = simu:run().events
+      assert.equal(#want, #log)
+      for i, event in ipairs(log) do
+        assert.equal(want[i][1], event.name)
+        assert.near(want[i][2], event.t, rtol)
+      end
+    end
+  end)
+
   it("tell a cascade without end", function()
     local simu, mode = ramp(), -1
     simu:addEvent { name = "start", g = function(_, x) return x[1] - 0.5 end, action = function() mode = 1 end }

@@ -8,6 +8,7 @@
 #include "bind/diff/ad.h"
 #include "bind/array/arrays.h"
 #include "bind/array/elementwise.h"
+#include "bind/array/fft.h"
 #include "bind/call/callee.h"
 #include "bind/diff/compile.h"
 #include "bind/file/files.h"
@@ -48,6 +49,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_arrays,
     nsl_open_functions,
     nsl_open_samples,
+    nsl_open_fft,
     nsl_open_random,
     nsl_open_linalg,
     nsl_open_versions,

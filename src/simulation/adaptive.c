@@ -117,7 +117,8 @@ static NsStatus solve_trial(NsTimeStepping *ts, NsIsland *island, const Pass *pa
   NsLocalError *e = island->error;
   double h = pass->part * pass->step->h, middle = pass_time(pass, pass->at + 0.5 * pass->part);
   double from = pass_time(pass, pass->at), to = pass_time(pass, pass->at + pass->part);
-  bool implicit = pass->step->implicit;
+  bool implicit = pass->step->implicit &&
+                  pass->at == 0; /* the first step only: the next ones have the inputs of the one before */
   NsStatus status = NS_OK;
   if (pass->halved) {
     NsMoment moment = e->whole;
@@ -129,7 +130,7 @@ static NsStatus solve_trial(NsTimeStepping *ts, NsIsland *island, const Pass *pa
   }
   if (status == NS_OK) status = solve_inner(ts, island, &(NsStep){from, middle, 0.5 * h, implicit}, true, &e->middle, err);
   if (status == NS_OK) ns_ts_remember(island->graph);
-  if (status == NS_OK) status = solve_inner(ts, island, &(NsStep){middle, to, 0.5 * h, implicit}, true, &e->end, err);
+  if (status == NS_OK) status = solve_inner(ts, island, &(NsStep){middle, to, 0.5 * h, false}, true, &e->end, err);
   return status;
 }
 
@@ -224,7 +225,8 @@ static void accept_trial(NsTimeStepping *ts, NsIsland *island, Pass *pass) {
 static bool only_rounding(NsTimeStepping *ts, NsIsland *island, const Pass *pass, const NsErrorTest *test, double error,
                           bool switched) {
   NsLocalError *e = island->error;
-  NsStep step = {pass_time(pass, pass->at), pass_time(pass, pass->at + pass->part), test->h, pass->step->implicit};
+  NsStep step = {pass_time(pass, pass->at), pass_time(pass, pass->at + pass->part), test->h,
+                 pass->step->implicit && pass->at == 0};
   NsError unheard = {NS_OK, ""};
   if (pass->error == 0 || error < (switched ? 0.9 : 0.25) * pass->error) return false;
   return_to_start(island);

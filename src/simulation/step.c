@@ -18,7 +18,7 @@ static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, const NsStep
   NsStatus status = NS_OK;
   int most = 0;
   for (int i = 0; i < parts && status == NS_OK; i++) {
-    NsStep part = {t + i * h, i + 1 == parts ? step->t : t + (i + 1) * h, h, step->implicit};
+    NsStep part = {t + i * h, i + 1 == parts ? step->t : t + (i + 1) * h, h, step->implicit && i == 0};
     if (i > 0) ns_ts_remember(island->graph);
     status = ns_island_advance(ts, island, &part, err);
     if (status == NS_OK) status = ns_island_accept(ts, island, err);

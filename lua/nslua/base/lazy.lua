@@ -43,7 +43,14 @@ local meta = {
   end,
   __newindex = function(t, name, value) lazy.settle(t)[name] = value end,
   __pairs = function(t) return pairs(lazy.settle(t)) end,
-  __call = function(t, ...) return lazy.settle(t)(...) end,
+  __call = function(t, ...)
+    local loaded = lazy.settle(t)
+    if not (getmetatable(loaded) or {}).__call then
+      require "nslua.base.where".fail("a table of functions was called; call one of its functions: help lists them, "
+        .. "as in help(ns.plot)")
+    end
+    return loaded(...)
+  end,
 }
 
 -- load() returns the table with the contents. index(t, name) is optional: it is called for a name that the contents

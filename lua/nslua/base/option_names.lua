@@ -58,6 +58,8 @@ local names = {
 
   ["model:variable"] = "lower upper start name",
   ["model:variables"] = "lower upper start name",
+  ["model:constraint"] = "lower upper",
+  ["model:minimize"] = "tolerance max_iterations",
   ["model:solve"] = "solver tolerance max_iterations warm",
 
   ["plot.figure"] = "figsize dpi title",

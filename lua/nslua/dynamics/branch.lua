@@ -115,7 +115,8 @@ local function step_to(b, a, ds)
   if not fine then return nil, tostring(point) end
   point.iterations = solved.iterations
   local turn = math.abs(dot(b, point.tangent, a.tangent))
-  if turn < TURN and ds > 4 * STEP_MIN then return nil, "the branch turns" end
+  local corner = point.sequence ~= a.sequence -- where a branch may turn at once
+  if turn < TURN and not corner and ds > 4 * STEP_MIN then return nil, "the branch turns" end
   return point
 end
 
@@ -191,6 +192,7 @@ local function note(b, kind, point, more)
     multipliers = point.multipliers }
   for name, value in pairs(more or {}) do found[name] = value end
   b.bifurcations[#b.bifurcations + 1] = found
+  if point ~= b.points[#b.points] then b.points[#b.points + 1] = point end
 end
 
 local function has_pair_near_circle(m)
@@ -200,12 +202,47 @@ local function has_pair_near_circle(m)
   return false
 end
 
--- Zeros of test functions between two neighbours with one sequence.
+-- At a fold a multiplier is 1. Distance within which it counts as that: folds are located to 1e-7 and better.
+local AT_FOLD = 1e-3
+
+-- Whether the branch turns only because the orbit touches the section, and does not cross it any more: a fold of the
+-- points on the section, but not of the orbits.
+local function touches_section(b, point)
+  if b.problem.kind ~= "autonomous" or not b.problem.section then return false end
+  for _, m in ipairs(point.multipliers) do
+    if (m.re - 1) ^ 2 + m.im ^ 2 < AT_FOLD ^ 2 then return false end
+  end
+  return true
+end
+
+-- An orbit whose states move by less than this part of their sizes has become an equilibrium.
+local SMALL = 1e-2
+
+local function is_equilibrium(b, point)
+  if b.problem.kind ~= "autonomous" then return false end
+  local _, rows = point.orbit:course()
+  for i, size in ipairs(b.problem.sizes:totable()) do
+    local low, high = math.huge, -math.huge
+    for _, row in ipairs(rows) do low, high = math.min(low, row[i]), math.max(high, row[i]) end
+    if high - low > SMALL * size then return false end
+  end
+  return true
+end
+
+-- Zeros of test functions between two neighbours with one sequence. Returns the last point of the branch and why it
+-- is the last, where the orbit touches the section or becomes an equilibrium.
 local function find_zeros(b, a, c, ds)
   for _, test in ipairs { "fold", "period doubling", "Neimark-Sacker" } do
     local fa, fc = a.tests[test], c.tests[test]
     if fa * fc < 0 then
       local point = locate_zero(b, a, c, ds, test)
+      if test == "fold" and is_equilibrium(b, point) then
+        note(b, "Hopf", point)
+        return point, "the orbit becomes an equilibrium"
+      end
+      if test == "fold" and touches_section(b, point) then
+        return point, "beyond it the orbit does not cross the section; take another one"
+      end
       if test ~= "Neimark-Sacker" or has_pair_near_circle(point.multipliers) then note(b, test, point) end
     end
   end
@@ -277,7 +314,16 @@ local function follow(b, a)
       pass_change(b, a, nil, 2 * length)
       return
     end
-    if c.sequence ~= a.sequence then pass_change(b, a, c, length) else find_zeros(b, a, c, length) end
+    if c.sequence ~= a.sequence then
+      pass_change(b, a, c, length)
+    else
+      local last, why = find_zeros(b, a, c, length)
+      if last then
+        if last ~= b.points[#b.points] then b.points[#b.points + 1] = last end
+        b.message = format("p = %.10g: %s", last.p, why)
+        return
+      end
+    end
     if not within(b, c.p) then
       b.points[#b.points + 1] = point_at_bound(b, a, c)
       b.message = format("the end of the range, p = %g", b.points[#b.points].p)

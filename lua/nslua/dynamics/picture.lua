@@ -90,15 +90,17 @@ function picture.branch(branch, options)
   local fig = plot.figure(figure)
   local axes = fig:subplot(1, 1, 1)
   local told, from = {}, 1
+  local function is_solid(point) return point.stability ~= "unstable" end
   for k = 1, #branch.points do
     local point, following = branch.points[k], branch.points[k + 1]
-    if not following or following.stable ~= point.stable then
+    if not following or is_solid(following) ~= is_solid(point) then
       local p, x = {}, {}
       for j = math.max(1, from), math.min(k + 1, #branch.points) do
         p[#p + 1], x[#x + 1] = branch.points[j].p, branch.points[j].x0[state]
       end
-      local word = point.stable and "stable" or "not stable"
-      axes:plot(p, x, { color = point.stable and "C0" or "C3", linestyle = point.stable and "-" or "--",
+      local solid = is_solid(point)
+      local word = solid and "stable" or "unstable"
+      axes:plot(p, x, { color = solid and "C0" or "C3", linestyle = solid and "-" or "--",
         linewidth = 1.6, label = not told[word] and word or nil })
       told[word], from = true, k + 1
     end

@@ -230,7 +230,10 @@ local function make(ns)
     local v = {}
     for i, argument in ipairs(x.arguments) do v[i] = value(argument, z, pass) end
     local y = x.f(table.unpack(v))
-    if type(y) ~= "number" then fail(("apply: the function returned %s, expected a number"):format(type(y))) end
+    local is_traced = type(y) == "userdata" and not ns.isvector(y) and not ns.ismatrix(y)
+    if type(y) ~= "number" and not is_traced then
+      fail(("apply: the function returned %s, expected a number"):format(type(y)))
+    end
     return y
   end
 

@@ -75,6 +75,27 @@ describe("the derivatives of a run of mechanics", function()
     for i = 1, 13 do assert.near((above.x[#above][i] - below.x[#below][i]) / (2 * h), S[i][3], 1e-7) end
   end)
 
+  it("change with the units by powers of two, to the last bit", function()
+    local function run(length, time, mass)
+      local v, a = length / time, length / time ^ 2
+      local ball = ns.LagrangianLinearTIDS({ 0, 0.7 * length }, { 2 * v, -0.3 * v }, { { mass, 0 }, { 0, mass } })
+      ball:setFExtPtr(ns.vector { 0, -9.81 * mass * a })
+      local law = ns.NewtonImpactFrictionNSL(0.4, 0, 0.1, 2)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 2.4 * time)
+      nsds:insertDynamicalSystem(ball)
+      nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR({ { 0, 1 }, { 1, 0 } }), "floor"), ball)
+      local sol = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.8 * time), ns.RungeKuttaOSI()):run {
+        sensitivities = { { ball, "q0", 2 }, { ball, "velocity0", 1 }, { law, "en" }, { law, "mu" } } }
+      return sol.S[#sol]
+    end
+    local length, time = 2 ^ 40, 2 ^ -20
+    local one, other = run(1, 1, 1), run(length, time, 2 ^ 33)
+    local row, column = { length, length, length / time, length / time }, { length, length / time, 1, 1 }
+    for i = 1, 4 do
+      for j = 1, 4 do assert.equal(one[i][j], other[i][j] / row[i] * column[j]) end
+    end
+  end)
+
   it("join first order and mechanics", function()
     local nsds = ns.NonSmoothDynamicalSystem(0, 0.75)
     local plant = ns.FirstOrderLinearTIDS({ -1 }, { { 0 } }, { 2 })

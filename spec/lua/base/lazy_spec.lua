@@ -38,6 +38,14 @@ describe("a lazy table", function()
     assert.same({ 11, 2 }, { other.one, other.two })
   end)
 
+  it("says that a table of functions can not be called", function()
+    local plain = lazy.table(function() return { f = 1 } end)
+    local ok, message = pcall(function() plain(3) end)
+    assert.is_false(ok)
+    assert.equal("a table of functions was called; call one of its functions: help lists them, as in help(ns.plot)",
+      (message:gsub("^[^ ]*: ", "")))
+  end)
+
   it("is loaded by settle, for rawget and next", function()
     assert.is_nil(next(t))
     assert.equal(t, lazy.settle(t))

@@ -411,6 +411,7 @@ static void *push_box(lua_State *L, lua_CFunction free_it) {
 static NsIvpSensitivity *begin_sensitivity(lua_State *L, NslOde *ode, NslSensitivity *s, const NsStepperClass *method,
                                            const NsOdeProblem *problem, NsIvpOptions *o) {
   nsl_ode_read_sensitivity(s, ode, "sensitivities", SENSITIVITIES, o->events.count);
+  nsl_ode_check_jacobian(s, problem, o->t0, o->y0);
   NsIvpSensitivity **box = push_box(L, free_sensitivity);
   NsIvpSensitivityOptions options = {&s->derivatives, s->S0, s->numbers > 0, s->rtol, s->one_sided};
   o->dense = true;
@@ -537,6 +538,7 @@ static int ivp_gradient(lua_State *L) {
   nsl_ode_compile(&solve.ode, solve.options.t0, solve.options.y0);
   nsl_ode_prepare_pull(&solve.ode);
   nsl_ode_read_sensitivity(&s, &solve.ode, "parameters", SENSITIVITIES, solve.options.events.count + !lua_isnil(L, COST));
+  nsl_ode_check_jacobian(&s, &solve.problem, solve.options.t0, solve.options.y0);
   NsIvpCost cost = {&s, nsl_ode_cost_value, nsl_ode_cost_slopes};
   NsIvpAdjointOptions options = {.derivatives = &s.derivatives,
                                  .cost = lua_isnil(L, COST) ? NULL : &cost,

@@ -4,7 +4,7 @@
 */
 #include "bind/ode/ode_sensitivity.h"
 
-#include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -460,6 +460,35 @@ void nsl_ode_read_sensitivity(NslSensitivity *s, NslOde *ode, const char *option
   push_shims(L, s, ode->events, events), s->events = lua_gettop(L);
   push_shims(L, s, ode->applies, events), s->applies = lua_gettop(L);
   s->derivatives = (NsIvpDerivatives){s->p, s, sensitivity_terms, sensitivity_event, sensitivity_reset};
+}
+
+/* Raises for the first entry of `given` that differs from `exact` (n x n). */
+static void compare_jacobians(const NslSensitivity *s, const NsOdeProblem *problem, double t, const double *y,
+                              const double *given, const double *exact) {
+  int n = s->n;
+  for (int i = 0; i < n; i++) {
+    double terms = 0;
+    for (int j = 0; j < n; j++) terms += fabs(exact[i + (ptrdiff_t)j * n]) * (fabs(y[j]) + problem->atol[j] / problem->rtol);
+    for (int j = 0; j < n; j++) {
+      double a = given[i + (ptrdiff_t)j * n], b = exact[i + (ptrdiff_t)j * n],
+             size = fabs(y[j]) + problem->atol[j] / problem->rtol;
+      if (fabs(a - b) > 1e-6 * fabs(b) && fabs(a - b) * size > 1e-6 * terms)
+        nsl_error(s->ode->L, "%s: %s: jac[%d][%d] is %f, the derivative of f is %f (t=%f): jac must be exact", s->ode->who,
+                  s->option, i + 1, j + 1, a, b, t);
+    }
+  }
+}
+
+void nsl_ode_check_jacobian(NslSensitivity *s, const NsOdeProblem *problem, double t, const double *y) {
+  NslOde *ode = s->ode;
+  NsError err = {NS_OK, ""};
+  size_t n = (size_t)s->n;
+  if (!ode->jac && !ode->matrix) return;
+  double *given = push_doubles(ode->L, n * n), *exact = push_doubles(ode->L, n * n);
+  if (nsl_ode_jacobian(ode, t, y, given, &err) != NS_OK) return; /* the run tells it */
+  if (nsl_ode_rate(ode, t, y, ode->plain, &err) != NS_OK) return;
+  if (sensitivity_call(s, s->f, false, t, y, "f", s->n, ode->plain, exact, s->by_w, &err) != NS_OK) return;
+  compare_jacobians(s, problem, t, y, given, exact);
 }
 
 /* ---- the result ---- */

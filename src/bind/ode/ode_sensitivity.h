@@ -41,6 +41,12 @@ typedef struct NslSensitivity {
 */
 void nsl_ode_read_sensitivity(NslSensitivity *sensitivity, NslOde *ode, const char *option, int idx, int events);
 
+/*
+** Compares a given jac with the exact derivatives of f at (t, y), the start: raises for an entry that differs by more than 1e-6 of
+** the terms of its row, with the sizes |y| + atol / rtol. Without a jac, and when f does not take dual numbers, it does nothing.
+*/
+void nsl_ode_check_jacobian(NslSensitivity *sensitivity, const NsOdeProblem *problem, double t, const double *y);
+
 /* ---- for gradients; the context of these is an NslSensitivity ---- */
 
 /* J' mu and P' mu of a compiled f, at the state that ns_ivp_adjoint_state gives. */

@@ -1,0 +1,19 @@
+/*
+** fft.h
+** Discrete Fourier transforms of any length.
+*/
+#ifndef NS_LINALG_FFT_H
+#define NS_LINALG_FFT_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+
+/*
+** X_k = sum_j x_j exp(-2 pi i j k / n), in place, on n complex numbers (re, im); backward: exp(+2 pi i j k / n), without the
+** factor 1 / n. Mixed radix for the prime factors up to 31 (Cooley and Tukey 1965), the chirp transform for others (Bluestein
+** 1970). Each root of unity is rounded by itself, so that the relative error in the 2-norm grows like eps log n. NS_ENOMEM.
+*/
+NsStatus ns_fft(int n, double *re, double *im, bool backward);
+
+#endif
