@@ -264,7 +264,7 @@ static NsStatus end_before_zone(NsSwitching *sw, NsError *err) {
 }
 
 /* Looks for the first root of a guard in the course; its event is -1 when there is none. */
-static NsStatus first_root(NsSwitching *sw, NsEventRoot *root, NsError *err) {
+static NsStatus first_guard_root(NsSwitching *sw, NsEventRoot *root, NsError *err) {
   NsEventRoots found = NS_EVENT_ROOTS_NONE;
   NsCourse course = ns_dense_course(&sw->course);
   sw->sampled = NAN;
@@ -290,7 +290,7 @@ static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err)
     if (!guard->used || guard->at_zero) continue;
     guard->level -= guard->zone;
   }
-  status = first_root(sw, &root, err);
+  status = first_guard_root(sw, &root, err);
   if (status != NS_OK) return status;
   bool output = sw->now->mode[sw->guards[*k].row] != NS_ROW_ACTIVE;
   if (root.event < 0 && output && ns_event_search_last(sw->search)[*k] + sw->guards[*k].level < 0) return NS_OK;
@@ -335,7 +335,7 @@ static NsStatus look_for_rise(NsSwitching *sw, int k, double length, bool *rises
 static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, NsError *err) {
   NsEventRoot root;
   *hidden = false;
-  NsStatus status = first_root(sw, &root, err);
+  NsStatus status = first_guard_root(sw, &root, err);
   *k = root.event;
   *t = root.t;
   if (status != NS_OK || *k < 0) return status;
