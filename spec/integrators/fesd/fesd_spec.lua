@@ -359,13 +359,14 @@ describe("FESDOSI", function()
 end)
 
 describe("FESDOSI in mechanics", function()
-  local function ball(osi, n, class, e, forces)
+  local function ball(osi, n, class, e, forces, account)
     local ds = ns.LagrangianDS({ 1 }, { 0 }, { { 1 } })
     if forces then ds:setComputeFIntFunction(forces) else ds:setFExtPtr { -9.81 } end
     local nsds = ns.NonSmoothDynamicalSystem(0, 1.1)
     nsds:insertDynamicalSystem(ds)
     nsds:link(ns.Interaction(ns.NewtonImpactNSL(e), ns.LagrangianLinearTIR({ { 1 } })), ds)
     local simu = ns[class](nsds, ns.TimeDiscretisation(0, 1.1 / n), osi)
+    if account then simu:energy() end
     simu:run()
     return { ds:q()[1], ds:velocity()[1] }, simu
   end
@@ -393,6 +394,25 @@ describe("FESDOSI in mechanics", function()
     for i, event in ipairs(simu:events()) do
       assert.equal(other:events()[i].kind, event.kind)
       assert.near(other:events()[i].t, event.t, 1e-13)
+    end
+  end)
+
+  -- The work of -(9.81 + v / 2 + 3 q^3) is measured at the stages: the account can fail, and closes with the order of the method.
+  -- Gauss keeps quadratic energies, so that its account closes with few steps.
+  it("closes the account of energies with its order", function()
+    local function forces(_, q, v, _, f) f[1] = 9.81 + 0.5 * v[1] + 3 * q[1] ^ 3 end
+    for _, case in ipairs { { "radau_iia", 2, 2.5e-4 }, { "radau_iia", 3, 2e-7 }, { "gauss", 2, 1e-11 }, { "lobatto", 3, 1e-6 } } do
+      local last
+      for _, n in ipairs { 10, 20, 40 } do
+        local osi = ns.FESDOSI(case[1], case[2])
+        local x, simu = ball(osi, n, "TimeStepping", 0.8, forces, true)
+        local account = simu:energy()
+        assert.near(x[2] ^ 2 / 2, account.total, 1e-12)
+        assert.near(account.total, account.forces + account.impacts + account.numerical, 1e-12)
+        local off = math.abs(account.numerical)
+        assert.is_true(off < case[3] and (not last or off < last / 6 or off < 1e-11), off)
+        last = off
+      end
     end
   end)
 

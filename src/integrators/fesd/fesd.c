@@ -263,13 +263,19 @@ static NsStatus fesd_energy(NsFesd *w, double t, double *kinetic, double *potent
   return ns_motion_energy(w->motion, t, w->x, w->x + w->now->Nq, kinetic, potential, err);
 }
 
-/* Adds the works of a step: those of impacts, and as works of forces what else has changed the energies. */
+/* Adds the works of a step. What they do not explain is numerical, where the inertia does not vary. */
 static NsStatus add_fesd_works(NsFesd *w, double kinetic, double potential, NsEnergyAccount *account, NsError *err) {
   double kinetic_after, potential_after;
+  NsFesdWorks works;
   NsStatus status = fesd_energy(w, w->t_end, &kinetic_after, &potential_after, err);
+  if (status == NS_OK) status = ns_fesd_works(w, &works, err);
   if (status != NS_OK) return status;
-  account->impacts += w->impact_energy;
-  account->forces += kinetic_after - kinetic + potential_after - potential - w->impact_energy;
+  double impacts = w->impact_energy + works.multipliers, rest = kinetic_after - kinetic - works.forces - impacts;
+  bool inertia = ns_motion_varying_mass(w->motion);
+  account->impacts += impacts;
+  account->damping += works.damping;
+  account->forces += works.forces - works.damping + potential_after - potential + (inertia ? rest : 0);
+  account->numerical += inertia ? 0 : rest;
   return NS_OK;
 }
 

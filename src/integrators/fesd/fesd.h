@@ -180,6 +180,14 @@ NsStatus ns_fesd_motion(NsFesd *w, double t, const double *x, const double *lamb
 */
 NsStatus ns_fesd_forces(NsFesd *w, double t, const double *x, const int *mode, double *rate, double *lambda, NsError *err);
 
+/* Works in a step: of all forces, of damping among them, of the multipliers without impacts. */
+typedef struct NsFesdWorks {
+  double forces, damping, multipliers;
+} NsFesdWorks;
+
+/* Mechanics: the works in the elements of the step, by the quadrature of the method at its stages. Statuses of callbacks. */
+NsStatus ns_fesd_works(NsFesd *w, NsFesdWorks *works, NsError *err);
+
 /* The modes of the memories at the start of a step. NS_EARG for bodies that overlap. */
 NsStatus ns_fesd_begin_contacts(NsFesd *w, NsError *err);
 

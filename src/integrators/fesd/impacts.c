@@ -132,6 +132,25 @@ NsStatus ns_fesd_forces(NsFesd *w, double t, const double *x, const int *mode, d
   return NS_OK;
 }
 
+NsStatus ns_fesd_works(NsFesd *w, NsFesdWorks *works, NsError *err) {
+  *works = (NsFesdWorks){.multipliers = 0};
+  for (int k = 0; k < w->count; k++)
+    for (int i = 0; i < w->tableau.s; i++) {
+      const NsFesdElement *e = w->elements[k];
+      double t = e->t + w->tableau.c[i] * e->h, weight = w->tableau.b[i] * e->h, forces, damping;
+      const double *x = e->x + (ptrdiff_t)(1 + i) * w->N, *v = x + w->now->Nq, *lambda = e->lambda + (ptrdiff_t)(1 + i) * w->m;
+      *w->clock = t;
+      NsStatus status = motion_value(w, t, x, lambda, err);
+      if (status != NS_OK) return status;
+      ns_motion_power(w->motion, v, &forces, &damping);
+      works->forces += weight * forces;
+      works->damping += weight * damping;
+      for (int a = 0; a < w->m; a++)
+        if (lambda[a] != 0) works->multipliers += weight * lambda[a] * ns_motion_speed(w->motion, a, v);
+    }
+  return NS_OK;
+}
+
 double ns_fesd_gap_terms(const NsFesd *w, int row) {
   return w->now->rounding[row] / (4 * DBL_EPSILON);
 }
