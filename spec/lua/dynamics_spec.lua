@@ -105,7 +105,7 @@ describe("periodic", function()
 
   it("tells how derivatives were found, and takes those of {object, field} from the run", function()
     local law, mass = ns.NewtonImpactNSL(0.8), ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
-    mass:setComputeFExtFunction(function(t, _, f) f[1] = math.cos(t) end)
+    mass:setComputeFExtFunction(function(t, _, force) force[1] = math.cos(t) end)
     local nsds = ns.NonSmoothDynamicalSystem(0, 20)
     nsds:insertDynamicalSystem(mass)
     nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR({ { -1 } }, { 1 }), "wall"), mass)
@@ -118,7 +118,6 @@ describe("periodic", function()
       local m = point.multipliers
       near(point.p ^ 2 * math.exp(-0.1 * TURN), m[1].abs * m[2].abs, 1e-9)
     end
-    local event, f = wall()
     local silent = { name = "zero", g = function(_, x) return x[1] end }
     local orbit = dynamics.periodic { rhs = f, events = { event, silent }, args = { 1 }, guess = { 0.9, 1.6 }, period = TURN }
     assert.equal("differences", orbit.derivative)

@@ -248,12 +248,14 @@ local function crossings_of(sol, place, acts)
   local list, times = {}, sol.t_events[place]
   for k = 1, #times do
     local before, after = sol.y_events[place]:row(k), sol.y_events_after[place]:row(k)
-    if not acts or not same(before, after) then list[#list + 1] = { t = times[k], before = before, x = after, root = k } end
+    if not acts or not same(before, after) then
+      list[#list + 1] = { t = times[k], before = before, x = after, root = k }
+    end
   end
   return list, #times
 end
 
--- The derivatives of the state at crossing number `count`, of its time too: by the start, and by the parameter when it
+-- The derivatives of the state at the last crossing, whose time moves too: by the start, and by the parameter when it
 -- is a number. The state at a root moves by S + f dt. `apply` of the section acts before: then f is that after it.
 local function at_crossing(flow, sol, place, section, p, x, t)
   local n, dt = #x, sol.dt_events[place]
