@@ -178,6 +178,40 @@ describe("continuation", function()
     near(d.x[1][1], last.x0[1], 1e-9)
   end)
 
+  it("goes with impacts through a fold to the grazing, and on without impacts; other units give the same", function()
+    local function branch_in(k, c, unit)
+      local wall_event, field = wall(k, c)
+      return dynamics.continuation { rhs = function(t, x, A) return field(t, x, A / unit) end, events = wall_event, args = { 0 },
+        guess = { 0.6 * k, 0.76 * k / c }, period = TURN * c, range = { 0.14 * unit, 0.09 * unit } }
+    end
+    local branch = branch_in(1, 1, 1)
+    local fold, grazing = branch.bifurcations[1], branch.bifurcations[2]
+    assert.same({ "fold", "grazing", "wall" }, { fold.kind, grazing.kind, grazing.events })
+    near(0.1, grazing.p, 1e-12)
+    near(0, grazing.orbit.events[1].before[2], 1e-12)
+    near(1, fold.multipliers[1].re, 1e-6)
+    assert.is_true(fold.p < 0.1)
+    assert.same({ "", 0.09 }, { branch.points[#branch.points].sequence, branch.p[#branch.p] })
+    local k, c, unit = 2 ^ -20, 2 ^ 10, 2 ^ 30
+    local other = branch_in(k, c, unit)
+    assert.equal(#branch.points, #other.points)
+    for i, point in ipairs(branch.points) do
+      assert.equal(point.p * unit, other.points[i].p)
+      assert.equal(point.x0[2] * k / c, other.points[i].x0[2])
+    end
+  end)
+
+  it("asks for sizes of states that do not move", function()
+    local function still(_, x, a) return { x[2], a - x[1] - x[2], -x[3] } end
+    local options = { rhs = still, args = { 0 }, guess = { 1, 0, 0 }, period = 1 }
+    raises("dynamics.periodic: scale: state 3 stays 0 on the motion from the guess: give scale = {...}, the size of each state",
+      dynamics.periodic, options)
+    options.scale = { 1, 1, 0 }
+    raises("dynamics.periodic: scale: expected numbers above 0, got 0", dynamics.periodic, options)
+    options.scale = { 1, 1, 1 }
+    near(0, dynamics.periodic(options).x0[1], 1e-9)
+  end)
+
   it("finds it in a simulation, and with another unit of the parameter", function()
     local k = 2 ^ 20
     local branch = dynamics.continuation { simulation = function(A) return impact_oscillator(A / k) end, guess = { 0, 0.995 },

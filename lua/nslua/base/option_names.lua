@@ -25,12 +25,13 @@ local names = {
   ["contact.manager"] = "nsds law reach",
   ["contact.space"] = "nsds law reach",
   ["dae"] = STEPS .. " algebraic index consistent jac events",
-  ["dynamics.continuation"] = FLOW .. " guess period section autonomous segments drift transient tol max_iterations "
-    .. "range step max_step max_points",
-  ["dynamics.diagram"] = FLOW .. " guess values period section transient keep follow",
-  ["dynamics.lyapunov"] = FLOW .. " guess time window transient",
-  ["dynamics.poincare"] = FLOW .. " guess section count skip",
-  ["dynamics.periodic"] = FLOW .. " guess period section autonomous segments drift transient tol max_iterations",
+  ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift transient "
+    .. "tol max_iterations range step max_step max_points",
+  ["dynamics.diagram"] = FLOW .. " guess scale values period section transient keep follow",
+  ["dynamics.lyapunov"] = FLOW .. " guess scale time window transient",
+  ["dynamics.poincare"] = FLOW .. " guess scale section count skip",
+  ["dynamics.periodic"] = FLOW .. " guess scale period section autonomous segments drift transient "
+    .. "tol max_iterations",
   ["diagnose"] = "residual t y ydot",
 
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",

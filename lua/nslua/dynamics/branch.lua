@@ -11,6 +11,7 @@ local arguments = require "nslua.analysis.arguments"
 local core = require "nslua.core"
 local newton = require "nslua.dynamics.newton"
 local orbits = require "nslua.dynamics.orbit"
+local sequences = require "nslua.dynamics.sequence"
 local spectrum = require "nslua.dynamics.spectrum"
 local where = require "nslua.base.where"
 
@@ -74,26 +75,26 @@ local function correct(b, guess, t, K)
   local last
   local result = newton.solve(function(w)
     local u, p = unknowns_of(w), parameter_of(b, w)
-    local F, jacobian, state = orbits.evaluate(q, u, p)
+    local F, jacobian, state = q.form.evaluate(q, u, p)
     last = state
     local full = core.concatenate { F, core.vector { normal:dot(w - guess) } }
     return full, function()
       if K then return K end
       local J = jacobian()
-      local column = orbits.by_parameter(q, u, p, b.size, state)
+      local column = q.form.by_parameter(q, u, p, b.size, state)
       return bordered(J, column * b.size, normal)
     end
   end, guess, { tol = q.options.tol, max_iterations = K and SIMPLIFIED or CORRECTIONS,
     least = DAMPING })
-  result.sequence = result.good and orbits.sequence_of(q, last)
+  result.sequence = result.good and q.form.sequence_of(q, last)
   return result
 end
 
 -- The point at w: its orbit and tangent, in the direction of `before`.
 local function point_at(b, w, before, solved)
   local q, u, p = b.problem, unknowns_of(w), parameter_of(b, w)
-  local orbit, J, state = orbits.orbit(q, u, p, solved)
-  local column, exact = orbits.by_parameter(q, u, p, b.size, state)
+  local orbit, J, state = q.form.orbit(q, u, p, solved)
+  local column, exact = q.form.by_parameter(q, u, p, b.size, state)
   local K = bordered(J, column * b.size, before:mul(b.weights))
   local right = core.zeros(#w)
   right[#w] = 1
@@ -205,48 +206,44 @@ local function has_pair_near_circle(m)
   return false
 end
 
--- At a fold a multiplier is 1. Distance within which it counts as that: folds are located to 1e-7 and better.
-local AT_FOLD = 1e-3
+-- A test function that is larger than this part of its values at the neighbours where it changes its sign has no zero
+-- there: it jumps.
+local JUMP = 2 ^ -10
 
--- Whether the branch turns only because the orbit touches the section, and does not cross it any more: a fold of the
--- points on the section, but not of the orbits.
-local function touches_section(b, point)
-  if b.problem.kind ~= "autonomous" or not b.problem.section then return false end
-  for _, m in ipairs(point.multipliers) do
-    if (m.re - 1) ^ 2 + m.im ^ 2 < AT_FOLD ^ 2 then return false end
-  end
-  return true
+-- What the branch passes where the parameter turns between the neighbours a and c. At a Hopf bifurcation the orbit
+-- shrinks to a point and comes out at the other side of it: its motion at the start changes its direction. Where the
+-- orbit only touches the section, its motion changes the side to which it crosses. At a fold neither happens.
+local function turning(b, a, c)
+  local q = b.problem
+  if q.kind ~= "autonomous" then return "fold" end
+  local t0 = q.flow.t0
+  local fa, fc = q.flow:field(t0, a.x0, a.p), q.flow:field(t0, c.x0, c.p)
+  if fa:div(q.sizes):dot(fc:div(q.sizes)) < 0 then return "Hopf" end
+  local _, slope_a = q.phase(a.x0)
+  local _, slope_c = q.phase(c.x0)
+  if q.section and slope_a:dot(fa) * slope_c:dot(fc) < 0 then return "touch" end
+  return "fold"
 end
 
--- An orbit whose states move by less than this part of their sizes has become an equilibrium.
-local SMALL = 1e-2
-
-local function is_equilibrium(b, point)
-  if b.problem.kind ~= "autonomous" then return false end
-  local _, rows = point.orbit:course()
-  for i, size in ipairs(b.problem.sizes:totable()) do
-    local low, high = math.huge, -math.huge
-    for _, row in ipairs(rows) do low, high = math.min(low, row[i]), math.max(high, row[i]) end
-    if high - low > SMALL * size then return false end
+local function pass_zero(b, a, c, ds, test)
+  local point = locate_zero(b, a, c, ds, test)
+  local kind = test == "fold" and turning(b, a, c) or test
+  if kind == "Hopf" then
+    note(b, kind, point)
+    return point, "the orbit becomes an equilibrium"
   end
-  return true
+  if kind == "touch" then return point, "beyond it the orbit does not cross the section; take another one" end
+  if math.abs(point.tests[test]) > JUMP * (math.abs(a.tests[test]) + math.abs(c.tests[test])) then return end
+  if test ~= "Neimark-Sacker" or has_pair_near_circle(point.multipliers) then note(b, kind, point) end
 end
 
 -- Zeros of test functions between two neighbours with one sequence. Returns the last point of the branch and why it
 -- is the last, where the orbit touches the section or becomes an equilibrium.
 local function find_zeros(b, a, c, ds)
   for _, test in ipairs { "fold", "period doubling", "Neimark-Sacker" } do
-    local fa, fc = a.tests[test], c.tests[test]
-    if fa * fc < 0 then
-      local point = locate_zero(b, a, c, ds, test)
-      if test == "fold" and is_equilibrium(b, point) then
-        note(b, "Hopf", point)
-        return point, "the orbit becomes an equilibrium"
-      end
-      if test == "fold" and touches_section(b, point) then
-        return point, "beyond it the orbit does not cross the section; take another one"
-      end
-      if test ~= "Neimark-Sacker" or has_pair_near_circle(point.multipliers) then note(b, test, point) end
+    if a.tests[test] * c.tests[test] < 0 then
+      local last, why = pass_zero(b, a, c, ds, test)
+      if last then return last, why end
     end
   end
 end
@@ -297,20 +294,84 @@ local function grazing_of(b, point)
   return name
 end
 
+-- The event of a fixed sequence whose rate, dg/dt, is 0 between the point a and c; nil when there is none.
+local function grazing_event(b, a, c)
+  if b.problem.form ~= sequences.form then return nil end
+  for i, event in ipairs(a.orbit.events) do
+    local other = c and c.orbit.events[i]
+    if other and other.rate * event.rate < 0 then return event.name end
+  end
+end
+
 -- The change of the sequence between a and the point c at ds, which is nil when the branch could not be followed.
+-- Returns the last point with the sequence of a.
 local function pass_change(b, a, c, ds)
   local last = locate_change(b, a, ds)
+  if last ~= a then find_zeros(b, a, last, dot(b, last.w - a.w, a.tangent)) end
   local events = c and differing(a.sequence, c.sequence) or ""
-  local name = grazing_of(b, last)
+  local name = grazing_event(b, a, c) or grazing_of(b, last)
   note(b, name and "grazing" or "sequence", last, { events = name or events, before = a.sequence,
     after = c and c.sequence })
+  return last
+end
+
+-- ---- fixed sequences ----
+
+-- The point in the formulation that is smooth at grazing, where there is one.
+local function regular(b, a)
+  if b.problem.form == sequences.form and not sequences.is_outside(b.problem, a.orbit) then return a end
+  local old = b.problem
+  local q, u = sequences.from(b.base, a.orbit, a.p)
+  if not q then return a end
+  local solved = orbits.solve(q, u, a.p)
+  if not solved.good then return a end
+  local w, weights = core.concatenate { solved.u, core.vector { a.w[#a.w] } }, b.weights
+  local before = core.zeros(#w)
+  for k = 1, old.form == sequences.form and 0 or #q.keep do before[k] = a.tangent[k] end
+  before[#w] = a.tangent[#a.tangent]
+  b.problem, b.weights = q, weights_of(#w)
+  local good, point = pcall(point_at, b, w, before, solved)
+  if good and point.sequence == a.sequence then
+    point.iterations = a.iterations
+    if b.points[#b.points] == a then b.points[#b.points] = point end
+    return point
+  end
+  b.problem, b.weights = old, weights
+  return a
+end
+
+-- The orbit of another sequence next to the last point with that of a fixed one, on the way or on the way back.
+local function beyond(b, last, ds)
+  local fixed, weights = b.problem, b.weights
+  local q, sign = b.base, last.tangent[#last.w] < 0 and -1 or 1
+  for _, side in ipairs { sign, -sign } do
+    for k = 0, ATTEMPTS do
+      local p = last.p + side * ds * 2 ^ -k * b.size
+      local good, point = pcall(function()
+        if p < b.low or p > b.high then return nil end
+        local u = orbits.pack(q, orbits.nodes_from(q, last.x0, last.T, p), last.T)
+        local solved = orbits.solve(q, u, p)
+        if not solved.good or q.form.sequence_of(q, solved.state) == last.sequence then return nil end
+        local w = core.concatenate { solved.u, core.vector { p / b.size } }
+        local before = core.zeros(#w)
+        before[#w] = side
+        b.problem, b.weights = q, weights_of(#w)
+        local found = point_at(b, w, before, solved)
+        found.iterations = solved.iterations
+        return found
+      end)
+      if good and point and point.sequence ~= last.sequence then return point end
+      b.problem, b.weights = fixed, weights
+    end
+  end
 end
 
 local function follow(b, a)
   local ds = b.step
   b.points[1] = a
   while #b.points < b.most do
-    orbits.renew_phase(b.problem, unknowns_of(a.w), a.p)
+    a = regular(b, a)
+    b.problem.form.renew(b.problem, unknowns_of(a.w), a.p)
     local c, length, reason = advance(b, a, ds)
     if not c then
       b.message = format("the branch could not be followed beyond p = %.10g: %s", a.p, reason)
@@ -318,7 +379,14 @@ local function follow(b, a)
       return
     end
     if c.sequence ~= a.sequence then
-      pass_change(b, a, c, length)
+      local last = pass_change(b, a, c, length)
+      if b.problem.form == sequences.form then
+        c = beyond(b, last, length)
+        if not c then
+          b.message = format("p = %.10g: no orbit with another sequence of events is near", last.p)
+          return
+        end
+      end
     else
       local last, why = find_zeros(b, a, c, length)
       if last then
@@ -356,7 +424,7 @@ end
 
 local function settings(options, problem, who)
   local range = checked_range(options, who)
-  local b = { problem = problem, points = {}, bifurcations = {}, low = math.min(range[1], range[2]),
+  local b = { problem = problem, base = problem, points = {}, bifurcations = {}, low = math.min(range[1], range[2]),
     high = math.max(range[1], range[2]), range = range, options = options }
   b.size = b.high - b.low
   b.step = options.step and arguments.number(options.step, who, "step") or STEP
@@ -411,7 +479,7 @@ function Branch:switch(number, options)
     fail("%s: expected the number of a period doubling, got %s%s", who, describe(number),
       found and ", a " .. found.kind or "")
   end
-  local old, more = self.problem, options or {}
+  local old, more = self.base, options or {}
   local q = {}
   for name, value in pairs(old) do q[name] = value end
   if old.kind == "map" then
@@ -423,8 +491,9 @@ function Branch:switch(number, options)
     q.period = old.period and function(p) return 2 * old.period(p) end
   end
   q.T, q.T_size, q.segments, q.guess, q.p = 2 * found.T, 2 * old.T_size, 1, found.x0, found.p
-  local b = { problem = q, points = {}, bifurcations = {}, low = self.low, high = self.high, range = self.range,
-    size = self.size, step = more.step or self.step, step_max = self.step_max, most = more.max_points or self.most,
+  local b = { problem = q, base = q, points = {}, bifurcations = {}, low = self.low, high = self.high,
+    range = self.range, size = self.size, step = more.step or self.step, step_max = self.step_max,
+    most = more.max_points or self.most,
     options = self.options }
   local u = orbits.pack(q, { found.x0 }, q.T)
   local w = core.concatenate { u, core.vector { found.p / b.size } }

@@ -60,7 +60,7 @@ function exponents.lyapunov(options)
     end
   end
   local _, rows = flow:course(x, start_of(flow, t), start_of(flow, t) + window, p)
-  local sizes = flows.sizes(rows, x)
+  local sizes = flows.sizes(flow, rows)
   local Q, sums, half, history = core.eye(n), core.zeros(n), nil, core.zeros(count, n)
   for k = 1, count do
     local ta = start_of(flow, t)

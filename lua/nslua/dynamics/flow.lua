@@ -30,17 +30,19 @@ local REDUCTION, REDUCTIONS = 16, 3
 
 -- ---- sizes ----
 
--- The size of each state on a course: its range, at least 2^-10 of its largest value. A state that stays 0 gets the
--- value in `fallback`, or 1.
-function flows.sizes(rows, fallback)
+-- The size of each state on a course: its range, at least 2^-10 of its largest value; or what the user gave as scale.
+function flows.sizes(flow, rows)
   local sizes = core.vector(#rows[1])
   for i = 1, #sizes do
     local low, high, most = math.huge, -math.huge, 0
     for _, row in ipairs(rows) do
       low, high, most = math.min(low, row[i]), math.max(high, row[i]), math.max(most, math.abs(row[i]))
     end
-    local size = math.max(high - low, most * 2 ^ -10)
-    sizes[i] = size > 0 and size or fallback and fallback[i] or 1
+    sizes[i] = flow.scale and flow.scale[i] or math.max(high - low, most * 2 ^ -10)
+    if sizes[i] == 0 then
+      fail("%s: scale: state %d stays 0 on the motion from the guess: give scale = {...}, the size of each state",
+        flow.who, i)
+    end
   end
   return sizes
 end
@@ -232,6 +234,18 @@ end
 
 -- ---- making ----
 
+-- The sizes of the states that a user gives; nil when there are none.
+function flows.scale(options, who)
+  if options.scale == nil then return nil end
+  local scale = core.vector(arguments.numbers(options.scale, #(options.guess or {}), who, "scale"))
+  for i = 1, #scale do
+    if not (scale[i] > 0 and scale[i] < math.huge) then
+      fail("%s: scale: expected numbers above 0, got %g", who, scale[i])
+    end
+  end
+  return scale
+end
+
 -- Makes the flow of the model in an option table: simulation =, or rhs = with the options of solve_ivp.
 function flows.new(options, who)
   if (options.simulation == nil) == (options.rhs == nil) then
@@ -240,6 +254,7 @@ function flows.new(options, who)
   local flow = setmetatable({ who = who, t0 = options.t0 and arguments.number(options.t0, who, "t0") or 0 }, Flow)
   flow.kind = require(options.rhs and "nslua.dynamics.ode_flow" or "nslua.dynamics.simulation_flow")
   flow.kind.make(flow, options)
+  flow.scale = flows.scale(options, who)
   return flow
 end
 

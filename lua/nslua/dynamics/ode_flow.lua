@@ -196,6 +196,68 @@ function ode.guards(flow, x0, t0, t1, p, count)
   return times, guards
 end
 
+-- ---- smooth pieces ----
+
+-- The end of a run that knows no events.
+function ode.smooth(flow, x, ta, tb, p)
+  local options = options_of(flow, x, ta, tb, p)
+  options.t_eval = { tb }
+  return check(core.solve_ivp(flow.f, { ta, tb }, x, options)).y:column(1)
+end
+
+-- Its derivatives by the state at ta and by the parameter.
+function ode.smooth_derivatives(flow, x, ta, tb, p)
+  local options = options_of(flow, x, ta, tb, p)
+  options.t_eval, options.sensitivities = { tb }, { "y0", ("args[%d]"):format(flow.which) }
+  local S = check(core.solve_ivp(flow.f, { ta, tb }, x, options)).S[1]
+  return S:slice(1, #x, 1, #x), S:column(#x + 1)
+end
+
+-- The roots of all guards in a run that knows no events: a list of { t, label }. A root at which apply leaves the
+-- state as it is does not count.
+function ode.roots(flow, x, ta, tb, p)
+  local watched, list, args = {}, {}, arguments_with(flow, p)
+  for i, event in ipairs(flow.events) do watched[i] = { g = event.g, direction = event.direction } end
+  local sol = check(core.solve_ivp(flow.f, { ta, tb }, x, options_of(flow, x, ta, tb, p, watched)))
+  for i, event in ipairs(flow.events) do
+    for k = 1, #sol.t_events[i] do
+      local t, at = sol.t_events[i][k], sol.y_events[i]:row(k)
+      local acts = not event.apply or not same(at, core.vector(event.apply(t, at, table.unpack(args))))
+      if acts then list[#list + 1] = { t = t, label = event.name } end
+    end
+  end
+  return list
+end
+
+function ode.guard(flow, event, t, x, p) return event.g(t, x, table.unpack(arguments_with(flow, p))) end
+
+function ode.reset(flow, event, t, x, p)
+  return core.vector(event.apply(t, x, table.unpack(arguments_with(flow, p))))
+end
+
+-- The derivatives of value(t, x, args...) by x, t and the parameter; differentiate is core.gradient or core.jacobian.
+local function derivatives(flow, value, differentiate, t, x, p)
+  local args = arguments_with(flow, p)
+  local by_p = function(z)
+    local moved = { table.unpack(args) }
+    moved[flow.which] = z[1]
+    return value(t, x, table.unpack(moved))
+  end
+  return differentiate(function(z) return value(t, z, table.unpack(args)) end, x),
+    differentiate(function(z) return value(z[1], x, table.unpack(args)) end, core.vector { t }),
+    differentiate(by_p, core.vector { args[flow.which] })
+end
+
+function ode.guard_derivatives(flow, event, t, x, p)
+  local by_x, by_t, by_p = derivatives(flow, event.g, core.gradient, t, x, p)
+  return { x = by_x, t = by_t[1], p = by_p[1] }
+end
+
+function ode.reset_derivatives(flow, event, t, x, p)
+  local by_x, by_t, by_p = derivatives(flow, event.apply, core.jacobian, t, x, p)
+  return { x = by_x, t = by_t:column(1), p = by_p:column(1) }
+end
+
 -- ---- crossings ----
 
 -- The events with that of the section, which ends the run at its crossing number `last`, and the place of that one.

@@ -62,7 +62,7 @@ function orbits.problem(options, who)
   local flow = flows.new(options, who)
   local guess = options.guess
   flow.n = flow.n or (type(guess) == "table" or type(guess) == "userdata") and #guess or nil
-  local q = { who = who, flow = flow, guess = flows.start(flow, guess, "guess") }
+  local q = { who = who, flow = flow, guess = flows.start(flow, guess, "guess"), form = orbits.shooting }
   q.kind, q.period = kind_of(options, who), period_of(options, who)
   q.p = options.value
   if q.p == nil then q.p = flow.value end
@@ -117,7 +117,7 @@ local function prepare(q)
   end
   flow.span = q.T
   local t, rows = flow:course(x, flow.t0, flow.t0 + q.T, p)
-  q.sizes = flows.sizes(rows, x)
+  q.sizes = flows.sizes(flow, rows)
   q.T_size = q.T
   local _ = t
 end
@@ -357,23 +357,27 @@ local function reduced(q, A)
   return B
 end
 
+-- An orbit from its fields, with what its monodromy says.
+function orbits.result(q, orbit, solved)
+  setmetatable(orbit, Orbit)
+  orbit.problem, orbit.t0 = q, q.flow.t0
+  orbit.iterations, orbit.accuracy = solved and solved.iterations, solved and solved.correction
+  orbit.multipliers = spectrum.values(reduced(q, orbit.monodromy))
+  if q.kind == "autonomous" then orbit.trivial = spectrum.take_trivial(orbit.multipliers) end
+  orbit.derivative = orbit.derivative_message and "differences" or "exact"
+  orbit.stability = spectrum.stability(orbit.multipliers)
+  orbit.stable = orbit.stability == "stable"
+  return orbit
+end
+
 -- The orbit at the solution u, and d F / d u there.
 function orbits.orbit(q, u, p, solved)
   local _, jacobian, state = orbits.evaluate(q, u, p)
   local J = jacobian()
-  local orbit = setmetatable({ problem = q, unknowns = u, x0 = state.nodes[1], t0 = q.flow.t0, T = state.T,
-    parameter = p, nodes = state.nodes, iterations = solved and solved.iterations,
-    accuracy = solved and solved.correction }, Orbit)
-  orbit.monodromy = monodromy_of(state)
-  orbit.multipliers = spectrum.values(reduced(q, orbit.monodromy))
-  if q.kind == "autonomous" then orbit.trivial = spectrum.take_trivial(orbit.multipliers) end
-  orbit.derivative, orbit.derivative_message = state.reason and "differences" or "exact", state.reason
-  orbit.stability = spectrum.stability(orbit.multipliers)
-  orbit.stable = orbit.stability == "stable"
-  orbit.events = events_of(q, state)
-  orbit.sequence = orbits.sequence(orbit.events)
-  orbit.drift = state.runs[#state.runs].x - state.nodes[1]
-  return orbit, J, state
+  local events = events_of(q, state)
+  return orbits.result(q, { x0 = state.nodes[1], T = state.T, parameter = p, nodes = state.nodes, unknowns = u,
+    monodromy = monodromy_of(state), derivative_message = state.reason, events = events,
+    sequence = orbits.sequence(events), drift = state.runs[#state.runs].x - state.nodes[1] }, solved), J, state
 end
 
 function Orbit:__tostring()
@@ -409,17 +413,22 @@ end })
 
 -- ---- solving ----
 
+-- The nodes on the course from x0 over the period T.
+function orbits.nodes_from(q, x0, T, p)
+  local flow, nodes = q.flow, { x0:copy() }
+  for i = 2, q.segments do
+    local ta, tb = flow.t0 + (i - 2) / q.segments * T, flow.t0 + (i - 1) / q.segments * T
+    if q.kind == "autonomous" then ta, tb = flow.t0, flow.t0 + T / q.segments end
+    nodes[i] = flow:run(nodes[i - 1], ta, tb, p).x
+  end
+  return nodes
+end
+
 -- The first unknowns: the nodes on the course of the guess.
 function orbits.first(q)
   prepare(q)
-  local flow, nodes = q.flow, { q.guess:copy() }
-  for i = 2, q.segments do
-    local ta, tb = flow.t0 + (i - 2) / q.segments * q.T, flow.t0 + (i - 1) / q.segments * q.T
-    if q.kind == "autonomous" then ta, tb = flow.t0, flow.t0 + q.T / q.segments end
-    nodes[i] = flow:run(nodes[i - 1], ta, tb, q.p).x
-  end
   set_phase(q, q.guess, q.p)
-  return pack(q, nodes, q.T)
+  return pack(q, orbits.nodes_from(q, q.guess, q.T, q.p), q.T)
 end
 
 -- The phase condition through the start of an orbit, for the next ones of a branch.
@@ -427,11 +436,22 @@ function orbits.renew_phase(q, u, p)
   if not q.section then set_phase(q, (unpack_unknowns(q, u))[1], p) end
 end
 
-orbits.pack, orbits.unpack, orbits.reduced = pack, unpack_unknowns, reduced
+orbits.pack, orbits.unpack, orbits.reduced, orbits.set_phase = pack, unpack_unknowns, reduced, set_phase
+
+-- The formulation by shooting. Another one, for a fixed sequence of events, is in nslua.dynamics.sequence.
+orbits.shooting = { evaluate = orbits.evaluate, by_parameter = orbits.by_parameter, orbit = orbits.orbit,
+  sequence_of = orbits.sequence_of, renew = orbits.renew_phase }
 
 -- Newton's method from the unknowns u at p: the result of newton.solve.
 function orbits.solve(q, u, p)
-  return newton.solve(function(v) return orbits.evaluate(q, v, p) end, u, q.options)
+  local last
+  local solved = newton.solve(function(v)
+    local F, jacobian, state = q.form.evaluate(q, v, p)
+    last = state
+    return F, jacobian
+  end, u, q.options)
+  solved.state = last
+  return solved
 end
 
 -- ns.dynamics.periodic

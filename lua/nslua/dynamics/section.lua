@@ -50,9 +50,6 @@ function sections.start(options, who)
   return flow, flows.start(flow, guess, "guess"), p
 end
 
--- The sizes of the states, from the points.
-local function sizes_of(rows, x) return flows.sizes(rows, x) end
-
 -- ns.dynamics.poincare
 function sections.poincare(options)
   local who = "dynamics.poincare"
@@ -73,7 +70,7 @@ function sections.poincare(options)
     s.t[k], rows[#rows + 1] = point.t, point.x
     for i = 1, #x do s.x[k][i] = point.x[i] end
   end
-  s.sizes = sizes_of(rows, x)
+  s.sizes = flows.sizes(flow, rows)
   local last = list[skip + count]
   local before = list[skip + count - 1]
   s.span = last.t - (before and before.t or flow.t0)

@@ -56,11 +56,13 @@ function spectrum.unstable(list)
   return count
 end
 
--- The product of (1 + m) over all multipliers: 0 at a period doubling.
+-- The product of (1 + m) / (1 + |m|) over all multipliers: 0 at a period doubling. The divisor keeps it bounded where
+-- a multiplier grows without limit, at a grazing.
 function spectrum.doubling(list)
   local re, im = 1, 0
   for _, m in ipairs(list) do
-    re, im = re * (1 + m.re) - im * m.im, re * m.im + im * (1 + m.re)
+    local size = 1 + m.abs
+    re, im = (re * (1 + m.re) - im * m.im) / size, (re * m.im + im * (1 + m.re)) / size
   end
   return re
 end
@@ -74,15 +76,16 @@ function spectrum.unit(list)
   return re
 end
 
--- The product of (m_i m_j - 1) over all pairs: 0 at a Neimark-Sacker bifurcation (and where two real multipliers are
--- each other's inverse).
+-- The product of (m_i m_j - 1) / (1 + |m_i m_j|) over all pairs: 0 at a Neimark-Sacker bifurcation (and where two
+-- real multipliers are each other's inverse).
 function spectrum.torus(list)
   local re, im = 1, 0
   for i = 1, #list do
     for j = i + 1, #list do
       local a, b = list[i], list[j]
       local x, y = a.re * b.re - a.im * b.im - 1, a.re * b.im + a.im * b.re
-      re, im = re * x - im * y, re * y + im * x
+      local size = 1 + a.abs * b.abs
+      re, im = (re * x - im * y) / size, (re * y + im * x) / size
     end
   end
   return re

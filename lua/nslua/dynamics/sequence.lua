@@ -1,0 +1,322 @@
+-- nslua.dynamics.sequence: periodic orbits of an ODE with events that act, as equations for a fixed sequence of them.
+--
+-- Unknowns are the start x_0, the state x_i before each event and its time t_i, and the period if it is unknown:
+--   flow(R(x_{i-1}), t_{i-1} -> t_i) = x_i,   g_i(t_i, x_i) = 0,   flow(R(x_K), t_K -> t_0 + T) = x_0.
+-- The flow between events is smooth and knows no events, R is the reset. So the equations are smooth where the orbit
+-- grazes, dg/dt = 0 at an event: there the map of one period has a square root. A branch goes through the grazing;
+-- beyond it the events are crossed from the wrong side. Such orbits are no motions of the model, but they let the
+-- grazing be located as any other point. Dankowicz and Schilder, Recipes for Continuation, 2013, chapter 9.
+local core = require "nslua.core"
+local ode = require "nslua.dynamics.ode_flow"
+local orbits = require "nslua.dynamics.orbit"
+
+local sequences = {}
+
+-- A root of a guard that is this close to an event of the same guard, as a part of the period, is that event.
+local SAME = 2 ^ -16
+-- Largest residual of an orbit that another formulation has found, as a part of the sizes: between the errors of runs
+-- (1e-9) and a sequence that is not that of the orbit.
+local AGREES = 1e-5
+
+-- ---- pieces ----
+
+local function smooth(q, x, ta, tb, p)
+  if ta == tb then return x:copy() end
+  return ode.smooth(q.flow, x, ta, tb, p)
+end
+
+-- d flow / d x and d flow / d p.
+local function smooth_derivatives(q, x, ta, tb, p)
+  if ta == tb then return core.eye(#x), core.zeros(#x) end
+  return ode.smooth_derivatives(q.flow, x, ta, tb, p)
+end
+
+-- ---- unknowns ----
+
+local function unpack_unknowns(q, u)
+  local k, x0, before, times = 0, q.guess:copy(), {}, {}
+  for _, j in ipairs(q.keep) do
+    k = k + 1
+    x0[j] = u[k] * q.sizes[j]
+  end
+  for i = 1, #q.list do
+    before[i] = core.zeros(#x0)
+    for j = 1, #x0 do before[i][j] = u[k + j] * q.sizes[j] end
+    k = k + #x0 + 1
+    times[i] = q.flow.t0 + u[k] * q.T_size
+  end
+  return x0, before, times, q.kind == "autonomous" and u[k + 1] * q.T_size or nil
+end
+
+local function pack(q, x0, before, times, T)
+  local u = {}
+  for _, j in ipairs(q.keep) do u[#u + 1] = x0[j] / q.sizes[j] end
+  for i = 1, #q.list do
+    for j = 1, #x0 do u[#u + 1] = before[i][j] / q.sizes[j] end
+    u[#u + 1] = (times[i] - q.flow.t0) / q.T_size
+  end
+  if q.kind == "autonomous" then u[#u + 1] = T / q.T_size end
+  return core.vector(u)
+end
+
+-- ---- equations ----
+
+local function put(F, value, target, sizes, rows)
+  for _, j in ipairs(rows) do F[#F + 1] = (value[j] - target[j]) / sizes[j] end
+end
+
+-- The runs between the events at the unknowns u.
+local function runs_of(q, u, p)
+  local s, t0 = { p = p, ends = {}, after = {} }, q.flow.t0
+  local T
+  s.x0, s.before, s.times, T = unpack_unknowns(q, u)
+  s.after[0], s.times[0] = s.x0, t0
+  for i, event in ipairs(q.list) do
+    s.ends[i] = smooth(q, s.after[i - 1], s.times[i - 1], s.times[i], p)
+    s.after[i] = ode.reset(q.flow, event, s.times[i], s.before[i], p)
+  end
+  local K = #q.list
+  s.T = q.kind == "map" and s.times[K] - t0 or T or q.period(p)
+  if s.T ~= s.T or s.T <= 0 then error("the period is not above 0 in an iteration", 0) end
+  s.last = q.kind == "map" and s.after[K] or smooth(q, s.after[K], s.times[K], t0 + s.T, p)
+  return s
+end
+
+local function residual(q, s)
+  local F = {}
+  for i, event in ipairs(q.list) do
+    put(F, s.ends[i], s.before[i], q.sizes, q.all)
+    F[#F + 1] = ode.guard(q.flow, event, s.times[i], s.before[i], s.p) / q.guard_sizes[i]
+  end
+  put(F, s.last, s.x0, q.sizes, q.keep)
+  if q.kind == "autonomous" then
+    local value, slope = q.phase(s.x0)
+    F[#F + 1] = value / slope:mul(q.sizes):norm()
+  end
+  return core.vector(F)
+end
+
+-- The derivatives of all flows, guards and resets: lists S, P, guards, resets, and the rates at both sides.
+local function differentiate(q, s)
+  local K, flow, p = #q.list, q.flow, s.p
+  s.S, s.P, s.guards, s.resets, s.rate_before, s.rate_after = {}, {}, {}, {}, {}, {}
+  for i = 1, K + 1 do
+    local tb = i <= K and s.times[i] or q.kind == "map" and s.times[K] or flow.t0 + s.T
+    s.S[i], s.P[i] = smooth_derivatives(q, s.after[i - 1], s.times[i - 1], tb, p)
+    s.rate_after[i - 1] = ode.field(flow, s.times[i - 1], s.after[i - 1], p)
+    s.rate_before[i] = ode.field(flow, tb, i <= K and s.ends[i] or s.last, p)
+  end
+  for i, event in ipairs(q.list) do
+    s.guards[i] = ode.guard_derivatives(flow, event, s.times[i], s.before[i], p)
+    s.resets[i] = ode.reset_derivatives(flow, event, s.times[i], s.before[i], p)
+  end
+end
+
+-- The rows of the flow number i into J and the column of the parameter, for the states in `rows`.
+local function put_flow(q, s, i, row, rows, J, column)
+  local n, K, mapped = #s.x0, #q.list, q.kind == "map" and i > #q.list
+  local first = #q.keep + (i - 2) * (n + 1) -- unknowns before those of event i - 1
+  local S = i > 1 and s.S[i] * s.resets[i - 1].x or s.S[i]
+  local by_start = i > 1 and s.S[i] * (s.resets[i - 1].t - (mapped and 0 or 1) * s.rate_after[i - 1])
+  local by_p = i > 1 and s.P[i] + s.S[i] * s.resets[i - 1].p or s.P[i]
+  for a, j in ipairs(rows) do
+    if i == 1 then
+      for b, k in ipairs(q.keep) do J[row + a][b] = S[j][k] * q.sizes[k] / q.sizes[j] end
+    else
+      for k = 1, n do J[row + a][first + k] = S[j][k] * q.sizes[k] / q.sizes[j] end
+      J[row + a][first + n + 1] = by_start[j] * q.T_size / q.sizes[j]
+    end
+    local target = i <= K and #q.keep + (i - 1) * (n + 1) + a or a
+    J[row + a][target] = J[row + a][target] - 1
+    if i <= K then J[row + a][#q.keep + i * (n + 1)] = s.rate_before[i][j] * q.T_size / q.sizes[j] end
+    if i > K and q.kind == "autonomous" then J[row + a][#J] = s.rate_before[i][j] * q.T_size / q.sizes[j] end
+    local moved = i > K and q.kind == "forced" and s.rate_before[i][j] * q.period_slope(s.p) or 0
+    column[row + a] = (by_p[j] + moved) / q.sizes[j]
+  end
+end
+
+local function matrix_of(q, s)
+  differentiate(q, s)
+  local n, K = #s.x0, #q.list
+  local size = #q.keep + K * (n + 1) + (q.kind == "autonomous" and 1 or 0)
+  local J, column, row = core.zeros(size, size), core.zeros(size), 0
+  for i = 1, K do
+    put_flow(q, s, i, row, q.all, J, column)
+    row = row + n + 1
+    local guard, first = s.guards[i], #q.keep + (i - 1) * (n + 1)
+    for k = 1, n do J[row][first + k] = guard.x[k] * q.sizes[k] / q.guard_sizes[i] end
+    J[row][first + n + 1] = guard.t * q.T_size / q.guard_sizes[i]
+    column[row] = guard.p / q.guard_sizes[i]
+  end
+  put_flow(q, s, K + 1, row, q.keep, J, column)
+  if q.kind == "autonomous" then
+    local _, slope = q.phase(s.x0)
+    local norm = slope:mul(q.sizes):norm()
+    for b, k in ipairs(q.keep) do J[size][b] = slope[k] * q.sizes[k] / norm end
+  end
+  s.column = column
+  return J
+end
+
+-- ---- what the orbit is ----
+
+-- dg/dt of event i along the motion that comes to it.
+local function rate_of(q, s, i)
+  local guard = s.guards and s.guards[i] or ode.guard_derivatives(q.flow, q.list[i], s.times[i], s.before[i], s.p)
+  return guard.t + guard.x:dot(ode.field(q.flow, s.times[i], s.before[i], s.p))
+end
+
+-- Labels of the events that the motion has: those of the list that are crossed from the right side, and, where these
+-- are all, crossings of guards between them.
+local function sequence_of(q, s)
+  local K, t0, events = #q.list, q.flow.t0, {}
+  for i, event in ipairs(q.list) do
+    if rate_of(q, s, i) * q.signs[i] > 0 then events[#events + 1] = { t = s.times[i], label = event.label } end
+  end
+  if #events < K then return orbits.sequence(events) end
+  for i = 1, q.kind == "map" and K or K + 1 do
+    local ta, tb = s.times[i - 1], i <= K and s.times[i] or math.min(t0 + s.T, s.times[1] + s.T)
+    if i == 1 then ta = math.max(t0, s.times[K] - s.T) end
+    local x = ta == s.times[i - 1] and s.after[i - 1] or smooth(q, s.after[i - 1], s.times[i - 1], ta, s.p)
+    for _, root in ipairs(tb > ta and ode.roots(q.flow, x, ta, tb, s.p) or {}) do
+      local known
+      for j = 0, K + 1 do
+        local at = j == 0 and s.times[K] - s.T or j > K and s.times[1] + s.T or s.times[j]
+        local event = q.list[(j - 1) % K + 1]
+        known = known or event.label == root.label and math.abs(root.t - at) <= SAME * s.T
+      end
+      if not known then events[#events + 1] = root end
+    end
+  end
+  table.sort(events, function(a, b) return a.t < b.t end)
+  return orbits.sequence(events)
+end
+
+-- The derivative of the state after a period, or of the map between events, by that at the start.
+local function monodromy_of(q, s)
+  local K, M = #q.list, nil
+  for i = 1, K do
+    M = M and s.S[i] * M or s.S[i]
+    local guard, reset = s.guards[i], s.resets[i]
+    local dt = guard.x * (-1 / (guard.t + guard.x:dot(s.rate_before[i])))
+    local moved = reset.x * s.rate_before[i] + reset.t
+    if not (q.kind == "map" and i == K) then moved = moved - s.rate_after[i] end
+    M = (reset.x + moved:outer(dt)) * M
+  end
+  return q.kind == "map" and M or s.S[K + 1] * M
+end
+
+local function occurrences(q, s)
+  local list = {}
+  for i, event in ipairs(q.list) do
+    list[i] = { t = s.times[i], name = event.name, label = event.label, order = event.order, before = s.before[i],
+      after = s.after[i], rate = rate_of(q, s, i) }
+  end
+  return list
+end
+
+-- ---- the formulation ----
+
+sequences.form = {}
+
+function sequences.form.evaluate(q, u, p)
+  local s = runs_of(q, u, p)
+  return residual(q, s), function() return matrix_of(q, s) end, s
+end
+
+function sequences.form.by_parameter(_, _, _, _, s) return s.column, true end
+
+sequences.form.sequence_of = sequence_of
+
+function sequences.form.orbit(q, u, p, solved)
+  local _, jacobian, s = sequences.form.evaluate(q, u, p)
+  local J = jacobian()
+  return orbits.result(q, { x0 = s.x0, T = s.T, nodes = { s.x0 }, parameter = p, unknowns = u,
+    monodromy = monodromy_of(q, s), events = occurrences(q, s), sequence = sequence_of(q, s),
+    drift = s.last - s.x0 }, solved), J, s
+end
+
+function sequences.form.renew(q, u, p)
+  if q.kind == "autonomous" and not q.section then orbits.set_phase(q, (unpack_unknowns(q, u)), p) end
+end
+
+-- ---- making ----
+
+local function list_of(q, orbit)
+  local list = {}
+  for i, one in ipairs(orbit.events) do
+    local event = q.flow.events[one.order]
+    if not event.apply then return nil end
+    list[i] = { g = event.g, apply = event.apply, direction = event.direction, name = event.name, label = event.name,
+      order = one.order }
+  end
+  return #list > 0 and list or nil
+end
+
+-- Events that have left the period at one end come in at the other one; the start is then on the next piece.
+local function within_period(q, orbit, p)
+  local t0, x0, list = q.flow.t0, orbit.x0, {}
+  for i, event in ipairs(orbit.events) do list[i] = event end
+  if q.kind == "map" or #list == 0 then return x0, list end
+  local function shifted(event, by)
+    local copy = {}
+    for name, value in pairs(event) do copy[name] = value end
+    copy.t = event.t + by
+    return copy
+  end
+  if list[1].t < t0 then
+    local first = table.remove(list, 1)
+    x0 = smooth(q, first.after, first.t, t0, p)
+    list[#list + 1] = shifted(first, orbit.T)
+  elseif list[#list].t > t0 + orbit.T then
+    local last = table.remove(list)
+    table.insert(list, 1, shifted(last, -orbit.T))
+    x0 = smooth(q, last.before, last.t - orbit.T, t0, p)
+  end
+  return x0, list
+end
+
+-- Whether the unknowns of an orbit are outside of its period.
+function sequences.is_outside(q, orbit)
+  if q.form ~= sequences.form or q.kind == "map" then return false end
+  local events, t0 = orbit.events, q.flow.t0
+  return events[1].t < t0 or events[#events].t > t0 + orbit.T
+end
+
+-- The problem of the events of an orbit that has been found as a solution of q, and its unknowns; nil where it is
+-- none: a simulation, no events, an event that does not act, a function without exact derivatives.
+function sequences.from(q, orbit, p)
+  if not q.flow.f or not q.flow.events then return nil end
+  local drifts = #q.keep < #q.all and q.kind ~= "map"
+  local list = list_of(q, orbit)
+  if not list or drifts then return nil end
+  local one = {}
+  for name, value in pairs(q) do one[name] = value end
+  one.form, one.list, one.segments, one.guard_sizes, one.signs = sequences.form, list, 1, {}, {}
+  one.period_slope = function(value)
+    local size = 2 ^ -20 * math.max(math.abs(value), 2 ^ -20)
+    return q.period and (q.period(value + size) - q.period(value - size)) / (2 * size) or 0
+  end
+  local good, u = pcall(function()
+    local x0, events = within_period(one, orbit, p)
+    one.list = list_of(q, { events = events })
+    local before, times = {}, {}
+    for i, event in ipairs(events) do
+      before[i], times[i] = event.before, event.t
+      local slope = ode.guard_derivatives(q.flow, one.list[i], event.t, event.before, p)
+      one.guard_sizes[i] = slope.x:mul(q.sizes):norm() + math.abs(slope.t * q.T_size)
+      local rate = slope.t + slope.x:dot(ode.field(q.flow, event.t, event.before, p))
+      local direction = one.list[i].direction
+      one.signs[i] = type(direction) == "number" and direction ~= 0 and direction or rate < 0 and -1 or 1
+    end
+    one.guess = x0
+    local u = pack(one, x0, before, times, orbit.T)
+    local F, jacobian = sequences.form.evaluate(one, u, p)
+    jacobian()
+    return F:norm(math.huge) <= AGREES and u
+  end)
+  if not good or not u then return nil end
+  return one, u
+end
+
+return sequences
