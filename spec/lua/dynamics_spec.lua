@@ -203,6 +203,47 @@ describe("stick and slip", function()
   end)
 end)
 
+-- The woodpecker toy of scripts/woodpecker.lua, with restitution e of the beak.
+local function woodpecker(e)
+  local m_M, m_S, J_M, J_S, c, g = 3e-4, 4.5e-3, 5e-9, 7e-7, 5.6e-3, 9.81
+  local r_O, r_M, h_M, l_M, l_G, h_S, l_S = 2.5e-3, 3.1e-3, 5.8e-3, 1e-2, 1.5e-2, 2e-2, 2.01e-2
+  local toy = ns.LagrangianLinearTIDS({ 0, -0.1034482, -0.2788 }, { -0.3411, 0, -7.4583 }, {
+    { m_M + m_S, m_S * l_M, m_S * l_G },
+    { m_S * l_M, J_M + m_S * l_M ^ 2, m_S * l_M * l_G },
+    { m_S * l_G, m_S * l_M * l_G, J_S + m_S * l_G ^ 2 },
+  }, { { 0, 0, 0 }, { 0, c, -c }, { 0, -c, c } })
+  toy:setFExtPtr { -(m_M + m_S) * g, -m_S * l_M * g, -m_S * l_G * g }
+  local nsds = ns.NonSmoothDynamicalSystem(0, 3)
+  nsds:insertDynamicalSystem(toy)
+  local function contact(name, restitution, normal, gap, tangent)
+    local relation = ns.LagrangianLinearTIR({ normal, tangent }, { gap, 0 })
+    nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(restitution, 0, 0.3, 2), relation, name), toy)
+  end
+  contact("beak", e, { 0, 0, -h_S }, l_M + l_G - l_S - r_O, { 1, l_M, l_G - l_S })
+  contact("low", 0, { 0, h_M, 0 }, r_M - r_O, { 1, r_M, 0 })
+  contact("up", 0, { 0, -h_M, 0 }, r_M - r_O, { 1, r_M, 0 })
+  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.05), ns.RungeKuttaOSI())
+end
+
+describe("the woodpecker toy", function()
+  it("has a limit cycle that goes down the pole; a long run comes to it at the rate of its multiplier", function()
+    local simu = woodpecker(0.5)
+    local start = simu:nsds():dynamicalSystem(1):x():copy()
+    local orbit = dynamics.periodic { simulation = woodpecker, value = 0.5, guess = start, period = 0.146, drift = { 1 },
+      section = function(_, x) return x[3] + 0.1 end }
+    assert.is_true(orbit.stable)
+    near(0.0195, -orbit.drift[1], 1e-4)
+    local knocks = {}
+    for _, event in ipairs(simu:run().events) do
+      if event.name == "beak" and event.kind == "impact" then knocks[#knocks + 1] = event.t end
+    end
+    local n = #knocks
+    near(orbit.T, (knocks[n] - knocks[n - 4]) / 4, 1e-6)
+    local function off(k) return knocks[k + 1] - knocks[k] - orbit.T end
+    near(orbit.multipliers[1].re, off(9) / off(8), 1e-2)
+  end)
+end)
+
 describe("poincare, diagram, lyapunov", function()
   local function lorenz(_, x) return { 10 * (x[2] - x[1]), x[1] * (28 - x[3]) - x[2], x[1] * x[2] - 8 / 3 * x[3] } end
 

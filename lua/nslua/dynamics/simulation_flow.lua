@@ -174,7 +174,18 @@ function simulation.run(flow, x0, t0, t1, p)
   return run
 end
 
-function simulation.exact() return nil end
+-- The run and its derivative by the start, from a run that carries sensitivities. Nothing where the segment does not
+-- begin at the simulation's start: there runs carry none.
+function simulation.exact(flow, x0, t0, t1, p)
+  local model = started(flow, x0, t0, p)
+  if model.is_copy or t1 == t0 then
+    finish(model)
+    return nil
+  end
+  local sol = run_to(flow, model, t0, t1, { sensitivities = { "x0" } })
+  local run = { x = last_row(sol), t = t1, events = occurrences(sol, t0), start = t0, from = x0, p = p }
+  return run, sol.S[#sol.t]
+end
 
 -- Rows of a course; those of the grid and of both sides of events, and `more` between.
 function simulation.course(flow, x0, t0, t1, p)
