@@ -91,7 +91,8 @@ describe("FESDOSI", function()
     end
   end)
 
-  -- Three switches. With many in few steps, most elements are shorter than a step, and the slope is less: 6.5 for T = 20, 10 to 80 steps.
+  -- Three switches. With many in few steps, most elements are shorter than a step, and the slope is less: 6.5 for T = 20 and
+  -- 10 to 80 steps.
   it("has order 7 with four stages of Radau in the relay oscillator", function()
     local o = { x0 = { 0, 3 * math.sqrt(2) / (2 * math.pi), 0 }, A = { { 0, 1, 0 }, { 0, 0, 1 }, { 0, -3, -2 } }, b = { 0, 0, 0 },
       B = { { 0 }, { 0 }, { 1 } }, C = { { 1, 0, 0 } }, d = { 0 }, lb = { -1 }, ub = { 1 }, T = 7 }
@@ -103,5 +104,16 @@ describe("FESDOSI", function()
       steps[#steps + 1], errors[#errors + 1] = n, largest(exact, ds:x():totable())
     end
     assert.near(7, order(steps, errors), 0.2)
+  end)
+
+  it("says that an element has too many switches", function()
+    local w = 5000
+    local ds = ns.FirstOrderLinearTIDS({ 0.3, 0, 1 }, { { 0, 1, 0 }, { 0, 0, w }, { 0, -w, 0 } })
+    local simu = simulation(ds, ns.RelayNSL(1, -1, 1), ns.FirstOrderLinearTIR({ { 0, 1, 0 } }, { { 1 }, { 0 }, { 0 } }), 1, 2,
+      ns.FESDOSI("radau_iia", 3))
+    local ok, message = pcall(simu.run, simu)
+    assert.is_false(ok)
+    assert.truthy(tostring(message):find(" could not be found: an element of length 0.25 has too many switches; take a smaller h",
+      1, true))
   end)
 end)

@@ -182,8 +182,9 @@ describe("EventDriven, first order,", function()
     end
   end)
 
-  -- Two rows slide with lambda = (-t, -0.16) until lambda[1] is at its bound, at t = 1. There the second row may leave, too, although
-  -- its lambda is between its bounds: with lambda = (1, 1), dy/dt is (-0.36, -9.88); with the first row sliding, lambda[1] is 0.856.
+  -- Two rows slide with lambda = (-t, -0.16) until lambda[1] is at its bound, at t = 1. There the second row may leave, too,
+  -- although its lambda is between its bounds: with lambda = (1, 1), dy/dt is (-0.36, -9.88); with the first row sliding,
+  -- lambda[1] is 0.856.
   it("tells where a row leaves, and another one that slides may leave in the same moment", function()
     local function slides(rule, make)
       local osi = make()

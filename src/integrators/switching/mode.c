@@ -381,8 +381,8 @@ static NsStatus may_leave_too(Search *z, const bool *slide, bool *may, NsError *
 }
 
 /*
-** First the open rows are tried. Where rows that slide may leave, too, they are tried with them, unless they are too many. When no
-** mode is possible, all rows at their limit and those whose y depends on lambda are tried.
+** First the open rows are tried. Where rows that slide may leave, too, they are tried with them, unless they are too many. Where
+** no mode is possible, all rows at their limit and those whose y depends on lambda are tried.
 */
 static NsStatus search_run(Search *z, NsError *err) {
   size_t m = (size_t)z->flow->view.m;
