@@ -28,6 +28,8 @@ local names = {
   ["dynamics.continuation"] = FLOW .. " guess period section autonomous segments drift transient tol max_iterations "
     .. "range step max_step max_points",
   ["dynamics.diagram"] = FLOW .. " guess values period section transient keep follow",
+  ["dynamics.equilibrium"] = "simulation nsds rhs guess t all args value",
+  ["dynamics.linearise"] = "simulation nsds rhs at inputs outputs mode args value",
   ["dynamics.lyapunov"] = FLOW .. " guess time window transient",
   ["dynamics.poincare"] = FLOW .. " guess section count skip",
   ["dynamics.periodic"] = FLOW .. " guess period section autonomous segments drift transient tol max_iterations",
