@@ -83,7 +83,8 @@ describe("equilibrium", function()
   it("of a thermostat holds the temperature where the heater can, and else has it on or off", function()
     local function room(outside)
       local ds = ns.FirstOrderLinearTIDS({ 15 }, { { -0.1 } }, { 0.1 * outside })
-      local nsds = graph(ds, { ns.RelayNSL(1, 0, 2), ns.FirstOrderLinearTIR { C = { { 1 } }, B = { { 1 } }, e = { -20 } }, "heater" })
+      local nsds = graph(ds, { ns.RelayNSL(1, 0, 2), ns.FirstOrderLinearTIR { C = { { 1 } }, B = { { 1 } }, e = { -20 } },
+        "heater" })
       return dynamics.equilibrium { nsds = nsds }
     end
     local e = room(5)
@@ -156,7 +157,8 @@ describe("equilibrium", function()
   end)
 
   it("of x' = f(t, x) is a root", function()
-    local e = dynamics.equilibrium { rhs = function(_, x, k) return { x[2], -k * math.sin(x[1]) } end, guess = { 3, 0.1 }, args = { 2 } }
+    local e = dynamics.equilibrium { rhs = function(_, x, k) return { x[2], -k * math.sin(x[1]) } end, guess = { 3, 0.1 },
+      args = { 2 } }
     near(math.pi, e.x[1])
     raises("dynamics.equilibrium: no equilibrium found: ", dynamics.equilibrium,
       { rhs = function(_, x) return { x[1] ^ 2 + 1 } end, guess = { 1 } })
@@ -166,7 +168,8 @@ describe("equilibrium", function()
     raises("expected one of simulation =, nsds =, rhs =, got 0 of them", dynamics.equilibrium, {})
     raises("nsds: expected a NonSmoothDynamicalSystem, got 'a'", dynamics.equilibrium, { nsds = "a" })
     raises("guess: expected a vector of 2, got one of 3", dynamics.equilibrium, { nsds = relay(), guess = { 1, 2, 3 } })
-    raises("guess: with all = true expected a list of guesses", dynamics.equilibrium, { nsds = relay(), all = true, guess = { 1, 2 } })
+    raises("guess: with all = true expected a list of guesses", dynamics.equilibrium,
+      { nsds = relay(), all = true, guess = { 1, 2 } })
     raises("guess: expected a state at rest, got the velocity 3", dynamics.equilibrium,
       { nsds = incline(0.3, 0.5), guess = { 0, 0, 3, 0 } })
     raises("unknown option", dynamics.equilibrium, { nsds = relay(), foo = 1 })
@@ -266,7 +269,8 @@ describe("linearise", function()
     assert.same({ "lower" }, l.mode)
     l = dynamics.linearise { nsds = nsds, at = { x = { 0, 0.1 } } }
     near(-0.4, l.lambda[1])
-    l = dynamics.linearise { rhs = function(_, x, k) return { x[2], -k * math.sin(x[1]) } end, args = { 4 }, at = { x = { 0, 0 } }, inputs = { 1 } }
+    l = dynamics.linearise { rhs = function(_, x, k) return { x[2], -k * math.sin(x[1]) } end, args = { 4 }, at = { x = { 0, 0 } },
+      inputs = { 1 } }
     near_matrix({ { 0, 1 }, { -4, 0 } }, l.A)
     near_matrix({ { 0 }, { 0 } }, l.B)
     near(2, l.eigenvalues[1].im)
@@ -277,7 +281,8 @@ describe("linearise", function()
     local nsds = graph(ds, { ns.ComplementarityConditionNSL(1), ns.FirstOrderLinearTIR({ 1 }, { 1 }), "valve" })
     local e = dynamics.equilibrium { nsds = nsds }
     assert.is_true(e.modes[1].degenerate)
-    raises("row 1 of 'valve': both sides of the law hold there, and the model has no single linear one; choose by mode =",
+    raises("row 1 of 'valve': both sides of the law hold there, and the model has no single linear one; choose by mode =, "
+        .. "as { \"lower\" } or { \"active\" }",
       dynamics.linearise, { nsds = nsds, at = e })
     near(-1, dynamics.linearise({ nsds = nsds, at = e, mode = { "lower" } }).eigenvalues[1].re)
     assert.equal(1, dynamics.linearise({ nsds = nsds, at = e, mode = { "active" } }).constrained)
@@ -288,15 +293,18 @@ describe("linearise", function()
     local e = dynamics.equilibrium { nsds = nsds }
     raises("at: expected an equilibrium or { x =, t = }, got nil", dynamics.linearise, { nsds = nsds })
     raises("at: x is missing", dynamics.linearise, { nsds = nsds, at = {} })
-    raises("mode: expected a list of 1 words, one for each row, got 'lower'", dynamics.linearise, { nsds = nsds, at = e, mode = "lower" })
+    raises("mode: expected a list of 1 words, one for each row, got 'lower'", dynamics.linearise, { nsds = nsds, at = e,
+      mode = "lower" })
     raises("mode[1]: expected 'lower', 'upper', 'active', 'open', 'stick' or 'held', got 'on'", dynamics.linearise,
       { nsds = nsds, at = e, mode = { "on" } })
     raises("inputs[1]: expected { object, \"field\" } or { object, \"field\", i }, got 3", dynamics.linearise,
       { nsds = nsds, at = e, inputs = { 3 } })
-    raises("inputs[1]: 'b' has several numbers: give the place of one", dynamics.linearise, { nsds = nsds, at = e, inputs = { { ds, "b" } } })
+    raises("inputs[1]: 'b' has several numbers: give the place of one", dynamics.linearise,
+      { nsds = nsds, at = e, inputs = { { ds, "b" } } })
     raises("inputs[1]: the object has no field 'q7' of numbers that can be set", dynamics.linearise,
       { nsds = nsds, at = e, inputs = { { ds, "q7" } } })
-    raises("outputs[1]: expected the number of a state, 1 .. 2, got 3", dynamics.linearise, { nsds = nsds, at = e, outputs = { 3 } })
+    raises("outputs[1]: expected the number of a state, 1 .. 2, got 3", dynamics.linearise, { nsds = nsds, at = e,
+      outputs = { 3 } })
     raises("'relay' does not slide there: it would need lambda = -7.3; choose by mode =", dynamics.linearise,
       { nsds = nsds, at = { x = { 0, 7 } } })
     local relation = ns.FirstOrderLinearTIR { C = { { 1 } }, B = { { 1 } }, e = { -20 } }

@@ -1,7 +1,7 @@
 -- nslua.dynamics.equilibrium: states at which a model stays, in the mode of its laws that goes with them.
 --
--- A first-order model is a mixed complementarity problem. In mechanics at rest friction is set-valued: any force on or
--- inside the cone goes with it. There, modes are tried in turn, and Newton's method solves each.
+-- A first-order model is a mixed complementarity problem. In mechanics at rest friction is set-valued: any force on
+-- or inside the cone goes with it. There, modes are tried in turn, and Newton's method solves each.
 local arguments = require "nslua.analysis.arguments"
 local core = require "nslua.core"
 local newton = require "nslua.dynamics.mode_newton"
@@ -93,7 +93,8 @@ end
 
 -- ---- modes ----
 
--- The words that a group of rows may have. Friction begins as "stick"; where its force is too large, it comes to "limit".
+-- The words that a group of rows may have. Friction begins as "stick"; where its force is too large, it comes to
+-- "limit".
 local function words_of(model, i, rate)
   local row = model.rows[i]
   if row.dim > 1 then return { "stick", "open" } end
@@ -224,15 +225,16 @@ local function search(model, t, x)
   local lambda = core.zeros(model.m)
   for i, row in ipairs(model.rows) do lambda[i] = math.max(row.lower, math.min(row.upper, 0)) end
   local at = terms.at(model, t, x, lambda)
-  local choices, first, start, multipliers = {}, nil, x, lambda
+  local choices, start, multipliers = {}, x, lambda
   for i, row in ipairs(model.rows) do
     if row.place == 1 then choices[i] = words_of(model, i, at.rate) end
     if row.place > 1 and at.rate[i] ~= 0 then
-      fail("%s: '%s' has a contact whose tangent moves; only dry friction of a RelayNSL may do so", model.who, row.name)
+      fail("%s: '%s' has a contact whose tangent moves; only dry friction of a RelayNSL may do so", model.who,
+        row.name)
     end
   end
-  if model.mechanical then first = mode_of_guess(model, at, choices)
-  else
+  local first = model.mechanical and mode_of_guess(model, at, choices)
+  if not model.mechanical then
     local z, l
     first, z, l = complementarity(model, t, x, lambda)
     start, multipliers = z or x, l or lambda
@@ -262,7 +264,8 @@ local function row_list(model, point)
     if word == "lower" and model.mechanical and row.unilateral then word = "open" end
     list[i] = { interaction = row.name, row = row.place, mode = word, y = point.at.y[i], lambda = point.lambda[i],
       interior = row.dim > 1 and point.interior[newton.head(model, i)] or nil, degenerate = degenerate[i] or false }
-    if row.dim == 1 and (word == "active" or word == "held") and (row.lower > -math.huge or row.upper < math.huge) then
+    if row.dim == 1 and (word == "active" or word == "held") and (row.lower > -math.huge or
+      row.upper < math.huge) then
       list[i].interior = not degenerate[i]
     end
   end
@@ -271,7 +274,8 @@ end
 
 local function result(model, t, point)
   local e = setmetatable({ t = t, lambda = point.lambda, y = point.at.y, residual = point.residual, status = "ok",
-    isolated = point.isolated, modes = row_list(model, point), mode = {}, model = model, words = point.mode }, Equilibrium)
+    isolated = point.isolated, modes = row_list(model, point), mode = {}, model = model, words = point.mode },
+      Equilibrium)
   for i, row in ipairs(e.modes) do e.mode[i] = row.mode end
   e.x = terms.states(model, point.x)
   e.states = point.x
@@ -296,7 +300,8 @@ local function of_rhs(options, who, guess)
   if not root.success then return nil, root.message end
   local most = 0
   for i = 1, #root.fun do most = math.max(most, math.abs(root.fun[i])) end
-  return setmetatable({ t = t, x = root.x, states = root.x, y = core.zeros(0), lambda = core.zeros(0), residual = most,
+  return setmetatable({ t = t, x = root.x, states = root.x, y = core.zeros(0), lambda = core.zeros(0),
+    residual = most,
     status = "ok", isolated = true, modes = {}, mode = {}, rhs = options.rhs, args = args }, Equilibrium)
 end
 

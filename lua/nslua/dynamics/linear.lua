@@ -1,7 +1,7 @@
 -- nslua.dynamics.linear: the linear model of a mode, x' = A x + B u, y = C x + D u, in deviations from a point.
 --
--- The multipliers of the active rows follow from y = 0 where D of these rows is regular. Where it is not, the outputs Z' y
--- that no multiplier moves stay at 0 by their rate (in mechanics their second one): the sliding field.
+-- The multipliers of the active rows follow from y = 0 where D of these rows is regular. Where it is not, the outputs
+-- Z' y that no multiplier moves stay at 0 by their rate (in mechanics their second one): the sliding field.
 local arguments = require "nslua.analysis.arguments"
 local core = require "nslua.core"
 local equilibria = require "nslua.dynamics.equilibrium"
@@ -21,9 +21,11 @@ Linear.__name = "linear model"
 
 -- Singular values of scaled matrices below this part of the largest count as 0.
 local SINGULAR = 1e-11
--- Distance of an eigenvalue from the imaginary axis, as a part of the largest modulus, within which it counts as on it.
+-- Distance of an eigenvalue from the imaginary axis, as a part of the largest modulus, within which it counts as on
+-- it.
 local ON_AXIS = 1e-9
--- The step of differences by an input, as a part of its size; they are of order 4, and exact where the input is linear.
+-- The step of differences by an input, as a part of its size; they are of order 4, and exact where the input is
+-- linear.
 local STEP = 2 ^ -10
 
 -- ---- matrices ----
@@ -108,7 +110,8 @@ local function given_mode(model, given, who)
   local mode = {}
   for i, word in ipairs(given) do
     if not KNOWN[word] then
-      fail("%s: mode[%d]: expected 'lower', 'upper', 'active', 'open', 'stick' or 'held', got %s", who, i, describe(word))
+      fail("%s: mode[%d]: expected 'lower', 'upper', 'active', 'open', 'stick' or 'held', got %s", who, i,
+        describe(word))
     end
     mode[i] = word == "open" and model.rows[i].dim == 1 and "lower" or word
   end
@@ -119,17 +122,19 @@ end
 local function refuse_degenerate(e, who)
   local list, one, other = {}, {}, {}
   for i, row in ipairs(e.modes) do
-    one[i], other[i] = row.mode == "limit" and "stick" or row.mode, row.mode
+    one[i] = row.mode == "limit" and "stick" or row.mode
+    other[i] = one[i]
     if row.mode == "limit" or row.degenerate then list[#list + 1] = row end
-    if row.degenerate then
+    if row.degenerate and row.mode ~= "limit" and row.mode ~= "stick" then
       local active = row.mode == "active" or row.mode == "stick" or row.mode == "held"
       local rests = e.model.mechanical and not e.model.rows[i].unilateral and not e.model.rows[i].at_position
       other[i] = not active and (rests and "held" or "active") or row.lambda > 0 and "upper" or "lower"
     end
   end
   if #list == 0 then return end
-  fail("%s: %s: both sides of the law hold there, and the model has no single linear one; choose by mode =, as { \"%s\" } or { \"%s\" }",
-    who, words_text(list), table.concat(one, '", "'), table.concat(other, '", "'))
+  local first, second = table.concat(one, '", "'), table.concat(other, '", "')
+  fail("%s: %s: both sides of the law hold there, and the model has no single linear one; choose by mode =, as %s", who,
+    words_text(list), '{ "' .. first .. '" }' .. (first ~= second and ' or { "' .. second .. '" }' or ""))
 end
 
 local function point_of(model, options, who)
@@ -139,7 +144,9 @@ local function point_of(model, options, who)
   end
   local t = at.t or model.nsds:t0()
   if at.modes then
-    if #at.states ~= model.n or #at.lambda ~= model.m then fail("%s: at: the equilibrium is of another model", who) end
+    if #at.states ~= model.n or #at.lambda ~= model.m then
+      fail("%s: at: the equilibrium is of another model", who)
+    end
     if not options.mode then refuse_degenerate(at, who) end
     return t, at.states, at.lambda:copy(), options.mode and given_mode(model, options.mode, who) or at.words
   end
@@ -163,7 +170,8 @@ end
 
 -- ---- the multipliers ----
 
--- What a mode has: the active rows, the outputs Z' y that no multiplier moves, and the equations S of the multipliers.
+-- What a mode has: the active rows, the outputs Z' y that no multiplier moves, and the equations S of the
+-- multipliers.
 local function multipliers(model, at, mode, who)
   local active = {}
   for i = 1, model.m do
@@ -190,8 +198,8 @@ local function multipliers(model, at, mode, who)
         local size = 0
         for k = 1, #active do size = size + math.abs(law.B[i][k] * free[k][j]) end
         if math.abs(pushed[i][j]) > SINGULAR * size then
-          fail("%s: the multiplier of '%s' is not determined by the output and its rate in this mode: it has a higher index",
-            who, model.rows[active[1]].name)
+          fail("%s: the multiplier of '%s' is not determined by the output and its rate in this mode: "
+            .. "it has a higher index", who, model.rows[active[1]].name)
         end
       end
     end
@@ -270,7 +278,8 @@ local function check_moved(law, model, y, input, who)
     local size = 0
     for i = 1, y:rows() do size = size + math.abs(law.Z[i][k] * y[i][1]) end
     if math.abs(part[k][1]) > SINGULAR * size then
-      fail("%s: the input %s moves the surface of '%s', on which the mode slides: its rate would be an input too", who,
+      fail("%s: the input %s moves the surface of '%s', on which the mode slides: its rate would be an input too",
+        who,
         input.name, model.rows[law.active[1]].name)
     end
   end
@@ -309,7 +318,8 @@ local function outputs_of(outputs, t, states, lambda, by_x, by_u, who)
     end
     return C, core.zeros(#outputs, by_u:cols())
   elseif type(outputs) ~= "function" then
-    fail("%s: outputs: expected a function f(t, x, lambda) or a list of numbers of states, got %s", who, describe(outputs))
+    fail("%s: outputs: expected a function f(t, x, lambda) or a list of numbers of states, got %s", who,
+      describe(outputs))
   end
   local m = #lambda
   local z = core.zeros(n + m)
@@ -340,14 +350,16 @@ local function finish(l, N)
   l.constrained = N and l.A:rows() - N:cols() or 0
   l.eigenvalues = spectrum.values(reduced)
   local largest, right = 0, -math.huge
-  for _, value in ipairs(l.eigenvalues) do largest, right = math.max(largest, value.abs), math.max(right, value.re) end
+  for _, value in ipairs(l.eigenvalues) do largest, right = math.max(largest, value.abs), math.max(right,
+    value.re) end
   l.stability = (#l.eigenvalues == 0 or right < -ON_AXIS * largest) and "stable" or
     right > ON_AXIS * largest and "unstable" or "neutral"
   l.stable = l.stability == "stable"
   return setmetatable(l, Linear)
 end
 
--- The order of mechanical states: of each system q, then v. place[i]: the place of q_i; the second result that of v_i.
+-- The order of mechanical states: of each system q, then v. place[i]: the place of q_i; the second result that of
+-- v_i.
 local function places(model)
   local q, v, at = {}, {}, 0
   for k, first in ipairs(model.first) do
@@ -400,9 +412,8 @@ local function of_first_order(model, law, at, t, x, lambda, inputs, who)
       for j = 1, model.n do by_x[i][j] = change[k][j] end
     end
   end
-  local l, by_u = { A = at.inverse * A }, nil
-  l.B, by_u = inputs_of(model, law, at, t, x, lambda, inputs, who)
-  return l, law.ZC and null(law.ZC), by_x, by_u
+  local B, by_u = inputs_of(model, law, at, t, x, lambda, inputs, who)
+  return { A = at.inverse * A, B = B }, law.ZC and null(law.ZC), by_x, by_u
 end
 
 local function of_model(options, who)
@@ -422,12 +433,14 @@ local function of_model(options, who)
     for _, i in ipairs(law.active) do
       local row = model.rows[i]
       if not options.mode and not (lambda[i] > row.lower and lambda[i] < row.upper) then
-        fail("%s: at: '%s' does not slide there: it would need lambda = %g; choose by mode =", who, row.name, lambda[i])
+        fail("%s: at: '%s' does not slide there: it would need lambda = %g; choose by mode =", who, row.name,
+          lambda[i])
       end
     end
     law = multipliers(model, at, mode, who)
   end
-  local l, N, by_x, by_u = (model.mechanical and of_mechanics or of_first_order)(model, law, at, t, x, lambda, inputs, who)
+  local l, N, by_x, by_u = (model.mechanical and of_mechanics or of_first_order)(model, law, at, t, x, lambda, inputs,
+    who)
   local states = terms.states(model, x)
   if options.outputs ~= nil then l.C, l.D = outputs_of(options.outputs, t, states, lambda, by_x, by_u, who) end
   l.x, l.t, l.lambda, l.mode = states, t, lambda, mode
@@ -475,7 +488,8 @@ function linear.linearise(options)
 end
 
 function Linear:__tostring()
-  return format("linear model with %d states, %d constrained directions, %s", self.A:rows(), self.constrained, self.stability)
+  return format("linear model with %d states, %d constrained directions, %s", self.A:rows(), self.constrained,
+    self.stability)
 end
 
 where.methods(Linear, "a linear model", "l")

@@ -1,8 +1,8 @@
 -- nslua.dynamics.mode_newton: equilibria of a model in a given mode, by Newton's method.
 --
 -- The modes of a row with bounds: "lower" and "upper" (lambda is at that bound), "active" (y = 0). In mechanics also
--- "held": dry friction at rest, whose lambda is free. Those of a contact: "open", "stick" (y = 0, the tangential force is
--- free), "limit" (the tangential force is on the friction cone).
+-- "held": dry friction at rest, whose lambda is free. Those of a contact: "open", "stick" (y = 0, the tangential
+-- force is free), "limit" (the tangential force is on the friction cone).
 local core = require "nslua.core"
 local terms = require "nslua.dynamics.model_terms"
 
@@ -13,7 +13,8 @@ local HALVINGS = 10 -- of a step that does not reduce the equations
 local WORSE = 6 -- steps that may increase the equations, where Newton's method goes around a bend
 -- Residual of an equilibrium, as a part of the sum of the terms of its equation: some hundred roundings.
 local ACCURATE = 2 ^ -40
--- Singular values of the scaled equations below this part of the largest count as 0: there are other equilibria beside.
+-- Singular values of the scaled equations below this part of the largest count as 0: there are other equilibria
+-- beside.
 local SINGULAR = 1e-11
 
 -- The row in which the group of row i begins.
@@ -173,8 +174,8 @@ local function finite(v)
   return true
 end
 
--- An equilibrium in a mode: { x, lambda, at, residual, place, isolated }, or what is nearest to one. The residual is the
--- largest one, as a part of the terms of its equation.
+-- An equilibrium in a mode: { x, lambda, at, residual, place, isolated }, or what is nearest to one. The residual is
+-- the largest one, as a part of the terms of its equation.
 function newton.solve(model, mode, t, x, lambda)
   local guess = x
   x, lambda = x:copy(), lambda:copy()

@@ -88,12 +88,6 @@ void nsl_clone_law(lua_State *L, int idx);
 /* Looks the methods (callbacks) of the boundary conditions of the system at idx up again. */
 void nsl_find_boundary_methods(lua_State *L, int idx);
 
-/*
-** terms(nsds, t, x, lambda): the terms of the equations at a point, which is not the state of the model: x has the states of all
-** systems, lambda the multipliers of all interactions. Returns two lists of tables, of the systems and of the interactions.
-*/
-int nsl_graph_terms(lua_State *L);
-
 void nsl_open_boundary(lua_State *L);
 void nsl_open_first_order_ds(lua_State *L);
 void nsl_open_mechanical_ds(lua_State *L);
@@ -101,5 +95,6 @@ void nsl_open_relation(lua_State *L);
 void nsl_open_law(lua_State *L);
 void nsl_open_interaction(lua_State *L);
 void nsl_open_nsds(lua_State *L);
+void nsl_open_terms(lua_State *L); /* after nsl_open_nsds */
 
 #endif

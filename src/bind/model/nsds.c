@@ -248,8 +248,7 @@ static const luaL_Reg meta[] = {{"__gc", nsds_gc}, {"__close", nsds_close}, {"__
 
 void nsl_open_nsds(lua_State *L) {
   static const luaL_Reg functions[] = {{"NonSmoothDynamicalSystem", new_nsds}, {NULL, NULL}};
-  static const luaL_Reg graph[] = {
-      {"version", graph_version}, {"linked", graph_linked}, {"terms", nsl_graph_terms}, {NULL, NULL}};
+  static const luaL_Reg graph[] = {{"version", graph_version}, {"linked", graph_linked}, {NULL, NULL}};
   static const NslVariant picks[] = {{"dynamicalSystem", nsds_pick, 0}, {"interaction", nsds_pick, 1}, {NULL, NULL, 0}};
   static const NslFieldOwner owner = {&nsds_type, check_nsds_head, nsds_of_head, NULL, NULL, NULL};
   nsl_register_type(L, &nsds_type, meta, methods);
@@ -259,6 +258,6 @@ void nsl_open_nsds(lua_State *L) {
   nsl_set_variants(L, picks);
   lua_pop(L, 2);
   luaL_setfuncs(L, functions, 0);
-  luaL_newlib(L, graph); /* hidden: for lua/nslua/contact.lua and lua/nslua/dynamics/ */
+  luaL_newlib(L, graph); /* hidden: for lua/nslua/contact.lua */
   lua_setfield(L, -2, "graph_support");
 }

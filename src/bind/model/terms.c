@@ -151,8 +151,11 @@ static NsStatus all_terms(const Terms *at) {
   return status;
 }
 
-/* terms(nsds, t, x, lambda): the lists of the terms of the systems and of the interactions. */
-int nsl_graph_terms(lua_State *L) {
+/*
+** terms(nsds, t, x, lambda): the terms of the equations at a point, which is not the state of the model: x has the states of all
+** systems, lambda the multipliers of all interactions. Returns two lists of tables, of the systems and of the interactions.
+*/
+static int graph_terms(lua_State *L) {
   static const char who[] = "terms";
   NsNsds *nsds = nsl_check_nsds(L, 1)->nsds;
   NsError err = {NS_OK, ""};
@@ -172,4 +175,11 @@ int nsl_graph_terms(lua_State *L) {
   NsStatus status = all_terms(&(Terms){L, nsds, t, point, point + n, &err});
   nsl_leave(host, edge);
   return status == NS_OK ? 2 : nsl_raise_step(L, &err);
+}
+
+void nsl_open_terms(lua_State *L) {
+  lua_getfield(L, -1, "graph_support"); /* hidden: for lua/nslua/dynamics/ */
+  lua_pushcfunction(L, graph_terms);
+  lua_setfield(L, -2, "terms");
+  lua_pop(L, 1);
 }
