@@ -133,8 +133,8 @@ local function refuse_degenerate(e, who)
   end
   if #list == 0 then return end
   local first, second = table.concat(one, '", "'), table.concat(other, '", "')
-  fail("%s: %s: both sides of the law hold there, and the model has no single linear one; choose by mode =, as %s", who,
-    words_text(list), '{ "' .. first .. '" }' .. (first ~= second and ' or { "' .. second .. '" }' or ""))
+  fail("%s: %s: both sides of the law hold there, and the model has no single linear one; choose by mode =, as %s",
+    who, words_text(list), '{ "' .. first .. '" }' .. (first ~= second and ' or { "' .. second .. '" }' or ""))
 end
 
 local function point_of(model, options, who)
