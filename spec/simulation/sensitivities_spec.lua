@@ -34,6 +34,24 @@ describe("run{sensitivities}", function()
     assert.same({ 1, 0, 2, 1, 1 }, { law:ub()[1], ds:A()[1][1], ds:b()[1], relation:C()[1][1], relation:B()[1][1] })
   end)
 
+  it("leaves the model unchanged after an error, too", function()
+    local z = ns.vector { 0.5 }
+    local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, p, f)
+      if p[1] ~= 0.5 then error "no other z" end
+      f[1] = -p[1] * x[1]
+    end)
+    ds:setzPtr(z)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI())
+    local ok, message = pcall(simu.run, simu, { sensitivities = { "z" } })
+    assert.is_false(ok)
+    assert.is_truthy(message:find("no other z", 1, true))
+    assert.equal(0.5, z[1])
+    simu:reset()
+    assert.near(math.exp(-0.5), simu:run().x[3][1], 1e-10)
+  end)
+
   it("takes parameters z of callbacks", function()
     local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, z, f) f[1] = -z[1] * x[1] + z[2] end)
     ds:setzPtr(ns.vector { 0.5, 0.25 })

@@ -43,7 +43,12 @@ local function collect(p, layout, x)
         local controls = points.controls
         for i = 1, #p.controls do u[i] = x[controls.a[i]] end
         for i = 1, #p.relays do s[i] = continued(p, x, points, i) end
-        if e == 1 then add(t, from, u, s) end
+        local last = rows.u[#rows.u]
+        local jump = e == 1
+        for i = 1, #p.controls do
+          jump = jump or math.abs(u[i] - last[i]) > 1e-3 * math.max(math.abs(u[i]), math.abs(last[i]))
+        end
+        if jump then add(t, from, u, s) end
         for i, point in ipairs(points) do
           u, s = {}, {}
           for k = 1, #p.controls do u[k] = (1 - p.c[i]) * x[controls.a[k]] + p.c[i] * x[controls.b[k]] end

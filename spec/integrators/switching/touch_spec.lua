@@ -47,6 +47,36 @@ for name, osi in pairs { RungeKuttaOSI = ns.RungeKuttaOSI, RadauOSI = ns.RadauOS
       end
     end)
 
+    it("leaves where lambda reaches its bound at the end of a step of the integrator", function()
+      for _, longest in ipairs { 0.25, 0.01 } do
+        local function make() return osi(1e-10, nil, longest) end
+        check({ f = function(t) return t end, T = 2, osi = make }, { "leave" }, { 1 }, 1e-9, 0.5)
+      end
+    end)
+
+    it("has no event where the current of a diode touches 0", function()
+      local ds = ns.FirstOrderNonLinearDS({ 0 }, function(t, _, _, f) f[1] = 2 * math.sin(t) end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+      nsds:insertDynamicalSystem(ds)
+      local relation = ns.FirstOrderLinearTIR { C = { { 1 } }, B = { { 1 } } }
+      nsds:link(ns.Interaction(ns.ComplementarityConditionNSL(1), relation), ds)
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 20), osi(1e-11))
+      simu:run()
+      assert.equal(0, #simu:events())
+      assert.near(2 * (1 - math.cos(20)), ds:x()[1], 1e-9)
+    end)
+
+    it("sees a force that lasts 1/100 of the run", function()
+      local width = 0.002
+      local function f(t) return 5 * math.exp(-((t - 0.7) / width) ^ 2) end
+      local simu = simulation { f = f, osi = osi }
+      simu:run()
+      local kinds = {}
+      for i, e in ipairs(simu:events()) do kinds[i] = e.kind end
+      assert.same({ "leave", "slide" }, kinds)
+      assert.near(0.7 - width * math.sqrt(math.log(5)), simu:events()[1].t, 1e-7)
+    end)
+
     it("has no event where y touches 0, and two where it passes 0 by 1e-6", function()
       local function f(t) return 1 + 20 * (t - 1 / 3) end -- x' = 20 (t - 1/3) from above
       check({ f = f, x0 = 10 / 9, osi = osi }, {}, {}, 1e-10, 40 / 9)

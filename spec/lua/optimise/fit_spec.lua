@@ -45,6 +45,7 @@ describe("ns.fit", function()
     assert.is_true(math.abs(fit.correlation[1][2]) < 0.1)
     assert.equal(fit.x[1], law:en()) -- the simulation has the fitted parameters
     assert.is_true(fit.success)
+    assert.equal("exact", fit.derivatives) -- carried along by the run
     near(x, fit.fitted.q1 + fit.residuals.q1)
     assert.matches("fit of 2 parameters to 122 values .*\n  en = 0%.59987494 %+%- 0%.00067\n  mu = 0%.3000173 %+%- 3%.5e%-05",
       (tostring(fit):gsub("0.30001726", "0.3000173")))

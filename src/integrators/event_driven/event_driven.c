@@ -56,14 +56,22 @@ static NsStatus check_restitution(const NsInteraction *inter, const char *who, N
                  inter->name, e);
 }
 
+/* What does instead of a law that is not taken. */
+static const char *advice(const NsLaw *law) {
+  if (ns_law_needs(law) & NS_NEEDS_UNILATERAL)
+    return "write equations as an interaction with EqualityConditionNSL, and 0 <= y _|_ lambda >= 0 as one with "
+           "NewtonImpactNSL(0); "
+           "TimeStepping with a MoreauJeanOSI takes every law";
+  return "TimeStepping with a MoreauJeanOSI takes every law";
+}
+
 static NsStatus motion_events_accept(const NsNsds *nsds, Taken takes, bool locates, const char *who, NsError *err) {
   for (int i = 0; i < nsds->ninteractions; i++) {
     const NsInteraction *inter = nsds->interactions[i];
     if (ns_relation_family(inter->relation) != NS_MECHANICS) continue;
     if (ns_law_needs(inter->law) & ~takes.needs)
-      return ns_fail(err, NS_EARG,
-                     "%s: interaction '%s' has a %s; it takes %s (TimeStepping with a MoreauJeanOSI takes every law)", who,
-                     inter->name, ns_law_name(inter->law), takes.names);
+      return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s; it takes %s (%s)", who, inter->name, ns_law_name(inter->law),
+                     takes.names, advice(inter->law));
     if (ns_relation_holds_at_position(inter->relation))
       return ns_fail(err, NS_EARG, "%s: interaction '%s' has a %s, which computes a force from a position and is not a contact",
                      who, inter->name, ns_relation_class_name(inter->relation));

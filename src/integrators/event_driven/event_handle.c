@@ -102,10 +102,12 @@ static double slow_sliding(const NsEventDriven *ed, int row, double press) {
 */
 static void measure_slow(NsEventDriven *ed) {
   ns_motion_even(ed->motion, ed->v, ed->even);
+  ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row), even = 0;
-    for (int j = 0; j < ed->Nv; j++) even += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->even[j];
+    for (int j = 0; j < ed->Nv; j++)
+      even += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * (ed->even[j] + ed->h * ed->even_free[j]);
     ed->slow[row] = 1e-13 * ed->now->u_terms[row] + DBL_EPSILON * even + (ed->fixed ? ed->h * press : sqrt(2 * press * rise));
     if (row_rubs(ed, row)) ed->slow[row] = slow_sliding(ed, row, press);
   }

@@ -62,7 +62,7 @@ static bool leaves(const NsEventDriven *ed, int row) {
 
 /*
 ** The guard of friction that slips, from the polynomial of its velocity along d. When it began at the start of the piece, the
-** root there is removed: velocity over time or, where the acceleration was 0, too, over the square of the time. A velocity
+** root there is removed: velocity over time or, where the acceleration was 0, too, up to rounding, over the square of the time. A velocity
 ** that stays below the one that counts as 0 has no event: other friction keeps it there.
 */
 static void take_sliding(const NsEventDriven *ed, int row, Piece piece, int *n, double *b) {
@@ -74,10 +74,12 @@ static void take_sliding(const NsEventDriven *ed, int row, Piece piece, int *n, 
     return;
   }
   if (piece.from != 0 || rub->since != ed->rk->base.state.t_old) return;
+  double start = rub->pull * piece.width * event_search_step_length(ed) / *n;
+  bool pulled = start > 16 * DBL_EPSILON * most;
   b[0] = 0;
-  b[1] = rub->pull * piece.width * event_search_step_length(ed) / *n;
+  b[1] = pulled ? start : 0;
   ns_bernstein_divide((*n)--, b);
-  if (rub->pull > 0) return;
+  if (pulled) return;
   ns_bernstein_divide((*n)--, b);
 }
 

@@ -21,6 +21,17 @@ static bool relation_settled(const NsRelation *rel) {
          coef_still(&rel->e);
 }
 
+static bool node_driven(const NsFirstOrderDs *ds) {
+  return ds->f.value || ns_coef_varies(&ds->M) || ns_coef_varies(&ds->A) || ns_coef_varies(&ds->b);
+}
+
+static bool relation_driven(const NsRelation *rel) {
+  const NsCoef *coefs[] = {&rel->C, &rel->D, &rel->B, &rel->K, &rel->F, &rel->e};
+  bool any = rel->h.value || rel->g.value;
+  for (size_t i = 0; i < sizeof coefs / sizeof *coefs; i++) any = any || ns_coef_varies(coefs[i]);
+  return any;
+}
+
 static void take_equation_node(NsEquations *e, NsArena *arena, NsEquationNode *node, NsDs *ds) {
   node->ds = (NsFirstOrderDs *)ds;
   node->n = ds->n;
@@ -29,6 +40,7 @@ static void take_equation_node(NsEquations *e, NsArena *arena, NsEquationNode *n
   node->given = ns_coef_given(&node->ds->M);
   e->linear = e->linear && ns_first_order_linear(node->ds);
   e->settled = e->settled && node_settled(node->ds);
+  e->driven = e->driven || node_driven(node->ds);
   if (!node->given) return;
   ns_rank_take(&node->rank, arena, ds->n);
   node->T = ns_arena_matrix(arena, ds->n, ds->n);
@@ -42,6 +54,7 @@ static void take_equation_edge(NsEquations *e, NsArena *arena, NsEquationEdge *e
   edge->g = ns_arena_doubles(arena, inter->nx);
   e->linear = e->linear && ns_relation_linear(inter->relation);
   e->settled = e->settled && relation_settled(inter->relation);
+  e->driven = e->driven || relation_driven(inter->relation);
 }
 
 /* The workspace of one Jacobian of a system or a relation, or of differences of one of their values. */

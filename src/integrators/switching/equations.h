@@ -36,6 +36,7 @@ typedef struct NsEquations {
   NsEquationNode *nodes;
   NsEquationEdge *edges;
   bool linear;   /* f and h are affine in x and lambda, and g is linear */
+  bool driven;   /* some callback may depend on t */
   bool settled;  /* no coefficient depends on t or on other objects */
   double *f, *r; /* n: at the last point */
   double *y;     /* m */

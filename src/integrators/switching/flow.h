@@ -68,6 +68,9 @@ double ns_flow_output_size(const NsFlow *flow, int row);
 /* The sum of the absolute values of the terms of dy/dt of a row in the rates of the states, at the last evaluated rates. */
 double ns_flow_output_rate_terms(NsFlow *flow, int row);
 
+/* Whether some callback may depend on time. */
+bool ns_flow_driven(const NsFlow *flow);
+
 /* The interaction (its index) of a row, and the row's number in it, from 0. */
 int ns_flow_interaction(const NsFlow *flow, int row);
 int ns_flow_component(const NsFlow *flow, int row);

@@ -20,6 +20,10 @@ const double *ns_flow_rate_terms(NsFlow *flow) {
   return flow->sdot_terms;
 }
 
+bool ns_flow_driven(const NsFlow *flow) {
+  return flow->eq.driven;
+}
+
 /* The place of differential state j of a node in its x: s is x less a combination of algebraic states. */
 static int state_place(const NsEquationNode *node, int j) {
   return node->na > 0 ? node->rank.col[j] : j;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "integrators/switching/mode_signs.h"
 #include "integrators/switching/switch_sensitivity.h"
 
 enum {
@@ -282,6 +283,27 @@ static NsStatus start_anew(NsSwitching *sw, NsError *err) {
   return status == NS_OK ? ns_flow_project(sw->flow, sw->t, sw->u, err) : status;
 }
 
+/*
+** The mode at a time of the grid at which a row is at its limit. Where several modes are possible, the present one goes on if it is
+** one of them: nothing happens at this time, as where y touches 0.
+*/
+static NsStatus choose_or_go_on(NsSwitching *sw, NsError *err) {
+  NsError why = {NS_OK, ""};
+  NsVerdict verdict = NS_VERDICT_AGAINST;
+  NsSignPoint at = {sw->t, sw->u, sw->open};
+  NsStatus status = choose_mode(sw, &why);
+  bool several = status == NS_ENOSOL && sw->choice.count > 1;
+  if (several) {
+    ns_flow_set_mode(sw->flow, sw->before);
+    status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, &why);
+    NsError against;
+    if (status == NS_OK) status = ns_signs_of_mode(sw->flow, &at, &verdict, &against);
+    if (status == NS_OK && verdict == NS_VERDICT_AGAINST) status = NS_ENOSOL;
+  }
+  if (status != NS_OK && err) *err = why;
+  return status;
+}
+
 NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
   bool first = sw->t == sw->base.nsds->t0, outside = true, limit = false;
   memset(sw->open, 0, (size_t)sw->m * sizeof *sw->open);
@@ -296,7 +318,7 @@ NsStatus ns_switch_begin(NsSwitching *sw, NsError *err) {
   keep_side(sw);
   status = ns_switch_sense_before(sw, -1, err);
   if (status == NS_OK && sw->sensitivity) status = tell_side(sw, err);
-  if (status == NS_OK) status = outside ? start_anew(sw, err) : choose_mode(sw, err);
+  if (status == NS_OK) status = outside ? start_anew(sw, err) : choose_or_go_on(sw, err);
   if (status == NS_OK) status = ns_switch_sense_after(sw, sw->choice.jumped, outside, err);
   return status == NS_OK ? tell_changes(sw, sw->t, outside || sw->choice.jumped, err) : status;
 }

@@ -23,8 +23,8 @@ static const double FIRST_BACK = 0x1p-26;
 /* Two times within this part of a step are the same root: those of two searches differ by rounding. */
 static const double SAME_ROOT = 1e-9;
 
-/* A step in which a guard seems to fall from 0 at once is repeated, shorter by this part; the shortest one, in spacings of time. */
-static const double SHORTER = 0.875, SHORTEST = 64;
+/* A step in which a guard seems to fall from 0 at once is repeated with this part of its length; the shortest, in spacings of time. */
+static const double SHORTER = 0.125, SHORTEST = 64;
 
 /* The part of a step over which the rate of a guard is measured; the part of the time since the start, if it was 0 there. */
 static const double RATE_PART = 1e-3, RETURN_PART = 0.125;
@@ -36,8 +36,8 @@ static const double DENSE_ERROR = 10;
 static const double LAMBDA_ZERO = 1e-9;
 
 /*
-** Lambda that passes its bound by less than this part of its size, or than rtol of it, and comes back has touched the bound: it
-** goes on within it. An event is located to about 1e-12.
+** Lambda or y that passes its bound by less than this part of its size, or than rtol of it, and comes back has touched the bound: the
+** mode stays. An event is located to about 1e-12.
 */
 static const double TOUCH = 1e-12;
 
@@ -88,13 +88,14 @@ void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
     double value = ns_switch_guard(sw, guard), slack = fmax(2 * ns_switch_noise(sw, guard), DBL_MIN);
     bool clear = value > slack && (fresh ? !starts_at_zero(sw, guard, lambda_size) : value > -guard->base);
     if (fresh && !clear) slack = fmax(slack, AT_ZERO * DBL_EPSILON * guard_size(sw, guard, lambda_size));
-    if (fresh && sw->now->mode[guard->row] == NS_ROW_ACTIVE)
-      guard->zone = fmax(sw->options.rtol, TOUCH) * lambda_size[guard->row];
+    bool active = sw->now->mode[guard->row] == NS_ROW_ACTIVE;
+    if (fresh || !active) guard->zone = fmax(sw->options.rtol, TOUCH) * guard_size(sw, guard, lambda_size);
+    double zone = active ? guard->zone : 0;
     guard->at_zero = !clear;
     if (fresh && !clear && sw->now->mode[guard->row] != NS_ROW_ACTIVE)
       guard->drift = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON * ns_flow_output_rate_terms(sw->flow, guard->row);
     guard->value = value;
-    guard->base = guard->level = clear ? 0 : fmin(guard->base, -fmax(guard->zone, fabs(value) + slack));
+    guard->base = guard->level = clear ? 0 : fmin(guard->base, -fmax(zone, fabs(value) + slack));
   }
 }
 
@@ -252,7 +253,8 @@ static NsStatus end_before_zone(NsSwitching *sw, NsError *err) {
   double t = INFINITY;
   for (int k = 0; k < 2 * sw->m; k++) {
     const NsSwitchGuard *guard = &sw->guards[k];
-    if (!guard->used || guard->at_zero || guard->zone == 0 || end[k] + guard->level >= -ns_switch_noise(sw, guard)) continue;
+    if (!guard->used || guard->at_zero || sw->now->mode[guard->row] != NS_ROW_ACTIVE) continue;
+    if (end[k] + guard->level >= -ns_switch_noise(sw, guard)) continue;
     double zero = sw->course.t;
     NsStatus status = go_back_to_zero(sw, k, &zero, err);
     if (status != NS_OK) return status;
@@ -262,7 +264,7 @@ static NsStatus end_before_zone(NsSwitching *sw, NsError *err) {
 }
 
 /* Looks for the first root of a guard in the course; its event is -1 when there is none. */
-static NsStatus first_root(NsSwitching *sw, NsEventRoot *root, NsError *err) {
+static NsStatus first_guard_root(NsSwitching *sw, NsEventRoot *root, NsError *err) {
   NsEventRoots found = NS_EVENT_ROOTS_NONE;
   NsCourse course = ns_dense_course(&sw->course);
   sw->sampled = NAN;
@@ -274,18 +276,24 @@ static NsStatus first_root(NsSwitching *sw, NsEventRoot *root, NsError *err) {
 }
 
 /*
-** The first root is that of a lambda at its bound: looks whether lambda leaves its zone, or only touches the bound. *k is the
-** guard of the event, -1: there is none; *t its time.
+** The first root is that of a guard that was not 0: looks whether the guard leaves its zone, or only touches 0. *k is the guard of
+** the event, -1: there is none; *t its time. y has touched 0 only if it is above 0 again at the end of the step.
 */
 static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err) {
   NsEventRoot root;
+  GuardCourse job = {sw, *k};
+  double beyond;
+  NsStatus status = guard_along(&job, fmin(sw->course.t, *t + RATE_PART * (sw->course.t - sw->course.t_old)), &beyond, err);
+  if (status != NS_OK || beyond < -sw->guards[*k].zone) return status;
   for (int i = 0; i < 2 * sw->m; i++) {
     NsSwitchGuard *guard = &sw->guards[i];
     if (!guard->used || guard->at_zero) continue;
     guard->level -= guard->zone;
   }
-  NsStatus status = first_root(sw, &root, err);
+  status = first_guard_root(sw, &root, err);
   if (status != NS_OK) return status;
+  bool output = sw->now->mode[sw->guards[*k].row] != NS_ROW_ACTIVE;
+  if (root.event < 0 && output && ns_event_search_last(sw->search)[*k] + sw->guards[*k].level < 0) return NS_OK;
   if (root.event < 0) return *k = -1, end_before_zone(sw, err);
   double zero = root.t, same = SAME_ROOT * (sw->course.t - sw->course.t_old);
   const NsSwitchGuard *guard = &sw->guards[root.event];
@@ -303,23 +311,38 @@ static NsStatus prepare_search(NsSwitching *sw, NsError *err) {
   return status == NS_OK && sw->method->implicit ? lower_levels(sw, err) : status;
 }
 
+/* Shortens the step, from `length` on, until guard k, which is 0 at its start, is above 0 at its end. *rises: there is such a length. */
+static NsStatus look_for_rise(NsSwitching *sw, int k, double length, bool *rises, NsError *err) {
+  const NsStepperState *step = &sw->stepper->state;
+  double shortest = SHORTEST * DBL_EPSILON * fmax(fabs(step->t_old), sw->t_next - sw->t_k);
+  *rises = false;
+  while (length > shortest && !*rises) {
+    length *= SHORTER;
+    NsStatus status = sw->method->retake(sw->stepper, step->t_old + length, err);
+    *sw->clock = step->t;
+    ns_switch_state(sw, step->y, sw->at);
+    if (status == NS_OK) status = ns_flow_outputs(sw->flow, step->t, sw->at, err);
+    if (status != NS_OK) return status;
+    *rises = ns_switch_guard(sw, &sw->guards[k]) > fmax(0, sw->guards[k].value);
+  }
+  return NS_OK;
+}
+
 /*
 ** The first event in the course: *k is its guard, -1: there is none; *t its time. *hidden: the guard is 0 at the start of the step,
-** and seems to fall at once; a shorter step tells whether it rises before.
+** and seems to fall at once, but it rises before; the step is now a shorter one that shows it.
 */
 static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, NsError *err) {
   NsEventRoot root;
   *hidden = false;
-  NsStatus status = first_root(sw, &root, err);
+  NsStatus status = first_guard_root(sw, &root, err);
   *k = root.event;
   *t = root.t;
   if (status != NS_OK || *k < 0) return status;
   if (!sw->guards[*k].at_zero) return sw->guards[*k].zone > 0 ? leave_or_touch(sw, k, t, err) : NS_OK;
-  double found = *t, shortest = SHORTEST * DBL_EPSILON * fmax(fabs(found), sw->t_next - sw->t_k);
+  double found = *t;
   status = go_back_to_zero(sw, *k, t, err);
-  *hidden = *t == sw->course.t_old && found - *t > shortest;
-  if (*hidden) *t = found + SHORTER * (*t - found);
-  return status;
+  return status == NS_OK && *t == sw->course.t_old ? look_for_rise(sw, *k, found - *t, hidden, err) : status;
 }
 
 NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
@@ -333,7 +356,6 @@ NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
   while (status == NS_OK && hidden) {
     status = prepare_search(sw, err);
     if (status == NS_OK) status = first_event(sw, &k, &t, &hidden, err);
-    if (status == NS_OK && hidden) status = sw->method->retake(sw->stepper, t, err);
   }
   if (status != NS_OK || k < 0) return status;
   status = measure_slopes(sw, t, sw->guards[k].at_zero, err);

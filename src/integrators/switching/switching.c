@@ -26,6 +26,8 @@
 enum {
   SWITCHING_STEPS = 1000000, /* limit of integrator steps in a step of the grid */
   SPELL = 10000,             /* number of integrator steps after which the progress of time is judged */
+  SEEN =
+      50, /* least number of steps in a run where a callback may depend on time: their stages are at most half a step apart */
   REFUSED = 5 /* a spell is suspicious when one step in so many, or more, was tried again with a shorter length */
 };
 
@@ -211,7 +213,7 @@ static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
   switching_take_units(sw);
   status = switching_first_length(sw, sw->rate, &first, err);
   if (status != NS_OK) return status;
-  if (sw->options.max_step > 0) first = fmin(first, sw->options.max_step);
+  first = fmin(first, sw->longest);
   switching_weigh(sw, first);
   for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] / sw->unit[i];
   sw->method->start(sw->stepper, sw->t, sw->at, sw->t_next, first);
@@ -235,7 +237,7 @@ static NsStatus switching_take_state(NsSwitching *sw, NsError *err) {
 
 /* One step of the integrator towards the end of the step of the grid. *guard: its event, or -1. */
 static NsStatus switching_step_smoothly(NsSwitching *sw, int *guard, NsError *err) {
-  if (sw->options.max_step > 0) sw->stepper->h_limit = sw->options.max_step;
+  if (isfinite(sw->longest)) sw->stepper->h_limit = sw->longest;
   NsStatus status = sw->method->step(sw->stepper, err);
   if (status == NS_OK) status = ns_switch_search(sw, guard, err);
   if (status == NS_OK) status = ns_switch_sense_piece(sw, err);
@@ -260,6 +262,13 @@ static NsStatus switching_count(NsSwitching *sw, long refused, NsError *err) {
   sw->t_spell = sw->t;
   sw->refused = 0;
   return NS_OK;
+}
+
+/* The longest step: maxStep, or, where a callback may depend on time, a part of the run. */
+static double switching_longest(const NsSwitching *sw) {
+  const NsNsds *nsds = sw->base.nsds;
+  if (sw->options.max_step > 0) return sw->options.max_step;
+  return ns_flow_driven(sw->flow) && isfinite(nsds->T) ? (nsds->T - nsds->t0) / SEEN : INFINITY;
 }
 
 /* NS_EARG when the option maxStep allows too few steps. */
@@ -304,6 +313,7 @@ static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDr
   sw->t_event = -INFINITY;
   NsStatus status = ns_flow_begin(sw->flow, step->t_k, step->t - step->t_k, err);
   if (status == NS_OK) status = switching_take_stepper(sw, (const NsEventOptions *)scheme->integrator, err);
+  sw->longest = switching_longest(sw);
   if (status == NS_OK) status = switching_check_longest(sw, err);
   if (status == NS_OK) status = ns_switch_sense_begin(sw, err);
   if (status == NS_OK) status = ns_switch_begin(sw, err);

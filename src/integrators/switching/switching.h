@@ -18,7 +18,7 @@ typedef struct NsSwitchGuard {
   bool upper;   /* ACTIVE: the distance to the upper bound */
   bool used;    /* in the present mode */
   bool at_zero; /* it is at 0 when the step begins */
-  double zone;  /* lambda may pass its bound by this, if it comes back: the accuracy of lambda */
+  double zone;  /* it may fall below 0 by this, if it comes back: the accuracy of lambda or y */
   double value; /* its value when the step begins */
   double base;  /* the value at which the event is: 0, or less than 0 when the guard is at 0 when the step begins */
   double level; /* the base, lowered by the errors of the course in which the event is sought */
@@ -55,6 +55,7 @@ typedef struct NsSwitching {
   int handled;                /* number of events in this step of the grid */
   int stuck;                  /* number of events without progress of time */
   double t_event;             /* time of the last event */
+  double longest;             /* the longest step of the integrator */
   long steps;                 /* number of integrator steps in this step of the grid */
   long refused;               /* number of lengths that were refused in the present spell of steps */
   double t_spell;             /* time at which that spell began */
