@@ -421,7 +421,8 @@ return function(ns, support)
     end }, Dae)
   end
 
-  -- Gives the functions of the user their arguments: bind(f) calls f(t, y, yd, args ... [, res]). Reads the option `args`.
+  -- Reads the option `args`. Returns the function that gives those of the user their arguments: bind(f) calls
+  -- f(t, y, yd, args ... [, res]).
   local function take_args(dae, args)
     if args == nil then return function(f) return f end end
     if type(args) ~= "table" then fail("dae: args: expected a list, got %s", describe(args)) end

@@ -45,13 +45,15 @@ local function read_event(event, e, fail)
   check(type(direction) == "number", "direction", "a number")
   check(type(terminal) == "boolean" or (math.type(terminal) == "integer" and terminal >= 0), "terminal",
     "a boolean or a number of occurrences")
-  return { g = g, apply = event.apply, user_g = g, user_apply = event.apply, acts = event.apply ~= nil, name = event.name,
+  return { g = g, apply = event.apply, user_g = g, user_apply = event.apply,
+    acts = event.apply ~= nil, name = event.name,
     direction = direction > 0 and 1 or direction < 0 and -1 or 0,
     terminal = terminal == true and 1 or terminal or 0,
     text = event.name and ("event %d (%s)"):format(e, event.name) or ("event %d"):format(e) }
 end
 
--- Reads the option `events`: an event or a list of events; bind(f): f with the arguments of the option `args`. nil: none.
+-- Reads the option `events`: an event or a list of events; bind(f): f with the arguments of the option `args`. nil:
+-- there are none.
 function public.read(value, fail, bind)
   if value == nil then return nil end
   if not is_callable(value) and type(value) ~= "table" then

@@ -25,7 +25,8 @@ return function(ns, support, call)
   local function numbers_of(argument)
     if type(argument) == "number" then return { argument } end
     local good, vector = false, nil
-    if type(argument) == "table" or type(argument) == "userdata" then good, vector = where.try(ns.vector, argument) end
+    local kind = type(argument)
+    if kind == "table" or kind == "userdata" then good, vector = where.try(ns.vector, argument) end
     return good and vector:totable() or nil
   end
 
@@ -118,8 +119,8 @@ return function(ns, support, call)
     end, self.w, self.n)
   end
 
-  -- The Jacobian of f(t, y, y', args ...), with `count` values, by t, y, y' and the parameters: a matrix with 1 + 2 n + p
-  -- columns.
+  -- The Jacobian of f(t, y, y', args ...), with `count` values, by t, y, y' and the parameters: a matrix with 1 +
+  -- 2 n + p columns.
   function Follow:jacobian_of(f, t, y, yd)
     local n, p, u = self.n, self.p, { t }
     for i = 1, n do u[1 + i], u[1 + n + i] = y[i], yd[i] end
@@ -142,7 +143,8 @@ return function(ns, support, call)
     return M, Fy
   end
 
-  -- Solves M X = -(B + F_y V) for X, where V are the rows of `given` of unknowns that have a derivative. B, given: n x m.
+  -- Solves M X = -(B + F_y V) for X, where V are the rows of `given` of unknowns that have a derivative. B,
+  -- given: n x m.
   function Follow:complete(M, Fy, B, given)
     local m = B:cols()
     local right = ns.zeros(self.n, m)
@@ -172,8 +174,8 @@ return function(ns, support, call)
     return X
   end
 
-  -- The consistent S whose rows of unknowns with a derivative are those of `given`; and the rows of S' of these (nan for
-  -- the others). Index 1.
+  -- The consistent S whose rows of unknowns with a derivative are those of `given`; and the rows of S' of these
+  -- (nan for the others). Index 1.
   function Follow:consistent_matrix(t, y, yd, given)
     local M, Fy = self:matrix_at(t, y, yd)
     local X = self:complete(M, Fy, self:by_parameters(t, y, yd), given)
@@ -289,8 +291,8 @@ return function(ns, support, call)
     local G = values()
     for i = 1, self.n do
       if F[i] ~= G[i] then
-        fail("%s: each call of apply changes the residual (t=%.10g): it is called twice, so it may set a variable, but "
-          .. "not toggle or count", event.text, at.t)
+        fail("%s: each call of apply changes the residual (t=%.10g): it is called twice, so it may set a variable, "
+          .. "but not toggle or count", event.text, at.t)
       end
     end
     local S = ns.zeros(self.n, self.p)
@@ -339,7 +341,9 @@ return function(ns, support, call)
 
   local function read_keys(self, option)
     for key in pairs(option) do
-      if math.type(key) ~= "integer" and key ~= "rtol" then fail("unknown option '%s' (known: rtol)", tostring(key)) end
+      if math.type(key) ~= "integer" and key ~= "rtol" then
+        fail("unknown option '%s' (known: rtol)", tostring(key))
+      end
     end
     local rtol = option.rtol
     if rtol ~= nil and not (type(rtol) == "number" and rtol > 0 and rtol < 1) then
@@ -348,13 +352,16 @@ return function(ns, support, call)
     self.own_rtol = rtol or 0
   end
 
-  -- follow{option=, solver=, checker= (a solver for consistent values), n=, args= (list), algebraic=, highest= (the index),
-  -- rtol=, residual= (the user's), system= (whether it is one), events= (whether there are some), t=, y=, yd=,
-  -- consistent= (t, y, yd) -> y, yd; set_args= (list or nil)}: what follows the run. The solver has been started.
+  -- follow{option=, solver=, checker= (a solver for consistent values), n=, args= (list), algebraic=, highest=
+  -- (the index), rtol=, residual= (the user's), system= (whether it is one), events= (whether there are some),
+  -- t=, y=, yd=, consistent= (t, y, yd) -> y, yd; set_args= (list or nil)}: what follows the run. The solver has
+  -- been started.
   function public.follow(o)
     local self = setmetatable(o, Follow)
     local option = type(o.option) == "string" and { o.option } or o.option
-    if type(option) ~= "table" then fail("expected a name or a list of names (%s), got %s", EXPECTED, type(option)) end
+    if type(option) ~= "table" then
+      fail("expected a name or a list of names (%s), got %s", EXPECTED, type(option))
+    end
     read_keys(self, option)
     self.names, self.columns, self.t0 = {}, {}, o.t
     for which, name in ipairs(option) do add(self, name, which, o.algebraic) end
