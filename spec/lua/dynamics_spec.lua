@@ -79,6 +79,52 @@ describe("periodic", function()
     near(1, a.trivial.re, 1e-8)
   end)
 
+  it("has exact multipliers of a walker, whose section is an event that acts", function()
+    local function walker(_, x, slope)
+      local leg = ns.sin(x[1] - slope)
+      return { x[2], leg, x[4], leg + x[2] ^ 2 * ns.sin(x[3]) - ns.cos(x[1] - slope) * ns.sin(x[3]) }
+    end
+    local found = {}
+    for i, direction in ipairs { "up", "both" } do
+      local heel = { name = "heel", direction = i == 1 and 1 or 0, g = function(_, x) return x[3] - 2 * x[1] end,
+        apply = function(_, x)
+          if x[1] > -0.05 then return x end -- the swing leg passes the other
+          local c = ns.cos(2 * x[1])
+          return { -x[1], c * x[2], -2 * x[1], c * (1 - c) * x[2] }
+        end }
+      found[i] = dynamics.periodic { rhs = walker, args = { 0.009 }, events = heel, section = "heel", period = 3.9,
+        guess = { 0.2003, -0.1998, 0.4006, -0.0158 } }
+      assert.equal("exact", found[i].derivative, direction)
+    end
+    near(0.20031090054424708, found[1].x0[1], 1e-11)
+    near(3.882463752851374, found[1].T, 1e-11)
+    near(-0.19009985, found[1].multipliers[1].re, 2e-8)
+    near(0.55759874, found[1].multipliers[1].im, 5e-8)
+    near(found[1].multipliers[1].re, found[2].multipliers[1].re, 1e-11)
+  end)
+
+  it("tells how derivatives were found, and takes those of {object, field} from the run", function()
+    local law, mass = ns.NewtonImpactNSL(0.8), ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
+    mass:setComputeFExtFunction(function(t, _, f) f[1] = math.cos(t) end)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+    nsds:insertDynamicalSystem(mass)
+    nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR({ { -1 } }, { 1 }), "wall"), mass)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+    local branch = dynamics.continuation { simulation = simu, parameter = { law, "en" }, guess = { 0.87, 1.7 }, period = TURN,
+      range = { 0.8, 0.75 }, max_points = 3 }
+    for _, point in ipairs(branch.points) do
+      assert.equal("exact", point.orbit.derivative)
+      assert.equal("exact", point.parameter_derivative)
+      local m = point.multipliers
+      near(point.p ^ 2 * math.exp(-0.1 * TURN), m[1].abs * m[2].abs, 1e-9)
+    end
+    local event, f = wall()
+    local silent = { name = "zero", g = function(_, x) return x[1] end }
+    local orbit = dynamics.periodic { rhs = f, events = { event, silent }, args = { 1 }, guess = { 0.9, 1.6 }, period = TURN }
+    assert.equal("differences", orbit.derivative)
+    assert.equal("an event of the model does not act", orbit.derivative_message)
+  end)
+
   it("leaves out a state that drifts", function()
     local function rolling(_, x) return { 1 + 0.5 * x[3], x[3], -x[2] + (1 - x[2] ^ 2) * x[3] } end
     local orbit = dynamics.periodic { rhs = rolling, guess = { 0, 2, 0 }, autonomous = true, period = 6.6, drift = { 1 } }
@@ -136,14 +182,14 @@ describe("continuation", function()
   it("finds it in a simulation, and with another unit of the parameter", function()
     local k = 2 ^ 20
     local branch = dynamics.continuation { simulation = function(A) return impact_oscillator(A / k) end, guess = { 0, 0.995 },
-      period = TURN, range = { 0.0995 * k, 0.11 * k }, step = 1 / 16 }
+      period = TURN, range = { 0.0999 * k, 0.1002 * k }, step = 1 / 2, max_points = 3 }
     assert.equal("grazing", branch.bifurcations[1].kind)
     near(0.1, branch.bifurcations[1].p / k, 1e-10)
   end)
 
   it("goes around folds of Duffing's oscillator, finds its period doubling and the branch that begins there", function()
     local function duffing(t, x, A) return { x[2], x[1] - x[1] ^ 3 - 0.25 * x[2] + A * math.cos(t) } end
-    local branch = dynamics.continuation { rhs = duffing, guess = { 1, 0 }, period = TURN, range = { 0.1, 0.3 } }
+    local branch = dynamics.continuation { rhs = ns.compile(duffing), guess = { 1, 0 }, period = TURN, range = { 0.1, 0.3 } }
     local kinds = {}
     for i, one in ipairs(branch.bifurcations) do kinds[i] = one.kind end
     assert.same({ "fold", "fold", "period doubling" }, kinds)
@@ -188,7 +234,7 @@ end
 describe("stick and slip", function()
   it("ends at a velocity of the belt that agrees with long runs on both sides", function()
     local branch = dynamics.continuation { simulation = belt, guess = { 1, 0.2 }, section = function(_, x) return x[2] end,
-      range = { 0.9, 1.0 }, transient = 30 }
+      range = { 0.945, 0.955 }, transient = 30, step = 1 / 4, max_points = 4 }
     local found = branch.bifurcations[1]
     assert.equal("sequence", found.kind)
     assert.equal("belt:leave belt:slide", found.before)

@@ -80,7 +80,8 @@ local function correct(b, guess, t, K)
     return full, function()
       if K then return K end
       local J = jacobian()
-      return bordered(J, orbits.by_parameter(q, u, p, b.size, state) * b.size, normal)
+      local column = orbits.by_parameter(q, u, p, b.size, state)
+      return bordered(J, column * b.size, normal)
     end
   end, guess, { tol = q.options.tol, max_iterations = K and SIMPLIFIED or CORRECTIONS,
     least = DAMPING })
@@ -92,13 +93,15 @@ end
 local function point_at(b, w, before, solved)
   local q, u, p = b.problem, unknowns_of(w), parameter_of(b, w)
   local orbit, J, state = orbits.orbit(q, u, p, solved)
-  local K = bordered(J, orbits.by_parameter(q, u, p, b.size, state) * b.size, before:mul(b.weights))
+  local column, exact = orbits.by_parameter(q, u, p, b.size, state)
+  local K = bordered(J, column * b.size, before:mul(b.weights))
   local right = core.zeros(#w)
   right[#w] = 1
   local tangent = scaled_to_one(b, core.solve(K, right))
   local m = orbit.multipliers
   return { w = w, tangent = tangent, K = K, orbit = orbit, p = p, x0 = orbit.x0, T = orbit.T, multipliers = m,
     stability = orbit.stability, stable = orbit.stable, sequence = orbit.sequence,
+    parameter_derivative = exact and "exact" or "differences",
     tests = { fold = tangent[#w], ["period doubling"] = spectrum.doubling(m),
       ["Neimark-Sacker"] = spectrum.torus(m) } }
 end

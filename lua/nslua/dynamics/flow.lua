@@ -147,19 +147,43 @@ local function agrees(flow, S, run, x0, t0, t1, p, sizes)
   return off <= AGREEMENT * size
 end
 
--- d x(t1) / d x0, the run, and d x(t1) / d p where it is known. Sizes: of the states, for differences.
+-- What a derivative by differences is told with, where the exact one disagrees.
+local DISAGREES = "the exact derivative disagrees with a difference: a field that switches without an event"
+
+-- d x(t1) / d x0, the run, d x(t1) / d p where it is known, and why the first is not exact; nil when it is. Sizes: of
+-- the states, for differences.
 function Flow:derivative(x0, t0, t1, p, sizes)
-  if self.exact ~= false then
-    local good, run, S, by_parameter = pcall(self.kind.exact, self, x0, t0, t1, p)
-    if good and S and self.exact == nil then self.exact = agrees(self, S, run, x0, t0, t1, p, sizes) end
-    if good and S and self.exact then return S, run, by_parameter end
-    if good and not S then self.exact = false end
+  local reason = self.inexact
+  if not reason then
+    local good, run, S, by_parameter, why = pcall(self.kind.exact, self, x0, t0, t1, p)
+    if good and S and not self.compared then
+      self.compared = true
+      if not agrees(self, S, run, x0, t0, t1, p, sizes) then self.inexact = DISAGREES end
+    end
+    if good and S and not self.inexact then return S, run, by_parameter end
+    reason = self.inexact or not good and tostring(run) or why or "an event of the model does not act"
   end
   local run = self:run(x0, t0, t1, p)
   return flows.by_states(function(x)
     local other = self:run(x, t0, t1, p)
     return other.x, other.events
-  end, x0, sizes, flows.signature(run.events)), run
+  end, x0, sizes, flows.signature(run.events)), run, nil, reason
+end
+
+-- The same of the map to a section: its derivative by x0, by the parameter where it is known, and why the first is
+-- not exact.
+function Flow:section_derivative(x0, section, p, sizes)
+  local reason = self.inexact or not self.kind.exact_crossing and "a simulation's section"
+  if not reason then
+    local good, list, S, by_parameter = pcall(self.kind.exact_crossing, self, x0, self.t0, section, p)
+    if good and S then return S, by_parameter end
+    reason = not good and tostring(list) or "an event of the model does not act"
+  end
+  local wanted = flows.signature(self:crossings(x0, self.t0, section, p).events)
+  return flows.by_states(function(y)
+    local list = self:crossings(y, self.t0, section, p)
+    return list[#list].x, list.events
+  end, x0, sizes, wanted), nil, reason
 end
 
 -- d x(t1) / d t1 at the end of a run, before an event that is there.

@@ -37,7 +37,8 @@ end
 
 function ode.make(flow, options)
   local who = flow.who
-  if type(options.rhs) ~= "function" then
+  local callable = type(options.rhs) == "function" or getmetatable(options.rhs) == "compiled function"
+  if not callable then
     fail("%s: rhs: expected a function f(t, x), got %s", who, describe(options.rhs))
   end
   flow.f, flow.events = options.rhs, event_list(options.events, who)
@@ -247,9 +248,53 @@ local function crossings_of(sol, place, acts)
   local list, times = {}, sol.t_events[place]
   for k = 1, #times do
     local before, after = sol.y_events[place]:row(k), sol.y_events_after[place]:row(k)
-    if not acts or not same(before, after) then list[#list + 1] = { t = times[k], before = before, x = after } end
+    if not acts or not same(before, after) then list[#list + 1] = { t = times[k], before = before, x = after, root = k } end
   end
   return list, #times
+end
+
+-- The derivatives of the state at crossing number `count`, of its time too: by the start, and by the parameter when it
+-- is a number. The state at a root moves by S + f dt. `apply` of the section acts before: then f is that after it.
+local function at_crossing(flow, sol, place, section, p, x, t)
+  local n, dt = #x, sol.dt_events[place]
+  local S = sol.S[#sol.S] + core.vector(ode.field(flow, t, x, p)):outer(dt:row(dt:rows()))
+  return S:slice(1, n, 1, n), S:cols() > n and S:column(n + 1) or nil
+end
+
+-- The map to the section's crossing: the state there, its time, and its derivatives by the start and by the parameter
+-- when it is a number. Nothing where an event that is not the section does not act.
+function ode.exact_crossing(flow, x0, t0, section, p)
+  for _, event in ipairs(flow.events) do
+    if not event.apply and event.name ~= section.name then return nil end
+  end
+  local list = ode.crossings(flow, x0, t0, section, p)
+  local last = list[#list]
+  local begin, x, first = t0, x0, nil
+  local by_parameter = type(arguments_with(flow, p)[flow.which]) == "number"
+  local wanted = { "y0", by_parameter and ("args[%d]"):format(flow.which) or nil }
+  if section.span then
+    begin = t0 + START * section.span
+    local others = {}
+    for _, event in ipairs(flow.events) do
+      if event.name ~= section.name then others[#others + 1] = event end
+    end
+    local options = options_of(flow, x0, t0, begin, p, others)
+    options.sensitivities, options.t_eval = wanted, { begin }
+    local sol = check(core.solve_ivp(flow.f, { t0, begin }, x0, options))
+    x, first = sol.y:column(1), sol.S[1]
+  end
+  local events, place = with_section(flow, section, last.root)
+  local options = options_of(flow, x, begin, 2 * last.t - begin, p, events)
+  options.sensitivities = wanted
+  local sol = check(core.solve_ivp(flow.f, { begin, 2 * last.t - begin }, x, options))
+  if #sol.t_events[place] ~= last.root then return nil end
+  local S, slope = at_crossing(flow, sol, place, section, p, last.x, last.t)
+  if first then
+    local n = #x0
+    slope = slope and slope + S * first:column(n + 1)
+    S = S * first:slice(1, n, 1, n)
+  end
+  return list, S, slope
 end
 
 function ode.crossings(flow, x0, t0, section, p)

@@ -177,8 +177,8 @@ end
 local function segment(q, x, ta, tb, p)
   local run = q.flow:run(x, ta, tb, p)
   return run, function()
-    local S, _, by_parameter = q.flow:derivative(x, ta, tb, p, q.sizes)
-    return S, by_parameter
+    local S, _, by_parameter, reason = q.flow:derivative(x, ta, tb, p, q.sizes)
+    return S, by_parameter, reason
   end
 end
 
@@ -189,13 +189,6 @@ local function step_map(q, x, p)
   return { x = last.x, t = last.t, events = list.events }
 end
 
-local function derivative_of_map(q, x, p, wanted)
-  return flows.by_states(function(y)
-    local run = step_map(q, y, p)
-    return run.x, run.events
-  end, x, q.sizes, wanted)
-end
-
 -- The runs of all segments at the unknowns u.
 local function runs_of(q, u, p)
   local nodes, T = unpack_unknowns(q, u)
@@ -203,7 +196,7 @@ local function runs_of(q, u, p)
   if q.kind == "map" then
     local run = step_map(q, nodes[1], p)
     state.T, state.runs[1] = run.t - flow.t0, run
-    state.slopes[1] = function() return derivative_of_map(q, nodes[1], p, flows.signature(run.events)) end
+    state.slopes[1] = function() return flow:section_derivative(nodes[1], q.section, p, q.sizes) end
     return state
   end
   state.T = T or q.period(p)
@@ -239,7 +232,8 @@ local function put_slopes(q, state, J)
   state.jacobians, state.by_parameter = {}, {}
   for i = 1, q.segments do
     local target = i % q.segments + 1
-    local S, by_parameter = state.slopes[i]()
+    local S, by_parameter, reason = state.slopes[i]()
+    state.reason = state.reason or reason
     state.jacobians[i], state.by_parameter[i] = S, by_parameter
     for a, j in ipairs(node_states(q, target)) do
       for b, k in ipairs(node_states(q, i)) do
@@ -290,10 +284,11 @@ local function exact_by_parameter(q, state, p, size)
   return core.vector(column)
 end
 
--- d F / d p; size: that of the parameter; state: of orbits.evaluate after its derivatives were asked for, or nil.
+-- d F / d p, and whether it is exact; size: that of the parameter; state: of orbits.evaluate after its derivatives
+-- were asked for, or nil.
 function orbits.by_parameter(q, u, p, size, state)
   local exact = exact_by_parameter(q, state, p, size)
-  if exact then return exact end
+  if exact then return exact, true end
   local wanted = orbits.signature_of_runs(runs_of(q, u, p))
   local function map(value)
     local other = runs_of(q, u, value)
@@ -303,7 +298,7 @@ function orbits.by_parameter(q, u, p, size, state)
     end
     return residual(q, other), events
   end
-  return flows.by_number(map, p, size, wanted)
+  return flows.by_number(map, p, size, wanted), false
 end
 
 function orbits.signature_of_runs(state)
@@ -372,6 +367,7 @@ function orbits.orbit(q, u, p, solved)
   orbit.monodromy = monodromy_of(state)
   orbit.multipliers = spectrum.values(reduced(q, orbit.monodromy))
   if q.kind == "autonomous" then orbit.trivial = spectrum.take_trivial(orbit.multipliers) end
+  orbit.derivative, orbit.derivative_message = state.reason and "differences" or "exact", state.reason
   orbit.stability = spectrum.stability(orbit.multipliers)
   orbit.stable = orbit.stability == "stable"
   orbit.events = events_of(q, state)
@@ -407,7 +403,8 @@ function Orbit:plot(options) return require "nslua.dynamics.picture".orbit(self,
 
 where.methods(Orbit, "an orbit", "orbit")
 setmetatable(Orbit, { __index = function(class, name)
-  return where.missing(class, name, "orbit", { trivial = true, parameter = true, iterations = true, accuracy = true })
+  return where.missing(class, name, "orbit", { trivial = true, parameter = true, iterations = true, accuracy = true,
+    derivative_message = true })
 end })
 
 -- ---- solving ----

@@ -27,12 +27,9 @@ function Section:map(x)
 end
 
 function Section:derivative(x)
-  x = flows.start(self.flow, x, "x")
-  local _, _, events = next_point(self, x)
-  return flows.by_states(function(y)
-    local point, _, more = next_point(self, y)
-    return point, more
-  end, x, self.sizes, flows.signature(events))
+  local section = flows.counted(self.section, 1)
+  section.span = self.span
+  return (self.flow:section_derivative(flows.start(self.flow, x, "x"), section, self.parameter, self.sizes))
 end
 
 function Section:plot(options) return require "nslua.dynamics.picture".section(self, options) end

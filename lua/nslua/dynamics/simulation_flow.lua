@@ -82,7 +82,10 @@ function simulation.make(flow, options)
     end
   elseif is_simulation(model) then
     flow.model = prepared(model)
-    if options.parameter ~= nil then flow.set, flow.value = setter(options.parameter, who) end
+    if options.parameter ~= nil then
+      flow.set, flow.value = setter(options.parameter, who)
+      flow.parameter = { options.parameter[1], options.parameter[2] }
+    end
   else
     fail("%s: simulation: expected a simulation or a function that returns one, got %s", who, describe(model))
   end
@@ -174,17 +177,31 @@ function simulation.run(flow, x0, t0, t1, p)
   return run
 end
 
--- The run and its derivative by the start, from a run that carries sensitivities. Nothing where the segment does not
--- begin at the simulation's start: there runs carry none.
+-- The run and its derivative by the start, and that by the parameter where it is the field of an object and its runs
+-- carry it; else the third is nil, and the fourth tells why. Nothing where the segment does not begin at the
+-- simulation's start: there runs carry none.
+local function with_sensitivities(flow, x0, t0, t1, p, parameter)
+  local model = started(flow, x0, t0, p)
+  local sol = run_to(flow, model, t0, t1, { sensitivities = { "x0", parameter } })
+  local n, S = model.n, sol.S[#sol.t]
+  local run = { x = last_row(sol), t = t1, events = occurrences(sol, t0), start = t0, from = x0, p = p }
+  return run, S:slice(1, n, 1, n), S:cols() > n and S:column(n + 1) or nil
+end
+
 function simulation.exact(flow, x0, t0, t1, p)
   local model = started(flow, x0, t0, p)
   if model.is_copy or t1 == t0 then
     finish(model)
-    return nil
+    return nil, nil, nil, "the runs of a simulation carry derivatives from its start alone"
   end
-  local sol = run_to(flow, model, t0, t1, { sensitivities = { "x0" } })
-  local run = { x = last_row(sol), t = t1, events = occurrences(sol, t0), start = t0, from = x0, p = p }
-  return run, sol.S[#sol.t]
+  local reason
+  if flow.parameter and p ~= nil then
+    local good, run, S, slope = pcall(with_sensitivities, flow, x0, t0, t1, p, flow.parameter)
+    if good then return run, S, slope end
+    reason = tostring(run)
+  end
+  local run, S = with_sensitivities(flow, x0, t0, t1, p)
+  return run, S, nil, reason
 end
 
 -- Rows of a course; those of the grid and of both sides of events, and `more` between.

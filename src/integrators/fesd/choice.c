@@ -67,7 +67,7 @@ NsStatus ns_fesd_follows(NsFesd *w, bool *follows, NsError *err) {
 }
 
 /* Takes the states and multipliers that the flow was evaluated at. */
-static NsStatus take_point(NsFesd *w, NsError *err) {
+static NsStatus take_flow_point(NsFesd *w, NsError *err) {
   const NsFlowView *now = ns_flow_view(w->flow);
   memcpy(w->x, now->x, (size_t)w->N * sizeof *w->x);
   memcpy(w->lambda, now->lambda, (size_t)w->m * sizeof *w->lambda);
@@ -118,5 +118,5 @@ NsStatus ns_fesd_choose_by_rates(NsFesd *w, bool *found, NsError *err) {
   if (status != NS_OK) return NS_OK;
   take_modes(w);
   *found = true;
-  return jumped || choice.jumped ? take_point(w, err) : NS_OK;
+  return jumped || choice.jumped ? take_flow_point(w, err) : NS_OK;
 }
