@@ -100,6 +100,41 @@ describe("simu:gradient", function()
     end
   end)
 
+  -- x' = a cos t + lambda from x0, where the law holds x at 0 while it can: p = x0, a and a number of the relation.
+  local function driven(p, law)
+    local ds = ns.FirstOrderNonLinearDS({ p[1] }, function(t, _, z, f) f[1] = z[1] * math.cos(t) end)
+    ds:setzPtr(ns.vector { p[2] })
+    local nsds, relation = ns.NonSmoothDynamicalSystem(0, 8), ns.FirstOrderLinearTIR({ { 1 } }, { { p[3] } })
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(law, relation, "law"), ds)
+    return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 4), ns.RungeKuttaOSI()), { "x0", "z", { relation, "B" } }
+  end
+
+  it("is the slope of the value through sliding, its end, and complementarity", function()
+    local function relay() return ns.RelayNSL(1, -1, 1) end
+    local function complementarity() return ns.ComplementarityConditionNSL(1) end
+    for k, make in ipairs { relay, complementarity } do
+      local p = { 0.3, 1.6, 1 }
+      local simu, parameters = driven(p, make())
+      local options = { cost = function(t, x) return (x[1] - 0.1) ^ 2 + math.sin(t) * x[1] end,
+        terminal = function(x) return x[1] ^ 2 end, parameters = parameters }
+      local value, gradient, sol = simu:gradient(options)
+      local other = function(q) return value_of((driven(q, make())), options) end
+      assert.near(other(p), value, 1e-9)
+      assert.is_true(#sol.events >= 2, k)
+      local off = worst(other, p, gradient)
+      assert.is_true(off < 1e-7, k .. " " .. off)
+    end
+  end)
+
+  it("takes a cost with a kink", function()
+    local simu = switched()
+    local value, gradient = simu:gradient { cost = function(_, x) return math.abs(x[1] - 0.25) end, parameters = { "x0" } }
+    -- x - 1/4 = -5/4 + 3 t up to t = 1/3, then t - 7/12
+    assert.near(0.75 / 3 + 0.25 ^ 2 / 2 + (2 - 7 / 12) ^ 2 / 2, value, 1e-9)
+    assert.near(-1 / 3 - 0.25 / 3 + (2 - 7 / 12) / 3, gradient[1], 1e-9)
+  end)
+
   it("does not depend on the units", function()
     local function run(k)
       local simu, balls, law = ball({ 1 })

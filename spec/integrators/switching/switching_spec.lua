@@ -147,6 +147,25 @@ describe("EventDriven, first order,", function()
     end
   end)
 
+  it("passes over the accumulation of twisting for any gains, whatever the grid", function()
+    for _, K in ipairs { { 5, 3 }, { 1.7937793861358, 0.47004531098943 }, { 2.0818620093242, 0.44040315844078 } } do
+      for _, osi in ipairs { ns.RungeKuttaOSI(1e-6), ns.RadauOSI(1e-6), ns.RadauOSI(1e-8), ns.RadauOSI(1e-10) } do
+        for _, h in ipairs { 20, 0.1 } do
+          local simu, ds = linear { x0 = { 1, 0 }, A = { { 0, 1 }, { 0, 0 } }, C = ns.eye(2), B = { { 0, 0 }, K }, T = 20,
+            h = h, osi = osi }
+          simu:run()
+          local events = simu:events()
+          assert.equal("accumulation", events[#events].kind)
+          -- From 1 at rest to the next rest, at -rho; then both times and places shrink.
+          local fall, rise = K[1] - K[2], K[1] + K[2]
+          local first, ratio = math.sqrt(2 / fall) + math.sqrt(2 * fall) / rise, math.sqrt(fall / rise)
+          assert.near(first / (1 - ratio), events[#events].t, 1e-5)
+          assert.same({ 0, 0 }, ds:x():totable())
+        end
+      end
+    end
+  end)
+
   it("keeps its order through a switch, at little cost", function()
     local w, calls = 2 * math.pi, 0
     local ds = ns.FirstOrderLinearTIDS({ math.exp(-1), 0 }, ns.eye(2))

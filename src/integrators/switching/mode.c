@@ -141,8 +141,8 @@ static NsStatus search_try(Search *z, NsError *err) {
   if (status == NS_OK) status = ns_flow_spread(flow, &moved, &z->last);
   if (status == NS_OK && moved) status = ns_flow_evaluate(flow, z->t, z->s, z->sdot, &z->last);
   if (status == NS_OK) {
+    memcpy(z->terms, ns_flow_rate_terms(flow), (size_t)flow->eq.nd * sizeof(double));
     ns_flow_equation_terms(flow);
-    memcpy(z->terms, flow->sdot_terms, (size_t)flow->eq.nd * sizeof(double));
     status = ns_signs_of_mode(flow, &at, &verdict, &z->last);
   }
   if (status != NS_OK && !mode_fails(status)) {
