@@ -24,10 +24,12 @@ local names = {
   ["consistent"] = "residual t y ydot algebraic",
   ["contact.manager"] = "nsds law reach",
   ["contact.space"] = "nsds law reach",
-  ["dae"] = STEPS .. " algebraic index consistent jac events",
+  ["dae"] = STEPS .. " algebraic index consistent jac events args sensitivities",
   ["dynamics.continuation"] = FLOW .. " guess period section autonomous segments drift transient tol max_iterations "
     .. "range step max_step max_points",
   ["dynamics.diagram"] = FLOW .. " guess values period section transient keep follow",
+  ["dynamics.equilibrium"] = "simulation nsds rhs guess t all args value",
+  ["dynamics.linearise"] = "simulation nsds rhs at inputs outputs mode args value",
   ["dynamics.lyapunov"] = FLOW .. " guess time window transient",
   ["dynamics.poincare"] = FLOW .. " guess section count skip",
   ["dynamics.periodic"] = FLOW .. " guess period section autonomous segments drift transient tol max_iterations",
