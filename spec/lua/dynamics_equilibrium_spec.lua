@@ -143,6 +143,17 @@ describe("equilibrium", function()
     near(2, l.eigenvalues[1].abs)
   end)
 
+  it("comes to the edge of a cone in space, along the spring", function()
+    local ds = ns.LagrangianLinearTIDS({ 3, 4, 0 }, { 0, 0, 0 }, ns.eye(3), { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0 } })
+    ds:setFExt { 0, 0, -2 }
+    local relation = ns.LagrangianLinearTIR { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } }
+    local e = dynamics.equilibrium { nsds = graph(ds, { ns.NewtonImpactFrictionNSL(0, 0, 0.5, 3), relation, "floor" }) }
+    near(0.6, e.q[1])
+    near(0.8, e.q[2])
+    assert.same({ "limit", "limit", "limit" }, e.mode)
+    assert.is_false(e.modes[1].interior)
+  end)
+
   it("lists the equilibria of a truss that can snap through against a stop", function()
     for _, unit in ipairs { 1, 2 ^ 20, 2 ^ -20 } do
       local list = dynamics.equilibrium { nsds = truss(unit), all = true,

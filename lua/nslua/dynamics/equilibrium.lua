@@ -263,7 +263,8 @@ local function row_list(model, point)
     local word = point.mode[i]
     if word == "lower" and model.mechanical and row.unilateral then word = "open" end
     list[i] = { interaction = row.name, row = row.place, mode = word, y = point.at.y[i], lambda = point.lambda[i],
-      interior = row.dim > 1 and point.interior[newton.head(model, i)] or nil, degenerate = degenerate[i] or false }
+      degenerate = degenerate[i] or false }
+    if row.dim > 1 then list[i].interior = point.interior[newton.head(model, i)] end
     if row.dim == 1 and (word == "active" or word == "held") and (row.lower > -math.huge or
       row.upper < math.huge) then
       list[i].interior = not degenerate[i]

@@ -201,6 +201,35 @@ describe("EventDriven, first order,", function()
     end
   end)
 
+  -- Two rows slide with lambda = (-t, -0.16) until lambda[1] is at its bound, at t = 1. There the second row may leave, too,
+  -- although its lambda is between its bounds: with lambda = (1, 1), dy/dt is (-0.36, -9.88); with the first row sliding,
+  -- lambda[1] is 0.856.
+  it("tells where a row leaves, and another one that slides may leave in the same moment", function()
+    local function slides(rule, make)
+      local osi = make()
+      osi:setAmbiguity(rule)
+      local ds = ns.FirstOrderLinearTIDS({ 0, 0, 0 }, { { 0, 0, -2.5 }, { 0, 0, -9 }, { 0, 0, 0 } }, { 0.64, 1.12, 1 })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1.2)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(2, -1, 1), ns.FirstOrderLinearTIR({ { 1, 0, 0 }, { 0, 1, 0 } },
+        { { -2.5, 4 }, { -9, 7 }, { 0, 0 } }), "relays"), ds)
+      local class = make == ns.FESDOSI and "TimeStepping" or "EventDriven"
+      return ns[class](nsds, ns.TimeDiscretisation(0, 0.3), osi), ds
+    end
+    for _, make in ipairs { ns.RungeKuttaOSI, ns.RadauOSI, ns.FESDOSI } do
+      local simu = slides("error", make)
+      assert.truthy(message(simu.run, simu):find("the next mode is not unique at t=1: 'relays'[1] y < 0 and 'relays'[2] y < 0; "
+        .. "'relays'[1] slides (y = 0) and 'relays'[2] y < 0; 'relays'[1] y > 0 and 'relays'[2] slides (y = 0)", 1, true))
+      -- dy[1]/dt is 37 / 14 (t - 1) where only the first row leaves.
+      for rule, x in pairs { stay = { 0.37 / 7, 0 }, up = { 0.37 / 7, 0 }, down = { -0.122, -2.156 } } do
+        local run, ds = slides(rule, make)
+        run:run()
+        assert.near(x[1], ds:x()[1], 1e-9)
+        assert.near(x[2], ds:x()[2], 1e-9)
+      end
+    end
+  end)
+
   it("ends a run with too many events", function()
     local osi = ns.RungeKuttaOSI()
     osi:setMaxEvents(3)

@@ -130,6 +130,12 @@ NsStatus ns_flow_collect(NsFlow *flow, double t, NsError *err);
 /* Whether a constraint is y = 0 of an undecided row: its event is located, so y is 0 up to the accuracy of the event. */
 bool ns_flow_constraint_at_event(const NsFlow *flow, const NsFlowConstraint *c, const bool *open);
 
+/*
+** Whether a constraint is an output that is 0 up to the rounding of the motion over a step of the grid. Where all states have stood
+** still at 0, the constraint has no terms, and the states no size, against which to compare it.
+*/
+bool ns_flow_constraint_rounds(NsFlow *flow, const NsFlowConstraint *c);
+
 /* lambda_terms = |lambda| + |R_w^-1| R_terms. */
 void ns_flow_keep_terms(NsFlow *flow);
 

@@ -4,6 +4,7 @@
 */
 #include "integrators/switching/mode_signs.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +22,9 @@
 
 /* Derivatives by differences below this part of (terms / length of the difference) count as 0; their error is about 1e-12. */
 #define SLOPE_ZERO 1e-10
+
+/* The rounding error of a motion over a step of the grid, in spacings of its change: as NS_SWITCH_RATE_ROUNDINGS. */
+enum { MOTION_ROUNDINGS = 16 };
 
 /* The first difference is at most this part of the time in which a state changes by its size; see signs_length. */
 #define LEAST_LENGTH 0x1p-10
@@ -136,6 +140,12 @@ bool ns_flow_constraint_at_event(const NsFlow *flow, const NsFlowConstraint *c, 
   return open[row] && ns_row_is_of_state(flow, row);
 }
 
+bool ns_flow_constraint_rounds(NsFlow *flow, const NsFlowConstraint *c) {
+  if (c->level > 0 || c->equation < flow->eq.na) return false;
+  double change = flow->h * ns_flow_output_rate_terms(flow, flow->active[c->equation - flow->eq.na]);
+  return fabs(c->value) <= MOTION_ROUNDINGS * DBL_EPSILON * change;
+}
+
 /*
 ** The constraints of the mode: false when one of derivatives does not hold, or one of outputs that the law allows. Others may
 ** hold after an impulse at the start. The output of an undecided row is 0, up to the accuracy of its event.
@@ -147,6 +157,7 @@ static NsStatus constraints_hold(NsFlow *flow, const NsSignPoint *at, bool *hold
     const NsFlowConstraint *c = &flow->constraint[k];
     if (fabs(c->value) <= VALUE_ZERO * (c->terms + c->reach)) continue;
     if (c->level == 0 && (!output_stays(flow, c->equation) || ns_flow_constraint_at_event(flow, c, at->open))) continue;
+    if (ns_flow_constraint_rounds(flow, c)) continue;
     char name[160];
     ns_flow_name_equation(flow, c->equation, name, sizeof name);
     if (c->level == 0) (void)ns_fail(err, NS_ENOSOL, "the state does not fulfil %s", name);

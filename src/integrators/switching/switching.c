@@ -269,7 +269,12 @@ static NsStatus switching_take_state(NsSwitching *sw, NsError *err) {
 /* One step of the integrator towards the end of the step of the grid. *guard: its event, or -1. */
 static NsStatus switching_step_smoothly(NsSwitching *sw, int *guard, NsError *err) {
   if (isfinite(sw->longest)) sw->stepper->h_limit = sw->longest;
-  NsStatus status = sw->method->step(sw->stepper, err);
+  NsError why = {NS_OK, ""};
+  NsStatus status = sw->method->step(sw->stepper, &why);
+  if (status == NS_ENOCONV)
+    status = ns_fail(err, status, "EventDriven: %.300s; a callback that jumps needs a relation and a law for its switch",
+                     why.text);
+  else if (status != NS_OK && err) *err = why;
   if (status == NS_OK) status = ns_switch_search(sw, guard, err);
   if (status == NS_OK) status = ns_switch_sense_piece(sw, err);
   if (status == NS_OK) status = ns_switch_trace_piece(sw, err);
