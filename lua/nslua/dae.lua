@@ -19,6 +19,8 @@
 --   consistent    "check" (default): a start that does not fulfil the equations is an error; "solve": algebraic
 --                 unknowns and derivatives are solved for; false: neither
 --   events        functions g(t, y, yd), or tables with g, apply, direction, terminal, name (dae_events.lua)
+--   args          list of values that residual, jac and events get after yd
+--   sensitivities "y0", "args" ...: derivatives of the solution (dae_sensitivity.lua)
 --
 -- A system of first order (FirstOrderLinearTIDS ...) may stand in place of the residual: M(t) y' = f(t, y) with a
 -- regular or singular M and r = 0. Then solve(ts [, y0 [, yd0]]) starts at its x0; without yd0 it solves for the
@@ -44,6 +46,7 @@ return function(ns, support)
   local RANK = 1e-8 -- singular values below this fraction of the largest count as zero (about the root of rounding)
 
   local array -- nslua.derivative_array, when it is needed
+  local sensitivity -- nslua.dae_sensitivity, when it is needed
 
   local function fail(text, ...) where.fail(format(text, ...)) end
 
@@ -253,7 +256,7 @@ return function(ns, support)
   local function make(self, n, index, method)
     local o = self.options
     local rtol, atol = tolerances(o, n, "dae")
-    return call(support.new, n, self.residual, { rtol = rtol, atol = atol, index = index, jacobian = o.jac,
+    return call(support.new, n, self.residual, { rtol = rtol, atol = atol, index = index, jacobian = self.jacobian,
       max_step = positive(o.max_step, "dae", "max_step", math.huge),
       max_steps = positive(o.max_steps, "dae", "max_steps", 0), method = method })
   end
@@ -308,7 +311,19 @@ return function(ns, support)
       y, yd = good, more
     end
     if self.method or by_index ~= o.index then solver = make(self, n, by_index, self.method) end
-    return solver, y, yd, consistent
+    return solver, y, yd, consistent, { checker = checker, algebraic = algebraic, index = by_index }
+  end
+
+  -- What follows the run of the solver, which has been started at (t, y, yd), with sensitivities; nil without them.
+  local function follow(self, solver, t, y, yd, consistent, known)
+    local o, highest = self.options, 1
+    if o.sensitivities == nil then return nil end
+    for i = 1, known.index and #known.index or 0 do highest = math.max(highest, known.index[i]) end
+    sensitivity = sensitivity or require "nslua.dae_sensitivity"(ns, support, call)
+    return sensitivity.follow { option = o.sensitivities, solver = solver, checker = known.checker, n = #y,
+      args = self.args or {}, algebraic = known.algebraic, highest = highest, rtol = (tolerances(o, #y, "dae")),
+      residual = self.user_residual, system = self.system ~= nil, events = self.events ~= nil, t = t, y = y, yd = yd,
+      consistent = consistent, set_args = function(list) self.moved_args = list end }
   end
 
   -- x0 of a system. Raises when the system has been closed.
@@ -326,10 +341,11 @@ return function(ns, support)
   end
 
   -- Solves with events, from the start (y, yd) of the solver.
-  local function solve_with_events(self, solver, ts, y, yd, consistent)
+  local function solve_with_events(self, solver, ts, y, yd, consistent, following)
     local run, good, why = events.run { ns = ns, support = support, call = call, solver = solver,
       events = self.events, ts = ts, y = y, yd = yd, n = #y, consistent = consistent,
-      max_steps = self.options.max_steps }
+      max_steps = self.options.max_steps, follow = following }
+    if not good and following and why:find "^sensitivities:" then fail("dae: %s", why) end
     local fields = { flag = not good and -1 or run.ended_by and 1 or 0,
       message = not good and why or run.ended_by and run.ended_by .. " ended the integration" or "completed" }
     if not good then
@@ -337,6 +353,7 @@ return function(ns, support)
       fields.errors = { t = t, y = yk }
     end
     events.fields(run, fields)
+    if following then fields.S, fields.sensitivities = run.S, following.names end
     return result_of(solver, run.t, run.y, run.yd, fields)
   end
 
@@ -353,23 +370,28 @@ return function(ns, support)
         fail("dae: ts: expected times that increase or decrease, got %g after %g", ts[k], ts[k - 1])
       end
     end
-    local solver, y, yd, consistent = prepare(self, ts[1], y0, yd0, solved, math.abs(ts[#ts] - ts[1]))
+    local solver, y, yd, consistent, known = prepare(self, ts[1], y0, yd0, solved, math.abs(ts[#ts] - ts[1]))
     local first = positive(self.options.first_step, "dae", "first_step", 0)
     call(support.start, solver, ts[1], y, yd, first, ts[#ts])
-    if self.events then return solve_with_events(self, solver, ts, y, yd, consistent) end
+    local following = follow(self, solver, ts[1], y, yd, consistent, known)
+    if self.events then return solve_with_events(self, solver, ts, y, yd, consistent, following) end
+    local go, S = following and support.go_to_with or support.go_to, following and { following:at(ts[1]) }
     local t_rows, y_rows, yd_rows = { ts[1] }, { y:totable() }, { yd:totable() }
     local flag, message = 0, "completed"
     local errors
     for k = 2, #ts do
-      local good, why = call(support.go_to, solver, ts[k])
+      local good, why = call(go, solver, ts[k])
+      if not good and following and why:find "^sensitivities:" then fail("dae: %s", why) end
       local t, yk, ydk = support.state(solver)
       if not good then
         flag, message, errors = -1, why, { t = t, y = yk }
         break
       end
       t_rows[k], y_rows[k], yd_rows[k] = t, yk:totable(), ydk:totable()
+      if following then S[k] = following:at(t) end
     end
-    return result_of(solver, t_rows, y_rows, yd_rows, { flag = flag, message = message, errors = errors })
+    return result_of(solver, t_rows, y_rows, yd_rows, { flag = flag, message = message, errors = errors, S = S,
+      sensitivities = following and following.names })
   end
 
   local function check_function(f, who, what, expected)
@@ -399,6 +421,24 @@ return function(ns, support)
     end }, Dae)
   end
 
+  -- Reads the option `args`. Returns the function that gives those of the user their arguments: bind(f) calls
+  -- f(t, y, yd, args ... [, res]).
+  local function take_args(dae, args)
+    if args == nil then return function(f) return f end end
+    if type(args) ~= "table" then fail("dae: args: expected a list, got %s", describe(args)) end
+    if dae.system then fail "dae: args: a dynamical system has none" end
+    local copy, count = {}, 0
+    for i, value in ipairs(args) do copy[i], count = value, i end
+    dae.args = copy
+    return function(f)
+      return f and function(t, y, yd, out)
+        local list = table.move(dae.moved_args or copy, 1, count, 1, {})
+        list[count + 1] = out
+        return f(t, y, yd, table.unpack(list, 1, count + (out ~= nil and 1 or 0)))
+      end
+    end
+  end
+
   function public.dae(kind, residual, options)
     if kind ~= "radau" and kind ~= "ida" then
       fail("dae: kind: expected 'radau' or 'ida', got %s",
@@ -414,7 +454,11 @@ return function(ns, support)
     end
     local dae = system and of_system(residual, options)
       or setmetatable({ residual = residual, options = options }, Dae)
-    dae.events = events.read(options.events, fail)
+    local bind = take_args(dae, options.args)
+    dae.user_residual, dae.residual = residual, bind(dae.residual)
+    dae.jacobian = bind(dae.options.jac)
+    dae.events = events.read(options.events, fail, bind)
+    if kind == "ida" and options.sensitivities ~= nil then fail "dae: sensitivities: of kind 'radau' only" end
     if kind == "ida" then
       dae.method = call(support.sundials, "dae", "kind 'ida'", "'radau' solves the same problems").ida
     end

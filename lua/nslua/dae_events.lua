@@ -45,20 +45,25 @@ local function read_event(event, e, fail)
   check(type(direction) == "number", "direction", "a number")
   check(type(terminal) == "boolean" or (math.type(terminal) == "integer" and terminal >= 0), "terminal",
     "a boolean or a number of occurrences")
-  return { g = g, apply = event.apply, acts = event.apply ~= nil, name = event.name,
+  return { g = g, apply = event.apply, user_g = g, user_apply = event.apply,
+    acts = event.apply ~= nil, name = event.name,
     direction = direction > 0 and 1 or direction < 0 and -1 or 0,
     terminal = terminal == true and 1 or terminal or 0,
     text = event.name and ("event %d (%s)"):format(e, event.name) or ("event %d"):format(e) }
 end
 
--- Reads the option `events`: an event or a list of events. nil: none.
-function public.read(value, fail)
+-- Reads the option `events`: an event or a list of events; bind(f): f with the arguments of the option `args`. nil:
+-- there are none.
+function public.read(value, fail, bind)
   if value == nil then return nil end
   if not is_callable(value) and type(value) ~= "table" then
     fail("dae: events: expected a function or a list of events, got %s", type(value))
   end
   local events = {}
-  for e, event in ipairs(is_single(value) and { value } or value) do events[e] = read_event(event, e, fail) end
+  for e, event in ipairs(is_single(value) and { value } or value) do
+    events[e] = read_event(event, e, fail)
+    events[e].g, events[e].apply = bind(events[e].g), bind(events[e].apply)
+  end
   return events
 end
 
@@ -69,13 +74,20 @@ Run.__index = Run
 
 -- Records a row of the solution.
 function Run:row(t, y, yd)
+  if self.follow then self.S[#self.S + 1] = self.follow:at(t) end
   self.t[#self.t + 1], self.y[#self.y + 1], self.yd[#self.yd + 1] = t, y:totable(), yd:totable()
 end
 
--- Records an occurrence of event e: t, and y, y' before and after it.
-function Run:found(e, t, before, after)
+-- Records an occurrence of event e: t, y, y' before and after it, and the derivatives of t, which are returned, too.
+function Run:found(e, t, before, after, dt)
   local list = self.occurrences[e]
-  list[#list + 1] = { t, before[1]:totable(), before[2]:totable(), after[1]:totable(), after[2]:totable() }
+  list[#list + 1] = { t, before[1]:totable(), before[2]:totable(), after[1]:totable(), after[2]:totable(), dt }
+  return list[#list]
+end
+
+-- The derivatives of the time of a root of event e, which does not act; nil without sensitivities.
+function Run:time_derivative(e, t, y, yd)
+  return self.follow and self.follow:root(self.events[e], t, y, yd)
 end
 
 -- What apply of an event returned, as a vector; or nil and the reason. Raises when it is no list of as many numbers.
@@ -102,13 +114,14 @@ function Run:act(acting, t, y, yd)
   local wanted = y
   for e, event in ipairs(self.events) do
     if acting[e] then
+      local met = self.follow and self.follow:meet(event, t, y, yd)
       local value, why = self:state_of(event, event.apply(t, y, yd), t, y)
       if not value then return nil, why end
       local before = { y, yd }
       wanted = value
       y, yd = self.consistent(t, value, yd)
       if not y then return nil, format("%s (t=%.10g): no consistent values after it: %s", event.text, t, yd) end
-      self:found(e, t, before, { y, yd })
+      self:found(e, t, before, { y, yd }, met and self.follow:jump(met, event, y, yd))
     end
   end
   return y, yd, wanted
@@ -120,11 +133,12 @@ function Run:pass(roots, stop)
   local t, y, yd = self.call(self.support.cut, self.solver, roots[stop].t, roots[stop].event)
   if not t then return false, y end
   self:row(t, y, yd)
+  for _, late in ipairs(self.late) do late.occurrence[6] = self:time_derivative(late.event, t, y, yd) end
   local acting, any, wanted = {}, false, y
   for i = stop, #roots do
     local e = roots[i].event
     if self.events[e].acts then acting[e], any = true, true
-    elseif i == stop then self:found(e, t, { y, yd }, { y, yd }) end
+    elseif i == stop then self:found(e, t, { y, yd }, { y, yd }, self:time_derivative(e, t, y, yd)) end
     if roots[i].last and not self.ended_by then self.ended_by = self.events[e].text end
   end
   if any then
@@ -134,7 +148,9 @@ function Run:pass(roots, stop)
   end
   self.passed = t
   if self.ended_by then return true end
-  return self.call(self.support.restart, self.solver, t, y, yd, wanted)
+  local good, why = self.call(self.support.restart, self.solver, t, y, yd, wanted)
+  if good and self.follow then self.follow:restarted() end
+  return good, why
 end
 
 -- Records the times wanted up to t, in the last step. `all`: those at t, too.
@@ -149,10 +165,14 @@ end
 
 -- Records the occurrences that neither act nor end the run, up to the root number `last`.
 function Run:record_roots(roots, last)
+  self.late = {} -- those behind the stop: the derivatives of their times are taken at the stop
   for i, root in ipairs(roots) do
-    if (i < last or (i > last and last > 0 and not self.events[root.event].acts)) or last == 0 then
+    local late = i > last and last > 0
+    if i < last or (late and not self.events[root.event].acts) or last == 0 then
       local y, yd = self.call(self.support.at, self.solver, root.t)
-      self:found(root.event, root.t, { y, yd }, { y, yd })
+      local dt = not late and self:time_derivative(root.event, root.t, y, yd) or nil
+      local occurrence = self:found(root.event, root.t, { y, yd }, { y, yd }, dt)
+      if late then self.late[#self.late + 1] = { occurrence = occurrence, event = root.event } end
     end
   end
 end
@@ -175,11 +195,12 @@ function Run:go()
 end
 
 -- run{ns=, support=, call=, solver=, events=, ts=, y=, yd=, max_steps=, consistent= (t, y, yd) -> y, yd or nil,
--- reason}: the run, with lists t, y, yd of its rows, ended_by and occurrences; true, or false and the reason.
+-- reason; follow= (of nslua.dae_sensitivity, or nil)}: the run, with lists t, y, yd, S of its rows, ended_by and
+-- occurrences; true, or false and the reason.
 function public.run(o)
   local self = setmetatable(o, Run)
   local y, yd = self.y, self.yd
-  self.t, self.y, self.yd, self.occurrences = {}, {}, {}, {}
+  self.t, self.y, self.yd, self.S, self.occurrences = {}, {}, {}, {}, {}
   self.next, self.way = 2, self.ts[#self.ts] < self.ts[1] and -1 or 1
   for e = 1, #self.events do self.occurrences[e] = {} end
   self:row(self.ts[1], y, yd)
@@ -189,12 +210,14 @@ end
 -- The fields of the result that tell of events, from the run.
 function public.fields(run, into)
   local names = { "t_events", "y_events", "ydot_events", "y_events_after", "ydot_events_after" }
+  if run.follow then names[6] = "dt_events" end
   for k, name in ipairs(names) do
     into[name] = {}
     for e, list in ipairs(run.occurrences) do
       local rows = {}
       for i, occurrence in ipairs(list) do rows[i] = occurrence[k] end
-      into[name][e] = k == 1 and run.ns.vector(rows) or (#rows > 0 and run.ns.matrix(rows) or run.ns.zeros(0, run.n))
+      local width = k == 6 and run.follow.p or run.n
+      into[name][e] = k == 1 and run.ns.vector(rows) or (#rows > 0 and run.ns.matrix(rows) or run.ns.zeros(0, width))
     end
   end
 end

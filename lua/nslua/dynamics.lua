@@ -17,4 +17,10 @@ function dynamics.diagram(options) return require "nslua.dynamics.diagram".diagr
 
 function dynamics.lyapunov(options) return require "nslua.dynamics.exponents".lyapunov(options) end
 
+function dynamics.equilibrium(options) return require "nslua.dynamics.equilibrium".equilibrium(options) end
+
+function dynamics.linearise(options) return require "nslua.dynamics.linear".linearise(options) end
+
+dynamics.linearize = dynamics.linearise
+
 return setmetatable(dynamics, { __index = names.strict "ns.dynamics" })

@@ -6,7 +6,7 @@ local lazy = require "nslua.base.lazy"
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
   result_fields_meta = true, file_support = true, on_unknown = true, on_option = true, number_support = true,
-  graph_support = true, motion_support = true, versions = true, optimise_support = true }
+  graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true }
 
 local names -- read when a name is asked for that is not there
 local function strict(who)
@@ -64,6 +64,9 @@ lazy.functions(methods, "plot", function() return { plot = require "nslua.plot".
 lazy.functions(methods, "animate html", function()
   lazy.settle(animation)
   return drawing
+end)
+lazy.functions(core.simulation_methods, "gradient", function()
+  return { gradient = require "nslua.gradient" }
 end)
 local result_methods = {}
 lazy.functions(result_methods, "names column plot html save sensitivity", function()

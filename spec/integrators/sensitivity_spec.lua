@@ -26,6 +26,17 @@ describe("the derivatives of a run", function()
     assert.near(1, sol.S[1][1][1], 0)
   end)
 
+  it("do not know the time of an event that is exactly at a time of the grid", function()
+    for steps, known in pairs { [4] = false, [5] = true } do -- x' = z t - sign x slides until z t = 1, at t = 2
+      local ds = ns.FirstOrderNonLinearDS { x0 = { 0.6 }, f = function(t, _, z, f) f[1] = z[1] * t end, z = { 0.5 } }
+      local relation = ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } })
+      local sol = run(4, steps, ds, { ns.Interaction(ns.RelayNSL(1), relation, "sign") }, { "z" })
+      local leave = sol.events[#sol.events]
+      assert.equal("leave", leave.kind)
+      if known then assert.near(-4, leave.dt[1], 1e-8) else assert.not_equal(leave.dt[1], leave.dt[1]) end
+    end
+  end)
+
   it("have a row on both sides of an event", function()
     local sol = sign(-1, function() return { "x0" } end)
     local slopes = sol:sensitivity "x0[1]"

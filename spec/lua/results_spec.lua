@@ -63,7 +63,7 @@ describe("the result of", function()
     assert.matches("save: '.-run.txt': expected a name that ends in .csv, .npy, .npz or .h5",
       message(ode.save, ode, "run.txt"))
     assert.error_matches(function() return ode.animate end, "^result: it has no method 'animate'; it has "
-      .. "column, html, names, plot, save$")
+      .. "column, html, names, plot, save, sensitivity$")
   end)
 end)
 

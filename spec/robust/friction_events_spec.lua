@@ -215,7 +215,8 @@ end
 describe("friction in random places", function()
   it("has the motion that small steps come to, on any grid, with a balance of energy", function()
     local names = { "particle", "block", "stack", "space", "balls", "chain", "shaken", "corner" }
-    for k = 1, count do
+    for i = 1, count + 1 do
+      local k = i <= count and i or 382 -- there a mass that rests on its stop holds its neighbour
       math.randomseed(k)
       local name = names[(k - 1) % #names + 1]
       local make = models[name]()

@@ -97,6 +97,26 @@ describe("random systems with relays", function()
     told("relays, FESDOSI", count)
   end)
 
+  -- A row leaves while another one slides, which may leave, too, though its lambda is between its bounds.
+  it("tell several motions where a row leaves and another slides", function()
+    for _, k in ipairs { 3415, 3551 } do
+      local o = relays.system(k)
+      local r = reference.run(o)
+      assert.equal("ambiguous", r.status)
+      assert.equal(3, #r.modes)
+      for _, n in ipairs { 7, 20, 100 } do
+        local simu = relays.simulation(o, function(nsds)
+          local grid = ns.TimeDiscretisation(0, o.T / n)
+          if n == 7 then return ns.EventDriven(nsds, grid, ns.RungeKuttaOSI()) end
+          return ns.TimeStepping(nsds, grid, ns.FESDOSI("radau_iia", 3))
+        end)
+        local ok, message = pcall(simu.run, simu)
+        assert.is_false(ok)
+        assert.near(r.t, tonumber(tostring(message):match "the next mode is not unique at t=([%d.]+)"), 2e-5)
+      end
+    end
+  end)
+
   it("are the limit of backward Euler, with order 1", function()
     systems(function(o, r)
       if r.status ~= "done" then return end

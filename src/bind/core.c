@@ -67,6 +67,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_law,
     nsl_open_interaction,
     nsl_open_nsds,
+    nsl_open_terms,
     nsl_open_time_grid,
     nsl_open_osi,
     nsl_open_osnsp,

@@ -262,9 +262,11 @@ NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const Ns
 }
 
 NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
-  memset(s->dt, 0, (size_t)s->p * sizeof *s->dt);
   NsStatus status = event_before(s, frozen, t, u, err);
-  return status == NS_OK ? event_tell(s, err) : status;
+  for (int j = 0; j < s->p; j++) s->dt[j] = NAN;
+  if (status == NS_OK) status = event_tell(s, err);
+  memset(s->dt, 0, (size_t)s->p * sizeof *s->dt);
+  return status;
 }
 
 /* ---- the reset ---- */

@@ -153,7 +153,10 @@ typedef struct NsFrozenGuard {
 NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
                               const double *u, NsError *err);
 
-/* An event at the given time t, whatever the parameters are. */
+/*
+** The mode changes where a step begins. S is that of an event at the given time t. The log gets NaN for the derivative of the
+** event's time: a guard may have come to 0 there by chance.
+*/
 NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
 
 /*

@@ -17,6 +17,7 @@ struct NsDaeRun {
   int n;
   NsEvents events;
   NsEventSearch *search;
+  NsDaeSensitivity *sensitivity; /* what follows the steps; NULL: nothing */
   NsArena arena;
   double *point;  /* 2 n: y and yd */
   double *wanted; /* 2 n: the same before it was made consistent */
@@ -44,6 +45,10 @@ void ns_dae_run_free(NsDaeRun *run) {
   ns_event_search_free(run->search);
   ns_arena_release(&run->arena);
   ns_free(run);
+}
+
+void ns_dae_run_follow(NsDaeRun *run, NsDaeSensitivity *sensitivity) {
+  run->sensitivity = sensitivity;
 }
 
 /* point = the solver's present values. */
@@ -120,7 +125,8 @@ NsStatus ns_dae_run_advance(NsDaeRun *run, double t_stop, long steps_most, NsEve
   while (sign * (at->t - t_stop) < 0 && found->count == 0) {
     if (steps_most > 0 && at->steps - first >= steps_most)
       return ns_fail(err, NS_EMAXITER, "more than %ld steps (t=%.10g)", steps_most, at->t);
-    NsStatus status = step_and_search(run, t_stop, found, err);
+    NsStatus status = run->sensitivity ? ns_dae_sensitivity_reach(run->sensitivity, at->t, err) : NS_OK;
+    if (status == NS_OK) status = step_and_search(run, t_stop, found, err);
     if (status != NS_OK) return status;
   }
   return NS_OK;

@@ -6,6 +6,7 @@
 #define NS_ODE_DAE_EVENTS_H
 
 #include "ode/dae_method.h"
+#include "ode/dae_sensitivity.h"
 #include "ode/event_search.h"
 
 /* A run of a solver. The values of its events are those of y and yd: 2 n numbers. */
@@ -17,6 +18,9 @@ typedef struct NsDaeRun NsDaeRun;
 */
 NsStatus ns_dae_run_new(NsDaeRun **run, const NsDaeMethod *method, void *solver, int n, const NsEvents *events);
 void ns_dae_run_free(NsDaeRun *run);
+
+/* Lets derivatives follow the steps of the run from now on; borrowed. Before each step they are taken to the end of the last one. */
+void ns_dae_run_follow(NsDaeRun *run, NsDaeSensitivity *sensitivity);
 
 /* Begins where the solver has been started; t_last: the end of the run. */
 NsStatus ns_dae_run_start(NsDaeRun *run, double t_last, NsError *err);

@@ -165,7 +165,8 @@ static NsStatus keep_pieces(NsRecord *r, NsError *err) {
     int *column = ns_alloc((size_t)course->ncols, sizeof *column);
     if (!column) return ns_fail(err, NS_ENOMEM, "not enough memory");
     for (int c = 0; c < course->ncols; c++) column[c] = c < course->nx ? c : -1;
-    int half = course->m;
+    int half = course->m, slopes = course->nx + 2 * course->m;
+    for (int c = slopes; c < course->ncols; c++) column[c] = r->solution->nx + 2 * r->solution->m + c - slopes;
     for (int i = 0, own = 0; i < r->ninteractions; own += r->interactions[i++]->m) {
       int place = place_in_graph(nsds, r->interactions[i]), first = course->nx;
       for (int e = 0; e < place; e++) first += nsds->interactions[e]->m;

@@ -169,24 +169,35 @@ static const double *solution_block(const NsSolution *s, int c) {
   return c < s->m ? s->lambda + (ptrdiff_t)c * s->capacity : s->y + (ptrdiff_t)(c - s->m) * s->capacity;
 }
 
+/* The numbers of ns_solution_at: x, lambda, y, then S. */
+static int solution_numbers(const NsSolution *s) {
+  return s->nx + 2 * s->m + s->nx * s->np;
+}
+
+/* Number c of a row. */
+static double solution_number(const NsSolution *s, long row, int c) {
+  int columns = s->nx + 2 * s->m;
+  return c < columns ? solution_block(s, c)[row] : s->S[(size_t)row * (size_t)(s->nx * s->np) + (size_t)(c - columns)];
+}
+
 /* Fills what no piece covers from the rows `row` - 1 and `row`, on the line between them. */
 static void solution_interpolate(const NsSolution *s, double t, long row, const bool *known, double *values) {
   double a = s->t[row - 1], b = s->t[row], part = (t - a) / (b - a);
-  for (int c = 0; c < s->nx + 2 * s->m; c++) {
-    const double *column = solution_block(s, c);
-    if (!known[c]) values[c] = column[row - 1] + part * (column[row] - column[row - 1]);
+  for (int c = 0; c < solution_numbers(s); c++) {
+    double left = solution_number(s, row - 1, c), right = solution_number(s, row, c);
+    if (!known[c]) values[c] = left + part * (right - left);
   }
 }
 
 NsStatus ns_solution_at(const NsSolution *s, double t, bool before, double *values, NsError *err) {
-  int ncols = s->nx + 2 * s->m;
+  int ncols = solution_numbers(s);
   if (s->rows == 0 || !(t >= s->t[0]) || !(t <= s->t[s->rows - 1]))
     return ns_fail(err, NS_EARG, "at: t: expected a time in [%.10g, %.10g], got %.10g", s->rows ? s->t[0] : 0.0,
                    s->rows ? s->t[s->rows - 1] : 0.0, t);
   long row = solution_row_from(s, t);
   if (s->t[row] == t) {
     while (!before && row + 1 < s->rows && s->t[row + 1] == t) row++;
-    for (int c = 0; c < ncols; c++) values[c] = solution_block(s, c)[row];
+    for (int c = 0; c < ncols; c++) values[c] = solution_number(s, row, c);
     return NS_OK;
   }
   bool *known = ns_alloc((size_t)ncols, sizeof *known), all = true;

@@ -53,7 +53,7 @@ NsStatus ns_solution_append_row(NsSolution *solution, const double *row, const d
 NsStatus ns_solution_take_events(NsSolution *solution, const NsEventLog *log, long first);
 
 /*
-** values (nx + 2 m): x, lambda, y at t. At the time of rows: the last of them or, with `before`, the first. Else the smooth
+** values (nx + 2 m + nx np): x, lambda, y and S at t. At the time of rows: the last of them or, with `before`, the first. Else the smooth
 ** piece of the run; where an event-driven run has none: NS_EARG; the line between the rows beside in other runs. NS_EARG
 ** outside of the rows.
 */

@@ -10,7 +10,7 @@
 /* The pieces of one island while the graph stays as it is. */
 typedef struct NsPieceList {
   int ncols;
-  int *column; /* ncols: the column of the solution (x, lambda, y); -1: it has none */
+  int *column; /* ncols: the column of the solution (x, lambda, y, S); -1: it has none */
   long count, room;
   double *spans;  /* t_old and t of each piece */
   double *values; /* of each piece: ncols values at each of NS_BERNSTEIN_SIZE nodes */

@@ -24,16 +24,19 @@ local names = {
   ["consistent"] = "residual t y ydot algebraic",
   ["contact.manager"] = "nsds law reach",
   ["contact.space"] = "nsds law reach",
-  ["dae"] = STEPS .. " algebraic index consistent jac events",
+  ["dae"] = STEPS .. " algebraic index consistent jac events args sensitivities",
   ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift transient "
     .. "tol max_iterations range step max_step max_points",
   ["dynamics.diagram"] = FLOW .. " guess scale values period section transient keep follow",
+  ["dynamics.equilibrium"] = "simulation nsds rhs guess t all args value",
+  ["dynamics.linearise"] = "simulation nsds rhs at inputs outputs mode args value",
   ["dynamics.lyapunov"] = FLOW .. " guess scale time window transient",
   ["dynamics.poincare"] = FLOW .. " guess scale section count skip",
   ["dynamics.periodic"] = FLOW .. " guess scale period section autonomous segments drift transient "
     .. "tol max_iterations",
   ["diagnose"] = "residual t y ydot",
 
+  ["gradient"] = "cost terminal parameters",
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
   ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
   ["fit"] = "simulation model data parameters start bounds noise sensitivities loss f_scale tol max_nfev starts "

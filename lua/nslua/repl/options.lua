@@ -38,9 +38,10 @@ local rows = {
   { "rcond", "solve" },
   { "nsds grid integrator problem rtol atol h_min h_max", "EventDriven", "TimeStepping",
     "TimeSteppingCombinedProjection", "TimeSteppingDirectProjection" },
-  { "method rtol atol t_eval dense_output events max_step first_step max_steps jac jac_sparsity args", "solve_ivp" },
+  { "method rtol atol t_eval dense_output events max_step first_step max_steps jac jac_sparsity args "
+    .. "sensitivities", "solve_ivp" },
   { "rows cols i j v", "sparse" },
-  { "every progress partial record checkpoint stream resume observe dense", ":run" },
+  { "every progress partial record checkpoint stream resume observe dense sensitivities", ":run" },
 }
 
 -- Functions in Lua. A method of axes or of a figure is a function of ns.plot too.

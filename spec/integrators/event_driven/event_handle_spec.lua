@@ -134,6 +134,47 @@ describe("an event", function()
     end
   end)
 
+  -- Two masses with dry friction on the ground (bound 1) and between them (bound b); a force of 3 presses the second on a stop.
+  local function dragged(push, b, e, h)
+    local ds = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 0 }, ns.eye(2))
+    ds:setFExtPtr { push, 3 }
+    local simu, inters = events.simulation { systems = { ds }, T = 4, h = h, links = {
+      { ns.RelayNSL(1, -1, 1), ns.LagrangianLinearTIR { { 1, 0 } }, "ground", ds },
+      { ns.RelayNSL(1, -b, b), ns.LagrangianLinearTIR { { -1, 1 } }, "between", ds },
+      { ns.NewtonImpactNSL(e), ns.LagrangianLinearTIR({ { 0, -1 } }, { 0.2 }), "stop", ds } } }
+    return simu, ds, inters
+  end
+
+  it("lets a mass that comes to rest on its stop hold its neighbour", function()
+    for _, e in ipairs { 0.25, 0.5, 0.7 } do
+      for _, push in ipairs { -1.8, -1.2, -0.7 } do
+        local ends, counts = {}, {}
+        for i, h in ipairs { 0.2, 4 / 7 } do
+          local simu, ds, inters = dragged(push, 1.4, e, h)
+          for _ in simu:steps() do
+            for _, name in ipairs { "ground", "between" } do
+              local power = inters[name]:lambda(1)[1] * inters[name]:y(1)[1]
+              assert.is_true(power <= 1e-12, ("%s %g %g: friction has the power %g"):format(name, push, e, power))
+            end
+          end
+          assert.equal(0, ds:velocity()[1])
+          ends[i], counts[i] = ds:q()[1], #simu:events()
+        end
+        assert.near(ends[1], ends[2], 1e-9)
+        assert.equal(counts[1], counts[2])
+      end
+    end
+  end)
+
+  it("lets masses slide whose velocities are equal at the time of an impact of one of them", function()
+    for _, h in ipairs { 0.05, 0.2, 4 / 7 } do -- v = 0.536656 of both at t = 0.7155, where e = 0.6
+      local simu, ds = dragged(1.5, 1, 0.6, h)
+      simu:run()
+      assert.near(0.6, ds:q()[1], 1e-11) -- 0.15 + v^2 / (2 a), v^2 = 0.45 and a = 0.5, after the first impact
+      assert.near(math.sqrt(3.2), simu:events()[#simu:events()].t, 1e-11)
+    end
+  end)
+
   it("stops a rod that clatters on its two ends", function()
     local rod = ns.LagrangianDS({ 0, 1, 0.3 }, { 0, 0, 0 }, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 1 / 12 } })
     rod:setFExtPtr { 0, -g, 0 }

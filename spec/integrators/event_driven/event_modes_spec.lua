@@ -207,6 +207,23 @@ describe("stick and slip", function()
     balanced(long)
   end)
 
+  it("turn a disc that slides on a line into one that rolls, at v0 / (3 mu g)", function()
+    local mu, m, R, v0 = 0.3, 2, 0.4, 2
+    local disc = ns.LagrangianLinearTIDS({ 0, R, 0 }, { v0, 0, 0 }, ns.diag { m, m, m * R ^ 2 / 2 })
+    disc:setFExtPtr { 0, -m * 9.81, 0 }
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(disc)
+    nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0, 0, mu, 2),
+      ns.LagrangianLinearTIR({ { 0, 1, 0 }, { 1, 0, R } }, { -R, 0 }), "floor"), disc)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.3), ns.RungeKuttaOSI())
+    simu:run()
+    local log = simu:events()
+    assert.equal("stick", log[#log].kind)
+    assert.near(v0 / (3 * mu * 9.81), log[#log].t, 1e-12)
+    assert.near(2 / 3 * v0, disc:velocity()[1], 1e-12)
+    assert.near(-2 / 3 * v0 / R, disc:velocity()[3], 1e-12)
+  end)
+
   it("turn a ball that slides into one that rolls", function()
     local R, m, mu = 0.5, 2, 0.3
     local I = 0.4 * m * R * R

@@ -37,7 +37,9 @@ describe("An event-driven run without progress", function()
     assert.truthy(text:find("a callback that jumps needs a relation and a law for its switch", 1, true), text)
     simu = model { x0 = { 0.3, 1 }, f = hidden, h = far, osi = "RadauOSI" }
     text = message(simu.run, simu)
+    assert.truthy(text:find("EventDriven: the step length falls under ", 1, true), text)
     assert.truthy(text:find("too small to go on (t=0.15", 1, true), text)
+    assert.truthy(text:find("; a callback that jumps needs a relation and a law for its switch", 1, true), text)
   end)
 
   it("ends where the given Jacobian of a relay has the wrong sign", function()

@@ -147,6 +147,25 @@ describe("EventDriven, first order,", function()
     end
   end)
 
+  it("passes over the accumulation of twisting for any gains, whatever the grid", function()
+    for _, K in ipairs { { 5, 3 }, { 1.7937793861358, 0.47004531098943 }, { 2.0818620093242, 0.44040315844078 } } do
+      for _, osi in ipairs { ns.RungeKuttaOSI(1e-6), ns.RadauOSI(1e-6), ns.RadauOSI(1e-8), ns.RadauOSI(1e-10) } do
+        for _, h in ipairs { 20, 0.1 } do
+          local simu, ds = linear { x0 = { 1, 0 }, A = { { 0, 1 }, { 0, 0 } }, C = ns.eye(2), B = { { 0, 0 }, K }, T = 20,
+            h = h, osi = osi }
+          simu:run()
+          local events = simu:events()
+          assert.equal("accumulation", events[#events].kind)
+          -- From 1 at rest to the next rest, at -rho; then both times and places shrink.
+          local fall, rise = K[1] - K[2], K[1] + K[2]
+          local first, ratio = math.sqrt(2 / fall) + math.sqrt(2 * fall) / rise, math.sqrt(fall / rise)
+          assert.near(first / (1 - ratio), events[#events].t, 1e-5)
+          assert.same({ 0, 0 }, ds:x():totable())
+        end
+      end
+    end
+  end)
+
   it("keeps its order through a switch, at little cost", function()
     local w, calls = 2 * math.pi, 0
     local ds = ns.FirstOrderLinearTIDS({ math.exp(-1), 0 }, ns.eye(2))
@@ -179,6 +198,35 @@ describe("EventDriven, first order,", function()
       local run, ds = repelled(rule)
       run:run()
       assert.near(x, ds:x()[1], 1e-14)
+    end
+  end)
+
+  -- Two rows slide with lambda = (-t, -0.16) until lambda[1] is at its bound, at t = 1. There the second row may leave, too,
+  -- although its lambda is between its bounds: with lambda = (1, 1), dy/dt is (-0.36, -9.88); with the first row sliding,
+  -- lambda[1] is 0.856.
+  it("tells where a row leaves, and another one that slides may leave in the same moment", function()
+    local function slides(rule, make)
+      local osi = make()
+      osi:setAmbiguity(rule)
+      local ds = ns.FirstOrderLinearTIDS({ 0, 0, 0 }, { { 0, 0, -2.5 }, { 0, 0, -9 }, { 0, 0, 0 } }, { 0.64, 1.12, 1 })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1.2)
+      nsds:insertDynamicalSystem(ds)
+      nsds:link(ns.Interaction(ns.RelayNSL(2, -1, 1), ns.FirstOrderLinearTIR({ { 1, 0, 0 }, { 0, 1, 0 } },
+        { { -2.5, 4 }, { -9, 7 }, { 0, 0 } }), "relays"), ds)
+      local class = make == ns.FESDOSI and "TimeStepping" or "EventDriven"
+      return ns[class](nsds, ns.TimeDiscretisation(0, 0.3), osi), ds
+    end
+    for _, make in ipairs { ns.RungeKuttaOSI, ns.RadauOSI, ns.FESDOSI } do
+      local simu = slides("error", make)
+      assert.truthy(message(simu.run, simu):find("the next mode is not unique at t=1: 'relays'[1] y < 0 and 'relays'[2] y < 0; "
+        .. "'relays'[1] slides (y = 0) and 'relays'[2] y < 0; 'relays'[1] y > 0 and 'relays'[2] slides (y = 0)", 1, true))
+      -- dy[1]/dt is 37 / 14 (t - 1) where only the first row leaves.
+      for rule, x in pairs { stay = { 0.37 / 7, 0 }, up = { 0.37 / 7, 0 }, down = { -0.122, -2.156 } } do
+        local run, ds = slides(rule, make)
+        run:run()
+        assert.near(x[1], ds:x()[1], 1e-9)
+        assert.near(x[2], ds:x()[2], 1e-9)
+      end
     end
   end)
 

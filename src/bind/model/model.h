@@ -95,5 +95,6 @@ void nsl_open_relation(lua_State *L);
 void nsl_open_law(lua_State *L);
 void nsl_open_interaction(lua_State *L);
 void nsl_open_nsds(lua_State *L);
+void nsl_open_terms(lua_State *L); /* after nsl_open_nsds */
 
 #endif

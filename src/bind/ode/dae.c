@@ -23,6 +23,8 @@
 static int solver_gc(lua_State *L) {
   NslDae *s = lua_touserdata(L, 1);
   ns_dae_run_free(s->run);
+  ns_dae_sensitivity_free(s->sensitivity);
+  s->sensitivity = NULL;
   if (s->method) s->method->release(s->solver);
   s->run = NULL;
   ns_arena_release(&s->arena);
@@ -249,6 +251,7 @@ static int dae_new(lua_State *L) {
                           .index = indexed ? s->index : NULL,
                           .max_step = bind_dae_number(L, "max_step", INFINITY),
                           .max_steps = (long)bind_dae_number(L, "max_steps", 0)};
+  s->problem = problem;
   make_engine(L, s, &problem);
   lua_settop(L, 4);
   return 1;
@@ -418,6 +421,7 @@ void nsl_open_dae(lua_State *L) {
   nsl_register_type(L, &nsl_dae_type, meta, NULL);
   luaL_newlib(L, functions);
   nsl_open_dae_events(L);
+  nsl_open_dae_sensitivity(L);
   nsl_open_optional(L);
   lua_setfield(L, -2, "dae_support");
   lua_pushlightuserdata(L, (void *)ns_engine());

@@ -21,9 +21,12 @@ typedef struct NslDae {
   int n;
   NsArena arena;
   const NsDaeMethod *method;
-  void *solver;  /* of the method */
-  NsDae *dae;    /* the same when the method is Radau IIA; else NULL */
-  NsDaeRun *run; /* the run with events; NULL: there are none */
+  void *solver;                  /* of the method */
+  NsDae *dae;                    /* the same when the method is Radau IIA; else NULL */
+  NsDaeRun *run;                 /* the run with events; NULL: there are none */
+  NsDaeSensitivity *sensitivity; /* NULL: none */
+  int parameters;                /* number of columns of S */
+  NsDaeProblem problem;
   NsEvents events;
   double *atol;
   int *index;
@@ -33,7 +36,16 @@ typedef struct NslDae {
   bool known;      /* Fy and Fyd hold the Jacobians at (t, y, yd) */
 } NslDae;
 
-enum { NSL_DAE_F = 1, NSL_DAE_Y, NSL_DAE_YD, NSL_DAE_OUT, NSL_DAE_JACOBIAN, NSL_DAE_EVENTS, NSL_DAE_USES = NSL_DAE_EVENTS };
+enum {
+  NSL_DAE_F = 1,
+  NSL_DAE_Y,
+  NSL_DAE_YD,
+  NSL_DAE_OUT,
+  NSL_DAE_JACOBIAN,
+  NSL_DAE_EVENTS,
+  NSL_DAE_BY_PARAMETERS,
+  NSL_DAE_USES = NSL_DAE_BY_PARAMETERS
+};
 
 extern const NslType nsl_dae_type;
 
@@ -57,7 +69,8 @@ typedef NsStatus (*NslDaeWork)(NslDae *s, void *what, NsError *err);
 */
 bool nsl_dae_run(lua_State *L, NslDae *s, NslDaeWork work, void *what);
 
-/* Adds the functions of events to the table on top of the stack. */
+/* Adds the functions of events, or of sensitivities, to the table on top of the stack. */
 void nsl_open_dae_events(lua_State *L);
+void nsl_open_dae_sensitivity(lua_State *L);
 
 #endif

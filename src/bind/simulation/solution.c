@@ -502,14 +502,26 @@ static bool solution_side(lua_State *L, int idx) {
   return before;
 }
 
-/* at(t [, side]) of one time: a table of t and the vectors x, lambda, y. */
+/* Pushes memory for the numbers of ns_solution_at. */
+static double *push_solution_numbers(lua_State *L, const NsSolution *s) {
+  return lua_newuserdatauv(L, ((size_t)s->nx * (size_t)(1 + s->np) + 2 * (size_t)s->m + 1) * sizeof(double), 0);
+}
+
+/* Pushes S of one time. */
+static void push_slopes(lua_State *L, const NsSolution *s, const double *S) {
+  NslMatrix *matrix = nsl_push_matrix(L, s->nx, s->np, NULL);
+  for (int j = 0; j < s->np; j++)
+    memcpy(matrix->data + (ptrdiff_t)j * matrix->ld, S + (ptrdiff_t)j * s->nx, (size_t)s->nx * sizeof *S);
+}
+
+/* at(t [, side]) of one time: a table of t, the vectors x, lambda, y and, in a run with sensitivities, the matrix S. */
 static int solution_at_time(lua_State *L, const NsSolution *s, double t, bool before) {
   NsError err = {NS_OK, ""};
   static const char *const names[] = {"x", "lambda", "y"};
   const int sizes[] = {s->nx, s->m, s->m};
-  double *values = lua_newuserdatauv(L, ((size_t)s->nx + 2 * (size_t)s->m + 1) * sizeof *values, 0);
+  double *values = push_solution_numbers(L, s);
   if (ns_solution_at(s, t, before, values, &err) != NS_OK) return nsl_raise(L, &err);
-  lua_createtable(L, 0, 4);
+  lua_createtable(L, 0, 5);
   lua_pushnumber(L, t);
   lua_setfield(L, -2, "t");
   for (int i = 0; i < 3; values += sizes[i++]) {
@@ -517,10 +529,11 @@ static int solution_at_time(lua_State *L, const NsSolution *s, double t, bool be
     memcpy(v->data, values, (size_t)sizes[i] * sizeof *values);
     lua_setfield(L, -2, names[i]);
   }
+  if (s->np > 0) push_slopes(L, s, values), lua_setfield(L, -2, "S");
   return 1;
 }
 
-/* at(t [, side]) of a vector of times: t, and the matrices x, lambda, y with a row for each time. */
+/* at(t [, side]) of a vector of times: t, the matrices x, lambda, y with a row for each time, and the list S of matrices. */
 static int solution_at(lua_State *L) {
   const NslSolution *self = check_solution(L, 1);
   const NsSolution *s = self->solution;
@@ -534,8 +547,8 @@ static int solution_at(lua_State *L) {
   const int sizes[] = {s->nx, s->m, s->m};
   NslMatrix *blocks[3];
   NsError err = {NS_OK, ""};
-  double *values = lua_newuserdatauv(L, ((size_t)s->nx + 2 * (size_t)s->m + 1) * sizeof *values, 0);
-  lua_createtable(L, 0, 4);
+  double *values = push_solution_numbers(L, s);
+  lua_createtable(L, 0, 5);
   NslVector *copy = nsl_push_vector(L, n, NULL);
   nsl_vector_read(times, copy->data);
   lua_setfield(L, -2, "t");
@@ -543,10 +556,16 @@ static int solution_at(lua_State *L) {
     blocks[i] = nsl_push_matrix(L, n, sizes[i], NULL);
     lua_setfield(L, -2, names[i]);
   }
+  if (s->np > 0) lua_createtable(L, n, 0), lua_setfield(L, -2, "S");
   for (int k = 0; k < n; k++) {
     if (ns_solution_at(s, copy->data[k], before, values, &err) != NS_OK) return nsl_raise(L, &err);
     for (int i = 0, at = 0; i < 3; i++)
       for (int j = 0; j < sizes[i]; j++) blocks[i]->data[k + (ptrdiff_t)j * blocks[i]->ld] = values[at++];
+    if (s->np == 0) continue;
+    lua_getfield(L, -1, "S");
+    push_slopes(L, s, values + s->nx + 2 * s->m);
+    lua_rawseti(L, -2, k + 1);
+    lua_pop(L, 1);
   }
   return 1;
 }

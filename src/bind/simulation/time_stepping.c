@@ -456,6 +456,7 @@ void nsl_open_time_stepping(lua_State *L) {
                                      {"osi", ts_part, NSL_TS_OSI},
                                      {"osnspb", ts_part, NSL_TS_OSNSP},
                                      {NULL, NULL, 0}};
+  int module = lua_gettop(L);
   nsl_register_type(L, &nsl_simulation_types[0], meta, methods);
   luaL_getmetatable(L, nsl_simulation_types[0].name);
   lua_getfield(L, -1, "__index");
@@ -463,6 +464,8 @@ void nsl_open_time_stepping(lua_State *L) {
   for (int i = 0; i < NEWTON_SETTERS; i++)
     nsl_set_variants(L, (NslVariant[]){{newton_setters[i].method, ts_set_newton, i}, {0}});
   nsl_open_step_control(L);
+  lua_pushvalue(L, -1);
+  lua_setfield(L, module, "simulation_methods"); /* for the methods that are written in Lua */
   lua_pop(L, 2);
   for (int i = 0; i < NS_SIMULATION_CLASSES; i++) {
     lua_pushvalue(L, -1);

@@ -272,37 +272,65 @@ static NsStatus put_at_rest(NsEventDriven *ed, int places, int n, const int *row
   return NS_OK;
 }
 
-/* Whether the sliding velocity of friction that begins in this row is 0: it is slow, or the event is that it vanishes. */
+/* Whether an impact at this event has changed the velocity of friction that begins in this row. */
+static bool impact_changes(const NsEventDriven *ed, int row) {
+  for (int i = row; i < row + ed->rows[row].rub.width; i++)
+    if (fabs(ed->now->u[i] - ed->before[i]) > ed->slow[row]) return true;
+  return false;
+}
+
+/*
+** Whether the sliding velocity of friction that begins in this row is 0: it is slow; or the event is that it vanishes, and no
+** impact at the same time has changed it.
+*/
 static bool slides_no_more(const NsEventDriven *ed, int row) {
   const Rub *rub = &ed->rows[row].rub;
   if (rub->normal >= 0 && !ed->resting[rub->normal]) return false;
   double speed = ns_ed_sliding_speed(ed, row);
   if (speed <= ed->slow[row]) return true;
-  return ed->hit == row && (rub->width == 1 || speed <= 1e-6 * ed->reach[row]);
+  return ed->hit == row && (rub->width == 1 || speed <= 1e-6 * ed->reach[row]) && !impact_changes(ed, row);
 }
 
-/* Puts closed rows that are at rest on y = 0, u = 0; ed->closed is unchanged. */
-static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
-  int n = 0, places = 0, *rows = ed->held; /* workspace: the held rows are found next */
+/* Marks the closed rows that are at rest now, beside those that are marked already; returns how many are marked. */
+static int mark_resting(NsEventDriven *ed) {
+  int count = 0;
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     if (row_rubs(ed, row)) {
       int first = friction_of(ed, row);
-      ed->resting[row] = first == row ? slides_no_more(ed, row) : ed->resting[first];
+      ed->resting[row] = ed->resting[row] || (first == row ? slides_no_more(ed, row) : ed->resting[first]);
     } else if (fabs(ed->now->u[row]) <= ed->slow[row]) {
       ed->resting[row] = true;
     }
-    ed->u_after[row] = ed->now->u[row];
+    count += ed->resting[row];
   }
-  for (int pass = 0; pass < 3; pass++, places = pass == 2 ? n : places) /* bilateral rows first, friction last */
-    for (int k = 0; k < ed->nclosed; k++) {
-      int row = ed->closed[k], turn = ed->rows[row].joint ? 0 : ed->rows[row].unilateral ? 1 : 2;
-      if (ed->resting[row] && turn == pass) rows[n++] = row;
-    }
-  if (n == 0) return NS_OK;
-  NsStatus status = ns_ed_sense_rest(ed, places, n, rows, err);
-  if (status == NS_OK) status = put_at_rest(ed, places, n, rows, err);
-  return status == NS_OK ? evaluate_closed(ed, err) : status;
+  return count;
+}
+
+/*
+** Puts closed rows that are at rest on y = 0, u = 0; ed->closed is unchanged. This changes the velocities of other rows, and those
+** that become 0 rest, too: a mass that sits on its stop can no longer drag at its neighbour.
+*/
+static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int k = 0; k < ed->nclosed; k++) {
+    int row = ed->closed[k];
+    ed->u_after[row] = ed->now->u[row];
+    if (row_rubs(ed, row)) ed->resting[row] = false;
+  }
+  for (int marked = mark_resting(ed), stopped = 0; marked > stopped && status == NS_OK; marked = mark_resting(ed)) {
+    int n = 0, places = 0, *rows = ed->held;                              /* workspace: the held rows are found next */
+    for (int pass = 0; pass < 3; pass++, places = pass == 2 ? n : places) /* bilateral rows first, friction last */
+      for (int k = 0; k < ed->nclosed; k++) {
+        int row = ed->closed[k], turn = ed->rows[row].joint ? 0 : ed->rows[row].unilateral ? 1 : 2;
+        if (ed->resting[row] && turn == pass) rows[n++] = row;
+      }
+    status = ns_ed_sense_rest(ed, places, n, rows, err);
+    if (status == NS_OK) status = put_at_rest(ed, places, n, rows, err);
+    if (status == NS_OK) status = evaluate_closed(ed, err);
+    stopped = marked;
+  }
+  return status;
 }
 
 /* ---- forces ---- */

@@ -205,7 +205,11 @@ static NsStatus end_at_switch(NsFesd *w, int from, int count, double h, NsFesdGu
     h = w->elements[k]->h;
     count = k - from + 1;
   }
-  return ns_fail(err, NS_ENOCONV, "FESDOSI: the order of the switches near t=%.10g could not be found", w->t);
+  return ns_fail(
+      err, NS_ENOCONV,
+      "FESDOSI: the first switch after t=%.10g could not be found: an element of length %.3g has too many switches; take "
+      "a smaller h",
+      w->elements[from]->t, h);
 }
 
 /* ---- segments ---- */

@@ -28,6 +28,7 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->lambda_terms = ns_arena_doubles(arena, m);
   flow->lambda_size = ns_arena_doubles(arena, m);
   flow->lambda_most = ns_arena_doubles(arena, m);
+  flow->y_way = ns_arena_doubles(arena, m);
   flow->lower = ns_arena_doubles(arena, m);
   flow->upper = ns_arena_doubles(arena, m);
   flow->ft = ns_arena_doubles(arena, n);
@@ -104,6 +105,8 @@ static NsStatus flow_take_sized(NsFlow *flow, NsError *err) {
   flow->has_near = false;
   ns_reduction_take(&flow->reduction, arena, nw, nd);
   flow->a = ns_arena_doubles(arena, flow->eq.na);
+  flow->a_size = ns_arena_doubles(arena, flow->eq.na);
+  flow->a_most = ns_arena_doubles(arena, flow->eq.na);
   flow->s = ns_arena_doubles(arena, nd);
   flow->sdot = ns_arena_doubles(arena, nd);
   flow->sdot_terms = ns_arena_doubles(arena, nd);
@@ -159,6 +162,8 @@ NsStatus ns_flow_begin(NsFlow *flow, double t, double h, NsError *err) {
   ns_flow_recall_sizes(flow);
   ns_flow_grow_sizes(flow, flow->s);
   memset(flow->lambda_size, 0, (size_t)flow->view.m * sizeof *flow->lambda_size);
+  memset(flow->y_way, 0, (size_t)flow->view.m * sizeof *flow->y_way);
+  memset(flow->a_size, 0, (size_t)flow->eq.na * sizeof *flow->a_size);
   memset(flow->eq.A, 0, (size_t)flow->eq.n * (size_t)flow->eq.n * sizeof *flow->eq.A); /* the steps before leave no trace */
   return ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
 }
@@ -543,18 +548,6 @@ static void flow_newton_step(NsFlow *flow) {
   for (int j = 0; j < flow->nw; j++) flow_put_unknown(flow, j, flow_unknown(flow, j) + flow->v[j]);
 }
 
-/* lambda_terms = |lambda| + |R_w^-1| R_terms. */
-static void flow_keep_terms(NsFlow *flow) {
-  NsRank *rank = &flow->reduction.rank[flow->reduction.levels];
-  memcpy(flow->v_terms, flow->R_terms, (size_t)flow->nw * sizeof *flow->v_terms);
-  ns_rank_solve(rank, true, flow->v_terms);
-  memset(flow->lambda_terms, 0, (size_t)flow->view.m * sizeof *flow->lambda_terms);
-  for (int i = 0; i < flow->nactive; i++) {
-    int row = flow->active[i];
-    flow->lambda_terms[row] = fabs(flow->lambda[row]) + flow->v_terms[flow->eq.na + i];
-  }
-}
-
 /* Whether R is at the rounding of its terms. */
 static bool flow_at_rounding(const NsFlow *flow) {
   for (int i = 0; i < flow->nw; i++)
@@ -562,11 +555,12 @@ static bool flow_at_rounding(const NsFlow *flow) {
   return true;
 }
 
-/* The largest step of an unknown, over its size. */
-static double flow_step_size(const NsFlow *flow) {
+/* The largest step of an unknown, over its size: that at the point, or, with `run`, that in the run. */
+static double flow_step_size(const NsFlow *flow, bool run) {
   double most = 0;
   for (int j = 0; j < flow->nw; j++) {
     double step = fabs(flow->v[j]), size = fabs(flow_unknown(flow, j));
+    if (run) size = fmax(size, ns_flow_unknown_reach(flow, j));
     if (step > 0) most = fmax(most, step / fmax(step, size));
   }
   return most;
@@ -600,15 +594,17 @@ static NsStatus flow_iterate(NsFlow *flow, double t, NsError *err) {
     if (status == NS_OK) status = flow_residual(flow, t, err);
     if (status == NS_OK && flow->reduction.deficient) status = flow_check_deficient(flow, t, err);
     if (status != NS_OK) return status;
-    if (iteration > 0 && flow_at_rounding(flow)) return flow_keep_terms(flow), NS_OK;
+    if (iteration > 0 && flow_at_rounding(flow)) return ns_flow_keep_terms(flow), NS_OK;
     flow_newton_step(flow);
-    double step = flow_step_size(flow);
+    double step = flow_step_size(flow, false);
+    bool rounding = iteration >= NS_FLOW_PATIENCE && flow_step_size(flow, true) <= 4 * DBL_EPSILON;
     bool stalled = iteration > 0 && step <= NS_FLOW_STALLED && 4 * step > before;
-    bool last = constant || stalled || step <= 4 * DBL_EPSILON || (iteration > 0 && step * step <= before * DBL_EPSILON);
+    bool last = constant || stalled || rounding || step <= 4 * DBL_EPSILON ||
+                (iteration > 0 && step * step <= before * DBL_EPSILON);
     before = step;
     flow->still = flow_still_matrices(flow);
     if (!last) continue;
-    flow_keep_terms(flow);
+    ns_flow_keep_terms(flow);
     return flow_values(flow, t, err);
   }
   return flow_newton_fails(flow, t, err);

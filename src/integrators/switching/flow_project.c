@@ -127,5 +127,6 @@ NsStatus ns_flow_project(NsFlow *flow, double t, double *s, NsError *err) {
     return ns_fail(err, NS_ENOCONV, "the projection on the constraints of the mode does not converge at t=%g: %s", t, name);
   }
   ns_flow_grow_sizes(flow, s);
+  ns_flow_grow_algebraic_sizes(flow);
   return NS_OK;
 }

@@ -20,29 +20,47 @@ const double *ns_flow_rate_terms(NsFlow *flow) {
   return flow->sdot_terms;
 }
 
+void ns_flow_keep_terms(NsFlow *flow) {
+  NsRank *rank = &flow->reduction.rank[flow->reduction.levels];
+  memcpy(flow->v_terms, flow->R_terms, (size_t)flow->nw * sizeof *flow->v_terms);
+  ns_rank_solve(rank, true, flow->v_terms);
+  memset(flow->lambda_terms, 0, (size_t)flow->view.m * sizeof *flow->lambda_terms);
+  for (int i = 0; i < flow->nactive; i++) {
+    int row = flow->active[i];
+    flow->lambda_terms[row] = fabs(flow->lambda[row]) + flow->v_terms[flow->eq.na + i];
+  }
+}
+
+double ns_flow_unknown_reach(const NsFlow *flow, int j) {
+  return j < flow->eq.na ? flow->a_most[j] : flow->lambda_most[flow->active[j - flow->eq.na]];
+}
+
 bool ns_flow_driven(const NsFlow *flow) {
   return flow->eq.driven;
 }
 
-/* The place of differential state j of a node in its x: s is x less a combination of algebraic states. */
-static int state_place(const NsEquationNode *node, int j) {
-  return node->na > 0 ? node->rank.col[j] : j;
+/* The place in x of size k of a node: its differential states, then its algebraic states. */
+static int size_place(const NsEquationNode *node, int k) {
+  return node->na > 0 ? node->rank.col[k] : k;
+}
+
+/* The size with the number k of a node. */
+static double *node_size(const NsFlow *flow, const NsEquationNode *node, int k) {
+  return k < node->nd ? flow->size + node->s + k : flow->a_most + node->a + k - node->nd;
 }
 
 void ns_flow_recall_sizes(NsFlow *flow) {
   const NsEquations *e = &flow->eq;
-  for (int k = 0; k < e->nnodes; k++)
-    for (int j = 0; j < e->nodes[k].nd; j++)
-      flow->size[e->nodes[k].s + j] = e->nodes[k].ds->base.reach_k[state_place(&e->nodes[k], j)];
+  for (const NsEquationNode *node = e->nodes; node < e->nodes + e->nnodes; node++)
+    for (int k = 0; k < node->n; k++) *node_size(flow, node, k) = node->ds->base.reach_k[size_place(node, k)];
   for (int k = 0; k < e->nedges; k++)
     memcpy(flow->lambda_most + e->edges[k].row, e->edges[k].inter->reach_k, (size_t)e->edges[k].inter->m * sizeof(double));
 }
 
 void ns_flow_keep_sizes(const NsFlow *flow) {
   const NsEquations *e = &flow->eq;
-  for (int k = 0; k < e->nnodes; k++)
-    for (int j = 0; j < e->nodes[k].nd; j++)
-      e->nodes[k].ds->base.reach[state_place(&e->nodes[k], j)] = flow->size[e->nodes[k].s + j];
+  for (const NsEquationNode *node = e->nodes; node < e->nodes + e->nnodes; node++)
+    for (int k = 0; k < node->n; k++) node->ds->base.reach[size_place(node, k)] = *node_size(flow, node, k);
   for (int k = 0; k < e->nedges; k++)
     memcpy(e->edges[k].inter->reach, flow->lambda_most + e->edges[k].row, (size_t)e->edges[k].inter->m * sizeof(double));
 }
@@ -54,6 +72,10 @@ void ns_flow_note(NsFlow *flow, const double *s, const double *lambda) {
 
 void ns_flow_grow_sizes(NsFlow *flow, const double *s) {
   ns_flow_note(flow, s, flow->lambda);
+}
+
+void ns_flow_grow_algebraic_sizes(NsFlow *flow) {
+  for (int j = 0; j < flow->eq.na; j++) flow->a_most[j] = fmax(flow->a_most[j], fabs(flow->a[j]));
 }
 
 double ns_flow_lambda_within(const NsFlow *flow, int row) {

@@ -13,6 +13,12 @@
 /* Newton iterations at one point; full steps of a smooth problem near its solution need 3 to 6. */
 enum { NS_FLOW_ITERATIONS = 20 };
 
+/*
+** Iterations after which a step at the rounding of the sizes in the run is the last one: unknowns near 0, in equations whose terms
+** cancel within a callback, have larger steps than their rounding for ever. Later than a smooth problem needs.
+*/
+enum { NS_FLOW_PATIENCE = 6 };
+
 /* Rounding errors of its terms that a sum may have: R below this many ends Newton's method. */
 #define NS_FLOW_ROUNDINGS 8
 
@@ -71,6 +77,9 @@ struct NsFlow {
   double *lambda_size; /* m: the size of lambda in the run, see mode_signs.c */
   double *lambda_most; /* m: the largest |lambda| in the run */
   double *size;        /* nd: the largest |s| in the run so far, at ends of steps and at events */
+  double *y_way;       /* m: what y changes in a step of the grid by its explicit dependence on time; 0: not yet known */
+  double *a_size;      /* na: the size of algebraic states in the run, see mode_signs.c */
+  double *a_most;      /* na: the largest |a| in the run so far, at the same times */
 
   /* equations: matrices of F and w, values */
   double *Fs, *Fs_terms, *Fw, *Fw_terms; /* nd x nd, nd x nw */
@@ -106,6 +115,9 @@ void ns_flow_recall_sizes(NsFlow *flow);
 /* size = max(size, |s|), lambda_most = max(lambda_most, |lambda|) of the evaluated point. */
 void ns_flow_grow_sizes(NsFlow *flow, const double *s);
 
+/* a_most = max(a_most, |a|) of the evaluated point; a start does without it: the algebraic states of a script are a guess. */
+void ns_flow_grow_algebraic_sizes(NsFlow *flow);
+
 /*
 ** lambda of a row. That of an ACTIVE row that touches a bound stays within it by a rounding of its size: the next step of the grid
 ** reads the mode from lambda.
@@ -117,6 +129,18 @@ NsStatus ns_flow_collect(NsFlow *flow, double t, NsError *err);
 
 /* Whether a constraint is y = 0 of an undecided row: its event is located, so y is 0 up to the accuracy of the event. */
 bool ns_flow_constraint_at_event(const NsFlow *flow, const NsFlowConstraint *c, const bool *open);
+
+/*
+** Whether a constraint is an output that is 0 up to the rounding of the motion over a step of the grid. Where all states have stood
+** still at 0, the constraint has no terms, and the states no size, against which to compare it.
+*/
+bool ns_flow_constraint_rounds(NsFlow *flow, const NsFlowConstraint *c);
+
+/* lambda_terms = |lambda| + |R_w^-1| R_terms. */
+void ns_flow_keep_terms(NsFlow *flow);
+
+/* The largest size in the run of unknown j of w. */
+double ns_flow_unknown_reach(const NsFlow *flow, int j);
 
 /* y_terms at the point of the last values. */
 void ns_flow_output_terms(NsFlow *flow);

@@ -141,8 +141,8 @@ static NsStatus search_try(Search *z, NsError *err) {
   if (status == NS_OK) status = ns_flow_spread(flow, &moved, &z->last);
   if (status == NS_OK && moved) status = ns_flow_evaluate(flow, z->t, z->s, z->sdot, &z->last);
   if (status == NS_OK) {
+    memcpy(z->terms, ns_flow_rate_terms(flow), (size_t)flow->eq.nd * sizeof(double));
     ns_flow_equation_terms(flow);
-    memcpy(z->terms, flow->sdot_terms, (size_t)flow->eq.nd * sizeof(double));
     status = ns_signs_of_mode(flow, &at, &verdict, &z->last);
   }
   if (status != NS_OK && !mode_fails(status)) {
@@ -365,8 +365,24 @@ static NsStatus search_wider(Search *z, const bool *wide, bool *open, NsError *e
 }
 
 /*
-** First the open rows are tried. When lambda jumps, rows that slide may leave, too: they are tried with them, unless they are too
-** many. When no mode is possible, all rows at their limit and those whose y depends on lambda are tried.
+** Whether rows that slide may leave, too, in the moment of the event: lambda jumps in a mode that was found, or the mode of the open
+** rows and of those that slide (`slide`) is not unique for all forces. Then other motions may follow where one row leaves and
+** lambda of the others does not jump.
+*/
+static NsStatus may_leave_too(Search *z, const bool *slide, bool *may, NsError *err) {
+  bool unique;
+  *may = found_jumps(z);
+  if (*may || !search_vary(z, slide)) return NS_OK;
+  search_restore(z);
+  NsStatus status = ns_mode_lead_is_unique(z->flow, z->t, z->s, slide, z->before, &unique, err);
+  if (mode_fails(status)) return NS_OK;
+  *may = status == NS_OK && !unique;
+  return status;
+}
+
+/*
+** First the open rows are tried. Where rows that slide may leave, too, they are tried with them, unless they are too many. Where
+** no mode is possible, all rows at their limit and those whose y depends on lambda are tried.
 */
 static NsStatus search_run(Search *z, NsError *err) {
   size_t m = (size_t)z->flow->view.m;
@@ -376,8 +392,9 @@ static NsStatus search_run(Search *z, NsError *err) {
   memcpy(open, z->open, m * sizeof *open);
   bool more = search_widen(z, true, wide), sliding = search_widen(z, false, slide);
   NsStatus status = search_over(z, open, err);
-  if (status == NS_OK && sliding && z->count > 0 && found_jumps(z) && search_vary(z, slide))
-    return search_wider(z, slide, open, err);
+  bool leave = false;
+  if (status == NS_OK && sliding && z->count > 0) status = may_leave_too(z, slide, &leave, err);
+  if (status == NS_OK && leave && search_vary(z, slide)) return search_wider(z, slide, open, err);
   if (status != NS_OK || z->count > 0 || !more) return status;
   return search_wider(z, wide, open, err);
 }

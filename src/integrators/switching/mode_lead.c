@@ -208,3 +208,99 @@ NsStatus ns_mode_lead(NsFlow *flow, double t, const double *s, bool *open, NsRow
   ns_arena_release(&lead.arena);
   return status;
 }
+
+/* ---- uniqueness ---- */
+
+/* A matrix of the rows that are tested, column-major, and the sum of the |terms| of each entry. */
+typedef struct LeadMatrix {
+  int n;
+  double a[NS_MODE_OPEN * NS_MODE_OPEN], terms[NS_MODE_OPEN * NS_MODE_OPEN];
+} LeadMatrix;
+
+/* The matrix without its first row and column; `eliminate`: after a step of elimination with the first pivot. */
+static LeadMatrix lead_rest(const LeadMatrix *A, bool eliminate) {
+  LeadMatrix rest = {.n = A->n - 1};
+  for (int j = 0; j < rest.n; j++)
+    for (int i = 0; i < rest.n; i++) {
+      int to = i + j * rest.n, from = i + 1 + (j + 1) * A->n;
+      double part = eliminate ? A->a[i + 1] / A->a[0] * A->a[(j + 1) * A->n] : 0;
+      rest.a[to] = A->a[from] - part;
+      rest.terms[to] = A->terms[from] + fabs(part);
+    }
+  return rest;
+}
+
+/* Whether all principal minors are positive. */
+static bool lead_is_p(const LeadMatrix *A) {
+  if (A->n == 0) return true;
+  if (!(A->a[0] > TIE * A->terms[0])) return false;
+  LeadMatrix rest = lead_rest(A, false);
+  if (!lead_is_p(&rest)) return false;
+  rest = lead_rest(A, true);
+  return lead_is_p(&rest);
+}
+
+/* Eliminates the unknowns that are not tested from lead->M. test (nw): the numbers of those that are, then the others. */
+static NsStatus lead_condense(Lead *lead, const NsFlow *flow, const int *test, LeadMatrix *A, bool *regular, NsError *err) {
+  int nw = flow->nw, n = A->n, others = nw - n;
+  NsRank rank;
+  ns_rank_take(&rank, &lead->arena, others);
+  double *N = ns_arena_matrix(&lead->arena, others, others);
+  if (lead->arena.failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  const double *M = lead->M;
+  for (int j = 0; j < others; j++)
+    for (int i = 0; i < others; i++) N[i + j * others] = M[test[n + i] + test[n + j] * nw];
+  ns_rank_factor(&rank, N, NULL, others, others);
+  *regular = rank.rank == others;
+  for (int j = 0; j < n; j++) {
+    for (int i = 0; i < others; i++) lead->q[i] = M[test[n + i] + test[j] * nw];
+    if (*regular) ns_rank_solve(&rank, false, lead->q);
+    for (int i = 0; i < n; i++) {
+      double a = M[test[i] + test[j] * nw], terms = fabs(a);
+      for (int k = 0; k < others; k++) {
+        double part = M[test[i] + test[n + k] * nw] * lead->q[k];
+        a -= part;
+        terms += fabs(part);
+      }
+      A->a[i + j * n] = a;
+      A->terms[i + j * n] = terms;
+    }
+  }
+  return NS_OK;
+}
+
+/* Tests the matrix at the point of the last linearisation. */
+static NsStatus lead_test(Lead *lead, const NsFlow *flow, const bool *rows, bool *unique, NsError *err) {
+  int nw = flow->nw, na = flow->eq.na, n = 0, others = 0;
+  int *test = ns_arena_ints(&lead->arena, nw);
+  if (!test) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  for (int k = 0; k < flow->nactive; k++) n += rows[flow->active[k]];
+  LeadMatrix A = {.n = n};
+  n = 0;
+  for (int j = 0; j < nw; j++) {
+    bool tested = j >= na && rows[flow->active[j - na]];
+    test[tested ? n++ : A.n + others++] = j;
+    lead_row(lead, flow, j);
+  }
+  NsStatus status = lead_condense(lead, flow, test, &A, unique, err);
+  *unique = *unique && status == NS_OK && lead_is_p(&A);
+  return status;
+}
+
+NsStatus ns_mode_lead_is_unique(NsFlow *flow, double t, const double *s, const bool *rows, const NsRowMode *mode, bool *unique,
+                                NsError *err) {
+  Lead lead;
+  *unique = false;
+  NsStatus status = lead_take(&lead, flow, err);
+  if (status == NS_OK) {
+    memcpy(lead.last, mode, (size_t)flow->view.m * sizeof *mode);
+    for (int i = 0; i < flow->view.m; i++)
+      if (rows[i]) lead.last[i] = NS_ROW_ACTIVE;
+    ns_flow_set_mode(flow, lead.last);
+    status = ns_flow_linearise(flow, t, s, err);
+  }
+  if (status == NS_OK) status = lead_test(&lead, flow, rows, unique, err);
+  ns_box_free(lead.box);
+  ns_arena_release(&lead.arena);
+  return status;
+}

@@ -17,4 +17,14 @@
 */
 NsStatus ns_mode_lead(NsFlow *flow, double t, const double *s, bool *open, NsRowMode *mode, NsError *err);
 
+/*
+** Tests whether the problem of the leading terms in the rows with a flag (at most NS_MODE_OPEN, with outputs of the state alone)
+** has one solution for all forces. *unique is true when the matrix of the problem is a P-matrix beyond rounding, after the elimination
+** of algebraic states and of the other ACTIVE rows. mode (m): the mode of the other rows. The flow's mode is changed. Statuses of
+** ns_flow_evaluate. Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, section 3.3; the test is that of Tsatsomeros
+** and Li, BIT 40, 2000.
+*/
+NsStatus ns_mode_lead_is_unique(NsFlow *flow, double t, const double *s, const bool *rows, const NsRowMode *mode, bool *unique,
+                                NsError *err);
+
 #endif

@@ -4,6 +4,7 @@
 */
 #include "integrators/switching/mode_signs.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -21,6 +22,9 @@
 
 /* Derivatives by differences below this part of (terms / length of the difference) count as 0; their error is about 1e-12. */
 #define SLOPE_ZERO 1e-10
+
+/* The rounding error of a motion over a step of the grid, in spacings of its change: as NS_SWITCH_RATE_ROUNDINGS. */
+enum { MOTION_ROUNDINGS = 16 };
 
 /* The first difference is at most this part of the time in which a state changes by its size; see signs_length. */
 #define LEAST_LENGTH 0x1p-10
@@ -56,6 +60,7 @@ static NsStatus output_rates(NsFlow *flow, double t, double *rate, double *terms
   memset(rate, 0, m * sizeof *rate);
   if (!constant && status == NS_OK) status = ns_equations_rates(e, t, flow->x, flow->lambda, NULL, rate, err);
   if (status != NS_OK) return status;
+  for (size_t i = 0; terms && i < m; i++) flow->y_way[i] = flow->h * fabs(rate[i]);
   if (terms) (void)ns_flow_rate_terms(flow);
   for (size_t i = 0; terms && i < m; i++) terms[i] = fabs(rate[i]);
   memset(flow->a_unit, 0, (size_t)e->na * sizeof *flow->a_unit);
@@ -135,6 +140,12 @@ bool ns_flow_constraint_at_event(const NsFlow *flow, const NsFlowConstraint *c, 
   return open[row] && ns_row_is_of_state(flow, row);
 }
 
+bool ns_flow_constraint_rounds(NsFlow *flow, const NsFlowConstraint *c) {
+  if (c->level > 0 || c->equation < flow->eq.na) return false;
+  double change = flow->h * ns_flow_output_rate_terms(flow, flow->active[c->equation - flow->eq.na]);
+  return fabs(c->value) <= MOTION_ROUNDINGS * DBL_EPSILON * change;
+}
+
 /*
 ** The constraints of the mode: false when one of derivatives does not hold, or one of outputs that the law allows. Others may
 ** hold after an impulse at the start. The output of an undecided row is 0, up to the accuracy of its event.
@@ -146,6 +157,7 @@ static NsStatus constraints_hold(NsFlow *flow, const NsSignPoint *at, bool *hold
     const NsFlowConstraint *c = &flow->constraint[k];
     if (fabs(c->value) <= VALUE_ZERO * (c->terms + c->reach)) continue;
     if (c->level == 0 && (!output_stays(flow, c->equation) || ns_flow_constraint_at_event(flow, c, at->open))) continue;
+    if (ns_flow_constraint_rounds(flow, c)) continue;
     char name[160];
     ns_flow_name_equation(flow, c->equation, name, sizeof name);
     if (c->level == 0) (void)ns_fail(err, NS_ENOSOL, "the state does not fulfil %s", name);
@@ -171,7 +183,8 @@ static void size_free_unknowns(NsFlow *flow) {
 
 /*
 ** flow->lambda_size (m): the size of lambda in the run: the largest so far, or the larger bound; of ACTIVE rows also that of its
-** terms, and of |R_w^-1| times the terms of the equations that are not differentiated, for states of their sizes.
+** terms, and of |R_w^-1| times the terms of the equations that are not differentiated, for states of their sizes, and for a change
+** of time by a step of the grid. flow->a_size (na): that of the algebraic states: the largest so far, and the same product.
 */
 static void find_lambda_sizes(NsFlow *flow) {
   const NsReduction *r = &flow->reduction;
@@ -181,14 +194,18 @@ static void find_lambda_sizes(NsFlow *flow) {
     if (isfinite(flow->lower[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->lower[i]));
     if (isfinite(flow->upper[i])) flow->lambda_size[i] = fmax(flow->lambda_size[i], fabs(flow->upper[i]));
   }
+  for (int j = 0; j < flow->eq.na; j++) flow->a_size[j] = fmax(fabs(flow->a[j]), flow->a_most[j]);
   if (nw == 0) return;
   memset(flow->v_terms, 0, nw * sizeof *flow->v_terms);
   for (int i = 0; i < (r->levels > 0 ? r->rank[0].rank : flow->nw); i++) {
-    size_t row = (size_t)r->rank[0].row[i];
+    size_t row = (size_t)r->rank[0].row[i], na = (size_t)flow->eq.na;
     for (size_t j = 0; j < (size_t)flow->eq.nd; j++) flow->v_terms[row] += fabs(r->Rs[0][row + j * nw]) * flow->size[j];
+    for (size_t j = 0; j < na; j++) flow->v_terms[row] += fabs(r->Rw[row + j * nw]) * flow->a_size[j];
+    if (row >= na) flow->v_terms[row] += flow->y_way[flow->active[row - na]];
   }
   ns_rank_solve(&flow->reduction.rank[r->levels], true, flow->v_terms);
   size_free_unknowns(flow);
+  for (int j = 0; j < flow->eq.na; j++) flow->a_size[j] = fmax(flow->a_size[j], flow->v_terms[j]);
   for (int i = 0; i < flow->nactive; i++) {
     int row = flow->active[i];
     flow->lambda_size[row] = fmax(flow->lambda_size[row], flow->lambda_terms[row] + flow->v_terms[flow->eq.na + i]);
@@ -213,6 +230,21 @@ static double add_by_states(const NsFlow *flow, int row, double sum, const doubl
   return sum;
 }
 
+/* sum plus |dy/da| times sizes of algebraic states, of a row; see NsEquationNode. */
+static double add_by_algebraic_states(const NsFlow *flow, int row, double sum) {
+  const NsEquations *e = &flow->eq;
+  for (const NsEquationNode *node = e->nodes; node < e->nodes + e->nnodes; node++) {
+    const double *C = e->C + row + (size_t)node->x * (size_t)e->m;
+    for (int j = 0; j < node->na; j++) {
+      const double *T = node->T + (size_t)j * (size_t)node->n;
+      double slope = fabs(C[(size_t)node->rank.col[node->nd + j] * (size_t)e->m]);
+      for (int i = 0; i < node->nd; i++) slope += fabs(C[(size_t)node->rank.col[i] * (size_t)e->m] * T[i]);
+      sum += slope * flow->a_size[node->a + j];
+    }
+  }
+  return sum;
+}
+
 double ns_flow_output_rate_terms(NsFlow *flow, int row) {
   return add_by_states(flow, row, 0, ns_flow_rate_terms(flow));
 }
@@ -221,7 +253,7 @@ double ns_flow_output_size(const NsFlow *flow, int row) {
   const NsEquations *e = &flow->eq;
   double sum = add_by_states(flow, row, flow->y_terms[row], flow->size);
   for (int j = 0; j < e->m; j++) sum += fabs(e->D[row + (size_t)j * (size_t)e->m]) * flow->lambda_size[j];
-  return sum;
+  return add_by_algebraic_states(flow, row, sum + flow->y_way[row]);
 }
 
 /* Adds what derivatives must decide; false when a value is against the mode. */

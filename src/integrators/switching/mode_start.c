@@ -197,7 +197,8 @@ static NsStatus broken_constraint(Start *z, double zero, const bool *open, const
   *broken = NULL;
   for (int k = 0; k < flow->constraints && status == NS_OK && !*broken; k++) {
     const NsFlowConstraint *c = &flow->constraint[k];
-    if (constraint_broken(c, zero) && !(open && ns_flow_constraint_at_event(flow, c, open))) *broken = c;
+    if (!constraint_broken(c, zero) || (open && ns_flow_constraint_at_event(flow, c, open))) continue;
+    if (!ns_flow_constraint_rounds(flow, c)) *broken = c;
   }
   return status;
 }

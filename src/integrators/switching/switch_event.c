@@ -17,7 +17,10 @@ enum {
   BLOCK = 1000      /* number of events whose duration is compared with that of those before: many cycles of events */
 };
 
-/* Where no mode can be chosen, an accumulation is passed over if its rest is below this part of the time of the last events. */
+/*
+** Where no mode can be chosen, an accumulation is passed over if its rest is below this part of the time of the last events, or of
+** the time in which a state changes by its size. 1e-5: squares of it, as in x of x'' = -sign x, are at the rounding of the sizes.
+*/
 static const double NEAR_END = 1e-5;
 
 const char *ns_switch_row_name(const NsSwitching *sw, int row) {
@@ -133,6 +136,15 @@ static NsStatus pass_accumulation(NsSwitching *sw, double rest, int cycle, NsErr
   return status;
 }
 
+/* The time in which a state changes by its size in the run, by the terms of its rate. */
+static double time_of_change(NsSwitching *sw) {
+  const double *terms = ns_flow_rate_terms(sw->flow);
+  double time = INFINITY;
+  for (int i = 0; i < sw->nd; i++)
+    if (terms[i] > 0) time = fmin(time, sw->now->size[i] / terms[i]);
+  return isfinite(time) ? time : 0;
+}
+
 /*
 ** The next mode: passes over an accumulation whose rest time can not resolve, or near which the numbers do not tell the mode any
 ** more (rows whose rates are 0 at the accumulation, too). *happened: it has passed over one, or states have jumped.
@@ -143,9 +155,10 @@ static NsStatus pass_or_choose(NsSwitching *sw, bool *happened, NsError *err) {
   bool many = ns_event_marks_accumulate(&sw->marks, &rest, &cycle);
   *happened = true;
   if (many && rest <= ACCUMULATED * time_spacing(sw)) return pass_accumulation(sw, rest, cycle, err);
+  double time = many ? fmax(sw->t - sw->marks.mark[0].t, time_of_change(sw)) : 0;
   NsStatus status = choose_mode(sw, err);
   *happened = sw->choice.jumped;
-  if (status != NS_ENOSOL || !many || rest > NEAR_END * (sw->t - sw->marks.mark[0].t)) return status;
+  if (status != NS_ENOSOL || !many || rest > NEAR_END * time) return status;
   *happened = true;
   return pass_accumulation(sw, rest, cycle, err);
 }

@@ -28,6 +28,7 @@ enum {
   SPELL = 10000,             /* number of integrator steps after which the progress of time is judged */
   SEEN =
       50, /* least number of steps in a run where a callback may depend on time: their stages are at most half a step apart */
+  LOOKS = 4,  /* states that drive one another in a row from rest; more of them start without a size */
   REFUSED = 5 /* a spell is suspicious when one step in so many, or more, was tried again with a shorter length */
 };
 
@@ -71,7 +72,7 @@ static NsStatus switching_jacobian(void *context, double t, const double *v, dou
 static void switching_take_vectors(NsSwitching *sw) {
   NsArena *arena = &sw->base.arena;
   int m = sw->m, rows = sw->method->rows;
-  double **stacked[] = {&sw->u, &sw->unit, &sw->raw, &sw->begin, &sw->atol, &sw->rate, &sw->next_rate, &sw->at};
+  double **stacked[] = {&sw->u, &sw->unit, &sw->raw, &sw->begin, &sw->atol, &sw->ahead, &sw->rate, &sw->next_rate, &sw->at};
   for (size_t i = 0; i < sizeof stacked / sizeof *stacked; i++) *stacked[i] = ns_arena_doubles(arena, sw->most);
   sw->J = sw->method->implicit ? ns_arena_matrix(arena, sw->n, sw->n) : NULL;
   sw->segment = ns_arena_matrix(arena, sw->most, rows);
@@ -163,16 +164,45 @@ static void switching_weigh(NsSwitching *sw, double h) {
   double share = o->atol_in_units ? 0 : o->atol, units = o->atol_in_units ? o->atol : 0,
          noise = NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON;
   if (sw->method->implicit) noise /= ns_ode_newton_tolerance(o->rtol); /* Newton's method must come nearer than the tolerance */
-  for (int i = 0; i < sw->nd; i++) sw->atol[i] = units + share * sw->now->size[i] + h * fmax(share, noise) * terms[i];
+  for (int i = 0; i < sw->nd; i++) {
+    double rate = terms[i] > 0 || sw->now->size[i] > 0 ? terms[i] : sw->ahead[i];
+    sw->atol[i] = units + share * sw->now->size[i] + h * fmax(share, noise) * rate;
+  }
   for (int i = 0; i < sw->m; i++) {
-    bool active = sw->now->mode[i] == NS_ROW_ACTIVE;
-    sw->atol[sw->nd + i] = active ? h * (o->rtol + NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON) * lambda_size(sw, i) : INFINITY;
+    double size = sw->now->mode[i] == NS_ROW_ACTIVE ? fmax(lambda_size(sw, i), sw->ahead[sw->nd + i]) : 0;
+    sw->atol[sw->nd + i] = size > 0 ? h * (o->rtol + NS_SWITCH_RATE_ROUNDINGS * DBL_EPSILON) * size : INFINITY;
   }
   for (int i = 0; i < sw->nd + sw->m; i++) sw->atol[i] /= sw->unit[i];
 }
 
 /* A state whose time of change is below this part of the way to the end is at rest, at 0: it has no size yet. */
 static const double AT_REST = 1e-6;
+
+/*
+** A model that starts at rest, at 0, has no sizes yet, and an implicit method can not solve its equations without a tolerance.
+** sw->ahead (nd + m) = the terms of the rates, and the sizes of lambda, after a time h: each explicit step of that length reaches
+** states that the one before has driven.
+*/
+static NsStatus switching_look_ahead(NsSwitching *sw, double h, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int round = 0; round < LOOKS && status == NS_OK; round++) {
+    const double *terms = ns_flow_rate_terms(sw->flow);
+    bool known = true;
+    for (int i = 0; i < sw->nd; i++) {
+      sw->ahead[i] = fmax(sw->ahead[i], terms[i]);
+      known = known && (sw->now->size[i] > 0 || sw->ahead[i] > 0);
+    }
+    for (int i = 0; i < sw->m; i++) {
+      sw->ahead[sw->nd + i] = fmax(sw->ahead[sw->nd + i], lambda_size(sw, i));
+      known = known && (sw->now->mode[i] != NS_ROW_ACTIVE || sw->ahead[sw->nd + i] > 0);
+    }
+    if (known && round == 0) memset(sw->ahead, 0, (size_t)(sw->nd + sw->m) * sizeof *sw->ahead);
+    if (known) return NS_OK;
+    for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] + h * sw->next_rate[i];
+    status = switching_motion(sw, sw->t + h, sw->at, sw->next_rate, err);
+  }
+  return status == NS_ERETRY || status == NS_ENAN ? NS_OK : status;
+}
 
 /*
 ** Chooses the length of a first step from the change of the rates over a short time. With |s|, |s'|, |s''| of a state, the
@@ -183,6 +213,7 @@ static const double AT_REST = 1e-6;
 static NsStatus switching_first_length(NsSwitching *sw, const double *rate, double *length, NsError *err) {
   double way = sw->t_next - sw->t, h = 1e-3 * way;
   *length = h;
+  memset(sw->ahead, 0, (size_t)(sw->nd + sw->m) * sizeof *sw->ahead);
   for (int i = 0; i < sw->nd; i++)
     if (0.01 * fabs(sw->u[i]) < h * fabs(rate[i]) && sw->u[i] != 0) h = fmax(1e-3 * h, 0.01 * fabs(sw->u[i]) / fabs(rate[i]));
   for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] + h * rate[i];
@@ -196,7 +227,7 @@ static NsStatus switching_first_length(NsSwitching *sw, const double *rate, doub
     if (second > noise && time > AT_REST * way) shortest = fmin(shortest, time);
   }
   *length = fmin(way, 4 * pow(sw->options.rtol, sw->method->implicit ? 1.0 / 4 : 1.0 / 8) * shortest);
-  return status;
+  return status == NS_OK && sw->method->implicit ? switching_look_ahead(sw, h, err) : status;
 }
 
 /* ---- from event to event ---- */
@@ -238,7 +269,12 @@ static NsStatus switching_take_state(NsSwitching *sw, NsError *err) {
 /* One step of the integrator towards the end of the step of the grid. *guard: its event, or -1. */
 static NsStatus switching_step_smoothly(NsSwitching *sw, int *guard, NsError *err) {
   if (isfinite(sw->longest)) sw->stepper->h_limit = sw->longest;
-  NsStatus status = sw->method->step(sw->stepper, err);
+  NsError why = {NS_OK, ""};
+  NsStatus status = sw->method->step(sw->stepper, &why);
+  if (status == NS_ENOCONV)
+    status = ns_fail(err, status, "EventDriven: %.300s; a callback that jumps needs a relation and a law for its switch",
+                     why.text);
+  else if (status != NS_OK && err) *err = why;
   if (status == NS_OK) status = ns_switch_search(sw, guard, err);
   if (status == NS_OK) status = ns_switch_sense_piece(sw, err);
   if (status == NS_OK) status = ns_switch_trace_piece(sw, err);

@@ -47,6 +47,7 @@ typedef struct NsSwitching {
   double *raw;                   /* nd + m: workspace of its rate */
   double *begin;                 /* nd + m: the state at the start of the last step */
   double *atol;                  /* nd + m: accepted errors of the next step */
+  double *ahead;                 /* nd + m: sizes a little after a start at rest, see switching_look_ahead; else 0 */
   double *rate, *next_rate, *at; /* nd + m each: workspace */
   double *J;                     /* nd x nd: workspace of the Jacobian; NULL for explicit methods */
   NsEventLog *log;

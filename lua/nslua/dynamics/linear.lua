@@ -1,0 +1,497 @@
+-- nslua.dynamics.linear: the linear model of a mode, x' = A x + B u, y = C x + D u, in deviations from a point.
+--
+-- The multipliers of the active rows follow from y = 0 where D of these rows is regular. Where it is not, the outputs
+-- Z' y that no multiplier moves stay at 0 by their rate (in mechanics their second one): the sliding field.
+local arguments = require "nslua.analysis.arguments"
+local core = require "nslua.core"
+local equilibria = require "nslua.dynamics.equilibrium"
+local newton = require "nslua.dynamics.mode_newton"
+local spectrum = require "nslua.dynamics.spectrum"
+local terms = require "nslua.dynamics.model_terms"
+local where = require "nslua.base.where"
+
+local fail, describe = arguments.fail, arguments.describe
+local format = core.number_support.format
+
+local linear = {}
+
+local Linear = {}
+Linear.__index = Linear
+Linear.__name = "linear model"
+
+-- Singular values of scaled matrices below this part of the largest count as 0.
+local SINGULAR = 1e-11
+-- Distance of an eigenvalue from the imaginary axis, as a part of the largest modulus, within which it counts as on
+-- it.
+local ON_AXIS = 1e-9
+-- The step of differences by an input, as a part of its size; they are of order 4, and exact where the input is
+-- linear.
+local STEP = 2 ^ -10
+
+-- ---- matrices ----
+
+local function filled(rows, cols, f)
+  local out = core.zeros(rows, cols)
+  for i = 1, rows do
+    for j = 1, cols do out[i][j] = f(i, j) end
+  end
+  return out
+end
+
+local function pick(A, rows, cols)
+  return filled(rows and #rows or A:rows(), cols and #cols or A:cols(), function(i, j)
+    return A[rows and rows[i] or i][cols and cols[j] or j]
+  end)
+end
+
+local function stack(A, B)
+  return filled(A:rows() + B:rows(), A:cols(), function(i, j)
+    return i <= A:rows() and A[i][j] or B[i - A:rows()][j]
+  end)
+end
+
+local function is_zero(A)
+  for i = 1, A:rows() do
+    for j = 1, A:cols() do
+      if A[i][j] ~= 0 then return false end
+    end
+  end
+  return true
+end
+
+-- A basis of the null space in columns, with powers of two as scales of rows and columns; all of the space for A = 0.
+local function null(A)
+  if is_zero(A) then return core.eye(A:cols()) end
+  local rows, cols = newton.scales(A)
+  local basis = core.null(filled(A:rows(), A:cols(), function(i, j) return A[i][j] * rows[i] * cols[j] end), SINGULAR)
+  return filled(A:cols(), basis:cols(), function(i, j) return basis[i][j] * cols[i] end)
+end
+
+-- X of least norm (in scaled unknowns) with S X = R.
+local function least(S, R)
+  local rows, cols = newton.scales(S)
+  local X = core.lstsq(filled(S:rows(), S:cols(), function(i, j) return S[i][j] * rows[i] * cols[j] end),
+    filled(R:rows(), R:cols(), function(i, j) return R[i][j] * rows[i] end), SINGULAR)
+  return filled(S:cols(), R:cols(), function(i, j) return X[i][j] * cols[i] end)
+end
+
+-- ---- the point ----
+
+local function words_text(rows)
+  local list = {}
+  for _, row in ipairs(rows) do list[#list + 1] = format("row %d of '%s'", row.row, row.interaction) end
+  return table.concat(list, ", ")
+end
+
+-- The mode of a first-order point that is no equilibrium, from the signs of y; multipliers at bounds are filled in.
+local function mode_of_point(model, t, x, lambda, who)
+  local mode, at = {}, terms.at(model, t, x, lambda)
+  for i, row in ipairs(model.rows) do
+    for j = 1, model.m do
+      if at.D[i][j] ~= 0 then
+        fail("%s: at: the output of '%s' depends on multipliers: give mode =, a word for each row", who, row.name)
+      end
+    end
+    local size = math.abs(at.y[i])
+    for j = 1, model.n do size = size + math.abs(at.C[i][j] * x[j]) end
+    local active = math.abs(at.y[i]) <= 2 ^ -40 * size or row.lower == -math.huge and row.upper == math.huge
+    mode[i] = active and "active" or at.y[i] > 0 and "lower" or "upper"
+  end
+  return mode
+end
+
+local KNOWN = { lower = true, upper = true, active = true, open = true, stick = true, held = true }
+
+local function given_mode(model, given, who)
+  if type(given) ~= "table" or #given ~= model.m then
+    fail("%s: mode: expected a list of %d words, one for each row, got %s", who, model.m,
+      type(given) == "table" and "one of " .. #given or describe(given))
+  end
+  local mode = {}
+  for i, word in ipairs(given) do
+    if not KNOWN[word] then
+      fail("%s: mode[%d]: expected 'lower', 'upper', 'active', 'open', 'stick' or 'held', got %s", who, i,
+        describe(word))
+    end
+    mode[i] = word == "open" and model.rows[i].dim == 1 and "lower" or word
+  end
+  return mode
+end
+
+-- The other mode that a degenerate row may have.
+local function refuse_degenerate(e, who)
+  local list, one, other = {}, {}, {}
+  for i, row in ipairs(e.modes) do
+    one[i] = row.mode == "limit" and "stick" or row.mode
+    other[i] = one[i]
+    if row.mode == "limit" or row.degenerate then list[#list + 1] = row end
+    if row.degenerate and row.mode ~= "limit" and row.mode ~= "stick" then
+      local active = row.mode == "active" or row.mode == "stick" or row.mode == "held"
+      local rests = e.model.mechanical and not e.model.rows[i].unilateral and not e.model.rows[i].at_position
+      other[i] = not active and (rests and "held" or "active") or row.lambda > 0 and "upper" or "lower"
+    end
+  end
+  if #list == 0 then return end
+  local first, second = table.concat(one, '", "'), table.concat(other, '", "')
+  fail("%s: %s: both sides of the law hold there, and the model has no single linear one; choose by mode =, as %s",
+    who, words_text(list), '{ "' .. first .. '" }' .. (first ~= second and ' or { "' .. second .. '" }' or ""))
+end
+
+local function point_of(model, options, who)
+  local at = options.at
+  if type(at) ~= "table" then
+    fail("%s: at: expected an equilibrium or { x =, t = }, got %s", who, describe(at))
+  end
+  local t = at.t or model.nsds:t0()
+  if at.modes then
+    if #at.states ~= model.n or #at.lambda ~= model.m then
+      fail("%s: at: the equilibrium is of another model", who)
+    end
+    if not options.mode then refuse_degenerate(at, who) end
+    return t, at.states, at.lambda:copy(), options.mode and given_mode(model, options.mode, who) or at.words
+  end
+  if at.x == nil then fail("%s: at: x is missing", who) end
+  local x, lambda = terms.guess(model, at.x, who, "at.x"), core.zeros(model.m)
+  if model.mechanical and not at.lambda and model.m > 0 then
+    fail("%s: at: a point of a mechanical model with interactions must be an equilibrium", who)
+  end
+  if at.lambda then lambda = core.vector(arguments.numbers(at.lambda, model.m, who, "at.lambda")) end
+  local mode = options.mode and given_mode(model, options.mode, who) or mode_of_point(model, t, x, lambda, who)
+  for i, row in ipairs(model.rows) do
+    if mode[i] == "lower" or mode[i] == "upper" then
+      lambda[i] = row[mode[i]]
+      if math.abs(lambda[i]) == math.huge then
+        fail("%s: at: row %d of '%s' has y = 0 violated: no bound of lambda goes with it", who, row.place, row.name)
+      end
+    end
+  end
+  return t, x, lambda, mode
+end
+
+-- ---- the multipliers ----
+
+-- What a mode has: the active rows, the outputs Z' y that no multiplier moves, and the equations S of the
+-- multipliers.
+local function multipliers(model, at, mode, who)
+  local active = {}
+  for i = 1, model.m do
+    local word = mode[i]
+    if word == "active" or word == "stick" or word == "held" then active[#active + 1] = i end
+  end
+  local law = { active = active, count = #active, held = 0 }
+  if #active == 0 then return law end
+  local D = pick(at.D, active, active)
+  law.B, law.C = pick(at.B, nil, active), pick(at.C, active, nil)
+  local Z = null(D:transpose())
+  law.Z, law.P = Z, core.eye(#active)
+  law.S = D
+  if Z:cols() > 0 then
+    law.P = law.P - Z * core.inv(Z:transpose() * Z) * Z:transpose()
+    law.ZC = Z:transpose() * law.C
+    law.S = stack(D, law.ZC * at.inverse * law.B)
+  end
+  local free = null(law.S)
+  if free:cols() > 0 then
+    local pushed = law.B * free
+    for i = 1, pushed:rows() do
+      for j = 1, pushed:cols() do
+        local size = 0
+        for k = 1, #active do size = size + math.abs(law.B[i][k] * free[k][j]) end
+        if math.abs(pushed[i][j]) > SINGULAR * size then
+          fail("%s: the multiplier of '%s' is not determined by the output and its rate in this mode: "
+            .. "it has a higher index", who, model.rows[active[1]].name)
+        end
+      end
+    end
+  end
+  return law
+end
+
+-- The multipliers' answer to outputs moved by y and forces moved by f (columns): of the active rows.
+local function answer(law, at, y, f)
+  local right = law.P * y
+  if law.ZC then right = stack(right, law.ZC * at.inverse * f) end
+  return least(law.S, right * -1)
+end
+
+-- The equilibrium multipliers of a sliding point, where only those at bounds are known.
+local function slide(model, law, at, lambda)
+  if law.count == 0 then return end
+  local y, f = core.zeros(law.count, 1), core.zeros(model.n, 1)
+  for k, i in ipairs(law.active) do y[k][1] = at.y[i] end
+  for i = 1, model.n do f[i][1] = at.f[i] end
+  local change = answer(law, at, y, f)
+  for k, i in ipairs(law.active) do lambda[i] = lambda[i] + change[k][1] end
+end
+
+-- ---- inputs and outputs ----
+
+-- An input { object, "field" [, i [, j]] }: its name, its value, and how it is set.
+local function input_of(given, k, who)
+  local name = format("inputs[%d]", k)
+  if type(given) ~= "table" or type(given[2]) ~= "string" then
+    fail("%s: %s: expected { object, \"field\" } or { object, \"field\", i }, got %s", who, name, describe(given))
+  end
+  local object, field, i, j = given[1], given[2], given[3], given[4]
+  local found, value = pcall(function() return object[field](object) end)
+  local setter
+  for _, word in ipairs { field:sub(1, 1):upper() .. field:sub(2), field } do
+    local settable, set = pcall(function() return object["set" .. word] end)
+    if settable and set then setter = setter or "set" .. word end
+  end
+  if not found or value == nil or not setter then
+    fail("%s: %s: the object has no field '%s' of numbers that can be set", who, name, field)
+  end
+  local function get() return type(value) == "number" and value or j and value[i][j] or value[i] end
+  if type(value) ~= "number" and (not i or type(get()) ~= "number") then
+    fail("%s: %s: '%s' has several numbers: give the place of one", who, name, field)
+  end
+  local function put(number)
+    if type(value) == "number" then
+      object[setter](object, number)
+      return
+    end
+    if j then value[i][j] = number else value[i] = number end
+    if field ~= "z" then object[setter](object, value) end
+  end
+  return { value = get(), put = put, name = field .. (i and "[" .. i .. "]" or "") .. (j and "[" .. j .. "]" or "") }
+end
+
+-- The derivatives of f and y by an input, by differences.
+local function by_input(model, t, x, lambda, input)
+  local h = input.value ~= 0 and STEP * 2.0 ^ math.floor(math.log(math.abs(input.value), 2)) or STEP
+  local function at(k)
+    input.put(input.value + k * h)
+    return terms.at(model, t, x, lambda)
+  end
+  local good, two, one, back, far = pcall(function() return at(2), at(1), at(-1), at(-2) end)
+  input.put(input.value)
+  if not good then error(two, 0) end
+  local function slope(name) return ((one[name] - back[name]) * 8 - (two[name] - far[name])) * (1 / (12 * h)) end
+  return slope "f", model.m > 0 and slope "y" or core.zeros(0)
+end
+
+local function check_moved(law, model, y, input, who)
+  if not law.Z or law.Z:cols() == 0 then return end
+  local part = law.Z:transpose() * y
+  for k = 1, part:rows() do
+    local size = 0
+    for i = 1, y:rows() do size = size + math.abs(law.Z[i][k] * y[i][1]) end
+    if math.abs(part[k][1]) > SINGULAR * size then
+      fail("%s: the input %s moves the surface of '%s', on which the mode slides: its rate would be an input too",
+        who,
+        input.name, model.rows[law.active[1]].name)
+    end
+  end
+end
+
+-- B, and the multipliers' answers to the inputs (m rows).
+local function inputs_of(model, law, at, t, x, lambda, list, who)
+  local B, answers = core.zeros(model.n, #list), core.zeros(model.m, #list)
+  for k, given in ipairs(list) do
+    local input = input_of(given, k, who)
+    local f_by, y_by = by_input(model, t, x, lambda, input)
+    local f = filled(model.n, 1, function(i) return f_by[i] end)
+    if law.count > 0 then
+      local y = filled(law.count, 1, function(i) return y_by[law.active[i]] end)
+      check_moved(law, model, y, input, who)
+      local change = answer(law, at, y, f)
+      f = f + law.B * change
+      for i, row in ipairs(law.active) do answers[row][k] = change[i][1] end
+    end
+    local rate = at.inverse * f
+    for i = 1, model.n do B[i][k] = rate[i][1] end
+  end
+  return B, answers
+end
+
+-- C and D of the outputs: those of a function f(t, x, lambda), or of a list of numbers of states.
+local function outputs_of(outputs, t, states, lambda, by_x, by_u, who)
+  local n = #states
+  if type(outputs) == "table" then
+    local C = core.zeros(#outputs, n)
+    for k, i in ipairs(outputs) do
+      if math.type(i) ~= "integer" or i < 1 or i > n then
+        fail("%s: outputs[%d]: expected the number of a state, 1 .. %d, got %s", who, k, n, describe(i))
+      end
+      C[k][i] = 1
+    end
+    return C, core.zeros(#outputs, by_u:cols())
+  elseif type(outputs) ~= "function" then
+    fail("%s: outputs: expected a function f(t, x, lambda) or a list of numbers of states, got %s", who,
+      describe(outputs))
+  end
+  local m = #lambda
+  local z = core.zeros(n + m)
+  for i = 1, n + m do z[i] = i <= n and states[i] or lambda[i - n] end
+  local J = core.jacobian(function(both)
+    local x, l = {}, {}
+    for i = 1, n + m do
+      if i <= n then x[i] = both[i] else l[i - n] = both[i] end
+    end
+    return outputs(t, x, l)
+  end, z)
+  local rows, first, last = J:rows(), {}, {}
+  for i = 1, n do first[i] = i end
+  for i = 1, m do last[i] = n + i end
+  local C, D = pick(J, nil, first), core.zeros(rows, by_u:cols())
+  if m > 0 then
+    local by_lambda = pick(J, nil, last)
+    C = C + by_lambda * by_x
+    if by_u:cols() > 0 then D = by_lambda * by_u end
+  end
+  return C, D
+end
+
+-- ---- results ----
+
+local function finish(l, N)
+  local reduced = N and (N:cols() > 0 and core.lstsq(N, l.A * N) or core.zeros(0, 0)) or l.A
+  l.constrained = N and l.A:rows() - N:cols() or 0
+  l.eigenvalues = spectrum.values(reduced)
+  local largest, right = 0, -math.huge
+  for _, value in ipairs(l.eigenvalues) do largest, right = math.max(largest, value.abs), math.max(right,
+    value.re) end
+  l.stability = (#l.eigenvalues == 0 or right < -ON_AXIS * largest) and "stable" or
+    right > ON_AXIS * largest and "unstable" or "neutral"
+  l.stable = l.stability == "stable"
+  return setmetatable(l, Linear)
+end
+
+-- The order of mechanical states: of each system q, then v. place[i]: the place of q_i; the second result that of
+-- v_i.
+local function places(model)
+  local q, v, at = {}, {}, 0
+  for k, first in ipairs(model.first) do
+    local count = (model.first[k + 1] or model.n) - first
+    for i = 1, count do q[first + i], v[first + i] = at + i, at + count + i end
+    at = at + 2 * count
+  end
+  return q, v
+end
+
+-- The linear model of mechanics, from q'' = Aq q + Av v + Bu u.
+local function of_mechanics(model, law, at, t, x, lambda, inputs, who)
+  local n, q, v = model.n, places(model)
+  local by_q, by_v = core.zeros(model.m, n), core.zeros(model.m, n)
+  local A, V = at.A, at.V
+  if law.count > 0 then
+    local of_q, of_v = answer(law, at, law.C, at.A), answer(law, at, core.zeros(law.count, n), at.V)
+    A, V = A + law.B * of_q, V + law.B * of_v
+    for k, i in ipairs(law.active) do
+      for j = 1, n do by_q[i][j], by_v[i][j] = of_q[k][j], of_v[k][j] end
+    end
+  end
+  A, V = at.inverse * A, at.inverse * V
+  local l = { A = core.zeros(2 * n, 2 * n), B = core.zeros(2 * n, #inputs) }
+  local B, by_u = inputs_of(model, law, at, t, x, lambda, inputs, who)
+  local by_x = core.zeros(model.m, 2 * n)
+  for i = 1, n do
+    l.A[q[i]][v[i]] = 1
+    for j = 1, n do l.A[v[i]][q[j]], l.A[v[i]][v[j]] = A[i][j], V[i][j] end
+    for k = 1, #inputs do l.B[v[i]][k] = B[i][k] end
+    for r = 1, model.m do by_x[r][q[i]], by_x[r][v[i]] = by_q[r][i], by_v[r][i] end
+  end
+  local N
+  if law.ZC then
+    local one = null(law.ZC)
+    N = core.zeros(2 * n, 2 * one:cols())
+    for i = 1, n do
+      for j = 1, one:cols() do N[q[i]][j], N[v[i]][one:cols() + j] = one[i][j], one[i][j] end
+    end
+  end
+  return l, N, by_x, by_u
+end
+
+local function of_first_order(model, law, at, t, x, lambda, inputs, who)
+  local A, by_x = at.A, core.zeros(model.m, model.n)
+  if law.count > 0 then
+    local change = answer(law, at, law.C, at.A)
+    A = A + law.B * change
+    for k, i in ipairs(law.active) do
+      for j = 1, model.n do by_x[i][j] = change[k][j] end
+    end
+  end
+  local B, by_u = inputs_of(model, law, at, t, x, lambda, inputs, who)
+  return { A = at.inverse * A, B = B }, law.ZC and null(law.ZC), by_x, by_u
+end
+
+local function of_model(options, who)
+  local model = terms.model(options, who)
+  local t, x, lambda, mode = point_of(model, options, who)
+  local inputs = options.inputs or {}
+  if type(inputs) ~= "table" then fail("%s: inputs: expected a list, got %s", who, describe(inputs)) end
+  local at = terms.at(model, t, x, lambda)
+  local good, inverse = pcall(core.inv, at.M)
+  if not good then fail("%s: M is singular: the algebraic equations of the model are not eliminated", who) end
+  at.inverse = inverse
+  local law = multipliers(model, at, mode, who)
+  if not options.at.modes and not options.at.lambda and law.count > 0 then
+    slide(model, law, at, lambda)
+    at = terms.at(model, t, x, lambda)
+    at.inverse = inverse
+    for _, i in ipairs(law.active) do
+      local row = model.rows[i]
+      if not options.mode and not (lambda[i] > row.lower and lambda[i] < row.upper) then
+        fail("%s: at: '%s' does not slide there: it would need lambda = %g; choose by mode =", who, row.name,
+          lambda[i])
+      end
+    end
+    law = multipliers(model, at, mode, who)
+  end
+  local l, N, by_x, by_u = (model.mechanical and of_mechanics or of_first_order)(model, law, at, t, x, lambda, inputs,
+    who)
+  local states = terms.states(model, x)
+  if options.outputs ~= nil then l.C, l.D = outputs_of(options.outputs, t, states, lambda, by_x, by_u, who) end
+  l.x, l.t, l.lambda, l.mode = states, t, lambda, mode
+  return finish(l, N)
+end
+
+-- ---- x' = f(t, x) ----
+
+local function of_rhs(options, who)
+  local at = options.at
+  if type(options.rhs) ~= "function" then
+    fail("%s: rhs: expected a function f(t, x), got %s", who, describe(options.rhs))
+  end
+  if type(at) ~= "table" or at.x == nil then
+    fail("%s: at: expected an equilibrium or { x =, t = }, got %s", who, describe(at))
+  end
+  local t, args = at.t or 0, options.args or {}
+  local x = core.vector(arguments.numbers(at.x, nil, who, "at.x"))
+  local l = { A = core.jacobian(function(z) return options.rhs(t, z, table.unpack(args)) end, x), x = x, t = t,
+    mode = {}, lambda = core.zeros(0) }
+  local inputs = options.inputs or {}
+  l.B = core.zeros(#x, #inputs)
+  for k, which in ipairs(inputs) do
+    if math.type(which) ~= "integer" or type(args[which]) ~= "number" then
+      fail("%s: inputs[%d]: with rhs = expected the place of a number in args, got %s", who, k, describe(which))
+    end
+    local column = core.jacobian(function(p)
+      local moved = { table.unpack(args) }
+      moved[which] = p[1]
+      return options.rhs(t, x, table.unpack(moved))
+    end, { args[which] })
+    for i = 1, #x do l.B[i][k] = column[i][1] end
+  end
+  if options.outputs ~= nil then
+    l.C, l.D = outputs_of(options.outputs, t, x, l.lambda, core.zeros(0, #x), core.zeros(0, #inputs), who)
+  end
+  return finish(l)
+end
+
+function linear.linearise(options)
+  local who = "dynamics.linearise"
+  options = arguments.options(options, who)
+  equilibria.kinds(options, who)
+  return options.rhs and of_rhs(options, who) or of_model(options, who)
+end
+
+function Linear:__tostring()
+  return format("linear model with %d states, %d constrained directions, %s", self.A:rows(), self.constrained,
+    self.stability)
+end
+
+where.methods(Linear, "a linear model", "l")
+
+return linear

@@ -1,0 +1,219 @@
+-- nslua.dynamics.mode_newton: equilibria of a model in a given mode, by Newton's method.
+--
+-- The modes of a row with bounds: "lower" and "upper" (lambda is at that bound), "active" (y = 0). In mechanics also
+-- "held": dry friction at rest, whose lambda is free. Those of a contact: "open", "stick" (y = 0, the tangential
+-- force is free), "limit" (the tangential force is on the friction cone).
+local core = require "nslua.core"
+local terms = require "nslua.dynamics.model_terms"
+
+local newton = {}
+
+local ITERATIONS = 60 -- Newton's method needs 5 to 10 of them near a root; halved steps need more
+local HALVINGS = 10 -- of a step that does not reduce the equations
+local WORSE = 6 -- steps that may increase the equations, where Newton's method goes around a bend
+-- Residual of an equilibrium, as a part of the sum of the terms of its equation: some hundred roundings.
+local ACCURATE = 2 ^ -40
+-- Singular values of the scaled equations below this part of the largest count as 0: there are other equilibria
+-- beside.
+local SINGULAR = 1e-11
+
+-- The row in which the group of row i begins.
+function newton.head(model, i) return i - model.rows[i].place + 1 end
+
+-- ---- the equations of a mode ----
+
+-- The value of a lambda that the mode fixes; nil: it is an unknown.
+local function fixed(row, word)
+  if word == "open" then return 0 end
+  if word == "lower" then return row.lower end
+  return word == "upper" and row.upper or nil
+end
+
+-- The equations beside the balance of forces: a list of { value, by x, by lambda, terms }, of unscaled numbers.
+local function row_equations(model, mode, at, x, lambda)
+  local list = {}
+  for i, row in ipairs(model.rows) do
+    local word = mode[i]
+    if word == "active" or (word == "stick" or word == "limit") and row.place == 1 then
+      local size = 0
+      for j = 1, model.n do size = size + math.abs(at.C[i][j] * x[j]) end
+      local rest = at.y[i]
+      for j = 1, model.n do rest = rest - at.C[i][j] * x[j] end
+      list[#list + 1] = { value = at.y[i], x = at.C[i], lambda = at.D[i], terms = size + math.abs(rest) }
+    elseif word == "limit" and row.place == 2 then
+      local by, mu, normal = core.zeros(model.m), row.mu, lambda[i - 1]
+      local square = 0
+      for k = i, i + row.dim - 2 do
+        square = square + lambda[k] ^ 2
+        by[k] = 2 * lambda[k]
+      end
+      by[i - 1] = -2 * mu * mu * normal
+      list[#list + 1] = { value = square - (mu * normal) ^ 2, x = core.zeros(model.n), lambda = by,
+        terms = square + (mu * normal) ^ 2 }
+    end
+  end
+  return list
+end
+
+-- The terms of the balance of forces in each state.
+local function balance_terms(model, at, x, lambda, reach)
+  local sizes = core.zeros(model.n)
+  for i = 1, model.n do
+    local rest, size = at.f[i], 0
+    for j = 1, model.n do
+      local part = at.A[i][j] * x[j]
+      rest, size = rest - part, size + math.abs(at.A[i][j]) * reach[j]
+    end
+    for j = 1, model.m do
+      local part = at.B[i][j] * lambda[j]
+      rest, size = rest - part, size + math.abs(part)
+    end
+    sizes[i] = size + math.abs(rest)
+  end
+  return sizes
+end
+
+-- The system of a Newton step, unscaled: the matrix K, the right-hand side, the terms of each equation, the unknowns.
+local function equations(model, mode, at, x, lambda, reach)
+  local rows, free = row_equations(model, mode, at, x, lambda), {}
+  for i, row in ipairs(model.rows) do
+    if not fixed(row, mode[i]) then free[#free + 1] = i end
+  end
+  local n, count = model.n, model.n + #rows
+  local K, value, sizes = core.zeros(count, n + #free), core.zeros(count), core.zeros(count)
+  local balance = balance_terms(model, at, x, lambda, reach)
+  for i = 1, count do
+    local by_x = i <= n and at.A[i] or rows[i - n].x
+    local by_lambda = i <= n and at.B[i] or rows[i - n].lambda
+    for j = 1, n do K[i][j] = by_x[j] end
+    for j, k in ipairs(free) do K[i][n + j] = by_lambda[k] end
+    value[i] = i <= n and at.f[i] or rows[i - n].value
+    sizes[i] = i <= n and balance[i] or rows[i - n].terms
+  end
+  return { K = K, value = value, terms = sizes, free = free }
+end
+
+-- The largest residual as a part of its terms, and its equation.
+local function worst(system)
+  local most, place = 0, 1
+  for i = 1, #system.value do
+    local part = system.value[i] == 0 and 0 or math.abs(system.value[i]) / system.terms[i]
+    if part > most or part ~= part then most, place = part, i end
+  end
+  return most, place
+end
+
+-- Scales of the unknowns and of the equations, powers of two: rows and columns are brought to a largest entry near 1.
+function newton.scales(K)
+  local rows, cols = {}, {}
+  for i = 1, K:rows() do rows[i] = 1 end
+  for j = 1, K:cols() do cols[j] = 1 end
+  local function power(size) return size > 0 and 2.0 ^ -math.floor(math.log(size, 2)) or 1 end
+  for _ = 1, 4 do
+    for i = 1, #rows do
+      local size = 0
+      for j = 1, #cols do size = math.max(size, math.abs(K[i][j]) * rows[i] * cols[j]) end
+      rows[i] = rows[i] * power(size)
+    end
+    for j = 1, #cols do
+      local size = 0
+      for i = 1, #rows do size = math.max(size, math.abs(K[i][j]) * rows[i] * cols[j]) end
+      cols[j] = cols[j] * power(size)
+    end
+  end
+  return rows, cols
+end
+
+-- The step with the least change of the states, where there are several: A x + B l = right, with the l of least norm.
+local function least_change(scaled, right, n)
+  local rows, count = scaled:rows(), scaled:cols() - n
+  local A, B = core.zeros(rows, n), core.zeros(rows, count)
+  for i = 1, rows do
+    for j = 1, n do A[i][j] = scaled[i][j] end
+    for j = 1, count do B[i][j] = scaled[i][n + j] end
+  end
+  local x = core.lstsq(A - B * core.lstsq(B, A, SINGULAR), right - B * core.lstsq(B, right, SINGULAR), SINGULAR)
+  local l = core.lstsq(B, right - A * x, SINGULAR)
+  local step = core.zeros(n + count)
+  for j = 1, n + count do step[j] = j <= n and x[j] or l[j - n] end
+  return step
+end
+
+-- The step of least norm in scaled unknowns, and whether it is the only one.
+local function step_of(system, n)
+  local K = system.K
+  local rows, cols = newton.scales(K)
+  local scaled, right = core.zeros(#rows, #cols), core.zeros(#rows)
+  for i = 1, #rows do
+    right[i] = -system.value[i] * rows[i]
+    for j = 1, #cols do scaled[i][j] = K[i][j] * rows[i] * cols[j] end
+  end
+  local step, rank = core.lstsq(scaled, right, SINGULAR)
+  if rank < #cols and #cols > n then step = least_change(scaled, right, n) end
+  for j = 1, #cols do step[j] = step[j] * cols[j] end
+  return step, rank == #cols
+end
+
+-- ---- the method ----
+
+local function put_fixed(model, mode, lambda)
+  for i, row in ipairs(model.rows) do lambda[i] = fixed(row, mode[i]) or lambda[i] end
+end
+
+local function moved(model, system, x, lambda, step, part)
+  local x1, lambda1 = x:copy(), lambda:copy()
+  for j = 1, model.n do x1[j] = x[j] + part * step[j] end
+  for j, k in ipairs(system.free) do lambda1[k] = lambda[k] + part * step[model.n + j] end
+  return x1, lambda1
+end
+
+local function finite(v)
+  for i = 1, #v do
+    if v[i] - v[i] ~= 0 then return false end
+  end
+  return true
+end
+
+-- An equilibrium in a mode: { x, lambda, at, residual, place, isolated }, or what is nearest to one. The residual is
+-- the largest one, as a part of the terms of its equation.
+function newton.solve(model, mode, t, x, lambda)
+  local guess = x
+  x, lambda = x:copy(), lambda:copy()
+  put_fixed(model, mode, lambda)
+  local function look(at_x, at_lambda)
+    local reach = core.zeros(model.n)
+    for i = 1, model.n do reach[i] = math.max(math.abs(guess[i]), math.abs(at_x[i])) end
+    local at = terms.at(model, t, at_x, at_lambda)
+    local system = equations(model, mode, at, at_x, at_lambda, reach)
+    local residual, place = worst(system)
+    return { x = at_x, lambda = at_lambda, at = at, system = system, residual = residual, place = place }
+  end
+  local point, worse = look(x, lambda), 0
+  local best = point
+  for _ = 1, ITERATIONS do
+    local step, only = step_of(point.system, model.n)
+    point.isolated = only
+    local better, full
+    for k = 0, HALVINGS do
+      local x1, lambda1 = moved(model, point.system, point.x, point.lambda, step, 2.0 ^ -k)
+      local next_point = finite(x1) and finite(lambda1) and look(x1, lambda1)
+      full = full or k == 0 and next_point
+      if next_point and next_point.residual < point.residual then
+        better = next_point
+        break
+      end
+      if point.residual <= ACCURATE then break end
+    end
+    if not better and full and point.residual > ACCURATE and worse < WORSE then
+      better, worse = full, worse + 1
+    end
+    if not better then break end
+    better.isolated = only
+    point = better
+    if point.residual < best.residual then best = point end
+  end
+  best.good = best.residual <= ACCURATE
+  return best
+end
+
+return newton

@@ -1,0 +1,245 @@
+-- Sensitivities of ns.dae: against closed forms, an ODE of the same motion and differences; units; messages.
+local ns = require "nslua"
+local expect = require "expect"
+local fails = expect.fails
+
+-- A source behind a resistor charges a capacitor: C u' = i, R i + u = E.
+local function circuit(t, y, yd, R, C, E, r)
+  r[1], r[2] = C * yd[1] - y[2], R * y[2] + y[1] - E
+end
+
+local P = { 1, 2, 0.5, 3 } -- u0, R, C, E
+
+local function charge(p, options)
+  local o = { rtol = 1e-10, atol = 1e-12, args = { p[2], p[3], p[4] }, consistent = "solve" }
+  for key, value in pairs(options or {}) do o[key] = value end
+  return ns.dae("radau", circuit, o):solve({ 0, 0.5, 2.5 }, { p[1], 0 }, { 0, 0 })
+end
+
+-- The largest |S - differences| of S, at all rows, and of the times of events, relative to 1 plus their sizes.
+local function off_differences(p, run, options)
+  local with, worst, H = {}, 0, 3e-3
+  for key, value in pairs(options) do with[key] = value end
+  with.sensitivities = { "y0", "args" }
+  local sol = run(p, with)
+  assert.equal(#p, #sol.sensitivities)
+  for j = 1, #p do
+    local at = {}
+    for _, k in ipairs { -2, -1, 1, 2 } do
+      local moved = { table.unpack(p) }
+      moved[j] = moved[j] * (1 + k * H)
+      at[k] = run(moved, options)
+    end
+    local function compare(value, take)
+      local D = (8 * (take(at[1]) - take(at[-1])) - (take(at[2]) - take(at[-2]))) / (12 * H * p[j])
+      worst = math.max(worst, math.abs(value - D) / (1 + math.abs(D)))
+    end
+    for k = 1, #sol.S do
+      local regular = true -- rows at events are at another time
+      for _, i in ipairs { 1, 2 } do regular = regular and at[i].values.t[k] == sol.values.t[k] end
+      for i = 1, regular and #sol.values.y[k] or 0 do
+        compare(sol.S[k][i][j], function(s) return s.values.y[k][i] end)
+      end
+    end
+    for e, times in ipairs(sol.t_events or {}) do
+      for k = 1, #times do compare(sol.dt_events[e][k][j], function(s) return s.t_events[e][k] end) end
+    end
+  end
+  return worst, sol
+end
+
+local function reset(options)
+  local event = { g = function(t, y) return y[1] - 2 end, name = "full",
+    apply = function(t, y, yd, R, C, E) return { y[1] - E / 3 + 0.1 * y[2] + 0.01 * yd[1] * t, 0 } end }
+  for key, value in pairs(options or {}) do event[key] = value end
+  return event
+end
+
+local current = { g = function(t, y, yd, R) return R * y[2] + 0.1 * yd[1] - 1.3 end, name = "current" }
+
+-- A body that is thrown upwards comes to rest at the ceiling.
+local function ceiling(t, y) return y[1] - 0.5 end
+
+local function throw(event)
+  return ns.dae("radau", function(t, y, yd, r) r[1], r[2] = yd[1] - y[2], yd[2] + 1 end, { consistent = "solve",
+    sensitivities = "y0", events = event }):solve({ 0, 0.5, 1.5 }, { 0, 1 })
+end
+
+describe("sensitivities of ns.dae", function()
+  it("of a circuit are those of the closed form, at the start, too", function()
+    local sol = charge(P, { sensitivities = { "y0", "args" } })
+    assert.same({ "y0[1]", "args[1]", "args[2]", "args[3]" }, sol.sensitivities)
+    for k = 1, 3 do
+      local t = sol.values.t[k]
+      local D = ns.jacobian(function(p)
+        local u = p[4] + (p[1] - p[4]) * math.exp(-t / (p[2] * p[3]))
+        return { u, (p[4] - u) / p[2] }
+      end, P)
+      assert.is_true((D - sol.S[k]):norm() < 1e-10)
+    end
+    assert.equal(3, sol:sensitivity("args[2]"):rows())
+    assert.equal(3, #sol:sensitivity "args")
+  end)
+
+  it("go through events, which may use algebraic unknowns and y', to what differences give", function()
+    local events = { current, reset { terminal = 3 } }
+    local worst, sol = off_differences(P, charge, { events = events })
+    assert.is_true(worst < 1e-7, tostring(worst))
+    assert.same({ 3, 3 }, { #sol.t_events[1], #sol.t_events[2] })
+    local plain = charge(P, { events = events })
+    assert.equal(#plain.values.t, #sol.S)
+    for k = 1, #sol.S do
+      for i = 1, 2 do assert.equal(plain.values.y[k][i], sol.values.y[k][i]) end
+    end
+  end)
+
+  it("of a pendulum of index 1 and 2 and in the form of Gear, Gupta and Leimkuhler are those of its angle", function()
+    local function force(t, y, yd, g, c, r)
+      r[1], r[2] = yd[1] - y[3], yd[2] - y[4]
+      r[3], r[4] = yd[3] + y[5] * y[1] + c * y[3], yd[4] + y[5] * y[2] + g + c * y[4]
+    end
+    local forms = {
+      { 5, 1e-9, function(t, y, yd, g, c, r)
+        force(t, y, yd, g, c, r)
+        r[5] = y[3] ^ 2 + y[4] ^ 2 - y[5] - g * y[2]
+      end },
+      { 5, 1e-5, function(t, y, yd, g, c, r)
+        force(t, y, yd, g, c, r)
+        r[5] = y[1] * y[3] + y[2] * y[4]
+      end },
+      { 6, 1e-8, function(t, y, yd, g, c, r)
+        force(t, y, yd, g, c, r)
+        r[1], r[2] = r[1] + y[6] * y[1], r[2] + y[6] * y[2]
+        r[5], r[6] = y[1] ^ 2 + y[2] ^ 2 - 1, y[1] * y[3] + y[2] * y[4]
+      end } }
+    local angle = ns.solve_ivp(function(t, y, g, c) return { y[2], -c * y[2] - g * ns.sin(y[1]) } end, { 0, 2 },
+      { math.asin(0.8), 0 }, { method = "DOP853", rtol = 1e-12, atol = 1e-13, t_eval = { 0, 0.3, 1, 2 },
+      args = { 9.81, 0.1 }, sensitivities = "args" })
+    for _, form in ipairs(forms) do
+      local start = { 0.8, -0.6, 0, 0, 0, form[1] == 6 and 0 or nil }
+      local sol = ns.dae("radau", form[3], { rtol = 1e-8, atol = 1e-10, args = { 9.81, 0.1 }, consistent = "solve",
+        sensitivities = "args" }):solve({ 0, 0.3, 1, 2 }, start)
+      for k = 1, 4 do
+        local a, w = angle.y[1][k], angle.y[2][k]
+        local s, c = math.sin(a), math.cos(a)
+        for j = 1, 2 do
+          local da, dw = angle.S[k][1][j], angle.S[k][2][j]
+          local exact = { c * da, s * da, c * dw - s * w * da, s * dw + c * w * da }
+          for i = 1, 4 do assert.is_true(math.abs(sol.S[k][i][j] - exact[i]) < 1e-9) end
+          local rod = 2 * w * dw - 9.81 * s * da + (j == 1 and c or 0)
+          assert.is_true(math.abs(sol.S[k][5][j] - rod) < form[2])
+        end
+      end
+    end
+  end)
+
+  it("do not depend on units", function()
+    local sol = charge(P, { rtol = 1e-6, atol = { 2.0 ^ -40, 2.0 ^ -40 }, sensitivities = { "y0", "args" } })
+    local U, I = 2.0 ^ 20, 2.0 ^ -30 -- units of voltage and current
+    local other = ns.dae("radau", circuit, { rtol = 1e-6, atol = { 2.0 ^ -40 * U, 2.0 ^ -40 * I },
+      args = { P[2] * U / I, P[3] * I / U, P[4] * U }, consistent = "solve", sensitivities = { "y0", "args" } })
+      :solve({ 0, 0.5, 2.5 }, { P[1] * U, 0 }, { 0, 0 })
+    local rows, columns = { U, I }, { U, U / I, I / U, U }
+    for k = 1, 3 do
+      for i = 1, 2 do
+        for j = 1, 4 do
+          local expected = sol.S[k][i][j]
+          local value = other.S[k][i][j] * columns[j] / rows[i]
+          assert.is_true(math.abs(value - expected) <= 1e-13 * (1 + math.abs(expected)))
+        end
+      end
+    end
+  end)
+
+  it("of a system are those by its start", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1, 2 }, { { -1, 0 }, { 1, -1 } })
+    local sol = ns.dae("radau", ds, { rtol = 1e-9, atol = 1e-11, sensitivities = "y0" }):solve { 0, 1 }
+    local e = math.exp(-1)
+    assert.is_true((sol.S[2] - ns.matrix { { e, 0 }, { e, e } }):norm() < 1e-9)
+  end)
+
+  it("take vectors and lists as arguments", function()
+    local function two(t, y, yd, a, b, r) r[1], r[2] = yd[1] + a[1] * y[1], y[2] - a[2] * y[1] - b[1] end
+    local sol = ns.dae("radau", two, { rtol = 1e-10, atol = 1e-12, args = { ns.vector { 1, 3 }, { 5 } },
+      consistent = "solve", sensitivities = { "args[1]", "args[2][1]" } }):solve({ 0, 1 }, { 1, 0 })
+    assert.same({ "args[1][1]", "args[1][2]", "args[2][1]" }, sol.sensitivities)
+    local e = math.exp(-1)
+    assert.is_true((sol.S[2] - ns.matrix { { -e, 0, 0 }, { -3 * e, e, 1 } }):norm() < 1e-9)
+  end)
+
+  it("are refused where there is no derivative", function()
+    local function tell(text, events)
+      fails("dae: sensitivities: " .. text, charge, P, { events = events, sensitivities = "args" })
+    end
+    local function wall(name, level) return reset { name = name, g = function(t, y) return y[1] - level end } end
+    tell("event 1 (a) and event 2 (b) happen at the same time (t=0.6931471806): there is no derivative",
+      { wall("a", 2), wall("b", 2) })
+    tell("event 1 (a) happens at the start (t=0): there is no derivative", { wall("a", 1) })
+    fails("dae: sensitivities: the solution only touches event 1 (ceiling) (t=1): there is no derivative", throw,
+      { name = "ceiling", g = ceiling, apply = function(t, y) return { y[1], 0 } end })
+    local gain = 1
+    fails("dae: sensitivities: event 1: each call of apply changes the residual (t=0.6931471806): it is called twice, so it "
+      .. "may set a variable, but not toggle or count", function()
+      ns.dae("radau", function(t, y, yd, r) r[1] = yd[1] + gain * (y[1] - 3) end, { consistent = "solve", rtol = 1e-11,
+        sensitivities = "y0", events = { g = function(t, y) return y[1] - 2 end, apply = function() gain = gain + 1 end } })
+        :solve({ 0, 1 }, { 1 })
+    end)
+    tell("event 1 (d): g depends on the derivative of unknown 2, whose rate the equations do not give",
+      { { name = "d", g = function(t, y, yd) return y[1] - 2 + 1e-6 * yd[2] end } })
+  end)
+
+  it("of an event that is only touched have nan for its time", function()
+    local sol = throw { g = ceiling }
+    assert.is_true(#sol.t_events[1] > 0)
+    for k = 1, #sol.t_events[1] do assert.is_true(sol.dt_events[1][k][1] ~= sol.dt_events[1][k][1]) end
+  end)
+
+  it("tell bad options and what they do not do", function()
+    local function tell(text, option) fails("dae: sensitivities: " .. text, charge, P, { sensitivities = option }) end
+    tell("expected a name or a list of names ('y0', 'y0[i]', 'args', 'args[i]' or 'args[i][k]'), got number", 3)
+    tell("[1]: expected a name ('y0', 'y0[i]', 'args', 'args[i]' or 'args[i][k]'), got number", { 3 })
+    tell("expected 'y0', 'y0[i]', 'args', 'args[i]' or 'args[i][k]', got 'R'", "R")
+    tell("expected at least one parameter ('y0', 'y0[i]', 'args', 'args[i]' or 'args[i][k]')", {})
+    tell("y0[2]: unknown 2 is algebraic: the others determine it", "y0[2]")
+    tell("y0[3]: there are 2 unknowns", "y0[3]")
+    tell("args[4]: there are 3 args", "args[4]")
+    tell("args[1][2]: the argument has 1 numbers", "args[1][2]")
+    tell("args[1] is listed twice", { "args", "args[1]" })
+    tell("unknown option 'tol' (known: rtol)", { "args", tol = 1 })
+    tell("rtol: expected a number between 0 and 1, got 2", { "args", rtol = 2 })
+    fails("dae: sensitivities: args[1]: the argument has no numbers", function()
+      ns.dae("radau", function(t, y, yd, a, r) r[1] = yd[1] end, { args = { "a" }, sensitivities = "args[1]" })
+        :solve({ 0, 1 }, { 1 }, { 0 })
+    end)
+    fails("dae: args: expected a list, got number", ns.dae, "radau", circuit, { args = 3 })
+    fails("dae: sensitivities: of kind 'radau' only", ns.dae, "ida", circuit, { sensitivities = "y0" })
+    local ds = ns.FirstOrderLinearTIDS({ 1 }, { { -1 } })
+    fails("dae: args: a dynamical system has none", ns.dae, "radau", ds, { args = { 1 } })
+    local dae = ns.dae("radau", ds, { sensitivities = "y0", events = function(t, y) return y[1] - 0.5 end })
+    fails("dae: sensitivities: of a system, without events only", dae.solve, dae, { 0, 1 })
+  end)
+
+  it("of higher index tell their limits", function()
+    local function pendulum(last, option, events)
+      return function()
+        ns.dae("radau", function(t, y, yd, g, r)
+          r[1], r[2] = yd[1] - y[3], yd[2] - y[4]
+          r[3], r[4] = yd[3] + y[5] * y[1], yd[4] + y[5] * y[2] + g
+          r[5] = last(y)
+        end, { args = { 9.81 }, consistent = "solve", sensitivities = option, events = events })
+          :solve({ 0, 1 }, { 0.8, -0.6, 0, 0, 0 })
+      end
+    end
+    local function place(y) return y[1] ^ 2 + y[2] ^ 2 - 1 end
+    local function along(y) return y[1] * y[3] + y[2] * y[4] end
+    fails("dae: sensitivities: the equations are of index 3, at most 2 is differentiated: take a constraint's derivative in "
+      .. "its place, or add it with a multiplier of its own (Gear, Gupta and Leimkuhler)", pendulum(place, "args"))
+    fails("dae: sensitivities: y0[1]: the equations are of index 2, which binds initial values to each other",
+      pendulum(along, "y0"))
+    local wall = { name = "wall", g = function(t, y) return y[1] end, apply = function(t, y) return y end }
+    fails("dae: sensitivities: event 1 (wall): events with apply are differentiated for equations of index 1 only",
+      pendulum(along, "args", wall))
+    fails("dae: sensitivities: event 1 (rod): g depends on unknown 5, whose rate the equations do not give",
+      pendulum(along, "args", { name = "rod", g = function(t, y) return y[5] - 9.81 end }))
+  end)
+end)

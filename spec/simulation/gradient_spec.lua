@@ -1,0 +1,196 @@
+local ns = require "nslua"
+local sensitive = require "sensitive_models"
+
+-- x' = 2 - sign x from x0 < 0: x = x0 + 3 t up to the time -x0 / 3, then x = t + x0 / 3.
+local function switched(T)
+  local ds, law = ns.FirstOrderLinearTIDS({ -1 }, { { 0 } }, { 2 }), ns.RelayNSL(1, -1, 1)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T or 2)
+  nsds:insertDynamicalSystem(ds)
+  nsds:link(ns.Interaction(law, ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } }), "relay"), ds)
+  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI()), ds, law
+end
+
+-- A ball above a floor, with unit mass, weight 8 and height 1: it lands at t = 1/2 with speed 4.
+local function ball(heights, T)
+  local nsds, balls, law = ns.NonSmoothDynamicalSystem(0, T or 1), {}, ns.NewtonImpactNSL(0.5)
+  for i, height in ipairs(heights) do
+    balls[i] = ns.LagrangianLinearTIDS({ height }, { 0 }, { { 1 } })
+    balls[i]:setFExtPtr(ns.vector { -8 })
+    nsds:insertDynamicalSystem(balls[i])
+    nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR({ { 1 } }), "floor" .. i), balls[i])
+  end
+  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, (T or 1) / 2), ns.RungeKuttaOSI()), balls, law
+end
+
+local function refuses(text, simu, options)
+  local good, message = pcall(simu.gradient, simu, options)
+  assert.is_false(good)
+  assert.equal(text, (tostring(message):gsub("^[^\n]-:%d+: ", "", 1)))
+end
+
+-- The value of the options of a gradient, from a plain run.
+local function value_of(simu, options)
+  local sol = simu:run { dense = true }
+  local value = options.terminal(sol:at(sol.t[#sol]).x)
+  for k = 1, #sol - 1 do
+    local function rate(t) return options.cost(t, sol:at(t).x) end
+    value = value + ns.quad(rate, sol.t[k], sol.t[k + 1], { rtol = 1e-8, atol = 1e-11 })
+  end
+  return value
+end
+
+-- The largest error of a gradient against differences of order 4 of the value, relative to the largest element.
+local function worst(make, p, gradient)
+  local off, size = 0, 0
+  for j = 1, #p do
+    local at, h, d = p[j], 1e-4 * math.max(1, math.abs(p[j])), {}
+    for _, k in ipairs { -2, -1, 1, 2 } do
+      p[j] = at + k * h
+      d[k] = make(p)
+    end
+    p[j] = at
+    local slope = (8 * (d[1] - d[-1]) - (d[2] - d[-2])) / (12 * h)
+    off, size = math.max(off, math.abs(slope - gradient[j])), math.max(size, math.abs(slope))
+  end
+  return off / size
+end
+
+describe("simu:gradient", function()
+  it("is exact through a switch", function()
+    local simu = switched()
+    local value, gradient, sol = simu:gradient {
+      cost = function(_, x) return x[1] ^ 2 end, terminal = function(x) return 5 * x[1] end, parameters = { "x0" } }
+    local a = 2 - 1 / 3 -- x(2)
+    assert.near(1 / 9 + a ^ 3 / 3 + 5 * a, value, 1e-10)
+    assert.near(-1 / 3 + a ^ 2 / 3 + 5 / 3, gradient[1], 1e-10)
+    assert.same({ "x0[1]" }, sol.sensitivities)
+  end)
+
+  it("has the jump of the cost at an impact, whose time moves", function()
+    -- The integral of v^2: (8^2 t^3) / 3 up to t = sqrt(h) / 2; then the speed e 8 t - 8 s.
+    local function integral(h, e)
+      local t = math.sqrt(h) / 2
+      local u, s = 8 * e * t, 0.875 - t
+      return 64 * t ^ 3 / 3 + (u ^ 3 - (u - 8 * s) ^ 3) / 24
+    end
+    local simu, balls, law = ball({ 1 }, 0.875)
+    local value, gradient = simu:gradient {
+      cost = function(_, x) return x[2] ^ 2 end, parameters = { { balls[1], "q0" }, { law, "e" } } }
+    local p = { 1.0, 0.5 }
+    assert.near(integral(1, 0.5), value, 1e-9)
+    assert.is_true(worst(function(q) return integral(q[1], q[2]) end, p, gradient) < 1e-8)
+  end)
+
+  it("is the slope of the value in models with impacts, friction and sliding", function()
+    for _, name in ipairs { "bounce", "stick_slip", "pendulum" } do
+      math.randomseed(7)
+      local model = sensitive[name]
+      local p = model.draw()
+      local simu, parameters, gather = model.build(p)
+      local options = { cost = function(t, x) return (x[1] - 0.3) ^ 2 + math.sin(t) * x[2] end,
+        terminal = function(x) return x[1] * x[2] end, parameters = parameters }
+      local value, gradient, sol = simu:gradient(options)
+      local plain = model.build(p):run()
+      for i = 1, #plain.x[#plain] do assert.equal(plain.x[#plain][i], sol.x[#sol][i]) end
+      local row = ns.matrix { gradient:totable() }
+      if gather then gather(row) end
+      local off = worst(function(q) return value_of(model.build(q), options) end, p, row[1])
+      assert.is_true(off < 1e-6, name .. " " .. off)
+      assert.near(value_of(model.build(p), options), value, 1e-9 * math.abs(value))
+    end
+  end)
+
+  -- x' = a cos t + lambda from x0, where the law holds x at 0 while it can: p = x0, a and a number of the relation.
+  local function driven(p, law)
+    local ds = ns.FirstOrderNonLinearDS({ p[1] }, function(t, _, z, f) f[1] = z[1] * math.cos(t) end)
+    ds:setzPtr(ns.vector { p[2] })
+    local nsds, relation = ns.NonSmoothDynamicalSystem(0, 8), ns.FirstOrderLinearTIR({ { 1 } }, { { p[3] } })
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(law, relation, "law"), ds)
+    return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 4), ns.RungeKuttaOSI()), { "x0", "z", { relation, "B" } }
+  end
+
+  it("is the slope of the value through sliding, its end, and complementarity", function()
+    local function relay() return ns.RelayNSL(1, -1, 1) end
+    local function complementarity() return ns.ComplementarityConditionNSL(1) end
+    for k, make in ipairs { relay, complementarity } do
+      local p = { 0.3, 1.6, 1 }
+      local simu, parameters = driven(p, make())
+      local options = { cost = function(t, x) return (x[1] - 0.1) ^ 2 + math.sin(t) * x[1] end,
+        terminal = function(x) return x[1] ^ 2 end, parameters = parameters }
+      local value, gradient, sol = simu:gradient(options)
+      local other = function(q) return value_of((driven(q, make())), options) end
+      assert.near(other(p), value, 1e-9)
+      assert.is_true(#sol.events >= 2, k)
+      local off = worst(other, p, gradient)
+      assert.is_true(off < 1e-7, k .. " " .. off)
+    end
+  end)
+
+  it("takes a cost with a kink", function()
+    local simu = switched()
+    local value, gradient = simu:gradient { cost = function(_, x) return math.abs(x[1] - 0.25) end, parameters = { "x0" } }
+    -- x - 1/4 = -5/4 + 3 t up to t = 1/3, then t - 7/12
+    assert.near(0.75 / 3 + 0.25 ^ 2 / 2 + (2 - 7 / 12) ^ 2 / 2, value, 1e-9)
+    assert.near(-1 / 3 - 0.25 / 3 + (2 - 7 / 12) / 3, gradient[1], 1e-9)
+  end)
+
+  it("does not depend on the units", function()
+    local function run(k)
+      local simu, balls, law = ball({ 1 })
+      return simu:gradient { cost = function(_, x) return k * x[1] end, parameters = { { balls[1], "q0" }, { law, "e" } } }
+    end
+    local value, gradient = run(1)
+    local large, more = run(2.0 ^ 40)
+    assert.equal(value * 2.0 ^ 40, large)
+    for j = 1, 2 do assert.equal(gradient[j] * 2.0 ^ 40, more[j]) end
+  end)
+
+  it("takes simultaneous impacts, unless their order decides the cost", function()
+    local simu, balls = ball({ 1, 1 })
+    local apart = { { balls[1], "q0" }, { balls[2], "q0" } }
+    local _, gradient = simu:gradient { cost = function(_, x) return x[1] + x[3] end, parameters = apart }
+    assert.near(gradient[1], gradient[2], 1e-9)
+    simu, balls = ball({ 1, 1 })
+    apart = { { balls[1], "q0" }, { balls[2], "q0" } }
+    local product = { cost = function(_, x) return x[2] * x[4] end, parameters = apart }
+    refuses("gradient: the events of 'floor1' and 'floor2' at t=0.5 are simultaneous, the cost jumps there, and their order "
+      .. "depends on the parameters: there is no derivative", simu, product)
+  end)
+
+  it("refuses what it can not do", function()
+    local simu = switched()
+    local cost = function(_, x) return x[1] end
+    refuses("gradient: expected cost, or terminal, or both", simu, { parameters = { "x0" } })
+    refuses("gradient: parameters: expected a list of parameters, got nil", simu, { cost = cost })
+    refuses("gradient: cost: expected a function, got 1", simu, { cost = 1, parameters = { "x0" } })
+    refuses("gradient: options: expected a table, got function", simu, cost)
+    refuses("run: sensitivities: unknown parameter 'y0' (expected \"x0\", \"z\" or {object, field})", simu,
+      { cost = cost, parameters = { "y0" } })
+    refuses("gradient: cost: expected a number, got nil", simu, { cost = function() end, parameters = { "x0" } })
+    simu:reset()
+    refuses("gradient: terminal is nan at t=2", simu, { terminal = function() return 0 / 0 end, parameters = { "x0" } })
+    simu = switched()
+    simu:addEvent { name = "quarter", g = function(_, x) return x[1] - 0.25 end, terminal = true }
+    refuses("gradient: event 'quarter' ended the run at t = 0.5833333333: this end moves with the parameters; let the run go to "
+      .. "a given end, or use run{sensitivities = ...} and the dt of the event", simu, { cost = cost, parameters = { "x0" } })
+    refuses("gradient: expected a simulation before a colon, as in simu:gradient{...}, got table", {
+      gradient = function(self, options) return simu.gradient(self, options) end }, { cost = cost })
+  end)
+end)
+
+describe("sol:at of a run with sensitivities", function()
+  it("has S at any time", function()
+    local simu = switched()
+    local sol = simu:run { sensitivities = { "x0" }, dense = true }
+    assert.near(1, sol:at(0.2).S[1][1], 1e-12)
+    assert.near(1 / 3, sol:at(1.7).S[1][1], 1e-10)
+    local several = sol:at { 0.2, 1.7 }
+    assert.equal(sol:at(0.2).S[1][1], several.S[1][1][1])
+    assert.equal(sol:at(1.7).S[1][1], several.S[2][1][1])
+    local t = sol.events[1].t
+    assert.near(1, sol:at(t, "before").S[1][1], 1e-12)
+    assert.near(1 / 3, sol:at(t).S[1][1], 1e-10)
+    assert.is_nil(switched():run():at(2).S)
+  end)
+end)
