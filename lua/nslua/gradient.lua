@@ -168,7 +168,7 @@ local function take_options(simu, options)
   if not is_simulation(simu) then
     fail("gradient: expected a simulation before a colon, as in simu:gradient{...}, got %s", describe(simu))
   end
-  options = arguments.options(options, "gradient")
+  options = arguments.options(options, ":gradient")
   for _, name in ipairs { "cost", "terminal" } do
     if options[name] ~= nil and type(options[name]) ~= "function" then
       fail("gradient: %s: expected a function, got %s", name, describe(options[name]))

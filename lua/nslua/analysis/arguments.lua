@@ -59,11 +59,12 @@ function arguments.increasing(value, least, who, name)
   return list
 end
 
--- The options, checked against nslua.base.option_names.
-function arguments.options(options, who)
+-- The options, checked against nslua.base.option_names. The name of a method there begins with ":".
+function arguments.options(options, name)
+  local who = name:gsub("^:", "")
   options = options == nil and {} or options
   if type(options) ~= "table" then fail("%s: options: expected a table, got %s", who, type(options)) end
-  local result, message = option_tables.check(options, option_names[who], who)
+  local result, message = option_tables.check(options, option_names[name], who)
   if not result then fail("%s", message) end
   return result
 end

@@ -55,12 +55,12 @@ describe("the options that the prompt completes", function()
       local name = row[k]
       it("are those of " .. name, function()
         local f = ns
-        if name == ":run" then
+        if name:find "^:" then
           local d = ns.FirstOrderLinearTIDS { 1 }
           local n = ns.NonSmoothDynamicalSystem(0, 1)
           n:insertDynamicalSystem(d)
           local simu = ns.TimeStepping(n, ns.TimeDiscretisation(0, 1), ns.EulerMoreauOSI(1), ns.Relay())
-          f = function(options) simu:run(options) end
+          f = function(options) simu[name:sub(2)](simu, options) end
         elseif name:find ":" then
           local class, method = name:match "^(.*):(.*)$"
           f = function(...)
