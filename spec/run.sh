@@ -44,13 +44,17 @@ LOGS=$(mktemp -d) || exit 1
 export LOGS
 trap 'rm -rf "$LOGS"' EXIT
 
-# Stock Lua gets the sanitizer by LD_PRELOAD; a second library removes LD_PRELOAD from the environment of child processes.
+# Stock Lua gets the sanitizer by LD_PRELOAD. The library of C++ comes with it, where there is one: the sanitizer looks for the
+# function that throws when it starts, and IPOPT throws. A last library removes LD_PRELOAD from the environment of child processes.
 case $build in
 *asan*)
   echo '#include <stdlib.h>
     __attribute__((constructor)) static void forget(void) { unsetenv("LD_PRELOAD"); }' |
     "${CC:-cc}" -shared -fPIC -xc - -o "$build/forget.so" || exit 1
-  PRELOAD="$("${CC:-cc}" -print-file-name=libasan.so):$(realpath "$build")/forget.so"
+  PRELOAD="$("${CC:-cc}" -print-file-name=libasan.so)"
+  cxx=$("${CC:-cc}" -print-file-name=libstdc++.so.6)
+  if [ -f "$cxx" ]; then PRELOAD="$PRELOAD:$(realpath "$cxx")"; fi
+  PRELOAD="$PRELOAD:$(realpath "$build")/forget.so"
   export PRELOAD
   export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0
   export LSAN_OPTIONS=suppressions=$PWD/spec/leaks.txt:print_suppressions=0
