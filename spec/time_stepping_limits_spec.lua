@@ -1,4 +1,5 @@
--- The models of spec/cases of first order: backward Euler converges to the event-driven run with order 1.
+-- The models of spec/cases of first order: backward Euler converges to the event-driven run with order 1, finite elements with
+-- theirs.
 local ns = require "nslua"
 local relays = require "random_relays"
 
@@ -49,6 +50,26 @@ describe("time stepping", function()
         assert.is_true(off <= last / 2.5 or off < 1e-8, ("%g after %g"):format(off, last))
         last = off
       end
+    end)
+  end
+end)
+
+describe("finite elements", function()
+  for name, case in pairs(cases) do
+    it("converge to the event-driven run: " .. name, function()
+      local exact = run(name, function(nsds)
+        return ns.EventDriven(nsds, ns.TimeDiscretisation(0, nsds:T() / 10), ns.RungeKuttaOSI(1e-12, 1e-14))
+      end)
+      local off = {}
+      for k, steps in ipairs { 200, 400 } do
+        local x, simu = run(name, function(nsds)
+          return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, nsds:T() / steps), ns.FESDOSI { stages = 2 }) -- of order 3
+        end)
+        if case[2] then assert.equal(case[2], #simu:events()) end
+        off[k] = relays.off(exact, x)
+      end
+      local order = math.log(off[1] / off[2], 2)
+      assert.is_true(off[2] < 1e-12 or order > 2.8 and order < 3.2, ("order %g, error %g"):format(order, off[2]))
     end)
   end
 end)
