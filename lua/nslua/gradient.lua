@@ -4,7 +4,7 @@
 --
 -- With S = dx / dp of the run, the gradient of  terminal(x(T)) + integral of cost(t, x(t))  is
 --   terminal_x S(T) + integral of cost_x S + sum over the events of (cost before - cost after) dt / dp.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local where = require "nslua.base.where"
 
@@ -158,14 +158,8 @@ end
 
 -- ---- the call ----
 
-local function is_simulation(value)
-  if type(value) ~= "userdata" then return false end
-  local good, run = where.try(function() return value.run end)
-  return good and run == core.simulation_methods.run
-end
-
 local function take_options(simu, options)
-  if not is_simulation(simu) then
+  if not arguments.is_simulation(simu) then
     fail("gradient: expected a simulation before a colon, as in simu:gradient{...}, got %s", describe(simu))
   end
   options = arguments.options(options, ":gradient")

@@ -3,7 +3,7 @@
 --   local counts, edges = ns.histogram(v, 20)          -- 20 intervals of one length from the least to the largest
 --   local counts, edges = ns.histogram(v, { 0, 1, 5 }) -- [0, 1), [1, 5]
 local core = require "nslua.core"
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 
 local fail = arguments.fail
 

@@ -2,7 +2,7 @@
 --
 --   ns.polyfit(x, y, degree)   least squares     ns.polyval(p, x)     ns.polyroots(p)   real and imaginary parts
 local core = require "nslua.core"
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 
 local fail = arguments.fail
 

@@ -6,7 +6,7 @@
 -- the Gauss rule of 10 points and its Kronrod extension of 21 points; the error is estimated from their difference.
 -- An infinite bound is moved to a finite one: x = a + u / (1 - u), or x = u / (1 - u^2).
 -- Piessens, de Doncker-Kapenga, Ueberhuber and Kahaner, QUADPACK, 1983.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 
 local abs, huge = math.abs, math.huge
 local fail = arguments.fail

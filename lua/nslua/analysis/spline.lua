@@ -5,7 +5,7 @@
 --
 -- s is a cubic polynomial between two neighbours of x, with a continuous second derivative. The slopes at the points
 -- are the solution of a tridiagonal system. de Boor, A Practical Guide to Splines, 2nd ed., 2001, chapter IV.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local where = require "nslua.base.where"
 
 local fail = arguments.fail

@@ -7,7 +7,7 @@
 -- Test functions, whose zeros are located: the tangent's part of the parameter (fold), the product of 1 + m over all
 -- multipliers m (period doubling), of m_i m_j - 1 over all pairs (Neimark-Sacker). A change of the sequence of events
 -- is located by bisection along the branch, from the side on which the orbit is known.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local newton = require "nslua.dynamics.newton"
 local orbits = require "nslua.dynamics.orbit"

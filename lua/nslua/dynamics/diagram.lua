@@ -1,5 +1,5 @@
 -- nslua.dynamics.diagram: what remains of motions after a transient, over values of a parameter.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
 local sections = require "nslua.dynamics.section"

@@ -2,7 +2,7 @@
 --
 -- A first-order model is a mixed complementarity problem. In mechanics at rest friction is set-valued: any force on
 -- or inside the cone goes with it. There, modes are tried in turn, and Newton's method solves each.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local newton = require "nslua.dynamics.mode_newton"
 local terms = require "nslua.dynamics.model_terms"

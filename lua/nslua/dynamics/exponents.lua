@@ -3,7 +3,7 @@
 -- With Q_0 = I, S_k the derivative of the flow over window k: S_k Q_{k-1} = Q_k R_k, and the exponents are the means
 -- of log |diag R_k| over time; jumps of the state are in S_k. Benettin, Galgani, Giorgilli, Strelcyn, Meccanica 15,
 -- 1980.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
 local sections = require "nslua.dynamics.section"

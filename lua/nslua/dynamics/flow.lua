@@ -12,7 +12,7 @@
 --   field(flow, t, x, p)                  d x / d t
 --   guards(flow, x0, t0, t1, p, count)    times, and values of the guards by name
 -- A derivative is exact where the model's runs carry sensitivities; else it is taken by differences of order 4.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 
 local fail, describe = arguments.fail, arguments.describe

@@ -2,7 +2,7 @@
 --
 -- First order: M x' = f + r(x, lambda), y = h(x, lambda). Mechanics at rest: M v' = f(q, v) + C' lambda, y = h(q).
 -- The states of mechanics are here the coordinates q; the velocities are 0.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 
 local fail, describe = arguments.fail, arguments.describe

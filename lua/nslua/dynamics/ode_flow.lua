@@ -1,5 +1,5 @@
 -- nslua.dynamics.ode_flow: the flow of x' = f(t, x, ...) with events that may act, by ns.solve_ivp.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 
 local fail, describe = arguments.fail, arguments.describe

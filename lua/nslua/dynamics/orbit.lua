@@ -5,7 +5,7 @@
 --   flow(x_i, T / m) = x_{i+1},   x_{m+1} = x_1,
 -- and, when the period T is unknown, a condition that fixes the phase. Unknowns are divided by their sizes.
 -- Seydel, Practical Bifurcation and Stability Analysis, 3rd ed., 2010, chapter 7.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
 local newton = require "nslua.dynamics.newton"

@@ -1,5 +1,5 @@
 -- nslua.dynamics.picture: pictures of orbits, branches, diagrams and sections.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local plot = require "nslua.plot"
 

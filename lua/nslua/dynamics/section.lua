@@ -1,5 +1,5 @@
 -- nslua.dynamics.section: points on a Poincare section, and the map from one to the next.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
 local where = require "nslua.base.where"

@@ -3,7 +3,7 @@
 --
 -- A model is a function of the parameter that makes a simulation, or a simulation that is set back between runs. Its
 -- runs end at the wanted time by an event of the script.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -16,8 +16,6 @@ local END, CROSSING = "nslua.dynamics.end", "nslua.dynamics.section" -- names of
 local TIME_STEP = 2 ^ -14
 
 -- ---- making ----
-
-local function is_simulation(value) return type(value) == "userdata" and pcall(function() return value:nsds() end) end
 
 -- The function that sets the parameter { object, "field" }, and its value now.
 local function setter(parameter, who)
@@ -59,7 +57,7 @@ local function model_at(flow, p)
   if flow.make_simulation then
     if flow.model and flow.model_p == p then return flow.model end
     local simu = flow.make_simulation(p)
-    if not is_simulation(simu) then
+    if not arguments.is_simulation(simu) then
       fail("%s: simulation: the function must return a simulation, it returned %s", flow.who, describe(simu))
     end
     if flow.model then flow.model.simu:close() end
@@ -80,7 +78,7 @@ function simulation.make(flow, options)
     if options.parameter ~= nil then
       fail("%s: parameter: a function of the parameter needs none, got %s", who, describe(options.parameter))
     end
-  elseif is_simulation(model) then
+  elseif arguments.is_simulation(model) then
     flow.model = prepared(model)
     if options.parameter ~= nil then
       flow.set, flow.value = setter(options.parameter, who)

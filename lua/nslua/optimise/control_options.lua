@@ -1,5 +1,5 @@
 -- nslua.optimise.control_options: the options of ns.optimal_control, checked.
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 
 local fail, describe = arguments.fail, arguments.describe
 local huge = math.huge

@@ -1,7 +1,7 @@
 -- nslua.optimise.control_point: the functions of an optimal control problem at one point, compiled as functions of a
 -- vector, and the first guess there.
 local core = require "nslua.core"
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 
 local fail = arguments.fail
 local huge = math.huge

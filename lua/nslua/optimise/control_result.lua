@@ -1,6 +1,6 @@
 -- nslua.optimise.control_result: what a solved optimal control problem shows: rows over the time, arcs, switches.
 local core = require "nslua.core"
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local point_functions = require "nslua.optimise.control_point"
 local Program = require "nslua.optimise.program"
 local where = require "nslua.base.where"

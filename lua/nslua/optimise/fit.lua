@@ -5,7 +5,7 @@
 --   print(fit.x, fit.errors)
 --   fit:plot():savefig "fit.png"
 local core = require "nslua.core"
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local least_squares = require "nslua.optimise.least_squares"
 local measured = require "nslua.optimise.measured"
 local parameters = require "nslua.optimise.parameters"

@@ -9,7 +9,7 @@
 -- gradient points away from their bound. Runs end when the gradient has the right sign at each bound and the last
 -- run found nothing better.
 local core = require "nslua.core"
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local losses = require "nslua.optimise.losses"
 local problem = require "nslua.optimise.problem"
 

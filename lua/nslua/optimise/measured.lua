@@ -1,6 +1,6 @@
 -- nslua.optimise.measured: what a fit is made to: measured columns over times, and how well they are known.
 local core = require "nslua.core"
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 
 local fail, describe = arguments.fail, arguments.describe
 local who = "fit"

@@ -7,7 +7,7 @@
 -- of the bounds or of the gradient, s from the change of f that the scaled gradient tells. So units of x and f do not
 -- matter.
 local core = require "nslua.core"
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local problem = require "nslua.optimise.problem"
 
 local fail, describe = arguments.fail, arguments.describe

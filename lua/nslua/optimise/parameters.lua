@@ -2,7 +2,7 @@
 --
 --   { law, "mu" }, { ds, "x0", 2 }, { ds, "K", 1, 1 }, { name = "k", set = function(value) ... end, start = 1 }
 local core = require "nslua.core"
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe

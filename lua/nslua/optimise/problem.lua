@@ -1,6 +1,6 @@
 -- nslua.optimise.problem: what the optimisers share: points, bounds, functions and their derivatives.
 local core = require "nslua.core"
-local arguments = require "nslua.analysis.arguments"
+local arguments = require "nslua.base.arguments"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe

@@ -1,4 +1,4 @@
--- nslua.analysis.arguments: checks of arguments, for the files of this folder.
+-- nslua.base.arguments: checks of arguments, each raising a message that names the function and the argument.
 local core = require "nslua.core"
 local format = core.number_support.format
 local option_names = require "nslua.base.option_names"
@@ -67,6 +67,13 @@ function arguments.options(options, name)
   local result, message = option_tables.check(options, option_names[name], who)
   if not result then fail("%s", message) end
   return result
+end
+
+-- Whether the value is a simulation.
+function arguments.is_simulation(value)
+  if type(value) ~= "userdata" then return false end
+  local good, run = where.try(function() return value.run end)
+  return good and run == core.simulation_methods.run
 end
 
 -- f(x) for a number x, or for each element of a vector or a table x.
