@@ -127,7 +127,7 @@ static int bind_dae_compiled_jacobian(NslDae *s, double t, const double *const *
   nsl_trace_jacobian(s->trace, 1, s->Fy);
   nsl_trace_jacobian(s->trace, 2, s->Fyd);
   memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
-  return nsl_dae_protect(s, bind_dae_check_derivatives);
+  return nsl_dae_protect(s, bind_dae_check_derivatives, NULL);
 }
 
 static bool bind_dae_same_point(const NslDae *s, double t, const double *const *args) {
@@ -152,7 +152,7 @@ static int bind_dae_value(void *context, double t, const double *const *args, do
   }
   s->known = false;
   go_to_point(s, t, args);
-  int code = nsl_dae_protect(s, run_residual);
+  int code = nsl_dae_protect(s, run_residual, NULL);
   if (code) s->t = NAN;
   memcpy(out, s->F, bytes);
   return code;
@@ -167,7 +167,7 @@ static int bind_dae_jacobian(void *context, double t, const double *const *args,
     code = s->given ? 0 : bind_dae_value(s, t, args, s->F);
     if (s->given) go_to_point(s, t, args), s->known = false;
   }
-  if (!code && !s->known) code = nsl_dae_protect(s, bind_dae_run_duals);
+  if (!code && !s->known) code = nsl_dae_protect(s, bind_dae_run_duals, NULL);
   s->known = !code;
   memcpy(jac, by == 0 ? s->Fy : s->Fyd, n * n * sizeof *jac);
   return code;

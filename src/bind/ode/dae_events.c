@@ -39,20 +39,10 @@ static int call_dae_event(lua_State *L) {
 
 static NsStatus dae_event_value(void *context, int event, double t, const double *y, double *g, NsError *err) {
   NslDae *s = context;
-  lua_State *L = s->L;
   EventCall call = {.s = s, .event = event, .t = t, .y = y};
-  int top = lua_gettop(L);
-  NsStatus status = NS_OK;
-  lua_pushcfunction(L, call_dae_event);
-  lua_pushvalue(L, s->at);
-  lua_pushlightuserdata(L, &call);
-  if (lua_pcall(L, 2, 0, 0) != LUA_OK) {
-    nsl_keep_error(L);
-    status = ns_fail(err, NS_ECALLBACK, "dae: event %d failed (t=%.10g)", event + 1, t);
-  }
-  lua_settop(L, top);
+  int code = nsl_dae_protect(s, call_dae_event, &call);
   *g = call.g;
-  return status;
+  return code ? ns_fail(err, NS_ECALLBACK, "dae: event %d failed (t=%.10g)", event + 1, t) : NS_OK;
 }
 
 /* ---- making ---- */

@@ -31,19 +31,9 @@ static int call_by_parameters(lua_State *L) {
 
 static NsStatus dae_by_parameters(void *context, double t, const double *y, const double *yd, double *P, NsError *err) {
   NslDae *s = context;
-  lua_State *L = s->L;
   ParametersCall call = {.s = s, .t = t, .P = P, .y = y, .yd = yd, .p = s->parameters};
-  int top = lua_gettop(L);
-  NsStatus status = NS_OK;
-  lua_pushcfunction(L, call_by_parameters);
-  lua_pushvalue(L, s->at);
-  lua_pushlightuserdata(L, &call);
-  if (lua_pcall(L, 2, 0, 0) != LUA_OK) {
-    nsl_keep_error(L);
-    status = ns_fail(err, NS_ECALLBACK, "dae: the derivatives by args failed (t=%.10g)", t);
-  }
-  lua_settop(L, top);
-  return status;
+  if (nsl_dae_protect(s, call_by_parameters, &call) == 0) return NS_OK;
+  return ns_fail(err, NS_ECALLBACK, "dae: the derivatives by args failed (t=%.10g)", t);
 }
 
 /* The matrix n x p at idx, copied. */

@@ -21,7 +21,7 @@ void nsl_dae_push_filled(lua_State *L, int use, const double *value) {
   memcpy(v->data, value, (size_t)v->n * sizeof *value);
 }
 
-int nsl_dae_protect(NslDae *s, lua_CFunction part) {
+int nsl_dae_protect(NslDae *s, lua_CFunction part, void *call) {
   lua_State *L = s->L;
   int top = lua_gettop(L), code = 0;
   if (!lua_checkstack(L, 8)) {
@@ -31,7 +31,8 @@ int nsl_dae_protect(NslDae *s, lua_CFunction part) {
   }
   lua_pushcfunction(L, part);
   lua_pushvalue(L, s->at);
-  if (lua_pcall(L, 1, 0, 0) != LUA_OK) {
+  if (call) lua_pushlightuserdata(L, call);
+  if (lua_pcall(L, call ? 2 : 1, 0, 0) != LUA_OK) {
     nsl_keep_error(L);
     code = -1;
   }

@@ -52,8 +52,11 @@ extern const NslType nsl_dae_type;
 /* The solver at 1, or raises. */
 NslDae *nsl_check_dae(lua_State *L);
 
-/* Runs a part protected, with the solver at index 1 of its stack. Returns 0, or -1 with the error kept. */
-int nsl_dae_protect(NslDae *s, lua_CFunction part);
+/*
+** Runs a part protected, with the solver at index 1 of its stack. With `call` not NULL, that is at index 2, as a light userdata.
+** Returns 0, or -1 with the error kept.
+*/
+int nsl_dae_protect(NslDae *s, lua_CFunction part, void *call);
 
 /* Pushes a vector of the solver, filled with these values. The solver is at index 1. */
 void nsl_dae_push_filled(lua_State *L, int use, const double *value);
