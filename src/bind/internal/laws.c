@@ -38,17 +38,7 @@ static int law_table(lua_State *L) {
   lua_newtable(L);
   for (int i = 0; i < law->size; i++) lua_pushnumber(L, ns_law_restitution(law, i, theta)), lua_rawseti(L, -2, i + 1);
   lua_setfield(L, -2, "restitution");
-  lua_newtable(L);
-  for (int row = 0, g = 1; row < law->size; g++) {
-    NsLawGroup group = ns_law_group(law, row, false);
-    lua_newtable(L);
-    lua_pushinteger(L, group.dim), lua_setfield(L, -2, "dim");
-    lua_pushnumber(L, group.lower), lua_setfield(L, -2, "lower");
-    lua_pushnumber(L, group.upper), lua_setfield(L, -2, "upper");
-    lua_pushnumber(L, group.mu), lua_setfield(L, -2, "mu");
-    lua_rawseti(L, -2, g);
-    row += group.dim;
-  }
+  nsl_push_law_groups(L, law);
   lua_setfield(L, -2, "groups");
   return 1;
 }

@@ -24,6 +24,20 @@ NslLaw *nsl_check_law(lua_State *L, int idx) {
   return (NslLaw *)head;
 }
 
+void nsl_push_law_groups(lua_State *L, const NsLaw *law) {
+  lua_newtable(L);
+  for (int row = 0, k = 1; row < law->size; k++) {
+    NsLawGroup group = ns_law_group(law, row, false);
+    lua_createtable(L, 0, 4);
+    lua_pushinteger(L, group.dim), lua_setfield(L, -2, "dim");
+    lua_pushnumber(L, group.lower), lua_setfield(L, -2, "lower");
+    lua_pushnumber(L, group.upper), lua_setfield(L, -2, "upper");
+    lua_pushnumber(L, group.mu), lua_setfield(L, -2, "mu");
+    lua_rawseti(L, -2, k);
+    row += group.dim;
+  }
+}
+
 static NslHead *check_law_head(lua_State *L, int idx) {
   return &nsl_check_law(L, idx)->head;
 }

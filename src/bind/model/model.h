@@ -50,6 +50,9 @@ NslLaw *nsl_check_law(lua_State *L, int idx);
 NslInteraction *nsl_check_interaction(lua_State *L, int idx);
 NslNsds *nsl_check_nsds(lua_State *L, int idx);
 
+/* Pushes the groups of a law's rows: a list of { dim, lower, upper, mu }. */
+void nsl_push_law_groups(lua_State *L, const NsLaw *law);
+
 /*
 ** Sets `coef` to the finite matrix (or, when cols is 0, the vector) at stack index `value`. A negative size means any size.
 ** shared: the value is not copied, so later changes of it are seen; the callee at idx keeps it alive.

@@ -100,17 +100,7 @@ static const double *states_of(const Terms *at, const NsDs *ds) {
 /* The groups of the law: a list of { dim, lower, upper, mu }; and whether it is a contact, a polyhedron, at position level. */
 static void push_law_terms(lua_State *L, const NsInteraction *inter) {
   const NsLaw *law = inter->law;
-  lua_newtable(L);
-  for (int row = 0, k = 1; row < inter->m; k++) {
-    NsLawGroup group = ns_law_group(law, row, false);
-    lua_createtable(L, 0, 4);
-    lua_pushinteger(L, group.dim), lua_setfield(L, -2, "dim");
-    lua_pushnumber(L, group.lower), lua_setfield(L, -2, "lower");
-    lua_pushnumber(L, group.upper), lua_setfield(L, -2, "upper");
-    lua_pushnumber(L, group.mu), lua_setfield(L, -2, "mu");
-    lua_rawseti(L, -2, k);
-    row += group.dim;
-  }
+  nsl_push_law_groups(L, law);
   lua_setfield(L, -2, "groups");
   lua_pushboolean(L, ns_law_unilateral(law)), lua_setfield(L, -2, "unilateral");
   lua_pushboolean(L, law->rows > 0), lua_setfield(L, -2, "polyhedron");
