@@ -109,7 +109,8 @@ NsStatus ns_saltation_corner(const NsIvpOptions *run, int event, int before, int
                  text, t);
 }
 
-void ns_saltation_apply(const NsSaltation *s, int n, int p, double *S, double *dt, double *room) {
+/* dt (p) = the derivatives of the event's time with the S (n x p) before it; then S becomes that after it. room: n. */
+static void saltation_apply(const NsSaltation *s, int n, int p, double *S, double *dt, double *room) {
   for (int j = 0; j < p; j++) {
     double *column = S + (ptrdiff_t)j * n;
     dt[j] = s->still ? NAN : -(s->gp[j] + ns_dense_dot(n, s->gy, 1, column, 1)) / s->rate;
@@ -279,7 +280,7 @@ static NsStatus forward_jump(NsIvpCompanion *companion, int event, double t, con
   NsStatus status = ns_saltation_jump(&f->saltation, &f->problem, &f->run.events, &f->derivatives, after, f->size,
                                       f->options.one_sided, err);
   if (status != NS_OK) return forward_explain(status, err);
-  ns_saltation_apply(&f->saltation, f->problem.n, f->derivatives.p, f->S, f->dt, f->room);
+  saltation_apply(&f->saltation, f->problem.n, f->derivatives.p, f->S, f->dt, f->room);
   return forward_append(&f->result.dt[event], f->dt);
 }
 

@@ -68,9 +68,6 @@ NsStatus ns_saltation_jump(NsSaltation *saltation, const NsOdeProblem *problem, 
 */
 NsStatus ns_saltation_corner(const NsIvpOptions *run, int event, int before, int first, double t, NsError *err);
 
-/* dt (p) = the derivatives of the event's time with the S (n x p) before it; then S becomes that after it. room: n. */
-void ns_saltation_apply(const NsSaltation *saltation, int n, int p, double *S, double *dt, double *room);
-
 /* A list of rows of `width` numbers. */
 typedef struct NsIvpRows {
   long count, capacity;

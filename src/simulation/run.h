@@ -58,8 +58,8 @@ NsStatus ns_run_begin(NsTimeStepping *ts, NsError *err);
 /*
 ** Records the present state, then computes and records every step to the end. A step that is computed already is taken first.
 ** Ends at the first failure; the steps before it are recorded. NS_EINTR when the interrupt flag is raised; NS_EIO when a file
-** can not be written. With sensitivities: NS_EARG when the run does not start at t0, when there are events of the user, or when an
-** integrator carries no derivatives. With checkpoints, one is written at the end, too, even after a failure. The stream is flushed before each
+** can not be written. With sensitivities: NS_EARG when the run does not start at t0, when there are events of the user with an
+** action, or when an integrator carries no derivatives. With checkpoints, one is written at the end, too, even after a failure. The stream is flushed before each
 ** checkpoint, so that a run from the checkpoint finds its rows; without checkpoints it is flushed once a second.
 */
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err);

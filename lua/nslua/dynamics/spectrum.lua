@@ -49,13 +49,6 @@ function spectrum.stability(list)
   return largest > 1 + ON_CIRCLE and "unstable" or "neutral"
 end
 
--- How many multipliers are outside of the unit circle.
-function spectrum.unstable(list)
-  local count = 0
-  for _, m in ipairs(list) do count = count + (m.abs > 1 and 1 or 0) end
-  return count
-end
-
 -- The product of (1 + m) / (1 + |m|) over all multipliers: 0 at a period doubling. The divisor keeps it bounded where
 -- a multiplier grows without limit, at a grazing.
 function spectrum.doubling(list)

@@ -159,8 +159,9 @@ static NsFesdOutputs outputs_at(const NsFesd *w, const NsFesdElement *e, int nod
   return (NsFesdOutputs){e->y + at, e->y_size + at, e->lambda_size + at};
 }
 
-NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,
-                          NsError *err) {
+/* Evaluates the equations with their Jacobians at a point, and measures y and lambda; h: length of an element there. */
+static NsStatus evaluate_outputs(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,
+                                 NsError *err) {
   NsStatus status = ns_fesd_equations(w, t, x, lambda, true, err);
   if (status != NS_OK) return status;
   measure_state_rows(w, h, x, lambda, w->size);
@@ -174,7 +175,7 @@ NsStatus ns_fesd_measure(NsFesd *w, double h, NsError *err) {
   NsStatus status = w->motion ? NS_OK : ns_fesd_equations(w, w->t + h, w->x, w->lambda, false, err);
   if (status == NS_OK) memcpy(w->q, w->gap, (size_t)w->m * sizeof *w->q);
   if (status == NS_OK)
-    status = ns_fesd_evaluate(w, w->t, h, w->x, w->lambda, (NsFesdOutputs){w->y, w->y_size, w->lambda_size}, err);
+    status = evaluate_outputs(w, w->t, h, w->x, w->lambda, (NsFesdOutputs){w->y, w->y_size, w->lambda_size}, err);
   for (int a = 0; a < w->m && status == NS_OK && !w->motion; a++) w->y_size[a] = fmax(w->y_size[a], fabs(w->q[a] - w->y[a]));
   return status;
 }
@@ -363,7 +364,7 @@ static bool depends_on_lambda(const NsFesd *w, const NsFesdElement *e) {
 }
 
 static NsStatus evaluate_end(NsFesd *w, NsFesdElement *e, int end, NsError *err) {
-  return ns_fesd_evaluate(w, e->t + e->h, e->h, e->x + end * w->N, e->lambda + end * w->m, outputs_at(w, e, end), err);
+  return evaluate_outputs(w, e->t + e->h, e->h, e->x + end * w->N, e->lambda + end * w->m, outputs_at(w, e, end), err);
 }
 
 /* Most corrections of the end: the start is near, and Newton's method is quadratic. */

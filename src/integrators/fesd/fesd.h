@@ -136,10 +136,6 @@ bool ns_fesd_worth_retrying(NsStatus status);
 /* Evaluates w->F and the values of w->eq; with `slopes`, w->M and the Jacobians of w->eq too. */
 NsStatus ns_fesd_equations(NsFesd *w, double t, const double *x, const double *lambda, bool slopes, NsError *err);
 
-/* Evaluates the equations with their Jacobians at a point, and measures y and lambda; h: length of an element there. */
-NsStatus ns_fesd_evaluate(NsFesd *w, double t, double h, const double *x, const double *lambda, NsFesdOutputs out,
-                          NsError *err);
-
 /*
 ** Measures y and lambda at w->t. The size of y is at least its change by time alone, for equal states, in an element of length h.
 */

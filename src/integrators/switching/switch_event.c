@@ -23,7 +23,7 @@ enum {
 */
 static const double NEAR_END = 1e-5;
 
-const char *ns_switch_row_name(const NsSwitching *sw, int row) {
+static const char *switched_row_name(const NsSwitching *sw, int row) {
   return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->name;
 }
 
@@ -60,7 +60,7 @@ static NsStatus switch_log(NsSwitching *sw, NsEventKind kind, int row, NsError *
                    .component = ns_flow_component(sw->flow, row),
                    .before = sw->lambda_before[row],
                    .after = sw->now->lambda[row]};
-  memcpy(event.name, ns_switch_row_name(sw, row), sizeof event.name);
+  memcpy(event.name, switched_row_name(sw, row), sizeof event.name);
   return ns_event_log_add(sw->log, &event) == NS_OK ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
@@ -194,7 +194,7 @@ static NsStatus check_chattering(NsSwitching *sw, int row, NsError *err) {
       err, NS_EMAXITER,
       "EventDriven: interaction '%s' switches faster and faster: %d events in this step of the grid until t=%.10g, the "
       "last %d in a time of %.3g; there will be more than %d",
-      ns_switch_row_name(sw, row), sw->handled, sw->t, BLOCK, length, sw->options.max_events);
+      switched_row_name(sw, row), sw->handled, sw->t, BLOCK, length, sw->options.max_events);
 }
 
 /* NS_EMAXITER when there are too many events, or time does not go on. */
@@ -205,7 +205,7 @@ static NsStatus check_progress(NsSwitching *sw, int row, NsError *err) {
   if (sw->stuck > STUCK + 4 * sw->m)
     return ns_fail(err, NS_EMAXITER,
                    "EventDriven: interaction '%s' switches again and again at t=%.15g without progress of time",
-                   ns_switch_row_name(sw, row), sw->t);
+                   switched_row_name(sw, row), sw->t);
   if (++sw->handled > sw->options.max_events)
     return ns_fail(err, NS_EMAXITER, "EventDriven: more than %d events in a step of the grid", sw->options.max_events);
   return check_chattering(sw, row, err);

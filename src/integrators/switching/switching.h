@@ -123,7 +123,4 @@ NsStatus ns_switch_begin(NsSwitching *sw, NsError *err);
 /* Handles the event of a guard at sw->t: the next mode, the log, the trace, an accumulation. */
 NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err);
 
-/* The name of a row for messages and the log: the name of its interaction. */
-const char *ns_switch_row_name(const NsSwitching *sw, int row);
-
 #endif
