@@ -36,4 +36,12 @@ function expect.near_matrix(expected, got, tolerance)
   assert.is_true((ns.matrix(expected) - got):norm() < (tolerance or 1e-12), tostring(got))
 end
 
+-- A new table with the fields of `of`, replaced by those of `more`.
+function expect.merged(of, more)
+  local all = {}
+  for k, v in pairs(of) do all[k] = v end
+  for k, v in pairs(more) do all[k] = v end
+  return all
+end
+
 return expect

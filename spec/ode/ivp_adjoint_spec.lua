@@ -1,16 +1,10 @@
 -- ns.ivp_gradient: gradients by the way back through a run, against forward sensitivities and closed forms.
 local ns = require "nslua"
+local with = require "expect".merged
 
 local floor = { g = function(_, y) return y[1] end, direction = -1, name = "floor",
   apply = function(_, y, e) return { 0, -e * y[2] } end }
 local function fall(_, y, _, g) return { y[2], -g } end
-
-local function with(of, more)
-  local all = {}
-  for k, v in pairs(of) do all[k] = v end
-  for k, v in pairs(more) do all[k] = v end
-  return all
-end
 
 -- The same by forward sensitivities: the integral of the cost is one more state.
 local function forward(f, span, y0, options, cost, terminal)

@@ -1,5 +1,6 @@
 -- Sensitivities of solve_ivp: closed forms, differences, events, units, messages.
 local ns = require "nslua"
+local with = require "expect".merged
 
 local methods = { "RK45", "DOP853", "Radau", "BDF" }
 if pcall(require, "nslua.sundials") then methods[5], methods[6] = "CVODE_BDF", "CVODE_Adams" end
@@ -40,13 +41,6 @@ end
 
 local function pendulum(t, y, a, b) return { y[2], -a * math.sin(y[1]) - b[1] * y[2] + b[2] * math.cos(t) } end
 local pendulum_options = { args = { 1.5, { 0.1, 0.3 } }, rtol = 1e-9, atol = 1e-11, sensitivities = { "y0", "args" } }
-
-local function with(of, more)
-  local all = {}
-  for k, v in pairs(of) do all[k] = v end
-  for k, v in pairs(more) do all[k] = v end
-  return all
-end
 
 -- A ball that is dropped from x0 and bounces: y1 and y2 at t after the bounces before t, in closed form.
 local function ball_at(t, x0, e, g)

@@ -1,5 +1,4 @@
 -- Sparse nonlinear programs: exact first and second derivatives show in the number of iterations and in the multipliers.
-local ns = require "nslua"
 local expect = require "expect"
 local near = expect.near
 local support = require "nslua.core".optimise_support
@@ -7,19 +6,8 @@ local support = require "nslua.core".optimise_support
 local here = package.searchpath("nslua.ipopt", package.cpath)
 local test = here and it or function(name) pending(name .. " (nslua.ipopt is not built: make optimisers)") end
 local huge = math.huge
-
-local function compiled(f) return ns.compile(f, { native = false }) end
-
--- A program with the defaults of a plain solve.
-local function program(t)
-  local n, m = #t.lower, #(t.row_lower or {})
-  t.lower, t.upper = ns.vector(t.lower), ns.vector(t.upper)
-  t.row_lower, t.row_upper = ns.vector(t.row_lower or {}), ns.vector(t.row_upper or {})
-  t.row, t.column, t.value = t.row or {}, t.column or {}, t.value or {}
-  t.tolerance, t.barrier, t.push, t.iterations, t.warm, t.who = 1e-11, 0.1, 1e-2, 200, false, "minimize"
-  t.x, t.multiplier, t.at_lower, t.at_upper = ns.vector(t.x), ns.zeros(m), ns.zeros(n), ns.zeros(n)
-  return t
-end
+local nonlinear = require "nonlinear_program"
+local compiled, program = nonlinear.compiled, nonlinear.program
 
 describe("ns_nlp", function()
   test("solves problem 71 of Hock and Schittkowski", function()
