@@ -11,4 +11,5 @@ local branch = ns.dynamics.continuation { rhs = oscillator, events = wall, guess
   range = { 0.08, 0.2 } }
 local impact, grazing, m = orbit.events[1], branch.bifurcations[1], orbit.multipliers
 return { a_state = orbit.x0, a_t_impact = impact.t, a_v = { impact.before[2], impact.after[2] },
-  a_multipliers = { { m[1].re, m[1].im }, { m[2].re, m[2].im } }, b_A_graze = grazing.p, b_state = grazing.x0, c_dstate_dA = orbit:slope().x0 }
+  a_multipliers = { { m[1].re, m[1].im }, { m[2].re, m[2].im } }, b_A_graze = grazing.p, b_state = grazing.x0,
+  c_dstate_dA = orbit:slope().x0 }
