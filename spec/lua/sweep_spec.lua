@@ -199,7 +199,7 @@ end)
 
 describe("a sweep in processes of its own #once", function()
   local kinds = [[
-local s = ns.sweep { parameters = { k = { 1, 2, 3, 4, 5, 6 } }, file = file, workers = workers, timeout = 1, memory = 4e8,
+local s = ns.sweep { parameters = { k = { 1, 2, 3, 4, 5, 6 } }, file = file, workers = workers, timeout = 1.5, memory = 1.5e8,
   retries = 1,
   run = function(p, task)
     if p.k == 2 then os.exit(3) end
@@ -220,7 +220,7 @@ for _, f in ipairs(s:failures()) do print(f.task, f.error) end
     local run = runs.script(directory, kinds)
     local out, err, status = run "a.csv 2"
     assert.same({ "", 0 }, { err, status })
-    assert.equal("2\tthe task ended its process: exit status 3\n3\ttimeout: the task took more than 1 s\n"
+    assert.equal("2\tthe task ended its process: exit status 3\n3\ttimeout: the task took more than 1.5 s\n"
       .. "4\tnot enough memory\n5\tthe task ended its process: signal 11 (Segmentation fault)\n", out)
     assert.equal("task,k,value,failed\n1,1,1,0\n2,2,nan,1\n3,3,nan,1\n4,4,nan,1\n5,5,nan,1\n6,6,6,0\n",
       host.read(directory .. "/a.csv"))

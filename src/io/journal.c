@@ -191,7 +191,8 @@ static bool is_in_place(const NsJournal *j) {
 static size_t whole_frames(const NsJournal *j, size_t size) {
   size_t at = j->end == 0 ? sizeof header : 0;
   if (size < at) return 0;
-  while (size - at >= FRAME && size - at - FRAME >= journal_get_word(j->bytes + at)) at += FRAME + journal_get_word(j->bytes + at);
+  while (size - at >= FRAME && size - at - FRAME >= journal_get_word(j->bytes + at))
+    at += FRAME + journal_get_word(j->bytes + at);
   return at;
 }
 
