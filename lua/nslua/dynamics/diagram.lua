@@ -23,8 +23,8 @@ end
 
 where.methods(Diagram, "a diagram", "diagram")
 
--- What remains of the motion from x at a value of the parameter: a list of points { x, t }, or nil and a message. This
--- is the task of one value; with follow = false the tasks of all values are independent.
+-- What remains of the motion from x at a value of the parameter: a list of points { x, t }, or nil and a message.
+-- This is the task of one value; with follow = false the tasks of all values are independent.
 local function remains(d, x, p)
   local good, points = pcall(returns.points, d.flow, d.back, x, p, d.transient, d.keep)
   if good then return points end

@@ -191,8 +191,8 @@ local function crossing_from(flow, x, t0, section, p)
   return last, events
 end
 
--- The same of the map to a section, from the time t0: its derivative by x0, by the parameter where it is known, why the
--- first is not exact, and the derivative of the time of the crossing.
+-- The same of the map to a section, from the time t0: its derivative by x0, by the parameter where it is known, why
+-- the first is not exact, and the derivative of the time of the crossing.
 function Flow:section_derivative(x0, section, p, sizes, t0)
   t0 = t0 or self.t0
   local reason, n = self.inexact, #x0
