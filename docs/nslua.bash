@@ -24,6 +24,8 @@ _nslua() {
     return
   elif [[ $word == -* ]]; then
     mapfile -t COMPREPLY < <(compgen -W '-e -l -i -E -W -v --doctor --help --version --' -- "$word")
+  elif [[ $word == s* ]]; then
+    mapfile -t COMPREPLY < <(compgen -W sweep -- "$word"; compgen -f -X '!*.lua' -- "$word"; compgen -d -S / -- "$word")
   else
     mapfile -t COMPREPLY < <(compgen -f -X '!*.lua' -- "$word"; compgen -d -S / -- "$word")
   fi

@@ -164,6 +164,27 @@ static int run_repl(lua_State *L, char **argv, int script) {
   return status;
 }
 
+/* The commands: `nslua NAME ...` calls the function `run` of the module with the table arg. */
+static const char *const commands[][2] = {{"sweep", "nslua.sweep.command"}};
+
+/* The module of the command that is asked for; NULL when the word is the name of a script. */
+static const char *command_module(char **argv, int argc, const Options *options) {
+  int at = options->script;
+  if (at >= argc || options->interactive || strcmp(argv[at - 1], "--") == 0) return NULL;
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    if (strcmp(argv[at], commands[i][0]) == 0) return commands[i][1];
+  return NULL;
+}
+
+static int run_command(lua_State *L, const char *module) {
+  lua_getglobal(L, "require");
+  lua_pushstring(L, module);
+  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  lua_getfield(L, -1, "run");
+  lua_getglobal(L, "arg");
+  return interpreter_call(L, 1, 0);
+}
+
 /* Runs nslua.repl.doctor, a function of the table of nsi_push_doors; it returns whether everything needed is installed. */
 static int run_doctor(lua_State *L) {
   lua_getglobal(L, "require");
@@ -178,6 +199,7 @@ static int run_doctor(lua_State *L) {
 static void print_help(FILE *to) {
   fputs(
       "usage: nslua [options] [script [args]]\n"
+      "       nslua sweep script [options]: a script with other settings for its sweeps (nslua sweep --help)\n"
       "without a script: a prompt on a terminal (? there shows its help), else standard input\n"
       "  -e stat    run the string 'stat'\n"
       "  -i         a prompt after 'script', also when it fails; its variables are kept\n"
@@ -241,6 +263,8 @@ static int interpreter_run(lua_State *L, char **argv, int argc, const Options *o
   if (run_options(L, argv, options->script) != LUA_OK) return LUA_ERRRUN;
   if (options->doctor) return run_doctor(L);
   if (options->interactive) return run_repl(L, argv, options->script);
+  const char *module = command_module(argv, argc, options);
+  if (module) return run_command(L, module);
   if (script) return run_script(L, argv, options->script);
   if (options->execute || options->version) return LUA_OK;
   if (!isatty(STDIN_FILENO)) return call_loaded(L, luaL_loadfile(L, NULL), 0, 0);
