@@ -25,6 +25,9 @@ IPOPT_NEEDS = coinor-libipopt-dev
 # For notebooks: the kernel, and what runs notebooks and tests kernels.
 KERNEL_NEEDS = jupyter-notebook jupyter-console python3-ipykernel python3-nbconvert python3-jupyter-kernel-test
 
+# For `make site`.
+SITE_NEEDS = mkdocs mkdocs-material
+
 # For `make fuzz` and `make builds`.
 FUZZ_NEEDS   = clang libclang-rt-14-dev
 FUZZ_SECONDS ?= 60
@@ -241,6 +244,10 @@ ANNOTATIONS = io.write(require "nslua.help.annotations".text(require "nslua.help
 docs: all annotations  ## draws the gallery's pictures (docs/gallery/), and the annotations
 	$(NSLUA) docs/gallery.lua
 
+site: all  ## builds the documentation as HTML in build/site/html
+	@$(call provide,$(SITE_NEEDS))
+	$(NSLUA) docs/site.lua --into $(BUILD)/site
+
 annotations: all  ## library/nslua.lua: the API for editors
 	@mkdir -p library
 	$(NSLUA) -e '$(ANNOTATIONS)' > library/nslua.lua
@@ -292,4 +299,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak coverage fuzz builds lint format bench compare docs extras sundials hdf5 optimisers kernel annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak coverage fuzz builds lint format bench compare docs site extras sundials hdf5 optimisers kernel annotations install uninstall clean help packages lint-packages

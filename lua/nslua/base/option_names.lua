@@ -27,6 +27,7 @@ local names = {
   ["dae"] = STEPS .. " algebraic index consistent jac events args sensitivities",
   ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift transient "
     .. "tol max_iterations range step max_step max_points",
+  ["orbit:slope"] = "size",
   ["dynamics.diagram"] = FLOW .. " guess scale values period section transient keep follow",
   ["dynamics.equilibrium"] = "simulation nsds rhs guess t all args value",
   ["dynamics.linearise"] = "simulation nsds rhs at inputs outputs mode args value",

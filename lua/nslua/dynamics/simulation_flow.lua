@@ -5,6 +5,7 @@
 -- runs end at the wanted time by an event of the script.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local parameters = require "nslua.optimise.parameters"
 
 local fail, describe = arguments.fail, arguments.describe
 local format = core.number_support.format
@@ -17,18 +18,19 @@ local TIME_STEP = 2 ^ -14
 
 -- ---- making ----
 
--- The function that sets the parameter { object, "field" }, and its value now.
-local function setter(parameter, who)
-  local good = type(parameter) == "table" and type(parameter[2]) == "string"
-  local object, field = good and parameter[1], good and parameter[2]
-  local name = good and "set" .. field:sub(1, 1):upper() .. field:sub(2)
-  local found, set = pcall(function() return object[name] end)
-  if not good or not found or type(set) ~= "function" then
-    fail("%s: parameter: with a simulation expected { object, \"field\" } with a method that sets it, got %s", who,
-      good and "'" .. field .. "'" or describe(parameter))
+-- The clock of each simulation that has the event END.
+local clocks = setmetatable({}, { __mode = "k" })
+
+-- The clock of a simulation: an event ends its runs at clock.t.
+local function clock_of(simu)
+  if clocks[simu] then return clocks[simu] end
+  local clock = { t = math.huge }
+  for _, event in ipairs(simu:userEvents()) do
+    if event.name == END then simu:removeEvent(END) end -- a clone has it from its original
   end
-  local got, value = pcall(function() return object[field](object) end)
-  return function(p) object[name](object, p) end, got and type(value) == "number" and value or nil
+  simu:addEvent { name = END, g = function(t) return t - clock.t end, direction = "up", terminal = true }
+  clocks[simu] = clock
+  return clock
 end
 
 -- The systems of a simulation, and their states' numbers.
@@ -43,12 +45,10 @@ local function systems_of(simu)
   return list, n
 end
 
--- A simulation made ready for runs: its systems, and the event that ends a run at clock.t.
+-- A simulation made ready for runs: its systems, and the clock that ends a run.
 local function prepared(simu)
-  local model = { simu = simu, clock = { t = math.huge }, start = simu:nsds():t0(), last = simu:nsds():T() }
-  local clock = model.clock
+  local model = { simu = simu, clock = clock_of(simu), start = simu:nsds():t0(), last = simu:nsds():T() }
   model.systems, model.n = systems_of(simu)
-  simu:addEvent { name = END, g = function(t) return t - clock.t end, direction = "up", terminal = true }
   return model
 end
 
@@ -79,11 +79,11 @@ function simulation.make(flow, options)
       fail("%s: parameter: a function of the parameter needs none, got %s", who, describe(options.parameter))
     end
   elseif arguments.is_simulation(model) then
-    flow.model = prepared(model)
     if options.parameter ~= nil then
-      flow.set, flow.value = setter(options.parameter, who)
-      flow.parameter = { options.parameter[1], options.parameter[2] }
+      local parameter = parameters.number(options.parameter, "parameter", who)
+      flow.set, flow.value, flow.parameter = parameter.set, parameter.start, parameter.entry
     end
+    flow.model = prepared(model)
   else
     fail("%s: simulation: expected a simulation or a function that returns one, got %s", who, describe(model))
   end
@@ -119,7 +119,6 @@ local function started(flow, x0, t0, p)
     model.simu:run()
     anchor = model.simu:clone()
     model.clock.t = math.huge
-    anchor:removeEvent(END)
     flow.anchors[t0] = anchor
   end
   local copy = prepared(anchor:clone())

@@ -23,8 +23,8 @@ describe("nslua.notebook.json", function()
 
   it("tells where a text is wrong", function()
     for text, message in pairs { ["[1 2]"] = "'2' is not expected at byte 4", ["{1}"] = "'1' is not expected at byte 2",
-      ['"abc'] = "'' is not expected at byte 5", ["tru"] = "'t' is not expected at byte 1", ["1 x"] = "'x' is not expected at byte 3",
-      [ [["\q"]] ] = "'q' is not expected at byte 3",
+      ['"abc'] = "'' is not expected at byte 5", ["tru"] = "'t' is not expected at byte 1",
+      ["1 x"] = "'x' is not expected at byte 3", [ [["\q"]] ] = "'q' is not expected at byte 3",
       ['{"a" 1}'] = "'1' is not expected at byte 6" } do
       assert.same({ false, "json: " .. message }, { pcall(json.decode, text) })
     end

@@ -111,6 +111,7 @@ static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
   NsScheme *scheme = NULL;
   NsStatus status = ed->base.class->create(&scheme, ed->base.integrator, ed->base.nsds, &plan);
   w->ed = (NsEventDriven *)scheme;
+  if (w->ed) ns_motion_leave_constraints(w->ed->motion);
   w->size = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->u = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->dense = ns_arena_doubles(&w->arena, ed->n);
