@@ -28,11 +28,11 @@ local names = {
   ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift transient "
     .. "tol max_iterations range step max_step max_points",
   ["orbit:slope"] = "size",
-  ["dynamics.diagram"] = FLOW .. " guess scale values period section transient keep follow",
+  ["dynamics.diagram"] = FLOW .. " guess scale values period phase section transient keep follow both",
   ["dynamics.equilibrium"] = "simulation nsds rhs guess t all args value",
   ["dynamics.linearise"] = "simulation nsds rhs at inputs outputs mode args value",
   ["dynamics.lyapunov"] = FLOW .. " guess scale time window transient",
-  ["dynamics.poincare"] = FLOW .. " guess scale section count skip",
+  ["dynamics.poincare"] = FLOW .. " guess scale section period phase count skip",
   ["dynamics.periodic"] = FLOW .. " guess scale period section autonomous segments drift transient "
     .. "tol max_iterations",
   ["diagnose"] = "residual t y ydot",
@@ -45,6 +45,8 @@ local names = {
     .. "seed",
   ["optimal_control"] = "states controls relays rhs cost terminal path parameters bounds start goal T elements "
     .. "phases stages control_degree guess tol max_iterations",
+  ["sweep"] = "parameters run setup file workers on seed resume timeout retries memory chunk order reduce progress "
+    .. "wait start",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 
