@@ -45,8 +45,11 @@ end
 
 -- A simulation made ready for runs: its systems, and the event that ends a run at clock.t.
 local function prepared(simu)
-  local model = { simu = simu, clock = { t = math.huge }, start = simu:nsds():t0(), last = simu:nsds():T() }
-  local clock = model.clock
+  local model = { simu = simu, start = simu:nsds():t0(), last = simu:nsds():T() }
+  -- A time that no run reaches. It is finite, since an event is sought by the values of its function.
+  model.never = model.last + (model.last - model.start)
+  local clock = { t = model.never }
+  model.clock = clock
   model.systems, model.n = systems_of(simu)
   simu:addEvent { name = END, g = function(t) return t - clock.t end, direction = "up", terminal = true }
   return model
@@ -118,7 +121,7 @@ local function started(flow, x0, t0, p)
     model.simu:reset()
     model.simu:run()
     anchor = model.simu:clone()
-    model.clock.t = math.huge
+    model.clock.t = model.never
     anchor:removeEvent(END)
     flow.anchors[t0] = anchor
   end
@@ -158,9 +161,9 @@ local function run_to(flow, model, t0, t1, options)
     fail("%s: simulation: it ends at T = %g, the flow goes on to t = %g: give it a later end", flow.who, model.last,
       t1)
   end
-  model.clock.t = t1 < model.last and t1 or math.huge
+  model.clock.t = t1 < model.last and t1 or model.never
   local sol = model.simu:run(options)
-  model.clock.t = math.huge
+  model.clock.t = model.never
   return sol
 end
 
