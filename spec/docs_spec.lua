@@ -262,6 +262,7 @@ local function lua_classes()
     expression = model:variable {}, array = model:variables(2, {}), animation = film, canvas = canvas, figure = ns.plot.figure(),
     axes = ns.plot.gca(),
     manager = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 1 },
+    sweep = ns.sweep { parameters = { k = { 1 } }, run = function() end, on = "here" },
     space = ns.contact.space { nsds = nsds, law = law, reach = 1 },
   } do
     found[receiver] = getmetatable(object).__index

@@ -44,6 +44,8 @@ local names = {
     .. "seed",
   ["optimal_control"] = "states controls relays rhs cost terminal path parameters bounds start goal T elements "
     .. "phases stages control_degree guess tol max_iterations",
+  ["sweep"] = "parameters run setup file workers on seed resume timeout retries memory chunk order reduce progress "
+    .. "wait start",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 
