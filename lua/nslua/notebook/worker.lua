@@ -146,6 +146,9 @@ local function keep_result(state, request, values)
   state.outputs[request.count] = values[1]
 end
 
+-- The classes of values that are not shown as results: what they stand for is in the output already, or comes there.
+local told_elsewhere = { axes = true, place = true }
+
 local function class_of(value)
   local meta = type(value) == "table" and debug.getmetatable(value)
   return type(meta) == "table" and rawget(meta, "__name") or nil
@@ -157,8 +160,8 @@ local function finish(state, request, values, body)
   if values.n > 0 and not request.silent then
     local class = values.n == 1 and class_of(values[1])
     keep_result(state, request, values)
-    if class == "figure" then values[1].shown = true end
-    if class ~= "axes" and not source.silent(body) then -- a picture with the axes comes below
+    if not told_elsewhere[class] and not source.silent(body) then
+      if class == "figure" then values[1].shown = true end
       answer.result, answer.metadata = bundle().of_all(values)
     end
   end
