@@ -86,11 +86,11 @@ local function read(words)
   return script or refuse "which script?", rest
 end
 
--- Runs the command. words: the arguments of nslua, "sweep" at 0, as the table arg has them.
-function command.run(words)
+-- Runs the command with the words after it; words.program is the path of nslua.
+local function run(words)
   local script, rest = read(words)
   if settings.look or settings.part or settings.merge then settings.resume = true end
-  settings.command = words
+  settings.command = table.move(words, 1, #words, 1, { [-1] = words.program, [0] = "sweep" })
   rest[0] = script
   rawset(_G, "arg", rest)
   local chunk, message = loadfile(script)
@@ -99,6 +99,7 @@ function command.run(words)
     os.exit(1)
   end
   chunk(table.unpack(rest))
+  return true
 end
 
 -- For --status and --cancel: tells of a sweep, and ends the script when the sweep is not finished.
@@ -127,4 +128,4 @@ function command.end_of_part(sweep)
   os.exit(0)
 end
 
-return command
+return setmetatable(command, { __call = function(_, words) return run(words) end })
