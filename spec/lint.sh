@@ -192,7 +192,7 @@ else
 fi
 
 # shellcheck disable=SC2046
-luacheck -q --no-color $(ls -d lua scripts spec bench 2>/dev/null) || failed=1
+luacheck -q --no-color $(ls -d lua scripts spec bench docs 2>/dev/null) || failed=1
 cppcheck -q --std=c11 --language=c --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
   --suppress=missingIncludeSystem --suppress=varFuncNullUB -Isrc src || failed=1
 

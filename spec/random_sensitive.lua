@@ -40,7 +40,7 @@ local function set(data, path, value)
   data[path[#path]] = value
 end
 
--- Up to `most` of the parameters in `list`, in a random order: each is { path, add = function(objects) -> list of { weight, ... } }.
+-- Up to `most` of the parameters in `list`, in a random order: each is { path =, of = function(objects) -> { { weight, ... } } }.
 local function choose(list, most)
   for i = #list, 2, -1 do
     local j = random(i)
@@ -235,8 +235,9 @@ function families.joined()
   local d = { x1 = vector(2, 1.5), x2 = vector(2, 1.5), A1 = plant(2), A2 = plant(2), b = vector(2, 0.7), C = matrix(2, 2, 1),
     Cm = matrix(1, 4, 1), lb = { -1 }, ub = { 1 }, B = matrix(4, 1, 0.7) }
   local T, steps = between(2, 6), random(1, 4)
-  local list = { parameter({ "b", 1 }, "first", "b", 1), parameter({ "C", 1, 1 }, "r1", "C", 1, 1), parameter({ "lb", 1 }, "law", "lb", 1),
-    parameter({ "ub", 1 }, "law", "ub", 1), parameter({ "B", 3, 1 }, "middle", "B", 3, 1), parameter({ "Cm", 1, 4 }, "middle", "C", 1, 4) }
+  local list = { parameter({ "b", 1 }, "first", "b", 1), parameter({ "C", 1, 1 }, "r1", "C", 1, 1),
+    parameter({ "lb", 1 }, "law", "lb", 1), parameter({ "ub", 1 }, "law", "ub", 1), parameter({ "B", 3, 1 }, "middle", "B", 3, 1),
+    parameter({ "Cm", 1, 4 }, "middle", "C", 1, 4) }
   for i = 1, 2 do
     list[#list + 1] = parameter({ "x1", i }, "first", "x0", i)
     list[#list + 1] = parameter({ "x2", i }, "second", "x0", i)
@@ -308,7 +309,8 @@ local function restitution() return chance(0.15) and 0 or chance(0.15) and 1 or 
 function families.plane()
   local count = random(1, 3)
   local n, T, steps = 2 * count, between(0.6, 1.5), random(1, 4)
-  local d = { q0 = {}, v0 = vector(n, 1.5), mass = {}, z = some_push(), e = {}, mu = {}, wall = between(0.6, 1.2), ew = restitution() }
+  local d = { q0 = {}, v0 = vector(n, 1.5), mass = {}, z = some_push(), e = {}, mu = {}, wall = between(0.6, 1.2),
+    ew = restitution() }
   local down = {}
   for k = 1, count do
     local m = between(0.5, 2)
@@ -567,10 +569,12 @@ end
 -- A double pendulum in angles with parameters z, its mass a function of q, against a wall of its first rod.
 function families.arm()
   local T, steps = between(1, 2.5), random(1, 4)
-  local d = { q0 = { between(0.3, 1.2), between(-1, 1) }, v0 = vector(2, 2), z = { between(0.3, 1), between(0.5, 1.5), between(0, 1) },
+  local d = { q0 = { between(0.3, 1.2), between(-1, 1) }, v0 = vector(2, 2),
+    z = { between(0.3, 1), between(0.5, 1.5), between(0, 1) },
     e = restitution(), place = between(-0.4, 0.1), F = between(0.1, 0.6) }
   local rubs = chance(0.5)
-  local list = { parameter({ "e" }, "law", "e"), { path = { "place" }, of = function(o) return { { -1, o.relation, "e", 1 } } end } }
+  local list = { parameter({ "e" }, "law", "e"),
+    { path = { "place" }, of = function(o) return { { -1, o.relation, "e", 1 } } end } }
   for i = 1, 2 do
     list[#list + 1] = parameter({ "q0", i }, "ds", "q0", i)
     list[#list + 1] = parameter({ "v0", i }, "ds", "velocity0", i)
@@ -613,7 +617,8 @@ function families.spheres()
   local d = { e = restitution(), mu = between(0.05, 0.6) }
   for k = 1, count do
     d["q" .. k] = { between(-0.1, 0.1) + 0.75 * (k - 1), between(-0.1, 0.1), between(0.4, 0.9), 1, 0, 0, 0 }
-    d["v" .. k] = { (k == 1 and 1 or -1) * between(0, 1.5), between(-0.3, 0.3), between(-1, 0.5), between(-4, 4), between(-4, 4), between(-2, 2) }
+    d["v" .. k] = { (k == 1 and 1 or -1) * between(0, 1.5), between(-0.3, 0.3), between(-1, 0.5), between(-4, 4),
+      between(-4, 4), between(-2, 2) }
   end
   local list = { parameter({ "e" }, "law", "en"), parameter({ "mu" }, "law", "mu") }
   for k = 1, count do
@@ -652,104 +657,6 @@ function sensitive.draw(k)
   local family = sensitive.names[(k - 1) % #sensitive.names + 1]
   local data, list, make = families[family]()
   return model(family, data, list, make)
-end
-
--- ---- comparison ----
-
--- What a run gives: the final state and then the times of its events; the sequence of its events as a text; the number of states.
-local function outcome(sol)
-  local x, kinds = {}, {}
-  local last = sol.x[#sol]
-  for i = 1, #last do x[i] = last[i] end
-  for i, event in ipairs(sol.events) do
-    kinds[i] = ("%s %s %s"):format(event.kind, event.interaction, event.component or "")
-    x[#last + i] = event.t
-  end
-  return x, table.concat(kinds, ", "), #last
-end
-
--- The derivatives of an outcome by p[j] by differences of order 4 with the step h; nil where the sequence of events changes, or where
--- p[j] + 2 h is no value of the parameter.
-local function difference(one, j, h, sequence)
-  local p, x = one.p, {}
-  local at = p[j]
-  for _, steps in ipairs { -2, -1, 1, 2 } do
-    p[j] = at + steps * h
-    local good, sol = pcall(function() return one.build(p):run() end)
-    p[j] = at
-    if not good then return nil end
-    local kinds
-    x[steps], kinds = outcome(sol)
-    if kinds ~= sequence then return nil end
-  end
-  local d = {}
-  for i = 1, #x[1] do d[i] = (8 * (x[1][i] - x[-1][i]) - (x[2][i] - x[-2][i])) / (12 * h) end
-  return d
-end
-
--- The largest difference of two columns in the rows from..to, and the largest element of the first one.
-local function apart(a, b, from, to)
-  local off, size = 0, 0
-  for i = from, to do off, size = math.max(off, math.abs(a[i] - b[i])), math.max(size, math.abs(a[i])) end
-  return off, size
-end
-
--- The differences by p[j] with the step at which the derivatives of the n states change least, and that change relative to them.
-local function converged(one, j, sequence, n)
-  local best, error, before = nil, math.huge, nil
-  for _, h in ipairs { 2e-3, 5e-4, 2e-4, 5e-5, 2e-5, 5e-6 } do
-    local d = difference(one, j, h, sequence)
-    if d and before then
-      local off, size = apart(d, before, 1, n)
-      local change = off == 0 and 0 or off / size
-      if change < error then best, error = d, change end
-      if change > 30 * error then break end
-    end
-    if d and error < 1e-9 then break end
-    before = d
-  end
-  return best, error
-end
-
--- The derivatives by p[j] of S at the end, and of the times of the events: columns[c] = { j, weight } belongs to column c of S.
-local function column_of(sol, j, columns, n, count)
-  local sum, S = {}, sol.S[#sol]
-  for i = 1, count do
-    sum[i] = 0
-    for c, column in ipairs(columns) do
-      if column[1] == j then sum[i] = sum[i] + column[2] * (i <= n and S[i][c] or i > n and sol.events[i - n].dt[c]) end
-    end
-  end
-  return sum
-end
-
--- Compares S at the end and the derivatives of the times of events with differences, by at most `most` of the numbers p. A column counts
--- where the differences have converged to 2e-8 with an unchanged sequence of events. Gives the number of columns that count, and the
--- largest errors of the states and of the times in them, relative to the column. The run must be the plain one, to the last bit.
-function sensitive.compare(one, most)
-  local simu, parameters = one.build(one.p)
-  local list, columns = {}, {}
-  for j, terms in ipairs(parameters) do
-    for _, term in ipairs(terms) do list[#list + 1], columns[#columns + 1] = { table.unpack(term, 2) }, { j, term[1] } end
-  end
-  local x, sequence, n = outcome(one.build(one.p):run())
-  local sol = simu:run { sensitivities = list }
-  local again, order = outcome(sol)
-  assert(order == sequence, "the run has other events")
-  for i = 1, #x do assert(x[i] == again[i], "the run is another one") end
-  local count, worst, late = 0, 0, 0
-  for j = 1, math.min(most or #one.p, #one.p) do
-    local d, error = converged(one, j, sequence, n)
-    if d and error < 2e-8 then
-      local column = column_of(sol, j, columns, n, #x)
-      local off, size = apart(d, column, 1, n)
-      local off_times, times = apart(d, column, n + 1, #x)
-      local least = 1e-3 * sol.t[#sol] / math.max(1e-3, math.abs(one.p[j])) -- a change of all of p[j] moves it by 1/1000 of the run
-      count, worst = count + 1, math.max(worst, size > 0 and off / size or off)
-      late = math.max(late, off_times / math.max(times, least))
-    end
-  end
-  return count, worst, late, sequence
 end
 
 return sensitive

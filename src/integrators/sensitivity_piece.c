@@ -130,10 +130,12 @@ static void drop_rounding(const NsSensitivity *s, const Displaced *d, double *co
     if (fabs(column[i]) <= ROUNDINGS * DBL_EPSILON * fmax(s->rate_most[i], fabs(s->value[i])) / (PART * d->size)) column[i] = 0;
 }
 
-/* Column i of F_u. */
+/*
+** Column i of F_u. The size of a state is at least a part of what it moves in a step of the grid: a velocity that begins at 1e-15
+** instead of 0 would else be displaced by less than the rounding of the rates.
+*/
 static NsStatus state_column(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, int i, double *out, NsError *err) {
-  double size = fmax(frozen->size[i], fabs(u[i]));
-  if (!(size > 0)) size = frozen->h * s->rate_most[i];
+  double size = fmax(fmax(frozen->size[i], fabs(u[i])), PART * frozen->h * s->rate_most[i]);
   if (!(size > 0)) size = 1;
   int exponent;
   (void)frexp(size, &exponent);

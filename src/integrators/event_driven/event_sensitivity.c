@@ -16,8 +16,6 @@
 /* A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. */
 static const double START_OPENS = 1e-9;
 
-static const double LEAST_SIZE = 0x1p-30; /* see grow_sizes; 1e-9: rounding is 1e-16 */
-
 static void motion_twin_free(void *twin) {
   NsMotionTwin *w = twin;
   if (!w) return;
@@ -162,6 +160,7 @@ static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
   NsScheme *scheme = NULL;
   NsStatus status = ed->base.class->create(&scheme, ed->base.integrator, ed->base.nsds, &plan);
   w->ed = (NsEventDriven *)scheme;
+  if (w->ed) ns_motion_leave_constraints(w->ed->motion);
   w->size = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->u = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->dense = ns_arena_doubles(&w->arena, ed->n);
@@ -190,17 +189,8 @@ static NsStatus motion_twin_normalise(void *context, double t, const double *u, 
   return NS_OK;
 }
 
-/*
-** Sizes of u: the largest |u| so far, and at least LEAST_SIZE of the velocity that the body would have with all of its energy in that
-** direction, and of its way in a step of the grid. So a velocity that is only rounding does not make displacements so small that they
-** are rounding, too.
-*/
 static void grow_sizes(NsMotionTwin *w, const NsEventDriven *ed) {
-  ns_motion_fastest(ed->motion, ed->even, w->fitting);
-  for (int i = 0; i < ed->Nq + ed->Nv; i++) {
-    double fastest = i < ed->Nq ? w->fitting[i] * ed->h : ed->even[i - ed->Nq];
-    w->size[i] = fmax(w->size[i], fmax(fabs(ed->x[i]), LEAST_SIZE * fastest));
-  }
+  for (int i = 0; i < ed->Nq + ed->Nv; i++) w->size[i] = fmax(w->size[i], fabs(ed->x[i]));
 }
 
 /* S of the initial states; its columns are tangent to the unit sphere of each quaternion. */
@@ -350,6 +340,15 @@ static NsStatus motion_twin_row(void *context, double t, const double *u, double
   return status;
 }
 
+/* Whether the contact w->guard, closed at the start, opens there by its velocity: then it has no part in the motion. */
+static NsStatus departs_at_start(NsEventDriven *ed, bool *departs, NsError *err) {
+  NsMotionTwin *w = ed->sensitivity->twin;
+  double row[2];
+  NsStatus status = motion_twin_row(w, ed->t, ed->x, row, err);
+  *departs = status == NS_OK && row[1] > ed->slow[w->guard];
+  return status;
+}
+
 /* NS_EARG when a contact is closed at the start, and a parameter moves its y or u. */
 static NsStatus check_start_contacts(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
@@ -357,6 +356,9 @@ static NsStatus check_start_contacts(NsEventDriven *ed, NsError *err) {
   NsStatus status = NS_OK;
   for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
     w->guard = ed->closed[k];
+    bool departs;
+    status = departs_at_start(ed, &departs, err);
+    if (status != NS_OK || departs) continue;
     for (int j = 0; j < s->p && ed->rows[w->guard].unilateral && status == NS_OK; j++) {
       double change[2], part[2], most[2] = {0, 0};
       const double *S = s->S + (ptrdiff_t)j * s->n;
