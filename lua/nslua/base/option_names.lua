@@ -48,6 +48,7 @@ local names = {
     .. "seed",
   ["optimal_control"] = "states controls relays rhs cost terminal path parameters bounds start goal T elements "
     .. "phases stages control_degree guess tol max_iterations",
+  ["sweep:plot"] = "x y z by bins cmap limits figsize dpi title",
   ["sweep"] = "parameters run setup file workers on seed resume timeout retries memory chunk order reduce progress "
     .. "wait start",
   ["quad"] = "rtol atol max_intervals",
@@ -86,6 +87,7 @@ local names = {
   ["axes:scatter"] = "s c color marker cmap alpha label hollow",
   ["axes:fill"] = "color alpha edgecolor linewidth label",
   ["axes:fill_between"] = "color alpha label",
+  ["axes:heatmap"] = "cmap limits",
   ["axes:contour"] = "levels color cmap linewidth linestyle label alpha",
   ["axes:quiver"] = "color scale linewidth label",
   ["axes:streamplot"] = "color density linewidth label alpha",

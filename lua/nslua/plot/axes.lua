@@ -4,6 +4,7 @@
 --   { kind =, columns = { x, y [, z] }, color =, linewidth =, dash =, marker =, label =, ... }
 -- nslua.plot.gnuplot turns artists into commands. Labels, limits and scales are fields of the axes.
 
+local cells = require "nslua.plot.cells"
 local contour = require "nslua.plot.contour"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
@@ -273,6 +274,14 @@ function Axes:contour(x, y, z, options)
     artist.extent = { x = { x[1], x[#x] }, y = { y[1], y[#y] } }
     add(self, artist)
   end
+  return self
+end
+
+-- heatmap(x, y, z [, {cmap=, limits=}]): see nslua.plot.cells.
+function Axes:heatmap(x, y, z, options)
+  in_plane(self, "heatmap")
+  add(self, cells.artist(self, x, y, z, options))
+  self.sticky = true
   return self
 end
 
