@@ -246,9 +246,9 @@ end
 local FINE, COARSE = 100, 40 -- cells along each side of a grid between bounds: for contours, for surfaces
 
 -- The grid on which a function is evaluated: evenly spaced when x and y are bounds of two numbers.
-local function within(x, y, z, cells)
+local function within(x, y, z, count)
   if type(z) ~= "function" or #x ~= 2 or #y ~= 2 then return x, y end
-  return core.linspace(x[1], x[2], cells + 1), core.linspace(y[1], y[2], cells + 1)
+  return core.linspace(x[1], x[2], count + 1), core.linspace(y[1], y[2], count + 1)
 end
 
 -- contour(x, y, z [, {levels=, color=, cmap=, linewidth=, linestyle=, label=}]): z a matrix with a row for each y,

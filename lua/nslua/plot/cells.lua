@@ -17,17 +17,17 @@ end
 
 local function increasing(what, v)
   for i = 2, #v do
-    if not (v[i] > v[i - 1]) then data.fail("heatmap: %s: expected increasing numbers", what) end
+    if v[i] ~= v[i] or v[i] <= v[i - 1] then data.fail("heatmap: %s: expected increasing numbers", what) end
   end
   return v
 end
 
--- The artist of heatmap(x, y, z [, {cmap=, limits=, label=}]): z has a row for each y. limits: the values of the first
--- and the last colour. A cell that is nan stays empty.
+-- The artist of heatmap(x, y, z [, {cmap=, limits=}]): z has a row for each y. limits: the values of the first and
+-- the last colour. A cell that is nan stays empty.
 function cells.artist(axes, x, y, z, options)
   options = data.options("heatmap", options)
   x, y = increasing("x", data.column("heatmap", "x", x)), increasing("y", data.column("heatmap", "y", y))
-  z = data.matrix("heatmap", "z", z, #y, #x)
+  z = data.grid("heatmap", "z", z, x, y)
   local columns = {}
   for i = 1, z:rows() do columns[i] = z:row(i) end
   local lo, hi = data.range(columns)
