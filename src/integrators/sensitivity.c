@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/sensitivity_trail.h"
 #include "model/difference.h"
 
 /* The first displacement of a difference, as a part of the sizes of what is displaced; it is divided by 3 and then halved. */
@@ -69,7 +70,7 @@ NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsPa
     s->acts[j] = parameters[j].number && ns_parameter_of(&parameters[j], graph);
     s->driven = s->driven || s->acts[j];
   }
-  if (!arena->failed) return NS_OK;
+  if (!arena->failed && (!options->adjoint || ns_trail_new(s) == NS_OK)) return NS_OK;
   ns_sensitivity_free(s);
   *out = NULL;
   return NS_ENOMEM;
@@ -79,6 +80,7 @@ void ns_sensitivity_free(NsSensitivity *s) {
   if (!s) return;
   if (s->free_twin) s->free_twin(s->twin);
   ns_variational_free(s->variational);
+  ns_trail_free(s->trail);
   ns_arena_release(&s->arena);
   ns_free(s);
 }
@@ -95,7 +97,8 @@ void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph) {
 void ns_sensitivity_begin(NsSensitivity *s, double t) {
   size_t bytes = (size_t)s->n * (size_t)s->p * sizeof *s->S;
   bool again = s->begun && t != s->t; /* the interval is computed again */
-  if (s->begun) memcpy(again ? s->S : s->S_k, again ? s->S_k : s->S, bytes);
+  if (s->trail) ns_trail_begin(s->trail, again);
+  else if (s->begun) memcpy(again ? s->S : s->S_k, again ? s->S_k : s->S, bytes);
   s->t = s->t_k = t;
 }
 
@@ -170,13 +173,8 @@ NsStatus ns_sensitivity_along(NsSensitivity *s, const NsFrozen *frozen, NsFrozen
 
 /* ---- the time of an event ---- */
 
-/* The derivatives of a guard: by u in s->value, by t, along the motion; scale: the sum of terms at the sizes of the rates so far. */
-typedef struct GuardSlope {
-  double t, rate, scale;
-} GuardSlope;
-
-static NsStatus guard_slope(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u,
-                            GuardSlope *slope, NsError *err) {
+NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u,
+                              NsGuardSlope *slope, NsError *err) {
   NsStatus status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 1, NULL, -1, &slope->t, err);
   slope->rate = slope->t;
   slope->scale = fabs(slope->t);
@@ -188,15 +186,16 @@ static NsStatus guard_slope(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMa
     slope->rate += s->value[i] * s->f[i];
     slope->scale += fabs(s->value[i]) * fmax(s->rate_most[i], fabs(s->f[i]));
   }
+  slope->grazes = !(fabs(slope->rate) > GRAZING * slope->scale);
   return status;
 }
 
 /* dt[j] for one guard. *grazes: its rate is nearly 0; then dt is NaN where it does not stay at 0. */
 static NsStatus guard_time(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u, double *dt,
                            bool *grazes, NsError *err) {
-  GuardSlope slope;
-  NsStatus status = guard_slope(s, frozen, guard, t, u, &slope, err);
-  *grazes = !(fabs(slope.rate) > GRAZING * slope.scale);
+  NsGuardSlope slope;
+  NsStatus status = ns_sensitivity_slope(s, frozen, guard, t, u, &slope, err);
+  *grazes = slope.grazes;
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double change = 0;
     status = s->acts[j] ? ns_sensitivity_along(s, frozen, guard, 1, t, u, 0, NULL, j, &change, err) : NS_OK;
@@ -206,16 +205,24 @@ static NsStatus guard_time(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap
   return status;
 }
 
-/* Whether two guards have the same derivatives of their times. */
-static bool same_times(const NsSensitivity *s, const double *a, const double *b) {
-  for (int j = 0; j < s->p; j++)
+bool ns_sensitivity_one_event(int n, const double *a, const double *b) {
+  for (int j = 0; j < n; j++)
     if (!(fabs(a[j] - b[j]) <= SAME_EVENT * (fabs(a[j]) + fabs(b[j])))) return false;
   return true;
 }
 
+NsStatus ns_sensitivity_note(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
+  NsStatus status = frozen->rate(frozen->context, t, u, s->value, err);
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    s->rate_most[i] = fmax(s->rate_most[i], fabs(s->value[i]));
+    s->size[i] = fmax(frozen->size[i], fabs(u[i]));
+  }
+  return status;
+}
+
 /* S before an event, and the rates there. */
 static NsStatus event_before(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
-  memcpy(s->before, s->S, (size_t)s->n * (size_t)s->p * sizeof *s->S);
+  if (!s->trail) memcpy(s->before, s->S, (size_t)s->n * (size_t)s->p * sizeof *s->S);
   NsStatus status = frozen->rate(frozen->context, t, u, s->f, err);
   for (int i = 0; i < s->n && status == NS_OK; i++) s->rate_most[i] = fmax(s->rate_most[i], fabs(s->f[i]));
   return status;
@@ -242,27 +249,33 @@ NsStatus ns_sensitivity_grazes(double t, const char *name, NsError *err) {
                  name, t);
 }
 
+NsStatus ns_sensitivity_order(double t, const char *a, const char *b, NsError *err) {
+  return ns_fail(err, NS_EARG,
+                 "sensitivities: the events of '%s' and '%s' at t=%.10g are simultaneous, and their order depends on the "
+                 "parameters; on_grazing = \"one-sided\" takes the derivatives of the order that the run has",
+                 a, b, t);
+}
+
 NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
                               const double *u, NsError *err) {
   bool grazes = false;
   double *other = s->slope;
   NsStatus status = event_before(s, frozen, t, u, err);
+  if (status == NS_OK && s->trail) return ns_trail_event(s, frozen, guards, count, t, u, err);
   for (int g = 0; g < count && status == NS_OK; g++) {
     guards[g].choose(frozen->context, guards[g].guard);
     status = guard_time(s, frozen, guards[g].value, t, u, g == 0 ? s->dt : other, &grazes, err);
     if (status != NS_OK || s->options->one_sided) break;
     if (grazes) return ns_sensitivity_grazes(t, guards[g].name, err);
-    if (g > 0 && !same_times(s, s->dt, other))
-      return ns_fail(err, NS_EARG,
-                     "sensitivities: the events of '%s' and '%s' at t=%.10g are simultaneous, and their order depends on the "
-                     "parameters; on_grazing = \"one-sided\" takes the derivatives of the order that the run has",
-                     guards[0].name, guards[g].name, t);
+    if (g > 0 && !ns_sensitivity_one_event(s->p, s->dt, other))
+      return ns_sensitivity_order(t, guards[0].name, guards[g].name, err);
   }
   return status == NS_OK ? event_tell(s, err) : status;
 }
 
 NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
   NsStatus status = event_before(s, frozen, t, u, err);
+  if (s->trail) return ns_trail_restart(s, t), status;
   for (int j = 0; j < s->p; j++) s->dt[j] = NAN;
   if (status == NS_OK) status = event_tell(s, err);
   memset(s->dt, 0, (size_t)s->p * sizeof *s->dt);
@@ -272,13 +285,18 @@ NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, double
 /* ---- the reset ---- */
 
 void ns_sensitivity_undo(NsSensitivity *s) {
+  if (s->trail) {
+    ns_trail_undo(s);
+    return;
+  }
   double *told = s->log->dt + (size_t)(s->told - 1) * (size_t)s->p;
   memcpy(s->S, s->before, (size_t)s->n * (size_t)s->p * sizeof *s->S);
   for (int j = 0; j < s->p; j++) s->dt[j] = told[j] = NAN;
 }
 
 void ns_sensitivity_enter(NsSensitivity *s) {
-  for (int j = 0; j < s->p; j++) {
+  if (s->trail) ns_trail_enter(s);
+  for (int j = 0; j < s->p && !s->trail; j++) {
     double dt = isnan(s->dt[j]) ? 0 : s->dt[j];
     for (int i = 0; i < s->n; i++) s->S[i + (ptrdiff_t)j * s->n] += s->f[i] * dt;
   }
@@ -287,6 +305,7 @@ void ns_sensitivity_enter(NsSensitivity *s) {
 NsStatus ns_sensitivity_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u,
                             NsError *err) {
   NsStatus status = NS_OK;
+  if (s->trail) return ns_trail_map(s, frozen, map, t, u, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double *S = s->S + (ptrdiff_t)j * s->n, dt = isnan(s->dt[j]) ? 0 : s->dt[j];
     memcpy(s->direction, S, (size_t)s->n * sizeof *S);
@@ -297,6 +316,7 @@ NsStatus ns_sensitivity_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMa
 
 NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
   NsStatus status = frozen->rate(frozen->context, t, u, s->value, err);
+  if (status == NS_OK && s->trail) return ns_trail_leave(s, s->value, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double dt = isnan(s->dt[j]) ? 0 : s->dt[j];
     for (int i = 0; i < s->n; i++) s->S[i + (ptrdiff_t)j * s->n] -= s->value[i] * dt;
@@ -306,6 +326,12 @@ NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsFrozen *frozen, double t
 
 NsStatus ns_sensitivity_reset(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap reset, double t, const double *u,
                               const double *u_after, NsError *err) {
+  if (s->trail) {
+    NsStatus status = frozen->rate(frozen->context, t, u_after, s->slope, err);
+    ns_trail_enter(s);
+    if (status == NS_OK && reset) status = ns_trail_map(s, frozen, reset, t, u, err);
+    return status == NS_OK ? ns_trail_leave(s, s->slope, err) : status;
+  }
   ns_sensitivity_enter(s);
   NsStatus status = ns_sensitivity_leave(s, frozen, t, u_after, err);
   if (!reset || status != NS_OK) return status;
