@@ -94,6 +94,9 @@ int ns_trail_events_at(const NsSensitivity *s, double t);
 /* Goes back through the events at t. */
 void ns_trail_cross(NsSensitivity *s, double t, double jump);
 
+/* The error of an integral from the error of the interpolation at the nodes (ns_bernstein_interpolate) and the largest value. */
+double ns_trail_integral_error(double error, double most);
+
 /* rates (nx): xdot at the end of the last piece. Fails as the model does. */
 NsStatus ns_trail_end_rates(NsSensitivity *s, double *rates, NsError *err);
 

@@ -9,6 +9,7 @@
 #include "bind/array/vector.h"
 #include "bind/lua/sigint.h"
 #include "bind/simulation/sensitivities.h"
+#include "integrators/sensitivity_trail.h"
 
 /* The simulation at 1, and the record of its last run. */
 static NsSensitivities *check_trail(lua_State *L, NslTimeStepping **simulation) {
@@ -163,7 +164,7 @@ static int way_back_nodes(lua_State *L) {
   return 1;
 }
 
-/* resolve(list): of vectors at the nodes: their mean over the interval, the errors of the interpolation, the largest sizes. */
+/* resolve(list): of vectors at the nodes: their mean over the interval, its errors, the largest sizes. */
 static int way_back_resolve(lua_State *L) {
   lua_settop(L, 1);
   const NslVector *of[NS_BERNSTEIN_SIZE];
@@ -178,7 +179,7 @@ static int way_back_resolve(lua_State *L) {
       most[i] = fmax(most[i], fabs(v[k]));
     }
     if (most[i] == 0) continue;
-    error[i] = ns_bernstein_interpolate(v, b);
+    error[i] = ns_trail_integral_error(ns_bernstein_interpolate(v, b), most[i]);
     for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) mean[i] += b[k] / NS_BERNSTEIN_SIZE;
   }
   return 3;
