@@ -23,6 +23,9 @@ HDF5_NEEDS = libhdf5-dev
 NLOPT_NEEDS = libnlopt-dev
 IPOPT_NEEDS = coinor-libipopt-dev
 
+# For `make site`.
+SITE_NEEDS = mkdocs mkdocs-material
+
 # For `make fuzz` and `make builds`.
 FUZZ_NEEDS   = clang libclang-rt-14-dev
 FUZZ_SECONDS ?= 60
@@ -239,6 +242,10 @@ ANNOTATIONS = io.write(require "nslua.help.annotations".text(require "nslua.help
 docs: all annotations  ## draws the gallery's pictures (docs/gallery/), and the annotations
 	$(NSLUA) docs/gallery.lua
 
+site: all  ## builds the documentation as HTML in build/site/html
+	@$(call provide,$(SITE_NEEDS))
+	$(NSLUA) docs/site.lua --into $(BUILD)/site
+
 annotations: all  ## library/nslua.lua: the API for editors
 	@mkdir -p library
 	$(NSLUA) -e '$(ANNOTATIONS)' > library/nslua.lua
@@ -285,4 +292,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak coverage fuzz builds lint format bench compare docs extras sundials hdf5 optimisers annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak coverage fuzz builds lint format bench compare docs site extras sundials hdf5 optimisers annotations install uninstall clean help packages lint-packages

@@ -51,6 +51,7 @@ struct NsMotion {
   double *rhs, *answer; /* m */
   double *unit;         /* m: powers of two; units in which the diagonal of W is nearly constant */
   bool stopping;        /* the rows that are solved are velocities */
+  bool off_constraints; /* see ns_motion_leave_constraints */
   const double *slow;   /* m: see ns_motion_share */
   const double *share;  /* m: see ns_motion_share; NULL: all are 1 */
   double *still;        /* m: for a projection, the y that counts as 0 besides the rounding of its terms */
@@ -427,6 +428,10 @@ void ns_motion_share(NsMotion *motion, const double *share, const double *slow) 
   motion->share = share, motion->slow = slow;
 }
 
+void ns_motion_leave_constraints(NsMotion *motion) {
+  motion->off_constraints = true;
+}
+
 bool ns_motion_straight(const NsMotion *motion, int row) {
   return motion->edges[motion->row_edge[row]].linear;
 }
@@ -515,6 +520,7 @@ static NsStatus solve_dependent(NsMotion *motion, int n, const int *rows, const 
     if (W[i + i * n] > 0) even = fmax(even, fabs(motion->rhs[i]) / sqrt(W[i + i * n]));
   NsStatus status = solve_shared(motion, n, rows, W, z);
   if (status != NS_OK) return ns_fail(err, status, "dependent constraints: %s", ns_status_message(status));
+  if (motion->off_constraints) return NS_OK;
   for (int i = 0; i < n; i++) {
     double sum = -motion->rhs[i], scale = fabs(motion->rhs[i]);
     for (int j = 0; j < n; j++) {

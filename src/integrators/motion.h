@@ -88,6 +88,12 @@ void ns_motion_drag(NsMotion *motion, int normal, double mu, int tangent, int wi
 */
 void ns_motion_share(NsMotion *motion, const double *share, const double *slow);
 
+/*
+** From now on states may violate the constraints, as those do that differences of the motion take. There dependent rows
+** contradict each other: they are solved in the sense of least squares, and no error is raised.
+*/
+void ns_motion_leave_constraints(NsMotion *motion);
+
 /* qdot (Nq) = T(q) v. */
 void ns_motion_rate(const NsMotion *motion, const double *q, const double *v, double *qdot);
 

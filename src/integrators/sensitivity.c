@@ -15,6 +15,9 @@
 /* The first displacement of a difference, as a part of the sizes of what is displaced; it is divided by 3 and then halved. */
 static const double FIRST_PART = 1.0 / 32;
 
+/* The size of a state is at least this part of what it moves in a step of the grid (2^-8: a start at 1e-15 instead of 0 has no size). */
+static const double MOVED_PART = 1.0 / 256;
+
 /* After a failure of the map a difference is tried again with displacements that are smaller by this factor. */
 static const double SMALLER = 1.0 / 1024;
 enum { DIFFERENCE_TRIALS = 3 };
@@ -131,14 +134,13 @@ static NsStatus along_sample(void *context, double e, double *values, NsError *e
   return status == NS_OK ? a->map(a->frozen->context, t, s->u, values, err) : status;
 }
 
-/* The e at which the displacement is FIRST_PART of the sizes. */
+/* The e at which the displacement is FIRST_PART of the sizes, which are at least a part of what the states move in a step of the grid. */
 static double along_reach(const Along *a, int j) {
   const NsFrozen *frozen = a->frozen;
   double reach = INFINITY;
   if (a->dt != 0) reach = frozen->h / fabs(a->dt);
   for (int i = 0; i < frozen->n && a->du; i++) {
-    double size = fmax(frozen->size[i], fabs(a->u[i]));
-    if (!(size > 0)) size = frozen->h * a->s->rate_most[i];
+    double size = fmax(fmax(frozen->size[i], fabs(a->u[i])), MOVED_PART * frozen->h * a->s->rate_most[i]);
     if (a->du[i] != 0 && size > 0) reach = fmin(reach, size / fabs(a->du[i]));
   }
   if (a->number) reach = fmin(reach, a->s->parameters[j].unit);

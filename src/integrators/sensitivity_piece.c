@@ -42,10 +42,12 @@ static NsStatus add_rate(NsSensitivity *s, const NsFrozen *frozen, double t, con
 
 static const double offsets[4] = {1, -1, 2, -2}, weights[4] = {2.0 / 3, -2.0 / 3, -1.0 / 12, 1.0 / 12};
 
-/* The first displacement of state i: a part of its size in the run. */
+/*
+** The first displacement of state i: a part of its size in the run, which is at least a part of what it moves in a step of the grid.
+** A velocity that begins at 1e-15 instead of 0 would else be displaced by less than the rounding of the rates.
+*/
 static double first_step(const NsSensitivity *s, const NsFrozen *frozen, const double *u, int i) {
-  double size = fmax(frozen->size[i], fabs(u[i]));
-  if (!(size > 0)) size = frozen->h * s->rate_most[i];
+  double size = fmax(fmax(frozen->size[i], fabs(u[i])), PART * frozen->h * s->rate_most[i]);
   if (!(size > 0)) size = 1;
   int exponent;
   (void)frexp(size, &exponent);

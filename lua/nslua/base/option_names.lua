@@ -27,11 +27,12 @@ local names = {
   ["dae"] = STEPS .. " algebraic index consistent jac events args sensitivities",
   ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift transient "
     .. "tol max_iterations range step max_step max_points",
-  ["dynamics.diagram"] = FLOW .. " guess scale values period section transient keep follow",
+  ["orbit:slope"] = "size",
+  ["dynamics.diagram"] = FLOW .. " guess scale values period phase section transient keep follow both",
   ["dynamics.equilibrium"] = "simulation nsds rhs guess t all args value",
   ["dynamics.linearise"] = "simulation nsds rhs at inputs outputs mode args value",
   ["dynamics.lyapunov"] = FLOW .. " guess scale time window transient",
-  ["dynamics.poincare"] = FLOW .. " guess scale section count skip",
+  ["dynamics.poincare"] = FLOW .. " guess scale section period phase count skip",
   ["dynamics.periodic"] = FLOW .. " guess scale period section autonomous segments drift transient "
     .. "tol max_iterations",
   ["diagnose"] = "residual t y ydot",
@@ -43,6 +44,8 @@ local names = {
     .. "seed",
   ["optimal_control"] = "states controls relays rhs cost terminal path parameters bounds start goal T elements "
     .. "phases stages control_degree guess tol max_iterations",
+  ["sweep"] = "parameters run setup file workers on seed resume timeout retries memory chunk order reduce progress "
+    .. "wait start",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 

@@ -403,6 +403,8 @@ function Orbit:course()
   return core.vector(times), rows, self.events
 end
 
+function Orbit:slope(options) return require "nslua.dynamics.slope"(orbits, self, options) end
+
 function Orbit:plot(options) return require "nslua.dynamics.picture".orbit(self, options) end
 
 where.methods(Orbit, "an orbit", "orbit")

@@ -233,7 +233,7 @@ local function fit(options)
   local o = arguments.options(options, who)
   if (o.simulation == nil) == (o.model == nil) then fail("%s: expected a simulation or a model, one of both", who) end
   local data = measured.read(o.data, o.noise)
-  local list = o.simulation and parameters.read(o.parameters, o.start) or names_of(o.parameters, o.start)
+  local list = o.simulation and parameters.read(o.parameters, o.start, who) or names_of(o.parameters, o.start)
   local x = parameters.starts(list)
   local low, high = problem.bounds(o.bounds, #x, who, true)
   local model = o.simulation and of_simulation(o.simulation, list, data, o.sensitivities ~= false)

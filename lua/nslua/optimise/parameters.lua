@@ -1,4 +1,4 @@
--- nslua.optimise.parameters: numbers of a model's objects as the parameters of a fit.
+-- nslua.optimise.parameters: numbers of a model's objects as the parameters of a fit or of an orbit.
 --
 --   { law, "mu" }, { ds, "x0", 2 }, { ds, "K", 1, 1 }, { name = "k", set = function(value) ... end, start = 1 }
 local core = require "nslua.core"
@@ -6,7 +6,6 @@ local arguments = require "nslua.base.arguments"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
-local who = "fit"
 
 local parameters = {}
 
@@ -26,7 +25,7 @@ local function name_of(entry)
   return name
 end
 
-local function accessors(entry, what)
+local function accessors(entry, what, who)
   local object, field = entry[1], entry[2]
   if type(object) ~= "userdata" or type(field) ~= "string" then
     fail("%s: %s: expected { object, field }, got { %s, %s }", who, what, describe(object), describe(field))
@@ -60,8 +59,15 @@ local function accessors(entry, what)
   end
 end
 
--- The list of parameters { name =, get =, set =, start = }.
-function parameters.read(list, start)
+-- The parameter { name =, set =, start =, entry = } of { object, field }; what: its name in messages.
+function parameters.number(entry, what, who)
+  if type(entry) ~= "table" then fail("%s: %s: expected { object, field }, got %s", who, what, describe(entry)) end
+  local get, set = accessors(entry, what, who)
+  return { name = entry.name or name_of(entry), set = set, start = entry.start or get(), entry = entry }
+end
+
+-- The list of parameters { name =, set =, start = }.
+function parameters.read(list, start, who)
   if type(list) ~= "table" or #list == 0 then
     fail("%s: parameters: expected a list of { object, field }, got %s", who, describe(list))
   end
@@ -74,11 +80,8 @@ function parameters.read(list, start)
     if type(entry) == "table" and entry.set then
       p = { name = entry.name or what, set = entry.set, start = entry.start }
       if type(p.set) ~= "function" then fail("%s: %s: set: expected a function", who, what) end
-    elseif type(entry) == "table" then
-      local get, set = accessors(entry, what)
-      p = { name = entry.name or name_of(entry), set = set, start = entry.start or get(), entry = entry }
     else
-      fail("%s: %s: expected { object, field }, got %s", who, what, describe(entry))
+      p = parameters.number(entry, what, who)
     end
     p.start = start and start[k] or p.start
     if type(p.start) ~= "number" then fail("%s: %s: there is no start", who, what) end

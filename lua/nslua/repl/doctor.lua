@@ -12,6 +12,7 @@ local programs = {
   { "tcc", "native code from callbacks, fast to compile", "tcc -v", "tcc" },
   { "cc", "native code from callbacks, fast to run", "cc --version", "gcc" },
   { "ffmpeg", "animations as MP4", "ffmpeg -version", "ffmpeg" },
+  { "mkdocs", "the site, make site", "mkdocs --version", "mkdocs-material" },
 }
 
 -- The first line that a command prints; nil when there is none.

@@ -49,6 +49,27 @@ describe("the derivatives of a run of mechanics", function()
     end)
   end
 
+  it("are there for a rod that falls, bounces and lies on both ends, with friction", function()
+    local function run(mu, sensitive)
+      local rod = ns.LagrangianLinearTIDS({ 0, 1.3, 0.9 }, { 0.5, 0, -0.3 }, ns.diag { 1, 1, 1 / 3 })
+      rod:setFExtPtr(ns.vector { 0, -9.81, 0 })
+      local nsds, law = ns.NonSmoothDynamicalSystem(0, 0.8), ns.NewtonImpactFrictionNSL(0.2, 0, mu, 2)
+      nsds:insertDynamicalSystem(rod)
+      for side = -1, 1, 2 do
+        local tip = ns.LagrangianScleronomousR(function(q, _, y)
+          y[1], y[2] = q[2] + side * math.sin(q[3]), q[1] + side * math.cos(q[3])
+        end)
+        nsds:link(ns.Interaction(law, tip), rod)
+      end
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI())
+      return simu:run { sensitivities = sensitive and { { law, "mu" } } or nil }
+    end
+    local h, sol = 1e-6, run(0.4, true)
+    local up, down = run(0.4 + h), run(0.4 - h)
+    assert.near((up.x[#up][1] - down.x[#down][1]) / (2 * h), sol.S[#sol][1][1], 1e-7)
+    for i = 2, 6 do assert.near(0, sol.S[#sol][i][1], 1e-12) end
+  end)
+
   it("of rigid bodies are tangent to the sphere of the quaternion", function()
     local inertia = { { 1, 0, 0 }, { 0, 1.5, 0 }, { 0, 0, 2 } }
     local function run(parameters, en)

@@ -23,6 +23,10 @@ local objects = {
   end }) end,
   ["mechanics.system"] = function() return system(2) end,
   model = function() return ns.numerics.model() end,
+  orbit = function()
+    local function rhs(t, x, p) return { p * math.cos(t) - x[1] } end
+    return ns.dynamics.periodic { guess = { 1 }, period = 2 * math.pi, args = { 1 }, rhs = rhs }
+  end,
 }
 
 -- Whatever the arguments, a table with an unknown key makes a function say which keys it knows.

@@ -187,6 +187,7 @@ static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
   NsScheme *scheme = NULL;
   NsStatus status = ed->base.class->create(&scheme, ed->base.integrator, ed->base.nsds, &plan);
   w->ed = (NsEventDriven *)scheme;
+  if (w->ed) ns_motion_leave_constraints(w->ed->motion);
   w->size = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->u = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->dense = ns_arena_doubles(&w->arena, ed->n);
@@ -344,6 +345,15 @@ static NsStatus motion_twin_row(void *context, double t, const double *u, double
   return status;
 }
 
+/* Whether the contact w->guard, closed at the start, opens there by its velocity: then it has no part in the motion. */
+static NsStatus departs_at_start(NsEventDriven *ed, bool *departs, NsError *err) {
+  NsMotionTwin *w = ed->sensitivity->twin;
+  double row[2];
+  NsStatus status = motion_twin_row(w, ed->t, ed->x, row, err);
+  *departs = status == NS_OK && row[1] > ed->slow[w->guard];
+  return status;
+}
+
 /* NS_EARG when a contact is closed at the start, and a parameter moves its y or u. */
 static NsStatus check_start_contacts(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
@@ -351,6 +361,9 @@ static NsStatus check_start_contacts(NsEventDriven *ed, NsError *err) {
   NsStatus status = NS_OK;
   for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
     w->guard = ed->closed[k];
+    bool departs;
+    status = departs_at_start(ed, &departs, err);
+    if (status != NS_OK || departs) continue;
     for (int j = 0; j < s->p && ed->rows[w->guard].unilateral && status == NS_OK; j++) {
       double change[2], part[2], most[2] = {0, 0};
       const double *S = s->S + (ptrdiff_t)j * s->n;
