@@ -2,8 +2,8 @@
 --
 --   local value, gradient, sol = simu:gradient { cost = function(t, x) return x[1] ^ 2 end, parameters = { "x0" } }
 --
--- The run is recorded, and the derivatives come from the way back through the record (gradient/backward.lua). Where a record does
--- not do, they come from S = dx / dp of a second run (gradient/forward.lua).
+-- The run is recorded, and the derivatives come from the way back through the record (gradient/backward.lua). Where a
+-- record does not do, they come from S = dx / dp of a second run (gradient/forward.lua).
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local where = require "nslua.base.where"
@@ -30,7 +30,8 @@ local function take_options(simu, options)
   return options
 end
 
--- A copy of the list of parameters without "T"; whether "T" was in it, and whether it was alone: then the list has x0.
+-- A copy of the list of parameters without "T"; whether "T" was in it, and whether it was alone: then the copy has
+-- x0.
 local function take_parameters(list)
   local copy, free = {}, false
   if type(list) ~= "table" then return list, false, false end
@@ -78,8 +79,8 @@ local function by_forward(run, parameters)
   run.sol = where.call("run", run.simu.run, run.simu, asked)
   local stop = ending(run.sol)
   if stop or run.free then
-    fail("gradient: %s: forward derivatives are for a given end; let the run go to one, or use run{sensitivities = ...} and "
-      .. "the dt of the event", stop and run.sol.message or "T")
+    fail("gradient: %s: forward derivatives are for a given end; let the run go to one, or use "
+      .. "run{sensitivities = ...} and the dt of the event", stop and run.sol.message or "T")
   end
   run.values = back.values(run.simu, parameters)
   return require "nslua.gradient.forward"(run)

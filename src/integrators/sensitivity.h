@@ -93,7 +93,7 @@ struct NsSensitivity {
   double *before;            /* n x p: S before it */
   double *f;                 /* n: rates before it */
   struct NsEventSlopes *log; /* receives dt */
-  struct NsTrail *trail;       /* NULL; else it records the run, and S stays that of the start */
+  struct NsTrail *trail;     /* NULL; else it records the run, and S stays that of the start */
   long told;                 /* the number of its row in the log, from 1 */
 
   /* the scheme's own copy of its workspace */

@@ -10,7 +10,7 @@
 #include "linalg/dense.h"
 
 enum {
-  BACK_HALVINGS = 6, /* an interval is halved at most so often to resolve F_u, or F_p' mu within a step */
+  BACK_HALVINGS = 6,  /* an interval is halved at most so often to resolve F_u, or F_p' mu within a step */
   BACK_STEPS = 100000 /* limit of steps in an interval */
 };
 

@@ -124,7 +124,7 @@ void ns_trail_restart(NsSensitivity *s, double t) {
 
 /* The derivatives of a guard by u and the parameters (n + p), divided by its rate: minus those of its time. */
 static NsStatus trail_guard(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guard, double t, const double *u,
-                           NsGuardSlope *slope, double *g, NsError *err) {
+                            NsGuardSlope *slope, double *g, NsError *err) {
   guard->choose(frozen->context, guard->guard);
   NsStatus status = ns_sensitivity_slope(s, frozen, guard->value, t, u, slope, err);
   memcpy(g, s->value, (size_t)s->n * sizeof *g);
@@ -137,7 +137,7 @@ static NsStatus trail_guard(NsSensitivity *s, const NsFrozen *frozen, const NsFr
 }
 
 NsStatus ns_trail_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
-                       const double *u, NsError *err) {
+                        const double *u, NsError *err) {
   NsTrail *trail = s->trail;
   int size = s->n + s->p;
   double *g = ns_arena_doubles(&trail->arena, size), *other = count > 1 ? ns_arena_doubles(&trail->arena, size) : NULL;

@@ -23,10 +23,10 @@
 typedef struct NsTrailEntry {
   double t_old, t; /* an event: both are its time */
   bool event;
-  const void *mode; /* of a piece; see NsFrozen.keep */
-  double *u;        /* of a piece: NS_BERNSTEIN_SIZE blocks of n */
-  bool timed;       /* its time has a derivative, -(gu S- + gp) */
-  double *gu, *gp;  /* n, p: the derivatives of its guard over the rate of the guard */
+  const void *mode;  /* of a piece; see NsFrozen.keep */
+  double *u;         /* of a piece: NS_BERNSTEIN_SIZE blocks of n */
+  bool timed;        /* its time has a derivative, -(gu S- + gp) */
+  double *gu, *gp;   /* n, p: the derivatives of its guard over the rate of the guard */
   double *T, *A, *B; /* n; n x n, NULL: the identity; n x columns */
   int columns, *column;
 } NsTrailEntry;
@@ -69,7 +69,7 @@ void ns_trail_free(NsTrail *trail);
 void ns_trail_begin(NsTrail *trail, bool again);
 NsStatus ns_trail_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err);
 NsStatus ns_trail_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
-                       const double *u, NsError *err);
+                        const double *u, NsError *err);
 void ns_trail_restart(NsSensitivity *s, double t);
 void ns_trail_enter(NsSensitivity *s);
 NsStatus ns_trail_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, NsError *err);

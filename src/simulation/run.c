@@ -112,7 +112,8 @@ static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivit
   ts->course_known = false; /* its rows have S from now on */
   NsStatus status = ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters, asked->p,
                                          &asked->options, err);
-  for (int i = 0; status == NS_OK && i < ts->islands.count; i++) ts->sensitivities->of[i]->wants_rates = ts->user.count > 0 && !asked->options.adjoint;
+  for (int i = 0; status == NS_OK && i < ts->islands.count; i++)
+    ts->sensitivities->of[i]->wants_rates = ts->user.count > 0 && !asked->options.adjoint;
   return status;
 }
 

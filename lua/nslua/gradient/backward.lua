@@ -7,11 +7,11 @@ local core = require "nslua.core"
 local cost = require "nslua.gradient.cost"
 
 local fail = arguments.fail
-local abs, max = math.abs, math.max
+local abs = math.abs
 local state_at, back = core.solution_methods.at, core.way_back
 local NODES = back.nodes()
 
--- An interval is halved until the interpolation of the cost errs by less than this part of the integral of its terms' sizes.
+-- An interval is halved until the integral of the cost errs by less than this part of the integral of its size.
 local PART = 1e-11
 -- An interval is halved at most so often: then it is 2^-40 of a step, and holds a kink of the cost.
 local HALVINGS = 40
@@ -34,7 +34,7 @@ local function sample(run, a, b)
   return values, by_x, by_p
 end
 
--- Whether the nodes resolve the functions in `list`, with the integrals of their sizes so far in `sums`, which grow then; and their means.
+-- Whether the nodes resolve the functions in `list`; their means and sizes. sums: integrals of their sizes so far.
 local function resolve(list, sums, h, halvings)
   local mean, error, most = back.resolve(list)
   for i = 1, #mean do
@@ -80,7 +80,8 @@ local function cross(run, t)
   return true
 end
 
--- The derivatives of the cost by the time of the end, and by the end's time of the event `stop` (nil) as a function of x: mu changes.
+-- Where the event `stop` ended the run, mu gets the part of its time. Else (nil) the derivative by the end is also
+-- returned.
 local function move_end(run, t, x, mu, stop)
   local rates, moved = back.rates(run.simu), 0
   if run.options.cost then moved = cost.value(run, "cost", t, x) end
@@ -97,8 +98,9 @@ local function move_end(run, t, x, mu, stop)
   return mu - (moved / rate) * slopes, 0
 end
 
--- The derivatives by the parameters (vector) and by the end T; nil: the record does not do, forward derivatives may. run: simu, sol, options, values (of
--- the parameters); stop: the name of the event that ended the run. run.value: += the cost.
+-- The derivatives by the parameters (vector) and by the end T; nil: the record does not do, forward derivatives may.
+-- run: simu, sol, options, values (of the parameters); stop: the name of the event that ended the run.
+-- run.value: += the cost.
 return function(run, stop)
   local times, sol = back.times(run.simu), run.sol
   local T = sol.t[#sol]

@@ -186,11 +186,13 @@ static int way_back_resolve(lua_State *L) {
 }
 
 void nsl_open_way_back(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"times", way_back_times},   {"start", way_back_start},   {"back", way_back_back},   {"events", way_back_events},
-      {"cross", way_back_cross},   {"rates", way_back_rates}, {"guard", way_back_guard},   {"values", way_back_values},
-      {"refused", way_back_refused}, {"close", way_back_close}, {"nodes", way_back_nodes}, {"resolve", way_back_resolve},
-      {"gradient", way_back_gradient}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"times", way_back_times},       {"start", way_back_start},
+                                       {"back", way_back_back},         {"events", way_back_events},
+                                       {"cross", way_back_cross},       {"rates", way_back_rates},
+                                       {"guard", way_back_guard},       {"values", way_back_values},
+                                       {"refused", way_back_refused},   {"close", way_back_close},
+                                       {"nodes", way_back_nodes},       {"resolve", way_back_resolve},
+                                       {"gradient", way_back_gradient}, {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "way_back");
 }

@@ -111,7 +111,7 @@ enum { KEPT_ARRAYS = 11 };
 
 /* The arrays of a mode, and the sizes of their elements; each has ed->m elements. */
 static void motion_twin_arrays(NsEventDriven *ed, void *of[KEPT_ARRAYS], size_t size[KEPT_ARRAYS]) {
-  void *const all[KEPT_ARRAYS] = {ed->rows,  ed->held, ed->acting, ed->was,  ed->multiplier, ed->share,
+  void *const all[KEPT_ARRAYS] = {ed->rows, ed->held,  ed->acting, ed->was,  ed->multiplier, ed->share,
                                   ed->slow, ed->reach, ed->pulled, ed->slid, ed->before};
   const size_t sizes[KEPT_ARRAYS] = {sizeof *ed->rows, sizeof *ed->held, sizeof *ed->acting, sizeof *ed->was};
   for (int k = 0; k < KEPT_ARRAYS; k++) of[k] = all[k], size[k] = k < 4 ? sizes[k] : sizeof(double);

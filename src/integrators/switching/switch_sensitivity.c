@@ -210,7 +210,8 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
                          .states = switch_twin_states,
                          .keep = switch_twin_keep,
                          .take = switch_twin_take};
-  w->frozen.mode_bytes = sizeof(KeptMode) + (size_t)(sw->m + w->flow->eq.na) * sizeof(double) + (size_t)sw->m * sizeof(NsRowMode);
+  w->frozen.mode_bytes = sizeof(KeptMode) + (size_t)(sw->m + w->flow->eq.na) * sizeof(double) +
+                         (size_t)sw->m * sizeof(NsRowMode);
   return ns_flow_begin(w->flow, sw->t_k, h, err);
 }
 
