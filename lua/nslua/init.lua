@@ -38,9 +38,12 @@ ns.animation = lazy.table(function()
   return animation
 end, strict "ns.animation")
 ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end, strict "ns.contact")
+ns.design = lazy.table(function() return require "nslua.sweep.design" end, strict "ns.design")
 ns.dynamics = lazy.table(function() return require "nslua.dynamics" end, strict "ns.dynamics")
 ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end,
   strict "ns.mechanics")
+ns.notebook = lazy.table(function() return require "nslua.notebook".notebook end, strict "ns.notebook")
+lazy.functions(ns, "display progress interact", function() return require "nslua.notebook" end)
 ns.plot = lazy.table(function() return require "nslua.plot" end, strict "ns.plot")
 ns.polygon = lazy.table(function() return require "nslua.contact.polygon" end, strict "ns.polygon")
 lazy.functions(ns, "quad", function() return { quad = require "nslua.analysis.quadrature" } end)

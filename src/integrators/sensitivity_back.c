@@ -263,7 +263,7 @@ NsStatus ns_trail_back(NsSensitivity *s, double a, double b, const double *c, Ns
   for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
     for (int i = 0; i < s->nx; i++) trail->c[trail->place[i] + k * s->n] = c[i + k * s->nx];
   trail->from = a, trail->to = b;
-  if (ns_sensitivity_still(a, b)) return back_hold(s, b - a), NS_OK;
+  if (ns_sensitivity_holds(a, b)) return back_hold(s, b - a), NS_OK;
   NsNodeCourse nodes = {s->n, s->n, piece->t_old, piece->t, piece->u};
   NsCourse course = ns_node_course(&nodes);
   bool same;
