@@ -1,13 +1,14 @@
 -- nslua.dynamics.chart: coordinates of a rigid body near a base: 3 of its position, 3 of its rotation.
 --
--- The rotation is q = base o (1, w / 2) / |(1, w / 2)|: w are Rodrigues' parameters times 2, in the frame of the body,
--- so that w' is the angular velocity at w = 0. They are regular up to half a turn from the base.
+-- The rotation is q = base o (1, w / 2) / |(1, w / 2)|: w are Rodrigues' parameters times 2, in the frame of the
+-- body, so that w' is the angular velocity at w = 0. They are regular up to half a turn from the base.
 local core = require "nslua.core"
 
 local charts = {}
 
 local function product(a, b)
-  return { a[1] * b[1] - a[2] * b[2] - a[3] * b[3] - a[4] * b[4], a[1] * b[2] + a[2] * b[1] + a[3] * b[4] - a[4] * b[3],
+  return { a[1] * b[1] - a[2] * b[2] - a[3] * b[3] - a[4] * b[4],
+    a[1] * b[2] + a[2] * b[1] + a[3] * b[4] - a[4] * b[3],
     a[1] * b[3] - a[2] * b[4] + a[3] * b[1] + a[4] * b[2], a[1] * b[4] + a[2] * b[3] - a[3] * b[2] + a[4] * b[1] }
 end
 

@@ -322,24 +322,24 @@ end
 
 -- ---- ns.dynamics.equilibrium ----
 
--- Whether two equilibria are one; sizes: of the states.
-local function same(a, b, sizes)
+-- Whether two equilibria are one; scale: the sizes of the states.
+local function same(a, b, scale)
   for i = 1, #a do
-    if math.abs(a[i] - b[i]) > SAME * sizes[i] then return false end
+    if math.abs(a[i] - b[i]) > SAME * scale[i] then return false end
   end
   return true
 end
 
 -- The largest |x_i| of the equilibria and of the guesses; a guess may lack the velocities of mechanics.
 local function sizes_of(found, guesses)
-  local sizes = core.zeros(#found[1].states)
+  local scale = core.zeros(#found[1].states)
   for _, e in ipairs(found) do
-    for i = 1, #sizes do sizes[i] = math.max(sizes[i], math.abs(e.states[i])) end
+    for i = 1, #scale do scale[i] = math.max(scale[i], math.abs(e.states[i])) end
   end
   for _, guess in ipairs(guesses) do
-    for i = 1, #guess == #sizes and #sizes or 0 do sizes[i] = math.max(sizes[i], math.abs(guess[i])) end
+    for i = 1, #guess == #scale and #scale or 0 do scale[i] = math.max(scale[i], math.abs(guess[i])) end
   end
-  return sizes
+  return scale
 end
 
 -- The guesses as a list: of a matrix its rows.
@@ -365,12 +365,13 @@ local function from_all(find, guesses, who)
     if not e then failures[#failures + 1] = { guess = guess, message = message } end
   end
   if #found == 0 then
-    fail("%s: no equilibrium found from any of the %d guesses; from the first: %s", who, #guesses, failures[1].message)
+    fail("%s: no equilibrium found from any of the %d guesses; from the first: %s", who, #guesses,
+      failures[1].message)
   end
-  local sizes = sizes_of(found, guesses)
+  local scale = sizes_of(found, guesses)
   for _, e in ipairs(found) do
     local new = true
-    for _, other in ipairs(list) do new = new and not same(other.states, e.states, sizes) end
+    for _, other in ipairs(list) do new = new and not same(other.states, e.states, scale) end
     if new then list[#list + 1] = e end
   end
   list.failures = failures

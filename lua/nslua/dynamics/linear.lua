@@ -308,8 +308,8 @@ local function inputs_of(model, law, at, t, x, lambda, list, who)
 end
 
 -- C and D of the outputs: those of a function f(t, x, lambda), or of a list of numbers of states.
--- embedding: the derivatives of the states by those of the linear model, direct: by the inputs; nil where they are the
--- same, and 0.
+-- embedding: the derivatives of the states by those of the linear model, direct: by the inputs; nil where they are
+-- the same, and 0.
 local function outputs_of(outputs, t, states, lambda, by_x, by_u, who, embedding, direct)
   local n = #states
   if type(outputs) == "table" then
@@ -431,8 +431,8 @@ local function beside(A, B)
   end)
 end
 
--- Unit vectors that complete the columns of `free` to a basis: those of the unknowns that remain when each column in turn
--- takes the unknown of its largest element. Where E has columns of 0 they are the unknowns with derivatives.
+-- Unit vectors that complete the columns of `free` to a basis: those of the unknowns that remain when each column in
+-- turn takes the unknown of its largest element. Where E has columns of 0 they are the unknowns with derivatives.
 local function complement(free)
   local work, taken, units = free:copy(), {}, {}
   for j = 1, work:cols() do
@@ -485,7 +485,8 @@ local function of_singular(model, mode, at, t, x, lambda, inputs, options, who)
   local E = filled(n + m, n + m, function(i, j) return i <= n and j <= n and at.M[i][j] or 0 end)
   local reduced = #model.rows == 0 and m == 0 and without_algebraic(at.M, at.A, L) or without_algebraic(E, K, L)
   if not reduced then
-    fail("%s: M is singular, and the algebraic equations do not determine the other unknowns: the index is above 1", who)
+    fail("%s: M is singular, and the algebraic equations do not determine the other unknowns: the index is above 1",
+      who)
   end
   local T, G = reduced.T, reduced.G
   local l = { A = reduced.A, B = reduced.B, T = T:slice(1, n, 1, T:cols()), G = core.zeros(n, #inputs), E = E, K = K,

@@ -128,8 +128,8 @@ function terms.states(model, x, v)
   return core.vector(all)
 end
 
--- The derivatives of the states of a model with bodies by those of the linear model, where each body has 6 coordinates
--- and 6 velocities; nil where the two are the same. x is the point, at whose coordinates the charts have their bases.
+-- The derivatives of the states of a model with bodies by those of the linear model, where each body has 6
+-- coordinates and 6 velocities; nil where the two are the same. x is the point, at whose coordinates the charts have their bases.
 function terms.embedding(model, x)
   if not model.turns then return nil end
   local E, row, col = core.zeros(model.states, 2 * model.n), 0, 0
@@ -229,9 +229,9 @@ end
 
 -- A matrix whose columns belong to coordinates of the systems, with those of the chart: A E, or by velocities: A T.
 local function in_charts(model, systems, x, A, name)
-  local out, from, to = core.zeros(A:rows(), 0), 0, 0
-  for _, k in ipairs(systems) do to = to + size_at(model, k) end
-  out, to = core.zeros(A:rows(), to), 0
+  local from, to, cols = 0, 0, 0
+  for _, k in ipairs(systems) do cols = cols + size_at(model, k) end
+  local out = core.zeros(A:rows(), cols)
   for _, k in ipairs(systems) do
     local n, base = size_at(model, k), model.charts[k]
     local part = A:slice(1, A:rows(), from + 1, from + n + (base and 1 or 0))
@@ -310,8 +310,8 @@ local function size_of(model, at, x, i)
   return size > 0 and size or 1
 end
 
--- Differences of a body's forces below this part of (force / step) are rounding and count as 0: that of differences of
--- order 4 is about 2^-51.
+-- Differences of a body's forces below this part of (force / step) are rounding and count as 0: that of differences
+-- of order 4 is about 2^-51.
 local ROUNDING = 2 ^ -44
 
 -- The first and the last of the three forces, or of the three torques, to which row j of a body with a quaternion

@@ -166,8 +166,8 @@ describe("linearise of a model with algebraic equations", function()
 
   it("tells an index above 1", function()
     local ds = ns.FirstOrderLinearTIDS { x0 = { 0, 0 }, A = { { 0, 1 }, { 1, 0 } }, M = { { 1, 0 }, { 0, 0 } } }
-    raises("dynamics.linearise: M is singular, and the algebraic equations do not determine the other unknowns: the index is above 1",
-      dynamics.linearise, { nsds = graph(ds), at = { x = { 0, 0 } } })
+    raises("dynamics.linearise: M is singular, and the algebraic equations do not determine the other unknowns: the index is "
+        .. "above 1", dynamics.linearise, { nsds = graph(ds), at = { x = { 0, 0 } } })
   end)
 end)
 
@@ -199,7 +199,8 @@ describe("a controller from linearise", function()
     local poles = ns.eigvals(l.A - l.B:column(1):outer(K)):totable()
     table.sort(poles)
     for i = 1, 4 do near(i - 5, poles[i], 1e-8) end
-    local sol = ns.solve_ivp(function(t, x) return rhs(t, x, -K:dot(ns.vector(x))) end, { 0, 15 }, { 0.5, 0.2, 0, 0 }, { rtol = 1e-8 })
+    local function closed(t, x) return rhs(t, x, -K:dot(ns.vector(x))) end
+    local sol = ns.solve_ivp(closed, { 0, 15 }, { 0.5, 0.2, 0, 0 }, { rtol = 1e-8 })
     for i = 1, 4 do near(0, sol.y[i][#sol.t], 1e-4) end
   end)
 end)
