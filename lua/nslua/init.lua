@@ -41,6 +41,8 @@ ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph
 ns.dynamics = lazy.table(function() return require "nslua.dynamics" end, strict "ns.dynamics")
 ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end,
   strict "ns.mechanics")
+ns.notebook = lazy.table(function() return require "nslua.notebook".notebook end, strict "ns.notebook")
+lazy.functions(ns, "display progress interact", function() return require "nslua.notebook" end)
 ns.plot = lazy.table(function() return require "nslua.plot" end, strict "ns.plot")
 ns.polygon = lazy.table(function() return require "nslua.contact.polygon" end, strict "ns.polygon")
 lazy.functions(ns, "quad", function() return { quad = require "nslua.analysis.quadrature" } end)

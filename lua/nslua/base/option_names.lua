@@ -37,6 +37,7 @@ local names = {
     .. "tol max_iterations",
   ["diagnose"] = "residual t y ydot",
 
+  ["notebook.options"] = "pictures dpi",
   [":gradient"] = "cost terminal parameters",
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
   ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
@@ -75,6 +76,7 @@ local names = {
   ["plot.solution"] = "figsize dpi title",
   ["figure:subplot"] = "projection sharex",
   ["figure:suptitle"] = "fontsize color",
+  ["figure:picture"] = "dpi",
   ["figure:savefig"] = "dpi",
   ["figure:show"] = "terminal width height",
   ["axes:step"] = LINE .. " where",
