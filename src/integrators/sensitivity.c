@@ -58,11 +58,12 @@ NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsPa
   s->p = p;
   int n = s->n = s->nx;
   s->acts = ns_arena_take(arena, (size_t)p, sizeof *s->acts);
-  double **matrices[] = {&s->S_k, &s->S, &s->X, &s->before, &s->most, &s->Pt, &s->slope, &s->dense};
+  double **matrices[] = {&s->S_k, &s->S, &s->X, &s->X_before, &s->before, &s->most, &s->P_most, &s->Pt, &s->slope, &s->dense};
   for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) *matrices[i] = ns_arena_matrix(arena, n, p);
-  double **vectors[] = {&s->f, &s->rate_most, &s->u, &s->direction, &s->value, &s->size, &s->step};
+  double **vectors[] = {&s->f, &s->rate_most, &s->u, &s->direction, &s->value, &s->size, &s->step, &s->far, &s->kept};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
   s->dt = ns_arena_doubles(arena, p);
+  s->parameter_step = ns_arena_doubles(arena, p);
   s->xdot = ns_arena_doubles(arena, n);
   s->room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, n + 1);
   s->J = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)n, n);
@@ -263,9 +264,18 @@ NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const Ns
   return status == NS_OK ? event_tell(s, err) : status;
 }
 
-NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
+NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u,
+                              bool *falls, NsError *err) {
+  GuardSlope slope = {0};
   NsStatus status = event_before(s, frozen, t, u, err);
-  for (int j = 0; j < s->p; j++) s->dt[j] = NAN;
+  if (status == NS_OK) status = guard_slope(s, frozen, guard, t, u, &slope, err);
+  *falls = slope.rate < -GRAZING * slope.scale;
+  return status;
+}
+
+NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, bool fixed, double t, const double *u, NsError *err) {
+  NsStatus status = event_before(s, frozen, t, u, err);
+  for (int j = 0; j < s->p; j++) s->dt[j] = fixed ? 0 : NAN;
   if (status == NS_OK) status = event_tell(s, err);
   memset(s->dt, 0, (size_t)s->p * sizeof *s->dt);
   return status;

@@ -70,6 +70,7 @@ struct NsSensitivity {
   double t_k, t;                 /* S_k is S at t_k, the start of the last interval; S is S at t */
   double *S_k, *S;               /* n x p */
   double *X;                     /* nx x p: d x / d parameters at t, in the order of the states of the systems */
+  double *X_before;              /* nx x p: X before an event, for the scheme that keeps it */
   double *nodes;                 /* NS_BERNSTEIN_SIZE blocks nx x p: X along the last piece; see keeps_nodes */
   bool keeps_nodes;              /* somebody wants X along the pieces */
   bool wants_rates;              /* somebody wants xdot */
@@ -94,7 +95,10 @@ struct NsSensitivity {
   double *u, *direction, *value, *room; /* n; n; n; differences of n numbers */
   double *J, *P;                        /* NS_BERNSTEIN_SIZE blocks n x n and n x p: at the nodes of a piece */
   double *Pt, *slope, *dense;           /* n x p */
-  double *size, *step;                  /* n: sizes of u; displacements of its differences */
+  double *size;                         /* n: sizes of u */
+  double *step, *parameter_step;        /* n; p: displacements of differences that were good last, 0: none */
+  double *P_most;                       /* n x p: largest elements of F_p so far */
+  double *far, *kept;                   /* n: workspace of differences */
   double weights[NS_BERNSTEIN_SIZE];
   NsVariational *variational; /* of variational_n numbers */
   int variational_n;
@@ -131,6 +135,9 @@ void ns_sensitivity_begin(NsSensitivity *s, double t);
 /* S goes along a piece of smooth motion, course: u. Statuses of the model's callbacks, NS_ENOCONV, NS_ENOMEM. */
 NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err);
 
+/* Whether a piece is too short for S to change in it. */
+bool ns_sensitivity_holds(double t_old, double t);
+
 /*
 ** The derivative of a map of `count` numbers along (dt, du, parameter j): out. du NULL: 0; j < 0: no parameter. The model is
 ** unchanged afterwards, also after a failure.
@@ -153,11 +160,15 @@ typedef struct NsFrozenGuard {
 NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
                               const double *u, NsError *err);
 
+/* *falls: whether a guard falls along the motion at (t, u), by more than one that grazes. */
+NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u,
+                              bool *falls, NsError *err);
+
 /*
-** The mode changes where a step begins. S is that of an event at the given time t. The log gets NaN for the derivative of the
-** event's time: a guard may have come to 0 there by chance.
+** The mode changes where a step begins. S is that of an event at the given time t. The derivative of the event's time is 0 at a
+** fixed time, the start of the run; else the log gets NaN, as data may have changed there, or a guard may have come to 0 by chance.
 */
-NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
+NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, bool fixed, double t, const double *u, NsError *err);
 
 /*
 ** An event of several resets, one after the other, in parts: enter, after ns_sensitivity_event or ns_sensitivity_restart; map for

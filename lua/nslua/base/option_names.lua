@@ -25,6 +25,9 @@ local names = {
   ["contact.manager"] = "nsds law reach",
   ["contact.space"] = "nsds law reach",
   ["dae"] = STEPS .. " algebraic index consistent jac events args sensitivities",
+  ["design.latin_hypercube"] = "seed",
+  ["design.random"] = "seed",
+  ["design.sobol"] = "seed",
   ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift transient "
     .. "tol max_iterations range step max_step max_points",
   ["orbit:slope"] = "size",

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "integrators/event_driven/event_reset.h"
+#include "linalg/qr.h"
 #include "ode/control.h"
 
 /* A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. */
@@ -41,9 +42,42 @@ static NsStatus motion_twin_reread(void *context, double t, NsError *err) {
   return NS_OK;
 }
 
+/*
+** The accelerations at u. Where rows that are held depend on each other, those of the nearest state at which they hold: they have no
+** solution at others. S is tangent to the states at which they hold, so its equations stay the same.
+*/
+static NsStatus twin_accelerate(NsMotionTwin *w, double t, const double **u, NsError *err) {
+  NsEventDriven *ed = w->ed;
+  NsStatus status = NS_OK;
+  if (w->dependent) {
+    memcpy(w->fitting, *u, (size_t)(ed->Nq + ed->Nv) * sizeof **u);
+    *u = w->fitting;
+    status = ns_motion_project(ed->motion, ed->nplaces, ed->nheld, ed->held, t, ed->reach, w->fitting, w->fitting + ed->Nq,
+                               ed->W, err);
+  }
+  return status == NS_OK ? ns_ed_accelerate(ed, t, *u, *u + ed->Nq, err) : status;
+}
+
+/* w->dependent at (t, u), which fits the constraints. */
+static NsStatus find_dependent(NsMotionTwin *w, double t, const double *u, NsError *err) {
+  NsEventDriven *ed = w->ed;
+  int n = ed->nheld, rank;
+  w->dependent = false;
+  if (n < 2) return NS_OK;
+  NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
+  if (status != NS_OK) return status;
+  ns_motion_delassus(ed->motion, n, ed->held, ed->W);
+  for (int k = 0; k < n; k++) w->residual[k] = 1 / sqrt(ed->W[k + (ptrdiff_t)k * n]);
+  for (int k = 0; k < n * n; k++) ed->W[k] *= w->residual[k % n] * w->residual[k / n];
+  status = ns_lstsq(n, n, 1, ed->W, n, w->residual, n, NS_MOTION_DEPENDENT, w->step, &rank, NULL);
+  w->dependent = status == NS_OK && rank < n;
+  return status == NS_OK ? NS_OK
+                         : ns_fail(err, status, "sensitivities: constraints at t=%.10g: %s", t, ns_status_message(status));
+}
+
 static NsStatus motion_twin_rate(void *context, double t, const double *u, double *rate, NsError *err) {
   NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
-  NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
+  NsStatus status = twin_accelerate(context, t, &u, err);
   if (status != NS_OK) return status;
   ns_motion_rate(ed->motion, u, u + ed->Nq, rate);
   memcpy(rate + ed->Nq, ed->acceleration, (size_t)ed->Nv * sizeof *rate);
@@ -83,11 +117,26 @@ static bool motion_is_linear(const NsEventDriven *ed) {
   return true;
 }
 
+/*
+** The directions of friction in space. Where it has nearly stopped they are those in which S was computed last: that of u may turn
+** on, down to rounding.
+*/
+static void keep_directions(NsMotionTwin *w, const NsEventDriven *run) {
+  for (int i = 0; i < run->m; i++) {
+    const Rub *rub = &run->rows[i].rub;
+    bool kept = w->holds || (rub->stops && w->ed->rows[i].rub.stops);
+    for (int k = 0; k < 2 && rub->width == 2 && !kept; k++) w->direction[2 * i + k] = rub->d[k];
+  }
+}
+
 /* Takes the mode of the run. */
 static void motion_twin_mode(NsMotionTwin *w, const NsEventDriven *run) {
   NsEventDriven *ed = w->ed;
   size_t m = (size_t)run->m;
+  keep_directions(w, run);
   memcpy(ed->rows, run->rows, m * sizeof *ed->rows);
+  for (size_t i = 0; i < m; i++)
+    if (ed->rows[i].rub.width == 2) memcpy(ed->rows[i].rub.d, w->direction + 2 * i, 2 * sizeof(double));
   memcpy(ed->held, run->held, m * sizeof *ed->held);
   memcpy(ed->acting, run->acting, m * sizeof *ed->acting);
   memcpy(ed->was, run->was, m * sizeof *ed->was);
@@ -115,6 +164,8 @@ static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
   w->size = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->u = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->dense = ns_arena_doubles(&w->arena, ed->n);
+  w->direction = ns_arena_doubles(&w->arena, 2 * ed->m);
+  w->fitting = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->segment = ns_arena_matrix(&w->arena, ed->n, NS_RK_ROWS);
   w->guards = ns_arena_take(&w->arena, (size_t)ed->m + 1, sizeof *w->guards);
   w->closed = ns_arena_ints(&w->arena, ed->m);
@@ -173,6 +224,7 @@ NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
                          .rate = motion_twin_rate,
                          .states = motion_twin_states};
   grow_sizes(w, ed);
+  w->holds = false;
   motion_twin_mode(w, ed);
   ns_sensitivity_begin(s, ed->t);
   if (s->begun) return motion_twin_states(w, s, ed->t, ed->x, s->S, s->X, err);
@@ -199,9 +251,14 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
   NsMotionTwin *w = s->twin;
   NsStepper *stepper = &ed->rk->base;
   const NsStepperState *step = &stepper->state;
+  bool held = w->holds;
+  w->holds = held && ns_sensitivity_holds(step->t_old, step->t);
   motion_twin_mode(w, ed);
+  w->holds = ns_sensitivity_holds(step->t_old, step->t);
+  NsStatus status = find_dependent(w, step->t_old, step->y_old, err);
+  if (status != NS_OK) return status;
   stepper->problem.context = w->ed; /* the dense output evaluates the motion */
-  NsStatus status = ns_rk_interpolate(stepper, err);
+  status = ns_rk_interpolate(stepper, err);
   stepper->problem.context = ed;
   if (status != NS_OK) return status;
   for (int r = 0; r < NS_RK_ROWS; r++)
@@ -236,7 +293,7 @@ static NsStatus motion_twin_guard(void *context, double t, const double *u, doub
   double scale;
   SenseGuard kind = sense_kind(ed, row);
   bool forces = kind == SENSE_FORCE || kind == SENSE_STICK;
-  NsStatus status = forces ? ns_ed_accelerate(ed, t, q, v, err) : ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
+  NsStatus status = forces ? twin_accelerate(w, t, &u, err) : ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
   if (status != NS_OK) return status;
   *out = 0;
   for (int k = 0; k < ed->nheld && kind == SENSE_FORCE; k++)
@@ -253,6 +310,24 @@ static void motion_twin_choose(void *context, int guard) {
 
 static void add_guard(NsMotionTwin *w, const NsEventDriven *ed, int *count, int row) {
   w->guards[(*count)++] = (NsFrozenGuard){motion_twin_guard, motion_twin_choose, row, ns_ed_row_name(ed, row)};
+}
+
+/* Adds the friction whose sliding ends where a step of the grid begins: at that time by chance. */
+static NsStatus add_ending_slips(NsMotionTwin *w, const NsEventDriven *ed, int *count, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  NsStatus status = NS_OK;
+  for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
+    int row = ed->closed[k];
+    bool falls;
+    double along;
+    w->guard = row;
+    if (sense_kind(w->ed, row) != SENSE_SLIP) continue;
+    status = motion_twin_guard(w, ed->t, w->u, &along, err);
+    if (status != NS_OK || fabs(along) > ed->slow[row]) continue;
+    status = ns_sensitivity_falls(s, &w->frozen, motion_twin_guard, ed->t, w->u, &falls, err);
+    if (status == NS_OK && falls) add_guard(w, ed, count, row);
+  }
+  return status;
 }
 
 /* y and u of the row w->guard. */
@@ -315,6 +390,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   int count = 0;
   bool start = ed->t == ed->t_first;
   motion_twin_mode(w, ed);
+  if (sense_kind(w->ed, ed->hit) == SENSE_SLIP) w->ed->rows[ed->hit].rub.stops = true; /* u / |u| is rounding */
   memcpy(w->u, ed->x, (size_t)s->n * sizeof *w->u);
   w->hit = ed->hit;
   w->acted = false;
@@ -331,8 +407,9 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
     if (row != ed->hit && r->unilateral && r->state != ROW_HELD && ed->before[row] < -ed->slow[row])
       add_guard(w, ed, &count, row);
   }
+  if (status == NS_OK && count == 0 && !start) status = add_ending_slips(w, ed, &count, err);
   if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->frozen, w->guards, count, ed->t, w->u, err);
-  else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->frozen, ed->t, w->u, err);
+  else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->frozen, start, ed->t, w->u, err);
   w->guarded = count > 0;
   ed->log->slope = s->told;
   if (status == NS_OK) ns_sensitivity_enter(s);
@@ -353,8 +430,10 @@ NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
   bool touched = only_touched(ed, w);
   if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->t, ns_ed_row_name(ed, w->hit), err);
   if (touched) ns_sensitivity_undo(s);
+  w->holds = false;
   motion_twin_mode(w, ed);
-  NsStatus status = ns_sensitivity_leave(s, &w->frozen, ed->t, ed->x, err);
+  NsStatus status = find_dependent(w, ed->t, ed->x, err);
+  if (status == NS_OK) status = ns_sensitivity_leave(s, &w->frozen, ed->t, ed->x, err);
   grow_sizes(w, ed);
   return status == NS_OK ? motion_twin_states(w, s, ed->t, ed->x, s->S, s->X, err) : status;
 }

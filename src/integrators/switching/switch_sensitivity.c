@@ -308,6 +308,32 @@ static void guard_choose(void *context, int guard) {
   ((SwitchTwin *)context)->guard = guard;
 }
 
+static void add_switch_guard(SwitchTwin *w, int *count, int guard, int row) {
+  w->guards[(*count)++] = (NsFrozenGuard){guard_value, guard_choose, guard, sense_row_name(w->sw, row)};
+}
+
+/* How near to 0 a guard is when its event is at the present time: rounding, and of lambda the tolerance of the steps. */
+static double guard_near_zero(const NsSwitching *sw, const NsSwitchGuard *guard, const double *lambda_size) {
+  bool active = sw->now->mode[guard->row] == NS_ROW_ACTIVE;
+  return fmax(2 * ns_switch_noise(sw, guard), active ? sw->options.rtol * lambda_size[guard->row] : 0);
+}
+
+/* Adds the guards that fall through 0 where a step of the grid begins: their events are at that time by chance. */
+static NsStatus add_falling_guards(SwitchTwin *w, int *count, NsError *err) {
+  NsSwitching *sw = w->sw;
+  const double *lambda_size = ns_flow_lambda_sizes(sw->flow);
+  NsStatus status = NS_OK;
+  for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
+    const NsSwitchGuard *guard = &sw->guards[k];
+    bool falls;
+    if (!guard->used || fabs(ns_switch_guard(sw, guard)) > guard_near_zero(sw, guard, lambda_size)) continue;
+    w->guard = k;
+    status = ns_sensitivity_falls(sw->sensitivity, &w->frozen, guard_value, sw->t, sw->u, &falls, err);
+    if (status == NS_OK && falls) add_switch_guard(w, count, k, guard->row);
+  }
+  return status;
+}
+
 NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err) {
   NsSensitivity *s = sw->sensitivity;
   if (!s) return NS_OK;
@@ -316,18 +342,19 @@ NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err) {
   memcpy(w->u_before, sw->u, (size_t)sw->nd * sizeof *sw->u);
   memcpy(w->before, sw->before, (size_t)sw->m * sizeof *w->before);
   NsStatus status = switch_twin_mode(w, sw->before, sw->t, sw->u, err);
+  if (status == NS_OK && guard < 0) status = add_falling_guards(w, &count, err);
   if (status != NS_OK) return status;
-  if (guard < 0) {
-    status = ns_sensitivity_restart(s, &w->frozen, sw->t, sw->u, err);
+  if (guard < 0 && count == 0) {
+    status = ns_sensitivity_restart(s, &w->frozen, false, sw->t, sw->u, err);
     if (status == NS_OK) status = switch_twin_states(w, s, sw->t, sw->u, s->S, s->X, err);
     sw->log->slope = s->told;
     return status;
   }
-  w->guards[count++] = (NsFrozenGuard){guard_value, guard_choose, guard, sense_row_name(sw, guard / 2)};
-  for (int k = 0; k < 2 * sw->m; k++) {
+  if (guard >= 0) add_switch_guard(w, &count, guard, guard / 2);
+  for (int k = 0; k < 2 * sw->m && guard >= 0; k++) {
     const NsSwitchGuard *g = &sw->guards[k];
     if (k == guard || !g->used || !sw->open[g->row] || g->row == guard / 2) continue;
-    w->guards[count++] = (NsFrozenGuard){guard_value, guard_choose, k, sense_row_name(sw, g->row)};
+    add_switch_guard(w, &count, k, g->row);
   }
   status = ns_sensitivity_event(s, &w->frozen, w->guards, count, sw->t, sw->u, err);
   sw->log->slope = s->told;
