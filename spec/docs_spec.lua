@@ -260,8 +260,10 @@ local function lua_classes()
     result = ns.solve_ivp(function() return 0 end, { 0, 1 }, { 0 }), dae = ns.dae("radau", print), line = line, plane = plane,
     polygon = ns.polygon.intersection { { 1, 0, 1 } }, spline = ns.spline({ 0, 1 }, { 0, 1 }), model = model,
     expression = model:variable {}, array = model:variables(2, {}), animation = film, canvas = canvas, figure = ns.plot.figure(),
-    axes = ns.plot.gca(),
+    axes = ns.plot.gca(), place = ns.display(),
     manager = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 1 },
+    sweep = ns.sweep { parameters = { k = { 1 } }, run = function() end, on = "here" },
+    design = ns.design.grid { k = { 1 } },
     space = ns.contact.space { nsds = nsds, law = law, reach = 1 },
   } do
     found[receiver] = getmetatable(object).__index
@@ -389,6 +391,7 @@ describe("the reference", function()
     look(ns.plot, "ns.plot.")
     look(ns.mechanics, "ns.mechanics.")
     look(ns.dynamics, "ns.dynamics.")
+    look(ns.notebook, "ns.notebook.")
     table.sort(missing)
     assert.equal("", table.concat(missing, " "))
   end)

@@ -47,6 +47,15 @@ function flows.sizes(flow, rows)
   return sizes
 end
 
+-- The size of each state as a part of its largest value on a course, at most 1.
+function flows.shares(rows, sizes)
+  local shares = core.ones(#sizes)
+  for i = 1, #sizes do
+    for _, row in ipairs(rows) do shares[i] = math.min(shares[i], sizes[i] / math.abs(row[i])) end
+  end
+  return shares
+end
+
 -- ---- differences ----
 
 -- The kinds and names of events as one text: two runs with the same text are in one smooth piece of the map.
@@ -243,6 +252,10 @@ local function extremum(a, b, c)
   return bend == 0 and b or b - (a - c) ^ 2 / (8 * bend)
 end
 
+-- A guard that is below this part of its range at three samples in a row is held at 0 and does not touch it. Where it
+-- touches 0 with the curvature of a sine, its neighbours are at 3e-5.
+local HELD = 1e-6
+
 -- How close each guard comes to 0 apart from the events: a list of { name, t, value, range }.
 function Flow:clearances(x0, t0, t1, p, events)
   local times, guards = self.kind.guards(self, x0, t0, t1, p, SAMPLES)
@@ -252,7 +265,8 @@ function Flow:clearances(x0, t0, t1, p, events)
     for _, value in ipairs(values) do range = math.max(range, math.abs(value)) end
     for k = 2, #values - 1 do
       local a, b, c = math.abs(values[k - 1]), math.abs(values[k]), math.abs(values[k + 1])
-      if b <= a and b <= c and b < best.value and not is_near(times, k, events, name) then
+      local lowest = b <= a and b <= c and b < best.value and math.max(a, c) > HELD * range
+      if lowest and not is_near(times, k, events, name) then
         best.t, best.value = times[k], math.abs(extremum(values[k - 1], values[k], values[k + 1]))
       end
     end
