@@ -22,6 +22,11 @@ HDF5_NEEDS = libhdf5-dev
 # For the modules nslua.nlopt and nslua.ipopt.
 NLOPT_NEEDS = libnlopt-dev
 IPOPT_NEEDS = coinor-libipopt-dev
+# For notebooks: the kernel, and what runs notebooks and tests kernels.
+KERNEL_NEEDS = jupyter-notebook jupyter-console python3-ipykernel python3-nbconvert python3-jupyter-kernel-test
+
+# For `make site`.
+SITE_NEEDS = mkdocs mkdocs-material
 
 # For `make fuzz` and `make builds`.
 FUZZ_NEEDS   = clang libclang-rt-14-dev
@@ -239,6 +244,10 @@ ANNOTATIONS = io.write(require "nslua.help.annotations".text(require "nslua.help
 docs: all annotations  ## draws the gallery's pictures (docs/gallery/), and the annotations
 	$(NSLUA) docs/gallery.lua
 
+site: all  ## builds the documentation as HTML in build/site/html
+	@$(call provide,$(SITE_NEEDS))
+	$(NSLUA) docs/site.lua --into $(BUILD)/site
+
 annotations: all  ## library/nslua.lua: the API for editors
 	@mkdir -p library
 	$(NSLUA) -e '$(ANNOTATIONS)' > library/nslua.lua
@@ -264,6 +273,11 @@ optimisers:  ## installs NLopt and IPOPT and builds the modules of ns.minimize a
 	@$(call provide,$(NLOPT_NEEDS) $(IPOPT_NEEDS))
 	@$(MAKE) --no-print-directory all
 
+kernel:  ## installs Jupyter and makes nslua known to it, for this user
+	@$(call provide,$(KERNEL_NEEDS))
+	@$(MAKE) --no-print-directory all
+	$(NSLUA) kernel install --user
+
 packages:
 	@$(call provide,$(NEEDS))
 lint-packages:
@@ -285,4 +299,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak coverage fuzz builds lint format bench compare docs extras sundials hdf5 optimisers annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak coverage fuzz builds lint format bench compare docs site extras sundials hdf5 optimisers kernel annotations install uninstall clean help packages lint-packages

@@ -1,4 +1,4 @@
--- Runs the examples of the documentation: README.md, CONTRIBUTING.md, docs/*.md and docs/reference/*.md.
+-- Runs the examples of the documentation: README.md, CONTRIBUTING.md, and the pages of docs/ and of its folders.
 --
 -- Every ```lua block runs on its own, with `ns` defined; after a line <!-- continues --> it runs after the block before
 -- it. The document must show what the block prints: in comments that start with -- > (one for each printed line, after a
@@ -10,7 +10,7 @@ local annotations = require "nslua.help.annotations"
 local entries = require "nslua.help.entry"
 
 local files = { "README.md", "CONTRIBUTING.md" }
-for _, directory in ipairs { "docs/", "docs/reference/" } do
+for _, directory in ipairs { "docs/", "docs/reference/", "docs/howto/", "docs/introduction/" } do
   for name in host.list(directory):gmatch "%S+" do
     if name:find "%.md$" then files[#files + 1] = directory .. name end
   end
@@ -128,6 +128,18 @@ for _, file in ipairs(files) do
 end
 
 -- ---- names ----
+
+describe("docs/troubleshooting.md", function()
+  it("has headings that are parts of messages", function()
+    local source = host.run "cat $(find src lua -name '*.[ch]' -o -name '*.lua')"
+    local count = 0
+    for message in texts["docs/troubleshooting.md"]:gmatch '\n### "([^\n]*)"\n' do
+      count = count + 1
+      assert.truthy(source:find(message, 1, true), message)
+    end
+    assert.is_true(count > 10)
+  end)
+end)
 
 describe("names in the documentation", function()
   local words = {} -- those of the C sources
@@ -248,8 +260,10 @@ local function lua_classes()
     result = ns.solve_ivp(function() return 0 end, { 0, 1 }, { 0 }), dae = ns.dae("radau", print), line = line, plane = plane,
     polygon = ns.polygon.intersection { { 1, 0, 1 } }, spline = ns.spline({ 0, 1 }, { 0, 1 }), model = model,
     expression = model:variable {}, array = model:variables(2, {}), animation = film, canvas = canvas, figure = ns.plot.figure(),
-    axes = ns.plot.gca(),
+    axes = ns.plot.gca(), place = ns.display(),
     manager = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 1 },
+    sweep = ns.sweep { parameters = { k = { 1 } }, run = function() end, on = "here" },
+    design = ns.design.grid { k = { 1 } },
     space = ns.contact.space { nsds = nsds, law = law, reach = 1 },
   } do
     found[receiver] = getmetatable(object).__index
@@ -377,6 +391,7 @@ describe("the reference", function()
     look(ns.plot, "ns.plot.")
     look(ns.mechanics, "ns.mechanics.")
     look(ns.dynamics, "ns.dynamics.")
+    look(ns.notebook, "ns.notebook.")
     table.sort(missing)
     assert.equal("", table.concat(missing, " "))
   end)

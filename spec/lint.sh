@@ -60,10 +60,10 @@ grep -rnE 'lua_pushfstring\(L, *"[^"]*%f' src | report "numbers formatted in the
 grep -nE '%[-+ 0#]*[0-9]*(\.[0-9]+)?[aefgAEFG][^"]*"\):format\(' $(git ls-files "lua/nslua/*.lua") | grep -v -e '^lua/nslua/repl\.lua:' \
   -e '^lua/nslua/film/canvas\.lua:.*"%a"' | report "numbers formatted in the host's locale: number_support.format has a decimal point"
 
-# base <- io <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind <- repl
+# base <- io <- workers <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind <- repl
 awk -F: '
   BEGIN {
-    n = split("base io linalg ad solvers,ode,model integrators simulation bind repl", levels, " ")
+    n = split("base io workers linalg ad solvers,ode,model integrators simulation bind repl", levels, " ")
     for (i = 1; i <= n; i++) { m = split(levels[i], rooms, ","); for (j = 1; j <= m; j++) level[rooms[j]] = i }
   }
   match($3, /#[ ]*include[ ]*"[^"]*"/) {
@@ -192,7 +192,7 @@ else
 fi
 
 # shellcheck disable=SC2046
-luacheck -q --no-color $(ls -d lua scripts spec bench 2>/dev/null) || failed=1
+luacheck -q --no-color $(ls -d lua scripts spec bench docs 2>/dev/null) || failed=1
 cppcheck -q --std=c11 --language=c --enable=warning,portability,performance --inline-suppr --error-exitcode=1 \
   --suppress=missingIncludeSystem --suppress=varFuncNullUB -Isrc src || failed=1
 

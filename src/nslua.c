@@ -10,9 +10,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/version.h"
+#include "repl/channel.h"
 #include "repl/prompt.h"
 #include "repl/stop.h"
 
@@ -22,6 +24,8 @@ typedef struct Options {
   const char *bad; /* the option that is wrong, or NULL */
   int script;      /* index in argv of the script, argc when there is none */
   bool version, interactive, execute, no_environment, help, doctor, leave;
+  const char *pipes;   /* of --kernel-worker=R,W, or NULL */
+  const char *command; /* the name of a command of nslua, or NULL */
 } Options;
 
 static void interpreter_complain(const char *message) {
@@ -164,6 +168,57 @@ static int run_repl(lua_State *L, char **argv, int script) {
   return status;
 }
 
+#define WORKER "--kernel-worker="
+
+/* Starts the worker of a kernel: nslua.notebook.worker with the table of nsi_push_doors. It handles its errors. */
+static int run_worker(lua_State *L, const char *pipes) {
+  if (!nsi_channel_open(pipes)) return interpreter_complain("--kernel-worker: only a kernel starts this"), LUA_ERRRUN;
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "nslua.notebook.worker");
+  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  nsi_push_doors(L);
+  nsi_stop_prompt(true);
+  int status = lua_pcall(L, 1, 0, 0);
+  nsi_stop_prompt(false);
+  if (status != LUA_OK) interpreter_complain(lua_tostring(L, -1));
+  return status;
+}
+
+/*
+** The commands `nslua NAME ...` and the modules that run them: functions that get the arguments, a list, with the path of
+** this program under "program", and return whether all went well.
+*/
+static const struct {
+  const char *name, *module;
+} commands[] = {
+    {"kernel", "nslua.notebook.install"}, {"--console", "nslua.notebook.console"}, {"sweep", "nslua.sweep.command"}};
+
+/* The module of a command; NULL when it is none. */
+static const char *module_of(const char *name) {
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+    if (strcmp(commands[i].name, name) == 0) return commands[i].module;
+  return NULL;
+}
+
+/* Runs a command with the arguments after its name. */
+static int run_command(lua_State *L, const char *name, char **rest) {
+  char program[PATH_MAX];
+  int n = 0;
+  lua_getglobal(L, "require");
+  lua_pushstring(L, module_of(name));
+  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  lua_createtable(L, 0, 1);
+  for (; rest[n]; n++) {
+    lua_pushstring(L, rest[n]);
+    lua_rawseti(L, -2, n + 1);
+  }
+  ssize_t length = readlink("/proc/self/exe", program, sizeof program);
+  lua_pushlstring(L, program, length > 0 ? (size_t)length : 0);
+  lua_setfield(L, -2, "program");
+  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  return lua_toboolean(L, -1) ? LUA_OK : LUA_ERRRUN;
+}
+
 /* Runs nslua.repl.doctor, a function of the table of nsi_push_doors; it returns whether everything needed is installed. */
 static int run_doctor(lua_State *L) {
   lua_getglobal(L, "require");
@@ -187,7 +242,10 @@ static void print_help(FILE *to) {
       "  -W         turn warnings on\n"
       "  --, -      stop handling options; - runs standard input\n"
       "  --doctor   what is found, what is missing and how to install it\n"
-      "  --help, --version\n",
+      "  --console  the prompt of Jupyter: colours, editing of many lines, a menu of completions\n"
+      "  --help, --version\n"
+      "nslua kernel install [--user | --prefix DIR]: nslua in Jupyter notebooks\n"
+      "nslua sweep script [options]: a script with other settings for its sweeps (nslua sweep --help)\n",
       to);
 }
 
@@ -197,6 +255,8 @@ static int read_option(Options *options, char **argv, int i) {
   char letter = text[1];
   if (strcmp(text, "--help") == 0) return options->help = options->leave = true, 0;
   if (strcmp(text, "--doctor") == 0) return options->doctor = true, 0;
+  if (strcmp(text, "--console") == 0) return options->command = text, 0;
+  if (strncmp(text, WORKER, sizeof WORKER - 1) == 0) return options->pipes = text + sizeof WORKER - 1, 0;
   if (strcmp(text, "--version") == 0) return options->version = options->leave = true, 0;
   if (letter == 'e' || letter == 'l') {
     options->execute |= letter == 'e';
@@ -210,9 +270,18 @@ static int read_option(Options *options, char **argv, int i) {
   return 0;
 }
 
+static bool is_file(const char *path) {
+  struct stat info;
+  return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
 static Options interpreter_read_options(char **argv, int argc) {
   Options options = {.script = argc};
   for (int i = 1; i < argc; i++) {
+    if (i == 1 && argv[i][0] != '-' && module_of(argv[i]) && !is_file(argv[i])) { /* a script of that name comes first */
+      options.command = argv[i];
+      return options.script = i + 1, options;
+    }
     if (argv[i][0] != '-' || strcmp(argv[i], "-") == 0) return options.script = i, options;
     if (strcmp(argv[i], "--") == 0) return options.script = i + 1, options;
     int more = read_option(&options, argv, i);
@@ -237,9 +306,11 @@ static int run_options(lua_State *L, char **argv, int end) {
 
 static int interpreter_run(lua_State *L, char **argv, int argc, const Options *options) {
   bool script = options->script < argc;
+  if (options->command) return run_command(L, options->command, argv + options->script);
   if (!options->no_environment && run_environment(L) != LUA_OK) return LUA_ERRRUN;
   if (run_options(L, argv, options->script) != LUA_OK) return LUA_ERRRUN;
   if (options->doctor) return run_doctor(L);
+  if (options->pipes) return run_worker(L, options->pipes);
   if (options->interactive) return run_repl(L, argv, options->script);
   if (script) return run_script(L, argv, options->script);
   if (options->execute || options->version) return LUA_OK;

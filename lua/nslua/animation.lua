@@ -316,11 +316,11 @@ return function(core)
 
   animation.timeplot = public(function(spec) return plot_page(spec, "timeplot") end)
 
-  -- sol:html(file [, options]), sol:html{...}.
+  -- sol:html([file [, options]]), sol:html{...}.
   methods.html = public(function(sol, file, spec)
     if type(file) == "table" and spec == nil then
       file, spec = nil, file
-    elseif type(file) ~= "string" then
+    elseif file ~= nil and type(file) ~= "string" then
       fail("html: file: expected a string, got %s", show(file))
     end
     if spec ~= nil and type(spec) ~= "table" then

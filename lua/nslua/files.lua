@@ -260,5 +260,8 @@ return function(ns, support)
     return new_columns(call(support["load_" .. kind], file, table.unpack(given, 1, given.n)))
   end
 
+  -- columns(names, arrays): an object with named columns, as load gives it.
+  function public.columns(names, arrays) return new_columns(names, arrays) end
+
   return public
 end

@@ -3,10 +3,11 @@ local _ENV = require "nslua.base.env"()
 local core = require "nslua.core"
 local lazy = require "nslua.base.lazy"
 
-local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
+local hidden = { class_support = true, class_callbacks = true, dae_support = true, way_back = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
   result_fields_meta = true, file_support = true, on_unknown = true, on_option = true, number_support = true,
-  graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true }
+  graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true,
+  worker_support = true, journal_support = true }
 
 local names -- read when a name is asked for that is not there
 local function strict(who)
@@ -37,9 +38,12 @@ ns.animation = lazy.table(function()
   return animation
 end, strict "ns.animation")
 ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end, strict "ns.contact")
+ns.design = lazy.table(function() return require "nslua.sweep.design" end, strict "ns.design")
 ns.dynamics = lazy.table(function() return require "nslua.dynamics" end, strict "ns.dynamics")
 ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end,
   strict "ns.mechanics")
+ns.notebook = lazy.table(function() return require "nslua.notebook".notebook end, strict "ns.notebook")
+lazy.functions(ns, "display progress interact", function() return require "nslua.notebook" end)
 ns.plot = lazy.table(function() return require "nslua.plot" end, strict "ns.plot")
 ns.polygon = lazy.table(function() return require "nslua.contact.polygon" end, strict "ns.polygon")
 lazy.functions(ns, "quad", function() return { quad = require "nslua.analysis.quadrature" } end)
@@ -52,6 +56,11 @@ end)
 lazy.functions(ns, "fit", function() return { fit = require "nslua.optimise.fit" } end)
 lazy.functions(ns, "optimal_control", function()
   return { optimal_control = require "nslua.optimise.control" }
+end)
+lazy.functions(ns, "sweep", function()
+  local sweeps = require "nslua.sweep"
+  sweeps.columns = require "nslua.files"(ns, core.file_support).columns
+  return sweeps
 end)
 lazy.functions(ns, "minimize", function() return { minimize = require "nslua.optimise.minimise" } end)
 lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)

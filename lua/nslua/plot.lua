@@ -18,6 +18,7 @@ local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local gnuplot = require "nslua.plot.gnuplot"
 local option_names = require "nslua.base.option_names"
+local screen = require "nslua.notebook.screen"
 local series = require "nslua.base.series"
 local share = require "nslua.plot.share"
 local style = require "nslua.plot.style"
@@ -55,8 +56,12 @@ function plot.figure(options)
   fig.dpi = options.dpi and data.number("figure", "dpi", options.dpi, 20)
   if options.title then fig:suptitle(options.title) end
   current = fig
+  if screen.figures then table.insert(screen.figures, fig) end
   return fig
 end
+
+-- After it the next command of ns.plot makes a new figure.
+screen.forget = function() current = nil end
 
 function plot.gcf() return current or plot.figure() end
 
@@ -186,6 +191,17 @@ end
 
 local kinds = { png = true, svg = true, pdf = true }
 
+-- picture([kind [, {dpi =}]]): the bytes of a picture, "png", "svg" or "pdf"; its width and height in inches.
+function Figure:picture(kind, options)
+  kind = kind or "png"
+  if not kinds[kind] then fail("picture: kind: expected one of png, svg, pdf, got %s", data.describe(kind)) end
+  options = data.options("picture", options)
+  local dpi = options.dpi and data.number("picture", "dpi", options.dpi, 20) or self.dpi or 150
+  local picture = gnuplot.run("picture", commands(self, kind, dpi))
+  if picture == "" then fail("picture: gnuplot wrote no picture") end
+  return picture, size_of(self)
+end
+
 -- savefig(file [, {dpi =}]): writes a .png, .svg or .pdf file, completely or not at all.
 function Figure:savefig(file, options)
   if type(file) ~= "string" then fail("savefig: file: expected a string, got %s", data.describe(file)) end
@@ -223,6 +239,10 @@ end
 -- default of `terminal`.
 function Figure:show(options)
   options = data.options("show", options)
+  if screen.show and not options.terminal then
+    require "nslua.notebook.cell".show_figure(self)
+    return self
+  end
   local terminal, asked = terminal_of(options.terminal)
   local rows = 1
   for _, axes in ipairs(self.panels) do rows = math.max(rows, axes.rows) end
@@ -243,7 +263,7 @@ end
 
 -- Empties the figure. If it was the current one, the next command makes a new figure.
 function Figure:close()
-  self.panels, self.current = {}, nil
+  self.panels, self.current, self.shown = {}, nil, true
   if current == self then current = nil end
 end
 

@@ -3,6 +3,7 @@
 -- standard input, so that a session can come from a pipe.
 
 local _ENV = require "nslua.base.env"()
+local evaluation = require "nslua.repl.evaluation"
 local printer = require "nslua.repl.print"
 local session_of = require "nslua.repl.session"
 local source = require "nslua.repl.source"
@@ -30,66 +31,17 @@ end
 
 -- ---- errors ----
 
-local function text_of(err)
-  local meta = debug.getmetatable(err)
-  if type(err) == "string" or type(err) == "number" then return tostring(err) end
-  if type(meta) == "table" and rawget(meta, "__tostring") ~= nil then
-    local good, text = pcall(tostring, err)
-    if good then return text end
-  end
-  return ("(error object is a %s value)"):format(type(err))
-end
-
--- The message handler. Returns the message with a traceback (its own if it has one) that ends at the user's code:
--- the last `state.below` lines belong to the prompt and are removed.
-local function explain(state, err)
-  if state.failed then state.failed() end
-  local lines, text = {}, text_of(err)
-  if not text:find("\nstack traceback:\n", 1, true) then text = debug.traceback(text, 3) end
-  for line in text:gmatch "[^\n]*" do lines[#lines + 1] = line end
-  if lines[#lines]:find "^\t" and #lines > state.below then
-    for _ = 1, state.below do lines[#lines] = nil end
-  end
-  if lines[#lines] == "stack traceback:" then lines[#lines] = nil end
-  return table.concat(lines, "\n")
-end
-
 -- Calls f so that Ctrl-C stops it. Returns true and its results in a table. After an error prints that and returns
 -- false.
 local function evaluate(state, f, ...)
-  local _, newlines = debug.traceback("", 1):gsub("\n", "")
-  state.below = newlines -- a line for each level from here on, and one for host.evaluate
-  local results = table.pack(state.host.evaluate(state.explain, f, ...))
-  if not results[1] then
-    complain(state, results[2])
-    return false
-  end
-  return true, table.pack(table.unpack(results, 2, results.n))
+  local good, results = evaluation.call(state, f, ...)
+  if good then return true, results end
+  complain(state, results)
+  return false
 end
 
--- ---- names ----
-
--- Loads nslua, and sets the globals of the prompt (ns, help, sin ...) that are not set yet.
 local function preload(state)
-  if state.loaded then return end
-  state.loaded = true
-  local help = require "nslua.repl.help"
-  local function offer(name, value)
-    if rawget(_G, name) == nil then
-      rawset(_G, name, value)
-      state.given[name] = value
-    end
-  end
-  offer("help", state.help)
-  for _, name in ipairs(help.functions) do offer(name, math[name]) end
-  offer("inf", math.huge)
-  local good, ns = pcall(require, "nslua")
-  if not good then
-    state.problem = tostring(ns)
-    return
-  end
-  offer("ns", ns)
-  for _, name in ipairs(help.names) do offer(name, ns[name]) end
+  state.problem = evaluation.offer_names(state) or state.problem
 end
 
 -- ---- showing ----
@@ -119,40 +71,8 @@ end
 
 -- ---- help ----
 
--- Prints the help text about a value or a name. `method` is its name as a method of its class, "TimeStepping:run".
-local function print_help(value, name, method)
-  local help = require "nslua.repl.help"
-  if value == nil and name == nil then return print(help.page) end
-  local text, message = help.text(value, name, method)
-  print(text or message or ("there is no help about %s"):format(name or printer.value(value)))
-end
-
--- The same for a variable of the user, whose name has no text.
-local function print_help_about(name, value)
-  local help = require "nslua.repl.help"
-  local text, message = help.text(value)
-  print(text or message or help.about_variable(name, value))
-end
-
--- The value of an expression; nil when it has an error.
-local function value_of(state, expression)
-  local chunk = load("return " .. expression, "=stdin", "t", state.session.env)
-  local good, value = pcall(chunk or error)
-  return good and value or nil
-end
-
 local function help_command(state, what)
-  what = what:gsub("%s+$", "")
-  if what == "" then return print_help() end
-  local value = value_of(state, (what:gsub(":([%a_][%w_]*)$", ".%1")))
-  if what:find "^[%a_][%w_]*$" and value ~= nil and state.given[what] ~= value then
-    evaluate(state, print_help_about, what, value)
-    return
-  end
-  local object, method = what:match "^(.+)[.:]([%a_][%w_]*)$"
-  object = object and value_of(state, object)
-  method = object ~= nil and require "nslua.repl.help".method(object, method) or nil
-  evaluate(state, print_help, value, what, method)
+  evaluate(state, function() print(require "nslua.repl.help".about(what, state.session, state.given)) end)
 end
 
 -- ---- lines ----
@@ -182,7 +102,7 @@ local function read(state)
 end
 
 commands.time = "chunk"
-commands.help = function() print_help() end
+commands.help = function() require "nslua.repl.help".print() end
 commands.quit = function() return true end
 
 local function leaves(state, text)
@@ -259,10 +179,9 @@ local function open_terminal(state)
 end
 
 return function(host, script)
-  local state = { host = host, session = session_of(), readline = plain_readline, help = print_help, given = {},
+  local state = { host = host, session = session_of(), readline = plain_readline, given = {},
     inputs = 0 }
   for name, value in next, _G do state.given[name] = value end -- these are not variables of the user
-  state.explain = function(err) return explain(state, err) end
   if script then run_script(state, script) end
   if host.terminal then
     open_terminal(state)
@@ -272,7 +191,7 @@ return function(host, script)
   end
   while true do
     local good, result = pcall(turn, state)
-    if not good then complain(state, text_of(result)) end
+    if not good then complain(state, evaluation.text_of(result)) end
     if good and result == true then break end
   end
   print()

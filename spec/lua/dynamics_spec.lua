@@ -367,7 +367,7 @@ describe("poincare, diagram, lyapunov", function()
       { rhs = lorenz, guess = { 1, 1, 1 }, window = 2 })
     raises("dynamics.lyapunov: window: expected a number above 0, got -1", dynamics.lyapunov,
       { rhs = lorenz, guess = { 1, 1, 1 }, time = 1, window = -1 })
-    raises("dynamics.poincare: section: expected a function, a table or the name of an event, got nil", dynamics.poincare,
+    raises("dynamics.poincare: expected period = or section =, got neither", dynamics.poincare,
       { rhs = lorenz, guess = { 1, 1, 1 } })
     raises("section: fewer than 1 crossings up to t =", dynamics.poincare,
       { rhs = function() return { -1 } end, guess = { 1 }, section = function(_, x) return x[1] - 2 end })

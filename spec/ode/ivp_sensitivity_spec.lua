@@ -125,6 +125,43 @@ describe("sensitivities of solve_ivp", function()
     end
   end)
 
+  it("are the same whether f can be traced or not", function()
+    local function traced(_, y, a) return { y[2], -math.sin(a * y[1]) } end
+    local function branched(_, y, a) -- a comparison can not be traced
+      if y[1] < -100 then return { 0, 0 } end
+      return traced(_, y, a)
+    end
+    local function object(_, y, a, more) return { y[2], -math.sin(a * y[1]) * more.one } end
+    for _, method in ipairs { "DOP853", "BDF" } do
+      local options = { method = method, rtol = 1e-9, args = { 1.3, { one = 1 } }, sensitivities = { "y0", "args[1]" } }
+      local S = last(ns.solve_ivp(traced, { 0, 4 }, { 1, 0 }, options))
+      near(last(ns.solve_ivp(branched, { 0, 4 }, { 1, 0 }, options)), S, 1e-10, method)
+      near(last(ns.solve_ivp(object, { 0, 4 }, { 1, 0 }, options)), S, 1e-10, method)
+      options = { method = method, rtol = 1e-9, args = { 1.3, { one = 1 } }, parameters = { "y0", "args[1]" },
+        terminal = function(y) return y[1] end }
+      local _, g = ns.ivp_gradient(traced, { 0, 4 }, { 1, 0 }, options)
+      near((select(2, ns.ivp_gradient(branched, { 0, 4 }, { 1, 0 }, options))), g, 1e-7)
+      near(g, S[1], 1e-6)
+    end
+  end)
+
+  it("see that an event changes a variable that f uses", function()
+    -- x' = -k x with k = 1 above x = 1/2 and 3 below: a spring that gets stiffer, continuous or not at the event
+    for _, jump in ipairs { 0, 1 } do
+      local k, at
+      local function f(_, x, a) return { -k * (x[1] - at) * a - jump } end
+      local function run(x0)
+        k, at = 1, 0.5
+        return ns.solve_ivp(f, { 0, 1 }, { x0 }, { method = "DOP853", rtol = 1e-12, atol = 1e-14, args = { 2 },
+          events = { g = function(_, x) return x[1] - 0.75 end, apply = function() k, at = 3, 0.75 - 0.25 / 3 end },
+          sensitivities = { "y0", "args" } })
+      end
+      local sol, up, down = run(1), run(1 + 1e-5), run(1 - 1e-5)
+      local slope = (up.y[1][#up.t] - down.y[1][#down.t]) / 2e-5
+      near(last(sol)[1][1], slope, 1e-7)
+    end
+  end)
+
   it("pass through the bounces of a ball: closed forms", function()
     local sol = ball({ 0, 2 }, { sensitivities = { "y0[1]", "args" } })
     near(last(sol), ns.jacobian(function(p) return ball_at(2, p[1], p[2], p[3]) end, { 1, 0.8, 10 }), 1e-9)

@@ -31,7 +31,9 @@
 #include "bind/ode/dae.h"
 #include "bind/ode/ode.h"
 #include "bind/ode/root.h"
+#include "bind/file/journal.h"
 #include "bind/file/process.h"
+#include "bind/file/workers.h"
 #include "bind/array/functions.h"
 #include "bind/array/random.h"
 #include "bind/array/samples.h"
@@ -73,6 +75,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_osnsp,
     nsl_open_time_stepping,
     nsl_open_solution,
+    nsl_open_way_back,
     nsl_open_clone,
     nsl_open_answer,
     nsl_open_numerics,
@@ -86,6 +89,8 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_root,
     nsl_open_dae,
     nsl_open_process,
+    nsl_open_journal,
+    nsl_open_workers,
     nsl_open_number,
     nsl_open_thin,
     nsl_open_files,

@@ -217,6 +217,20 @@ void ns_dop853_couple(NsRk *rk, int coupled) {
   rk->coupled = coupled;
 }
 
+double ns_dop853_stiffness(NsRk *rk) {
+  const NsOdeProblem *p = &rk->base.problem;
+  double h = rk->base.state.t - rk->base.state.t_old, rates = 0, points = 0;
+  ns_ode_point(rk->coupled, &dop853_stages[STAGES - 1], rk->K, rk->y_old, h, rk->sum);
+  for (int i = 0; i < rk->coupled; i++) {
+    double s = p->atol[i] + p->rtol * ns_ode_larger(fabs(rk->y_old[i]), fabs(rk->y[i]));
+    if (s == 0 || s == INFINITY) continue;
+    double rate = (rk->K[STAGES][i] - rk->K[STAGES - 1][i]) / s, point = (rk->y[i] - rk->sum[i]) / s;
+    rates += rate * rate;
+    points += point * point;
+  }
+  return points > 0 ? fabs(h) * sqrt(rates / points) : 0;
+}
+
 /* The error of the elements from `first` to before `end`: the fifth-order estimate, damped by the third-order one. */
 static double block_error(const NsRk *rk, double h, int first, int end) {
   int counted = 0;

@@ -31,6 +31,12 @@ void ns_dop853_weigh(NsRk *rk, const double *pace, int places);
 */
 void ns_dop853_divide(NsRk *rk, int blocks, const int *ends);
 
+/*
+** After a step, before its dense output: |h| times an estimate of the largest |eigenvalue| of the rate's Jacobian, from the last two
+** stages; Hairer and Wanner II, section IV.2. Above 6.1 in many steps: stability limits the steps, not accuracy.
+*/
+double ns_dop853_stiffness(NsRk *rk);
+
 /* The rate does not depend on the elements from number `coupled` on, which are integrals: fewer sums. */
 void ns_dop853_couple(NsRk *rk, int coupled);
 

@@ -77,6 +77,19 @@ static long segment_of(const NsIvp *ivp, double t) {
   return low;
 }
 
+/* The same, beginning at step k. */
+static long segment_near(const NsIvp *ivp, double t, long k) {
+  const double *knots = ivp->knots.t;
+  bool backward = ivp->knots.count > 1 && knots[ivp->knots.count - 1] < knots[0];
+  for (int tries = 0; tries < 3 && k >= 0 && k < ivp->segments; tries++) {
+    bool early = k > 0 && (backward ? t >= knots[k] : t <= knots[k]);
+    bool late = k < ivp->segments - 1 && (backward ? t < knots[k + 1] : t > knots[k + 1]);
+    if (!early && !late) return k;
+    k += late ? 1 : -1;
+  }
+  return segment_of(ivp, t);
+}
+
 /* Copies the state at a restart at t, on one side of all events there. Returns false when there is none. */
 static bool at_jump(const NsIvp *ivp, double t, NsIvpSide side, double *y) {
   const NsIvpPoints *from = side == NS_IVP_BEFORE ? &ivp->before : &ivp->after;
@@ -94,16 +107,21 @@ static bool at_jump(const NsIvp *ivp, double t, NsIvpSide side, double *y) {
   return true;
 }
 
-void ns_ivp_at(const NsIvp *ivp, double t, NsIvpSide side, double *y) {
+void ns_ivp_at_near(const NsIvp *ivp, double t, NsIvpSide side, long *step, double *y) {
   if (ivp->before.count > 0 && at_jump(ivp, t, side, y)) return;
   if (ivp->segments == 0) {
     memcpy(y, ivp->knots.y, (size_t)ivp->n * sizeof *y);
     return;
   }
-  long k = segment_of(ivp, t);
+  long k = *step = segment_near(ivp, t, *step);
   double from = ivp->knots.t[k];
   ns_dense_at(ivp->n, ivp->rows, ivp->knots.y + (ptrdiff_t)k * ivp->n, ivp->segment + (ptrdiff_t)k * ivp->rows * ivp->n,
               (t - from) / (ivp->ends[k] - from), y);
+}
+
+void ns_ivp_at(const NsIvp *ivp, double t, NsIvpSide side, double *y) {
+  long step = -1;
+  ns_ivp_at_near(ivp, t, side, &step, y);
 }
 
 /* Makes space for the polynomial of one more step. */

@@ -104,4 +104,7 @@ typedef enum NsIvpSide { NS_IVP_AFTER, NS_IVP_BEFORE } NsIvpSide;
 /* y (n) = the dense output at t; outside of the interval the first or last polynomial is extrapolated. */
 void ns_ivp_at(const NsIvp *ivp, double t, NsIvpSide side, double *y);
 
+/* The same for times that move slowly: *step is the number of the step that contained the last time (0 at first), and of this one after. */
+void ns_ivp_at_near(const NsIvp *ivp, double t, NsIvpSide side, long *step, double *y);
+
 #endif

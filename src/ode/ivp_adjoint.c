@@ -38,6 +38,7 @@ typedef struct NsIvpBackward {
   long jumps, room;
   double *size, *pace, *y, *mu, *space; /* n, n, n, n + p, n */
   long knot;                            /* the number of knots seen */
+  long step;                            /* of the run: where the way back looked last */
   int here, first_here;                 /* events that act at one time; the first of them */
   double later;                         /* the end of the stretch on the way back */
 } NsIvpBackward;
@@ -121,8 +122,8 @@ static NsStatus adjoint_leave(NsIvpCompanion *companion, const NsIvp *ivp, doubl
 /* ---- the way back ---- */
 
 void ns_ivp_adjoint_state(const NsIvpAdjoint *adjoint, double t, double *y) {
-  const NsIvpBackward *b = adjoint->backward;
-  ns_ivp_at(b->ivp, t, t == b->later ? NS_IVP_BEFORE : NS_IVP_AFTER, y);
+  NsIvpBackward *b = adjoint->backward;
+  ns_ivp_at_near(b->ivp, t, t == b->later ? NS_IVP_BEFORE : NS_IVP_AFTER, &b->step, y);
 }
 
 static NsStatus adjoint_terms(void *context, double t, double *J, double *P, double *E, NsError *err) {
@@ -271,7 +272,7 @@ NsStatus ns_ivp_adjoint_new(NsIvpAdjoint **out, const NsStepperClass *method, co
   linear.cost = options->cost ? adjoint_slopes : NULL;
   linear.pull = options->pull ? adjoint_pull : NULL;
   linear.forced = options->forced;
-  linear.implicit = method->implicit;
+  linear.adaptive = method->implicit;
   linear.rtol = fmax(options->rtol > 0 ? options->rtol : problem->rtol, 1e-13);
   linear.size = b->size;
   NsStatus status = b->arena.failed ? NS_ENOMEM : ns_variational_new(&b->variational, &linear);

@@ -137,6 +137,7 @@ typedef struct NsIvpForward {
   double *size, *pace, *y;     /* n */
   double *gy, *dt, *room, *yd; /* n, p, n, n */
   long knot;                   /* the number of knots seen */
+  long step;                   /* of the run: where the last terms were */
   long *root;                  /* events: the number of roots seen */
   int jumps;                   /* of events at this time */
   int first_jump;
@@ -172,7 +173,7 @@ void ns_ivp_sizes(const NsIvp *ivp, long first, const NsOdeProblem *problem, dou
 static NsStatus forward_terms(void *context, double t, double *J, double *P, double *E, NsError *err) {
   NsIvpForward *f = context;
   (void)E;
-  ns_ivp_at(f->ivp, t, NS_IVP_AFTER, f->y);
+  ns_ivp_at_near(f->ivp, t, NS_IVP_AFTER, &f->step, f->y);
   return f->derivatives.terms(f->derivatives.context, t, f->y, J, P, err);
 }
 
@@ -320,7 +321,7 @@ NsStatus ns_ivp_sensitivity_new(NsIvpSensitivity **out, const NsStepperClass *me
   f->dt = ns_arena_doubles(&f->arena, p);
   ns_saltation_take(&f->saltation, &f->arena, n, p);
   NsVariationalProblem linear = {.n = n, .p = p, .terms = forward_terms, .context = f, .forced = options->forced};
-  linear.implicit = method->implicit;
+  linear.adaptive = method->implicit;
   linear.rtol = fmax(options->rtol > 0 ? options->rtol : problem->rtol, 1e-13);
   linear.size = f->size;
   NsStatus status = f->arena.failed ? NS_ENOMEM : ns_variational_new(&f->variational, &linear);

@@ -28,7 +28,8 @@ NsStatus ns_variational_new(NsVariational **out, const NsVariationalProblem *pro
   NsVariational *v = ns_alloc(1, sizeof *v);
   if (!v) return NS_ENOMEM;
   v->problem = *problem;
-  v->method = problem->implicit ? &ns_variational_implicit : &ns_variational_explicit;
+  bool adaptive = problem->adaptive && !problem->mass;
+  v->method = adaptive ? &ns_variational_adaptive : problem->implicit ? &ns_variational_implicit : &ns_variational_explicit;
   v->cols = problem->adjoint ? 1 : problem->p;
   v->entries = problem->n * v->cols;
   v->size = (int)entries;

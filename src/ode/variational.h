@@ -49,6 +49,7 @@ typedef struct NsVariationalProblem {
   bool forced;            /* P is not 0 */
   bool mass;              /* forward, implicit: E is not the identity */
   bool implicit;          /* Radau IIA of order 5, for stiff J; false: DOP853 */
+  bool adaptive;          /* without mass: Radau IIA where J is stiff, DOP853 elsewhere, whatever `implicit` says */
 
   /*
   ** The error of S[i][j] in a step is at most rtol (|S[i][j]| + size[i] s_j / 100), where size[i] is the size of state i and s_j =

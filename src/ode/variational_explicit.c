@@ -16,6 +16,7 @@ typedef struct Explicit {
   double *rates;            /* size of y */
   int *ends;                /* ends of the blocks of y that are judged each for itself */
   bool dense_known;
+  int aged; /* steps since the point's coefficients were of the start of a step */
 } Explicit;
 
 /* The adjoint's rates by the products that the caller gives; the coefficients of the cost are those of the point. */
@@ -71,6 +72,7 @@ static void explicit_start(NsVariational *v, const double *y) {
   Explicit *e = v->work;
   ns_rk_start(&e->rk->base, v->state.t, y, v->state.t, v->state.h_next);
   e->point.known = e->dense_known = false;
+  e->aged = 0;
   v->state.y = e->rk->base.state.y;
 }
 
@@ -78,21 +80,32 @@ static void explicit_jump(NsVariational *v, const double *y) {
   Explicit *e = v->work;
   ns_rk_replace(&e->rk->base, y);
   e->point.known = e->dense_known = false;
+  e->aged = 0;
+}
+
+/*
+** *ydot = the rates at the start of the step. With `pull` the coefficients are got in every fourth step: they set tolerances of g alone,
+** which do not change fast.
+*/
+static NsStatus explicit_first_rates(NsVariational *v, const double **ydot, NsError *err) {
+  enum { AGE = 4 };
+  Explicit *e = v->work;
+  bool known = v->problem.adjoint && v->problem.pull && e->rk->end_known && e->aged++ % AGE != 0;
+  if (known) return *ydot = e->rk->K[e->rk->method->end], NS_OK;
+  NsStatus status = ns_variational_terms_at(v, &e->point, v->state.t, err);
+  if (status == NS_OK) ns_variational_rates(v, &e->point, v->state.y, e->rates);
+  return *ydot = e->rates, status;
 }
 
 static NsStatus explicit_step(NsVariational *v, double t_end, NsError *err) {
   Explicit *e = v->work;
   NsStepper *rk = &e->rk->base;
-  const double *y = rk->state.y;
-  NsStatus status = NS_OK;
-  bool rates = ns_variational_needs_rates(v, y), adjoint = v->problem.adjoint;
-  if (rates) status = ns_variational_terms_at(v, &e->point, v->state.t, err);
+  const double *y = rk->state.y, *rates = NULL;
+  NsStatus status = ns_variational_needs_rates(v, y) ? explicit_first_rates(v, &rates, err) : NS_OK;
   if (status != NS_OK) return status;
-  if (rates) ns_variational_rates(v, &e->point, y, e->rates);
   rk->state.h_next = v->state.h_next;
   rk->t_end = t_end;
-  ns_variational_set_floor(v, fmin(v->state.h_next, fabs(t_end - v->state.t)), y, rates ? e->rates : NULL,
-                           adjoint ? &e->point : NULL);
+  ns_variational_set_floor(v, fmin(v->state.h_next, fabs(t_end - v->state.t)), y, rates, v->problem.adjoint ? &e->point : NULL);
   e->dense_known = false;
   long rejected = rk->state.rejected;
   status = ns_rk_step(rk, err);
@@ -112,5 +125,10 @@ static NsStatus explicit_at(NsVariational *v, double t, double *y, NsError *err)
   return status;
 }
 
+static double explicit_stiffness(NsVariational *v) {
+  return ns_dop853_stiffness(((Explicit *)v->work)->rk);
+}
+
 const NsVariationalMethod ns_variational_explicit = {
-    variational_explicit_create, variational_explicit_destroy, explicit_start, explicit_jump, explicit_step, explicit_at};
+    variational_explicit_create, variational_explicit_destroy, explicit_start, explicit_jump, explicit_step, explicit_at,
+    explicit_stiffness};

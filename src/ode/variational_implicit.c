@@ -85,6 +85,7 @@ static void variational_implicit_destroy(NsVariational *v) {
 static void implicit_jump(NsVariational *v, const double *y) {
   Implicit *m = v->work;
   memmove(m->y, y, (size_t)v->size * sizeof *y);
+  v->state.y = m->y;
   m->start.known = false;
   for (int s = 0; s < STAGES; s++) m->stage[s].known = false;
   m->h_before = 0;
@@ -320,5 +321,19 @@ static NsStatus implicit_at(NsVariational *v, double t, double *y, NsError *err)
   return NS_OK;
 }
 
+/* By the largest sum of a row of |A|, in units of the states, at the end of the step. */
+static double implicit_stiffness(NsVariational *v) {
+  const Implicit *m = v->work;
+  int n = v->problem.n;
+  double most = 0;
+  for (int i = 0; i < n; i++) {
+    double sum = 0;
+    for (int j = 0; j < n; j++) sum += fabs(m->start.A[i + (ptrdiff_t)j * n]) * m->units[j];
+    most = ns_ode_larger(most, sum / m->units[i]);
+  }
+  return fabs(v->state.t - v->state.t_old) * most;
+}
+
 const NsVariationalMethod ns_variational_implicit = {
-    variational_implicit_create, variational_implicit_destroy, implicit_jump, implicit_jump, implicit_step, implicit_at};
+    variational_implicit_create, variational_implicit_destroy, implicit_jump, implicit_jump, implicit_step, implicit_at,
+    implicit_stiffness};

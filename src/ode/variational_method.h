@@ -25,9 +25,12 @@ typedef struct NsVariationalMethod {
   void (*jump)(NsVariational *v, const double *y);
   NsStatus (*step)(NsVariational *v, double t_end, NsError *err); /* updates the state */
   NsStatus (*at)(NsVariational *v, double t, double *y, NsError *err);
+
+  /* After a step: its length times an estimate of the largest |eigenvalue| of A. NULL: no one asks. */
+  double (*stiffness)(NsVariational *v);
 } NsVariationalMethod;
 
-extern const NsVariationalMethod ns_variational_explicit, ns_variational_implicit;
+extern const NsVariationalMethod ns_variational_explicit, ns_variational_implicit, ns_variational_adaptive;
 
 struct NsVariational {
   NsVariationalProblem problem;

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "repl/channel.h"
 #include "repl/stop.h"
 #include "repl/terminal.h"
 
@@ -189,6 +190,9 @@ int nsi_push_doors(lua_State *L) {
                                    {"list", door_list},
                                    {"private", door_private},
                                    {"make_directory", door_make_directory},
+                                   {"receive", nsi_channel_receive},
+                                   {"send", nsi_channel_send},
+                                   {"ask", nsi_channel_ask},
                                    {NULL, NULL}};
   luaL_newlib(L, doors);
   lua_pushboolean(L, isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));

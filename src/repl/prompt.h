@@ -20,6 +20,7 @@
 **   list(directory)         its entries, directories with "/" at the end; nil when it cannot be read
 **   make_directory(path)    with its parents, for this user only; nil and a message on failure
 **   private(f, ...)         calls f; files created during the call are accessible to this user only
+**   receive(), send(text), ask(text)   messages of a kernel's worker (repl/channel.h)
 */
 int nsi_push_doors(lua_State *L);
 

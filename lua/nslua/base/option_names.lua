@@ -25,25 +25,31 @@ local names = {
   ["contact.manager"] = "nsds law reach",
   ["contact.space"] = "nsds law reach",
   ["dae"] = STEPS .. " algebraic index consistent jac events args sensitivities",
+  ["design.latin_hypercube"] = "seed",
+  ["design.random"] = "seed",
+  ["design.sobol"] = "seed",
   ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift transient "
     .. "tol max_iterations range step max_step max_points",
   ["orbit:slope"] = "size",
-  ["dynamics.diagram"] = FLOW .. " guess scale values period section transient keep follow",
+  ["dynamics.diagram"] = FLOW .. " guess scale values period phase section transient keep follow both",
   ["dynamics.equilibrium"] = "simulation nsds rhs guess t all args value",
   ["dynamics.linearise"] = "simulation nsds rhs at inputs outputs mode args value",
   ["dynamics.lyapunov"] = FLOW .. " guess scale time window transient",
-  ["dynamics.poincare"] = FLOW .. " guess scale section count skip",
+  ["dynamics.poincare"] = FLOW .. " guess scale section period phase count skip",
   ["dynamics.periodic"] = FLOW .. " guess scale period section autonomous segments drift transient "
     .. "tol max_iterations",
   ["diagnose"] = "residual t y ydot",
 
-  [":gradient"] = "cost terminal parameters",
+  ["notebook.options"] = "pictures dpi",
+  [":gradient"] = "cost terminal parameters method",
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
   ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
   ["fit"] = "simulation model data parameters start bounds noise sensitivities loss f_scale tol max_nfev starts "
     .. "seed",
   ["optimal_control"] = "states controls relays rhs cost terminal path parameters bounds start goal T elements "
     .. "phases stages control_degree guess tol max_iterations",
+  ["sweep"] = "parameters run setup file workers on seed resume timeout retries memory chunk order reduce progress "
+    .. "wait start",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 
@@ -73,6 +79,7 @@ local names = {
   ["plot.solution"] = "figsize dpi title",
   ["figure:subplot"] = "projection sharex",
   ["figure:suptitle"] = "fontsize color",
+  ["figure:picture"] = "dpi",
   ["figure:savefig"] = "dpi",
   ["figure:show"] = "terminal width height",
   ["axes:step"] = LINE .. " where",

@@ -29,12 +29,16 @@ Branch.__name = "branch"
 local STEP, STEP_MAX, STEP_MIN = 1 / 64, 1 / 16, 2 ^ -14
 local TURN = 0.9 -- least cosine between the tangents of neighbours
 local CORRECTIONS = 8 -- Newton iterations of a step
-local SIMPLIFIED = 12 -- iterations with the matrix of another point
-local FAST, SLOW = 3, 5 -- up to so many iterations the next step is longer, from so many shorter
+local UPDATED = 12 -- iterations with the matrix of another point, which the steps update
+-- Up to so many iterations the next step is longer, from so many shorter: by Newton's method, and with updates.
+local FAST, SLOW = 3, 5
+local FAST_UPDATES, SLOW_UPDATES = 6, 10
+-- The tolerance with updates, as a part of that of Newton's method, whose last correction makes the error far smaller.
+local FINER = 1e-2
 -- A located point is known to this length along the branch.
 local PLACE = 2 ^ -46
--- Intervals that are longer than this part of the first one are halved by Newton's method, shorter ones by the
--- simplified method alone: there a matrix of a point near is good enough.
+-- Intervals that are longer than this part of the first one are halved by Newton's method, too, shorter ones with
+-- updates of the matrix of a point near alone: there it is good enough.
 local FULL = 1 / 8
 local ATTEMPTS = 6 -- a step is halved so many times
 local DAMPING = 2 ^ -4 -- least factor of a Newton step: the guesses are near
@@ -45,9 +49,13 @@ local function parameter_of(b, w) return w[#w] * b.size end
 
 local function unknowns_of(w) return w:slice(1, #w - 1) end
 
--- Weights that make a state count as much as the parameter whatever their number is.
-local function weights_of(n)
+-- Weights that make the states together count as much as the parameter, whatever their number is. A state whose
+-- values are large against its range on the orbit (the mean current of a converter and its ripple) counts by its values:
+-- the branch moves it by many ranges.
+local function weights_of(q, n)
+  local shares = q.form.shares(q)
   local weights = core.full(n, 1 / (n - 1))
+  for k = 1, n - 1 do weights[k] = weights[k] * shares[k] ^ 2 end
   weights[n] = 1
   return weights
 end
@@ -69,7 +77,7 @@ local function bordered(J, column, row)
 end
 
 -- Newton's method for a point in the plane through `guess` that is orthogonal to t. With K, a matrix of a point near,
--- it is a simplified Newton method. The result has the sequence of events, too.
+-- that is updated by the steps. The result has the sequence of events, too.
 local function correct(b, guess, t, K)
   local q, normal = b.problem, t:mul(b.weights)
   local last
@@ -79,13 +87,13 @@ local function correct(b, guess, t, K)
     last = state
     local full = core.concatenate { F, core.vector { normal:dot(w - guess) } }
     return full, function()
-      if K then return K end
       local J = jacobian()
       local column = q.form.by_parameter(q, u, p, b.size, state)
       return bordered(J, column * b.size, normal)
     end
-  end, guess, { tol = q.options.tol, max_iterations = K and SIMPLIFIED or CORRECTIONS,
-    least = DAMPING })
+  end, guess, { tol = K and FINER * (q.options.tol or newton.TOLERANCE) or q.options.tol, matrix = K, least = DAMPING,
+    max_iterations = K and UPDATED or CORRECTIONS })
+  result.updates = K ~= nil
   result.sequence = result.good and q.form.sequence_of(q, last)
   return result
 end
@@ -107,17 +115,20 @@ local function point_at(b, w, before, solved)
       ["Neimark-Sacker"] = spectrum.torus(m) } }
 end
 
--- The point at the length ds from a; nil and the reason when there is none near.
-local function step_to(b, a, ds)
+-- The point at the length ds from a; nil and the reason when there is none near. With `exact` by Newton's method at
+-- once, whose points have smaller errors.
+local function step_to(b, a, ds, exact)
   local guess = a.w + ds * a.tangent
-  local good, solved = pcall(correct, b, guess, a.tangent)
+  local good, solved
+  if not exact then good, solved = pcall(correct, b, guess, a.tangent, a.K) end
+  if not good or not solved.good then good, solved = pcall(correct, b, guess, a.tangent) end
   if not good then return nil, tostring(solved) end
   if not solved.good then return nil, solved.reason end
   local off = solved.u - guess
   if dot(b, off, off) > ds * ds then return nil, "the nearest orbit is not on the branch" end
   local fine, point = pcall(point_at, b, solved.u, a.tangent, solved)
   if not fine then return nil, tostring(point) end
-  point.iterations = solved.iterations
+  point.iterations, point.updates = solved.iterations, solved.updates
   local turn = math.abs(dot(b, point.tangent, a.tangent))
   local corner = point.sequence ~= a.sequence -- where a branch may turn at once
   if turn < TURN and not corner and ds > 4 * STEP_MIN then return nil, "the branch turns" end
@@ -134,9 +145,13 @@ local function locate_zero(b, a, c, ds, test)
   for _ = 1, 60 do
     local s = low + (high - low) * fl / (fl - fh)
     if not (s > low and s < high) then s = (low + high) / 2 end
-    local point = step_to(b, a, s)
+    local point
+    for _, place in ipairs { s, (low + s) / 2, (s + high) / 2 } do -- where the orbit is small, one of them may fail
+      point = point or step_to(b, a, place, true)
+      if point and not point.place then point.place = place end
+    end
     if not point or point.sequence ~= a.sequence then break end
-    best = point
+    best, s = point, point.place
     local f = point.tests[test]
     if f == 0 or high - low < PLACE or math.abs(f) < 1e-13 * (math.abs(a.tests[test]) + math.abs(c.tests[test])) then
       break
@@ -152,24 +167,34 @@ local function locate_zero(b, a, c, ds, test)
   return best
 end
 
--- The unknowns at the length s from a, where the sequence is that of a; nil where it is not. near: unknowns that are
+-- The unknowns at the length s from a, where the sequence is that of a; nil where it is not, and whether an orbit was
+-- found. near: unknowns that are
 -- known at the lengths near.s and before.s, from which the guess is extrapolated.
--- With `full` Newton's method is tried, too, when the simplified one fails.
-local function same_sequence(b, a, s, near, before, full)
+-- K: a matrix of a point near. With `full` Newton's method is tried, too, when that with updates fails.
+local function same_sequence(b, a, s, near, before, K, full)
   local guess = near.w + (s - near.s) * (before and (near.w - before.w) * (1 / (near.s - before.s)) or a.tangent)
-  local good, solved = pcall(correct, b, guess, a.tangent, a.K)
+  local good, solved = pcall(correct, b, guess, a.tangent, K)
   if full and (not good or not solved.good) then good, solved = pcall(correct, b, guess, a.tangent) end
-  if good and solved.good and solved.sequence == a.sequence then return { s = s, w = solved.u } end
+  local found = good and solved.good
+  return found and solved.sequence == a.sequence and { s = s, w = solved.u } or nil, found
 end
 
 -- The last point with the sequence of a before the length ds, where it is another one or no orbit is found.
 local function locate_change(b, a, ds)
-  local found, high = { { s = 0, w = a.w } }, ds
+  local found, high, K, place = { { s = 0, w = a.w } }, ds, a.K, 1 -- K is the matrix of found[place]
   while high - found[#found].s > PLACE do
     local near = found[#found]
     local s = (near.s + high) / 2
     if not (s > near.s and s < high) then break end
-    local point = same_sequence(b, a, s, near, found[#found - 1], high - near.s > FULL * ds)
+    local full = high - near.s > FULL * ds
+    local point, other = same_sequence(b, a, s, near, found[#found - 1], K, full)
+    if not point and not other and place < #found then
+      local good, last = pcall(point_at, b, near.w, a.tangent)
+      if good then
+        K, place = last.K, #found
+        point = same_sequence(b, a, s, near, found[#found - 1], K, full)
+      end
+    end
     if point then found[#found + 1] = point else high = s end
   end
   for k = #found, 2, -1 do
@@ -252,16 +277,27 @@ end
 
 local function within(b, p) return p >= b.low and p <= b.high end
 
--- The point at the bound of the range between a and c.
+-- The point at the bound of the range between a and c, with the sequence of one of them; nil when none is found.
 local function point_at_bound(b, a, c)
   local bound = c.p > b.high and b.high or b.low
-  local guess = a.w + (bound - a.p) / (c.p - a.p) * (c.w - a.w)
-  local fixed = core.zeros(#guess)
-  fixed[#fixed], guess[#guess] = 1, bound / b.size
-  local good, solved = pcall(correct, b, guess, fixed)
-  if not good or not solved.good then return nil end
-  local fine, point = pcall(point_at, b, solved.u, a.tangent, solved)
-  return fine and point.sequence == a.sequence and point or nil
+  local between = #a.w == #c.w and a.w + (bound - a.p) / (c.p - a.p) * (c.w - a.w)
+  for _, guess in ipairs { between or c.w:copy(), c.w:copy() } do
+    local fixed = core.zeros(#guess)
+    fixed[#fixed], guess[#guess] = 1, bound / b.size
+    local good, solved = pcall(correct, b, guess, fixed)
+    local fine, point = pcall(function()
+      return good and solved.good and point_at(b, solved.u, c.tangent, solved)
+    end)
+    if fine and point and (point.sequence == c.sequence or point.sequence == a.sequence) then return point end
+  end
+end
+
+-- Ends the branch with the point at the bound of the range between a and c.
+local function end_at_bound(b, a, c)
+  local point = point_at_bound(b, a, c)
+  b.points[#b.points + 1] = point
+  b.message = point and format("the end of the range, p = %g", point.p) or
+    format("no orbit was found at the end of the range; the last one is at p = %.10g", b.points[#b.points].p)
 end
 
 local function advance(b, a, ds)
@@ -275,23 +311,36 @@ local function advance(b, a, ds)
   return nil, ds, reason
 end
 
-local function next_step(b, ds, iterations)
-  if iterations <= FAST then return math.min(1.5 * ds, b.step_max) end
-  return iterations >= SLOW and math.max(ds / 2, STEP_MIN) or math.max(ds, STEP_MIN)
+local function next_step(b, ds, point)
+  local fast, slow = FAST, SLOW
+  if point.updates then fast, slow = FAST_UPDATES, SLOW_UPDATES end
+  if point.iterations <= fast then return math.min(1.5 * ds, b.step_max) end
+  return point.iterations >= slow and math.max(ds / 2, STEP_MIN) or math.max(ds, STEP_MIN)
 end
 
 -- A guard that comes this close to 0 without an event, as a part of its range on the orbit, grazes.
 local CLOSE = 1e-6
 
--- The name of the guard that grazes on the orbit of a point; nil when none does.
+-- The names of the guards that graze on the orbit of a point; nil when none does.
 local function grazing_of(b, point)
-  local flow, orbit = b.problem.flow, point.orbit
-  local name, least = nil, CLOSE
+  local flow, orbit, names = b.problem.flow, point.orbit, {}
   for _, one in ipairs(flow:clearances(orbit.x0, flow.t0, flow.t0 + orbit.T, point.p, orbit.events)) do
-    local close = one.value / one.range
-    if close < least then name, least = one.name, close end
+    if one.value < CLOSE * one.range then names[#names + 1] = one.name end
   end
-  return name
+  return names[1] and table.concat(names, " ")
+end
+
+-- An event that is closer than this part of the period to the start of a forced orbit comes to it.
+local AT_START = 1e-6
+
+-- The name of an event that comes to the start of the orbit of a point, which has a fixed time; nil when none does.
+local function event_at_start(b, point)
+  local q, t0 = b.problem, b.problem.flow.t0
+  if q.kind ~= "forced" or q.form == sequences.form then return nil end
+  for _, event in ipairs(point.orbit.events) do
+    local after = (event.t - t0) / point.T
+    if math.min(after, 1 - after) < AT_START then return event.name end
+  end
 end
 
 -- The event of a fixed sequence whose rate, dg/dt, is 0 between the point a and c; nil when there is none.
@@ -303,13 +352,32 @@ local function grazing_event(b, a, c)
   end
 end
 
+-- Two events that are closer than this part of the period coincide at a located point.
+local COINCIDE = 1e-9
+
+-- The names of two events in a row that coincide on the orbit of a point; nil when there are none.
+local function coinciding(point)
+  local events = point.orbit.events
+  for i = 2, #events do
+    if math.abs(events[i].t - events[i - 1].t) < COINCIDE * point.T then
+      return events[i - 1].name .. " " .. events[i].name
+    end
+  end
+end
+
 -- The change of the sequence between a and the point c at ds, which is nil when the branch could not be followed.
--- Returns the last point with the sequence of a.
+-- Returns the last point with the sequence of a, and the name of an event at its start if that ends the branch.
 local function pass_change(b, a, c, ds)
   local last = locate_change(b, a, ds)
   if last ~= a then find_zeros(b, a, last, dot(b, last.w - a.w, a.tangent)) end
-  local events = c and differing(a.sequence, c.sequence) or ""
-  local name = grazing_event(b, a, c) or grazing_of(b, last)
+  local name_at_start = not c and event_at_start(b, last)
+  if name_at_start then
+    if last ~= b.points[#b.points] then b.points[#b.points + 1] = last end
+    return last, name_at_start
+  end
+  local passed = b.problem.form == sequences.form and coinciding(last)
+  local events = passed or c and differing(a.sequence, c.sequence) or ""
+  local name = not passed and (grazing_event(b, a, c) or grazing_of(b, last))
   note(b, name and "grazing" or "sequence", last, { events = name or events, before = a.sequence,
     after = c and c.sequence })
   return last
@@ -329,7 +397,7 @@ local function regular(b, a)
   local before = core.zeros(#w)
   for k = 1, old.form == sequences.form and 0 or #q.keep do before[k] = a.tangent[k] end
   before[#w] = a.tangent[#a.tangent]
-  b.problem, b.weights = q, weights_of(#w)
+  b.problem, b.weights = q, weights_of(q, #w)
   local good, point = pcall(point_at, b, w, before, solved)
   if good and point.sequence == a.sequence then
     point.iterations = a.iterations
@@ -355,7 +423,7 @@ local function beyond(b, last, ds)
         local w = core.concatenate { solved.u, core.vector { p / b.size } }
         local before = core.zeros(#w)
         before[#w] = side
-        b.problem, b.weights = q, weights_of(#w)
+        b.problem, b.weights = q, weights_of(q, #w)
         local found = point_at(b, w, before, solved)
         found.iterations = solved.iterations
         return found
@@ -375,13 +443,18 @@ local function follow(b, a)
     local c, length, reason = advance(b, a, ds)
     if not c then
       b.message = format("the branch could not be followed beyond p = %.10g: %s", a.p, reason)
-      pass_change(b, a, nil, 2 * length)
+      local last, at_start = pass_change(b, a, nil, 2 * length)
+      if at_start then
+        b.message = format("p = %.10g: event '%s' comes to the start of the orbit, t0 = %g: give another t0", last.p,
+          at_start, b.problem.flow.t0)
+      end
       return
     end
     if c.sequence ~= a.sequence then
       local last = pass_change(b, a, c, length)
       if b.problem.form == sequences.form then
         c = beyond(b, last, length)
+        b.bifurcations[#b.bifurcations].after = c and c.sequence
         if not c then
           b.message = format("p = %.10g: no orbit with another sequence of events is near", last.p)
           return
@@ -396,12 +469,10 @@ local function follow(b, a)
       end
     end
     if not within(b, c.p) then
-      b.points[#b.points + 1] = point_at_bound(b, a, c)
-      b.message = format("the end of the range, p = %g", b.points[#b.points].p)
-      return
+      return end_at_bound(b, a, c)
     end
     b.points[#b.points + 1] = c
-    a, ds = c, next_step(b, length, c.iterations)
+    a, ds = c, next_step(b, length, c)
   end
   b.message = format("%d points", #b.points)
 end
@@ -427,6 +498,7 @@ local function settings(options, problem, who)
   local b = { problem = problem, base = problem, points = {}, bifurcations = {}, low = math.min(range[1], range[2]),
     high = math.max(range[1], range[2]), range = range, options = options }
   b.size = b.high - b.low
+  problem.parameter_size = b.size
   b.step = options.step and arguments.number(options.step, who, "step") or STEP
   b.step_max = options.max_step and arguments.number(options.max_step, who, "max_step") or math.max(STEP_MAX, b.step)
   b.most = options.max_points == nil and 400 or arguments.integer(options.max_points, 2, who, "max_points")
@@ -452,7 +524,7 @@ function branches.continuation(options)
   local solved = orbits.solve(q, u, q.p)
   if not solved.good then fail("%s: no orbit found at p = %g: %s", who, q.p, solved.reason) end
   local w = core.concatenate { solved.u, core.vector { q.p / b.size } }
-  b.weights = weights_of(#w)
+  b.weights = weights_of(q, #w)
   local direction = core.zeros(#w)
   direction[#w] = range[2] > range[1] and 1 or -1
   follow(b, point_at(b, w, direction, solved))
@@ -497,7 +569,7 @@ function Branch:switch(number, options)
     options = self.options }
   local u = orbits.pack(q, { found.x0 }, q.T)
   local w = core.concatenate { u, core.vector { found.p / b.size } }
-  b.weights = weights_of(#w)
+  b.weights = weights_of(q, #w)
   local v = core.zeros(#w)
   local vector = doubling_vector(orbits.reduced(q, found.orbit.monodromy))
   for i, j in ipairs(q.keep) do v[i] = vector[i] / q.sizes[j] end

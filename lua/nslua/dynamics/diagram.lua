@@ -1,11 +1,11 @@
 -- nslua.dynamics.diagram: what remains of motions after a transient, over values of a parameter.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
-local flows = require "nslua.dynamics.flow"
+local returns = require "nslua.dynamics.returns"
 local sections = require "nslua.dynamics.section"
 local where = require "nslua.base.where"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail = arguments.fail
 local format = core.number_support.format
 
 local diagrams = {}
@@ -23,33 +23,29 @@ end
 
 where.methods(Diagram, "a diagram", "diagram")
 
--- The states at whole periods after the transient.
-local function stroboscopic(flow, x, p, T, transient, keep)
-  local points = {}
-  for k = 1, transient + keep do
-    x = flow:run(x, flow.t0, flow.t0 + T, p).x
-    if k > transient then points[#points + 1] = x end
-  end
-  return points, x
+-- What remains of the motion from x at a value of the parameter: a list of points { x, t }, or nil and a message.
+-- This is the task of one value; with follow = false the tasks of all values are independent.
+local function remains(d, x, p)
+  local good, points = pcall(returns.points, d.flow, d.back, x, p, d.transient, d.keep)
+  if good then return points end
+  return nil, tostring(points)
 end
 
--- The states at the section after the transient.
-local function on_section(flow, x, p, section, transient, keep)
-  local points = {}
-  for k = 1, transient + keep do
-    local list = flow:crossings(x, flow.t0, flows.counted(section, 1), p)
-    x, section.span = list[1].x, list[1].t - flow.t0
-    if k > transient then points[#points + 1] = x end
+-- The tasks of a list of values, one after the other: the next motion begins where the last one ended.
+local function pass(d, values, x, follow, direction, out)
+  for _, p in ipairs(values) do
+    local points, message = remains(d, follow and x or d.guess, p)
+    for _, point in ipairs(points or {}) do out[#out + 1] = { p = p, x = point.x, direction = direction } end
+    if not points then d.failures[#d.failures + 1] = { p = p, message = message, direction = direction } end
+    x = points and points[#points].x or d.guess
   end
-  return points, x
+  return x
 end
 
-local function period_function(period, who)
-  if type(period) == "function" then return period end
-  if type(period) ~= "number" or period ~= period or period <= 0 then
-    fail("%s: period: expected a number above 0 or a function of the parameter, got %s", who, describe(period))
-  end
-  return function() return period end
+local function reversed(values)
+  local list = {}
+  for i = #values, 1, -1 do list[#list + 1] = values[i] end
+  return list
 end
 
 -- ns.dynamics.diagram
@@ -58,36 +54,24 @@ function diagrams.diagram(options)
   options = arguments.options(options, who)
   local flow, guess = sections.start(options, who)
   local values = arguments.numbers(options.values, nil, who, "values")
-  if (options.period == nil) == (options.section == nil) then
-    fail("%s: expected period = or section =, got %s", who, options.period and "both" or "neither")
+  local d = setmetatable({ failures = {}, flow = flow, guess = guess, back = returns.new(options, who) }, Diagram)
+  d.transient = options.transient == nil and 100 or arguments.integer(options.transient, 0, who, "transient")
+  d.keep = options.keep == nil and 50 or arguments.integer(options.keep, 1, who, "keep")
+  local out, follow = {}, options.follow ~= false
+  if options.both and not follow then
+    fail("%s: both: it needs motions that follow each other, got follow = false", who)
   end
-  local transient = options.transient == nil and 100 or arguments.integer(options.transient, 0, who, "transient")
-  local keep = options.keep == nil and 50 or arguments.integer(options.keep, 1, who, "keep")
-  local period = options.period and period_function(options.period, who)
-  local section = options.section and flows.section(options.section, who)
-  local d = { failures = {} }
-  local ps, rows, x = {}, {}, guess
-  for _, p in ipairs(values) do
-    local good, points, last = pcall(function()
-      if period then return stroboscopic(flow, x, p, period(p), transient, keep) end
-      return on_section(flow, x, p, section, transient, keep)
-    end)
-    if good then
-      for _, point in ipairs(points) do ps[#ps + 1], rows[#rows + 1] = p, point end
-      x = options.follow == false and guess or last
-    else
-      d.failures[#d.failures + 1] = { p = p, message = tostring(points) }
-      x = guess
-    end
-  end
-  if #ps == 0 then
+  local last = pass(d, values, guess, follow, 1, out)
+  if options.both then pass(d, reversed(values), last, follow, -1, out) end
+  if #out == 0 then
     fail("%s: no value gave a motion; the first: %s", who, d.failures[1] and d.failures[1].message or "none")
   end
-  d.p, d.x = core.vector(ps), core.zeros(#ps, #guess)
-  for k, row in ipairs(rows) do
-    for i = 1, #guess do d.x[k][i] = row[i] end
+  d.p, d.x, d.direction = core.zeros(#out), core.zeros(#out, #guess), core.zeros(#out)
+  for k, point in ipairs(out) do
+    d.p[k], d.direction[k] = point.p, point.direction
+    for i = 1, #guess do d.x[k][i] = point.x[i] end
   end
-  return setmetatable(d, Diagram)
+  return d
 end
 
 return diagrams

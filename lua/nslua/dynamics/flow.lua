@@ -47,6 +47,15 @@ function flows.sizes(flow, rows)
   return sizes
 end
 
+-- The size of each state as a part of its largest value on a course, at most 1.
+function flows.shares(rows, sizes)
+  local shares = core.ones(#sizes)
+  for i = 1, #sizes do
+    for _, row in ipairs(rows) do shares[i] = math.min(shares[i], sizes[i] / math.abs(row[i])) end
+  end
+  return shares
+end
+
 -- ---- differences ----
 
 -- The kinds and names of events as one text: two runs with the same text are in one smooth piece of the map.
@@ -133,13 +142,14 @@ function Flow:field(t, x, p) return self.kind.field(self, t, x, p) end
 -- the sizes of the states: between the errors of a difference (1e-8) and what a switch changes.
 local AGREEMENT = 1e-4
 
-local function agrees(flow, S, run, x0, t0, t1, p, sizes)
+-- What a derivative by differences is told with, where the exact one disagrees.
+local DISAGREES = "the exact derivative disagrees with a difference: a field that switches without an event"
+
+-- map(x): the end of a run and its signature; x0 has the signature `wanted`.
+local function agrees(map, S, x0, sizes, wanted)
   local direction = sizes:copy()
   for i = 2, #direction, 2 do direction[i] = -direction[i] end
-  local good, slope = pcall(difference, function(s)
-    local other = flow:run(x0 + s * direction, t0, t1, p)
-    return other.x, flows.signature(other.events)
-  end, STEP, flows.signature(run.events))
+  local good, slope = pcall(difference, function(s) return map(x0 + s * direction) end, STEP, wanted)
   if not good then return true end
   local exact, off, size = S * direction, 0, 1
   for i = 1, #exact do
@@ -149,8 +159,12 @@ local function agrees(flow, S, run, x0, t0, t1, p, sizes)
   return off <= AGREEMENT * size
 end
 
--- What a derivative by differences is told with, where the exact one disagrees.
-local DISAGREES = "the exact derivative disagrees with a difference: a field that switches without an event"
+-- Compares the first exact derivative of a flow; where it disagrees, all later ones are taken by differences.
+local function compare(flow, map, S, x0, sizes, wanted)
+  if flow.compared then return end
+  flow.compared = true
+  if not agrees(map, S, x0, sizes, wanted) then flow.inexact = DISAGREES end
+end
 
 -- d x(t1) / d x0, the run, d x(t1) / d p where it is known, and why the first is not exact; nil when it is. Sizes: of
 -- the states, for differences.
@@ -158,9 +172,11 @@ function Flow:derivative(x0, t0, t1, p, sizes)
   local reason = self.inexact
   if not reason then
     local good, run, S, by_parameter, why = pcall(self.kind.exact, self, x0, t0, t1, p)
-    if good and S and not self.compared then
-      self.compared = true
-      if not agrees(self, S, run, x0, t0, t1, p, sizes) then self.inexact = DISAGREES end
+    if good and S then
+      compare(self, function(x)
+        local other = self:run(x, t0, t1, p)
+        return other.x, flows.signature(other.events)
+      end, S, x0, sizes, flows.signature(run.events))
     end
     if good and S and not self.inexact then return S, run, by_parameter end
     reason = self.inexact or not good and tostring(run) or why or "an event of the model does not act"
@@ -172,20 +188,44 @@ function Flow:derivative(x0, t0, t1, p, sizes)
   end, x0, sizes, flows.signature(run.events)), run, nil, reason
 end
 
--- The same of the map to a section: its derivative by x0, by the parameter where it is known, and why the first is
--- not exact.
-function Flow:section_derivative(x0, section, p, sizes)
-  local reason = self.inexact or not self.kind.exact_crossing and "a simulation's section"
+-- A crossing earlier than this part of the expected time is another one: a start that a difference moves to the other
+-- side of the section crosses it at once.
+local EARLY = 1 / 2
+
+-- The last crossing from a start, and the events up to it; `early` is one of them where it is another crossing.
+local function crossing_from(flow, x, t0, section, p)
+  local list = flow:crossings(x, t0, section, p)
+  local last, events = list[#list], { table.unpack(list.events) }
+  if section.span and last.t - t0 < EARLY * section.span then events[#events + 1] = { label = "early" } end
+  return last, events
+end
+
+-- The same of the map to a section, from the time t0: its derivative by x0, by the parameter where it is known, why
+-- the first is not exact, and the derivative of the time of the crossing.
+function Flow:section_derivative(x0, section, p, sizes, t0)
+  t0 = t0 or self.t0
+  local reason, n = self.inexact, #x0
+  local _, wanted = crossing_from(self, x0, t0, section, p)
+  wanted = flows.signature(wanted)
   if not reason then
-    local good, list, S, by_parameter = pcall(self.kind.exact_crossing, self, x0, self.t0, section, p)
-    if good and S then return S, by_parameter end
-    reason = not good and tostring(list) or "an event of the model does not act"
+    local good, list, S, by_parameter, dt = pcall(self.kind.exact_crossing, self, x0, t0, section, p)
+    if good and S then
+      compare(self, function(x)
+        local last, events = crossing_from(self, x, t0, section, p)
+        return last.x, flows.signature(events)
+      end, S, x0, sizes, wanted)
+    end
+    if good and S and not self.inexact then return S, by_parameter, nil, dt end
+    reason = self.inexact or not good and tostring(list) or S or "an event of the model does not act"
   end
-  local wanted = flows.signature(self:crossings(x0, self.t0, section, p).events)
-  return flows.by_states(function(y)
-    local list = self:crossings(y, self.t0, section, p)
-    return list[#list].x, list.events
-  end, x0, sizes, wanted), nil, reason
+  local both = flows.by_states(function(y)
+    local last, events = crossing_from(self, y, t0, section, p)
+    local out = core.zeros(n + 1)
+    for i = 1, n do out[i] = last.x[i] end
+    out[n + 1] = last.t
+    return out, events
+  end, x0, sizes, wanted)
+  return both:slice(1, n, 1, n), nil, reason, both:row(n + 1)
 end
 
 -- d x(t1) / d t1 at the end of a run, before an event that is there.
@@ -212,6 +252,10 @@ local function extremum(a, b, c)
   return bend == 0 and b or b - (a - c) ^ 2 / (8 * bend)
 end
 
+-- A guard that is below this part of its range at three samples in a row is held at 0 and does not touch it. Where it
+-- touches 0 with the curvature of a sine, its neighbours are at 3e-5.
+local HELD = 1e-6
+
 -- How close each guard comes to 0 apart from the events: a list of { name, t, value, range }.
 function Flow:clearances(x0, t0, t1, p, events)
   local times, guards = self.kind.guards(self, x0, t0, t1, p, SAMPLES)
@@ -221,7 +265,8 @@ function Flow:clearances(x0, t0, t1, p, events)
     for _, value in ipairs(values) do range = math.max(range, math.abs(value)) end
     for k = 2, #values - 1 do
       local a, b, c = math.abs(values[k - 1]), math.abs(values[k]), math.abs(values[k + 1])
-      if b <= a and b <= c and b < best.value and not is_near(times, k, events, name) then
+      local lowest = b <= a and b <= c and b < best.value and math.max(a, c) > HELD * range
+      if lowest and not is_near(times, k, events, name) then
         best.t, best.value = times[k], math.abs(extremum(values[k - 1], values[k], values[k + 1]))
       end
     end

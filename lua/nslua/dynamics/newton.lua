@@ -7,7 +7,7 @@ local core = require "nslua.core"
 
 local format = core.number_support.format
 
-local newton = {}
+local newton = { TOLERANCE = 1e-9 } -- TOLERANCE: default of the largest last correction
 
 local SMALLEST = 2 ^ -12 -- factor of a step below which the iteration has failed, if none is given
 local GAIN = 0.25 -- part of the predicted decrease that a step must have (Deuflhard)
@@ -16,16 +16,21 @@ local NOISE = 100
 
 local function size_of(v) return v:norm(math.huge) end
 
+-- Broyden's update of the matrix K after the step s, which has changed F by y: the nearest matrix with K s = y.
+local function updated(K, s, y)
+  return K + (y - K * s):outer(s) * (1 / s:dot(s))
+end
+
 -- Solves F(u) = 0. evaluate(u) returns F and a function that returns J; it may raise, which makes the step shorter.
+-- With options.matrix, a matrix of a point near, no J is asked for: the steps update that matrix (Broyden 1965).
 -- Returns a table: u, good, iterations, correction (the size of the last correction), reason (when not good).
 function newton.solve(evaluate, u, options)
-  local tol, most, least = options.tol or 1e-9, options.max_iterations or 30, options.least or SMALLEST
+  local tol, most, least = options.tol or newton.TOLERANCE, options.max_iterations or 30, options.least or SMALLEST
   local F, jacobian = evaluate(u)
-  local d, result = 1, { u = u }
+  local d, result, K = 1, { u = u }, options.matrix
   for iteration = 1, most do
     result.iterations = iteration
-    local J = jacobian()
-    local good, factors = pcall(core.lu, J)
+    local good, factors = pcall(core.lu, K or jacobian())
     if not good then
       result.reason = format("the Jacobian is singular in iteration %d", iteration)
       return result
@@ -46,6 +51,7 @@ function newton.solve(evaluate, u, options)
     repeat
       local fine, F2, jacobian2 = pcall(evaluate, result.u + d * du)
       if fine and size_of(factors:solve(F2)) <= (1 - GAIN * d) * size then
+        if K then K = updated(K, d * du, F2 - F) end
         accepted, result.u, F, jacobian = true, result.u + d * du, F2, jacobian2
       else
         message = not fine and F2 or message

@@ -321,8 +321,9 @@ end
 -- is a number. The state at a root moves by S + f dt. `apply` of the section acts before: then f is that after it.
 local function at_crossing(flow, sol, place, section, p, x, t)
   local n, dt = #x, sol.dt_events[place]
-  local S = sol.S[#sol.S] + core.vector(ode.field(flow, t, x, p)):outer(dt:row(dt:rows()))
-  return S:slice(1, n, 1, n), S:cols() > n and S:column(n + 1) or nil
+  local by_time = dt:row(dt:rows())
+  local S = sol.S[#sol.S] + core.vector(ode.field(flow, t, x, p)):outer(by_time)
+  return S:slice(1, n, 1, n), S:cols() > n and S:column(n + 1) or nil, by_time:slice(1, n)
 end
 
 -- The map to the section's crossing: the state there, its time, and its derivatives by the start and by the parameter
@@ -352,13 +353,13 @@ function ode.exact_crossing(flow, x0, t0, section, p)
   options.sensitivities = wanted
   local sol = check(core.solve_ivp(flow.f, { begin, 2 * last.t - begin }, x, options))
   if #sol.t_events[place] ~= last.root then return nil end
-  local S, slope = at_crossing(flow, sol, place, section, p, last.x, last.t)
+  local S, slope, dt = at_crossing(flow, sol, place, section, p, last.x, last.t)
   if first then
     local n = #x0
     slope = slope and slope + S * first:column(n + 1)
-    S = S * first:slice(1, n, 1, n)
+    S, dt = S * first:slice(1, n, 1, n), first:slice(1, n, 1, n):transpose() * dt
   end
-  return list, S, slope
+  return list, S, slope, dt
 end
 
 function ode.crossings(flow, x0, t0, section, p)

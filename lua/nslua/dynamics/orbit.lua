@@ -118,6 +118,7 @@ local function prepare(q)
   flow.span = q.T
   local t, rows = flow:course(x, flow.t0, flow.t0 + q.T, p)
   q.sizes = flows.sizes(flow, rows)
+  q.shares = flows.shares(rows, q.sizes)
   q.T_size = q.T
   local _ = t
 end
@@ -169,6 +170,16 @@ local function unpack_unknowns(q, u)
     nodes[i] = x
   end
   return nodes, q.kind == "autonomous" and u[k + 1] * q.T_size or nil
+end
+
+-- For each unknown the size of its state as a part of the largest value, at most 1.
+local function shares_of(q)
+  local list = {}
+  for i = 1, q.segments do
+    for _, j in ipairs(node_states(q, i)) do list[#list + 1] = q.shares[j] end
+  end
+  if q.kind == "autonomous" then list[#list + 1] = 1 end
+  return list
 end
 
 -- ---- equations ----
@@ -442,7 +453,7 @@ orbits.pack, orbits.unpack, orbits.reduced, orbits.set_phase = pack, unpack_unkn
 
 -- The formulation by shooting. Another one, for a fixed sequence of events, is in nslua.dynamics.sequence.
 orbits.shooting = { evaluate = orbits.evaluate, by_parameter = orbits.by_parameter, orbit = orbits.orbit,
-  sequence_of = orbits.sequence_of, renew = orbits.renew_phase }
+  sequence_of = orbits.sequence_of, renew = orbits.renew_phase, shares = shares_of }
 
 -- Newton's method from the unknowns u at p: the result of newton.solve.
 function orbits.solve(q, u, p)

@@ -2,9 +2,9 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
+local returns = require "nslua.dynamics.returns"
 local where = require "nslua.base.where"
 
-local fail = arguments.fail
 local format = core.number_support.format
 
 local sections = {}
@@ -13,23 +13,22 @@ local Section = {}
 Section.__index = Section
 Section.__name = "poincare"
 
--- The first return from a point on the section: the point, and the time that it takes.
-local function next_point(s, x)
-  local flow, section = s.flow, flows.counted(s.section, 1)
-  section.span = s.span
-  local list = flow:crossings(x, flow.t0, section, s.parameter)
-  return list[1].x, list[1].t - flow.t0, list.events
+-- The time at which a map begins: nil where the caller gave none.
+local function time_of(t, who) return t ~= nil and arguments.number(t, who, "t") or nil end
+
+function Section:map(x, t)
+  t = time_of(t, "poincare.map")
+  return returns.next(self.flow, self.back, flows.start(self.flow, x, "x"), self.parameter, t, self.span)
 end
 
-function Section:map(x)
-  local point, time = next_point(self, flows.start(self.flow, x, "x"))
-  return point, time
-end
-
-function Section:derivative(x)
-  local section = flows.counted(self.section, 1)
-  section.span = self.span
-  return (self.flow:section_derivative(flows.start(self.flow, x, "x"), section, self.parameter, self.sizes))
+function Section:derivative(x, t)
+  x, t = flows.start(self.flow, x, "x"), time_of(t, "poincare.derivative")
+  if not self.sizes then
+    local flow, first = self.flow, self.points[1]
+    local _, rows = flow:course(first.x, flow.t0, flow.t0 + self.span, self.parameter)
+    self.sizes = flows.sizes(flow, rows)
+  end
+  return returns.derivative(self.flow, self.back, x, self.parameter, t, self.span, self.sizes)
 end
 
 function Section:plot(options) return require "nslua.dynamics.picture".section(self, options) end
@@ -55,25 +54,17 @@ function sections.poincare(options)
   local who = "dynamics.poincare"
   options = arguments.options(options, who)
   local flow, x, p = sections.start(options, who)
-  if options.section == nil then
-    fail("%s: section: expected a function, a table or the name of an event, got nil", who)
-  end
+  local back = returns.new(options, who)
   local count = options.count == nil and 1 or arguments.integer(options.count, 1, who, "count")
   local skip = options.skip == nil and 0 or arguments.integer(options.skip, 0, who, "skip")
-  local section = flows.section(options.section, who)
-  local list = flow:crossings(x, flow.t0, flows.counted(section, count + skip), p)
-  local s = setmetatable({ flow = flow, section = section, parameter = p, t = core.vector(count),
+  local points = returns.points(flow, back, x, p, skip, count)
+  local s = setmetatable({ flow = flow, back = back, parameter = p, t = core.vector(count), points = points,
     x = core.zeros(count, #x) }, Section)
-  local rows = { x }
-  for k = 1, count do
-    local point = list[skip + k]
-    s.t[k], rows[#rows + 1] = point.t, point.x
+  for k, point in ipairs(points) do
+    s.t[k] = point.t
     for i = 1, #x do s.x[k][i] = point.x[i] end
   end
-  s.sizes = flows.sizes(flow, rows)
-  local last = list[skip + count]
-  local before = list[skip + count - 1]
-  s.span = last.t - (before and before.t or flow.t0)
+  s.span = count > 1 and points[count].t - points[count - 1].t or points[count].t - flow.t0
   return s
 end
 

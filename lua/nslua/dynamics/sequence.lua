@@ -17,6 +17,9 @@ local SAME = 2 ^ -16
 -- Largest residual of an orbit that another formulation has found, as a part of the sizes: between the errors of runs
 -- (1e-9) and a sequence that is not that of the orbit.
 local AGREES = 1e-5
+-- The slope of a period that depends on the parameter is a central difference with this part of the parameter's size,
+-- the width of the range: the cube root of the rounding, where its errors are least.
+local PERIOD_STEP = 2 ^ -17
 
 -- ---- pieces ----
 
@@ -57,6 +60,17 @@ local function pack(q, x0, before, times, T)
   end
   if q.kind == "autonomous" then u[#u + 1] = T / q.T_size end
   return core.vector(u)
+end
+
+local function shares_of(q)
+  local list = {}
+  for _, j in ipairs(q.keep) do list[#list + 1] = q.shares[j] end
+  for _ = 1, #q.list do
+    for j = 1, #q.shares do list[#list + 1] = q.shares[j] end
+    list[#list + 1] = 1
+  end
+  if q.kind == "autonomous" then list[#list + 1] = 1 end
+  return list
 end
 
 -- ---- equations ----
@@ -166,10 +180,21 @@ local function rate_of(q, s, i)
   return guard.t + guard.x:dot(ode.field(q.flow, s.times[i], s.before[i], s.p))
 end
 
+-- Whether the times of the events follow each other, and the last one is at most a period after the first.
+local function is_in_order(q, s)
+  local K = #q.list
+  for i = 2, K do
+    if s.times[i] < s.times[i - 1] then return false end
+  end
+  return q.kind == "map" or s.times[K] <= s.times[1] + s.T
+end
+
 -- Labels of the events that the motion has: those of the list that are crossed from the right side, and, where these
--- are all, crossings of guards between them.
+-- are all, crossings of guards between them. Events whose times have passed each other are no motion: the text is
+-- "passed".
 local function sequence_of(q, s)
   local K, t0, events = #q.list, q.flow.t0, {}
+  if not is_in_order(q, s) then return "passed" end
   for i, event in ipairs(q.list) do
     if rate_of(q, s, i) * q.signs[i] > 0 then events[#events + 1] = { t = s.times[i], label = event.label } end
   end
@@ -226,7 +251,7 @@ end
 
 function sequences.form.by_parameter(_, _, _, _, s) return s.column, true end
 
-sequences.form.sequence_of = sequence_of
+sequences.form.sequence_of, sequences.form.shares = sequence_of, shares_of
 
 function sequences.form.orbit(q, u, p, solved)
   local _, jacobian, s = sequences.form.evaluate(q, u, p)
@@ -294,7 +319,7 @@ function sequences.from(q, orbit, p)
   for name, value in pairs(q) do one[name] = value end
   one.form, one.list, one.segments, one.guard_sizes, one.signs = sequences.form, list, 1, {}, {}
   one.period_slope = function(value)
-    local size = 2 ^ -20 * math.max(math.abs(value), 2 ^ -20)
+    local size = PERIOD_STEP * (q.parameter_size or math.abs(value))
     return q.period and (q.period(value + size) - q.period(value - size)) / (2 * size) or 0
   end
   local good, u = pcall(function()

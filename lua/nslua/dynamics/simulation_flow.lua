@@ -6,6 +6,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local parameters = require "nslua.optimise.parameters"
+local rates = require "nslua.dynamics.simulation_rate"
 
 local fail, describe = arguments.fail, arguments.describe
 local format = core.number_support.format
@@ -24,7 +25,10 @@ local clocks = setmetatable({}, { __mode = "k" })
 -- The clock of a simulation: an event ends its runs at clock.t.
 local function clock_of(simu)
   if clocks[simu] then return clocks[simu] end
-  local clock = { t = math.huge }
+  -- No run comes to the time `never`. An infinite one would make g infinite, and the search for its roots slow.
+  local last = simu:nsds():T()
+  local clock = { never = last + (last - simu:nsds():t0()) }
+  clock.t = clock.never
   for _, event in ipairs(simu:userEvents()) do
     if event.name == END then simu:removeEvent(END) end -- a clone has it from its original
   end
@@ -118,7 +122,7 @@ local function started(flow, x0, t0, p)
     model.simu:reset()
     model.simu:run()
     anchor = model.simu:clone()
-    model.clock.t = math.huge
+    model.clock.t = model.clock.never
     flow.anchors[t0] = anchor
   end
   local copy = prepared(anchor:clone())
@@ -157,9 +161,9 @@ local function run_to(flow, model, t0, t1, options)
     fail("%s: simulation: it ends at T = %g, the flow goes on to t = %g: give it a later end", flow.who, model.last,
       t1)
   end
-  model.clock.t = t1 < model.last and t1 or math.huge
+  model.clock.t = t1 < model.last and t1 or model.clock.never
   local sol = model.simu:run(options)
-  model.clock.t = math.huge
+  model.clock.t = model.clock.never
   return sol
 end
 
@@ -258,56 +262,124 @@ end
 
 -- ---- crossings ----
 
--- Crossings of a section g(t, x), by an event of the script.
-local function user_crossings(flow, x0, t0, section, p)
+-- A jump, as of an impact, that takes the states across the section: the crossing has the time of the jump, which is
+-- located apart from it. Times that differ by less than this part of the run's time are one.
+local SAME_TIME = 2 ^ -40
+
+local function jump_times(list, section, t0)
+  for _, crossing in ipairs(list) do
+    for _, event in ipairs(list.events) do
+      local near = math.abs(crossing.t - event.t) <= SAME_TIME * (crossing.t - t0)
+      if near and event.dt and section.g(event.t, event.before) * section.g(event.t, event.after) < 0 then
+        crossing.dt = event.dt
+      end
+    end
+  end
+end
+
+-- Crossings of a section g(t, x), by an event of the script. The second result is the solution of the run.
+local function user_crossings(flow, x0, t0, section, p, options)
   local model = started(flow, x0, t0, p)
   local list = {}
   model.simu:addEvent { name = CROSSING, g = section.g, direction = section.direction, terminal = section.count }
-  local good, sol = pcall(function() return model.simu:run() end)
+  local good, sol = pcall(function() return model.simu:run(options) end)
   if good then
     for _, event in ipairs(sol.events) do
-      if event.name == CROSSING then list[#list + 1] = { t = event.t } end
+      if event.name == CROSSING then list[#list + 1] = { t = event.t, dt = event.dt } end
     end
     list.events = occurrences(sol, t0)
+    jump_times(list, section, t0)
     local k = 1
     for _, crossing in ipairs(list) do
       while sol.t[k] < crossing.t do k = k + 1 end
-      crossing.x, crossing.before = sol.x:row(k), sol.x:row(k)
+      crossing.before = sol.x:row(k)
+      while k < #sol.t and sol.t[k + 1] == crossing.t do k = k + 1 end
+      crossing.x = sol.x:row(k)
     end
   end
   model.simu:removeEvent(CROSSING)
   finish(model)
   if not good then error(sol, 0) end
-  return list
+  return list, sol
 end
 
--- Occurrences of an event of the model that has the name.
-local function named_crossings(flow, x0, t0, section, p)
+-- Occurrences of an event of the model that has the name. The second result is the solution of the run.
+local function named_crossings(flow, x0, t0, section, p, options)
   local model = started(flow, x0, t0, p)
   local span = section.span and 2 * section.span or (model.last - t0) / 16
-  local list
+  local list, sol
   repeat
     local t1 = math.min(t0 + span, model.last)
     if list then model = started(flow, x0, t0, p) end
-    local sol = run_to(flow, model, t0, t1)
+    sol = run_to(flow, model, t0, t1, options)
     list = { events = occurrences(sol, t0) }
     for _, event in ipairs(list.events) do
       if (event.name == section.name or event.label == section.name) and #list < section.count then
-        list[#list + 1] = { t = event.t, before = event.before, x = event.after }
+        list[#list + 1] = { t = event.t, dt = event.dt, before = event.before, x = event.after }
       end
     end
     finish(model)
     span = 2 * span
   until #list >= section.count or t1 >= model.last
-  return list
+  return list, sol
 end
 
-function simulation.crossings(flow, x0, t0, section, p)
-  local list = (section.g and user_crossings or named_crossings)(flow, x0, t0, section, p)
-  if #list < section.count then
-    error(format("section: %d of %d crossings up to the simulation's end", #list, section.count), 0)
+-- A start on the section is no crossing: those within this part of the expected time are left out.
+local START = 2 ^ -20
+
+local function without_start(list, t0, section)
+  local kept = { events = list.events }
+  for _, crossing in ipairs(list) do
+    if not section.span or crossing.t - t0 > START * section.span then kept[#kept + 1] = crossing end
   end
-  return list
+  return kept, #list - #kept
+end
+
+function simulation.crossings(flow, x0, t0, section, p, options)
+  local find = section.g and user_crossings or named_crossings
+  local list, sol = find(flow, x0, t0, section, p, options)
+  local kept, left_out = without_start(list, t0, section)
+  if left_out > 0 then
+    local more = { g = section.g, direction = section.direction, name = section.name, span = section.span,
+      count = section.count + left_out }
+    list, sol = find(flow, x0, t0, more, p, options)
+    kept = without_start(list, t0, section)
+  end
+  if #kept < section.count then
+    error(format("section: %d of %d crossings up to the simulation's end", #kept, section.count), 0)
+  end
+  return kept, sol
+end
+
+-- The derivative of the state at a crossing, whose time moves by dt: S + x' dt, on the side after the event.
+local function slopes_at(flow, sol, crossing)
+  local k = #sol.t
+  while sol.t[k] > crossing.t do k = k - 1 end
+  local rate, why = rates.at(flow.model.simu:nsds(), crossing.t, crossing.x, sol.lambda:row(k))
+  if not rate then error("the velocity of the states is not known: " .. why, 0) end
+  for i = 1, #crossing.dt do
+    if crossing.dt[i] ~= crossing.dt[i] then error("the time of the crossing has no derivative", 0) end
+  end
+  return sol.S[k] + rate:outer(crossing.dt)
+end
+
+-- The crossings, the derivatives of the last one's state by the start and by the parameter where the run carries it,
+-- its time's derivative; or nothing and why.
+function simulation.exact_crossing(flow, x0, t0, section, p)
+  local start = model_at(flow, p).start
+  if t0 ~= start then return nil, "the runs of a simulation carry derivatives from its start alone" end
+  local n = #x0
+  local function attempt(parameter)
+    local list, sol = simulation.crossings(flow, x0, t0, section, p, { sensitivities = { "x0", parameter } })
+    local last = list[section.count]
+    local S = slopes_at(flow, sol, last)
+    return list, S:slice(1, n, 1, n), S:cols() > n and S:column(n + 1) or nil, last.dt:slice(1, n)
+  end
+  if flow.parameter and p ~= nil then
+    local good, list, S, by_parameter, dt = pcall(attempt, flow.parameter)
+    if good then return list, S, by_parameter, dt end
+  end
+  return attempt(nil)
 end
 
 return simulation

@@ -230,24 +230,31 @@ function complete.columns(list, width)
   return table.concat(lines, "\n")
 end
 
--- What to insert after a prefix: the common beginning of the candidates, and for a single candidate also its
--- `ending`. If there is nothing to insert: nil and the list to show.
-local function answer(list, prefix, ending, width, strip)
+-- What to insert after the prefix: the common beginning of the candidates, and for a single candidate also its
+-- ending. If there is nothing to insert: nil and the list to show.
+local function answer(found, width)
+  local list, prefix = found.list, found.prefix
   if #list == 0 then return nil end
   local rest = common_prefix(list):sub(#prefix + 1)
-  if #list == 1 then rest = rest .. ending(list[1]) end
+  if #list == 1 then rest = rest .. found.ending(list[1]) end
   if rest ~= "" then return rest end
   if #list == 1 then return nil end
-  if strip > 0 then
-    for i, name in ipairs(list) do list[i] = name:sub(strip + 1) end
+  if found.strip > 0 then
+    for i, name in ipairs(list) do list[i] = name:sub(found.strip + 1) end
   end
   return nil, complete.columns(list, width)
 end
 
 local function nothing() return "" end
 
--- Completes file names. Names that need escapes in a string are left out.
-local function files(word, quote, host, width)
+-- The candidates for a prefix. ending(name) is what follows a name that is the only one; `strip` is the number of
+-- characters that a list of the candidates leaves out.
+local function candidates(list, prefix, ending, strip)
+  return { list = list, prefix = prefix, ending = ending or nothing, strip = strip or 0 }
+end
+
+-- The files whose names begin with the word. Names that need escapes in a string are left out.
+local function files(word, quote, host)
   local directory = word:match "^(.*/)" or ""
   local names, prefix = {}, word:sub(#directory + 1)
   for _, name in ipairs(host.list(directory == "" and "." or directory) or {}) do
@@ -260,44 +267,76 @@ local function files(word, quote, host, width)
     if name:sub(1, #word) == word then list[#list + 1] = name end
   end
   table.sort(list)
-  return answer(list, word, ending, width, #directory)
+  return candidates(list, word, ending, #directory)
 end
 
 local words = {}
 for word in ([[and break do else elseif end false for function goto if in local nil not or repeat return then true
     until while]]):gmatch "%a+" do words[word] = true end
 
-local function names_at(tokens, prefix, session, width)
+local function names_at(tokens, prefix, session)
   local last = tokens[#tokens]
   local access = last and last.kind == "symbol" and (last.text == "." or last.text == ":") and last.text
   if access then
     local path = path_to(tokens, #tokens - 1)
     local value = path and value_of(session, path)
     if value == nil then return nil end
-    return answer(sorted(members(value, access == ":"), prefix), prefix, nothing, width, 0)
+    return candidates(sorted(members(value, access == ":"), prefix), prefix)
   end
   local options = options_at(tokens, session)
   local list = options and sorted(options, prefix) or {}
-  if #list > 0 then return answer(list, prefix, function() return " = " end, width, 0) end
+  if #list > 0 then return candidates(list, prefix, function() return " = " end) end
   local names = session.names()
   for word in pairs(words) do names[word] = true end
-  return answer(sorted(names, prefix), prefix, nothing, width, 0)
+  return candidates(sorted(names, prefix), prefix)
 end
 
--- The answer to Tab after `text`, which is everything typed before the cursor, with earlier lines. Returns a text to
--- insert, or nil and a list to show, or nothing.
-function complete.at(text, session, host, width)
-  text = text:gsub("^%s*:%a+%s", ""):gsub("^%s*[?=]", "")
+local function without_command(text)
+  return (text:gsub("^%s*:%a+%s", ""):gsub("^%s*[?=]", ""))
+end
+
+-- What may follow `text`, which is everything typed before the cursor, with earlier lines: { list =, prefix = } and
+-- how to insert it (see above); nil when nothing is known.
+function complete.candidates(text, session, host)
+  text = without_command(text)
   local tokens, open, contents = source.tokens(text)
   if open == "comment" then return nil end
-  if open == "string" then return files(text:sub(contents), text:sub(contents - 1, contents - 1), host, width) end
-  if not text:find "%S[^\n]*$" then return "  " end
+  if open == "string" then return files(text:sub(contents), text:sub(contents - 1, contents - 1), host) end
   local last, prefix = tokens[#tokens], ""
   if last and last.kind == "name" and last.to == #text then
     prefix = last.text
     tokens[#tokens] = nil
   end
-  return names_at(tokens, prefix, session, width)
+  return names_at(tokens, prefix, session)
+end
+
+-- The answer to Tab after `text`. Returns a text to insert, or nil and a list to show, or nothing.
+function complete.at(text, session, host, width)
+  local found = complete.candidates(text, session, host)
+  local _, open = source.tokens(without_command(text))
+  if not open and not text:find "%S[^\n]*$" then return "  " end
+  if found then return answer(found, width) end
+end
+
+-- The path of names that ends with token i, as text: "simu:run"; nil when the token is no name.
+local function path_text(text, tokens, i)
+  local token, from = tokens[i], i
+  if not token or token.kind ~= "name" or words[token.text] then return nil end
+  while from > 2 and tokens[from - 1].text:find "^[.:]$" and tokens[from - 2].kind == "name" do from = from - 2 end
+  return text:sub(tokens[from].from, token.to)
+end
+
+-- The expressions that help may be wanted for at the end of the text: the name there, then the functions of the calls
+-- around it, the innermost first.
+function complete.subjects(text)
+  local tokens, list, open = source.tokens(text), {}, {}
+  if #tokens > 0 and tokens[#tokens].to == #text then list[1] = path_text(text, tokens, #tokens) end
+  for i, token in ipairs(tokens) do
+    if token.kind == "symbol" and token.text:find "^[%(%[{]$" then open[#open + 1] = i end
+    if token.kind == "symbol" and token.text:find "^[%)%]}]$" then open[#open] = nil end
+  end
+  for k = #open, 1, -1 do list[#list + 1] = path_text(text, tokens, open[k] - 1) end
+  return list
 end
 
 return complete

@@ -12,6 +12,7 @@ local programs = {
   { "tcc", "native code from callbacks, fast to compile", "tcc -v", "tcc" },
   { "cc", "native code from callbacks, fast to run", "cc --version", "gcc" },
   { "ffmpeg", "animations as MP4", "ffmpeg -version", "ffmpeg" },
+  { "mkdocs", "the site, make site", "mkdocs --version", "mkdocs-material" },
 }
 
 -- The first line that a command prints; nil when there is none.
@@ -82,6 +83,19 @@ local function check_programs()
   end
 end
 
+-- What notebooks need: programs and modules of Python, with their packages.
+local function check_notebooks()
+  local function line(what, version, use, package)
+    if version then found(what, ("%s (%s)"):format(version, use))
+    else say("missing", what, ("for %s: sudo apt-get install %s"):format(use, package)) end
+  end
+  local python = first_line "for p in python3 /usr/bin/python3; do $p -c 'import ipykernel' && echo $p && break; done"
+  local version = python and first_line(python .. " -c 'import ipykernel; print(ipykernel.__version__)'")
+  line("ipykernel", version, "notebooks", "python3-ipykernel")
+  line("notebook", first_line "jupyter notebook --version", "notebooks in a browser", "jupyter-notebook")
+  line("console", first_line "jupyter console --version", "nslua --console", "jupyter-console")
+end
+
 local function check_prompt(host)
   local history = require "nslua.repl.history".path()
   found("libedit", host.libedit)
@@ -103,6 +117,7 @@ return function(host, version)
   check_prompt(host)
   if good then check_modules() end
   check_programs()
+  check_notebooks()
   print(good and "all that nslua needs is there" or "nslua cannot run: see MISSING above")
   return good
 end

@@ -1,5 +1,7 @@
 -- nslua.repl.help: the texts that ? and help() show at the prompt.
 
+local printer = require "nslua.repl.print"
+
 local help = {}
 
 help.page = [[
@@ -51,6 +53,39 @@ function help.text(value, name, method)
   local text = method and texts.text(method) or value ~= nil and texts.text(value) or nil
   if text or not name then return text end
   return texts.text(name)
+end
+
+-- The text of help(x) about a value or a name. `method` is its name as a method of its class, "TimeStepping:run".
+local function answer(value, name, method)
+  if value == nil and name == nil then return help.page end
+  local text, message = help.text(value, name, method)
+  return text or message or ("there is no help about %s"):format(name or printer.value(value))
+end
+
+--- The function help(x) of the prompt.
+function help.print(x, name) print(answer(x, name)) end
+
+-- The value of an expression; nil when it has an error.
+local function value_of(session, expression)
+  local chunk = load("return " .. expression, "=stdin", "t", session.env)
+  local good, value = pcall(chunk or error)
+  return good and value or nil
+end
+
+--- The text that "?what" shows. `given` has the globals that are not variables of the user. Its expressions are
+-- evaluated.
+function help.about(what, session, given)
+  what = what:gsub("%s+$", "")
+  if what == "" then return answer() end
+  local value = value_of(session, (what:gsub(":([%a_][%w_]*)$", ".%1")))
+  if what:find "^[%a_][%w_]*$" and value ~= nil and given[what] ~= value then
+    local text, message = help.text(value)
+    return text or message or help.about_variable(what, value)
+  end
+  local object, method = what:match "^(.+)[.:]([%a_][%w_]*)$"
+  object = object and value_of(session, object)
+  method = object ~= nil and help.method(object, method) or nil
+  return answer(value, what, method)
 end
 
 return help

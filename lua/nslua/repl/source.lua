@@ -155,4 +155,62 @@ function source.compile(text, env, keeper, name)
   return chunk, message, not chunk and (more or incomplete(text, message))
 end
 
+-- ---- cells ----
+
+-- Words that can stand at the start of an expression.
+local starts = { ["nil"] = true, ["true"] = true, ["false"] = true, ["function"] = true, ["not"] = true }
+local reserved = {}
+for word in ([[and break do else elseif end for goto if in local or repeat return then until while]]):gmatch "%a+" do
+  reserved[word] = true
+end
+
+local TRIES = 8 -- most places at which the last expression of a cell is looked for
+
+-- The tokens at which a last expression may begin, the last first: at the start of a line or after ";", outside of
+-- blocks and brackets.
+local function last_starts(text)
+  local tokens, list, depth = source.tokens(text), {}, 0
+  for i, token in ipairs(tokens) do
+    local before = tokens[i - 1]
+    local first = not before or before.text == ";" or text:sub(before.to + 1, token.from - 1):find("\n", 1, true)
+    local word = token.kind == "name" or token.kind == "symbol"
+    local field = before and (before.text == "." or before.text == ":" or before.text == "goto")
+    if first and i > 1 and depth == 0 and not reserved[token.text] then table.insert(list, 1, token) end
+    if word and not field then depth = depth + (opens[token.text] or 0) end
+  end
+  return list
+end
+
+-- Whether a token cannot continue the expression before it, so that a statement ends there in any case.
+local function begins_anew(token)
+  return token.kind == "name" or token.kind == "number" or token.text == "#" or starts[token.text]
+end
+
+-- Compiles a cell of a notebook: as source.compile does, but the last expression of several statements is returned,
+-- too.
+function source.compile_cell(text, env, keeper, name)
+  local chunk, message, more = source.compile(text, env, keeper, name)
+  if load("return " .. text, "=", "t", env) or text:find "^%s*=" then return chunk, message, more end
+  for i, token in ipairs(last_starts(text)) do
+    if i > TRIES then break end
+    local variant = text:sub(1, token.from - 1) .. "return " .. text:sub(token.from)
+    if (not chunk or begins_anew(token)) and load(variant, "=", "t", env) then
+      return (source.compile(variant, env, keeper, name))
+    end
+  end
+  return chunk, message, more
+end
+
+-- The blanks with which the next line of an incomplete text begins: two for each block or bracket that is open.
+function source.indent(text)
+  local depth = 0
+  local tokens = source.tokens(text)
+  for i, token in ipairs(tokens) do
+    local before = tokens[i - 1] and tokens[i - 1].text
+    local word = token.kind == "name" or token.kind == "symbol"
+    if word and before ~= "." and before ~= ":" and before ~= "goto" then depth = depth + (opens[token.text] or 0) end
+  end
+  return ("  "):rep(depth)
+end
+
 return source

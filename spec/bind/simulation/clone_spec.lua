@@ -53,6 +53,18 @@ describe("clone()", function()
     assert.equal(models.advance((models.relay(0.2)))[20], models.advance(copy)[20])
   end)
 
+  it("goes on from the middle of a step that an event has divided, also when the event is removed", function()
+    local simu = models.relay(1, 0.25)
+    simu:addEvent { name = "stop", g = function(t) return t - 0.6 end, terminal = true }
+    simu:run()
+    local copy = simu:clone()
+    copy:removeEvent "stop"
+    local second = copy:clone()
+    assert.equal(0.6, second:startingTime())
+    simu:removeEvent "stop"
+    assert.equal(simu:run().x[2][1], second:run().x[2][1])
+  end)
+
   it("refuses closed parts and leaves the original alone", function()
     local simu, inter = models.relay(0.1)
     inter:nonSmoothLaw():close()

@@ -106,6 +106,45 @@ NslTrace *nsl_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args) {
   return trace;
 }
 
+/* The arguments of nsl_push_plain_trace. */
+typedef struct PlainTrace {
+  int nargs;
+  NslTraceArg args[NSL_TRACE_ARGS];
+  const double *in;
+} PlainTrace;
+
+/* Arguments: the PlainTrace, the function, the objects among its arguments. Returns the trace. */
+static int make_plain_trace(lua_State *L) {
+  const PlainTrace *plain = lua_touserdata(L, 1);
+  int last = lua_gettop(L), at = last + 1;
+  NslTrace *trace = nsl_push_trace(L, plain->nargs, plain->args);
+  nsl_trace_record(L, trace, 2, last);
+  nsl_trace_close(L, trace, at);
+  memcpy(trace->in, plain->in, (size_t)trace->inputs * sizeof *trace->in);
+  nsl_trace_probe_here(L, trace, 2, last);
+  lua_settop(L, at);
+  return 1;
+}
+
+NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in) {
+  PlainTrace plain = {.nargs = nargs, .in = in};
+  int function = lua_absindex(L, idx), count = 2;
+  if (nargs > NSL_TRACE_ARGS) return NULL;
+  nsl_need_stack(L, nargs + 8);
+  lua_pushcfunction(L, make_plain_trace);
+  lua_pushlightuserdata(L, &plain);
+  lua_pushvalue(L, function);
+  for (int a = 0; a < nargs; a++) {
+    plain.args[a] = args[a];
+    if (nsl_trace_is_input(&args[a])) continue;
+    lua_pushvalue(L, args[a].index);
+    plain.args[a].index = ++count;
+  }
+  if (lua_pcall(L, count, 1, 0) == LUA_OK) return lua_touserdata(L, -1);
+  lua_pop(L, 1);
+  return NULL;
+}
+
 void nsl_trace_prepare_pull(lua_State *L, int idx, NslTrace *trace) {
   int top = lua_gettop(L), list = top + 1;
   if (trace->pull_tried || !trace->native) return;

@@ -30,6 +30,12 @@ NslTrace *nsl_trace_of(lua_State *L, int idx, int nargs, const NslTraceArg *args
 void nsl_trace_check(lua_State *L, int idx, NslTrace *trace, int nargs, const NslTraceArg *args);
 
 /*
+** Pushes a trace of the plain function at idx for these arguments, without native code, and returns it. It is compared with the function
+** at one point, the inputs `in`. NULL, and nothing is pushed: the function can not be traced, or its values differ there.
+*/
+NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in);
+
+/*
 ** Makes native code for nsl_trace_pull of a trace of the compiled function at idx, once, if the function has native code. It takes the
 ** time of the C compiler, so call it where many sweeps follow.
 */

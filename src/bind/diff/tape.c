@@ -125,6 +125,19 @@ bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac) {
   return all_finite(jac, entries);
 }
 
+bool nsl_trace_jacobian_of(NslTrace *trace, int first, int count, double *jac) {
+  size_t entries = (size_t)trace->outputs * (size_t)count;
+  if (entries == 0) return true;
+  if (!trace->tape) return false;
+  if (trace->native_jacobian && *trace->open) {
+    find_jacobian(trace);
+    memcpy(jac, trace->jac + (size_t)first * (size_t)trace->outputs, entries * sizeof *jac);
+    if (all_finite(jac, entries)) return true;
+  }
+  ns_tape_jacobian(trace->tape, trace->in, first, count, jac);
+  return all_finite(jac, entries);
+}
+
 bool nsl_trace_pull(NslTrace *trace, const double *in, const double *weight, double *bar) {
   if (trace->native_pull && *trace->open) {
     trace->native_pull(in, weight, bar);

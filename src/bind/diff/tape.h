@@ -113,6 +113,9 @@ void nsl_trace_value_at(NslTrace *trace, const double *in, double *out);
 /* jac = the Jacobian by an argument at trace->in: column-major, a row for each value. Returns whether it is finite. */
 bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac);
 
+/* The same by the inputs first .. first + count - 1, of whatever arguments. */
+bool nsl_trace_jacobian_of(NslTrace *trace, int first, int count, double *jac);
+
 /* bar (inputs) = the derivatives of the sum of weight[i] times value i by all inputs, at `in`. Returns whether it is finite. */
 bool nsl_trace_pull(NslTrace *trace, const double *in, const double *weight, double *bar);
 

@@ -127,7 +127,7 @@ static NsStatus spec_variational_run(lua_State *L, NsVariational *v, int out, Ns
 
 /*
 ** variational{n=, p=, terms= (t -> J, P, E as lists by columns; false: a shorter step), t=, y=, stops=, size=, rtol=, h=, adjoint=,
-** mass=, implicit=, forced=, cost= (t -> c, d), pull= (t, mu -> J' mu, P' mu), index=, at=}: a table with y, t, steps, rejected,
+** mass=, implicit=, adaptive=, forced=, cost= (t -> c, d), pull= (t, mu -> J' mu, P' mu), index=, at=}: a table with y, t, steps, rejected,
 ** evaluations, allocations, rows; or nil, the status' name and the message.
 */
 static int spec_variational(lua_State *L) {
@@ -153,6 +153,7 @@ static int spec_variational(lua_State *L) {
                                   .forced = spec_variational_flag(L, "forced"),
                                   .mass = spec_variational_flag(L, "mass"),
                                   .implicit = spec_variational_flag(L, "implicit"),
+                                  .adaptive = spec_variational_flag(L, "adaptive"),
                                   .rtol = spec_variational_number(L, "rtol", 1e-10),
                                   .size = size,
                                   .index = indexed ? index : NULL};

@@ -410,7 +410,7 @@ static void *push_box(lua_State *L, lua_CFunction free_it) {
 /* Reads the option, and makes the companion of the run; it is freed with a userdata on the stack. */
 static NsIvpSensitivity *begin_sensitivity(lua_State *L, NslOde *ode, NslSensitivity *s, const NsStepperClass *method,
                                            const NsOdeProblem *problem, NsIvpOptions *o) {
-  nsl_ode_read_sensitivity(s, ode, "sensitivities", SENSITIVITIES, o->events.count);
+  nsl_ode_read_sensitivity(s, ode, "sensitivities", SENSITIVITIES, o->events.count, o->t0, o->y0);
   nsl_ode_check_jacobian(s, problem, o->t0, o->y0);
   NsIvpSensitivity **box = push_box(L, free_sensitivity);
   NsIvpSensitivityOptions options = {&s->derivatives, s->S0, s->numbers > 0, s->rtol, s->one_sided};
@@ -537,12 +537,13 @@ static int ivp_gradient(lua_State *L) {
   if (!lua_isnil(L, TERMINAL)) nsl_ode_check_function(L, name, TERMINAL, "terminal");
   nsl_ode_compile(&solve.ode, solve.options.t0, solve.options.y0);
   nsl_ode_prepare_pull(&solve.ode);
-  nsl_ode_read_sensitivity(&s, &solve.ode, "parameters", SENSITIVITIES, solve.options.events.count + !lua_isnil(L, COST));
+  nsl_ode_read_sensitivity(&s, &solve.ode, "parameters", SENSITIVITIES, solve.options.events.count + !lua_isnil(L, COST),
+                           solve.options.t0, solve.options.y0);
   nsl_ode_check_jacobian(&s, &solve.problem, solve.options.t0, solve.options.y0);
   NsIvpCost cost = {&s, nsl_ode_cost_value, nsl_ode_cost_slopes};
   NsIvpAdjointOptions options = {.derivatives = &s.derivatives,
                                  .cost = lua_isnil(L, COST) ? NULL : &cost,
-                                 .pull = solve.ode.trace ? nsl_ode_pull_rate : NULL,
+                                 .pull = s.f_shadow.trace ? nsl_ode_pull_rate : NULL,
                                  .forced = s.numbers > 0,
                                  .rtol = s.rtol,
                                  .one_sided = s.one_sided};

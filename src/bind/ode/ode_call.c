@@ -113,8 +113,14 @@ static void ode_call_take_inputs(NslOde *ode, int nargs, const NslTraceArg *args
   }
 }
 
-/* The inputs of all traces at (t, y); the inputs for the output of f are 0. */
-static const double *inputs_at(NslOde *ode, double t, const double *y) {
+int nsl_ode_trace_arguments(NslOde *ode, NslTraceArg *args) {
+  nsl_need_stack(ode->L, ode->nargs + 24);
+  int nargs = list_arguments(ode, args);
+  if (nargs >= 0 && !ode->inputs) ode_call_take_inputs(ode, nargs, args);
+  return nargs;
+}
+
+const double *nsl_ode_inputs(NslOde *ode, double t, const double *y) {
   double *in = ode->inputs;
   if (!ode->timeless) *in++ = t;
   for (int i = 0; i < ode->n; i++) in[i] = y[i];
@@ -123,7 +129,7 @@ static const double *inputs_at(NslOde *ode, double t, const double *y) {
 
 /* Sets the inputs of one trace to (t, y). */
 static void ode_call_set_inputs(NslOde *ode, NslTrace *trace, double t, const double *y) {
-  memcpy(trace->in, inputs_at(ode, t, y), (size_t)trace->inputs * sizeof *y);
+  memcpy(trace->in, nsl_ode_inputs(ode, t, y), (size_t)trace->inputs * sizeof *y);
 }
 
 /* Traces f, if it is compiled; `args` has space for one more. */
@@ -161,9 +167,8 @@ void nsl_ode_compile(NslOde *ode, double t, const double *y) {
   nsl_need_stack(L, ode->nargs + 24);
   for (int e = 1; e <= events; e++, lua_pop(L, 1)) lua_rawgeti(L, ode->events, e), any |= nsl_is_compiled(L, -1);
   if (!any) return;
-  int nargs = list_arguments(ode, args);
+  int nargs = nsl_ode_trace_arguments(ode, args);
   if (nargs < 0) return;
-  ode_call_take_inputs(ode, nargs, args);
   if (nsl_is_compiled(L, ode->f)) compile_f(ode, t, y, nargs, args);
   if (events == 0) return;
   ode->event_trace = lua_newuserdatauv(L, (size_t)events * sizeof(NslTrace *), 0);
@@ -197,7 +202,7 @@ static NsStatus ode_call_compiled_jacobian(NslOde *ode, double t, const double *
 
 NsStatus nsl_ode_rate(void *context, double t, const double *y, double *ydot, NsError *err) {
   NslOde *ode = context;
-  if (ode->trace) return nsl_trace_value_at(ode->trace, inputs_at(ode, t, y), ydot), NS_OK;
+  if (ode->trace) return nsl_trace_value_at(ode->trace, nsl_ode_inputs(ode, t, y), ydot), NS_OK;
   lua_State *L = ode->L;
   int top = lua_gettop(L);
   lua_pushcfunction(L, ode_call_explain);
@@ -224,16 +229,9 @@ NsStatus nsl_ode_protected(NslOde *ode, lua_CFunction function, void *data, int 
   return NS_OK;
 }
 
-NsStatus nsl_ode_compiled_by(NslOde *ode, double t, const double *y, int i, double *jac, NsError *err) {
-  int arg = !ode->timeless + 1 + i;
-  ode_call_set_inputs(ode, ode->trace, t, y);
-  if (nsl_trace_jacobian(ode->trace, arg, jac)) return NS_OK;
-  return ns_fail(err, NS_ENAN, "the derivative of f by args[%d] is not finite (t=%.10g)", i + 1, t);
-}
-
 NsStatus nsl_ode_pull(NslOde *ode, NslTrace *trace, double t, const double *y, const double *weight, double *bar,
                       NsError *err) {
-  if (nsl_trace_pull(trace, inputs_at(ode, t, y), weight, bar)) return NS_OK;
+  if (nsl_trace_pull(trace, nsl_ode_inputs(ode, t, y), weight, bar)) return NS_OK;
   return ns_fail(err, NS_ENAN, "%s: a derivative of a compiled function is not finite (t=%.10g)", ode->who, t);
 }
 
@@ -373,7 +371,7 @@ NsStatus nsl_ode_event(void *context, int event, double t, const double *y, doub
   lua_State *L = ode->L;
   int top = lua_gettop(L);
   if (ode->event_trace && ode->event_trace[event]) {
-    nsl_trace_value_at(ode->event_trace[event], inputs_at(ode, t, y), g);
+    nsl_trace_value_at(ode->event_trace[event], nsl_ode_inputs(ode, t, y), g);
     return NS_OK;
   }
   lua_pushcfunction(L, ode_call_explain);

@@ -11,6 +11,8 @@
 
 enum { NSL_ODE_ARGS = 32, NSL_ODE_COLOURS = 32 };
 
+struct NslTraceArg;
+
 /* The sparsity pattern of df/dy, with workspace. One pass with dual numbers computes NSL_ODE_COLOURS colours at most. */
 typedef struct NslPattern {
   NsPattern of;
@@ -59,13 +61,19 @@ void nsl_ode_compile(NslOde *ode, double t, const double *y);
 /* ---- for derivatives by the arguments ---- */
 
 /*
+** Lists the arguments t, y and args of a trace of f or of an event, pushes the values of args, and allocates the inputs of traces when
+** there are none yet. Returns their number, -1 when one is no plain value.
+*/
+int nsl_ode_trace_arguments(NslOde *ode, struct NslTraceArg *args);
+
+/* The inputs of all traces at (t, y); the inputs for the output of f are 0. */
+const double *nsl_ode_inputs(NslOde *ode, double t, const double *y);
+
+/*
 ** Calls the C function with two arguments, `data` as a light userdata and the value at the stack index `value`, and keeps its error:
 ** NS_ECALLBACK.
 */
 NsStatus nsl_ode_protected(NslOde *ode, lua_CFunction function, void *data, int value, double t, NsError *err);
-
-/* jac (n x its size) = the derivative of the compiled f by argument i of args (from 0) at (t, y). */
-NsStatus nsl_ode_compiled_by(NslOde *ode, double t, const double *y, int i, double *jac, NsError *err);
 
 /*
 ** bar = the derivatives of sum weight[i] out[i] by all inputs of a trace of f or of an event (t, y, args) at (t, y), in the trace's

@@ -12,6 +12,7 @@
 #include "bind/diff/ad.h"
 #include "bind/diff/tape.h"
 #include "bind/diff/dual.h"
+#include "linalg/dense.h"
 #include "bind/lua/options.h"
 
 /* ---- shims: functions of (t,) y, w that call f(t, y, args ...) with the numbers of w in args ---- */
@@ -128,26 +129,28 @@ static void spread_columns(const NslSensitivity *s, int rows, const double *by_w
   }
 }
 
-/* df/dargs by the tape. */
-static NsStatus compiled_by_args(NslSensitivity *s, double t, const double *y, NsError *err) {
-  NsStatus status = NS_OK;
-  for (int i = 0; i < s->ode->nargs && status == NS_OK; i++)
-    if (s->args[i].count > 0) status = nsl_ode_compiled_by(s->ode, t, y, i, s->by_w + (ptrdiff_t)s->args[i].first * s->n, err);
-  return status;
+/* J and P (NULL: not wanted) by the trace of f; false when there is none, or a derivative is not finite. */
+static bool traced_terms(NslSensitivity *s, double t, const double *y, double *J, double *P, NsStatus *status, NsError *err) {
+  NslOde *ode = s->ode;
+  size_t n = (size_t)s->n;
+  if (!nsl_ode_shadow_holds_f(ode, &s->f_shadow, t, y, status, err)) return false;
+  if (!nsl_trace_jacobian_of(s->f_shadow.trace, 1, P ? s->last - 1 : s->n, s->all)) return false;
+  memcpy(J, ode->matrix ? ode->matrix : s->all, n * n * sizeof *J);
+  for (int j = 0; P && j < s->p; j++)
+    if (s->input[j] >= 0) memcpy(P + (size_t)j * n, s->all + (size_t)(s->input[j] - 1) * n, n * sizeof *P);
+  return true;
 }
 
 static NsStatus sensitivity_terms(void *context, double t, const double *y, double *J, double *P, NsError *err) {
   NslSensitivity *s = context;
   NslOde *ode = s->ode;
-  bool by_args = P && s->numbers > 0, given = ode->jac || ode->matrix || ode->trace || ode->pattern || !by_args;
-  NsStatus status = given ? nsl_ode_jacobian(ode, t, y, J, err) : NS_OK;
+  NsStatus status;
+  bool by_args = P && s->numbers > 0, given = ode->jac || ode->matrix || ode->pattern || !by_args;
+  if (traced_terms(s, t, y, J, by_args ? P : NULL, &status, err) || status != NS_OK) return status;
+  status = given ? nsl_ode_jacobian(ode, t, y, J, err) : NS_OK;
   if (status != NS_OK || !by_args) return status;
-  if (ode->trace) {
-    status = compiled_by_args(s, t, y, err);
-  } else {
-    status = nsl_ode_rate(ode, t, y, ode->plain, err);
-    if (status == NS_OK) status = sensitivity_call(s, s->f, false, t, y, "f", s->n, ode->plain, given ? NULL : J, s->by_w, err);
-  }
+  status = nsl_ode_rate(ode, t, y, ode->plain, err);
+  if (status == NS_OK) status = sensitivity_call(s, s->f, false, t, y, "f", s->n, ode->plain, given ? NULL : J, s->by_w, err);
   if (status == NS_OK) spread_columns(s, s->n, s->by_w, P);
   return status;
 }
@@ -157,7 +160,7 @@ static void take_pulled(const NslSensitivity *s, double *to) {
   for (int j = 0; j < s->p; j++) to[j] = s->input[j] >= 0 ? s->bar[s->input[j]] : 0;
 }
 
-/* The derivatives of a compiled event by one sweep. */
+/* The derivatives of an event by one sweep of its trace. */
 static NsStatus pulled_event(NslSensitivity *s, struct NslTrace *trace, double t, const double *y, double *gt, double *gy,
                              double *gp, NsError *err) {
   const double one = 1;
@@ -190,6 +193,7 @@ static NsStatus sensitivity_reset(void *context, int event, double t, const doub
                                   double *Ry, double *Rp, NsError *err) {
   NslSensitivity *s = context;
   lua_State *L = s->ode->L;
+  s->f_shadow.changed = s->cost_shadow.changed = true;
   lua_rawgeti(L, s->applies, event + 1);
   NsStatus status = sensitivity_call(s, lua_gettop(L), true, t, y, "apply", s->n, after, Ry, s->by_w, err);
   lua_pop(L, 1);
@@ -199,11 +203,25 @@ static NsStatus sensitivity_reset(void *context, int event, double t, const doub
   return NS_OK;
 }
 
+/* J' mu and P' mu with these matrices. */
+static NsStatus pull_by_terms(NslSensitivity *s, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
+  size_t n = (size_t)s->n, p = (size_t)s->p;
+  memset(s->J, 0, n * n * sizeof *s->J);
+  memset(s->P, 0, n * p * sizeof *s->P);
+  NsStatus status = sensitivity_terms(s, t, s->y, s->J, s->P, err);
+  for (size_t j = 0; j < n; j++) Jmu[j] = ns_dense_dot(s->n, s->J + j * n, 1, mu, 1);
+  for (size_t j = 0; j < p; j++) Pmu[j] = ns_dense_dot(s->n, s->P + j * n, 1, mu, 1);
+  return status;
+}
+
 NsStatus nsl_ode_pull_rate(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
   NslSensitivity *s = context;
+  NsStatus status;
   ns_ivp_adjoint_state(s->adjoint, t, s->y);
-  NsStatus status = nsl_ode_pull(s->ode, s->ode->trace, t, s->y, mu, s->bar, err);
+  bool traced = nsl_ode_shadow_holds_f(s->ode, &s->f_shadow, t, s->y, &status, err);
   if (status != NS_OK) return status;
+  if (!traced || !nsl_trace_pull(s->f_shadow.trace, s->f_shadow.trace->in, mu, s->bar))
+    return pull_by_terms(s, t, mu, Jmu, Pmu, err);
   memcpy(Jmu, s->bar + 1, (size_t)s->n * sizeof *Jmu);
   take_pulled(s, Pmu);
   return NS_OK;
@@ -217,7 +235,12 @@ NsStatus nsl_ode_cost_value(void *context, double t, const double *y, double *va
 NsStatus nsl_ode_cost_slopes(void *context, double t, const double *y, double *cy, double *cp, NsError *err) {
   NslSensitivity *s = context;
   double ct;
-  return sensitivity_event(s, s->ode->known->count, t, y, &ct, cy, cp, err);
+  NsStatus status;
+  int cost = s->ode->known->count;
+  bool traced = nsl_ode_shadow_holds_event(s->ode, &s->cost_shadow, cost, t, y, &status, err);
+  if (status != NS_OK) return status;
+  if (traced && pulled_event(s, s->cost_shadow.trace, t, y, &ct, cy, cp, err) == NS_OK) return NS_OK;
+  return sensitivity_event(s, cost, t, y, &ct, cy, cp, err);
 }
 
 /* Calls the shim of terminal with plain vectors. Arguments: the NslSensitivity, the shim. */
@@ -339,11 +362,16 @@ static void take_parameters(lua_State *L, NslSensitivity *s, int idx, int names)
   }
 }
 
-/* Adds a parameter; its name is on top of the stack. */
-static void add_sensitivity(lua_State *L, NslSensitivity *s, int column) {
-  if (s->column) s->column[s->p] = column, lua_rawseti(L, s->names, s->p + 1);
-  else lua_pop(L, 1);
-  s->p++;
+/* Adds y0[k + 1] (i = 0), or element k of argument i, to the list of parameters; column NULL: only counts it. */
+static void add_sensitivity(lua_State *L, NslSensitivity *s, int i, int k) {
+  const NslSensitivityArg *arg = i > 0 ? &s->args[i - 1] : NULL;
+  int which = s->p++;
+  if (!s->column) return;
+  s->column[which] = arg ? s->n + arg->first + k : k;
+  if (!arg) lua_pushfstring(L, "y0[%d]", k + 1);
+  else if (arg->number) lua_pushfstring(L, "args[%d]", i);
+  else lua_pushfstring(L, "args[%d][%d]", i, k + 1);
+  lua_rawseti(L, s->names, which + 1);
 }
 
 /* Counts (column NULL), or lists, the parameters in their order. */
@@ -352,15 +380,11 @@ static void list_parameters(lua_State *L, NslSensitivity *s, int idx, int names)
   for (int which = 1; which <= names; which++) {
     SensitivityName name = read_name(L, s, idx, which);
     for (int k = 0; !name.args && k < s->n; k++)
-      if (name.i == 0 || name.i == k + 1) lua_pushfstring(L, "y0[%d]", k + 1), add_sensitivity(L, s, k);
+      if (name.i == 0 || name.i == k + 1) add_sensitivity(L, s, 0, k);
     for (int i = 0; name.args && i < s->ode->nargs; i++) {
       const NslSensitivityArg *arg = &s->args[i];
-      for (int k = 0; (name.i == 0 || name.i == i + 1) && k < arg->count; k++) {
-        if (name.k > 0 && name.k != k + 1) continue;
-        if (arg->number) lua_pushfstring(L, "args[%d]", i + 1);
-        else lua_pushfstring(L, "args[%d][%d]", i + 1, k + 1);
-        add_sensitivity(L, s, s->n + arg->first + k);
-      }
+      for (int k = 0; (name.i == 0 || name.i == i + 1) && k < arg->count; k++)
+        if (name.k == 0 || name.k == k + 1) add_sensitivity(L, s, i + 1, k);
     }
   }
 }
@@ -424,10 +448,20 @@ static void take_inputs_of_traces(lua_State *L, NslSensitivity *s) {
     }
     at += size;
   }
+  s->last = at;
+  s->all = push_doubles(L, (size_t)at * (size_t)s->n);
   s->bar = push_doubles(L, (size_t)(at + s->n));
 }
 
-void nsl_ode_read_sensitivity(NslSensitivity *s, NslOde *ode, const char *option, int idx, int events) {
+/* Traces f and the rate of a cost. A known pattern of a large Jacobian is worth more than a trace. */
+static void take_shadows(NslSensitivity *s, int events, double t, const double *y) {
+  NslOde *ode = s->ode;
+  if (!ode->pattern || ode->trace) nsl_ode_shadow_f(ode, &s->f_shadow, t, y);
+  if (events > ode->known->count) nsl_ode_shadow_event(ode, &s->cost_shadow, ode->known->count, t, y);
+}
+
+void nsl_ode_read_sensitivity(NslSensitivity *s, NslOde *ode, const char *option, int idx, int events, double t,
+                              const double *y) {
   lua_State *L = ode->L;
   *s = (NslSensitivity){.ode = ode, .option = option, .n = ode->n};
   nsl_need_stack(L, 24);
@@ -452,6 +486,9 @@ void nsl_ode_read_sensitivity(NslSensitivity *s, NslOde *ode, const char *option
   s->S0 = push_doubles(L, n * (size_t)s->p);
   s->by_w = push_doubles(L, n * (numbers + 1) + numbers + 1);
   s->y = push_doubles(L, n);
+  s->J = push_doubles(L, n * n);
+  s->P = push_doubles(L, n * (size_t)s->p);
+  take_shadows(s, events, t, y);
   take_inputs_of_traces(L, s);
   read_numbers_of_args(L, s);
   for (int j = 0; j < s->p; j++)

@@ -6,6 +6,7 @@
 #define NSL_ODE_ODE_SENSITIVITY_H
 
 #include "bind/ode/ode_call.h"
+#include "bind/ode/ode_shadow.h"
 #include "ode/ivp_adjoint.h"
 
 /* Where the numbers of an argument in `args` are among all differentiated ones. */
@@ -22,14 +23,18 @@ typedef struct NslSensitivity {
   int n, p, numbers; /* states, parameters, numbers in the arguments that are differentiated */
   int *column;       /* p: k < n: y0[k]; n + k: number k of the arguments */
   NslSensitivityArg args[NSL_ODE_ARGS];
-  double *w;                   /* 1 + numbers: space for t, and the numbers */
-  double *S0;                  /* n x p */
-  double *by_w;                /* n x (1 + numbers) */
-  double *y;                   /* n: workspace */
-  double *bar;                 /* derivatives by all inputs of a trace */
-  int *input;                  /* p: the parameter's number among the inputs of a trace; -1: none */
-  double terminal;             /* the last value of terminal */
-  const NsIvpAdjoint *adjoint; /* on the way back */
+  double *w;                       /* 1 + numbers: space for t, and the numbers */
+  double *S0;                      /* n x p */
+  double *by_w;                    /* n x (1 + numbers) */
+  double *y;                       /* n: workspace */
+  NslShadow f_shadow, cost_shadow; /* traces of f and of the rate of the cost */
+  double *J, *P;                   /* n x n, n x p: workspace of the way back */
+  double *bar;                     /* derivatives by all inputs of a trace */
+  double *all;                     /* n x inputs: those of f by y and args */
+  int last;                        /* one past the last input of args */
+  int *input;                      /* p: the parameter's number among the inputs of a trace; -1: none */
+  double terminal;                 /* the last value of terminal */
+  const NsIvpAdjoint *adjoint;     /* on the way back */
   double rtol;
   bool one_sided;
   int f, events, applies, names; /* stack indices: the functions as shims; the list of the parameters' names */
@@ -37,9 +42,10 @@ typedef struct NslSensitivity {
 
 /*
 ** Reads the option at stack index idx (a name, or a list of names with the keys rtol and on_grazing), after nsl_ode_read_callbacks
-** and the reading of the events. Pushes what must stay on the stack. y0 has ode->n elements. Raises.
+** and the reading of the events; (t, y) is the start. Pushes what must stay on the stack. Raises.
 */
-void nsl_ode_read_sensitivity(NslSensitivity *sensitivity, NslOde *ode, const char *option, int idx, int events);
+void nsl_ode_read_sensitivity(NslSensitivity *sensitivity, NslOde *ode, const char *option, int idx, int events, double t,
+                              const double *y);
 
 /*
 ** Compares a given jac with the exact derivatives of f at (t, y), the start: raises for an entry that differs by more than 1e-6 of
@@ -49,7 +55,7 @@ void nsl_ode_check_jacobian(NslSensitivity *sensitivity, const NsOdeProblem *pro
 
 /* ---- for gradients; the context of these is an NslSensitivity ---- */
 
-/* J' mu and P' mu of a compiled f, at the state that ns_ivp_adjoint_state gives. */
+/* J' mu and P' mu by the trace of f, at the state that ns_ivp_adjoint_state gives. */
 NsStatus nsl_ode_pull_rate(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err);
 
 /* The functions of NsIvpCost, for the rate of the cost that follows the events in their list. */

@@ -84,6 +84,14 @@ static void clone_interactions(lua_State *L, int map, int from, int to) {
   lua_settop(L, list - 2);
 }
 
+/* A step that is divided by an event that has been removed since goes on from there: a snapshot has this only with events. */
+static void copy_division(const NsTimeStepping *from, NsTimeStepping *to) {
+  to->divided = from->divided;
+  to->restart = from->restart;
+  to->cut = from->cut;
+  to->from = from->from;
+}
+
 static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
   NsSnapshot snapshot = {0};
   NsStatus status = ns_snapshot_reserve(&snapshot, ns_ts_visit, from);
@@ -94,6 +102,7 @@ static void copy_state(lua_State *L, NsTimeStepping *from, NsTimeStepping *to) {
   ns_snapshot_free(&snapshot);
   if (status == NS_OK) status = ns_event_log_copy(&from->log, &to->log);
   if (status != NS_OK) nsl_raise_status(L, status, "clone");
+  copy_division(from, to);
   if (from->nsds->driver == from->number) ns_ts_own(to);
   to->newton = from->newton;
   to->projection = from->projection;

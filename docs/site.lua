@@ -1,0 +1,132 @@
+-- Builds the site: the pages of the documentation as HTML, by mkdocs.
+--
+--   nslua docs/site.lua [--into DIR] [--motions no]
+--
+-- The pages are put together in DIR/pages: README.md and docs/ as they are written, a page for each class, one for
+-- each script, and the animations. mkdocs makes DIR/html of them. A warning of mkdocs is an error, and so is a link
+-- that leads nowhere. The order of the pages is in docs/site/pages.lua.
+
+local options = require "nslua.options"
+local site_pages = dofile "docs/site/pages.lua"
+local markdown = dofile "docs/site/markdown.lua"
+local checks = dofile "docs/site/links.lua"
+local process = require "nslua.core".process_support
+
+local opt = options.parse(arg, {
+  about = "Builds the site by mkdocs.",
+  { "into", value = "DIR", default = "build/site", help = "where the pages and the HTML go" },
+  { "motions", default = "yes", choices = { "yes", "no" }, help = "whether the animations are made" },
+})
+
+local function give_up(text, ...)
+  io.stderr:write("site: ", text:format(...), "\n")
+  os.exit(1, true)
+end
+
+local function run(command)
+  local result, message = process.run(command)
+  if not result then give_up("%s", message) end
+  if result.status ~= 0 then give_up("%s failed:\n%s%s", table.concat(command, " "), result.out, result.err) end
+  return result
+end
+
+local function read(path)
+  local file, message = io.open(path, "rb")
+  if not file then give_up("%s", message) end
+  local text = file:read "a"
+  file:close()
+  return text
+end
+
+local function write(path, text)
+  run { "mkdir", "-p", path:match "^(.*)/" }
+  local file, message = io.open(path, "wb")
+  if not file then give_up("%s", message) end
+  if not file:write(text) or not file:close() then give_up("%s can not be written", path) end
+end
+
+local function lines_of(command)
+  local list = {}
+  for line in run(command).out:gmatch "[^\n]+" do list[#list + 1] = line end
+  return list
+end
+
+local into = opt.into
+local staged = into .. "/pages/"
+
+-- ---- what is written in the repository ----
+
+-- The pages of the repository, by their paths there, with their paths on the site.
+local function written_pages()
+  local list = { ["README.md"] = "index.md", ["CONTRIBUTING.md"] = "contributing.md",
+    ["CHANGELOG.md"] = "changelog.md", ["bench/README.md"] = "bench.md",
+    ["docs/reference/README.md"] = "reference/index.md" }
+  for _, path in ipairs(lines_of { "find", "docs", "-name", "*.md" }) do
+    list[path] = list[path] or path:gsub("^docs/", "")
+  end
+  for _, path in ipairs(lines_of { "find", "scripts", "-name", "*.lua" }) do
+    list[path] = path:gsub("%.lua$", ".md")
+  end
+  return list
+end
+
+-- A script as a page: its title, how it is run, and the source.
+local function script_page(path, text)
+  local name = path:match "([%w_]+)%.lua$"
+  local title = text:gsub("^#![^\n]*\n", ""):match "^%-%-+ *([^\n]+)" or name
+  return ("# %s.lua\n\n%s\n\n    nslua %s --help\n\n```lua\n%s```\n"):format(name, title, path, text)
+end
+
+local function stage_written(places)
+  for from, to in pairs(places) do
+    local text = read(from)
+    text = from:find "%.lua$" and script_page(from, text) or markdown.move(text, from, to, places)
+    write(staged .. to, text)
+  end
+  run { "cp", "-R", "docs/gallery", staged .. "gallery" }
+  write(staged .. "site.css", read "docs/site/site.css")
+end
+
+-- ---- what is made ----
+
+local function stage_classes(book_pages)
+  local classes = markdown.classes(book_pages)
+  for _, class in ipairs(classes) do write(staged .. "classes/" .. class.name .. ".md", class.text) end
+  write(staged .. "classes/index.md", markdown.index_of_classes(classes))
+  return classes
+end
+
+-- The motions of the scripts, as pages that play.
+local function stage_animations(text)
+  local interpreter = 0
+  while arg[interpreter - 1] do interpreter = interpreter - 1 end
+  local shown = {}
+  for words in text:gmatch "\n    nslua (scripts/[^\n]+) %-%-animate [%w_]+%.html" do
+    local command, name = { arg[interpreter] }, words:match "scripts/([%w_]+)%.lua"
+    for word in words:gmatch "%S+" do command[#command + 1] = word end
+    run { "mkdir", "-p", staged .. "motion" }
+    command[#command + 1], command[#command + 2] = "--animate", staged .. "motion/" .. name .. ".html"
+    run(command)
+    shown[#shown + 1] = name
+  end
+  return shown
+end
+
+-- ---- the site ----
+
+local places = written_pages()
+run { "rm", "-rf", into .. "/pages", into .. "/html" }
+stage_written(places)
+local reference = {}
+for page in read("docs/reference/README.md"):gmatch "%]%(([%w_]+%.md)%)" do
+  reference[#reference + 1] = { name = page, text = read("docs/reference/" .. page) }
+end
+local classes = stage_classes(reference)
+local motions = opt.motions == "no" and {} or stage_animations(read "docs/gallery.md")
+write(staged .. "gallery.md", markdown.gallery(read(staged .. "gallery.md"), motions))
+write(into .. "/mkdocs.yml", site_pages.configuration(places, classes, read "docs/reference/README.md"))
+local built = run { "mkdocs", "build", "--strict", "--quiet", "--config-file", into .. "/mkdocs.yml" }
+if built.err:find "WARNING" then give_up("mkdocs warns:\n%s", built.err) end
+local dead, count = checks.dead(into .. "/html", lines_of { "find", into .. "/html", "-name", "*.html" }, read)
+if #dead > 0 then give_up("%d links lead nowhere:\n  %s", #dead, table.concat(dead, "\n  ")) end
+print(("site: %s/html/index.html, %d links"):format(into, count))

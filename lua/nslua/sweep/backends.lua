@@ -1,0 +1,29 @@
+-- nslua.sweep.backends: the list of what can run a sweep's tasks (the option `on`).
+--
+-- A back end is a table in a file of its own:
+--   name           what `on` says
+--   start(sweep)   begins to work and returns a session; raises when it can not be used here
+-- A session has methods:
+--   session:advance(seconds)  goes on for at most so long; true: all is finished; false: not yet; nil, message, kind:
+--                             it had to stop, by a "problem" or a signal ("INT", "TERM")
+--   session:status()          { done =, failed =, running =, workers =, left = }, as far as it knows
+--   session:close()           ends everything at once; called after the last advance, too
+-- `sweep` is a table: plan (what a worker needs: nslua.sweep.worker), store (nslua.sweep.store; begun, so that append
+-- and sync work), options, first and last (the numbers of the tasks to do), done (finished tasks), failed (how many
+-- of them), ordinal (the place of this sweep among those of the script), fingerprint (of its manifest).
+-- A back end that runs tasks on other machines starts `nslua sweep SCRIPT --part FIRST-LAST --shard NAME` there,
+-- which does this part by "local" and writes the journal of that shard; the driver then finds the records in the
+-- store.
+local arguments = require "nslua.base.arguments"
+
+local backends = { "local", "here" }
+
+-- The back end of a name.
+function backends.find(name, who)
+  for _, known in ipairs(backends) do
+    if known == name then return require("nslua.sweep.on_" .. name) end
+  end
+  arguments.fail("%s: on: expected one of %s, got %s", who, table.concat(backends, ", "), arguments.describe(name))
+end
+
+return backends

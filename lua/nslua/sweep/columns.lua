@@ -1,0 +1,137 @@
+-- nslua.sweep.columns: the records of all tasks as columns, in the order of the tasks, and as a file.
+--
+-- The columns are: task, the parameters, the results in the order of their names, failed (0 or 1). A result with
+-- several numbers is a matrix with a row for each task. What a task does not have is nan.
+local core = require "nslua.core"
+local record = require "nslua.sweep.record"
+
+local columns = {}
+
+local NAN = 0 / 0
+
+local function filled(count, width)
+  if width > 1 then
+    local M = core.zeros(count, width)
+    for i = 1, count do
+      for j = 1, width do M[i][j] = NAN end
+    end
+    return M
+  end
+  local v = core.zeros(count)
+  for i = 1, count do v[i] = NAN end
+  return v
+end
+
+-- The column with room for `width` numbers in each row; those that it has stay.
+local function widened(old, count, width)
+  local column = { width = width, data = filled(count, width) }
+  if not old then return column end
+  for i = 1, count do
+    if old.width > 1 then
+      for j = 1, old.width do column.data[i][j] = old.data[i][j] end
+    else
+      column.data[i][1] = old.data[i]
+    end
+  end
+  return column
+end
+
+local function put(found, count, task, name, list)
+  local column = found[name]
+  if not column or #list > column.width then
+    column = widened(column, count, math.max(1, #list))
+    found[name] = column
+  end
+  if column.width == 1 then
+    if list[1] then column.data[task] = list[1] end
+    return
+  end
+  local row = column.data[task]
+  for j = 1, #list do row[j] = list[j] end
+end
+
+local function blank(found, task)
+  for _, column in pairs(found) do
+    if column.width == 1 then column.data[task] = NAN end
+    for j = 1, column.width > 1 and column.width or 0 do column.data[task][j] = NAN end
+  end
+end
+
+-- Reads all records. Returns the names, the arrays, and the failures in the order of the tasks: { task =, error =,
+-- traceback = }. A task without a record is nan in `failed`.
+function columns.gather(tasks, records)
+  local count, found, failures = tasks.count, {}, {}
+  local failed = filled(count, 1)
+  for bytes in records do
+    local one = record.read(bytes)
+    if failed[one.task] == failed[one.task] then blank(found, one.task) end
+    failures[one.task] = one.error and one or nil
+    failed[one.task] = one.error and 1 or 0
+    for _, column in ipairs(one.columns or {}) do put(found, count, one.task, column[1], column[2]) end
+  end
+  local names, arrays = { "task" }, { core.linspace(1, count, count) }
+  for _, name in ipairs(tasks.names) do names[#names + 1], arrays[#arrays + 1] = name, tasks:column(name) end
+  local results = {}
+  for name in pairs(found) do results[#results + 1] = name end
+  table.sort(results)
+  for _, name in ipairs(results) do names[#names + 1], arrays[#arrays + 1] = name, found[name].data end
+  names[#names + 1], arrays[#arrays + 1] = "failed", failed
+  local list = {}
+  for _, one in pairs(failures) do list[#list + 1] = one end
+  table.sort(list, function(a, b) return a.task < b.task end)
+  return names, arrays, list
+end
+
+-- The names that results can not have.
+function columns.taken(tasks)
+  local taken = { task = true, failed = true }
+  for _, name in ipairs(tasks.names) do taken[name] = true end
+  return taken
+end
+
+-- Matrices as one column for each of their columns: "x[1]", "x[2]".
+local function flat(names, arrays)
+  local flat_names, flat_arrays = {}, {}
+  for i, array in ipairs(arrays) do
+    if core.isvector(array) then
+      flat_names[#flat_names + 1], flat_arrays[#flat_arrays + 1] = names[i], array
+    else
+      for j = 1, array:cols() do
+        flat_names[#flat_names + 1] = ("%s[%d]"):format(names[i], j)
+        flat_arrays[#flat_arrays + 1] = array:column(j)
+      end
+    end
+  end
+  return flat_names, flat_arrays
+end
+
+local function errors_text(tasks, failures)
+  local lines = {}
+  for _, one in ipairs(failures) do
+    local words = {}
+    for _, name in ipairs(tasks.names) do
+      local x = tasks:value(one.task, name)
+      words[#words + 1] = name .. " = " .. (math.type(x) == "float" and core.number_support.format("%.17g", x)
+        or tostring(x))
+    end
+    lines[#lines + 1] = ("task %d (%s): %s"):format(one.task, table.concat(words, ", "), one.error)
+    if one.traceback ~= "" then lines[#lines + 1] = one.traceback end
+    lines[#lines + 1] = ""
+  end
+  return table.concat(lines, "\n")
+end
+
+-- Writes the file, and FILE.errors when tasks have failed. Each appears whole or not at all.
+function columns.save(file, tasks, names, arrays, failures)
+  local kind = file:match "%.(%w+)$"
+  if kind == "csv" then names, arrays = flat(names, arrays) end
+  core.file_support["save_" .. (kind == "hdf5" and "h5" or kind)](file, names, arrays)
+  local errors = file .. ".errors"
+  if #failures > 0 then
+    core.process_support.save(errors, errors_text(tasks, failures))
+  else
+    os.remove(errors)
+  end
+end
+
+return columns

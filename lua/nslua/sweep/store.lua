@@ -1,0 +1,198 @@
+-- nslua.sweep.store: the folder of a sweep, FILE.sweep: manifest, script, journals of finished tasks, checkpoints.
+--
+-- Each process that finishes tasks has a journal of its own, "journal-NAME" (NAME is its shard). Together they hold
+-- the record of every finished task; the last record of a task counts. A sweep without a file keeps its records in
+-- memory.
+local arguments = require "nslua.base.arguments"
+local core = require "nslua.core"
+local manifest = require "nslua.sweep.manifest"
+local record = require "nslua.sweep.record"
+local settings = require "nslua.sweep.settings"
+
+local support, files, workers = core.journal_support, core.process_support, core.worker_support
+local fail = arguments.fail
+
+local store = {}
+
+local Store = {}
+Store.__index = Store
+
+local function read_file(path)
+  local file = io.open(path, "rb")
+  local text = file and file:read "a"
+  if file then file:close() end
+  return text
+end
+
+local function checked(who, good, message)
+  if not good then fail("%s: %s", who, message) end
+  return good
+end
+
+-- The finished tasks as intervals from 1 on: all up to `frontier`, and those in `beyond`. It stays small when tasks
+-- end in about their order.
+local Done = {}
+Done.__index = Done
+
+function Done:add(task)
+  if self:has(task) then return end
+  self.count = self.count + 1
+  self.beyond[task] = true
+  while self.beyond[self.frontier + 1] do
+    self.frontier = self.frontier + 1
+    self.beyond[self.frontier] = nil
+  end
+end
+
+function Done:has(task) return task <= self.frontier or self.beyond[task] == true end
+
+function store.done() return setmetatable({ frontier = 0, beyond = {}, count = 0 }, Done) end
+
+-- ---- the folder ----
+
+function Store:journals()
+  local names = support.list_folder(self.folder) or {}
+  table.sort(names)
+  local list = {}
+  for _, name in ipairs(names) do
+    if name:find "^journal%-" then list[#list + 1] = self.folder .. "/" .. name end
+  end
+  return list
+end
+
+-- Walks over all records: those of the journals, or those in memory.
+function Store:records()
+  if not self.folder then
+    local i = 0
+    return function()
+      i = i + 1
+      return self.memory[i]
+    end
+  end
+  local list, i, next_record = self:journals(), 0, function() end
+  return function()
+    while true do
+      local bytes = next_record()
+      if bytes then return bytes end
+      i = i + 1
+      if not list[i] then return nil end
+      next_record = checked("sweep", support.read(list[i]))
+    end
+  end
+end
+
+-- The finished tasks and how many of them failed. again: failed tasks do not count as finished.
+function Store:finished(again)
+  local done, failures = store.done(), {}
+  for bytes in self:records() do
+    local task, kind = record.task(bytes)
+    failures[task] = kind == "F" or nil
+    done:add(task)
+  end
+  local failed = 0
+  for _ in pairs(failures) do failed = failed + 1 end
+  if not again or failed == 0 then return done, failed end
+  local good = store.done()
+  for bytes in self:records() do
+    local task = record.task(bytes)
+    if not failures[task] then good:add(task) end
+  end
+  return good, 0
+end
+
+-- Removes what an earlier sweep of this file has left.
+function Store:clear()
+  for _, folder in ipairs { self.folder .. "/checkpoints", self.folder } do
+    for _, name in ipairs(support.list_folder(folder) or {}) do os.remove(folder .. "/" .. name) end
+  end
+end
+
+function Store:manifest()
+  return { read_file(self.folder .. "/manifest"), read_file(self.folder .. "/script") or "" }
+end
+
+local function begin_anew(self, now)
+  self:clear()
+  checked("sweep", support.make_folder(self.folder))
+  checked("sweep", support.make_folder(self.folder .. "/checkpoints"))
+  files.save(self.folder .. "/script", now[2])
+  files.save(self.folder .. "/manifest", now[1])
+end
+
+-- Opens the store of a file (nil: memory) for a plan. resume: true goes on with what there is, false begins anew,
+-- "failed" goes on and repeats the failed tasks, nil raises when there is an unfinished sweep.
+function store.open(file, plan, resume)
+  local self = setmetatable({ file = file, memory = {}, folder = file and file .. ".sweep" }, Store)
+  if not file then return self end
+  local now = { manifest.of(plan) }
+  local before = self:manifest()
+  if not before[1] and settings.part then
+    fail("sweep: '%s' is not there: the process that begins a sweep makes it, and its parts use it", self.folder)
+  end
+  if not before[1] or resume == false then
+    begin_anew(self, now)
+    return self
+  end
+  local difference = manifest.difference(before, now)
+  if resume == nil then
+    local done = self:finished()
+    if done.count > 0 and (difference or done.count < plan.tasks.count) then
+      fail("sweep: '%s' holds %d finished tasks of an earlier sweep%s: %sresume = false begins anew", self.folder,
+        done.count, difference and ", and " .. difference or "", difference and "" or "resume = true goes on, ")
+    end
+    begin_anew(self, now)
+  elseif difference then
+    fail("sweep: '%s' can not be resumed: %s (resume = false begins anew)", self.folder, difference)
+  end
+  return self
+end
+
+-- The store of a sweep's file, to look at; nil when there is none.
+function store.existing(file)
+  local self = setmetatable({ file = file, memory = {}, folder = file .. ".sweep" }, Store)
+  return self:manifest()[1] and self or nil
+end
+
+-- ---- writing ----
+
+-- Begins to write records into the journal of a shard.
+function Store:begin(shard)
+  if not self.folder then return end
+  self.journal = checked("sweep", support.open(self.folder .. "/journal-" .. shard))
+  self.driver = self.folder .. "/driver-" .. shard
+  files.save(self.driver, ("%d %s\n"):format(workers.pid(), workers.host()))
+end
+
+-- The processes that write: { { pid =, host = } }. One of this machine that is gone is left out.
+function Store:drivers()
+  local list = {}
+  for _, name in ipairs(support.list_folder(self.folder) or {}) do
+    local pid, host = (name:find "^driver%-" and read_file(self.folder .. "/" .. name) or ""):match "^(%d+) (%S+)"
+    pid = math.tointeger(pid)
+    if pid and (host ~= workers.host() or workers.signal_process(pid)) then
+      list[#list + 1] = { pid = pid, host = host }
+    end
+  end
+  return list
+end
+
+function Store:append(bytes)
+  if self.journal then self.journal:append(bytes) else self.memory[#self.memory + 1] = bytes end
+end
+
+-- Waits until all records are on the disk; nil and a message when that fails.
+function Store:sync()
+  if not self.journal then return true end
+  return self.journal:sync()
+end
+
+function Store:finish()
+  if not self.journal then return end
+  self.journal:close()
+  os.remove(self.driver)
+  self.journal = nil
+end
+
+function Store:checkpoints() return self.folder and self.folder .. "/checkpoints" or nil end
+
+return store

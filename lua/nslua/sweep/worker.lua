@@ -1,0 +1,123 @@
+-- nslua.sweep.worker: what a worker does: the model once, then one task after the other, each to a record.
+--
+-- A plan is what a task needs: run, setup, tasks, seed, memory, checkpoints (a folder), taken (names of columns).
+-- Messages from the driver: the first task, how many in a row, which attempt, and the tasks' places in the order.
+-- Messages to the driver: "R" (ready), "S" and a text (setup failed), records.
+local arguments = require "nslua.base.arguments"
+local core = require "nslua.core"
+local record = require "nslua.sweep.record"
+
+local support = core.worker_support
+
+local worker = {}
+
+-- The frames of the user's code: those of the worker itself are cut off, so that the text is the same everywhere.
+local function trimmed(text)
+  local lines = {}
+  for line in text:gmatch "[^\n]+" do
+    if line:find("sweep/worker.lua:", 1, true) then break end
+    lines[#lines + 1] = line
+  end
+  if lines[#lines] and lines[#lines]:find "%[C%]: in function 'xpcall'" then lines[#lines] = nil end
+  return table.concat(lines, "\n")
+end
+
+local function explain(problem)
+  local message = type(problem) == "string" and problem or tostring(problem)
+  message = message:match "^(.-)\nstack traceback:" or message
+  return { message, trimmed(debug.traceback("", 2):gsub("^%s+", "")) }
+end
+
+-- Calls f; its result, or nil and { message, traceback }.
+local function attempt(f, ...)
+  local good, result = xpcall(f, explain, ...)
+  if good then return result end
+  return nil, type(result) == "table" and result or { tostring(result), "" } -- Lua had no memory for the handler
+end
+
+local Task = {}
+
+function Task:__index(key)
+  if key == "rng" then
+    self.rng = core.rng(self.seed, self.index)
+    return self.rng
+  end
+  if key == "checkpoint" and self.folder then
+    self.checkpoint = ("%s/task-%d"):format(self.folder, self.index)
+    return self.checkpoint
+  end
+end
+
+-- Brings the model back to its start, when it knows how to.
+local function reset(model)
+  if arguments.is_simulation(model) then return model:reset() end
+  if type(model) == "table" and type(model.reset) == "function" then return model:reset() end
+end
+
+local function call_run(plan, model, task)
+  reset(model)
+  local result = plan.run(plan.tasks:row(task.index), task) -- no tail call: this frame ends the user's code
+  return result
+end
+
+-- Makes the model. Returns it, or nil and a message.
+function worker.prepare(plan)
+  if not plan.setup then return nil end
+  local model, problem = attempt(plan.setup)
+  return model, problem and problem[1]
+end
+
+-- Does one task and returns its record.
+function worker.perform(plan, model, index, number)
+  local task = setmetatable({ index = index, count = plan.tasks.count, attempt = number, seed = plan.seed,
+    model = model, folder = plan.checkpoints }, Task)
+  local result, problem = attempt(call_run, plan, model, task)
+  if not problem then
+    local bytes, message = record.done(index, result, plan.taken)
+    if bytes then return bytes, rawget(task, "checkpoint") end
+    problem = { message, "" }
+  end
+  if problem[1]:find("not enough memory", 1, true) then collectgarbage() end
+  return record.failed(index, problem[1], problem[2]), nil
+end
+
+local function serve(driver, plan)
+  support.busy(true)
+  local good, message = true, nil
+  if plan.memory then good, message = support.limit(plan.memory) end
+  local model, problem
+  if good then model, problem = worker.prepare(plan) end
+  support.busy(false)
+  if support.stopping() then support.leave(0) end
+  if message or problem then
+    driver:send("S" .. (message or "setup: " .. problem))
+    support.leave(1)
+  end
+  driver:send "R"
+  while true do
+    io.stdout:flush()
+    local order = driver:receive()
+    if not order or support.stopping() then support.leave(0) end
+    local number, at = string.unpack("<I4", order)
+    while at <= #order do
+      local first, last
+      first, last, at = string.unpack("<I8I8", order, at)
+      for index = first, last do
+        support.busy(true)
+        local bytes, checkpoint = worker.perform(plan, model, index, number)
+        support.busy(false)
+        if support.stopping() then support.leave(0) end
+        if checkpoint then
+          os.remove(checkpoint)
+          os.remove(checkpoint .. ".previous")
+        end
+        if not driver:send(bytes) then support.leave(0) end
+      end
+    end
+  end
+end
+
+-- Serves a driver to the end of the process; it does not return.
+function worker.serve(driver, plan) support.serve(serve, driver, plan) end
+
+return worker

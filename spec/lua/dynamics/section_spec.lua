@@ -1,0 +1,176 @@
+-- Sections of simulations and of ODEs: points, the map, its derivatives against differences, units.
+local ns = require "nslua"
+local dynamics = ns.dynamics
+
+local TURN = 2 * math.pi
+
+local function raises(text, f, ...)
+  local good, message = pcall(f, ...)
+  assert.is_false(good)
+  assert.truthy(tostring(message):find(text, 1, true), message)
+end
+
+local function near(want, got, tolerance)
+  assert.is_true(math.abs(want - got) <= tolerance, ("wanted %.15g, got %.15g"):format(want, got))
+end
+
+-- Two masses: one excites itself and strikes a floor, the other is dragged along with dry friction. u: units of length,
+-- c: units of time.
+local function masses(u, c)
+  u, c = u or 1, c or 1
+  local ds = ns.LagrangianDS({ 0.5 * u, 0.1 * u }, { 0.3 * u / c, 0 }, ns.eye(2))
+  ds:setComputeFIntFunction(function(_, q, v, _, f)
+    f[1] = (q[1] + 0.1 * (q[1] - q[2])) / c ^ 2 - 0.3 * (1 - (q[1] / u) ^ 2) * v[1] / c
+    f[2] = (3 * q[2] + 0.1 * (q[2] - q[1])) / c ^ 2 + 0.2 * v[2] / c
+  end)
+  local nsds = ns.NonSmoothDynamicalSystem(0, 60 * c)
+  nsds:insertDynamicalSystem(ds)
+  nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.8), ns.LagrangianLinearTIR({ { 1, 0 } }, { 0.6 * u }), "floor"), ds)
+  nsds:link(ns.Interaction(ns.RelayNSL(1, -0.05 * u / c ^ 2, 0.05 * u / c ^ 2), ns.LagrangianLinearTIR({ { 0, 1 } }, { 0 }),
+    "dry"), ds)
+  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, c), ns.RungeKuttaOSI())
+end
+
+local function points_of(section, u, c, count)
+  u, c = u or 1, c or 1
+  return dynamics.poincare { simulation = masses(u, c), section = section, count = count or 4,
+    guess = { 0.5 * u, 0.1 * u, 0.3 * u / c, 0.2 * u / c } }
+end
+
+-- Central differences of the map by x[i]; nil where the start may not move to both sides.
+local function by_difference(points, x, i, h)
+  local function at(s)
+    local y = x:copy()
+    y[i] = y[i] + s
+    local point, time = points:map(y)
+    return point, time
+  end
+  local a, ta = at(h)
+  local b, tb = at(-h)
+  local c, tc = at(2 * h)
+  local d, td = at(-2 * h)
+  return ((a - b) * 8 - (c - d)) * (1 / (12 * h)), ((ta - tb) * 8 - (tc - td)) / (12 * h)
+end
+
+describe("a section of a simulation", function()
+  local sections = {
+    ["a function"] = { function(_, x) return x[1] - 0.3 end, { 1, 2, 3, 4 } },
+    ["a falling velocity"] = { { function(_, x) return x[3] end, direction = "down" }, { 2, 4 } },
+    ["a velocity that jumps across it"] = { function(_, x) return x[3] end, { 2, 3, 4 } },
+    ["an interaction"] = { "floor", { 2, 3, 4 } },
+    ["a kind of event"] = { "floor:impact", { 2, 3, 4 } },
+  }
+  for name, case in pairs(sections) do
+    it("has exact derivatives of the map and of its time: " .. name, function()
+      local points = points_of(case[1])
+      local x = points.x:row(3)
+      local next_point, time = points:map(x)
+      for i = 1, 4 do near(points.x[4][i], next_point[i], 1e-9) end
+      near(points.t[4] - points.t[3], time, 1e-9)
+      local S, dt, reason = points:derivative(x)
+      assert.is_nil(reason)
+      for _, i in ipairs(case[2]) do
+        if name == "a function" and i == 1 then goto continue end -- that start crosses at once
+        local column, slope = by_difference(points, x, i, 2e-4)
+        for j = 1, 4 do near(column[j], S[j][i], 1e-8) end
+        near(slope, dt[i], 1e-8)
+        ::continue::
+      end
+    end)
+  end
+
+  it("has the same derivatives in other units, to the last bit", function()
+    for _, section in ipairs { "floor", function(_, x) return x[3] end } do
+      local base = points_of(section)
+      local S, dt = base:derivative(base.x:row(3))
+      local u, c = 2 ^ -30, 2 ^ 20
+      local other = points_of(section, u, c)
+      local R, ds = other:derivative(other.x:row(3))
+      local unit = { u, u, u / c, u / c }
+      for i = 1, 4 do
+        assert.equal(base.x[3][i] * unit[i], other.x[3][i])
+        assert.equal(dt[i] * c / unit[i], ds[i])
+        for j = 1, 4 do assert.equal(S[j][i] * unit[j] / unit[i], R[j][i]) end
+      end
+    end
+  end)
+end)
+
+describe("a section at a phase", function()
+  local function driven(t, x, A) return { x[2], A * math.cos(t) - x[1] - 0.5 * x[2] } end
+
+  it("is the state at a part of the period, of ODEs and of simulations", function()
+    local function simulation(A)
+      local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.5 } })
+      mass:setComputeFExtFunction(function(t, _, f) f[1] = A * math.cos(t) end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+      nsds:insertDynamicalSystem(mass)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+    end
+    for _, model in ipairs { { rhs = driven, args = { 1 } }, { simulation = simulation, value = 1 } } do
+      for _, phase in ipairs { 0, 0.25 } do
+        local points = dynamics.poincare { rhs = model.rhs, args = model.args, simulation = model.simulation, value = model.value,
+          guess = { 0, 0 }, period = TURN, phase = phase, skip = 20, count = 2 }
+        -- The motion comes to 2 sin t.
+        near(2 * math.sin(TURN * phase), points.x[2][1], 1e-8)
+        near(2 * math.cos(TURN * phase), points.x[2][2], 1e-8)
+        near(TURN * ((phase > 0 and 21 or 22) + phase), points.t[2], 1e-12 * points.t[2])
+        local S, dt = points:derivative(points.x:row(2))
+        near(math.exp(-0.5 * TURN), ns.det(S), 1e-9)
+        near(0, dt:norm(), 0)
+        local next_point, time = points:map(points.x:row(2))
+        near(points.x[2][1], next_point[1], 1e-8)
+        near(TURN, time, 0)
+      end
+    end
+  end)
+
+  it("says what is wrong", function()
+    local options = { rhs = driven, args = { 1 }, guess = { 0, 0 }, period = 1, phase = 1 }
+    raises("dynamics.poincare: phase: expected a part of the period, at least 0 and below 1, got 1", dynamics.poincare, options)
+    options.period, options.section = nil, function(_, x) return x[1] end
+    raises("dynamics.poincare: phase: it goes with period =, not with section =", dynamics.poincare, options)
+    options.period = 1
+    raises("dynamics.poincare: expected period = or section =, got both", dynamics.poincare, options)
+  end)
+end)
+
+describe("a section of a forced model", function()
+  it("has a map that begins at a time", function()
+    local wall = { name = "wall", direction = -1, g = function(_, x) return 1 - x[1] end,
+      apply = function(_, x) return { x[1], -0.8 * x[2] } end }
+    local points = dynamics.poincare { guess = { 0.9, 1.6 }, events = wall, args = { 1 }, section = "wall", count = 6,
+      rhs = function(t, x, A) return { x[2], A * math.cos(t) - x[1] - 0.1 * x[2] } end }
+    for k = 1, 5 do
+      local next_point, time = points:map(points.x:row(k), points.t[k])
+      near(points.t[k + 1], points.t[k] + time, 1e-9)
+      near(points.x[k + 1][2], next_point[2], 1e-9)
+    end
+    raises("poincare.map: t: expected a number, got 'a'", points.map, points, { 1, -1 }, "a")
+  end)
+end)
+
+describe("a diagram", function()
+  -- Duffing's oscillator with a hardening spring has two stable orbits in a range of frequencies.
+  local function duffing(t, x, w) return { x[2], 0.3 * math.cos(w * t) - x[1] - x[1] ^ 3 - 0.1 * x[2] } end
+
+  it("goes forth and back, and shows hysteresis", function()
+    local d = dynamics.diagram { rhs = ns.compile(duffing), guess = { 0, 0 }, values = ns.linspace(1.2, 1.8, 7), both = true,
+      period = function(w) return TURN / w end, transient = 40, keep = 1, rtol = 1e-9 }
+    assert.equal(14, #d.p)
+    local forth, back = d.x[4], d.x[11]
+    assert.same({ 1.5, 1.5, 1, -1 }, { d.p[4], d.p[11], d.direction[4], d.direction[11] })
+    assert.is_true(math.abs(forth[1] - back[1]) > 0.5)
+    near(d.x[1][1], d.x[14][1], 1e-5) -- one orbit at both ends of the range
+    raises("dynamics.diagram: both: it needs motions that follow each other, got follow = false", dynamics.diagram,
+      { rhs = duffing, guess = { 0, 0 }, values = { 1 }, period = 1, both = true, follow = false })
+  end)
+
+  it("of a forced model with an event as section keeps the time of the force", function()
+    local wall = { name = "wall", direction = -1, g = function(_, x) return 1 - x[1] end,
+      apply = function(_, x) return { x[1], -0.8 * x[2] } end }
+    local d = dynamics.diagram { guess = { 0.9, 1.6 }, events = wall, section = "wall", values = { 1 }, transient = 60, keep = 2,
+      rhs = function(t, x, A) return { x[2], A * math.cos(t) - x[1] - 0.1 * x[2] } end }
+    near(-1.3565863500759057, d.x[2][2], 1e-8) -- the orbit with one impact
+  end)
+end)

@@ -1,0 +1,86 @@
+/*
+** ode_shadow.c
+** Traces of plain Lua functions for their derivatives, compared with the functions along the way.
+*/
+#include "bind/ode/ode_shadow.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "bind/diff/compile.h"
+
+/* Number of points between two comparisons; a call of the function costs about as much as the derivatives by the trace. */
+enum { BETWEEN = 8 };
+
+/* Traces the function at stack index `function` with these arguments; NULL when that is not possible. */
+static NslTrace *shadow_trace(NslOde *ode, int function, int nargs, const NslTraceArg *args, double t, const double *y) {
+  return nsl_push_plain_trace(ode->L, function, nargs, args, nsl_ode_inputs(ode, t, y));
+}
+
+void nsl_ode_shadow_f(NslOde *ode, NslShadow *shadow, double t, const double *y) {
+  NslTraceArg args[NSL_TRACE_ARGS];
+  *shadow = (NslShadow){.trace = ode->trace};
+  if (ode->trace || !lua_isfunction(ode->L, ode->f)) return;
+  int nargs = nsl_ode_trace_arguments(ode, args);
+  if (nargs < 0 || nargs >= NSL_TRACE_ARGS) return;
+  args[nargs] = (NslTraceArg){NSL_TRACE_VECTOR, ode->n, 1, ode->rate->label, 0};
+  NslTrace *trace = shadow_trace(ode, ode->f, nargs + 1, args, t, y);
+  if (!trace || trace->result == NSL_RESULT_NOTHING || trace->outputs != ode->n) return;
+  shadow->trace = trace;
+  shadow->plain = true;
+}
+
+void nsl_ode_shadow_event(NslOde *ode, NslShadow *shadow, int e, double t, const double *y) {
+  NslTraceArg args[NSL_TRACE_ARGS];
+  *shadow = (NslShadow){.trace = ode->event_trace ? ode->event_trace[e] : NULL};
+  if (shadow->trace) return;
+  int nargs = nsl_ode_trace_arguments(ode, args);
+  if (nargs < 0) return;
+  lua_rawgeti(ode->L, ode->events, e + 1);
+  NslTrace *trace = lua_isfunction(ode->L, -1) ? shadow_trace(ode, lua_gettop(ode->L), nargs, args, t, y) : NULL;
+  if (!trace || trace->result != NSL_RESULT_NUMBERS || trace->outputs != 1) return;
+  shadow->trace = trace;
+  shadow->plain = true;
+}
+
+/* Whether the trace's values at its inputs are those of the function, `plain`. */
+static bool shadow_agrees(NslTrace *trace, const double *plain) {
+  bool same = true;
+  nsl_trace_value(trace, NULL);
+  for (int i = 0; i < trace->outputs; i++)
+    same = same && (trace->out[i] == plain[i] || (isnan(trace->out[i]) && isnan(plain[i])));
+  if (same) return true;
+  double *slack = trace->direction; /* all 0 between evaluations; it has room for as many numbers as there are inputs */
+  if (trace->outputs > trace->inputs) return false;
+  ns_tape_slack(trace->tape, trace->in, slack);
+  same = true;
+  for (int i = 0; i < trace->outputs; i++) same = same && fabs(trace->out[i] - plain[i]) <= slack[i];
+  memset(slack, 0, (size_t)trace->outputs * sizeof *slack);
+  return same;
+}
+
+/* Sets the inputs to (t, y). Returns whether the function is to be called. */
+static bool shadow_begin(NslOde *ode, NslShadow *shadow, double t, const double *y) {
+  memcpy(shadow->trace->in, nsl_ode_inputs(ode, t, y), (size_t)shadow->trace->inputs * sizeof *y);
+  return shadow->plain && (shadow->changed || shadow->points++ % BETWEEN == 0);
+}
+
+bool nsl_ode_shadow_holds_f(NslOde *ode, NslShadow *shadow, double t, const double *y, NsStatus *status, NsError *err) {
+  *status = NS_OK;
+  if (!shadow->trace) return false;
+  if (!shadow_begin(ode, shadow, t, y)) return true;
+  *status = nsl_ode_rate(ode, t, y, ode->plain, err);
+  if (*status == NS_OK && !shadow_agrees(shadow->trace, ode->plain)) shadow->trace = NULL;
+  return *status == NS_OK && shadow->trace;
+}
+
+bool nsl_ode_shadow_holds_event(NslOde *ode, NslShadow *shadow, int e, double t, const double *y, NsStatus *status,
+                                NsError *err) {
+  double value;
+  *status = NS_OK;
+  if (!shadow->trace) return false;
+  if (!shadow_begin(ode, shadow, t, y)) return true;
+  *status = nsl_ode_event(ode, e, t, y, &value, err);
+  if (*status == NS_OK && !shadow_agrees(shadow->trace, &value)) shadow->trace = NULL;
+  return *status == NS_OK && shadow->trace;
+}
