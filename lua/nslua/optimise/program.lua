@@ -67,7 +67,8 @@ local function run(self, at, o)
   local call = { lower = core.vector(self.lower), upper = core.vector(self.upper),
     row_lower = core.vector(self.row_lower), row_upper = core.vector(self.row_upper), row = self.row,
     column = self.column, value = self.value, terms = self.terms, tolerance = o.tolerance,
-    complementarity = o.complementarity or o.tolerance, barrier = o.barrier, push = o.push, iterations = o.max_iterations, warm = o.warm, who = self.who, x = at.x, multiplier = at.multiplier,
+    complementarity = o.complementarity or o.tolerance, barrier = o.barrier, push = o.push,
+    iterations = o.max_iterations, warm = o.warm, who = self.who, x = at.x, multiplier = at.multiplier,
     at_lower = at.at_lower, at_upper = at.at_upper }
   local ended, objective, count = support.ipopt(call)
   self.iterations = self.iterations + count
@@ -195,8 +196,8 @@ local function solve_smooth(self, o)
   return at, ended, objective
 end
 
--- Solves it from the starts of the variables; near: they are near a solution. Returns a table: x, multiplier, at_lower,
--- at_upper (vectors), objective, status, success, residual (of the pairs), iterations.
+-- Solves it from the starts of the variables; near: they are near a solution. Returns a table: x, multiplier,
+-- at_lower, at_upper (vectors), objective, status, success, residual (of the pairs), iterations.
 function Program:solve(options)
   local o = tolerances(options)
   self.iterations = 0
