@@ -59,7 +59,7 @@ end
 
 -- A table of HTML: `heads` are the names of the columns or nil, cell(i, j) is the value at row i and column j.
 local function table_html(heads, rows, cols, cell)
-  local out = { '<table style="border-collapse:collapse">' }
+  local out = { '<table style="border-collapse:collapse;margin:0">' }
   local is, js = shortened(rows, ROWS), shortened(cols, COLUMNS)
   if heads then
     out[#out + 1] = "<thead><tr>"
