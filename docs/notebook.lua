@@ -1,5 +1,5 @@
--- Makes notebooks/tutorial.ipynb from docs/tutorial.md: texts become cells of text, blocks of Lua cells of code. Each block
--- runs after those before it, as in a notebook. Prints the path that it has written.
+-- Makes notebooks/tutorial.ipynb from docs/tutorial.md: texts become cells of text, blocks of Lua cells of code.
+-- Each block runs after those before it, as in a notebook. Prints the path that it has written.
 --
 --   nslua docs/notebook.lua [FILE]
 
@@ -50,16 +50,29 @@ local function cell_json(cell, i)
     if line ~= "" or ending ~= "" then lines[#lines + 1] = "    " .. html.json(line .. ending) end
   end
   local code = cell.kind == "code"
-  return ('  {\n   "cell_type": "%s",\n%s   "id": "c%02d",\n   "metadata": {},\n%s   "source": [\n%s\n   ]\n  }'):format(cell.kind,
-    code and '   "execution_count": null,\n' or "", i, code and '   "outputs": [],\n' or "", table.concat(lines, ",\n"))
+  local form = '  {\n   "cell_type": "%s",\n%s   "id": "c%02d",\n   "metadata": {},\n%s   "source": [\n%s\n   ]\n  }'
+  return form:format(cell.kind, code and '   "execution_count": null,\n' or "", i,
+    code and '   "outputs": [],\n' or "", table.concat(lines, ",\n"))
 end
 
 local parts = {}
 for i, cell in ipairs(cells_of(read(root .. "docs/tutorial.md"))) do parts[i] = cell_json(cell, i - 1) end
 local target = arg[1] or root .. "notebooks/tutorial.ipynb"
 local file = assert(io.open(target, "wb"))
-file:write('{\n "cells": [\n', table.concat(parts, ",\n"), '\n ],\n "metadata": {\n  "kernelspec": {\n   "display_name": "nslua",\n',
-  '   "language": "lua",\n   "name": "nslua"\n  },\n  "language_info": {\n   "name": "lua"\n  }\n },\n "nbformat": 4,\n',
-  ' "nbformat_minor": 5\n}\n')
+file:write('{\n "cells": [\n', table.concat(parts, ",\n"), "\n ],\n", [[
+ "metadata": {
+  "kernelspec": {
+   "display_name": "nslua",
+   "language": "lua",
+   "name": "nslua"
+  },
+  "language_info": {
+   "name": "lua"
+  }
+ },
+ "nbformat": 4,
+ "nbformat_minor": 5
+}
+]])
 file:close()
 print(target)

@@ -253,11 +253,15 @@ function bundle.of_all(values)
 end
 
 -- A bundle as HTML, for what is shown inside of another element.
-function bundle.html(data)
+function bundle.html(data, metadata)
   if data["text/html"] then return data["text/html"] end
   if data["image/svg+xml"] then return data["image/svg+xml"] end
   local png = data["image/png"]
-  if png then return ('<img style="max-width:100%%" src="data:image/png;base64,%s">'):format(png) end
+  if png then
+    local size = metadata and metadata["image/png"]
+    return ('<img style="max-width:100%%"%s src="data:image/png;base64,%s">'):format(
+      size and (' width="%d"'):format(size.width) or "", png)
+  end
   return "<pre>" .. escape(data["text/plain"] or "") .. "</pre>"
 end
 
