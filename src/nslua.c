@@ -190,7 +190,8 @@ static int run_worker(lua_State *L, const char *pipes) {
 */
 static const struct {
   const char *name, *module;
-} commands[] = {{"kernel", "nslua.notebook.install"}, {"--console", "nslua.notebook.console"}};
+} commands[] = {
+    {"kernel", "nslua.notebook.install"}, {"--console", "nslua.notebook.console"}, {"sweep", "nslua.sweep.command"}};
 
 /* The module of a command; NULL when it is none. */
 static const char *module_of(const char *name) {
@@ -243,7 +244,8 @@ static void print_help(FILE *to) {
       "  --doctor   what is found, what is missing and how to install it\n"
       "  --console  the prompt of Jupyter: colours, editing of many lines, a menu of completions\n"
       "  --help, --version\n"
-      "nslua kernel install [--user | --prefix DIR]: nslua in Jupyter notebooks\n",
+      "nslua kernel install [--user | --prefix DIR]: nslua in Jupyter notebooks\n"
+      "nslua sweep script [options]: a script with other settings for its sweeps (nslua sweep --help)\n",
       to);
 }
 

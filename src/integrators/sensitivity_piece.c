@@ -6,23 +6,35 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/sensitivity.h"
+#include "integrators/sensitivity_trail.h"
 
 enum {
   PIECE_HALVINGS = 6,  /* a piece is halved at most so often to resolve J and P */
-  FINER = 8,           /* a displacement is divided by 16 at most so often: to 1e-12 of the size */
-  ROUNDINGS = 64,      /* rounding errors of a rate, in spacings of its size */
+  ROUNDINGS = 8,       /* rounding errors of a rate, in spacings of its size */
+  COLUMN_TRIALS = 12,  /* displacements that are tried for a column: down to 16^-12 of its size */
   PIECE_STEPS = 100000 /* limit of steps in a piece */
 };
 
-/* Central differences of order 4 displace by this part of the size: their errors are 1e-11 by truncation, 1e-13 by rounding. */
+/*
+** Central differences of order 4 displace a number by this part of its size. On functions that change at the scale of that size
+** their errors are then 1e-11 by truncation and 1e-13 by rounding.
+*/
 static const double PART = 1.0 / 256;
 
-/* Differences of a column with two displacements agree up to this part: then the truncation error of the larger one is less. */
-static const double AGREE = 1e-8;
+/*
+** The differences of order 2 with one and with two displacements may differ by three times this part: then the error of those of
+** order 4 is about its square, 1e-10.
+*/
+static const double ROUGH = 1e-5;
 
 /*
-** S does not change in pieces below this part of t, 2^16 spacings: where sliding in space stops, J grows as 1/|u| in ever shorter
+** An element of J or P counts with at least this part of its row's largest rate by the size of the displaced number. Rounding
+** errors, 1e-13 of that, do not look like truncation then.
+*/
+static const double LEAST_ELEMENT = 1e-3;
+
+/*
+** S does not change in pieces below this part of t (2^16 spacings): where sliding in space stops, J grows as 1/|u| in ever shorter
 ** pieces. What is left out is 1e-11 of t times a rate that the stop sets to 0.
 */
 static const double SHORTEST = 0x1p-36;
@@ -32,118 +44,149 @@ static const double RESOLVED = 10;
 
 /* ---- J and P at a point ---- */
 
-/* out (n) += weight * the rates; the model may have been changed. */
-static NsStatus add_rate(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, double weight, double *out,
-                         NsError *err) {
-  NsStatus status = frozen->rate(frozen->context, t, u, s->value, err);
-  for (int i = 0; i < s->n && status == NS_OK; i++) out[i] += weight * s->value[i];
+/* A number that is displaced: of u, or (frozen != NULL) of the model. */
+typedef struct Displaced {
+  double *number, at;
+  uint64_t *version, seen;
+  const NsFrozen *frozen;
+  double size;        /* of the number, a power of 2 */
+  double *step;       /* the displacement that was good last, 0: none */
+  const double *most; /* n: largest elements of the column so far, NULL: not known */
+} Displaced;
+
+/* The rates with the number displaced by e are in s->value. */
+static NsStatus displaced_rate(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, const Displaced *d,
+                               double e, NsError *err) {
+  *d->number = d->at + e;
+  if (d->version) *d->version = d->seen + (UINT64_C(1) << 40) + ++s->changes;
+  NsStatus status = d->frozen ? frozen->reread(frozen->context, t, err) : NS_OK;
+  return status == NS_OK ? frozen->rate(frozen->context, t, u, s->value, err) : status;
+}
+
+/*
+** out (n): the differences of order 4 with the displacement `step`. *rough: a third of what those of order 2 with it and with
+** twice of it differ, relative to the elements. The number stays displaced.
+*/
+static NsStatus central_differences(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, const Displaced *d,
+                                    double step, double *out, double *rough, NsError *err) {
+  double *far = s->far;
+  NsStatus status = NS_OK;
+  memset(out, 0, (size_t)s->n * sizeof *out);
+  memset(far, 0, (size_t)s->n * sizeof *far);
+  for (int k = 0; k < 4 && status == NS_OK; k++) {
+    double sign = k % 2 ? -1 : 1, *sum = k < 2 ? out : far;
+    status = displaced_rate(s, frozen, t, u, d, sign * (k < 2 ? step : 2 * step), err);
+    for (int i = 0; i < s->n && status == NS_OK; i++) sum[i] += sign * s->value[i];
+  }
+  *rough = 0;
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    double once = out[i] / (2 * step), twice = far[i] / (4 * step), off = fabs(once - twice) / 3;
+    double least = LEAST_ELEMENT * fmax(s->rate_most[i], fabs(s->value[i])) / d->size;
+    out[i] = once + (once - twice) / 3;
+    if (off > 0) *rough = fmax(*rough, off / fmax(fmax(fabs(out[i]), d->most ? d->most[i] : 0), least));
+  }
   return status;
 }
 
-static const double offsets[4] = {1, -1, 2, -2}, weights[4] = {2.0 / 3, -2.0 / 3, -1.0 / 12, 1.0 / 12};
+/* The next displacement after one whose differences are `rough`: the rough part falls with its square. */
+static double smaller_step(double step, double rough) {
+  double factor = sqrt(ROUGH / rough) / 2;
+  int exponent;
+  (void)frexp(fmin(fmax(factor, 1.0 / 16), 0.5), &exponent);
+  return ldexp(step, exponent - 1);
+}
 
 /*
-** The first displacement of state i: a part of its size in the run, which is at least a part of what it moves in a step of the grid.
-** A velocity that begins at 1e-15 instead of 0 would else be displaced by less than the rounding of the rates.
+** A column of J or P at (t, u): differences with displacements that get shorter until the differences are smooth. A rate may
+** change within a small part of the size of a number: friction in space with the direction of a small velocity, a driving force
+** with its frequency after a long time. Where shorter displacements do not help any more the best ones count.
 */
-static double first_step(const NsSensitivity *s, const NsFrozen *frozen, const double *u, int i) {
+static NsStatus displaced_column(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, const Displaced *d,
+                                 double *out, NsError *err) {
+  double full = PART * d->size, step = *d->step > 0 ? fmin(*d->step, full) : full;
+  double rough, best = INFINITY, *kept = s->kept;
+  NsStatus status = NS_OK;
+  for (int k = 0; k < COLUMN_TRIALS; k++) {
+    status = central_differences(s, frozen, t, u, d, step, out, &rough, err);
+    if (status == NS_ENAN || status == NS_ERETRY) {
+      step /= 16;
+      continue;
+    }
+    if (status != NS_OK || rough <= ROUGH) break;
+    bool helps = rough < best / 2;
+    if (helps) best = rough, *d->step = step, memcpy(kept, out, (size_t)s->n * sizeof *kept);
+    else if (best < 1.0 / 16) break;
+    step = smaller_step(step, rough);
+  }
+  if (status != NS_OK && best < INFINITY) status = NS_OK;
+  if (status == NS_OK && rough <= ROUGH) *d->step = rough < ROUGH / 64 ? fmin(2 * step, full) : step;
+  else if (status == NS_OK) memcpy(out, kept, (size_t)s->n * sizeof *out);
+  return status;
+}
+
+/* Sets what is rounding in a column of F_p to 0: from S = 0 no step would be short enough for the part of it that varies. */
+static void drop_rounding(const NsSensitivity *s, const Displaced *d, double *column) {
+  for (int i = 0; i < s->n; i++)
+    if (fabs(column[i]) <= ROUNDINGS * DBL_EPSILON * fmax(s->rate_most[i], fabs(s->value[i])) / (PART * d->size)) column[i] = 0;
+}
+
+/*
+** Column i of F_u. The size of a state is at least a part of what it moves in a step of the grid: a velocity that begins at 1e-15
+** instead of 0 would else be displaced by less than the rounding of the rates.
+*/
+static NsStatus state_column(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, int i, double *out, NsError *err) {
   double size = fmax(fmax(frozen->size[i], fabs(u[i])), PART * frozen->h * s->rate_most[i]);
   if (!(size > 0)) size = 1;
   int exponent;
   (void)frexp(size, &exponent);
-  return ldexp(PART, exponent);
-}
-
-/* Column i of F_u by differences of order 4 with the displacement `step`. */
-static NsStatus state_column(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, int i, double step, double *out,
-                             NsError *err) {
-  double at = u[i];
-  NsStatus status = NS_OK;
-  memset(out, 0, (size_t)s->n * sizeof *out);
-  for (int k = 0; k < 4 && status == NS_OK; k++) {
-    u[i] = at + offsets[k] * step;
-    status = add_rate(s, frozen, t, u, weights[k] / step, out, err);
-  }
-  u[i] = at;
+  Displaced d = {.number = &u[i], .at = u[i], .size = ldexp(1, exponent), .step = &s->step[i]};
+  NsStatus status = displaced_column(s, frozen, t, u, &d, out, err);
+  u[i] = d.at;
   return status;
 }
 
-/* Whether two differences of a column agree; the finer one has the displacement `step`. */
-static bool columns_agree(const NsSensitivity *s, const double *a, const double *b, double step) {
-  for (int i = 0; i < s->n; i++) {
-    double noise = ROUNDINGS * DBL_EPSILON * fmax(s->rate_most[i], fabs(s->value[i])) / step;
-    if (!(fabs(a[i] - b[i]) <= AGREE * (fabs(a[i]) + fabs(b[i])) + noise)) return false;
-  }
-  return true;
-}
-
-/*
-** Chooses the displacement of state i for the nodes of a piece: the first one, divided by 16 until that changes the column no more.
-** A force may change within a small part of the size of a state: that of friction in space with the direction of a small velocity.
-*/
-static NsStatus choose_displacement(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, int i, double *out,
-                                    NsError *err) {
-  double step = first_step(s, frozen, u, i), *finer = s->dense;
-  NsStatus status = state_column(s, frozen, t, u, i, step, out, err);
-  for (int k = 0; k < FINER && (status == NS_OK || status == NS_ENAN || status == NS_ERETRY); k++, step /= 16) {
-    bool known = status == NS_OK;
-    status = state_column(s, frozen, t, u, i, step / 16, finer, err);
-    bool agree = known && status == NS_OK && columns_agree(s, out, finer, step / 16);
-    if (agree) break;
-    memcpy(out, finer, (size_t)s->n * sizeof *out);
-  }
-  s->step[i] = step / 4; /* the field may change faster within the piece */
-  return status;
-}
-
-/* Column j of F_p by differences of order 4. The model is unchanged afterwards. */
-static NsStatus parameter_column(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, int j, double *out,
-                                 NsError *err) {
+NsStatus ns_sensitivity_column(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, int j, double *out,
+                               NsError *err) {
   const NsParameter *p = &s->parameters[j];
-  double at = *p->number, step = PART * p->unit;
-  uint64_t seen = p->version ? *p->version : 0;
-  NsStatus status = NS_OK;
-  memset(out, 0, (size_t)s->n * sizeof *out);
-  for (int k = 0; k < 4 && status == NS_OK; k++) {
-    *p->number = at + offsets[k] * step;
-    if (p->version) *p->version = seen + (UINT64_C(1) << 40) + ++s->changes;
-    status = frozen->reread(frozen->context, t, err);
-    if (status == NS_OK) status = add_rate(s, frozen, t, u, weights[k] / step, out, err);
-  }
-  *p->number = at;
-  if (p->version) *p->version = seen;
+  double *most = s->P_most + (ptrdiff_t)j * s->n;
+  Displaced d = {.number = p->number,
+                 .at = *p->number,
+                 .version = p->version,
+                 .seen = p->version ? *p->version : 0,
+                 .frozen = frozen,
+                 .size = p->unit,
+                 .step = &s->parameter_step[j],
+                 .most = most};
+  NsStatus status = displaced_column(s, frozen, t, u, &d, out, err);
+  if (status == NS_OK) drop_rounding(s, &d, out);
+  *d.number = d.at;
+  if (d.version) *d.version = d.seen;
   NsStatus back = frozen->reread(frozen->context, t, status == NS_OK ? err : NULL);
+  for (int i = 0; i < s->n && status == NS_OK; i++) most[i] = fmax(most[i], fabs(out[i]));
   return status == NS_OK ? back : status;
 }
 
-/* first: at the first node of a piece, where the displacements are chosen. */
-static NsStatus point_jacobian(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, bool first, double *J,
-                               NsError *err) {
+static NsStatus point_jacobian(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, double *J, NsError *err) {
   if (frozen->jacobian) return frozen->jacobian(frozen->context, t, u, J, err);
   NsStatus status = NS_OK;
-  for (int i = 0; i < s->n && status == NS_OK; i++) {
-    double *column = J + (ptrdiff_t)i * s->n;
-    if (first) status = choose_displacement(s, frozen, t, u, i, column, err);
-    else status = state_column(s, frozen, t, u, i, s->step[i], column, err);
-  }
+  for (int i = 0; i < s->n && status == NS_OK; i++) status = state_column(s, frozen, t, u, i, J + (ptrdiff_t)i * s->n, err);
   return status;
 }
 
-/* J and P at the nodes of [a, b]. */
-static NsStatus piece_sample(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b,
-                             NsError *err) {
+NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b,
+                               bool parameters, NsError *err) {
+  bool driven = parameters && s->driven;
   ptrdiff_t nn = (ptrdiff_t)s->n * s->n, np = (ptrdiff_t)s->n * s->p;
   NsStatus status = NS_OK;
   s->fixed = frozen->constant;
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     bool last = k + 1 == NS_BERNSTEIN_SIZE;
-    if (s->fixed && !s->driven && k > 0) break;
+    if (s->fixed && !driven && k > 0) break;
     double t = last ? b : a + ns_bernstein_node(k) * (b - a);
     status = course->at(course->context, t, s->direction, err);
-    if (status == NS_OK && (k == 0 || !s->fixed))
-      status = point_jacobian(s, frozen, t, s->direction, k == 0, s->J + k * nn, err);
-    for (int j = 0; j < s->p && status == NS_OK; j++)
-      if (s->acts[j]) status = parameter_column(s, frozen, t, s->direction, j, s->P + k * np + (ptrdiff_t)j * s->n, err);
+    if (status == NS_OK && (k == 0 || !s->fixed)) status = point_jacobian(s, frozen, t, s->direction, s->J + k * nn, err);
+    for (int j = 0; j < s->p && driven && status == NS_OK; j++)
+      if (s->acts[j]) status = ns_sensitivity_column(s, frozen, t, s->direction, j, s->P + k * np + (ptrdiff_t)j * s->n, err);
   }
   return status;
 }
@@ -199,6 +242,16 @@ static void between_nodes(const NsSensitivity *s, const double *nodes, ptrdiff_t
   memset(out, 0, (size_t)count * sizeof *out);
   for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
     for (ptrdiff_t e = 0; e < count && s->weights[k] != 0; e++) out[e] += s->weights[k] * nodes[k * count + e];
+}
+
+void ns_sensitivity_jacobian(NsSensitivity *s, double t, double *J) {
+  ptrdiff_t n = s->n;
+  if (s->fixed) {
+    memcpy(J, s->J, (size_t)(n * n) * sizeof *J);
+    return;
+  }
+  node_weights(s, s->to > s->from ? (t - s->from) / (s->to - s->from) : 0);
+  between_nodes(s, s->J, n * n, J);
 }
 
 /* An NsVariationalTerms: J and P at t, between the nodes. */
@@ -274,7 +327,7 @@ static NsStatus piece_integrate(NsSensitivity *s, const NsFrozen *frozen, const 
 /* S goes along [a, b], in halves where the nodes do not resolve J and P. */
 static NsStatus piece_go(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b, int halved,
                          NsError *err) {
-  NsStatus status = piece_sample(s, frozen, course, a, b, err);
+  NsStatus status = ns_sensitivity_sample(s, frozen, course, a, b, true, err);
   if (status != NS_OK) return status;
   double middle = a + (b - a) / 2;
   if (halved < PIECE_HALVINGS && middle > a && middle < b && !piece_resolved(s, b - a)) {
@@ -285,19 +338,20 @@ static NsStatus piece_go(NsSensitivity *s, const NsFrozen *frozen, const NsCours
   return piece_integrate(s, frozen, course, err);
 }
 
+bool ns_sensitivity_holds(double t_old, double t) {
+  return !(t - t_old > SHORTEST * fabs(t));
+}
+
 NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
   double a = course->t_old, b = course->t;
   NsStatus status = NS_OK;
   s->t = b;
   if (s->n == 0 || s->p == 0) return NS_OK;
-  if (!(b - a > SHORTEST * fabs(b))) return hold_nodes(s, frozen, course, err);
+  if (s->trail) return ns_trail_piece(s, frozen, course, err);
+  if (ns_sensitivity_holds(a, b)) return hold_nodes(s, frozen, course, err);
   status = take_variational(s, frozen, err);
   if (status == NS_OK) status = course->at(course->context, a, s->u, err);
-  if (status == NS_OK) status = frozen->rate(frozen->context, a, s->u, s->value, err);
-  for (int i = 0; i < s->n && status == NS_OK; i++) {
-    s->rate_most[i] = fmax(s->rate_most[i], fabs(s->value[i]));
-    s->size[i] = fmax(frozen->size[i], fabs(s->u[i]));
-  }
+  if (status == NS_OK) status = ns_sensitivity_note(s, frozen, a, s->u, err);
   for (int e = 0; e < s->n * s->p; e++) s->most[e] = fmax(s->most[e], fabs(s->S[e]));
   return status == NS_OK ? piece_go(s, frozen, course, a, b, 0, err) : status;
 }

@@ -37,7 +37,7 @@ describe("the derivatives of a run of mechanics", function()
 
   for _, name in ipairs { "bounce", "rest", "stick_slip", "pendulum", "beads", "space" } do
     it("agree with central differences: " .. name, function()
-      local count, compared, columns = tonumber(os.getenv "NSLUA_SENSITIVITIES") or 1, 0, 0
+      local count, compared, columns = (tonumber(os.getenv "NSLUA_SENSITIVITIES") or 50) // 50, 0, 0
       for k = 1, count do
         math.randomseed(7 * k)
         local p = models[name].draw()
@@ -48,6 +48,53 @@ describe("the derivatives of a run of mechanics", function()
       assert.is_true(compared >= 0.8 * columns)
     end)
   end
+
+  it("have a row on both sides of an impact", function()
+    local ball = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
+    ball:setFExtPtr(ns.vector { -8 })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.75)
+    nsds:insertDynamicalSystem(ball)
+    nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR { { 1 } }), ball)
+    local sol = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.75), ns.RungeKuttaOSI()):run { sensitivities = { "x0" } }
+    assert.equal(4, #sol) -- v = -4 at t = 1/2, whose derivative by q0 is 1/4
+    assert.near(1, sol.S[2][1][1], 1e-12)
+    assert.near(0, sol.S[2][2][1], 1e-12)
+    assert.near(-0.5, sol.S[3][1][1], 1e-10)
+    assert.near(3, sol.S[3][2][1], 1e-10)
+  end)
+
+  it("hold two contacts that stick and depend on each other", function()
+    -- A box that slides on two corners, with a torque that does not lift it.
+    local box = ns.LagrangianLinearTIDS({ 0, 0.5, 0 }, { 1, 0, 0 }, { { 1, 0, 0 }, { 0, 1, 0 }, { 0, 0, 0.2 } })
+    box:setFExtPtr(ns.vector { 0, -8, 0.1 })
+    local law = ns.NewtonImpactFrictionNSL(0, 0, 0.25, 2)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 0.9)
+    nsds:insertDynamicalSystem(box)
+    for _, px in ipairs { -0.5, 0.5 } do
+      local corner = ns.LagrangianScleronomousR { h = function(q, _, y)
+        local c, s = math.cos(q[3]), math.sin(q[3])
+        y[1], y[2] = q[2] + s * px - c * 0.5, q[1] + c * px + s * 0.5
+      end }
+      nsds:link(ns.Interaction(law, corner), box)
+    end
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.3), ns.RungeKuttaOSI())
+    local sol = simu:run { sensitivities = { { box, "velocity0", 1 }, { law, "mu" } } }
+    local S = sol.S[#sol] -- x = v^2 / (16 mu)
+    assert.near(0.5, S[1][1], 1e-9)
+    assert.near(-1, S[1][2], 1e-9)
+    for i = 2, 6 do assert.near(0, S[i][1], 1e-9) end
+  end)
+
+  it("know a driving frequency after a long time", function()
+    local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
+    mass:setzPtr(ns.vector { 2.5 })
+    mass:setComputeFExtFunction(function(t, z, f) f[1] = math.cos(z[1] * t) end)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 30)
+    nsds:insertDynamicalSystem(mass)
+    local sol = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 10), ns.RungeKuttaOSI()):run { sensitivities = { "z" } }
+    local a = 2.5 * 30 -- v = sin(w t) / w
+    assert.near((a * math.cos(a) - math.sin(a)) / 2.5 ^ 2, sol.S[#sol][2][1], 1e-8)
+  end)
 
   it("are there for a rod that falls, bounces and lies on both ends, with friction", function()
     local function run(mu, sensitive)

@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "integrators/event_driven/event_reset.h"
+#include "linalg/qr.h"
 #include "ode/control.h"
 
 /* A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. */
@@ -41,9 +42,42 @@ static NsStatus motion_twin_reread(void *context, double t, NsError *err) {
   return NS_OK;
 }
 
+/*
+** The accelerations at u. Where rows that are held depend on each other, those of the nearest state at which they hold: they have no
+** solution at others. S is tangent to the states at which they hold, so its equations stay the same.
+*/
+static NsStatus twin_accelerate(NsMotionTwin *w, double t, const double **u, NsError *err) {
+  NsEventDriven *ed = w->ed;
+  NsStatus status = NS_OK;
+  if (w->dependent) {
+    memcpy(w->fitting, *u, (size_t)(ed->Nq + ed->Nv) * sizeof **u);
+    *u = w->fitting;
+    status = ns_motion_project(ed->motion, ed->nplaces, ed->nheld, ed->held, t, ed->reach, w->fitting, w->fitting + ed->Nq,
+                               ed->W, err);
+  }
+  return status == NS_OK ? ns_ed_accelerate(ed, t, *u, *u + ed->Nq, err) : status;
+}
+
+/* w->dependent at (t, u), which fits the constraints. */
+static NsStatus find_dependent(NsMotionTwin *w, double t, const double *u, NsError *err) {
+  NsEventDriven *ed = w->ed;
+  int n = ed->nheld, rank;
+  w->dependent = false;
+  if (n < 2) return NS_OK;
+  NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
+  if (status != NS_OK) return status;
+  ns_motion_delassus(ed->motion, n, ed->held, ed->W);
+  for (int k = 0; k < n; k++) w->residual[k] = 1 / sqrt(ed->W[k + (ptrdiff_t)k * n]);
+  for (int k = 0; k < n * n; k++) ed->W[k] *= w->residual[k % n] * w->residual[k / n];
+  status = ns_lstsq(n, n, 1, ed->W, n, w->residual, n, NS_MOTION_DEPENDENT, w->step, &rank, NULL);
+  w->dependent = status == NS_OK && rank < n;
+  return status == NS_OK ? NS_OK
+                         : ns_fail(err, status, "sensitivities: constraints at t=%.10g: %s", t, ns_status_message(status));
+}
+
 static NsStatus motion_twin_rate(void *context, double t, const double *u, double *rate, NsError *err) {
   NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
-  NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
+  NsStatus status = twin_accelerate(context, t, &u, err);
   if (status != NS_OK) return status;
   ns_motion_rate(ed->motion, u, u + ed->Nq, rate);
   memcpy(rate + ed->Nq, ed->acceleration, (size_t)ed->Nv * sizeof *rate);
@@ -68,6 +102,7 @@ static void motion_twin_order(const NsEventDriven *ed, int p, double *S, double 
 static NsStatus motion_twin_states(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X,
                                    NsError *err) {
   (void)t, (void)u, (void)err;
+  if (s->trail) return NS_OK;
   motion_twin_order(((NsMotionTwin *)context)->ed, s->p, (double *)(size_t)S, X, false);
   return NS_OK;
 }
@@ -83,11 +118,26 @@ static bool motion_is_linear(const NsEventDriven *ed) {
   return true;
 }
 
+/*
+** The directions of friction in space. Where it has nearly stopped they are those in which S was computed last: that of u may turn
+** on, down to rounding.
+*/
+static void keep_directions(NsMotionTwin *w, const NsEventDriven *run) {
+  for (int i = 0; i < run->m; i++) {
+    const Rub *rub = &run->rows[i].rub;
+    bool kept = w->holds || (rub->stops && w->ed->rows[i].rub.stops);
+    for (int k = 0; k < 2 && rub->width == 2 && !kept; k++) w->direction[2 * i + k] = rub->d[k];
+  }
+}
+
 /* Takes the mode of the run. */
 static void motion_twin_mode(NsMotionTwin *w, const NsEventDriven *run) {
   NsEventDriven *ed = w->ed;
   size_t m = (size_t)run->m;
+  keep_directions(w, run);
   memcpy(ed->rows, run->rows, m * sizeof *ed->rows);
+  for (size_t i = 0; i < m; i++)
+    if (ed->rows[i].rub.width == 2) memcpy(ed->rows[i].rub.d, w->direction + 2 * i, 2 * sizeof(double));
   memcpy(ed->held, run->held, m * sizeof *ed->held);
   memcpy(ed->acting, run->acting, m * sizeof *ed->acting);
   memcpy(ed->was, run->was, m * sizeof *ed->was);
@@ -98,6 +148,85 @@ static void motion_twin_mode(NsMotionTwin *w, const NsEventDriven *run) {
   ed->options = run->options;
   ed->h = run->h, ed->t = run->t, ed->t_k = run->t_k, ed->t_first = run->t_first, ed->t_last = run->t_last;
   w->frozen.constant = motion_is_linear(ed);
+}
+
+/* The scalars of a kept mode; the arrays of motion_twin_arrays follow. */
+typedef struct KeptMotion {
+  bool dependent;
+  int nheld, nplaces, nacting;
+  double h, t, t_k, t_first, t_last;
+} KeptMotion;
+
+enum { KEPT_ARRAYS = 11 };
+
+/* The arrays of a mode, and the sizes of their elements; each has ed->m elements. */
+static void motion_twin_arrays(NsEventDriven *ed, void *of[KEPT_ARRAYS], size_t size[KEPT_ARRAYS]) {
+  void *const all[KEPT_ARRAYS] = {ed->rows, ed->held,  ed->acting, ed->was,  ed->multiplier, ed->share,
+                                  ed->slow, ed->reach, ed->pulled, ed->slid, ed->before};
+  const size_t sizes[KEPT_ARRAYS] = {sizeof *ed->rows, sizeof *ed->held, sizeof *ed->acting, sizeof *ed->was};
+  for (int k = 0; k < KEPT_ARRAYS; k++) of[k] = all[k], size[k] = k < 4 ? sizes[k] : sizeof(double);
+}
+
+static size_t motion_twin_bytes(NsEventDriven *ed) {
+  void *of[KEPT_ARRAYS];
+  size_t size[KEPT_ARRAYS], sum = 0;
+  motion_twin_arrays(ed, of, size);
+  for (int k = 0; k < KEPT_ARRAYS; k++) sum += size[k] * (size_t)ed->m;
+  return sum;
+}
+
+static void motion_twin_keep(void *context, void *to) {
+  NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
+  KeptMotion head;
+  void *of[KEPT_ARRAYS];
+  size_t size[KEPT_ARRAYS];
+  char *at = to;
+  memset(&head, 0, sizeof head);
+  head.dependent = ((NsMotionTwin *)context)->dependent;
+  head.nheld = ed->nheld, head.nplaces = ed->nplaces, head.nacting = ed->nacting;
+  head.h = ed->h, head.t = ed->t, head.t_k = ed->t_k, head.t_first = ed->t_first, head.t_last = ed->t_last;
+  memcpy(at, &head, sizeof head);
+  at += sizeof head;
+  motion_twin_arrays(ed, of, size);
+  for (int k = 0; k < KEPT_ARRAYS; at += size[k++] * (size_t)ed->m) memcpy(at, of[k], size[k] * (size_t)ed->m);
+}
+
+/* Whether two rows have the same forces as functions of the state. */
+static bool same_row(const Row *a, const Row *b) {
+  return a->state == b->state && a->rub.grip == b->rub.grip && a->rub.tied == b->rub.tied && a->rub.young == b->rub.young &&
+         a->rub.stops == b->rub.stops && a->rub.d[0] == b->rub.d[0] && a->rub.d[1] == b->rub.d[1];
+}
+
+static NsStatus motion_twin_take(void *context, const void *from, double t, const double *u, bool *same, NsError *err) {
+  NsMotionTwin *w = context;
+  NsEventDriven *ed = w->ed;
+  KeptMotion head;
+  void *of[KEPT_ARRAYS];
+  size_t size[KEPT_ARRAYS], m = (size_t)ed->m;
+  const char *at = from;
+  (void)t, (void)u, (void)err;
+  memcpy(&head, at, sizeof head);
+  at += sizeof head;
+  *same = head.dependent == w->dependent && head.nheld == ed->nheld && head.nacting == ed->nacting &&
+          head.nplaces == ed->nplaces;
+  motion_twin_arrays(ed, of, size);
+  const Row *rows = (const Row *)(const void *)at;
+  for (size_t i = 0; i < m && *same; i++) *same = same_row(&rows[i], &ed->rows[i]);
+  for (int k = 0; k < KEPT_ARRAYS; at += size[k++] * m) memcpy(of[k], at, size[k] * m);
+  w->dependent = head.dependent;
+  ed->nheld = head.nheld, ed->nplaces = head.nplaces, ed->nacting = head.nacting;
+  ed->h = head.h, ed->t = head.t, ed->t_k = head.t_k, ed->t_first = head.t_first, ed->t_last = head.t_last;
+  w->frozen.h = ed->h;
+  w->frozen.constant = motion_is_linear(ed);
+  return NS_OK;
+}
+
+static void motion_twin_place(void *context, int *place) {
+  const NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
+  for (int d = 0, q = 0, v = ed->Nq, x = 0; d < ed->base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
+    for (int i = 0; i < ds->nq + ds->nv; i++) place[x++] = i < ds->nq ? q++ : v++;
+  }
 }
 
 /* ---- making ---- */
@@ -115,6 +244,8 @@ static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
   w->size = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->u = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->dense = ns_arena_doubles(&w->arena, ed->n);
+  w->direction = ns_arena_doubles(&w->arena, 2 * ed->m);
+  w->fitting = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->segment = ns_arena_matrix(&w->arena, ed->n, NS_RK_ROWS);
   w->guards = ns_arena_take(&w->arena, (size_t)ed->m + 1, sizeof *w->guards);
   w->closed = ns_arena_ints(&w->arena, ed->m);
@@ -171,8 +302,13 @@ NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
                          .h = ed->h,
                          .reread = motion_twin_reread,
                          .rate = motion_twin_rate,
-                         .states = motion_twin_states};
+                         .states = motion_twin_states,
+                         .mode_bytes = sizeof(KeptMotion) + motion_twin_bytes(w->ed),
+                         .keep = motion_twin_keep,
+                         .take = motion_twin_take,
+                         .place = motion_twin_place};
   grow_sizes(w, ed);
+  w->holds = false;
   motion_twin_mode(w, ed);
   ns_sensitivity_begin(s, ed->t);
   if (s->begun) return motion_twin_states(w, s, ed->t, ed->x, s->S, s->X, err);
@@ -199,9 +335,14 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
   NsMotionTwin *w = s->twin;
   NsStepper *stepper = &ed->rk->base;
   const NsStepperState *step = &stepper->state;
+  bool held = w->holds;
+  w->holds = held && ns_sensitivity_holds(step->t_old, step->t);
   motion_twin_mode(w, ed);
+  w->holds = ns_sensitivity_holds(step->t_old, step->t);
+  NsStatus status = find_dependent(w, step->t_old, step->y_old, err);
+  if (status != NS_OK) return status;
   stepper->problem.context = w->ed; /* the dense output evaluates the motion */
-  NsStatus status = ns_rk_interpolate(stepper, err);
+  status = ns_rk_interpolate(stepper, err);
   stepper->problem.context = ed;
   if (status != NS_OK) return status;
   for (int r = 0; r < NS_RK_ROWS; r++)
@@ -236,7 +377,7 @@ static NsStatus motion_twin_guard(void *context, double t, const double *u, doub
   double scale;
   SenseGuard kind = sense_kind(ed, row);
   bool forces = kind == SENSE_FORCE || kind == SENSE_STICK;
-  NsStatus status = forces ? ns_ed_accelerate(ed, t, q, v, err) : ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
+  NsStatus status = forces ? twin_accelerate(w, t, &u, err) : ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
   if (status != NS_OK) return status;
   *out = 0;
   for (int k = 0; k < ed->nheld && kind == SENSE_FORCE; k++)
@@ -253,6 +394,24 @@ static void motion_twin_choose(void *context, int guard) {
 
 static void add_guard(NsMotionTwin *w, const NsEventDriven *ed, int *count, int row) {
   w->guards[(*count)++] = (NsFrozenGuard){motion_twin_guard, motion_twin_choose, row, ns_ed_row_name(ed, row)};
+}
+
+/* Adds the friction whose sliding ends where a step of the grid begins: at that time by chance. */
+static NsStatus add_ending_slips(NsMotionTwin *w, const NsEventDriven *ed, int *count, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  NsStatus status = NS_OK;
+  for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
+    int row = ed->closed[k];
+    bool falls;
+    double along;
+    w->guard = row;
+    if (sense_kind(w->ed, row) != SENSE_SLIP) continue;
+    status = motion_twin_guard(w, ed->t, w->u, &along, err);
+    if (status != NS_OK || fabs(along) > ed->slow[row]) continue;
+    status = ns_sensitivity_falls(s, &w->frozen, motion_twin_guard, ed->t, w->u, &falls, err);
+    if (status == NS_OK && falls) add_guard(w, ed, count, row);
+  }
+  return status;
 }
 
 /* y and u of the row w->guard. */
@@ -315,6 +474,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   int count = 0;
   bool start = ed->t == ed->t_first;
   motion_twin_mode(w, ed);
+  if (sense_kind(w->ed, ed->hit) == SENSE_SLIP) w->ed->rows[ed->hit].rub.stops = true; /* u / |u| is rounding */
   memcpy(w->u, ed->x, (size_t)s->n * sizeof *w->u);
   w->hit = ed->hit;
   w->acted = false;
@@ -331,8 +491,9 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
     if (row != ed->hit && r->unilateral && r->state != ROW_HELD && ed->before[row] < -ed->slow[row])
       add_guard(w, ed, &count, row);
   }
+  if (status == NS_OK && count == 0 && !start) status = add_ending_slips(w, ed, &count, err);
   if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->frozen, w->guards, count, ed->t, w->u, err);
-  else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->frozen, ed->t, w->u, err);
+  else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->frozen, start, ed->t, w->u, err);
   w->guarded = count > 0;
   ed->log->slope = s->told;
   if (status == NS_OK) ns_sensitivity_enter(s);
@@ -353,8 +514,10 @@ NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
   bool touched = only_touched(ed, w);
   if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->t, ns_ed_row_name(ed, w->hit), err);
   if (touched) ns_sensitivity_undo(s);
+  w->holds = false;
   motion_twin_mode(w, ed);
-  NsStatus status = ns_sensitivity_leave(s, &w->frozen, ed->t, ed->x, err);
+  NsStatus status = find_dependent(w, ed->t, ed->x, err);
+  if (status == NS_OK) status = ns_sensitivity_leave(s, &w->frozen, ed->t, ed->x, err);
   grow_sizes(w, ed);
   return status == NS_OK ? motion_twin_states(w, s, ed->t, ed->x, s->S, s->X, err) : status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "integrators/event_driven/event_driven.h"
+#include "integrators/sensitivity.h"
 
 int ns_ed_columns(const NsEventDriven *ed) {
   return ed->Nq + ed->Nv + 2 * ed->m;
@@ -29,8 +30,24 @@ static void spread_multipliers(NsEventDriven *ed) {
   for (int k = 0; k < ed->nheld; k++) ed->multiplier[ed->held[k]] = ed->lambda[k];
 }
 
+/* The derivatives by parameters on the side before an event. */
+static void keep_side_before(NsEventDriven *ed) {
+  NsSensitivity *s = ed->sensitivity;
+  if (s) memcpy(s->X_before, s->X, (size_t)s->nx * (size_t)s->p * sizeof *s->X);
+}
+
+static NsStatus tell_side_before(NsEventDriven *ed, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  double *after = s ? s->X : NULL;
+  if (s) s->X = s->X_before;
+  NsStatus status = ed->trace->side(ed->trace->context, ed->t, ed->side_before, err);
+  if (s) s->X = after;
+  return status;
+}
+
 NsStatus ns_ed_trace_start(NsEventDriven *ed, NsError *err) {
   if (!ed->trace) return NS_OK;
+  keep_side_before(ed);
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int e = 0, at = 0; e < ed->base.nsds->ninteractions; at += ed->base.nsds->interactions[e++]->m) {
     const NsInteraction *inter = ed->base.nsds->interactions[e];
@@ -47,13 +64,14 @@ NsStatus ns_ed_trace_before(NsEventDriven *ed, NsError *err) {
   if (status != NS_OK) return status;
   spread_multipliers(ed);
   trace_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
+  keep_side_before(ed);
   return NS_OK;
 }
 
 NsStatus ns_ed_trace_after(NsEventDriven *ed, NsError *err) {
   if (!ed->trace) return NS_OK;
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
-  if (status == NS_OK) status = ed->trace->side(ed->trace->context, ed->t, ed->side_before, err);
+  if (status == NS_OK) status = tell_side_before(ed, err);
   if (status != NS_OK) return status;
   spread_multipliers(ed);
   trace_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);

@@ -272,6 +272,7 @@ static NsStatus resume_mode(NsSwitching *sw, bool *outside, bool *limit, NsError
   NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, sw->rate, err);
   if (status == NS_ERETRY || status == NS_ESINGULAR || status == NS_ENOSOL) {
     *outside = true;
+    memset(sw->guards, 0, 2 * (size_t)sw->m * sizeof *sw->guards); /* they have no values */
     return NS_OK;
   }
   if (status != NS_OK) return status;

@@ -19,8 +19,9 @@ NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err);
 NsStatus ns_switch_sense_piece(NsSwitching *sw, NsError *err);
 
 /*
-** At an event, in this order. before: guard, the number of the event's guard, or -1: data have changed at this time; sw->open
-** tells the guards at 0. chosen: the mode before a jump. after: the mode and sw->u are those after the event; anew: the motion
+** At an event, in this order. before: guard, the number of the event's guard, or -1: a step of the grid begins at
+** the limit of its mode or outside of it, since a guard falls through 0 there by chance, or since data have changed; sw->open tells
+** the guards at 0. chosen: the mode before a jump. after: the mode and sw->u are those after the event; anew: the motion
 ** was started anew.
 */
 NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err);
