@@ -2,8 +2,8 @@
 --
 -- With Q_0 = I, S_k the derivative of the flow over window k: S_k Q_{k-1} = Q_k R_k, and the exponents are the means
 -- of log |diag R_k| over time; jumps of the state are in S_k. States are divided by their sizes. A direction that S_k
--- takes to 0, as where sliding or sticking begins, has the exponent -inf; it comes last. Benettin, Galgani, Giorgilli, Strelcyn, Meccanica 15,
--- 1980.
+-- takes to 0, as where sliding or sticking begins, has the exponent -inf; it comes last.
+-- Benettin, Galgani, Giorgilli, Strelcyn, Meccanica 15, 1980.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
@@ -41,8 +41,7 @@ local function positive(options, name, who)
   return value
 end
 
--- What is left of a direction below this part of its length counts as 0: the derivatives are exact to about 1e-10, and
--- at the start of sliding to rounding.
+-- What is left of a direction below this part of its length counts as 0: where sliding begins it is 0 to rounding.
 local LOST = 2 ^ -44
 
 local function with_last(list, i)

@@ -384,9 +384,9 @@ end
 -- An event within this part of the period of the orbit's start: a start that is moved has it before or after it.
 local AT_START = 2 ^ -20
 
--- The monodromy of an autonomous orbit that begins at an event, as on a switching surface, by a start elsewhere on the
--- orbit: it has the same multipliers. Returns the matrix and why it is not exact; nothing where no event is there and
--- the derivative from the start is exact.
+-- The monodromy of an autonomous orbit that begins at an event, as on a switching surface, by a start elsewhere on
+-- the orbit: it has the same multipliers. Returns the matrix and why it is not exact; nothing where no event is there
+-- and the derivative from the start is exact.
 local function monodromy_elsewhere(q, state, p, events)
   local flow, T, times, near = q.flow, state.T, { 0, state.T }, state.reason ~= nil
   for _, event in ipairs(events) do

@@ -17,8 +17,8 @@ local function split(options, n, who)
     if name == "figsize" or name == "dpi" or name == "title" then
       figure[name] = value
     elseif name ~= "states" and name ~= "state" and name ~= "xlabel" and name ~= "ylabel" then
-      fail("plot: unknown option '%s' of %s (known: states, state, xlabel, ylabel, figsize, dpi, title)", tostring(name),
-        who)
+      fail("plot: unknown option '%s' of %s (known: states, state, xlabel, ylabel, figsize, dpi, title)",
+        tostring(name), who)
     end
   end
   local state = options.state or 1

@@ -43,7 +43,8 @@ describe("Lyapunov exponents", function()
     local wall = { name = "wall", direction = -1, g = function(_, x) return 1 - x[1] end,
       apply = function(_, x) return { x[1], -0.8 * x[2] } end }
     for _, result in ipairs {
-      dynamics.lyapunov { simulation = oscillator, value = 1, guess = { 0.9, 1.6 }, time = 40 * TURN, window = TURN, transient = 150 },
+      dynamics.lyapunov { simulation = oscillator, value = 1, guess = { 0.9, 1.6 }, time = 40 * TURN, window = TURN,
+        transient = 150 },
       dynamics.lyapunov { rhs = function(t, x, A) return { x[2], A * math.cos(t) - x[1] - 0.1 * x[2] } end, args = { 1 },
         events = wall, guess = { 0.9, 1.6 }, time = 40 * TURN, window = TURN, transient = 150 },
     } do
@@ -119,7 +120,8 @@ describe("a relay that drives 1 / (s + 1)^3", function()
       local ds = ns.FirstOrderLinearTIDS({ 0.1, 0.2, 0 }, A)
       local nsds = ns.NonSmoothDynamicalSystem(0, 60)
       nsds:insertDynamicalSystem(ds)
-      nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), ns.FirstOrderLinearTIR({ { 1, 0, 0 } }, { { 0 }, { 0 }, { 1 } }), "relay"), ds)
+      local relation = ns.FirstOrderLinearTIR({ { 1, 0, 0 } }, { { 0 }, { 0 }, { 1 } })
+      nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), relation, "relay"), ds)
       return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
     end
     -- The state at a switch after half a period h is minus that before: (exp(A h) + 1) x = -A^-1 (exp(A h) - 1) B u.
