@@ -29,6 +29,7 @@ local function open_screen(host)
   end
   function screen.clear(wait) host.ask(html.json { type = "clear", wait = wait }) end
   screen.clock, screen.figures = host.clock, {}
+  screen.options.pictures = os.getenv "NSLUA_PICTURES" or screen.options.pictures
 end
 
 -- ---- input ----
@@ -160,7 +161,8 @@ local function finish(state, request, values, body)
   if values.n > 0 and not request.silent then
     local class = values.n == 1 and class_of(values[1])
     keep_result(state, request, values)
-    if not told_elsewhere[class] and not source.silent(body) then
+    local told = told_elsewhere[class] or class == "figure" and screen.options.pictures == "text"
+    if not told and not source.silent(body) then
       if class == "figure" then values[1].shown = true end
       answer.result, answer.metadata = bundle().of_all(values)
     end
