@@ -127,7 +127,7 @@ void ns_switch_pull_forget(NsSwitchPull *pull) {
 /* ---- weights ---- */
 
 /* Factors M'. */
-static void factor_mass(NsSwitchPull *pull, const NsEquations *e) {
+static void pull_factor_mass(NsSwitchPull *pull, const NsEquations *e) {
   size_t n = (size_t)e->n;
   if (!pull->mass) return;
   memset(pull->matrix, 0, n * n * sizeof *pull->matrix);
@@ -142,7 +142,7 @@ static void factor_mass(NsSwitchPull *pull, const NsEquations *e) {
   ns_rank_factor(&pull->of_M, pull->matrix, NULL, e->n, e->n);
 }
 
-static void solve_mass(NsSwitchPull *pull, double *v) {
+static void pull_solve_mass(NsSwitchPull *pull, double *v) {
   if (pull->mass) ns_rank_solve(&pull->of_M, false, v);
 }
 
@@ -153,13 +153,13 @@ static double pull_dot(int n, const double *a, const double *b) {
 }
 
 /* Factors the transposed matrix of kappa; index: 1 or 2. columns: M^-T C_a', with which (C_a M^-1 B_a)' = B_a' (M^-T C_a'). */
-static void factor_rows(NsSwitchPull *pull, const NsFlow *flow, int index) {
+static void pull_factor_rows(NsSwitchPull *pull, const NsFlow *flow, int index) {
   const NsEquations *e = &flow->eq;
   int n = e->n, m = e->m, count = flow->nactive;
   for (int c = 0; c < count && index == 2; c++) {
     double *column = pull->columns + (ptrdiff_t)c * n;
     for (int i = 0; i < n; i++) column[i] = e->C[flow->active[c] + (ptrdiff_t)i * m];
-    solve_mass(pull, column);
+    pull_solve_mass(pull, column);
   }
   for (int r = 0; r < count; r++)
     for (int c = 0; c < count; c++) {
@@ -176,7 +176,7 @@ static void pull_weights(NsSwitchPull *pull, const NsFlow *flow, int index, cons
   int n = e->n, m = e->m, count = flow->nactive;
   double *solved = pull->bound; /* of the active rows */
   memcpy(pull->nu, w->mu, (size_t)n * sizeof *pull->nu);
-  solve_mass(pull, pull->nu);
+  pull_solve_mass(pull, pull->nu);
   memset(pull->kappa, 0, (size_t)m * sizeof *pull->kappa);
   for (int i = 0; i < m; i++) pull->psi[i] = w->y && flow->mode[i] != NS_ROW_ACTIVE ? w->y[i] : 0;
   for (int c = 0; c < count; c++) {
@@ -273,8 +273,8 @@ NsStatus ns_switch_pull(NsSwitchPull *pull, NsFlow *flow, bool constant, double 
   if (!constant || !pull->known) {
     status = ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
     if (status != NS_OK) return status;
-    factor_mass(pull, &flow->eq);
-    factor_rows(pull, flow, index);
+    pull_factor_mass(pull, &flow->eq);
+    pull_factor_rows(pull, flow, index);
     pull->known = constant;
   }
   if ((pull->mass && pull->of_M.rank < flow->eq.n) || (flow->nactive > 0 && pull->of_rows.rank < flow->nactive)) return NS_OK;
