@@ -6,6 +6,7 @@
 -- much as the largest other term.
 local core = require "nslua.core"
 local point_functions = require "nslua.optimise.control_point"
+local where = require "nslua.base.where"
 
 local huge = math.huge
 local first_state, first_control = point_functions.first_state, point_functions.first_control
@@ -99,7 +100,7 @@ end
 local function largest_slopes(f, samples)
   local most
   for _, z in ipairs(samples) do
-    local good, J = pcall(core.jacobian, f, z)
+    local good, J = where.try(core.jacobian, f, z)
     if good then
       local rows, columns = J:shape()
       most = most or core.zeros(rows, columns)
@@ -216,7 +217,7 @@ local function find(p)
   end
   if p.terminal then
     for _, z in ipairs(samples) do
-      local good, slope = pcall(core.gradient, function(y)
+      local good, slope = where.try(core.gradient, function(y)
         local x, _, _, q = unpack_sample(p, y, at)
         return p.terminal(x, y[#names + 1], q) + 0 * y[1]
       end, core.concatenate { z, core.vector { T } })
