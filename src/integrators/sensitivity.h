@@ -67,8 +67,12 @@ typedef struct NsFrozen {
   NsStatus (*take)(void *context, const void *from, double t, const double *u, bool *same, NsError *err);
   void (*place)(void *context, int *place);
 
-  /* For a trail, or NULL: out[j] (p) = (F_p' mu)[j] at a point for the parameters j for which trail->pulled[j] is set. */
-  NsStatus (*pull)(void *context, NsSensitivity *s, double t, const double *u, const double *mu, double *out, NsError *err);
+  /*
+  ** For a trail, or NULL, derivatives by parameters at a point, in closed form: pull: F_p' mu; pull_guard: of the guard that was chosen
+  ** last. out (p) has those with known[j] (p).
+  */
+  NsStatus (*pull)(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
+  NsStatus (*pull_guard)(void *context, double t, const double *u, double *out, bool *known, NsError *err);
 } NsFrozen;
 
 /* A map from (t, u) to numbers: a guard, a reset. */

@@ -105,12 +105,15 @@ static bool back_resolved(NsSensitivity *s, double h) {
 /* Rounding error of a difference of the rates by a parameter, in units of the rates over the parameter: 256 displacements, 16 spacings. */
 static const double BACK_ROUNDING = 4096 * DBL_EPSILON;
 
-/* The size of out[j] of back_pull below which it is rounding of differences: of F_p[j] at the sizes of rates and mu so far. */
+/* The same for derivatives in closed form. */
+static const double PULL_ROUNDING = 16 * DBL_EPSILON;
+
+/* The size of out[j] of back_pull below which it is rounding: of F_p[j] at the sizes of rates and mu so far. */
 static double back_noise(const NsSensitivity *s, int j) {
   double sum = 0;
-  if (!s->acts[j] || s->trail->pulled[j]) return 0;
+  if (!s->acts[j]) return 0;
   for (int i = 0; i < s->n; i++) sum += s->rate_most[i] * s->trail->most[i];
-  return BACK_ROUNDING * sum / s->parameters[j].unit;
+  return (s->trail->pulled[j] ? PULL_ROUNDING : BACK_ROUNDING) * sum / s->parameters[j].unit;
 }
 
 /* out (p) = F_p' mu at a point. */
@@ -118,7 +121,7 @@ static NsStatus back_pull(NsSensitivity *s, double t, const double *u, const dou
   const NsFrozen *frozen = s->trail->frozen;
   NsStatus status = NS_OK;
   memset(out, 0, (size_t)s->p * sizeof *out);
-  if (frozen->pull) status = frozen->pull(frozen->context, s, t, u, mu, out, err);
+  if (frozen->pull) status = frozen->pull(frozen->context, t, u, mu, out, s->trail->pulled, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     if (!s->acts[j] || s->trail->pulled[j]) continue;
     status = ns_sensitivity_column(s, frozen, t, u, j, s->dense, err);

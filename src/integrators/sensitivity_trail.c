@@ -128,9 +128,13 @@ static NsStatus trail_guard(NsSensitivity *s, const NsFrozen *frozen, const NsFr
   guard->choose(frozen->context, guard->guard);
   NsStatus status = ns_sensitivity_slope(s, frozen, guard->value, t, u, slope, err);
   memcpy(g, s->value, (size_t)s->n * sizeof *g);
+  memset(g + s->n, 0, (size_t)s->p * sizeof *g);
+  memset(s->trail->pulled, 0, (size_t)s->p * sizeof *s->trail->pulled);
+  if (status == NS_OK && frozen->pull_guard)
+    status = frozen->pull_guard(frozen->context, t, u, g + s->n, s->trail->pulled, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
-    g[s->n + j] = 0;
-    if (s->acts[j]) status = ns_sensitivity_along(s, frozen, guard->value, 1, t, u, 0, NULL, j, &g[s->n + j], err);
+    if (s->acts[j] && !s->trail->pulled[j])
+      status = ns_sensitivity_along(s, frozen, guard->value, 1, t, u, 0, NULL, j, &g[s->n + j], err);
   }
   for (int i = 0; i < s->n + s->p && !slope->grazes; i++) g[i] /= slope->rate;
   return status;

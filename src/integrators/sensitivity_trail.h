@@ -52,7 +52,7 @@ typedef struct NsTrail {
   const void *taken;
   double *mu, *g, *x;        /* n, p, nx */
   double *c, *q;             /* at the nodes of an interval: n, p numbers each */
-  bool *pulled;              /* p: NsFrozen.pull knows the parameter */
+  bool *pulled;              /* p: NsFrozen.pull knew the parameter */
   double *size, *most, *sum; /* n: sizes of u, |mu| so far; p: sums of sizes of terms of g */
   double from, to;           /* the interval of c */
   int *place;                /* nx: u[place[i]] is x[i] */

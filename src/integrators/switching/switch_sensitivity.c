@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "integrators/switching/flow_workspace.h"
+#include "integrators/switching/switch_pull.h"
 #include "ode/control.h"
 
 /* A guard that is 0 where the run starts must not change with a parameter, up to this part of the terms of its derivative. */
@@ -28,14 +29,17 @@ typedef struct SwitchTwin {
   double *x, *lambda;    /* n, m: of a start */
   NsFrozenGuard *guards; /* 2 m */
   NsFrozen frozen;
-  int guard;  /* that is evaluated */
-  bool exact; /* ns_flow_jacobian is exact in the present mode */
+  NsSwitchPull *pull;          /* of a trail; NULL: none */
+  double *weights, *direction; /* n + 4 m, n */
+  int guard;                   /* that is evaluated */
+  bool exact;                  /* ns_flow_jacobian is exact in the present mode */
 } SwitchTwin;
 
 static void switch_twin_free(void *twin) {
   SwitchTwin *w = twin;
   if (!w) return;
   ns_flow_free(w->flow);
+  ns_switch_pull_free(w->pull);
   ns_arena_release(&w->arena);
   ns_free(w);
 }
@@ -111,6 +115,7 @@ static bool outputs_affine(const NsEquations *e) {
 static NsStatus switch_twin_plan(SwitchTwin *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
   NsFlow *flow = w->flow;
   ns_flow_set_mode(flow, mode);
+  ns_switch_pull_forget(w->pull);
   NsSensitivity *s = w->s;
   NsStatus status = ns_flow_jacobian(flow, t, u, s->J, err); /* finds the number of differentiations */
   int levels = flow->nw > 0 ? flow->reduction.levels : 0;
@@ -166,6 +171,33 @@ static NsStatus switch_twin_mode(SwitchTwin *w, const NsRowMode *mode, double t,
   return same ? NS_OK : switch_twin_plan(w, mode, t, u, err);
 }
 
+/* ---- derivatives by parameters in closed form ---- */
+
+static NsStatus switch_twin_pull(void *context, double t, const double *u, const double *mu, double *out, bool *known,
+                                 NsError *err) {
+  SwitchTwin *w = context;
+  NsPullWeights weights = {.mu = mu};
+  NsStatus status = switch_twin_rate(w, t, u, w->direction, err);
+  return status == NS_OK ? ns_switch_pull(w->pull, w->flow, w->frozen.constant, t, w->direction, &weights, out, known, err)
+                         : status;
+}
+
+/* The weights of guard_value. */
+static NsStatus switch_twin_pull_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
+  SwitchTwin *w = context;
+  int k = w->guard, i = k / 2, n = w->flow->eq.n, m = w->flow->eq.m;
+  double *mu = w->weights, *y = mu + n, *lambda = y + m, *lower = lambda + m, *upper = lower + m;
+  memset(w->weights, 0, (size_t)(n + 4 * m) * sizeof *w->weights);
+  if (w->flow->mode[i] == NS_ROW_LOWER) y[i] = 1;
+  else if (w->flow->mode[i] == NS_ROW_UPPER) y[i] = -1;
+  else if (k % 2) lambda[i] = -1, upper[i] = 1;
+  else lambda[i] = 1, lower[i] = -1;
+  NsPullWeights weights = {mu, y, lambda, lower, upper};
+  NsStatus status = switch_twin_rate(w, t, u, w->direction, err);
+  return status == NS_OK ? ns_switch_pull(w->pull, w->flow, w->frozen.constant, t, w->direction, &weights, out, known, err)
+                         : status;
+}
+
 /* ---- making ---- */
 
 static NsStatus switch_twin_new(NsSwitching *sw, NsError *err) {
@@ -184,7 +216,10 @@ static NsStatus switch_twin_new(NsSwitching *sw, NsError *err) {
   w->u_before = ns_arena_doubles(&w->arena, sw->n);
   w->x = ns_arena_doubles(&w->arena, sw->n);
   w->lambda = ns_arena_doubles(&w->arena, sw->m);
+  w->weights = ns_arena_doubles(&w->arena, (ptrdiff_t)sw->n + 4 * (ptrdiff_t)sw->m);
+  w->direction = ns_arena_doubles(&w->arena, sw->n);
   bool good = ns_flow_new(&w->flow, sw->base.nsds) == NS_OK && !w->arena.failed;
+  if (good && s->trail) good = ns_switch_pull_new(&w->pull, w->flow, s->parameters, s->p) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
@@ -209,7 +244,9 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
                          .rate = switch_twin_rate,
                          .states = switch_twin_states,
                          .keep = switch_twin_keep,
-                         .take = switch_twin_take};
+                         .take = switch_twin_take,
+                         .pull = w->pull ? switch_twin_pull : NULL,
+                         .pull_guard = w->pull ? switch_twin_pull_guard : NULL};
   w->frozen.mode_bytes = sizeof(KeptMode) + (size_t)(sw->m + w->flow->eq.na) * sizeof(double) +
                          (size_t)sw->m * sizeof(NsRowMode);
   return ns_flow_begin(w->flow, sw->t_k, h, err);
