@@ -47,6 +47,7 @@ typedef struct NsFrozen {
   double h;           /* length of the step of the grid */
   bool constant;      /* F_u is the same at all t and u */
   bool implicit;      /* F_u may be stiff */
+  bool affine;        /* the maps of events are affine in u */
 
   /* Numbers of the model have changed: the next calls must see them. */
   NsStatus (*reread)(void *context, double t, NsError *err);

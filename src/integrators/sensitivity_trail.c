@@ -176,13 +176,32 @@ static void trail_map_begin(NsSensitivity *s) {
   for (size_t i = 0; i < n; i++) trail->A[i + i * n] = 1;
 }
 
+/* Column i of the derivative of a map that is affine in u: one difference with a displacement of the size of the state is exact. */
+static NsStatus affine_column(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, int i,
+                              double *column, NsError *err) {
+  double size = fmax(frozen->size[i], fabs(u[i]));
+  int exponent;
+  (void)frexp(size > 0 ? size : 1, &exponent);
+  double step = ldexp(1, exponent);
+  memcpy(s->u, u, (size_t)s->n * sizeof *u);
+  s->u[i] = u[i] + step;
+  NsStatus status = map(frozen->context, t, s->u, column, err);
+  s->u[i] = u[i] - step;
+  if (status == NS_OK) status = map(frozen->context, t, s->u, s->dense, err);
+  for (int k = 0; k < s->n && status == NS_OK; k++) column[k] = (column[k] - s->dense[k]) / (2 * step);
+  return status;
+}
+
 NsStatus ns_trail_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, NsError *err) {
   NsTrail *trail = s->trail;
   ptrdiff_t n = s->n;
   size_t bytes = (size_t)n * sizeof(double);
   NsStatus status = NS_OK;
+  bool fresh = !trail->mapped && frozen->affine;
   trail_map_begin(s);
-  for (int i = 0; i < n && status == NS_OK; i++) {
+  for (int i = 0; i < n && status == NS_OK && fresh; i++)
+    status = affine_column(s, frozen, map, t, u, i, trail->A + i * n, err);
+  for (int i = 0; i < n && status == NS_OK && !fresh; i++) {
     double *column = trail->A + i * n;
     memcpy(s->direction, column, bytes);
     status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, s->direction, -1, column, err);

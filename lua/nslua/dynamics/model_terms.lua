@@ -129,7 +129,8 @@ function terms.states(model, x, v)
 end
 
 -- The derivatives of the states of a model with bodies by those of the linear model, where each body has 6
--- coordinates and 6 velocities; nil where the two are the same. x is the point, at whose coordinates the charts have their bases.
+-- coordinates and 6 velocities; nil where the two are the same. x: the point, at whose
+-- coordinates the charts have their bases.
 function terms.embedding(model, x)
   if not model.turns then return nil end
   local E, row, col = core.zeros(model.states, 2 * model.n), 0, 0

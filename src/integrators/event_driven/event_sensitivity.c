@@ -147,7 +147,7 @@ static void motion_twin_mode(NsMotionTwin *w, const NsEventDriven *run) {
   ed->nheld = run->nheld, ed->nplaces = run->nplaces, ed->nacting = run->nacting;
   ed->options = run->options;
   ed->h = run->h, ed->t = run->t, ed->t_k = run->t_k, ed->t_first = run->t_first, ed->t_last = run->t_last;
-  w->frozen.constant = motion_is_linear(ed);
+  w->frozen.constant = w->frozen.affine = motion_is_linear(ed);
 }
 
 /* The scalars of a kept mode; the arrays of motion_twin_arrays follow. */
