@@ -187,6 +187,7 @@ local function find(p)
   local names, at = layout_of(p)
   local size, T = known_sizes(p, names), time_of(p)
   local function rates(z) return point_functions.rates(p, unpack_sample(p, z, at)) end
+  rates(samples_of(p, names, size)[1]) -- its errors are told; those at other samples are not
   for _ = 1, #names do
     local D = largest_slopes(rates, samples_of(p, names, size))
     if not D or not find_one(D, size, at.x, T) then break end
