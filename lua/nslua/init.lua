@@ -3,7 +3,7 @@ local _ENV = require "nslua.base.env"()
 local core = require "nslua.core"
 local lazy = require "nslua.base.lazy"
 
-local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
+local hidden = { class_support = true, class_callbacks = true, dae_support = true, way_back = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
   result_fields_meta = true, file_support = true, on_unknown = true, on_option = true, number_support = true,
   graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true,
