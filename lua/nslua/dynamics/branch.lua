@@ -33,7 +33,7 @@ local UPDATED = 12 -- iterations with the matrix of another point, which the ste
 -- Up to so many iterations the next step is longer, from so many shorter: by Newton's method, and with updates.
 local FAST, SLOW = 3, 5
 local FAST_UPDATES, SLOW_UPDATES = 6, 10
--- The tolerance with updates, as a part of that of Newton's method, whose last correction makes the error far smaller.
+-- The tolerance with updates, as a part of that of Newton's method, whose last correction makes the error smaller.
 local FINER = 1e-2
 -- A located point is known to this length along the branch.
 local PLACE = 2 ^ -46
@@ -53,8 +53,8 @@ local function parameter_of(b, w) return w[#w] * b.size end
 local function unknowns_of(w) return w:slice(1, #w - 1) end
 
 -- Weights that make the states together count as much as the parameter, whatever their number is. A state whose
--- values are large against its range on the orbit (the mean current of a converter and its ripple) counts by its values:
--- the branch moves it by many ranges.
+-- values are large against its range on the orbit (the mean current of a converter and its ripple) counts by its
+-- values: the branch moves it by many ranges.
 local function weights_of(q, n)
   local shares = q.form.shares(q)
   local weights = core.full(n, 1 / (n - 1))

@@ -1,5 +1,5 @@
--- nslua.dynamics.sequence: periodic orbits as equations for a fixed sequence of events: of an ODE whose events act, and
--- of a simulation of mechanics whose events are impacts without friction.
+-- nslua.dynamics.sequence: periodic orbits as equations for a fixed sequence of events: of an ODE whose events act,
+-- and of a simulation of mechanics whose events are impacts without friction.
 --
 -- Unknowns are the start x_0, the state x_i before each event and its time t_i, and the period if it is unknown:
 --   flow(R(x_{i-1}), t_{i-1} -> t_i) = x_i,   g_i(t_i, x_i) = 0,   flow(R(x_K), t_K -> t_0 + T) = x_0.
@@ -179,7 +179,8 @@ end
 
 -- dg/dt of event i along the motion that comes to it.
 local function rate_of(q, s, i)
-  local guard = s.guards and s.guards[i] or q.pieces.guard_derivatives(q.flow, q.list[i], s.times[i], s.before[i], s.p)
+  local guard = s.guards and s.guards[i] or
+    q.pieces.guard_derivatives(q.flow, q.list[i], s.times[i], s.before[i], s.p)
   return guard.t + guard.x:dot(q.pieces.field(q.flow, s.times[i], s.before[i], s.p))
 end
 

@@ -36,7 +36,8 @@ end
 
 local function is_impact(nsds, k, interaction)
   local group = interaction.groups[1]
-  if #interaction.groups ~= 1 or group.dim ~= 1 or group.lower ~= 0 or not interaction.unilateral then return false end
+  local one_row = #interaction.groups == 1 and group.dim == 1
+  if not one_row or group.lower ~= 0 or not interaction.unilateral then return false end
   local law = nsds:interaction(k):nonSmoothLaw()
   return pcall(function() return law:en() + 0 end)
 end
@@ -147,7 +148,9 @@ function pieces.guard_derivatives(flow, event, t, x, p)
     for i = 1, #systems[k].f do by_x[first[k] + i] = contact.C[1][column + i] end
     column = column + #systems[k].f
   end
-  local by_p = by_parameter(flow, function(value) return core.vector { pieces.guard(flow, event, t, x, value) } end, p)
+  local by_p = by_parameter(flow, function(value)
+    return core.vector { pieces.guard(flow, event, t, x, value) }
+  end, p)
   return { x = by_x, t = contact.rate[1], p = by_p[1] }
 end
 
