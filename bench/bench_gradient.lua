@@ -68,10 +68,10 @@ for _, case in ipairs { { "10 relays", relays, 10 }, { "5 bodies, impacts and fr
       end) - common.best(5, function() make(n, p) end)
       return common.ratio(time, plain)
     end
-    rows[#rows + 1] = { name, tostring(p), common.us(plain), runs({ terminal = terminal }, 5), runs({ cost = cost }, 5),
-      runs({ terminal = terminal, method = "forward" }, 1) }
+    rows[#rows + 1] = { name, tostring(p), common.us(plain), runs({ terminal = terminal }, 5),
+      runs({ cost = cost }, 5), runs({ terminal = terminal, method = "forward" }, 1) }
   end
 end
-common.table("Microseconds of a plain run; the gradient by p parameters of a terminal, and of an integral in Lua, in runs", {
+common.table("Microseconds of a plain run; gradients by p parameters of a terminal and of an integral, in runs", {
   "", "p", "plain", "terminal", "integral", "terminal, forward",
 }, rows)
