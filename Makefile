@@ -241,8 +241,9 @@ uninstall:  ## takes away what install has put there
 	rm -rf $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua
 
 ANNOTATIONS = io.write(require "nslua.help.annotations".text(require "nslua.help".book(), require "nslua"))
-docs: all annotations  ## draws the gallery's pictures (docs/gallery/), and the annotations
+docs: all annotations  ## draws the gallery's pictures (docs/gallery/), the tutorial's notebook, and the annotations
 	$(NSLUA) docs/gallery.lua
+	$(NSLUA) docs/notebook.lua
 
 site: all  ## builds the documentation as HTML in build/site/html
 	@$(call provide,$(SITE_NEEDS))

@@ -190,7 +190,8 @@ static int run_worker(lua_State *L, const char *pipes) {
 */
 static const struct {
   const char *name, *module;
-} commands[] = {{"kernel", "nslua.notebook.install"}, {"--console", "nslua.notebook.console"}};
+} commands[] = {
+    {"kernel", "nslua.notebook.install"}, {"--console", "nslua.notebook.console"}, {"sweep", "nslua.sweep.command"}};
 
 /* The module of a command; NULL when it is none. */
 static const char *module_of(const char *name) {
@@ -243,7 +244,8 @@ static void print_help(FILE *to) {
       "  --doctor   what is found, what is missing and how to install it\n"
       "  --console  the prompt of Jupyter: colours, editing of many lines, a menu of completions\n"
       "  --help, --version\n"
-      "nslua kernel install [--user | --prefix DIR]: nslua in Jupyter notebooks\n",
+      "nslua kernel install [--user | --prefix DIR]: nslua in Jupyter notebooks\n"
+      "nslua sweep script [options]: a script with other settings for its sweeps (nslua sweep --help)\n",
       to);
 }
 
@@ -253,7 +255,6 @@ static int read_option(Options *options, char **argv, int i) {
   char letter = text[1];
   if (strcmp(text, "--help") == 0) return options->help = options->leave = true, 0;
   if (strcmp(text, "--doctor") == 0) return options->doctor = true, 0;
-  if (strcmp(text, "--console") == 0) return options->command = text, 0;
   if (strncmp(text, WORKER, sizeof WORKER - 1) == 0) return options->pipes = text + sizeof WORKER - 1, 0;
   if (strcmp(text, "--version") == 0) return options->version = options->leave = true, 0;
   if (letter == 'e' || letter == 'l') {
@@ -276,7 +277,7 @@ static bool is_file(const char *path) {
 static Options interpreter_read_options(char **argv, int argc) {
   Options options = {.script = argc};
   for (int i = 1; i < argc; i++) {
-    if (i == 1 && argv[i][0] != '-' && module_of(argv[i]) && !is_file(argv[i])) { /* a script of that name comes first */
+    if (i == 1 && module_of(argv[i]) && !is_file(argv[i])) { /* a script of that name comes first */
       options.command = argv[i];
       return options.script = i + 1, options;
     }

@@ -263,13 +263,16 @@ return function(ns, support)
 
   -- The consistent values at (t, y, yd) nearby: unknowns that have a derivative are kept. Above index 1 the equations
   -- that the index hides are solved, too; `index` lists the index of each unknown (nil: all 1). nil and the reason.
-  local function consistent_values(solver, t, y, yd, algebraic, index, span, atol)
+  -- more{given=, by=, allowed=}: above index 1, a third value, the derivatives by parameters
+  -- (nslua.derivative_array).
+  local function consistent_values(solver, t, y, yd, algebraic, index, span, atol, more)
     local highest = 1
     for i = 1, index and #index or 0 do highest = math.max(highest, index[i]) end
     if highest == 1 then return call(support.consistent, solver, t, y, yd, algebraic) end
     array = array or require "nslua.derivative_array"(ns)
     return array { evaluate = function(...) return support.evaluate(solver, ...) end, t = t, y = y, yd = yd,
-      algebraic = algebraic, order = highest - 1, span = span, atol = atol }
+      algebraic = algebraic, order = highest - 1, span = span, atol = atol, given = more and more.given,
+      by = more and more.by, allowed = more and more.allowed }
   end
 
   -- Returns a solver that knows the index of each unknown, and the start (y, yd). The start is made consistent when
@@ -302,8 +305,8 @@ return function(ns, support)
       if index and index > 1 then by_index = unknowns end
     end
     local checker = solver
-    local function consistent(at, value, slope)
-      return consistent_values(checker, at, value, slope, algebraic, by_index, span, atol)
+    local function consistent(at, value, slope, more)
+      return consistent_values(checker, at, value, slope, algebraic, by_index, span, atol, more)
     end
     if solve then
       local good, more = consistent(t, y, yd)
@@ -323,7 +326,7 @@ return function(ns, support)
     return sensitivity.follow { option = o.sensitivities, solver = solver, checker = known.checker, n = #y,
       args = self.args or {}, algebraic = known.algebraic, highest = highest, rtol = (tolerances(o, #y, "dae")),
       residual = self.user_residual, system = self.system ~= nil, events = self.events ~= nil, t = t, y = y, yd = yd,
-      consistent = consistent, set_args = function(list) self.moved_args = list end }
+      consistent = consistent }
   end
 
   -- x0 of a system. Raises when the system has been closed.
@@ -344,6 +347,7 @@ return function(ns, support)
   local function solve_with_events(self, solver, ts, y, yd, consistent, following)
     local run, good, why = events.run { ns = ns, support = support, call = call, solver = solver,
       events = self.events, ts = ts, y = y, yd = yd, n = #y, consistent = consistent,
+      atol = select(2, tolerances(self.options, #y, "dae")),
       max_steps = self.options.max_steps, follow = following }
     if not good and following and why:find "^sensitivities:" then fail("dae: %s", why) end
     local fields = { flag = not good and -1 or run.ended_by and 1 or 0,
@@ -432,7 +436,7 @@ return function(ns, support)
     dae.args = copy
     return function(f)
       return f and function(t, y, yd, out)
-        local list = table.move(dae.moved_args or copy, 1, count, 1, {})
+        local list = table.move(copy, 1, count, 1, {})
         list[count + 1] = out
         return f(t, y, yd, table.unpack(list, 1, count + (out ~= nil and 1 or 0)))
       end
@@ -458,7 +462,6 @@ return function(ns, support)
     dae.user_residual, dae.residual = residual, bind(dae.residual)
     dae.jacobian = bind(dae.options.jac)
     dae.events = events.read(options.events, fail, bind)
-    if kind == "ida" and options.sensitivities ~= nil then fail "dae: sensitivities: of kind 'radau' only" end
     if kind == "ida" then
       dae.method = call(support.sundials, "dae", "kind 'ida'", "'radau' solves the same problems").ida
     end

@@ -12,7 +12,7 @@ local where = require "nslua.base.where"
 
 return function(ns, support, call)
   local TOUCH = 1e-6 -- rate of g, as a part of its size, below which the solution only touches an event
-  local STEP = 1e-3 -- relative step of the differences for the start of index 2; their error is its fourth power
+  local DRIFT = 1e-3 -- largest such distance, as a part of the size of the unknown; a larger one is told
   local EXPECTED = "'y0', 'y0[i]', 'args', 'args[i]' or 'args[i][k]'"
 
   local public = {}
@@ -189,6 +189,10 @@ return function(ns, support, call)
     return S, rate, M, Fy
   end
 
+  -- How far a point of the run may be from what the hidden equations ask for, for each unknown: they are fulfilled to
+  -- tolerances only.
+  function Follow:drift() return DRIFT * self.sizes end
+
   -- The point (t, y, y') with S there: S, S', y' and y''; nan where the equations do not tell.
   function Follow:point(t, y, yd, S)
     local at = { t = t, y = y, yd = yd, S = S, rate = ns.vector(yd), S_rate = 0 / 0 * ns.ones(self.n, self.p),
@@ -196,7 +200,15 @@ return function(ns, support, call)
     for i = 1, self.n do
       if self.algebraic[i] then at.rate[i] = 0 / 0 end
     end
-    if self.highest > 1 then return at end
+    if self.highest > 1 then
+      local value, slope = self.consistent(t, y, yd, { allowed = self:drift() })
+      if not value then fail("(t=%.10g): %s", t, slope) end
+      at.y, at.yd = value, slope
+      for i = 1, self.n do
+        if not self.algebraic[i] then at.rate[i] = slope[i] end
+      end
+      return at
+    end
     at.y, at.yd = call(support.consistent, self.checker, t, y, yd, self.algebraic)
     if not at.y then fail("%s", at.yd) end
     local M, Fy
@@ -258,7 +270,7 @@ return function(ns, support, call)
     local good, why = call(support.reach, self.solver, t)
     if not good then where.fail("dae: " .. why) end
     local S
-    S, self.pace = support.sensitivity(self.solver)
+    S, self.pace, self.sizes = support.sensitivity(self.solver)
     return S
   end
 
@@ -269,9 +281,7 @@ return function(ns, support, call)
 
   -- Before the event acts on (y, y') at t: the point and dt/dp.
   function Follow:meet(event, t, y, yd)
-    if self.highest > 1 then
-      fail("%s: events with apply are differentiated for equations of index 1 only", event.text)
-    elseif self.pending then
+    if self.pending then
       fail("%s and %s happen at the same time (t=%.10g): there is no derivative", self.acted.text, event.text, t)
     elseif t == self.t0 then
       fail("%s happens at the start (t=%.10g): there is no derivative", event.text, t)
@@ -302,7 +312,9 @@ return function(ns, support, call)
         for j = 1, self.p do S[i][j] = by[j] + (rate - yd[i]) * dt[j] end
       end
     end
-    self.pending, self.acted = self:consistent_matrix(at.t, y, yd, S), event
+    local complete = self.highest > 1 and self.consistent_slopes or self.consistent_matrix
+    self.pending = complete(self, at.t, y, yd, S)
+    self.acted = event
     return dt
   end
 
@@ -314,29 +326,14 @@ return function(ns, support, call)
 
   -- ---- the start ----
 
-  -- The derivatives of the algebraic unknowns of the start of index 2: differences of order 4 of consistent values.
-  function Follow:start_by_differences(S, t, y, yd)
-    for j, column in ipairs(self.columns) do
-      if column.kind == "y0" then
-        fail("%s: the equations are of index 2, which binds initial values to each other", self.names[j])
-      end
-      local h = STEP * (self.w[j] ~= 0 and math.abs(self.w[j]) or 1)
-      local function moved(s)
-        local w = ns.vector(self.w)
-        w[j] = w[j] + s * h
-        self.set_args(table.pack(args_with(self, w)))
-        local good, value, why = where.try(self.consistent, t, y, yd)
-        self.set_args(nil)
-        if not good then fail("%s: the start: %s", self.names[j], value) end
-        if not value then fail("%s: the start: %s", self.names[j], why) end
-        return value
-      end
-      local D = (8 * (moved(1) - moved(-1)) - (moved(2) - moved(-2))) / (12 * h)
-      for i = 1, self.n do
-        if self.algebraic[i] then S[i][j] = D[i] end
-      end
-    end
-    return S
+  -- The consistent S above index 1 whose rows of unknowns with a derivative are those of `given`, but for the least
+  -- change that the hidden equations ask for; and y, y' of the point.
+  function Follow:consistent_slopes(t, y, yd, given)
+    local by = self.by_args and function(...) return self:by_parameters(...) end or nil
+    local drift = self.sizes and self:drift()
+    local value, slope, S = self.consistent(t, y, yd, { given = given, by = by, allowed = drift })
+    if not value then fail("(t=%.10g): %s", t, slope) end
+    return S, value, slope
   end
 
   local function read_keys(self, option)
@@ -354,7 +351,7 @@ return function(ns, support, call)
 
   -- follow{option=, solver=, checker= (a solver for consistent values), n=, args= (list), algebraic=, highest=
   -- (the index), rtol=, residual= (the user's), system= (whether it is one), events= (whether there are some),
-  -- t=, y=, yd=, consistent= (t, y, yd) -> y, yd; set_args= (list or nil)}: what follows the run. The solver has
+  -- t=, y=, yd=, consistent= (t, y, yd [, more]) -> y, yd: what follows the run. The solver has
   -- been started.
   function public.follow(o)
     local self = setmetatable(o, Follow)
@@ -366,10 +363,6 @@ return function(ns, support, call)
     self.names, self.columns, self.t0 = {}, {}, o.t
     for which, name in ipairs(option) do add(self, name, which, o.algebraic) end
     self.p = #self.names
-    if self.highest > 2 then
-      fail("the equations are of index %d, at most 2 is differentiated: take a constraint's derivative in its place, "
-        .. "or add it with a multiplier of its own (Gear, Gupta and Leimkuhler)", self.highest)
-    end
     if self.p == 0 then fail("expected at least one parameter (%s)", EXPECTED) end
     if self.system and self.events then fail("of a system, without events only") end
     self.w, self.touch = ns.zeros(self.p), math.max(TOUCH, math.sqrt(self.rtol) / 10)
@@ -381,10 +374,12 @@ return function(ns, support, call)
         S[column.i][j] = 1
       end
     end
-    if self.highest > 1 then S = self:start_by_differences(S, o.t, o.y, o.yd)
-    else S = self:consistent_matrix(o.t, o.y, o.yd, S) end
+    local complete = self.highest > 1 and self.consistent_slopes or self.consistent_matrix
+    S = complete(self, o.t, o.y, o.yd, S)
+    local which = {}
+    for j, column in ipairs(self.columns) do which[j] = column.kind == "args" and { column.i, column.k } end
     call(support.follow, self.solver, S, self.own_rtol,
-      self.by_args and function(...) return self:by_parameters(...) end or nil)
+      self.by_args and function(...) return self:by_parameters(...) end or nil, self.residual, self.args, which)
     self.pace = select(2, support.sensitivity(self.solver))
     return self
   end

@@ -10,8 +10,15 @@
 local where = require "nslua.base.where"
 
 return function(ns)
-  local RANK = 1e-10 -- singular values below this fraction of the largest count as 0; rows and columns are scaled
+  -- Singular values below this fraction of the largest are rounding, and count as 0. Rows and columns are scaled, so
+  -- each entry has an error of one rounding, 2^-53, and a matrix of 15 to 50 rows one of a few; regular starts were
+  -- seen with singular values of 4e-11.
+  local RANK = 2.0 ^ -44
+  local RANK_OF_REST = 1e-10 -- the same for what the array asks of unknowns that have a derivative
   local SHARE = 1e-6 -- how far unknowns that have a derivative may be moved, as a fraction of each (besides atol)
+  -- Smaller moves of unknowns that have a derivative, in units of what is allowed, are rounding: they change nothing
+  -- but zeros, whose tiny values would then be entries of the array and spoil its scaling.
+  local LEAST_MOVE = 2.0 ^ -52 / SHARE
   local ITERATIONS = 15
   local EPSILON = 2.0 ^ -52
   local SWEEPS = 20 -- of the scaling; after them the logarithms are settled to well below 1
@@ -22,16 +29,18 @@ return function(ns)
 
   -- ---- differences ----
 
-  -- The derivative at 0 of f, which returns a vector and the sizes of its components' terms (nil: it has no value).
-  -- It is computed by central differences with lengths h, h/2, ..., twice extrapolated. Each component takes the
-  -- length at which neighbouring results agree best, and is done when they agree to rounding. Returns it, the
-  -- shortest of these lengths, and the errors.
-  local function differentiate(f, h)
+  -- The derivative at 0 of f, which returns a vector and the sizes of its components' terms (nil: it has no value);
+  -- with `twice` the second derivative. It is computed by central differences with lengths h, h/2, ..., twice
+  -- extrapolated. Each component takes the length at which neighbouring results agree best, and is done when they
+  -- agree to rounding. Returns it, the shortest of these lengths, and the errors.
+  local function differentiate(f, h, twice)
     local before, R, finer, best, off, at, worse = nil, nil, nil, nil, {}, {}, 0
+    local middle = twice and f(0)
     for _ = 1, LEVELS do
       local ahead, size = f(h)
       local back = ahead and f(-h)
-      local D = back and (ahead - back) / (2 * h)
+      local D = back and not twice and (ahead - back) / (2 * h)
+      if back and twice then D = (ahead + back - 2 * middle) / h ^ 2 end
       local R_new = D and before and (4 * D - before) / 3
       local finer_new = R_new and R and (16 * R_new - R) / 15
       if finer_new and finer then
@@ -40,7 +49,7 @@ return function(ns)
         for i = 1, #best do
           local change = math.abs(finer_new[i] - finer[i])
           if change < (off[i] or math.huge) then best[i], off[i], at[i], better = finer_new[i], change, h, true end
-          done = done and off[i] <= ROUNDING * size[i] / h
+          done = done and off[i] <= ROUNDING * size[i] / (twice and h ^ 2 or h)
         end
         worse = better and 0 or worse + 1
         if done or worse > 5 then break end
@@ -290,7 +299,7 @@ return function(ns)
     for k = 1, rows do
       local along = 0
       for i = 1, rows do along = along + U[i][k] * left[i] end
-      if k <= #s and s[k] > RANK * s[1] and s[k] > 0 then
+      if k <= #s and s[k] > RANK_OF_REST * s[1] and s[k] > 0 then
         for j = 1, count do change[j] = change[j] + V[j][k] * along / s[k] end
       end
     end
@@ -358,9 +367,125 @@ return function(ns)
     for j = 1, change[1] and self.n or 0 do
       if not self.algebraic[j] then
         k = k + 1
-        y[j] = y[j] - change[k] * self.allowed[j]
+        if math.abs(change[k]) > LEAST_MOVE then y[j] = y[j] - change[k] * self.allowed[j] end
       end
     end
+  end
+
+  -- ---- derivatives by parameters ----
+
+  -- The derivatives of the array by parameters, a list of its rows of p numbers. by(t, y, y1): those of F, n x p.
+  local function array_by(self, z, by, p)
+    local function flat(s)
+      local y, y1 = on_path(z, s)
+      local good, M = where.try(by, self.t + s, y, y1)
+      if not good then return nil end
+      local v, size = ns.zeros(self.n * p), ns.zeros(self.n * p)
+      for i = 1, self.n do
+        local row = M[i]
+        for j = 1, p do
+          local k = (i - 1) * p + j
+          v[k], size[k] = row[j], math.abs(row[j])
+        end
+      end
+      return v, size
+    end
+    local second = self.order > 1 and (differentiate(flat, self.h, true)) or nil
+    local parts = { (flat(0)), (differentiate(flat, self.h)), second }
+    local rows = {}
+    for k = 1, self.order + 1 do
+      if not parts[k] then return nil end
+      for i = 1, self.n do rows[#rows + 1] = parts[k]:slice((i - 1) * p + 1, i * p) end
+    end
+    return rows
+  end
+
+  -- The derivatives along the path of F_y and F_y': those of order `twice and 2 or 1`, without entries that are
+  -- rounding. nil: none.
+  local function rates_of_jacobians(self, z, twice)
+    local n = self.n
+    local function flat(s)
+      local y, y1 = on_path(z, s)
+      local F, A, B = self.evaluate(self.t + s, y, y1)
+      if not F then return nil end
+      local v, size = ns.zeros(2 * n * n), ns.zeros(2 * n * n)
+      for k, from in ipairs { A, B } do
+        for i = 1, n do
+          for j = 1, n do
+            local at = ((k - 1) * n + i - 1) * n + j
+            v[at], size[at] = from[i][j], math.abs(from[i][j])
+          end
+        end
+      end
+      return v, size
+    end
+    local D, h, off = differentiate(flat, self.h, twice)
+    if not D then return nil end
+    local _, size = flat(0)
+    local matrices = { ns.zeros(n, n), ns.zeros(n, n) }
+    for k, to in ipairs(matrices) do
+      for i = 1, n do
+        for j = 1, n do
+          local at = ((k - 1) * n + i - 1) * n + j
+          local noise = 16 * (off[at] or 0) + 64 * EPSILON * size[at] / (twice and h ^ 2 or h)
+          if math.abs(D[at]) > noise then to[i][j] = D[at] end
+        end
+      end
+    end
+    return matrices[1], matrices[2]
+  end
+
+  -- The derivatives of the array by y, y1, ..., exact but for rounding: what Newton's method can do without. nil:
+  -- none.
+  local function exact_blocks(self, z)
+    local _, A, B = self.evaluate(self.t, z.y, z[1])
+    local dA, dB = rates_of_jacobians(self, z)
+    if not dA then return nil end
+    if self.order == 1 then return { { A, B }, { dA, A + dB, B } } end
+    local ddA, ddB = rates_of_jacobians(self, z, true)
+    if not ddA then return nil end
+    return { { A, B }, { dA, A + dB, B }, { ddA, 2 * dA + ddB, A + 2 * dB, B } }
+  end
+
+  -- The derivatives of y by parameters (n x p), consistent at first order: the rows of `given` of unknowns that have
+  -- a derivative with the least changes, in units of what is allowed, that fulfil the array; those of the algebraic
+  -- unknowns follow. nil and the reason.
+  local function slopes(self, z, given, by)
+    local values, blocks = array_of(self, z), exact_blocks(self, z)
+    if not values or not blocks then return nil, "the equations can not be differentiated" end
+    local p, _, free, kept = given:cols(), flatten(self, values, blocks)
+    local rows = by and array_by(self, z, by, p)
+    if by and not rows then return nil, "the equations can not be differentiated" end
+    local D, S = decompose(free, #free, #free[1]), ns.matrix(given)
+    for j = 1, p do
+      local wanted, k = {}, 0
+      for i = 1, self.n do
+        if not self.algebraic[i] then wanted[#wanted + 1] = given[i][j] / self.allowed[i] end
+      end
+      local function right(change)
+        local b = {}
+        for i = 1, #free do
+          local sum = rows and rows[i][j] or 0
+          for m = 1, #wanted do sum = sum + kept[i][m] * (wanted[m] - (change[m] or 0)) end
+          b[i] = sum
+        end
+        return b
+      end
+      local _, left = solve(D, right {})
+      local change, _, rest = project(D, left, kept, #wanted)
+      local x = solve(D, right(change))
+      if rest > 1e-6 then return nil, name_row(self, D, left) .. " can not be fulfilled" end
+      for i = 1, self.n do
+        if not self.algebraic[i] then
+          k = k + 1
+          S[i][j] = (wanted[k] - (change[k] or 0)) * self.allowed[i]
+        end
+      end
+      for m, place in ipairs(self.places) do
+        if place.level == 0 then S[place.unknown][j] = -x[m] end
+      end
+    end
+    return S
   end
 
   local function make(o)
@@ -369,7 +494,8 @@ return function(ns)
       if good then return F, A, B end
     end, t = o.t, n = #o.y, order = o.order, algebraic = o.algebraic, allowed = {}, places = {} }
     for j = 1, self.n do
-      if not o.algebraic[j] then self.allowed[j] = SHARE * math.abs(o.y[j]) + o.atol[j] end
+      local bound = o.allowed and o.allowed[j] or SHARE * math.abs(o.y[j]) + o.atol[j]
+      if not o.algebraic[j] then self.allowed[j] = bound end
     end
     for level = 0, o.order + 1 do
       for j = 1, self.n do
@@ -379,14 +505,8 @@ return function(ns)
     return self
   end
 
-  -- consistent{evaluate= (t, y, yd) -> F, dF/dy, dF/dyd or nil; t=, y=, yd= (guesses), algebraic= (list of booleans),
-  -- order= (index - 1), span= (a length of time, at most as long as the equations are smooth; 0: not known), atol=}:
-  -- the consistent y and yd; or nil and the reason. Unknowns that have a derivative are kept, or moved by 1e-6 and
-  -- atol at most.
-  return function(o)
-    local self = make(o)
-    local z = { y = ns.vector(o.y), ns.vector(o.yd) }
-    for k = 2, o.order + 1 do z[k] = ns.zeros(self.n) end
+  -- Newton's method for consistent values, from those in z, which it changes. True; or nil and the reason.
+  local function newton(self, z, o)
     if not self.evaluate(self.t, z.y, z[1]) then return nil, "the equations can not be evaluated" end
     local scale = time_scale(self, z)
     if o.span > 0 then scale = math.max(o.span, math.min(scale, FAR * o.span)) end
@@ -409,6 +529,7 @@ return function(ns)
       for j, place in ipairs(self.places) do
         local target, i = place.level == 0 and z.y or z[place.level], place.unknown
         target[i] = target[i] - x[j]
+        if noise and self.tidy and place.level > 0 and math.abs(target[i]) <= noise[j] then target[i] = 0 end
         if is_needed(place, counted) then
           local off = math.max(0, math.abs(x[j]) - (noise and 16 * noise[j] or 0))
           last = math.max(last, off == 0 and 0 or off / math.max(math.abs(target[i]), off))
@@ -426,6 +547,38 @@ return function(ns)
       return nil, name_row(self, D, left) .. " is not fulfilled: unknowns that have a derivative would have to change"
     end
     if last > STALLED then return nil, "Newton finds no consistent values" end
-    return z.y, z[1]
+    return true
+  end
+
+  -- consistent{evaluate= (t, y, yd) -> F, dF/dy, dF/dyd or nil; t=, y=, yd= (guesses), algebraic= (list of booleans),
+  -- order= (index - 1), span= (a length of time, at most as long as the equations are smooth; 0: not known), atol=}:
+  -- the consistent y and yd; or nil and the reason. Unknowns that have a derivative are kept, or moved by 1e-6 and
+  -- atol at most. With given= (n x p) and by= ((t, y, y') -> dF/dparameters, n x p; nil: 0) a third value: the
+  -- derivatives of y by parameters, with those rows of `given` that belong to unknowns that have a derivative, but
+  -- for the least change that makes them consistent, in units of 1e-6 |y| + atol, or of the list allowed=, which
+  -- replaces this bound of moves, too.
+  return function(o)
+    local function start(tidy)
+      local self = make(o)
+      local z = { y = ns.vector(o.y), ns.vector(tidy and ns.zeros(#o.y) or o.yd) }
+      for k = 2, o.order + 1 do z[k] = ns.zeros(self.n) end
+      self.tidy = tidy
+      for j = 1, tidy and self.n or 0 do
+        if not self.algebraic[j] and math.abs(z.y[j]) <= self.allowed[j] then z.y[j] = 0 end
+      end
+      return self, z
+    end
+    local self, z = start(false)
+    local good, why = newton(self, z, o)
+    if not good then -- once more, without numbers that are rounding: they spoil the scaling of the array
+      self, z = start(true)
+      good = newton(self, z, o)
+      if not good then return nil, why end
+    end
+    if not o.given then return z.y, z[1] end
+    local S
+    S, why = slopes(self, z, o.given, o.by)
+    if not S then return nil, why end
+    return z.y, z[1], S
   end
 end

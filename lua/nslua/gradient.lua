@@ -2,161 +2,14 @@
 --
 --   local value, gradient, sol = simu:gradient { cost = function(t, x) return x[1] ^ 2 end, parameters = { "x0" } }
 --
--- With S = dx / dp of the run, the gradient of  terminal(x(T)) + integral of cost(t, x(t))  is
---   terminal_x S(T) + integral of cost_x S + sum over the events of (cost before - cost after) dt / dp.
+-- The run is recorded, and the derivatives come from the way back through the record (gradient/backward.lua). Where a
+-- record does not do, they come from S = dx / dp of a second run (gradient/forward.lua).
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
-local abs, max = math.abs, math.max
-local state_at = core.solution_methods.at
-
--- Gauss' rule of 5 points on [0, 1], of order 10.
-local POINTS, WEIGHTS = { 0.5 }, { 64 / 225 }
-for sign = -1, 1, 2 do
-  local x = math.sqrt(5 + sign * 2 * math.sqrt(10 / 7)) / 3
-  for side = -1, 1, 2 do
-    POINTS[#POINTS + 1], WEIGHTS[#WEIGHTS + 1] = (1 + side * x) / 2, (322 - sign * 13 * math.sqrt(70)) / 1800
-  end
-end
-
--- An interval is halved until that changes the integral by less than this part of the integral of the terms' sizes.
-local PART = 1e-11
--- An interval is halved at most so often: then it is 2^-40 of the distance of two rows, and holds a kink of the cost.
-local HALVINGS = 40
--- Times of simultaneous events move together when their derivatives differ by less than this part.
-local TOGETHER = 1e-6
--- A cost does not jump at an event when it changes by less than this part: the rounding of some operations.
-local JUMPS = 2 ^ -44
-
-local function number_of(value, who, t)
-  if type(value) ~= "number" then fail("gradient: %s: expected a number, got %s", who, describe(value)) end
-  if value - value ~= 0 then
-    fail("gradient: %s is %s at t=%.10g", who, value ~= value and "nan" or "infinite", t)
-  end
-  return value
-end
-
--- slopes (p) += weight * c S, sizes (p) += weight * |c| |S|, for the gradient c of a function of x.
-local function add_products(c, S, weight, slopes, sizes)
-  for i = 1, #c do
-    local ci = c[i] * weight
-    if ci ~= 0 then
-      local row = S[i]
-      for j = 1, #slopes do
-        local term = ci * row[j]
-        slopes[j] = slopes[j] + term
-        if sizes then sizes[j] = sizes[j] + abs(term) end
-      end
-    end
-  end
-end
-
--- ---- the integral ----
-
-local function zeros(p)
-  local list = {}
-  for j = 1, p do list[j] = 0 end
-  return list
-end
-
--- The integral over [a, b] by one rule: value, its size, and slopes and sizes by the parameters.
-local function rule(run, a, b)
-  local sum = { value = 0, size = 0, slopes = zeros(run.p), sizes = zeros(run.p) }
-  for k = 1, 5 do
-    local t, weight = a + POINTS[k] * (b - a), WEIGHTS[k] * (b - a)
-    local at = state_at(run.sol, t)
-    local c = number_of(run.cost(t, at.x), "cost", t)
-    sum.value, sum.size = sum.value + weight * c, sum.size + weight * abs(c)
-    add_products(core.gradient(function(x) return run.cost(t, x) end, at.x), at.S, weight, sum.slopes, sum.sizes)
-  end
-  return sum
-end
-
-local function add(to, part)
-  to.value, to.size = to.value + part.value, to.size + part.size
-  for j = 1, #to.slopes do
-    to.slopes[j], to.sizes[j] = to.slopes[j] + part.slopes[j], to.sizes[j] + part.sizes[j]
-  end
-  return to
-end
-
-local function agree(whole, halves, total)
-  if abs(whole.value - halves.value) > PART * max(total.size, halves.size) then return false end
-  for j = 1, #whole.slopes do
-    if abs(whole.slopes[j] - halves.slopes[j]) > PART * max(total.sizes[j], halves.sizes[j]) then return false end
-  end
-  return true
-end
-
--- Adds the integral over [a, b] to `to`; whole: by one rule.
-local function integrate(run, a, b, whole, total, halvings, to)
-  local middle = a + (b - a) / 2
-  local left, right = rule(run, a, middle), rule(run, middle, b)
-  local halves = { value = 0, size = 0, slopes = zeros(run.p), sizes = zeros(run.p) }
-  add(add(halves, left), right)
-  if halvings == 0 or agree(whole, halves, total) then return add(to, halves) end
-  integrate(run, a, middle, left, total, halvings - 1, to)
-  integrate(run, middle, b, right, total, halvings - 1, to)
-end
-
--- The integral over the run, between its rows.
-local function integral(run)
-  local t, parts = run.sol.t, {}
-  local total = { value = 0, size = 0, slopes = zeros(run.p), sizes = zeros(run.p) }
-  local result = { value = 0, size = 0, slopes = zeros(run.p), sizes = zeros(run.p) }
-  for k = 1, #t - 1 do
-    if t[k + 1] > t[k] then parts[#parts + 1] = { t[k], t[k + 1], rule(run, t[k], t[k + 1]) } end
-  end
-  for _, part in ipairs(parts) do add(total, part[3]) end
-  for _, part in ipairs(parts) do integrate(run, part[1], part[2], part[3], total, HALVINGS, result) end
-  return result.value, result.slopes
-end
-
--- ---- jumps at events ----
-
--- Whether the times of two events move together.
-local function together(a, b)
-  for j = 1, #a do
-    if abs(a[j] - b[j]) > TOGETHER * (abs(a[j]) + abs(b[j])) then return false end
-  end
-  return true
-end
-
--- The events that have a derivative of their time, in groups of one time.
-local function groups(events)
-  local list = {}
-  for _, event in ipairs(events) do
-    local last = list[#list]
-    if event.dt and event.dt[1] == event.dt[1] then
-      if last and last[1].t == event.t then last[#last + 1] = event else list[#list + 1] = { event } end
-    end
-  end
-  return list
-end
-
-local function name_of(event) return event.interaction or event.name or event.kind end
-
--- slopes += (cost before - cost after) dt for each event.
-local function add_jumps(run, slopes)
-  for _, group in ipairs(groups(run.sol.events)) do
-    local t = group[1].t
-    local before = number_of(run.cost(t, state_at(run.sol, t, "before").x), "cost", t)
-    local after = number_of(run.cost(t, state_at(run.sol, t).x), "cost", t)
-    local jump = before - after
-    if abs(jump) <= JUMPS * (abs(before) + abs(after)) then jump = 0 end
-    for k = 2, jump ~= 0 and #group or 0 do
-      if not together(group[1].dt, group[k].dt) then
-        fail("gradient: the events of '%s' and '%s' at t=%.10g are simultaneous, the cost jumps there, and their "
-          .. "order depends on the parameters: there is no derivative", name_of(group[1]), name_of(group[k]), t)
-      end
-    end
-    for j = 1, #slopes do slopes[j] = slopes[j] + jump * group[1].dt[j] end
-  end
-end
-
--- ---- the call ----
+local back = core.way_back
 
 local function take_options(simu, options)
   if not arguments.is_simulation(simu) then
@@ -170,27 +23,78 @@ local function take_options(simu, options)
   end
   if not options.cost and not options.terminal then fail("gradient: expected cost, or terminal, or both") end
   if options.parameters == nil then fail("gradient: parameters: expected a list of parameters, got nil") end
+  local method = options.method
+  if method ~= nil and method ~= "adjoint" and method ~= "forward" then
+    fail("gradient: method: expected \"adjoint\" or \"forward\", got %s", describe(method))
+  end
   return options
+end
+
+-- A copy of the list of parameters without "T"; whether "T" was in it, and whether it was alone: then the copy has
+-- x0.
+local function take_parameters(list)
+  local copy, free = {}, false
+  if type(list) ~= "table" then return list, false, false end
+  for key, value in pairs(list) do
+    if math.type(key) ~= "integer" then copy[key] = value end
+  end
+  for _, value in ipairs(list) do
+    if value == "T" then free = true else copy[#copy + 1] = value end
+  end
+  local alone = free and #copy == 0
+  if alone then copy[1] = "x0" end
+  return copy, free, alone
+end
+
+-- Runs with a record; nil: this run needs S.
+local function recorded(run, parameters)
+  local asked = {}
+  for key, value in pairs(parameters) do asked[key] = value end
+  asked.adjoint = true
+  local good, sol = pcall(run.simu.run, run.simu, { sensitivities = asked, dense = run.options.cost ~= nil })
+  if good then return sol end
+  if not back.refused(run.simu) then where.call("run", error, sol, 0) end
+  back.close(run.simu)
+  run.simu:reset()
+end
+
+-- The name of the event of the script that ended the run.
+local function ending(sol) return sol.message and sol.message:match "^event '(.*)' ended the run" end
+
+local function by_adjoint(run, parameters)
+  if type(parameters) ~= "table" then where.call("run", run.simu.run, run.simu, { sensitivities = parameters }) end
+  run.sol = recorded(run, parameters)
+  if not run.sol then return nil end
+  run.values = back.values(run.simu, parameters)
+  local good, slopes, moved = pcall(require "nslua.gradient.backward", run, ending(run.sol))
+  back.close(run.simu)
+  if not good then error(slopes, 0) end
+  if not slopes then run.simu:reset() end
+  return slopes, moved
+end
+
+local function by_forward(run, parameters)
+  local asked = { sensitivities = parameters, dense = run.options.cost ~= nil }
+  run.value = 0
+  run.sol = where.call("run", run.simu.run, run.simu, asked)
+  local stop = ending(run.sol)
+  if stop or run.free then
+    fail("gradient: %s: forward derivatives are for a given end; let the run go to one, or use "
+      .. "run{sensitivities = ...} and the dt of the event", stop and run.sol.message or "T")
+  end
+  run.values = back.values(run.simu, parameters)
+  return require "nslua.gradient.forward"(run)
 end
 
 return function(simu, options)
   options = take_options(simu, options)
-  local asked = { sensitivities = options.parameters, dense = options.cost ~= nil }
-  local sol = where.call("run", simu.run, simu, asked)
-  if sol.message and sol.message:find("^event '.*' ended the run") then
-    fail("gradient: %s: this end moves with the parameters; let the run go to a given end, or use "
-      .. "run{sensitivities = ...} and the dt of the event", sol.message)
-  end
-  local run = { sol = sol, p = #sol.sensitivities, cost = options.cost }
-  local value, slopes = 0, zeros(run.p)
-  if options.cost then
-    value, slopes = integral(run)
-    add_jumps(run, slopes)
-  end
-  if options.terminal then
-    local at = state_at(sol, sol.t[#sol])
-    value = value + number_of(options.terminal(at.x), "terminal", at.t)
-    add_products(core.gradient(options.terminal, at.x), at.S, 1, slopes)
-  end
-  return value, core.vector(slopes), sol
+  local parameters, free, alone = take_parameters(options.parameters)
+  local run = { simu = simu, options = options, value = 0, free = free }
+  local slopes, moved
+  if options.method ~= "forward" then slopes, moved = by_adjoint(run, parameters) end
+  if not slopes then slopes = by_forward(run, parameters) end
+  local list = {}
+  for j = 1, alone and 0 or #slopes do list[j] = slopes[j] end
+  if free then list[#list + 1] = moved end
+  return run.value, core.vector(list), run.sol
 end

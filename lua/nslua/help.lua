@@ -101,21 +101,60 @@ local function width_of(width)
   return width or math.max(40, math.min(100, tonumber(os.getenv "COLUMNS") or 80))
 end
 
--- The entries whose names contain the word, and the sections whose texts do.
-local function near(b, word)
-  local found, seen, plain = {}, {}, word:lower()
-  local function add(name)
-    if not seen[name] then seen[name], found[#found + 1] = true, name end
+local NEAR = 16 -- most names that a word is found in which are shown, so that they fit on a screen
+
+-- Names with their first sentences, as lines of the width.
+local function lines_of_names(list, width)
+  local lines, column = {}, 0
+  for _, one in ipairs(list) do column = math.max(column, math.min(utf8.len(one.name) or #one.name, 30)) end
+  for i, one in ipairs(list) do
+    if i > NEAR then
+      lines[i] = ("  ... and %d more"):format(#list - NEAR)
+      break
+    end
+    local summary = pages.plain(one.entry.summary or "")
+    local sentence = summary:match "^(.-%.)%s" or summary
+    local line = "  " .. one.name .. (" "):rep(column - (utf8.len(one.name) or #one.name)) .. "  " .. sentence
+    if (utf8.len(line) or #line) > width then
+      line = line:sub(1, (utf8.offset(line, width - 2) or #line) - 1):gsub("%s*%S*$", "") .. " ..."
+    end
+    lines[i] = line
   end
-  for _, name in ipairs(b.names) do
-    if name:lower():find(plain, 1, true) then add(name) end
+  return lines
+end
+
+-- The functions, classes and methods whose names or first paragraphs contain the word: first those whose names do.
+local function apropos(b, plain)
+  local by_name, by_text, seen = {}, {}, {}
+  local function offer(name, known)
+    if seen[name] then return end
+    seen[name] = true
+    local one = { name = name, entry = known.entry }
+    if name:lower():find(plain, 1, true) then by_name[#by_name + 1] = one
+    elseif (known.entry.summary or ""):lower():find(plain, 1, true) then by_text[#by_text + 1] = one end
   end
+  for _, name in ipairs(b.names) do offer(name, b.entries[name]) end
+  local methods = {}
+  for method in pairs(b.methods) do methods[#methods + 1] = method end
+  table.sort(methods)
+  for _, method in ipairs(methods) do
+    for _, known in ipairs(b.methods[method]) do offer(known.signature:match "^[%w_]+:[%w_]+" or method, known) end
+  end
+  for _, one in ipairs(by_text) do by_name[#by_name + 1] = one end
+  return by_name
+end
+
+-- Where a word occurs: lines with names and what they do, then the pages; an empty list when it occurs nowhere.
+local function near(b, word, width)
+  local plain, titles, seen = word:lower(), {}, {}
+  local lines = lines_of_names(apropos(b, plain), width)
   for _, section in ipairs(b.sections) do
     local top = pages.top(section)
-    local is_index = top == b.sections[1]
-    if not is_index and section.text:lower():find(plain, 1, true) then add("'" .. top.title .. "'") end
+    local found = top ~= b.sections[1] and section.text:lower():find(plain, 1, true)
+    if found and not seen[top] then seen[top], titles[#titles + 1] = true, "'" .. top.title .. "'" end
   end
-  return found
+  if #titles > 0 then lines[#lines + 1] = pages.wrap(titles, width, "  ", "  ", "  ") end
+  return lines
 end
 
 -- The name in the reference (also of a method) that is nearest to `name`; nil when `name` cannot be a name.
@@ -135,14 +174,13 @@ local function not_found(b, x, name, width)
   if not name then return ("help: nothing is known of this %s; ns.help() lists the names"):format(type(x)) end
   local instead = porting.of_siconos(name:match "[%w_]+$" or name)
   if instead then return "help: " .. instead end
-  local found = near(b, name)
+  local found = near(b, name, width)
   if #found == 0 then
     local nearest = nearest_name(b, name)
     return ("help: nothing is known of '%s'; %sns.help() lists the names"):format(name,
       nearest and ("the nearest is '%s'; "):format(nearest) or "")
   end
-  local lines = pages.wrap(table.move(found, 1, math.min(#found, 24), 1, {}), width, "  ", "  ", "  ")
-  return ("help: there is no '%s'; it occurs in\n%s"):format(name, lines)
+  return ("help: there is no '%s'; it occurs in\n%s"):format(name, table.concat(found, "\n"))
 end
 
 --- The text for x, in lines of at most `width` characters (COLUMNS, or 80); or nil and what to say instead.

@@ -3,7 +3,7 @@ local _ENV = require "nslua.base.env"()
 local core = require "nslua.core"
 local lazy = require "nslua.base.lazy"
 
-local hidden = { class_support = true, class_callbacks = true, dae_support = true, engine = true,
+local hidden = { class_support = true, class_callbacks = true, dae_support = true, way_back = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
   result_fields_meta = true, file_support = true, on_unknown = true, on_option = true, number_support = true,
   graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true,
@@ -38,6 +38,7 @@ ns.animation = lazy.table(function()
   return animation
 end, strict "ns.animation")
 ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end, strict "ns.contact")
+ns.design = lazy.table(function() return require "nslua.sweep.design" end, strict "ns.design")
 ns.dynamics = lazy.table(function() return require "nslua.dynamics" end, strict "ns.dynamics")
 ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end,
   strict "ns.mechanics")

@@ -62,12 +62,12 @@ function notebook.clear(wait)
   if screen.clear then screen.clear(wait == true) end
 end
 
--- options{pictures = "png" | "svg", dpi =}: how pictures are shown.
+-- options{pictures = "png" | "svg" | "text", dpi =}: how pictures are shown.
 function notebook.options(options)
   options = arguments.options(options, "notebook.options")
   local kind = options.pictures
-  if kind ~= nil and kind ~= "png" and kind ~= "svg" then
-    fail("options: pictures: expected one of png, svg, got %s", describe(kind))
+  if kind ~= nil and kind ~= "png" and kind ~= "svg" and kind ~= "text" then
+    fail("options: pictures: expected one of png, svg, text, got %s", describe(kind))
   end
   if options.dpi ~= nil and arguments.number(options.dpi, "options", "dpi") < 20 then
     fail("options: dpi: expected 20 or more, got %g", options.dpi)
@@ -184,7 +184,7 @@ function functions.interact(spec)
   local id = cell.new_id()
   cell.keep(id, set)
   local shown, before = {}, screen.show
-  screen.show = function(data) shown[#shown + 1] = bundle.html(data) end
+  screen.show = function(data, metadata) shown[#shown + 1] = bundle.html(data, metadata) end
   local good, message = pcall(cell.changed, id)
   screen.show = before
   if not good then error(message, 0) end

@@ -193,9 +193,9 @@ local kinds = { png = true, svg = true, pdf = true }
 
 -- picture([kind [, {dpi =}]]): the bytes of a picture, "png", "svg" or "pdf"; its width and height in inches.
 function Figure:picture(kind, options)
+  options = data.options("picture", options)
   kind = kind or "png"
   if not kinds[kind] then fail("picture: kind: expected one of png, svg, pdf, got %s", data.describe(kind)) end
-  options = data.options("picture", options)
   local dpi = options.dpi and data.number("picture", "dpi", options.dpi, 20) or self.dpi or 150
   local picture = gnuplot.run("picture", commands(self, kind, dpi))
   if picture == "" then fail("picture: gnuplot wrote no picture") end
@@ -282,7 +282,7 @@ function plot.axes(options)
   return plot.gcf():subplot(1, 1, 1, own):set(rest)
 end
 
-for _, name in ipairs { "subplot", "suptitle", "savefig", "show", "tight_layout" } do
+for _, name in ipairs { "subplot", "suptitle", "savefig", "picture", "show", "tight_layout" } do
   plot[name] = function(...) return Figure[name](plot.gcf(), ...) end
 end
 

@@ -63,7 +63,7 @@ local function run(state, chunk, text, timed)
   local good, values = evaluate(state, chunk)
   local elapsed = state.host.clock() - start
   if good and values.n > 0 then
-    rawset(_G, "_", values[1])
+    evaluation.keep_result(state, state.inputs, values[1])
     if not source.silent(text) then evaluate(state, show, state, values) end
   end
   if timed then print("time: " .. duration(elapsed)) end
@@ -104,6 +104,14 @@ end
 commands.time = "chunk"
 commands.help = function() require "nslua.repl.help".print() end
 commands.quit = function() return true end
+commands.doc = function(state, rest) help_command(state, rest) end
+
+for _, name in ipairs { "edit", "load", "reset", "run", "vars" } do
+  commands[name] = function(state, rest)
+    local good, message = pcall(require "nslua.repl.commands"[name], state, rest)
+    if not good then complain(state, tostring(message)) end
+  end
+end
 
 local function leaves(state, text)
   local name = text:match "^%s*(%a+)%s*$" or text:match "^%s*(%a+)%s*%(%s*%)%s*$"
@@ -125,9 +133,10 @@ local function run_command(state, text)
   if not name then return help_command(state, text:match "^%s*%?%s*(.*)$") end
   if commands[name] == "chunk" then return complain(state, (":%s: expected something to run"):format(name)) end
   if not commands[name] then
-    return complain(state, ("unknown command ':%s' (known: :help, :quit, :time; ?x for help about x)"):format(name))
+    local known = ":doc, :edit, :help, :load, :quit, :reset, :run, :time, :vars; ?x for help about x"
+    return complain(state, ("unknown command ':%s' (known: %s)"):format(name, known))
   end
-  return commands[name](rest)
+  return commands[name](state, rest)
 end
 
 -- Reads and runs one input. Returns true at the end of the session.
@@ -143,6 +152,7 @@ local function turn(state)
     remember(state, text)
   end
   if leaves(state, text) then return true end
+  if text:find "%S" and not text:find "^%s*[:?]" then state.last_text = text end
   if chunk then return run(state, chunk, body, body ~= text) end
   if message then return complain(state, message) end
   return run_command(state, text)
@@ -150,16 +160,26 @@ end
 
 -- ---- the start ----
 
-local function run_script(state, path)
+local function run_script(state, path, arguments)
   local script = require "nslua.repl.script"
   local chunk, message
   if path == "-" then chunk, message = loadfile() else chunk, message = script.load(path) end
   if not chunk then return complain(state, message) end
   script.begin()
   state.failed = function() script.look(chunk) end
-  evaluate(state, chunk, table.unpack(arg or {}))
+  evaluate(state, chunk, table.unpack(arguments))
   state.failed = nil
   for name, variable in pairs(script.finish()) do state.session.declare(name, variable.value) end
+end
+
+-- Runs a text as if it were typed.
+local function run_text(state, text)
+  state.inputs = state.inputs + 1
+  remember(state, text)
+  state.last_text = text
+  local name = ("[%d]"):format(state.inputs)
+  local chunk, message = source.compile_cell(text, state.session.env, state.session.keeper, name)
+  if chunk then run(state, chunk, text) else complain(state, message) end
 end
 
 local function open_terminal(state)
@@ -181,10 +201,16 @@ end
 return function(host, script)
   local state = { host = host, session = session_of(), readline = plain_readline, given = {},
     inputs = 0 }
+  state.run_script = function(path, arguments) run_script(state, path, arguments) end
+  state.run_text = function(text) run_text(state, text) end
   for name, value in next, _G do state.given[name] = value end -- these are not variables of the user
-  if script then run_script(state, script) end
+  if script then run_script(state, script, arg or {}) end
   if host.terminal then
     open_terminal(state)
+    local screen = require "nslua.notebook.screen"
+    screen.clock, screen.bar = host.clock, function(text, last)
+      io.stderr:write("\r", text, "\27[K", last and "\n" or "")
+    end
   else
     host.remember = function() end
     preload(state)

@@ -119,6 +119,8 @@ end
 -- Reads the records, once all are there; writes the file.
 local function gather(self)
   if self.columns then return end
+  local missing = self.tasks.count - self.store:finished().count
+  if missing > 0 then fail("sweep: %d of %d tasks are not finished", missing, self.tasks.count) end
   local names, arrays, failures = columns.gather(self.tasks, self.store:records())
   local file = self.options.file
   if file then columns.save(file, self.tasks, names, arrays, failures) end
@@ -168,12 +170,8 @@ local function advance(self, seconds)
   return true
 end
 
--- Whether this process does only a part of the tasks: then there is no file to write yet.
-local function is_part() return settings.part ~= nil end
-
 function Sweep:wait()
   while not advance(self, 0.5) do end
-  if is_part() then return self end
   gather(self)
   reduce(self)
   return self
@@ -245,9 +243,8 @@ end
 local function start(self)
   local first, last = 1, self.tasks.count
   if settings.part then first, last = settings.part[1], math.min(last, settings.part[2]) end
-  if settings.merge then last = 0 end
   self.store:begin(settings.shard or "driver")
-  if self.finished.count >= self.tasks.count or last < first then return close(self) end
+  if self.finished.count >= self.tasks.count or settings.merge then return close(self) end
   support.listen()
   local good, session = pcall(self.options.on.start, { plan = self.plan, store = self.store, options = self.options,
     first = first, last = last, done = self.finished, failed = self.failed, ordinal = self.ordinal,
@@ -271,12 +268,17 @@ function sweeps.sweep(given)
     began = support.clock() }, Sweep)
   self.fingerprint = fingerprint_of(plan)
   if settings.worker then serve_if_worker(self) end
+  if settings.look then require "nslua.sweep.command".look(self) end
   self.store = stores.open(options.file, plan, options.resume)
   plan.checkpoints = self.store:checkpoints()
   self.finished, self.failed = self.store:finished(options.resume == "failed")
   self.before = self.finished.count
   self.show = progress.of(options.progress)
   start(self)
+  if settings.part and self.session then
+    while not advance(self, 0.5) do end
+    require "nslua.sweep.command".end_of_part(self)
+  end
   if options.wait ~= false then self:wait() end
   return self
 end

@@ -19,6 +19,20 @@ describe("a start of higher index", function()
     assert.near(0.8, y[3], 1e-15)
   end)
 
+  it("of a damped pendulum at the side and on the circle, at rest and moving", function()
+    for _, c in ipairs { 0.1, 0.5, 3 } do
+      for _, at in ipairs { { 1, 0, 0 }, { 1, 0, 0.7 }, { 0.6, -0.8, 1 }, { 0.8, 0.6, 2 } } do
+        local x, z, w = at[1], at[2], at[3]
+        local y, yd = start(function(t, u, ud, r)
+          r[1], r[2], r[5] = ud[1] - u[3], ud[2] - u[4], u[1] ^ 2 + u[2] ^ 2 - 1
+          r[3], r[4] = ud[3] + u[5] * u[1] + c * u[3], ud[4] + u[5] * u[2] + c * u[4] + 9.81
+        end, { x, z, -z * w, x * w, 0 })
+        assert.near(w ^ 2 - 9.81 * z, y[5], 1e-9)
+        assert.near(-y[5] * z - c * x * w - 9.81, yd[4], 1e-9)
+      end
+    end
+  end)
+
   it("of index 2, and with time in the constraint", function()
     -- x' = v + lambda, x = sin t: lambda = cos t - v.
     local y, yd = start(function(t, u, ud, r)

@@ -171,9 +171,22 @@ describe("simu:gradient", function()
     simu:reset()
     refuses("gradient: terminal is nan at t=2", simu, { terminal = function() return 0 / 0 end, parameters = { "x0" } })
     simu = switched()
+    refuses("gradient: method: expected \"adjoint\" or \"forward\", got 'reverse'", simu,
+      { cost = cost, parameters = { "x0" }, method = "reverse" })
+    refuses("gradient: T: forward derivatives are for a given end; let the run go to one, or use run{sensitivities = ...} and "
+      .. "the dt of the event", simu, { cost = cost, parameters = { "x0", "T" }, method = "forward" })
+    simu = switched()
     simu:addEvent { name = "quarter", g = function(_, x) return x[1] - 0.25 end, terminal = true }
-    refuses("gradient: event 'quarter' ended the run at t = 0.5833333333: this end moves with the parameters; let the run go to "
-      .. "a given end, or use run{sensitivities = ...} and the dt of the event", simu, { cost = cost, parameters = { "x0" } })
+    refuses("gradient: event 'quarter' ended the run at t = 0.5833333333: forward derivatives are for a given end; let the run "
+      .. "go to one, or use run{sensitivities = ...} and the dt of the event", simu,
+      { cost = cost, parameters = { "x0" }, method = "forward" })
+    simu = switched(1)
+    simu:addEvent { name = "top", g = function(t) return (t - 0.5) ^ 3 end, terminal = true }
+    refuses("gradient: the event 'top' that ends the run at t=0.5 only touches 0: its time has no derivative", simu,
+      { cost = cost, parameters = { "x0" } })
+    simu = switched()
+    refuses("gradient: the simulation was run again, or changed, by a function of the cost", simu,
+      { cost = function(_, x) simu:reset() simu:run() return x[1] end, parameters = { "x0" } })
     refuses("gradient: expected a simulation before a colon, as in simu:gradient{...}, got table", {
       gradient = function(self, options) return simu.gradient(self, options) end }, { cost = cost })
   end)

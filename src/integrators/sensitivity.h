@@ -33,6 +33,7 @@ typedef struct NsParameter {
 /* Options of a run's sensitivities. */
 typedef struct NsSensitivityOptions {
   double rtol;    /* tolerance of S along a piece, relative to the size of each element so far */
+  bool adjoint;   /* the run is recorded (sensitivity_trail.h), and S is not carried */
   bool one_sided; /* at a grazing or simultaneous event: go on with the side that the run takes */
 } NsSensitivityOptions;
 
@@ -46,6 +47,7 @@ typedef struct NsFrozen {
   double h;           /* length of the step of the grid */
   bool constant;      /* F_u is the same at all t and u */
   bool implicit;      /* F_u may be stiff */
+  bool affine;        /* the maps of events are affine in u */
 
   /* Numbers of the model have changed: the next calls must see them. */
   NsStatus (*reread)(void *context, double t, NsError *err);
@@ -56,6 +58,22 @@ typedef struct NsFrozen {
 
   /* X (nx x p) = d x / d parameters at (t, u), from S (n x p). */
   NsStatus (*states)(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X, NsError *err);
+
+  /*
+  ** For a trail (sensitivity_trail.h). keep: `to` (mode_bytes) = the present mode; take: the mode becomes the one that was kept, at a
+  ** point of its piece; *same: F_u is the same function as before. place: place[i] (nx) is the index in u of x[i].
+  */
+  size_t mode_bytes;
+  void (*keep)(void *context, void *to);
+  NsStatus (*take)(void *context, const void *from, double t, const double *u, bool *same, NsError *err);
+  void (*place)(void *context, int *place);
+
+  /*
+  ** For a trail, or NULL, derivatives by parameters at a point, in closed form: pull: F_p' mu; pull_guard: of the guard that was chosen
+  ** last. out (p) has those with known[j] (p).
+  */
+  NsStatus (*pull)(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
+  NsStatus (*pull_guard)(void *context, double t, const double *u, double *out, bool *known, NsError *err);
 } NsFrozen;
 
 /* A map from (t, u) to numbers: a guard, a reset. */
@@ -81,6 +99,7 @@ struct NsSensitivity {
   double *before;            /* n x p: S before it */
   double *f;                 /* n: rates before it */
   struct NsEventSlopes *log; /* receives dt */
+  struct NsTrail *trail;     /* NULL; else it records the run, and S stays that of the start */
   long told;                 /* the number of its row in the log, from 1 */
 
   /* the scheme's own copy of its workspace */
@@ -178,6 +197,35 @@ NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, bool f
 void ns_sensitivity_enter(NsSensitivity *s);
 NsStatus ns_sensitivity_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, NsError *err);
 NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
+
+/*
+** For those that record. The derivatives of a guard at an event: by u in s->value (n), by t, along the motion before it; grazes: the
+** guard only touches 0. After it has been chosen, in the motion before the event, whose rates are s->f.
+*/
+typedef struct NsGuardSlope {
+  double t, rate, scale; /* scale: the sum of the terms of `rate` at the sizes of the rates so far */
+  bool grazes;
+} NsGuardSlope;
+NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u,
+                              NsGuardSlope *slope, NsError *err);
+
+/* Whether the derivatives a and b (n) of two times are those of one event. */
+bool ns_sensitivity_one_event(int n, const double *a, const double *b);
+
+/* NS_EARG: the order of the events a and b at t depends on the parameters. */
+NsStatus ns_sensitivity_order(double t, const char *a, const char *b, NsError *err);
+
+/* Notes the sizes of rates and states at a point. */
+NsStatus ns_sensitivity_note(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
+
+/* F_u and F_p, and their values between the nodes of a piece. parameters: F_p, too. */
+NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b,
+                               bool parameters, NsError *err);
+void ns_sensitivity_jacobian(NsSensitivity *s, double t, double *J);
+
+/* Column j of F_p at a point. The model is unchanged afterwards. */
+NsStatus ns_sensitivity_column(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, int j, double *out,
+                               NsError *err);
 
 /* The event has no effect on S, and its time no derivative: S is that before it, dt is NaN. */
 void ns_sensitivity_undo(NsSensitivity *s);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/sensitivity.h"
+#include "integrators/sensitivity_trail.h"
 
 enum {
   PIECE_HALVINGS = 6,  /* a piece is halved at most so often to resolve J and P */
@@ -152,9 +152,8 @@ static NsStatus state_column(NsSensitivity *s, const NsFrozen *frozen, double t,
   return status;
 }
 
-/* Column j of F_p. The model is unchanged afterwards. */
-static NsStatus parameter_column(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, int j, double *out,
-                                 NsError *err) {
+NsStatus ns_sensitivity_column(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, int j, double *out,
+                               NsError *err) {
   const NsParameter *p = &s->parameters[j];
   double *most = s->P_most + (ptrdiff_t)j * s->n;
   Displaced d = {.number = p->number,
@@ -181,20 +180,20 @@ static NsStatus point_jacobian(NsSensitivity *s, const NsFrozen *frozen, double 
   return status;
 }
 
-/* J and P at the nodes of [a, b]. */
-static NsStatus piece_sample(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b,
-                             NsError *err) {
+NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b,
+                               bool parameters, NsError *err) {
+  bool driven = parameters && s->driven;
   ptrdiff_t nn = (ptrdiff_t)s->n * s->n, np = (ptrdiff_t)s->n * s->p;
   NsStatus status = NS_OK;
   s->fixed = frozen->constant;
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     bool last = k + 1 == NS_BERNSTEIN_SIZE;
-    if (s->fixed && !s->driven && k > 0) break;
+    if (s->fixed && !driven && k > 0) break;
     double t = last ? b : a + ns_bernstein_node(k) * (b - a);
     status = course->at(course->context, t, s->direction, err);
     if (status == NS_OK && (k == 0 || !s->fixed)) status = point_jacobian(s, frozen, t, s->direction, s->J + k * nn, err);
-    for (int j = 0; j < s->p && status == NS_OK; j++)
-      if (s->acts[j]) status = parameter_column(s, frozen, t, s->direction, j, s->P + k * np + (ptrdiff_t)j * s->n, err);
+    for (int j = 0; j < s->p && driven && status == NS_OK; j++)
+      if (s->acts[j]) status = ns_sensitivity_column(s, frozen, t, s->direction, j, s->P + k * np + (ptrdiff_t)j * s->n, err);
   }
   return status;
 }
@@ -267,6 +266,16 @@ static void between_nodes(const NsSensitivity *s, const double *nodes, ptrdiff_t
   memset(out, 0, (size_t)count * sizeof *out);
   for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
     for (ptrdiff_t e = 0; e < count && s->weights[k] != 0; e++) out[e] += s->weights[k] * nodes[k * count + e];
+}
+
+void ns_sensitivity_jacobian(NsSensitivity *s, double t, double *J) {
+  ptrdiff_t n = s->n;
+  if (s->fixed) {
+    memcpy(J, s->J, (size_t)(n * n) * sizeof *J);
+    return;
+  }
+  node_weights(s, s->to > s->from ? (t - s->from) / (s->to - s->from) : 0);
+  between_nodes(s, s->J, n * n, J);
 }
 
 /* An NsVariationalTerms: J and P at t, between the nodes. */
@@ -355,7 +364,7 @@ static NsStatus piece_integrate(NsSensitivity *s, const NsFrozen *frozen, const 
 /* S goes along [a, b], in halves where the nodes do not resolve J and P. */
 static NsStatus piece_go(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b, int halved,
                          NsError *err) {
-  NsStatus status = piece_sample(s, frozen, course, a, b, err);
+  NsStatus status = ns_sensitivity_sample(s, frozen, course, a, b, true, err);
   if (status != NS_OK) return status;
   double middle = a + (b - a) / 2;
   if (halved < PIECE_HALVINGS && middle > a && middle < b && !piece_resolved(s, b - a)) {
@@ -375,14 +384,12 @@ NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const Ns
   NsStatus status = NS_OK;
   s->t = b;
   if (s->n == 0 || s->p == 0) return NS_OK;
+  if (s->trail) return ns_trail_piece(s, frozen, course, err);
   if (ns_sensitivity_holds(a, b)) return hold_nodes(s, frozen, course, err);
   status = take_variational(s, frozen, err);
   if (status == NS_OK) status = course->at(course->context, a, s->u, err);
-  if (status == NS_OK) status = frozen->rate(frozen->context, a, s->u, s->value, err);
-  for (int i = 0; i < s->n && status == NS_OK; i++) {
-    s->rate_most[i] = fmax(s->rate_most[i], fabs(s->value[i]));
-    s->size[i] = fmax(fmax(frozen->size[i], fabs(s->u[i])), (b - a) * s->rate_most[i]);
-  }
+  if (status == NS_OK) status = ns_sensitivity_note(s, frozen, a, s->u, err);
+  for (int i = 0; i < s->n; i++) s->size[i] = fmax(s->size[i], (b - a) * s->rate_most[i]);
   for (int e = 0; e < s->n * s->p; e++) s->most[e] = fmax(s->most[e], fabs(s->S[e]));
   return status == NS_OK ? piece_go(s, frozen, course, a, b, 0, err) : status;
 }

@@ -17,6 +17,7 @@ struct NsDaeSensitivity {
   NsVariational *variational;
   void *solver;
   double *y, *yd, *size, *pace; /* n */
+  double end;                   /* of the solver's last step; a method may go past the time that it is asked for */
   bool started;
 };
 
@@ -32,9 +33,12 @@ static NsStatus dae_variational_terms(void *context, double t, double *J, double
   NsDaeSensitivity *s = context;
   int n = s->problem.dae.n;
   NsStatus status = s->problem.method->at(s->solver, t, s->y, s->yd, err);
-  if (status == NS_OK) status = dae_jacobian_by(s, t, 1, E, err);
-  if (status == NS_OK) status = dae_jacobian_by(s, t, 0, J, err);
-  if (status == NS_OK && P) status = s->problem.by_parameters(s->problem.context, t, s->y, s->yd, P, err);
+  bool known = false;
+  if (status == NS_OK && s->problem.jacobians)
+    status = s->problem.jacobians(s->problem.context, t, s->y, s->yd, E, J, P, &known, err);
+  if (status == NS_OK && !known) status = dae_jacobian_by(s, t, 1, E, err);
+  if (status == NS_OK && !known) status = dae_jacobian_by(s, t, 0, J, err);
+  if (status == NS_OK && !known && P) status = s->problem.by_parameters(s->problem.context, t, s->y, s->yd, P, err);
   for (int k = 0; k < n * n; k++) J[k] = -J[k];
   for (int k = 0; P && k < n * s->problem.p; k++) P[k] = -P[k];
   for (int i = 0; i < n; i++) s->pace[i] = fmax(s->pace[i], fabs(s->yd[i]));
@@ -81,6 +85,7 @@ void ns_dae_sensitivity_start(NsDaeSensitivity *s, const double *S) {
   memset(s->pace, 0, (size_t)s->problem.dae.n * sizeof *s->pace);
   grow_dae_sizes(s);
   ns_variational_start(s->variational, t, S, 0);
+  s->end = t;
   s->started = false;
 }
 
@@ -109,15 +114,23 @@ const double *ns_dae_sensitivity_pace(const NsDaeSensitivity *s) {
   return s->pace;
 }
 
+const double *ns_dae_sensitivity_sizes(const NsDaeSensitivity *s) {
+  return s->size;
+}
+
 NsStatus ns_dae_sensitivity_go_to(NsDaeSensitivity *s, double t_stop, NsError *err) {
   const NsDaeMethod *method = s->problem.method;
   const NsDaeState *at = method->state(s->solver);
   long first = at->steps, most = s->problem.dae.max_steps;
+  double sign = t_stop < at->t ? -1 : 1;
   NsStatus status = NS_OK;
-  while (status == NS_OK && at->t != t_stop) {
+  while (status == NS_OK && sign * (s->end - t_stop) < 0) {
     if (most > 0 && at->steps - first >= most) return ns_fail(err, NS_EMAXITER, "more than %ld steps (t=%.10g)", most, at->t);
-    status = method->step(s->solver, t_stop, err);
-    if (status == NS_OK) status = ns_dae_sensitivity_reach(s, at->t, err);
+    status = ns_dae_sensitivity_reach(s, s->end, err); /* the dense output of the last step is gone after the next one */
+    if (status == NS_OK) status = method->step(s->solver, t_stop, err);
+    if (status == NS_OK) s->end = at->t;
+    if (status == NS_OK) status = ns_dae_sensitivity_reach(s, sign * (s->end - t_stop) < 0 ? s->end : t_stop, err);
   }
-  return status;
+  if (status == NS_OK) status = ns_dae_sensitivity_reach(s, t_stop, err);
+  return status == NS_OK && at->t != t_stop ? method->cut(s->solver, t_stop, err) : status;
 }

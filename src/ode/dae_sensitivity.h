@@ -21,6 +21,13 @@ typedef struct NsDaeSensitivityProblem {
 
   /* P (n x p; it arrives zeroed) = dF/dparameters. NULL: 0. It fails as the residual does. */
   NsStatus (*by_parameters)(void *context, double t, const double *y, const double *yd, double *P, NsError *err);
+
+  /*
+  ** All Jacobians at once: Fyd = dF/dy' and Fy = dF/dy (n x n), P as above (NULL: not wanted). *known false: it can not tell them here, and
+  ** those of the residual and by_parameters are taken. NULL: it never can.
+  */
+  NsStatus (*jacobians)(void *context, double t, const double *y, const double *yd, double *Fyd, double *Fy, double *P,
+                        bool *known, NsError *err);
   void *context;
   double rtol; /* of S (variational.h); 0: that of the solver, 1e-13 at least */
 } NsDaeSensitivityProblem;
@@ -40,9 +47,10 @@ void ns_dae_sensitivity_start(NsDaeSensitivity *sensitivity, const double *S);
 */
 NsStatus ns_dae_sensitivity_reach(NsDaeSensitivity *sensitivity, double t, NsError *err);
 
-/* S (n x p) where it is. pace (n): the largest |y'| since the last start. Owned by *sensitivity. */
+/* S (n x p) where it is. pace (n): the largest |y'| since the last start. sizes (n): the largest |y| + atol / rtol. Owned by *sensitivity. */
 const double *ns_dae_sensitivity_matrix(const NsDaeSensitivity *sensitivity);
 const double *ns_dae_sensitivity_pace(const NsDaeSensitivity *sensitivity);
+const double *ns_dae_sensitivity_sizes(const NsDaeSensitivity *sensitivity);
 
 /* As ns_dae_go_to, with S. */
 NsStatus ns_dae_sensitivity_go_to(NsDaeSensitivity *sensitivity, double t_stop, NsError *err);

@@ -55,7 +55,7 @@ static void row_of_state(NsRecord *r) {
 
 /* S of the present state; NULL: there is none. */
 static const double *present_slopes(const NsRecord *r) {
-  return r->ts->sensitivities ? ns_sensitivities_gather(r->ts->sensitivities) : NULL;
+  return r->solution->np > 0 && r->ts->sensitivities ? ns_sensitivities_gather(r->ts->sensitivities) : NULL;
 }
 
 NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {

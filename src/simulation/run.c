@@ -96,6 +96,8 @@ static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptio
 
 /* Makes the sensitivities of the run, if it has parameters. */
 static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivities *asked, NsError *err) {
+  ns_sensitivities_free(ts->trail);
+  ts->trail = NULL;
   if (!asked->parameters) return NS_OK;
   if (ts->k > 0)
     return ns_fail(err, NS_EARG, "run: sensitivities: the simulation is at t=%.10g; derivatives start at t0: reset() it first",
@@ -110,17 +112,22 @@ static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivit
   ts->course_known = false; /* its rows have S from now on */
   NsStatus status = ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters, asked->p,
                                          &asked->options, err);
-  for (int i = 0; status == NS_OK && i < ts->islands.count; i++) ts->sensitivities->of[i]->wants_rates = ts->user.count > 0;
+  for (int i = 0; status == NS_OK && i < ts->islands.count; i++)
+    ts->sensitivities->of[i]->wants_rates = ts->user.count > 0 && !asked->options.adjoint;
   return status;
 }
 
-/* Gives the derivatives of the events' times to the solution. */
+/* Gives the derivatives of the events' times to the solution; a record of the run stays for the way back. */
 static void run_end_sensitivities(NsTimeStepping *ts, NsSolution *solution) {
   NsSensitivities *s = ts->sensitivities;
   if (!s) return;
-  solution->slopes = s->slopes;
-  s->slopes = (NsEventSlopes){0};
-  ns_sensitivities_free(s);
+  if (s->options.adjoint) {
+    ts->trail = s;
+  } else {
+    solution->slopes = s->slopes;
+    s->slopes = (NsEventSlopes){0};
+    ns_sensitivities_free(s);
+  }
   ts->sensitivities = NULL;
   ts->course_known = false;
 }

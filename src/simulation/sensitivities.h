@@ -42,4 +42,27 @@ NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context
 /* S (nx x p) of the present states, in the order of the systems' states. */
 const double *ns_sensitivities_gather(NsSensitivities *s);
 
+/*
+** The way back through a recorded run (integrators/sensitivity_trail.h), of all islands. times: the ends of all pieces, `count`
+** increasing numbers that the caller frees with ns_free; the intervals between them are gone through from the last to the first:
+** at each time first its events, then the interval before it. All vectors x are those of all systems. NS_ENOMEM; NS_EARG when the
+** graph is not that of the run.
+*/
+NsStatus ns_sensitivities_times(const NsSensitivities *s, double **times, long *count, NsError *err);
+NsStatus ns_sensitivities_back_start(NsSensitivities *s, const NsNsds *nsds, const double *mu, NsError *err);
+
+/* c: at NS_BERNSTEIN_SIZE nodes of [a, b], which lies between two times, the derivatives of the cost's rate by x. */
+NsStatus ns_sensitivities_back(NsSensitivities *s, const NsNsds *nsds, double a, double b, const double *c, NsError *err);
+
+/* The number of events at t that move with the parameters. The events at t; jump: the fall of the cost's rate there. */
+int ns_sensitivities_events_at(const NsSensitivities *s, double t);
+void ns_sensitivities_cross(NsSensitivities *s, double t, double jump);
+
+/* gradient (p): at the start. rates (nx): xdot at the end of the run, before its events. */
+void ns_sensitivities_gradient(const NsSensitivities *s, double *gradient);
+NsStatus ns_sensitivities_end_rates(const NsSensitivities *s, const NsNsds *nsds, double *rates, NsError *err);
+
+/* Why the run could not be recorded, although forward derivatives may exist; NULL: it could. */
+const char *ns_sensitivities_refused(const NsSensitivities *s);
+
 #endif

@@ -150,6 +150,7 @@ void ns_ts_free(NsTimeStepping *ts) {
   ns_user_events_clear(&ts->user);
   ns_step_course_free(&ts->course);
   ns_snapshot_free(&ts->kept);
+  ns_sensitivities_free(ts->trail);
   ns_free(ts);
 }
 

@@ -155,7 +155,7 @@ static NsStatus one_value(void *context, double t, const double *x, double *g, N
 
 /* With sensitivities: the derivatives of the time of an event, for the log. */
 static NsStatus slope_of_event(NsTimeStepping *ts, int e, NsError *err) {
-  if (!ts->sensitivities) return NS_OK;
+  if (!ts->sensitivities || ts->sensitivities->options.adjoint) return NS_OK;
   OneEvent one = {ts, e};
   double *x = ns_alloc((size_t)ts->course.nx, sizeof *x);
   if (!x) return ns_fail(err, NS_ENOMEM, "not enough memory");
@@ -316,8 +316,9 @@ static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const U
 
 static NsStatus ready_step_course(NsTimeStepping *ts, NsError *err) {
   if (ts->course_known) return NS_OK;
+  const NsSensitivities *carried = ts->sensitivities && !ts->sensitivities->options.adjoint ? ts->sensitivities : NULL;
   ns_step_course_free(&ts->course);
-  if (ns_step_course_new(&ts->course, ts->nsds, &ts->islands, ts->sensitivities) != NS_OK)
+  if (ns_step_course_new(&ts->course, ts->nsds, &ts->islands, carried) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory");
   ts->course_known = true;
   return NS_OK;

@@ -25,6 +25,9 @@ local names = {
   ["contact.manager"] = "nsds law reach",
   ["contact.space"] = "nsds law reach",
   ["dae"] = STEPS .. " algebraic index consistent jac events args sensitivities",
+  ["design.latin_hypercube"] = "seed",
+  ["design.random"] = "seed",
+  ["design.sobol"] = "seed",
   ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift transient "
     .. "tol max_iterations range step max_step max_points",
   ["orbit:slope"] = "size",
@@ -38,7 +41,7 @@ local names = {
   ["diagnose"] = "residual t y ydot",
 
   ["notebook.options"] = "pictures dpi",
-  [":gradient"] = "cost terminal parameters",
+  [":gradient"] = "cost terminal parameters method",
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
   ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
   ["fit"] = "simulation model data parameters start bounds noise sensitivities loss f_scale tol max_nfev starts "

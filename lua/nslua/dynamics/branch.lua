@@ -277,16 +277,27 @@ end
 
 local function within(b, p) return p >= b.low and p <= b.high end
 
--- The point at the bound of the range between a and c.
+-- The point at the bound of the range between a and c, with the sequence of one of them; nil when none is found.
 local function point_at_bound(b, a, c)
   local bound = c.p > b.high and b.high or b.low
-  local guess = a.w + (bound - a.p) / (c.p - a.p) * (c.w - a.w)
-  local fixed = core.zeros(#guess)
-  fixed[#fixed], guess[#guess] = 1, bound / b.size
-  local good, solved = pcall(correct, b, guess, fixed)
-  if not good or not solved.good then return nil end
-  local fine, point = pcall(point_at, b, solved.u, a.tangent, solved)
-  return fine and point.sequence == a.sequence and point or nil
+  local between = #a.w == #c.w and a.w + (bound - a.p) / (c.p - a.p) * (c.w - a.w)
+  for _, guess in ipairs { between or c.w:copy(), c.w:copy() } do
+    local fixed = core.zeros(#guess)
+    fixed[#fixed], guess[#guess] = 1, bound / b.size
+    local good, solved = pcall(correct, b, guess, fixed)
+    local fine, point = pcall(function()
+      return good and solved.good and point_at(b, solved.u, c.tangent, solved)
+    end)
+    if fine and point and (point.sequence == c.sequence or point.sequence == a.sequence) then return point end
+  end
+end
+
+-- Ends the branch with the point at the bound of the range between a and c.
+local function end_at_bound(b, a, c)
+  local point = point_at_bound(b, a, c)
+  b.points[#b.points + 1] = point
+  b.message = point and format("the end of the range, p = %g", point.p) or
+    format("no orbit was found at the end of the range; the last one is at p = %.10g", b.points[#b.points].p)
 end
 
 local function advance(b, a, ds)
@@ -310,15 +321,26 @@ end
 -- A guard that comes this close to 0 without an event, as a part of its range on the orbit, grazes.
 local CLOSE = 1e-6
 
--- The name of the guard that grazes on the orbit of a point; nil when none does.
+-- The names of the guards that graze on the orbit of a point; nil when none does.
 local function grazing_of(b, point)
-  local flow, orbit = b.problem.flow, point.orbit
-  local name, least = nil, CLOSE
+  local flow, orbit, names = b.problem.flow, point.orbit, {}
   for _, one in ipairs(flow:clearances(orbit.x0, flow.t0, flow.t0 + orbit.T, point.p, orbit.events)) do
-    local close = one.value / one.range
-    if close < least then name, least = one.name, close end
+    if one.value < CLOSE * one.range then names[#names + 1] = one.name end
   end
-  return name
+  return names[1] and table.concat(names, " ")
+end
+
+-- An event that is closer than this part of the period to the start of a forced orbit comes to it.
+local AT_START = 1e-6
+
+-- The name of an event that comes to the start of the orbit of a point, which has a fixed time; nil when none does.
+local function event_at_start(b, point)
+  local q, t0 = b.problem, b.problem.flow.t0
+  if q.kind ~= "forced" or q.form == sequences.form then return nil end
+  for _, event in ipairs(point.orbit.events) do
+    local after = (event.t - t0) / point.T
+    if math.min(after, 1 - after) < AT_START then return event.name end
+  end
 end
 
 -- The event of a fixed sequence whose rate, dg/dt, is 0 between the point a and c; nil when there is none.
@@ -344,10 +366,15 @@ local function coinciding(point)
 end
 
 -- The change of the sequence between a and the point c at ds, which is nil when the branch could not be followed.
--- Returns the last point with the sequence of a.
+-- Returns the last point with the sequence of a, and the name of an event at its start if that ends the branch.
 local function pass_change(b, a, c, ds)
   local last = locate_change(b, a, ds)
   if last ~= a then find_zeros(b, a, last, dot(b, last.w - a.w, a.tangent)) end
+  local name_at_start = not c and event_at_start(b, last)
+  if name_at_start then
+    if last ~= b.points[#b.points] then b.points[#b.points + 1] = last end
+    return last, name_at_start
+  end
   local passed = b.problem.form == sequences.form and coinciding(last)
   local events = passed or c and differing(a.sequence, c.sequence) or ""
   local name = not passed and (grazing_event(b, a, c) or grazing_of(b, last))
@@ -416,7 +443,11 @@ local function follow(b, a)
     local c, length, reason = advance(b, a, ds)
     if not c then
       b.message = format("the branch could not be followed beyond p = %.10g: %s", a.p, reason)
-      pass_change(b, a, nil, 2 * length)
+      local last, at_start = pass_change(b, a, nil, 2 * length)
+      if at_start then
+        b.message = format("p = %.10g: event '%s' comes to the start of the orbit, t0 = %g: give another t0", last.p,
+          at_start, b.problem.flow.t0)
+      end
       return
     end
     if c.sequence ~= a.sequence then
@@ -438,9 +469,7 @@ local function follow(b, a)
       end
     end
     if not within(b, c.p) then
-      b.points[#b.points + 1] = point_at_bound(b, a, c)
-      b.message = format("the end of the range, p = %g", b.points[#b.points].p)
-      return
+      return end_at_bound(b, a, c)
     end
     b.points[#b.points + 1] = c
     a, ds = c, next_step(b, length, c)
@@ -469,6 +498,7 @@ local function settings(options, problem, who)
   local b = { problem = problem, base = problem, points = {}, bifurcations = {}, low = math.min(range[1], range[2]),
     high = math.max(range[1], range[2]), range = range, options = options }
   b.size = b.high - b.low
+  problem.parameter_size = b.size
   b.step = options.step and arguments.number(options.step, who, "step") or STEP
   b.step_max = options.max_step and arguments.number(options.max_step, who, "max_step") or math.max(STEP_MAX, b.step)
   b.most = options.max_points == nil and 400 or arguments.integer(options.max_points, 2, who, "max_points")

@@ -279,8 +279,8 @@ local function result(model, t, point)
       Equilibrium)
   for i, row in ipairs(e.modes) do e.mode[i] = row.mode end
   e.x = terms.states(model, point.x)
-  e.states = point.x
-  if model.mechanical then e.q = point.x end
+  e.states = model.turns and e.x or point.x
+  if model.mechanical then e.q = terms.coordinates(model, point.x) end
   return e
 end
 
@@ -291,46 +291,91 @@ end
 
 -- ---- x' = f(t, x) ----
 
+-- The largest |f_i| as a part of its terms: sum_j |J_ij| x_j, with the largest of |x_j| on the way, and the rest.
+local function relative_residual(root, J, x0)
+  local most = 0
+  for i = 1, #root.fun do
+    local size, rest = 0, root.fun[i]
+    for j = 1, #root.x do
+      size = size + math.abs(J[i][j]) * math.max(math.abs(root.x[j]), math.abs(x0[j]))
+      rest = rest - J[i][j] * root.x[j]
+    end
+    if root.fun[i] ~= 0 then most = math.max(most, math.abs(root.fun[i]) / (size + math.abs(rest))) end
+  end
+  return most
+end
+
 local function of_rhs(options, who, guess)
   if type(options.rhs) ~= "function" then
     fail("%s: rhs: expected a function f(t, x), got %s", who, describe(options.rhs))
   end
   local t, args = options.t or 0, options.args or {}
   local x0 = core.vector(arguments.numbers(guess, nil, who, "guess"))
-  local root = core.root(function(x) return options.rhs(t, x, table.unpack(args)) end, x0, { tol = 2 ^ -46 })
+  local function f(x) return options.rhs(t, x, table.unpack(args)) end
+  local root = core.root(f, x0, { tol = 2 ^ -46 })
   if not root.success then return nil, root.message end
-  local most = 0
-  for i = 1, #root.fun do most = math.max(most, math.abs(root.fun[i])) end
+  local J = core.jacobian(f, root.x)
   return setmetatable({ t = t, x = root.x, states = root.x, y = core.zeros(0), lambda = core.zeros(0),
-    residual = most,
-    status = "ok", isolated = true, modes = {}, mode = {}, rhs = options.rhs, args = args }, Equilibrium)
+    residual = relative_residual(root, J, x0), status = "ok", isolated = newton.regular(J), modes = {}, mode = {},
+    rhs = options.rhs, args = args }, Equilibrium)
 end
 
 -- ---- ns.dynamics.equilibrium ----
 
-local function same(a, b)
+-- Whether two equilibria are one; scale: the sizes of the states.
+local function same(a, b, scale)
   for i = 1, #a do
-    if math.abs(a[i] - b[i]) > SAME * math.max(math.abs(a[i]), math.abs(b[i])) then return false end
+    if math.abs(a[i] - b[i]) > SAME * scale[i] then return false end
   end
   return true
 end
 
--- The distinct equilibria from a list of guesses.
-local function from_all(find, guesses, who)
+-- The largest |x_i| of the equilibria and of the guesses; a guess may lack the velocities of mechanics.
+local function sizes_of(found, guesses)
+  local scale = core.zeros(#found[1].states)
+  for _, e in ipairs(found) do
+    for i = 1, #scale do scale[i] = math.max(scale[i], math.abs(e.states[i])) end
+  end
+  for _, guess in ipairs(guesses) do
+    for i = 1, #guess == #scale and #scale or 0 do scale[i] = math.max(scale[i], math.abs(guess[i])) end
+  end
+  return scale
+end
+
+-- The guesses as a list: of a matrix its rows.
+local function guess_list(guesses, who)
+  if type(guesses) == "userdata" and pcall(function() return guesses:cols() end) then
+    local list = {}
+    for i = 1, guesses:rows() do list[i] = guesses:row(i) end
+    return list
+  end
   if type(guesses) ~= "table" or guesses[1] == nil or type(guesses[1]) == "number" then
     fail("%s: guess: with all = true expected a list of guesses", who)
   end
-  local list, text = {}, nil
+  return guesses
+end
+
+-- The distinct equilibria from a list of guesses, and the guesses that gave none with their messages.
+local function from_all(find, guesses, who)
+  guesses = guess_list(guesses, who)
+  local found, list, failures = {}, {}, {}
   for _, guess in ipairs(guesses) do
     local e, message = find(guess)
-    text = message or text
-    local new = e
-    for _, other in ipairs(list) do
-      if new and same(other.states, e.states) then new = nil end
-    end
-    list[#list + 1] = new
+    found[#found + 1] = e
+    if not e then failures[#failures + 1] = { guess = guess, message = message } end
   end
-  return list, text
+  if #found == 0 then
+    fail("%s: no equilibrium found from any of the %d guesses; from the first: %s", who, #guesses,
+      failures[1].message)
+  end
+  local scale = sizes_of(found, guesses)
+  for _, e in ipairs(found) do
+    local new = true
+    for _, other in ipairs(list) do new = new and not same(other.states, e.states, scale) end
+    if new then list[#list + 1] = e end
+  end
+  list.failures = failures
+  return list
 end
 
 local function kinds(options, who)
@@ -359,8 +404,7 @@ function equilibria.equilibrium(options)
   if options.t ~= nil then arguments.number(options.t, who, "t") end
   local find = finder(options, who)
   if options.all then
-    local list = from_all(find, options.guess, who)
-    return list
+    return from_all(find, options.guess, who)
   end
   local e, text = find(options.guess)
   if not e then fail("%s: no equilibrium found: %s", who, text) end

@@ -69,6 +69,7 @@ end
 
 -- X of least norm (in scaled unknowns) with S X = R.
 local function least(S, R)
+  if R:cols() == 0 then return core.zeros(S:cols(), 0) end
   local rows, cols = newton.scales(S)
   local X = core.lstsq(filled(S:rows(), S:cols(), function(i, j) return S[i][j] * rows[i] * cols[j] end),
     filled(R:rows(), R:cols(), function(i, j) return R[i][j] * rows[i] end), SINGULAR)
@@ -144,11 +145,12 @@ local function point_of(model, options, who)
   end
   local t = at.t or model.nsds:t0()
   if at.modes then
-    if #at.states ~= model.n or #at.lambda ~= model.m then
+    if #at.x ~= model.states or #at.lambda ~= model.m then
       fail("%s: at: the equilibrium is of another model", who)
     end
     if not options.mode then refuse_degenerate(at, who) end
-    return t, at.states, at.lambda:copy(), options.mode and given_mode(model, options.mode, who) or at.words
+    local x = model.mechanical and terms.guess(model, at.q, who, "at.q") or at.states
+    return t, x, at.lambda:copy(), options.mode and given_mode(model, options.mode, who) or at.words
   end
   if at.x == nil then fail("%s: at: x is missing", who) end
   local x, lambda = terms.guess(model, at.x, who, "at.x"), core.zeros(model.m)
@@ -306,7 +308,9 @@ local function inputs_of(model, law, at, t, x, lambda, list, who)
 end
 
 -- C and D of the outputs: those of a function f(t, x, lambda), or of a list of numbers of states.
-local function outputs_of(outputs, t, states, lambda, by_x, by_u, who)
+-- embedding: the derivatives of the states by those of the linear model, direct: by the inputs; nil where they are
+-- the same, and 0.
+local function outputs_of(outputs, t, states, lambda, by_x, by_u, who, embedding, direct)
   local n = #states
   if type(outputs) == "table" then
     local C = core.zeros(#outputs, n)
@@ -316,7 +320,7 @@ local function outputs_of(outputs, t, states, lambda, by_x, by_u, who)
       end
       C[k][i] = 1
     end
-    return C, core.zeros(#outputs, by_u:cols())
+    return embedding and C * embedding or C, direct and C * direct or core.zeros(#outputs, by_u:cols())
   elseif type(outputs) ~= "function" then
     fail("%s: outputs: expected a function f(t, x, lambda) or a list of numbers of states, got %s", who,
       describe(outputs))
@@ -335,10 +339,12 @@ local function outputs_of(outputs, t, states, lambda, by_x, by_u, who)
   for i = 1, n do first[i] = i end
   for i = 1, m do last[i] = n + i end
   local C, D = pick(J, nil, first), core.zeros(rows, by_u:cols())
+  if direct and by_u:cols() > 0 then D = C * direct end
+  if embedding then C = C * embedding end
   if m > 0 then
     local by_lambda = pick(J, nil, last)
     C = C + by_lambda * by_x
-    if by_u:cols() > 0 then D = by_lambda * by_u end
+    if by_u:cols() > 0 then D = D + by_lambda * by_u end
   end
   return C, D
 end
@@ -416,6 +422,88 @@ local function of_first_order(model, law, at, t, x, lambda, inputs, who)
   return { A = at.inverse * A, B = B }, law.ZC and null(law.ZC), by_x, by_u
 end
 
+-- ---- singular M ----
+
+-- The rows of A and B in one matrix beside each other.
+local function beside(A, B)
+  return filled(A:rows(), A:cols() + B:cols(), function(i, j)
+    return j <= A:cols() and A[i][j] or B[i][j - A:cols()]
+  end)
+end
+
+-- Unit vectors that complete the columns of `free` to a basis: those of the unknowns that remain when each column in
+-- turn takes the unknown of its largest element. Where E has columns of 0 they are the unknowns with derivatives.
+local function complement(free)
+  local work, taken, units = free:copy(), {}, {}
+  for j = 1, work:cols() do
+    local place, most = 1, -1
+    for i = 1, work:rows() do
+      if not taken[i] and math.abs(work[i][j]) > most then place, most = i, math.abs(work[i][j]) end
+    end
+    taken[place] = true
+    for k = j + 1, work:cols() do
+      local factor = work[place][k] / work[place][j]
+      for i = 1, work:rows() do work[i][k] = work[i][k] - factor * work[i][j] end
+    end
+  end
+  for i = 1, work:rows() do
+    if not taken[i] then units[#units + 1] = i end
+  end
+  return filled(work:rows(), #units, function(i, j) return units[j] == i and 1 or 0 end)
+end
+
+-- z' = A z + B u of E x' = K x + L u with a singular E, and x = T z + G u: the algebraic equations are solved for as
+-- many unknowns as they are. Index 1: else they do not determine these, and the result is nil.
+local function without_algebraic(E, K, L)
+  local free, left = null(E), null(E:transpose())
+  local rest = complement(free)
+  local S = left:transpose() * K * free
+  local rows, cols = newton.scales(S)
+  local scaled = filled(S:rows(), S:cols(), function(i, j) return S[i][j] * rows[i] * cols[j] end)
+  local _, rank = core.lstsq(scaled, core.zeros(S:rows()), SINGULAR)
+  if rank < S:cols() then return nil end
+  local by_z, by_u = least(S, left:transpose() * K * rest * -1), least(S, left:transpose() * L * -1)
+  local T, G = rest + free * by_z, free * by_u
+  local right = null(left:transpose()):transpose()
+  local mass = right * E * rest
+  return { A = core.solve(mass, right * K * T), B = core.solve(mass, right * (K * G + L)), T = T, G = G }
+end
+
+-- E x' = A x + B u of a first-order model with a singular M. The multipliers of active rows are algebraic unknowns.
+local function of_singular(model, mode, at, t, x, lambda, inputs, options, who)
+  local n, active = model.n, {}
+  for i = 1, model.m do
+    if mode[i] == "active" then active[#active + 1] = i end
+  end
+  local m, L = #active, core.zeros(n + #active, #inputs)
+  for k, given in ipairs(inputs) do
+    local f, y = by_input(model, t, x, lambda, input_of(given, k, who))
+    for i = 1, n do L[i][k] = f[i] end
+    for i, row in ipairs(active) do L[n + i][k] = y[row] end
+  end
+  local K = stack(beside(at.A, pick(at.B, nil, active)), beside(pick(at.C, active, nil), pick(at.D, active, active)))
+  local E = filled(n + m, n + m, function(i, j) return i <= n and j <= n and at.M[i][j] or 0 end)
+  local reduced = #model.rows == 0 and m == 0 and without_algebraic(at.M, at.A, L) or without_algebraic(E, K, L)
+  if not reduced then
+    fail("%s: M is singular, and the algebraic equations do not determine the other unknowns: the index is above 1",
+      who)
+  end
+  local T, G = reduced.T, reduced.G
+  local l = { A = reduced.A, B = reduced.B, T = T:slice(1, n, 1, T:cols()), G = core.zeros(n, #inputs), E = E, K = K,
+    L = L }
+  if #inputs > 0 then l.G = G:slice(1, n, 1, #inputs) end
+  if options.outputs ~= nil then
+    local by_z, by_u = core.zeros(model.m, T:cols()), core.zeros(model.m, #inputs)
+    for i, row in ipairs(active) do
+      for j = 1, T:cols() do by_z[row][j] = T[n + i][j] end
+      for j = 1, #inputs do by_u[row][j] = G[n + i][j] end
+    end
+    l.C, l.D = outputs_of(options.outputs, t, x, lambda, by_z, by_u, who, l.T, l.G)
+  end
+  l.x, l.t, l.lambda, l.mode = x, t, lambda, mode
+  return finish(l)
+end
+
 local function of_model(options, who)
   local model = terms.model(options, who)
   local t, x, lambda, mode = point_of(model, options, who)
@@ -423,7 +511,7 @@ local function of_model(options, who)
   if type(inputs) ~= "table" then fail("%s: inputs: expected a list, got %s", who, describe(inputs)) end
   local at = terms.at(model, t, x, lambda)
   local good, inverse = pcall(core.inv, at.M)
-  if not good then fail("%s: M is singular: the algebraic equations of the model are not eliminated", who) end
+  if not good then return of_singular(model, mode, at, t, x, lambda, inputs, options, who) end
   at.inverse = inverse
   local law = multipliers(model, at, mode, who)
   if not options.at.modes and not options.at.lambda and law.count > 0 then
@@ -442,7 +530,9 @@ local function of_model(options, who)
   local l, N, by_x, by_u = (model.mechanical and of_mechanics or of_first_order)(model, law, at, t, x, lambda, inputs,
     who)
   local states = terms.states(model, x)
-  if options.outputs ~= nil then l.C, l.D = outputs_of(options.outputs, t, states, lambda, by_x, by_u, who) end
+  if options.outputs ~= nil then
+    l.C, l.D = outputs_of(options.outputs, t, states, lambda, by_x, by_u, who, terms.embedding(model, x))
+  end
   l.x, l.t, l.lambda, l.mode = states, t, lambda, mode
   return finish(l, N)
 end

@@ -55,6 +55,16 @@ local function row_equations(model, mode, at, x, lambda)
   return list
 end
 
+-- The largest size of each group of rows that have one unit.
+local function grouped(model, sizes)
+  local out = core.zeros(#sizes)
+  for i = 1, #sizes do
+    local first, last = terms.group(model, i)
+    for j = first, last do out[i] = math.max(out[i], sizes[j]) end
+  end
+  return out
+end
+
 -- The terms of the balance of forces in each state.
 local function balance_terms(model, at, x, lambda, reach)
   local sizes = core.zeros(model.n)
@@ -66,11 +76,11 @@ local function balance_terms(model, at, x, lambda, reach)
     end
     for j = 1, model.m do
       local part = at.B[i][j] * lambda[j]
-      rest, size = rest - part, size + math.abs(part)
+      rest, size = rest - part, size + (at.sizes and at.sizes[i][j] * math.abs(lambda[j]) or math.abs(part))
     end
     sizes[i] = size + math.abs(rest)
   end
-  return sizes
+  return model.turns and grouped(model, sizes) or sizes
 end
 
 -- The system of a Newton step, unscaled: the matrix K, the right-hand side, the terms of each equation, the unknowns.
@@ -124,6 +134,17 @@ function newton.scales(K)
   return rows, cols
 end
 
+-- Whether a square matrix is regular, with scaled rows and columns.
+function newton.regular(K)
+  local rows, cols = newton.scales(K)
+  local scaled = core.zeros(#rows, #cols)
+  for i = 1, #rows do
+    for j = 1, #cols do scaled[i][j] = K[i][j] * rows[i] * cols[j] end
+  end
+  local _, rank = core.lstsq(scaled, core.zeros(#rows), SINGULAR)
+  return rank == #cols
+end
+
 -- The step with the least change of the states, where there are several: A x + B l = right, with the l of least norm.
 local function least_change(scaled, right, n)
   local rows, count = scaled:rows(), scaled:cols() - n
@@ -174,15 +195,15 @@ local function finite(v)
   return true
 end
 
--- An equilibrium in a mode: { x, lambda, at, residual, place, isolated }, or what is nearest to one. The residual is
--- the largest one, as a part of the terms of its equation.
-function newton.solve(model, mode, t, x, lambda)
+local function solve_from(model, mode, t, x, lambda)
   local guess = x
   x, lambda = x:copy(), lambda:copy()
   put_fixed(model, mode, lambda)
   local function look(at_x, at_lambda)
     local reach = core.zeros(model.n)
-    for i = 1, model.n do reach[i] = math.max(math.abs(guess[i]), math.abs(at_x[i])) end
+    for i = 1, model.n do
+      reach[i] = math.max(math.abs(guess[i]), math.abs(at_x[i]), terms.reach(model, i))
+    end
     local at = terms.at(model, t, at_x, at_lambda)
     local system = equations(model, mode, at, at_x, at_lambda, reach)
     local residual, place = worst(system)
@@ -214,6 +235,41 @@ function newton.solve(model, mode, t, x, lambda)
   end
   best.good = best.residual <= ACCURATE
   return best
+end
+
+-- The multipliers of the mode that balance the forces at x best.
+local function balancing(model, mode, t, x, lambda)
+  local out, free = lambda:copy(), {}
+  put_fixed(model, mode, out)
+  for i, row in ipairs(model.rows) do
+    if not fixed(row, mode[i]) then free[#free + 1] = i end
+  end
+  if #free == 0 then return nil end
+  local at = terms.at(model, t, x, out)
+  local B = core.zeros(model.n, #free)
+  for i = 1, model.n do
+    for j, k in ipairs(free) do B[i][j] = at.B[i][k] end
+  end
+  local rows, cols = newton.scales(B)
+  local right = core.zeros(model.n)
+  for i = 1, model.n do
+    right[i] = -at.f[i] * rows[i]
+    for j = 1, #free do B[i][j] = B[i][j] * rows[i] * cols[j] end
+  end
+  local change = core.lstsq(B, right, SINGULAR)
+  for j, k in ipairs(free) do out[k] = out[k] + change[j] * cols[j] end
+  return out
+end
+
+-- An equilibrium in a mode: { x, lambda, at, residual, place, isolated }, or what is nearest to one. The residual is
+-- the largest one, as a part of the terms of its equation. In mechanics the stiffness of constraints comes from their
+-- forces: where the search from the given multipliers fails, it begins again with those that balance the forces.
+function newton.solve(model, mode, t, x, lambda)
+  local point = solve_from(model, mode, t, x, lambda)
+  if point.good or not model.mechanical then return point end
+  local other = balancing(model, mode, t, x, lambda)
+  local second = other and solve_from(model, mode, t, x, other)
+  return second and second.residual < point.residual and second or point
 end
 
 return newton

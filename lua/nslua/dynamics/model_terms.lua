@@ -1,8 +1,10 @@
 -- nslua.dynamics.model_terms: the equations of a model at a point, stacked over its systems and interactions.
 --
 -- First order: M x' = f + r(x, lambda), y = h(x, lambda). Mechanics at rest: M v' = f(q, v) + C' lambda, y = h(q).
--- The states of mechanics are here the coordinates q; the velocities are 0.
+-- The states of mechanics are here the coordinates q; the velocities are 0. A rigid body with a quaternion has six of
+-- them, those of its chart (nslua.dynamics.chart).
 local arguments = require "nslua.base.arguments"
+local charts = require "nslua.dynamics.chart"
 local core = require "nslua.core"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -42,8 +44,6 @@ local function refuse(model, system, k, who)
   local name = model.nsds:dynamicalSystem(k):name()
   if system.mechanical ~= model.mechanical then
     fail("%s: the model has systems of first order and mechanical ones; it must have one kind", who)
-  elseif system.turns then
-    fail("%s: '%s' is a rigid body with a quaternion, which is not supported; use Lagrangian coordinates", who, name)
   elseif system.bound then
     fail("%s: '%s' has boundary conditions, which are not supported; use a constraint", who, name)
   end
@@ -52,7 +52,8 @@ end
 -- The model of an option table.
 function terms.model(options, who)
   local nsds = graph_of(options, who)
-  local model = { nsds = nsds, names = {}, rows = {}, first = {}, states = 0, n = 0, who = who }
+  local model = { nsds = nsds, names = {}, rows = {}, first = {}, states = 0, coordinates = 0, n = 0, who = who,
+    charts = {}, turns = false }
   local states, multipliers = 0, 0
   for k = 1, nsds:numberOfDynamicalSystems() do states = states + #nsds:dynamicalSystem(k):x() end
   for k = 1, nsds:numberOfInteractions() do
@@ -74,6 +75,11 @@ function terms.model(options, who)
     refuse(model, system, k, who)
     model.first[k] = model.n
     model.n = model.n + #system.f
+    model.coordinates = model.coordinates + #system.f + (system.turns and 1 or 0)
+    if system.turns then
+      model.turns = true
+      model.charts[k] = charts.base(nsds:dynamicalSystem(k):x0(), 0)
+    end
   end
   for k, interaction in ipairs(interactions) do
     if interaction.polyhedron then
@@ -93,39 +99,87 @@ function terms.state(model, i)
   end
 end
 
+-- How many numbers of x system k has.
+local function size_at(model, k) return (model.first[k + 1] or model.n) - model.first[k] end
+
+-- The coordinates of system k at x.
+local function coordinates_of(model, k, x)
+  local own = x:slice(model.first[k] + 1, model.first[k] + size_at(model, k)):totable()
+  return model.charts[k] and charts.coordinates(model.charts[k], own) or own
+end
+
+-- The coordinates of mechanics at x, of all systems.
+function terms.coordinates(model, x)
+  local all = {}
+  for k = 1, #model.first do
+    for _, value in ipairs(coordinates_of(model, k, x)) do all[#all + 1] = value end
+  end
+  return core.vector(all)
+end
+
 -- The states of all systems (in mechanics q and v of each) of the stacked x; v: the velocities, or nil for 0.
 function terms.states(model, x, v)
   if not model.mechanical then return x:copy() end
-  local all, at = core.zeros(model.states), 0
+  local all = {}
   for k, first in ipairs(model.first) do
-    local count = (model.first[k + 1] or model.n) - first
-    for i = 1, count do
-      all[at + i] = x[first + i]
-      if v then all[at + count + i] = v[first + i] end
-    end
-    at = at + 2 * count
+    for _, value in ipairs(coordinates_of(model, k, x)) do all[#all + 1] = value end
+    for i = 1, size_at(model, k) do all[#all + 1] = v and v[first + i] or 0 end
   end
-  return all
+  return core.vector(all)
 end
 
--- The stacked x of a guess: n numbers, in mechanics the coordinates, or all states with velocities of 0.
+-- The derivatives of the states of a model with bodies by those of the linear model, where each body has 6
+-- coordinates and 6 velocities; nil where the two are the same. x: the point, at whose
+-- coordinates the charts have their bases.
+function terms.embedding(model, x)
+  if not model.turns then return nil end
+  local E, row, col = core.zeros(model.states, 2 * model.n), 0, 0
+  for k = 1, #model.first do
+    local n, base = size_at(model, k), model.charts[k]
+    local own = base and charts.slopes(base, x:slice(model.first[k] + 1, model.first[k] + 6)) or core.eye(n)
+    for i = 1, own:rows() do
+      for j = 1, n do E[row + i][col + j] = own[i][j] end
+    end
+    for i = 1, n do E[row + own:rows() + i][col + n + i] = 1 end
+    row, col = row + own:rows() + n, col + 2 * n
+  end
+  return E
+end
+
+-- The size that coordinate i has at least: 1 for an angle.
+function terms.reach(model, i)
+  for k, first in ipairs(model.first) do
+    if model.charts[k] and i > first + 3 and i <= first + 6 then return 1 end
+  end
+  return 0
+end
+
+-- Puts the coordinates of system k, q[from + 1] ..., into x; a body gets its base there.
+local function put_coordinates(model, k, x, q, from)
+  local turns = model.charts[k]
+  if turns then model.charts[k] = charts.base(q, from) end
+  for i = 1, turns and 3 or size_at(model, k) do x[model.first[k] + i] = q[from + i] end
+  return from + size_at(model, k) + (turns and 1 or 0)
+end
+
+-- The stacked x of a guess: the states; in mechanics the coordinates, or all states with velocities of 0.
 function terms.guess(model, given, who, name)
   local list = arguments.numbers(given, nil, who, name)
-  if #list == model.n then return core.vector(list) end
-  if not model.mechanical or #list ~= model.states then
-    fail("%s: %s: expected a vector of %d%s, got one of %d", who, name, model.n,
+  local whole = #list == model.states
+  if #list ~= model.coordinates and not (model.mechanical and whole) then
+    fail("%s: %s: expected a vector of %d%s, got one of %d", who, name, model.coordinates,
       model.mechanical and " coordinates" or "", #list)
   end
   local x, at = core.zeros(model.n), 0
-  for k, first in ipairs(model.first) do
-    local count = (model.first[k + 1] or model.n) - first
-    for i = 1, count do
-      x[first + i] = list[at + i]
-      if list[at + count + i] ~= 0 then
-        fail("%s: %s: expected a state at rest, got the velocity %g", who, name, list[at + count + i])
+  for k = 1, #model.first do
+    at = put_coordinates(model, k, x, list, at)
+    for i = 1, model.mechanical and whole and size_at(model, k) or 0 do
+      at = at + 1
+      if list[at] ~= 0 then
+        fail("%s: %s: expected a state at rest, got the velocity %g", who, name, list[at])
       end
+      local _ = i
     end
-    at = at + 2 * count
   end
   return x
 end
@@ -133,10 +187,7 @@ end
 -- The states of a model that are set as its initial ones.
 function terms.start(model)
   local x = core.zeros(model.n)
-  for k, first in ipairs(model.first) do
-    local own = model.nsds:dynamicalSystem(k):x0()
-    for i = 1, (model.first[k + 1] or model.n) - first do x[first + i] = own[i] end
-  end
+  for k = 1, #model.first do put_coordinates(model, k, x, model.nsds:dynamicalSystem(k):x0(), 0) end
   return x
 end
 
@@ -156,24 +207,70 @@ local function range(first, count)
   return list
 end
 
-local function add_interaction(model, at, interaction, row)
-  local rows, cols = range(row, #interaction.y), {}
-  for _, k in ipairs(interaction.systems) do
-    for _, col in ipairs(range(model.first[k], (model.first[k + 1] or model.n) - model.first[k])) do
-      cols[#cols + 1] = col
+local function absolute(A)
+  local out = A:copy()
+  for i = 1, out:rows() do
+    for j = 1, out:cols() do out[i][j] = math.abs(out[i][j]) end
+  end
+  return out
+end
+
+-- An element of a product below this part of the sum of its terms is rounding: some 16 of them.
+local CANCELLED = 2 ^ -48
+
+local function cleaned(A, B)
+  local out, sizes = A * B, absolute(A) * absolute(B)
+  for i = 1, out:rows() do
+    for j = 1, out:cols() do
+      if math.abs(out[i][j]) <= CANCELLED * sizes[i][j] then out[i][j] = 0 end
     end
   end
-  add(at.C, interaction.C, rows, cols)
+  return out
+end
+
+-- A matrix whose columns belong to coordinates of the systems, with those of the chart: A E, or by velocities: A T.
+local function in_charts(model, systems, x, A, name)
+  local from, to, cols = 0, 0, 0
+  for _, k in ipairs(systems) do cols = cols + size_at(model, k) end
+  local out = core.zeros(A:rows(), cols)
+  for _, k in ipairs(systems) do
+    local n, base = size_at(model, k), model.charts[k]
+    local part = A:slice(1, A:rows(), from + 1, from + n + (base and 1 or 0))
+    if base then
+      local own = x:slice(model.first[k] + 1, model.first[k] + 6)
+      local map = name == "slopes" and charts.slopes(base, own) or charts.rates(charts.coordinates(base, own))
+      part = name == "sizes" and absolute(part) * absolute(map) or cleaned(part, map)
+    end
+    for i = 1, A:rows() do
+      for j = 1, n do out[i][to + j] = part[i][j] end
+    end
+    from, to = from + n + (base and 1 or 0), to + n
+  end
+  return out
+end
+
+local function add_interaction(model, at, interaction, row, x)
+  local rows, cols = range(row, #interaction.y), {}
+  for _, k in ipairs(interaction.systems) do
+    for _, col in ipairs(range(model.first[k], size_at(model, k))) do cols[#cols + 1] = col end
+  end
+  local C, T = interaction.C, interaction.C
+  if model.turns and #rows > 0 then
+    C = in_charts(model, interaction.systems, x, C, "slopes")
+    T = in_charts(model, interaction.systems, x, T, "rates")
+    add(at.sizes, in_charts(model, interaction.systems, x, interaction.C, "sizes"):transpose(), cols, rows)
+  end
+  add(at.C, C, rows, cols)
   add(at.D, interaction.D, rows, rows)
   for i, r in ipairs(rows) do at.y[r] = interaction.y[i] end
   if model.mechanical then
-    add(at.B, interaction.C:transpose(), cols, rows)
+    add(at.B, T:transpose(), cols, rows)
     for i, r in ipairs(rows) do at.rate[r] = interaction.rate[i] end
-    if interaction.G then
+    if interaction.G and not model.turns then
       at.curvature = at.curvature or core.zeros(model.n, model.n)
       add(at.curvature, interaction.G, cols, cols)
     end
-    at.inexact = at.inexact or interaction.second and not interaction.G
+    at.inexact = at.inexact or model.turns or interaction.second and not interaction.G
   else
     add(at.B, interaction.B, cols, rows)
     add(at.A, interaction.K, cols, cols)
@@ -188,21 +285,23 @@ local function evaluate(model, t, x, lambda)
   local at = { f = core.zeros(n), M = core.zeros(n, n), A = core.zeros(n, n), B = core.zeros(n, m),
     C = core.zeros(m, n), D = core.zeros(m, m), y = core.zeros(m), rate = core.zeros(m) }
   if model.mechanical then at.V = core.zeros(n, n) end
+  if model.turns then at.sizes = core.zeros(n, m) end -- of B: sums of the terms of its elements
   for k, system in ipairs(systems) do
     local own = range(model.first[k], #system.f)
     for i, c in ipairs(own) do at.f[c] = system.f[i] end
     add(at.M, system.M, own, own)
-    add(at.A, system.A, own, own)
+    add(at.A, model.charts[k] and in_charts(model, { k }, x, system.A, "slopes") or system.A, own, own)
     if system.V then add(at.V, system.V, own, own) end
   end
   local row = 0
-  for _, interaction in ipairs(interactions) do row = add_interaction(model, at, interaction, row) end
+  for _, interaction in ipairs(interactions) do row = add_interaction(model, at, interaction, row, x) end
   if model.mechanical and m > 0 then at.f = at.f + at.B * lambda end
   return at
 end
 
 -- A size of coordinate i: its own, or the largest |y| / |C_i|, or 1 when all of these are 0.
-local function size_of(at, x, i)
+local function size_of(model, at, x, i)
+  if terms.reach(model, i) > 0 then return terms.reach(model, i) end
   if x[i] ~= 0 then return math.abs(x[i]) end
   local size = 0
   for r = 1, #at.y do
@@ -212,17 +311,48 @@ local function size_of(at, x, i)
   return size > 0 and size or 1
 end
 
+-- Differences of a body's forces below this part of (force / step) are rounding and count as 0: that of differences
+-- of order 4 is about 2^-51.
+local ROUNDING = 2 ^ -44
+
+-- The first and the last of the three forces, or of the three torques, to which row j of a body with a quaternion
+-- belongs: they have one unit, and their sizes are compared with each other. Of other rows j itself.
+function terms.group(model, j)
+  for k, at in ipairs(model.first) do
+    if model.charts[k] and j > at and j <= at + 6 then
+      local first = at + (j > at + 3 and 3 or 0)
+      return first + 1, first + 3
+    end
+  end
+  return j, j
+end
+
+-- The largest sum_k |B_jk lambda_k| of the group of row j of a body; 0 for rows that belong to no body.
+local function input_size(model, sizes, lambda, j)
+  local first, last = terms.group(model, j)
+  local most = 0
+  for i = first, first < last and last or 0 do
+    local sum = 0
+    for k = 1, #lambda do sum = sum + math.abs(sizes[i][k] * lambda[k]) end
+    most = math.max(most, sum)
+  end
+  return most
+end
+
 -- Adds d(C' lambda)/dq by differences of C, for relations without exact second derivatives.
 local function add_curvature(model, at, t, x, lambda)
   for i = 1, model.n do
-    local h = STEP * size_of(at, x, i)
+    local h = STEP * size_of(model, at, x, i)
     local function input(k)
       local moved = x:copy()
       moved[i] = moved[i] + k * h
       return evaluate(model, t, moved, lambda).B * lambda
     end
     local slope = ((input(1) - input(-1)) * 8 - (input(2) - input(-2))) * (1 / (12 * h))
-    for j = 1, model.n do at.A[j][i] = at.A[j][i] + slope[j] end
+    for j = 1, model.n do
+      local real = math.abs(slope[j]) > ROUNDING * input_size(model, at.sizes or at.B, lambda, j) / h
+      if real then at.A[j][i] = at.A[j][i] + slope[j] end
+    end
   end
 end
 

@@ -381,13 +381,41 @@ function orbits.result(q, orbit, solved)
   return orbit
 end
 
+-- An event within this part of the period of the orbit's start: a start that is moved has it before or after it.
+local AT_START = 2 ^ -20
+
+-- The monodromy of an autonomous orbit that begins at an event, as on a switching surface, by a start elsewhere on
+-- the orbit: it has the same multipliers. Returns the matrix and why it is not exact; nothing where no event is there
+-- and the derivative from the start is exact.
+local function monodromy_elsewhere(q, state, p, events)
+  local flow, T, times, near = q.flow, state.T, { 0, state.T }, state.reason ~= nil
+  for _, event in ipairs(events) do
+    local after = event.t - flow.t0
+    near = near or after < AT_START * T or after > (1 - AT_START) * T
+    times[#times + 1] = after
+  end
+  if q.kind ~= "autonomous" or not near then return nil end
+  table.sort(times)
+  local longest, place = 0, 0
+  for k = 2, #times do
+    local gap = times[k] - times[k - 1]
+    if gap > longest then longest, place = gap, times[k - 1] + gap / 2 end
+  end
+  local x = flow:run(state.nodes[1], flow.t0, flow.t0 + place, p).x
+  flow.inexact, flow.compared = nil, nil
+  local S, _, _, reason = flow:derivative(x, flow.t0, flow.t0 + T, p, q.sizes)
+  return S, reason
+end
+
 -- The orbit at the solution u, and d F / d u there.
 function orbits.orbit(q, u, p, solved)
   local _, jacobian, state = orbits.evaluate(q, u, p)
   local J = jacobian()
   local events = events_of(q, state)
+  local elsewhere, reason = monodromy_elsewhere(q, state, p, events)
+  if not elsewhere then reason = state.reason end
   return orbits.result(q, { x0 = state.nodes[1], T = state.T, parameter = p, nodes = state.nodes, unknowns = u,
-    monodromy = monodromy_of(state), derivative_message = state.reason, events = events,
+    monodromy = elsewhere or monodromy_of(state), derivative_message = reason, events = events,
     sequence = orbits.sequence(events), drift = state.runs[#state.runs].x - state.nodes[1] }, solved), J, state
 end
 

@@ -16,8 +16,9 @@ local function split(options, n, who)
   for name, value in pairs(options) do
     if name == "figsize" or name == "dpi" or name == "title" then
       figure[name] = value
-    elseif name ~= "states" and name ~= "state" then
-      fail("plot: unknown option '%s' of %s (known: states, state, figsize, dpi, title)", tostring(name), who)
+    elseif name ~= "states" and name ~= "state" and name ~= "xlabel" and name ~= "ylabel" then
+      fail("plot: unknown option '%s' of %s (known: states, state, xlabel, ylabel, figsize, dpi, title)",
+        tostring(name), who)
     end
   end
   local state = options.state or 1
@@ -28,6 +29,14 @@ local function split(options, n, who)
   end
   return figure, states, state
 end
+
+-- Writes the labels of the axes: those of the options, or the given ones.
+local function label(axes, options, x, y)
+  return axes:xlabel(options and options.xlabel or x):ylabel(options and options.ylabel or y)
+end
+
+-- The size of the dots of so many points: from 5 for a few to 1.5 for thousands.
+local function dot_size(count) return math.max(1.5, math.min(5, 60 / math.sqrt(count))) end
 
 local function name_of(i) return ("$x_{%d}$"):format(i) end
 
@@ -61,7 +70,51 @@ local function draw_multipliers(axes, multipliers)
   return axes:xlim(-reach, reach):ylim(-reach, reach):axis "equal":xlabel "Re":ylabel "Im":title "multipliers"
 end
 
--- The orbit in the plane of two states, jumps dotted, its start as a dot; beside it the multipliers.
+local SAMPLES = 400 -- places along an edge of the picture where the section is sought
+
+-- Where g of two states is 0 on a line, between samples by linear interpolation; nil where it is not.
+local function zero_on(g, from, to)
+  local last
+  for k = 0, SAMPLES do
+    local z = from + (to - from) * (k / SAMPLES)
+    local good, value = pcall(g, z)
+    if not good or type(value) ~= "number" then return nil end
+    if last and last.value * value <= 0 and last.value ~= value then
+      return last.z + (z - last.z) * (last.value / (last.value - value))
+    end
+    last = { z = z, value = value }
+  end
+end
+
+-- The section of an orbit of two states, where it is a function: the line g = 0, by its zeros across the picture.
+local function draw_section(axes, orbit, states, rows)
+  local section = orbit.problem.section
+  if not section or not section.g or #orbit.x0 ~= 2 then return end
+  local low, high = rows[1]:copy(), rows[1]:copy()
+  for _, row in ipairs(rows) do
+    for i = 1, 2 do low[i], high[i] = math.min(low[i], row[i]), math.max(high[i], row[i]) end
+  end
+  local function line(fixed, free)
+    local found, LINES = { {}, {} }, 40
+    for k = 0, LINES do
+      local from = low:copy()
+      from[fixed] = low[fixed] + (high[fixed] - low[fixed]) * k / LINES
+      local to = from:copy()
+      to[free] = high[free]
+      local zero = zero_on(function(x) return section.g(orbit.t0, x) end, from, to)
+      if zero then
+        table.insert(found[1], zero[states[1]])
+        table.insert(found[2], zero[states[2]])
+      end
+    end
+    return found
+  end
+  local a, b = line(1, 2), line(2, 1)
+  local best = #a[1] >= #b[1] and a or b
+  if #best[1] > 1 then axes:plot(best[1], best[2], { color = "gray", linestyle = "--", linewidth = 1 }) end
+end
+
+-- The orbit in the plane of two states, jumps dashed, its start as a dot; beside it the multipliers.
 function picture.orbit(orbit, options)
   local figure, states = split(options, #orbit.x0, "an orbit")
   figure.figsize = figure.figsize or { 10, 4.4 }
@@ -74,11 +127,12 @@ function picture.orbit(orbit, options)
     local next_piece = pieces[i + 1]
     if next_piece then
       axes:plot({ piece[1][#piece[1]], next_piece[1][1] }, { piece[2][#piece[2]], next_piece[2][1] },
-        { color = "C3", linestyle = ":", linewidth = 1.2 })
+        { color = "C3", linestyle = "--", linewidth = 1.2 })
     end
   end
   axes:plot({ orbit.x0[states[1]] }, { orbit.x0[states[2]] }, { linestyle = "", marker = "o", color = "C1" })
-  axes:xlabel(name_of(states[1])):ylabel(name_of(states[2]))
+  draw_section(axes, orbit, states, rows)
+  label(axes, options, name_of(states[1]), name_of(states[2]))
   axes:title(format("%s, $T$ = %.6g", orbit.stability, orbit.T))
   draw_multipliers(fig:subplot(1, 2, 2), orbit.multipliers)
   return fig
@@ -115,16 +169,30 @@ function picture.branch(branch, options)
     axes:plot(kinds[kind][1], kinds[kind][2], { linestyle = "", marker = marks[(i - 1) % #marks + 1],
       color = "C" .. i + 3, markersize = 6, label = kind })
   end
-  axes:xlabel "parameter":ylabel(name_of(state)):legend()
+  label(axes, options, "parameter", name_of(state)):legend()
   return fig
 end
 
--- A state over the parameter, a small dot for each point.
+-- A state over the parameter, a dot for each point; the way back has a colour of its own.
 function picture.diagram(diagram, options)
   local figure, _, state = split(options, diagram.x:cols(), "a diagram")
   local fig = plot.figure(figure)
-  fig:subplot(1, 1, 1):plot(diagram.p, diagram.x:column(state), { linestyle = "", marker = ".", markersize = 1.5,
-    color = "C0" }):xlabel "parameter":ylabel(name_of(state))
+  local axes, ways = fig:subplot(1, 1, 1), { { 1, "forth" }, { -1, "back" } }
+  local both = diagram.direction[#diagram.direction] < 0
+  for i, way in ipairs(ways) do
+    local p, x = {}, {}
+    for k = 1, #diagram.p do
+      if diagram.direction[k] == way[1] then p[#p + 1], x[#x + 1] = diagram.p[k], diagram.x[k][state] end
+    end
+    -- Dots of the way back are smaller: those of the way forth below are seen, too.
+    local size = dot_size(#diagram.p) * (both and (i == 1 and 1.4 or 0.7) or 1)
+    if #p > 0 then
+      axes:plot(p, x, { linestyle = "", marker = ".", markersize = size, color = i == 1 and "C0" or "C1",
+        label = both and way[2] or nil })
+    end
+  end
+  label(axes, options, "parameter", name_of(state))
+  if both then axes:legend() end
   return fig
 end
 
@@ -132,8 +200,8 @@ end
 function picture.section(section, options)
   local figure, states = split(options, section.x:cols(), "a section")
   local fig = plot.figure(figure)
-  fig:subplot(1, 1, 1):plot(section.x:column(states[1]), section.x:column(states[2]), { linestyle = "", marker = ".",
-    markersize = 2, color = "C0" }):xlabel(name_of(states[1])):ylabel(name_of(states[2]))
+  label(fig:subplot(1, 1, 1):plot(section.x:column(states[1]), section.x:column(states[2]), { linestyle = "",
+    marker = ".", markersize = dot_size(#section.t), color = "C0" }), options, name_of(states[1]), name_of(states[2]))
   return fig
 end
 

@@ -17,6 +17,9 @@ local SAME = 2 ^ -16
 -- Largest residual of an orbit that another formulation has found, as a part of the sizes: between the errors of runs
 -- (1e-9) and a sequence that is not that of the orbit.
 local AGREES = 1e-5
+-- The slope of a period that depends on the parameter is a central difference with this part of the parameter's size,
+-- the width of the range: the cube root of the rounding, where its errors are least.
+local PERIOD_STEP = 2 ^ -17
 
 -- ---- pieces ----
 
@@ -316,7 +319,7 @@ function sequences.from(q, orbit, p)
   for name, value in pairs(q) do one[name] = value end
   one.form, one.list, one.segments, one.guard_sizes, one.signs = sequences.form, list, 1, {}, {}
   one.period_slope = function(value)
-    local size = 2 ^ -20 * math.max(math.abs(value), 2 ^ -20)
+    local size = PERIOD_STEP * (q.parameter_size or math.abs(value))
     return q.period and (q.period(value + size) - q.period(value - size)) / (2 * size) or 0
   end
   local good, u = pcall(function()

@@ -53,7 +53,8 @@ end
 local function period_of_function(q, p, size)
   local T = q.period(p)
   if q.period(p + size) == T and q.period(p - size) == T then return 0.0 end
-  return flows.by_number(function(value) return core.vector { q.period(value) }, {} end, p, size, flows.signature {})[1]
+  local function at(value) return core.vector { q.period(value) }, {} end
+  return flows.by_number(at, p, size, flows.signature {})[1]
 end
 
 -- orbit:slope; orbits: the module nslua.dynamics.orbit, which needs this file.

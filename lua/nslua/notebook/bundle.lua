@@ -59,7 +59,7 @@ end
 
 -- A table of HTML: `heads` are the names of the columns or nil, cell(i, j) is the value at row i and column j.
 local function table_html(heads, rows, cols, cell)
-  local out = { '<table style="border-collapse:collapse">' }
+  local out = { '<table style="border-collapse:collapse;margin:0">' }
   local is, js = shortened(rows, ROWS), shortened(cols, COLUMNS)
   if heads then
     out[#out + 1] = "<thead><tr>"
@@ -253,11 +253,15 @@ function bundle.of_all(values)
 end
 
 -- A bundle as HTML, for what is shown inside of another element.
-function bundle.html(data)
+function bundle.html(data, metadata)
   if data["text/html"] then return data["text/html"] end
   if data["image/svg+xml"] then return data["image/svg+xml"] end
   local png = data["image/png"]
-  if png then return ('<img style="max-width:100%%" src="data:image/png;base64,%s">'):format(png) end
+  if png then
+    local size = metadata and metadata["image/png"]
+    return ('<img style="max-width:100%%"%s src="data:image/png;base64,%s">'):format(
+      size and (' width="%d"'):format(size.width) or "", png)
+  end
   return "<pre>" .. escape(data["text/plain"] or "") .. "</pre>"
 end
 

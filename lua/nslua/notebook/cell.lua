@@ -24,7 +24,7 @@ end
 -- Shows a figure, which is then not shown again at the end of the cell.
 function cell.show_figure(fig)
   fig.shown = true
-  cell.put(fig)
+  if screen.options.pictures == "text" then fig:show { terminal = "text" } else cell.put(fig) end
 end
 
 -- Shows the figures that were made in the cell and that were not shown yet. The next cell begins a new one.

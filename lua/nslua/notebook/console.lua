@@ -25,7 +25,7 @@ return function(arguments)
   local done = false
   if good then
     local path = "JUPYTER_PATH=" .. quote(folder) .. '"${JUPYTER_PATH:+:$JUPYTER_PATH}"'
-    local words = { path, "jupyter console --kernel nslua" }
+    local words = { path, "NSLUA_PICTURES=text PYDEVD_DISABLE_FILE_VALIDATION=1 jupyter console --kernel nslua" }
     for _, word in ipairs(arguments) do words[#words + 1] = quote(word) end
     done = os.execute(table.concat(words, " ")) and true or false
   end

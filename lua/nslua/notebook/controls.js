@@ -35,10 +35,14 @@ function nsluaControls(id) {
     content.appendChild(child);
   }
 
-  function addBundle(data) {
+  function addPicture(png, size) {
+    add('<img style="max-width:100%"' + (size ? ' width="' + Number(size.width) + '"' : "") + ' src="data:image/png;base64,' + png + '">');
+  }
+
+  function addBundle(data, metadata) {
     if (data["text/html"]) add(data["text/html"]);
     else if (data["image/svg+xml"]) add(data["image/svg+xml"]);
-    else if (data["image/png"]) add('<img style="max-width:100%" src="data:image/png;base64,' + data["image/png"] + '">');
+    else if (data["image/png"]) addPicture(data["image/png"], (metadata || {})["image/png"]);
     else addText(data["text/latex"] || data["text/plain"] || "");
   }
 
@@ -46,7 +50,7 @@ function nsluaControls(id) {
     const kind = message.header.msg_type;
     if (kind === "stream") addText(message.content.text);
     else if (kind === "error") addText(message.content.ename + ": " + message.content.evalue);
-    else if (message.content.data) addBundle(message.content.data);
+    else if (message.content.data) addBundle(message.content.data, message.content.metadata);
   }
 
   function status(message) {

@@ -29,6 +29,7 @@ local function open_screen(host)
   end
   function screen.clear(wait) host.ask(html.json { type = "clear", wait = wait }) end
   screen.clock, screen.figures = host.clock, {}
+  screen.options.pictures = os.getenv "NSLUA_PICTURES" or screen.options.pictures
 end
 
 -- ---- input ----
@@ -137,15 +138,6 @@ local function help_wanted(code)
   return what
 end
 
-local function keep_result(state, request, values)
-  rawset(_G, "_", values[1])
-  if not state.outputs then
-    state.outputs = {}
-    if rawget(_G, "Out") == nil then rawset(_G, "Out", state.outputs) end
-  end
-  state.outputs[request.count] = values[1]
-end
-
 -- The classes of values that are not shown as results: what they stand for is in the output already, or comes there.
 local told_elsewhere = { axes = true, place = true }
 
@@ -159,8 +151,9 @@ local function finish(state, request, values, body)
   local answer = { type = "done", status = "ok" }
   if values.n > 0 and not request.silent then
     local class = values.n == 1 and class_of(values[1])
-    keep_result(state, request, values)
-    if not told_elsewhere[class] and not source.silent(body) then
+    evaluation.keep_result(state, request.count, values[1])
+    local told = told_elsewhere[class] or class == "figure" and screen.options.pictures == "text"
+    if not told and not source.silent(body) then
       if class == "figure" then values[1].shown = true end
       answer.result, answer.metadata = bundle().of_all(values)
     end

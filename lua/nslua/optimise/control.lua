@@ -11,6 +11,7 @@ local point_functions = require "nslua.optimise.control_point"
 local program = require "nslua.optimise.control_program"
 local read = require "nslua.optimise.control_options"
 local results = require "nslua.optimise.control_result"
+local units_of = require "nslua.optimise.control_units"
 local where = require "nslua.base.where"
 
 local build, choose_degree, LEAST = program.build, point_functions.choose_degree, program.LEAST
@@ -19,6 +20,13 @@ local build, choose_degree, LEAST = program.build, point_functions.choose_degree
 local SHORT = 0.02
 -- how many phases more than asked for the attempts of the first program have
 local MORE_PHASES = { 0, 2, 4, 8 }
+
+-- how often the phases are laid out anew by the jumps of controls
+local JUMP_PASSES = 6
+-- how much longer a phase may become in one of these
+local LONGEST = 2
+-- part of the cost that an optimum is known to
+local GAIN = 1e-9
 
 local function same_modes(a, b)
   for name, mode in pairs(a) do
@@ -131,7 +139,7 @@ local function find_modes(p)
 end
 
 -- The second program, with fixed modes and all elements; once more when an arc is as short as it may be, without it.
-local function solve(p)
+local function solve_modes(p)
   local layout, found, list, fewer
   local iterations = 0
   p.degree = choose_degree(p)
@@ -154,9 +162,69 @@ local function solve(p)
   return layout, found
 end
 
+-- Whether a switch of the solution is no end of a phase of its own.
+local function misses_switches(arcs, layout, x)
+  local ends, t, T = {}, 0, x[layout.T]
+  for _, phase in ipairs(layout.phases) do
+    t = t + x[phase.h] * phase.count
+    ends[#ends + 1] = t
+  end
+  for k = 1, #arcs - 1 do
+    local near = false
+    for _, e in ipairs(ends) do near = near or math.abs(arcs[k].to - e) <= 1e-9 * T end
+    if not near then return true end
+  end
+  return false
+end
+
+-- Whether a phase of the third program has become as long as it may be: then its elements are too long.
+local function is_stretched(layout, x)
+  for k, planned in ipairs(layout.plan) do
+    local length = x[layout.phases[k].h] * layout.phases[k].count / x[layout.T]
+    if planned.most and length > 0.99 * planned.most * planned.part then return true end
+  end
+  return false
+end
+
+-- The third program: its phases are the arcs of the second one, so that each jump of a control may move, too. It
+-- counts when it is no worse.
+local function place_jumps(p, layout, found)
+  local phases = p.phases
+  for pass = 1, JUMP_PASSES do
+    local arcs = results.arcs_of(p, layout, found.x)
+    local wanted = pass == 1 and p.degree == 0 -- an element at a jump may have a value between
+      or misses_switches(arcs, layout, found.x) or is_stretched(layout, found.x)
+    if #arcs < 2 or #arcs > p.elements // 2 or not wanted then break end
+    local list = {}
+    for k, arc in ipairs(arcs) do
+      list[k] = { modes = arc.modes, part = (arc.to - arc.from) / found.x[layout.T], most = LONGEST }
+    end
+    p.guess, p.phases = guess_of(p, layout, found.x), #list
+    local other = build(p, plan_of(p, list))
+    local better = other.program:solve { tolerance = p.tolerance, max_iterations = p.max_iterations, near = true }
+    better.iterations = better.iterations + found.iterations
+    local gain = results.cost_of(layout, found) - results.cost_of(other, better)
+    local least = GAIN * math.abs(found.objective)
+    if not better.success or gain < -least then break end
+    layout, found = other, better
+    if pass > 1 and gain < least then break end
+  end
+  p.phases = phases
+  return layout, found
+end
+
+local function solve(p)
+  local layout, found = solve_modes(p)
+  if found.success then return place_jumps(p, layout, found) end
+  return layout, found
+end
+
 return function(options)
-  local p = read(options)
+  local p, units = read(options), nil
   local layout, found
-  where.call("optimal_control", function() layout, found = solve(p) end)
-  return results.make(p, layout, found)
+  where.call("optimal_control", function()
+    p, units = units_of.divide(p)
+    layout, found = solve(p)
+  end)
+  return units_of.restore(results.make(p, layout, found), p, units)
 end

@@ -134,23 +134,27 @@ local function make_functions(p)
   return functions
 end
 
--- Controls that the running cost does not depend on jump between their bounds. In an element a linear control can
--- come to rest half way from one bound to the other, a constant one can't: the loss has its minima where the switch
--- is at the end of an element.
+-- Controls that the running cost does not depend on, or is linear in, jump between their bounds. In an element a
+-- linear control can come to rest half way from one bound to the other, a constant one can't: the loss has its minima
+-- where the switch is at the end of an element.
 local function choose_degree(p)
   if p.degree then return p.degree end
   if not p.cost then return 0 end
-  local z, first = first_point(p), 1 + #p.states
-  for i = 1, #p.controls do z[first + i] = z[first + i] + 0.1 end
-  local slope = core.gradient(function(v)
-    local x, u, s, q = unpack_point(p, v, 0)
-    return p.cost(x, u, s, q) + 0 * v[1]
-  end, z)
+  local first, slopes = 1 + #p.states, {}
+  for k = 1, 2 do -- two points with other controls
+    local z = first_point(p)
+    for i = 1, #p.controls do z[first + i] = z[first + i] + (2 * k - 1) / 8 end
+    slopes[k] = core.gradient(function(v)
+      local x, u, s, q = unpack_point(p, v, 0)
+      return p.cost(x, u, s, q) + 0 * v[1]
+    end, z)
+  end
   for i = 1, #p.controls do
-    if slope[first + i] ~= 0 then return 1 end
+    local a, b = slopes[1][first + i], slopes[2][first + i]
+    if math.abs(a - b) > 1e-9 * (math.abs(a) + math.abs(b)) then return 1 end
   end
   return 0
 end
 
-return { named = named, relay_names = relay_names, range_of = range_of, first_state = first_state,
+return { named = named, rates = rates, relay_names = relay_names, range_of = range_of, first_state = first_state,
   first_control = first_control, make_functions = make_functions, choose_degree = choose_degree }

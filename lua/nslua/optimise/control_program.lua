@@ -195,7 +195,8 @@ local function fix_modes(p, program, modes, boundary, points)
   end
 end
 
--- Without a plan all phases have pairs. A plan is a list of phases { count =, part = (of the time), modes = }.
+-- Without a plan all phases have pairs. A plan is a list of phases { count =, part = (of the time), modes =, most =
+-- (how much the part may grow, optional) }.
 local function build(p, plan)
   local program = Program.new(who)
   local layout = { phases = {}, program = program, planned = plan ~= nil }
@@ -251,6 +252,7 @@ local function build(p, plan)
     if #plan > 1 then
       add_evenness(program, layout, h, T0, elements)
       if planned.modes then program:constraint(0, huge, { h, 1, layout.T, -LEAST * length }) end
+      if planned.most then program:constraint(-huge, 0, { h, 1, layout.T, -planned.most * length }) end
     end
     layout.phases[k], boundary, done = phase, from, done + planned.part
   end

@@ -86,12 +86,19 @@ local function spreads(p, rows)
 end
 
 -- Whether a control jumps between two elements. Constant controls change at each element: there a jump is a change by
--- half of what there is.
-local function jumps(p, x, before, after, spread)
+-- half of what there is, in one element or in two that follow each other (next_one: the element after `after`, or
+-- nil). Of these the larger change counts.
+local function jumps(p, x, before, after, next_one, spread)
   local least = p.degree == 0 and 0.5 or 0.05
   for i = 1, #p.controls do
-    local jump = math.abs(x[after.controls.a[i]] - x[before.controls.b[i]])
-    if spread[i] > 0 and jump > least * spread[i] then return true end
+    local u = x[after.controls.a[i]]
+    local jump = u - x[before.controls.b[i]]
+    if spread[i] > 0 and math.abs(jump) > least * spread[i] then return true end
+    if p.degree == 0 and next_one and spread[i] > 0 then
+      local second = x[next_one.controls.a[i]] - u
+      local whole = math.abs(jump + second) > least * spread[i] and jump * second > 0
+      if whole and math.abs(second) <= math.min(least * spread[i], math.abs(jump)) then return true end
+    end
   end
   return false
 end
@@ -104,7 +111,7 @@ local function find_switches(p, rows, phases, x)
     for i, relay in ipairs(p.relays) do modes[relay.name] = mode_of(x, phase.elements, i, relay) end
     for e, points in ipairs(phase.elements) do
       local arc, t = arcs[#arcs], phase.from + (e - 1) * length
-      local differs = not arc or jumps(p, x, last, points, spread)
+      local differs = not arc or jumps(p, x, last, points, phase.elements[e + 1], spread)
       for name, mode in pairs(modes) do differs = differs or arc.modes[name] ~= mode end
       if differs then
         if arc then switches[#switches + 1] = t end
@@ -207,4 +214,10 @@ end
 where.methods(Control, "an optimal control", "best")
 where.strict(Control, "u s")
 
-return { make = make, collect = collect }
+-- The arcs of a solved program: { from =, to =, modes = }.
+local function arcs_of(p, layout, x)
+  local rows, phases = collect(p, layout, x)
+  return (find_switches(p, rows, phases, x))
+end
+
+return { make = make, collect = collect, arcs_of = arcs_of, cost_of = cost_of }

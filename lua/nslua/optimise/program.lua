@@ -13,6 +13,9 @@ local huge = math.huge
 local RELAXATIONS = { 1, 1e-1, 1e-2, 1e-3, 1e-4 }
 -- largest part of its size that the smaller of a pair may have in an answer
 local COMPLEMENTARY = 1e-6
+-- The products of bounds and multipliers in the last solution, in parts of the tolerance, and how many iterations may
+-- be spent on them: those that succeed take 5 to 30.
+local SMALL_PRODUCTS, LAST = 1e-2, 60
 
 local Program = {}
 Program.__index = Program
@@ -63,8 +66,9 @@ end
 local function run(self, at, o)
   local call = { lower = core.vector(self.lower), upper = core.vector(self.upper),
     row_lower = core.vector(self.row_lower), row_upper = core.vector(self.row_upper), row = self.row,
-    column = self.column, value = self.value, terms = self.terms, tolerance = o.tolerance, barrier = o.barrier,
-    push = o.push, iterations = o.max_iterations, warm = o.warm, who = self.who, x = at.x, multiplier = at.multiplier,
+    column = self.column, value = self.value, terms = self.terms, tolerance = o.tolerance,
+    complementarity = o.complementarity or o.tolerance, barrier = o.barrier, push = o.push,
+    iterations = o.max_iterations, warm = o.warm, who = self.who, x = at.x, multiplier = at.multiplier,
     at_lower = at.at_lower, at_upper = at.at_upper }
   local ended, objective, count = support.ipopt(call)
   self.iterations = self.iterations + count
@@ -150,7 +154,8 @@ local function result_of(self, at, ended, objective)
 end
 
 local function tolerances(options)
-  return { tolerance = options.tolerance or 1e-10, max_iterations = options.max_iterations or 1000 }
+  return { tolerance = options.tolerance or 1e-10, max_iterations = options.max_iterations or 1000,
+    near = options.near }
 end
 
 -- Goes through the relaxations alone, from the starts of the variables: the pairs are satisfied to the last sigma.
@@ -163,20 +168,36 @@ function Program:relax(options)
   return result
 end
 
--- Two solutions: in the second one `before` has seen the first.
-local function solve_smooth(self, o)
-  local at, ended, objective = new_point(self), nil, nil
-  for pass = 1, self.before and 2 or 1 do
-    if self.before then self.before(at.x, objective, pass) end
-    ended, objective = run(self, at, { tolerance = o.tolerance, push = pass == 1 and 1e-2 or 1e-6,
-      barrier = pass == 1 and 0.1 or 1e-6, max_iterations = o.max_iterations, warm = pass == 2 })
-    if not good(ended) then break end
+-- The last solution, from a solution near. At first with small products of bounds and multipliers: each active bound
+-- adds its own to the objective. Where rounding does not let them become so small, with those of the tolerance.
+local function solve_last(self, at, o)
+  local ended, objective
+  for _, part in ipairs { SMALL_PRODUCTS, 1 } do
+    local trial = copy_point(at)
+    ended, objective = run(self, trial, { tolerance = o.tolerance, complementarity = part * o.tolerance, push = 1e-6,
+      barrier = 1e-6, max_iterations = part == 1 and o.max_iterations or math.min(LAST, o.max_iterations),
+      warm = true })
+    if good(ended) or part == 1 then at = trial end
+    if ended == "solved" then break end
   end
   return at, ended, objective
 end
 
--- Solves it from the starts of the variables. Returns a table: x, multiplier, at_lower, at_upper (vectors),
--- objective, status, success, residual (of the pairs), iterations.
+-- Two solutions: in the second one `before` has seen the first.
+local function solve_smooth(self, o)
+  local at = new_point(self)
+  if self.before then self.before(at.x, nil, 1) end
+  local ended, objective = run(self, at, { tolerance = o.tolerance, push = o.near and 1e-4 or 1e-2,
+    barrier = o.near and 1e-4 or 0.1, max_iterations = o.max_iterations, warm = false })
+  if good(ended) and self.before then
+    self.before(at.x, objective, 2)
+    return solve_last(self, at, o)
+  end
+  return at, ended, objective
+end
+
+-- Solves it from the starts of the variables; near: they are near a solution. Returns a table: x, multiplier,
+-- at_lower, at_upper (vectors), objective, status, success, residual (of the pairs), iterations.
 function Program:solve(options)
   local o = tolerances(options)
   self.iterations = 0

@@ -39,6 +39,19 @@ function evaluation.call(state, f, ...)
   return true, table.pack(table.unpack(results, 2, results.n))
 end
 
+-- Keeps a result as _ and as Out[number], unless Out is a variable of the user.
+function evaluation.keep_result(state, number, value)
+  rawset(_G, "_", value)
+  if not state.outputs then
+    state.outputs = {}
+    if rawget(_G, "Out") == nil then
+      rawset(_G, "Out", state.outputs)
+      state.given.Out = state.outputs
+    end
+  end
+  state.outputs[number] = value
+end
+
 -- Loads nslua, and sets the globals of the prompt (ns, help, sin ...) that are not set yet; state.given has them by
 -- name. Returns nil, or the message why nslua cannot be loaded.
 function evaluation.offer_names(state)

@@ -6,12 +6,15 @@ local help = {}
 
 help.page = [[
 An expression shows its value, several too; ";" at its end keeps quiet.
-_ is the last value. A chunk that is not whole yet goes on at >>.
+_ is the last value, Out[3] that of input 3. A chunk that is not whole yet goes on at >>.
 A local of a line is kept for the lines that follow, before a global of its
 name (functions made elsewhere do not see it); one with <close> is not.
   ?             this page          ?x, help(x)   about x: ?ns.fsolve, ?simu:run
   ?ns           all names, section by section; ?Laws shows a section
+  ?friction     where a word occurs in the help
   :time CHUNK   runs it and says how long it took
+  :run FILE     runs a script, :load FILE recalls its text, :edit [FILE] edits it
+  :vars         your variables; :reset forgets them
   :quit         leaves, as Ctrl-D does
   Tab           names, fields, methods after ":", options inside the table of
                 a constructor, files inside strings

@@ -33,6 +33,15 @@ return function()
   -- Declares a local with a value.
   function session.declare(name, value) keeper[name] = value end
 
+  -- Forgets all locals.
+  function session.forget()
+    for name in pairs(declared) do
+      declared[name] = nil
+      rawset(env, name, nil)
+    end
+    meta.__index, meta.__newindex = _G, _G
+  end
+
   -- Call it before a line runs: it notes the locals that have become nil, so that they still hide globals.
   function session.refresh()
     for name in pairs(declared) do

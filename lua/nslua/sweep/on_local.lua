@@ -2,6 +2,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local record = require "nslua.sweep.record"
+local settings = require "nslua.sweep.settings"
 local worker = require "nslua.sweep.worker"
 
 local support = core.worker_support
@@ -34,7 +35,7 @@ end
 -- The command that runs this script again, as a worker of its sweep number `ordinal`.
 local function command_of(ordinal)
   local words, first = { "env", "NSLUA_SWEEP_WORKER=" .. ordinal }, -1
-  local given = rawget(_G, "arg") or arg
+  local given = settings.command or rawget(_G, "arg") or arg
   if not given or not given[0] then
     fail "sweep: this process has several threads and runs no script: its workers can not be started"
   end
@@ -326,6 +327,29 @@ function on_local.start(sweep)
     if not self.done:has(self.tasks(k)) then self.left = self.left + 1 end
   end
   return setmetatable(self, Session)
+end
+
+-- For `nslua sweep --status`: which processes work on the tasks of a store.
+function on_local.status(store)
+  local list = {}
+  for _, driver in ipairs(store:drivers()) do
+    list[#list + 1] = ("process %d on %s"):format(driver.pid, driver.host)
+  end
+  return #list > 0 and "; " .. table.concat(list, ", ") or "; no process works on it"
+end
+
+-- For `nslua sweep --cancel`: stops those of this machine.
+function on_local.cancel(store)
+  local stopped, others = 0, 0
+  for _, driver in ipairs(store:drivers()) do
+    if driver.host == support.host() and support.signal_process(driver.pid, "TERM") then
+      stopped = stopped + 1
+    else
+      others = others + 1
+    end
+  end
+  return ("; %d processes told to stop%s"):format(stopped, others > 0 and (", %d on other machines"):format(others)
+    or "")
 end
 
 return on_local

@@ -7,8 +7,9 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local manifest = require "nslua.sweep.manifest"
 local record = require "nslua.sweep.record"
+local settings = require "nslua.sweep.settings"
 
-local support, files = core.journal_support, core.process_support
+local support, files, workers = core.journal_support, core.process_support, core.worker_support
 local fail = arguments.fail
 
 local store = {}
@@ -125,6 +126,9 @@ function store.open(file, plan, resume)
   if not file then return self end
   local now = { manifest.of(plan) }
   local before = self:manifest()
+  if not before[1] and settings.part then
+    fail("sweep: '%s' is not there: the process that begins a sweep makes it, and its parts use it", self.folder)
+  end
   if not before[1] or resume == false then
     begin_anew(self, now)
     return self
@@ -153,7 +157,23 @@ end
 
 -- Begins to write records into the journal of a shard.
 function Store:begin(shard)
-  if self.folder then self.journal = checked("sweep", support.open(self.folder .. "/journal-" .. shard)) end
+  if not self.folder then return end
+  self.journal = checked("sweep", support.open(self.folder .. "/journal-" .. shard))
+  self.driver = self.folder .. "/driver-" .. shard
+  files.save(self.driver, ("%d %s\n"):format(workers.pid(), workers.host()))
+end
+
+-- The processes that write: { { pid =, host = } }. One of this machine that is gone is left out.
+function Store:drivers()
+  local list = {}
+  for _, name in ipairs(support.list_folder(self.folder) or {}) do
+    local pid, host = (name:find "^driver%-" and read_file(self.folder .. "/" .. name) or ""):match "^(%d+) (%S+)"
+    pid = math.tointeger(pid)
+    if pid and (host ~= workers.host() or workers.signal_process(pid)) then
+      list[#list + 1] = { pid = pid, host = host }
+    end
+  end
+  return list
 end
 
 function Store:append(bytes)
@@ -167,7 +187,9 @@ function Store:sync()
 end
 
 function Store:finish()
-  if self.journal then self.journal:close() end
+  if not self.journal then return end
+  self.journal:close()
+  os.remove(self.driver)
   self.journal = nil
 end
 

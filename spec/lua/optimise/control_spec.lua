@@ -107,6 +107,59 @@ describe("ns.optimal_control", function()
     ns.plot.close(ns.plot.gcf())
   end)
 
+  test("has the same answer, to the last bit, in other units", function()
+    local function moved(L, S)
+      return ns.optimal_control { states = { "x", "v" }, controls = { "u" }, relays = { { "s", function(x) return x.v end } },
+        rhs = function(x, u, s, p) return { x.v, u.u - p.mu * s.s } end, parameters = { mu = 2 * L / S ^ 2 },
+        start = { x = 0, v = 0 }, goal = { x = L, v = 0 }, T = { 0.1 * S, 10 * S }, terminal = time, elements = elements,
+        bounds = { u = { -5 * L / S ^ 2, 5 * L / S ^ 2 } }, path = function(x) return 3 * L - x.x end }
+    end
+    local best = moved(1, 1)
+    assert.near(math.sqrt(20 / 21), best.T, 1e-9)
+    for _, unit in ipairs { { 2.0 ^ 30, 1 }, { 1, 2.0 ^ -20 }, { 2.0 ^ -30, 2.0 ^ 12 } } do
+      local L, S = unit[1], unit[2]
+      local other = moved(L, S)
+      assert.equal(best.T * S, other.T)
+      assert.equal(best.switches[1] * S, other.switches[1])
+      assert.equal(best.slopes.parameters.mu * S ^ 3 / L, other.slopes.parameters.mu)
+      assert.equal(best.slopes.goal.x * S / L, other.slopes.goal.x)
+      for k = 1, #best.t do
+        assert.equal(best.t[k] * S, other.t[k])
+        assert.equal(best.x[k][2] * L / S, other.x[k][2])
+        assert.equal(best.u[k][1] * L / S ^ 2, other.u[k][1])
+      end
+    end
+  end)
+
+  test("finds the start that a jump of the slope hides", function()
+    -- x' = 2 - sign x: for a start a < 0 the cost is -a^3 / 9 + (2 + a / 3)^3 / 3 + (1 / 3 + a / 3)^2
+    local best = ns.optimal_control { states = { "x" }, relays = { { "s", function(x) return x.x end } }, T = 2,
+      rhs = function(_, _, s) return { 2 - s.s } end, cost = function(x) return x.x ^ 2 end, bounds = { x = { -4, 4 } },
+      terminal = function(x) return (x.x - 5 / 3) ^ 2 end, guess = { x = 1 } }
+    assert.near(-1.4275722319799833, best.x[1][1], 1e-6)
+    assert.near(1.523772775374957, best.cost, 1e-9)
+  end)
+
+  test("places the jumps of a control where there is no relay", function()
+    -- an oscillator from (5, 0) to rest: the control jumps every pi
+    local best = ns.optimal_control { states = { "x", "v" }, controls = { "u" },
+      rhs = function(x, u) return { x.v, u.u - x.x } end, start = { x = 5, v = 0 }, goal = { x = 0, v = 0 },
+      bounds = { u = { -1, 1 } }, T = { 0.1, 20 }, terminal = time }
+    assert.near(7.93741172, best.T, 1e-6)
+    assert.equal(3, #best.switches)
+    for k = 1, 3 do assert.near(0.16686017 + (k - 1) * math.pi, best.switches[k], 1e-5) end
+  end)
+
+  test("rolls a cart out by its friction where fuel counts", function()
+    -- at first 3 for the time t, then nothing: 7.5 t^2 = 1, cost 3 t; the cart waits for the rest of the time
+    local best = ns.optimal_control { states = { "x", "v" }, controls = { "push", "pull" },
+      relays = { { "s", function(x) return x.v end } },
+      rhs = function(x, u, s) return { x.v, u.push - u.pull - 0.5 * s.s } end, start = { x = 0, v = 0 },
+      goal = { x = 1, v = 0 }, bounds = { push = { 0, 3 }, pull = { 0, 3 } }, T = 3,
+      cost = function(_, u) return u.push + u.pull end }
+    assert.near(3 / math.sqrt(7.5), best.cost, 1e-8)
+  end)
+
   test("tells when there is no solution", function()
     local best = ns.optimal_control { states = { "x" }, controls = { "u" }, rhs = function(_, u) return { u.u } end,
       bounds = { u = { -1, 1 } }, start = { x = 0 }, goal = { x = 5 }, T = 2, cost = effort, elements = 8 }

@@ -101,3 +101,48 @@ describe("compiling", function()
     end
   end)
 end)
+
+describe("source.compile_cell", function()
+  local function value(text)
+    local env = setmetatable({ f = function(x) return x end }, { __index = _G })
+    env.keep = env
+    local chunk, message, more = source.compile_cell(text, env, "keep", "cell")
+    if not chunk then return nil, message, more end
+    return chunk()
+  end
+
+  it("returns the last expression after statements", function()
+    assert.equal(3, value "local a = 1\na + 2")
+    assert.equal(4, value "x = 3; x + 1")
+    assert.equal(5, value "x = 3\nf(x + 2)")
+    assert.equal(6, value "f(1)\nf(\n  6\n)")
+    assert.equal(2, value "t = { 1, 2 }\n#t")
+    assert.equal("a", value "x = 1\n('a')")
+    assert.equal(7, value "-- a comment\n7")
+    assert.equal(8, value "= 8")
+  end)
+
+  it("does not change statements, texts and blocks", function()
+    assert.is_nil(value "x = 5\n-- f(1)")
+    assert.is_nil(value "s = [[\nf(1)\n]]")
+    assert.is_nil(value "for i = 1, 2 do\n  f(i)\nend")
+    assert.is_nil(value "x = 5\n- 3")
+    assert.is_nil(value "x = f\n(2)")
+    assert.is_nil(value "function g()\n  return 1\nend")
+  end)
+
+  it("tells errors and what is incomplete", function()
+    local _, message, more = value "for i = 1, 2 do\nf(i)"
+    assert.matches("'end' expected", message)
+    assert.is_true(more)
+    _, message, more = value "x = = 1"
+    assert.equal("cell:1: unexpected symbol near '='", message)
+    assert.is_false(more)
+  end)
+
+  it("indents by open blocks and brackets", function()
+    assert.equal("  ", source.indent "for i = 1, 2 do")
+    assert.equal("    ", source.indent "f(function()")
+    assert.equal("", source.indent "if x then y() end")
+  end)
+end)

@@ -113,7 +113,7 @@ static const NsNlpSolver *program_solver(lua_State *L) {
 /*
 ** ipopt(t): solves the program and writes the point into its vectors x (n), multiplier (m), at_lower, at_upper (n). t has lower,
 ** upper, row_lower, row_upper (vectors; the ends of rows), row, column, value (lists: affine entries, row 0: the objective),
-** terms (list of { compiled function of a vector, indices, rows, weights }), tolerance, barrier, push, iterations, warm, who.
+** terms (list of { compiled function of a vector, indices, rows, weights }), tolerance, complementarity, barrier, push, iterations, warm, who.
 ** Returns how it ended, the objective and the number of iterations.
 */
 static int program_ipopt(lua_State *L) {
@@ -131,6 +131,7 @@ static int program_ipopt(lua_State *L) {
                       .at_upper = program_vector(L, "at_upper", nlp.n)->data};
   lua_getfield(L, PROGRAM, "warm");
   NsNlpOptions o = {.tolerance = program_number(L, "tolerance"),
+                    .complementarity = program_number(L, "complementarity"),
                     .barrier = program_number(L, "barrier"),
                     .push = program_number(L, "push"),
                     .iterations = (int)program_number(L, "iterations"),

@@ -45,10 +45,115 @@ static double *take_sensitivity_matrix(lua_State *L, NslDae *s, int idx) {
   return S;
 }
 
-/* follow(solver, S, rtol (0: that of the solver), by_parameters (t, y, yd) -> n x p; nil: dF/dparameters is 0). */
+/* ---- the trace of the residual ---- */
+
+/* inputs: t, y, y', the arguments, and zeros for the output; plain: values of the residual; all: its derivatives by y, y', arguments. */
+typedef struct NslDaeTraceRoom {
+  int count; /* of inputs without the output */
+  double *inputs, *plain, *all;
+  int *input; /* of each parameter: its input; -1: a start */
+} NslDaeTraceRoom;
+
+/* Lists the arguments of the residual; those in the list at `args` are pushed. -1: too many, or one is no plain value. */
+static int dae_list_arguments(lua_State *L, const NslDae *s, int args, NslTraceArg *list) {
+  int count = (int)lua_rawlen(L, args), nargs = 0;
+  if (count + 4 > NSL_TRACE_ARGS) return -1;
+  nsl_need_stack(L, count + 16);
+  list[nargs++] = (NslTraceArg){NSL_TRACE_NUMBER, 1, 1, "t", 0};
+  list[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, s->n, 1, "y", 0};
+  list[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, s->n, 1, "yd", 0};
+  for (int i = 1; i <= count; i++) {
+    lua_rawgeti(L, args, i);
+    if (!nsl_trace_classify(L, lua_gettop(L), &list[nargs++])) return -1;
+  }
+  list[nargs++] = (NslTraceArg){NSL_TRACE_VECTOR, s->n, 1, "res", 0};
+  return nargs;
+}
+
+/* Allocates the arrays, and sets the inputs of the arguments. `which`: a list of {argument, element} of each parameter, or false. */
+static void dae_take_trace_room(lua_State *L, NslDae *s, int nargs, const NslTraceArg *list, int which) {
+  int first[NSL_TRACE_ARGS], n = s->n, at = 0;
+  for (int a = 0; a < nargs; a++) first[a] = at, at += nsl_trace_size(&list[a]);
+  NslDaeTraceRoom *room = s->room = ns_arena_take(&s->arena, 1, sizeof *room);
+  if (!room) luaL_error(L, "not enough memory");
+  room->count = at - n;
+  room->inputs = ns_arena_doubles(&s->arena, at);
+  room->plain = ns_arena_doubles(&s->arena, n);
+  room->all = ns_arena_matrix(&s->arena, n, at);
+  room->input = ns_arena_ints(&s->arena, s->parameters);
+  if (s->arena.failed) luaL_error(L, "not enough memory");
+  for (int a = 3; a < nargs - 1; a++)
+    if (nsl_trace_is_input(&list[a])) nsl_trace_read(L, &list[a], room->inputs + first[a]);
+  for (int j = 0; j < s->parameters; j++) {
+    room->input[j] = -1;
+    if (lua_rawgeti(L, which, j + 1) == LUA_TTABLE) {
+      lua_rawgeti(L, -1, 1), lua_rawgeti(L, -2, 2);
+      room->input[j] = first[2 + lua_tointeger(L, -2)] + (int)lua_tointeger(L, -1) - 1;
+      lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
+  }
+}
+
+/* The inputs at a point. */
+static const double *dae_inputs_at(NslDae *s, double t, const double *y, const double *yd) {
+  size_t n = (size_t)s->n;
+  double *in = s->room->inputs;
+  in[0] = t;
+  memcpy(in + 1, y, n * sizeof *y);
+  memcpy(in + 1 + n, yd, n * sizeof *yd);
+  return in;
+}
+
+/* Traces the residual at index `f`, a function of (t, y, y', args ..., out), if that is possible. */
+static void dae_trace_residual(lua_State *L, NslDae *s, int f, int args, int which) {
+  NslTraceArg list[NSL_TRACE_ARGS];
+  const NsDaeState *at = s->method->state(s->solver);
+  bool compiled = nsl_is_compiled(L, f);
+  s->shadow = (NslShadow){.plain = !compiled};
+  int nargs = lua_istable(L, args) && (compiled || lua_isfunction(L, f)) ? dae_list_arguments(L, s, args, list) : -1;
+  if (nargs < 0) return;
+  dae_take_trace_room(L, s, nargs, list, which);
+  NslTrace *trace = compiled ? nsl_trace(L, f, nargs, list)
+                             : nsl_push_plain_trace(L, f, nargs, list, dae_inputs_at(s, at->t, at->y, at->yd));
+  if (!trace || trace->result == NSL_RESULT_NOTHING || trace->outputs != s->n) return;
+  lua_pushvalue(L, compiled ? f : -1);
+  lua_setiuservalue(L, 1, NSL_DAE_SHADOW);
+  s->shadow.trace = trace;
+}
+
+static NsStatus dae_traced_jacobians(void *context, double t, const double *y, const double *yd, double *Fyd, double *Fy,
+                                     double *P, bool *known, NsError *err) {
+  NslDae *s = context;
+  NslTrace *trace = s->shadow.trace;
+  size_t n = (size_t)s->n, square = n * n;
+  const double *args[NS_FUNCTION_ARGS] = {y, yd, NULL};
+  if (!trace) return NS_OK;
+  if (nsl_shadow_asks(&s->shadow)) {
+    NsStatus status = ns_callback_status(s->problem.residual.value(s->problem.residual.context, t, args, s->room->plain));
+    if (status != NS_OK) return ns_fail(err, status, "the residual failed (t=%.10g)", t);
+    memcpy(trace->in, dae_inputs_at(s, t, y, yd), (size_t)trace->inputs * sizeof *y);
+    if (!nsl_shadow_agrees(trace, s->room->plain)) return s->shadow.trace = NULL, NS_OK;
+  }
+  memcpy(trace->in, dae_inputs_at(s, t, y, yd), (size_t)trace->inputs * sizeof *y);
+  if (!nsl_trace_jacobian_of(trace, 1, s->room->count - 1, s->room->all)) return NS_OK;
+  *known = true;
+  memcpy(Fy, s->room->all, square * sizeof *Fy);
+  memcpy(Fyd, s->room->all + square, square * sizeof *Fyd);
+  for (int j = 0; P && j < s->parameters; j++)
+    if (s->room->input[j] >= 0) memcpy(P + (size_t)j * n, s->room->all + (size_t)(s->room->input[j] - 1) * n, n * sizeof *P);
+  return NS_OK;
+}
+
+/* ---- functions ---- */
+
+/*
+** follow(solver, S, rtol (0: that of the solver), by_parameters (t, y, yd) -> n x p; nil: dF/dparameters is 0; residual, args, which):
+** the last three are for the trace of the residual.
+*/
 static int dae_follow(lua_State *L) {
   NslDae *s = nsl_check_dae(L);
-  lua_settop(L, 4);
+  lua_settop(L, 7);
   double *S = take_sensitivity_matrix(L, s, 2);
   NsDaeSensitivityProblem problem = {.method = s->method, .solver = s->solver, .dae = s->problem, .p = s->parameters};
   problem.rtol = luaL_checknumber(L, 3);
@@ -56,6 +161,8 @@ static int dae_follow(lua_State *L) {
   if (!lua_isnil(L, 4)) problem.by_parameters = dae_by_parameters;
   lua_pushvalue(L, 4);
   lua_setiuservalue(L, 1, NSL_DAE_BY_PARAMETERS);
+  dae_trace_residual(L, s, 5, 6, 7);
+  if (s->shadow.trace) problem.jacobians = dae_traced_jacobians;
   if (ns_dae_sensitivity_new(&s->sensitivity, &problem) != NS_OK) return luaL_error(L, "not enough memory");
   ns_dae_sensitivity_start(s->sensitivity, S);
   return 0;
@@ -64,6 +171,7 @@ static int dae_follow(lua_State *L) {
 /* jump(solver, S): S after an event; the solver has been restarted. */
 static int dae_jump(lua_State *L) {
   NslDae *s = nsl_check_dae(L);
+  s->shadow.changed = true; /* apply may have changed a variable of the residual */
   ns_dae_sensitivity_start(s->sensitivity, take_sensitivity_matrix(L, s, 2));
   return 0;
 }
@@ -98,7 +206,7 @@ static int dae_go_to_with(lua_State *L) {
   return run_to_time(L, go_to_time);
 }
 
-/* sensitivity(solver): S, and the largest |y'| of each unknown since the last start. */
+/* sensitivity(solver): S, the largest |y'| of each unknown since the last start, and its size. */
 static int dae_sensitivity(lua_State *L) {
   NslDae *s = nsl_check_dae(L);
   NslMatrix *m = nsl_push_matrix(L, s->n, s->parameters, NULL);
@@ -106,7 +214,8 @@ static int dae_sensitivity(lua_State *L) {
   for (int j = 0; j < s->parameters; j++)
     for (int i = 0; i < s->n; i++) m->data[i + (ptrdiff_t)j * m->ld] = S[i + (ptrdiff_t)j * s->n];
   nsl_dae_push_values(L, s->n, ns_dae_sensitivity_pace(s->sensitivity));
-  return 2;
+  nsl_dae_push_values(L, s->n, ns_dae_sensitivity_sizes(s->sensitivity));
+  return 3;
 }
 
 void nsl_open_dae_sensitivity(lua_State *L) {

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "bind/array/vector.h"
 #include "bind/diff/compile.h"
+#include "bind/ode/ode_shadow.h"
 #include "ode/dae_events.h"
 
 /*
@@ -26,6 +27,8 @@ typedef struct NslDae {
   NsDaeRun *run;                 /* the run with events; NULL: there are none */
   NsDaeSensitivity *sensitivity; /* NULL: none */
   int parameters;                /* number of columns of S */
+  NslShadow shadow;              /* the trace of the residual with its arguments, for its Jacobians */
+  struct NslDaeTraceRoom *room;  /* arrays for it */
   NsDaeProblem problem;
   NsEvents events;
   double *atol;
@@ -44,7 +47,8 @@ enum {
   NSL_DAE_JACOBIAN,
   NSL_DAE_EVENTS,
   NSL_DAE_BY_PARAMETERS,
-  NSL_DAE_USES = NSL_DAE_BY_PARAMETERS
+  NSL_DAE_SHADOW,
+  NSL_DAE_USES = NSL_DAE_SHADOW
 };
 
 extern const NslType nsl_dae_type;

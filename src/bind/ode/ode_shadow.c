@@ -43,8 +43,7 @@ void nsl_ode_shadow_event(NslOde *ode, NslShadow *shadow, int e, double t, const
   shadow->plain = true;
 }
 
-/* Whether the trace's values at its inputs are those of the function, `plain`. */
-static bool shadow_agrees(NslTrace *trace, const double *plain) {
+bool nsl_shadow_agrees(NslTrace *trace, const double *plain) {
   bool same = true;
   nsl_trace_value(trace, NULL);
   for (int i = 0; i < trace->outputs; i++)
@@ -59,10 +58,14 @@ static bool shadow_agrees(NslTrace *trace, const double *plain) {
   return same;
 }
 
+bool nsl_shadow_asks(NslShadow *shadow) {
+  return shadow->plain && (shadow->changed || shadow->points++ % BETWEEN == 0);
+}
+
 /* Sets the inputs to (t, y). Returns whether the function is to be called. */
 static bool shadow_begin(NslOde *ode, NslShadow *shadow, double t, const double *y) {
   memcpy(shadow->trace->in, nsl_ode_inputs(ode, t, y), (size_t)shadow->trace->inputs * sizeof *y);
-  return shadow->plain && (shadow->changed || shadow->points++ % BETWEEN == 0);
+  return nsl_shadow_asks(shadow);
 }
 
 bool nsl_ode_shadow_holds_f(NslOde *ode, NslShadow *shadow, double t, const double *y, NsStatus *status, NsError *err) {
@@ -70,7 +73,7 @@ bool nsl_ode_shadow_holds_f(NslOde *ode, NslShadow *shadow, double t, const doub
   if (!shadow->trace) return false;
   if (!shadow_begin(ode, shadow, t, y)) return true;
   *status = nsl_ode_rate(ode, t, y, ode->plain, err);
-  if (*status == NS_OK && !shadow_agrees(shadow->trace, ode->plain)) shadow->trace = NULL;
+  if (*status == NS_OK && !nsl_shadow_agrees(shadow->trace, ode->plain)) shadow->trace = NULL;
   return *status == NS_OK && shadow->trace;
 }
 
@@ -81,6 +84,6 @@ bool nsl_ode_shadow_holds_event(NslOde *ode, NslShadow *shadow, int e, double t,
   if (!shadow->trace) return false;
   if (!shadow_begin(ode, shadow, t, y)) return true;
   *status = nsl_ode_event(ode, e, t, y, &value, err);
-  if (*status == NS_OK && !shadow_agrees(shadow->trace, &value)) shadow->trace = NULL;
+  if (*status == NS_OK && !nsl_shadow_agrees(shadow->trace, &value)) shadow->trace = NULL;
   return *status == NS_OK && shadow->trace;
 }

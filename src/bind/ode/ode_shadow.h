@@ -20,6 +20,12 @@ typedef struct NslShadow {
   long points;     /* number of questions so far */
 } NslShadow;
 
+/* Whether the trace's values at its inputs are `plain`, those of the function. */
+bool nsl_shadow_agrees(NslTrace *trace, const double *plain);
+
+/* Whether the values of the function are to be compared at this point; counts it. */
+bool nsl_shadow_asks(NslShadow *shadow);
+
 /*
 ** Makes the shadow of f, or of the function number e (from 0) in the list of events; (t, y) is the start. What is pushed stays. A function
 ** that can not be traced (it branches on a value, it takes objects that change) has none.

@@ -182,12 +182,20 @@ static void observe_first(lua_State *L, NslTimeStepping *self, NslObserver *obse
 
 /* Pushes a solution for the run, with the columns of its observer. */
 static NsSolution *push_record(lua_State *L, const Options *options, long rows) {
-  int parameters = options->parameters;
+  int parameters = options->sensitivities.options.adjoint ? 0 : options->parameters;
   if (!options->observer) return nsl_push_solution(L, 1, rows, 0, parameters);
   nsl_push_observed_names(L, 2);
   NsSolution *solution = nsl_push_solution(L, 1, rows, lua_gettop(L), parameters);
   lua_remove(L, -2);
   return solution;
+}
+
+/* The solution on top, which has no S, gets the names of the parameters of a recorded run. */
+static void name_parameters(lua_State *L, int names) {
+  lua_getiuservalue(L, -1, 1);
+  lua_pushvalue(L, names);
+  lua_setfield(L, -2, "sensitivities");
+  lua_pop(L, 1);
 }
 
 /* The number of columns of a row. */
@@ -310,6 +318,7 @@ int nsl_simulation_run(lua_State *L) {
   nsl_warn_start(L, 1);
   observe_first(L, self, options.observer, true);
   NsSolution *solution = push_record(L, &options, ns_run_rows(self->ts, options.every));
+  if (options.sensitivities.options.adjoint) name_parameters(L, options.parameters);
   lua_insert(L, 3);
   Progress progress = {.first = self->ts->k};
   clock_gettime(CLOCK_MONOTONIC, &progress.start);

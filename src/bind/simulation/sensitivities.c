@@ -264,6 +264,8 @@ static void read_keys(lua_State *L, int option, NsSensitivityOptions *options) {
       options->rtol = nsl_finite(L, -1, who, "rtol");
       if (!(options->rtol >= 1e-14 && options->rtol <= 0.1))
         nsl_error(L, "%s: rtol: expected a number in [1e-14, 0.1], got %f", who, options->rtol);
+    } else if (strcmp(key, "adjoint") == 0) { /* of gradient.lua */
+      options->adjoint = lua_toboolean(L, -1) != 0;
     } else if (strcmp(key, "on_grazing") == 0) {
       const char *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
       options->one_sided = strcmp(word, "one-sided") == 0;

@@ -120,5 +120,6 @@ void nsl_open_osi(lua_State *L);
 void nsl_open_osnsp(lua_State *L);
 void nsl_open_time_stepping(lua_State *L);
 void nsl_open_solution(lua_State *L);
+void nsl_open_way_back(lua_State *L);
 
 #endif

@@ -130,6 +130,7 @@ NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
     w->bounces[k] = ed->q_part[k] != ed->before[ed->closed[k]];
   }
   w->acted = true;
+  for (int k = 0; k < ed->nclosed; k++) w->frozen.affine = w->frozen.affine && w->kind[k] != IMPULSE_SLIP_IN_SPACE;
   return ns_sensitivity_map(s, &w->frozen, twin_impulse, ed->t, ed->x, err);
 }
 

@@ -102,6 +102,7 @@ static void motion_twin_order(const NsEventDriven *ed, int p, double *S, double 
 static NsStatus motion_twin_states(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X,
                                    NsError *err) {
   (void)t, (void)u, (void)err;
+  if (s->trail) return NS_OK;
   motion_twin_order(((NsMotionTwin *)context)->ed, s->p, (double *)(size_t)S, X, false);
   return NS_OK;
 }
@@ -146,7 +147,86 @@ static void motion_twin_mode(NsMotionTwin *w, const NsEventDriven *run) {
   ed->nheld = run->nheld, ed->nplaces = run->nplaces, ed->nacting = run->nacting;
   ed->options = run->options;
   ed->h = run->h, ed->t = run->t, ed->t_k = run->t_k, ed->t_first = run->t_first, ed->t_last = run->t_last;
+  w->frozen.constant = w->frozen.affine = motion_is_linear(ed);
+}
+
+/* The scalars of a kept mode; the arrays of motion_twin_arrays follow. */
+typedef struct KeptMotion {
+  bool dependent;
+  int nheld, nplaces, nacting;
+  double h, t, t_k, t_first, t_last;
+} KeptMotion;
+
+enum { KEPT_ARRAYS = 11 };
+
+/* The arrays of a mode, and the sizes of their elements; each has ed->m elements. */
+static void motion_twin_arrays(NsEventDriven *ed, void *of[KEPT_ARRAYS], size_t size[KEPT_ARRAYS]) {
+  void *const all[KEPT_ARRAYS] = {ed->rows, ed->held,  ed->acting, ed->was,  ed->multiplier, ed->share,
+                                  ed->slow, ed->reach, ed->pulled, ed->slid, ed->before};
+  const size_t sizes[KEPT_ARRAYS] = {sizeof *ed->rows, sizeof *ed->held, sizeof *ed->acting, sizeof *ed->was};
+  for (int k = 0; k < KEPT_ARRAYS; k++) of[k] = all[k], size[k] = k < 4 ? sizes[k] : sizeof(double);
+}
+
+static size_t motion_twin_bytes(NsEventDriven *ed) {
+  void *of[KEPT_ARRAYS];
+  size_t size[KEPT_ARRAYS], sum = 0;
+  motion_twin_arrays(ed, of, size);
+  for (int k = 0; k < KEPT_ARRAYS; k++) sum += size[k] * (size_t)ed->m;
+  return sum;
+}
+
+static void motion_twin_keep(void *context, void *to) {
+  NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
+  KeptMotion head;
+  void *of[KEPT_ARRAYS];
+  size_t size[KEPT_ARRAYS];
+  char *at = to;
+  memset(&head, 0, sizeof head);
+  head.dependent = ((NsMotionTwin *)context)->dependent;
+  head.nheld = ed->nheld, head.nplaces = ed->nplaces, head.nacting = ed->nacting;
+  head.h = ed->h, head.t = ed->t, head.t_k = ed->t_k, head.t_first = ed->t_first, head.t_last = ed->t_last;
+  memcpy(at, &head, sizeof head);
+  at += sizeof head;
+  motion_twin_arrays(ed, of, size);
+  for (int k = 0; k < KEPT_ARRAYS; at += size[k++] * (size_t)ed->m) memcpy(at, of[k], size[k] * (size_t)ed->m);
+}
+
+/* Whether two rows have the same forces as functions of the state. */
+static bool same_row(const Row *a, const Row *b) {
+  return a->state == b->state && a->rub.grip == b->rub.grip && a->rub.tied == b->rub.tied && a->rub.young == b->rub.young &&
+         a->rub.stops == b->rub.stops && a->rub.d[0] == b->rub.d[0] && a->rub.d[1] == b->rub.d[1];
+}
+
+static NsStatus motion_twin_take(void *context, const void *from, double t, const double *u, bool *same, NsError *err) {
+  NsMotionTwin *w = context;
+  NsEventDriven *ed = w->ed;
+  KeptMotion head;
+  void *of[KEPT_ARRAYS];
+  size_t size[KEPT_ARRAYS], m = (size_t)ed->m;
+  const char *at = from;
+  (void)t, (void)u, (void)err;
+  memcpy(&head, at, sizeof head);
+  at += sizeof head;
+  *same = head.dependent == w->dependent && head.nheld == ed->nheld && head.nacting == ed->nacting &&
+          head.nplaces == ed->nplaces;
+  motion_twin_arrays(ed, of, size);
+  const Row *rows = (const Row *)(const void *)at;
+  for (size_t i = 0; i < m && *same; i++) *same = same_row(&rows[i], &ed->rows[i]);
+  for (int k = 0; k < KEPT_ARRAYS; at += size[k++] * m) memcpy(of[k], at, size[k] * m);
+  w->dependent = head.dependent;
+  ed->nheld = head.nheld, ed->nplaces = head.nplaces, ed->nacting = head.nacting;
+  ed->h = head.h, ed->t = head.t, ed->t_k = head.t_k, ed->t_first = head.t_first, ed->t_last = head.t_last;
+  w->frozen.h = ed->h;
   w->frozen.constant = motion_is_linear(ed);
+  return NS_OK;
+}
+
+static void motion_twin_place(void *context, int *place) {
+  const NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
+  for (int d = 0, q = 0, v = ed->Nq, x = 0; d < ed->base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
+    for (int i = 0; i < ds->nq + ds->nv; i++) place[x++] = i < ds->nq ? q++ : v++;
+  }
 }
 
 /* ---- making ---- */
@@ -222,7 +302,11 @@ NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
                          .h = ed->h,
                          .reread = motion_twin_reread,
                          .rate = motion_twin_rate,
-                         .states = motion_twin_states};
+                         .states = motion_twin_states,
+                         .mode_bytes = sizeof(KeptMotion) + motion_twin_bytes(w->ed),
+                         .keep = motion_twin_keep,
+                         .take = motion_twin_take,
+                         .place = motion_twin_place};
   grow_sizes(w, ed);
   w->holds = false;
   motion_twin_mode(w, ed);

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "integrators/switching/flow_workspace.h"
+#include "integrators/switching/switch_pull.h"
 #include "ode/control.h"
 
 /* A guard that is 0 where the run starts must not change with a parameter, up to this part of the terms of its derivative. */
@@ -18,7 +19,9 @@ static const double START_MOVES = 1e-9;
 typedef struct SwitchTwin {
   NsArena arena;
   NsSwitching *sw;
+  NsSensitivity *s;
   NsFlow *flow;
+  NsRowMode *kept;       /* m: workspace */
   NsRowMode *chosen;     /* m: the mode before a jump */
   NsRowMode *before;     /* m: the mode before the event */
   double *dense;         /* of the stepper's unknowns */
@@ -27,14 +30,17 @@ typedef struct SwitchTwin {
   NsFrozenGuard *guards; /* 2 m */
   bool *at_zero;         /* 2 m: guards that are 0 at the start */
   NsFrozen frozen;
-  int guard;  /* that is evaluated */
-  bool exact; /* ns_flow_jacobian is exact in the present mode */
+  NsSwitchPull *pull;          /* of a trail; NULL: none */
+  double *weights, *direction; /* n + 4 m, n */
+  int guard;                   /* that is evaluated */
+  bool exact;                  /* ns_flow_jacobian is exact in the present mode */
 } SwitchTwin;
 
 static void switch_twin_free(void *twin) {
   SwitchTwin *w = twin;
   if (!w) return;
   ns_flow_free(w->flow);
+  ns_switch_pull_free(w->pull);
   ns_arena_release(&w->arena);
   ns_free(w);
 }
@@ -86,6 +92,7 @@ static NsStatus switch_twin_states(void *context, NsSensitivity *s, double t, co
                                    NsError *err) {
   SwitchTwin *w = context;
   NsStatus status = NS_OK;
+  if (s->trail) return NS_OK;
   if (s->n == s->nx) {
     memcpy(X, S, (size_t)s->n * (size_t)s->p * sizeof *X);
     return NS_OK;
@@ -105,21 +112,91 @@ static bool outputs_affine(const NsEquations *e) {
   return true;
 }
 
-/* Takes the present mode of the run; the search for multipliers starts at those of the run. */
-static NsStatus switch_twin_mode(SwitchTwin *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
+/* The twin goes on in this mode. */
+static NsStatus switch_twin_plan(SwitchTwin *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
   NsFlow *flow = w->flow;
-  bool same = flow->planned && memcmp(flow->mode, mode, (size_t)flow->view.m * sizeof *mode) == 0;
-  memcpy(flow->lambda, w->sw->flow->lambda, (size_t)flow->view.m * sizeof(double));
-  memcpy(flow->a, w->sw->flow->a, (size_t)flow->eq.na * sizeof(double));
-  if (same) return NS_OK;
   ns_flow_set_mode(flow, mode);
-  NsSensitivity *s = w->sw->sensitivity;
+  ns_switch_pull_forget(w->pull);
+  NsSensitivity *s = w->s;
   NsStatus status = ns_flow_jacobian(flow, t, u, s->J, err); /* finds the number of differentiations */
   int levels = flow->nw > 0 ? flow->reduction.levels : 0;
   w->frozen.constant = flow->eq.linear && flow->eq.settled;
   w->exact = w->frozen.constant || levels == 0 || (levels == 1 && outputs_affine(&flow->eq));
   w->frozen.jacobian = w->exact ? switch_twin_jacobian : NULL;
   return status;
+}
+
+/* The head of a kept mode; then m modes, m multipliers and na algebraic states follow. */
+typedef struct KeptMode {
+  double t_k, h;
+} KeptMode;
+
+static void switch_twin_keep(void *context, void *to) {
+  const SwitchTwin *w = context;
+  const NsFlow *flow = w->flow;
+  const NsSwitching *sw = w->sw;
+  size_t m = (size_t)flow->view.m;
+  char *at = to;
+  KeptMode head = {sw->t_k, sw->t_next - sw->t_k};
+  memcpy(at, &head, sizeof head);
+  memcpy(at += sizeof head, flow->lambda, m * sizeof(double));
+  memcpy(at += m * sizeof(double), flow->a, (size_t)flow->eq.na * sizeof(double));
+  memcpy(at += (size_t)flow->eq.na * sizeof(double), flow->mode, m * sizeof *flow->mode);
+}
+
+static NsStatus switch_twin_take(void *context, const void *from, double t, const double *u, bool *same, NsError *err) {
+  SwitchTwin *w = context;
+  NsFlow *flow = w->flow;
+  size_t m = (size_t)flow->view.m;
+  const char *at = from;
+  KeptMode head;
+  memcpy(&head, at, sizeof head);
+  NsStatus status = NS_OK;
+  if (!flow->eq.settled || w->frozen.h != head.h) status = ns_flow_begin(flow, head.t_k, head.h, err);
+  w->frozen.h = head.h;
+  memcpy(flow->lambda, at += sizeof head, m * sizeof(double));
+  memcpy(flow->a, at += m * sizeof(double), (size_t)flow->eq.na * sizeof(double));
+  at += (size_t)flow->eq.na * sizeof(double);
+  *same = flow->planned && memcmp(flow->mode, at, m * sizeof *flow->mode) == 0;
+  if (*same || status != NS_OK) return status;
+  memcpy(w->kept, at, m * sizeof *w->kept);
+  return switch_twin_plan(w, w->kept, t, u, err);
+}
+
+/* Takes the present mode of the run; the search for multipliers starts at those of the run. */
+static NsStatus switch_twin_mode(SwitchTwin *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
+  NsFlow *flow = w->flow;
+  bool same = flow->planned && memcmp(flow->mode, mode, (size_t)flow->view.m * sizeof *mode) == 0;
+  memcpy(flow->lambda, w->sw->flow->lambda, (size_t)flow->view.m * sizeof(double));
+  memcpy(flow->a, w->sw->flow->a, (size_t)flow->eq.na * sizeof(double));
+  return same ? NS_OK : switch_twin_plan(w, mode, t, u, err);
+}
+
+/* ---- derivatives by parameters in closed form ---- */
+
+static NsStatus switch_twin_pull(void *context, double t, const double *u, const double *mu, double *out, bool *known,
+                                 NsError *err) {
+  SwitchTwin *w = context;
+  NsPullWeights weights = {.mu = mu};
+  NsStatus status = switch_twin_rate(w, t, u, w->direction, err);
+  return status == NS_OK ? ns_switch_pull(w->pull, w->flow, w->frozen.constant, t, w->direction, &weights, out, known, err)
+                         : status;
+}
+
+/* The weights of guard_value. */
+static NsStatus switch_twin_pull_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
+  SwitchTwin *w = context;
+  int k = w->guard, i = k / 2, n = w->flow->eq.n, m = w->flow->eq.m;
+  double *mu = w->weights, *y = mu + n, *lambda = y + m, *lower = lambda + m, *upper = lower + m;
+  memset(w->weights, 0, (size_t)(n + 4 * m) * sizeof *w->weights);
+  if (w->flow->mode[i] == NS_ROW_LOWER) y[i] = 1;
+  else if (w->flow->mode[i] == NS_ROW_UPPER) y[i] = -1;
+  else if (k % 2) lambda[i] = -1, upper[i] = 1;
+  else lambda[i] = 1, lower[i] = -1;
+  NsPullWeights weights = {mu, y, lambda, lower, upper};
+  NsStatus status = switch_twin_rate(w, t, u, w->direction, err);
+  return status == NS_OK ? ns_switch_pull(w->pull, w->flow, w->frozen.constant, t, w->direction, &weights, out, known, err)
+                         : status;
 }
 
 /* ---- making ---- */
@@ -131,6 +208,8 @@ static NsStatus switch_twin_new(NsSwitching *sw, NsError *err) {
   s->free_twin = switch_twin_free;
   size_t m = (size_t)sw->m;
   w->sw = sw;
+  w->s = s;
+  w->kept = ns_arena_take(&w->arena, m, sizeof *w->kept);
   w->chosen = ns_arena_take(&w->arena, m, sizeof *w->chosen);
   w->before = ns_arena_take(&w->arena, m, sizeof *w->before);
   w->guards = ns_arena_take(&w->arena, 2 * m, sizeof *w->guards);
@@ -139,7 +218,10 @@ static NsStatus switch_twin_new(NsSwitching *sw, NsError *err) {
   w->u_before = ns_arena_doubles(&w->arena, sw->n);
   w->x = ns_arena_doubles(&w->arena, sw->n);
   w->lambda = ns_arena_doubles(&w->arena, sw->m);
+  w->weights = ns_arena_doubles(&w->arena, (ptrdiff_t)sw->n + 4 * (ptrdiff_t)sw->m);
+  w->direction = ns_arena_doubles(&w->arena, sw->n);
   bool good = ns_flow_new(&w->flow, sw->base.nsds) == NS_OK && !w->arena.failed;
+  if (good && s->trail) good = ns_switch_pull_new(&w->pull, w->flow, s->parameters, s->p) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
@@ -162,7 +244,13 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
                          .implicit = sw->method->implicit,
                          .reread = switch_twin_reread,
                          .rate = switch_twin_rate,
-                         .states = switch_twin_states};
+                         .states = switch_twin_states,
+                         .keep = switch_twin_keep,
+                         .take = switch_twin_take,
+                         .pull = w->pull ? switch_twin_pull : NULL,
+                         .pull_guard = w->pull ? switch_twin_pull_guard : NULL};
+  w->frozen.mode_bytes = sizeof(KeptMode) + (size_t)(sw->m + w->flow->eq.na) * sizeof(double) +
+                         (size_t)sw->m * sizeof(NsRowMode);
   return ns_flow_begin(w->flow, sw->t_k, h, err);
 }
 

@@ -81,7 +81,7 @@ static void ipopt_options(IpoptProblem problem, const NsNlpOptions *o) {
   ipopt_word(problem, "mu_strategy", o->warm ? "monotone" : "adaptive");
   ipopt_number(problem, "tol", o->tolerance);
   ipopt_number(problem, "constr_viol_tol", o->tolerance);
-  ipopt_number(problem, "compl_inf_tol", o->tolerance);
+  ipopt_number(problem, "compl_inf_tol", o->complementarity);
   ipopt_number(problem, "dual_inf_tol", 100 * o->tolerance);
   ipopt_number(problem, "acceptable_tol", 100 * o->tolerance);
   ipopt_number(problem, "bound_relax_factor", 0);

@@ -61,11 +61,12 @@ struct NsNlp {
 NsStatus ns_nlp_prepare(NsNlp *nlp, NsArena *arena, NsError *err);
 
 typedef struct NsNlpOptions {
-  double tolerance; /* of the scaled optimality conditions */
-  double barrier;   /* the first barrier parameter */
-  double push;      /* how far the start is moved from its bounds, relative and absolute */
-  int iterations;   /* largest number */
-  bool warm;        /* the start has multipliers */
+  double tolerance;       /* of the scaled optimality conditions */
+  double complementarity; /* of the products of multipliers and distances from bounds: each adds to the objective */
+  double barrier;         /* the first barrier parameter */
+  double push;            /* how far the start is moved from its bounds, relative and absolute */
+  int iterations;         /* largest number */
+  bool warm;              /* the start has multipliers */
 } NsNlpOptions;
 
 typedef enum NsNlpEnd {

@@ -1,0 +1,61 @@
+-- nslua.gradient.cost: the functions of a cost, and their derivatives.
+local arguments = require "nslua.base.arguments"
+local core = require "nslua.core"
+
+local cost = {}
+
+local fail, describe = arguments.fail, arguments.describe
+local abs = math.abs
+
+local function number_of(value, who, t)
+  if type(value) ~= "number" then fail("gradient: %s: expected a number, got %s", who, describe(value)) end
+  if value - value ~= 0 then
+    fail("gradient: %s is %s at t=%.10g", who, value ~= value and "nan" or "infinite", t)
+  end
+  return value
+end
+
+-- The value of the function `who` of the options at (t, x) with the parameters p: cost(t, x, p), terminal(x, p, t).
+local function call(options, who, t, x, p)
+  if who == "cost" then return options.cost(t, x, p) end
+  return options.terminal(x, p, t)
+end
+
+function cost.value(run, who, t, x) return number_of(call(run.options, who, t, x, run.values), who, t) end
+
+-- Its value, and its derivatives by x and by the parameters (nil: it has no argument for these).
+function cost.slopes(run, who, t, x)
+  local options, p, value = run.options, run.values, nil
+  local function of_x(y)
+    local c = call(options, who, t, y, p)
+    if value == nil then value = number_of(c, who, t) end
+    return c
+  end
+  local by_x, by_p = core.gradient(of_x, x), nil
+  local info = debug.getinfo(options[who], "u")
+  if info.isvararg or info.nparams >= (who == "cost" and 3 or 2) then
+    by_p = core.gradient(function(q) return call(options, who, t, x, q) end, p)
+  end
+  return value, by_x, by_p
+end
+
+-- The derivative of terminal by t; 0: it has no argument for it.
+function cost.terminal_rate(run, t, x)
+  local info = debug.getinfo(run.options.terminal, "u")
+  if not info.isvararg and info.nparams < 3 then return 0 end
+  return core.gradient(function(s) return run.options.terminal(x, run.values, s[1]) end, { t })[1]
+end
+
+-- A cost does not jump at an event when it changes by less than this part: the rounding of some operations.
+local JUMPS = 2 ^ -44
+
+-- What the cost falls by at t, where the state jumps.
+function cost.jump(run, t)
+  local state_at = core.solution_methods.at
+  local before = cost.value(run, "cost", t, state_at(run.sol, t, "before").x)
+  local after = cost.value(run, "cost", t, state_at(run.sol, t).x)
+  local jump = before - after
+  return abs(jump) <= JUMPS * (abs(before) + abs(after)) and 0 or jump
+end
+
+return cost

@@ -1,0 +1,112 @@
+-- ns.dynamics.continuation: period doublings and their branches, Neimark-Sacker bifurcations, walls that graze at once, the start.
+local ns = require "nslua"
+local dynamics = ns.dynamics
+
+local function near(want, got, tolerance)
+  assert.is_true(math.abs(want - got) <= tolerance, ("wanted %.15g, got %.15g"):format(want, got))
+end
+
+local function kinds(branch)
+  local list = {}
+  for i, one in ipairs(branch.bifurcations) do list[i] = one.kind end
+  return list
+end
+
+-- A ball on a table that moves by A sin(2 pi t), gravity 1, restitution e. The derivative of the map from impact to impact gives
+-- the period doubling of the orbit with one impact in a period in closed form.
+describe("a ball on a shaking table", function()
+  local e, w = 0.5, 2 * math.pi
+  local doubling = math.sqrt((2 * (1 + e * e) / (1 + e) ^ 2) ^ 2 + (math.pi * (1 - e) / (1 + e)) ^ 2) / w ^ 2
+
+  local function ball(more)
+    more.rhs = function(_, x) return { x[2], -1 } end
+    more.events = { name = "table", direction = -1, g = function(t, x, A) return x[1] - A * ns.sin(w * t) end,
+      apply = function(t, x, A) return { x[1], (1 + e) * A * w * ns.cos(w * t) - e * x[2] } end }
+    more.period, more.t0 = 1, 0.5
+    return more
+  end
+
+  it("doubles its period at the known amplitude; the new branch is that of long runs", function()
+    local phase = math.acos((1 - e) / (1 + e) / 2 / (0.035 * w)) / w -- of the impact at A = 0.035
+    local branch = dynamics.continuation(ball { range = { 0.035, 0.045 }, transient = 60, args = { 0.035 },
+      guess = { 0.035 * math.sin(w * phase) + 0.5 * (0.5 - phase) - (0.5 - phase) ^ 2 / 2, 0.5 - (0.5 - phase) } })
+    assert.same({ "period doubling" }, kinds(branch))
+    near(doubling, branch.bifurcations[1].p, 1e-11)
+    local m = branch.points[1].multipliers
+    near(e * e, m[1].abs * m[2].abs, 1e-10)
+    local second = branch:switch(nil, { max_points = 12 })
+    local point
+    for _, one in ipairs(second.points) do
+      if one.stable and #one.orbit.events == 2 then point = one end
+    end
+    near(2, point.T, 1e-15)
+    local run = ns.solve_ivp(function(_, x) return { x[2], -1 } end, { 0.5, 100.5 }, point.x0 * 1.0001, { method = "DOP853",
+      rtol = 1e-12, atol = 1e-14, args = { point.p }, t_eval = { 99.5, 100.5 }, events = ball {}.events })
+    local a, b = run.y:column(1), run.y:column(2)
+    near(point.x0[1], b[1], 1e-8)
+    near(point.x0[2], b[2], 1e-8)
+    assert.is_true(math.abs(a[2] - b[2]) > 1e-3)
+  end)
+end)
+
+-- The delayed logistic map (x, y) -> (a x (1 - y), x) as a jump in each period. Its fixed point x = 1 - 1/a has the multipliers
+-- exp(+-i pi / 3) at a = 2.
+describe("a map whose multipliers cross the circle", function()
+  it("has its Neimark-Sacker bifurcation at a = 2", function()
+    local branch = dynamics.continuation { rhs = function() return { 0, 0 } end, args = { 1.7 }, range = { 1.7, 2.1 }, period = 1,
+      guess = { 0.41, 0.41 }, scale = { 1, 1 },
+      events = { name = "jump", direction = 1, g = function(t) return -ns.cos(2 * math.pi * t + 1) end,
+        apply = function(_, x, a) return { a * x[1] * (1 - x[2]), x[1] } end } }
+    assert.same({ "Neimark-Sacker" }, kinds(branch))
+    local found = branch.bifurcations[1]
+    near(2, found.p, 1e-9)
+    near(0.5, found.x0[1], 1e-9)
+    near(0.5, found.multipliers[1].re, 1e-8)
+    near(math.sqrt(3) / 2, found.multipliers[1].im, 1e-8)
+    assert.is_true(branch.points[1].stable)
+    assert.is_false(branch.points[#branch.points].stable)
+  end)
+end)
+
+describe("two walls that the orbit touches at once", function()
+  local w, damping = 0.7, 0.1
+
+  local function walls(side)
+    return { name = side > 0 and "right" or "left", direction = -1, g = function(_, x) return 1 - side * x[1] end,
+      apply = function(_, x) return { x[1], -0.7 * x[2] } end }
+  end
+
+  it("are found as one grazing; the orbits beyond hit one wall, then both", function()
+    local branch = dynamics.continuation { guess = { 0, 0.3 }, period = 2 * math.pi / w, events = { walls(1), walls(-1) },
+      rhs = function(t, x, A) return { x[2], A * math.cos(w * t) - x[1] - damping * x[2] } end, range = { 0.3, 0.8 } }
+    local touch = math.sqrt((1 - w * w) ^ 2 + (damping * w) ^ 2)
+    assert.same({ "grazing", "period doubling", "grazing", "fold", "fold", "grazing", "period doubling", "grazing" }, kinds(branch))
+    local found = branch.bifurcations
+    near(touch, found[1].p, 1e-10)
+    assert.equal("left right", found[1].events)
+    near(touch, found[8].p, 1e-10)
+    -- The second half of the branch is the mirror image of the first.
+    near(found[2].p, found[7].p, 1e-10)
+    near(found[3].p, found[6].p, 1e-10)
+    assert.equal("the end of the range, p = 0.3", branch.message)
+  end)
+end)
+
+describe("the start of an orbit", function()
+  local function oscillator(A)
+    local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
+    mass:setComputeFExtFunction(function(t, _, f) f[1] = A * math.cos(t + 0.0759) end)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+    nsds:insertDynamicalSystem(mass)
+    local relation = ns.LagrangianLinearTIR({ { -1 }, { 0 } }, { 1, 0 })
+    nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0.8, 0, 0, 2), relation, "wall"), mass)
+    return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+  end
+
+  it("is told where an event comes to it", function()
+    local branch = dynamics.continuation { simulation = oscillator, guess = { 0.97, -1.6 }, period = 2 * math.pi,
+      range = { 1.2, 0.5 }, transient = 100 }
+    assert.matches("event 'wall' comes to the start of the orbit, t0 = 0: give another t0", branch.message, 1, true)
+    assert.same({}, kinds(branch))
+  end)
+end)

@@ -1,0 +1,198 @@
+/*
+** way_back.c
+** core.way_back: the record of a run, for simulation:gradient (lua/nslua/gradient.lua).
+*/
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "bind/array/vector.h"
+#include "bind/lua/sigint.h"
+#include "bind/simulation/sensitivities.h"
+#include "integrators/sensitivity_trail.h"
+
+/* The simulation at 1, and the record of its last run. */
+static NsSensitivities *check_trail(lua_State *L, NslTimeStepping **simulation) {
+  *simulation = nsl_idle_simulation(L, 1, "gradient");
+  if (!(*simulation)->ts->trail) luaL_error(L, "gradient: the simulation was run again, or changed, by a function of the cost");
+  return (*simulation)->ts->trail;
+}
+
+/* A call of the engine that calls the model. */
+typedef struct WayBackCall {
+  NslGuard guard;
+  NslEdge edge;
+  double clock;
+} WayBackCall;
+
+static WayBackCall begin_call(lua_State *L, NslTimeStepping *self) {
+  WayBackCall call;
+  nsl_guard_begin(&call.guard, L);
+  call.edge = nsl_enter(self->host, L, &self->ts->progress, NULL);
+  call.clock = self->ts->progress.t;
+  return call;
+}
+
+static void end_call(lua_State *L, NslTimeStepping *self, WayBackCall *call, NsStatus status, const NsError *err) {
+  self->ts->progress.t = call->clock;
+  nsl_leave(self->host, call->edge);
+  nsl_guard_end(&call->guard, L);
+  if (status != NS_OK) nsl_raise_step(L, err);
+}
+
+/* times(simulation): the ends of the intervals of the way back. */
+static int way_back_times(lua_State *L) {
+  NslTimeStepping *self;
+  const NsSensitivities *s = check_trail(L, &self);
+  double *times;
+  long count;
+  NsError err = {NS_OK, ""};
+  if (ns_sensitivities_times(s, &times, &count, &err) != NS_OK) return nsl_raise(L, &err);
+  lua_createtable(L, (int)count, 0);
+  for (long k = 0; k < count; k++) lua_pushnumber(L, times[k]), lua_rawseti(L, -2, k + 1);
+  ns_free(times);
+  return 1;
+}
+
+/* start(simulation, mu): the way back begins. */
+static int way_back_start(lua_State *L) {
+  NslTimeStepping *self;
+  NsSensitivities *s = check_trail(L, &self);
+  const NslVector *mu = nsl_to_finite_vector(L, 2, s->nx, "gradient", "terminal");
+  NsError err = {NS_OK, ""};
+  WayBackCall call = begin_call(L, self);
+  NsStatus status = ns_sensitivities_back_start(s, self->ts->nsds, mu->data, &err);
+  return end_call(L, self, &call, status, &err), 0;
+}
+
+/* back(simulation, a, b, c): from b to a; c: a list of the cost's derivatives by the states at the nodes; nil: 0. */
+static int way_back_back(lua_State *L) {
+  NslTimeStepping *self;
+  NsSensitivities *s = check_trail(L, &self);
+  double a = luaL_checknumber(L, 2), b = luaL_checknumber(L, 3);
+  lua_settop(L, 4);
+  size_t nx = (size_t)s->nx;
+  double *c = lua_newuserdatauv(L, (NS_BERNSTEIN_SIZE * nx + 1) * sizeof *c, 0);
+  memset(c, 0, NS_BERNSTEIN_SIZE * nx * sizeof *c);
+  for (int k = 0; k < NS_BERNSTEIN_SIZE && !lua_isnil(L, 4); k++) {
+    lua_rawgeti(L, 4, k + 1);
+    const NslVector *v = nsl_check_vector(L, -1);
+    for (size_t i = 0; i < nx && i < (size_t)v->n; i++) c[i + (size_t)k * nx] = v->data[(ptrdiff_t)i * v->stride];
+    lua_pop(L, 1);
+  }
+  NsError err = {NS_OK, ""};
+  WayBackCall call = begin_call(L, self);
+  NsStatus status = ns_sensitivities_back(s, self->ts->nsds, a, b, c, &err);
+  return end_call(L, self, &call, status, &err), 0;
+}
+
+/* events(simulation, t): the number of events there that move with parameters. */
+static int way_back_events(lua_State *L) {
+  NslTimeStepping *self;
+  const NsSensitivities *s = check_trail(L, &self);
+  return lua_pushinteger(L, ns_sensitivities_events_at(s, luaL_checknumber(L, 2))), 1;
+}
+
+/* cross(simulation, t, jump): through the events at t. */
+static int way_back_cross(lua_State *L) {
+  NslTimeStepping *self;
+  NsSensitivities *s = check_trail(L, &self);
+  return ns_sensitivities_cross(s, luaL_checknumber(L, 2), luaL_checknumber(L, 3)), 0;
+}
+
+static int way_back_gradient(lua_State *L) {
+  NslTimeStepping *self;
+  const NsSensitivities *s = check_trail(L, &self);
+  ns_sensitivities_gradient(s, nsl_push_vector(L, s->p, NULL)->data);
+  return 1;
+}
+
+/* rates(simulation): xdot at the end of the run. */
+static int way_back_rates(lua_State *L) {
+  NslTimeStepping *self;
+  const NsSensitivities *s = check_trail(L, &self);
+  double *rates = nsl_push_vector(L, s->nx, NULL)->data;
+  NsError err = {NS_OK, ""};
+  WayBackCall call = begin_call(L, self);
+  NsStatus status = ns_sensitivities_end_rates(s, self->ts->nsds, rates, &err);
+  return end_call(L, self, &call, status, &err), 1;
+}
+
+/* values(simulation, sensitivities): the values of the parameters in the option `sensitivities` of run. */
+static int way_back_values(lua_State *L) {
+  NsRunSensitivities asked;
+  lua_settop(L, 2);
+  nsl_read_sensitivities(L, 2, &asked);
+  NslVector *values = nsl_push_vector(L, asked.p, NULL);
+  for (int j = 0; j < asked.p; j++) {
+    const NsParameter *parameter = &asked.parameters[j];
+    values->data[j] = parameter->number ? *parameter->number : ((const NsDs *)parameter->owner)->x0[parameter->state];
+  }
+  return 1;
+}
+
+/* guard(simulation, name): the function g of an event of the script. */
+static int way_back_guard(lua_State *L) {
+  const NsUserEvents *events = &nsl_check_simulation(L, 1)->ts->user;
+  const char *name = luaL_checkstring(L, 2);
+  for (int e = 0; e < events->count; e++) {
+    if (strcmp(events->of[e].name, name) != 0 || lua_getiuservalue(L, 1, NSL_TS_EVENTS) != LUA_TTABLE) continue;
+    lua_rawgeti(L, -1, e + 1);
+    return lua_getfield(L, -1, "g"), 1;
+  }
+  return lua_pushnil(L), 1;
+}
+
+/* refused(simulation): why the last run has no record although forward derivatives may exist; nil. */
+static int way_back_refused(lua_State *L) {
+  const NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
+  return lua_pushstring(L, ts->trail ? ns_sensitivities_refused(ts->trail) : NULL), 1;
+}
+
+static int way_back_close(lua_State *L) {
+  NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
+  ns_sensitivities_free(ts->trail);
+  ts->trail = NULL;
+  return 0;
+}
+
+/* nodes(): the nodes of an interval, in [0, 1]. */
+static int way_back_nodes(lua_State *L) {
+  lua_createtable(L, NS_BERNSTEIN_SIZE, 0);
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
+    lua_pushnumber(L, k + 1 < NS_BERNSTEIN_SIZE ? ns_bernstein_node(k) : 1), lua_rawseti(L, -2, k + 1);
+  return 1;
+}
+
+/* resolve(list): of vectors at the nodes: their mean over the interval, its errors, the largest sizes. */
+static int way_back_resolve(lua_State *L) {
+  lua_settop(L, 1);
+  const NslVector *of[NS_BERNSTEIN_SIZE];
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) lua_rawgeti(L, 1, k + 1), of[k] = nsl_check_vector(L, -1);
+  int n = of[0]->n;
+  double *mean = nsl_push_vector(L, n, NULL)->data, *error = nsl_push_vector(L, n, NULL)->data;
+  double *most = nsl_push_vector(L, n, NULL)->data;
+  for (int i = 0; i < n; i++) {
+    double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
+    for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) {
+      v[k] = i < of[k]->n ? of[k]->data[(ptrdiff_t)i * of[k]->stride] : 0;
+      most[i] = fmax(most[i], fabs(v[k]));
+    }
+    if (most[i] == 0) continue;
+    error[i] = ns_trail_integral_error(ns_bernstein_interpolate(v, b), most[i]);
+    for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) mean[i] += b[k] / NS_BERNSTEIN_SIZE;
+  }
+  return 3;
+}
+
+void nsl_open_way_back(lua_State *L) {
+  static const luaL_Reg functions[] = {{"times", way_back_times},       {"start", way_back_start},
+                                       {"back", way_back_back},         {"events", way_back_events},
+                                       {"cross", way_back_cross},       {"rates", way_back_rates},
+                                       {"guard", way_back_guard},       {"values", way_back_values},
+                                       {"refused", way_back_refused},   {"close", way_back_close},
+                                       {"nodes", way_back_nodes},       {"resolve", way_back_resolve},
+                                       {"gradient", way_back_gradient}, {NULL, NULL}};
+  luaL_newlib(L, functions);
+  lua_setfield(L, -2, "way_back");
+}

@@ -1,0 +1,315 @@
+/*
+** sensitivity_back.c
+** The way back through a recorded run: adjoint equations along its pieces, its events transposed.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "integrators/sensitivity_trail.h"
+#include "linalg/dense.h"
+
+enum {
+  BACK_HALVINGS = 6,  /* an interval is halved at most so often to resolve F_u, or F_p' mu within a step */
+  BACK_STEPS = 100000 /* limit of steps in an interval */
+};
+
+/* F_u and F_p' mu count as resolved where their interpolation changes mu or g by less than this part of it, in units of rtol. */
+static const double BACK_RESOLVED = 10;
+
+/*
+** The last Chebyshev coefficients, of degree 6 to 8, are the part r of the function; with a geometric decay those left out, from
+** degree 10, are r^(10/7), and a 50th of that is integrated. A function with a kink has an r of some percent, which tells it from a
+** smooth one.
+*/
+double ns_trail_integral_error(double error, double most) {
+  return most > 0 ? 0.02 * most * pow(error / most, 10.0 / 7) : 0;
+}
+
+/* ---- the adjoint equations ---- */
+
+/* v (count) = the polynomial with `count` values at each node, at x in [0, 1]. */
+static void between_points(const double *nodes, int count, double x, double *v) {
+  double weight[NS_BERNSTEIN_SIZE], sum = 0;
+  memset(v, 0, (size_t)count * sizeof *v);
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) {
+    double apart = x - ns_bernstein_node(k), end = k == 0 || k + 1 == NS_BERNSTEIN_SIZE ? 0.5 : 1;
+    if (apart == 0) {
+      memcpy(v, nodes + (ptrdiff_t)k * count, (size_t)count * sizeof *v);
+      return;
+    }
+    sum += weight[k] = (k % 2 ? -end : end) / apart;
+  }
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
+    for (int i = 0; i < count; i++) v[i] += weight[k] / sum * nodes[(ptrdiff_t)k * count + i];
+}
+
+/* An NsVariationalTerms. */
+static NsStatus back_terms(void *context, double t, double *J, double *P, double *E, NsError *err) {
+  (void)P, (void)E, (void)err;
+  ns_sensitivity_jacobian(context, t, J);
+  return NS_OK;
+}
+
+/* An NsVariationalCost. */
+static NsStatus back_cost(void *context, double t, double *c, double *d, NsError *err) {
+  const NsSensitivity *s = context;
+  const NsTrail *trail = s->trail;
+  (void)d, (void)err;
+  between_points(trail->c, s->n, (t - trail->from) / (trail->to - trail->from), c);
+  return NS_OK;
+}
+
+static NsStatus back_take_variational(NsSensitivity *s, NsError *err) {
+  NsTrail *trail = s->trail;
+  bool implicit = trail->frozen->implicit;
+  if (trail->variational && trail->variational_n == s->n && trail->implicit == implicit) return NS_OK;
+  ns_variational_free(trail->variational);
+  trail->variational = NULL;
+  trail->variational_n = s->n;
+  trail->implicit = implicit;
+  NsVariationalProblem problem = {.n = s->n,
+                                  .terms = back_terms,
+                                  .context = s,
+                                  .adjoint = true,
+                                  .cost = back_cost,
+                                  .implicit = implicit,
+                                  .rtol = s->options->rtol,
+                                  .size = trail->size};
+  NsStatus status = ns_variational_new(&trail->variational, &problem);
+  return status == NS_OK ? NS_OK : ns_fail(err, status, "sensitivities: %s", ns_status_message(status));
+}
+
+/* Whether the nodes resolve F_u: what the errors change in mu over the interval is below its tolerance, or that of its terms. */
+static bool back_resolved(NsSensitivity *s, double h) {
+  NsTrail *trail = s->trail;
+  ptrdiff_t n = s->n, nn = n * n;
+  double tolerance = BACK_RESOLVED * s->options->rtol;
+  if (s->fixed) return true;
+  for (ptrdiff_t j = 0; j < n; j++) {
+    double error = 0, size = trail->most[j];
+    for (ptrdiff_t i = 0; i < n; i++) {
+      double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE], most = 0;
+      for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = s->J[i + j * n + k * nn], most = fmax(most, fabs(v[k]));
+      if (most == 0) continue;
+      error += h * ns_bernstein_interpolate(v, b) * trail->most[i];
+      size += h * most * trail->most[i];
+    }
+    if (error > tolerance * size) return false;
+  }
+  return true;
+}
+
+/* ---- the gradient ---- */
+
+/* Rounding error of a difference of the rates by a parameter, in units of the rates over the parameter: 256 displacements, 16 spacings. */
+static const double BACK_ROUNDING = 4096 * DBL_EPSILON;
+
+/* The same for derivatives in closed form. */
+static const double PULL_ROUNDING = 16 * DBL_EPSILON;
+
+/* The size of out[j] of back_pull below which it is rounding: of F_p[j] at the sizes of rates and mu so far. */
+static double back_noise(const NsSensitivity *s, int j) {
+  double sum = 0;
+  if (!s->acts[j]) return 0;
+  for (int i = 0; i < s->n; i++) sum += s->rate_most[i] * s->trail->most[i];
+  return (s->trail->pulled[j] ? PULL_ROUNDING : BACK_ROUNDING) * sum / s->parameters[j].unit;
+}
+
+/* out (p) = F_p' mu at a point. */
+static NsStatus back_pull(NsSensitivity *s, double t, const double *u, const double *mu, double *out, NsError *err) {
+  const NsFrozen *frozen = s->trail->frozen;
+  NsStatus status = NS_OK;
+  memset(out, 0, (size_t)s->p * sizeof *out);
+  if (frozen->pull) status = frozen->pull(frozen->context, t, u, mu, out, s->trail->pulled, err);
+  for (int j = 0; j < s->p && status == NS_OK; j++) {
+    if (!s->acts[j] || s->trail->pulled[j]) continue;
+    status = ns_sensitivity_column(s, frozen, t, u, j, s->dense, err);
+    out[j] = ns_dense_dot(s->n, s->dense, 1, mu, 1);
+  }
+  return status;
+}
+
+/* g += the integral of F_p' mu over [a, b], within the last step of the adjoint equations. */
+static NsStatus back_integral(NsSensitivity *s, const NsCourse *course, double a, double b, int halved, NsError *err) {
+  NsTrail *trail = s->trail;
+  ptrdiff_t p = s->p;
+  double tolerance = BACK_RESOLVED * s->options->rtol, h = b - a;
+  NsStatus status = NS_OK;
+  for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
+    double t = k + 1 == NS_BERNSTEIN_SIZE ? b : a + ns_bernstein_node(k) * h;
+    status = ns_variational_at(trail->variational, t, trail->x, err);
+    if (status == NS_OK) status = course->at(course->context, t, s->direction, err);
+    if (status == NS_OK) status = back_pull(s, t, s->direction, trail->x, trail->q + k * p, err);
+  }
+  bool resolved = true;
+  for (ptrdiff_t j = 0; j < p && status == NS_OK && resolved; j++) {
+    double v[NS_BERNSTEIN_SIZE], bernstein[NS_BERNSTEIN_SIZE], most = 0;
+    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = trail->q[j + k * p], most = fmax(most, fabs(v[k]));
+    if (most <= back_noise(s, (int)j)) continue;
+    double error = ns_trail_integral_error(ns_bernstein_interpolate(v, bernstein), most);
+    resolved = h * error <= tolerance * (trail->sum[j] + h * most) + h * back_noise(s, (int)j);
+  }
+  double middle = a + h / 2;
+  if (status == NS_OK && !resolved && halved < BACK_HALVINGS && middle > a && middle < b) {
+    status = back_integral(s, course, middle, b, halved + 1, err);
+    return status == NS_OK ? back_integral(s, course, a, middle, halved + 1, err) : status;
+  }
+  for (ptrdiff_t j = 0; j < p && status == NS_OK; j++) {
+    double v[NS_BERNSTEIN_SIZE], bernstein[NS_BERNSTEIN_SIZE], sum = 0, most = 0;
+    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = trail->q[j + k * p], most = fmax(most, fabs(v[k]));
+    if (most == 0) continue;
+    (void)ns_bernstein_interpolate(v, bernstein);
+    for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) sum += bernstein[k];
+    trail->g[j] += h * sum / NS_BERNSTEIN_SIZE;
+    trail->sum[j] += h * most;
+  }
+  return status;
+}
+
+/* ---- the way back ---- */
+
+/* mu and g go from s->to to s->from. */
+static NsStatus back_integrate(NsSensitivity *s, const NsCourse *course, NsError *err) {
+  NsTrail *trail = s->trail;
+  const NsVariationalState *state = ns_variational_state(trail->variational);
+  ns_variational_start(trail->variational, s->to, trail->mu, s->to - s->from);
+  NsStatus status = NS_OK;
+  for (int steps = 0; state->t > s->from && status == NS_OK; steps++) {
+    if (steps == BACK_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps after t=%.10g", s->from);
+    status = ns_variational_step(trail->variational, s->from, err);
+    if (status == NS_OK && s->driven) status = back_integral(s, course, state->t, state->t_old, 0, err);
+  }
+  memcpy(trail->mu, state->y, (size_t)s->n * sizeof *trail->mu);
+  for (int i = 0; i < s->n; i++) trail->most[i] = fmax(trail->most[i], fabs(trail->mu[i]));
+  return status;
+}
+
+/* Goes from b to a, in halves where the nodes do not resolve F_u. same: s->J is constant and known. */
+static NsStatus back_go(NsSensitivity *s, const NsCourse *course, double a, double b, bool same, int halved, NsError *err) {
+  NsStatus status = NS_OK;
+  if (!same) status = ns_sensitivity_sample(s, s->trail->frozen, course, a, b, false, err);
+  if (status != NS_OK) return status;
+  double middle = a + (b - a) / 2;
+  if (halved < BACK_HALVINGS && middle > a && middle < b && !back_resolved(s, b - a)) {
+    status = back_go(s, course, middle, b, false, halved + 1, err);
+    return status == NS_OK ? back_go(s, course, a, middle, false, halved + 1, err) : status;
+  }
+  s->from = a, s->to = b;
+  return back_integrate(s, course, err);
+}
+
+/* mu += the integral of c where the interval is too short for F_u to matter. */
+static void back_hold(NsSensitivity *s, double h) {
+  const NsTrail *trail = s->trail;
+  for (ptrdiff_t i = 0; i < s->n; i++) {
+    double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE], sum = 0;
+    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = trail->c[i + k * s->n];
+    (void)ns_bernstein_interpolate(v, b);
+    for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) sum += b[k];
+    trail->mu[i] += h * sum / NS_BERNSTEIN_SIZE;
+  }
+}
+
+/* Takes the mode of a piece. *same: s->J is that of the mode. */
+static NsStatus back_take(NsSensitivity *s, const NsTrailEntry *piece, bool *same, NsError *err) {
+  NsTrail *trail = s->trail;
+  const NsFrozen *frozen = trail->frozen;
+  bool known = trail->taken && frozen->constant;
+  *same = true;
+  if (trail->taken == piece->mode) return *same = known, NS_OK;
+  NsStatus status = frozen->take(frozen->context, piece->mode, piece->t_old, piece->u, same, err);
+  trail->taken = status == NS_OK ? piece->mode : NULL;
+  *same = *same && known && frozen->constant;
+  return status;
+}
+
+static void back_place(NsSensitivity *s) {
+  NsTrail *trail = s->trail;
+  for (int i = 0; i < s->nx; i++) trail->place[i] = i;
+  if (trail->frozen && trail->frozen->place) trail->frozen->place(trail->frozen->context, trail->place);
+}
+
+NsStatus ns_trail_back_start(NsSensitivity *s, const double *mu_x, NsError *err) {
+  NsTrail *trail = s->trail;
+  back_place(s);
+  for (int i = 0; i < s->nx; i++) trail->mu[trail->place[i]] = mu_x[i], trail->most[trail->place[i]] = fabs(mu_x[i]);
+  trail->at = trail->count - 1;
+  for (int i = 0; i < s->n && trail->frozen; i++) trail->size[i] = trail->frozen->size[i];
+  return trail->frozen ? back_take_variational(s, err) : NS_OK;
+}
+
+NsStatus ns_trail_end_rates(NsSensitivity *s, double *rates, NsError *err) {
+  NsTrail *trail = s->trail;
+  long k = trail->count - 1;
+  bool same;
+  back_place(s);
+  while (k >= 0 && trail->entries[k].event) k--;
+  memset(rates, 0, (size_t)s->nx * sizeof *rates);
+  if (k < 0) return NS_OK;
+  const NsTrailEntry *piece = &trail->entries[k];
+  const double *u = piece->u + (NS_BERNSTEIN_SIZE - 1) * (ptrdiff_t)s->n;
+  NsStatus status = back_take(s, piece, &same, err);
+  if (status == NS_OK) status = trail->frozen->rate(trail->frozen->context, piece->t, u, s->value, err);
+  trail->taken = NULL; /* s->J is not that of the mode yet */
+  for (int i = 0; i < s->nx && status == NS_OK; i++) rates[i] = s->value[trail->place[i]];
+  return status;
+}
+
+NsStatus ns_trail_back(NsSensitivity *s, double a, double b, const double *c, NsError *err) {
+  NsTrail *trail = s->trail;
+  if (!trail->frozen) return NS_OK;
+  while (trail->at >= 0 && !trail->entries[trail->at].event && trail->entries[trail->at].t_old >= b) trail->at--;
+  const NsTrailEntry *piece = trail->at >= 0 ? &trail->entries[trail->at] : NULL;
+  if (!piece || piece->event || piece->t_old > a)
+    return ns_fail(err, NS_EARG, "sensitivities: the record of the run has no motion from t=%.10g to t=%.10g", a, b);
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
+    for (int i = 0; i < s->nx; i++) trail->c[trail->place[i] + k * s->n] = c[i + k * s->nx];
+  trail->from = a, trail->to = b;
+  if (ns_sensitivity_holds(a, b)) return back_hold(s, b - a), NS_OK;
+  NsNodeCourse nodes = {s->n, s->n, piece->t_old, piece->t, piece->u};
+  NsCourse course = ns_node_course(&nodes);
+  bool same;
+  NsStatus status = back_take(s, piece, &same, err);
+  return status == NS_OK ? back_go(s, &course, a, b, same, 0, err) : status;
+}
+
+int ns_trail_events_at(const NsSensitivity *s, double t) {
+  const NsTrail *trail = s->trail;
+  int count = 0;
+  for (long k = trail->at; k >= 0; k--) {
+    const NsTrailEntry *e = &trail->entries[k];
+    if (e->event && e->t == t) count += e->timed;
+    else if (e->t_old < t) break;
+  }
+  return count;
+}
+
+/* mu and g before an event from those after it. */
+static void back_event(NsSensitivity *s, const NsTrailEntry *e, double jump) {
+  NsTrail *trail = s->trail;
+  int n = s->n;
+  double *mu = trail->mu, *after = trail->x, w = e->timed ? jump + ns_dense_dot(n, e->T, 1, mu, 1) : 0;
+  if (e->A) {
+    memcpy(after, mu, (size_t)n * sizeof *mu);
+    ns_dense_gemv(true, n, n, 1, e->A, n, after, 1, 0, mu, 1);
+    for (int k = 0; k < e->columns; k++) trail->g[e->column[k]] += ns_dense_dot(n, e->B + (ptrdiff_t)k * n, 1, after, 1);
+  }
+  for (int i = 0; i < n && e->timed; i++) mu[i] -= e->gu[i] * w;
+  for (int j = 0; j < s->p && e->timed; j++) trail->g[j] -= e->gp[j] * w;
+  for (int i = 0; i < n; i++) trail->most[i] = fmax(trail->most[i], fabs(mu[i]));
+}
+
+void ns_trail_cross(NsSensitivity *s, double t, double jump) {
+  NsTrail *trail = s->trail;
+  for (; trail->at >= 0; trail->at--) {
+    const NsTrailEntry *e = &trail->entries[trail->at];
+    if (e->event && e->t == t) back_event(s, e, jump);
+    else if (e->t_old < t) return;
+  }
+}
+
+void ns_trail_gradient(const NsSensitivity *s, double *gradient) {
+  for (int j = 0; j < s->p; j++)
+    gradient[j] += s->trail->g[j] + ns_dense_dot(s->n, s->S + (ptrdiff_t)j * s->n, 1, s->trail->mu, 1);
+}

@@ -1,0 +1,153 @@
+/*
+** sensitivity_difference.c
+** Derivatives by parameters: differences of frozen maps and guards.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "integrators/sensitivity.h"
+#include "model/difference.h"
+
+/* The first displacement of a difference, as a part of the sizes of what is displaced; it is divided by 3 and then halved. */
+static const double FIRST_PART = 1.0 / 32;
+
+/* The size of a state is at least this part of what it moves in a step of the grid (2^-8: a start at 1e-15 instead of 0 has no size). */
+static const double MOVED_PART = 1.0 / 256;
+
+/* After a failure of the map a difference is tried again with displacements that are smaller by this factor. */
+static const double SMALLER = 1.0 / 1024;
+enum { DIFFERENCE_TRIALS = 3 };
+
+/*
+** An event grazes when the rate of its guard is below this part of the sum of its terms at the sizes of the rates so far. 1e-7: the
+** guard then falls 1e-14 of its range below 0, less than the accuracy of an event; the last of infinitely many bounces has 1e-6.
+*/
+static const double GRAZING = 1e-7;
+
+/* Guards that reach 0 at one time belong to one event when the derivatives of their times differ by less than this part. */
+static const double SAME_EVENT = 1e-6;
+
+/* ---- differences ---- */
+
+/* What a sample of a difference needs: the map at (t + e dt, u + e du) with the parameter increased by e. */
+typedef struct Along {
+  NsSensitivity *s;
+  const NsFrozen *frozen;
+  NsFrozenMap map;
+  double t, dt;
+  const double *u, *du;
+  double *number, value;
+  uint64_t *version, seen;
+} Along;
+
+/* Sets the number of a parameter, as a new version of its coefficient. */
+static NsStatus along_write(Along *a, double value, double t, NsError *err) {
+  *a->number = value;
+  if (a->version) *a->version = a->seen + (UINT64_C(1) << 40) + ++a->s->changes;
+  return a->frozen->reread(a->frozen->context, t, err);
+}
+
+static NsStatus along_sample(void *context, double e, double *values, NsError *err) {
+  Along *a = context;
+  NsSensitivity *s = a->s;
+  double t = a->t + e * a->dt;
+  for (int i = 0; i < s->n; i++) s->u[i] = a->u[i] + (a->du ? e * a->du[i] : 0);
+  NsStatus status = a->number ? along_write(a, a->value + e, t, err) : NS_OK;
+  return status == NS_OK ? a->map(a->frozen->context, t, s->u, values, err) : status;
+}
+
+/* The e at which the displacement is FIRST_PART of the sizes, which are at least a part of what the states move in a step of the grid. */
+static double along_reach(const Along *a, int j) {
+  const NsFrozen *frozen = a->frozen;
+  double reach = INFINITY;
+  if (a->dt != 0) reach = frozen->h / fabs(a->dt);
+  for (int i = 0; i < frozen->n && a->du; i++) {
+    double size = fmax(fmax(frozen->size[i], fabs(a->u[i])), MOVED_PART * frozen->h * a->s->rate_most[i]);
+    if (a->du[i] != 0 && size > 0) reach = fmin(reach, size / fabs(a->du[i]));
+  }
+  if (a->number) reach = fmin(reach, a->s->parameters[j].unit);
+  return isfinite(reach) ? FIRST_PART * reach : FIRST_PART;
+}
+
+/* Whether a displacement of the parameter alone leaves all values as they are, to the last bit: most parameters of a model do. */
+static bool along_unchanged(Along *a, int count, double reach) {
+  double *base = a->s->room, *moved = base + count;
+  size_t bytes = (size_t)count * sizeof *base;
+  return along_sample(a, 0, base, NULL) == NS_OK && along_sample(a, reach, moved, NULL) == NS_OK &&
+         memcmp(base, moved, bytes) == 0 && along_sample(a, -reach / 3, moved, NULL) == NS_OK &&
+         memcmp(base, moved, bytes) == 0;
+}
+
+NsStatus ns_sensitivity_along(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, int count, double t, const double *u,
+                              double dt, const double *du, int j, double *out, NsError *err) {
+  const NsParameter *parameter = j >= 0 && s->acts[j] ? &s->parameters[j] : NULL;
+  Along a = {.s = s, .frozen = frozen, .map = map, .t = t, .dt = dt, .u = u, .du = du};
+  bool still = dt == 0;
+  for (int i = 0; i < frozen->n && still && du; i++) still = du[i] == 0;
+  memset(out, 0, (size_t)count * sizeof *out);
+  if (still && !parameter) return NS_OK;
+  if (parameter) {
+    a.number = parameter->number, a.value = *parameter->number;
+    a.version = parameter->version, a.seen = parameter->version ? *parameter->version : 0;
+  }
+  double reach = along_reach(&a, j);
+  NsStatus status = still && along_unchanged(&a, count, reach) ? NS_OK : NS_ENAN;
+  for (int trial = 0; trial < DIFFERENCE_TRIALS && status != NS_OK; trial++, reach *= SMALLER) {
+    NsWindow window = {-1e3 * reach, 1e3 * reach, reach};
+    status = ns_difference(along_sample, &a, count, 0, window, s->room, out, err);
+    if (status == NS_ENOMEM || status == NS_ECALLBACK || status == NS_EINTR) break;
+  }
+  if (!parameter) return status;
+  *a.number = a.value;
+  if (a.version) *a.version = a.seen;
+  NsStatus back = frozen->reread(frozen->context, t, status == NS_OK ? err : NULL);
+  return status == NS_OK ? back : status;
+}
+
+/* ---- guards ---- */
+
+NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u,
+                              NsGuardSlope *slope, NsError *err) {
+  NsStatus status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 1, NULL, -1, &slope->t, err);
+  slope->rate = slope->t;
+  slope->scale = fabs(slope->t);
+  memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    s->direction[i] = 1;
+    status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 0, s->direction, -1, &s->value[i], err);
+    s->direction[i] = 0;
+    slope->rate += s->value[i] * s->f[i];
+    slope->scale += fabs(s->value[i]) * fmax(s->rate_most[i], fabs(s->f[i]));
+  }
+  slope->grazes = !(fabs(slope->rate) > GRAZING * slope->scale);
+  return status;
+}
+
+bool ns_sensitivity_one_event(int n, const double *a, const double *b) {
+  for (int j = 0; j < n; j++)
+    if (!(fabs(a[j] - b[j]) <= SAME_EVENT * (fabs(a[j]) + fabs(b[j])))) return false;
+  return true;
+}
+
+NsStatus ns_sensitivity_note(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
+  NsStatus status = frozen->rate(frozen->context, t, u, s->value, err);
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    s->rate_most[i] = fmax(s->rate_most[i], fabs(s->value[i]));
+    s->size[i] = fmax(frozen->size[i], fabs(u[i]));
+  }
+  return status;
+}
+
+NsStatus ns_sensitivity_grazes(double t, const char *name, NsError *err) {
+  return ns_fail(err, NS_EARG,
+                 "sensitivities: the event of '%s' at t=%.10g grazes: its time has no derivative there; "
+                 "on_grazing = \"one-sided\" takes the derivatives of the side that the run goes",
+                 name, t);
+}
+
+NsStatus ns_sensitivity_order(double t, const char *a, const char *b, NsError *err) {
+  return ns_fail(err, NS_EARG,
+                 "sensitivities: the events of '%s' and '%s' at t=%.10g are simultaneous, and their order depends on the "
+                 "parameters; on_grazing = \"one-sided\" takes the derivatives of the order that the run has",
+                 a, b, t);
+}

@@ -1,0 +1,252 @@
+/*
+** sensitivity_trail.c
+** The record of an event-driven run: pieces of smooth motion, and events as linear maps.
+*/
+#include "integrators/sensitivity_trail.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+
+NsStatus ns_trail_new(NsSensitivity *s) {
+  NsTrail *trail = s->trail = ns_alloc(1, sizeof *trail);
+  if (!trail) return NS_ENOMEM;
+  NsArena *arena = &trail->arena;
+  int n = s->n, p = s->p;
+  trail->A = ns_arena_matrix(arena, n, n);
+  trail->B = ns_arena_matrix(arena, n, p);
+  trail->acts = ns_arena_take(arena, (size_t)p, sizeof *trail->acts);
+  trail->pulled = ns_arena_take(arena, (size_t)p, sizeof *trail->pulled);
+  double **of_n[] = {&trail->T, &trail->mu, &trail->size, &trail->most, &trail->x};
+  for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++) *of_n[i] = ns_arena_doubles(arena, n);
+  trail->g = ns_arena_doubles(arena, p);
+  trail->sum = ns_arena_doubles(arena, p);
+  trail->c = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE, n);
+  trail->q = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE, p);
+  trail->place = ns_arena_ints(arena, n);
+  trail->at = -1;
+  return arena->failed ? NS_ENOMEM : NS_OK;
+}
+
+void ns_trail_free(NsTrail *trail) {
+  if (!trail) return;
+  ns_variational_free(trail->variational);
+  ns_free(trail->entries);
+  ns_free(trail->spare);
+  ns_arena_release(&trail->arena);
+  ns_free(trail);
+}
+
+NsStatus ns_trail_refuse(NsTrail *trail, const char *why, NsError *err) {
+  trail->refused = why;
+  return ns_fail(err, NS_EARG, "sensitivities: the record of the run: %s", why);
+}
+
+void ns_trail_begin(NsTrail *trail, bool again) {
+  if (again) trail->count = trail->count_k;
+  else trail->count_k = trail->count;
+}
+
+static NsStatus trail_no_memory(NsError *err) {
+  return ns_fail(err, NS_ENOMEM, "not enough memory for the record of the run");
+}
+
+/* Appends a copy of an entry. */
+static NsStatus trail_append(NsTrail *trail, const NsTrailEntry *entry, NsError *err) {
+  if (trail->arena.failed) return trail_no_memory(err);
+  if (trail->count == trail->room) {
+    long room = 2 * trail->room + 64;
+    NsTrailEntry *more = ns_resize(trail->entries, (size_t)room, sizeof *more);
+    if (!more) return trail_no_memory(err);
+    trail->entries = more, trail->room = room;
+  }
+  trail->entries[trail->count++] = *entry;
+  return NS_OK;
+}
+
+static double *trail_copy(NsTrail *trail, const double *values, ptrdiff_t count) {
+  double *copy = ns_arena_doubles(&trail->arena, count);
+  if (copy && count > 0) memcpy(copy, values, (size_t)count * sizeof *copy);
+  return copy;
+}
+
+/* ---- smooth motion ---- */
+
+/* The present mode; pieces of one mode share it. */
+static NsStatus trail_keep_mode(NsTrail *trail, const NsFrozen *frozen, NsError *err) {
+  size_t size = frozen->mode_bytes;
+  if (trail->spare_size != size || !trail->spare) {
+    ns_free(trail->spare);
+    trail->spare = ns_alloc(size + 1, 1);
+    trail->spare_size = size;
+    trail->mode = NULL;
+  }
+  if (!trail->spare) return trail_no_memory(err);
+  frozen->keep(frozen->context, trail->spare);
+  if (trail->mode && memcmp(trail->mode, trail->spare, size) == 0) return NS_OK;
+  void *mode = ns_arena_take(&trail->arena, size, 1);
+  if (!mode) return trail_no_memory(err);
+  trail->mode = memcpy(mode, trail->spare, size);
+  return NS_OK;
+}
+
+NsStatus ns_trail_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
+  NsTrail *trail = s->trail;
+  double a = course->t_old, b = course->t;
+  if (s->n != s->nx) return ns_trail_refuse(trail, "M is singular", err);
+  trail->frozen = frozen;
+  NsTrailEntry entry = {.t_old = a, .t = b, .u = ns_arena_matrix(&trail->arena, NS_BERNSTEIN_SIZE, s->n)};
+  NsStatus status = entry.u ? trail_keep_mode(trail, frozen, err) : trail_no_memory(err);
+  for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
+    double t = k + 1 == NS_BERNSTEIN_SIZE ? b : a + ns_bernstein_node(k) * (b - a);
+    status = course->at(course->context, t, entry.u + (ptrdiff_t)k * s->n, err);
+  }
+  if (status == NS_OK) status = ns_sensitivity_note(s, frozen, a, entry.u, err);
+  entry.mode = trail->mode;
+  return status == NS_OK ? trail_append(trail, &entry, err) : status;
+}
+
+/* ---- events ---- */
+
+/* An event begins at t, with no effect yet. */
+static void trail_event_begin(NsSensitivity *s, double t) {
+  NsTrail *trail = s->trail;
+  s->told = 0;
+  trail->event = (NsTrailEntry){.t_old = t, .t = t, .event = true};
+  trail->mapped = false;
+  memset(trail->T, 0, (size_t)s->n * sizeof *trail->T);
+}
+
+void ns_trail_restart(NsSensitivity *s, double t) {
+  trail_event_begin(s, t);
+}
+
+/* The derivatives of a guard by u and the parameters (n + p), divided by its rate: minus those of its time. */
+static NsStatus trail_guard(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guard, double t, const double *u,
+                            NsGuardSlope *slope, double *g, NsError *err) {
+  guard->choose(frozen->context, guard->guard);
+  NsStatus status = ns_sensitivity_slope(s, frozen, guard->value, t, u, slope, err);
+  memcpy(g, s->value, (size_t)s->n * sizeof *g);
+  memset(g + s->n, 0, (size_t)s->p * sizeof *g);
+  memset(s->trail->pulled, 0, (size_t)s->p * sizeof *s->trail->pulled);
+  if (status == NS_OK && frozen->pull_guard)
+    status = frozen->pull_guard(frozen->context, t, u, g + s->n, s->trail->pulled, err);
+  for (int j = 0; j < s->p && status == NS_OK; j++) {
+    if (s->acts[j] && !s->trail->pulled[j])
+      status = ns_sensitivity_along(s, frozen, guard->value, 1, t, u, 0, NULL, j, &g[s->n + j], err);
+  }
+  for (int i = 0; i < s->n + s->p && !slope->grazes; i++) g[i] /= slope->rate;
+  return status;
+}
+
+NsStatus ns_trail_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
+                        const double *u, NsError *err) {
+  NsTrail *trail = s->trail;
+  int size = s->n + s->p;
+  double *g = ns_arena_doubles(&trail->arena, size), *other = count > 1 ? ns_arena_doubles(&trail->arena, size) : NULL;
+  if (trail->arena.failed) return trail_no_memory(err);
+  trail_event_begin(s, t);
+  NsStatus status = NS_OK;
+  for (int k = 0; k < count && status == NS_OK; k++) {
+    NsGuardSlope slope;
+    status = trail_guard(s, frozen, &guards[k], t, u, &slope, k == 0 ? g : other, err);
+    if (status != NS_OK) return status;
+    if (k == 0 && !slope.grazes) trail->event.timed = true, trail->event.gu = g, trail->event.gp = g + s->n;
+    if (s->options->one_sided) break;
+    if (slope.grazes) return ns_sensitivity_grazes(t, guards[k].name, err);
+    if (k > 0 && !ns_sensitivity_one_event(size, g, other)) return ns_trail_refuse(trail, "events are simultaneous", err);
+  }
+  return status;
+}
+
+void ns_trail_enter(NsSensitivity *s) {
+  if (s->trail->event.timed) memcpy(s->trail->T, s->f, (size_t)s->n * sizeof *s->f);
+}
+
+/* Before the first map: A is the identity, B is 0. */
+static void trail_map_begin(NsSensitivity *s) {
+  NsTrail *trail = s->trail;
+  size_t n = (size_t)s->n;
+  if (trail->mapped) return;
+  trail->mapped = true;
+  memset(trail->A, 0, n * n * sizeof *trail->A);
+  memset(trail->B, 0, n * (size_t)s->p * sizeof *trail->B);
+  memset(trail->acts, 0, (size_t)s->p * sizeof *trail->acts);
+  for (size_t i = 0; i < n; i++) trail->A[i + i * n] = 1;
+}
+
+/* Column i of the derivative of a map that is affine in u: one difference with a displacement of the size of the state is exact. */
+static NsStatus affine_column(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, int i,
+                              double *column, NsError *err) {
+  double size = fmax(frozen->size[i], fabs(u[i]));
+  int exponent;
+  (void)frexp(size > 0 ? size : 1, &exponent);
+  double step = ldexp(1, exponent);
+  memcpy(s->u, u, (size_t)s->n * sizeof *u);
+  s->u[i] = u[i] + step;
+  NsStatus status = map(frozen->context, t, s->u, column, err);
+  s->u[i] = u[i] - step;
+  if (status == NS_OK) status = map(frozen->context, t, s->u, s->dense, err);
+  for (int k = 0; k < s->n && status == NS_OK; k++) column[k] = (column[k] - s->dense[k]) / (2 * step);
+  return status;
+}
+
+NsStatus ns_trail_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, NsError *err) {
+  NsTrail *trail = s->trail;
+  ptrdiff_t n = s->n;
+  size_t bytes = (size_t)n * sizeof(double);
+  NsStatus status = NS_OK;
+  bool fresh = !trail->mapped && frozen->affine;
+  trail_map_begin(s);
+  for (int i = 0; i < n && status == NS_OK && fresh; i++)
+    status = affine_column(s, frozen, map, t, u, i, trail->A + i * n, err);
+  for (int i = 0; i < n && status == NS_OK && !fresh; i++) {
+    double *column = trail->A + i * n;
+    memcpy(s->direction, column, bytes);
+    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, s->direction, -1, column, err);
+  }
+  memcpy(s->direction, trail->T, bytes);
+  if (status == NS_OK && trail->event.timed)
+    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 1, s->direction, -1, trail->T, err);
+  for (int j = 0; j < s->p && status == NS_OK; j++) {
+    double *column = trail->B + (ptrdiff_t)j * n;
+    if (!trail->acts[j] && !s->acts[j]) continue;
+    memcpy(s->direction, column, bytes);
+    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, s->direction, j, column, err);
+    for (int i = 0; i < n; i++) trail->acts[j] = trail->acts[j] || column[i] != 0;
+  }
+  return status;
+}
+
+/* The columns of B that are not 0. */
+static void trail_keep_columns(NsSensitivity *s) {
+  NsTrail *trail = s->trail;
+  NsTrailEntry *e = &trail->event;
+  ptrdiff_t n = s->n;
+  int count = 0;
+  for (int j = 0; j < s->p; j++) count += trail->acts[j];
+  e->column = ns_arena_ints(&trail->arena, count);
+  e->B = ns_arena_matrix(&trail->arena, n, count);
+  for (int j = 0; j < s->p && !trail->arena.failed; j++) {
+    if (!trail->acts[j]) continue;
+    memcpy(e->B + e->columns * n, trail->B + j * n, (size_t)n * sizeof *e->B);
+    e->column[e->columns++] = j;
+  }
+}
+
+NsStatus ns_trail_leave(NsSensitivity *s, const double *rate_after, NsError *err) {
+  NsTrail *trail = s->trail;
+  NsTrailEntry *e = &trail->event;
+  for (int i = 0; i < s->n && e->timed; i++) trail->T[i] -= rate_after[i];
+  if (e->timed) e->T = trail_copy(trail, trail->T, s->n);
+  if (trail->mapped) {
+    e->A = trail_copy(trail, trail->A, (ptrdiff_t)s->n * s->n);
+    trail_keep_columns(s);
+  }
+  return trail_append(trail, e, err);
+}
+
+void ns_trail_undo(NsSensitivity *s) {
+  trail_event_begin(s, s->trail->event.t);
+}

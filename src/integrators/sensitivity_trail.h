@@ -1,0 +1,106 @@
+/*
+** sensitivity_trail.h
+** The record of an event-driven run, and the way back through it: gradients of one number by many parameters.
+*/
+#ifndef NS_INTEGRATORS_SENSITIVITY_TRAIL_H
+#define NS_INTEGRATORS_SENSITIVITY_TRAIL_H
+
+#include "integrators/sensitivity.h"
+
+/*
+** A companion with a trail carries no S. It records instead
+**   of smooth motion   the values of u at NS_BERNSTEIN_SIZE nodes of each piece, and the mode;
+**   of an event        S+ = A S- + B + T dt/dp  and  dt/dp = -(g_u S- + g_p)  of sensitivity.h, g_u and g_p over the rate of g.
+** The way back carries mu (n) = d(cost) / du, and g (p) = d(cost) / dp of what lies behind:
+**   smooth motion      mu' = -F_u' mu - c,  g' = -F_p' mu,  c = d(rate of the cost) / du;
+**   event              w = T . mu+ + jump:  mu- = A' mu+ - g_u w,  g += B' mu+ - g_p w.
+** `jump` is the fall of the cost's rate at the event. F_u and F_p are computed on the way back, in the mode of the piece.
+** Memory: 9 n numbers and the mode for a piece, n^2 + n k + 2 n + p for an event, k parameters of its reset.
+** Hiskens and Pai 2000; Cao, Li, Petzold and Serban, SIAM J. Sci. Comput. 24(3), 2003.
+*/
+
+/* A piece of smooth motion, or an event. Arrays are those of the trail. */
+typedef struct NsTrailEntry {
+  double t_old, t; /* an event: both are its time */
+  bool event;
+  const void *mode;  /* of a piece; see NsFrozen.keep */
+  double *u;         /* of a piece: NS_BERNSTEIN_SIZE blocks of n */
+  bool timed;        /* its time has a derivative, -(gu S- + gp) */
+  double *gu, *gp;   /* n, p: the derivatives of its guard over the rate of the guard */
+  double *T, *A, *B; /* n; n x n, NULL: the identity; n x columns */
+  int columns, *column;
+} NsTrailEntry;
+
+typedef struct NsTrail {
+  NsArena arena;
+  NsTrailEntry *entries;
+  long count, room, count_k; /* count_k: the count when the last interval began */
+  const NsFrozen *frozen;
+  const char *refused; /* why the trail can not be used: forward derivatives can */
+  const void *mode;    /* the last one that was kept */
+  void *spare;         /* bytes of a mode */
+  size_t spare_size;
+
+  /* the event that is recorded */
+  NsTrailEntry event;
+  double *A, *B, *T; /* n x n, n x p, n */
+  bool mapped;       /* A is not the identity, or B is not 0 */
+  bool *acts;        /* p: B has this column */
+
+  /* the way back */
+  long at; /* the next entry; -1: none is left */
+  const void *taken;
+  double *mu, *g, *x;        /* n, p, nx */
+  double *c, *q;             /* at the nodes of an interval: n, p numbers each */
+  bool *pulled;              /* p: NsFrozen.pull knew the parameter */
+  double *size, *most, *sum; /* n: sizes of u, |mu| so far; p: sums of sizes of terms of g */
+  double from, to;           /* the interval of c */
+  int *place;                /* nx: u[place[i]] is x[i] */
+  NsVariational *variational;
+  int variational_n;
+  bool implicit;
+} NsTrail;
+
+/* Gives the companion a trail, before the run. NS_ENOMEM. */
+NsStatus ns_trail_new(NsSensitivity *s);
+void ns_trail_free(NsTrail *trail);
+
+/* What the functions of sensitivity.h do with a trail; ns_trail_leave: rate_after (n) are the rates after the event. */
+void ns_trail_begin(NsTrail *trail, bool again);
+NsStatus ns_trail_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err);
+NsStatus ns_trail_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
+                        const double *u, NsError *err);
+void ns_trail_restart(NsSensitivity *s, double t);
+void ns_trail_enter(NsSensitivity *s);
+NsStatus ns_trail_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, NsError *err);
+NsStatus ns_trail_leave(NsSensitivity *s, const double *rate_after, NsError *err);
+void ns_trail_undo(NsSensitivity *s);
+
+/* The trail can not record this run, forward derivatives may: `why` is a text constant. NS_EARG. */
+NsStatus ns_trail_refuse(NsTrail *trail, const char *why, NsError *err);
+
+/* The way back begins at the end of the run with mu_x (nx) = d(cost) / dx there. NS_ENOMEM. */
+NsStatus ns_trail_back_start(NsSensitivity *s, const double *mu_x, NsError *err);
+
+/*
+** Goes back from b to a, within one piece. c: of NS_BERNSTEIN_SIZE nodes of [a, b] (ns_bernstein_node) the derivatives of the
+** cost's rate by x (nx). Fails as ns_sensitivity_piece does.
+*/
+NsStatus ns_trail_back(NsSensitivity *s, double a, double b, const double *c, NsError *err);
+
+/* The number of recorded events at t whose time has a derivative; the way back stands at t. */
+int ns_trail_events_at(const NsSensitivity *s, double t);
+
+/* Goes back through the events at t. */
+void ns_trail_cross(NsSensitivity *s, double t, double jump);
+
+/* The error of an integral from the error of the interpolation at the nodes (ns_bernstein_interpolate) and the largest value. */
+double ns_trail_integral_error(double error, double most);
+
+/* rates (nx): xdot at the end of the last piece. Fails as the model does. */
+NsStatus ns_trail_end_rates(NsSensitivity *s, double *rates, NsError *err);
+
+/* gradient (p) += that of this companion, when the way back is at the start. */
+void ns_trail_gradient(const NsSensitivity *s, double *gradient);
+
+#endif

@@ -1,0 +1,284 @@
+/*
+** switch_pull.c
+** Derivatives by parameters in closed form. In a mode with the active rows a
+**   M x' = f + B_a lambda_a + ...,   0 = y_a (index 1)   or   0 = y_a' = C_a x' + ... (index 2).
+** What is differentiated has the weights of these equations: kappa of the active rows, nu of the forces:
+**   index 1   D_aa' kappa = -w,               nu = M^-T mu
+**   index 2   (C_a M^-1 B_a)' kappa = -w,     nu = M^-T (mu + C_a' kappa)
+** with w = weights of lambda_a + D_.a' (weights of y) + B_a' M^-T mu. A number that changes f_i then has the derivative nu_i times that.
+*/
+#include "integrators/switching/switch_pull.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+
+typedef enum PullKind {
+  PULL_NONE,
+  PULL_A,
+  PULL_b,
+  PULL_M,
+  PULL_C,
+  PULL_D,
+  PULL_B,
+  PULL_K,
+  PULL_e,
+  PULL_LOWER,
+  PULL_UPPER
+} PullKind;
+
+/* Where a parameter is: the entry (i, j) of a coefficient of a node, or of the relation or law `owner`. */
+typedef struct PullPlace {
+  PullKind kind;
+  int node, i, j;
+  const void *owner;
+} PullPlace;
+
+struct NsSwitchPull {
+  NsArena arena;
+  int p;
+  PullPlace *place;                 /* p */
+  bool mass;                        /* some M is given */
+  bool known;                       /* the factors are those of the mode */
+  NsRank of_M, of_rows;             /* M', and the matrix of kappa */
+  double *matrix, *columns;         /* n x n or m x m; n x m: M^-1 B_a */
+  const double *sdot;               /* n, borrowed */
+  double *nu, *kappa, *psi, *bound; /* n, m: see pull_weights; m: of y; m: of lambda at a bound */
+};
+
+/* ---- places ---- */
+
+static bool in_coef(const NsCoef *coef, const double *number, PullPlace *place, PullKind kind) {
+  ptrdiff_t cols = coef->cols > 0 ? coef->cols : 1, count = coef->rows * cols;
+  if (!coef->value || number < coef->value || number >= coef->value + count) return false;
+  place->kind = kind;
+  place->i = (int)((number - coef->value) % coef->rows);
+  place->j = (int)((number - coef->value) / coef->rows);
+  return true;
+}
+
+static bool in_bounds(const double *bounds, int size, const double *number, PullPlace *place, PullKind kind) {
+  if (number < bounds || number >= bounds + size) return false;
+  place->kind = kind;
+  place->i = (int)(number - bounds);
+  return true;
+}
+
+static PullPlace find_place(const NsEquations *e, const NsParameter *parameter) {
+  PullPlace place = {.kind = PULL_NONE, .owner = parameter->owner};
+  const double *number = parameter->number;
+  if (!number || !parameter->owner) return place;
+  for (int k = 0; k < e->nnodes; k++) {
+    const NsFirstOrderDs *ds = e->nodes[k].ds;
+    place.node = k;
+    if ((const void *)ds != parameter->owner) continue;
+    if (in_coef(&ds->M, number, &place, PULL_M) || !ns_first_order_linear(ds)) return place;
+    if (in_coef(&ds->A, number, &place, PULL_A) || in_coef(&ds->b, number, &place, PULL_b)) return place;
+  }
+  for (int k = 0; k < e->nedges; k++) {
+    const NsRelation *r = e->edges[k].inter->relation;
+    const NsLaw *law = e->edges[k].inter->law;
+    if ((const void *)r == parameter->owner && ns_relation_linear(r)) {
+      if (in_coef(&r->C, number, &place, PULL_C) || in_coef(&r->D, number, &place, PULL_D)) return place;
+      if (in_coef(&r->B, number, &place, PULL_B) || in_coef(&r->K, number, &place, PULL_K)) return place;
+      if (in_coef(&r->e, number, &place, PULL_e)) return place;
+    }
+    if ((const void *)law != parameter->owner) continue;
+    if (in_bounds(law->lower, law->size, number, &place, PULL_LOWER)) return place;
+    if (in_bounds(law->upper, law->size, number, &place, PULL_UPPER)) return place;
+  }
+  return place;
+}
+
+NsStatus ns_switch_pull_new(NsSwitchPull **out, const NsFlow *flow, const NsParameter *parameters, int p) {
+  NsSwitchPull *pull = *out = ns_alloc(1, sizeof *pull);
+  if (!pull) return NS_ENOMEM;
+  const NsEquations *e = &flow->eq;
+  int most = e->n > e->m ? e->n : e->m;
+  pull->p = p;
+  pull->place = ns_arena_take(&pull->arena, (size_t)p, sizeof *pull->place);
+  ns_rank_take(&pull->of_M, &pull->arena, e->n);
+  ns_rank_take(&pull->of_rows, &pull->arena, e->m);
+  pull->matrix = ns_arena_matrix(&pull->arena, most, most);
+  pull->columns = ns_arena_matrix(&pull->arena, e->n, e->m);
+  double **of_m[] = {&pull->kappa, &pull->psi, &pull->bound};
+  for (size_t i = 0; i < sizeof of_m / sizeof *of_m; i++) *of_m[i] = ns_arena_doubles(&pull->arena, e->m);
+  pull->nu = ns_arena_doubles(&pull->arena, e->n);
+  if (pull->arena.failed) {
+    ns_switch_pull_free(pull);
+    *out = NULL;
+    return NS_ENOMEM;
+  }
+  for (int k = 0; k < e->nnodes; k++) pull->mass = pull->mass || e->nodes[k].given;
+  for (int j = 0; j < p; j++) pull->place[j] = find_place(e, &parameters[j]);
+  return NS_OK;
+}
+
+void ns_switch_pull_free(NsSwitchPull *pull) {
+  if (!pull) return;
+  ns_arena_release(&pull->arena);
+  ns_free(pull);
+}
+
+void ns_switch_pull_forget(NsSwitchPull *pull) {
+  if (pull) pull->known = false;
+}
+
+/* ---- weights ---- */
+
+/* Factors M'. */
+static void pull_factor_mass(NsSwitchPull *pull, const NsEquations *e) {
+  size_t n = (size_t)e->n;
+  if (!pull->mass) return;
+  memset(pull->matrix, 0, n * n * sizeof *pull->matrix);
+  for (int k = 0; k < e->nnodes; k++) {
+    const NsEquationNode *node = &e->nodes[k];
+    for (int i = 0; i < node->n; i++)
+      for (int j = 0; j < node->n; j++) {
+        double M = node->given ? node->ds->M.value[i + (ptrdiff_t)j * node->n] : i == j;
+        pull->matrix[(size_t)(node->x + j) + (size_t)(node->x + i) * n] = M;
+      }
+  }
+  ns_rank_factor(&pull->of_M, pull->matrix, NULL, e->n, e->n);
+}
+
+static void pull_solve_mass(NsSwitchPull *pull, double *v) {
+  if (pull->mass) ns_rank_solve(&pull->of_M, false, v);
+}
+
+static double pull_dot(int n, const double *a, const double *b) {
+  double sum = 0;
+  for (int i = 0; i < n; i++) sum += a[i] * b[i];
+  return sum;
+}
+
+/* Factors the transposed matrix of kappa; index: 1 or 2. columns: M^-T C_a', with which (C_a M^-1 B_a)' = B_a' (M^-T C_a'). */
+static void pull_factor_rows(NsSwitchPull *pull, const NsFlow *flow, int index) {
+  const NsEquations *e = &flow->eq;
+  int n = e->n, m = e->m, count = flow->nactive;
+  for (int c = 0; c < count && index == 2; c++) {
+    double *column = pull->columns + (ptrdiff_t)c * n;
+    for (int i = 0; i < n; i++) column[i] = e->C[flow->active[c] + (ptrdiff_t)i * m];
+    pull_solve_mass(pull, column);
+  }
+  for (int r = 0; r < count; r++)
+    for (int c = 0; c < count; c++) {
+      double *to = &pull->matrix[r + (ptrdiff_t)c * count];
+      if (index == 1) *to = e->D[flow->active[c] + (ptrdiff_t)flow->active[r] * m];
+      else *to = pull_dot(n, e->B + (ptrdiff_t)flow->active[r] * n, pull->columns + (ptrdiff_t)c * n);
+    }
+  ns_rank_factor(&pull->of_rows, pull->matrix, NULL, count, count);
+}
+
+/* Fills nu, kappa, psi (weights of y of rows that are not active) and bound. */
+static void pull_weights(NsSwitchPull *pull, const NsFlow *flow, int index, const NsPullWeights *w) {
+  const NsEquations *e = &flow->eq;
+  int n = e->n, m = e->m, count = flow->nactive;
+  double *solved = pull->bound; /* of the active rows */
+  memcpy(pull->nu, w->mu, (size_t)n * sizeof *pull->nu);
+  pull_solve_mass(pull, pull->nu);
+  memset(pull->kappa, 0, (size_t)m * sizeof *pull->kappa);
+  for (int i = 0; i < m; i++) pull->psi[i] = w->y && flow->mode[i] != NS_ROW_ACTIVE ? w->y[i] : 0;
+  for (int c = 0; c < count; c++) {
+    int row = flow->active[c];
+    double sum = w->lambda ? w->lambda[row] : 0;
+    sum += pull_dot(n, e->B + (ptrdiff_t)row * n, pull->nu) + pull_dot(m, e->D + (ptrdiff_t)row * m, pull->psi);
+    solved[c] = -sum;
+  }
+  if (count > 0) ns_rank_solve(&pull->of_rows, false, solved);
+  for (int c = 0; c < count; c++) {
+    pull->kappa[flow->active[c]] = solved[c];
+    for (int i = 0; i < n && index == 2; i++) pull->nu[i] += solved[c] * pull->columns[i + (ptrdiff_t)c * n];
+    if (index == 1) pull->psi[flow->active[c]] = solved[c];
+  }
+  for (int k = 0; k < m; k++) {
+    pull->bound[k] = w->lambda ? w->lambda[k] : 0;
+    pull->bound[k] += pull_dot(n, e->B + (ptrdiff_t)k * n, pull->nu) + pull_dot(m, e->D + (ptrdiff_t)k * m, pull->psi);
+  }
+}
+
+/* ---- the derivatives ---- */
+
+/* The index among all states of state i of an interaction. */
+static int state_of_edge(const NsEquations *e, const NsEquationEdge *edge, int i) {
+  for (int d = 0; d < edge->inter->nds; d++) {
+    if (i < edge->inter->ds[d]->n) {
+      for (int k = 0; k < e->nnodes; k++)
+        if (&e->nodes[k].ds->base == edge->inter->ds[d]) return e->nodes[k].x + i;
+    }
+    i -= edge->inter->ds[d]->n;
+  }
+  return 0;
+}
+
+/* The derivative by entry (i, j) of a coefficient of the relation of an edge. *known: it is. */
+static double of_relation(const NsSwitchPull *pull, const NsFlow *flow, const NsEquationEdge *edge, const PullPlace *at,
+                          int index, bool *known) {
+  const NsEquations *e = &flow->eq;
+  int row = edge->row + at->i;
+  bool slides = index == 2 && at->kind != PULL_B && at->kind != PULL_K && flow->mode[row] == NS_ROW_ACTIVE;
+  switch (at->kind) {
+    case PULL_C:
+      if (slides) return pull->kappa[row] * pull->sdot[state_of_edge(e, edge, at->j)];
+      return pull->psi[row] * flow->x[state_of_edge(e, edge, at->j)];
+    case PULL_D: *known = !slides; return pull->psi[row] * flow->lambda[edge->row + at->j];
+    case PULL_e: return slides ? 0 : pull->psi[row];
+    case PULL_B: return pull->nu[state_of_edge(e, edge, at->i)] * flow->lambda[edge->row + at->j];
+    default: return pull->nu[state_of_edge(e, edge, at->i)] * flow->x[state_of_edge(e, edge, at->j)];
+  }
+}
+
+static double of_bound(const NsSwitchPull *pull, const NsFlow *flow, int row, bool upper, const NsPullWeights *w) {
+  const double *direct = upper ? w->upper : w->lower;
+  if (flow->mode[row] == (upper ? NS_ROW_UPPER : NS_ROW_LOWER)) return pull->bound[row];
+  return flow->mode[row] == NS_ROW_ACTIVE && direct ? direct[row] : 0;
+}
+
+static double pull_one(const NsSwitchPull *pull, const NsFlow *flow, const PullPlace *at, int index, const NsPullWeights *w,
+                       bool *known) {
+  const NsEquations *e = &flow->eq;
+  const NsEquationNode *node = &e->nodes[at->node < e->nnodes ? at->node : 0];
+  double sum = 0;
+  *known = at->kind != PULL_NONE;
+  if (at->kind == PULL_A) return pull->nu[node->x + at->i] * flow->x[node->x + at->j];
+  if (at->kind == PULL_b) return pull->nu[node->x + at->i];
+  if (at->kind == PULL_M) return -pull->nu[node->x + at->i] * pull->sdot[node->x + at->j];
+  for (int k = 0; k < e->nedges && *known; k++) {
+    const NsEquationEdge *edge = &e->edges[k];
+    bool law = at->kind == PULL_LOWER || at->kind == PULL_UPPER;
+    if (law && edge->inter->law == at->owner) sum += of_bound(pull, flow, edge->row + at->i, at->kind == PULL_UPPER, w);
+    if (!law && edge->inter->relation == at->owner) sum += of_relation(pull, flow, edge, at, index, known);
+  }
+  return *known ? sum : 0;
+}
+
+/* 1 or 2: the index of all active rows; 0: none of these. */
+static int mode_index(const NsFlow *flow) {
+  const NsReduction *r = &flow->reduction;
+  if (flow->eq.nd != flow->eq.n) return 0;
+  if (flow->nactive == 0) return 1;
+  if (!flow->planned || r->deficient) return 0;
+  if (r->levels == 0) return 1;
+  return r->levels == 1 && r->rank[0].rank == 0 ? 2 : 0;
+}
+
+NsStatus ns_switch_pull(NsSwitchPull *pull, NsFlow *flow, bool constant, double t, const double *sdot,
+                        const NsPullWeights *weights, double *out, bool *known, NsError *err) {
+  int index = mode_index(flow);
+  pull->sdot = sdot;
+  NsStatus status = NS_OK;
+  memset(out, 0, (size_t)pull->p * sizeof *out);
+  memset(known, 0, (size_t)pull->p * sizeof *known);
+  if (index == 0) return NS_OK;
+  if (!constant || !pull->known) {
+    status = ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
+    if (status != NS_OK) return status;
+    pull_factor_mass(pull, &flow->eq);
+    pull_factor_rows(pull, flow, index);
+    pull->known = constant;
+  }
+  if ((pull->mass && pull->of_M.rank < flow->eq.n) || (flow->nactive > 0 && pull->of_rows.rank < flow->nactive)) return NS_OK;
+  pull_weights(pull, flow, index, weights);
+  for (int j = 0; j < pull->p; j++) out[j] = pull_one(pull, flow, &pull->place[j], index, weights, &known[j]);
+  return NS_OK;
+}

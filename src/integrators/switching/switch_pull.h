@@ -1,0 +1,34 @@
+/*
+** switch_pull.h
+** Derivatives of rates and guards by the numbers of linear systems, linear relations and bounds, in closed form. Private to switching/.
+*/
+#ifndef NS_INTEGRATORS_SWITCHING_SWITCH_PULL_H
+#define NS_INTEGRATORS_SWITCHING_SWITCH_PULL_H
+
+#include "integrators/sensitivity.h"
+#include "integrators/switching/flow_workspace.h"
+
+typedef struct NsSwitchPull NsSwitchPull;
+
+/* What is differentiated: mu . sdot + y . (the outputs) + lambda . (the multipliers) + lower . (lower bounds) + upper . (upper bounds). */
+typedef struct NsPullWeights {
+  const double *mu;                         /* n */
+  const double *y, *lambda, *lower, *upper; /* m; NULL: 0. lower and upper: of ACTIVE rows */
+} NsPullWeights;
+
+/* Looks for the parameters in the model. NS_ENOMEM. */
+NsStatus ns_switch_pull_new(NsSwitchPull **pull, const NsFlow *flow, const NsParameter *parameters, int p);
+void ns_switch_pull_free(NsSwitchPull *pull);
+
+/* The mode or the model has changed: what was computed for constant coefficients is no longer good. */
+void ns_switch_pull_forget(NsSwitchPull *pull);
+
+/*
+** out (p) = the derivatives at the last evaluated point (t, x, lambda, sdot) for those parameters with known[j] (p), at fixed states;
+** out and known of the others are 0. A singular M, index 3 and more, and modes whose rows differ in their index know none.
+** constant: the matrices of the flow are those of the mode; else they are evaluated here. NS_ECALLBACK, NS_ENAN.
+*/
+NsStatus ns_switch_pull(NsSwitchPull *pull, NsFlow *flow, bool constant, double t, const double *sdot,
+                        const NsPullWeights *weights, double *out, bool *known, NsError *err);
+
+#endif

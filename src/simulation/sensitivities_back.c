@@ -1,0 +1,96 @@
+/*
+** sensitivities_back.c
+** The way back through a recorded run: its islands side by side.
+*/
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "integrators/sensitivity_trail.h"
+#include "simulation/sensitivities.h"
+
+static int compare_times(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
+}
+
+NsStatus ns_sensitivities_times(const NsSensitivities *s, double **times, long *count, NsError *err) {
+  long room = 0;
+  *count = 0;
+  for (int i = 0; i < s->count; i++) room += 2 * s->of[i]->trail->count;
+  double *t = *times = ns_alloc((size_t)room + 1, sizeof *t);
+  if (!t) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  for (int i = 0; i < s->count; i++) {
+    const NsTrail *trail = s->of[i]->trail;
+    for (long k = 0; k < trail->count; k++) t[(*count)++] = trail->entries[k].t_old, t[(*count)++] = trail->entries[k].t;
+  }
+  qsort(t, (size_t)*count, sizeof *t, compare_times);
+  long kept = 0;
+  for (long k = 0; k < *count; k++)
+    if (kept == 0 || t[k] != t[kept - 1]) t[kept++] = t[k];
+  *count = kept;
+  return NS_OK;
+}
+
+static NsStatus check_graph(const NsSensitivities *s, const NsNsds *nsds, NsError *err) {
+  if (s->version == nsds->version) return NS_OK;
+  return ns_fail(err, NS_EARG, "gradient: the model was changed after the run");
+}
+
+/* values (of an island) = those of all systems. */
+static void take_island(const NsSensitivities *s, int i, const double *all, double *values) {
+  for (int k = 0; k < s->of[i]->nx; k++) values[k] = all[s->place[i][k]];
+}
+
+NsStatus ns_sensitivities_back_start(NsSensitivities *s, const NsNsds *nsds, const double *mu, NsError *err) {
+  NsStatus status = check_graph(s, nsds, err);
+  for (int i = 0; i < s->count && status == NS_OK; i++) {
+    double *own = s->of[i]->trail->c;
+    take_island(s, i, mu, own);
+    status = ns_trail_back_start(s->of[i], own, err);
+  }
+  return status;
+}
+
+NsStatus ns_sensitivities_back(NsSensitivities *s, const NsNsds *nsds, double a, double b, const double *c, NsError *err) {
+  NsStatus status = check_graph(s, nsds, err);
+  double *own = ns_alloc(NS_BERNSTEIN_SIZE * (size_t)s->nx + 1, sizeof *own);
+  if (!own) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  for (int i = 0; i < s->count && status == NS_OK; i++) {
+    for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) take_island(s, i, c + (ptrdiff_t)k * s->nx, own + (ptrdiff_t)k * s->of[i]->nx);
+    status = ns_trail_back(s->of[i], a, b, own, err);
+  }
+  ns_free(own);
+  return status;
+}
+
+int ns_sensitivities_events_at(const NsSensitivities *s, double t) {
+  int count = 0;
+  for (int i = 0; i < s->count; i++) count += ns_trail_events_at(s->of[i], t);
+  return count;
+}
+
+void ns_sensitivities_cross(NsSensitivities *s, double t, double jump) {
+  for (int i = 0; i < s->count; i++) ns_trail_cross(s->of[i], t, jump);
+}
+
+void ns_sensitivities_gradient(const NsSensitivities *s, double *gradient) {
+  memset(gradient, 0, (size_t)s->p * sizeof *gradient);
+  for (int i = 0; i < s->count; i++) ns_trail_gradient(s->of[i], gradient);
+}
+
+NsStatus ns_sensitivities_end_rates(const NsSensitivities *s, const NsNsds *nsds, double *rates, NsError *err) {
+  NsStatus status = check_graph(s, nsds, err);
+  for (int i = 0; i < s->count && status == NS_OK; i++) {
+    double *own = s->of[i]->xdot;
+    status = ns_trail_end_rates(s->of[i], own, err);
+    for (int k = 0; k < s->of[i]->nx; k++) rates[s->place[i][k]] = own[k];
+  }
+  return status;
+}
+
+const char *ns_sensitivities_refused(const NsSensitivities *s) {
+  for (int i = 0; i < s->count; i++)
+    if (s->of[i]->trail->refused) return s->of[i]->trail->refused;
+  return NULL;
+}
