@@ -342,7 +342,8 @@ m
 
     it("refuses a command that it does not know", function()
       local _, err = repl ":nope\n"
-      assert.equal("unknown command ':nope' (known: :doc, :edit, :help, :load, :quit, :reset, :run, :time, :vars; ?x for help about x)\n", err)
+      assert.equal("unknown command ':nope' (known: "
+        .. ":doc, :edit, :help, :load, :quit, :reset, :run, :time, :vars; ?x for help about x)\n", err)
     end)
 
     it("leaves at :quit, exit and quit, but not at variables of these names", function()

@@ -46,16 +46,27 @@ local function take_parameters(list)
   return copy, free, alone
 end
 
+-- Makes the simulation ready for a second run, with S. why: what the record can not do.
+local function repeat_run(run, why)
+  if not run.fresh then
+    fail("gradient: %s: the run needs forward derivatives, and can not be repeated, since a script has set states; "
+      .. "use method = \"forward\"", why)
+  end
+  run.simu:reset()
+end
+
 -- Runs with a record; nil: this run needs S.
 local function recorded(run, parameters)
   local asked = {}
+  run.fresh = back.fresh(run.simu)
   for key, value in pairs(parameters) do asked[key] = value end
   asked.adjoint = true
   local good, sol = pcall(run.simu.run, run.simu, { sensitivities = asked, dense = run.options.cost ~= nil })
   if good then return sol end
-  if not back.refused(run.simu) then where.call("run", error, sol, 0) end
+  local why = back.refused(run.simu)
   back.close(run.simu)
-  run.simu:reset()
+  if not why then where.call("run", error, sol, 0) end
+  repeat_run(run, why)
 end
 
 -- The name of the event of the script that ended the run.
@@ -69,7 +80,7 @@ local function by_adjoint(run, parameters)
   local good, slopes, moved = pcall(require "nslua.gradient.backward", run, ending(run.sol))
   back.close(run.simu)
   if not good then error(slopes, 0) end
-  if not slopes then run.simu:reset() end
+  if not slopes then repeat_run(run, "events are simultaneous") end
   return slopes, moved
 end
 

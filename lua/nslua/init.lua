@@ -57,11 +57,13 @@ lazy.functions(ns, "fit", function() return { fit = require "nslua.optimise.fit"
 lazy.functions(ns, "optimal_control", function()
   return { optimal_control = require "nslua.optimise.control" }
 end)
-lazy.functions(ns, "sweep", function()
-  local sweeps = require "nslua.sweep"
-  sweeps.columns = require "nslua.files"(ns, core.file_support).columns
-  return sweeps
-end)
+for name, file in pairs { sweep = "sweep", montecarlo = "sweep.montecarlo", sobol_indices = "sweep.sensitivity",
+  basins = "sweep.basins" } do
+  lazy.functions(ns, name, function()
+    require "nslua.sweep".columns = require "nslua.files"(ns, core.file_support).columns
+    return require("nslua." .. file)
+  end)
+end
 lazy.functions(ns, "minimize", function() return { minimize = require "nslua.optimise.minimise" } end)
 lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)
 lazy.functions(ns, "load save", function() return require "nslua.files"(ns, core.file_support) end)

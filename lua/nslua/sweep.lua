@@ -201,6 +201,11 @@ function Sweep:pivot(x, y, name)
   return require "nslua.sweep.pivot".pivot(self.columns, x, y, name, "pivot")
 end
 
+function Sweep:plot(options)
+  self:wait()
+  return require "nslua.sweep.picture".plot(self.columns, options)
+end
+
 function Sweep:close() close(self) end
 
 Sweep.__close = close
@@ -243,8 +248,8 @@ end
 local function start(self)
   local first, last = 1, self.tasks.count
   if settings.part then first, last = settings.part[1], math.min(last, settings.part[2]) end
-  self.store:begin(settings.shard or "driver")
   if self.finished.count >= self.tasks.count or settings.merge then return close(self) end
+  self.store:begin(settings.shard or "driver")
   support.listen()
   local good, session = pcall(self.options.on.start, { plan = self.plan, store = self.store, options = self.options,
     first = first, last = last, done = self.finished, failed = self.failed, ordinal = self.ordinal,

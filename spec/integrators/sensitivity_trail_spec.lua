@@ -161,6 +161,10 @@ describe("the record of a run, backwards", function()
     local cost = function(_, x) return x[1] + x[2] end
     local value, gradient, sol = joined:gradient { cost = cost, parameters = { { law, "e" } } }
     assert.is_not_nil(sol.S)
+    joined:reset()
+    both:q()[1], both:q()[2] = 2, 2
+    refuses("gradient: events are simultaneous: the run needs forward derivatives, and can not be repeated, since a script has "
+      .. 'set states; use method = "forward"', joined, { cost = cost, parameters = { { law, "e" } } })
     local other, parts = simu:gradient { cost = function(_, x) return x[1] + x[3] end, parameters = { { balls[1], "q0" } } }
     assert.near(other, value, 1e-10)
     assert.equal(1, #parts)

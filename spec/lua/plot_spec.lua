@@ -658,7 +658,7 @@ describe("the current figure", function()
       assert.truthy(field(function() return 1 end):find("return two numbers, got number 1 and nil at (", 1, true))
       assert.truthy(field(function() return { 1, "a" } end):find("return two numbers, got number 1 and 'a' at (", 1, true))
     end
-    for _, name in ipairs { "step", "scatter", "contour", "quiver", "streamplot", "fill", "fill_between", "surface",
+    for _, name in ipairs { "step", "scatter", "contour", "heatmap", "quiver", "streamplot", "fill", "fill_between", "surface",
       "plot3D", "implicit", "semilogx", "semilogy", "loglog", "text", "annotate", "axhline", "axvline", "xlim", "ylim",
       "zlim", "xlabel", "ylabel", "zlabel", "title", "legend", "axis", "view", "xticks", "yticks", "set" } do
       assert.equal("function", type(plot[name]), name)

@@ -113,6 +113,19 @@ describe("ivp_gradient", function()
     near(g, ns.vector { 1.3 * t1 + 0.32 * v1, 2 * t1 + 1.6 * v1, -0.13 * t1 + 0.032 * v1 }, 1e-8)
   end)
 
+  it("adds what cost and terminal depend on args themselves, at an end that moves", function()
+    -- until the floor, T = sqrt(2 x0 / g): the integral of g t is x0, terminal is -e g sqrt(2 g x0)
+    local options = { method = "DOP853", args = { 0.8, 10 }, rtol = 1e-11, atol = 1e-12, parameters = { "y0[1]", "args" },
+      events = { g = floor.g, direction = -1, terminal = true }, cost = function(t, _, _, g) return g * t end,
+      terminal = function(y, e, g) return e * g * y[2] end }
+    local speed = math.sqrt(20)
+    for _, kind in ipairs { fall, ns.compile(fall) } do
+      local v, g = ns.ivp_gradient(kind, { 0, 2 }, { 1, 0 }, options)
+      assert.near(1 - 8 * speed, v, 1e-9)
+      near(g, ns.vector { 1 - 4 * speed, -10 * speed, -1.2 * speed }, 1e-8)
+    end
+  end)
+
   it("gives the same for any number of parameters", function()
     local p = {}
     for k = 1, 100 do p[k] = math.cos(k) end

@@ -21,6 +21,23 @@ end
 local first_fall = math.sqrt(2 / 9.81)
 
 describe("an event that acts", function()
+  it("act once on a state that they leave as it is, however near to 0 the event is at the start", function()
+    for _, eps in ipairs { 0, 2.0 ^ -53, 2.0 ^ -40, 1e-10, -2.0 ^ -53 } do
+      for _, method in ipairs { "RK45", "DOP853", "BDF", "Radau" } do
+        local count, slope = 0, 1
+        local sol = ns.solve_ivp(function() return { slope } end, { 0, 2 }, { 1 - eps }, { method = method,
+          events = { g = function(_, y) return y[1] - 1 end, apply = function() count, slope = count + 1, 0.5 end } })
+        assert.equal(1, count, method .. " " .. eps)
+        assert.equal("the end of the interval was reached", sol.message)
+        assert.near(2, sol.y[1][#sol.t], 1e-6)
+        -- sin(t) - eps rises through 0 three times besides, and falls four times
+        local crossings = ns.solve_ivp(function(t) return { math.cos(t) } end, { 0, 20 }, { -eps }, { method = method,
+          events = { g = function(_, y) return y[1] end, direction = 1, apply = function() end } })
+        assert.equal(eps >= 0 and 4 or 3, #crossings.t_events[1])
+      end
+    end
+  end)
+
   it("changes the state, and the integration goes on, with every method", function()
     each_method(function(method)
       local sol = ball(0.5, { method = method, T = 1.3, rtol = 1e-8, atol = 1e-10, dense_output = true })

@@ -123,6 +123,37 @@ function calls.dae()
   end
 end
 
+-- The solver's own time is most of it, and the last call is made in the session that IPOPT was stopped in.
+calls["optimal control"] = function()
+  return function()
+    local best = ns.optimal_control { states = { "x", "v" }, controls = { "u" },
+      relays = { { "s", function(x) return x.v end } }, rhs = function(x, u, s) return { x.v, u.u - 2 * s.s } end,
+      start = { x = 0, v = 0 }, goal = { x = 1, v = 0 }, T = 1.5, cost = function(_, u) return u.u ^ 2 end, elements = 12 }
+    return digest(best.t, best.u)
+  end
+end
+
+function calls.minimize()
+  local function f(x)
+    local sum = 0
+    for i = 1, 29 do sum = sum + 100 * (x[i + 1] - x[i] ^ 2) ^ 2 + (1 - x[i]) ^ 2 end
+    return sum
+  end
+  return function() return digest(ns.minimize(f, ns.full(30, -1)).x) end
+end
+
+calls["least squares"] = function()
+  local function f(p)
+    local r = {}
+    for i = 1, 400 do
+      local t = i / 100
+      r[i] = p[1] * math.exp(-p[2] * t) + p[3] * math.exp(-p[4] * t) - math.exp(-t / 1.5) - 0.1 * math.sin(i)
+    end
+    return r
+  end
+  return function() return digest(ns.least_squares(f, { 1, 0.2, 0.5, 3 }).x) end
+end
+
 function calls.mcp()
   local n = 40
   local function F(z)

@@ -5,6 +5,9 @@ local soak = os.getenv "NSLUA_SOAK"
 local count = soak and 70 or 10
 local kinds = { "first order, Lua callbacks", "first order, sparse", "mechanics, friction", "event-driven", "solve_ivp", "dae",
   "mcp", "a thousand million rows" }
+if package.searchpath("nslua.ipopt", package.cpath) then kinds[#kinds + 1] = "optimal control" end
+if package.searchpath("nslua.nlopt", package.cpath) then kinds[#kinds + 1] = "minimize" end
+kinds[#kinds + 1] = "least squares"
 if soak then
   for _, name in ipairs { "first order, linear", "mechanics, Lua callbacks", "mechanics, Moreau-Jean", "mechanics, Schatzman-Paoli",
     "mechanics, D1MinusLinear", "mechanics, global form", "solve_ivp, stiff", "lcp" } do

@@ -482,16 +482,6 @@ void ns_motion_fastest(const NsMotion *motion, const double *V, double *out) {
   }
 }
 
-bool ns_motion_driven(const NsMotion *motion, int n, const int *rows) {
-  for (int d = 0; d < motion->nsds->nds; d++) {
-    const NsMechanicalDs *ds = motion->nodes[d].ds;
-    if (ns_mechanical_driven(ds) || ds->fint_function.value || ds->mint_function.value) return true;
-  }
-  for (int k = 0; k < n; k++)
-    if (motion->edges[motion->row_edge[rows[k]]].inter->relation->hdot.value) return true;
-  return false;
-}
-
 /* ---- constraints that act ---- */
 
 /*

@@ -23,6 +23,17 @@ void ns_motion_power(const NsMotion *motion, const double *v, double *forces, do
   }
 }
 
+bool ns_motion_driven(const NsMotion *motion, int n, const int *rows) {
+  const NsNsds *nsds = ns_motion_nsds(motion);
+  for (int d = 0; d < nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[d];
+    if (ns_mechanical_driven(ds) || ds->fint_function.value || ds->mint_function.value) return true;
+  }
+  for (int k = 0; k < n; k++)
+    if (nsds->interactions[ns_motion_interaction(motion, rows[k])]->relation->hdot.value) return true;
+  return false;
+}
+
 NsStatus ns_motion_energy(NsMotion *motion, double t, const double *q, const double *v, double *kinetic, double *potential,
                           NsError *err) {
   const NsNsds *nsds = ns_motion_nsds(motion);

@@ -54,6 +54,7 @@ struct NsEventSearch {
   double t_stop;  /* time of the last stop */
   int still;      /* number of stops at that time */
   int halved;     /* number of pieces in this course */
+  bool kept;      /* the last stop has left the state as it was */
   int event;      /* the event being searched */
   NsCourse course;
 };
@@ -418,6 +419,56 @@ static NsStatus find_contrary(NsEventSearch *s, const NsEventRoots *found, int *
   return status;
 }
 
+/* *grain = the change of event e at the start of the course when t and each state change by some roundings: below it, e is rounding. */
+static NsStatus event_grain(NsEventSearch *s, int e, double *grain, NsError *err) {
+  static const double ROUNDINGS = 8 * DBL_EPSILON;
+  double t = s->course.t_old, g, moved;
+  NsStatus status = s->course.at(s->course.context, t, s->y, err);
+  if (status == NS_OK) status = event_search_value(s, e, t, s->y, &g, err);
+  if (status == NS_OK) status = event_search_value(s, e, t * (1 + ROUNDINGS), s->y, &moved, err);
+  if (status == NS_OK) *grain = fabs(moved - g);
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    double y = s->y[i];
+    s->y[i] = y * (1 + ROUNDINGS);
+    status = event_search_value(s, e, t, s->y, &moved, err);
+    s->y[i] = y;
+    if (status == NS_OK) *grain += fabs(moved - g);
+  }
+  return status;
+}
+
+/* Whether root i is the occurrence of the last stop again: see ns_event_search_kept. */
+static NsStatus is_same_occurrence(NsEventSearch *s, long i, bool *same, NsError *err) {
+  const NsEventRoot *root = &s->roots[i];
+  const NsCourse *c = &s->course;
+  int e = root->event, m = s->events.count, sign = 0;
+  double grain = 0;
+  *same = s->kept && s->zero[e] && s->way[e] != 0 && c->rate;
+  if (!*same) return NS_OK;
+  NsStatus status = event_grain(s, e, &grain, err);
+  bool before = true; /* the node before this one is before the root */
+  for (int k = 0; k < NODES && before; k++) {
+    before = fabs(ns_bernstein_node(k) * (c->t - c->t_old)) <= fabs(root->t - c->t_old);
+    if (s->way[e] * s->values[k * m + e] < -grain) *same = false;
+  }
+  if (status == NS_OK && *same) status = slope_sign(s, e, c->t_old, &sign, err);
+  *same = *same && sign == s->way[e];
+  return status;
+}
+
+/* Removes the roots that are occurrences of the last stop. */
+static NsStatus drop_same_occurrences(NsEventSearch *s, NsError *err) {
+  NsStatus status = NS_OK;
+  for (long i = 0; i < s->count && s->kept && status == NS_OK; i++) {
+    bool same = false;
+    status = is_same_occurrence(s, i, &same, err);
+    if (!same) continue;
+    memmove(&s->roots[i], &s->roots[i + 1], (size_t)(s->count - i - 1) * sizeof *s->roots);
+    s->count--, i--;
+  }
+  return status;
+}
+
 static void event_search_sort(NsEventSearch *s) {
   bool forward = s->course.t > s->course.t_old;
   if (s->count > 0) qsort(s->roots, (size_t)s->count, sizeof *s->roots, forward ? event_search_compare : compare_backward);
@@ -436,11 +487,14 @@ NsStatus ns_event_search_along(NsEventSearch *s, const NsCourse *course, NsEvent
     if (!(brief && s->zero[s->event])) status = roots_of(s, err);
   if (status != NS_OK) return status;
   event_search_sort(s);
+  status = drop_same_occurrences(s, err);
+  if (status != NS_OK) return status;
   cut_at_stop(s, found);
   if (course->rough && course->rate && found->end >= 0) status = find_contrary(s, found, &found->unresolved, err);
   if (status != NS_OK || found->unresolved >= 0) return status;
   memcpy(s->last, s->values + (ptrdiff_t)(NODES - 1) * m, (size_t)m * sizeof *s->last);
   memset(s->zero, 0, (size_t)m * sizeof *s->zero);
+  s->kept = false;
   return found->end >= 0 && s->events.acts ? remember_stop(s, found, err) : NS_OK;
 }
 
@@ -468,6 +522,10 @@ static NsStatus check_stop(NsEventSearch *s, double t, NsError *err) {
   s->t_stop = t;
   if (s->still < MAX_STILL) return NS_OK;
   return ns_fail(err, NS_ENOCONV, "events trigger each other without end: %d stops at one time (t=%.10g)", MAX_STILL, t);
+}
+
+void ns_event_search_kept(NsEventSearch *s) {
+  s->kept = true;
 }
 
 NsStatus ns_event_search_move(NsEventSearch *s, double t, const double *y, NsError *err) {

@@ -125,6 +125,12 @@ NsStatus ns_event_search_along(NsEventSearch *search, const NsCourse *course, Ns
 NsStatus ns_event_search_restart(NsEventSearch *search, double t, const double *wanted, const double *y, NsError *err);
 
 /*
+** After a restart: the events at the stop have left the state as it was. When one of them leaves zero to the side that it came to, by its
+** slope, its roots in the next course are rounding, as long as it has not been on the other side by more than some roundings.
+*/
+void ns_event_search_kept(NsEventSearch *search);
+
+/*
 ** Before a restart: the caller has computed the state at the stop more exactly than the course, (t, y) before the events act. Values
 ** of the events there are rounding, too.
 */

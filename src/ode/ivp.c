@@ -4,6 +4,7 @@
 */
 #include "ode/ivp.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -346,13 +347,18 @@ static NsStatus retry_shorter(Run *run, int event, NsError *err) {
 /* Starts the integration again at (t, y). The first step is at most LEAP times as long as the way since the last restart. */
 static NsStatus ivp_restart(Run *run, double t, const double *y, NsError *err) {
   enum { LEAP = 8 }; /* when events accumulate, steps get shorter with the flights, so that the search resolves them */
+  static const double ROUNDED = 4096 *
+                                DBL_EPSILON; /* part of a step below which a way is rounding of an event, and no flight */
   const NsStepperState *at = &run->stepper->state;
   double way = fabs(t - run->t_start), h = fmin(at->h_next, fabs(run->options->tf - t));
+  if (way < ROUNDED * fabs(at->t - at->t_old)) way = 0;
   if (way > 0) run->flight = way, h = fmin(h, LEAP * way);
   add_counts(&run->past, at);
   run->method->start(run->stepper, t, y, run->options->tf, run->method->one_step ? h : 0);
   run->t_start = t;
-  return ns_event_search_restart(run->search, t, y, y, err);
+  NsStatus status = ns_event_search_restart(run->search, t, y, y, err);
+  if (memcmp(run->before, run->after, (size_t)run->ivp->n * sizeof *y) == 0) ns_event_search_kept(run->search);
+  return status;
 }
 
 /* What follows from the roots at the stop of this step: the events there act, the run ends, or starts there again. */

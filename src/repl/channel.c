@@ -27,7 +27,6 @@ bool nsi_channel_open(const char *pipes) {
   if (sscanf(pipes, "%d,%d", &requests, &answers) != 2) return false;
   if (fcntl(requests, F_SETFD, FD_CLOEXEC) != 0 || fcntl(answers, F_SETFD, FD_CLOEXEC) != 0) return false;
   setvbuf(stdout, NULL, _IONBF, 0);
-  signal(SIGPIPE, SIG_IGN);
 #ifdef __linux__
   prctl(PR_SET_PDEATHSIG, SIGKILL);
 #endif

@@ -18,8 +18,8 @@
 bool nsi_channel_open(const char *pipes);
 
 /*
-** Lua functions: receive() waits for a message and returns it, nil at the end; send(text) raises when nobody reads;
-** ask(text) does both. No Lua code runs between the two, so that an interrupt cannot leave an answer unread.
+** Lua functions: receive() waits for a message and returns it, nil at the end; send(text) ends the process by SIGPIPE when
+** nobody reads; ask(text) does both. No Lua code runs between the two, so that an interrupt cannot leave an answer unread.
 */
 int nsi_channel_receive(lua_State *L);
 int nsi_channel_send(lua_State *L);

@@ -176,6 +176,10 @@ void ns_worker_stop(NsWorker *worker, int signal_number) {
 
 void ns_worker_close(NsWorker *worker) {
   worker_hang_up(worker);
+  ns_worker_forget(worker);
+}
+
+void ns_worker_forget(NsWorker *worker) {
   ns_free(worker->bytes);
   worker->bytes = NULL;
   worker->begin = worker->used = worker->room = 0;

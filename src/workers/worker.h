@@ -71,7 +71,10 @@ NsStatus ns_worker_send(NsWorker *worker, const char *bytes, size_t size);
 /* Sends a signal to a worker that has not ended; says to it that no more messages come. */
 void ns_worker_stop(NsWorker *worker, int signal_number);
 
-/* Kills the worker, if it has not ended, waits for its end, and frees the memory. In the worker: closes the connection. */
+/* Kills the worker, if it has not ended, waits for its end, and frees the memory. */
 void ns_worker_close(NsWorker *worker);
+
+/* Frees the memory alone: of the connection to a driver, which lasts as long as the process, or of a worker of another process. */
+void ns_worker_forget(NsWorker *worker);
 
 #endif

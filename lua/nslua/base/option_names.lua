@@ -48,6 +48,12 @@ local names = {
     .. "seed",
   ["optimal_control"] = "states controls relays rhs cost terminal path parameters bounds start goal T elements "
     .. "phases stages control_degree guess tol max_iterations",
+  ["sweep:plot"] = "x y z by bins cmap limits figsize dpi title",
+  ["montecarlo"] = "run setup samples max_samples rtol atol confidence quantiles seed workers on timeout "
+    .. "memory progress",
+  ["sobol_indices"] = "ranges run setup n result seed workers on file resume timeout memory progress",
+  ["basins"] = "parameters run setup tolerance seed workers on file resume timeout memory progress",
+  ["basins:plot"] = "figsize dpi title cmap",
   ["sweep"] = "parameters run setup file workers on seed resume timeout retries memory chunk order reduce progress "
     .. "wait start",
   ["quad"] = "rtol atol max_intervals",
@@ -86,6 +92,7 @@ local names = {
   ["axes:scatter"] = "s c color marker cmap alpha label hollow",
   ["axes:fill"] = "color alpha edgecolor linewidth label",
   ["axes:fill_between"] = "color alpha label",
+  ["axes:heatmap"] = "cmap limits",
   ["axes:contour"] = "levels color cmap linewidth linestyle label alpha",
   ["axes:quiver"] = "color scale linewidth label",
   ["axes:streamplot"] = "color density linewidth label alpha",

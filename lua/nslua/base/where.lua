@@ -19,13 +19,19 @@ function where.fail(message)
   error(info and ("%s:%d: %s"):format(info.short_src, info.currentline, message) or message, 0)
 end
 
+-- Whether an error says nothing about the call that it came from: lack of memory, or Ctrl-C.
+local function is_from_outside(message)
+  if type(message) ~= "string" then return false end
+  return message:find("not enough memory", 1, true) ~= nil or message:find "interrupted$" ~= nil
+end
+
 local function passed(good, first, ...)
-  if not good and type(first) == "string" and first:find("not enough memory", 1, true) then error(first, 0) end
+  if not good and is_from_outside(first) then error(first, 0) end
   return good, first, ...
 end
 
--- As pcall, for a call that tests whether its arguments are good. An error about lack of memory is not an answer to
--- that question: it is raised.
+-- As pcall, for a call that tests whether its arguments are good. Lack of memory and Ctrl-C are no answers to that
+-- question: they are raised.
 function where.try(f, ...) return passed(pcall(f, ...)) end
 
 -- A message without the place "file:line: " that `fail` put before it. `who` is the first word of the message

@@ -33,7 +33,7 @@ local UPDATED = 12 -- iterations with the matrix of another point, which the ste
 -- Up to so many iterations the next step is longer, from so many shorter: by Newton's method, and with updates.
 local FAST, SLOW = 3, 5
 local FAST_UPDATES, SLOW_UPDATES = 6, 10
--- The tolerance with updates, as a part of that of Newton's method, whose last correction makes the error far smaller.
+-- The tolerance with updates, as a part of that of Newton's method, whose last correction makes the error smaller.
 local FINER = 1e-2
 -- A located point is known to this length along the branch.
 local PLACE = 2 ^ -46
@@ -41,6 +41,9 @@ local PLACE = 2 ^ -46
 -- updates of the matrix of a point near alone: there it is good enough.
 local FULL = 1 / 8
 local ATTEMPTS = 6 -- a step is halved so many times
+local BEYOND = 8 -- distances from a change, halved so many times, at which an orbit of another sequence is sought
+-- Steps that are shorter than this part of the first one are trouble, such as the square root of a grazing.
+local SHORT = 1 / 4
 local DAMPING = 2 ^ -4 -- least factor of a Newton step: the guesses are near
 
 -- ---- one point ----
@@ -50,8 +53,8 @@ local function parameter_of(b, w) return w[#w] * b.size end
 local function unknowns_of(w) return w:slice(1, #w - 1) end
 
 -- Weights that make the states together count as much as the parameter, whatever their number is. A state whose
--- values are large against its range on the orbit (the mean current of a converter and its ripple) counts by its values:
--- the branch moves it by many ranges.
+-- values are large against its range on the orbit (the mean current of a converter and its ripple) counts by its
+-- values: the branch moves it by many ranges.
 local function weights_of(q, n)
   local shares = q.form.shares(q)
   local weights = core.full(n, 1 / (n - 1))
@@ -142,12 +145,13 @@ end
 local function locate_zero(b, a, c, ds, test)
   local low, high, fl, fh = 0, ds, a.tests[test], c.tests[test]
   local best = c
+  local exact = not (b.problem.pieces and b.problem.pieces.reason) -- differences are slow, and no better
   for _ = 1, 60 do
     local s = low + (high - low) * fl / (fl - fh)
     if not (s > low and s < high) then s = (low + high) / 2 end
     local point
     for _, place in ipairs { s, (low + s) / 2, (s + high) / 2 } do -- where the orbit is small, one of them may fail
-      point = point or step_to(b, a, place, true)
+      point = point or step_to(b, a, place, exact)
       if point and not point.place then point.place = place end
     end
     if not point or point.sequence ~= a.sequence then break end
@@ -385,22 +389,23 @@ end
 
 -- ---- fixed sequences ----
 
--- The point in the formulation that is smooth at grazing, where there is one.
-local function regular(b, a)
-  if b.problem.form == sequences.form and not sequences.is_outside(b.problem, a.orbit) then return a end
-  local old = b.problem
-  local q, u = sequences.from(b.base, a.orbit, a.p)
-  if not q then return a end
+-- Whether the point is followed by the formulation that is smooth at grazing. Its derivatives are exact for an ODE;
+-- for a simulation it is taken where shooting has trouble.
+local function wants_regular(b) return b.problem.flow.f ~= nil or b.trouble or b.problem.form == sequences.form end
+
+-- The point as a solution of the problem q, near the unknowns u; a itself where it is none.
+local function reformulated(b, a, q, u)
   local solved = orbits.solve(q, u, a.p)
   if not solved.good then return a end
-  local w, weights = core.concatenate { solved.u, core.vector { a.w[#a.w] } }, b.weights
+  local old, weights = b.problem, b.weights
+  local w = core.concatenate { solved.u, core.vector { a.w[#a.w] } }
   local before = core.zeros(#w)
-  for k = 1, old.form == sequences.form and 0 or #q.keep do before[k] = a.tangent[k] end
+  for k = 1, old.form == q.form and 0 or #q.keep do before[k] = a.tangent[k] end
   before[#w] = a.tangent[#a.tangent]
   b.problem, b.weights = q, weights_of(q, #w)
   local good, point = pcall(point_at, b, w, before, solved)
   if good and point.sequence == a.sequence then
-    point.iterations = a.iterations
+    point.iterations, point.updates = a.iterations, a.updates
     if b.points[#b.points] == a then b.points[#b.points] = point end
     return point
   end
@@ -408,13 +413,33 @@ local function regular(b, a)
   return a
 end
 
+-- The point in the formulation that is smooth at grazing, where there is one.
+local function regular(b, a)
+  if not wants_regular(b) then return a end
+  if b.problem.form == sequences.form and not sequences.is_outside(b.problem, a.orbit) then return a end
+  local q, u = sequences.from(b.base, a.orbit, a.p)
+  return q and reformulated(b, a, q, u) or a
+end
+
+-- The point by shooting again, for a simulation that has no trouble any more: its derivatives are then exact.
+local function by_shooting(b, a, ds)
+  local q = b.base
+  local fixed = b.problem.form == sequences.form and b.problem.pieces.reason
+  if not fixed or ds < b.step or sequences.is_outside(b.problem, a.orbit) then return a end
+  local good, u = pcall(function() return orbits.pack(q, orbits.nodes_from(q, a.x0, a.T, a.p), a.T) end)
+  local point = good and reformulated(b, a, q, u) or a
+  if point ~= a then b.trouble = nil end
+  return point
+end
+
 -- The orbit of another sequence next to the last point with that of a fixed one, on the way or on the way back.
 local function beyond(b, last, ds)
   local fixed, weights = b.problem, b.weights
   local q, sign = b.base, last.tangent[#last.w] < 0 and -1 or 1
+  local longest = math.max(ds, b.step_max)
   for _, side in ipairs { sign, -sign } do
-    for k = 0, ATTEMPTS do
-      local p = last.p + side * ds * 2 ^ -k * b.size
+    for k = BEYOND, 0, -1 do -- the nearest first: an orbit that is far may be that of another part of the branch
+      local p = last.p + side * longest * 2 ^ -k * b.size
       local good, point = pcall(function()
         if p < b.low or p > b.high then return nil end
         local u = orbits.pack(q, orbits.nodes_from(q, last.x0, last.T, p), last.T)
@@ -438,9 +463,18 @@ local function follow(b, a)
   local ds = b.step
   b.points[1] = a
   while #b.points < b.most do
-    a = regular(b, a)
+    b.trouble = b.trouble or ds < SHORT * b.step
+    a = regular(b, by_shooting(b, a, ds))
     b.problem.form.renew(b.problem, unknowns_of(a.w), a.p)
     local c, length, reason = advance(b, a, ds)
+    if (not c or c.sequence ~= a.sequence) and not wants_regular(b) then
+      b.trouble = true
+      local other = regular(b, a)
+      if other ~= a then
+        a = other
+        c, length, reason = advance(b, a, ds)
+      end
+    end
     if not c then
       b.message = format("the branch could not be followed beyond p = %.10g: %s", a.p, reason)
       local last, at_start = pass_change(b, a, nil, 2 * length)
@@ -454,7 +488,7 @@ local function follow(b, a)
       local last = pass_change(b, a, c, length)
       if b.problem.form == sequences.form then
         c = beyond(b, last, length)
-        b.bifurcations[#b.bifurcations].after = c and c.sequence
+        b.bifurcations[#b.bifurcations].after, b.trouble = c and c.sequence, nil
         if not c then
           b.message = format("p = %.10g: no orbit with another sequence of events is near", last.p)
           return

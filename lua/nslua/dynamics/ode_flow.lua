@@ -235,6 +235,13 @@ function ode.reset(flow, event, t, x, p)
   return core.vector(event.apply(t, x, table.unpack(arguments_with(flow, p))))
 end
 
+-- The event of one that has occurred, with its reset; nil when it does not act.
+function ode.event(flow, one)
+  local event = flow.events[one.order]
+  return event.apply and { g = event.g, apply = event.apply, direction = event.direction, name = event.name,
+    label = event.name, order = one.order } or nil
+end
+
 -- The derivatives of value(t, x, args...) by x, t and the parameter; differentiate is core.gradient or core.jacobian.
 local function derivatives(flow, value, differentiate, t, x, p)
   local args = arguments_with(flow, p)

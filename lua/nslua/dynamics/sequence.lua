@@ -1,14 +1,17 @@
--- nslua.dynamics.sequence: periodic orbits of an ODE with events that act, as equations for a fixed sequence of them.
+-- nslua.dynamics.sequence: periodic orbits as equations for a fixed sequence of events: of an ODE whose events act,
+-- and of a simulation of mechanics whose events are impacts without friction.
 --
 -- Unknowns are the start x_0, the state x_i before each event and its time t_i, and the period if it is unknown:
 --   flow(R(x_{i-1}), t_{i-1} -> t_i) = x_i,   g_i(t_i, x_i) = 0,   flow(R(x_K), t_K -> t_0 + T) = x_0.
 -- The flow between events is smooth and knows no events, R is the reset. So the equations are smooth where the orbit
 -- grazes, dg/dt = 0 at an event: there the map of one period has a square root. A branch goes through the grazing;
 -- beyond it the events are crossed from the wrong side. Such orbits are no motions of the model, but they let the
--- grazing be located as any other point. Dankowicz and Schilder, Recipes for Continuation, 2013, chapter 9.
+-- grazing be located as any other point. The smooth pieces, guards and resets are those of nslua.dynamics.ode_flow or
+-- nslua.dynamics.simulation_pieces. Dankowicz and Schilder, Recipes for Continuation, 2013, chapter 9.
 local core = require "nslua.core"
 local ode = require "nslua.dynamics.ode_flow"
 local orbits = require "nslua.dynamics.orbit"
+local simulation_pieces = require "nslua.dynamics.simulation_pieces"
 
 local sequences = {}
 
@@ -25,13 +28,13 @@ local PERIOD_STEP = 2 ^ -17
 
 local function smooth(q, x, ta, tb, p)
   if ta == tb then return x:copy() end
-  return ode.smooth(q.flow, x, ta, tb, p)
+  return q.pieces.smooth(q.flow, x, ta, tb, p)
 end
 
 -- d flow / d x and d flow / d p.
 local function smooth_derivatives(q, x, ta, tb, p)
   if ta == tb then return core.eye(#x), core.zeros(#x) end
-  return ode.smooth_derivatives(q.flow, x, ta, tb, p)
+  return q.pieces.smooth_derivatives(q.flow, x, ta, tb, p)
 end
 
 -- ---- unknowns ----
@@ -87,7 +90,7 @@ local function runs_of(q, u, p)
   s.after[0], s.times[0] = s.x0, t0
   for i, event in ipairs(q.list) do
     s.ends[i] = smooth(q, s.after[i - 1], s.times[i - 1], s.times[i], p)
-    s.after[i] = ode.reset(q.flow, event, s.times[i], s.before[i], p)
+    s.after[i] = q.pieces.reset(q.flow, event, s.times[i], s.before[i], p)
   end
   local K = #q.list
   s.T = q.kind == "map" and s.times[K] - t0 or T or q.period(p)
@@ -100,7 +103,7 @@ local function residual(q, s)
   local F = {}
   for i, event in ipairs(q.list) do
     put(F, s.ends[i], s.before[i], q.sizes, q.all)
-    F[#F + 1] = ode.guard(q.flow, event, s.times[i], s.before[i], s.p) / q.guard_sizes[i]
+    F[#F + 1] = q.pieces.guard(q.flow, event, s.times[i], s.before[i], s.p) / q.guard_sizes[i]
   end
   put(F, s.last, s.x0, q.sizes, q.keep)
   if q.kind == "autonomous" then
@@ -112,17 +115,17 @@ end
 
 -- The derivatives of all flows, guards and resets: lists S, P, guards, resets, and the rates at both sides.
 local function differentiate(q, s)
-  local K, flow, p = #q.list, q.flow, s.p
+  local K, flow, p, pieces = #q.list, q.flow, s.p, q.pieces
   s.S, s.P, s.guards, s.resets, s.rate_before, s.rate_after = {}, {}, {}, {}, {}, {}
   for i = 1, K + 1 do
     local tb = i <= K and s.times[i] or q.kind == "map" and s.times[K] or flow.t0 + s.T
     s.S[i], s.P[i] = smooth_derivatives(q, s.after[i - 1], s.times[i - 1], tb, p)
-    s.rate_after[i - 1] = ode.field(flow, s.times[i - 1], s.after[i - 1], p)
-    s.rate_before[i] = ode.field(flow, tb, i <= K and s.ends[i] or s.last, p)
+    s.rate_after[i - 1] = pieces.field(flow, s.times[i - 1], s.after[i - 1], p)
+    s.rate_before[i] = pieces.field(flow, tb, i <= K and s.ends[i] or s.last, p)
   end
   for i, event in ipairs(q.list) do
-    s.guards[i] = ode.guard_derivatives(flow, event, s.times[i], s.before[i], p)
-    s.resets[i] = ode.reset_derivatives(flow, event, s.times[i], s.before[i], p)
+    s.guards[i] = pieces.guard_derivatives(flow, event, s.times[i], s.before[i], p)
+    s.resets[i] = pieces.reset_derivatives(flow, event, s.times[i], s.before[i], p)
   end
 end
 
@@ -176,8 +179,9 @@ end
 
 -- dg/dt of event i along the motion that comes to it.
 local function rate_of(q, s, i)
-  local guard = s.guards and s.guards[i] or ode.guard_derivatives(q.flow, q.list[i], s.times[i], s.before[i], s.p)
-  return guard.t + guard.x:dot(ode.field(q.flow, s.times[i], s.before[i], s.p))
+  local guard = s.guards and s.guards[i] or
+    q.pieces.guard_derivatives(q.flow, q.list[i], s.times[i], s.before[i], s.p)
+  return guard.t + guard.x:dot(q.pieces.field(q.flow, s.times[i], s.before[i], s.p))
 end
 
 -- Whether the times of the events follow each other, and the last one is at most a period after the first.
@@ -203,7 +207,7 @@ local function sequence_of(q, s)
     local ta, tb = s.times[i - 1], i <= K and s.times[i] or math.min(t0 + s.T, s.times[1] + s.T)
     if i == 1 then ta = math.max(t0, s.times[K] - s.T) end
     local x = ta == s.times[i - 1] and s.after[i - 1] or smooth(q, s.after[i - 1], s.times[i - 1], ta, s.p)
-    for _, root in ipairs(tb > ta and ode.roots(q.flow, x, ta, tb, s.p) or {}) do
+    for _, root in ipairs(tb > ta and q.pieces.roots(q.flow, x, ta, tb, s.p) or {}) do
       local known
       for j = 0, K + 1 do
         local at = j == 0 and s.times[K] - s.T or j > K and s.times[1] + s.T or s.times[j]
@@ -235,7 +239,12 @@ local function occurrences(q, s)
   local list = {}
   for i, event in ipairs(q.list) do
     list[i] = { t = s.times[i], name = event.name, label = event.label, order = event.order, before = s.before[i],
-      after = s.after[i], rate = rate_of(q, s, i) }
+      after = s.after[i], rate = rate_of(q, s, i), kind = event.kind }
+    if event.kind then -- those of simulations have the velocities of the gap, too
+      local gap = q.pieces.guard_derivatives(q.flow, event, s.times[i], s.after[i], s.p)
+      local rate = q.pieces.field(q.flow, s.times[i], s.after[i], s.p)
+      list[i].velocity_before, list[i].velocity_after = list[i].rate, gap.t + gap.x:dot(rate)
+    end
   end
   return list
 end
@@ -249,7 +258,7 @@ function sequences.form.evaluate(q, u, p)
   return residual(q, s), function() return matrix_of(q, s) end, s
 end
 
-function sequences.form.by_parameter(_, _, _, _, s) return s.column, true end
+function sequences.form.by_parameter(q, _, _, _, s) return s.column, not q.pieces.reason end
 
 sequences.form.sequence_of, sequences.form.shares = sequence_of, shares_of
 
@@ -258,7 +267,7 @@ function sequences.form.orbit(q, u, p, solved)
   local J = jacobian()
   return orbits.result(q, { x0 = s.x0, T = s.T, nodes = { s.x0 }, parameter = p, unknowns = u,
     monodromy = monodromy_of(q, s), events = occurrences(q, s), sequence = sequence_of(q, s),
-    drift = s.last - s.x0 }, solved), J, s
+    derivative_message = q.pieces.reason, drift = s.last - s.x0 }, solved), J, s
 end
 
 function sequences.form.renew(q, u, p)
@@ -267,13 +276,19 @@ end
 
 -- ---- making ----
 
-local function list_of(q, orbit)
+-- The functions of the smooth pieces between the events of an orbit; nil where it has none.
+local function pieces_of(q, orbit, p)
+  if q.flow.f then return ode end
+  if q.kind == "map" then return nil end
+  local good, fit = pcall(simulation_pieces.fit, q.flow, orbit, p)
+  return good and fit and simulation_pieces or nil
+end
+
+local function list_of(q, events, p)
   local list = {}
-  for i, one in ipairs(orbit.events) do
-    local event = q.flow.events[one.order]
-    if not event.apply then return nil end
-    list[i] = { g = event.g, apply = event.apply, direction = event.direction, name = event.name, label = event.name,
-      order = one.order }
+  for i, one in ipairs(events) do
+    list[i] = q.pieces.event(q.flow, one, p)
+    if not list[i] then return nil end
   end
   return #list > 0 and list or nil
 end
@@ -309,14 +324,15 @@ function sequences.is_outside(q, orbit)
 end
 
 -- The problem of the events of an orbit that has been found as a solution of q, and its unknowns; nil where it is
--- none: a simulation, no events, an event that does not act, a function without exact derivatives.
+-- none: no events, an event that does not act or is no impact, a function without exact derivatives.
 function sequences.from(q, orbit, p)
-  if not q.flow.f or not q.flow.events then return nil end
   local drifts = #q.keep < #q.all and q.kind ~= "map"
-  local list = list_of(q, orbit)
-  if not list or drifts then return nil end
   local one = {}
   for name, value in pairs(q) do one[name] = value end
+  one.pieces = not drifts and #orbit.events > 0 and pieces_of(q, orbit, p)
+  local list = one.pieces and list_of(one, orbit.events, p)
+  if not list then return nil end
+  q.flow.piece_sizes, q.flow.parameter_size = q.sizes, q.parameter_size
   one.form, one.list, one.segments, one.guard_sizes, one.signs = sequences.form, list, 1, {}, {}
   one.period_slope = function(value)
     local size = PERIOD_STEP * (q.parameter_size or math.abs(value))
@@ -324,13 +340,13 @@ function sequences.from(q, orbit, p)
   end
   local good, u = pcall(function()
     local x0, events = within_period(one, orbit, p)
-    one.list = list_of(q, { events = events })
+    one.list = list_of(one, events, p)
     local before, times = {}, {}
     for i, event in ipairs(events) do
       before[i], times[i] = event.before, event.t
-      local slope = ode.guard_derivatives(q.flow, one.list[i], event.t, event.before, p)
+      local slope = one.pieces.guard_derivatives(q.flow, one.list[i], event.t, event.before, p)
       one.guard_sizes[i] = slope.x:mul(q.sizes):norm() + math.abs(slope.t * q.T_size)
-      local rate = slope.t + slope.x:dot(ode.field(q.flow, event.t, event.before, p))
+      local rate = slope.t + slope.x:dot(one.pieces.field(q.flow, event.t, event.before, p))
       local direction = one.list[i].direction
       one.signs[i] = type(direction) == "number" and direction ~= 0 and direction or rate < 0 and -1 or 1
     end

@@ -75,6 +75,8 @@ local function model_at(flow, p)
   return flow.model
 end
 
+simulation.model = model_at
+
 function simulation.make(flow, options)
   local model, who = options.simulation, flow.who
   if type(model) == "function" then

@@ -163,8 +163,9 @@ local function finish(state, request, values, body)
 end
 
 local function duration(seconds)
-  if seconds < 1 then return ("%.3g ms"):format(seconds * 1e3) end
-  return ("%.4g s"):format(seconds)
+  local format = require "nslua.core".number_support.format
+  if seconds < 1 then return format("%.3g ms", seconds * 1e3) end
+  return format("%.4g s", seconds)
 end
 
 local handlers = {}

@@ -6,6 +6,7 @@
 -- much as the largest other term.
 local core = require "nslua.core"
 local point_functions = require "nslua.optimise.control_point"
+local where = require "nslua.base.where"
 
 local huge = math.huge
 local first_state, first_control = point_functions.first_state, point_functions.first_control
@@ -99,7 +100,7 @@ end
 local function largest_slopes(f, samples)
   local most
   for _, z in ipairs(samples) do
-    local good, J = pcall(core.jacobian, f, z)
+    local good, J = where.try(core.jacobian, f, z)
     if good then
       local rows, columns = J:shape()
       most = most or core.zeros(rows, columns)
@@ -186,6 +187,7 @@ local function find(p)
   local names, at = layout_of(p)
   local size, T = known_sizes(p, names), time_of(p)
   local function rates(z) return point_functions.rates(p, unpack_sample(p, z, at)) end
+  rates(samples_of(p, names, size)[1]) -- its errors are told; those at other samples are not
   for _ = 1, #names do
     local D = largest_slopes(rates, samples_of(p, names, size))
     if not D or not find_one(D, size, at.x, T) then break end
@@ -216,7 +218,7 @@ local function find(p)
   end
   if p.terminal then
     for _, z in ipairs(samples) do
-      local good, slope = pcall(core.gradient, function(y)
+      local good, slope = where.try(core.gradient, function(y)
         local x, _, _, q = unpack_sample(p, y, at)
         return p.terminal(x, y[#names + 1], q) + 0 * y[1]
       end, core.concatenate { z, core.vector { T } })

@@ -4,6 +4,7 @@
 --   { kind =, columns = { x, y [, z] }, color =, linewidth =, dash =, marker =, label =, ... }
 -- nslua.plot.gnuplot turns artists into commands. Labels, limits and scales are fields of the axes.
 
+local cells = require "nslua.plot.cells"
 local contour = require "nslua.plot.contour"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
@@ -245,9 +246,9 @@ end
 local FINE, COARSE = 100, 40 -- cells along each side of a grid between bounds: for contours, for surfaces
 
 -- The grid on which a function is evaluated: evenly spaced when x and y are bounds of two numbers.
-local function within(x, y, z, cells)
+local function within(x, y, z, count)
   if type(z) ~= "function" or #x ~= 2 or #y ~= 2 then return x, y end
-  return core.linspace(x[1], x[2], cells + 1), core.linspace(y[1], y[2], cells + 1)
+  return core.linspace(x[1], x[2], count + 1), core.linspace(y[1], y[2], count + 1)
 end
 
 -- contour(x, y, z [, {levels=, color=, cmap=, linewidth=, linestyle=, label=}]): z a matrix with a row for each y,
@@ -273,6 +274,14 @@ function Axes:contour(x, y, z, options)
     artist.extent = { x = { x[1], x[#x] }, y = { y[1], y[#y] } }
     add(self, artist)
   end
+  return self
+end
+
+-- heatmap(x, y, z [, {cmap=, limits=}]): see nslua.plot.cells.
+function Axes:heatmap(x, y, z, options)
+  in_plane(self, "heatmap")
+  add(self, cells.artist(self, x, y, z, options))
+  self.sticky = true
   return self
 end
 

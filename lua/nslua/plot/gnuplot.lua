@@ -5,6 +5,7 @@
 -- (nslua.plot.text). Margins, limits and ticks are always set (nslua.plot.layout), so that all terminals draw the
 -- same picture.
 
+local cells = require "nslua.plot.cells"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local layout = require "nslua.plot.layout"
@@ -210,6 +211,11 @@ function elements.fill(w, _, a, k)
   if a.edge then list[2] = ('%s using 1:2 with lines lt %d lw %s lc rgb "%s"'):format(name, k, number(a.linewidth),
     a.edge) end
   return list
+end
+
+function elements.cells(w, _, a)
+  local name = w:block(process.rows(cells.rows(a)))
+  return { name .. " using 1:2:3:4:5:6:7 with boxxyerror lw 0.4 lc rgb variable fs solid 1" }
 end
 
 function elements.between(w, _, a, k)

@@ -92,6 +92,48 @@ describe("two walls that the orbit touches at once", function()
   end)
 end)
 
+-- The oscillator of dynamics_spec.lua as a simulation; k: the number of new units of length in an old one, c that of time.
+describe("impacts of a simulation", function()
+  local function oscillator(phase, k, c)
+    return function(A)
+      local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 / c ^ 2 } }, { { 0.1 / c } })
+      mass:setComputeFExtFunction(function(t, _, f) f[1] = A * k / c ^ 2 * math.cos(t / c + phase) end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 20 * c)
+      nsds:insertDynamicalSystem(mass)
+      nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.8), ns.LagrangianLinearTIR({ { -1 } }, { k }), "wall"), mass)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, c), ns.RungeKuttaOSI())
+    end
+  end
+
+  it("are followed through the fold to the grazing, in any units", function()
+    local k, c = 2 ^ -20, 2 ^ 10
+    local branch = dynamics.continuation { simulation = oscillator(0, k, c), guess = { 0.09398 * k, 0.99097 * k / c },
+      period = 2 * math.pi * c, range = { 0.1003, 0.0998 }, step = 1 / 16, max_step = 1 / 4 }
+    near(0.8 ^ 2 * math.exp(-0.2 * math.pi), branch.points[1].multipliers[1].abs * branch.points[1].multipliers[2].abs, 1e-8)
+    local fold, grazing = branch.bifurcations[1], branch.bifurcations[2]
+    assert.same({ "fold", "grazing" }, kinds(branch))
+    near(0.0999707536283, fold.p, 1e-11) -- that of the same oscillator as an ODE
+    near(0.1, grazing.p, 1e-11)
+    assert.same({ "wall:impact", "", "wall" }, { grazing.before, grazing.after, grazing.events })
+    assert.equal("the end of the range, p = 0.0998", branch.message)
+    local event = grazing.orbit.events[1]
+    assert.equal("impact", event.kind)
+    near(0, event.velocity_before * c / k, 1e-9)
+    assert.equal("a fixed sequence of impacts of a simulation", grazing.orbit.derivative_message)
+  end)
+
+  it("pass the start of the orbit", function()
+    local branch = dynamics.continuation { simulation = oscillator(0.0759, 1, 1), guess = { 0.999, -1.36 }, period = 2 * math.pi,
+      range = { 1.005, 0.99 } }
+    assert.same({}, kinds(branch))
+    assert.equal("the end of the range, p = 0.99", branch.message)
+    local last = branch.points[#branch.points]
+    local orbit = dynamics.periodic { simulation = oscillator(0.0759, 1, 1), value = 0.99, guess = last.x0, period = 2 * math.pi }
+    near(orbit.x0[2], last.x0[2], 1e-9)
+    near(orbit.multipliers[1].abs, last.multipliers[1].abs, 1e-7)
+  end)
+end)
+
 describe("the start of an orbit", function()
   local function oscillator(A)
     local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })

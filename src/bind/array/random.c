@@ -156,6 +156,14 @@ static int rng_tostring(lua_State *L) {
   return 1;
 }
 
+/* normal_quantile(u) */
+static int normal_quantile(lua_State *L) {
+  double u = nsl_finite(L, 1, "normal_quantile", "u");
+  if (u <= 0 || u >= 1) return nsl_bad(L, "normal_quantile", "u", "a number between 0 and 1", 1);
+  lua_pushnumber(L, ns_normal_quantile(u));
+  return 1;
+}
+
 void nsl_open_random(lua_State *L) {
   static const luaL_Reg methods[] = {{"uniform", rng_uniform},
                                      {"normal", rng_normal},
@@ -165,7 +173,7 @@ void nsl_open_random(lua_State *L) {
                                      {"setState", rng_set_state},
                                      {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__tostring", rng_tostring}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"rng", new_rng}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"rng", new_rng}, {"normal_quantile", normal_quantile}, {NULL, NULL}};
   nsl_register_type(L, &rng_type, meta, methods);
   luaL_setfuncs(L, functions, 0);
 }

@@ -7,7 +7,7 @@
 
 #include <lua.h>
 
-/* Adds rng(seed [, stream]) to the module on top of the stack. */
+/* Adds rng(seed [, stream]) and normal_quantile(u) to the module on top of the stack. */
 void nsl_open_random(lua_State *L);
 
 #endif

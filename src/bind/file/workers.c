@@ -29,6 +29,7 @@ static const NslType worker_type = {.name = "internal.worker"};
 static int worker_gc(lua_State *L) {
   Worker *self = lua_touserdata(L, 1);
   if (self->owner == getpid() && self->worker.pid > 0) ns_worker_close(&self->worker);
+  else ns_worker_forget(&self->worker);
   return 0;
 }
 

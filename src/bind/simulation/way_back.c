@@ -143,6 +143,15 @@ static int way_back_guard(lua_State *L) {
   return lua_pushnil(L), 1;
 }
 
+/* fresh(simulation): whether its systems have their initial states, so that reset changes nothing. */
+static int way_back_fresh(lua_State *L) {
+  const NsNsds *nsds = nsl_check_simulation(L, 1)->ts->nsds;
+  bool fresh = true;
+  for (int d = 0; d < nsds->nds && fresh; d++)
+    fresh = memcmp(nsds->ds[d]->x, nsds->ds[d]->x0, (size_t)nsds->ds[d]->n * sizeof(double)) == 0;
+  return lua_pushboolean(L, fresh), 1;
+}
+
 /* refused(simulation): why the last run has no record although forward derivatives may exist; nil. */
 static int way_back_refused(lua_State *L) {
   const NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
@@ -186,13 +195,12 @@ static int way_back_resolve(lua_State *L) {
 }
 
 void nsl_open_way_back(lua_State *L) {
-  static const luaL_Reg functions[] = {{"times", way_back_times},       {"start", way_back_start},
-                                       {"back", way_back_back},         {"events", way_back_events},
-                                       {"cross", way_back_cross},       {"rates", way_back_rates},
-                                       {"guard", way_back_guard},       {"values", way_back_values},
-                                       {"refused", way_back_refused},   {"close", way_back_close},
-                                       {"nodes", way_back_nodes},       {"resolve", way_back_resolve},
-                                       {"gradient", way_back_gradient}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"times", way_back_times},     {"start", way_back_start},       {"back", way_back_back},
+      {"events", way_back_events},   {"cross", way_back_cross},       {"rates", way_back_rates},
+      {"guard", way_back_guard},     {"fresh", way_back_fresh},       {"values", way_back_values},
+      {"refused", way_back_refused}, {"close", way_back_close},       {"nodes", way_back_nodes},
+      {"resolve", way_back_resolve}, {"gradient", way_back_gradient}, {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "way_back");
 }

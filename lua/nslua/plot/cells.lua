@@ -1,0 +1,66 @@
+-- nslua.plot.cells: a heat map: a cell of colour for each element of a matrix.
+
+local core = require "nslua.core"
+local data = require "nslua.plot.data"
+local style = require "nslua.plot.style"
+
+local cells = {}
+
+-- The edges of cells around places: halfway to the neighbours, and as far beyond the ends.
+local function edges_of(places)
+  local n, edges = #places, {}
+  if n == 1 then return { places[1] - 0.5, places[1] + 0.5 } end
+  for i = 2, n do edges[i] = 0.5 * (places[i - 1] + places[i]) end
+  edges[1], edges[n + 1] = 1.5 * places[1] - 0.5 * places[2], 1.5 * places[n] - 0.5 * places[n - 1]
+  return edges
+end
+
+local function increasing(what, v)
+  for i = 2, #v do
+    if v[i] ~= v[i] or v[i] <= v[i - 1] then data.fail("heatmap: %s: expected increasing numbers", what) end
+  end
+  return v
+end
+
+-- The artist of heatmap(x, y, z [, {cmap=, limits=}]): z has a row for each y. limits: the values of the first and
+-- the last colour. A cell that is nan stays empty.
+function cells.artist(axes, x, y, z, options)
+  options = data.options("heatmap", options)
+  x, y = increasing("x", data.column("heatmap", "x", x)), increasing("y", data.column("heatmap", "y", y))
+  z = data.grid("heatmap", "z", z, x, y)
+  local columns = {}
+  for i = 1, z:rows() do columns[i] = z:row(i) end
+  local lo, hi = data.range(columns)
+  if options.limits then
+    local given = data.column("heatmap", "limits", options.limits)
+    if #given ~= 2 then data.fail("heatmap: limits: expected two numbers, got %d", #given) end
+    lo, hi = given[1], given[2]
+  end
+  if not lo then data.fail("heatmap: z has no finite number") end
+  local x_edges, y_edges = edges_of(x), edges_of(y)
+  return { kind = "cells", columns = { x, y }, values = z, range = { lo, hi }, x_edges = x_edges, y_edges = y_edges,
+    map = axes:colormap("heatmap", options.cmap), extent = { x = { x_edges[1], x_edges[#x_edges] },
+      y = { y_edges[1], y_edges[#y_edges] } } }
+end
+
+-- The rows "x y left right low high colour" of all cells that are not nan.
+function cells.rows(artist)
+  local lo, hi = artist.range[1], artist.range[2]
+  local list = { {}, {}, {}, {}, {}, {}, {} }
+  for i, y in ipairs(artist.columns[2]:totable()) do
+    local row = artist.values[i]
+    for j, x in ipairs(artist.columns[1]:totable()) do
+      local v = row[j]
+      if v == v then
+        local color = style.map_color(artist.map, hi > lo and math.max(0, math.min(1, (v - lo) / (hi - lo))) or 0.5)
+        local cell = { x, y, artist.x_edges[j], artist.x_edges[j + 1], artist.y_edges[i], artist.y_edges[i + 1],
+          tonumber(color:sub(2), 16) }
+        for k = 1, 7 do list[k][#list[k] + 1] = cell[k] end
+      end
+    end
+  end
+  for k = 1, 7 do list[k] = core.vector(list[k]) end
+  return list
+end
+
+return cells

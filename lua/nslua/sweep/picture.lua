@@ -1,0 +1,124 @@
+-- nslua.sweep.picture: pictures of a sweep: a heat map, lines with bands, a histogram.
+local arguments = require "nslua.base.arguments"
+local core = require "nslua.core"
+local histogram = require "nslua.analysis.histogram"
+local pivots = require "nslua.sweep.pivot"
+local plot = require "nslua.plot"
+
+local fail = arguments.fail
+local format = core.number_support.format
+
+local picture = {}
+
+local SHARES = { 0.05, 0.5, 0.95 } -- quantiles of the band and of the line in it
+
+local function vector_of(columns, name)
+  local column = columns:column(name)
+  if not core.isvector(column) then
+    fail("plot: '%s' has %d numbers in each row: a picture takes columns of one", name, column:cols())
+  end
+  return column
+end
+
+-- z over x and y, and beside it the colours of the values.
+local function heat(columns, o, fig)
+  local z, x, y = pivots.pivot(columns, o.x, o.y, o.z, "plot")
+  local main, bar = fig:subplot(1, 20, { 1, 17 }), fig:subplot(1, 20, { 19, 20 })
+  main:heatmap(x, y, z, { cmap = o.cmap, limits = o.limits }):xlabel(o.x):ylabel(o.y):title(o.z):grid(false)
+  local lo, hi = math.huge, -math.huge
+  for i = 1, #y do
+    for j = 1, #x do
+      if z[i][j] == z[i][j] then lo, hi = math.min(lo, z[i][j]), math.max(hi, z[i][j]) end
+    end
+  end
+  if o.limits then lo, hi = o.limits[1], o.limits[2] end
+  if lo == hi then lo, hi = lo - 0.5, hi + 0.5 end
+  local values, colors = core.linspace(lo, hi, 128), core.zeros(128, 1)
+  for i = 1, 128 do colors[i][1] = values[i] end
+  bar:heatmap({ 0 }, values, colors, { cmap = o.cmap }):xticks {}
+  bar:grid(false)
+end
+
+-- The quantiles of SHARES of a list, by the neighbouring elements.
+local function quantiles(list)
+  table.sort(list)
+  local q = {}
+  for i, share in ipairs(SHARES) do
+    local at = 1 + share * (#list - 1)
+    local low = math.floor(at)
+    q[i] = list[low] + (at - low) * ((list[low + 1] or list[low]) - list[low])
+  end
+  return q
+end
+
+-- The values of y for each x, of the rows where `keep` says so; sorted by x. nan is left out.
+local function groups(x, y, keep)
+  local lists, places = {}, {}
+  for k = 1, #x do
+    if keep(k) and y[k] == y[k] then
+      if not lists[x[k]] then lists[x[k]], places[#places + 1] = {}, x[k] end
+      table.insert(lists[x[k]], y[k])
+    end
+  end
+  table.sort(places)
+  return places, lists
+end
+
+-- y over x, a line for each value of `by`: the median, within a band from 5 % to 95 % where several rows meet.
+local function lines(columns, o, fig)
+  local x, y, by = vector_of(columns, o.x), vector_of(columns, o.y), o.by and vector_of(columns, o.by)
+  local axes = fig:subplot(1, 1, 1)
+  local kinds, seen = {}, {}
+  for k = 1, by and #by or 0 do
+    if not seen[by[k]] then seen[by[k]], kinds[#kinds + 1] = true, by[k] end
+  end
+  table.sort(kinds)
+  for i = 1, math.max(1, #kinds) do
+    local places, lists = groups(x, y, function(k) return not by or by[k] == kinds[i] end)
+    local low, middle, high, several = {}, {}, {}, false
+    for j, place in ipairs(places) do
+      several = several or #lists[place] > 1
+      low[j], middle[j], high[j] = table.unpack(quantiles(lists[place]))
+    end
+    local color = "C" .. (i - 1) % 10
+    if several then axes:fill_between(places, low, high, { color = color, alpha = 0.25 }) end
+    axes:plot(places, middle, { color = color, label = by and format("%s = %g", o.by, kinds[i]) or nil })
+  end
+  axes:xlabel(o.x):ylabel(o.y)
+  if by then axes:legend() end
+end
+
+-- How often values of x occur.
+local function counts(columns, o, fig)
+  local list = {}
+  for _, v in ipairs(vector_of(columns, o.x):totable()) do
+    if v - v == 0 then list[#list + 1] = v end
+  end
+  if #list == 0 then fail("plot: '%s' has no finite number", o.x) end
+  local number, edges = histogram.histogram(list, o.bins or math.max(5, math.ceil(math.sqrt(#list))))
+  local axes = fig:subplot(1, 1, 1)
+  for i = 1, #number do
+    if number[i] > 0 then
+      local a, b = edges[i], edges[i + 1]
+      axes:fill({ a, b, b, a }, { 0, 0, number[i], number[i] }, { color = "C0", alpha = 0.6, edgecolor = "C0" })
+    end
+  end
+  axes:xlabel(o.x):ylabel "rows"
+end
+
+-- sweep:plot
+function picture.plot(columns, options)
+  local o = arguments.options(options, "sweep:plot")
+  if not o.x or o.z and not o.y then fail "plot: expected x =, or x = and y =, or x =, y = and z =" end
+  local fig = plot.figure { figsize = o.figsize or { 7, 4.5 }, dpi = o.dpi, title = o.title }
+  if o.z then
+    heat(columns, o, fig)
+  elseif o.y then
+    lines(columns, o, fig)
+  else
+    counts(columns, o, fig)
+  end
+  return fig
+end
+
+return picture
