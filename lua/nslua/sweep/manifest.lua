@@ -39,6 +39,9 @@ local function facts_of(text)
   return facts, names
 end
 
+-- The number of tasks in a manifest.
+function manifest.count(text) return math.tointeger(facts_of(text).tasks) or 0 end
+
 -- The first line that differs between two texts.
 local function changed_line(before, now)
   local number, old, new = 0, (before .. "\n"):gmatch "(.-)\n", (now .. "\n"):gmatch "(.-)\n"

@@ -136,7 +136,7 @@ function store.open(file, plan, resume)
   local difference = manifest.difference(before, now)
   if resume == nil then
     local done = self:finished()
-    if done.count > 0 and (difference or done.count < plan.tasks.count) then
+    if done.count > 0 and done.count < manifest.count(before[1]) then -- what is complete may be replaced
       fail("sweep: '%s' holds %d finished tasks of an earlier sweep%s: %sresume = false begins anew", self.folder,
         done.count, difference and ", and " .. difference or "", difference and "" or "resume = true goes on, ")
     end
