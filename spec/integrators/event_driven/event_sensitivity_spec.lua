@@ -85,6 +85,12 @@ describe("the derivatives of a run of mechanics", function()
     for i = 2, 6 do assert.near(0, S[i][1], 1e-9) end
   end)
 
+  it("of a block that sticks and slips again do not drown in the rounding of its normal velocity", function()
+    local count, worst, late = require("sensitive_comparison").compare(require("random_sensitive").draw(437), 2)
+    assert.equal(2, count)
+    assert.is_true(worst < 1e-7 and late < 1e-6)
+  end)
+
   it("know a driving frequency after a long time", function()
     local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } })
     mass:setzPtr(ns.vector { 2.5 })

@@ -16,6 +16,8 @@
 /* A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. */
 static const double START_OPENS = 1e-9;
 
+static const double LEAST_SIZE = 0x1p-30; /* see grow_sizes; 1e-9: rounding is 1e-16 */
+
 static void motion_twin_free(void *twin) {
   NsMotionTwin *w = twin;
   if (!w) return;
@@ -269,8 +271,17 @@ static NsStatus motion_twin_normalise(void *context, double t, const double *u, 
   return NS_OK;
 }
 
+/*
+** Sizes of u: the largest |u| so far, and at least LEAST_SIZE of the velocity that the body would have with all of its energy in that
+** direction, and of its way in a step of the grid. A velocity that is only rounding would else make the displacements of a difference
+** so small that they are rounding, too.
+*/
 static void grow_sizes(NsMotionTwin *w, const NsEventDriven *ed) {
-  for (int i = 0; i < ed->Nq + ed->Nv; i++) w->size[i] = fmax(w->size[i], fabs(ed->x[i]));
+  ns_motion_fastest(ed->motion, ed->even, w->fitting);
+  for (int i = 0; i < ed->Nq + ed->Nv; i++) {
+    double fastest = i < ed->Nq ? w->fitting[i] * ed->h : ed->even[i - ed->Nq];
+    w->size[i] = fmax(w->size[i], fmax(fabs(ed->x[i]), LEAST_SIZE * fastest));
+  }
 }
 
 /* S of the initial states; its columns are tangent to the unit sphere of each quaternion. */
