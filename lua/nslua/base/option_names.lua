@@ -104,6 +104,9 @@ local names = {
   ["axes:grid"] = "which axis color linestyle linewidth alpha",
   ["axes:legend"] = "loc ncol labels fontsize",
   ["axes:set"] = SET,
+  ["axes:xlim"] = "left right",
+  ["axes:ylim"] = "bottom top",
+  ["axes:zlim"] = "bottom top",
 }
 
 for name in ("plot semilogx semilogy loglog plot3D"):gmatch "%S+" do names["axes:" .. name] = LINE end
