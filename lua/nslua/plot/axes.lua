@@ -463,11 +463,28 @@ local function across(name, direction)
     return self
   end
 end
+
+-- axhspan(y0, y1 [, {color=, alpha=, label=}]), axvspan(x0, x1 [, options]): what lies between, through the panel.
+local function span(name, axis)
+  Axes[name] = function(self, from, to, options)
+    in_plane(self, name)
+    from, to = number(name, "from", from), number(name, "to", to)
+    local artist = fill_style(self, name, data.options(name, options))
+    artist.kind, artist.direction, artist.ends = "span", axis, { from, to }
+    artist.columns = { core.vector(axis == "x" and { from, to } or {}), core.vector(axis == "y" and { from, to } or
+      {}) }
+    add(self, artist)
+    return self
+  end
+end
+span("axvspan", "x")
+span("axhspan", "y")
+
 across("axhline", "x")
 across("axvline", "y")
 
 -- The files with more methods.
-local more = { "frame" }
+local more = { "frame", "bars" }
 for _, name in ipairs(more) do require("nslua.plot." .. name)(Axes) end
 
 -- matplotlib's names for methods of axes: set_xlabel is xlabel, set_aspect is axis.

@@ -160,7 +160,7 @@ function Axes:legend(list, more)
     end
     local k = 0
     for _, artist in ipairs(self.artists) do
-      if artist.kind ~= "text" and options.labels[k + 1] then
+      if artist.kind ~= "text" and not artist.note and options.labels[k + 1] then
         k = k + 1
         artist.label = text("legend", "label", options.labels[k])
       end

@@ -42,10 +42,12 @@ local function goes_right(artists)
   local any = false
   for _, artist in ipairs(artists) do
     local note = artist.note
-    if not note and (artist.kind == "line" or artist.kind == "step" or artist.kind == "between") then
+    local path = artist.kind == "line" and not artist.loose
+    if not note and (path or artist.kind == "step" or artist.kind == "between") then
       if not data.rises(artist.columns[1]) then return false end
       any = true
-    elseif not note and (artist.kind == "scatter" or artist.kind == "vectors" or artist.kind == "fill") then
+    elseif not note and (artist.kind == "scatter" or artist.kind == "vectors" or artist.kind == "fill" or
+        artist.kind == "boxes" or artist.kind == "errors" or artist.loose) then
       return false
     end
   end
@@ -68,7 +70,13 @@ local function limits_of_data(axes, axis)
     if axes.logs[axis] then return { 1, 10 } end
     return { 0, 1 }
   end
-  return { ticks.widen(lo, hi, without_margin(members, artists, axis) and 0 or 0.05, axes.logs[axis]) }
+  local margin = without_margin(members, artists, axis) and 0 or 0.05
+  local from, to = ticks.widen(lo, hi, margin, axes.logs[axis])
+  for _, artist in ipairs(artists) do -- bars stand on the edge of the panel
+    local base = artist.bases and artist.bases[axis]
+    if base and base == lo and lo < hi then from = lo elseif base and base == hi and lo < hi then to = hi end
+  end
+  return { from, to }
 end
 
 -- The limits {lo, hi} of an axis.

@@ -115,6 +115,12 @@ function style.page_colors()
     "\"#RRGGBB\" or {r, g, b}"):format(list_of(names), list_of(letters))
 end
 
+-- A colour of gnuplot with an opacity from 0 to 1.
+function style.transparent(color, alpha)
+  if not alpha or alpha >= 1 then return color end
+  return ("#%02X%s"):format(math.floor((1 - alpha) * 255 + 0.5), color:sub(2))
+end
+
 -- The dash pattern for "--", "dashed" and so on; nil for no line.
 function style.dash(who, name)
   if name == "none" or name == "" then return nil end
