@@ -1,5 +1,5 @@
--- nslua.repl.modules: the optional modules of nslua, and which of them are there. `nslua --version` and `nslua --doctor`
--- tell of them. A module is built when the headers of its library are installed.
+-- nslua.repl.modules: the optional modules of nslua, and which of them are there. `nslua --version` and
+-- `nslua --doctor` tell of them. A module is built when the headers of its library are installed.
 
 local _ENV = require "nslua.base.env"()
 
