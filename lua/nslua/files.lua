@@ -160,7 +160,8 @@ local function new_columns(names, arrays, extras)
     if by_name[name] == nil then by_name[name] = arrays[i] end
     rows = math.max(rows, #arrays[i])
   end
-  fields[self] = { names = names, arrays = by_name, list = arrays, rows = rows, attributes = extras and extras.attributes or {},
+  fields[self] = { names = names, arrays = by_name, list = arrays, rows = rows,
+    attributes = extras and extras.attributes or {},
     unread = extras and extras.unread or {} }
   return setmetatable(self, Columns)
 end
