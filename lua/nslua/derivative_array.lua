@@ -231,13 +231,18 @@ return function(ns)
     return { U = U, V = V, inverse = inverse, rank = rank, row = row, column = column, m = m, n = n }
   end
 
-  -- The least solution of J x = b, and the part of the scaled b along each direction that J can't reach.
+  -- The least solution of J x = b, and the part of the scaled b along each direction that J can't reach; 0 where it is
+  -- rounding.
   local function solve(D, b)
     local scaled, left = ns.zeros(D.m), {}
     for i = 1, D.m do scaled[i] = D.row[i] * b[i] end
     local x, along = D.inverse * scaled, D.U:transpose() * scaled
     for j = 1, D.n do x[j] = x[j] * D.column[j] end
-    for k = D.rank + 1, D.m do left[k - D.rank] = along[k] end
+    for k = D.rank + 1, D.m do
+      local size = 0
+      for i = 1, D.m do size = size + math.abs(scaled[i]) end
+      left[k - D.rank] = math.abs(along[k]) > 8 * EPSILON * size and along[k] or 0
+    end
     return x, left
   end
 
