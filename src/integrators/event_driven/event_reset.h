@@ -41,4 +41,7 @@ typedef struct NsMotionTwin {
 /* The pull_map of NsFrozen for the maps of ns_ed_sense_impulse and ns_ed_sense_rest; the context is an NsMotionTwin. */
 NsStatus ns_ed_pull_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);
 
+/* S after the rest of the rows in the twin. */
+NsStatus ns_ed_sense_rest_of(NsEventDriven *ed, NsError *err);
+
 #endif
