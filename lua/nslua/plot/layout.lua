@@ -3,6 +3,7 @@
 -- The edges of panels in one column are aligned: the space for texts is computed from the texts of all of them.
 -- Lengths are in 1/72 inch.
 
+local colorbar = require "nslua.plot.colorbar"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local share = require "nslua.plot.share"
@@ -178,8 +179,18 @@ local function room_below(p, height)
   return bottom
 end
 
+-- The space at the right for the axis y of a twin, and above it.
+local function margins_of_twin(p)
+  local axes, widest = p.axes, 0
+  for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
+  local right = widest + 1.4 * EM
+  if axes.names.y then right = right + 0.9 * EM + layout.box(axes.names.y, axes.looks.y, 90) end
+  return 0, right, 0, p.ticks.y.exponent and 1.7 * EM or 0
+end
+
 -- The space for texts around the panel: left, right, bottom, top.
 local function margins_of(p)
+  if p.axes.twin then return margins_of_twin(p) end
   local axes, widest = p.axes, 0
   for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
   local left = axes.hidden and 0.5 * EM or widest + 1.4 * EM
@@ -193,6 +204,11 @@ local function margins_of(p)
     top = 0.8 * EM + 1.5 * select(2, text.size(axes.heading)) * em * EM / (EM + 1)
   end
   local right = axes.legend_at and axes.legend_at.loc == "outside" and words_outside(axes) or 1.3 * EM
+  if axes.color_bar then
+    right = right - (axes.legend_at and axes.legend_at.loc == "outside" and 0 or 1.3 * EM)
+      + colorbar.room(axes.color_bar, p.ticks.bar, EM)
+    if p.ticks.bar.exponent then top = max(top, 2 * EM) end
+  end
   if not (axes.hidden or p.bare_x) then
     left, right = max(left, before + 0.2 * EM), max(right, after + 0.2 * EM)
   end
@@ -244,7 +260,7 @@ local function lay_out(panels, w, h, head)
   local ys, ih = cut(h - head, rows, top, bottom)
   for _, p in ipairs(panels) do
     local r0, r1, c0, c1 = place_in_grid(p.axes)
-    p.x0, p.x1, p.left = xs[c0], xs[c1] + iw, left[c0]
+    p.x0, p.x1, p.left, p.right = xs[c0], xs[c1] + iw, left[c0], right[c1]
     p.y1, p.y0 = h - head - ys[r0], h - head - ys[r1] - ih
     p.cell = { xs[c0] - (left[c0] or 0), h - head - ys[r1] - ih - (bottom[r1] or 0),
       xs[c1] + iw + (right[c1] or 0), h - head - ys[r0] + (top[r0] or 0) }
@@ -273,7 +289,8 @@ end
 local function make_ticks(p)
   local pw, ph = p.x1 and p.x1 - p.x0 or 300, p.x1 and p.y1 - p.y0 or 200
   p.ticks = { x = layout.ticks(p.axes, "x", p.limits.x, min(8, pw / (5.5 * EM)), pw),
-    y = layout.ticks(p.axes, "y", p.limits.y, min(7, ph / (1.9 * EM)), ph) }
+    y = layout.ticks(p.axes, "y", p.limits.y, min(7, ph / (1.9 * EM)), ph),
+    bar = p.axes.color_bar and colorbar.ticks(p.axes.color_bar, ph, EM) }
 end
 
 -- The panels of a figure with limits, ticks and rectangles.
@@ -288,6 +305,13 @@ function layout.panels(figure, w, h)
     if not grids[key] then order[#order + 1] = key end
     grids[key] = grids[key] or {}
     table.insert(grids[key], p)
+  end
+  for _, p in ipairs(panels) do
+    p.mates = {}
+    for _, other in ipairs(panels) do
+      local twins = other ~= p and (other.axes.twin or other.axes) == (p.axes.twin or p.axes)
+      if twins then table.insert(p.mates, other) end
+    end
   end
   local em = figure.heading and figure.heading_look.fontsize or layout.HEADING
   local head = figure.heading and 2.4 * EM * select(2, text.size(figure.heading)) * em / layout.HEADING or 0

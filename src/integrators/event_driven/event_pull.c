@@ -187,7 +187,7 @@ void ns_motion_pull_free(NsMotionPull *pull) {
 
 /* ---- forces ---- */
 
-static double row_times(const NsMotionPull *pull, int row, const double *w) {
+static double pull_row_times(const NsMotionPull *pull, int row, const double *w) {
   return ns_motion_speed(pull->ed->motion, row, w);
 }
 
@@ -262,9 +262,9 @@ static double pull_friction(const NsMotionPull *pull, int row, bool *known) {
   const Rub *rub = &pull->ed->rows[row].rub;
   double normal = pull->force[rub->normal], sum = 0;
   if (normal == 0) return 0;
-  if (rub->width == 1) return -rub->d[0] * normal * row_times(pull, row, pull->nu);
+  if (rub->width == 1) return -rub->d[0] * normal * pull_row_times(pull, row, pull->nu);
   if (!(rub->mu > 0)) *known = false;
-  for (int i = 0; i < 2 && *known; i++) sum += pull->force[row + i] / rub->mu * row_times(pull, row + i, pull->nu);
+  for (int i = 0; i < 2 && *known; i++) sum += pull->force[row + i] / rub->mu * pull_row_times(pull, row + i, pull->nu);
   return sum;
 }
 
@@ -277,7 +277,7 @@ static double pull_law(const NsMotionPull *pull, const MotionPlace *at, bool *kn
       const Rub *rub = &ed->rows[row].rub;
       if (!ns_ed_rubs(ed, row, GRIP_SLIP)) continue;
       if (rub->normal >= 0 && at->mu != 0) sum += at->mu * pull_friction(pull, row, known);
-      if (rub->normal < 0 && (rub->d[0] > 0 ? at->lower : at->upper) == i) sum += row_times(pull, row, pull->nu);
+      if (rub->normal < 0 && (rub->d[0] > 0 ? at->lower : at->upper) == i) sum += pull_row_times(pull, row, pull->nu);
     }
   return sum;
 }
@@ -391,7 +391,7 @@ static int place_in_impulse(const NsMotionImpulse *impulse, int row) {
   return -1;
 }
 
-static double bounce_of(const NsMotionPull *pull, const NsMotionImpulse *impulse, int k) {
+static double impulse_bounce(const NsMotionPull *pull, const NsMotionImpulse *impulse, int k) {
   return 1 + (impulse->bounces[k] ? pull->ed->rows[impulse->rows[k]].restitution : 0);
 }
 
@@ -407,7 +407,7 @@ static void impulse_change(const NsMotionPull *pull, const NsMotionImpulse *impu
     int k = place_in_impulse(impulse, pull->row[e] + at->i), i = velocity_of(pull, e, at->j, NULL);
     if (k < 0) continue;
     push[i] += impulse->z[k];
-    off[k] += change[i] + bounce_of(pull, impulse, k) * v[i];
+    off[k] += change[i] + impulse_bounce(pull, impulse, k) * v[i];
   }
   for (int k = 0; at->kind == NUMBER_OF_LAW && k < impulse->n; k++) {
     int row = impulse->rows[k], e = ns_motion_interaction(ed->motion, row);
@@ -428,7 +428,7 @@ static void impulse_column(NsMotionPull *pull, const NsMotionImpulse *impulse, c
   for (int k = 0; k < n; k++) {
     double own = impulse->W[k + (ptrdiff_t)k * n];
     bool equation = impulse->kind[k] == IMPULSE_EQUATION && own > 0;
-    if (equation) off[k] = -(off[k] + row_times(pull, impulse->rows[k], push)) / own;
+    if (equation) off[k] = -(off[k] + pull_row_times(pull, impulse->rows[k], push)) / own;
     else off[k] = impulse->kind[k] == IMPULSE_SLIP && own > 0 ? -off[k] : 0;
   }
   if (n > 0) ns_lu_solve(pull->lu, 1, off, n);
