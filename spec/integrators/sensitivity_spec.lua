@@ -44,6 +44,27 @@ describe("the derivatives of a run", function()
     end
   end)
 
+  it("begin at 0 where the rates by a parameter do, in stiff models", function()
+    local ds = ns.FirstOrderLinearTIDS({ 1, 0 }, { { -1e4, 0 }, { 1, -1 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local sol = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RadauOSI(1e-12)):run {
+      sensitivities = { { ds, "A", 2, 2 }, "x0" } }
+    local a, S = 1e4, sol.S[#sol] -- x2 = (exp(b t) - exp(-a t)) / (a + b), b = -1
+    assert.near(math.exp(-1) / (a - 1) - math.exp(-1) / (a - 1) ^ 2, S[2][1], 1e-12)
+    assert.near(math.exp(-1), S[2][3], 1e-9)
+    assert.near(0, S[1][2], 1e-15)
+  end)
+
+  it("leave the run as it is where a guard is 0 at the start", function()
+    local one = require("random_sensitive").draw(243)
+    local simu, parameters = one.build(one.p)
+    local list = {}
+    for _, terms in ipairs(parameters) do list[#list + 1] = { table.unpack(terms[1], 2) } end
+    local plain, sol = one.build(one.p):run(), simu:run { sensitivities = list }
+    for i, event in ipairs(plain.events) do assert.equal(event.t, sol.events[i].t) end
+  end)
+
   it("have a row on both sides of an event", function()
     local sol = sign(-1, function() return { "x0" } end)
     local slopes = sol:sensitivity "x0[1]"

@@ -45,6 +45,7 @@ NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsPa
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
   s->dt = ns_arena_doubles(arena, p);
   s->parameter_step = ns_arena_doubles(arena, p);
+  s->least = ns_arena_doubles(arena, p);
   s->xdot = ns_arena_doubles(arena, n);
   s->room = ns_arena_matrix(arena, NS_DIFFERENCE_ROOM, n + 1);
   s->J = ns_arena_matrix(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)n, n);

@@ -117,6 +117,7 @@ struct NsSensitivity {
   double *size;                         /* n: sizes of u */
   double *step, *parameter_step;        /* n; p: displacements of differences that were good last, 0: none */
   double *P_most;                       /* n x p: largest elements of F_p so far */
+  double *least;                        /* p: relative sizes of columns that a piece gives */
   double *far, *kept;                   /* n: workspace of differences */
   double weights[NS_BERNSTEIN_SIZE];
   NsVariational *variational; /* of variational_n numbers */

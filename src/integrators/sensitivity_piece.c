@@ -39,6 +39,12 @@ static const double LEAST_ELEMENT = 1e-3;
 */
 static const double SHORTEST = 0x1p-36;
 
+/* See size_of_columns; 1/100 as in ode/variational.c. */
+static const double NEIGHBOURS = 0.01;
+
+/* A column that has fallen below this part of its largest size has no digits: 1e-30, the square of a rounding error. */
+static const double DECAYED = 1e-30;
+
 /* J and P count as resolved where their interpolation changes S by less than this part of its size, in units of rtol. */
 static const double RESOLVED = 10;
 
@@ -124,7 +130,7 @@ static NsStatus displaced_column(NsSensitivity *s, const NsFrozen *frozen, doubl
   return status;
 }
 
-/* Sets what is rounding in a column of F_p to 0: from S = 0 no step would be short enough for the part of it that varies. */
+/* Sets what is rounding in a column of J or P to 0: no step and no piece would be short enough for the part of it that varies. */
 static void drop_rounding(const NsSensitivity *s, const Displaced *d, double *column) {
   for (int i = 0; i < s->n; i++)
     if (fabs(column[i]) <= ROUNDINGS * DBL_EPSILON * fmax(s->rate_most[i], fabs(s->value[i])) / (PART * d->size)) column[i] = 0;
@@ -141,6 +147,7 @@ static NsStatus state_column(NsSensitivity *s, const NsFrozen *frozen, double t,
   (void)frexp(size, &exponent);
   Displaced d = {.number = &u[i], .at = u[i], .size = ldexp(1, exponent), .step = &s->step[i]};
   NsStatus status = displaced_column(s, frozen, t, u, &d, out, err);
+  if (status == NS_OK) drop_rounding(s, &d, out);
   u[i] = d.at;
   return status;
 }
@@ -198,13 +205,30 @@ static double entry_error(const double *at, ptrdiff_t stride) {
   return ns_bernstein_interpolate(v, b);
 }
 
+/* The relative size of column j: that of its largest |S| so far. */
+static double relative_size(const NsSensitivity *s, int j) {
+  double relative = 0;
+  for (int i = 0; i < s->n; i++)
+    if (s->size[i] > 0) relative = fmax(relative, s->most[i + (ptrdiff_t)j * s->n] / s->size[i]);
+  return relative;
+}
+
+/* size (n x p): largest |S| so far, and at least NEIGHBOURS of the relative size of the column: as the integrator of S counts it. */
+static void size_of_columns(const NsSensitivity *s, double *size) {
+  for (int j = 0; j < s->p; j++) {
+    const double *most = s->most + (ptrdiff_t)j * s->n;
+    double relative = relative_size(s, j);
+    for (int i = 0; i < s->n; i++) size[i + (ptrdiff_t)j * s->n] = fmax(most[i], NEIGHBOURS * relative * s->size[i]);
+  }
+}
+
 /* Whether the nodes resolve J and P: the errors of S' over the piece are below the tolerance of S or of the terms of its growth. */
 static bool piece_resolved(NsSensitivity *s, double h) {
   ptrdiff_t n = s->n, nn = n * n, np = n * s->p;
   double tolerance = RESOLVED * s->options->rtol, *error = s->slope, *size = s->Pt;
   if (s->fixed && !s->driven) return true;
   memset(error, 0, (size_t)np * sizeof *error);
-  memcpy(size, s->most, (size_t)np * sizeof *size);
+  size_of_columns(s, size);
   for (ptrdiff_t e = 0; e < nn && !s->fixed; e++) {
     double off = entry_error(s->J + e, nn), most = 0;
     for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) most = fmax(most, fabs(s->J[e + k * nn]));
@@ -280,7 +304,8 @@ static NsStatus take_variational(NsSensitivity *s, const NsFrozen *frozen, NsErr
                                   .forced = s->driven,
                                   .implicit = frozen->implicit,
                                   .rtol = s->options->rtol,
-                                  .size = s->size};
+                                  .size = s->size,
+                                  .least = s->least};
   NsStatus status = ns_variational_new(&s->variational, &problem);
   return status == NS_OK ? NS_OK : ns_fail(err, status, "sensitivities: %s", ns_status_message(status));
 }
@@ -310,9 +335,21 @@ static NsStatus hold_nodes(NsSensitivity *s, const NsFrozen *frozen, const NsCou
   return status;
 }
 
+/* s->least: the relative sizes of what P adds to the columns in the piece, and DECAYED of their largest ones so far. */
+static void measure_least(NsSensitivity *s) {
+  ptrdiff_t n = s->n, np = n * s->p;
+  for (ptrdiff_t j = 0; j < s->p; j++) {
+    s->least[j] = DECAYED * relative_size(s, (int)j);
+    for (ptrdiff_t i = 0; i < n && s->acts[j]; i++)
+      for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE && s->size[i] > 0; k++)
+        s->least[j] = fmax(s->least[j], (s->to - s->from) * fabs(s->P[i + j * n + k * np]) / s->size[i]);
+  }
+}
+
 /* S goes from s->from to s->to. */
 static NsStatus piece_integrate(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
   const NsVariationalState *state = ns_variational_state(s->variational);
+  measure_least(s);
   ns_variational_start(s->variational, s->from, s->S, s->to - s->from);
   NsStatus status = NS_OK;
   for (int steps = 0; state->t < s->to && status == NS_OK; steps++) {
@@ -352,6 +389,7 @@ NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const Ns
   status = take_variational(s, frozen, err);
   if (status == NS_OK) status = course->at(course->context, a, s->u, err);
   if (status == NS_OK) status = ns_sensitivity_note(s, frozen, a, s->u, err);
+  for (int i = 0; i < s->n; i++) s->size[i] = fmax(s->size[i], (b - a) * s->rate_most[i]);
   for (int e = 0; e < s->n * s->p; e++) s->most[e] = fmax(s->most[e], fabs(s->S[e]));
   return status == NS_OK ? piece_go(s, frozen, course, a, b, 0, err) : status;
 }

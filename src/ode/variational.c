@@ -162,6 +162,7 @@ void ns_variational_set_floor(NsVariational *v, double h, const double *y, const
     ptrdiff_t first = (ptrdiff_t)j * n;
     double s = column_size(v, y + first);
     if (ydot) s = fmax(s, h * column_size(v, ydot + first));
+    if (p->least) s = fmax(s, p->least[j]);
     for (int i = 0; i < n; i++) {
       double u = p->size[i];
       v->floor[first + i] = u > 0 ? NEIGHBOURS * p->rtol * s * (p->adjoint ? 1 / u : u) : 0;

@@ -60,7 +60,13 @@ typedef struct NsVariationalProblem {
   */
   double rtol;
   const double *size; /* n */
-  const int *index;   /* n, with mass: 1 to 3, the index of each unknown (ode/dae.h); NULL: all 1 */
+
+  /*
+  ** p: forward, a lower bound of s_j, which may change between calls; NULL: 0. It is needed where S begins at 0 and P does so, too:
+  ** the error of a power of t is the same part of it in any step.
+  */
+  const double *least;
+  const int *index; /* n, with mass: 1 to 3, the index of each unknown (ode/dae.h); NULL: all 1 */
 } NsVariationalProblem;
 
 /* The present point and the counts. y is the forward S (n x p), or mu (n) and then g (p); owned by the integrator. */

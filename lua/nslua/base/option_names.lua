@@ -6,6 +6,8 @@
 
 local LINE = "label color linestyle linewidth marker markersize markerfacecolor markeredgecolor markevery alpha "
   .. "hollow"
+local AREA = "color alpha edgecolor linewidth label"
+local BAR = AREA .. " align capsize tick_label"
 local FACE = "color cmap alpha edgecolor linewidth label shade"
 local MOTION = "file title draw background speed loop interpolate xlim ylim aspect axes xlabel ylabel fps"
 local FORM = "q0 v0 t0 index stabilised baumgarte"
@@ -92,6 +94,14 @@ local names = {
   ["axes:scatter"] = "s c color marker cmap alpha label hollow",
   ["axes:fill"] = "color alpha edgecolor linewidth label",
   ["axes:fill_between"] = "color alpha label",
+  ["axes:bar"] = BAR .. " width bottom yerr",
+  ["axes:barh"] = BAR .. " height left xerr",
+  ["axes:hist"] = "bins range density cumulative histtype " .. AREA,
+  ["axes:errorbar"] = LINE .. " xerr yerr fmt capsize ecolor elinewidth",
+  ["axes:boxplot"] = "positions widths labels whis showfliers color label",
+  ["axes:stem"] = LINE .. " bottom",
+  ["axes:axvspan"] = AREA,
+  ["axes:axhspan"] = AREA,
   ["axes:heatmap"] = "cmap limits",
   ["axes:contour"] = "levels color cmap linewidth linestyle label alpha",
   ["axes:quiver"] = "color scale linewidth label",
@@ -104,6 +114,9 @@ local names = {
   ["axes:grid"] = "which axis color linestyle linewidth alpha",
   ["axes:legend"] = "loc ncol labels fontsize",
   ["axes:set"] = SET,
+  ["axes:xlim"] = "left right",
+  ["axes:ylim"] = "bottom top",
+  ["axes:zlim"] = "bottom top",
 }
 
 for name in ("plot semilogx semilogy loglog plot3D"):gmatch "%S+" do names["axes:" .. name] = LINE end

@@ -90,10 +90,7 @@ end
 
 function Writer:quote(s) return text.quote(s, self.bare) end
 
-local function transparent(color, alpha)
-  if not alpha or alpha >= 1 then return color end
-  return ("#%02X%s"):format(floor((1 - alpha) * 255 + 0.5), color:sub(2))
-end
+local transparent = style.transparent
 
 local function line_part(a, k)
   local dash = a.dash and a.dash ~= "solid" and " dt " .. a.dash or ""
@@ -138,7 +135,7 @@ local function thinned(w, columns, axes, p)
 end
 
 -- Writers of artists: each returns plotting elements "$d1 using 1:2 with ...", without titles.
-local elements = {}
+local elements = setmetatable({}, { __index = require "nslua.plot.elements" })
 
 local NARROW = 4 -- mean width of steps, in 1/72 inch, below which their corners need not be exact
 
@@ -315,7 +312,7 @@ local function best_spot(p, w, h)
     local fraction = layout.fraction
     for _, a in ipairs(p.axes.artists) do
       local x, y = a.columns[1], a.columns[2]
-      local n = min(#x, #y)
+      local n = a.direction and 0 or min(#x, #y)
       local before_x, before_y
       for i = 1, n, max(1, n // 400) do
         local u, v = fraction(x[i], p.limits.x, p.axes.logs.x), fraction(y[i], p.limits.y, p.axes.logs.y)

@@ -28,6 +28,7 @@ typedef struct SwitchTwin {
   double *u_before;      /* nd */
   double *x, *lambda;    /* n, m: of a start */
   NsFrozenGuard *guards; /* 2 m */
+  bool *at_zero;         /* 2 m: guards that are 0 at the start */
   NsFrozen frozen;
   NsSwitchPull *pull;          /* of a trail; NULL: none */
   double *weights, *direction; /* n + 4 m, n */
@@ -212,6 +213,7 @@ static NsStatus switch_twin_new(NsSwitching *sw, NsError *err) {
   w->chosen = ns_arena_take(&w->arena, m, sizeof *w->chosen);
   w->before = ns_arena_take(&w->arena, m, sizeof *w->before);
   w->guards = ns_arena_take(&w->arena, 2 * m, sizeof *w->guards);
+  w->at_zero = ns_arena_take(&w->arena, 2 * m, sizeof *w->at_zero);
   w->dense = ns_arena_doubles(&w->arena, sw->most);
   w->u_before = ns_arena_doubles(&w->arena, sw->n);
   w->x = ns_arena_doubles(&w->arena, sw->n);
@@ -293,11 +295,18 @@ static NsStatus guard_value(void *context, double t, const double *u, double *ou
 static NsStatus check_start_guards(SwitchTwin *w, NsError *err) {
   NsSwitching *sw = w->sw;
   NsSensitivity *s = sw->sensitivity;
+  NsFlow *own = sw->flow;
+  sw->flow = w->flow, sw->now = ns_flow_view(w->flow); /* that of the run keeps its multipliers */
   NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
   if (status == NS_OK) ns_switch_take_guards(sw);
+  for (int i = 0; i < 2 * sw->m && status == NS_OK; i++) {
+    const NsSwitchGuard *guard = &sw->guards[i];
+    w->at_zero[i] = guard->used && ns_switch_guard(sw, guard) <= 2 * ns_switch_noise(sw, guard);
+  }
+  sw->flow = own, sw->now = ns_flow_view(own);
   for (int k = 0; k < 2 * sw->m && status == NS_OK; k++) {
     const NsSwitchGuard *guard = &sw->guards[k];
-    if (!guard->used || ns_switch_guard(sw, guard) > 2 * ns_switch_noise(sw, guard)) continue;
+    if (!w->at_zero[k]) continue;
     w->guard = k;
     for (int j = 0; j < s->p && status == NS_OK; j++) {
       double change, most = 0, part;
