@@ -26,7 +26,9 @@ Orbit.__name = "orbit"
 local function drift_of(options, n, who)
   local drifts, keep, all = {}, {}, {}
   local list = options.drift or {}
-  if type(list) ~= "table" then fail("%s: drift: expected a list of numbers of states, got %s", who, describe(list)) end
+  if type(list) ~= "table" then
+    fail("%s: drift: expected a list of numbers of states, got %s", who, describe(list))
+  end
   for _, i in ipairs(list) do
     if math.type(i) ~= "integer" or i < 1 or i > n then
       fail("%s: drift: expected numbers of states from 1 to %d, got %s", who, n, describe(i))
