@@ -154,6 +154,8 @@ function Axes:scatter(x, y, options)
     artist.values = column("scatter", "c", c)
     data.same_length("scatter", { "x", "c" }, { artist.columns[1], artist.values })
     artist.map = self:colormap("scatter", options.cmap)
+    local lo, hi = data.range { artist.values }
+    artist.range = lo and { lo, hi }
   else
     artist.color = c and style.color("scatter", c) or next_color(self)
   end
@@ -484,7 +486,7 @@ across("axhline", "x")
 across("axvline", "y")
 
 -- The files with more methods.
-local more = { "frame", "bars" }
+local more = { "frame", "bars", "fields" }
 for _, name in ipairs(more) do require("nslua.plot." .. name)(Axes) end
 
 -- matplotlib's names for methods of axes: set_xlabel is xlabel, set_aspect is axis.

@@ -204,7 +204,8 @@ function methods:errorbar(x, y, options)
       local low, high = lengths(axis .. "err", list, #x)
       local from, to = (axis == "x" and x or y) - low, (axis == "x" and x or y) + high
       add(self, { kind = "errors", columns = bars_of(x, y, axis, from, to), at = { x, y }, axis = axis,
-        from = from, to = to, color = options.ecolor and style.color("errorbar", options.ecolor) or artist.color, note = not bare,
+        from = from, to = to, color = options.ecolor and style.color("errorbar", options.ecolor) or artist.color,
+        note = not bare,
         linewidth = number("errorbar", "elinewidth", options.elinewidth or 1.2, 0),
         cap = number("errorbar", "capsize", options.capsize or 0, 0) })
     end

@@ -51,4 +51,18 @@ function elements.errors(w, axes, a, k, p)
   return { format('%s using 1:2:3:4 with vectors %s lt %d lw %.6g lc rgb "%s"', name, head, k, a.linewidth, a.color) }
 end
 
+-- Bands of colour. Lines of the same colour hide the seams between polygons.
+function elements.bands(w, _, a)
+  local list = {}
+  for _, band in ipairs(a.bands) do
+    if band[2] ~= "" then
+      local name = w:block(band[2])
+      list[#list + 1] = ('%s using 1:2 with filledcurves closed fc rgb "%s" fs solid 1 noborder'):format(name,
+        band[1])
+      list[#list + 1] = ('%s using 1:2 with lines lw 0.4 lc rgb "%s"'):format(name, band[1])
+    end
+  end
+  return list
+end
+
 return elements

@@ -6,6 +6,7 @@
 -- same picture.
 
 local cells = require "nslua.plot.cells"
+local colorbar = require "nslua.plot.colorbar"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local layout = require "nslua.plot.layout"
@@ -578,6 +579,7 @@ local function write_plane(w, p)
   write_texts(w, p)
   write_legend(w, p)
   w:line("plot " .. table.concat(elements_of(w, p), ", \\\n  "))
+  if p.axes.color_bar and not w.bare then colorbar.write(w, p, EM, DARK, MIDDLE) end
 end
 
 -- The commands that draw a figure of w x h inches in a terminal.

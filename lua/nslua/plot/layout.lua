@@ -3,6 +3,7 @@
 -- The edges of panels in one column are aligned: the space for texts is computed from the texts of all of them.
 -- Lengths are in 1/72 inch.
 
+local colorbar = require "nslua.plot.colorbar"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local share = require "nslua.plot.share"
@@ -193,6 +194,11 @@ local function margins_of(p)
     top = 0.8 * EM + 1.5 * select(2, text.size(axes.heading)) * em * EM / (EM + 1)
   end
   local right = axes.legend_at and axes.legend_at.loc == "outside" and words_outside(axes) or 1.3 * EM
+  if axes.color_bar then
+    right = right - (axes.legend_at and axes.legend_at.loc == "outside" and 0 or 1.3 * EM)
+      + colorbar.room(axes.color_bar, p.ticks.bar, EM)
+    if p.ticks.bar.exponent then top = max(top, 2 * EM) end
+  end
   if not (axes.hidden or p.bare_x) then
     left, right = max(left, before + 0.2 * EM), max(right, after + 0.2 * EM)
   end
@@ -273,7 +279,8 @@ end
 local function make_ticks(p)
   local pw, ph = p.x1 and p.x1 - p.x0 or 300, p.x1 and p.y1 - p.y0 or 200
   p.ticks = { x = layout.ticks(p.axes, "x", p.limits.x, min(8, pw / (5.5 * EM)), pw),
-    y = layout.ticks(p.axes, "y", p.limits.y, min(7, ph / (1.9 * EM)), ph) }
+    y = layout.ticks(p.axes, "y", p.limits.y, min(7, ph / (1.9 * EM)), ph),
+    bar = p.axes.color_bar and colorbar.ticks(p.axes.color_bar, ph, EM) }
 end
 
 -- The panels of a figure with limits, ticks and rectangles.
