@@ -179,8 +179,18 @@ local function room_below(p, height)
   return bottom
 end
 
+-- The space at the right for the axis y of a twin, and above it.
+local function margins_of_twin(p)
+  local axes, widest = p.axes, 0
+  for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
+  local right = widest + 1.4 * EM
+  if axes.names.y then right = right + 0.9 * EM + layout.box(axes.names.y, axes.looks.y, 90) end
+  return 0, right, 0, p.ticks.y.exponent and 1.7 * EM or 0
+end
+
 -- The space for texts around the panel: left, right, bottom, top.
 local function margins_of(p)
+  if p.axes.twin then return margins_of_twin(p) end
   local axes, widest = p.axes, 0
   for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
   local left = axes.hidden and 0.5 * EM or widest + 1.4 * EM
@@ -250,7 +260,7 @@ local function lay_out(panels, w, h, head)
   local ys, ih = cut(h - head, rows, top, bottom)
   for _, p in ipairs(panels) do
     local r0, r1, c0, c1 = place_in_grid(p.axes)
-    p.x0, p.x1, p.left = xs[c0], xs[c1] + iw, left[c0]
+    p.x0, p.x1, p.left, p.right = xs[c0], xs[c1] + iw, left[c0], right[c1]
     p.y1, p.y0 = h - head - ys[r0], h - head - ys[r1] - ih
     p.cell = { xs[c0] - (left[c0] or 0), h - head - ys[r1] - ih - (bottom[r1] or 0),
       xs[c1] + iw + (right[c1] or 0), h - head - ys[r0] + (top[r0] or 0) }
@@ -295,6 +305,13 @@ function layout.panels(figure, w, h)
     if not grids[key] then order[#order + 1] = key end
     grids[key] = grids[key] or {}
     table.insert(grids[key], p)
+  end
+  for _, p in ipairs(panels) do
+    p.mates = {}
+    for _, other in ipairs(panels) do
+      local twins = other ~= p and (other.axes.twin or other.axes) == (p.axes.twin or p.axes)
+      if twins then table.insert(p.mates, other) end
+    end
   end
   local em = figure.heading and figure.heading_look.fontsize or layout.HEADING
   local head = figure.heading and 2.4 * EM * select(2, text.size(figure.heading)) * em / layout.HEADING or 0

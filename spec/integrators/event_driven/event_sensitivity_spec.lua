@@ -169,7 +169,8 @@ describe("the derivatives of a run of mechanics", function()
   local friction = {
     relay = { function() return ns.RelayNSL(1, -1, 1) end, { { 1 } }, { 2 } },
     plane = { function() return ns.NewtonImpactFrictionNSL(0, 0, 0.1, 2) end, { { 0, 1 }, { 1, 0 } }, { 2, -10 } },
-    space = { function() return ns.NewtonImpactFrictionNSL(0, 0, 0.1, 3) end, { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } }, { 2, 0, -10 } },
+    space = { function() return ns.NewtonImpactFrictionNSL(0, 0, 0.1, 3) end, { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } },
+      { 2, 0, -10 } },
   }
   for name, model in pairs(friction) do
     it("tell, or take the side, where the run starts at velocity 0 and slips at once: " .. name, function()
@@ -181,7 +182,9 @@ describe("the derivatives of a run of mechanics", function()
       local ok, message = pcall(at_rest, law(), C, force, function(mass) return { { mass, "velocity0", 1 } } end)
       assert.is_false(ok)
       assert.matches(slips, tostring(message), 1, true)
-      local other = at_rest(law(), C, force, function(mass, rub) return { { rub, name == "relay" and "lb" or "mu" }, { mass, "q0", 1 } } end)
+      local other = at_rest(law(), C, force, function(mass, rub)
+        return { { rub, name == "relay" and "lb" or "mu" }, { mass, "q0", 1 } }
+      end)
       assert.near(name == "relay" and 1 or -10, other[n + 1][1], 1e-9) -- a = 2 + lb, 2 - 10 mu
       assert.near(1, other[1][2], 1e-12)
       local stuck = {}
@@ -196,12 +199,16 @@ describe("the derivatives of a run of mechanics", function()
       return { { mass, "velocity0", 2 }, on_grazing = "one-sided" }
     end)
     assert.is_false(ok)
-    assert.matches("a parameter moves its velocity across the slip: there is no derivative, to no side; start the run with a velocity",
-      tostring(message), 1, true)
+    assert.matches("a parameter moves its velocity across the slip: there is no derivative, to no side; start the run with "
+      .. "a velocity", tostring(message), 1, true)
   end)
 
   it("take the open side of a contact that opens at the start, and tell of one that is hit there", function()
-    local function open(o) return at_rest(ns.NewtonImpactNSL(0.5), { { 1 } }, { 2 }, function(mass) return { { mass, "q0" }, { mass, "velocity0" }, on_grazing = o } end) end
+    local function open(o)
+      return at_rest(ns.NewtonImpactNSL(0.5), { { 1 } }, { 2 }, function(mass)
+        return { { mass, "q0" }, { mass, "velocity0" }, on_grazing = o }
+      end)
+    end
     local S = open "one-sided"
     assert.near(1, S[1][1], 1e-12)
     assert.near(1, S[1][2], 1e-12)
@@ -218,7 +225,8 @@ describe("the derivatives of a run of mechanics", function()
     end
     assert.near(-0.5, hit "velocity0"[1][1], 1e-12)
     assert.has_error.matches(function() hit "q0" end,
-      "the contact 'floor' is hit where the run starts at t=0, and a parameter moves it: start the run before the impact, or after it")
+      "the contact 'floor' is hit where the run starts at t=0, and a parameter moves it: start the run before the impact, "
+        .. "or after it")
   end)
 
   it("change with the units by powers of two, to the last bit", function()
