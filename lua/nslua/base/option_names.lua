@@ -82,10 +82,10 @@ local names = {
   ["model:solve"] = "solver tolerance max_iterations warm",
 
   ["plot.figure"] = "figsize dpi title",
-  ["plot.subplots"] = "sharex figsize dpi title",
+  ["plot.subplots"] = "sharex sharey figsize dpi title",
   ["plot.axes"] = "projection " .. SET,
   ["plot.solution"] = "figsize dpi title",
-  ["figure:subplot"] = "projection sharex",
+  ["figure:subplot"] = "projection sharex sharey",
   ["figure:suptitle"] = "fontsize color",
   ["figure:picture"] = "dpi",
   ["figure:savefig"] = "dpi",

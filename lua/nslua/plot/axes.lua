@@ -24,7 +24,7 @@ local fail, column, text, number = data.fail, data.column, data.text, data.numbe
 function Axes.new(figure, rows, cols, first, last)
   return setmetatable({
     figure = figure, rows = rows, cols = cols, first = first, last = last, artists = {}, used_colors = 0,
-    names = {}, limits = {}, logs = {}, tick_lists = {}, looks = {}, tick_looks = {},
+    names = {}, limits = {}, logs = {}, tick_lists = {}, looks = {}, tick_looks = {}, shares = {},
     show_grid = defaults["axes.grid"],
   }, Axes)
 end
@@ -43,7 +43,7 @@ function Axes:twinx(options)
   local twin = Axes.new(self.figure, self.rows, self.cols, self.first, self.last)
   twin.twin, twin.show_grid, twin.used_colors = self, false, self.used_colors
   table.insert(self.figure.panels, twin)
-  share.join(twin, self)
+  share.join(twin, self, "x")
   self.figure.current = twin
   return twin
 end
