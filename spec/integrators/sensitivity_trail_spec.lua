@@ -83,6 +83,32 @@ describe("the record of a run, backwards", function()
     assert.is_true(off < 1e-9, off)
   end)
 
+  -- Two bodies in the plane on springs above a floor with friction; a relay brakes the first one.
+  local function sledges()
+    local q0, v0 = { 0, 0.4, 0.1, 0.7 }, { 1.2, -0.3, -0.8, 0.4 }
+    local ds = ns.LagrangianLinearTIDS(q0, v0, { { 1, 0.1, 0, 0 }, { 0.2, 1.5, 0, 0 }, { 0, 0, 2, 0.1 }, { 0, 0.1, 0, 1 } })
+    ds:setKPtr(ns.matrix { { 3, 0, -1, 0.1 }, { 0, 2, 0, -0.4 }, { -1, 0, 2, 0 }, { 0.2, -0.4, 0, 3 } })
+    ds:setCPtr(ns.matrix { { 0.1, 0, 0, 0 }, { 0, 0.2, 0, 0 }, { 0, 0, 0.1, 0.05 }, { 0, 0, 0, 0.2 } })
+    ds:setFExtPtr(ns.vector { 0.3, -9, 0.1, -8 })
+    local law, brake = ns.NewtonImpactFrictionNSL(0.4, 0, 0.3, 2), ns.RelayNSL(1, -0.4, 0.5)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1.5)
+    nsds:insertDynamicalSystem(ds)
+    local relations = { ns.LagrangianLinearTIR({ { 0, 1, 0, 0.1 }, { 1, 0, 0, 0 } }),
+      ns.LagrangianLinearTIR({ { 0, 0, 0, 1 }, { 0, 0, 1, 0.1 } }), ns.LagrangianLinearTIR({ { 1, 0, -0.3, 0 } }) }
+    relations[1]:setePtr(ns.vector { 0.05, 0 })
+    nsds:link(ns.Interaction(law, relations[1], "first"), ds)
+    nsds:link(ns.Interaction(law, relations[2], "second"), ds)
+    nsds:link(ns.Interaction(brake, relations[3], "brake"), ds)
+    return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI()), { "x0", { ds, "mass" }, { ds, "K" },
+      { ds, "C" }, { ds, "fExt" }, { law, "en" }, { law, "mu" }, { brake, "lb" }, { brake, "ub" }, { relations[1], "C" },
+      { relations[1], "e" }, { relations[2], "C" }, { relations[3], "C" } }
+  end
+
+  it("has all numbers of linear mechanics", function()
+    local off = apart(sledges)
+    assert.is_true(off < 1e-9, off)
+  end)
+
   it("does not depend on the units of states and time", function()
     -- x' = 2 - sign x with x in units of 1 / s, and time in units of 1 / r
     local function scaled(s, r)
