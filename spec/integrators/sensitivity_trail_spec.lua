@@ -103,8 +103,8 @@ describe("the record of a run, backwards", function()
     nsds:link(ns.Interaction(law, relations[1], "first"), ds)
     nsds:link(ns.Interaction(law, relations[2], "second"), ds)
     nsds:link(ns.Interaction(brake, relations[3], "brake"), ds)
-    local parameters = { { ds, "fExt" }, { law, "en" }, { law, "mu" }, { brake, "lb" }, { brake, "ub" }, { relations[1], "C", 1, 2 },
-      { relations[1], "e" }, { relations[2], "C", 2, 4 }, { relations[3], "C" } }
+    local parameters = { { ds, "fExt" }, { law, "en" }, { law, "mu" }, { brake, "lb" }, { brake, "ub" },
+      { relations[1], "C", 1, 2 }, { relations[1], "e" }, { relations[2], "C", 2, 4 }, { relations[3], "C" } }
     for i = 1, 4 do
       for j = 1, 4 do
         for _, name in ipairs { "mass", "K", "C" } do
