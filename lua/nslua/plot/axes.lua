@@ -24,7 +24,7 @@ local fail, column, text, number = data.fail, data.column, data.text, data.numbe
 function Axes.new(figure, rows, cols, first, last)
   return setmetatable({
     figure = figure, rows = rows, cols = cols, first = first, last = last, artists = {}, used_colors = 0,
-    names = {}, limits = {}, logs = {}, tick_lists = {}, looks = {}, tick_looks = {},
+    names = {}, limits = {}, logs = {}, tick_lists = {}, looks = {}, tick_looks = {}, shares = {},
     show_grid = defaults["axes.grid"],
   }, Axes)
 end
@@ -33,6 +33,19 @@ local set_log = share.set_log
 
 function Axes:__tostring()
   return ("axes %d of %d x %d with %d artists"):format(self.first, self.rows, self.cols, #self.artists)
+end
+
+-- twinx(): other axes on the same panel, with the same x and an axis y of their own at the right.
+function Axes:twinx(options)
+  data.nothing("twinx", options)
+  artists.in_plane(self, "twinx")
+  if self.twin then fail("twinx: these axes are twins of others already") end
+  local twin = Axes.new(self.figure, self.rows, self.cols, self.first, self.last)
+  twin.twin, twin.show_grid, twin.used_colors = self, false, self.used_colors
+  table.insert(self.figure.panels, twin)
+  share.join(twin, self, "x")
+  self.figure.current = twin
+  return twin
 end
 
 -- ---- artists ----
@@ -284,8 +297,31 @@ function Axes:quiver(x, y, u, v, options)
   add(self, {
     kind = "vectors", columns = { columns[1], columns[2] }, vectors = { columns[3] * factor, columns[4] * factor },
     color = options.color and style.color("quiver", options.color) or next_color(self),
-    linewidth = number("quiver", "linewidth", options.linewidth or 1, 0), head = 0.009,
+    linewidth = number("quiver", "linewidth", options.linewidth or 1, 0), head = 0.009, unit = factor,
     label = options.label and text("quiver", "label", options.label),
+  })
+  return self
+end
+
+local sides = { N = true, S = true, E = true, W = true }
+
+-- quiverkey(x, y, u, label [, {labelpos =, color =}]): an arrow of the length that u has in the last quiver, and a
+-- text beside it. x and y are parts of the panel, 0 to 1. labelpos: "N", "S", "E" or "W" of the arrow.
+function Axes:quiverkey(x, y, u, label, options)
+  in_plane(self, "quiverkey")
+  options = data.options("quiverkey", options)
+  local found
+  for _, artist in ipairs(self.artists) do
+    if artist.unit then found = artist end
+  end
+  if not found then fail("quiverkey: these axes hold no quiver") end
+  local side = options.labelpos or "E"
+  if not sides[side] then fail("quiverkey: labelpos: expected one of N, S, E, W, got %s", data.describe(side)) end
+  add(self, {
+    kind = "key", columns = { core.vector {}, core.vector {} }, note = true, side = side, head = found.head,
+    at = { number("quiverkey", "x", x), number("quiverkey", "y", y) },
+    length = number("quiverkey", "u", u, 0) * found.unit, text = text("quiverkey", "label", label),
+    color = options.color and style.color("quiverkey", options.color) or found.color, linewidth = found.linewidth,
   })
   return self
 end
@@ -403,7 +439,19 @@ end
 
 local aligns = { left = true, center = true, right = true }
 
--- text(x, y, s [, {color=, align=, fontsize=, rotation=}]); in space text(x, y, z, s [, options]).
+-- The box around a text, { facecolor =, edgecolor =, alpha =, pad =, linewidth = }; nil for none.
+local function box_of(who, box)
+  if box == nil then return nil end
+  box = data.options(who .. ": bbox", box, "facecolor edgecolor alpha pad linewidth")
+  local face, edge = box.facecolor or "w", box.edgecolor or "k"
+  return {
+    face = face ~= "none" and style.color(who, face) or nil, edge = edge ~= "none" and style.color(who, edge) or nil,
+    alpha = number(who, "alpha", box.alpha or 1, 0), pad = number(who, "pad", box.pad or 2, 0),
+    linewidth = number(who, "linewidth", box.linewidth or 0.8, 0),
+  }
+end
+
+-- text(x, y, s [, {color=, align=, fontsize=, rotation=, bbox=}]); in space text(x, y, z, s [, options]).
 function Axes:text(x, y, ...)
   local z, s, options
   if self.three_d then z, s, options = ... else s, options = ... end
@@ -417,7 +465,7 @@ function Axes:text(x, y, ...)
       column("text", "x", number("text", "x", x)), column("text", "y", number("text", "y", y)),
       z and column("text", "z", number("text", "z", z)),
     },
-    text = text("text", "s", s), align = options.align or "left",
+    text = text("text", "s", s), box = box_of("text", options.bbox), align = options.align or "left",
     size = options.fontsize and number("text", "fontsize", options.fontsize, 1),
     rotation = options.rotation and number("text", "rotation", options.rotation),
     color = options.color and style.color("text", options.color),
@@ -432,22 +480,32 @@ local function point(who, what, p)
   return number(who, what, p[1]), number(who, what, p[2])
 end
 
--- annotate(s, {xy = {x, y}, xytext = {x, y}}): a text with an arrow from it to xy.
+-- The heads of an arrow from the text to the point, by matplotlib's name of its style.
+local heads = { ["->"] = "head", ["-|>"] = "head", ["<-"] = "backhead", ["<|-"] = "backhead", ["<->"] = "heads",
+  ["<|-|>"] = "heads", ["-"] = "nohead" }
+
+-- annotate(s, {xy = {x, y}, xytext = {x, y}, arrowprops =, bbox =}): a text with an arrow from it to xy. arrowprops:
+-- { arrowstyle =, color =, linewidth = }.
 function Axes:annotate(s, options)
   in_plane(self, "annotate")
   options = data.options("annotate", options)
   local x, y = point("annotate", "xy", options.xy)
   local tx, ty = x, y
   local color = options.color or "#404040"
+  local arrow = data.options("annotate: arrowprops", options.arrowprops, "arrowstyle color linewidth")
+  local head = heads[arrow.arrowstyle or "->"]
+  if not head then
+    fail("annotate: arrowstyle: expected one of -> -|> <- <|- <-> <|-|> -, got %s", data.describe(arrow.arrowstyle))
+  end
   if options.xytext then
     tx, ty = point("annotate", "xytext", options.xytext)
     add(self, { kind = "vectors", columns = { core.vector { tx }, core.vector { ty } }, head = 0.010,
-      vectors = { core.vector { x - tx }, core.vector { y - ty } }, color = style.color("annotate", color),
-        linewidth = 1,
-      fixed = true, note = true })
+      vectors = { core.vector { x - tx }, core.vector { y - ty } }, heads = head,
+      color = style.color("annotate", arrow.color or color),
+      linewidth = number("annotate", "linewidth", arrow.linewidth or 1, 0), fixed = true, note = true })
   end
   local align = options.align or (tx > x and "left" or tx < x and "right" or "center")
-  return self:text(tx, ty, s, { color = color, align = align, fontsize = options.fontsize })
+  return self:text(tx, ty, s, { color = color, align = align, fontsize = options.fontsize, bbox = options.bbox })
 end
 
 local function across(name, direction)
