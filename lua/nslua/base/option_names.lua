@@ -109,6 +109,7 @@ local names = {
   ["axes:colorbar"] = "label",
   ["axes:contour"] = "levels color cmap linewidth linestyle label alpha",
   ["axes:quiver"] = "color scale linewidth label",
+  ["axes:quiverkey"] = "labelpos color",
   ["axes:streamplot"] = "color density linewidth label alpha",
   ["axes:surface"] = FACE,
   ["axes:implicit"] = "bounds n " .. FACE,

@@ -203,6 +203,12 @@ local function margins_of(p)
     top = 0.8 * EM + 1.5 * select(2, text.size(axes.heading)) * em * EM / (EM + 1)
   end
   local right = axes.legend_at and axes.legend_at.loc == "outside" and words_outside(axes) or 1.3 * EM
+  for _, artist in ipairs(axes.artists) do -- a key may stand above the panel
+    if artist.kind == "key" and artist.at[2] > 1 then
+      local above = p.x1 and (artist.at[2] - 1) * (p.y1 - p.y0) or 0
+      top = max(top, min(above, 6 * EM) + (artist.side == "N" and 2 or 1) * EM)
+    end
+  end
   if axes.color_bar then
     right = right - (axes.legend_at and axes.legend_at.loc == "outside" and 0 or 1.3 * EM)
       + colorbar.room(axes.color_bar, p.ticks.bar, EM)
