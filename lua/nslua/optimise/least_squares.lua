@@ -20,9 +20,11 @@ local huge = math.huge
 -- Largest number of runs: each but the last two decreases the cost or changes which parameters are at bounds.
 local MOST_RUNS = 100
 
--- A column of J that is shorter than this part of its length at the start has vanished: its parameter has no effect there.
+-- A column of J that is shorter than this part of its length at the start has vanished: its parameter has no
+-- effect there.
 local VANISHED = 1e-8
--- Largest first step of the second try, in units of the scaled parameters: the least that MINPACK recommends (the first try: 100).
+-- Largest first step of the second try, in units of the scaled parameters: the least that MINPACK recommends. That
+-- of the first try is 100.
 local SHORT_STEP = 0.1
 
 local messages = {
