@@ -498,7 +498,11 @@ function orbits.periodic(options)
   local q = orbits.problem(options, who)
   local u = orbits.first(q)
   local solved = orbits.solve(q, u, q.p)
-  if not solved.good then fail("%s: no orbit found: %s", who, solved.reason) end
+  if not solved.good then
+    local named = type(options.section) == "string"
+    fail("%s: no orbit found: %s%s", who, solved.reason, named and format("; an orbit on which '%s' happens several times in a "
+      .. "period, such as there and back, needs a section { g, direction = \"up\" } with a function g(t, x)", options.section) or "")
+  end
   return (orbits.orbit(q, solved.u, q.p, solved))
 end
 
