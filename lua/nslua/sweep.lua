@@ -59,8 +59,23 @@ local function check_file(file, who)
   if type(file) ~= "string" or not ENDINGS[file:match "%.(%w+)$" or ""] then
     fail("%s: file: expected a name that ends in .csv, .npz or .h5, got %s", who, describe(file))
   end
+  if file:find "%z" then fail("%s: file: the name has a zero byte", who) end
+  if core.journal_support.list_folder(file) then fail("%s: file: '%s' is a directory", who, file) end
   if file:find "%.h5$" or file:find "%.hdf5$" then require "nslua.hdf5" end
   return file
+end
+
+local function check_resume(value, who, file)
+  one_of(value, { true, false, "failed" }, who, "resume")
+  if value and not file then fail("%s: resume: it needs file =", who) end
+  return value
+end
+
+local function check_progress(value, who)
+  if type(value) ~= "boolean" and type(value) ~= "function" then
+    fail("%s: progress: expected true, false or a function, got %s", who, describe(value))
+  end
+  return value
 end
 
 local function worker_count(value, who)
@@ -72,6 +87,7 @@ end
 local function read_options(given, who)
   local o = arguments.options(given, who)
   callable(o.run, who, "run")
+  local shown = optional(o, "progress", check_progress, who)
   return {
     run = o.run,
     setup = optional(o, "setup", callable, who, "setup"),
@@ -80,7 +96,7 @@ local function read_options(given, who)
     workers = worker_count(settings.workers or o.workers, who),
     on = backends.find(settings.on or o.on or "local", who),
     seed = o.seed == nil and 1 or arguments.integer(o.seed, math.mininteger, who, "seed"),
-    resume = settings.resume or optional(o, "resume", one_of, { true, false, "failed" }, who, "resume"),
+    resume = settings.resume or optional(o, "resume", check_resume, who, o.file),
     timeout = optional(o, "timeout", positive, who, "timeout"),
     memory = optional(o, "memory", positive, who, "memory"),
     retries = o.retries == nil and 0 or arguments.integer(o.retries, 0, who, "retries"),
@@ -88,7 +104,7 @@ local function read_options(given, who)
     order = optional(o, "order", one_of, { "given", "shuffled" }, who, "order"),
     start = optional(o, "start", one_of, { "fork", "spawn" }, who, "start"),
     wait = optional(o, "wait", one_of, { true, false }, who, "wait"),
-    progress = settings.progress == nil and o.progress or settings.progress,
+    progress = settings.progress == nil and shown or settings.progress,
   }
 end
 
