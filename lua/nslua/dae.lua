@@ -46,7 +46,8 @@ return function(ns, support)
   local SWEEPS = 40 -- of natural_units; after them the logarithms are settled to well below 1
   local TINY = -16 -- log2 of the scaled entries below which they may be rounding, so that no unit comes from them
   local DUST = 2.0 ^ -40 -- values below this fraction of the largest are rounding, and tell no size
-  local MOVES = { 0.1, 0.01 } -- fractions of the sizes of values by which the index is looked at nearby: the first that works
+  -- Fractions of the sizes of values by which the index is looked at nearby; the first one that works counts.
+  local MOVES = { 0.1, 0.01 }
   local RANK = 1e-8 -- singular values below this fraction of the largest count as zero (about the root of rounding)
 
   local array -- nslua.derivative_array, when it is needed
@@ -119,9 +120,10 @@ return function(ns, support)
     return rank
   end
 
-  -- Powers of two for the equations (row) and unknowns (column), and one for the time, so that the entries of row_i Fy_ij
-  -- column_j and row_i Fyd_ij column_j / time are about 1: the logarithms are least squares (Curtis and Reid, On the
-  -- automatic scaling of matrices for Gaussian elimination, J. Inst. Maths Applics 10, 1972). So units drop out.
+  -- Powers of two for the equations (row) and unknowns (column), and one for the time, so that the entries of
+  -- row_i Fy_ij column_j and row_i Fyd_ij column_j / time are about 1: the logarithms are least squares (Curtis and
+  -- Reid, On the automatic scaling of matrices for Gaussian elimination, J. Inst. Maths Applics 10, 1972). So units
+  -- drop out.
   -- Where no entry compares two unknowns, or a time, they are compared by atol, and by the length of the interval.
   local function natural_units(Fy, Fyd, known)
     local n, entries = #Fy, {}
@@ -149,7 +151,8 @@ return function(ns, support)
       end
       local kept = {}
       for _, entry in ipairs(entries) do
-        if entry[4] + shift[1][entry[1]] + shift[2][entry[2]] + shift[3][entry[3]] > TINY then kept[#kept + 1] = entry end
+        local size = entry[4] + shift[1][entry[1]] + shift[2][entry[2]] + shift[3][entry[3]]
+        if size > TINY then kept[#kept + 1] = entry end
       end
       if #kept == #entries then break end
       entries = kept
@@ -227,8 +230,9 @@ return function(ns, support)
     return index, unknowns
   end
 
-  -- The sizes of the unknowns and of their derivatives: those of their values, and at least what has the effect of the
-  -- median of the values that are not 0, as the equations weigh them. Where all are 0: of the residual, then of atol.
+  -- The sizes of the unknowns and of their derivatives: those of their values, and at least what has the effect of
+  -- the median of the values that are not 0, as the equations weigh them. Where all are 0: of the residual, then of
+  -- atol.
   local function sizes_of(F, Fy, Fyd, y, yd, known)
     local units, list, most = natural_units(Fy, Fyd, known), {}, 0
     for j = 1, #y do

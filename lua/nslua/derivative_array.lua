@@ -231,8 +231,8 @@ return function(ns)
     return { U = U, V = V, inverse = inverse, rank = rank, row = row, column = column, m = m, n = n }
   end
 
-  -- The least solution of J x = b, and the part of the scaled b along each direction that J can't reach; 0 where it is
-  -- rounding.
+  -- The least solution of J x = b, and the part of the scaled b along each direction that J can't reach; 0 where it
+  -- is rounding.
   local function solve(D, b)
     local scaled, left = ns.zeros(D.m), {}
     for i = 1, D.m do scaled[i] = D.row[i] * b[i] end
@@ -538,7 +538,8 @@ return function(ns)
         target[i] = target[i] - x[j]
         if noise and self.tidy and place.level > 0 and math.abs(target[i]) <= noise[j] then target[i] = 0 end
         if is_needed(place, counted) then
-          local off = math.max(0, math.abs(x[j]) - math.max(noise and 16 * noise[j] or 0, NOTHING * o.atol[i] / time ^ place.level))
+          local little = math.max(noise and 16 * noise[j] or 0, NOTHING * o.atol[i] / time ^ place.level)
+          local off = math.max(0, math.abs(x[j]) - little)
           last = math.max(last, off == 0 and 0 or off / math.max(math.abs(target[i]), off))
         end
       end
@@ -575,7 +576,8 @@ return function(ns)
       end
       return self, z
     end
-    -- Numbers that are rounding spoil the scaling of the array: first without values that are, then without derivatives that are.
+    -- Numbers that are rounding spoil the scaling of the array: first without values that are, then without
+    -- derivatives that are.
     local self, z, good, why
     for _, way in ipairs { { clean = true }, { clean = true, tidy = true }, {} } do
       self, z = start(way)

@@ -81,7 +81,7 @@ end
 local EVERY = 0.2 -- seconds between two pictures of a bar: as fast as an eye reads a number
 
 local function duration(seconds)
-  if seconds < 60 then return ("%.0f s"):format(seconds) end
+  if seconds < 60 then return ("%d s"):format(math.floor(seconds + 0.5)) end
   return ("%d:%02d min"):format(seconds // 60, seconds % 60)
 end
 

@@ -1,6 +1,6 @@
--- The units of unknowns and equations do not matter to ns.dae: random pendulums of index 2 and 3, some of which start at the side, at
--- the top or at rest, where values are 0 but for rounding, are solved as they are and with every unknown and every equation scaled by a
--- power of two. More in a long run (see campaign.lua).
+-- The units of unknowns and equations do not matter to ns.dae: random pendulums of index 2 and 3, some of which start at the
+-- side, at the top or at rest, where values are 0 but for rounding, are solved as they are and with every unknown and every
+-- equation scaled by a power of two. More in a long run (see campaign.lua).
 local ns = require "nslua"
 local random = math.random
 local COUNT = require "campaign"(40, 0.2)

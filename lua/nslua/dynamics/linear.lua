@@ -562,7 +562,8 @@ local function of_rhs(options, who)
   local value = rate(x)
   local good, f = where.try(core.vector, value)
   if not good or type(value) == "number" or #f ~= #x then
-    fail("%s: rhs: expected a vector of %d from f(t, x), got %s", who, #x, good and "one of " .. #f or describe(value))
+    local got = good and "one of " .. #f or describe(value)
+    fail("%s: rhs: expected a vector of %d from f(t, x), got %s", who, #x, got)
   end
   for i = 1, #f do
     if f[i] - f[i] ~= 0 then fail("%s: rhs: f(t, x)[%d] is %s at this point", who, i, describe(f[i])) end

@@ -6,7 +6,7 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
 
-local fail, describe = arguments.fail, arguments.describe
+local fail = arguments.fail
 
 local returns = {}
 

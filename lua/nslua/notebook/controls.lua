@@ -1,5 +1,6 @@
 -- nslua.notebook.controls: the sliders, menus and boxes of ns.interact as HTML, with the script that asks the kernel.
 
+local core = require "nslua.core"
 local html = require "nslua.web.html"
 
 local controls = {}
@@ -9,7 +10,7 @@ local directory = here:match "^(.*[/\\])" or "./"
 
 local escape = html.escape
 
-local function number(x) return ("%.17g"):format(x):gsub(",", ".") end
+local function number(x) return (core.number_support.format("%.17g", x)) end
 
 local inputs = {}
 
