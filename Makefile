@@ -9,8 +9,8 @@ GCOV   ?= gcov
 
 # Debian packages for building and testing, for lint, and for the benches. Any one package of gnuplot will do; they conflict.
 GNUPLOT     = $(if $(shell command -v gnuplot 2>/dev/null),,gnuplot-nox)
-NEEDS       = gcc libc6-dev lua5.4 liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev \
-              libcminpack-dev libedit-dev lua-busted tmux locales $(GNUPLOT)
+BUILD_NEEDS = gcc libc6-dev liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev libcminpack-dev libedit-dev
+NEEDS       = $(BUILD_NEEDS) lua5.4 lua-busted tmux locales $(GNUPLOT)
 LINT_NEEDS  = clang clang-format lua-check cppcheck shellcheck
 BENCH_NEEDS = python3-siconos python3-scipy
 # Optional: for films, and for the specs that look at pages in a browser.
@@ -26,6 +26,9 @@ IPOPT_NEEDS = coinor-libipopt-dev
 CLUSTER_NEEDS = slurm-wlm munge parallel
 # For notebooks: the kernel, and what runs notebooks and tests kernels.
 KERNEL_NEEDS = jupyter-notebook jupyter-console python3-ipykernel python3-nbconvert python3-jupyter-kernel-test
+
+# For `make deb`.
+DEB_NEEDS = build-essential debhelper fakeroot lintian
 
 # For `make site`.
 SITE_NEEDS = mkdocs mkdocs-material
@@ -242,6 +245,56 @@ uninstall:  ## takes away what install has put there
 	rm -f $(TO_BIN)/nslua $(TO_SHARE)/man/man1/nslua.1 $(TO_SHARE)/bash-completion/completions/nslua
 	rm -rf $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua
 
+VERSION := $(shell sed -n 's/^$(hash)define NS_VERSION "\(.*\)"/\1/p' src/base/version.h)
+
+# The files of the source: those that git has or would take; without git all but the builds.
+TREE = if git rev-parse --git-dir >/dev/null 2>&1; then git ls-files -coz --exclude-standard | xargs -0 ls -d 2>/dev/null | \
+         tar -c --no-recursion -T -; else tar -c --exclude='./build*' .; fi
+
+# make, inside a make, as from the command line.
+ALONE = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u MAKEOVERRIDES
+
+# An optional module that is not built here has no package.
+DEB_BUILD_PROFILES += $(if $(HDF5),,pkg.nslua.nohdf5) $(if $(IPOPT),,pkg.nslua.noipopt) $(if $(NLOPT),,pkg.nslua.nonlopt) \
+                      $(if $(SUNDIALS),,pkg.nslua.nosundials)
+DEB = $(BUILD)/deb
+deb:  ## Debian packages in build/deb/, from a copy of the source
+	@$(call provide,$(BUILD_NEEDS) $(DEB_NEEDS))
+	rm -rf $(DEB)
+	mkdir -p $(DEB)/nslua-$(VERSION)
+	@{ $(TREE); } | tar -x -C $(DEB)/nslua-$(VERSION)
+	cd $(DEB)/nslua-$(VERSION) && $(ALONE) DEB_BUILD_PROFILES="$(strip $(DEB_BUILD_PROFILES))" dpkg-buildpackage -us -uc -b -j$(shell nproc)
+	rm -rf $(DEB)/nslua-$(VERSION)
+	lintian --fail-on error,warning $(DEB)/*.changes
+
+# The program of the archive looks for libraries in its lib/nslua first, also for those of the modules that it loads (DT_RPATH).
+MOVABLE = $(BUILD)/movable/nslua
+$(MOVABLE): $(HOST)
+	@mkdir -p $(@D)
+	$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $^ $(LUA_LIB) $(LDFLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib/nslua' -ledit -lm -ldl
+
+# A directory that works wherever it is unpacked, with the libraries of the program and of core.so, but for those of the C library.
+DIST_NAME := nslua-$(VERSION)-$(shell uname -s | tr A-Z a-z)-$(shell uname -m)
+DIST       = $(BUILD)/dist/$(DIST_NAME)
+PACK       = gzip
+C_LIBRARY  = linux-vdso|ld-linux|lib(c|m|dl|rt|pthread)\.so
+dist: all $(MOVABLE) $(BUILD)/public/core.so  ## build/dist/nslua-VERSION-SYSTEM.tar.gz, which runs where it is unpacked
+	rm -rf $(BUILD)/dist
+	@$(MAKE) --no-print-directory install DESTDIR=$(BUILD)/dist PREFIX=/$(DIST_NAME) BINDIR=/$(DIST_NAME)/bin \
+	  LIBDIR=/$(DIST_NAME)/lib/lua/5.4 LUADIR=/$(DIST_NAME)/share/lua/5.4
+	install -m 755 $(MOVABLE) $(DIST)/bin/nslua
+	install -d $(DIST)/lib/nslua $(DIST)/share/doc/nslua/libraries
+	@for library in $$(ldd $(MOVABLE) $(BUILD)/public/core.so | awk '/=> \// { print $$3 }' | sort -u | grep -v -E '/($(C_LIBRARY))'); do \
+	  cp -L $$library $(DIST)/lib/nslua; \
+	  package=$$(dpkg -S "*/$$(basename $$(realpath $$library))" 2>/dev/null | sed -n '1s/:.*//p'); \
+	  test -z "$$package" || install -m 644 /usr/share/doc/$$package/copyright $(DIST)/share/doc/nslua/libraries/$$package; \
+	done
+	strip -g $(DIST)/bin/nslua $(DIST)/lib/lua/5.4/nslua/*.so
+	cp -R scripts $(DIST)/share/nslua/scripts
+	cp README.md CHANGELOG.md LICENSE docs/install.md $(DIST)/share/doc/nslua
+	chmod -R u=rwX,go=rX $(DIST)
+	tar -c --sort=name --owner=0 --group=0 --numeric-owner -C $(BUILD)/dist $(DIST_NAME) | $(PACK) > $(DIST).tar.gz
+
 ANNOTATIONS = io.write(require "nslua.help.annotations".text(require "nslua.help".book(), require "nslua"))
 docs: all annotations  ## draws the gallery's pictures (docs/gallery/), the tutorial's notebook, and the annotations
 	$(NSLUA) docs/gallery.lua
@@ -291,6 +344,8 @@ cluster-stop:  ## stops that and removes its directory
 
 packages:
 	@$(call provide,$(NEEDS))
+build-packages:
+	@$(call provide,$(BUILD_NEEDS))
 lint-packages:
 	@$(call provide,$(NEEDS) $(LINT_NEEDS))
 
@@ -310,4 +365,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak coverage fuzz builds lint format bench compare docs site extras sundials hdf5 optimisers kernel cluster cluster-stop annotations install uninstall clean help packages lint-packages
+.PHONY: all demo test check soak coverage fuzz builds lint format bench compare deb dist docs site extras sundials hdf5 optimisers kernel cluster cluster-stop annotations install uninstall clean help packages build-packages lint-packages

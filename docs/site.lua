@@ -60,6 +60,7 @@ local staged = into .. "/pages/"
 local function written_pages()
   local list = { ["README.md"] = "index.md", ["CONTRIBUTING.md"] = "contributing.md",
     ["CHANGELOG.md"] = "changelog.md", ["bench/README.md"] = "bench.md",
+    ["notebooks/README.md"] = "notebooks/index.md",
     ["docs/reference/README.md"] = "reference/index.md" }
   for _, path in ipairs(lines_of { "find", "docs", "-name", "*.md" }) do
     list[path] = list[path] or path:gsub("^docs/", "")
@@ -84,6 +85,9 @@ local function stage_written(places)
     write(staged .. to, text)
   end
   run { "cp", "-R", "docs/gallery", staged .. "gallery" }
+  for _, notebook in ipairs(lines_of { "find", "notebooks", "-name", "*.ipynb" }) do
+    run { "cp", notebook, staged .. notebook }
+  end
   write(staged .. "site.css", read "docs/site/site.css")
 end
 

@@ -263,7 +263,7 @@ local function lua_classes()
     axes = ns.plot.gca(), place = ns.display(),
     manager = ns.contact.manager { nsds = nsds, law = ns.NewtonImpactFrictionNSL(0, 0, 0, 2), reach = 1 },
     sweep = ns.sweep { parameters = { k = { 1 } }, run = function() end, on = "here" },
-    b = ns.basins { parameters = { k = { 1 } }, run = function() return 1 end, on = "here" },
+    basins = ns.basins { parameters = { k = { 1 } }, run = function() return 1 end, on = "here" },
     design = ns.design.grid { k = { 1 } },
     space = ns.contact.space { nsds = nsds, law = law, reach = 1 },
   } do

@@ -85,7 +85,8 @@ describe("make install #once", function()
       return (host.run(("cd %s && bash -c %s"):format(host.quote(host.root), host.quote(command))))
     end
     assert.equal("--doctor\n", complete("nslua", "--d"))
-    assert.equal("scripts/clutch.lua\nscripts/clutch_friction.lua\nscripts/clutch_short.lua\n", complete("nslua", "scripts/clu"))
+    assert.equal("scripts/impact_diagram.lua\nscripts/impact_orbit.lua\nscripts/impacting_bar.lua\n",
+      complete("nslua", "scripts/imp"))
     assert.equal("--theta\n", complete("nslua", "-i", "scripts/pendulum.lua", "--t"))
     assert.matches("%-%-csv\n.*%-%-help\n", complete("nslua", "scripts/clutch.lua", "--"))
     assert.equal("\n", complete("nslua", "-e", "x"))

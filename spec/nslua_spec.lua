@@ -41,10 +41,10 @@ describe("nslua #once", function()
       assert.equal(1, code)
     end)
 
-    it("-v and --version name the version and Lua's", function()
-      for _, option in ipairs { "-v", "--version", "--version nosuchscript" } do
+    it("-v and --version name the version and Lua's, --version also the optional modules", function()
+      for option, rest in pairs { ["-v"] = "", ["--version"] = "[^\n]+\n", ["--version nosuchscript"] = "[^\n]+\n" } do
         local out, err, code = run(option)
-        assert.matches("^nslua %d+%.%d+%.%d+ %(Lua 5%.4%.%d+%)\n$", out)
+        assert.matches("^nslua %d+%.%d+%.%d+ %(Lua 5%.4%.%d+%)\n" .. rest .. "$", out)
         assert.equal("", err)
         assert.equal(0, code)
       end

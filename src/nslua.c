@@ -23,7 +23,7 @@
 typedef struct Options {
   const char *bad; /* the option that is wrong, or NULL */
   int script;      /* index in argv of the script, argc when there is none */
-  bool version, interactive, execute, no_environment, help, doctor, leave;
+  bool version, features, interactive, execute, no_environment, help, doctor, leave;
   const char *pipes;   /* of --kernel-worker=R,W, or NULL */
   const char *command; /* the name of a command of nslua, or NULL */
 } Options;
@@ -230,6 +230,17 @@ static int run_doctor(lua_State *L) {
   return lua_toboolean(L, -1) ? LUA_OK : LUA_ERRRUN;
 }
 
+/* Prints the line of nslua.repl.modules on the optional modules. */
+static int print_features(lua_State *L) {
+  lua_getglobal(L, "require");
+  lua_pushliteral(L, "nslua.repl.modules");
+  if (interpreter_call(L, 1, 1) != LUA_OK) return LUA_ERRRUN;
+  lua_getfield(L, -1, "line");
+  if (interpreter_call(L, 0, 1) != LUA_OK) return LUA_ERRRUN;
+  puts(lua_tostring(L, -1));
+  return LUA_OK;
+}
+
 static void print_help(FILE *to) {
   fputs(
       "usage: nslua [options] [script [args]]\n"
@@ -243,7 +254,8 @@ static void print_help(FILE *to) {
       "  --, -      stop handling options; - runs standard input\n"
       "  --doctor   what is found, what is missing and how to install it\n"
       "  --console  the prompt of Jupyter: colours, editing of many lines, a menu of completions\n"
-      "  --help, --version\n"
+      "  --version  the version, and which optional modules are there\n"
+      "  --help     this text\n"
       "nslua kernel install [--user | --prefix DIR]: nslua in Jupyter notebooks\n"
       "nslua sweep script [options]: a script with other settings for its sweeps (nslua sweep --help)\n",
       to);
@@ -256,7 +268,7 @@ static int read_option(Options *options, char **argv, int i) {
   if (strcmp(text, "--help") == 0) return options->help = options->leave = true, 0;
   if (strcmp(text, "--doctor") == 0) return options->doctor = true, 0;
   if (strncmp(text, WORKER, sizeof WORKER - 1) == 0) return options->pipes = text + sizeof WORKER - 1, 0;
-  if (strcmp(text, "--version") == 0) return options->version = options->leave = true, 0;
+  if (strcmp(text, "--version") == 0) return options->version = options->features = true, 0;
   if (letter == 'e' || letter == 'l') {
     options->execute |= letter == 'e';
     if (text[2]) return 0;
@@ -305,6 +317,7 @@ static int run_options(lua_State *L, char **argv, int end) {
 
 static int interpreter_run(lua_State *L, char **argv, int argc, const Options *options) {
   bool script = options->script < argc;
+  if (options->features) return print_features(L);
   if (options->command) return run_command(L, options->command, argv + options->script);
   if (!options->no_environment && run_environment(L) != LUA_OK) return LUA_ERRRUN;
   if (run_options(L, argv, options->script) != LUA_OK) return LUA_ERRRUN;

@@ -4,7 +4,8 @@ local site = {}
 -- Groups of pages. A page is its place on the site; a folder stands for its pages in the order of their names.
 local GROUPS = {
   { "Home", "index.md" },
-  { "Learn", { "tutorial.md", "introduction/", "prompt.md", "notebooks.md", "gallery.md" } },
+  { "Learn", { "install.md", "tutorial.md", "introduction/", "prompt.md", "notebooks.md", "notebooks/",
+               "gallery.md" } },
   { "How to", { "howto/" } },
   { "Questions", { "faq.md", "troubleshooting.md", "porting.md" } },
   { "Methods", { "numerics.md", "reliability.md" } },

@@ -4,9 +4,11 @@
 --   sol:save "run.npz"
 -- local run = ns.load "run.npz"      -- columns by name: run.t, run.x1; run:names(), #run
 --                                    -- run:plot(), run:html(file), run:save(file)
+--   run.S, run:sensitivity "z[1]"      -- derivatives that were saved in .npz and .h5 files
 --   ns.save("A.npy", A)                -- a vector or a matrix
 --   ns.save("both.npz", { A = A, b = b })
 
+local core = require "nslua.core"
 local results = require "nslua.results"
 local series = require "nslua.base.series"
 
@@ -61,11 +63,69 @@ end
 
 results.give(methods, check)
 
+-- ---- derivatives ----
+
+-- A file has the derivatives of the states by a parameter as a matrix under this and the parameter's name: a row for
+-- each row of the file, a column for each state. sol:save writes it so, too.
+local stem = "S/"
+
+-- Whether a name and an array are such derivatives of a record with so many rows.
+local function is_derivative(name, array, rows)
+  return name:sub(1, #stem) == stem and core.ismatrix(array) and array:rows() == rows
+end
+
+-- The parameters of a record and the derivatives by them; nil where the file has none.
+local function derivatives_of(record)
+  if record.parameters == nil then
+    local names, by = {}, {}
+    for i, name in ipairs(record.names) do
+      local array = record.list[i]
+      if is_derivative(name, array, record.rows) and (#by == 0 or array:cols() == by[1]:cols()) then
+        names[#names + 1], by[#by + 1] = name:sub(#stem + 1), array
+      end
+    end
+    record.parameters, record.by = #names > 0 and names or false, by
+  end
+  return record.parameters, record.by
+end
+
+-- The list of the matrices of all rows: states x parameters.
+local function rows_of(record)
+  local parameters, by = derivatives_of(record)
+  if not parameters then return nil end
+  if not record.S then
+    local S, states = {}, by[1]:cols()
+    for k = 1, record.rows do
+      local row = core.zeros(states, #parameters)
+      for j = 1, #parameters do
+        for i = 1, states do row[i][j] = by[j][k][i] end
+      end
+      S[k] = row
+    end
+    record.S = S
+  end
+  return record.S
+end
+
+-- :sensitivity(name or number): the derivatives by a parameter, as that of a solution.
+function methods.sensitivity(self, which)
+  local parameters, by = derivatives_of(check(self))
+  if not parameters then error("sensitivity: the file has no derivatives", 2) end
+  return (results.of_parameter(parameters, which, function(j) return by[j] end))
+end
+
+-- Fields that a record makes when they are asked for; an array of the file with the same name goes first.
+local made = {
+  S = rows_of,
+  sensitivities = function(record) return derivatives_of(record) or nil end,
+}
+
 -- run.name is the column of that name. A column with the name of a method is returned by run:column(name) only.
 function Columns:__index(key)
   local record = fields[self]
   local found = methods[key] or record.arrays[key]
   if found == nil then check_read(record, key, 2) end
+  if found == nil and made[key] then return made[key](record) end
   return found
 end
 
@@ -100,7 +160,8 @@ local function new_columns(names, arrays, extras)
     if by_name[name] == nil then by_name[name] = arrays[i] end
     rows = math.max(rows, #arrays[i])
   end
-  fields[self] = { names = names, arrays = by_name, rows = rows, attributes = extras and extras.attributes or {},
+  fields[self] = { names = names, arrays = by_name, list = arrays, rows = rows,
+    attributes = extras and extras.attributes or {},
     unread = extras and extras.unread or {} }
   return setmetatable(self, Columns)
 end
@@ -206,12 +267,24 @@ return function(ns, support)
   end
 
   -- The names and arrays of data: of an object with columns, of a table of arrays by name, or the columns of a
-  -- matrix.
-  local function parts_of(data)
+  -- matrix. columns: without the derivatives of a result or a record.
+  local function parts_of(data, columns)
     local names, arrays = series.columns(data)
-    if fields[data] then
-      names, arrays = methods.names(data), {}
-      for i, name in ipairs(names) do arrays[i] = fields[data].arrays[name] end
+    if names and not columns then
+      local parameters, by = results.derivatives(data)
+      for j, parameter in ipairs(parameters) do
+        names[#names + 1] = stem .. parameter
+        arrays[#names] = by[j]
+      end
+    end
+    local record = fields[data]
+    if record then
+      names, arrays = {}, {}
+      for i, name in ipairs(record.names) do
+        if not columns or not is_derivative(name, record.list[i], record.rows) then
+          names[#names + 1], arrays[#arrays + 1] = name, record.list[i]
+        end
+      end
     end
     if names then return names, arrays end
     if ns.isvector(data) then return { "c1" }, { data } end
@@ -243,7 +316,7 @@ return function(ns, support)
     if (kind == "npz" or kind == "h5") and is_array(data) then
       error(("save: '%s': expected a table of arrays by name, got one array; .npy holds one"):format(file), 2)
     end
-    local names, arrays = parts_of(data)
+    local names, arrays = parts_of(data, kind == "csv")
     call(support["save_" .. kind], file, names, arrays, fields[data] and fields[data].attributes)
   end
 

@@ -11,7 +11,7 @@
 --
 -- Rows are lists { k, t, ... }: the second number is the time.
 --
--- The environment variable NSLUA_DPI sets the dots per inch (150 when it is not set). The directory is made when it
+-- The environment variable NSLUA_DPI sets the dots per inch (144 when it is not set). The directory is made when it
 -- does not exist. An error prints a message and ends the script with status 1.
 
 local pictures = {}

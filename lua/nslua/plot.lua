@@ -26,7 +26,7 @@ local where = require "nslua.base.where"
 
 local fail = data.fail
 
-local plot = {}
+local plot = { rcParams = require "nslua.plot.defaults" }
 
 -- ---- figures ----
 
@@ -189,6 +189,10 @@ local function commands(fig, terminal, dpi)
   return gnuplot.commands(fig, terminal, w, h, dpi)
 end
 
+local function dpi_of(fig, who, options)
+  return options.dpi and data.number(who, "dpi", options.dpi, 20) or fig.dpi or plot.rcParams["savefig.dpi"]
+end
+
 local kinds = { png = true, svg = true, pdf = true }
 
 -- picture([kind [, {dpi =}]]): the bytes of a picture, "png", "svg" or "pdf"; its width and height in inches.
@@ -196,7 +200,7 @@ function Figure:picture(kind, options)
   options = data.options("picture", options)
   kind = kind or "png"
   if not kinds[kind] then fail("picture: kind: expected one of png, svg, pdf, got %s", data.describe(kind)) end
-  local dpi = options.dpi and data.number("picture", "dpi", options.dpi, 20) or self.dpi or 150
+  local dpi = dpi_of(self, "picture", options)
   local picture = gnuplot.run("picture", commands(self, kind, dpi))
   if picture == "" then fail("picture: gnuplot wrote no picture") end
   return picture, size_of(self)
@@ -208,7 +212,7 @@ function Figure:savefig(file, options)
   options = data.options("savefig", options)
   local kind = (file:match "%.(%a+)$" or ""):lower()
   if not kinds[kind] then fail("savefig: '%s': expected a name that ends in .png, .svg or .pdf", file) end
-  local dpi = options.dpi and data.number("savefig", "dpi", options.dpi, 20) or self.dpi or 150
+  local dpi = dpi_of(self, "savefig", options)
   local picture = gnuplot.run("savefig", commands(self, kind, dpi))
   if picture == "" then fail("savefig: gnuplot wrote no picture") end
   local good, message = pcall(core.process_support.save, file, picture)
@@ -217,7 +221,7 @@ function Figure:savefig(file, options)
 end
 
 -- The commands for gnuplot as text, to look at, or to change and run by hand.
-function Figure:commands(kind) return commands(self, kind or "png", self.dpi or 150) end
+function Figure:commands(kind) return commands(self, kind or "png", self.dpi or plot.rcParams["savefig.dpi"]) end
 
 local function terminal_of(wanted)
   if wanted == nil and os.getenv "NSLUA_PLOT" then wanted = os.getenv "NSLUA_PLOT" end

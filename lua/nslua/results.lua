@@ -38,20 +38,33 @@ local function derivatives_by(self, j)
   return m
 end
 
+-- The derivatives by the parameter `which`, a name or a number: by(j) gives those of names[j]. A name without its
+-- indices means all elements: a list.
+function results.of_parameter(names, which, by)
+  if math.type(which) == "integer" and names[which] then return by(which) end
+  local list = {}
+  for j, name in ipairs(names) do
+    if name == which then return by(j) end
+    local inside = type(which) == "string" and name:sub(1, #which + 1) == which .. "["
+    if inside then list[#list + 1] = by(j) end
+  end
+  if list[1] then return list end
+  error(("sensitivity: expected a parameter (%s) or its number, got %s"):format(table.concat(names, ", "),
+    tostring(which)), 3)
+end
+
 function results.methods.sensitivity(self, which)
   check(self, "sensitivity")
   local names = rawget(self, "sensitivities")
   if not names then error("sensitivity: the result has none; give solve_ivp the option sensitivities", 2) end
-  if math.type(which) == "integer" and names[which] then return derivatives_by(self, which) end
-  local list = {}
-  for j, name in ipairs(names) do
-    if name == which then return derivatives_by(self, j) end
-    local inside = type(which) == "string" and name:sub(1, #which + 1) == which .. "["
-    if inside then list[#list + 1] = derivatives_by(self, j) end
-  end
-  if list[1] then return list end
-  error(("sensitivity: expected a parameter (%s) or its number, got %s"):format(table.concat(names, ", "),
-    tostring(which)), 2)
+  return (results.of_parameter(names, which, function(j) return derivatives_by(self, j) end))
+end
+
+-- The names of a result's parameters and the arrays of derivatives by them; empty lists where it has none.
+function results.derivatives(self)
+  local names, arrays = rawget(self, "S") and #self.S > 0 and self.sensitivities or {}, {}
+  for j in ipairs(names) do arrays[j] = derivatives_by(self, j) end
+  return names, arrays
 end
 
 -- Adds the methods that everything with columns over a time has. check_self(self, name) raises when self is no such

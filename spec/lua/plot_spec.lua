@@ -285,23 +285,27 @@ describe("plot", function()
     assert.equal(1, #lines(fig, "^1 1$"))
   end)
 
-  it("takes the colours of Okabe and Ito in turn", function()
+  it("takes ten colours in turn, then other dashes", function()
     local _, ax = figure()
-    for _ = 1, 9 do ax:plot { 1, 2 } end
+    for _ = 1, 21 do ax:plot { 1, 2 } end
     assert.same({ "#0072B2", "#D55E00", "#009E73" }, { ax.artists[1].color, ax.artists[2].color, ax.artists[3].color })
     local seen = {}
-    for i = 1, 8 do
+    for i = 1, 10 do
       assert.is_nil(seen[ax.artists[i].color])
       seen[ax.artists[i].color] = true
     end
-    assert.equal(ax.artists[1].color, ax.artists[9].color)
-    for name, color in pairs { r = "#D55E00", C1 = "#D55E00", ["#abc"] = "#AABBCC", ["#a1B2c3"] = "#A1B2C3", grey = "#808080" } do
+    assert.equal(ax.artists[1].color, ax.artists[11].color)
+    assert.same({ "solid", "(9,5)", "(9,4,2,4)" }, { ax.artists[1].dash, ax.artists[11].dash, ax.artists[21].dash })
+    ax:plot({ 1, 2 }, { linestyle = "-" })
+    assert.equal("solid", ax.artists[22].dash)
+    for name, color in pairs { ["tab:blue"] = "#1F77B4", ["0.5"] = "#808080", ["0"] = "#000000", ["1"] = "#FFFFFF",
+      r = "#D55E00", C1 = "#D55E00", ["#abc"] = "#AABBCC", ["#a1B2c3"] = "#A1B2C3", grey = "#808080" } do
       ax:plot({ 1 }, { 1 }, { color = name })
       assert.equal(color, ax.artists[#ax.artists].color)
     end
     assert.equal("plot: color: expected a name (black blue cyan darkgray darkgrey gray green grey lightgray lightgrey magenta " ..
-      "orange pink purple red sky vermillion white yellow), a letter (b c g k m r w y), \"C0\" to \"C9\", \"#RRGGBB\" or " ..
-      "{r, g, b}, got table of 2", message(ax.plot, ax, { 1 }, { 1 }, { color = { 1, 2 } }))
+      "orange pink purple red sky vermillion white yellow), a letter (b c g k m r w y), \"C0\" to \"C9\", \"tab:blue\", " ..
+      "a grey \"0\" to \"1\", \"#RRGGBB\" or {r, g, b}, got table of 2", message(ax.plot, ax, { 1 }, { 1 }, { color = { 1, 2 } }))
     ax:plot({ 1 }, { 1 }, { color = { 1, 0.5, 0 } })
     assert.equal("#FF7F00", ax.artists[#ax.artists].color)
   end)
@@ -407,7 +411,8 @@ describe("other artists", function()
     assert.equal(1, #lines(fig, "^1 1 " .. tonumber("440154", 16) .. "$"))
     assert.equal(1, #lines(fig, "^3 3 " .. tonumber("FDE725", 16) .. "$"))
     assert.equal("scatter: x has 2 elements, c has 4", message(ax.scatter, ax, { 1, 2 }, { 1, 2 }, { c = { 1, 2, 3, 4 } }))
-    assert.equal("scatter: cmap: expected one of viridis, cividis, coolwarm, gray, got 'jet'",
+    assert.equal("scatter: cmap: expected one of Greys RdBu cividis coolwarm gray inferno magma plasma viridis, or one of them " ..
+      "with _r after it, got 'jet'",
       message(ax.scatter, ax, { 1, 2 }, { 1, 2 }, { c = { 1, 2 }, cmap = "jet" }))
   end)
 
@@ -519,6 +524,8 @@ describe("axes", function()
     assert.equal("0.1 1 10 100", (labels(0.1, 100, 6, true)))
     assert.equal("$10^{−8}$ $10^{−6}$ $10^{−4}$ $10^{−2}$ $10^{0}$", (labels(1e-8, 1, 5, true)))
     assert.equal("1 2 5", (labels(0.9, 8, 5, true)))
+    assert.same({ 0.9, 3, 4, 6, 7, 8 }, ticks.make(0.85, 8, 5, true).minor)
+    assert.same({ 1e-7, 1e-5, 1e-3, 1e-1 }, ticks.make(1e-8, 1, 5, true).minor) -- all powers of ten have a tick
     for _, range in ipairs { { 0, 1 }, { -7.3, 12.9 }, { 1e-9, 3e-9 }, { 1e15, 1e15 + 8 }, { -1e300, 1e300 } } do
       local list = ticks.make(range[1], range[2], 6)
       assert.is_true(#list >= 2 and #list <= 8)

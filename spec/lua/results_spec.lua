@@ -36,6 +36,19 @@ describe("the result of", function()
     end
   end)
 
+  it("solve_ivp is saved with its derivatives", function()
+    local file = directory .. "/S.npz"
+    local sol = ns.solve_ivp(function(_, y, k) return { y[2], -k * y[1] } end, { 0, 1 }, { 1, 0 },
+      { t_eval = { 0, 0.5, 1 }, args = { 2 }, sensitivities = { "y0", "args" } })
+    sol:save(file)
+    local run = ns.load(file)
+    assert.same(sol.sensitivities, run.sensitivities)
+    for k = 1, 3 do assert.is_true(sol.S[k] == run.S[k]) end
+    assert.is_true(sol:sensitivity "y0"[2] == run:sensitivity "y0"[2])
+    sol:save(directory .. "/S.csv")
+    assert.same(sol:names(), ns.load(directory .. "/S.csv"):names())
+  end)
+
   it("both is drawn, without the derivatives unless they are asked for", function()
     local function drawn(...)
       local script = ns.plot.solution(...):commands()

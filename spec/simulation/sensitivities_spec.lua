@@ -1,3 +1,5 @@
+local hdf5 = require "hdf5"
+local host = require "host"
 local ns = require "nslua"
 
 local function model(make, T)
@@ -107,6 +109,72 @@ describe("run{sensitivities}", function()
     assert.near(0.75, apex.t, 1e-10)
     assert.near(0.5, apex.dt[1], 1e-9)
     assert.near(0.375, apex.dt[2], 1e-9)
+  end)
+
+  it("takes the same parameters twice", function()
+    local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, z, f) f[1] = -z[1] * x[1] + z[2] end)
+    ds:setzPtr(ns.vector { 0.5, 0.25 })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI())
+    local sol = simu:run { sensitivities = { { ds, "z", 2 }, "z", "z" } }
+    assert.equal(5, #sol.sensitivities)
+    local S = sol.S[#sol][1]
+    assert.same({ S[2], S[3] }, { S[4], S[5] })
+    assert.equal(S[1], S[3])
+  end)
+
+  local directory
+  setup(function() directory = host.new_directory() end)
+  teardown(function() host.remove(directory) end)
+
+  -- Saves a run with S in a file with this ending, and compares what ns.load gives.
+  local function comes_back(ending)
+    local file = directory .. "/run." .. ending
+    local simu, ds, law = model(nil, 1)
+    local sol = simu:run { sensitivities = { "x0", { law, "ub" }, { ds, "A" } } }
+    sol:save(file)
+    for _ = 1, 2 do
+      local run = ns.load(file)
+      assert.same(sol.sensitivities, run.sensitivities)
+      assert.equal(#sol, #run.S)
+      for k = 1, #sol do assert.is_true(sol.S[k] == run.S[k]) end
+      assert.is_true(sol:sensitivity "plant.A"[1] == run:sensitivity "plant.A"[1])
+      assert.is_true(sol:sensitivity(2) == run:sensitivity "relay.ub[1]" and sol:sensitivity(2) == run["S/relay.ub[1]"])
+      assert.has_error(function() run:sensitivity "mu" end,
+        "sensitivity: expected a parameter (x0[1], relay.ub[1], plant.A[1][1]) or its number, got mu")
+      run:save(file)
+    end
+    local record = ns.load(file)
+    sol:save(directory .. "/run.csv")
+    record:save(directory .. "/again.csv") -- without the derivatives, which are no columns
+    local first, second = ns.load(directory .. "/run.csv"), ns.load(directory .. "/again.csv")
+    assert.same(first:names(), second:names())
+    assert.is_nil(first.S)
+    assert.is_nil(first.sensitivities)
+    assert.has_error(function() first:sensitivity "x0" end, "sensitivity: the file has no derivatives")
+  end
+
+  it("are saved in .npz", function() comes_back "npz" end)
+  hdf5.it("are saved in .h5", function() comes_back "h5" end)
+
+  it("are in the solution of a run with a stream, which has columns only", function()
+    local plain, file = model():run(), directory .. "/stream.csv"
+    local sol = model():run { sensitivities = { "x0" }, stream = file, progress = false }
+    assert.near(1 / 3, sol.S[#sol][1][1], 1e-10)
+    local run = ns.load(file)
+    assert.same(plain:names(), run:names())
+    assert.is_nil(run.S)
+  end)
+
+  it("are not in a checkpoint, from which a run goes on without them", function()
+    local file = directory .. "/run.nsl"
+    model(nil, 1.5):run { sensitivities = { "x0" }, checkpoint = file, every = 1, progress = false }
+    local simu, plain = model(), model():run()
+    simu:load_state(file)
+    refuses("run: sensitivities: the simulation is at t=1.5; derivatives start at t0: reset() it first", simu, { "x0" })
+    local sol = simu:run()
+    assert.same({ 2, plain.x1[#plain] }, { sol.t[#sol], sol.x1[#sol] })
   end)
 
   it("refuses what has no derivatives, and what is no parameter", function()

@@ -310,4 +310,4 @@ static NsStatus bdf_interpolate(NsStepper *stepper, NsError *err) {
 }
 
 const NsStepperClass ns_bdf_class = {"BDF",    ORDERS,          true,  bdf_create, bdf_destroy, bdf_start,
-                                     bdf_step, bdf_interpolate, false, NULL,       NULL};
+                                     bdf_step, bdf_interpolate, false, NULL,       NULL,        false};

@@ -270,6 +270,6 @@ static NsStatus dop853_create(NsStepper **stepper, const NsOdeProblem *problem) 
   return ns_dop853_new((NsRk **)stepper, problem);
 }
 
-const NsStepperClass ns_dop853_class = {"DOP853",      DENSE,         false,       dop853_create,
-                                        ns_rk_destroy, ns_rk_start,   ns_rk_step,  ns_rk_interpolate,
-                                        true,          ns_rk_replace, ns_rk_retake};
+const NsStepperClass ns_dop853_class = {"DOP853",      DENSE,         false,        dop853_create,
+                                        ns_rk_destroy, ns_rk_start,   ns_rk_step,   ns_rk_interpolate,
+                                        true,          ns_rk_replace, ns_rk_retake, false};

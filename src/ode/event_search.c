@@ -25,6 +25,7 @@ enum {
   CLOSE = 4096,   /* spacings of t: what is closer counts as one place. The time between occurrences has then 3 digits left, and
                        the rounding of t can no longer make up for the 1/1000 that it shrinks by (restitution 0.999). */
   MAX_AGAIN = 4,  /* number of times that an event acts at one place, with others between, which is an accumulation */
+  MAX_LOW = 100,  /* number of flights in succession in which an event that acts is only rounding: they no longer get lower */
   MAX_STILL = 100 /* number of stops at one t: a chain of events that trigger each other may be long, but must end */
 };
 
@@ -48,6 +49,7 @@ struct NsEventSearch {
   int *way;       /* events: sign after the root at the last stop */
   int *again;     /* events: number of times that it acted at one place */
   double *t_last; /* events: time at which it acted last */
+  int *low;       /* events: number of its last flights, from stop to stop, in which it was only rounding */
   double *noise;  /* events: below this size its value after a stop counts as zero */
   double *offset; /* events: the value that counts as zero since the event's last stop: rounding, or a tolerance */
   double *ydot;   /* n */
@@ -115,6 +117,7 @@ NsStatus ns_event_search_new(NsEventSearch **out, int n, const NsEvents *events)
   for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) *flags[i] = ns_arena_take(&s->arena, count, sizeof **flags[i]);
   s->way = ns_arena_ints(&s->arena, events->count);
   s->again = ns_arena_ints(&s->arena, events->count);
+  s->low = ns_arena_ints(&s->arena, events->count);
   s->t_last = ns_arena_doubles(&s->arena, events->count);
   s->noise = ns_arena_doubles(&s->arena, events->count);
   s->offset = ns_arena_doubles(&s->arena, events->count);
@@ -172,7 +175,7 @@ NsStatus ns_event_search_start(NsEventSearch *s, double t, const double *y, NsEr
     s->seen[e] = 0;
     s->offset[e] = 0;
     s->stopped[e] = s->before[e] = s->zero[e] = false;
-    s->again[e] = 0;
+    s->again[e] = s->low[e] = 0;
     s->t_last[e] = NAN;
   }
   s->t_stop = t;
@@ -456,6 +459,30 @@ static NsStatus is_same_occurrence(NsEventSearch *s, long i, bool *same, NsError
   return status;
 }
 
+/*
+** Counts the flights of the events at the stop in which they were only rounding: a bounce that is so low rises as high again for
+** ever. Fails when there are too many.
+*/
+static NsStatus check_low_flights(NsEventSearch *s, const NsEventRoots *found, NsError *err) {
+  const NsCourse *c = &s->course;
+  int m = s->events.count;
+  double t = found->roots[found->end].t;
+  NsStatus status = NS_OK;
+  for (long i = found->end; i < found->count && status == NS_OK; i++) {
+    int e = found->roots[i].event, within = 0;
+    double most = 0, grain = 0, way = fabs(t - c->t_old);
+    bool flight = event_search_acts(s, e) && s->stopped[e] && c->t_old == s->t_stop;
+    for (int k = 0; k < NODES && flight; k++) {
+      double node = fabs(ns_bernstein_node(k) * (c->t - c->t_old));
+      if (node > 0 && node < way) most = fmax(most, fabs(s->values[k * m + e])), within++;
+    }
+    if (within > 0) status = event_grain(s, e, &grain, err);
+    s->low[e] = within > 0 && most <= grain ? s->low[e] + 1 : 0;
+    if (status == NS_OK && s->low[e] >= MAX_LOW) return ns_event_too_close(&s->events, e, t, err);
+  }
+  return status;
+}
+
 /* Removes the roots that are occurrences of the last stop. */
 static NsStatus drop_same_occurrences(NsEventSearch *s, NsError *err) {
   NsStatus status = NS_OK;
@@ -495,7 +522,9 @@ NsStatus ns_event_search_along(NsEventSearch *s, const NsCourse *course, NsEvent
   memcpy(s->last, s->values + (ptrdiff_t)(NODES - 1) * m, (size_t)m * sizeof *s->last);
   memset(s->zero, 0, (size_t)m * sizeof *s->zero);
   s->kept = false;
-  return found->end >= 0 && s->events.acts ? remember_stop(s, found, err) : NS_OK;
+  if (found->end < 0 || !s->events.acts) return NS_OK;
+  status = check_low_flights(s, found, err);
+  return status == NS_OK ? remember_stop(s, found, err) : status;
 }
 
 double ns_event_search_least(double t) {

@@ -125,6 +125,17 @@ void ns_ivp_at(const NsIvp *ivp, double t, NsIvpSide side, double *y) {
   ns_ivp_at_near(ivp, t, side, &step, y);
 }
 
+double ns_ivp_step_end(const NsIvp *ivp, double t, double t_end, long *step) {
+  const double *knots = ivp->knots.t;
+  double sign = t_end < t ? -1 : 1;
+  if (ivp->segments == 0) return t_end;
+  long k = *step = segment_near(ivp, t, *step), last = ivp->knots.count - 1;
+  bool against = sign * (knots[last] - knots[0]) < 0;
+  if (against) k++;
+  while (k >= 0 && k <= last && sign * (knots[k] - t) <= 0) k += against ? -1 : 1;
+  return k >= 0 && k <= last && sign * (t_end - knots[k]) > 0 ? knots[k] : t_end;
+}
+
 /* Makes space for the polynomial of one more step. */
 static NsStatus grow_segments(NsIvp *ivp) {
   if (ivp->segments < ivp->segments_room) return NS_OK;

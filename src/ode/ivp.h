@@ -107,4 +107,10 @@ void ns_ivp_at(const NsIvp *ivp, double t, NsIvpSide side, double *y);
 /* The same for times that move slowly: *step is the number of the step that contained the last time (0 at first), and of this one after. */
 void ns_ivp_at_near(const NsIvp *ivp, double t, NsIvpSide side, long *step, double *y);
 
+/*
+** The first end of a step of the run behind t on the way to t_end, which may go against the run; t_end when there is none. *step is as
+** in ns_ivp_at_near.
+*/
+double ns_ivp_step_end(const NsIvp *ivp, double t, double t_end, long *step);
+
 #endif

@@ -41,6 +41,7 @@ typedef struct NsIvpBackward {
   long step;                            /* of the run: where the way back looked last */
   int here, first_here;                 /* events that act at one time; the first of them */
   double later;                         /* the end of the stretch on the way back */
+  bool whole;                           /* no step crosses an end of a step of the run */
 } NsIvpBackward;
 
 /* ---- the record ---- */
@@ -215,7 +216,11 @@ static NsStatus adjoint_stretch(NsIvpBackward *b, double from, double t, bool *s
   double h = *started ? 0 : fabs(b->ivp->knots.t[b->ivp->knots.count - 1] - b->ivp->knots.t[b->ivp->knots.count - 2]);
   ns_variational_start(b->variational, from, b->mu, h);
   *started = true;
-  NsStatus status = ns_variational_go_to(b->variational, t, err);
+  NsStatus status = NS_OK;
+  while (status == NS_OK && at->t != t) {
+    double end = b->whole ? ns_ivp_step_end(b->ivp, at->t, t, &b->step) : t;
+    status = ns_variational_go_to(b->variational, end, err);
+  }
   memcpy(b->mu, at->y, (size_t)(b->problem.n + b->derivatives.p) * sizeof *b->mu);
   return status;
 }
@@ -273,6 +278,7 @@ NsStatus ns_ivp_adjoint_new(NsIvpAdjoint **out, const NsStepperClass *method, co
   linear.pull = options->pull ? adjoint_pull : NULL;
   linear.forced = options->forced;
   linear.adaptive = method->implicit;
+  b->whole = method->rough;
   linear.rtol = fmax(options->rtol > 0 ? options->rtol : problem->rtol, 1e-13);
   linear.size = b->size;
   NsStatus status = b->arena.failed ? NS_ENOMEM : ns_variational_new(&b->variational, &linear);

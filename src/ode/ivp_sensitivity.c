@@ -141,6 +141,7 @@ typedef struct NsIvpForward {
   long *root;                  /* events: the number of roots seen */
   int jumps;                   /* of events at this time */
   int first_jump;
+  bool whole; /* no step of S crosses an end of a step of the run */
   bool started;
 } NsIvpForward;
 
@@ -251,7 +252,8 @@ static NsStatus forward_reach(NsIvpCompanion *companion, const NsIvp *ivp, doubl
   const NsVariationalState *at = ns_variational_state(f->variational);
   while (status == NS_OK && at->t != t) {
     if (at->steps > 10000000) return ns_fail(err, NS_ENOSOL, "sensitivities: too many steps (t=%.10g)", at->t);
-    status = ns_variational_step(f->variational, t, err);
+    double end = f->whole ? ns_ivp_step_end(ivp, at->t, t, &f->step) : t;
+    status = ns_variational_step(f->variational, end, err);
     if (status == NS_OK) status = forward_rows(f, false, err);
   }
   for (int e = 0; e < f->result.events && status == NS_OK; e++) { /* roots within rounding behind t */
@@ -322,6 +324,7 @@ NsStatus ns_ivp_sensitivity_new(NsIvpSensitivity **out, const NsStepperClass *me
   ns_saltation_take(&f->saltation, &f->arena, n, p);
   NsVariationalProblem linear = {.n = n, .p = p, .terms = forward_terms, .context = f, .forced = options->forced};
   linear.adaptive = method->implicit;
+  f->whole = method->rough;
   linear.rtol = fmax(options->rtol > 0 ? options->rtol : problem->rtol, 1e-13);
   linear.size = f->size;
   NsStatus status = f->arena.failed ? NS_ENOMEM : ns_variational_new(&f->variational, &linear);

@@ -385,4 +385,4 @@ static NsStatus radau_interpolate(NsStepper *stepper, NsError *err) {
 
 const NsStepperClass ns_radau_class = {
     "Radau",           S,    true,          radau_create, radau_destroy, radau_start, radau_step,
-    radau_interpolate, true, radau_replace, radau_retake};
+    radau_interpolate, true, radau_replace, radau_retake, true};

@@ -44,6 +44,6 @@ static NsStatus rk45_create(NsStepper **stepper, const NsOdeProblem *problem) {
   return ns_rk_new((NsRk **)stepper, &method, problem);
 }
 
-const NsStepperClass ns_rk45_class = {"RK45",        ROWS,          false,       rk45_create,
-                                      ns_rk_destroy, ns_rk_start,   ns_rk_step,  ns_rk_interpolate,
-                                      true,          ns_rk_replace, ns_rk_retake};
+const NsStepperClass ns_rk45_class = {"RK45",        ROWS,          false,        rk45_create,
+                                      ns_rk_destroy, ns_rk_start,   ns_rk_step,   ns_rk_interpolate,
+                                      true,          ns_rk_replace, ns_rk_retake, false};

@@ -62,6 +62,12 @@ typedef struct NsStepperClass {
   ** t_new to the accuracy of a step, without interpolation. The rate's failures; NS_ENAN; NS_ENOCONV. NULL: the method can't.
   */
   NsStatus (*retake)(NsStepper *stepper, double t_new, NsError *err);
+
+  /*
+  ** The dense output within a step is far less exact than the ends of the steps. Its errors cancel in an integral over a whole step,
+  ** so what integrates along it stops at the ends of all steps.
+  */
+  bool rough;
 } NsStepperClass;
 
 /* "RK45", "DOP853", "Radau", "BDF"; NULL for another name. */

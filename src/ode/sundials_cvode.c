@@ -256,9 +256,9 @@ static NsStatus cvode_interpolate(NsStepper *stepper, NsError *err) {
 
 const NsStepperClass *ns_sundials_cvode(const NsEngine *lent, const char *name) {
   static const NsStepperClass bdf = {"CVODE_BDF", BDF_ORDERS,        true,  create_bdf, cvode_destroy, cvode_start,
-                                     cvode_step,  cvode_interpolate, false, NULL,       NULL};
+                                     cvode_step,  cvode_interpolate, false, NULL,       NULL,          false};
   static const NsStepperClass adams = {"CVODE_Adams", ADAMS_ORDERS,      false, create_adams, cvode_destroy, cvode_start,
-                                       cvode_step,    cvode_interpolate, false, NULL,         NULL};
+                                       cvode_step,    cvode_interpolate, false, NULL,         NULL,          false};
   engine = lent;
   return strcmp(name, bdf.name) == 0 ? &bdf : strcmp(name, adams.name) == 0 ? &adams : NULL;
 }

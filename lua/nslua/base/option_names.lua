@@ -6,6 +6,8 @@
 
 local LINE = "label color linestyle linewidth marker markersize markerfacecolor markeredgecolor markevery alpha "
   .. "hollow"
+local AREA = "color alpha edgecolor linewidth label"
+local BAR = AREA .. " align capsize tick_label"
 local FACE = "color cmap alpha edgecolor linewidth label shade"
 local MOTION = "file title draw background speed loop interpolate xlim ylim aspect axes xlabel ylabel fps"
 local FORM = "q0 v0 t0 index stabilised baumgarte"
@@ -92,18 +94,33 @@ local names = {
   ["axes:scatter"] = "s c color marker cmap alpha label hollow",
   ["axes:fill"] = "color alpha edgecolor linewidth label",
   ["axes:fill_between"] = "color alpha label",
+  ["axes:bar"] = BAR .. " width bottom yerr",
+  ["axes:barh"] = BAR .. " height left xerr",
+  ["axes:hist"] = "bins range density cumulative histtype " .. AREA,
+  ["axes:errorbar"] = LINE .. " xerr yerr fmt capsize ecolor elinewidth",
+  ["axes:boxplot"] = "positions widths labels whis showfliers color label",
+  ["axes:stem"] = LINE .. " bottom",
+  ["axes:axvspan"] = AREA,
+  ["axes:axhspan"] = AREA,
   ["axes:heatmap"] = "cmap limits",
+  ["axes:pcolormesh"] = "cmap vmin vmax",
+  ["axes:imshow"] = "cmap vmin vmax origin extent aspect",
+  ["axes:contourf"] = "levels cmap",
+  ["axes:colorbar"] = "label",
   ["axes:contour"] = "levels color cmap linewidth linestyle label alpha",
   ["axes:quiver"] = "color scale linewidth label",
   ["axes:streamplot"] = "color density linewidth label alpha",
   ["axes:surface"] = FACE,
   ["axes:implicit"] = "bounds n " .. FACE,
-  ["axes:text"] = "color align fontsize rotation",
-  ["axes:annotate"] = "xy xytext color align fontsize",
+  ["axes:text"] = "color align fontsize rotation bbox",
+  ["axes:annotate"] = "xy xytext color align fontsize arrowprops bbox",
   ["axes:title"] = "fontsize color",
   ["axes:grid"] = "which axis color linestyle linewidth alpha",
   ["axes:legend"] = "loc ncol labels fontsize",
   ["axes:set"] = SET,
+  ["axes:xlim"] = "left right",
+  ["axes:ylim"] = "bottom top",
+  ["axes:zlim"] = "bottom top",
 }
 
 for name in ("plot semilogx semilogy loglog plot3D"):gmatch "%S+" do names["axes:" .. name] = LINE end

@@ -25,6 +25,7 @@ tables.spellings = {
   { "c", "color", "matplotlib" },
   { "ms", "markersize", "matplotlib" },
   { "ec", "edgecolor", "matplotlib" },
+  { "fc", "facecolor", "matplotlib" },
   { "mfc", "markerfacecolor", "matplotlib" },
   { "mec", "markeredgecolor", "matplotlib" },
   { "size", "fontsize", "matplotlib" },

@@ -4,10 +4,12 @@
 --   { kind =, columns = { x, y [, z] }, color =, linewidth =, dash =, marker =, label =, ... }
 -- nslua.plot.gnuplot turns artists into commands. Labels, limits and scales are fields of the axes.
 
+local artists = require "nslua.plot.artists"
 local cells = require "nslua.plot.cells"
 local contour = require "nslua.plot.contour"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
+local defaults = require "nslua.plot.defaults"
 local share = require "nslua.plot.share"
 local stream = require "nslua.plot.stream"
 local style = require "nslua.plot.style"
@@ -22,51 +24,34 @@ local fail, column, text, number = data.fail, data.column, data.text, data.numbe
 function Axes.new(figure, rows, cols, first, last)
   return setmetatable({
     figure = figure, rows = rows, cols = cols, first = first, last = last, artists = {}, used_colors = 0,
-    names = {}, limits = {}, logs = {}, tick_lists = {}, looks = {}, tick_looks = {}, show_grid = true,
+    names = {}, limits = {}, logs = {}, tick_lists = {}, looks = {}, tick_looks = {},
+    show_grid = defaults["axes.grid"],
   }, Axes)
 end
 
-local function set_log(self, axis, on)
-  for _, axes in ipairs(share.members(self, axis)) do axes.logs[axis] = on end
-end
+local set_log = share.set_log
 
 function Axes:__tostring()
   return ("axes %d of %d x %d with %d artists"):format(self.first, self.rows, self.cols, #self.artists)
 end
 
+-- twinx(): other axes on the same panel, with the same x and an axis y of their own at the right.
+function Axes:twinx(options)
+  data.nothing("twinx", options)
+  artists.in_plane(self, "twinx")
+  if self.twin then fail("twinx: these axes are twins of others already") end
+  local twin = Axes.new(self.figure, self.rows, self.cols, self.first, self.last)
+  twin.twin, twin.show_grid, twin.used_colors = self, false, self.used_colors
+  table.insert(self.figure.panels, twin)
+  share.join(twin, self)
+  self.figure.current = twin
+  return twin
+end
+
 -- ---- artists ----
 
-local function add(self, artist)
-  self.artists[#self.artists + 1] = artist
-  return artist
-end
-
-local function next_color(self)
-  self.used_colors = self.used_colors + 1
-  return style.cycle[(self.used_colors - 1) % #style.cycle + 1]
-end
-
--- The fields of an artist that follow from the options of a line.
-local function line_style(self, who, options, format)
-  local f = format and style.format(who, format) or {}
-  local dashes, marker = options.linestyle or f.linestyle or "-", options.marker or f.marker
-  local every = options.markevery
-  if every and (math.type(every) ~= "integer" or every < 1) then
-    fail("%s: markevery: expected a whole number, at least 1, got %s", who, data.describe(every))
-  end
-  local color, face = options.color or f.color, options.markerfacecolor
-  local edge = options.markeredgecolor
-  return {
-    color = color and style.color(who, color) or next_color(self),
-    dash = style.dash(who, dashes), marker = marker and style.marker(who, marker),
-    hollow = options.hollow or face == "none", face = face and face ~= "none" and style.color(who, face) or nil,
-    marker_edge = edge and edge ~= "none" and style.color(who, edge) or nil, edgeless = edge == "none",
-    linewidth = number(who, "linewidth", options.linewidth or 1.6, 0),
-    markersize = number(who, "markersize", options.markersize or 6, 0), markevery = every,
-    alpha = options.alpha and number(who, "alpha", options.alpha, 0),
-    label = options.label and text(who, "label", options.label),
-  }
-end
+local add, next_color, in_plane = artists.add, artists.next_color, artists.in_plane
+local line_style, fill_style = artists.line_style, artists.fill_style
 
 local function to_3d(self, who)
   for _, artist in ipairs(self.artists) do
@@ -79,10 +64,6 @@ end
 -- Makes these axes three-dimensional. Raises when they hold curves in the plane.
 function Axes:in_space(who)
   if not self.three_d then to_3d(self, who) end
-end
-
-local function in_plane(self, who)
-  if self.three_d then fail("%s: these axes are in space; use subplot for others", who) end
 end
 
 -- Adds one curve, or one for each column of a matrix.
@@ -186,6 +167,8 @@ function Axes:scatter(x, y, options)
     artist.values = column("scatter", "c", c)
     data.same_length("scatter", { "x", "c" }, { artist.columns[1], artist.values })
     artist.map = self:colormap("scatter", options.cmap)
+    local lo, hi = data.range { artist.values }
+    artist.range = lo and { lo, hi }
   else
     artist.color = c and style.color("scatter", c) or next_color(self)
   end
@@ -193,22 +176,7 @@ function Axes:scatter(x, y, options)
   return self
 end
 
-function Axes.colormap(_, who, name)
-  local map = style.maps[name or "viridis"]
-  if not map then fail("%s: cmap: expected one of viridis, cividis, coolwarm, gray, got '%s'", who,
-    tostring(name)) end
-  return map
-end
-
-local function fill_style(self, who, options)
-  return {
-    color = options.color and style.color(who, options.color) or next_color(self),
-    alpha = number(who, "alpha", options.alpha or 0.35, 0), label = options.label and text(who, "label",
-      options.label),
-    edge = options.edgecolor ~= "none" and options.edgecolor and style.color(who, options.edgecolor) or nil,
-    linewidth = number(who, "linewidth", options.linewidth or 1, 0),
-  }
-end
+function Axes.colormap(_, who, name) return style.map(who, name or defaults["image.cmap"]) end
 
 -- fill(x, y [, {color=, alpha=, edgecolor=, linewidth=, label=}]), or fill(polygon of points {x, y}, ...).
 function Axes:fill(x, y, options)
@@ -448,7 +416,19 @@ end
 
 local aligns = { left = true, center = true, right = true }
 
--- text(x, y, s [, {color=, align=, fontsize=, rotation=}]); in space text(x, y, z, s [, options]).
+-- The box around a text, { facecolor =, edgecolor =, alpha =, pad =, linewidth = }; nil for none.
+local function box_of(who, box)
+  if box == nil then return nil end
+  box = data.options(who .. ": bbox", box, "facecolor edgecolor alpha pad linewidth")
+  local face, edge = box.facecolor or "w", box.edgecolor or "k"
+  return {
+    face = face ~= "none" and style.color(who, face) or nil, edge = edge ~= "none" and style.color(who, edge) or nil,
+    alpha = number(who, "alpha", box.alpha or 1, 0), pad = number(who, "pad", box.pad or 2, 0),
+    linewidth = number(who, "linewidth", box.linewidth or 0.8, 0),
+  }
+end
+
+-- text(x, y, s [, {color=, align=, fontsize=, rotation=, bbox=}]); in space text(x, y, z, s [, options]).
 function Axes:text(x, y, ...)
   local z, s, options
   if self.three_d then z, s, options = ... else s, options = ... end
@@ -462,7 +442,7 @@ function Axes:text(x, y, ...)
       column("text", "x", number("text", "x", x)), column("text", "y", number("text", "y", y)),
       z and column("text", "z", number("text", "z", z)),
     },
-    text = text("text", "s", s), align = options.align or "left",
+    text = text("text", "s", s), box = box_of("text", options.bbox), align = options.align or "left",
     size = options.fontsize and number("text", "fontsize", options.fontsize, 1),
     rotation = options.rotation and number("text", "rotation", options.rotation),
     color = options.color and style.color("text", options.color),
@@ -477,22 +457,32 @@ local function point(who, what, p)
   return number(who, what, p[1]), number(who, what, p[2])
 end
 
--- annotate(s, {xy = {x, y}, xytext = {x, y}}): a text with an arrow from it to xy.
+-- The heads of an arrow from the text to the point, by matplotlib's name of its style.
+local heads = { ["->"] = "head", ["-|>"] = "head", ["<-"] = "backhead", ["<|-"] = "backhead", ["<->"] = "heads",
+  ["<|-|>"] = "heads", ["-"] = "nohead" }
+
+-- annotate(s, {xy = {x, y}, xytext = {x, y}, arrowprops =, bbox =}): a text with an arrow from it to xy. arrowprops:
+-- { arrowstyle =, color =, linewidth = }.
 function Axes:annotate(s, options)
   in_plane(self, "annotate")
   options = data.options("annotate", options)
   local x, y = point("annotate", "xy", options.xy)
   local tx, ty = x, y
   local color = options.color or "#404040"
+  local arrow = data.options("annotate: arrowprops", options.arrowprops, "arrowstyle color linewidth")
+  local head = heads[arrow.arrowstyle or "->"]
+  if not head then
+    fail("annotate: arrowstyle: expected one of -> -|> <- <|- <-> <|-|> -, got %s", data.describe(arrow.arrowstyle))
+  end
   if options.xytext then
     tx, ty = point("annotate", "xytext", options.xytext)
     add(self, { kind = "vectors", columns = { core.vector { tx }, core.vector { ty } }, head = 0.010,
-      vectors = { core.vector { x - tx }, core.vector { y - ty } }, color = style.color("annotate", color),
-        linewidth = 1,
-      fixed = true, note = true })
+      vectors = { core.vector { x - tx }, core.vector { y - ty } }, heads = head,
+      color = style.color("annotate", arrow.color or color),
+      linewidth = number("annotate", "linewidth", arrow.linewidth or 1, 0), fixed = true, note = true })
   end
   local align = options.align or (tx > x and "left" or tx < x and "right" or "center")
-  return self:text(tx, ty, s, { color = color, align = align, fontsize = options.fontsize })
+  return self:text(tx, ty, s, { color = color, align = align, fontsize = options.fontsize, bbox = options.bbox })
 end
 
 local function across(name, direction)
@@ -510,175 +500,29 @@ local function across(name, direction)
     return self
   end
 end
+
+-- axhspan(y0, y1 [, {color=, alpha=, label=}]), axvspan(x0, x1 [, options]): what lies between, through the panel.
+local function span(name, axis)
+  Axes[name] = function(self, from, to, options)
+    in_plane(self, name)
+    from, to = number(name, "from", from), number(name, "to", to)
+    local artist = fill_style(self, name, data.options(name, options))
+    artist.kind, artist.direction, artist.ends = "span", axis, { from, to }
+    artist.columns = { core.vector(axis == "x" and { from, to } or {}), core.vector(axis == "y" and { from, to } or
+      {}) }
+    add(self, artist)
+    return self
+  end
+end
+span("axvspan", "x")
+span("axhspan", "y")
+
 across("axhline", "x")
 across("axvline", "y")
 
--- ---- labels, limits, ticks ----
-
--- The look of a text, {fontsize =, color =, rotation =}, from its options.
-local function look_of(who, options)
-  options = data.options(who, options)
-  return {
-    fontsize = options.fontsize and number(who, "fontsize", options.fontsize, 1),
-    color = options.color and style.color(who, options.color),
-    rotation = options.rotation and number(who, "rotation", options.rotation),
-  }
-end
-
-for _, axis in ipairs { "x", "y", "z" } do
-  local label, lim, scale, tick_name = axis .. "label", axis .. "lim", axis .. "scale", axis .. "ticks"
-  -- xlabel(s [, {fontsize=, color=, rotation=}])
-  Axes[label] = function(self, s, options)
-    s = text(label, "text", s)
-    self.names[axis], self.looks[axis] = s, look_of(label, options)
-    return self
-  end
-  -- xlim(a, b) or xlim{a, b}; with a above b the axis is reversed.
-  Axes[lim] = function(self, a, b, more)
-    if type(a) ~= "number" then a, b, more = a, nil, b end
-    data.nothing(lim, more)
-    if b ~= nil then a = { a, b } end
-    local lo, hi = data.interval(lim, "limits", a, true)
-    local owner = axis == "x" and self.share_x or self
-    owner.limits[axis] = { lo, hi }
-    return self
-  end
-  Axes[scale] = function(self, kind, more)
-    data.nothing(scale, more)
-    if kind ~= "log" and kind ~= "linear" then fail("%s: expected \"log\" or \"linear\", got %s", scale,
-      data.describe(kind)) end
-    set_log(self, axis, kind == "log")
-    return self
-  end
-  -- xticks(places [, labels] [, {fontsize=, color=, rotation=}]); xticks{} removes them; with
-  -- options only, the places do not change.
-  Axes[tick_name] = function(self, places, labels, options)
-    if data.is_options(places) then places, labels, options = nil, places, labels end
-    if data.is_options(labels) then
-      data.nothing(tick_name, options)
-      labels, options = nil, labels
-    end
-    local look = look_of(tick_name, options)
-    if options ~= nil then self.tick_looks[axis] = look end
-    if options ~= nil and places == nil then return self end
-    local list = {}
-    places = column(tick_name, "places", places)
-    if labels ~= nil and type(labels) ~= "table" then
-      fail("%s: labels: expected a table, got %s", tick_name, data.describe(labels))
-    end
-    if labels and #labels ~= #places then
-      fail("%s: %d places and %d labels", tick_name, #places, #labels)
-    end
-    for i = 1, #places do
-      list[i] = { number(tick_name, "place", places[i]), labels and text(tick_name, "label", labels[i]) or
-        core.number_support.format("%g", places[i]) }
-    end
-    self.tick_lists[axis] = list
-    return self
-  end
-end
-
--- title(s [, {fontsize=, color=}])
-function Axes:title(s, options)
-  self.heading, self.heading_look = text("title", "text", s), look_of("title", options)
-  return self
-end
-
-local whichs, grid_axes = { major = true, minor = true, both = true }, { x = true, y = true, both = true }
-
-local function one_of(who, what, value, set, words)
-  if set[value] then return value end
-  fail("%s: %s: expected one of %s, got %s", who, what, words, data.describe(value))
-end
-
--- grid([on] [, {which=, axis=, color=, linestyle=, linewidth=, alpha=}]); which: "major", "minor", "both".
-function Axes:grid(on, options)
-  if type(on) == "table" then
-    data.nothing("grid", options)
-    on, options = nil, on
-  end
-  if on ~= nil and type(on) ~= "boolean" then fail("grid: expected a boolean, got %s", data.describe(on)) end
-  options = data.options("grid", options)
-  self.show_grid = on ~= false
-  self.grid_look = {
-    which = one_of("grid", "which", options.which or "major", whichs, "major, minor, both"),
-    axis = one_of("grid", "axis", options.axis or "both", grid_axes, "x, y, both"),
-    color = options.color and style.color("grid", options.color),
-    dash = style.dash("grid", options.linestyle or "-") or "none",
-    linewidth = options.linewidth and number("grid", "linewidth", options.linewidth, 0),
-    alpha = options.alpha and number("grid", "alpha", options.alpha, 0),
-  }
-  return self
-end
-
-local places = { best = true, ["upper right"] = true, ["upper left"] = true, ["lower right"] = true,
-  ["lower left"] = true,
-  ["upper center"] = true, ["lower center"] = true, ["center right"] = true, ["center left"] = true, outside = true }
-
--- The labels and the options of a legend: options may stand in the list of labels or after it.
-local function legend_options(list, options)
-  if type(list) ~= "table" or list[1] == nil then
-    data.nothing("legend", options)
-    return data.options("legend", list)
-  end
-  local labels, all = {}, {}
-  for key, value in pairs(data.options("legend", options, "loc ncol fontsize")) do all[key] = value end
-  for key, value in pairs(list) do
-    if math.type(key) == "integer" then labels[key] = value else all[key] = value end
-  end
-  all.labels = labels
-  return data.options("legend", all)
-end
-
--- legend([{loc=, ncol=, labels=, fontsize=}]) or legend({"first", "second"} [, {loc=, ncol=, fontsize=}]): of the
--- artists that have labels. loc is "best" by default.
-function Axes:legend(list, more)
-  local options = legend_options(list, more)
-  local loc = options.loc or "best"
-  if not places[loc] then
-    fail("legend: loc: expected one of best, outside, upper right, upper left, upper center, lower right, "
-      .. "lower left, lower center, center right, center left, got '%s'", tostring(loc))
-  end
-  if options.labels ~= nil then
-    if type(options.labels) ~= "table" then
-      fail("legend: labels: expected a table, got %s", data.describe(options.labels))
-    end
-    local k = 0
-    for _, artist in ipairs(self.artists) do
-      if artist.kind ~= "text" and options.labels[k + 1] then
-        k = k + 1
-        artist.label = text("legend", "label", options.labels[k])
-      end
-    end
-  end
-  self.legend_at = { loc = loc, ncol = options.ncol and number("legend", "ncol", options.ncol, 1),
-    fontsize = options.fontsize and number("legend", "fontsize", options.fontsize, 1) }
-  return self
-end
-
-local aspects = { equal = true, scaled = true, tight = true, auto = true, off = true, on = true }
-
--- axis("equal"): a unit has the same length on both axes, by wider limits; "scaled": the same by the shape of the
--- panel; "tight": no margins; "off" hides the axes and "on" shows them; "auto" undoes "equal" and "scaled". axis{x0,
--- x1, y0, y1} sets the limits.
-function Axes:axis(kind, more)
-  data.nothing("axis", more)
-  if type(kind) == "table" and #kind == 4 then return self:xlim(kind[1], kind[2]):ylim(kind[3], kind[4]) end
-  if not aspects[kind] then
-    fail("axis: expected one of equal, scaled, tight, auto, off, on, or {x0, x1, y0, y1}, got %s",
-      data.describe(kind))
-  end
-  if kind == "off" or kind == "on" then self.hidden = kind == "off"
-  elseif kind == "tight" then self.tight = true
-  else self.aspect = kind ~= "auto" and kind or nil end
-  return self
-end
-
--- set{xlabel =, ylim =, title = ...}: calls the method of each name with the value.
-function Axes:set(options)
-  for key, value in pairs(data.options("set", options)) do self[key](self, value) end
-  return self
-end
+-- The files with more methods.
+local more = { "frame", "bars", "fields" }
+for _, name in ipairs(more) do require("nslua.plot." .. name)(Axes) end
 
 -- matplotlib's names for methods of axes: set_xlabel is xlabel, set_aspect is axis.
 Axes.set_aspect = Axes.axis

@@ -15,32 +15,64 @@ local function edges_of(places)
   return edges
 end
 
-local function increasing(what, v)
+local function increasing(who, what, v)
   for i = 2, #v do
-    if v[i] ~= v[i] or v[i] <= v[i - 1] then data.fail("heatmap: %s: expected increasing numbers", what) end
+    if v[i] ~= v[i] or v[i] <= v[i - 1] then data.fail("%s: %s: expected increasing numbers", who, what) end
   end
   return v
+end
+
+-- The least and the largest finite element of a matrix.
+local function range_of(who, z)
+  local columns = {}
+  for i = 1, z:rows() do columns[i] = z:row(i) end
+  local lo, hi = data.range(columns)
+  if not lo then data.fail("%s: z has no finite number", who) end
+  return lo, hi
+end
+
+local function make(axes, who, x_edges, y_edges, z, range, cmap)
+  local x, y = {}, {}
+  for j = 1, #x_edges - 1 do x[j] = 0.5 * (x_edges[j] + x_edges[j + 1]) end
+  for i = 1, #y_edges - 1 do y[i] = 0.5 * (y_edges[i] + y_edges[i + 1]) end
+  return { kind = "cells", columns = { core.vector(x), core.vector(y) }, values = z, range = range,
+    x_edges = x_edges, y_edges = y_edges, map = axes:colormap(who, cmap),
+    extent = { x = { x_edges[1], x_edges[#x_edges] }, y = { y_edges[1], y_edges[#y_edges] } } }
 end
 
 -- The artist of heatmap(x, y, z [, {cmap=, limits=}]): z has a row for each y. limits: the values of the first and
 -- the last colour. A cell that is nan stays empty.
 function cells.artist(axes, x, y, z, options)
   options = data.options("heatmap", options)
-  x, y = increasing("x", data.column("heatmap", "x", x)), increasing("y", data.column("heatmap", "y", y))
+  x, y = increasing("heatmap", "x", data.column("heatmap", "x", x)), increasing("heatmap", "y", data.column("heatmap",
+    "y", y))
   z = data.grid("heatmap", "z", z, x, y)
-  local columns = {}
-  for i = 1, z:rows() do columns[i] = z:row(i) end
-  local lo, hi = data.range(columns)
+  local lo, hi = range_of("heatmap", z)
   if options.limits then
     local given = data.column("heatmap", "limits", options.limits)
     if #given ~= 2 then data.fail("heatmap: limits: expected two numbers, got %d", #given) end
     lo, hi = given[1], given[2]
   end
-  if not lo then data.fail("heatmap: z has no finite number") end
-  local x_edges, y_edges = edges_of(x), edges_of(y)
-  return { kind = "cells", columns = { x, y }, values = z, range = { lo, hi }, x_edges = x_edges, y_edges = y_edges,
-    map = axes:colormap("heatmap", options.cmap), extent = { x = { x_edges[1], x_edges[#x_edges] },
-      y = { y_edges[1], y_edges[#y_edges] } } }
+  return make(axes, "heatmap", edges_of(x), edges_of(y), z, { lo, hi }, options.cmap)
+end
+
+-- The edges of n cells from n middles or n + 1 edges.
+local function edges_or_middles(who, what, v, n)
+  v = increasing(who, what, data.column(who, what, v))
+  if #v == n + 1 then return v:totable() end
+  if #v ~= n then data.fail("%s: %s: expected %d middles or %d edges, got %d", who, what, n, n + 1, #v) end
+  return edges_of(v)
+end
+
+-- The artist of a matrix z with a row for each y; x and y are middles or edges of the cells. options: cmap, vmin,
+-- vmax.
+function cells.mesh(axes, who, x, y, z, options)
+  z = data.matrix(who, "z", z)
+  local lo, hi = range_of(who, z)
+  if options.vmin then lo = data.number(who, "vmin", options.vmin) end
+  if options.vmax then hi = data.number(who, "vmax", options.vmax) end
+  return make(axes, who, edges_or_middles(who, "x", x, z:cols()), edges_or_middles(who, "y", y, z:rows()), z,
+    { lo, hi }, options.cmap)
 end
 
 -- The rows "x y left right low high colour" of all cells that are not nan.

@@ -6,6 +6,7 @@
 -- same picture.
 
 local cells = require "nslua.plot.cells"
+local colorbar = require "nslua.plot.colorbar"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local layout = require "nslua.plot.layout"
@@ -90,10 +91,7 @@ end
 
 function Writer:quote(s) return text.quote(s, self.bare) end
 
-local function transparent(color, alpha)
-  if not alpha or alpha >= 1 then return color end
-  return ("#%02X%s"):format(floor((1 - alpha) * 255 + 0.5), color:sub(2))
-end
+local transparent = style.transparent
 
 local function line_part(a, k)
   local dash = a.dash and a.dash ~= "solid" and " dt " .. a.dash or ""
@@ -138,7 +136,7 @@ local function thinned(w, columns, axes, p)
 end
 
 -- Writers of artists: each returns plotting elements "$d1 using 1:2 with ...", without titles.
-local elements = {}
+local elements = setmetatable({}, { __index = require "nslua.plot.elements" })
 
 local NARROW = 4 -- mean width of steps, in 1/72 inch, below which their corners need not be exact
 
@@ -226,8 +224,8 @@ end
 
 function elements.vectors(w, _, a, k, p)
   local name = w:block(process.rows { a.columns[1], a.columns[2], a.vectors[1], a.vectors[2] })
-  return { ('%s using 1:2:3:4 with vectors head filled size screen %s,18 %slt %d lw %s lc rgb "%s"'):format(name,
-    number(a.head * 460 / p.fw), a.fixed and "fixed " or "", k, number(a.linewidth), a.color) }
+  return { ('%s using 1:2:3:4 with vectors %s filled size screen %s,18 %slt %d lw %s lc rgb "%s"'):format(name,
+    a.heads or "head", number(a.head * 460 / p.fw), a.fixed and "fixed " or "", k, number(a.linewidth), a.color) }
 end
 
 function elements.across(w, _, a, k, p)
@@ -304,32 +302,43 @@ local spots = {
   ["center left"] = "center left",
 }
 
--- The corner where the legend hides the fewest points. w, h: its size as fractions of the panel.
+-- How many points of the curves of a panel lie between x0 and x1, y0 and y1, which are fractions of the panel.
+local function points_within(p, x0, x1, y0, y1)
+  local fraction, count = layout.fraction, 0
+  for _, a in ipairs(p.axes.artists) do
+    local x, y = a.columns[1], a.columns[2]
+    local n = a.direction and 0 or min(#x, #y)
+    local before_x, before_y
+    for i = 1, n, max(1, n // 400) do
+      local u, v = fraction(x[i], p.limits.x, p.axes.logs.x), fraction(y[i], p.limits.y, p.axes.logs.y)
+      local parts = before_x and 4 or 1
+      for k = 1, parts do -- points between the data count too, so that curves of few points are seen
+        local s, t = u, v
+        if k < parts then s, t = before_x + (u - before_x) * k / parts, before_y + (v - before_y) * k / parts end
+        if s >= x0 and s <= x1 and t >= y0 and t <= y1 then count = count + 1 end
+      end
+      before_x, before_y = u, v
+    end
+  end
+  return count
+end
+
+-- The corner where the legend hides the fewest points, also those of a twin, whose legend stands elsewhere. w, h: its
+-- size as fractions of the panel.
 local function best_spot(p, w, h)
   local best, fewest
   for _, name in ipairs { "upper right", "upper left", "lower right", "lower left", "center right",
     "upper center" } do
     local x0 = name:find "right" and 1 - w or name:find "left" and 0 or 0.5 - w / 2
     local y0 = name:find "upper" and 1 - h or name:find "lower" and 0 or 0.5 - h / 2
-    local count = 0
-    local fraction = layout.fraction
-    for _, a in ipairs(p.axes.artists) do
-      local x, y = a.columns[1], a.columns[2]
-      local n = min(#x, #y)
-      local before_x, before_y
-      for i = 1, n, max(1, n // 400) do
-        local u, v = fraction(x[i], p.limits.x, p.axes.logs.x), fraction(y[i], p.limits.y, p.axes.logs.y)
-        local parts = before_x and 4 or 1
-        for k = 1, parts do -- points between the data count too, so that curves of few points are seen
-          local s, t = u, v
-          if k < parts then s, t = before_x + (u - before_x) * k / parts, before_y + (v - before_y) * k / parts end
-          if s >= x0 and s <= x0 + w and t >= y0 and t <= y0 + h then count = count + 1 end
-        end
-        before_x, before_y = u, v
-      end
+    local count = points_within(p, x0, x0 + w, y0, y0 + h)
+    for _, mate in ipairs(p.mates or {}) do
+      count = count + points_within(mate, x0, x0 + w, y0, y0 + h)
+      if mate.spot == name or mate.axes.legend_at and mate.axes.legend_at.loc == name then count = count + 1e6 end
     end
     if not fewest or count < (name:find "center" and fewest / 2 or fewest) then best, fewest = name, count end
   end
+  p.spot = best
   return best
 end
 
@@ -392,8 +401,9 @@ local function write_ticks(w, p, axis, list, bare)
   end
   for _, place in ipairs(list.minor or {}) do words[#words + 1] = ('"" %s 1'):format(place_on(place, l, log)) end
   if axes.hidden or #words == 0 then return w:line("unset %stics", axis) end
+  local name = axes.twin and axis .. "2" or axis
   local offset = not axes.three_d and "0,0" or axis == "x" and "-0.5,-0.5" or axis == "y" and "0.5,-0.3" or "0,0.2"
-  w:line('set %stics scale 0.5,0.3 nomirror out %s offset %s%s (%s)', axis, turn_part(look), offset,
+  w:line('set %stics scale 0.5,0.3 nomirror out %s offset %s%s (%s)', name, turn_part(look), offset,
     look_part(w, look), table.concat(words, ", "))
 end
 
@@ -421,6 +431,11 @@ local function write_scales(w, p)
     if p.axes.logs[axis] then w:line("set logscale %s 10", axis) end
     w:line("set %srange [%s:%s]", axis, exact(l[1]), exact(l[2]))
   end
+  if p.axes.twin then
+    if p.axes.logs.y then w:line "set logscale y2 10" end
+    w:line("set y2range [%s:%s]", exact(p.limits.y[1]), exact(p.limits.y[2]))
+    w:line "unset xtics; unset ytics"
+  end
 end
 
 local function write_frame(w, p)
@@ -429,13 +444,18 @@ local function write_frame(w, p)
     local c = p.cell
     w:line("set origin %s,%s", number(c[1] / fw), number(c[2] / fh))
     w:line("set size %s,%s", number((c[3] - c[1]) / fw), number((c[4] - c[2]) / fh))
+    if #p.mates > 0 then w:line "set lmargin 9; set rmargin 9; set tmargin 2; set bmargin 3" end -- twins coincide
   else
     w:line("set lmargin at screen %s", number(p.x0 / fw))
     w:line("set rmargin at screen %s", number(p.x1 / fw))
     w:line("set bmargin at screen %s", number(p.y0 / fh))
     w:line("set tmargin at screen %s", number(p.y1 / fh))
   end
-  if axes.hidden then w:line "unset border" else w:line('set border 3 lw 0.8 lc rgb "%s"', MIDDLE) end
+  if axes.hidden then
+    w:line "unset border"
+  else
+    w:line('set border %d lw 0.8 lc rgb "%s"', axes.twin and 8 or 3, MIDDLE)
+  end
   if not w.bare then write_grid(w, axes, { "x", "y" }, "") end
 end
 
@@ -448,14 +468,15 @@ end
 local function write_exponents(w, p)
   for _, axis in ipairs { "x", "y" } do
     local e = p.ticks[axis].exponent
-    if e and not p.axes.hidden and not (axis == "x" and p.bare_x) then
+    if e and not p.axes.hidden and not (axis == "x" and (p.bare_x or p.axes.twin)) then
       local words = w.bare and ("x10^%d"):format(e) or ("$×10^{%s}$"):format((tostring(e):gsub("-", "−")))
       local ink = (' textcolor rgb "%s"'):format(MIDDLE)
       if w.bare then
         w:line("set label %s at graph %s", w:quote(words), axis == "y" and "0, graph 1 left offset 0,0.6" or
           "1, graph 0 right offset 0,-2")
       elseif axis == "y" then
-        put_words(w, p, words, p.x0, p.y1 + 0.75 * EM, "left" .. ink)
+        local twin = p.axes.twin
+        put_words(w, p, words, twin and p.x1 or p.x0, p.y1 + 0.75 * EM, (twin and "right" or "left") .. ink)
       else
         put_words(w, p, words, p.x1, p.y0 - 1.55 * EM - p.tick_height, "right" .. ink)
       end
@@ -482,7 +503,9 @@ end
 local function write_name_beside(w, p, name, look)
   if not name then return end
   local room = layout.box(name, look, 90)
-  put_words(w, p, name, p.x0 - p.left + 0.375 * EM + room / 2, (p.y0 + p.y1) / 2,
+  local x = p.x0 - p.left + 0.375 * EM + room / 2
+  if p.axes.twin then x = p.x1 + p.right - 0.375 * EM - room / 2 end
+  put_words(w, p, name, x, (p.y0 + p.y1) / 2,
     turned(look, 90) .. look_part(w, look))
 end
 
@@ -494,9 +517,11 @@ end
 -- Names of the axes and the heading, in the plane.
 local function write_names(w, p)
   if w.bare then
-    for axis, name in pairs(p.axes.names) do w:line("set %slabel %s", axis, w:quote(name)) end
+    for axis, name in pairs(p.axes.names) do
+      w:line("set %slabel %s", p.axes.twin and axis .. "2" or axis, w:quote(name))
+    end
   else
-    write_name_below(w, p, p.axes.names.x, p.axes.looks.x)
+    if not p.axes.twin then write_name_below(w, p, p.axes.names.x, p.axes.looks.x) end
     write_name_beside(w, p, p.axes.names.y, p.axes.looks.y)
   end
   write_heading(w, p.axes)
@@ -513,14 +538,26 @@ local function write_names_in_space(w, p)
   write_heading(w, axes)
 end
 
+-- A style for the box around a text, and the words that give it to a label; empty for a text without box.
+local function box_part(w, box)
+  if not box or w.bare then return "" end
+  w.boxes = (w.boxes or 0) + 1
+  w:line('set style textbox %d %s margins %s,%s %s', w.boxes,
+    box.face and ('opaque fillcolor rgb "%s"'):format(transparent(box.face, box.alpha)) or "noopaque",
+    number(box.pad), number(box.pad),
+    box.edge and ('border rgb "%s" lw %s'):format(box.edge, number(box.linewidth)) or "noborder")
+  return (" boxed bs %d"):format(w.boxes)
+end
+
 local function write_texts(w, p)
   for _, a in ipairs(p.axes.artists) do
     if a.kind == "text" then
       local place = {}
       for i, c in ipairs(a.columns) do place[i] = format("%.15g", c[1]) end
-      w:line('set label %s at %s %s front textcolor rgb "%s" rotate by %s%s', w:quote(a.text), table.concat(place,
+      w:line('set label %s at %s %s front textcolor rgb "%s" rotate by %s%s%s', w:quote(a.text), table.concat(place,
         ","),
-        a.align, a.color or DARK, number(a.rotation or 0), font_part(w, { fontsize = a.size }, EM))
+        a.align, a.color or DARK, number(a.rotation or 0), font_part(w, { fontsize = a.size }, EM),
+        box_part(w, a.box))
     end
   end
 end
@@ -574,13 +611,14 @@ end
 local function write_plane(w, p)
   write_frame(w, p)
   write_scales(w, p)
-  write_ticks(w, p, "x", p.ticks.x, p.bare_x)
+  if not p.axes.twin then write_ticks(w, p, "x", p.ticks.x, p.bare_x) end
   write_ticks(w, p, "y", p.ticks.y)
   write_exponents(w, p)
   write_names(w, p)
   write_texts(w, p)
   write_legend(w, p)
   w:line("plot " .. table.concat(elements_of(w, p), ", \\\n  "))
+  if p.axes.color_bar and not w.bare then colorbar.write(w, p, EM, DARK, MIDDLE) end
 end
 
 -- The commands that draw a figure of w x h inches in a terminal.

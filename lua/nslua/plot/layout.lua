@@ -3,6 +3,7 @@
 -- The edges of panels in one column are aligned: the space for texts is computed from the texts of all of them.
 -- Lengths are in 1/72 inch.
 
+local colorbar = require "nslua.plot.colorbar"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local share = require "nslua.plot.share"
@@ -42,10 +43,12 @@ local function goes_right(artists)
   local any = false
   for _, artist in ipairs(artists) do
     local note = artist.note
-    if not note and (artist.kind == "line" or artist.kind == "step" or artist.kind == "between") then
+    local path = artist.kind == "line" and not artist.loose
+    if not note and (path or artist.kind == "step" or artist.kind == "between") then
       if not data.rises(artist.columns[1]) then return false end
       any = true
-    elseif not note and (artist.kind == "scatter" or artist.kind == "vectors" or artist.kind == "fill") then
+    elseif not note and (artist.kind == "scatter" or artist.kind == "vectors" or artist.kind == "fill" or
+        artist.kind == "boxes" or artist.kind == "errors" or artist.loose) then
       return false
     end
   end
@@ -59,16 +62,8 @@ local function without_margin(members, artists, axis)
   return axis == "x" and goes_right(artists)
 end
 
--- The limits {lo, hi} of an axis.
-local function limits_of(axes, axis)
-  local owner = axis == "x" and axes.share_x or axes
-  if owner.limits[axis] then
-    local l = owner.limits[axis]
-    if axes.logs[axis] and (l[1] <= 0 or l[2] <= 0) then
-      fail("%slim: expected numbers above 0 on a logarithmic axis, got %g and %g", axis, l[1], l[2])
-    end
-    return { l[1], l[2], given = true }
-  end
+-- The limits {lo, hi} of an axis that follow from the data.
+local function limits_of_data(axes, axis)
   local members = share.members(axes, axis)
   local artists = artists_of(members)
   local lo, hi = extent_of(artists, axis, axes.logs[axis])
@@ -76,17 +71,34 @@ local function limits_of(axes, axis)
     if axes.logs[axis] then return { 1, 10 } end
     return { 0, 1 }
   end
-  return { ticks.widen(lo, hi, without_margin(members, artists, axis) and 0 or 0.05, axes.logs[axis]) }
+  local margin = without_margin(members, artists, axis) and 0 or 0.05
+  local from, to = ticks.widen(lo, hi, margin, axes.logs[axis])
+  for _, artist in ipairs(artists) do -- bars stand on the edge of the panel
+    local base = artist.bases and artist.bases[axis]
+    if base and base == lo and lo < hi then from = lo elseif base and base == hi and lo < hi then to = hi end
+  end
+  return { from, to }
+end
+
+-- The limits {lo, hi} of an axis.
+local function limits_of(axes, axis)
+  local owner = axis == "x" and axes.share_x or axes
+  local l = owner.limits[axis]
+  if not l then return limits_of_data(axes, axis) end
+  local lo, hi = l[1] or l[2], l[2] or l[1]
+  if axes.logs[axis] and (lo <= 0 or hi <= 0) then
+    fail("%slim: expected numbers above 0 on a logarithmic axis, got %g and %g", axis, lo, hi)
+  end
+  if l[1] and l[2] then return { lo, hi, given = true } end
+  local found = limits_of_data(axes, axis)
+  lo, hi = l[1] or found[1], l[2] or found[2]
+  if lo == hi then lo, hi = ticks.widen(lo, hi, 0, axes.logs[axis]) end
+  return { l[1] or lo, l[2] or hi, given = true }
 end
 
 -- ---- rectangles ----
 
 local EM = layout.EM
-
-function layout.ticks(axes, axis, l, room)
-  local list = axes.tick_lists[axis] or axis == "x" and axes.share_x and axes.share_x.tick_lists.x
-  return list or ticks.make(min(l[1], l[2]), max(l[1], l[2]), max(2, floor(room)), axes.logs[axis])
-end
 
 local LINE = 1.15 -- distance of two lines of text, in em
 
@@ -102,6 +114,36 @@ end
 function layout.fraction(x, l, log)
   if log then return x > 0 and math.log(x / l[1]) / math.log(l[2] / l[1]) or -1 end
   return (x - l[1]) / (l[2] - l[1])
+end
+
+local GAP = 0.5 -- the least distance of two labels of an axis, in em
+
+-- Whether the labels of an axis of this length stand apart from each other.
+local function fit(axes, axis, l, list, length)
+  local log, before, reached = axes.logs[axis], nil, nil
+  for _, tick in ipairs(list) do
+    local w, h = layout.box(tick[2], axes.tick_looks[axis])
+    local at, size = layout.fraction(tick[1], l, log) * length, axis == "x" and w or h
+    if before and math.abs(at - before) < (size + reached) / 2 + GAP * EM then return false end
+    before, reached = at, size
+  end
+  return true
+end
+
+local FEW = 3 -- an axis has so many ticks when their labels fit
+
+-- The ticks of an axis of `length` (nil when it is not known) with room for about `room` labels.
+function layout.ticks(axes, axis, l, room, length)
+  local given = axes.tick_lists[axis] or axis == "x" and axes.share_x and axes.share_x.tick_lists.x
+  if given then return given end
+  local lo, hi, log, count = min(l[1], l[2]), max(l[1], l[2]), axes.logs[axis], max(2, floor(room))
+  local best = ticks.make(lo, hi, count, log)
+  for more = count + 1, length and #best < FEW and 3 * FEW or 0 do
+    local list = ticks.make(lo, hi, more, log)
+    if #list > #best and fit(axes, axis, l, list, length) then best = list end
+    if #best >= FEW then break end
+  end
+  return best
 end
 
 -- The space of the labels of the x axis: how far they extend beyond the left and right ends of the panel, and their
@@ -137,8 +179,18 @@ local function room_below(p, height)
   return bottom
 end
 
+-- The space at the right for the axis y of a twin, and above it.
+local function margins_of_twin(p)
+  local axes, widest = p.axes, 0
+  for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
+  local right = widest + 1.4 * EM
+  if axes.names.y then right = right + 0.9 * EM + layout.box(axes.names.y, axes.looks.y, 90) end
+  return 0, right, 0, p.ticks.y.exponent and 1.7 * EM or 0
+end
+
 -- The space for texts around the panel: left, right, bottom, top.
 local function margins_of(p)
+  if p.axes.twin then return margins_of_twin(p) end
   local axes, widest = p.axes, 0
   for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
   local left = axes.hidden and 0.5 * EM or widest + 1.4 * EM
@@ -152,6 +204,11 @@ local function margins_of(p)
     top = 0.8 * EM + 1.5 * select(2, text.size(axes.heading)) * em * EM / (EM + 1)
   end
   local right = axes.legend_at and axes.legend_at.loc == "outside" and words_outside(axes) or 1.3 * EM
+  if axes.color_bar then
+    right = right - (axes.legend_at and axes.legend_at.loc == "outside" and 0 or 1.3 * EM)
+      + colorbar.room(axes.color_bar, p.ticks.bar, EM)
+    if p.ticks.bar.exponent then top = max(top, 2 * EM) end
+  end
   if not (axes.hidden or p.bare_x) then
     left, right = max(left, before + 0.2 * EM), max(right, after + 0.2 * EM)
   end
@@ -203,7 +260,7 @@ local function lay_out(panels, w, h, head)
   local ys, ih = cut(h - head, rows, top, bottom)
   for _, p in ipairs(panels) do
     local r0, r1, c0, c1 = place_in_grid(p.axes)
-    p.x0, p.x1, p.left = xs[c0], xs[c1] + iw, left[c0]
+    p.x0, p.x1, p.left, p.right = xs[c0], xs[c1] + iw, left[c0], right[c1]
     p.y1, p.y0 = h - head - ys[r0], h - head - ys[r1] - ih
     p.cell = { xs[c0] - (left[c0] or 0), h - head - ys[r1] - ih - (bottom[r1] or 0),
       xs[c1] + iw + (right[c1] or 0), h - head - ys[r0] + (top[r0] or 0) }
@@ -231,8 +288,9 @@ end
 
 local function make_ticks(p)
   local pw, ph = p.x1 and p.x1 - p.x0 or 300, p.x1 and p.y1 - p.y0 or 200
-  p.ticks = { x = layout.ticks(p.axes, "x", p.limits.x, min(8, pw / (5.5 * EM))),
-    y = layout.ticks(p.axes, "y", p.limits.y, min(7, ph / (1.9 * EM))) }
+  p.ticks = { x = layout.ticks(p.axes, "x", p.limits.x, min(8, pw / (5.5 * EM)), pw),
+    y = layout.ticks(p.axes, "y", p.limits.y, min(7, ph / (1.9 * EM)), ph),
+    bar = p.axes.color_bar and colorbar.ticks(p.axes.color_bar, ph, EM) }
 end
 
 -- The panels of a figure with limits, ticks and rectangles.
@@ -247,6 +305,13 @@ function layout.panels(figure, w, h)
     if not grids[key] then order[#order + 1] = key end
     grids[key] = grids[key] or {}
     table.insert(grids[key], p)
+  end
+  for _, p in ipairs(panels) do
+    p.mates = {}
+    for _, other in ipairs(panels) do
+      local twins = other ~= p and (other.axes.twin or other.axes) == (p.axes.twin or p.axes)
+      if twins then table.insert(p.mates, other) end
+    end
   end
   local em = figure.heading and figure.heading_look.fontsize or layout.HEADING
   local head = figure.heading and 2.4 * EM * select(2, text.size(figure.heading)) * em / layout.HEADING or 0

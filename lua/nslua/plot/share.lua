@@ -25,4 +25,9 @@ function share.join(axes, others)
   end
 end
 
+-- Sets whether an axis is logarithmic, in all panels that share it.
+function share.set_log(axes, axis, on)
+  for _, one in ipairs(share.members(axes, axis)) do one.logs[axis] = on end
+end
+
 return share

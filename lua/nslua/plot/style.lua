@@ -1,7 +1,8 @@
 -- nslua.plot.style: the colours of pictures, animations and time plots; format strings, markers, dashes.
 --
--- Curves take the colours of Okabe and Ito (2008) in turn; colour-blind people can tell them apart. The letters of
--- format strings, as in "r--o", stand for the nearest of these colours.
+-- Curves take ten colours in turn, eight of them those of Okabe and Ito (2008); colour-blind people can tell them
+-- apart. After ten curves the dashes change. The letters of format strings, as in "r--o", stand for the nearest of
+-- these colours.
 
 local data = require "nslua.plot.data"
 
@@ -9,7 +10,17 @@ local style = {}
 
 local fail = data.fail
 
-style.cycle = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A600" }
+style.cycle = { "#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#B8A600",
+  "#7F7F7F", "#882255" }
+
+-- The dashes of curves: of the first round through the colours, of the second and so on.
+style.turns = { "-", "--", "-.", ":" }
+
+-- The colours of matplotlib's default cycle, "tab:blue" and so on.
+local tableau = {
+  blue = "#1F77B4", orange = "#FF7F0E", green = "#2CA02C", red = "#D62728", purple = "#9467BD", brown = "#8C564B",
+  pink = "#E377C2", gray = "#7F7F7F", grey = "#7F7F7F", olive = "#BCBD22", cyan = "#17BECF",
+}
 
 local letters = {
   b = "#0072B2", r = "#D55E00", g = "#009E73", m = "#CC79A7", c = "#56B4E9", y = "#E69F00", k = "#000000",
@@ -42,8 +53,16 @@ local function list_of(set)
   return table.concat(keys, " ")
 end
 
--- "#RRGGBB" of a letter, a name, "C0" to "C9", "#rgb", "#rrggbb", or {r, g, b} between 0 and 1; nil for anything
--- else.
+-- "#RRGGBB" of a grey in a string, "0" (black) to "1" (white); nil for anything else.
+local function grey_of(c)
+  local level = c:find "^[%d.]+$" and tonumber(c)
+  if not level or level > 1 then return nil end
+  local byte = math.floor(level * 255 + 0.5)
+  return ("#%02X%02X%02X"):format(byte, byte, byte)
+end
+
+-- "#RRGGBB" of a letter, a name, "C0" to "C9", "tab:blue", "0.5", "#rgb", "#rrggbb", or {r, g, b} between 0 and 1;
+-- nil for anything else.
 local function value_of(c)
   local found
   if type(c) == "table" then
@@ -53,7 +72,7 @@ local function value_of(c)
   elseif type(c) == "string" then
     local short, long, index = c:match "^#(%x%x%x)$", c:match "^#%x%x%x%x%x%x$", c:match "^C(%d)$"
     found = letters[c] or names[c] or long or (short and "#" .. short:gsub("%x", "%0%0")) or
-      (index and style.cycle[index % #style.cycle + 1])
+      (index and style.cycle[index % #style.cycle + 1]) or tableau[c:match "^tab:(%a+)$"] or grey_of(c)
   end
   return found and found:upper() or nil
 end
@@ -62,7 +81,8 @@ end
 function style.color(who, c)
   local found = value_of(c)
   if found then return found end
-  fail("%s: color: expected a name (%s), a letter (%s), \"C0\" to \"C9\", \"#RRGGBB\" or {r, g, b}, got %s", who,
+  fail("%s: color: expected a name (%s), a letter (%s), \"C0\" to \"C9\", \"tab:blue\", a grey \"0\" to \"1\", "
+    .. "\"#RRGGBB\" or {r, g, b}, got %s", who,
     list_of(names), list_of(letters), data.describe(c))
 end
 
@@ -93,6 +113,12 @@ end
 function style.page_colors()
   return ("a name (ink muted faint paper %s), a letter (%s), \"C0\" to \"C9\", a number of the palette, " ..
     "\"#RRGGBB\" or {r, g, b}"):format(list_of(names), list_of(letters))
+end
+
+-- A colour of gnuplot with an opacity from 0 to 1.
+function style.transparent(color, alpha)
+  if not alpha or alpha >= 1 then return color end
+  return ("#%02X%s"):format(math.floor((1 - alpha) * 255 + 0.5), color:sub(2))
 end
 
 -- The dash pattern for "--", "dashed" and so on; nil for no line.
@@ -135,13 +161,39 @@ function style.format(who, s)
   return found
 end
 
--- Colour maps, each by a few colours between which the others are interpolated.
+-- Colour maps, each by a few colours between which the others are interpolated. The names and the colours are those
+-- of matplotlib, of ColorBrewer (RdBu, Greys) and, of coolwarm, of Moreland (2009).
 style.maps = {
-  viridis = { "#440154", "#414487", "#2A788E", "#22A884", "#7AD151", "#FDE725" },
+  viridis = { "#440154", "#482878", "#3E4989", "#31688E", "#26828E", "#1F9E89", "#35B779", "#6ECE58", "#B5DE2B",
+    "#FDE725" },
+  plasma = { "#0D0887", "#46039F", "#7201A8", "#9C179E", "#BD3786", "#D8576B", "#ED7953", "#FB9F3A", "#FDCA26",
+    "#F0F921" },
+  inferno = { "#000004", "#1B0C41", "#4A0C6B", "#781C6D", "#A52C60", "#CF4446", "#ED6925", "#FB9B06", "#F7D13D",
+    "#FCFFA4" },
+  magma = { "#000004", "#180F3D", "#440F76", "#721F81", "#9E2F7F", "#CD4071", "#F1605D", "#FD9668", "#FECA8D",
+    "#FCFDBF" },
   cividis = { "#00224E", "#35456C", "#666970", "#948E77", "#C8B866", "#FEE838" },
   coolwarm = { "#3B4CC0", "#8DB0FE", "#DDDDDD", "#F49A7B", "#B40426" },
+  RdBu = { "#67001F", "#B2182B", "#D6604D", "#F4A582", "#FDDBC7", "#F7F7F7", "#D1E5F0", "#92C5DE", "#4393C3",
+    "#2166AC", "#053061" },
+  Greys = { "#FFFFFF", "#F0F0F0", "#D9D9D9", "#BDBDBD", "#969696", "#737373", "#525252", "#252525", "#000000" },
   gray = { "#303030", "#F0F0F0" },
 }
+
+-- The map of that name. A name that ends in "_r" is a map from its end to its start.
+function style.map(who, name)
+  local base, turned = name, false
+  if type(name) == "string" and not style.maps[name] then base, turned = name:match "^(.*)_r$", true end
+  local map = base and style.maps[base]
+  if not map then
+    fail("%s: cmap: expected one of %s, or one of them with _r after it, got %s", who, list_of(style.maps),
+      data.describe(name))
+  end
+  if not turned then return map end
+  local list = {}
+  for k = #map, 1, -1 do list[#list + 1] = map[k] end
+  return list
+end
 
 -- A colour of the map at s between 0 and 1.
 function style.map_color(map, s)

@@ -4,7 +4,8 @@
 -- are understood:
 --   \lambda, \Omega, \times ...   the character of that name; an unknown name is not changed
 --   $x_1$, $t^{2k}$               mathematics: letters in italics, _ and ^ lower and raise the next character or
---                                 {group}. A single $, or a formula with unbalanced braces, is not changed
+--                                 {group}; \dot, \frac and the others of `commands` below. A single $, or a formula
+--                                 with unbalanced braces, is not changed
 -- The parts of a text:  { text =, italic = }  or  { sub = parts, super = parts }.
 
 local text = {}
@@ -17,7 +18,10 @@ local names = {
   Lambda = "Λ", Xi = "Ξ", Pi = "Π", Sigma = "Σ", Upsilon = "Υ", Phi = "Φ", Psi = "Ψ", Omega = "Ω",
   times = "×", cdot = "·", pm = "±", leq = "≤", le = "≤", geq = "≥", ge = "≥", neq = "≠", approx = "≈", infty = "∞",
   partial = "∂", nabla = "∇", sum = "∑", int = "∫", sqrt = "√", perp = "⊥", to = "→", rightarrow = "→", circ = "°",
-  degree = "°", ["in"] = "∈", ell = "ℓ",
+  degree = "°", ["in"] = "∈", ell = "ℓ", dots = "…", ldots = "…", cdots = "⋯", forall = "∀", exists = "∃", mid = "|",
+  ll = "≪", gg = "≫", sim = "∼", propto = "∝", equiv = "≡", langle = "⟨", rangle = "⟩", ast = "∗", prime = "′",
+  leftarrow = "←", Rightarrow = "⇒", subset = "⊂", cup = "∪", cap = "∩", mp = "∓", quad = "  ", qquad = "    ",
+  hbar = "ℏ", emptyset = "∅",
 }
 
 local functions = {}
@@ -45,12 +49,97 @@ end
 -- The characters of a formula, as parts; nil when its braces do not match.
 local formula
 
-local function group(s, at)
+-- Commands with groups after them: how many, and the parts that stand for them. Each gets the parts of its groups,
+-- and the text of the first.
+local commands = {}
+
+-- The length in bytes of the first character of s.
+local function first_length(s) return #s:match "^[^\128-\191]?[\128-\191]*" end
+
+-- A sign above the first character of the group: a combining character after it.
+local accents = { dot = "\u{307}", ddot = "\u{308}", hat = "\u{302}", widehat = "\u{302}", bar = "\u{304}",
+  overline = "\u{304}", tilde = "\u{303}", vec = "\u{20D7}" }
+for name, sign in pairs(accents) do
+  commands[name] = { 1, function(_, inside)
+    if inside[1] and inside[1].text then
+      local cut = first_length(inside[1].text)
+      inside[1].text = inside[1].text:sub(1, cut) .. sign .. inside[1].text:sub(cut + 1)
+    end
+    return inside
+  end }
+end
+
+-- Words as they stand, upright.
+for name in ("mathrm text textrm operatorname mathsf"):gmatch "%a+" do
+  commands[name] = { 1, function(words, inside)
+    if name ~= "text" and name ~= "textrm" and words:find "[\\_^{}]" then
+      for _, part in ipairs(inside) do part.italic = nil end
+      return inside
+    end
+    return { { text = words } }
+  end }
+end
+
+-- The parts in parentheses, unless they are one number, one letter or one word.
+local function enclosed(parts)
+  local simple = true
+  for _, part in ipairs(parts) do simple = simple and (not part.text or part.text:find "^[%w\128-\255]+$") end
+  if simple then
+    local letters = 0
+    for _, part in ipairs(parts) do letters = letters + (part.italic and 1 or 0) end
+    local first = parts[1] and parts[1].text
+    if letters <= 1 or letters == 2 and (first == "d" or first == "∂") then return parts end
+  end
+  table.insert(parts, 1, { text = "(" })
+  parts[#parts + 1] = { text = ")" }
+  return parts
+end
+
+-- A root and a fraction stand on the line: √(a + b), (a + b)/c.
+commands.sqrt = { 1, function(_, inside)
+  return table.move(enclosed(inside), 1, #inside, 2, { { text = "√" } })
+end }
+commands.frac = { 2, function(_, above, below)
+  local parts = enclosed(above)
+  parts[#parts + 1] = { text = "/" }
+  below = enclosed(below)
+  return table.move(below, 1, #below, #parts + 1, parts)
+end }
+commands.dfrac, commands.tfrac = commands.frac, commands.frac
+
+local function nothing() return {} end
+commands.left, commands.right = { 0, nothing }, { 0, nothing }
+for name in ("big Big bigl bigr Bigl Bigr displaystyle limits"):gmatch "%a+" do commands[name] = { 0, nothing } end
+
+local blanks = { [","] = " ", [";"] = " ", [":"] = " ", [" "] = " ", ["!"] = "" } -- "\," and the like
+
+local group, command_at
+
+function group(s, at)
+  at = s:match("^%s*()", at)
   local inside = s:match("^%b{}", at)
   if inside then return formula(inside:sub(2, -2)), at + #inside end
+  local command, after = command_at(s, at)
+  if command then return command, after end
   local one = s:match("^\\%a+", at) or s:match("^[^\\{}_^]" .. "[\128-\191]*", at)
   if not one then return nil end
   return formula(one), at + #one
+end
+
+-- The parts of a command at a place and the place after it; nil when it is none, false when a group is missing.
+function command_at(s, at)
+  local name = s:match("^\\(%a+)", at)
+  local command = name and commands[name]
+  if not command then return nil end
+  local groups, start = {}, at + 1 + #name
+  local after = start
+  for k = 1, command[1] do
+    groups[k], after = group(s, after)
+    if not groups[k] then return false end
+  end
+  local words = s:match("^%s*(%b{})", start)
+  words = words and words:sub(2, -2) or s:sub(start, after - 1):match "^%s*(.*)$"
+  return command[2](words, table.unpack(groups)), after
 end
 
 local function script_of(s, at, parts)
@@ -80,6 +169,17 @@ function formula(s)
       at = after
     elseif c == "}" then
       return nil
+    elseif c == "\\" and blanks[s:sub(at + 1, at + 1)] then
+      parts[#parts + 1] = { text = blanks[s:sub(at + 1, at + 1)] }
+      at = at + 2
+    elseif c == "\\" and s:find("^[{}%%_$#&|]", at + 1) then
+      parts[#parts + 1] = { text = s:sub(at + 1, at + 1) }
+      at = at + 2
+    elseif commands[s:match("^\\(%a+)", at) or ""] then
+      local found, after = command_at(s, at)
+      if not found then return nil end
+      table.move(found, 1, #found, #parts + 1, parts)
+      at = after
     else
       local name = s:match("^\\(%a+)", at)
       local known = name and (names[name] or functions[name] and name)
@@ -165,6 +265,7 @@ end
 local function width_of(c)
   if c:find "^[iljI.,:;|!'()%[%] ]$" then return 0.36 end
   if c:find "^[ftr/\\-]$" then return 0.4 end
+  if c:find "^\204[\128-\191]$" or c == "\u{20D7}" then return 0 end -- a sign above the character before it
   if c:find "^[mwMW@%%]$" then return 0.97 end
   if c:find "^[+=<>~#^]$" or c == "−" or c == "×" or c == "±" or c == "∞" then return 0.84 end
   return c:find "^%u$" and 0.72 or c:find "^%d$" and 0.64 or 0.62

@@ -72,18 +72,41 @@ local function between(lo, hi, first, last)
   return list
 end
 
--- The powers of ten; every second, third ... when there are many. In a short range also 2 and 5 times each.
+-- The places that are not places of ticks.
+local function without(places, list)
+  local taken, rest = {}, {}
+  for _, tick in ipairs(list) do taken[format("%.9g", tick[1])] = true end
+  for _, x in ipairs(places) do
+    if not taken[format("%.9g", x)] then rest[#rest + 1] = x end
+  end
+  return rest
+end
+
+local MANY_DECADES = 60 -- a longer axis has no tick at each power of ten: they would touch
+
+-- The powers of ten without a label, when only every second, third ... has one.
+local function decades_between(first, last, every)
+  if last - first > MANY_DECADES then return nil end
+  local list = {}
+  for k = first, last do
+    if k % every ~= 0 then list[#list + 1] = 10.0 ^ k end
+  end
+  return list
+end
+
+-- The powers of ten. When there are many, every second, third ... has a label. In a short range also 2 and 5 times
+-- each.
 local function logarithmic(lo, hi, count)
   local first, last = ceil(math.log(lo, 10) - 1e-9), floor(math.log(hi, 10) + 1e-9)
   local result = {}
   if last - first >= 1 then
     local every = max(1, ceil((last - first) / count))
-    for k = first, last, every do
+    for k = ceil(first / every) * every, last, every do
       local small = k >= -2 and k <= 3
       result[#result + 1] = { 10.0 ^ k, last - first <= 4 and small and format("%g", 10.0 ^ k) or
         ("$10^{%s}$"):format(minus(tostring(k))) }
     end
-    if every == 1 then result.minor = between(lo, hi, first, last) end
+    result.minor = every == 1 and between(lo, hi, first, last) or decades_between(first, last, every)
     return result
   end
   for k = first - 1, last + 1 do
@@ -93,6 +116,7 @@ local function logarithmic(lo, hi, count)
     end
   end
   if #result < 2 then return linear(lo, hi, count) end
+  result.minor = without(between(lo, hi, first, last + 1), result)
   return result
 end
 

@@ -3,6 +3,7 @@
 -- that of the interpreter. It returns whether everything that nslua needs is there.
 
 local _ENV = require "nslua.base.env"()
+local modules = require "nslua.repl.modules"
 
 local LIBRARIES = "liblapacke libopenblas0-serial libsuitesparse-dev libcminpack1 libedit2"
 
@@ -50,21 +51,12 @@ local function check_module()
   return whole
 end
 
--- Modules that are built when the headers of a library are installed: name, library, use, package of the headers.
-local modules = {
-  { "nslua.hdf5", "HDF5", ".h5 files", "libhdf5-dev" },
-  { "nslua.ipopt", "IPOPT", "model:minimize and optimal control", "coinor-libipopt-dev" },
-  { "nslua.nlopt", "NLopt", "ns.minimize", "libnlopt-dev" },
-  { "nslua.sundials", "SUNDIALS", "a second solver of DAEs", "libsundials-dev" },
-}
-
 local function check_modules()
-  for _, entry in ipairs(modules) do
+  for _, entry in ipairs(modules.list) do
     local name, library, use, package_name = table.unpack(entry)
-    local place = package.searchpath(name, package.cpath)
-    local good, module = pcall(require, name)
-    if good then found(library, ("%s (%s)"):format(module.version or "linked", use))
-    elseif place then say("missing", library, tostring(module):match "^[^\n]*")
+    local version, message = modules.load(name)
+    if version then found(library, ("%s (%s)"):format(version == true and "linked" or version, use))
+    elseif message then say("missing", library, message)
     else
       local remedy = "for %s: sudo apt-get install %s, then make and make install"
       say("missing", library, remedy:format(use, package_name))

@@ -72,6 +72,57 @@ describe("an axis x that panels share", function()
   end)
 end)
 
+-- The number of labels on an axis x of a panel that is `width` inches wide.
+local function labels_on(width, limits, log)
+  local fig = plot.figure { figsize = { width, 2 } }
+  local ax = fig:subplot(1, 1, 1):xlim(limits)
+  if log then ax:xscale "log" end
+  local _, count = lines(fig, "^set xtics")[1]:gsub('"[^"]+" %-?[%d.e+-]+', "")
+  return count
+end
+
+describe("a narrow panel", function()
+  it("has three ticks where their labels fit, else two", function()
+    for _, limits in ipairs { { -1.5, 1.5 }, { 0, 3 }, { -1.9, 1.9 }, { 0.3, 9 }, { 1e-7, 2.6e-7 }, { -19, 3 } } do
+      for width, least in pairs { [1.5] = 2, [2.5] = 3, [6] = 3 } do assert.is_true(labels_on(width, limits) >= least) end
+    end
+    assert.is_true(labels_on(1.4, { 100000.1, 100000.3 }) >= 1)
+    assert.is_true(labels_on(2, { 1e-9, 1e12 }, true) >= 2)
+  end)
+end)
+
+describe("limits of one end", function()
+  it("leave the other to the data", function()
+    local fig = plot.figure()
+    local ax = fig:subplot(1, 1, 1):plot({ 0, 4 }, { -2, 6 }):xlim { left = -1 }:ylim { top = 10 }
+    assert.same({ "set xrange [-1:4]", "set yrange [-2.4:10]" }, lines(fig, "^set [xy]range"))
+    ax:xlim { right = 8 }:ylim { bottom = 0 }
+    assert.same({ "set xrange [-1:8]", "set yrange [0:10]" }, lines(fig, "^set [xy]range"))
+    ax:set { xlim = { left = 2 } }
+    assert.same({ "set xrange [2:8]" }, lines(fig, "^set xrange"))
+    assert.equal("xlim: unknown option 'top' (known: left, right)", message(ax.xlim, ax, { top = 1 }))
+    assert.equal("xlim: limits: expected two numbers, the first not the second, got 8 and 8",
+      message(ax.xlim, ax, { left = 8 }))
+    assert.equal("ylim: top: expected a finite number, got -inf", message(ax.ylim, ax, { top = -math.huge }))
+  end)
+end)
+
+describe("ns.plot.rcParams", function()
+  it("holds the values when nothing else is asked for", function()
+    local old = plot.rcParams["lines.linewidth"]
+    plot.rcParams["lines.linewidth"], plot.rcParams["axes.grid"] = 3, false
+    local ax = plot.figure():subplot(1, 1, 1):plot { 1, 2 }
+    plot.rcParams["lines.linewidth"], plot.rcParams["axes.grid"] = nil, nil
+    assert.equal(3, ax.artists[1].linewidth)
+    assert.is_false(ax.show_grid)
+    assert.equal(old, plot.rcParams["lines.linewidth"])
+    assert.equal("rcParams: unknown name 'lines.foo' (known: axes.grid, image.cmap, lines.linewidth, lines.markersize, "
+      .. "savefig.dpi)", message(function() plot.rcParams["lines.foo"] = 1 end))
+    assert.equal("rcParams: axes.grid: expected a boolean, got 'on'",
+      message(function() plot.rcParams["axes.grid"] = "on" end))
+  end)
+end)
+
 describe("room", function()
   it("is left for labels at the ends of an axis #once", function()
     local words = { "the last label", "1.23457e+07", "Wednesday", "$10^{−8}$" }

@@ -29,6 +29,21 @@ describe("nslua.plot.text", function()
     assert.equal("λ", enhanced "λ")
   end)
 
+  it("knows commands of TeX", function()
+    for formula, bare in pairs {
+      ["\\dot{x}"] = "x\u{307}", ["\\ddot q_1"] = "q\u{308}_1", ["\\hat\\lambda"] = "λ\u{302}", ["\\vec{v}"] = "v\u{20D7}",
+      ["\\frac{a}{b}"] = "a/b", ["\\frac{x+1}{2}"] = "(x+1)/2", ["\\frac12"] = "1/2", ["\\frac{dx}{dt}"] = "dx/dt",
+      ["v_\\mathrm{max}"] = "v_max", ["v_{\\text{max}}"] = "v_max", ["\\sqrt{2}"] = "√2", ["\\sqrt{x+1}"] = "√(x+1)",
+      ["\\left(\\frac{1}{2}\\right)"] = "(1/2)", ["a\\,b"] = "a b", ["x^{a}_{b}"] = "x_b^a", ["\\{x\\}"] = "{x}",
+      ["\\mathrm{\\mu m}"] = "μm",
+    } do
+      assert.equal(bare, (decoded(text.quote("$" .. formula .. "$", true))))
+    end
+    assert.equal("$\\frac{a}$", (decoded(text.quote("$\\frac{a}$", true)))) -- a group is missing
+    assert.equal("m", (enhanced "$\\mathrm{m}$"))
+    assert.equal((text.size "$x$"), (text.size "$\\dot{x}$"))
+  end)
+
   it("reads formulas between dollars", function()
     assert.equal("{/:Italic x}_{1}", enhanced "$x_1$")
     assert.equal("{/:Italic x}@_{1}^{2{/:Italic k}}", enhanced "$x_1^{2k}$")

@@ -27,6 +27,13 @@ local objects = {
     local function rhs(t, x, p) return { p * math.cos(t) - x[1] } end
     return ns.dynamics.periodic { guess = { 1 }, period = 2 * math.pi, args = { 1 }, rhs = rhs }
   end,
+  sweep = function()
+    return ns.sweep { parameters = { a = { 1, 2 } }, run = function(p) return { x = p.a } end, progress = false, on = "here" }
+  end,
+  basins = function()
+    return ns.basins { parameters = { x = { 0, 1 }, y = { 0, 1 } }, run = function(p) return { p.x } end, progress = false,
+      on = "here" }
+  end,
 }
 
 -- Whatever the arguments, a table with an unknown key makes a function say which keys it knows.
@@ -36,10 +43,10 @@ local function known_of(f)
     { { { 1 } }, { 1 }, bad }, { { 0, 1 }, { 0, 1 }, bad }, { { 0, 1, 1 }, { 0, 1, 0 }, bad }, { 0, bad }, { 1, bad },
     { { 0, 1 }, { 0, 1 }, { 0, 1 }, bad }, { nothing, bad }, { { 0, 1 }, { 0, 1 }, function() return 1, 1 end, bad },
     { 0, 0, "s", bad }, { "s", bad }, { 1, 1, 1, bad }, { "s.png", bad }, { "s.gif", bad }, { solution(), bad }, { { 0, 1 }, bad },
-    { nothing, 0, 1, bad } }
+    { nothing, 0, 1, bad }, { 0, 1, bad }, { 1, { a = { 0, 1 } }, bad }, { "x", "y", bad } }
   for _, arguments in ipairs(tries) do
     local good, message = pcall(f, table.unpack(arguments))
-    local list = not good and tostring(message):match "known: ([^)]*)%)"
+    local list = not good and tostring(message):match "unknown .-known: ([^)]*)%)"
     if list then return list end
   end
 end

@@ -68,10 +68,10 @@ static void add_vector_z(lua_State *L, Parameters *list, double *z, int nz, cons
   }
 }
 
-/* Calls add_vector_z for a vector that was not added before. *several: whether there is another one. */
-static void add_own_z(lua_State *L, Parameters *list, double *z, int nz, const char *name, bool several) {
+/* Calls add_vector_z for a vector that is not among the parameters from `first` on. several: whether there is another one. */
+static void add_own_z(lua_State *L, Parameters *list, int first, double *z, int nz, const char *name, bool several) {
   if (!z || nz == 0) return;
-  for (int k = 0; k < list->count; k++)
+  for (int k = first; k < list->count; k++)
     if (list->of[k].number == z) return;
   if (several) lua_pushfstring(L, "%s.z", name);
   else lua_pushliteral(L, "z");
@@ -104,10 +104,10 @@ static void add_z(lua_State *L, Parameters *list) {
   const NsNsds *nsds = list->nsds;
   bool several = count_z(nsds) > 1;
   int before = list->count;
-  for (int d = 0; d < nsds->nds; d++) add_own_z(L, list, nsds->ds[d]->z, nsds->ds[d]->nz, nsds->ds[d]->name, several);
+  for (int d = 0; d < nsds->nds; d++) add_own_z(L, list, before, nsds->ds[d]->z, nsds->ds[d]->nz, nsds->ds[d]->name, several);
   for (int i = 0; i < nsds->ninteractions; i++) {
     NsRelation *relation = nsds->interactions[i]->relation;
-    add_own_z(L, list, relation->z, relation->nz, name_of_relation(nsds, relation), several);
+    add_own_z(L, list, before, relation->z, relation->nz, name_of_relation(nsds, relation), several);
   }
   if (list->count == before) luaL_error(L, "%s: z: no system and no relation has parameters z", who);
 }
@@ -319,6 +319,23 @@ static void push_parameter(lua_State *L, const NsSolution *s, int j) {
   for (long k = 0; k < s->rows; k++)
     for (int i = 0; i < s->nx; i++)
       m->data[k + (ptrdiff_t)i * m->ld] = s->S[(size_t)k * (size_t)(s->nx * s->np) + (size_t)(i + j * s->nx)];
+}
+
+NslNamed *nsl_push_sensitivity_arrays(lua_State *L, const NsSolution *s, int names, const char *ending) {
+  NslNamed *list = lua_newuserdatauv(L, (size_t)s->np * sizeof *list + 1, 0);
+  lua_createtable(L, 2 * s->np, 0);
+  int anchors = lua_gettop(L);
+  for (int j = 0; j < s->np; j++) {
+    lua_rawgeti(L, names, j + 1);
+    const char *name = lua_pushfstring(L, NSL_SENSITIVITY_STEM "%s%s", lua_tostring(L, -1), ending);
+    lua_rawseti(L, anchors, 2 * j + 1);
+    push_parameter(L, s, j);
+    const NslMatrix *m = lua_touserdata(L, -1);
+    list[j] = (NslNamed){.name = name, .data = m->data, .rows = m->rows, .cols = m->cols};
+    lua_rawseti(L, anchors, 2 * j + 2);
+    lua_settop(L, anchors);
+  }
+  return list;
 }
 
 int nsl_push_sensitivity(lua_State *L, const NsSolution *s, int names, int which) {

@@ -339,7 +339,26 @@ static NsStatus bind_solution_save_npy(const NsSolution *s, const char *path, Ns
   return status;
 }
 
-/* Writes an archive with an array for each column. */
+/* Pushes the arrays of the derivatives; see nsl_push_sensitivity_arrays. */
+static NslNamed *push_derivatives(lua_State *L, const NsSolution *s, const char *ending) {
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "sensitivities");
+  return nsl_push_sensitivity_arrays(L, s, lua_gettop(L), ending);
+}
+
+/* Adds the arrays of the derivatives to an archive. */
+static NsStatus add_derivatives(NsZip *zip, const NslNamed *list, int count, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int j = 0; j < count && status == NS_OK; j++) {
+    char header[NS_NPY_HEADER];
+    size_t length = ns_npy_header(header, NS_NPY_FORTRAN, list[j].rows, list[j].cols);
+    NsZipPiece pieces[] = {{header, length}, {list[j].data, (size_t)list[j].rows * (size_t)list[j].cols * sizeof(double)}};
+    status = ns_zip_add(zip, list[j].name, pieces, 2, err);
+  }
+  return status;
+}
+
+/* Writes an archive with an array for each column and for each parameter of S. */
 static NsStatus bind_solution_save_npz(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
   char header[NS_NPY_HEADER];
   NsZip *zip;
@@ -355,12 +374,14 @@ static NsStatus bind_solution_save_npz(lua_State *L, const NsSolution *s, const 
     lua_rawseti(L, list + 2, c + 1);
     lua_pop(L, 1);
   }
+  const NslNamed *derivatives = push_derivatives(L, s, ".npy");
   NsStatus status = ns_zip_open(&zip, path, err);
   if (status != NS_OK) return status;
   for (int c = 0; c < ncols && status == NS_OK; c++) {
     NsZipPiece pieces[] = {{header, length}, {bind_solution_column(s, c), (size_t)s->rows * sizeof(double)}};
     status = ns_zip_add(zip, names[c], pieces, 2, err);
   }
+  if (status == NS_OK) status = add_derivatives(zip, derivatives, s->np, err);
   if (status == NS_OK) return ns_zip_commit(zip, err);
   ns_zip_abort(zip);
   return status;
@@ -377,11 +398,11 @@ static int stats_attributes(lua_State *L, int stats, NsHdf5Attribute *list, int 
 
 enum { ATTRIBUTES = 16 };
 
-/* Writes a dataset for each column; status, message and stats become attributes. */
+/* Writes a dataset for each column and for each parameter of S; status, message and stats become attributes. */
 static NsStatus save_h5(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
   const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
   int ncols = count_columns(s), nattributes = 0;
-  NsHdf5Array *arrays = lua_newuserdatauv(L, (size_t)ncols * sizeof *arrays, 0);
+  NsHdf5Array *arrays = lua_newuserdatauv(L, (size_t)(ncols + s->np) * sizeof *arrays, 0);
   NsHdf5Attribute attributes[ATTRIBUTES + 2];
   lua_settop(L, 3);
   lua_getiuservalue(L, 1, 1);
@@ -399,7 +420,10 @@ static NsStatus save_h5(lua_State *L, const NsSolution *s, const char *path, NsE
                               bind_solution_column(s, c)}; /* the name is anchored in the list */
     lua_pop(L, 1);
   }
-  return ns_h5_save(hdf5, path, arrays, ncols, attributes, nattributes, err);
+  const NslNamed *derivatives = push_derivatives(L, s, "");
+  for (int j = 0; j < s->np; j++)
+    arrays[ncols + j] = (NsHdf5Array){derivatives[j].name, derivatives[j].rows, derivatives[j].cols, derivatives[j].data};
+  return ns_h5_save(hdf5, path, arrays, ncols + s->np, attributes, nattributes, err);
 }
 
 static bool ends_with(const char *path, const char *ending) {

@@ -155,11 +155,17 @@ NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows,
   NsSensitivity *s = ed->sensitivity;
   if (!s) return NS_OK;
   NsMotionTwin *w = s->twin;
-  bool rested = !w->acted && ed->t > ed->t_first;
+  bool start = ed->t == ed->t_first, rested = !w->acted && !start;
   for (int k = 0; k < n && rested; k++) rested = rested_before(w->ed, rows[k]);
   if (rested) return NS_OK;
   w->n = n, w->places = places;
   memcpy(w->rows, rows, (size_t)n * sizeof *rows);
+  if (start) return NS_OK; /* what leaves at once is not known yet, see ns_ed_sense_after */
   w->acted = true;
-  return ns_sensitivity_map(s, &w->frozen, twin_rest, ed->t, ed->x, err);
+  return ns_ed_sense_rest_of(ed, err);
+}
+
+NsStatus ns_ed_sense_rest_of(NsEventDriven *ed, NsError *err) {
+  NsMotionTwin *w = ed->sensitivity->twin;
+  return ns_sensitivity_map(ed->sensitivity, &w->frozen, twin_rest, ed->t, ed->x, err);
 }

@@ -38,4 +38,7 @@ typedef struct NsMotionTwin {
   int n, places, *rows; /* rows that come to rest */
 } NsMotionTwin;
 
+/* S after the rest of the rows in the twin. */
+NsStatus ns_ed_sense_rest_of(NsEventDriven *ed, NsError *err);
+
 #endif

@@ -16,6 +16,8 @@
 /* A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. */
 static const double START_OPENS = 1e-9;
 
+static const double LEAST_SIZE = 0x1p-30; /* see grow_sizes; 1e-9: rounding is 1e-16 */
+
 static void motion_twin_free(void *twin) {
   NsMotionTwin *w = twin;
   if (!w) return;
@@ -269,8 +271,17 @@ static NsStatus motion_twin_normalise(void *context, double t, const double *u, 
   return NS_OK;
 }
 
+/*
+** Sizes of u: the largest |u| so far, and at least LEAST_SIZE of the velocity that the body would have with all of its energy in that
+** direction, and of its way in a step of the grid. A velocity that is only rounding would else make the displacements of a difference
+** so small that they are rounding, too.
+*/
 static void grow_sizes(NsMotionTwin *w, const NsEventDriven *ed) {
-  for (int i = 0; i < ed->Nq + ed->Nv; i++) w->size[i] = fmax(w->size[i], fabs(ed->x[i]));
+  ns_motion_fastest(ed->motion, ed->even, w->fitting);
+  for (int i = 0; i < ed->Nq + ed->Nv; i++) {
+    double fastest = i < ed->Nq ? w->fitting[i] * ed->h : ed->even[i - ed->Nq];
+    w->size[i] = fmax(w->size[i], fmax(fabs(ed->x[i]), LEAST_SIZE * fastest));
+  }
 }
 
 /* S of the initial states; its columns are tangent to the unit sphere of each quaternion. */
@@ -424,45 +435,109 @@ static NsStatus motion_twin_row(void *context, double t, const double *u, double
   return status;
 }
 
-/* Whether the contact w->guard, closed at the start, opens there by its velocity: then it has no part in the motion. */
-static NsStatus departs_at_start(NsEventDriven *ed, bool *departs, NsError *err) {
-  NsMotionTwin *w = ed->sensitivity->twin;
-  double row[2];
-  NsStatus status = motion_twin_row(w, ed->t, ed->x, row, err);
-  *departs = status == NS_OK && row[1] > ed->slow[w->guard];
+/*
+** By how much parameter j changes y (change[0]) and u (change[1]) of the row w->guard at the start: 0 where the terms of the change
+** cancel to rounding.
+*/
+static NsStatus start_change(NsEventDriven *ed, int j, double change[2], NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  NsMotionTwin *w = s->twin;
+  const double *S = s->S + (ptrdiff_t)j * s->n;
+  double part[2], most[2] = {0, 0};
+  NsStatus status = ns_sensitivity_along(s, &w->frozen, motion_twin_row, 2, ed->t, ed->x, 0, S, j, change, err);
+  memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    s->direction[i] = S[i];
+    if (S[i] != 0)
+      status = ns_sensitivity_along(s, &w->frozen, motion_twin_row, 2, ed->t, ed->x, 0, s->direction, -1, part, err);
+    for (int c = 0; c < 2 && S[i] != 0; c++) most[c] += fabs(part[c]);
+    s->direction[i] = 0;
+  }
+  for (int c = 0; c < 2; c++)
+    if (fabs(change[c]) <= START_OPENS * most[c]) change[c] = 0;
   return status;
 }
 
-/* NS_EARG when a contact is closed at the start, and a parameter moves its y or u. */
+/* NS_EARG when a contact is closed at the start, and a parameter moves its y, or, where it is at rest, its u. */
 static NsStatus check_start_contacts(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   NsMotionTwin *w = s->twin;
   NsStatus status = NS_OK;
   for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
+    double row[2], change[2];
     w->guard = ed->closed[k];
-    bool departs;
-    status = departs_at_start(ed, &departs, err);
-    if (status != NS_OK || departs) continue;
+    status = motion_twin_row(w, ed->t, ed->x, row, err);
+    bool hits = row[1]<-ed->slow[w->guard], departs = row[1]> ed->slow[w->guard];
+    if (departs || (s->options->one_sided && !hits)) continue; /* one that departs has no part in the motion */
     for (int j = 0; j < s->p && ed->rows[w->guard].unilateral && status == NS_OK; j++) {
-      double change[2], part[2], most[2] = {0, 0};
-      const double *S = s->S + (ptrdiff_t)j * s->n;
-      status = ns_sensitivity_along(s, &w->frozen, motion_twin_row, 2, ed->t, ed->x, 0, S, j, change, err);
-      memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
-      for (int i = 0; i < s->n && status == NS_OK; i++) {
-        s->direction[i] = S[i];
-        if (S[i] != 0)
-          status = ns_sensitivity_along(s, &w->frozen, motion_twin_row, 2, ed->t, ed->x, 0, s->direction, -1, part, err);
-        for (int c = 0; c < 2 && S[i] != 0; c++) most[c] += fabs(part[c]);
-        s->direction[i] = 0;
-      }
-      if (status == NS_OK && (fabs(change[0]) > START_OPENS * most[0] || fabs(change[1]) > START_OPENS * most[1]))
+      status = start_change(ed, j, change, err);
+      if (status == NS_OK && hits && change[0] != 0)
+        return ns_fail(
+            err, NS_EARG,
+            "sensitivities: the contact '%s' is hit where the run starts at t=%.10g, and a parameter moves it: start "
+            "the run before the impact, or after it",
+            ns_ed_row_name(ed, w->guard), ed->t);
+      if (status == NS_OK && !hits && (change[0] != 0 || change[1] != 0))
         return ns_fail(err, NS_EARG,
                        "sensitivities: the contact '%s' is closed where the run starts at t=%.10g, and a parameter opens it; "
-                       "on_grazing = \"one-sided\" takes the closed contact",
+                       "on_grazing = \"one-sided\" takes the side that the run goes: closed, or open where it opens at once",
                        ns_ed_row_name(ed, w->guard), ed->t);
     }
   }
   return status;
+}
+
+/*
+** NS_EARG when friction, or a relay, that starts with u = 0 slips at once, and a parameter moves its u: along the slip the derivative
+** is another one than against it. In space there is none across the slip, to no side.
+*/
+static NsStatus check_start_slip(NsEventDriven *ed, int row, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  NsMotionTwin *w = s->twin;
+  const Rub *rub = &ed->rows[row].rub;
+  NsStatus status = NS_OK;
+  for (int j = 0; j < s->p && status == NS_OK; j++) {
+    double u[2] = {0, 0}, change[2];
+    for (int i = 0; i < rub->width && status == NS_OK; i++) {
+      w->guard = row + i;
+      status = start_change(ed, j, change, err);
+      u[i] = change[1];
+    }
+    if (status != NS_OK || (u[0] == 0 && u[1] == 0)) continue;
+    double across = rub->width == 2 ? fabs(rub->d[0] * u[1] - rub->d[1] * u[0]) : 0;
+    if (across > START_OPENS * ns_ed_length(u[0], u[1]))
+      return ns_fail(err, NS_EARG,
+                     "sensitivities: '%s' begins to slip where the run starts at t=%.10g, and a parameter moves its velocity "
+                     "across the slip: there is no derivative, to no side; start the run with a velocity",
+                     ns_ed_row_name(ed, row), ed->t);
+    if (!s->options->one_sided)
+      return ns_fail(err, NS_EARG,
+                     "sensitivities: '%s' begins to slip where the run starts at t=%.10g, and a parameter moves its velocity; "
+                     "on_grazing = \"one-sided\" takes the side that the run goes",
+                     ns_ed_row_name(ed, row), ed->t);
+  }
+  return status;
+}
+
+/*
+** The rest of rows at the start, when it is known which of them are held: the others leave at once, and S of their velocities goes on
+** as it is.
+*/
+static NsStatus sense_start_rest(NsEventDriven *ed, NsError *err) {
+  NsMotionTwin *w = ed->sensitivity->twin;
+  NsStatus status = NS_OK;
+  int n = 0, places = 0;
+  for (int i = 0; i < ed->m && status == NS_OK; i++)
+    if (ed->resting[i] && ns_ed_rubs(ed, i, GRIP_SLIP) && !ed->rows[i].rub.tied) status = check_start_slip(ed, i, err);
+  for (int k = 0; k < w->n; k++) {
+    bool held = false;
+    for (int i = 0; i < ed->nheld; i++) held = held || ed->held[i] == w->rows[k];
+    if (!held) continue;
+    places += k < w->places;
+    w->rows[n++] = w->rows[k];
+  }
+  w->n = n, w->places = places;
+  return status == NS_OK && n > 0 ? ns_ed_sense_rest_of(ed, err) : status;
 }
 
 /* ---- events ---- */
@@ -478,12 +553,13 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   memcpy(w->u, ed->x, (size_t)s->n * sizeof *w->u);
   w->hit = ed->hit;
   w->acted = false;
+  w->n = w->places = 0;
   if (ed->hit == ed->m)
     return ns_fail(err, NS_EARG,
                    "sensitivities: at t=%.10g the forces of sliding contacts grow beyond all bounds; the impulse that "
                    "follows has no derivatives here",
                    ed->t);
-  NsStatus status = start && !s->options->one_sided ? check_start_contacts(ed, err) : NS_OK;
+  NsStatus status = start ? check_start_contacts(ed, err) : NS_OK;
   if (sense_kind(ed, ed->hit) != SENSE_NONE) add_guard(w, ed, &count, ed->hit);
   for (int k = 0; k < ed->nclosed && !start; k++) {
     int row = ed->closed[k];
@@ -514,9 +590,10 @@ NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
   bool touched = only_touched(ed, w);
   if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->t, ns_ed_row_name(ed, w->hit), err);
   if (touched) ns_sensitivity_undo(s);
+  NsStatus status = ed->t == ed->t_first ? sense_start_rest(ed, err) : NS_OK;
   w->holds = false;
   motion_twin_mode(w, ed);
-  NsStatus status = find_dependent(w, ed->t, ed->x, err);
+  if (status == NS_OK) status = find_dependent(w, ed->t, ed->x, err);
   if (status == NS_OK) status = ns_sensitivity_leave(s, &w->frozen, ed->t, ed->x, err);
   grow_sizes(w, ed);
   return status == NS_OK ? motion_twin_states(w, s, ed->t, ed->x, s->S, s->X, err) : status;

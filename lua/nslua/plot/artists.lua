@@ -1,0 +1,66 @@
+-- nslua.plot.artists: what the methods of axes that draw have in common: an artist is appended, its style is read
+-- from the options.
+
+local data = require "nslua.plot.data"
+local defaults = require "nslua.plot.defaults"
+local style = require "nslua.plot.style"
+
+local artists = {}
+
+local fail, text, number = data.fail, data.text, data.number
+
+-- Appends an artist to axes and returns it.
+function artists.add(self, artist)
+  self.artists[#self.artists + 1] = artist
+  return artist
+end
+
+-- The next colour of the cycle, and the dashes that go with it: other ones after each round.
+function artists.next_color(self)
+  self.used_colors = self.used_colors + 1
+  local k = self.used_colors - 1
+  return style.cycle[k % #style.cycle + 1], style.turns[k // #style.cycle % #style.turns + 1]
+end
+
+-- The fields of an artist that follow from the options of a line.
+function artists.line_style(self, who, options, format)
+  local f = format and style.format(who, format) or {}
+  local marker = options.marker or f.marker
+  local every = options.markevery
+  if every and (math.type(every) ~= "integer" or every < 1) then
+    fail("%s: markevery: expected a whole number, at least 1, got %s", who, data.describe(every))
+  end
+  local color, face = options.color or f.color, options.markerfacecolor
+  local edge, turn = options.markeredgecolor, nil
+  if color then color = style.color(who, color) else color, turn = artists.next_color(self) end
+  local width = options.linewidth or defaults["lines.linewidth"]
+  return {
+    color = color,
+    dash = style.dash(who, options.linestyle or f.linestyle or turn or "-"),
+    marker = marker and style.marker(who, marker),
+    hollow = options.hollow or face == "none", face = face and face ~= "none" and style.color(who, face) or nil,
+    marker_edge = edge and edge ~= "none" and style.color(who, edge) or nil, edgeless = edge == "none",
+    linewidth = number(who, "linewidth", width, 0),
+    markersize = number(who, "markersize", options.markersize or defaults["lines.markersize"], 0), markevery = every,
+    alpha = options.alpha and number(who, "alpha", options.alpha, 0),
+    label = options.label and text(who, "label", options.label),
+  }
+end
+
+-- The fields of an artist that follow from the options of an area.
+function artists.fill_style(self, who, options)
+  return {
+    color = options.color and style.color(who, options.color) or (artists.next_color(self)),
+    alpha = number(who, "alpha", options.alpha or 0.35, 0), label = options.label and text(who, "label",
+      options.label),
+    edge = options.edgecolor ~= "none" and options.edgecolor and style.color(who, options.edgecolor) or nil,
+    linewidth = number(who, "linewidth", options.linewidth or 1, 0),
+  }
+end
+
+-- Raises when the axes are in space.
+function artists.in_plane(self, who)
+  if self.three_d then fail("%s: these axes are in space; use subplot for others", who) end
+end
+
+return artists

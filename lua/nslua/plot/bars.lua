@@ -1,0 +1,336 @@
+-- nslua.plot.bars: methods of axes for statistics: bar, barh, hist, errorbar, boxplot, stem.
+--
+-- An artist of the kind "boxes" has the edges of rectangles: box = { left, right, low, high }, four vectors. One of
+-- the kind "errors" has bars from low to high along an axis through each point.
+
+local artists = require "nslua.plot.artists"
+local core = require "nslua.core"
+local data = require "nslua.plot.data"
+local style = require "nslua.plot.style"
+
+local fail, column, text, number = data.fail, data.column, data.text, data.number
+local add, line_style, in_plane = artists.add, artists.line_style, artists.in_plane
+
+local methods = {}
+
+-- A vector of n numbers from a number or a list.
+local function spread(who, what, x, n)
+  if type(x) == "number" then return core.full(n, number(who, what, x)) end
+  x = column(who, what, x)
+  if #x ~= n then fail("%s: %s: expected %d numbers, got %d", who, what, n, #x) end
+  return x
+end
+
+-- The least and the largest number of columns, as an extent; nil when there is none.
+local function extent_of(...)
+  local lo, hi = data.range { ... }
+  return lo and { lo, hi } or nil
+end
+
+-- The corners of rectangles in turn: what a legend should not hide.
+local function outline_of(box)
+  local xs, ys = {}, {}
+  for i = 1, #box[1] do
+    for k, corner in ipairs { { 1, 3 }, { 1, 4 }, { 2, 4 }, { 2, 3 } } do
+      xs[4 * i - 4 + k], ys[4 * i - 4 + k] = box[corner[1]][i], box[corner[2]][i]
+    end
+  end
+  return { core.vector(xs), core.vector(ys) }
+end
+
+-- Appends rectangles. across: the axis along which the bars stand beside each other; base: where they begin.
+local function add_boxes(self, who, box, across, base, options)
+  local own = setmetatable({ alpha = options.alpha or 1 }, { __index = options })
+  local artist = artists.fill_style(self, who, own)
+  artist.kind, artist.box, artist.columns = "boxes", box, outline_of(box)
+  artist.bases = { [across == "x" and "y" or "x"] = base }
+  return add(self, artist)
+end
+
+-- The places of bars: of texts 1, 2, ..., with the texts as labels of the axis.
+local function places_of(self, who, axis, places, labels)
+  if type(places) == "table" and type(places[1]) == "string" then
+    labels, places = places, core.linspace(1, #places, #places)
+  end
+  places = column(who, "places", places)
+  if labels then self[axis .. "ticks"](self, places, labels) end
+  return places
+end
+
+-- bar(x, height [, {width =, bottom =, align =, yerr =, capsize =, tick_label =, ...}]); barh: the same, turned.
+local function bars(name, axis, thickness, start, err)
+  methods[name] = function(self, x, values, options)
+    in_plane(self, name)
+    options = data.options(name, options)
+    x = places_of(self, name, axis, x, options.tick_label)
+    local n = #x
+    values = spread(name, axis == "x" and "height" or "width", values, n)
+    local wide = spread(name, thickness, options[thickness] or 0.8, n)
+    local from = spread(name, start, options[start] or 0, n)
+    local align = options.align or "center"
+    if align ~= "center" and align ~= "edge" then
+      fail("%s: align: expected one of center, edge, got %s", name, data.describe(align))
+    end
+    local first = align == "center" and x - wide * 0.5 or x
+    local box = { first, first + wide, from, from + values }
+    if axis == "y" then box = { box[3], box[4], box[1], box[2] } end
+    add_boxes(self, name, box, axis, type(options[start] or 0) == "number" and (options[start] or 0) or nil, options)
+    if options[err] then
+      local middle, tips = first + wide * 0.5, from + values
+      self:errorbar(axis == "x" and middle or tips, axis == "x" and tips or middle,
+        { [err] = options[err], fmt = "none", ecolor = "k", capsize = options.capsize or 3 })
+    end
+    return self
+  end
+end
+bars("bar", "x", "width", "bottom", "yerr")
+bars("barh", "y", "height", "left", "xerr")
+
+-- The edges of bins for the numbers x.
+local function edges_of(x, options)
+  local bins = options.bins or 10
+  if type(bins) ~= "number" then
+    bins = column("hist", "bins", bins)
+    if #bins < 2 then fail("hist: bins: expected at least 2 edges, got %d", #bins) end
+    for i = 2, #bins do
+      if bins[i] ~= bins[i] or bins[i] <= bins[i - 1] then fail("hist: bins: expected edges that increase") end
+    end
+    return bins
+  end
+  if math.type(bins) ~= "integer" or bins < 1 then
+    fail("hist: bins: expected a whole number, at least 1, got %s", data.describe(bins))
+  end
+  local lo, hi
+  if options.range then lo, hi = data.interval("hist", "range", options.range) else lo, hi = data.range { x } end
+  if not lo then lo, hi = 0, 1 elseif lo == hi then lo, hi = lo - 0.5, hi + 0.5 end
+  return core.linspace(lo, hi, bins + 1)
+end
+
+-- How many of the numbers lie in each bin. The last bin holds its right edge too.
+local function count(x, edges)
+  local n, counts = #edges - 1, {}
+  for k = 1, n do counts[k] = 0 end
+  for i = 1, #x do
+    local v = x[i]
+    if v >= edges[1] and v <= edges[n + 1] then
+      local a, b = 1, n + 1 -- the bin is found by halving: edges[a] <= v < edges[b]
+      while b - a > 1 do
+        local middle = (a + b) // 2
+        if v >= edges[middle] then a = middle else b = middle end
+      end
+      counts[a] = counts[a] + 1
+    end
+  end
+  return counts
+end
+
+-- hist(x [, {bins =, range =, density =, cumulative =, histtype =, color =, alpha =, edgecolor =, label =}])
+function methods:hist(x, options)
+  in_plane(self, "hist")
+  options = data.options("hist", options)
+  x = column("hist", "x", x)
+  local edges = edges_of(x, options)
+  local counts, sum, n = count(x, edges), 0, #edges - 1
+  for k = 1, n do sum = sum + counts[k] end
+  local so_far = 0
+  for k = 1, n do
+    so_far = so_far + counts[k]
+    if options.cumulative then counts[k] = options.density and so_far / math.max(sum, 1) or so_far
+    elseif options.density then counts[k] = counts[k] / math.max(sum, 1) / (edges[k + 1] - edges[k]) end
+  end
+  local kind = options.histtype or "bar"
+  if kind ~= "bar" and kind ~= "step" then
+    fail("hist: histtype: expected one of bar, step, got %s", data.describe(kind))
+  end
+  local left, right, low = edges:slice(1, n), edges:slice(2, n + 1), core.full(n, 0)
+  local box = { left, right, low, core.vector(counts) }
+  if kind == "bar" then
+    add_boxes(self, "hist", box, "x", 0,
+      setmetatable({ edgecolor = options.edgecolor or "#FFFFFF", linewidth = options.linewidth or 0.5 },
+        { __index = options }))
+    return self
+  end
+  local artist = line_style(self, "hist", options)
+  local xs, ys = { edges[1] }, { 0 }
+  for k = 1, n do
+    xs[2 * k], ys[2 * k], xs[2 * k + 1], ys[2 * k + 1] = edges[k], counts[k], edges[k + 1], counts[k]
+  end
+  xs[#xs + 1], ys[#ys + 1] = edges[n + 1], 0
+  artist.kind, artist.columns, artist.bases = "line", { core.vector(xs), core.vector(ys) }, { y = 0 }
+  add(self, artist)
+  return self
+end
+
+-- The lengths of error bars below and above n points: a number, n numbers or two lists of them.
+local function lengths(what, x, n)
+  local low, high
+  if type(x) == "table" and #x == 2 and type(x[1]) ~= "number" then
+    low, high = spread("errorbar", what .. "[1]", x[1], n), spread("errorbar", what .. "[2]", x[2], n)
+  else
+    low = spread("errorbar", what, x, n)
+    high = low
+  end
+  for i = 1, n do
+    if low[i] < 0 or high[i] < 0 then fail("errorbar: %s: expected numbers, at least 0", what) end
+  end
+  return low, high
+end
+
+-- The ends of all bars in turn, with gaps: what a legend should not hide.
+local function bars_of(x, y, axis, from, to)
+  local xs, ys = {}, {}
+  for i = 1, #x do
+    local k = 3 * i - 2
+    xs[k], xs[k + 1] = axis == "x" and from[i] or x[i], axis == "x" and to[i] or x[i]
+    ys[k], ys[k + 1] = axis == "y" and from[i] or y[i], axis == "y" and to[i] or y[i]
+    xs[k + 2], ys[k + 2] = 0 / 0, 0 / 0
+  end
+  return { core.vector(xs), core.vector(ys) }
+end
+
+-- errorbar(x, y [, {yerr =, xerr =, fmt =, capsize =, ecolor =, elinewidth =, and those of plot}]): points with bars
+-- of their errors.
+function methods:errorbar(x, y, options)
+  in_plane(self, "errorbar")
+  options = data.options("errorbar", options)
+  x, y = column("errorbar", "x", x), column("errorbar", "y", y)
+  data.same_length("errorbar", { "x", "y" }, { x, y })
+  local bare = options.fmt == "none" or options.fmt == ""
+  local artist = line_style(self, "errorbar", options, not bare and options.fmt or nil)
+  artist.kind, artist.columns, artist.loose = "line", { x, y }, true
+  if not bare then add(self, artist) end
+  for axis, list in pairs { x = options.xerr or false, y = options.yerr or false } do
+    if list then
+      local low, high = lengths(axis .. "err", list, #x)
+      local from, to = (axis == "x" and x or y) - low, (axis == "x" and x or y) + high
+      add(self, { kind = "errors", columns = bars_of(x, y, axis, from, to), at = { x, y }, axis = axis,
+        from = from, to = to, color = options.ecolor and style.color("errorbar", options.ecolor) or artist.color,
+        note = not bare,
+        linewidth = number("errorbar", "elinewidth", options.elinewidth or 1.2, 0),
+        cap = number("errorbar", "capsize", options.capsize or 0, 0) })
+    end
+  end
+  return self
+end
+
+-- The number below which the part `p` of sorted numbers lies, by linear interpolation.
+local function quantile(sorted, p)
+  local at = 1 + p * (#sorted - 1)
+  local i = math.min(math.floor(at), #sorted)
+  local next_one = sorted[math.min(i + 1, #sorted)]
+  return sorted[i] + (at - i) * (next_one - sorted[i])
+end
+
+-- The numbers that a box stands for: quartiles, ends of the whiskers, and what lies outside.
+local function five(x, reach)
+  local sorted, outside = {}, {}
+  for i = 1, #x do
+    if x[i] == x[i] then sorted[#sorted + 1] = x[i] end
+  end
+  table.sort(sorted)
+  if #sorted == 0 then return nil end
+  local q1, q2, q3 = quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)
+  local low, high = q1, q3
+  for _, v in ipairs(sorted) do
+    if v < q1 - reach * (q3 - q1) or v > q3 + reach * (q3 - q1) then outside[#outside + 1] = v
+    else low, high = math.min(low, v), math.max(high, v) end
+  end
+  return { q1, q2, q3, low, high, outside }
+end
+
+-- Appends lines through lists of points {x, y}; between the lists are gaps.
+local function add_paths(self, paths, options, note)
+  local xs, ys = {}, {}
+  for _, path in ipairs(paths) do
+    for k = 1, #path, 2 do xs[#xs + 1], ys[#ys + 1] = path[k], path[k + 1] end
+    xs[#xs + 1], ys[#ys + 1] = 0 / 0, 0 / 0
+  end
+  local artist = line_style(self, "boxplot", options)
+  artist.kind, artist.columns, artist.note, artist.loose = "line", { core.vector(xs), core.vector(ys) }, note, true
+  return add(self, artist)
+end
+
+-- The lists of numbers of a box plot: one, several, or the columns of a matrix.
+local function samples_of(x)
+  if core.ismatrix(x) then
+    local list = {}
+    for j = 1, x:cols() do list[j] = x:column(j):copy() end
+    return list
+  end
+  if type(x) == "table" and type(x[1]) ~= "number" then
+    local list = {}
+    for i = 1, #x do list[i] = column("boxplot", ("x[%d]"):format(i), x[i]) end
+    return list
+  end
+  return { column("boxplot", "x", x) }
+end
+
+-- boxplot(x [, {positions =, widths =, labels =, whis =, showfliers =, color =, label =}]): x is a list of numbers or
+-- of several such lists.
+function methods:boxplot(x, options)
+  in_plane(self, "boxplot")
+  options = data.options("boxplot", options)
+  local list = samples_of(x)
+  local at = spread("boxplot", "positions", options.positions or core.linspace(1, #list, #list), #list)
+  local wide = spread("boxplot", "widths", options.widths or 0.5, #list)
+  local reach = number("boxplot", "whis", options.whis or 1.5, 0)
+  local boxes, medians, xs, ys = {}, {}, {}, {}
+  for i, sample in ipairs(list) do
+    local f, c, h = five(sample, reach), at[i], wide[i] / 2
+    if f then
+      boxes[#boxes + 1] = { c - h, f[1], c + h, f[1], c + h, f[3], c - h, f[3], c - h, f[1] }
+      for k, v in ipairs { f[4], f[5] } do
+        boxes[#boxes + 1] = { c, f[k == 1 and 1 or 3], c, v }
+        boxes[#boxes + 1] = { c - h / 2, v, c + h / 2, v }
+      end
+      medians[#medians + 1] = { c - h, f[2], c + h, f[2] }
+      for _, v in ipairs(f[6]) do xs[#xs + 1], ys[#ys + 1] = c, v end
+    end
+  end
+  local color = options.color or "#262626"
+  add_paths(self, boxes, { color = color, linewidth = 1.1,
+    label = options.label and text("boxplot", "label", options.label) })
+  add_paths(self, medians, { color = "C1", linewidth = 1.8 }, true)
+  if options.showfliers ~= false and #xs > 0 then
+    local artist = line_style(self, "boxplot", { color = color, linestyle = "none", marker = "o", markersize = 4,
+      hollow = true })
+    artist.kind, artist.columns, artist.note = "line", { core.vector(xs), core.vector(ys) }, true
+    add(self, artist)
+  end
+  self.artists[#self.artists].extent = { x = extent_of(at - wide, at + wide) }
+  local names = options.labels
+  if not names then
+    names = {}
+    for i = 1, #list do names[i] = core.number_support.format("%g", at[i]) end
+  end
+  return self:xticks(at, names)
+end
+
+-- stem([x,] y [, {bottom =, color =, linestyle =, marker =, ...}]): a line from the bottom to each point.
+function methods:stem(x, y, options)
+  in_plane(self, "stem")
+  if y == nil or data.is_options(y) then x, y, options = nil, x, y end
+  options = data.options("stem", options)
+  y = column("stem", "y", y)
+  x = x and column("stem", "x", x) or core.linspace(1, #y, #y)
+  data.same_length("stem", { "x", "y" }, { x, y })
+  local bottom = number("stem", "bottom", options.bottom or 0)
+  local xs, ys = {}, {}
+  for i = 1, #x do
+    xs[3 * i - 2], xs[3 * i - 1], xs[3 * i] = x[i], x[i], 0 / 0
+    ys[3 * i - 2], ys[3 * i - 1], ys[3 * i] = bottom, y[i], 0 / 0
+  end
+  local artist = line_style(self, "stem", setmetatable({ linewidth = options.linewidth or 1.2 },
+    { __index = function(_, key) return key ~= "marker" and options[key] or nil end }))
+  artist.kind, artist.columns, artist.note, artist.label = "line", { core.vector(xs), core.vector(ys) }, true, nil
+  local points = line_style(self, "stem", { color = artist.color, linestyle = "none", marker = options.marker or "o",
+    markersize = options.markersize, label = options.label, hollow = options.hollow, alpha = options.alpha })
+  points.kind, points.columns, points.loose = "line", { x, y }, true
+  add(self, artist)
+  add(self, points)
+  return self:axhline(bottom, { color = "#808080" })
+end
+
+return function(class)
+  for name, method in pairs(methods) do class[name] = method end
+end

@@ -1,0 +1,52 @@
+-- nslua.plot.defaults: the values that pictures have when nothing else is asked for: ns.plot.rcParams, with
+-- matplotlib's names. Others may be assigned. Assigning an unknown name or a value that does not fit raises.
+
+local data = require "nslua.plot.data"
+local style = require "nslua.plot.style"
+
+local fail = data.fail
+
+local function at_least(least)
+  return function(who, name, x) return data.number(who, name, x, least) end
+end
+
+local function boolean(who, name, x)
+  if type(x) ~= "boolean" then fail("%s: %s: expected a boolean, got %s", who, name, data.describe(x)) end
+  return x
+end
+
+-- For each name: its value, and what checks another one.
+local entries = {
+  ["savefig.dpi"] = { 144, at_least(20) },
+  ["lines.linewidth"] = { 1.6, at_least(0) },
+  ["lines.markersize"] = { 6, at_least(0) },
+  ["axes.grid"] = { true, boolean },
+  ["image.cmap"] = { "viridis", function(who, _, x)
+    style.map(who, x)
+    return x
+  end },
+}
+
+local values = {}
+for name, entry in pairs(entries) do values[name] = entry[1] end
+
+local function known(name)
+  if entries[name] then return end
+  local names = {}
+  for one in pairs(entries) do names[#names + 1] = one end
+  table.sort(names)
+  fail("rcParams: unknown name %s (known: %s)", data.describe(name), table.concat(names, ", "))
+end
+
+return setmetatable({}, {
+  __index = function(_, name)
+    known(name)
+    return values[name]
+  end,
+  __newindex = function(_, name, x)
+    known(name)
+    if x == nil then x = entries[name][1] end
+    values[name] = entries[name][2]("rcParams", name, x)
+  end,
+  __pairs = function() return next, values, nil end,
+})

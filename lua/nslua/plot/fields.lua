@@ -1,0 +1,121 @@
+-- nslua.plot.fields: methods of axes for fields of colour: imshow, pcolormesh, contourf, colorbar.
+
+local artists = require "nslua.plot.artists"
+local bands = require "nslua.plot.bands"
+local cells = require "nslua.plot.cells"
+local contour = require "nslua.plot.contour"
+local core = require "nslua.core"
+local data = require "nslua.plot.data"
+local style = require "nslua.plot.style"
+
+local fail, column, text = data.fail, data.column, data.text
+local add, in_plane = artists.add, artists.in_plane
+
+local methods = {}
+
+-- pcolormesh([x, y,] z [, {cmap =, vmin =, vmax =}]): x and y are edges or middles of the cells.
+function methods:pcolormesh(x, y, z, options)
+  in_plane(self, "pcolormesh")
+  if z == nil then x, y, z, options = nil, nil, x, y end
+  options = data.options("pcolormesh", options)
+  z = data.matrix("pcolormesh", "z", z)
+  x = x or core.linspace(0, z:cols(), z:cols() + 1)
+  y = y or core.linspace(0, z:rows(), z:rows() + 1)
+  add(self, cells.mesh(self, "pcolormesh", x, y, z, options))
+  self.sticky, self.show_grid = true, false
+  return self
+end
+
+local origins = { upper = true, lower = true }
+
+-- imshow(z [, {cmap =, vmin =, vmax =, origin =, extent =, aspect =}]): the first row is at the top, or at the bottom
+-- with origin = "lower".
+function methods:imshow(z, options)
+  in_plane(self, "imshow")
+  options = data.options("imshow", options)
+  z = data.matrix("imshow", "z", z)
+  local origin, e = options.origin or "upper", options.extent
+  if not origins[origin] then
+    fail("imshow: origin: expected one of upper, lower, got %s", data.describe(origin))
+  end
+  local rows, cols = z:rows(), z:cols()
+  if e then
+    e = column("imshow", "extent", e)
+    if #e ~= 4 or not (e[1] < e[2] and e[3] < e[4]) then
+      fail("imshow: extent: expected {left, right, bottom, top}, each pair increasing")
+    end
+    if origin == "upper" then
+      local turned = core.matrix(rows, cols)
+      for i = 1, rows do
+        for j = 1, cols do turned[i][j] = z[rows + 1 - i][j] end
+      end
+      z = turned
+    end
+  else
+    e = { 0.5, cols + 0.5, 0.5, rows + 0.5 }
+    if origin == "upper" then self.limits.y = { rows + 0.5, 0.5 } end
+  end
+  add(self, cells.mesh(self, "imshow", core.linspace(e[1], e[2], cols + 1), core.linspace(e[3], e[4], rows + 1), z,
+    options))
+  self.sticky, self.show_grid = true, false
+  return self:axis(options.aspect == "auto" and "auto" or "scaled")
+end
+
+-- The levels between bands. Those that follow from z reach beyond it on both sides.
+local function levels_of(z, wanted)
+  local list = contour.levels(z, wanted)
+  if not list then fail("contourf: z has no finite number") end
+  if type(wanted) == "table" or core.isvector(wanted) then
+    if #list < 2 then fail("contourf: levels: expected at least 2, got %d", #list) end
+    return list
+  end
+  local columns = {}
+  for i = 1, z:rows() do columns[i] = z:row(i) end
+  local lo, hi = data.range(columns)
+  local step = #list > 1 and list[2] - list[1] or math.max(hi - lo, math.abs(hi), 1)
+  if list[1] > lo or #list == 1 then table.insert(list, 1, list[1] - step) end
+  if list[#list] < hi or #list == 2 then list[#list + 1] = list[#list] + step end
+  return list
+end
+
+local FINE = 100 -- cells along each side of a grid between bounds
+
+-- contourf(x, y, z [, {levels =, cmap =}]): as contour, with the areas between the lines.
+function methods:contourf(x, y, z, options)
+  in_plane(self, "contourf")
+  options = data.options("contourf", options)
+  x, y = column("contourf", "x", x), column("contourf", "y", y)
+  if #x < 2 or #y < 2 then fail("contourf: expected a grid of at least 2 x 2, got %d x %d", #x, #y) end
+  if type(z) == "function" and #x == 2 and #y == 2 then
+    x, y = core.linspace(x[1], x[2], FINE + 1), core.linspace(y[1], y[2], FINE + 1)
+  end
+  z = data.grid("contourf", "z", z, x, y)
+  local levels, map, list = levels_of(z, options.levels), self:colormap("contourf", options.cmap), {}
+  local first, last = levels[1], levels[#levels]
+  for k = 1, #levels - 1 do -- each covers the ones before it where z is higher, so that no seams are seen
+    local middle = (levels[k] + levels[k + 1]) / 2
+    list[k] = { style.map_color(map, (middle - first) / (last - first)),
+      bands.polygons(x, y, z, levels[k], last) }
+  end
+  add(self, { kind = "bands", columns = { x, y }, bands = list, map = map, range = { first, last },
+    levels = levels })
+  self.sticky = true
+  return self
+end
+
+-- colorbar([{label =}]): a bar at the right with the colours of what was drawn last with a colour map.
+function methods:colorbar(options)
+  in_plane(self, "colorbar")
+  options = data.options("colorbar", options)
+  local found
+  for _, artist in ipairs(self.artists) do
+    if artist.map and artist.range then found = artist end
+  end
+  if not found then fail("colorbar: these axes hold nothing with a colour map") end
+  self.color_bar = { artist = found, label = options.label and text("colorbar", "label", options.label) }
+  return self
+end
+
+return function(class)
+  for name, method in pairs(methods) do class[name] = method end
+end

@@ -1,0 +1,68 @@
+-- Twins: two axes y on one panel. Boxes around texts and the styles of arrows.
+local models = require "bind.models"
+local ns = require "nslua"
+local plot = ns.plot
+local message = models.message
+
+teardown(function() plot.close() end)
+
+local lines = require "figure_lines"
+
+describe("twinx", function()
+  it("shares the panel and x, and has an axis y at the right", function()
+    local fig = plot.figure()
+    local ax = fig:subplot(1, 1, 1):plot({ 0, 1 }, { 0, 1 }):ylabel "left"
+    local twin = ax:twinx():plot({ 0, 2 }, { 10, 1000 }):ylabel("right"):yscale "log"
+    assert.equal(twin, fig:gca())
+    assert.equal(ax, fig:subplot(1, 1, 1))
+    assert.is_false(ax.artists[1].color == twin.artists[1].color)
+    assert.same({ "set xrange [0:2]", "set xrange [0:2]" }, lines(fig, "^set xrange"))
+    for _, side in ipairs { "l", "r", "t", "b" } do
+      local margins = lines(fig, "^set " .. side .. "margin")
+      assert.equal(margins[1], margins[2])
+    end
+    assert.equal(1, #lines(fig, "^set ytics"))
+    assert.equal(1, #lines(fig, '^set y2tics .*"10" 10, "100" 100'))
+    assert.equal(1, #lines(fig, "^set logscale y2 10"))
+    local places = {}
+    for _, name in ipairs { "left", "right" } do
+      places[name] = tonumber(lines(fig, '^set label "' .. name)[1]:match "screen ([%d.]+)")
+    end
+    assert.is_true(places.left < 0.1 and places.right > 0.9)
+    assert.truthy(fig:picture "svg")
+    assert.equal("twinx: these axes are twins of others already", message(twin.twinx, twin))
+  end)
+
+  it("has its legend in another place", function()
+    local ax = plot.figure():subplot(1, 1, 1):plot({ 0, 1 }, { 0, 0 }, { label = "a" }):legend()
+    ax:twinx():plot({ 0, 1 }, { 0, 0 }, { label = "b" }):legend()
+    local keys = lines(ax.figure, "^set key")
+    assert.is_false(keys[1]:match "inside %a+ %a+" == keys[2]:match "inside %a+ %a+")
+  end)
+end)
+
+describe("texts", function()
+  it("have boxes", function()
+    local ax = plot.figure():subplot(1, 1, 1):text(0, 0, "a", { bbox = { fc = "y", edgecolor = "none" } })
+    ax:annotate("b", { xy = { 0, 0 }, bbox = {} })
+    assert.same({ 'set style textbox 1 opaque fillcolor rgb "#E69F00" margins 2,2 noborder',
+      'set style textbox 2 opaque fillcolor rgb "#FFFFFF" margins 2,2 border rgb "#000000" lw 0.8' },
+      lines(ax.figure, "^set style textbox"))
+    assert.equal(2, #lines(ax.figure, "boxed bs [12]$"))
+    assert.truthy(ax.figure:picture "svg")
+    assert.equal("text: bbox: unknown option 'foo' (known: facecolor, edgecolor, alpha, pad, linewidth)",
+      message(ax.text, ax, 0, 0, "a", { bbox = { foo = 1 } }))
+  end)
+
+  it("have arrows of several styles", function()
+    local ax = plot.figure():subplot(1, 1, 1)
+    for _, style in ipairs { "->", "<-", "<->", "-" } do
+      ax:annotate("b", { xy = { 0, 0 }, xytext = { 1, 1 }, arrowprops = { arrowstyle = style, lw = 3 } })
+    end
+    for _, head in ipairs { "head", "backhead", "heads", "nohead" } do
+      assert.equal(1, #lines(ax.figure, "with vectors " .. head .. " filled.* lw 3 "))
+    end
+    assert.equal("annotate: arrowstyle: expected one of -> -|> <- <|- <-> <|-|> -, got 'fancy'",
+      message(ax.annotate, ax, "b", { xy = { 0, 0 }, arrowprops = { arrowstyle = "fancy" } }))
+  end)
+end)
