@@ -73,7 +73,7 @@ SlurmdUser=$me
 SlurmctldPort=$controller
 SlurmdPort=$node
 AuthType=auth/munge
-AuthInfo=socket=$directory/munge/socket,cred_expire=2
+AuthInfo=socket=$directory/munge/socket,cred_expire=5
 CredType=cred/munge
 SlurmctldPidFile=$directory/slurmctld.pid
 SlurmdPidFile=$directory/slurmd.pid
@@ -96,7 +96,7 @@ KillWait=5
 MinJobAge=300
 SlurmdParameters=config_overrides
 SchedulerType=sched/backfill
-SchedulerParameters=sched_min_interval=100000,batch_sched_delay=1,sched_interval=1,bf_interval=1
+SchedulerParameters=sched_min_interval=100000,batch_sched_delay=1,sched_interval=5,bf_interval=5
 NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$cpus State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END

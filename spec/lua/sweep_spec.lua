@@ -420,7 +420,7 @@ describe("the options of a sweep", function()
     refused({ parameters = { k = { 1, "a" } } }, "sweep: parameters: k[2]: expected a number or a boolean, got 'a'")
     refused({ parameters = { { a = 1 }, { b = 1 } } }, "sweep: parameters: row 2 has the names b; row 1 has a")
     refused({ parameters = function() end }, "sweep: parameters: there are no tasks")
-    refused({ size = 1 }, "sweep: unknown option 'size' (known: parameters, run, setup, file, workers, on, seed, resume, "
+    refused({ size = 1 }, "sweep: unknown option 'size' (known: parameters, run, setup, file, workers, on, with, seed, resume, "
       .. "timeout, retries, memory, chunk, order, reduce, progress, wait, start)")
   end)
 end)

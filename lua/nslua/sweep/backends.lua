@@ -3,8 +3,8 @@
 -- A back end is a table in a file of its own:
 --   name           what `on` says
 --   start(sweep)   begins to work and returns a session; raises when it can not be used here
---   options(given, who)  optional: checks the sweep's option `with`, which is for the back end alone; start finds what it
---                  returns as sweep.options.with
+--   options(given, who)  optional: checks the sweep's option `with`, which is for the back end alone; start finds
+--                  what it returns as sweep.options.with
 --   shares_folder  true: its processes meet in the folder of the sweep, so that the sweep needs a file
 --   status(store), cancel(store)  optional: for `nslua sweep --status` and `--cancel`; the text that is added
 -- A session has methods:

@@ -1,5 +1,6 @@
--- nslua.sweep.jobs: what back ends share that start `nslua sweep SCRIPT --part FIRST-LAST` on machines with one common
--- directory: the list of the parts, the script that does one of them, and the records that arrive in the store.
+-- nslua.sweep.jobs: what back ends share that start `nslua sweep SCRIPT --part FIRST-LAST` on machines with one
+-- common directory: the list of the parts, the script that does one of them, and the session that
+-- waits for their records.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local settings = require "nslua.sweep.settings"
@@ -34,7 +35,8 @@ end
 
 -- The command that runs this script as `nslua sweep`, with options.
 local function command_of(options)
-  local given, words = settings.command, nil
+  local given = settings.command
+  local words
   if given then
     words = { given[-1], "sweep" }
   else

@@ -41,9 +41,9 @@ function Parallel:submit()
   local script = self.folder .. "/parallel-part.sh"
   files.save(script, "#!/bin/sh\npart=$1\n" .. self:check() .. "exec " .. self:part_command(1) .. "\n")
   local workers = self.sweep.options.wanted_workers
-  local command = ("exec parallel --will-cite --workdir . --termseq TERM,%d,KILL,50 %s %s --arg-file %s sh %s {} >%s 2>&1")
-    :format(1000 * (GRACE - 3), host_words(self), workers and "--jobs " .. workers or "", jobs.quote(list),
-      jobs.quote(script), jobs.quote(("%s/log-parallel-%d"):format(self.folder, self.round)))
+  local command = ("exec parallel --will-cite --workdir . --termseq TERM,%d,KILL,50 %s %s --arg-file %s "
+    .. "sh %s {} >%s 2>&1"):format(1000 * (GRACE - 3), host_words(self), workers and "--jobs " .. workers or "",
+      jobs.quote(list), jobs.quote(script), jobs.quote(("%s/log-parallel-%d"):format(self.folder, self.round)))
   local handle, message = support.spawn { "sh", "-c", command }
   if not handle then return nil, "parallel: " .. message end
   self.handle, self.handles, self.running = handle, { handle }, workers or 1

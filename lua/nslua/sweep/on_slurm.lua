@@ -168,7 +168,8 @@ function on_slurm.status(store)
   if not states then return "; slurm: " .. count end
   local text = "; slurm: " .. (count > 0 and listed(states) or "no job is in the queue")
   local ended = {}
-  for state in jobs.run(("sacct -X -n -P --name=%s -o State 2>/dev/null"):format(name or "nslua-none")):gmatch "[^\n]+" do
+  local accounts = jobs.run(("sacct -X -n -P --name=%s -o State 2>/dev/null"):format(name or "nslua-none"))
+  for state in accounts:gmatch "[^\n]+" do
     local word = state:match "^[A-Z_]+"
     if word and not (" COMPLETED RUNNING PENDING REQUEUED "):find(" " .. word .. " ", 1, true) then
       ended[word] = (ended[word] or 0) + 1

@@ -157,7 +157,8 @@ describe("a sweep on other machines #once", function()
     refused('on = "parallel", with = { hosts = {} }', "sweep: with: hosts: expected a list of hosts, got")
     refused('on = "parallel", with = { hosts = { "a b" } }',
       [[sweep: with: hosts[1]: expected a host that ssh knows, or ":", got 'a b']])
-    host.write(directory .. "/script.lua", 'require "nslua".sweep { parameters = { k = { 1 } }, run = function() end, file = "a.csv" }')
+    host.write(directory .. "/script.lua", 'require "nslua".sweep { parameters = { k = { 1 } }, run = function() end, '
+      .. 'file = "a.csv" }')
     local _, err = sweep "script.lua --detach --quiet"
     assert.truthy(err:find('sweep: --detach: on = "local" needs this process', 1, true), err)
   end)
