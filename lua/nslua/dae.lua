@@ -43,6 +43,10 @@ local where = require "nslua.base.where"
 return function(ns, support)
   local public = {}
   local ATOL = 1e-12 -- absolute tolerance of an unknown when no atol is given, in the unit of the unknown
+  local SWEEPS = 40 -- of natural_units; after them the logarithms are settled to well below 1
+  local TINY = -16 -- log2 of the scaled entries below which they may be rounding, so that no unit comes from them
+  local DUST = 2.0 ^ -40 -- values below this fraction of the largest are rounding, and tell no size
+  local MOVES = { 0.1, 0.01 } -- fractions of the sizes of values by which the index is looked at nearby: the first that works
   local RANK = 1e-8 -- singular values below this fraction of the largest count as zero (about the root of rounding)
 
   local array -- nslua.derivative_array, when it is needed
@@ -115,13 +119,76 @@ return function(ns, support)
     return rank
   end
 
+  -- Powers of two for the equations (row) and unknowns (column), and one for the time, so that the entries of row_i Fy_ij
+  -- column_j and row_i Fyd_ij column_j / time are about 1: the logarithms are least squares (Curtis and Reid, On the
+  -- automatic scaling of matrices for Gaussian elimination, J. Inst. Maths Applics 10, 1972). So units drop out.
+  -- Where no entry compares two unknowns, or a time, they are compared by atol, and by the length of the interval.
+  local function natural_units(Fy, Fyd, known)
+    local n, entries = #Fy, {}
+    for i = 1, n do
+      for j = 1, n do
+        if Fy[i][j] ~= 0 then entries[#entries + 1] = { i, j, 0, math.log(math.abs(Fy[i][j]), 2) } end
+        if Fyd[i][j] ~= 0 then entries[#entries + 1] = { i, j, 1, math.log(math.abs(Fyd[i][j]), 2) } end
+      end
+    end
+    -- of the rows, the columns, and of terms without and with a derivative
+    local shift = { {}, {}, { [0] = 0, known.span > 0 and -math.log(known.span, 2) or 0 } }
+    for i = 1, n do shift[1][i], shift[2][i] = 0, math.log(known.atol[i], 2) end
+    local function settle(at)
+      local sum, count, to = {}, {}, shift[at]
+      for _, entry in ipairs(entries) do
+        local k = entry[at]
+        local off = entry[4] + shift[1][entry[1]] + shift[2][entry[2]] + shift[3][entry[3]] - to[k]
+        sum[k], count[k] = (sum[k] or 0) + off, (count[k] or 0) + 1
+      end
+      for k, value in pairs(sum) do to[k] = (at < 3 or k == 1) and -value / count[k] or 0 end
+    end
+    for _ = 1, 3 do -- entries that turn out to be tiny have no say in the next round
+      for _ = 1, SWEEPS do
+        for at = 1, 3 do settle(at) end
+      end
+      local kept = {}
+      for _, entry in ipairs(entries) do
+        if entry[4] + shift[1][entry[1]] + shift[2][entry[2]] + shift[3][entry[3]] > TINY then kept[#kept + 1] = entry end
+      end
+      if #kept == #entries then break end
+      entries = kept
+    end
+    local function powers(list)
+      local v = ns.ones(n)
+      for i = 1, n do v[i] = 2.0 ^ math.floor(list[i] + 0.5) end
+      return v
+    end
+    return { row = powers(shift[1]), column = powers(shift[2]), time = 2.0 ^ -math.floor(shift[3][1] + 0.5) }
+  end
+
+  -- The matrix of which row i is multiplied by row[i] and column j by column[j] / time.
+  local function scaled(A, units, time)
+    local B = ns.matrix(A)
+    for i = 1, #B do
+      local to = B[i]
+      for j = 1, #B do to[j] = to[j] * units.row[i] * units.column[j] / time end
+    end
+    return B
+  end
+
+  -- The largest rate that an equation gives: its largest entry of Fy by that of Fyd; 1 when there is none.
+  local function fastest_rate(Fy, Fyd)
+    local rate = 0
+    for i = 1, #Fy do
+      local of_y, of_yd = Fy[i]:norm(math.huge), Fyd[i]:norm(math.huge)
+      if of_yd > 0 then rate = math.max(rate, of_y / of_yd) end
+    end
+    return rate > 0 and rate or 1
+  end
+
   -- The index of the linearised equations Fyd x' + Fy x = 0, and that of each unknown (1 for unknowns of no higher
   -- one). With N = (c Fyd + Fy)^-1 Fyd the rank of N^k falls until k = index. The unknowns of index k are those in
   -- which N^(k - 1), restricted to the nilpotent part, has entries.
-  local function index_of(Fy, Fyd)
-    local n = #Fy
-    local scale = Fyd:norm() > 0 and Fy:norm() / Fyd:norm() or 1
-    local c = 0.7 * (scale > 0 and scale or 1)
+  local function index_of(Fy, Fyd, known)
+    local n, units = #Fy, natural_units(Fy, Fyd, known)
+    Fy, Fyd = scaled(Fy, units, 1), scaled(Fyd, units, units.time)
+    local c = 0.7 * fastest_rate(Fy, Fyd)
     local regular = c * Fyd + Fy
     if ns.rcond(regular) < 1e-14 then return nil end
     local N = c * ns.solve(regular, Fyd) -- without a unit
@@ -160,20 +227,53 @@ return function(ns, support)
     return index, unknowns
   end
 
-  -- The same at a point near (y, yd), where no entry of the Jacobians is 0 by chance. Example: at some angles of a
-  -- pendulum another unknown has index 2 than at all others.
-  local function index_near(solver, t, y, yd)
-    local function moved(v)
+  -- The sizes of the unknowns and of their derivatives: those of their values, and at least what has the effect of the
+  -- median of the values that are not 0, as the equations weigh them. Where all are 0: of the residual, then of atol.
+  local function sizes_of(F, Fy, Fyd, y, yd, known)
+    local units, list, most = natural_units(Fy, Fyd, known), {}, 0
+    for j = 1, #y do
+      for _, value in ipairs { y[j] / units.column[j], yd[j] * units.time / units.column[j] } do
+        list[#list + 1], most = math.abs(value), math.max(most, math.abs(value))
+      end
+    end
+    local counted = {}
+    for _, value in ipairs(list) do
+      if value > DUST * most then counted[#counted + 1] = value end
+    end
+    table.sort(counted)
+    local middle = counted[#counted // 2 + 1] or 0
+    for i = 1, middle == 0 and #F or 0 do middle = math.max(middle, units.row[i] * math.abs(F[i])) end
+    for j = 1, middle == 0 and #y or 0 do middle = math.max(middle, known.atol[j] / units.column[j]) end
+    local of_y, of_yd = ns.zeros(#y), ns.zeros(#y)
+    for j = 1, #y do
+      of_y[j] = math.max(math.abs(y[j]), middle * units.column[j])
+      of_yd[j] = math.max(math.abs(yd[j]), middle * units.column[j] / units.time)
+    end
+    return of_y, of_yd
+  end
+
+  -- The index at a point near (y, yd), where no entry of the Jacobians is 0 by chance, and that of each unknown.
+  -- Example: at some angles of a pendulum another unknown has index 2 than at all others.
+  local function index_near(solver, t, y, yd, known)
+    local tidy = ns.vector(y) -- values below atol are rounding
+    for j = 1, #y do tidy[j] = math.abs(y[j]) > known.atol[j] and y[j] or 0 end
+    local good, F, Fy, Fyd = where.try(support.evaluate, solver, t, tidy, yd)
+    if good and F then y = tidy
+    else F, Fy, Fyd = evaluate(solver, t, y, yd, "dae") end
+    local of_y, of_yd = sizes_of(F, Fy, Fyd, y, yd, known)
+    local function moved(v, sizes, part)
       local w, seed = ns.vector(v), 1
       for i = 1, #w do
         seed = (16807 * seed + i) % 2147483647
-        w[i] = w[i] + 0.1 * math.max(1, math.abs(w[i])) * (0.5 + seed / 4294967294)
+        w[i] = w[i] + part * sizes[i] * (0.5 + seed / 4294967294)
       end
       return w
     end
-    local good, F, Fy, Fyd = where.try(support.evaluate, solver, t, moved(y), moved(yd))
-    if good and F then return index_of(Fy, Fyd) end
-    return index_of(select(2, evaluate(solver, t, y, yd, "dae")))
+    for _, part in ipairs(MOVES) do
+      local fine, G, Gy, Gyd = where.try(support.evaluate, solver, t, moved(y, of_y, part), moved(yd, of_yd, part))
+      if fine and G then return index_of(Gy, Gyd, known) end
+    end
+    return index_of(Fy, Fyd, known)
   end
 
   -- ---- the start ----
@@ -295,7 +395,7 @@ return function(ns, support)
       end
     end
     if o.index == nil then
-      local index, unknowns = index_near(solver, t, y, yd)
+      local index, unknowns = index_near(solver, t, y, yd, { atol = atol, span = span })
       if index and index > 3 then fail("dae: the equations are of index %d; at most 3 is solved", index) end
       if index == 3 and self.method then
         fail("dae: index: the equations are of index 3, which kind 'ida' solves only when the option index asks for "
@@ -488,7 +588,7 @@ return function(ns, support)
     local _, _, Fyd = evaluate(solver, t, y, yd, "consistent")
     local algebraic = without_derivative(Fyd)
     check_list(o.algebraic, algebraic, #y, "consistent")
-    local index, unknowns = index_near(solver, t, y, yd)
+    local index, unknowns = index_near(solver, t, y, yd, { atol = ATOL * ns.ones(#y), span = 0 })
     if index and index > 3 then fail("consistent: the equations are of index %d; at most 3 is solved", index) end
     local good, more = consistent_values(solver, t, y, yd, algebraic, unknowns, 0, ATOL * ns.ones(#y))
     if not good then fail("consistent: %s", more) end
@@ -505,7 +605,7 @@ return function(ns, support)
     for i = 1, #y do
       if algebraic[i] then list[#list + 1] = i end
     end
-    local index, unknowns = index_near(solver, t, y, yd)
+    local index, unknowns = index_near(solver, t, y, yd, { atol = ATOL * ns.ones(#y), span = 0 })
     local worst, value = worst_equation(F, Fy, Fyd, y, yd, ATOL * ns.ones(#y), 1)
     return setmetatable({ index = index, unknowns = unknowns, algebraic = list, consistent = value <= 1e-6,
       worst = worst > 0 and worst or nil, residual = F }, core.result_fields_meta)

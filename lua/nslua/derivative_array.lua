@@ -23,6 +23,7 @@ return function(ns)
   local EPSILON = 2.0 ^ -52
   local SWEEPS = 20 -- of the scaling; after them the logarithms are settled to well below 1
   local CONVERGED, STALLED = 1e-13, 1e-8 -- relative corrections at which Newton's method ends; if they don't fall
+  local NOTHING = 1e-4 -- corrections below this part of atol (of derivatives: of atol / time) are none
   local ROUNDING = 2.0 ^ -49 -- rounding error of a difference, relative to the terms of what is subtracted
   local LEVELS = 60 -- most halvings of the length of a difference
   local FAR = 2.0 ^ 20 -- the first length of a difference is at most this many times the span
@@ -230,13 +231,18 @@ return function(ns)
     return { U = U, V = V, inverse = inverse, rank = rank, row = row, column = column, m = m, n = n }
   end
 
-  -- The least solution of J x = b, and the part of the scaled b along each direction that J can't reach.
+  -- The least solution of J x = b, and the part of the scaled b along each direction that J can't reach; 0 where it is
+  -- rounding.
   local function solve(D, b)
     local scaled, left = ns.zeros(D.m), {}
     for i = 1, D.m do scaled[i] = D.row[i] * b[i] end
     local x, along = D.inverse * scaled, D.U:transpose() * scaled
     for j = 1, D.n do x[j] = x[j] * D.column[j] end
-    for k = D.rank + 1, D.m do left[k - D.rank] = along[k] end
+    for k = D.rank + 1, D.m do
+      local size = 0
+      for i = 1, D.m do size = size + math.abs(scaled[i]) end
+      left[k - D.rank] = math.abs(along[k]) > 8 * EPSILON * size and along[k] or 0
+    end
     return x, left
   end
 
@@ -511,6 +517,7 @@ return function(ns)
     local scale = time_scale(self, z)
     if o.span > 0 then scale = math.max(o.span, math.min(scale, FAR * o.span)) end
     self.h = (scale > 0 and scale or 1) / 8
+    local time = o.span > 0 and o.span or 8 * self.h
     self.slope = slope_of(self, z)
     local D, left, most, rest, counted
     local last = math.huge
@@ -531,7 +538,7 @@ return function(ns)
         target[i] = target[i] - x[j]
         if noise and self.tidy and place.level > 0 and math.abs(target[i]) <= noise[j] then target[i] = 0 end
         if is_needed(place, counted) then
-          local off = math.max(0, math.abs(x[j]) - (noise and 16 * noise[j] or 0))
+          local off = math.max(0, math.abs(x[j]) - math.max(noise and 16 * noise[j] or 0, NOTHING * o.atol[i] / time ^ place.level))
           last = math.max(last, off == 0 and 0 or off / math.max(math.abs(target[i]), off))
         end
       end
@@ -558,23 +565,26 @@ return function(ns)
   -- for the least change that makes them consistent, in units of 1e-6 |y| + atol, or of the list allowed=, which
   -- replaces this bound of moves, too.
   return function(o)
-    local function start(tidy)
+    local function start(way)
       local self = make(o)
-      local z = { y = ns.vector(o.y), ns.vector(tidy and ns.zeros(#o.y) or o.yd) }
+      local z = { y = ns.vector(o.y), ns.vector(way.tidy and ns.zeros(#o.y) or o.yd) }
       for k = 2, o.order + 1 do z[k] = ns.zeros(self.n) end
-      self.tidy = tidy
-      for j = 1, tidy and self.n or 0 do
+      self.tidy = way.tidy
+      for j = 1, way.clean and self.n or 0 do
         if not self.algebraic[j] and math.abs(z.y[j]) <= self.allowed[j] then z.y[j] = 0 end
       end
       return self, z
     end
-    local self, z = start(false)
-    local good, why = newton(self, z, o)
-    if not good then -- once more, without numbers that are rounding: they spoil the scaling of the array
-      self, z = start(true)
-      good = newton(self, z, o)
-      if not good then return nil, why end
+    -- Numbers that are rounding spoil the scaling of the array: first without values that are, then without derivatives that are.
+    local self, z, good, why
+    for _, way in ipairs { { clean = true }, { clean = true, tidy = true }, {} } do
+      self, z = start(way)
+      local reason
+      good, reason = newton(self, z, o)
+      why = why or reason
+      if good then break end
     end
+    if not good then return nil, why end
     if not o.given then return z.y, z[1] end
     local S
     S, why = slopes(self, z, o.given, o.by)

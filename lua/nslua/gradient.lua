@@ -38,8 +38,15 @@ local function take_parameters(list)
   for key, value in pairs(list) do
     if math.type(key) ~= "integer" then copy[key] = value end
   end
+  local count = 0
   for _, value in ipairs(list) do
+    count = count + 1
     if value == "T" then free = true else copy[#copy + 1] = value end
+  end
+  for key in pairs(list) do
+    if math.type(key) == "integer" and (key < 1 or key > count) then
+      fail("gradient: parameters: expected a list; there is an element %d, but none %d", key, count + 1)
+    end
   end
   local alone = free and #copy == 0
   if alone then copy[1] = "x0" end

@@ -78,8 +78,10 @@ local function check_subplot(options)
   if options.projection ~= nil and options.projection ~= "3d" then
     fail("subplot: projection: expected \"3d\", got %s", data.describe(options.projection))
   end
-  if options.sharex and getmetatable(options.sharex) ~= Axes then
-    fail("subplot: sharex: expected axes, got %s", data.describe(options.sharex))
+  for _, name in ipairs { "sharex", "sharey" } do
+    if options[name] and getmetatable(options[name]) ~= Axes then
+      fail("subplot: %s: expected axes, got %s", name, data.describe(options[name]))
+    end
   end
   return options
 end
@@ -94,8 +96,15 @@ local function three_digits(number)
   return math.tointeger(rows), math.tointeger(cols), math.tointeger(i)
 end
 
--- subplot(rows, cols, i [, {projection = "3d", sharex = axes}]): panel number i, counted along rows. With i = {i, j}
--- one panel covers the panels from i to j. subplot(211) is subplot(2, 1, 1). A panel that exists is returned again.
+-- Lets axes share what the options of subplot say.
+local function join(axes, options)
+  if options.sharex then share.join(axes, options.sharex, "x") end
+  if options.sharey then share.join(axes, options.sharey, "y") end
+end
+
+-- subplot(rows, cols, i [, {projection = "3d", sharex = axes, sharey = axes}]): panel number i, counted along
+-- rows. With i = {i, j} one panel covers the panels from i to j. subplot(211) is subplot(2, 1, 1). A panel that
+-- exists is returned again.
 function Figure:subplot(rows, cols, i, options)
   if type(rows) == "number" and rows > 99 and (cols == nil or type(cols) == "table") then
     options = cols
@@ -109,7 +118,7 @@ function Figure:subplot(rows, cols, i, options)
   for _, axes in ipairs(self.panels) do
     if axes.rows == rows and axes.cols == cols and axes.first == first and axes.last == last then
       if options.projection then axes:in_space "subplot" end
-      if options.sharex then share.join(axes, options.sharex) end
+      join(axes, options)
       self.current = axes
       return axes
     end
@@ -117,18 +126,20 @@ function Figure:subplot(rows, cols, i, options)
   local axes = Axes.new(self, rows, cols, first, last)
   axes.three_d = options.projection == "3d"
   self.panels[#self.panels + 1] = axes
-  if options.sharex then share.join(axes, options.sharex) end
+  join(axes, options)
   self.current = axes
   return axes
 end
 
--- subplots(rows, cols [, {sharex = true, figsize =, dpi =, title =}]): returns a new figure and its panels: one
--- panel, a list when there is one row or column, else a list of rows.
+-- subplots(rows, cols [, {sharex = true, sharey = true, figsize =, dpi =, title =}]): returns a new figure and its
+-- panels: one panel, a list when there is one row or column, else a list of rows.
 function plot.subplots(rows, cols, options)
   if type(rows) == "table" then rows, options = nil, rows end
   options = data.options("subplots", options)
-  if options.sharex ~= nil and type(options.sharex) ~= "boolean" then
-    fail("subplots: sharex: expected a boolean, got %s", data.describe(options.sharex))
+  for _, name in ipairs { "sharex", "sharey" } do
+    if options[name] ~= nil and type(options[name]) ~= "boolean" then
+      fail("subplots: %s: expected a boolean, got %s", name, data.describe(options[name]))
+    end
   end
   rows, cols = whole("subplots", "rows", rows or 1, 1, 50), whole("subplots", "cols", cols or 1, 1, 50)
   local fig = plot.figure { figsize = options.figsize, dpi = options.dpi, title = options.title }
@@ -136,7 +147,10 @@ function plot.subplots(rows, cols, options)
   for k = 1, rows * cols do
     local i, j = (k - 1) // cols + 1, (k - 1) % cols + 1
     all[i] = all[i] or {}
-    flat[k] = fig:subplot(rows, cols, k, { sharex = options.sharex and i > 1 and all[1][j] or nil })
+    flat[k] = fig:subplot(rows, cols, k, {
+      sharex = options.sharex and i > 1 and all[1][j] or nil,
+      sharey = options.sharey and j > 1 and all[i][1] or nil,
+    })
     all[i][j] = flat[k]
   end
   if rows > 1 and cols > 1 then return fig, all end

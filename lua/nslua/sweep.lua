@@ -59,8 +59,23 @@ local function check_file(file, who)
   if type(file) ~= "string" or not ENDINGS[file:match "%.(%w+)$" or ""] then
     fail("%s: file: expected a name that ends in .csv, .npz or .h5, got %s", who, describe(file))
   end
+  if file:find "%z" then fail("%s: file: the name has a zero byte", who) end
+  if core.journal_support.list_folder(file) then fail("%s: file: '%s' is a directory", who, file) end
   if file:find "%.h5$" or file:find "%.hdf5$" then require "nslua.hdf5" end
   return file
+end
+
+local function check_resume(value, who, file)
+  one_of(value, { true, false, "failed" }, who, "resume")
+  if value and not file then fail("%s: resume: it needs file =", who) end
+  return value
+end
+
+local function check_progress(value, who)
+  if type(value) ~= "boolean" and type(value) ~= "function" then
+    fail("%s: progress: expected true, false or a function, got %s", who, describe(value))
+  end
+  return value
 end
 
 local function worker_count(value, who)
@@ -74,9 +89,10 @@ local function read_options(given, who)
   callable(o.run, who, "run")
   local on = backends.find(not settings.part and (settings.on or o.on) or "local", who)
   local order = optional(o, "order", one_of, { "given", "shuffled" }, who, "order")
-  local resume = optional(o, "resume", one_of, { true, false, "failed" }, who, "resume")
+  local resume = optional(o, "resume", check_resume, who, o.file)
   local with = o.with
   if with ~= nil and type(with) ~= "table" then fail("%s: with: expected a table, got %s", who, describe(with)) end
+  local shown = optional(o, "progress", check_progress, who)
   return {
     run = o.run,
     setup = optional(o, "setup", callable, who, "setup"),
@@ -95,7 +111,7 @@ local function read_options(given, who)
     order = not settings.part and order or nil,
     start = optional(o, "start", one_of, { "fork", "spawn" }, who, "start"),
     wait = optional(o, "wait", one_of, { true, false }, who, "wait"),
-    progress = settings.progress == nil and o.progress or settings.progress,
+    progress = settings.progress == nil and shown or settings.progress,
   }
 end
 

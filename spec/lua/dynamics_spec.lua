@@ -133,6 +133,23 @@ describe("periodic", function()
   end)
 
   it("says what is wrong", function()
+    local function wrong(message, more)
+      local o = { rhs = function(_, x) return { x[2], -x[1] } end, guess = { 1, 0 }, period = 6 }
+      for name, value in pairs(more) do o[name] = value end
+      raises("dynamics.periodic: " .. message, dynamics.periodic, o)
+    end
+    wrong("rhs: expected 2 numbers from f(t, x), got 1", { rhs = function() return { 1 } end })
+    wrong("rhs: expected 2 numbers from f(t, x), got 'x'", { rhs = function() return "x" end })
+    wrong("rhs: f(t, x)[1] is nan at t = 0, too large or no number for a motion from there",
+      { rhs = function() return { 0 / 0, 1 } end })
+    wrong("period: expected a number above 0 of the function, got nan", { period = function() return 0 / 0 end })
+    wrong("drift: expected a list of numbers of states, got 'x'", { drift = "x" })
+    wrong("tol: expected a finite number, at least 0, got nan", { tol = 0 / 0 })
+    wrong("t0: expected a finite number, got inf", { t0 = 1 / 0 })
+    wrong("transient: expected a finite number, at least 0, got -1", { transient = -1 })
+    wrong("max_iterations: expected an integer of 1 or more, got 0", { max_iterations = 0 })
+    raises("solve_ivp: rtol: expected 0 or more, got -1.0", dynamics.periodic,
+      { rhs = function(_, x) return { x[2], -x[1] } end, guess = { 1, 0 }, period = 6, rtol = -1 })
     raises("dynamics.periodic: expected simulation = or rhs =, got neither", dynamics.periodic, { guess = { 1 }, period = 1 })
     raises("dynamics.periodic: rhs: expected a function f(t, x), got 3", dynamics.periodic, { rhs = 3, guess = { 1 }, period = 1 })
     raises("dynamics.periodic: guess: expected the states, got nil", dynamics.periodic, { rhs = f, period = 1 })

@@ -371,15 +371,15 @@ describe("help_annotations", function()
   end)
 
   it("takes arguments, options and results from the signatures", function()
-    assert.truthy(text:find("---@field TimeStepping fun(nsds: nslua.NonSmoothDynamicalSystem, grid: nslua.TimeDiscretisation, " ..
+    assert.truthy(text:find("---@field TimeStepping (fun(nsds: nslua.NonSmoothDynamicalSystem, grid: nslua.TimeDiscretisation, " ..
       "integrator: nslua.integrator, problem?: nslua.problem, options?: { rtol?: number, atol?: number, h_min?: number, " ..
-      "h_max?: number }): nslua.TimeStepping", 1, true))
+      "h_max?: number }): nslua.TimeStepping)|(fun(options: { nsds?: nslua.NonSmoothDynamicalSystem, ", 1, true))
     assert.truthy(text:find("---@field relation fun(self: any): nslua.relation", 1, true))
     assert.truthy(text:find("---@field setNewtonTolerance fun(self: any, relative: number, absolute?: number)", 1, true))
     assert.truthy(text:find("---@field replay fun(file: string, options?: table): table, table", 1, true))
     assert.truthy(text:find("---@field lcp fun(options: { M?: nslua.matrix|number[][]|nslua.sparse_matrix, " ..
       "q?: nslua.vector|number[], ", 1, true))
-    assert.truthy(text:find("---@field zeros fun(n: integer): nslua.vector|number[]|nslua.matrix|number[][] ", 1, true))
+    assert.truthy(text:find("---@field zeros (fun(n: integer): nslua.vector|nslua.matrix)|(fun(", 1, true))
     assert.truthy(text:find("---@alias nslua.grid nslua.TimeDiscretisation\n", 1, true))
     assert.truthy(text:find("---@class nslua.film\n", 1, true) == nil and text:find("---@class nslua.polygon\n", 1, true))
   end)

@@ -120,6 +120,30 @@ describe("a sweep", function()
     assert.equal(t.x[1], t.x[4])
   end)
 
+  it("tells results that have no form", function()
+    local function told(message, run)
+      for _, on in ipairs { "local", "here" } do
+        local list = ns.sweep { parameters = { k = { 1 } }, run = run, on = on, workers = 1 }:failures()
+        assert.equal(message, list[1].error)
+      end
+    end
+    told(("run: expected names as keys of the result, got '%s'"):format(("n"):rep(40)),
+      function() return { [("n"):rep(1000)] = 1 } end)
+    told("the error is a table without a text", function() error {} end)
+    told("no pairs", function() return setmetatable({}, { __pairs = function() error("no pairs", 0) end }) end)
+  end)
+
+  it("tells columns that are not there at the place of the call", function()
+    local s = ns.sweep { parameters = { k = { 1, 2 } }, run = function(p) return p.k end, on = "here" }
+    raises("column: there is none called 'z' (known: task, k, value, failed)", function() s:pivot("k", "k", "z") end)
+    raises("column: there is none called 'z' (known: task, k, value, failed)", function() s:plot { x = "z" } end)
+    raises("pivot: expected the name of a column, got nil", function() s:pivot("k") end)
+    raises("plot: expected the name of a column, got 3", function() s:plot { x = "k", y = 3 } end)
+    raises("plot: bins: expected an integer from 1 to 100000, got 1e+09", function() s:plot { x = "k", bins = 1e9 } end)
+    local _, message = pcall(function() s:pivot("k", "k", "z") end)
+    assert.truthy(message:find("sweep_spec.lua", 1, true))
+  end)
+
   it("raises what setup raises", function()
     raises("sweep: setup: no model", function()
       ns.sweep { parameters = { k = { 1 } }, run = function() end, setup = function() error("no model", 0) end }
@@ -417,6 +441,29 @@ describe("the options of a sweep", function()
     refused({ parameters = 3 },
       "sweep: parameters: expected values by name, a list of rows, a design or a function, got 3")
     refused({ parameters = {} }, "sweep: parameters: there are no parameters")
+    refused({ parameters = { k = {} } }, "sweep: parameters: k: the list has no values")
+    refused({ parameters = { k = { 1, step = 2 } } },
+      "sweep: parameters: k: expected a list, got a table with the key 'step'")
+    refused({ parameters = { k = ns.matrix { { 1, 2 } } } },
+      "sweep: parameters: k: expected a vector or a list of numbers, got matrix")
+    refused({ parameters = { { k = 1 }, k = { 2 } } }, "sweep: parameters: expected a list, got a table with the key 'k'")
+    refused({ parameters = { { k = 1 }, nil, { k = 3 } } },
+      "sweep: parameters: expected a list, but element 2 of 3 is nil")
+    refused({ parameters = { { k = { 1, 2 } } } },
+      "sweep: parameters: row 1: k: expected a number or a boolean, got table")
+    refused({ parameters = { task = { 1 } } },
+      "sweep: parameters: 'task' is the name of a column that every sweep has: rename the parameter")
+    refused({ parameters = { { failed = true } } },
+      "sweep: parameters: row 1: 'failed' is the name of a column that every sweep has: rename the parameter")
+    refused({ progress = "bar" }, "sweep: progress: expected true, false or a function, got 'bar'")
+    refused({ resume = true }, "sweep: resume: it needs file =")
+    refused({ file = "a\0b.csv" }, "sweep: file: the name has a zero byte")
+    local folder = os.tmpname()
+    os.remove(folder)
+    folder = folder .. ".csv"
+    assert.is_true(require "nslua.core".journal_support.make_folder(folder))
+    refused({ file = folder }, ("sweep: file: '%s' is a directory"):format(folder))
+    os.remove(folder)
     refused({ parameters = { k = { 1, "a" } } }, "sweep: parameters: k[2]: expected a number or a boolean, got 'a'")
     refused({ parameters = { { a = 1 }, { b = 1 } } }, "sweep: parameters: row 2 has the names b; row 1 has a")
     refused({ parameters = function() end }, "sweep: parameters: there are no tasks")

@@ -172,8 +172,8 @@ describe("an event that acts", function()
   it("ends bounces that rounding keeps from getting lower, and tells it", function()
     for _, place in ipairs { { 6, 1 }, { 1, 0 } } do -- amplitude, wall
       local sol = ns.solve_ivp(function(t, y) return { y[2], place[1] * math.cos(2.4 * t) - y[1] - 0.1 * y[2] } end, { 0, 200 },
-        { 0, 0 }, { rtol = 1e-9, atol = 1e-9, events = { name = "wall", direction = -1, g = function(_, y) return place[2] - y[1] end,
-          apply = function(_, y) return { y[1], -0.8 * y[2] } end } })
+        { 0, 0 }, { rtol = 1e-9, atol = 1e-9, events = { name = "wall", direction = -1,
+          g = function(_, y) return place[2] - y[1] end, apply = function(_, y) return { y[1], -0.8 * y[2] } end } })
       assert.equal(-1, sol.status)
       assert.matches("event 1 (wall) occurs more and more often: its occurrences accumulate (t=", sol.message, 1, true)
     end

@@ -180,6 +180,10 @@ describe("simu:gradient", function()
     refuses("gradient: event 'quarter' ended the run at t = 0.5833333333: forward derivatives are for a given end; let the run "
       .. "go to one, or use run{sensitivities = ...} and the dt of the event", simu,
       { cost = cost, parameters = { "x0" }, method = "forward" })
+    refuses("gradient: parameters: expected a list; there is an element 2, but none 1", switched(),
+      { cost = cost, parameters = { [2] = "x0" } })
+    refuses("gradient: terminal: its derivative by p[1] is inf at t=2", switched(),
+      { terminal = function(_, p) return math.sqrt(p[1] + 1) end, parameters = { "x0" } })
     simu = switched(1)
     simu:addEvent { name = "top", g = function(t) return (t - 0.5) ^ 3 end, terminal = true }
     refuses("gradient: the event 'top' that ends the run at t=0.5 only touches 0: its time has no derivative", simu,

@@ -73,6 +73,9 @@ NsStatus ns_motion_hold(NsMotion *motion, int n, const int *rows, double *W, dou
 /* w (Nv) += X z, summed over the rows. */
 void ns_motion_add_input(const NsMotion *motion, int n, const int *rows, const double *z, double *w);
 
+/* w (Nv) becomes M^-1 w, or M^-T w, with the M of the last free accelerations. */
+void ns_motion_divide(const NsMotion *motion, bool transposed, double *w);
+
 /* a_free += X force of a coupled row: a given force counts among the forces that act without constraints. */
 void ns_motion_push(NsMotion *motion, int row, double force);
 

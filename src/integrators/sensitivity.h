@@ -39,6 +39,9 @@ typedef struct NsSensitivityOptions {
 
 typedef struct NsSensitivity NsSensitivity;
 
+/* A map from (t, u) to numbers: a guard, a reset. */
+typedef NsStatus (*NsFrozenMap)(void *context, double t, const double *u, double *out, NsError *err);
+
 /* Smooth motion in a frozen mode, on a workspace of its own: the scheme's is not touched. */
 typedef struct NsFrozen {
   void *context;
@@ -70,14 +73,12 @@ typedef struct NsFrozen {
 
   /*
   ** For a trail, or NULL, derivatives by parameters at a point, in closed form: pull: F_p' mu; pull_guard: of the guard that was chosen
-  ** last. out (p) has those with known[j] (p).
+  ** last; pull_map: of a map of events, column j of out (n x p) with n = frozen.n. out has those with known[j] (p).
   */
   NsStatus (*pull)(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
   NsStatus (*pull_guard)(void *context, double t, const double *u, double *out, bool *known, NsError *err);
+  NsStatus (*pull_map)(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);
 } NsFrozen;
-
-/* A map from (t, u) to numbers: a guard, a reset. */
-typedef NsStatus (*NsFrozenMap)(void *context, double t, const double *u, double *out, NsError *err);
 
 struct NsSensitivity {
   const NsSensitivityOptions *options;

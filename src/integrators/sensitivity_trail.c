@@ -209,12 +209,18 @@ NsStatus ns_trail_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map,
   memcpy(s->direction, trail->T, bytes);
   if (status == NS_OK && trail->event.timed)
     status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 1, s->direction, -1, trail->T, err);
+  memset(trail->pulled, 0, (size_t)s->p * sizeof *trail->pulled);
+  if (status == NS_OK && frozen->pull_map) status = frozen->pull_map(frozen->context, map, t, u, s->Pt, trail->pulled, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double *column = trail->B + (ptrdiff_t)j * n;
     if (!trail->acts[j] && !s->acts[j]) continue;
     memcpy(s->direction, column, bytes);
-    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, s->direction, j, column, err);
-    for (int i = 0; i < n; i++) trail->acts[j] = trail->acts[j] || column[i] != 0;
+    bool known = trail->pulled[j];
+    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, s->direction, known ? -1 : j, column, err);
+    for (int i = 0; i < n; i++) {
+      if (known) column[i] += s->Pt[i + j * n];
+      trail->acts[j] = trail->acts[j] || column[i] != 0;
+    }
   }
   return status;
 }

@@ -13,6 +13,14 @@ bool ns_coef_given(const NsCoef *coef) {
   return coef->value || coef->sparse;
 }
 
+bool ns_coef_entry(const NsCoef *coef, const double *number, int *i, int *j) {
+  ptrdiff_t cols = coef->cols > 0 ? coef->cols : 1, count = coef->rows * cols;
+  if (!coef->value || number < coef->value || number >= coef->value + count) return false;
+  *i = (int)((number - coef->value) % coef->rows);
+  *j = (int)((number - coef->value) / coef->rows);
+  return true;
+}
+
 bool ns_coef_varies(const NsCoef *coef) {
   return coef->function.value != NULL;
 }

@@ -47,6 +47,9 @@ typedef struct NsCoefName {
 /* Whether the coefficient is given. */
 bool ns_coef_given(const NsCoef *coef);
 
+/* Whether `number` is one of its numbers (not of a sparse matrix): entry (*i, *j), counted from 0; a vector has the column 0. */
+bool ns_coef_entry(const NsCoef *coef, const double *number, int *i, int *j);
+
 /* Whether it is a function of time. */
 bool ns_coef_varies(const NsCoef *coef);
 

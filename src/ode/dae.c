@@ -185,6 +185,43 @@ static double norm(const NsDae *dae, int blocks, const double *v) {
 }
 
 /*
+** The Newton matrices get scales of powers of two, so that units choose no pivot: the columns about the accepted errors of the unknowns,
+** the rows such that the largest entry is 1 to 2.
+*/
+static void dae_balance(NsDae *dae) {
+  size_t n = (size_t)dae->problem.n;
+  int *row = dae->scales.row, *column = dae->scales.column;
+  for (size_t j = 0; j < n; j++) column[j] = ilogb(dae->scale[j]);
+  for (size_t i = 0; i < n; i++) {
+    double most = 0;
+    for (size_t j = 0; j < n; j++) most = fmax(most, ldexp(fabs(dae->real[i + j * n]), column[j]));
+    row[i] = most > 0 && isfinite(most) ? -ilogb(most) : 0;
+  }
+  for (size_t k = 0; k < n * n; k++) {
+    int power = row[k % n] + column[k / n];
+    dae->real[k] = ldexp(dae->real[k], power);
+    dae->complex[2 * k] = ldexp(dae->complex[2 * k], power);
+    dae->complex[2 * k + 1] = ldexp(dae->complex[2 * k + 1], power);
+  }
+}
+
+/* Overwrites b with the solution of the real system. */
+static void dae_solve_real(NsDae *dae, double *b) {
+  int n = dae->problem.n;
+  for (int i = 0; i < n; i++) b[i] = ldexp(b[i], dae->scales.row[i]);
+  ns_lu_solve(dae->lu_real, 1, b, n > 0 ? n : 1);
+  for (int j = 0; j < n; j++) b[j] = ldexp(b[j], dae->scales.column[j]);
+}
+
+/* Overwrites w with the solution of the complex system. */
+static void dae_solve_complex(NsDae *dae, double *w) {
+  int n = dae->problem.n;
+  for (int k = 0; k < 2 * n; k++) w[k] = ldexp(w[k], dae->scales.row[k / 2]);
+  ns_zlu_solve(dae->lu_complex, w);
+  for (int k = 0; k < 2 * n; k++) w[k] = ldexp(w[k], dae->scales.column[k / 2]);
+}
+
+/*
 ** Factors the Newton matrices for h. The eigenvectors of the method's matrix split the 3 n equations into n real and n complex
 ** ones; the error estimate uses the real matrix.
 */
@@ -197,6 +234,7 @@ static NsStatus dae_factor(NsDae *dae, double h, NsError *err) {
     dae->complex[2 * k] = ALPHA * dae->Fyd[k] + rest;
     dae->complex[2 * k + 1] = -BETA * dae->Fyd[k];
   }
+  dae_balance(dae);
   dae->state.factorizations++;
   dae->h_formed = 0;
   NsStatus status = ns_lu_factor(dae->lu_real, dae->real, n > 0 ? n : 1);
@@ -286,8 +324,8 @@ static void solve_stages(NsDae *dae) {
     w[2 * i] = ns_radau_mix(ns_radau_inverse_T[1], a, b, c);
     w[2 * i + 1] = ns_radau_mix(ns_radau_inverse_T[2], a, b, c);
   }
-  ns_lu_solve(dae->lu_real, 1, Z0, n > 0 ? n : 1);
-  ns_zlu_solve(dae->lu_complex, w);
+  dae_solve_real(dae, Z0);
+  dae_solve_complex(dae, w);
   for (int i = 0; i < n; i++) {
     double a = Z0[i], b = w[2 * i], c = w[2 * i + 1];
     Z0[i] = ns_radau_mix(ns_radau_T[0], a, b, c);
@@ -330,7 +368,7 @@ static double estimate(NsDae *dae, double h) {
   memset(dae->error, 0, (size_t)n * sizeof *dae->error);
   for (int j = 0; j < n; j++)
     for (int i = 0; i < n; i++) dae->error[i] += dae->Fyd[i + (size_t)j * (size_t)n] * E[j];
-  ns_lu_solve(dae->lu_real, 1, dae->error, n);
+  dae_solve_real(dae, dae->error);
   double value = norm(dae, 1, dae->error);
   return isfinite(value) ? value : INFINITY;
 }

@@ -16,6 +16,7 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 
 local fail, describe = arguments.fail, arguments.describe
+local format = core.number_support.format
 
 local flows = {}
 
@@ -296,12 +297,36 @@ function flows.scale(options, who)
   return scale
 end
 
+-- The period, a number or a function of the parameter, as a function of the parameter.
+function flows.period(period, who)
+  local function checked(T, what)
+    if type(T) ~= "number" or not (T > 0 and T < math.huge) then
+      fail("%s: period: expected a number above 0%s, got %s", who, what, describe(T))
+    end
+    return T
+  end
+  if type(period) == "function" then return function(p) return checked(period(p), " of the function") end end
+  checked(period, " or a function of the parameter")
+  return function() return period end
+end
+
+-- A finite number of the options, at least `least`; nil when there is none.
+function flows.number(options, name, least, who)
+  local x = options[name]
+  if x == nil then return nil end
+  if type(x) ~= "number" or x - x ~= 0 or x < least then
+    local bound = least > -math.huge and format(", at least %g", least) or ""
+    fail("%s: %s: expected a finite number%s, got %s", who, name, bound, describe(x))
+  end
+  return x
+end
+
 -- Makes the flow of the model in an option table: simulation =, or rhs = with the options of solve_ivp.
 function flows.new(options, who)
   if (options.simulation == nil) == (options.rhs == nil) then
     fail("%s: expected simulation = or rhs =, got %s", who, options.rhs == nil and "neither" or "both")
   end
-  local flow = setmetatable({ who = who, t0 = options.t0 and arguments.number(options.t0, who, "t0") or 0 }, Flow)
+  local flow = setmetatable({ who = who, t0 = flows.number(options, "t0", -math.huge, who) or 0 }, Flow)
   flow.kind = require(options.rhs and "nslua.dynamics.ode_flow" or "nslua.dynamics.simulation_flow")
   flow.kind.make(flow, options)
   flow.scale = flows.scale(options, who)

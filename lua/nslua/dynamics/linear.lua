@@ -539,6 +539,15 @@ end
 
 -- ---- x' = f(t, x) ----
 
+-- The Jacobian of f at x. where_from: the option that a derivative without a finite value belongs to.
+local function derivatives(f, x, who, where_from)
+  local good, J = where.try(core.jacobian, f, x)
+  if good then return J end
+  local message = type(J) == "string" and J:match "f%[%d+%]: the derivative by x%[%d+%] is .*$"
+  if message then fail("%s: %s: %s", who, where_from, message) end
+  error(J, 0)
+end
+
 local function of_rhs(options, who)
   local at = options.at
   if type(options.rhs) ~= "function" then
@@ -549,19 +558,27 @@ local function of_rhs(options, who)
   end
   local t, args = at.t or 0, options.args or {}
   local x = core.vector(arguments.numbers(at.x, nil, who, "at.x"))
-  local l = { A = core.jacobian(function(z) return options.rhs(t, z, table.unpack(args)) end, x), x = x, t = t,
-    mode = {}, lambda = core.zeros(0) }
+  local function rate(z) return options.rhs(t, z, table.unpack(args)) end
+  local value = rate(x)
+  local good, f = where.try(core.vector, value)
+  if not good or type(value) == "number" or #f ~= #x then
+    fail("%s: rhs: expected a vector of %d from f(t, x), got %s", who, #x, good and "one of " .. #f or describe(value))
+  end
+  for i = 1, #f do
+    if f[i] - f[i] ~= 0 then fail("%s: rhs: f(t, x)[%d] is %s at this point", who, i, describe(f[i])) end
+  end
+  local l = { A = derivatives(rate, x, who, "rhs"), x = x, t = t, mode = {}, lambda = core.zeros(0) }
   local inputs = options.inputs or {}
   l.B = core.zeros(#x, #inputs)
   for k, which in ipairs(inputs) do
     if math.type(which) ~= "integer" or type(args[which]) ~= "number" then
       fail("%s: inputs[%d]: with rhs = expected the place of a number in args, got %s", who, k, describe(which))
     end
-    local column = core.jacobian(function(p)
+    local column = derivatives(function(p)
       local moved = { table.unpack(args) }
       moved[which] = p[1]
       return options.rhs(t, x, table.unpack(moved))
-    end, { args[which] })
+    end, { args[which] }, who, format("inputs[%d]", k))
     for i = 1, #x do l.B[i][k] = column[i][1] end
   end
   if options.outputs ~= nil then

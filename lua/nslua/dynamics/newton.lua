@@ -30,12 +30,15 @@ function newton.solve(evaluate, u, options)
   local d, result, K = 1, { u = u }, options.matrix
   for iteration = 1, most do
     result.iterations = iteration
-    local good, factors = pcall(core.lu, K or jacobian())
+    local J = K or jacobian()
+    local good, factors, du = pcall(function()
+      local lu = core.lu(J)
+      return lu, lu:solve(-F)
+    end)
     if not good then
       result.reason = format("the Jacobian is singular in iteration %d", iteration)
       return result
     end
-    local du = factors:solve(-F)
     local size = size_of(du)
     result.correction = size
     if size ~= size or size == math.huge then

@@ -1,6 +1,7 @@
 -- nslua.dynamics.ode_flow: the flow of x' = f(t, x, ...) with events that may act, by ns.solve_ivp.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
 local format = core.number_support.format
@@ -15,6 +16,8 @@ local RTOL, ATOL = 1e-12, 2 ^ -44
 local DOUBLINGS_KNOWN, DOUBLINGS = 3, 30
 
 local BETWEEN = 4 -- points of a course between two steps
+
+local function solve(...) return where.call("solve_ivp", core.solve_ivp, ...) end
 
 -- ---- making ----
 
@@ -68,7 +71,12 @@ function ode.field(flow, t, x, p)
   args[#args + 1] = out
   local value = flow.f(t, x, table.unpack(args))
   if value == nil then return out end
-  return core.vector(type(value) == "number" and { value } or value)
+  local good, rate = where.try(core.vector, type(value) == "number" and { value } or value)
+  if not good or #rate ~= n then
+    fail("%s: rhs: expected %d number%s from f(t, x), got %s", flow.who, n, n == 1 and "" or "s",
+      good and #rate or describe(value))
+  end
+  return rate
 end
 
 -- Sizes of the states: what they are, and what they become in the time t1 - t0.
@@ -77,6 +85,10 @@ local function rough_sizes(flow, x0, t0, t1, p)
   local sizes, most = core.vector(#x0), 0
   for i = 1, #x0 do
     sizes[i] = math.max(math.abs(x0[i]), math.abs(rate[i] * (t1 - t0)))
+    if rate[i] ~= rate[i] or sizes[i] == math.huge then
+      fail("%s: rhs: f(t, x)[%d] is %s at t = %g, too large or no number for a motion from there", flow.who, i,
+        describe(rate[i]), t0)
+    end
     most = math.max(most, sizes[i])
   end
   for i = 1, #x0 do
@@ -90,7 +102,7 @@ end
 local function tolerances(flow, x0, t0, t1, p)
   if not flow.atol then
     local sizes = rough_sizes(flow, x0, t0, t1, p)
-    local sol = core.solve_ivp(flow.f, { t0, t1 }, x0, { method = flow.method, rtol = 1e-6, atol = sizes * 1e-9,
+    local sol = solve(flow.f, { t0, t1 }, x0, { method = flow.method, rtol = 1e-6, atol = sizes * 1e-9,
       args = arguments_with(flow, p), events = #flow.events > 0 and flow.events or nil })
     for i = 1, #x0 do
       local row, most = sol.y:row(i), 0
@@ -146,7 +158,7 @@ function ode.run(flow, x0, t0, t1, p)
   if t1 == t0 then return { x = x0:copy(), t = t1, events = {} } end
   local options = options_of(flow, x0, t0, t1, p, flow.events)
   options.t_eval = { t1 }
-  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  local sol = check(solve(flow.f, { t0, t1 }, x0, options))
   return { x = sol.y:column(1), t = t1, events = #flow.events > 0 and occurrences(sol, flow.events) or {} }
 end
 
@@ -161,7 +173,7 @@ function ode.exact(flow, x0, t0, t1, p)
   local by_parameter = type(options.args[flow.which]) == "number"
   options.t_eval = { t1 }
   options.sensitivities = { "y0", by_parameter and ("args[%d]"):format(flow.which) or nil }
-  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  local sol = check(solve(flow.f, { t0, t1 }, x0, options))
   local run = { x = sol.y:column(1), t = t1, events = #flow.events > 0 and occurrences(sol, flow.events) or {} }
   local n, S = #x0, sol.S[1]
   return run, S:slice(1, n, 1, n), by_parameter and S:column(n + 1) or nil
@@ -170,7 +182,7 @@ end
 function ode.course(flow, x0, t0, t1, p)
   local options = options_of(flow, x0, t0, t1, p, flow.events)
   options.dense_output = true
-  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  local sol = check(solve(flow.f, { t0, t1 }, x0, options))
   local t, rows = {}, {}
   for k = 1, #sol.t do
     local before = k > 1 and sol.t[k - 1] or sol.t[k]
@@ -186,7 +198,7 @@ end
 function ode.guards(flow, x0, t0, t1, p, count)
   local options = options_of(flow, x0, t0, t1, p, flow.events)
   options.t_eval = core.linspace(t0, t1, count + 1)
-  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  local sol = check(solve(flow.f, { t0, t1 }, x0, options))
   local times, guards, args = sol.t:totable(), {}, arguments_with(flow, p)
   for _, event in ipairs(flow.events) do
     local values = {}
@@ -202,14 +214,14 @@ end
 function ode.smooth(flow, x, ta, tb, p)
   local options = options_of(flow, x, ta, tb, p)
   options.t_eval = { tb }
-  return check(core.solve_ivp(flow.f, { ta, tb }, x, options)).y:column(1)
+  return check(solve(flow.f, { ta, tb }, x, options)).y:column(1)
 end
 
 -- Its derivatives by the state at ta and by the parameter.
 function ode.smooth_derivatives(flow, x, ta, tb, p)
   local options = options_of(flow, x, ta, tb, p)
   options.t_eval, options.sensitivities = { tb }, { "y0", ("args[%d]"):format(flow.which) }
-  local S = check(core.solve_ivp(flow.f, { ta, tb }, x, options)).S[1]
+  local S = check(solve(flow.f, { ta, tb }, x, options)).S[1]
   return S:slice(1, #x, 1, #x), S:column(#x + 1)
 end
 
@@ -218,7 +230,7 @@ end
 function ode.roots(flow, x, ta, tb, p)
   local watched, list, args = {}, {}, arguments_with(flow, p)
   for i, event in ipairs(flow.events) do watched[i] = { g = event.g, direction = event.direction } end
-  local sol = check(core.solve_ivp(flow.f, { ta, tb }, x, options_of(flow, x, ta, tb, p, watched)))
+  local sol = check(solve(flow.f, { ta, tb }, x, options_of(flow, x, ta, tb, p, watched)))
   for i, event in ipairs(flow.events) do
     for k = 1, #sol.t_events[i] do
       local t, at = sol.t_events[i][k], sol.y_events[i]:row(k)
@@ -308,7 +320,7 @@ local function left_section(flow, x0, t0, t1, section, p)
   end
   local options = options_of(flow, x0, t0, t1, p, others)
   options.t_eval = { t1 }
-  local sol = check(core.solve_ivp(flow.f, { t0, t1 }, x0, options))
+  local sol = check(solve(flow.f, { t0, t1 }, x0, options))
   return sol.y:column(1), #others > 0 and occurrences(sol, others) or {}
 end
 
@@ -352,13 +364,13 @@ function ode.exact_crossing(flow, x0, t0, section, p)
     end
     local options = options_of(flow, x0, t0, begin, p, others)
     options.sensitivities, options.t_eval = wanted, { begin }
-    local sol = check(core.solve_ivp(flow.f, { t0, begin }, x0, options))
+    local sol = check(solve(flow.f, { t0, begin }, x0, options))
     x, first = sol.y:column(1), sol.S[1]
   end
   local events, place = with_section(flow, section, last.root)
   local options = options_of(flow, x, begin, 2 * last.t - begin, p, events)
   options.sensitivities = wanted
-  local sol = check(core.solve_ivp(flow.f, { begin, 2 * last.t - begin }, x, options))
+  local sol = check(solve(flow.f, { begin, 2 * last.t - begin }, x, options))
   if #sol.t_events[place] ~= last.root then return nil end
   local S, slope, dt = at_crossing(flow, sol, place, section, p, last.x, last.t)
   if first then
@@ -379,7 +391,7 @@ function ode.crossings(flow, x0, t0, section, p)
   repeat
     local events, place = with_section(flow, section, last)
     local options = options_of(flow, x0, begin, begin + span, p, events)
-    local sol = check(core.solve_ivp(flow.f, { begin, begin + span }, x0, options))
+    local sol = check(solve(flow.f, { begin, begin + span }, x0, options))
     local list, count = crossings_of(sol, place, events[place].apply)
     if #list >= section.count then
       for k = #list, section.count + 1, -1 do list[k] = nil end

@@ -25,7 +25,11 @@ Orbit.__name = "orbit"
 
 local function drift_of(options, n, who)
   local drifts, keep, all = {}, {}, {}
-  for _, i in ipairs(options.drift or {}) do
+  local list = options.drift or {}
+  if type(list) ~= "table" then
+    fail("%s: drift: expected a list of numbers of states, got %s", who, describe(list))
+  end
+  for _, i in ipairs(list) do
     if math.type(i) ~= "integer" or i < 1 or i > n then
       fail("%s: drift: expected numbers of states from 1 to %d, got %s", who, n, describe(i))
     end
@@ -36,16 +40,6 @@ local function drift_of(options, n, who)
     if not drifts[i] then keep[#keep + 1] = i end
   end
   return keep, all
-end
-
--- The period as a function of the parameter; nil when it is unknown.
-local function period_of(options, who)
-  local period = options.period
-  if type(period) == "function" then return period end
-  if period ~= nil and not (type(period) == "number" and period > 0 and period < math.huge) then
-    fail("%s: period: expected a number above 0 or a function of the parameter, got %s", who, describe(period))
-  end
-  return period and function() return period end
 end
 
 local function kind_of(options, who)
@@ -63,7 +57,8 @@ function orbits.problem(options, who)
   local guess = options.guess
   flow.n = flow.n or (type(guess) == "table" or type(guess) == "userdata") and #guess or nil
   local q = { who = who, flow = flow, guess = flows.start(flow, guess, "guess"), form = orbits.shooting }
-  q.kind, q.period = kind_of(options, who), period_of(options, who)
+  q.kind = kind_of(options, who)
+  if options.period ~= nil then q.period = flows.period(options.period, who) end
   q.p = options.value
   if q.p == nil then q.p = flow.value end
   q.segments = options.segments == nil and 1 or arguments.integer(options.segments, 1, who, "segments")
@@ -75,8 +70,9 @@ function orbits.problem(options, who)
   if q.kind == "autonomous" and not q.section and not q.period then
     fail("%s: period: autonomous = true needs a guess of the period", who)
   end
-  q.transient = options.transient and arguments.number(options.transient, who, "transient")
-  q.options = { tol = options.tol, max_iterations = options.max_iterations }
+  q.transient = flows.number(options, "transient", 0, who)
+  q.options = { tol = flows.number(options, "tol", 0, who), max_iterations = options.max_iterations and
+    arguments.integer(options.max_iterations, 1, who, "max_iterations") }
   return q
 end
 
@@ -502,7 +498,12 @@ function orbits.periodic(options)
   local q = orbits.problem(options, who)
   local u = orbits.first(q)
   local solved = orbits.solve(q, u, q.p)
-  if not solved.good then fail("%s: no orbit found: %s", who, solved.reason) end
+  if not solved.good then
+    local named = type(options.section) == "string"
+    local hint = named and format("; an orbit on which '%s' happens several times in a period, such as there and "
+      .. "back, needs a section { g, direction = \"up\" } with a function g(t, x)", options.section)
+    fail("%s: no orbit found: %s%s", who, solved.reason, hint or "")
+  end
   return (orbits.orbit(q, solved.u, q.p, solved))
 end
 

@@ -10,15 +10,6 @@ local fail, describe = arguments.fail, arguments.describe
 
 local returns = {}
 
--- The period as a function of the parameter.
-local function period_function(period, who)
-  if type(period) == "function" then return period end
-  if type(period) ~= "number" or not (period > 0 and period < math.huge) then
-    fail("%s: period: expected a number above 0 or a function of the parameter, got %s", who, describe(period))
-  end
-  return function() return period end
-end
-
 -- What the options say: { section = } or { period = f(p), phase = }.
 function returns.new(options, who)
   if (options.period == nil) == (options.section == nil) then
@@ -32,7 +23,7 @@ function returns.new(options, who)
   if not (phase >= 0 and phase < 1) then
     fail("%s: phase: expected a part of the period, at least 0 and below 1, got %g", who, phase)
   end
-  return { period = period_function(options.period, who), phase = phase }
+  return { period = flows.period(options.period, who), phase = phase }
 end
 
 -- The time at which periods begin.

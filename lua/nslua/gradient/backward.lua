@@ -4,6 +4,7 @@
 -- src/integrators/sensitivity_trail.h. The cost enters as polynomials in each interval.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local where = require "nslua.base.where"
 local cost = require "nslua.gradient.cost"
 
 local fail = arguments.fail
@@ -68,7 +69,7 @@ local function interval(run, a, b, halvings)
     grow(run.sums.p, most_p, h)
     run.direct = run.direct + h * mean_p
   end
-  back.back(run.simu, a, b, by_x)
+  where.call("gradient", back.back, run.simu, a, b, by_x)
 end
 
 -- Through the events at t. False: several events move there, and the cost jumps.
@@ -114,12 +115,12 @@ return function(run, stop)
   end
   local moved = 0
   if stop or run.free then mu, moved = move_end(run, T, x, mu, stop) end
-  back.start(run.simu, mu)
+  where.call("gradient", back.start, run.simu, mu)
   for i = #times, 1, -1 do
     if not cross(run, times[i]) then return nil end
     if i > 1 then
       if run.options.cost then interval(run, times[i - 1], times[i], HALVINGS)
-      else back.back(run.simu, times[i - 1], times[i]) end
+      else where.call("gradient", back.back, run.simu, times[i - 1], times[i]) end
     end
   end
   local slopes = back.gradient(run.simu)

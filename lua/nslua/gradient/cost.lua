@@ -1,6 +1,7 @@
 -- nslua.gradient.cost: the functions of a cost, and their derivatives.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local where = require "nslua.base.where"
 
 local cost = {}
 
@@ -23,6 +24,15 @@ end
 
 function cost.value(run, who, t, x) return number_of(call(run.options, who, t, x, run.values), who, t) end
 
+-- The gradient of f at x, for an argument of the function `who`. A derivative that is not finite is told by its name.
+local function slope_of(f, x, who, name, t)
+  local good, slope = where.try(core.gradient, f, x)
+  if good then return slope end
+  local index, value = tostring(slope):match "f%[1%]: the derivative by x(%[%d+%]) is (%S+)$"
+  if index then fail("gradient: %s: its derivative by %s%s is %s at t=%.10g", who, name, index, value, t) end
+  error(slope, 0)
+end
+
 -- Its value, and its derivatives by x and by the parameters (nil: it has no argument for these).
 function cost.slopes(run, who, t, x)
   local options, p, value = run.options, run.values, nil
@@ -31,10 +41,10 @@ function cost.slopes(run, who, t, x)
     if value == nil then value = number_of(c, who, t) end
     return c
   end
-  local by_x, by_p = core.gradient(of_x, x), nil
+  local by_x, by_p = slope_of(of_x, x, who, "x", t), nil
   local info = debug.getinfo(options[who], "u")
   if info.isvararg or info.nparams >= (who == "cost" and 3 or 2) then
-    by_p = core.gradient(function(q) return call(options, who, t, x, q) end, p)
+    by_p = slope_of(function(q) return call(options, who, t, x, q) end, p, who, "p", t)
   end
   return value, by_x, by_p
 end

@@ -59,7 +59,8 @@ local function parameters_of(e, by_name, names)
   local kinds, fields = {}, {}
   for _, parameter in ipairs(e.parameters) do
     local kind = annotations.type_of(parameter.type, names) or "any"
-    local field = parameter.name:match "^[%w_]+%.([%w_]+)$" or by_name and parameter.name
+    local name = parameter.name
+    local field = name:match "^[%w_]+%.([%w_]+)$" or by_name and name ~= "options" and name
     kinds[parameter.name] = kind
     if field then fields[#fields + 1] = ("%s?: %s"):format(field, kind) end
   end
@@ -69,7 +70,21 @@ end
 -- A type of a result: a vector or matrix is an object, not a table of numbers.
 local function result_of(text, names)
   local kind = annotations.type_of(text, names) or "any"
-  return kind == words[text] and kind:match "^[^|]*" or kind
+  return (kind:gsub("(nslua%.vector)|number%[%]", "%1"):gsub("(nslua%.matrix)|number%[%]%[%]", "%1"))
+end
+
+-- The entry that an entry leaves its results to: "Does what the method of a vector does", "Calls the function of the
+-- same name". Else itself.
+local function teller_of(book, e, name)
+  local class = e.summary:match "^Does what the method of an? ([%w_]+) does"
+  for _, method in ipairs(class and book.methods[name] or {}) do
+    if method.entry ~= e and method.entry.receiver == class then return method.entry end
+    for _, of in ipairs(method.entry ~= e and method.classes or {}) do
+      if of == class then return method.entry end
+    end
+  end
+  local called = e.summary:find "^Calls the function of the same name" and book.entries[name]
+  return called and called.entry or e
 end
 
 -- What an entry gives; a table with the fields that are told of.
@@ -87,10 +102,11 @@ local function results_of(e, names)
 end
 
 -- fun(...) of an entry, by one of its signatures.
-local function type_of_entry(e, signature, names, receiver, result)
+local function type_of_signature(e, signature, names, receiver, result)
   local parts = {}
   local list, by_name = entries.arguments(signature)
-  local kinds, record = parameters_of(e, by_name, names)
+  local all_in_one = list and #list == 1 and list[1].name == "options"
+  local kinds, record = parameters_of(e, by_name or all_in_one, names)
   if receiver then parts[1] = "self: " .. receiver end
   if by_name then parts[#parts + 1] = "options: " .. record end
   for _, argument in ipairs(by_name and {} or list or { { name = "..." } }) do
@@ -98,8 +114,21 @@ local function type_of_entry(e, signature, names, receiver, result)
     local name = reserved[argument.name] and argument.name .. "_" or argument.name
     parts[#parts + 1] = ("%s%s: %s"):format(name, argument.optional and name ~= "..." and "?" or "", kind)
   end
-  result = result or results_of(e, names)
   return ("fun(%s)%s"):format(table.concat(parts, ", "), result and ": " .. result or "")
+end
+
+-- The type of a function or method: fun(...), or for several signatures of its name (fun(...))|(fun(...)).
+local function type_of_entry(book, e, signature, names, receiver, result)
+  local called = signature:match "^[^({]*"
+  local list, seen = {}, {}
+  result = result or results_of(teller_of(book, e, called:match "[%w_]+$" or called), names)
+  for _, other in ipairs(e.signatures) do
+    local kind = other:match "^[^({]*" == called and type_of_signature(e, other, names, receiver, result)
+    if kind and not seen[kind] then list[#list + 1], seen[kind] = kind, true end
+  end
+  if #list == 1 then return list[1] end
+  if #list == 0 then return type_of_signature(e, signature, names, receiver, result) end
+  return "(" .. table.concat(list, ")|(") .. ")"
 end
 
 -- ---- lines ----
@@ -127,7 +156,7 @@ local function add_class(book, lines, class, names)
   end
   for _, name in ipairs(methods) do
     local e = seen[name].entry
-    local kind = type_of_entry(e, seen[name].signature, names, "any")
+    local kind = type_of_entry(book, e, seen[name].signature, names, "any")
     lines[#lines + 1] = ("---@field %s %s %s"):format(name, kind, one_line(e.summary))
   end
   lines[#lines + 1] = ""
@@ -159,7 +188,7 @@ local function add_field(book, lines, name, value, names)
   local class = book.of_class[last] and last or book.of_class[name] and name
   local kind = type(value) == "string" and "string" or "any"
   if type(value) == "function" then
-    kind = type_of_entry(known.entry, known.signature, names, nil, results[last] or class and class_name(class))
+    kind = type_of_entry(book, known.entry, known.signature, names, nil, results[last] or class and class_name(class))
   end
   lines[#lines + 1] = ("---@field %s %s %s"):format(last, kind, one_line(known.entry.summary))
 end

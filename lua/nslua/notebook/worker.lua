@@ -39,7 +39,9 @@ local typed = "" -- what was typed and not read yet
 -- A line that the user types, without its end; nil when there is nobody to ask.
 local function ask_line(host)
   if typed == "" then
-    local answer = json.decode(host.ask(html.json { type = "input", prompt = "" }))
+    local text = host.ask(html.json { type = "input", prompt = "" })
+    if not text then return nil end -- the kernel has ended
+    local answer = json.decode(text)
     if answer.interrupted then error("interrupted!", 0) end
     if not answer.text then return nil end
     typed = answer.text .. "\n"
@@ -236,6 +238,22 @@ end
 
 -- ---- the loop ----
 
+-- The answer to the text of a request.
+local function answer_to(state, text)
+  local request = json.decode(text)
+  local kind = type(request) == "table" and request.type or nil
+  if type(kind) ~= "string" or not handlers[kind] then
+    error(("worker: there is no request of the type '%s'"):format(tostring(kind)), 0)
+  end
+  if kind ~= "history" and kind ~= "interact" and type(request.code) ~= "string" then
+    error(("worker: %s: code: expected a text, got %s"):format(kind, type(request.code)), 0)
+  end
+  if kind == "execute" and math.type(request.count) ~= "integer" then
+    error(("worker: execute: count: expected an integer, got %s"):format(tostring(request.count)), 0)
+  end
+  return handlers[kind](state, request)
+end
+
 return function(host)
   local state = { host = host, session = require "nslua.repl.session"(), given = {}, cells = {} }
   state.history = history.path()
@@ -246,10 +264,7 @@ return function(host)
   while true do
     local text = host.receive()
     if not text then return end
-    local good, answer = pcall(function()
-      local request = json.decode(text)
-      return handlers[request.type](state, request)
-    end)
+    local good, answer = pcall(answer_to, state, text)
     if not good then answer = failure(state, evaluation.text_of(answer)) end
     host.send(html.json(answer))
   end

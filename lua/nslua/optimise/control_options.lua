@@ -21,7 +21,7 @@ end
 
 -- An interval from a number, or from { low, high }.
 local function interval(value, what)
-  if type(value) == "number" then return value, value end
+  if type(value) == "number" and value - value == 0 then return value, value end
   if type(value) == "table" then
     local low, high = value[1] or -huge, value[2] or huge
     if type(low) == "number" and type(high) == "number" and low <= high then return low, high end
@@ -95,7 +95,11 @@ local function read(options)
   if p.elements < p.phases then fail("%s: %d elements are too few for %d phases", who, p.elements, p.phases) end
   if not p.cost and not p.terminal then fail("%s: expected a cost or a terminal cost", who) end
   p.guess = o.guess or {}
-  p.tolerance, p.max_iterations = o.tol, o.max_iterations
+  if o.tol ~= nil and not (type(o.tol) == "number" and o.tol > 0 and o.tol < huge) then
+    fail("%s: tol: expected a number above 0, got %s", who, describe(o.tol))
+  end
+  p.tolerance = o.tol
+  p.max_iterations = o.max_iterations and arguments.integer(o.max_iterations, 1, who, "max_iterations")
   return p
 end
 

@@ -4,9 +4,18 @@
 -- The size of a state or a control comes from its values in start, goal, bounds and guess. Where there are none it
 -- comes from the rates: a term of the rate of a state counts as much as the state's size divided by the time, or as
 -- much as the largest other term.
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local point_functions = require "nslua.optimise.control_point"
 local where = require "nslua.base.where"
+
+-- What a function of the script has returned: a number, or one that carries derivatives.
+local function numeric(value, name)
+  if type(value) ~= "number" and type(value) ~= "userdata" then
+    arguments.fail("optimal_control: %s: expected a number, got %s", name, arguments.describe(value))
+  end
+  return value
+end
 
 local huge = math.huge
 local first_state, first_control = point_functions.first_state, point_functions.first_control
@@ -280,14 +289,16 @@ local function divide(p)
     for i = 1, #f do f[i] = f[i] * (units.T / units.x[i]) end
     return f
   end
-  scaled.cost = p.cost and function(...) return p.cost(original(...)) * (units.T / units.cost) end
+  scaled.cost = p.cost and function(...) return numeric(p.cost(original(...)), "cost") * (units.T / units.cost) end
   scaled.terminal = p.terminal and function(x, T, q)
     local value = p.terminal(restored(x, p.states, units.x), T * units.T, restored(q, p.parameters, units.p))
-    return value * (1 / units.cost)
+    return numeric(value, "terminal") * (1 / units.cost)
   end
   scaled.path = p.path and function(...)
     local out = {}
-    for k, value in ipairs(list_of(p.path(original(...)))) do out[k] = value * (1 / (units.path[k] or 1)) end
+    for k, value in ipairs(list_of(p.path(original(...)))) do
+      out[k] = numeric(value, "path") * (1 / (units.path[k] or 1))
+    end
     return out
   end
   scaled.relays = {}

@@ -181,7 +181,7 @@ local function correlation_of(covariance)
   for i = 1, n do
     for j = 1, n do
       local size = math.sqrt(covariance[i][i]) * math.sqrt(covariance[j][j])
-      out[i][j] = size > 0 and covariance[i][j] / size or (i == j and 1 or 0)
+      out[i][j] = (size > 0 or size ~= size) and covariance[i][j] / size or (i == j and 1 or 0)
     end
   end
   return out

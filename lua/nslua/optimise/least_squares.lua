@@ -20,6 +20,13 @@ local huge = math.huge
 -- Largest number of runs: each but the last two decreases the cost or changes which parameters are at bounds.
 local MOST_RUNS = 100
 
+-- A column of J that is shorter than this part of its length at the start has vanished: its parameter has no
+-- effect there.
+local VANISHED = 1e-8
+-- Largest first step of the second try, in units of the scaled parameters: the least that MINPACK recommends. That
+-- of the first try is 100.
+local SHORT_STEP = 0.1
+
 local messages = {
   gradient = "the residuals are orthogonal to the columns of the Jacobian (gtol)",
   cost = "the cost no longer decreases (ftol)",
@@ -139,7 +146,8 @@ local function run(robust_problem, x, free, m, o)
     if scale then scale[k] = o.scale[j] end
   end
   local left = math.max(1, o.max_nfev - robust_problem.nfev)
-  local ended = problem.call(o.who, support.lmder, f, part, m, scale, o.ftol, o.xtol, o.gtol, left)
+  local ended = problem.call(o.who, support.lmder, f, part, m, scale, o.ftol, o.xtol, o.gtol, left,
+    o.first or 0)
   return (full(part)), ended
 end
 
@@ -150,7 +158,7 @@ local function same(a, b)
   return true
 end
 
--- Runs until the last one changes neither x nor the set of free parameters.
+-- Runs until the last one changes neither x nor the set of free parameters. Returns the Jacobian at the start, too.
 local function search(robust_problem, x, m, o)
   local F = robust_problem.values(x, m)
   for i = 1, m do
@@ -159,6 +167,7 @@ local function search(robust_problem, x, m, o)
     end
   end
   local J, cost, ended, bounded = robust_problem.jacobian(x, m), cost_of(F), "calls", false
+  local first_J = J
   for j = 1, #x do bounded = bounded or o.low[j] > -huge or o.high[j] < huge end
   for _ = 1, MOST_RUNS do
     local free = free_parameters(x, J:transpose() * F, o.low, o.high)
@@ -174,7 +183,29 @@ local function search(robust_problem, x, m, o)
     end
     if settled or ended == "calls" then break end
   end
-  return x, F, J, cost, ended
+  return x, F, J, cost, ended, first_J
+end
+
+-- Whether a column of J that was there at the start has vanished at the end.
+local function has_lost_column(first, last)
+  local m, n = first:shape()
+  for j = 1, n do
+    local before, after = 0, 0
+    for i = 1, m do
+      before, after = math.max(before, math.abs(first[i][j])), math.max(after, math.abs(last[i][j]))
+    end
+    if after < VANISHED * before then return true end
+  end
+  return false
+end
+
+-- The search; again with a short first step where a parameter has no effect at its end: the first step went too far.
+local function search_twice(robust_problem, x0, m, o)
+  local found = table.pack(search(robust_problem, x0:copy(), m, o))
+  if robust_problem.nfev >= o.max_nfev or not has_lost_column(found[6], found[3]) then return table.unpack(found) end
+  o.first = SHORT_STEP
+  local other = table.pack(search(robust_problem, x0:copy(), m, o))
+  return table.unpack(other[4] < found[4] and other or found)
 end
 
 -- The inverse of J'J, for the columns of the parameters that are not at a bound; nil when it does not exist. The
@@ -225,11 +256,11 @@ local function least_squares(f, x0, options)
   if m < free then fail("%s: %d residuals are too few for %d parameters", who, m, free) end
   local robust_problem = robust(functions, loss, f_scale, linear)
   local F, J, cost, ended
-  x, F, J, cost, ended = search(robust_problem, clamp(x, low, high), m, {
+  x, F, J, cost, ended = search_twice(robust_problem, clamp(x, low, high), m, {
     who = who, low = low, high = high, scale = scale,
     ftol = problem.tolerance(o.ftol, 1e-15, who, "ftol"), xtol = problem.tolerance(o.xtol, 1e-12, who, "xtol"),
     gtol = problem.tolerance(o.gtol, 1e-12, who, "gtol"),
-    max_nfev = o.max_nfev and arguments.integer(o.max_nfev, 1, who, "max_nfev") or 100 * (#x + 1) })
+    max_nfev = o.max_nfev and arguments.integer(o.max_nfev, 1, who, "max_nfev") or 200 * (#x + 1) })
   local active = core.zeros(#x)
   for j = 1, #x do active[j] = x[j] <= low[j] and -1 or x[j] >= high[j] and 1 or 0 end
   local inverse, covariance = inverse_normal(J, x, low, high), nil
@@ -238,6 +269,12 @@ local function least_squares(f, x0, options)
   local errors
   if inverse and degrees > 0 then
     covariance, errors = inverse * (2 * cost / degrees), core.zeros(#x)
+    for i = 1, #x do
+      for j = 1, #x do -- the bound decides, not the data
+        local held = active[i] ~= 0 and low[i] < high[i] or active[j] ~= 0 and low[j] < high[j]
+        if held then covariance[i][j] = 0 / 0 end
+      end
+    end
     for j = 1, #x do errors[j] = math.sqrt(covariance[j][j]) end
   end
   return problem.result {

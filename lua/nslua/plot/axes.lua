@@ -24,7 +24,7 @@ local fail, column, text, number = data.fail, data.column, data.text, data.numbe
 function Axes.new(figure, rows, cols, first, last)
   return setmetatable({
     figure = figure, rows = rows, cols = cols, first = first, last = last, artists = {}, used_colors = 0,
-    names = {}, limits = {}, logs = {}, tick_lists = {}, looks = {}, tick_looks = {},
+    names = {}, limits = {}, logs = {}, tick_lists = {}, looks = {}, tick_looks = {}, shares = {},
     show_grid = defaults["axes.grid"],
   }, Axes)
 end
@@ -43,7 +43,7 @@ function Axes:twinx(options)
   local twin = Axes.new(self.figure, self.rows, self.cols, self.first, self.last)
   twin.twin, twin.show_grid, twin.used_colors = self, false, self.used_colors
   table.insert(self.figure.panels, twin)
-  share.join(twin, self)
+  share.join(twin, self, "x")
   self.figure.current = twin
   return twin
 end
@@ -297,8 +297,31 @@ function Axes:quiver(x, y, u, v, options)
   add(self, {
     kind = "vectors", columns = { columns[1], columns[2] }, vectors = { columns[3] * factor, columns[4] * factor },
     color = options.color and style.color("quiver", options.color) or next_color(self),
-    linewidth = number("quiver", "linewidth", options.linewidth or 1, 0), head = 0.009,
+    linewidth = number("quiver", "linewidth", options.linewidth or 1, 0), head = 0.009, unit = factor,
     label = options.label and text("quiver", "label", options.label),
+  })
+  return self
+end
+
+local sides = { N = true, S = true, E = true, W = true }
+
+-- quiverkey(x, y, u, label [, {labelpos =, color =}]): an arrow of the length that u has in the last quiver, and a
+-- text beside it. x and y are parts of the panel, 0 to 1. labelpos: "N", "S", "E" or "W" of the arrow.
+function Axes:quiverkey(x, y, u, label, options)
+  in_plane(self, "quiverkey")
+  options = data.options("quiverkey", options)
+  local found
+  for _, artist in ipairs(self.artists) do
+    if artist.unit then found = artist end
+  end
+  if not found then fail("quiverkey: these axes hold no quiver") end
+  local side = options.labelpos or "E"
+  if not sides[side] then fail("quiverkey: labelpos: expected one of N, S, E, W, got %s", data.describe(side)) end
+  add(self, {
+    kind = "key", columns = { core.vector {}, core.vector {} }, note = true, side = side, head = found.head,
+    at = { number("quiverkey", "x", x), number("quiverkey", "y", y) },
+    length = number("quiverkey", "u", u, 0) * found.unit, text = text("quiverkey", "label", label),
+    color = options.color and style.color("quiverkey", options.color) or found.color, linewidth = found.linewidth,
   })
   return self
 end

@@ -51,6 +51,23 @@ function elements.errors(w, axes, a, k, p)
   return { format('%s using 1:2:3:4 with vectors %s lt %d lw %.6g lc rgb "%s"', name, head, k, a.linewidth, a.color) }
 end
 
+-- Where the text of a key is: its shift from the middle of the arrow, in arrows, and its alignment and shift in
+-- characters.
+local beside = { N = { 0.5, "center offset 0,0.9" }, S = { 0.5, "center offset 0,-0.9" },
+  E = { 1, "left offset 0.8,0" }, W = { 0, "right offset -0.8,0" } }
+
+-- An arrow with a text. The middle of the arrow is at the place.
+function elements.key(w, _, a, _, p)
+  local long, place = a.length / math.abs(p.limits.x[2] - p.limits.x[1]), beside[a.side]
+  local x = a.at[1] - long / 2
+  if not w.bare then
+    w:line('set arrow from graph %.6g,%.6g rto graph %.6g,0 head filled size screen %.6g,18 lw %.6g ' ..
+      'lc rgb "%s" front', x, a.at[2], long, a.head * 460 / p.fw, a.linewidth, a.color)
+  end
+  w:line("set label %s at graph %.6g,%.6g %s front", w:quote(a.text), x + place[1] * long, a.at[2], place[2])
+  return {}
+end
+
 -- Bands of colour. Lines of the same colour hide the seams between polygons.
 function elements.bands(w, _, a)
   local list = {}

@@ -45,7 +45,7 @@ for _, axis in ipairs { "x", "y", "z" } do
   end
   -- xlim(a, b) or xlim{a, b}; with a above b the axis is reversed. xlim{left = a} leaves the other end to the data.
   Axes[lim] = function(self, a, b, more)
-    local owner = axis == "x" and self.share_x or self
+    local owner = share.root(self, axis)
     if data.is_options(a) then
       data.nothing(lim, b)
       owner.limits[axis] = one_sided(lim, axis, owner.limits[axis], data.options(lim, a))

@@ -468,7 +468,7 @@ end
 local function write_exponents(w, p)
   for _, axis in ipairs { "x", "y" } do
     local e = p.ticks[axis].exponent
-    if e and not p.axes.hidden and not (axis == "x" and (p.bare_x or p.axes.twin)) then
+    if e and not p.axes.hidden and not (axis == "x" and (p.bare_x or p.axes.twin) or axis == "y" and p.bare_y) then
       local words = w.bare and ("x10^%d"):format(e) or ("$×10^{%s}$"):format((tostring(e):gsub("-", "−")))
       local ink = (' textcolor rgb "%s"'):format(MIDDLE)
       if w.bare then
@@ -612,7 +612,7 @@ local function write_plane(w, p)
   write_frame(w, p)
   write_scales(w, p)
   if not p.axes.twin then write_ticks(w, p, "x", p.ticks.x, p.bare_x) end
-  write_ticks(w, p, "y", p.ticks.y)
+  write_ticks(w, p, "y", p.ticks.y, p.bare_y)
   write_exponents(w, p)
   write_names(w, p)
   write_texts(w, p)

@@ -82,8 +82,7 @@ end
 
 -- The limits {lo, hi} of an axis.
 local function limits_of(axes, axis)
-  local owner = axis == "x" and axes.share_x or axes
-  local l = owner.limits[axis]
+  local l = share.root(axes, axis).limits[axis]
   if not l then return limits_of_data(axes, axis) end
   local lo, hi = l[1] or l[2], l[2] or l[1]
   if axes.logs[axis] and (lo <= 0 or hi <= 0) then
@@ -134,7 +133,7 @@ local FEW = 3 -- an axis has so many ticks when their labels fit
 
 -- The ticks of an axis of `length` (nil when it is not known) with room for about `room` labels.
 function layout.ticks(axes, axis, l, room, length)
-  local given = axes.tick_lists[axis] or axis == "x" and axes.share_x and axes.share_x.tick_lists.x
+  local given = axes.tick_lists[axis] or share.root(axes, axis).tick_lists[axis]
   if given then return given end
   local lo, hi, log, count = min(l[1], l[2]), max(l[1], l[2]), axes.logs[axis], max(2, floor(room))
   local best = ticks.make(lo, hi, count, log)
@@ -193,7 +192,7 @@ local function margins_of(p)
   if p.axes.twin then return margins_of_twin(p) end
   local axes, widest = p.axes, 0
   for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
-  local left = axes.hidden and 0.5 * EM or widest + 1.4 * EM
+  local left = (axes.hidden or p.bare_y) and 0.5 * EM or widest + 1.4 * EM
   if axes.names.y then left = left + 0.9 * EM + layout.box(axes.names.y, axes.looks.y, 90) end
   local before, after, height = reach_of(p)
   p.tick_height = height
@@ -204,6 +203,12 @@ local function margins_of(p)
     top = 0.8 * EM + 1.5 * select(2, text.size(axes.heading)) * em * EM / (EM + 1)
   end
   local right = axes.legend_at and axes.legend_at.loc == "outside" and words_outside(axes) or 1.3 * EM
+  for _, artist in ipairs(axes.artists) do -- a key may stand above the panel
+    if artist.kind == "key" and artist.at[2] > 1 then
+      local above = p.x1 and (artist.at[2] - 1) * (p.y1 - p.y0) or 0
+      top = max(top, min(above, 6 * EM) + (artist.side == "N" and 2 or 1) * EM)
+    end
+  end
   if axes.color_bar then
     right = right - (axes.legend_at and axes.legend_at.loc == "outside" and 0 or 1.3 * EM)
       + colorbar.room(axes.color_bar, p.ticks.bar, EM)
@@ -227,9 +232,22 @@ local function is_bare(axes, panels)
   local _, r1, c0, c1 = place_in_grid(axes)
   for _, other in ipairs(panels) do
     local r, _, d0, d1 = place_in_grid(other)
-    local same = (other.share_x or other) == (axes.share_x or axes) and other.rows == axes.rows
+    local same = share.root(other, "x") == share.root(axes, "x") and other.rows == axes.rows
       and other.cols == axes.cols
     if same and r > r1 and d0 == c0 and d1 == c1 then return true end
+  end
+  return false
+end
+
+-- Whether the panel shows no numbers on its y axis, since a panel left of it shows them for the shared axis.
+local function is_bare_beside(axes, panels)
+  if axes.names.y or axes.twin then return false end
+  local r0, r1, c0 = place_in_grid(axes)
+  for _, other in ipairs(panels) do
+    local s0, s1, _, d1 = place_in_grid(other)
+    local same = share.root(other, "y") == share.root(axes, "y") and other.rows == axes.rows
+      and other.cols == axes.cols
+    if same and not other.twin and d1 < c0 and s0 == r0 and s1 == r1 then return true end
   end
   return false
 end
@@ -297,7 +315,8 @@ end
 function layout.panels(figure, w, h)
   local panels, grids, order = {}, {}, {}
   for i, axes in ipairs(figure.panels) do
-    local p = { axes = axes, limits = {}, bare_x = is_bare(axes, figure.panels), fw = w, fh = h }
+    local p = { axes = axes, limits = {}, bare_x = is_bare(axes, figure.panels),
+      bare_y = is_bare_beside(axes, figure.panels), fw = w, fh = h }
     for _, axis in ipairs { "x", "y", "z" } do p.limits[axis] = limits_of(axes, axis) end
     make_ticks(p)
     panels[i] = p

@@ -1,27 +1,29 @@
--- nslua.plot.share: panels that share their x axis.
+-- nslua.plot.share: panels that share an axis x or y.
 --
--- One of them is the root: its limits and ticks are used by all. The others have it in their field share_x. Every
+-- One of them is the root: its limits and ticks are used by all. The others have it in their table `shares`. Every
 -- panel keeps the scale (linear or logarithmic) itself; it is the same in all.
 
 local share = {}
 
--- The panels that share the axis with `axes`, itself included. Only x can be shared.
+-- The panel whose limits and ticks of the axis hold for `axes`.
+function share.root(axes, axis) return axes.shares[axis] or axes end
+
+-- The panels that share the axis with `axes`, itself included.
 function share.members(axes, axis)
-  if axis ~= "x" then return { axes } end
-  local root, list = axes.share_x or axes, {}
+  local root, list = share.root(axes, axis), {}
   for _, other in ipairs(axes.figure.panels) do
-    if (other.share_x or other) == root then list[#list + 1] = other end
+    if share.root(other, axis) == root then list[#list + 1] = other end
   end
   return #list > 0 and list or { axes }
 end
 
--- Lets `axes`, and all that share its x axis, share the x axis of `others`.
-function share.join(axes, others)
-  local root = others.share_x or others
-  if root == (axes.share_x or axes) then return end
-  for _, one in ipairs(share.members(axes, "x")) do
-    root.limits.x = root.limits.x or one.limits.x
-    one.share_x, one.logs.x = root, root.logs.x
+-- Lets `axes`, and all that share the axis with it, share the axis of `others`.
+function share.join(axes, others, axis)
+  local root = share.root(others, axis)
+  if root == share.root(axes, axis) then return end
+  for _, one in ipairs(share.members(axes, axis)) do
+    root.limits[axis] = root.limits[axis] or one.limits[axis]
+    one.shares[axis], one.logs[axis] = root, root.logs[axis]
   end
 end
 

@@ -96,7 +96,8 @@ function commands.vars(state)
 end
 
 -- :reset: forgets all variables.
-function commands.reset(state)
+function commands.reset(state, rest)
+  if rest:find "%S" then fail(":reset: it forgets all variables; for one, name = nil: got '%s'", rest) end
   local names = variables_of(state)
   state.session.forget()
   for _, name in ipairs(names) do

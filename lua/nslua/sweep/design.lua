@@ -20,15 +20,19 @@ end
 
 -- A function from [0, 1) to the values of a range: { a, b }, { a, b, "log" } or a function of u.
 local function scale_of(range, who, name)
-  if type(range) == "function" then return range end
+  if type(range) == "function" then return function(u) return arguments.number(range(u), who, name) end end
   if type(range) ~= "table" then
     fail("%s: %s: expected {a, b}, {a, b, \"log\"} or a function, got %s", who, name, describe(range))
   end
   local a, b = arguments.number(range[1], who, name), arguments.number(range[2], who, name)
+  if a - a ~= 0 or b - b ~= 0 then fail("%s: %s: expected finite bounds, got %g, %g", who, name, a, b) end
+  if #range > 3 then fail("%s: %s: expected a range {a, b}, got a list of %d", who, name, #range) end
   if range[3] == nil then return function(u) return (1 - u) * a + u * b end end
   if range[3] ~= "log" then fail("%s: %s: expected \"log\", got %s", who, name, describe(range[3])) end
   if not (a > 0 and b > 0) then fail("%s: %s: a logarithmic range needs bounds above 0", who, name) end
-  return function(u) return a * (b / a) ^ u end
+  local ratio = b / a
+  if ratio == 0 or ratio == math.huge then return function(u) return a ^ (1 - u) * b ^ u end end
+  return function(u) return a * ratio ^ u end
 end
 
 -- A design of n points, whose numbers in [0, 1) fill(dimension, name) lists for each parameter, in their order.

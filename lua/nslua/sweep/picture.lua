@@ -10,14 +10,12 @@ local format = core.number_support.format
 
 local picture = {}
 
+local MOST_BINS = 100000 -- intervals of a histogram: many more than a picture has points
+
 local SHARES = { 0.05, 0.5, 0.95 } -- quantiles of the band and of the line in it
 
 local function vector_of(columns, name)
-  local column = columns:column(name)
-  if not core.isvector(column) then
-    fail("plot: '%s' has %d numbers in each row: a picture takes columns of one", name, column:cols())
-  end
-  return column
+  return pivots.column(columns, name, "plot", "picture")
 end
 
 -- z over x and y, and beside it the colours of the values.
@@ -95,7 +93,11 @@ local function counts(columns, o, fig)
     if v - v == 0 then list[#list + 1] = v end
   end
   if #list == 0 then fail("plot: '%s' has no finite number", o.x) end
-  local number, edges = histogram.histogram(list, o.bins or math.max(5, math.ceil(math.sqrt(#list))))
+  local bins = o.bins or math.max(5, math.ceil(math.sqrt(#list)))
+  if math.type(bins) ~= "integer" or bins < 1 or bins > MOST_BINS then
+    fail("plot: bins: expected an integer from 1 to %d, got %s", MOST_BINS, arguments.describe(bins))
+  end
+  local number, edges = histogram.histogram(list, bins)
   local axes = fig:subplot(1, 1, 1)
   for i = 1, #number do
     if number[i] > 0 then

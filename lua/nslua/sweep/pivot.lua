@@ -1,6 +1,7 @@
 -- nslua.sweep.pivot: a column of a sweep over two of its parameters, as a matrix.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local where = require "nslua.base.where"
 
 local pivots = {}
 
@@ -16,10 +17,14 @@ local function values_of(column)
   return core.vector(list), places
 end
 
-local function vector_of(columns, name, who)
-  local column = columns:column(name)
+-- A column of one number in each row. what: what such columns are for.
+function pivots.column(columns, name, who, what)
+  if type(name) ~= "string" then
+    arguments.fail("%s: expected the name of a column, got %s", who, arguments.describe(name))
+  end
+  local column = where.call("column", columns.column, columns, name)
   if not core.isvector(column) then
-    arguments.fail("%s: '%s' has %d numbers in each row: a pivot takes columns of one", who, name, column:cols())
+    arguments.fail("%s: '%s' has %d numbers in each row: a %s takes columns of one", who, name, column:cols(), what)
   end
   return column
 end
@@ -27,7 +32,8 @@ end
 -- The matrix of the column `name`, with a row for each value of y and a column for each value of x; the values of x
 -- and those of y. Where several rows meet, the mean of those that are not nan; where there is none, nan.
 function pivots.pivot(columns, x, y, name, who)
-  local xs, ys, zs = vector_of(columns, x, who), vector_of(columns, y, who), vector_of(columns, name, who)
+  local function column(key) return pivots.column(columns, key, who, "pivot") end
+  local xs, ys, zs = column(x), column(y), column(name)
   local x_values, x_places = values_of(xs)
   local y_values, y_places = values_of(ys)
   local sums, counts = core.zeros(#y_values, #x_values), core.zeros(#y_values, #x_values)

@@ -5,6 +5,7 @@
 --   record.task(bytes)                      -- 7, "D" or "F"
 --   record.read(bytes)                      -- { task = 7, columns = { { name, numbers } } } or { error =, traceback
 -- = } A column is a list of numbers; one number is a list of one. Numbers keep all their bits.
+local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 
 local record = {}
@@ -63,7 +64,8 @@ function record.done(task, result, taken)
   local names = {}
   for name in pairs(result) do
     if type(name) ~= "string" or name == "" or #name > 255 or name:find "[%c,\"]" then
-      return nil, ("run: expected names as keys of the result, got %s"):format(tostring(name))
+      local shown = type(name) == "string" and arguments.describe(name:sub(1, 40)) or tostring(name)
+      return nil, ("run: expected names as keys of the result, got %s"):format(shown)
     end
     if taken[name] then return nil, ("run: '%s' is already the name of a column: rename the result"):format(name) end
     names[#names + 1] = name

@@ -16,6 +16,9 @@ Tasks.__name = "design"
 
 -- The parameters of task k by name.
 function Tasks:row(k)
+  if math.type(k) ~= "integer" or k < 1 or k > self.count then
+    fail("row: expected an integer from 1 to %d, got %s", self.count, describe(k))
+  end
   local row = {}
   for _, name in ipairs(self.names) do row[name] = self:value(k, name) end
   return row
@@ -40,6 +43,7 @@ function Tasks:column(name)
   return v
 end
 
+where.methods(Tasks, "a design", "design")
 where.strict(Tasks, "names count axes")
 
 -- ---- hashes ----
@@ -72,20 +76,38 @@ end
 
 -- ---- forms ----
 
+local function value_of(x, who, name)
+  if type(x) ~= "number" and type(x) ~= "boolean" or x ~= x then
+    fail("%s: %s: expected a number or a boolean, got %s", who, name, describe(x))
+  end
+  return x
+end
+
+-- Raises where a list has a hole, or other keys than 1, 2, ...: elements would be left out.
+local function check_keys(list, who)
+  for i = 1, #list do
+    if list[i] == nil then fail("%s: expected a list, but element %d of %d is nil", who, i, #list) end
+  end
+  for key in pairs(list) do
+    if math.type(key) ~= "integer" or key < 1 or key > #list then
+      fail("%s: expected a list, got a table with the key %s", who, describe(key))
+    end
+  end
+end
+
 local function values_of(list, who, name)
   if type(list) == "number" or type(list) == "boolean" then list = { list } end
-  if type(list) == "userdata" then return arguments.numbers(list, nil, who, name) end
-  if type(list) ~= "table" then
-    fail("%s: %s: expected a vector or a list of numbers, got %s", who, name, describe(list))
-  end
   local copy = {}
-  for i = 1, #list do
-    local x = list[i]
-    if type(x) ~= "number" and type(x) ~= "boolean" or x ~= x then
-      fail("%s: %s[%d]: expected a number or a boolean, got %s", who, name, i, describe(x))
-    end
-    copy[i] = x
+  if core.isvector(list) then
+    copy = arguments.numbers(list, nil, who, name)
+  elseif type(list) == "table" then
+    check_keys(list, who .. ": " .. name)
+    for i = 1, #list do copy[i] = value_of(list[i], who, ("%s[%d]"):format(name, i)) end
+  else
+    fail("%s: %s: expected a vector or a list of numbers, got %s", who, name,
+      core.ismatrix(list) and "matrix" or describe(list))
   end
+  if #copy == 0 then fail("%s: %s: the list has no values", who, name) end
   return copy
 end
 
@@ -94,6 +116,9 @@ local function sorted_names(by_name, who)
   for name in pairs(by_name) do
     if type(name) ~= "string" or name == "" or name:find "[%c,\"]" then
       fail("%s: expected names of parameters as keys, got %s", who, describe(name))
+    end
+    if name == "task" or name == "failed" then
+      fail("%s: '%s' is the name of a column that every sweep has: rename the parameter", who, name)
     end
     names[#names + 1] = name
   end
@@ -142,7 +167,7 @@ local function of_rows(next_row, who)
     end
     for _, name in ipairs(names) do
       columns[name] = columns[name] or {}
-      columns[name][count] = values_of(row[name], ("%s: row %d"):format(who, count), name)[1]
+      columns[name][count] = value_of(row[name], ("%s: row %d"):format(who, count), name)
     end
   end
   if count == 0 then fail("%s: there are no tasks", who) end
@@ -151,6 +176,7 @@ end
 
 -- The tasks of a list of rows.
 function tasks.list(rows, who)
+  check_keys(rows, who)
   local k = 0
   return of_rows(function()
     k = k + 1

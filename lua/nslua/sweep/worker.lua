@@ -23,7 +23,11 @@ local function trimmed(text)
 end
 
 local function explain(problem)
-  local message = type(problem) == "string" and problem or tostring(problem)
+  local message = problem
+  if type(problem) == "table" and not (getmetatable(problem) or {}).__tostring then
+    message = "the error is a table without a text"
+  end
+  message = tostring(message)
   message = message:match "^(.-)\nstack traceback:" or message
   return { message, trimmed(debug.traceback("", 2):gsub("^%s+", "")) }
 end
@@ -73,9 +77,9 @@ function worker.perform(plan, model, index, number)
     model = model, folder = plan.checkpoints }, Task)
   local result, problem = attempt(call_run, plan, model, task)
   if not problem then
-    local bytes, message = record.done(index, result, plan.taken)
-    if bytes then return bytes, rawget(task, "checkpoint") end
-    problem = { message, "" }
+    local good, bytes, message = pcall(record.done, index, result, plan.taken)
+    if good and bytes then return bytes, rawget(task, "checkpoint") end
+    problem = { tostring(message or bytes), "" }
   end
   if problem[1]:find("not enough memory", 1, true) then collectgarbage() end
   return record.failed(index, problem[1], problem[2]), nil

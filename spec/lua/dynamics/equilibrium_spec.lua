@@ -166,6 +166,16 @@ describe("linearise of a model with algebraic equations", function()
 
   it("tells an index above 1", function()
     local ds = ns.FirstOrderLinearTIDS { x0 = { 0, 0 }, A = { { 0, 1 }, { 1, 0 } }, M = { { 1, 0 }, { 0, 0 } } }
+    local function of_rhs(message, f, more)
+      local o = { rhs = f, at = { x = { 1, 0 } } }
+      for name, value in pairs(more or {}) do o[name] = value end
+      raises("dynamics.linearise: rhs: " .. message, ns.dynamics.linearise, o)
+    end
+    of_rhs("expected a vector of 2 from f(t, x), got one of 3", function() return { 1, 2, 3 } end)
+    of_rhs("expected a vector of 2 from f(t, x), got 'x'", function() return "x" end)
+    of_rhs("f(t, x)[1] is nan at this point", function() return { 0 / 0, 1 } end)
+    of_rhs("f[1]: the derivative by x[2] is inf",
+      function(_, x) return { math.sqrt(x[2]), x[1] } end)
     raises("dynamics.linearise: M is singular, and the algebraic equations do not determine the other unknowns: the index is "
         .. "above 1", dynamics.linearise, { nsds = graph(ds), at = { x = { 0, 0 } } })
   end)

@@ -174,3 +174,24 @@ describe("a diagram", function()
     near(-1.3565863500759057, d.x[2][2], 1e-8) -- the orbit with one impact
   end)
 end)
+
+describe("an antisymmetric cycle of a relay", function()
+  local function periodic(section)
+    local plant = ns.FirstOrderLinearTIDS({ 0.1, 0, 0 }, { { 0, 1, 0 }, { 0, 0, 1 }, { -1, -3, -3 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 50)
+    nsds:insertDynamicalSystem(plant)
+    local relation = ns.FirstOrderLinearTIR({ { 1, 0, 0 } }, { { 0 }, { 0 }, { 20 } })
+    nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), relation, "relay"), plant)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI())
+    return ns.dynamics.periodic { simulation = simu, guess = { 0, 1, -1 }, section = section }
+  end
+
+  it("needs a section of one direction, which the message tells", function()
+    local ok, message = pcall(periodic, "relay:cross")
+    assert.is_false(ok)
+    assert.matches("dynamics.periodic: no orbit found: ", message, 1, true)
+    assert.matches("; an orbit on which 'relay:cross' happens several times in a period, such as there and back, needs a section "
+      .. "{ g, direction = \"up\" } with a function g(t, x)", message, 1, true)
+    assert.near(3.6797506708648, periodic(function(_, x) return x[2] end).T, 1e-8)
+  end)
+end)

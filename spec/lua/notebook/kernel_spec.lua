@@ -20,6 +20,34 @@ describe("nslua kernel #once", function()
     assert.matches("\nOK\n", err)
   end)
 
+  it("answers requests that it can not read with an error, and goes on", function()
+    local file, frames = os.tmpname(), {}
+    local function ask(text) frames[#frames + 1] = string.pack(">s4", text) end
+    ask "junk"
+    ask "[]"
+    ask "{\"type\":\"fly\"}"
+    ask "{\"type\":\"complete\"}"
+    ask "{\"type\":\"execute\",\"code\":\"return 1\"}"
+    ask "{\"type\":\"execute\",\"code\":\"return 1 + 1\",\"count\":1}"
+    ask "{\"type\":\"execute\",\"code\":\"return io.read()\",\"count\":2}" -- nobody answers
+    host.write(file, table.concat(frames) .. "\0\0")
+    local out, err, status = host.nslua_run("--kernel-worker=0,1 <" .. file)
+    os.remove(file)
+    assert.same({ "", 0 }, { err, status })
+    local at = 1
+    for _, want in ipairs { "\"evalue\":\"json: 'j' is not expected at byte 1\"",
+      "\"evalue\":\"worker: there is no request of the type 'nil'\"",
+      "\"evalue\":\"worker: there is no request of the type 'fly'\"",
+      "\"evalue\":\"worker: complete: code: expected a text, got nil\"",
+      "\"evalue\":\"worker: execute: count: expected an integer, got nil\"", "\"text/plain\":\"2\"", "\"type\":\"input\"",
+      "\"text/plain\":\"nil\"" } do
+      local text
+      text, at = string.unpack(">s4", out, at)
+      assert.truthy(text:find(want, 1, true), text)
+    end
+    assert.equal(#out + 1, at)
+  end)
+
   it("install: tells what is wrong with the arguments", function()
     local out, err, status = host.nslua_run "kernel frobnicate"
     assert.equal("", out)

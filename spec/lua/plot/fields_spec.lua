@@ -88,6 +88,21 @@ describe("contourf", function()
   end)
 end)
 
+describe("quiverkey", function()
+  it("is an arrow to the scale of the last quiver", function()
+    local ax = panel():quiver({ 0, 1, 0, 1 }, { 0, 0, 1, 1 }, { 2, 0, 0, 0 }, { 0, 0, 0, 0 }, { scale = 1 }):xlim(0, 4)
+    ax:quiverkey(0.5, 1.05, 1, "one"):quiverkey(0.5, 0.9, 2, "two", { labelpos = "N", color = "r" })
+    local arrows = lines(ax.figure, "^set arrow")
+    assert.truthy(arrows[1]:find("from graph 0.4375,1.05 rto graph 0.125,0", 1, true)) -- 1/2 of a cell of 1, of 4
+    assert.truthy(arrows[2]:find("from graph 0.375,0.9 rto graph 0.25,0", 1, true))
+    assert.equal(1, #lines(ax.figure, '^set label "one" at graph 0.5625,1.05 left'))
+    assert.truthy(ax.figure:picture "svg")
+    assert.equal("quiverkey: these axes hold no quiver", message(panel().quiverkey, panel(), 0, 0, 1, "a"))
+    assert.equal("quiverkey: labelpos: expected one of N, S, E, W, got 'X'",
+      message(ax.quiverkey, ax, 0, 0, 1, "a", { labelpos = "X" }))
+  end)
+end)
+
 describe("colorbar", function()
   it("stands beside the panel, with ticks for its values", function()
     local ax = panel():imshow({ { 0, 10 } }, { aspect = "auto" })

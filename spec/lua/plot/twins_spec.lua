@@ -41,6 +41,25 @@ describe("twinx", function()
   end)
 end)
 
+describe("an axis y that panels share", function()
+  it("spans what all of them hold; its numbers stand left of the first", function()
+    local fig, axes = plot.subplots(1, 3, { sharey = true })
+    axes[1]:plot({ 0, 1 }, { 1, 10 })
+    axes[2]:plot({ 0, 1 }, { 2, 100 })
+    axes[3]:plot({ 0, 1 }, { 3, 4 }):ylim(1, 1000)
+    assert.same({ "set yrange [1:1000]", "set yrange [1:1000]", "set yrange [1:1000]" }, lines(fig, "^set yrange"))
+    axes[2]:yscale "log"
+    assert.equal(3, #lines(fig, "^set logscale y 10"))
+    local ticks = lines(fig, "^set ytics")
+    assert.truthy(ticks[1]:find('"10" 10', 1, true))
+    for k = 2, 3 do assert.truthy(ticks[k]:find('"" 10', 1, true)) end
+    axes[1]:yticks { 5 }
+    assert.equal(3, #lines(fig, "^set ytics .* 5%)"))
+    assert.equal("subplots: sharey: expected a boolean, got number 1", message(plot.subplots, 1, 2, { sharey = 1 }))
+    assert.equal("subplot: sharey: expected axes, got number 1", message(fig.subplot, fig, 1, 3, 1, { sharey = 1 }))
+  end)
+end)
+
 describe("texts", function()
   it("have boxes", function()
     local ax = plot.figure():subplot(1, 1, 1):text(0, 0, "a", { bbox = { fc = "y", edgecolor = "none" } })

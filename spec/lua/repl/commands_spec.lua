@@ -49,6 +49,7 @@ describe("the commands of the prompt #once", function()
     local out = session(":vars", "local A = ns.eye(2)", "b = 'text'", ":vars", ":reset", "A", "b", ":vars", "pi > 3")
     assert.equal("no variables yet\nA  matrix  [ 1  0 0  1 ]\nb  string  text\n2 variables forgotten\nnil\nnil\n"
       .. "no variables yet\ntrue\n\n", out)
+    assert.equal(":reset: it forgets all variables; for one, name = nil: got 'b'\n", select(2, session ":reset b"))
   end)
 
   it(":doc is ?", function()

@@ -73,7 +73,7 @@ NsSmooth nsl_smooth(NslSmooth *smooth) {
 /* ---- optimisers ---- */
 
 /*
-** lmder(f, x, m, scale, ftol, xtol, gtol, calls): x becomes the last point. Returns how it ended ("gradient", "cost", "step",
+** lmder(f, x, m, scale, ftol, xtol, gtol, calls, first): first: 0 or the largest first step; x becomes the last point. Returns how it ended ("gradient", "cost", "step",
 ** "rounding" or "calls") and the numbers of evaluations and of Jacobians.
 */
 static int smooth_lmder(lua_State *L) {
@@ -81,8 +81,12 @@ static int smooth_lmder(lua_State *L) {
   NsError err = {NS_OK, ""};
   NslVector *x = nsl_check_vector(L, 2);
   NslSmooth smooth = {.L = L, .f = 1, .n = x->n, .m = (int)luaL_checkinteger(L, 3), .who = "least_squares", .err = &err};
-  NsLeastSquaresOptions o = {luaL_checknumber(L, 5), luaL_checknumber(L, 6), luaL_checknumber(L, 7),
-                             (int)luaL_checkinteger(L, 8), lua_isnil(L, 4) ? NULL : nsl_check_vector(L, 4)->data};
+  NsLeastSquaresOptions o = {luaL_checknumber(L, 5),
+                             luaL_checknumber(L, 6),
+                             luaL_checknumber(L, 7),
+                             (int)luaL_checkinteger(L, 8),
+                             lua_isnil(L, 4) ? NULL : nsl_check_vector(L, 4)->data,
+                             luaL_optnumber(L, 9, 0)};
   NsLeastSquaresInfo info;
   nsl_need_stack(L, 16);
   NslGuard guard;

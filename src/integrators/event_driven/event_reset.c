@@ -116,6 +116,10 @@ static NsStatus twin_impulse(void *context, double t, const double *u, double *a
   return status;
 }
 
+static NsMotionImpulse impulse_of_twin(const NsMotionTwin *w) {
+  return (NsMotionImpulse){w->nclosed, w->closed, w->kind, w->bounces, w->z, w->W, w->A, w->z_run};
+}
+
 NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   if (!s) return NS_OK;
@@ -168,4 +172,18 @@ NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows,
 NsStatus ns_ed_sense_rest_of(NsEventDriven *ed, NsError *err) {
   NsMotionTwin *w = ed->sensitivity->twin;
   return ns_sensitivity_map(ed->sensitivity, &w->frozen, twin_rest, ed->t, ed->x, err);
+}
+
+NsStatus ns_ed_pull_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err) {
+  NsMotionTwin *w = context;
+  if (map != twin_impulse) {
+    ns_motion_pull_rest(w->pull, out, known);
+    return NS_OK;
+  }
+  NsStatus status = twin_impulse(w, t, u, w->fitting, err);
+  if (status != NS_OK) return status;
+  impulse_equations(w);
+  NsMotionImpulse impulse = impulse_of_twin(w);
+  ns_motion_pull_impulse(w->pull, &impulse, u, out, known);
+  return NS_OK;
 }

@@ -5,15 +5,14 @@
 #ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_RESET_H
 #define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_RESET_H
 
+#include "integrators/event_driven/event_pull.h"
 #include "integrators/event_driven/event_sensitivity.h"
-
-/* What holds for the impulse z of a closed row, where w = W z + (1 + e) u-: z = 0; w = 0; friction at its bound. */
-typedef enum ImpulseKind { IMPULSE_NONE, IMPULSE_EQUATION, IMPULSE_SLIP, IMPULSE_SLIP_IN_SPACE } ImpulseKind;
 
 /* A copy of the workspace of event-driven integration: that of the run is not touched. */
 typedef struct NsMotionTwin {
   NsArena arena;
   NsEventDriven *ed;
+  NsSensitivity *s; /* that it belongs to */
   double clock;
   NsFrozen frozen;
   double *size;      /* Nq + Nv: largest |u| in the run */
@@ -36,7 +35,11 @@ typedef struct NsMotionTwin {
   double *z, *z_run, *q, *residual, *step, *W, *A;
 
   int n, places, *rows; /* rows that come to rest */
+  NsMotionPull *pull;   /* of a trail; NULL: none */
 } NsMotionTwin;
+
+/* The pull_map of NsFrozen for the maps of ns_ed_sense_impulse and ns_ed_sense_rest; the context is an NsMotionTwin. */
+NsStatus ns_ed_pull_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);
 
 /* S after the rest of the rows in the twin. */
 NsStatus ns_ed_sense_rest_of(NsEventDriven *ed, NsError *err);

@@ -22,6 +22,7 @@ static void motion_twin_free(void *twin) {
   NsMotionTwin *w = twin;
   if (!w) return;
   ns_scheme_free(w->ed ? &w->ed->base : NULL);
+  ns_motion_pull_free(w->pull);
   ns_arena_release(&w->arena);
   ns_free(w);
 }
@@ -231,12 +232,58 @@ static void motion_twin_place(void *context, int *place) {
   }
 }
 
+typedef enum SenseGuard { SENSE_GAP, SENSE_FORCE, SENSE_STICK, SENSE_SLIP, SENSE_NONE } SenseGuard;
+
+static SenseGuard sense_kind(const NsEventDriven *ed, int row) {
+  if (row < 0 || row >= ed->m) return SENSE_NONE;
+  if (ed->rows[row].unilateral) return ed->rows[row].state == ROW_HELD ? SENSE_FORCE : SENSE_GAP;
+  if (ns_ed_rubs(ed, row, GRIP_STICK)) return SENSE_STICK;
+  return ns_ed_rubs(ed, row, GRIP_SLIP) ? SENSE_SLIP : SENSE_NONE; /* friction that is young no more: nothing jumps */
+}
+
+/* ---- derivatives by parameters in closed form ---- */
+
+static void pull_nothing(const NsSensitivity *s, double *out, bool *known) {
+  memset(out, 0, (size_t)s->p * sizeof *out);
+  memset(known, 0, (size_t)s->p * sizeof *known);
+}
+
+static NsStatus motion_twin_pull(void *context, double t, const double *u, const double *mu, double *out, bool *known,
+                                 NsError *err) {
+  NsMotionTwin *w = context;
+  NsMotionWeights weights = {.mu = mu + w->ed->Nq};
+  pull_nothing(w->s, out, known);
+  if (w->dependent) return NS_OK;
+  NsStatus status = ns_ed_accelerate(w->ed, t, u, u + w->ed->Nq, err);
+  if (status == NS_OK) ns_motion_pull(w->pull, u, &weights, out, known);
+  return status;
+}
+
+/* Those of motion_twin_guard. */
+static NsStatus motion_twin_pull_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
+  NsMotionTwin *w = context;
+  NsEventDriven *ed = w->ed;
+  int row = w->guard;
+  SenseGuard kind = sense_kind(ed, row);
+  bool forces = kind == SENSE_FORCE || kind == SENSE_STICK;
+  pull_nothing(w->s, out, known);
+  if (kind == SENSE_NONE || (forces && w->dependent)) return NS_OK;
+  NsStatus status = forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err) : NS_OK;
+  if (status != NS_OK) return status;
+  if (kind == SENSE_GAP) ns_motion_pull_output(w->pull, row, u, out, known);
+  if (kind == SENSE_SLIP) ns_motion_pull_sliding(w->pull, row, u, out, known);
+  if (kind == SENSE_STICK) ns_motion_pull_stick(w->pull, row, u, out, known);
+  if (kind == SENSE_FORCE) ns_motion_pull_force(w->pull, row, u, out, known);
+  return NS_OK;
+}
+
 /* ---- making ---- */
 
 static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   NsMotionTwin *w = s->twin = ns_alloc(1, sizeof *w);
   if (!w) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  w->s = s;
   s->free_twin = motion_twin_free;
   NsSchemePlan plan = {.clock = &w->clock};
   NsScheme *scheme = NULL;
@@ -259,6 +306,7 @@ static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
   w->W = ns_arena_matrix(&w->arena, ed->m, ed->m);
   w->A = ns_arena_matrix(&w->arena, ed->m, ed->m);
   bool good = status == NS_OK && !w->arena.failed;
+  if (good && s->trail) good = ns_motion_pull_new(&w->pull, w->ed, s->parameters, s->p) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
@@ -317,7 +365,10 @@ NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
                          .mode_bytes = sizeof(KeptMotion) + motion_twin_bytes(w->ed),
                          .keep = motion_twin_keep,
                          .take = motion_twin_take,
-                         .place = motion_twin_place};
+                         .place = motion_twin_place,
+                         .pull = w->pull ? motion_twin_pull : NULL,
+                         .pull_guard = w->pull ? motion_twin_pull_guard : NULL,
+                         .pull_map = w->pull ? ns_ed_pull_map : NULL};
   grow_sizes(w, ed);
   w->holds = false;
   motion_twin_mode(w, ed);
@@ -370,15 +421,6 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
 }
 
 /* ---- guards ---- */
-
-typedef enum SenseGuard { SENSE_GAP, SENSE_FORCE, SENSE_STICK, SENSE_SLIP, SENSE_NONE } SenseGuard;
-
-static SenseGuard sense_kind(const NsEventDriven *ed, int row) {
-  if (row < 0 || row >= ed->m) return SENSE_NONE;
-  if (ed->rows[row].unilateral) return ed->rows[row].state == ROW_HELD ? SENSE_FORCE : SENSE_GAP;
-  if (ns_ed_rubs(ed, row, GRIP_STICK)) return SENSE_STICK;
-  return ns_ed_rubs(ed, row, GRIP_SLIP) ? SENSE_SLIP : SENSE_NONE; /* friction that is young no more: nothing jumps */
-}
 
 static NsStatus motion_twin_guard(void *context, double t, const double *u, double *out, NsError *err) {
   NsMotionTwin *w = context;

@@ -49,11 +49,8 @@ struct NsSwitchPull {
 /* ---- places ---- */
 
 static bool in_coef(const NsCoef *coef, const double *number, PullPlace *place, PullKind kind) {
-  ptrdiff_t cols = coef->cols > 0 ? coef->cols : 1, count = coef->rows * cols;
-  if (!coef->value || number < coef->value || number >= coef->value + count) return false;
+  if (!ns_coef_entry(coef, number, &place->i, &place->j)) return false;
   place->kind = kind;
-  place->i = (int)((number - coef->value) % coef->rows);
-  place->j = (int)((number - coef->value) / coef->rows);
   return true;
 }
 

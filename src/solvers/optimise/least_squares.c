@@ -60,7 +60,7 @@ static NsLeastSquaresEnd end_of(int code) {
 }
 
 /* Evaluates f and J at the start, chooses the scales; *first becomes the factor that bounds the first step. */
-static NsStatus begin_least_squares(LeastSquares *s, const double *x, double *first) {
+static NsStatus begin_least_squares(LeastSquares *s, const double *x, double step, double *first) {
   int n = s->problem->n, m = s->problem->m;
   bool at_zero = true;
   double norm = 0;
@@ -78,7 +78,7 @@ static NsStatus begin_least_squares(LeastSquares *s, const double *x, double *fi
   }
   scale_columns(s, s->first_J);
   s->know_f = s->know_J = true;
-  *first = at_zero && norm > 0 ? FIRST_STEP * norm : FIRST_STEP;
+  *first = at_zero && norm > 0 ? step * norm : step;
   return NS_OK;
 }
 
@@ -111,7 +111,8 @@ NsStatus ns_least_squares(const NsSmooth *problem, const NsLeastSquaresOptions *
   s.first_J = ns_arena_matrix(&arena, problem->m, n);
   double *u = ns_arena_doubles(&arena, n);
   *info = (NsLeastSquaresInfo){NS_BY_CALLS, 1, 1};
-  NsStatus status = arena.failed ? NS_ENOMEM : begin_least_squares(&s, x, &first);
+  NsStatus status = arena.failed ? NS_ENOMEM
+                                 : begin_least_squares(&s, x, options->first > 0 ? options->first : FIRST_STEP, &first);
   if (status == NS_OK) {
     for (int j = 0; j < n; j++) u[j] = ldexp(x[j], s.column[j]);
     status = run_lmder(&s, options, first, u, &arena, info, &code);

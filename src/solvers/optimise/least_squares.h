@@ -12,6 +12,7 @@ typedef struct NsLeastSquaresOptions {
   double ftol, xtol, gtol;
   int calls;           /* largest number of evaluations of f */
   const double *scale; /* n sizes of the unknowns; NULL: one over the norms of the columns of J */
+  double first;        /* largest first step, in units of |D x| (of |f| where x = 0); 0: MINPACK's usual value, 100 */
 } NsLeastSquaresOptions;
 
 /* ended: which test ended the search; NS_BY_CALLS when it is not done. */

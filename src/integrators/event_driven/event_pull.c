@@ -1,0 +1,465 @@
+/*
+** event_pull.c
+** Derivatives by parameters in closed form. In a mode with the held rows h the motion is
+**   M a = F + H' lambda,   0 = H_h a,
+** where lambda has the forces that the mode gives, too: -mu d lambda_n of friction that slips, the bound of a relay that slips.
+** With G = H_h' - mu H_t' d (the force per unit of a held multiplier) the weights of these equations are kappa and nu:
+**   (H_h M^-1 G)' kappa = -force - G' M^-T mu,   nu = M^-T (mu + H_h' kappa).
+** A number that changes M, F and H then changes mu . a + force . lambda_h by
+**   nu . (dF + dH' lambda - dM a) + kappa . dH_h a.
+*/
+#include "integrators/event_driven/event_pull.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "linalg/dense.h"
+
+typedef enum MotionNumber {
+  NUMBER_UNKNOWN,
+  NUMBER_OF_MASS,
+  NUMBER_OF_K,
+  NUMBER_OF_DAMPING,
+  NUMBER_OF_FEXT,
+  NUMBER_OF_OUTPUT,
+  NUMBER_OF_OFFSET,
+  NUMBER_OF_LAW
+} MotionNumber;
+
+/* Where a parameter is: entry (i, j) of a coefficient of a system, or of a relation; or a number of a law, and what it changes. */
+typedef struct MotionPlace {
+  MotionNumber kind;
+  int node, i, j;
+  int first;           /* the first interaction with this relation or law; the others follow by `next` */
+  double mu;           /* a law: d (coefficient of friction) / d number */
+  double *restitution; /* a law: that of the restitution of each row */
+  int lower, upper;    /* a law: the row whose bound the number is; -1: none */
+} MotionPlace;
+
+struct NsMotionPull {
+  NsArena arena;
+  NsEventDriven *ed;
+  int p;
+  MotionPlace *place;                /* p */
+  int *q, *v;                        /* by system: indices of its first coordinate and velocity */
+  int *row;                          /* by interaction: its first row */
+  int *next_relation, *next_law;     /* by interaction: the next one with the same relation, law; -1: none */
+  NsLu *lu;                          /* of order m */
+  double *W;                         /* m x m */
+  double *nu, *kappa, *force, *part; /* Nv, m, m: of all rows; m + Nv: workspace */
+  double *weight;                    /* m */
+};
+
+/* ---- places ---- */
+
+static NsInteraction *edge_of_pull(const NsMotionPull *pull, int e) {
+  return pull->ed->base.nsds->interactions[e];
+}
+
+static void place_in_system(const NsMotionPull *pull, const double *number, const void *owner, MotionPlace *place) {
+  const NsNsds *nsds = pull->ed->base.nsds;
+  for (int d = 0; d < nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[d];
+    if ((const void *)ds != owner || ns_mechanical_turns(ds)) continue;
+    int *i = &place->i, *j = &place->j;
+    place->node = d;
+    if (ns_mechanical_constant_mass(ds) && ns_coef_entry(&ds->mass, number, i, j)) place->kind = NUMBER_OF_MASS;
+    else if (ns_coef_entry(&ds->K, number, i, j)) place->kind = NUMBER_OF_K;
+    else if (ns_coef_entry(&ds->C, number, i, j)) place->kind = NUMBER_OF_DAMPING;
+    else if (!ns_coef_varies(&ds->fext) && ns_coef_entry(&ds->fext, number, i, j)) place->kind = NUMBER_OF_FEXT;
+  }
+}
+
+/* Whether y = C q + e, between Lagrangian systems. */
+static bool edge_is_linear(const NsInteraction *inter) {
+  for (int d = 0; d < inter->nds; d++)
+    if (inter->ds[d]->class->turns) return false;
+  return ns_relation_linear(inter->relation) && !ns_relation_holds_at_position(inter->relation);
+}
+
+static void place_in_relation(const NsMotionPull *pull, const double *number, const NsRelation *relation, MotionPlace *place) {
+  if (ns_coef_entry(&relation->C, number, &place->i, &place->j)) place->kind = NUMBER_OF_OUTPUT;
+  else if (ns_coef_entry(&relation->e, number, &place->i, &place->j)) place->kind = NUMBER_OF_OFFSET;
+  for (int e = place->first; e >= 0; e = pull->next_relation[e])
+    if (!edge_is_linear(edge_of_pull(pull, e))) place->kind = NUMBER_UNKNOWN;
+}
+
+/* The coefficient of friction of a law (row < 0), or the restitution of a row, with its number increased by `more`. */
+static double law_value(const NsLaw *law, int row, double *number, double more) {
+  double at = *number;
+  *number = at + more;
+  double value = row < 0 ? ns_law_group(law, 0, false).mu : ns_law_restitution(law, row, 1);
+  *number = at;
+  return value;
+}
+
+/* *slope = the derivative of law_value by the number; false: it is not affine in it. */
+static bool law_slope(const NsLaw *law, int row, const NsParameter *parameter, double *slope) {
+  int exponent;
+  (void)frexp(parameter->unit, &exponent);
+  double step = ldexp(1, exponent), *number = parameter->number;
+  double far[2] = {law_value(law, row, number, -step), law_value(law, row, number, step)};
+  double near[2] = {law_value(law, row, number, -step / 2), law_value(law, row, number, step / 2)};
+  double half = (near[1] - near[0]) / step;
+  *slope = (far[1] - far[0]) / (2 * step);
+  return fabs(*slope - half) <= 64 * DBL_EPSILON * (fabs(far[0]) + fabs(far[1])) / step;
+}
+
+static void place_in_law(NsMotionPull *pull, const NsParameter *parameter, const NsLaw *law, MotionPlace *place) {
+  const double *number = parameter->number;
+  place->restitution = ns_arena_doubles(&pull->arena, law->size);
+  if (pull->arena.failed) return;
+  bool good = law_slope(law, -1, parameter, &place->mu);
+  for (int i = 0; i < law->size && good; i++) good = law_slope(law, i, parameter, &place->restitution[i]);
+  if (number >= law->lower && number < law->lower + law->size) place->lower = (int)(number - law->lower);
+  if (number >= law->upper && number < law->upper + law->size) place->upper = (int)(number - law->upper);
+  if (good) place->kind = NUMBER_OF_LAW;
+}
+
+static void find_motion_place(NsMotionPull *pull, const NsParameter *parameter, MotionPlace *place) {
+  const NsNsds *nsds = pull->ed->base.nsds;
+  *place = (MotionPlace){.kind = NUMBER_UNKNOWN, .first = -1, .lower = -1, .upper = -1};
+  if (!parameter->number || !parameter->owner) return;
+  place_in_system(pull, parameter->number, parameter->owner, place);
+  for (int e = 0; e < nsds->ninteractions && place->first < 0; e++) {
+    const NsInteraction *inter = nsds->interactions[e];
+    bool related = (const void *)inter->relation == parameter->owner, ruled = (const void *)inter->law == parameter->owner;
+    if (related || ruled) place->first = e;
+    if (related) place_in_relation(pull, parameter->number, inter->relation, place);
+    if (ruled) place_in_law(pull, parameter, inter->law, place);
+  }
+}
+
+/* ---- making ---- */
+
+static void lay_out_pull(NsMotionPull *pull) {
+  const NsNsds *nsds = pull->ed->base.nsds;
+  int q = 0, v = 0, row = 0;
+  for (int d = 0; d < nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[d];
+    pull->q[d] = q, pull->v[d] = v;
+    q += ds->nq, v += ds->nv;
+  }
+  for (int e = 0; e < nsds->ninteractions; row += nsds->interactions[e++]->m) pull->row[e] = row;
+  for (int e = nsds->ninteractions - 1; e >= 0; e--) {
+    pull->next_relation[e] = pull->next_law[e] = -1;
+    for (int k = nsds->ninteractions - 1; k > e; k--) {
+      if (nsds->interactions[k]->relation == nsds->interactions[e]->relation) pull->next_relation[e] = k;
+      if (nsds->interactions[k]->law == nsds->interactions[e]->law) pull->next_law[e] = k;
+    }
+  }
+}
+
+NsStatus ns_motion_pull_new(NsMotionPull **out, NsEventDriven *ed, const NsParameter *parameters, int p) {
+  NsMotionPull *pull = *out = ns_alloc(1, sizeof *pull);
+  if (!pull) return NS_ENOMEM;
+  NsArena *arena = &pull->arena;
+  int edges = ed->base.nsds->ninteractions;
+  pull->ed = ed;
+  pull->p = p;
+  pull->place = ns_arena_take(arena, (size_t)p, sizeof *pull->place);
+  int **of_systems[] = {&pull->q, &pull->v}, **of_edges[] = {&pull->row, &pull->next_relation, &pull->next_law};
+  for (size_t i = 0; i < sizeof of_systems / sizeof *of_systems; i++) *of_systems[i] = ns_arena_ints(arena, ed->base.nsds->nds);
+  for (size_t i = 0; i < sizeof of_edges / sizeof *of_edges; i++) *of_edges[i] = ns_arena_ints(arena, edges);
+  double **of_rows[] = {&pull->kappa, &pull->force, &pull->weight};
+  for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) *of_rows[i] = ns_arena_doubles(arena, ed->m);
+  pull->nu = ns_arena_doubles(arena, ed->Nv);
+  pull->part = ns_arena_doubles(arena, ed->m + ed->Nv);
+  pull->W = ns_arena_matrix(arena, ed->m, ed->m);
+  if (!arena->failed) {
+    lay_out_pull(pull);
+    for (int j = 0; j < p; j++) find_motion_place(pull, &parameters[j], &pull->place[j]);
+  }
+  if (!arena->failed && ns_lu_new(&pull->lu, ed->m) == NS_OK) return NS_OK;
+  ns_motion_pull_free(pull);
+  *out = NULL;
+  return NS_ENOMEM;
+}
+
+void ns_motion_pull_free(NsMotionPull *pull) {
+  if (!pull) return;
+  ns_lu_free(pull->lu);
+  ns_arena_release(&pull->arena);
+  ns_free(pull);
+}
+
+/* ---- forces ---- */
+
+static double pull_row_times(const NsMotionPull *pull, int row, const double *w) {
+  return ns_motion_speed(pull->ed->motion, row, w);
+}
+
+/* The velocity (its index) that belongs to state j of interaction e; *q: the index of the coordinate. */
+static int velocity_of(const NsMotionPull *pull, int e, int j, int *q) {
+  const NsInteraction *inter = edge_of_pull(pull, e);
+  int part = inter->nds > 1 && j >= inter->ds[0]->n ? 1 : 0, node = inter->ds[part]->node;
+  if (part) j -= inter->ds[0]->n;
+  if (q) *q = pull->q[node] + j;
+  return pull->v[node] + j;
+}
+
+/* The forces of all rows at the last accelerations. */
+static void take_forces(NsMotionPull *pull) {
+  const NsEventDriven *ed = pull->ed;
+  memset(pull->force, 0, (size_t)ed->m * sizeof *pull->force);
+  for (int k = 0; k < ed->nacting && ed->rubs; k++) pull->force[ed->acting[k]] = ed->multiplier[ed->acting[k]];
+  for (int k = 0; k < ed->nheld; k++) pull->force[ed->held[k]] = ed->lambda[k];
+}
+
+/* Whether the direction of some friction depends on the forces. */
+static bool some_is_young(const NsEventDriven *ed) {
+  for (int k = 0; k < ed->nacting; k++)
+    if (ns_ed_rubs(ed, ed->acting[k], GRIP_SLIP) && ed->rows[ed->acting[k]].rub.young) return true;
+  return false;
+}
+
+/* Fills nu and kappa. False: there are none. */
+static bool take_weights(NsMotionPull *pull, const NsMotionWeights *w) {
+  const NsEventDriven *ed = pull->ed;
+  int n = ed->nheld, m = ed->m, Nv = ed->Nv;
+  memset(pull->kappa, 0, (size_t)m * sizeof *pull->kappa);
+  for (int i = 0; i < Nv; i++) pull->nu[i] = w->mu ? w->mu[i] : 0;
+  ns_motion_delassus(ed->motion, n, ed->held, pull->W);
+  ns_lu_set_order(pull->lu, n);
+  if (n > 0 && ns_lu_factor_fair(pull->lu, pull->W, n) != NS_OK) return false;
+  for (int k = 0; k < n; k++) {
+    const double *X = ed->now->X + (ptrdiff_t)ed->held[k] * Nv;
+    pull->part[k] = -ns_dense_dot(Nv, X, 1, pull->nu, 1) - (w->force ? w->force[ed->held[k]] : 0);
+  }
+  if (n > 0) ns_lu_solve_transposed(pull->lu, 1, pull->part, n);
+  for (int k = 0; k < n; k++) {
+    const double *H = ed->now->H + ed->held[k];
+    pull->kappa[ed->held[k]] = pull->part[k];
+    for (int i = 0; i < Nv; i++) pull->nu[i] += pull->part[k] * H[(ptrdiff_t)i * m];
+  }
+  ns_motion_divide(ed->motion, true, pull->nu);
+  return true;
+}
+
+/* Whether friction of interaction e slips in space. */
+static bool edge_slips_in_space(const NsMotionPull *pull, int e) {
+  const NsEventDriven *ed = pull->ed;
+  for (int i = pull->row[e]; i < pull->row[e] + edge_of_pull(pull, e)->m; i++)
+    if (ns_ed_rubs(ed, i, GRIP_SLIP) && ed->rows[i].rub.width == 2) return true;
+  return false;
+}
+
+static double pull_relation(const NsMotionPull *pull, const MotionPlace *at, bool *known) {
+  const NsEventDriven *ed = pull->ed;
+  double sum = 0;
+  for (int e = at->first; e >= 0; e = pull->next_relation[e]) {
+    int row = pull->row[e] + at->i, v = velocity_of(pull, e, at->j, NULL);
+    if (edge_slips_in_space(pull, e)) *known = false;
+    sum += pull->force[row] * pull->nu[v] + pull->kappa[row] * ed->acceleration[v];
+  }
+  return sum;
+}
+
+/* The derivative by the coefficient of friction of the friction that begins in a row, which slips. */
+static double pull_friction(const NsMotionPull *pull, int row, bool *known) {
+  const Rub *rub = &pull->ed->rows[row].rub;
+  double normal = pull->force[rub->normal], sum = 0;
+  if (normal == 0) return 0;
+  if (rub->width == 1) return -rub->d[0] * normal * pull_row_times(pull, row, pull->nu);
+  if (!(rub->mu > 0)) *known = false;
+  for (int i = 0; i < 2 && *known; i++) sum += pull->force[row + i] / rub->mu * pull_row_times(pull, row + i, pull->nu);
+  return sum;
+}
+
+static double pull_law(const NsMotionPull *pull, const MotionPlace *at, bool *known) {
+  const NsEventDriven *ed = pull->ed;
+  double sum = 0;
+  for (int e = at->first; e >= 0; e = pull->next_law[e])
+    for (int i = 0; i < edge_of_pull(pull, e)->m; i++) {
+      int row = pull->row[e] + i;
+      const Rub *rub = &ed->rows[row].rub;
+      if (!ns_ed_rubs(ed, row, GRIP_SLIP)) continue;
+      if (rub->normal >= 0 && at->mu != 0) sum += at->mu * pull_friction(pull, row, known);
+      if (rub->normal < 0 && (rub->d[0] > 0 ? at->lower : at->upper) == i) sum += pull_row_times(pull, row, pull->nu);
+    }
+  return sum;
+}
+
+static double pull_number(const NsMotionPull *pull, const MotionPlace *at, const double *u, bool *known) {
+  const NsEventDriven *ed = pull->ed;
+  int v = pull->v[at->node];
+  double nu = at->kind < NUMBER_OF_OUTPUT ? pull->nu[v + at->i] : 0;
+  *known = at->kind != NUMBER_UNKNOWN;
+  switch (at->kind) {
+    case NUMBER_OF_MASS: return -nu * ed->acceleration[v + at->j];
+    case NUMBER_OF_K: return -nu * u[pull->q[at->node] + at->j];
+    case NUMBER_OF_DAMPING: return -nu * u[ed->Nq + v + at->j];
+    case NUMBER_OF_FEXT: return nu;
+    case NUMBER_OF_OUTPUT: return pull_relation(pull, at, known);
+    case NUMBER_OF_LAW: return pull_law(pull, at, known);
+    default: return 0;
+  }
+}
+
+static void nothing_known(const NsMotionPull *pull, double *out, bool *known) {
+  memset(out, 0, (size_t)pull->p * sizeof *out);
+  memset(known, 0, (size_t)pull->p * sizeof *known);
+}
+
+void ns_motion_pull(NsMotionPull *pull, const double *u, const NsMotionWeights *weights, double *out, bool *known) {
+  nothing_known(pull, out, known);
+  if (some_is_young(pull->ed) || !take_weights(pull, weights)) return;
+  take_forces(pull);
+  for (int j = 0; j < pull->p; j++) {
+    double value = pull_number(pull, &pull->place[j], u, &known[j]);
+    out[j] = known[j] ? value : 0;
+  }
+}
+
+/* ---- guards ---- */
+
+void ns_motion_pull_output(NsMotionPull *pull, int row, const double *u, double *out, bool *known) {
+  nothing_known(pull, out, known);
+  for (int j = 0; j < pull->p; j++) {
+    const MotionPlace *at = &pull->place[j];
+    known[j] = at->kind != NUMBER_UNKNOWN;
+    if (at->kind != NUMBER_OF_OUTPUT && at->kind != NUMBER_OF_OFFSET) continue;
+    for (int e = at->first, q; e >= 0; e = pull->next_relation[e]) {
+      if (pull->row[e] + at->i != row) continue;
+      if (at->kind == NUMBER_OF_OUTPUT) (void)velocity_of(pull, e, at->j, &q), out[j] = u[q];
+      else out[j] = 1;
+    }
+  }
+}
+
+void ns_motion_pull_sliding(NsMotionPull *pull, int row, const double *u, double *out, bool *known) {
+  const Rub *rub = &pull->ed->rows[row].rub;
+  nothing_known(pull, out, known);
+  for (int j = 0; j < pull->p; j++) {
+    const MotionPlace *at = &pull->place[j];
+    known[j] = at->kind != NUMBER_UNKNOWN;
+    if (at->kind != NUMBER_OF_OUTPUT) continue;
+    for (int e = at->first; e >= 0; e = pull->next_relation[e]) {
+      int k = pull->row[e] + at->i - row;
+      if (k >= 0 && k < rub->width) out[j] = rub->d[k] * u[pull->ed->Nq + velocity_of(pull, e, at->j, NULL)];
+    }
+  }
+}
+
+/* The weights of one row are `weight`. */
+static void pull_weighted(NsMotionPull *pull, const double *u, double *out, bool *known) {
+  NsMotionWeights weights = {.force = pull->weight};
+  ns_motion_pull(pull, u, &weights, out, known);
+  memset(pull->weight, 0, (size_t)pull->ed->m * sizeof *pull->weight);
+}
+
+void ns_motion_pull_force(NsMotionPull *pull, int row, const double *u, double *out, bool *known) {
+  pull->weight[row] = 1;
+  pull_weighted(pull, u, out, known);
+}
+
+void ns_motion_pull_stick(NsMotionPull *pull, int row, const double *u, double *out, bool *known) {
+  const NsEventDriven *ed = pull->ed;
+  const Rub *rub = &ed->rows[row].rub;
+  const double *force = ed->multiplier + row;
+  double mu = 0, lower = 0, upper = 0, normal = rub->normal >= 0 ? ed->multiplier[rub->normal] : 0;
+  bool least = isfinite(rub->lower), greatest = isfinite(rub->upper);
+  if (rub->normal >= 0) {
+    pull->weight[rub->normal] = 2 * rub->mu * rub->mu * normal;
+    for (int i = 0; i < rub->width; i++) pull->weight[row + i] = -2 * force[i];
+    mu = 2 * rub->mu * normal * normal;
+  } else {
+    double below = greatest ? rub->upper - force[0] : 1, above = least ? force[0] - rub->lower : 1;
+    lower = least ? -below : 0, upper = greatest ? above : 0;
+    pull->weight[row] = -lower - upper;
+  }
+  pull_weighted(pull, u, out, known);
+  int e = ns_motion_interaction(ed->motion, row);
+  const void *law = edge_of_pull(pull, e)->law;
+  for (int j = 0; j < pull->p; j++) {
+    const MotionPlace *at = &pull->place[j];
+    if (!known[j] || at->kind != NUMBER_OF_LAW || edge_of_pull(pull, at->first)->law != law) continue;
+    out[j] += at->mu * mu;
+    if (rub->normal < 0 && at->lower == row - pull->row[e]) out[j] += lower;
+    if (rub->normal < 0 && at->upper == row - pull->row[e]) out[j] += upper;
+  }
+}
+
+/* ---- impulses ---- */
+
+/* The position of a row among those of an impulse; -1: it is none of them. */
+static int place_in_impulse(const NsMotionImpulse *impulse, int row) {
+  for (int k = 0; k < impulse->n; k++)
+    if (impulse->rows[k] == row) return k;
+  return -1;
+}
+
+static double impulse_bounce(const NsMotionPull *pull, const NsMotionImpulse *impulse, int k) {
+  return 1 + (impulse->bounces[k] ? pull->ed->rows[impulse->rows[k]].restitution : 0);
+}
+
+/* How a number changes M dv = H' z by `push` (Nv), and the equations of z, in the units of W, by `off` (n), at fixed z and dv. */
+static void impulse_change(const NsMotionPull *pull, const NsMotionImpulse *impulse, const MotionPlace *at, const double *v,
+                           const double *change, double *off, double *push) {
+  const NsEventDriven *ed = pull->ed;
+  int start = at->kind < NUMBER_OF_OUTPUT ? pull->v[at->node] : 0;
+  memset(push, 0, (size_t)ed->Nv * sizeof *push);
+  memset(off, 0, (size_t)impulse->n * sizeof *off);
+  if (at->kind == NUMBER_OF_MASS) push[start + at->i] = -change[start + at->j];
+  for (int e = at->first; at->kind == NUMBER_OF_OUTPUT && e >= 0; e = pull->next_relation[e]) {
+    int k = place_in_impulse(impulse, pull->row[e] + at->i), i = velocity_of(pull, e, at->j, NULL);
+    if (k < 0) continue;
+    push[i] += impulse->z[k];
+    off[k] += change[i] + impulse_bounce(pull, impulse, k) * v[i];
+  }
+  for (int k = 0; at->kind == NUMBER_OF_LAW && k < impulse->n; k++) {
+    int row = impulse->rows[k], e = ns_motion_interaction(ed->motion, row);
+    if (edge_of_pull(pull, e)->law != edge_of_pull(pull, at->first)->law) continue;
+    if (impulse->kind[k] == IMPULSE_SLIP) off[k] = (impulse->slide[k] > 0 ? -at->mu : at->mu) * impulse->z[k - 1];
+    else if (impulse->bounces[k]) off[k] = at->restitution[row - pull->row[e]] * ed->now->u[row];
+  }
+}
+
+/* Column (Nq + Nv) of one number. */
+static void impulse_column(NsMotionPull *pull, const NsMotionImpulse *impulse, const MotionPlace *at, const double *u,
+                           const double *change, double *column) {
+  const NsEventDriven *ed = pull->ed;
+  int n = impulse->n;
+  double *off = pull->part, *push = pull->nu;
+  impulse_change(pull, impulse, at, u + ed->Nq, change, off, push);
+  ns_motion_divide(ed->motion, false, push);
+  for (int k = 0; k < n; k++) {
+    double own = impulse->W[k + (ptrdiff_t)k * n];
+    bool equation = impulse->kind[k] == IMPULSE_EQUATION && own > 0;
+    if (equation) off[k] = -(off[k] + pull_row_times(pull, impulse->rows[k], push)) / own;
+    else off[k] = impulse->kind[k] == IMPULSE_SLIP && own > 0 ? -off[k] : 0;
+  }
+  if (n > 0) ns_lu_solve(pull->lu, 1, off, n);
+  ns_motion_add_input(ed->motion, n, impulse->rows, off, push);
+  memcpy(column + ed->Nq, push, (size_t)ed->Nv * sizeof *push);
+}
+
+void ns_motion_pull_impulse(NsMotionPull *pull, const NsMotionImpulse *impulse, const double *u, double *out, bool *known) {
+  const NsEventDriven *ed = pull->ed;
+  ptrdiff_t size = ed->Nq + ed->Nv;
+  double *change = pull->part + ed->m;
+  ns_motion_pull_rest(pull, out, known);
+  ns_lu_set_order(pull->lu, impulse->n);
+  bool good = impulse->n == 0 ||
+              (ns_lu_factor_fair(pull->lu, impulse->A, impulse->n) == NS_OK && ns_lu_rcond(pull->lu) > NS_MOTION_DEPENDENT);
+  for (int k = 0; k < impulse->n; k++) good = good && impulse->kind[k] != IMPULSE_SLIP_IN_SPACE;
+  memset(change, 0, (size_t)ed->Nv * sizeof *change);
+  ns_motion_add_input(ed->motion, impulse->n, impulse->rows, impulse->z, change);
+  for (int j = 0; j < pull->p; j++) {
+    MotionNumber kind = pull->place[j].kind;
+    bool acts = kind == NUMBER_OF_MASS || kind == NUMBER_OF_OUTPUT || kind == NUMBER_OF_LAW;
+    known[j] = kind != NUMBER_UNKNOWN && (good || !acts);
+    if (acts && good) impulse_column(pull, impulse, &pull->place[j], u, change, out + j * size);
+  }
+}
+
+void ns_motion_pull_rest(NsMotionPull *pull, double *out, bool *known) {
+  size_t size = (size_t)(pull->ed->Nq + pull->ed->Nv);
+  memset(out, 0, size * (size_t)pull->p * sizeof *out);
+  for (int j = 0; j < pull->p; j++) {
+    MotionNumber kind = pull->place[j].kind;
+    known[j] = kind == NUMBER_OF_K || kind == NUMBER_OF_DAMPING || kind == NUMBER_OF_FEXT || kind == NUMBER_OF_LAW;
+  }
+}

@@ -1,0 +1,62 @@
+/*
+** event_pull.h
+** Derivatives of the motion of mechanics, its guards and its impulses by numbers of the model, in closed form. Private to event_driven/.
+*/
+#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_PULL_H
+#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_PULL_H
+
+#include "integrators/event_driven/event_driven.h"
+#include "integrators/sensitivity.h"
+
+/* What holds for the impulse z of a closed row, where w = W z + (1 + e) u-: z = 0; w = 0; friction at its bound. */
+typedef enum ImpulseKind { IMPULSE_NONE, IMPULSE_EQUATION, IMPULSE_SLIP, IMPULSE_SLIP_IN_SPACE } ImpulseKind;
+
+/*
+** The numbers of the list are: mass, K, C and constant fExt of Lagrangian systems; C and e of linear relations between them; all
+** numbers of the laws. By differences are: all other numbers; all numbers in modes with dependent constraints or with young friction;
+** mass and C of relations where rows come to rest; C of a relation while its friction slips in space; mass, C of relations and
+** numbers of laws in impacts that are dependent, or that slip in space.
+*/
+typedef struct NsMotionPull NsMotionPull;
+
+/* What is differentiated: mu . a + force . (the multipliers of the held rows). */
+typedef struct NsMotionWeights {
+  const double *mu;    /* Nv; NULL: 0 */
+  const double *force; /* m; NULL: 0 */
+} NsMotionWeights;
+
+/* An impulse z of closed rows that has been evaluated, with the derivatives A of its equations by z. */
+typedef struct NsMotionImpulse {
+  int n;
+  const int *rows;
+  const ImpulseKind *kind;
+  const bool *bounces;
+  const double *z, *W, *A; /* n, n x n, n x n */
+  const double *slide;     /* n: the z of the run, whose signs are those of the friction that slips */
+} NsMotionImpulse;
+
+/* Looks for the parameters in the model of ed, a workspace that lives longer. NS_ENOMEM. */
+NsStatus ns_motion_pull_new(NsMotionPull **pull, NsEventDriven *ed, const NsParameter *parameters, int p);
+void ns_motion_pull_free(NsMotionPull *pull);
+
+/*
+** out (p) = the derivatives at fixed states u where ed has evaluated the accelerations last, for those parameters with known[j] (p);
+** out and known of the others are 0.
+*/
+void ns_motion_pull(NsMotionPull *pull, const double *u, const NsMotionWeights *weights, double *out, bool *known);
+
+/* The same of the output of a row; of ns_ed_sliding_along. Accelerations need not be evaluated. */
+void ns_motion_pull_output(NsMotionPull *pull, int row, const double *u, double *out, bool *known);
+void ns_motion_pull_sliding(NsMotionPull *pull, int row, const double *u, double *out, bool *known);
+
+/* The same of the multiplier of a held row; of ns_ed_stick_guard. */
+void ns_motion_pull_force(NsMotionPull *pull, int row, const double *u, double *out, bool *known);
+void ns_motion_pull_stick(NsMotionPull *pull, int row, const double *u, double *out, bool *known);
+
+/* Column j of out (Nq + Nv rows, p columns) = the derivatives of the states after an impulse. */
+void ns_motion_pull_impulse(NsMotionPull *pull, const NsMotionImpulse *impulse, const double *u, double *out, bool *known);
+
+/* Rows come to rest: out is 0 for the parameters that have no effect on it. */
+void ns_motion_pull_rest(NsMotionPull *pull, double *out, bool *known);
+
+#endif
