@@ -22,6 +22,8 @@ HDF5_NEEDS = libhdf5-dev
 # For the modules nslua.nlopt and nslua.ipopt.
 NLOPT_NEEDS = libnlopt-dev
 IPOPT_NEEDS = coinor-libipopt-dev
+# For sweeps on a cluster of this machine alone, by `make cluster`, and on several hosts.
+CLUSTER_NEEDS = slurm-wlm munge parallel
 # For notebooks: the kernel, and what runs notebooks and tests kernels.
 KERNEL_NEEDS = jupyter-notebook jupyter-console python3-ipykernel python3-nbconvert python3-jupyter-kernel-test
 
@@ -310,7 +312,7 @@ clean:  ## removes build/ and build-asan/
 	rm -rf build build-*
 
 help:  ## this list
-	@sed -n 's/^\([a-z0-9]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
+	@sed -n 's/^\([a-z0-9-]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
 extras:  ## installs optional programs: ffmpeg for films, chromium for specs of pages
 	@$(call provide,$(OPTIONAL))
@@ -331,6 +333,14 @@ kernel:  ## installs Jupyter and makes nslua known to it, for this user
 	@$(call provide,$(KERNEL_NEEDS))
 	@$(MAKE) --no-print-directory all
 	$(NSLUA) kernel install --user
+
+CLUSTER = /tmp/nslua-cluster
+cluster:  ## installs Slurm and GNU parallel and starts Slurm on this machine alone, in CLUSTER=/tmp/nslua-cluster
+	@$(call provide,$(CLUSTER_NEEDS))
+	@sh spec/cluster.sh start $(CLUSTER)
+
+cluster-stop:  ## stops that and removes its directory
+	@sh spec/cluster.sh stop $(CLUSTER) && rm -rf $(CLUSTER)
 
 packages:
 	@$(call provide,$(NEEDS))
@@ -355,4 +365,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak coverage fuzz builds lint format bench compare deb dist docs site extras sundials hdf5 optimisers kernel annotations install uninstall clean help packages build-packages lint-packages
+.PHONY: all demo test check soak coverage fuzz builds lint format bench compare deb dist docs site extras sundials hdf5 optimisers kernel cluster cluster-stop annotations install uninstall clean help packages build-packages lint-packages

@@ -83,10 +83,15 @@ local function worker_count(value, who)
   return arguments.integer(value, 1, who, "workers")
 end
 
--- The options, checked, with what the command asks for.
+-- The options, checked, with what the command asks for. A part of a sweep is always done by "local", in order.
 local function read_options(given, who)
   local o = arguments.options(given, who)
   callable(o.run, who, "run")
+  local on = backends.find(not settings.part and (settings.on or o.on) or "local", who)
+  local order = optional(o, "order", one_of, { "given", "shuffled" }, who, "order")
+  local resume = optional(o, "resume", check_resume, who, o.file)
+  local with = o.with
+  if with ~= nil and type(with) ~= "table" then fail("%s: with: expected a table, got %s", who, describe(with)) end
   local shown = optional(o, "progress", check_progress, who)
   return {
     run = o.run,
@@ -94,14 +99,16 @@ local function read_options(given, who)
     reduce = optional(o, "reduce", callable, who, "reduce"),
     file = optional(o, "file", check_file, who),
     workers = worker_count(settings.workers or o.workers, who),
-    on = backends.find(settings.on or o.on or "local", who),
+    wanted_workers = math.tointeger(settings.workers or o.workers),
+    on = on,
+    with = on.options and on.options(with or {}, who),
     seed = o.seed == nil and 1 or arguments.integer(o.seed, math.mininteger, who, "seed"),
-    resume = settings.resume or optional(o, "resume", check_resume, who, o.file),
+    resume = settings.part and resume == "failed" and resume or settings.resume or resume,
     timeout = optional(o, "timeout", positive, who, "timeout"),
     memory = optional(o, "memory", positive, who, "memory"),
     retries = o.retries == nil and 0 or arguments.integer(o.retries, 0, who, "retries"),
     chunk = optional(o, "chunk", arguments.integer, 1, who, "chunk"),
-    order = optional(o, "order", one_of, { "given", "shuffled" }, who, "order"),
+    order = not settings.part and order or nil,
     start = optional(o, "start", one_of, { "fork", "spawn" }, who, "start"),
     wait = optional(o, "wait", one_of, { true, false }, who, "wait"),
     progress = settings.progress == nil and shown or settings.progress,
@@ -263,11 +270,15 @@ end
 
 local function start(self)
   local first, last = 1, self.tasks.count
-  if settings.part then first, last = settings.part[1], math.min(last, settings.part[2]) end
+  local on, file = self.options.on, self.options.file
+  if settings.part and file then first, last = settings.part[1], math.min(last, settings.part[2]) end
   if self.finished.count >= self.tasks.count or settings.merge then return close(self) end
-  self.store:begin(settings.shard or "driver")
+  if on.shares_folder and not file then
+    fail('sweep: on = "%s": it needs a file, in a directory that its processes share', on.name)
+  end
+  self.store:begin(settings.shard or "driver", not settings.part and on.name)
   support.listen()
-  local good, session = pcall(self.options.on.start, { plan = self.plan, store = self.store, options = self.options,
+  local good, session = pcall(on.start, { plan = self.plan, store = self.store, options = self.options,
     first = first, last = last, done = self.finished, failed = self.failed, ordinal = self.ordinal,
     fingerprint = self.fingerprint })
   if not good then
@@ -276,6 +287,7 @@ local function start(self)
     fail("sweep: %s", (tostring(session):gsub("^.-sweep: ", "")))
   end
   self.session = session
+  if settings.detach then require "nslua.sweep.command".detach(self) end
 end
 
 function sweeps.sweep(given)
@@ -296,7 +308,7 @@ function sweeps.sweep(given)
   self.before = self.finished.count
   self.show = progress.of(options.progress)
   start(self)
-  if settings.part and self.session then
+  if settings.part and options.file and self.session then
     while not advance(self, 0.5) do end
     require "nslua.sweep.command".end_of_part(self)
   end

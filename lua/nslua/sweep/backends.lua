@@ -3,11 +3,16 @@
 -- A back end is a table in a file of its own:
 --   name           what `on` says
 --   start(sweep)   begins to work and returns a session; raises when it can not be used here
+--   options(given, who)  optional: checks the sweep's option `with`, which is for the back end alone; start finds
+--                  what it returns as sweep.options.with
+--   shares_folder  true: its processes meet in the folder of the sweep, so that the sweep needs a file
+--   status(store), cancel(store)  optional: for `nslua sweep --status` and `--cancel`; the text that is added
 -- A session has methods:
 --   session:advance(seconds)  goes on for at most so long; true: all is finished; false: not yet; nil, message, kind:
 --                             it had to stop, by a "problem" or a signal ("INT", "TERM")
 --   session:status()          { done =, failed =, running =, workers =, left = }, as far as it knows
 --   session:close()           ends everything at once; called after the last advance, too
+--   session:detach()          optional: makes all go on without this process, and returns the text that tells of it
 -- `sweep` is a table: plan (what a worker needs: nslua.sweep.worker), store (nslua.sweep.store; begun, so that append
 -- and sync work), options, first and last (the numbers of the tasks to do), done (finished tasks), failed (how many
 -- of them), ordinal (the place of this sweep among those of the script), fingerprint (of its manifest).
@@ -16,7 +21,7 @@
 -- store.
 local arguments = require "nslua.base.arguments"
 
-local backends = { "local", "here" }
+local backends = { "local", "here", "slurm", "parallel" }
 
 -- The back end of a name.
 function backends.find(name, who)

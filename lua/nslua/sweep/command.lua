@@ -1,5 +1,6 @@
 -- nslua.sweep.command: the command `nslua sweep SCRIPT [options] [-- arguments]`: runs a script with other settings
 -- for its sweeps, or looks at them.
+local backends = require "nslua.sweep.backends"
 local settings = require "nslua.sweep.settings"
 local stores = require "nslua.sweep.store"
 
@@ -8,7 +9,8 @@ local command = {}
 local USAGE = [[
 usage: nslua sweep SCRIPT [options] [-- arguments of the script]
   --workers N        number of worker processes
-  --on NAME          where tasks run: local, here
+  --on NAME          where tasks run: local, here, slurm, parallel
+  --detach           with slurm: submits the jobs, one of which writes the file, and does not wait
   --resume           goes on with what an interrupted sweep has left
   --anew             removes what an interrupted sweep has left
   --status           tells how far the script's sweep is, and runs nothing
@@ -49,6 +51,7 @@ local flags = {
   ["--status"] = function() settings.look = "status" end,
   ["--cancel"] = function() settings.look = "cancel" end,
   ["--quiet"] = function() settings.progress = false end,
+  ["--detach"] = function() settings.detach = true end,
   ["--merge"] = function() settings.merge = true end,
   ["--help"] = function()
     io.write(USAGE)
@@ -91,6 +94,7 @@ local function run(words)
   local script, rest = read(words)
   if settings.look or settings.part or settings.merge then settings.resume = true end
   settings.command = table.move(words, 1, #words, 1, { [-1] = words.program, [0] = "sweep" })
+  settings.script, settings.rest = script, table.move(rest, 1, #rest, 1, {})
   rest[0] = script
   rawset(_G, "arg", rest)
   local chunk, message = loadfile(script)
@@ -114,10 +118,25 @@ function command.look(sweep)
   local done, failed = store:finished()
   local more = ""
   if done.count < total then
-    more = sweep.options.on[settings.look] and sweep.options.on[settings.look](store) or ""
+    local name = store:back_end()
+    local on = name and backends.find(name, "sweep") or sweep.options.on
+    more = on[settings.look] and on[settings.look](store) or ""
   end
   print(("%s: %d of %d tasks finished, %d failed%s"):format(file, done.count, total, failed, more))
   if done.count < total then os.exit(0) end
+end
+
+-- Ends the script after the jobs of a sweep have been submitted.
+function command.detach(sweep)
+  local session = sweep.session
+  if not session.detach then
+    session:close()
+    error(("sweep: --detach: on = \"%s\" needs this process"):format(sweep.options.on.name), 0)
+  end
+  local text = session:detach()
+  sweep.store:finish()
+  print(("%s: %s; --status tells how far they are"):format(sweep.options.file, text))
+  os.exit(0)
 end
 
 -- Ends the script after a part of a sweep: what comes next needs all of it.

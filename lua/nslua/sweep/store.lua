@@ -155,13 +155,17 @@ end
 
 -- ---- writing ----
 
--- Begins to write records into the journal of a shard.
-function Store:begin(shard)
+-- Begins to write records into the journal of a shard. back_end: the name of what the whole sweep runs on.
+function Store:begin(shard, back_end)
   if not self.folder then return end
+  if back_end then files.save(self.folder .. "/back-end", back_end .. "\n") end
   self.journal = checked("sweep", support.open(self.folder .. "/journal-" .. shard))
   self.driver = self.folder .. "/driver-" .. shard
   files.save(self.driver, ("%d %s\n"):format(workers.pid(), workers.host()))
 end
+
+-- The name of what the sweep was begun on; nil when it was not.
+function Store:back_end() return (read_file(self.folder .. "/back-end") or ""):match "%S+" end
 
 -- The processes that write: { { pid =, host = } }. One of this machine that is gone is left out.
 function Store:drivers()

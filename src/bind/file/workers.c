@@ -232,6 +232,16 @@ static void stop_serving(int number) {
   if (worker_is_busy) raise(SIGINT);
 }
 
+/* Ends a worker; after a SIGTERM by that signal, so that its driver does not take the end for one of the task's own making. */
+static _Noreturn void end_worker(int status) {
+  fflush(stdout);
+  if (worker_stops) {
+    signal(SIGTERM, SIG_DFL);
+    raise(SIGTERM);
+  }
+  _exit(status);
+}
+
 /*
 ** serve(f, ...): in a worker, calls f and ends the process after it, whatever happens. SIGINT acts as in the host, SIGTERM as
 ** above. Nothing of the Lua state is closed: its files belong to the driver.
@@ -245,8 +255,7 @@ static int signals_serve(lua_State *L) {
   sigaction(SIGTERM, &action, NULL);
   int status = lua_pcall(L, lua_gettop(L) - 1, 0, 0);
   if (status != LUA_OK && !worker_stops) fprintf(stderr, "nslua: a worker: %s\n", lua_tostring(L, -1));
-  fflush(stdout);
-  _exit(status == LUA_OK || worker_stops ? 0 : 1);
+  end_worker(status == LUA_OK ? 0 : 1);
 }
 
 /* busy(on): in a worker, whether a task runs now: only then a SIGTERM interrupts Lua code. */
@@ -272,9 +281,7 @@ static int signals_die_by(lua_State *L) {
 
 /* leave(status): ends a worker; nothing of its Lua state is closed. */
 static int signals_leave(lua_State *L) {
-  int status = (int)luaL_checkinteger(L, 1);
-  fflush(stdout);
-  _exit(status);
+  end_worker((int)luaL_checkinteger(L, 1));
 }
 
 /* ---- the process ---- */

@@ -1,0 +1,191 @@
+-- nslua.sweep.on_slurm: the back end "slurm": parts of a sweep as job arrays of the batch system Slurm.
+--
+-- All jobs of a sweep have one name, so that they are found again when their driver is gone. A job that reaches its
+-- time limit stops its workers, which write their checkpoints, and goes back into the queue.
+local arguments = require "nslua.base.arguments"
+local core = require "nslua.core"
+local jobs = require "nslua.sweep.jobs"
+local option_tables = require "nslua.base.option_tables"
+
+local support, files = core.worker_support, core.process_support
+local fail = arguments.fail
+
+-- Seconds before the time limit of a job at which it stops: 10 for checkpoints, the others for a slow disk.
+local LEAD = 30
+-- How often a job goes back into the queue: with a limit of an hour, that is about a day.
+local MOST_REQUEUES = 24
+-- Slurm's own default for MaxArraySize.
+local ARRAY_SIZE = 1001
+-- Seconds without an answer of Slurm after which the driver gives up.
+local PATIENCE = 600
+
+local Slurm = { kind = "slurm" }
+
+-- How many jobs of a name are in each state; nil and a message when Slurm does not tell.
+local function states_of(name)
+  local text, good = jobs.run("squeue --noheader --array --name=" .. name .. " --format=%T")
+  if not good then return nil, text:match "[^\n]*" end
+  local states, count = {}, 0
+  for state in text:gmatch "[^\n]+" do
+    states[state] = (states[state] or 0) + 1
+    count = count + 1
+  end
+  return states, count
+end
+
+-- "3 RUNNING, 2 PENDING"
+local function listed(states)
+  local names = {}
+  for state in pairs(states) do names[#names + 1] = state end
+  table.sort(names)
+  for i, state in ipairs(names) do names[i] = ("%d %s"):format(states[state], state:lower()) end
+  return table.concat(names, ", ")
+end
+
+function Slurm:alive()
+  local states, count = states_of(self.name)
+  if not states then
+    self.silent = self.silent or support.clock()
+    if support.clock() - self.silent > PATIENCE then fail("sweep: slurm: %s", count) end
+    return nil
+  end
+  self.silent, self.running = nil, states.RUNNING or 0
+  return count
+end
+
+local function array_size()
+  local text = jobs.run "scontrol show config"
+  return (math.tointeger(text:match "MaxArraySize%s*=%s*(%d+)") or ARRAY_SIZE) - 1
+end
+
+-- The script of a job: $1 is the list of parts, $2 is added to the number of the element.
+local function job_script(self)
+  return "#!/bin/sh\n" .. self:check() .. ([[
+part=$(sed -n "$((SLURM_ARRAY_TASK_ID + $2))p" "$1")
+trap 'late=1; kill -TERM $child' USR1
+trap 'kill -TERM $child' TERM
+%s &
+child=$!
+wait $child
+status=$?
+while kill -0 $child 2>/dev/null; do
+  wait $child
+  status=$?
+done
+if [ -n "$late" ] && [ $status -ne 0 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt %d ]; then
+  echo "part $part: out of time, goes back into the queue"
+  scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
+fi
+exit $status
+]]):format(self:part_command(self.sweep.options.wanted_workers or 1), self.with.requeues)
+end
+
+local function sbatch(words)
+  for i, word in ipairs(words) do words[i] = jobs.quote(word) end
+  local text, good = jobs.run("sbatch --parsable " .. table.concat(words, " "))
+  local id = good and text:match "(%d+)[^\n]*%s*$"
+  if id then return id end
+  return nil, text:match "([^\n]*)%s*$"
+end
+
+local function add_options(words, self, script, ...)
+  for _, option in ipairs(self.with.sbatch) do words[#words + 1] = option end
+  for _, word in ipairs { script, ... } do words[#words + 1] = word end
+  return words
+end
+
+-- Submits the parts that are left, as arrays of allowed size. With a throttle, one array begins when that before it
+-- has ended.
+function Slurm:submit()
+  local list, count = self:list()
+  local script, size, last_id = self.folder .. "/slurm-part.sh", array_size(), nil
+  files.save(script, job_script(self))
+  for offset = 0, count - 1, size do
+    local words = { "--job-name=" .. self.name, "--requeue", "--open-mode=append", "--signal=B:USR1@" .. LEAD,
+      "--output=" .. self.folder .. "/log-%A_%a", ("--array=1-%d%s"):format(math.min(size, count - offset),
+        self.with.throttle and "%" .. self.with.throttle or "") }
+    local workers = self.sweep.options.wanted_workers
+    if workers and workers > 1 then words[#words + 1] = "--cpus-per-task=" .. workers end
+    if self.with.throttle and last_id then words[#words + 1] = "--dependency=afterany:" .. last_id end
+    local id, message = sbatch(add_options(words, self, script, list, tostring(offset)))
+    if not id then
+      if offset == 0 then return nil, "slurm: " .. message end
+      break -- the queue is full: the others follow when these have ended
+    end
+    last_id, self.ids = id, (self.ids and self.ids .. ":" or "") .. id
+  end
+  return false
+end
+
+-- Leaves the jobs alone: one more, after them, writes the file. Returns what to tell.
+function Slurm:detach()
+  local script = self.folder .. "/slurm-merge.sh"
+  files.save(script, "#!/bin/sh\n" .. self:check() .. "exec " .. self:merge_command() .. "\n")
+  local words = { "--job-name=" .. self.name, "--output=" .. self.folder .. "/log-merge-%j" }
+  if self.ids then words[#words + 1] = "--dependency=afterany:" .. self.ids end
+  local id, message = sbatch(add_options(words, self, script))
+  if not id then fail("sweep: slurm: %s", message) end
+  return ("slurm: jobs %s work; job %s writes the file after them"):format(self.ids or self.name, id)
+end
+
+function Slurm:close() jobs.run("scancel --quiet --name=" .. self.name) end
+
+local on_slurm = { name = "slurm", shares_folder = true }
+
+-- The options of `with`, checked.
+function on_slurm.options(given, who)
+  who = who .. ": with"
+  local o, unknown = option_tables.check(given, "sbatch throttle requeues", who)
+  if not o then fail("%s", unknown) end
+  local list = o.sbatch == nil and {} or o.sbatch
+  if type(list) ~= "table" then
+    fail("%s: sbatch: expected a list of words, got %s", who, arguments.describe(list))
+  end
+  for i, word in ipairs(list) do
+    if type(word) ~= "string" or not word:find "^%-" then
+      fail("%s: sbatch[%d]: expected an option of sbatch, got %s", who, i, arguments.describe(word))
+    end
+  end
+  return { sbatch = list, throttle = o.throttle and arguments.integer(o.throttle, 1, who, "throttle"),
+    requeues = o.requeues == nil and MOST_REQUEUES or arguments.integer(o.requeues, 0, who, "requeues") }
+end
+
+function on_slurm.start(sweep)
+  local self = jobs.session(sweep, Slurm)
+  self.with = sweep.options.with
+  local states, count = states_of(self.name)
+  if not states then fail("sweep: slurm: %s", count) end
+  if count > 0 then return self end -- those that an earlier driver has submitted
+  local good, message = self:submit()
+  if good == nil then fail("sweep: %s", message) end
+  return self
+end
+
+-- For `nslua sweep --status`: the jobs in the queue; where Slurm keeps accounts, also those that did not end well.
+function on_slurm.status(store)
+  local name = jobs.name(store)
+  local states, count = states_of(name or "nslua-none")
+  if not states then return "; slurm: " .. count end
+  local text = "; slurm: " .. (count > 0 and listed(states) or "no job is in the queue")
+  local ended = {}
+  local accounts = jobs.run(("sacct -X -n -P --name=%s -o State 2>/dev/null"):format(name or "nslua-none"))
+  for state in accounts:gmatch "[^\n]+" do
+    local word = state:match "^[A-Z_]+"
+    if word and not (" COMPLETED RUNNING PENDING REQUEUED "):find(" " .. word .. " ", 1, true) then
+      ended[word] = (ended[word] or 0) + 1
+    end
+  end
+  return text .. (next(ended) and "; ended: " .. listed(ended) or "")
+end
+
+-- For `nslua sweep --cancel`.
+function on_slurm.cancel(store)
+  local name = jobs.name(store)
+  local states, count = states_of(name or "nslua-none")
+  if not states then return "; slurm: " .. count end
+  jobs.cancel(store) -- before scancel: else its driver might submit them again
+  if name then jobs.run("scancel --quiet --name=" .. name) end
+  return ("; slurm: %d jobs cancelled"):format(count)
+end
+
+return on_slurm

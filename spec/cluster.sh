@@ -1,0 +1,115 @@
+#!/bin/sh
+# cluster.sh start DIRECTORY: starts a Slurm cluster of this machine alone (munged, slurmctld, slurmd), with all its files in
+#   DIRECTORY and on ports that are free; no file of /etc is read or changed. Clients find it by SLURM_CONF=DIRECTORY/slurm.conf.
+# cluster.sh stop DIRECTORY: ends its jobs and its three processes.
+# It needs the packages slurm-wlm and munge; exit status 2 when they are not there.
+export PATH="$PATH:/usr/sbin:/sbin"
+action=$1
+directory=$2
+cpus=${CPUS:-4} # more than one, so that jobs wait for each other even where one processor is told
+if [ -z "$directory" ]; then
+  echo "usage: cluster.sh start|stop DIRECTORY"
+  exit 1
+fi
+export SLURM_CONF="$directory/slurm.conf"
+
+# Ends the process whose number is in a file, and waits for its end.
+end_process() {
+  test -f "$1" || return 0
+  pid=$(cat "$1")
+  kill "$pid" 2>/dev/null
+  tries=0
+  while kill -0 "$pid" 2>/dev/null && [ $tries -lt 50 ]; do
+    sleep 0.1
+    tries=$((tries + 1))
+  done
+  kill -KILL "$pid" 2>/dev/null
+  rm -f "$1"
+}
+
+if [ "$action" = stop ]; then
+  scancel --quiet --user="$(id -un)" --state=PENDING >/dev/null 2>&1
+  scancel --quiet --signal=KILL --full --user="$(id -un)" >/dev/null 2>&1
+  scancel --quiet --user="$(id -un)" >/dev/null 2>&1
+  for name in slurmctld slurmd munged; do end_process "$directory/$name.pid"; done
+  exit 0
+fi
+
+for program in munged mungekey slurmctld slurmd sbatch; do
+  if ! command -v $program >/dev/null; then
+    echo "cluster.sh: $program is missing: install slurm-wlm and munge"
+    exit 2
+  fi
+done
+
+# A port that nobody listens to.
+free_port() {
+  port=$1
+  while awk '{print $2}' /proc/net/tcp 2>/dev/null | grep -qi ":$(printf '%04X' "$port")\$"; do port=$((port + 1)); done
+  echo "$port"
+}
+
+if [ -e "$SLURM_CONF" ]; then
+  echo "cluster.sh: $directory holds a cluster: stop it and remove the directory"
+  exit 1
+fi
+mkdir -p "$directory/state" "$directory/spool" "$directory/munge" || exit 1
+directory=$(cd "$directory" && pwd)
+chmod 755 "$directory"
+chmod 700 "$directory/munge"
+export SLURM_CONF="$directory/slurm.conf"
+first=$((20000 + $$ % 20000))
+controller=$(free_port $first)
+node=$(free_port $((controller + 1)))
+me=$(id -un)
+mungekey --create --keyfile="$directory/munge/key" || exit 1
+munged --force --key-file="$directory/munge/key" --socket="$directory/munge/socket" --pid-file="$directory/munged.pid" \
+  --log-file="$directory/munged.log" --seed-file="$directory/munge/seed" || exit 1
+cat >"$SLURM_CONF" <<END
+ClusterName=nslua
+SlurmctldHost=$(hostname -s)(127.0.0.1)
+SlurmUser=$me
+SlurmdUser=$me
+SlurmctldPort=$controller
+SlurmdPort=$node
+AuthType=auth/munge
+AuthInfo=socket=$directory/munge/socket,cred_expire=5
+CredType=cred/munge
+SlurmctldPidFile=$directory/slurmctld.pid
+SlurmdPidFile=$directory/slurmd.pid
+SlurmctldLogFile=$directory/slurmctld.log
+SlurmdLogFile=$directory/slurmd.log
+StateSaveLocation=$directory/state
+SlurmdSpoolDir=$directory/spool
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_CPU
+SwitchType=switch/none
+MpiDefault=none
+AccountingStorageType=accounting_storage/none
+JobAcctGatherType=jobacct_gather/none
+JobCompType=jobcomp/none
+ReturnToService=2
+MaxArraySize=1001
+KillWait=5
+MinJobAge=300
+SlurmdParameters=config_overrides
+SchedulerType=sched/backfill
+SchedulerParameters=sched_min_interval=100000,batch_sched_delay=1,sched_interval=5,bf_interval=5
+NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$cpus State=UNKNOWN
+PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+END
+slurmctld -c >"$directory/slurmctld.out" 2>&1 || { cat "$directory/slurmctld.out"; exit 1; }
+slurmd >"$directory/slurmd.out" 2>&1 || { cat "$directory/slurmd.out"; exit 1; }
+tries=0
+until sinfo -h -o %T 2>/dev/null | grep -q -x idle; do
+  tries=$((tries + 1))
+  if [ $tries -gt 100 ]; then
+    echo "cluster.sh: the node does not come up; see $directory/slurmctld.log and $directory/slurmd.log"
+    "$0" stop "$directory"
+    exit 1
+  fi
+  sleep 0.2
+done
+echo "export SLURM_CONF=$SLURM_CONF"

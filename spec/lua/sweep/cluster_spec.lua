@@ -1,0 +1,165 @@
+-- Sweeps by Slurm and by GNU parallel: the file of "local", bit for bit. Slurm is started on this machine alone;
+-- NSLUA_CLUSTER=1000 makes it an array of a thousand jobs.
+local host = require "host"
+local runs = require "sweep_runs"
+
+local function is_there(program)
+  return select(3, host.run("PATH=$PATH:/usr/sbin command -v " .. program)) == 0
+end
+
+local jobs = tonumber(os.getenv "NSLUA_CLUSTER") or 8
+
+local directory, cluster
+local started = false
+
+local function run(words) return host.run(("cd %s || exit; export SLURM_CONF=%s/slurm.conf; %s"):format(
+  host.quote(directory), cluster or "", words)) end
+
+local function sweep(words) return run(host.quote(host.nslua) .. " sweep " .. words) end
+
+-- A sweep of `count` tasks, each of `pause` seconds; task 7 raises, task 8 never ends.
+local function script(count, pause, chunk, with)
+  runs.script(directory, ([[
+local clock = require "nslua.core".worker_support.clock
+print(ns.sweep { parameters = { k = ns.linspace(1, %d, %d) }, file = file, workers = 1, timeout = 1, chunk = %d,
+  order = "shuffled", %s run = function(p, task)
+    local stop = clock() + (task.index == 8 and math.huge or tonumber(arg[2]) or %g)
+    while clock() < stop do end
+    if task.index == 7 then error("no seven", 0) end
+    return { x = p.k * task.rng:uniform(), v = { p.k, task.rng:normal() } }
+  end })]]):format(count, count, chunk, with or "", pause))
+  local out, err, status = sweep "script.lua --on local --quiet -- local.csv 0"
+  assert.same({ ("sweep of %d tasks: %d done, 2 failed\n"):format(count, count), "", 0 }, { out, err, status })
+  return out
+end
+
+local function same_file(name)
+  local whole, errors = runs.bytes(directory .. "/local.csv")
+  assert.same({ whole, errors }, { runs.bytes(directory .. "/" .. name) })
+end
+
+describe("a sweep by Slurm #once", function()
+  if not is_there "slurmctld" or not is_there "munged" then
+    pending("runs where the packages slurm-wlm and munge are (make cluster)")
+    return
+  end
+
+  setup(function()
+    cluster = host.new_directory()
+    local out, err, status = host.run(("sh %s/spec/cluster.sh start %s"):format(host.quote(host.root), cluster))
+    started = status == 0
+    assert.same(0, status, out .. err)
+  end)
+  teardown(function()
+    if started then host.run(("sh %s/spec/cluster.sh stop %s"):format(host.quote(host.root), cluster)) end
+    host.remove(cluster)
+    cluster = nil
+  end)
+  before_each(function() directory = host.new_directory() end)
+  after_each(function() host.remove(directory) end)
+
+  it("writes the file of local workers, whatever time limits and a requeue do", function()
+    local told = script(1000, 0.004, 1000 // jobs)
+    run(host.quote(host.nslua) .. " sweep script.lua --on slurm --quiet -- a.csv >out 2>err & echo $! >pid; n=0; "
+      .. "until id=$(squeue -h -r -t R -o %F_%K | head -n 1); [ -n \"$id\" ] || [ $n -gt 100 ]; do sleep 0.1; "
+      .. "n=$((n + 1)); done; scontrol requeue $id; wait $(cat pid)")
+    assert.same({ told, "" }, { host.read(directory .. "/out"), host.read(directory .. "/err") })
+    same_file "a.csv"
+    assert.truthy(run("cat a.csv.sweep/log-*"):find("REQUEUE", 1, true))
+  end)
+
+  it("goes on without its driver: the last job writes the file, and --status tells how far it is", function()
+    script(40, 0.01, 10, 'with = { throttle = 2, sbatch = { "--time=5" } },')
+    local out = sweep "script.lua --on slurm --detach -- a.csv"
+    assert.truthy(out:find("^a.csv: slurm: jobs %d+ work; job %d+ writes the file after them; %-%-status tells how far "
+      .. "they are\n$"), out)
+    out = sweep "script.lua --status -- a.csv"
+    assert.truthy(out:find "^a.csv: %d+ of 40 tasks finished, %d failed; slurm: %d+ %l+", out)
+    run "n=0; until [ -f a.csv.errors ] || [ $n -gt 300 ]; do sleep 0.1; n=$((n + 1)); done; sleep 0.2"
+    same_file "a.csv"
+  end)
+
+  it("is taken up again after a kill of its driver, and is cancelled", function()
+    script(24, 0.3, 6)
+    run(host.quote(host.nslua) .. " sweep script.lua --on slurm --quiet -- a.csv & n=0; "
+      .. "until [ -f a.csv.sweep/journal-1-6 ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done; kill -KILL $!; wait")
+    assert.truthy(sweep "script.lua --status -- a.csv":find("; slurm: .*running"))
+    local out = sweep "script.lua --cancel -- a.csv"
+    assert.truthy(out:find "; slurm: %d jobs cancelled\n$", out)
+    assert.equal("sweep of 24 tasks: 24 done, 2 failed\n", (sweep "script.lua --on slurm --resume --quiet -- a.csv 0"))
+    same_file "a.csv"
+  end)
+
+  it("tells what Slurm refuses, and why jobs do not finish", function()
+    script(10, 0, 10, 'with = { sbatch = { "--partition=none" } },')
+    local _, err = sweep "script.lua --on slurm --quiet -- a.csv"
+    assert.truthy(err:find("sweep: slurm: sbatch: error: Batch job submission failed: Invalid partition name", 1, true),
+      err)
+    script(10, 0, 10)
+    host.run(("cd %s && sed -i 's/^local ns/if os.getenv \"SLURM_JOB_ID\" then error \"no model\" end local ns/' script.lua")
+      :format(host.quote(directory)))
+    _, err = sweep "script.lua --on slurm --quiet -- b.csv"
+    assert.truthy(err:find("sweep: slurm: no job is left, and 10 tasks are not finished; 'b.csv.sweep/log-", 1, true), err)
+    assert.truthy(err:find("0 of 10 tasks are kept in 'b.csv.sweep'; resume = true goes on", 1, true), err)
+  end)
+end)
+
+describe("a sweep by GNU parallel #once", function()
+  if not is_there "parallel" then
+    pending("runs where the package parallel is")
+    return
+  end
+  before_each(function() directory = host.new_directory() end)
+  after_each(function() host.remove(directory) end)
+
+  it("writes the file of local workers", function()
+    local told = script(40, 0, 10, 'with = { hosts = { ":" } },')
+    assert.equal(told, (sweep "script.lua --on parallel --workers 2 --quiet -- a.csv"))
+    same_file "a.csv"
+  end)
+
+  it("stops when it is told to, and goes on", function()
+    local told = script(24, 0.3, 6)
+    local _, _, status = run(host.quote(host.nslua) .. " sweep script.lua --on parallel --workers 2 --quiet -- a.csv "
+      .. "2>err & n=0; until [ -f a.csv.sweep/journal-1-6 ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done; "
+      .. "sleep 0.5; kill -TERM $!; wait $!")
+    assert.equal(143, status)
+    assert.truthy(host.read(directory .. "/err"):find("ended by SIGTERM", 1, true))
+    assert.equal(told, (sweep "script.lua --on parallel --workers 2 --resume --quiet -- a.csv 0"))
+    same_file "a.csv"
+  end)
+
+  it("tells which host does not see the folder", function()
+    script(10, 0, 10, 'with = { hosts = { ":", "4/nowhere.invalid" } },')
+    local _, err = sweep "script.lua --on parallel --quiet -- a.csv"
+    assert.truthy(err:find("sweep: parallel: the host 'nowhere.invalid' does not see the folder 'a.csv.sweep': ", 1, true),
+      err)
+  end)
+end)
+
+describe("a sweep on other machines #once", function()
+  before_each(function() directory = host.new_directory() end)
+  after_each(function() host.remove(directory) end)
+
+  it("refuses what it can not use", function()
+    local function refused(options, message)
+      host.write(directory .. "/script.lua", 'require "nslua".sweep { parameters = { k = { 1 } }, run = function() end, '
+        .. options .. " }")
+      local _, err = sweep "script.lua --quiet"
+      assert.truthy(err:find(message, 1, true), err)
+    end
+    refused('on = "slurm"', 'sweep: on = "slurm": it needs a file, in a directory that its processes share')
+    refused('on = "slurm", with = 3', "sweep: with: expected a table, got 3")
+    refused('on = "slurm", with = { sbatch = 3 }', "sweep: with: sbatch: expected a list of words, got 3")
+    refused('on = "slurm", with = { sbatch = { "x" } }', "sweep: with: sbatch[1]: expected an option of sbatch, got 'x'")
+    refused('on = "slurm", with = { throttle = 0 }', "sweep: with: throttle")
+    refused('on = "slurm", with = { hosts = {} }', "sweep: with: unknown option 'hosts' (known: sbatch, throttle, requeues)")
+    refused('on = "parallel", with = { hosts = {} }', "sweep: with: hosts: expected a list of hosts, got")
+    refused('on = "parallel", with = { hosts = { "a b" } }',
+      [[sweep: with: hosts[1]: expected a host that ssh knows, or ":", got 'a b']])
+    host.write(directory .. "/script.lua", 'require "nslua".sweep { parameters = { k = { 1 } }, run = function() end, '
+      .. 'file = "a.csv" }')
+    local _, err = sweep "script.lua --detach --quiet"
+    assert.truthy(err:find('sweep: --detach: on = "local" needs this process', 1, true), err)
+  end)
+end)
