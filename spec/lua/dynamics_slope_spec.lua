@@ -31,7 +31,7 @@ local function belt(V)
   return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI())
 end
 
-describe("the slope of an orbit by the parameter", function()
+describe("the slope of an orbit by the parameter #once", function()
   it("is the orbit itself where it is proportional to the parameter, in any unit", function()
     for _, A in ipairs { 1, 2.0 ^ 40, 2.0 ^ -40 } do
       local orbit = dynamics.periodic { rhs = forced, args = { A }, guess = { A, 0 }, period = TURN }

@@ -176,7 +176,7 @@ describe("periodic", function()
   end)
 end)
 
-describe("continuation", function()
+describe("continuation #once", function()
   local event, f = wall()
 
   it("finds the grazing of the impact oscillator", function()
@@ -321,7 +321,7 @@ local function woodpecker(e)
   return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.05), ns.RungeKuttaOSI())
 end
 
-describe("the woodpecker toy", function()
+describe("the woodpecker toy #once", function()
   it("has a limit cycle that goes down the pole; a long run comes to it at the rate of its multiplier", function()
     local simu = woodpecker(0.5)
     local start = simu:nsds():dynamicalSystem(1):x():copy()
@@ -340,7 +340,7 @@ describe("the woodpecker toy", function()
   end)
 end)
 
-describe("poincare, diagram, lyapunov", function()
+describe("poincare, diagram, lyapunov #once", function()
   local function lorenz(_, x) return { 10 * (x[2] - x[1]), x[1] * (28 - x[3]) - x[2], x[1] * x[2] - 8 / 3 * x[3] } end
 
   it("give Lorenz's exponents, and the contraction of the volume exactly", function()

@@ -87,11 +87,11 @@ describe("--plot", function()
     assert.equal("run.png", host.list(place))
   end)
 
-  it("draws 150 dots per inch, if the environment does not say how many", function()
+  it("draws 144 dots per inch, if the environment does not say how many", function()
     local place = directory .. "/large"
     local _, err, status = host.nslua_run(("scripts/coulomb.lua --plot %s"):format(place))
     assert.same({ "", 0 }, { err, status })
-    assert.equal(1050, (size_of(place .. "/run.png")))
+    assert.equal(1008, (size_of(place .. "/run.png")))
   end)
 
   it("says what is wrong, with status 1", function()

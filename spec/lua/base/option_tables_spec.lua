@@ -30,6 +30,7 @@ describe("the names in option tables", function()
   end)
 
   it("have each old spelling once, and are written in snake_case or as SciPy, matplotlib and the formulas have them", function()
+    local OWN = { c = true, every = true, width = true } -- also options of their own: the width of a bar
     local seen = {}
     for _, row in ipairs(option_tables.spellings) do
       local key = row[1] .. " " .. row[2]
@@ -40,7 +41,7 @@ describe("the names in option tables", function()
       for name in row[1]:gmatch "%S+" do
         for _, spelling in ipairs(option_tables.spellings) do
           local both = (" " .. row[1] .. " "):find(" " .. spelling[2] .. " ", 1, true) and not spelling.of
-          assert.is_false(spelling[1] == name and both ~= nil and name ~= "c" and name ~= "every", row[2] .. ": " .. name)
+          assert.is_false(spelling[1] == name and both ~= nil and not OWN[name], row[2] .. ": " .. name)
         end
       end
     end

@@ -14,7 +14,7 @@ end
 
 -- A ball on a table that moves by A sin(2 pi t), gravity 1, restitution e. The derivative of the map from impact to impact gives
 -- the period doubling of the orbit with one impact in a period in closed form.
-describe("a ball on a shaking table", function()
+describe("a ball on a shaking table #once", function()
   local e, w = 0.5, 2 * math.pi
   local doubling = math.sqrt((2 * (1 + e * e) / (1 + e) ^ 2) ^ 2 + (math.pi * (1 - e) / (1 + e)) ^ 2) / w ^ 2
 
@@ -51,7 +51,7 @@ end)
 
 -- The delayed logistic map (x, y) -> (a x (1 - y), x) as a jump in each period. Its fixed point x = 1 - 1/a has the multipliers
 -- exp(+-i pi / 3) at a = 2.
-describe("a map whose multipliers cross the circle", function()
+describe("a map whose multipliers cross the circle #once", function()
   it("has its Neimark-Sacker bifurcation at a = 2", function()
     local branch = dynamics.continuation { rhs = function() return { 0, 0 } end, args = { 1.7 }, range = { 1.7, 2.1 }, period = 1,
       guess = { 0.41, 0.41 }, scale = { 1, 1 },
@@ -68,7 +68,7 @@ describe("a map whose multipliers cross the circle", function()
   end)
 end)
 
-describe("two walls that the orbit touches at once", function()
+describe("two walls that the orbit touches at once #once", function()
   local w, damping = 0.7, 0.1
 
   local function walls(side)
@@ -93,7 +93,7 @@ describe("two walls that the orbit touches at once", function()
 end)
 
 -- The oscillator of dynamics_spec.lua as a simulation; k: the number of new units of length in an old one, c that of time.
-describe("impacts of a simulation", function()
+describe("impacts of a simulation #once", function()
   local function oscillator(phase, k, c)
     return function(A)
       local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 / c ^ 2 } }, { { 0.1 / c } })
@@ -134,7 +134,7 @@ describe("impacts of a simulation", function()
   end)
 end)
 
-describe("the start of an orbit", function()
+describe("the start of an orbit #once", function()
   local function oscillator(A)
     local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
     mass:setComputeFExtFunction(function(t, _, f) f[1] = A * math.cos(t + 0.0759) end)

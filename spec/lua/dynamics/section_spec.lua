@@ -52,7 +52,7 @@ local function by_difference(points, x, i, h)
   return ((a - b) * 8 - (c - d)) * (1 / (12 * h)), ((ta - tb) * 8 - (tc - td)) / (12 * h)
 end
 
-describe("a section of a simulation", function()
+describe("a section of a simulation #once", function()
   local sections = {
     ["a function"] = { function(_, x) return x[1] - 0.3 end, { 1, 2, 3, 4 } },
     ["a falling velocity"] = { { function(_, x) return x[3] end, direction = "down" }, { 2, 4 } },
@@ -150,7 +150,7 @@ describe("a section of a forced model", function()
   end)
 end)
 
-describe("a diagram", function()
+describe("a diagram #once", function()
   -- Duffing's oscillator with a hardening spring has two stable orbits in a range of frequencies.
   local function duffing(t, x, w) return { x[2], 0.3 * math.cos(w * t) - x[1] - x[1] ^ 3 - 0.1 * x[2] } end
 

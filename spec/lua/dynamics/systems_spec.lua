@@ -36,7 +36,7 @@ local function same_multipliers(orbit, M, tolerance)
   near((M * M):trace(), squares, tolerance)
 end
 
-describe("a clutch under a pulsating torque", function()
+describe("a clutch under a pulsating torque #once", function()
   local J1, J2, c1, c2, T1, A, w = 1, 1 / 4, 1, 1 / 2, 10, 8, 4
   local period = 2 * math.pi / w
 
@@ -103,7 +103,7 @@ end
 
 local function closed_switch(k, i, u, t) return i + k.V * t / k.L, u * math.exp(-t / (k.R * k.C)) end
 
-describe("a boost converter with a given duty cycle", function()
+describe("a boost converter with a given duty cycle #once", function()
   local k = { V = 5, L = 2e-5, C = 2e-5, R = 20, T = 2e-5 }
 
   local function converter(d)
@@ -171,7 +171,7 @@ describe("a boost converter with a given duty cycle", function()
   end)
 end)
 
-describe("a boost converter with a given peak of the current", function()
+describe("a boost converter with a given peak of the current #once", function()
   local k = { V = 10, L = 1e-3, C = 1.2e-5, R = 20, T = 1e-4 }
 
   local function model(I)
@@ -245,7 +245,7 @@ describe("a boost converter with a given peak of the current", function()
   end)
 end)
 
-describe("the woodpecker toy", function()
+describe("the woodpecker toy #once", function()
   local m_M, m_S, J_M, J_S, c, g = 3e-4, 4.5e-3, 5e-9, 7e-7, 5.6e-3, 9.81
   local r_O, r_M, h_M, l_M, l_G, h_S, l_S = 2.5e-3, 3.1e-3, 5.8e-3, 1e-2, 1.5e-2, 2e-2, 2.01e-2
 

@@ -30,7 +30,7 @@ local function ball_simulation(G)
   return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.02), ns.RungeKuttaOSI())
 end
 
-describe("Lyapunov exponents", function()
+describe("Lyapunov exponents #once", function()
   it("of the impact oscillator's orbit are those of its multipliers, for a simulation and an ODE", function()
     local function oscillator(A)
       local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
@@ -113,7 +113,7 @@ describe("Lyapunov exponents", function()
   end)
 end)
 
-describe("a relay that drives 1 / (s + 1)^3", function()
+describe("a relay that drives 1 / (s + 1)^3 #once", function()
   it("has the limit cycle of Tsypkin's condition, and multipliers also where the section is the surface of the relay", function()
     local A, B = ns.matrix { { -1, 1, 0 }, { 0, -1, 1 }, { 0, 0, -1 } }, ns.vector { 0, 0, 1 }
     local function make()
@@ -152,7 +152,7 @@ describe("a relay that drives 1 / (s + 1)^3", function()
   end)
 end)
 
-describe("a ball that bounces once in each period of a table", function()
+describe("a ball that bounces once in each period of a table #once", function()
   it("ends in a fold and in a period doubling at the amplitudes of the closed forms", function()
     local r = 0.5
     local T = TURN / w
@@ -176,7 +176,7 @@ describe("a ball that bounces once in each period of a table", function()
   end)
 end)
 
-describe("a rocking block", function()
+describe("a rocking block #once", function()
   it("hits the ground after Housner's time, and loses velocity by its coefficient", function()
     local p, alpha, r, start = 2, 0.3, 0.9, 0.2
     local hit = { name = "hit", g = function(_, x) return x[1] end, apply = function(_, x) return { x[1], r * x[2] } end }
@@ -195,7 +195,7 @@ describe("a rocking block", function()
   end)
 end)
 
-describe("equilibria on a surface of sliding", function()
+describe("equilibria on a surface of sliding #once", function()
   it("divide in a pitchfork", function()
     for _, a in ipairs { -0.5, 0.5 } do
       local ds = ns.FirstOrderNonLinearDS({ 0.1, 0.2 }, function(_, x, _, f)
@@ -214,7 +214,7 @@ describe("equilibria on a surface of sliding", function()
   end)
 end)
 
-describe("pictures of results", function()
+describe("pictures of results #once", function()
   it("show the section of an orbit, both ways of a diagram, and labels of one's own", function()
     local function vdp(_, x) return { x[2], (1 - x[1] ^ 2) * x[2] - x[1] } end
     local orbit = dynamics.periodic { rhs = vdp, guess = { 2, 0 }, section = function(_, x) return x[2] - 0.3 * x[1] end }

@@ -19,7 +19,7 @@ end
 local function effort(_, u) return u.u ^ 2 end
 local function time(_, T) return T end
 
-describe("ns.optimal_control", function()
+describe("ns.optimal_control #once", function()
   test("finds the least effort of a cart with dry friction: it waits, then moves", function()
     -- 12 / tau^3 + 4 tau is least at tau = sqrt(3)
     local best = cart { T = 2, cost = effort }
