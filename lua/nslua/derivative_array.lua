@@ -212,10 +212,34 @@ return function(ns)
     return row, column
   end
 
+  local function largest(list)
+    local most = 0
+    for j = 1, #list do most = math.max(most, math.abs(list[j])) end
+    return most
+  end
+
+  -- A row of J that is 0, as that of a constraint on kept unknowns alone, gets its power of two from its entries for
+  -- the kept unknowns: then they are as large as those of the other rows, whatever the unit of the equation is.
+  local function scale_rows_of_kept(J, kept, row)
+    local empty, usual = {}, 0
+    for i = 1, #J do
+      if largest(J[i]) == 0 then
+        empty[#empty + 1] = i
+      else
+        usual = math.max(usual, row[i] * largest(kept[i]))
+      end
+    end
+    for _, i in ipairs(empty) do
+      local most = largest(kept[i])
+      if most > 0 then row[i] = 2.0 ^ math.floor(math.log((usual > 0 and usual or 1) / most, 2) + 0.5) end
+    end
+  end
+
   -- The pseudo-inverse of J (m x n, lists of rows): the matrix `inverse` and, with as many columns as J lacks rank,
   -- `missing`: the directions that J can't reach; all for rows and columns that are scaled by powers of two.
-  local function decompose(J, m, n)
+  local function decompose(J, m, n, kept)
     local row, column = equilibrate(J, m, n)
+    scale_rows_of_kept(J, kept, row)
     local scaled = {}
     for i = 1, m do
       local target, from = {}, J[i]
@@ -462,7 +486,7 @@ return function(ns)
     local p, _, free, kept = given:cols(), flatten(self, values, blocks)
     local rows = by and array_by(self, z, by, p)
     if by and not rows then return nil, "the equations can not be differentiated" end
-    local D, S = decompose(free, #free, #free[1]), ns.matrix(given)
+    local D, S = decompose(free, #free, #free[1], kept), ns.matrix(given)
     for j = 1, p do
       local wanted, k = {}, 0
       for i = 1, self.n do
@@ -526,7 +550,7 @@ return function(ns)
       if not values then return nil, "the equations can not be differentiated" end
       local b, free, kept = flatten(self, values, blocks)
       counted = counted or with_derivative(self, blocks[1][2])
-      D = decompose(free, #free, #free[1])
+      D = decompose(free, #free, #free[1], kept)
       local x, change
       x, left = solve(D, b)
       change, most, rest = project(D, left, kept, #kept[1])

@@ -44,10 +44,10 @@ end
 
 local ONE = { 1, 1, 1, 1, 1 }
 
-local function solve(p, index, u, r)
+local function solve(p, index, u, r, sensitivities)
   local ok, sol = pcall(function()
     return ns.dae("radau", equations(p, index, u, r, 1), { rtol = 1e-8, atol = scaled({ 1e-10, 1e-10, 1e-10, 1e-10, 1e-10 }, u),
-      args = { p.g, p.c }, consistent = "solve" }):solve({ 0, 0.5 }, scaled(start_of(p), u))
+      args = { p.g, p.c }, consistent = "solve", sensitivities = sensitivities }):solve({ 0, 0.5 }, scaled(start_of(p), u))
   end)
   return ok and sol.success and sol or nil
 end
@@ -79,6 +79,33 @@ describe("units of unknowns and equations do not matter to ns.dae", function()
         end
       end
       assert.is_true(solved >= 0.97 * 2 * COUNT, index .. ": " .. solved .. " of " .. 2 * COUNT)
+    end
+  end)
+
+  it("of index 2 and 3: the same derivatives by initial values, on the constraint and on its rate", function()
+    math.randomseed(8)
+    for index = 2, 3 do
+      local solved = 0
+      for case = 1, COUNT / 2 do
+        local p, u = random_pendulum(), units()
+        p.a, p.w = (random() * 2 - 1) * 2, case % 3 == 0 and 0 or (random() * 2 - 1) * 3
+        local plain, other = solve(p, index, ONE, ONE, { "y0" }), solve(p, index, u, units(), { "y0" })
+        if plain and other then
+          solved = solved + 1
+          local A, B = plain.S[1], other.S[1]
+          local x, y, vx, vy = table.unpack(start_of(p))
+          for j = 1, 4 do
+            for i = 1, 4 do
+              assert.near(A[i][j], B[i][j] * u[j] / u[i], 1e-5 * (1 + math.abs(A[i][j])), index .. " " .. case)
+            end
+            local size = math.abs(A[1][j]) + math.abs(A[2][j]) + math.abs(A[3][j]) + math.abs(A[4][j])
+            local rate = x * A[3][j] + vx * A[1][j] + y * A[4][j] + vy * A[2][j]
+            assert.near(0, rate, 1e-5 * size, index .. " " .. case)
+            if index == 3 then assert.near(0, x * A[1][j] + y * A[2][j], 1e-5 * size, index .. " " .. case) end
+          end
+        end
+      end
+      assert.is_true(solved >= 0.9 * (COUNT // 2), index .. ": " .. solved)
     end
   end)
 
