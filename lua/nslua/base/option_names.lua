@@ -56,8 +56,8 @@ local names = {
   ["sobol_indices"] = "ranges run setup n result seed workers on file resume timeout memory progress",
   ["basins"] = "parameters run setup tolerance seed workers on file resume timeout memory progress",
   ["basins:plot"] = "figsize dpi title cmap",
-  ["sweep"] = "parameters run setup file workers on with seed resume timeout retries memory chunk order reduce progress "
-    .. "wait start",
+  ["sweep"] = "parameters run setup file workers on with seed resume timeout retries memory chunk order reduce "
+    .. "progress wait start",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 
