@@ -56,7 +56,8 @@ end
 
 -- A name that no other sweep has: of this one's jobs and of the file by which a machine knows its folder.
 local function new_name(folder)
-  local text = ("%s %d %.9f %s"):format(folder, support.pid(), support.clock(), support.host())
+  local clock = math.floor(support.clock() * 1e9) -- in ns
+  local text = ("%s %d %d %s"):format(folder, support.pid(), clock, support.host())
   return "nslua-" .. require "nslua.sweep.tasks".hash_of(text):sub(1, 12)
 end
 
