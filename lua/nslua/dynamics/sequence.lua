@@ -351,7 +351,8 @@ function sequences.with(q, orbit, p)
       one.guard_sizes[i] = slope.x:mul(q.sizes):norm() + math.abs(slope.t * q.T_size)
       local rate = slope.t + slope.x:dot(one.pieces.field(q.flow, event.t, event.before, p))
       local direction = one.list[i].direction
-      one.signs[i] = type(direction) == "number" and direction ~= 0 and direction or event.sign or rate < 0 and -1 or 1
+      local given = type(direction) == "number" and direction ~= 0 and direction or event.sign
+      one.signs[i] = given or rate < 0 and -1 or 1
     end
     one.guess = x0
     local u = pack(one, x0, before, times, orbit.T)

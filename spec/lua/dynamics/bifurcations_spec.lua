@@ -80,7 +80,8 @@ describe("two walls that the orbit touches at once #once", function()
     local branch = dynamics.continuation { guess = { 0, 0.3 }, period = 2 * math.pi / w, events = { walls(1), walls(-1) },
       rhs = function(t, x, A) return { x[2], A * math.cos(w * t) - x[1] - damping * x[2] } end, range = { 0.3, 0.8 } }
     local touch = math.sqrt((1 - w * w) ^ 2 + (damping * w) ^ 2)
-    assert.same({ "grazing", "period doubling", "grazing", "fold", "fold", "fold", "grazing", "period doubling", "grazing" }, kinds(branch))
+    assert.same({ "grazing", "period doubling", "grazing", "fold", "fold", "fold", "grazing", "period doubling", "grazing" },
+      kinds(branch))
     local found = branch.bifurcations
     near(touch, found[1].p, 1e-10)
     assert.equal("left right", found[1].events)
@@ -95,8 +96,8 @@ describe("two walls that the orbit touches at once #once", function()
   end)
 end)
 
--- With another law the same walls have no equations of a fixed sequence: shooting finds the stable orbits that hit both walls, which
--- are no part of the branch that comes to the grazing.
+-- With another law the same walls have no equations of a fixed sequence: shooting finds the stable orbits that hit both walls,
+-- which are no part of the branch that comes to the grazing.
 describe("an orbit of another branch #once", function()
   it("is not taken beyond a grazing", function()
     local function oscillator(A)
