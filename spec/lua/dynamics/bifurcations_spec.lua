@@ -1,10 +1,7 @@
 -- ns.dynamics.continuation: period doublings and their branches, Neimark-Sacker bifurcations, walls that graze at once, the start.
+local near = require "expect".near_number
 local ns = require "nslua"
 local dynamics = ns.dynamics
-
-local function near(want, got, tolerance)
-  assert.is_true(math.abs(want - got) <= tolerance, ("wanted %.15g, got %.15g"):format(want, got))
-end
 
 local function kinds(branch)
   local list = {}
