@@ -19,12 +19,16 @@ static const double SMALLER = 1.0 / 1024;
 enum { DIFFERENCE_TRIALS = 3 };
 
 /*
-** An event grazes when the rate of its guard is below this part of the sum of its terms at the sizes of the rates so far. 1e-7: the
-** guard then falls 1e-14 of its range below 0, less than the accuracy of an event; the last of infinitely many bounces has 1e-6.
+** An event grazes when the rate of its guard, g_t + sum g_i u_i', is below this part of |g_t| + sum |g_i| max |u_i'|, where the
+** maximum is over the run so far. 1e-7: the guard then falls 1e-14 of its range below 0, which is less than the accuracy of an event;
+** the last of infinitely many bounces has 1e-6.
 */
 static const double GRAZING = 1e-7;
 
-/* Guards that reach 0 at one time belong to one event when the derivatives of their times differ by less than this part. */
+/*
+** Guards that reach 0 at one time belong to one event when the derivatives of their times by each parameter are equal: when they
+** differ by at most this part of the sum of their absolute values. 1e-6: differences give these derivatives to 1e-9 or better.
+*/
 static const double SAME_EVENT = 1e-6;
 
 /* ---- differences ---- */
