@@ -239,7 +239,7 @@ function Flow:velocity(run, p) return self:field(run.t, run.x, p) end
 
 -- ---- clearances ----
 
-local SAMPLES = 800 -- points of a course at which the guards are looked at
+flows.SAMPLES = 800 -- points of a course at which the guards are looked at
 local NEAR = 8 -- samples around an event in which its own guard is not looked at
 
 local function is_near(times, k, events, name)
@@ -264,7 +264,7 @@ local HELD = 1e-6
 
 -- How close each guard comes to 0 apart from the events: a list of { name, t, value, range }.
 function Flow:clearances(x0, t0, t1, p, events)
-  local times, guards = self.kind.guards(self, x0, t0, t1, p, SAMPLES)
+  local times, guards = self.kind.guards(self, x0, t0, t1, p, flows.SAMPLES)
   local list = {}
   for name, values in pairs(guards) do
     local range, best = 0, { name = name, value = math.huge }

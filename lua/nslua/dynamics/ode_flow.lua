@@ -126,13 +126,6 @@ local function check(sol)
   return sol
 end
 
-local function same(a, b)
-  for i = 1, #a do
-    if a[i] ~= b[i] then return false end
-  end
-  return true
-end
-
 -- The events of a run in order of time. `events`: those that it had, of which `skip` is the place of one that is not
 -- an event of the model. An event whose apply left the state as it is has not occurred.
 local function occurrences(sol, events, skip)
@@ -141,7 +134,7 @@ local function occurrences(sol, events, skip)
     local times = sol.t_events[i]
     for k = 1, i == skip and 0 or #times do
       local before, after = sol.y_events[i]:row(k), sol.y_events_after[i]:row(k)
-      if not event.apply or not same(before, after) then
+      if not event.apply or before ~= after then
         list[#list + 1] = { t = times[k], name = event.name, label = event.name, order = i, before = before,
           after = after }
       end
@@ -234,7 +227,7 @@ function ode.roots(flow, x, ta, tb, p)
   for i, event in ipairs(flow.events) do
     for k = 1, #sol.t_events[i] do
       local t, at = sol.t_events[i][k], sol.y_events[i]:row(k)
-      local acts = not event.apply or not same(at, core.vector(event.apply(t, at, table.unpack(args))))
+      local acts = not event.apply or at ~= core.vector(event.apply(t, at, table.unpack(args)))
       if acts then list[#list + 1] = { t = t, label = event.name } end
     end
   end
@@ -329,7 +322,7 @@ local function crossings_of(sol, place, acts)
   local list, times = {}, sol.t_events[place]
   for k = 1, #times do
     local before, after = sol.y_events[place]:row(k), sol.y_events_after[place]:row(k)
-    if not acts or not same(before, after) then
+    if not acts or before ~= after then
       list[#list + 1] = { t = times[k], before = before, x = after, root = k }
     end
   end

@@ -1,18 +1,10 @@
 -- Sections of simulations and of ODEs: points, the map, its derivatives against differences, units.
+local expect = require "expect"
 local ns = require "nslua"
 local dynamics = ns.dynamics
+local near, raises = expect.near_number, expect.fails
 
 local TURN = 2 * math.pi
-
-local function raises(text, f, ...)
-  local good, message = pcall(f, ...)
-  assert.is_false(good)
-  assert.truthy(tostring(message):find(text, 1, true), message)
-end
-
-local function near(want, got, tolerance)
-  assert.is_true(math.abs(want - got) <= tolerance, ("wanted %.15g, got %.15g"):format(want, got))
-end
 
 -- Two masses: one excites itself and strikes a floor, the other is dragged along with dry friction. u: units of length,
 -- c: units of time.
