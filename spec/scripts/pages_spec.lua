@@ -388,7 +388,7 @@ describe("a page in the browser", function()
     test("draw steep curves with their slope and their peaks", function()
       local n = 50000
       local s = ns.linspace(0, 1, n)
-      local steep = s:map(function(x) return math.tanh((x - 0.5) * 300) end)
+      local steep = s:map(function(x) return 2 / (1 + math.exp((0.5 - x) * 600)) - 1 end)
       ns.animation.timeplot { file = path, t = s, points = math.huge, panels = { { { label = "y", y = steep } } } }
       -- kept samples are samples, in their order, with the largest and the least of each column of pixels
       local v = drive { { size = phone, touch = true }, [=[(() => {

@@ -101,7 +101,8 @@ local function check_pages()
   local version = formulas.version()
   if version then found("KaTeX", ("%s (formulas in pages) %s"):format(version, formulas.directory))
   else
-    say("missing", "KaTeX", "for formulas in pages: sudo apt-get install libjs-katex fonts-katex, then make and make install")
+    local remedy = "for formulas in pages: sudo apt-get install libjs-katex fonts-katex, then make and make install"
+    say("missing", "KaTeX", remedy)
   end
 end
 

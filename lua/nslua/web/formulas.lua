@@ -46,7 +46,8 @@ local by_command = {
   { "^[dt]?frac$", sizes }, { "^sqrt$", sizes }, { "^left$", sizes }, { "^[bB]igg?[lrm]?$", sizes },
   { "^sum$", sizes }, { "^prod$", sizes }, { "^i*o?int$", sizes }, { "^begin$", sizes }, { "^wide", sizes },
   { "^over", sizes }, { "^under", sizes }, { "^big", sizes }, { "^[dt]?binom$", sizes },
-  { "bf$", { "Main-Bold" } }, { "^bold", { "Main-Bold", "Math-BoldItalic" } }, { "^bm$", { "Main-Bold", "Math-BoldItalic" } },
+  { "bf$", { "Main-Bold" } }, { "^bold", { "Main-Bold", "Math-BoldItalic" } },
+  { "^bm$", { "Main-Bold", "Math-BoldItalic" } },
   { "it$", { "Main-Italic" } }, { "^emph$", { "Main-Italic" } },
   { "cal$", { "Caligraphic-Regular" } }, { "frak$", { "Fraktur-Regular" } }, { "scr$", { "Script-Regular" } },
   { "sf$", { "SansSerif-Regular" } }, { "tt$", { "Typewriter-Regular" } },
@@ -54,12 +55,14 @@ local by_command = {
 
 -- Commands whose signs are in the fonts above. All others embed the font of the AMS, which has the rest.
 local usual = {}
-for name in ([[alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi varpi rho
-  varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega
-  dot ddot hat vec bar tilde mathrm text textrm operatorname sin cos tan exp log ln max min lim arctan frac dfrac tfrac
-  sqrt left right sum prod int cdot cdots ldots dots times pm mp le leq ge geq ne neq approx equiv sim infty partial
-  nabla in to rightarrow leftarrow Rightarrow quad qquad perp parallel mid prime circ ell lVert rVert langle rangle
-  mathbf mathit mathcal mathsf mathtt boldsymbol limits star ast bullet top bot forall exists cup cap subset]])
+for name in ([[
+  alpha beta gamma delta epsilon varepsilon zeta eta theta vartheta iota kappa lambda mu nu xi pi varpi rho
+  varrho sigma varsigma tau upsilon phi varphi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi
+  Psi Omega dot ddot hat vec bar tilde mathrm text textrm operatorname sin cos tan exp log ln max min lim arctan
+  frac dfrac tfrac sqrt left right sum prod int cdot cdots ldots dots times pm mp le leq ge geq ne neq approx
+  equiv sim infty partial nabla in to rightarrow leftarrow Rightarrow quad qquad perp parallel mid prime circ
+  ell lVert rVert langle rangle mathbf mathit mathcal mathsf mathtt boldsymbol limits star ast bullet top bot
+  forall exists cup cap subset]])
   :gmatch "%a+" do
   usual[name] = true
 end
