@@ -99,7 +99,14 @@ IPOPT        := $(shell echo '$(hash)include <IpStdCInterface.h>' | $(CC) $(CPPF
                 echo $(BUILD)/lib/nslua/ipopt.so)
 IPOPT_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/numerics/ipopt_module solvers/optimise/ipopt)
 
-SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name 'nlopt*.c' ! -name 'ipopt*.c' ! -name core_functions.c ! -path 'src/repl/*' | sort)
+# nslua.fmu, what ns.fmi.export puts into each unit (FMU): the engine, Lua and the functions of FMI. It exports these functions alone.
+# It is built where there is a static library of Lua. A shared object cannot refer to the variables stdin, stdout and stderr as
+# that library does: the copy refers to three variables of src/fmu/instance.c in their place.
+FMU_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard src/fmu/*.c)))
+FMU_LUA := $(BUILD)/fmu/liblua.a
+FMU     := $(if $(LUA_ARCHIVE),$(BUILD)/lib/nslua/fmu.so)
+
+SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name 'nlopt*.c' ! -name 'ipopt*.c' ! -name core_functions.c ! -path 'src/repl/*' ! -path 'src/fmu/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 # The installed module has no nslua.internal: its files are left out, and core.c is compiled again without it.
@@ -110,7 +117,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib/lua/5.4
 LUADIR ?= $(PREFIX)/share/lua/5.4
 
-all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5) $(NLOPT) $(IPOPT)  ## the module and the interpreter, in build/
+all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5) $(NLOPT) $(IPOPT) $(FMU)  ## the module and the interpreter, in build/
 
 $(CORE): $(OBJ)
 $(BUILD)/public/core.so: $(PUBLIC)
@@ -137,6 +144,15 @@ $(BUILD)/lib/nslua/ipopt.so: $(IPOPT_OBJ)
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(IPOPT_LIBS) -lm
 $(BUILD)/obj/solvers/optimise/ipopt.o: CFLAGS_ALL += $(IPOPT_CFLAGS)
+
+$(FMU_LUA): $(LUA_ARCHIVE)
+	@mkdir -p $(@D)
+	objcopy --redefine-sym stdin=fmu_stdin --redefine-sym stdout=fmu_stdout --redefine-sym stderr=fmu_stderr $< $@
+
+$(BUILD)/lib/nslua/fmu.so: $(PUBLIC) $(FMU_OBJ) $(FMU_LUA) src/fmu/exports.map
+	@mkdir -p $(@D)
+	$(CC) -shared $(SAN) $(OPT) -Wl,--version-script=src/fmu/exports.map -Wl,-Bsymbolic -Wl,--disable-new-dtags,-rpath,'$$ORIGIN' \
+	  -o $@ $(filter-out %.map,$^) $(LDFLAGS) $(LIBS)
 
 $(NSLUA): $(HOST)
 	@mkdir -p $(@D)
@@ -167,12 +183,17 @@ $(BUILD)/robust/fuzz_files: spec/robust/fuzz_files.c $(FUZZ_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS) -lm
 
+# What imports units (FMU) in spec/fmu: a module of Lua.
+$(BUILD)/fmu/importer.so: spec/fmu/importer.c $(patsubst %,$(BUILD)/obj/%.o,io/zip io/inflate io/file base/memory base/text base/error base/status)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(WARN) $(SAN) -O1 -g -fPIC -shared -fvisibility=hidden -o $@ $^ -ldl -lm
+
 # Modules and preloaded libraries of spec/robust: signals, full disks.
 $(BUILD)/robust/%.so: spec/robust/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
 
--include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(IPOPT_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
+-include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(IPOPT_OBJ:.o=.d) $(FMU_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch
 	@$(MAKE) --no-print-directory all
@@ -235,6 +256,7 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	$(if $(HDF5),install -m 755 $(HDF5) $(TO_LIB)/hdf5.so)
 	$(if $(NLOPT),install -m 755 $(NLOPT) $(TO_LIB)/nlopt.so)
 	$(if $(IPOPT),install -m 755 $(IPOPT) $(TO_LIB)/ipopt.so)
+	$(if $(FMU),install -m 755 $(FMU) $(TO_LIB)/fmu.so)
 	cp -R lua/nslua/. $(TO_LUA)
 	cp -R docs/reference/. $(TO_LUA)/reference
 	chmod -R u=rwX,go=rX $(TO_LUA)

@@ -62,6 +62,9 @@ local function check_modules()
       say("missing", library, remedy:format(use, package_name))
     end
   end
+  if package.searchpath("nslua.fmu", package.cpath) then found("FMI", "2.0 (ns.fmi.export, models for other tools)")
+  else say("missing", "FMI",
+    "for models for other tools: install the package nslua-fmu, or build with liblua5.4-dev") end
 end
 
 local function check_programs()
