@@ -27,6 +27,11 @@ function expect.with(at, key, value, f)
   assert(table.unpack(results, 1, results.n))
 end
 
+-- Asserts that two numbers differ by the tolerance (1e-12) at most.
+function expect.near_number(want, got, tolerance)
+  assert.is_true(math.abs(want - got) <= (tolerance or 1e-12), ("wanted %.15g, got %.15g"):format(want, got))
+end
+
 -- Asserts that two vectors or matrices agree within the tolerance (1e-12).
 function expect.near(expected, got, tolerance)
   assert.is_true((ns.vector(expected) - got):norm(math.huge) < (tolerance or 1e-12), tostring(got))

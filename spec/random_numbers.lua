@@ -26,4 +26,13 @@ function numbers.matrix(n, f, cols)
   return numbers.vector(n, function(i) return numbers.vector(cols or n, function(j) return f(i, j) end) end)
 end
 
+-- n numbers in [-size, size], and a matrix of them.
+function numbers.vector_within(n, size)
+  return numbers.vector(n, function() return numbers.uniform(-size, size) end)
+end
+
+function numbers.matrix_within(rows, cols, size)
+  return numbers.matrix(rows, function() return numbers.uniform(-size, size) end, cols)
+end
+
 return numbers

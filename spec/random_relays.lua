@@ -1,23 +1,13 @@
 -- Random piecewise linear systems with relays, x' = A x + b + B lambda, y = C x + d, of 2 to 6 states and 1 to 3 relays, and
 -- simulations of them. A system is what relay_reference.run takes.
 local ns = require "nslua"
+local numbers = require "random_numbers"
 
 local relays = {}
 local random = math.random
 
-local function between(a, b) return a + (b - a) * random() end
-
-local function vector(n, size)
-  local v = {}
-  for i = 1, n do v[i] = between(-size, size) end
-  return v
-end
-
-local function matrix(rows, columns, size)
-  local M = {}
-  for i = 1, rows do M[i] = vector(columns, size) end
-  return M
-end
+local between = numbers.uniform
+local vector, matrix = numbers.vector_within, numbers.matrix_within
 
 -- Families: each changes a generic system o of n states and m relays.
 local families = {

@@ -2,25 +2,16 @@
 -- sensitive.draw(k) is a model: family; p, a list of numbers; build(p) gives a simulation and, for each number of p, a list of
 -- { weight, object, field, ... }: the sum of weight times the derivative by that parameter is the derivative by the number.
 local ns = require "nslua"
+local numbers = require "random_numbers"
 
 local sensitive = { families = {} }
 local random = math.random
 local families = sensitive.families
 
-local function between(a, b) return a + (b - a) * random() end
+local between = numbers.uniform
 local function chance(x) return random() < x end
 
-local function vector(n, size)
-  local v = {}
-  for i = 1, n do v[i] = between(-size, size) end
-  return v
-end
-
-local function matrix(rows, columns, size)
-  local M = {}
-  for i = 1, rows do M[i] = vector(columns, size) end
-  return M
-end
+local vector, matrix = numbers.vector_within, numbers.matrix_within
 
 local function copy(value)
   if type(value) ~= "table" then return value end

@@ -135,7 +135,7 @@ describe("a unit for model exchange #once", function()
     end
   end)
   teardown(function() host.remove(directory) end)
-  before_each(function() if not ball then pending "there is no static library of Lua" end end)
+  before_each(function() if not ball then pending "make fmu has not been run" end end)
 
   it("lets the importer locate the impacts of a ball", function()
     local one = assert(units.instance(ball, "modelexchange")):start(0, 2)

@@ -74,7 +74,7 @@ describe("a unit for co-simulation", function()
     if units.here then unit = units.make(directory, "oscillator", OSCILLATOR) end
   end)
   teardown(function() host.remove(directory) end)
-  before_each(function() if not unit then pending "there is no static library of Lua" end end)
+  before_each(function() if not unit then pending "make fmu has not been run" end end)
 
   local function steps(c, from, to, u_of, each)
     for k = from, to do

@@ -1,35 +1,11 @@
+local closed = require "closed_runs"
 local ns = require "nslua"
 local random_relays = require "random_relays"
 local sensitive = require "sensitive_models"
 
--- x' = 2 - sign x from x0 < 0: x = x0 + 3 t up to the time -x0 / 3, then x = t + x0 / 3.
-local function switched(T)
-  local ds, law = ns.FirstOrderLinearTIDS({ -1 }, { { 0 } }, { 2 }), ns.RelayNSL(1, -1, 1)
-  local nsds = ns.NonSmoothDynamicalSystem(0, T or 2)
-  nsds:insertDynamicalSystem(ds)
-  nsds:link(ns.Interaction(law, ns.FirstOrderLinearTIR({ { 1 } }, { { 1 } }), "relay"), ds)
-  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI()), ds, law
-end
-
--- A ball above a floor, with unit mass, weight 8 and height 1: it lands at t = 1/2 with speed 4.
-local function ball(heights, T)
-  local nsds, balls, law = ns.NonSmoothDynamicalSystem(0, T or 1), {}, ns.NewtonImpactNSL(0.5)
-  for i, height in ipairs(heights) do
-    balls[i] = ns.LagrangianLinearTIDS({ height }, { 0 }, { { 1 } })
-    balls[i]:setFExtPtr(ns.vector { -8 })
-    nsds:insertDynamicalSystem(balls[i])
-    nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR({ { 1 } }), "floor" .. i), balls[i])
-  end
-  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, (T or 1) / 2), ns.RungeKuttaOSI()), balls, law
-end
+local switched, ball, refuses = closed.switched, closed.ball, closed.refuses
 
 local many = tonumber(os.getenv "NSLUA_GRADIENTS") or 0 -- random models of each kind; 0: a few
-
-local function refuses(text, simu, options)
-  local good, message = pcall(simu.gradient, simu, options)
-  assert.is_false(good)
-  assert.equal(text, (tostring(message):gsub("^[^\n]-:%d+: ", "", 1)))
-end
 
 describe("the record of a run, backwards", function()
   -- The largest difference of the gradients of a cost by both methods, relative to the largest element.

@@ -1,10 +1,8 @@
 -- ns.dynamics.equilibrium and ns.dynamics.linearise against closed forms and differences of runs.
+local expect = require "expect"
 local ns = require "nslua"
 local dynamics = ns.dynamics
-
-local function near(want, got, tolerance)
-  assert.is_true(math.abs(want - got) <= (tolerance or 1e-12), ("wanted %.15g, got %.15g"):format(want, got))
-end
+local near, raises = expect.near_number, expect.fails
 
 local function near_matrix(want, got, tolerance)
   assert.equal(#want, got:rows())
@@ -12,12 +10,6 @@ local function near_matrix(want, got, tolerance)
     assert.equal(#row, got:cols())
     for j, value in ipairs(row) do near(value, got[i][j], tolerance) end
   end
-end
-
-local function raises(text, f, options)
-  local good, message = pcall(f, options)
-  assert.is_false(good)
-  assert.truthy(tostring(message):find(text, 1, true), message)
 end
 
 -- A graph of one system and interactions { law, relation, name }.

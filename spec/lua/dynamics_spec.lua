@@ -1,6 +1,11 @@
 -- ns.dynamics: orbits, branches, sections, diagrams and exponents against closed forms and known values.
+local cycles = require "cycles"
+local expect = require "expect"
 local ns = require "nslua"
 local dynamics = ns.dynamics
+local near, raises = expect.near_number, expect.fails
+
+local impact_oscillator = cycles.impact_oscillator
 
 local TURN = 2 * math.pi
 
@@ -12,27 +17,6 @@ local function wall(k, c)
     apply = function(_, x) return { x[1], -0.8 * x[2] } end }, function(t, x, A)
     return { x[2], (k * A * math.cos(t / c) - x[1] - 0.1 * c * x[2]) / (c * c) }
   end
-end
-
--- The same as a simulation.
-local function impact_oscillator(A)
-  local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
-  mass:setComputeFExtFunction(function(t, _, f) f[1] = A * math.cos(t) end)
-  local nsds = ns.NonSmoothDynamicalSystem(0, 20)
-  nsds:insertDynamicalSystem(mass)
-  nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.8), ns.LagrangianLinearTIR({ { -1 } }, { 1 }), "wall"), mass)
-  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
-end
-
-local function near(want, got, tolerance)
-  local text = ("wanted %.15g, got %.15g"):format(want, got)
-  assert.is_true(math.abs(want - got) <= tolerance, text)
-end
-
-local function raises(text, f, ...)
-  local good, message = pcall(f, ...)
-  assert.is_false(good)
-  assert.truthy(tostring(message):find(text, 1, true), message)
 end
 
 describe("periodic", function()
@@ -148,6 +132,9 @@ describe("periodic", function()
     wrong("t0: expected a finite number, got inf", { t0 = 1 / 0 })
     wrong("transient: expected a finite number, at least 0, got -1", { transient = -1 })
     wrong("max_iterations: expected an integer of 1 or more, got 0", { max_iterations = 0 })
+    wrong("segments: expected at most 2048 for 2 states, got 1000000: the equations are one full matrix", { segments = 1000000 })
+    wrong("the motion from the guess needs more than 100000 steps up to t = 10", { period = 1e300 })
+    wrong("transient: expected at most 1e+06 periods of 6, got 1e+300", { transient = 1e300 })
     raises("solve_ivp: rtol: expected 0 or more, got -1.0", dynamics.periodic,
       { rhs = function(_, x) return { x[2], -x[1] } end, guess = { 1, 0 }, period = 6, rtol = -1 })
     raises("dynamics.periodic: expected simulation = or rhs =, got neither", dynamics.periodic, { guess = { 1 }, period = 1 })
@@ -267,23 +254,9 @@ describe("continuation #once", function()
   end)
 end)
 
--- A mass on a belt, with friction that falls with the velocity of slip: it sticks in each period, up to a velocity of the
--- belt at which its slip only touches 0.
-local function belt(V)
-  local mass = ns.FirstOrderNonLinearDS({ 1, 0 }, function(_, x, _, f)
-    local u = x[2] - V
-    f[1], f[2] = x[2], -x[1] + 0.5 * u - 0.15 * u ^ 3
-  end)
-  local nsds = ns.NonSmoothDynamicalSystem(0, 200)
-  nsds:insertDynamicalSystem(mass)
-  local slip = ns.FirstOrderLinearTIR { C = { { 0, 1 } }, e = { -V }, B = { { 0 }, { 1 } } }
-  nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), slip, "belt"), mass)
-  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
-end
-
 describe("stick and slip", function()
   it("ends at a velocity of the belt that agrees with long runs on both sides", function()
-    local branch = dynamics.continuation { simulation = belt, guess = { 1, 0.2 }, section = function(_, x) return x[2] end,
+    local branch = dynamics.continuation { simulation = cycles.belt, guess = { 1, 0.2 }, section = function(_, x) return x[2] end,
       range = { 0.945, 0.955 }, transient = 30, step = 1 / 4, max_points = 4 }
     local found = branch.bifurcations[1]
     assert.equal("sequence", found.kind)
@@ -291,7 +264,7 @@ describe("stick and slip", function()
     near(0.949518368241, found.p, 1e-9)
     near(0, found.multipliers[1].abs, 1e-5) -- a cycle that sticks forgets where it came from
     for _, side in ipairs { -1, 1 } do
-      local simu = belt(found.p + side * 2e-3)
+      local simu = cycles.belt(found.p + side * 2e-3)
       local sol, last = simu:run(), 0
       for _, event in ipairs(sol.events) do last = math.max(last, event.t) end
       assert.equal(side < 0, last > 180) -- events go on, or not
@@ -299,33 +272,11 @@ describe("stick and slip", function()
   end)
 end)
 
--- The woodpecker toy of scripts/woodpecker.lua, with restitution e of the beak.
-local function woodpecker(e)
-  local m_M, m_S, J_M, J_S, c, g = 3e-4, 4.5e-3, 5e-9, 7e-7, 5.6e-3, 9.81
-  local r_O, r_M, h_M, l_M, l_G, h_S, l_S = 2.5e-3, 3.1e-3, 5.8e-3, 1e-2, 1.5e-2, 2e-2, 2.01e-2
-  local toy = ns.LagrangianLinearTIDS({ 0, -0.1034482, -0.2788 }, { -0.3411, 0, -7.4583 }, {
-    { m_M + m_S, m_S * l_M, m_S * l_G },
-    { m_S * l_M, J_M + m_S * l_M ^ 2, m_S * l_M * l_G },
-    { m_S * l_G, m_S * l_M * l_G, J_S + m_S * l_G ^ 2 },
-  }, { { 0, 0, 0 }, { 0, c, -c }, { 0, -c, c } })
-  toy:setFExtPtr { -(m_M + m_S) * g, -m_S * l_M * g, -m_S * l_G * g }
-  local nsds = ns.NonSmoothDynamicalSystem(0, 3)
-  nsds:insertDynamicalSystem(toy)
-  local function contact(name, restitution, normal, gap, tangent)
-    local relation = ns.LagrangianLinearTIR({ normal, tangent }, { gap, 0 })
-    nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(restitution, 0, 0.3, 2), relation, name), toy)
-  end
-  contact("beak", e, { 0, 0, -h_S }, l_M + l_G - l_S - r_O, { 1, l_M, l_G - l_S })
-  contact("low", 0, { 0, h_M, 0 }, r_M - r_O, { 1, r_M, 0 })
-  contact("up", 0, { 0, -h_M, 0 }, r_M - r_O, { 1, r_M, 0 })
-  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.05), ns.RungeKuttaOSI())
-end
-
 describe("the woodpecker toy #once", function()
   it("has a limit cycle that goes down the pole; a long run comes to it at the rate of its multiplier", function()
-    local simu = woodpecker(0.5)
+    local simu = cycles.woodpecker(0.5)
     local start = simu:nsds():dynamicalSystem(1):x():copy()
-    local orbit = dynamics.periodic { simulation = woodpecker, value = 0.5, guess = start, period = 0.146, drift = { 1 },
+    local orbit = dynamics.periodic { simulation = cycles.woodpecker, value = 0.5, guess = start, period = 0.146, drift = { 1 },
       section = function(_, x) return x[3] + 0.1 end }
     assert.is_true(orbit.stable)
     near(0.0195, -orbit.drift[1], 1e-4)
@@ -380,6 +331,10 @@ describe("poincare, diagram, lyapunov #once", function()
   it("say what is wrong", function()
     raises("dynamics.lyapunov: window: expected at most half of time = 1, got 2", dynamics.lyapunov,
       { rhs = lorenz, guess = { 1, 1, 1 }, time = 1, window = 2 })
+    raises("dynamics.lyapunov: window: expected at least time / 1e+06 = 1e+294, got 1", dynamics.lyapunov,
+      { rhs = lorenz, guess = { 1, 1, 1 }, time = 1e300, window = 1 })
+    raises("dynamics.lyapunov: transient: expected at most 1e+06 windows of 1, got 1e+300", dynamics.lyapunov,
+      { rhs = lorenz, guess = { 1, 1, 1 }, time = 10, window = 1, transient = 1e300 })
     raises("dynamics.lyapunov: time: expected a number, got nil", dynamics.lyapunov,
       { rhs = lorenz, guess = { 1, 1, 1 }, window = 2 })
     raises("dynamics.lyapunov: window: expected a number above 0, got -1", dynamics.lyapunov,

@@ -215,7 +215,7 @@ describe("ns.fmi.export", function()
 
   setup(function() directory = host.new_directory() end)
   teardown(function() host.remove(directory) end)
-  before_each(function() if not units.here then pending "there is no static library of Lua" end end)
+  before_each(function() if not units.here then pending "make fmu has not been run" end end)
 
   local function write(name, text)
     host.write(directory .. "/" .. name, text)
@@ -320,6 +320,15 @@ describe("ns.fmi.export", function()
     fails("fmi.model: setup: the simulation starts at t = 0 and the experiment at t = 1: use run.start",
       write("late.lua", (SIMULATION:format("", "start = 1, outputs = { y = function() return 1 end },"):gsub("run%.start", "0"))),
       "a.fmu")
+  end)
+
+  it("tells when its library is not there", function()
+    local good = write("alone.lua", SIMULATION:format("", "outputs = { y = function() return 1 end },"))
+    expect.with(package, "cpath", "", function()
+      assert.equal("fmi.export: the library for units, nslua/fmu.so, is not there: install the package nslua-fmu, or run "
+        .. "make fmu, which needs the static library of Lua (on Debian liblua5.4-dev)",
+        expect.message(ns.fmi.export, good, "a.fmu"))
+    end)
   end)
 
   it("is a command of nslua #once", function()

@@ -18,10 +18,17 @@ static const double STILL = 1e3;
 /* ---- constraints that act ---- */
 
 /*
-** Dependent rows contradict each other when one of them fails by more than this fraction of its terms (1e-6: data may have 6
-** digits), and by more than NOISE of the acceleration that has the kinetic energy of the largest one (rounding).
+** Largest residual of a row of W z = rhs, as a fraction of the sum of |terms| of this row, when the rows are dependent. A larger
+** one is a contradiction. 1e-6: data may have 6 digits.
 */
-static const double CONTRADICTION = 1e-6, NOISE = 1e-12;
+static const double CONTRADICTION = 1e-6;
+
+/*
+** Largest residual of such a row that is taken for rounding, as a fraction of `even`: the right-hand side of this row that has the
+** energy of the largest one, rhs_i = sqrt(W_ii) * max_k |rhs_k| / sqrt(W_kk). 1e-12: rounding of some thousand operations. Without
+** it a row whose terms are only rounding would contradict the others.
+*/
+static const double NOISE = 1e-12;
 
 /* Least squares W z = rhs with the least norm of z_k / share_k; W and z are in the units of the rows, the share is not. */
 static NsStatus solve_shared(NsMotion *motion, int n, const int *rows, const double *W, double *z) {

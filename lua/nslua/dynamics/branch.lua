@@ -6,13 +6,14 @@
 --
 -- Test functions, whose zeros are located: the tangent's part of the parameter (fold), the product of 1 + m over all
 -- multipliers m (period doubling), of m_i m_j - 1 over all pairs (Neimark-Sacker). A change of the sequence of events
--- is located by bisection along the branch, from the side on which the orbit is known.
+-- is located by the zero of what vanishes there, where the orbit has a fixed sequence, and by bisection along the
+-- branch, from the side on which the orbit is known.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
-local newton = require "nslua.dynamics.newton"
 local orbits = require "nslua.dynamics.orbit"
+local passage = require "nslua.dynamics.passage"
+local points = require "nslua.dynamics.branch_point"
 local sequences = require "nslua.dynamics.sequence"
-local spectrum = require "nslua.dynamics.spectrum"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -26,117 +27,20 @@ Branch.__name = "branch"
 
 -- Lengths along the branch are in units of the scaled unknowns: 1 is the width of the range, or the size of all
 -- states together.
-local STEP, STEP_MAX, STEP_MIN = 1 / 64, 1 / 16, 2 ^ -14
-local TURN = 0.9 -- least cosine between the tangents of neighbours
-local CORRECTIONS = 8 -- Newton iterations of a step
-local UPDATED = 12 -- iterations with the matrix of another point, which the steps update
+local STEP, STEP_MAX, STEP_MIN = 1 / 64, 1 / 16, points.SHORTEST
 -- Up to so many iterations the next step is longer, from so many shorter: by Newton's method, and with updates.
 local FAST, SLOW = 3, 5
 local FAST_UPDATES, SLOW_UPDATES = 6, 10
--- The tolerance with updates, as a part of that of Newton's method, whose last correction makes the error smaller.
-local FINER = 1e-2
 -- A located point is known to this length along the branch.
 local PLACE = 2 ^ -46
+-- The zero of a function along the branch is known to this length before bisection goes on.
+local NEIGHBOUR = 2 ^ -40
 -- Intervals that are longer than this part of the first one are halved by Newton's method, too, shorter ones with
 -- updates of the matrix of a point near alone: there it is good enough.
 local FULL = 1 / 8
 local ATTEMPTS = 6 -- a step is halved so many times
-local BEYOND = 8 -- distances from a change, halved so many times, at which an orbit of another sequence is sought
 -- Steps that are shorter than this part of the first one are trouble, such as the square root of a grazing.
 local SHORT = 1 / 4
-local DAMPING = 2 ^ -4 -- least factor of a Newton step: the guesses are near
-
--- ---- one point ----
-
-local function parameter_of(b, w) return w[#w] * b.size end
-
-local function unknowns_of(w) return w:slice(1, #w - 1) end
-
--- Weights that make the states together count as much as the parameter, whatever their number is. A state whose
--- values are large against its range on the orbit (the mean current of a converter and its ripple) counts by its
--- values: the branch moves it by many ranges.
-local function weights_of(q, n)
-  local shares = q.form.shares(q)
-  local weights = core.full(n, 1 / (n - 1))
-  for k = 1, n - 1 do weights[k] = weights[k] * shares[k] ^ 2 end
-  weights[n] = 1
-  return weights
-end
-
-local function dot(b, v, w) return v:mul(b.weights):dot(w) end
-
-local function scaled_to_one(b, v) return v * (1 / math.sqrt(dot(b, v, v))) end
-
--- J with the column of the parameter, and a row below.
-local function bordered(J, column, row)
-  local n = J:rows()
-  local K = core.zeros(n + 1, n + 1)
-  for i = 1, n do
-    for j = 1, n do K[i][j] = J[i][j] end
-    K[i][n + 1] = column[i]
-  end
-  for j = 1, n + 1 do K[n + 1][j] = row[j] end
-  return K
-end
-
--- Newton's method for a point in the plane through `guess` that is orthogonal to t. With K, a matrix of a point near,
--- that is updated by the steps. The result has the sequence of events, too.
-local function correct(b, guess, t, K)
-  local q, normal = b.problem, t:mul(b.weights)
-  local last
-  local result = newton.solve(function(w)
-    local u, p = unknowns_of(w), parameter_of(b, w)
-    local F, jacobian, state = q.form.evaluate(q, u, p)
-    last = state
-    local full = core.concatenate { F, core.vector { normal:dot(w - guess) } }
-    return full, function()
-      local J = jacobian()
-      local column = q.form.by_parameter(q, u, p, b.size, state)
-      return bordered(J, column * b.size, normal)
-    end
-  end, guess, { tol = K and FINER * (q.options.tol or newton.TOLERANCE) or q.options.tol, matrix = K, least = DAMPING,
-    max_iterations = K and UPDATED or CORRECTIONS })
-  result.updates = K ~= nil
-  result.sequence = result.good and q.form.sequence_of(q, last)
-  return result
-end
-
--- The point at w: its orbit and tangent, in the direction of `before`.
-local function point_at(b, w, before, solved)
-  local q, u, p = b.problem, unknowns_of(w), parameter_of(b, w)
-  local orbit, J, state = q.form.orbit(q, u, p, solved)
-  local column, exact = q.form.by_parameter(q, u, p, b.size, state)
-  local K = bordered(J, column * b.size, before:mul(b.weights))
-  local right = core.zeros(#w)
-  right[#w] = 1
-  local tangent = scaled_to_one(b, core.solve(K, right))
-  local m = orbit.multipliers
-  return { w = w, tangent = tangent, K = K, orbit = orbit, p = p, x0 = orbit.x0, T = orbit.T, multipliers = m,
-    stability = orbit.stability, stable = orbit.stable, sequence = orbit.sequence,
-    parameter_derivative = exact and "exact" or "differences",
-    tests = { fold = tangent[#w], ["period doubling"] = spectrum.doubling(m),
-      ["Neimark-Sacker"] = spectrum.torus(m) } }
-end
-
--- The point at the length ds from a; nil and the reason when there is none near. With `exact` by Newton's method at
--- once, whose points have smaller errors.
-local function step_to(b, a, ds, exact)
-  local guess = a.w + ds * a.tangent
-  local good, solved
-  if not exact then good, solved = pcall(correct, b, guess, a.tangent, a.K) end
-  if not good or not solved.good then good, solved = pcall(correct, b, guess, a.tangent) end
-  if not good then return nil, tostring(solved) end
-  if not solved.good then return nil, solved.reason end
-  local off = solved.u - guess
-  if dot(b, off, off) > ds * ds then return nil, "the nearest orbit is not on the branch" end
-  local fine, point = pcall(point_at, b, solved.u, a.tangent, solved)
-  if not fine then return nil, tostring(point) end
-  point.iterations, point.updates = solved.iterations, solved.updates
-  local turn = math.abs(dot(b, point.tangent, a.tangent))
-  local corner = point.sequence ~= a.sequence -- where a branch may turn at once
-  if turn < TURN and not corner and ds > 4 * STEP_MIN then return nil, "the branch turns" end
-  return point
-end
 
 -- ---- location ----
 
@@ -151,7 +55,7 @@ local function locate_zero(b, a, c, ds, test)
     if not (s > low and s < high) then s = (low + high) / 2 end
     local point
     for _, place in ipairs { s, (low + s) / 2, (s + high) / 2 } do -- where the orbit is small, one of them may fail
-      point = point or step_to(b, a, place, exact)
+      point = point or points.step_to(b, a, place, exact)
       if point and not point.place then point.place = place end
     end
     if not point or point.sequence ~= a.sequence then break end
@@ -177,15 +81,62 @@ end
 -- K: a matrix of a point near. With `full` Newton's method is tried, too, when that with updates fails.
 local function same_sequence(b, a, s, near, before, K, full)
   local guess = near.w + (s - near.s) * (before and (near.w - before.w) * (1 / (near.s - before.s)) or a.tangent)
-  local good, solved = pcall(correct, b, guess, a.tangent, K)
-  if full and (not good or not solved.good) then good, solved = pcall(correct, b, guess, a.tangent) end
+  local good, solved = pcall(points.correct, b, guess, a.tangent, K)
+  if full and (not good or not solved.good) then good, solved = pcall(points.correct, b, guess, a.tangent) end
   local found = good and solved.good
   return found and solved.sequence == a.sequence and { s = s, w = solved.u } or nil, found
 end
 
--- The last point with the sequence of a before the length ds, where it is another one or no orbit is found.
-local function locate_change(b, a, ds)
-  local found, high, K, place = { { s = 0, w = a.w } }, ds, a.K, 1 -- K is the matrix of found[place]
+-- What vanishes between the points a and c of one fixed sequence: the rate of an event that grazes, or the time
+-- between two events that exchange their places. A function of a point; nil where nothing does.
+local function vanishing(b, a, c)
+  if b.problem.form ~= sequences.form or not c or #c.orbit.events ~= #a.orbit.events then return nil end
+  local one, other = a.orbit.events, c.orbit.events
+  for i = 1, #one do
+    if one[i].rate * other[i].rate < 0 then return function(point) return point.orbit.events[i].rate end end
+    local function between(point) return point.orbit.events[i].t - point.orbit.events[i - 1].t end
+    if i > 1 and between(a) * between(c) < 0 then return between end
+  end
+end
+
+-- Lengths from a between which the sequence changes, and the unknowns at the lower one: from the zero of what
+-- vanishes there (regula falsi with the Illinois rule), whose neighbours at the length NEIGHBOUR are looked at.
+local function bracket(b, a, c, ds)
+  local f, w = vanishing(b, a, c), a.w
+  if not f then return 0, w, ds end
+  local low, high, fl, fh, side = 0, ds, f(a), f(c), nil
+  for _ = 1, 20 do
+    local s = low + (high - low) * fl / (fl - fh)
+    if not (s > low and s < high) then break end
+    local point = points.step_to(b, a, s, true)
+    local value = point and f(point)
+    if not value or value == 0 then break end
+    local last = math.min(s - low, high - s)
+    if (value > 0) == (fh > 0) then
+      high, fh = s, value
+      if side == "high" then fl = fl / 2 end
+      side = "high"
+    else
+      low, fl, w = s, value, point.w
+      if side == "low" then fh = fh / 2 end
+      side = "low"
+    end
+    if last < NEIGHBOUR then break end
+  end
+  for _, s in ipairs { low + NEIGHBOUR, high - NEIGHBOUR } do
+    local point = s > low and s < high and points.step_to(b, a, s, true)
+    local value = point and f(point)
+    if value and (value > 0) == (fl > 0) then low, w = s, point.w elseif value then high = s end
+  end
+  return low, w, high
+end
+
+-- The last point with the sequence of a before the length ds, where it is another one or no orbit is found; and
+-- whether an orbit of another sequence was found right after it; c: the point at ds, or nil.
+local function locate_change(b, a, c, ds)
+  local low, w, high = bracket(b, a, c, ds)
+  local found, K, place = { { s = low, w = w } }, a.K, 1 -- K is the matrix of found[place]
+  local met -- whether an orbit of another sequence was found at `high`
   while high - found[#found].s > PLACE do
     local near = found[#found]
     local s = (near.s + high) / 2
@@ -193,19 +144,19 @@ local function locate_change(b, a, ds)
     local full = high - near.s > FULL * ds
     local point, other = same_sequence(b, a, s, near, found[#found - 1], K, full)
     if not point and not other and place < #found then
-      local good, last = pcall(point_at, b, near.w, a.tangent)
+      local good, last = pcall(points.point_at, b, near.w, a.tangent)
       if good then
         K, place = last.K, #found
-        point = same_sequence(b, a, s, near, found[#found - 1], K, full)
+        point, other = same_sequence(b, a, s, near, found[#found - 1], K, full)
       end
     end
-    if point then found[#found + 1] = point else high = s end
+    if point then found[#found + 1] = point else high, met = s, other end
   end
-  for k = #found, 2, -1 do
-    local good, point = pcall(point_at, b, found[k].w, a.tangent)
-    if good and point.sequence == a.sequence then return point end
+  for k = #found, low > 0 and 1 or 2, -1 do
+    local good, point = pcall(points.point_at, b, found[k].w, a.tangent)
+    if good and point.sequence == a.sequence then return point, met end
   end
-  return a
+  return a, met
 end
 
 -- The events that only one of two sequences has, as a text.
@@ -269,8 +220,8 @@ end
 -- Zeros of test functions between two neighbours with one sequence. Returns the last point of the branch and why it
 -- is the last, where the orbit touches the section or becomes an equilibrium.
 local function find_zeros(b, a, c, ds)
-  for _, test in ipairs { "fold", "period doubling", "Neimark-Sacker" } do
-    if a.tests[test] * c.tests[test] < 0 then
+  for _, test in ipairs { "fold", "period doubling", "symmetry breaking", "Neimark-Sacker" } do
+    if a.tests[test] and a.tests[test] * c.tests[test] < 0 then
       local last, why = pass_zero(b, a, c, ds, test)
       if last then return last, why end
     end
@@ -288,9 +239,9 @@ local function point_at_bound(b, a, c)
   for _, guess in ipairs { between or c.w:copy(), c.w:copy() } do
     local fixed = core.zeros(#guess)
     fixed[#fixed], guess[#guess] = 1, bound / b.size
-    local good, solved = pcall(correct, b, guess, fixed)
+    local good, solved = pcall(points.correct, b, guess, fixed)
     local fine, point = pcall(function()
-      return good and solved.good and point_at(b, solved.u, c.tangent, solved)
+      return good and solved.good and points.point_at(b, solved.u, c.tangent, solved)
     end)
     if fine and point and (point.sequence == c.sequence or point.sequence == a.sequence) then return point end
   end
@@ -307,7 +258,7 @@ end
 local function advance(b, a, ds)
   local reason
   for _ = 0, ATTEMPTS do
-    local point, why = step_to(b, a, ds)
+    local point, why = points.step_to(b, a, ds)
     if point then return point, ds end
     reason, ds = why, ds / 2
     if ds < STEP_MIN then break end
@@ -320,18 +271,6 @@ local function next_step(b, ds, point)
   if point.updates then fast, slow = FAST_UPDATES, SLOW_UPDATES end
   if point.iterations <= fast then return math.min(1.5 * ds, b.step_max) end
   return point.iterations >= slow and math.max(ds / 2, STEP_MIN) or math.max(ds, STEP_MIN)
-end
-
--- A guard that comes this close to 0 without an event, as a part of its range on the orbit, grazes.
-local CLOSE = 1e-6
-
--- The names of the guards that graze on the orbit of a point; nil when none does.
-local function grazing_of(b, point)
-  local flow, orbit, names = b.problem.flow, point.orbit, {}
-  for _, one in ipairs(flow:clearances(orbit.x0, flow.t0, flow.t0 + orbit.T, point.p, orbit.events)) do
-    if one.value < CLOSE * one.range then names[#names + 1] = one.name end
-  end
-  return names[1] and table.concat(names, " ")
 end
 
 -- An event that is closer than this part of the period to the start of a forced orbit comes to it.
@@ -347,43 +286,40 @@ local function event_at_start(b, point)
   end
 end
 
--- The event of a fixed sequence whose rate, dg/dt, is 0 between the point a and c; nil when there is none.
-local function grazing_event(b, a, c)
-  if b.problem.form ~= sequences.form then return nil end
-  for i, event in ipairs(a.orbit.events) do
-    local other = c and c.orbit.events[i]
-    if other and other.rate * event.rate < 0 then return event.name end
-  end
-end
-
--- Two events that are closer than this part of the period coincide at a located point.
-local COINCIDE = 1e-9
-
--- The names of two events in a row that coincide on the orbit of a point; nil when there are none.
-local function coinciding(point)
-  local events = point.orbit.events
-  for i = 2, #events do
-    if math.abs(events[i].t - events[i - 1].t) < COINCIDE * point.T then
-      return events[i - 1].name .. " " .. events[i].name
+-- The event that passes the start of a forced orbit between the neighbours a and c, where shooting finds them: there
+-- the unknowns jump. nil where none does.
+local function event_passing_start(b, a, c)
+  local one, other, T = a.orbit.events, c.orbit.events, a.T
+  if b.problem.kind ~= "forced" or b.problem.form == sequences.form or #one ~= #other or #one == 0 then return nil end
+  local function distance(shift)
+    local sum = 0
+    for i, event in ipairs(one) do
+      local k = i + shift
+      local turns = k < 1 and -1 or k > #other and 1 or 0
+      sum = sum + math.abs(other[k - turns * #other].t + turns * T - event.t)
     end
+    return sum
   end
+  local straight, on, back = distance(0), distance(1), distance(-1)
+  if straight <= math.min(on, back) then return nil end
+  return on < back and one[#one].name or one[1].name
 end
 
 -- The change of the sequence between a and the point c at ds, which is nil when the branch could not be followed.
 -- Returns the last point with the sequence of a, and the name of an event at its start if that ends the branch.
 local function pass_change(b, a, c, ds)
-  local last = locate_change(b, a, ds)
-  if last ~= a then find_zeros(b, a, last, dot(b, last.w - a.w, a.tangent)) end
+  local last, met = locate_change(b, a, c, ds)
+  if last ~= a then find_zeros(b, a, last, points.dot(b, last.w - a.w, a.tangent)) end
   local name_at_start = not c and event_at_start(b, last)
   if name_at_start then
     if last ~= b.points[#b.points] then b.points[#b.points + 1] = last end
     return last, name_at_start
   end
-  local passed = b.problem.form == sequences.form and coinciding(last)
+  local passed = b.problem.form == sequences.form and passage.coinciding(last)
   local events = passed or c and differing(a.sequence, c.sequence) or ""
-  local name = not passed and (grazing_event(b, a, c) or grazing_of(b, last))
+  local name = not passed and (passage.grazing_event(b, a, c) or passage.grazing_of(b, last))
   note(b, name and "grazing" or "sequence", last, { events = name or events, before = a.sequence,
-    after = c and c.sequence })
+    after = c and c.sequence, bound = not name and not met or nil })
   return last
 end
 
@@ -393,32 +329,12 @@ end
 -- for a simulation it is taken where shooting has trouble.
 local function wants_regular(b) return b.problem.flow.f ~= nil or b.trouble or b.problem.form == sequences.form end
 
--- The point as a solution of the problem q, near the unknowns u; a itself where it is none.
-local function reformulated(b, a, q, u)
-  local solved = orbits.solve(q, u, a.p)
-  if not solved.good then return a end
-  local old, weights = b.problem, b.weights
-  local w = core.concatenate { solved.u, core.vector { a.w[#a.w] } }
-  local before = core.zeros(#w)
-  for k = 1, old.form == q.form and 0 or #q.keep do before[k] = a.tangent[k] end
-  before[#w] = a.tangent[#a.tangent]
-  b.problem, b.weights = q, weights_of(q, #w)
-  local good, point = pcall(point_at, b, w, before, solved)
-  if good and point.sequence == a.sequence then
-    point.iterations, point.updates = a.iterations, a.updates
-    if b.points[#b.points] == a then b.points[#b.points] = point end
-    return point
-  end
-  b.problem, b.weights = old, weights
-  return a
-end
-
 -- The point in the formulation that is smooth at grazing, where there is one.
 local function regular(b, a)
   if not wants_regular(b) then return a end
   if b.problem.form == sequences.form and not sequences.is_outside(b.problem, a.orbit) then return a end
   local q, u = sequences.from(b.base, a.orbit, a.p)
-  return q and reformulated(b, a, q, u) or a
+  return q and points.reformulated(b, a, q, u) or a
 end
 
 -- The point by shooting again, for a simulation that has no trouble any more: its derivatives are then exact.
@@ -427,36 +343,33 @@ local function by_shooting(b, a, ds)
   local fixed = b.problem.form == sequences.form and b.problem.pieces.reason
   if not fixed or ds < b.step or sequences.is_outside(b.problem, a.orbit) then return a end
   local good, u = pcall(function() return orbits.pack(q, orbits.nodes_from(q, a.x0, a.T, a.p), a.T) end)
-  local point = good and reformulated(b, a, q, u) or a
+  local point = good and points.reformulated(b, a, q, u) or a
   if point ~= a then b.trouble = nil end
   return point
 end
 
--- The orbit of another sequence next to the last point with that of a fixed one, on the way or on the way back.
-local function beyond(b, last, ds)
-  local fixed, weights = b.problem, b.weights
-  local q, sign = b.base, last.tangent[#last.w] < 0 and -1 or 1
-  local longest = math.max(ds, b.step_max)
-  for _, side in ipairs { sign, -sign } do
-    for k = BEYOND, 0, -1 do -- the nearest first: an orbit that is far may be that of another part of the branch
-      local p = last.p + side * longest * 2 ^ -k * b.size
-      local good, point = pcall(function()
-        if p < b.low or p > b.high then return nil end
-        local u = orbits.pack(q, orbits.nodes_from(q, last.x0, last.T, p), last.T)
-        local solved = orbits.solve(q, u, p)
-        if not solved.good or q.form.sequence_of(q, solved.state) == last.sequence then return nil end
-        local w = core.concatenate { solved.u, core.vector { p / b.size } }
-        local before = core.zeros(#w)
-        before[#w] = side
-        b.problem, b.weights = q, weights_of(q, #w)
-        local found = point_at(b, w, before, solved)
-        found.iterations = solved.iterations
-        return found
-      end)
-      if good and point and point.sequence ~= last.sequence then return point end
-      b.problem, b.weights = fixed, weights
-    end
+local function at_start_text(b, p, name)
+  return format("p = %.10g: event '%s' comes to the start of the orbit, t0 = %g: give another t0", p, name,
+    b.problem.flow.t0)
+end
+
+-- Whether a test function has other signs at the neighbours a and c.
+local function changes_a_test(a, c)
+  for name, value in pairs(a.tests) do
+    if value * c.tests[name] < 0 then return true end
   end
+  return false
+end
+
+-- The first point beyond a change of the sequence at the point `last`; c: the orbit that was found there, or nil. A
+-- fold between the two is noted.
+local function go_beyond(b, last, c, ds)
+  local change = b.bifurcations[#b.bifurcations]
+  local found, from, length, others = passage.across(b, last, c, ds)
+  if not found then return nil end
+  change.after, change.others, b.trouble = found.sequence, others, nil
+  if from and from.tests.fold * found.tests.fold < 0 then pass_zero(b, from, found, length, "fold") end
+  return found
 end
 
 local function follow(b, a)
@@ -465,34 +378,32 @@ local function follow(b, a)
   while #b.points < b.most do
     b.trouble = b.trouble or ds < SHORT * b.step
     a = regular(b, by_shooting(b, a, ds))
-    b.problem.form.renew(b.problem, unknowns_of(a.w), a.p)
+    b.problem.form.renew(b.problem, points.unknowns_of(a.w), a.p)
     local c, length, reason = advance(b, a, ds)
-    if (not c or c.sequence ~= a.sequence) and not wants_regular(b) then
+    local passing = c and c.sequence == a.sequence and event_passing_start(b, a, c)
+    if (not c or c.sequence ~= a.sequence or passing) and not wants_regular(b) then
       b.trouble = true
       local other = regular(b, a)
       if other ~= a then
-        a = other
+        a, passing = other, nil
         c, length, reason = advance(b, a, ds)
       end
     end
-    if not c then
-      b.message = format("the branch could not be followed beyond p = %.10g: %s", a.p, reason)
-      local last, at_start = pass_change(b, a, nil, 2 * length)
-      if at_start then
-        b.message = format("p = %.10g: event '%s' comes to the start of the orbit, t0 = %g: give another t0", last.p,
-          at_start, b.problem.flow.t0)
-      end
+    if passing and changes_a_test(a, c) then
+      b.message = at_start_text(b, a.p, passing)
       return
     end
-    if c.sequence ~= a.sequence then
-      local last = pass_change(b, a, c, length)
-      if b.problem.form == sequences.form then
-        c = beyond(b, last, length)
-        b.bifurcations[#b.bifurcations].after, b.trouble = c and c.sequence, nil
-        if not c then
-          b.message = format("p = %.10g: no orbit with another sequence of events is near", last.p)
-          return
-        end
+    if not c or c.sequence ~= a.sequence then
+      local last, at_start = pass_change(b, a, c, c and length or 2 * length)
+      if at_start then
+        b.message = at_start_text(b, last.p, at_start)
+        return
+      end
+      c = go_beyond(b, last, c, c and length or 2 * length)
+      if not c then
+        b.message = reason and format("the branch could not be followed beyond p = %.10g: %s", a.p, reason) or
+          format("p = %.10g: no orbit with another sequence of events is known to be next to this one", last.p)
+        return
       end
     else
       local last, why = find_zeros(b, a, c, length)
@@ -554,14 +465,13 @@ function branches.continuation(options)
   if q.flow.f == nil and q.flow.make_simulation == nil and q.flow.set == nil then
     fail("%s: parameter: expected { object, \"field\" }, since the simulation is no function of the parameter", who)
   end
-  local u = orbits.first(q)
-  local solved = orbits.solve(q, u, q.p)
+  local solved = orbits.start(q)
   if not solved.good then fail("%s: no orbit found at p = %g: %s", who, q.p, solved.reason) end
   local w = core.concatenate { solved.u, core.vector { q.p / b.size } }
-  b.weights = weights_of(q, #w)
+  b.weights = points.weights_of(q, #w)
   local direction = core.zeros(#w)
   direction[#w] = range[2] > range[1] and 1 or -1
-  follow(b, point_at(b, w, direction, solved))
+  follow(b, points.point_at(b, w, direction, solved))
   return collect(b)
 end
 
@@ -603,19 +513,19 @@ function Branch:switch(number, options)
     options = self.options }
   local u = orbits.pack(q, { found.x0 }, q.T)
   local w = core.concatenate { u, core.vector { found.p / b.size } }
-  b.weights = weights_of(q, #w)
+  b.weights = points.weights_of(q, #w)
   local v = core.zeros(#w)
   local vector = doubling_vector(orbits.reduced(q, found.orbit.monodromy))
   for i, j in ipairs(q.keep) do v[i] = vector[i] / q.sizes[j] end
-  v = scaled_to_one(b, v)
+  v = points.scaled_to_one(b, v)
   for _, sign in ipairs { 1, -1 } do
     local start = { w = w, tangent = sign * v }
     for _, ds in ipairs { b.step, b.step / 4, b.step / 16 } do
       local guess = w + ds * start.tangent
-      local good, solved = pcall(correct, b, guess, start.tangent)
+      local good, solved = pcall(points.correct, b, guess, start.tangent)
       if good and solved.good then
         local direction = solved.u - w
-        follow(b, point_at(b, solved.u, scaled_to_one(b, direction), solved))
+        follow(b, points.point_at(b, solved.u, points.scaled_to_one(b, direction), solved))
         return collect(b)
       end
     end
@@ -630,7 +540,8 @@ function Branch:__tostring()
     self.message) }
   for i, one in ipairs(self.bifurcations) do
     lines[#lines + 1] = format("  %d: %s at p = %.12g%s", i, one.kind, one.p,
-      one.events and one.events ~= "" and " (" .. one.events .. ")" or "")
+      one.events and one.events ~= "" and " (" .. one.events .. ")" or "") .. (one.bound and
+        "; the change is there or a little beyond" or "")
   end
   return table.concat(lines, "\n")
 end

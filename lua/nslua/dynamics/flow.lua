@@ -239,7 +239,7 @@ function Flow:velocity(run, p) return self:field(run.t, run.x, p) end
 
 -- ---- clearances ----
 
-local SAMPLES = 800 -- points of a course at which the guards are looked at
+flows.SAMPLES = 800 -- points of a course at which the guards are looked at
 local NEAR = 8 -- samples around an event in which its own guard is not looked at
 
 local function is_near(times, k, events, name)
@@ -264,7 +264,7 @@ local HELD = 1e-6
 
 -- How close each guard comes to 0 apart from the events: a list of { name, t, value, range }.
 function Flow:clearances(x0, t0, t1, p, events)
-  local times, guards = self.kind.guards(self, x0, t0, t1, p, SAMPLES)
+  local times, guards = self.kind.guards(self, x0, t0, t1, p, flows.SAMPLES)
   local list = {}
   for name, values in pairs(guards) do
     local range, best = 0, { name = name, value = math.huge }
@@ -341,8 +341,15 @@ end
 
 -- A section {g, direction} from what a user gives: a function g(t, x), a table {g, direction =}, or the name of an
 -- event, whose crossings are the states after it.
-function flows.section(value, who)
+-- counted: a name may have a count, as { "wall", count = 2 }: every second occurrence.
+function flows.section(value, who, counted)
   if type(value) == "string" then return { name = value, count = 1 } end
+  if type(value) == "table" and type(value[1]) == "string" then
+    if value.count ~= nil and not counted then
+      fail("%s: section: count: it goes with dynamics.periodic and dynamics.continuation", who)
+    end
+    return { name = value[1], count = value.count and arguments.integer(value.count, 1, who, "section: count") or 1 }
+  end
   if type(value) == "function" then return { g = value, direction = 1, count = 1 } end
   local g = type(value) == "table" and (value.g or value[1])
   if type(g) ~= "function" then

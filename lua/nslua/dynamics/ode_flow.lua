@@ -15,6 +15,10 @@ local RTOL, ATOL = 1e-12, 2 ^ -44
 -- about known, and when it is not.
 local DOUBLINGS_KNOWN, DOUBLINGS = 3, 30
 
+-- The first, rough run of a model has at most so many steps, some thousand oscillations: a time that is too long by
+-- orders of magnitude is told within a second.
+local STEPS = 100000
+
 local BETWEEN = 4 -- points of a course between two steps
 
 local function solve(...) return where.call("solve_ivp", core.solve_ivp, ...) end
@@ -103,7 +107,12 @@ local function tolerances(flow, x0, t0, t1, p)
   if not flow.atol then
     local sizes = rough_sizes(flow, x0, t0, t1, p)
     local sol = solve(flow.f, { t0, t1 }, x0, { method = flow.method, rtol = 1e-6, atol = sizes * 1e-9,
-      args = arguments_with(flow, p), events = #flow.events > 0 and flow.events or nil })
+      args = arguments_with(flow, p), events = #flow.events > 0 and flow.events or nil, max_steps = STEPS })
+    local last = sol.t[#sol.t]
+    if not sol.success and sol.message:find("steps were not enough", 1, true) then
+      fail("%s: the motion from the guess needs more than %d steps up to t = %g, where t = %g was asked for: is that "
+        .. "the right period or time?", flow.who, STEPS, last, t1)
+    end
     for i = 1, #x0 do
       local row, most = sol.y:row(i), 0
       for k = 1, #row do most = math.max(most, math.abs(row[k])) end
@@ -126,13 +135,6 @@ local function check(sol)
   return sol
 end
 
-local function same(a, b)
-  for i = 1, #a do
-    if a[i] ~= b[i] then return false end
-  end
-  return true
-end
-
 -- The events of a run in order of time. `events`: those that it had, of which `skip` is the place of one that is not
 -- an event of the model. An event whose apply left the state as it is has not occurred.
 local function occurrences(sol, events, skip)
@@ -141,7 +143,7 @@ local function occurrences(sol, events, skip)
     local times = sol.t_events[i]
     for k = 1, i == skip and 0 or #times do
       local before, after = sol.y_events[i]:row(k), sol.y_events_after[i]:row(k)
-      if not event.apply or not same(before, after) then
+      if not event.apply or before ~= after then
         list[#list + 1] = { t = times[k], name = event.name, label = event.name, order = i, before = before,
           after = after }
       end
@@ -234,7 +236,7 @@ function ode.roots(flow, x, ta, tb, p)
   for i, event in ipairs(flow.events) do
     for k = 1, #sol.t_events[i] do
       local t, at = sol.t_events[i][k], sol.y_events[i]:row(k)
-      local acts = not event.apply or not same(at, core.vector(event.apply(t, at, table.unpack(args))))
+      local acts = not event.apply or at ~= core.vector(event.apply(t, at, table.unpack(args)))
       if acts then list[#list + 1] = { t = t, label = event.name } end
     end
   end
@@ -329,7 +331,7 @@ local function crossings_of(sol, place, acts)
   local list, times = {}, sol.t_events[place]
   for k = 1, #times do
     local before, after = sol.y_events[place]:row(k), sol.y_events_after[place]:row(k)
-    if not acts or not same(before, after) then
+    if not acts or before ~= after then
       list[#list + 1] = { t = times[k], before = before, x = after, root = k }
     end
   end

@@ -190,7 +190,7 @@ local function is_in_order(q, s)
   for i = 2, K do
     if s.times[i] < s.times[i - 1] then return false end
   end
-  return q.kind == "map" or s.times[K] <= s.times[1] + s.T
+  return q.kind == "map" or K == 0 or s.times[K] <= s.times[1] + s.T
 end
 
 -- Labels of the events that the motion has: those of the list that are crossed from the right side, and, where these
@@ -204,12 +204,12 @@ local function sequence_of(q, s)
   end
   if #events < K then return orbits.sequence(events) end
   for i = 1, q.kind == "map" and K or K + 1 do
-    local ta, tb = s.times[i - 1], i <= K and s.times[i] or math.min(t0 + s.T, s.times[1] + s.T)
+    local ta, tb = s.times[i - 1], i <= K and s.times[i] or math.min(t0 + s.T, (s.times[1] or t0) + s.T)
     if i == 1 then ta = math.max(t0, s.times[K] - s.T) end
     local x = ta == s.times[i - 1] and s.after[i - 1] or smooth(q, s.after[i - 1], s.times[i - 1], ta, s.p)
     for _, root in ipairs(tb > ta and q.pieces.roots(q.flow, x, ta, tb, s.p) or {}) do
       local known
-      for j = 0, K + 1 do
+      for j = 0, K > 0 and K + 1 or -1 do
         local at = j == 0 and s.times[K] - s.T or j > K and s.times[1] + s.T or s.times[j]
         local event = q.list[(j - 1) % K + 1]
         known = known or event.label == root.label and math.abs(root.t - at) <= SAME * s.T
@@ -232,7 +232,8 @@ local function monodromy_of(q, s)
     if not (q.kind == "map" and i == K) then moved = moved - s.rate_after[i] end
     M = (reset.x + moved:outer(dt)) * M
   end
-  return q.kind == "map" and M or s.S[K + 1] * M
+  if q.kind == "map" then return M end
+  return M and s.S[K + 1] * M or s.S[1]
 end
 
 local function occurrences(q, s)
@@ -277,7 +278,7 @@ end
 -- ---- making ----
 
 -- The functions of the smooth pieces between the events of an orbit; nil where it has none.
-local function pieces_of(q, orbit, p)
+function sequences.pieces(q, orbit, p)
   if q.flow.f then return ode end
   if q.kind == "map" then return nil end
   local good, fit = pcall(simulation_pieces.fit, q.flow, orbit, p)
@@ -290,7 +291,7 @@ local function list_of(q, events, p)
     list[i] = q.pieces.event(q.flow, one, p)
     if not list[i] then return nil end
   end
-  return #list > 0 and list or nil
+  return list
 end
 
 -- Events that have left the period at one end come in at the other one; the start is then on the next piece.
@@ -320,16 +321,18 @@ end
 function sequences.is_outside(q, orbit)
   if q.form ~= sequences.form or q.kind == "map" then return false end
   local events, t0 = orbit.events, q.flow.t0
+  if #events == 0 then return false end
   return events[1].t < t0 or events[#events].t > t0 + orbit.T
 end
 
--- The problem of the events of an orbit that has been found as a solution of q, and its unknowns; nil where it is
--- none: no events, an event that does not act or is no impact, a function without exact derivatives.
-function sequences.from(q, orbit, p)
-  local drifts = #q.keep < #q.all and q.kind ~= "map"
+-- The problem of the orbit { x0, T, events } of q with a fixed sequence of events, and its unknowns; nil where it is
+-- none: an event that does not act or is no impact, a function without exact derivatives. An event may have a `sign`:
+-- that of the rate with which its guard is crossed; else it is that of the rate on the orbit.
+function sequences.with(q, orbit, p)
+  local drifts = q.symmetry or #q.keep < #q.all and q.kind ~= "map"
   local one = {}
   for name, value in pairs(q) do one[name] = value end
-  one.pieces = not drifts and #orbit.events > 0 and pieces_of(q, orbit, p)
+  one.pieces = not drifts and sequences.pieces(q, orbit, p)
   local list = one.pieces and list_of(one, orbit.events, p)
   if not list then return nil end
   q.flow.piece_sizes, q.flow.parameter_size = q.sizes, q.parameter_size
@@ -348,7 +351,8 @@ function sequences.from(q, orbit, p)
       one.guard_sizes[i] = slope.x:mul(q.sizes):norm() + math.abs(slope.t * q.T_size)
       local rate = slope.t + slope.x:dot(one.pieces.field(q.flow, event.t, event.before, p))
       local direction = one.list[i].direction
-      one.signs[i] = type(direction) == "number" and direction ~= 0 and direction or rate < 0 and -1 or 1
+      local given = type(direction) == "number" and direction ~= 0 and direction or event.sign
+      one.signs[i] = given or rate < 0 and -1 or 1
     end
     one.guess = x0
     local u = pack(one, x0, before, times, orbit.T)
@@ -358,6 +362,12 @@ function sequences.from(q, orbit, p)
   end)
   if not good or not u then return nil end
   return one, u
+end
+
+-- The same of an orbit that has been found, with its own events; nil where it has none.
+function sequences.from(q, orbit, p)
+  if #orbit.events == 0 then return nil end
+  return sequences.with(q, orbit, p)
 end
 
 return sequences

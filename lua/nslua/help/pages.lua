@@ -147,7 +147,8 @@ local function length(s)
   return utf8.len(s) or #s
 end
 
-local function words_of(text)
+--- The words of a text, as a list.
+function pages.words(text)
   local words = {}
   for word in text:gmatch "%S+" do words[#words + 1] = word end
   return words
@@ -158,7 +159,7 @@ end
 function pages.wrap(text, width, first, others, between)
   local lines, line, empty = {}, first, true
   between = between or " "
-  for _, word in ipairs(type(text) == "table" and text or words_of(text)) do
+  for _, word in ipairs(type(text) == "table" and text or pages.words(text)) do
     if not empty and length(line) + #between + length(word) > width then
       lines[#lines + 1] = line
       line, empty = others, true

@@ -151,13 +151,6 @@ local function run(robust_problem, x, free, m, o)
   return (full(part)), ended
 end
 
-local function same(a, b)
-  for j = 1, #a do
-    if a[j] ~= b[j] then return false end
-  end
-  return true
-end
-
 -- Runs until the last one changes neither x nor the set of free parameters. Returns the Jacobian at the start, too.
 local function search(robust_problem, x, m, o)
   local F = robust_problem.values(x, m)
@@ -176,7 +169,7 @@ local function search(robust_problem, x, m, o)
     next_x, ended = run(robust_problem, x, free, m, o)
     local next_F = robust_problem.values(next_x, m)
     local next_cost = cost_of(next_F)
-    local settled = not bounded or same(x, next_x) or next_cost >= cost or next_cost ~= next_cost
+    local settled = not bounded or x == next_x or next_cost >= cost or next_cost ~= next_cost
     if next_cost <= cost then
       x, F, cost = next_x, next_F, next_cost
       J = robust_problem.jacobian(x, m)

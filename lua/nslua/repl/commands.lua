@@ -1,6 +1,7 @@
 -- nslua.repl.commands: the commands of the prompt that act on files and variables: :run, :load, :edit, :vars, :reset.
 -- Each gets the state of the prompt and what was typed after its name. Errors are raised as messages.
 
+local pages = require "nslua.help.pages"
 local printer = require "nslua.repl.print"
 
 local commands = {}
@@ -15,15 +16,9 @@ local function read(path)
   return text or fail("%s: %s", path, problem)
 end
 
-local function words_of(text)
-  local words = {}
-  for word in text:gmatch "%S+" do words[#words + 1] = word end
-  return words
-end
-
 -- :run FILE [arguments]: runs a script; its variables are kept.
 function commands.run(state, rest)
-  local words = words_of(rest)
+  local words = pages.words(rest)
   local path = table.remove(words, 1) or fail ":run: expected a file, as in :run clutch.lua"
   words[0] = path
   local before = rawget(_G, "arg")
@@ -34,7 +29,7 @@ end
 
 -- :load FILE: puts the text of a file into the history, to be changed and run.
 function commands.load(state, rest)
-  local path = words_of(rest)[1] or fail ":load: expected a file, as in :load clutch.lua"
+  local path = pages.words(rest)[1] or fail ":load: expected a file, as in :load clutch.lua"
   local text = read(path):gsub("%s+$", "")
   local _, newlines = text:gsub("\n", "")
   state.host.remember(text)
@@ -43,7 +38,7 @@ end
 
 -- :edit [FILE]: opens a file, or the last input, in the editor ($VISUAL, $EDITOR or vi), and runs what was saved.
 function commands.edit(state, rest)
-  local path = words_of(rest)[1]
+  local path = pages.words(rest)[1]
   local editor = os.getenv "VISUAL" or os.getenv "EDITOR" or "vi"
   local own = not path
   if own then

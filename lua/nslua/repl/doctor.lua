@@ -51,20 +51,27 @@ local function check_module()
   return whole
 end
 
+-- Whether nslua was installed as a package of Debian: the package that has the module's file is known.
+local function is_packaged()
+  local place = package.searchpath("nslua.core", package.cpath)
+  return place and first_line(("dpkg-query --search '%s'"):format(place:gsub("'", "'\\''"))) ~= nil
+end
+
 local function check_modules()
+  local packaged = is_packaged()
   for _, entry in ipairs(modules.list) do
     local name, library, use, package_name = table.unpack(entry)
     local version, message = modules.load(name)
     if version then found(library, ("%s (%s)"):format(version == true and "linked" or version, use))
     elseif message then say("missing", library, message)
     else
-      local remedy = "for %s: sudo apt-get install %s, then make and make install"
-      say("missing", library, remedy:format(use, package_name))
+      local install = packaged and name:gsub("%.", "-") or package_name .. ", then make and make install"
+      say("missing", library, ("for %s: sudo apt-get install %s"):format(use, install))
     end
   end
   if package.searchpath("nslua.fmu", package.cpath) then found("FMI", "2.0 (ns.fmi.export, models for other tools)")
   else say("missing", "FMI",
-    "for models for other tools: install the package nslua-fmu, or build with liblua5.4-dev") end
+    "for models for other tools: install the package nslua-fmu, or run make fmu") end
 end
 
 local function check_programs()

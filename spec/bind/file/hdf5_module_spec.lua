@@ -14,7 +14,8 @@ describe("nslua.hdf5", function()
   it("is not needed: where it is absent, .h5 files say how to get it", function()
     local text = "'/nowhere/x.h5': .h5 files are read and written by the module nslua.hdf5, which is not installed: it is built " ..
       "when "
-      .. "the headers of HDF5 are there (Debian: apt-get install libhdf5-dev, then make and make install); .npz holds the same"
+      .. "the headers of HDF5 are there (Debian: apt-get install libhdf5-dev, then make and make install; or, where nslua came "
+        .. "as a package, apt-get install nslua-hdf5); .npz holds the same"
     local sol = make():run()
     with(package, "cpath", "/nowhere/?.so", function()
       with(package.loaded, "nslua.hdf5", nil, function()

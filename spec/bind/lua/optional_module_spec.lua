@@ -19,7 +19,8 @@ describe("an optional module", function()
     without("/nowhere/?.so", function()
       local text = "solve_ivp: method '%s' is in the module nslua.sundials, which is not installed: it is built when the " ..
         "headers of "
-        .. "SUNDIALS 6 are there (Debian: apt-get install libsundials-dev, then make and make install); %s"
+        .. "SUNDIALS 6 are there (Debian: apt-get install libsundials-dev, then make and make install; or, where nslua came "
+        .. "as a package, apt-get install nslua-sundials); %s"
       fails(text:format("CVODE_BDF", "'BDF' and 'Radau' solve the same problems"), solve, "CVODE_BDF")
       fails(text:format("CVODE_Adams", "'DOP853' solves the same problems"), solve, "CVODE_Adams")
       assert.is_true(solve("BDF").success)

@@ -1,10 +1,7 @@
 -- ns.dynamics.continuation: period doublings and their branches, Neimark-Sacker bifurcations, walls that graze at once, the start.
+local near = require "expect".near_number
 local ns = require "nslua"
 local dynamics = ns.dynamics
-
-local function near(want, got, tolerance)
-  assert.is_true(math.abs(want - got) <= tolerance, ("wanted %.15g, got %.15g"):format(want, got))
-end
 
 local function kinds(branch)
   local list = {}
@@ -80,15 +77,43 @@ describe("two walls that the orbit touches at once #once", function()
     local branch = dynamics.continuation { guess = { 0, 0.3 }, period = 2 * math.pi / w, events = { walls(1), walls(-1) },
       rhs = function(t, x, A) return { x[2], A * math.cos(w * t) - x[1] - damping * x[2] } end, range = { 0.3, 0.8 } }
     local touch = math.sqrt((1 - w * w) ^ 2 + (damping * w) ^ 2)
-    assert.same({ "grazing", "period doubling", "grazing", "fold", "fold", "grazing", "period doubling", "grazing" }, kinds(branch))
+    assert.same({ "grazing", "period doubling", "grazing", "fold", "fold", "fold", "grazing", "period doubling", "grazing" },
+      kinds(branch))
     local found = branch.bifurcations
     near(touch, found[1].p, 1e-10)
     assert.equal("left right", found[1].events)
-    near(touch, found[8].p, 1e-10)
-    -- The second half of the branch is the mirror image of the first.
-    near(found[2].p, found[7].p, 1e-10)
-    near(found[3].p, found[6].p, 1e-10)
+    assert.same({ "left", { "right", "left right" } }, { found[1].after, found[1].others })
+    near(touch, found[9].p, 1e-10)
+    -- The second half of the branch is the mirror image of the first: they meet where the orbit is its own mirror image.
+    for i = 2, 4 do near(found[i].p, found[10 - i].p, 1e-10) end
+    for i = 2, #branch.points do -- no jump to another branch
+      assert.is_true(math.abs(branch.points[i].p - branch.points[i - 1].p) < 0.04)
+    end
     assert.equal("the end of the range, p = 0.3", branch.message)
+  end)
+end)
+
+-- With another law the same walls have no equations of a fixed sequence: shooting finds the stable orbits that hit both walls,
+-- which are no part of the branch that comes to the grazing.
+describe("an orbit of another branch #once", function()
+  it("is not taken beyond a grazing", function()
+    local function oscillator(A)
+      local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
+      mass:setComputeFExtFunction(function(t, _, f) f[1] = A * math.cos(0.7 * t) end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 40)
+      nsds:insertDynamicalSystem(mass)
+      for name, side in pairs { right = 1, left = -1 } do
+        local relation = ns.LagrangianLinearTIR({ { -side }, { 0 } }, { 1, 0 })
+        nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0.7, 0, 0, 2), relation, name), mass)
+      end
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+    end
+    local branch = dynamics.continuation { simulation = oscillator, guess = { 0.46, 0.43 }, period = 2 * math.pi / 0.7,
+      range = { 0.668, 0.7 }, transient = 100 }
+    assert.same({ "grazing" }, kinds(branch))
+    near(0.669849046893, branch.bifurcations[1].p, 1e-10)
+    assert.is_true(branch.p:max() < 0.66985)
+    assert.matches("could not be followed beyond p = 0.6698", branch.message, 1, true)
   end)
 end)
 

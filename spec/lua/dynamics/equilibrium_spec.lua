@@ -1,16 +1,8 @@
 -- Equilibria and linear models of rigid bodies, of models with algebraic equations, and lists of equilibria.
+local expect = require "expect"
 local ns = require "nslua"
 local dynamics = ns.dynamics
-
-local function near(want, got, tolerance)
-  assert.is_true(math.abs(want - got) <= (tolerance or 1e-12), ("wanted %.15g, got %.15g"):format(want, got))
-end
-
-local function raises(text, f, options)
-  local good, message = pcall(f, options)
-  assert.is_false(good)
-  assert.truthy(tostring(message):find(text, 1, true), message)
-end
+local near, raises = expect.near_number, expect.fails
 
 local function graph(ds)
   local nsds = ns.NonSmoothDynamicalSystem(0, 1)

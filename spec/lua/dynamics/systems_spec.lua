@@ -1,10 +1,8 @@
 -- ns.dynamics on a clutch, converters and the woodpecker toy, against brute force: long runs, differences, bisection.
+local cycles = require "cycles"
+local near = require "expect".near_number
 local ns = require "nslua"
 local dynamics = ns.dynamics
-
-local function near(want, got, tolerance)
-  assert.is_true(math.abs(want - got) <= tolerance, ("wanted %.15g, got %.15g"):format(want, got))
-end
 
 -- The place in [low, high] at which `is_low` changes from true to false.
 local function bisect(low, high, steps, is_low)
@@ -246,28 +244,7 @@ describe("a boost converter with a given peak of the current #once", function()
 end)
 
 describe("the woodpecker toy #once", function()
-  local m_M, m_S, J_M, J_S, c, g = 3e-4, 4.5e-3, 5e-9, 7e-7, 5.6e-3, 9.81
-  local r_O, r_M, h_M, l_M, l_G, h_S, l_S = 2.5e-3, 3.1e-3, 5.8e-3, 1e-2, 1.5e-2, 2e-2, 2.01e-2
-
-  local function toy(e, x, T)
-    x = x or { 0, -0.1034482, -0.2788, -0.3411, 0, -7.4583 }
-    local body = ns.LagrangianLinearTIDS({ x[1], x[2], x[3] }, { x[4], x[5], x[6] }, {
-      { m_M + m_S, m_S * l_M, m_S * l_G },
-      { m_S * l_M, J_M + m_S * l_M ^ 2, m_S * l_M * l_G },
-      { m_S * l_G, m_S * l_M * l_G, J_S + m_S * l_G ^ 2 },
-    }, { { 0, 0, 0 }, { 0, c, -c }, { 0, -c, c } })
-    body:setFExtPtr { -(m_M + m_S) * g, -m_S * l_M * g, -m_S * l_G * g }
-    local nsds = ns.NonSmoothDynamicalSystem(0, T or 3)
-    nsds:insertDynamicalSystem(body)
-    local function contact(name, restitution, normal, gap, tangent)
-      local relation = ns.LagrangianLinearTIR({ normal, tangent }, { gap, 0 })
-      nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(restitution, 0, 0.3, 2), relation, name), body)
-    end
-    contact("beak", e, { 0, 0, -h_S }, l_M + l_G - l_S - r_O, { 1, l_M, l_G - l_S })
-    contact("low", 0, { 0, h_M, 0 }, r_M - r_O, { 1, r_M, 0 })
-    contact("up", 0, { 0, -h_M, 0 }, r_M - r_O, { 1, r_M, 0 })
-    return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.05), ns.RungeKuttaOSI())
-  end
+  local toy = cycles.woodpecker
 
   -- How many impacts the lower edge has in the last four periods of a run, and the last state.
   local function low_impacts(e, x)

@@ -1,12 +1,10 @@
 -- Textbook problems with closed forms, Lyapunov exponents by two ways, and pictures of the results.
+local cycles = require "cycles"
+local near = require "expect".near_number
 local ns = require "nslua"
 local dynamics = ns.dynamics
 
 local TURN = 2 * math.pi
-
-local function near(want, got, tolerance)
-  assert.is_true(math.abs(want - got) <= tolerance, ("wanted %.15g, got %.15g"):format(want, got))
-end
 
 -- A ball on a table that moves as a sine of the acceleration G g; z is the height above the table. u: units of length,
 -- c: units of time.
@@ -32,18 +30,10 @@ end
 
 describe("Lyapunov exponents #once", function()
   it("of the impact oscillator's orbit are those of its multipliers, for a simulation and an ODE", function()
-    local function oscillator(A)
-      local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
-      mass:setComputeFExtFunction(function(t, _, f) f[1] = A * math.cos(t) end)
-      local nsds = ns.NonSmoothDynamicalSystem(0, 20)
-      nsds:insertDynamicalSystem(mass)
-      nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.8), ns.LagrangianLinearTIR({ { -1 } }, { 1 }), "wall"), mass)
-      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
-    end
     local wall = { name = "wall", direction = -1, g = function(_, x) return 1 - x[1] end,
       apply = function(_, x) return { x[1], -0.8 * x[2] } end }
     for _, result in ipairs {
-      dynamics.lyapunov { simulation = oscillator, value = 1, guess = { 0.9, 1.6 }, time = 40 * TURN, window = TURN,
+      dynamics.lyapunov { simulation = cycles.impact_oscillator, value = 1, guess = { 0.9, 1.6 }, time = 40 * TURN, window = TURN,
         transient = 150 },
       dynamics.lyapunov { rhs = function(t, x, A) return { x[2], A * math.cos(t) - x[1] - 0.1 * x[2] } end, args = { 1 },
         events = wall, guess = { 0.9, 1.6 }, time = 40 * TURN, window = TURN, transient = 150 },
@@ -95,18 +85,8 @@ describe("Lyapunov exponents #once", function()
   end)
 
   it("are 0 and -inf for a cycle that sticks", function()
-    local function belt(V)
-      local mass = ns.FirstOrderNonLinearDS({ 1, 0 }, function(_, x, _, f)
-        local slip = x[2] - V
-        f[1], f[2] = x[2], -x[1] + 0.5 * slip - 0.15 * slip ^ 3
-      end)
-      local nsds = ns.NonSmoothDynamicalSystem(0, 200)
-      nsds:insertDynamicalSystem(mass)
-      local relation = ns.FirstOrderLinearTIR { C = { { 0, 1 } }, e = { -V }, B = { { 0 }, { 1 } } }
-      nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), relation, "belt"), mass)
-      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
-    end
-    local result = dynamics.lyapunov { simulation = belt, value = 0.5, guess = { 1, 0.2 }, time = 60, window = 3, transient = 30 }
+    local result = dynamics.lyapunov { simulation = cycles.belt, value = 0.5, guess = { 1, 0.2 }, time = 60, window = 3,
+      transient = 30 }
     near(0, result.exponents[1], 0.02)
     assert.equal(-math.huge, result.exponents[2])
     assert.equal(0, result.spread[2])

@@ -217,7 +217,8 @@ describe("ns.optimal_control #once", function()
     package.cpath = old
     assert.is_false(good)
     assert.matches("optimal_control: the solver is in the module nslua.ipopt, which is not installed: it is built when the "
-      .. "headers of IPOPT are there (Debian: apt-get install coinor-libipopt-dev, then make and make install); ns.minimize "
+      .. "headers of IPOPT are there (Debian: apt-get install coinor-libipopt-dev, then make and make install; or, where "
+      .. "nslua came as a package, apt-get install nslua-ipopt); ns.minimize "
       .. "with NLopt solves small smooth problems", err, 1, true)
   end)
 

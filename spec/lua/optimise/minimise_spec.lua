@@ -144,7 +144,8 @@ describe("ns.minimize", function()
     package.cpath = old
     assert.is_false(good)
     assert.matches("minimize: method 'L-BFGS-B' is in the module nslua.nlopt, which is not installed: it is built when the "
-      .. "headers of NLopt are there (Debian: apt-get install libnlopt-dev, then make and make install); ns.least_squares "
+      .. "headers of NLopt are there (Debian: apt-get install libnlopt-dev, then make and make install; or, where nslua came "
+        .. "as a package, apt-get install nslua-nlopt); ns.least_squares "
       .. "needs no module", err, 1, true)
   end)
 end)

@@ -29,7 +29,8 @@ describe("nslua --doctor", function()
   it("names the modules that are built, and how to come by the others", function()
     local out = doctor()
     for name, line in pairs { hdf5 = "HDF5         %d+%.%d+%.%d+ %(%.h5 files%)", sundials = "SUNDIALS     linked %(a second",
-      nlopt = "NLopt        %d+%.%d+%.%d+ %(ns%.minimize%)", ipopt = "IPOPT        linked %(model:minimize and" } do
+      nlopt = "NLopt        %d+%.%d+%.%d+ %(ns%.minimize%)", ipopt = "IPOPT        linked %(model:minimize and",
+      mpi = "MPI          Open MPI %d+%.%d+%.%d+ %(sweeps by mpirun%)" } do
       local there = package.searchpath("nslua." .. name, package.cpath)
       assert.matches("\n  " .. (there and "found    " .. line or "missing  " .. line:match "^%S+"), out)
     end
@@ -37,8 +38,9 @@ describe("nslua --doctor", function()
     os.execute((("mkdir -p LONE/bin LONE/lib/lua/5.4/nslua LONE/share/lua/5.4 && cp %s LONE/bin && "
       .. "cp -R %s/lua/nslua LONE/share/lua/5.4 && cp %s/lib/nslua/core.so LONE/lib/lua/5.4/nslua"):format(host.nslua, host.root,
       host.build):gsub("LONE", lone)))
-    local function lone_doctor()
-      return host.run(("XDG_STATE_HOME=%s LUA_CPATH='%s/lib/lua/5.4/?.so' %s/bin/nslua --doctor"):format(directory, lone, lone))
+    local function lone_doctor(path)
+      return host.run(("XDG_STATE_HOME=%s PATH=%s$PATH LUA_CPATH='%s/lib/lua/5.4/?.so' %s/bin/nslua --doctor"):format(directory,
+        path or "", lone, lone))
     end
     local err, code
     out, err, code = lone_doctor()
@@ -49,6 +51,13 @@ describe("nslua --doctor", function()
     assert.truthy(out:find("\n  missing  SUNDIALS     for " .. remedy:format("a second solver of DAEs", "libsundials-dev"), 1,
       true))
     assert.truthy(out:find("\n  missing  NLopt        for " .. remedy:format("ns.minimize", "libnlopt-dev"), 1, true))
+    -- Where nslua came as a package of Debian, the module is one, too.
+    os.execute(("mkdir -p %s/packaged"):format(lone))
+    host.write(lone .. "/packaged/dpkg-query", "#!/bin/sh\necho nslua: $2\n")
+    os.execute(("chmod +x %s/packaged/dpkg-query"):format(lone))
+    out = lone_doctor(lone .. "/packaged:")
+    assert.truthy(out:find("\n  missing  HDF5         for .h5 files: sudo apt-get install nslua-hdf5\n", 1, true))
+    assert.truthy(out:find("\n  missing  SUNDIALS     for a second solver of DAEs: sudo apt-get install nslua-sundials\n", 1, true))
     host.write(lone .. "/lib/lua/5.4/nslua/hdf5.so", "no")
     out = lone_doctor()
     assert.matches("\n  missing  HDF5         error loading module 'nslua.hdf5' from file", out)

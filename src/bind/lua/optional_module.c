@@ -27,9 +27,9 @@ void nsl_push_optional(lua_State *L, const NslOptional *module, const char *who,
   if (!optional_is_there(L, module->name))
     luaL_error(L,
                "%s: %s%s %s, which is not installed: it is built when the headers of %s are there (Debian: apt-get install %s, "
-               "then make "
-               "and make install); %s",
-               who, what, module->role, module->name, module->library, module->package, otherwise);
+               "then make and make install; or, where nslua came as a package, apt-get install %s); %s",
+               who, what, module->role, module->name, module->library, module->package, luaL_gsub(L, module->name, ".", "-"),
+               otherwise);
   luaL_getsubtable(L, LUA_REGISTRYINDEX, LUA_LOADED_TABLE);
   lua_getfield(L, -1, LUA_GNAME);
   lua_getfield(L, -1, "require");

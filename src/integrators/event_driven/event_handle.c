@@ -281,14 +281,15 @@ static bool impact_changes(const NsEventDriven *ed, int row) {
 
 /*
 ** Whether the sliding velocity of friction that begins in this row is 0: it is slow; or the event is that it vanishes, and no
-** impact at the same time has changed it.
+** impact at the same time has changed it. In space the end of sliding is found with u nearly 0 (approach_stop): the event is that
+** it vanishes when u is below NS_NEARLY_STOPPED of its largest value in the run.
 */
 static bool slides_no_more(const NsEventDriven *ed, int row) {
   const Rub *rub = &ed->rows[row].rub;
   if (rub->normal >= 0 && !ed->resting[rub->normal]) return false;
   double speed = ns_ed_sliding_speed(ed, row);
   if (speed <= ed->slow[row]) return true;
-  return ed->hit == row && (rub->width == 1 || speed <= 1e-6 * ed->reach[row]) && !impact_changes(ed, row);
+  return ed->hit == row && (rub->width == 1 || speed <= NS_NEARLY_STOPPED * ed->reach[row]) && !impact_changes(ed, row);
 }
 
 /* Marks the closed rows that are at rest now, beside those that are marked already; returns how many are marked. */

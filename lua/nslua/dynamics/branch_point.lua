@@ -1,0 +1,131 @@
+-- nslua.dynamics.branch_point: the points of a branch: orbits with their tangents, and the step from one to the next.
+--
+-- The unknowns w are those of an orbit and the parameter, each divided by its size; the parameter's is the width of
+-- the range. b is a branch: its problem, the weights of its unknowns, and the size of its parameter.
+local core = require "nslua.core"
+local newton = require "nslua.dynamics.newton"
+local orbits = require "nslua.dynamics.orbit"
+local spectrum = require "nslua.dynamics.spectrum"
+
+-- SHORTEST: a step along the branch, in units of the scaled unknowns.
+local points = { SHORTEST = 2 ^ -14 }
+
+local TURN = 0.9 -- least cosine between the tangents of neighbours
+local CORRECTIONS = 8 -- Newton iterations of a step
+local UPDATED = 12 -- iterations with the matrix of another point, which the steps update
+-- The tolerance with updates, as a part of that of Newton's method, whose last correction makes the error smaller.
+local FINER = 1e-2
+local DAMPING = 2 ^ -4 -- least factor of a Newton step: the guesses are near
+
+function points.parameter_of(b, w) return w[#w] * b.size end
+
+function points.unknowns_of(w) return w:slice(1, #w - 1) end
+
+-- Weights that make the states together count as much as the parameter, whatever their number is. A state whose
+-- values are large against its range on the orbit (the mean current of a converter and its ripple) counts by its
+-- values: the branch moves it by many ranges.
+function points.weights_of(q, n)
+  local shares = q.form.shares(q)
+  local weights = core.full(n, 1 / (n - 1))
+  for k = 1, n - 1 do weights[k] = weights[k] * shares[k] ^ 2 end
+  weights[n] = 1
+  return weights
+end
+
+function points.dot(b, v, w) return v:mul(b.weights):dot(w) end
+
+function points.scaled_to_one(b, v) return v * (1 / math.sqrt(points.dot(b, v, v))) end
+
+-- J with the column of the parameter, and a row below.
+local function bordered(J, column, row)
+  local n = J:rows()
+  local K = core.zeros(n + 1, n + 1)
+  for i = 1, n do
+    for j = 1, n do K[i][j] = J[i][j] end
+    K[i][n + 1] = column[i]
+  end
+  for j = 1, n + 1 do K[n + 1][j] = row[j] end
+  return K
+end
+
+-- Newton's method for a point in the plane through `guess` that is orthogonal to t. With K, a matrix of a point near,
+-- that is updated by the steps. The result has the sequence of events, too.
+function points.correct(b, guess, t, K)
+  local q, normal = b.problem, t:mul(b.weights)
+  local last
+  local result = newton.solve(function(w)
+    local u, p = points.unknowns_of(w), points.parameter_of(b, w)
+    local F, jacobian, state = q.form.evaluate(q, u, p)
+    last = state
+    local full = core.concatenate { F, core.vector { normal:dot(w - guess) } }
+    return full, function()
+      local J = jacobian()
+      local column = q.form.by_parameter(q, u, p, b.size, state)
+      return bordered(J, column * b.size, normal)
+    end
+  end, guess, { tol = K and FINER * (q.options.tol or newton.TOLERANCE) or q.options.tol, matrix = K, least = DAMPING,
+    max_iterations = K and UPDATED or CORRECTIONS })
+  result.updates = K ~= nil
+  result.sequence = result.good and q.form.sequence_of(q, last)
+  return result
+end
+
+-- The point at w: its orbit and tangent, in the direction of `before`.
+function points.point_at(b, w, before, solved)
+  local q, u, p = b.problem, points.unknowns_of(w), points.parameter_of(b, w)
+  local orbit, J, state = q.form.orbit(q, u, p, solved)
+  local column, exact = q.form.by_parameter(q, u, p, b.size, state)
+  local K = bordered(J, column * b.size, before:mul(b.weights))
+  local right = core.zeros(#w)
+  right[#w] = 1
+  local tangent = points.scaled_to_one(b, core.solve(K, right))
+  local m = orbit.multipliers
+  return { w = w, tangent = tangent, K = K, orbit = orbit, p = p, x0 = orbit.x0, T = orbit.T, multipliers = m,
+    stability = orbit.stability, stable = orbit.stable, sequence = orbit.sequence,
+    parameter_derivative = exact and "exact" or "differences",
+    tests = { fold = tangent[#w], ["period doubling"] = spectrum.doubling(m),
+      ["symmetry breaking"] = orbit.half_multipliers and spectrum.doubling(orbit.half_multipliers),
+      ["Neimark-Sacker"] = spectrum.torus(m) } }
+end
+
+-- The point at the length ds from a; nil and the reason when there is none near. With `exact` by Newton's method at
+-- once, whose points have smaller errors.
+function points.step_to(b, a, ds, exact)
+  local guess = a.w + ds * a.tangent
+  local good, solved
+  if not exact then good, solved = pcall(points.correct, b, guess, a.tangent, a.K) end
+  if not good or not solved.good then good, solved = pcall(points.correct, b, guess, a.tangent) end
+  if not good then return nil, tostring(solved) end
+  if not solved.good then return nil, solved.reason end
+  local off = solved.u - guess
+  if points.dot(b, off, off) > ds * ds then return nil, "the nearest orbit is not on the branch" end
+  local fine, point = pcall(points.point_at, b, solved.u, a.tangent, solved)
+  if not fine then return nil, tostring(point) end
+  point.iterations, point.updates = solved.iterations, solved.updates
+  local turn = math.abs(points.dot(b, point.tangent, a.tangent))
+  local corner = point.sequence ~= a.sequence -- where a branch may turn at once
+  if turn < TURN and not corner and ds > 4 * points.SHORTEST then return nil, "the branch turns" end
+  return point
+end
+
+-- The point as a solution of the problem q, near the unknowns u; a itself where it is none.
+function points.reformulated(b, a, q, u)
+  local solved = orbits.solve(q, u, a.p)
+  if not solved.good then return a end
+  local old, weights = b.problem, b.weights
+  local w = core.concatenate { solved.u, core.vector { a.w[#a.w] } }
+  local before = core.zeros(#w)
+  for k = 1, old.form == q.form and 0 or #q.keep do before[k] = a.tangent[k] end
+  before[#w] = a.tangent[#a.tangent]
+  b.problem, b.weights = q, points.weights_of(q, #w)
+  local good, point = pcall(points.point_at, b, w, before, solved)
+  if good and point.sequence == a.sequence then
+    point.iterations, point.updates = a.iterations, a.updates
+    if b.points[#b.points] == a then b.points[#b.points] = point end
+    return point
+  end
+  b.problem, b.weights = old, weights
+  return a
+end
+
+return points
