@@ -102,8 +102,9 @@ IPOPT        := $(shell echo '$(hash)include <IpStdCInterface.h>' | $(CC) $(CPPF
 IPOPT_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/numerics/ipopt_module solvers/optimise/ipopt)
 
 # nslua.fmu, what ns.fmi.export puts into each unit (FMU): the engine, Lua and the functions of FMI. It exports these functions alone.
-# It is built where there is a static library of Lua, not by `make all`: to link the engine a second time takes as long. A shared object cannot refer to the variables stdin, stdout and stderr as
-# that library does: the copy refers to three variables of src/fmu/instance.c in their place.
+# It is built where there is a static library of Lua, not by `make all`: to link the engine a second time takes as long.
+# A shared object cannot refer to the variables stdin, stdout and stderr as that library does: the copy refers to three variables
+# of src/fmu/instance.c in their place.
 FMU_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard src/fmu/*.c)))
 FMU_LUA := $(BUILD)/fmu/liblua.a
 FMU     := $(if $(LUA_ARCHIVE),$(BUILD)/lib/nslua/fmu.so)

@@ -114,8 +114,8 @@ end
 local function engine_library()
   local path = package.searchpath("nslua.fmu", package.cpath)
   if not path then
-    fail("%s: the library for units, nslua/fmu.so, is not there: install the package nslua-fmu, or run make fmu, which "
-      .. "needs the static library of Lua (on Debian liblua5.4-dev)", WHO)
+    fail("%s: the library for units, nslua/fmu.so, is not there: install the package nslua-fmu, or run make fmu, "
+      .. "which needs the static library of Lua (on Debian liblua5.4-dev)", WHO)
   end
   local bytes = read(path)
   local platform = PLATFORMS[string.unpack("<I2", bytes, 19)]
