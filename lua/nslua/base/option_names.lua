@@ -42,6 +42,9 @@ local names = {
     .. "tol max_iterations",
   ["diagnose"] = "residual t y ydot",
 
+  ["fmi.export"] = "kind name files libraries",
+  ["fmi.model"] = "name description author version copyright license parameters inputs outputs locals states setup "
+    .. "rhs events method rtol atol start stop step tolerance save restore",
   ["notebook.options"] = "pictures dpi",
   [":gradient"] = "cost terminal parameters method",
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
