@@ -42,6 +42,8 @@ local function positive(options, name, who)
   return value
 end
 
+local WINDOWS = 1e6 -- at most so many of them, in the time and in the transient: minutes
+
 -- What is left of a direction below this part of its length counts as 0: where sliding begins it is 0 to rounding.
 local LOST = 2 ^ -44
 
@@ -173,7 +175,14 @@ function exponents.lyapunov(options)
   local time, window = positive(options, "time", who), positive(options, "window", who)
   local o = { window = window, count = math.floor(time / window + 0.5) }
   if o.count < 2 then fail("%s: window: expected at most half of time = %g, got %g", who, time, window) end
-  o.rest = options.transient and math.ceil(arguments.number(options.transient, who, "transient") / window) or 0
+  if o.count > WINDOWS then
+    fail("%s: window: expected at least time / %g = %g, got %g", who, WINDOWS, time / WINDOWS, window)
+  end
+  local rest = options.transient and arguments.number(options.transient, who, "transient") or 0
+  if rest / window > WINDOWS then
+    fail("%s: transient: expected at most %g windows of %g, got %g", who, WINDOWS, window, rest)
+  end
+  o.rest = math.ceil(rest / window)
   if values then return over(flow, x, values, o, options) end
   return setmetatable(measure(flow, x, p, o), Exponents)
 end
