@@ -34,7 +34,7 @@ find src -name '*.[ch]' | sort | xargs awk '
     if (out ~ /[^ \t]/) print FILENAME ":" FNR ":" out
   }' >"$code"
 
-engine() { grep -v -e '^src/bind/' -e '^src/repl/' -e '^src/nslua\.c:' "$code"; }
+engine() { grep -v -e '^src/bind/' -e '^src/repl/' -e '^src/fmu/' -e '^src/nslua\.c:' "$code"; }
 calls() { grep -E "(^|[^A-Za-z0-9_])($1)[[:space:]]*\\("; }
 
 engine | grep -E '#[ ]*include[ ]*[<"](lua|lauxlib|lualib)' | report "the engine includes Lua"
@@ -45,6 +45,7 @@ grep -v '^src/ode/sundials[a-z_]*\.[ch]:' "$code" | grep -E '#[ ]*include.*<(ida
 grep -v -E '^src/io/hdf5[a-z_]*\.[ch]:' "$code" | grep -E '#[ ]*include.*<(hdf5|H5)' |
   report "HDF5 outside src/io/hdf5*.c"
 grep -v '^src/solvers/optimise/nlopt\.c:' "$code" | grep -E '#[ ]*include.*<nlopt' | report "NLopt outside src/solvers/optimise/nlopt.c"
+grep -v '^src/workers/mpi\.c:' "$code" | grep -E '#[ ]*include.*<mpi\.' | report "MPI outside src/workers/mpi.c"
 grep -v '^src/solvers/optimise/ipopt\.c:' "$code" | grep -E '#[ ]*include.*<Ip' | report "IPOPT outside src/solvers/optimise/ipopt.c"
 grep -v '^src/io/' "$code" | calls 'fopen|freopen|fdopen|open|openat|creat|mkstemp|tmpfile|dlopen' |
   report "files opened outside src/io"
@@ -60,10 +61,10 @@ grep -rnE 'lua_pushfstring\(L, *"[^"]*%f' src | report "numbers formatted in the
 grep -nE '%[-+ 0#]*[0-9]*(\.[0-9]+)?[aefgAEFG][^"]*"\):format\(' $(git ls-files "lua/nslua/*.lua") | grep -v -e '^lua/nslua/repl\.lua:' \
   -e '^lua/nslua/film/canvas\.lua:.*"%a"' | report "numbers formatted in the host's locale: number_support.format has a decimal point"
 
-# base <- io <- workers <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind <- repl
+# base <- io <- workers <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind <- {repl, fmu}
 awk -F: '
   BEGIN {
-    n = split("base io workers linalg ad solvers,ode,model integrators simulation bind repl", levels, " ")
+    n = split("base io workers linalg ad solvers,ode,model integrators simulation bind repl,fmu", levels, " ")
     for (i = 1; i <= n; i++) { m = split(levels[i], rooms, ","); for (j = 1; j <= m; j++) level[rooms[j]] = i }
   }
   match($3, /#[ ]*include[ ]*"[^"]*"/) {
@@ -163,11 +164,11 @@ if ! echo '#include <hdf5.h>' | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1; then
   echo "lint: no headers of HDF5, src/io/hdf5*.c is not compiled"
   sources=$(echo "$sources" | grep -v -E '^src/io/hdf5[a-z_]*\.c$')
 fi
-for library in nlopt:nlopt.h ipopt:IpStdCInterface.h; do
+for library in solvers/optimise/nlopt:nlopt.h solvers/optimise/ipopt:IpStdCInterface.h workers/mpi:mpi.h; do
   # shellcheck disable=SC2086
   echo "#include <${library#*:}>" | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1 && continue
-  echo "lint: no headers of ${library%:*}, src/solvers/optimise/${library%:*}.c is not compiled"
-  sources=$(echo "$sources" | grep -v "^src/solvers/optimise/${library%:*}\.c$")
+  echo "lint: no headers of ${library##*/}, src/${library%:*}.c is not compiled"
+  sources=$(echo "$sources" | grep -v "^src/${library%:*}\.c$")
 done
 # Two processes at a time. The few files that use NSL_INTERNAL are also compiled without it.
 for compiler in "$cc" clang; do

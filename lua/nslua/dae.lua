@@ -48,6 +48,8 @@ return function(ns, support)
   local DUST = 2.0 ^ -40 -- values below this fraction of the largest are rounding, and tell no size
   -- Fractions of the sizes of values by which the index is looked at nearby; the first one that works counts.
   local MOVES = { 0.1, 0.01 }
+  local SHIFTS = { 0.7, -0.7, 1.9, -1.9 } -- rates, in units of the fastest one; models seldom have two of them
+  local NO_RANK = 1e-14 -- singular values below this are rounding: N is scaled and has no unit
   local RANK = 1e-8 -- singular values below this fraction of the largest count as zero (about the root of rounding)
 
   local array -- nslua.derivative_array, when it is needed
@@ -112,12 +114,26 @@ return function(ns, support)
     return list
   end
 
-  local function rank_of(s)
-    local rank = 0
-    for i = 1, #s do
-      if s[i] > RANK * s[1] and s[i] > 0 then rank = rank + 1 end
+  -- The ranks of N, N^2, ... until they stay, ranks[0] being n, and an orthonormal basis of what N maps onto then
+  -- (n x rank). Each rank is that of N restricted to what the power before maps onto: so a power's large eigenvalues
+  -- do not hide its small ones.
+  local function ranges_of(N)
+    local ranks, basis, part = { [0] = #N }, ns.eye(#N), N
+    while part do
+      local U, s = ns.svd(part, "full")
+      local rank, n = 0, #s
+      for i = 1, n do
+        if s[i] > RANK * s[1] and s[i] > NO_RANK then rank = rank + 1 end
+      end
+      ranks[#ranks + 1] = rank
+      if rank > 0 and rank < n then
+        local onto = U:slice(1, n, 1, rank)
+        basis, part = basis * onto, onto:transpose() * part * onto
+      else
+        basis, part = rank > 0 and basis or nil, nil
+      end
     end
-    return rank
+    return ranks, basis
   end
 
   -- Powers of two for the equations (row) and unknowns (column), and one for the time, so that the entries of
@@ -185,35 +201,39 @@ return function(ns, support)
     return rate > 0 and rate or 1
   end
 
+  -- c (c Fyd + Fy)^-1 Fyd, which has no unit, for the rate c of SHIFTS at which the matrix is farthest from singular;
+  -- nil when it is singular at all of them.
+  local function shifted_inverse(Fy, Fyd)
+    local rate, best, most, chosen = fastest_rate(Fy, Fyd), nil, 1e-14, nil
+    for _, shift in ipairs(SHIFTS) do
+      local regular = shift * rate * Fyd + Fy
+      local size = ns.rcond(regular)
+      if size >= most then best, most, chosen = regular, size, shift end
+    end
+    return best and chosen * rate * ns.solve(best, Fyd)
+  end
+
   -- The index of the linearised equations Fyd x' + Fy x = 0, and that of each unknown (1 for unknowns of no higher
   -- one). With N = (c Fyd + Fy)^-1 Fyd the rank of N^k falls until k = index. The unknowns of index k are those in
   -- which N^(k - 1), restricted to the nilpotent part, has entries.
   local function index_of(Fy, Fyd, known)
     local n, units = #Fy, natural_units(Fy, Fyd, known)
     Fy, Fyd = scaled(Fy, units, 1), scaled(Fyd, units, units.time)
-    local c = 0.7 * fastest_rate(Fy, Fyd)
-    local regular = c * Fyd + Fy
-    if ns.rcond(regular) < 1e-14 then return nil end
-    local N = c * ns.solve(regular, Fyd) -- without a unit
-    local power, ranks = ns.eye(n), { [0] = n }
-    for k = 1, n do
-      power = power * N
-      ranks[k] = power:norm() < 1e-14 and 0 or rank_of(ns.svdvals(power))
-      if ranks[k] == ranks[k - 1] then break end
-    end
+    local N = shifted_inverse(Fy, Fyd)
+    if not N then return nil end
+    local ranks, range = ranges_of(N)
     local index = 0
     while ranks[index + 1] and ranks[index + 1] < ranks[index] do index = index + 1 end
     local unknowns = {}
     for i = 1, n do unknowns[i] = 1 end
     if index < 2 then return index, unknowns end
-    local stable = ns.eye(n)
-    for _ = 1, index do stable = stable * N end
     local r = ranks[index]
-    local U, _, V = ns.svd(stable, "full")
+    local _, across = ranges_of(N:transpose())
+    local null = r > 0 and ns.svd(across, "full") or ns.eye(n) -- the columns after r are the null space of N^index
     local basis = ns.zeros(n, n) -- range of N^index, then its null space
     for i = 1, n do
-      for j = 1, r do basis[i][j] = U[i][j] end
-      for j = r + 1, n do basis[i][j] = V[i][j] end
+      for j = 1, r do basis[i][j] = range[i][j] end
+      for j = r + 1, n do basis[i][j] = null[i][j] end
     end
     local kept = ns.zeros(n, n)
     for j = r + 1, n do kept[j][j] = 1 end
@@ -357,10 +377,11 @@ return function(ns, support)
     return rtol, atol
   end
 
-  local function make(self, n, index, method)
+  local function make(self, n, index, method, time)
     local o = self.options
     local rtol, atol = tolerances(o, n, "dae")
-    return call(support.new, n, self.residual, { rtol = rtol, atol = atol, index = index, jacobian = self.jacobian,
+    return call(support.new, n, self.residual, { rtol = rtol, atol = atol, index = index, time = time,
+      jacobian = self.jacobian,
       max_step = positive(o.max_step, "dae", "max_step", math.huge),
       max_steps = positive(o.max_steps, "dae", "max_steps", 0), method = method })
   end
@@ -417,7 +438,7 @@ return function(ns, support)
       if not good then fail("dae: the start: %s", more) end
       y, yd = good, more
     end
-    if self.method or by_index ~= o.index then solver = make(self, n, by_index, self.method) end
+    if self.method or by_index then solver = make(self, n, by_index, self.method, span) end
     return solver, y, yd, consistent, { checker = checker, algebraic = algebraic, index = by_index }
   end
 

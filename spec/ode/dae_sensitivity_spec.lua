@@ -107,7 +107,7 @@ describe("sensitivities of ns.dae", function()
         force(t, y, yd, g, c, r)
         r[5] = y[1] * y[3] + y[2] * y[4]
       end },
-      { 6, 1e-8, function(t, y, yd, g, c, r)
+      { 6, 5e-8, function(t, y, yd, g, c, r)
         force(t, y, yd, g, c, r)
         r[1], r[2] = r[1] + y[6] * y[1], r[2] + y[6] * y[2]
         r[5], r[6] = y[1] ^ 2 + y[2] ^ 2 - 1, y[1] * y[3] + y[2] * y[4]

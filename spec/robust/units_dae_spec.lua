@@ -1,6 +1,6 @@
--- The units of unknowns and equations do not matter to ns.dae: random pendulums of index 2 and 3, some of which start at the
--- side, at the top or at rest, where values are 0 but for rounding, are solved as they are and with every unknown and every
--- equation scaled by a power of two. More in a long run (see campaign.lua).
+-- The units of unknowns, equations and time do not matter to ns.dae: random pendulums of index 2 and 3, some of which start at the
+-- side, at the top or at rest, where values are 0 but for rounding, are solved as they are and with every unknown, every
+-- equation and the time scaled by a power of two. More in a long run (see campaign.lua).
 local ns = require "nslua"
 local random = math.random
 local COUNT = require "campaign"(40, 0.2)
@@ -50,6 +50,21 @@ local function solve(p, index, u, r, sensitivities)
       args = { p.g, p.c }, consistent = "solve", sensitivities = sensitivities }):solve({ 0, 0.5 }, scaled(start_of(p), u))
   end)
   return ok and sol.success and sol or nil
+end
+
+-- Consistent values and derivatives at the start: the force y[5] keeps the rod's length.
+local function consistent_start(p)
+  local y = start_of(p)
+  y[5] = p.m * (p.w ^ 2 - p.g * y[2] / p.L ^ 2)
+  return y, { y[3], y[4], -(y[5] * y[1] + p.c * y[3]) / p.m, -(y[5] * y[2] + p.c * y[4]) / p.m - p.g, 0 }
+end
+
+-- A run from there, of 0.5, with the time in units of 1 / rate.
+local function consistent_run(p, index, u, r, rate)
+  local y, yd = consistent_start(p)
+  for i = 1, 5 do yd[i] = yd[i] * u[i] / rate end
+  return ns.dae("radau", equations(p, index, u, r, rate), { rtol = 1e-8, atol = scaled({ 1e-10, 1e-10, 1e-10, 1e-10, 1e-10 }, u),
+    args = { p.g, p.c } }):solve({ 0, 0.25 * rate, 0.5 * rate }, scaled(y, u), yd)
 end
 
 describe("units of unknowns and equations do not matter to ns.dae", function()
@@ -106,6 +121,30 @@ describe("units of unknowns and equations do not matter to ns.dae", function()
         end
       end
       assert.is_true(solved >= 0.9 * (COUNT // 2), index .. ": " .. solved)
+    end
+  end)
+
+  it("nor do those of the time, to the last bit from a consistent start", function()
+    math.randomseed(9)
+    for case = 1, COUNT do
+      local p, u, index = random_pendulum(), units(), 2 + case % 2
+      local plain, rate = consistent_run(p, index, ONE, ONE, 1), power()
+      local other = consistent_run(p, index, u, units(), rate)
+      assert.is_true(plain.success, index .. " " .. case .. ": " .. plain.message)
+      assert.equal(plain.stats.steps, other.stats.steps)
+      for k = 1, 3 do
+        for i = 1, 5 do assert.equal(plain.values.y[k][i], other.values.y[k][i] / u[i]) end
+      end
+    end
+  end)
+
+  it("a pendulum near its top, with one motion that grows and one that decays at nearly the rate of the index's matrix", function()
+    for index = 2, 3 do
+      local p = index == 2 and { m = 0.8072607190956, g = 7.1804765038658, L = 1.46065359856, c = 0, a = 2.5579674339003,
+        w = -1.3529236208194 } or { m = 1.3607427468483, g = 12.349782567814, L = 1.4603806966325, c = 0,
+        a = 2.4015744294696, w = 0 }
+      local sol = consistent_run(p, index, ONE, ONE, 1)
+      assert.is_true(sol.success, sol.message)
     end
   end)
 

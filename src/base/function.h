@@ -25,12 +25,15 @@ static inline NsStatus ns_callback_status(int returned) {
 ** along     writes first and second (NULL: not wanted): the exact derivatives in s, at s = 0, of the value at time t + s tdot
 **           and argument 0 plus s w (w = NULL: argument 0 is fixed). NULL: not available. A result other than 0: not available
 **           at this point, which is no error; the caller uses another method.
+** exact     writes jac, as jacobian does, with the exact derivative, not that of a Jacobian that a script gives; also by args[2]
+**           (`by` = 2). NULL: not available. A result other than 0: not available at this point, which is no error.
 */
 typedef struct NsFunction {
   int (*value)(void *context, double t, const double *const *args, double *out);
   int (*jacobian)(void *context, double t, const double *const *args, int by, double *jac);
   void *context;
   int (*along)(void *context, double t, const double *const *args, double tdot, const double *w, double *first, double *second);
+  int (*exact)(void *context, double t, const double *const *args, int by, double *jac);
 } NsFunction;
 
 #endif

@@ -108,6 +108,18 @@ int ns_motion_interaction(const NsMotion *motion, int row) {
   return motion->row_edge[row];
 }
 
+int ns_motion_first_row(const NsMotion *motion, int interaction) {
+  return motion->edges[interaction].row;
+}
+
+int ns_motion_first_q(const NsMotion *motion, int system) {
+  return motion->nodes[system].q;
+}
+
+int ns_motion_first_v(const NsMotion *motion, int system) {
+  return motion->nodes[system].v;
+}
+
 bool ns_motion_varying_mass(const NsMotion *motion) {
   for (int i = 0; i < motion->nsds->nds; i++)
     if (motion->nodes[i].varies) return true;

@@ -46,6 +46,11 @@ const NsNsds *ns_motion_nsds(const NsMotion *motion);
 /* The interaction (its index) that a row belongs to. */
 int ns_motion_interaction(const NsMotion *motion, int row);
 
+/* The first row of an interaction; the first coordinate and the first velocity of a system. */
+int ns_motion_first_row(const NsMotion *motion, int interaction);
+int ns_motion_first_q(const NsMotion *motion, int system);
+int ns_motion_first_v(const NsMotion *motion, int system);
+
 /* gather: memories of coordinates and velocities to stacked vectors; scatter: stacked vectors to the systems. */
 void ns_motion_gather(const NsMotion *motion, double *q, double *v);
 void ns_motion_scatter(const NsMotion *motion, const double *q, const double *v);

@@ -9,6 +9,7 @@
 
 #include "base/memory.h"
 #include "integrators/sensitivity_trail.h"
+#include "linalg/dense.h"
 #include "model/difference.h"
 
 /* ---- making ---- */
@@ -43,6 +44,7 @@ NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsPa
   for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++) *matrices[i] = ns_arena_matrix(arena, n, p);
   double **vectors[] = {&s->f, &s->rate_most, &s->u, &s->direction, &s->value, &s->size, &s->step, &s->far, &s->kept};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
+  s->known = ns_arena_take(arena, (size_t)p, sizeof *s->known);
   s->dt = ns_arena_doubles(arena, p);
   s->parameter_step = ns_arena_doubles(arena, p);
   s->least = ns_arena_doubles(arena, p);
@@ -93,11 +95,14 @@ void ns_sensitivity_begin(NsSensitivity *s, double t) {
 static NsStatus guard_time(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u, double *dt,
                            bool *grazes, NsError *err) {
   NsGuardSlope slope;
+  double *by_p = s->least;
   NsStatus status = ns_sensitivity_slope(s, frozen, guard, t, u, &slope, err);
   *grazes = slope.grazes;
+  memset(s->known, 0, (size_t)s->p * sizeof *s->known);
+  if (status == NS_OK && frozen->pull_guard) status = frozen->pull_guard(frozen->context, t, u, by_p, s->known, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
-    double change = 0;
-    status = s->acts[j] ? ns_sensitivity_along(s, frozen, guard, 1, t, u, 0, NULL, j, &change, err) : NS_OK;
+    double change = s->known[j] ? by_p[j] : 0;
+    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 0, NULL, j, &change, err);
     for (int i = 0; i < s->n; i++) change += s->value[i] * s->S[i + (ptrdiff_t)j * s->n];
     dt[j] = *grazes ? NAN : -change / slope.rate;
   }
@@ -183,12 +188,20 @@ void ns_sensitivity_enter(NsSensitivity *s) {
 
 NsStatus ns_sensitivity_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u,
                             NsError *err) {
-  NsStatus status = NS_OK;
   if (s->trail) return ns_trail_map(s, frozen, map, t, u, err);
+  bool exact;
+  NsStatus status = ns_sensitivity_map_terms(s, frozen, map, t, u, s->J, s->Pt, &exact, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double *S = s->S + (ptrdiff_t)j * s->n, dt = isnan(s->dt[j]) ? 0 : s->dt[j];
     memcpy(s->direction, S, (size_t)s->n * sizeof *S);
-    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, dt, s->direction, j, S, err);
+    if (exact) ns_dense_gemv(false, s->n, s->n, 1, s->J, s->n, s->direction, 1, 0, S, 1);
+    else status = ns_sensitivity_along(s, frozen, map, s->n, t, u, dt, s->direction, s->known[j] ? -1 : j, S, err);
+    if (status == NS_OK && exact && !s->known[j] && s->acts[j])
+      status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, NULL, j, s->value, err);
+    for (int i = 0; i < s->n && status == NS_OK; i++) {
+      if (s->known[j]) S[i] += s->Pt[i + (ptrdiff_t)j * s->n];
+      else if (exact && s->acts[j]) S[i] += s->value[i];
+    }
   }
   return status;
 }

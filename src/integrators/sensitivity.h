@@ -50,7 +50,6 @@ typedef struct NsFrozen {
   double h;           /* length of the step of the grid */
   bool constant;      /* F_u is the same at all t and u */
   bool implicit;      /* F_u may be stiff */
-  bool affine;        /* the maps of events are affine in u */
 
   /* Numbers of the model have changed: the next calls must see them. */
   NsStatus (*reread)(void *context, double t, NsError *err);
@@ -58,6 +57,15 @@ typedef struct NsFrozen {
 
   /* F_u (n x n), exact; NULL: by differences. */
   NsStatus (*jacobian)(void *context, double t, const double *u, double *J, NsError *err);
+
+  /*
+  ** Closed forms, or NULL. terms: J (n x n; NULL: not wanted) = F_u, where *exact, and the columns of P (n x p; NULL: not wanted) = F_p
+  ** with known[j]. slope: gu (n) = the derivative by u of the guard that was chosen last; *still: it does not depend on t. reset: A (n x n)
+  ** = that of a map of events, which then does not depend on t. *exact = false: take differences.
+  */
+  NsStatus (*terms)(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact, NsError *err);
+  NsStatus (*slope)(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
+  NsStatus (*reset)(void *context, NsFrozenMap map, double t, const double *u, double *A, bool *exact, NsError *err);
 
   /* X (nx x p) = d x / d parameters at (t, u), from S (n x p). */
   NsStatus (*states)(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X, NsError *err);
@@ -72,7 +80,7 @@ typedef struct NsFrozen {
   void (*place)(void *context, int *place);
 
   /*
-  ** For a trail, or NULL, derivatives by parameters at a point, in closed form: pull: F_p' mu; pull_guard: of the guard that was chosen
+  ** Derivatives by parameters at a point, in closed form, or NULL: pull: F_p' mu, for a trail; pull_guard: of the guard that was chosen
   ** last; pull_map: of a map of events, column j of out (n x p) with n = frozen.n. out has those with known[j] (p).
   */
   NsStatus (*pull)(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
@@ -118,6 +126,7 @@ struct NsSensitivity {
   double *size;                         /* n: sizes of u */
   double *step, *parameter_step;        /* n; p: displacements of differences that were good last, 0: none */
   double *P_most;                       /* n x p: largest elements of F_p so far */
+  bool *known;                          /* p: the parameter has a closed form at the last point */
   double *least;                        /* p: relative sizes of columns that a piece gives */
   double *far, *kept;                   /* n: workspace of differences */
   double weights[NS_BERNSTEIN_SIZE];
@@ -165,6 +174,13 @@ bool ns_sensitivity_holds(double t_old, double t);
 */
 NsStatus ns_sensitivity_along(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, int count, double t, const double *u,
                               double dt, const double *du, int j, double *out, NsError *err);
+
+/*
+** The closed forms of a map of events at (t, u): A (n x n), where *exact, and the columns of B (n x p) with s->known[j]. A is the
+** derivative by u; the map does not depend on t then.
+*/
+NsStatus ns_sensitivity_map_terms(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u,
+                                  double *A, double *B, bool *exact, NsError *err);
 
 /* A guard for ns_sensitivity_event: `name` is told in messages. */
 typedef struct NsFrozenGuard {

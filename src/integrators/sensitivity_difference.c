@@ -108,17 +108,31 @@ NsStatus ns_sensitivity_along(NsSensitivity *s, const NsFrozen *frozen, NsFrozen
   return status == NS_OK ? back : status;
 }
 
+NsStatus ns_sensitivity_map_terms(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u,
+                                  double *A, double *B, bool *exact, NsError *err) {
+  NsStatus status = NS_OK;
+  *exact = false;
+  memset(s->known, 0, (size_t)s->p * sizeof *s->known);
+  if (frozen->reset) status = frozen->reset(frozen->context, map, t, u, A, exact, err);
+  if (status == NS_OK && frozen->pull_map) status = frozen->pull_map(frozen->context, map, t, u, B, s->known, err);
+  return status;
+}
+
 /* ---- guards ---- */
 
 NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u,
                               NsGuardSlope *slope, NsError *err) {
-  NsStatus status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 1, NULL, -1, &slope->t, err);
+  bool still = false, exact = false;
+  NsStatus status = frozen->slope ? frozen->slope(frozen->context, t, u, s->value, &still, &exact, err) : NS_OK;
+  slope->t = 0;
+  if (status == NS_OK && !(exact && still))
+    status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 1, NULL, -1, &slope->t, err);
   slope->rate = slope->t;
   slope->scale = fabs(slope->t);
   memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
   for (int i = 0; i < s->n && status == NS_OK; i++) {
     s->direction[i] = 1;
-    status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 0, s->direction, -1, &s->value[i], err);
+    if (!exact) status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 0, s->direction, -1, &s->value[i], err);
     s->direction[i] = 0;
     slope->rate += s->value[i] * s->f[i];
     slope->scale += fabs(s->value[i]) * fmax(s->rate_most[i], fabs(s->f[i]));

@@ -180,6 +180,18 @@ static NsStatus point_jacobian(NsSensitivity *s, const NsFrozen *frozen, double 
   return status;
 }
 
+/* J (NULL: not wanted) and P (NULL: not wanted) at a point. */
+static NsStatus point_terms(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, double *J, double *P, NsError *err) {
+  bool exact = false;
+  NsStatus status = NS_OK;
+  memset(s->known, 0, (size_t)s->p * sizeof *s->known);
+  if (frozen->terms && (J || P)) status = frozen->terms(frozen->context, t, u, J, P, s->known, &exact, err);
+  if (status == NS_OK && J && !exact) status = point_jacobian(s, frozen, t, u, J, err);
+  for (int j = 0; j < s->p && P && status == NS_OK; j++)
+    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_column(s, frozen, t, u, j, P + (ptrdiff_t)j * s->n, err);
+  return status;
+}
+
 NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b,
                                bool parameters, NsError *err) {
   bool driven = parameters && s->driven;
@@ -191,9 +203,8 @@ NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsFrozen *frozen, const N
     if (s->fixed && !driven && k > 0) break;
     double t = last ? b : a + ns_bernstein_node(k) * (b - a);
     status = course->at(course->context, t, s->direction, err);
-    if (status == NS_OK && (k == 0 || !s->fixed)) status = point_jacobian(s, frozen, t, s->direction, s->J + k * nn, err);
-    for (int j = 0; j < s->p && driven && status == NS_OK; j++)
-      if (s->acts[j]) status = ns_sensitivity_column(s, frozen, t, s->direction, j, s->P + k * np + (ptrdiff_t)j * s->n, err);
+    double *J = k == 0 || !s->fixed ? s->J + k * nn : NULL, *P = driven ? s->P + k * np : NULL;
+    if (status == NS_OK) status = point_terms(s, frozen, t, s->direction, J, P, err);
   }
   return status;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "linalg/dense.h"
 
 NsStatus ns_trail_new(NsSensitivity *s) {
   NsTrail *trail = s->trail = ns_alloc(1, sizeof *trail);
@@ -176,51 +177,45 @@ static void trail_map_begin(NsSensitivity *s) {
   for (size_t i = 0; i < n; i++) trail->A[i + i * n] = 1;
 }
 
-/* Column i of the derivative of a map that is affine in u: one difference with a displacement of the size of the state is exact. */
-static NsStatus affine_column(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, int i,
-                              double *column, NsError *err) {
-  double size = fmax(frozen->size[i], fabs(u[i]));
-  int exponent;
-  (void)frexp(size > 0 ? size : 1, &exponent);
-  double step = ldexp(1, exponent);
-  memcpy(s->u, u, (size_t)s->n * sizeof *u);
-  s->u[i] = u[i] + step;
-  NsStatus status = map(frozen->context, t, s->u, column, err);
-  s->u[i] = u[i] - step;
-  if (status == NS_OK) status = map(frozen->context, t, s->u, s->dense, err);
-  for (int k = 0; k < s->n && status == NS_OK; k++) column[k] = (column[k] - s->dense[k]) / (2 * step);
+/* M = the derivative of a map by u, by differences. */
+static NsStatus trail_map_differences(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u,
+                                      double *M, NsError *err) {
+  NsStatus status = NS_OK;
+  memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    s->direction[i] = 1;
+    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, s->direction, -1, M + (ptrdiff_t)i * s->n, err);
+    s->direction[i] = 0;
+  }
   return status;
+}
+
+/* column (n) = M column, with s->direction as workspace. */
+static void trail_map_column(NsSensitivity *s, const double *M, double *column) {
+  memcpy(s->direction, column, (size_t)s->n * sizeof *column);
+  ns_dense_gemv(false, s->n, s->n, 1, M, s->n, s->direction, 1, 0, column, 1);
 }
 
 NsStatus ns_trail_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, NsError *err) {
   NsTrail *trail = s->trail;
   ptrdiff_t n = s->n;
-  size_t bytes = (size_t)n * sizeof(double);
-  NsStatus status = NS_OK;
-  bool fresh = !trail->mapped && frozen->affine;
+  bool exact, timed = trail->event.timed;
+  double *M = s->J, *change = s->value;
+  NsStatus status = ns_sensitivity_map_terms(s, frozen, map, t, u, M, s->Pt, &exact, err);
+  if (status == NS_OK && !exact) status = trail_map_differences(s, frozen, map, t, u, M, err);
+  if (status == NS_OK && !exact && timed) status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 1, NULL, -1, change, err);
+  if (status != NS_OK) return status;
   trail_map_begin(s);
-  for (int i = 0; i < n && status == NS_OK && fresh; i++)
-    status = affine_column(s, frozen, map, t, u, i, trail->A + i * n, err);
-  for (int i = 0; i < n && status == NS_OK && !fresh; i++) {
-    double *column = trail->A + i * n;
-    memcpy(s->direction, column, bytes);
-    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, s->direction, -1, column, err);
-  }
-  memcpy(s->direction, trail->T, bytes);
-  if (status == NS_OK && trail->event.timed)
-    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 1, s->direction, -1, trail->T, err);
-  memset(trail->pulled, 0, (size_t)s->p * sizeof *trail->pulled);
-  if (status == NS_OK && frozen->pull_map) status = frozen->pull_map(frozen->context, map, t, u, s->Pt, trail->pulled, err);
+  for (int i = 0; i < n; i++) trail_map_column(s, M, trail->A + i * n);
+  if (timed) trail_map_column(s, M, trail->T);
+  for (int i = 0; i < n && !exact && timed; i++) trail->T[i] += change[i];
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double *column = trail->B + (ptrdiff_t)j * n;
     if (!trail->acts[j] && !s->acts[j]) continue;
-    memcpy(s->direction, column, bytes);
-    bool known = trail->pulled[j];
-    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, s->direction, known ? -1 : j, column, err);
-    for (int i = 0; i < n; i++) {
-      if (known) column[i] += s->Pt[i + j * n];
-      trail->acts[j] = trail->acts[j] || column[i] != 0;
-    }
+    trail_map_column(s, M, column);
+    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, NULL, j, change, err);
+    for (int i = 0; i < n && s->acts[j]; i++) column[i] += s->known[j] ? s->Pt[i + j * n] : change[i];
+    for (int i = 0; i < n; i++) trail->acts[j] = trail->acts[j] || column[i] != 0;
   }
   return status;
 }

@@ -382,6 +382,71 @@ NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const
   return subtract_moment(ds, t, q, v, room, by_q, by_v, err);
 }
 
+/* ---- exact derivatives ---- */
+
+/* out (entries) += factor times the exact Jacobian of a callback by an argument. False: it has none. */
+static bool add_exact(const NsFunction *f, double t, const double *const *args, int by, double factor, size_t entries,
+                      double *room, double *out) {
+  if (!f->value || entries == 0) return true;
+  if (!f->exact) return false;
+  memset(room, 0, entries * sizeof *room);
+  if (f->exact(f->context, t, args, by, room) != 0) return false;
+  for (size_t i = 0; i < entries; i++) out[i] += factor * room[i];
+  return true;
+}
+
+bool ns_mechanical_exact_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
+                                double *by_q, double *by_v) {
+  size_t n = (size_t)ds->nv, of_q = n * (size_t)ds->nq, of_v = n * n;
+  const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z};
+  const NsFunction *forces[] = {&ds->fint_function, &ds->fgyr_function};
+  if (ds->mint_function.value) return false;
+  memset(by_q, 0, of_q * sizeof *by_q);
+  memset(by_v, 0, of_v * sizeof *by_v);
+  for (int i = 0; i < 2; i++)
+    if (!add_exact(forces[i], t, args, 0, -1, of_q, room, by_q) || !add_exact(forces[i], t, args, 1, -1, of_v, room, by_v))
+      return false;
+  ns_coef_add_to(&ds->K, -1, by_q, ds->nv);
+  ns_coef_add_to(&ds->C, -1, by_v, ds->nv);
+  if (!ns_mechanical_turns(ds)) return true;
+  subtract_gyroscopic_jacobian(ds, v, by_v);
+  add_external_jacobian(ds, q, by_q);
+  return true;
+}
+
+bool ns_mechanical_exact_mass(const NsMechanicalDs *ds, double t, const double *q, const double *w, double *room, double *D) {
+  const NsFunction *f = &ds->mass_function;
+  size_t n = (size_t)ds->nv, nq = (size_t)ds->nq;
+  const double *args[NS_FUNCTION_ARGS] = {q, NULL, ds->base.z};
+  if (!f->value) return true;
+  memset(room, 0, n * n * nq * sizeof *room);
+  if (!f->exact || f->exact(f->context, t, args, 0, room) != 0) return false;
+  for (size_t k = 0; k < nq; k++)
+    for (size_t j = 0; j < n; j++)
+      for (size_t i = 0; i < n; i++) D[i + k * n] -= room[i + j * n + k * n * n] * w[j];
+  return true;
+}
+
+bool ns_mechanical_exact_parameters(const NsMechanicalDs *ds, double t, const double *q, const double *v, const double *w,
+                                    double *room, double *by_z) {
+  size_t n = (size_t)ds->nv, nz = (size_t)ds->base.nz;
+  const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z}, *of_mass[NS_FUNCTION_ARGS] = {q, NULL, ds->base.z},
+               *of_force[NS_FUNCTION_ARGS] = {ds->base.z, NULL, NULL};
+  const NsFunction *mass = &ds->mass_function;
+  memset(by_z, 0, n * nz * sizeof *by_z);
+  if (ns_mechanical_turns(ds)) return false;
+  if (!add_exact(&ds->fint_function, t, args, 2, -1, n * nz, room, by_z)) return false;
+  if (!add_exact(&ds->fgyr_function, t, args, 2, -1, n * nz, room, by_z)) return false;
+  if (ns_coef_varies(&ds->fext) && !add_exact(&ds->fext.function, t, of_force, 0, 1, n * nz, room, by_z)) return false;
+  if (!mass->value) return true;
+  memset(room, 0, n * n * nz * sizeof *room);
+  if (!mass->exact || mass->exact(mass->context, t, of_mass, 2, room) != 0) return false;
+  for (size_t k = 0; k < nz; k++)
+    for (size_t j = 0; j < n; j++)
+      for (size_t i = 0; i < n; i++) by_z[i + k * n] -= room[i + j * n + k * n * n] * w[j];
+  return true;
+}
+
 /* ---- coordinates ---- */
 
 /* The quaternion's rate e * (0, omega) / 2. */

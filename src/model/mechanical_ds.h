@@ -123,6 +123,17 @@ NsStatus ns_mechanical_force_jacobian(const NsMechanicalDs *ds, int which, doubl
 NsStatus ns_mechanical_force_jacobians(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
                                        double *by_q, double *by_v, NsError *err);
 
+/*
+** Exact derivatives (`exact` of NsFunction), not those of given Jacobians: dF/dq (nv x nq) and dF/dv (nv x nv); D (nv x nq) -=
+** d(M(q) w)/dq; by_z (nv x nz) = d(F - M(q) w)/dz of a Lagrangian system. `room`: workspace of nv nq doubles; of nv nv nq; of nv nv nz.
+** False: a callback has none here.
+*/
+bool ns_mechanical_exact_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
+                                double *by_q, double *by_v);
+bool ns_mechanical_exact_mass(const NsMechanicalDs *ds, double t, const double *q, const double *w, double *room, double *D);
+bool ns_mechanical_exact_parameters(const NsMechanicalDs *ds, double t, const double *q, const double *v, const double *w,
+                                    double *room, double *by_z);
+
 /* qdot = T(q) v. */
 void ns_mechanical_rate(const NsMechanicalDs *ds, const double *q, const double *v, double *qdot);
 

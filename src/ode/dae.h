@@ -15,7 +15,7 @@
 ** dF/dy and dF/dy' (n x n). index[i] (1 to 3) is the index of unknown i. It is 1 when the unknown appears with its derivative
 ** or can be solved for without differentiating, 2 or 3 when that takes one or two differentiations more (a mechanism with
 ** position constraints: 1 for coordinates, 2 for velocities, 3 for multipliers). The error of unknown i is weighted by
-** h^(index[i] - 1), h being the step length.
+** (h / T)^(index[i] - 1), h being the step length and T a time of the solution, which is measured in each step (ns_dae_state).
 */
 typedef struct NsDaeProblem {
   int n;
@@ -23,6 +23,7 @@ typedef struct NsDaeProblem {
   double rtol;
   const double *atol; /* n, borrowed */
   const int *index;   /* n, borrowed; NULL: all 1 */
+  double time;        /* with index: length of the interval, > 0: T before it is measured */
   double max_step;    /* no step is longer; INFINITY: no limit */
   long max_steps;     /* between two stops; 0: no limit */
 } NsDaeProblem;
@@ -30,6 +31,7 @@ typedef struct NsDaeProblem {
 /* The solver's present point, the start of its last step, and its counts. Arrays of n, owned by the solver. */
 typedef struct NsDaeState {
   double t, h_next, t_old;
+  double time; /* T of the weights by the index */
   const double *y, *yd;
   long steps, rejected, newton_failures, residuals, jacobians, factorizations;
 } NsDaeState;

@@ -67,6 +67,7 @@ NsStatus ns_dae_sensitivity_new(NsDaeSensitivity **out, const NsDaeSensitivityPr
   linear.rtol = fmax(problem->rtol > 0 ? problem->rtol : problem->dae.rtol, 1e-13);
   linear.size = s->size;
   linear.index = problem->dae.index;
+  linear.time = &problem->method->state(s->solver)->time;
   NsStatus status = s->arena.failed ? NS_ENOMEM : ns_variational_new(&s->variational, &linear);
   if (status == NS_OK) *out = s;
   else ns_dae_sensitivity_free(s);

@@ -137,7 +137,8 @@ static NsStatus ida_start(void *solver, double t, const double *y, const double 
   size_t bytes = (size_t)ida->problem.n * sizeof *y;
   memcpy(NV_DATA_S(ida->y), y, bytes);
   memcpy(NV_DATA_S(ida->yd), yd, bytes);
-  ida->state = (NsDaeState){.t = t, .t_old = t, .y = ida->state.y, .yd = ida->state.yd};
+  ida->state = (NsDaeState){
+      .t = t, .t_old = t, .time = ida->problem.index ? ida->problem.time : 1, .y = ida->state.y, .yd = ida->state.yd};
   ida->past = (NsDaeState){.t = t};
   ida->t_last = t_last;
   ida->session.trouble.status = NS_OK;

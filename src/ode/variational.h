@@ -66,7 +66,8 @@ typedef struct NsVariationalProblem {
   ** the error of a power of t is the same part of it in any step.
   */
   const double *least;
-  const int *index; /* n, with mass: 1 to 3, the index of each unknown (ode/dae.h); NULL: all 1 */
+  const int *index;   /* n, with mass: 1 to 3, the index of each unknown (ode/dae.h); NULL: all 1 */
+  const double *time; /* with index: T of the weights of errors (ode/dae.h); it may change between calls */
 } NsVariationalProblem;
 
 /* The present point and the counts. y is the forward S (n x p), or mu (n) and then g (p); owned by the integrator. */

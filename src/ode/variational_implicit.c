@@ -194,7 +194,7 @@ static double implicit_norm(const NsVariational *v, double h, int first, int end
   for (int k = first; k < end; k++) {
     double scale = v->floor[k] + v->problem.rtol * ns_ode_larger(fabs(m->y[k]), fabs(m->trial[k]));
     double e = m->error[k] / (scale > 0 ? scale : DBL_MIN);
-    for (int i = 1; v->problem.index && i < v->problem.index[k % v->problem.n]; i++) e *= fabs(h);
+    for (int i = 1; v->problem.index && i < v->problem.index[k % v->problem.n]; i++) e *= fabs(h) / *v->problem.time;
     sum += e * e;
   }
   return end > first ? sqrt(sum / (end - first)) : 0;
@@ -296,6 +296,7 @@ static NsStatus implicit_step(NsVariational *v, double t_end, NsError *err) {
   for (;; rejected = true, at->rejected++) {
     bool last = h >= left;
     if (last) h = left;
+    else if (v->problem.index && 2 * h > left) h = left / 2; /* rounding of unknowns of index 3 grows as 1 / h^2 */
     double t_new = last ? t_end : at->t + sign * h, error;
     status = implicit_attempt(v, sign * h, t_new, rejected || m->h_before == 0, &error, err);
     if (status != NS_OK && status != NS_ESINGULAR && !ns_ode_shorten(status)) return status;

@@ -12,7 +12,8 @@ describe("nslua.sundials", function()
     with(package, "cpath", "/nowhere/?.so", function()
       with(package.loaded, "nslua.sundials", nil, function()
         fails("dae: kind 'ida' is in the module nslua.sundials, which is not installed: it is built when the headers of SUNDIALS 6 "
-          .. "are there (Debian: apt-get install libsundials-dev, then make and make install); 'radau' solves the same problems",
+          .. "are there (Debian: apt-get install libsundials-dev, then make and make install; or, where nslua came as a package, "
+          .. "apt-get install nslua-sundials); 'radau' solves the same problems",
           ns.dae, "ida", decay)
       end)
     end)

@@ -85,7 +85,8 @@ describe("Lyapunov exponents #once", function()
   end)
 
   it("are 0 and -inf for a cycle that sticks", function()
-    local result = dynamics.lyapunov { simulation = cycles.belt, value = 0.5, guess = { 1, 0.2 }, time = 60, window = 3, transient = 30 }
+    local result = dynamics.lyapunov { simulation = cycles.belt, value = 0.5, guess = { 1, 0.2 }, time = 60, window = 3,
+      transient = 30 }
     near(0, result.exponents[1], 0.02)
     assert.equal(-math.huge, result.exponents[2])
     assert.equal(0, result.spread[2])

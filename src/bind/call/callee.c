@@ -120,6 +120,7 @@ static void rebind(lua_State *L, int idx) {
   NslCallee *callee = lua_touserdata(L, idx);
   for (int i = 0; callee->sized && i < callee->kind->nslots; i++)
     if (callee->callbacks[i].backing != NSL_ABSENT) make_output(L, idx, i);
+  for (int i = 0; i < callee->kind->nslots; i++) callee->callbacks[i].inexact = false;
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++)
     callee->functions[i].plain_known = callee->functions[i].jacobians_known = callee->functions[i].no_duals = false;
   if (callee->family->bind(callee) != NS_OK) luaL_error(L, "not enough memory");
@@ -280,6 +281,7 @@ static NsStatus make_memories(NslCallee *callee) {
     int most = callee->n > callee->m ? callee->n : callee->m;
     f->x = ns_arena_doubles(&callee->arena, callee->n);
     f->lambda = ns_arena_doubles(&callee->arena, callee->m);
+    f->z = ns_arena_doubles(&callee->arena, callee->nz);
     f->plain = ns_arena_doubles(&callee->arena, most);
     f->jacobian[0] = f->jacobian[1] = f->low = NULL;
     f->plain_known = f->jacobians_known = f->no_duals = false;

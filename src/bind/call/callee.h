@@ -39,6 +39,7 @@ struct NslCallback {
   char letter[4];         /* the letters of these arguments, and their sizes (count) */
   int count[4];
   int argument[2]; /* the trace's argument numbers for the Jacobians by x and by lambda; -1: no such argument */
+  bool inexact;    /* it does not accept dual numbers: see `exact` of NsFunction */
   bool silent;     /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
 
@@ -48,10 +49,10 @@ struct NslCallback {
 */
 typedef struct NslFunction {
   NslCallee *callee;
-  int value;             /* the slot of the value */
-  int by[2];             /* the slots of the Jacobians by x and by lambda; -1: the value does not depend on it */
-  double t, *x, *lambda; /* the point of the last plain evaluation */
-  double *plain;         /* the value at that point; for vectors only */
+  int value;                 /* the slot of the value */
+  int by[2];                 /* the slots of the Jacobians by x and by lambda; -1: the value does not depend on it */
+  double t, *x, *lambda, *z; /* the point of the last plain evaluation */
+  double *plain;             /* the value at that point; for vectors only */
   bool plain_known, jacobians_known;
   double *jacobian[2]; /* the Jacobians at that point, by dual numbers */
   double *low;         /* workspace for one value: for central differences, or for a matrix */

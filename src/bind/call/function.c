@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "bind/diff/ad.h"
 #include "bind/call/callback.h"
 #include "bind/diff/compile.h"
@@ -17,7 +18,8 @@ static void function_copy(double *to, const double *from, int n) {
 
 static bool function_same_point(const NslFunction *f, const NslPoint *at) {
   const NslCallee *c = f->callee;
-  return f->t == at->t && (c->n == 0 || memcmp(f->x, at->x, (size_t)c->n * sizeof *f->x) == 0) &&
+  bool same_z = c->nz == 0 || !at->z || (f->z && memcmp(f->z, at->z, (size_t)c->nz * sizeof *f->z) == 0);
+  return same_z && f->t == at->t && (c->n == 0 || memcmp(f->x, at->x, (size_t)c->n * sizeof *f->x) == 0) &&
          (c->m == 0 || !at->lambda || memcmp(f->lambda, at->lambda, (size_t)c->m * sizeof *f->lambda) == 0);
 }
 
@@ -30,6 +32,7 @@ static int function_evaluate(NslFunction *f, const NslPoint *at, double *out) {
   f->t = at->t;
   function_copy(f->x, at->x, callee->n);
   if (at->lambda) function_copy(f->lambda, at->lambda, callee->m);
+  if (at->z && f->z) function_copy(f->z, at->z, callee->nz);
   function_copy(f->plain, out, nsl_callback_entries(&callee->callbacks[f->value]));
   f->plain_known = true;
   return 0;
@@ -257,10 +260,15 @@ static int run_along(lua_State *L) {
 }
 
 /* Forgets the error of a call that was only an attempt. */
-static void forget_error(NslFunction *f) {
-  lua_State *L = f->callee->host->L;
+static int forget_attempt(const NslCallback *cb) {
+  lua_State *L = cb->callee->host->L;
   lua_pushboolean(L, 0);
   nsl_keep_error(L);
+  return 1;
+}
+
+static void forget_error(const NslFunction *f) {
+  (void)forget_attempt(&f->callee->callbacks[f->value]);
 }
 
 /* The `along` of a function. An error of the callback is forgotten, because the caller can do without these derivatives. */
@@ -315,6 +323,82 @@ static int differentiate_matrix(NslFunction *f, const NslPoint *at, double *out)
   return 1;
 }
 
+/* ---- exact derivatives ---- */
+
+/* A request for the derivative of a callback by z at a point, with its value there and its output. */
+typedef struct ParameterJob {
+  NslCallback *cb;
+  const NslPoint *at;
+  const double *plain;
+  double *out;
+} ParameterJob;
+
+/* Runs inside lua_pcall. Argument: the job as a light userdata. */
+static int run_parameters(lua_State *L) {
+  const ParameterJob *job = lua_touserdata(L, 1);
+  NslCallee *callee = job->cb->callee;
+  NslDualArg args[NS_FUNCTION_ARGS];
+  int nargs = 0;
+  nsl_push_object(L, callee);
+  lua_getiuservalue(L, 2, NSL_SHEET);
+  lua_rawgeti(L, 3, nsl_function_place((int)(job->cb - callee->callbacks)));
+  for (const char *a = job->cb->slot->args; *a; a++) {
+    const char *name = nsl_argument_name(callee, *a);
+    if (*a == 'x') args[nargs++] = (NslDualArg){name, 0, callee->n, job->at->x, NULL};
+    else if (*a == 'z') args[nargs++] = (NslDualArg){"z", 0, callee->nz, job->at->z, job->out};
+    else args[nargs++] = (NslDualArg){name, 0, callee->m, job->at->lambda, NULL};
+  }
+  NslDualCall call = {.function = 4,
+                      .self = job->cb->backing == NSL_METHOD ? 2 : 0,
+                      .has_time = !nsl_timeless(job->cb->slot),
+                      .t = job->at->t,
+                      .nargs = nargs,
+                      .args = args,
+                      .outlabel = job->cb->slot->label,
+                      .nout = nsl_callback_entries(job->cb),
+                      .plain = job->plain};
+  if (job->cb->slot->cols != '1') call.rows = nsl_dimension(callee, job->cb->slot->rows);
+  nsl_dual_run(L, &call);
+  return 0;
+}
+
+/* jac = the derivative of a callback by z. `room`: workspace for its value. Positive: not available. */
+static int differentiate_by_z(NslCallback *cb, const NslPoint *at, double *room, double *jac) {
+  NslCallee *callee = cb->callee;
+  if (!strchr(cb->slot->args, 'z') || callee->nz == 0) return 0;
+  if (cb->backing == NSL_LIBRARY || cb->inexact || !at->z) return 1;
+  if (nsl_has_trace(cb)) {
+    NslTrace *trace = nsl_callback_trace(callee, (int)(cb - callee->callbacks), at);
+    int arg = trace ? nsl_callback_argument(cb, 'z') : -1;
+    if (!trace) return forget_attempt(cb);
+    return arg < 0 || trace->outputs == 0 ? 0 : !nsl_trace_jacobian(trace, arg, jac);
+  }
+  ParameterJob job = {cb, at, room, jac};
+  if (nsl_callback_call(callee, (int)(cb - callee->callbacks), at, room) != 0) return forget_attempt(cb);
+  if (nsl_callback_protected(cb, run_parameters, &job) == 0) return 0;
+  cb->inexact = true;
+  return forget_attempt(cb);
+}
+
+/* The `exact` of a function. */
+static int function_exactly(void *context, double t, const double *const *args, int by, double *jac) {
+  NslFunction *f = context;
+  NslPoint at = point_of(t, args);
+  NslCallback *cb = &f->callee->callbacks[f->value];
+  if (by == 2) {
+    if (take_low(f) != 0) return forget_attempt(cb);
+    f->plain_known = f->jacobians_known = false;
+    return differentiate_by_z(cb, &at, f->low, jac);
+  }
+  if (f->by[by] == -1) return 0;
+  if (nsl_has_trace(cb) && stays(f, by)) return 0;
+  if (cb->inexact) return 1;
+  if (function_is_matrix(f) && !nsl_has_trace(cb)) return by == 0 ? differentiate_matrix(f, &at, jac) != 0 : 1;
+  if (function_exact(f, by, &at, jac) == 0) return 0;
+  if (!nsl_has_trace(cb)) cb->inexact = true;
+  return forget_attempt(cb);
+}
+
 /* Central differences of f, column by column. */
 static int differentiate_by_differences(NslFunction *f, int by, const NslPoint *at, double *out) {
   NslCallee *callee = f->callee;
@@ -364,7 +448,7 @@ NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int b
   const NslCallback *cb = &callee->callbacks[value];
   if (cb->backing == NSL_ABSENT) return (NsFunction){0};
   bool smooth = cb->backing != NSL_LIBRARY;
-  return (NsFunction){function_value, function_jacobian, f, smooth ? function_along : NULL};
+  return (NsFunction){function_value, function_jacobian, f, smooth ? function_along : NULL, smooth ? function_exactly : NULL};
 }
 
 static int coefficient_value(void *context, double t, const double *const *args, double *out) {
@@ -373,9 +457,19 @@ static int coefficient_value(void *context, double t, const double *const *args,
   return nsl_callback_call(cb->callee, (int)(cb - cb->callee->callbacks), &at, out);
 }
 
+/* The `exact` of a coefficient, whose only argument is z. */
+static int coefficient_exactly(void *context, double t, const double *const *args, int by, double *jac) {
+  NslCallback *cb = context;
+  NslPoint at = {t, NULL, NULL, args[0]};
+  double *room = by == 0 ? ns_alloc((size_t)cb->entries + 1, sizeof *room) : NULL;
+  int failed = room ? differentiate_by_z(cb, &at, room, jac) : 1;
+  ns_free(room);
+  return failed;
+}
+
 NsFunction nsl_coefficient_function(NslCallee *callee, int slot) {
   if (callee->callbacks[slot].backing == NSL_ABSENT) return (NsFunction){0};
-  return (NsFunction){coefficient_value, NULL, &callee->callbacks[slot], NULL};
+  return (NsFunction){coefficient_value, NULL, &callee->callbacks[slot], NULL, coefficient_exactly};
 }
 
 int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out, bool *is_exact) {

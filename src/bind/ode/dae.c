@@ -219,7 +219,7 @@ static void make_engine(lua_State *L, NslDae *s, const NsDaeProblem *problem) {
 }
 
 /*
-** new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), jacobian=, max_step=, max_steps=, method= (of an
+** new(n, residual, {rtol=, atol= (vector of n), index= (list of n or nil), time= (for index: a length of time), jacobian=, max_step=, max_steps=, method= (of an
 ** optional module, or nil)}).
 */
 static int dae_new(lua_State *L) {
@@ -245,10 +245,11 @@ static int dae_new(lua_State *L) {
     lua_pop(L, 1);
   }
   NsDaeProblem problem = {.n = s->n,
-                          .residual = {bind_dae_value, bind_dae_jacobian, s, NULL},
+                          .residual = {bind_dae_value, bind_dae_jacobian, s, NULL, NULL},
                           .rtol = bind_dae_number(L, "rtol", 1e-6),
                           .atol = s->atol,
                           .index = indexed ? s->index : NULL,
+                          .time = bind_dae_number(L, "time", 1),
                           .max_step = bind_dae_number(L, "max_step", INFINITY),
                           .max_steps = (long)bind_dae_number(L, "max_steps", 0)};
   s->problem = problem;

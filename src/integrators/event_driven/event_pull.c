@@ -23,12 +23,16 @@ typedef enum MotionNumber {
   NUMBER_OF_K,
   NUMBER_OF_DAMPING,
   NUMBER_OF_FEXT,
+  NUMBER_OF_Z,
   NUMBER_OF_OUTPUT,
   NUMBER_OF_OFFSET,
   NUMBER_OF_LAW
 } MotionNumber;
 
-/* Where a parameter is: entry (i, j) of a coefficient of a system, or of a relation; or a number of a law, and what it changes. */
+/*
+** Where a parameter is: entry (i, j) of a coefficient of a system, or of a relation; number j of the z of a system; or a number of a
+** law, and what it changes.
+*/
 typedef struct MotionPlace {
   MotionNumber kind;
   int node, i, j;
@@ -50,6 +54,9 @@ struct NsMotionPull {
   double *W;                         /* m x m */
   double *nu, *kappa, *force, *part; /* Nv, m, m: of all rows; m + Nv: workspace */
   double *weight;                    /* m */
+  double **by_z;                     /* by system: nv x nz, the derivative of F - M a by z; NULL: no parameter is in its z */
+  bool *by_z_known;                  /* by system: at the last point */
+  double *room;                      /* of the largest system: nv nv nz */
 };
 
 /* ---- places ---- */
@@ -118,10 +125,43 @@ static void place_in_law(NsMotionPull *pull, const NsParameter *parameter, const
   if (good) place->kind = NUMBER_OF_LAW;
 }
 
+static bool is_in_z(const double *number, const double *z, int nz) {
+  return number && z && number >= z && number < z + nz;
+}
+
+/* Whether a relation with this z may depend on it. */
+static bool edge_takes_z(const NsInteraction *inter) {
+  const NsRelation *r = inter->relation;
+  return !edge_is_linear(inter) || ns_coef_varies(&r->C) || ns_coef_varies(&r->e) || ns_coef_given(&r->F);
+}
+
+/* A number of the z of one system, which its forces and its mass take. */
+static void place_in_z(const NsMotionPull *pull, const double *number, MotionPlace *place) {
+  const NsNsds *nsds = pull->ed->base.nsds;
+  int found = 0;
+  for (int d = 0; d < nsds->nds; d++) {
+    const NsDs *ds = nsds->ds[d];
+    if (!is_in_z(number, ds->z, ds->nz)) continue;
+    found++;
+    place->node = d, place->j = (int)(number - ds->z);
+    if (ns_mechanical_turns((const NsMechanicalDs *)ds)) return;
+  }
+  for (int e = 0; e < nsds->ninteractions && found == 1; e++) {
+    const NsInteraction *inter = edge_of_pull(pull, e);
+    bool takes = is_in_z(number, inter->z, inter->nz) || is_in_z(number, inter->relation->z, inter->relation->nz);
+    for (int k = 0; k < inter->nds && !inter->relation->z; k++)
+      takes = takes || is_in_z(number, inter->ds[k]->z, inter->ds[k]->nz);
+    if (takes && edge_takes_z(inter)) return;
+  }
+  if (found == 1) place->kind = NUMBER_OF_Z;
+}
+
 static void find_motion_place(NsMotionPull *pull, const NsParameter *parameter, MotionPlace *place) {
   const NsNsds *nsds = pull->ed->base.nsds;
   *place = (MotionPlace){.kind = NUMBER_UNKNOWN, .first = -1, .lower = -1, .upper = -1};
-  if (!parameter->number || !parameter->owner) return;
+  if (!parameter->number) return;
+  if (!parameter->owner) place_in_z(pull, parameter->number, place);
+  if (!parameter->owner) return;
   place_in_system(pull, parameter->number, parameter->owner, place);
   for (int e = 0; e < nsds->ninteractions && place->first < 0; e++) {
     const NsInteraction *inter = nsds->interactions[e];
@@ -136,13 +176,9 @@ static void find_motion_place(NsMotionPull *pull, const NsParameter *parameter, 
 
 static void lay_out_pull(NsMotionPull *pull) {
   const NsNsds *nsds = pull->ed->base.nsds;
-  int q = 0, v = 0, row = 0;
-  for (int d = 0; d < nsds->nds; d++) {
-    const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[d];
-    pull->q[d] = q, pull->v[d] = v;
-    q += ds->nq, v += ds->nv;
-  }
-  for (int e = 0; e < nsds->ninteractions; row += nsds->interactions[e++]->m) pull->row[e] = row;
+  const NsMotion *motion = pull->ed->motion;
+  for (int d = 0; d < nsds->nds; d++) pull->q[d] = ns_motion_first_q(motion, d), pull->v[d] = ns_motion_first_v(motion, d);
+  for (int e = 0; e < nsds->ninteractions; e++) pull->row[e] = ns_motion_first_row(motion, e);
   for (int e = nsds->ninteractions - 1; e >= 0; e--) {
     pull->next_relation[e] = pull->next_law[e] = -1;
     for (int k = nsds->ninteractions - 1; k > e; k--) {
@@ -150,6 +186,21 @@ static void lay_out_pull(NsMotionPull *pull) {
       if (nsds->interactions[k]->law == nsds->interactions[e]->law) pull->next_law[e] = k;
     }
   }
+}
+
+/* Memory for the derivatives by the z of systems that have parameters in it. */
+static void take_room_of_z(NsMotionPull *pull) {
+  const NsNsds *nsds = pull->ed->base.nsds;
+  size_t most = 0;
+  for (int j = 0; j < pull->p; j++) {
+    const MotionPlace *at = &pull->place[j];
+    if (at->kind != NUMBER_OF_Z || pull->by_z[at->node]) continue;
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[at->node];
+    size_t size = (size_t)ds->nv * (size_t)ds->nv * (size_t)ds->base.nz;
+    if (size > most) most = size;
+    pull->by_z[at->node] = ns_arena_matrix(&pull->arena, ds->nv, ds->base.nz);
+  }
+  pull->room = ns_arena_doubles(&pull->arena, (ptrdiff_t)most);
 }
 
 NsStatus ns_motion_pull_new(NsMotionPull **out, NsEventDriven *ed, const NsParameter *parameters, int p) {
@@ -168,9 +219,12 @@ NsStatus ns_motion_pull_new(NsMotionPull **out, NsEventDriven *ed, const NsParam
   pull->nu = ns_arena_doubles(arena, ed->Nv);
   pull->part = ns_arena_doubles(arena, ed->m + ed->Nv);
   pull->W = ns_arena_matrix(arena, ed->m, ed->m);
+  pull->by_z = ns_arena_take(arena, (size_t)ed->base.nsds->nds, sizeof *pull->by_z);
+  pull->by_z_known = ns_arena_take(arena, (size_t)ed->base.nsds->nds, sizeof *pull->by_z_known);
   if (!arena->failed) {
     lay_out_pull(pull);
     for (int j = 0; j < p; j++) find_motion_place(pull, &parameters[j], &pull->place[j]);
+    take_room_of_z(pull);
   }
   if (!arena->failed && ns_lu_new(&pull->lu, ed->m) == NS_OK) return NS_OK;
   ns_motion_pull_free(pull);
@@ -194,8 +248,8 @@ static double pull_row_times(const NsMotionPull *pull, int row, const double *w)
 /* The velocity (its index) that belongs to state j of interaction e; *q: the index of the coordinate. */
 static int velocity_of(const NsMotionPull *pull, int e, int j, int *q) {
   const NsInteraction *inter = edge_of_pull(pull, e);
-  int part = inter->nds > 1 && j >= inter->ds[0]->n ? 1 : 0, node = inter->ds[part]->node;
-  if (part) j -= inter->ds[0]->n;
+  int part = inter->nds > 1 && j >= inter->ds[0]->nx ? 1 : 0, node = inter->ds[part]->node;
+  if (part) j -= inter->ds[0]->nx;
   if (q) *q = pull->q[node] + j;
   return pull->v[node] + j;
 }
@@ -282,16 +336,24 @@ static double pull_law(const NsMotionPull *pull, const MotionPlace *at, bool *kn
   return sum;
 }
 
+static double pull_parameter(const NsMotionPull *pull, const MotionPlace *at, bool *known) {
+  const NsMechanicalDs *ds = (const NsMechanicalDs *)pull->ed->base.nsds->ds[at->node];
+  *known = pull->by_z_known[at->node];
+  return *known ? ns_dense_dot(ds->nv, pull->by_z[at->node] + (ptrdiff_t)at->j * ds->nv, 1, pull->nu + pull->v[at->node], 1)
+                : 0;
+}
+
 static double pull_number(const NsMotionPull *pull, const MotionPlace *at, const double *u, bool *known) {
   const NsEventDriven *ed = pull->ed;
   int v = pull->v[at->node];
-  double nu = at->kind < NUMBER_OF_OUTPUT ? pull->nu[v + at->i] : 0;
+  double nu = at->kind < NUMBER_OF_Z ? pull->nu[v + at->i] : 0;
   *known = at->kind != NUMBER_UNKNOWN;
   switch (at->kind) {
     case NUMBER_OF_MASS: return -nu * ed->acceleration[v + at->j];
     case NUMBER_OF_K: return -nu * u[pull->q[at->node] + at->j];
     case NUMBER_OF_DAMPING: return -nu * u[ed->Nq + v + at->j];
     case NUMBER_OF_FEXT: return nu;
+    case NUMBER_OF_Z: return pull_parameter(pull, at, known);
     case NUMBER_OF_OUTPUT: return pull_relation(pull, at, known);
     case NUMBER_OF_LAW: return pull_law(pull, at, known);
     default: return 0;
@@ -303,10 +365,76 @@ static void nothing_known(const NsMotionPull *pull, double *out, bool *known) {
   memset(known, 0, (size_t)pull->p * sizeof *known);
 }
 
-void ns_motion_pull(NsMotionPull *pull, const double *u, const NsMotionWeights *weights, double *out, bool *known) {
-  nothing_known(pull, out, known);
-  if (some_is_young(pull->ed) || !take_weights(pull, weights)) return;
+void ns_motion_pull_begin(NsMotionPull *pull, double t, const double *u) {
+  const NsEventDriven *ed = pull->ed;
   take_forces(pull);
+  for (int d = 0; d < ed->base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
+    if (!pull->by_z[d]) continue;
+    pull->by_z_known[d] = ns_mechanical_exact_parameters(ds, t, u + pull->q[d], u + ed->Nq + pull->v[d],
+                                                         ed->acceleration + pull->v[d], pull->room, pull->by_z[d]);
+  }
+}
+
+/* push += factor times the row of H. */
+static void add_row_of_H(const NsMotionPull *pull, int row, double factor, double *push) {
+  const NsEventDriven *ed = pull->ed;
+  for (int i = 0; i < ed->Nv; i++) push[i] += factor * ed->now->H[row + (ptrdiff_t)i * ed->m];
+}
+
+static bool source_of_law(const NsMotionPull *pull, const MotionPlace *at, double *push) {
+  const NsEventDriven *ed = pull->ed;
+  for (int e = at->first; e >= 0; e = pull->next_law[e])
+    for (int i = 0; i < edge_of_pull(pull, e)->m; i++) {
+      int row = pull->row[e] + i;
+      const Rub *rub = &ed->rows[row].rub;
+      if (!ns_ed_rubs(ed, row, GRIP_SLIP)) continue;
+      if (rub->normal < 0 && (rub->d[0] > 0 ? at->lower : at->upper) == i) add_row_of_H(pull, row, 1, push);
+      if (rub->normal < 0 || at->mu == 0) continue;
+      if (rub->width == 1) add_row_of_H(pull, row, -at->mu * rub->d[0] * pull->force[rub->normal], push);
+      if (rub->width == 2 && !(rub->mu > 0)) return false;
+      for (int k = 0; k < 2 && rub->width == 2; k++) add_row_of_H(pull, row + k, at->mu * pull->force[row + k] / rub->mu, push);
+    }
+  return true;
+}
+
+static bool source_of_relation(const NsMotionPull *pull, const MotionPlace *at, double *push, double *off) {
+  const NsEventDriven *ed = pull->ed;
+  for (int e = at->first; e >= 0; e = pull->next_relation[e]) {
+    int row = pull->row[e] + at->i, v = velocity_of(pull, e, at->j, NULL);
+    if (edge_slips_in_space(pull, e)) return false;
+    push[v] += pull->force[row];
+    off[row] -= ed->acceleration[v];
+  }
+  return true;
+}
+
+bool ns_motion_pull_source(NsMotionPull *pull, int j, const double *u, double *push, double *off) {
+  const NsEventDriven *ed = pull->ed;
+  const MotionPlace *at = &pull->place[j];
+  if (at->kind == NUMBER_UNKNOWN || some_is_young(ed)) return false;
+  int v = at->kind < NUMBER_OF_OUTPUT ? pull->v[at->node] : 0;
+  switch (at->kind) {
+    case NUMBER_OF_MASS: push[v + at->i] = -ed->acceleration[v + at->j]; return true;
+    case NUMBER_OF_K: push[v + at->i] = -u[pull->q[at->node] + at->j]; return true;
+    case NUMBER_OF_DAMPING: push[v + at->i] = -u[ed->Nq + v + at->j]; return true;
+    case NUMBER_OF_FEXT: push[v + at->i] = 1; return true;
+    case NUMBER_OF_OUTPUT: return source_of_relation(pull, at, push, off);
+    case NUMBER_OF_LAW: return source_of_law(pull, at, push);
+    case NUMBER_OF_Z: {
+      const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[at->node];
+      if (!pull->by_z_known[at->node]) return false;
+      memcpy(push + v, pull->by_z[at->node] + (ptrdiff_t)at->j * ds->nv, (size_t)ds->nv * sizeof *push);
+      return true;
+    }
+    default: return true;
+  }
+}
+
+void ns_motion_pull(NsMotionPull *pull, double t, const double *u, const NsMotionWeights *weights, double *out, bool *known) {
+  nothing_known(pull, out, known);
+  ns_motion_pull_begin(pull, t, u);
+  if (some_is_young(pull->ed) || !take_weights(pull, weights)) return;
   for (int j = 0; j < pull->p; j++) {
     double value = pull_number(pull, &pull->place[j], u, &known[j]);
     out[j] = known[j] ? value : 0;
@@ -344,18 +472,18 @@ void ns_motion_pull_sliding(NsMotionPull *pull, int row, const double *u, double
 }
 
 /* The weights of one row are `weight`. */
-static void pull_weighted(NsMotionPull *pull, const double *u, double *out, bool *known) {
+static void pull_weighted(NsMotionPull *pull, double t, const double *u, double *out, bool *known) {
   NsMotionWeights weights = {.force = pull->weight};
-  ns_motion_pull(pull, u, &weights, out, known);
+  ns_motion_pull(pull, t, u, &weights, out, known);
   memset(pull->weight, 0, (size_t)pull->ed->m * sizeof *pull->weight);
 }
 
-void ns_motion_pull_force(NsMotionPull *pull, int row, const double *u, double *out, bool *known) {
+void ns_motion_pull_force(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
   pull->weight[row] = 1;
-  pull_weighted(pull, u, out, known);
+  pull_weighted(pull, t, u, out, known);
 }
 
-void ns_motion_pull_stick(NsMotionPull *pull, int row, const double *u, double *out, bool *known) {
+void ns_motion_pull_stick(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
   const NsEventDriven *ed = pull->ed;
   const Rub *rub = &ed->rows[row].rub;
   const double *force = ed->multiplier + row;
@@ -370,7 +498,7 @@ void ns_motion_pull_stick(NsMotionPull *pull, int row, const double *u, double *
     lower = least ? -below : 0, upper = greatest ? above : 0;
     pull->weight[row] = -lower - upper;
   }
-  pull_weighted(pull, u, out, known);
+  pull_weighted(pull, t, u, out, known);
   int e = ns_motion_interaction(ed->motion, row);
   const void *law = edge_of_pull(pull, e)->law;
   for (int j = 0; j < pull->p; j++) {
@@ -436,6 +564,12 @@ static void impulse_column(NsMotionPull *pull, const NsMotionImpulse *impulse, c
   memcpy(column + ed->Nq, push, (size_t)ed->Nv * sizeof *push);
 }
 
+/* Whether the parameter is a number of z that a mass may depend on. */
+static bool z_in_mass(const NsMotionPull *pull, const MotionPlace *at) {
+  if (at->kind != NUMBER_OF_Z) return false;
+  return !ns_mechanical_constant_mass((const NsMechanicalDs *)pull->ed->base.nsds->ds[at->node]);
+}
+
 void ns_motion_pull_impulse(NsMotionPull *pull, const NsMotionImpulse *impulse, const double *u, double *out, bool *known) {
   const NsEventDriven *ed = pull->ed;
   ptrdiff_t size = ed->Nq + ed->Nv;
@@ -450,7 +584,7 @@ void ns_motion_pull_impulse(NsMotionPull *pull, const NsMotionImpulse *impulse, 
   for (int j = 0; j < pull->p; j++) {
     MotionNumber kind = pull->place[j].kind;
     bool acts = kind == NUMBER_OF_MASS || kind == NUMBER_OF_OUTPUT || kind == NUMBER_OF_LAW;
-    known[j] = kind != NUMBER_UNKNOWN && (good || !acts);
+    known[j] = kind != NUMBER_UNKNOWN && (good || !acts) && !z_in_mass(pull, &pull->place[j]);
     if (acts && good) impulse_column(pull, impulse, &pull->place[j], u, change, out + j * size);
   }
 }
@@ -460,6 +594,7 @@ void ns_motion_pull_rest(NsMotionPull *pull, double *out, bool *known) {
   memset(out, 0, size * (size_t)pull->p * sizeof *out);
   for (int j = 0; j < pull->p; j++) {
     MotionNumber kind = pull->place[j].kind;
-    known[j] = kind == NUMBER_OF_K || kind == NUMBER_OF_DAMPING || kind == NUMBER_OF_FEXT || kind == NUMBER_OF_LAW;
+    known[j] = kind == NUMBER_OF_K || kind == NUMBER_OF_DAMPING || kind == NUMBER_OF_FEXT || kind == NUMBER_OF_LAW ||
+               (kind == NUMBER_OF_Z && !z_in_mass(pull, &pull->place[j]));
   }
 }

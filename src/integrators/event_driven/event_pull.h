@@ -12,8 +12,9 @@
 typedef enum ImpulseKind { IMPULSE_NONE, IMPULSE_EQUATION, IMPULSE_SLIP, IMPULSE_SLIP_IN_SPACE } ImpulseKind;
 
 /*
-** The numbers of the list are: mass, K, C and constant fExt of Lagrangian systems; C and e of linear relations between them; all
-** numbers of the laws. By differences are: all other numbers; all numbers in modes with dependent constraints or with young friction;
+** The numbers of the list are: mass, K, C, constant fExt and z of Lagrangian systems, also where callbacks with exact derivatives
+** (`exact` of NsFunction) take z; C and e of linear relations between them; all numbers of the laws. By differences are: all other
+** numbers; z in relations and, at impacts, in masses; all numbers in modes with dependent constraints or with young friction;
 ** mass and C of relations where rows come to rest; C of a relation while its friction slips in space; mass, C of relations and
 ** numbers of laws in impacts that are dependent, or that slip in space.
 */
@@ -33,6 +34,7 @@ typedef struct NsMotionImpulse {
   const bool *bounces;
   const double *z, *W, *A; /* n, n x n, n x n */
   const double *slide;     /* n: the z of the run, whose signs are those of the friction that slips */
+  const double *sliding;   /* n: the velocities after the impulse, with the restitution */
 } NsMotionImpulse;
 
 /* Looks for the parameters in the model of ed, a workspace that lives longer. NS_ENOMEM. */
@@ -40,18 +42,26 @@ NsStatus ns_motion_pull_new(NsMotionPull **pull, NsEventDriven *ed, const NsPara
 void ns_motion_pull_free(NsMotionPull *pull);
 
 /*
+** The derivatives by parameter j where ed has evaluated the accelerations last, of M a = F + H' lambda (push, Nv) and of H_h a + bias =
+** 0 (off, m, by row) at fixed u, a and lambda, as right sides: push = dF + dH' lambda - dM a, off = -dH a. ns_motion_pull_begin comes first.
+** False: they are not in the list.
+*/
+void ns_motion_pull_begin(NsMotionPull *pull, double t, const double *u);
+bool ns_motion_pull_source(NsMotionPull *pull, int j, const double *u, double *push, double *off);
+
+/*
 ** out (p) = the derivatives at fixed states u where ed has evaluated the accelerations last, for those parameters with known[j] (p);
 ** out and known of the others are 0.
 */
-void ns_motion_pull(NsMotionPull *pull, const double *u, const NsMotionWeights *weights, double *out, bool *known);
+void ns_motion_pull(NsMotionPull *pull, double t, const double *u, const NsMotionWeights *weights, double *out, bool *known);
 
 /* The same of the output of a row; of ns_ed_sliding_along. Accelerations need not be evaluated. */
 void ns_motion_pull_output(NsMotionPull *pull, int row, const double *u, double *out, bool *known);
 void ns_motion_pull_sliding(NsMotionPull *pull, int row, const double *u, double *out, bool *known);
 
 /* The same of the multiplier of a held row; of ns_ed_stick_guard. */
-void ns_motion_pull_force(NsMotionPull *pull, int row, const double *u, double *out, bool *known);
-void ns_motion_pull_stick(NsMotionPull *pull, int row, const double *u, double *out, bool *known);
+void ns_motion_pull_force(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
+void ns_motion_pull_stick(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
 
 /* Column j of out (Nq + Nv rows, p columns) = the derivatives of the states after an impulse. */
 void ns_motion_pull_impulse(NsMotionPull *pull, const NsMotionImpulse *impulse, const double *u, double *out, bool *known);

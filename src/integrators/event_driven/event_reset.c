@@ -117,7 +117,12 @@ static NsStatus twin_impulse(void *context, double t, const double *u, double *a
 }
 
 static NsMotionImpulse impulse_of_twin(const NsMotionTwin *w) {
-  return (NsMotionImpulse){w->nclosed, w->closed, w->kind, w->bounces, w->z, w->W, w->A, w->z_run};
+  ptrdiff_t n = w->nclosed;
+  for (ptrdiff_t k = 0; k < n; k++) {
+    w->sliding[k] = w->q[k];
+    for (ptrdiff_t j = 0; j < n; j++) w->sliding[k] += w->W[k + j * n] * w->z[j];
+  }
+  return (NsMotionImpulse){w->nclosed, w->closed, w->kind, w->bounces, w->z, w->W, w->A, w->z_run, w->sliding};
 }
 
 NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
@@ -134,7 +139,6 @@ NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
     w->bounces[k] = ed->q_part[k] != ed->before[ed->closed[k]];
   }
   w->acted = true;
-  for (int k = 0; k < ed->nclosed; k++) w->frozen.affine = w->frozen.affine && w->kind[k] != IMPULSE_SLIP_IN_SPACE;
   return ns_sensitivity_map(s, &w->frozen, twin_impulse, ed->t, ed->x, err);
 }
 
@@ -172,6 +176,32 @@ NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows,
 NsStatus ns_ed_sense_rest_of(NsEventDriven *ed, NsError *err) {
   NsMotionTwin *w = ed->sensitivity->twin;
   return ns_sensitivity_map(ed->sensitivity, &w->frozen, twin_rest, ed->t, ed->x, err);
+}
+
+/* H, M and X of rows at a point. */
+static NsStatus couple_rest(NsMotionTwin *w, double t, const double *u, NsError *err) {
+  NsEventDriven *ed = w->ed;
+  const double *q = u, *v = u + ed->Nq;
+  NsStatus status = ns_motion_outputs(ed->motion, w->n, w->rows, t, q, v, err);
+  if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
+  return status == NS_OK ? ns_motion_couple(ed->motion, w->n, w->rows, t, q, v, err) : status;
+}
+
+NsStatus ns_ed_twin_reset(void *context, NsFrozenMap map, double t, const double *u, double *A, bool *exact, NsError *err) {
+  NsMotionTwin *w = context;
+  *exact = false;
+  if (map == twin_rest) {
+    NsStatus status = couple_rest(w, t, u, err);
+    if (status == NS_OK) *exact = ns_motion_tangent_rest(w->tangent, w->places, w->n, w->rows, A);
+    return status;
+  }
+  if (map != twin_impulse) return NS_OK;
+  NsStatus status = twin_impulse(w, t, u, w->fitting, err);
+  if (status != NS_OK) return status;
+  impulse_equations(w);
+  NsMotionImpulse impulse = impulse_of_twin(w);
+  *exact = ns_motion_tangent_impulse(w->tangent, t, u, &impulse, A);
+  return NS_OK;
 }
 
 NsStatus ns_ed_pull_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err) {

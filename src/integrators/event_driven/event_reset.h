@@ -7,6 +7,11 @@
 
 #include "integrators/event_driven/event_pull.h"
 #include "integrators/event_driven/event_sensitivity.h"
+#include "integrators/event_driven/event_tangent.h"
+
+/* What the guard of a row is: a gap, a force, the distance of friction that sticks to its bound, a sliding velocity. */
+typedef enum SenseGuard { SENSE_GAP, SENSE_FORCE, SENSE_STICK, SENSE_SLIP, SENSE_NONE } SenseGuard;
+SenseGuard ns_ed_sense_kind(const NsEventDriven *ed, int row);
 
 /* A copy of the workspace of event-driven integration: that of the run is not touched. */
 typedef struct NsMotionTwin {
@@ -32,11 +37,21 @@ typedef struct NsMotionTwin {
   int nclosed, *closed;
   ImpulseKind *kind;
   bool *bounces;
-  double *z, *z_run, *q, *residual, *step, *W, *A;
+  double *z, *z_run, *q, *residual, *step, *sliding, *W, *A;
 
   int n, places, *rows; /* rows that come to rest */
-  NsMotionPull *pull;   /* of a trail; NULL: none */
+  NsMotionPull *pull;
+  NsMotionTangent *tangent;
+  bool rough; /* F_u has no closed form in this mode */
 } NsMotionTwin;
+
+/* terms, slope, reset, pull and pull_guard of NsFrozen; the context is an NsMotionTwin. */
+NsStatus ns_ed_twin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,
+                          NsError *err);
+NsStatus ns_ed_twin_slope(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
+NsStatus ns_ed_twin_reset(void *context, NsFrozenMap map, double t, const double *u, double *A, bool *exact, NsError *err);
+NsStatus ns_ed_twin_pull(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
+NsStatus ns_ed_twin_pull_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err);
 
 /* The pull_map of NsFrozen for the maps of ns_ed_sense_impulse and ns_ed_sense_rest; the context is an NsMotionTwin. */
 NsStatus ns_ed_pull_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);

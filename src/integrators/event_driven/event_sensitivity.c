@@ -22,6 +22,7 @@ static void motion_twin_free(void *twin) {
   NsMotionTwin *w = twin;
   if (!w) return;
   ns_scheme_free(w->ed ? &w->ed->base : NULL);
+  ns_motion_tangent_free(w->tangent);
   ns_motion_pull_free(w->pull);
   ns_arena_release(&w->arena);
   ns_free(w);
@@ -150,7 +151,7 @@ static void motion_twin_mode(NsMotionTwin *w, const NsEventDriven *run) {
   ed->nheld = run->nheld, ed->nplaces = run->nplaces, ed->nacting = run->nacting;
   ed->options = run->options;
   ed->h = run->h, ed->t = run->t, ed->t_k = run->t_k, ed->t_first = run->t_first, ed->t_last = run->t_last;
-  w->frozen.constant = w->frozen.affine = motion_is_linear(ed);
+  w->frozen.constant = motion_is_linear(ed);
 }
 
 /* The scalars of a kept mode; the arrays of motion_twin_arrays follow. */
@@ -216,6 +217,7 @@ static NsStatus motion_twin_take(void *context, const void *from, double t, cons
   const Row *rows = (const Row *)(const void *)at;
   for (size_t i = 0; i < m && *same; i++) *same = same_row(&rows[i], &ed->rows[i]);
   for (int k = 0; k < KEPT_ARRAYS; at += size[k++] * m) memcpy(of[k], at, size[k] * m);
+  w->rough = w->rough && *same;
   w->dependent = head.dependent;
   ed->nheld = head.nheld, ed->nplaces = head.nplaces, ed->nacting = head.nacting;
   ed->h = head.h, ed->t = head.t, ed->t_k = head.t_k, ed->t_first = head.t_first, ed->t_last = head.t_last;
@@ -230,51 +232,6 @@ static void motion_twin_place(void *context, int *place) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
     for (int i = 0; i < ds->nq + ds->nv; i++) place[x++] = i < ds->nq ? q++ : v++;
   }
-}
-
-typedef enum SenseGuard { SENSE_GAP, SENSE_FORCE, SENSE_STICK, SENSE_SLIP, SENSE_NONE } SenseGuard;
-
-static SenseGuard sense_kind(const NsEventDriven *ed, int row) {
-  if (row < 0 || row >= ed->m) return SENSE_NONE;
-  if (ed->rows[row].unilateral) return ed->rows[row].state == ROW_HELD ? SENSE_FORCE : SENSE_GAP;
-  if (ns_ed_rubs(ed, row, GRIP_STICK)) return SENSE_STICK;
-  return ns_ed_rubs(ed, row, GRIP_SLIP) ? SENSE_SLIP : SENSE_NONE; /* friction that is young no more: nothing jumps */
-}
-
-/* ---- derivatives by parameters in closed form ---- */
-
-static void pull_nothing(const NsSensitivity *s, double *out, bool *known) {
-  memset(out, 0, (size_t)s->p * sizeof *out);
-  memset(known, 0, (size_t)s->p * sizeof *known);
-}
-
-static NsStatus motion_twin_pull(void *context, double t, const double *u, const double *mu, double *out, bool *known,
-                                 NsError *err) {
-  NsMotionTwin *w = context;
-  NsMotionWeights weights = {.mu = mu + w->ed->Nq};
-  pull_nothing(w->s, out, known);
-  if (w->dependent) return NS_OK;
-  NsStatus status = ns_ed_accelerate(w->ed, t, u, u + w->ed->Nq, err);
-  if (status == NS_OK) ns_motion_pull(w->pull, u, &weights, out, known);
-  return status;
-}
-
-/* Those of motion_twin_guard. */
-static NsStatus motion_twin_pull_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
-  NsMotionTwin *w = context;
-  NsEventDriven *ed = w->ed;
-  int row = w->guard;
-  SenseGuard kind = sense_kind(ed, row);
-  bool forces = kind == SENSE_FORCE || kind == SENSE_STICK;
-  pull_nothing(w->s, out, known);
-  if (kind == SENSE_NONE || (forces && w->dependent)) return NS_OK;
-  NsStatus status = forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err) : NS_OK;
-  if (status != NS_OK) return status;
-  if (kind == SENSE_GAP) ns_motion_pull_output(w->pull, row, u, out, known);
-  if (kind == SENSE_SLIP) ns_motion_pull_sliding(w->pull, row, u, out, known);
-  if (kind == SENSE_STICK) ns_motion_pull_stick(w->pull, row, u, out, known);
-  if (kind == SENSE_FORCE) ns_motion_pull_force(w->pull, row, u, out, known);
-  return NS_OK;
 }
 
 /* ---- making ---- */
@@ -301,12 +258,13 @@ static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
   w->rows = ns_arena_ints(&w->arena, ed->m);
   w->kind = ns_arena_take(&w->arena, (size_t)ed->m, sizeof *w->kind);
   w->bounces = ns_arena_take(&w->arena, (size_t)ed->m, sizeof *w->bounces);
-  double **vectors[] = {&w->z, &w->z_run, &w->q, &w->residual, &w->step};
+  double **vectors[] = {&w->z, &w->z_run, &w->q, &w->residual, &w->step, &w->sliding};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&w->arena, ed->m);
   w->W = ns_arena_matrix(&w->arena, ed->m, ed->m);
   w->A = ns_arena_matrix(&w->arena, ed->m, ed->m);
   bool good = status == NS_OK && !w->arena.failed;
-  if (good && s->trail) good = ns_motion_pull_new(&w->pull, w->ed, s->parameters, s->p) == NS_OK;
+  good = good && ns_motion_pull_new(&w->pull, w->ed, s->parameters, s->p) == NS_OK;
+  good = good && ns_motion_tangent_new(&w->tangent, w->ed, w->pull, s->p) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
@@ -366,9 +324,12 @@ NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
                          .keep = motion_twin_keep,
                          .take = motion_twin_take,
                          .place = motion_twin_place,
-                         .pull = w->pull ? motion_twin_pull : NULL,
-                         .pull_guard = w->pull ? motion_twin_pull_guard : NULL,
-                         .pull_map = w->pull ? ns_ed_pull_map : NULL};
+                         .terms = ns_ed_twin_terms,
+                         .slope = ns_ed_twin_slope,
+                         .reset = ns_ed_twin_reset,
+                         .pull = ns_ed_twin_pull,
+                         .pull_guard = ns_ed_twin_pull_guard,
+                         .pull_map = ns_ed_pull_map};
   grow_sizes(w, ed);
   w->holds = false;
   motion_twin_mode(w, ed);
@@ -428,7 +389,7 @@ static NsStatus motion_twin_guard(void *context, double t, const double *u, doub
   const double *q = u, *v = u + ed->Nq;
   int row = w->guard;
   double scale;
-  SenseGuard kind = sense_kind(ed, row);
+  SenseGuard kind = ns_ed_sense_kind(ed, row);
   bool forces = kind == SENSE_FORCE || kind == SENSE_STICK;
   NsStatus status = forces ? twin_accelerate(w, t, &u, err) : ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
   if (status != NS_OK) return status;
@@ -458,7 +419,7 @@ static NsStatus add_ending_slips(NsMotionTwin *w, const NsEventDriven *ed, int *
     bool falls;
     double along;
     w->guard = row;
-    if (sense_kind(w->ed, row) != SENSE_SLIP) continue;
+    if (ns_ed_sense_kind(w->ed, row) != SENSE_SLIP) continue;
     status = motion_twin_guard(w, ed->t, w->u, &along, err);
     if (status != NS_OK || fabs(along) > ed->slow[row]) continue;
     status = ns_sensitivity_falls(s, &w->frozen, motion_twin_guard, ed->t, w->u, &falls, err);
@@ -591,7 +552,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   int count = 0;
   bool start = ed->t == ed->t_first;
   motion_twin_mode(w, ed);
-  if (sense_kind(w->ed, ed->hit) == SENSE_SLIP) w->ed->rows[ed->hit].rub.stops = true; /* u / |u| is rounding */
+  if (ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP) w->ed->rows[ed->hit].rub.stops = true; /* u / |u| is rounding */
   memcpy(w->u, ed->x, (size_t)s->n * sizeof *w->u);
   w->hit = ed->hit;
   w->acted = false;
@@ -602,7 +563,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
                    "follows has no derivatives here",
                    ed->t);
   NsStatus status = start ? check_start_contacts(ed, err) : NS_OK;
-  if (sense_kind(ed, ed->hit) != SENSE_NONE) add_guard(w, ed, &count, ed->hit);
+  if (ns_ed_sense_kind(ed, ed->hit) != SENSE_NONE) add_guard(w, ed, &count, ed->hit);
   for (int k = 0; k < ed->nclosed && !start; k++) {
     int row = ed->closed[k];
     const Row *r = &ed->rows[row];
@@ -621,7 +582,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
 /* Whether a contact only touched: it closed with no velocity, and is not held. */
 static bool only_touched(const NsEventDriven *ed, const NsMotionTwin *w) {
   int row = w->hit;
-  if (row < 0 || sense_kind(w->ed, row) != SENSE_GAP) return false;
+  if (row < 0 || ns_ed_sense_kind(w->ed, row) != SENSE_GAP) return false;
   return fabs(ed->before[row]) <= ed->slow[row] && ed->rows[row].state != ROW_HELD;
 }
 
@@ -630,6 +591,7 @@ NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
   if (!s) return NS_OK;
   NsMotionTwin *w = s->twin;
   bool touched = only_touched(ed, w);
+  w->rough = false;
   if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->t, ns_ed_row_name(ed, w->hit), err);
   if (touched) ns_sensitivity_undo(s);
   NsStatus status = ed->t == ed->t_first ? sense_start_rest(ed, err) : NS_OK;

@@ -1,0 +1,572 @@
+/*
+** event_tangent.c
+** Derivatives by the states in closed form. In a mode with the held rows h the motion is
+**   M a = F + H' lambda,   H_h a + bias = 0,   lambda = lambda_h, with the friction -mu d lambda_n of contacts that slip.
+** With G, the force for each held multiplier, a change of M, F, H and bias gives
+**   M da = R + G dlambda,   H_h da = r,   R = dF + d(H') lambda - dM a,   r = -(dH_h a + dbias).
+** Impulses obey the same equations, with the change of the velocities in place of a.
+*/
+#include "integrators/event_driven/event_tangent.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "linalg/dense.h"
+
+/* Rounding errors of an acceleration, in spacings of the sum of its terms. An entry of J that changes it by less becomes 0. */
+static const double TANGENT_ROUNDINGS = 8;
+
+/*
+** The derivative of the bias of a curved relation by a coordinate is a central difference of order 4, with displacements of this part of
+** its size: errors of 1e-11 by truncation, 1e-13 by rounding, of a term that is a part of the acceleration.
+*/
+static const double BIAS_PART = 1.0 / 256;
+
+struct NsMotionTangent {
+  NsArena arena;
+  NsEventDriven *ed;
+  NsMotionPull *pull;
+  int n, p;
+  double *R, *r;          /* Nv x columns, m x columns */
+  double *force, *terms;  /* m, Nv */
+  double *by_q, *by_v;    /* of one system */
+  double *room;           /* of a system or a relation */
+  double *second, *drift; /* of a relation: m x nx x nx, m x nx */
+  double *x, *moved, *bias;
+  double *part, *W; /* m and 2 n; m x m */
+  NsLu *lu;
+  bool *own; /* of a relation: its rows */
+};
+
+/* ---- making ---- */
+
+static ptrdiff_t tangent_most(ptrdiff_t a, ptrdiff_t b) {
+  return a > b ? a : b;
+}
+
+NsStatus ns_motion_tangent_new(NsMotionTangent **out, NsEventDriven *ed, NsMotionPull *pull, int p) {
+  NsMotionTangent *g = *out = ns_alloc(1, sizeof *g);
+  if (!g) return NS_ENOMEM;
+  NsArena *arena = &g->arena;
+  const NsNsds *nsds = ed->base.nsds;
+  ptrdiff_t room = 0, second = 0, widest = 0, of_system = 0;
+  g->ed = ed, g->pull = pull, g->p = p, g->n = ed->Nq + ed->Nv;
+  for (int d = 0; d < nsds->nds; d++) {
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[d];
+    of_system = tangent_most(of_system, (ptrdiff_t)ds->nv * ds->nq);
+    room = tangent_most(room, (ptrdiff_t)ds->nv * ds->nv * ds->nq);
+  }
+  for (int e = 0; e < nsds->ninteractions; e++) {
+    const NsInteraction *inter = nsds->interactions[e];
+    bool curved = !ns_relation_linear(inter->relation);
+    widest = tangent_most(widest, inter->nx);
+    room = tangent_most(room, (ptrdiff_t)ns_relation_bias_room(inter->relation) + 3 * inter->m);
+    if (curved) second = tangent_most(second, (ptrdiff_t)inter->m * inter->nx * inter->nx);
+  }
+  ptrdiff_t columns = tangent_most(g->n, p);
+  g->R = ns_arena_matrix(arena, ed->Nv, columns);
+  g->r = ns_arena_matrix(arena, ed->m, columns);
+  g->force = ns_arena_doubles(arena, ed->m);
+  g->terms = ns_arena_doubles(arena, ed->Nv);
+  g->by_q = ns_arena_doubles(arena, of_system);
+  g->by_v = ns_arena_doubles(arena, of_system);
+  g->room = ns_arena_doubles(arena, room);
+  g->second = ns_arena_doubles(arena, second);
+  g->drift = ns_arena_matrix(arena, ed->m, widest);
+  g->x = ns_arena_doubles(arena, 2 * widest);
+  g->moved = ns_arena_doubles(arena, widest);
+  g->bias = ns_arena_doubles(arena, 2 * (ptrdiff_t)ed->m);
+  g->part = ns_arena_doubles(arena, tangent_most(2 * (ptrdiff_t)g->n, ed->m));
+  g->W = ns_arena_matrix(arena, ed->m, ed->m);
+  g->own = ns_arena_take(arena, (size_t)ed->m, sizeof *g->own);
+  if (!arena->failed && ns_lu_new(&g->lu, ed->m) == NS_OK) return NS_OK;
+  ns_motion_tangent_free(g);
+  *out = NULL;
+  return NS_ENOMEM;
+}
+
+void ns_motion_tangent_free(NsMotionTangent *g) {
+  if (!g) return;
+  ns_lu_free(g->lu);
+  ns_arena_release(&g->arena);
+  ns_free(g);
+}
+
+/* ---- systems ---- */
+
+static const NsMechanicalDs *tangent_system(const NsMotionTangent *g, int d) {
+  return (const NsMechanicalDs *)g->ed->base.nsds->ds[d];
+}
+
+/* R of the forces at (t, u) and of the masses with the accelerations a. force: with the forces. */
+static bool sources_of_systems(NsMotionTangent *g, double t, const double *u, const double *a, bool force) {
+  const NsEventDriven *ed = g->ed;
+  ptrdiff_t Nv = ed->Nv;
+  for (int d = 0; d < ed->base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = tangent_system(g, d);
+    int q = ns_motion_first_q(ed->motion, d), v = ns_motion_first_v(ed->motion, d);
+    memset(g->by_q, 0, (size_t)ds->nv * (size_t)ds->nq * sizeof *g->by_q);
+    memset(g->by_v, 0, (size_t)ds->nv * (size_t)ds->nv * sizeof *g->by_v);
+    if (force && !ns_mechanical_exact_forces(ds, t, u + q, u + ed->Nq + v, g->room, g->by_q, g->by_v)) return false;
+    if (!ns_mechanical_exact_mass(ds, t, u + q, a + v, g->room, g->by_q)) return false;
+    for (int j = 0; j < ds->nq; j++) memcpy(g->R + v + (q + j) * Nv, g->by_q + j * ds->nv, (size_t)ds->nv * sizeof *g->R);
+    for (int j = 0; j < ds->nv; j++)
+      memcpy(g->R + v + (ed->Nq + v + j) * Nv, g->by_v + j * ds->nv, (size_t)ds->nv * sizeof *g->R);
+  }
+  return true;
+}
+
+/* ---- relations ---- */
+
+static NsInteraction *edge_of_tangent(const NsMotionTangent *g, int e) {
+  return g->ed->base.nsds->interactions[e];
+}
+
+/* The number of the coordinate, which is that of the velocity within its system, of state j of an interaction; *v: of the velocity. */
+static int coordinate_of(const NsMotionTangent *g, const NsInteraction *inter, int j, int *v) {
+  int part = inter->nds > 1 && j >= inter->ds[0]->nx ? 1 : 0, node = inter->ds[part]->node;
+  if (part) j -= inter->ds[0]->nx;
+  *v = ns_motion_first_v(g->ed->motion, node) + j;
+  return ns_motion_first_q(g->ed->motion, node) + j;
+}
+
+static bool edge_turns(const NsInteraction *inter) {
+  for (int k = 0; k < inter->nds; k++)
+    if (inter->ds[k]->class->turns) return true;
+  return false;
+}
+
+/* Whether y = C q + e of Lagrangian systems; then H is constant. */
+static bool edge_is_straight(const NsInteraction *inter) {
+  return ns_relation_linear(inter->relation) && !ns_coef_varies(&inter->relation->C) && !edge_turns(inter);
+}
+
+/* Whether y of an interaction may depend on time at fixed q. */
+static bool edge_moves(const NsInteraction *inter) {
+  const NsRelation *relation = inter->relation;
+  return relation->class->timed || ns_coef_varies(&relation->C) || ns_coef_varies(&relation->e);
+}
+
+/* Fills second, drift, and x with the coordinates and velocities, of a curved interaction. False: they are not exact. */
+static bool take_curvature(NsMotionTangent *g, const NsInteraction *inter, double t, const double *u) {
+  const NsRelation *relation = inter->relation;
+  if (edge_turns(inter) || relation->dotjac.value || relation->hdot.value || ns_coef_given(&relation->C)) return false;
+  for (int j = 0, v; j < inter->nx; j++) {
+    g->x[j] = u[coordinate_of(g, inter, j, &v)];
+    g->x[inter->nx + j] = u[g->ed->Nq + v];
+  }
+  memset(g->bias, 0, (size_t)inter->m * sizeof *g->bias);
+  NsRelationPoint at = {t, g->x, g->bias, inter->z};
+  if (ns_relation_own_rows(relation, &at, g->room, g->own, NULL) != NS_OK) return false;
+  for (int i = 0; i < inter->m; i++)
+    if (g->own[i]) return false;
+  return ns_relation_second(relation, &at, g->room, g->second, g->drift);
+}
+
+/* The bias of all rows of an interaction with coordinate j displaced. */
+static bool displaced_bias(NsMotionTangent *g, const NsInteraction *inter, double t, int j, double step, double *bias) {
+  double *zero = g->bias + g->ed->m;
+  memcpy(g->moved, g->x, (size_t)inter->nx * sizeof *g->moved);
+  memset(zero, 0, (size_t)inter->m * sizeof *zero);
+  memset(bias, 0, (size_t)inter->m * sizeof *bias);
+  g->moved[j] += step;
+  NsRelationPoint at = {t, g->moved, zero, inter->z};
+  return ns_relation_add_bias(inter->relation, &at, g->x + inter->nx, NULL, g->room, bias, NULL) == NS_OK;
+}
+
+/* slope (m) = the derivative of the bias by coordinate j, which has the size `size`. */
+static bool bias_slope(NsMotionTangent *g, const NsInteraction *inter, double t, int j, double size, double *slope) {
+  static const double weight[4] = {8, -8, -1, 1}, steps[4] = {1, -1, 2, -2};
+  int exponent;
+  (void)frexp(size > 0 ? size : 1, &exponent);
+  double step = ldexp(BIAS_PART, exponent);
+  memset(slope, 0, (size_t)inter->m * sizeof *slope);
+  for (int k = 0; k < 4; k++) {
+    if (!displaced_bias(g, inter, t, j, steps[k] * step, g->bias)) return false;
+    for (int i = 0; i < inter->m; i++) slope[i] += weight[k] / (12 * step) * g->bias[i];
+  }
+  return true;
+}
+
+/* An element of `second`. */
+static double curvature(const NsMotionTangent *g, const NsInteraction *inter, int i, int j, int k) {
+  return g->second[i + (ptrdiff_t)inter->m * (j + (ptrdiff_t)inter->nx * k)];
+}
+
+/* R += d(H') force by q, for an interaction whose curvature is known. */
+static void add_curved_force(NsMotionTangent *g, const NsInteraction *inter, const double *force) {
+  for (int k = 0, v, w; k < inter->nx; k++) {
+    double *column = g->R + (ptrdiff_t)coordinate_of(g, inter, k, &w) * g->ed->Nv;
+    for (int j = 0; j < inter->nx; j++) {
+      (void)coordinate_of(g, inter, j, &v);
+      for (int i = 0; i < inter->m; i++) column[v] += force[i] * curvature(g, inter, i, j, k);
+    }
+  }
+}
+
+/* r of the held rows of a curved interaction: -(dH a + dbias). */
+static bool add_curved_output(NsMotionTangent *g, const NsInteraction *inter, double t, int first, const double *size) {
+  const NsEventDriven *ed = g->ed;
+  ptrdiff_t m = ed->m;
+  for (int k = 0, w, v; k < inter->nx; k++) {
+    int q = coordinate_of(g, inter, k, &w);
+    double *by_q = g->r + q * m + first, *by_v = g->r + (ed->Nq + w) * m + first;
+    if (!bias_slope(g, inter, t, k, fmax(size[q], fabs(g->x[k])), by_q)) return false;
+    for (int i = 0; i < inter->m; i++) {
+      by_q[i] = -by_q[i];
+      by_v[i] = -2 * g->drift[i + k * inter->m];
+      for (int j = 0; j < inter->nx; j++) {
+        double bent = curvature(g, inter, i, j, k);
+        (void)coordinate_of(g, inter, j, &v);
+        by_q[i] -= bent * ed->acceleration[v];
+        by_v[i] -= 2 * bent * g->x[inter->nx + j];
+      }
+    }
+  }
+  return true;
+}
+
+static bool edge_acts(const NsMotionTangent *g, int e) {
+  for (int k = 0; k < g->ed->nacting; k++)
+    if (ns_motion_interaction(g->ed->motion, g->ed->acting[k]) == e) return true;
+  return false;
+}
+
+/* ---- friction in space ---- */
+
+/* change (2 x n) = the derivative of the tangential velocity of friction that begins in a row; curvature: that of its interaction, or NULL. */
+static void slide_change(const NsMotionTangent *g, int row, bool curved, double *change) {
+  const NsEventDriven *ed = g->ed;
+  const NsInteraction *inter = edge_of_tangent(g, ns_motion_interaction(ed->motion, row));
+  int first = row - ns_motion_first_row(ed->motion, ns_motion_interaction(ed->motion, row)), width = ed->rows[row].rub.width;
+  memset(change, 0, 2 * (size_t)g->n * sizeof *change);
+  for (int c = 0; c < width; c++)
+    for (int i = 0; i < ed->Nv; i++) change[c + 2 * (ed->Nq + i)] = ed->now->H[row + c + (ptrdiff_t)i * ed->m];
+  for (int k = 0, v; k < inter->nx && curved; k++) {
+    int q = coordinate_of(g, inter, k, &v);
+    for (int c = 0; c < width; c++) {
+      double sum = g->drift[first + c + k * inter->m];
+      for (int j = 0; j < inter->nx; j++) sum += curvature(g, inter, first + c, j, k) * g->x[inter->nx + j];
+      change[c + 2 * q] += sum;
+    }
+  }
+}
+
+/* R += the change of the direction of friction that slips in space. */
+static void add_turning_friction(NsMotionTangent *g, int row, bool curved) {
+  const NsEventDriven *ed = g->ed;
+  const Rub *rub = &ed->rows[row].rub;
+  double speed = ns_ed_sliding_speed(ed, row), side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
+  if (rub->stops || !(speed > ed->slow[row])) return;
+  double d[2], normal = g->force[rub->normal], *change = g->part;
+  for (int c = 0; c < 2; c++) d[c] = side * ed->now->u[row + c] / speed;
+  slide_change(g, row, curved, change);
+  for (int j = 0; j < g->n; j++) {
+    double along = d[0] * change[2 * j] + d[1] * change[1 + 2 * j];
+    for (int c = 0; c < 2; c++) {
+      double turn = side * (change[c + 2 * j] - d[c] * along) / speed;
+      for (int i = 0; i < ed->Nv && turn != 0; i++)
+        g->R[i + (ptrdiff_t)j * ed->Nv] -= rub->mu * normal * turn * ed->now->H[row + c + (ptrdiff_t)i * ed->m];
+    }
+  }
+}
+
+/* ---- the motion ---- */
+
+/* R and r of the interactions that act. */
+static bool sources_of_relations(NsMotionTangent *g, double t, const double *u, const double *size) {
+  const NsEventDriven *ed = g->ed;
+  for (int e = 0; e < ed->base.nsds->ninteractions; e++) {
+    const NsInteraction *inter = edge_of_tangent(g, e);
+    int first = ns_motion_first_row(ed->motion, e);
+    if (!edge_acts(g, e)) continue;
+    if (ns_relation_holds_at_position(inter->relation)) return false;
+    bool curved = !edge_is_straight(inter);
+    if (curved && !take_curvature(g, inter, t, u)) return false;
+    if (curved) add_curved_force(g, inter, g->force + first);
+    if (curved && !add_curved_output(g, inter, t, first, size)) return false;
+    for (int row = first; row < first + inter->m; row++) {
+      if (!ns_ed_rubs(ed, row, GRIP_SLIP) || ed->rows[row].rub.width != 2) continue;
+      if (ed->rows[row].rub.young) return false;
+      add_turning_friction(g, row, curved);
+    }
+  }
+  return true;
+}
+
+/* The forces of all rows, and the terms of the accelerations, where they have been evaluated. */
+static void tangent_take_forces(NsMotionTangent *g) {
+  const NsEventDriven *ed = g->ed;
+  memset(g->force, 0, (size_t)ed->m * sizeof *g->force);
+  for (int k = 0; k < ed->nacting && ed->rubs; k++) g->force[ed->acting[k]] = ed->multiplier[ed->acting[k]];
+  for (int k = 0; k < ed->nheld; k++) g->force[ed->held[k]] = ed->lambda[k];
+  for (int i = 0; i < ed->Nv; i++) {
+    g->terms[i] = fabs(ed->now->a_free[i]);
+    for (int k = 0; k < ed->nheld; k++) g->terms[i] += fabs(ed->lambda[k] * ed->now->X[i + (ptrdiff_t)ed->held[k] * ed->Nv]);
+  }
+}
+
+static bool factor_held(NsMotionTangent *g) {
+  int n = g->ed->nheld;
+  if (n == 0) return true;
+  ns_motion_delassus(g->ed->motion, n, g->ed->held, g->W);
+  ns_lu_set_order(g->lu, n);
+  return ns_lu_factor_fair(g->lu, g->W, n) == NS_OK;
+}
+
+/* Column j of R becomes da, and column j of r, by row, dlambda. */
+static void solve_column(NsMotionTangent *g, int j) {
+  const NsEventDriven *ed = g->ed;
+  double *a = g->R + (ptrdiff_t)j * ed->Nv, *r = g->r + (ptrdiff_t)j * ed->m;
+  int n = ed->nheld;
+  ns_motion_divide(ed->motion, false, a);
+  if (n == 0) return;
+  for (int k = 0; k < n; k++) g->part[k] = r[ed->held[k]] - ns_motion_speed(ed->motion, ed->held[k], a);
+  ns_lu_solve(g->lu, 1, g->part, n);
+  ns_motion_add_input(ed->motion, n, ed->held, g->part, a);
+  for (int k = 0; k < n; k++) r[ed->held[k]] = g->part[k];
+}
+
+static void clear_sources(NsMotionTangent *g, int columns) {
+  memset(g->R, 0, (size_t)g->ed->Nv * (size_t)columns * sizeof *g->R);
+  memset(g->r, 0, (size_t)g->ed->m * (size_t)columns * sizeof *g->r);
+}
+
+/* R becomes the derivative of the accelerations by u, and r, by row, that of the held multipliers. */
+static bool tangent_motion(NsMotionTangent *g, double t, const double *u, const double *size) {
+  const NsEventDriven *ed = g->ed;
+  clear_sources(g, g->n);
+  if (!sources_of_systems(g, t, u, ed->acceleration, true) || !sources_of_relations(g, t, u, size)) return false;
+  for (int j = 0; j < g->n; j++) solve_column(g, j);
+  return true;
+}
+
+/* The rows of J for the coordinates: d(T(q) v). */
+static void rate_rows(const NsMotionTangent *g, const double *u, double *J) {
+  const NsEventDriven *ed = g->ed;
+  ptrdiff_t n = g->n;
+  for (int d = 0; d < ed->base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = tangent_system(g, d);
+    int q = ns_motion_first_q(ed->motion, d), v = ns_motion_first_v(ed->motion, d);
+    bool turns = ns_mechanical_turns(ds);
+    for (int i = 0; i < (turns ? 3 : ds->nv); i++) J[q + i + (ed->Nq + v + i) * n] = 1;
+    for (int j = 3; j < 7 && turns; j++) {
+      double e[7] = {0}, rate[7];
+      e[j] = 1;
+      ns_mechanical_rate(ds, e, u + ed->Nq + v, rate);
+      memcpy(J + q + 3 + (q + j) * n, rate + 3, 4 * sizeof *J);
+    }
+    for (int j = 3; j < 6 && turns; j++) {
+      double w[6] = {0}, rate[7];
+      w[j] = 1;
+      ns_mechanical_rate(ds, u + q, w, rate);
+      memcpy(J + q + 3 + (ed->Nq + v + j) * n, rate + 3, 4 * sizeof *J);
+    }
+  }
+}
+
+/* Copies R to the rows of J for the velocities, without what is rounding. */
+static void put_accelerations(const NsMotionTangent *g, const double *u, const double *size, double *J) {
+  const NsEventDriven *ed = g->ed;
+  for (int j = 0; j < g->n; j++) {
+    double at = fmax(size[j], fabs(u[j]));
+    for (int i = 0; i < ed->Nv; i++) {
+      double da = g->R[i + (ptrdiff_t)j * ed->Nv];
+      bool rounding = fabs(da) * at <= TANGENT_ROUNDINGS * DBL_EPSILON * g->terms[i];
+      J[ed->Nq + i + (ptrdiff_t)j * g->n] = rounding ? 0 : da;
+    }
+  }
+}
+
+static void parameter_columns(NsMotionTangent *g, double t, const double *u, double *P, bool *known) {
+  const NsEventDriven *ed = g->ed;
+  ns_motion_pull_begin(g->pull, t, u);
+  clear_sources(g, g->p);
+  for (int j = 0; j < g->p; j++) {
+    double *R = g->R + (ptrdiff_t)j * ed->Nv;
+    known[j] = ns_motion_pull_source(g->pull, j, u, R, g->r + (ptrdiff_t)j * ed->m);
+    if (!known[j]) continue;
+    solve_column(g, j);
+    memset(P + (ptrdiff_t)j * g->n, 0, (size_t)ed->Nq * sizeof *P);
+    memcpy(P + (ptrdiff_t)j * g->n + ed->Nq, R, (size_t)ed->Nv * sizeof *P);
+  }
+}
+
+NsStatus ns_motion_tangent_terms(NsMotionTangent *g, double t, const double *u, const double *size, double *J, double *P,
+                                 bool *known, bool *exact, NsError *err) {
+  NsEventDriven *ed = g->ed;
+  if (P) memset(known, 0, (size_t)g->p * sizeof *known);
+  NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
+  if (status != NS_OK) return status;
+  tangent_take_forces(g);
+  *exact = factor_held(g);
+  bool regular = *exact;
+  if (regular && P && g->pull) parameter_columns(g, t, u, P, known);
+  if (!J || !regular) return NS_OK;
+  *exact = tangent_motion(g, t, u, size);
+  if (!*exact) return NS_OK;
+  memset(J, 0, (size_t)g->n * (size_t)g->n * sizeof *J);
+  rate_rows(g, u, J);
+  put_accelerations(g, u, size, J);
+  return NS_OK;
+}
+
+/* ---- guards ---- */
+
+bool ns_motion_tangent_still(const NsMotionTangent *g, int row) {
+  const NsEventDriven *ed = g->ed;
+  if (row >= 0) return !edge_moves(edge_of_tangent(g, ns_motion_interaction(ed->motion, row)));
+  for (int k = 0; k < ed->nacting; k++)
+    if (edge_moves(edge_of_tangent(g, ns_motion_interaction(ed->motion, ed->acting[k])))) return false;
+  return !ns_motion_driven(ed->motion, ed->nacting, ed->acting);
+}
+
+bool ns_motion_tangent_output(NsMotionTangent *g, int row, double *gu) {
+  const NsEventDriven *ed = g->ed;
+  const NsInteraction *inter = edge_of_tangent(g, ns_motion_interaction(ed->motion, row));
+  if (!edge_is_straight(inter)) return false;
+  memset(gu, 0, (size_t)g->n * sizeof *gu);
+  for (int k = 0, v; k < inter->nx; k++) {
+    int q = coordinate_of(g, inter, k, &v);
+    gu[q] = ed->now->H[row + (ptrdiff_t)v * ed->m];
+  }
+  return true;
+}
+
+bool ns_motion_tangent_sliding(NsMotionTangent *g, double t, int row, const double *u, double *gu) {
+  const NsEventDriven *ed = g->ed;
+  const NsInteraction *inter = edge_of_tangent(g, ns_motion_interaction(ed->motion, row));
+  const Rub *rub = &ed->rows[row].rub;
+  bool curved = !edge_is_straight(inter);
+  if (curved && !take_curvature(g, inter, t, u)) return false;
+  slide_change(g, row, curved, g->part);
+  for (int j = 0; j < g->n; j++) gu[j] = rub->d[0] * g->part[2 * j] + (rub->width == 2 ? rub->d[1] * g->part[1 + 2 * j] : 0);
+  return true;
+}
+
+NsStatus ns_motion_tangent_forces(NsMotionTangent *g, double t, const double *u, const double *size, const double *weight,
+                                  double *gu, bool *exact, NsError *err) {
+  NsEventDriven *ed = g->ed;
+  NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
+  if (status != NS_OK) return status;
+  tangent_take_forces(g);
+  *exact = factor_held(g) && tangent_motion(g, t, u, size);
+  for (int j = 0; j < g->n && *exact; j++) {
+    gu[j] = 0;
+    for (int k = 0; k < ed->nheld; k++) gu[j] += weight[ed->held[k]] * g->r[ed->held[k] + (ptrdiff_t)j * ed->m];
+  }
+  return NS_OK;
+}
+
+/* ---- resets ---- */
+
+/* The change of the velocities by an impulse. */
+static void impulse_jump(const NsMotionTangent *g, const NsMotionImpulse *impulse, double *change) {
+  memset(change, 0, (size_t)g->ed->Nv * sizeof *change);
+  ns_motion_add_input(g->ed->motion, impulse->n, impulse->rows, impulse->z, change);
+}
+
+/* r += the change of H (change + (1 + e) v) of the closed rows by q, R += that of H' z. False: not known, or h moves in time. */
+static bool sources_of_impulse(NsMotionTangent *g, double t, const double *u, const NsMotionImpulse *impulse,
+                               const double *change) {
+  const NsEventDriven *ed = g->ed;
+  ptrdiff_t m = ed->m;
+  for (int k = 0; k < impulse->n; k++) {
+    int row = impulse->rows[k], e = ns_motion_interaction(ed->motion, row), first = ns_motion_first_row(ed->motion, e);
+    const NsInteraction *inter = edge_of_tangent(g, e);
+    double bounce = 1 + (impulse->bounces[k] ? ed->rows[row].restitution : 0);
+    bool curved = !edge_is_straight(inter), begins = k == 0 || ns_motion_interaction(ed->motion, impulse->rows[k - 1]) != e;
+    if (edge_moves(inter)) return false;
+    for (int i = 0; i < ed->Nv; i++) g->r[row + (ed->Nq + i) * m] = bounce * ed->now->H[row + i * m];
+    if (!curved) continue;
+    if (!take_curvature(g, inter, t, u)) return false;
+    if (begins) add_curved_force(g, inter, g->force + first);
+    for (int b = 0, v, w; b < inter->nx; b++) {
+      double *sum = g->r + row + coordinate_of(g, inter, b, &w) * m;
+      for (int j = 0; j < inter->nx; j++) {
+        (void)coordinate_of(g, inter, j, &v);
+        *sum += curvature(g, inter, row - first, j, b) * (change[v] + bounce * g->x[inter->nx + j]);
+      }
+    }
+  }
+  return true;
+}
+
+/* dz (n) from the change g_k = r_k + H_k M^-1 R of the equations at fixed z, where dv = M^-1 R. */
+static void impulse_right_side(const NsMotionTangent *g, const NsMotionImpulse *impulse, const double *dv, const double *r,
+                               double *dz) {
+  const NsEventDriven *ed = g->ed;
+  ptrdiff_t n = impulse->n;
+  for (int k = 0; k < n; k++) dz[k] = r[impulse->rows[k]] + ns_motion_speed(ed->motion, impulse->rows[k], dv);
+  for (int k = 0; k < n; k++) {
+    double own = impulse->W[k + k * n];
+    if (impulse->kind[k] == IMPULSE_SLIP_IN_SPACE && own > 0) {
+      const double *s = impulse->sliding + k; /* both components come one after the other */
+      double speed = ns_ed_length(s[0], s[1]), d[2] = {s[0] / speed, s[1] / speed}, along = d[0] * dz[k] + d[1] * dz[k + 1];
+      double factor = -ed->rows[impulse->rows[k]].rub.mu * impulse->z[k - 1] / speed;
+      for (int c = 0; c < 2; c++) dz[k + c] = factor * (dz[k + c] - d[c] * along);
+      k++;
+    } else {
+      dz[k] = impulse->kind[k] == IMPULSE_EQUATION && own > 0 ? -dz[k] / own : 0;
+    }
+  }
+}
+
+bool ns_motion_tangent_impulse(NsMotionTangent *g, double t, const double *u, const NsMotionImpulse *impulse, double *A) {
+  const NsEventDriven *ed = g->ed;
+  ptrdiff_t n = g->n;
+  double *change = g->terms;
+  ns_lu_set_order(g->lu, impulse->n);
+  if (impulse->n > 0 &&
+      (ns_lu_factor_fair(g->lu, impulse->A, impulse->n) != NS_OK || ns_lu_rcond(g->lu) <= NS_MOTION_DEPENDENT))
+    return false;
+  impulse_jump(g, impulse, change);
+  memset(g->force, 0, (size_t)ed->m * sizeof *g->force);
+  for (int k = 0; k < impulse->n; k++) g->force[impulse->rows[k]] = impulse->z[k];
+  clear_sources(g, g->n);
+  if (!sources_of_systems(g, t, u, change, false) || !sources_of_impulse(g, t, u, impulse, change)) return false;
+  memset(A, 0, (size_t)(n * n) * sizeof *A);
+  for (int j = 0; j < n; j++) {
+    double *dv = g->R + (ptrdiff_t)j * ed->Nv;
+    A[j + j * n] = 1;
+    ns_motion_divide(ed->motion, false, dv);
+    impulse_right_side(g, impulse, dv, g->r + (ptrdiff_t)j * ed->m, g->part);
+    if (impulse->n > 0) ns_lu_solve(g->lu, 1, g->part, impulse->n);
+    ns_motion_add_input(ed->motion, impulse->n, impulse->rows, g->part, dv);
+    for (int i = 0; i < ed->Nv; i++) A[ed->Nq + i + j * n] += dv[i];
+  }
+  return true;
+}
+
+/* Removes from the block of A that begins at `first` (Nv x Nv) what the rows forbid: I - X W^-1 H. */
+static bool rest_block(NsMotionTangent *g, int count, const int *rows, int first, double *A) {
+  const NsEventDriven *ed = g->ed;
+  ptrdiff_t n = g->n;
+  if (count == 0) return true;
+  ns_motion_delassus(ed->motion, count, rows, g->W);
+  ns_lu_set_order(g->lu, count);
+  if (ns_lu_factor_fair(g->lu, g->W, count) != NS_OK || ns_lu_rcond(g->lu) <= NS_MOTION_DEPENDENT) return false;
+  for (int j = 0; j < ed->Nv; j++) {
+    for (int k = 0; k < count; k++) g->part[k] = -ed->now->H[rows[k] + (ptrdiff_t)j * ed->m];
+    ns_lu_solve(g->lu, 1, g->part, count);
+    ns_motion_add_input(ed->motion, count, rows, g->part, A + first + (first + j) * n);
+  }
+  return true;
+}
+
+bool ns_motion_tangent_rest(NsMotionTangent *g, int places, int n, const int *rows, double *A) {
+  const NsEventDriven *ed = g->ed;
+  for (int d = 0; d < ed->base.nsds->nds; d++) {
+    const NsMechanicalDs *ds = tangent_system(g, d);
+    if (ns_mechanical_turns(ds) || !ns_mechanical_constant_mass(ds)) return false;
+  }
+  for (int k = 0; k < n; k++) {
+    const NsInteraction *inter = edge_of_tangent(g, ns_motion_interaction(ed->motion, rows[k]));
+    if (!edge_is_straight(inter) || edge_moves(inter)) return false;
+  }
+  memset(A, 0, (size_t)g->n * (size_t)g->n * sizeof *A);
+  for (ptrdiff_t j = 0; j < g->n; j++) A[j + j * g->n] = 1;
+  return rest_block(g, places, rows, 0, A) && rest_block(g, n, rows, ed->Nq, A);
+}

@@ -1,0 +1,48 @@
+/*
+** event_tangent.h
+** Derivatives of the motion of mechanics, its guards and its resets by the states, in closed form. Private to event_driven/.
+*/
+#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_TANGENT_H
+#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_TANGENT_H
+
+#include "integrators/event_driven/event_pull.h"
+
+/*
+** Exact are: forces and masses that are numbers, Lua functions that take dual numbers, or compiled functions; relations between
+** Lagrangian systems that are linear or have automatic second derivatives; friction. Not: modes with dependent constraints or with
+** young friction; rigid bodies in contact; relations whose Jachq is not the derivative of h. Then the functions below return
+** *exact = false, and the caller takes differences.
+*/
+typedef struct NsMotionTangent NsMotionTangent;
+
+/* For ed, a workspace that lives longer; pull: its derivatives by parameters, or NULL. NS_ENOMEM. */
+NsStatus ns_motion_tangent_new(NsMotionTangent **tangent, NsEventDriven *ed, NsMotionPull *pull, int p);
+void ns_motion_tangent_free(NsMotionTangent *tangent);
+
+/*
+** J (n x n, n = Nq + Nv; NULL: not wanted) = the derivative of the rates by u; column j of P (n x p; NULL: not wanted) = that by
+** parameter j, for those with known[j]. size (n): sizes of u; entries of J that are rounding at these sizes become 0. Fails as
+** ns_ed_accelerate does.
+*/
+NsStatus ns_motion_tangent_terms(NsMotionTangent *tangent, double t, const double *u, const double *size, double *J, double *P,
+                                 bool *known, bool *exact, NsError *err);
+
+/* Whether the output of a row, or (row < 0) the forces of the present mode, can not depend on time at fixed u. */
+bool ns_motion_tangent_still(const NsMotionTangent *tangent, int row);
+
+/*
+** gu (n) = the derivative by u of: the output of a row; of ns_ed_sliding_along; weight (m) times the multipliers of the held rows.
+** ns_motion_tangent_forces evaluates the accelerations; for the other two the outputs of the row have been evaluated.
+*/
+bool ns_motion_tangent_output(NsMotionTangent *tangent, int row, double *gu);
+bool ns_motion_tangent_sliding(NsMotionTangent *tangent, double t, int row, const double *u, double *gu);
+NsStatus ns_motion_tangent_forces(NsMotionTangent *tangent, double t, const double *u, const double *size, const double *weight,
+                                  double *gu, bool *exact, NsError *err);
+
+/* A (n x n) = the derivative by u of the state after an impulse that has been evaluated at (t, u). False: not exact, or h moves in time. */
+bool ns_motion_tangent_impulse(NsMotionTangent *tangent, double t, const double *u, const NsMotionImpulse *impulse, double *A);
+
+/* The same of ns_motion_project of n rows, which have been coupled. */
+bool ns_motion_tangent_rest(NsMotionTangent *tangent, int places, int n, const int *rows, double *A);
+
+#endif
