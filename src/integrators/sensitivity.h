@@ -207,6 +207,9 @@ NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsFrozen *frozen, NsFrozen
 */
 NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, bool fixed, double t, const double *u, NsError *err);
 
+/* The event at (t, u) belongs to the last one: its time has the same derivatives, s->dt. */
+NsStatus ns_sensitivity_same_event(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
+
 /*
 ** An event of several resets, one after the other, in parts: enter, after ns_sensitivity_event or ns_sensitivity_restart; map for
 ** each reset, at the u before it; leave at the u after the event, in the motion after it.

@@ -31,7 +31,7 @@ typedef struct NsMotionTwin {
   NsDenseCourse course;
   NsFrozenGuard *guards; /* m + 1 */
   int guard, hit;        /* the row that is evaluated; the row of the event */
-  bool acted, guarded;   /* the event has had impulses or rest; it has a guard */
+  bool acted;            /* the event has had impulses or rest */
 
   /* impulses: rows, their kinds, and whether the restitution acts; impulses; the linear problem */
   int nclosed, *closed;
@@ -42,6 +42,7 @@ typedef struct NsMotionTwin {
   int n, places, *rows; /* rows that come to rest */
   NsMotionPull *pull;
   NsMotionTangent *tangent;
+  double t_event; /* the time of the last event */
   bool rough; /* F_u has no closed form in this mode */
 } NsMotionTwin;
 

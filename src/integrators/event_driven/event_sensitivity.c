@@ -16,6 +16,12 @@
 /* A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. */
 static const double START_OPENS = 1e-9;
 
+/*
+** S goes on with a fixed direction of sliding in space below this part of its largest velocity. 1e-8: u / |u| has an error of 1e-8
+** there, which F_u multiplies by 1 / |u|; what the rest of the turning changes in S is 3e-9 of it.
+*/
+static const double NEARLY_STOPPED_FOR_S = 1e-8;
+
 static const double LEAST_SIZE = 0x1p-30; /* see grow_sizes; 1e-9: rounding is 1e-16 */
 
 static void motion_twin_free(void *twin) {
@@ -122,6 +128,11 @@ static bool motion_is_linear(const NsEventDriven *ed) {
   return true;
 }
 
+/* Whether sliding in space was nearly at rest when the last step began. */
+static bool nearly_stopped(const NsEventDriven *run, int row) {
+  return run->slid[row] > 0 && run->slid[row] <= NEARLY_STOPPED_FOR_S * run->reach[row];
+}
+
 /*
 ** The directions of friction in space. Where it has nearly stopped they are those in which S was computed last: that of u may turn
 ** on, down to rounding.
@@ -129,7 +140,7 @@ static bool motion_is_linear(const NsEventDriven *ed) {
 static void keep_directions(NsMotionTwin *w, const NsEventDriven *run) {
   for (int i = 0; i < run->m; i++) {
     const Rub *rub = &run->rows[i].rub;
-    bool kept = w->holds || (rub->stops && w->ed->rows[i].rub.stops);
+    bool kept = w->holds || (w->ed->rows[i].rub.stops && (rub->stops || nearly_stopped(run, i)));
     for (int k = 0; k < 2 && rub->width == 2 && !kept; k++) w->direction[2 * i + k] = rub->d[k];
   }
 }
@@ -352,6 +363,25 @@ static NsStatus motion_twin_at(void *context, double t, double *u, NsError *err)
   return NS_OK;
 }
 
+/*
+** Friction in space that has nearly stopped and slows down keeps its direction, as in a step of the run that ends with the event. F_u
+** grows as 1 / |u| there. The direction must be that of S: a later one, if u turns on, has another rate of u, and S would no longer be
+** -dt/dp times that rate.
+*/
+static NsStatus find_nearly_stopped(NsMotionTwin *w, const NsEventDriven *run, NsError *err) {
+  NsEventDriven *ed = w->ed;
+  const NsStepperState *step = &run->rk->base.state;
+  NsStatus status = NS_OK;
+  for (int i = 0; i < ed->m && status == NS_OK; i++) {
+    Rub *rub = &ed->rows[i].rub;
+    if (!ns_ed_rubs(ed, i, GRIP_SLIP) || rub->width != 2 || rub->stops || rub->young) continue;
+    if (!nearly_stopped(run, i)) continue;
+    status = ns_motion_outputs(ed->motion, 1, &i, step->t, step->y, step->y + ed->Nq, err);
+    rub->stops = status == NS_OK && ns_ed_sliding_speed(ed, i) < run->slid[i];
+  }
+  return status;
+}
+
 NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   if (!s) return NS_OK;
@@ -362,7 +392,8 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
   w->holds = held && ns_sensitivity_holds(step->t_old, step->t);
   motion_twin_mode(w, ed);
   w->holds = ns_sensitivity_holds(step->t_old, step->t);
-  NsStatus status = find_dependent(w, step->t_old, step->y_old, err);
+  NsStatus status = find_nearly_stopped(w, ed, err);
+  if (status == NS_OK) status = find_dependent(w, step->t_old, step->y_old, err);
   if (status != NS_OK) return status;
   stepper->problem.context = w->ed; /* the dense output evaluates the motion */
   status = ns_rk_interpolate(stepper, err);
@@ -408,6 +439,26 @@ static void motion_twin_choose(void *context, int guard) {
 
 static void add_guard(NsMotionTwin *w, const NsEventDriven *ed, int *count, int row) {
   w->guards[(*count)++] = (NsFrozenGuard){motion_twin_guard, motion_twin_choose, row, ns_ed_row_name(ed, row)};
+}
+
+/*
+** Whether the event is that friction in the plane, or a relay, comes to rest, and its velocity has only been rounding since the last
+** event, in one step of the motion: that event has let go what holds on, at the force at which friction takes over.
+*/
+static NsStatus never_left_rest(NsMotionTwin *w, const NsEventDriven *ed, bool *rests, NsError *err) {
+  const NsStepperState *step = &ed->rk->base.state;
+  double along;
+  NsStatus status = NS_OK;
+  *rests = ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP && ed->rows[ed->hit].rub.width == 1 && w->t_event == w->course.t_old &&
+           step->t == w->course.t;
+  w->guard = ed->hit;
+  for (int k = 0; k + 1 < NS_BERNSTEIN_SIZE && status == NS_OK && *rests; k++) {
+    double t = w->course.t_old + ns_bernstein_node(k) * (w->course.t - w->course.t_old);
+    status = motion_twin_at(w, t, w->fitting, err);
+    if (status == NS_OK) status = motion_twin_guard(w, t, w->fitting, &along, err);
+    *rests = status == NS_OK && fabs(along) <= ed->slow[ed->hit];
+  }
+  return status;
 }
 
 /* Adds the friction whose sliding ends where a step of the grid begins: at that time by chance. */
@@ -563,17 +614,19 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
                    "follows has no derivatives here",
                    ed->t);
   NsStatus status = start ? check_start_contacts(ed, err) : NS_OK;
-  if (ns_ed_sense_kind(ed, ed->hit) != SENSE_NONE) add_guard(w, ed, &count, ed->hit);
+  bool rests = false;
+  if (status == NS_OK && !start) status = never_left_rest(w, ed, &rests, err);
+  if (!rests && ns_ed_sense_kind(ed, ed->hit) != SENSE_NONE) add_guard(w, ed, &count, ed->hit);
   for (int k = 0; k < ed->nclosed && !start; k++) {
     int row = ed->closed[k];
     const Row *r = &ed->rows[row];
     if (row != ed->hit && r->unilateral && r->state != ROW_HELD && ed->before[row] < -ed->slow[row])
       add_guard(w, ed, &count, row);
   }
-  if (status == NS_OK && count == 0 && !start) status = add_ending_slips(w, ed, &count, err);
-  if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->frozen, w->guards, count, ed->t, w->u, err);
+  if (status == NS_OK && count == 0 && !start && !rests) status = add_ending_slips(w, ed, &count, err);
+  if (status == NS_OK && rests && count == 0) status = ns_sensitivity_same_event(s, &w->frozen, ed->t, w->u, err);
+  else if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->frozen, w->guards, count, ed->t, w->u, err);
   else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->frozen, start, ed->t, w->u, err);
-  w->guarded = count > 0;
   ed->log->slope = s->told;
   if (status == NS_OK) ns_sensitivity_enter(s);
   return status;
@@ -592,6 +645,7 @@ NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
   NsMotionTwin *w = s->twin;
   bool touched = only_touched(ed, w);
   w->rough = false;
+  w->t_event = ed->t;
   if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->t, ns_ed_row_name(ed, w->hit), err);
   if (touched) ns_sensitivity_undo(s);
   NsStatus status = ed->t == ed->t_first ? sense_start_rest(ed, err) : NS_OK;
