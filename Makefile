@@ -22,6 +22,8 @@ HDF5_NEEDS = libhdf5-dev
 # For the modules nslua.nlopt and nslua.ipopt.
 NLOPT_NEEDS = libnlopt-dev
 IPOPT_NEEDS = coinor-libipopt-dev
+# For the module nslua.mpi.
+MPI_NEEDS = libopenmpi-dev
 # For sweeps on a cluster of this machine alone, by `make cluster`, and on several hosts.
 CLUSTER_NEEDS = slurm-wlm munge parallel
 # For notebooks: the kernel, and what runs notebooks and tests kernels.
@@ -99,7 +101,14 @@ IPOPT        := $(shell echo '$(hash)include <IpStdCInterface.h>' | $(CC) $(CPPF
                 echo $(BUILD)/lib/nslua/ipopt.so)
 IPOPT_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/numerics/ipopt_module solvers/optimise/ipopt)
 
-SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name 'nlopt*.c' ! -name 'ipopt*.c' ! -name core_functions.c ! -path 'src/repl/*' | sort)
+# nslua.mpi is built with the headers of Open MPI.
+MPI_CFLAGS := $(shell pkg-config --cflags ompi-c 2>/dev/null || mpicc --showme:compile 2>/dev/null)
+MPI_LIBS   := $(shell pkg-config --libs ompi-c 2>/dev/null || mpicc --showme:link 2>/dev/null)
+MPI        := $(shell printf '%s\n' '$(hash)include <mpi.h>' '$(hash)if !defined OPEN_MPI || MPI_VERSION < 3' '$(hash)error' \
+              '$(hash)endif' | $(CC) $(CPPFLAGS) $(MPI_CFLAGS) -E -xc - >/dev/null 2>&1 && echo $(BUILD)/lib/nslua/mpi.so)
+MPI_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/file/mpi_module workers/mpi)
+
+SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name 'nlopt*.c' ! -name 'ipopt*.c' ! -name mpi.c ! -name mpi_module.c ! -name core_functions.c ! -path 'src/repl/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 # The installed module has no nslua.internal: its files are left out, and core.c is compiled again without it.
@@ -110,7 +119,7 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib/lua/5.4
 LUADIR ?= $(PREFIX)/share/lua/5.4
 
-all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5) $(NLOPT) $(IPOPT)  ## the module and the interpreter, in build/
+all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5) $(NLOPT) $(IPOPT) $(MPI)  ## the module and the interpreter, in build/
 
 $(CORE): $(OBJ)
 $(BUILD)/public/core.so: $(PUBLIC)
@@ -137,6 +146,12 @@ $(BUILD)/lib/nslua/ipopt.so: $(IPOPT_OBJ)
 	@mkdir -p $(@D)
 	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(IPOPT_LIBS) -lm
 $(BUILD)/obj/solvers/optimise/ipopt.o: CFLAGS_ALL += $(IPOPT_CFLAGS)
+
+# nodelete: Open MPI's threads and the function at the end of the process need the module to the end.
+$(BUILD)/lib/nslua/mpi.so: $(MPI_OBJ)
+	@mkdir -p $(@D)
+	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(MPI_LIBS)
+$(BUILD)/obj/workers/mpi.o: CFLAGS_ALL += $(MPI_CFLAGS)
 
 $(NSLUA): $(HOST)
 	@mkdir -p $(@D)
@@ -172,7 +187,7 @@ $(BUILD)/robust/%.so: spec/robust/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
 
--include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(IPOPT_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
+-include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(IPOPT_OBJ:.o=.d) $(MPI_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch
 	@$(MAKE) --no-print-directory all
@@ -209,7 +224,7 @@ format: lint-packages  ## lays the C sources out as .clang-format says
 	@find src -name '*.[ch]' | sort | xargs clang-format -i
 
 lint: lint-packages  ## layers, names, layout, compiler warnings, luacheck, cppcheck, shellcheck
-	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS) $(IPOPT_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
+	@CC=$(CC) CPPFLAGS="$(CPPFLAGS_ALL) $(HDF5_CFLAGS) $(IPOPT_CFLAGS) $(MPI_CFLAGS)" WARN="$(WARN)" sh spec/lint.sh
 
 bench: packages  ## side by side with peers
 	@$(MAKE) --no-print-directory all
@@ -235,6 +250,7 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	$(if $(HDF5),install -m 755 $(HDF5) $(TO_LIB)/hdf5.so)
 	$(if $(NLOPT),install -m 755 $(NLOPT) $(TO_LIB)/nlopt.so)
 	$(if $(IPOPT),install -m 755 $(IPOPT) $(TO_LIB)/ipopt.so)
+	$(if $(MPI),install -m 755 $(MPI) $(TO_LIB)/mpi.so)
 	cp -R lua/nslua/. $(TO_LUA)
 	cp -R docs/reference/. $(TO_LUA)/reference
 	chmod -R u=rwX,go=rX $(TO_LUA)
@@ -256,7 +272,7 @@ TREE = if git rev-parse --git-dir >/dev/null 2>&1; then git ls-files -coz --excl
 ALONE = env -u MAKEFLAGS -u MAKELEVEL -u MFLAGS -u MAKEOVERRIDES
 
 # An optional module that is not built here has no package.
-DEB_BUILD_PROFILES += $(if $(HDF5),,pkg.nslua.nohdf5) $(if $(IPOPT),,pkg.nslua.noipopt) $(if $(NLOPT),,pkg.nslua.nonlopt) \
+DEB_BUILD_PROFILES += $(if $(HDF5),,pkg.nslua.nohdf5) $(if $(IPOPT),,pkg.nslua.noipopt) $(if $(MPI),,pkg.nslua.nompi) $(if $(NLOPT),,pkg.nslua.nonlopt) \
                       $(if $(SUNDIALS),,pkg.nslua.nosundials)
 DEB = $(BUILD)/deb
 deb:  ## Debian packages in build/deb/, from a copy of the source
@@ -326,6 +342,10 @@ hdf5:  ## installs HDF5 and builds the module of .h5 files
 	@$(call provide,$(HDF5_NEEDS))
 	@$(MAKE) --no-print-directory all
 
+mpi:  ## installs Open MPI and builds the module of sweeps by mpirun
+	@$(call provide,$(MPI_NEEDS) openmpi-bin)
+	@$(MAKE) --no-print-directory all
+
 optimisers:  ## installs NLopt and IPOPT and builds the modules of ns.minimize and of optimal control
 	@$(call provide,$(NLOPT_NEEDS) $(IPOPT_NEEDS))
 	@$(MAKE) --no-print-directory all
@@ -366,4 +386,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak coverage fuzz builds lint format bench compare deb dist docs site extras sundials hdf5 optimisers kernel cluster cluster-stop annotations install uninstall clean help packages build-packages lint-packages
+.PHONY: all demo test check soak coverage fuzz builds lint format bench compare deb dist docs site extras sundials hdf5 mpi optimisers kernel cluster cluster-stop annotations install uninstall clean help packages build-packages lint-packages

@@ -45,6 +45,7 @@ grep -v '^src/ode/sundials[a-z_]*\.[ch]:' "$code" | grep -E '#[ ]*include.*<(ida
 grep -v -E '^src/io/hdf5[a-z_]*\.[ch]:' "$code" | grep -E '#[ ]*include.*<(hdf5|H5)' |
   report "HDF5 outside src/io/hdf5*.c"
 grep -v '^src/solvers/optimise/nlopt\.c:' "$code" | grep -E '#[ ]*include.*<nlopt' | report "NLopt outside src/solvers/optimise/nlopt.c"
+grep -v '^src/workers/mpi\.c:' "$code" | grep -E '#[ ]*include.*<mpi\.' | report "MPI outside src/workers/mpi.c"
 grep -v '^src/solvers/optimise/ipopt\.c:' "$code" | grep -E '#[ ]*include.*<Ip' | report "IPOPT outside src/solvers/optimise/ipopt.c"
 grep -v '^src/io/' "$code" | calls 'fopen|freopen|fdopen|open|openat|creat|mkstemp|tmpfile|dlopen' |
   report "files opened outside src/io"
@@ -163,11 +164,11 @@ if ! echo '#include <hdf5.h>' | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1; then
   echo "lint: no headers of HDF5, src/io/hdf5*.c is not compiled"
   sources=$(echo "$sources" | grep -v -E '^src/io/hdf5[a-z_]*\.c$')
 fi
-for library in nlopt:nlopt.h ipopt:IpStdCInterface.h; do
+for library in solvers/optimise/nlopt:nlopt.h solvers/optimise/ipopt:IpStdCInterface.h workers/mpi:mpi.h; do
   # shellcheck disable=SC2086
   echo "#include <${library#*:}>" | "$cc" $CPPFLAGS -E -xc - >/dev/null 2>&1 && continue
-  echo "lint: no headers of ${library%:*}, src/solvers/optimise/${library%:*}.c is not compiled"
-  sources=$(echo "$sources" | grep -v "^src/solvers/optimise/${library%:*}\.c$")
+  echo "lint: no headers of ${library##*/}, src/${library%:*}.c is not compiled"
+  sources=$(echo "$sources" | grep -v "^src/${library%:*}\.c$")
 done
 # Two processes at a time. The few files that use NSL_INTERNAL are also compiled without it.
 for compiler in "$cc" clang; do

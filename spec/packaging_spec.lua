@@ -15,7 +15,8 @@ local function read_variables(...)
   return values
 end
 
-local makefile = read_variables("VERSION", "DIST_NAME", "BUILD_NEEDS", "HDF5_NEEDS", "NLOPT_NEEDS", "IPOPT_NEEDS", "SUNDIALS_NEEDS")
+local makefile = read_variables("VERSION", "DIST_NAME", "BUILD_NEEDS", "HDF5_NEEDS", "NLOPT_NEEDS", "IPOPT_NEEDS", "MPI_NEEDS",
+  "SUNDIALS_NEEDS")
 
 local function words(text)
   local list = {}
@@ -30,7 +31,7 @@ describe("the Debian package #once", function()
   it("needs for building what the Makefile names", function()
     local needs = control:match "\nBuild%-Depends:(.-)\n\n":gsub("debhelper%-compat %b()", ""):gsub("%b<>", ""):gsub(",", "")
     local wanted = ""
-    for _, name in ipairs { "BUILD_NEEDS", "HDF5_NEEDS", "NLOPT_NEEDS", "IPOPT_NEEDS", "SUNDIALS_NEEDS" } do
+    for _, name in ipairs { "BUILD_NEEDS", "HDF5_NEEDS", "NLOPT_NEEDS", "IPOPT_NEEDS", "MPI_NEEDS", "SUNDIALS_NEEDS" } do
       wanted = wanted .. " " .. makefile[name]
     end
     wanted = wanted:gsub("%f[%w]gcc%f[%s]", ""):gsub("libc6%-dev", "") -- build-essential brings these two

@@ -1,9 +1,10 @@
--- nslua.gradient: the cost of an event-driven run, and its derivatives by parameters.
+-- nslua.gradient: the cost of a run, and its derivatives by parameters.
 --
 --   local value, gradient, sol = simu:gradient { cost = function(t, x) return x[1] ^ 2 end, parameters = { "x0" } }
 --
 -- The run is recorded, and the derivatives come from the way back through the record (gradient/backward.lua). Where a
--- record does not do, they come from S = dx / dp of a second run (gradient/forward.lua).
+-- record does not do, they come from S = dx / dp of a second run (gradient/forward.lua); those of a time-stepping run
+-- come from S (gradient/stepped.lua).
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local where = require "nslua.base.where"
@@ -91,6 +92,14 @@ local function by_adjoint(run, parameters)
   return slopes, moved
 end
 
+-- A time-stepping run has S alone, at its rows.
+local function by_steps(run, parameters)
+  if run.free then fail("gradient: T: the end of a time-stepping run is no parameter; use EventDriven") end
+  run.sol = where.call("run", run.simu.run, run.simu, { sensitivities = parameters })
+  run.values = back.values(run.simu, parameters)
+  return require "nslua.gradient.stepped"(run)
+end
+
 local function by_forward(run, parameters)
   local asked = { sensitivities = parameters, dense = run.options.cost ~= nil }
   run.value = 0
@@ -109,7 +118,8 @@ return function(simu, options)
   local parameters, free, alone = take_parameters(options.parameters)
   local run = { simu = simu, options = options, value = 0, free = free }
   local slopes, moved
-  if options.method ~= "forward" then slopes, moved = by_adjoint(run, parameters) end
+  if not back.drives(simu) then slopes = by_steps(run, parameters)
+  elseif options.method ~= "forward" then slopes, moved = by_adjoint(run, parameters) end
   if not slopes then slopes = by_forward(run, parameters) end
   local list = {}
   for j = 1, alone and 0 or #slopes do list[j] = slopes[j] end

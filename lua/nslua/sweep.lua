@@ -10,6 +10,7 @@ local columns = require "nslua.sweep.columns"
 local core = require "nslua.core"
 local progress = require "nslua.sweep.progress"
 local settings = require "nslua.sweep.settings"
+local spawn = require "nslua.sweep.spawn"
 local stores = require "nslua.sweep.store"
 local tasks_of = require "nslua.sweep.tasks"
 local where = require "nslua.base.where"
@@ -247,20 +248,42 @@ end })
 
 -- ---- ns.sweep ----
 
+local driver, wanted -- of a process that was started as a worker; the fingerprint of its sweep
+
+-- In such a process, at a sweep before its own: the records that the driver has of it. A sweep with a file has them
+-- there.
+local function take_over(self)
+  self.options.resume, self.options.on = true, backends.find("here", "sweep")
+  if self.options.file then return end
+  driver:send("Q" .. self.ordinal)
+  local answer, at = driver:receive() or "", 1
+  while at <= #answer do
+    self.records[#self.records + 1], at = string.unpack("<s4", answer, at)
+  end
+end
+
 -- In a process that was started as the worker of one of the script's sweeps: this one, or one before it.
 local function serve_if_worker(self)
-  if settings.worker ~= self.ordinal then
-    self.options.resume, self.options.on = true, nil
-    return
+  if not driver then
+    local message
+    driver, message = support.adopt()
+    if not driver then fail("sweep: %s", message) end
+    wanted = driver:receive()
   end
-  local driver, message = support.adopt()
-  if not driver then fail("sweep: %s", message) end
-  local wanted = driver:receive()
+  if settings.worker ~= self.ordinal then return take_over(self) end
+  local problem
   if wanted ~= self.fingerprint then
-    driver:send("Sa worker that was started anew has other tasks or another script: its parameters change from run "
-      .. "to run")
+    problem = "a worker that was started anew has other tasks or another script: its parameters change from run "
+      .. "to run"
+  elseif not stores.is_there(self.options.file, self.plan) then
+    problem = ("the folder '%s' of %s is not that of the sweep: machines have to share one directory"):format(
+      stores.folder(self.options.file), support.host())
+  end
+  if problem then
+    driver:send("S" .. problem)
     support.leave(1)
   end
+  spawn.speak()
   worker.serve(driver, self.plan)
 end
 
@@ -298,12 +321,16 @@ function sweeps.sweep(given)
   local plan = { run = options.run, setup = options.setup, tasks = tasks, seed = options.seed,
     memory = options.memory, taken = columns.taken(tasks) }
   local self = setmetatable({ options = options, tasks = tasks, plan = plan, ordinal = settings.ordinal,
-    began = support.clock() }, Sweep)
+    began = support.clock(), records = {} }, Sweep)
+  plan.checkpoints = options.file and stores.checkpoints(options.file)
   self.fingerprint = fingerprint_of(plan)
   if settings.worker then serve_if_worker(self) end
   if settings.look then require "nslua.sweep.command".look(self) end
-  self.store = stores.open(options.file, plan, options.resume)
-  plan.checkpoints = self.store:checkpoints()
+  self.store = stores.open(options.file, plan, options.resume, self.records)
+  local on = options.on
+  if not options.file and on.starts_anew and on.starts_anew(options) then
+    settings.kept[self.ordinal] = self.records
+  end
   self.finished, self.failed = self.store:finished(options.resume == "failed")
   self.before = self.finished.count
   self.show = progress.of(options.progress)

@@ -132,6 +132,9 @@ describe("periodic", function()
     wrong("t0: expected a finite number, got inf", { t0 = 1 / 0 })
     wrong("transient: expected a finite number, at least 0, got -1", { transient = -1 })
     wrong("max_iterations: expected an integer of 1 or more, got 0", { max_iterations = 0 })
+    wrong("segments: expected at most 2048 for 2 states, got 1000000: the equations are one full matrix", { segments = 1000000 })
+    wrong("the motion from the guess needs more than 100000 steps up to t = 10", { period = 1e300 })
+    wrong("transient: expected at most 1e+06 periods of 6, got 1e+300", { transient = 1e300 })
     raises("solve_ivp: rtol: expected 0 or more, got -1.0", dynamics.periodic,
       { rhs = function(_, x) return { x[2], -x[1] } end, guess = { 1, 0 }, period = 6, rtol = -1 })
     raises("dynamics.periodic: expected simulation = or rhs =, got neither", dynamics.periodic, { guess = { 1 }, period = 1 })
@@ -328,6 +331,10 @@ describe("poincare, diagram, lyapunov #once", function()
   it("say what is wrong", function()
     raises("dynamics.lyapunov: window: expected at most half of time = 1, got 2", dynamics.lyapunov,
       { rhs = lorenz, guess = { 1, 1, 1 }, time = 1, window = 2 })
+    raises("dynamics.lyapunov: window: expected at least time / 1e+06 = 1e+294, got 1", dynamics.lyapunov,
+      { rhs = lorenz, guess = { 1, 1, 1 }, time = 1e300, window = 1 })
+    raises("dynamics.lyapunov: transient: expected at most 1e+06 windows of 1, got 1e+300", dynamics.lyapunov,
+      { rhs = lorenz, guess = { 1, 1, 1 }, time = 10, window = 1, transient = 1e300 })
     raises("dynamics.lyapunov: time: expected a number, got nil", dynamics.lyapunov,
       { rhs = lorenz, guess = { 1, 1, 1 }, window = 2 })
     raises("dynamics.lyapunov: window: expected a number above 0, got -1", dynamics.lyapunov,

@@ -265,6 +265,25 @@ end]]
     assert.equal(host.read(directory .. "/fork.csv"), host.read(directory .. "/spawn.csv"))
   end)
 
+  it("workers that start anew have checkpoints and the results of sweeps before, and print nothing on their way", function()
+    local run = runs.script(directory, [[
+local worker = os.getenv "NSLUA_SWEEP_WORKER"
+io.stdout:write(worker and "" or "begin\n")
+local first = ns.sweep { parameters = { k = { 1, 2 } }, start = "spawn", run = function(p)
+  io.open("calls", "a"):write("x"):close()
+  return p.k
+end }
+local second = ns.sweep { parameters = { k = { 1, 2 } }, file = file, workers = 2, start = "spawn", run = function(p, task)
+  return { x = p.k + first:table().value[2], c = task.checkpoint == file .. ".sweep/checkpoints/task-" .. task.index }
+end }
+print(second:table().x, second:table().c)]])
+    local out, err = run "a.csv"
+    assert.same({ "begin\n[3, 4]\t[1, 1]\n", "", "xx" }, { out, err, host.read(directory .. "/calls") })
+    host.run(("sed -i 's/^io.stdout.*/print \"begin\" io.write \"it\" io.stdout:write \"!\"/' %s/script.lua"):format(directory))
+    out, err = host.run(("cd %s && %s sweep script.lua --quiet -- b.csv"):format(directory, host.quote(host.nslua)))
+    assert.same({ "begin\nit![3, 4]\t[1, 1]\n", "" }, { out, err })
+  end)
+
   -- Sends the signal of the third argument to the sweep itself, once `count` tasks are done.
   local signal = [[
 local sent
@@ -433,7 +452,7 @@ describe("the options of a sweep", function()
     refused({ run = 3 }, "sweep: run: expected a function, got 3")
     refused({ file = "a.txt" }, "sweep: file: expected a name that ends in .csv, .npz or .h5, got 'a.txt'")
     refused({ workers = 0 }, "sweep: workers: expected an integer of 1 or more, got 0")
-    refused({ on = "moon" }, "sweep: on: expected one of local, here, slurm, parallel, got 'moon'")
+    refused({ on = "moon" }, "sweep: on: expected one of local, here, slurm, mpi, parallel, got 'moon'")
     refused({ timeout = 0 }, "sweep: timeout: expected a number above 0, got 0")
     refused({ resume = 1 }, "sweep: resume: expected true or false or \"failed\", got 1")
     refused({ order = "up" }, "sweep: order: expected \"given\" or \"shuffled\", got 'up'")

@@ -8,16 +8,16 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/step_tangent.h"
 #include "model/difference.h"
 
 /* NS_EARG when the scheme of an island carries no derivatives. */
 static NsStatus check_scheme(const NsIsland *island, NsError *err) {
   const NsSchemeClass *class = island->scheme->class;
   if (class->senses) return NS_OK;
-  return ns_fail(err, NS_EARG,
-                 "run: sensitivities: a %s carries no derivatives: those of its steps are wrong where the model switches; use "
-                 "EventDriven with a %s",
-                 class->name, ns_scheme_runge_kutta_text);
+  if (class->tangent) return ns_step_tangent_check(island->scheme, err);
+  return ns_fail(err, NS_EARG, "run: sensitivities: a %s carries no derivatives; use EventDriven with a %s", class->name,
+                 ns_scheme_runge_kutta_text);
 }
 
 static NsStatus make_companion(NsSensitivities *s, int i, const NsIsland *island, const int *first_x, NsError *err) {

@@ -30,7 +30,7 @@ local names = {
   ["design.latin_hypercube"] = "seed",
   ["design.random"] = "seed",
   ["design.sobol"] = "seed",
-  ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift transient "
+  ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift symmetry transient "
     .. "tol max_iterations range step max_step max_points",
   ["orbit:slope"] = "size",
   ["dynamics.diagram"] = FLOW .. " guess scale values period phase section transient keep follow both",
@@ -38,7 +38,7 @@ local names = {
   ["dynamics.linearise"] = "simulation nsds rhs at inputs outputs mode args value",
   ["dynamics.lyapunov"] = FLOW .. " guess scale time window transient",
   ["dynamics.poincare"] = FLOW .. " guess scale section period phase count skip",
-  ["dynamics.periodic"] = FLOW .. " guess scale period section autonomous segments drift transient "
+  ["dynamics.periodic"] = FLOW .. " guess scale period section autonomous segments drift symmetry transient "
     .. "tol max_iterations",
   ["diagnose"] = "residual t y ydot",
 

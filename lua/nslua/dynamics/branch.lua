@@ -14,7 +14,6 @@ local orbits = require "nslua.dynamics.orbit"
 local passage = require "nslua.dynamics.passage"
 local points = require "nslua.dynamics.branch_point"
 local sequences = require "nslua.dynamics.sequence"
-local spectrum = require "nslua.dynamics.spectrum"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -132,11 +131,12 @@ local function bracket(b, a, c, ds)
   return low, w, high
 end
 
--- The last point with the sequence of a before the length ds, where it is another one or no orbit is found; c: the
--- point there, or nil.
+-- The last point with the sequence of a before the length ds, where it is another one or no orbit is found; and
+-- whether an orbit of another sequence was found right after it; c: the point at ds, or nil.
 local function locate_change(b, a, c, ds)
   local low, w, high = bracket(b, a, c, ds)
   local found, K, place = { { s = low, w = w } }, a.K, 1 -- K is the matrix of found[place]
+  local met -- whether an orbit of another sequence was found at `high`
   while high - found[#found].s > PLACE do
     local near = found[#found]
     local s = (near.s + high) / 2
@@ -147,16 +147,16 @@ local function locate_change(b, a, c, ds)
       local good, last = pcall(points.point_at, b, near.w, a.tangent)
       if good then
         K, place = last.K, #found
-        point = same_sequence(b, a, s, near, found[#found - 1], K, full)
+        point, other = same_sequence(b, a, s, near, found[#found - 1], K, full)
       end
     end
-    if point then found[#found + 1] = point else high = s end
+    if point then found[#found + 1] = point else high, met = s, other end
   end
   for k = #found, low > 0 and 1 or 2, -1 do
     local good, point = pcall(points.point_at, b, found[k].w, a.tangent)
-    if good and point.sequence == a.sequence then return point end
+    if good and point.sequence == a.sequence then return point, met end
   end
-  return a
+  return a, met
 end
 
 -- The events that only one of two sequences has, as a text.
@@ -220,8 +220,8 @@ end
 -- Zeros of test functions between two neighbours with one sequence. Returns the last point of the branch and why it
 -- is the last, where the orbit touches the section or becomes an equilibrium.
 local function find_zeros(b, a, c, ds)
-  for _, test in ipairs { "fold", "period doubling", "Neimark-Sacker" } do
-    if a.tests[test] * c.tests[test] < 0 then
+  for _, test in ipairs { "fold", "period doubling", "symmetry breaking", "Neimark-Sacker" } do
+    if a.tests[test] and a.tests[test] * c.tests[test] < 0 then
       local last, why = pass_zero(b, a, c, ds, test)
       if last then return last, why end
     end
@@ -308,7 +308,7 @@ end
 -- The change of the sequence between a and the point c at ds, which is nil when the branch could not be followed.
 -- Returns the last point with the sequence of a, and the name of an event at its start if that ends the branch.
 local function pass_change(b, a, c, ds)
-  local last = locate_change(b, a, c, ds)
+  local last, met = locate_change(b, a, c, ds)
   if last ~= a then find_zeros(b, a, last, points.dot(b, last.w - a.w, a.tangent)) end
   local name_at_start = not c and event_at_start(b, last)
   if name_at_start then
@@ -319,7 +319,7 @@ local function pass_change(b, a, c, ds)
   local events = passed or c and differing(a.sequence, c.sequence) or ""
   local name = not passed and (passage.grazing_event(b, a, c) or passage.grazing_of(b, last))
   note(b, name and "grazing" or "sequence", last, { events = name or events, before = a.sequence,
-    after = c and c.sequence })
+    after = c and c.sequence, bound = not name and not met or nil })
   return last
 end
 
@@ -465,8 +465,7 @@ function branches.continuation(options)
   if q.flow.f == nil and q.flow.make_simulation == nil and q.flow.set == nil then
     fail("%s: parameter: expected { object, \"field\" }, since the simulation is no function of the parameter", who)
   end
-  local u = orbits.first(q)
-  local solved = orbits.solve(q, u, q.p)
+  local solved = orbits.start(q)
   if not solved.good then fail("%s: no orbit found at p = %g: %s", who, q.p, solved.reason) end
   local w = core.concatenate { solved.u, core.vector { q.p / b.size } }
   b.weights = points.weights_of(q, #w)
@@ -541,7 +540,8 @@ function Branch:__tostring()
     self.message) }
   for i, one in ipairs(self.bifurcations) do
     lines[#lines + 1] = format("  %d: %s at p = %.12g%s", i, one.kind, one.p,
-      one.events and one.events ~= "" and " (" .. one.events .. ")" or "")
+      one.events and one.events ~= "" and " (" .. one.events .. ")" or "") .. (one.bound and
+        "; the change is there or a little beyond" or "")
   end
   return table.concat(lines, "\n")
 end

@@ -84,6 +84,7 @@ function points.point_at(b, w, before, solved)
     stability = orbit.stability, stable = orbit.stable, sequence = orbit.sequence,
     parameter_derivative = exact and "exact" or "differences",
     tests = { fold = tangent[#w], ["period doubling"] = spectrum.doubling(m),
+      ["symmetry breaking"] = orbit.half_multipliers and spectrum.doubling(orbit.half_multipliers),
       ["Neimark-Sacker"] = spectrum.torus(m) } }
 end
 

@@ -41,6 +41,8 @@ local function positive(options, name, who)
   return value
 end
 
+local WINDOWS = 1e6 -- at most so many of them, in the time and in the transient: minutes
+
 -- What is left of a direction below this part of its length counts as 0: where sliding begins it is 0 to rounding.
 local LOST = 2 ^ -44
 
@@ -97,9 +99,15 @@ function exponents.lyapunov(options)
   local time, window = positive(options, "time", who), positive(options, "window", who)
   local count = math.floor(time / window + 0.5)
   if count < 2 then fail("%s: window: expected at most half of time = %g, got %g", who, time, window) end
+  if count > WINDOWS then
+    fail("%s: window: expected at least time / %g = %g, got %g", who, WINDOWS, time / WINDOWS, window)
+  end
   local n, t = #x, flow.t0
   if options.transient then
     local rest = arguments.number(options.transient, who, "transient")
+    if rest / window > WINDOWS then
+      fail("%s: transient: expected at most %g windows of %g, got %g", who, WINDOWS, window, rest)
+    end
     for _ = 1, math.ceil(rest / window) do
       x = flow:run(x, start_of(flow, t), start_of(flow, t) + window, p).x
       t = t + window

@@ -341,8 +341,15 @@ end
 
 -- A section {g, direction} from what a user gives: a function g(t, x), a table {g, direction =}, or the name of an
 -- event, whose crossings are the states after it.
-function flows.section(value, who)
+-- counted: a name may have a count, as { "wall", count = 2 }: every second occurrence.
+function flows.section(value, who, counted)
   if type(value) == "string" then return { name = value, count = 1 } end
+  if type(value) == "table" and type(value[1]) == "string" then
+    if value.count ~= nil and not counted then
+      fail("%s: section: count: it goes with dynamics.periodic and dynamics.continuation", who)
+    end
+    return { name = value[1], count = value.count and arguments.integer(value.count, 1, who, "section: count") or 1 }
+  end
   if type(value) == "function" then return { g = value, direction = 1, count = 1 } end
   local g = type(value) == "table" and (value.g or value[1])
   if type(g) ~= "function" then

@@ -15,6 +15,10 @@ local RTOL, ATOL = 1e-12, 2 ^ -44
 -- about known, and when it is not.
 local DOUBLINGS_KNOWN, DOUBLINGS = 3, 30
 
+-- The first, rough run of a model has at most so many steps, some thousand oscillations: a time that is too long by
+-- orders of magnitude is told within a second.
+local STEPS = 100000
+
 local BETWEEN = 4 -- points of a course between two steps
 
 local function solve(...) return where.call("solve_ivp", core.solve_ivp, ...) end
@@ -103,7 +107,12 @@ local function tolerances(flow, x0, t0, t1, p)
   if not flow.atol then
     local sizes = rough_sizes(flow, x0, t0, t1, p)
     local sol = solve(flow.f, { t0, t1 }, x0, { method = flow.method, rtol = 1e-6, atol = sizes * 1e-9,
-      args = arguments_with(flow, p), events = #flow.events > 0 and flow.events or nil })
+      args = arguments_with(flow, p), events = #flow.events > 0 and flow.events or nil, max_steps = STEPS })
+    local last = sol.t[#sol.t]
+    if not sol.success and sol.message:find("steps were not enough", 1, true) then
+      fail("%s: the motion from the guess needs more than %d steps up to t = %g, where t = %g was asked for: is that "
+        .. "the right period or time?", flow.who, STEPS, last, t1)
+    end
     for i = 1, #x0 do
       local row, most = sol.y:row(i), 0
       for k = 1, #row do most = math.max(most, math.abs(row[k])) end

@@ -23,6 +23,11 @@ Orbit.__name = "orbit"
 
 -- ---- the problem ----
 
+-- At most so many unknowns: a full matrix of 128 MB, whose factors take some seconds.
+local UNKNOWNS = 4096
+-- At most so many periods of a transient.
+local PERIODS = 1e6
+
 local function drift_of(options, n, who)
   local drifts, keep, all = {}, {}, {}
   local list = options.drift or {}
@@ -42,8 +47,31 @@ local function drift_of(options, n, who)
   return keep, all
 end
 
+-- Largest |S S - 1| of a symmetry.
+local INVOLUTION = 2 ^ -40
+
+-- The symmetry S of a motion with x(t + T / 2) = S x(t); nil when none is given.
+local function symmetry_of(options, n, who)
+  if options.symmetry == nil then return nil end
+  local good, S = pcall(core.matrix, options.symmetry)
+  if not good or S:rows() ~= n or S:cols() ~= n then
+    fail("%s: symmetry: expected a matrix of %d x %d, got %s", who, n, n, describe(options.symmetry))
+  end
+  local off = S * S - core.eye(n)
+  for i = 1, n do
+    for j = 1, n do
+      if off[i][j] ~= off[i][j] or math.abs(off[i][j]) > INVOLUTION then
+        fail("%s: symmetry: expected a matrix S with S S = 1, got %g in its row %d, column %d", who,
+          off[i][j] + (i == j and 1 or 0), i, j)
+      end
+    end
+  end
+  if options.drift ~= nil then fail("%s: symmetry: it does not go with drift =", who) end
+  return S
+end
+
 local function kind_of(options, who)
-  if options.section ~= nil then return type(options.section) == "string" and "map" or "autonomous" end
+  if options.section ~= nil then return flows.section(options.section, who, true).name and "map" or "autonomous" end
   if options.autonomous then return "autonomous" end
   if options.period == nil then
     fail("%s: expected period =, section =, or autonomous = true with a guess of the period", who)
@@ -63,12 +91,17 @@ function orbits.problem(options, who)
   if q.p == nil then q.p = flow.value end
   q.segments = options.segments == nil and 1 or arguments.integer(options.segments, 1, who, "segments")
   q.keep, q.all = drift_of(options, #q.guess, who)
-  if options.section ~= nil then q.section = flows.section(options.section, who) end
+  q.symmetry = symmetry_of(options, #q.guess, who)
+  if options.section ~= nil then q.section = flows.section(options.section, who, true) end
   if q.kind == "map" and q.segments > 1 then
     fail("%s: segments: a section that is an event takes one segment, got %d", who, q.segments)
   end
   if q.kind == "autonomous" and not q.section and not q.period then
     fail("%s: period: autonomous = true needs a guess of the period", who)
+  end
+  if q.segments * #q.guess > UNKNOWNS then
+    fail("%s: segments: expected at most %d for %d states, got %d: the equations are one full matrix", who,
+      UNKNOWNS // #q.guess, #q.guess, q.segments)
   end
   q.transient = flows.number(options, "transient", 0, who)
   q.options = { tol = flows.number(options, "tol", 0, who), max_iterations = options.max_iterations and
@@ -91,6 +124,9 @@ end
 local function settle(q, x, p)
   local t0 = q.flow.t0
   if q.kind ~= "forced" then return q.flow:run(x, t0, t0 + q.transient, p).x end
+  if q.transient / q.T > PERIODS then
+    fail("%s: transient: expected at most %g periods of %g, got %g", q.who, PERIODS, q.T, q.transient)
+  end
   for _ = 1, math.ceil(q.transient / q.T) do x = q.flow:run(x, t0, t0 + q.T, p).x end
   return x
 end
@@ -108,8 +144,14 @@ local function prepare(q)
     q.guess, q.T, x = start, T, start
   elseif q.kind == "map" then
     local list = flow:crossings(x, flow.t0, q.section, p)
-    q.T = list[1].t - flow.t0
-    q.section.span = q.T * 1.5
+    if q.section.count > 1 or q.symmetry then -- a start that is not on the section is far from the orbit
+      x = list[#list].x
+      q.section.span = list[#list].t - flow.t0
+      q.guess, list = x, flow:crossings(x, flow.t0, q.section, p)
+    end
+    local first = list[#list].t - flow.t0
+    q.T = first / (q.symmetry and 1 / 2 or 1)
+    q.section.span = first * 1.5
   end
   flow.span = q.T
   local t, rows = flow:course(x, flow.t0, flow.t0 + q.T, p)
@@ -189,6 +231,12 @@ local function segment(q, x, ta, tb, p)
   end
 end
 
+-- The part of the period that is run: all of it, or half where a symmetry gives the rest.
+local function part_of(q) return q.symmetry and 1 / 2 or 1 end
+
+-- The state at the end of that part of an orbit that begins at x.
+local function image_of(q, x) return q.symmetry and q.symmetry * x or x end
+
 -- The return map of a section that is an event.
 local function step_map(q, x, p)
   local list = q.flow:crossings(x, q.flow.t0, q.section, p)
@@ -202,15 +250,18 @@ local function runs_of(q, u, p)
   local flow, m, state = q.flow, q.segments, { nodes = nodes, p = p, runs = {}, slopes = {} }
   if q.kind == "map" then
     local run = step_map(q, nodes[1], p)
-    state.T, state.runs[1] = run.t - flow.t0, run
+    state.T, state.runs[1] = (run.t - flow.t0) / part_of(q), run
     state.slopes[1] = function() return flow:section_derivative(nodes[1], q.section, p, q.sizes) end
     return state
   end
   state.T = T or q.period(p)
-  if state.T ~= state.T or state.T <= 0 then error(format("the period is %g in an iteration", state.T), 0) end
+  if state.T ~= state.T or state.T <= (q.T_least or 0) then
+    error(format("the period is %g in an iteration", state.T), 0)
+  end
+  local span = state.T * part_of(q)
   for i = 1, m do
-    local ta, tb = flow.t0 + (i - 1) / m * state.T, flow.t0 + i / m * state.T
-    if q.kind == "autonomous" then ta, tb = flow.t0, flow.t0 + state.T / m end
+    local ta, tb = flow.t0 + (i - 1) / m * span, flow.t0 + i / m * span
+    if q.kind == "autonomous" then ta, tb = flow.t0, flow.t0 + span / m end
     state.runs[i], state.slopes[i] = segment(q, nodes[i], ta, tb, p)
   end
   return state
@@ -219,7 +270,7 @@ end
 local function residual(q, state)
   local F, m = {}, q.segments
   for i, run in ipairs(state.runs) do
-    local target = state.nodes[i % m + 1]
+    local target = i < m and state.nodes[i + 1] or image_of(q, state.nodes[1])
     for _, j in ipairs(node_states(q, i % m + 1)) do F[#F + 1] = (run.x[j] - target[j]) / q.sizes[j] end
   end
   if q.kind == "autonomous" then
@@ -246,7 +297,13 @@ local function put_slopes(q, state, J)
       for b, k in ipairs(node_states(q, i)) do
         J[row + a][first[i] + b] = J[row + a][first[i] + b] + S[j][k] * q.sizes[k] / q.sizes[j]
       end
-      J[row + a][first[target] + a] = J[row + a][first[target] + a] - 1
+      if i < q.segments or not q.symmetry then
+        J[row + a][first[target] + a] = J[row + a][first[target] + a] - 1
+      else
+        for b, k in ipairs(q.all) do
+          J[row + a][first[target] + b] = J[row + a][first[target] + b] - q.symmetry[j][k] * q.sizes[k] / q.sizes[j]
+        end
+      end
     end
     row = row + #node_states(q, target)
   end
@@ -258,7 +315,8 @@ local function put_period(q, state, J)
   for i = 1, m do
     local run, target = state.runs[i], i % m + 1
     local rate = q.flow:velocity({ x = run.x, t = q.flow.t0 }, state.p)
-    for a, j in ipairs(node_states(q, target)) do J[row + a][column] = rate[j] / m * q.T_size / q.sizes[j] end
+    local part = part_of(q) / m
+    for a, j in ipairs(node_states(q, target)) do J[row + a][column] = rate[j] * part * q.T_size / q.sizes[j] end
     row = row + #node_states(q, target)
   end
   local _, slope = q.phase(state.nodes[1])
@@ -318,19 +376,35 @@ end
 
 -- ---- results ----
 
--- Events of one period; of an autonomous orbit with several segments their times are moved to where they belong.
+local function add_events(list, run, shift)
+  for _, event in ipairs(run.events) do
+    local copy = {}
+    for name, value in pairs(event) do copy[name] = value end
+    copy.t = event.t + shift
+    list[#list + 1] = copy
+  end
+end
+
+-- The second half of a symmetric orbit as a run, and by how much its times are too early.
+local function second_half(q, state)
+  local t0, half, x = q.flow.t0, state.T / 2, state.runs[#state.runs].x
+  if q.kind == "map" then return step_map(q, x, state.p), half end
+  if q.kind == "autonomous" then return q.flow:run(x, t0, t0 + half, state.p), half end
+  return q.flow:run(x, t0 + half, t0 + state.T, state.p), 0
+end
+
+-- Events of one period, and with a symmetry the state at its end; of an autonomous orbit with several segments their
+-- times are moved to where they belong.
 local function events_of(q, state)
   local list = {}
   for i, run in ipairs(state.runs) do
-    local shift = q.kind == "autonomous" and (i - 1) / q.segments * state.T or 0
-    for _, event in ipairs(run.events) do
-      local copy = {}
-      for name, value in pairs(event) do copy[name] = value end
-      copy.t = event.t + shift
-      list[#list + 1] = copy
-    end
+    local shift = q.kind == "autonomous" and (i - 1) / q.segments * part_of(q) * state.T or 0
+    add_events(list, run, shift)
   end
-  return list
+  if not q.symmetry then return list end
+  local run, shift = second_half(q, state)
+  add_events(list, run, shift)
+  return list, run.x
 end
 
 -- The sequence of events of the runs of an evaluation.
@@ -349,10 +423,15 @@ function orbits.sequence(events)
   return best or ""
 end
 
-local function monodromy_of(state)
+-- The product of the segments' derivatives; with a symmetry S that of the half orbit is A, and the whole one's is
+-- (S^-1 A)^2.
+-- The second result is S^-1 A.
+local function monodromy_of(q, state)
   local product
   for _, S in ipairs(state.jacobians) do product = product and S * product or S end
-  return product
+  if not q.symmetry then return product end
+  local half = core.solve(q.symmetry, product)
+  return half * half, half
 end
 
 local function reduced(q, A)
@@ -371,6 +450,7 @@ function orbits.result(q, orbit, solved)
   orbit.iterations, orbit.accuracy = solved and solved.iterations, solved and solved.correction
   orbit.multipliers = spectrum.values(reduced(q, orbit.monodromy))
   if q.kind == "autonomous" then orbit.trivial = spectrum.take_trivial(orbit.multipliers) end
+  if orbit.half then orbit.half_multipliers = spectrum.values(orbit.half) end
   orbit.derivative = orbit.derivative_message and "differences" or "exact"
   orbit.stability = spectrum.stability(orbit.multipliers)
   orbit.stable = orbit.stability == "stable"
@@ -381,8 +461,8 @@ end
 local AT_START = 2 ^ -20
 
 -- The monodromy of an autonomous orbit that begins at an event, as on a switching surface, by a start elsewhere on
--- the orbit: it has the same multipliers. Returns the matrix and why it is not exact; nothing where no event is there
--- and the derivative from the start is exact.
+-- the orbit: it has the same multipliers. Returns what monodromy_of does, and why it is not exact; nothing where no
+-- event is there and the derivative from the start is exact.
 local function monodromy_elsewhere(q, state, p, events)
   local flow, T, times, near = q.flow, state.T, { 0, state.T }, state.reason ~= nil
   for _, event in ipairs(events) do
@@ -399,20 +479,41 @@ local function monodromy_elsewhere(q, state, p, events)
   end
   local x = flow:run(state.nodes[1], flow.t0, flow.t0 + place, p).x
   flow.inexact, flow.compared = nil, nil
-  local S, _, _, reason = flow:derivative(x, flow.t0, flow.t0 + T, p, q.sizes)
-  return S, reason
+  local S, _, _, reason = flow:derivative(x, flow.t0, flow.t0 + T * part_of(q), p, q.sizes)
+  local whole, half = monodromy_of(q, { jacobians = { S } })
+  return whole, half, reason
+end
+
+-- The state after the second half of a symmetric orbit may be off by this part of the sizes, times what the half does
+-- to deviations: far above the errors of runs, far below what another field does.
+local UNSYMMETRIC = 1e-6
+
+local function check_symmetry(q, state, last, half)
+  local first, growth, off = state.nodes[1], 1, 0
+  for i = 1, #first do
+    off = math.max(off, math.abs(last[i] - first[i]) / q.sizes[i])
+    for j = 1, #first do growth = math.max(growth, math.abs(half[i][j]) * q.sizes[j] / q.sizes[i]) end
+  end
+  if off > UNSYMMETRIC * growth then
+    fail("%s: symmetry: the model does not have it: after the second half of the orbit the state is off by %.3g of "
+      .. "its size", q.who, off)
+  end
 end
 
 -- The orbit at the solution u, and d F / d u there.
 function orbits.orbit(q, u, p, solved)
   local _, jacobian, state = orbits.evaluate(q, u, p)
   local J = jacobian()
-  local events = events_of(q, state)
-  local elsewhere, reason = monodromy_elsewhere(q, state, p, events)
-  if not elsewhere then reason = state.reason end
+  local events, last = events_of(q, state)
+  local whole, half, reason = monodromy_elsewhere(q, state, p, events)
+  if not whole then
+    reason, whole, half = state.reason, monodromy_of(q, state)
+  end
+  if half then check_symmetry(q, state, last, half) end
   return orbits.result(q, { x0 = state.nodes[1], T = state.T, parameter = p, nodes = state.nodes, unknowns = u,
-    monodromy = elsewhere or monodromy_of(state), derivative_message = reason, events = events,
-    sequence = orbits.sequence(events), drift = state.runs[#state.runs].x - state.nodes[1] }, solved), J, state
+    monodromy = whole, half = half, derivative_message = reason, events = events,
+    sequence = orbits.sequence(events), drift = q.symmetry and core.zeros(#state.nodes[1]) or
+      state.runs[#state.runs].x - state.nodes[1] }, solved), J, state
 end
 
 function Orbit:__tostring()
@@ -426,7 +527,7 @@ end
 function Orbit:course()
   local q = self.problem
   local flow = q.flow
-  if q.segments == 1 or q.kind ~= "autonomous" then
+  if q.segments == 1 or q.symmetry or q.kind ~= "autonomous" then
     local t, rows, events = flow:course(self.x0, flow.t0, flow.t0 + self.T, self.parameter)
     return core.vector(t), rows, events
   end
@@ -445,7 +546,7 @@ function Orbit:plot(options) return require "nslua.dynamics.picture".orbit(self,
 where.methods(Orbit, "an orbit", "orbit")
 setmetatable(Orbit, { __index = function(class, name)
   return where.missing(class, name, "orbit", { trivial = true, parameter = true, iterations = true, accuracy = true,
-    derivative_message = true })
+    derivative_message = true, half = true, half_multipliers = true })
 end })
 
 -- ---- solving ----
@@ -453,6 +554,7 @@ end })
 -- The nodes on the course from x0 over the period T.
 function orbits.nodes_from(q, x0, T, p)
   local flow, nodes = q.flow, { x0:copy() }
+  T = T * part_of(q)
   for i = 2, q.segments do
     local ta, tb = flow.t0 + (i - 2) / q.segments * T, flow.t0 + (i - 1) / q.segments * T
     if q.kind == "autonomous" then ta, tb = flow.t0, flow.t0 + T / q.segments end
@@ -491,17 +593,34 @@ function orbits.solve(q, u, p)
   return solved
 end
 
+-- A motion of the duration 0 is periodic, too: the first orbit has at least this part of the guessed period.
+local SHRUNK = 1 / 16
+
+-- The problem's first orbit. An orbit that passes a section that is an event there and back has two such events in
+-- each period; so with a count of 1 there is none, and 2 is tried.
+function orbits.start(q)
+  local u = orbits.first(q)
+  q.T_least = q.kind == "autonomous" and SHRUNK * q.T_size or nil
+  local solved = orbits.solve(q, u, q.p)
+  q.T_least = nil
+  if solved.good or q.kind ~= "map" or q.symmetry or q.section.count ~= 1 then return solved end
+  q.section.count, q.section.span, q.transient = 2, nil, nil
+  local good, second = pcall(function() return orbits.solve(q, orbits.first(q), q.p) end)
+  if good and second.good then return second end
+  q.section.count = 1
+  return solved
+end
+
 -- ns.dynamics.periodic
 function orbits.periodic(options)
   local who = "dynamics.periodic"
   options = arguments.options(options, who)
   local q = orbits.problem(options, who)
-  local u = orbits.first(q)
-  local solved = orbits.solve(q, u, q.p)
+  local solved = orbits.start(q)
   if not solved.good then
-    local named = type(options.section) == "string"
-    local hint = named and format("; an orbit on which '%s' happens several times in a period, such as there and "
-      .. "back, needs a section { g, direction = \"up\" } with a function g(t, x)", options.section)
+    local named = q.section and q.section.name
+    local hint = named and format("; if '%s' happens k times in a period, with k above %d, say so by section = "
+      .. "{ \"%s\", count = k }", named, q.symmetry and 1 or 2, named)
     fail("%s: no orbit found: %s%s", who, solved.reason, hint or "")
   end
   return (orbits.orbit(q, solved.u, q.p, solved))

@@ -329,7 +329,7 @@ end
 -- none: an event that does not act or is no impact, a function without exact derivatives. An event may have a `sign`:
 -- that of the rate with which its guard is crossed; else it is that of the rate on the orbit.
 function sequences.with(q, orbit, p)
-  local drifts = #q.keep < #q.all and q.kind ~= "map"
+  local drifts = q.symmetry or #q.keep < #q.all and q.kind ~= "map"
   local one = {}
   for name, value in pairs(q) do one[name] = value end
   one.pieces = not drifts and sequences.pieces(q, orbit, p)

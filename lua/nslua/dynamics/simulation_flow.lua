@@ -337,6 +337,16 @@ local function without_start(list, t0, section)
   return kept, #list - #kept
 end
 
+-- The events up to the last crossing, without those of the section at the start.
+local function up_to(list, t0, section)
+  local kept, last, span = {}, list[section.count].t, section.span or 0
+  for _, event in ipairs(list.events) do
+    local own = section.name and (event.name == section.name or event.label == section.name)
+    if event.t <= last and not (own and event.t - t0 <= START * span) then kept[#kept + 1] = event end
+  end
+  return kept
+end
+
 function simulation.crossings(flow, x0, t0, section, p, options)
   local find = section.g and user_crossings or named_crossings
   local list, sol = find(flow, x0, t0, section, p, options)
@@ -350,6 +360,7 @@ function simulation.crossings(flow, x0, t0, section, p, options)
   if #kept < section.count then
     error(format("section: %d of %d crossings up to the simulation's end", #kept, section.count), 0)
   end
+  kept.events = up_to(kept, t0, section)
   return kept, sol
 end
 

@@ -9,6 +9,7 @@ local modules = {}
 modules.list = {
   { "nslua.hdf5", "HDF5", ".h5 files", "libhdf5-dev" },
   { "nslua.ipopt", "IPOPT", "model:minimize and optimal control", "coinor-libipopt-dev" },
+  { "nslua.mpi", "MPI", "sweeps by mpirun", "libopenmpi-dev" },
   { "nslua.nlopt", "NLopt", "ns.minimize", "libnlopt-dev" },
   { "nslua.sundials", "SUNDIALS", "a second solver of DAEs", "libsundials-dev" },
 }

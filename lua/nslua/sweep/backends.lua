@@ -3,8 +3,10 @@
 -- A back end is a table in a file of its own:
 --   name           what `on` says
 --   start(sweep)   begins to work and returns a session; raises when it can not be used here
+--   enter()        optional: called before the script when the command line names the back end
 --   options(given, who)  optional: checks the sweep's option `with`, which is for the back end alone; start finds
 --                  what it returns as sweep.options.with
+--   starts_anew(options)  optional: whether its workers run the script anew; they want the records of sweeps before
 --   shares_folder  true: its processes meet in the folder of the sweep, so that the sweep needs a file
 --   status(store), cancel(store)  optional: for `nslua sweep --status` and `--cancel`; the text that is added
 -- A session has methods:
@@ -21,7 +23,7 @@
 -- store.
 local arguments = require "nslua.base.arguments"
 
-local backends = { "local", "here", "slurm", "parallel" }
+local backends = { "local", "here", "slurm", "mpi", "parallel" }
 
 -- The back end of a name.
 function backends.find(name, who)

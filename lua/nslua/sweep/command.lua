@@ -2,6 +2,7 @@
 -- for its sweeps, or looks at them.
 local backends = require "nslua.sweep.backends"
 local settings = require "nslua.sweep.settings"
+local spawn = require "nslua.sweep.spawn"
 local stores = require "nslua.sweep.store"
 
 local command = {}
@@ -9,7 +10,7 @@ local command = {}
 local USAGE = [[
 usage: nslua sweep SCRIPT [options] [-- arguments of the script]
   --workers N        number of worker processes
-  --on NAME          where tasks run: local, here, slurm, parallel
+  --on NAME          where tasks run: local, here, slurm, mpi, parallel
   --detach           with slurm: submits the jobs, one of which writes the file, and does not wait
   --resume           goes on with what an interrupted sweep has left
   --anew             removes what an interrupted sweep has left
@@ -89,6 +90,11 @@ local function read(words)
   return script or refuse "which script?", rest
 end
 
+local function enter(name)
+  local on = backends.find(name, "sweep")
+  if on.enter then on.enter() end
+end
+
 -- Runs the command with the words after it; words.program is the path of nslua.
 local function run(words)
   local script, rest = read(words)
@@ -97,6 +103,15 @@ local function run(words)
   settings.script, settings.rest = script, table.move(rest, 1, #rest, 1, {})
   rest[0] = script
   rawset(_G, "arg", rest)
+  if settings.worker then
+    spawn.hush()
+  elseif settings.on then
+    local good, message = pcall(enter, settings.on)
+    if not good then
+      io.stderr:write("nslua: ", message, "\n")
+      os.exit(1)
+    end
+  end
   local chunk, message = loadfile(script)
   if not chunk then
     io.stderr:write("nslua: ", message, "\n")

@@ -5,5 +5,7 @@
 -- last }) and shard (only these tasks, into the journal of that name); merge (no tasks: only the file is written);
 -- detach (the jobs go on without this process); command, script, rest (the words of the command, the script, its
 -- arguments).
--- `worker` is the number of the sweep that this process is a worker of; `ordinal` counts the sweeps of the script.
-return { ordinal = 0, worker = tonumber(os.getenv "NSLUA_SWEEP_WORKER" or "") }
+-- `worker` is the number of the sweep that this process is a worker of; `ordinal` counts the sweeps of the script;
+-- `kept` has the records of sweeps without a file by that number, for workers of later sweeps that run the script
+-- anew.
+return { ordinal = 0, kept = {}, worker = tonumber(os.getenv "NSLUA_SWEEP_WORKER" or "") }

@@ -17,6 +17,10 @@ local store = {}
 local Store = {}
 Store.__index = Store
 
+-- The folder of a sweep with a file, and in it that of checkpoints.
+function store.folder(file) return file .. ".sweep" end
+function store.checkpoints(file) return store.folder(file) .. "/checkpoints" end
+
 local function read_file(path)
   local file = io.open(path, "rb")
   local text = file and file:read "a"
@@ -120,9 +124,10 @@ local function begin_anew(self, now)
 end
 
 -- Opens the store of a file (nil: memory) for a plan. resume: true goes on with what there is, false begins anew,
--- "failed" goes on and repeats the failed tasks, nil raises when there is an unfinished sweep.
-function store.open(file, plan, resume)
-  local self = setmetatable({ file = file, memory = {}, folder = file and file .. ".sweep" }, Store)
+-- "failed" goes on and repeats the failed tasks, nil raises when there is an unfinished sweep. memory: a list for the
+-- records of a sweep without a file.
+function store.open(file, plan, resume, memory)
+  local self = setmetatable({ file = file, memory = memory, folder = file and store.folder(file) }, Store)
   if not file then return self end
   local now = { manifest.of(plan) }
   local before = self:manifest()
@@ -149,8 +154,14 @@ end
 
 -- The store of a sweep's file, to look at; nil when there is none.
 function store.existing(file)
-  local self = setmetatable({ file = file, memory = {}, folder = file .. ".sweep" }, Store)
+  local self = setmetatable({ file = file, memory = {}, folder = store.folder(file) }, Store)
   return self:manifest()[1] and self or nil
+end
+
+-- Whether the folder of a sweep can be seen from here; a sweep without a file needs none.
+function store.is_there(file, plan)
+  local self = not file or store.existing(file)
+  return self == true or self and not manifest.difference(self:manifest(), { manifest.of(plan) })
 end
 
 -- ---- writing ----
@@ -196,7 +207,5 @@ function Store:finish()
   os.remove(self.driver)
   self.journal = nil
 end
-
-function Store:checkpoints() return self.folder and self.folder .. "/checkpoints" or nil end
 
 return store

@@ -2,7 +2,9 @@
 --
 -- A plan is what a task needs: run, setup, tasks, seed, memory, checkpoints (a folder), taken (names of columns).
 -- Messages from the driver: the first task, how many in a row, which attempt, and the tasks' places in the order.
--- Messages to the driver: "R" (ready), "S" and a text (setup failed), records.
+-- Messages to the driver: "Q" and a number (the script runs anew and asks for the records of that sweep, one before
+-- its own, which has no file; the answer is all of them, or nothing), "R" (ready), "S" and a text (setup failed),
+-- records.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local record = require "nslua.sweep.record"

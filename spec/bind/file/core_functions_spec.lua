@@ -8,7 +8,7 @@ local function opened(path, name, core)
 end
 
 describe("an optional module", function()
-  for _, name in ipairs { "sundials", "hdf5", "nlopt", "ipopt" } do
+  for _, name in ipairs { "sundials", "hdf5", "nlopt", "ipopt", "mpi" } do
     local path = package.searchpath("nslua." .. name, package.cpath)
     local test = path and it or function(text) pending(text .. " (not built)") end
 

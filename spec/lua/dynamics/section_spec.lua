@@ -168,22 +168,84 @@ describe("a diagram #once", function()
 end)
 
 describe("an antisymmetric cycle of a relay", function()
-  local function periodic(section)
+  local T = 3.6797506708648 -- of 20 / (s + 1)^3: x(T / 2) = -x(0)
+  local S = { { -1, 0, 0 }, { 0, -1, 0 }, { 0, 0, -1 } }
+
+  local function periodic(more)
     local plant = ns.FirstOrderLinearTIDS({ 0.1, 0, 0 }, { { 0, 1, 0 }, { 0, 0, 1 }, { -1, -3, -3 } })
     local nsds = ns.NonSmoothDynamicalSystem(0, 50)
     nsds:insertDynamicalSystem(plant)
     local relation = ns.FirstOrderLinearTIR({ { 1, 0, 0 } }, { { 0 }, { 0 }, { 20 } })
     nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), relation, "relay"), plant)
-    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI())
-    return ns.dynamics.periodic { simulation = simu, guess = { 0, 1, -1 }, section = section }
+    more.simulation, more.guess = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI()), { 0, 1, -1 }
+    return ns.dynamics.periodic(more)
   end
 
-  it("needs a section of one direction, which the message tells", function()
-    local ok, message = pcall(periodic, "relay:cross")
+  it("is found with the relay as section, with a count, and with its symmetry", function()
+    local function position(_, x) return x[1] end
+    for _, options in ipairs { { section = "relay:cross" }, { section = { "relay:cross", count = 2 } },
+      { section = "relay:cross", symmetry = S }, { section = { position, direction = "up" }, transient = 20 },
+      { section = { position, direction = "up" }, transient = 20, symmetry = S } } do
+      local orbit = periodic(options)
+      near(T, orbit.T, 1e-9)
+      near(0.147448, orbit.multipliers[1].re, 2e-6)
+      near(0, orbit.x0[1], 1e-12)
+      if options.symmetry then -- a multiplier is the square of one of the half orbit
+        local known
+        for _, m in ipairs(orbit.half_multipliers) do known = known or math.abs(m.re ^ 2 - orbit.multipliers[1].re) < 1e-9 end
+        assert.is_true(known)
+      end
+    end
+  end)
+
+  it("is not taken for a motion of the duration 0", function()
+    local ok, message = pcall(periodic, { section = { function(_, x) return x[1] end, direction = "up" } })
+    assert.is_false(ok)
+    assert.matches("the period is 0.%d+ in an iteration", message)
+  end)
+
+  it("is told where a count is needed, or a symmetry is none", function()
+    local ok, message = pcall(periodic, { section = { "relay:cross", count = 3 } })
     assert.is_false(ok)
     assert.matches("dynamics.periodic: no orbit found: ", message, 1, true)
-    assert.matches("; an orbit on which 'relay:cross' happens several times in a period, such as there and back, needs a section "
-      .. "{ g, direction = \"up\" } with a function g(t, x)", message, 1, true)
-    assert.near(3.6797506708648, periodic(function(_, x) return x[2] end).T, 1e-8)
+    assert.matches("; if 'relay:cross' happens k times in a period, with k above 2, say so by section = { \"relay:cross\", "
+      .. "count = k }", message, 1, true)
+    raises("dynamics.periodic: symmetry: expected a matrix of 3 x 3, got table", periodic,
+      { section = "relay:cross", symmetry = { 1 } })
+    raises("dynamics.periodic: symmetry: expected a matrix S with S S = 1, got 2 in its row 2, column 1", periodic,
+      { section = "relay:cross", symmetry = { { 1, 0, 0 }, { 1, 1, 0 }, { 0, 0, 1 } } })
+    raises("dynamics.periodic: symmetry: it does not go with drift =", periodic, { period = 4, symmetry = S, drift = { 1 } })
+    raises("dynamics.periodic: section: count: expected an integer of 1 or more, got 0", periodic,
+      { section = { "relay:cross", count = 0 } })
+    raises("dynamics.poincare: section: count: it goes with dynamics.periodic and dynamics.continuation", dynamics.poincare,
+      { rhs = function(_, x) return { x[2], -x[1] } end, guess = { 1, 0 }, section = { "a", count = 2 } })
+  end)
+
+  it("may have a symmetry that the model lacks, which is told", function()
+    raises("dynamics.periodic: symmetry: the model does not have it: after the second half of the orbit the state is off by 0.303 "
+      .. "of its size", dynamics.periodic, { guess = { 0.5, 0 }, period = TURN, symmetry = { { -1, 0 }, { 0, -1 } },
+      rhs = function(t, x) return { x[2], math.cos(t) + 0.3 - 0.1 * x[2] - x[1] ^ 3 } end })
+  end)
+end)
+
+-- The antisymmetric orbits of an oscillator between two walls lose their stability where orbits without this symmetry begin:
+-- the fold of those orbits in bifurcations_spec.lua.
+describe("a symmetry breaking #once", function()
+  it("is located", function()
+    local w = 0.7
+    local function wall(side)
+      return { name = side > 0 and "right" or "left", direction = -1, g = function(_, x) return 1 - side * x[1] end,
+        apply = function(_, x) return { x[1], -0.7 * x[2] } end }
+    end
+    local branch = dynamics.continuation { guess = { 0.5, 0.5 }, period = TURN / w, range = { 0.8, 0.7 }, transient = 300,
+      symmetry = { { -1, 0 }, { 0, -1 } }, events = { wall(1), wall(-1) },
+      rhs = function(t, x, A) return { x[2], A * math.cos(w * t + 1) - x[1] - 0.1 * x[2] } end }
+    assert.equal(1, #branch.bifurcations)
+    local found = branch.bifurcations[1]
+    assert.equal("symmetry breaking", found.kind)
+    near(0.712818964083, found.p, 1e-10)
+    near(-1, found.orbit.half_multipliers[1].re, 1e-8)
+    assert.same({ "left right", true, false },
+      { found.orbit.sequence, branch.points[1].stable, branch.points[#branch.points].stable })
   end)
 end)

@@ -158,6 +158,11 @@ static int way_back_refused(lua_State *L) {
   return lua_pushstring(L, ts->trail ? ns_sensitivities_refused(ts->trail) : NULL), 1;
 }
 
+/* drives(simulation): whether its steps go from event to event. */
+static int way_back_drives(lua_State *L) {
+  return lua_pushboolean(L, nsl_check_simulation(L, 1)->ts->drives), 1;
+}
+
 static int way_back_close(lua_State *L) {
   NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
   ns_sensitivities_free(ts->trail);
@@ -196,11 +201,10 @@ static int way_back_resolve(lua_State *L) {
 
 void nsl_open_way_back(lua_State *L) {
   static const luaL_Reg functions[] = {
-      {"times", way_back_times},     {"start", way_back_start},       {"back", way_back_back},
-      {"events", way_back_events},   {"cross", way_back_cross},       {"rates", way_back_rates},
-      {"guard", way_back_guard},     {"fresh", way_back_fresh},       {"values", way_back_values},
-      {"refused", way_back_refused}, {"close", way_back_close},       {"nodes", way_back_nodes},
-      {"resolve", way_back_resolve}, {"gradient", way_back_gradient}, {NULL, NULL}};
+      {"times", way_back_times},     {"start", way_back_start},       {"back", way_back_back},     {"events", way_back_events},
+      {"cross", way_back_cross},     {"rates", way_back_rates},       {"guard", way_back_guard},   {"fresh", way_back_fresh},
+      {"values", way_back_values},   {"refused", way_back_refused},   {"close", way_back_close},   {"nodes", way_back_nodes},
+      {"resolve", way_back_resolve}, {"gradient", way_back_gradient}, {"drives", way_back_drives}, {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "way_back");
 }

@@ -1,0 +1,130 @@
+-- Sweeps on the ranks of mpirun: the file of "local", bit for bit, whatever is killed.
+local host = require "host"
+local mpi = require "mpi"
+local runs = require "sweep_runs"
+
+local directory
+
+-- Task 7 raises, 8 never ends, 9 crashes; with the argument "kill" one kills the rank 2.
+local body = [[
+print "here"
+local support = require "nslua.core".worker_support
+local s = ns.sweep { parameters = { k = ns.linspace(1, 120, 120) }, file = file, timeout = 0.4, with = WITH,
+  run = function(p, task)
+    if arg[3] == "kill" and p.k > 20 and os.getenv "OMPI_COMM_WORLD_RANK" == "2" and not io.open "killed" then
+      io.open("killed", "w"):close() -- kills its rank, which is its parent
+      os.execute("kill -KILL " .. io.open "/proc/self/stat":read "a":match "%) %a (%d+)")
+    end
+    if p.k == 7 then error("no seven", 0) end
+    if p.k == 8 then while true do end end
+    if p.k == 9 then os.execute("kill -SEGV " .. support.pid()) end
+    local stop = support.clock() + (tonumber(arg[2]) or 0)
+    while support.clock() < stop do end
+    return { x = p.k * task.rng:uniform(), v = { p.k, task.rng:normal() }, folder = task.checkpoint and 1 or 0 }
+  end }
+print(s)
+]]
+
+local function run(words, launcher)
+  return host.run(("cd %s || exit; %s %s sweep script.lua %s"):format(host.quote(directory), launcher or "",
+    host.quote(host.nslua), words))
+end
+
+local whole = {} -- the bytes of the file of local workers, and of its errors
+
+local function same_file(name) assert.same(whole, { runs.bytes(directory .. "/" .. name) }) end
+
+local told = "here\nsweep of 120 tasks: 120 done, 3 failed\n"
+
+describe("a sweep by MPI #once", function()
+  setup(function()
+    directory = host.new_directory()
+    runs.script(directory, (body:gsub("WITH", "nil")))
+    if mpi.here and not host.sanitized then
+      assert.same({ told, "", 0 }, { run "--on local --quiet -- a.csv" })
+      whole = { runs.bytes(directory .. "/a.csv") }
+    end
+    host.remove(directory)
+  end)
+  before_each(function()
+    directory = host.new_directory()
+    runs.script(directory, (body:gsub("WITH", "nil")))
+  end)
+  after_each(function() host.remove(directory) end)
+
+  mpi.it("writes the file of local workers with any number of ranks; tasks that hang or crash end no rank", function()
+    if host.sanitized then return end -- it catches the crash
+    for count = 1, 4, 3 do
+      local out, err, status = run("--on mpi --quiet -- a.csv", mpi.launcher(count))
+      assert.same({ told, "", 0 }, { out, err, status })
+      same_file "a.csv"
+    end
+    local out = run "--on mpi --workers 2 --anew --quiet -- b.csv" -- without a launcher
+    assert.equal(told, out)
+    same_file "b.csv"
+  end)
+
+  mpi.it("is taken up by --resume after the loss of a rank", function()
+    if host.sanitized then return end
+    local _, _, status = run("--on mpi --quiet -- a.csv 0.02 kill", mpi.launcher(3))
+    assert.equal(137, status)
+    local out = run "--status -- a.csv"
+    assert.truthy(out:find "a.csv: %d+ of 120 tasks finished, ", out)
+    out = run("--on mpi --resume --quiet -- a.csv", mpi.launcher(2))
+    assert.equal(told, out)
+    same_file "a.csv"
+  end)
+
+  mpi.it("does the tasks of a lost rank again where the launcher lets the others live", function()
+    if host.sanitized then return end
+    runs.script(directory, (body:gsub("WITH", 'arg[3] and { patience = 2 }')))
+    local out, err, status = run("--on mpi --quiet -- a.csv 0.02 kill",
+      mpi.launcher(3, "--enable-recovery"))
+    assert.same({ told, 0 }, { out, status })
+    assert.truthy(err:find("nslua: sweep: mpi: rank 2 has been silent for 2 s: its tasks are done by others\n", 1, true), err)
+    same_file "a.csv"
+  end)
+
+  mpi.it("does several sweeps of one script, with and without files, by on = in the script", function()
+    local before = whole
+    runs.script(directory, [[
+for i = 1, 3 do
+  local s = ns.sweep { parameters = { k = { 1, 2, 3, 4, 5 } }, file = i == 2 and file or nil, on = "mpi",
+    run = function(p, task) return p.k + task.rng:uniform() end }
+  io.stdout:write(s:table().value:totable()[i], "\n")
+end
+error("enough", 0)]])
+    local want = run "--on here --quiet -- local.csv"
+    whole = { runs.bytes(directory .. "/local.csv") }
+    local out, err, status = run("--quiet -- a.csv", mpi.launcher(3))
+    assert.equal(1, status)
+    assert.truthy(err:find("nslua: enough\n", 1, true), err)
+    assert.equal(want, out)
+    same_file "a.csv"
+    whole = before
+  end)
+
+  mpi.it("tells what is wrong with the launcher and the options", function()
+    local _, err, status = run("--on mpi -- a.csv", "PMI_SIZE=3")
+    assert.equal(1, status)
+    assert.truthy(err:find("^nslua: sweep: mpi: a launcher has started 3 processes that do not know of each other: take the "
+      .. "mpirun of Open MPI %d"), err)
+    runs.script(directory, (body:gsub("WITH", "{ patience = 1 }")))
+    _, err = run "--on mpi -- a.csv"
+    assert.truthy(err:find("sweep: with: patience: expected a number of 2 or more, got 1", 1, true), err)
+    runs.script(directory, (body:gsub("WITH", "{ hosts = 1 }")))
+    _, err = run "--on mpi -- a.csv"
+    assert.truthy(err:find("sweep: with: unknown option 'hosts' (known: patience)", 1, true), err)
+  end)
+
+  it("tells how to come by the module", function()
+    local lone = directory .. "/lone"
+    os.execute((("mkdir -p LONE/bin LONE/lib/lua/5.4/nslua LONE/share/lua/5.4 && cp %s LONE/bin && "
+      .. "ln -s %s/lua/nslua LONE/share/lua/5.4 && cp %s/lib/nslua/core.so LONE/lib/lua/5.4/nslua"):format(host.nslua, host.root,
+      host.build):gsub("LONE", lone)))
+    local _, err, status = host.run(("cd %s && LUA_CPATH='%s/lib/lua/5.4/?.so' %s/bin/nslua sweep script.lua --on mpi"):format(
+      directory, lone, lone))
+    assert.same({ "nslua: sweep: mpi: nslua was built without it: sudo apt-get install libopenmpi-dev openmpi-bin, then make and "
+      .. "make install\n", 1 }, { err, status })
+  end)
+end)
