@@ -43,7 +43,7 @@ local names = {
   ["diagnose"] = "residual t y ydot",
 
   ["notebook.options"] = "pictures dpi",
-  [":gradient"] = "cost terminal parameters method",
+  [":gradient"] = "cost terminal parameters method memory",
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
   ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
   ["fit"] = "simulation model data parameters start bounds noise sensitivities loss f_scale tol max_nfev starts "
