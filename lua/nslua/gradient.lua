@@ -33,7 +33,8 @@ local function take_options(simu, options)
   end
   local memory = options.memory
   if memory ~= nil and not (type(memory) == "number" and memory > 0) then
-    fail("gradient: memory: expected a positive number of bytes, got %s", type(memory) == "number" and memory or describe(memory))
+    fail("gradient: memory: expected a positive number of bytes, got %s",
+      type(memory) == "number" and memory or describe(memory))
   end
   return options
 end

@@ -172,6 +172,33 @@ describe("simu:gradient", function()
   end)
 end)
 
+describe("simu:gradient by C of a relation", function()
+  -- The first of three bodies meets the third one.
+  local function three(p)
+    local bodies, nsds = {}, ns.NonSmoothDynamicalSystem(0, 1.2)
+    for k = 1, 3 do
+      bodies[k] = ns.LagrangianLinearTIDS({ k, 0.1 * k }, { 1 - 0.7 * k, 0.2 }, { { k, 0 }, { 0, 1 } })
+      nsds:insertDynamicalSystem(bodies[k])
+    end
+    local relation = ns.LagrangianLinearTIR({ { -1, p[1], p[2], 0.1 } }, { -1.2 })
+    nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.6), relation, "both"), bodies[1], bodies[3])
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.4), ns.RungeKuttaOSI())
+    return simu, { { relation, "C", 1, 2 }, { relation, "C", 1, 3 } }
+  end
+  local function terminal(x) return x[1] + 2 * x[2] * x[11] + x[9] + x[12] ^ 2 end
+
+  it("is the slope of the value where the bodies are not neighbours in the model", function()
+    local p = { 0.2, 1 }
+    local simu, parameters = three(p)
+    local _, gradient, sol = simu:gradient { terminal = terminal, parameters = parameters }
+    assert.equal(1, #sol.events)
+    assert.is_true(worst(function(q)
+      local run = three(q):run()
+      return terminal(run.x[#run])
+    end, p, gradient) < 1e-9)
+  end)
+end)
+
 -- An oscillator that a wall and a relay hold back, driven for a long time.
 local function driven(T)
   local mass = ns.LagrangianLinearTIDS({ 0.3, -1 }, { 1, 0.5 }, { { 1, 0 }, { 0, 2 } })

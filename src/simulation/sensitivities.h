@@ -30,11 +30,11 @@ typedef struct NsSensitivities {
   /* of a record with a bound of its memory */
   NsSensitivityMark *marks; /* the record holds what comes after the last one */
   int nmarks, room;
-  NsSnapshot end;    /* the state at the end of the run; of its log of events the length */
+  NsSnapshot end; /* the state at the end of the run; of its log of events the length */
   long log_count, log_kept;
-  bool at_end;       /* `end` is known */
-  double most;       /* bytes that the record and the marks took at most */
-  long steps_again;  /* steps that were computed again */
+  bool at_end;      /* `end` is known */
+  double most;      /* bytes that the record and the marks took at most */
+  long steps_again; /* steps that were computed again */
 } NsSensitivities;
 
 /*

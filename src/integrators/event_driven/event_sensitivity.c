@@ -13,9 +13,6 @@
 #include "linalg/qr.h"
 #include "ode/control.h"
 
-/* A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. */
-static const double START_OPENS = 1e-9;
-
 /*
 ** S goes on with a fixed direction of sliding in space below this part of its largest velocity. 1e-8: u / |u| has an error of 1e-8
 ** there, which F_u multiplies by 1 / |u|; what the rest of the turning changes in S is 3e-9 of it.
@@ -414,7 +411,7 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
 
 /* ---- guards ---- */
 
-static NsStatus motion_twin_guard(void *context, double t, const double *u, double *out, NsError *err) {
+NsStatus ns_ed_twin_guard(void *context, double t, const double *u, double *out, NsError *err) {
   NsMotionTwin *w = context;
   NsEventDriven *ed = w->ed;
   const double *q = u, *v = u + ed->Nq;
@@ -438,7 +435,7 @@ static void motion_twin_choose(void *context, int guard) {
 }
 
 static void add_guard(NsMotionTwin *w, const NsEventDriven *ed, int *count, int row) {
-  w->guards[(*count)++] = (NsFrozenGuard){motion_twin_guard, motion_twin_choose, row, ns_ed_row_name(ed, row)};
+  w->guards[(*count)++] = (NsFrozenGuard){ns_ed_twin_guard, motion_twin_choose, row, ns_ed_row_name(ed, row)};
 }
 
 /*
@@ -449,13 +446,13 @@ static NsStatus never_left_rest(NsMotionTwin *w, const NsEventDriven *ed, bool *
   const NsStepperState *step = &ed->rk->base.state;
   double along;
   NsStatus status = NS_OK;
-  *rests = ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP && ed->rows[ed->hit].rub.width == 1 && w->t_event == w->course.t_old &&
-           step->t == w->course.t;
+  *rests = ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP && ed->rows[ed->hit].rub.width == 1 &&
+           w->t_event == w->course.t_old && step->t == w->course.t;
   w->guard = ed->hit;
   for (int k = 0; k + 1 < NS_BERNSTEIN_SIZE && status == NS_OK && *rests; k++) {
     double t = w->course.t_old + ns_bernstein_node(k) * (w->course.t - w->course.t_old);
     status = motion_twin_at(w, t, w->fitting, err);
-    if (status == NS_OK) status = motion_twin_guard(w, t, w->fitting, &along, err);
+    if (status == NS_OK) status = ns_ed_twin_guard(w, t, w->fitting, &along, err);
     *rests = status == NS_OK && fabs(along) <= ed->slow[ed->hit];
   }
   return status;
@@ -471,127 +468,12 @@ static NsStatus add_ending_slips(NsMotionTwin *w, const NsEventDriven *ed, int *
     double along;
     w->guard = row;
     if (ns_ed_sense_kind(w->ed, row) != SENSE_SLIP) continue;
-    status = motion_twin_guard(w, ed->t, w->u, &along, err);
+    status = ns_ed_twin_guard(w, ed->t, w->u, &along, err);
     if (status != NS_OK || fabs(along) > ed->slow[row]) continue;
-    status = ns_sensitivity_falls(s, &w->frozen, motion_twin_guard, ed->t, w->u, &falls, err);
+    status = ns_sensitivity_falls(s, &w->frozen, ns_ed_twin_guard, ed->t, w->u, &falls, err);
     if (status == NS_OK && falls) add_guard(w, ed, count, row);
   }
   return status;
-}
-
-/* y and u of the row w->guard. */
-static NsStatus motion_twin_row(void *context, double t, const double *u, double *out, NsError *err) {
-  NsMotionTwin *w = context;
-  NsEventDriven *ed = w->ed;
-  NsStatus status = ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
-  out[0] = ed->now->y[w->guard];
-  out[1] = ed->now->u[w->guard];
-  return status;
-}
-
-/*
-** By how much parameter j changes y (change[0]) and u (change[1]) of the row w->guard at the start: 0 where the terms of the change
-** cancel to rounding.
-*/
-static NsStatus start_change(NsEventDriven *ed, int j, double change[2], NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin;
-  const double *S = s->S + (ptrdiff_t)j * s->n;
-  double part[2], most[2] = {0, 0};
-  NsStatus status = ns_sensitivity_along(s, &w->frozen, motion_twin_row, 2, ed->t, ed->x, 0, S, j, change, err);
-  memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
-  for (int i = 0; i < s->n && status == NS_OK; i++) {
-    s->direction[i] = S[i];
-    if (S[i] != 0)
-      status = ns_sensitivity_along(s, &w->frozen, motion_twin_row, 2, ed->t, ed->x, 0, s->direction, -1, part, err);
-    for (int c = 0; c < 2 && S[i] != 0; c++) most[c] += fabs(part[c]);
-    s->direction[i] = 0;
-  }
-  for (int c = 0; c < 2; c++)
-    if (fabs(change[c]) <= START_OPENS * most[c]) change[c] = 0;
-  return status;
-}
-
-/* NS_EARG when a contact is closed at the start, and a parameter moves its y, or, where it is at rest, its u. */
-static NsStatus check_start_contacts(NsEventDriven *ed, NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin;
-  NsStatus status = NS_OK;
-  for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
-    double row[2], change[2];
-    w->guard = ed->closed[k];
-    status = motion_twin_row(w, ed->t, ed->x, row, err);
-    bool hits = row[1]<-ed->slow[w->guard], departs = row[1]> ed->slow[w->guard];
-    if (departs || (s->options->one_sided && !hits)) continue; /* one that departs has no part in the motion */
-    for (int j = 0; j < s->p && ed->rows[w->guard].unilateral && status == NS_OK; j++) {
-      status = start_change(ed, j, change, err);
-      if (status == NS_OK && hits && change[0] != 0)
-        return ns_fail(
-            err, NS_EARG,
-            "sensitivities: the contact '%s' is hit where the run starts at t=%.10g, and a parameter moves it: start "
-            "the run before the impact, or after it",
-            ns_ed_row_name(ed, w->guard), ed->t);
-      if (status == NS_OK && !hits && (change[0] != 0 || change[1] != 0))
-        return ns_fail(err, NS_EARG,
-                       "sensitivities: the contact '%s' is closed where the run starts at t=%.10g, and a parameter opens it; "
-                       "on_grazing = \"one-sided\" takes the side that the run goes: closed, or open where it opens at once",
-                       ns_ed_row_name(ed, w->guard), ed->t);
-    }
-  }
-  return status;
-}
-
-/*
-** NS_EARG when friction, or a relay, that starts with u = 0 slips at once, and a parameter moves its u: along the slip the derivative
-** is another one than against it. In space there is none across the slip, to no side.
-*/
-static NsStatus check_start_slip(NsEventDriven *ed, int row, NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin;
-  const Rub *rub = &ed->rows[row].rub;
-  NsStatus status = NS_OK;
-  for (int j = 0; j < s->p && status == NS_OK; j++) {
-    double u[2] = {0, 0}, change[2];
-    for (int i = 0; i < rub->width && status == NS_OK; i++) {
-      w->guard = row + i;
-      status = start_change(ed, j, change, err);
-      u[i] = change[1];
-    }
-    if (status != NS_OK || (u[0] == 0 && u[1] == 0)) continue;
-    double across = rub->width == 2 ? fabs(rub->d[0] * u[1] - rub->d[1] * u[0]) : 0;
-    if (across > START_OPENS * ns_ed_length(u[0], u[1]))
-      return ns_fail(err, NS_EARG,
-                     "sensitivities: '%s' begins to slip where the run starts at t=%.10g, and a parameter moves its velocity "
-                     "across the slip: there is no derivative, to no side; start the run with a velocity",
-                     ns_ed_row_name(ed, row), ed->t);
-    if (!s->options->one_sided)
-      return ns_fail(err, NS_EARG,
-                     "sensitivities: '%s' begins to slip where the run starts at t=%.10g, and a parameter moves its velocity; "
-                     "on_grazing = \"one-sided\" takes the side that the run goes",
-                     ns_ed_row_name(ed, row), ed->t);
-  }
-  return status;
-}
-
-/*
-** The rest of rows at the start, when it is known which of them are held: the others leave at once, and S of their velocities goes on
-** as it is.
-*/
-static NsStatus sense_start_rest(NsEventDriven *ed, NsError *err) {
-  NsMotionTwin *w = ed->sensitivity->twin;
-  NsStatus status = NS_OK;
-  int n = 0, places = 0;
-  for (int i = 0; i < ed->m && status == NS_OK; i++)
-    if (ed->resting[i] && ns_ed_rubs(ed, i, GRIP_SLIP) && !ed->rows[i].rub.tied) status = check_start_slip(ed, i, err);
-  for (int k = 0; k < w->n; k++) {
-    bool held = false;
-    for (int i = 0; i < ed->nheld; i++) held = held || ed->held[i] == w->rows[k];
-    if (!held) continue;
-    places += k < w->places;
-    w->rows[n++] = w->rows[k];
-  }
-  w->n = n, w->places = places;
-  return status == NS_OK && n > 0 ? ns_ed_sense_rest_of(ed, err) : status;
 }
 
 /* ---- events ---- */
@@ -613,7 +495,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
                    "sensitivities: at t=%.10g the forces of sliding contacts grow beyond all bounds; the impulse that "
                    "follows has no derivatives here",
                    ed->t);
-  NsStatus status = start ? check_start_contacts(ed, err) : NS_OK;
+  NsStatus status = start ? ns_ed_check_start(ed, err) : NS_OK;
   bool rests = false;
   if (status == NS_OK && !start) status = never_left_rest(w, ed, &rests, err);
   if (!rests && ns_ed_sense_kind(ed, ed->hit) != SENSE_NONE) add_guard(w, ed, &count, ed->hit);
@@ -648,10 +530,11 @@ NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
   w->t_event = ed->t;
   if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->t, ns_ed_row_name(ed, w->hit), err);
   if (touched) ns_sensitivity_undo(s);
-  NsStatus status = ed->t == ed->t_first ? sense_start_rest(ed, err) : NS_OK;
+  NsStatus status = ed->t == ed->t_first ? ns_ed_sense_start_rest(ed, err) : NS_OK;
   w->holds = false;
   motion_twin_mode(w, ed);
   if (status == NS_OK) status = find_dependent(w, ed->t, ed->x, err);
+  if (status == NS_OK && ed->t == ed->t_first) status = ns_ed_check_start_forces(ed, err);
   if (status == NS_OK) status = ns_sensitivity_leave(s, &w->frozen, ed->t, ed->x, err);
   grow_sizes(w, ed);
   return status == NS_OK ? motion_twin_states(w, s, ed->t, ed->x, s->S, s->X, err) : status;
