@@ -33,21 +33,25 @@ local names = {
   ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift symmetry transient "
     .. "tol max_iterations range step max_step max_points",
   ["orbit:slope"] = "size",
-  ["dynamics.diagram"] = FLOW .. " guess scale values period phase section transient keep follow both",
+  ["dynamics.diagram"] = FLOW .. " guess scale values period phase section transient keep follow both "
+    .. "workers on progress",
   ["dynamics.equilibrium"] = "simulation nsds rhs guess t all args value",
   ["dynamics.linearise"] = "simulation nsds rhs at inputs outputs mode args value",
-  ["dynamics.lyapunov"] = FLOW .. " guess scale time window transient",
+  ["dynamics.lyapunov"] = FLOW .. " guess scale time window transient values workers on progress",
   ["dynamics.poincare"] = FLOW .. " guess scale section period phase count skip",
   ["dynamics.periodic"] = FLOW .. " guess scale period section autonomous segments drift symmetry transient "
     .. "tol max_iterations",
   ["diagnose"] = "residual t y ydot",
 
+  ["fmi.export"] = "kind name files libraries",
+  ["fmi.model"] = "name description author version copyright license parameters inputs outputs locals states setup "
+    .. "rhs events method rtol atol start stop step tolerance save restore",
   ["notebook.options"] = "pictures dpi",
   [":gradient"] = "cost terminal parameters method memory",
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
   ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
   ["fit"] = "simulation model data parameters start bounds noise sensitivities loss f_scale tol max_nfev starts "
-    .. "seed",
+    .. "seed workers on progress",
   ["optimal_control"] = "states controls relays rhs cost terminal path parameters bounds start goal T elements "
     .. "phases stages control_degree guess tol max_iterations",
   ["sweep:plot"] = "x y z by bins cmap limits figsize dpi title",

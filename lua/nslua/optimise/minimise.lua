@@ -220,8 +220,8 @@ local function refuse(method, constraints, low, high, who)
   end
 end
 
--- One search by NLopt from x. p: the problem; narrow: see take_scales. Returns the point, how it ended, the violation, the
--- size of the gradient at the start and the sizes of f, of the unknowns and of the rows.
+-- One search by NLopt from x. p: the problem; narrow: see take_scales. Returns the point, how it ended, the
+-- violation, the size of the gradient at the start and the sizes of f, of the unknowns and of the rows.
 local function search(p, x, calls, narrow)
   local low, high, method, functions = p.low, p.high, p.method, p.functions
   local value, gradient = functions.values(x, 1)[1], method.gradient and functions.jacobian(x, 1)[1] or nil
@@ -325,7 +325,8 @@ local function minimize(f, x0, options)
     local last = projected(gradient, found.x, low, high, found.scales)
     ended = last <= 1e-6 * math.max(found.first, found.scale, abs(value)) and "rounding" or "gradient"
   end
-  local success = ended == "cost" or ended == "done" or ended == "step" or ended == "rounding" and violation <= VIOLATED
+  local success = ended == "cost" or ended == "done" or ended == "step"
+    or ended == "rounding" and violation <= VIOLATED
   return problem.result { x = found.x, fun = value, grad = gradient, success = success, status = ended,
     message = messages[ended], nfev = found.nfev, njev = found.njev, method = method[1], violation = violation }
 end

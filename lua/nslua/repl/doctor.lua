@@ -69,6 +69,9 @@ local function check_modules()
       say("missing", library, ("for %s: sudo apt-get install %s"):format(use, install))
     end
   end
+  if package.searchpath("nslua.fmu", package.cpath) then found("FMI", "2.0 (ns.fmi.export, models for other tools)")
+  else say("missing", "FMI",
+    "for models for other tools: install the package nslua-fmu, or run make fmu") end
 end
 
 local function check_programs()
