@@ -28,6 +28,8 @@ MPI_NEEDS = libopenmpi-dev
 CLUSTER_NEEDS = slurm-wlm munge parallel
 # For notebooks: the kernel, and what runs notebooks and tests kernels.
 KERNEL_NEEDS = jupyter-notebook jupyter-console python3-ipykernel python3-nbconvert python3-jupyter-kernel-test
+# For formulas in pages: they are embedded where a text has one.
+PAGE_NEEDS = libjs-katex fonts-katex
 
 # For `make deb`.
 DEB_NEEDS = build-essential debhelper fakeroot lintian
@@ -174,6 +176,16 @@ $(NSLUA): $(HOST)
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $^ $(LUA_LIB) $(LDFLAGS) -ledit -lm -ldl
 	@test -e $(BUILD)/../lua/nslua/init.lua || ln -sfn $(CURDIR)/lua $(BUILD)/lua
+
+# The directory of KaTeX, whose files pages with formulas embed; empty when it is not installed.
+KATEX ?= $(firstword $(patsubst %/katex.min.js,%,$(wildcard $(addsuffix /katex.min.js,/usr/share/javascript/katex \
+           /usr/share/nodejs/katex/dist /usr/local/share/javascript/katex))))
+$(BUILD)/katex.h: FORCE
+	@mkdir -p $(@D)
+	@echo '$(if $(KATEX),$(hash)define NS_KATEX "$(KATEX)")' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+FORCE:
+$(BUILD)/obj/bind/lua/versions.o $(BUILD)/public/obj/bind/lua/versions.o: CPPFLAGS_ALL += -include $(BUILD)/katex.h
+$(BUILD)/obj/bind/lua/versions.o $(BUILD)/public/obj/bind/lua/versions.o: $(BUILD)/katex.h
 
 $(BUILD)/obj/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -354,8 +366,9 @@ clean:  ## removes build/ and build-asan/
 help:  ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
-extras:  ## installs optional programs: ffmpeg for films, chromium for specs of pages
-	@$(call provide,$(OPTIONAL))
+extras:  ## installs optional programs: ffmpeg for films, chromium for specs of pages, KaTeX for formulas in pages
+	@$(call provide,$(OPTIONAL) $(PAGE_NEEDS))
+	@$(MAKE) --no-print-directory all
 
 sundials:  ## installs SUNDIALS (1 GB with what it depends on) and builds the module of ns.dae("ida", ...)
 	@$(call provide,$(SUNDIALS_NEEDS))
