@@ -343,8 +343,8 @@ function pages.answer(book, name, width)
   end
 end
 
---- A name and the first sentence of its text as one line of the width; the sentence begins at the same place for names
---- of up to `column` characters.
+--- A name and the first sentence of its text as one line of the width; the sentence begins at the same place for
+--- names of up to `column` characters.
 function pages.line(name, entry, column, width)
   local summary = pages.plain(entry.summary or "")
   local sentence = summary:match "^(.-%.)%s" or summary

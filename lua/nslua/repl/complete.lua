@@ -1,6 +1,6 @@
 -- nslua.repl.complete: completion by the Tab key at the prompt: names, fields, methods, options in the table of a
--- constructor, files inside strings, and signatures after "(". It runs no code of the user: fields are read without metamethods, except
--- those of nslua's own objects. It loads the parts of nslua that it needs.
+-- constructor, files inside strings, and signatures after "(". It runs no code of the user: fields are read without
+-- metamethods, except those of nslua's own objects. It loads the parts of nslua that it needs.
 
 local lazy = require "nslua.base.lazy"
 local source = require "nslua.repl.source"
@@ -303,8 +303,8 @@ local function lua_signature(value, name)
   return ("%s(%s)"):format(name, table.concat(names, ", "))
 end
 
--- How the function is called whose arguments the tokens end in: a list of texts; nil when that is not known, or inside
--- an argument.
+-- How the function is called whose arguments the tokens end in: a list of texts; nil when that is not known, or
+-- inside an argument.
 local function signatures_at(tokens, session)
   local bracket, last = open_brackets(tokens), tokens[#tokens]
   if not bracket or tokens[bracket].text ~= "(" or not (last.text == "(" or last.text == ",") then return nil end
