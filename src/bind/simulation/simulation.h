@@ -69,6 +69,10 @@ NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what);
 */
 NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed, int parameters);
 
+/* The solution at idx; pushes memory for the numbers of ns_solution_at. */
+const NsSolution *nsl_check_solution(lua_State *L, int idx);
+double *nsl_push_solution_numbers(lua_State *L, const NsSolution *s);
+
 /* Sets stats of the solution at idx: iterations, times and so on of the run. */
 void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, double seconds);
 
@@ -121,5 +125,6 @@ void nsl_open_osnsp(lua_State *L);
 void nsl_open_time_stepping(lua_State *L);
 void nsl_open_solution(lua_State *L);
 void nsl_open_way_back(lua_State *L);
+void nsl_open_cost_trace(lua_State *L); /* adds to core.way_back, which is on top */
 
 #endif

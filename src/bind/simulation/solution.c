@@ -27,6 +27,10 @@ static NslSolution *check_solution(lua_State *L, int idx) {
   return nsl_check(L, idx, &solution_type);
 }
 
+const NsSolution *nsl_check_solution(lua_State *L, int idx) {
+  return check_solution(L, idx)->solution;
+}
+
 /* Column c (from 0) in the order t, states, lambda, y, Newton iterations, observed values. */
 static double *bind_solution_column(const NsSolution *s, int c) {
   if (c == 0) return s->t;
@@ -526,8 +530,7 @@ static bool solution_side(lua_State *L, int idx) {
   return before;
 }
 
-/* Pushes memory for the numbers of ns_solution_at. */
-static double *push_solution_numbers(lua_State *L, const NsSolution *s) {
+double *nsl_push_solution_numbers(lua_State *L, const NsSolution *s) {
   return lua_newuserdatauv(L, ((size_t)s->nx * (size_t)(1 + s->np) + 2 * (size_t)s->m + 1) * sizeof(double), 0);
 }
 
@@ -543,7 +546,7 @@ static int solution_at_time(lua_State *L, const NsSolution *s, double t, bool be
   NsError err = {NS_OK, ""};
   static const char *const names[] = {"x", "lambda", "y"};
   const int sizes[] = {s->nx, s->m, s->m};
-  double *values = push_solution_numbers(L, s);
+  double *values = nsl_push_solution_numbers(L, s);
   if (ns_solution_at(s, t, before, values, &err) != NS_OK) return nsl_raise(L, &err);
   lua_createtable(L, 0, 5);
   lua_pushnumber(L, t);
@@ -571,7 +574,7 @@ static int solution_at(lua_State *L) {
   const int sizes[] = {s->nx, s->m, s->m};
   NslMatrix *blocks[3];
   NsError err = {NS_OK, ""};
-  double *values = push_solution_numbers(L, s);
+  double *values = nsl_push_solution_numbers(L, s);
   lua_createtable(L, 0, 5);
   NslVector *copy = nsl_push_vector(L, n, NULL);
   nsl_vector_read(times, copy->data);

@@ -65,21 +65,38 @@ static int way_back_start(lua_State *L) {
   return end_call(L, self, &call, status, &err), 0;
 }
 
-/* back(simulation, a, b, c): from b to a; c: a list of the cost's derivatives by the states at the nodes; nil: 0. */
+/*
+** The numbers at the nodes of an interval, node after node, *n for each: a vector of all, or a list of vectors, from which this pushes
+** them.
+*/
+static const double *node_numbers(lua_State *L, int idx, int *n) {
+  if (lua_type(L, idx) != LUA_TTABLE) {
+    const NslVector *all = nsl_check_vector(L, idx);
+    return *n = all->n / NS_BERNSTEIN_SIZE, all->data;
+  }
+  lua_rawgeti(L, idx, 1);
+  *n = nsl_check_vector(L, -1)->n;
+  double *numbers = lua_newuserdatauv(L, (NS_BERNSTEIN_SIZE * (size_t)*n + 1) * sizeof *numbers, 0);
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) {
+    lua_rawgeti(L, idx, k + 1);
+    nsl_vector_read(nsl_to_finite_vector(L, lua_gettop(L), *n, "gradient", "cost"), numbers + (ptrdiff_t)k * *n);
+    lua_pop(L, 1);
+  }
+  return numbers;
+}
+
+/* back(simulation, a, b, c): from b to a; c: the cost's derivatives by the states at the nodes, see node_numbers; nil: 0. */
 static int way_back_back(lua_State *L) {
   NslTimeStepping *self;
   NsSensitivities *s = check_trail(L, &self);
   double a = luaL_checknumber(L, 2), b = luaL_checknumber(L, 3);
   lua_settop(L, 4);
-  size_t nx = (size_t)s->nx;
-  double *c = lua_newuserdatauv(L, (NS_BERNSTEIN_SIZE * nx + 1) * sizeof *c, 0);
-  memset(c, 0, NS_BERNSTEIN_SIZE * nx * sizeof *c);
-  for (int k = 0; k < NS_BERNSTEIN_SIZE && !lua_isnil(L, 4); k++) {
-    lua_rawgeti(L, 4, k + 1);
-    const NslVector *v = nsl_check_vector(L, -1);
-    for (size_t i = 0; i < nx && i < (size_t)v->n; i++) c[i + (size_t)k * nx] = v->data[(ptrdiff_t)i * v->stride];
-    lua_pop(L, 1);
-  }
+  size_t numbers = NS_BERNSTEIN_SIZE * (size_t)s->nx;
+  double *zero = lua_isnil(L, 4) ? lua_newuserdatauv(L, (numbers + 1) * sizeof *zero, 0) : NULL;
+  if (zero) memset(zero, 0, numbers * sizeof *zero);
+  int n = s->nx;
+  const double *c = zero ? zero : node_numbers(L, 4, &n);
+  if (n != s->nx) return luaL_error(L, "gradient: cost: expected %d derivatives, got %d", s->nx, n);
   NsError err = {NS_OK, ""};
   WayBackCall call = begin_call(L, self);
   NsStatus status = ns_sensitivities_back(s, self->ts->nsds, a, b, c, &err);
@@ -178,18 +195,17 @@ static int way_back_nodes(lua_State *L) {
   return 1;
 }
 
-/* resolve(list): of vectors at the nodes: their mean over the interval, its errors, the largest sizes. */
+/* resolve(numbers at the nodes): their mean over the interval, its errors, the largest sizes. */
 static int way_back_resolve(lua_State *L) {
   lua_settop(L, 1);
-  const NslVector *of[NS_BERNSTEIN_SIZE];
-  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) lua_rawgeti(L, 1, k + 1), of[k] = nsl_check_vector(L, -1);
-  int n = of[0]->n;
+  int n;
+  const double *of = node_numbers(L, 1, &n);
   double *mean = nsl_push_vector(L, n, NULL)->data, *error = nsl_push_vector(L, n, NULL)->data;
   double *most = nsl_push_vector(L, n, NULL)->data;
   for (int i = 0; i < n; i++) {
     double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
     for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) {
-      v[k] = i < of[k]->n ? of[k]->data[(ptrdiff_t)i * of[k]->stride] : 0;
+      v[k] = of[i + (ptrdiff_t)k * n];
       most[i] = fmax(most[i], fabs(v[k]));
     }
     if (most[i] == 0) continue;
@@ -206,5 +222,6 @@ void nsl_open_way_back(lua_State *L) {
       {"values", way_back_values},   {"refused", way_back_refused},   {"close", way_back_close},   {"nodes", way_back_nodes},
       {"resolve", way_back_resolve}, {"gradient", way_back_gradient}, {"drives", way_back_drives}, {NULL, NULL}};
   luaL_newlib(L, functions);
+  nsl_open_cost_trace(L);
   lua_setfield(L, -2, "way_back");
 }
