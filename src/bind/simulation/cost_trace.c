@@ -7,7 +7,8 @@
 
 #include "bind/array/vector.h"
 #include "bind/diff/compile.h"
-#include "bind/simulation/simulation.h"
+#include "bind/simulation/sensitivities.h"
+#include "simulation/sensitivities.h"
 #include "ode/bernstein.h"
 
 /* The arguments of a cost: t, x and, in a function of three arguments, p. */
@@ -46,35 +47,35 @@ static bool cost_agrees(lua_State *L, int cost, NslTrace *trace) {
 }
 
 /*
-** sample(trace, cost, solution, a, b, check): vectors of the values at the nodes of [a, b], of the derivatives by x, node after node, and
-** of those by p, or nil. `check`: the number of a node where the tape is compared with the function. Nothing when the two differ, or a
-** number is not finite.
+** sample(simulation, trace, cost, a, b, check): vectors of the values at the nodes of [a, b], of the derivatives by x, node after node, and
+** of those by p, or nil. `check`: the number of a node where the tape is compared with the function, last, as it may do anything. Nothing
+** when the two differ, or a number is not finite.
 */
 static int cost_trace_sample(lua_State *L) {
-  NslTrace *trace = lua_touserdata(L, 1);
-  const NsSolution *s = nsl_check_solution(L, 3);
+  NslTimeStepping *self;
+  const NsSensitivities *s = nsl_check_trail(L, &self);
+  NslTrace *trace = lua_touserdata(L, 2);
   double a = luaL_checknumber(L, 4), b = luaL_checknumber(L, 5), one = 1;
   int check = (int)luaL_checkinteger(L, 6), np = trace->nargs > COST_PARAMETERS ? trace->args[COST_PARAMETERS].rows : 0;
   int nx = trace->args[COST_STATES].rows;
   NsError err = {NS_OK, ""};
-  double *values = nsl_push_solution_numbers(L, s);
-  double *bar = lua_newuserdatauv(L, (size_t)trace->inputs * sizeof *bar, 0);
+  double *bar = lua_newuserdatauv(L, 2 * (size_t)trace->inputs * sizeof *bar, 0), *checked = bar + trace->inputs;
   double *of_value = nsl_push_vector(L, NS_BERNSTEIN_SIZE, NULL)->data;
   double *by_x = nsl_push_vector(L, NS_BERNSTEIN_SIZE * nx, NULL)->data;
   double *by_p = np > 0 ? nsl_push_vector(L, NS_BERNSTEIN_SIZE * np, NULL)->data : NULL;
   if (!by_p) lua_pushnil(L);
   for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) {
     bool last = k + 1 == NS_BERNSTEIN_SIZE;
-    trace->in[0] = last ? b : a + ns_bernstein_node(k) * (b - a);
-    if (ns_solution_at(s, trace->in[0], last, values, &err) != NS_OK) return nsl_raise(L, &err);
-    memcpy(trace->in + 1, values, (size_t)nx * sizeof *values);
-    if (k == check && !cost_agrees(L, 2, trace)) return 0;
+    double t = trace->in[0] = last ? b : a + ns_bernstein_node(k) * (b - a);
+    if (ns_sensitivities_state(s, t, t >= b, trace->in + 1, &err) != NS_OK) return nsl_raise(L, &err);
+    if (k == check) memcpy(checked, trace->in, (size_t)trace->inputs * sizeof *checked);
     nsl_trace_value(trace, &of_value[k]);
     if (!nsl_trace_pull(trace, trace->in, &one, bar) || !isfinite(of_value[k])) return 0;
     memcpy(by_x + (ptrdiff_t)k * nx, bar + 1, (size_t)nx * sizeof *bar);
     if (by_p) memcpy(by_p + (ptrdiff_t)k * np, bar + 1 + nx, (size_t)np * sizeof *bar);
   }
-  return 3;
+  memcpy(trace->in, checked, (size_t)trace->inputs * sizeof *checked);
+  return cost_agrees(L, 3, trace) ? 3 : 0;
 }
 
 void nsl_open_cost_trace(lua_State *L) {

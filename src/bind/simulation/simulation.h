@@ -69,10 +69,6 @@ NslTimeStepping *nsl_idle_simulation(lua_State *L, int idx, const char *what);
 */
 NsSolution *nsl_push_solution(lua_State *L, int simulation, long capacity, int observed, int parameters);
 
-/* The solution at idx; pushes memory for the numbers of ns_solution_at. */
-const NsSolution *nsl_check_solution(lua_State *L, int idx);
-double *nsl_push_solution_numbers(lua_State *L, const NsSolution *s);
-
 /* Sets stats of the solution at idx: iterations, times and so on of the run. */
 void nsl_set_solution_stats(lua_State *L, int idx, const NsTimeStepping *ts, double seconds);
 

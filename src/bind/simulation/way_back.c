@@ -11,8 +11,7 @@
 #include "bind/simulation/sensitivities.h"
 #include "integrators/sensitivity_trail.h"
 
-/* The simulation at 1, and the record of its last run. */
-static NsSensitivities *check_trail(lua_State *L, NslTimeStepping **simulation) {
+NsSensitivities *nsl_check_trail(lua_State *L, NslTimeStepping **simulation) {
   *simulation = nsl_idle_simulation(L, 1, "gradient");
   if (!(*simulation)->ts->trail) luaL_error(L, "gradient: the simulation was run again, or changed, by a function of the cost");
   return (*simulation)->ts->trail;
@@ -43,7 +42,7 @@ static void end_call(lua_State *L, NslTimeStepping *self, WayBackCall *call, NsS
 /* times(simulation): the ends of the intervals of the way back. */
 static int way_back_times(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_trail(L, &self);
   double *times;
   long count;
   NsError err = {NS_OK, ""};
@@ -57,7 +56,7 @@ static int way_back_times(lua_State *L) {
 /* start(simulation, mu): the way back begins. */
 static int way_back_start(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = check_trail(L, &self);
+  NsSensitivities *s = nsl_check_trail(L, &self);
   const NslVector *mu = nsl_to_finite_vector(L, 2, s->nx, "gradient", "terminal");
   NsError err = {NS_OK, ""};
   WayBackCall call = begin_call(L, self);
@@ -88,7 +87,7 @@ static const double *node_numbers(lua_State *L, int idx, int *n) {
 /* back(simulation, a, b, c): from b to a; c: the cost's derivatives by the states at the nodes, see node_numbers; nil: 0. */
 static int way_back_back(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = check_trail(L, &self);
+  NsSensitivities *s = nsl_check_trail(L, &self);
   double a = luaL_checknumber(L, 2), b = luaL_checknumber(L, 3);
   lua_settop(L, 4);
   size_t numbers = NS_BERNSTEIN_SIZE * (size_t)s->nx;
@@ -106,20 +105,49 @@ static int way_back_back(lua_State *L) {
 /* events(simulation, t): the number of events there that move with parameters. */
 static int way_back_events(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_trail(L, &self);
   return lua_pushinteger(L, ns_sensitivities_events_at(s, luaL_checknumber(L, 2))), 1;
 }
 
 /* cross(simulation, t, jump): through the events at t. */
 static int way_back_cross(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = check_trail(L, &self);
+  NsSensitivities *s = nsl_check_trail(L, &self);
   return ns_sensitivities_cross(s, luaL_checknumber(L, 2), luaL_checknumber(L, 3)), 0;
+}
+
+/* earlier(simulation): records what comes before the record; whether there is something. */
+static int way_back_earlier(lua_State *L) {
+  NslTimeStepping *self;
+  NsSensitivities *s = nsl_check_trail(L, &self);
+  bool any = false;
+  NsError err = {NS_OK, ""};
+  WayBackCall call = begin_call(L, self);
+  NsStatus status = ns_sensitivities_earlier(s, self->ts, &any, &err);
+  return end_call(L, self, &call, status, &err), lua_pushboolean(L, any), 1;
+}
+
+/* state(simulation, t, before): the states at t in the record, where the way back stands. */
+static int way_back_state(lua_State *L) {
+  NslTimeStepping *self;
+  const NsSensitivities *s = nsl_check_trail(L, &self);
+  double t = luaL_checknumber(L, 2);
+  bool before = lua_toboolean(L, 3);
+  double *x = nsl_push_vector(L, s->nx, "x")->data;
+  NsError err = {NS_OK, ""};
+  return ns_sensitivities_state(s, t, before, x, &err) == NS_OK ? 1 : nsl_raise(L, &err);
+}
+
+/* memory(simulation): bytes that the record took at most (0: they were not counted), steps that were computed again. */
+static int way_back_memory(lua_State *L) {
+  NslTimeStepping *self;
+  const NsSensitivities *s = nsl_check_trail(L, &self);
+  return lua_pushnumber(L, s->most), lua_pushinteger(L, s->steps_again), 2;
 }
 
 static int way_back_gradient(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_trail(L, &self);
   ns_sensitivities_gradient(s, nsl_push_vector(L, s->p, NULL)->data);
   return 1;
 }
@@ -127,7 +155,7 @@ static int way_back_gradient(lua_State *L) {
 /* rates(simulation): xdot at the end of the run. */
 static int way_back_rates(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_trail(L, &self);
   double *rates = nsl_push_vector(L, s->nx, NULL)->data;
   NsError err = {NS_OK, ""};
   WayBackCall call = begin_call(L, self);
@@ -216,11 +244,25 @@ static int way_back_resolve(lua_State *L) {
 }
 
 void nsl_open_way_back(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"times", way_back_times},     {"start", way_back_start},       {"back", way_back_back},     {"events", way_back_events},
-      {"cross", way_back_cross},     {"rates", way_back_rates},       {"guard", way_back_guard},   {"fresh", way_back_fresh},
-      {"values", way_back_values},   {"refused", way_back_refused},   {"close", way_back_close},   {"nodes", way_back_nodes},
-      {"resolve", way_back_resolve}, {"gradient", way_back_gradient}, {"drives", way_back_drives}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"times", way_back_times},
+                                       {"start", way_back_start},
+                                       {"back", way_back_back},
+                                       {"events", way_back_events},
+                                       {"cross", way_back_cross},
+                                       {"rates", way_back_rates},
+                                       {"guard", way_back_guard},
+                                       {"fresh", way_back_fresh},
+                                       {"values", way_back_values},
+                                       {"refused", way_back_refused},
+                                       {"close", way_back_close},
+                                       {"nodes", way_back_nodes},
+                                       {"resolve", way_back_resolve},
+                                       {"gradient", way_back_gradient},
+                                       {"drives", way_back_drives},
+                                       {"earlier", way_back_earlier},
+                                       {"state", way_back_state},
+                                       {"memory", way_back_memory},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   nsl_open_cost_trace(L);
   lua_setfield(L, -2, "way_back");
