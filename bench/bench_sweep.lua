@@ -1,7 +1,7 @@
 --
 -- bench_sweep.lua
--- One sweep, the same work in the same minute: nslua sweep with 1 and 2 workers, by mpirun, GNU parallel over single runs,
--- Siconos from Python by multiprocessing. Times are those of a clock on the wall.
+-- One sweep, the same work in the same minute: nslua sweep with 1 and 2 workers, by mpirun, GNU parallel over single
+-- runs, Siconos from Python by multiprocessing. Times are those of a clock on the wall.
 --
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
 package.path = directory .. "?.lua;" .. package.path
@@ -25,7 +25,10 @@ local function timed(f)
   return clock() - start
 end
 
-local function shell(command) return timed(function() assert(os.execute("{ " .. command .. "; } >/dev/null 2>&1")) end) end
+local function shell(command)
+  return timed(function() assert(os.execute("{ " .. command .. "; } >/dev/null 2>&1")) end)
+end
+
 local function there(program) return os.execute("command -v " .. program .. " >/dev/null") end
 
 -- The sum of the heights, and the seconds of a sweep; each task runs the ball `times` times.
@@ -33,8 +36,8 @@ local function swept(count, workers, times, file)
   local sum
   local seconds = timed(function()
     local simu, set, ds
-    local t = ns.sweep { parameters = { e = restitutions(count) }, workers = workers, file = file, resume = file and false,
-      progress = false, setup = function()
+    local t = ns.sweep { parameters = { e = restitutions(count) }, workers = workers, file = file,
+      resume = file and false, progress = false, setup = function()
         simu, set, ds = ball.make()
         return simu
       end, run = function(p)
@@ -83,7 +86,8 @@ for _ = 1, ROUNDS do
   end
   note("file 2", (swept(TASKS, 2, 1, os.tmpname() .. ".npz")), TASKS)
   if has_mpi then
-    note("mpirun", shell(("mpirun %s--oversubscribe -n 2 %s sweep %s --on mpi --quiet"):format(root, nslua, script)), TASKS)
+    note("mpirun", shell(("mpirun %s--oversubscribe -n 2 %s sweep %s --on mpi --quiet"):format(root, nslua, script)),
+      TASKS)
   end
   if has_parallel then
     note("parallel", shell(("parallel --will-cite -j 2 %s %ssweep_ball.lua ::: %s"):format(nslua, directory,
@@ -107,9 +111,10 @@ local function row(name, key)
   local each = least[key]
   return { name, each and ("%.3f"):format(1e3 * each) or "-", common.ratio(each, least["nslua 2"]) }
 end
-common.table(("a sweep of %d tasks, each a ball for 2,000 steps: ms a task on the wall, best of %d"):format(TASKS, ROUNDS),
-  { "", "ms a task", "over 2 workers" }, {
-    row("nslua, 1 worker", "nslua 1"), row("nslua, 2 workers", "nslua 2"), row("nslua, 2 workers, journal and .npz", "file 2"),
+common.table(("a sweep of %d tasks, each a ball for 2,000 steps: ms a task on the wall, best of %d"):format(TASKS,
+  ROUNDS), { "", "ms a task", "over 2 workers" }, {
+    row("nslua, 1 worker", "nslua 1"), row("nslua, 2 workers", "nslua 2"),
+    row("nslua, 2 workers, journal and .npz", "file 2"),
     row("nslua by mpirun -n 2, with its start", "mpirun"), row("GNU parallel -j 2 over nslua", "parallel"),
     row("Siconos from Python, Pool(1)", "siconos 1"), row("Siconos from Python, Pool(2)", "siconos 2"),
   })
@@ -124,4 +129,7 @@ if theirs then
   print(("sum of the heights of %d tasks: nslua %.12g, Siconos %.12g"):format(PEER_TASKS, sum, theirs))
 end
 assert(ours)
-common.skipped(no_python, not has_parallel and "no GNU parallel here" or nil, not has_mpi and "no mpirun or no nslua.mpi" or nil)
+local left_out = { no_python }
+if not has_parallel then left_out[#left_out + 1] = "no GNU parallel here" end
+if not has_mpi then left_out[#left_out + 1] = "no mpirun or no nslua.mpi here" end
+common.skipped(table.unpack(left_out))
