@@ -60,9 +60,17 @@ local function parameter(path, name, field, ...)
   return { path = path, of = function(objects) return { { 1, objects[name], field, table.unpack(rest) } } end }
 end
 
-local function event_driven(nsds, T, steps, osi)
+-- The simulation of a model; `steps` of the grid in time T. A spec may set another one.
+function sensitive.simulate(nsds, T, steps, osi)
   return ns.EventDriven(nsds, ns.TimeDiscretisation(0, T / steps), osi or ns.RungeKuttaOSI())
 end
+
+-- The part of the time T that a model runs.
+sensitive.part = 1
+
+local function graph(T) return ns.NonSmoothDynamicalSystem(0, sensitive.part * T) end
+
+local function event_driven(nsds, T, steps, osi) return sensitive.simulate(nsds, T, steps, osi) end
 
 -- ---- first order ----
 
@@ -108,7 +116,7 @@ local function linear_make(o, law)
     local ds = ns.FirstOrderLinearTIDS(d.x0, d.A, d.b)
     if d.M then ds:setMPtr(ns.matrix(d.M)) end
     local relation = ns.FirstOrderLinearTIR { C = d.C, D = d.D, B = d.B, e = d.e }
-    local nsds = ns.NonSmoothDynamicalSystem(0, o.T)
+    local nsds = ns.NonSmoothDynamicalSystem(0, sensitive.part * o.T)
     nsds:insertDynamicalSystem(ds)
     local one = law(d)
     nsds:link(ns.Interaction(one, relation, "law"), ds)
@@ -214,7 +222,7 @@ function families.driven()
     }
     relation:setzPtr(z)
     local law = ns.RelayNSL(1, own.lb, own.ub)
-    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    local nsds = graph(T)
     nsds:insertDynamicalSystem(ds)
     nsds:link(ns.Interaction(law, relation, "law"), ds)
     return event_driven(nsds, T, steps, ns.RungeKuttaOSI(1e-13)), { ds = ds, law = law }
@@ -239,7 +247,7 @@ function families.joined()
     local r1 = ns.FirstOrderLinearTIR({ own.C[1] }, { { 0.8 }, { 0.3 } })
     local r2 = ns.FirstOrderLinearTIR({ own.C[2] }, { { 0.8 }, { -0.3 } })
     local middle = ns.FirstOrderLinearTIR(own.Cm, own.B)
-    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    local nsds = graph(T)
     nsds:insertDynamicalSystem(first)
     nsds:insertDynamicalSystem(second)
     nsds:link(ns.Interaction(law, r1, "one"), first)
@@ -326,7 +334,7 @@ function families.plane()
   return d, list, function(own)
     local ds, objects = linear_body(own, push), {}
     objects.ds = ds
-    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    local nsds = graph(T)
     nsds:insertDynamicalSystem(ds)
     for k = 1, count do
       local law = ns.NewtonImpactFrictionNSL(own.e[k], 0, own.mu[k], 2)
@@ -363,7 +371,7 @@ function families.space()
   return d, list, function(own)
     local ds, law = linear_body(own, push), ns.NewtonImpactFrictionNSL(own.e, 0, own.mu, 3)
     local relation = ns.LagrangianLinearTIR(own.H)
-    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    local nsds = graph(T)
     nsds:insertDynamicalSystem(ds)
     nsds:link(ns.Interaction(law, relation, "floor"), ds)
     return event_driven(nsds, T, steps), { ds = ds, law = law, relation = relation }
@@ -398,7 +406,7 @@ function families.blocks()
   return d, list, function(own)
     local ds, objects = linear_body(own, push), {}
     objects.ds = ds
-    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    local nsds = graph(T)
     nsds:insertDynamicalSystem(ds)
     for k = 1, count do
       local law, H = ns.NewtonImpactFrictionNSL(0.5, 0, own.mu[k], 2), { {}, {} }
@@ -429,7 +437,7 @@ function families.sled()
   local push = forces(d, 3, { 3 }, 1, 9.81)
   return d, list, function(own)
     local ds, law = linear_body(own, push), ns.NewtonImpactFrictionNSL(0, 0, own.mu, 3)
-    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    local nsds = graph(T)
     nsds:insertDynamicalSystem(ds)
     nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } }, "floor"), ds)
     return event_driven(nsds, T, steps), { ds = ds, law = law }
@@ -455,7 +463,7 @@ function families.beads()
   return d, list, function(own)
     local ds, objects = linear_body(own, push), {}
     objects.ds = ds
-    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    local nsds = graph(T)
     nsds:insertDynamicalSystem(ds)
     for k = 1, n + 1 do
       local row, law = {}, ns.NewtonImpactNSL(own.e[k])
@@ -505,7 +513,7 @@ function families.rods()
       for i = 2, n, 2 do f[i] = -own.g end
       f[1] = z[1] * math.cos(z[2] * t + z[3])
     end)
-    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    local nsds = graph(T)
     nsds:insertDynamicalSystem(ds)
     local rod = ns.LagrangianScleronomousR { h = function(q, _, y) y[1] = (q[1] * q[1] + q[2] * q[2] - 1) / 2 end }
     nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), rod, "rod1"), ds)
@@ -543,7 +551,7 @@ function families.box()
   local push = forces(d, 3, { 2 }, 1, 9.81)
   return d, list, function(own)
     local ds, law = linear_body(own, push), ns.NewtonImpactFrictionNSL(own.e, 0, own.mu, 2)
-    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    local nsds = graph(T)
     nsds:insertDynamicalSystem(ds)
     for k = 0, 3 do
       local px, py = k % 2 == 0 and a or -a, k < 2 and -b or b
@@ -590,7 +598,7 @@ function families.arm()
       f[2] = 9.81 * z[2] * z[1] * math.sin(q[2]) + 0.1 * v[2]
     end)
     local objects = { ds = ds, law = ns.NewtonImpactNSL(own.e), relation = ns.LagrangianLinearTIR({ { 1, 0 } }, { -own.place }) }
-    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    local nsds = graph(T)
     nsds:insertDynamicalSystem(ds)
     nsds:link(ns.Interaction(objects.law, objects.relation, "wall"), ds)
     if rubs then
@@ -619,7 +627,7 @@ function families.spheres()
   local inertia = { { 0.03, 0, 0 }, { 0, 0.04, 0 }, { 0, 0, 0.035 } }
   return d, list, function(own)
     local objects = { law = ns.NewtonImpactFrictionNSL(own.e, 0, own.mu, 3) }
-    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    local nsds = graph(T)
     for k = 1, count do
       local ds = ns.NewtonEulerDS(own["q" .. k], own["v" .. k], k, inertia)
       ds:setFExtPtr(ns.vector { 0, 0, -9.81 * k })

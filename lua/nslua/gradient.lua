@@ -1,15 +1,19 @@
--- nslua.gradient: the cost of an event-driven run, and its derivatives by parameters.
+-- nslua.gradient: the cost of a run, and its derivatives by parameters.
 --
 --   local value, gradient, sol = simu:gradient { cost = function(t, x) return x[1] ^ 2 end, parameters = { "x0" } }
 --
 -- The run is recorded, and the derivatives come from the way back through the record (gradient/backward.lua). Where a
--- record does not do, they come from S = dx / dp of a second run (gradient/forward.lua).
+-- record does not do, they come from S = dx / dp of a second run (gradient/forward.lua); those of a time-stepping run
+-- come from S (gradient/stepped.lua).
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
 local back = core.way_back
+
+-- Bytes that a record may take: 256 MB, about 100,000 steps of a model of 30 states.
+local MEMORY = 2 ^ 28
 
 local function take_options(simu, options)
   if not arguments.is_simulation(simu) then
@@ -26,6 +30,11 @@ local function take_options(simu, options)
   local method = options.method
   if method ~= nil and method ~= "adjoint" and method ~= "forward" then
     fail("gradient: method: expected \"adjoint\" or \"forward\", got %s", describe(method))
+  end
+  local memory = options.memory
+  if memory ~= nil and not (type(memory) == "number" and memory > 0) then
+    fail("gradient: memory: expected a positive number of bytes, got %s",
+      type(memory) == "number" and memory or describe(memory))
   end
   return options
 end
@@ -67,8 +76,8 @@ local function recorded(run, parameters)
   local asked = {}
   run.fresh = back.fresh(run.simu)
   for key, value in pairs(parameters) do asked[key] = value end
-  asked.adjoint = true
-  local good, sol = pcall(run.simu.run, run.simu, { sensitivities = asked, dense = run.options.cost ~= nil })
+  asked.adjoint, asked.memory = true, run.options.memory or MEMORY
+  local good, sol = pcall(run.simu.run, run.simu, { sensitivities = asked })
   if good then return sol end
   local why = back.refused(run.simu)
   back.close(run.simu)
@@ -91,6 +100,14 @@ local function by_adjoint(run, parameters)
   return slopes, moved
 end
 
+-- A time-stepping run has S alone, at its rows.
+local function by_steps(run, parameters)
+  if run.free then fail("gradient: T: the end of a time-stepping run is no parameter; use EventDriven") end
+  run.sol = where.call("run", run.simu.run, run.simu, { sensitivities = parameters })
+  run.values = back.values(run.simu, parameters)
+  return require "nslua.gradient.stepped"(run)
+end
+
 local function by_forward(run, parameters)
   local asked = { sensitivities = parameters, dense = run.options.cost ~= nil }
   run.value = 0
@@ -109,10 +126,11 @@ return function(simu, options)
   local parameters, free, alone = take_parameters(options.parameters)
   local run = { simu = simu, options = options, value = 0, free = free }
   local slopes, moved
-  if options.method ~= "forward" then slopes, moved = by_adjoint(run, parameters) end
+  if not back.drives(simu) then slopes = by_steps(run, parameters)
+  elseif options.method ~= "forward" then slopes, moved = by_adjoint(run, parameters) end
   if not slopes then slopes = by_forward(run, parameters) end
   local list = {}
   for j = 1, alone and 0 or #slopes do list[j] = slopes[j] end
   if free then list[#list + 1] = moved end
-  return run.value, core.vector(list), run.sol
+  return run.value, core.vector(list), run.sol, { memory = run.memory, again = run.again }
 end

@@ -148,6 +148,30 @@ describe("sensitivities of solve_ivp", function()
     end
   end)
 
+  it("beside BDF have the relative error of its states, whatever their own rtol is", function()
+    local function f(_, y, m) return { y[2], m * (1 - y[1] ^ 2) * y[2] - y[1] } end
+    local function run(method, rtol, own)
+      return ns.solve_ivp(f, { 0, 15 }, { 2, 0 }, { method = method, rtol = rtol, atol = rtol, args = { 5 },
+        sensitivities = { "args", rtol = own } })
+    end
+    local exact = run("Radau", 1e-13)
+    local function off(sol) -- of the states and of S
+      local k, m = #sol.t, #exact.t
+      local of_y, of_S = 0, 0
+      for i = 1, 2 do
+        of_y = math.max(of_y, math.abs(sol.y[i][k] / exact.y[i][m] - 1))
+        of_S = math.max(of_S, math.abs(sol.S[k][i][1] / exact.S[m][i][1] - 1))
+      end
+      return of_y, of_S
+    end
+    for _, rtol in ipairs { 1e-6, 1e-8, 1e-10 } do
+      for _, own in ipairs { rtol, 1e-12 } do
+        local of_y, of_S = off(run("BDF", rtol, own))
+        assert.is_true(of_S < 4 * of_y and of_y < 500 * rtol, rtol .. ": " .. of_y .. ", " .. of_S)
+      end
+    end
+  end)
+
   it("are the same whether f can be traced or not", function()
     local function traced(_, y, a) return { y[2], -math.sin(a * y[1]) } end
     local function branched(_, y, a) -- a comparison can not be traced

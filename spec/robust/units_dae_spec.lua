@@ -60,7 +60,7 @@ local function consistent_start(p)
 end
 
 -- A run from there, of 0.5, with the time in units of 1 / rate.
-local function run(p, index, u, r, rate)
+local function consistent_run(p, index, u, r, rate)
   local y, yd = consistent_start(p)
   for i = 1, 5 do yd[i] = yd[i] * u[i] / rate end
   return ns.dae("radau", equations(p, index, u, r, rate), { rtol = 1e-8, atol = scaled({ 1e-10, 1e-10, 1e-10, 1e-10, 1e-10 }, u),
@@ -128,8 +128,8 @@ describe("units of unknowns and equations do not matter to ns.dae", function()
     math.randomseed(9)
     for case = 1, COUNT do
       local p, u, index = random_pendulum(), units(), 2 + case % 2
-      local plain, rate = run(p, index, ONE, ONE, 1), power()
-      local other = run(p, index, u, units(), rate)
+      local plain, rate = consistent_run(p, index, ONE, ONE, 1), power()
+      local other = consistent_run(p, index, u, units(), rate)
       assert.is_true(plain.success, index .. " " .. case .. ": " .. plain.message)
       assert.equal(plain.stats.steps, other.stats.steps)
       for k = 1, 3 do
@@ -141,8 +141,9 @@ describe("units of unknowns and equations do not matter to ns.dae", function()
   it("a pendulum near its top, with one motion that grows and one that decays at nearly the rate of the index's matrix", function()
     for index = 2, 3 do
       local p = index == 2 and { m = 0.8072607190956, g = 7.1804765038658, L = 1.46065359856, c = 0, a = 2.5579674339003,
-        w = -1.3529236208194 } or { m = 1.3607427468483, g = 12.349782567814, L = 1.4603806966325, c = 0, a = 2.4015744294696, w = 0 }
-      local sol = run(p, index, ONE, ONE, 1)
+        w = -1.3529236208194 } or { m = 1.3607427468483, g = 12.349782567814, L = 1.4603806966325, c = 0,
+        a = 2.4015744294696, w = 0 }
+      local sol = consistent_run(p, index, ONE, ONE, 1)
       assert.is_true(sol.success, sol.message)
     end
   end)

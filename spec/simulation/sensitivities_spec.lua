@@ -200,9 +200,8 @@ describe("run{sensitivities}", function()
   end)
 
   it("refuses runs that can not have them", function()
-    local stepping = model(function(nsds, grid) return ns.TimeStepping(nsds, grid, ns.EulerMoreauOSI(1)) end)
-    refuses("run: sensitivities: a EulerMoreauOSI carries no derivatives: those of its steps are wrong where the model switches; "
-      .. "use EventDriven with a RungeKuttaOSI", stepping, { "x0" })
+    local elements = model(function(nsds, grid) return ns.TimeStepping(nsds, grid, ns.FESDOSI()) end)
+    refuses("run: sensitivities: a FESDOSI carries no derivatives; use EventDriven with a RungeKuttaOSI", elements, { "x0" })
     local simu = model()
     simu:computeOneStep()
     simu:nextStep()

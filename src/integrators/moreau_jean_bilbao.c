@@ -45,6 +45,7 @@ typedef struct Bilbao {
   double t_k, t, h, h_formed;   /* h_formed: the h of the present E and r; 0: none */
   double *q_k, *v_k, *f, *free; /* N; f: fExt - K q_k; free: v_{k+1} without impulses */
   double *decay, *inertia;      /* N: E, m r */
+  double *divisor;              /* N: m r in the last linearisation */
   double *y_k, *u_k;            /* M */
 
   /* the iterate */
@@ -171,8 +172,8 @@ static NsStatus bilbao_create(NsScheme **out, const NsIntegrator *integrator, Ns
   ns_stack_lay_out(&b->stack, arena, nsds, &room, NULL, nsds->nds);
   for (int e = 0; e < b->stack.nedges; e++) bilbao_take_edge(b, &b->edges[e]);
   int m = b->stack.M, rows = m < NS_MIXED_DENSE_ROWS ? m : NS_MIXED_DENSE_ROWS;
-  NS_STACK_VECTORS(arena, b->stack.N, &b->q_k, &b->v_k, &b->f, &b->free, &b->decay, &b->inertia, &b->q, &b->v, &b->p, &b->room,
-                   &b->zero);
+  NS_STACK_VECTORS(arena, b->stack.N, &b->q_k, &b->v_k, &b->f, &b->free, &b->decay, &b->inertia, &b->divisor, &b->q, &b->v,
+                   &b->p, &b->room, &b->zero);
   NS_STACK_VECTORS(arena, m, &b->y_k, &b->u_k, &b->y, &b->u, &b->lambda, &b->none, &b->qvec, &b->guess, &b->change, &b->size);
   b->matrix = ns_arena_matrix(arena, rows, rows);
   b->groups = ns_arena_take(arena, (size_t)m, sizeof *b->groups);
@@ -276,6 +277,7 @@ static NsStatus bilbao_begin(NsScheme *scheme, const NsStep *step, NsError *err)
 static NsStatus bilbao_linearize(NsScheme *scheme, bool full, NsError *err) {
   Bilbao *b = (Bilbao *)scheme;
   (void)full;
+  memcpy(b->divisor, b->inertia, (size_t)b->stack.N * sizeof *b->divisor);
   memset(b->lambda, 0, (size_t)b->stack.M * sizeof *b->lambda);
   (void)ns_stack_take_part(&b->stack, b->shut, &b->problem, b->groups, b->interaction, b->guess);
   for (int k = 0; k < b->stack.nedges; k++) {
@@ -409,6 +411,85 @@ static NsStatus bilbao_commit(NsScheme *scheme, NsEnergyAccount *account, NsErro
   return status;
 }
 
+/* ---- the derivatives of a step: see NsSchemeTangent ---- */
+
+static void bilbao_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
+  const Bilbao *b = (const Bilbao *)scheme;
+  memcpy(w, b->v, (size_t)b->stack.N * sizeof *w);
+  for (int k = 0; k < b->stack.nedges; k++) {
+    const NsEdge *e = &b->edges[k].base;
+    bool joint = e->inter->law->class->joint;
+    for (int i = e->row; i < e->row + e->m; i++) {
+      open[i] = e->unilateral && !b->shut[joint ? e->row : i];
+      lambda[i] = open[i] ? 0 : b->lambda[i];
+    }
+  }
+}
+
+static const NsStack *bilbao_stack(const NsScheme *twin) {
+  return &((const Bilbao *)twin)->stack;
+}
+
+static void bilbao_place(NsScheme *twin, const double *w, const double *lambda, const bool *open) {
+  Bilbao *b = (Bilbao *)twin;
+  memcpy(b->v, w, (size_t)b->stack.N * sizeof *w);
+  memcpy(b->lambda, lambda, (size_t)b->stack.M * sizeof *lambda);
+  for (int i = 0; i < b->stack.M; i++) b->shut[i] = !open[i];
+  for (int i = 0; i < b->stack.N; i++) b->q[i] = b->q_k[i] + b->h * b->v[i];
+}
+
+/* rho = m r (v - v without impulses) - p, y = u + e u_k. */
+static NsStatus bilbao_equations(NsScheme *twin, double *rho, double *y, NsError *err) {
+  Bilbao *b = (Bilbao *)twin;
+  NsStatus status = bilbao_complete(twin, err);
+  for (int i = 0; i < b->stack.N; i++) rho[i] = b->inertia[i] * (b->v[i] - b->free[i]) - b->p[i];
+  for (int k = 0; k < b->stack.nedges; k++) {
+    const NsEdge *e = &b->edges[k].base;
+    for (int i = 0; i < e->m; i++)
+      y[e->row + i] = b->u[e->row + i] + ns_law_restitution(e->inter->law, i, 0.5) * b->u_k[e->row + i];
+  }
+  return status;
+}
+
+static NsStatus bilbao_before(NsScheme *twin, double *y, NsError *err) {
+  (void)err;
+  memcpy(y, ((const Bilbao *)twin)->u_k, (size_t)((const Bilbao *)twin)->stack.M * sizeof *y);
+  return NS_OK;
+}
+
+static void bilbao_divide(const NsScheme *twin, double *w) {
+  const Bilbao *b = (const Bilbao *)twin;
+  for (int i = 0; i < b->stack.N; i++) w[i] /= b->divisor[i];
+}
+
+static void bilbao_respond(const NsScheme *twin, const double *dw, double *dy) {
+  const Bilbao *b = (const Bilbao *)twin;
+  for (int k = 0; k < b->stack.nedges; k++) ns_stack_times(&b->stack, &b->edges[k].base, false, dw, dy + b->edges[k].base.row);
+}
+
+static NsStatus bilbao_state(NsScheme *twin, double *x, double *r, NsError *err) {
+  const Bilbao *b = (const Bilbao *)twin;
+  (void)r, (void)err;
+  for (int d = 0; d < b->stack.nnodes; d++) {
+    const NsNode *node = b->stack.nodes[d];
+    memcpy(x, b->q + node->x, (size_t)node->n * sizeof *x);
+    memcpy(x + node->n, b->v + node->v, (size_t)node->n * sizeof *x);
+    x += 2 * node->n;
+  }
+  return NS_OK;
+}
+
+static const NsSchemeTangent bilbao_tangent = {.twin = &ns_scheme_moreau_jean_bilbao,
+                                               .curved = true,
+                                               .read = bilbao_read,
+                                               .stack = bilbao_stack,
+                                               .place = bilbao_place,
+                                               .equations = bilbao_equations,
+                                               .before = bilbao_before,
+                                               .divide = bilbao_divide,
+                                               .respond = bilbao_respond,
+                                               .state = bilbao_state};
+
 /* ---- the class ---- */
 
 static const NsIntegrator defaults = {&ns_scheme_moreau_jean_bilbao};
@@ -435,4 +516,5 @@ const NsSchemeClass ns_scheme_moreau_jean_bilbao = {.name = ns_scheme_moreau_jea
                                                     .finite = bilbao_finite,
                                                     .complete = bilbao_complete,
                                                     .commit = bilbao_commit,
-                                                    .energy = bilbao_energy};
+                                                    .energy = bilbao_energy,
+                                                    .tangent = &bilbao_tangent};

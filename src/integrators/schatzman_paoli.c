@@ -489,6 +489,76 @@ static NsStatus paoli_commit(NsScheme *scheme, NsEnergyAccount *account, NsError
   return NS_OK;
 }
 
+/* ---- the derivatives of a step: see NsSchemeTangent ---- */
+
+static void paoli_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
+  const Paoli *sp = (const Paoli *)scheme;
+  memcpy(w, sp->q, paoli_bytes_of(sp->stack.N));
+  memcpy(lambda, sp->lambda, paoli_bytes_of(sp->stack.M));
+  memset(open, 0, (size_t)sp->stack.M * sizeof *open);
+}
+
+static const NsStack *paoli_stack(const NsScheme *twin) {
+  return &((const Paoli *)twin)->stack;
+}
+
+static void paoli_place(NsScheme *twin, const double *w, const double *lambda, const bool *open) {
+  Paoli *sp = (Paoli *)twin;
+  (void)open;
+  memcpy(sp->q, w, paoli_bytes_of(sp->stack.N));
+  memcpy(sp->lambda, lambda, paoli_bytes_of(sp->stack.M));
+}
+
+static NsStatus paoli_equations(NsScheme *twin, double *rho, double *y, NsError *err) {
+  Paoli *sp = (Paoli *)twin;
+  NsStatus status = paoli_evaluate(twin, err);
+  memcpy(rho, sp->rho, paoli_bytes_of(sp->stack.N));
+  for (int e = 0; e < sp->stack.nedges; e++)
+    for (int i = 0; i < sp->edges[e].base.m; i++) y[sp->edges[e].base.row + i] = law_output(sp, &sp->edges[e], i);
+  return status;
+}
+
+static NsStatus paoli_outputs_before(NsScheme *twin, double *y, NsError *err) {
+  const Paoli *sp = (const Paoli *)twin;
+  (void)err;
+  for (int i = 0; i < sp->stack.M; i++) y[i] = sp->y_m[i] / sp->h;
+  return NS_OK;
+}
+
+static void paoli_divide(const NsScheme *twin, double *w) {
+  ns_stack_solve(&((const Paoli *)twin)->stack, w);
+}
+
+static void paoli_respond(const NsScheme *twin, const double *dw, double *dy) {
+  const Paoli *sp = (const Paoli *)twin;
+  for (int e = 0; e < sp->stack.nedges; e++)
+    ns_stack_times(&sp->stack, &sp->edges[e].base, false, dw, dy + sp->edges[e].base.row);
+  for (int i = 0; i < sp->stack.M; i++) dy[i] /= sp->h;
+}
+
+static NsStatus paoli_state(NsScheme *twin, double *x, double *r, NsError *err) {
+  Paoli *sp = (Paoli *)twin;
+  (void)r, (void)err;
+  for (int d = 0; d < sp->stack.nnodes; d++, x += 2 * sp->nodes[d - 1].base.n) {
+    const Node *node = &sp->nodes[d];
+    form_middle(sp, node);
+    memcpy(x, sp->q + node->base.v, paoli_bytes_of(node->base.n));
+    memcpy(x + node->base.n, sp->v + node->base.v, paoli_bytes_of(node->base.n));
+  }
+  return NS_OK;
+}
+
+static const NsSchemeTangent paoli_tangent = {.twin = &ns_scheme_schatzman_paoli,
+                                              .before_states = true,
+                                              .read = paoli_read,
+                                              .stack = paoli_stack,
+                                              .place = paoli_place,
+                                              .equations = paoli_equations,
+                                              .before = paoli_outputs_before,
+                                              .divide = paoli_divide,
+                                              .respond = paoli_respond,
+                                              .state = paoli_state};
+
 /* ---- the class ---- */
 
 static const NsField fields[] = {NS_FIELD_A_WEIGHT("theta", Options, theta), NS_FIELD_END};
@@ -525,4 +595,5 @@ const NsSchemeClass ns_scheme_schatzman_paoli = {.name = ns_scheme_schatzman_pao
                                                  .finite = paoli_finite,
                                                  .complete = paoli_complete,
                                                  .commit = paoli_commit,
-                                                 .energy = ns_energy_staggered};
+                                                 .energy = ns_energy_staggered,
+                                                 .tangent = &paoli_tangent};

@@ -83,6 +83,7 @@ typedef struct NsSchemePlan {
   bool projecting; /* the coordinates may be projected (`settle` is used) */
   bool combined;   /* the projection computes the velocities again, too */
   double *clock;   /* `drive` writes here the time at which it evaluates the equations */
+  bool twin; /* for derivatives (tangent): the scheme's own form; what only the search for a solution needs may be left out */
 } NsSchemePlan;
 
 /* The first member of a scheme's workspace for one graph. */
@@ -170,6 +171,46 @@ typedef struct NsDrive {
   const NsTrace *trace;              /* NULL: nobody records the course of the step */
   struct NsSensitivity *sensitivity; /* carries derivatives by parameters along; NULL: nobody asks */
 } NsDrive;
+
+/*
+** The derivatives of a step by its start and by numbers of the model (step_tangent.h). The equations of a step,
+**   rho(memories, w, lambda) = 0 and the laws between y(memories, w, lambda) and lambda,
+** are evaluated near its solution on a workspace of their own, the twin. The unknowns w (N) and the multipliers lambda (M) of the
+** twin are those of its stack. Every function but `read` and `refuses` is called on a twin, after its `begin`.
+*/
+typedef struct NsSchemeTangent {
+  const NsSchemeClass *twin; /* makes the twin; its table has the functions below that are NULL here */
+  bool before_states;        /* a step reads x_before of the systems, besides x_k */
+  bool states;               /* w are the states themselves */
+  bool curved;               /* of a linear model: rho is not a polynomial of degree 2 in the numbers of the model */
+
+  /* Whether a step with these options reads r_k of the systems, too. NULL: it does not. */
+  bool (*input)(const NsIntegrator *integrator);
+
+  /* Why steps with these options have no derivative; NULL: they have one. The member may be NULL: they have one. */
+  const char *(*refuses)(const NsIntegrator *integrator);
+
+  /* The solution of the step: the unknowns in the order of the systems; open: the rows (M) that took no part. */
+  void (*read)(const NsScheme *scheme, double *w, double *lambda, bool *open);
+
+  const struct NsStack *(*stack)(const NsScheme *twin);
+
+  /* Sets the iterate; the same rows take no part. */
+  void (*place)(NsScheme *twin, const double *w, const double *lambda, const bool *open);
+
+  /* rho (N) and y (M), the outputs in the laws, at the iterate. */
+  NsStatus (*equations)(NsScheme *twin, double *rho, double *y, NsError *err);
+
+  /* y (M) where the step begins; impact laws: the velocities there. */
+  NsStatus (*before)(NsScheme *twin, double *y, NsError *err);
+
+  /* w = W^-1 w. dy (M) = the change of y with dw. After `linearize`. */
+  void (*divide)(const NsScheme *twin, double *w);
+  void (*respond)(const NsScheme *twin, const double *dw, double *dy);
+
+  /* The states x and, when `input` says so, the inputs r after the step, from the systems' memories and the iterate. NULL: see `states`. */
+  NsStatus (*state)(NsScheme *twin, double *x, double *r, NsError *err);
+} NsSchemeTangent;
 
 /* Options that a script gets and sets together: NAME() returns all, setNAME(...) sets all. */
 typedef struct NsFieldGroup {
@@ -279,6 +320,9 @@ struct NsSchemeClass {
   ** the multipliers are constant. NULL: the scheme needs steps of one length, or has a control of its own.
   */
   int (*order)(const NsScheme *scheme, bool steady);
+
+  /* The derivatives of a step; NULL: there are none, or `drive` carries them (senses). */
+  const NsSchemeTangent *tangent;
 
   /* The energies of a mechanical system after a step. NULL: they are the energies of its state. */
   NsStatus (*energy)(NsMechanicalDs *ds, double t, double *kinetic, double *potential, NsError *err);

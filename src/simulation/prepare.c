@@ -15,7 +15,7 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   NsIslandPlan plan = {ts->nsds,
                        ts->integrator,
                        ts->problem,
-                       {ts->class->settle, ts->class->combined, &ts->progress.t},
+                       {ts->class->settle, ts->class->combined, &ts->progress.t, false},
                        ns_adaptive_asked(&ts->adaptive)};
   NsStatus status = ns_islands_new(&islands, &plan, err);
   if (status != NS_OK) return status;

@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "base/interrupt.h"
+#include "simulation/adaptive.h"
 #include "simulation/checkpoint.h"
 #include "simulation/record.h"
 
@@ -83,15 +84,30 @@ static NsStatus run_step(NsTimeStepping *ts, NsRecord *record, bool kept, Since 
 /* Computes and records the steps. */
 static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptions *options, Since *since, NsError *err) {
   NsStatus status = ns_record_step(record, true, err);
+  if (status == NS_OK && ts->sensitivities) status = ns_sensitivities_mark(ts->sensitivities, ts, false, err);
   long steps = 0, tick = ns_ts_linear(ts) ? TICK_EVERY : 1;
   while (ns_ts_has_next(ts) && status == NS_OK) {
     status = run_step(ts, record, (steps + 1) % options->every == 0, since, err);
+    if (status == NS_OK && ts->sensitivities)
+      status = ns_sensitivities_mark(ts->sensitivities, ts, !ns_ts_has_next(ts), err);
     if (status != NS_OK) break;
     steps++;
     if (options->tick && steps % tick == 0) options->tick(options->context, ts);
     if (saves(options)) status = run_save(ts, options, since, false, err);
   }
   return status;
+}
+
+/* NS_EARG when steps of this simulation have no derivatives, whatever the scheme. */
+static NsStatus check_stepped(const NsTimeStepping *ts, const NsRunSensitivities *asked, NsError *err) {
+  const char *why = asked->options.adjoint             ? "the way back needs an EventDriven"
+                    : ts->class->settle                ? "the projection of the coordinates has no derivative"
+                    : ns_adaptive_asked(&ts->adaptive) ? "adaptive steps have lengths that depend on the parameters"
+                    : ts->user.count > 0 ? "events of the script divide steps, at times that depend on the parameters"
+                                         : NULL;
+  if (!why) return NS_OK;
+  return ns_fail(err, NS_EARG, "run: sensitivities: %s: %s; use EventDriven with a %s", ts->class->name, why,
+                 ns_scheme_runge_kutta_text);
 }
 
 /* Makes the sensitivities of the run, if it has parameters. */
@@ -109,6 +125,10 @@ static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivit
           "run: sensitivities: the event '%s' has an action, whose derivative is not known; remove it, or model it by a "
           "relation and a law",
           ts->user.of[e].name);
+  if (!ts->drives) {
+    NsStatus status = check_stepped(ts, asked, err);
+    if (status != NS_OK) return status;
+  }
   ts->course_known = false; /* its rows have S from now on */
   NsStatus status = ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters, asked->p,
                                          &asked->options, err);

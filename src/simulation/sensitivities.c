@@ -8,16 +8,16 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/step_tangent.h"
 #include "model/difference.h"
 
 /* NS_EARG when the scheme of an island carries no derivatives. */
 static NsStatus check_scheme(const NsIsland *island, NsError *err) {
   const NsSchemeClass *class = island->scheme->class;
   if (class->senses) return NS_OK;
-  return ns_fail(err, NS_EARG,
-                 "run: sensitivities: a %s carries no derivatives: those of its steps are wrong where the model switches; use "
-                 "EventDriven with a %s",
-                 class->name, ns_scheme_runge_kutta_text);
+  if (class->tangent) return ns_step_tangent_check(island->scheme, err);
+  return ns_fail(err, NS_EARG, "run: sensitivities: a %s carries no derivatives; use EventDriven with a %s", class->name,
+                 ns_scheme_runge_kutta_text);
 }
 
 static NsStatus make_companion(NsSensitivities *s, int i, const NsIsland *island, const int *first_x, NsError *err) {
@@ -60,6 +60,9 @@ NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const N
 void ns_sensitivities_free(NsSensitivities *s) {
   if (!s) return;
   for (int i = 0; i < s->count; i++) ns_sensitivity_free(s->of[i]);
+  for (int i = 0; i < s->nmarks; i++) ns_snapshot_free(&s->marks[i].state);
+  ns_free(s->marks);
+  ns_snapshot_free(&s->end);
   ns_free(s->slopes.dt);
   ns_arena_release(&s->arena);
   ns_free(s);

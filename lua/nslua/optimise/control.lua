@@ -11,6 +11,7 @@ local point_functions = require "nslua.optimise.control_point"
 local program = require "nslua.optimise.control_program"
 local read = require "nslua.optimise.control_options"
 local results = require "nslua.optimise.control_result"
+local trouble = require "nslua.optimise.control_trouble"
 local units_of = require "nslua.optimise.control_units"
 local where = require "nslua.base.where"
 
@@ -225,6 +226,7 @@ return function(options)
   where.call("optimal_control", function()
     p, units = units_of.divide(p)
     layout, found = solve(p)
+    found.trouble = not found.success and trouble.find(p, units, layout, found.x) or nil
   end)
   return units_of.restore(results.make(p, layout, found), p, units)
 end

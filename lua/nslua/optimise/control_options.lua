@@ -1,5 +1,6 @@
 -- nslua.optimise.control_options: the options of ns.optimal_control, checked.
 local arguments = require "nslua.base.arguments"
+local trouble = require "nslua.optimise.control_trouble"
 
 local fail, describe = arguments.fail, arguments.describe
 local huge = math.huge
@@ -48,7 +49,7 @@ end
 local function need_function(f, what, optional)
   if f == nil and optional then return nil end
   if type(f) ~= "function" then fail("%s: %s: expected a function, got %s", who, what, describe(f)) end
-  return f
+  return trouble.named(f, what)
 end
 
 local function read_relays(given)
@@ -68,6 +69,27 @@ local function read_relays(given)
     list[i] = { name = name, of = need_function(of, what .. ".of"), low = low + 0.0, high = high + 0.0 }
   end
   return list
+end
+
+-- The guess, whose functions are asked for finite numbers.
+local function read_guess(given)
+  local out = {}
+  for name, value in pairs(given or {}) do
+    local what = "guess." .. tostring(name)
+    if type(value) == "function" then
+      local f = trouble.named(value, what)
+      out[name] = function(part)
+        local found = f(part)
+        if type(found) ~= "number" or found - found ~= 0 then
+          fail("%s: %s: expected a finite number, got %s at the part %g of the time", who, what, describe(found), part)
+        end
+        return found
+      end
+    else
+      out[name] = value
+    end
+  end
+  return out
 end
 
 local function read(options)
@@ -94,7 +116,7 @@ local function read(options)
   if p.stages > 3 then fail("%s: stages: expected 1, 2 or 3, got %d", who, p.stages) end
   if p.elements < p.phases then fail("%s: %d elements are too few for %d phases", who, p.elements, p.phases) end
   if not p.cost and not p.terminal then fail("%s: expected a cost or a terminal cost", who) end
-  p.guess = o.guess or {}
+  p.guess = read_guess(o.guess)
   if o.tol ~= nil and not (type(o.tol) == "number" and o.tol > 0 and o.tol < huge) then
     fail("%s: tol: expected a number above 0, got %s", who, describe(o.tol))
   end

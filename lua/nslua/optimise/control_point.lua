@@ -2,6 +2,7 @@
 -- vector, and the first guess there.
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
+local where = require "nslua.base.where"
 
 local fail = arguments.fail
 local huge = math.huge
@@ -43,6 +44,9 @@ local function rates(p, x, u, s, q)
     local rate = type(f) == "table" and (f[i] or f[name])
     if not rate then
       fail("%s: rhs: expected the rates of %s, got none of '%s'", who, table.concat(p.states, ", "), name)
+    end
+    if type(rate) ~= "number" and type(rate) ~= "userdata" then
+      fail("%s: rhs: the rate of '%s': expected a number, got %s", who, name, arguments.describe(rate))
     end
     out[i] = rate
   end
@@ -144,10 +148,12 @@ local function choose_degree(p)
   for k = 1, 2 do -- two points with other controls
     local z = first_point(p)
     for i = 1, #p.controls do z[first + i] = z[first + i] + (2 * k - 1) / 8 end
-    slopes[k] = core.gradient(function(v)
+    local good
+    good, slopes[k] = where.try(core.gradient, function(v)
       local x, u, s, q = unpack_point(p, v, 0)
       return p.cost(x, u, s, q) + 0 * v[1]
     end, z)
+    if not good then return 1 end -- there is no derivative: the search tells where
   end
   for i = 1, #p.controls do
     local a, b = slopes[1][first + i], slopes[2][first + i]

@@ -34,6 +34,10 @@ local methods = {
   { "ESCH", "GN_ESCH", "GN_ESCH", global = true, random = true },
 }
 
+local FEASIBLE = 1e-10 -- tolerance of a row of the constraints, as a part of its size
+local VIOLATED = 1e-6 -- a row that is violated by this part of its size is not satisfied
+local SHRUNK = 2.0 ^ -10 -- rows whose terms are below this part of those at the start are measured anew
+local NEARBY = 2.0 ^ -6 -- the largest move from a start where the equations are dependent, as a part of the sizes
 local messages = {
   cost = "the value no longer decreases", step = "x no longer changes",
   rounding = "rounding errors allow no further progress", calls = "the number of evaluations (max_nfev) is reached",
@@ -89,6 +93,27 @@ local function take_constraints(given, x, who)
   return out
 end
 
+-- The largest term of each row c + J u.
+local function row_terms(values, J, u)
+  local terms = {}
+  for i = 1, #values do
+    local size = abs(values[i])
+    for j = 1, #u do size = math.max(size, abs(J[i][j] * u[j])) end
+    terms[i] = size
+  end
+  return terms
+end
+
+-- The powers of two by which rows are divided: above their largest terms, and above what a change of u by 1 gives.
+local function row_sizes(values, J, u)
+  local sizes = row_terms(values, J, u)
+  for i, size in ipairs(sizes) do
+    for j = 1, #u do size = math.max(size, abs(J[i][j])) end
+    sizes[i] = size > 0 and size < huge and power_of_two(size) or 1
+  end
+  return sizes
+end
+
 -- All constraints of a kind as one function of the scaled unknowns, and the terms of each row at x.
 local function stack(constraints, kind, x, scales)
   local list, m = {}, 0
@@ -125,23 +150,18 @@ local function stack(constraints, kind, x, scales)
   if m == 0 then return out end
   local u = x:copy()
   for j = 1, #u do u[j] = x[j] / scales[j] end
-  local values, J, sizes = out.call(u, false), out.call(u, true), {}
-  for i = 1, m do
-    local size = abs(values[i])
-    for j = 1, #u do size = math.max(size, abs(J[i][j]), abs(J[i][j] * u[j])) end
-    sizes[i] = size > 0 and size < huge and power_of_two(size) or 1
-  end
-  out.sizes = sizes
+  out.sizes = row_sizes(out.call(u, false), out.call(u, true), u)
   return out
 end
 
 -- ---- scales ----
 
-local function take_scales(x, low, high, gradient)
+-- The sizes of the unknowns: of the point and, unless `narrow`, of the widths of the bounds.
+local function take_scales(x, low, high, gradient, narrow)
   local scales = {}
   for j = 1, #x do
     local size, width = abs(x[j]), high[j] - low[j]
-    if width < huge then size = math.max(size, width / 4) end
+    if width < huge and not (narrow and size > 0) then size = math.max(size, width / 4) end
     if size == 0 and gradient then
       -- no size is known: the unknowns of the others' steps, by the gradient: g_j s_j is the same for all
       local largest = 0
@@ -200,6 +220,81 @@ local function refuse(method, constraints, low, high, who)
   end
 end
 
+-- One search by NLopt from x. p: the problem; narrow: see take_scales. Returns the point, how it ended, the
+-- violation, the size of the gradient at the start and the sizes of f, of the unknowns and of the rows.
+local function search(p, x, calls, narrow)
+  local low, high, method, functions = p.low, p.high, p.method, p.functions
+  local value, gradient = functions.values(x, 1)[1], method.gradient and functions.jacobian(x, 1)[1] or nil
+  local scales = take_scales(x, low, high, gradient, narrow)
+  local scale = value_scale(value, gradient, scales)
+  local equal, above = stack(p.constraints, "eq", x, scales), stack(p.constraints, "ineq", x, scales)
+  local u, lower, upper = core.zeros(#x), core.zeros(#x), core.zeros(#x)
+  for j = 1, #x do u[j], lower[j], upper[j] = x[j] / scales[j], low[j] / scales[j], high[j] / scales[j] end
+  local function unscaled(v)
+    local y = v:copy()
+    for j = 1, #v do y[j] = math.max(low[j], math.min(high[j], v[j] * scales[j])) end
+    return y
+  end
+  local function objective(v, derivatives)
+    local y = unscaled(v)
+    if not derivatives then return functions.values(y, 1)[1] / scale end
+    local J = functions.jacobian(y, 1):copy()
+    for j = 1, #y do J[1][j] = J[1][j] * scales[j] / scale end
+    return J
+  end
+  local function tolerances(m) return FEASIBLE * core.ones(m) end
+  local ended, _, nfev, njev = problem.call(p.who, support.nlopt, u, {
+    objective = objective, equal = equal.call, above = above.call, lower = lower, upper = upper,
+    equal_tolerance = tolerances(equal.m), above_tolerance = tolerances(above.m), algorithm = method[2],
+    method = ("method '%s'"):format(method[1]), ftol = p.tol, ftol_absolute = p.tol * 1e-6, xtol = p.tol,
+    xtol_absolute = p.tol * 1e-6, calls = calls, seed = p.seed })
+  local violation = violation_of(equal, above, u)
+  if ended ~= "calls" and violation > VIOLATED then ended = "infeasible" end
+  return { x = unscaled(u), ended = ended, violation = violation, scale = scale, scales = scales, equal = equal,
+    above = above, u = u, nfev = nfev, njev = njev,
+    first = gradient and projected(gradient, x, low, high, scales) }
+end
+
+-- Whether a row is violated in units of its terms at the end, which are far smaller than those at the start.
+local function has_shrunk(found)
+  for _, rows in ipairs { found.equal, found.above } do
+    local values = rows.m > 0 and rows.call(found.u, false)
+    local terms = values and row_terms(values, rows.call(found.u, true), found.u) or {}
+    for i, size in ipairs(terms) do
+      local off = rows == found.above and -values[i] or abs(values[i])
+      if off > 10 * FEASIBLE * size and off < size / 2 and size < SHRUNK then return true end
+    end
+  end
+  return false
+end
+
+-- A point near x, within the bounds: the unknowns move by different parts of their sizes.
+local function nearby(x, scales, low, high)
+  local y = x:copy()
+  for j = 1, #x do
+    local step = NEARBY * (0.5 + (j * 0.6180339887498949) % 1) * scales[j]
+    if x[j] + step > high[j] then step = -step end
+    y[j] = math.max(low[j], x[j] + step)
+  end
+  return y
+end
+
+-- Searches from x, and once more: from a point near x where the search can not begin at x, since the equations,
+-- linearised there, contradict each other; or from the end, where rows are far smaller there than at x.
+local function search_again(p, x)
+  local found = search(p, x, p.calls)
+  local again = #p.constraints > 0 and p.method.gradient
+  if again and (found.ended == "infeasible" or found.ended == "failed") and found.x == x then
+    again = search(p, nearby(x, found.scales, p.low, p.high), p.calls)
+  elseif again and found.ended ~= "calls" and has_shrunk(found) then
+    again = search(p, found.x, p.calls, true)
+  else
+    return found
+  end
+  again.nfev, again.njev, again.first = again.nfev + found.nfev, again.njev + found.njev, found.first
+  return again
+end
+
 local function minimize(f, x0, options)
   local who = "minimize"
   local o = arguments.options(options, who)
@@ -219,50 +314,21 @@ local function minimize(f, x0, options)
   local calls = o.max_nfev and arguments.integer(o.max_nfev, 1, who, "max_nfev")
     or (method.global and 20000 or method.gradient and 1000 or 2000) * (#x + 1)
   local seed = arguments.integer(o.seed or 1, 0, who, "seed")
-  local value = functions.values(x, 1)[1]
-  check_start(value, who)
-  local gradient = method.gradient and functions.jacobian(x, 1)[1] or nil
-  local scales = take_scales(x, low, high, gradient)
-  local scale = value_scale(value, gradient, scales)
-  local equal, above = stack(constraints, "eq", x, scales), stack(constraints, "ineq", x, scales)
-  local u, lower, upper = core.zeros(#x), core.zeros(#x), core.zeros(#x)
-  for j = 1, #x do u[j], lower[j], upper[j] = x[j] / scales[j], low[j] / scales[j], high[j] / scales[j] end
-  local function unscaled(v)
-    local y = v:copy()
-    for j = 1, #v do y[j] = math.max(low[j], math.min(high[j], v[j] * scales[j])) end
-    return y
-  end
-  local function objective(v, derivatives)
-    local y = unscaled(v)
-    if not derivatives then return functions.values(y, 1)[1] / scale end
-    local J = functions.jacobian(y, 1):copy()
-    for j = 1, #y do J[1][j] = J[1][j] * scales[j] / scale end
-    return J
-  end
-  local function tolerances(m)
-    local v = core.zeros(m)
-    for i = 1, m do v[i] = 1e-10 end
-    return v
-  end
-  local ended, _, nfev, njev = problem.call(who, support.nlopt, u, {
-    objective = objective, equal = equal.call, above = above.call, lower = lower, upper = upper,
-    equal_tolerance = tolerances(equal.m), above_tolerance = tolerances(above.m), algorithm = method[2],
-    method = ("method '%s'"):format(method[1]), ftol = tol, ftol_absolute = tol * 1e-6, xtol = tol,
-    xtol_absolute = tol * 1e-6, calls = calls, seed = seed })
-  x = unscaled(u)
-  value = functions.values(x, 1)[1]
-  local violation = violation_of(equal, above, u)
-  local first = gradient and projected(gradient, problem.point(x0, nil, who, "x0"), low, high, scales)
-  gradient = method.gradient and functions.jacobian(x, 1)[1] or nil
+  check_start(functions.values(x, 1)[1], who)
+  local found = search_again({ who = who, low = low, high = high, method = method, functions = functions,
+    constraints = constraints, tol = tol, seed = seed, calls = calls }, x)
+  local ended, violation = found.ended, found.violation
+  local value, gradient = functions.values(found.x, 1)[1], nil
+  if method.gradient then gradient = functions.jacobian(found.x, 1)[1] end
   if method.random and ended == "calls" then ended = "done" end
-  if ended ~= "calls" and violation > 1e-6 then ended = "infeasible" end
   if (ended == "rounding" or ended == "failed") and #constraints == 0 and gradient then
-    local last = projected(gradient, x, low, high, scales)
-    ended = last <= 1e-6 * math.max(first, scale, abs(value)) and "rounding" or "gradient"
+    local last = projected(gradient, found.x, low, high, found.scales)
+    ended = last <= 1e-6 * math.max(found.first, found.scale, abs(value)) and "rounding" or "gradient"
   end
-  local success = ended == "cost" or ended == "done" or ended == "step" or ended == "rounding" and violation <= 1e-6
-  return problem.result { x = x, fun = value, grad = gradient, success = success, status = ended,
-    message = messages[ended], nfev = nfev, njev = njev, method = method[1], violation = violation }
+  local success = ended == "cost" or ended == "done" or ended == "step"
+    or ended == "rounding" and violation <= VIOLATED
+  return problem.result { x = found.x, fun = value, grad = gradient, success = success, status = ended,
+    message = messages[ended], nfev = found.nfev, njev = found.njev, method = method[1], violation = violation }
 end
 
 return minimize

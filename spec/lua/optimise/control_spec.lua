@@ -222,8 +222,50 @@ describe("ns.optimal_control #once", function()
       .. "with NLopt solves small smooth problems", err, 1, true)
   end)
 
-  test("has errors of the functions", function()
-    assert.matches("attempt to index a nil value", message(ns.optimal_control, { states = { "x" }, controls = { "u" },
-      rhs = function(x) return { x.y.z } end, T = 1, cost = effort }), 1, true)
+  local function cart(more)
+    local o = { states = { "x", "v" }, controls = { "u" }, rhs = function(x, u) return { x.v, u.u } end, cost = effort, T = 1,
+      start = { x = 0, v = 0 }, goal = { x = 1, v = 0 }, elements = 4, phases = 1 }
+    for key, value in pairs(more) do o[key] = value end
+    return ns.optimal_control(o)
+  end
+
+  test("names the function that raises an error, and where it does", function()
+    local function raises(text, more) assert.matches("optimal_control: " .. text, message(cart, more)) end
+    raises("rhs: [^\n]*control_spec.lua:%d+: no road", { rhs = function() error "no road" end })
+    raises("rhs: [^\n]*control_spec.lua:%d+: compile: a branch %(<%) on a traced value", { rhs = function(x, u)
+      if 0.5 < x.x then return { x.v, 0 } end
+      return { x.v, u.u }
+    end })
+    raises("rhs: the rate of 'v': expected a number, got 'a'", { rhs = function(x) return { x.v, "a" } end })
+    raises("cost: [^\n]*control_spec.lua:%d+: attempt to index a nil value", { cost = function(x) return x.y.z end })
+    raises("terminal: [^\n]*control_spec.lua:%d+: attempt to index a nil value", { terminal = function(x) return x.y.z end })
+    raises("path: [^\n]*control_spec.lua:%d+: attempt to index a nil value", { path = function(x) return x.y.z end })
+    raises("relays%[1%].of: [^\n]*control_spec.lua:%d+: attempt to index a nil value",
+      { relays = { { "s", function(x) return x.y.z end } } })
+    raises("guess.x: [^\n]*control_spec.lua:%d+: late", { guess = { x = function() error "late" end } })
+    raises("guess.u: expected a finite number, got nan at the part 0 of the time", { guess = { u = function() return 0 / 0 end } })
+    local thrown = {}
+    assert.equal(thrown, select(2, pcall(cart, { rhs = function() error(thrown) end }))) -- an object is raised as it is
+  end)
+
+  test("tells the time and the state at which a function has no value", function()
+    local function fails(text, more)
+      local best = cart(more)
+      assert.is_false(best.success)
+      assert.equal("IPOPT found no way on: " .. text .. ", where the search starts", best.message)
+    end
+    fails("rhs: the rate of 'v' is nan at t=0.25 (x=0.25, v=0, u=0)",
+      { stages = 1, rhs = function(x, u) return { x.v, u.u + ns.sqrt(x.x - 2) } end })
+    fails("rhs: the rate of 'v' has no derivative by 'x' at t=10 (x=0, v=0, u=0)", { T = 10, elements = 1, stages = 1,
+      goal = { x = 0, v = 0 }, rhs = function(x, u) return { x.v, u.u - ns.sqrt(x.x) } end })
+    fails("rhs: the rate of 'v' is nan at t=3.33333 (x=0.25, v=0, u=0)", { T = 10, elements = 1, stages = 2, guess = {
+      x = function(part) return part == 0 and 0 or part < 0.5 and 0.25 or 1 end },
+      rhs = function(x, u) return { x.v, u.u + ns.sqrt((x.x - 0.1) * (x.x - 0.6)) } end })
+    fails("cost: the rate of the cost is nan at t=0.25 (x=0.25, v=0, u=0)",
+      { stages = 1, cost = function(x) return ns.sqrt(x.x - 1) end })
+    fails("terminal: the cost is nan at t=1 (x=1, v=0, u=0, T=1)", { terminal = function(_, T) return 0 / 0 * T end })
+    fails("path: number 1 is nan at t=0.25 (x=0.25, v=0, u=0)", { stages = 1, path = function(x) return ns.sqrt(x.x - 3) end })
+    fails("relays: the function of 's' is nan at t=0 (x=0, v=0, u=0, s=0)",
+      { relays = { { "s", function(x) return x.v + ns.sqrt(x.x - 3) end } } })
   end)
 end)

@@ -45,6 +45,20 @@ describe("ns.minimize", function()
     near({ 1.5, 2.25 }, best.x, 1e-7)
   end)
 
+  test("begins near a start where the linearised equations contradict each other", function()
+    -- problem 61 of Hock and Schittkowski: at 0 both equations depend on x[1] alone
+    local function equations(x) return { 3 * x[1] - 2 * x[2] ^ 2 - 7, 4 * x[1] - x[3] ^ 2 - 11 } end
+    for _, u in ipairs { 1, 2.0 ^ 30 } do
+      local best = ns.minimize(function(x)
+        local y = { x[1] / u, x[2] / u, x[3] / u }
+        return 4 * y[1] ^ 2 + 2 * y[2] ^ 2 + 2 * y[3] ^ 2 - 33 * y[1] + 16 * y[2] - 24 * y[3]
+      end, { 0, 0, 0 }, { bounds = { lower = -100 * u, upper = 100 * u },
+        constraints = { type = "eq", fun = function(x) return equations { x[1] / u, x[2] / u, x[3] / u } end } })
+      assert.is_true(best.success and best.violation < 1e-9, best.message)
+      near({ 0, 0 }, ns.vector(equations(best.x / u)), 1e-7)
+    end
+  end)
+
   test("takes constraints", function()
     local bounds = { { 1, 5 }, { 1, 5 }, { 1, 5 }, { 1, 5 } }
     local constraints = {

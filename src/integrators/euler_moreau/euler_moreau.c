@@ -73,7 +73,7 @@ static void em_take_vectors(NsEulerMoreau *em) {
 
 static NsStatus em_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
   const NsSchemeClass *sparse = &ns_scheme_euler_moreau_sparse;
-  if (ns_em_sparse_suits(nsds)) return sparse->create(out, integrator, nsds, plan);
+  if (!plan->twin && ns_em_sparse_suits(nsds)) return sparse->create(out, integrator, nsds, plan);
   NsEulerMoreau *em = ns_scheme_take(sizeof *em, &ns_scheme_euler_moreau, integrator, nsds);
   if (!em) return NS_ENOMEM;
   NsArena *arena = &em->base.arena;
@@ -419,4 +419,5 @@ const NsSchemeClass ns_scheme_euler_moreau = {.name = ns_scheme_euler_moreau_tex
                                               .again = em_again,
                                               .rescue = em_rescue,
                                               .start = &em_consistent,
-                                              .order = ns_em_order};
+                                              .order = ns_em_order,
+                                              .tangent = &ns_em_tangent};

@@ -100,6 +100,9 @@ void ns_em_form_q(NsEulerMoreau *em);
 /* See NsSchemeClass (residual.c). */
 NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance);
 
+/* The derivatives of a step (tangent.c). */
+extern const NsSchemeTangent ns_em_tangent;
+
 /* The form for large linear models: one sparse problem in states and multipliers. suits: whether this form takes the graph. */
 extern const NsSchemeClass ns_scheme_euler_moreau_sparse;
 bool ns_em_sparse_suits(const NsNsds *nsds);

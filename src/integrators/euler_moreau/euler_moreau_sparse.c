@@ -193,6 +193,17 @@ static NsStatus em_sparse_commit(NsScheme *scheme, NsEnergyAccount *account, NsE
   return NS_OK;
 }
 
+/* ---- the derivatives of a step: those of the dense form ---- */
+
+static void em_sparse_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
+  const NsWhole *whole = (const NsWhole *)scheme;
+  memcpy(w, whole->now, (size_t)whole->N * sizeof *w);
+  memcpy(lambda, whole->z + whole->N, (size_t)whole->m * sizeof *lambda);
+  memset(open, 0, (size_t)whole->m * sizeof *open);
+}
+
+static const NsSchemeTangent em_sparse_tangent = {.twin = &ns_scheme_euler_moreau, .read = em_sparse_read};
+
 const NsSchemeClass ns_scheme_euler_moreau_sparse = {.name = ns_scheme_euler_moreau_text,
                                                      .family = NS_FIRST_ORDER,
                                                      .create = em_sparse_create,
@@ -203,4 +214,5 @@ const NsSchemeClass ns_scheme_euler_moreau_sparse = {.name = ns_scheme_euler_mor
                                                      .advance = ns_whole_advance,
                                                      .finite = ns_whole_finite,
                                                      .commit = em_sparse_commit,
-                                                     .order = ns_em_order};
+                                                     .order = ns_em_order,
+                                                     .tangent = &em_sparse_tangent};

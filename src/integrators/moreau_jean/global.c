@@ -298,6 +298,27 @@ static int global_order(const NsScheme *scheme, bool steady) {
   return ((const NsMoreauJeanOptions *)scheme->integrator)->theta == 0.5 ? 2 : 1;
 }
 
+/* ---- the derivatives of a step: those of the dense form ---- */
+
+static void global_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
+  const Global *mj = (const Global *)scheme;
+  const NsNsds *nsds = scheme->nsds;
+  for (int i = 0; i < nsds->nds; i++) {
+    const NsMechanicalDs *ds = global_system_at(mj, i);
+    memcpy(w, mj->whole.now + mj->whole.offset[i], (size_t)ds->nv * sizeof *w);
+    ns_boundary_impose(ds->boundary, w);
+    w += ds->nv;
+  }
+  for (int e = 0, row = mj->whole.N; e < nsds->ninteractions; row += nsds->interactions[e++]->m)
+    for (int i = 0; i < nsds->interactions[e]->m; i++) {
+      bool shut = mj->whole.lower[row + i] < mj->whole.upper[row + i];
+      *open++ = ns_law_unilateral(nsds->interactions[e]->law) && !shut;
+      *lambda++ = mj->whole.z[row + i];
+    }
+}
+
+static const NsSchemeTangent global_tangent = {.twin = &ns_scheme_moreau_jean, .read = global_read};
+
 /* ---- the class ---- */
 
 static const NsField global_fields[] = {NS_MJ_FIELDS, NS_FIELD_END};
@@ -330,4 +351,5 @@ const NsSchemeClass ns_scheme_moreau_jean_global = {.name = ns_scheme_moreau_jea
                                                     .advance = ns_whole_advance,
                                                     .finite = ns_whole_finite,
                                                     .commit = global_commit,
-                                                    .order = global_order};
+                                                    .order = global_order,
+                                                    .tangent = &global_tangent};

@@ -85,11 +85,12 @@ static void mj_take_vectors(NsMoreauJean *mj) {
 
 static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
   const NsSchemeClass *global = &ns_scheme_moreau_jean_global;
-  if (!plan->projecting && ns_mj_global_preferred(nsds)) return global->create(out, integrator, nsds, plan);
+  if (!plan->projecting && !plan->twin && ns_mj_global_preferred(nsds)) return global->create(out, integrator, nsds, plan);
   NsMoreauJean *mj = ns_scheme_take(sizeof *mj, &ns_scheme_moreau_jean, integrator, nsds);
   if (!mj) return NS_ENOMEM;
   NsArena *arena = &mj->base.arena;
   mj->combined = plan->combined;
+  mj->twin = plan->twin;
   mj->linear = mj->predicts = true;
   mj->curves = !has_friction(nsds);
   mj->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *mj->nodes);
@@ -197,7 +198,14 @@ static void mj_restart(NsScheme *scheme) {
   start_iterate(mj);
 }
 
-/* Forces and outputs at t_k. Coefficients belong to t_{k+1}; only an fExt that depends on time has another value at t_k. */
+/* Whether the equations of a step depend on the velocities of an interaction's outputs at t_k. */
+static bool reads_start(const NsMoreauJean *mj, const NsMjEdge *edge) {
+  bool reads = edge->base.unilateral;
+  for (int i = 0; i < edge->base.m && !reads; i++) reads = ns_law_restitution(edge->base.inter->law, i, mj->options.theta) != 0;
+  return reads;
+}
+
+/* Forces and outputs at t_k; of a twin only what the equations read, or all, where it is asked for the start (t = t_k). Coefficients belong to t_{k+1}; only an fExt that depends on time has another value at t_k. */
 static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   bool forces = mj->options.theta != 1;
@@ -212,7 +220,8 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   for (int e = 0; e < mj->stack.nedges && status == NS_OK; e++) {
     NsMjEdge *edge = &mj->edges[e];
     status = ns_interaction_update(edge->base.inter, mj->t_k, err);
-    if (status == NS_OK) status = mj_output(mj, edge, mj->t_k, mj->q_k, mj->v_k, mj->lambda, mj->y_k, mj->u_k, err);
+    if (status == NS_OK && (!mj->twin || mj->t == mj->t_k || reads_start(mj, edge)))
+      status = mj_output(mj, edge, mj->t_k, mj->q_k, mj->v_k, mj->lambda, mj->y_k, mj->u_k, err);
   }
   return status;
 }
@@ -315,8 +324,7 @@ static NsStatus mj_evaluate_relations(NsMoreauJean *mj, NsError *err) {
   return ns_mj_evaluate_outputs(mj, true, err);
 }
 
-/* rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system at q; rows of prescribed velocities go to `held`. */
-static NsStatus mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err) {
+NsStatus ns_mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err) {
   NsMechanicalDs *ds = node->ds;
   int n = ds->nv, o = node->base.v;
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
@@ -351,7 +359,7 @@ static NsStatus mj_evaluate(NsScheme *scheme, NsError *err) {
   if ((mj->linear && !mj->positions) || !mj->decided) mj_start(mj);
   else ns_mj_move_coordinates(mj), status = ns_mj_evaluate_outputs(mj, false, err);
   for (int i = 0; i < mj->stack.nnodes && status == NS_OK; i++)
-    status = mj_form_rho(mj, &mj->nodes[i], mj->q + mj->nodes[i].base.x, err);
+    status = ns_mj_form_rho(mj, &mj->nodes[i], mj->q + mj->nodes[i].base.x, err);
   return status;
 }
 
@@ -558,7 +566,7 @@ static NsStatus mj_find_reactions(NsMoreauJean *mj, NsError *err) {
   for (int d = 0; d < mj->stack.nnodes && status == NS_OK; d++) {
     NsMjNode *node = &mj->nodes[d];
     const double *q = (mj->projected && !mj->combined ? mj->q_free : mj->q) + node->base.x;
-    if (node->ds->boundary && mj->base.linear) status = mj_form_rho(mj, node, q, err);
+    if (node->ds->boundary && mj->base.linear) status = ns_mj_form_rho(mj, node, q, err);
   }
   return status;
 }
@@ -654,4 +662,5 @@ const NsSchemeClass ns_scheme_moreau_jean = {.name = ns_scheme_moreau_jean_text,
                                              .complete = mj_complete,
                                              .commit = mj_commit,
                                              .settle = &ns_mj_settle,
-                                             .order = mj_order};
+                                             .order = mj_order,
+                                             .tangent = &ns_mj_tangent};

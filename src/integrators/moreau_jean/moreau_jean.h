@@ -68,6 +68,7 @@ struct NsMoreauJean {
   NsStack stack;
   bool linear;         /* all systems and relations are linear; base.linear: or the step is linearly implicit */
   bool positions;      /* some law acts at position */
+  bool twin;           /* for derivatives: see NsSchemePlan */
   bool curves, curved; /* curves: second derivatives may be used (no friction); curved: an interaction uses them now */
   NsMjNode *nodes;
   NsMjEdge *edges;
@@ -137,11 +138,17 @@ bool ns_mj_decide(NsMoreauJean *mj);
 /* Computes the constant part of the problem. */
 void ns_mj_form_q(NsMoreauJean *mj);
 
+/* rho = M (v - v_k) - h theta F - h (1 - theta) F_k - p of one system at q; rows of prescribed velocities go to `held`. */
+NsStatus ns_mj_form_rho(NsMoreauJean *mj, NsMjNode *node, const double *q, NsError *err);
+
 /* The law's output at the iterate: y, or u + e u_k. */
 double ns_mj_law_output(const NsMoreauJean *mj, const NsMjEdge *edge, int i);
 
 /* See NsSchemeClass (residual.c). */
 NsStepResidual ns_mj_residual(NsScheme *scheme, const double *y, const NsStepTolerance *tolerance);
+
+/* The derivatives of a step (tangent.c). */
+extern const NsSchemeTangent ns_mj_tangent;
 
 /* The projection of the coordinates (project.c). */
 extern const NsSchemeSettle ns_mj_settle;

@@ -1,0 +1,106 @@
+/*
+** tangent.c
+** The derivatives of a step of the theta scheme of mechanics: see NsSchemeTangent.
+*/
+#include <string.h>
+
+#include "integrators/moreau_jean/moreau_jean.h"
+
+static const char *mj_tangent_refuses(const NsIntegrator *integrator) {
+  return ((const NsMoreauJeanOptions *)integrator)->linearly_implicit ? "with linearlyImplicit" : NULL;
+}
+
+static void mj_tangent_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
+  memcpy(w, mj->v, (size_t)mj->stack.N * sizeof *w);
+  for (int e = 0; e < mj->stack.nedges; e++) {
+    const NsEdge *edge = &mj->edges[e].base;
+    bool joint = edge->inter->law->class->joint;
+    for (int i = edge->row; i < edge->row + edge->m; i++) {
+      open[i] = edge->unilateral && !mj->shut[joint ? edge->row : i];
+      lambda[i] = open[i] ? 0 : mj->lambda[i];
+    }
+  }
+}
+
+static const NsStack *mj_tangent_stack(const NsScheme *twin) {
+  return &((const NsMoreauJean *)twin)->stack;
+}
+
+static void mj_tangent_place(NsScheme *twin, const double *w, const double *lambda, const bool *open) {
+  NsMoreauJean *mj = (NsMoreauJean *)twin;
+  memcpy(mj->v, w, (size_t)mj->stack.N * sizeof *w);
+  memcpy(mj->lambda, lambda, (size_t)mj->stack.M * sizeof *lambda);
+  for (int i = 0; i < mj->stack.M; i++) mj->shut[i] = !open[i];
+  mj->base.predicted = false;
+  mj->again = true; /* the contacts that take part are not chosen by the forecast */
+  (void)ns_mj_decide(mj);
+}
+
+static NsStatus mj_tangent_equations(NsScheme *twin, double *rho, double *y, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)twin;
+  ns_mj_move_coordinates(mj);
+  NsStatus status = ns_mj_evaluate_outputs(mj, false, err);
+  for (int i = 0; i < mj->stack.nnodes && status == NS_OK; i++)
+    status = ns_mj_form_rho(mj, &mj->nodes[i], mj->q + mj->nodes[i].base.x, err);
+  if (status != NS_OK) return status;
+  memcpy(rho, mj->rho, (size_t)mj->stack.N * sizeof *rho);
+  memset(y, 0, (size_t)mj->stack.M * sizeof *y);
+  for (int e = 0; e < mj->stack.nedges; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    for (int i = 0; edge->base.active >= 0 && i < edge->base.m; i++) y[edge->base.row + i] = ns_mj_law_output(mj, edge, i);
+  }
+  return NS_OK;
+}
+
+static NsStatus mj_tangent_before(NsScheme *twin, double *y, NsError *err) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)twin;
+  (void)err;
+  for (int e = 0; e < mj->stack.nedges; e++) {
+    const NsMjEdge *edge = &mj->edges[e];
+    const double *from = (edge->at_position ? mj->y_k : mj->u_k) + edge->base.row;
+    memcpy(y + edge->base.row, from, (size_t)edge->base.m * sizeof *y);
+  }
+  return NS_OK;
+}
+
+static void mj_tangent_divide(const NsScheme *twin, double *w) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)twin;
+  for (int i = 0; i < mj->stack.nnodes; i++) ns_boundary_hold(mj->nodes[i].ds->boundary, w + mj->nodes[i].base.v);
+  ns_stack_solve(&mj->stack, w);
+}
+
+static void mj_tangent_respond(const NsScheme *twin, const double *dw, double *dy) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)twin;
+  memset(dy, 0, (size_t)mj->stack.M * sizeof *dy);
+  for (int e = 0; e < mj->stack.nedges; e++) {
+    const NsEdge *edge = &mj->edges[e].base;
+    if (edge->active < 0) continue;
+    ns_stack_times(&mj->stack, edge, true, dw, dy + edge->row);
+    for (int i = edge->row; i < edge->row + edge->m; i++) dy[i] *= edge->weight_out;
+  }
+}
+
+static NsStatus mj_tangent_state(NsScheme *twin, double *x, double *r, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)twin;
+  (void)r, (void)err;
+  ns_mj_move_coordinates(mj);
+  for (int i = 0; i < mj->stack.nnodes; i++) {
+    const NsMjNode *node = &mj->nodes[i];
+    memcpy(x, mj->q + node->base.x, (size_t)node->ds->nq * sizeof *x);
+    memcpy(x + node->ds->nq, mj->v + node->base.v, (size_t)node->ds->nv * sizeof *x);
+    x += node->ds->nq + node->ds->nv;
+  }
+  return NS_OK;
+}
+
+const NsSchemeTangent ns_mj_tangent = {.twin = &ns_scheme_moreau_jean,
+                                       .refuses = mj_tangent_refuses,
+                                       .read = mj_tangent_read,
+                                       .stack = mj_tangent_stack,
+                                       .place = mj_tangent_place,
+                                       .equations = mj_tangent_equations,
+                                       .before = mj_tangent_before,
+                                       .divide = mj_tangent_divide,
+                                       .respond = mj_tangent_respond,
+                                       .state = mj_tangent_state};

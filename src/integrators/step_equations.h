@@ -1,0 +1,142 @@
+/*
+** step_equations.h
+** The equations of a time step near its solution: their differences along directions, and their linear system. For step_tangent.c.
+*/
+#ifndef NS_INTEGRATORS_STEP_EQUATIONS_H
+#define NS_INTEGRATORS_STEP_EQUATIONS_H
+
+#include "integrators/sensitivity.h"
+#include "integrators/stack.h"
+#include "integrators/step_modes.h"
+
+/* A direction: derivatives of memories, unknowns, multipliers and parameters. NULL: 0. */
+typedef struct NsStepDirection {
+  const double *x, *r, *before; /* n, nr, n */
+  const double *w, *lambda;     /* N, M */
+  const double *p;              /* p multiples of the parameters */
+} NsStepDirection;
+
+/*
+** The equations of a step near its solution, their derivatives, and the memories' derivatives. `w` and `lambda` are those of a twin,
+** with its stack; X, the derivatives of x_k, is in the companion s.
+*/
+typedef struct NsStepEquations {
+  NsArena arena;
+  NsSensitivity *s;
+  NsNsds *graph;
+  NsScheme *twin;
+  const NsSchemeTangent *read, *of; /* of the scheme; of the twin */
+  const NsStack *stack;
+  NsStep step;
+  bool linear;  /* the equations are linear in the memories and the solution */
+  bool inexact; /* the matrix was found not to be exact: solutions are corrected */
+  bool first;   /* this is the first step */
+  bool input;   /* steps read r_k */
+  int p, n, nr, N, M;
+
+  /* the solution of the step; memories at its start */
+  double *x_k, *r_k, *before; /* n, nr, n */
+  double *graph_w, *w;        /* N: in the order of the systems; in that of the stack */
+  double *lambda;             /* M */
+  bool *open;                 /* M */
+  NsStepRows rows;
+  NsStepMode *mode, *mode_before;                              /* M */
+  double *y, *y_start, *y_terms, *lambda_most, *most, *w_most; /* M; most: n, the largest |x| so far; w_most: N */
+  bool *touches;                                               /* M */
+  double *numbers;                                             /* p: the values of the parameters */
+  uint64_t *seen;                                              /* p: the versions of their coefficients */
+
+  /* derivatives of the memories: those of x_k are s->X */
+  double *R, *before_slope; /* nr x p, n x p */
+
+  /* the linear system */
+  double *C;                /* M x N: y by w */
+  double *P, *P_before, *K; /* M x M: y by lambda; the same in the step before; the rows of the laws */
+  NsLu *lu;
+  double *Phi;  /* of a linear model whose step has not changed: the memories after a step by those before it; NULL: not used */
+  bool carried; /* Phi is formed */
+  uint64_t key; /* of the model's matrices in the step before */
+  long formed;  /* the factorisations of the twin when K was formed; -1: never */
+  double h_formed;
+
+  /* workspace */
+  double *sample;                /* N + M, or n + nr */
+  double *once, *twice;          /* N + M each, or n + nr */
+  double *dy, *row, *unit;       /* M, M, max(N, M) */
+  double *dw, *dl, *far, *far_l; /* N, M, N, M */
+  double *kept, *kept_l;         /* N, M */
+  double *weights, *mix_weights; /* p each */
+  double *parts;                 /* p; parts: of displacements, 0: none was tried */
+  double *mix;                   /* n + nr + n + N + M: a random direction */
+  double *x_new, *r_new;         /* n x p, nr x p */
+} NsStepEquations;
+
+/* Makes s->twin, an NsStepEquations, for a scheme that has a `tangent`. NS_ENOMEM, and what `create` returns. */
+NsStatus ns_step_equations_new(NsSensitivity *s, const NsScheme *scheme, NsError *err);
+
+/* The number of memories that a step reads, and of those that it leaves to the next one. */
+int ns_step_memories(const NsStepEquations *T);
+int ns_step_memories_after(const NsStepEquations *T);
+
+/* ---- the point ---- */
+
+/* Reads the solution of the scheme's step, the memories, the values of the parameters, and the sizes of all. */
+void ns_step_take(NsStepEquations *T, const NsScheme *scheme);
+
+/*
+** The twin begins the step at the solution plus e times a direction (NULL: the solution), and has the iterate there. at_start: the
+** step's time is that of its start. The memories and, with along->p, the parameters stay displaced.
+*/
+NsStatus ns_step_place(NsStepEquations *T, const NsStepDirection *along, double e, bool at_start, NsError *err);
+
+/* The parameters have their values again. */
+void ns_step_restore(const NsStepEquations *T);
+
+/* A map along a direction, for differences. */
+typedef NsStatus (*NsStepSampler)(NsStepEquations *T, const NsStepDirection *along, double e, double *out, NsError *err);
+
+/* out (N + M): the equations. out (M): the outputs where the step begins. out (n + nr): states and inputs after the step. */
+NsStatus ns_step_sample(NsStepEquations *T, const NsStepDirection *along, double e, double *out, NsError *err);
+NsStatus ns_step_sample_start(NsStepEquations *T, const NsStepDirection *along, double e, double *out, NsError *err);
+NsStatus ns_step_sample_state(NsStepEquations *T, const NsStepDirection *along, double e, double *out, NsError *err);
+
+/* ---- differences ---- */
+
+/*
+** A central difference of order 4 displaces numbers by this part of their sizes: its errors are then 1e-11 by truncation and 1e-13 by
+** rounding where the functions change at the scale of the sizes (see sensitivity_piece.c).
+*/
+#define NS_STEP_PART (1.0 / 256)
+
+/* The e at which a direction displaces a number by its size. */
+double ns_step_reach(const NsStepEquations *T, const NsStepDirection *along);
+
+/* Whether the equations are polynomials of degree 2 along a direction: then differences of order 2 are exact, with any e. */
+bool ns_step_affine(const NsStepEquations *T, const NsStepDirection *along);
+
+/* out (count) = the central difference of order 2 with displacement e. T->sample is workspace. */
+NsStatus ns_step_difference(NsStepEquations *T, NsStepSampler sampler, const NsStepDirection *along, int count, double e,
+                            double *out, NsError *err);
+
+/* out (count) = the derivative of a map that is smooth at the scale of the reach. T->twice is workspace. */
+NsStatus ns_step_derivative(NsStepEquations *T, NsStepSampler sampler, const NsStepDirection *along, int count, double *out,
+                            NsError *err);
+
+/* ---- the linear system, after `linearize` of the twin at the solution ---- */
+
+/* T->P = the problem's matrix, in the rows of all multipliers. Returns whether it has changed. */
+bool ns_step_take_matrix(NsStepEquations *T);
+
+/* Forms and factors the rows of the laws. NS_ESINGULAR: multipliers are not unique; err names the interaction. */
+NsStatus ns_step_form(NsStepEquations *T, NsError *err);
+
+/* The derivatives dw (N), dl (M) of the solution where those of the equations are b (N + M). */
+void ns_step_solve(NsStepEquations *T, const double *b, double *dw, double *dl);
+
+/* T->C. Samples may change what the twin computes it from. */
+void ns_step_respond(NsStepEquations *T);
+
+/* T->y_terms: the sizes of the terms of y, of its change with each unknown. */
+void ns_step_measure(NsStepEquations *T);
+
+#endif

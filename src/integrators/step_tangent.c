@@ -1,0 +1,375 @@
+/*
+** step_tangent.c
+** The derivatives of a step: the solutions of its linear equations for each parameter, and what a step must not do.
+*/
+#include "integrators/step_tangent.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "integrators/step_equations.h"
+#include "linalg/dense.h"
+#include "model/first_order_ds.h"
+
+/* The differences of order 2 with one and with two displacements may differ by three times this part of the unknowns' sizes. */
+static const double ROUGH = 1e-5;
+
+/* An unknown counts with at least this part of its size, divided by the displacement's part. */
+static const double LEAST = 1e-3;
+
+enum { TRIALS = 12 /* displacements that are tried: down to 4^-12 of the first */, CORRECTIONS = 8 };
+
+/* The matrix is exact when a correction changes no unknown by more than this part of its derivative. */
+static const double EXACT = 1e-10;
+
+/* ---- a solution ---- */
+
+/* The largest part by which two solutions differ, of the unknowns' derivatives, or of their sizes by e. */
+static double tangent_apart(const NsStepEquations *T, const double *dw, const double *dl, double e) {
+  double most = 0;
+  for (int i = 0; i < T->N; i++) {
+    double off = fabs(dw[i] - T->far[i]) / 3, size = fmax(fabs(dw[i]), LEAST * T->w_most[i] / e);
+    if (off > 0) most = fmax(most, off / size);
+  }
+  for (int i = 0; i < T->M; i++) {
+    double off = fabs(dl[i] - T->far_l[i]) / 3, size = fmax(fabs(dl[i]), LEAST * T->lambda_most[i] / e);
+    if (off > 0) most = fmax(most, off / size);
+  }
+  return most;
+}
+
+/*
+** dw, dl: the solution for the equations' derivative along a direction, by differences of order 4 whose displacements get shorter
+** until they are smooth; *part: of the reach that was good last.
+*/
+static NsStatus smooth_solution(NsStepEquations *T, const NsStepDirection *along, double *part, double *dw, double *dl,
+                                NsError *err) {
+  double reach = ns_step_reach(T, along), e = *part > 0 ? *part : NS_STEP_PART, best = INFINITY;
+  NsStatus status = NS_OK;
+  for (int trial = 0; trial < TRIALS; trial++, e /= 4) {
+    status = ns_step_difference(T, ns_step_sample, along, T->N + T->M, e * reach, T->once, err);
+    if (status == NS_OK) status = ns_step_difference(T, ns_step_sample, along, T->N + T->M, 2 * e * reach, T->twice, err);
+    if (status != NS_OK && status != NS_ENAN && status != NS_ERETRY) return status;
+    if (status != NS_OK) continue;
+    ns_step_solve(T, T->once, dw, dl);
+    ns_step_solve(T, T->twice, T->far, T->far_l);
+    double rough = tangent_apart(T, dw, dl, reach);
+    for (int i = 0; i < T->N; i++) dw[i] += (dw[i] - T->far[i]) / 3;
+    for (int i = 0; i < T->M; i++) dl[i] += (dl[i] - T->far_l[i]) / 3;
+    if (rough <= ROUGH) {
+      *part = rough < ROUGH / 1024 ? fmin(2 * e, NS_STEP_PART) : e;
+      return NS_OK;
+    }
+    bool helps = rough < best / 2;
+    if (helps) {
+      best = rough;
+      memcpy(T->kept, dw, (size_t)T->N * sizeof *dw);
+      memcpy(T->kept_l, dl, (size_t)T->M * sizeof *dl);
+    } else if (best < 1.0 / 16) {
+      break;
+    }
+  }
+  if (best == INFINITY) return status;
+  memcpy(dw, T->kept, (size_t)T->N * sizeof *dw);
+  memcpy(dl, T->kept_l, (size_t)T->M * sizeof *dl);
+  return NS_OK;
+}
+
+/* Adds to dw, dl the solution for what the equations still change along the direction with them. *change: its part of dw, dl. */
+static NsStatus correct_solution(NsStepEquations *T, NsStepDirection along, double *dw, double *dl, double *change,
+                                 NsError *err) {
+  along.w = dw;
+  along.lambda = dl;
+  NsStatus status = ns_step_derivative(T, ns_step_sample, &along, T->N + T->M, T->once, err);
+  if (status != NS_OK) return status;
+  ns_step_solve(T, T->once, T->far, T->far_l);
+  double reach = ns_step_reach(T, &along);
+  *change = 0;
+  for (int i = 0; i < T->N; i++) {
+    dw[i] += T->far[i];
+    if (T->far[i] != 0) *change = fmax(*change, fabs(T->far[i]) / fmax(fabs(dw[i]), LEAST * T->w_most[i] / reach));
+  }
+  for (int i = 0; i < T->M; i++) {
+    dl[i] += T->far_l[i];
+    if (T->far_l[i] != 0) *change = fmax(*change, fabs(T->far_l[i]) / fmax(fabs(dl[i]), LEAST * T->lambda_most[i] / reach));
+  }
+  return NS_OK;
+}
+
+static bool tangent_is_zero(const double *v, int n) {
+  for (int i = 0; i < n; i++)
+    if (v[i] != 0) return false;
+  return true;
+}
+
+/* ---- the steps of a linear model ---- */
+
+/* Changes when a matrix of the model does. */
+static uint64_t matrices_key(const NsStepEquations *T) {
+  uint64_t key = 1;
+  for (int d = 0; d < T->graph->nds; d++) {
+    const NsDs *ds = T->graph->ds[d];
+    key += ns_ds_family(ds) == NS_MECHANICS ? ns_mechanical_matrix_version((const NsMechanicalDs *)ds)
+                                            : ns_first_order_matrix_version((const NsFirstOrderDs *)ds);
+  }
+  for (int e = 0; e < T->graph->ninteractions; e++) key += ns_relation_matrix_version(T->graph->interactions[e]->relation);
+  return key;
+}
+
+/* A direction whose memories are those of a vector, in the order of Phi. */
+static NsStepDirection memory_direction(const NsStepEquations *T, const double *memory) {
+  const double *r = memory + T->n, *before = r + (T->input ? T->nr : 0);
+  return (NsStepDirection){.x = memory, .r = T->input ? r : NULL, .before = T->of->before_states ? before : NULL};
+}
+
+static NsStatus solve_along(NsStepEquations *T, const NsStepDirection *along, int j, double *x, double *r, NsError *err);
+
+/* Forms Phi, a column for each memory. */
+static NsStatus form_steps(NsStepEquations *T, NsError *err) {
+  int count = ns_step_memories(T), after = ns_step_memories_after(T);
+  NsStatus status = NS_OK;
+  memset(T->mix, 0, (size_t)count * sizeof *T->mix);
+  for (int i = 0; i < count && status == NS_OK; i++) {
+    double *column = T->Phi + (ptrdiff_t)i * after;
+    NsStepDirection along = memory_direction(T, T->mix);
+    T->mix[i] = 1;
+    status = solve_along(T, &along, -1, column, column + T->n, err);
+    T->mix[i] = 0;
+  }
+  T->carried = status == NS_OK;
+  return status;
+}
+
+/* x, r: the derivatives after the step by those of the memories before it. */
+static void carry_linear(NsStepEquations *T, const NsStepDirection *along, double *x, double *r) {
+  int after = ns_step_memories_after(T), nr = T->input ? T->nr : 0;
+  const double *Phi = T->Phi;
+  const double *parts[] = {along->x, along->r, along->before};
+  int counts[] = {T->n, nr, T->of->before_states ? T->n : 0};
+  memset(T->once, 0, (size_t)after * sizeof *T->once);
+  for (int k = 0; k < 3; k++)
+    for (int i = 0; i < counts[k]; i++, Phi += after)
+      if (parts[k][i] != 0) ns_dense_axpy(after, parts[k][i], Phi, T->once);
+  memcpy(x, T->once, (size_t)T->n * sizeof *x);
+  memcpy(r, T->once + T->n, (size_t)nr * sizeof *r);
+}
+
+/* ---- a column ---- */
+
+static NsStepDirection column_direction(const NsStepEquations *T, int j) {
+  memset(T->weights, 0, (size_t)T->p * sizeof *T->weights);
+  T->weights[j] = T->s->acts[j] ? 1 : 0;
+  return (NsStepDirection){.x = T->s->X + (ptrdiff_t)j * T->n,
+                           .r = T->input ? T->R + (ptrdiff_t)j * T->nr : NULL,
+                           .before = T->of->before_states ? T->before_slope + (ptrdiff_t)j * T->n : NULL,
+                           .p = T->s->acts[j] ? T->weights : NULL};
+}
+
+static bool tangent_moves_nothing(const NsStepEquations *T, const NsStepDirection *d) {
+  return !d->p && tangent_is_zero(d->x, T->n) && (!d->r || tangent_is_zero(d->r, T->nr)) &&
+         (!d->before || tangent_is_zero(d->before, T->n));
+}
+
+static NsStatus solve_column(NsStepEquations *T, const NsStepDirection *along, int j, NsError *err) {
+  if (ns_step_affine(T, along)) {
+    NsStatus status = ns_step_difference(T, ns_step_sample, along, T->N + T->M, ns_step_reach(T, along), T->once, err);
+    if (status == NS_OK) ns_step_solve(T, T->once, T->dw, T->dl);
+    return status;
+  }
+  NsStatus status = smooth_solution(T, along, &T->parts[j], T->dw, T->dl, err);
+  double change = INFINITY;
+  for (int k = 0; k < CORRECTIONS && status == NS_OK && T->inexact && change > EXACT; k++)
+    status = correct_solution(T, *along, T->dw, T->dl, &change, err);
+  if (status == NS_OK && T->inexact && change > 1e3 * EXACT)
+    return ns_fail(err, NS_ENOCONV, "sensitivities: the equations of the step to t=%.10g have no solution for S", T->step.t);
+  return status;
+}
+
+/* x, r: the derivatives after the step along a direction; j: its parameter, -1: none. */
+static NsStatus solve_along(NsStepEquations *T, const NsStepDirection *from, int j, double *x, double *r, NsError *err) {
+  NsStepDirection along = *from;
+  NsStatus status = solve_column(T, &along, j, err);
+  if (status != NS_OK) return status;
+  if (T->of->states) {
+    for (int d = 0, i = 0; d < T->graph->nds; i += T->graph->ds[d++]->n)
+      memcpy(x + i, T->dw + T->stack->nodes[d]->v, (size_t)T->graph->ds[d]->n * sizeof *x);
+    if (!T->input) return NS_OK;
+  }
+  along.w = T->dw;
+  along.lambda = T->dl;
+  status = ns_step_derivative(T, ns_step_sample_state, &along, T->n + (T->input ? T->nr : 0), T->once, err);
+  if (status != NS_OK) return status;
+  if (!T->of->states) memcpy(x, T->once, (size_t)T->n * sizeof *x);
+  memcpy(r, T->once + T->n, (size_t)(T->input ? T->nr : 0) * sizeof *r);
+  return NS_OK;
+}
+
+/* The derivatives after the step by parameter j. */
+static NsStatus step_column(NsStepEquations *T, int j, NsError *err) {
+  NsStepDirection along = column_direction(T, j);
+  double *x = T->x_new + (ptrdiff_t)j * T->n, *r = T->r_new + (ptrdiff_t)j * T->nr;
+  memset(x, 0, (size_t)T->n * sizeof *x);
+  memset(r, 0, (size_t)T->nr * sizeof *r);
+  memset(T->dw, 0, (size_t)T->N * sizeof *T->dw);
+  memset(T->dl, 0, (size_t)T->M * sizeof *T->dl);
+  if (tangent_moves_nothing(T, &along)) return NS_OK;
+  if (T->carried && !along.p) return carry_linear(T, &along, x, r), NS_OK;
+  return solve_along(T, &along, j, x, r, err);
+}
+
+/* ---- checks ---- */
+
+/* NS_EARG when a row that is 0 at the start of the run moves with a parameter. */
+static NsStatus check_start(NsStepEquations *T, NsError *err) {
+  bool any = false;
+  for (int r = 0; r < T->M; r++) any = any || T->touches[r];
+  NsStatus status = NS_OK;
+  for (int j = 0; j < T->p && any && !T->rows.one_sided && status == NS_OK; j++) {
+    NsStepDirection along = column_direction(T, j);
+    if (tangent_moves_nothing(T, &along)) continue;
+    status = ns_step_derivative(T, ns_step_sample_start, &along, T->M, T->once, err);
+    double reach = ns_step_reach(T, &along);
+    for (int r = 0; r < T->M && status == NS_OK; r++)
+      if (T->touches[r] && fabs(T->once[r]) * reach > 0x1p-30 * T->y_terms[r])
+        return ns_step_undecided(&T->rows, r, T->step.t_k, err);
+  }
+  ns_step_restore(T);
+  return status;
+}
+
+/* y_start is known, except in the first step, where it is that of the time at which the run starts. */
+static NsStatus check_modes(NsStepEquations *T, NsError *err) {
+  NsStatus status = ns_step_modes(&T->rows, T->step.t, err);
+  if (status == NS_OK && !T->first) status = ns_step_same_modes(&T->rows, T->mode_before, T->step.t, err);
+  if (status == NS_OK && T->first) status = ns_step_sample_start(T, NULL, 0, T->y_start, err);
+  if (status == NS_OK && (T->first || ns_step_has_contacts(T->graph)))
+    status = ns_step_steady(&T->rows, T->y_start, T->first, T->step.t, T->touches, err);
+  return status == NS_OK && T->first ? check_start(T, err) : status;
+}
+
+/* ---- the step ---- */
+
+/* Evaluates and linearises the twin at the solution. */
+static NsStatus linearise_solution(NsStepEquations *T, NsError *err) {
+  NsStatus status = ns_step_place(T, NULL, 0, false, err);
+  if (status == NS_OK && ns_step_has_contacts(T->graph) && !T->first) status = T->of->before(T->twin, T->y_start, err);
+  if (status == NS_OK) status = T->of->equations(T->twin, T->sample, T->y, err);
+  return status == NS_OK ? T->twin->class->linearize(T->twin, true, err) : status;
+}
+
+/* Forms the matrix at the solution, unless it is that of the step before. */
+static NsStatus prepare_step(NsStepEquations *T, NsError *err) {
+  NsStatus status = linearise_solution(T, err);
+  if (status != NS_OK) return status;
+  uint64_t key = matrices_key(T);
+  bool same = !ns_step_take_matrix(T) && T->linear && T->formed == T->twin->factorizations && T->key == key &&
+              T->h_formed == T->step.h;
+  T->key = key;
+  if (!same) T->carried = false;
+  if (!same) ns_step_respond(T);
+  ns_step_measure(T);
+  status = check_modes(T, err);
+  if (status == NS_OK && T->first) status = linearise_solution(T, err);
+  if (status == NS_OK && same && T->Phi && !T->carried) return form_steps(T, err);
+  if (status != NS_OK || same) return status;
+  bool slips = false;
+  for (int r = 0; r < T->M; r++) slips = slips || T->mode[r] == NS_STEP_SLIPS;
+  T->linear = T->twin->linear && !slips;
+  T->formed = T->twin->factorizations;
+  T->h_formed = T->step.h;
+  return ns_step_form(T, err);
+}
+
+/* Adds a column's direction, as long as it displaces numbers by their sizes, to `mix`. */
+static void add_to_mix(NsStepEquations *T, int j) {
+  NsStepDirection along = column_direction(T, j);
+  double sign = j % 3 == 1 ? -1 : 1, e = sign * ns_step_reach(T, &along), *at = T->mix;
+  const double *parts[] = {along.x, along.r, along.before, T->dw, T->dl};
+  int counts[] = {T->n, T->nr, T->n, T->N, T->M};
+  for (int k = 0; k < 5; at += counts[k++])
+    for (int i = 0; i < counts[k] && parts[k]; i++) at[i] += e * parts[k][i];
+  T->mix_weights[j] = T->s->acts[j] ? e : 0;
+}
+
+/* Whether the equations do not change along the sum of all columns: then the matrix is exact. */
+static NsStatus test_matrix(NsStepEquations *T, bool *exact, NsError *err) {
+  const double *x = T->mix, *r = x + T->n, *before = r + T->nr, *w = before + T->n, *lambda = w + T->N;
+  NsStepDirection along = {x, T->input ? r : NULL, T->of->before_states ? before : NULL, w, lambda, T->mix_weights};
+  NsStatus status = ns_step_derivative(T, ns_step_sample, &along, T->N + T->M, T->once, err);
+  ns_step_restore(T);
+  if (status != NS_OK) return status;
+  ns_step_solve(T, T->once, T->far, T->far_l);
+  *exact = true;
+  for (int i = 0; i < T->N; i++) *exact = *exact && fabs(T->far[i]) <= EXACT * T->p * fmax(T->w_most[i], fabs(w[i]));
+  for (int i = 0; i < T->M; i++)
+    *exact = *exact && fabs(T->far_l[i]) <= EXACT * T->p * fmax(T->lambda_most[i], fabs(lambda[i]));
+  return NS_OK;
+}
+
+static NsStatus carry_columns(NsStepEquations *T, NsError *err) {
+  NsStatus status = NS_OK;
+  bool tests = !T->linear && !T->inexact, exact = true;
+  if (tests) memset(T->mix, 0, (size_t)(2 * T->n + T->nr + T->N + T->M) * sizeof *T->mix);
+  for (int j = 0; j < T->p && status == NS_OK; j++) {
+    status = step_column(T, j, err);
+    if (T->s->acts[j]) ns_step_restore(T);
+    if (tests && status == NS_OK) add_to_mix(T, j);
+  }
+  if (!tests || status != NS_OK) return status;
+  status = test_matrix(T, &exact, err);
+  T->inexact = !exact;
+  return status == NS_OK && T->inexact ? carry_columns(T, err) : status;
+}
+
+NsStatus ns_step_tangent(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err) {
+  NsStatus status = s->twin ? NS_OK : ns_step_equations_new(s, scheme, err);
+  if (status != NS_OK) return status;
+  NsStepEquations *T = s->twin;
+  T->step = *step;
+  ns_step_take(T, scheme);
+  status = prepare_step(T, err);
+  if (status == NS_OK) status = carry_columns(T, err);
+  ns_step_restore(T);
+  NsError unheard;
+  NsStatus back = ns_step_place(T, NULL, 0, false, status == NS_OK ? err : &unheard);
+  if (status != NS_OK || back != NS_OK) return status != NS_OK ? status : back;
+  memcpy(T->before_slope, s->X, (size_t)T->n * (size_t)T->p * sizeof *s->X);
+  memcpy(s->X, T->x_new, (size_t)T->n * (size_t)T->p * sizeof *s->X);
+  memcpy(T->R, T->r_new, (size_t)T->nr * (size_t)T->p * sizeof *T->R);
+  memcpy(T->mode_before, T->mode, (size_t)T->M * sizeof *T->mode);
+  T->first = false;
+  return NS_OK;
+}
+
+/* NS_EARG when a coefficient of an object shows a state that it does not belong to. */
+static NsStatus check_coefficients(const NsField *fields, const void *object, const char *name, NsError *err) {
+  for (const NsField *field = fields; field->name; field++) {
+    if (field->type != NS_FIELD_COEF || !((const NsCoef *)ns_field_place(field, (void *)object))->source.live) continue;
+    return ns_fail(err, NS_EARG, "run: sensitivities: %s of '%s' shows the state of another object: write a relation instead",
+                   field->name, name);
+  }
+  return NS_OK;
+}
+
+static NsStatus tangent_check_graph(const NsNsds *graph, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int d = 0; d < graph->nds && status == NS_OK; d++)
+    status = check_coefficients(graph->ds[d]->class->model.fields, graph->ds[d], ns_ds_name(graph->ds[d]), err);
+  for (int e = 0; e < graph->ninteractions && status == NS_OK; e++) {
+    const NsInteraction *inter = graph->interactions[e];
+    status = check_coefficients(inter->relation->class->model.fields, inter->relation, inter->name, err);
+    if (status == NS_OK && ns_law_needs(inter->law) & NS_NEEDS_POLYHEDRON)
+      return ns_fail(err, NS_EARG,
+                     "run: sensitivities: the law of '%s' is a %s, whose steps have no derivative; use EventDriven with a %s",
+                     inter->name, ns_law_name(inter->law), ns_scheme_runge_kutta_text);
+  }
+  return status;
+}
+
+NsStatus ns_step_tangent_check(const NsScheme *scheme, NsError *err) {
+  const NsSchemeTangent *of = scheme->class->tangent->twin->tangent;
+  const char *why = of->refuses ? of->refuses(scheme->integrator) : NULL;
+  if (!why) return tangent_check_graph(scheme->nsds, err);
+  return ns_fail(err, NS_EARG, "run: sensitivities: a %s %s has no derivative of its steps; use EventDriven with a %s",
+                 scheme->class->name, why, ns_scheme_runge_kutta_text);
+}
