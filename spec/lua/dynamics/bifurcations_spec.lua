@@ -160,9 +160,9 @@ describe("impacts of a simulation #once", function()
   end)
 end)
 
--- Friction at the wall acts on a second motion and leaves the first one as it is: the fold and the grazing stay where they are.
+-- Friction at the wall acts on a second motion and leaves the first one as it is: the grazing stays where it is.
 describe("impacts with friction #once", function()
-  it("are followed through the fold to the grazing", function()
+  it("are followed to the grazing where the orbit repels", function()
     local function oscillator(A)
       local mass = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 0 }, ns.eye(2), { { 1, 0 }, { 0, 2 } }, { { 0.1, 0 }, { 0, 0.5 } })
       mass:setComputeFExtFunction(function(t, _, f) f[1], f[2] = A * math.cos(t), 0.4 * math.sin(t) end)
@@ -172,11 +172,11 @@ describe("impacts with friction #once", function()
       nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0.8, 0, 0.3, 2), relation, "wall"), mass)
       return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
     end
-    local branch = dynamics.continuation { simulation = oscillator, guess = { 0.0349481, -0.160287, 0.997659, 0.319228 },
-      period = 2 * math.pi, range = { 0.099981748, 0.09991 }, step = 1 / 4, max_step = 1 / 2 }
-    local fold, grazing = branch.bifurcations[1], branch.bifurcations[2]
-    assert.same({ "fold", "grazing" }, kinds(branch))
-    near(0.0999707536283, fold.p, 1e-11)
+    local branch = dynamics.continuation { simulation = oscillator, guess = { 0.0166859, -0.160129, 0.999032, 0.319622 },
+      period = 2 * math.pi, range = { 0.0998, 0.1003 }, value = 0.09997231, step = 1 / 32, max_step = 1 / 4, max_points = 8 }
+    assert.is_false(branch.points[1].stable)
+    local grazing = branch.bifurcations[1]
+    assert.same({ "grazing" }, kinds(branch))
     near(0.1, grazing.p, 1e-11)
     assert.same({ "wall:impact", "", "wall" }, { grazing.before, grazing.after, grazing.events })
   end)
