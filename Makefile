@@ -28,6 +28,8 @@ MPI_NEEDS = libopenmpi-dev
 CLUSTER_NEEDS = slurm-wlm munge parallel
 # For notebooks: the kernel, and what runs notebooks and tests kernels.
 KERNEL_NEEDS = jupyter-notebook jupyter-console python3-ipykernel python3-nbconvert python3-jupyter-kernel-test
+# For formulas in pages: they are embedded where a text has one.
+PAGE_NEEDS = libjs-katex fonts-katex
 
 # For `make deb`.
 DEB_NEEDS = build-essential debhelper fakeroot lintian
@@ -84,7 +86,7 @@ SUNDIALS_LIBS := -lsundials_ida -lsundials_cvode -lsundials_sunnonlinsolfixedpoi
 # nslua.hdf5 is built with the headers of serial HDF5 1.10 or later; Debian's hdf5.pc may name the parallel library.
 HDF5_CFLAGS := $(shell pkg-config --cflags hdf5-serial 2>/dev/null || { test ! -d /usr/include/hdf5/serial || \
                echo -I/usr/include/hdf5/serial; })
-HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || echo -lhdf5)
+HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || echo -lhdf5) -lhdf5_hl
 HDF5        := $(shell printf '%s\n' '$(hash)include <hdf5.h>' '$(hash)if !H5_VERSION_GE(1, 10, 2) || defined H5_HAVE_PARALLEL' \
                '$(hash)error' '$(hash)endif' | $(CC) $(CPPFLAGS) $(HDF5_CFLAGS) -E -xc - >/dev/null 2>&1 && \
                echo $(BUILD)/lib/nslua/hdf5.so)
@@ -175,6 +177,16 @@ $(NSLUA): $(HOST)
 	$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $^ $(LUA_LIB) $(LDFLAGS) -ledit -lm -ldl
 	@test -e $(BUILD)/../lua/nslua/init.lua || ln -sfn $(CURDIR)/lua $(BUILD)/lua
 
+# The directory of KaTeX, whose files pages with formulas embed; empty when it is not installed.
+KATEX ?= $(firstword $(patsubst %/katex.min.js,%,$(wildcard $(addsuffix /katex.min.js,/usr/share/javascript/katex \
+           /usr/share/nodejs/katex/dist /usr/local/share/javascript/katex))))
+$(BUILD)/katex.h: FORCE
+	@mkdir -p $(@D)
+	@echo '$(if $(KATEX),$(hash)define NS_KATEX "$(KATEX)")' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+FORCE:
+$(BUILD)/obj/bind/lua/versions.o $(BUILD)/public/obj/bind/lua/versions.o: CPPFLAGS_ALL += -include $(BUILD)/katex.h
+$(BUILD)/obj/bind/lua/versions.o $(BUILD)/public/obj/bind/lua/versions.o: $(BUILD)/katex.h
+
 $(BUILD)/obj/%.o: src/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -DNSL_INTERNAL -MMD -MP -c -o $@ $<
@@ -264,6 +276,8 @@ TO_BIN   = $(call quote,$(DESTDIR)$(BINDIR))
 TO_LIB   = $(call quote,$(DESTDIR)$(LIBDIR)/nslua)
 TO_LUA   = $(call quote,$(DESTDIR)$(LUADIR)/nslua)
 TO_SHARE = $(call quote,$(DESTDIR)$(PREFIX)/share)
+# The kernel's file is not looked at before Jupyter starts it: ipykernel need not be there.
+KERNEL   = io.write(require "nslua.notebook.install".text("python3", os.getenv "KERNEL_FILE", os.getenv "KERNEL_PROGRAM"))
 install: all $(FMU) $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	install -d $(TO_BIN) $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua/library $(TO_SHARE)/man/man1 $(TO_SHARE)/bash-completion/completions
 	install -m 755 $(NSLUA) $(TO_BIN)/nslua
@@ -280,10 +294,13 @@ install: all $(FMU) $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	$(NSLUA) -e '$(ANNOTATIONS)' > $(TO_SHARE)/nslua/library/nslua.lua
 	install -m 644 docs/nslua.1 $(TO_SHARE)/man/man1/nslua.1
 	install -m 644 docs/nslua.bash $(TO_SHARE)/bash-completion/completions/nslua
+	install -d $(TO_SHARE)/jupyter/kernels/nslua
+	KERNEL_FILE=$(call quote,$(LUADIR)/nslua/notebook/nslua_kernel.py) KERNEL_PROGRAM=$(call quote,$(BINDIR)/nslua) \
+	  $(NSLUA) -e '$(KERNEL)' > $(TO_SHARE)/jupyter/kernels/nslua/kernel.json
 
 uninstall:  ## takes away what install has put there
 	rm -f $(TO_BIN)/nslua $(TO_SHARE)/man/man1/nslua.1 $(TO_SHARE)/bash-completion/completions/nslua
-	rm -rf $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua
+	rm -rf $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua $(TO_SHARE)/jupyter/kernels/nslua
 
 VERSION := $(shell sed -n 's/^$(hash)define NS_VERSION "\(.*\)"/\1/p' src/base/version.h)
 
@@ -322,6 +339,7 @@ dist: all $(MOVABLE) $(BUILD)/public/core.so  ## build/dist/nslua-VERSION-SYSTEM
 	rm -rf $(BUILD)/dist
 	@$(MAKE) --no-print-directory install DESTDIR=$(BUILD)/dist PREFIX=/$(DIST_NAME) BINDIR=/$(DIST_NAME)/bin \
 	  LIBDIR=/$(DIST_NAME)/lib/lua/5.4 LUADIR=/$(DIST_NAME)/share/lua/5.4
+	rm -r $(DIST)/share/jupyter
 	install -m 755 $(MOVABLE) $(DIST)/bin/nslua
 	install -d $(DIST)/lib/nslua $(DIST)/share/doc/nslua/libraries
 	@for library in $$(ldd $(MOVABLE) $(BUILD)/public/core.so | awk '/=> \// { print $$3 }' | sort -u | grep -v -E '/($(C_LIBRARY))'); do \
@@ -354,8 +372,9 @@ clean:  ## removes build/ and build-asan/
 help:  ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
-extras:  ## installs optional programs: ffmpeg for films, chromium for specs of pages
-	@$(call provide,$(OPTIONAL))
+extras:  ## installs optional programs: ffmpeg for films, chromium for specs of pages, KaTeX for formulas in pages
+	@$(call provide,$(OPTIONAL) $(PAGE_NEEDS))
+	@$(MAKE) --no-print-directory all
 
 sundials:  ## installs SUNDIALS (1 GB with what it depends on) and builds the module of ns.dae("ida", ...)
 	@$(call provide,$(SUNDIALS_NEEDS))

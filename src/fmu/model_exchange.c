@@ -1,7 +1,7 @@
 /*
 ** model_exchange.c
-** The functions of FMI 2.0 for model exchange: the importer contains the solver, the unit gives derivatives, event indicators and
-** what happens at events.
+** The functions of FMI 2.0 for model exchange: the importer contains the solver, the unit gives derivatives, event indicators
+** and what happens at events.
 */
 #include <lauxlib.h>
 #include <limits.h>

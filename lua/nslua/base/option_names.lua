@@ -47,7 +47,7 @@ local names = {
   ["fmi.model"] = "name description author version copyright license parameters inputs outputs locals states setup "
     .. "rhs events method rtol atol start stop step tolerance save restore",
   ["notebook.options"] = "pictures dpi",
-  [":gradient"] = "cost terminal parameters method",
+  [":gradient"] = "cost terminal parameters method memory",
   ["least_squares"] = "bounds jac loss f_scale ftol xtol gtol max_nfev x_scale args",
   ["minimize"] = "method bounds constraints grad tol max_nfev seed args",
   ["fit"] = "simulation model data parameters start bounds noise sensitivities loss f_scale tol max_nfev starts "
