@@ -164,6 +164,40 @@ local function stage_animations(text)
   return shown
 end
 
+-- Whether Python has matplotlib, by the name of the Python that has it; nil when none has.
+local function python_with_matplotlib()
+  for _, python in ipairs { "python3", "/usr/bin/python3" } do
+    local result = process.run { python, "-c", "import matplotlib, numpy" }
+    if result and result.status == 0 then return python end
+  end
+end
+
+-- The page that shows pictures of matplotlib beside ours: draws both, and puts them above the scripts.
+local function stage_comparisons(text)
+  local python, interpreter, number = python_with_matplotlib(), 0, 0
+  while arg[interpreter - 1] do interpreter = interpreter - 1 end
+  run { "mkdir", "-p", staged .. "matplotlib" }
+  local function draw(command, name, source)
+    local path = into .. "/scripts/" .. name
+    write(path, source)
+    run { command, path }
+  end
+  return (text:gsub("\n```lua\n(.-)\n```\n\n```python\n(.-)\n```\n", function(lua, py)
+    number = number + 1
+    local ours, theirs = ("matplotlib/%d_nslua.png"):format(number), ("matplotlib/%d_matplotlib.png"):format(number)
+    draw(arg[interpreter], number .. ".lua", ('local ns = require "nslua"\n%s\nns.plot.savefig(%q)\n'):format(lua,
+      staged .. ours))
+    local shown = ("\n![%d by nslua](%s)"):format(number, ours)
+    if python then
+      draw(python, number .. ".py", ("import matplotlib\nmatplotlib.use('Agg')\nimport numpy as np\n"
+        .. "import matplotlib.pyplot as plt\n%s\nplt.savefig(%q, dpi=144)\n"):format(py, staged .. theirs))
+      shown = shown .. (" ![%d by matplotlib](%s)"):format(number, theirs)
+    end
+    return ('\n<div class="beside" markdown>%s\n\n</div>\n\n```lua\n%s\n```\n\n```python\n%s\n```\n'):format(shown,
+      lua, py)
+  end))
+end
+
 -- ---- the site ----
 
 local places = written_pages()
@@ -181,6 +215,7 @@ end
 local classes = stage_classes(reference)
 local motions = opt.motions == "no" and {} or stage_animations(read "docs/gallery.md")
 write(staged .. "gallery.md", markdown.gallery(read(staged .. "gallery.md"), motions))
+write(staged .. "matplotlib.md", stage_comparisons(read(staged .. "matplotlib.md")))
 write(into .. "/mkdocs.yml", site_pages.configuration(places, classes, read "docs/reference/README.md"))
 local built = run { "mkdocs", "build", "--strict", "--quiet", "--config-file", into .. "/mkdocs.yml" }
 if built.err:find "WARNING" then give_up("mkdocs warns:\n%s", built.err) end

@@ -5,7 +5,7 @@ local site = {}
 local GROUPS = {
   { "Home", "index.md" },
   { "Learn", { "install.md", "tutorial.md", "introduction/", "prompt.md", "notebooks.md", "notebooks/",
-               "gallery.md" } },
+               "gallery.md", "matplotlib.md" } },
   { "How to", { "howto/" } },
   { "Questions", { "faq.md", "troubleshooting.md", "porting.md" } },
   { "Methods", { "numerics.md", "reliability.md" } },
