@@ -174,8 +174,7 @@ end
 
 -- The page that shows pictures of matplotlib beside ours: draws both, and puts them above the scripts.
 local function stage_comparisons(text)
-  local python, interpreter, number = python_with_matplotlib(), 0, 0
-  while arg[interpreter - 1] do interpreter = interpreter - 1 end
+  local python, number = python_with_matplotlib(), 0
   run { "mkdir", "-p", staged .. "matplotlib" }
   local function draw(command, name, source)
     local path = into .. "/scripts/" .. name
@@ -185,7 +184,7 @@ local function stage_comparisons(text)
   return (text:gsub("\n```lua\n(.-)\n```\n\n```python\n(.-)\n```\n", function(lua, py)
     number = number + 1
     local ours, theirs = ("matplotlib/%d_nslua.png"):format(number), ("matplotlib/%d_matplotlib.png"):format(number)
-    draw(arg[interpreter], number .. ".lua", ('local ns = require "nslua"\n%s\nns.plot.savefig(%q)\n'):format(lua,
+    draw(interpreter(), number .. ".lua", ('local ns = require "nslua"\n%s\nns.plot.savefig(%q)\n'):format(lua,
       staged .. ours))
     local shown = ("\n![%d by nslua](%s)"):format(number, ours)
     if python then
