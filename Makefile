@@ -86,7 +86,7 @@ SUNDIALS_LIBS := -lsundials_ida -lsundials_cvode -lsundials_sunnonlinsolfixedpoi
 # nslua.hdf5 is built with the headers of serial HDF5 1.10 or later; Debian's hdf5.pc may name the parallel library.
 HDF5_CFLAGS := $(shell pkg-config --cflags hdf5-serial 2>/dev/null || { test ! -d /usr/include/hdf5/serial || \
                echo -I/usr/include/hdf5/serial; })
-HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || echo -lhdf5)
+HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || echo -lhdf5) -lhdf5_hl
 HDF5        := $(shell printf '%s\n' '$(hash)include <hdf5.h>' '$(hash)if !H5_VERSION_GE(1, 10, 2) || defined H5_HAVE_PARALLEL' \
                '$(hash)error' '$(hash)endif' | $(CC) $(CPPFLAGS) $(HDF5_CFLAGS) -E -xc - >/dev/null 2>&1 && \
                echo $(BUILD)/lib/nslua/hdf5.so)
@@ -276,6 +276,8 @@ TO_BIN   = $(call quote,$(DESTDIR)$(BINDIR))
 TO_LIB   = $(call quote,$(DESTDIR)$(LIBDIR)/nslua)
 TO_LUA   = $(call quote,$(DESTDIR)$(LUADIR)/nslua)
 TO_SHARE = $(call quote,$(DESTDIR)$(PREFIX)/share)
+# The kernel's file is not looked at before Jupyter starts it: ipykernel need not be there.
+KERNEL   = io.write(require "nslua.notebook.install".text("python3", os.getenv "KERNEL_FILE", os.getenv "KERNEL_PROGRAM"))
 install: all $(FMU) $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	install -d $(TO_BIN) $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua/library $(TO_SHARE)/man/man1 $(TO_SHARE)/bash-completion/completions
 	install -m 755 $(NSLUA) $(TO_BIN)/nslua
@@ -292,10 +294,13 @@ install: all $(FMU) $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	$(NSLUA) -e '$(ANNOTATIONS)' > $(TO_SHARE)/nslua/library/nslua.lua
 	install -m 644 docs/nslua.1 $(TO_SHARE)/man/man1/nslua.1
 	install -m 644 docs/nslua.bash $(TO_SHARE)/bash-completion/completions/nslua
+	install -d $(TO_SHARE)/jupyter/kernels/nslua
+	KERNEL_FILE=$(call quote,$(LUADIR)/nslua/notebook/nslua_kernel.py) KERNEL_PROGRAM=$(call quote,$(BINDIR)/nslua) \
+	  $(NSLUA) -e '$(KERNEL)' > $(TO_SHARE)/jupyter/kernels/nslua/kernel.json
 
 uninstall:  ## takes away what install has put there
 	rm -f $(TO_BIN)/nslua $(TO_SHARE)/man/man1/nslua.1 $(TO_SHARE)/bash-completion/completions/nslua
-	rm -rf $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua
+	rm -rf $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua $(TO_SHARE)/jupyter/kernels/nslua
 
 VERSION := $(shell sed -n 's/^$(hash)define NS_VERSION "\(.*\)"/\1/p' src/base/version.h)
 
@@ -334,6 +339,7 @@ dist: all $(MOVABLE) $(BUILD)/public/core.so  ## build/dist/nslua-VERSION-SYSTEM
 	rm -rf $(BUILD)/dist
 	@$(MAKE) --no-print-directory install DESTDIR=$(BUILD)/dist PREFIX=/$(DIST_NAME) BINDIR=/$(DIST_NAME)/bin \
 	  LIBDIR=/$(DIST_NAME)/lib/lua/5.4 LUADIR=/$(DIST_NAME)/share/lua/5.4
+	rm -r $(DIST)/share/jupyter
 	install -m 755 $(MOVABLE) $(DIST)/bin/nslua
 	install -d $(DIST)/lib/nslua $(DIST)/share/doc/nslua/libraries
 	@for library in $$(ldd $(MOVABLE) $(BUILD)/public/core.so | awk '/=> \// { print $$3 }' | sort -u | grep -v -E '/($(C_LIBRARY))'); do \
