@@ -116,7 +116,19 @@ local function marker_of_two(a)
   return a.marker and not a.hollow and not a.edgeless and (a.face or a.color) ~= (a.marker_edge or a.color)
 end
 
+-- A line whose colour goes with a number at each point.
+local function coloured_line(w, a)
+  local lo, hi = a.range[1], a.range[2]
+  local colors = a.values:map(function(v)
+    local c = style.map_color(a.map, hi > lo and v == v and (v - lo) / (hi - lo) or 0)
+    return tonumber(transparent(c, a.alpha):sub(2), 16)
+  end)
+  return { ("%s using 1:2:3 with lines lw %s lc rgb variable"):format(
+    w:block(process.rows { a.columns[1], a.columns[2], colors }), number(a.linewidth)) }
+end
+
 function elements.line(w, axes, a, k, p)
+  if a.values and a.range and not w.bare then return coloured_line(w, a) end
   local using = axes.three_d and " using 1:2:3" or " using 1:2"
   local drawn, list = a.dash and a.linewidth > 0, {}
   local points = a.marker and (w.bare and ("pt %d"):format(k) or point_part(w, a, a.hollow))
