@@ -174,8 +174,8 @@ end
 
 -- The page that shows pictures of matplotlib beside ours: draws both, and puts them above the scripts.
 local function stage_comparisons(text)
-  local python, interpreter, number = python_with_matplotlib(), 0, 0
-  while arg[interpreter - 1] do interpreter = interpreter - 1 end
+  local python, host, number = python_with_matplotlib(), 0, 0
+  while arg[host - 1] do host = host - 1 end
   run { "mkdir", "-p", staged .. "matplotlib" }
   local function draw(command, name, source)
     local path = into .. "/scripts/" .. name
@@ -185,12 +185,13 @@ local function stage_comparisons(text)
   return (text:gsub("\n```lua\n(.-)\n```\n\n```python\n(.-)\n```\n", function(lua, py)
     number = number + 1
     local ours, theirs = ("matplotlib/%d_nslua.png"):format(number), ("matplotlib/%d_matplotlib.png"):format(number)
-    draw(arg[interpreter], number .. ".lua", ('local ns = require "nslua"\n%s\nns.plot.savefig(%q)\n'):format(lua,
+    draw(arg[host], number .. ".lua", ('local ns = require "nslua"\n%s\nns.plot.savefig(%q)\n'):format(lua,
       staged .. ours))
     local shown = ("\n![%d by nslua](%s)"):format(number, ours)
     if python then
       draw(python, number .. ".py", ("import matplotlib\nmatplotlib.use('Agg')\nimport numpy as np\n"
-        .. "import matplotlib.pyplot as plt\n%s\nplt.savefig(%q, dpi=144)\n"):format(py, staged .. theirs))
+        .. "import matplotlib.pyplot as plt\n%s\nplt.savefig(%q, dpi=144, bbox_inches='tight')\n"):format(py, staged
+          .. theirs))
       shown = shown .. (" ![%d by matplotlib](%s)"):format(number, theirs)
     end
     return ('\n<div class="beside" markdown>%s\n\n</div>\n\n```lua\n%s\n```\n\n```python\n%s\n```\n'):format(shown,
