@@ -189,7 +189,8 @@ local function stage_comparisons(text)
     local shown = ("\n![%d by nslua](%s)"):format(number, ours)
     if python then
       draw(python, number .. ".py", ("import matplotlib\nmatplotlib.use('Agg')\nimport numpy as np\n"
-        .. "import matplotlib.pyplot as plt\n%s\nplt.savefig(%q, dpi=144)\n"):format(py, staged .. theirs))
+        .. "import matplotlib.pyplot as plt\n%s\nplt.savefig(%q, dpi=144, bbox_inches='tight')\n"):format(py, staged
+          .. theirs))
       shown = shown .. (" ![%d by matplotlib](%s)"):format(number, theirs)
     end
     return ('\n<div class="beside" markdown>%s\n\n</div>\n\n```lua\n%s\n```\n\n```python\n%s\n```\n'):format(shown,

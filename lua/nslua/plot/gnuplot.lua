@@ -116,7 +116,19 @@ local function marker_of_two(a)
   return a.marker and not a.hollow and not a.edgeless and (a.face or a.color) ~= (a.marker_edge or a.color)
 end
 
+-- A line whose colour goes with a number at each point.
+local function coloured_line(w, a)
+  local lo, hi = a.range[1], a.range[2]
+  local colors = a.values:map(function(v)
+    local c = style.map_color(a.map, hi > lo and v == v and (v - lo) / (hi - lo) or 0)
+    return tonumber(transparent(c, a.alpha):sub(2), 16)
+  end)
+  return { ("%s using 1:2:3 with lines lw %s lc rgb variable"):format(
+    w:block(process.rows { a.columns[1], a.columns[2], colors }), number(a.linewidth)) }
+end
+
 function elements.line(w, axes, a, k, p)
+  if a.values and a.range and not w.bare then return coloured_line(w, a) end
   local using = axes.three_d and " using 1:2:3" or " using 1:2"
   local drawn, list = a.dash and a.linewidth > 0, {}
   local points = a.marker and (w.bare and ("pt %d"):format(k) or point_part(w, a, a.hollow))
@@ -565,6 +577,9 @@ local function write_space(w, p)
   p.ticks, p.space = {}, space_of(p)
   local c = p.space
   for _, axis in ipairs { "x", "y", "z" } do p.ticks[axis] = layout.ticks(axes, axis, p.limits[axis], 5) end
+  for _, tick in ipairs(p.ticks.z) do -- wide numbers move the name of the axis to the left
+    p.space[1] = max(p.space[1], p.cell[1] + 2 * (text.size(tick[2]) - 2.4) * EM)
+  end
   w:line("set origin %s,%s", number(c[1] / fw), number(c[2] / fh))
   w:line("set size %s,%s", number((c[3] - c[1]) / fw), number((c[4] - c[2]) / fh))
   w:line("set view %s,%s,%s,1", number(90 - elevation), number((azimuth + 90) % 360), number(1.0))
