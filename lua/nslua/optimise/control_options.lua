@@ -81,7 +81,8 @@ local function read_guess(given)
       out[name] = function(part)
         local found = f(part)
         if type(found) ~= "number" or found - found ~= 0 then
-          fail("%s: %s: expected a finite number, got %s at the part %g of the time", who, what, describe(found), part)
+          fail("%s: %s: expected a finite number, got %s at the part %g of the time", who, what, describe(found),
+            part)
         end
         return found
       end

@@ -151,8 +151,9 @@ end
 local function make(p, layout, found)
   local x = found.x
   local rows, phases = collect(p, layout, x)
-  local self = setmetatable({ success = found.success, status = found.status,
-    message = Program.messages[found.status] .. (found.trouble and ": " .. found.trouble or ""), cost = cost_of(layout, found), T = x[layout.T],
+  local message = Program.messages[found.status] .. (found.trouble and ": " .. found.trouble or "")
+  local self = setmetatable({ success = found.success, status = found.status, message = message,
+    cost = cost_of(layout, found), T = x[layout.T],
     complementarity = found.residual, iterations = found.iterations, t = core.vector(rows.t),
     states = p.states, controls = p.controls, relays = relay_names(p) }, Control)
   self.x, self.u, self.s = matrix_of(rows.x, #p.states), matrix_of(rows.u, #p.controls), matrix_of(rows.s, #p.relays)

@@ -76,7 +76,8 @@ end
 -- The names of the numbers of z and their units.
 local function quantities(p, units)
   local names, sizes = {}, {}
-  for _, group in ipairs { { p.states, units.x }, { p.controls, units.u }, { point_functions.relay_names(p), units.s },
+  local relays = point_functions.relay_names(p)
+  for _, group in ipairs { { p.states, units.x }, { p.controls, units.u }, { relays, units.s },
     { p.parameters, units.p }, { { "T" }, { units.T } } } do
     for i, name in ipairs(group[1]) do names[#names + 1], sizes[#sizes + 1] = name, group[2][i] end
   end
@@ -116,8 +117,8 @@ local function text_of(p, units, one, z, t, last)
   return ("%s at t=%s (%s)"):format(bad, format("%.6g", t * units.T), table.concat(list, ", "))
 end
 
--- Calls visit(point, controls, c, t, relays) for the collocation points in their order, until it returns something. The
--- start (c = 0) comes first: there only the functions of the relays are evaluated.
+-- Calls visit(point, controls, c, t, relays) for the collocation points in their order, until it returns something.
+-- The start (c = 0) comes first: there only the functions of the relays are evaluated.
 local function each_point(p, layout, x, visit)
   local t = 0
   for _, phase in ipairs(layout.phases) do
