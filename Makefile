@@ -28,6 +28,8 @@ MPI_NEEDS = libopenmpi-dev
 CLUSTER_NEEDS = slurm-wlm munge parallel
 # For notebooks: the kernel, and what runs notebooks and tests kernels.
 KERNEL_NEEDS = jupyter-notebook jupyter-console python3-ipykernel python3-nbconvert python3-jupyter-kernel-test
+# For formulas in pages: they are embedded where a text has one.
+PAGE_NEEDS = libjs-katex fonts-katex
 
 # For `make deb`.
 DEB_NEEDS = build-essential debhelper fakeroot lintian
@@ -84,7 +86,7 @@ SUNDIALS_LIBS := -lsundials_ida -lsundials_cvode -lsundials_sunnonlinsolfixedpoi
 # nslua.hdf5 is built with the headers of serial HDF5 1.10 or later; Debian's hdf5.pc may name the parallel library.
 HDF5_CFLAGS := $(shell pkg-config --cflags hdf5-serial 2>/dev/null || { test ! -d /usr/include/hdf5/serial || \
                echo -I/usr/include/hdf5/serial; })
-HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || echo -lhdf5)
+HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || echo -lhdf5) -lhdf5_hl
 HDF5        := $(shell printf '%s\n' '$(hash)include <hdf5.h>' '$(hash)if !H5_VERSION_GE(1, 10, 2) || defined H5_HAVE_PARALLEL' \
                '$(hash)error' '$(hash)endif' | $(CC) $(CPPFLAGS) $(HDF5_CFLAGS) -E -xc - >/dev/null 2>&1 && \
                echo $(BUILD)/lib/nslua/hdf5.so)
@@ -101,6 +103,14 @@ IPOPT        := $(shell echo '$(hash)include <IpStdCInterface.h>' | $(CC) $(CPPF
                 echo $(BUILD)/lib/nslua/ipopt.so)
 IPOPT_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/numerics/ipopt_module solvers/optimise/ipopt)
 
+# nslua.fmu, what ns.fmi.export puts into each unit (FMU): the engine, Lua and the functions of FMI. It exports these functions alone.
+# It is built where there is a static library of Lua, not by `make all`: to link the engine a second time takes as long.
+# A shared object cannot refer to the variables stdin, stdout and stderr as that library does: the copy refers to three variables
+# of src/fmu/instance.c in their place.
+FMU_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard src/fmu/*.c)))
+FMU_LUA := $(BUILD)/fmu/liblua.a
+FMU     := $(if $(LUA_ARCHIVE),$(BUILD)/lib/nslua/fmu.so)
+
 # nslua.mpi is built with the headers of Open MPI.
 MPI_CFLAGS := $(shell pkg-config --cflags ompi-c 2>/dev/null || mpicc --showme:compile 2>/dev/null)
 MPI_LIBS   := $(shell pkg-config --libs ompi-c 2>/dev/null || mpicc --showme:link 2>/dev/null)
@@ -108,7 +118,7 @@ MPI        := $(shell printf '%s\n' '$(hash)include <mpi.h>' '$(hash)if !defined
               '$(hash)endif' | $(CC) $(CPPFLAGS) $(MPI_CFLAGS) -E -xc - >/dev/null 2>&1 && echo $(BUILD)/lib/nslua/mpi.so)
 MPI_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/file/mpi_module workers/mpi)
 
-SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name 'nlopt*.c' ! -name 'ipopt*.c' ! -name mpi.c ! -name mpi_module.c ! -name core_functions.c ! -path 'src/repl/*' | sort)
+SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name 'nlopt*.c' ! -name 'ipopt*.c' ! -name mpi.c ! -name mpi_module.c ! -name core_functions.c ! -path 'src/repl/*' ! -path 'src/fmu/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 # The installed module has no nslua.internal: its files are left out, and core.c is compiled again without it.
@@ -147,6 +157,15 @@ $(BUILD)/lib/nslua/ipopt.so: $(IPOPT_OBJ)
 	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(IPOPT_LIBS) -lm
 $(BUILD)/obj/solvers/optimise/ipopt.o: CFLAGS_ALL += $(IPOPT_CFLAGS)
 
+$(FMU_LUA): $(LUA_ARCHIVE)
+	@mkdir -p $(@D)
+	objcopy --redefine-sym stdin=fmu_stdin --redefine-sym stdout=fmu_stdout --redefine-sym stderr=fmu_stderr $< $@
+
+$(BUILD)/lib/nslua/fmu.so: $(PUBLIC) $(FMU_OBJ) $(FMU_LUA) src/fmu/exports.map
+	@mkdir -p $(@D)
+	$(CC) -shared $(SAN) $(OPT) -Wl,--version-script=src/fmu/exports.map -Wl,-Bsymbolic -Wl,--disable-new-dtags,-rpath,'$$ORIGIN' \
+	  -o $@ $(filter-out %.map,$^) $(LDFLAGS) $(LIBS)
+
 # nodelete: Open MPI's threads and the function at the end of the process need the module to the end.
 $(BUILD)/lib/nslua/mpi.so: $(MPI_OBJ)
 	@mkdir -p $(@D)
@@ -157,6 +176,16 @@ $(NSLUA): $(HOST)
 	@mkdir -p $(@D)
 	$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $^ $(LUA_LIB) $(LDFLAGS) -ledit -lm -ldl
 	@test -e $(BUILD)/../lua/nslua/init.lua || ln -sfn $(CURDIR)/lua $(BUILD)/lua
+
+# The directory of KaTeX, whose files pages with formulas embed; empty when it is not installed.
+KATEX ?= $(firstword $(patsubst %/katex.min.js,%,$(wildcard $(addsuffix /katex.min.js,/usr/share/javascript/katex \
+           /usr/share/nodejs/katex/dist /usr/local/share/javascript/katex))))
+$(BUILD)/katex.h: FORCE
+	@mkdir -p $(@D)
+	@echo '$(if $(KATEX),$(hash)define NS_KATEX "$(KATEX)")' > $@.new; cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+FORCE:
+$(BUILD)/obj/bind/lua/versions.o $(BUILD)/public/obj/bind/lua/versions.o: CPPFLAGS_ALL += -include $(BUILD)/katex.h
+$(BUILD)/obj/bind/lua/versions.o $(BUILD)/public/obj/bind/lua/versions.o: $(BUILD)/katex.h
 
 $(BUILD)/obj/%.o: src/%.c
 	@mkdir -p $(@D)
@@ -182,19 +211,24 @@ $(BUILD)/robust/fuzz_files: spec/robust/fuzz_files.c $(FUZZ_OBJ)
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS) -lm
 
+# What imports units (FMU) in spec/fmu: a module of Lua.
+$(BUILD)/fmu/importer.so: spec/fmu/importer.c $(patsubst %,$(BUILD)/obj/%.o,io/zip io/inflate io/file base/memory base/text base/error base/status)
+	@mkdir -p $(@D)
+	$(CC) $(CPPFLAGS_ALL) $(WARN) $(SAN) -O1 -g -fPIC -shared -fvisibility=hidden -o $@ $^ -ldl -lm
+
 # Modules and preloaded libraries of spec/robust: signals, full disks.
 $(BUILD)/robust/%.so: spec/robust/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
 
--include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(IPOPT_OBJ:.o=.d) $(MPI_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
+-include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(IPOPT_OBJ:.o=.d) $(MPI_OBJ:.o=.d) $(FMU_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
 demo: packages  ## install what is missing, build, run a clutch
 	@$(MAKE) --no-print-directory all
 	$(NSLUA) scripts/clutch.lua
 
 test: packages  ## install what is missing, build, run the specs in both hosts
-	@$(MAKE) --no-print-directory all
+	@$(MAKE) --no-print-directory all fmu
 	@LUA=$(LUA) BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh $(BUILD)
 
 check:  ## the same on a build with AddressSanitizer and UBSan, with 2,000 random problems
@@ -242,7 +276,9 @@ TO_BIN   = $(call quote,$(DESTDIR)$(BINDIR))
 TO_LIB   = $(call quote,$(DESTDIR)$(LIBDIR)/nslua)
 TO_LUA   = $(call quote,$(DESTDIR)$(LUADIR)/nslua)
 TO_SHARE = $(call quote,$(DESTDIR)$(PREFIX)/share)
-install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
+# The kernel's file is not looked at before Jupyter starts it: ipykernel need not be there.
+KERNEL   = io.write(require "nslua.notebook.install".text("python3", os.getenv "KERNEL_FILE", os.getenv "KERNEL_PROGRAM"))
+install: all $(FMU) $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	install -d $(TO_BIN) $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua/library $(TO_SHARE)/man/man1 $(TO_SHARE)/bash-completion/completions
 	install -m 755 $(NSLUA) $(TO_BIN)/nslua
 	install -m 755 $(BUILD)/public/core.so $(TO_LIB)/core.so
@@ -250,6 +286,7 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	$(if $(HDF5),install -m 755 $(HDF5) $(TO_LIB)/hdf5.so)
 	$(if $(NLOPT),install -m 755 $(NLOPT) $(TO_LIB)/nlopt.so)
 	$(if $(IPOPT),install -m 755 $(IPOPT) $(TO_LIB)/ipopt.so)
+	$(if $(FMU),install -m 755 $(FMU) $(TO_LIB)/fmu.so)
 	$(if $(MPI),install -m 755 $(MPI) $(TO_LIB)/mpi.so)
 	cp -R lua/nslua/. $(TO_LUA)
 	cp -R docs/reference/. $(TO_LUA)/reference
@@ -257,10 +294,13 @@ install: all $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	$(NSLUA) -e '$(ANNOTATIONS)' > $(TO_SHARE)/nslua/library/nslua.lua
 	install -m 644 docs/nslua.1 $(TO_SHARE)/man/man1/nslua.1
 	install -m 644 docs/nslua.bash $(TO_SHARE)/bash-completion/completions/nslua
+	install -d $(TO_SHARE)/jupyter/kernels/nslua
+	KERNEL_FILE=$(call quote,$(LUADIR)/nslua/notebook/nslua_kernel.py) KERNEL_PROGRAM=$(call quote,$(BINDIR)/nslua) \
+	  $(NSLUA) -e '$(KERNEL)' > $(TO_SHARE)/jupyter/kernels/nslua/kernel.json
 
 uninstall:  ## takes away what install has put there
 	rm -f $(TO_BIN)/nslua $(TO_SHARE)/man/man1/nslua.1 $(TO_SHARE)/bash-completion/completions/nslua
-	rm -rf $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua
+	rm -rf $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua $(TO_SHARE)/jupyter/kernels/nslua
 
 VERSION := $(shell sed -n 's/^$(hash)define NS_VERSION "\(.*\)"/\1/p' src/base/version.h)
 
@@ -299,6 +339,7 @@ dist: all $(MOVABLE) $(BUILD)/public/core.so  ## build/dist/nslua-VERSION-SYSTEM
 	rm -rf $(BUILD)/dist
 	@$(MAKE) --no-print-directory install DESTDIR=$(BUILD)/dist PREFIX=/$(DIST_NAME) BINDIR=/$(DIST_NAME)/bin \
 	  LIBDIR=/$(DIST_NAME)/lib/lua/5.4 LUADIR=/$(DIST_NAME)/share/lua/5.4
+	rm -r $(DIST)/share/jupyter
 	install -m 755 $(MOVABLE) $(DIST)/bin/nslua
 	install -d $(DIST)/lib/nslua $(DIST)/share/doc/nslua/libraries
 	@for library in $$(ldd $(MOVABLE) $(BUILD)/public/core.so | awk '/=> \// { print $$3 }' | sort -u | grep -v -E '/($(C_LIBRARY))'); do \
@@ -331,8 +372,9 @@ clean:  ## removes build/ and build-asan/
 help:  ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
-extras:  ## installs optional programs: ffmpeg for films, chromium for specs of pages
-	@$(call provide,$(OPTIONAL))
+extras:  ## installs optional programs: ffmpeg for films, chromium for specs of pages, KaTeX for formulas in pages
+	@$(call provide,$(OPTIONAL) $(PAGE_NEEDS))
+	@$(MAKE) --no-print-directory all
 
 sundials:  ## installs SUNDIALS (1 GB with what it depends on) and builds the module of ns.dae("ida", ...)
 	@$(call provide,$(SUNDIALS_NEEDS))
@@ -349,6 +391,8 @@ mpi:  ## installs Open MPI and builds the module of sweeps by mpirun
 optimisers:  ## installs NLopt and IPOPT and builds the modules of ns.minimize and of optimal control
 	@$(call provide,$(NLOPT_NEEDS) $(IPOPT_NEEDS))
 	@$(MAKE) --no-print-directory all
+
+fmu: $(FMU)  ## the library that ns.fmi.export packs into units (FMU)
 
 kernel:  ## installs Jupyter and makes nslua known to it, for this user
 	@$(call provide,$(KERNEL_NEEDS))
@@ -386,4 +430,4 @@ fi
 endef
 
 
-.PHONY: all demo test check soak coverage fuzz builds lint format bench compare deb dist docs site extras sundials hdf5 mpi optimisers kernel cluster cluster-stop annotations install uninstall clean help packages build-packages lint-packages
+.PHONY: all fmu demo test check soak coverage fuzz builds lint format bench compare deb dist docs site extras sundials hdf5 mpi optimisers kernel cluster cluster-stop annotations install uninstall clean help packages build-packages lint-packages

@@ -44,6 +44,24 @@ for _, name in ipairs { "bounce", "rest", "stick_slip", "pendulum", "beads", "sp
   cases[#cases + 1] = { name, function() return mechanics[name].build(p) end }
 end
 
+-- Models of the campaign of spec/sensitivities_spec.lua: by one parameter, and by all.
+local random = require "random_sensitive"
+for i, family in ipairs(random.names) do
+  local one = random.draw(i)
+  for _, most in ipairs { 1, 99 } do
+    cases[#cases + 1] = { family, function()
+      local simu, parameters = one.build(one.p)
+      local list = {}
+      for _, terms in ipairs(parameters) do
+        for _, term in ipairs(terms) do
+          if #list < most then list[#list + 1] = { table.unpack(term, 2) } end
+        end
+      end
+      return simu, list
+    end }
+  end
+end
+
 local rows = {}
 for _, case in ipairs(cases) do
   local name, make = table.unpack(case)

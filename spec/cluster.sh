@@ -1,6 +1,7 @@
 #!/bin/sh
 # cluster.sh start DIRECTORY: starts a Slurm cluster of this machine alone (munged, slurmctld, slurmd), with all its files in
 #   DIRECTORY and on ports that are free; no file of /etc is read or changed. Clients find it by SLURM_CONF=DIRECTORY/slurm.conf.
+# cluster.sh crash DIRECTORY: kills slurmd, all at once, and starts it again.
 # cluster.sh stop DIRECTORY: ends its jobs and its three processes.
 # It needs the packages slurm-wlm and munge; exit status 2 when they are not there.
 export PATH="$PATH:/usr/sbin:/sbin"
@@ -8,7 +9,7 @@ action=$1
 directory=$2
 cpus=${CPUS:-4} # more than one, so that jobs wait for each other even where one processor is told
 if [ -z "$directory" ]; then
-  echo "usage: cluster.sh start|stop DIRECTORY"
+  echo "usage: cluster.sh start|crash|stop DIRECTORY"
   exit 1
 fi
 export SLURM_CONF="$directory/slurm.conf"
@@ -33,6 +34,13 @@ if [ "$action" = stop ]; then
   scancel --quiet --user="$(id -un)" >/dev/null 2>&1
   for name in slurmctld slurmd munged; do end_process "$directory/$name.pid"; done
   exit 0
+fi
+
+if [ "$action" = crash ]; then
+  kill -KILL "$(cat "$directory/slurmd.pid")" || exit 1
+  sleep 0.2
+  slurmd >>"$directory/slurmd.out" 2>&1
+  exit
 fi
 
 for program in munged mungekey slurmctld slurmd sbatch; do

@@ -59,7 +59,8 @@ local function trimmed(text)
   return (text:gsub("[ \t]+\n", "\n"):gsub("%s+$", ""))
 end
 
-local kinds = { csv = true, npy = true, npz = true, h5 = true, lua = true, png = true, svg = true, pdf = true, html = true }
+local kinds = { csv = true, npy = true, npz = true, h5 = true, lua = true, png = true, svg = true, pdf = true, html = true,
+  fmu = true, nc = true, mat = true }
 
 local function into(directory, source)
   return (source:gsub('"([%w_]+%.(%l+%d?))"', function(name, kind)
@@ -393,6 +394,7 @@ describe("the reference", function()
     look(ns.mechanics, "ns.mechanics.")
     look(ns.dynamics, "ns.dynamics.")
     look(ns.notebook, "ns.notebook.")
+    look(ns.fmi, "ns.fmi.")
     table.sort(missing)
     assert.equal("", table.concat(missing, " "))
   end)

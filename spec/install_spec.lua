@@ -76,6 +76,24 @@ describe("make install #once", function()
     assert.equal("", out)
   end)
 
+  it("tells Jupyter of its kernel", function()
+    local text = host.read(prefix .. "/share/jupyter/kernels/nslua/kernel.json")
+    assert.equal('{"argv":["python3","/opt/nslua/share/lua/5.4/nslua/notebook/nslua_kernel.py","-f","{connection_file}"],'
+      .. '"display_name":"nslua","env":{"NSLUA":"/opt/nslua/bin/nslua"},"interrupt_mode":"signal","language":"lua"}\n', text)
+    assert.truthy(host.read(prefix .. "/share/lua/5.4/nslua/notebook/nslua_kernel.py"))
+  end)
+
+  it("has the library of units where it is built", function()
+    assert.equal(host.read(host.build .. "/lib/nslua/fmu.so"), host.read(prefix .. "/lib/lua/5.4/nslua/fmu.so"))
+    local script = directory .. "/unit.lua"
+    host.write(script, [[local ns = require "nslua"
+      return ns.fmi.model { states = { x = 1 }, outputs = { y = function(x) return x[1] end },
+        rhs = function(t, x) return { -x[1] } end }]])
+    local out, err = host.run(("cd / && %s/bin/nslua fmu %s"):format(prefix, script))
+    assert.equal("", err)
+    assert.equal(("written: %s/unit.fmu, the model 'unit' with 2 variables\n"):format(directory), out)
+  end)
+
   it("has a completion for bash", function()
     local function complete(...)
       local words = {}

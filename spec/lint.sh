@@ -34,7 +34,7 @@ find src -name '*.[ch]' | sort | xargs awk '
     if (out ~ /[^ \t]/) print FILENAME ":" FNR ":" out
   }' >"$code"
 
-engine() { grep -v -e '^src/bind/' -e '^src/repl/' -e '^src/nslua\.c:' "$code"; }
+engine() { grep -v -e '^src/bind/' -e '^src/repl/' -e '^src/fmu/' -e '^src/nslua\.c:' "$code"; }
 calls() { grep -E "(^|[^A-Za-z0-9_])($1)[[:space:]]*\\("; }
 
 engine | grep -E '#[ ]*include[ ]*[<"](lua|lauxlib|lualib)' | report "the engine includes Lua"
@@ -61,10 +61,10 @@ grep -rnE 'lua_pushfstring\(L, *"[^"]*%f' src | report "numbers formatted in the
 grep -nE '%[-+ 0#]*[0-9]*(\.[0-9]+)?[aefgAEFG][^"]*"\):format\(' $(git ls-files "lua/nslua/*.lua") | grep -v -e '^lua/nslua/repl\.lua:' \
   -e '^lua/nslua/film/canvas\.lua:.*"%a"' | report "numbers formatted in the host's locale: number_support.format has a decimal point"
 
-# base <- io <- workers <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind <- repl
+# base <- io <- workers <- linalg <- ad <- {solvers, ode, model} <- integrators <- simulation <- bind <- {repl, fmu}
 awk -F: '
   BEGIN {
-    n = split("base io workers linalg ad solvers,ode,model integrators simulation bind repl", levels, " ")
+    n = split("base io workers linalg ad solvers,ode,model integrators simulation bind repl,fmu", levels, " ")
     for (i = 1; i <= n; i++) { m = split(levels[i], rooms, ","); for (j = 1; j <= m; j++) level[rooms[j]] = i }
   }
   match($3, /#[ ]*include[ ]*"[^"]*"/) {

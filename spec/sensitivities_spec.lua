@@ -15,6 +15,15 @@ describe("derivatives of random models", function()
     end)
   end
 
+  -- A slip in space that turns until it stops; friction that takes over from a contact that lets go.
+  for _, k in ipairs { 278, 324 } do
+    it(("agree with central differences where they are hard: %d"):format(k), function()
+      local some, worst, late, sequence = comparison.compare(sensitive.draw(k), 2)
+      assert.is_true(some > 0 and worst < 1e-7, ("states: %g; %s"):format(worst, sequence))
+      assert.is_true(late < 1e-6, ("times of events: %g; %s"):format(late, sequence))
+    end)
+  end
+
   it("were compared", function()
     assert.is_true(compared >= 0.9 * all, ("%d of %d models, %d columns"):format(compared, all, columns))
   end)

@@ -190,8 +190,10 @@ static int run_worker(lua_State *L, const char *pipes) {
 */
 static const struct {
   const char *name, *module;
-} commands[] = {
-    {"kernel", "nslua.notebook.install"}, {"--console", "nslua.notebook.console"}, {"sweep", "nslua.sweep.command"}};
+} commands[] = {{"kernel", "nslua.notebook.install"},
+                {"--console", "nslua.notebook.console"},
+                {"sweep", "nslua.sweep.command"},
+                {"fmu", "nslua.fmi.command"}};
 
 /* The module of a command; NULL when it is none. */
 static const char *module_of(const char *name) {
@@ -257,7 +259,8 @@ static void print_help(FILE *to) {
       "  --version  the version, and which optional modules are there\n"
       "  --help     this text\n"
       "nslua kernel install [--user | --prefix DIR]: nslua in Jupyter notebooks\n"
-      "nslua sweep script [options]: a script with other settings for its sweeps (nslua sweep --help)\n",
+      "nslua sweep script [options]: a script with other settings for its sweeps (nslua sweep --help)\n"
+      "nslua fmu script [file.fmu] [options]: a model for other simulation tools (nslua fmu --help)\n",
       to);
 }
 

@@ -159,7 +159,7 @@ function Animation:html()
   record.times = html.numbers(self.times, "f8")
   record.plot = self.plot
   return html.page { title = self.title, kind = "animation", record = record,
-    scripts = { "scene", "painter", "stage", "timeplot", "player" } }
+    scripts = { "scene", "overlay", "painter", "stage", "timeplot", "player" } }
 end
 
 -- Gives ns.animation and the methods of solutions.

@@ -1,4 +1,4 @@
--- ns.load and ns.save: vectors, matrices and named columns in .csv, .npy, .npz and .h5 files
+-- ns.load and ns.save: vectors, matrices and named columns in .csv, .npy, .npz, .h5, .nc and .mat files
 -- (these by the module nslua.hdf5).
 --
 --   sol:save "run.npz"
@@ -166,13 +166,16 @@ local function new_columns(names, arrays, extras)
   return setmetatable(self, Columns)
 end
 
+-- The format of each ending: which function of file_support reads and writes it.
+local formats = { csv = "csv", npy = "npy", npz = "npz", h5 = "h5", hdf5 = "h5", nc = "h5", mat = "h5" }
+
 local function kind_of(who, file)
   if type(file) ~= "string" then error(("%s: file: expected a string, got %s"):format(who, type(file)), 3) end
-  local kind = file:match "%.(%w+)$"
-  if kind ~= "csv" and kind ~= "npy" and kind ~= "npz" and kind ~= "h5" and kind ~= "hdf5" then
-    error(("%s: '%s': expected a name that ends in .csv, .npy, .npz or .h5"):format(who, file), 3)
+  local kind = formats[file:match "%.(%w+)$" or ""]
+  if not kind then
+    error(("%s: '%s': expected a name that ends in .csv, .npy, .npz, .h5, .nc or .mat"):format(who, file), 3)
   end
-  return kind == "hdf5" and "h5" or kind
+  return kind
 end
 
 -- ---- options of load ----

@@ -12,6 +12,9 @@ local where = require "nslua.base.where"
 local fail, describe = arguments.fail, arguments.describe
 local back = core.way_back
 
+-- Bytes that a record may take: 256 MB, about 100,000 steps of a model of 30 states.
+local MEMORY = 2 ^ 28
+
 local function take_options(simu, options)
   if not arguments.is_simulation(simu) then
     fail("gradient: expected a simulation before a colon, as in simu:gradient{...}, got %s", describe(simu))
@@ -27,6 +30,11 @@ local function take_options(simu, options)
   local method = options.method
   if method ~= nil and method ~= "adjoint" and method ~= "forward" then
     fail("gradient: method: expected \"adjoint\" or \"forward\", got %s", describe(method))
+  end
+  local memory = options.memory
+  if memory ~= nil and not (type(memory) == "number" and memory > 0) then
+    fail("gradient: memory: expected a positive number of bytes, got %s",
+      type(memory) == "number" and memory or describe(memory))
   end
   return options
 end
@@ -68,8 +76,8 @@ local function recorded(run, parameters)
   local asked = {}
   run.fresh = back.fresh(run.simu)
   for key, value in pairs(parameters) do asked[key] = value end
-  asked.adjoint = true
-  local good, sol = pcall(run.simu.run, run.simu, { sensitivities = asked, dense = run.options.cost ~= nil })
+  asked.adjoint, asked.memory = true, run.options.memory or MEMORY
+  local good, sol = pcall(run.simu.run, run.simu, { sensitivities = asked })
   if good then return sol end
   local why = back.refused(run.simu)
   back.close(run.simu)
@@ -124,5 +132,5 @@ return function(simu, options)
   local list = {}
   for j = 1, alone and 0 or #slopes do list[j] = slopes[j] end
   if free then list[#list + 1] = moved end
-  return run.value, core.vector(list), run.sol
+  return run.value, core.vector(list), run.sol, { memory = run.memory, again = run.again }
 end

@@ -40,6 +40,7 @@ end, strict "ns.animation")
 ns.contact = lazy.table(function() return require "nslua.contact"(ns, core.graph_support) end, strict "ns.contact")
 ns.design = lazy.table(function() return require "nslua.sweep.design" end, strict "ns.design")
 ns.dynamics = lazy.table(function() return require "nslua.dynamics" end, strict "ns.dynamics")
+ns.fmi = lazy.table(function() return require "nslua.fmi" end, strict "ns.fmi")
 ns.mechanics = lazy.table(function() return require "nslua.mechanics"(ns, core.motion_support) end,
   strict "ns.mechanics")
 ns.notebook = lazy.table(function() return require "nslua.notebook".notebook end, strict "ns.notebook")

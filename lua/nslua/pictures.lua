@@ -11,8 +11,9 @@
 --
 -- Rows are lists { k, t, ... }: the second number is the time.
 --
--- The environment variable NSLUA_DPI sets the dots per inch (144 when it is not set). The directory is made when it
--- does not exist. An error prints a message and ends the script with status 1.
+-- The environment variables NSLUA_DPI and NSLUA_PICTURE set the dots per inch (144 when it is not set) and the kind
+-- of the files, "png" (when it is not set), "svg" or "pdf". The directory is made when it does not exist. An error
+-- prints a message and ends the script with status 1.
 
 local pictures = {}
 
@@ -35,16 +36,17 @@ local function make_directory(directory)
   end
 end
 
--- Calls the functions in `list` in the order of their names and writes the figure that each returns to NAME.png.
+-- Calls the functions in `list` in the order of their names and writes the figure that each returns to NAME.png,
+-- or to a file of the kind that NSLUA_PICTURE holds.
 function pictures.draw(directory, list)
   if not directory then return end
-  local dpi = tonumber(os.getenv "NSLUA_DPI")
+  local dpi, kind = tonumber(os.getenv "NSLUA_DPI"), os.getenv "NSLUA_PICTURE" or "png"
   local plot, names = require "nslua.plot", {}
   for name in pairs(list) do names[#names + 1] = name end
   table.sort(names)
   make_directory(directory)
   for _, name in ipairs(names) do
-    local file = directory:gsub("/+$", "") .. "/" .. name .. ".png"
+    local file = directory:gsub("/+$", "") .. "/" .. name .. "." .. kind
     local fig = list[name](plot)
     local good, message = pcall(fig.savefig, fig, file, { dpi = dpi })
     if not good then give_up((tostring(message):gsub("^.-savefig: ", ""))) end

@@ -13,6 +13,7 @@
 -- on the current axes. The folder nslua/plot has the parts: axes (what is drawn), layout (where), gnuplot (the
 -- commands that draw it), and text, style, ticks, data, contour, share, stream, surface.
 
+local artists = require "nslua.plot.artists"
 local Axes = require "nslua.plot.axes"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
@@ -51,7 +52,8 @@ end
 -- figure([{figsize = {width, height} in inches, dpi =, title =}]): makes a figure, which becomes the current one.
 function plot.figure(options)
   options = data.options("figure", options)
-  local fig = setmetatable({ panels = {} }, Figure)
+  local fig = setmetatable({ panels = {}, letter_scale = plot.rcParams["font.size"] / 10 }, Figure)
+  if plot.rcParams["figure.figsize"] then fig.size = plot.rcParams["figure.figsize"] end
   if options.figsize then fig.size = check_size("figure", "figsize", options.figsize) end
   fig.dpi = options.dpi and data.number("figure", "dpi", options.dpi, 20)
   if options.title then fig:suptitle(options.title) end
@@ -165,7 +167,7 @@ function Figure:suptitle(s, options)
   options = data.options("suptitle", options)
   self.heading = data.text("suptitle", "text", s)
   self.heading_look = {
-    fontsize = options.fontsize and data.number("suptitle", "fontsize", options.fontsize, 1),
+    fontsize = options.fontsize and artists.fontsize("suptitle", options.fontsize),
     color = options.color and style.color("suptitle", options.color),
   }
   return self

@@ -91,6 +91,7 @@ local function read_options(given, who)
   local on = backends.find(not settings.part and (settings.on or o.on) or "local", who)
   local order = optional(o, "order", one_of, { "given", "shuffled" }, who, "order")
   local resume = optional(o, "resume", check_resume, who, o.file)
+  if settings.resume ~= nil and not (settings.part and resume == "failed") then resume = settings.resume end
   local with = o.with
   if with ~= nil and type(with) ~= "table" then fail("%s: with: expected a table, got %s", who, describe(with)) end
   local shown = optional(o, "progress", check_progress, who)
@@ -104,7 +105,7 @@ local function read_options(given, who)
     on = on,
     with = on.options and on.options(with or {}, who),
     seed = o.seed == nil and 1 or arguments.integer(o.seed, math.mininteger, who, "seed"),
-    resume = settings.part and resume == "failed" and resume or settings.resume or resume,
+    resume = resume,
     timeout = optional(o, "timeout", positive, who, "timeout"),
     memory = optional(o, "memory", positive, who, "memory"),
     retries = o.retries == nil and 0 or arguments.integer(o.retries, 0, who, "retries"),

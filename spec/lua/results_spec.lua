@@ -73,7 +73,7 @@ describe("the result of", function()
       message(ode.plot, "y1"), 1, true)
     assert.matches("save: expected a result before a colon, as in sol:save(...), got string",
       message(ode.save, "run.csv"), 1, true)
-    assert.matches("save: '.-run.txt': expected a name that ends in .csv, .npy, .npz or .h5",
+    assert.matches("save: '.-run.txt': expected a name that ends in .csv, .npy, .npz, .h5, .nc or .mat",
       message(ode.save, ode, "run.txt"))
     assert.error_matches(function() return ode.animate end, "^result: it has no method 'animate'; it has "
       .. "column, html, names, plot, save, sensitivity$")

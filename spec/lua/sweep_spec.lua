@@ -355,6 +355,31 @@ print(s)]])
     assert.is_nil(host.read(directory .. "/a.csv.errors"))
   end)
 
+  it("takes the record of the last round, whatever the journals are called; two drivers can not repeat at one time", function()
+    local run = runs.script(directory, [[
+local s = ns.sweep { parameters = { k = { 1, 2, 3 } }, file = file, resume = arg[3] == "failed" and "failed" or true,
+  run = function(p)
+    if arg[4] == "slow" then os.execute "sleep 1" end
+    if p.k > 1 and not io.open("there" .. p.k // 1) then error "not there" end
+    return p.k
+  end }
+print(s)]])
+    assert.equal("sweep of 3 tasks: 3 done, 2 failed\n", (run "a.csv 1"))
+    assert(os.rename(directory .. "/a.csv.sweep/journal-driver", directory .. "/a.csv.sweep/journal-zzz"))
+    host.write(directory .. "/there2", "")
+    local slow = ("(sleep 0.3; %s script.lua a.csv 1 failed >second 2>&1) &"):format(host.quote(host.nslua))
+    assert.equal("sweep of 3 tasks: 3 done, 1 failed\n", (run("a.csv 1 failed slow", slow)))
+    assert.truthy(host.read(directory .. "/second"):find("another process writes 'a.csv.sweep/journal-driver'", 1, true))
+    assert(os.rename(directory .. "/a.csv.sweep/journal-driver~1", directory .. "/a.csv.sweep/journal-zzz~1"))
+    host.write(directory .. "/there3", "")
+    assert.equal("sweep of 3 tasks: 3 done, 0 failed\n", (run "a.csv 1 failed"))
+    assert.equal("sweep of 3 tasks: 3 done, 0 failed\n", (run "a.csv 1"))
+    assert.equal("task,k,value,failed\n1,1,1,0\n2,2,2,0\n3,3,3,0\n", host.read(directory .. "/a.csv"))
+    assert.equal("sweep of 3 tasks: 3 done, 0 failed\n", host.run(("cd %s && %s sweep script.lua --anew --quiet -- a.csv"):format(
+      directory, host.quote(host.nslua))))
+    assert.is_nil(host.read(directory .. "/a.csv.sweep/round"))
+  end)
+
   it("on SIGTERM running tasks write their checkpoints and are taken up again", function()
     if host.sanitized then return end -- it takes too long to begin
     local body = signal .. [[

@@ -340,6 +340,75 @@ describe("a page in the browser", function()
       assert.equal(0, v[3])
     end)
 
+    -- Where panels are on the page, and what a panel has: the numbers on its axis.
+    local heights = "Array.from(document.querySelectorAll('.panel'), p => Math.round(p.getBoundingClientRect().height))"
+    local labels = [[nslua.page.plot.panels.map((p) => { const plot = nslua.page.plot, [a, b] = plot.range(p);
+      return nslua.scale(a, b, p.box.bottom - p.box.top, 36, () => 8).labels; })]]
+
+    test("have at least two ticks, tell offsets, and keep labels inside the canvas", function()
+      local n = 200
+      local s = ns.linspace(0, 1, n)
+      local function wave(offset, size) return s:map(function(x) return offset + size * math.sin(20 * x) end) end
+      local panels = { { { y = wave(1e6, 1e-3) } }, { { y = wave(0, 3e-9) } }, { { y = wave(0, 2.1e11) } }, { { y = wave(1, 0) } },
+        { { y = wave(0.985, 0.012) } } }
+      ns.animation.timeplot { file = path, t = s * 1e-3 + 12345, panels = panels }
+      -- every text that a canvas gets, with its box
+      local watch = [[(() => { const old = CanvasRenderingContext2D.prototype.fillText; window.boxes = [];
+        CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+          const w = this.measureText(text).width, at = this.textAlign;
+          const left = at === "right" ? x - w : at === "center" ? x - w / 2 : x;
+          if (text) boxes.push([left, left + w, this.canvas.clientWidth, y, text]);
+          return old.apply(this, arguments); };
+        nslua.page.plot.repaint(); return new Promise(r => setTimeout(() => r(0), 100)); })()]]
+      local outside = "boxes.filter(([left, right, width]) => left < 0 || right > width).map((b) => b[4])"
+      local offset = "document.querySelector('.offset').textContent"
+      local v = drive { { size = phone, touch = true }, labels, watch, outside, "boxes.length", offset,
+        { size = wide }, labels, watch, outside }
+      for _, list in ipairs { v[1], v[6] } do
+        for i = 1, 5 do assert.is_true(#list[i] >= 2, i) end
+      end
+      assert.same({ "−0.001", "0", "0.001" }, v[1][1])
+      assert.same({}, v[3])
+      assert.is_true(v[4] > 15)
+      assert.equal("+12345", v[5])
+      assert.same({}, v[8])
+    end)
+
+    test("do not move when values come into the legend", function()
+      local names = {}
+      for i = 1, 5 do names[i] = { label = "the speed of wheel " .. i, y = y } end
+      ns.animation.timeplot { file = path, t = t, panels = { names, names } }
+      local v = drive { { size = phone, touch = true }, heights, { tap = { 200, 300 } }, shown, heights,
+        "document.querySelector('.panel canvas').clientHeight" }
+      assert.is_true(v[2][1] ~= "")
+      assert.same(v[1], v[3])
+      assert.is_true(v[4] >= 70) -- a legend of many lines leaves room for the curves
+    end)
+
+    test("draw steep curves with their slope and their peaks", function()
+      local n = 50000
+      local s = ns.linspace(0, 1, n)
+      local steep = s:map(function(x) return 2 / (1 + math.exp((0.5 - x) * 600)) - 1 end)
+      ns.animation.timeplot { file = path, t = s, points = math.huge, panels = { { { label = "y", y = steep } } } }
+      -- kept samples are samples, in their order, with the largest and the least of each column of pixels
+      local v = drive { { size = phone, touch = true }, [=[(() => {
+        const plot = nslua.page.plot, s = plot.panels[0].series[0], list = plot.kept(s, 500), columns = new Map();
+        const column = (k) => Math.floor(s.t[k] * 500);
+        for (let k = 0; k < s.y.length; k++) { const c = columns.get(column(k)) ?? [Infinity, -Infinity];
+          columns.set(column(k), [Math.min(c[0], s.y[k]), Math.max(c[1], s.y[k])]); }
+        const kept = new Map();
+        for (const k of list) { const c = kept.get(column(k)) ?? [Infinity, -Infinity];
+          kept.set(column(k), [Math.min(c[0], s.y[k]), Math.max(c[1], s.y[k])]); }
+        let same = columns.size === kept.size;
+        for (const [c, [a, b]] of columns) same &&= kept.get(c)[0] === a && kept.get(c)[1] === b;
+        const rises = list.every((k, i) => i === 0 || k > list[i - 1]);
+        return [same, rises, list.length, list[0], list[list.length - 1]]; })()]=] }
+      assert.is_true(v[1][1])
+      assert.is_true(v[1][2])
+      assert.is_true(v[1][3] <= 4 * 501)
+      assert.same({ 0, n - 1 }, { v[1][4], v[1][5] })
+    end)
+
     test("show many samples with their peaks", function()
       local long, peaks = {}, {}
       for k = 1, 100000 do long[k], peaks[k] = k, k == 70000 and 1000 or 0 end
@@ -352,5 +421,36 @@ describe("a page in the browser", function()
         return "none"; })()]] }
       assert.equal("red", v[1])
     end)
+  end)
+
+  -- Whether this build has KaTeX.
+  local formulas = require "nslua.web.formulas"
+  local function test_formulas(name, f)
+    if formulas.version() then test(name, f) else pending(name .. " (needs libjs-katex, which is not installed)") end
+  end
+
+  -- Formulas of a page: how many there are, and whether a formula's font is one of the page.
+  local drawn = "document.querySelectorAll('.katex').length"
+  local font = "document.fonts.ready.then(() => document.fonts.check('16px KaTeX_Math'))"
+
+  test_formulas("shows formulas of titles, legends, axes and texts, from fonts inside the page", function()
+    ns.animation { file = path, frames = 3, title = "$\\dot q_1$ & <b>", xlabel = "$x$", axes = true, xlim = { -2, 2 },
+      ylim = { -2, 2 }, draw = function(k, c) c:text(0, 0, "$m_" .. k .. "$ here", { align = "center" }) end,
+      plot = { xlabel = "$t$", panels = { { ylabel = "$y$", { label = "$y_1$", y = { 1, 2, 3 } } } } } }
+    local v, summary = chromium.drive(path, { { size = phone, touch = true }, { eval = drawn }, { eval = font },
+      { eval = "document.querySelector('h1').textContent.endsWith(' & <b>')" },
+      { eval = "document.querySelector('.formulas').textContent" }, { key = "End" }, { eval = drawn },
+      { eval = "document.documentElement.scrollWidth <= innerWidth" } })
+    assert.same({ 6, true, true }, { v[1], v[2], v[3] })
+    assert.matches("here", v[4])
+    assert.same({ 6, true }, { v[5], v[6] })
+    assert.same({}, summary.errors)
+    for _, address in ipairs(summary.outside) do assert.matches("^data:font/woff2", address) end
+  end)
+
+  test("shows the source of a formula that it cannot read", function()
+    ns.animation.timeplot { file = path, t = { 0, 1 }, title = "$\\frac{1$", panels = { { { y = { 0, 1 } } } } }
+    local v = chromium.drive(path, { { size = wide }, { eval = "document.querySelector('h1').textContent" }, { eval = drawn } })
+    assert.same({ "$\\frac{1$", 0 }, v)
   end)
 end)

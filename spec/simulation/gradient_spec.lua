@@ -172,6 +172,98 @@ describe("simu:gradient", function()
   end)
 end)
 
+describe("simu:gradient by C of a relation", function()
+  -- The first of three bodies meets the third one.
+  local function three(p)
+    local bodies, nsds = {}, ns.NonSmoothDynamicalSystem(0, 1.2)
+    for k = 1, 3 do
+      bodies[k] = ns.LagrangianLinearTIDS({ k, 0.1 * k }, { 1 - 0.7 * k, 0.2 }, { { k, 0 }, { 0, 1 } })
+      nsds:insertDynamicalSystem(bodies[k])
+    end
+    local relation = ns.LagrangianLinearTIR({ { -1, p[1], p[2], 0.1 } }, { -1.2 })
+    nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.6), relation, "both"), bodies[1], bodies[3])
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.4), ns.RungeKuttaOSI())
+    return simu, { { relation, "C", 1, 2 }, { relation, "C", 1, 3 } }
+  end
+  local function terminal(x) return x[1] + 2 * x[2] * x[11] + x[9] + x[12] ^ 2 end
+
+  it("is the slope of the value where the bodies are not neighbours in the model", function()
+    local p = { 0.2, 1 }
+    local simu, parameters = three(p)
+    local _, gradient, sol = simu:gradient { terminal = terminal, parameters = parameters }
+    assert.equal(1, #sol.events)
+    assert.is_true(worst(function(q)
+      local run = three(q):run()
+      return terminal(run.x[#run])
+    end, p, gradient) < 1e-9)
+  end)
+end)
+
+-- An oscillator that a wall and a relay hold back, driven for a long time.
+local function driven(T)
+  local mass = ns.LagrangianLinearTIDS({ 0.3, -1 }, { 1, 0.5 }, { { 1, 0 }, { 0, 2 } })
+  mass:setKPtr(ns.matrix { { 2, 0.3 }, { 0.3, 1 } })
+  mass:setCPtr(ns.matrix { { 0.1, 0 }, { 0, 0.1 } })
+  mass:setzPtr(ns.vector { 1.5, 0.9 })
+  mass:setComputeFExtFunction(function(t, z, f) f[1], f[2] = z[1] * math.cos(z[2] * t), math.sin(0.3 * t) end)
+  local wall, relay = ns.NewtonImpactNSL(0.7), ns.RelayNSL(1, -0.2, 0.2)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  nsds:insertDynamicalSystem(mass)
+  nsds:link(ns.Interaction(wall, ns.LagrangianLinearTIR({ { -1, 0 } }, { 0.8 }), "wall"), mass)
+  nsds:link(ns.Interaction(relay, ns.LagrangianLinearTIR { { 0, 1 } }, "guide"), mass)
+  local parameters = { "x0", "z", { wall, "e" }, { relay, "ub" }, { mass, "K", 1, 2 }, { mass, "mass", 2, 2 } }
+  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI()), parameters, mass
+end
+
+-- Two plants with relays: two islands of first order.
+local function islands()
+  local nsds, parameters = ns.NonSmoothDynamicalSystem(0, 40), {}
+  for k = 1, 2 do
+    local plant = ns.FirstOrderLinearTIDS({ 1 - k, 0.4 }, { { 0, 1 }, { -k, -0.02 } })
+    nsds:insertDynamicalSystem(plant)
+    local relay = ns.RelayNSL(1, -0.3, 0.3)
+    nsds:link(ns.Interaction(relay, ns.FirstOrderLinearTIR({ { 1, 0.1 * k } }, { { 0 }, { 1 } }), "relay" .. k), plant)
+    table.move({ { plant, "A", 2, 1 }, { relay, "ub" } }, 1, 2, #parameters + 1, parameters)
+  end
+  parameters[#parameters + 1] = "x0"
+  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI()), parameters
+end
+
+describe("the record of simu:gradient", function()
+  -- The gradient of a cost in so many bytes, and what is told of them.
+  local function gradient(make, memory, stops, ...)
+    local simu, parameters, mass = make(...)
+    if stops then simu:addEvent { name = "late", g = function(t, x) return t + 0.1 * x[1] - 35 end, terminal = true } end
+    local options = { memory = memory, parameters = parameters, terminal = function(x) return x[1] + x[3] end }
+    options.cost = function(_, x) return x[2] ^ 2 end
+    local value, slopes, sol, told = simu:gradient(options)
+    local last = sol.x[#sol]
+    if mass then assert.same({ last[1], last[2] }, { mass:q()[1], mass:q()[2] }) end
+    return value, slopes, told
+  end
+
+  it("keeps to its bound of memory, with the same bits", function()
+    for _, case in ipairs { { driven, 60 }, { driven, 60, true }, { islands } } do
+      local make, T, stops = table.unpack(case)
+      local value, slopes, whole = gradient(make, math.huge, stops, T)
+      local same, bits, told = gradient(make, 60000, stops, T)
+      assert.equal(value, same)
+      for j = 1, #slopes do assert.equal(slopes[j], bits[j]) end
+      assert.equal(0, whole.again)
+      assert.is_true(told.memory <= 60000 and whole.memory > 4 * told.memory, told.memory .. " of " .. whole.memory)
+      assert.is_true(told.again > 0)
+    end
+  end)
+
+  it("takes a positive number of bytes", function()
+    local simu = driven(1)
+    assert.has_error(function() simu:gradient { cost = math.abs, parameters = { "x0" }, memory = -1 } end,
+      "gradient: memory: expected a positive number of bytes, got -1")
+    assert.has_error(function() simu:gradient { cost = math.abs, parameters = { "x0" }, memory = "1 GB" } end,
+      "gradient: memory: expected a positive number of bytes, got '1 GB'")
+  end)
+end)
+
 describe("sol:at of a run with sensitivities", function()
   it("has S at any time", function()
     local simu = switched()

@@ -125,7 +125,7 @@ describe("solution", function()
   it("says what it can not save", function()
     local sol = make():run()
     assert.error_matches(function() sol:save(directory .. "/run.txt") end,
-      "expected a name that ends in .csv, .npy, .npz or .h5", 1, true)
+      "expected a name that ends in .csv, .npy, .npz, .h5, .nc or .mat", 1, true)
     assert.error_matches(function() sol:save(directory .. "/no/run.csv") end, directory .. "/no/run.csv", 1, true)
     assert.error_matches(function() sol:save(3) end, "save: file: expected a string", 1, true)
     assert.equal("run.csv run.npy", host.list(directory))

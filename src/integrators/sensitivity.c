@@ -166,6 +166,12 @@ NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, bool f
   return status;
 }
 
+NsStatus ns_sensitivity_same_event(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
+  NsStatus status = event_before(s, frozen, t, u, err);
+  if (status == NS_OK && s->trail) return ns_trail_refuse(s->trail, "events are simultaneous", err);
+  return status == NS_OK ? event_tell(s, err) : status;
+}
+
 /* ---- the reset ---- */
 
 void ns_sensitivity_undo(NsSensitivity *s) {

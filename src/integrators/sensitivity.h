@@ -34,6 +34,7 @@ typedef struct NsParameter {
 typedef struct NsSensitivityOptions {
   double rtol;    /* tolerance of S along a piece, relative to the size of each element so far */
   bool adjoint;   /* the run is recorded (sensitivity_trail.h), and S is not carried */
+  double memory;  /* adjoint: bytes that the record may take; see simulation/sensitivities.h. 0: any */
   bool one_sided; /* at a grazing or simultaneous event: go on with the side that the run takes */
 } NsSensitivityOptions;
 
@@ -206,6 +207,9 @@ NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsFrozen *frozen, NsFrozen
 ** fixed time, the start of the run; else the log gets NaN, as data may have changed there, or a guard may have come to 0 by chance.
 */
 NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, bool fixed, double t, const double *u, NsError *err);
+
+/* The event at (t, u) belongs to the last one: its time has the same derivatives, s->dt. */
+NsStatus ns_sensitivity_same_event(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
 
 /*
 ** An event of several resets, one after the other, in parts: enter, after ns_sensitivity_event or ns_sensitivity_restart; map for

@@ -274,6 +274,25 @@ NsStatus ns_trail_back(NsSensitivity *s, double a, double b, const double *c, Ns
   return status == NS_OK ? back_go(s, &course, a, b, same, 0, err) : status;
 }
 
+/* Whether a piece has the state at t, before or after the events there. */
+static bool piece_has(const NsTrailEntry *e, double t, bool before) {
+  return !e->event && (before ? e->t_old < t && t <= e->t : e->t_old <= t && t < e->t);
+}
+
+bool ns_trail_state(const NsSensitivity *s, double t, bool before, double *x) {
+  const NsTrail *trail = s->trail;
+  long k = trail->at < 0 ? 0 : trail->at;
+  if (trail->count == 0) return s->nx == 0;
+  while (k + 1 < trail->count && trail->entries[k].t <= t) k++;
+  while (k >= 0 && !piece_has(&trail->entries[k], t, before)) k--;
+  if (k < 0) return false;
+  const NsTrailEntry *piece = &trail->entries[k];
+  double *u = trail->x;
+  between_points(piece->u, s->n, (t - piece->t_old) / (piece->t - piece->t_old), u);
+  for (int i = 0; i < s->nx; i++) x[i] = u[trail->place[i]];
+  return true;
+}
+
 int ns_trail_events_at(const NsSensitivity *s, double t) {
   const NsTrail *trail = s->trail;
   int count = 0;

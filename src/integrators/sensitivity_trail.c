@@ -35,8 +35,27 @@ void ns_trail_free(NsTrail *trail) {
   ns_variational_free(trail->variational);
   ns_free(trail->entries);
   ns_free(trail->spare);
+  ns_arena_release(&trail->record);
   ns_arena_release(&trail->arena);
   ns_free(trail);
+}
+
+void ns_trail_drop(NsSensitivity *s, double t) {
+  NsTrail *trail = s->trail;
+  ns_arena_release(&trail->record);
+  trail->count = trail->count_k = 0;
+  trail->bytes = 0;
+  trail->mode = trail->taken = NULL;
+  s->t = s->t_k = t;
+}
+
+void ns_trail_again(NsSensitivity *s) {
+  s->trail->taken = NULL;
+  s->trail->at = s->trail->count - 1;
+}
+
+bool ns_trail_ends_with_event(const NsTrail *trail, double t) {
+  return trail->count > 0 && trail->entries[trail->count - 1].event && trail->entries[trail->count - 1].t == t;
 }
 
 NsStatus ns_trail_refuse(NsTrail *trail, const char *why, NsError *err) {
@@ -55,7 +74,8 @@ static NsStatus trail_no_memory(NsError *err) {
 
 /* Appends a copy of an entry. */
 static NsStatus trail_append(NsTrail *trail, const NsTrailEntry *entry, NsError *err) {
-  if (trail->arena.failed) return trail_no_memory(err);
+  if (trail->arena.failed || trail->record.failed) return trail_no_memory(err);
+  trail->bytes += sizeof *entry;
   if (trail->count == trail->room) {
     long room = 2 * trail->room + 64;
     NsTrailEntry *more = ns_resize(trail->entries, (size_t)room, sizeof *more);
@@ -66,8 +86,14 @@ static NsStatus trail_append(NsTrail *trail, const NsTrailEntry *entry, NsError 
   return NS_OK;
 }
 
+/* Zeroed numbers of an entry; NULL: no memory. */
+static double *trail_numbers(NsTrail *trail, ptrdiff_t count) {
+  trail->bytes += (size_t)count * sizeof(double);
+  return ns_arena_doubles(&trail->record, count);
+}
+
 static double *trail_copy(NsTrail *trail, const double *values, ptrdiff_t count) {
-  double *copy = ns_arena_doubles(&trail->arena, count);
+  double *copy = trail_numbers(trail, count);
   if (copy && count > 0) memcpy(copy, values, (size_t)count * sizeof *copy);
   return copy;
 }
@@ -86,7 +112,8 @@ static NsStatus trail_keep_mode(NsTrail *trail, const NsFrozen *frozen, NsError 
   if (!trail->spare) return trail_no_memory(err);
   frozen->keep(frozen->context, trail->spare);
   if (trail->mode && memcmp(trail->mode, trail->spare, size) == 0) return NS_OK;
-  void *mode = ns_arena_take(&trail->arena, size, 1);
+  void *mode = ns_arena_take(&trail->record, size, 1);
+  trail->bytes += size;
   if (!mode) return trail_no_memory(err);
   trail->mode = memcpy(mode, trail->spare, size);
   return NS_OK;
@@ -97,7 +124,7 @@ NsStatus ns_trail_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse
   double a = course->t_old, b = course->t;
   if (s->n != s->nx) return ns_trail_refuse(trail, "M is singular", err);
   trail->frozen = frozen;
-  NsTrailEntry entry = {.t_old = a, .t = b, .u = ns_arena_matrix(&trail->arena, NS_BERNSTEIN_SIZE, s->n)};
+  NsTrailEntry entry = {.t_old = a, .t = b, .u = trail_numbers(trail, NS_BERNSTEIN_SIZE * (ptrdiff_t)s->n)};
   NsStatus status = entry.u ? trail_keep_mode(trail, frozen, err) : trail_no_memory(err);
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     double t = k + 1 == NS_BERNSTEIN_SIZE ? b : a + ns_bernstein_node(k) * (b - a);
@@ -145,8 +172,8 @@ NsStatus ns_trail_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozen
                         const double *u, NsError *err) {
   NsTrail *trail = s->trail;
   int size = s->n + s->p;
-  double *g = ns_arena_doubles(&trail->arena, size), *other = count > 1 ? ns_arena_doubles(&trail->arena, size) : NULL;
-  if (trail->arena.failed) return trail_no_memory(err);
+  double *g = trail_numbers(trail, size), *other = count > 1 ? trail_numbers(trail, size) : NULL;
+  if (trail->record.failed) return trail_no_memory(err);
   trail_event_begin(s, t);
   NsStatus status = NS_OK;
   for (int k = 0; k < count && status == NS_OK; k++) {
@@ -227,9 +254,10 @@ static void trail_keep_columns(NsSensitivity *s) {
   ptrdiff_t n = s->n;
   int count = 0;
   for (int j = 0; j < s->p; j++) count += trail->acts[j];
-  e->column = ns_arena_ints(&trail->arena, count);
-  e->B = ns_arena_matrix(&trail->arena, n, count);
-  for (int j = 0; j < s->p && !trail->arena.failed; j++) {
+  e->column = ns_arena_ints(&trail->record, count);
+  e->B = trail_numbers(trail, n * count);
+  trail->bytes += (size_t)count * sizeof *e->column;
+  for (int j = 0; j < s->p && !trail->record.failed; j++) {
     if (!trail->acts[j]) continue;
     memcpy(e->B + e->columns * n, trail->B + j * n, (size_t)n * sizeof *e->B);
     e->column[e->columns++] = j;

@@ -15,7 +15,8 @@
 **   smooth motion      mu' = -F_u' mu - c,  g' = -F_p' mu,  c = d(rate of the cost) / du;
 **   event              w = T . mu+ + jump:  mu- = A' mu+ - g_u w,  g += B' mu+ - g_p w.
 ** `jump` is the fall of the cost's rate at the event. F_u and F_p are computed on the way back, in the mode of the piece.
-** Memory: 9 n numbers and the mode for a piece, n^2 + n k + 2 n + p for an event, k parameters of its reset.
+** Memory: 9 n numbers and the mode for a piece, n^2 + n k + 2 n + p for an event, k parameters of its reset. What has been dropped is
+** recorded again (simulation/sensitivities_again.c).
 ** Hiskens and Pai 2000; Cao, Li, Petzold and Serban, SIAM J. Sci. Comput. 24(3), 2003.
 */
 
@@ -33,6 +34,8 @@ typedef struct NsTrailEntry {
 
 typedef struct NsTrail {
   NsArena arena;
+  NsArena record; /* holds what the entries point to */
+  size_t bytes;   /* of the entries and of what they point to */
   NsTrailEntry *entries;
   long count, room, count_k; /* count_k: the count when the last interval began */
   const NsFrozen *frozen;
@@ -75,6 +78,19 @@ void ns_trail_enter(NsSensitivity *s);
 NsStatus ns_trail_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, NsError *err);
 NsStatus ns_trail_leave(NsSensitivity *s, const double *rate_after, NsError *err);
 void ns_trail_undo(NsSensitivity *s);
+
+/*
+** Drops all entries: the record goes on at t, where no interval is being computed. ns_trail_again: the entries before t have been recorded
+** again, and the way back, which stands at t, goes on through them.
+*/
+void ns_trail_drop(NsSensitivity *s, double t);
+void ns_trail_again(NsSensitivity *s);
+
+/* x (nx): the states at t, near which the way back stands: just before its events, or just after them. False: t is not in the record. */
+bool ns_trail_state(const NsSensitivity *s, double t, bool before, double *x);
+
+/* Whether the last entry is an event at t. */
+bool ns_trail_ends_with_event(const NsTrail *trail, double t);
 
 /* The trail can not record this run, forward derivatives may: `why` is a text constant. NS_EARG. */
 NsStatus ns_trail_refuse(NsTrail *trail, const char *why, NsError *err);

@@ -29,12 +29,12 @@ static int by_name(const void *a, const void *b) {
   return strcmp(((const NsHdf5Attribute *)a)->name, ((const NsHdf5Attribute *)b)->name);
 }
 
-NsStatus ns_h5_save(const NsHdf5 *hdf5, const char *path, const NsHdf5Array *arrays, int count, NsHdf5Attribute *attributes,
-                    int nattributes, NsError *err) {
+NsStatus ns_h5_save(const NsHdf5 *hdf5, const char *path, const char *form, const NsHdf5Array *arrays, int count,
+                    NsHdf5Attribute *attributes, int nattributes, NsError *err) {
   char *bytes;
   size_t size;
   if (nattributes > 1) qsort(attributes, (size_t)nattributes, sizeof *attributes, by_name);
-  NsStatus status = hdf5->pack(path, arrays, count, attributes, nattributes, false, &bytes, &size, err);
+  NsStatus status = hdf5->pack(path, arrays, count, attributes, nattributes, form, &bytes, &size, err);
   return status == NS_OK ? write_bytes(path, bytes, size, err) : status;
 }
 
@@ -81,7 +81,7 @@ static NsStatus begin_file(const NsHdf5 *hdf5, const NsHdf5Contents *found, ptrd
   size_t size;
   if (!arrays) return ns_fail(err, NS_ENOMEM, "cannot write '%s': not enough memory", path);
   for (int c = 0; c < ncols; c++) arrays[c] = (NsHdf5Array){names[c], rows, -1, found->count > 0 ? found->items[c].data : NULL};
-  NsStatus status = hdf5->pack(path, arrays, ncols, NULL, 0, true, &bytes, &size, err);
+  NsStatus status = hdf5->pack(path, arrays, ncols, NULL, 0, NS_HDF5_STREAM, &bytes, &size, err);
   ns_free(arrays);
   return status == NS_OK ? write_bytes(path, bytes, size, err) : status;
 }

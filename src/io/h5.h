@@ -8,10 +8,11 @@
 #include "io/hdf5.h"
 
 /*
-** Writes arrays and attributes to a file, whole or not at all (see NsFile). Sorts `attributes` by name. NS_EIO, NS_ENOMEM.
+** Writes arrays and attributes to a file of that form (NS_HDF5_PLAIN, ...), whole or not at all (see NsFile). Sorts
+** `attributes` by name. NS_EIO, NS_ENOMEM.
 */
-NsStatus ns_h5_save(const NsHdf5 *hdf5, const char *path, const NsHdf5Array *arrays, int count, NsHdf5Attribute *attributes,
-                    int nattributes, NsError *err);
+NsStatus ns_h5_save(const NsHdf5 *hdf5, const char *path, const char *form, const NsHdf5Array *arrays, int count,
+                    NsHdf5Attribute *attributes, int nattributes, NsError *err);
 
 /*
 ** Reads a file by hdf5->load in a child process with a time limit: when a damaged file crashes the library or makes it hang,

@@ -42,16 +42,24 @@ typedef struct NsHdf5Contents {
   int nattributes;
 } NsHdf5Contents;
 
+/* The forms of files, by the names that `pack` takes. */
+#define NS_HDF5_PLAIN  "h5"
+#define NS_HDF5_STREAM "stream"
+#define NS_HDF5_NETCDF "nc"
+#define NS_HDF5_MATLAB "mat"
+
 /* The functions of the module. Every message names the file. */
 typedef struct NsHdf5 {
   /*
   ** *bytes = the contents of a file with these arrays and attributes; the caller frees them with ns_free. Each array is a
   ** dataset, stored by rows in chunks with checksums, in the format of HDF5 1.10 (metadata with checksums). A slash in a name
-  ** makes a group. A name that HDF5 does not accept, or that occurs twice, is stored in an attribute of its dataset. `stream`:
-  ** the arrays are vectors of one length and can grow. NS_ENOMEM, NS_EIO.
+  ** makes a group. A name that HDF5 does not accept, or that occurs twice, is stored in an attribute of its dataset.
+  ** NS_HDF5_STREAM: the arrays are vectors of one length and can grow. NS_HDF5_NETCDF: with dimensions by the conventions of
+  ** netCDF-4; the first vector is the coordinate of its dimension. NS_HDF5_MATLAB: a MAT-file of version 7.3.
+  ** NS_ENOMEM, NS_EIO.
   */
   NsStatus (*pack)(const char *path, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes, int nattributes,
-                   bool stream, char **bytes, size_t *size, NsError *err);
+                   const char *form, char **bytes, size_t *size, NsError *err);
 
   /*
   ** Reads all numbers of a file, those in groups as "group/name", in the order of creation where the file has it, else by

@@ -313,11 +313,48 @@ static void take_attributes(hid_t dataset, NsHdf5Item *item) {
   ns_hdf5_engine->release((char *)place.text);
 }
 
+/* A dataset of MATLAB has the dimensions of its array in the opposite order; a row or a column becomes a vector. */
+static NsStatus turn_array(const Reader *r, NsHdf5Item *item) {
+  ptrdiff_t m = item->rows, n = item->cols;
+  if (n < 0 || !item->data) return NS_OK;
+  if (m == 1 || n == 1) return item->rows = m * n, item->cols = -1, NS_OK;
+  double *turned = ns_hdf5_engine->alloc((size_t)m * (size_t)n + 1, sizeof *turned);
+  if (!turned) return hdf5_load_no_memory(r);
+  for (ptrdiff_t i = 0; i < m; i++)
+    for (ptrdiff_t j = 0; j < n; j++) turned[j + i * n] = item->data[i + j * m];
+  ns_hdf5_engine->release(item->data);
+  item->data = turned;
+  item->rows = n;
+  item->cols = m;
+  return NS_OK;
+}
+
+/* What other conventions say of the dataset: an array of MATLAB, a dimension of netCDF that has no values. */
+static NsStatus take_conventions(const Reader *r, hid_t dataset, NsHdf5Item *item) {
+  static const char only_dimension[] = "This is a netCDF dimension but not a netCDF variable",
+                    reason[] = "a dimension of netCDF";
+  NsHdf5Attribute value = {.text = NULL};
+  NsStatus status = NS_OK;
+  if (ns_hdf5_attribute(dataset, "MATLAB_class", &value)) status = turn_array(r, item);
+  ns_hdf5_engine->release((char *)value.text);
+  value = (NsHdf5Attribute){.text = NULL};
+  if (status == NS_OK && ns_hdf5_attribute(dataset, "NAME", &value) && value.text &&
+      strncmp(value.text, only_dimension, sizeof only_dimension - 1) == 0 && item->data) {
+    ns_hdf5_engine->release(item->data);
+    item->data = NULL;
+    item->unread = ns_hdf5_copy(reason, sizeof reason - 1);
+    if (!item->unread) status = hdf5_load_no_memory(r);
+  }
+  ns_hdf5_engine->release((char *)value.text);
+  return status;
+}
+
 static NsStatus read_dataset(const Reader *r, NsHdf5Item *item) {
   hid_t dataset = H5Dopen2(r->file, item->name, H5P_DEFAULT);
   if (dataset < 0) return hdf5_load_fail(r);
   NsStatus status = read_item(r, dataset, item);
   if (status == NS_OK) take_attributes(dataset, item);
+  if (status == NS_OK) status = take_conventions(r, dataset, item);
   H5Dclose(dataset);
   return status;
 }

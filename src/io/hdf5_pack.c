@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "io/hdf5_types.h"
+#include "io/hdf5_forms.h"
 
 enum { CHUNK = 1 << 16, STREAM_CHUNK = 1024, ROOM = 1 << 16 };
 
@@ -57,19 +57,24 @@ static herr_t context_free(void *context) {
   return 0;
 }
 
-static hid_t memory_access(Image *image, size_t increment) {
+static hid_t memory_access(Image *image, size_t increment, bool old_library) {
   H5FD_file_image_callbacks_t calls = {image_alloc, NULL, image_resize, image_free, context_copy, context_free, image};
   hid_t access = ns_hdf5_access();
   if (access < 0) return access;
+  if (old_library && H5Pset_libver_bounds(access, H5F_LIBVER_EARLIEST, H5F_LIBVER_V18) < 0) return H5Pclose(access), -1;
   if (H5Pset_fapl_core(access, increment, false) >= 0 && H5Pset_file_image_callbacks(access, &calls) >= 0) return access;
   H5Pclose(access);
   return -1;
 }
 
-/* The file length given by the superblock (version 3); the driver's image may be longer. */
-static size_t file_size(const Image *image) {
-  uint64_t end = 0;
-  for (int i = 0; i < 8 && image->size >= 36; i++) end |= (uint64_t)(unsigned char)image->bytes[28 + i] << (8 * i);
+/*
+** The file length given by the superblock behind the head (byte 28 of the superblock in version 3, byte 40 in version 0); the
+** driver's image may be longer.
+*/
+static size_t file_size(const Image *image, size_t head) {
+  uint64_t end = head;
+  size_t at = head + (head ? 40 : 28);
+  for (size_t i = 0; i < 8 && image->size >= at + 8; i++) end += (uint64_t)(unsigned char)image->bytes[at + i] << (8 * i);
   return end < image->size ? (size_t)end : image->size;
 }
 
@@ -95,25 +100,6 @@ static bool write_attribute(hid_t at, const NsHdf5Attribute *attribute) {
 
 /* ---- names ---- */
 
-/* Whether HDF5 accepts the name unchanged: its parts between slashes are neither empty nor ".". */
-static bool well_formed(const char *name) {
-  for (const char *part = name;; part++) {
-    size_t length = strcspn(part, "/");
-    if (length == 0 || (length == 1 && *part == '.')) return false;
-    part += length;
-    if (!*part) return true;
-  }
-}
-
-/* link (strlen(name) + 24 bytes) = a link's name for `name`; flat: without slashes; number >= 2: with this number. */
-static void link_name(const char *name, bool flat, int number, char *link) {
-  char *end = link;
-  for (const char *c = name; *c; c++) *end++ = flat && *c == '/' ? '_' : *c;
-  if (flat && (end == link || (end == link + 1 && *link == '.'))) end = link, *end++ = '_';
-  *end = '\0';
-  if (number > 1) snprintf(end, 16, "~%d", number);
-}
-
 static bool is_group(hid_t file, const char *path) {
   hid_t group = H5Gopen2(file, path, H5P_DEFAULT);
   if (group >= 0) H5Gclose(group);
@@ -132,10 +118,11 @@ static bool taken(hid_t file, char *path) {
   return H5Lexists(file, path, H5P_DEFAULT) > 0;
 }
 
-/* Chooses the link name for an array: its own, else one without slashes, else one with a number. */
-static void choose_link(hid_t file, const char *name, char *link) {
-  link_name(name, !well_formed(name), 1, link);
-  for (int number = 1; taken(file, link); number++) link_name(name, true, number, link);
+/* Chooses the link name for an array: the first one of the form that is free. */
+static void choose_link(hid_t file, const NsHdf5Form *form, const char *name, char *link) {
+  int attempt = 0;
+  do form->link(name, attempt++, link);
+  while (taken(file, link));
 }
 
 /* ---- datasets ---- */
@@ -177,10 +164,12 @@ static bool set_layout(hid_t make, int rank, const hsize_t *dims, bool stream) {
   return H5Pset_chunk(make, rank, chunk) >= 0 && H5Pset_fletcher32(make) >= 0;
 }
 
-static hid_t create_dataset(hid_t file, char *link, const NsHdf5Array *array, bool stream) {
+static hid_t create_dataset(hid_t file, char *link, const NsHdf5Array *array, const NsHdf5Form *form) {
   static const hsize_t unlimited[1] = {H5S_UNLIMITED};
-  hsize_t dims[2] = {(hsize_t)array->rows, array->cols < 0 ? 1 : (hsize_t)array->cols};
-  int rank = array->cols < 0 ? 1 : 2;
+  bool stream = form->stream;
+  hsize_t rows = (hsize_t)array->rows, cols = array->cols < 0 ? 1 : (hsize_t)array->cols;
+  hsize_t dims[2] = {form->reversed ? cols : rows, form->reversed ? rows : cols};
+  int rank = array->cols < 0 && !form->reversed ? 1 : 2;
   hid_t space = H5Screate_simple(rank, dims, stream ? unlimited : NULL), make = H5Pcreate(H5P_DATASET_CREATE);
   hid_t links = link_properties(), dataset = -1;
   bool good = space >= 0 && make >= 0 && links >= 0 && set_layout(make, rank, dims, stream);
@@ -191,11 +180,12 @@ static hid_t create_dataset(hid_t file, char *link, const NsHdf5Array *array, bo
   return dataset;
 }
 
-/* Row by row; NS_EIO when the library fails. */
-static NsStatus write_numbers(hid_t dataset, const NsHdf5Array *array) {
+/* Row by row, or in the order of the array; NS_EIO when the library fails. */
+static NsStatus write_numbers(hid_t dataset, const NsHdf5Array *array, bool reversed) {
   ptrdiff_t m = array->rows, n = array->cols;
   if (m == 0 || n == 0) return NS_OK;
-  if (n < 0) return H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->data) < 0 ? NS_EIO : NS_OK;
+  if (n < 0 || reversed)
+    return H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, array->data) < 0 ? NS_EIO : NS_OK;
   double *rows = ns_hdf5_engine->alloc((size_t)m * (size_t)n, sizeof *rows);
   if (!rows) return NS_ENOMEM;
   for (ptrdiff_t i = 0; i < m; i++)
@@ -205,16 +195,17 @@ static NsStatus write_numbers(hid_t dataset, const NsHdf5Array *array) {
   return written < 0 ? NS_EIO : NS_OK;
 }
 
-static NsStatus add_array(hid_t file, const NsHdf5Array *array, long position, bool stream) {
-  char *link = ns_hdf5_engine->alloc(strlen(array->name) + 24, 1);
-  if (!link) return NS_ENOMEM;
-  choose_link(file, array->name, link);
-  hid_t dataset = create_dataset(file, link, array, stream);
+/* *link = the array's name in the file, which the caller releases. */
+static NsStatus add_array(hid_t file, const NsHdf5Array *array, long position, const NsHdf5Form *form, char **link) {
+  *link = ns_hdf5_engine->alloc(strlen(array->name) + 24, 1);
+  if (!*link) return NS_ENOMEM;
+  choose_link(file, form, array->name, *link);
+  hid_t dataset = create_dataset(file, *link, array, form);
   NsHdf5Attribute name = {.name = NS_HDF5_NAME, .text = array->name};
   NsHdf5Attribute place = {.name = NS_HDF5_POSITION, .whole = true, .integer = position};
-  bool renamed = strcmp(link, array->name) != 0;
-  ns_hdf5_engine->release(link);
-  NsStatus status = dataset >= 0 ? write_numbers(dataset, array) : NS_EIO;
+  bool renamed = strcmp(*link, array->name) != 0;
+  NsStatus status = dataset >= 0 ? write_numbers(dataset, array, form->reversed) : NS_EIO;
+  if (status == NS_OK && form->mark && !form->mark(dataset)) status = NS_EIO;
   if (status == NS_OK && renamed && !write_attribute(dataset, &name)) status = NS_EIO;
   if (status == NS_OK && position >= 0 && !write_attribute(dataset, &place)) status = NS_EIO;
   if (dataset >= 0 && H5Dclose(dataset) < 0 && status == NS_OK) status = NS_EIO;
@@ -238,10 +229,11 @@ static NsStatus add_commit(hid_t file, ptrdiff_t rows) {
 /* ---- the file ---- */
 
 /* Makes a file in memory whose root group stores the creation order of links. */
-static hid_t create_file(Image *image, size_t size) {
-  hid_t access = memory_access(image, size), make = H5Pcreate(H5P_FILE_CREATE), file = -1;
+static hid_t create_file(Image *image, size_t size, const NsHdf5Form *form) {
+  hid_t access = memory_access(image, size, form->old_library), make = H5Pcreate(H5P_FILE_CREATE), file = -1;
   bool good = access >= 0 && make >= 0 && H5Pset_obj_track_times(make, false) >= 0 &&
               H5Pset_link_creation_order(make, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED) >= 0;
+  if (good && form->head) good = H5Pset_userblock(make, form->head) >= 0;
   if (good) file = H5Fcreate("nslua", H5F_ACC_TRUNC, make, access);
   if (make >= 0) H5Pclose(make);
   if (access >= 0) H5Pclose(access);
@@ -249,33 +241,42 @@ static hid_t create_file(Image *image, size_t size) {
 }
 
 static NsStatus fill_file(hid_t file, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes, int nattributes,
-                          bool stream) {
+                          const NsHdf5Form *form) {
   bool groups = false;
   NsStatus status = NS_OK;
+  char **links = ns_hdf5_engine->alloc((size_t)count + 1, sizeof *links);
+  if (!links) return NS_ENOMEM;
+  memset(links, 0, ((size_t)count + 1) * sizeof *links);
   for (int i = 0; i < count; i++) groups = groups || strchr(arrays[i].name, '/');
-  if (stream) status = add_commit(file, count > 0 ? arrays[0].rows : 0);
-  for (int i = 0; i < count && status == NS_OK; i++) status = add_array(file, &arrays[i], groups ? i : -1, stream);
+  if (form->stream) status = add_commit(file, count > 0 ? arrays[0].rows : 0);
+  for (int i = 0; i < count && status == NS_OK; i++) status = add_array(file, &arrays[i], groups ? i : -1, form, &links[i]);
+  if (status == NS_OK && form->finish && !form->finish(file, arrays, links, count)) status = NS_EIO;
+  for (int i = 0; i < count; i++) ns_hdf5_engine->release(links[i]);
+  ns_hdf5_engine->release(links);
   for (int i = 0; i < nattributes && status == NS_OK; i++)
     if (!write_attribute(file, &attributes[i])) status = NS_EIO;
   return status;
 }
 
 NsStatus ns_hdf5_pack(const char *path, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes,
-                      int nattributes, bool stream, char **bytes, size_t *size, NsError *err) {
+                      int nattributes, const char *name, char **bytes, size_t *size, NsError *err) {
+  const NsHdf5Form *form = ns_hdf5_form(name);
   Image image = {NULL, 0, false};
+  if (!form) return ns_hdf5_engine->fail(err, NS_EIO, "cannot write '%s': there is no form '%s'", path, name);
   size_t room = ROOM;
   for (int i = 0; i < count; i++)
     room += 1024 + (size_t)arrays[i].rows * (arrays[i].cols < 0 ? 1 : (size_t)arrays[i].cols) * sizeof(double);
   NsHdf5Quiet before = ns_hdf5_begin();
-  hid_t file = create_file(&image, room);
-  NsStatus status = file >= 0 ? fill_file(file, arrays, count, attributes, nattributes, stream) : NS_EIO;
+  hid_t file = create_file(&image, room, form);
+  NsStatus status = file >= 0 ? fill_file(file, arrays, count, attributes, nattributes, form) : NS_EIO;
   if (status == NS_EIO && !image.failed) status = ns_hdf5_fail(err, "write", path);
   if (status == NS_ENOMEM || image.failed) status = ns_hdf5_memory(err, "write", path);
   bool closed = file < 0 || H5Fclose(file) >= 0;
   if (!closed && status == NS_OK) status = ns_hdf5_fail(err, "write", path);
   ns_hdf5_end(before);
   *bytes = status == NS_OK ? image.bytes : NULL;
-  *size = status == NS_OK ? file_size(&image) : 0;
+  *size = status == NS_OK ? file_size(&image, form->head) : 0;
+  if (status == NS_OK && form->write_head) form->write_head(image.bytes);
   if (status != NS_OK && closed)
     ns_hdf5_engine->release(image.bytes); /* if it is not closed, the library still owns the bytes */
   return status;

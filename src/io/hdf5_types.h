@@ -39,7 +39,7 @@ char *ns_hdf5_copy(const char *text, size_t n);
 hid_t ns_hdf5_access(void);
 
 NsStatus ns_hdf5_pack(const char *path, const NsHdf5Array *arrays, int count, const NsHdf5Attribute *attributes,
-                      int nattributes, bool stream, char **bytes, size_t *size, NsError *err);
+                      int nattributes, const char *form, char **bytes, size_t *size, NsError *err);
 NsStatus ns_hdf5_load(const char *path, NsHdf5Contents *contents, NsError *err);
 void ns_hdf5_clear(NsHdf5Contents *contents);
 NsStatus ns_hdf5_append(NsStream **stream, const char *path, int ncols, NsError *err);

@@ -84,9 +84,12 @@ static NsStatus run_step(NsTimeStepping *ts, NsRecord *record, bool kept, Since 
 /* Computes and records the steps. */
 static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptions *options, Since *since, NsError *err) {
   NsStatus status = ns_record_step(record, true, err);
+  if (status == NS_OK && ts->sensitivities) status = ns_sensitivities_mark(ts->sensitivities, ts, false, err);
   long steps = 0, tick = ns_ts_linear(ts) ? TICK_EVERY : 1;
   while (ns_ts_has_next(ts) && status == NS_OK) {
     status = run_step(ts, record, (steps + 1) % options->every == 0, since, err);
+    if (status == NS_OK && ts->sensitivities)
+      status = ns_sensitivities_mark(ts->sensitivities, ts, !ns_ts_has_next(ts), err);
     if (status != NS_OK) break;
     steps++;
     if (options->tick && steps % tick == 0) options->tick(options->context, ts);

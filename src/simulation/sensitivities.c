@@ -60,6 +60,9 @@ NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const N
 void ns_sensitivities_free(NsSensitivities *s) {
   if (!s) return;
   for (int i = 0; i < s->count; i++) ns_sensitivity_free(s->of[i]);
+  for (int i = 0; i < s->nmarks; i++) ns_snapshot_free(&s->marks[i].state);
+  ns_free(s->marks);
+  ns_snapshot_free(&s->end);
   ns_free(s->slopes.dt);
   ns_arena_release(&s->arena);
   ns_free(s);

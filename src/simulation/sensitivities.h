@@ -8,6 +8,13 @@
 #include "integrators/sensitivity.h"
 #include "simulation/island.h"
 
+/* The state of a simulation after step k, from which the run can be recorded again. */
+typedef struct NsSensitivityMark {
+  long k;
+  double t;
+  NsSnapshot state;
+} NsSensitivityMark;
+
 typedef struct NsSensitivities {
   NsSensitivityOptions options;
   NsParameter *parameters;
@@ -19,6 +26,15 @@ typedef struct NsSensitivities {
   double *S;        /* nx x p: see ns_sensitivities_gather */
   NsEventSlopes slopes;
   NsArena arena;
+
+  /* of a record with a bound of its memory */
+  NsSensitivityMark *marks; /* the record holds what comes after the last one */
+  int nmarks, room;
+  NsSnapshot end; /* the state at the end of the run; of its log of events the length */
+  long log_count, log_kept;
+  bool at_end;      /* `end` is known */
+  double most;      /* bytes that the record and the marks took at most */
+  long steps_again; /* steps that were computed again */
 } NsSensitivities;
 
 /*
@@ -54,9 +70,25 @@ NsStatus ns_sensitivities_back_start(NsSensitivities *s, const NsNsds *nsds, con
 /* c: at NS_BERNSTEIN_SIZE nodes of [a, b], which lies between two times, the derivatives of the cost's rate by x. */
 NsStatus ns_sensitivities_back(NsSensitivities *s, const NsNsds *nsds, double a, double b, const double *c, NsError *err);
 
+/*
+** The bound of the record's memory (sensitivities_again.c). Between steps of a recorded run: where the record takes more than half of the
+** bound it is dropped, and the state is kept, from which it can be made again. The states may take the other half: when they take more,
+** every other one is dropped. A step of the grid is recorded whole, whatever it takes. Griewank and Walther, ACM Trans. Math. Softw.
+** 26(1), 2000, have the fewest repetitions for a known number of steps; here the number is not known before.
+**   mark      a step of the run has been accepted, or the run begins; last: the run stops there. NS_ENOMEM.
+**   earlier   the way back has come to the start of the record: records what comes before, and leaves the simulation as it was. *any: there
+**             was something. Fails as steps do.
+*/
+struct NsTimeStepping;
+NsStatus ns_sensitivities_mark(NsSensitivities *s, struct NsTimeStepping *ts, bool last, NsError *err);
+NsStatus ns_sensitivities_earlier(NsSensitivities *s, struct NsTimeStepping *ts, bool *any, NsError *err);
+
 /* The number of events at t that move with the parameters. The events at t; jump: the fall of the cost's rate there. */
 int ns_sensitivities_events_at(const NsSensitivities *s, double t);
 void ns_sensitivities_cross(NsSensitivities *s, double t, double jump);
+
+/* x: the states at t, a time of the record: just before its events, or just after them. */
+NsStatus ns_sensitivities_state(const NsSensitivities *s, double t, bool before, double *x, NsError *err);
 
 /* gradient (p): at the start. rates (nx): xdot at the end of the run, before its events. */
 void ns_sensitivities_gradient(const NsSensitivities *s, double *gradient);

@@ -74,6 +74,16 @@ void ns_sensitivities_cross(NsSensitivities *s, double t, double jump) {
   for (int i = 0; i < s->count; i++) ns_trail_cross(s->of[i], t, jump);
 }
 
+NsStatus ns_sensitivities_state(const NsSensitivities *s, double t, bool before, double *x, NsError *err) {
+  for (int i = 0; i < s->count; i++) {
+    double *own = s->of[i]->xdot;
+    if (!ns_trail_state(s->of[i], t, before, own))
+      return ns_fail(err, NS_EARG, "sensitivities: the record of the run has no motion at t=%.10g", t);
+    for (int k = 0; k < s->of[i]->nx; k++) x[s->place[i][k]] = own[k];
+  }
+  return NS_OK;
+}
+
 void ns_sensitivities_gradient(const NsSensitivities *s, double *gradient) {
   memset(gradient, 0, (size_t)s->p * sizeof *gradient);
   for (int i = 0; i < s->count; i++) ns_trail_gradient(s->of[i], gradient);

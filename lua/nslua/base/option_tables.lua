@@ -31,6 +31,19 @@ tables.spellings = {
   { "size", "fontsize", "matplotlib" },
   { "ha", "align", "matplotlib" },
   { "horizontalalignment", "align", "matplotlib" },
+  { "va", "valign", "matplotlib" },
+  { "verticalalignment", "valign", "matplotlib" },
+  { "ncols", "ncol", "matplotlib" },
+  { "colors", "color", "matplotlib" },
+  { "linewidths", "linewidth", "matplotlib" },
+  { "linestyles", "linestyle", "matplotlib" },
+  { "edgecolors", "edgecolor", "matplotlib" },
+  { "cellText", "text", "matplotlib" }, -- table
+  { "rowLabels", "row_labels", "matplotlib" },
+  { "colLabels", "col_labels", "matplotlib" },
+  { "cellLoc", "cell_align", "matplotlib" },
+  { "colWidths", "col_widths", "matplotlib" },
+  { "cellColours", "colors", "matplotlib" },
   { "width", "linewidth" }, -- of what a canvas draws
   { "dash", "linestyle" },
   { "name", "label", of = "series" }, -- of a time plot

@@ -3,6 +3,7 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local returns = require "nslua.dynamics.returns"
 local sections = require "nslua.dynamics.section"
+local spread = require "nslua.sweep.spread"
 local where = require "nslua.base.where"
 
 local fail = arguments.fail
@@ -24,11 +25,10 @@ end
 where.methods(Diagram, "a diagram", "diagram")
 
 -- What remains of the motion from x at a value of the parameter: a list of points { x, t }, or nil and a message.
--- This is the task of one value; with follow = false the tasks of all values are independent.
 local function remains(d, x, p)
   local good, points = pcall(returns.points, d.flow, d.back, x, p, d.transient, d.keep)
   if good then return points end
-  return nil, tostring(points)
+  return nil, spread.reason(points)
 end
 
 -- The tasks of a list of values, one after the other: the next motion begins where the last one ended.
@@ -42,6 +42,25 @@ local function pass(d, values, x, follow, direction, out)
   return x
 end
 
+-- The same for motions that all begin at the guess, by workers.
+local function apart(d, values, options, out)
+  local n = #d.guess
+  local lists, messages = spread.each(options, #values, function(k)
+    local points, message = remains(d, d.guess, values[k])
+    if not points then error(message, 0) end
+    local list = {}
+    for _, point in ipairs(points) do
+      for i = 1, n do list[#list + 1] = point.x[i] end
+    end
+    return list
+  end, "dynamics.diagram")
+  for k, p in ipairs(values) do
+    local list = lists[k] or {}
+    for at = 1, #list, n do out[#out + 1] = { p = p, x = { table.unpack(list, at, at + n - 1) }, direction = 1 } end
+    if messages[k] then d.failures[#d.failures + 1] = { p = p, message = messages[k], direction = 1 } end
+  end
+end
+
 local function reversed(values)
   local list = {}
   for i = #values, 1, -1 do list[#list + 1] = values[i] end
@@ -52,8 +71,8 @@ end
 function diagrams.diagram(options)
   local who = "dynamics.diagram"
   options = arguments.options(options, who)
-  local flow, guess = sections.start(options, who)
   local values = arguments.numbers(options.values, nil, who, "values")
+  local flow, guess = sections.start(options, who, values[1])
   local d = setmetatable({ failures = {}, flow = flow, guess = guess, back = returns.new(options, who) }, Diagram)
   d.transient = options.transient == nil and 100 or arguments.integer(options.transient, 0, who, "transient")
   d.keep = options.keep == nil and 50 or arguments.integer(options.keep, 1, who, "keep")
@@ -61,7 +80,16 @@ function diagrams.diagram(options)
   if options.both and not follow then
     fail("%s: both: it needs motions that follow each other, got follow = false", who)
   end
-  local last = pass(d, values, guess, follow, 1, out)
+  local last
+  if spread.is_wanted(options) then
+    if follow then
+      fail("%s: workers: motions that follow each other can not be shared out: follow = false begins each at the "
+        .. "guess", who)
+    end
+    apart(d, values, options, out)
+  else
+    last = pass(d, values, guess, follow, 1, out)
+  end
   if options.both then pass(d, reversed(values), last, follow, -1, out) end
   if #out == 0 then
     fail("%s: no value gave a motion; the first: %s", who, d.failures[1] and d.failures[1].message or "none")

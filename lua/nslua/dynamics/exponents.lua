@@ -8,6 +8,7 @@ local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local flows = require "nslua.dynamics.flow"
 local sections = require "nslua.dynamics.section"
+local spread = require "nslua.sweep.spread"
 local where = require "nslua.base.where"
 
 local fail = arguments.fail
@@ -91,27 +92,13 @@ end
 -- The start of a window: time goes on for an ODE; a simulation starts again, its forces have the window's period.
 local function start_of(flow, t) return flow.f and t or flow.t0 end
 
--- ns.dynamics.lyapunov
-function exponents.lyapunov(options)
-  local who = "dynamics.lyapunov"
-  options = arguments.options(options, who)
-  local flow, x, p = sections.start(options, who)
-  local time, window = positive(options, "time", who), positive(options, "window", who)
-  local count = math.floor(time / window + 0.5)
-  if count < 2 then fail("%s: window: expected at most half of time = %g, got %g", who, time, window) end
-  if count > WINDOWS then
-    fail("%s: window: expected at least time / %g = %g, got %g", who, WINDOWS, time / WINDOWS, window)
-  end
-  local n, t = #x, flow.t0
-  if options.transient then
-    local rest = arguments.number(options.transient, who, "transient")
-    if rest / window > WINDOWS then
-      fail("%s: transient: expected at most %g windows of %g, got %g", who, WINDOWS, window, rest)
-    end
-    for _ = 1, math.ceil(rest / window) do
-      x = flow:run(x, start_of(flow, t), start_of(flow, t) + window, p).x
-      t = t + window
-    end
+-- The exponents of the motion from x at a value of the parameter. o: window, count (of windows), rest (windows
+-- before).
+local function measure(flow, x, p, o)
+  local window, count, n, t = o.window, o.count, #x, flow.t0
+  for _ = 1, o.rest do
+    x = flow:run(x, start_of(flow, t), start_of(flow, t) + window, p).x
+    t = t + window
   end
   local _, rows = flow:course(x, start_of(flow, t), start_of(flow, t) + window, p)
   local sizes = flows.sizes(flow, rows)
@@ -129,10 +116,75 @@ function exponents.lyapunov(options)
   for i = 1, n do list[i], first[i] = sums[i] / (count * window), half[i] / (count // 2 * window) end
   table.sort(list, function(a, b) return a > b end)
   table.sort(first, function(a, b) return a > b end)
-  local spread = core.vector(n)
-  for i = 1, n do spread[i] = list[i] == first[i] and 0 or math.abs(list[i] - first[i]) end
-  return setmetatable({ exponents = core.vector(list), history = history, spread = spread, x = x,
-    dimension = dimension_of(list), windows = count }, Exponents)
+  local change = core.vector(n)
+  for i = 1, n do change[i] = list[i] == first[i] and 0 or math.abs(list[i] - first[i]) end
+  return { exponents = core.vector(list), history = history, spread = change, x = x, dimension = dimension_of(list),
+    windows = count }
+end
+
+-- ---- over values of the parameter ----
+
+local Table = {}
+Table.__index = Table
+Table.__name = "exponents"
+
+function Table:__tostring()
+  return format("Lyapunov exponents at %d values, p = %g .. %g, %d values failed", #self.p, self.p[1],
+    self.p[#self.p], #self.failures)
+end
+
+function Table:plot(options) return require "nslua.dynamics.picture".exponents(self, options) end
+
+where.methods(Table, "a result of lyapunov with values", "result")
+
+local function over(flow, x, values, o, options)
+  local n, count = #x, #values
+  local lists, messages = spread.each(options, count, function(k)
+    local one = measure(flow, x, values[k], o)
+    local list = { one.dimension }
+    for i = 1, n do list[1 + i], list[1 + n + i] = one.exponents[i], one.spread[i] end
+    return list
+  end, "dynamics.lyapunov")
+  local t = setmetatable({ p = core.vector(values), exponents = core.zeros(count, n), spread = core.zeros(count, n),
+    dimension = core.zeros(count), windows = o.count, failures = {} }, Table)
+  for k, p in ipairs(values) do
+    local list = lists[k]
+    t.dimension[k] = list and list[1] or 0 / 0
+    for i = 1, n do
+      t.exponents[k][i], t.spread[k][i] = list and list[1 + i] or 0 / 0, list and list[1 + n + i] or 0 / 0
+    end
+    if not list then t.failures[#t.failures + 1] = { p = p, message = messages[k] } end
+  end
+  if #t.failures == count then
+    fail("dynamics.lyapunov: no value gave exponents; the first: %s", t.failures[1].message)
+  end
+  return t
+end
+
+-- ns.dynamics.lyapunov
+function exponents.lyapunov(options)
+  local who = "dynamics.lyapunov"
+  options = arguments.options(options, who)
+  local values = options.values ~= nil and arguments.numbers(options.values, nil, who, "values")
+  if values and #values == 0 then fail("%s: values: the list has no values", who) end
+  if values and options.value ~= nil then fail("%s: expected value = or values =, got both", who) end
+  if not values and spread.is_wanted(options) then
+    fail("%s: workers: they share out values =, which is not there", who)
+  end
+  local flow, x, p = sections.start(options, who, values and values[1] or nil)
+  local time, window = positive(options, "time", who), positive(options, "window", who)
+  local o = { window = window, count = math.floor(time / window + 0.5) }
+  if o.count < 2 then fail("%s: window: expected at most half of time = %g, got %g", who, time, window) end
+  if o.count > WINDOWS then
+    fail("%s: window: expected at least time / %g = %g, got %g", who, WINDOWS, time / WINDOWS, window)
+  end
+  local rest = options.transient and arguments.number(options.transient, who, "transient") or 0
+  if rest / window > WINDOWS then
+    fail("%s: transient: expected at most %g windows of %g, got %g", who, WINDOWS, window, rest)
+  end
+  o.rest = math.ceil(rest / window)
+  if values then return over(flow, x, values, o, options) end
+  return setmetatable(measure(flow, x, p, o), Exponents)
 end
 
 return exponents

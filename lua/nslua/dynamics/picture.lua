@@ -196,6 +196,23 @@ function picture.diagram(diagram, options)
   return fig
 end
 
+-- Lyapunov exponents over the parameter, a line for each; one that is -inf has a gap.
+function picture.exponents(result, options)
+  local figure = split(options, result.exponents:cols(), "a result of lyapunov")
+  local fig = plot.figure(figure)
+  local axes = fig:subplot(1, 1, 1)
+  for i = 1, result.exponents:cols() do
+    local column = result.exponents:column(i)
+    for k = 1, #column do
+      if column[k] == -math.huge then column[k] = 0 / 0 end
+    end
+    axes:plot(result.p, column)
+  end
+  axes:axhline(0, { color = "gray", linewidth = 1 })
+  label(axes, options, "parameter", "Lyapunov exponents")
+  return fig
+end
+
 -- The points on a section in the plane of two states.
 function picture.section(section, options)
   local figure, states = split(options, section.x:cols(), "a section")

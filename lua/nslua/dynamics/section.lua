@@ -39,8 +39,11 @@ end
 
 where.methods(Section, "a result of poincare", "points")
 
--- The flow of an option table and its start.
-function sections.start(options, who)
+-- The flow of an option table and its start. value: that of the parameter, where the options have none.
+function sections.start(options, who, value)
+  if options.value == nil and value ~= nil then
+    options = setmetatable({ value = value }, { __index = options })
+  end
   local flow = flows.new(options, who)
   local guess = options.guess
   flow.n = flow.n or (type(guess) == "table" or type(guess) == "userdata") and #guess or nil

@@ -9,7 +9,7 @@ local cost = require "nslua.gradient.cost"
 
 local fail = arguments.fail
 local abs = math.abs
-local state_at, back = core.solution_methods.at, core.way_back
+local back = core.way_back
 local NODES = back.nodes()
 
 -- An interval is halved until the integral of the cost errs by less than this part of the integral of its size.
@@ -24,7 +24,7 @@ local function sample(run, a, b)
   local values, by_x, by_p = {}, {}, nil
   for k, node in ipairs(NODES) do
     local t = k == #NODES and b or a + node * (b - a)
-    local x = state_at(run.sol, t, k == #NODES and "before" or "after").x
+    local x = back.state(run.simu, t, t >= b) -- t may be b by rounding
     local value, slopes, direct = cost.slopes(run, "cost", t, x)
     values[k], by_x[k] = core.vector { value }, slopes
     if direct then
@@ -99,15 +99,31 @@ local function move_end(run, t, x, mu, stop)
   return mu - (moved / rate) * slopes, 0
 end
 
+-- Goes back through the intervals of the record. False: see `cross`.
+local function through(run)
+  local times = back.times(run.simu)
+  for i = #times, 1, -1 do
+    if not cross(run, times[i]) then return false end
+    if i > 1 then
+      if run.options.cost then interval(run, times[i - 1], times[i], HALVINGS)
+      else where.call("gradient", back.back, run.simu, times[i - 1], times[i]) end
+    end
+  end
+  return true
+end
+
 -- The derivatives by the parameters (vector) and by the end T; nil: the record does not do, forward derivatives may.
 -- run: simu, sol, options, values (of the parameters); stop: the name of the event that ended the run.
 -- run.value: += the cost.
 return function(run, stop)
-  local times, sol = back.times(run.simu), run.sol
-  local T = sol.t[#sol]
-  local x = state_at(sol, T).x
+  local sol = run.sol
+  local T, x = sol.t[#sol], sol.x[#sol]
   local mu = core.zeros(#x)
   run.sums, run.direct = { value = {}, x = {}, p = {} }, core.zeros(#run.values)
+  function run.state(t, side)
+    if t == T and side == "after" then return x end
+    return back.state(run.simu, t, side == "before")
+  end
   if run.options.terminal then
     local value, by_x, by_p = cost.slopes(run, "terminal", T, x)
     run.value, mu = run.value + value, by_x
@@ -116,14 +132,11 @@ return function(run, stop)
   local moved = 0
   if stop or run.free then mu, moved = move_end(run, T, x, mu, stop) end
   where.call("gradient", back.start, run.simu, mu)
-  for i = #times, 1, -1 do
-    if not cross(run, times[i]) then return nil end
-    if i > 1 then
-      if run.options.cost then interval(run, times[i - 1], times[i], HALVINGS)
-      else where.call("gradient", back.back, run.simu, times[i - 1], times[i]) end
-    end
-  end
+  repeat
+    if not through(run) then return nil end
+  until not where.call("gradient", back.earlier, run.simu)
   local slopes = back.gradient(run.simu)
+  run.memory, run.again = back.memory(run.simu)
   for j = 1, #slopes do slopes[j] = slopes[j] + run.direct[j] end
   return slopes, moved
 end

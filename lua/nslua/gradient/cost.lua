@@ -61,9 +61,8 @@ local JUMPS = 2 ^ -44
 
 -- What the cost falls by at t, where the state jumps.
 function cost.jump(run, t)
-  local state_at = core.solution_methods.at
-  local before = cost.value(run, "cost", t, state_at(run.sol, t, "before").x)
-  local after = cost.value(run, "cost", t, state_at(run.sol, t).x)
+  local before = cost.value(run, "cost", t, run.state(t, "before"))
+  local after = cost.value(run, "cost", t, run.state(t, "after"))
   local jump = before - after
   return abs(jump) <= JUMPS * (abs(before) + abs(after)) and 0 or jump
 end

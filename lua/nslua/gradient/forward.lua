@@ -146,6 +146,7 @@ end
 -- The derivatives by the parameters, a list. run: sol, options, values (of the parameters); run.value: += the cost.
 return function(run)
   run.p = #run.values
+  function run.state(t, side) return state_at(run.sol, t, side).x end
   local slopes = zeros(run.p)
   if run.options.cost then
     local value

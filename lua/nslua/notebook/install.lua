@@ -34,15 +34,21 @@ local function absolute(path)
   return found and found.status == 0 and found.out:gsub("\n$", "") or path
 end
 
+-- The text of kernel.json: an interpreter of Python, the file of the kernel, and the program that it starts. Jupyter
+-- takes its own interpreter for "python3".
+function install.text(python, file, program)
+  return html.json { argv = { python, file, "-f", "{connection_file}" }, display_name = "nslua", language = "lua",
+    interrupt_mode = "signal", env = { NSLUA = program } } .. "\n"
+end
+
 -- Writes the files of a kernel into a folder. Returns true, or nil and a message.
 function install.write(folder, program)
   local python = install.python()
   if not python then return nil, "python3 has no module ipykernel: " .. PACKAGES end
   local made, message = run { "mkdir", "-p", "--", folder }
   if not made or made.status ~= 0 then return nil, message or (made.err:gsub("\n$", "")) end
-  local spec = html.json { argv = { python, absolute(directory .. "nslua_kernel.py"), "-f", "{connection_file}" },
-    display_name = "nslua", language = "lua", interrupt_mode = "signal", env = { NSLUA = program } }
-  local good, problem = pcall(core.process_support.save, folder .. "/kernel.json", spec .. "\n")
+  local spec = install.text(python, absolute(directory .. "nslua_kernel.py"), program)
+  local good, problem = pcall(core.process_support.save, folder .. "/kernel.json", spec)
   if not good then return nil, tostring(problem) end
   return true
 end

@@ -10,6 +10,8 @@ local least_squares = require "nslua.optimise.least_squares"
 local measured = require "nslua.optimise.measured"
 local parameters = require "nslua.optimise.parameters"
 local problem = require "nslua.optimise.problem"
+local spread = require "nslua.sweep.spread"
+local tasks = require "nslua.sweep.tasks"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -46,12 +48,16 @@ local function rows_at(sol, times)
   return rows
 end
 
-local function of_simulation(simu, list, data, exact)
+local function of_simulation(simu, list, data, wanted)
   local times, model = core.vector(data.t), { list = list }
-  local names = {}
-  for k, p in ipairs(list) do
-    names[k] = p.entry
-    if not p.entry then exact = false end
+  local names, exact = {}, nil
+  -- A search tries the derivatives of runs until they fail, whatever the searches before it found.
+  function model.begin()
+    exact = wanted
+    for k, p in ipairs(list) do
+      names[k] = p.entry
+      if not p.entry then exact = false end
+    end
   end
   local function run(x, options)
     parameters.set(list, x)
@@ -119,7 +125,7 @@ local function of_simulation(simu, list, data, exact)
 end
 
 local function of_function(f, list, data)
-  local model = { list = list, derivatives = "exact" }
+  local model = { list = list, derivatives = "exact", begin = function() end }
   function model.values(x)
     local y, out = f(x), {}
     local named = type(y) == "table" and y[1] == nil
@@ -151,11 +157,34 @@ end
 
 -- ---- the fit ----
 
--- Points to start from: the given one, and more of them, a list or a number of random ones within the bounds.
-local function starts_of(o, x, low, high)
+-- The points of a design, whose columns have the names of the parameters, after those of a list.
+local function add_design(list, design, names)
+  local known = {}
+  for _, name in ipairs(design.names) do known[name] = true end
+  for _, p in ipairs(names) do
+    if not known[p.name] then
+      fail("%s: starts: the design has no column '%s' (its columns: %s)", who, p.name,
+        table.concat(design.names, ", "))
+    end
+  end
+  for i = 1, #design do
+    local point = core.zeros(#names)
+    for k, p in ipairs(names) do point[k] = design:value(i, p.name) end
+    list[#list + 1] = point
+  end
+  return list
+end
+
+-- Points to start from: the given one, and more of them: a design, a list, or a number of random ones within the
+-- bounds.
+local function starts_of(o, x, names, low, high)
   local list = { x }
   if o.starts == nil then return list end
+  if tasks.is_design(o.starts) then return add_design(list, o.starts, names) end
   if type(o.starts) ~= "number" then
+    if type(o.starts) ~= "table" then
+      fail("%s: starts: expected a number, a list of points or a design, got %s", who, describe(o.starts))
+    end
     for i, p in ipairs(o.starts) do
       list[i + 1] = problem.point(p, #x, who, ("starts[%d]"):format(i))
     end
@@ -172,6 +201,60 @@ local function starts_of(o, x, low, high)
     end
   end
   return list
+end
+
+-- Part of the size of a parameter within which two searches have found the same optimum: they stop at 1e-10 of it,
+-- but along valleys that are flat to rounding, about 1e-8 of the cost, they stop up to its square root apart.
+local SAME = 1e-4
+
+-- The different optima among the results of searches, the best first: { x =, cost =, starts = }.
+local function optima_of(results, sizes)
+  local list, order = {}, {}
+  for k, found in pairs(results) do
+    if found.success then order[#order + 1] = k end
+  end
+  table.sort(order, function(a, b)
+    if results[a].cost ~= results[b].cost then return results[a].cost < results[b].cost end
+    return a < b
+  end)
+  local function is_same(a, b)
+    for k = 1, #a do
+      if math.abs(a[k] - b[k]) > SAME * math.max(sizes[k], math.abs(a[k]), math.abs(b[k])) then return false end
+    end
+    return true
+  end
+  for _, k in ipairs(order) do
+    local known
+    for _, one in ipairs(list) do known = known or is_same(one.x, results[k].x) and one end
+    if known then
+      known.starts[#known.starts + 1] = k
+    else
+      list[#list + 1] = { x = core.vector(results[k].x), cost = results[k].cost, starts = { k } }
+    end
+  end
+  for _, one in ipairs(list) do table.sort(one.starts) end
+  return list
+end
+
+-- Searches from all starts, by workers where they are asked for. Returns the best result, the optima, and the starts
+-- that failed.
+local function search_all(o, starts, search, sizes)
+  local whole, results, failures, best = {}, {}, {}, nil
+  local lists, messages = spread.each(o, #starts, function(k)
+    whole[k] = search(starts[k])
+    return { whole[k].cost, whole[k].success and 1 or 0, table.unpack(whole[k].x:totable()) }
+  end, who)
+  for k = 1, #starts do
+    local list = lists[k]
+    if list then
+      results[k] = { cost = list[1], success = list[2] == 1, x = { table.unpack(list, 3) } }
+      if not best or list[1] < results[best].cost then best = k end
+    else
+      failures[#failures + 1] = { start = k, message = messages[k] }
+    end
+  end
+  if not best then fail("%s: no start gave a fit; the first: %s", who, (messages[1]:gsub("^" .. who .. ": ", ""))) end
+  return whole[best] or search(starts[best]), optima_of(results, sizes), failures
 end
 
 local function correlation_of(covariance)
@@ -264,14 +347,20 @@ local function fit(options)
     end
     return J
   end
-  local best
-  for _, start in ipairs(starts_of(o, x, low, high)) do
-    local found = least_squares(function(p) return weighted(model.values(p), true) end, start, {
+  local function search(start)
+    model.begin()
+    return least_squares(function(p) return weighted(model.values(p), true) end, start, {
       jac = model.jacobian and jacobian or nil, bounds = { lower = low, upper = high }, loss = o.loss,
       f_scale = o.f_scale, xtol = o.tol or 1e-10, max_nfev = o.max_nfev })
-    if not best or found.cost < best.cost then best = found end
   end
-  return make_result(best, model, list, data)
+  if o.starts == nil then
+    if spread.is_wanted(o) then fail("%s: workers: they share out starts =, which is not there", who) end
+    return make_result(search(x), model, list, data)
+  end
+  local best, optima, failures = search_all(o, starts_of(o, x, list, low, high), search, model.sizes)
+  local result = make_result(best, model, list, data)
+  result.optima, result.failures = optima, failures
+  return result
 end
 
 -- ---- what a fit shows ----
@@ -322,6 +411,6 @@ function Fit:plot(options)
 end
 
 where.methods(Fit, "a fit", "fit")
-where.strict(Fit, "covariance errors correlation chi2 solution derivatives")
+where.strict(Fit, "covariance errors correlation chi2 solution derivatives optima failures")
 
 return fit

@@ -15,6 +15,20 @@ function artists.add(self, artist)
   return artist
 end
 
+local words = { ["xx-small"] = 0.579, ["x-small"] = 0.694, small = 0.833, medium = 1, large = 1.2, ["x-large"] = 1.44,
+  ["xx-large"] = 1.728 }
+
+-- The size of a text in units in which the usual one is 10: from points or from a word such as "large".
+function artists.fontsize(who, x)
+  if words[x] then return 10 * words[x] end
+  if type(x) == "string" then
+    fail("%s: fontsize: expected points, or one of xx-small, x-small, small, medium, large, x-large, xx-large, "
+      .. "got '%s'",
+      who, x)
+  end
+  return number(who, "fontsize", x, 1) * 10 / defaults["font.size"]
+end
+
 -- The next colour of the cycle, and the dashes that go with it: other ones after each round.
 function artists.next_color(self)
   self.used_colors = self.used_colors + 1

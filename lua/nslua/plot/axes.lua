@@ -24,29 +24,35 @@ local fail, column, text, number = data.fail, data.column, data.text, data.numbe
 function Axes.new(figure, rows, cols, first, last)
   return setmetatable({
     figure = figure, rows = rows, cols = cols, first = first, last = last, artists = {}, used_colors = 0,
-    names = {}, limits = {}, logs = {}, tick_lists = {}, looks = {}, tick_looks = {}, shares = {},
+    names = {}, limits = {}, logs = {}, symlogs = {}, tick_lists = {}, looks = {}, tick_looks = {}, shares = {},
+      inverted = {},
     show_grid = defaults["axes.grid"],
+    minor = (defaults["xtick.minor.visible"] or defaults["ytick.minor.visible"])
+      and { x = defaults["xtick.minor.visible"] or nil, y = defaults["ytick.minor.visible"] or nil } or nil,
   }, Axes)
 end
-
-local set_log = share.set_log
 
 function Axes:__tostring()
   return ("axes %d of %d x %d with %d artists"):format(self.first, self.rows, self.cols, #self.artists)
 end
 
--- twinx(): other axes on the same panel, with the same x and an axis y of their own at the right.
-function Axes:twinx(options)
-  data.nothing("twinx", options)
-  artists.in_plane(self, "twinx")
-  if self.twin then fail("twinx: these axes are twins of others already") end
-  local twin = Axes.new(self.figure, self.rows, self.cols, self.first, self.last)
-  twin.twin, twin.show_grid, twin.used_colors = self, false, self.used_colors
-  table.insert(self.figure.panels, twin)
-  share.join(twin, self, "x")
-  self.figure.current = twin
-  return twin
+-- twinx(): other axes on the same panel, with the same x and an axis y of their own at the right. twiny(): with the
+-- same y and an axis x of their own at the top. `own` is the axis that the twin does not share.
+local function twins(name, shared, own)
+  Axes[name] = function(self, options)
+    data.nothing(name, options)
+    artists.in_plane(self, name)
+    if self.twin then fail("%s: these axes are twins of others already", name) end
+    local twin = Axes.new(self.figure, self.rows, self.cols, self.first, self.last)
+    twin.twin, twin.own, twin.show_grid, twin.used_colors = self, own, false, self.used_colors
+    table.insert(self.figure.panels, twin)
+    share.join(twin, self, shared)
+    self.figure.current = twin
+    return twin
+  end
 end
+twins("twinx", "x", "y")
+twins("twiny", "y", "x")
 
 -- ---- artists ----
 
@@ -134,8 +140,8 @@ local function with_logs(name, x, y)
   Axes[name] = function(self, ...)
     in_plane(self, name)
     curves_of(self, name, table.pack(...))
-    if x then set_log(self, "x", true) end
-    if y then set_log(self, "y", true) end
+    if x then share.set_scale(self, "x", true) end
+    if y then share.set_scale(self, "y", true) end
     return self
   end
 end
@@ -160,6 +166,9 @@ function Axes:scatter(x, y, options)
   local c = options.c or options.color
   artist.marker = style.marker("scatter", options.marker or "o")
   artist.markersize, artist.sizes = diameters(options.s, artist.columns[1])
+  if options.edgecolor and options.edgecolor ~= "none" and options.edgecolor ~= "face" then
+    artist.marker_edge = style.color("scatter", options.edgecolor)
+  end
   artist.hollow, artist.alpha = options.hollow, options.alpha and number("scatter", "alpha", options.alpha, 0)
   artist.label = options.label and text("scatter", "label", options.label)
   data.same_length("scatter", { "x", "y" }, artist.columns)
@@ -168,6 +177,8 @@ function Axes:scatter(x, y, options)
     data.same_length("scatter", { "x", "c" }, { artist.columns[1], artist.values })
     artist.map = self:colormap("scatter", options.cmap)
     local lo, hi = data.range { artist.values }
+    lo, hi = options.vmin and number("scatter", "vmin", options.vmin) or lo,
+      options.vmax and number("scatter", "vmax", options.vmax) or hi
     artist.range = lo and { lo, hi }
   else
     artist.color = c and style.color("scatter", c) or next_color(self)
@@ -202,10 +213,19 @@ function Axes:fill_between(x, y1, y2, options)
   in_plane(self, "fill_between")
   options = data.options("fill_between", options)
   local artist = fill_style(self, "fill_between", options)
-  x, y1 = column("fill_between", "x", x), column("fill_between", "y1", y1)
+  x, y1 = column("fill_between", "x", x), type(y1) == "number" and y1 or column("fill_between", "y1", y1)
+  if type(y1) == "number" then y1 = core.full(#x, y1) end
   y2 = type(y2) == "number" and core.full(#x, y2) or column("fill_between", "y2", y2 or 0)
   if #y2 == 1 and #x ~= 1 then y2 = core.full(#x, y2[1]) end
   data.same_length("fill_between", { "x", "y1", "y2" }, { x, y1, y2 })
+  if options.where ~= nil then
+    if type(options.where) ~= "table" or #options.where ~= #x then
+      fail("fill_between: where: expected a list of %d booleans, got %s", #x, data.describe(options.where))
+    end
+    for i = 1, #x do
+      if not options.where[i] then y1[i] = 0 / 0 end
+    end
+  end
   artist.kind, artist.columns, artist.other = "between", { x, y1 }, y2
   add(self, artist)
   return self
@@ -347,6 +367,7 @@ function Axes:streamplot(x, y, u, v, options)
   local px, py, arrows = stream.lines(f, x[1], x[#x], y[1], y[#y], density)
   artist.kind, artist.columns = "line", { core.vector(px), core.vector(py) }
   artist.linewidth, self.sticky = options.linewidth or 1, true
+  artist.extent = { x = { x[1], x[#x] }, y = { y[1], y[#y] } }
   add(self, artist)
   add(self, { kind = "vectors", columns = { core.vector(arrows[1]), core.vector(arrows[2]) }, color = artist.color,
     vectors = { core.vector(arrows[3]), core.vector(arrows[4]) }, linewidth = artist.linewidth, head = 0.011,
@@ -438,38 +459,67 @@ end
 -- ---- words and lines in a picture ----
 
 local aligns = { left = true, center = true, right = true }
+local valigns = { top = true, center = true, bottom = true, baseline = true }
+local shapes = { square = false, round = true }
 
--- The box around a text, { facecolor =, edgecolor =, alpha =, pad =, linewidth = }; nil for none.
-local function box_of(who, box)
+-- The shape and the pad of matplotlib's boxstyle, "round,pad=0.3" (in sizes of the font), for a text of that size.
+local function shape_of(who, style_text, size)
+  local name, pad = "square", nil
+  if type(style_text) == "string" then
+    name = style_text:match "^%s*(%a+)"
+    pad = tonumber(style_text:match "pad%s*=%s*([%d.]+)")
+  end
+  if shapes[name] == nil then
+    fail('%s: bbox: boxstyle: expected "square" or "round", also "round,pad=0.3", got %s', who,
+      data.describe(style_text))
+  end
+  return shapes[name], (pad or 0.3) * size
+end
+
+-- The box around a text, { boxstyle =, facecolor =, edgecolor =, alpha =, pad =, linewidth = }; nil for none.
+local function box_of(who, box, size)
   if box == nil then return nil end
-  box = data.options(who .. ": bbox", box, "facecolor edgecolor alpha pad linewidth")
+  box = data.options(who .. ": bbox", box, "boxstyle facecolor edgecolor alpha pad linewidth")
   local face, edge = box.facecolor or "w", box.edgecolor or "k"
+  local round, pad = false, 2
+  if box.boxstyle ~= nil then round, pad = shape_of(who, box.boxstyle, size) end
   return {
     face = face ~= "none" and style.color(who, face) or nil, edge = edge ~= "none" and style.color(who, edge) or nil,
-    alpha = number(who, "alpha", box.alpha or 1, 0), pad = number(who, "pad", box.pad or 2, 0),
+    alpha = number(who, "alpha", box.alpha or 1, 0), pad = number(who, "pad", box.pad or pad, 0), round = round,
     linewidth = number(who, "linewidth", box.linewidth or 0.8, 0),
   }
 end
 
--- text(x, y, s [, {color=, align=, fontsize=, rotation=, bbox=}]); in space text(x, y, z, s [, options]).
+-- The artist of a text. Its place is { x, y } in the data, or in parts of the panel with `inside`.
+local function text_artist(self, who, s, columns, options)
+  local align, valign = options.align or "left", options.valign or "baseline"
+  if not aligns[align] then
+    fail("%s: align: expected one of left, center, right, got '%s'", who, tostring(align))
+  end
+  if not valigns[valign] then
+    fail("%s: valign: expected one of top, center, bottom, baseline, got %s", who, data.describe(valign))
+  end
+  local inside = options.transform
+  if inside ~= nil and inside ~= "axes" and inside ~= "data" then
+    fail('%s: transform: expected "data" or "axes", got %s', who, data.describe(inside))
+  end
+  local size = options.fontsize and artists.fontsize(who, options.fontsize)
+  local at = inside == "axes" and { columns[1][1], columns[2][1] } or nil
+  if at then columns = { core.vector {}, core.vector {} } end
+  return add(self, { kind = "text", columns = columns, at = at, text = text(who, "s", s),
+    box = box_of(who, options.bbox, size or 10), align = align, valign = valign, size = size,
+    rotation = options.rotation and number(who, "rotation", options.rotation),
+    color = options.color and style.color(who, options.color) })
+end
+
+-- text(x, y, s [, {color=, align=, valign=, fontsize=, rotation=, bbox=, transform=}]); in space
+-- text(x, y, z, s [, options]).
 function Axes:text(x, y, ...)
   local z, s, options
   if self.three_d then z, s, options = ... else s, options = ... end
   options = data.options("text", options)
-  if not aligns[options.align or "left"] then
-    fail("text: align: expected one of left, center, right, got '%s'", tostring(options.align))
-  end
-  add(self, {
-    kind = "text",
-    columns = {
-      column("text", "x", number("text", "x", x)), column("text", "y", number("text", "y", y)),
-      z and column("text", "z", number("text", "z", z)),
-    },
-    text = text("text", "s", s), box = box_of("text", options.bbox), align = options.align or "left",
-    size = options.fontsize and number("text", "fontsize", options.fontsize, 1),
-    rotation = options.rotation and number("text", "rotation", options.rotation),
-    color = options.color and style.color("text", options.color),
-  })
+  text_artist(self, "text", s, { column("text", "x", number("text", "x", x)),
+    column("text", "y", number("text", "y", y)), z and column("text", "z", number("text", "z", z)) }, options)
   return self
 end
 
@@ -504,8 +554,11 @@ function Axes:annotate(s, options)
       color = style.color("annotate", arrow.color or color),
       linewidth = number("annotate", "linewidth", arrow.linewidth or 1, 0), fixed = true, note = true })
   end
-  local align = options.align or (tx > x and "left" or tx < x and "right" or "center")
-  return self:text(tx, ty, s, { color = color, align = align, fontsize = options.fontsize, bbox = options.bbox })
+  local own = setmetatable({ color = color, align = options.align or (tx > x and "left" or tx < x and "right"
+    or "center"),
+    valign = options.valign or (ty > y and "bottom" or ty < y and "top" or "center") }, { __index = options })
+  text_artist(self, "annotate", s, { core.vector { tx }, core.vector { ty } }, own)
+  return self
 end
 
 local function across(name, direction)
@@ -544,7 +597,7 @@ across("axhline", "x")
 across("axvline", "y")
 
 -- The files with more methods.
-local more = { "frame", "bars", "fields" }
+local more = { "frame", "bars", "fields", "marks" }
 for _, name in ipairs(more) do require("nslua.plot." .. name)(Axes) end
 
 -- matplotlib's names for methods of axes: set_xlabel is xlabel, set_aspect is axis.

@@ -75,18 +75,26 @@ function cells.mesh(axes, who, x, y, z, options)
     { lo, hi }, options.cmap)
 end
 
--- The rows "x y left right low high colour" of all cells that are not nan.
+-- The rows "x y left right low high colour" of all cells that are not nan. A cell reaches below its neighbours at the
+-- right and above, which are drawn after it, so that no seams are seen between them.
 function cells.rows(artist)
   local lo, hi = artist.range[1], artist.range[2]
   local list = { {}, {}, {}, {}, {}, {}, {} }
-  for i, y in ipairs(artist.columns[2]:totable()) do
-    local row = artist.values[i]
-    for j, x in ipairs(artist.columns[1]:totable()) do
-      local v = row[j]
+  local xs, ys, x_edges, y_edges = artist.columns[1]:totable(), artist.columns[2]:totable(), artist.x_edges,
+    artist.y_edges
+  local rows = {}
+  for i = 1, #ys do rows[i] = artist.values[i]:totable() end
+  local function there(i, j) return rows[i] and rows[i][j] and rows[i][j] == rows[i][j] end
+  for i, y in ipairs(ys) do
+    for j, x in ipairs(xs) do
+      local v = rows[i][j]
       if v == v then
         local color = style.map_color(artist.map, hi > lo and math.max(0, math.min(1, (v - lo) / (hi - lo))) or 0.5)
-        local cell = { x, y, artist.x_edges[j], artist.x_edges[j + 1], artist.y_edges[i], artist.y_edges[i + 1],
-          tonumber(color:sub(2), 16) }
+        local right, high = x_edges[j + 1], y_edges[i + 1]
+        local beside, above = there(i, j + 1), there(i + 1, j)
+        if beside and (not above or there(i + 1, j + 1)) then right = 0.5 * (right + x_edges[j + 2]) end
+        if above and (not beside or there(i + 1, j + 1)) then high = 0.5 * (high + y_edges[i + 2]) end
+        local cell = { x, y, x_edges[j], right, y_edges[i], high, tonumber(color:sub(2), 16) }
         for k = 1, 7 do list[k][#list[k] + 1] = cell[k] end
       end
     end

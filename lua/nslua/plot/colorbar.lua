@@ -4,6 +4,7 @@ local core = require "nslua.core"
 local style = require "nslua.plot.style"
 local text = require "nslua.plot.text"
 local ticks = require "nslua.plot.ticks"
+local words = require "nslua.plot.words"
 
 local format, rows = core.number_support.format, core.process_support.rows
 
@@ -29,7 +30,7 @@ function colorbar.room(bar, list, em)
   local widest = 0
   for _, tick in ipairs(list) do widest = math.max(widest, (text.size(tick[2]))) end
   local _, lines = text.size(bar.label or "")
-  return (GAP + WIDTH + 1.2 + 0.95 * widest + (bar.label and 0.8 + 1.15 * lines or 0)) * em
+  return (GAP + WIDTH + 1.2 + widest + (bar.label and 0.8 + 1.15 * lines or 0)) * em
 end
 
 -- The rectangles "x y left right low high colour" of the bar.
@@ -48,10 +49,10 @@ end
 
 -- Draws the bar of a panel p. ink: the colours of words and of lines.
 function colorbar.write(w, p, em, ink, line)
-  local bar, list, words = p.axes.color_bar, p.ticks.bar, {}
+  local bar, list, marks = p.axes.color_bar, p.ticks.bar, {}
   local lo, hi = range_of(bar.artist)
   local left = p.x1 + GAP * em
-  for i, tick in ipairs(list) do words[i] = format("%s %.12g", w:quote((tick[2]:gsub("%%", "%%%%"))), tick[1]) end
+  for i, tick in ipairs(list) do marks[i] = format("%s %.12g", w:quote((tick[2]:gsub("%%", "%%%%"))), tick[1]) end
   w:line "reset"
   w:line("set lmargin at screen %.6g", left / p.fw)
   w:line("set rmargin at screen %.6g", (left + WIDTH * em) / p.fw)
@@ -61,19 +62,18 @@ function colorbar.write(w, p, em, ink, line)
   w:line "unset key; unset xtics; unset ytics; set xrange [0:1]"
   w:line("set yrange [%.15g:%.15g]", lo, hi)
   w:line("set y2range [%.15g:%.15g]", lo, hi)
-  if #words > 0 then
-    w:line('set y2tics scale 0.5 nomirror out offset -0.4,0 textcolor rgb "%s" (%s)', ink, table.concat(words, ", "))
+  if #marks > 0 then
+    w:line('set y2tics scale 0.5 nomirror out offset -0.4,0 textcolor rgb "%s" (%s)', ink, table.concat(marks, ", "))
   end
   if list.exponent then
-    w:line('set label %s at screen %.6g,screen %.6g left textcolor rgb "%s"',
-      w:quote(("$×10^{%s}$"):format((tostring(list.exponent):gsub("-", "−")))), left / p.fw,
-      (p.y1 + 1.2 * em) / p.fh, line)
+    words.put(w, p.fw, p.fh, ("$×10^{%s}$"):format((tostring(list.exponent):gsub("-", "−"))), left,
+      p.y1 + 1.2 * em, { size = em, color = line })
   end
   if bar.label then
     local _, lines = text.size(bar.label)
     local at = p.x1 + colorbar.room(bar, list, em) - (0.5 + 0.575 * lines) * em
-    w:line('set label %s at screen %.6g,screen %.6g center rotate by 90 textcolor rgb "%s"', w:quote(bar.label),
-      at / p.fw, (p.y0 + p.y1) / 2 / p.fh, ink)
+    words.put(w, p.fw, p.fh, bar.label, at, (p.y0 + p.y1) / 2, { size = em, align = "center", angle = 90,
+      color = ink })
   end
   w:line("plot %s using 1:2:3:4:5:6:7 with boxxyerror lw 0.4 lc rgb variable fs solid 1",
     w:block(rectangles(bar.artist)))

@@ -20,7 +20,20 @@ local entries = {
   ["savefig.dpi"] = { 144, at_least(20) },
   ["lines.linewidth"] = { 1.6, at_least(0) },
   ["lines.markersize"] = { 6, at_least(0) },
+  ["font.size"] = { 10, at_least(1) },
   ["axes.grid"] = { true, boolean },
+  ["axes.titlesize"] = { 11, at_least(1) },
+  ["axes.labelsize"] = { 10, at_least(1) },
+  ["legend.fontsize"] = { 10, at_least(1) },
+  ["xtick.minor.visible"] = { false, boolean },
+  ["ytick.minor.visible"] = { false, boolean },
+  ["figure.figsize"] = { false, function(who, name, x)
+    if x == false then return x end
+    local w, h = data.interval(who, name, x, true)
+    if w < 1 or h < 1 or w > 100 or h > 100 then fail("%s: %s: expected {width, height} in inches, 1 to 100", who,
+      name) end
+    return { w, h }
+  end },
   ["image.cmap"] = { "viridis", function(who, _, x)
     style.map(who, x)
     return x

@@ -3,6 +3,7 @@
 
 local core = require "nslua.core"
 local style = require "nslua.plot.style"
+local words = require "nslua.plot.words"
 
 local rows, format = core.process_support.rows, core.number_support.format
 local transparent = style.transparent
@@ -51,20 +52,20 @@ function elements.errors(w, axes, a, k, p)
   return { format('%s using 1:2:3:4 with vectors %s lt %d lw %.6g lc rgb "%s"', name, head, k, a.linewidth, a.color) }
 end
 
--- Where the text of a key is: its shift from the middle of the arrow, in arrows, and its alignment and shift in
--- characters.
-local beside = { N = { 0.5, "center offset 0,0.9" }, S = { 0.5, "center offset 0,-0.9" },
-  E = { 1, "left offset 0.8,0" }, W = { 0, "right offset -0.8,0" } }
+-- Where the text of a key is: its shift from the start of the arrow, in arrows, its alignments and its shift in em.
+local beside = { N = { 0.5, "center", "bottom", 0, 0.3 }, S = { 0.5, "center", "top", 0, -0.3 },
+  E = { 1, "left", "center", 0.6, 0 }, W = { 0, "right", "center", -0.6, 0 } }
 
 -- An arrow with a text. The middle of the arrow is at the place.
 function elements.key(w, _, a, _, p)
   local long, place = a.length / math.abs(p.limits.x[2] - p.limits.x[1]), beside[a.side]
   local x = a.at[1] - long / 2
-  if not w.bare then
-    w:line('set arrow from graph %.6g,%.6g rto graph %.6g,0 head filled size screen %.6g,18 lw %.6g ' ..
-      'lc rgb "%s" front', x, a.at[2], long, a.head * 460 / p.fw, a.linewidth, a.color)
-  end
-  w:line("set label %s at graph %.6g,%.6g %s front", w:quote(a.text), x + place[1] * long, a.at[2], place[2])
+  if w.bare then return {} end
+  w:line('set arrow from graph %.6g,%.6g rto graph %.6g,0 head filled size screen %.6g,18 lw %.6g ' ..
+    'lc rgb "%s" front', x, a.at[2], long, a.head * 460 / p.fw, a.linewidth, a.color)
+  words.put(w, p.fw, p.fh, a.text, p.x0 + (x + place[1] * long) * (p.x1 - p.x0) + place[4] * w.usual,
+    p.y0 + a.at[2] * (p.y1 - p.y0) + place[5] * w.usual, { size = w.usual, align = place[2], valign = place[3],
+      color = "#262626", layer = "front" })
   return {}
 end
 

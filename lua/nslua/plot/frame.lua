@@ -1,7 +1,9 @@
 -- nslua.plot.frame: the methods of axes for what stands around the data: names, limits, ticks, grid, legend.
 
+local artists = require "nslua.plot.artists"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
+local defaults = require "nslua.plot.defaults"
 local share = require "nslua.plot.share"
 local style = require "nslua.plot.style"
 
@@ -13,10 +15,22 @@ local Axes = {} -- the methods, which the class of axes takes
 local function look_of(who, options)
   options = data.options(who, options)
   return {
-    fontsize = options.fontsize and number(who, "fontsize", options.fontsize, 1),
+    fontsize = options.fontsize and artists.fontsize(who, options.fontsize),
     color = options.color and style.color(who, options.color),
     rotation = options.rotation and number(who, "rotation", options.rotation),
   }
+end
+
+local function above(who, what, x, least)
+  number(who, what, x, least)
+  if x == least then fail("%s: %s: expected a number above %g, got %g", who, what, least, x) end
+  return x
+end
+
+-- The scale "symlog" with these options: see nslua.plot.scales.
+local function symlog_of(who, options)
+  return { threshold = above(who, "linthresh", options.linthresh or 2, 0),
+    share = above(who, "linscale", options.linscale or 1, 0), base = above(who, "base", options.base or 10, 1) }
 end
 
 local ends = { x = { "left", "right" }, y = { "bottom", "top" }, z = { "bottom", "top" } }
@@ -41,6 +55,9 @@ for _, axis in ipairs { "x", "y", "z" } do
   Axes[label] = function(self, s, options)
     s = text(label, "text", s)
     self.names[axis], self.looks[axis] = s, look_of(label, options)
+    if defaults["axes.labelsize"] ~= 10 then
+      self.looks[axis].fontsize = self.looks[axis].fontsize or defaults["axes.labelsize"] * 10 / defaults["font.size"]
+    end
     return self
   end
   -- xlim(a, b) or xlim{a, b}; with a above b the axis is reversed. xlim{left = a} leaves the other end to the data.
@@ -58,11 +75,18 @@ for _, axis in ipairs { "x", "y", "z" } do
     owner.limits[axis] = { lo, hi }
     return self
   end
-  Axes[scale] = function(self, kind, more)
-    data.nothing(scale, more)
-    if kind ~= "log" and kind ~= "linear" then fail("%s: expected \"log\" or \"linear\", got %s", scale,
-      data.describe(kind)) end
-    share.set_log(self, axis, kind == "log")
+  -- xscale "log", "linear" or "symlog"; xscale("symlog", {linthresh=, linscale=, base=}).
+  Axes[scale] = function(self, kind, options)
+    if kind ~= "log" and kind ~= "linear" and kind ~= "symlog" then
+      fail('%s: expected "log", "linear" or "symlog", got %s', scale, data.describe(kind))
+    end
+    if kind ~= "symlog" then
+      data.nothing(scale, options)
+      share.set_scale(self, axis, kind == "log")
+    else
+      if self.three_d then fail("%s: axes in space are not symlog", scale) end
+      share.set_scale(self, axis, false, symlog_of(scale, data.options(scale, options)))
+    end
     return self
   end
   -- xticks(places [, labels] [, {fontsize=, color=, rotation=}]); xticks{} removes them; with
@@ -96,6 +120,9 @@ end
 -- title(s [, {fontsize=, color=}])
 function Axes:title(s, options)
   self.heading, self.heading_look = text("title", "text", s), look_of("title", options)
+  if defaults["axes.titlesize"] ~= 11 then
+    self.heading_look.fontsize = self.heading_look.fontsize or defaults["axes.titlesize"] * 10 / defaults["font.size"]
+  end
   return self
 end
 
@@ -126,9 +153,16 @@ function Axes:grid(on, options)
   return self
 end
 
-local places = { best = true, ["upper right"] = true, ["upper left"] = true, ["lower right"] = true,
-  ["lower left"] = true,
-  ["upper center"] = true, ["lower center"] = true, ["center right"] = true, ["center left"] = true, outside = true }
+-- The places of a legend, in matplotlib's order of their numbers from 0 on.
+local places = { [0] = "best", "upper right", "upper left", "lower left", "lower right", "center right",
+  "center left",
+  "center right", "lower center", "upper center", "center", "outside" }
+local is_place = {}
+for k = 0, #places do is_place[places[k]] = true end
+is_place["right"] = true
+
+-- The options of a legend that may stand after the list of its labels.
+local BESIDE_LABELS = "loc ncol fontsize title frameon framealpha facecolor edgecolor labelcolor bbox_to_anchor"
 
 -- The labels and the options of a legend: options may stand in the list of labels or after it.
 local function legend_options(list, options)
@@ -137,7 +171,7 @@ local function legend_options(list, options)
     return data.options("legend", list)
   end
   local labels, all = {}, {}
-  for key, value in pairs(data.options("legend", options, "loc ncol fontsize")) do all[key] = value end
+  for key, value in pairs(data.options("legend", options, BESIDE_LABELS)) do all[key] = value end
   for key, value in pairs(list) do
     if math.type(key) == "integer" then labels[key] = value else all[key] = value end
   end
@@ -145,15 +179,37 @@ local function legend_options(list, options)
   return data.options("legend", all)
 end
 
--- legend([{loc=, ncol=, labels=, fontsize=}]) or legend({"first", "second"} [, {loc=, ncol=, fontsize=}]): of the
+-- The size of the letters of a legend that has none of its own.
+local function default_legend()
+  local size = defaults["legend.fontsize"]
+  return size == 10 and defaults["font.size"] or size
+end
+
+local function place_of(loc)
+  if math.type(loc) == "integer" then loc = loc < #places and places[loc] or loc end
+  if not is_place[loc] then
+    fail("legend: loc: expected one of best, outside, upper right, upper left, upper center, lower right, "
+      .. "lower left, lower center, center right, center left, center, got %s", data.describe(loc))
+  end
+  return loc == "right" and "center right" or loc
+end
+
+local function anchor_of(anchor)
+  if anchor == nil then return nil end
+  local good = type(anchor) == "table" and #anchor == 2 and type(anchor[1]) == "number"
+    and type(anchor[2]) == "number"
+  if not good then
+    fail("legend: bbox_to_anchor: expected {x, y} in parts of the panel, got %s", data.describe(anchor))
+  end
+  return { anchor[1], anchor[2] }
+end
+
+-- legend([{loc=, ncol=, labels=, fontsize=, title=, ...}]) or legend({"first", "second"} [, {loc=, ...}]): of the
 -- artists that have labels. loc is "best" by default.
 function Axes:legend(list, more)
   local options = legend_options(list, more)
-  local loc = options.loc or "best"
-  if not places[loc] then
-    fail("legend: loc: expected one of best, outside, upper right, upper left, upper center, lower right, "
-      .. "lower left, lower center, center right, center left, got '%s'", tostring(loc))
-  end
+  local loc, anchor = place_of(options.loc or "best"), anchor_of(options.bbox_to_anchor)
+  if anchor and loc == "best" then loc = "upper left" end
   if options.labels ~= nil then
     if type(options.labels) ~= "table" then
       fail("legend: labels: expected a table, got %s", data.describe(options.labels))
@@ -166,8 +222,71 @@ function Axes:legend(list, more)
       end
     end
   end
+  if options.frameon ~= nil and type(options.frameon) ~= "boolean" then
+    fail("legend: frameon: expected a boolean, got %s", data.describe(options.frameon))
+  end
   self.legend_at = { loc = loc, ncol = options.ncol and number("legend", "ncol", options.ncol, 1),
-    fontsize = options.fontsize and number("legend", "fontsize", options.fontsize, 1) }
+    fontsize = artists.fontsize("legend", options.fontsize or default_legend()), anchor = anchor,
+    title = options.title and text("legend", "title", options.title), frame = options.frameon,
+    alpha = options.framealpha and number("legend", "framealpha", options.framealpha, 0),
+    face = options.facecolor and style.color("legend", options.facecolor),
+    edge = options.edgecolor and style.color("legend", options.edgecolor),
+    color = options.labelcolor and style.color("legend", options.labelcolor) }
+  return self
+end
+
+-- minorticks_on(): small ticks between those of both axes. minorticks_off() removes them.
+function Axes:minorticks_on(more)
+  data.nothing("minorticks_on", more)
+  self.minor = { x = true, y = true }
+  return self
+end
+
+function Axes:minorticks_off(more)
+  data.nothing("minorticks_off", more)
+  self.minor = { x = false, y = false }
+  return self
+end
+
+-- tick_params([axis,] {axis=, labelsize=, labelcolor=, labelrotation=, direction=}): the look of ticks.
+function Axes:tick_params(axis, options)
+  if type(axis) == "table" then
+    data.nothing("tick_params", options)
+    axis, options = nil, axis
+  end
+  options = data.options("tick_params", options)
+  axis = one_of("tick_params", "axis", axis or options.axis or "both", grid_axes, "x, y, both")
+  local direction = options.direction
+  if direction then one_of("tick_params", "direction", direction, { ["in"] = true, out = true }, "in, out") end
+  for _, name in ipairs { "x", "y" } do
+    if axis == "both" or axis == name then
+      local look = {}
+      for key, value in pairs(self.tick_looks[name] or {}) do look[key] = value end
+      if options.labelsize then look.fontsize = artists.fontsize("tick_params", options.labelsize) end
+      if options.labelcolor then look.color = style.color("tick_params", options.labelcolor) end
+      if options.labelrotation then look.rotation = number("tick_params", "labelrotation", options.labelrotation) end
+      look.direction = direction or look.direction
+      self.tick_looks[name] = look
+    end
+  end
+  return self
+end
+
+-- invert_xaxis(), invert_yaxis(): the axis goes the other way.
+for _, axis in ipairs { "x", "y" } do
+  Axes["invert_" .. axis .. "axis"] = function(self, more)
+    data.nothing("invert_" .. axis .. "axis", more)
+    local owner = share.root(self, axis)
+    owner.inverted[axis] = not owner.inverted[axis]
+    return self
+  end
+end
+
+-- margins(m) or margins(mx, my): the free space beside the data, in parts of their range.
+function Axes:margins(x, y, more)
+  data.nothing("margins", more)
+  x = number("margins", "x", x, 0)
+  self.spare = { x = x, y = y == nil and x or number("margins", "y", y, 0) }
   return self
 end
 

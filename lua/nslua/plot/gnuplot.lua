@@ -9,9 +9,15 @@ local cells = require "nslua.plot.cells"
 local colorbar = require "nslua.plot.colorbar"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
+local entries = require "nslua.plot.entries"
 local layout = require "nslua.plot.layout"
+local legend = require "nslua.plot.legend"
+local scales = require "nslua.plot.scales"
 local style = require "nslua.plot.style"
+local tables = require "nslua.plot.tables"
+local terminals = require "nslua.plot.terminals"
 local text = require "nslua.plot.text"
+local words = require "nslua.plot.words"
 
 local process, thin = core.process_support, core.thin_support
 local format = core.number_support.format
@@ -21,58 +27,11 @@ local max, min, floor = math.max, math.min, math.floor
 local gnuplot = {}
 
 local EM = layout.EM
-local FONT_SIZE = EM -- points
 local DARK, MIDDLE, LIGHT = "#262626", "#595959", "#E4E4E4"
 
--- ---- terminals ----
+-- ---- commands ----
 
 local function number(x) return format("%.6g", x) end
-
--- For each terminal: the command that sets it up for a figure of w x h inches.
-local terminals = {}
-
--- Units of terminals that differ from the usual ones: `point` is the pointsize of 6/72 inch, `letter` the font size
--- of 1/72 inch.
-local units = { svg = { point = 0.8, letter = 96 / 72 } }
-local usual_units = { point = 1, letter = 1 }
-
-function terminals.png(w, h, dpi)
-  return ('set terminal pngcairo size %d,%d enhanced font "DejaVu Sans,%d" fontscale %s linewidth %s ' ..
-    'pointscale %s dashlength %s background "#FFFFFF"'):format(floor(w * dpi + 0.5), floor(h * dpi + 0.5), FONT_SIZE,
-      number(dpi / 96),
-    number(dpi / 72), number(dpi / 72), number(0.8))
-end
-
-function terminals.svg(w, h)
-  return ('set terminal svg size %d,%d enhanced font "DejaVu Sans, Helvetica, Arial, sans-serif,%s" linewidth %s ' ..
-    'dashlength 0.6 background "#FFFFFF"'):format(floor(w * 96 + 0.5), floor(h * 96 + 0.5),
-      number(FONT_SIZE * 96 / 72),
-    number(96 / 72))
-end
-
-function terminals.pdf(w, h)
-  return ('set terminal pdfcairo size %sin,%sin enhanced font "DejaVu Sans,%d" fontscale 1 linewidth 1 ' ..
-    'pointscale 1 background "#FFFFFF"'):format(number(w), number(h), FONT_SIZE)
-end
-
-function terminals.sixel(w, h, dpi)
-  return ('set terminal sixelgd size %d,%d enhanced truecolor font "DejaVu Sans,%d" fontscale %s ' ..
-    'linewidth %s'):format(floor(w * dpi + 0.5), floor(h * dpi + 0.5), FONT_SIZE, number(dpi / 96), number(dpi / 72))
-end
-
-function terminals.dumb(_, _, _, figure)
-  return ("set terminal dumb noenhanced mono size %d,%d"):format(figure.columns or 79, figure.lines or 24)
-end
-
-local function window(name)
-  return function(w, h)
-    return ('set terminal %s size %d,%d enhanced font "DejaVu Sans,%d" title "nslua" persist'):format(name,
-      floor(w * 100 + 0.5), floor(h * 100 + 0.5), FONT_SIZE)
-  end
-end
-for _, name in ipairs { "qt", "wxt", "x11", "aqua" } do terminals[name] = window(name) end
-
--- ---- commands ----
 
 local Writer = {}
 Writer.__index = Writer
@@ -129,7 +88,7 @@ end
 
 -- The columns of a curve. A long curve loses the points that make no difference to the picture.
 local function thinned(w, columns, axes, p)
-  if #columns[1] <= MANY or axes.three_d then return columns end
+  if #columns[1] <= MANY or axes.three_d or next(axes.symlogs) then return columns end
   local x, y = columns[1], shown(columns[2], axes.logs.y)
   local u, v = thin.columns(x, y, axes_of(w, axes, p))
   return { thin.distance(u or x, v or y, axes_of(w, axes, p)) }
@@ -147,7 +106,8 @@ local function path_of(w, a, axes, p)
   if not a.steps then return a.columns end
   local x, y = a.columns[1], shown(a.columns[2], axes.logs.y)
   local u, v = thin.corners(x, y, a.steps)
-  if #u * NARROW > 2 * (p.x1 - p.x0) then u, v = thin.corners(x, y, a.steps, axes_of(w, axes, p)) end
+  if #u * NARROW > 2 * (p.x1 - p.x0) and not next(axes.symlogs) then u, v = thin.corners(x, y, a.steps,
+    axes_of(w, axes, p)) end
   return { u, v }
 end
 
@@ -293,84 +253,6 @@ local function look_part(w, look, usual)
   return (' textcolor rgb "%s"%s'):format(look and look.color or DARK, font_part(w, look, usual or EM))
 end
 
--- ---- the legend ----
-
-local spots = {
-  ["upper right"] = "top right", ["upper left"] = "top left", ["lower right"] = "bottom right",
-    ["lower left"] = "bottom left",
-  ["upper center"] = "top center", ["lower center"] = "bottom center", ["center right"] = "center right",
-  ["center left"] = "center left",
-}
-
--- How many points of the curves of a panel lie between x0 and x1, y0 and y1, which are fractions of the panel.
-local function points_within(p, x0, x1, y0, y1)
-  local fraction, count = layout.fraction, 0
-  for _, a in ipairs(p.axes.artists) do
-    local x, y = a.columns[1], a.columns[2]
-    local n = a.direction and 0 or min(#x, #y)
-    local before_x, before_y
-    for i = 1, n, max(1, n // 400) do
-      local u, v = fraction(x[i], p.limits.x, p.axes.logs.x), fraction(y[i], p.limits.y, p.axes.logs.y)
-      local parts = before_x and 4 or 1
-      for k = 1, parts do -- points between the data count too, so that curves of few points are seen
-        local s, t = u, v
-        if k < parts then s, t = before_x + (u - before_x) * k / parts, before_y + (v - before_y) * k / parts end
-        if s >= x0 and s <= x1 and t >= y0 and t <= y1 then count = count + 1 end
-      end
-      before_x, before_y = u, v
-    end
-  end
-  return count
-end
-
--- The corner where the legend hides the fewest points, also those of a twin, whose legend stands elsewhere. w, h: its
--- size as fractions of the panel.
-local function best_spot(p, w, h)
-  local best, fewest
-  for _, name in ipairs { "upper right", "upper left", "lower right", "lower left", "center right",
-    "upper center" } do
-    local x0 = name:find "right" and 1 - w or name:find "left" and 0 or 0.5 - w / 2
-    local y0 = name:find "upper" and 1 - h or name:find "lower" and 0 or 0.5 - h / 2
-    local count = points_within(p, x0, x0 + w, y0, y0 + h)
-    for _, mate in ipairs(p.mates or {}) do
-      count = count + points_within(mate, x0, x0 + w, y0, y0 + h)
-      if mate.spot == name or mate.axes.legend_at and mate.axes.legend_at.loc == name then count = count + 1e6 end
-    end
-    if not fewest or count < (name:find "center" and fewest / 2 or fewest) then best, fewest = name, count end
-  end
-  p.spot = best
-  return best
-end
-
--- The place of a legend in space: a corner of the panel, beside the box, whose edges it does not cover.
-local function spot_in_space(p, loc)
-  local c, gap = p.cell, EM
-  local x = loc:find "left" and c[1] + gap or loc:find "right" and c[3] - gap or (c[1] + c[3]) / 2
-  local y = loc:find "upper" and c[4] - gap or loc:find "lower" and c[2] + gap or (c[2] + c[4]) / 2
-  return format("at screen %.6g,%.6g %s", x / p.fw, y / p.fh, spots[loc])
-end
-
-local function write_legend(w, p)
-  local at, words, count = p.axes.legend_at, 0, 0
-  for _, a in ipairs(p.axes.artists) do
-    if a.label then words, count = max(words, (text.size(a.label))), count + 1 end
-  end
-  if not at or count == 0 then return w:line "unset key" end
-  local columns, em = at.ncol or 1, at.fontsize or EM
-  local loc = at.loc
-  if loc == "best" then
-    local lines = math.ceil(count / columns)
-    loc = p.axes.three_d and "upper right" or
-      best_spot(p, (words + 4) * columns * em / (p.x1 - p.x0), (1.35 * lines + 1.2) * em / (p.y1 - p.y0))
-  end
-  local in_space = p.axes.three_d and loc ~= "outside"
-  local place = loc == "outside" and "outside right top" or in_space and spot_in_space(p, loc) or
-    "inside " .. spots[loc]
-  w:line('set key %s Left reverse vertical maxcols %d samplen 2 spacing 1.15 width 0 height 0.3 %s nobox ' ..
-    'textcolor rgb "%s"%s', place, columns, in_space and "noopaque" or 'opaque fc rgb "#40FFFFFF"', DARK,
-    font_part(w, at, EM))
-end
-
 -- ---- a panel ----
 
 -- A limit, written with the same digits as data, so that a point on it is not outside.
@@ -380,8 +262,8 @@ local function exact(x)
 end
 
 -- A place on an axis. It is moved to a limit that differs from it only by rounding.
-local function place_on(x, l, log)
-  local at = layout.fraction(x, l, log)
+local function place_on(x, l, scale)
+  local at = scales.fraction(x, l, scale)
   if math.abs(at) <= 1e-9 then return exact(l[1]) end
   if math.abs(at - 1) <= 1e-9 then return exact(l[2]) end
   return format("%.12g", x)
@@ -393,49 +275,78 @@ local function turn_part(look)
   return angle % 360 == 0 and "norotate" or ("rotate by %s right"):format(number(angle))
 end
 
-local function write_ticks(w, p, axis, list, bare)
-  local axes, words, look, l, log = p.axes, {}, p.axes.tick_looks[axis], p.limits[axis], p.axes.logs[axis]
-  for i, tick in ipairs(list) do
-    local label = bare and '""' or w:quote((tick[2]:gsub("%%", "%%%%")))
-    words[i] = ("%s %s"):format(label, place_on(tick[1], l, log))
+-- Whether a label of the list has a fraction or several lines, which gnuplot does not write at a tick.
+local function is_tall(list)
+  for _, tick in ipairs(list) do
+    local lines = text.set(tick[2])
+    if #lines > 1 or #lines[1].bars > 0 then return true end
   end
-  for _, place in ipairs(list.minor or {}) do words[#words + 1] = ('"" %s 1'):format(place_on(place, l, log)) end
-  if axes.hidden or #words == 0 then return w:line("unset %stics", axis) end
+  return false
+end
+
+-- Writes the labels of ticks in the plane as texts of the picture.
+local function put_labels(w, p, axis, list, look)
+  local size, color = look and look.fontsize or EM, look and look.color or DARK
+  local l, scale, upper = p.limits[axis], scales.of(p.axes, axis), p.axes.own == axis
+  for _, tick in ipairs(list) do
+    local at = scales.fraction(tick[1], l, scale)
+    if at > -1e-9 and at < 1 + 1e-9 and axis == "x" then
+      words.put(w, p.fw, p.fh, tick[2], p.x0 + at * (p.x1 - p.x0), upper and p.y1 + 0.75 * EM or p.y0 - 0.75 * EM,
+        { size = size, align = "center", valign = upper and "bottom" or "top", color = color })
+    elseif at > -1e-9 and at < 1 + 1e-9 then
+      words.put(w, p.fw, p.fh, tick[2], upper and p.x1 + 0.85 * EM or p.x0 - 0.85 * EM, p.y0 + at * (p.y1 - p.y0),
+        { size = size, align = upper and "left" or "right", color = color })
+    end
+  end
+end
+
+local function write_ticks(w, p, axis, list, bare)
+  local axes, marks, look, l = p.axes, {}, p.axes.tick_looks[axis], p.limits[axis]
+  local scale = scales.of(axes, axis)
+  if axes.hidden or #list == 0 then return w:line("unset %stics", axis) end
+  local apart = not bare and not w.bare and not axes.three_d and is_tall(list)
+  if apart then put_labels(w, p, axis, list, look) end
+  for i, tick in ipairs(list) do
+    local label = (bare or apart) and '""' or w:quote((tick[2]:gsub("%%", "%%%%")))
+    marks[i] = ("%s %s"):format(label, place_on(tick[1], l, scale))
+  end
+  for _, place in ipairs(list.minor or {}) do marks[#marks + 1] = ('"" %s 1'):format(place_on(place, l, scale)) end
   local name = axes.twin and axis .. "2" or axis
   local offset = not axes.three_d and "0,0" or axis == "x" and "-0.5,-0.5" or axis == "y" and "0.5,-0.3" or "0,0.2"
-  w:line('set %stics scale 0.5,0.3 nomirror out %s offset %s%s (%s)', name, turn_part(look), offset,
-    look_part(w, look), table.concat(words, ", "))
+  w:line('set %stics scale 0.5,0.3 nomirror %s %s offset %s%s (%s)', name, look and look.direction or "out",
+    turn_part(look), offset, look_part(w, look), table.concat(marks, ", "))
 end
 
 -- The grid of a panel, for the axes in `list`.
 local function write_grid(w, axes, list, more)
-  local look, words = axes.grid_look or {}, {}
+  local look, names = axes.grid_look or {}, {}
   local which, only = look.which or "major", look.axis or "both"
   if axes.hidden or not axes.show_grid or look.dash == "none" then return end
   for _, axis in ipairs(list) do
     if only == "both" or only == axis or axis == "z" then
-      if which ~= "minor" then words[#words + 1] = axis .. "tics" end
-      if which ~= "major" then words[#words + 1] = "m" .. axis .. "tics" end
+      if which ~= "minor" then names[#names + 1] = axis .. "tics" end
+      if which ~= "major" then names[#names + 1] = "m" .. axis .. "tics" end
     end
   end
   local dash = look.dash and look.dash ~= "solid" and " dt " .. look.dash or ""
   local line = ('lt 1 lw %s%s lc rgb "%s"'):format(number(look.linewidth or 0.6), dash,
     transparent(look.color or LIGHT, look.alpha))
   if which ~= "major" then line = line .. ", " .. line end
-  w:line("set grid %s%s %s", table.concat(words, " "), more, line)
+  w:line("set grid %s%s %s", table.concat(names, " "), more, line)
 end
 
 local function write_scales(w, p)
-  for _, axis in ipairs(p.axes.three_d and { "x", "y", "z" } or { "x", "y" }) do
-    local l = p.limits[axis]
-    if p.axes.logs[axis] then w:line("set logscale %s 10", axis) end
+  local own, axes = p.axes.own, p.axes
+  for _, axis in ipairs(axes.three_d and { "x", "y", "z" } or { "x", "y" }) do
+    local l, scale = p.limits[axis], scales.of(axes, axis)
+    if scale then w:line(scales.command(axis, scale)) end
     w:line("set %srange [%s:%s]", axis, exact(l[1]), exact(l[2]))
+    if axis == own then -- gnuplot draws along the first axes; the second ones have the ticks
+      if scale then w:line(scales.command(axis .. "2", scale)) end
+      w:line("set %s2range [%s:%s]", axis, exact(l[1]), exact(l[2]))
+    end
   end
-  if p.axes.twin then
-    if p.axes.logs.y then w:line "set logscale y2 10" end
-    w:line("set y2range [%s:%s]", exact(p.limits.y[1]), exact(p.limits.y[2]))
-    w:line "unset xtics; unset ytics"
-  end
+  if axes.twin then w:line "unset xtics; unset ytics" end
 end
 
 local function write_frame(w, p)
@@ -454,64 +365,76 @@ local function write_frame(w, p)
   if axes.hidden then
     w:line "unset border"
   else
-    w:line('set border %d lw 0.8 lc rgb "%s"', axes.twin and 8 or 3, MIDDLE)
+    w:line('set border %d lw 0.8 lc rgb "%s"', axes.own == "y" and 8 or axes.own == "x" and 4 or 3, MIDDLE)
   end
   if not w.bare then write_grid(w, axes, { "x", "y" }, "") end
 end
 
--- A text beside the panel, at (x, y) in 1/72 inch. It is a label, since some terminals leave out the name of an
--- axis.
-local function put_words(w, p, words, x, y, more)
-  w:line('set label %s at screen %s,screen %s %s', w:quote(words), number(x / p.fw), number(y / p.fh), more)
+-- A text at (x, y), in 1/72 inch. It is a label, since some terminals leave out the name of an axis.
+local function put_words(w, p, s, x, y, look)
+  look.size, look.color = look.size or EM, look.color or DARK
+  words.put(w, p.fw, p.fh, s, x, y, look)
+end
+
+-- Whether the panel shows the numbers of the axis.
+local function has_numbers(p, axis)
+  if p.axes.hidden or p.axes.twin and p.axes.own ~= axis then return false end
+  return not (axis == "x" and p.bare_x or axis == "y" and p.bare_y)
 end
 
 local function write_exponents(w, p)
+  local second = p.axes.own
   for _, axis in ipairs { "x", "y" } do
     local e = p.ticks[axis].exponent
-    if e and not p.axes.hidden and not (axis == "x" and (p.bare_x or p.axes.twin) or axis == "y" and p.bare_y) then
-      local words = w.bare and ("x10^%d"):format(e) or ("$×10^{%s}$"):format((tostring(e):gsub("-", "−")))
-      local ink = (' textcolor rgb "%s"'):format(MIDDLE)
+    if e and has_numbers(p, axis) then
+      local s = w.bare and ("x10^%d"):format(e) or ("$×10^{%s}$"):format((tostring(e):gsub("-", "−")))
       if w.bare then
-        w:line("set label %s at graph %s", w:quote(words), axis == "y" and "0, graph 1 left offset 0,0.6" or
-          "1, graph 0 right offset 0,-2")
+        w:line("set label %s at graph %s textcolor rgb \"%s\"", w:quote(s), axis == "y"
+          and "0, graph 1 left offset 0,0.6" or "1, graph 0 right offset 0,-2", MIDDLE)
       elseif axis == "y" then
-        local twin = p.axes.twin
-        put_words(w, p, words, twin and p.x1 or p.x0, p.y1 + 0.75 * EM, (twin and "right" or "left") .. ink)
+        put_words(w, p, s, second and p.x1 or p.x0, p.y1 + 0.85 * EM, { align = second and "right" or "left",
+          color = MIDDLE })
+      elseif second then
+        put_words(w, p, s, p.x1, p.y1 + p.tick_height + 0.95 * EM, { align = "right", valign = "bottom",
+          color = MIDDLE })
       else
-        put_words(w, p, words, p.x1, p.y0 - 1.55 * EM - p.tick_height, "right" .. ink)
+        put_words(w, p, s, p.x1, p.y0 - 0.95 * EM - p.tick_height - (p.exponent_drop or 0), { align = "right",
+          valign = "top", color = MIDDLE })
       end
     end
   end
 end
 
-local function turned(look, usual)
-  local angle = look.rotation or usual
-  return angle == 0 and "center" or "center rotate by " .. number(angle)
+local function name_look(look, usual)
+  return { size = look.fontsize, color = look.color, angle = look.rotation or usual, align = "center" }
 end
 
--- The name of the x axis: its first line stands 1.6 em below the numbers.
-local function write_name_below(w, p, name, look)
+-- The name of the x axis, beyond the numbers.
+local function write_name_along(w, p, name, look)
   if not name then return end
-  local below = (p.bare_x or p.axes.hidden) and 1.4 * EM or 1.6 * EM + p.tick_height
   local _, height = layout.box(name, look)
-  local _, lines = text.size(name)
-  local upright = (look.rotation or 0) % 180 == 0
-  local more = (upright and height / lines or height) / 2 - 0.575 * EM
-  put_words(w, p, name, (p.x0 + p.x1) / 2, p.y0 - below - more, turned(look, 0) .. look_part(w, look))
+  local gap = (p.bare_x or p.axes.hidden) and 0.7 * EM or 1.05 * EM + p.tick_height
+  local y = p.y0 - gap - height / 2
+  if p.axes.own == "x" then y = p.y1 + gap + height / 2 + (p.ticks.x.exponent and 1.4 * EM or 0) end
+  put_words(w, p, name, (p.x0 + p.x1) / 2, y, name_look(look, 0))
 end
 
 local function write_name_beside(w, p, name, look)
   if not name then return end
   local room = layout.box(name, look, 90)
   local x = p.x0 - p.left + 0.375 * EM + room / 2
-  if p.axes.twin then x = p.x1 + p.right - 0.375 * EM - room / 2 end
-  put_words(w, p, name, x, (p.y0 + p.y1) / 2,
-    turned(look, 90) .. look_part(w, look))
+  if p.axes.twin then x = p.x1 + p.outside - 0.375 * EM - room / 2 end
+  put_words(w, p, name, x, (p.y0 + p.y1) / 2, name_look(look, 90))
 end
 
-local function write_heading(w, axes)
+-- The heading of a panel, whose lower end is at y.
+local function write_heading(w, p, x, y)
+  local axes = p.axes
   if not axes.heading then return end
-  w:line('set title %s%s offset 0,-0.4', w:quote(axes.heading), look_part(w, axes.heading_look, FONT_SIZE + 1))
+  if w.bare then return w:line("set title %s", w:quote(axes.heading)) end
+  put_words(w, p, axes.heading, x, y, { size = axes.heading_look.fontsize or EM + 1, align = "center",
+    valign = "bottom",
+    color = axes.heading_look.color })
 end
 
 -- Names of the axes and the heading, in the plane.
@@ -521,10 +444,11 @@ local function write_names(w, p)
       w:line("set %slabel %s", p.axes.twin and axis .. "2" or axis, w:quote(name))
     end
   else
-    if not p.axes.twin then write_name_below(w, p, p.axes.names.x, p.axes.looks.x) end
-    write_name_beside(w, p, p.axes.names.y, p.axes.looks.y)
+    local own, names, looks = p.axes.own, p.axes.names, p.axes.looks
+    if own ~= "y" then write_name_along(w, p, names.x, looks.x) end
+    if own ~= "x" then write_name_beside(w, p, names.y, looks.y) end
   end
-  write_heading(w, p.axes)
+  write_heading(w, p, (p.x0 + p.x1) / 2, p.y1 + (p.lift or 0) + layout.HEAD)
 end
 
 local function write_names_in_space(w, p)
@@ -535,7 +459,7 @@ local function write_names_in_space(w, p)
     w:line('set %slabel %s%s %s', axis, w:quote(name), look_part(w, axes.looks[axis]),
       w.bare and "" or axis == "z" and turn or "offset 0,-0.4 " .. turn)
   end
-  write_heading(w, axes)
+  write_heading(w, p, (p.space[1] + p.space[3]) / 2, p.cell[4] - layout.heading_height(axes) - 0.3 * EM)
 end
 
 -- A style for the box around a text, and the words that give it to a label; empty for a text without box.
@@ -549,21 +473,34 @@ local function box_part(w, box)
   return (" boxed bs %d"):format(w.boxes)
 end
 
+local lifts = { top = -0.45, center = 0, bottom = 0.55, baseline = 0.325 } -- of a line in space, in em
+
+local function write_text_in_space(w, p, a)
+  local place, em = {}, a.size or EM
+  for i, c in ipairs(a.columns) do place[i] = format("%.15g", c[1]) end
+  local lift = lifts[a.valign or "baseline"] * em / p.fh
+  w:line('set label %s at %s %s front textcolor rgb "%s" rotate by %s%s offset screen 0,screen %.6g%s',
+    w:quote(a.text),
+    table.concat(place, ","), a.align, a.color or DARK, number(a.rotation or 0), font_part(w, { fontsize = a.size },
+      EM),
+    lift, box_part(w, a.box))
+end
+
 local function write_texts(w, p)
   for _, a in ipairs(p.axes.artists) do
-    if a.kind == "text" then
-      local place = {}
-      for i, c in ipairs(a.columns) do place[i] = format("%.15g", c[1]) end
-      w:line('set label %s at %s %s front textcolor rgb "%s" rotate by %s%s%s', w:quote(a.text), table.concat(place,
-        ","),
-        a.align, a.color or DARK, number(a.rotation or 0), font_part(w, { fontsize = a.size }, EM),
-        box_part(w, a.box))
+    if a.kind == "text" and (w.bare or p.axes.three_d) and not a.at then
+      write_text_in_space(w, p, a)
+    elseif a.kind == "text" then
+      local x, y = layout.place_of_text(p, a)
+      local look = layout.look_of_text(a)
+      look.color, look.box, look.layer = a.color or DARK, a.box, "front"
+      if x then words.put(w, p.fw, p.fh, a.text, x, y, look) end
     end
   end
 end
 
 local function title_of(w, axes, artist, first)
-  if not (first and artist.label and axes.legend_at) then return "notitle" end
+  if not (w.bare and first and artist.label and axes.legend_at) then return "notitle" end
   return "title " .. w:quote(artist.label)
 end
 
@@ -583,10 +520,42 @@ local function elements_of(w, p)
   return list
 end
 
+-- The legend: gnuplot's own where a picture is made of characters.
+local function write_legend(w, p)
+  local at = p.axes.legend_at
+  if not w.bare or not at then
+    w:line "unset key"
+    return not w.bare and legend.write(w, p, DARK)
+  end
+  w:line("set key inside %s Left reverse vertical maxcols %d", at.loc:find "left" and "top left" or "top right",
+    at.ncol or 1)
+end
+
+-- The place of the axes in space: its cell without the heading and the legend.
+local function space_of(p)
+  local axes, c = p.axes, p.cell
+  local at, top = axes.legend_at, axes.heading and layout.heading_height(axes) + 0.6 * EM or 0
+  local right = c[3]
+  if at and at.loc == "best" then
+    for columns = #axes.artists, 1, -1 do
+      local size = entries.measure(axes, EM, columns)
+      if size and (size.w < c[3] - c[1] - EM or columns == 1) then
+        p.legend_columns, top = columns, top + size.h
+        break
+      end
+    end
+  elseif at and at.loc == "outside" then
+    local size = entries.measure(axes, EM)
+    right = right - (size and size.w + EM or 0)
+  end
+  return { c[1], c[2], right, c[4] - top }
+end
+
 local function write_space(w, p)
-  local axes, c, fw, fh = p.axes, p.cell, p.fw, p.fh
+  local axes, fw, fh = p.axes, p.fw, p.fh
   local elevation, azimuth = axes.elevation or 28, axes.azimuth or -60
-  p.ticks = {}
+  p.ticks, p.space = {}, space_of(p)
+  local c = p.space
   for _, axis in ipairs { "x", "y", "z" } do p.ticks[axis] = layout.ticks(axes, axis, p.limits[axis], 5) end
   w:line("set origin %s,%s", number(c[1] / fw), number(c[2] / fh))
   w:line("set size %s,%s", number((c[3] - c[1]) / fw), number((c[4] - c[2]) / fh))
@@ -608,41 +577,56 @@ local function write_space(w, p)
   w:line("splot " .. table.concat(list, ", \\\n  "))
 end
 
+local function write_table(w, p)
+  local t = p.axes.cells_table
+  if not t or w.bare then return end
+  local high = tables.size(t, EM)
+  local y = t.loc == "top" and p.y1 + p.table_at or t.loc == "bottom" and p.y0 + p.table_at
+    or (p.y0 + p.y1 + high) / 2
+  tables.write(w, p, t, y, EM, DARK)
+end
+
 local function write_plane(w, p)
+  local own = p.axes.own
   write_frame(w, p)
   write_scales(w, p)
-  if not p.axes.twin then write_ticks(w, p, "x", p.ticks.x, p.bare_x) end
-  write_ticks(w, p, "y", p.ticks.y, p.bare_y)
+  if own ~= "y" then write_ticks(w, p, "x", p.ticks.x, p.bare_x) end
+  if own ~= "x" then write_ticks(w, p, "y", p.ticks.y, p.bare_y) end
   write_exponents(w, p)
   write_names(w, p)
   write_texts(w, p)
   write_legend(w, p)
+  write_table(w, p)
   w:line("plot " .. table.concat(elements_of(w, p), ", \\\n  "))
   if p.axes.color_bar and not w.bare then colorbar.write(w, p, EM, DARK, MIDDLE) end
 end
 
 -- The commands that draw a figure of w x h inches in a terminal.
 function gnuplot.commands(figure, terminal, w, h, dpi)
-  local fw, fh = w * 72, h * 72
-  local unit = units[terminal] or usual_units
+  local scale = figure.letter_scale or 1
+  local fw, fh = w * 72 / scale, h * 72 / scale -- lengths go with the letters
+  local unit = terminals.unit(terminal)
   local writer = setmetatable({ lines = {}, blocks = 0, bare = terminal == "dumb", point = unit.point,
-    letter = unit.letter }, Writer)
+    letter = unit.letter * scale, usual = EM }, Writer)
   writer.fine = min(FINE, 36 / dpi) -- at most half a dot
-  if not terminals[terminal] then
+  if not terminals.setup[terminal] then
     local known = {}
-    for name in pairs(terminals) do known[#known + 1] = name end
+    for name in pairs(terminals.setup) do known[#known + 1] = name end
     table.sort(known)
     fail("commands: kind: expected one of %s, got %s", table.concat(known, ", "), data.describe(terminal))
   end
   writer:line "set encoding utf8"
-  writer:line(terminals[terminal](w, h, dpi, figure))
+  writer:line(terminals.setup[terminal](w, h, dpi, figure, EM * scale))
   writer:line "set multiplot"
   for i, p in ipairs(layout.panels(figure, fw, fh)) do
     writer:line "reset"
     writer:line "set clip two" -- the middle of a line whose ends lie outside
-    if i == 1 and figure.heading then
-      writer:line("set label %s at screen 0.5,screen %s center%s", writer:quote(figure.heading),
-        number(1 - 1.5 * EM / fh), look_part(writer, figure.heading_look, layout.HEADING))
+    if i == 1 and figure.heading and writer.bare then
+      writer:line("set label %s at screen 0.5,screen %s center", writer:quote(figure.heading),
+        number(1 - 1.5 * EM / fh))
+    elseif i == 1 and figure.heading then
+      words.put(writer, fw, fh, figure.heading, fw / 2, fh - 0.5 * EM, { align = "center", valign = "top",
+        size = figure.heading_look.fontsize or layout.HEADING, color = figure.heading_look.color or DARK })
     end
     (p.axes.three_d and write_space or write_plane)(writer, p)
   end

@@ -5,8 +5,11 @@
 
 local colorbar = require "nslua.plot.colorbar"
 local core = require "nslua.core"
+local entries = require "nslua.plot.entries"
 local data = require "nslua.plot.data"
+local scales = require "nslua.plot.scales"
 local share = require "nslua.plot.share"
+local tables = require "nslua.plot.tables"
 local text = require "nslua.plot.text"
 local ticks = require "nslua.plot.ticks"
 
@@ -62,6 +65,47 @@ local function without_margin(members, artists, axis)
   return axis == "x" and goes_right(artists)
 end
 
+-- The margin that the script has set for an axis; nil when it has not.
+local function spare_of(members, axis)
+  for _, axes in ipairs(members) do
+    if axes.spare then return axes.spare[axis] end
+  end
+end
+
+local SPIKE = 0.02 -- margin of panels whose curves would run along the edge, in parts of the range
+local NEAR, STEEP = 0.01, 0.3 -- so much of the range at an end of x, in which y changes by so much of its range
+
+-- Whether a curve rises or falls so steeply at an end of x that it lies on the edge of the panel.
+local function rises_at_end(artists, lo, hi)
+  for _, artist in ipairs(artists) do
+    local x, y = artist.columns[1], artist.columns[2]
+    local a, b = data.range { y }
+    if (artist.kind == "line" or artist.kind == "step") and #x > 20 and a and b > a then
+      for _, ends in ipairs { { 1, #x, 1, lo }, { #x, 1, -1, hi } } do
+        for i = ends[1], ends[2], ends[3] do
+          if math.abs(x[i] - ends[4]) > NEAR * (hi - lo) then break end
+          if math.abs(y[i] - y[ends[1]]) > STEEP * (b - a) then return true end
+        end
+      end
+    end
+  end
+  return false
+end
+
+local CLOSE = 0.01 -- a tick so near to the end of the data, in parts of their range, becomes the end of the axis
+
+-- The range, as far as the ticks that are close beyond its ends.
+local function up_to_ticks(lo, hi)
+  local list = ticks.make(lo, hi, 8)
+  if #list < 2 then return lo, hi end
+  local step, first, last = list[2][1] - list[1][1], list[1][1], list[#list][1]
+  local below, above = first - step, last + step
+  local slack = 1e-9 * (hi - lo)
+  if below < lo - slack and lo - below < CLOSE * (hi - lo) then lo = below end
+  if above > hi + slack and above - hi < CLOSE * (hi - lo) then hi = above end
+  return lo, hi
+end
+
 -- The limits {lo, hi} of an axis that follow from the data.
 local function limits_of_data(axes, axis)
   local members = share.members(axes, axis)
@@ -71,8 +115,15 @@ local function limits_of_data(axes, axis)
     if axes.logs[axis] then return { 1, 10 } end
     return { 0, 1 }
   end
-  local margin = without_margin(members, artists, axis) and 0 or 0.05
-  local from, to = ticks.widen(lo, hi, margin, axes.logs[axis])
+  local scale, margin = scales.of(axes, axis), 0.05
+  if spare_of(members, axis) then margin = spare_of(members, axis)
+  elseif without_margin(members, artists, axis) then
+    margin = 0
+    if axis == "x" and not scale and goes_right(artists) then
+      if rises_at_end(artists, lo, hi) then margin = SPIKE else lo, hi = up_to_ticks(lo, hi) end
+    end
+  end
+  local from, to = ticks.widen(lo, hi, margin, scale)
   for _, artist in ipairs(artists) do -- bars stand on the edge of the panel
     local base = artist.bases and artist.bases[axis]
     if base and base == lo and lo < hi then from = lo elseif base and base == hi and lo < hi then to = hi end
@@ -80,8 +131,8 @@ local function limits_of_data(axes, axis)
   return { from, to }
 end
 
--- The limits {lo, hi} of an axis.
-local function limits_of(axes, axis)
+-- The limits {lo, hi} of an axis, before it is turned around.
+local function limits_as_asked(axes, axis)
   local l = share.root(axes, axis).limits[axis]
   if not l then return limits_of_data(axes, axis) end
   local lo, hi = l[1] or l[2], l[2] or l[1]
@@ -91,38 +142,51 @@ local function limits_of(axes, axis)
   if l[1] and l[2] then return { lo, hi, given = true } end
   local found = limits_of_data(axes, axis)
   lo, hi = l[1] or found[1], l[2] or found[2]
-  if lo == hi then lo, hi = ticks.widen(lo, hi, 0, axes.logs[axis]) end
+  if lo == hi then lo, hi = ticks.widen(lo, hi, 0, scales.of(axes, axis)) end
   return { l[1] or lo, l[2] or hi, given = true }
+end
+
+-- The limits {lo, hi} of an axis.
+local function limits_of(axes, axis)
+  local l = limits_as_asked(axes, axis)
+  if share.root(axes, axis).inverted[axis] then l[1], l[2] = l[2], l[1] end
+  return l
 end
 
 -- ---- rectangles ----
 
 local EM = layout.EM
 
-local LINE = 1.15 -- distance of two lines of text, in em
-
 -- Width and height of the box around a text with a look, {fontsize =, rotation =}.
 function layout.box(words, look, rotation)
   local w, lines = text.size(words)
   local em, angle = look and look.fontsize or EM, math.rad(look and look.rotation or rotation or 0)
-  local c, s, h = math.abs(math.cos(angle)), math.abs(math.sin(angle)), LINE * lines
-  return (0.95 * w * c + h * s) * em, (0.95 * w * s + h * c) * em
+  local c, s, h = math.abs(math.cos(angle)), math.abs(math.sin(angle)), text.LINE * lines
+  return (w * c + h * s) * em, (w * s + h * c) * em
 end
 
--- Where x is between the limits l: 0 at the first, 1 at the second.
-function layout.fraction(x, l, log)
-  if log then return x > 0 and math.log(x / l[1]) / math.log(l[2] / l[1]) or -1 end
-  return (x - l[1]) / (l[2] - l[1])
+-- The look of a text in a panel, for nslua.plot.words.
+function layout.look_of_text(artist)
+  return { size = artist.size or EM, align = artist.align, valign = artist.valign, angle = artist.rotation }
+end
+
+-- Where a text of a panel is, in 1/72 inch; nil when the panel can not show it.
+function layout.place_of_text(p, a)
+  local at = a.at or { scales.fraction(a.columns[1][1], p.limits.x, scales.of(p.axes, "x")),
+    scales.fraction(a.columns[2][1], p.limits.y, scales.of(p.axes, "y")) }
+  local area = p.space or { p.x0, p.y0, p.x1, p.y1 }
+  local x, y = area[1] + at[1] * (area[3] - area[1]), area[2] + at[2] * (area[4] - area[2])
+  if x >= 0 and x <= p.fw and y >= 0 and y <= p.fh then return x, y end
 end
 
 local GAP = 0.5 -- the least distance of two labels of an axis, in em
 
 -- Whether the labels of an axis of this length stand apart from each other.
 local function fit(axes, axis, l, list, length)
-  local log, before, reached = axes.logs[axis], nil, nil
+  local scale, before, reached = scales.of(axes, axis), nil, nil
   for _, tick in ipairs(list) do
     local w, h = layout.box(tick[2], axes.tick_looks[axis])
-    local at, size = layout.fraction(tick[1], l, log) * length, axis == "x" and w or h
+    local at, size = scales.fraction(tick[1], l, scale) * length, axis == "x" and w or h
     if before and math.abs(at - before) < (size + reached) / 2 + GAP * EM then return false end
     before, reached = at, size
   end
@@ -131,27 +195,40 @@ end
 
 local FEW = 3 -- an axis has so many ticks when their labels fit
 
--- The ticks of an axis of `length` (nil when it is not known) with room for about `room` labels.
-function layout.ticks(axes, axis, l, room, length)
-  local given = axes.tick_lists[axis] or share.root(axes, axis).tick_lists[axis]
-  if given then return given end
-  local lo, hi, log, count = min(l[1], l[2]), max(l[1], l[2]), axes.logs[axis], max(2, floor(room))
-  local best = ticks.make(lo, hi, count, log)
+-- The ticks of an axis that has none of its own.
+local function automatic_ticks(axes, axis, l, room, length)
+  local lo, hi, scale, count = min(l[1], l[2]), max(l[1], l[2]), scales.of(axes, axis), max(2, floor(room))
+  local best = ticks.make(lo, hi, count, scale)
+  for fewer = count - 1, 2, -1 do
+    if not length or fit(axes, axis, l, best, length) then break end
+    best = ticks.make(lo, hi, fewer, scale)
+  end
   for more = count + 1, length and #best < FEW and 3 * FEW or 0 do
-    local list = ticks.make(lo, hi, more, log)
+    local list = ticks.make(lo, hi, more, scale)
     if #list > #best and fit(axes, axis, l, list, length) then best = list end
     if #best >= FEW then break end
   end
   return best
 end
 
+-- The ticks of an axis of `length` (nil when it is not known) with room for about `room` labels.
+function layout.ticks(axes, axis, l, room, length)
+  local given = axes.tick_lists[axis] or share.root(axes, axis).tick_lists[axis]
+  if given then return given end
+  local found = automatic_ticks(axes, axis, l, room, length)
+  local minor = axes.minor and axes.minor[axis]
+  if minor == false then found.minor = nil
+  elseif minor then found.minor = ticks.between(found, min(l[1], l[2]), max(l[1], l[2])) end
+  return found
+end
+
 -- The space of the labels of the x axis: how far they extend beyond the left and right ends of the panel, and their
 -- height.
 local function reach_of(p)
-  local look, left, right, height = p.axes.tick_looks.x, 0, 0, LINE * EM
+  local look, left, right, height = p.axes.tick_looks.x, 0, 0, text.LINE * EM
   local width, turned = p.x1 and p.x1 - p.x0 or 300, look and look.rotation and look.rotation % 180 ~= 0
   for _, tick in ipairs(p.ticks.x) do
-    local at = layout.fraction(tick[1], p.limits.x, p.axes.logs.x)
+    local at = scales.fraction(tick[1], p.limits.x, scales.of(p.axes, "x"))
     if at > -1e-6 and at < 1 + 1e-6 then
       local w, h = layout.box(tick[2], look)
       local before, after = 0.55 * w, 0.55 * w
@@ -163,61 +240,133 @@ local function reach_of(p)
   return left, right, height
 end
 
-local function words_outside(axes)
-  local widest = 0
-  for _, artist in ipairs(axes.artists) do widest = max(widest, artist.label and text.size(artist.label) or 0) end
-  return (widest * 0.95 + 4.2) * (axes.legend_at.fontsize or EM)
-end
-
 -- The space below the panel: for the numbers and for the name of the axis.
 local function room_below(p, height)
   local axes = p.axes
   local bottom = axes.hidden and 0.5 * EM or p.bare_x and 0.8 * EM or 0.95 * EM + height
   if axes.names.x then bottom = bottom + 0.45 * EM + select(2, layout.box(axes.names.x, axes.looks.x)) end
-  if p.ticks.x.exponent and not axes.names.x and not p.bare_x then bottom = bottom + 1.4 * EM end
+  if p.ticks.x.exponent and not p.bare_x then
+    local name = axes.names.x and layout.box(axes.names.x, axes.looks.x) or 0
+    local free = ((p.x1 and p.x1 - p.x0 or 300) - name) / 2
+    if not axes.names.x or free < 4 * EM then
+      p.exponent_drop = axes.names.x and bottom - 0.95 * EM - height or 0
+      bottom = bottom + 1.4 * EM
+    else
+      p.exponent_drop = 0
+    end
+  end
   return bottom
 end
 
--- The space at the right for the axis y of a twin, and above it.
+-- The width of the numbers of the axis y.
+local function width_of_numbers(p)
+  local widest = 0
+  for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], p.axes.tick_looks.y))) end
+  return widest
+end
+
+-- The space at the right for the axis y of a twin.
+local function room_beside(p)
+  local axes, room = p.axes, width_of_numbers(p) + 1.4 * EM
+  if axes.names.y then room = room + 0.9 * EM + layout.box(axes.names.y, axes.looks.y, 90) end
+  return room
+end
+
+-- The space above the panel for the axis x of a twin.
+local function room_above(p)
+  local _, _, height = reach_of(p)
+  p.tick_height = height
+  local room = 0.95 * EM + height
+  if p.axes.names.x then room = room + 0.45 * EM + select(2, layout.box(p.axes.names.x, p.axes.looks.x)) end
+  if p.ticks.x.exponent then room = room + 1.4 * EM end
+  return room
+end
+
+-- The space that a legend outside takes at the right of what is there already.
+local function legend_beside(axes)
+  local at = axes.legend_at
+  local size = at and at.loc == "outside" and entries.measure(axes, EM)
+  return size and size.w + 1.1 * EM or 0
+end
+
+-- The space for texts around a twin: its own axis alone.
 local function margins_of_twin(p)
-  local axes, widest = p.axes, 0
-  for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
-  local right = widest + 1.4 * EM
-  if axes.names.y then right = right + 0.9 * EM + layout.box(axes.names.y, axes.looks.y, 90) end
-  return 0, right, 0, p.ticks.y.exponent and 1.7 * EM or 0
+  if p.axes.own == "x" then
+    local before, after = reach_of(p)
+    return before + 0.2 * EM, after + 0.2 * EM, 0, room_above(p)
+  end
+  p.outside = room_beside(p)
+  return 0, p.outside + legend_beside(p.axes), 0, p.ticks.y.exponent and 1.7 * EM or 0
+end
+
+-- What stands between the panel and its heading.
+local function lift_of(p)
+  local axes, lift = p.axes, 0
+  local em = axes.heading_look and axes.heading_look.fontsize or EM + 1
+  local width = axes.heading and text.size(axes.heading) * em or 0
+  local exponents = p.ticks.y.exponent and 1 or 0
+  for _, mate in ipairs(p.mates or {}) do
+    if mate.axes.own == "x" then lift = max(lift, room_above(mate)) end
+    if mate.axes.own == "y" and mate.ticks.y.exponent then exponents = 2 end
+  end
+  if exponents > 0 and width > (p.x1 and p.x1 - p.x0 or 300) - 8 * EM then lift = max(lift, 1.4 * EM) end
+  for _, artist in ipairs(axes.artists) do -- a key may stand above the panel
+    if artist.kind == "key" and artist.at[2] > 1 then
+      local above = p.x1 and (artist.at[2] - 1) * (p.y1 - p.y0) or 0
+      lift = max(lift, min(above, 6 * EM) + (artist.side == "N" and 1.9 or 0.7) * EM)
+    end
+  end
+  if axes.cells_table and axes.cells_table.loc == "top" then
+    p.table_at = lift + tables.size(axes.cells_table, EM) + 0.4 * EM
+    lift = p.table_at
+  end
+  return lift
+end
+
+local HEAD = 0.45 -- between a panel and its heading, in em
+layout.HEAD = HEAD * EM
+
+-- The height of the heading of a panel.
+function layout.heading_height(axes)
+  if not axes.heading then return 0 end
+  return select(2, text.size(axes.heading)) * text.LINE * (axes.heading_look.fontsize or EM + 1)
 end
 
 -- The space for texts around the panel: left, right, bottom, top.
 local function margins_of(p)
   if p.axes.twin then return margins_of_twin(p) end
-  local axes, widest = p.axes, 0
-  for _, tick in ipairs(p.ticks.y) do widest = max(widest, (layout.box(tick[2], axes.tick_looks.y))) end
-  local left = (axes.hidden or p.bare_y) and 0.5 * EM or widest + 1.4 * EM
+  local axes, t = p.axes, p.axes.cells_table
+  local left = (axes.hidden or p.bare_y) and 0.5 * EM or width_of_numbers(p) + 1.4 * EM
   if axes.names.y then left = left + 0.9 * EM + layout.box(axes.names.y, axes.looks.y, 90) end
   local before, after, height = reach_of(p)
-  p.tick_height = height
-  local top = 0.9 * EM
-  if p.ticks.y.exponent then top = 1.7 * EM end
-  if axes.heading then
-    local em = axes.heading_look.fontsize or EM + 1
-    top = 0.8 * EM + 1.5 * select(2, text.size(axes.heading)) * em * EM / (EM + 1)
-  end
-  local right = axes.legend_at and axes.legend_at.loc == "outside" and words_outside(axes) or 1.3 * EM
-  for _, artist in ipairs(axes.artists) do -- a key may stand above the panel
-    if artist.kind == "key" and artist.at[2] > 1 then
-      local above = p.x1 and (artist.at[2] - 1) * (p.y1 - p.y0) or 0
-      top = max(top, min(above, 6 * EM) + (artist.side == "N" and 2 or 1) * EM)
-    end
-  end
+  p.tick_height = #p.ticks.x > 0 and height or 0
+  p.lift = lift_of(p)
+  local top = max(p.ticks.y.exponent and 1.7 * EM or 0.9 * EM, p.lift + 0.4 * EM)
+  if axes.heading then top = max(top, p.lift + (HEAD + 0.35) * EM + layout.heading_height(axes)) end
+  local right = 1.3 * EM
+  p.outside = 0
   if axes.color_bar then
-    right = right - (axes.legend_at and axes.legend_at.loc == "outside" and 0 or 1.3 * EM)
-      + colorbar.room(axes.color_bar, p.ticks.bar, EM)
+    p.outside = colorbar.room(axes.color_bar, p.ticks.bar, EM)
+    right = p.outside
     if p.ticks.bar.exponent then top = max(top, 2 * EM) end
   end
+  for _, mate in ipairs(p.mates or {}) do
+    if mate.axes.own == "y" then p.outside = max(p.outside, room_beside(mate)) end
+  end
+  if legend_beside(axes) > 0 then right = p.outside + legend_beside(axes) end
   if not (axes.hidden or p.bare_x) then
     left, right = max(left, before + 0.2 * EM), max(right, after + 0.2 * EM)
   end
-  return left, right, room_below(p, height), top
+  local bottom = room_below(p, p.tick_height)
+  if t then
+    local high, names = tables.size(t, EM)
+    left = max(left, names + 0.4 * EM)
+    if t.loc == "bottom" then
+      p.table_at = -bottom + 0.3 * EM
+      bottom = bottom + high + 0.3 * EM
+    end
+  end
+  return left, right, bottom, top
 end
 
 local function place_in_grid(axes)

@@ -23,13 +23,13 @@ function share.join(axes, others, axis)
   if root == share.root(axes, axis) then return end
   for _, one in ipairs(share.members(axes, axis)) do
     root.limits[axis] = root.limits[axis] or one.limits[axis]
-    one.shares[axis], one.logs[axis] = root, root.logs[axis]
+    one.shares[axis], one.logs[axis], one.symlogs[axis] = root, root.logs[axis], root.symlogs[axis]
   end
 end
 
--- Sets whether an axis is logarithmic, in all panels that share it.
-function share.set_log(axes, axis, on)
-  for _, one in ipairs(share.members(axes, axis)) do one.logs[axis] = on end
+-- Sets the scale of an axis in all panels that share it: logarithmic, "symlog" by a table, or neither.
+function share.set_scale(axes, axis, log, symlog)
+  for _, one in ipairs(share.members(axes, axis)) do one.logs[axis], one.symlogs[axis] = log, symlog end
 end
 
 return share

@@ -6,7 +6,10 @@
 --   $x_1$, $t^{2k}$               mathematics: letters in italics, _ and ^ lower and raise the next character or
 --                                 {group}; \dot, \frac and the others of `commands` below. A single $, or a formula
 --                                 with unbalanced braces, is not changed
--- The parts of a text:  { text =, italic = }  or  { sub = parts, super = parts }.
+-- The parts of a text:  { text =, italic = }  or  { sub = parts, super = parts }  or  { above = parts, below = parts
+-- }, a fraction.
+
+local letters = require "nslua.plot.letters"
 
 local text = {}
 
@@ -85,26 +88,21 @@ local function enclosed(parts)
   local simple = true
   for _, part in ipairs(parts) do simple = simple and (not part.text or part.text:find "^[%w\128-\255]+$") end
   if simple then
-    local letters = 0
-    for _, part in ipairs(parts) do letters = letters + (part.italic and 1 or 0) end
+    local slanted = 0
+    for _, part in ipairs(parts) do slanted = slanted + (part.italic and 1 or 0) end
     local first = parts[1] and parts[1].text
-    if letters <= 1 or letters == 2 and (first == "d" or first == "∂") then return parts end
+    if slanted <= 1 or slanted == 2 and (first == "d" or first == "∂") then return parts end
   end
   table.insert(parts, 1, { text = "(" })
   parts[#parts + 1] = { text = ")" }
   return parts
 end
 
--- A root and a fraction stand on the line: √(a + b), (a + b)/c.
+-- A root stands on the line: √(a + b).
 commands.sqrt = { 1, function(_, inside)
   return table.move(enclosed(inside), 1, #inside, 2, { { text = "√" } })
 end }
-commands.frac = { 2, function(_, above, below)
-  local parts = enclosed(above)
-  parts[#parts + 1] = { text = "/" }
-  below = enclosed(below)
-  return table.move(below, 1, #below, #parts + 1, parts)
-end }
+commands.frac = { 2, function(_, above, below) return { { above = above, below = below } } end }
 commands.dfrac, commands.tfrac = commands.frac, commands.frac
 
 local function nothing() return {} end
@@ -213,6 +211,31 @@ function text.parse(s)
   return parts
 end
 
+local function copy_of(parts)
+  local list = {}
+  for i, part in ipairs(parts) do
+    list[i] = {}
+    for key, value in pairs(part) do list[i][key] = value end
+  end
+  return list
+end
+
+-- The parts with fractions on the line: (a + b)/c.
+local function on_line(parts)
+  local list = {}
+  for _, part in ipairs(parts) do
+    if part.above then
+      local above, below = enclosed(on_line(copy_of(part.above))), enclosed(on_line(copy_of(part.below)))
+      table.move(above, 1, #above, #list + 1, list)
+      list[#list + 1] = { text = "/" }
+      table.move(below, 1, #below, #list + 1, list)
+    else
+      list[#list + 1] = part
+    end
+  end
+  return list
+end
+
 -- ---- for gnuplot ----
 
 -- A string in double quotes for gnuplot that stands for exactly these bytes. Special bytes are written as octal
@@ -229,7 +252,7 @@ function text.line(s) return text.literal((clean(s):gsub("\n", " "))) end
 
 local function enhanced(parts)
   local out = {}
-  for _, part in ipairs(parts) do
+  for _, part in ipairs(on_line(parts)) do
     if part.text then
       local escaped = part.text:gsub("[\\{}^_@&~]", "\\%0")
       out[#out + 1] = part.italic and "{/:Italic " .. escaped .. "}" or escaped
@@ -244,7 +267,7 @@ end
 
 local function plain(parts)
   local out = {}
-  for _, part in ipairs(parts) do
+  for _, part in ipairs(on_line(parts)) do
     if part.text then
       out[#out + 1] = part.text
     else
@@ -261,25 +284,93 @@ function text.quote(s, bare)
   return text.literal(bare and plain(parts) or enhanced(parts))
 end
 
--- The width of a character in em, as DejaVu Sans has it, roughly.
-local function width_of(c)
-  if c:find "^[iljI.,:;|!'()%[%] ]$" then return 0.36 end
-  if c:find "^[ftr/\\-]$" then return 0.4 end
-  if c:find "^\204[\128-\191]$" or c == "\u{20D7}" then return 0 end -- a sign above the character before it
-  if c:find "^[mwMW@%%]$" then return 0.97 end
-  if c:find "^[+=<>~#^]$" or c == "−" or c == "×" or c == "±" or c == "∞" then return 0.84 end
-  return c:find "^%u$" and 0.72 or c:find "^%d$" and 0.64 or 0.62
+-- ---- sizes ----
+
+local SMALL = 0.8 -- the size of what is raised, lowered or in a fraction
+
+-- The width of parts in em.
+local function width_of(parts)
+  local sum = 0
+  for _, part in ipairs(on_line(parts)) do
+    if part.text then sum = sum + letters.width(part.text)
+    else sum = sum + SMALL * math.max(width_of(part.sub or {}), width_of(part.super or {})) end
+  end
+  return sum
 end
 
--- Width in em and number of lines, as a sans-serif font has them, roughly.
-function text.size(s)
-  local widest, lines = 0, 0
-  for line in (plain(text.parse(s)) .. "\n"):gmatch "(.-)\n" do
-    local width = 0
-    for _, code in utf8.codes(line) do width = width + width_of(utf8.char(code)) end
-    widest, lines = math.max(widest, width), lines + 1
+-- The parts of each line of a text.
+local function lines_of(parts)
+  local lines = { {} }
+  for _, part in ipairs(parts) do
+    if part.text then
+      local first = true
+      for piece in (part.text .. "\n"):gmatch "(.-)\n" do
+        if not first then lines[#lines + 1] = {} end
+        first = false
+        if piece ~= "" then table.insert(lines[#lines], { text = piece, italic = part.italic }) end
+      end
+    else
+      table.insert(lines[#lines], part)
+    end
   end
-  return widest, lines
+  return lines
+end
+
+local UP, DOWN = 0.80, 0.35 -- how far a line reaches above and below the feet of its letters, in em
+local BAR, RAISED, LOWERED = 0.30, 0.52, -0.62 -- heights of a fraction's bar and of the feet of its parts, in em
+local AROUND = 0.12 -- the bar is longer than the parts by it, at each end
+
+-- A line without fractions is one piece. Each fraction is two, and a bar.
+local function set_line(parts)
+  local line = { width = 0, up = UP, down = DOWN, pieces = {}, bars = {} }
+  local run = {}
+  local function close()
+    if #run == 0 then return end
+    table.insert(line.pieces, { x = line.width, y = 0, scale = 1, parts = run })
+    line.width, run = line.width + width_of(run), {}
+  end
+  for _, part in ipairs(parts) do
+    if part.above then
+      close()
+      local above, below = SMALL * width_of(part.above), SMALL * width_of(part.below)
+      local wide, left = math.max(above, below) + 2 * AROUND, line.width + 0.1
+      table.insert(line.pieces, { x = left + (wide - above) / 2, y = RAISED, scale = SMALL, parts = part.above })
+      table.insert(line.pieces, { x = left + (wide - below) / 2, y = LOWERED, scale = SMALL, parts = part.below })
+      table.insert(line.bars, { left, left + wide, BAR })
+      line.width = left + wide + 0.1
+      line.up, line.down = RAISED + SMALL * UP + 0.12, -LOWERED + SMALL * DOWN
+    else
+      run[#run + 1] = part
+    end
+  end
+  close()
+  for _, piece in ipairs(line.pieces) do piece.quoted, piece.parts = text.literal(enhanced(piece.parts)), nil end
+  return line
+end
+
+local known_lines = setmetatable({}, { __mode = "v" }) -- a text is set once, though its size is asked for often
+
+-- The lines of a text: each has its width, how far it reaches up and down, and its pieces { x, y, scale, quoted } and
+-- bars { from, to, height }, in em from the left end of the feet of its letters.
+function text.set(s)
+  local found = known_lines[s]
+  if not found then
+    found = {}
+    for i, parts in ipairs(lines_of(text.parse(s))) do found[i] = set_line(parts) end
+    known_lines[s] = found
+  end
+  return found
+end
+
+text.LINE = UP + DOWN -- the height of a line, in em
+
+-- The width of a text in em, and its height in lines. A line with a fraction counts for more than one.
+function text.size(s)
+  local widest, height = 0, 0
+  for _, line in ipairs(text.set(s)) do
+    widest, height = math.max(widest, line.width), height + line.up + line.down
+  end
+  return widest, height / text.LINE
 end
 
 return text

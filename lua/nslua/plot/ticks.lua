@@ -3,6 +3,7 @@
 local ticks = {}
 
 local format = require "nslua.core".number_support.format
+local scales = require "nslua.plot.scales"
 
 local floor, ceil, abs, max, huge = math.floor, math.ceil, math.abs, math.max, math.huge
 
@@ -17,8 +18,11 @@ end
 
 -- The range of an axis for data between lo and hi, with `margin` times its length on either side. When lo and hi are
 -- equal up to rounding, the range is widened.
-function ticks.widen(lo, hi, margin, log)
-  if log then
+function ticks.widen(lo, hi, margin, scale)
+  if scale and scale ~= true then
+    local a, b = ticks.widen(scales.forward(scale, lo), scales.forward(scale, hi), margin)
+    return scales.inverse(scale, a), scales.inverse(scale, b)
+  elseif scale then
     local a, b = math.log(lo, 10), math.log(hi, 10)
     if b - a < 1e-6 then a, b = a - 0.5, b + 0.5 end
     return 10 ^ (a - margin * (b - a)), 10 ^ (b + margin * (b - a))
@@ -120,11 +124,55 @@ local function logarithmic(lo, hi, count)
   return result
 end
 
+-- A power of a base as a text.
+local function power(base, k, sign)
+  local small = base == 10 and k >= 0 and k <= 3
+  return sign .. (small and format("%g", base ^ k) or ("$%s^{%s}$"):format(format("%g", base), minus(tostring(k))))
+end
+
+-- 0 and the powers of the base beyond the threshold, on both sides; every second, third ... when there are many.
+local function symmetric(lo, hi, count, scale)
+  local base, list = scale.base, {}
+  local first = ceil(math.log(scale.threshold) / math.log(base) - 1e-9)
+  local last = floor(math.log(max(abs(lo), abs(hi), scale.threshold)) / math.log(base) + 1e-9)
+  local sides = (hi > scale.threshold and 1 or 0) + (lo < -scale.threshold and 1 or 0)
+  if sides == 0 then return linear(lo, hi, count) end
+  local every = max(1, ceil((last - first + 1) * sides / count))
+  for k = last, first, -1 do
+    if (last - k) % every == 0 and -base ^ k >= lo then list[#list + 1] = { -base ^ k, power(base, k, "−") } end
+  end
+  table.sort(list, function(a, b) return a[1] < b[1] end)
+  if lo <= 0 and hi >= 0 then list[#list + 1] = { 0, "0" } end
+  for k = first, last do
+    if (last - k) % every == 0 and base ^ k <= hi then list[#list + 1] = { base ^ k, power(base, k, "") } end
+  end
+  return list
+end
+
 -- About `count` ticks between lo and hi: a list of {place, label}; `exponent`: the labels are to be multiplied
--- by that power of ten; `minor`: places between them.
-function ticks.make(lo, hi, count, log)
+-- by that power of ten; `minor`: places between them. scale: see nslua.plot.scales.
+function ticks.make(lo, hi, count, scale)
   if not (lo > -huge and hi < huge and hi - lo < huge) then return {} end
-  return (log and logarithmic or linear)(lo, hi, count)
+  if scale and scale ~= true then return symmetric(lo, hi, count, scale) end
+  return (scale and logarithmic or linear)(lo, hi, count)
+end
+
+-- The places that divide the steps between evenly spaced ticks, for ticks that have none between them.
+function ticks.between(list, lo, hi)
+  if list.minor or #list < 2 then return list.minor end
+  local step, places = list[2][1] - list[1][1], {}
+  for k = 3, #list do
+    if abs(list[k][1] - list[k - 1][1] - step) > 1e-6 * abs(step) then return nil end
+  end
+  local digit = floor(abs(step) / 10.0 ^ floor(math.log(abs(step), 10) + 1e-9) + 0.5)
+  local parts = (digit == 2 or digit == 4) and 4 or 5
+  local first = list[1][1]
+  local slack = 1e-9 * (hi - lo)
+  for k = ceil((lo - first) / step * parts - 1e-6), floor((hi - first) / step * parts + 1e-6) do
+    local x = first + k * step / parts
+    if k % parts ~= 0 and x >= lo - slack and x <= hi + slack then places[#places + 1] = x end
+  end
+  return places
 end
 
 return ticks

@@ -69,6 +69,9 @@ local function check_modules()
       say("missing", library, ("for %s: sudo apt-get install %s"):format(use, install))
     end
   end
+  if package.searchpath("nslua.fmu", package.cpath) then found("FMI", "2.0 (ns.fmi.export, models for other tools)")
+  else say("missing", "FMI",
+    "for models for other tools: install the package nslua-fmu, or run make fmu") end
 end
 
 local function check_programs()
@@ -95,6 +98,17 @@ local function check_notebooks()
   line("console", first_line "jupyter console --version", "nslua --console", "jupyter-console")
 end
 
+-- What pages embed.
+local function check_pages()
+  local formulas = require "nslua.web.formulas"
+  local version = formulas.version()
+  if version then found("KaTeX", ("%s (formulas in pages) %s"):format(version, formulas.directory))
+  else
+    local remedy = "for formulas in pages: sudo apt-get install libjs-katex fonts-katex, then make and make install"
+    say("missing", "KaTeX", remedy)
+  end
+end
+
 local function check_prompt(host)
   local history = require "nslua.repl.history".path()
   found("libedit", host.libedit)
@@ -116,6 +130,7 @@ return function(host, version)
   check_prompt(host)
   if good then check_modules() end
   check_programs()
+  if good then check_pages() end
   check_notebooks()
   print(good and "all that nslua needs is there" or "nslua cannot run: see MISSING above")
   return good

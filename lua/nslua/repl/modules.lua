@@ -7,7 +7,7 @@ local modules = {}
 
 -- Module, library, what it is for, Debian's package with the headers; in the order of the libraries' names.
 modules.list = {
-  { "nslua.hdf5", "HDF5", ".h5 files", "libhdf5-dev" },
+  { "nslua.hdf5", "HDF5", ".h5, .nc and .mat files", "libhdf5-dev" },
   { "nslua.ipopt", "IPOPT", "model:minimize and optimal control", "coinor-libipopt-dev" },
   { "nslua.mpi", "MPI", "sweeps by mpirun", "libopenmpi-dev" },
   { "nslua.nlopt", "NLopt", "ns.minimize", "libnlopt-dev" },

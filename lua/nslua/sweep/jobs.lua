@@ -160,7 +160,7 @@ local function look(self)
   self.failed = failed
   sweep.done = self.again and self.store:finished(true) or whole
   self.count = whole.count
-  if whole.count >= sweep.last and (not self.again or alive == 0) then return true end
+  if sweep.done.count >= sweep.last then return true end
   if alive ~= 0 then
     self.alone = nil
     return false
@@ -173,7 +173,7 @@ local function look(self)
     return false
   end
   return nil, ("%s: no job is left, and %d tasks are not finished; %s"):format(self.kind,
-    sweep.last - whole.count, last_words(self))
+    sweep.last - sweep.done.count, last_words(self))
 end
 
 function Session:advance(seconds)

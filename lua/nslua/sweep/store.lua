@@ -1,8 +1,9 @@
 -- nslua.sweep.store: the folder of a sweep, FILE.sweep: manifest, script, journals of finished tasks, checkpoints.
 --
 -- Each process that finishes tasks has a journal of its own, "journal-NAME" (NAME is its shard). Together they hold
--- the record of every finished task; the last record of a task counts. A sweep without a file keeps its records in
--- memory.
+-- the record of every finished task. Each resumption that repeats failed tasks begins a round, whose number is in the
+-- file "round"; its journals are "journal-NAME~ROUND". The last record of a task in the last round counts. A sweep
+-- without a file keeps its records in memory.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local manifest = require "nslua.sweep.manifest"
@@ -54,17 +55,22 @@ function store.done() return setmetatable({ frontier = 0, beyond = {}, count = 0
 
 -- ---- the folder ----
 
+-- The journals in the order in which their records count: { path =, round = }.
 function Store:journals()
-  local names = support.list_folder(self.folder) or {}
-  table.sort(names)
   local list = {}
-  for _, name in ipairs(names) do
-    if name:find "^journal%-" then list[#list + 1] = self.folder .. "/" .. name end
+  for _, name in ipairs(support.list_folder(self.folder) or {}) do
+    if name:find "^journal%-" then
+      list[#list + 1] = { path = self.folder .. "/" .. name, round = math.tointeger(name:match "~(%d+)$") or 0 }
+    end
   end
+  table.sort(list, function(a, b)
+    if a.round ~= b.round then return a.round < b.round end
+    return a.path < b.path
+  end)
   return list
 end
 
--- Walks over all records: those of the journals, or those in memory.
+-- Walks over all records, each with its round: those of the journals, or those in memory.
 function Store:records()
   if not self.folder then
     local i = 0
@@ -77,31 +83,35 @@ function Store:records()
   return function()
     while true do
       local bytes = next_record()
-      if bytes then return bytes end
+      if bytes then return bytes, list[i].round end
       i = i + 1
       if not list[i] then return nil end
-      next_record = checked("sweep", support.read(list[i]))
+      next_record = checked("sweep", support.read(list[i].path))
     end
   end
 end
 
--- The finished tasks and how many of them failed. again: failed tasks do not count as finished.
+-- The finished tasks and how many of them failed. again: tasks that failed before this round do not count as
+-- finished.
 function Store:finished(again)
-  local done, failures = store.done(), {}
-  for bytes in self:records() do
+  local done, failures, earlier = store.done(), {}, 0
+  for bytes, round in self:records() do
     local task, kind = record.task(bytes)
-    failures[task] = kind == "F" or nil
+    failures[task] = kind == "F" and (round or 0) or nil
     done:add(task)
   end
   local failed = 0
-  for _ in pairs(failures) do failed = failed + 1 end
-  if not again or failed == 0 then return done, failed end
+  for _, round in pairs(failures) do
+    failed = failed + 1
+    earlier = earlier + (round < self.round and 1 or 0)
+  end
+  if not again or earlier == 0 then return done, failed end
   local good = store.done()
   for bytes in self:records() do
     local task = record.task(bytes)
-    if not failures[task] then good:add(task) end
+    if (failures[task] or self.round) >= self.round then good:add(task) end
   end
-  return good, 0
+  return good, failed - earlier
 end
 
 -- Removes what an earlier sweep of this file has left.
@@ -115,8 +125,13 @@ function Store:manifest()
   return { read_file(self.folder .. "/manifest"), read_file(self.folder .. "/script") or "" }
 end
 
+function Store:read_round()
+  self.round = math.tointeger((read_file(self.folder .. "/round") or ""):match "^%d+") or 0
+end
+
 local function begin_anew(self, now)
   self:clear()
+  self.round = 0
   checked("sweep", support.make_folder(self.folder))
   checked("sweep", support.make_folder(self.folder .. "/checkpoints"))
   files.save(self.folder .. "/script", now[2])
@@ -127,7 +142,7 @@ end
 -- "failed" goes on and repeats the failed tasks, nil raises when there is an unfinished sweep. memory: a list for the
 -- records of a sweep without a file.
 function store.open(file, plan, resume, memory)
-  local self = setmetatable({ file = file, memory = memory, folder = file and store.folder(file) }, Store)
+  local self = setmetatable({ file = file, memory = memory, round = 0, folder = file and store.folder(file) }, Store)
   if not file then return self end
   local now = { manifest.of(plan) }
   local before = self:manifest()
@@ -139,6 +154,7 @@ function store.open(file, plan, resume, memory)
     return self
   end
   local difference = manifest.difference(before, now)
+  self:read_round()
   if resume == nil then
     local done = self:finished()
     if done.count > 0 and done.count < manifest.count(before[1]) then -- what is complete may be replaced
@@ -149,12 +165,16 @@ function store.open(file, plan, resume, memory)
   elseif difference then
     fail("sweep: '%s' can not be resumed: %s (resume = false begins anew)", self.folder, difference)
   end
+  if resume == "failed" and not settings.part then -- a part belongs to the round of the process that has started it
+    self.round, self.is_new_round = self.round + 1, true
+  end
   return self
 end
 
 -- The store of a sweep's file, to look at; nil when there is none.
 function store.existing(file)
   local self = setmetatable({ file = file, memory = {}, folder = store.folder(file) }, Store)
+  self:read_round()
   return self:manifest()[1] and self or nil
 end
 
@@ -170,7 +190,12 @@ end
 function Store:begin(shard, back_end)
   if not self.folder then return end
   if back_end then files.save(self.folder .. "/back-end", back_end .. "\n") end
-  self.journal = checked("sweep", support.open(self.folder .. "/journal-" .. shard))
+  local path = self.folder .. "/journal-" .. shard
+  self.journal = checked("sweep", support.open(path))
+  if self.is_new_round then files.save(self.folder .. "/round", self.round .. "\n") end
+  if self.round > 0 then -- the journal without a round stays open: no other process of this name can begin
+    self.first_journal, self.journal = self.journal, checked("sweep", support.open(path .. "~" .. self.round))
+  end
   self.driver = self.folder .. "/driver-" .. shard
   files.save(self.driver, ("%d %s\n"):format(workers.pid(), workers.host()))
 end
@@ -204,6 +229,7 @@ end
 function Store:finish()
   if not self.journal then return end
   self.journal:close()
+  if self.first_journal then self.first_journal:close() end
   os.remove(self.driver)
   self.journal = nil
 end

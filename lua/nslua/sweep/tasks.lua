@@ -14,6 +14,9 @@ local Tasks = {}
 Tasks.__index = Tasks
 Tasks.__name = "design"
 
+-- Whether a value is a design.
+function tasks.is_design(value) return getmetatable(value) == Tasks end
+
 -- The parameters of task k by name.
 function Tasks:row(k)
   if math.type(k) ~= "integer" or k < 1 or k > self.count then

@@ -1,15 +1,15 @@
 "use strict";
 /*
-** base.js: what the pages share: elements, numbers, colours, ticks. Text from a record reaches the page as text alone,
-** by textContent and fillText.
+** base.js: what the pages share: elements, numbers, colours, formulas. Text from a record reaches the page as text alone,
+** by textContent and fillText, and formulas by KaTeX, which is not trusted with anything but mathematics.
 */
 const nslua = {};
 
-/* Makes an element with attributes and children; the attribute "class" sets its classes, "text" its text. */
+/* Makes an element with attributes and children; "class" sets its classes, "text" its text, which may have formulas. */
 nslua.element = (tag, attributes = {}, ...children) => {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (name === "text") element.textContent = value;
+    if (name === "text") nslua.write(element, value);
     else element.setAttribute(name, value);
   }
   element.append(...children);
@@ -97,41 +97,36 @@ nslua.sharp = (canvas, draw) => {
   return paint;
 };
 
-/* ---- ticks ---- */
+/* ---- formulas ---- */
 
-/* About `count` round numbers in [low, high]: { values, step }. */
-nslua.ticks = (low, high, count) => {
-  const raw = (high - low) / Math.max(count, 1), power = 10 ** Math.floor(Math.log10(raw));
-  const step = power * [1, 2, 5, 10].find((m) => m * power >= raw * (1 - 1e-9));
-  const values = [];
-  for (let i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step && values.length < 100; i++)
-    values.push(i * step);
-  return { values, step };
-};
-
-/* x as a label, with enough digits to differ from the labels one step away. */
-nslua.label = (x, step) => {
-  const size = Math.abs(x), digits = Math.max(0, Math.ceil(-Math.log10(step) - 1e-9));
-  let text;
-  if (size < step * 1e-6) text = "0";
-  else if (size >= 1e6 || (step < 1e-4 && size < 1e-2)) {
-    const more = Math.max(0, Math.ceil(Math.log10(size / step) - 1e-9));
-    text = x.toExponential(Math.min(more, 8)).replace(/\.?0+e/, "e").replace("e+", "e");
-  } else text = x.toFixed(Math.min(digits, 12));
-  return text.replace(/-/g, "\u2212");
-};
-
-/* x as text with `digits` significant digits. */
-nslua.value = (x, digits = 5) => {
-  if (!Number.isFinite(x)) return "\u2013";
-  const size = Math.abs(x);
-  let text;
-  if (size !== 0 && (size >= 10 ** (digits + 1) || size < 1e-4)) text = x.toExponential(digits - 1);
-  else {
-    const whole = size < 1 ? (size === 0 ? 1 : 1 + Math.floor(Math.log10(size))) : Math.ceil(Math.log10(size + 1));
-    text = x.toFixed(nslua.clamp(digits - whole, 0, 10));
+/* The parts of a text: { text } or { tex }, what stands between two dollar signs (formulas.lua has the same rule). */
+nslua.parts = (text) => {
+  const list = [], rule = /\$([^$\s][^$\n]*)\$/g;
+  let from = 0;
+  for (const found of text.matchAll(rule)) {
+    if (/\s$/.test(found[1])) continue;
+    if (found.index > from) list.push({ text: text.slice(from, found.index) });
+    list.push({ tex: found[1] });
+    from = found.index + found[0].length;
   }
-  return text.replace(/-/g, "\u2212");
+  if (from < text.length) list.push({ text: text.slice(from) });
+  return list;
+};
+
+/* True when a text has a formula that can be drawn: KaTeX is in the page. */
+nslua.hasFormula = (text) => Boolean(window.katex) && nslua.parts(text).some((part) => part.tex !== undefined);
+
+/* The element of one formula: what KaTeX makes of it, or its source when KaTeX cannot read it. */
+nslua.formula = (tex) => {
+  const span = nslua.element("span", { class: "formula" });
+  try { window.katex.render(tex, span, { output: "html", trust: false }); } catch { span.textContent = `$${tex}$`; }
+  return span;
+};
+
+/* Makes a text the content of an element, with its formulas. */
+nslua.write = (element, text) => {
+  if (!nslua.hasFormula(text)) element.textContent = text;
+  else element.replaceChildren(...nslua.parts(text).map(({ text, tex }) => tex === undefined ? text : nslua.formula(tex)));
 };
 
 /* ---- the page ---- */

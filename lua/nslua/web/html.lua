@@ -4,10 +4,12 @@
 --
 -- returns the text of an HTML page. Style and scripts are the files of web/. The record is JSON in an element that
 -- is not run. The page reads it with JSON.parse and shows its texts with textContent, so that they never work as
--- code. The content security policy of the page forbids it to load anything.
+-- code. The content security policy of the page forbids it to load anything. A page with formulas embeds KaTeX
+-- (nslua.web.formulas).
 
 local html = {}
 
+local formulas = require "nslua.web.formulas"
 local format = require "nslua.core".number_support.format
 
 local _, here = ...
@@ -129,11 +131,13 @@ end
 
 -- ---- the page ----
 
-local policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; base-uri 'none'; "
-  .. "form-action 'none'"
+-- Fonts may come from the page itself alone.
+local policy = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; font-src data:; "
+  .. "base-uri 'none'; form-action 'none'"
 
 function html.page(page)
-  local scripts = { asset "base.js" }
+  local embedded = formulas.embedded(formulas.of(page.record), html.base64)
+  local scripts = { asset "base.js", asset "ticks.js" }
   for _, name in ipairs(page.scripts) do scripts[#scripts + 1] = asset(name .. ".js") end
   scripts[#scripts + 1] = ("nslua.start(%s);\n"):format(json(page.kind))
   return table.concat {
@@ -141,8 +145,10 @@ function html.page(page)
     '<meta http-equiv="Content-Security-Policy" content="', policy, '">\n',
     '<meta name="viewport" content="width=device-width, initial-scale=1, viewport-fit=cover">\n',
     '<meta name="color-scheme" content="light dark">\n',
-    "<title>", html.escape(page.title), "</title>\n<style>\n", asset "style.css", "</style>\n</head>\n<body>\n",
+    "<title>", html.escape(page.title), "</title>\n<style>\n", asset "style.css", "</style>\n",
+    embedded and "<style>\n" .. embedded.style .. "\n</style>\n" or "", "</head>\n<body>\n",
     '<script type="application/json" id="record">', json(page.record), "</script>\n",
+    embedded and "<script>\n" .. embedded.script .. "\n</script>\n" or "",
     "<script>\n", table.concat(scripts, "\n"), "</script>\n</body>\n</html>\n",
   }
 end

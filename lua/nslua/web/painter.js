@@ -5,6 +5,7 @@ nslua.Painter = class {
   constructor(scene, world) {
     this.scene = scene;
     this.world = world;
+    this.formulas = null; /* nslua.Formulas, on a page that can draw them */
     this.view = null; /* { x, y, scale }: the point of the world in the middle, and the zoom (1: the whole world) */
   }
 
@@ -33,7 +34,9 @@ nslua.Painter = class {
   /* The frame at k + share. */
   paint(context, width, height, k, share) {
     this.context = context;
+    this.width = width;
     this.fit(width, height);
+    this.formulas?.begin();
     context.lineCap = context.lineJoin = "round";
     if (this.world.axes) {
       this.paintAxes();
@@ -46,6 +49,7 @@ nslua.Painter = class {
     this.paintFrame(-1, 0);
     this.paintFrame(k, share);
     if (this.world.axes) context.restore();
+    this.formulas?.end();
   }
 
   paintFrame(k, share) {
@@ -63,45 +67,64 @@ nslua.Painter = class {
   paintAxes() {
     const { context, frame, world: { xlabel, ylabel } } = this;
     const ux = (px) => (px - this.ox) / this.sx, uy = (py) => (this.oy - py) / this.sy;
-    const across = nslua.ticks(ux(frame.left), ux(frame.right), (frame.right - frame.left) / 75);
-    const up = nslua.ticks(uy(frame.bottom), uy(frame.top), (frame.bottom - frame.top) / 50);
+    context.font = nslua.font(12);
+    const { across, up } = this.axisTicks(ux, uy);
     context.lineWidth = 1;
     context.strokeStyle = nslua.colour("grid");
     context.fillStyle = nslua.colour("muted");
-    context.font = nslua.font(12);
     context.beginPath();
-    context.textAlign = "center";
     context.textBaseline = "top";
-    for (const value of across.values) {
-      const px = Math.round(this.x(value)) + 0.5;
+    across.values.forEach((value, i) => {
+      const px = Math.round(this.x(value)) + 0.5, wide = context.measureText(across.labels[i]).width;
       context.moveTo(px, frame.top);
       context.lineTo(px, frame.bottom);
-      context.fillText(nslua.label(value, across.step), px, frame.bottom + 8);
-    }
+      context.fillText(across.labels[i], nslua.clamp(px - wide / 2, 2, this.width - 2 - wide), frame.bottom + 8);
+    });
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const value of up.values) {
+    up.values.forEach((value, i) => {
       const py = Math.round(this.y(value)) + 0.5;
       context.moveTo(frame.left, py);
       context.lineTo(frame.right, py);
-      context.fillText(nslua.label(value, up.step), frame.left - 8, py);
-    }
+      context.fillText(up.labels[i], frame.left - 8, py);
+    });
     context.stroke();
     this.axisLabels(xlabel, ylabel);
   }
 
-  axisLabels(xlabel, ylabel) {
-    const { context, frame } = this;
-    context.font = nslua.font(13);
-    context.fillStyle = nslua.colour("ink");
-    context.textAlign = "center";
+  /* The ticks of both axes; where an axis counts from an offset, that is written at its end. */
+  axisTicks(ux, uy) {
+    const { context, frame } = this, { left, right, top, bottom } = frame;
+    const across = nslua.scale(ux(left), ux(right), right - left, 75, (text) => context.measureText(text).width);
+    const up = nslua.scale(uy(bottom), uy(top), bottom - top, 50, () => 8);
+    context.fillStyle = nslua.colour("muted");
     context.textBaseline = "top";
-    if (xlabel) context.fillText(xlabel, (frame.left + frame.right) / 2, frame.bottom + 26);
-    if (!ylabel) return;
+    context.textAlign = "left";
+    context.fillText(nslua.offsetText(up.offset), left + 6, top + 4);
+    context.textAlign = "right";
+    context.fillText(nslua.offsetText(across.offset), right - 6, bottom - 18);
+    context.textAlign = "left";
+    return { across, up };
+  }
+
+  axisLabels(xlabel, ylabel) {
+    const { frame } = this, style = { size: 13, colour: nslua.colour("ink"), align: "center", valign: "top" };
+    if (xlabel) this.write(xlabel, (frame.left + frame.right) / 2, frame.bottom + 26, style);
+    if (ylabel) this.write(ylabel, 8, (frame.top + frame.bottom) / 2, { ...style, turned: true });
+  }
+
+  /* A text at a place in pixels; a text with formulas becomes an element over the canvas. */
+  write(text, px, py, { size, bold, colour, align, valign, turned }) {
+    const { context } = this;
+    if (this.formulas?.put(text, px, py, { size, bold, colour, align, valign, turned, alpha: context.globalAlpha })) return;
     context.save();
-    context.translate(8, (frame.top + frame.bottom) / 2);
-    context.rotate(-Math.PI / 2);
-    context.fillText(ylabel, 0, 0);
+    context.font = nslua.font(size, bold);
+    context.fillStyle = colour;
+    context.textAlign = align;
+    context.textBaseline = valign;
+    context.translate(px, py);
+    if (turned) context.rotate(-Math.PI / 2);
+    context.fillText(text, 0, 0);
     context.restore();
   }
 
@@ -184,12 +207,13 @@ nslua.Painter = class {
   }
 
   text(op, n, slot) {
-    const { context } = this;
-    context.font = nslua.font((op.size ?? 15) * Math.min(this.unit, 1.25), op.bold);
-    context.fillStyle = nslua.colour(op.color ?? "ink");
-    context.textAlign = op.align ?? "left";
-    context.textBaseline = op.valign ?? "middle";
-    context.fillText(this.scene.texts[n[slot + 2]], this.x(n[slot]) + (op.dx ?? 0), this.y(n[slot + 1]) - (op.dy ?? 0));
+    const px = this.x(n[slot]) + (op.dx ?? 0), py = this.y(n[slot + 1]) - (op.dy ?? 0);
+    const text = this.scene.texts[n[slot + 2]], { left, right, top, bottom } = this.frame;
+    const outside = this.world.axes && (px < left || px > right || py < top || py > bottom);
+    if (outside && nslua.hasFormula(text)) return; /* the canvas clips texts, but not elements */
+    this.write(text, px, py, {
+      size: (op.size ?? 15) * Math.min(this.unit, 1.25), bold: op.bold, colour: nslua.colour(op.color ?? "ink"),
+      align: op.align ?? "left", valign: op.valign ?? "middle" });
   }
 
   arrow(op, n, slot) {

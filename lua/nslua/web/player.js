@@ -29,6 +29,7 @@ nslua.Player = class {
     const { record } = this;
     this.canvas = nslua.element("canvas", { role: "img", "aria-label": record.title, tabindex: "0" });
     this.stage = nslua.element("div", { class: "stage" }, this.canvas);
+    if (window.katex) this.painter.formulas = new nslua.Formulas(this.stage);
     const main = nslua.element("main", { class: "player" + (record.plot ? " with-plot" : "") },
       nslua.element("header", {}, nslua.element("h1", { text: record.title })), this.stage, this.buildControls());
     body.append(main);
@@ -95,7 +96,7 @@ nslua.Player = class {
     this.scrub.value = share;
     this.scrub.style.setProperty("--share", share);
     this.scrub.setAttribute("aria-valuetext", words);
-    this.label.textContent = words;
+    if (this.told !== words) nslua.write(this.label, this.told = words);
     this.paint();
     this.plot?.setCursor(this.time);
   }

@@ -16,6 +16,7 @@ nslua.TimePlot = class {
     if (this.full[0] === this.full[1]) this.full = [this.full[0] - 0.5, this.full[1] + 0.5];
     this.view = [...this.full];
     this.cursor = null;
+    this.left = 40; /* pixels left of the panels' boxes: they grow to the widest label, and all panels have the same */
     this.pointers = new Map();
     this.panels = record.panels.map((panel, i) => this.makePanel(parent, panel, i === record.panels.length - 1));
     nslua.onScheme(() => this.repaint());
@@ -33,14 +34,23 @@ nslua.TimePlot = class {
 
   makePanel(parent, record, last) {
     const panel = { last, series: [] }, name = [record.title, record.ylabel].filter(Boolean).join(" \u00b7 ");
-    const head = nslua.element("div", { class: "head" });
+    const head = nslua.element("div", { class: "head" }), plot = nslua.element("div", { class: "plot" });
     if (name) head.append(nslua.element("span", { class: "name", text: name }));
     for (const item of record.series) panel.series.push(this.makeSeries(head, item));
     panel.canvas = nslua.element("canvas", { role: "img", "aria-label": name || "time plot" });
-    parent.append(nslua.element("section", { class: "panel" + (last ? " last" : "") }, head, panel.canvas));
+    plot.append(panel.canvas);
+    const section = nslua.element("section", { class: "panel" + (last ? " last" : "") }, head, plot);
+    if (last) section.append(this.makeFoot());
+    parent.append(section);
     panel.paint = nslua.sharp(panel.canvas, (context, width, height) => this.paint(panel, context, width, height));
     this.listen(panel);
     return panel;
+  }
+
+  /* The line under the last panel: the name of the axis, and the number from which its labels are counted. */
+  makeFoot() {
+    this.offset = nslua.element("output", { class: "offset" });
+    return nslua.element("div", { class: "foot" }, nslua.element("span", { text: this.xlabel }), this.offset);
   }
 
   makeSeries(head, item) {
@@ -56,7 +66,20 @@ nslua.TimePlot = class {
       this.repaint();
     });
     head.append(series.button);
+    this.keepRoom(series);
     return series;
+  }
+
+  /* Reserves the room of a series' values in the legend, so that it does not wrap when values come. The room grows. */
+  keepRoom(series) {
+    const step = Math.max(1, Math.floor(series.y.length / 50));
+    for (let k = 0; k < series.y.length; k += step) this.widen(series, nslua.value(series.y[k]));
+  }
+
+  widen(series, text) {
+    if (text.length <= (series.room ?? 0)) return;
+    series.room = text.length;
+    series.output.style.minWidth = `${text.length}ch`;
   }
 
   /* The sample of a series that is nearest to t; of steps, the one that holds ("pre": up to its time). */
@@ -71,6 +94,7 @@ nslua.TimePlot = class {
     for (const { series } of this.panels)
       for (const one of series) {
         const text = this.cursor === null ? "" : nslua.value(one.y[this.nearest(one, this.cursor)]);
+        this.widen(one, text);
         if (one.output.textContent !== text) one.output.textContent = text;
       }
     this.onCursor?.(this.cursor);
@@ -103,13 +127,15 @@ nslua.TimePlot = class {
   }
 
   paint(panel, context, width, height) {
-    const bottom = panel.last ? 24 + (this.xlabel ? 18 : 0) : 8;
-    const box = { left: 58, top: 8, right: width - 14, bottom: height - bottom }, [low, high] = this.range(panel);
-    const [a, b] = this.view;
+    const [low, high] = this.range(panel), [a, b] = this.view, font = nslua.font(12);
+    context.font = font;
+    const up = nslua.scale(low, high, height - (panel.last ? 34 : 18), 36, () => 8);
+    const box = { left: this.marginFor(context, up.labels), top: up.offset ? 20 : 8, right: width - 14,
+      bottom: height - (panel.last ? 24 : 8) };
     panel.box = box;
     const x = (t) => box.left + (t - a) / (b - a) * (box.right - box.left);
     const y = (v) => box.bottom - (v - low) / (high - low) * (box.bottom - box.top);
-    this.paintGrid(panel, context, x, y, low, high);
+    this.paintGrid(panel, context, x, y, up, width);
     context.save();
     context.beginPath();
     context.rect(box.left, 0, box.right - box.left, height);
@@ -121,44 +147,59 @@ nslua.TimePlot = class {
     if (this.cursor !== null) this.paintCursor(panel, context, box, x, y);
   }
 
-  paintGrid(panel, context, x, y, low, high) {
-    const { box } = panel, [a, b] = this.view;
-    const across = nslua.ticks(a, b, (box.right - box.left) / 90);
-    const up = nslua.ticks(low, high, (box.bottom - box.top) / 42);
+  /* The margin left of the boxes. When these labels need more, all panels are painted again. */
+  marginFor(context, labels) {
+    const need = Math.ceil(Math.max(0, ...labels.map((text) => context.measureText(text).width))) + 14;
+    if (need > this.left) {
+      this.left = need;
+      this.repaint();
+    }
+    return this.left;
+  }
+
+  paintGrid(panel, context, x, y, up, width) {
+    const { box } = panel, [a, b] = this.view, length = box.right - box.left;
+    const across = nslua.scale(a, b, length, nslua.clamp(length / 9, 56, 110), (text) => context.measureText(text).width);
     context.strokeStyle = nslua.colour("grid");
     context.fillStyle = nslua.colour("muted");
-    context.font = nslua.font(12);
     context.lineWidth = 1;
     context.beginPath();
     for (const t of across.values) {
       const px = Math.round(x(t)) + 0.5;
       context.moveTo(px, box.top);
       context.lineTo(px, box.bottom);
-      context.textAlign = "center";
-      context.textBaseline = "top";
-      if (panel.last) context.fillText(nslua.label(t, across.step), px, box.bottom + 7);
     }
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const v of up.values) {
+    up.values.forEach((v, i) => {
       const py = Math.round(y(v)) + 0.5;
       context.moveTo(box.left, py);
       context.lineTo(box.right, py);
-      context.fillText(nslua.label(v, up.step), box.left - 8, py);
-    }
+      context.fillText(up.labels[i], box.left - 8, py);
+    });
     context.stroke();
-    if (!panel.last || !this.xlabel) return;
-    context.textAlign = "center";
+    context.textAlign = "left";
+    if (up.offset) context.fillText(nslua.offsetText(up.offset), 6, 8);
+    if (panel.last) this.paintTimes(context, across, x, box, width);
+  }
+
+  /* The labels of the axis of time. Those at its ends stay inside the canvas. */
+  paintTimes(context, { values, labels, offset }, x, box, width) {
     context.textBaseline = "top";
-    context.fillStyle = nslua.colour("ink");
-    context.fillText(this.xlabel, (box.left + box.right) / 2, box.bottom + 25);
+    let free = 0; /* where the next label may begin */
+    values.forEach((t, i) => {
+      const wide = context.measureText(labels[i]).width, left = nslua.clamp(x(t) - wide / 2, 2, width - 2 - wide);
+      if (left < free) return;
+      context.fillText(labels[i], left, box.bottom + 7);
+      free = left + wide + 6;
+    });
+    const text = nslua.offsetText(offset);
+    if (this.offset.textContent !== text) this.offset.textContent = text;
   }
 
   paintSeries(context, series, x, y, box) {
-    const [from, to] = this.visible(series);
-    context.beginPath();
-    if (to - from > 4 * (box.right - box.left)) this.dense(context, series, x, y, from, to);
-    else this.sparse(context, series, x, y, from, to);
+    const columns = Math.ceil((box.right - box.left) * (window.devicePixelRatio || 1));
+    this.trace(context, series, this.kept(series, columns), x, y);
     context.strokeStyle = nslua.colour(series.color);
     context.lineWidth = 1.9;
     context.setLineDash(series.dash ? [6, 4] : []);
@@ -166,9 +207,41 @@ nslua.TimePlot = class {
     context.setLineDash([]);
   }
 
-  sparse(context, { t, y: values, step }, x, y, from, to) {
-    let pen = false;
+  /*
+  ** The indices of the samples to draw: all, or where there are more than four for each column of the screen's pixels,
+  ** of each column the first, the least, the largest and the last one. They keep their own times: so a steep curve has its
+  ** slope, and its extremes (the M4 aggregation: Jugel, Jerzak, Hackenbroich and Markl 2014).
+  */
+  kept(series, columns) {
+    const [from, to] = this.visible(series), [a, b] = this.view, { t, y } = series, list = [];
+    if (to - from <= 4 * columns) {
+      for (let k = from; k <= to; k++) list.push(k);
+      return list;
+    }
+    const keep = (k) => { if (list[list.length - 1] !== k) list.push(k); };
+    let column = NaN, first = from, low = from, high = from;
+    const flush = (end) => {
+      keep(first);
+      keep(Math.min(low, high));
+      keep(Math.max(low, high));
+      keep(end);
+    };
     for (let k = from; k <= to; k++) {
+      const now = Number.isFinite(y[k]) ? Math.floor((t[k] - a) / (b - a) * columns) : null; /* null: a gap */
+      if (now !== column) {
+        if (k > from) flush(k - 1);
+        [column, first, low, high] = [now, k, k, k];
+      } else if (y[k] < y[low]) low = k;
+      else if (y[k] > y[high]) high = k;
+    }
+    flush(to);
+    return list;
+  }
+
+  trace(context, { t, y: values, step }, list, x, y) {
+    let pen = false;
+    context.beginPath();
+    for (const k of list) {
       if (!Number.isFinite(values[k])) {
         pen = false;
         continue;
@@ -178,36 +251,6 @@ nslua.TimePlot = class {
       if (pen) context.lineTo(x(t[k]), y(values[k]));
       else context.moveTo(x(t[k]), y(values[k])), pen = true;
     }
-  }
-
-  /* Where there are more samples than pixels, draws of each column of pixels the first, least, largest and last sample. */
-  dense(context, { t, y: values }, x, y, from, to) {
-    let column = null, first, low, high, last, pen = false;
-    const flush = () => {
-      if (column === null) return;
-      if (pen) context.lineTo(column, y(first)); else context.moveTo(column, y(first)), pen = true;
-      context.lineTo(column, y(low));
-      context.lineTo(column, y(high));
-      context.lineTo(column, y(last));
-    };
-    for (let k = from; k <= to; k++) {
-      const value = values[k];
-      if (!Number.isFinite(value)) {
-        flush();
-        column = null;
-        pen = false;
-        continue;
-      }
-      const px = Math.round(x(t[k]));
-      if (px !== column) {
-        flush();
-        [column, first, low, high] = [px, value, value, value];
-      }
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-      last = value;
-    }
-    flush();
   }
 
   paintSelection(context, box, x) {

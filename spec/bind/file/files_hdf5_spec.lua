@@ -51,8 +51,9 @@ describe("bind.files_hdf5", function()
     assert.equal("save: 'x.h5': expected a table of arrays by name, got one array; .npy holds one",
       message(ns.save, "x.h5", ns.eye(2)))
     assert.equal("save: a: expected a vector or a matrix, got string", message(ns.save, "x.h5", { a = "b" }))
-    assert.equal("save: 'x.h': expected a name that ends in .csv, .npy, .npz or .h5", message(ns.save, "x.h", { a = { 1 } }))
-    assert.equal("load: 'h5': expected a name that ends in .csv, .npy, .npz or .h5", message(ns.load, "h5"))
+    assert.equal("save: 'x.h': expected a name that ends in .csv, .npy, .npz, .h5, .nc or .mat",
+      message(ns.save, "x.h", { a = { 1 } }))
+    assert.equal("load: 'h5': expected a name that ends in .csv, .npy, .npz, .h5, .nc or .mat", message(ns.load, "h5"))
   end)
 
   it("leaves nothing behind of files that cannot be read", function()

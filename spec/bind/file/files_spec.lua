@@ -118,7 +118,7 @@ describe("arrays", function()
   end)
 
   it("are refused where a file cannot hold them", function()
-    assert.equal("save: 'x.txt': expected a name that ends in .csv, .npy, .npz or .h5", message(ns.save, "x.txt", { 1 }))
+    assert.equal("save: 'x.txt': expected a name that ends in .csv, .npy, .npz, .h5, .nc or .mat", message(ns.save, "x.txt", { 1 }))
     assert.equal("save: file: expected a string, got number", message(ns.save, 3, { 1 }))
     assert.equal("save: 'x.npy': expected a vector or a matrix, got table; .npz holds arrays by name", message(ns.save, "x.npy",
       { a = { 1 } }))
@@ -242,7 +242,7 @@ describe("load", function()
     assert.equal(("cannot read '%s': line 4: expected 2 cells, got 3"):format(path "c.csv"), message(csv, "a,b\n1,2\n\n1,2,3\n"))
     assert.equal(("cannot read '%s': line 2: expected 2 cells, got 1"):format(path "c.csv"), message(csv, "a,b\n1"))
     assert.equal("cannot read '/nonexistent/a.csv': No such file or directory", message(ns.load, "/nonexistent/a.csv"))
-    assert.equal("load: 'a.txt': expected a name that ends in .csv, .npy, .npz or .h5", message(ns.load, "a.txt"))
+    assert.equal("load: 'a.txt': expected a name that ends in .csv, .npy, .npz, .h5, .nc or .mat", message(ns.load, "a.txt"))
   end)
 
   it("takes no bytes for an array that are none", function()

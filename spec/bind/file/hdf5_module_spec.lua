@@ -12,9 +12,9 @@ end
 
 describe("nslua.hdf5", function()
   it("is not needed: where it is absent, .h5 files say how to get it", function()
-    local text = "'/nowhere/x.h5': .h5 files are read and written by the module nslua.hdf5, which is not installed: it is built " ..
-      "when "
-      .. "the headers of HDF5 are there (Debian: apt-get install libhdf5-dev, then make and make install; or, where nslua came "
+    local text = "'/nowhere/x.h5': .h5, .nc and .mat files are read and written by the module nslua.hdf5, " ..
+      "which is not installed: it is built when the "
+      .. "headers of HDF5 are there (Debian: apt-get install libhdf5-dev, then make and make install; or, where nslua came "
         .. "as a package, apt-get install nslua-hdf5); .npz holds the same"
     local sol = make():run()
     with(package, "cpath", "/nowhere/?.so", function()
@@ -25,7 +25,7 @@ describe("nslua.hdf5", function()
         local simu = make()
         assert.equal("run: stream: " .. text, message(simu.run, simu, { stream = "/nowhere/x.h5" }))
         assert.equal(0, simu:step())
-        assert.matches("^load: '/nowhere/x.hdf5': .h5 files are read", message(ns.load, "/nowhere/x.hdf5"))
+        assert.matches("^load: '/nowhere/x.hdf5': .h5, .nc and .mat files are read", message(ns.load, "/nowhere/x.hdf5"))
       end)
     end)
   end)

@@ -315,4 +315,41 @@ describe("the derivatives of a run of mechanics #once", function()
     assert.is_truthy(message:find("sensitivities: the events of '%a+' and '%a+' at t=0.5 are simultaneous, and their order depends "
       .. "on the parameters"), message)
   end)
+
+  describe("where friction starts at the limit of its force", function()
+    -- The rates of the velocity by z at the end of a second; the force on a block is z + c t, the limit is 4.
+    local function block(dim, c, on_grazing)
+      local M, zero = ns.eye(dim), {}
+      for i = 1, dim do zero[i] = 0 end
+      local body = ns.LagrangianLinearTIDS(zero, zero, M)
+      body:setzPtr(ns.vector { 4 })
+      body:setComputeFExtFunction(function(t, z, f) f[1], f[dim] = z[1] + c * t, -16 end)
+      local rows = dim == 2 and { { 0, 1 }, { 1, 0 } } or { { 0, 0, 1 }, { 1, 0, 0 }, { 0, 1, 0 } }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(body)
+      local law = ns.NewtonImpactFrictionNSL(0, 0, 0.25, dim)
+      nsds:link(ns.Interaction(law, ns.LagrangianLinearTIR(rows), "floor"), body)
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.5), ns.RungeKuttaOSI())
+      local sol = simu:run { sensitivities = { "z", on_grazing = on_grazing } }
+      return sol.S[#sol][dim + 1][1]
+    end
+
+    it("the force's own change decides", function()
+      for dim = 2, 3 do
+        assert.near(1, block(dim, 1), 1e-9)
+        assert.equal(0, block(dim, -1))
+      end
+    end)
+
+    it("is told where the force stays there", function()
+      for dim = 2, 3 do
+        assert.equal(0, block(dim, 0, "one-sided"))
+        local good, message = pcall(block, dim, 0)
+        assert.is_false(good)
+        message = tostring(message):gsub("^.-: (sensi)", "%1")
+        assert.equal("sensitivities: the force of 'floor' is at its limit where the run starts at t=0, and stays there; "
+          .. "a parameter moves it beyond; on_grazing = \"one-sided\" takes the side that the run goes: no slip (t=0 step 1)", message)
+      end
+    end)
+  end)
 end)

@@ -95,7 +95,7 @@ describe("quiverkey", function()
     local arrows = lines(ax.figure, "^set arrow")
     assert.truthy(arrows[1]:find("from graph 0.4375,1.05 rto graph 0.125,0", 1, true)) -- 1/2 of a cell of 1, of 4
     assert.truthy(arrows[2]:find("from graph 0.375,0.9 rto graph 0.25,0", 1, true))
-    assert.equal(1, #lines(ax.figure, '^set label "one" at graph 0.5625,1.05 left'))
+    assert.equal(1, #lines(ax.figure, '^set label "one" at screen [%d.]+,screen [%d.]+ left'))
     assert.truthy(ax.figure:picture "svg")
     assert.equal("quiverkey: these axes hold no quiver", message(panel().quiverkey, panel(), 0, 0, 1, "a"))
     assert.equal("quiverkey: labelpos: expected one of N, S, E, W, got 'X'",

@@ -89,7 +89,7 @@ describe("characters", function()
       nsds:insertDynamicalSystem(ds)
       local sol = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1)):run()
       local words = text.quote(name)
-      assert.truthy(sol:plot { name, "b" }:commands():find("title " .. words, 1, true))
+      assert.truthy(sol:plot { name, "b" }:commands():find("set label " .. words .. " at screen", 1, true))
       assert.truthy(sol:plot { name }:commands():find("set label " .. words, 1, true))
     end
   end)

@@ -116,8 +116,9 @@ describe("ns.plot.rcParams", function()
     assert.equal(3, ax.artists[1].linewidth)
     assert.is_false(ax.show_grid)
     assert.equal(old, plot.rcParams["lines.linewidth"])
-    assert.equal("rcParams: unknown name 'lines.foo' (known: axes.grid, image.cmap, lines.linewidth, lines.markersize, "
-      .. "savefig.dpi)", message(function() plot.rcParams["lines.foo"] = 1 end))
+    assert.equal("rcParams: unknown name 'lines.foo' (known: axes.grid, axes.labelsize, axes.titlesize, "
+      .. "figure.figsize, font.size, image.cmap, legend.fontsize, lines.linewidth, lines.markersize, savefig.dpi, "
+      .. "xtick.minor.visible, ytick.minor.visible)", message(function() plot.rcParams["lines.foo"] = 1 end))
     assert.equal("rcParams: axes.grid: expected a boolean, got 'on'",
       message(function() plot.rcParams["axes.grid"] = "on" end))
   end)
@@ -179,8 +180,8 @@ describe("room", function()
     local fig = plot.figure { figsize = { 4, 3 } }
     fig:subplot(1, 1, 1):plot({ 0, 1 }, { 0, 1 }):xlabel "x":ylabel "y":title "t"
     assert.equal(1, #widths(fig))
-    assert.equal(1, #lines(fig, '^set label "y" .*center rotate by 90 textcolor rgb "#262626"$'))
-    assert.equal(1, #lines(fig, '^set title "t" textcolor rgb "#262626" font ",11" offset'))
+    assert.equal(1, #lines(fig, '^set label "y" .*center rotate by 90 textcolor rgb "#262626" $'))
+    assert.equal(1, #lines(fig, '^set label "t" at screen [%d.]+,screen [%d.]+ center textcolor rgb "#262626" font ",11"'))
   end)
 end)
 
@@ -200,14 +201,20 @@ describe("options of words, ticks and grids", function()
     ax:grid(false)
     assert.equal(0, #lines(fig, "^set grid"))
     ax:legend { fontsize = 7 }
-    assert.equal(1, #lines(fig, '^set key .* font ",7"$'))
+    assert.equal(1, #lines(fig, '^set label "a" .* font ",7" front$'))
+    local function at(words)
+      local x, y = fig:commands():match('\nset label "' .. words .. '" at screen (%S+),screen (%S+)')
+      return tonumber(x) < 0.5 and "left" or "right", tonumber(y) < 0.5 and "lower" or "upper"
+    end
     ax:legend({ "first" }, { loc = "lower left" })
-    assert.equal(1, #lines(fig, "^set key inside bottom left"))
-    ax:legend { "second", loc = "upper left" }
-    assert.equal(1, #lines(fig, "^set key inside top left"))
+    assert.same({ "left", "lower" }, { at "first" })
+    ax:legend { "second", loc = 2 }
+    assert.same({ "left", "upper" }, { at "second" })
+    ax:legend { bbox_to_anchor = { 1, 0 }, loc = "lower right" }
+    assert.same({ "right", "lower" }, { at "second" })
     assert.equal("second", ax.artists[1].label)
     ax:text(1, 1, "here", { fontsize = 20, ha = "right" })
-    assert.equal(1, #lines(fig, '^set label "here" at 1,1 right front .*font ",20"$'))
+    assert.equal(1, #lines(fig, '^set label "here" at screen [%d.]+,screen [%d.]+ right .*font ",20" front$'))
     ax:xticks { rotation = 30 }
     assert.equal(1, #lines(fig, "^set xtics .* rotate by 30 right .*,"))
   end)
@@ -226,9 +233,12 @@ describe("options of words, ticks and grids", function()
     end
     refused("unknown option 'fontsiz' (known: fontsize, color)", "title", "s", bad)
     refused("unknown option 'fontsiz' (known: which, axis, color, linestyle, linewidth, alpha)", "grid", true, bad)
-    refused("unknown option 'fontsiz' (known: loc, ncol, labels, fontsize)", "legend", bad)
-    refused("unknown option 'fontsiz' (known: loc, ncol, fontsize)", "legend", { "a" }, bad)
-    refused("unknown option 'fontsiz' (known: loc, ncol, labels, fontsize)", "legend", { "a", fontsiz = 3 })
+    refused("unknown option 'fontsiz' (known: loc, ncol, labels, fontsize, title, frameon, framealpha, facecolor, " ..
+      "edgecolor, labelcolor, bbox_to_anchor)", "legend", bad)
+    refused("unknown option 'fontsiz' (known: loc, ncol, fontsize, title, frameon, framealpha, facecolor, edgecolor, " ..
+      "labelcolor, bbox_to_anchor)", "legend", { "a" }, bad)
+    refused("unknown option 'fontsiz' (known: loc, ncol, labels, fontsize, title, frameon, framealpha, facecolor, " ..
+      "edgecolor, labelcolor, bbox_to_anchor)", "legend", { "a", fontsiz = 3 })
     for _, name in ipairs { "xlim", "ylim", "zlim" } do
       refused("unknown option 'fontsiz' (it takes none)", name, 0, 1, bad)
       refused("unknown option 'fontsiz' (it takes none)", name, { 0, 1 }, bad)
@@ -244,8 +254,9 @@ describe("options of words, ticks and grids", function()
     refused("which: expected one of major, minor, both, got 'all'", "grid", true, { which = "all" })
     refused("axis: expected one of x, y, both, got 'z'", "grid", { axis = "z" })
     assert.equal("grid: expected a boolean, got number 1", message(ax.grid, ax, 1))
-    refused("fontsize: expected a number, at least 1, got 'x'", "title", "s", { fontsize = "x" })
-    refused("fontsize: expected a number, at least 1, got 'x-large'", "legend", { fontsize = "x-large" })
+    refused("fontsize: expected points, or one of xx-small, x-small, small, medium, large, x-large, xx-large, got 'x'", "title",
+      "s", { fontsize = "x" })
+    refused("fontsize: expected a number, at least 1, got number 0", "legend", { fontsize = 0 })
   end)
 end)
 

@@ -36,8 +36,8 @@ describe("twinx", function()
   it("has its legend in another place", function()
     local ax = plot.figure():subplot(1, 1, 1):plot({ 0, 1 }, { 0, 0 }, { label = "a" }):legend()
     ax:twinx():plot({ 0, 1 }, { 0, 0 }, { label = "b" }):legend()
-    local keys = lines(ax.figure, "^set key")
-    assert.is_false(keys[1]:match "inside %a+ %a+" == keys[2]:match "inside %a+ %a+")
+    local a, b = lines(ax.figure, '^set label "a" at screen')[1], lines(ax.figure, '^set label "b" at screen')[1]
+    assert.is_false(a:match "at (%S+)" == b:match "at (%S+)" and a:match "at %S+ (%S+)" == b:match "at %S+ (%S+)")
   end)
 end)
 
@@ -64,12 +64,15 @@ describe("texts", function()
   it("have boxes", function()
     local ax = plot.figure():subplot(1, 1, 1):text(0, 0, "a", { bbox = { fc = "y", edgecolor = "none" } })
     ax:annotate("b", { xy = { 0, 0 }, bbox = {} })
-    assert.same({ 'set style textbox 1 opaque fillcolor rgb "#E69F00" margins 2,2 noborder',
-      'set style textbox 2 opaque fillcolor rgb "#FFFFFF" margins 2,2 border rgb "#000000" lw 0.8' },
-      lines(ax.figure, "^set style textbox"))
-    assert.equal(2, #lines(ax.figure, "boxed bs [12]$"))
+    local boxes = lines(ax.figure, "^set object polygon")
+    assert.truthy(boxes[1]:find('front fc rgb "#E69F00" fs solid 1 noborder', 1, true))
+    assert.truthy(boxes[2]:find('front fc rgb "#FFFFFF" fs solid 1 border lc rgb "#000000" lw 0.8', 1, true))
+    ax:text(0, 0, "c", { bbox = { boxstyle = "round,pad=0.5" } })
+    assert.is_true(#lines(ax.figure, "^set object polygon")[3] > 2 * #boxes[1])
+    assert.equal('text: bbox: boxstyle: expected "square" or "round", also "round,pad=0.3", got \'sawtooth\'',
+      message(ax.text, ax, 0, 0, "a", { bbox = { boxstyle = "sawtooth" } }))
     assert.truthy(ax.figure:picture "svg")
-    assert.equal("text: bbox: unknown option 'foo' (known: facecolor, edgecolor, alpha, pad, linewidth)",
+    assert.equal("text: bbox: unknown option 'foo' (known: boxstyle, facecolor, edgecolor, alpha, pad, linewidth)",
       message(ax.text, ax, 0, 0, "a", { bbox = { foo = 1 } }))
   end)
 

@@ -30,7 +30,7 @@ describe("nslua --doctor #once", function()
 
   it("names the modules that are built, and how to come by the others", function()
     local out = doctor()
-    for name, line in pairs { hdf5 = "HDF5         %d+%.%d+%.%d+ %(%.h5 files%)", sundials = "SUNDIALS     linked %(a second",
+    for name, line in pairs { hdf5 = "HDF5         %d+%.%d+%.%d+ %(%.h5, %.nc and %.mat files%)", sundials = "SUNDIALS     linked %(a second",
       nlopt = "NLopt        %d+%.%d+%.%d+ %(ns%.minimize%)", ipopt = "IPOPT        linked %(model:minimize and",
       mpi = "MPI          Open MPI %d+%.%d+%.%d+ %(sweeps by mpirun%)" } do
       local there = package.searchpath("nslua." .. name, package.cpath)
@@ -49,7 +49,7 @@ describe("nslua --doctor #once", function()
     assert.equal("", err)
     assert.equal(0, code)
     local remedy = "%s: sudo apt-get install %s, then make and make install\n"
-    assert.truthy(out:find("\n  missing  HDF5         for " .. remedy:format(".h5 files", "libhdf5-dev"), 1, true))
+    assert.truthy(out:find("\n  missing  HDF5         for " .. remedy:format(".h5, .nc and .mat files", "libhdf5-dev"), 1, true))
     assert.truthy(out:find("\n  missing  SUNDIALS     for " .. remedy:format("a second solver of DAEs", "libsundials-dev"), 1,
       true))
     assert.truthy(out:find("\n  missing  NLopt        for " .. remedy:format("ns.minimize", "libnlopt-dev"), 1, true))
@@ -58,7 +58,7 @@ describe("nslua --doctor #once", function()
     host.write(lone .. "/packaged/dpkg-query", "#!/bin/sh\necho nslua: $2\n")
     os.execute(("chmod +x %s/packaged/dpkg-query"):format(lone))
     out = lone_doctor(lone .. "/packaged")
-    assert.truthy(out:find("\n  missing  HDF5         for .h5 files: sudo apt-get install nslua-hdf5\n", 1, true))
+    assert.truthy(out:find("\n  missing  HDF5         for .h5, .nc and .mat files: sudo apt-get install nslua-hdf5\n", 1, true))
     assert.truthy(out:find("\n  missing  SUNDIALS     for a second solver of DAEs: sudo apt-get install nslua-sundials\n", 1, true))
     host.write(lone .. "/lib/lua/5.4/nslua/hdf5.so", "no")
     out = lone_doctor()

@@ -1,5 +1,5 @@
 -- Sweeps by Slurm and by GNU parallel: the file of "local", bit for bit. Slurm is started on this machine alone;
--- NSLUA_CLUSTER=1000 makes it an array of a thousand jobs.
+-- NSLUA_CLUSTER=1000 makes it an array of a thousand jobs, NSLUA_KILLS=100 kills its slurmd so many times.
 local host = require "host"
 local runs = require "sweep_runs"
 
@@ -8,6 +8,9 @@ local function is_there(program)
 end
 
 local jobs = tonumber(os.getenv "NSLUA_CLUSTER") or 8
+
+-- How many times slurmd is killed.
+local kills = tonumber(os.getenv "NSLUA_KILLS") or 1
 
 local directory, cluster
 local started = false
@@ -75,6 +78,10 @@ describe("a sweep by Slurm #once", function()
       .. "they are\n$"), out)
     out = sweep "script.lua --status -- a.csv"
     assert.truthy(out:find "^a.csv: %d+ of 40 tasks finished, %d failed; slurm: %d+ %l+", out)
+    -- What a Slurm with accounts would tell.
+    host.write(directory .. "/sacct", "#!/bin/sh\nprintf 'COMPLETED\\nTIMEOUT\\nRUNNING\\nCANCELLED by 7\\nTIMEOUT\\n'\n")
+    out = run(("chmod +x sacct; PATH=.:$PATH; %s sweep script.lua --status -- a.csv"):format(host.quote(host.nslua)))
+    assert.truthy(out:find("; ended: 1 cancelled, 2 timeout\n", 1, true), out)
     run "n=0; until [ -f a.csv.errors ] || [ $n -gt 300 ]; do sleep 0.1; n=$((n + 1)); done; sleep 0.2"
     same_file "a.csv"
   end)
@@ -88,6 +95,18 @@ describe("a sweep by Slurm #once", function()
     assert.truthy(out:find "; slurm: %d jobs cancelled\n$", out)
     assert.equal("sweep of 24 tasks: 24 done, 2 failed\n", (sweep "script.lua --on slurm --resume --quiet -- a.csv 0"))
     same_file "a.csv"
+  end)
+
+  it("writes the same file when slurmd is killed while jobs run", function()
+    local told = script(120, 0.05, 15)
+    local waits = {}
+    for i = 1, kills do waits[i] = ("%.2f"):format(math.random() * 1.5) end
+    local crash = "sh " .. host.quote(host.root .. "/spec/cluster.sh") .. " crash " .. cluster
+    local out, err = run(("(sleep 0.5; for wait in %s; do sleep $wait; %s && echo killed; done) >crashes 2>&1 & "):format(
+      table.concat(waits, " "), crash) .. host.quote(host.nslua) .. " sweep script.lua --on slurm --quiet -- a.csv; wait")
+    assert.same({ told, "" }, { out, err })
+    same_file "a.csv"
+    assert.truthy(host.read(directory .. "/crashes"):find "killed")
   end)
 
   it("tells what Slurm refuses, and why jobs do not finish", function()

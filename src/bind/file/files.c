@@ -209,6 +209,28 @@ static int files_save_npz(lua_State *L) {
   return 0;
 }
 
+/* files_save_zip(path, names, contents): an archive of any files, given as texts. */
+static int files_save_zip(lua_State *L) {
+  const char *path = nsl_path(L, 1, "export", "file");
+  NsZip *zip;
+  NsError err = {NS_OK, ""};
+  lua_Integer n = luaL_len(L, 2);
+  NsZipPiece *pieces = lua_newuserdatauv(L, (size_t)n * sizeof *pieces + 1, 0);
+  const char **names = lua_newuserdatauv(L, (size_t)n * sizeof *names + 1, 0);
+  for (lua_Integer i = 0; i < n; i++, lua_pop(L, 2)) { /* the tables hold the texts */
+    lua_rawgeti(L, 2, i + 1);
+    lua_rawgeti(L, 3, i + 1);
+    names[i] = luaL_checkstring(L, -2);
+    pieces[i].bytes = luaL_checklstring(L, -1, &pieces[i].size);
+  }
+  NsStatus status = ns_zip_open(&zip, path, &err);
+  if (status != NS_OK) return nsl_raise(L, &err);
+  for (lua_Integer i = 0; i < n && status == NS_OK; i++) status = ns_zip_add(zip, names[i], &pieces[i], 1, &err);
+  if (status != NS_OK) ns_zip_abort(zip);
+  else status = ns_zip_commit(zip, &err);
+  return status == NS_OK ? 0 : nsl_raise(L, &err);
+}
+
 /* ---- .csv ---- */
 
 /* files_save_csv(path, names, columns) */
@@ -323,13 +345,9 @@ static int load_csv(lua_State *L) {
 }
 
 void nsl_open_files(lua_State *L) {
-  static const luaL_Reg functions[] = {{"load_csv", load_csv},
-                                       {"load_npy", load_npy},
-                                       {"load_npz", load_npz},
-                                       {"save_csv", files_save_csv},
-                                       {"save_npy", files_save_npy},
-                                       {"save_npz", files_save_npz},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {
+      {"load_csv", load_csv},       {"load_npy", load_npy},       {"load_npz", load_npz},       {"save_csv", files_save_csv},
+      {"save_npy", files_save_npy}, {"save_npz", files_save_npz}, {"save_zip", files_save_zip}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", contents_gc}, {NULL, NULL}};
   nsl_register_type(L, &contents_type, meta, NULL);
   luaL_newlib(L, functions);

@@ -14,15 +14,27 @@
 #include "bind/lua/object.h"
 #include "bind/array/vector.h"
 
-bool nsl_is_hdf5(const char *path) {
+const char *nsl_hdf5_form(const char *path) {
+  static const struct {
+    const char *ending, *form;
+  } forms[] = {{".h5", NS_HDF5_PLAIN}, {".hdf5", NS_HDF5_PLAIN}, {".nc", NS_HDF5_NETCDF}, {".mat", NS_HDF5_MATLAB}};
   const char *ending = strrchr(path, '.');
-  return ending && ending != path && (strcmp(ending, ".h5") == 0 || strcmp(ending, ".hdf5") == 0);
+  if (!ending || ending == path) return NULL;
+  for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+    if (strcmp(ending, forms[i].ending) == 0) return forms[i].form;
+  return NULL;
+}
+
+bool nsl_is_hdf5(const char *path) {
+  const char *form = nsl_hdf5_form(path);
+  return form && strcmp(form, NS_HDF5_PLAIN) == 0;
 }
 
 /* ---- the module ---- */
 
 const NsHdf5 *nsl_hdf5(lua_State *L, const char *who, const char *path) {
-  static const NslOptional module = {"nslua.hdf5", ": .h5 files are read and written by the module", "HDF5", "libhdf5-dev"};
+  static const NslOptional module = {"nslua.hdf5", ": .h5, .nc and .mat files are read and written by the module", "HDF5",
+                                     "libhdf5-dev"};
   int top = lua_gettop(L);
   nsl_need_stack(L, 10);
   nsl_push_optional(L, &module, who, lua_pushfstring(L, "'%s'", path), ".npz holds the same");
@@ -131,9 +143,9 @@ static NsHdf5Attribute *h5_files_read_attributes(lua_State *L, int idx, int *cou
   return list;
 }
 
-/* save_h5(path, names, arrays [, attributes]) */
+/* save_h5(path, names, arrays [, attributes]): in the form of the ending. */
 static int files_save_h5(lua_State *L) {
-  const char *path = nsl_path(L, 1, "save", "file");
+  const char *path = nsl_path(L, 1, "save", "file"), *form = nsl_hdf5_form(path);
   lua_settop(L, 4);
   const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
   int count, nattributes;
@@ -142,7 +154,8 @@ static int files_save_h5(lua_State *L) {
   NslNamed *list = nsl_named_arrays(L, &count, "");
   NsHdf5Array *arrays = lua_newuserdatauv(L, (size_t)count * sizeof *arrays + 1, 0);
   for (int i = 0; i < count; i++) arrays[i] = (NsHdf5Array){list[i].name, list[i].rows, list[i].cols, list[i].data};
-  if (ns_h5_save(hdf5, path, arrays, count, attributes, nattributes, &err) != NS_OK) return nsl_raise(L, &err);
+  if (ns_h5_save(hdf5, path, form ? form : NS_HDF5_PLAIN, arrays, count, attributes, nattributes, &err) != NS_OK)
+    return nsl_raise(L, &err);
   return 0;
 }
 

@@ -13,13 +13,17 @@ static void set_version(lua_State *L, const char *name, void (*ask)(int *)) {
   lua_setfield(L, -2, name);
 }
 
-/* versions() -> { lapack=, suitesparse=, blas= (nil when unknown) } */
+/* versions() -> { lapack=, suitesparse=, blas= (nil when unknown), katex= (the directory of KaTeX that the build found) } */
 static int versions(lua_State *L) {
   lua_newtable(L);
   set_version(L, "lapack", ns_lapack_version);
   set_version(L, "suitesparse", ns_suitesparse_version);
   lua_pushstring(L, ns_blas_description());
   lua_setfield(L, -2, "blas");
+#ifdef NS_KATEX
+  lua_pushliteral(L, NS_KATEX);
+  lua_setfield(L, -2, "katex");
+#endif
   return 1;
 }
 

@@ -266,6 +266,8 @@ static void read_keys(lua_State *L, int option, NsSensitivityOptions *options) {
         nsl_error(L, "%s: rtol: expected a number in [1e-14, 0.1], got %f", who, options->rtol);
     } else if (strcmp(key, "adjoint") == 0) { /* of gradient.lua */
       options->adjoint = lua_toboolean(L, -1) != 0;
+    } else if (strcmp(key, "memory") == 0 && lua_type(L, -1) == LUA_TNUMBER) { /* of gradient.lua */
+      options->memory = lua_tonumber(L, -1);
     } else if (strcmp(key, "on_grazing") == 0) {
       const char *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
       options->one_sided = strcmp(word, "one-sided") == 0;

@@ -399,7 +399,7 @@ static int stats_attributes(lua_State *L, int stats, NsHdf5Attribute *list, int 
 enum { ATTRIBUTES = 16 };
 
 /* Writes a dataset for each column and for each parameter of S; status, message and stats become attributes. */
-static NsStatus save_h5(lua_State *L, const NsSolution *s, const char *path, NsError *err) {
+static NsStatus save_h5(lua_State *L, const NsSolution *s, const char *path, const char *form, NsError *err) {
   const NsHdf5 *hdf5 = nsl_hdf5(L, "save", path);
   int ncols = count_columns(s), nattributes = 0;
   NsHdf5Array *arrays = lua_newuserdatauv(L, (size_t)(ncols + s->np) * sizeof *arrays, 0);
@@ -423,7 +423,7 @@ static NsStatus save_h5(lua_State *L, const NsSolution *s, const char *path, NsE
   const NslNamed *derivatives = push_derivatives(L, s, "");
   for (int j = 0; j < s->np; j++)
     arrays[ncols + j] = (NsHdf5Array){derivatives[j].name, derivatives[j].rows, derivatives[j].cols, derivatives[j].data};
-  return ns_h5_save(hdf5, path, arrays, ncols + s->np, attributes, nattributes, err);
+  return ns_h5_save(hdf5, path, form, arrays, ncols + s->np, attributes, nattributes, err);
 }
 
 static bool ends_with(const char *path, const char *ending) {
@@ -431,7 +431,7 @@ static bool ends_with(const char *path, const char *ending) {
   return n > m && strcmp(path + n - m, ending) == 0;
 }
 
-/* save(file): .csv with a header line, .npy (rows x columns, float64), .npz or .h5 (an array for each column). */
+/* save(file): .csv with a header line, .npy (rows x columns, float64), .npz, .h5, .nc or .mat (an array for each column). */
 static int solution_save(lua_State *L) {
   NslSolution *self = check_solution(L, 1);
   const char *path = nsl_path(L, 2, "save", "file");
@@ -441,8 +441,8 @@ static int solution_save(lua_State *L) {
   if (ends_with(path, ".csv")) status = bind_solution_save_csv(L, self->solution, path, &err);
   else if (ends_with(path, ".npy")) status = bind_solution_save_npy(self->solution, path, &err);
   else if (ends_with(path, ".npz")) status = bind_solution_save_npz(L, self->solution, path, &err);
-  else if (nsl_is_hdf5(path)) status = save_h5(L, self->solution, path, &err);
-  else return luaL_error(L, "save: '%s': expected a name that ends in .csv, .npy, .npz or .h5", path);
+  else if (nsl_hdf5_form(path)) status = save_h5(L, self->solution, path, nsl_hdf5_form(path), &err);
+  else return luaL_error(L, "save: '%s': expected a name that ends in .csv, .npy, .npz, .h5, .nc or .mat", path);
   return status == NS_OK ? 0 : nsl_raise(L, &err);
 }
 

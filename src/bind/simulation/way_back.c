@@ -100,6 +100,35 @@ static int way_back_cross(lua_State *L) {
   return ns_sensitivities_cross(s, luaL_checknumber(L, 2), luaL_checknumber(L, 3)), 0;
 }
 
+/* earlier(simulation): records what comes before the record; whether there is something. */
+static int way_back_earlier(lua_State *L) {
+  NslTimeStepping *self;
+  NsSensitivities *s = check_trail(L, &self);
+  bool any = false;
+  NsError err = {NS_OK, ""};
+  WayBackCall call = begin_call(L, self);
+  NsStatus status = ns_sensitivities_earlier(s, self->ts, &any, &err);
+  return end_call(L, self, &call, status, &err), lua_pushboolean(L, any), 1;
+}
+
+/* state(simulation, t, before): the states at t in the record, where the way back stands. */
+static int way_back_state(lua_State *L) {
+  NslTimeStepping *self;
+  const NsSensitivities *s = check_trail(L, &self);
+  double t = luaL_checknumber(L, 2);
+  bool before = lua_toboolean(L, 3);
+  double *x = nsl_push_vector(L, s->nx, "x")->data;
+  NsError err = {NS_OK, ""};
+  return ns_sensitivities_state(s, t, before, x, &err) == NS_OK ? 1 : nsl_raise(L, &err);
+}
+
+/* memory(simulation): bytes that the record took at most (0: they were not counted), steps that were computed again. */
+static int way_back_memory(lua_State *L) {
+  NslTimeStepping *self;
+  const NsSensitivities *s = check_trail(L, &self);
+  return lua_pushnumber(L, s->most), lua_pushinteger(L, s->steps_again), 2;
+}
+
 static int way_back_gradient(lua_State *L) {
   NslTimeStepping *self;
   const NsSensitivities *s = check_trail(L, &self);
@@ -200,11 +229,25 @@ static int way_back_resolve(lua_State *L) {
 }
 
 void nsl_open_way_back(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"times", way_back_times},     {"start", way_back_start},       {"back", way_back_back},     {"events", way_back_events},
-      {"cross", way_back_cross},     {"rates", way_back_rates},       {"guard", way_back_guard},   {"fresh", way_back_fresh},
-      {"values", way_back_values},   {"refused", way_back_refused},   {"close", way_back_close},   {"nodes", way_back_nodes},
-      {"resolve", way_back_resolve}, {"gradient", way_back_gradient}, {"drives", way_back_drives}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"times", way_back_times},
+                                       {"start", way_back_start},
+                                       {"back", way_back_back},
+                                       {"events", way_back_events},
+                                       {"cross", way_back_cross},
+                                       {"rates", way_back_rates},
+                                       {"guard", way_back_guard},
+                                       {"fresh", way_back_fresh},
+                                       {"values", way_back_values},
+                                       {"refused", way_back_refused},
+                                       {"close", way_back_close},
+                                       {"nodes", way_back_nodes},
+                                       {"resolve", way_back_resolve},
+                                       {"gradient", way_back_gradient},
+                                       {"drives", way_back_drives},
+                                       {"earlier", way_back_earlier},
+                                       {"state", way_back_state},
+                                       {"memory", way_back_memory},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   lua_setfield(L, -2, "way_back");
 }

@@ -31,7 +31,7 @@ typedef struct NsMotionTwin {
   NsDenseCourse course;
   NsFrozenGuard *guards; /* m + 1 */
   int guard, hit;        /* the row that is evaluated; the row of the event */
-  bool acted, guarded;   /* the event has had impulses or rest; it has a guard */
+  bool acted;            /* the event has had impulses or rest */
 
   /* impulses: rows, their kinds, and whether the restitution acts; impulses; the linear problem */
   int nclosed, *closed;
@@ -42,7 +42,8 @@ typedef struct NsMotionTwin {
   int n, places, *rows; /* rows that come to rest */
   NsMotionPull *pull;
   NsMotionTangent *tangent;
-  bool rough; /* F_u has no closed form in this mode */
+  double t_event; /* the time of the last event */
+  bool rough;     /* F_u has no closed form in this mode */
 } NsMotionTwin;
 
 /* terms, slope, reset, pull and pull_guard of NsFrozen; the context is an NsMotionTwin. */
@@ -55,6 +56,18 @@ NsStatus ns_ed_twin_pull_guard(void *context, double t, const double *u, double 
 
 /* The pull_map of NsFrozen for the maps of ns_ed_sense_impulse and ns_ed_sense_rest; the context is an NsMotionTwin. */
 NsStatus ns_ed_pull_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);
+
+/* The guard that was chosen last, as an NsFrozenMap; the context is an NsMotionTwin. */
+NsStatus ns_ed_twin_guard(void *context, double t, const double *u, double *out, NsError *err);
+
+/*
+** The start of a run (event_start.c). ns_ed_check_start: NS_EARG when a contact is closed, and a parameter moves its y, or, where it is at
+** rest, its u. ns_ed_sense_start_rest: S after the rest of rows, when it is known which of them are held. ns_ed_check_start_forces: NS_EARG
+** when friction sticks at the limit of its force, and a parameter moves it beyond; in the mode after the start.
+*/
+NsStatus ns_ed_check_start(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_sense_start_rest(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_check_start_forces(NsEventDriven *ed, NsError *err);
 
 /* S after the rest of the rows in the twin. */
 NsStatus ns_ed_sense_rest_of(NsEventDriven *ed, NsError *err);

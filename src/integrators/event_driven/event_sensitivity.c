@@ -13,8 +13,11 @@
 #include "linalg/qr.h"
 #include "ode/control.h"
 
-/* A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. */
-static const double START_OPENS = 1e-9;
+/*
+** S goes on with a fixed direction of sliding in space below this part of its largest velocity. 1e-8: u / |u| has an error of 1e-8
+** there, which F_u multiplies by 1 / |u|; what the rest of the turning changes in S is 3e-9 of it.
+*/
+static const double NEARLY_STOPPED_FOR_S = 1e-8;
 
 static const double LEAST_SIZE = 0x1p-30; /* see grow_sizes; 1e-9: rounding is 1e-16 */
 
@@ -122,6 +125,11 @@ static bool motion_is_linear(const NsEventDriven *ed) {
   return true;
 }
 
+/* Whether sliding in space was nearly at rest when the last step began. */
+static bool nearly_stopped(const NsEventDriven *run, int row) {
+  return run->slid[row] > 0 && run->slid[row] <= NEARLY_STOPPED_FOR_S * run->reach[row];
+}
+
 /*
 ** The directions of friction in space. Where it has nearly stopped they are those in which S was computed last: that of u may turn
 ** on, down to rounding.
@@ -129,7 +137,7 @@ static bool motion_is_linear(const NsEventDriven *ed) {
 static void keep_directions(NsMotionTwin *w, const NsEventDriven *run) {
   for (int i = 0; i < run->m; i++) {
     const Rub *rub = &run->rows[i].rub;
-    bool kept = w->holds || (rub->stops && w->ed->rows[i].rub.stops);
+    bool kept = w->holds || (w->ed->rows[i].rub.stops && (rub->stops || nearly_stopped(run, i)));
     for (int k = 0; k < 2 && rub->width == 2 && !kept; k++) w->direction[2 * i + k] = rub->d[k];
   }
 }
@@ -352,6 +360,25 @@ static NsStatus motion_twin_at(void *context, double t, double *u, NsError *err)
   return NS_OK;
 }
 
+/*
+** Friction in space that has nearly stopped and slows down keeps its direction, as in a step of the run that ends with the event. F_u
+** grows as 1 / |u| there. The direction must be that of S: a later one, if u turns on, has another rate of u, and S would no longer be
+** -dt/dp times that rate.
+*/
+static NsStatus find_nearly_stopped(NsMotionTwin *w, const NsEventDriven *run, NsError *err) {
+  NsEventDriven *ed = w->ed;
+  const NsStepperState *step = &run->rk->base.state;
+  NsStatus status = NS_OK;
+  for (int i = 0; i < ed->m && status == NS_OK; i++) {
+    Rub *rub = &ed->rows[i].rub;
+    if (!ns_ed_rubs(ed, i, GRIP_SLIP) || rub->width != 2 || rub->stops || rub->young) continue;
+    if (!nearly_stopped(run, i)) continue;
+    status = ns_motion_outputs(ed->motion, 1, &i, step->t, step->y, step->y + ed->Nq, err);
+    rub->stops = status == NS_OK && ns_ed_sliding_speed(ed, i) < run->slid[i];
+  }
+  return status;
+}
+
 NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   if (!s) return NS_OK;
@@ -362,7 +389,8 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
   w->holds = held && ns_sensitivity_holds(step->t_old, step->t);
   motion_twin_mode(w, ed);
   w->holds = ns_sensitivity_holds(step->t_old, step->t);
-  NsStatus status = find_dependent(w, step->t_old, step->y_old, err);
+  NsStatus status = find_nearly_stopped(w, ed, err);
+  if (status == NS_OK) status = find_dependent(w, step->t_old, step->y_old, err);
   if (status != NS_OK) return status;
   stepper->problem.context = w->ed; /* the dense output evaluates the motion */
   status = ns_rk_interpolate(stepper, err);
@@ -383,7 +411,7 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
 
 /* ---- guards ---- */
 
-static NsStatus motion_twin_guard(void *context, double t, const double *u, double *out, NsError *err) {
+NsStatus ns_ed_twin_guard(void *context, double t, const double *u, double *out, NsError *err) {
   NsMotionTwin *w = context;
   NsEventDriven *ed = w->ed;
   const double *q = u, *v = u + ed->Nq;
@@ -407,7 +435,27 @@ static void motion_twin_choose(void *context, int guard) {
 }
 
 static void add_guard(NsMotionTwin *w, const NsEventDriven *ed, int *count, int row) {
-  w->guards[(*count)++] = (NsFrozenGuard){motion_twin_guard, motion_twin_choose, row, ns_ed_row_name(ed, row)};
+  w->guards[(*count)++] = (NsFrozenGuard){ns_ed_twin_guard, motion_twin_choose, row, ns_ed_row_name(ed, row)};
+}
+
+/*
+** Whether the event is that friction in the plane, or a relay, comes to rest, and its velocity has only been rounding since the last
+** event, in one step of the motion: that event has let go what holds on, at the force at which friction takes over.
+*/
+static NsStatus never_left_rest(NsMotionTwin *w, const NsEventDriven *ed, bool *rests, NsError *err) {
+  const NsStepperState *step = &ed->rk->base.state;
+  double along;
+  NsStatus status = NS_OK;
+  *rests = ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP && ed->rows[ed->hit].rub.width == 1 &&
+           w->t_event == w->course.t_old && step->t == w->course.t;
+  w->guard = ed->hit;
+  for (int k = 0; k + 1 < NS_BERNSTEIN_SIZE && status == NS_OK && *rests; k++) {
+    double t = w->course.t_old + ns_bernstein_node(k) * (w->course.t - w->course.t_old);
+    status = motion_twin_at(w, t, w->fitting, err);
+    if (status == NS_OK) status = ns_ed_twin_guard(w, t, w->fitting, &along, err);
+    *rests = status == NS_OK && fabs(along) <= ed->slow[ed->hit];
+  }
+  return status;
 }
 
 /* Adds the friction whose sliding ends where a step of the grid begins: at that time by chance. */
@@ -420,127 +468,12 @@ static NsStatus add_ending_slips(NsMotionTwin *w, const NsEventDriven *ed, int *
     double along;
     w->guard = row;
     if (ns_ed_sense_kind(w->ed, row) != SENSE_SLIP) continue;
-    status = motion_twin_guard(w, ed->t, w->u, &along, err);
+    status = ns_ed_twin_guard(w, ed->t, w->u, &along, err);
     if (status != NS_OK || fabs(along) > ed->slow[row]) continue;
-    status = ns_sensitivity_falls(s, &w->frozen, motion_twin_guard, ed->t, w->u, &falls, err);
+    status = ns_sensitivity_falls(s, &w->frozen, ns_ed_twin_guard, ed->t, w->u, &falls, err);
     if (status == NS_OK && falls) add_guard(w, ed, count, row);
   }
   return status;
-}
-
-/* y and u of the row w->guard. */
-static NsStatus motion_twin_row(void *context, double t, const double *u, double *out, NsError *err) {
-  NsMotionTwin *w = context;
-  NsEventDriven *ed = w->ed;
-  NsStatus status = ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
-  out[0] = ed->now->y[w->guard];
-  out[1] = ed->now->u[w->guard];
-  return status;
-}
-
-/*
-** By how much parameter j changes y (change[0]) and u (change[1]) of the row w->guard at the start: 0 where the terms of the change
-** cancel to rounding.
-*/
-static NsStatus start_change(NsEventDriven *ed, int j, double change[2], NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin;
-  const double *S = s->S + (ptrdiff_t)j * s->n;
-  double part[2], most[2] = {0, 0};
-  NsStatus status = ns_sensitivity_along(s, &w->frozen, motion_twin_row, 2, ed->t, ed->x, 0, S, j, change, err);
-  memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
-  for (int i = 0; i < s->n && status == NS_OK; i++) {
-    s->direction[i] = S[i];
-    if (S[i] != 0)
-      status = ns_sensitivity_along(s, &w->frozen, motion_twin_row, 2, ed->t, ed->x, 0, s->direction, -1, part, err);
-    for (int c = 0; c < 2 && S[i] != 0; c++) most[c] += fabs(part[c]);
-    s->direction[i] = 0;
-  }
-  for (int c = 0; c < 2; c++)
-    if (fabs(change[c]) <= START_OPENS * most[c]) change[c] = 0;
-  return status;
-}
-
-/* NS_EARG when a contact is closed at the start, and a parameter moves its y, or, where it is at rest, its u. */
-static NsStatus check_start_contacts(NsEventDriven *ed, NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin;
-  NsStatus status = NS_OK;
-  for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
-    double row[2], change[2];
-    w->guard = ed->closed[k];
-    status = motion_twin_row(w, ed->t, ed->x, row, err);
-    bool hits = row[1]<-ed->slow[w->guard], departs = row[1]> ed->slow[w->guard];
-    if (departs || (s->options->one_sided && !hits)) continue; /* one that departs has no part in the motion */
-    for (int j = 0; j < s->p && ed->rows[w->guard].unilateral && status == NS_OK; j++) {
-      status = start_change(ed, j, change, err);
-      if (status == NS_OK && hits && change[0] != 0)
-        return ns_fail(
-            err, NS_EARG,
-            "sensitivities: the contact '%s' is hit where the run starts at t=%.10g, and a parameter moves it: start "
-            "the run before the impact, or after it",
-            ns_ed_row_name(ed, w->guard), ed->t);
-      if (status == NS_OK && !hits && (change[0] != 0 || change[1] != 0))
-        return ns_fail(err, NS_EARG,
-                       "sensitivities: the contact '%s' is closed where the run starts at t=%.10g, and a parameter opens it; "
-                       "on_grazing = \"one-sided\" takes the side that the run goes: closed, or open where it opens at once",
-                       ns_ed_row_name(ed, w->guard), ed->t);
-    }
-  }
-  return status;
-}
-
-/*
-** NS_EARG when friction, or a relay, that starts with u = 0 slips at once, and a parameter moves its u: along the slip the derivative
-** is another one than against it. In space there is none across the slip, to no side.
-*/
-static NsStatus check_start_slip(NsEventDriven *ed, int row, NsError *err) {
-  NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin;
-  const Rub *rub = &ed->rows[row].rub;
-  NsStatus status = NS_OK;
-  for (int j = 0; j < s->p && status == NS_OK; j++) {
-    double u[2] = {0, 0}, change[2];
-    for (int i = 0; i < rub->width && status == NS_OK; i++) {
-      w->guard = row + i;
-      status = start_change(ed, j, change, err);
-      u[i] = change[1];
-    }
-    if (status != NS_OK || (u[0] == 0 && u[1] == 0)) continue;
-    double across = rub->width == 2 ? fabs(rub->d[0] * u[1] - rub->d[1] * u[0]) : 0;
-    if (across > START_OPENS * ns_ed_length(u[0], u[1]))
-      return ns_fail(err, NS_EARG,
-                     "sensitivities: '%s' begins to slip where the run starts at t=%.10g, and a parameter moves its velocity "
-                     "across the slip: there is no derivative, to no side; start the run with a velocity",
-                     ns_ed_row_name(ed, row), ed->t);
-    if (!s->options->one_sided)
-      return ns_fail(err, NS_EARG,
-                     "sensitivities: '%s' begins to slip where the run starts at t=%.10g, and a parameter moves its velocity; "
-                     "on_grazing = \"one-sided\" takes the side that the run goes",
-                     ns_ed_row_name(ed, row), ed->t);
-  }
-  return status;
-}
-
-/*
-** The rest of rows at the start, when it is known which of them are held: the others leave at once, and S of their velocities goes on
-** as it is.
-*/
-static NsStatus sense_start_rest(NsEventDriven *ed, NsError *err) {
-  NsMotionTwin *w = ed->sensitivity->twin;
-  NsStatus status = NS_OK;
-  int n = 0, places = 0;
-  for (int i = 0; i < ed->m && status == NS_OK; i++)
-    if (ed->resting[i] && ns_ed_rubs(ed, i, GRIP_SLIP) && !ed->rows[i].rub.tied) status = check_start_slip(ed, i, err);
-  for (int k = 0; k < w->n; k++) {
-    bool held = false;
-    for (int i = 0; i < ed->nheld; i++) held = held || ed->held[i] == w->rows[k];
-    if (!held) continue;
-    places += k < w->places;
-    w->rows[n++] = w->rows[k];
-  }
-  w->n = n, w->places = places;
-  return status == NS_OK && n > 0 ? ns_ed_sense_rest_of(ed, err) : status;
 }
 
 /* ---- events ---- */
@@ -562,18 +495,20 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
                    "sensitivities: at t=%.10g the forces of sliding contacts grow beyond all bounds; the impulse that "
                    "follows has no derivatives here",
                    ed->t);
-  NsStatus status = start ? check_start_contacts(ed, err) : NS_OK;
-  if (ns_ed_sense_kind(ed, ed->hit) != SENSE_NONE) add_guard(w, ed, &count, ed->hit);
+  NsStatus status = start ? ns_ed_check_start(ed, err) : NS_OK;
+  bool rests = false;
+  if (status == NS_OK && !start) status = never_left_rest(w, ed, &rests, err);
+  if (!rests && ns_ed_sense_kind(ed, ed->hit) != SENSE_NONE) add_guard(w, ed, &count, ed->hit);
   for (int k = 0; k < ed->nclosed && !start; k++) {
     int row = ed->closed[k];
     const Row *r = &ed->rows[row];
     if (row != ed->hit && r->unilateral && r->state != ROW_HELD && ed->before[row] < -ed->slow[row])
       add_guard(w, ed, &count, row);
   }
-  if (status == NS_OK && count == 0 && !start) status = add_ending_slips(w, ed, &count, err);
-  if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->frozen, w->guards, count, ed->t, w->u, err);
+  if (status == NS_OK && count == 0 && !start && !rests) status = add_ending_slips(w, ed, &count, err);
+  if (status == NS_OK && rests && count == 0) status = ns_sensitivity_same_event(s, &w->frozen, ed->t, w->u, err);
+  else if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->frozen, w->guards, count, ed->t, w->u, err);
   else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->frozen, start, ed->t, w->u, err);
-  w->guarded = count > 0;
   ed->log->slope = s->told;
   if (status == NS_OK) ns_sensitivity_enter(s);
   return status;
@@ -592,12 +527,14 @@ NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
   NsMotionTwin *w = s->twin;
   bool touched = only_touched(ed, w);
   w->rough = false;
+  w->t_event = ed->t;
   if (touched && !s->options->one_sided) return ns_sensitivity_grazes(ed->t, ns_ed_row_name(ed, w->hit), err);
   if (touched) ns_sensitivity_undo(s);
-  NsStatus status = ed->t == ed->t_first ? sense_start_rest(ed, err) : NS_OK;
+  NsStatus status = ed->t == ed->t_first ? ns_ed_sense_start_rest(ed, err) : NS_OK;
   w->holds = false;
   motion_twin_mode(w, ed);
   if (status == NS_OK) status = find_dependent(w, ed->t, ed->x, err);
+  if (status == NS_OK && ed->t == ed->t_first) status = ns_ed_check_start_forces(ed, err);
   if (status == NS_OK) status = ns_sensitivity_leave(s, &w->frozen, ed->t, ed->x, err);
   grow_sizes(w, ed);
   return status == NS_OK ? motion_twin_states(w, s, ed->t, ed->x, s->S, s->X, err) : status;

@@ -1,0 +1,102 @@
+-- nslua.fmi: ns.fmi, models for other simulation tools as units (FMU) of the Functional Mock-up Interface 2.0.
+local arguments = require "nslua.base.arguments"
+local where = require "nslua.base.where"
+
+local fail, describe = arguments.fail, arguments.describe
+
+local fmi = {}
+
+-- The kinds of models. A model is of the kind whose first key its description has.
+local kinds = {
+  require "nslua.fmi.simulation_model",
+  (require "nslua.fmi.equations_model"),
+}
+
+local TEXTS = { "description", "author", "version", "copyright", "license" }
+
+local Model = {}
+Model.__index = Model
+Model.__name = "fmi model"
+
+function Model:__tostring()
+  return ("fmi model: %d variables, %s"):format(#self.variables, self.kind.text)
+end
+
+local function kind_of(description)
+  for _, kind in ipairs(kinds) do
+    if description[kind.keys:match "%S+"] ~= nil then return kind end
+  end
+  fail("fmi.model: expected setup, a function that makes a simulation, or rhs and states, the equations of a model")
+end
+
+local function texts_of(description)
+  local texts = {}
+  for _, name in ipairs(TEXTS) do
+    local text = description[name]
+    if text ~= nil and type(text) ~= "string" then
+      fail("fmi.model: %s: expected a text, got %s", name, describe(text))
+    end
+    texts[name] = text
+  end
+  return texts
+end
+
+local function experiment_of(description)
+  local experiment = {}
+  for _, name in ipairs { "start", "stop", "step", "tolerance" } do
+    local value = description[name]
+    if value ~= nil then
+      experiment[name] = arguments.number(value, "fmi.model", name)
+      local positive = name == "step" or name == "tolerance"
+      if value - value ~= 0 or positive and value <= 0 then
+        fail("fmi.model: %s: expected a %s number, got %g", name, positive and "positive" or "finite", value)
+      end
+    end
+  end
+  return experiment
+end
+
+-- The model that a script for other tools returns.
+function fmi.model(description)
+  if type(description) ~= "table" then fail("fmi.model: expected a table, got %s", describe(description)) end
+  description = arguments.options(description, "fmi.model")
+  local kind = kind_of(description)
+  local others = ""
+  for _, other in ipairs(kinds) do
+    if other ~= kind then others = others .. other.keys .. " " end
+  end
+  for key in others:gmatch "%S+" do
+    if description[key] ~= nil then fail("fmi.model: %s does not go with %s", key, kind.keys:match "%S+") end
+  end
+  for _, key in ipairs { "save", "restore" } do
+    if description[key] ~= nil and type(description[key]) ~= "function" then
+      fail("fmi.model: %s: expected a function, got %s", key, describe(description[key]))
+    end
+  end
+  local model = setmetatable({ name = description.name, texts = texts_of(description),
+    experiment = experiment_of(description),
+    variables = require "nslua.fmi.variables".of(description), kind = kind, data = kind.declare(description),
+    save = description.save, restore = description.restore }, Model)
+  if #model.variables == 0 then
+    fail("fmi.model: expected parameters, inputs, outputs or states: a unit has variables")
+  end
+  require "nslua.fmi.unit_script".models[model] = true
+  return model
+end
+
+function fmi.export(...) return require "nslua.fmi.export"(...) end
+
+-- The path of a file that was packed with the script, in a unit and outside of one.
+function fmi.resource(name)
+  if type(name) ~= "string" then fail("fmi.resource: name: expected a string, got %s", describe(name)) end
+  local directory = require "nslua.fmi.unit_script".directory
+  if not directory then
+    local source = debug.getinfo(2, "S").source
+    directory = source:match "^@(.*)/[^/]*$" or "."
+  end
+  return directory .. "/" .. name
+end
+
+where.strict(Model)
+
+return fmi

@@ -1,0 +1,100 @@
+-- nslua.fmi.simulation_model: models for other tools that are a simulation of nslua, which `setup` makes.
+local arguments = require "nslua.base.arguments"
+
+local fail, describe = arguments.fail, arguments.describe
+local format = require "nslua.core".number_support.format
+
+local kind = { name = "simulation", text = "a simulation", keys = "setup" }
+
+local WHO = "fmi.model"
+
+-- The time of a simulation and that of the importer are the same when they differ by less than this part of a step of
+-- the grid. The importer adds up its steps: a million of them have a rounding error of about 1e-10 of their sum, and
+-- a time that is wrong by 1e-6 of a step changes no result that a step can have.
+local SAME = 1e-6
+
+function kind.declare(description)
+  if type(description.setup) ~= "function" then
+    fail("%s: setup: expected a function, got %s", WHO, describe(description.setup))
+  end
+  return { setup = description.setup }
+end
+
+-- An object: what setup returned (made), its simulation, and the time at which it stops within a step of its grid
+-- (stop).
+function kind.open(model, v, run)
+  local made = model.data.setup(v, run)
+  local simulation = type(made) == "table" and made.simulation or made
+  if not arguments.is_simulation(simulation) then
+    fail("%s: setup: expected a simulation, or a table with one as its field 'simulation', got %s", WHO,
+      describe(made))
+  end
+  local start, length = simulation:startingTime(), simulation:currentTimeStep()
+  if math.abs(start - run.start) > SAME * length then
+    fail("%s: setup: the simulation starts at t = %g and the experiment at t = %g: use run.start", WHO, start,
+      run.start)
+  end
+  return { made = made, simulation = simulation, t = run.start }
+end
+
+function kind.subject(object) return object.made end
+function kind.time(object) return object.exchange and object.t or object.simulation:startingTime() end
+function kind.close(object) object.simulation:close() end
+
+local STOP = "communication point"
+
+-- The step of the grid that is under way ends at `time`; the next one goes on from there. nil: no such end.
+local function stop_at(object, time)
+  if object.stop then object.simulation:removeEvent(STOP) end
+  object.stop = time
+  if not time then return end
+  object.simulation:addEvent { name = STOP, g = function(t) return t - time end, direction = "up", terminal = true }
+end
+
+-- Steps to the time `target`: by whole steps of the grid, and a part of one where the target is not on it.
+function kind.advance(object, target)
+  local simulation = object.simulation
+  while true do
+    local now, slack = simulation:startingTime(), SAME * simulation:currentTimeStep()
+    if now >= target - slack then return end
+    if object.stop then stop_at(object, nil) end
+    if not simulation:hasNextEvent() then
+      error(format("the simulation ends at t = %g: use run.stop in setup", now), 0)
+    end
+    if simulation:nextTime() > target + slack then stop_at(object, target) end
+    simulation:computeOneStep()
+    simulation:nextStep()
+  end
+end
+
+local function read(file)
+  local handle <close> = assert(io.open(file, "rb"))
+  return handle:read "a"
+end
+
+function kind.save(object)
+  local file = os.tmpname()
+  local good, message = pcall(object.simulation.save_state, object.simulation, file)
+  local bytes = good and read(file)
+  os.remove(file)
+  os.remove(file .. ".previous")
+  if not good then error(message, 0) end
+  return { state = bytes, stop = object.stop or false, t = object.t }
+end
+
+function kind.restore(object, saved)
+  local file = os.tmpname()
+  do
+    local handle <close> = assert(io.open(file, "wb"))
+    assert(handle:write(saved.state))
+  end
+  if (saved.stop or nil) ~= object.stop then stop_at(object, saved.stop or nil) end
+  local good, message = pcall(object.simulation.load_state, object.simulation, file, { constants = false })
+  os.remove(file)
+  if not good then error(message, 0) end
+  object.t = saved.t
+end
+
+for name, f in pairs(require "nslua.fmi.smooth_exchange") do kind[name] = f end
+
+return kind

@@ -1,0 +1,45 @@
+-- nslua.fmi.unit_script: runs the script of a unit and takes the model that it returns.
+local arguments = require "nslua.base.arguments"
+local instance = require "nslua.fmi.instance"
+local variables = require "nslua.fmi.variables"
+
+local fail, describe = arguments.fail, arguments.describe
+
+local script = {}
+
+-- The directory of the script that is being run; ns.fmi.resource looks there. nil: none is.
+script.directory = nil
+
+-- Models, which ns.fmi.model marks.
+script.models = setmetatable({}, { __mode = "k" })
+
+-- Runs a script and returns its model. name: what messages call it.
+function script.load(path, name, directory)
+  local handle, message = io.open(path, "rb")
+  if not handle then fail("fmi.export: cannot read '%s': %s", path, (message:gsub("^.-: ", "", 1))) end
+  local text = handle:read "a"
+  handle:close()
+  local chunk
+  chunk, message = load(text, "@" .. name)
+  if not chunk then error(message, 0) end
+  script.directory = directory
+  local model = chunk()
+  if not script.models[model] then
+    fail("fmi.export: '%s' must return a model, as in: return ns.fmi.model { ... }; it returned %s", name,
+      describe(model))
+  end
+  return model
+end
+
+-- Adds the states and derivatives of model exchange, when the unit has that kind. Returns the number of indicators.
+function script.complete(model, kinds)
+  if not kinds.modelexchange or model.derivatives then return model.indicators or 0 end
+  local probe = instance.new(model, "modelexchange")
+  local found = model.kind.exchange(model, model.kind.name == "equations" or probe:build())
+  probe:drop()
+  model.derivatives = variables.add_derivatives(model.variables, found.states)
+  model.indicators = found.indicators
+  return found.indicators
+end
+
+return script

@@ -1,0 +1,253 @@
+-- nslua.plot.legend: the legend of a panel: its size, the place where it hides least, and its samples and texts.
+--
+-- It is drawn on the picture itself, after the panel, so that its box is known before. Lengths are in 1/72 inch.
+
+local core = require "nslua.core"
+local entries = require "nslua.plot.entries"
+local layout = require "nslua.plot.layout"
+local scales = require "nslua.plot.scales"
+local style = require "nslua.plot.style"
+local text = require "nslua.plot.text"
+local words = require "nslua.plot.words"
+
+local format = core.number_support.format
+local max, min, floor, ceil = math.max, math.min, math.floor, math.ceil
+local transparent = style.transparent
+
+local legend = {}
+
+local SAMPLE, BESIDE, BETWEEN, PAD = entries.SAMPLE, entries.BESIDE, entries.BETWEEN, entries.PAD
+local INSET = 0.5 -- from the panel to the frame, in em
+
+-- ---- where data are ----
+
+local CELLS = 72 -- the panel is divided into so many cells along each side, in which data are counted
+
+-- Counts the cells that the data of the panel touch, into `taken`.
+local function mark(p, taken)
+  local function cell(i, j)
+    if i >= 0 and i < CELLS and j >= 0 and j < CELLS then taken[i * CELLS + j] = (taken[i * CELLS + j] or 0) + 1 end
+  end
+  local function segment(u0, v0, u1, v1)
+    if max(u0, u1) < 0 or min(u0, u1) > 1 or max(v0, v1) < 0 or min(v0, v1) > 1 then return end
+    local steps = min(4 * CELLS, ceil(2 * CELLS * max(math.abs(u1 - u0), math.abs(v1 - v0))) + 1)
+    for k = 0, steps do cell(floor((u0 + (u1 - u0) * k / steps) * CELLS),
+      floor((v0 + (v1 - v0) * k / steps) * CELLS)) end
+  end
+  local lx, ly, sx, sy = p.limits.x, p.limits.y, scales.of(p.axes, "x"), scales.of(p.axes, "y")
+  for _, a in ipairs(p.axes.artists) do
+    local x, y = a.columns[1], a.columns[2]
+    local n, joined = min(#x, #y), a.kind ~= "scatter" and not a.loose and not (a.kind == "line" and not a.dash)
+    if a.kind ~= "cells" and a.kind ~= "bands" and a.kind ~= "text" and not a.direction then
+      local u, v
+      local every = max(1, n // 4000)
+      for i = 1, n, every do
+        local u1, v1 = scales.fraction(x[i], lx, sx), scales.fraction(y[i], ly, sy)
+        local good = u1 - u1 == 0 and v1 - v1 == 0
+        if good and joined and u then
+          if a.kind == "step" and a.steps then segment(u, v, u1, v) segment(u1, v, u1, v1) else segment(u, v, u1,
+            v1) end
+        elseif good then
+          cell(floor(u1 * CELLS), floor(v1 * CELLS))
+        end
+        u, v = good and u1 or nil, v1
+        if a.vectors then
+          segment(u1, v1, scales.fraction(x[i] + a.vectors[1][i], lx, sx), scales.fraction(y[i] + a.vectors[2][i],
+            ly, sy))
+          u = nil
+        end
+      end
+    end
+    if a.kind == "text" then -- its frame
+      local px, py = layout.place_of_text(p, a)
+      if px then
+        local x0, y0, x1, y1 = words.extent(a.text, layout.look_of_text(a), px, py)
+        local u0, u1 = (x0 - p.x0) / (p.x1 - p.x0), (x1 - p.x0) / (p.x1 - p.x0)
+        for k = 0, 4 do
+          local v = (y0 + (y1 - y0) * k / 4 - p.y0) / (p.y1 - p.y0)
+          segment(u0, v, u1, v)
+        end
+      end
+    end
+  end
+end
+
+-- Sums of counts over the cells below and left of each, so that those of a rectangle take four look-ups.
+local function sums_of(taken)
+  local sums, m = {}, CELLS + 1
+  for i = 0, CELLS do sums[i * m], sums[i] = 0, 0 end
+  for i = 1, CELLS do
+    for j = 1, CELLS do
+      sums[i * m + j] = sums[(i - 1) * m + j] + sums[i * m + j - 1] - sums[(i - 1) * m + j - 1]
+        + (taken[(i - 1) * CELLS + j - 1] or 0)
+    end
+  end
+  return function(u0, v0, u1, v1)
+    local i0, i1 = max(0, min(CELLS, floor(u0 * CELLS))), max(0, min(CELLS, ceil(u1 * CELLS)))
+    local j0, j1 = max(0, min(CELLS, floor(v0 * CELLS))), max(0, min(CELLS, ceil(v1 * CELLS)))
+    return sums[i1 * m + j1] - sums[i0 * m + j1] - sums[i1 * m + j0] + sums[i0 * m + j0]
+  end
+end
+
+-- ---- the place ----
+
+-- The places in the order in which "best" tries them: parts of the free width and height.
+local spots = { { "upper right", 1, 1 }, { "upper left", 0, 1 }, { "lower right", 1, 0 }, { "lower left", 0, 0 },
+  { "center right", 1, 0.5 }, { "center left", 0, 0.5 }, { "upper center", 0.5, 1 }, { "lower center", 0.5, 0 },
+  { "center", 0.5, 0.5 } }
+local spot_of = {}
+for _, spot in ipairs(spots) do spot_of[spot[1]] = spot end
+
+local GRID = 16 -- where all nine places hide data, so many steps along each side are tried
+
+-- The lower left corner of the legend where it hides the fewest data; data of twins count too, and their legends
+-- most.
+local function best(p, size, inset)
+  local taken = {}
+  mark(p, taken)
+  for _, mate in ipairs(p.mates or {}) do mark(mate, taken) end
+  local count = sums_of(taken)
+  local pw, ph = p.x1 - p.x0, p.y1 - p.y0
+  local free_w, free_h = pw - size.w - 2 * inset, ph - size.h - 2 * inset
+  local found, fewest
+  local function try(s, t)
+    local x, y = inset + s * free_w, inset + t * free_h
+    local hidden = count(x / pw, y / ph, (x + size.w) / pw, (y + size.h) / ph)
+    for _, mate in ipairs(p.mates or {}) do
+      local r = mate.legend_box
+      local apart = not r or r[1] > p.x0 + x + size.w or r[3] < p.x0 + x or r[2] > p.y0 + y + size.h
+        or r[4] < p.y0 + y
+      if not apart then hidden = hidden + 1e6 end
+    end
+    if not fewest or hidden < fewest then found, fewest = { p.x0 + x, p.y0 + y }, hidden end
+  end
+  for _, spot in ipairs(spots) do
+    try(spot[2], spot[3])
+    if fewest == 0 then return found end
+  end
+  if free_w > 0 and free_h > 0 then
+    for j = GRID, 0, -1 do
+      for i = GRID, 0, -1 do try(i / GRID, j / GRID) end
+    end
+  end
+  return found
+end
+
+-- The lower left corner of a legend.
+local function corner(p, size)
+  local at, inset, area = p.axes.legend_at, INSET * layout.EM, { p.x0, p.y0, p.x1, p.y1 }
+  if p.axes.three_d then area = p.space end
+  if at.anchor then -- loc says which of its corners is there
+    local spot = spot_of[at.loc] or spot_of["upper left"]
+    local x, y = area[1] + at.anchor[1] * (area[3] - area[1]), area[2] + at.anchor[2] * (area[4] - area[2])
+    return { x - spot[2] * size.w, y - spot[3] * size.h }
+  end
+  if at.loc == "outside" then
+    return { area[3] + (p.outside or 0) + 0.8 * layout.EM, max(0.3 * layout.EM, area[4] - size.h + PAD * size.em) }
+  end
+  if at.loc == "best" and p.axes.three_d then -- in a row of its own, above the space
+    return { area[3] - size.w - inset, area[4] }
+  end
+  if at.loc == "best" then return best(p, size, inset) end
+  local spot = spot_of[at.loc]
+  return { area[1] + inset + spot[2] * (area[3] - area[1] - size.w - 2 * inset),
+    area[2] + inset + spot[3] * (area[4] - area[2] - size.h - 2 * inset) }
+end
+
+-- ---- samples ----
+
+local function patch(w, p, x, y, em, a)
+  local color, edge = a.color or style.map_color(a.map, 0.5), a.edge and format('border lc rgb "%s" lw %.6g', a.edge,
+    a.linewidth) or "noborder"
+  w:line('set object rectangle from screen %.6g,screen %.6g to screen %.6g,screen %.6g front '
+    .. 'fc rgb "%s" fs solid 1 %s',
+    x / p.fw, (y - 0.3 * em) / p.fh, (x + SAMPLE * em) / p.fw, (y + 0.3 * em) / p.fh, transparent(color, a.alpha),
+      edge)
+end
+
+local function stroke(w, p, x0, y0, x1, y1, more)
+  w:line("set arrow from screen %.6g,screen %.6g to screen %.6g,screen %.6g %s front", x0 / p.fw, y0 / p.fh,
+    x1 / p.fw,
+    y1 / p.fh, more)
+end
+
+local function dot(w, p, x, y, kind, size, color, width)
+  w:line('set label "" at screen %.6g,screen %.6g point pt %d ps %.6g lc rgb "%s" lw %.6g front', x / p.fw, y / p.fh,
+    kind, size, color, width)
+end
+
+local function marker(w, p, x, y, a)
+  local size = (a.markersize > 0 and a.markersize or 6) * w.point / 6 * a.marker[3]
+  local color = a.color or style.map_color(a.map, 0.5)
+  local face = transparent(a.hollow and a.marker_edge or a.face or color, a.alpha)
+  dot(w, p, x, y, a.marker[a.hollow and 2 or 1], size, face, a.hollow and 1.2 or 0.7)
+  if not a.hollow and a.marker_edge then dot(w, p, x, y, a.marker[2], size, transparent(a.marker_edge, a.alpha),
+    1) end
+end
+
+local areas = { fill = true, between = true, boxes = true, span = true, faces = true, bands = true, cells = true }
+
+-- The sample of an artist, from x on, around the height y.
+local function sample(w, p, x, y, em, a)
+  if areas[a.kind] then return patch(w, p, x, y, em, a) end
+  local right, middle = x + SAMPLE * em, x + SAMPLE * em / 2
+  if a.kind == "vectors" then
+    return stroke(w, p, x, y, right, y, format('head filled size screen %.6g,18 lw %.6g lc rgb "%s"', 0.5 * em / p.fw,
+      a.linewidth, a.color))
+  elseif a.kind == "errors" then
+    return stroke(w, p, middle, y - 0.45 * em, middle, y + 0.45 * em, format('nohead lw %.6g lc rgb "%s"',
+      a.linewidth,
+      a.color))
+  end
+  if a.kind ~= "scatter" and a.dash and a.linewidth > 0 then
+    local dash = a.dash ~= "solid" and " dt " .. a.dash or ""
+    stroke(w, p, x, y, right, y, format('nohead lw %.6g lc rgb "%s"%s', a.linewidth, transparent(a.color, a.alpha),
+      dash))
+  end
+  if a.marker then marker(w, p, middle, y, a) end
+end
+
+local function frame(w, p, at, x, y, size)
+  if at.frame == false then return end
+  w:line('set object rectangle from screen %.6g,screen %.6g to screen %.6g,screen %.6g front '
+    .. 'fc rgb "%s" fs solid 1 %s',
+    x / p.fw, y / p.fh, (x + size.w) / p.fw, (y + size.h) / p.fh, transparent(at.face or "#FFFFFF", at.alpha or 0.75),
+    (at.frame or at.edge) and format('border lc rgb "%s" lw 0.8', at.edge or "#CCCCCC") or "noborder")
+end
+
+-- Draws the legend of a panel p. ink: the colour of words.
+function legend.write(w, p, ink)
+  local size = entries.measure(p.axes, layout.EM, p.legend_columns)
+  if not size then return end
+  local at, em = p.axes.legend_at, size.em
+  local place = corner(p, size)
+  local x, y = place[1], place[2]
+  p.legend_box = { x, y, x + size.w, y + size.h }
+  frame(w, p, at, x, y, size)
+  local top, color = y + size.h - PAD * em, at.color or ink
+  if size.title then
+    local _, lines = text.size(size.title)
+    local height = lines * text.LINE * em
+    words.put(w, p.fw, p.fh, size.title, x + size.w / 2, top - height / 2, { size = em, align = "center",
+      color = color,
+      layer = "front" })
+    top = top - height
+  end
+  local left, k = x + PAD * em, 0
+  for column = 1, size.columns do
+    local below = top
+    for row = 1, size.rows do
+      k = k + 1
+      local artist = size.artists[k]
+      if not artist then break end
+      local middle = below - size.heights[row] / 2
+      sample(w, p, left, middle, em, artist)
+      words.put(w, p.fw, p.fh, artist.label, left + (SAMPLE + BESIDE) * em, middle, { size = em, color = color,
+        layer = "front" })
+      below = below - size.heights[row]
+    end
+    left = left + (SAMPLE + BESIDE + BETWEEN) * em + size.widths[column]
+  end
+end
+
+return legend

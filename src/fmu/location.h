@@ -1,0 +1,18 @@
+/*
+** location.h
+** Where the files of a unit are.
+*/
+#ifndef FMU_LOCATION_H
+#define FMU_LOCATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+** The directory of a resource location: a URI "file:///a%20b", "file:/a" or "file://localhost/a", or a path. NULL or "" stands
+** for the directory "resources" of the unit that this library is part of. Returns false when it is none of these, or too long for
+** `size` bytes.
+*/
+bool fmu_locate(const char *location, char *path, size_t size);
+
+#endif

@@ -1,0 +1,173 @@
+/*
+** event_start.c
+** Derivatives by parameters at the start of a run: contacts that are closed there, friction at rest, forces at their limits.
+*/
+#include <math.h>
+#include <string.h>
+
+#include "integrators/event_driven/event_reset.h"
+
+/* A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. */
+static const double START_OPENS = 1e-9;
+
+/* A force counts as at its limit below this part of it. 1e-9: data may have 10 digits. */
+static const double AT_LIMIT = 1e-9;
+
+/* y and u of the row w->guard. */
+static NsStatus start_row(void *context, double t, const double *u, double *out, NsError *err) {
+  NsMotionTwin *w = context;
+  NsEventDriven *ed = w->ed;
+  NsStatus status = ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
+  out[0] = ed->now->y[w->guard];
+  out[1] = ed->now->u[w->guard];
+  return status;
+}
+
+/*
+** By how much parameter j changes y (change[0]) and u (change[1]) of the row w->guard at the start: 0 where the terms of the change
+** cancel to rounding.
+*/
+static NsStatus start_change(NsEventDriven *ed, int j, double change[2], NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  NsMotionTwin *w = s->twin;
+  const double *S = s->S + (ptrdiff_t)j * s->n;
+  double part[2], most[2] = {0, 0};
+  NsStatus status = ns_sensitivity_along(s, &w->frozen, start_row, 2, ed->t, ed->x, 0, S, j, change, err);
+  memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
+  for (int i = 0; i < s->n && status == NS_OK; i++) {
+    s->direction[i] = S[i];
+    if (S[i] != 0) status = ns_sensitivity_along(s, &w->frozen, start_row, 2, ed->t, ed->x, 0, s->direction, -1, part, err);
+    for (int c = 0; c < 2 && S[i] != 0; c++) most[c] += fabs(part[c]);
+    s->direction[i] = 0;
+  }
+  for (int c = 0; c < 2; c++)
+    if (fabs(change[c]) <= START_OPENS * most[c]) change[c] = 0;
+  return status;
+}
+
+/* NS_EARG when a contact is closed at the start, and a parameter moves its y, or, where it is at rest, its u. */
+NsStatus ns_ed_check_start(NsEventDriven *ed, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  NsMotionTwin *w = s->twin;
+  NsStatus status = NS_OK;
+  for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
+    double row[2], change[2];
+    w->guard = ed->closed[k];
+    status = start_row(w, ed->t, ed->x, row, err);
+    bool hits = row[1]<-ed->slow[w->guard], departs = row[1]> ed->slow[w->guard];
+    if (departs || (s->options->one_sided && !hits)) continue; /* one that departs has no part in the motion */
+    for (int j = 0; j < s->p && ed->rows[w->guard].unilateral && status == NS_OK; j++) {
+      status = start_change(ed, j, change, err);
+      if (status == NS_OK && hits && change[0] != 0)
+        return ns_fail(
+            err, NS_EARG,
+            "sensitivities: the contact '%s' is hit where the run starts at t=%.10g, and a parameter moves it: start "
+            "the run before the impact, or after it",
+            ns_ed_row_name(ed, w->guard), ed->t);
+      if (status == NS_OK && !hits && (change[0] != 0 || change[1] != 0))
+        return ns_fail(err, NS_EARG,
+                       "sensitivities: the contact '%s' is closed where the run starts at t=%.10g, and a parameter opens it; "
+                       "on_grazing = \"one-sided\" takes the side that the run goes: closed, or open where it opens at once",
+                       ns_ed_row_name(ed, w->guard), ed->t);
+    }
+  }
+  return status;
+}
+
+/*
+** NS_EARG when friction, or a relay, that starts with u = 0 slips at once, and a parameter moves its u: along the slip the derivative
+** is another one than against it. In space there is none across the slip, to no side.
+*/
+static NsStatus check_start_slip(NsEventDriven *ed, int row, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  NsMotionTwin *w = s->twin;
+  const Rub *rub = &ed->rows[row].rub;
+  NsStatus status = NS_OK;
+  for (int j = 0; j < s->p && status == NS_OK; j++) {
+    double u[2] = {0, 0}, change[2];
+    for (int i = 0; i < rub->width && status == NS_OK; i++) {
+      w->guard = row + i;
+      status = start_change(ed, j, change, err);
+      u[i] = change[1];
+    }
+    if (status != NS_OK || (u[0] == 0 && u[1] == 0)) continue;
+    double across = rub->width == 2 ? fabs(rub->d[0] * u[1] - rub->d[1] * u[0]) : 0;
+    if (across > START_OPENS * ns_ed_length(u[0], u[1]))
+      return ns_fail(err, NS_EARG,
+                     "sensitivities: '%s' begins to slip where the run starts at t=%.10g, and a parameter moves its velocity "
+                     "across the slip: there is no derivative, to no side; start the run with a velocity",
+                     ns_ed_row_name(ed, row), ed->t);
+    if (!s->options->one_sided)
+      return ns_fail(err, NS_EARG,
+                     "sensitivities: '%s' begins to slip where the run starts at t=%.10g, and a parameter moves its velocity; "
+                     "on_grazing = \"one-sided\" takes the side that the run goes",
+                     ns_ed_row_name(ed, row), ed->t);
+  }
+  return status;
+}
+
+/*
+** The rest of rows at the start, when it is known which of them are held: the others leave at once, and S of their velocities goes on
+** as it is.
+*/
+NsStatus ns_ed_sense_start_rest(NsEventDriven *ed, NsError *err) {
+  NsMotionTwin *w = ed->sensitivity->twin;
+  NsStatus status = NS_OK;
+  int n = 0, places = 0;
+  for (int i = 0; i < ed->m && status == NS_OK; i++)
+    if (ed->resting[i] && ns_ed_rubs(ed, i, GRIP_SLIP) && !ed->rows[i].rub.tied) status = check_start_slip(ed, i, err);
+  for (int k = 0; k < w->n; k++) {
+    bool held = false;
+    for (int i = 0; i < ed->nheld; i++) held = held || ed->held[i] == w->rows[k];
+    if (!held) continue;
+    places += k < w->places;
+    w->rows[n++] = w->rows[k];
+  }
+  w->n = n, w->places = places;
+  return status == NS_OK && n > 0 ? ns_ed_sense_rest_of(ed, err) : status;
+}
+
+/*
+** NS_EARG when friction, or a relay, sticks at the limit of its force at the start and stays at it, and a parameter moves it: it slips on
+** one side of the parameter. Where the force moves with time the derivative is that of the motion that follows.
+*/
+static NsStatus check_start_limit(NsEventDriven *ed, int row, NsError *err) {
+  NsSensitivity *s = ed->sensitivity;
+  NsMotionTwin *w = s->twin;
+  NsGuardSlope slope;
+  double value, scale, *by_p = s->least;
+  w->guard = row;
+  NsStatus status = ns_ed_twin_guard(w, ed->t, ed->x, &value, err);
+  if (status != NS_OK) return status;
+  (void)ns_ed_stick_guard(w->ed, row, &scale);
+  if (!(value <= AT_LIMIT * scale)) return NS_OK;
+  status = w->frozen.rate(w, ed->t, ed->x, s->f, err);
+  if (status == NS_OK) status = ns_sensitivity_slope(s, &w->frozen, ns_ed_twin_guard, ed->t, ed->x, &slope, err);
+  if (status != NS_OK || !slope.grazes) return status;
+  memset(s->known, 0, (size_t)s->p * sizeof *s->known);
+  status = ns_ed_twin_pull_guard(w, ed->t, ed->x, by_p, s->known, err);
+  for (int j = 0; j < s->p && status == NS_OK; j++) {
+    if (s->acts[j] && !s->known[j])
+      status = ns_sensitivity_along(s, &w->frozen, ns_ed_twin_guard, 1, ed->t, ed->x, 0, NULL, j, &by_p[j], err);
+    double change = s->acts[j] ? by_p[j] : 0, most = fabs(change);
+    for (int i = 0; i < s->n; i++) {
+      double term = s->value[i] * s->S[i + (ptrdiff_t)j * s->n];
+      change += term, most += fabs(term);
+    }
+    if (status == NS_OK && fabs(change) > START_OPENS * most)
+      return ns_fail(
+          err, NS_EARG,
+          "sensitivities: the force of '%s' is at its limit where the run starts at t=%.10g, and stays there; a parameter "
+          "moves it beyond; on_grazing = \"one-sided\" takes the side that the run goes: no slip",
+          ns_ed_row_name(ed, row), ed->t);
+  }
+  return status;
+}
+
+NsStatus ns_ed_check_start_forces(NsEventDriven *ed, NsError *err) {
+  NsStatus status = NS_OK;
+  if (ed->sensitivity->options->one_sided) return NS_OK;
+  for (int i = 0; i < ed->m && status == NS_OK; i++)
+    if (ns_ed_rubs(ed, i, GRIP_STICK)) status = check_start_limit(ed, i, err);
+  return status;
+}

@@ -1,0 +1,125 @@
+/*
+** sensitivities_again.c
+** The record of a run in bounded memory: parts of it are dropped, and made again on the way back.
+*/
+#include <string.h>
+
+#include "base/interrupt.h"
+#include "base/memory.h"
+#include "integrators/sensitivity_trail.h"
+#include "simulation/sensitivities.h"
+#include "simulation/step.h"
+#include "simulation/time_stepping.h"
+
+static double bytes_of_record(const NsSensitivities *s) {
+  double sum = 0;
+  for (int i = 0; i < s->count; i++) sum += (double)s->of[i]->trail->bytes;
+  return sum;
+}
+
+static double bytes_of_marks(const NsSensitivities *s) {
+  return s->nmarks > 0 ? s->nmarks * (double)(s->marks[0].state.size + sizeof *s->marks) : 0;
+}
+
+static NsStatus no_memory_for_marks(NsError *err) {
+  return ns_fail(err, NS_ENOMEM, "not enough memory for the record of the run");
+}
+
+static NsStatus add_mark(NsSensitivities *s, NsTimeStepping *ts, NsError *err) {
+  if (s->nmarks == s->room) {
+    int room = 2 * s->room + 16;
+    NsSensitivityMark *more = ns_resize(s->marks, (size_t)room, sizeof *more);
+    if (!more) return no_memory_for_marks(err);
+    s->marks = more, s->room = room;
+  }
+  NsSensitivityMark *mark = &s->marks[s->nmarks];
+  *mark = (NsSensitivityMark){.k = ts->k, .t = ns_ts_time(ts)};
+  if (ns_snapshot_reserve(&mark->state, ns_ts_visit, ts) != NS_OK) return no_memory_for_marks(err);
+  ns_snapshot_save(&mark->state, ns_ts_visit, ts);
+  s->nmarks++;
+  return NS_OK;
+}
+
+/* Drops every other mark between the first and the last, when they take more than half of the memory. */
+static void thin_marks(NsSensitivities *s) {
+  int kept = 1;
+  if (bytes_of_marks(s) <= s->options.memory / 2) return;
+  for (int i = 1; i < s->nmarks; i++) {
+    if (i % 2 == 0 || i + 1 == s->nmarks) s->marks[kept++] = s->marks[i];
+    else ns_snapshot_free(&s->marks[i].state);
+  }
+  s->nmarks = kept;
+}
+
+static void drop_record(NsSensitivities *s, double t) {
+  for (int i = 0; i < s->count; i++) ns_trail_drop(s->of[i], t);
+}
+
+NsStatus ns_sensitivities_mark(NsSensitivities *s, NsTimeStepping *ts, bool last, NsError *err) {
+  if (!s->options.adjoint || !(s->options.memory > 0)) return NS_OK;
+  if (s->nmarks == 0) return add_mark(s, ts, err);
+  double bytes = bytes_of_record(s);
+  if (bytes + bytes_of_marks(s) > s->most) s->most = bytes + bytes_of_marks(s);
+  if (last || bytes <= s->options.memory / 2) return NS_OK;
+  for (int i = 0; i < s->count; i++)
+    if (ns_trail_ends_with_event(s->of[i]->trail, ns_ts_time(ts))) return NS_OK; /* what is at one time stays together */
+  NsStatus status = add_mark(s, ts, err);
+  if (status != NS_OK) return status;
+  drop_record(s, ns_ts_time(ts));
+  thin_marks(s);
+  return NS_OK;
+}
+
+/* ---- the way back ---- */
+
+static NsStatus restore_simulation(NsTimeStepping *ts, const NsSnapshot *state, NsError *err) {
+  if (ns_snapshot_restore(state, ns_ts_visit, ts) != NS_OK)
+    return ns_fail(err, NS_EARG, "gradient: the model was changed after the run");
+  ns_ts_own(ts);
+  ts->course_known = false;
+  for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
+  return NS_OK;
+}
+
+static NsStatus keep_end(NsSensitivities *s, NsTimeStepping *ts, NsError *err) {
+  if (s->at_end) return NS_OK;
+  if (ns_snapshot_reserve(&s->end, ns_ts_visit, ts) != NS_OK) return no_memory_for_marks(err);
+  ns_snapshot_save(&s->end, ns_ts_visit, ts);
+  s->log_count = ts->log.count, s->log_kept = ts->log.kept;
+  s->at_end = true;
+  return NS_OK;
+}
+
+/* Records the steps up to step k, from the last mark. */
+static NsStatus record_again(NsSensitivities *s, NsTimeStepping *ts, long k, NsError *err) {
+  NsStatus status = NS_OK;
+  ts->sensitivities = s;
+  while (ts->k < k && status == NS_OK) {
+    if (ns_interrupted()) status = ns_fail(err, NS_EINTR, "interrupted (t=%g step %ld)", ns_ts_time(ts), ts->k);
+    if (status == NS_OK) status = ns_ts_compute_step(ts, err);
+    if (status == NS_OK) status = ns_ts_next_step(ts, err);
+    if (status == NS_OK) status = ns_sensitivities_mark(s, ts, ts->k == k, err);
+    s->steps_again++;
+  }
+  ts->sensitivities = NULL;
+  return status;
+}
+
+NsStatus ns_sensitivities_earlier(NsSensitivities *s, NsTimeStepping *ts, bool *any, NsError *err) {
+  *any = s->nmarks > 1;
+  if (!*any) return NS_OK;
+  NsStatus status = keep_end(s, ts, err);
+  if (status != NS_OK) return status;
+  NsSensitivityMark *last = &s->marks[--s->nmarks];
+  long k = last->k;
+  ns_snapshot_free(&last->state);
+  NsTimeSteppingStats stats = ts->stats;
+  const NsSensitivityMark *from = &s->marks[s->nmarks - 1];
+  status = restore_simulation(ts, &from->state, err);
+  if (status == NS_OK) drop_record(s, from->t), status = record_again(s, ts, k, err);
+  for (int i = 0; i < s->count; i++) ns_trail_again(s->of[i]);
+  NsStatus back = restore_simulation(ts, &s->end, status == NS_OK ? err : NULL);
+  ts->log.count = s->log_count, ts->log.kept = s->log_kept;
+  ts->stats = stats;
+  return status == NS_OK ? back : status;
+}
