@@ -70,7 +70,7 @@ files=$(find ${SPECS:-spec} -name '*_spec.lua' | sort)
 alone='^spec/(scripts|robust)/'
 long='^spec/(install|docs|lua/dynamics|lua/dynamics/[a-z]*|lua/optimise/control|lua/plot/gnuplot)_spec'
 waits='^spec/(lua/sweep/cluster|lua/notebook/kernel|robust/checkpoint|robust/sweep_kills|repl/stop)_spec'
-work() { grep spec/ | xargs -P "$1" -L 1 sh "$script" "$build"; }
+work() { grep spec/ | xargs -r -P "$1" -L 1 sh "$script" "$build"; }
 script=$0
 hosts=${HOSTS:-nslua stock-lua}
 case $hosts in *nslua*)
