@@ -1,6 +1,6 @@
 --
 -- bench_sensitivities.lua
--- Derivatives of event-driven runs by p parameters, in plain runs; (1 + p) runs are what one-sided differences cost.
+-- Derivatives of runs by p parameters, in plain runs; (1 + p) runs are what one-sided differences cost.
 --
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
 package.path = directory .. "../spec/?.lua;" .. package.path
@@ -61,6 +61,51 @@ for i, family in ipairs(random.names) do
     end }
   end
 end
+
+-- Time stepping: a chain of n masses; a van der Pol oscillator; a pendulum on a rod.
+local function stepped(ds, T, h, osi, relation)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  nsds:insertDynamicalSystem(ds)
+  if relation then nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), relation, "rod"), ds) end
+  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, h), osi)
+end
+
+local function chain(n)
+  return function()
+    local q, v, K = {}, {}, ns.zeros(n, n)
+    for i = 1, n do
+      q[i], v[i], K[i][i] = i, 0.1 * i, 2
+      if i > 1 then K[i][i - 1], K[i - 1][i] = -1, -1 end
+    end
+    return stepped(ns.LagrangianLinearTIDS(q, v, ns.eye(n), K, 0.1 * K), 5, 0.01, ns.MoreauJeanOSI(0.5)), { "x0" }
+  end
+end
+
+local function oscillator(compile)
+  return function()
+    local ds = ns.FirstOrderNonLinearDS({ 1, 0.5 }, compile(function(_, x, z, f)
+      f[1], f[2] = x[2], z[1] * (1 - x[1] ^ 2) * x[2] - x[1]
+    end))
+    ds:setzPtr(ns.vector { 1.2 })
+    return stepped(ds, 5, 0.01, ns.EulerMoreauOSI(0.5)), { "x0", "z" }
+  end
+end
+
+local function rod(compile)
+  return function()
+    local ds = ns.LagrangianLinearTIDS({ 1, 0 }, { 0, 0 }, ns.eye(2))
+    ds:setFExtPtr(ns.vector { 0, -9.81 })
+    local h = compile(function(q, _, y) y[1] = (q[1] * q[1] + q[2] * q[2] - 1) / 2 end)
+    return stepped(ds, 2, 0.01, ns.MoreauJeanOSI(0.5), ns.LagrangianScleronomousR { h = h }), { "x0" }
+  end
+end
+
+local function plain_function(f) return f end
+for _, n in ipairs { 3, 20 } do cases[#cases + 1] = { ("time stepping: chain of %d"):format(n), chain(n) } end
+cases[#cases + 1] = { "time stepping: van der Pol, compiled", oscillator(ns.compile) }
+cases[#cases + 1] = { "time stepping: van der Pol, Lua", oscillator(plain_function) }
+cases[#cases + 1] = { "time stepping: pendulum on a rod, compiled", rod(ns.compile) }
+cases[#cases + 1] = { "time stepping: pendulum on a rod, Lua", rod(plain_function) }
 
 local rows = {}
 for _, case in ipairs(cases) do

@@ -121,7 +121,7 @@ pictures.draw(opt.plot, { run = function(plot)
   fig:subplot(3, 2, 4, { sharex = top }):plot(t, pictures.column(rows, 8, 180 / math.pi)):ylabel "tilt [deg]"
   fig:subplot(3, 2, 6, { sharex = top }):plot(t, pictures.column(rows, 10, opt.mu), "--", { label = "$\\mu$ normal" })
     :plot(t, pictures.column(rows, 11, -1), { label = "friction, up" }):ylabel "force":xlabel "$t$"
-    :legend { loc = "lower left" }
+    :legend()
   return fig
 end })
 

@@ -90,7 +90,7 @@ pictures.draw(opt.plot, { run = function(plot)
     end
     return ax:plot(t, y, { color = "C0" }):ylim(low, high)
   end
-  local above = panel(1, column(3), "$x$"):legend { loc = "lower right" }
+  local above = panel(1, column(3), "$x$"):legend()
   panel(3, column(5), "friction", above):xlabel "$t$"
   fig:subplot(2, 2, { 2, 4 }):plot(column(3), column(4)):axhline(V, { linestyle = "--" }):axhline(0)
     :xlabel "$x$":ylabel "$v$":title "the cycle; dashed: the belt's velocity"

@@ -14,7 +14,7 @@ local function unescaped(text)
 end
 
 -- Pages that are made by other programs.
-local function is_foreign(page) return page:find "^motion/" or page == "404.html" end
+local function is_foreign(page) return page:find "^motion/" or page:find "^shown/" or page == "404.html" end
 
 --- The links of the pages below `root` to files and anchors that are not there, "page: link", and the number of
 --- links. `read(path)`: the text of a page. Addresses of other hosts are not asked.

@@ -5,7 +5,7 @@ local site = {}
 local GROUPS = {
   { "Home", "index.md" },
   { "Learn", { "install.md", "tutorial.md", "introduction/", "prompt.md", "notebooks.md", "notebooks/",
-               "gallery.md" } },
+               "gallery.md", "matplotlib.md" } },
   { "How to", { "howto/" } },
   { "Questions", { "faq.md", "troubleshooting.md", "porting.md" } },
   { "Methods", { "numerics.md", "reliability.md" } },
@@ -52,7 +52,11 @@ local function members(group, places)
       for _, place in pairs(places) do
         if place:sub(1, #page) == page then found[#found + 1] = place end
       end
-      table.sort(found)
+      table.sort(found, function(a, b) -- the page of the folder comes first
+        local first, second = a:find "/index%.md$" ~= nil, b:find "/index%.md$" ~= nil
+        if first ~= second then return first end
+        return a < b
+      end)
       table.move(found, 1, #found, #list + 1, list)
     else
       for _, place in pairs(places) do

@@ -12,7 +12,7 @@ local kinds = {
   (require "nslua.fmi.equations_model"),
 }
 
-local TEXTS = { "description", "author", "version", "copyright", "license" }
+local TEXTS = { "name", "description", "author", "version", "copyright", "license" }
 
 local Model = {}
 Model.__index = Model

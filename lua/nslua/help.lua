@@ -112,13 +112,7 @@ local function lines_of_names(list, width)
       lines[i] = ("  ... and %d more"):format(#list - NEAR)
       break
     end
-    local summary = pages.plain(one.entry.summary or "")
-    local sentence = summary:match "^(.-%.)%s" or summary
-    local line = "  " .. one.name .. (" "):rep(column - (utf8.len(one.name) or #one.name)) .. "  " .. sentence
-    if (utf8.len(line) or #line) > width then
-      line = line:sub(1, (utf8.offset(line, width - 2) or #line) - 1):gsub("%s*%S*$", "") .. " ..."
-    end
-    lines[i] = line
+    lines[i] = pages.line(one.name, one.entry, column, width)
   end
   return lines
 end
@@ -193,6 +187,24 @@ function help.text(x, width)
   local text = name and pages.answer(b, name, width)
   if text then return text end
   return nil, not_found(b, x, name, width)
+end
+
+--- How x is called: a list of signatures such as "ns.linspace(first, last [, n])"; empty when the reference has none.
+--- x is the name of a method with its class, "TimeStepping:run", or a function or class of ns.
+function help.signatures(x)
+  ns = package.loaded["nslua"] or {}
+  local b, name, list = help.book(), name_of(x), {}
+  local class, method = (name or ""):match "^(.*):([%w_]+)$"
+  local known = name and not method and b.entries[name:gsub("^ns%.", "")]
+  for _, signature in ipairs(known and known.entry.signatures or {}) do
+    if signature:find("ns." .. known.name, 1, true) then list[#list + 1] = signature end
+  end
+  for _, found in ipairs(method and b.methods[method] or {}) do
+    for _, one in ipairs(found.classes) do
+      if one == class then list[#list + 1] = found.signature end
+    end
+  end
+  return list
 end
 
 return setmetatable(help, {

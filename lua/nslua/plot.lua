@@ -18,6 +18,7 @@ local Axes = require "nslua.plot.axes"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local gnuplot = require "nslua.plot.gnuplot"
+local layout = require "nslua.plot.layout"
 local option_names = require "nslua.base.option_names"
 local screen = require "nslua.notebook.screen"
 local series = require "nslua.base.series"
@@ -196,7 +197,9 @@ local function size_of(fig)
   local w = cols == 1 and 6.4 or math.min(5 * cols, 16)
   local h = rows == 1 and (cols == 1 and 4.4 or 4.2) or math.min(2.2 * rows + 0.6, 20)
   if space then h = math.max(h, math.min(4.6 * rows, 20)) end
-  return w, h + (fig.heading and 0.35 or 0)
+  h = h + (fig.heading and 0.35 or 0)
+  if rows * cols == 1 then return w, h end
+  return layout.roomy(fig, w, h)
 end
 
 local function commands(fig, terminal, dpi)

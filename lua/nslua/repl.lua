@@ -72,7 +72,8 @@ end
 -- ---- help ----
 
 local function help_command(state, what)
-  evaluate(state, function() print(require "nslua.repl.help".about(what, state.session, state.given)) end)
+  local help = require "nslua.repl.help"
+  evaluate(state, function() help.show(help.about(what, state.session, state.given)) end)
 end
 
 -- ---- lines ----
@@ -185,6 +186,7 @@ end
 local function open_terminal(state)
   local host = state.host
   local function idle() preload(state) end
+  require "nslua.repl.help".show = function(text) require "nslua.repl.pager".show(host, text) end
   state.history = require "nslua.repl.history".path()
   if state.history then
     for _, entry in ipairs(require "nslua.repl.history".load(host, state.history)) do host.remember(entry) end

@@ -123,6 +123,17 @@ describe("a unit for co-simulation", function()
     assert.equal("a < b 3", (c:get "text"))
   end)
 
+  it("runs in a process without Lua #once", function()
+    if host.run "command -v /usr/bin/python3" == "" or host.sanitized then pending "there is no plain Python" end
+    local words = { host.root .. "/spec/fmu/plain.py", ("%s/binaries/linux64/%s.so"):format(unit.place, unit.identifier),
+      unit.guid, units.resources(unit), tostring(unit.references.q) }
+    for i, word in ipairs(words) do words[i] = host.quote(word) end
+    local out, err = host.run("/usr/bin/python3 " .. table.concat(words, " "))
+    assert.equal("", err)
+    local q = plain(function() return 0 end)[20][1]
+    assert.equal(q, tonumber(out:match "^(-?0x%x%.%x+p[+-]%d+)\n$"))
+  end)
+
   it("goes to times that are not on the grid of its simulation", function()
     local c = assert(units.instance(unit)):start(0, 2)
     local t = 0

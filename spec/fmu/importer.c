@@ -183,7 +183,10 @@ static int push_status(lua_State *L, fmi2Status status) {
 static int free_instance(lua_State *L) {
   Instance *self = check(L);
   void (*f)(fmi2Component);
+  fmi2Status (*forget)(fmi2Component, fmi2FMUstate *);
   FUNCTION(f, self->library, "fmi2FreeInstance");
+  FUNCTION(forget, self->library, "fmi2FreeFMUstate");
+  for (int i = 0; i < 8 && self->component; i++) forget(self->component, &self->states[i]);
   if (self->component) f(self->component);
   self->component = NULL;
   for (int i = 0; i < self->count; i++) free(self->messages[i]);

@@ -379,6 +379,14 @@ describe("derivatives of time-stepping runs #once", function()
       .. "RungeKuttaOSI", cone.run, cone, { sensitivities = { "x0" } })
   end)
 
+  it("are refused after a consistent start whose multipliers the first step weights", function()
+    local nsds = select(3, switched(0.1))
+    local simu = stepping(nsds, 0.1, ns.EulerMoreauOSI(0.5, 0.5))
+    simu:initialize { consistent = true }
+    expect.fails("sensitivities: the run begins with multipliers of a consistent start, which gamma < 1 weights: start without it, "
+      .. "or use EventDriven with a RungeKuttaOSI", simu.run, simu, { sensitivities = { "x0" } })
+  end)
+
   it("do not depend on units, up to powers of two", function()
     local function run(u, T)
       local ds = ns.FirstOrderNonLinearDS({ u, 0.5 * u / T }, function(_, x, z, f)

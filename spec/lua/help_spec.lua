@@ -119,10 +119,28 @@ describe("help.text", function()
     assert.truthy(load:find "^ns.load%(file %[, options%]%)\n\nReads a file, by the ending of its name")
     assert.truthy(load:find('(help "Files" shows the page)', 1, true))
     assert.equal(load, help.text(ns.load))
-    assert.truthy(help.text():find("\nFiles\n  save  load\n", 1, true))
+    assert.truthy(help.text(nil, 100):find "\nFiles\n  save +%S[^\n]+\n  load +Reads a file, by the ending of its name")
     local text = help.text "solution"
     assert.truthy(text:find("^run gives a solution"))
     assert.truthy(text:find('(help "Runs" shows the page)', 1, true))
+  end)
+
+  it("has a line on each name in the overview, within the width", function()
+    local lines = 0
+    for line in help.text(nil, 70):gmatch "\n  ([^\n]*)" do
+      lines = lines + 1
+      assert.matches("^[%w_.]+ +%S", line)
+      assert.is_true(utf8.len(line) <= 68, line)
+    end
+    assert.is_true(lines > 150)
+  end)
+
+  it("tells how functions, classes and methods are called", function()
+    assert.same({ "ns.linspace(a, b [, n])" }, help.signatures(ns.linspace))
+    assert.same(help.signatures "linspace", help.signatures(ns.linspace))
+    assert.same({ "grid:at(k)" }, help.signatures "TimeDiscretisation:at")
+    assert.equal(2, #help.signatures(ns.TimeStepping))
+    for _, other in ipairs { "no_such_name", "TimeDiscretisation:no", print, 7 } do assert.same({}, help.signatures(other)) end
   end)
 
   it("knows the objects of mechanics and their methods", function()

@@ -93,7 +93,7 @@ describe("savefig", function()
 
   it("shows texts as they stand, whatever they hold", function()
     local nasty = [[a_b^c{d}@e&f~g\h `touch x` "q" 'p' <b> %d $ ; system "touch y" | rm]]
-    local fig, ax = figure { title = nasty, figsize = { 14, 5 } }
+    local fig, ax = figure { title = nasty, figsize = { 14, 9 } }
     ax:plot({ 1, 2, 3 }, { 1, 2, 3 }, { label = nasty }):legend():title(nasty):xlabel(nasty):ylabel(nasty)
     ax:text(2, 2, nasty):xticks({ 1, 2, 3 }, { "a_b^{}@`%d", "50%", "" })
     fig:savefig(directory .. "/n.svg")

@@ -130,6 +130,7 @@ describe("a sweep", function()
     told(("run: expected names as keys of the result, got '%s'"):format(("n"):rep(40)),
       function() return { [("n"):rep(1000)] = 1 } end)
     told("the error is a table without a text", function() error {} end)
+    told("the error is nil", function() error() end)
     told("no pairs", function() return setmetatable({}, { __pairs = function() error("no pairs", 0) end }) end)
   end)
 
@@ -175,6 +176,25 @@ describe("a sweep", function()
     assert.same({ 2, 2, 3, 4 }, t.M[2]:totable())
   end)
 
+  it("takes rows that get longer and longer, also when a shorter one comes again", function()
+    local file = directory .. "/a.csv"
+    local t = ns.sweep { parameters = { k = ns.linspace(1, 9, 9) }, on = "here", run = function(p)
+      return { v = ns.linspace(p.k, 1, p.k % 7 // 1 | 0) }
+    end, file = file }:table()
+    assert.same({ 9, 6 }, { t.v:rows(), t.v:cols() })
+    for k = 1, 9 do
+      local n = k % 7
+      for j = 1, 6 do
+        if j > n then assert.is_true(t.v[k][j] ~= t.v[k][j])
+        else assert.equal(ns.linspace(k, 1, n)[j], t.v[k][j]) end
+      end
+    end
+    assert.same({ "task", "k", "v[1]", "v[2]", "v[3]", "v[4]", "v[5]", "v[6]", "failed" }, ns.load(file):names())
+    raises("sweep: in a .csv file 'v[2]' would be the name of two columns: rename one, or take .npz", function()
+      ns.sweep { parameters = { ["v[2]"] = { 1 } }, on = "here", file = file, run = function() return { v = { 1, 2 } } end }
+    end)
+  end)
+
   it("reduces the rows in the order of the tasks", function()
     local sweep = swept { workers = 4, order = "shuffled", reduce = function(text, row, k)
       return (text or "") .. k .. ":" .. ("%d"):format(row.failed // 1)
@@ -216,6 +236,9 @@ describe("a sweep", function()
     end
     failure({ x = "text" }, "run: x: expected a number, a boolean, a vector, a matrix or a list of numbers, got string")
     failure("text", "run: expected a table of results by name, or a number, got string")
+    failure({ 1, 2, x = 3 }, "run: expected a table of results by name, or a number, got table")
+    failure({ v = { 1, 2, x = 3 } }, "run: v: expected a number, a boolean, a vector, a matrix or a list of numbers, got table")
+    failure({ ["a,b"] = 1 }, "run: names of results hold no comma, quote or line end, got 'a,b'")
     failure({ k = 1 }, "run: 'k' is already the name of a column: rename the result")
     failure({ [true] = 1 }, "run: expected names as keys of the result, got true")
   end)
@@ -486,6 +509,13 @@ describe("the options of a sweep", function()
       "sweep: parameters: expected values by name, a list of rows, a design or a function, got 3")
     refused({ parameters = {} }, "sweep: parameters: there are no parameters")
     refused({ parameters = { k = {} } }, "sweep: parameters: k: the list has no values")
+    local wide, many = {}, ns.linspace(0, 1, 1000)
+    for i = 1, 10 do wide["p" .. i] = many end
+    refused({ parameters = { a = many, b = many, c = many } },
+      "sweep: parameters: a sweep has at most 100000000 tasks, got 1e+09")
+    refused({ parameters = wide }, "sweep: parameters: a sweep has at most 100000000 tasks, got 1e+30")
+    refused({ parameters = { ["a\nb"] = { 1 } } },
+      "sweep: parameters: names of parameters hold no comma, quote or line end, got 'a?b'")
     refused({ parameters = { k = { 1, step = 2 } } },
       "sweep: parameters: k: expected a list, got a table with the key 'step'")
     refused({ parameters = { k = ns.matrix { { 1, 2 } } } },

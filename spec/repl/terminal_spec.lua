@@ -239,6 +239,43 @@ describe("the prompt on a terminal #once", function()
     end)
   end)
 
+  describe("help that is longer than the screen", function()
+    local function restart(environment, options)
+      stop()
+      start(environment .. " LANG=C.UTF-8", options)
+    end
+    after_each(stop)
+
+    it("is shown by the pager, and the prompt comes back", function()
+      restart("-u PAGER -u LESS", { height = 12 })
+      terminal:line("?ns", "\nhelp%(name%), help%(object%)[^>]*\n:$")
+      terminal:send "q"
+      terminal:wait "> *$"
+      terminal:line("1 + 1", "\n2\n> *$")
+      terminal:line("help(ns.linspace)", "\n:$") -- the function help, too
+      terminal:send "q"
+      terminal:line("?td", "\nhelp: [^\n]*\n") -- a short text is printed
+    end)
+
+    it("is shown by the pager of the user", function()
+      restart("PAGER='sed -n s/^help/PAGED/p'", { height = 12 })
+      terminal:line("?ns", "\nPAGED%(name%)[^\n]*\n> *$")
+    end)
+
+    it("is printed with PAGER=, on a dumb terminal, and where the pager is not installed", function()
+      for _, environment in ipairs { "PAGER=", "PAGER=cat", "-u PAGER TERM=dumb", "PAGER=no-such-pager" } do
+        restart(environment, { height = 12 })
+        terminal:line("?ns.linspace", "%(help \"[^\n]*\n> *$")
+        stop()
+      end
+    end)
+  end)
+
+  it("shows how a function is called at Tab after (", function()
+    terminal:send("ns.linspace(", "<Tab>")
+    terminal:wait "\nns.linspace%(a, b %[, n%]%)\n> ns.linspace%($"
+  end)
+
   describe("what is pasted", function()
     -- As a terminal hands it over that was asked for brackets.
     local function paste(text)

@@ -72,12 +72,24 @@ describe("the order of the pages", function()
   end)
 end)
 
+describe("a page of a notebook #once", function()
+  it("loads no file of this machine, and no script for widgets", function()
+    local notebooks = dofile "docs/site/notebooks.lua"
+    local page = '<script src="file:///usr/share/javascript/requirejs/require.min.js"></script>\n' ..
+      '<script src="file:///usr/share/javascript/mathjax/MathJax.js?config=TeX-AMS_CHTML-full,Safe"> </script>\n<p>$x$</p>'
+    local moved = notebooks.movable(page)
+    assert.falsy(moved:find("file:", 1, true) or moved:find("require", 1, true))
+    assert.matches("<p>$x$</p>$", moved)
+    assert.truthy(moved:find(#notebooks.files() > 0 and 'src="katex/katex.min.js"' or "cdnjs.cloudflare.com", 1, true))
+  end)
+end)
+
 describe("docs/site.lua #once", function()
   local test = mkdocs and it or function(name) pending(name .. " (mkdocs is not installed: make site)") end
 
   test("builds pages without a warning or a dead link", function()
     local directory = host.new_directory()
-    local out, err, status = host.nslua_run("docs/site.lua --motions no --into " .. directory)
+    local out, err, status = host.nslua_run("docs/site.lua --motions no --notebooks no --into " .. directory)
     assert.same({ "", 0 }, { err, status })
     assert.matches("^site: .*/html/index.html, %d+ links\n$", out)
     local relay = host.read(directory .. "/html/classes/RelayNSL.html")
@@ -90,7 +102,7 @@ describe("docs/site.lua #once", function()
   end)
 
   it("tells what it can not write", function()
-    local _, err, status = host.nslua_run "docs/site.lua --motions no --into /proc/site"
+    local _, err, status = host.nslua_run "docs/site.lua --motions no --notebooks no --into /proc/site"
     assert.equal(1, status)
     assert.matches("^site: mkdir .* failed:\nmkdir: ", err)
   end)

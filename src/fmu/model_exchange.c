@@ -15,7 +15,7 @@ typedef struct Numbers {
   const double *from;
 } Numbers;
 
-enum { RUNNING = FMU_EVENT | FMU_CONTINUOUS };
+enum { RUNNING = FMU_EVENT | FMU_CONTINUOUS, KNOWN = FMU_STARTING | RUNNING | FMU_ENDED };
 
 static int push_importer_time(lua_State *L, FmuInstance *self, void *data) {
   (void)self;
@@ -59,14 +59,14 @@ static int take_numbers(lua_State *L, FmuInstance *self, void *data) {
 }
 
 static fmi2Status get_numbers(fmi2Component c, const char *function, const char *method, double *to, size_t n) {
-  if (!fmu_may(c, function, FMU_STARTING | RUNNING | FMU_ENDED)) return fmi2Error;
+  if (!fmu_may(c, function, KNOWN)) return fmi2Error;
   return fmu_call(c, method, NULL, 1, take_numbers, &(Numbers){n, to, NULL}, fmi2Error);
 }
 
 /* Discard when the derivatives cannot be computed there: the importer may try a smaller step. */
 fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t n) {
-  fmi2Status status = get_numbers(c, "fmi2GetDerivatives", "derivatives", derivatives, n);
-  return status == fmi2Error && c ? fmi2Discard : status;
+  if (!fmu_may(c, "fmi2GetDerivatives", KNOWN)) return fmi2Error;
+  return fmu_call(c, "derivatives", NULL, 1, take_numbers, &(Numbers){n, derivatives, NULL}, fmi2Discard);
 }
 
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real indicators[], size_t n) {

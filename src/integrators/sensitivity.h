@@ -32,7 +32,7 @@ typedef struct NsParameter {
 
 /* Options of a run's sensitivities. */
 typedef struct NsSensitivityOptions {
-  double rtol;    /* tolerance of S along a piece, relative to the size of each element so far */
+  double rtol; /* tolerance of S along a piece, relative to the size of each element so far; see ns_sensitivities_new for NAN */
   bool adjoint;   /* the run is recorded (sensitivity_trail.h), and S is not carried */
   double memory;  /* adjoint: bytes that the record may take; see simulation/sensitivities.h. 0: any */
   bool one_sided; /* at a grazing or simultaneous event: go on with the side that the run takes */

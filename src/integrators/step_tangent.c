@@ -170,7 +170,7 @@ static bool tangent_moves_nothing(const NsStepEquations *T, const NsStepDirectio
          (!d->before || tangent_is_zero(d->before, T->n));
 }
 
-static NsStatus solve_column(NsStepEquations *T, const NsStepDirection *along, int j, NsError *err) {
+static NsStatus tangent_solve_column(NsStepEquations *T, const NsStepDirection *along, int j, NsError *err) {
   if (ns_step_affine(T, along)) {
     NsStatus status = ns_step_difference(T, ns_step_sample, along, T->N + T->M, ns_step_reach(T, along), T->once, err);
     if (status == NS_OK) ns_step_solve(T, T->once, T->dw, T->dl);
@@ -188,7 +188,7 @@ static NsStatus solve_column(NsStepEquations *T, const NsStepDirection *along, i
 /* x, r: the derivatives after the step along a direction; j: its parameter, -1: none. */
 static NsStatus solve_along(NsStepEquations *T, const NsStepDirection *from, int j, double *x, double *r, NsError *err) {
   NsStepDirection along = *from;
-  NsStatus status = solve_column(T, &along, j, err);
+  NsStatus status = tangent_solve_column(T, &along, j, err);
   if (status != NS_OK) return status;
   if (T->of->states) {
     for (int d = 0, i = 0; d < T->graph->nds; i += T->graph->ds[d++]->n)
@@ -321,13 +321,24 @@ static NsStatus carry_columns(NsStepEquations *T, NsError *err) {
   return status == NS_OK && T->inexact ? carry_columns(T, err) : status;
 }
 
+/* NS_EARG when the first step reads inputs r that are not 0, those of a consistent start: their derivatives are not known. */
+static NsStatus tangent_check_inputs(const NsStepEquations *T, NsError *err) {
+  if (!T->first || !T->input || tangent_is_zero(T->r_k, T->nr)) return NS_OK;
+  return ns_fail(
+      err, NS_EARG,
+      "sensitivities: the run begins with multipliers of a consistent start, which gamma < 1 weights: start without it, "
+      "or use EventDriven with a %s",
+      ns_scheme_runge_kutta_text);
+}
+
 NsStatus ns_step_tangent(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err) {
   NsStatus status = s->twin ? NS_OK : ns_step_equations_new(s, scheme, err);
   if (status != NS_OK) return status;
   NsStepEquations *T = s->twin;
   T->step = *step;
   ns_step_take(T, scheme);
-  status = prepare_step(T, err);
+  status = tangent_check_inputs(T, err);
+  if (status == NS_OK) status = prepare_step(T, err);
   if (status == NS_OK) status = carry_columns(T, err);
   ns_step_restore(T);
   NsError unheard;

@@ -101,6 +101,11 @@ static int door_width(lua_State *L) {
   return 1;
 }
 
+static int door_height(lua_State *L) {
+  lua_pushinteger(L, nsi_terminal_height());
+  return 1;
+}
+
 /* ---- evaluation ---- */
 
 static int door_evaluate(lua_State *L) {
@@ -186,6 +191,7 @@ int nsi_push_doors(lua_State *L) {
                                    {"remember", door_remember},
                                    {"evaluate", door_evaluate},
                                    {"width", door_width},
+                                   {"height", door_height},
                                    {"clock", door_clock},
                                    {"list", door_list},
                                    {"private", door_private},

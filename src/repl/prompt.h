@@ -15,7 +15,7 @@
 **                           returns what to insert and what to show, each a string or nil
 **   remember(entry)         appends to the history of the session
 **   evaluate(explain, f, ...)   a pcall that Ctrl-C can end; explain(error) is called where the error is raised
-**   width()                 columns of the terminal
+**   width(), height()       columns and lines of the terminal
 **   clock()                 seconds, monotonic
 **   list(directory)         its entries, directories with "/" at the end; nil when it cannot be read
 **   make_directory(path)    with its parents, for this user only; nil and a message on failure

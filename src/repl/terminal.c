@@ -327,6 +327,12 @@ void nsi_terminal_free(NsiTerminal *t) {
   free(t);
 }
 
+int nsi_terminal_height(void) {
+  struct winsize size;
+  bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 0;
+  return known ? size.ws_row : 24;
+}
+
 int nsi_terminal_width(void) {
   struct winsize size;
   bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;

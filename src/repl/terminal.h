@@ -47,4 +47,7 @@ void nsi_terminal_show(NsiTerminal *terminal, const char *text);
 /* The width of the terminal on standard output in columns; 80 when it is not a terminal. */
 int nsi_terminal_width(void);
 
+/* Its height in lines; 24 when it is not a terminal. */
+int nsi_terminal_height(void);
+
 #endif

@@ -88,8 +88,7 @@ static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptio
   long steps = 0, tick = ns_ts_linear(ts) ? TICK_EVERY : 1;
   while (ns_ts_has_next(ts) && status == NS_OK) {
     status = run_step(ts, record, (steps + 1) % options->every == 0, since, err);
-    if (status == NS_OK && ts->sensitivities)
-      status = ns_sensitivities_mark(ts->sensitivities, ts, !ns_ts_has_next(ts), err);
+    if (status == NS_OK && ts->sensitivities) status = ns_sensitivities_mark(ts->sensitivities, ts, !ns_ts_has_next(ts), err);
     if (status != NS_OK) break;
     steps++;
     if (options->tick && steps % tick == 0) options->tick(options->context, ts);

@@ -11,6 +11,9 @@
 #include "integrators/step_tangent.h"
 #include "model/difference.h"
 
+/* The default tolerance of S with an integrator whose own is smaller. */
+static const double FINEST = 1e-10;
+
 /* NS_EARG when the scheme of an island carries no derivatives. */
 static NsStatus check_scheme(const NsIsland *island, NsError *err) {
   const NsSchemeClass *class = island->scheme->class;
@@ -18,6 +21,12 @@ static NsStatus check_scheme(const NsIsland *island, NsError *err) {
   if (class->tangent) return ns_step_tangent_check(island->scheme, err);
   return ns_fail(err, NS_EARG, "run: sensitivities: a %s carries no derivatives; use EventDriven with a %s", class->name,
                  ns_scheme_runge_kutta_text);
+}
+
+/* The tolerance of S that the options do not give. */
+static double default_tolerance(const NsIntegrator *integrator) {
+  const NsField *field = ns_field_find(integrator->class->fields, "rtol");
+  return fmax(FINEST, field ? *(const double *)ns_field_place(field, integrator) : 0);
 }
 
 static NsStatus make_companion(NsSensitivities *s, int i, const NsIsland *island, const int *first_x, NsError *err) {
@@ -39,6 +48,7 @@ NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const N
   NsSensitivities *s = *out = ns_alloc(1, sizeof *s);
   if (!s) return ns_fail(err, NS_ENOMEM, "not enough memory");
   *s = (NsSensitivities){.options = *options, .p = p, .version = nsds->version, .slopes = {.p = p}};
+  if (isnan(options->rtol)) s->options.rtol = default_tolerance(islands->plan.integrator);
   int *first_x = ns_arena_ints(&s->arena, nsds->nds);
   for (int d = 0; d < nsds->nds && first_x; s->nx += nsds->ds[d++]->n) first_x[d] = s->nx;
   s->parameters = ns_arena_take(&s->arena, (size_t)p, sizeof *s->parameters);

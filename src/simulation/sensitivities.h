@@ -38,7 +38,8 @@ typedef struct NsSensitivities {
 } NsSensitivities;
 
 /*
-** Makes the companions of the islands, with a copy of the p parameters; the run must stand at its start. NS_EARG when a scheme
+** Makes the companions of the islands, with a copy of the p parameters; the run must stand at its start. The option rtol = NAN is 1e-10, or
+** the rtol of the integrator where that is larger: S is not more accurate than the states at which its equations are taken. NS_EARG when a scheme
 ** carries no derivatives, with advice. NS_ENOMEM.
 */
 NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const NsIslands *islands,

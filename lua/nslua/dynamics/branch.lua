@@ -112,6 +112,7 @@ local function bracket(b, a, c, ds)
     local value = point and f(point)
     if not value or value == 0 then break end
     local last = math.min(s - low, high - s)
+    if (value > 0) == (fl > 0) and point.sequence ~= a.sequence then break end -- another change comes before
     if (value > 0) == (fh > 0) then
       high, fh = s, value
       if side == "high" then fl = fl / 2 end
@@ -126,7 +127,8 @@ local function bracket(b, a, c, ds)
   for _, s in ipairs { low + NEIGHBOUR, high - NEIGHBOUR } do
     local point = s > low and s < high and points.step_to(b, a, s, true)
     local value = point and f(point)
-    if value and (value > 0) == (fl > 0) then low, w = s, point.w elseif value then high = s end
+    local before = value and (value > 0) == (fl > 0) and point.sequence == a.sequence
+    if before then low, w = s, point.w elseif value then high = s end
   end
   return low, w, high
 end

@@ -76,32 +76,33 @@ end
 
 -- The state on the orbit at the time t, by the smooth piece after the last event before; and that event's time.
 local function state_at(b, pieces, orbit, t, p)
-  local x, from = orbit.x0, b.problem.flow.t0
+  local x, from, mode = orbit.x0, b.problem.flow.t0, orbit.mode
   for _, event in ipairs(orbit.events) do
-    if event.t <= t and event.t >= from then x, from = event.after, event.t end
+    if event.t <= t and event.t >= from then x, from, mode = event.after, event.t, event.mode end
   end
-  return t > from and pieces.smooth(b.problem.flow, x, from, t, p) or x, from
+  return t > from and pieces.smooth(b.problem.flow, x, from, t, p, mode) or x, from, mode
 end
 
 -- The event of a guard that grazes near the time one.t: where its rate is 0, with the state there. nil where the
 -- guard is watched in the other direction, or is no event that acts.
 local function grazing_occurrence(b, pieces, orbit, one, p)
   local flow = b.problem.flow
-  local named = { name = one.name, label = one.name, kind = not flow.f and "impact" or nil }
+  local h = orbit.T / flows.SAMPLES
+  local _, from, mode = state_at(b, pieces, orbit, math.max(one.t - h, flow.t0), p)
+  local named = { name = one.name, label = one.name, kind = not flow.f and "impact" or nil, mode = mode,
+    mode_before = mode }
   for i, event in ipairs(flow.events or {}) do
     if event.name == one.name then named.order = i end
   end
   if not flow.f then named.label = one.name .. ":impact" end
   local event = pieces.event(flow, named, p)
   if not event then return nil end
-  local h = orbit.T / flows.SAMPLES
-  local _, from = state_at(b, pieces, orbit, math.max(one.t - h, flow.t0), p)
   local start = math.max(one.t - h, from)
   local x = state_at(b, pieces, orbit, start, p)
   local function at(t)
-    local y = t > start and pieces.smooth(flow, x, start, t, p) or x
+    local y = t > start and pieces.smooth(flow, x, start, t, p, mode) or x
     local slope = pieces.guard_derivatives(flow, event, t, y, p)
-    return slope.t + slope.x:dot(pieces.field(flow, t, y, p))
+    return slope.t + slope.x:dot(pieces.field(flow, t, y, p, mode))
   end
   local side = pieces.guard(flow, event, start, x, p) < 0 and -1 or 1
   local low, high = start, one.t + h
@@ -113,14 +114,14 @@ local function grazing_occurrence(b, pieces, orbit, one, p)
   local t = (low + high) / 2
   local direction = event.direction
   if type(direction) == "number" and direction * side > 0 then return nil end
-  local y = pieces.smooth(flow, x, start, t, p)
+  local y = pieces.smooth(flow, x, start, t, p, mode)
   named.t, named.before, named.after, named.sign = t, y, y, -side
   return named
 end
 
 -- What may be changed in the list of events at the point: a list of functions that change a list.
-local function toggles_at(b, point, pieces)
-  local q, orbit, list = b.problem, point.orbit, {}
+local function toggles_at(b, point, pieces, orbit)
+  local q, list = b.problem, {}
   for i, event in ipairs(q.form == sequences.form and orbit.events or {}) do
     if math.abs(event.rate) <= STILL * q.guard_sizes[i] / q.T_size then
       list[#list + 1] = function(events)
@@ -132,7 +133,9 @@ local function toggles_at(b, point, pieces)
   end
   local _, first = passage.coinciding(point)
   if first then
-    list[#list + 1] = function(events)
+    list[#list + 1] = pieces.fit and function(events)
+      for _ = 1, 2 do table.remove(events, first) end
+    end or function(events)
       local one, two = {}, {}
       for name, value in pairs(events[first + 1]) do one[name] = value end
       for name, value in pairs(events[first]) do two[name] = value end
@@ -151,10 +154,10 @@ local function toggles_at(b, point, pieces)
 end
 
 -- The lists of events that the orbit of a point may have, too; those with one change first.
-local function lists_at(b, point, pieces)
-  local toggles, lists = toggles_at(b, point, pieces), {}
+local function lists_at(b, point, pieces, orbit)
+  local toggles, lists = toggles_at(b, point, pieces, orbit), {}
   for bits = 1, 2 ^ math.min(#toggles, TOGGLES) - 1 do
-    local events, count = { table.unpack(point.orbit.events) }, 0
+    local events, count = { table.unpack(orbit.events) }, 0
     for k, change in ipairs(toggles) do
       if bits >> (k - 1) & 1 == 1 then
         change(events)
@@ -193,20 +196,36 @@ local function along_curve(b, last, q, u, wanted)
   end
 end
 
+-- Whether each event of a problem begins in the mode in which the one before it ends.
+local function modes_agree(q)
+  local mode = q.mode
+  for _, event in ipairs(q.list) do
+    for i = 1, mode and #mode or 0 do
+      if mode[i] ~= event.mode_before[i] then return false end
+    end
+    mode = event.mode
+  end
+  return true
+end
+
 -- The first point beyond by the equations of other sequences through the orbit of `last`; the sequences of all other
 -- curves that are motions of the model.
 local function by_equations(b, last)
   local old, weights, base = b.problem, b.weights, b.base
-  local good, pieces = pcall(sequences.pieces, base, last.orbit, last.p)
+  local own = last.orbit
+  local given = { x0 = own.x0, T = own.T, events = own.events, mode = own.problem.mode }
+  local good, pieces, events, mode = pcall(sequences.pieces, base, given, last.p)
   if not good or not pieces then return nil end
+  local orbit = { x0 = own.x0, T = own.T, events = events, mode = mode }
   if base.kind == "autonomous" and not base.section then orbits.set_phase(base, last.x0, last.p) end
   base.flow.piece_sizes, base.flow.parameter_size = base.sizes, base.parameter_size
-  local fine, lists = pcall(lists_at, b, last, pieces)
+  local fine, lists = pcall(lists_at, b, last, pieces, orbit)
   local best, others = nil, {}
   for _, one in ipairs(fine and lists or {}) do
     b.problem, b.weights = old, weights
-    local made, q, u = pcall(sequences.with, base, { x0 = last.x0, T = last.T, events = one.events }, last.p)
-    if made and q then
+    local made, q, u = pcall(sequences.with, base, { x0 = orbit.x0, T = orbit.T, events = one.events, mode = mode },
+      last.p)
+    if made and q and modes_agree(q) then
       local wanted = orbits.sequence(one.events)
       local found, point, from, length = pcall(along_curve, b, last, q, u, wanted)
       if found and point and best then others[#others + 1] = wanted

@@ -1,5 +1,5 @@
 -- nslua.dynamics.sequence: periodic orbits as equations for a fixed sequence of events: of an ODE whose events act,
--- and of a simulation of mechanics whose events are impacts without friction.
+-- and of a simulation with impacts.
 --
 -- Unknowns are the start x_0, the state x_i before each event and its time t_i, and the period if it is unknown:
 --   flow(R(x_{i-1}), t_{i-1} -> t_i) = x_i,   g_i(t_i, x_i) = 0,   flow(R(x_K), t_K -> t_0 + T) = x_0.
@@ -26,15 +26,22 @@ local PERIOD_STEP = 2 ^ -17
 
 -- ---- pieces ----
 
-local function smooth(q, x, ta, tb, p)
-  if ta == tb then return x:copy() end
-  return q.pieces.smooth(q.flow, x, ta, tb, p)
+-- The mode of the piece after event i, of a simulation; 0: that before the first one.
+local function mode_after(q, i)
+  if i == 0 then return q.mode end
+  return q.list[i].mode
 end
 
--- d flow / d x and d flow / d p.
-local function smooth_derivatives(q, x, ta, tb, p)
+-- The end of the piece after event i.
+local function smooth(q, i, x, ta, tb, p)
+  if ta == tb then return x:copy() end
+  return q.pieces.smooth(q.flow, x, ta, tb, p, mode_after(q, i))
+end
+
+-- d flow / d x and d flow / d p of the piece after event i.
+local function smooth_derivatives(q, i, x, ta, tb, p)
   if ta == tb then return core.eye(#x), core.zeros(#x) end
-  return q.pieces.smooth_derivatives(q.flow, x, ta, tb, p)
+  return q.pieces.smooth_derivatives(q.flow, x, ta, tb, p, mode_after(q, i))
 end
 
 -- ---- unknowns ----
@@ -89,13 +96,13 @@ local function runs_of(q, u, p)
   s.x0, s.before, s.times, T = unpack_unknowns(q, u)
   s.after[0], s.times[0] = s.x0, t0
   for i, event in ipairs(q.list) do
-    s.ends[i] = smooth(q, s.after[i - 1], s.times[i - 1], s.times[i], p)
+    s.ends[i] = smooth(q, i - 1, s.after[i - 1], s.times[i - 1], s.times[i], p)
     s.after[i] = q.pieces.reset(q.flow, event, s.times[i], s.before[i], p)
   end
   local K = #q.list
   s.T = q.kind == "map" and s.times[K] - t0 or T or q.period(p)
   if s.T ~= s.T or s.T <= 0 then error("the period is not above 0 in an iteration", 0) end
-  s.last = q.kind == "map" and s.after[K] or smooth(q, s.after[K], s.times[K], t0 + s.T, p)
+  s.last = q.kind == "map" and s.after[K] or smooth(q, K, s.after[K], s.times[K], t0 + s.T, p)
   return s
 end
 
@@ -119,9 +126,10 @@ local function differentiate(q, s)
   s.S, s.P, s.guards, s.resets, s.rate_before, s.rate_after = {}, {}, {}, {}, {}, {}
   for i = 1, K + 1 do
     local tb = i <= K and s.times[i] or q.kind == "map" and s.times[K] or flow.t0 + s.T
-    s.S[i], s.P[i] = smooth_derivatives(q, s.after[i - 1], s.times[i - 1], tb, p)
-    s.rate_after[i - 1] = pieces.field(flow, s.times[i - 1], s.after[i - 1], p)
-    s.rate_before[i] = pieces.field(flow, tb, i <= K and s.ends[i] or s.last, p)
+    s.S[i], s.P[i] = smooth_derivatives(q, i - 1, s.after[i - 1], s.times[i - 1], tb, p)
+    local mode = mode_after(q, i - 1)
+    s.rate_after[i - 1] = pieces.field(flow, s.times[i - 1], s.after[i - 1], p, mode)
+    s.rate_before[i] = pieces.field(flow, tb, i <= K and s.ends[i] or s.last, p, mode)
   end
   for i, event in ipairs(q.list) do
     s.guards[i] = pieces.guard_derivatives(flow, event, s.times[i], s.before[i], p)
@@ -181,7 +189,7 @@ end
 local function rate_of(q, s, i)
   local guard = s.guards and s.guards[i] or
     q.pieces.guard_derivatives(q.flow, q.list[i], s.times[i], s.before[i], s.p)
-  return guard.t + guard.x:dot(q.pieces.field(q.flow, s.times[i], s.before[i], s.p))
+  return guard.t + guard.x:dot(q.pieces.field(q.flow, s.times[i], s.before[i], s.p, mode_after(q, i - 1)))
 end
 
 -- Whether the times of the events follow each other, and the last one is at most a period after the first.
@@ -206,13 +214,14 @@ local function sequence_of(q, s)
   for i = 1, q.kind == "map" and K or K + 1 do
     local ta, tb = s.times[i - 1], i <= K and s.times[i] or math.min(t0 + s.T, (s.times[1] or t0) + s.T)
     if i == 1 then ta = math.max(t0, s.times[K] - s.T) end
-    local x = ta == s.times[i - 1] and s.after[i - 1] or smooth(q, s.after[i - 1], s.times[i - 1], ta, s.p)
-    for _, root in ipairs(tb > ta and q.pieces.roots(q.flow, x, ta, tb, s.p) or {}) do
+    local x = ta == s.times[i - 1] and s.after[i - 1] or smooth(q, i - 1, s.after[i - 1], s.times[i - 1], ta, s.p)
+    for _, root in ipairs(tb > ta and q.pieces.roots(q.flow, x, ta, tb, s.p, mode_after(q, i - 1)) or {}) do
       local known
       for j = 0, K > 0 and K + 1 or -1 do
         local at = j == 0 and s.times[K] - s.T or j > K and s.times[1] + s.T or s.times[j]
         local event = q.list[(j - 1) % K + 1]
-        known = known or event.label == root.label and math.abs(root.t - at) <= SAME * s.T
+        local same = (event.key or event.label) == (root.key or root.label)
+        known = known or same and math.abs(root.t - at) <= SAME * s.T
       end
       if not known then events[#events + 1] = root end
     end
@@ -240,10 +249,11 @@ local function occurrences(q, s)
   local list = {}
   for i, event in ipairs(q.list) do
     list[i] = { t = s.times[i], name = event.name, label = event.label, order = event.order, before = s.before[i],
-      after = s.after[i], rate = rate_of(q, s, i), kind = event.kind }
-    if event.kind then -- those of simulations have the velocities of the gap, too
+      after = s.after[i], rate = rate_of(q, s, i), kind = event.kind, component = event.component,
+      mode = event.mode, mode_before = event.mode_before }
+    if event.kind == "impact" then -- those of simulations have the velocities of the gap, too
       local gap = q.pieces.guard_derivatives(q.flow, event, s.times[i], s.after[i], s.p)
-      local rate = q.pieces.field(q.flow, s.times[i], s.after[i], s.p)
+      local rate = q.pieces.field(q.flow, s.times[i], s.after[i], s.p, event.mode)
       list[i].velocity_before, list[i].velocity_after = list[i].rate, gap.t + gap.x:dot(rate)
     end
   end
@@ -277,27 +287,30 @@ end
 
 -- ---- making ----
 
--- The functions of the smooth pieces between the events of an orbit; nil where it has none.
+-- The functions of the smooth pieces between the events of an orbit, its events with modes and the first mode, which
+-- an ODE has not; nil where there are none.
 function sequences.pieces(q, orbit, p)
-  if q.flow.f then return ode end
+  if q.flow.f then return ode, orbit.events end
   if q.kind == "map" then return nil end
-  local good, fit = pcall(simulation_pieces.fit, q.flow, orbit, p)
-  return good and fit and simulation_pieces or nil
+  q.flow.piece_start = orbit.x0
+  local good, events, mode = pcall(simulation_pieces.fit, q.flow, orbit, p)
+  if not good or not events then return nil end
+  return simulation_pieces, events, mode
 end
 
 local function list_of(q, events, p)
   local list = {}
   for i, one in ipairs(events) do
     list[i] = q.pieces.event(q.flow, one, p)
-    if not list[i] then return nil end
+    if not list[i] or list[i].guard and not q.pieces.prepare(q.flow, list[i], one, p) then return nil end
   end
   return list
 end
 
 -- Events that have left the period at one end come in at the other one; the start is then on the next piece.
-local function within_period(q, orbit, p)
+local function within_period(q, orbit, events, p)
   local t0, x0, list = q.flow.t0, orbit.x0, {}
-  for i, event in ipairs(orbit.events) do list[i] = event end
+  for i, event in ipairs(events) do list[i] = event end
   if q.kind == "map" or #list == 0 then return x0, list end
   local function shifted(event, by)
     local copy = {}
@@ -307,12 +320,12 @@ local function within_period(q, orbit, p)
   end
   if list[1].t < t0 then
     local first = table.remove(list, 1)
-    x0 = smooth(q, first.after, first.t, t0, p)
-    list[#list + 1] = shifted(first, orbit.T)
+    x0 = q.pieces.smooth(q.flow, first.after, first.t, t0, p, first.mode)
+    list[#list + 1], q.mode = shifted(first, orbit.T), first.mode
   elseif list[#list].t > t0 + orbit.T then
     local last = table.remove(list)
     table.insert(list, 1, shifted(last, -orbit.T))
-    x0 = smooth(q, last.before, last.t - orbit.T, t0, p)
+    x0, q.mode = q.pieces.smooth(q.flow, last.before, last.t - orbit.T, t0, p, last.mode_before), last.mode_before
   end
   return x0, list
 end
@@ -332,42 +345,53 @@ function sequences.with(q, orbit, p)
   local drifts = q.symmetry or #q.keep < #q.all and q.kind ~= "map"
   local one = {}
   for name, value in pairs(q) do one[name] = value end
-  one.pieces = not drifts and sequences.pieces(q, orbit, p)
-  local list = one.pieces and list_of(one, orbit.events, p)
-  if not list then return nil end
+  if drifts then return nil end
   q.flow.piece_sizes, q.flow.parameter_size = q.sizes, q.parameter_size
-  one.form, one.list, one.segments, one.guard_sizes, one.signs = sequences.form, list, 1, {}, {}
+  local found
+  one.pieces, found, one.mode = sequences.pieces(q, orbit, p)
+  if not one.pieces then return nil end
+  one.form, one.segments, one.guard_sizes, one.signs = sequences.form, 1, {}, {}
   one.period_slope = function(value)
     local size = PERIOD_STEP * (q.parameter_size or math.abs(value))
     return q.period and (q.period(value + size) - q.period(value - size)) / (2 * size) or 0
   end
   local good, u = pcall(function()
-    local x0, events = within_period(one, orbit, p)
+    local x0, events = within_period(one, orbit, found, p)
     one.list = list_of(one, events, p)
+    if not one.list then return nil end
     local before, times = {}, {}
     for i, event in ipairs(events) do
       before[i], times[i] = event.before, event.t
       local slope = one.pieces.guard_derivatives(q.flow, one.list[i], event.t, event.before, p)
       one.guard_sizes[i] = slope.x:mul(q.sizes):norm() + math.abs(slope.t * q.T_size)
-      local rate = slope.t + slope.x:dot(one.pieces.field(q.flow, event.t, event.before, p))
+      local speed = one.pieces.field(q.flow, event.t, event.before, p, event.mode_before)
+      local rate = slope.t + slope.x:dot(speed)
       local direction = one.list[i].direction
       local given = type(direction) == "number" and direction ~= 0 and direction or event.sign
       one.signs[i] = given or rate < 0 and -1 or 1
     end
     one.guess = x0
     local u = pack(one, x0, before, times, orbit.T)
-    local F, jacobian = sequences.form.evaluate(one, u, p)
-    jacobian()
+    local F = sequences.form.evaluate(one, u, p)
     return F:norm(math.huge) <= AGREES and u
   end)
   if not good or not u then return nil end
   return one, u
 end
 
--- The same of an orbit that has been found, with its own events; nil where it has none.
+-- Whether an orbit has an event at which the map of one period has a square root: of a simulation an impact. Where
+-- modes only switch, as between stick and slip, the map is smooth enough, and the times of the events are not.
+local function is_rough(q, orbit)
+  for _, event in ipairs(orbit.events) do
+    if q.flow.f or event.kind == "impact" then return true end
+  end
+  return false
+end
+
+-- The same of an orbit that has been found, with its own events; nil where none of them needs it.
 function sequences.from(q, orbit, p)
-  if #orbit.events == 0 then return nil end
-  return sequences.with(q, orbit, p)
+  if not is_rough(q, orbit) then return nil end
+  return sequences.with(q, { x0 = orbit.x0, T = orbit.T, events = orbit.events, mode = orbit.problem.mode }, p)
 end
 
 return sequences

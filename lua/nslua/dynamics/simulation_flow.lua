@@ -139,11 +139,13 @@ end
 
 local function label_of(event) return event.name .. ":" .. event.kind end
 
--- Events after t0 that are the model's own. The rows of their sides are found by their time.
+-- Events after t0 that are the model's own; a contact that rests at the start is none. The rows of their sides are
+-- found by their time.
 local function occurrences(sol, t0)
   local list, t, k = {}, sol.t, 1
   for _, event in ipairs(sol.events) do
-    if event.name ~= END and event.name ~= CROSSING and event.t >= t0 then
+    local at_start = event.kind == "rest" and event.t == t0
+    if event.name ~= END and event.name ~= CROSSING and event.t >= t0 and not at_start then
       while k < #t and t[k] < event.t do k = k + 1 end
       local last = k
       while last < #t and t[last + 1] == event.t do last = last + 1 end
@@ -185,7 +187,14 @@ end
 -- simulation's start: there runs carry none.
 local function with_sensitivities(flow, x0, t0, t1, p, parameter)
   local model = started(flow, x0, t0, p)
-  local sol = run_to(flow, model, t0, t1, { sensitivities = { "x0", parameter } })
+  local options = { sensitivities = { "x0", parameter } }
+  local good, sol = pcall(run_to, flow, model, t0, t1, options)
+  if not good and tostring(sol):find("is closed where the run starts", 1, true) then
+    options.sensitivities.on_grazing = "one-sided" -- it stays closed: the orbit begins while a contact rests
+    model = started(flow, x0, t0, p)
+    good, sol = true, run_to(flow, model, t0, t1, options)
+  end
+  if not good then error(sol, 0) end
   local n, S = model.n, sol.S[#sol.t]
   local run = { x = last_row(sol), t = t1, events = occurrences(sol, t0), start = t0, from = x0, p = p }
   return run, S:slice(1, n, 1, n), S:cols() > n and S:column(n + 1) or nil
@@ -229,6 +238,14 @@ function simulation.course(flow, x0, t0, t1, p)
   local events = occurrences(sol, t0)
   finish(model)
   return times, rows, events
+end
+
+-- The solution of a run with its course.
+function simulation.dense(flow, x0, t0, t1, p)
+  local model = started(flow, x0, t0, p)
+  local sol = run_to(flow, model, t0, t1, { dense = true })
+  finish(model)
+  return sol
 end
 
 -- The outputs y of the interactions, at times of one distance. An output has the name of its interaction; the second

@@ -31,6 +31,9 @@ function equations.declare(description)
   if type(description.rhs) ~= "function" then
     fail("%s: rhs: expected a function, got %s", WHO, describe(description.rhs))
   end
+  if type(description.states) ~= "table" or next(description.states) == nil then
+    fail("%s: states: expected at least one, with its start value", WHO)
+  end
   local given, events = description.events or {}, {}
   if type(given) == "function" or given.g then given = { given } end
   for i, event in ipairs(given) do events[i] = event_of(event, i) end

@@ -17,6 +17,7 @@ function kind.declare(description)
   if type(description.setup) ~= "function" then
     fail("%s: setup: expected a function, got %s", WHO, describe(description.setup))
   end
+  if description.states ~= nil then fail("%s: states go with rhs; a simulation has its own", WHO) end
   return { setup = description.setup }
 end
 

@@ -19,8 +19,14 @@ local HALVINGS = 40
 -- A guard that falls by less than this part of the terms of its rate only touches 0, see integrators/sensitivity.c.
 local TOUCHES = 1e-7
 
--- The cost and its derivatives at the nodes of [a, b].
+-- The cost and its derivatives at the nodes of [a, b]: vectors of all numbers, by the tape of the cost, or lists.
 local function sample(run, a, b)
+  if run.tape then
+    run.samples = run.samples + 1
+    local values, by_x, by_p = back.sample(run.simu, run.tape, run.options.cost, a, b, run.samples % #NODES)
+    if values then return values, by_x, by_p end
+    run.tape = nil
+  end
   local values, by_x, by_p = {}, {}, nil
   for k, node in ipairs(NODES) do
     local t = k == #NODES and b or a + node * (b - a)
@@ -129,6 +135,7 @@ return function(run, stop)
     run.value, mu = run.value + value, by_x
     if by_p then run.direct = run.direct + by_p end
   end
+  if run.options.cost then run.tape, run.samples = cost.tape(run, T, x), 0 end
   local moved = 0
   if stop or run.free then mu, moved = move_end(run, T, x, mu, stop) end
   where.call("gradient", back.start, run.simu, mu)

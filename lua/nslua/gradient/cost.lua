@@ -33,6 +33,19 @@ local function slope_of(f, x, who, name, t)
   error(slope, 0)
 end
 
+-- Whether the function `who` has an argument for the parameters.
+local function takes_parameters(options, who)
+  local info = debug.getinfo(options[who], "u")
+  return info.isvararg or info.nparams >= (who == "cost" and 3 or 2)
+end
+
+-- The tape of the cost, compared with it at (t, x); nil: it can not be traced.
+function cost.tape(run, t, x)
+  local p = takes_parameters(run.options, "cost") and #run.values > 0 and run.values or nil
+  local good, tape = pcall(core.way_back.trace, run.options.cost, t, x, p)
+  return good and tape or nil
+end
+
 -- Its value, and its derivatives by x and by the parameters (nil: it has no argument for these).
 function cost.slopes(run, who, t, x)
   local options, p, value = run.options, run.values, nil
@@ -42,8 +55,7 @@ function cost.slopes(run, who, t, x)
     return c
   end
   local by_x, by_p = slope_of(of_x, x, who, "x", t), nil
-  local info = debug.getinfo(options[who], "u")
-  if info.isvararg or info.nparams >= (who == "cost" and 3 or 2) then
+  if takes_parameters(options, who) then
     by_p = slope_of(function(q) return call(options, who, t, x, q) end, p, who, "p", t)
   end
   return value, by_x, by_p

@@ -343,7 +343,17 @@ function pages.answer(book, name, width)
   end
 end
 
---- The sections with the names that they tell of.
+--- A name and the first sentence of its text as one line of the width; the sentence begins at the same place for
+--- names of up to `column` characters.
+function pages.line(name, entry, column, width)
+  local summary = pages.plain(entry.summary or "")
+  local sentence = summary:match "^(.-%.)%s" or summary
+  local line = "  " .. name .. (" "):rep(column - length(name)) .. "  " .. sentence
+  if length(line) <= width then return line end
+  return line:sub(1, (utf8.offset(line, width - 2) or #line) - 1):gsub("%s*%S*$", "") .. " ..."
+end
+
+--- The sections with the names that they tell of, each on a line with what it is.
 function pages.overview(book, width)
   local names = {}
   for _, name in ipairs(book.names) do
@@ -354,7 +364,12 @@ function pages.overview(book, width)
   local parts = { "help(name), help(object), help \"Section\"; names without ns. before them:" }
   for _, section in ipairs(book.sections) do
     if names[section] then
-      parts[#parts + 1] = section.title .. "\n" .. pages.wrap(names[section], width, "  ", "  ", "  ")
+      local lines, column = { section.title }, 0
+      for _, name in ipairs(names[section]) do column = math.max(column, math.min(#name, 32)) end
+      for _, name in ipairs(names[section]) do
+        lines[#lines + 1] = pages.line(name, book.entries[name].entry, column, width)
+      end
+      parts[#parts + 1] = table.concat(lines, "\n")
     end
   end
   return table.concat(parts, "\n\n")

@@ -151,8 +151,8 @@ end
 local function make(p, layout, found)
   local x = found.x
   local rows, phases = collect(p, layout, x)
-  local message = Program.messages[found.status] .. (found.trouble and ": " .. found.trouble or "")
-  local self = setmetatable({ success = found.success, status = found.status, message = message,
+  local self = setmetatable({ success = found.success, status = found.status,
+    message = Program.messages[found.status] .. (found.trouble and ": " .. found.trouble or ""),
     cost = cost_of(layout, found), T = x[layout.T],
     complementarity = found.residual, iterations = found.iterations, t = core.vector(rows.t),
     states = p.states, controls = p.controls, relays = relay_names(p) }, Control)

@@ -76,9 +76,8 @@ end
 -- The names of the numbers of z and their units.
 local function quantities(p, units)
   local names, sizes = {}, {}
-  local relays = point_functions.relay_names(p)
-  for _, group in ipairs { { p.states, units.x }, { p.controls, units.u }, { relays, units.s },
-    { p.parameters, units.p }, { { "T" }, { units.T } } } do
+  for _, group in ipairs { { p.states, units.x }, { p.controls, units.u },
+    { point_functions.relay_names(p), units.s }, { p.parameters, units.p }, { { "T" }, { units.T } } } do
     for i, name in ipairs(group[1]) do names[#names + 1], sizes[#sizes + 1] = name, group[2][i] end
   end
   return names, sizes

@@ -368,6 +368,17 @@ function Axes:streamplot(x, y, u, v, options)
   artist.kind, artist.columns = "line", { core.vector(px), core.vector(py) }
   artist.linewidth, self.sticky = options.linewidth or 1, true
   artist.extent = { x = { x[1], x[#x] }, y = { y[1], y[#y] } }
+  if options.cmap then -- the colour at each point is that of the length of the field there
+    local speeds = {}
+    for i = 1, #px do
+      local a, b = 0, 0
+      if px[i] == px[i] then a, b = data.pair("streamplot", f, px[i], py[i]) end
+      speeds[i] = px[i] == px[i] and math.sqrt(a * a + b * b) or 0 / 0
+    end
+    artist.values, artist.map = core.vector(speeds), self:colormap("streamplot", options.cmap)
+    local lo, hi = data.range { artist.values }
+    artist.range, artist.color = lo and { lo, hi }, style.map_color(artist.map, 0.5)
+  end
   add(self, artist)
   add(self, { kind = "vectors", columns = { core.vector(arrows[1]), core.vector(arrows[2]) }, color = artist.color,
     vectors = { core.vector(arrows[3]), core.vector(arrows[4]) }, linewidth = artist.linewidth, head = 0.011,

@@ -10,6 +10,7 @@ local format, rows = core.number_support.format, core.process_support.rows
 
 local colorbar = {}
 
+local EXPONENT = 3.2 -- width of the power of ten above the bar, in em
 local GAP, WIDTH = 1.2, 1.3 -- between the panel and the bar; of the bar, in em
 
 -- The range of colours of an artist. Equal limits are widened.
@@ -30,6 +31,7 @@ function colorbar.room(bar, list, em)
   local widest = 0
   for _, tick in ipairs(list) do widest = math.max(widest, (text.size(tick[2]))) end
   local _, lines = text.size(bar.label or "")
+  if list.exponent then widest = math.max(widest, EXPONENT - WIDTH) end
   return (GAP + WIDTH + 1.2 + widest + (bar.label and 0.8 + 1.15 * lines or 0)) * em
 end
 

@@ -116,7 +116,19 @@ local function marker_of_two(a)
   return a.marker and not a.hollow and not a.edgeless and (a.face or a.color) ~= (a.marker_edge or a.color)
 end
 
+-- A line whose colour goes with a number at each point.
+local function coloured_line(w, a)
+  local lo, hi = a.range[1], a.range[2]
+  local colors = a.values:map(function(v)
+    local c = style.map_color(a.map, hi > lo and v == v and (v - lo) / (hi - lo) or 0)
+    return tonumber(transparent(c, a.alpha):sub(2), 16)
+  end)
+  return { ("%s using 1:2:3 with lines lw %s lc rgb variable"):format(
+    w:block(process.rows { a.columns[1], a.columns[2], colors }), number(a.linewidth)) }
+end
+
 function elements.line(w, axes, a, k, p)
+  if a.values and a.range and not w.bare then return coloured_line(w, a) end
   local using = axes.three_d and " using 1:2:3" or " using 1:2"
   local drawn, list = a.dash and a.linewidth > 0, {}
   local points = a.marker and (w.bare and ("pt %d"):format(k) or point_part(w, a, a.hollow))
@@ -288,23 +300,26 @@ end
 local function put_labels(w, p, axis, list, look)
   local size, color = look and look.fontsize or EM, look and look.color or DARK
   local l, scale, upper = p.limits[axis], scales.of(p.axes, axis), p.axes.own == axis
+  local angle = look and look.rotation or 0
+  local turned = angle % 180 ~= 0
   for _, tick in ipairs(list) do
     local at = scales.fraction(tick[1], l, scale)
     if at > -1e-9 and at < 1 + 1e-9 and axis == "x" then
       words.put(w, p.fw, p.fh, tick[2], p.x0 + at * (p.x1 - p.x0), upper and p.y1 + 0.75 * EM or p.y0 - 0.75 * EM,
-        { size = size, align = "center", valign = upper and "bottom" or "top", color = color })
+        { size = size, align = turned and (upper and "left" or "right") or "center", angle = angle,
+          valign = turned and "center" or upper and "bottom" or "top", color = color })
     elseif at > -1e-9 and at < 1 + 1e-9 then
       words.put(w, p.fw, p.fh, tick[2], upper and p.x1 + 0.85 * EM or p.x0 - 0.85 * EM, p.y0 + at * (p.y1 - p.y0),
-        { size = size, align = upper and "left" or "right", color = color })
+        { size = size, align = upper and "left" or "right", color = color, angle = angle })
     end
   end
 end
 
 local function write_ticks(w, p, axis, list, bare)
-  local axes, marks, look, l = p.axes, {}, p.axes.tick_looks[axis], p.limits[axis]
+  local axes, marks, look, l = p.axes, {}, layout.tick_look(p, axis), p.limits[axis]
   local scale = scales.of(axes, axis)
   if axes.hidden or #list == 0 then return w:line("unset %stics", axis) end
-  local apart = not bare and not w.bare and not axes.three_d and is_tall(list)
+  local apart = not bare and not w.bare and not axes.three_d and (w.own_labels or is_tall(list))
   if apart then put_labels(w, p, axis, list, look) end
   for i, tick in ipairs(list) do
     local label = (bare or apart) and '""' or w:quote((tick[2]:gsub("%%", "%%%%")))
@@ -392,7 +407,8 @@ local function write_exponents(w, p)
         w:line("set label %s at graph %s textcolor rgb \"%s\"", w:quote(s), axis == "y"
           and "0, graph 1 left offset 0,0.6" or "1, graph 0 right offset 0,-2", MIDDLE)
       elseif axis == "y" then
-        put_words(w, p, s, second and p.x1 or p.x0, p.y1 + 0.85 * EM, { align = second and "right" or "left",
+        put_words(w, p, s, second and p.x1 or p.x0, p.y1 + (p.exponent_lift or 0) + 0.85 * EM, { align = second
+          and "right" or "left",
           color = MIDDLE })
       elseif second then
         put_words(w, p, s, p.x1, p.y1 + p.tick_height + 0.95 * EM, { align = "right", valign = "bottom",
@@ -432,7 +448,7 @@ local function write_heading(w, p, x, y)
   local axes = p.axes
   if not axes.heading then return end
   if w.bare then return w:line("set title %s", w:quote(axes.heading)) end
-  put_words(w, p, axes.heading, x, y, { size = axes.heading_look.fontsize or EM + 1, align = "center",
+  put_words(w, p, p.names.head or axes.heading, x, y, { size = axes.heading_look.fontsize or EM + 1, align = "center",
     valign = "bottom",
     color = axes.heading_look.color })
 end
@@ -444,7 +460,7 @@ local function write_names(w, p)
       w:line("set %slabel %s", p.axes.twin and axis .. "2" or axis, w:quote(name))
     end
   else
-    local own, names, looks = p.axes.own, p.axes.names, p.axes.looks
+    local own, names, looks = p.axes.own, p.names, p.axes.looks
     if own ~= "y" then write_name_along(w, p, names.x, looks.x) end
     if own ~= "x" then write_name_beside(w, p, names.y, looks.y) end
   end
@@ -456,10 +472,14 @@ local function write_names_in_space(w, p)
   for axis, name in pairs(axes.names) do
     local angle = axes.looks[axis].rotation
     local turn = angle and "rotate by " .. number(angle) or "rotate parallel"
-    w:line('set %slabel %s%s %s', axis, w:quote(name), look_part(w, axes.looks[axis]),
-      w.bare and "" or axis == "z" and turn or "offset 0,-0.4 " .. turn)
+    local widest = 0
+    for _, tick in ipairs(p.ticks[axis]) do widest = max(widest, (text.size(tick[2]))) end
+    local offset = axis == "z" and format("offset screen %.6g,0 ", -max(0, widest - 2.4) * EM / p.fw)
+      or "offset 0,-0.4 "
+    w:line('set %slabel %s%s %s', axis, w:quote(name), look_part(w, axes.looks[axis]), w.bare and "" or offset
+      .. turn)
   end
-  write_heading(w, p, (p.space[1] + p.space[3]) / 2, p.cell[4] - layout.heading_height(axes) - 0.3 * EM)
+  write_heading(w, p, (p.space[1] + p.space[3]) / 2, p.cell[4] - layout.heading_height(p) - 0.3 * EM)
 end
 
 -- A style for the box around a text, and the words that give it to a label; empty for a text without box.
@@ -534,7 +554,7 @@ end
 -- The place of the axes in space: its cell without the heading and the legend.
 local function space_of(p)
   local axes, c = p.axes, p.cell
-  local at, top = axes.legend_at, axes.heading and layout.heading_height(axes) + 0.6 * EM or 0
+  local at, top = axes.legend_at, axes.heading and layout.heading_height(p) + 0.6 * EM or 0
   local right = c[3]
   if at and at.loc == "best" then
     for columns = #axes.artists, 1, -1 do
@@ -607,7 +627,7 @@ function gnuplot.commands(figure, terminal, w, h, dpi)
   local fw, fh = w * 72 / scale, h * 72 / scale -- lengths go with the letters
   local unit = terminals.unit(terminal)
   local writer = setmetatable({ lines = {}, blocks = 0, bare = terminal == "dumb", point = unit.point,
-    letter = unit.letter * scale, usual = EM }, Writer)
+    letter = unit.letter * scale, usual = EM, own_labels = unit.own_labels }, Writer)
   writer.fine = min(FINE, 36 / dpi) -- at most half a dot
   if not terminals.setup[terminal] then
     local known = {}
@@ -625,7 +645,8 @@ function gnuplot.commands(figure, terminal, w, h, dpi)
       writer:line("set label %s at screen 0.5,screen %s center", writer:quote(figure.heading),
         number(1 - 1.5 * EM / fh))
     elseif i == 1 and figure.heading then
-      words.put(writer, fw, fh, figure.heading, fw / 2, fh - 0.5 * EM, { align = "center", valign = "top",
+      words.put(writer, fw, fh, layout.wrapped_heading(figure, fw), fw / 2, fh - 0.5 * EM, { align = "center",
+        valign = "top",
         size = figure.heading_look.fontsize or layout.HEADING, color = figure.heading_look.color or DARK })
     end
     (p.axes.three_d and write_space or write_plane)(writer, p)

@@ -222,10 +222,26 @@ function layout.ticks(axes, axis, l, room, length)
   return found
 end
 
+-- The look of the labels of an axis of a panel: as asked for; those that would touch are turned.
+function layout.tick_look(p, axis) return p.turned and p.turned[axis] or p.axes.tick_looks[axis] end
+
+local TURN = 30 -- the angle of labels that would touch, in degrees
+
+-- Turns the given labels of the x axis that would touch.
+local function turn_labels(p, width)
+  local axes, look = p.axes, p.axes.tick_looks.x or {}
+  p.turned = nil
+  if look.rotation or not axes.tick_lists.x or not width or fit(axes, "x", p.limits.x, p.ticks.x,
+    width) then return end
+  local turned = { rotation = TURN }
+  for key, value in pairs(look) do turned[key] = value end
+  p.turned = { x = turned }
+end
+
 -- The space of the labels of the x axis: how far they extend beyond the left and right ends of the panel, and their
 -- height.
 local function reach_of(p)
-  local look, left, right, height = p.axes.tick_looks.x, 0, 0, text.LINE * EM
+  local look, left, right, height = layout.tick_look(p, "x"), 0, 0, text.LINE * EM
   local width, turned = p.x1 and p.x1 - p.x0 or 300, look and look.rotation and look.rotation % 180 ~= 0
   for _, tick in ipairs(p.ticks.x) do
     local at = scales.fraction(tick[1], p.limits.x, scales.of(p.axes, "x"))
@@ -240,13 +256,35 @@ local function reach_of(p)
   return left, right, height
 end
 
+-- The names of the axes and the heading, on several lines where they are longer than the cell of the panel.
+local function wrap_words(p)
+  local axes, c = p.axes, p.cell
+  p.names = { x = axes.names.x, y = axes.names.y, head = axes.heading }
+  if not c then return end
+  local mx, my = (p.x0 + p.x1) / 2, (p.y0 + p.y1) / 2
+  local wide, high = 2 * min(mx - c[1], c[3] - mx), 2 * min(my - c[2], c[4] - my)
+  local looks, head = axes.looks, axes.heading_look or {}
+  if axes.names.x and not looks.x.rotation then
+    p.names.x = text.wrap(axes.names.x, wide / (looks.x.fontsize or EM))
+  end
+  if axes.names.y and not looks.y.rotation then
+    p.names.y = text.wrap(axes.names.y, high / (looks.y.fontsize or EM))
+  end
+  if axes.heading then p.names.head = text.wrap(axes.heading, wide / (head.fontsize or EM + 1)) end
+end
+
+-- The heading of a figure, on several lines where it is wider than the figure.
+function layout.wrapped_heading(figure, w)
+  return text.wrap(figure.heading, (w - EM) / (figure.heading_look.fontsize or layout.HEADING))
+end
+
 -- The space below the panel: for the numbers and for the name of the axis.
 local function room_below(p, height)
   local axes = p.axes
   local bottom = axes.hidden and 0.5 * EM or p.bare_x and 0.8 * EM or 0.95 * EM + height
-  if axes.names.x then bottom = bottom + 0.45 * EM + select(2, layout.box(axes.names.x, axes.looks.x)) end
+  if p.names.x then bottom = bottom + 0.45 * EM + select(2, layout.box(p.names.x, axes.looks.x)) end
   if p.ticks.x.exponent and not p.bare_x then
-    local name = axes.names.x and layout.box(axes.names.x, axes.looks.x) or 0
+    local name = axes.names.x and layout.box(p.names.x, axes.looks.x) or 0
     local free = ((p.x1 and p.x1 - p.x0 or 300) - name) / 2
     if not axes.names.x or free < 4 * EM then
       p.exponent_drop = axes.names.x and bottom - 0.95 * EM - height or 0
@@ -268,7 +306,7 @@ end
 -- The space at the right for the axis y of a twin.
 local function room_beside(p)
   local axes, room = p.axes, width_of_numbers(p) + 1.4 * EM
-  if axes.names.y then room = room + 0.9 * EM + layout.box(axes.names.y, axes.looks.y, 90) end
+  if p.names.y then room = room + 0.9 * EM + layout.box(p.names.y, axes.looks.y, 90) end
   return room
 end
 
@@ -277,7 +315,7 @@ local function room_above(p)
   local _, _, height = reach_of(p)
   p.tick_height = height
   local room = 0.95 * EM + height
-  if p.axes.names.x then room = room + 0.45 * EM + select(2, layout.box(p.axes.names.x, p.axes.looks.x)) end
+  if p.names.x then room = room + 0.45 * EM + select(2, layout.box(p.names.x, p.axes.looks.x)) end
   if p.ticks.x.exponent then room = room + 1.4 * EM end
   return room
 end
@@ -296,7 +334,7 @@ local function margins_of_twin(p)
     return before + 0.2 * EM, after + 0.2 * EM, 0, room_above(p)
   end
   p.outside = room_beside(p)
-  return 0, p.outside + legend_beside(p.axes), 0, p.ticks.y.exponent and 1.7 * EM or 0
+  return 0, p.outside + legend_beside(p.axes), 0, p.ticks.y.exponent and 2 * EM or 0
 end
 
 -- What stands between the panel and its heading.
@@ -309,7 +347,9 @@ local function lift_of(p)
     if mate.axes.own == "x" then lift = max(lift, room_above(mate)) end
     if mate.axes.own == "y" and mate.ticks.y.exponent then exponents = 2 end
   end
-  if exponents > 0 and width > (p.x1 and p.x1 - p.x0 or 300) - 8 * EM then lift = max(lift, 1.4 * EM) end
+  p.exponent_lift = lift
+  if exponents > 0 and lift > 0 then lift = lift + 1.5 * EM end
+  if exponents > 0 and lift == 0 and width > (p.x1 and p.x1 - p.x0 or 300) - 8 * EM then lift = 1.5 * EM end
   for _, artist in ipairs(axes.artists) do -- a key may stand above the panel
     if artist.kind == "key" and artist.at[2] > 1 then
       local above = p.x1 and (artist.at[2] - 1) * (p.y1 - p.y0) or 0
@@ -327,28 +367,30 @@ local HEAD = 0.45 -- between a panel and its heading, in em
 layout.HEAD = HEAD * EM
 
 -- The height of the heading of a panel.
-function layout.heading_height(axes)
+function layout.heading_height(p)
+  local axes = p.axes
   if not axes.heading then return 0 end
-  return select(2, text.size(axes.heading)) * text.LINE * (axes.heading_look.fontsize or EM + 1)
+  return select(2, text.size(p.names.head)) * text.LINE * (axes.heading_look.fontsize or EM + 1)
 end
 
 -- The space for texts around the panel: left, right, bottom, top.
 local function margins_of(p)
+  wrap_words(p)
   if p.axes.twin then return margins_of_twin(p) end
   local axes, t = p.axes, p.axes.cells_table
   local left = (axes.hidden or p.bare_y) and 0.5 * EM or width_of_numbers(p) + 1.4 * EM
-  if axes.names.y then left = left + 0.9 * EM + layout.box(axes.names.y, axes.looks.y, 90) end
+  if p.names.y then left = left + 0.9 * EM + layout.box(p.names.y, axes.looks.y, 90) end
   local before, after, height = reach_of(p)
   p.tick_height = #p.ticks.x > 0 and height or 0
   p.lift = lift_of(p)
-  local top = max(p.ticks.y.exponent and 1.7 * EM or 0.9 * EM, p.lift + 0.4 * EM)
-  if axes.heading then top = max(top, p.lift + (HEAD + 0.35) * EM + layout.heading_height(axes)) end
+  local top = max(p.ticks.y.exponent and 2 * EM or 0.9 * EM, p.lift + 0.4 * EM)
+  if axes.heading then top = max(top, p.lift + (HEAD + 0.35) * EM + layout.heading_height(p)) end
   local right = 1.3 * EM
   p.outside = 0
   if axes.color_bar then
     p.outside = colorbar.room(axes.color_bar, p.ticks.bar, EM)
     right = p.outside
-    if p.ticks.bar.exponent then top = max(top, 2 * EM) end
+    if p.ticks.bar.exponent then top = max(top, 2.4 * EM) end
   end
   for _, mate in ipairs(p.mates or {}) do
     if mate.axes.own == "y" then p.outside = max(p.outside, room_beside(mate)) end
@@ -458,6 +500,26 @@ local function make_ticks(p)
   p.ticks = { x = layout.ticks(p.axes, "x", p.limits.x, min(8, pw / (5.5 * EM)), pw),
     y = layout.ticks(p.axes, "y", p.limits.y, min(7, ph / (1.9 * EM)), ph),
     bar = p.axes.color_bar and colorbar.ticks(p.axes.color_bar, ph, EM) }
+  turn_labels(p, p.x1 and pw)
+end
+
+local LEAST_WIDE, LEAST_HIGH = 80, 60 -- of a panel, where the figure's size is free, in 1/72 inch
+
+-- The size in inches of a figure whose panels have room beside their texts, from a usual size.
+function layout.roomy(figure, w, h)
+  for _ = 1, 2 do
+    local more_w, more_h = 0, 0
+    for _, p in ipairs(layout.panels(figure, w * 72, h * 72)) do
+      local axes = p.axes
+      if not axes.three_d and not axes.twin and not axes.aspect then
+        more_w = max(more_w, (LEAST_WIDE - (p.x1 - p.x0)) * axes.cols)
+        more_h = max(more_h, (LEAST_HIGH - (p.y1 - p.y0)) * axes.rows)
+      end
+    end
+    if more_w <= 0 and more_h <= 0 then break end
+    w, h = w + (more_w > 0 and more_w + LEAST_WIDE or 0) / 72, h + (more_h > 0 and more_h + LEAST_HIGH or 0) / 72
+  end
+  return w, h
 end
 
 -- The panels of a figure with limits, ticks and rectangles.
@@ -468,6 +530,7 @@ function layout.panels(figure, w, h)
       bare_y = is_bare_beside(axes, figure.panels), fw = w, fh = h }
     for _, axis in ipairs { "x", "y", "z" } do p.limits[axis] = limits_of(axes, axis) end
     make_ticks(p)
+    wrap_words(p)
     panels[i] = p
     local key = axes.rows .. "x" .. axes.cols
     if not grids[key] then order[#order + 1] = key end
@@ -482,7 +545,9 @@ function layout.panels(figure, w, h)
     end
   end
   local em = figure.heading and figure.heading_look.fontsize or layout.HEADING
-  local head = figure.heading and 2.4 * EM * select(2, text.size(figure.heading)) * em / layout.HEADING or 0
+  local head = figure.heading and (0.9 * EM + text.LINE * em * select(2, text.size(layout.wrapped_heading(figure,
+    w))))
+    or 0
   for _ = 1, 3 do -- the second and third time with the ticks that fit the panels
     for _, key in ipairs(order) do lay_out(grids[key], w, h, head) end
     for _, p in ipairs(panels) do

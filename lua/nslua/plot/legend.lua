@@ -58,6 +58,13 @@ local function mark(p, taken)
         end
       end
     end
+    if a.kind == "boxes" then -- the whole of them
+      for i = 1, #a.box[1] do
+        local u0, u1 = scales.fraction(a.box[1][i], lx, sx), scales.fraction(a.box[2][i], lx, sx)
+        local v0, v1 = scales.fraction(a.box[3][i], ly, sy), scales.fraction(a.box[4][i], ly, sy)
+        for k = 0, CELLS / 2 do segment(u0, v0 + (v1 - v0) * 2 * k / CELLS, u1, v0 + (v1 - v0) * 2 * k / CELLS) end
+      end
+    end
     if a.kind == "text" then -- its frame
       local px, py = layout.place_of_text(p, a)
       if px then

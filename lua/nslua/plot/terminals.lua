@@ -10,8 +10,8 @@ local terminals = { setup = {} }
 local setup = terminals.setup
 
 -- Units of terminals that differ from the usual ones: `point` is the pointsize of 6/72 inch, `letter` the font size
--- of 1/72 inch.
-local units = { svg = { point = 0.8, letter = 96 / 72 } }
+-- of 1/72 inch. With `own_labels` the numbers at ticks are texts of the picture: gnuplot's SVG has them too low.
+local units = { svg = { point = 0.8, letter = 96 / 72, own_labels = true } }
 local usual_units = { point = 1, letter = 1 }
 
 function terminals.unit(terminal) return units[terminal] or usual_units end

@@ -186,7 +186,11 @@ function formula(s)
       parts[#parts + 1] = { text = one, italic = letter and true or nil }
       if one == "-" then parts[#parts].text = "−" end
       at = at + (known and #name + 1 or #one)
-      if known then at = s:match("^%s+()[%w\\]", at) or at end -- the blank that ends a name
+      if known then
+        local after = s:match("^%s+()[%w\\]", at) -- past the blank that ends a name
+        if after and functions[name] then parts[#parts].text = one .. " " end
+        at = after or at
+      end
     end
   end
   return at and parts
@@ -317,6 +321,7 @@ local function lines_of(parts)
 end
 
 local UP, DOWN = 0.80, 0.35 -- how far a line reaches above and below the feet of its letters, in em
+local HIGHER, LOWER, ACCENT = 1.05, 0.5, 1 -- the same with raised and lowered letters, and with signs above letters
 local BAR, RAISED, LOWERED = 0.30, 0.52, -0.62 -- heights of a fraction's bar and of the feet of its parts, in em
 local AROUND = 0.12 -- the bar is longer than the parts by it, at each end
 
@@ -338,9 +343,12 @@ local function set_line(parts)
       table.insert(line.pieces, { x = left + (wide - below) / 2, y = LOWERED, scale = SMALL, parts = part.below })
       table.insert(line.bars, { left, left + wide, BAR })
       line.width = left + wide + 0.1
-      line.up, line.down = RAISED + SMALL * UP + 0.12, -LOWERED + SMALL * DOWN
+      line.up, line.down = math.max(line.up, RAISED + SMALL * UP + 0.12), math.max(line.down, -LOWERED + SMALL * DOWN)
     else
       run[#run + 1] = part
+      if part.super then line.up = math.max(line.up, HIGHER) end
+      if part.sub then line.down = math.max(line.down, LOWER) end
+      if part.text and part.text:find "\204[\128-\191]" then line.up = math.max(line.up, ACCENT) end
     end
   end
   close()
@@ -363,6 +371,28 @@ function text.set(s)
 end
 
 text.LINE = UP + DOWN -- the height of a line, in em
+
+-- The text with ends of lines in place of blanks, so that no line is wider than `width` em, where that can be.
+-- Formulas are not broken.
+function text.wrap(s, width)
+  if text.size(s) <= width then return s end
+  local lines = {}
+  for line in (s .. "\n"):gmatch "(.-)\n" do
+    local now, open, word = "", false, ""
+    local function put()
+      local longer = now == "" and word or now .. " " .. word
+      if now ~= "" and text.size(longer) > width then lines[#lines + 1], longer = now, word end
+      now, word = longer, ""
+    end
+    for c in line:gmatch "." do
+      if c == "$" then open = not open end
+      if c == " " and not open then put() else word = word .. c end
+    end
+    put()
+    lines[#lines + 1] = now
+  end
+  return table.concat(lines, "\n")
+end
 
 -- The width of a text in em, and its height in lines. A line with a fraction counts for more than one.
 function text.size(s)

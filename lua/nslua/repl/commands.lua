@@ -75,7 +75,7 @@ end
 
 -- :vars: the variables with their types and values.
 function commands.vars(state)
-  local names, wide, kinds = variables_of(state), 0, 0
+  local names, lines, wide, kinds = variables_of(state), {}, 0, 0
   if #names == 0 then return print "no variables yet" end
   for _, name in ipairs(names) do
     wide, kinds = math.max(wide, #name), math.max(kinds, #kind_of(state.session.get(name)))
@@ -86,8 +86,9 @@ function commands.vars(state)
     local start = ("%-" .. wide .. "s  %-" .. kinds .. "s  "):format(name, kind_of(value))
     local room = math.max(20, state.host.width() - #start - 1)
     local short = text:sub(1, (utf8.offset(text, room - 2) or room) - 1)
-    print(start .. ((utf8.len(text) or #text) > room and short .. "..." or text))
+    lines[#lines + 1] = start .. ((utf8.len(text) or #text) > room and short .. "..." or text)
   end
+  require "nslua.repl.pager".show(state.host, table.concat(lines, "\n"))
 end
 
 -- :reset: forgets all variables.

@@ -1,6 +1,6 @@
 -- nslua.repl.complete: completion by the Tab key at the prompt: names, fields, methods, options in the table of a
--- constructor, and files inside strings. It runs no code of the user: fields are read without metamethods, except
--- those of nslua's own objects. It loads the parts of nslua that it needs.
+-- constructor, files inside strings, and signatures after "(". It runs no code of the user: fields are read without
+-- metamethods, except those of nslua's own objects. It loads the parts of nslua that it needs.
 
 local lazy = require "nslua.base.lazy"
 local source = require "nslua.repl.source"
@@ -295,6 +295,34 @@ local function without_command(text)
   return (text:gsub("^%s*:%a+%s", ""):gsub("^%s*[?=]", ""))
 end
 
+-- How a function written in Lua is called: "f(a, b)".
+local function lua_signature(value, name)
+  local info, names = debug.getinfo(value, "u"), {}
+  for i = 1, info.nparams do names[i] = debug.getlocal(value, i) end
+  if info.isvararg then names[#names + 1] = "..." end
+  return ("%s(%s)"):format(name, table.concat(names, ", "))
+end
+
+-- How the function is called whose arguments the tokens end in: a list of texts; nil when that is not known, or
+-- inside an argument.
+local function signatures_at(tokens, session)
+  local bracket, last = open_brackets(tokens), tokens[#tokens]
+  if not bracket or tokens[bracket].text ~= "(" or not (last.text == "(" or last.text == ",") then return nil end
+  local path, method = path_to(tokens, bracket - 1)
+  if not path then return nil end
+  local value, name = value_of(session, path), path[#path]
+  local described = value
+  if method then
+    table.remove(path)
+    described = require "nslua.repl.help".method(value_of(session, path), name)
+  end
+  local good, help = pcall(require, "nslua.help")
+  local list = good and described ~= nil and help.signatures(described) or {}
+  if #list > 0 then return list end
+  local plain = type(value) == "function" and debug.getinfo(value, "S").what == "Lua"
+  return plain and { lua_signature(value, name) } or nil
+end
+
 -- What may follow `text`, which is everything typed before the cursor, with earlier lines: { list =, prefix = } and
 -- how to insert it (see above); nil when nothing is known.
 function complete.candidates(text, session, host)
@@ -313,8 +341,10 @@ end
 -- The answer to Tab after `text`. Returns a text to insert, or nil and a list to show, or nothing.
 function complete.at(text, session, host, width)
   local found = complete.candidates(text, session, host)
-  local _, open = source.tokens(without_command(text))
+  local tokens, open = source.tokens(without_command(text))
   if not open and not text:find "%S[^\n]*$" then return "  " end
+  local signatures = not open and #tokens > 0 and signatures_at(tokens, session)
+  if signatures then return nil, table.concat(signatures, "\n") end
   if found then return answer(found, width) end
 end
 

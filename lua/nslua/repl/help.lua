@@ -10,14 +10,14 @@ _ is the last value, Out[3] that of input 3. A chunk that is not whole yet goes 
 A local of a line is kept for the lines that follow, before a global of its
 name (functions made elsewhere do not see it); one with <close> is not.
   ?             this page          ?x, help(x)   about x: ?ns.fsolve, ?simu:run
-  ?ns           all names, section by section; ?Laws shows a section
+  ?ns           all names, a line on each; ?Laws shows a section
   ?friction     where a word occurs in the help
   :time CHUNK   runs it and says how long it took
   :run FILE     runs a script, :load FILE recalls its text, :edit [FILE] edits it
   :vars         your variables; :reset forgets them
   :quit         leaves, as Ctrl-D does
   Tab           names, fields, methods after ":", options inside the table of
-                a constructor, files inside strings
+                a constructor, files inside strings; after "(" how it is called
   Up, Down      what was typed before, also in earlier sessions; Ctrl-R searches
   Ctrl-C        gives up the line, or stops what runs
 There from the start, where no script has set them: ns; of ns vector, matrix,
@@ -65,8 +65,11 @@ local function answer(value, name, method)
   return text or message or ("there is no help about %s"):format(name or printer.value(value))
 end
 
+--- Shows a text; the prompt on a terminal puts its pager here.
+function help.show(text) print(text) end
+
 --- The function help(x) of the prompt.
-function help.print(x, name) print(answer(x, name)) end
+function help.print(x, name) help.show(answer(x, name)) end
 
 -- The value of an expression; nil when it has an error.
 local function value_of(session, expression)

@@ -3,6 +3,7 @@
 -- The columns are: task, the parameters, the results in the order of their names, failed (0 or 1). A result with
 -- several numbers is a matrix with a row for each task. What a task does not have is nan.
 local core = require "nslua.core"
+local fail = require "nslua.base.arguments".fail
 local record = require "nslua.sweep.record"
 
 local columns = {}
@@ -22,13 +23,16 @@ local function filled(count, width)
   return v
 end
 
--- The column with room for `width` numbers in each row; those that it has stay.
+-- The column with room for `width` numbers in each row; those that it has stay. A column that grows again gets twice
+-- its room, since each growth copies all rows.
 local function widened(old, count, width)
-  local column = { width = width, data = filled(count, width) }
-  if not old then return column end
+  if not old then return { width = width, room = width, data = filled(count, width) } end
+  local room = old.room > 1 and math.max(width, 2 * old.room) or width
+  local column = { width = width, room = room, data = filled(count, room) }
   for i = 1, count do
-    if old.width > 1 then
-      for j = 1, old.width do column.data[i][j] = old.data[i][j] end
+    if old.room > 1 then
+      local from, to = old.data[i], column.data[i]
+      for j = 1, old.width do to[j] = from[j] end
     else
       column.data[i][1] = old.data[i]
     end
@@ -38,11 +42,12 @@ end
 
 local function put(found, count, task, name, list)
   local column = found[name]
-  if not column or #list > column.width then
+  if not column or #list > column.room then
     column = widened(column, count, math.max(1, #list))
     found[name] = column
   end
-  if column.width == 1 then
+  column.width = math.max(column.width, #list)
+  if column.room == 1 then
     if list[1] then column.data[task] = list[1] end
     return
   end
@@ -52,8 +57,8 @@ end
 
 local function blank(found, task)
   for _, column in pairs(found) do
-    if column.width == 1 then column.data[task] = NAN end
-    for j = 1, column.width > 1 and column.width or 0 do column.data[task][j] = NAN end
+    if column.room == 1 then column.data[task] = NAN end
+    for j = 1, column.room > 1 and column.width or 0 do column.data[task][j] = NAN end
   end
 end
 
@@ -74,7 +79,12 @@ function columns.gather(tasks, records)
   local results = {}
   for name in pairs(found) do results[#results + 1] = name end
   table.sort(results)
-  for _, name in ipairs(results) do names[#names + 1], arrays[#arrays + 1] = name, found[name].data end
+  for _, name in ipairs(results) do
+    local column = found[name]
+    local data = column.data
+    if column.room > column.width then data = data:slice(1, count, 1, column.width):copy() end
+    names[#names + 1], arrays[#arrays + 1] = name, data
+  end
   names[#names + 1], arrays[#arrays + 1] = "failed", failed
   local list = {}
   for _, one in pairs(failures) do list[#list + 1] = one end
@@ -91,13 +101,19 @@ end
 
 -- Matrices as one column for each of their columns: "x[1]", "x[2]".
 local function flat(names, arrays)
-  local flat_names, flat_arrays = {}, {}
+  local flat_names, flat_arrays, known = {}, {}, {}
+  for _, name in ipairs(names) do known[name] = true end
   for i, array in ipairs(arrays) do
     if core.isvector(array) then
       flat_names[#flat_names + 1], flat_arrays[#flat_arrays + 1] = names[i], array
     else
       for j = 1, array:cols() do
-        flat_names[#flat_names + 1] = ("%s[%d]"):format(names[i], j)
+        local name = ("%s[%d]"):format(names[i], j)
+        if known[name] then
+          local message = "sweep: in a .csv file '%s' would be the name of two columns: rename one, or take .npz"
+          fail(message, name)
+        end
+        flat_names[#flat_names + 1] = name
         flat_arrays[#flat_arrays + 1] = array:column(j)
       end
     end

@@ -33,7 +33,9 @@ local function numbers_of(value)
     if type(x) ~= "number" then return nil end
     list[i] = x
   end
-  if next(value) ~= nil and #list == 0 then return nil end
+  local keys = 0
+  for _ in pairs(value) do keys = keys + 1 end
+  if keys ~= #list then return nil end -- names beside the list would be lost
   return list
 end
 
@@ -49,7 +51,7 @@ local function put(parts, name, value)
   return true
 end
 
-local function kind_of(value) return type(value) == "userdata" and tostring(value) or type(value) end
+local function kind_of(value) return type(value) == "userdata" and tostring(value):match "^[^\n]*" or type(value) end
 
 -- The record of a result: what run returned. Columns are in the order of their names. taken[name]: the name is that
 -- of a parameter or of a column that every table has. Returns nil and a message for a result that has no form.
@@ -65,6 +67,9 @@ function record.done(task, result, taken)
   for name in pairs(result) do
     if type(name) ~= "string" or name == "" or #name > 255 or name:find "[%c,\"]" then
       local shown = type(name) == "string" and arguments.describe(name:sub(1, 40)) or tostring(name)
+      if type(name) == "string" and name:find "[%c,\"]" then
+        return nil, ("run: names of results hold no comma, quote or line end, got %s"):format((shown:gsub("%c", "?")))
+      end
       return nil, ("run: expected names as keys of the result, got %s"):format(shown)
     end
     if taken[name] then return nil, ("run: '%s' is already the name of a column: rename the result"):format(name) end

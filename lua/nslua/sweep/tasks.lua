@@ -10,6 +10,16 @@ local fail, describe = arguments.fail, arguments.describe
 
 local tasks = {}
 
+-- Most tasks of a sweep: the driver keeps about 50 bytes for each, and a column of the result takes 8.
+local MOST = 1e8
+
+local function check_count(count, who)
+  if count > MOST then
+    fail("%s: a sweep has at most %s tasks, got %s", who, core.number_support.format("%.0f", MOST),
+      core.number_support.format("%g", count))
+  end
+end
+
 local Tasks = {}
 Tasks.__index = Tasks
 Tasks.__name = "design"
@@ -117,7 +127,10 @@ end
 local function sorted_names(by_name, who)
   local names = {}
   for name in pairs(by_name) do
-    if type(name) ~= "string" or name == "" or name:find "[%c,\"]" then
+    if type(name) == "string" and name:find "[%c,\"]" then
+      fail("%s: names of parameters hold no comma, quote or line end, got %s", who, describe((name:gsub("%c", "?"))))
+    end
+    if type(name) ~= "string" or name == "" then
       fail("%s: expected names of parameters as keys, got %s", who, describe(name))
     end
     if name == "task" or name == "failed" then
@@ -134,13 +147,14 @@ function tasks.grid(axes, who)
   if type(axes) ~= "table" then fail("%s: expected a table of values by name, got %s", who, describe(axes)) end
   local names, count = sorted_names(axes, who), 1
   if #names == 0 then fail("%s: there are no parameters", who) end
-  local lists, steps = {}, {}
+  local lists, steps, total = {}, {}, 1.0 -- a product of integers would wrap around
   for i = #names, 1, -1 do
     local name = names[i]
     lists[name] = values_of(axes[name], who, name)
     steps[name] = count
-    count = count * #lists[name]
+    count, total = count * #lists[name], total * #lists[name]
   end
+  check_count(total, who)
   local t = { names = names, count = count, axes = lists }
   function t.value(_, k, name)
     local list = lists[name]
@@ -161,6 +175,7 @@ local function of_rows(next_row, who)
   local columns, names, count = {}, nil, 0
   for row in next_row do
     count = count + 1
+    check_count(count, who)
     if type(row) ~= "table" then fail("%s: row %d: expected a table, got %s", who, count, describe(row)) end
     local here = sorted_names(row, ("%s: row %d"):format(who, count))
     names = names or here

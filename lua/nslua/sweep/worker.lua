@@ -28,6 +28,8 @@ local function explain(problem)
   local message = problem
   if type(problem) == "table" and not (getmetatable(problem) or {}).__tostring then
     message = "the error is a table without a text"
+  elseif problem == nil then
+    message = "the error is nil"
   end
   message = tostring(message)
   message = message:match "^(.-)\nstack traceback:" or message

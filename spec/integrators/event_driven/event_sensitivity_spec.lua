@@ -348,7 +348,8 @@ describe("the derivatives of a run of mechanics #once", function()
         assert.is_false(good)
         message = tostring(message):gsub("^.-: (sensi)", "%1")
         assert.equal("sensitivities: the force of 'floor' is at its limit where the run starts at t=0, and stays there; "
-          .. "a parameter moves it beyond; on_grazing = \"one-sided\" takes the side that the run goes: no slip (t=0 step 1)", message)
+          .. "a parameter moves it beyond; on_grazing = \"one-sided\" takes the side that the run goes: "
+          .. "no slip (t=0 step 1)", message)
       end
     end)
   end)

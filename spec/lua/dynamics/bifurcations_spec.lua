@@ -93,23 +93,24 @@ describe("two walls that the orbit touches at once #once", function()
   end)
 end)
 
--- With another law the same walls have no equations of a fixed sequence: shooting finds the stable orbits that hit both walls,
--- which are no part of the branch that comes to the grazing.
+-- With a law of friction in space the same walls have no equations of a fixed sequence: shooting finds the stable orbits that hit
+-- both walls, which are no part of the branch that comes to the grazing.
 describe("an orbit of another branch #once", function()
-  it("is not taken beyond a grazing", function()
-    local function oscillator(A)
-      local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
-      mass:setComputeFExtFunction(function(t, _, f) f[1] = A * math.cos(0.7 * t) end)
-      local nsds = ns.NonSmoothDynamicalSystem(0, 40)
-      nsds:insertDynamicalSystem(mass)
-      for name, side in pairs { right = 1, left = -1 } do
-        local relation = ns.LagrangianLinearTIR({ { -side }, { 0 } }, { 1, 0 })
-        nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0.7, 0, 0, 2), relation, name), mass)
-      end
-      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+  local function oscillator(A)
+    local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
+    mass:setComputeFExtFunction(function(t, _, f) f[1] = A * math.cos(0.7 * t) end)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 40)
+    nsds:insertDynamicalSystem(mass)
+    for i, name in ipairs { "right", "left" } do
+      local relation = ns.LagrangianLinearTIR({ { 2 * i - 3 }, { 0 }, { 0 } }, { 1, 0, 0 })
+      nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0.7, 0, 0.1, 3), relation, name), mass)
     end
-    local branch = dynamics.continuation { simulation = oscillator, guess = { 0.46, 0.43 }, period = 2 * math.pi / 0.7,
-      range = { 0.668, 0.7 }, transient = 100 }
+    return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+  end
+
+  it("is not taken beyond a grazing", function()
+    local branch = dynamics.continuation { simulation = oscillator, guess = { 0.4927, 0.3759 }, period = 2 * math.pi / 0.7,
+      range = { 0.65, 0.7 }, step = 1 / 16 }
     assert.same({ "grazing" }, kinds(branch))
     near(0.669849046893, branch.bifurcations[1].p, 1e-10)
     assert.is_true(branch.p:max() < 0.66985)
@@ -144,7 +145,7 @@ describe("impacts of a simulation #once", function()
     local event = grazing.orbit.events[1]
     assert.equal("impact", event.kind)
     near(0, event.velocity_before * c / k, 1e-9)
-    assert.equal("a fixed sequence of impacts of a simulation", grazing.orbit.derivative_message)
+    assert.equal("a fixed sequence of events of a simulation", grazing.orbit.derivative_message)
   end)
 
   it("pass the start of the orbit", function()
@@ -159,14 +160,36 @@ describe("impacts of a simulation #once", function()
   end)
 end)
 
+-- Friction at the wall acts on a second motion and leaves the first one as it is: the grazing stays where it is.
+describe("impacts with friction #once", function()
+  it("are followed to the grazing where the orbit repels", function()
+    local function oscillator(A)
+      local mass = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 0 }, ns.eye(2), { { 1, 0 }, { 0, 2 } }, { { 0.1, 0 }, { 0, 0.5 } })
+      mass:setComputeFExtFunction(function(t, _, f) f[1], f[2] = A * math.cos(t), 0.4 * math.sin(t) end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+      nsds:insertDynamicalSystem(mass)
+      local relation = ns.LagrangianLinearTIR({ { -1, 0 }, { 0, 1 } }, { 1, 0 })
+      nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0.8, 0, 0.3, 2), relation, "wall"), mass)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+    end
+    local branch = dynamics.continuation { simulation = oscillator, guess = { 0.0166859, -0.160129, 0.999032, 0.319622 },
+      period = 2 * math.pi, range = { 0.0998, 0.1003 }, value = 0.09997231, step = 1 / 32, max_step = 1 / 4, max_points = 8 }
+    assert.is_false(branch.points[1].stable)
+    local grazing = branch.bifurcations[1]
+    assert.same({ "grazing" }, kinds(branch))
+    near(0.1, grazing.p, 1e-11)
+    assert.same({ "wall:impact", "", "wall" }, { grazing.before, grazing.after, grazing.events })
+  end)
+end)
+
 describe("the start of an orbit #once", function()
   local function oscillator(A)
     local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0.1 } })
     mass:setComputeFExtFunction(function(t, _, f) f[1] = A * math.cos(t + 0.0759) end)
     local nsds = ns.NonSmoothDynamicalSystem(0, 20)
     nsds:insertDynamicalSystem(mass)
-    local relation = ns.LagrangianLinearTIR({ { -1 }, { 0 } }, { 1, 0 })
-    nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0.8, 0, 0, 2), relation, "wall"), mass)
+    local relation = ns.LagrangianLinearTIR({ { -1 }, { 0 }, { 0 } }, { 1, 0, 0 })
+    nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0.8, 0, 0.1, 3), relation, "wall"), mass)
     return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
   end
 

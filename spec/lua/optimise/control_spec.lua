@@ -222,7 +222,7 @@ describe("ns.optimal_control #once", function()
       .. "with NLopt solves small smooth problems", err, 1, true)
   end)
 
-  local function short_way(more)
+  local function troubled(more)
     local o = { states = { "x", "v" }, controls = { "u" }, rhs = function(x, u) return { x.v, u.u } end, cost = effort, T = 1,
       start = { x = 0, v = 0 }, goal = { x = 1, v = 0 }, elements = 4, phases = 1 }
     for key, value in pairs(more) do o[key] = value end
@@ -230,7 +230,7 @@ describe("ns.optimal_control #once", function()
   end
 
   test("names the function that raises an error, and where it does", function()
-    local function raises(text, more) assert.matches("optimal_control: " .. text, message(short_way, more)) end
+    local function raises(text, more) assert.matches("optimal_control: " .. text, message(troubled, more)) end
     raises("rhs: [^\n]*control_spec.lua:%d+: no road", { rhs = function() error "no road" end })
     raises("rhs: [^\n]*control_spec.lua:%d+: compile: a branch %(<%) on a traced value", { rhs = function(x, u)
       if 0.5 < x.x then return { x.v, 0 } end
@@ -245,12 +245,12 @@ describe("ns.optimal_control #once", function()
     raises("guess.x: [^\n]*control_spec.lua:%d+: late", { guess = { x = function() error "late" end } })
     raises("guess.u: expected a finite number, got nan at the part 0 of the time", { guess = { u = function() return 0 / 0 end } })
     local thrown = {}
-    assert.equal(thrown, select(2, pcall(short_way, { rhs = function() error(thrown) end }))) -- an object is raised as it is
+    assert.equal(thrown, select(2, pcall(troubled, { rhs = function() error(thrown) end }))) -- an object is raised as it is
   end)
 
   test("tells the time and the state at which a function has no value", function()
     local function fails(text, more)
-      local best = short_way(more)
+      local best = troubled(more)
       assert.is_false(best.success)
       assert.equal("IPOPT found no way on: " .. text .. ", where the search starts", best.message)
     end

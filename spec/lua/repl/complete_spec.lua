@@ -97,6 +97,16 @@ describe("completion at the prompt", function()
     assert.is_nil((complete.at("", session, host, 80) or ""):find "_G")
   end)
 
+  it("shows how a function is called after (, and after a comma between arguments", function()
+    session.declare("own", function(a, b, ...) return a, b, ... end)
+    lists("ns.linspace(a, b [, n])", "ns.linspace(")
+    lists("ns.linspace(a, b [, n])", "x = ns.linspace(0, f(1), ")
+    lists("grid:at(k)", "td:at(")
+    lists("own(a, b, ...)", "own(")
+    offers("print", "print(") -- nothing is known of it
+    inserts("t", "own(prin") -- a name that has begun is completed
+  end)
+
   describe("of options", function()
     it("names those of the constructor, less those that are there", function()
       lists("Jachlambda Jachx", "r = ns.FirstOrderNonLinearR{ h = f, Jach")

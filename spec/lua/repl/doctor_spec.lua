@@ -30,7 +30,9 @@ describe("nslua --doctor #once", function()
 
   it("names the modules that are built, and how to come by the others", function()
     local out = doctor()
-    for name, line in pairs { hdf5 = "HDF5         %d+%.%d+%.%d+ %(%.h5, %.nc and %.mat files%)", sundials = "SUNDIALS     linked %(a second",
+    for name, line in pairs {
+      hdf5 = "HDF5         %d+%.%d+%.%d+ %(%.h5, %.nc and %.mat files%)",
+      sundials = "SUNDIALS     linked %(a second",
       nlopt = "NLopt        %d+%.%d+%.%d+ %(ns%.minimize%)", ipopt = "IPOPT        linked %(model:minimize and",
       mpi = "MPI          Open MPI %d+%.%d+%.%d+ %(sweeps by mpirun%)" } do
       local there = package.searchpath("nslua." .. name, package.cpath)

@@ -242,6 +242,21 @@ bool nsl_trace_fits(lua_State *L, int at, int nargs, const NslTraceArg *args, ui
   return true;
 }
 
+bool nsl_trace_agrees(NslTrace *trace, const double *plain) {
+  bool same = true;
+  nsl_trace_value(trace, NULL);
+  for (int i = 0; i < trace->outputs; i++)
+    same = same && (trace->out[i] == plain[i] || (isnan(trace->out[i]) && isnan(plain[i])));
+  if (same) return true;
+  double *slack = trace->direction; /* all 0 between evaluations; it has room for as many numbers as there are inputs */
+  if (trace->outputs > trace->inputs) return false;
+  ns_tape_slack(trace->tape, trace->in, slack);
+  same = true;
+  for (int i = 0; i < trace->outputs; i++) same = same && fabs(trace->out[i] - plain[i]) <= slack[i];
+  memset(slack, 0, (size_t)trace->outputs * sizeof *slack);
+  return same;
+}
+
 void nsl_open_trace(lua_State *L) {
   static const luaL_Reg meta[] = {{"__gc", trace_gc}, {NULL, NULL}};
   nsl_register_type(L, &trace_type, meta, NULL);

@@ -133,7 +133,7 @@ static NsStatus dae_traced_jacobians(void *context, double t, const double *y, c
     NsStatus status = ns_callback_status(s->problem.residual.value(s->problem.residual.context, t, args, s->room->plain));
     if (status != NS_OK) return ns_fail(err, status, "the residual failed (t=%.10g)", t);
     memcpy(trace->in, dae_inputs_at(s, t, y, yd), (size_t)trace->inputs * sizeof *y);
-    if (!nsl_shadow_agrees(trace, s->room->plain)) return s->shadow.trace = NULL, NS_OK;
+    if (!nsl_trace_agrees(trace, s->room->plain)) return s->shadow.trace = NULL, NS_OK;
   }
   memcpy(trace->in, dae_inputs_at(s, t, y, yd), (size_t)trace->inputs * sizeof *y);
   if (!nsl_trace_jacobian_of(trace, 1, s->room->count - 1, s->room->all)) return NS_OK;

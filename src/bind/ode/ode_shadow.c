@@ -4,7 +4,6 @@
 */
 #include "bind/ode/ode_shadow.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "bind/diff/compile.h"
@@ -43,21 +42,6 @@ void nsl_ode_shadow_event(NslOde *ode, NslShadow *shadow, int e, double t, const
   shadow->plain = true;
 }
 
-bool nsl_shadow_agrees(NslTrace *trace, const double *plain) {
-  bool same = true;
-  nsl_trace_value(trace, NULL);
-  for (int i = 0; i < trace->outputs; i++)
-    same = same && (trace->out[i] == plain[i] || (isnan(trace->out[i]) && isnan(plain[i])));
-  if (same) return true;
-  double *slack = trace->direction; /* all 0 between evaluations; it has room for as many numbers as there are inputs */
-  if (trace->outputs > trace->inputs) return false;
-  ns_tape_slack(trace->tape, trace->in, slack);
-  same = true;
-  for (int i = 0; i < trace->outputs; i++) same = same && fabs(trace->out[i] - plain[i]) <= slack[i];
-  memset(slack, 0, (size_t)trace->outputs * sizeof *slack);
-  return same;
-}
-
 bool nsl_shadow_asks(NslShadow *shadow) {
   return shadow->plain && (shadow->changed || shadow->points++ % BETWEEN == 0);
 }
@@ -73,7 +57,7 @@ bool nsl_ode_shadow_holds_f(NslOde *ode, NslShadow *shadow, double t, const doub
   if (!shadow->trace) return false;
   if (!shadow_begin(ode, shadow, t, y)) return true;
   *status = nsl_ode_rate(ode, t, y, ode->plain, err);
-  if (*status == NS_OK && !nsl_shadow_agrees(shadow->trace, ode->plain)) shadow->trace = NULL;
+  if (*status == NS_OK && !nsl_trace_agrees(shadow->trace, ode->plain)) shadow->trace = NULL;
   return *status == NS_OK && shadow->trace;
 }
 
@@ -84,6 +68,6 @@ bool nsl_ode_shadow_holds_event(NslOde *ode, NslShadow *shadow, int e, double t,
   if (!shadow->trace) return false;
   if (!shadow_begin(ode, shadow, t, y)) return true;
   *status = nsl_ode_event(ode, e, t, y, &value, err);
-  if (*status == NS_OK && !nsl_shadow_agrees(shadow->trace, &value)) shadow->trace = NULL;
+  if (*status == NS_OK && !nsl_trace_agrees(shadow->trace, &value)) shadow->trace = NULL;
   return *status == NS_OK && shadow->trace;
 }

@@ -20,9 +20,6 @@ typedef struct NslShadow {
   long points;     /* number of questions so far */
 } NslShadow;
 
-/* Whether the trace's values at its inputs are `plain`, those of the function. */
-bool nsl_shadow_agrees(NslTrace *trace, const double *plain);
-
 /* Whether the values of the function are to be compared at this point; counts it. */
 bool nsl_shadow_asks(NslShadow *shadow);
 

@@ -283,7 +283,7 @@ void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked)
   option = lua_absindex(L, option);
   if (!lua_istable(L, option)) nsl_bad(L, who, "value", "a list of parameters", option);
   Parameters list = {.nsds = nsl_check_simulation(L, 1)->ts->nsds};
-  asked->options = (NsSensitivityOptions){.rtol = 1e-10};
+  asked->options = (NsSensitivityOptions){.rtol = NAN};
   read_keys(L, option, &asked->options);
   lua_newtable(L);
   list.names = lua_gettop(L);

@@ -11,8 +11,7 @@
 #include "bind/simulation/sensitivities.h"
 #include "integrators/sensitivity_trail.h"
 
-/* The simulation at 1, and the record of its last run. */
-static NsSensitivities *check_trail(lua_State *L, NslTimeStepping **simulation) {
+NsSensitivities *nsl_check_trail(lua_State *L, NslTimeStepping **simulation) {
   *simulation = nsl_idle_simulation(L, 1, "gradient");
   if (!(*simulation)->ts->trail) luaL_error(L, "gradient: the simulation was run again, or changed, by a function of the cost");
   return (*simulation)->ts->trail;
@@ -43,7 +42,7 @@ static void end_call(lua_State *L, NslTimeStepping *self, WayBackCall *call, NsS
 /* times(simulation): the ends of the intervals of the way back. */
 static int way_back_times(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_trail(L, &self);
   double *times;
   long count;
   NsError err = {NS_OK, ""};
@@ -57,7 +56,7 @@ static int way_back_times(lua_State *L) {
 /* start(simulation, mu): the way back begins. */
 static int way_back_start(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = check_trail(L, &self);
+  NsSensitivities *s = nsl_check_trail(L, &self);
   const NslVector *mu = nsl_to_finite_vector(L, 2, s->nx, "gradient", "terminal");
   NsError err = {NS_OK, ""};
   WayBackCall call = begin_call(L, self);
@@ -65,21 +64,38 @@ static int way_back_start(lua_State *L) {
   return end_call(L, self, &call, status, &err), 0;
 }
 
-/* back(simulation, a, b, c): from b to a; c: a list of the cost's derivatives by the states at the nodes; nil: 0. */
-static int way_back_back(lua_State *L) {
-  NslTimeStepping *self;
-  NsSensitivities *s = check_trail(L, &self);
-  double a = luaL_checknumber(L, 2), b = luaL_checknumber(L, 3);
-  lua_settop(L, 4);
-  size_t nx = (size_t)s->nx;
-  double *c = lua_newuserdatauv(L, (NS_BERNSTEIN_SIZE * nx + 1) * sizeof *c, 0);
-  memset(c, 0, NS_BERNSTEIN_SIZE * nx * sizeof *c);
-  for (int k = 0; k < NS_BERNSTEIN_SIZE && !lua_isnil(L, 4); k++) {
-    lua_rawgeti(L, 4, k + 1);
-    const NslVector *v = nsl_check_vector(L, -1);
-    for (size_t i = 0; i < nx && i < (size_t)v->n; i++) c[i + (size_t)k * nx] = v->data[(ptrdiff_t)i * v->stride];
+/*
+** The numbers at the nodes of an interval, node after node, *n for each: a vector of all, or a list of vectors, from which this pushes
+** them.
+*/
+static const double *node_numbers(lua_State *L, int idx, int *n) {
+  if (lua_type(L, idx) != LUA_TTABLE) {
+    const NslVector *all = nsl_check_vector(L, idx);
+    return *n = all->n / NS_BERNSTEIN_SIZE, all->data;
+  }
+  lua_rawgeti(L, idx, 1);
+  *n = nsl_check_vector(L, -1)->n;
+  double *numbers = lua_newuserdatauv(L, (NS_BERNSTEIN_SIZE * (size_t)*n + 1) * sizeof *numbers, 0);
+  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) {
+    lua_rawgeti(L, idx, k + 1);
+    nsl_vector_read(nsl_to_finite_vector(L, lua_gettop(L), *n, "gradient", "cost"), numbers + (ptrdiff_t)k * *n);
     lua_pop(L, 1);
   }
+  return numbers;
+}
+
+/* back(simulation, a, b, c): from b to a; c: the cost's derivatives by the states at the nodes, see node_numbers; nil: 0. */
+static int way_back_back(lua_State *L) {
+  NslTimeStepping *self;
+  NsSensitivities *s = nsl_check_trail(L, &self);
+  double a = luaL_checknumber(L, 2), b = luaL_checknumber(L, 3);
+  lua_settop(L, 4);
+  size_t numbers = NS_BERNSTEIN_SIZE * (size_t)s->nx;
+  double *zero = lua_isnil(L, 4) ? lua_newuserdatauv(L, (numbers + 1) * sizeof *zero, 0) : NULL;
+  if (zero) memset(zero, 0, numbers * sizeof *zero);
+  int n = s->nx;
+  const double *c = zero ? zero : node_numbers(L, 4, &n);
+  if (n != s->nx) return luaL_error(L, "gradient: cost: expected %d derivatives, got %d", s->nx, n);
   NsError err = {NS_OK, ""};
   WayBackCall call = begin_call(L, self);
   NsStatus status = ns_sensitivities_back(s, self->ts->nsds, a, b, c, &err);
@@ -89,21 +105,21 @@ static int way_back_back(lua_State *L) {
 /* events(simulation, t): the number of events there that move with parameters. */
 static int way_back_events(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_trail(L, &self);
   return lua_pushinteger(L, ns_sensitivities_events_at(s, luaL_checknumber(L, 2))), 1;
 }
 
 /* cross(simulation, t, jump): through the events at t. */
 static int way_back_cross(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = check_trail(L, &self);
+  NsSensitivities *s = nsl_check_trail(L, &self);
   return ns_sensitivities_cross(s, luaL_checknumber(L, 2), luaL_checknumber(L, 3)), 0;
 }
 
 /* earlier(simulation): records what comes before the record; whether there is something. */
 static int way_back_earlier(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = check_trail(L, &self);
+  NsSensitivities *s = nsl_check_trail(L, &self);
   bool any = false;
   NsError err = {NS_OK, ""};
   WayBackCall call = begin_call(L, self);
@@ -114,7 +130,7 @@ static int way_back_earlier(lua_State *L) {
 /* state(simulation, t, before): the states at t in the record, where the way back stands. */
 static int way_back_state(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_trail(L, &self);
   double t = luaL_checknumber(L, 2);
   bool before = lua_toboolean(L, 3);
   double *x = nsl_push_vector(L, s->nx, "x")->data;
@@ -125,13 +141,13 @@ static int way_back_state(lua_State *L) {
 /* memory(simulation): bytes that the record took at most (0: they were not counted), steps that were computed again. */
 static int way_back_memory(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_trail(L, &self);
   return lua_pushnumber(L, s->most), lua_pushinteger(L, s->steps_again), 2;
 }
 
 static int way_back_gradient(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_trail(L, &self);
   ns_sensitivities_gradient(s, nsl_push_vector(L, s->p, NULL)->data);
   return 1;
 }
@@ -139,7 +155,7 @@ static int way_back_gradient(lua_State *L) {
 /* rates(simulation): xdot at the end of the run. */
 static int way_back_rates(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_trail(L, &self);
   double *rates = nsl_push_vector(L, s->nx, NULL)->data;
   NsError err = {NS_OK, ""};
   WayBackCall call = begin_call(L, self);
@@ -207,18 +223,17 @@ static int way_back_nodes(lua_State *L) {
   return 1;
 }
 
-/* resolve(list): of vectors at the nodes: their mean over the interval, its errors, the largest sizes. */
+/* resolve(numbers at the nodes): their mean over the interval, its errors, the largest sizes. */
 static int way_back_resolve(lua_State *L) {
   lua_settop(L, 1);
-  const NslVector *of[NS_BERNSTEIN_SIZE];
-  for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) lua_rawgeti(L, 1, k + 1), of[k] = nsl_check_vector(L, -1);
-  int n = of[0]->n;
+  int n;
+  const double *of = node_numbers(L, 1, &n);
   double *mean = nsl_push_vector(L, n, NULL)->data, *error = nsl_push_vector(L, n, NULL)->data;
   double *most = nsl_push_vector(L, n, NULL)->data;
   for (int i = 0; i < n; i++) {
     double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE];
     for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) {
-      v[k] = i < of[k]->n ? of[k]->data[(ptrdiff_t)i * of[k]->stride] : 0;
+      v[k] = of[i + (ptrdiff_t)k * n];
       most[i] = fmax(most[i], fabs(v[k]));
     }
     if (most[i] == 0) continue;
@@ -249,5 +264,6 @@ void nsl_open_way_back(lua_State *L) {
                                        {"memory", way_back_memory},
                                        {NULL, NULL}};
   luaL_newlib(L, functions);
+  nsl_open_cost_trace(L);
   lua_setfield(L, -2, "way_back");
 }

@@ -134,7 +134,7 @@ NsStatus ns_ed_sense_start_rest(NsEventDriven *ed, NsError *err) {
 static NsStatus check_start_limit(NsEventDriven *ed, int row, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   NsMotionTwin *w = s->twin;
-  NsGuardSlope slope;
+  NsGuardSlope slope = {0};
   double value, scale, *by_p = s->least;
   w->guard = row;
   NsStatus status = ns_ed_twin_guard(w, ed->t, ed->x, &value, err);

@@ -317,7 +317,7 @@ static bool factor_held(NsMotionTangent *g) {
 }
 
 /* Column j of R becomes da, and column j of r, by row, dlambda. */
-static void solve_column(NsMotionTangent *g, int j) {
+static void tangent_solve_column(NsMotionTangent *g, int j) {
   const NsEventDriven *ed = g->ed;
   double *a = g->R + (ptrdiff_t)j * ed->Nv, *r = g->r + (ptrdiff_t)j * ed->m;
   int n = ed->nheld;
@@ -339,7 +339,7 @@ static bool tangent_motion(NsMotionTangent *g, double t, const double *u, const 
   const NsEventDriven *ed = g->ed;
   clear_sources(g, g->n);
   if (!sources_of_systems(g, t, u, ed->acceleration, true) || !sources_of_relations(g, t, u, size)) return false;
-  for (int j = 0; j < g->n; j++) solve_column(g, j);
+  for (int j = 0; j < g->n; j++) tangent_solve_column(g, j);
   return true;
 }
 
@@ -388,7 +388,7 @@ static void parameter_columns(NsMotionTangent *g, double t, const double *u, dou
     double *R = g->R + (ptrdiff_t)j * ed->Nv;
     known[j] = ns_motion_pull_source(g->pull, j, u, R, g->r + (ptrdiff_t)j * ed->m);
     if (!known[j]) continue;
-    solve_column(g, j);
+    tangent_solve_column(g, j);
     memset(P + (ptrdiff_t)j * g->n, 0, (size_t)ed->Nq * sizeof *P);
     memcpy(P + (ptrdiff_t)j * g->n + ed->Nq, R, (size_t)ed->Nv * sizeof *P);
   }

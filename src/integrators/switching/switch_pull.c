@@ -24,7 +24,8 @@ typedef enum PullKind {
   PULL_K,
   PULL_e,
   PULL_LOWER,
-  PULL_UPPER
+  PULL_UPPER,
+  PULL_Z
 } PullKind;
 
 /* Where a parameter is: the entry (i, j) of a coefficient of a node, or of the relation or law `owner`. */
@@ -32,18 +33,31 @@ typedef struct PullPlace {
   PullKind kind;
   int node, i, j;
   const void *owner;
+  const double *number;
 } PullPlace;
+
+/* The derivatives by the vector z of a node's f, or of the h and g of an edge. */
+typedef struct PullByZ {
+  const double *z; /* NULL: no parameter is in it */
+  int nz;
+  bool known;    /* at the present point */
+  double *f;     /* n x nz */
+  double *h, *g; /* m x nz, nx x nz */
+} PullByZ;
 
 struct NsSwitchPull {
   NsArena arena;
   int p;
   PullPlace *place;                 /* p */
+  PullByZ *of_node, *of_edge;       /* nodes, edges */
+  bool has_z;                       /* some parameter is in a vector z */
   bool mass;                        /* some M is given */
   bool known;                       /* the factors are those of the mode */
   NsRank of_M, of_rows;             /* M', and the matrix of kappa */
   double *matrix, *columns;         /* n x n or m x m; n x m: M^-1 B_a */
   const double *sdot;               /* n, borrowed */
   double *nu, *kappa, *psi, *bound; /* n, m: see pull_weights; m: of y; m: of lambda at a bound */
+  double *unit;                     /* n */
 };
 
 /* ---- places ---- */
@@ -61,9 +75,28 @@ static bool in_bounds(const double *bounds, int size, const double *number, Pull
   return true;
 }
 
+static bool in_z(const double *number, const double *z, int nz) {
+  return z && number >= z && number < z + nz;
+}
+
+/* Whether a number is in the z of a system, or of an interaction that has no copy of it. */
+static bool in_some_z(const NsEquations *e, const double *number) {
+  for (int k = 0; k < e->nedges; k++) {
+    const NsInteraction *inter = e->edges[k].inter;
+    for (int d = 0; d < inter->nds && inter->z_pair && inter->z == inter->z_pair; d++)
+      if (in_z(number, inter->ds[d]->z, inter->ds[d]->nz)) return false;
+  }
+  for (int k = 0; k < e->nnodes; k++)
+    if (in_z(number, e->nodes[k].ds->base.z, e->nodes[k].ds->base.nz)) return true;
+  for (int k = 0; k < e->nedges; k++)
+    if (in_z(number, e->edges[k].inter->z, e->edges[k].inter->nz)) return true;
+  return false;
+}
+
 static PullPlace find_place(const NsEquations *e, const NsParameter *parameter) {
-  PullPlace place = {.kind = PULL_NONE, .owner = parameter->owner};
+  PullPlace place = {.kind = PULL_NONE, .owner = parameter->owner, .number = parameter->number};
   const double *number = parameter->number;
+  if (number && !parameter->owner && in_some_z(e, number)) place.kind = PULL_Z;
   if (!number || !parameter->owner) return place;
   for (int k = 0; k < e->nnodes; k++) {
     const NsFirstOrderDs *ds = e->nodes[k].ds;
@@ -87,6 +120,30 @@ static PullPlace find_place(const NsEquations *e, const NsParameter *parameter) 
   return place;
 }
 
+/* Takes memory for the derivatives by the vectors z that have parameters. */
+static void take_z(NsSwitchPull *pull, const NsEquations *e) {
+  for (int j = 0; j < pull->p; j++) {
+    const double *number = pull->place[j].number;
+    if (pull->place[j].kind != PULL_Z) continue;
+    pull->has_z = true;
+    for (int k = 0; k < e->nnodes; k++) {
+      const NsDs *ds = &e->nodes[k].ds->base;
+      PullByZ *by = &pull->of_node[k];
+      if (by->z || !in_z(number, ds->z, ds->nz)) continue;
+      *by = (PullByZ){.z = ds->z, .nz = ds->nz, .f = ns_arena_matrix(&pull->arena, ds->n, ds->nz)};
+    }
+    for (int k = 0; k < e->nedges; k++) {
+      const NsInteraction *inter = e->edges[k].inter;
+      PullByZ *by = &pull->of_edge[k];
+      int nz = inter->nz;
+      if (by->z || !in_z(number, inter->z, nz)) continue;
+      *by = (PullByZ){.z = inter->z, .nz = nz};
+      by->h = ns_arena_matrix(&pull->arena, inter->m, nz);
+      by->g = ns_arena_matrix(&pull->arena, inter->nx, nz);
+    }
+  }
+}
+
 NsStatus ns_switch_pull_new(NsSwitchPull **out, const NsFlow *flow, const NsParameter *parameters, int p) {
   NsSwitchPull *pull = *out = ns_alloc(1, sizeof *pull);
   if (!pull) return NS_ENOMEM;
@@ -101,13 +158,17 @@ NsStatus ns_switch_pull_new(NsSwitchPull **out, const NsFlow *flow, const NsPara
   double **of_m[] = {&pull->kappa, &pull->psi, &pull->bound};
   for (size_t i = 0; i < sizeof of_m / sizeof *of_m; i++) *of_m[i] = ns_arena_doubles(&pull->arena, e->m);
   pull->nu = ns_arena_doubles(&pull->arena, e->n);
+  pull->unit = ns_arena_doubles(&pull->arena, e->n);
+  pull->of_node = ns_arena_take(&pull->arena, (size_t)e->nnodes, sizeof *pull->of_node);
+  pull->of_edge = ns_arena_take(&pull->arena, (size_t)e->nedges, sizeof *pull->of_edge);
+  for (int j = 0; j < p && !pull->arena.failed; j++) pull->place[j] = find_place(e, &parameters[j]);
+  if (!pull->arena.failed) take_z(pull, e);
   if (pull->arena.failed) {
     ns_switch_pull_free(pull);
     *out = NULL;
     return NS_ENOMEM;
   }
   for (int k = 0; k < e->nnodes; k++) pull->mass = pull->mass || e->nodes[k].given;
-  for (int j = 0; j < p; j++) pull->place[j] = find_place(e, &parameters[j]);
   return NS_OK;
 }
 
@@ -194,6 +255,48 @@ static void pull_weights(NsSwitchPull *pull, const NsFlow *flow, int index, cons
   }
 }
 
+/* ---- callbacks by z ---- */
+
+/* jac (0 on entry) = the exact Jacobian of a callback by z. False: it has none here. */
+static bool exact_by_z(const NsFunction *f, double t, const double *x, const double *lambda, const double *z, double *jac) {
+  const double *args[NS_FUNCTION_ARGS] = {x, lambda, z};
+  return f->exact && f->exact(f->context, t, args, 2, jac) == 0;
+}
+
+static bool any_varies(const NsCoef *const *coefs, int count) {
+  for (int i = 0; i < count; i++)
+    if (ns_coef_varies(coefs[i])) return true;
+  return false;
+}
+
+static bool node_by_z(const NsEquationNode *node, double t, const double *x, const PullByZ *by) {
+  const NsFirstOrderDs *ds = node->ds;
+  const NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b};
+  memset(by->f, 0, (size_t)node->n * (size_t)by->nz * sizeof *by->f);
+  if (any_varies(coefs, ds->f.value ? 1 : 3)) return false;
+  return !ds->f.value || exact_by_z(&ds->f, t, x + node->x, NULL, by->z, by->f);
+}
+
+static bool edge_by_z(const NsEquationEdge *edge, double t, const double *lambda, const PullByZ *by) {
+  const NsRelation *r = edge->inter->relation;
+  const NsCoef *of_h[] = {&r->C, &r->D, &r->e, &r->F}, *of_g[] = {&r->B, &r->K};
+  memset(by->h, 0, (size_t)edge->inter->m * (size_t)by->nz * sizeof *by->h);
+  memset(by->g, 0, (size_t)edge->inter->nx * (size_t)by->nz * sizeof *by->g);
+  if ((!r->h.value && any_varies(of_h, 4)) || (!r->g.value && any_varies(of_g, 2))) return false;
+  if (r->h.value && !exact_by_z(&r->h, t, edge->x, lambda + edge->row, by->z, by->h)) return false;
+  if (!r->h.value) ns_coef_add_to(&r->F, 1, by->h, edge->inter->m);
+  return !r->g.value || exact_by_z(&r->g, t, edge->x, lambda + edge->row, by->z, by->g);
+}
+
+/* Evaluates them at the last evaluated point. The states of the edges are gathered there. */
+static void evaluate_by_z(NsSwitchPull *pull, const NsFlow *flow, double t) {
+  const NsEquations *e = &flow->eq;
+  for (int k = 0; k < e->nnodes; k++)
+    if (pull->of_node[k].z) pull->of_node[k].known = node_by_z(&e->nodes[k], t, flow->x, &pull->of_node[k]);
+  for (int k = 0; k < e->nedges; k++)
+    if (pull->of_edge[k].z) pull->of_edge[k].known = edge_by_z(&e->edges[k], t, flow->lambda, &pull->of_edge[k]);
+}
+
 /* ---- the derivatives ---- */
 
 /* The index among all states of state i of an interaction. */
@@ -231,12 +334,43 @@ static double of_bound(const NsSwitchPull *pull, const NsFlow *flow, int row, bo
   return flow->mode[row] == NS_ROW_ACTIVE && direct ? direct[row] : 0;
 }
 
+/* Whether rows of an edge hold by the rate of y, whose derivative by z is not known when y depends on z. */
+static bool slides_on_z(const NsFlow *flow, const NsEquationEdge *edge, int index) {
+  const NsRelation *r = edge->inter->relation;
+  bool active = false;
+  for (int i = 0; i < edge->inter->m; i++) active = active || flow->mode[edge->row + i] == NS_ROW_ACTIVE;
+  return index == 2 && active && (r->h.value || ns_coef_given(&r->F));
+}
+
+/* The derivative by a number of vectors z. */
+static double of_z(const NsSwitchPull *pull, const NsFlow *flow, const double *number, int index, bool *known) {
+  const NsEquations *e = &flow->eq;
+  double sum = 0;
+  for (int k = 0; k < e->nnodes && *known; k++) {
+    const PullByZ *by = &pull->of_node[k];
+    if (!in_z(number, by->z, by->nz)) continue;
+    *known = by->known;
+    sum += pull_dot(e->nodes[k].n, pull->nu + e->nodes[k].x, by->f + (number - by->z) * e->nodes[k].n);
+  }
+  for (int k = 0; k < e->nedges && *known; k++) {
+    const PullByZ *by = &pull->of_edge[k];
+    const NsEquationEdge *edge = &e->edges[k];
+    int nx = edge->inter->nx, m = edge->inter->m;
+    if (!in_z(number, by->z, by->nz)) continue;
+    *known = by->known && !slides_on_z(flow, edge, index);
+    sum += pull_dot(m, pull->psi + edge->row, by->h + (number - by->z) * m);
+    for (int i = 0; i < nx; i++) sum += pull->nu[state_of_edge(e, edge, i)] * by->g[i + (number - by->z) * nx];
+  }
+  return *known ? sum : 0;
+}
+
 static double pull_one(const NsSwitchPull *pull, const NsFlow *flow, const PullPlace *at, int index, const NsPullWeights *w,
                        bool *known) {
   const NsEquations *e = &flow->eq;
   const NsEquationNode *node = &e->nodes[at->node < e->nnodes ? at->node : 0];
   double sum = 0;
   *known = at->kind != PULL_NONE;
+  if (at->kind == PULL_Z) return of_z(pull, flow, at->number, index, known);
   if (at->kind == PULL_A) return pull->nu[node->x + at->i] * flow->x[node->x + at->j];
   if (at->kind == PULL_b) return pull->nu[node->x + at->i];
   if (at->kind == PULL_M) return -pull->nu[node->x + at->i] * pull->sdot[node->x + at->j];
@@ -259,23 +393,48 @@ static int mode_index(const NsFlow *flow) {
   return r->levels == 1 && r->rank[0].rank == 0 ? 2 : 0;
 }
 
-NsStatus ns_switch_pull(NsSwitchPull *pull, NsFlow *flow, bool constant, double t, const double *sdot,
-                        const NsPullWeights *weights, double *out, bool *known, NsError *err) {
-  int index = mode_index(flow);
+/* The factors and the derivatives by z at the last evaluated point. *index: see mode_index; 0: nothing is known. */
+static NsStatus pull_prepare(NsSwitchPull *pull, NsFlow *flow, bool constant, double t, const double *sdot, int *index,
+                             NsError *err) {
+  *index = mode_index(flow);
   pull->sdot = sdot;
-  NsStatus status = NS_OK;
-  memset(out, 0, (size_t)pull->p * sizeof *out);
-  memset(known, 0, (size_t)pull->p * sizeof *known);
-  if (index == 0) return NS_OK;
+  if (*index == 0) return NS_OK;
   if (!constant || !pull->known) {
-    status = ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
+    NsStatus status = ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
     if (status != NS_OK) return status;
     pull_factor_mass(pull, &flow->eq);
-    pull_factor_rows(pull, flow, index);
+    pull_factor_rows(pull, flow, *index);
     pull->known = constant;
   }
-  if ((pull->mass && pull->of_M.rank < flow->eq.n) || (flow->nactive > 0 && pull->of_rows.rank < flow->nactive)) return NS_OK;
+  if ((pull->mass && pull->of_M.rank < flow->eq.n) || (flow->nactive > 0 && pull->of_rows.rank < flow->nactive)) *index = 0;
+  if (*index > 0 && pull->has_z) evaluate_by_z(pull, flow, t);
+  return NS_OK;
+}
+
+NsStatus ns_switch_pull(NsSwitchPull *pull, NsFlow *flow, bool constant, double t, const double *sdot,
+                        const NsPullWeights *weights, double *out, bool *known, NsError *err) {
+  int index;
+  memset(out, 0, (size_t)pull->p * sizeof *out);
+  memset(known, 0, (size_t)pull->p * sizeof *known);
+  NsStatus status = pull_prepare(pull, flow, constant, t, sdot, &index, err);
+  if (status != NS_OK || index == 0) return status;
   pull_weights(pull, flow, index, weights);
   for (int j = 0; j < pull->p; j++) out[j] = pull_one(pull, flow, &pull->place[j], index, weights, &known[j]);
   return NS_OK;
+}
+
+NsStatus ns_switch_pull_rates(NsSwitchPull *pull, NsFlow *flow, bool constant, double t, const double *sdot, double *P,
+                              bool *known, NsError *err) {
+  int index, n = flow->eq.n;
+  memset(known, 0, (size_t)pull->p * sizeof *known);
+  NsStatus status = pull_prepare(pull, flow, constant, t, sdot, &index, err);
+  for (int i = 0; i < n && status == NS_OK && index > 0; i++) {
+    NsPullWeights weights = {.mu = pull->unit};
+    pull->unit[i] = 1;
+    pull_weights(pull, flow, index, &weights);
+    pull->unit[i] = 0;
+    for (int j = 0; j < pull->p; j++)
+      P[i + (ptrdiff_t)j * n] = pull_one(pull, flow, &pull->place[j], index, &weights, &known[j]);
+  }
+  return status;
 }

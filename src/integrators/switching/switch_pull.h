@@ -1,6 +1,7 @@
 /*
 ** switch_pull.h
-** Derivatives of rates and guards by the numbers of linear systems, linear relations and bounds, in closed form. Private to switching/.
+** Derivatives of rates and guards by the numbers of linear systems, linear relations and bounds, in closed form; by z of callbacks with
+** dual numbers. Private to switching/.
 */
 #ifndef NS_INTEGRATORS_SWITCHING_SWITCH_PULL_H
 #define NS_INTEGRATORS_SWITCHING_SWITCH_PULL_H
@@ -30,5 +31,9 @@ void ns_switch_pull_forget(NsSwitchPull *pull);
 */
 NsStatus ns_switch_pull(NsSwitchPull *pull, NsFlow *flow, bool constant, double t, const double *sdot,
                         const NsPullWeights *weights, double *out, bool *known, NsError *err);
+
+/* P (n x p, n states) = the derivatives of the rates sdot: those with known[j] are columns of F_p, the others are not defined. */
+NsStatus ns_switch_pull_rates(NsSwitchPull *pull, NsFlow *flow, bool constant, double t, const double *sdot, double *P,
+                              bool *known, NsError *err);
 
 #endif

@@ -30,7 +30,7 @@ typedef struct SwitchTwin {
   NsFrozenGuard *guards; /* 2 m */
   bool *at_zero;         /* 2 m: guards that are 0 at the start */
   NsFrozen frozen;
-  NsSwitchPull *pull;          /* of a trail; NULL: none */
+  NsSwitchPull *pull;          /* closed forms of derivatives by parameters */
   double *weights, *direction; /* n + 4 m, n */
   int guard;                   /* that is evaluated */
   bool exact;                  /* ns_flow_jacobian is exact in the present mode */
@@ -172,7 +172,18 @@ static NsStatus switch_twin_mode(SwitchTwin *w, const NsRowMode *mode, double t,
   return same ? NS_OK : switch_twin_plan(w, mode, t, u, err);
 }
 
-/* ---- derivatives by parameters in closed form ---- */
+/* ---- derivatives in closed form ---- */
+
+/* F_u, where it is exact, and F_p. */
+static NsStatus switch_twin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,
+                                  NsError *err) {
+  SwitchTwin *w = context;
+  *exact = J && w->exact;
+  NsStatus status = *exact ? switch_twin_jacobian(w, t, u, J, err) : NS_OK;
+  if (status == NS_OK && P) status = switch_twin_rate(w, t, u, w->direction, err);
+  if (status != NS_OK || !P) return status;
+  return ns_switch_pull_rates(w->pull, w->flow, w->frozen.constant, t, w->direction, P, known, err);
+}
 
 static NsStatus switch_twin_pull(void *context, double t, const double *u, const double *mu, double *out, bool *known,
                                  NsError *err) {
@@ -221,7 +232,7 @@ static NsStatus switch_twin_new(NsSwitching *sw, NsError *err) {
   w->weights = ns_arena_doubles(&w->arena, (ptrdiff_t)sw->n + 4 * (ptrdiff_t)sw->m);
   w->direction = ns_arena_doubles(&w->arena, sw->n);
   bool good = ns_flow_new(&w->flow, sw->base.nsds) == NS_OK && !w->arena.failed;
-  if (good && s->trail) good = ns_switch_pull_new(&w->pull, w->flow, s->parameters, s->p) == NS_OK;
+  if (good) good = ns_switch_pull_new(&w->pull, w->flow, s->parameters, s->p) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
@@ -247,8 +258,9 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
                          .states = switch_twin_states,
                          .keep = switch_twin_keep,
                          .take = switch_twin_take,
-                         .pull = w->pull ? switch_twin_pull : NULL,
-                         .pull_guard = w->pull ? switch_twin_pull_guard : NULL};
+                         .terms = switch_twin_terms,
+                         .pull = switch_twin_pull,
+                         .pull_guard = switch_twin_pull_guard};
   w->frozen.mode_bytes = sizeof(KeptMode) + (size_t)(sw->m + w->flow->eq.na) * sizeof(double) +
                          (size_t)sw->m * sizeof(NsRowMode);
   return ns_flow_begin(w->flow, sw->t_k, h, err);
