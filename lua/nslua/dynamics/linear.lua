@@ -572,7 +572,8 @@ local function joined(models, list)
   local function all(field, name) return terms.whole(models, { list[1][field], list[2][field] }, name) end
   local n, m, inputs = count "linear", count "rows", list[1].B:cols()
   local one = { x = core.vector(all("x", "states")), lambda = core.vector(all("lambda", "rows")),
-    mode = all("mode", "rows"), A = core.zeros(n, n), B = core.zeros(n, inputs), by_x = core.zeros(m, n), by_u = core.zeros(m, inputs) }
+    mode = all("mode", "rows"), A = core.zeros(n, n), B = core.zeros(n, inputs), by_x = core.zeros(m, n),
+    by_u = core.zeros(m, inputs) }
   local bases, free = {}, 0
   for k, l in ipairs(list) do
     bases[k] = l.N or core.eye(l.A:rows())
