@@ -138,7 +138,11 @@ local function stage_notebooks()
   if not good then give_up("%s", message) end
   local command = { "env", "JUPYTER_PATH=" .. place, "PYDEVD_DISABLE_FILE_VALIDATION=1", python, "-m", "nbconvert",
     "--to", "html", "--execute", "--log-level", "ERROR", "--output-dir", staged .. "shown" }
-  for _, path in ipairs(lines_of { "find", "notebooks", "-name", "*.ipynb" }) do command[#command + 1] = path end
+  run { "rm", "-rf", into .. "/notebooks" }
+  run { "cp", "-R", "notebooks", into .. "/notebooks" } -- they write files beside themselves
+  for _, path in ipairs(lines_of { "find", into .. "/notebooks", "-name", "*.ipynb" }) do
+    command[#command + 1] = path
+  end
   run(command)
   run { "mkdir", "-p", staged .. "shown/katex/contrib" }
   for _, file in ipairs(notebooks.files()) do
