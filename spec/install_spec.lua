@@ -8,8 +8,8 @@ describe("make install #once", function()
 
   local function make(arguments)
     local out, err, code = host.run(("cd %s && make %s BUILD=%s DESTDIR=%s PREFIX=/opt/nslua"):format(
-      host.quote(host.root), arguments .. without_units, host.quote((host.build:gsub("^" .. host.root:gsub("%p", "%%%0") .. "/", ""))),
-      directory))
+      host.quote(host.root), arguments .. without_units,
+      host.quote((host.build:gsub("^" .. host.root:gsub("%p", "%%%0") .. "/", ""))), directory))
     assert.equal("", err)
     assert.equal(0, code)
     return out
