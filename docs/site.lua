@@ -138,7 +138,11 @@ local function stage_notebooks()
   if not good then give_up("%s", message) end
   local command = { "env", "JUPYTER_PATH=" .. place, "PYDEVD_DISABLE_FILE_VALIDATION=1", python, "-m", "nbconvert",
     "--to", "html", "--execute", "--log-level", "ERROR", "--output-dir", staged .. "shown" }
-  for _, path in ipairs(lines_of { "find", "notebooks", "-name", "*.ipynb" }) do command[#command + 1] = path end
+  run { "rm", "-rf", into .. "/notebooks" }
+  run { "cp", "-R", "notebooks", into .. "/notebooks" } -- they write files beside themselves
+  for _, path in ipairs(lines_of { "find", into .. "/notebooks", "-name", "*.ipynb" }) do
+    command[#command + 1] = path
+  end
   run(command)
   run { "mkdir", "-p", staged .. "shown/katex/contrib" }
   for _, file in ipairs(notebooks.files()) do
@@ -174,8 +178,7 @@ end
 
 -- The page that shows pictures of matplotlib beside ours: draws both, and puts them above the scripts.
 local function stage_comparisons(text)
-  local python, host, number = python_with_matplotlib(), 0, 0
-  while arg[host - 1] do host = host - 1 end
+  local python, number = python_with_matplotlib(), 0
   run { "mkdir", "-p", staged .. "matplotlib" }
   local function draw(command, name, source)
     local path = into .. "/scripts/" .. name
@@ -185,7 +188,7 @@ local function stage_comparisons(text)
   return (text:gsub("\n```lua\n(.-)\n```\n\n```python\n(.-)\n```\n", function(lua, py)
     number = number + 1
     local ours, theirs = ("matplotlib/%d_nslua.png"):format(number), ("matplotlib/%d_matplotlib.png"):format(number)
-    draw(arg[host], number .. ".lua", ('local ns = require "nslua"\n%s\nns.plot.savefig(%q)\n'):format(lua,
+    draw(interpreter(), number .. ".lua", ('local ns = require "nslua"\n%s\nns.plot.savefig(%q)\n'):format(lua,
       staged .. ours))
     local shown = ("\n![%d by nslua](%s)"):format(number, ours)
     if python then

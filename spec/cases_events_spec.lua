@@ -17,7 +17,7 @@ local function compare(name, want, got, tolerance)
   end
 end
 
-describe("known event runs", function()
+describe("known event runs #once", function()
   for _, case in ipairs(cases) do
     it(case, function()
       local got, reference = dofile("spec/cases/events/" .. case .. ".lua"), dofile("spec/reference/events/" .. case .. ".lua")

@@ -22,7 +22,7 @@ local function instants(log)
   return times
 end
 
-describe("circuits", function()
+describe("circuits #once", function()
   for _, name in ipairs(names) do
     it(name .. ": EventDriven has the events of the closed form, and no others", function()
       local circuit = circuits[name]()

@@ -23,7 +23,7 @@ local function grips(log)
   return out
 end
 
-describe("friction", function()
+describe("friction #once", function()
   for _, name in ipairs(names) do
     it(name .. ": EventDriven locates every event", function()
       local model = models[name]()

@@ -62,15 +62,30 @@ case $build in
   ;;
 esac
 
-# The work list, a line for each process: one spec that starts processes, or 25 others.
+# The work list, a line for each process: one spec that takes long, one that starts processes, or 15 others; the long ones first.
+# Specs that mostly wait for other processes run beside this list, one at a time.
 for place in $SPECS; do [ -e "$place" ] || { echo "run.sh: there is no $place" >&2; exit 1; }; done
 # shellcheck disable=SC2086
 files=$(find ${SPECS:-spec} -name '*_spec.lua' | sort)
 alone='^spec/(scripts|robust)/'
-for host in ${HOSTS:-nslua stock-lua}; do
-  if [ "$host" = nslua ]; then echo "$files" | grep -E "$alone" | sed "s/^/nslua /"; fi
-  echo "$files" | grep -v -E "$alone" | xargs -n 25 | sed "s/^/$host /"
-done | grep spec/ | xargs -P "${JOBS:-2}" -L 1 sh "$0" "$build"
+long='^spec/(install|docs|lua/dynamics|lua/dynamics/[a-z]*|lua/optimise/control|lua/plot/gnuplot)_spec'
+waits='^spec/(lua/sweep/cluster|lua/notebook/kernel|robust/checkpoint|robust/sweep_kills|repl/stop)_spec'
+work() { grep spec/ | xargs -r -P "$1" -L 1 sh "$script" "$build"; }
+script=$0
+hosts=${HOSTS:-nslua stock-lua}
+case $hosts in *nslua*)
+  echo "$files" | grep -E "$waits" | sed "s/^/nslua /" | work 1 &
+  ;;
+esac
+for host in $hosts; do
+  rest=$(echo "$files" | grep -v -E "$alone")
+  if [ "$host" = nslua ]; then
+    for kind in "$long" "$alone"; do echo "$files" | grep -E "$kind" | grep -v -E "$waits" | sed "s/^/nslua /"; done
+    rest=$(echo "$rest" | grep -v -E "$long|$waits")
+  fi
+  echo "$rest" | xargs -n 15 | sed "s/^/$host /"
+done | work "${JOBS:-2}"
+wait
 
 passed=0
 failed=0

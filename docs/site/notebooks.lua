@@ -13,7 +13,8 @@ local KATEX = [[
 <script>
 const texts = ".text_cell_render, .jp-RenderedMarkdown, .rendered_latex, .jp-RenderedLatex";
 addEventListener("DOMContentLoaded", () =>
-  document.querySelectorAll(texts).forEach((element) => renderMathInElement(element, { throwOnError: false, delimiters: [
+  document.querySelectorAll(texts).forEach((element) => renderMathInElement(element, {
+    throwOnError: false, delimiters: [
     { left: "$$", right: "$$", display: true }, { left: "$", right: "$", display: false },
     { left: "\\(", right: "\\)", display: false }, { left: "\\[", right: "\\]", display: true },
     { left: "\\begin{equation}", right: "\\end{equation}", display: true },

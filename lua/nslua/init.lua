@@ -60,10 +60,7 @@ lazy.functions(ns, "optimal_control", function()
 end)
 for name, file in pairs { sweep = "sweep", montecarlo = "sweep.montecarlo", sobol_indices = "sweep.sensitivity",
   basins = "sweep.basins" } do
-  lazy.functions(ns, name, function()
-    require "nslua.sweep".columns = require "nslua.files"(ns, core.file_support).columns
-    return require("nslua." .. file)
-  end)
+  lazy.functions(ns, name, function() return require("nslua." .. file) end)
 end
 lazy.functions(ns, "minimize", function() return { minimize = require "nslua.optimise.minimise" } end)
 lazy.functions(ns, "dae consistent diagnose", function() return require "nslua.dae"(ns, core.dae_support) end)

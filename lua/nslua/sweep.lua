@@ -8,6 +8,7 @@ local arguments = require "nslua.base.arguments"
 local backends = require "nslua.sweep.backends"
 local columns = require "nslua.sweep.columns"
 local core = require "nslua.core"
+local files = require "nslua.files"(core, core.file_support)
 local progress = require "nslua.sweep.progress"
 local settings = require "nslua.sweep.settings"
 local spawn = require "nslua.sweep.spawn"
@@ -19,7 +20,6 @@ local worker = require "nslua.sweep.worker"
 local fail, describe = arguments.fail, arguments.describe
 local support = core.worker_support
 
--- columns(names, arrays) makes what sweep:table() returns: it is set by nslua.init.
 local sweeps = {}
 
 local Sweep = {}
@@ -149,7 +149,7 @@ local function gather(self)
   local names, arrays, failures = columns.gather(self.tasks, self.store:records())
   local file = self.options.file
   if file then columns.save(file, self.tasks, names, arrays, failures) end
-  self.columns = sweeps.columns(names, arrays)
+  self.columns = files.columns(names, arrays)
   self.failed_rows = failures
   self.names, self.arrays = names, arrays
 end

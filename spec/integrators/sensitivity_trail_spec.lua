@@ -7,7 +7,7 @@ local switched, ball, refuses = closed.switched, closed.ball, closed.refuses
 
 local many = tonumber(os.getenv "NSLUA_GRADIENTS") or 0 -- random models of each kind; 0: a few
 
-describe("the record of a run, backwards", function()
+describe("the record of a run, backwards #once", function()
   -- The largest difference of the gradients of a cost by both methods, relative to the largest element.
   local function apart(make)
     local gradient = {}

@@ -18,7 +18,7 @@ local function slow(re, im)
   return a, b
 end
 
-describe("ns.fft", function()
+describe("ns.fft #once", function()
   it("is the transform of its definition for every length up to 80", function()
     local rng = ns.rng(5)
     for n = 1, 80 do

@@ -4,7 +4,7 @@ local short = require "robust.short"
 
 -- Tries one allocation in so many of the 1,000 or more of each script, fewer in slow ones; each script continues the count.
 local soak = os.getenv "NSLUA_SOAK"
-local every = soak and 5 or 200
+local every = soak and 5 or 300
 
 describe("an allocation that fails", function()
   if host.sanitized then

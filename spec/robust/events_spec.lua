@@ -3,7 +3,7 @@
 local ns = require "nslua"
 local events = require "simulation.events"
 
-local count, told = require "campaign"(150, 0.1)
+local count, told = require "campaign"(80, 0.1)
 local random, g = math.random, events.g
 
 local function between(a, b) return a + (b - a) * random() end

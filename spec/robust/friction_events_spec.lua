@@ -3,7 +3,7 @@
 local ns = require "nslua"
 local events = require "simulation.events"
 
-local count, told = require "campaign"(16, 0.01)
+local count, told = require "campaign"(8, 0.01)
 local random, g = math.random, events.g
 
 local function between(a, b) return a + (b - a) * random() end

@@ -4,7 +4,7 @@ local ns = require "nslua"
 local reference = require "relay_reference"
 local relays = require "random_relays"
 
-local count, told = require "campaign"(60, 0.1)
+local count, told = require "campaign"(40, 0.1)
 
 -- Calls check(o, r) for each system and its reference; an error is reported with the number of the system.
 local function systems(check)

@@ -3,7 +3,7 @@
 local models = require "random_models"
 local trail = require "trail"
 
-local count, told = require "campaign"(4, 0.05)
+local count, told = require "campaign"(2, 0.05)
 
 -- The bits of the objects of a description after each step, and the error, if any.
 local function trail_of(simu, o)

@@ -3,7 +3,7 @@
 -- a long run (see campaign.lua).
 local ns = require "nslua"
 local random, inf = math.random, math.huge
-local COUNT, told = require "campaign"(200, 0.2)
+local COUNT, told = require "campaign"(100, 0.2)
 
 local numbers = require "random_numbers"
 local list, power = numbers.vector, numbers.power

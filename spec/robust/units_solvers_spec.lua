@@ -6,7 +6,7 @@ local frictions = dofile "spec/random_friction.lua"
 local mixed = require "random_mixed"
 local inf = math.huge
 
-local count, told = require "campaign"(130, 1)
+local count, told = require "campaign"(80, 1)
 local power = require "random_numbers".power
 local sorted_names = require "sorted_names"
 

@@ -416,14 +416,7 @@ static NsStatus bilbao_commit(NsScheme *scheme, NsEnergyAccount *account, NsErro
 static void bilbao_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
   const Bilbao *b = (const Bilbao *)scheme;
   memcpy(w, b->v, (size_t)b->stack.N * sizeof *w);
-  for (int k = 0; k < b->stack.nedges; k++) {
-    const NsEdge *e = &b->edges[k].base;
-    bool joint = e->inter->law->class->joint;
-    for (int i = e->row; i < e->row + e->m; i++) {
-      open[i] = e->unilateral && !b->shut[joint ? e->row : i];
-      lambda[i] = open[i] ? 0 : b->lambda[i];
-    }
-  }
+  ns_stack_read_rows(&b->stack, b->shut, b->lambda, lambda, open);
 }
 
 static const NsStack *bilbao_stack(const NsScheme *twin) {

@@ -539,11 +539,12 @@ static void paoli_respond(const NsScheme *twin, const double *dw, double *dy) {
 static NsStatus paoli_state(NsScheme *twin, double *x, double *r, NsError *err) {
   Paoli *sp = (Paoli *)twin;
   (void)r, (void)err;
-  for (int d = 0; d < sp->stack.nnodes; d++, x += 2 * sp->nodes[d - 1].base.n) {
+  for (int d = 0; d < sp->stack.nnodes; d++) {
     const Node *node = &sp->nodes[d];
     form_middle(sp, node);
     memcpy(x, sp->q + node->base.v, paoli_bytes_of(node->base.n));
     memcpy(x + node->base.n, sp->v + node->base.v, paoli_bytes_of(node->base.n));
+    x += 2 * node->base.n;
   }
   return NS_OK;
 }

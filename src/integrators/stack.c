@@ -364,3 +364,14 @@ void ns_stack_write(const NsStack *s, const double *y, const double *u, const do
     memcpy(edge->inter->lambda, lambda + edge->row, bytes);
   }
 }
+
+void ns_stack_read_rows(const NsStack *s, const bool *shut, const double *lambda, double *to, bool *open) {
+  for (int e = 0; e < s->nedges; e++) {
+    const NsEdge *edge = s->edges[e];
+    bool joint = edge->inter->law->class->joint;
+    for (int i = edge->row; i < edge->row + edge->m; i++) {
+      open[i] = edge->unilateral && !shut[joint ? edge->row : i];
+      to[i] = open[i] ? 0 : lambda[i];
+    }
+  }
+}

@@ -170,4 +170,10 @@ void ns_stack_row_residual(const NsStack *s, const NsStackTerms *terms, NsStepRe
 /* Writes y, lambda and (u not NULL) the velocities of y of every interaction; M numbers each. */
 void ns_stack_write(const NsStack *s, const double *y, const double *u, const double *lambda);
 
+/*
+** open (M) = the rows that took no part in a step: those of contacts that are not shut (M), all rows of a joint law with the first one.
+** to (M) = lambda, and 0 for those rows.
+*/
+void ns_stack_read_rows(const NsStack *s, const bool *shut, const double *lambda, double *to, bool *open);
+
 #endif

@@ -170,7 +170,7 @@ static bool tangent_moves_nothing(const NsStepEquations *T, const NsStepDirectio
          (!d->before || tangent_is_zero(d->before, T->n));
 }
 
-static NsStatus tangent_solve_column(NsStepEquations *T, const NsStepDirection *along, int j, NsError *err) {
+static NsStatus step_solve_column(NsStepEquations *T, const NsStepDirection *along, int j, NsError *err) {
   if (ns_step_affine(T, along)) {
     NsStatus status = ns_step_difference(T, ns_step_sample, along, T->N + T->M, ns_step_reach(T, along), T->once, err);
     if (status == NS_OK) ns_step_solve(T, T->once, T->dw, T->dl);
@@ -188,7 +188,7 @@ static NsStatus tangent_solve_column(NsStepEquations *T, const NsStepDirection *
 /* x, r: the derivatives after the step along a direction; j: its parameter, -1: none. */
 static NsStatus solve_along(NsStepEquations *T, const NsStepDirection *from, int j, double *x, double *r, NsError *err) {
   NsStepDirection along = *from;
-  NsStatus status = tangent_solve_column(T, &along, j, err);
+  NsStatus status = step_solve_column(T, &along, j, err);
   if (status != NS_OK) return status;
   if (T->of->states) {
     for (int d = 0, i = 0; d < T->graph->nds; i += T->graph->ds[d++]->n)

@@ -14,7 +14,6 @@
 #include "linalg/equilibrate.h"
 #include "linalg/lu.h"
 #include "linalg/zlu.h"
-#include "ode/dae_method.h"
 #include "ode/radau_iia.h"
 
 enum { STAGES = 3, MAX_NEWTON = 10, MAX_CONSISTENT = 50 };
@@ -212,7 +211,7 @@ static void dae_balance(NsDae *dae) {
   }
 }
 
-/* Overwrites b with the solution of the real system. */
+/* Overwrites b with the solution of the real system, whose matrix has been factored last. */
 static void dae_solve_real(NsDae *dae, double *b) {
   int n = dae->problem.n;
   for (int i = 0; i < n; i++) b[i] = ldexp(b[i], dae->scales.row[i]);
@@ -257,18 +256,30 @@ static NsStatus dae_factor(NsDae *dae, double h, NsError *err) {
                  dae->state.t);
 }
 
+/*
+** value (4) = at s, the Lagrange polynomials of the last step's start and nodes; slope (4) = their derivatives by s; s in units of
+** the last step.
+*/
+static void dae_basis(double s, double *value, double *slope) {
+  double at[STAGES + 1] = {0, nodes[0], nodes[1], nodes[2]};
+  for (int k = 0; k <= STAGES; k++) {
+    value[k] = 1, slope[k] = 0;
+    for (int j = 0; j <= STAGES; j++) {
+      if (j == k) continue;
+      slope[k] = (slope[k] * (s - at[j]) + value[k]) / (at[k] - at[j]);
+      value[k] *= (s - at[j]) / (at[k] - at[j]);
+    }
+  }
+}
+
 /* out = p(s) - y, p being the polynomial through the last step's start and stages; s in units of the last step. */
 static void dae_extrapolate(const NsDae *dae, double s, double *out) {
   int n = dae->problem.n;
-  double at[STAGES + 1] = {0, nodes[0], nodes[1], nodes[2]}, L[STAGES + 1];
-  for (int k = 0; k <= STAGES; k++) {
-    L[k] = 1;
-    for (int j = 0; j <= STAGES; j++)
-      if (j != k) L[k] *= (s - at[j]) / (at[k] - at[j]);
-  }
+  double value[STAGES + 1], slope[STAGES + 1];
+  dae_basis(s, value, slope);
   for (int i = 0; i < n; i++) {
     double sum = -dae->y[i];
-    for (int k = 0; k <= STAGES; k++) sum += L[k] * dae->past[i + (size_t)k * (size_t)n];
+    for (int k = 0; k <= STAGES; k++) sum += value[k] * dae->past[i + (size_t)k * (size_t)n];
     out[i] = sum;
   }
 }
@@ -493,21 +504,13 @@ NsStatus ns_dae_step(NsDae *dae, double t_stop, NsError *err) {
 void ns_dae_at(const NsDae *dae, double t, double *y, double *yd) {
   const NsDaeState *state = &dae->state;
   size_t n = (size_t)dae->problem.n;
-  double at[STAGES + 1] = {0, nodes[0], nodes[1], nodes[2]}, value[STAGES + 1], slope[STAGES + 1];
+  double value[STAGES + 1], slope[STAGES + 1];
   if (t == state->t || !dae->have_past) {
     memcpy(y, dae->y, n * sizeof *y);
     memcpy(yd, dae->yd, n * sizeof *yd);
     return;
   }
-  double s = (t - state->t_old) / dae->h_past;
-  for (int k = 0; k <= STAGES; k++) {
-    value[k] = 1, slope[k] = 0;
-    for (int j = 0; j <= STAGES; j++) {
-      if (j == k) continue;
-      slope[k] = (slope[k] * (s - at[j]) + value[k]) / (at[k] - at[j]);
-      value[k] *= (s - at[j]) / (at[k] - at[j]);
-    }
-  }
+  dae_basis((t - state->t_old) / dae->h_past, value, slope);
   for (size_t i = 0; i < n; i++) {
     double sum = 0, rate = 0;
     for (int k = STAGES; k >= 0; k--) {
@@ -587,14 +590,6 @@ static NsStatus dae_factor_columns(NsDae *dae, const bool *algebraic) {
   return ns_lu_factor(dae->lu_real, dae->real, n);
 }
 
-/* Overwrites F with the Newton correction for the values F. */
-static void solve_columns(NsDae *dae, double *F) {
-  int n = dae->problem.n;
-  for (int i = 0; i < n; i++) F[i] = ldexp(F[i], dae->scales.row[i]);
-  ns_lu_solve(dae->lu_real, 1, F, n);
-  for (int j = 0; j < n; j++) F[j] = ldexp(F[j], dae->scales.column[j]);
-}
-
 static double dae_largest(const double *v, int n) {
   double most = 0;
   for (int i = 0; i < n; i++) most = fmax(most, fabs(v[i]));
@@ -641,7 +636,7 @@ NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *
                      ns_lu_singular_row(dae->lu_real) + 1);
     if (status != NS_OK) return ns_fail(err, status, "%s", ns_status_message(status));
     if (off == 0) return NS_OK;
-    solve_columns(dae, dae->room);
+    dae_solve_real(dae, dae->room);
     for (int i = 0; i < n; i++) *(algebraic[i] ? &y[i] : &yd[i]) -= dae->room[i];
     if (off <= 4 * DBL_EPSILON || (off < STALLED && off >= 0.5 * before)) return NS_OK;
     before = off;
@@ -649,60 +644,3 @@ NsStatus ns_dae_consistent(NsDae *dae, double t, const bool *algebraic, double *
   return ns_fail(err, NS_ENOCONV, "Newton finds no consistent values in %d iterations (largest correction %.3g)",
                  MAX_CONSISTENT, dae_largest(dae->room, n));
 }
-
-/* ---- the table ---- */
-
-static NsStatus radau_make(void **solver, const NsDaeProblem *problem) {
-  NsDae *dae;
-  NsStatus status = ns_dae_new(&dae, problem);
-  *solver = dae;
-  return status;
-}
-
-static void radau_release(void *solver) {
-  ns_dae_free(solver);
-}
-
-static const NsDaeState *radau_state(const void *solver) {
-  return ns_dae_state(solver);
-}
-
-static NsStatus radau_begin(void *solver, double t, const double *y, const double *yd, double h, double t_last, NsError *err) {
-  (void)t_last, (void)err;
-  ns_dae_start(solver, t, y, yd, h);
-  return NS_OK;
-}
-
-static NsStatus radau_go_to(void *solver, double t_stop, NsError *err) {
-  return ns_dae_go_to(solver, t_stop, err);
-}
-
-static NsStatus radau_one_step(void *solver, double t_stop, NsError *err) {
-  return ns_dae_step(solver, t_stop, err);
-}
-
-static NsStatus radau_at(void *solver, double t, double *y, double *yd, NsError *err) {
-  (void)err;
-  return ns_dae_at(solver, t, y, yd), NS_OK;
-}
-
-static NsStatus radau_cut(void *solver, double t, NsError *err) {
-  return ns_dae_cut(solver, t, err);
-}
-
-static NsStatus radau_restart(void *solver, double t, const double *y, const double *yd, double h, NsError *err) {
-  (void)err;
-  return ns_dae_restart(solver, t, y, yd, h), NS_OK;
-}
-
-const NsDaeMethod ns_dae_radau = {.name = "radau",
-                                  .one_step = true,
-                                  .make = radau_make,
-                                  .release = radau_release,
-                                  .state = radau_state,
-                                  .start = radau_begin,
-                                  .go_to = radau_go_to,
-                                  .step = radau_one_step,
-                                  .at = radau_at,
-                                  .cut = radau_cut,
-                                  .restart = radau_restart};

@@ -27,7 +27,7 @@ typedef struct NsDaeMethod {
   NsStatus (*restart)(void *solver, double t, const double *y, const double *yd, double h, NsError *err);
 } NsDaeMethod;
 
-/* Radau IIA of order 5 (dae.c). */
+/* Radau IIA of order 5 (dae_radau.c). */
 extern const NsDaeMethod ns_dae_radau;
 
 #endif

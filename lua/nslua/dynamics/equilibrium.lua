@@ -275,7 +275,7 @@ end
 
 local function result(model, t, point)
   local e = setmetatable({ t = t, lambda = point.lambda, y = point.at.y, residual = point.residual, status = "ok",
-    isolated = point.isolated, modes = row_list(model, point), mode = {}, model = model, words = point.mode },
+    isolated = point.isolated, modes = row_list(model, point), mode = {}, rows = model.rows, words = point.mode },
       Equilibrium)
   for i, row in ipairs(e.modes) do e.mode[i] = row.mode end
   e.x = terms.states(model, point.x)
@@ -284,8 +284,26 @@ local function result(model, t, point)
   return e
 end
 
+-- The equilibrium of all models from that of each.
+local function merged(models, list)
+  if #list == 1 then return list[1] end
+  local function all(field, name)
+    local lists = {}
+    for k, e in ipairs(list) do lists[k] = field == "rows" and models[k].rows or e[field] end
+    return terms.whole(models, lists, name)
+  end
+  local first, second = list[1], list[2] -- of first order, of mechanics
+  local e = setmetatable({ t = first.t, x = core.vector(all("x", "states")), q = second.q, status = "ok",
+    lambda = core.vector(all("lambda", "rows")), y = core.vector(all("y", "rows")), modes = all("modes", "rows"),
+    mode = all("mode", "rows"), words = all("words", "rows"), rows = all("rows", "rows"),
+    residual = math.max(first.residual, second.residual), isolated = first.isolated and second.isolated,
+    families = list }, Equilibrium)
+  e.states = core.vector(terms.whole(models, { first.x, second.q }, "coordinates"))
+  return e
+end
+
 function Equilibrium:__tostring()
-  return format("equilibrium at %s%s", tostring(self.q or self.x),
+  return format("equilibrium at %s%s", tostring(not self.families and self.q or self.x),
     self.mode and #self.mode > 0 and ", " .. table.concat(self.mode, " ") or "")
 end
 
@@ -388,12 +406,17 @@ local function finder(options, who)
   if options.rhs then
     return function(guess) return of_rhs(options, who, guess) end
   end
-  local model = terms.model(options, who)
-  local t = options.t or model.nsds:t0()
+  local models = terms.models(options, who)
+  local t = options.t or models[1].nsds:t0()
   return function(guess)
-    local x = guess == nil and terms.start(model) or terms.guess(model, guess, who, "guess")
-    local point, text = search(model, t, x)
-    return point and result(model, t, point), text
+    local guesses, list = guess ~= nil and terms.guesses(models, guess, who, "guess"), {}
+    for k, model in ipairs(models) do
+      local x = guesses and terms.guess(model, guesses[k], who, "guess") or terms.start(model)
+      local point, text = search(model, t, x)
+      if not point then return nil, text end
+      list[k] = result(model, t, point)
+    end
+    return merged(models, list)
   end
 end
 

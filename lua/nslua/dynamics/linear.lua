@@ -103,9 +103,9 @@ end
 
 local KNOWN = { lower = true, upper = true, active = true, open = true, stick = true, held = true }
 
-local function given_mode(model, given, who)
-  if type(given) ~= "table" or #given ~= model.m then
-    fail("%s: mode: expected a list of %d words, one for each row, got %s", who, model.m,
+local function given_mode(rows, given, who)
+  if type(given) ~= "table" or #given ~= #rows then
+    fail("%s: mode: expected a list of %d words, one for each row, got %s", who, #rows,
       type(given) == "table" and "one of " .. #given or describe(given))
   end
   local mode = {}
@@ -114,7 +114,7 @@ local function given_mode(model, given, who)
       fail("%s: mode[%d]: expected 'lower', 'upper', 'active', 'open', 'stick' or 'held', got %s", who, i,
         describe(word))
     end
-    mode[i] = word == "open" and model.rows[i].dim == 1 and "lower" or word
+    mode[i] = word == "open" and rows[i].dim == 1 and "lower" or word
   end
   return mode
 end
@@ -128,8 +128,7 @@ local function refuse_degenerate(e, who)
     if row.mode == "limit" or row.degenerate then list[#list + 1] = row end
     if row.degenerate and row.mode ~= "limit" and row.mode ~= "stick" then
       local active = row.mode == "active" or row.mode == "stick" or row.mode == "held"
-      local rests = e.model.mechanical and not e.model.rows[i].unilateral and not e.model.rows[i].at_position
-      other[i] = not active and (rests and "held" or "active") or row.lambda > 0 and "upper" or "lower"
+      other[i] = not active and (e.rows[i].rests and "held" or "active") or row.lambda > 0 and "upper" or "lower"
     end
   end
   if #list == 0 then return end
@@ -138,27 +137,19 @@ local function refuse_degenerate(e, who)
     who, words_text(list), '{ "' .. first .. '" }' .. (first ~= second and ' or { "' .. second .. '" }' or ""))
 end
 
-local function point_of(model, options, who)
-  local at = options.at
-  if type(at) ~= "table" then
-    fail("%s: at: expected an equilibrium or { x =, t = }, got %s", who, describe(at))
+-- The point and the mode of a model; given: an equilibrium or { x =, lambda = } of it, mode: the words of its rows or
+-- nil.
+local function point_of(model, t, given, mode, who)
+  if given.modes then
+    local x = model.mechanical and terms.guess(model, given.q, who, "at.q") or given.states
+    return x, given.lambda:copy(), mode or given.words
   end
-  local t = at.t or model.nsds:t0()
-  if at.modes then
-    if #at.x ~= model.states or #at.lambda ~= model.m then
-      fail("%s: at: the equilibrium is of another model", who)
-    end
-    if not options.mode then refuse_degenerate(at, who) end
-    local x = model.mechanical and terms.guess(model, at.q, who, "at.q") or at.states
-    return t, x, at.lambda:copy(), options.mode and given_mode(model, options.mode, who) or at.words
-  end
-  if at.x == nil then fail("%s: at: x is missing", who) end
-  local x, lambda = terms.guess(model, at.x, who, "at.x"), core.zeros(model.m)
-  if model.mechanical and not at.lambda and model.m > 0 then
+  local x, lambda = terms.guess(model, given.x, who, "at.x"), core.zeros(model.m)
+  if model.mechanical and not given.lambda and model.m > 0 then
     fail("%s: at: a point of a mechanical model with interactions must be an equilibrium", who)
   end
-  if at.lambda then lambda = core.vector(arguments.numbers(at.lambda, model.m, who, "at.lambda")) end
-  local mode = options.mode and given_mode(model, options.mode, who) or mode_of_point(model, t, x, lambda, who)
+  if given.lambda then lambda = core.vector(given.lambda) end
+  mode = mode or mode_of_point(model, t, x, lambda, who)
   for i, row in ipairs(model.rows) do
     if mode[i] == "lower" or mode[i] == "upper" then
       lambda[i] = row[mode[i]]
@@ -167,7 +158,38 @@ local function point_of(model, options, who)
       end
     end
   end
-  return t, x, lambda, mode
+  return x, lambda, mode
+end
+
+-- The option `at`, for each model.
+local function points_of(models, options, who)
+  local at, points = options.at, {}
+  if type(at) ~= "table" then
+    fail("%s: at: expected an equilibrium or { x =, t = }, got %s", who, describe(at))
+  end
+  if at.modes then
+    if #at.x ~= terms.count(models, "states") or #at.lambda ~= terms.count(models, "rows") then
+      fail("%s: at: the equilibrium is of another model", who)
+    end
+    if not options.mode then refuse_degenerate(at, who) end
+    return at.families or { at }
+  end
+  if at.x == nil then fail("%s: at: x is missing", who) end
+  local guesses = terms.guesses(models, at.x, who, "at.x")
+  local lambda = at.lambda and arguments.numbers(at.lambda, terms.count(models, "rows"), who, "at.lambda")
+  for k, model in ipairs(models) do
+    points[k] = { x = guesses[k], lambda = lambda and terms.own(model, lambda, "rows") }
+  end
+  return points
+end
+
+-- The option `mode`, for each model; empty where it is not given.
+local function modes_of(models, options, who)
+  local rows, list = {}, {}
+  for k, model in ipairs(models) do rows[k] = model.rows end
+  local mode = options.mode and given_mode(terms.whole(models, rows, "rows"), options.mode, who)
+  for k, model in ipairs(mode and models or {}) do list[k] = terms.own(model, mode, "rows") end
+  return list
 end
 
 -- ---- the multipliers ----
@@ -504,17 +526,21 @@ local function of_singular(model, mode, at, t, x, lambda, inputs, options, who)
   return finish(l)
 end
 
-local function of_model(options, who)
-  local model = terms.model(options, who)
-  local t, x, lambda, mode = point_of(model, options, who)
-  local inputs = options.inputs or {}
-  if type(inputs) ~= "table" then fail("%s: inputs: expected a list, got %s", who, describe(inputs)) end
+-- The linear model of one model: A and B, the basis N of the constrained motions or nil, and the derivatives of its
+-- multipliers by x and by the inputs.
+local function of_family(model, t, given, mode, inputs, options, alone, who)
+  local x, lambda
+  x, lambda, mode = point_of(model, t, given, mode, who)
   local at = terms.at(model, t, x, lambda)
   local good, inverse = pcall(core.inv, at.M)
-  if not good then return of_singular(model, mode, at, t, x, lambda, inputs, options, who) end
+  if not good and not alone then
+    fail("%s: M is singular, which is not supported in a model of first order and mechanics", who)
+  elseif not good then
+    return { result = of_singular(model, mode, at, t, x, lambda, inputs, options, who) }
+  end
   at.inverse = inverse
   local law = multipliers(model, at, mode, who)
-  if not options.at.modes and not options.at.lambda and law.count > 0 then
+  if not given.modes and not given.lambda and law.count > 0 then
     slide(model, law, at, lambda)
     at = terms.at(model, t, x, lambda)
     at.inverse = inverse
@@ -529,12 +555,62 @@ local function of_model(options, who)
   end
   local l, N, by_x, by_u = (model.mechanical and of_mechanics or of_first_order)(model, law, at, t, x, lambda, inputs,
     who)
-  local states = terms.states(model, x)
-  if options.outputs ~= nil then
-    l.C, l.D = outputs_of(options.outputs, t, states, lambda, by_x, by_u, who, terms.embedding(model, x))
+  return { A = l.A, B = l.B, N = N, by_x = by_x, by_u = by_u, x = terms.states(model, x), lambda = lambda,
+    mode = mode, embedding = terms.embedding(model, x) }
+end
+
+-- Puts A into `to`, at the given places of rows and columns (nil: those of A, beside `from`).
+local function put(to, A, rows, cols, from)
+  for i = 1, A:rows() do
+    for j = 1, A:cols() do to[rows[i]][cols and cols[j] or from + j] = A[i][j] end
   end
-  l.x, l.t, l.lambda, l.mode = states, t, lambda, mode
-  return finish(l, N)
+end
+
+-- The linear models of first order and of mechanics as one: neither acts on the other.
+local function joined(models, list)
+  local function count(name) return terms.count(models, name) end
+  local function all(field, name) return terms.whole(models, { list[1][field], list[2][field] }, name) end
+  local n, m, inputs = count "linear", count "rows", list[1].B:cols()
+  local one = { x = core.vector(all("x", "states")), lambda = core.vector(all("lambda", "rows")),
+    mode = all("mode", "rows"), A = core.zeros(n, n), B = core.zeros(n, inputs), by_x = core.zeros(m, n),
+    by_u = core.zeros(m, inputs) }
+  local bases, free = {}, 0
+  for k, l in ipairs(list) do
+    bases[k] = l.N or core.eye(l.A:rows())
+    free = free + bases[k]:cols()
+  end
+  one.N = (list[1].N or list[2].N) and core.zeros(n, free)
+  one.embedding = list[2].embedding and core.zeros(count "states", n)
+  local at = 0
+  for k, l in ipairs(list) do
+    local own = models[k].places
+    put(one.A, l.A, own.linear, own.linear)
+    put(one.B, l.B, own.linear, nil, 0)
+    put(one.by_x, l.by_x, own.rows, own.linear)
+    put(one.by_u, l.by_u, own.rows, nil, 0)
+    if one.N then put(one.N, bases[k], own.linear, nil, at) end
+    at = at + bases[k]:cols()
+    if one.embedding then put(one.embedding, l.embedding or core.eye(l.A:rows()), own.states, own.linear) end
+  end
+  return one
+end
+
+local function of_model(options, who)
+  local models, list = terms.models(options, who), {}
+  local points, modes = points_of(models, options, who), modes_of(models, options, who)
+  local t = options.at.t or models[1].nsds:t0()
+  local inputs = options.inputs or {}
+  if type(inputs) ~= "table" then fail("%s: inputs: expected a list, got %s", who, describe(inputs)) end
+  for k, model in ipairs(models) do
+    list[k] = of_family(model, t, points[k], modes[k], inputs, options, #models == 1, who)
+    if list[k].result then return list[k].result end
+  end
+  local one = list[2] and joined(models, list) or list[1]
+  local l = { A = one.A, B = one.B, x = one.x, t = t, lambda = one.lambda, mode = one.mode }
+  if options.outputs ~= nil then
+    l.C, l.D = outputs_of(options.outputs, t, one.x, one.lambda, one.by_x, one.by_u, who, one.embedding)
+  end
+  return finish(l, one.N)
 end
 
 -- ---- x' = f(t, x) ----

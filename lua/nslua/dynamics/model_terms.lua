@@ -3,6 +3,9 @@
 -- First order: M x' = f + r(x, lambda), y = h(x, lambda). Mechanics at rest: M v' = f(q, v) + C' lambda, y = h(q).
 -- The states of mechanics are here the coordinates q; the velocities are 0. A rigid body with a quaternion has six of
 -- them, those of its chart (nslua.dynamics.chart).
+--
+-- An interaction links systems of one family: the systems of first order and those of mechanics do not act on each
+-- other, and each family of a graph has a model of its own.
 local arguments = require "nslua.base.arguments"
 local charts = require "nslua.dynamics.chart"
 local core = require "nslua.core"
@@ -35,66 +38,131 @@ local function add_rows(model, interaction, k)
     for place = 1, group.dim do
       model.rows[#model.rows + 1] = { interaction = k, group = g, place = place, dim = group.dim, mu = group.mu,
         lower = group.dim == 1 and group.lower or -math.huge, upper = group.dim == 1 and group.upper or math.huge,
-        unilateral = interaction.unilateral, at_position = interaction.at_position, name = model.names[k] }
+        unilateral = interaction.unilateral, at_position = interaction.at_position, name = model.names[k],
+        rests = model.mechanical and not interaction.unilateral and not interaction.at_position }
     end
   end
 end
 
-local function refuse(model, system, k, who)
-  local name = model.nsds:dynamicalSystem(k):name()
-  if system.mechanical ~= model.mechanical then
-    fail("%s: the model has systems of first order and mechanical ones; it must have one kind", who)
-  elseif system.bound then
-    fail("%s: '%s' has boundary conditions, which are not supported; use a constraint", who, name)
-  end
+-- System k of a model.
+local function system_at(model, k) return model.nsds:dynamicalSystem(model.systems[k]) end
+
+-- Adds the places `from` + 1 .. `from` + count to a list; returns the last one.
+local function add_places(list, from, count)
+  for i = 1, count do list[#list + 1] = from + i end
+  return from + count
 end
 
--- The model of an option table.
-function terms.model(options, who)
-  local nsds = graph_of(options, who)
-  local model = { nsds = nsds, names = {}, rows = {}, first = {}, states = 0, coordinates = 0, n = 0, who = who,
-    charts = {}, turns = false }
-  local states, multipliers = 0, 0
-  for k = 1, nsds:numberOfDynamicalSystems() do states = states + #nsds:dynamicalSystem(k):x() end
-  for k = 1, nsds:numberOfInteractions() do
-    multipliers = multipliers + nsds:interaction(k):dimension()
-    model.names[k] = nsds:interaction(k):name()
+-- Adds system k of the graph with its terms to the model of its family. from: how many states and coordinates the
+-- systems before it have, and how many states in the linear model.
+local function add_system(model, system, k, from)
+  local ds = model.nsds:dynamicalSystem(k)
+  if system.bound then
+    fail("%s: '%s' has boundary conditions, which are not supported; use a constraint", model.who, ds:name())
   end
-  if states == 0 then fail("%s: the model has no systems", who) end
-  model.states, model.m = states, multipliers
-  local x0, at = core.zeros(states), 0
+  local own, count, places = #model.systems + 1, #system.f, model.places
+  model.systems[own], model.number[k], model.first[own] = k, own, model.n
+  model.n = model.n + count
+  if system.turns then
+    model.turns = true
+    model.charts[own] = charts.base(ds:x0(), 0)
+  end
+  from.states = add_places(places.states, from.states, #ds:x0())
+  from.coordinates = add_places(places.coordinates, from.coordinates, count + (system.turns and 1 or 0))
+  from.linear = add_places(places.linear, from.linear, system.mechanical and 2 * count or count)
+end
+
+-- A model of a family without systems; whole: what all models of the graph have.
+local function family(whole, mechanical)
+  return { nsds = whole.nsds, who = whole.who, mechanical = mechanical, whole = whole, names = {}, rows = {},
+    first = {}, n = 0, charts = {}, turns = false, systems = {}, number = {}, interactions = {},
+    places = { states = {}, coordinates = {}, linear = {}, rows = {} } }
+end
+
+-- The initial states of all systems of a graph.
+local function start_of(nsds, who)
+  local list = {}
   for k = 1, nsds:numberOfDynamicalSystems() do
     local own = nsds:dynamicalSystem(k):x0()
-    for i = 1, #own do x0[at + i] = own[i] end
-    at = at + #own
+    for i = 1, #own do list[#list + 1] = own[i] end
   end
-  local start = core.zeros(multipliers)
-  local systems, interactions = core.graph_support.terms(nsds, options.t or nsds:t0(), x0, start)
-  model.mechanical = systems[1].mechanical
-  for k, system in ipairs(systems) do
-    refuse(model, system, k, who)
-    model.first[k] = model.n
-    model.n = model.n + #system.f
-    model.coordinates = model.coordinates + #system.f + (system.turns and 1 or 0)
-    if system.turns then
-      model.turns = true
-      model.charts[k] = charts.base(nsds:dynamicalSystem(k):x0(), 0)
-    end
-  end
+  if #list == 0 then fail("%s: the model has no systems", who) end
+  return core.vector(list)
+end
+
+-- The models of an option table: that of first order, that of mechanics, or both. Each has the places of its states,
+-- coordinates and rows, and of its states in the linear model, among those of all.
+function terms.models(options, who)
+  local nsds = graph_of(options, who)
+  local count = 0
+  for k = 1, nsds:numberOfInteractions() do count = count + nsds:interaction(k):dimension() end
+  local whole = { nsds = nsds, who = who, x = start_of(nsds, who), lambda = core.zeros(count) }
+  local systems, interactions = core.graph_support.terms(nsds, options.t or nsds:t0(), whole.x, whole.lambda)
+  local families = { [false] = family(whole, false), [true] = family(whole, true) }
+  local from, row = { states = 0, coordinates = 0, linear = 0 }, 0
+  for k, system in ipairs(systems) do add_system(families[system.mechanical], system, k, from) end
   for k, interaction in ipairs(interactions) do
+    local model, name = families[systems[interaction.systems[1]].mechanical], nsds:interaction(k):name()
     if interaction.polyhedron then
-      fail("%s: the law of '%s' is a NormalConeNSL, which is not supported", who, model.names[k])
+      fail("%s: the law of '%s' is a NormalConeNSL, which is not supported", who, name)
     end
-    add_rows(model, interaction, k)
+    model.interactions[#model.interactions + 1] = k
+    model.names[#model.interactions] = name
+    row = add_places(model.places.rows, row, #interaction.y)
+    add_rows(model, interaction, #model.interactions)
   end
-  return model
+  local list = {}
+  for _, mechanical in ipairs { false, true } do
+    local model = families[mechanical]
+    model.states, model.coordinates, model.m = #model.places.states, #model.places.coordinates, #model.places.rows
+    if model.n > 0 then list[#list + 1] = model end
+  end
+  return list
+end
+
+-- How many states, coordinates ... all models have together.
+function terms.count(models, name)
+  local count = 0
+  for _, model in ipairs(models) do count = count + #model.places[name] end
+  return count
+end
+
+-- The elements of a whole vector or list that belong to a model.
+function terms.own(model, given, name)
+  local list = {}
+  for i, place in ipairs(model.places[name]) do list[i] = given[place] end
+  return list
+end
+
+-- The list of all models' elements from the lists of each.
+function terms.whole(models, lists, name)
+  local all = {}
+  for k, model in ipairs(models) do
+    for i, place in ipairs(model.places[name]) do all[place] = lists[k][i] end
+  end
+  return all
+end
+
+-- The guess of each model from one of all: the states, or the coordinates of mechanics in their place.
+function terms.guesses(models, given, who, name)
+  if #models == 1 then return { given } end
+  local list = arguments.numbers(given, nil, who, name)
+  local states, coordinates = terms.count(models, "states"), terms.count(models, "coordinates")
+  if #list ~= states and #list ~= coordinates then
+    fail("%s: %s: expected a vector of %d states, or of %d with the coordinates of mechanics alone, got one of %d",
+      who, name, states, coordinates, #list)
+  end
+  local guesses = {}
+  local kind = #list == states and "states" or "coordinates"
+  for k, model in ipairs(models) do guesses[k] = terms.own(model, list, kind) end
+  return guesses
 end
 
 -- The name of state i: its own, or that of its system and its number.
 function terms.state(model, i)
   for k = #model.first, 1, -1 do
     if i > model.first[k] then
-      return ("state %d of '%s'"):format(i - model.first[k], model.nsds:dynamicalSystem(k):name())
+      return ("state %d of '%s'"):format(i - model.first[k], system_at(model, k):name())
     end
   end
 end
@@ -187,7 +255,7 @@ end
 -- The states of a model that are set as its initial ones.
 function terms.start(model)
   local x = core.zeros(model.n)
-  for k = 1, #model.first do put_coordinates(model, k, x, model.nsds:dynamicalSystem(k):x0(), 0) end
+  for k = 1, #model.first do put_coordinates(model, k, x, system_at(model, k):x0(), 0) end
   return x
 end
 
@@ -279,9 +347,24 @@ local function add_interaction(model, at, interaction, row, x)
   return row + #rows
 end
 
+-- The terms of the systems and interactions of a model; the other family stays at its start.
+local function own_terms(model, t, states, lambda)
+  local x, l = model.whole.x:copy(), model.whole.lambda:copy()
+  for i, place in ipairs(model.places.states) do x[place] = states[i] end
+  for i, place in ipairs(model.places.rows) do l[place] = lambda[i] end
+  local all, links = core.graph_support.terms(model.nsds, t, x, l)
+  local systems, interactions = {}, {}
+  for i, k in ipairs(model.systems) do systems[i] = all[k] end
+  for i, k in ipairs(model.interactions) do
+    interactions[i] = links[k]
+    for j, one in ipairs(links[k].systems) do links[k].systems[j] = model.number[one] end
+  end
+  return systems, interactions
+end
+
 local function evaluate(model, t, x, lambda)
   local n, m = model.n, model.m
-  local systems, interactions = core.graph_support.terms(model.nsds, t, terms.states(model, x), lambda)
+  local systems, interactions = own_terms(model, t, terms.states(model, x), lambda)
   local at = { f = core.zeros(n), M = core.zeros(n, n), A = core.zeros(n, n), B = core.zeros(n, m),
     C = core.zeros(m, n), D = core.zeros(m, m), y = core.zeros(m), rate = core.zeros(m) }
   if model.mechanical then at.V = core.zeros(n, n) end

@@ -28,7 +28,8 @@ local TOGGLES = 3
 local STEPS = { 1, 2 ^ -3, 2 ^ -6, 2 ^ -9 }
 -- Distances from a change, halved so many times, at which shooting seeks an orbit of another sequence.
 local BEYOND = 8
--- The distance in p is divided by SHRINK, at most so many TIMES; then that of the orbits is at most this part, NEARER
+-- The distance in p is divided by SHRINK, at most TIMES times. Each time the orbit must come nearer: its distance is
+-- at most this part, NEARER, of the one before.
 local SHRINK, TIMES, NEARER = 16, 4, 1 / 2
 -- Orbits that are closer than this part of the sizes are one.
 local SAME = 1e-8

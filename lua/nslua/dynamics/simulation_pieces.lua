@@ -19,7 +19,8 @@ pieces.reason = "a fixed sequence of events of a simulation"
 
 -- Tolerances of runs: rtol, and atol as a part of the size of a state, as those of an ODE.
 local RTOL, ATOL = 1e-12, 2 ^ -44
--- Impulses and slips within this part of the largest one of an impact are 0.
+-- An impulse within this part of its terms is 0, and friction within this part of its bound is at the bound. 1e-9:
+-- states have errors of RTOL, which the jump and its cancellation make some hundred times larger.
 local NO_IMPULSE = 1e-9
 
 local function graph(flow, p) return simulation.model(flow, p).simu:nsds() end
@@ -275,23 +276,44 @@ local function all_open(mode)
   return open
 end
 
+-- The impulses of the rows of `part` that add up to a change of the momenta, and for each whether it is 0. Momenta
+-- are divided by sqrt(M_jj) and normals have the length 1, so that no unit counts; impulse k is compared with its
+-- terms, those of the impulses that move row k.
+local function impulses_of(s, part, momentum)
+  local share, C, columns, norms = core.zeros(s.n), core.zeros(s.n, #part), {}, {}
+  for k, system in ipairs(s.systems) do
+    for j = 1, s.offsets[k].count do share[s.offsets[k].from + j] = 1 / math.sqrt(system.M[j][j]) end
+  end
+  for k, i in ipairs(part) do
+    local column = s.normals[i]:mul(share)
+    local norm = math.sqrt(column:dot(column))
+    norms[k] = norm > 0 and norm or 1
+    columns[k] = column * (1 / norms[k])
+    for j = 1, s.n do C[j][k] = columns[k][j] end
+  end
+  local P, none = core.lstsq(C, momentum:mul(share)), {}
+  for k = 1, #part do
+    local terms = 0
+    for j = 1, #part do terms = terms + math.abs(columns[k]:dot(columns[j]) * P[j]) end
+    none[k] = math.abs(P[k]) <= NO_IMPULSE * terms
+  end
+  for k = 1, #part do P[k] = P[k] / norms[k] end
+  return P, none
+end
+
 -- The ways in which the rows take part, from the impulses P: "moves" (its velocity is given), "free" (no impulse) or
--- +-1 (P_t = +-mu P_n).
-local function ways_of(event, s, part, P)
-  local ways, largest = {}, 0
-  for k = 1, #P do largest = math.max(largest, math.abs(P[k])) end
+-- +-1 (P_t = +-mu P_n). none: the impulses that are 0.
+local function ways_of(event, s, part, P, none)
+  local ways, place = {}, {}
+  for k, i in ipairs(part) do place[i] = k end
   for k, i in ipairs(part) do
     local row = s.rows[i]
-    local head = i - row.inner + 1
-    local normal
-    for j, other in ipairs(part) do if other == head then normal = P[j] end end
     if row.inner > 1 then
-      local most = row.group.mu * normal
-      ways[i] = math.abs(P[k]) >= most - NO_IMPULSE * largest and (P[k] < 0 and -1 or 1) or "moves"
+      local normal = place[i - row.inner + 1]
+      local slips = none[normal] or math.abs(P[k]) >= (1 - NO_IMPULSE) * row.group.mu * P[normal]
+      ways[i] = slips and (P[k] < 0 and -1 or 1) or "moves"
     else
-      local free = i ~= event.place and is_contact(row) and
-        math.abs(P[k]) <= NO_IMPULSE * largest
-      ways[i] = free and "free" or "moves"
+      ways[i] = i ~= event.place and is_contact(row) and none[k] and "free" or "moves"
     end
   end
   return ways
@@ -327,11 +349,7 @@ local function ways_at(flow, event, t, before, after, p)
     for j = 1, count do momentum[from + j] = pushed[j] end
   end
   if same then return part, ways_at_rest(event, s, part) end
-  local C = core.zeros(s.n, #part)
-  for k, i in ipairs(part) do
-    for j = 1, s.n do C[j][k] = s.normals[i][j] end
-  end
-  return part, ways_of(event, s, part, core.lstsq(C, momentum))
+  return part, ways_of(event, s, part, impulses_of(s, part, momentum))
 end
 
 -- Fills in how an event's impact acts; false where that is not known.
@@ -369,12 +387,7 @@ function pieces.reset(flow, event, t, x, p)
   end
   local K, moves = core.zeros(#unknown, #unknown), {}
   for b = 1, #unknown do
-    for k in ipairs(s.systems) do
-      local from, count = s.offsets[k].from, s.offsets[k].count
-      local part = core.solve(s.systems[k].M, columns[b]:slice(from + 1, from + count))
-      moves[b] = moves[b] or core.zeros(s.n)
-      for j = 1, count do moves[b][from + j] = part[j] end
-    end
+    moves[b] = fields.divided(s.systems, s.offsets, columns[b])
     for a = 1, #unknown do K[a][b] = s.normals[unknown[a]]:dot(moves[b]) end
   end
   local P = core.solve(K, core.vector(right))

@@ -36,6 +36,10 @@ local methods = {
 
 local FEASIBLE = 1e-10 -- tolerance of a row of the constraints, as a part of its size
 local VIOLATED = 1e-6 -- a row that is violated by this part of its size is not satisfied
+-- The absolute tolerances of the scaled cost and unknowns, as a part of the relative ones: for those that tend to 0.
+local ABSOLUTE = 1e-6
+-- A search that rounding has stopped is at a minimum when the gradient is below this part of that at the start.
+local FLAT = 1e-6
 local SHRUNK = 2.0 ^ -10 -- rows whose terms are below this part of those at the start are measured anew
 local NEARBY = 2.0 ^ -6 -- the largest move from a start where the equations are dependent, as a part of the sizes
 local messages = {
@@ -129,7 +133,7 @@ local function stack(constraints, kind, x, scales)
     for j = 1, #u do v[j] = u[j] * scales[j] end
     return v
   end
-  -- Each row is divided by a power of two: the size of its largest term at the start.
+  -- The rows, divided by their sizes once these are known.
   function out.call(u, derivatives)
     local v, row = unscaled(u), 0
     local all = derivatives and core.zeros(m, #u) or core.zeros(m)
@@ -246,8 +250,8 @@ local function search(p, x, calls, narrow)
   local ended, _, nfev, njev = problem.call(p.who, support.nlopt, u, {
     objective = objective, equal = equal.call, above = above.call, lower = lower, upper = upper,
     equal_tolerance = tolerances(equal.m), above_tolerance = tolerances(above.m), algorithm = method[2],
-    method = ("method '%s'"):format(method[1]), ftol = p.tol, ftol_absolute = p.tol * 1e-6, xtol = p.tol,
-    xtol_absolute = p.tol * 1e-6, calls = calls, seed = p.seed })
+    method = ("method '%s'"):format(method[1]), ftol = p.tol, ftol_absolute = p.tol * ABSOLUTE, xtol = p.tol,
+    xtol_absolute = p.tol * ABSOLUTE, calls = calls, seed = p.seed })
   local violation = violation_of(equal, above, u)
   if ended ~= "calls" and violation > VIOLATED then ended = "infeasible" end
   return { x = unscaled(u), ended = ended, violation = violation, scale = scale, scales = scales, equal = equal,
@@ -323,7 +327,7 @@ local function minimize(f, x0, options)
   if method.random and ended == "calls" then ended = "done" end
   if (ended == "rounding" or ended == "failed") and #constraints == 0 and gradient then
     local last = projected(gradient, found.x, low, high, found.scales)
-    ended = last <= 1e-6 * math.max(found.first, found.scale, abs(value)) and "rounding" or "gradient"
+    ended = last <= FLAT * math.max(found.first, found.scale, abs(value)) and "rounding" or "gradient"
   end
   local success = ended == "cost" or ended == "done" or ended == "step"
     or ended == "rounding" and violation <= VIOLATED

@@ -577,6 +577,9 @@ local function write_space(w, p)
   p.ticks, p.space = {}, space_of(p)
   local c = p.space
   for _, axis in ipairs { "x", "y", "z" } do p.ticks[axis] = layout.ticks(axes, axis, p.limits[axis], 5) end
+  for _, tick in ipairs(p.ticks.z) do -- wide numbers move the name of the axis to the left
+    p.space[1] = max(p.space[1], p.cell[1] + 2 * (text.size(tick[2]) - 2.4) * EM)
+  end
   w:line("set origin %s,%s", number(c[1] / fw), number(c[2] / fh))
   w:line("set size %s,%s", number((c[3] - c[1]) / fw), number((c[4] - c[2]) / fh))
   w:line("set view %s,%s,%s,1", number(90 - elevation), number((azimuth + 90) % 360), number(1.0))

@@ -1,6 +1,7 @@
 -- nslua.sweep.basins: basins of attraction: which end each start leads to.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local files = require "nslua.files"(core, core.file_support)
 local sweeps = require "nslua.sweep"
 local where = require "nslua.base.where"
 
@@ -20,7 +21,7 @@ end
 
 -- The labels over two of the parameters as a matrix; and the values of both.
 function Basins:pivot(x, y)
-  local columns = sweeps.columns({ x, y, "label" }, { self.sweep:table():column(x), self.sweep:table():column(y),
+  local columns = files.columns({ x, y, "label" }, { self.sweep:table():column(x), self.sweep:table():column(y),
     self.labels })
   return require "nslua.sweep.pivot".pivot(columns, x, y, "label", "pivot")
 end

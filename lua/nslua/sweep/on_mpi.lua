@@ -226,7 +226,7 @@ local function collect(staff)
   for from, text in mpi.receive do
     if not from then fail("sweep: mpi: %s", text) end
     take_in(staff, from, text)
-    any = any or text:byte() ~= 65 -- "A"
+    any = any or text:sub(1, 1) ~= "A"
   end
   return any
 end

@@ -4,6 +4,7 @@
 -- lists[k] is what the function returned for k, a list of numbers; or false, and messages[k] tells why.
 local arguments = require "nslua.base.arguments"
 local record = require "nslua.sweep.record"
+local sweeps = require "nslua.sweep"
 local where = require "nslua.base.where"
 
 local fail = arguments.fail
@@ -43,7 +44,7 @@ function spread.each(options, count, run, who)
   local last = call_here(lists, messages, count, run, is_wanted and "one" or "all")
   for k = last + 1, count do numbers[k - last] = { k = k } end
   if last == count then return lists, messages end
-  local good, sweep = where.try(require "nslua".sweep, { parameters = numbers, workers = options.workers,
+  local good, sweep = where.try(sweeps.sweep, { parameters = numbers, workers = options.workers,
     on = options.on, progress = options.progress, run = function(p) return { list = run(p.k) } end })
   if not good then fail("%s: %s", who, (tostring(sweep):gsub("^.-sweep: ", "", 1))) end
   for _, bytes in ipairs(sweep.records) do

@@ -3,7 +3,7 @@ local ns = require "nslua"
 local events = require "simulation.events"
 local g = events.g
 
-describe("an event", function()
+describe("an event #once", function()
   it("brings a column of beads to rest, with the forces of their weights", function()
     for _, n in ipairs { 2, 3, 5, 10 } do
       local simu, beads, inters = events.column { n = n, H = 0.5, gap = 0.1, e = 0.5, T = 4 }

@@ -26,7 +26,7 @@ local function kinds(log)
   return table.concat(out, " ")
 end
 
-describe("a relay between velocities", function()
+describe("a relay between velocities #once", function()
   it("is a brake that stops a body, lets it go, and turns its motion round", function()
     local simu, ds = rubbed { v = 1, bound = 0.5, T = 4, h = 0.5, force = function(t) return math.sin(3 * t) end }
     simu:run()
@@ -59,7 +59,7 @@ describe("a relay between velocities", function()
   end)
 end)
 
-describe("friction in the plane", function()
+describe("friction in the plane #once", function()
   it("stops a block on the floor where v^2 = 2 mu g x, with the work of friction", function()
     local ds = ns.LagrangianLinearTIDS({ 0, 0 }, { 2, 0 }, { { 3, 0 }, { 0, 3 } })
     ds:setFExtPtr { 0, -3 * g }
@@ -128,7 +128,7 @@ local function order_one(off)
   for i = 2, #off do assert.is_true(off[i] < 0.4 * off[i - 1] or off[i] < 1e-6, off[i - 1] .. " then " .. off[i]) end
 end
 
-describe("stick and slip", function()
+describe("stick and slip #once", function()
   it("alternate on a belt whose friction falls with the speed, with the period of the closed form", function()
     local k, c, F, V = 1, 0.2, 1, 0.5
     local simu, ds, off = compared(function(h)
@@ -278,7 +278,7 @@ local function rod(o)
   return simu, body, inters.tip
 end
 
-describe("Painleve's rod", function()
+describe("Painleve's rod #once", function()
   it("has forces where they are unique", function()
     for _, o in ipairs { { th = math.pi / 4, u = 1, w = 0, N = 1.7836363636363637 },
       { th = 1.45, u = -1, w = 0, N = 30.109132749186372 },
@@ -314,7 +314,7 @@ describe("Painleve's rod", function()
   end)
 end)
 
-describe("a slip that begins in space", function()
+describe("a slip that begins in space #once", function()
   it("costs the same at a time of the grid and within a step", function()
     local function evaluations(h)
       local n, ds = 0, ns.LagrangianLinearTIDS({ 0, 0, 0 }, { 0, 0, 0 }, ns.eye(3))

@@ -54,7 +54,7 @@ local function sliding(v, force, contacts)
   return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI())
 end
 
-describe("a rod that slides into Painleve's region", function()
+describe("a rod that slides into Painleve's region #once", function()
   it("ends its slip as its equations say: it stops, is lifted off, or jams", function()
     local seen = {}
     for _, mu in ipairs { 2, 1.5, 3 } do
@@ -98,7 +98,7 @@ describe("a rod that slides into Painleve's region", function()
   end)
 end)
 
-describe("sliding contacts without forces", function()
+describe("sliding contacts without forces #once", function()
   it("take one impulse after the other until there are forces", function()
     local simu = sliding({ 3.75, 2.25, -1.5 }, { 0, 2, 0 }, {
       { mu = 1, H = { { 1.5, -1.5, 1.5 }, { 1, 2, 1.5 } } }, { mu = 3, H = { { 0, -1, -1.5 }, { -1, 1, 1 } } } })

@@ -29,7 +29,7 @@ end
 
 local seeds = 60
 
-describe("a body in a wedge of contacts with friction", function()
+describe("a body in a wedge of contacts with friction #once", function()
   it("has velocities after an impact that are 0 to rounding, or not 0", function()
     local stopped, ended = 0, 0
     for seed = 1, seeds do

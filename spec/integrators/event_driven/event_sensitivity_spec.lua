@@ -16,7 +16,7 @@ local function oscillator(o, sensitivities)
   return simu:run { sensitivities = sensitivities and sensitivities(ball, law) or { "x0" } }
 end
 
-describe("the derivatives of a run of mechanics", function()
+describe("the derivatives of a run of mechanics #once", function()
   it("are the monodromy of an orbit with impacts", function()
     local sol = oscillator { x = -0.6523759000145717, v = 0.07134713192326629, zeta = 0.05, amplitude = 1, w = 2.6, wall = 0 }
     local exact = { { -0.915581551153503, -3.1822720311281185 }, { 0.12823476346153118, -0.10324412979575978 } }

@@ -55,16 +55,16 @@ local function errors_of(problem, exact, osi, steps)
   return errors
 end
 
--- Odd numbers of steps: t = 1 is in the middle of a step. Four halvings each, as coarse as the asymptotic range allows.
+-- Odd numbers of steps: t = 1 is in the middle of a step. Three or four halvings each, as coarse as the asymptotic range allows.
 local halvings = {
-  radau_iia = { { 3201, 6401, 12801, 25601, 51201 }, { 33, 65, 129, 257, 513 }, { 15, 31, 61, 123, 245 }, { 7, 13, 25, 49, 97 } },
+  radau_iia = { { 3201, 6401, 12801, 25601 }, { 33, 65, 129, 257, 513 }, { 15, 31, 61, 123, 245 }, { 7, 13, 25, 49, 97 } },
   gauss = { { 129, 257, 513, 1025, 2049 }, { 23, 45, 91, 181, 363 }, { 9, 19, 37, 75, 149 }, { 5, 9, 17, 33, 65 } },
-  lobatto = { false, { 401, 801, 1601, 3201, 6401 }, { 41, 81, 161, 321, 641 }, { 11, 21, 41, 81, 161 } },
+  lobatto = { false, { 401, 801, 1601, 3201 }, { 41, 81, 161, 321, 641 }, { 11, 21, 41, 81, 161 } },
 }
 local nominal = { radau_iia = function(s) return 2 * s - 1 end, gauss = function(s) return 2 * s end,
   lobatto = function(s) return 2 * s - 2 end }
 
-describe("FESDOSI", function()
+describe("FESDOSI #once", function()
   for scheme, lists in pairs(halvings) do
     for stages, steps in ipairs(lists) do
       if steps then
@@ -358,7 +358,7 @@ describe("FESDOSI", function()
   end)
 end)
 
-describe("FESDOSI in mechanics", function()
+describe("FESDOSI in mechanics #once", function()
   local function ball(osi, n, class, e, forces, account)
     local ds = ns.LagrangianDS({ 1 }, { 0 }, { { 1 } })
     if forces then ds:setComputeFIntFunction(forces) else ds:setFExtPtr { -9.81 } end

@@ -40,7 +40,7 @@ local function drift(simu, inters)
   return y, u
 end
 
-describe("the combined projection", function()
+describe("the combined projection #once", function()
   it("keeps equations on both levels: the plain scheme drifts, the direct one leaves velocities behind", function()
     local function run(make)
       local simu, _, rods = double_pendulum(make, 5e-3, 3)
@@ -102,7 +102,7 @@ describe("the combined projection", function()
   end)
 end)
 
-describe("contacts under the combined projection", function()
+describe("contacts under the combined projection #once", function()
   -- A ball above the floor, off the grid of the steps: the forecast misses a contact that the step overruns.
   local function ball(make, o)
     local ds = ns.LagrangianLinearTIDS({ o.q or 1 }, { o.v or 0 }, { { 2 } })
@@ -265,7 +265,7 @@ describe("contacts under the combined projection", function()
   end)
 end)
 
-describe("a simulation with the combined projection", function()
+describe("a simulation with the combined projection #once", function()
   it("keeps prescribed velocities, and its account", function()
     local ds = ns.LagrangianDS({ 0, 1, 0 }, { 0, 0, 0 }, ns.eye(3))
     ds:setFExtPtr { 0, 0, -9.81 }
@@ -341,7 +341,7 @@ describe("a simulation with the combined projection", function()
   end)
 end)
 
-describe("the direct projection", function()
+describe("the direct projection #once", function()
   it("has its share in the account of energies, of a mass that depends on the place too", function()
     local function lost(h)
       local ds = ns.LagrangianDS { q0 = { 1, 0 }, v0 = { 0, 1 }, mass = function(q, _, M)

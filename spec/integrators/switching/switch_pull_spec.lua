@@ -18,7 +18,7 @@ local function model(d, T)
   return ns.EventDriven(nsds, ns.TimeDiscretisation(0, T / 2), ns.RungeKuttaOSI()), parameters
 end
 
-describe("derivatives by numbers of a model in closed form", function()
+describe("derivatives by numbers of a model in closed form #once", function()
   it("are those by differences", function()
     for _, case in ipairs { { 0, 1.5 }, { 0, 2.2 }, { 0, 3 }, { 0.3, 1 }, { 0.3, 4 } } do
       local found, events = {}, nil

@@ -44,7 +44,7 @@ function Ball:computeh(_, q, y)
   y[1] = d - 0.5
 end
 
-describe("equilibrium of rigid bodies with quaternions", function()
+describe("equilibrium of rigid bodies with quaternions #once", function()
   it("hangs at a joint, and swings with the frequencies of a pendulum, in all units", function()
     for _, unit in ipairs { { 1, 1, 1 }, { 2 ^ 20, 2 ^ -10, 2 ^ 30 }, { 2 ^ -20, 2 ^ 8, 2 ^ -16 } } do
       local u, c, k = table.unpack(unit)
@@ -82,7 +82,7 @@ describe("equilibrium of rigid bodies with quaternions", function()
   end)
 end)
 
-describe("equilibrium with all = true", function()
+describe("equilibrium with all = true #once", function()
   local function pendulum(_, x, k) return { x[2], -k * math.sin(x[1]) } end
 
   it("tells equilibria near 0 as one, whatever their rounding, and lists the guesses that gave none", function()
@@ -108,7 +108,7 @@ describe("equilibrium with all = true", function()
   end)
 end)
 
-describe("linearise of a model with algebraic equations", function()
+describe("linearise of a model with algebraic equations #once", function()
   -- q' = -q + v, 0 = q - 2 v + u, with a diode that holds v at 0.5 or below. k: units of q, m: of v.
   local function circuit(u, diode, k, m)
     k, m = k or 1, m or 1
@@ -173,7 +173,7 @@ describe("linearise of a model with algebraic equations", function()
   end)
 end)
 
-describe("a controller from linearise", function()
+describe("a controller from linearise #once", function()
   it("places the poles of the cart with an inverted pendulum, and the nonlinear model comes back", function()
     local m, M, L, g = 0.5, 2, 1.5, 9.81
     local function rhs(_, x, force)

@@ -88,7 +88,7 @@ describe("a section of a simulation #once", function()
   end)
 end)
 
-describe("a section at a phase", function()
+describe("a section at a phase #once", function()
   local function driven(t, x, A) return { x[2], A * math.cos(t) - x[1] - 0.5 * x[2] } end
 
   it("is the state at a part of the period, of ODEs and of simulations", function()
@@ -127,7 +127,7 @@ describe("a section at a phase", function()
   end)
 end)
 
-describe("a section of a forced model", function()
+describe("a section of a forced model #once", function()
   it("has a map that begins at a time", function()
     local wall = { name = "wall", direction = -1, g = function(_, x) return 1 - x[1] end,
       apply = function(_, x) return { x[1], -0.8 * x[2] } end }
@@ -167,7 +167,7 @@ describe("a diagram #once", function()
   end)
 end)
 
-describe("an antisymmetric cycle of a relay", function()
+describe("an antisymmetric cycle of a relay #once", function()
   local T = 3.6797506708648 -- of 20 / (s + 1)^3: x(T / 2) = -x(0)
   local S = { { -1, 0, 0 }, { 0, -1, 0 }, { 0, 0, -1 } }
 

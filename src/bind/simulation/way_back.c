@@ -11,12 +11,6 @@
 #include "bind/simulation/sensitivities.h"
 #include "integrators/sensitivity_trail.h"
 
-NsSensitivities *nsl_check_trail(lua_State *L, NslTimeStepping **simulation) {
-  *simulation = nsl_idle_simulation(L, 1, "gradient");
-  if (!(*simulation)->ts->trail) luaL_error(L, "gradient: the simulation was run again, or changed, by a function of the cost");
-  return (*simulation)->ts->trail;
-}
-
 /* A call of the engine that calls the model. */
 typedef struct WayBackCall {
   NslGuard guard;

@@ -43,6 +43,37 @@ static void stick_weights(const NsEventDriven *ed, int row, double *weight) {
   }
 }
 
+NsStatus ns_ed_twin_accelerate(NsMotionTwin *w, double t, const double **u, NsError *err) {
+  NsEventDriven *ed = w->ed;
+  NsStatus status = NS_OK;
+  if (w->dependent) {
+    memcpy(w->fitting, *u, (size_t)(ed->Nq + ed->Nv) * sizeof **u);
+    *u = w->fitting;
+    status = ns_motion_project(ed->motion, ed->nplaces, ed->nheld, ed->held, t, ed->reach, w->fitting, w->fitting + ed->Nq,
+                               ed->W, err);
+  }
+  return status == NS_OK ? ns_ed_accelerate(ed, t, *u, *u + ed->Nq, err) : status;
+}
+
+NsStatus ns_ed_twin_guard(void *context, double t, const double *u, double *out, NsError *err) {
+  NsMotionTwin *w = context;
+  NsEventDriven *ed = w->ed;
+  const double *q = u, *v = u + ed->Nq;
+  int row = w->guard;
+  double scale;
+  SenseGuard kind = ns_ed_sense_kind(ed, row);
+  bool forces = kind == SENSE_FORCE || kind == SENSE_STICK;
+  NsStatus status = forces ? ns_ed_twin_accelerate(w, t, &u, err) : ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
+  if (status != NS_OK) return status;
+  *out = 0;
+  for (int k = 0; k < ed->nheld && kind == SENSE_FORCE; k++)
+    if (ed->held[k] == row) *out = ed->lambda[k];
+  if (kind == SENSE_STICK) *out = ns_ed_stick_guard(ed, row, &scale);
+  if (kind == SENSE_SLIP) *out = ns_ed_sliding_along(ed, row);
+  if (kind == SENSE_GAP) *out = ed->now->y[row];
+  return NS_OK;
+}
+
 NsStatus ns_ed_twin_slope(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err) {
   NsMotionTwin *w = context;
   NsEventDriven *ed = w->ed;

@@ -57,6 +57,12 @@ NsStatus ns_ed_twin_pull_guard(void *context, double t, const double *u, double 
 /* The pull_map of NsFrozen for the maps of ns_ed_sense_impulse and ns_ed_sense_rest; the context is an NsMotionTwin. */
 NsStatus ns_ed_pull_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);
 
+/*
+** The accelerations at *u. Where rows that are held depend on each other, *u becomes the nearest state at which they hold: they have no
+** solution at others. S is tangent to the states at which they hold, so its equations stay the same.
+*/
+NsStatus ns_ed_twin_accelerate(NsMotionTwin *w, double t, const double **u, NsError *err);
+
 /* The guard that was chosen last, as an NsFrozenMap; the context is an NsMotionTwin. */
 NsStatus ns_ed_twin_guard(void *context, double t, const double *u, double *out, NsError *err);
 

@@ -49,22 +49,6 @@ static NsStatus motion_twin_reread(void *context, double t, NsError *err) {
   return NS_OK;
 }
 
-/*
-** The accelerations at u. Where rows that are held depend on each other, those of the nearest state at which they hold: they have no
-** solution at others. S is tangent to the states at which they hold, so its equations stay the same.
-*/
-static NsStatus twin_accelerate(NsMotionTwin *w, double t, const double **u, NsError *err) {
-  NsEventDriven *ed = w->ed;
-  NsStatus status = NS_OK;
-  if (w->dependent) {
-    memcpy(w->fitting, *u, (size_t)(ed->Nq + ed->Nv) * sizeof **u);
-    *u = w->fitting;
-    status = ns_motion_project(ed->motion, ed->nplaces, ed->nheld, ed->held, t, ed->reach, w->fitting, w->fitting + ed->Nq,
-                               ed->W, err);
-  }
-  return status == NS_OK ? ns_ed_accelerate(ed, t, *u, *u + ed->Nq, err) : status;
-}
-
 /* w->dependent at (t, u), which fits the constraints. */
 static NsStatus find_dependent(NsMotionTwin *w, double t, const double *u, NsError *err) {
   NsEventDriven *ed = w->ed;
@@ -84,7 +68,7 @@ static NsStatus find_dependent(NsMotionTwin *w, double t, const double *u, NsErr
 
 static NsStatus motion_twin_rate(void *context, double t, const double *u, double *rate, NsError *err) {
   NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
-  NsStatus status = twin_accelerate(context, t, &u, err);
+  NsStatus status = ns_ed_twin_accelerate(context, t, &u, err);
   if (status != NS_OK) return status;
   ns_motion_rate(ed->motion, u, u + ed->Nq, rate);
   memcpy(rate + ed->Nq, ed->acceleration, (size_t)ed->Nv * sizeof *rate);
@@ -410,25 +394,6 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
 }
 
 /* ---- guards ---- */
-
-NsStatus ns_ed_twin_guard(void *context, double t, const double *u, double *out, NsError *err) {
-  NsMotionTwin *w = context;
-  NsEventDriven *ed = w->ed;
-  const double *q = u, *v = u + ed->Nq;
-  int row = w->guard;
-  double scale;
-  SenseGuard kind = ns_ed_sense_kind(ed, row);
-  bool forces = kind == SENSE_FORCE || kind == SENSE_STICK;
-  NsStatus status = forces ? twin_accelerate(w, t, &u, err) : ns_motion_outputs(ed->motion, 1, &row, t, q, v, err);
-  if (status != NS_OK) return status;
-  *out = 0;
-  for (int k = 0; k < ed->nheld && kind == SENSE_FORCE; k++)
-    if (ed->held[k] == row) *out = ed->lambda[k];
-  if (kind == SENSE_STICK) *out = ns_ed_stick_guard(ed, row, &scale);
-  if (kind == SENSE_SLIP) *out = ns_ed_sliding_along(ed, row);
-  if (kind == SENSE_GAP) *out = ed->now->y[row];
-  return NS_OK;
-}
 
 static void motion_twin_choose(void *context, int guard) {
   ((NsMotionTwin *)context)->guard = guard;

@@ -13,14 +13,7 @@ static const char *mj_tangent_refuses(const NsIntegrator *integrator) {
 static void mj_tangent_read(const NsScheme *scheme, double *w, double *lambda, bool *open) {
   const NsMoreauJean *mj = (const NsMoreauJean *)scheme;
   memcpy(w, mj->v, (size_t)mj->stack.N * sizeof *w);
-  for (int e = 0; e < mj->stack.nedges; e++) {
-    const NsEdge *edge = &mj->edges[e].base;
-    bool joint = edge->inter->law->class->joint;
-    for (int i = edge->row; i < edge->row + edge->m; i++) {
-      open[i] = edge->unilateral && !mj->shut[joint ? edge->row : i];
-      lambda[i] = open[i] ? 0 : mj->lambda[i];
-    }
-  }
+  ns_stack_read_rows(&mj->stack, mj->shut, mj->lambda, lambda, open);
 }
 
 static const NsStack *mj_tangent_stack(const NsScheme *twin) {
