@@ -106,7 +106,9 @@ local function by_steps(run, parameters)
   run.sol = where.call("run", run.simu.run, run.simu, { sensitivities = parameters })
   run.values = back.values(run.simu, parameters)
   local slopes = require "nslua.gradient.stepped"(run)
-  if run.simu:hasNextEvent() then fail("gradient: the simulation was run again, or changed, by a function of the cost") end
+  if run.simu:hasNextEvent() then
+    fail("gradient: the simulation was run again, or changed, by a function of the cost")
+  end
   return slopes
 end
 

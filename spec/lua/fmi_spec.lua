@@ -198,7 +198,8 @@ describe("ns.fmi.model", function()
     fails("events[1]: direction: expected up, down or both, got 'left'",
       { rhs = setup_of, states = { x = 1 }, events = { { g = setup_of, direction = "left" } } })
     fails("states: expected a list: x has its order", { rhs = setup_of, states = { x = 1, y = 1 } })
-    fails("method: expected one of RK45, DOP853, Radau, BDF, CVODE_BDF, CVODE_Adams, got 'Euler'", { rhs = setup_of, states = { x = 1 }, method = "Euler" })
+    fails("method: expected one of RK45, DOP853, Radau, BDF, CVODE_BDF, CVODE_Adams, got 'Euler'",
+      { rhs = setup_of, states = { x = 1 }, method = "Euler" })
     fails("rtol: expected 0 or more, got -1.0", { rhs = setup_of, states = { x = 1 }, rtol = -1 })
     fails("stop = 1 is before start = 3", { rhs = setup_of, states = { x = 1 }, start = 3, stop = 1 })
     fails("parameters: 'time': v.time is the time: choose another name", { setup = setup_of, parameters = { time = 1 } })
@@ -327,7 +328,8 @@ describe("ns.fmi.export", function()
     fails("fmi.export: name: expected a name, got ''", good, "a.fmu", { name = "" })
     fails("fmi.export: libraries: expected true or false, got 'no'", good, "a.fmu", { libraries = "no" })
     local function equations(rhs, more)
-      return write("equations.lua", ('return require "nslua".fmi.model { states = { x = 1 }, rhs = %s, %s }'):format(rhs, more or ""))
+      local text = 'return require "nslua".fmi.model { states = { x = 1 }, rhs = %s, %s }'
+      return write("equations.lua", text:format(rhs, more or ""))
     end
     fails("fmi.model: rhs: expected a vector of 1, got one of 2", equations "function() return { 1, 2 } end", "a.fmu")
     fails("fmi.model: rhs: expected a vector of 1, got nil", equations "function() end", "a.fmu")
