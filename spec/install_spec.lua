@@ -1,12 +1,15 @@
 local host = require "host"
 
+-- The library of units is installed where it is built: to build it takes a minute.
+local without_units = host.read(host.build .. "/lib/nslua/fmu.so") and "" or " FMU="
+
 describe("make install #once", function()
   local directory, prefix
 
   local function make(arguments)
     local out, err, code = host.run(("cd %s && make %s BUILD=%s DESTDIR=%s PREFIX=/opt/nslua"):format(
-      host.quote(host.root), arguments, host.quote((host.build:gsub("^" .. host.root:gsub("%p", "%%%0") .. "/", ""))),
-      directory))
+      host.quote(host.root), arguments .. without_units,
+      host.quote((host.build:gsub("^" .. host.root:gsub("%p", "%%%0") .. "/", ""))), directory))
     assert.equal("", err)
     assert.equal(0, code)
     return out
@@ -84,6 +87,7 @@ describe("make install #once", function()
   end)
 
   it("has the library of units where it is built", function()
+    if without_units ~= "" then return pending "make fmu has not been run" end
     assert.equal(host.read(host.build .. "/lib/nslua/fmu.so"), host.read(prefix .. "/lib/lua/5.4/nslua/fmu.so"))
     local script = directory .. "/unit.lua"
     host.write(script, [[local ns = require "nslua"
@@ -147,7 +151,7 @@ describe("make install to a directory with blanks #once", function()
     local before = host.run(("cd %s && find . -type f | sort"):format(place))
     local function make(target)
       local _, err, status = host.run(("cd %s && make %s BUILD=%s DESTDIR='%s/a dir' PREFIX=\"/opt/my o'neill things\""):format(
-        host.quote(host.root), target, build, place))
+        host.quote(host.root), target .. without_units, build, place))
       assert.equal("", err)
       assert.equal(0, status)
     end

@@ -414,6 +414,31 @@ describe("derivatives of time-stepping runs #once", function()
     end
   end)
 
+  it("do not depend on units in mechanics, also from coordinates or velocities that are 0", function()
+    local function run(osi, x0, u, T)
+      local ds = ns.LagrangianDS({ x0[1] * u }, { x0[2] * u / T }, { { 1 } })
+      ds:setzPtr(ns.vector { 4 / (u * u * T * T) })
+      ds:setComputeFIntFunction(function(_, q, _, z, f) f[1] = z[1] * q[1] * q[1] * q[1] end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, T)
+      nsds:insertDynamicalSystem(ds)
+      local sol = stepping(nsds, T / 16, osi):run { sensitivities = { "x0", "z" } }
+      return sol.S[#sol]
+    end
+    for _, osi in ipairs { ns.MoreauJeanOSI(0.5), ns.SchatzmanPaoliOSI(0), ns.SchatzmanPaoliOSI(0.5) } do
+      for _, x0 in ipairs { { 1, 0.5 }, { 1, 0 }, { 0, 1 } } do
+        local S = run(osi, x0, 1, 1)
+        for _, unit in ipairs { { 2 ^ 40, 1 }, { 2 ^ -30, 2 ^ 20 }, { 1, 2 ^ -30 } } do
+          local u, T = unit[1], unit[2]
+          local of, by = { u, u / T }, { u, u / T, 1 / (u * u * T * T) }
+          local scaled = run(osi, x0, u, T)
+          for i = 1, 2 do
+            for j = 1, 3 do assert.equal(S[i][j], scaled[i][j] * by[j] / of[i]) end
+          end
+        end
+      end
+    end
+  end)
+
   it("give the gradient of a cost, by the trapezoidal rule on the rows", function()
     local function build(p)
       local ds = ns.FirstOrderNonLinearDS({ p[1] }, function(_, x, z, f) f[1] = -z[1] * x[1] ^ 3 end)

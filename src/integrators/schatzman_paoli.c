@@ -551,6 +551,7 @@ static NsStatus paoli_state(NsScheme *twin, double *x, double *r, NsError *err) 
 
 static const NsSchemeTangent paoli_tangent = {.twin = &ns_scheme_schatzman_paoli,
                                               .before_states = true,
+                                              .coordinates = true,
                                               .read = paoli_read,
                                               .stack = paoli_stack,
                                               .place = paoli_place,

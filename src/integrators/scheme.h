@@ -182,6 +182,7 @@ typedef struct NsSchemeTangent {
   const NsSchemeClass *twin; /* makes the twin; its table has the functions below that are NULL here */
   bool before_states;        /* a step reads x_before of the systems, besides x_k */
   bool states;               /* w are the states themselves */
+  bool coordinates;          /* w are the coordinates of mechanical systems; without both, w are their velocities */
   bool curved;               /* of a linear model: rho is not a polynomial of degree 2 in the numbers of the model */
 
   /* Whether a step with these options reads r_k of the systems, too. NULL: it does not. */

@@ -86,7 +86,7 @@ NsStatus ns_step_equations_new(NsSensitivity *s, const NsScheme *scheme, NsError
 
 /* ---- the point ---- */
 
-/* Calls for the memories of each system: from the vectors of the solution plus e times a direction. */
+/* Writes the memories of the systems: those of the step plus e times a direction. */
 static void tangent_write_memories(const NsStepEquations *T, const NsStepDirection *along, double e) {
   for (int d = 0, i = 0, k = 0; d < T->graph->nds; d++) {
     NsDs *ds = T->graph->ds[d];
@@ -127,10 +127,11 @@ void ns_step_take(NsStepEquations *T, const NsScheme *scheme) {
     memcpy(T->w + T->stack->nodes[d]->v, T->graph_w + k, (size_t)ds->nr * sizeof(double));
     for (int j = 0; j < ds->n; j++) T->most[i + j] = fmax(T->most[i + j], fabs(ds->x_k[j]));
     for (int j = 0; j < ds->nr; j++) {
-      int at = T->stack->nodes[d]->v + j, state = i + ds->n - ds->nr + j;
-      double size = T->of->states || ds->n != ds->nr ? fmax(fabs(T->w[at]), fabs(T->w[at] - T->x_k[state])) : fabs(T->w[at]);
+      int at = T->stack->nodes[d]->v + j, last = i + ds->n - ds->nr + j, state = T->of->coordinates ? i + j : last;
+      double change = fabs(T->w[at] - T->x_k[state]), size = fmax(fabs(T->w[at]), change);
       T->w_most[at] = fmax(T->w_most[at], size);
-      T->most[state] = fmax(T->most[state], size);
+      if (T->of->states) T->most[state] = fmax(T->most[state], size);
+      if (T->of->coordinates) T->most[last] = fmax(T->most[last], change / T->step.h); /* the velocity */
     }
     i += ds->n;
     k += ds->nr;
@@ -141,6 +142,14 @@ void ns_step_take(NsStepEquations *T, const NsScheme *scheme) {
     T->numbers[j] = parameter->number ? *parameter->number : 0;
     T->seen[j] = parameter->version ? *parameter->version : 0;
   }
+}
+
+NsStatus ns_step_measure_states(NsStepEquations *T, NsError *err) {
+  if (T->of->states) return NS_OK;
+  NsStatus status = T->of->state(T->twin, T->once, T->once + T->n, err);
+  for (int i = 0; i < T->n && status == NS_OK; i++)
+    T->most[i] = fmax(T->most[i], fmax(fabs(T->once[i]), fabs(T->once[i] - T->x_k[i])));
+  return status;
 }
 
 NsStatus ns_step_place(NsStepEquations *T, const NsStepDirection *along, double e, bool at_start, NsError *err) {

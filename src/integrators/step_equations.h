@@ -83,6 +83,9 @@ int ns_step_memories_after(const NsStepEquations *T);
 /* Reads the solution of the scheme's step, the memories, the values of the parameters, and the sizes of all. */
 void ns_step_take(NsStepEquations *T, const NsScheme *scheme);
 
+/* The sizes of states that are not unknowns: of those after the step, where the twin stands, and of their change in it. */
+NsStatus ns_step_measure_states(NsStepEquations *T, NsError *err);
+
 /*
 ** The twin begins the step at the solution plus e times a direction (NULL: the solution), and has the iterate there. at_start: the
 ** step's time is that of its start. The memories and, with along->p, the parameters stay displaced.

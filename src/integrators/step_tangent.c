@@ -11,15 +11,21 @@
 #include "linalg/dense.h"
 #include "model/first_order_ds.h"
 
-/* The differences of order 2 with one and with two displacements may differ by three times this part of the unknowns' sizes. */
+/*
+** The differences of order 2 with one and with two displacements may differ by three times this part of the unknowns' sizes. 1e-5: the
+** difference of order 4 then has an error of about 1e-10.
+*/
 static const double ROUGH = 1e-5;
 
-/* An unknown counts with at least this part of its size, divided by the displacement's part. */
+/*
+** The error of a derivative dw is judged by |dw|, but by at least this part of w / e: w is the size of the unknown, and e displaces
+** a number by its size. 1e-3: a derivative that is nearly 0 has three digits less than the others.
+*/
 static const double LEAST = 1e-3;
 
 enum { TRIALS = 12 /* displacements that are tried: down to 4^-12 of the first */, CORRECTIONS = 8 };
 
-/* The matrix is exact when a correction changes no unknown by more than this part of its derivative. */
+/* The matrix is exact when a correction changes no unknown by more than this part of its derivative: the error of the differences. */
 static const double EXACT = 1e-10;
 
 /* ---- a solution ---- */
@@ -254,7 +260,8 @@ static NsStatus linearise_solution(NsStepEquations *T, NsError *err) {
   NsStatus status = ns_step_place(T, NULL, 0, false, err);
   if (status == NS_OK && ns_step_has_contacts(T->graph) && !T->first) status = T->of->before(T->twin, T->y_start, err);
   if (status == NS_OK) status = T->of->equations(T->twin, T->sample, T->y, err);
-  return status == NS_OK ? T->twin->class->linearize(T->twin, true, err) : status;
+  if (status == NS_OK) status = T->twin->class->linearize(T->twin, true, err);
+  return status == NS_OK ? ns_step_measure_states(T, err) : status;
 }
 
 /* Forms the matrix at the solution, unless it is that of the step before. */

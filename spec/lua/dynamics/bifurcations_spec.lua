@@ -109,8 +109,8 @@ describe("an orbit of another branch #once", function()
   end
 
   it("is not taken beyond a grazing", function()
-    local branch = dynamics.continuation { simulation = oscillator, guess = { 0.4927, 0.3759 }, period = 2 * math.pi / 0.7,
-      range = { 0.65, 0.7 }, step = 1 / 16 }
+    local branch = dynamics.continuation { simulation = oscillator, guess = { 0.4641, 0.4311 }, period = 2 * math.pi / 0.7,
+      range = { 0.65, 0.7 }, value = 0.666, step = 1 / 16 }
     assert.same({ "grazing" }, kinds(branch))
     near(0.669849046893, branch.bifurcations[1].p, 1e-10)
     assert.is_true(branch.p:max() < 0.66985)
@@ -131,21 +131,15 @@ describe("impacts of a simulation #once", function()
     end
   end
 
-  it("are followed through the fold to the grazing, in any units", function()
+  it("are followed through a fold, in any units", function()
     local k, c = 2 ^ -20, 2 ^ 10
-    local branch = dynamics.continuation { simulation = oscillator(0, k, c), guess = { 0.09398 * k, 0.99097 * k / c },
-      period = 2 * math.pi * c, range = { 0.1003, 0.0998 }, step = 1 / 16, max_step = 1 / 4 }
+    local branch = dynamics.continuation { simulation = oscillator(0, k, c), guess = { 0.0262 * k, 0.998358 * k / c },
+      period = 2 * math.pi * c, range = { 0.1003, 0.0998 }, value = 0.09997203, step = 1 / 16, max_points = 7 }
     near(0.8 ^ 2 * math.exp(-0.2 * math.pi), branch.points[1].multipliers[1].abs * branch.points[1].multipliers[2].abs, 1e-8)
-    local fold, grazing = branch.bifurcations[1], branch.bifurcations[2]
-    assert.same({ "fold", "grazing" }, kinds(branch))
-    near(0.0999707536283, fold.p, 1e-11) -- that of the same oscillator as an ODE
-    near(0.1, grazing.p, 1e-11)
-    assert.same({ "wall:impact", "", "wall" }, { grazing.before, grazing.after, grazing.events })
-    assert.equal("the end of the range, p = 0.0998", branch.message)
-    local event = grazing.orbit.events[1]
-    assert.equal("impact", event.kind)
-    near(0, event.velocity_before * c / k, 1e-9)
-    assert.equal("a fixed sequence of events of a simulation", grazing.orbit.derivative_message)
+    assert.same({ "fold" }, kinds(branch))
+    near(0.0999707536283, branch.bifurcations[1].p, 1e-11) -- that of the same oscillator as an ODE
+    assert.equal("a fixed sequence of events of a simulation", branch.bifurcations[1].orbit.derivative_message)
+    assert.same({ true, false }, { branch.points[1].stable, branch.points[#branch.points].stable })
   end)
 
   it("pass the start of the orbit", function()
@@ -162,23 +156,32 @@ end)
 
 -- Friction at the wall acts on a second motion and leaves the first one as it is: the grazing stays where it is.
 describe("impacts with friction #once", function()
-  it("are followed to the grazing where the orbit repels", function()
+  it("are followed to the grazing where the orbit repels, in any units", function()
+    local k, c = 2 ^ -20, 2 ^ 10
     local function oscillator(A)
-      local mass = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 0 }, ns.eye(2), { { 1, 0 }, { 0, 2 } }, { { 0.1, 0 }, { 0, 0.5 } })
-      mass:setComputeFExtFunction(function(t, _, f) f[1], f[2] = A * math.cos(t), 0.4 * math.sin(t) end)
-      local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+      local mass = ns.LagrangianLinearTIDS({ 0, 0 }, { 0, 0 }, ns.eye(2), ns.matrix { { 1, 0 }, { 0, 2 } } * (1 / c ^ 2),
+        ns.matrix { { 0.1, 0 }, { 0, 0.5 } } * (1 / c))
+      mass:setComputeFExtFunction(function(t, _, f)
+        f[1], f[2] = A * k / c ^ 2 * math.cos(t / c), 0.4 * k / c ^ 2 * math.sin(t / c)
+      end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 20 * c)
       nsds:insertDynamicalSystem(mass)
-      local relation = ns.LagrangianLinearTIR({ { -1, 0 }, { 0, 1 } }, { 1, 0 })
+      local relation = ns.LagrangianLinearTIR({ { -1, 0 }, { 0, 1 } }, { k, 0 })
       nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0.8, 0, 0.3, 2), relation, "wall"), mass)
-      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, c), ns.RungeKuttaOSI())
     end
-    local branch = dynamics.continuation { simulation = oscillator, guess = { 0.0166859, -0.160129, 0.999032, 0.319622 },
-      period = 2 * math.pi, range = { 0.0998, 0.1003 }, value = 0.09997231, step = 1 / 32, max_step = 1 / 4, max_points = 8 }
+    local guess = { 0.0166859 * k, -0.160129 * k, 0.999032 * k / c, 0.319622 * k / c }
+    local branch = dynamics.continuation { simulation = oscillator, guess = guess, period = 2 * math.pi * c,
+      range = { 0.0998, 0.1003 }, value = 0.09997231, step = 1 / 32, max_points = 5 }
     assert.is_false(branch.points[1].stable)
     local grazing = branch.bifurcations[1]
     assert.same({ "grazing" }, kinds(branch))
     near(0.1, grazing.p, 1e-11)
     assert.same({ "wall:impact", "", "wall" }, { grazing.before, grazing.after, grazing.events })
+    local event = grazing.orbit.events[1]
+    assert.equal("impact", event.kind)
+    near(0, event.velocity_before * c / k, 1e-9)
+    assert.equal("a fixed sequence of events of a simulation", grazing.orbit.derivative_message)
   end)
 end)
 
@@ -195,7 +198,7 @@ describe("the start of an orbit #once", function()
 
   it("is told where an event comes to it", function()
     local branch = dynamics.continuation { simulation = oscillator, guess = { 0.97, -1.6 }, period = 2 * math.pi,
-      range = { 1.2, 0.5 }, transient = 100 }
+      range = { 1.02, 0.5 }, transient = 100 }
     assert.matches("event 'wall' comes to the start of the orbit, t0 = 0: give another t0", branch.message, 1, true)
     assert.same({}, kinds(branch))
   end)

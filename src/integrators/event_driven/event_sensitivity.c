@@ -345,9 +345,9 @@ static NsStatus motion_twin_at(void *context, double t, double *u, NsError *err)
 }
 
 /*
-** Friction in space that has nearly stopped and slows down keeps its direction, as in a step of the run that ends with the event. F_u
-** grows as 1 / |u| there. The direction must be that of S: a later one, if u turns on, has another rate of u, and S would no longer be
-** -dt/dp times that rate.
+** Friction in space that has nearly stopped and slows down keeps its direction of sliding in this step, as the run does in the step to
+** the event: F_u grows as 1 / |u| there. The direction is that in which S was found. With a later one the rate of u would be another,
+** and S would no longer be -dt/dp times that rate.
 */
 static NsStatus find_nearly_stopped(NsMotionTwin *w, const NsEventDriven *run, NsError *err) {
   NsEventDriven *ed = w->ed;

@@ -7,7 +7,10 @@
 
 #include "integrators/event_driven/event_reset.h"
 
-/* A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. */
+/*
+** A closed contact must not open or close with a parameter at the start, up to this part of the terms of its derivative. 1e-9: the
+** differences that give the terms have errors of 1e-11.
+*/
 static const double START_OPENS = 1e-9;
 
 /* A force counts as at its limit below this part of it. 1e-9: data may have 10 digits. */
