@@ -198,8 +198,8 @@ describe("ns.fmi.model", function()
     fails("events[1]: direction: expected up, down or both, got 'left'",
       { rhs = setup_of, states = { x = 1 }, events = { { g = setup_of, direction = "left" } } })
     fails("states: expected a list: x has its order", { rhs = setup_of, states = { x = 1, y = 1 } })
-    fails("method: expected one of RK45, DOP853, Radau, BDF, CVODE_BDF, CVODE_Adams, got 'Euler'",
-      { rhs = setup_of, states = { x = 1 }, method = "Euler" })
+    local method = expect.message(ns.fmi.model, { rhs = setup_of, states = { x = 1 }, method = "Euler" })
+    assert.matches("^fmi%.model: method: expected one of RK45, DOP853, .*, got 'Euler'$", method) -- with SUNDIALS two more
     fails("rtol: expected 0 or more, got -1.0", { rhs = setup_of, states = { x = 1 }, rtol = -1 })
     fails("stop = 1 is before start = 3", { rhs = setup_of, states = { x = 1 }, start = 3, stop = 1 })
     fails("parameters: 'time': v.time is the time: choose another name", { setup = setup_of, parameters = { time = 1 } })
