@@ -1,5 +1,6 @@
 -- nslua.fmi: ns.fmi, models for other simulation tools as units (FMU) of the Functional Mock-up Interface 2.0.
 local arguments = require "nslua.base.arguments"
+local variables = require "nslua.fmi.variables"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -33,10 +34,7 @@ local function texts_of(description)
   local texts = {}
   for _, name in ipairs(TEXTS) do
     local text = description[name]
-    if text ~= nil and type(text) ~= "string" then
-      fail("fmi.model: %s: expected a text, got %s", name, describe(text))
-    end
-    texts[name] = text
+    texts[name] = text ~= nil and variables.text(text, "fmi.model: " .. name) or nil
   end
   return texts
 end
@@ -53,6 +51,8 @@ local function experiment_of(description)
       end
     end
   end
+  local start, stop = experiment.start or 0, experiment.stop
+  if stop and stop < start then fail("fmi.model: stop = %g is before start = %g", stop, start) end
   return experiment
 end
 
@@ -75,7 +75,7 @@ function fmi.model(description)
   end
   local model = setmetatable({ name = description.name, texts = texts_of(description),
     experiment = experiment_of(description),
-    variables = require "nslua.fmi.variables".of(description), kind = kind, data = kind.declare(description),
+    variables = variables.of(description), kind = kind, data = kind.declare(description),
     save = description.save, restore = description.restore }, Model)
   if #model.variables == 0 then
     fail("fmi.model: expected parameters, inputs, outputs or states: a unit has variables")

@@ -105,7 +105,11 @@ local function by_steps(run, parameters)
   if run.free then fail("gradient: T: the end of a time-stepping run is no parameter; use EventDriven") end
   run.sol = where.call("run", run.simu.run, run.simu, { sensitivities = parameters })
   run.values = back.values(run.simu, parameters)
-  return require "nslua.gradient.stepped"(run)
+  local slopes = require "nslua.gradient.stepped"(run)
+  if run.simu:hasNextEvent() then
+    fail("gradient: the simulation was run again, or changed, by a function of the cost")
+  end
+  return slopes
 end
 
 local function by_forward(run, parameters)
@@ -126,7 +130,8 @@ return function(simu, options)
   local parameters, free, alone = take_parameters(options.parameters)
   local run = { simu = simu, options = options, value = 0, free = free }
   local slopes, moved
-  if not back.drives(simu) then slopes = by_steps(run, parameters)
+  local recordable = where.call("gradient", back.drives, simu)
+  if not recordable then slopes = by_steps(run, parameters)
   elseif options.method ~= "forward" then slopes, moved = by_adjoint(run, parameters) end
   if not slopes then slopes = by_forward(run, parameters) end
   local list = {}

@@ -233,7 +233,7 @@ describe("a unit for co-simulation", function()
     steps(c, 1, 3)
     local value, status = c:get "bad"
     assert.same({ nil, "Error" }, { value, status })
-    assert.equal("one Error logStatusError: 'bad': expected a finite number, got nan", c:log())
+    assert.equal("one Error logStatusError: output 'bad': get: expected a finite number, got nan", c:log())
     assert.equal("OK", (c.c:step(0.3, 0.1)))
   end)
 

@@ -463,6 +463,8 @@ describe("derivatives of time-stepping runs #once", function()
     end
     assert.equal(21, #sol)
     local simu = build { 1, 0.7 }
+    expect.fails("gradient: the simulation was run again, or changed, by a function of the cost", simu.gradient, simu,
+      { terminal = function(x) return simu:reset() or x[1] end, parameters = { "x0" } })
     expect.fails("gradient: T: the end of a time-stepping run is no parameter; use EventDriven", simu.gradient, simu,
       { terminal = function(x) return x[1] end, parameters = { "T" } })
   end)

@@ -197,6 +197,15 @@ describe("ns.fmi.model", function()
     fails("events[1]: g: expected a function, got nil", { rhs = setup_of, states = { x = 1 }, events = { {} } })
     fails("events[1]: direction: expected up, down or both, got 'left'",
       { rhs = setup_of, states = { x = 1 }, events = { { g = setup_of, direction = "left" } } })
+    fails("states: expected a list: x has its order", { rhs = setup_of, states = { x = 1, y = 1 } })
+    local method = expect.message(ns.fmi.model, { rhs = setup_of, states = { x = 1 }, method = "Euler" })
+    assert.matches("^fmi%.model: method: expected one of RK45, DOP853, .*, got 'Euler'$", method) -- with SUNDIALS two more
+    fails("rtol: expected 0 or more, got -1.0", { rhs = setup_of, states = { x = 1 }, rtol = -1 })
+    fails("stop = 1 is before start = 3", { rhs = setup_of, states = { x = 1 }, start = 3, stop = 1 })
+    fails("parameters: 'time': v.time is the time: choose another name", { setup = setup_of, parameters = { time = 1 } })
+    fails("author: expected a text in UTF-8; byte 2 is not", { setup = setup_of, author = "a\xff" })
+    fails("parameters: 'p': unit: expected a text in UTF-8; byte 1 is not",
+      { setup = setup_of, parameters = { p = { start = 1, unit = "\xb0C" } } })
   end)
 
   it("reads units of Modelica", function()
@@ -313,7 +322,21 @@ describe("ns.fmi.export", function()
     fails("fmi.export: 'nothing.lua' must return a model, as in: return ns.fmi.model { ... }; it returned nil",
       write("nothing.lua", "local x = 1"), "a.fmu")
     fails("<name> expected near '='", write("wrong.lua", "local = 1"), "a.fmu")
-    fails("'y': expected a finite number, got nil",
+    fails("fmi.export: cannot read '" .. directory .. "': Is a directory", directory, "a.fmu")
+    fails("fmi.export: cannot write '/nowhere/a.fmu': No such file or directory", good, "/nowhere/a.fmu", { libraries = false })
+    fails("fmi.export: name: expected a text, got 3", good, "a.fmu", { name = 3 })
+    fails("fmi.export: name: expected a name, got ''", good, "a.fmu", { name = "" })
+    fails("fmi.export: libraries: expected true or false, got 'no'", good, "a.fmu", { libraries = "no" })
+    local function equations(rhs, more)
+      local text = 'return require "nslua".fmi.model { states = { x = 1 }, rhs = %s, %s }'
+      return write("equations.lua", text:format(rhs, more or ""))
+    end
+    fails("fmi.model: rhs: expected a vector of 1, got one of 2", equations "function() return { 1, 2 } end", "a.fmu")
+    fails("fmi.model: rhs: expected a vector of 1, got nil", equations "function() end", "a.fmu")
+    fails("fmi.model: rhs: rate 1 is nan at the start", equations "function() return { 0 / 0 } end", "a.fmu")
+    fails("fmi.model: event 1: g: expected a number, got nil",
+      equations("function() return { 1 } end", "events = { g = function() end }"), "a.fmu")
+    fails("output 'y': get: expected a finite number, got nil",
       write("nil.lua", SIMULATION:format("", "outputs = { y = function() end },")), "a.fmu")
     fails("there is no parameter or input 'q' (known: p, time)", write("v.lua", SIMULATION:format("",
       "parameters = { p = 1 }, outputs = { y = function(m, v) return v.q end },")), "a.fmu")

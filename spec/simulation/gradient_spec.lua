@@ -180,6 +180,8 @@ describe("simu:gradient", function()
     refuses("gradient: event 'quarter' ended the run at t = 0.5833333333: forward derivatives are for a given end; let the run "
       .. "go to one, or use run{sensitivities = ...} and the dt of the event", simu,
       { cost = cost, parameters = { "x0" }, method = "forward" })
+    refuses("gradient: memory: expected a positive number of bytes, got nan", switched(),
+      { cost = cost, parameters = { "x0" }, memory = 0 / 0 })
     refuses("gradient: parameters: expected a list; there is an element 2, but none 1", switched(),
       { cost = cost, parameters = { [2] = "x0" } })
     refuses("gradient: terminal: its derivative by p[1] is inf at t=2", switched(),

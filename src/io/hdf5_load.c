@@ -63,6 +63,14 @@ static bool is_open_stream(const unsigned char *bytes) {
   return memcmp(bytes, "\x89HDF\r\n\x1a\n", 8) == 0 && bytes[8] == 3 && (bytes[11] & 4);
 }
 
+/* What the first bytes of an older format with the same ending of the name say; NULL: it is none. */
+static const char *older_format(const unsigned char *bytes) {
+  if (memcmp(bytes, "MATLAB 5.0 M", 12) == 0) return "it is a MAT-file of version 5: in MATLAB save it with '-v7.3'";
+  if (memcmp(bytes, "CDF", 3) == 0 && (bytes[3] == 1 || bytes[3] == 2 || bytes[3] == 5))
+    return "it is a netCDF file of the classic format: nccopy -k nc4 converts it";
+  return NULL;
+}
+
 /* Sets the size; reports the faults for which the library's message is worse. */
 static NsStatus look_at_file(Reader *r, bool *stream) {
   struct stat info;
@@ -75,6 +83,7 @@ static NsStatus look_at_file(Reader *r, bool *stream) {
   if (fd >= 0) close(fd);
   if (!known) return hdf5_load_unreadable(r, strerror(error));
   if (!regular) return hdf5_load_unreadable(r, S_ISDIR(info.st_mode) ? strerror(EISDIR) : "it is not a regular file");
+  if (older_format(bytes)) return hdf5_load_unreadable(r, older_format(bytes));
   r->size = (unsigned long long)info.st_size;
   *stream = is_open_stream(bytes);
   return NS_OK;

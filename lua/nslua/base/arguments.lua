@@ -7,7 +7,8 @@ local where = require "nslua.base.where"
 
 local arguments = {}
 
-function arguments.fail(text, ...) where.fail(format(text, ...)) end
+-- Raises a message. C writes some nans as -nan; their sign means nothing.
+function arguments.fail(text, ...) where.fail((format(text, ...):gsub("%f[%S]%-nan%f[%W]", "nan"))) end
 
 local fail = arguments.fail
 

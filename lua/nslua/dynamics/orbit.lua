@@ -55,13 +55,14 @@ local function symmetry_of(options, n, who)
   if options.symmetry == nil then return nil end
   local good, S = pcall(core.matrix, options.symmetry)
   if not good or S:rows() ~= n or S:cols() ~= n then
-    fail("%s: symmetry: expected a matrix of %d x %d, got %s", who, n, n, describe(options.symmetry))
+    fail("%s: symmetry: expected a matrix of %d x %d, got %s", who, n, n,
+      good and ("one of %d x %d"):format(S:rows(), S:cols()) or describe(options.symmetry))
   end
   local off = S * S - core.eye(n)
   for i = 1, n do
     for j = 1, n do
       if off[i][j] ~= off[i][j] or math.abs(off[i][j]) > INVOLUTION then
-        fail("%s: symmetry: expected a matrix S with S S = 1, got %g in its row %d, column %d", who,
+        fail("%s: symmetry: expected a matrix S with S S = 1; S S has %g in row %d, column %d", who,
           off[i][j] + (i == j and 1 or 0), i, j)
       end
     end

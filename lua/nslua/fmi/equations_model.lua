@@ -26,6 +26,13 @@ local function event_of(given, i)
   return { g = given.g, apply = given.apply, direction = sign, name = given.name or ("event %d"):format(i) }
 end
 
+-- Checks the options of ns.solve_ivp, by a run of nothing.
+local function check_options(options)
+  local good, message = pcall(core.solve_ivp, function() return { 0 } end, { 0, 1 }, { 0 }, options)
+  if not good then fail("%s: %s", WHO, (message:gsub("^.-solve_ivp: ", "", 1))) end
+  return options
+end
+
 -- Checks the description; returns what open() needs.
 function equations.declare(description)
   if type(description.rhs) ~= "function" then
@@ -34,6 +41,10 @@ function equations.declare(description)
   if type(description.states) ~= "table" or next(description.states) == nil then
     fail("%s: states: expected at least one, with its start value", WHO)
   end
+  local first, second = next(description.states), nil
+  if type(first) == "string" then second = next(description.states, first) end
+  if second then fail("%s: states: expected a list: x has its order", WHO) end
+  check_options { method = description.method, rtol = description.rtol, atol = description.atol }
   local given, events = description.events or {}, {}
   if type(given) == "function" or given.g then given = { given } end
   for i, event in ipairs(given) do events[i] = event_of(event, i) end
@@ -64,7 +75,8 @@ local function rate(object)
   local out = object.model.rhs(object.t, object.x, object.v)
   local good, vector = pcall(core.vector, out)
   if out == nil or not good or #vector ~= n then
-    fail("%s: rhs: expected %d numbers, got %s", WHO, n, describe(out))
+    fail("%s: rhs: expected a vector of %d, got %s", WHO, n, good and out ~= nil and ("one of %d"):format(#vector)
+      or describe(out))
   end
   return vector
 end
@@ -78,6 +90,14 @@ local function state_after(object, event)
   end
   object.x = vector
   return true
+end
+
+-- Calls the functions of the equations once, so that their errors show.
+function equations.look(object)
+  for i, x in ipairs(rate(object):totable()) do
+    if x - x ~= 0 then fail("%s: rhs: rate %d is %g at the start", WHO, i, x) end
+  end
+  equations.indicators(object)
 end
 
 -- Integrates to the time `target`.

@@ -6,6 +6,7 @@ local description = require "nslua.fmi.description"
 local instance = require "nslua.fmi.instance"
 local packed = require "nslua.fmi.packed"
 local scripts = require "nslua.fmi.unit_script"
+local variables = require "nslua.fmi.variables"
 
 local fail, describe = arguments.fail, arguments.describe
 local hash_of = require "nslua.sweep.tasks".hash_of
@@ -169,6 +170,7 @@ local function try(model, kinds, experiment)
     trial[1]:setup_experiment(experiment.start or 0, experiment.stop, experiment.tolerance)
     trial[1]:enter_initialization()
     for _, record in ipairs(model.variables) do trial[1]:get(record.type, { record.reference }) end
+    model.kind.look(trial[1]:build())
     trial[1]:exit_initialization()
     trial[1]:save()
   end
@@ -195,6 +197,13 @@ return function(script, file, options)
   local kinds = KINDS[options.kind or "cosimulation"]
   if not kinds then
     fail("%s: kind: expected one of cosimulation, modelexchange, both, got %s", WHO, describe(options.kind))
+  end
+  if options.name ~= nil then
+    variables.text(options.name, WHO .. ": name")
+    if not options.name:find "%S" then fail("%s: name: expected a name, got %s", WHO, describe(options.name)) end
+  end
+  if options.libraries ~= nil and type(options.libraries) ~= "boolean" then
+    fail("%s: libraries: expected true or false, got %s", WHO, describe(options.libraries))
   end
   local path, engine, platform = engine_library()
   local model, modules = run_script(script)
@@ -225,7 +234,8 @@ return function(script, file, options)
   add(archive, "resources/unit.lua", "return " .. packed.write { guid = unit.guid, script = name_of(script),
     kinds = unit.kinds } .. "\n")
   add_library(archive, package.searchpath("nslua", package.path):match "^(.*)/init%.lua$", "resources/lua/nslua")
-  core.file_support.save_zip(file, archive.names, archive.contents)
+  local written, message = pcall(core.file_support.save_zip, file, archive.names, archive.contents)
+  if not written then fail("%s: %s", WHO, (tostring(message):gsub("^.-(cannot write )", "%1", 1))) end
   return { file = file, guid = unit.guid, name = unit.name, identifier = unit.identifier,
     variables = #unit.variables }
 end

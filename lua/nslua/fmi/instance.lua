@@ -131,7 +131,8 @@ local function get(self, record)
   end
   if value ~= nil then return value end
   local object = self:build()
-  return variables.value(record.type, record.get(self.model.kind.subject(object), self.v), "'" .. record.name .. "'")
+  return variables.value(record.type, record.get(self.model.kind.subject(object), self.v),
+    ("%s '%s': get"):format(record.causality, record.name))
 end
 
 function Instance:get(kind, references)

@@ -38,6 +38,7 @@ function kind.open(model, v, run)
   return { made = made, simulation = simulation, t = run.start }
 end
 
+function kind.look() end
 function kind.subject(object) return object.made end
 function kind.time(object) return object.exchange and object.t or object.simulation:startingTime() end
 function kind.close(object) object.simulation:close() end

@@ -17,8 +17,10 @@ script.models = setmetatable({}, { __mode = "k" })
 function script.load(path, name, directory)
   local handle, message = io.open(path, "rb")
   if not handle then fail("fmi.export: cannot read '%s': %s", path, (message:gsub("^.-: ", "", 1))) end
-  local text = handle:read "a"
+  local text
+  text, message = handle:read "a"
   handle:close()
+  if not text then fail("fmi.export: cannot read '%s': %s", path, message) end
   local chunk
   chunk, message = load(text, "@" .. name)
   if not chunk then error(message, 0) end

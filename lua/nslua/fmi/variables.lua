@@ -40,12 +40,22 @@ local is = {
   Boolean = function(x) return type(x) == "boolean" end,
   String = function(x) return type(x) == "string" and not x:find "\0" end,
 }
+
+-- Checks a text of the description: modelDescription.xml is in UTF-8.
+function variables.text(value, what)
+  if type(value) ~= "string" then fail("%s: expected a text, got %s", what, describe(value)) end
+  local _, at = utf8.len(value)
+  if at then fail("%s: expected a text in UTF-8; byte %d is not", what, at) end
+  return value
+end
+
 local words = { Real = "a finite number", Integer = "an integer of 32 bits", Boolean = "true or false",
   String = "a text" }
 
 -- The value as one of the type (2.0 as the integer 2); what: whose value it is, for the message.
 function variables.value(kind, value, what)
   if not is[kind](value) then fail("%s: expected %s, got %s", what, words[kind], describe(value)) end
+  if kind == "String" then variables.text(value, what) end
   if kind == "Integer" then return math.tointeger(value) end
   return kind == "Real" and value + 0.0 or value
 end
@@ -125,10 +135,7 @@ end
 
 local function check_texts(entry, record, what)
   for _, key in ipairs { "unit", "description", "quantity" } do
-    if entry[key] ~= nil and type(entry[key]) ~= "string" then
-      fail("%s: %s: expected a text, got %s", what, key, describe(entry[key]))
-    end
-    record[key] = entry[key]
+    if entry[key] ~= nil then record[key] = variables.text(entry[key], what .. ": " .. key) end
   end
   if record.unit and record.type ~= "Real" then fail("%s: unit: only a Real has one", what) end
   if record.quantity and (record.type == "Boolean" or record.type == "String") then
@@ -141,6 +148,10 @@ local function record_of(part, group, entry)
   local checked, message = option_tables.check(entry, group.keys, what)
   if not checked then fail("%s", message) end
   if entry.name == "" or entry.name:find "[%c]" then fail("%s: a name has printable characters", what) end
+  variables.text(entry.name, what)
+  if entry.name == "time" and group.starts and not group.state then
+    fail("%s: v.time is the time: choose another name", what)
+  end
   local kind = type_of(entry, what)
   local record = { name = entry.name, causality = group.causality, type = kind, get = entry.get, set = entry.set,
     state = group.state }

@@ -24,8 +24,11 @@ local MORE_PHASES = { 0, 2, 4, 8 }
 
 -- how often the phases are laid out anew by the jumps of controls
 local JUMP_PASSES = 6
--- how much longer a phase may become in one of these
+-- how much longer a phase may become in the first of these
 local LONGEST = 2
+-- by how much of an element the length of a phase may change in the others: by less than one, so that a jump stays at
+-- the end of its phase and does not come to another end of an element, where the multipliers are not unique
+local SHIFT = 0.5
 -- part of the cost that an optimum is known to
 local GAIN = 1e-9
 
@@ -187,6 +190,14 @@ local function is_stretched(layout, x)
   return false
 end
 
+-- Lets the phases of a plan change by a part of an element only.
+local function hold_jumps(plan)
+  for _, planned in ipairs(plan) do
+    planned.most, planned.least = 1 + SHIFT / planned.count, 1 - SHIFT / planned.count
+  end
+  return plan
+end
+
 -- The third program: its phases are the arcs of the second one, so that each jump of a control may move, too. It
 -- counts when it is no worse.
 local function place_jumps(p, layout, found)
@@ -201,7 +212,8 @@ local function place_jumps(p, layout, found)
       list[k] = { modes = arc.modes, part = (arc.to - arc.from) / found.x[layout.T], most = LONGEST }
     end
     p.guess, p.phases = guess_of(p, layout, found.x), #list
-    local other = build(p, plan_of(p, list))
+    local plan = plan_of(p, list)
+    local other = build(p, pass > 1 and hold_jumps(plan) or plan)
     local better = other.program:solve { tolerance = p.tolerance, max_iterations = p.max_iterations, near = true }
     better.iterations = better.iterations + found.iterations
     local gain = results.cost_of(layout, found) - results.cost_of(other, better)

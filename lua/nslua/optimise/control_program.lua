@@ -195,8 +195,8 @@ local function fix_modes(p, program, modes, boundary, points)
   end
 end
 
--- Without a plan all phases have pairs. A plan is a list of phases { count =, part = (of the time), modes =, most =
--- (how much the part may grow, optional) }.
+-- Without a plan all phases have pairs. A plan is a list of phases { count =, part = (of the time), modes =, most =,
+-- least = (the largest and the least length, in parts of `part`, optional) }.
 local function build(p, plan)
   local program = Program.new(who)
   local layout = { phases = {}, program = program, planned = plan ~= nil }
@@ -251,7 +251,7 @@ local function build(p, plan)
     end
     if #plan > 1 then
       add_evenness(program, layout, h, T0, elements)
-      if planned.modes then program:constraint(0, huge, { h, 1, layout.T, -LEAST * length }) end
+      if planned.modes then program:constraint(0, huge, { h, 1, layout.T, -(planned.least or LEAST) * length }) end
       if planned.most then program:constraint(-huge, 0, { h, 1, layout.T, -planned.most * length }) end
     end
     layout.phases[k], boundary, done = phase, from, done + planned.part

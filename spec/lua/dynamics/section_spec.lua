@@ -210,9 +210,9 @@ describe("an antisymmetric cycle of a relay #once", function()
     assert.matches("dynamics.periodic: no orbit found: ", message, 1, true)
     assert.matches("; if 'relay:cross' happens k times in a period, with k above 2, say so by section = { \"relay:cross\", "
       .. "count = k }", message, 1, true)
-    raises("dynamics.periodic: symmetry: expected a matrix of 3 x 3, got table", periodic,
+    raises("dynamics.periodic: symmetry: expected a matrix of 3 x 3, got one of 1 x 1", periodic,
       { section = "relay:cross", symmetry = { 1 } })
-    raises("dynamics.periodic: symmetry: expected a matrix S with S S = 1, got 2 in its row 2, column 1", periodic,
+    raises("dynamics.periodic: symmetry: expected a matrix S with S S = 1; S S has 2 in row 2, column 1", periodic,
       { section = "relay:cross", symmetry = { { 1, 0, 0 }, { 1, 1, 0 }, { 0, 0, 1 } } })
     raises("dynamics.periodic: symmetry: it does not go with drift =", periodic, { period = 4, symmetry = S, drift = { 1 } })
     raises("dynamics.periodic: section: count: expected an integer of 1 or more, got 0", periodic,

@@ -72,6 +72,21 @@ describe("ns.optimal_control #once", function()
     end
   end)
 
+  test("has the derivatives by the parameters, also where the switch is a part of the time that ends of elements have", function()
+    for _, phases in ipairs { 2, 4, 5 } do -- the switch is at 0.7 T; 28 of 40 elements are before it
+      local best = ns.optimal_control { states = { "x", "v" }, controls = { "u" },
+        relays = { { "s", function(x) return x.v end } },
+        rhs = function(x, u, s, p) return { x.v, u.u - p.friction * s.s } end, parameters = { friction = 2 },
+        start = { x = 0, v = 0 }, goal = { x = 1, v = 0 }, bounds = { u = { -5, 5 } }, T = { 0.3, 3 }, terminal = time,
+        elements = 40, phases = phases }
+      local T = math.sqrt(20 / 21)
+      assert.near(T, best.T, 1e-8)
+      assert.near(0.7 * T, best.switches[1], 1e-7)
+      assert.near(T * 2 / 21, best.slopes.parameters.friction, 1e-6)
+      assert.near(T / 2, best.slopes.goal.x, 1e-6)
+    end
+  end)
+
   test("moves a mass in the least time, without any relay", function()
     local best = ns.optimal_control { states = { "x", "v" }, controls = { "u" },
       rhs = function(x, u) return { x = x.v, v = u.u } end, bounds = { u = { -1, 1 } }, start = { x = 0, v = 0 },

@@ -272,7 +272,8 @@ static void read_keys(lua_State *L, int option, NsSensitivityOptions *options) {
       const char *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
       options->one_sided = strcmp(word, "one-sided") == 0;
       if (!options->one_sided && strcmp(word, "error") != 0)
-        luaL_error(L, "%s: on_grazing: expected \"error\" or \"one-sided\", got %s", who, *word ? word : nsl_describe(L, -1));
+        luaL_error(L, "%s: on_grazing: expected \"error\" or \"one-sided\", got %s", who,
+                   *word ? lua_pushfstring(L, "'%s'", word) : nsl_describe(L, -1));
     } else {
       luaL_error(L, "%s: unknown key '%s' (known: rtol, on_grazing, and a list of parameters)", who, key);
     }
@@ -281,7 +282,7 @@ static void read_keys(lua_State *L, int option, NsSensitivityOptions *options) {
 
 void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked) {
   option = lua_absindex(L, option);
-  if (!lua_istable(L, option)) nsl_bad(L, who, "value", "a list of parameters", option);
+  if (!lua_istable(L, option)) luaL_error(L, "%s: expected a list of parameters, got %s", who, nsl_describe(L, option));
   Parameters list = {.nsds = nsl_check_simulation(L, 1)->ts->nsds};
   asked->options = (NsSensitivityOptions){.rtol = NAN};
   read_keys(L, option, &asked->options);
