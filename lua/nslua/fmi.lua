@@ -91,8 +91,8 @@ function fmi.resource(name)
   if type(name) ~= "string" then fail("fmi.resource: name: expected a string, got %s", describe(name)) end
   local directory = require "nslua.fmi.unit_script".directory
   if not directory then
-    local source = debug.getinfo(2, "S").source
-    directory = source:match "^@(.*)/[^/]*$" or "."
+    local caller = debug.getinfo(2, "S") -- nil where the call is the first one of a coroutine
+    directory = caller and caller.source:match "^@(.*)/[^/]*$" or "."
   end
   return directory .. "/" .. name
 end
