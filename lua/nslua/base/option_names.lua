@@ -131,7 +131,6 @@ local names = {
   ["axes:table"] = "text row_labels col_labels loc cell_align col_widths colors fontsize",
   ["axes:xscale"] = "linthresh linscale base",
   ["axes:yscale"] = "linthresh linscale base",
-  ["axes:zscale"] = "",
   ["axes:set"] = SET,
   ["axes:xlim"] = "left right",
   ["axes:ylim"] = "bottom top",

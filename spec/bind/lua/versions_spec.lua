@@ -6,7 +6,7 @@ describe("core.versions()", function()
     local versions = core.versions()
     for name, text in pairs(versions) do
       assert.is_string(text)
-      assert.is_true(name == "lapack" or name == "suitesparse" or name == "blas", name)
+      assert.is_true(name == "lapack" or name == "suitesparse" or name == "blas" or name == "katex", name)
     end
     assert.matches("^%d+%.%d+%.%d+$", versions.lapack)
     assert.matches("^%d+%.%d+%.%d+$", versions.suitesparse)

@@ -43,7 +43,8 @@ local function known_of(f)
     { { { 1 } }, { 1 }, bad }, { { 0, 1 }, { 0, 1 }, bad }, { { 0, 1, 1 }, { 0, 1, 0 }, bad }, { 0, bad }, { 1, bad },
     { { 0, 1 }, { 0, 1 }, { 0, 1 }, bad }, { nothing, bad }, { { 0, 1 }, { 0, 1 }, function() return 1, 1 end, bad },
     { 0, 0, "s", bad }, { "s", bad }, { 1, 1, 1, bad }, { "s.png", bad }, { "s.gif", bad }, { solution(), bad }, { { 0, 1 }, bad },
-    { nothing, 0, 1, bad }, { 0, 1, bad }, { 0, 0, 1, "s", bad }, { 1, { a = { 0, 1 } }, bad }, { "x", "y", bad } }
+    { nothing, 0, 1, bad }, { 0, 1, bad }, { 0, 0, 1, "s", bad }, { 1, { a = { 0, 1 } }, bad }, { "x", "y", bad },
+    { "symlog", bad } }
   for _, arguments in ipairs(tries) do
     local good, message = pcall(f, table.unpack(arguments))
     local list = not good and tostring(message):match "unknown .-known: ([^)]*)%)"
