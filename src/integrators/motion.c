@@ -120,6 +120,10 @@ int ns_motion_first_v(const NsMotion *motion, int system) {
   return motion->nodes[system].v;
 }
 
+const double *ns_motion_jacobian(const NsMotion *motion, int interaction) {
+  return motion->edges[interaction].C;
+}
+
 bool ns_motion_varying_mass(const NsMotion *motion) {
   for (int i = 0; i < motion->nsds->nds; i++)
     if (motion->nodes[i].varies) return true;

@@ -92,7 +92,7 @@ NsStatus ns_ed_twin_slope(void *context, double t, const double *u, double *gu, 
   memset(w->step, 0, (size_t)ed->m * sizeof *w->step);
   if (kind == SENSE_FORCE) w->step[row] = 1;
   else stick_weights(ed, row, w->step);
-  return ns_motion_tangent_forces(w->tangent, t, u, w->size, w->step, gu, exact, err);
+  return ns_motion_tangent_forces(w->tangent, t, u, w->step, gu, exact, err);
 }
 
 /* ---- derivatives by parameters in closed form ---- */
