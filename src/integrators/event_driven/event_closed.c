@@ -59,70 +59,70 @@ typedef struct GuardKind {
   void (*pull)(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
 } GuardKind;
 
-static double gap_value(NsEventDriven *ed, int row) {
+static double gap_guard_value(NsEventDriven *ed, int row) {
   return ed->now->y[row];
 }
 
-static NsStatus gap_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
+static NsStatus gap_guard_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
   (void)t, (void)u, (void)err;
   *exact = ns_motion_tangent_output(w->tangent, row, gu);
   return NS_OK;
 }
 
-static double slip_value(NsEventDriven *ed, int row) {
+static double slip_guard_value(NsEventDriven *ed, int row) {
   return ns_ed_sliding_along(ed, row);
 }
 
-static NsStatus slip_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
+static NsStatus slip_guard_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
   (void)err;
   *exact = ns_motion_tangent_sliding(w->tangent, t, row, u, gu);
   return NS_OK;
 }
 
-static double force_value(NsEventDriven *ed, int row) {
+static double force_guard_value(NsEventDriven *ed, int row) {
   for (int k = 0; k < ed->nheld; k++)
     if (ed->held[k] == row) return ed->lambda[k];
   return 0;
 }
 
-static NsStatus force_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
+static NsStatus force_guard_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
   memset(w->step, 0, (size_t)w->ed->m * sizeof *w->step);
   w->step[row] = 1;
   return ns_motion_tangent_forces(w->tangent, t, u, w->size, w->step, gu, exact, err);
 }
 
-static double stick_value(NsEventDriven *ed, int row) {
+static double stick_guard_value(NsEventDriven *ed, int row) {
   double scale;
   return ns_ed_stick_guard(ed, row, &scale);
 }
 
-static NsStatus stick_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
+static NsStatus stick_guard_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
   memset(w->step, 0, (size_t)w->ed->m * sizeof *w->step);
   (void)ns_motion_stick_weights(w->ed, row, w->step);
   return ns_motion_tangent_forces(w->tangent, t, u, w->size, w->step, gu, exact, err);
 }
 
-static double no_value(NsEventDriven *ed, int row) {
+static double no_guard_value(NsEventDriven *ed, int row) {
   (void)ed, (void)row;
   return 0;
 }
 
 static const GuardKind guard_kinds[] = {
-    [SENSE_GAP] = {false, gap_value, gap_slope, ns_motion_pull_output},
-    [SENSE_FORCE] = {true, force_value, force_slope, ns_motion_pull_force},
-    [SENSE_STICK] = {true, stick_value, stick_slope, ns_motion_pull_stick},
-    [SENSE_SLIP] = {false, slip_value, slip_slope, ns_motion_pull_sliding},
-    [SENSE_NONE] = {false, no_value, NULL, NULL},
+    [SENSE_GAP] = {false, gap_guard_value, gap_guard_slope, ns_motion_pull_output},
+    [SENSE_FORCE] = {true, force_guard_value, force_guard_slope, ns_motion_pull_force},
+    [SENSE_STICK] = {true, stick_guard_value, stick_guard_slope, ns_motion_pull_stick},
+    [SENSE_SLIP] = {false, slip_guard_value, slip_guard_slope, ns_motion_pull_sliding},
+    [SENSE_NONE] = {false, no_guard_value, NULL, NULL},
 };
 
-static const GuardKind *guard_of(const NsMotionTwin *w) {
+static const GuardKind *guard_kind_of(const NsMotionTwin *w) {
   return &guard_kinds[ns_ed_sense_kind(w->ed, w->guard)];
 }
 
 NsStatus ns_ed_twin_guard(void *context, double t, const double *u, double *out, NsError *err) {
   NsMotionTwin *w = context;
   NsEventDriven *ed = w->ed;
-  const GuardKind *kind = guard_of(w);
+  const GuardKind *kind = guard_kind_of(w);
   NsStatus status = kind->forces ? ns_ed_twin_accelerate(w, t, &u, err)
                                  : ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
   if (status == NS_OK) *out = kind->value(ed, w->guard);
@@ -132,7 +132,7 @@ NsStatus ns_ed_twin_guard(void *context, double t, const double *u, double *out,
 NsStatus ns_ed_twin_slope(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err) {
   NsMotionTwin *w = context;
   NsEventDriven *ed = w->ed;
-  const GuardKind *kind = guard_of(w);
+  const GuardKind *kind = guard_kind_of(w);
   *exact = false;
   *still = ns_motion_tangent_still(w->tangent, kind->forces ? -1 : w->guard);
   if (!kind->slope || (kind->forces && w->dependent)) return NS_OK;
@@ -144,7 +144,7 @@ NsStatus ns_ed_twin_slope(void *context, double t, const double *u, double *gu, 
 NsStatus ns_ed_twin_pull_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
   NsMotionTwin *w = context;
   NsEventDriven *ed = w->ed;
-  const GuardKind *kind = guard_of(w);
+  const GuardKind *kind = guard_kind_of(w);
   ns_motion_pull_nothing(w->pull, out, known);
   if (!kind->pull || (kind->forces && w->dependent)) return NS_OK;
   NsStatus status = kind->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err) : NS_OK;
