@@ -154,6 +154,9 @@ void ns_sensitivity_free(NsSensitivity *sensitivity);
 /* Whether a parameter is a number of the graph's model or an initial state of it. */
 bool ns_parameter_of(const NsParameter *parameter, const NsNsds *graph);
 
+/* Whether a number of a model (NULL: none) is one of a vector z (NULL: there is none) of nz numbers. */
+bool ns_number_in(const double *number, const double *z, int nz);
+
 /* X = d x0 / d parameters. */
 void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph);
 
