@@ -309,4 +309,33 @@ describe("a section that is an event, for a buck converter #once", function()
     assert.equal("period doubling", branch.bifurcations[1].kind)
     near(doubling(), branch.bifurcations[1].p, 1e-8)
   end)
+
+  -- The ramp is a function of time and of z, which the action of an event moves on by a period.
+  local function converter(V)
+    local plant = ns.FirstOrderLinearTIDS({ 12, 0.55 }, { { -1 / (R * C), 1 / C }, { -1 / L, 0 } }, { 0, V / (2 * L) })
+    local ramp = ns.FirstOrderLinearR { C = { { a, 0 } }, B = { { 0 }, { V / (2 * L) } } }
+    ramp:setzPtr(ns.vector { 0 })
+    ramp:setComputeEFunction(function(t, z, e) e[1] = -a * r - low - slope * (t - z[1]) end)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 4 * period)
+    nsds:insertDynamicalSystem(plant)
+    nsds:link(ns.Interaction(ns.RelayNSL(1), ramp, "switch"), plant)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, period / 10), ns.RungeKuttaOSI())
+    local resets = 0
+    simu:addEvent { name = "ramp", g = function(t) return t - (resets + 1) * period end, direction = "up",
+      action = function() resets = resets + 1 ramp:z()[1] = resets * period end }
+    assert.is_true(simu:userEvents()[1].acts)
+    return simu
+  end
+
+  it("is found from simulations with an action, each of which makes one run", function()
+    local orbit = dynamics.periodic { simulation = converter, value = 20, guess = { 11.97, 0.59 }, period = period }
+    local same = dynamics.periodic(options { transient = 50 * period })
+    near(same.x0[1], orbit.x0[1], 1e-7)
+    for k = 1, 2 do near(same.multipliers[k].re, orbit.multipliers[k].re, 1e-6) end
+    near(orbit.x0[1], dynamics.periodic { simulation = converter, value = 20, guess = { 11.97, 0.59 }, period = period,
+      segments = 2 }.x0[1], 1e-7)
+    raises("dynamics.periodic: simulation: the action of its event 'ramp' may leave changes that the next run would begin with: "
+      .. "give a function of the parameter that makes the simulation, with what its events change", dynamics.periodic,
+      { simulation = converter(20), guess = { 11.97, 0.59 }, period = period })
+  end)
 end)
