@@ -241,6 +241,11 @@ void ns_motion_pull_free(NsMotionPull *pull) {
 
 /* ---- forces ---- */
 
+void ns_motion_pull_nothing(const NsMotionPull *pull, double *out, bool *known) {
+  memset(out, 0, (size_t)pull->p * sizeof *out);
+  memset(known, 0, (size_t)pull->p * sizeof *known);
+}
+
 static double pull_row_times(const NsMotionPull *pull, int row, const double *w) {
   return ns_motion_speed(pull->ed->motion, row, w);
 }
@@ -360,11 +365,6 @@ static double pull_number(const NsMotionPull *pull, const MotionPlace *at, const
   }
 }
 
-static void nothing_known(const NsMotionPull *pull, double *out, bool *known) {
-  memset(out, 0, (size_t)pull->p * sizeof *out);
-  memset(known, 0, (size_t)pull->p * sizeof *known);
-}
-
 void ns_motion_pull_begin(NsMotionPull *pull, double t, const double *u) {
   const NsEventDriven *ed = pull->ed;
   take_forces(pull);
@@ -432,7 +432,7 @@ bool ns_motion_pull_source(NsMotionPull *pull, int j, const double *u, double *p
 }
 
 void ns_motion_pull(NsMotionPull *pull, double t, const double *u, const NsMotionWeights *weights, double *out, bool *known) {
-  nothing_known(pull, out, known);
+  ns_motion_pull_nothing(pull, out, known);
   ns_motion_pull_begin(pull, t, u);
   if (some_is_young(pull->ed) || !take_weights(pull, weights)) return;
   for (int j = 0; j < pull->p; j++) {
@@ -443,8 +443,9 @@ void ns_motion_pull(NsMotionPull *pull, double t, const double *u, const NsMotio
 
 /* ---- guards ---- */
 
-void ns_motion_pull_output(NsMotionPull *pull, int row, const double *u, double *out, bool *known) {
-  nothing_known(pull, out, known);
+void ns_motion_pull_output(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
+  (void)t;
+  ns_motion_pull_nothing(pull, out, known);
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
     known[j] = at->kind != NUMBER_UNKNOWN;
@@ -457,9 +458,10 @@ void ns_motion_pull_output(NsMotionPull *pull, int row, const double *u, double 
   }
 }
 
-void ns_motion_pull_sliding(NsMotionPull *pull, int row, const double *u, double *out, bool *known) {
+void ns_motion_pull_sliding(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
   const Rub *rub = &pull->ed->rows[row].rub;
-  nothing_known(pull, out, known);
+  (void)t;
+  ns_motion_pull_nothing(pull, out, known);
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
     known[j] = at->kind != NUMBER_UNKNOWN;
@@ -483,30 +485,37 @@ void ns_motion_pull_force(NsMotionPull *pull, double t, int row, const double *u
   pull_weighted(pull, t, u, out, known);
 }
 
-void ns_motion_pull_stick(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
-  const NsEventDriven *ed = pull->ed;
+NsStickSlope ns_motion_stick_weights(const NsEventDriven *ed, int row, double *weight) {
   const Rub *rub = &ed->rows[row].rub;
   const double *force = ed->multiplier + row;
-  double mu = 0, lower = 0, upper = 0, normal = rub->normal >= 0 ? ed->multiplier[rub->normal] : 0;
-  bool least = isfinite(rub->lower), greatest = isfinite(rub->upper);
+  NsStickSlope slope = {0, 0, 0};
   if (rub->normal >= 0) {
-    pull->weight[rub->normal] = 2 * rub->mu * rub->mu * normal;
-    for (int i = 0; i < rub->width; i++) pull->weight[row + i] = -2 * force[i];
-    mu = 2 * rub->mu * normal * normal;
+    double normal = ed->multiplier[rub->normal];
+    weight[rub->normal] = 2 * rub->mu * rub->mu * normal;
+    for (int i = 0; i < rub->width; i++) weight[row + i] = -2 * force[i];
+    slope.mu = 2 * rub->mu * normal * normal;
   } else {
+    bool least = isfinite(rub->lower), greatest = isfinite(rub->upper);
     double below = greatest ? rub->upper - force[0] : 1, above = least ? force[0] - rub->lower : 1;
-    lower = least ? -below : 0, upper = greatest ? above : 0;
-    pull->weight[row] = -lower - upper;
+    if (least) slope.lower = -below;
+    if (greatest) slope.upper = above;
+    weight[row] = -slope.lower - slope.upper;
   }
+  return slope;
+}
+
+void ns_motion_pull_stick(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
+  NsStickSlope slope = ns_motion_stick_weights(pull->ed, row, pull->weight);
   pull_weighted(pull, t, u, out, known);
-  int e = ns_motion_interaction(ed->motion, row);
+  int e = ns_motion_interaction(pull->ed->motion, row);
+  bool bounded = pull->ed->rows[row].rub.normal < 0;
   const void *law = edge_of_pull(pull, e)->law;
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
     if (!known[j] || at->kind != NUMBER_OF_LAW || edge_of_pull(pull, at->first)->law != law) continue;
-    out[j] += at->mu * mu;
-    if (rub->normal < 0 && at->lower == row - pull->row[e]) out[j] += lower;
-    if (rub->normal < 0 && at->upper == row - pull->row[e]) out[j] += upper;
+    out[j] += at->mu * slope.mu;
+    if (bounded && at->lower == row - pull->row[e]) out[j] += slope.lower;
+    if (bounded && at->upper == row - pull->row[e]) out[j] += slope.upper;
   }
 }
 

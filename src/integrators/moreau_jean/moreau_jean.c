@@ -205,7 +205,10 @@ static bool reads_start(const NsMoreauJean *mj, const NsMjEdge *edge) {
   return reads;
 }
 
-/* Forces and outputs at t_k; of a twin only what the equations read, or all, where it is asked for the start (t = t_k). Coefficients belong to t_{k+1}; only an fExt that depends on time has another value at t_k. */
+/*
+** Forces and outputs at t_k. Coefficients belong to t_{k+1}; only an fExt that depends on time has another value at t_k. A twin
+** evaluates only the outputs that the equations read; or all, when it is asked for the start of a run (t = t_k).
+*/
 static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   bool forces = mj->options.theta != 1;
