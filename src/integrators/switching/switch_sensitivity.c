@@ -122,7 +122,6 @@ static NsStatus switch_twin_plan(SwitchTwin *w, const NsRowMode *mode, double t,
   int levels = flow->nw > 0 ? flow->reduction.levels : 0;
   w->frozen.constant = flow->eq.linear && flow->eq.settled;
   w->exact = w->frozen.constant || levels == 0 || (levels == 1 && outputs_affine(&flow->eq));
-  w->frozen.jacobian = w->exact ? switch_twin_jacobian : NULL;
   return status;
 }
 
