@@ -246,7 +246,7 @@ static NsStatus evaluate_output(NsMotion *motion, NsMotionEdge *edge, double t, 
                                 NsError *err) {
   NsInteraction *inter = edge->inter;
   gather_argument(motion, edge, q, v);
-  NsRelationPoint at = {t, edge->x, motion->lambda, inter->z};
+  NsRelationPoint at = {t, edge->x, motion->lambda, inter->z, false};
   NsStatus status = ns_interaction_update(inter, t, err);
   if (status == NS_OK) status = ns_relation_output(inter->relation, &at, motion->y + edge->row, err);
   if (status == NS_OK) status = ns_relation_C(inter->relation, &at, edge->C, err);
@@ -330,7 +330,7 @@ static NsStatus form_bias(NsMotion *motion, NsMotionEdge *edge, double t, const 
   memset(bias, 0, (size_t)edge->inter->m * sizeof *bias);
   if (edge->straight) return NS_OK;
   gather_argument(motion, edge, q, v);
-  NsRelationPoint at = {t, edge->x, motion->lambda, edge->inter->z};
+  NsRelationPoint at = {t, edge->x, motion->lambda, edge->inter->z, false};
   const NsRelation *relation = edge->inter->relation;
   NsStatus status = NS_OK;
   if (!edge->linear && !edge->compared) status = ns_relation_own_rows(relation, &at, motion->room, edge->own, err);

@@ -145,7 +145,7 @@ static bool take_curvature(NsMotionTangent *g, const NsInteraction *inter, doubl
     g->x[inter->nx + j] = u[g->ed->Nq + v];
   }
   memset(g->bias, 0, (size_t)inter->m * sizeof *g->bias);
-  NsRelationPoint at = {t, g->x, g->bias, inter->z};
+  NsRelationPoint at = {t, g->x, g->bias, inter->z, false};
   if (ns_relation_own_rows(relation, &at, g->room, g->own, NULL) != NS_OK) return false;
   for (int i = 0; i < inter->m; i++)
     if (g->own[i]) return false;
@@ -159,7 +159,7 @@ static bool displaced_bias(NsMotionTangent *g, const NsInteraction *inter, doubl
   memset(zero, 0, (size_t)inter->m * sizeof *zero);
   memset(bias, 0, (size_t)inter->m * sizeof *bias);
   g->moved[j] += step;
-  NsRelationPoint at = {t, g->moved, zero, inter->z};
+  NsRelationPoint at = {t, g->moved, zero, inter->z, false};
   return ns_relation_add_bias(inter->relation, &at, g->x + inter->nx, NULL, g->room, bias, NULL) == NS_OK;
 }
 

@@ -162,7 +162,7 @@ static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelati
 static NsStatus mj_output(NsMoreauJean *mj, NsMjEdge *edge, double t, const double *q, const double *v, const double *lambda,
                           double *y, double *u, NsError *err) {
   NsRelation *relation = edge->base.inter->relation;
-  NsRelationPoint at = {t, ns_stack_gather(&mj->stack, &edge->base, q), lambda + edge->base.row, edge->base.inter->z};
+  NsRelationPoint at = {t, ns_stack_gather(&mj->stack, &edge->base, q), lambda + edge->base.row, edge->base.inter->z, false};
   NsStatus status = ns_relation_output(relation, &at, y + edge->base.row, err);
   if (status == NS_OK && known_and_far(mj, edge, &at, y + edge->base.row, v, u + edge->base.row)) return NS_OK;
   if (status == NS_OK) status = form_H(mj, edge, &at, err);
