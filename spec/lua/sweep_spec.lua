@@ -257,7 +257,10 @@ local s = ns.sweep { parameters = { k = { 1, 2, 3, 4, 5, 6, 7 } }, file = file, 
     end
     if p.k == 5 then os.execute("kill -SEGV " .. require "nslua.core".worker_support.pid()) end
     if p.k == 6 and task.attempt == 1 then error "not now" end
-    if p.k == 7 then os.execute("kill -KILL " .. require "nslua.core".worker_support.pid()) end
+    if p.k == 7 then
+      io.open("kills", "a"):write("x"):close()
+      os.execute("kill -KILL " .. require "nslua.core".worker_support.pid())
+    end
     return p.k
   end }
 for _, f in ipairs(s:failures()) do print(f.task, f.error) end
@@ -271,6 +274,7 @@ for _, f in ipairs(s:failures()) do print(f.task, f.error) end
     assert.equal("2\tthe task ended its process: exit status 3\n3\ttimeout: the task took more than 1.5 s\n"
       .. "4\tnot enough memory\n5\tthe task ended its process: signal 11 (Segmentation fault)\n"
       .. "7\tits worker was killed 5 times: signal 9 (Killed)\n", out)
+    assert.equal("xxxxxx", host.read(directory .. "/kills")) -- five times, and once more in the second attempt
     assert.equal("task,k,value,failed\n1,1,1,0\n2,2,nan,1\n3,3,nan,1\n4,4,nan,1\n5,5,nan,1\n6,6,6,0\n7,7,nan,1\n",
       host.read(directory .. "/a.csv"))
     local bytes, errors = runs.bytes(directory .. "/a.csv")
