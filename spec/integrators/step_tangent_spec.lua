@@ -450,7 +450,12 @@ describe("derivatives of time-stepping runs #once", function()
     local options = { cost = function(t, x, p) return x[1] ^ 2 * (1 + t) + p[2] end,
       terminal = function(x, p) return p[1] * x[1] end, parameters = { "x0", "z" } }
     local function value(p) return (build(p):gradient(options)) end
-    local _, gradient, sol = build { 1, 0.7 }:gradient(options)
+    local cost, gradient, sol = build { 1, 0.7 }:gradient(options)
+    local sum = sol.x[21][1]
+    for k = 1, 20 do
+      for row = k, k + 1 do sum = sum + 0.025 * (sol.x[row][1] ^ 2 * (1 + sol.t[row]) + 0.7) end
+    end
+    expect.near_number(sum, cost)
     local h = 1e-3
     for j = 1, 2 do
       local function at(k)

@@ -14,17 +14,17 @@
 
 /* ---- making ---- */
 
-static bool in_vector(const double *number, const double *z, int nz) {
+bool ns_number_in(const double *number, const double *z, int nz) {
   return number && z && number >= z && number < z + nz;
 }
 
 bool ns_parameter_of(const NsParameter *parameter, const NsNsds *graph) {
   for (int d = 0; d < graph->nds; d++)
-    if (parameter->owner == graph->ds[d] || in_vector(parameter->number, graph->ds[d]->z, graph->ds[d]->nz)) return true;
+    if (parameter->owner == graph->ds[d] || ns_number_in(parameter->number, graph->ds[d]->z, graph->ds[d]->nz)) return true;
   for (int i = 0; i < graph->ninteractions; i++) {
     const NsInteraction *inter = graph->interactions[i];
     if (parameter->owner == inter->law || parameter->owner == inter->relation) return true;
-    if (in_vector(parameter->number, inter->relation->z, inter->relation->nz)) return true;
+    if (ns_number_in(parameter->number, inter->relation->z, inter->relation->nz)) return true;
   }
   return false;
 }
@@ -70,6 +70,11 @@ void ns_sensitivity_free(NsSensitivity *s) {
   ns_trail_free(s->trail);
   ns_arena_release(&s->arena);
   ns_free(s);
+}
+
+void ns_sensitivity_set(NsSensitivity *s, double *number, double value, uint64_t *version, uint64_t seen) {
+  *number = value;
+  if (version) *version = seen + (UINT64_C(1) << 40) + ++s->changes;
 }
 
 void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph) {

@@ -56,9 +56,6 @@ typedef struct NsFrozen {
   NsStatus (*reread)(void *context, double t, NsError *err);
   NsStatus (*rate)(void *context, double t, const double *u, double *rate, NsError *err);
 
-  /* F_u (n x n), exact; NULL: by differences. */
-  NsStatus (*jacobian)(void *context, double t, const double *u, double *J, NsError *err);
-
   /*
   ** Closed forms, or NULL. terms: J (n x n; NULL: not wanted) = F_u, where *exact, and the columns of P (n x p; NULL: not wanted) = F_p
   ** with known[j]. slope: gu (n) = the derivative by u of the guard that was chosen last; *still: it does not depend on t. reset: A (n x n)
@@ -153,6 +150,15 @@ void ns_sensitivity_free(NsSensitivity *sensitivity);
 
 /* Whether a parameter is a number of the graph's model or an initial state of it. */
 bool ns_parameter_of(const NsParameter *parameter, const NsNsds *graph);
+
+/* Whether a number of a model (NULL: none) is one of a vector z (NULL: there is none) of nz numbers. */
+bool ns_number_in(const double *number, const double *z, int nz);
+
+/*
+** A number of the model becomes `value`, for a difference. version: that of its coefficient, or NULL; it was `seen` before, and becomes one
+** that it has never had.
+*/
+void ns_sensitivity_set(NsSensitivity *s, double *number, double value, uint64_t *version, uint64_t seen);
 
 /* X = d x0 / d parameters. */
 void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph);

@@ -46,8 +46,7 @@ typedef struct Along {
 
 /* Sets the number of a parameter, as a new version of its coefficient. */
 static NsStatus along_write(Along *a, double value, double t, NsError *err) {
-  *a->number = value;
-  if (a->version) *a->version = a->seen + (UINT64_C(1) << 40) + ++a->s->changes;
+  ns_sensitivity_set(a->s, a->number, value, a->version, a->seen);
   return a->frozen->reread(a->frozen->context, t, err);
 }
 

@@ -103,8 +103,7 @@ static void tangent_write_parameters(const NsStepEquations *T, const double *p, 
   NsSensitivity *s = T->s;
   for (int j = 0; j < T->p; j++) {
     if (!s->acts[j] || p[j] == 0) continue;
-    *s->parameters[j].number = T->numbers[j] + e * p[j];
-    if (s->parameters[j].version) *s->parameters[j].version = T->seen[j] + (UINT64_C(1) << 40) + ++s->changes;
+    ns_sensitivity_set(s, s->parameters[j].number, T->numbers[j] + e * p[j], s->parameters[j].version, T->seen[j]);
   }
 }
 
