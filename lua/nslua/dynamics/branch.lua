@@ -213,9 +213,9 @@ local function point_at_bound(b, a, c)
   end
 end
 
--- Ends the branch with the point at the bound of the range between a and c.
-local function end_at_bound(b, a, c)
-  local point = point_at_bound(b, a, c)
+-- Ends the branch with the point at the bound of the range between a and c, which is given if it is known.
+local function end_at_bound(b, a, c, point)
+  point = point or point_at_bound(b, a, c)
   b.points[#b.points + 1] = point
   b.message = point and format("the end of the range, p = %g", point.p) or
     format("no orbit was found at the end of the range; the last one is at p = %.10g", b.points[#b.points].p)
@@ -388,6 +388,12 @@ local function follow(b, a)
       b.message = at_start_text(b, a.p, passing)
       return
     end
+    local at_bound = c and not within(b, c.p) and point_at_bound(b, a, c)
+    if at_bound and at_bound.sequence == a.sequence then -- what is beyond the range does not count
+      c, length = at_bound, points.dot(b, at_bound.w - a.w, a.tangent)
+    else
+      at_bound = nil
+    end
     if before and (before.point.problem ~= a.problem or before.point.sequence ~= a.sequence) then before = nil end
     if c and c.sequence == a.sequence then
       local last, other
@@ -397,7 +403,7 @@ local function follow(b, a)
         b.message = format("p = %.10g: %s", last.p, why)
         return
       end
-      if other then c, length = other.point, other.s end
+      if other then c, length, at_bound = other.point, other.s, nil end
     end
     before = { point = a, s = length }
     if not c or c.sequence ~= a.sequence then
@@ -408,7 +414,7 @@ local function follow(b, a)
         return
       end
     end
-    if not within(b, c.p) then return end_at_bound(b, a, c) end
+    if at_bound or not within(b, c.p) then return end_at_bound(b, a, c, at_bound) end
     b.points[#b.points + 1] = c
     a, ds = c, next_step(b, length, c)
   end

@@ -3,7 +3,8 @@
 -- At a period doubling the orbit of twice the period moves along v with (A + 1) v = 0, A: the monodromy matrix. At a
 -- branch point the bordered matrix is singular: besides the tangent t there is a second direction v in which the
 -- equations hold to first order, orthogonal to t. The first orbit of the other branch is sought in the plane
--- orthogonal to v at a distance from the branch point. Seydel, Practical Bifurcation and Stability Analysis, 3rd ed., 2010, 5.6.
+-- orthogonal to v at a distance from the branch point. Seydel, Practical Bifurcation and Stability Analysis, 3rd
+-- ed., 2010, section 5.6.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local orbits = require "nslua.dynamics.orbit"

@@ -18,8 +18,8 @@ local PLACE = 2 ^ -46
 -- there.
 local JUMP = 2 ^ -10
 -- At a branch point Newton's matrix is singular. There the zero is sought until the function is this part of its
--- values at both ends; then it is interpolated between points at both sides: NODES at each, AROUND of the length of the
--- step apart. The error of this is below those of the points.
+-- values at both ends; then it is interpolated between points at both sides: NODES at each, AROUND of the length of
+-- the step apart. The error of this is below those of the points.
 local NEAR, NODES, AROUND = 2 ^ -10, 3, 2 ^ -4
 -- The bend of a function between two neighbours is at most this many times what the next values tell. Larger values
 -- find narrower pairs of zeros and cost more points.
