@@ -222,6 +222,45 @@ describe("derivatives of time-stepping runs #once", function()
     assert(error_of(gamma_point, { 1, 0.5 }) < 1e-8)
   end)
 
+  it("hold for linear models whose steps change their length", function()
+    local function build(p)
+      local ds = ns.FirstOrderLinearTIDS({ p[1], p[2] }, { { -1, 2 }, { -3, -1 } })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+      nsds:insertDynamicalSystem(ds)
+      local grid = ns.TimeDiscretisation { 0, 0.1, 0.2, 0.3, 0.5, 0.7, 1 }
+      return ns.TimeStepping(nsds, grid, ns.EulerMoreauOSI(0.5)), { "x0" }
+    end
+    assert(error_of(build, { 1, 0.5 }) < 1e-10)
+  end)
+
+  it("hold for prescribed velocities, for modes with a joint, and for compliant relations", function()
+    local function simulation(ds, osi, relation)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 0.5)
+      nsds:insertDynamicalSystem(ds)
+      if relation then nsds:link(ns.Interaction(ns.EqualityConditionNSL(1), relation, "bar"), ds) end
+      return stepping(nsds, 0.01, osi)
+    end
+    local function moved(p)
+      local ds = ns.LagrangianLinearTIDS({ 0, p[1] }, { 0, p[2] }, { { 1, 0.5 }, { 0.5, 2 } }, { { 2, -1 }, { -1, p[3] } })
+      ds:setBoundaryConditions(ns.HarmonicBC({ 1 }, 0, 1, 3, -math.pi / 2))
+      return simulation(ds, ns.MoreauJeanOSI(0.5)), { { ds, "q0", 2 }, { ds, "velocity0", 2 }, { ds, "K", 2, 2 } }
+    end
+    assert(error_of(moved, { 1, 0.5, 3 }) < 1e-9)
+    local function modes(p)
+      local ds = ns.LagrangianLinearDiagonalDS({ p[1], 0.2 }, { p[2], 0 }, { 10, 50 }, { 0.4, 0.1 })
+      ds:setFExtPtr(ns.vector { 0, -20 })
+      local bar = ns.LagrangianLinearTIR { { p[3], 1 } }
+      return simulation(ds, ns.MoreauJeanBilbaoOSI(), bar), { { ds, "q0", 1 }, { ds, "velocity0", 1 }, { bar, "C", 1, 1 } }
+    end
+    assert(error_of(modes, { 1, 0.5, 0.3 }) < 1e-9)
+    local function compliant(p)
+      local ds = ns.LagrangianLinearTIDS({ p[1], 0.2 }, { p[2], 0 }, ns.eye(2), { { 3, -1 }, { -1, 3 } })
+      local bar = ns.LagrangianCompliantLinearTIR({ { 1, -0.5 } }, { { p[3] } })
+      return simulation(ds, ns.MoreauJeanOSI(0.5), bar), { { ds, "q0", 1 }, { ds, "velocity0", 1 }, { bar, "D", 1, 1 } }
+    end
+    assert(error_of(compliant, { 1, 0.5, 0.4 }) < 1e-9)
+  end)
+
   it("converge to those of event-driven runs with the order of the scheme", function()
     local function build(simulation)
       local ds = ns.FirstOrderNonLinearDS({ 1, 0.5 }, function(_, x, z, f)
