@@ -82,7 +82,7 @@ static int begin_tie(uint32_t address, uint16_t port) {
 }
 
 /* Whether a connection has come about; one that has failed is closed. */
-static bool is_tied(struct pollfd *entry) {
+static bool tether_is_tied(struct pollfd *entry) {
   int error = 0;
   socklen_t size = sizeof error;
   if (entry->fd < 0 || !entry->revents) return false;
@@ -102,7 +102,7 @@ int ns_tether_tie(const NsTetherPlace *place, double seconds) {
   while (tied < 0 && left > 0 && poll(entries, (nfds_t)count, (int)ceil(1e3 * seconds)) > 0) {
     left = 0;
     for (int i = 0; i < count; i++) {
-      if (tied < 0 && is_tied(&entries[i])) tied = i;
+      if (tied < 0 && tether_is_tied(&entries[i])) tied = i;
       left += entries[i].fd >= 0;
     }
   }
