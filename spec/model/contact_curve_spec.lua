@@ -60,8 +60,8 @@ local function along(second, m, w)
   return out
 end
 
--- Compares the curvature of a relation with m rows at (t, q), for w, with differences of C and of second w w; drift, of a relation of
--- time, with differences by the time.
+-- Compares the curvature of a relation with m rows at (t, q), for w, with differences of C and of second w w; drift, of a relation
+-- of time, with differences by the time.
 local function look(relation, m, t, q, w, timed)
   local n = #q
   local C, second, drift, third = internal.relation_curvature(relation, t, q, w)

@@ -105,10 +105,14 @@ struct NsRelation {
   bool closed;     /* the script closed it: a step refuses it */
 };
 
-/* The point at which a relation is evaluated: x (nx), lambda (m), z (np; may be NULL). */
+/*
+** The point at which a relation is evaluated: x (nx), lambda (m), z (np; may be NULL). exact: Jacobians are the exact derivatives of the
+** callbacks where there are any (`exact` of NsFunction), not those that a script gives.
+*/
 struct NsRelationPoint {
   double t;
   const double *x, *lambda, *z;
+  bool exact;
 };
 
 /* Makes a relation without callbacks and coefficients; the caller frees it. NS_ENOMEM. */

@@ -70,6 +70,14 @@ function data.column(who, what, x)
   return core.vector(x)
 end
 
+-- A vector of n numbers from a number or from n of them.
+function data.spread(who, what, x, n)
+  if type(x) == "number" then return core.full(n, data.number(who, what, x)) end
+  x = data.column(who, what, x)
+  if #x ~= n then fail("%s: %s: expected %d numbers, got %d", who, what, n, #x) end
+  return x
+end
+
 -- A copy of a matrix or a table of rows; `rows` x `cols` when they are given.
 function data.matrix(who, what, x, rows, cols)
   if type(x) == "table" and (type(x[1]) == "table" or core.isvector(x[1])) then

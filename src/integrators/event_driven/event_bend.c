@@ -123,7 +123,7 @@ bool ns_edge_bend_take(NsEdgeBend *bend, const NsEventDriven *ed, int interactio
   gather_bend(bend, ed, interaction, u);
   ptrdiff_t m = bend->m, nx = bend->nx, nv = bend->nv;
   memset(none, 0, (size_t)m * sizeof *none);
-  NsRelationPoint at = {t, r->x, none, inter->z};
+  NsRelationPoint at = {t, r->x, none, inter->z, false};
   NsRelationCurvature curvature = {r->second, r->drift, bend->bias_q};
   if (!ns_relation_curvature(inter->relation, &at, r->w, r->more, &curvature)) return false;
   bend_along(bend);

@@ -105,15 +105,9 @@ static NsInteraction *edge_of_tangent(const NsMotionTangent *g, int e) {
   return g->ed->base.nsds->interactions[e];
 }
 
-static bool edge_turns(const NsInteraction *inter) {
-  for (int k = 0; k < inter->nds; k++)
-    if (inter->ds[k]->class->turns) return true;
-  return false;
-}
-
 /* Whether y = C q + e of Lagrangian systems; then H is constant. */
 static bool edge_is_straight(const NsInteraction *inter) {
-  return ns_relation_linear(inter->relation) && !ns_coef_varies(&inter->relation->C) && !edge_turns(inter);
+  return ns_relation_linear(inter->relation) && !ns_coef_varies(&inter->relation->C) && !ns_interaction_turns(inter);
 }
 
 /* R += d(H') force by q, for the interaction in g->bend. */
@@ -207,9 +201,7 @@ static bool sources_of_relations(NsMotionTangent *g, double t, const double *u) 
 /* The forces of all rows, and the terms of the accelerations, where they have been evaluated. */
 static void tangent_take_forces(NsMotionTangent *g) {
   const NsEventDriven *ed = g->ed;
-  memset(g->force, 0, (size_t)ed->m * sizeof *g->force);
-  for (int k = 0; k < ed->nacting && ed->rubs; k++) g->force[ed->acting[k]] = ed->multiplier[ed->acting[k]];
-  for (int k = 0; k < ed->nheld; k++) g->force[ed->held[k]] = ed->lambda[k];
+  ns_ed_forces(ed, g->force);
   for (int i = 0; i < ed->Nv; i++) {
     g->terms[i] = fabs(ed->now->a_free[i]);
     for (int k = 0; k < ed->nheld; k++) g->terms[i] += fabs(ed->lambda[k] * ed->now->X[i + (ptrdiff_t)ed->held[k] * ed->Nv]);
