@@ -32,6 +32,7 @@ local names = {
   ["design.sobol"] = "seed",
   ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift symmetry transient "
     .. "tol max_iterations range step max_step max_points",
+  ["branch:switch"] = "step max_points side",
   ["orbit:slope"] = "size",
   ["dynamics.diagram"] = FLOW .. " guess scale values period phase section transient keep follow both "
     .. "workers on progress",
