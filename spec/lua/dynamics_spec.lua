@@ -239,7 +239,7 @@ describe("continuation #once", function()
     local orbit = doubled.points[6].orbit
     local half = ns.solve_ivp(duffing, { 0, TURN }, orbit.x0, { method = "DOP853", rtol = 1e-10, args = { orbit.parameter } })
     assert.is_true(math.abs(half.y[1][#half.t] - orbit.x0[1]) > 1e-3)
-    raises("switch: expected the number of a period doubling, got 1, a fold", branch.switch, branch, 1)
+    raises("branch:switch: expected the number of a period doubling or a branch point, got 1, a fold", branch.switch, branch, 1)
   end)
 
   it("says what is wrong", function()

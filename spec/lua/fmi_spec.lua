@@ -326,6 +326,7 @@ describe("ns.fmi.export", function()
       { files = { "/etc/passwd" } })
     fails("fmi.export: cannot read '" .. directory .. "/none.csv': No such file or directory", good, "a.fmu",
       { files = { "none.csv" } })
+    fails("fmi.export: cannot read '" .. directory .. "/.': Is a directory", good, "a.fmu", { files = { "." } })
     fails("fmi.export: 'nothing.lua' must return a model, as in: return ns.fmi.model { ... }; it returned nil",
       write("nothing.lua", "local x = 1"), "a.fmu")
     fails("<name> expected near '='", write("wrong.lua", "local = 1"), "a.fmu")

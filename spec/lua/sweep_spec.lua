@@ -246,7 +246,7 @@ end)
 
 describe("a sweep in processes of its own #once", function()
   local kinds = [[
-local s = ns.sweep { parameters = { k = { 1, 2, 3, 4, 5, 6 } }, file = file, workers = workers, timeout = 1.5, memory = 1.5e8,
+local s = ns.sweep { parameters = { k = { 1, 2, 3, 4, 5, 6, 7 } }, file = file, workers = workers, timeout = 1.5, memory = 1.5e8,
   retries = 1,
   run = function(p, task)
     if p.k == 2 then os.exit(3) end
@@ -257,6 +257,10 @@ local s = ns.sweep { parameters = { k = { 1, 2, 3, 4, 5, 6 } }, file = file, wor
     end
     if p.k == 5 then os.execute("kill -SEGV " .. require "nslua.core".worker_support.pid()) end
     if p.k == 6 and task.attempt == 1 then error "not now" end
+    if p.k == 7 then
+      io.open("kills", "a"):write("x"):close()
+      os.execute("kill -KILL " .. require "nslua.core".worker_support.pid())
+    end
     return p.k
   end }
 for _, f in ipairs(s:failures()) do print(f.task, f.error) end
@@ -268,8 +272,10 @@ for _, f in ipairs(s:failures()) do print(f.task, f.error) end
     local out, err, status = run "a.csv 2"
     assert.same({ "", 0 }, { err, status })
     assert.equal("2\tthe task ended its process: exit status 3\n3\ttimeout: the task took more than 1.5 s\n"
-      .. "4\tnot enough memory\n5\tthe task ended its process: signal 11 (Segmentation fault)\n", out)
-    assert.equal("task,k,value,failed\n1,1,1,0\n2,2,nan,1\n3,3,nan,1\n4,4,nan,1\n5,5,nan,1\n6,6,6,0\n",
+      .. "4\tnot enough memory\n5\tthe task ended its process: signal 11 (Segmentation fault)\n"
+      .. "7\tits worker was killed 5 times: signal 9 (Killed)\n", out)
+    assert.equal("xxxxxx", host.read(directory .. "/kills")) -- five times, and once more in the second attempt
+    assert.equal("task,k,value,failed\n1,1,1,0\n2,2,nan,1\n3,3,nan,1\n4,4,nan,1\n5,5,nan,1\n6,6,6,0\n7,7,nan,1\n",
       host.read(directory .. "/a.csv"))
     local bytes, errors = runs.bytes(directory .. "/a.csv")
     run "b.csv 1"
@@ -297,14 +303,17 @@ local first = ns.sweep { parameters = { k = { 1, 2 } }, start = "spawn", run = f
   return p.k
 end }
 local second = ns.sweep { parameters = { k = { 1, 2 } }, file = file, workers = 2, start = "spawn", run = function(p, task)
+  if p.k == 1 and arg[2] then io.stdout:write("task\n"):flush() end
   return { x = p.k + first:table().value[2], c = task.checkpoint == file .. ".sweep/checkpoints/task-" .. task.index }
 end }
 print(second:table().x, second:table().c)]])
     local out, err = run "a.csv"
     assert.same({ "begin\n[3, 4]\t[1, 1]\n", "", "xx" }, { out, err, host.read(directory .. "/calls") })
     host.run(("sed -i 's/^io.stdout.*/print \"begin\" io.write \"it\" io.stdout:write \"!\"/' %s/script.lua"):format(directory))
-    out, err = host.run(("cd %s && %s sweep script.lua --quiet -- b.csv"):format(directory, host.quote(host.nslua)))
-    assert.same({ "begin\nit![3, 4]\t[1, 1]\n", "" }, { out, err })
+    out, err = host.run(("cd %s && %s sweep script.lua --quiet -- b.csv say"):format(directory, host.quote(host.nslua)))
+    local said
+    out, said = out:gsub("task\n", "") -- it comes before or after what the script prints
+    assert.same({ "begin\nit![3, 4]\t[1, 1]\n", 1, "" }, { out, said, err })
   end)
 
   -- Sends the signal of the third argument to the sweep itself, once `count` tasks are done.

@@ -260,6 +260,8 @@ describe("the prompt on a terminal #once", function()
     it("is shown by the pager of the user", function()
       restart("PAGER='sed -n s/^help/PAGED/p'", { height = 12 })
       terminal:line("?ns", "\nPAGED%(name%)[^\n]*\n> *$")
+      -- A line that is wider than the screen counts as several.
+      terminal:line("require 'nslua.repl.help'.show('help\\n' .. ('.'):rep(2000))", "\nPAGED\n> *$")
     end)
 
     it("is printed with PAGER=, on a dumb terminal, and where the pager is not installed", function()

@@ -5,6 +5,10 @@
 #ifndef NS_BASE_FUNCTION_H
 #define NS_BASE_FUNCTION_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
 #include "base/status.h"
 
 enum { NS_FUNCTION_ARGS = 3 };
@@ -35,5 +39,14 @@ typedef struct NsFunction {
   int (*along)(void *context, double t, const double *const *args, double tdot, const double *w, double *first, double *second);
   int (*exact)(void *context, double t, const double *const *args, int by, double *jac);
 } NsFunction;
+
+/* jac (`bytes` bytes) = the exact derivative of f by argument number `by`. False: it is not available, and jac is 0. */
+static inline bool ns_exact_jacobian(const NsFunction *f, double t, const double *const *args, int by, size_t bytes,
+                                     double *jac) {
+  memset(jac, 0, bytes);
+  if (f->value && f->exact && f->exact(f->context, t, args, by, jac) == 0) return true;
+  memset(jac, 0, bytes);
+  return false;
+}
 
 #endif

@@ -4,7 +4,6 @@
 */
 #include <lauxlib.h>
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,22 +63,15 @@ fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean has_tolerance, fmi2R
   return fmu_call(self, "setup_experiment", push_experiment, 0, NULL, &e, fmi2Error);
 }
 
-/* Calls a method without arguments and results, and goes to the next phase when it succeeds. */
-static fmi2Status move_on(FmuInstance *self, const char *method, FmuPhase next) {
-  fmi2Status status = fmu_call(self, method, NULL, 0, NULL, NULL, fmi2Error);
-  if (status == fmi2OK) self->phase = next;
-  return status;
-}
-
 fmi2Status fmi2EnterInitializationMode(fmi2Component c) {
   if (!fmu_may(c, "fmi2EnterInitializationMode", FMU_MADE)) return fmi2Error;
-  return move_on(c, "enter_initialization", FMU_STARTING);
+  return fmu_move(c, "enter_initialization", FMU_STARTING);
 }
 
 fmi2Status fmi2ExitInitializationMode(fmi2Component c) {
   FmuInstance *self = c;
   if (!fmu_may(self, "fmi2ExitInitializationMode", FMU_STARTING)) return fmi2Error;
-  return move_on(self, "exit_initialization", self->type == fmi2CoSimulation ? FMU_STEPPING : FMU_EVENT);
+  return fmu_move(self, "exit_initialization", self->type == fmi2CoSimulation ? FMU_STEPPING : FMU_EVENT);
 }
 
 fmi2Status fmi2Terminate(fmi2Component c) {
@@ -93,160 +85,143 @@ fmi2Status fmi2Reset(fmi2Component c) {
   FmuInstance *self = c;
   if (!fmu_may(self, "fmi2Reset", FMU_ANY)) return fmi2Error;
   self->last_step = fmi2OK;
-  return move_on(self, "reset", FMU_MADE);
+  return fmu_move(self, "reset", FMU_MADE);
 }
 
 /* ---- values ---- */
 
+/* A type of values: how element i of an array goes to the stack, and how the value on top of it becomes that element. */
+typedef struct ValueType {
+  const char *name;
+  void (*push)(lua_State *L, const void *values, size_t i);
+  void (*take)(lua_State *L, void *values, size_t i);
+} ValueType;
+
+static void push_real(lua_State *L, const void *values, size_t i) {
+  lua_pushnumber(L, ((const fmi2Real *)values)[i]);
+}
+
+static void take_real(lua_State *L, void *values, size_t i) {
+  ((fmi2Real *)values)[i] = lua_tonumber(L, -1);
+}
+
+static void push_integer(lua_State *L, const void *values, size_t i) {
+  lua_pushinteger(L, ((const fmi2Integer *)values)[i]);
+}
+
+static void take_integer(lua_State *L, void *values, size_t i) {
+  ((fmi2Integer *)values)[i] = (fmi2Integer)lua_tointeger(L, -1);
+}
+
+static void push_boolean(lua_State *L, const void *values, size_t i) {
+  lua_pushboolean(L, ((const fmi2Boolean *)values)[i]);
+}
+
+static void take_boolean(lua_State *L, void *values, size_t i) {
+  ((fmi2Boolean *)values)[i] = lua_toboolean(L, -1);
+}
+
+static void push_string(lua_State *L, const void *values, size_t i) {
+  lua_pushstring(L, ((const fmi2String *)values)[i]);
+}
+
+static void take_string(lua_State *L, void *values, size_t i) {
+  ((fmi2String *)values)[i] = lua_tostring(L, -1);
+}
+
+static const ValueType reals = {"Real", push_real, take_real}, integers = {"Integer", push_integer, take_integer},
+                       booleans = {"Boolean", push_boolean, take_boolean}, strings = {"String", push_string, take_string};
+
 typedef struct Values {
-  const char *type;
+  const ValueType *type;
   const fmi2ValueReference *references;
   size_t count;
   void *to;         /* of a function that gets */
   const void *from; /* of a function that sets */
 } Values;
 
-static void push_references(lua_State *L, const Values *v) {
-  lua_pushstring(L, v->type);
+/* The arguments of get: the name of the type, the references. */
+static int push_references(lua_State *L, FmuInstance *self, void *data) {
+  const Values *v = data;
+  (void)self;
+  lua_pushstring(L, v->type->name);
   lua_createtable(L, (int)v->count, 0);
   for (size_t i = 0; i < v->count; i++) {
     lua_pushinteger(L, v->references[i]);
     lua_rawseti(L, -2, (lua_Integer)i + 1);
   }
-}
-
-static int push_get(lua_State *L, FmuInstance *self, void *data) {
-  (void)self;
-  push_references(L, data);
   return 2;
 }
 
-static fmi2Status get_values(fmi2Component c, const char *function, Values *v, FmuPart *take) {
-  if (!fmu_may(c, function, FMU_ANY)) return fmi2Error;
-  if (v->count > INT_MAX) return fmi2Error;
-  return fmu_call(c, "get", push_get, 1, take, v, fmi2Error);
-}
-
-static int take_reals(lua_State *L, FmuInstance *self, void *data) {
-  const Values *v = data;
-  (void)self;
-  for (size_t i = 0; i < v->count; i++, lua_pop(L, 1)) {
-    lua_rawgeti(L, -1, (lua_Integer)i + 1);
-    ((fmi2Real *)v->to)[i] = lua_tonumber(L, -1);
-  }
-  return 0;
-}
-
-static int take_integers(lua_State *L, FmuInstance *self, void *data) {
-  const Values *v = data;
-  (void)self;
-  for (size_t i = 0; i < v->count; i++, lua_pop(L, 1)) {
-    lua_rawgeti(L, -1, (lua_Integer)i + 1);
-    ((fmi2Integer *)v->to)[i] = (fmi2Integer)lua_tointeger(L, -1);
-  }
-  return 0;
-}
-
-static int take_booleans(lua_State *L, FmuInstance *self, void *data) {
-  const Values *v = data;
-  (void)self;
-  for (size_t i = 0; i < v->count; i++, lua_pop(L, 1)) {
-    lua_rawgeti(L, -1, (lua_Integer)i + 1);
-    ((fmi2Boolean *)v->to)[i] = lua_toboolean(L, -1);
-  }
-  return 0;
-}
-
-static const char texts_key; /* the texts that fmi2GetString has returned are in the registry at its address */
-
-static int take_strings(lua_State *L, FmuInstance *self, void *data) {
+/*
+** The values of a type that were got last are in the registry, at the address of the type: texts live until the next ones are got.
+*/
+static int take_value_list(lua_State *L, FmuInstance *self, void *data) {
   const Values *v = data;
   (void)self;
   lua_pushvalue(L, -1);
-  lua_rawsetp(L, LUA_REGISTRYINDEX, &texts_key);
+  lua_rawsetp(L, LUA_REGISTRYINDEX, v->type);
   for (size_t i = 0; i < v->count; i++, lua_pop(L, 1)) {
     lua_rawgeti(L, -1, (lua_Integer)i + 1);
-    ((fmi2String *)v->to)[i] = lua_tostring(L, -1);
+    v->type->take(L, v->to, i);
   }
   return 0;
 }
 
+static fmi2Status get_values(fmi2Component c, const char *function, Values *v) {
+  if (!fmu_may(c, function, FMU_ANY)) return fmi2Error;
+  if (v->count > INT_MAX) return fmi2Error;
+  return fmu_call(c, "get", push_references, 1, take_value_list, v, fmi2Error);
+}
+
 fmi2Status fmi2GetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Real value[]) {
-  return get_values(c, "fmi2GetReal", &(Values){"Real", vr, n, value, NULL}, take_reals);
+  return get_values(c, "fmi2GetReal", &(Values){&reals, vr, n, value, NULL});
 }
 
 fmi2Status fmi2GetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Integer value[]) {
-  return get_values(c, "fmi2GetInteger", &(Values){"Integer", vr, n, value, NULL}, take_integers);
+  return get_values(c, "fmi2GetInteger", &(Values){&integers, vr, n, value, NULL});
 }
 
 fmi2Status fmi2GetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2Boolean value[]) {
-  return get_values(c, "fmi2GetBoolean", &(Values){"Boolean", vr, n, value, NULL}, take_booleans);
+  return get_values(c, "fmi2GetBoolean", &(Values){&booleans, vr, n, value, NULL});
 }
 
 fmi2Status fmi2GetString(fmi2Component c, const fmi2ValueReference vr[], size_t n, fmi2String value[]) {
-  return get_values(c, "fmi2GetString", &(Values){"String", vr, n, value, NULL}, take_strings);
+  return get_values(c, "fmi2GetString", &(Values){&strings, vr, n, value, NULL});
 }
 
-static int push_reals(lua_State *L, FmuInstance *self, void *data) {
+/* The arguments of set: those of get, the values. */
+static int push_value_list(lua_State *L, FmuInstance *self, void *data) {
   const Values *v = data;
-  (void)self;
-  push_references(L, v);
+  int count = push_references(L, self, data);
   lua_createtable(L, (int)v->count, 0);
-  for (size_t i = 0; i < v->count; i++)
-    lua_pushnumber(L, ((const fmi2Real *)v->from)[i]), lua_rawseti(L, -2, (lua_Integer)i + 1);
-  return 3;
+  for (size_t i = 0; i < v->count; i++) {
+    v->type->push(L, v->from, i);
+    lua_rawseti(L, -2, (lua_Integer)i + 1);
+  }
+  return count + 1;
 }
 
-static int push_integers(lua_State *L, FmuInstance *self, void *data) {
-  const Values *v = data;
-  (void)self;
-  push_references(L, v);
-  lua_createtable(L, (int)v->count, 0);
-  for (size_t i = 0; i < v->count; i++)
-    lua_pushinteger(L, ((const fmi2Integer *)v->from)[i]), lua_rawseti(L, -2, (lua_Integer)i + 1);
-  return 3;
-}
-
-static int push_booleans(lua_State *L, FmuInstance *self, void *data) {
-  const Values *v = data;
-  (void)self;
-  push_references(L, v);
-  lua_createtable(L, (int)v->count, 0);
-  for (size_t i = 0; i < v->count; i++)
-    lua_pushboolean(L, ((const fmi2Boolean *)v->from)[i]), lua_rawseti(L, -2, (lua_Integer)i + 1);
-  return 3;
-}
-
-static int push_strings(lua_State *L, FmuInstance *self, void *data) {
-  const Values *v = data;
-  (void)self;
-  push_references(L, v);
-  lua_createtable(L, (int)v->count, 0);
-  for (size_t i = 0; i < v->count; i++)
-    lua_pushstring(L, ((const fmi2String *)v->from)[i]), lua_rawseti(L, -2, (lua_Integer)i + 1);
-  return 3;
-}
-
-static fmi2Status set_values(fmi2Component c, const char *function, Values *v, FmuPart *push) {
+static fmi2Status set_values(fmi2Component c, const char *function, Values *v) {
   if (!fmu_may(c, function, FMU_ANY & ~FMU_ENDED)) return fmi2Error;
   if (v->count > INT_MAX) return fmi2Error;
-  return fmu_call(c, "set", push, 0, NULL, v, fmi2Error);
+  return fmu_call(c, "set", push_value_list, 0, NULL, v, fmi2Error);
 }
 
 fmi2Status fmi2SetReal(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Real value[]) {
-  return set_values(c, "fmi2SetReal", &(Values){"Real", vr, n, NULL, value}, push_reals);
+  return set_values(c, "fmi2SetReal", &(Values){&reals, vr, n, NULL, value});
 }
 
 fmi2Status fmi2SetInteger(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Integer value[]) {
-  return set_values(c, "fmi2SetInteger", &(Values){"Integer", vr, n, NULL, value}, push_integers);
+  return set_values(c, "fmi2SetInteger", &(Values){&integers, vr, n, NULL, value});
 }
 
 fmi2Status fmi2SetBoolean(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2Boolean value[]) {
-  return set_values(c, "fmi2SetBoolean", &(Values){"Boolean", vr, n, NULL, value}, push_booleans);
+  return set_values(c, "fmi2SetBoolean", &(Values){&booleans, vr, n, NULL, value});
 }
 
 fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t n, const fmi2String value[]) {
-  return set_values(c, "fmi2SetString", &(Values){"String", vr, n, NULL, value}, push_strings);
+  return set_values(c, "fmi2SetString", &(Values){&strings, vr, n, NULL, value});
 }
 
 fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference unknown[], size_t nunknown,

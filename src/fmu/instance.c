@@ -133,6 +133,12 @@ fmi2Status fmu_call(FmuInstance *self, const char *method, FmuPart *push, int re
   return fmu_protect(self, fmu_protected, &call, failure);
 }
 
+fmi2Status fmu_move(FmuInstance *self, const char *method, FmuPhase next) {
+  fmi2Status status = fmu_call(self, method, NULL, 0, NULL, NULL, fmi2Error);
+  if (status == fmi2OK) self->phase = next;
+  return status;
+}
+
 /* ---- opening ---- */
 
 typedef struct Opening {

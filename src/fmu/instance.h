@@ -45,6 +45,9 @@ typedef int FmuPart(lua_State *L, FmuInstance *self, void *data);
 fmi2Status fmu_call(FmuInstance *self, const char *method, FmuPart *push, int results, FmuPart *take, void *data,
                     fmi2Status failure);
 
+/* Calls a method without arguments and results; the phase becomes `next` when it succeeds. */
+fmi2Status fmu_move(FmuInstance *self, const char *method, FmuPhase next);
+
 /* Tells the importer's logger. Messages below fmi2Discard only when logging is on. */
 void fmu_log(const FmuInstance *self, fmi2Status status, const char *message);
 

@@ -81,20 +81,14 @@ fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real nominals[
   return get_numbers(c, "fmi2GetNominalsOfContinuousStates", "nominals", nominals, n);
 }
 
-static fmi2Status enter(FmuInstance *self, const char *method, FmuPhase next) {
-  fmi2Status status = fmu_call(self, method, NULL, 0, NULL, NULL, fmi2Error);
-  if (status == fmi2OK) self->phase = next;
-  return status;
-}
-
 fmi2Status fmi2EnterEventMode(fmi2Component c) {
   if (!fmu_may(c, "fmi2EnterEventMode", FMU_CONTINUOUS)) return fmi2Error;
-  return enter(c, "enter_event_mode", FMU_EVENT);
+  return fmu_move(c, "enter_event_mode", FMU_EVENT);
 }
 
 fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
   if (!fmu_may(c, "fmi2EnterContinuousTimeMode", FMU_EVENT)) return fmi2Error;
-  return enter(c, "enter_continuous_mode", FMU_CONTINUOUS);
+  return fmu_move(c, "enter_continuous_mode", FMU_CONTINUOUS);
 }
 
 /* Results of update(): whether states have changed, the time of the next event or nil. One call is enough. */

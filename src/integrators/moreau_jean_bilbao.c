@@ -246,7 +246,7 @@ static NsStatus begin_outputs(Bilbao *b, Edge *edge, NsError *err) {
   NsRelation *relation = e->inter->relation;
   int row = e->row;
   NsStatus status = ns_interaction_update(e->inter, b->t, err);
-  NsRelationPoint at = {b->t_k, ns_stack_gather(&b->stack, e, b->q_k), b->none + row, e->inter->z};
+  NsRelationPoint at = {b->t_k, ns_stack_gather(&b->stack, e, b->q_k), b->none + row, e->inter->z, false};
   if (status == NS_OK) status = ns_relation_C(relation, &at, edge->H, err);
   if (status == NS_OK) status = ns_relation_output(relation, &at, b->y_k + row, err);
   if (status != NS_OK) return status;
@@ -312,7 +312,7 @@ static NsStatus bilbao_complete(NsScheme *scheme, NsError *err) {
   memset(b->p, 0, (size_t)b->stack.N * sizeof *b->p);
   for (int k = 0; k < b->stack.nedges; k++) {
     const NsEdge *e = &b->edges[k].base;
-    NsRelationPoint at = {b->t, ns_stack_gather(&b->stack, e, b->q), b->lambda + e->row, e->inter->z};
+    NsRelationPoint at = {b->t, ns_stack_gather(&b->stack, e, b->q), b->lambda + e->row, e->inter->z, false};
     NsStatus status = ns_relation_output(e->inter->relation, &at, b->y + e->row, err);
     if (status != NS_OK) return status;
     ns_stack_times(&b->stack, e, false, b->v, b->u + e->row);

@@ -28,9 +28,8 @@ static void motion_lay_out_edge(NsMotion *motion, NsMotionEdge *edge, NsInteract
   edge->inter = inter;
   edge->row = motion->view.m;
   motion->view.m += inter->m;
-  edge->linear = edge->straight = ns_relation_linear(inter->relation);
-  for (int p = 0; p < inter->nds; p++)
-    if (inter->ds[p]->class->turns) edge->straight = false;
+  edge->linear = ns_relation_linear(inter->relation);
+  edge->straight = edge->linear && !ns_interaction_turns(inter);
   edge->C = ns_arena_matrix(&motion->arena, inter->m, inter->nx);
   edge->x = ns_arena_doubles(&motion->arena, inter->nx);
   edge->qdot = ns_arena_doubles(&motion->arena, inter->nx);
@@ -118,6 +117,14 @@ int ns_motion_first_q(const NsMotion *motion, int system) {
 
 int ns_motion_first_v(const NsMotion *motion, int system) {
   return motion->nodes[system].v;
+}
+
+int ns_motion_coordinate_of(const NsMotion *motion, const NsInteraction *inter, int j, int *v) {
+  int part = inter->nds > 1 && j >= inter->ds[0]->nx ? 1 : 0;
+  const NsMotionNode *node = &motion->nodes[inter->ds[part]->node];
+  if (part) j -= inter->ds[0]->nx;
+  *v = node->v + j;
+  return node->q + j;
 }
 
 bool ns_motion_varying_mass(const NsMotion *motion) {
@@ -239,7 +246,7 @@ static NsStatus evaluate_output(NsMotion *motion, NsMotionEdge *edge, double t, 
                                 NsError *err) {
   NsInteraction *inter = edge->inter;
   gather_argument(motion, edge, q, v);
-  NsRelationPoint at = {t, edge->x, motion->lambda, inter->z};
+  NsRelationPoint at = {t, edge->x, motion->lambda, inter->z, false};
   NsStatus status = ns_interaction_update(inter, t, err);
   if (status == NS_OK) status = ns_relation_output(inter->relation, &at, motion->y + edge->row, err);
   if (status == NS_OK) status = ns_relation_C(inter->relation, &at, edge->C, err);
@@ -323,7 +330,7 @@ static NsStatus form_bias(NsMotion *motion, NsMotionEdge *edge, double t, const 
   memset(bias, 0, (size_t)edge->inter->m * sizeof *bias);
   if (edge->straight) return NS_OK;
   gather_argument(motion, edge, q, v);
-  NsRelationPoint at = {t, edge->x, motion->lambda, edge->inter->z};
+  NsRelationPoint at = {t, edge->x, motion->lambda, edge->inter->z, false};
   const NsRelation *relation = edge->inter->relation;
   NsStatus status = NS_OK;
   if (!edge->linear && !edge->compared) status = ns_relation_own_rows(relation, &at, motion->room, edge->own, err);

@@ -178,7 +178,7 @@ static const NsStepProblem *paoli_problem(const NsScheme *scheme) {
 /* The arguments of an interaction's relation at stacked coordinates. */
 static NsRelationPoint paoli_point(const Paoli *sp, const Edge *edge, double t, const double *q) {
   const NsEdge *e = &edge->base;
-  return (NsRelationPoint){t, ns_stack_gather(&sp->stack, e, q), sp->lambda + e->row, e->inter->z};
+  return (NsRelationPoint){t, ns_stack_gather(&sp->stack, e, q), sp->lambda + e->row, e->inter->z, false};
 }
 
 /* to += H(q_k)' lambda. */

@@ -211,6 +211,13 @@ typedef struct NsSchemeTangent {
 
   /* The states x and, when `input` says so, the inputs r after the step, from the systems' memories and the iterate. NULL: see `states`. */
   NsStatus (*state)(NsScheme *twin, double *x, double *r, NsError *err);
+
+  /*
+  ** With NsSchemeSettle: evaluates the relations where `state` has left the twin, before the first shift; the states x after the shifts. NULL:
+  ** the scheme can not project.
+  */
+  NsStatus (*unsettled)(NsScheme *twin, NsError *err);
+  void (*settled)(const NsScheme *twin, double *x);
 } NsSchemeTangent;
 
 /*

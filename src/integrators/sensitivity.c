@@ -14,17 +14,17 @@
 
 /* ---- making ---- */
 
-static bool in_vector(const double *number, const double *z, int nz) {
+bool ns_number_in(const double *number, const double *z, int nz) {
   return number && z && number >= z && number < z + nz;
 }
 
 bool ns_parameter_of(const NsParameter *parameter, const NsNsds *graph) {
   for (int d = 0; d < graph->nds; d++)
-    if (parameter->owner == graph->ds[d] || in_vector(parameter->number, graph->ds[d]->z, graph->ds[d]->nz)) return true;
+    if (parameter->owner == graph->ds[d] || ns_number_in(parameter->number, graph->ds[d]->z, graph->ds[d]->nz)) return true;
   for (int i = 0; i < graph->ninteractions; i++) {
     const NsInteraction *inter = graph->interactions[i];
     if (parameter->owner == inter->law || parameter->owner == inter->relation) return true;
-    if (in_vector(parameter->number, inter->relation->z, inter->relation->nz)) return true;
+    if (ns_number_in(parameter->number, inter->relation->z, inter->relation->nz)) return true;
   }
   return false;
 }

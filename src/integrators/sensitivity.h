@@ -36,6 +36,10 @@ typedef struct NsSensitivityOptions {
   bool adjoint;   /* the run is recorded (sensitivity_trail.h), and S is not carried */
   double memory;  /* adjoint: bytes that the record may take; see simulation/sensitivities.h. 0: any */
   bool one_sided; /* at a grazing or simultaneous event: go on with the side that the run takes */
+
+  /* Time stepping: the steps end with a projection of the coordinates (NsSchemeSettle) to this tolerance; 0: they do not. */
+  double settles;
+  bool settles_absolute;
 } NsSensitivityOptions;
 
 typedef struct NsSensitivity NsSensitivity;
@@ -55,9 +59,6 @@ typedef struct NsFrozen {
   /* Numbers of the model have changed: the next calls must see them. */
   NsStatus (*reread)(void *context, double t, NsError *err);
   NsStatus (*rate)(void *context, double t, const double *u, double *rate, NsError *err);
-
-  /* F_u (n x n), exact; NULL: by differences. */
-  NsStatus (*jacobian)(void *context, double t, const double *u, double *J, NsError *err);
 
   /*
   ** Closed forms, or NULL. terms: J (n x n; NULL: not wanted) = F_u, where *exact, and the columns of P (n x p; NULL: not wanted) = F_p
@@ -153,6 +154,15 @@ void ns_sensitivity_free(NsSensitivity *sensitivity);
 
 /* Whether a parameter is a number of the graph's model or an initial state of it. */
 bool ns_parameter_of(const NsParameter *parameter, const NsNsds *graph);
+
+/* Whether a number of a model (NULL: none) is one of a vector z (NULL: there is none) of nz numbers. */
+bool ns_number_in(const double *number, const double *z, int nz);
+
+/*
+** A number of the model becomes `value`, for a difference. version: that of its coefficient, or NULL; it was `seen` before, and becomes one
+** that it has never had.
+*/
+void ns_sensitivity_set(NsSensitivity *s, double *number, double value, uint64_t *version, uint64_t seen);
 
 /* X = d x0 / d parameters. */
 void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph);

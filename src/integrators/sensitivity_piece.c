@@ -63,8 +63,7 @@ typedef struct Displaced {
 /* The rates with the number displaced by e are in s->value. */
 static NsStatus displaced_rate(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, const Displaced *d,
                                double e, NsError *err) {
-  *d->number = d->at + e;
-  if (d->version) *d->version = d->seen + (UINT64_C(1) << 40) + ++s->changes;
+  ns_sensitivity_set(s, d->number, d->at + e, d->version, d->seen);
   NsStatus status = d->frozen ? frozen->reread(frozen->context, t, err) : NS_OK;
   return status == NS_OK ? frozen->rate(frozen->context, t, u, s->value, err) : status;
 }
@@ -173,8 +172,8 @@ NsStatus ns_sensitivity_column(NsSensitivity *s, const NsFrozen *frozen, double 
   return status == NS_OK ? back : status;
 }
 
+/* J by differences. */
 static NsStatus point_jacobian(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, double *J, NsError *err) {
-  if (frozen->jacobian) return frozen->jacobian(frozen->context, t, u, J, err);
   NsStatus status = NS_OK;
   for (int i = 0; i < s->n && status == NS_OK; i++) status = state_column(s, frozen, t, u, i, J + (ptrdiff_t)i * s->n, err);
   return status;

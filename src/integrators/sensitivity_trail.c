@@ -4,7 +4,6 @@
 */
 #include "integrators/sensitivity_trail.h"
 
-#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"

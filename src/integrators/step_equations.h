@@ -32,6 +32,7 @@ typedef struct NsStepEquations {
   bool inexact; /* the matrix was found not to be exact: solutions are corrected */
   bool first;   /* this is the first step */
   bool input;   /* steps read r_k */
+  bool settles; /* steps end with a projection, see step_project.h */
   int p, n, nr, N, M;
 
   /* the solution of the step; memories at its start */
@@ -58,6 +59,14 @@ typedef struct NsStepEquations {
   uint64_t key; /* of the model's matrices in the step before */
   long formed;  /* the factorisations of the twin when K was formed; -1: never */
   double h_formed;
+
+  /* of the projection */
+  NsLu *positions;          /* of its matrix; NULL: not made */
+  double *positions_matrix; /* M x M */
+  int rounds, npositions;   /* shifts; rows */
+  double *gaps;             /* npositions: -y, then the multipliers of a shift */
+  double *rho;              /* N: workspace */
+  double *dw_all, *dl_all;  /* N x p, M x p: the columns of dw and dl */
 
   /* workspace */
   double *sample;                /* N + M, or n + nr */

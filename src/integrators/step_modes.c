@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "integrators/scheme.h"
 
 /*
 ** A number below this part of its terms is 0. 2^-30, about 1e-9: steps solve their equations to 1e-10 of the terms, and a
@@ -17,8 +18,6 @@ static const double NOTHING = 0x1p-30;
 
 /* A contact whose velocity before a step is below this part of its terms was closed: 1e-6, as in ns_mj_tolerance. */
 static const double RESTS = 1e-6;
-
-static const char advice[] = "use EventDriven with a RungeKuttaOSI";
 
 /* ---- rows ---- */
 
@@ -199,8 +198,9 @@ void ns_step_law_change(const NsStepRows *rows, const double *dy, const double *
 static NsStatus tell_switch(const RowGroup *group, int k, const char *what, double t, NsError *err) {
   char name[2 * NS_NAME_SIZE];
   return ns_fail(err, NS_EARG,
-                 "sensitivities: %s %s in the step to t=%.10g: derivatives of time-stepping runs are wrong there; %s",
-                 row_name(group, k, name, sizeof name), what, t, advice);
+                 "sensitivities: %s %s in the step to t=%.10g: derivatives of time-stepping runs are wrong there; use "
+                 "EventDriven with a %s",
+                 row_name(group, k, name, sizeof name), what, t, ns_scheme_runge_kutta_text);
 }
 
 typedef struct Switches {

@@ -134,15 +134,16 @@ NsStatus ns_first_order_f(const NsFirstOrderDs *ds, double t, const double *x, d
   return NS_OK;
 }
 
-NsStatus ns_first_order_jacobian(const NsFirstOrderDs *ds, double t, const double *x, double *J, NsError *err) {
+NsStatus ns_first_order_jacobian(const NsFirstOrderDs *ds, double t, const double *x, bool exact, double *J, NsError *err) {
   const NsCoef *given = ns_coef_given(&ds->jacobian_f) ? &ds->jacobian_f : ds->f.value ? NULL : &ds->A;
   size_t entries = (size_t)ds->base.n * (size_t)ds->base.n;
+  const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
   memset(J, 0, entries * sizeof *J);
+  if (exact && ns_exact_jacobian(&ds->f, t, args, 0, entries * sizeof *J, J)) return NS_OK;
   if (given) {
     ns_coef_add_to(given, 1, J, ds->base.n);
     return NS_OK;
   }
-  const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
   if (!ds->f.jacobian || ds->f.jacobian(ds->f.context, t, args, 0, J) != 0)
     return ns_fail(err, NS_ECALLBACK, "dynamical system '%s': jacobianfx failed at t=%g", first_order_name_of(ds), t);
   return NS_OK;
@@ -176,7 +177,7 @@ NsStatus ns_first_order_terms(NsFirstOrderDs *ds, double t, const double *x, dou
   int n = ds->base.n;
   NsStatus status = ns_ds_update(&ds->base, t, err);
   if (status == NS_OK) status = ns_first_order_f(ds, t, x, f, err);
-  if (status == NS_OK && J) status = ns_first_order_jacobian(ds, t, x, J, err);
+  if (status == NS_OK && J) status = ns_first_order_jacobian(ds, t, x, false, J, err);
   if (ns_coef_given(&ds->M)) ns_coef_add_to(&ds->M, 1, M, n);
   for (ptrdiff_t i = 0; i < n && !ns_coef_given(&ds->M); i++) M[i + i * n] = 1;
   return status;

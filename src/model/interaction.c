@@ -45,6 +45,12 @@ void ns_interaction_free(NsInteraction *inter) {
   ns_free(inter);
 }
 
+bool ns_interaction_turns(const NsInteraction *inter) {
+  for (int d = 0; d < inter->nds; d++)
+    if (inter->ds[d]->class->turns) return true;
+  return false;
+}
+
 void ns_interaction_gather_z(NsInteraction *inter) {
   NsDs *first = inter->ds[0], *second = inter->ds[1];
   if (inter->relation->z) {

@@ -42,6 +42,9 @@ extern const NsField ns_interaction_fields[];
 NsStatus ns_interaction_new(NsInteraction **interaction, NsLaw *law, NsRelation *relation);
 void ns_interaction_free(NsInteraction *interaction);
 
+/* Whether one of its systems is a rigid body, whose coordinates have a quaternion. */
+bool ns_interaction_turns(const NsInteraction *interaction);
+
 /* Sets z and nz; copies the parameters of two systems into z_pair. */
 void ns_interaction_gather_z(NsInteraction *interaction);
 

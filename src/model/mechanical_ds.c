@@ -414,37 +414,34 @@ bool ns_mechanical_exact_forces(const NsMechanicalDs *ds, double t, const double
   return true;
 }
 
-bool ns_mechanical_exact_mass(const NsMechanicalDs *ds, double t, const double *q, const double *w, double *room, double *D) {
-  const NsFunction *f = &ds->mass_function;
-  size_t n = (size_t)ds->nv, nq = (size_t)ds->nq;
+/* out (nv x count) -= the exact Jacobian of M by an argument of `count` numbers, times w. room: nv nv count. False: it has none. */
+static bool subtract_exact_mass(const NsMechanicalDs *ds, double t, const double *q, int by, size_t count, const double *w,
+                                double *room, double *out) {
   const double *args[NS_FUNCTION_ARGS] = {q, NULL, ds->base.z};
-  if (!f->value) return true;
-  memset(room, 0, n * n * nq * sizeof *room);
-  if (!f->exact || f->exact(f->context, t, args, 0, room) != 0) return false;
-  for (size_t k = 0; k < nq; k++)
+  size_t n = (size_t)ds->nv, entries = n * n * count;
+  if (!ds->mass_function.value || entries == 0) return true;
+  memset(room, 0, entries * sizeof *room);
+  if (!ds->mass_function.exact || ds->mass_function.exact(ds->mass_function.context, t, args, by, room) != 0) return false;
+  for (size_t k = 0; k < count; k++)
     for (size_t j = 0; j < n; j++)
-      for (size_t i = 0; i < n; i++) D[i + k * n] -= room[i + j * n + k * n * n] * w[j];
+      for (size_t i = 0; i < n; i++) out[i + k * n] -= room[i + j * n + k * n * n] * w[j];
   return true;
+}
+
+bool ns_mechanical_exact_mass(const NsMechanicalDs *ds, double t, const double *q, const double *w, double *room, double *D) {
+  return subtract_exact_mass(ds, t, q, 0, (size_t)ds->nq, w, room, D);
 }
 
 bool ns_mechanical_exact_parameters(const NsMechanicalDs *ds, double t, const double *q, const double *v, const double *w,
                                     double *room, double *by_z) {
   size_t n = (size_t)ds->nv, nz = (size_t)ds->base.nz;
-  const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z}, *of_mass[NS_FUNCTION_ARGS] = {q, NULL, ds->base.z},
-               *of_force[NS_FUNCTION_ARGS] = {ds->base.z, NULL, NULL};
-  const NsFunction *mass = &ds->mass_function;
+  const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z}, *of_force[NS_FUNCTION_ARGS] = {ds->base.z, NULL, NULL};
   memset(by_z, 0, n * nz * sizeof *by_z);
   if (ns_mechanical_turns(ds)) return false;
   if (!add_exact(&ds->fint_function, t, args, 2, -1, n * nz, room, by_z)) return false;
   if (!add_exact(&ds->fgyr_function, t, args, 2, -1, n * nz, room, by_z)) return false;
   if (ns_coef_varies(&ds->fext) && !add_exact(&ds->fext.function, t, of_force, 0, 1, n * nz, room, by_z)) return false;
-  if (!mass->value) return true;
-  memset(room, 0, n * n * nz * sizeof *room);
-  if (!mass->exact || mass->exact(mass->context, t, of_mass, 2, room) != 0) return false;
-  for (size_t k = 0; k < nz; k++)
-    for (size_t j = 0; j < n; j++)
-      for (size_t i = 0; i < n; i++) by_z[i + k * n] -= room[i + j * n + k * n * n] * w[j];
-  return true;
+  return subtract_exact_mass(ds, t, q, 2, nz, w, room, by_z);
 }
 
 /* ---- coordinates ---- */

@@ -221,7 +221,7 @@ static NsStatus update_output(NsInteraction *inter, double t, NsArena *room, NsE
   if (room->failed) return ns_fail(err, NS_ENOMEM, "not enough memory");
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx)
     memcpy(x + at, inter->ds[p]->x, (size_t)inter->ds[p]->nx * sizeof *x);
-  NsRelationPoint point = {t, x, inter->lambda, inter->z};
+  NsRelationPoint point = {t, x, inter->lambda, inter->z, false};
   bool mechanical = ns_relation_family(inter->relation) == NS_MECHANICS;
   NsStatus status = ns_relation_output(inter->relation, &point, y, err);
   if (status == NS_OK && mechanical) status = nsds_output_rate(inter, &point, rate, room, err);
@@ -263,7 +263,7 @@ static int penetrating_row(const NsInteraction *inter, int gaps, double t, doubl
   if (room->failed) return -1;
   for (int p = 0, at = 0; p < inter->nds; at += inter->ds[p++]->nx)
     memcpy(x + at, inter->ds[p]->x, (size_t)inter->ds[p]->nx * sizeof *x);
-  NsRelationPoint point = {t, x, inter->lambda, inter->z};
+  NsRelationPoint point = {t, x, inter->lambda, inter->z, false};
   if (!gap_gradients(inter->relation, &point, m, nx, C)) return -1;
   for (int i = 0; i < gaps; i++) {
     double terms = fabs(inter->y[i]);

@@ -227,9 +227,10 @@ static NsStatus relation_jacobian(const NsRelation *rel, const NsCoef *given, co
                                   int rows, int cols, const NsRelationPoint *at, double *out, NsError *err) {
   size_t bytes = (size_t)rows * (size_t)cols * sizeof *out;
   memset(out, 0, bytes);
+  const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
+  if (at->exact && ns_exact_jacobian(f, at->t, args, by, bytes, out)) return NS_OK;
   if (ns_coef_given(given)) return ns_coef_add_to(given, 1, out, rows), NS_OK;
   if (!f->value) return NS_OK;
-  const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
   NsStatus status = f->jacobian ? ns_callback_status(f->jacobian(f->context, at->t, args, by, out)) : NS_ECALLBACK;
   return status == NS_OK ? NS_OK : ns_fail(err, status, "relation '%s': %s failed at t=%g", relation_name_of(rel), what, at->t);
 }
@@ -315,7 +316,7 @@ static NsStatus add_drift(const NsRelation *rel, const NsRelationPoint *at, cons
 
 static NsStatus bias_by_callback(const NsRelation *rel, const NsRelationPoint *at, const double *qdot, double *room,
                                  double *out, NsError *err) {
-  NsRelationPoint with_rate = {at->t, at->x, qdot, at->z};
+  NsRelationPoint with_rate = {at->t, at->x, qdot, at->z, false};
   memset(room, 0, (size_t)rel->m * (size_t)rel->nx * sizeof *room);
   NsStatus status = relation_evaluate(rel, &rel->dotjac, "computeDotJachq", &with_rate, room, err);
   if (status != NS_OK) return status;

@@ -97,10 +97,14 @@ typedef struct NsRelation {
   bool closed;     /* the script closed it: a step refuses it */
 } NsRelation;
 
-/* The point at which a relation is evaluated: x (nx), lambda (m), z (np; may be NULL). */
+/*
+** The point at which a relation is evaluated: x (nx), lambda (m), z (np; may be NULL). exact: Jacobians are the exact derivatives of the
+** callbacks where there are any (`exact` of NsFunction), not those that a script gives.
+*/
 typedef struct NsRelationPoint {
   double t;
   const double *x, *lambda, *z;
+  bool exact;
 } NsRelationPoint;
 
 /* Makes a relation without callbacks and coefficients; the caller frees it. NS_ENOMEM. */

@@ -106,7 +106,7 @@ static NsStatus solve_inner(NsTimeStepping *ts, NsIsland *island, const NsStep *
   ts->progress = (NsProgress){step->t, ts->k + 1, 0};
   if (status == NS_OK) status = ns_island_advance(ts, island, step, err);
   if (status != NS_OK) status = ns_island_rescue(ts, island, step, status, err);
-  if (status == NS_OK) status = ns_island_accept(ts, island, err);
+  if (status == NS_OK) status = ns_island_accept(ts, island, step, err);
   if (island->newton_iterations < most) island->newton_iterations = most;
   if (status == NS_OK) ns_moment_take(island->error, moment);
   return status;

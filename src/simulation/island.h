@@ -34,7 +34,6 @@ typedef struct NsIsland {
   NsLocalError *error; /* the workspace of adaptive steps; NULL: the steps have the length of the grid */
 
   /* the last step */
-  NsStep step;            /* that was solved last */
   const double *solution; /* of its problem, all unknowns */
   NsStepResidual residual;
   int newton_iterations;

@@ -331,7 +331,7 @@ static double gap_bound(const NsLocalError *e, const NsErrorTest *test, const Ns
 static NsStatus evaluate_C(const NsLocalError *e, const NsInteraction *inter, double t, const double *lambda, NsError *err) {
   double *x = e->coordinates;
   for (int p = 0; p < inter->nds; p++) x = moment_put(x, inter->ds[p]->x, inter->ds[p]->nx);
-  NsRelationPoint at = {t, e->coordinates, lambda, inter->z};
+  NsRelationPoint at = {t, e->coordinates, lambda, inter->z, false};
   return ns_relation_C(inter->relation, &at, e->C, err);
 }
 

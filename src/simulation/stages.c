@@ -43,23 +43,22 @@ NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *s
   ts->progress.t = step->t;
   ts->failure = NS_FAILED_ELSEWHERE;
   if (island->scheme->class->drive) return drive_stage(ts, island, step, err);
-  island->step = *step;
   NsStatus status = begin_stage(ts, island, step, err);
   if (status == NS_OK) status = solve_stage(ts, island, err);
   return status == NS_OK && ts->class->settle ? ts->class->settle(ts, island, err) : status;
 }
 
 /* Carries the derivatives of a time-stepping run through the solved step, if somebody asks for them. */
-static NsStatus carry_stage(NsTimeStepping *ts, NsIsland *island, NsError *err) {
+static NsStatus carry_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
   if (!ts->sensitivities || !island->scheme->class->tangent || island->accounted) return NS_OK;
   NsSensitivity *s = ts->sensitivities->of[island - ts->islands.of];
   ts->progress.newton = 0;
-  NsStatus status = ns_step_tangent(s, island->scheme, &island->step, err);
+  NsStatus status = ns_step_tangent(s, island->scheme, step, err);
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
-NsStatus ns_island_accept(NsTimeStepping *ts, NsIsland *island, NsError *err) {
-  NsStatus carried = carry_stage(ts, island, err);
+NsStatus ns_island_accept(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
+  NsStatus carried = carry_stage(ts, island, step, err);
   if (carried != NS_OK) return carried;
   NsEnergyAccount *account = ts->accounting && !island->accounted ? &ts->energy : NULL;
   return island->scheme->class->commit(island->scheme, account, err);

@@ -20,7 +20,10 @@ NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *s
 */
 NsStatus ns_island_rescue(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus failed, NsError *err);
 
-/* Accepts the iterate, and adds its energies to the account unless that has been done (island->accounted). */
-NsStatus ns_island_accept(NsTimeStepping *ts, NsIsland *island, NsError *err);
+/*
+** Accepts the iterate of the step. Before this, carries the derivatives of the run through the step, and adds the energies to the account,
+** unless both have been done for its parts (island->accounted).
+*/
+NsStatus ns_island_accept(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err);
 
 #endif

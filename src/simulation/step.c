@@ -21,7 +21,7 @@ static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, const NsStep
     NsStep part = {t + i * h, i + 1 == parts ? step->t : t + (i + 1) * h, h, step->implicit && i == 0};
     if (i > 0) ns_ts_remember(island->graph);
     status = ns_island_advance(ts, island, &part, err);
-    if (status == NS_OK) status = ns_island_accept(ts, island, err);
+    if (status == NS_OK) status = ns_island_accept(ts, island, &part, err);
     if (island->newton_iterations > most) most = island->newton_iterations;
   }
   island->newton_iterations = most;
@@ -130,11 +130,11 @@ static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError 
 }
 
 /* Accepts all islands. When one can not be accepted, the ones before it are restored. */
-static NsStatus accept_islands(NsTimeStepping *ts, NsError *err) {
+static NsStatus accept_islands(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   NsStatus status = NS_OK;
   int i = 0;
   for (; status == NS_OK && i < ts->islands.count; i++) {
-    status = ns_island_accept(ts, &ts->islands.of[i], err);
+    status = ns_island_accept(ts, &ts->islands.of[i], step, err);
     if (status == NS_OK && ts->islands.of[i].error) ns_adaptive_accept(&ts->islands.of[i]);
   }
   if (status == NS_OK) ns_osnsp_gather(ts->problem, NULL);
@@ -147,7 +147,7 @@ static NsStatus accept_islands(NsTimeStepping *ts, NsError *err) {
 NsStatus ns_step(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   ts->log.count = ts->log.kept;
   NsStatus status = compute_islands(ts, step, err);
-  if (status == NS_OK) status = accept_islands(ts, err);
+  if (status == NS_OK) status = accept_islands(ts, step, err);
   if (status == NS_OK) return NS_OK;
   ts->energy = ts->energy_k;
   ts->log.count = ts->log.kept;

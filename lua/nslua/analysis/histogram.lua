@@ -9,20 +9,25 @@ local fail = arguments.fail
 
 local histogram = {}
 
+-- The edges of `count` intervals of one length from low to high; around one number when the two are equal.
+function histogram.edges(low, high, count)
+  if low == high then low, high = low - 0.5, high + 0.5 end
+  return core.linspace(low, high, count + 1)
+end
+
 local function edges_of(list, bins)
   if type(bins) ~= "number" then return arguments.increasing(bins, 2, "histogram", "edges") end
   local count = arguments.integer(bins, 1, "histogram", "bins")
   if #list == 0 then fail "histogram: v is empty: give the edges of the intervals" end
   local sorted = core.vector(list):sort()
-  local low, high = sorted[1], sorted[#list]
-  if low == high then low, high = low - 0.5, high + 0.5 end
-  return core.linspace(low, high, count + 1):totable()
+  return histogram.edges(sorted[1], sorted[#list], count):totable()
 end
 
--- The number of the interval with edges[i] <= x < edges[i + 1] (the last one has its end, too); nil outside.
+-- The number of the interval with edges[i] <= x < edges[i + 1] (the last one has its end, too); nil outside, and for
+-- nan.
 local function interval(edges, x)
   local low, high = 1, #edges - 1
-  if x < edges[1] or x > edges[#edges] then return nil end
+  if not (x >= edges[1] and x <= edges[#edges]) then return nil end
   while low < high do
     local middle = (low + high + 1) // 2
     if x < edges[middle] then high = middle - 1 else low = middle end
@@ -30,15 +35,20 @@ local function interval(edges, x)
   return low
 end
 
+-- How many of the numbers lie in each interval, as a vector.
+function histogram.counts(list, edges)
+  local counts = core.zeros(#edges - 1)
+  for k = 1, #list do
+    local i = interval(edges, list[k])
+    if i then counts[i] = counts[i] + 1 end
+  end
+  return counts
+end
+
 function histogram.histogram(v, bins)
   local list = arguments.numbers(v, nil, "histogram", "v")
   local edges = edges_of(list, bins == nil and 10 or bins)
-  local counts = core.zeros(#edges - 1)
-  for _, x in ipairs(list) do
-    local i = interval(edges, x)
-    if i then counts[i] = counts[i] + 1 end
-  end
-  return counts, core.vector(edges)
+  return histogram.counts(list, edges), core.vector(edges)
 end
 
 -- The different numbers, sorted, and how often each occurs.

@@ -32,6 +32,7 @@ local names = {
   ["design.sobol"] = "seed",
   ["dynamics.continuation"] = FLOW .. " guess scale period section autonomous segments drift symmetry transient "
     .. "tol max_iterations range step max_step max_points",
+  ["branch:switch"] = "step max_points side",
   ["orbit:slope"] = "size",
   ["dynamics.diagram"] = FLOW .. " guess scale values period phase section transient keep follow both "
     .. "workers on progress",
@@ -86,10 +87,10 @@ local names = {
   ["model:solve"] = "solver tolerance max_iterations warm",
 
   ["plot.figure"] = "figsize dpi title",
-  ["plot.subplots"] = "sharex sharey figsize dpi title",
-  ["plot.axes"] = "projection " .. SET,
+  ["plot.subplots"] = "sharex sharey figsize dpi title subplot_kw",
+  ["plot.axes"] = "projection polar " .. SET,
   ["plot.solution"] = "figsize dpi title",
-  ["figure:subplot"] = "projection sharex sharey",
+  ["figure:subplot"] = "projection polar sharex sharey",
   ["figure:suptitle"] = "fontsize color",
   ["figure:picture"] = "dpi",
   ["figure:savefig"] = "dpi",
@@ -103,6 +104,8 @@ local names = {
   ["axes:hist"] = "bins range density cumulative histtype " .. AREA,
   ["axes:errorbar"] = LINE .. " xerr yerr fmt capsize ecolor elinewidth",
   ["axes:boxplot"] = "positions widths labels whis showfliers color label",
+  ["axes:violinplot"] = "positions widths labels vert showmeans showmedians showextrema points bw_method color alpha "
+    .. "label",
   ["axes:stem"] = LINE .. " bottom",
   ["axes:axvspan"] = AREA,
   ["axes:axhspan"] = AREA,
@@ -131,6 +134,8 @@ local names = {
   ["axes:table"] = "text row_labels col_labels loc cell_align col_widths colors fontsize",
   ["axes:xscale"] = "linthresh linscale base",
   ["axes:yscale"] = "linthresh linscale base",
+  ["axes:indicate_inset_zoom"] = "color edgecolor linewidth alpha",
+  ["axes:spines"] = "left right top bottom",
   ["axes:set"] = SET,
   ["axes:xlim"] = "left right",
   ["axes:ylim"] = "bottom top",

@@ -38,6 +38,9 @@ function where.try(f, ...) return passed(pcall(f, ...)) end
 -- itself.
 function where.bare(message, who) return (message:gsub("^[^\n]-:%d+: (" .. who .. ": )", "%1", 1)) end
 
+-- A message without its traceback.
+function where.without_trace(message) return message:match "^(.-)\nstack traceback:" or message end
+
 local function told(who, good, first, ...)
   if good then return first, ... end
   if type(first) ~= "string" then error(first, 0) end

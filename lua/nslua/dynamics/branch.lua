@@ -4,9 +4,8 @@
 -- the range. From a point with the tangent t the next one is sought from w + ds t, in the plane orthogonal to t.
 -- Keller 1977; Seydel, Practical Bifurcation and Stability Analysis, 3rd ed., 2010, chapter 4.
 --
--- Test functions, whose zeros are located: the tangent's part of the parameter (fold), the product of 1 + m over all
--- multipliers m (period doubling), of m_i m_j - 1 over all pairs (Neimark-Sacker). A change of the sequence of events
--- is located by the zero of what vanishes there, where the orbit has a fixed sequence, and by bisection along the
+-- Bifurcations are zeros of test functions (nslua.dynamics.test_function). A change of the sequence of events is
+-- located by the zero of what vanishes there, where the orbit has a fixed sequence, and by bisection along the
 -- branch, from the side on which the orbit is known.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
@@ -14,6 +13,7 @@ local orbits = require "nslua.dynamics.orbit"
 local passage = require "nslua.dynamics.passage"
 local points = require "nslua.dynamics.branch_point"
 local sequences = require "nslua.dynamics.sequence"
+local tests = require "nslua.dynamics.test_function"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -31,7 +31,7 @@ local STEP, STEP_MAX, STEP_MIN = 1 / 64, 1 / 16, points.SHORTEST
 -- Up to so many iterations the next step is longer, from so many shorter: by Newton's method, and with updates.
 local FAST, SLOW = 3, 5
 local FAST_UPDATES, SLOW_UPDATES = 6, 10
--- A located point is known to this length along the branch.
+-- A change of the sequence is known to this length along the branch.
 local PLACE = 2 ^ -46
 -- The zero of a function along the branch is known to this length before bisection goes on.
 local NEIGHBOUR = 2 ^ -40
@@ -43,37 +43,6 @@ local ATTEMPTS = 6 -- a step is halved so many times
 local SHORT = 1 / 4
 
 -- ---- location ----
-
--- The zero of a test function between a and the point at ds from it: regula falsi with the Illinois rule, along the
--- branch.
-local function locate_zero(b, a, c, ds, test)
-  local low, high, fl, fh = 0, ds, a.tests[test], c.tests[test]
-  local best = c
-  local exact = not (b.problem.pieces and b.problem.pieces.reason) -- differences are slow, and no better
-  for _ = 1, 60 do
-    local s = low + (high - low) * fl / (fl - fh)
-    if not (s > low and s < high) then s = (low + high) / 2 end
-    local point
-    for _, place in ipairs { s, (low + s) / 2, (s + high) / 2 } do -- where the orbit is small, one of them may fail
-      point = point or points.step_to(b, a, place, exact)
-      if point and not point.place then point.place = place end
-    end
-    if not point or point.sequence ~= a.sequence then break end
-    best, s = point, point.place
-    local f = point.tests[test]
-    if f == 0 or high - low < PLACE or math.abs(f) < 1e-13 * (math.abs(a.tests[test]) + math.abs(c.tests[test])) then
-      break
-    end
-    if (f > 0) == (fh > 0) then
-      if best.side == "high" then fl = fl / 2 end
-      high, fh, point.side = s, f, "high"
-    else
-      low, fl, point.side = s, f, "low"
-      fh = fh / 2
-    end
-  end
-  return best
-end
 
 -- The unknowns at the length s from a, where the sequence is that of a; nil where it is not, and whether an orbit was
 -- found. near: unknowns that are
@@ -181,17 +150,6 @@ local function note(b, kind, point, more)
   if point ~= b.points[#b.points] then b.points[#b.points + 1] = point end
 end
 
-local function has_pair_near_circle(m)
-  for _, one in ipairs(m) do
-    if one.im ~= 0 and math.abs(one.abs - 1) < 0.1 then return true end
-  end
-  return false
-end
-
--- A test function that is larger than this part of its values at the neighbours where it changes its sign has no zero
--- there: it jumps.
-local JUMP = 2 ^ -10
-
 -- What the branch passes where the parameter turns between the neighbours a and c. At a Hopf bifurcation the orbit
 -- shrinks to a point and comes out at the other side of it: its motion at the start changes its direction. Where the
 -- orbit only touches the section, its motion changes the side to which it crosses. At a fold neither happens.
@@ -207,27 +165,33 @@ local function turning(b, a, c)
   return "fold"
 end
 
-local function pass_zero(b, a, c, ds, test)
-  local point = locate_zero(b, a, c, ds, test)
-  local kind = test == "fold" and turning(b, a, c) or test
-  if kind == "Hopf" then
-    note(b, kind, point)
-    return point, "the orbit becomes an equilibrium"
+-- A fold and a branch point that are closer than this along the branch are one: the other branch crosses the fold.
+local ONE = 2 ^ -12
+
+-- Whether the zero number k of a list is a fold at which another branch crosses this one.
+local function is_crossed(list, k)
+  for _, other in ipairs(list) do
+    if other.name == "branch point" and math.abs(other.s - list[k].s) < ONE then return true end
   end
-  if kind == "touch" then return point, "beyond it the orbit does not cross the section; take another one" end
-  if math.abs(point.tests[test]) > JUMP * (math.abs(a.tests[test]) + math.abs(c.tests[test])) then return end
-  if test ~= "Neimark-Sacker" or has_pair_near_circle(point.multipliers) then note(b, kind, point) end
+  return false
 end
 
--- Zeros of test functions between two neighbours with one sequence. Returns the last point of the branch and why it
--- is the last, where the orbit touches the section or becomes an equilibrium.
-local function find_zeros(b, a, c, ds)
-  for _, test in ipairs { "fold", "period doubling", "symmetry breaking", "Neimark-Sacker" } do
-    if a.tests[test] and a.tests[test] * c.tests[test] < 0 then
-      local last, why = pass_zero(b, a, c, ds, test)
-      if last then return last, why end
+-- Notes the bifurcations between two neighbours with one sequence; before: the point before a, { point, s }, or nil.
+-- Returns the last point of the branch and why it is the last, where the orbit touches the section or becomes an
+-- equilibrium; or nil, nil and a sample { point, s } with another sequence that is between the two.
+local function find_zeros(b, a, c, ds, before)
+  local list, other = tests.zeros(b, a, c, ds, before)
+  for k, zero in ipairs(list) do
+    local point, kind = zero.point, zero.name
+    if kind == "fold" then kind = turning(b, a, c) end
+    if kind == "Hopf" then
+      note(b, kind, point)
+      return point, "the orbit becomes an equilibrium"
     end
+    if kind == "touch" then return point, "beyond it the orbit does not cross the section; take another one" end
+    if kind ~= "fold" or not is_crossed(list, k) then note(b, kind, point) end
   end
+  return nil, nil, other
 end
 
 -- ---- the branch ----
@@ -249,9 +213,9 @@ local function point_at_bound(b, a, c)
   end
 end
 
--- Ends the branch with the point at the bound of the range between a and c.
-local function end_at_bound(b, a, c)
-  local point = point_at_bound(b, a, c)
+-- Ends the branch with the point at the bound of the range between a and c, which is given if it is known.
+local function end_at_bound(b, a, c, point)
+  point = point or point_at_bound(b, a, c)
   b.points[#b.points + 1] = point
   b.message = point and format("the end of the range, p = %g", point.p) or
     format("no orbit was found at the end of the range; the last one is at p = %.10g", b.points[#b.points].p)
@@ -307,11 +271,19 @@ local function event_passing_start(b, a, c)
   return on < back and one[#one].name or one[1].name
 end
 
+-- Test functions are looked at up to a change of the sequence but for this part of the way: at a grazing multipliers
+-- are infinite.
+local CLOSE = 2 ^ -12
+
 -- The change of the sequence between a and the point c at ds, which is nil when the branch could not be followed.
 -- Returns the last point with the sequence of a, and the name of an event at its start if that ends the branch.
-local function pass_change(b, a, c, ds)
+local function pass_change(b, a, c, ds, before)
   local last, met = locate_change(b, a, c, ds)
-  if last ~= a then find_zeros(b, a, last, points.dot(b, last.w - a.w, a.tangent)) end
+  if last ~= a then
+    local length = points.dot(b, last.w - a.w, a.tangent)
+    local near = points.step_to(b, a, (1 - CLOSE) * length, true)
+    if near and near.sequence == a.sequence then find_zeros(b, a, near, (1 - CLOSE) * length, before) end
+  end
   local name_at_start = not c and event_at_start(b, last)
   if name_at_start then
     if last ~= b.points[#b.points] then b.points[#b.points + 1] = last end
@@ -363,61 +335,86 @@ local function changes_a_test(a, c)
   return false
 end
 
--- The first point beyond a change of the sequence at the point `last`; c: the orbit that was found there, or nil. A
--- fold between the two is noted.
+-- The first point beyond a change of the sequence at the point `last`; c: the orbit that was found there, or nil.
+-- Bifurcations between the two are noted.
 local function go_beyond(b, last, c, ds)
   local change = b.bifurcations[#b.bifurcations]
   local found, from, length, others = passage.across(b, last, c, ds)
   if not found then return nil end
   change.after, change.others, b.trouble = found.sequence, others, nil
-  if from and from.tests.fold * found.tests.fold < 0 then pass_zero(b, from, found, length, "fold") end
+  if from then find_zeros(b, from, found, length) end
   return found
 end
 
+-- A step from the point a, with equations that are smooth at grazing where shooting has trouble. Returns a in its
+-- formulation, the next point and the length to it, or nil, that of the last try and why there is none; and the name
+-- of an event that passes the start of the orbit.
+local function next_point(b, a, ds)
+  a = regular(b, by_shooting(b, a, ds))
+  b.problem.form.renew(b.problem, points.unknowns_of(a.w), a.p)
+  local c, length, reason = advance(b, a, ds)
+  local passing = c and c.sequence == a.sequence and event_passing_start(b, a, c)
+  if (not c or c.sequence ~= a.sequence or passing) and not wants_regular(b) then
+    b.trouble = true
+    local other = regular(b, a)
+    if other ~= a then
+      a, passing = other, nil
+      c, length, reason = advance(b, a, ds)
+    end
+  end
+  return a, c, length, reason, passing
+end
+
+-- Takes the branch from a over a change of the sequence; c: the point at the length, or nil and the reason. Returns
+-- the first point beyond, or nil and why the branch ends.
+local function over_change(b, a, c, length, reason, before)
+  length = c and length or 2 * length
+  local last, at_start = pass_change(b, a, c, length, before)
+  if at_start then return nil, at_start_text(b, last.p, at_start) end
+  local beyond = go_beyond(b, last, c, length)
+  if beyond then return beyond end
+  return nil, reason and format("the branch could not be followed beyond p = %.10g: %s", a.p, reason) or
+    format("p = %.10g: no orbit with another sequence of events is known to be next to this one", last.p)
+end
+
 local function follow(b, a)
-  local ds = b.step
+  local ds, before = b.step, nil
   b.points[1] = a
   while #b.points < b.most do
     b.trouble = b.trouble or ds < SHORT * b.step
-    a = regular(b, by_shooting(b, a, ds))
-    b.problem.form.renew(b.problem, points.unknowns_of(a.w), a.p)
-    local c, length, reason = advance(b, a, ds)
-    local passing = c and c.sequence == a.sequence and event_passing_start(b, a, c)
-    if (not c or c.sequence ~= a.sequence or passing) and not wants_regular(b) then
-      b.trouble = true
-      local other = regular(b, a)
-      if other ~= a then
-        a, passing = other, nil
-        c, length, reason = advance(b, a, ds)
-      end
-    end
+    local c, length, reason, passing, why
+    a, c, length, reason, passing = next_point(b, a, ds)
     if passing and changes_a_test(a, c) then
       b.message = at_start_text(b, a.p, passing)
       return
     end
-    if not c or c.sequence ~= a.sequence then
-      local last, at_start = pass_change(b, a, c, c and length or 2 * length)
-      if at_start then
-        b.message = at_start_text(b, last.p, at_start)
-        return
-      end
-      c = go_beyond(b, last, c, c and length or 2 * length)
-      if not c then
-        b.message = reason and format("the branch could not be followed beyond p = %.10g: %s", a.p, reason) or
-          format("p = %.10g: no orbit with another sequence of events is known to be next to this one", last.p)
-        return
-      end
+    local at_bound = c and not within(b, c.p) and point_at_bound(b, a, c)
+    if at_bound and at_bound.sequence == a.sequence then -- what is beyond the range does not count
+      c, length = at_bound, points.dot(b, at_bound.w - a.w, a.tangent)
     else
-      local last, why = find_zeros(b, a, c, length)
+      at_bound = nil
+    end
+    if before and (before.point.problem ~= a.problem or before.point.sequence ~= a.sequence) then before = nil end
+    if c and c.sequence == a.sequence then
+      local last, other
+      last, why, other = find_zeros(b, a, c, length, before)
       if last then
         if last ~= b.points[#b.points] then b.points[#b.points + 1] = last end
         b.message = format("p = %.10g: %s", last.p, why)
         return
       end
+      if other then c, length, at_bound = other.point, other.s, nil end
     end
-    if not within(b, c.p) then
-      return end_at_bound(b, a, c)
+    before = { point = a, s = length }
+    if not c or c.sequence ~= a.sequence then
+      c, why = over_change(b, a, c, length, reason, before)
+      before = nil
+      if not c then
+        b.message = why
+        return
+      end
     end
+    if at_bound or not within(b, c.p) then return end_at_bound(b, a, c, at_bound) end
     b.points[#b.points + 1] = c
     a, ds = c, next_step(b, length, c)
   end
@@ -432,6 +429,12 @@ local function collect(b)
     for i = 1, #point.x0 do b.x[k][i] = point.x0[i] end
   end
   return setmetatable(b, Branch)
+end
+
+-- Follows the branch b from its first point.
+function branches.grow(b, first)
+  follow(b, first)
+  return collect(b)
 end
 
 local function checked_range(options, who)
@@ -473,66 +476,11 @@ function branches.continuation(options)
   b.weights = points.weights_of(q, #w)
   local direction = core.zeros(#w)
   direction[#w] = range[2] > range[1] and 1 or -1
-  follow(b, points.point_at(b, w, direction, solved))
-  return collect(b)
+  return branches.grow(b, points.point_at(b, w, direction, solved))
 end
 
--- ---- branch switching ----
-
--- The vector v with (A + 1) v nearest to 0.
-local function doubling_vector(A)
-  local B = A + core.eye(A:rows())
-  local _, _, right = core.svd(B)
-  return right:column(B:rows())
-end
-
--- The branch of doubled period that begins at a period doubling.
 function Branch:switch(number, options)
-  local who = "switch"
-  local found = self.bifurcations[number or 1]
-  for _, one in ipairs(number == nil and self.bifurcations or {}) do
-    if found.kind ~= "period doubling" then found = one end
-  end
-  if not found or found.kind ~= "period doubling" then
-    fail("%s: expected the number of a period doubling, got %s%s", who, describe(number),
-      found and ", a " .. found.kind or "")
-  end
-  local old, more = self.base, options or {}
-  local q = {}
-  for name, value in pairs(old) do q[name] = value end
-  if old.kind == "map" then
-    local section = {}
-    for name, value in pairs(old.section) do section[name] = value end
-    section.count = 2 * old.section.count
-    q.section = section
-  else
-    q.period = old.period and function(p) return 2 * old.period(p) end
-  end
-  q.T, q.T_size, q.segments, q.guess, q.p = 2 * found.T, 2 * old.T_size, 1, found.x0, found.p
-  local b = { problem = q, base = q, points = {}, bifurcations = {}, low = self.low, high = self.high,
-    range = self.range, size = self.size, step = more.step or self.step, step_max = self.step_max,
-    most = more.max_points or self.most,
-    options = self.options }
-  local u = orbits.pack(q, { found.x0 }, q.T)
-  local w = core.concatenate { u, core.vector { found.p / b.size } }
-  b.weights = points.weights_of(q, #w)
-  local v = core.zeros(#w)
-  local vector = doubling_vector(orbits.reduced(q, found.orbit.monodromy))
-  for i, j in ipairs(q.keep) do v[i] = vector[i] / q.sizes[j] end
-  v = points.scaled_to_one(b, v)
-  for _, sign in ipairs { 1, -1 } do
-    local start = { w = w, tangent = sign * v }
-    for _, ds in ipairs { b.step, b.step / 4, b.step / 16 } do
-      local guess = w + ds * start.tangent
-      local good, solved = pcall(points.correct, b, guess, start.tangent)
-      if good and solved.good then
-        local direction = solved.u - w
-        follow(b, points.point_at(b, solved.u, points.scaled_to_one(b, direction), solved))
-        return collect(b)
-      end
-    end
-  end
-  fail("%s: no orbit of doubled period found near p = %.10g", who, found.p)
+  return require "nslua.dynamics.branch_switch"(branches, self, number, options)
 end
 
 function Branch:plot(options) return require "nslua.dynamics.picture".branch(self, options) end

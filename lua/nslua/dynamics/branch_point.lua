@@ -11,6 +11,8 @@ local spectrum = require "nslua.dynamics.spectrum"
 local points = { SHORTEST = 2 ^ -14 }
 
 local TURN = 0.9 -- least cosine between the tangents of neighbours
+-- The way between neighbours has the direction of the mean of their tangents but for this part of its length.
+local ASIDE = 1 / 8
 local CORRECTIONS = 8 -- Newton iterations of a step
 local UPDATED = 12 -- iterations with the matrix of another point, which the steps update
 -- The tolerance with updates, as a part of that of Newton's method, whose last correction makes the error smaller.
@@ -70,22 +72,62 @@ function points.correct(b, guess, t, K)
   return result
 end
 
--- The point at w: its orbit and tangent, in the direction of `before`.
-function points.point_at(b, w, before, solved)
+-- The determinant of a matrix whose rows are divided by their lengths.
+local function determinant(K)
+  local n = K:rows()
+  local scaled = core.zeros(n, n)
+  for i = 1, n do
+    local row = K:row(i)
+    local length = row:norm()
+    for j = 1, n do scaled[i][j] = row[j] / length end
+  end
+  return core.det(scaled)
+end
+
+-- A point from its orbit, its tangent and the bordered matrix K.
+local function point_of(b, w, orbit, tangent, K)
+  local m = orbit.multipliers
+  return { w = w, tangent = tangent, K = K, orbit = orbit, p = points.parameter_of(b, w), x0 = orbit.x0, T = orbit.T,
+    multipliers = m, stability = orbit.stability, stable = orbit.stable, sequence = orbit.sequence,
+    problem = b.problem, tests = { fold = tangent[#w], ["branch point"] = determinant(K),
+      ["period doubling"] = spectrum.doubling(m),
+      ["symmetry breaking"] = orbit.half_multipliers and spectrum.doubling(orbit.half_multipliers),
+      ["Neimark-Sacker"] = spectrum.torus(m) } }
+end
+
+-- The orbit at w, and its bordered matrix with a row; whether the column of the parameter is exact.
+local function orbit_at(b, w, row, solved)
   local q, u, p = b.problem, points.unknowns_of(w), points.parameter_of(b, w)
   local orbit, J, state = q.form.orbit(q, u, p, solved)
   local column, exact = q.form.by_parameter(q, u, p, b.size, state)
-  local K = bordered(J, column * b.size, before:mul(b.weights))
+  return orbit, bordered(J, column * b.size, row), exact
+end
+
+-- The point at w: its orbit and tangent, in the direction of `before`.
+function points.point_at(b, w, before, solved)
+  local orbit, K, exact = orbit_at(b, w, before:mul(b.weights), solved)
   local right = core.zeros(#w)
   right[#w] = 1
   local tangent = points.scaled_to_one(b, core.solve(K, right))
-  local m = orbit.multipliers
-  return { w = w, tangent = tangent, K = K, orbit = orbit, p = p, x0 = orbit.x0, T = orbit.T, multipliers = m,
-    stability = orbit.stability, stable = orbit.stable, sequence = orbit.sequence,
-    parameter_derivative = exact and "exact" or "differences",
-    tests = { fold = tangent[#w], ["period doubling"] = spectrum.doubling(m),
-      ["symmetry breaking"] = orbit.half_multipliers and spectrum.doubling(orbit.half_multipliers),
-      ["Neimark-Sacker"] = spectrum.torus(m) } }
+  local point = point_of(b, w, orbit, tangent, K)
+  point.parameter_derivative = exact and "exact" or "differences"
+  return point
+end
+
+-- The point at w whose tangent is known, where the bordered matrix may be singular: another branch crosses there.
+function points.point_with(b, w, tangent)
+  tangent = points.scaled_to_one(b, tangent)
+  local orbit, K, exact = orbit_at(b, w, tangent:mul(b.weights))
+  local point = point_of(b, w, orbit, tangent, K)
+  point.parameter_derivative = exact and "exact" or "differences"
+  return point
+end
+
+-- Whether the way from a to c is off from the mean of the tangents at its ends, which it follows on a smooth branch.
+local function is_aside(b, a, c)
+  local way, mean = c.w - a.w, a.tangent + c.tangent
+  local off = way - mean * (points.dot(b, way, mean) / points.dot(b, mean, mean))
+  return points.dot(b, off, off) > ASIDE ^ 2 * points.dot(b, way, way)
 end
 
 -- The point at the length ds from a; nil and the reason when there is none near. With `exact` by Newton's method at
@@ -104,7 +146,9 @@ function points.step_to(b, a, ds, exact)
   point.iterations, point.updates = solved.iterations, solved.updates
   local turn = math.abs(points.dot(b, point.tangent, a.tangent))
   local corner = point.sequence ~= a.sequence -- where a branch may turn at once
-  if turn < TURN and not corner and ds > 4 * points.SHORTEST then return nil, "the branch turns" end
+  if corner or ds <= 4 * points.SHORTEST then return point end
+  if turn < TURN then return nil, "the branch turns" end
+  if is_aside(b, a, point) then return nil, "the nearest orbit is not on the branch" end
   return point
 end
 

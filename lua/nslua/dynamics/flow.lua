@@ -348,7 +348,8 @@ function flows.section(value, who, counted)
     if value.count ~= nil and not counted then
       fail("%s: section: count: it goes with dynamics.periodic and dynamics.continuation", who)
     end
-    return { name = value[1], count = value.count and arguments.integer(value.count, 1, who, "section: count") or 1 }
+    local asked = value.count and arguments.integer(value.count, 1, who, "section: count")
+    return { name = value[1], count = asked or 1, asked = asked ~= nil }
   end
   if type(value) == "function" then return { g = value, direction = 1, count = 1 } end
   local g = type(value) == "table" and (value.g or value[1])

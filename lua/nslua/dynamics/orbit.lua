@@ -110,6 +110,16 @@ function orbits.problem(options, who)
   return q
 end
 
+-- A motion whose first return takes less than this part of the second one began on the section: a start right after
+-- the event, or a transient that ended there, up to rounding.
+local BEGAN_THERE = 2 ^ -20
+
+-- The duration of the return when x, whose first crossing is at the time t, is on the section of a map; else nil.
+local function return_from(q, x, t, p)
+  local good, two = pcall(q.flow.crossings, q.flow, x, q.flow.t0, flows.counted(q.section, 2), p)
+  return good and t - q.flow.t0 < BEGAN_THERE * (two[2].t - t) and two[2].t - t or nil
+end
+
 -- The first return to the section, which gives the period's guess and a start on the section.
 local function return_of(q, x, p)
   q.section.span = q.T
@@ -117,7 +127,7 @@ local function return_of(q, x, p)
   local start = first[1].x
   local two = q.flow:crossings(start, q.flow.t0, flows.counted(q.section, 2), p)
   local T = two[1].t - q.flow.t0
-  if T < 2 ^ -20 * (two[2].t - q.flow.t0) then T = two[2].t - q.flow.t0 end
+  if T < BEGAN_THERE * (two[2].t - q.flow.t0) then T = two[2].t - q.flow.t0 end
   return start, T
 end
 
@@ -145,9 +155,10 @@ local function prepare(q)
     q.guess, q.T, x = start, T, start
   elseif q.kind == "map" then
     local list = flow:crossings(x, flow.t0, q.section, p)
-    if q.section.count > 1 or q.symmetry then -- a start that is not on the section is far from the orbit
+    local there = return_from(q, x, list[1].t, p)
+    if there or q.section.count > 1 or q.symmetry then -- a start that is not on the section is far from the orbit
       x = list[#list].x
-      q.section.span = list[#list].t - flow.t0
+      q.section.span = there or list[#list].t - flow.t0
       q.guess, list = x, flow:crossings(x, flow.t0, q.section, p)
     end
     local first = list[#list].t - flow.t0
@@ -598,13 +609,13 @@ end
 local SHRUNK = 1 / 16
 
 -- The problem's first orbit. An orbit that passes a section that is an event there and back has two such events in
--- each period; so with a count of 1 there is none, and 2 is tried.
+-- each period; so where no count was asked for, and there is none with 1, 2 is tried.
 function orbits.start(q)
   local u = orbits.first(q)
   q.T_least = q.kind == "autonomous" and SHRUNK * q.T_size or nil
   local solved = orbits.solve(q, u, q.p)
   q.T_least = nil
-  if solved.good or q.kind ~= "map" or q.symmetry or q.section.count ~= 1 then return solved end
+  if solved.good or q.kind ~= "map" or q.symmetry or q.section.asked or q.section.count ~= 1 then return solved end
   q.section.count, q.section.span, q.transient = 2, nil, nil
   local good, second = pcall(function() return orbits.solve(q, orbits.first(q), q.p) end)
   if good and second.good then return second end

@@ -26,6 +26,8 @@ local COINCIDE = 1e-9
 local TOGGLES = 3
 -- Steps of a curve beyond the change that are tried, as parts of the first step: the longest that is good is taken.
 local STEPS = { 1, 2 ^ -3, 2 ^ -6, 2 ^ -9 }
+-- Test functions are looked at from this part of the first step on: at a grazing multipliers are infinite.
+local FIRST = 2 ^ -12
 -- Distances from a change, halved so many times, at which shooting seeks an orbit of another sequence.
 local BEYOND = 8
 -- The distance in p is divided by SHRINK, at most TIMES times. Each time the orbit must come nearer: its distance is
@@ -180,8 +182,8 @@ local function lists_at(b, point, pieces, orbit)
   return lists
 end
 
--- The first point on the curve of the problem q through the unknowns u at last.p, on the side where it has the
--- sequence `wanted`; the point there, and the length between the two.
+-- A point on the curve of the problem q through the unknowns u at last.p, on the side where it has the sequence
+-- `wanted`; another one that is nearer to these unknowns, and the length between the two.
 local function along_curve(b, last, q, u, wanted)
   local w = core.concatenate { u, core.vector { last.w[#last.w] } }
   b.problem, b.weights = q, points.weights_of(q, #w)
@@ -192,7 +194,11 @@ local function along_curve(b, last, q, u, wanted)
     local start = points.point_at(b, good and solved.good and solved.u or w, before)
     for _, part in ipairs(STEPS) do
       local point = points.step_to(b, start, part * b.step)
-      if point and point.sequence == wanted then return point, start, part * b.step end
+      if point and point.sequence == wanted then
+        local first = points.step_to(b, start, FIRST * part * b.step, true)
+        if not first or first.sequence ~= wanted then return point end
+        return point, first, points.dot(b, point.w - first.w, first.tangent)
+      end
     end
   end
 end

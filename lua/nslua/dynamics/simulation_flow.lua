@@ -49,17 +49,25 @@ local function systems_of(simu)
   return list, n
 end
 
+-- The name of the first event of the script with an action; nil: there is none.
+local function acting_event(simu)
+  for _, event in ipairs(simu:userEvents()) do
+    if event.acts then return event.name end
+  end
+end
+
 -- A simulation made ready for runs: its systems, and the clock that ends a run.
 local function prepared(simu)
   local model = { simu = simu, clock = clock_of(simu), start = simu:nsds():t0(), last = simu:nsds():T() }
   model.systems, model.n = systems_of(simu)
+  model.acting = acting_event(simu)
   return model
 end
 
 -- The simulation at a value of the parameter, at its start.
 local function model_at(flow, p)
   if flow.make_simulation then
-    if flow.model and flow.model_p == p then return flow.model end
+    if flow.model and flow.model_p == p and not flow.model.used then return flow.model end
     local simu = flow.make_simulation(p)
     if not arguments.is_simulation(simu) then
       fail("%s: simulation: the function must return a simulation, it returned %s", flow.who, describe(simu))
@@ -108,13 +116,32 @@ local function put(systems, x, method)
   end
 end
 
+-- Actions of events change more than states: numbers of the model, and what their script remembers. A reset does not
+-- undo this, so that each run takes a simulation of its own.
+local function check_fresh(flow, model)
+  if model.used then
+    fail("%s: simulation: the action of its event '%s' may leave changes that the next run would begin with: give a "
+      .. "function of the parameter that makes the simulation, with what its events change", flow.who, model.acting)
+  end
+  model.used = model.acting ~= nil
+end
+
 -- The simulation at time t0 with the states x0. A time that is not the start of the simulation is reached by one run,
--- whose end is cloned for each use.
+-- whose end is cloned for each use; with actions by a run for each use.
 local function started(flow, x0, t0, p)
   local model = model_at(flow, p)
+  check_fresh(flow, model)
   if t0 == model.start then
     put(model.systems, x0, "setX0")
     model.simu:reset()
+    return model
+  end
+  if model.acting then
+    model.clock.t = t0
+    model.simu:run()
+    clocks[model.simu] = nil -- the event that has ended this run would end the next one at once
+    model.clock = clock_of(model.simu)
+    put(model.systems, x0, "setX")
     return model
   end
   local anchor = flow.anchors[t0]

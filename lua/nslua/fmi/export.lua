@@ -10,6 +10,7 @@ local variables = require "nslua.fmi.variables"
 
 local fail, describe = arguments.fail, arguments.describe
 local hash_of = require "nslua.sweep.tasks".hash_of
+local read = scripts.read
 
 local WHO = "fmi.export"
 
@@ -22,14 +23,6 @@ local PLATFORMS = { [62] = "linux64", [3] = "linux32" }
 -- Libraries of every Linux system: those of the C library. They are not packed.
 local SYSTEM = { "^libc%.so", "^libm%.so", "^libdl%.so", "^librt%.so", "^libpthread%.so", "^ld%-linux",
   "^linux%-vdso" }
-
-local function read(path)
-  local handle, message = io.open(path, "rb")
-  local text = handle and handle:read "a"
-  if handle then handle:close() end
-  if not text then fail("%s: cannot read '%s': %s", WHO, path, (tostring(message):gsub("^.-: ", "", 1))) end
-  return text
-end
 
 local function directory_of(path) return path:match "^(.*/)[^/]*$" or "" end
 local function name_of(path) return path:match "[^/]*$" end

@@ -13,16 +13,19 @@ script.directory = nil
 -- Models, which ns.fmi.model marks.
 script.models = setmetatable({}, { __mode = "k" })
 
--- Runs a script and returns its model. name: what messages call it.
-function script.load(path, name, directory)
+-- The content of a file.
+function script.read(path)
   local handle, message = io.open(path, "rb")
   if not handle then fail("fmi.export: cannot read '%s': %s", path, (message:gsub("^.-: ", "", 1))) end
   local text
   text, message = handle:read "a"
   handle:close()
-  if not text then fail("fmi.export: cannot read '%s': %s", path, message) end
-  local chunk
-  chunk, message = load(text, "@" .. name)
+  return text or fail("fmi.export: cannot read '%s': %s", path, message)
+end
+
+-- Runs a script and returns its model. name: what messages call it.
+function script.load(path, name, directory)
+  local chunk, message = load(script.read(path), "@" .. name)
   if not chunk then error(message, 0) end
   script.directory = directory
   local model = chunk()

@@ -6,20 +6,13 @@
 local artists = require "nslua.plot.artists"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
+local histogram = require "nslua.analysis.histogram"
 local style = require "nslua.plot.style"
 
-local fail, column, text, number = data.fail, data.column, data.text, data.number
+local fail, column, text, number, spread = data.fail, data.column, data.text, data.number, data.spread
 local add, line_style, in_plane = artists.add, artists.line_style, artists.in_plane
 
 local methods = {}
-
--- A vector of n numbers from a number or a list.
-local function spread(who, what, x, n)
-  if type(x) == "number" then return core.full(n, number(who, what, x)) end
-  x = column(who, what, x)
-  if #x ~= n then fail("%s: %s: expected %d numbers, got %d", who, what, n, #x) end
-  return x
-end
 
 -- The least and the largest number of columns, as an extent; nil when there is none.
 local function extent_of(...)
@@ -102,26 +95,8 @@ local function edges_of(x, options)
   end
   local lo, hi
   if options.range then lo, hi = data.interval("hist", "range", options.range) else lo, hi = data.range { x } end
-  if not lo then lo, hi = 0, 1 elseif lo == hi then lo, hi = lo - 0.5, hi + 0.5 end
-  return core.linspace(lo, hi, bins + 1)
-end
-
--- How many of the numbers lie in each bin. The last bin holds its right edge too.
-local function count(x, edges)
-  local n, counts = #edges - 1, {}
-  for k = 1, n do counts[k] = 0 end
-  for i = 1, #x do
-    local v = x[i]
-    if v >= edges[1] and v <= edges[n + 1] then
-      local a, b = 1, n + 1 -- the bin is found by halving: edges[a] <= v < edges[b]
-      while b - a > 1 do
-        local middle = (a + b) // 2
-        if v >= edges[middle] then a = middle else b = middle end
-      end
-      counts[a] = counts[a] + 1
-    end
-  end
-  return counts
+  if not lo then lo, hi = 0, 1 end
+  return histogram.edges(lo, hi, bins)
 end
 
 -- hist(x [, {bins =, range =, density =, cumulative =, histtype =, color =, alpha =, edgecolor =, label =}])
@@ -130,7 +105,7 @@ function methods:hist(x, options)
   options = data.options("hist", options)
   x = column("hist", "x", x)
   local edges = edges_of(x, options)
-  local counts, sum, n = count(x, edges), 0, #edges - 1
+  local counts, sum, n = histogram.counts(x, edges), 0, #edges - 1
   for k = 1, n do sum = sum + counts[k] end
   local so_far = 0
   for k = 1, n do
@@ -143,7 +118,7 @@ function methods:hist(x, options)
     fail("hist: histtype: expected one of bar, step, got %s", data.describe(kind))
   end
   local left, right, low = edges:slice(1, n), edges:slice(2, n + 1), core.full(n, 0)
-  local box = { left, right, low, core.vector(counts) }
+  local box = { left, right, low, counts }
   if kind == "bar" then
     add_boxes(self, "hist", box, "x", 0,
       setmetatable({ edgecolor = options.edgecolor or "#FFFFFF", linewidth = options.linewidth or 0.5 },
@@ -250,27 +225,12 @@ local function add_paths(self, paths, options, note)
   return add(self, artist)
 end
 
--- The lists of numbers of a box plot: one, several, or the columns of a matrix.
-local function samples_of(x)
-  if core.ismatrix(x) then
-    local list = {}
-    for j = 1, x:cols() do list[j] = x:column(j):copy() end
-    return list
-  end
-  if type(x) == "table" and type(x[1]) ~= "number" then
-    local list = {}
-    for i = 1, #x do list[i] = column("boxplot", ("x[%d]"):format(i), x[i]) end
-    return list
-  end
-  return { column("boxplot", "x", x) }
-end
-
 -- boxplot(x [, {positions =, widths =, labels =, whis =, showfliers =, color =, label =}]): x is a list of numbers or
 -- of several such lists.
 function methods:boxplot(x, options)
   in_plane(self, "boxplot")
   options = data.options("boxplot", options)
-  local list = samples_of(x)
+  local list = data.samples("boxplot", x)
   local at = spread("boxplot", "positions", options.positions or core.linspace(1, #list, #list), #list)
   local wide = spread("boxplot", "widths", options.widths or 0.5, #list)
   local reach = number("boxplot", "whis", options.whis or 1.5, 0)

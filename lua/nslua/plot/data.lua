@@ -70,6 +70,14 @@ function data.column(who, what, x)
   return core.vector(x)
 end
 
+-- A vector of n numbers from a number or from n of them.
+function data.spread(who, what, x, n)
+  if type(x) == "number" then return core.full(n, data.number(who, what, x)) end
+  x = data.column(who, what, x)
+  if #x ~= n then fail("%s: %s: expected %d numbers, got %d", who, what, n, #x) end
+  return x
+end
+
 -- A copy of a matrix or a table of rows; `rows` x `cols` when they are given.
 function data.matrix(who, what, x, rows, cols)
   if type(x) == "table" and (type(x[1]) == "table" or core.isvector(x[1])) then
@@ -91,6 +99,21 @@ end
 
 function data.is_matrix(x)
   return core.ismatrix(x) or (type(x) == "table" and (type(x[1]) == "table" or core.isvector(x[1])))
+end
+
+-- The lists of numbers of a plot of samples: one, several, or the columns of a matrix.
+function data.samples(who, x)
+  if core.ismatrix(x) then
+    local list = {}
+    for j = 1, x:cols() do list[j] = x:column(j):copy() end
+    return list
+  end
+  if type(x) == "table" and type(x[1]) ~= "number" then
+    local list = {}
+    for i = 1, #x do list[i] = data.column(who, ("x[%d]"):format(i), x[i]) end
+    return list
+  end
+  return { data.column(who, "x", x) }
 end
 
 -- Raises unless all columns have the same length.

@@ -5,18 +5,10 @@ local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local style = require "nslua.plot.style"
 
-local fail, column, text, number = data.fail, data.column, data.text, data.number
+local fail, column, text, number, spread = data.fail, data.column, data.text, data.number, data.spread
 local add, in_plane = artists.add, artists.in_plane
 
 local methods = {}
-
--- n numbers from one or n of them.
-local function several(who, what, x, n)
-  if type(x) == "number" then return core.full(n, number(who, what, x)) end
-  x = column(who, what, x)
-  if #x ~= n then fail("%s: %s: expected %d numbers, got %d", who, what, n, #x) end
-  return x
-end
 
 -- hlines(y, from, to [, options]), vlines(x, from, to [, options]): lines along an axis, from and to numbers or
 -- lists.
@@ -25,7 +17,7 @@ local function lines(name, upright)
     in_plane(self, name)
     options = data.options(name, options)
     at = column(name, upright and "x" or "y", at)
-    from, to = several(name, "from", from, #at), several(name, "to", to, #at)
+    from, to = spread(name, "from", from, #at), spread(name, "to", to, #at)
     local along, across = {}, {}
     for i = 1, #at do
       local k = 3 * i - 2
@@ -50,7 +42,7 @@ function methods:fill_betweenx(y, x1, x2, options)
   if data.is_options(x2) then x2, options = nil, x2 end
   options = data.options("fill_betweenx", options)
   y = column("fill_betweenx", "y", y)
-  x1, x2 = several("fill_betweenx", "x1", x1, #y), several("fill_betweenx", "x2", x2 or 0, #y)
+  x1, x2 = spread("fill_betweenx", "x1", x1, #y), spread("fill_betweenx", "x2", x2 or 0, #y)
   local xs, ys = {}, {}
   for i = 1, #y do
     xs[i], ys[i] = x1[i], y[i]
@@ -73,7 +65,7 @@ function methods:stackplot(x, ...)
     for i = 1, m:rows() do list[i] = m:row(i):copy() end
   end
   if #list == 0 then fail "stackplot: expected x and at least one y" end
-  for i, y in ipairs(list) do list[i] = several("stackplot", ("y[%d]"):format(i), y, #x) end
+  for i, y in ipairs(list) do list[i] = spread("stackplot", ("y[%d]"):format(i), y, #x) end
   local low = core.full(#x, 0)
   for i, y in ipairs(list) do
     local high = low + y

@@ -93,14 +93,15 @@ local function enclosed(parts)
     local first = parts[1] and parts[1].text
     if slanted <= 1 or slanted == 2 and (first == "d" or first == "∂") then return parts end
   end
-  table.insert(parts, 1, { text = "(" })
-  parts[#parts + 1] = { text = ")" }
-  return parts
+  local list = table.move(parts, 1, #parts, 2, { { text = "(" } })
+  list[#list + 1] = { text = ")" }
+  return list
 end
 
 -- A root stands on the line: √(a + b).
 commands.sqrt = { 1, function(_, inside)
-  return table.move(enclosed(inside), 1, #inside, 2, { { text = "√" } })
+  local list = enclosed(inside)
+  return table.move(list, 1, #list, 2, { { text = "√" } })
 end }
 commands.frac = { 2, function(_, above, below) return { { above = above, below = below } } end }
 commands.dfrac, commands.tfrac = commands.frac, commands.frac
@@ -215,21 +216,12 @@ function text.parse(s)
   return parts
 end
 
-local function copy_of(parts)
-  local list = {}
-  for i, part in ipairs(parts) do
-    list[i] = {}
-    for key, value in pairs(part) do list[i][key] = value end
-  end
-  return list
-end
-
 -- The parts with fractions on the line: (a + b)/c.
 local function on_line(parts)
   local list = {}
   for _, part in ipairs(parts) do
     if part.above then
-      local above, below = enclosed(on_line(copy_of(part.above))), enclosed(on_line(copy_of(part.below)))
+      local above, below = enclosed(on_line(part.above)), enclosed(on_line(part.below))
       table.move(above, 1, #above, #list + 1, list)
       list[#list + 1] = { text = "/" }
       table.move(below, 1, #below, #list + 1, list)

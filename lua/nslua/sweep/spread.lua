@@ -15,10 +15,7 @@ local spread = {}
 function spread.is_wanted(options) return options.workers ~= nil or options.on ~= nil end
 
 -- The text of an error without its traceback.
-function spread.reason(problem)
-  local text = tostring(problem)
-  return text:match "^(.-)\nstack traceback:" or text
-end
+function spread.reason(problem) return where.without_trace(tostring(problem)) end
 
 -- Calls run in this process from k = 1 on, up to the first call that is good (most "one"), or to the last one
 -- ("all"). Returns the last k.

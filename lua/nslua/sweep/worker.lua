@@ -8,6 +8,7 @@
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local record = require "nslua.sweep.record"
+local where = require "nslua.base.where"
 
 local support = core.worker_support
 
@@ -31,9 +32,7 @@ local function explain(problem)
   elseif problem == nil then
     message = "the error is nil"
   end
-  message = tostring(message)
-  message = message:match "^(.-)\nstack traceback:" or message
-  return { message, trimmed(debug.traceback("", 2):gsub("^%s+", "")) }
+  return { where.without_trace(tostring(message)), trimmed(debug.traceback("", 2):gsub("^%s+", "")) }
 end
 
 -- Calls f; its result, or nil and { message, traceback }.

@@ -354,3 +354,94 @@ describe("the derivatives of a run of mechanics #once", function()
     end)
   end)
 end)
+
+-- The largest difference of S at the end from central differences of order 4 by the numbers p, relative to its column.
+local function error_of(build, p)
+  local simu, parameters = build(p)
+  local sol = simu:run { sensitivities = parameters }
+  local S, worst = sol.S[#sol], 0
+  for j = 1, #p do
+    local x, off, size = {}, 0, 0
+    for _, k in ipairs { -2, -1, 1, 2 } do
+      local q = table.move(p, 1, #p, 1, {})
+      q[j] = q[j] + k * 1e-3
+      local run = build(q):run()
+      x[k] = run.x[#run]
+    end
+    for i = 1, #x[1] do
+      local column = (8 * (x[1][i] - x[-1][i]) - (x[2][i] - x[-2][i])) / 12e-3
+      off, size = math.max(off, math.abs(S[i][j] - column)), math.max(size, math.abs(column))
+    end
+    worst = math.max(worst, off / size)
+  end
+  return worst, sol
+end
+
+local function event_driven(T, system, ...)
+  local nsds = ns.NonSmoothDynamicalSystem(0, T)
+  nsds:insertDynamicalSystem(system)
+  for _, inter in ipairs { ... } do nsds:link(inter, system) end
+  return ns.EventDriven(nsds, ns.TimeDiscretisation(0, T / 4), ns.RungeKuttaOSI())
+end
+
+describe("the closed forms of mechanics #once", function()
+  it("hold where a body leaves the floor: a number of the model acts on the force", function()
+    local function build(p)
+      local bodies = ns.LagrangianLinearTIDS({ 0, 1.5 }, { 0, 1 }, { { 1, 0 }, { 0, p[3] } }, { { 20, -20 }, { -20, 20 } })
+      bodies:setFExtPtr(ns.vector { p[1], p[2] })
+      local floor = ns.Interaction(ns.NewtonImpactNSL(0), ns.LagrangianLinearTIR { { 1, 0 } }, "floor")
+      return event_driven(0.2, bodies, floor), { { bodies, "fExt", 1 }, { bodies, "fExt", 2 }, { bodies, "mass", 2, 2 } }
+    end
+    local p = { -31, 25, 1.2 }
+    local worst, sol = error_of(build, p)
+    local last = sol.x[#sol]
+    assert(last[1] > 1e-3 and last[3] > 0) -- it has left
+    assert(worst < 1e-8, worst)
+    local leaves = sol.events[#sol.events]
+    for j = 1, #p do -- the time at which it leaves
+      local t = {}
+      for _, k in ipairs { -1, 1 } do
+        local q = table.move(p, 1, #p, 1, {})
+        q[j] = q[j] + k * 1e-4
+        local events = build(q):run().events
+        t[k] = events[#events].t
+      end
+      assert.near((t[1] - t[-1]) / 2e-4, leaves.dt[j], 1e-6)
+    end
+  end)
+
+  it("hold for a pendulum whose pivot moves", function()
+    local function build(p)
+      local mass = ns.LagrangianLinearTIDS({ 0, -1 }, { 1, 0 }, { { 1, 0 }, { 0, 1 } })
+      mass:setFExtPtr(ns.vector { p[1], p[2] })
+      local rod = ns.LagrangianRheonomousR { h = function(t, q, _, y)
+        y[1] = ((q[1] - math.sin(t)) ^ 2 + (q[2] + 0.3 * t ^ 2) ^ 2 - 1) / 2
+      end }
+      return event_driven(1, mass, ns.Interaction(ns.EqualityConditionNSL(1), rod, "rod")),
+        { { mass, "fExt", 1 }, { mass, "fExt", 2 } }
+    end
+    assert(error_of(build, { 0.5, -9 }) < 1e-7)
+  end)
+
+  it("hold for a ball on a floor that moves", function()
+    local function build(p)
+      local ball = ns.LagrangianLinearTIDS({ 0.3 }, { 0 }, { { 1 } })
+      ball:setFExtPtr(ns.vector { p[1] })
+      local floor = ns.LagrangianRheonomousR { h = function(t, q, _, y) y[1] = q[1] - 0.1 * math.sin(3 * t) end }
+      return event_driven(1, ball, ns.Interaction(ns.NewtonImpactNSL(0.8), floor, "floor")), { { ball, "fExt", 1 } }
+    end
+    local worst, sol = error_of(build, { -9 })
+    assert(#sol.events >= 2 and worst < 1e-7, worst)
+  end)
+
+  it("hold for the numbers of a relation whose friction slips in space", function()
+    local function build(p)
+      local body = ns.LagrangianLinearTIDS({ 0, 0, 0 }, { 2, 1, 0 }, ns.eye(3))
+      body:setFExtPtr(ns.vector { 0.3, -0.2, -10 })
+      local relation = ns.LagrangianLinearTIR { { 0, 0, 1 }, { 1, p[1], 0 }, { p[2], 1, 0 } }
+      local law = ns.NewtonImpactFrictionNSL(0, 0, 0.2, 3)
+      return event_driven(0.4, body, ns.Interaction(law, relation, "floor")), { { relation, "C", 2, 2 }, { relation, "C", 3, 1 } }
+    end
+    assert(error_of(build, { 0.2, 0.1 }) < 1e-7)
+  end)
+end)

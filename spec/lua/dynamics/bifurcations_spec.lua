@@ -1,5 +1,6 @@
 -- ns.dynamics.continuation: period doublings and their branches, Neimark-Sacker bifurcations, walls that graze at once, the start.
-local near = require "expect".near_number
+local expect = require "expect"
+local near, fails = expect.near_number, expect.fails
 local ns = require "nslua"
 local dynamics = ns.dynamics
 
@@ -73,19 +74,32 @@ describe("two walls that the orbit touches at once #once", function()
       apply = function(_, x) return { x[1], -0.7 * x[2] } end }
   end
 
-  it("are found as one grazing; the orbits beyond hit one wall, then both", function()
-    local branch = dynamics.continuation { guess = { 0, 0.3 }, period = 2 * math.pi / w, events = { walls(1), walls(-1) },
-      rhs = function(t, x, A) return { x[2], A * math.cos(w * t) - x[1] - damping * x[2] } end, range = { 0.3, 0.8 } }
+  local function branch_of(step)
+    return dynamics.continuation { guess = { 0, 0.3 }, period = 2 * math.pi / w, events = { walls(1), walls(-1) }, step = step,
+      rhs = function(t, x, A) return { x[2], A * math.cos(w * t) - x[1] - damping * x[2] } end, range = { 0.3, 0.8 },
+      max_step = 4 * step }
+  end
+
+  it("are found as one grazing; the orbits beyond hit one wall, then both; with large steps, too", function()
+    local branch, large = branch_of(1 / 64), branch_of(1 / 8)
+    assert.same(kinds(branch), kinds(large))
+    for i, one in ipairs(large.bifurcations) do near(branch.bifurcations[i].p, one.p, 1e-10) end
     local touch = math.sqrt((1 - w * w) ^ 2 + (damping * w) ^ 2)
-    assert.same({ "grazing", "period doubling", "grazing", "fold", "fold", "fold", "grazing", "period doubling", "grazing" },
-      kinds(branch))
+    assert.same({ "grazing", "period doubling", "grazing", "fold", "branch point", "fold", "grazing", "period doubling",
+      "grazing" }, kinds(branch))
     local found = branch.bifurcations
     near(touch, found[1].p, 1e-10)
     assert.equal("left right", found[1].events)
     assert.same({ "left", { "right", "left right" } }, { found[1].after, found[1].others })
     near(touch, found[9].p, 1e-10)
-    -- The second half of the branch is the mirror image of the first: they meet where the orbit is its own mirror image.
+    -- The second half of the branch is the mirror image of the first: they meet where the orbit is its own mirror image. There
+    -- the branch of the symmetric orbits crosses.
     for i = 2, 4 do near(found[i].p, found[10 - i].p, 1e-10) end
+    local half = dynamics.continuation { guess = found[5].x0, period = 2 * math.pi / w, events = { walls(1), walls(-1) },
+      rhs = function(t, x, A) return { x[2], A * math.cos(w * t) - x[1] - damping * x[2] } end, range = { 0.72, 0.7 },
+      symmetry = { { -1, 0 }, { 0, -1 } } }
+    assert.same({ "symmetry breaking" }, kinds(half))
+    near(half.bifurcations[1].p, found[5].p, 1e-9)
     for i = 2, #branch.points do -- no jump to another branch
       assert.is_true(math.abs(branch.points[i].p - branch.points[i - 1].p) < 0.04)
     end
@@ -201,5 +215,55 @@ describe("the start of an orbit #once", function()
       range = { 1.02, 0.5 }, transient = 100 }
     assert.matches("event 'wall' comes to the start of the orbit, t0 = 0: give another t0", branch.message, 1, true)
     assert.same({}, kinds(branch))
+  end)
+end)
+
+-- x'' + 0.2 x' + x^3 = A cos t has symmetric orbits x(t + T / 2) = -x(t), which lose their symmetry in a pitchfork.
+describe("a pitchfork #once", function()
+  local field = ns.compile(function(t, x, A) return { x[2], -x[1] ^ 3 - 0.2 * x[2] + A * math.cos(t) } end)
+
+  local function symmetric(S, k)
+    k = k or 1
+    local function rhs(t, x, A) return { x[2], -x[1] ^ 3 / (k * k) - 0.2 * x[2] + A * math.cos(t) } end
+    return dynamics.continuation { rhs = k == 1 and field or rhs, guess = { k, 0 }, period = 2 * math.pi, range = { k, 4 * k },
+      transient = 300, symmetry = S }
+  end
+
+  it("is found without its symmetry; both branches that begin there are followed", function()
+    local branch, half = symmetric(), symmetric { { -1, 0 }, { 0, -1 } }
+    assert.same({ "branch point" }, kinds(branch))
+    assert.same({ "symmetry breaking" }, kinds(half))
+    local found = branch.bifurcations[1]
+    near(half.bifurcations[1].p, found.p, 1e-10)
+    near(1, found.multipliers[1].re, 1e-6)
+    local one = branch:switch(nil, { side = 1, max_points = 8 })
+    local other = branch:switch(1, { side = -1, max_points = 8 })
+    local point = one.points[8]
+    assert.is_true(point.stable)
+    local function at(orbit, t)
+      local run = ns.solve_ivp(field, { 0, t }, orbit.x0, { method = "DOP853", rtol = 1e-12, atol = 1e-13,
+        args = { orbit.parameter }, t_eval = { t } })
+      return run.y:column(1)
+    end
+    local far = at(point.orbit, math.pi) + point.x0 -- 0 of a symmetric orbit
+    assert.is_true(far:norm() > 0.1)
+    -- The other one has the mirror images: half a period later, with the other sign.
+    local image = dynamics.periodic { rhs = field, guess = other.points[8].x0, period = 2 * math.pi, args = { point.p } }
+    near(0, (at(image, math.pi) + point.x0):norm(), 1e-8)
+  end)
+
+  it("is the same in other units", function()
+    local k = 2 ^ 20
+    near(symmetric().bifurcations[1].p * k, symmetric(nil, k).bifurcations[1].p, 1e-9 * k)
+  end)
+
+  it("is told from what no branch begins at", function()
+    local branch = symmetric()
+    branch.bifurcations[2] = { kind = "fold" }
+    fails("branch:switch: expected the number of a period doubling or a branch point, got 2, a fold", branch.switch, branch, 2)
+    fails("branch:switch: expected a number of a bifurcation, 1 to 2, got 3", branch.switch, branch, 3)
+    fails("branch:switch: side: expected 1 or -1, got 'left'", branch.switch, branch, 1, { side = "left" })
+    branch.bifurcations = {}
+    fails("branch:switch: the branch has no period doubling and no branch point", branch.switch, branch)
   end)
 end)

@@ -208,6 +208,7 @@ describe("an antisymmetric cycle of a relay #once", function()
     local ok, message = pcall(periodic, { section = { "relay:cross", count = 3 } })
     assert.is_false(ok)
     assert.matches("dynamics.periodic: no orbit found: ", message, 1, true)
+    assert.is_false((pcall(periodic, { section = { "relay:cross", count = 1 } })))
     assert.matches("; if 'relay:cross' happens k times in a period, with k above 2, say so by section = { \"relay:cross\", "
       .. "count = k }", message, 1, true)
     raises("dynamics.periodic: symmetry: expected a matrix of 3 x 3, got one of 1 x 1", periodic,
@@ -247,5 +248,94 @@ describe("a symmetry breaking #once", function()
     near(-1, found.orbit.half_multipliers[1].re, 1e-8)
     assert.same({ "left right", true, false },
       { found.orbit.sequence, branch.points[1].stable, branch.points[#branch.points].stable })
+  end)
+end)
+
+-- A buck converter: the switch is on while a ramp is above a (v - r). Over its voltage the motion of one period of the ramp becomes
+-- unstable near 24.516 (E. Fossas, G. Olivar, Study of chaos in the buck converter, IEEE Trans. Circuits Syst. I 43, 1996).
+describe("a section that is an event, for a buck converter #once", function()
+  local R, C, L, a, r, low, high, period = 22, 47e-6, 20e-3, 8.4, 11.3, 3.8, 8.2, 400e-6
+  local slope = (high - low) / period
+  local model = { section = { "reset", count = 1 }, scale = { 12, 0.5, 4, 1 }, args = { 20 }, guess = { 12, 0.55, low, 0 },
+    rhs = function(_, x, V) return { x[2] / C - x[1] / (R * C), (V * x[4] - x[1]) / L, slope, 0 } end,
+    events = {
+      { name = "reset", direction = 1, g = function(_, x) return x[3] - high end,
+        apply = function(_, x) return { x[1], x[2], low, a * (x[1] - r) < low and 1 or 0 } end },
+      { name = "on", direction = 1, g = function(_, x) return x[3] - a * (x[1] - r) end,
+        apply = function(_, x) return { x[1], x[2], x[3], 1 } end },
+      { name = "off", direction = -1, g = function(_, x) return x[3] - a * (x[1] - r) end,
+        apply = function(_, x) return { x[1], x[2], x[3], 0 } end } } }
+  local function options(more)
+    local all = {}
+    for _, list in ipairs { model, more } do for k, v in pairs(list) do all[k] = v end end
+    return all
+  end
+
+  local function root(f, from, to)
+    local sign = f(from) > 0
+    for _ = 1, 60 do
+      local middle = (from + to) / 2
+      if (f(middle) > 0) == sign then from = middle else to = middle end
+    end
+    return from
+  end
+
+  -- The voltage at which -1 is a multiplier, from exponentials of matrices: off up to the time s, then on.
+  local function doubling()
+    local A, I = ns.matrix { { -1 / (R * C), 1 / C }, { -1 / L, 0 } }, ns.matrix { { 1, 0 }, { 0, 1 } }
+    local function orbit(s, V)
+      local off, on = ns.expm(A * s), ns.expm(A * (period - s))
+      local rest = ns.vector { V, V / R } -- where the motion ends that is always on
+      local x = ns.solve(I - off * on, off * (rest - on * rest))
+      return x, off, on
+    end
+    local function residual(V)
+      local s = root(function(s) return a * (orbit(s, V)[1] - r) - low - slope * s end, 0, period)
+      local x, off, on = orbit(s, V)
+      local rate = A * x
+      local jump = ns.matrix { { 1, 0 }, { V / L * a / (a * rate[1] - slope), 1 } }
+      local M = on * jump * off
+      return 1 + M[1][1] + M[2][2] + M[1][1] * M[2][2] - M[1][2] * M[2][1]
+    end
+    return root(residual, 22, 27)
+  end
+
+  it("is found from a transient that ends at the section", function()
+    local orbit = dynamics.periodic(options { transient = 50 * period })
+    near(period, orbit.T, 1e-12 * period)
+    assert.equal("on reset", orbit.sequence)
+    near(math.exp(-period / (R * C)), orbit.multipliers[1].abs * orbit.multipliers[2].abs, 1e-9)
+    local branch = dynamics.continuation(options { guess = orbit.x0, range = { 20, 30 } })
+    assert.equal("period doubling", branch.bifurcations[1].kind)
+    near(doubling(), branch.bifurcations[1].p, 1e-8)
+  end)
+
+  -- The ramp is a function of time and of z, which the action of an event moves on by a period.
+  local function converter(V)
+    local plant = ns.FirstOrderLinearTIDS({ 12, 0.55 }, { { -1 / (R * C), 1 / C }, { -1 / L, 0 } }, { 0, V / (2 * L) })
+    local ramp = ns.FirstOrderLinearR { C = { { a, 0 } }, B = { { 0 }, { V / (2 * L) } } }
+    ramp:setzPtr(ns.vector { 0 })
+    ramp:setComputeEFunction(function(t, z, e) e[1] = -a * r - low - slope * (t - z[1]) end)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 4 * period)
+    nsds:insertDynamicalSystem(plant)
+    nsds:link(ns.Interaction(ns.RelayNSL(1), ramp, "switch"), plant)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, period / 10), ns.RungeKuttaOSI())
+    local resets = 0
+    simu:addEvent { name = "ramp", g = function(t) return t - (resets + 1) * period end, direction = "up",
+      action = function() resets = resets + 1 ramp:z()[1] = resets * period end }
+    assert.is_true(simu:userEvents()[1].acts)
+    return simu
+  end
+
+  it("is found from simulations with an action, each of which makes one run", function()
+    local orbit = dynamics.periodic { simulation = converter, value = 20, guess = { 11.97, 0.59 }, period = period }
+    local same = dynamics.periodic(options { transient = 50 * period })
+    near(same.x0[1], orbit.x0[1], 1e-7)
+    for k = 1, 2 do near(same.multipliers[k].re, orbit.multipliers[k].re, 1e-6) end
+    near(orbit.x0[1], dynamics.periodic { simulation = converter, value = 20, guess = { 11.97, 0.59 }, period = period,
+      segments = 2 }.x0[1], 1e-7)
+    raises("dynamics.periodic: simulation: the action of its event 'ramp' may leave changes that the next run would begin with: "
+      .. "give a function of the parameter that makes the simulation, with what its events change", dynamics.periodic,
+      { simulation = converter(20), guess = { 11.97, 0.59 }, period = period })
   end)
 end)

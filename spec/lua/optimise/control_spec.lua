@@ -276,6 +276,8 @@ describe("ns.optimal_control #once", function()
     fails("rhs: the rate of 'v' is nan at t=3.33333 (x=0.25, v=0, u=0)", { T = 10, elements = 1, stages = 2, guess = {
       x = function(part) return part == 0 and 0 or part < 0.5 and 0.25 or 1 end },
       rhs = function(x, u) return { x.v, u.u + ns.sqrt((x.x - 0.1) * (x.x - 0.6)) } end })
+    fails("rhs: the rate of 'v' is nan at t=0.0833333 (x=0.0833333, v=0, u=0.0833333)", { stages = 2,
+      guess = { u = function(part) return part end }, rhs = function(x, u) return { x.v, u.u + ns.sqrt(u.u - 2) } end })
     fails("cost: the rate of the cost is nan at t=0.25 (x=0.25, v=0, u=0)",
       { stages = 1, cost = function(x) return ns.sqrt(x.x - 1) end })
     fails("terminal: the cost is nan at t=1 (x=1, v=0, u=0, T=1)", { terminal = function(_, T) return 0 / 0 * T end })

@@ -213,6 +213,15 @@ describe("options of words, ticks and grids", function()
     ax:legend { bbox_to_anchor = { 1, 0 }, loc = "lower right" }
     assert.same({ "right", "lower" }, { at "second" })
     assert.equal("second", ax.artists[1].label)
+    local four = plot.figure():subplot(1, 1, 1)
+    for _, label in ipairs { "one", "two", "three", "four" } do four:plot({ 0, 1 }, { 0, 1 }, { label = label }) end
+    four:legend { ncol = 2 } -- column by column
+    local x, y = {}, {}
+    for _, label in ipairs { "one", "two", "three", "four" } do
+      x[label], y[label] = four.figure:commands():match('\nset label "' .. label .. '" at screen (%S+),screen (%S+)')
+    end
+    assert.same({ x.one, x.three, y.one, y.two }, { x.two, x.four, y.three, y.four })
+    assert.is_true(tonumber(x.one) < tonumber(x.three) and tonumber(y.one) > tonumber(y.two))
     ax:text(1, 1, "here", { fontsize = 20, ha = "right" })
     assert.equal(1, #lines(fig, '^set label "here" at screen [%d.]+,screen [%d.]+ right .*font ",20" front$'))
     ax:xticks { rotation = 30 }

@@ -71,6 +71,8 @@ describe("symlog", function()
     local decade = scales.forward(scale, 2000) - scales.forward(scale, 200)
     assert.near(decade, scales.forward(scale, 20000) - scales.forward(scale, 2000), 1e-12)
     assert.near(scales.forward(scale, 1), scales.forward(scale, 2) / 2, 1e-15)
+    -- As in matplotlib the even part has the length of share (linscale) times 1 + 1/10 + 1/100 + ... powers of ten.
+    assert.near(decade * 10 / 9, scales.forward(scale, 2), 1e-12)
   end)
 
   it("has ticks on both sides, and messages", function()

@@ -27,6 +27,11 @@ local objects = {
     local function rhs(t, x, p) return { p * math.cos(t) - x[1] } end
     return ns.dynamics.periodic { guess = { 1 }, period = 2 * math.pi, args = { 1 }, rhs = rhs }
   end,
+  branch = function()
+    local function rhs(t, x, p) return { p * math.cos(t) - x[1] } end
+    return ns.dynamics.continuation { guess = { 1 }, period = 2 * math.pi, args = { 1 }, rhs = rhs, range = { 1, 2 }, step = 1,
+      max_points = 2 }
+  end,
   sweep = function()
     return ns.sweep { parameters = { a = { 1, 2 } }, run = function(p) return { x = p.a } end, progress = false, on = "here" }
   end,

@@ -129,6 +129,13 @@ int nsl_callback_protected(const NslCallback *cb, lua_CFunction f, void *argumen
   return 0;
 }
 
+int nsl_callback_forget(const NslCallback *cb) {
+  lua_State *L = cb->callee->host->L;
+  lua_pushboolean(L, 0);
+  nsl_keep_error(L);
+  return 1;
+}
+
 /* An entry of an output that is not finite. */
 typedef struct BadEntry {
   const NsSlot *slot;
@@ -317,15 +324,19 @@ static int argument_size(const NslCallee *callee, char letter) {
   return letter == 'l' ? callee->m : letter == 'z' ? callee->nz : callee->n;
 }
 
-/* Sets the inputs of a callback's trace to a point. */
-static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
-  double *in = trace->in;
+/* Writes the inputs of a callback's trace at a point to `in`. */
+static void callback_write_inputs(const NslCallback *cb, const NslPoint *at, double *in) {
   if (cb->timed) *in++ = at->t;
   for (int a = 0; a < cb->inputs; a++) {
     char letter = cb->letter[a];
     const double *from = letter == 'x' ? at->x : letter != 'z' ? at->lambda : at->z ? at->z : cb->callee->z->data;
     for (const double *end = from + cb->count[a]; from < end;) *in++ = *from++;
   }
+}
+
+/* Sets the inputs of a callback's trace to a point. */
+static void callback_set_inputs(const NslCallback *cb, NslTrace *trace, const NslPoint *at) {
+  callback_write_inputs(cb, at, trace->in);
   if (trace->touched) nsl_trace_clear_last(trace);
 }
 
@@ -335,13 +346,13 @@ typedef struct FirstCall {
   const NslPoint *at;
 } FirstCall;
 
-/* Runs inside lua_pcall: finds or makes the trace of a compiled callback. Argument: the FirstCall. */
-static int find_trace(lua_State *L) {
-  const FirstCall *call = lua_touserdata(L, 1);
-  NslCallback *cb = call->cb;
+/*
+** Lists the arguments of a callback for its trace, and pushes the object, its sheet and the function, which is then at index 4. Returns
+** their number.
+*/
+static int list_trace_arguments(lua_State *L, NslCallback *cb, NslTraceArg *args) {
   NslCallee *callee = cb->callee;
   const NsSlot *slot = cb->slot;
-  NslTraceArg args[9];
   int nargs = 0, rows = nsl_dimension(callee, slot->rows), cols = nsl_dimension(callee, slot->cols);
   cb->inputs = 0;
   nsl_push_object(L, callee);
@@ -361,7 +372,16 @@ static int find_trace(lua_State *L) {
   cb->argument[0] = strchr(slot->args, 'x') ? nsl_callback_argument(cb, 'x') : -1;
   const char *by = strchr(slot->args, 'l') ? "l" : strchr(slot->args, 'v');
   cb->argument[1] = by ? nsl_callback_argument(cb, *by) : -1;
-  NslTrace *trace = nsl_trace_of(L, 4, nargs, args, rows * cols, slot->label, true);
+  return nargs;
+}
+
+/* Runs inside lua_pcall: finds or makes the trace of a compiled callback. Argument: the FirstCall. */
+static int find_trace(lua_State *L) {
+  const FirstCall *call = lua_touserdata(L, 1);
+  NslCallback *cb = call->cb;
+  NslTraceArg args[9];
+  int nargs = list_trace_arguments(L, cb, args);
+  NslTrace *trace = nsl_trace_of(L, 4, nargs, args, cb->entries, cb->slot->label, true);
   callback_set_inputs(cb, trace, call->at);
   nsl_trace_check(L, 4, trace, nargs, args);
   cb->trace = trace;
@@ -376,6 +396,46 @@ NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at) {
   }
   callback_set_inputs(cb, cb->trace, at);
   return cb->trace;
+}
+
+/* ---- traces of plain callbacks ---- */
+
+/* Runs inside lua_pcall: makes the trace of a plain callback, if that is possible, and anchors it. Argument: the FirstCall. */
+static int make_shadow(lua_State *L) {
+  const FirstCall *call = lua_touserdata(L, 1);
+  NslCallback *cb = call->cb;
+  NslTraceArg args[9];
+  size_t inputs = 0;
+  int nargs = list_trace_arguments(L, cb, args);
+  for (int a = 0; a < nargs; a++) inputs += nsl_trace_is_input(&args[a]) ? (size_t)nsl_trace_size(&args[a]) : 0;
+  double *in = lua_newuserdatauv(L, (inputs + 1) * sizeof *in, 0);
+  memset(in, 0, inputs * sizeof *in);
+  callback_write_inputs(cb, call->at, in);
+  NslTrace *trace = nsl_push_plain_trace(L, 4, nargs, args, in);
+  if (!trace || trace->result == NSL_RESULT_NOTHING || trace->outputs != cb->entries) return 0;
+  lua_rawseti(L, 3, nsl_shadow_place((int)(cb - cb->callee->callbacks)));
+  cb->shadow.trace = trace;
+  return 0;
+}
+
+NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at) {
+  NslCallback *cb = &callee->callbacks[slot];
+  if (cb->backing != NSL_LUA && cb->backing != NSL_METHOD) return NULL;
+  if (cb->shadow_run != callee->host->runs) {
+    FirstCall call = {cb, at};
+    cb->shadow = (NslShadow){.plain = true};
+    cb->shadow_run = callee->host->runs;
+    if (nsl_callback_protected(cb, make_shadow, &call) != 0) nsl_callback_forget(cb);
+  }
+  if (!cb->shadow.trace) return NULL;
+  if (nsl_shadow_asks(&cb->shadow)) {
+    bool good = nsl_callback_call(callee, slot, at, cb->out) == 0;
+    if (!good) nsl_callback_forget(cb);
+    callback_set_inputs(cb, cb->shadow.trace, at);
+    if (!good || !nsl_trace_agrees(cb->shadow.trace, cb->out)) return cb->shadow.trace = NULL;
+  }
+  callback_set_inputs(cb, cb->shadow.trace, at);
+  return cb->shadow.trace;
 }
 
 /* Evaluates the trace of a compiled callback. A callback that fills nothing and returns nothing gives zeros. */

@@ -33,6 +33,12 @@ int nsl_callback_call(NslCallee *callee, int slot, const NslPoint *at, double *o
 struct NslTrace *nsl_callback_trace(NslCallee *callee, int slot, const NslPoint *at);
 int nsl_callback_argument(const NslCallback *cb, char letter);
 
+/*
+** The trace of a slot's plain Lua callback, for its derivatives, with its inputs set to a point. NULL: it can not be traced, or its values
+** there are not those of the trace. It is made anew in each run: a script may change what the callback uses.
+*/
+struct NslTrace *nsl_callback_shadow(NslCallee *callee, int slot, const NslPoint *at);
+
 /* The text after a leading "file:12: " of a message; the message itself when there is no such position. */
 const char *nsl_after_position(const char *message);
 
@@ -41,5 +47,8 @@ const char *nsl_after_position(const char *message);
 ** callback. Returns 0, or negative on an error.
 */
 int nsl_callback_protected(const NslCallback *cb, lua_CFunction f, void *argument);
+
+/* Forgets the error of a call that was only an attempt. Returns 1: not available, no error. */
+int nsl_callback_forget(const NslCallback *cb);
 
 #endif

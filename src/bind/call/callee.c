@@ -120,7 +120,7 @@ static void rebind(lua_State *L, int idx) {
   NslCallee *callee = lua_touserdata(L, idx);
   for (int i = 0; callee->sized && i < callee->kind->nslots; i++)
     if (callee->callbacks[i].backing != NSL_ABSENT) make_output(L, idx, i);
-  for (int i = 0; i < callee->kind->nslots; i++) callee->callbacks[i].inexact = false;
+  for (int i = 0; i < callee->kind->nslots; i++) callee->callbacks[i].inexact = false, callee->callbacks[i].shadow_run = 0;
   for (int i = 0; i < NSL_MAX_FUNCTIONS; i++)
     callee->functions[i].plain_known = callee->functions[i].jacobians_known = callee->functions[i].no_duals = false;
   if (callee->family->bind(callee) != NS_OK) luaL_error(L, "not enough memory");

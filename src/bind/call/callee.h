@@ -10,6 +10,7 @@
 #include "bind/lua/host.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
+#include "bind/diff/shadow.h"
 #include "io/library.h"
 #include "model/class.h"
 #include "model/nsds.h"
@@ -38,9 +39,11 @@ struct NslCallback {
   int inputs;             /* number of non-empty arguments of the traced function, out of those that the slot lists */
   char letter[4];         /* the letters of these arguments, and their sizes (count) */
   int count[4];
-  int argument[2]; /* the trace's argument numbers for the Jacobians by x and by lambda; -1: no such argument */
-  bool inexact;    /* it does not accept dual numbers: see `exact` of NsFunction */
-  bool silent;     /* the last call of a Lua function neither wrote anything into the output nor returned anything */
+  int argument[2];     /* the trace's argument numbers for the Jacobians by x and by lambda; -1: no such argument */
+  bool inexact;        /* it does not accept dual numbers: see `exact` of NsFunction */
+  NslShadow shadow;    /* of a plain callback, for its derivatives */
+  uint64_t shadow_run; /* the run (NslHost.runs) that it was made in; 0: none */
+  bool silent;         /* the last call of a Lua function neither wrote anything into the output nor returned anything */
 };
 
 /*
@@ -79,7 +82,7 @@ typedef struct NslCalleeFamily {
 /* User values of a callee, with NSL_FIELDS and NSL_CLASS. */
 enum { NSL_SHEET = 2, NSL_USERVALUES = 3 };
 
-/* Indices in the sheet: first the arguments, then the function and the output of each slot. */
+/* Indices in the sheet: first the arguments, then the function and the output of each slot, then the shadow of each slot. */
 enum { NSL_SHEET_X = 1, NSL_SHEET_LAMBDA, NSL_SHEET_Z, NSL_SHEET_RATE, NSL_SHEET_SLOTS };
 
 static inline int nsl_function_place(int slot) {
@@ -88,6 +91,10 @@ static inline int nsl_function_place(int slot) {
 
 static inline int nsl_output_place(int slot) {
   return NSL_SHEET_SLOTS + 2 * slot + 1;
+}
+
+static inline int nsl_shadow_place(int slot) {
+  return NSL_SHEET_SLOTS + 2 * NSL_MAX_SLOTS + slot;
 }
 
 /*

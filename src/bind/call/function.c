@@ -259,16 +259,8 @@ static int run_along(lua_State *L) {
   return 0;
 }
 
-/* Forgets the error of a call that was only an attempt. */
-static int forget_attempt(const NslCallback *cb) {
-  lua_State *L = cb->callee->host->L;
-  lua_pushboolean(L, 0);
-  nsl_keep_error(L);
-  return 1;
-}
-
 static void forget_error(const NslFunction *f) {
-  (void)forget_attempt(&f->callee->callbacks[f->value]);
+  (void)nsl_callback_forget(&f->callee->callbacks[f->value]);
 }
 
 /* The `along` of a function. An error of the callback is forgotten, because the caller can do without these derivatives. */
@@ -370,14 +362,16 @@ static int differentiate_by_z(NslCallback *cb, const NslPoint *at, double *room,
   if (nsl_has_trace(cb)) {
     NslTrace *trace = nsl_callback_trace(callee, (int)(cb - callee->callbacks), at);
     int arg = trace ? nsl_callback_argument(cb, 'z') : -1;
-    if (!trace) return forget_attempt(cb);
+    if (!trace) return nsl_callback_forget(cb);
     return arg < 0 || trace->outputs == 0 ? 0 : !nsl_trace_jacobian(trace, arg, jac);
   }
+  NslTrace *shadow = nsl_callback_shadow(callee, (int)(cb - callee->callbacks), at);
+  if (shadow && nsl_trace_jacobian(shadow, nsl_callback_argument(cb, 'z'), jac)) return 0;
   ParameterJob job = {cb, at, room, jac};
-  if (nsl_callback_call(callee, (int)(cb - callee->callbacks), at, room) != 0) return forget_attempt(cb);
+  if (nsl_callback_call(callee, (int)(cb - callee->callbacks), at, room) != 0) return nsl_callback_forget(cb);
   if (nsl_callback_protected(cb, run_parameters, &job) == 0) return 0;
   cb->inexact = true;
-  return forget_attempt(cb);
+  return nsl_callback_forget(cb);
 }
 
 /* The `exact` of a function. */
@@ -386,17 +380,20 @@ static int function_exactly(void *context, double t, const double *const *args, 
   NslPoint at = point_of(t, args);
   NslCallback *cb = &f->callee->callbacks[f->value];
   if (by == 2) {
-    if (take_low(f) != 0) return forget_attempt(cb);
+    if (take_low(f) != 0) return nsl_callback_forget(cb);
     f->plain_known = f->jacobians_known = false;
     return differentiate_by_z(cb, &at, f->low, jac);
   }
   if (f->by[by] == -1) return 0;
   if (nsl_has_trace(cb) && stays(f, by)) return 0;
   if (cb->inexact) return 1;
+  NslTrace *shadow = nsl_callback_shadow(f->callee, f->value, &at);
+  if (shadow && cb->argument[by] < 0) return 0;
+  if (shadow && nsl_trace_jacobian(shadow, cb->argument[by], jac)) return 0;
   if (function_is_matrix(f) && !nsl_has_trace(cb)) return by == 0 ? differentiate_matrix(f, &at, jac) != 0 : 1;
   if (function_exact(f, by, &at, jac) == 0) return 0;
   if (!nsl_has_trace(cb)) cb->inexact = true;
-  return forget_attempt(cb);
+  return nsl_callback_forget(cb);
 }
 
 /* Central differences of f, column by column. */

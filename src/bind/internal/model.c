@@ -38,7 +38,7 @@ static int spec_model_evaluate(lua_State *L, Derivative f) {
   size_t size = ns_relation_bias_room(rel) + NS_DIFFERENCE_ROOM * (size_t)rel->m;
   double *room = nsl_push_vector(L, (int)size, NULL)->data;
   NslVector *out = nsl_push_vector(L, rel->m, NULL);
-  NsRelationPoint at = {luaL_checknumber(L, 2), q, lambda, rel->z};
+  NsRelationPoint at = {luaL_checknumber(L, 2), q, lambda, rel->z, false};
   NslEdge edge = nsl_enter(self->callee.host, L, NULL, NULL);
   NsStatus status = f(rel, &at, qdot, room, out->data, &err);
   nsl_leave(self->callee.host, edge);
@@ -63,7 +63,7 @@ static int relation_second(lua_State *L) {
   double *room = nsl_push_vector(L, rel->nx + 3 * rel->m, NULL)->data;
   NslVector *second = nsl_push_vector(L, rel->m * rel->nx * rel->nx, NULL);
   NslVector *drift = nsl_push_vector(L, rel->m * rel->nx, NULL);
-  NsRelationPoint at = {luaL_checknumber(L, 2), q, lambda, rel->z};
+  NsRelationPoint at = {luaL_checknumber(L, 2), q, lambda, rel->z, false};
   NslEdge edge = nsl_enter(self->callee.host, L, NULL, NULL);
   bool good = ns_relation_second(rel, &at, room, second->data, drift->data);
   nsl_leave(self->callee.host, edge);

@@ -92,7 +92,7 @@ void nsl_open_host(lua_State *L) {
   }
   lua_pop(L, 1);
   NslHost *host = lua_newuserdatauv(L, sizeof *host, 0);
-  *host = (NslHost){0};
+  *host = (NslHost){.runs = 1};
   host_push_weak(L);
   lua_rawsetp(L, LUA_REGISTRYINDEX, &objects_key);
   lua_pushboolean(L, 0);

@@ -118,7 +118,7 @@ static NsStatus interaction_terms(const Terms *at, NsInteraction *inter, const d
   lua_setfield(at->L, -2, "systems");
   push_law_terms(at->L, inter);
   NsStatus status = ns_interaction_update(inter, at->t, at->err);
-  NsRelationPoint point = {at->t, x, lambda, inter->z};
+  NsRelationPoint point = {at->t, x, lambda, inter->z, false};
   return status == NS_OK ? relation_terms(at, inter->relation, &point) : status;
 }
 

@@ -8,9 +8,6 @@
 
 #include "bind/diff/compile.h"
 
-/* Number of points between two comparisons; a call of the function costs about as much as the derivatives by the trace. */
-enum { BETWEEN = 8 };
-
 /* Traces the function at stack index `function` with these arguments; NULL when that is not possible. */
 static NslTrace *shadow_trace(NslOde *ode, int function, int nargs, const NslTraceArg *args, double t, const double *y) {
   return nsl_push_plain_trace(ode->L, function, nargs, args, nsl_ode_inputs(ode, t, y));
@@ -40,10 +37,6 @@ void nsl_ode_shadow_event(NslOde *ode, NslShadow *shadow, int e, double t, const
   if (!trace || trace->result != NSL_RESULT_NUMBERS || trace->outputs != 1) return;
   shadow->trace = trace;
   shadow->plain = true;
-}
-
-bool nsl_shadow_asks(NslShadow *shadow) {
-  return shadow->plain && (shadow->changed || shadow->points++ % BETWEEN == 0);
 }
 
 /* Sets the inputs to (t, y). Returns whether the function is to be called. */

@@ -5,23 +5,8 @@
 #ifndef NSL_ODE_ODE_SHADOW_H
 #define NSL_ODE_ODE_SHADOW_H
 
-#include "bind/diff/tape.h"
+#include "bind/diff/shadow.h"
 #include "bind/ode/ode_call.h"
-
-/*
-** A trace whose derivatives stand for those of the function. When the function is plain Lua its values are compared with those of the
-** trace, to the last bit: at every eighth point, and at each point after an event has acted, since its apply may have changed a variable
-** that the function uses.
-*/
-typedef struct NslShadow {
-  NslTrace *trace; /* NULL: none; take dual numbers */
-  bool plain;      /* the function is not compiled */
-  bool changed;    /* an event has acted */
-  long points;     /* number of questions so far */
-} NslShadow;
-
-/* Whether the values of the function are to be compared at this point; counts it. */
-bool nsl_shadow_asks(NslShadow *shadow);
 
 /*
 ** Makes the shadow of f, or of the function number e (from 0) in the list of events; (t, y) is the start. What is pushed stays. A function

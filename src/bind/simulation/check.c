@@ -205,7 +205,8 @@ static NsStatus check_rate(const Audit *audit, const NsInteraction *inter, const
   for (int trial = 0; trial < POINTS && (lua_Integer)lua_rawlen(audit->L, audit->lines) == before; trial++) {
     bool exact;
     check_move(probe->moved_x, probe->x, rel->nx, trial);
-    NsRelationPoint at = {probe->t + (probe->T - probe->t) * trial / (POINTS - 1), probe->moved_x, probe->lambda, probe->z};
+    NsRelationPoint at = {probe->t + (probe->T - probe->t) * trial / (POINTS - 1), probe->moved_x, probe->lambda, probe->z,
+                          false};
     memset(audit->given, 0, (size_t)rel->m * sizeof *audit->given);
     memset(audit->exact, 0, (size_t)rel->m * sizeof *audit->exact);
     status = ns_relation_add_rate(rel, &at, room, audit->given, err);
@@ -240,7 +241,7 @@ static NsStatus check_relation(lua_State *L, int lines, NslRelation *handle, NsI
     for (int trial = 0; trial < POINTS && status == NS_OK; trial++) {
       check_move(x, state, nx, trial);
       check_move(lambda, inter->lambda, m, trial);
-      NsRelationPoint at = {t, x, lambda, inter->z};
+      NsRelationPoint at = {t, x, lambda, inter->z, false};
       const double *args[NS_FUNCTION_ARGS] = {x, lambda, inter->z};
       lua_Integer before = (lua_Integer)lua_rawlen(L, lines);
       status = relation_jacobians[c].evaluate(rel, &at, one, err);
@@ -303,7 +304,7 @@ static NsStatus check_ds_jacobian(const Audit *audit, NslDs *handle, int i, doub
     lua_Integer before = (lua_Integer)lua_rawlen(audit->L, audit->lines);
     check_move(x, ds->x, ds->n, trial);
     if (ns_ds_family(ds) == NS_FIRST_ORDER)
-      status = ns_first_order_jacobian((const NsFirstOrderDs *)ds, t, x, audit->given, err);
+      status = ns_first_order_jacobian((const NsFirstOrderDs *)ds, t, x, false, audit->given, err);
     else status = ns_mechanical_force_jacobian((const NsMechanicalDs *)ds, i, t, x, args[1], room, audit->given, err);
     if (status == NS_OK) status = check_compare(audit, t, args);
     if ((lua_Integer)lua_rawlen(audit->L, audit->lines) > before) break;

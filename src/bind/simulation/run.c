@@ -339,6 +339,7 @@ int nsl_simulation_run(lua_State *L) {
   NslGuard guard;
   nsl_listen(L, 1);
   nsl_guard_begin(&guard, L);
+  self->host->runs++;
   NslEdge edge = nsl_enter(self->host, L, &self->ts->progress, NULL);
   NsStatus status = run_streaming(self->ts, solution, &run, &options, ncols, names, &err);
   nsl_leave(self->host, edge);

@@ -247,7 +247,7 @@ int nsl_simulation_user_events(lua_State *L) {
   lua_createtable(L, events->count, 0);
   for (int e = 0; e < events->count; e++) {
     const NsUserEvent *event = &events->of[e];
-    lua_createtable(L, 0, 4);
+    lua_createtable(L, 0, 5);
     lua_pushstring(L, event->name);
     lua_setfield(L, -2, "name");
     lua_pushinteger(L, event->direction);
@@ -256,6 +256,10 @@ int nsl_simulation_user_events(lua_State *L) {
     lua_setfield(L, -2, "terminal");
     lua_pushinteger(L, event->count);
     lua_setfield(L, -2, "count");
+    if (event->acts) {
+      lua_pushboolean(L, 1);
+      lua_setfield(L, -2, "acts");
+    }
     lua_rawseti(L, -2, e + 1);
   }
   return 1;

@@ -122,7 +122,7 @@ static NsStatus em_sparse_form_law_rows(NsEulerMoreauSparse *em, double t, NsErr
   memset(zero, 0, (size_t)em->whole.m * sizeof *zero);
   for (int e = 0, row = em->whole.N; e < em->whole.base.nsds->ninteractions; row += em->whole.base.nsds->interactions[e++]->m) {
     const NsInteraction *inter = em->whole.base.nsds->interactions[e];
-    NsRelationPoint at = {t, ns_whole_gather(&em->whole, inter, true), zero, inter->z};
+    NsRelationPoint at = {t, ns_whole_gather(&em->whole, inter, true), zero, inter->z, false};
     NsStatus status = ns_relation_output(inter->relation, &at, em->whole.q + row, err);
     if (status != NS_OK) return status;
     memcpy(em->whole.lower + row, inter->law->lower, (size_t)inter->m * sizeof(double));
@@ -184,7 +184,7 @@ static NsStatus em_sparse_commit(NsScheme *scheme, NsEnergyAccount *account, NsE
   for (int e = 0, row = 0; e < em->whole.base.nsds->ninteractions; row += em->whole.base.nsds->interactions[e++]->m) {
     NsInteraction *inter = em->whole.base.nsds->interactions[e];
     memcpy(inter->lambda, em->whole.z + em->whole.N + row, (size_t)inter->m * sizeof *inter->lambda);
-    NsRelationPoint at = {0, ns_whole_gather(&em->whole, inter, false), inter->lambda, inter->z};
+    NsRelationPoint at = {0, ns_whole_gather(&em->whole, inter, false), inter->lambda, inter->z, false};
     (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, no failure */
     (void)ns_relation_input(inter->relation, &at, em->r, err);
     for (int p = 0, from = 0; p < inter->nds; from += inter->ds[p++]->n)

@@ -158,6 +158,9 @@ NsStatus ns_ed_renew_levels(NsEventDriven *ed, NsError *err);
 /* Computes the accelerations with the active constraints at (t, q, v): ed->lambda, ed->acceleration. */
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err);
 
+/* force (m) = the forces of all rows at the last accelerations: multipliers, and what friction that slips adds. */
+void ns_ed_forces(const NsEventDriven *ed, double *force);
+
 /* The y below which a contact counts as closed. */
 double ns_ed_tolerance(const NsEventDriven *ed, int row);
 

@@ -163,6 +163,12 @@ NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const do
   return NS_OK;
 }
 
+void ns_ed_forces(const NsEventDriven *ed, double *force) {
+  memset(force, 0, (size_t)ed->m * sizeof *force);
+  for (int k = 0; k < ed->nacting && ed->rubs; k++) force[ed->acting[k]] = ed->multiplier[ed->acting[k]];
+  for (int k = 0; k < ed->nheld; k++) force[ed->held[k]] = ed->lambda[k];
+}
+
 double ns_ed_tolerance(const NsEventDriven *ed, int row) {
   return ed->options.tolerance_in_units ? ed->options.tolerance : ed->options.tolerance * ed->reach[row];
 }

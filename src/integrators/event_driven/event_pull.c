@@ -81,9 +81,7 @@ static void place_in_system(const NsMotionPull *pull, const double *number, cons
 
 /* Whether y = C q + e, between Lagrangian systems. */
 static bool edge_is_linear(const NsInteraction *inter) {
-  for (int d = 0; d < inter->nds; d++)
-    if (inter->ds[d]->class->turns) return false;
-  return ns_relation_linear(inter->relation) && !ns_relation_holds_at_position(inter->relation);
+  return ns_relation_linear(inter->relation) && !ns_relation_holds_at_position(inter->relation) && !ns_interaction_turns(inter);
 }
 
 static void place_in_relation(const NsMotionPull *pull, const double *number, const NsRelation *relation, MotionPlace *place) {
@@ -125,10 +123,6 @@ static void place_in_law(NsMotionPull *pull, const NsParameter *parameter, const
   if (good) place->kind = NUMBER_OF_LAW;
 }
 
-static bool is_in_z(const double *number, const double *z, int nz) {
-  return number && z && number >= z && number < z + nz;
-}
-
 /* Whether a relation with this z may depend on it. */
 static bool edge_takes_z(const NsInteraction *inter) {
   const NsRelation *r = inter->relation;
@@ -141,16 +135,16 @@ static void place_in_z(const NsMotionPull *pull, const double *number, MotionPla
   int found = 0;
   for (int d = 0; d < nsds->nds; d++) {
     const NsDs *ds = nsds->ds[d];
-    if (!is_in_z(number, ds->z, ds->nz)) continue;
+    if (!ns_number_in(number, ds->z, ds->nz)) continue;
     found++;
     place->node = d, place->j = (int)(number - ds->z);
     if (ns_mechanical_turns((const NsMechanicalDs *)ds)) return;
   }
   for (int e = 0; e < nsds->ninteractions && found == 1; e++) {
     const NsInteraction *inter = edge_of_pull(pull, e);
-    bool takes = is_in_z(number, inter->z, inter->nz) || is_in_z(number, inter->relation->z, inter->relation->nz);
+    bool takes = ns_number_in(number, inter->z, inter->nz) || ns_number_in(number, inter->relation->z, inter->relation->nz);
     for (int k = 0; k < inter->nds && !inter->relation->z; k++)
-      takes = takes || is_in_z(number, inter->ds[k]->z, inter->ds[k]->nz);
+      takes = takes || ns_number_in(number, inter->ds[k]->z, inter->ds[k]->nz);
     if (takes && edge_takes_z(inter)) return;
   }
   if (found == 1) place->kind = NUMBER_OF_Z;
@@ -241,25 +235,16 @@ void ns_motion_pull_free(NsMotionPull *pull) {
 
 /* ---- forces ---- */
 
-static double pull_row_times(const NsMotionPull *pull, int row, const double *w) {
-  return ns_motion_speed(pull->ed->motion, row, w);
+void ns_motion_pull_nothing(const NsMotionPull *pull, double *out, bool *known) {
+  memset(out, 0, (size_t)pull->p * sizeof *out);
+  memset(known, 0, (size_t)pull->p * sizeof *known);
 }
 
-/* The velocity (its index) that belongs to state j of interaction e; *q: the index of the coordinate. */
-static int velocity_of(const NsMotionPull *pull, int e, int j, int *q) {
-  const NsInteraction *inter = edge_of_pull(pull, e);
-  int part = inter->nds > 1 && j >= inter->ds[0]->nx ? 1 : 0, node = inter->ds[part]->node;
-  if (part) j -= inter->ds[0]->nx;
-  if (q) *q = pull->q[node] + j;
-  return pull->v[node] + j;
-}
-
-/* The forces of all rows at the last accelerations. */
-static void take_forces(NsMotionPull *pull) {
-  const NsEventDriven *ed = pull->ed;
-  memset(pull->force, 0, (size_t)ed->m * sizeof *pull->force);
-  for (int k = 0; k < ed->nacting && ed->rubs; k++) pull->force[ed->acting[k]] = ed->multiplier[ed->acting[k]];
-  for (int k = 0; k < ed->nheld; k++) pull->force[ed->held[k]] = ed->lambda[k];
+/* The velocity (its index) that belongs to state j of interaction e. */
+static int velocity_of(const NsMotionPull *pull, int e, int j) {
+  int v;
+  (void)ns_motion_coordinate_of(pull->ed->motion, edge_of_pull(pull, e), j, &v);
+  return v;
 }
 
 /* Whether the direction of some friction depends on the forces. */
@@ -300,74 +285,95 @@ static bool edge_slips_in_space(const NsMotionPull *pull, int e) {
   return false;
 }
 
-static double pull_relation(const NsMotionPull *pull, const MotionPlace *at, bool *known) {
+/*
+** What becomes of the changes by a number: they are stored in push (Nv) and off (m), the right sides of M a = F + H' lambda and of
+** H_h a = 0; or, with push = NULL, summed with the weights of these equations.
+*/
+typedef struct MotionChange {
+  double *push, *off;
+  double sum;
+} MotionChange;
+
+static void change_force(const NsMotionPull *pull, int v, double by, MotionChange *change) {
+  if (change->push) change->push[v] += by;
+  else change->sum += by * pull->nu[v];
+}
+
+/* A force of the row changes. */
+static void change_row(const NsMotionPull *pull, int row, double by, MotionChange *change) {
   const NsEventDriven *ed = pull->ed;
-  double sum = 0;
+  if (!change->push) change->sum += by * ns_motion_speed(ed->motion, row, pull->nu);
+  for (int i = 0; i < ed->Nv && change->push; i++) change->push[i] += by * ed->now->H[row + (ptrdiff_t)i * ed->m];
+}
+
+static void change_output(const NsMotionPull *pull, int row, double by, MotionChange *change) {
+  if (change->push) change->off[row] += by;
+  else change->sum -= by * pull->kappa[row];
+}
+
+static bool change_of_relation(const NsMotionPull *pull, const MotionPlace *at, MotionChange *change) {
+  const NsEventDriven *ed = pull->ed;
   for (int e = at->first; e >= 0; e = pull->next_relation[e]) {
-    int row = pull->row[e] + at->i, v = velocity_of(pull, e, at->j, NULL);
-    if (edge_slips_in_space(pull, e)) *known = false;
-    sum += pull->force[row] * pull->nu[v] + pull->kappa[row] * ed->acceleration[v];
+    int row = pull->row[e] + at->i, v = velocity_of(pull, e, at->j);
+    if (edge_slips_in_space(pull, e)) return false;
+    change_force(pull, v, pull->force[row], change);
+    change_output(pull, row, -ed->acceleration[v], change);
   }
-  return sum;
+  return true;
 }
 
-/* The derivative by the coefficient of friction of the friction that begins in a row, which slips. */
-static double pull_friction(const NsMotionPull *pull, int row, bool *known) {
+/* By the coefficient of friction, which the number changes by d_mu, of the friction that begins in a row, which slips. */
+static bool change_of_friction(const NsMotionPull *pull, int row, double d_mu, MotionChange *change) {
   const Rub *rub = &pull->ed->rows[row].rub;
-  double normal = pull->force[rub->normal], sum = 0;
-  if (normal == 0) return 0;
-  if (rub->width == 1) return -rub->d[0] * normal * pull_row_times(pull, row, pull->nu);
-  if (!(rub->mu > 0)) *known = false;
-  for (int i = 0; i < 2 && *known; i++) sum += pull->force[row + i] / rub->mu * pull_row_times(pull, row + i, pull->nu);
-  return sum;
+  double normal = pull->force[rub->normal];
+  if (normal == 0) return true;
+  if (rub->width == 1) change_row(pull, row, -d_mu * rub->d[0] * normal, change);
+  for (int k = 0; k < 2 && rub->width == 2 && rub->mu > 0; k++)
+    change_row(pull, row + k, d_mu * pull->force[row + k] / rub->mu, change);
+  return rub->width == 1 || rub->mu > 0;
 }
 
-static double pull_law(const NsMotionPull *pull, const MotionPlace *at, bool *known) {
+static bool change_of_law(const NsMotionPull *pull, const MotionPlace *at, MotionChange *change) {
   const NsEventDriven *ed = pull->ed;
-  double sum = 0;
   for (int e = at->first; e >= 0; e = pull->next_law[e])
     for (int i = 0; i < edge_of_pull(pull, e)->m; i++) {
       int row = pull->row[e] + i;
       const Rub *rub = &ed->rows[row].rub;
       if (!ns_ed_rubs(ed, row, GRIP_SLIP)) continue;
-      if (rub->normal >= 0 && at->mu != 0) sum += at->mu * pull_friction(pull, row, known);
-      if (rub->normal < 0 && (rub->d[0] > 0 ? at->lower : at->upper) == i) sum += pull_row_times(pull, row, pull->nu);
+      if (rub->normal < 0 && (rub->d[0] > 0 ? at->lower : at->upper) == i) change_row(pull, row, 1, change);
+      if (rub->normal >= 0 && at->mu != 0 && !change_of_friction(pull, row, at->mu, change)) return false;
     }
-  return sum;
+  return true;
 }
 
-static double pull_parameter(const NsMotionPull *pull, const MotionPlace *at, bool *known) {
+static bool change_of_parameter(const NsMotionPull *pull, const MotionPlace *at, MotionChange *change) {
   const NsMechanicalDs *ds = (const NsMechanicalDs *)pull->ed->base.nsds->ds[at->node];
-  *known = pull->by_z_known[at->node];
-  return *known ? ns_dense_dot(ds->nv, pull->by_z[at->node] + (ptrdiff_t)at->j * ds->nv, 1, pull->nu + pull->v[at->node], 1)
-                : 0;
+  if (!pull->by_z_known[at->node]) return false;
+  for (int i = 0; i < ds->nv; i++)
+    change_force(pull, pull->v[at->node] + i, pull->by_z[at->node][i + (ptrdiff_t)at->j * ds->nv], change);
+  return true;
 }
 
-static double pull_number(const NsMotionPull *pull, const MotionPlace *at, const double *u, bool *known) {
+/* The changes by a number. False: they are not known. */
+static bool change_of_number(const NsMotionPull *pull, const MotionPlace *at, const double *u, MotionChange *change) {
   const NsEventDriven *ed = pull->ed;
-  int v = pull->v[at->node];
-  double nu = at->kind < NUMBER_OF_Z ? pull->nu[v + at->i] : 0;
-  *known = at->kind != NUMBER_UNKNOWN;
+  int q = pull->q[at->node], v = pull->v[at->node];
   switch (at->kind) {
-    case NUMBER_OF_MASS: return -nu * ed->acceleration[v + at->j];
-    case NUMBER_OF_K: return -nu * u[pull->q[at->node] + at->j];
-    case NUMBER_OF_DAMPING: return -nu * u[ed->Nq + v + at->j];
-    case NUMBER_OF_FEXT: return nu;
-    case NUMBER_OF_Z: return pull_parameter(pull, at, known);
-    case NUMBER_OF_OUTPUT: return pull_relation(pull, at, known);
-    case NUMBER_OF_LAW: return pull_law(pull, at, known);
-    default: return 0;
+    case NUMBER_UNKNOWN: return false;
+    case NUMBER_OF_MASS: change_force(pull, v + at->i, -ed->acceleration[v + at->j], change); return true;
+    case NUMBER_OF_K: change_force(pull, v + at->i, -u[q + at->j], change); return true;
+    case NUMBER_OF_DAMPING: change_force(pull, v + at->i, -u[ed->Nq + v + at->j], change); return true;
+    case NUMBER_OF_FEXT: change_force(pull, v + at->i, 1, change); return true;
+    case NUMBER_OF_Z: return change_of_parameter(pull, at, change);
+    case NUMBER_OF_OUTPUT: return change_of_relation(pull, at, change);
+    case NUMBER_OF_LAW: return change_of_law(pull, at, change);
+    default: return true;
   }
-}
-
-static void nothing_known(const NsMotionPull *pull, double *out, bool *known) {
-  memset(out, 0, (size_t)pull->p * sizeof *out);
-  memset(known, 0, (size_t)pull->p * sizeof *known);
 }
 
 void ns_motion_pull_begin(NsMotionPull *pull, double t, const double *u) {
   const NsEventDriven *ed = pull->ed;
-  take_forces(pull);
+  ns_ed_forces(ed, pull->force);
   for (int d = 0; d < ed->base.nsds->nds; d++) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
     if (!pull->by_z[d]) continue;
@@ -376,97 +382,50 @@ void ns_motion_pull_begin(NsMotionPull *pull, double t, const double *u) {
   }
 }
 
-/* push += factor times the row of H. */
-static void add_row_of_H(const NsMotionPull *pull, int row, double factor, double *push) {
-  const NsEventDriven *ed = pull->ed;
-  for (int i = 0; i < ed->Nv; i++) push[i] += factor * ed->now->H[row + (ptrdiff_t)i * ed->m];
-}
-
-static bool source_of_law(const NsMotionPull *pull, const MotionPlace *at, double *push) {
-  const NsEventDriven *ed = pull->ed;
-  for (int e = at->first; e >= 0; e = pull->next_law[e])
-    for (int i = 0; i < edge_of_pull(pull, e)->m; i++) {
-      int row = pull->row[e] + i;
-      const Rub *rub = &ed->rows[row].rub;
-      if (!ns_ed_rubs(ed, row, GRIP_SLIP)) continue;
-      if (rub->normal < 0 && (rub->d[0] > 0 ? at->lower : at->upper) == i) add_row_of_H(pull, row, 1, push);
-      if (rub->normal < 0 || at->mu == 0) continue;
-      if (rub->width == 1) add_row_of_H(pull, row, -at->mu * rub->d[0] * pull->force[rub->normal], push);
-      if (rub->width == 2 && !(rub->mu > 0)) return false;
-      for (int k = 0; k < 2 && rub->width == 2; k++) add_row_of_H(pull, row + k, at->mu * pull->force[row + k] / rub->mu, push);
-    }
-  return true;
-}
-
-static bool source_of_relation(const NsMotionPull *pull, const MotionPlace *at, double *push, double *off) {
-  const NsEventDriven *ed = pull->ed;
-  for (int e = at->first; e >= 0; e = pull->next_relation[e]) {
-    int row = pull->row[e] + at->i, v = velocity_of(pull, e, at->j, NULL);
-    if (edge_slips_in_space(pull, e)) return false;
-    push[v] += pull->force[row];
-    off[row] -= ed->acceleration[v];
-  }
-  return true;
-}
-
 bool ns_motion_pull_source(NsMotionPull *pull, int j, const double *u, double *push, double *off) {
-  const NsEventDriven *ed = pull->ed;
-  const MotionPlace *at = &pull->place[j];
-  if (at->kind == NUMBER_UNKNOWN || some_is_young(ed)) return false;
-  int v = at->kind < NUMBER_OF_OUTPUT ? pull->v[at->node] : 0;
-  switch (at->kind) {
-    case NUMBER_OF_MASS: push[v + at->i] = -ed->acceleration[v + at->j]; return true;
-    case NUMBER_OF_K: push[v + at->i] = -u[pull->q[at->node] + at->j]; return true;
-    case NUMBER_OF_DAMPING: push[v + at->i] = -u[ed->Nq + v + at->j]; return true;
-    case NUMBER_OF_FEXT: push[v + at->i] = 1; return true;
-    case NUMBER_OF_OUTPUT: return source_of_relation(pull, at, push, off);
-    case NUMBER_OF_LAW: return source_of_law(pull, at, push);
-    case NUMBER_OF_Z: {
-      const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[at->node];
-      if (!pull->by_z_known[at->node]) return false;
-      memcpy(push + v, pull->by_z[at->node] + (ptrdiff_t)at->j * ds->nv, (size_t)ds->nv * sizeof *push);
-      return true;
-    }
-    default: return true;
-  }
+  MotionChange change = {.push = push, .off = off};
+  return !some_is_young(pull->ed) && change_of_number(pull, &pull->place[j], u, &change);
 }
 
 void ns_motion_pull(NsMotionPull *pull, double t, const double *u, const NsMotionWeights *weights, double *out, bool *known) {
-  nothing_known(pull, out, known);
+  ns_motion_pull_nothing(pull, out, known);
   ns_motion_pull_begin(pull, t, u);
   if (some_is_young(pull->ed) || !take_weights(pull, weights)) return;
   for (int j = 0; j < pull->p; j++) {
-    double value = pull_number(pull, &pull->place[j], u, &known[j]);
-    out[j] = known[j] ? value : 0;
+    MotionChange change = {.push = NULL};
+    known[j] = change_of_number(pull, &pull->place[j], u, &change);
+    out[j] = known[j] ? change.sum : 0;
   }
 }
 
 /* ---- guards ---- */
 
-void ns_motion_pull_output(NsMotionPull *pull, int row, const double *u, double *out, bool *known) {
-  nothing_known(pull, out, known);
+void ns_motion_pull_output(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
+  (void)t;
+  ns_motion_pull_nothing(pull, out, known);
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
     known[j] = at->kind != NUMBER_UNKNOWN;
     if (at->kind != NUMBER_OF_OUTPUT && at->kind != NUMBER_OF_OFFSET) continue;
-    for (int e = at->first, q; e >= 0; e = pull->next_relation[e]) {
+    for (int e = at->first, v; e >= 0; e = pull->next_relation[e]) {
       if (pull->row[e] + at->i != row) continue;
-      if (at->kind == NUMBER_OF_OUTPUT) (void)velocity_of(pull, e, at->j, &q), out[j] = u[q];
+      if (at->kind == NUMBER_OF_OUTPUT) out[j] = u[ns_motion_coordinate_of(pull->ed->motion, edge_of_pull(pull, e), at->j, &v)];
       else out[j] = 1;
     }
   }
 }
 
-void ns_motion_pull_sliding(NsMotionPull *pull, int row, const double *u, double *out, bool *known) {
+void ns_motion_pull_sliding(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
   const Rub *rub = &pull->ed->rows[row].rub;
-  nothing_known(pull, out, known);
+  (void)t;
+  ns_motion_pull_nothing(pull, out, known);
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
     known[j] = at->kind != NUMBER_UNKNOWN;
     if (at->kind != NUMBER_OF_OUTPUT) continue;
     for (int e = at->first; e >= 0; e = pull->next_relation[e]) {
       int k = pull->row[e] + at->i - row;
-      if (k >= 0 && k < rub->width) out[j] = rub->d[k] * u[pull->ed->Nq + velocity_of(pull, e, at->j, NULL)];
+      if (k >= 0 && k < rub->width) out[j] = rub->d[k] * u[pull->ed->Nq + velocity_of(pull, e, at->j)];
     }
   }
 }
@@ -483,30 +442,37 @@ void ns_motion_pull_force(NsMotionPull *pull, double t, int row, const double *u
   pull_weighted(pull, t, u, out, known);
 }
 
-void ns_motion_pull_stick(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
-  const NsEventDriven *ed = pull->ed;
+NsStickSlope ns_motion_stick_weights(const NsEventDriven *ed, int row, double *weight) {
   const Rub *rub = &ed->rows[row].rub;
   const double *force = ed->multiplier + row;
-  double mu = 0, lower = 0, upper = 0, normal = rub->normal >= 0 ? ed->multiplier[rub->normal] : 0;
-  bool least = isfinite(rub->lower), greatest = isfinite(rub->upper);
+  NsStickSlope slope = {0, 0, 0};
   if (rub->normal >= 0) {
-    pull->weight[rub->normal] = 2 * rub->mu * rub->mu * normal;
-    for (int i = 0; i < rub->width; i++) pull->weight[row + i] = -2 * force[i];
-    mu = 2 * rub->mu * normal * normal;
+    double normal = ed->multiplier[rub->normal];
+    weight[rub->normal] = 2 * rub->mu * rub->mu * normal;
+    for (int i = 0; i < rub->width; i++) weight[row + i] = -2 * force[i];
+    slope.mu = 2 * rub->mu * normal * normal;
   } else {
+    bool least = isfinite(rub->lower), greatest = isfinite(rub->upper);
     double below = greatest ? rub->upper - force[0] : 1, above = least ? force[0] - rub->lower : 1;
-    lower = least ? -below : 0, upper = greatest ? above : 0;
-    pull->weight[row] = -lower - upper;
+    if (least) slope.lower = -below;
+    if (greatest) slope.upper = above;
+    weight[row] = -slope.lower - slope.upper;
   }
+  return slope;
+}
+
+void ns_motion_pull_stick(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
+  NsStickSlope slope = ns_motion_stick_weights(pull->ed, row, pull->weight);
   pull_weighted(pull, t, u, out, known);
-  int e = ns_motion_interaction(ed->motion, row);
+  int e = ns_motion_interaction(pull->ed->motion, row);
+  bool bounded = pull->ed->rows[row].rub.normal < 0;
   const void *law = edge_of_pull(pull, e)->law;
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
     if (!known[j] || at->kind != NUMBER_OF_LAW || edge_of_pull(pull, at->first)->law != law) continue;
-    out[j] += at->mu * mu;
-    if (rub->normal < 0 && at->lower == row - pull->row[e]) out[j] += lower;
-    if (rub->normal < 0 && at->upper == row - pull->row[e]) out[j] += upper;
+    out[j] += at->mu * slope.mu;
+    if (bounded && at->lower == row - pull->row[e]) out[j] += slope.lower;
+    if (bounded && at->upper == row - pull->row[e]) out[j] += slope.upper;
   }
 }
 
@@ -532,7 +498,7 @@ static void impulse_change(const NsMotionPull *pull, const NsMotionImpulse *impu
   memset(off, 0, (size_t)impulse->n * sizeof *off);
   if (at->kind == NUMBER_OF_MASS) push[start + at->i] = -change[start + at->j];
   for (int e = at->first; at->kind == NUMBER_OF_OUTPUT && e >= 0; e = pull->next_relation[e]) {
-    int k = place_in_impulse(impulse, pull->row[e] + at->i), i = velocity_of(pull, e, at->j, NULL);
+    int k = place_in_impulse(impulse, pull->row[e] + at->i), i = velocity_of(pull, e, at->j);
     if (k < 0) continue;
     push[i] += impulse->z[k];
     off[k] += change[i] + impulse_bounce(pull, impulse, k) * v[i];
@@ -556,7 +522,7 @@ static void impulse_column(NsMotionPull *pull, const NsMotionImpulse *impulse, c
   for (int k = 0; k < n; k++) {
     double own = impulse->W[k + (ptrdiff_t)k * n];
     bool equation = impulse->kind[k] == IMPULSE_EQUATION && own > 0;
-    if (equation) off[k] = -(off[k] + pull_row_times(pull, impulse->rows[k], push)) / own;
+    if (equation) off[k] = -(off[k] + ns_motion_speed(ed->motion, impulse->rows[k], push)) / own;
     else off[k] = impulse->kind[k] == IMPULSE_SLIP && own > 0 ? -off[k] : 0;
   }
   if (n > 0) ns_lu_solve(pull->lu, 1, off, n);

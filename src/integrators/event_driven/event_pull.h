@@ -49,6 +49,9 @@ void ns_motion_pull_free(NsMotionPull *pull);
 void ns_motion_pull_begin(NsMotionPull *pull, double t, const double *u);
 bool ns_motion_pull_source(NsMotionPull *pull, int j, const double *u, double *push, double *off);
 
+/* out (p) and known (p) = 0. */
+void ns_motion_pull_nothing(const NsMotionPull *pull, double *out, bool *known);
+
 /*
 ** out (p) = the derivatives at fixed states u where ed has evaluated the accelerations last, for those parameters with known[j] (p);
 ** out and known of the others are 0.
@@ -56,12 +59,20 @@ bool ns_motion_pull_source(NsMotionPull *pull, int j, const double *u, double *p
 void ns_motion_pull(NsMotionPull *pull, double t, const double *u, const NsMotionWeights *weights, double *out, bool *known);
 
 /* The same of the output of a row; of ns_ed_sliding_along. Accelerations need not be evaluated. */
-void ns_motion_pull_output(NsMotionPull *pull, int row, const double *u, double *out, bool *known);
-void ns_motion_pull_sliding(NsMotionPull *pull, int row, const double *u, double *out, bool *known);
+void ns_motion_pull_output(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
+void ns_motion_pull_sliding(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
 
 /* The same of the multiplier of a held row; of ns_ed_stick_guard. */
 void ns_motion_pull_force(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
 void ns_motion_pull_stick(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
+
+/* The derivatives of ns_ed_stick_guard by the coefficient of friction and by the bounds of a relay, at fixed forces. */
+typedef struct NsStickSlope {
+  double mu, lower, upper;
+} NsStickSlope;
+
+/* weight (m, zeros) = the derivatives of ns_ed_stick_guard by the multipliers, at the last accelerations. */
+NsStickSlope ns_motion_stick_weights(const NsEventDriven *ed, int row, double *weight);
 
 /* Column j of out (Nq + Nv rows, p columns) = the derivatives of the states after an impulse. */
 void ns_motion_pull_impulse(NsMotionPull *pull, const NsMotionImpulse *impulse, const double *u, double *out, bool *known);

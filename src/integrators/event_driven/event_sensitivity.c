@@ -4,7 +4,6 @@
 */
 #include "integrators/event_driven/event_sensitivity.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 

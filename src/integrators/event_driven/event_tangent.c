@@ -124,23 +124,9 @@ static NsInteraction *edge_of_tangent(const NsMotionTangent *g, int e) {
   return g->ed->base.nsds->interactions[e];
 }
 
-/* The number of the coordinate, which is that of the velocity within its system, of state j of an interaction; *v: of the velocity. */
-static int coordinate_of(const NsMotionTangent *g, const NsInteraction *inter, int j, int *v) {
-  int part = inter->nds > 1 && j >= inter->ds[0]->nx ? 1 : 0, node = inter->ds[part]->node;
-  if (part) j -= inter->ds[0]->nx;
-  *v = ns_motion_first_v(g->ed->motion, node) + j;
-  return ns_motion_first_q(g->ed->motion, node) + j;
-}
-
-static bool edge_turns(const NsInteraction *inter) {
-  for (int k = 0; k < inter->nds; k++)
-    if (inter->ds[k]->class->turns) return true;
-  return false;
-}
-
 /* Whether y = C q + e of Lagrangian systems; then H is constant. */
 static bool edge_is_straight(const NsInteraction *inter) {
-  return ns_relation_linear(inter->relation) && !ns_coef_varies(&inter->relation->C) && !edge_turns(inter);
+  return ns_relation_linear(inter->relation) && !ns_coef_varies(&inter->relation->C) && !ns_interaction_turns(inter);
 }
 
 /* Whether y of an interaction may depend on time at fixed q. */
@@ -152,13 +138,14 @@ static bool edge_moves(const NsInteraction *inter) {
 /* Fills second, drift, and x with the coordinates and velocities, of a curved interaction. False: they are not exact. */
 static bool take_curvature(NsMotionTangent *g, const NsInteraction *inter, double t, const double *u) {
   const NsRelation *relation = inter->relation;
-  if (edge_turns(inter) || relation->dotjac.value || relation->hdot.value || ns_coef_given(&relation->C)) return false;
+  if (ns_interaction_turns(inter) || relation->dotjac.value || relation->hdot.value || ns_coef_given(&relation->C))
+    return false;
   for (int j = 0, v; j < inter->nx; j++) {
-    g->x[j] = u[coordinate_of(g, inter, j, &v)];
+    g->x[j] = u[ns_motion_coordinate_of(g->ed->motion, inter, j, &v)];
     g->x[inter->nx + j] = u[g->ed->Nq + v];
   }
   memset(g->bias, 0, (size_t)inter->m * sizeof *g->bias);
-  NsRelationPoint at = {t, g->x, g->bias, inter->z};
+  NsRelationPoint at = {t, g->x, g->bias, inter->z, false};
   if (ns_relation_own_rows(relation, &at, g->room, g->own, NULL) != NS_OK) return false;
   for (int i = 0; i < inter->m; i++)
     if (g->own[i]) return false;
@@ -172,7 +159,7 @@ static bool displaced_bias(NsMotionTangent *g, const NsInteraction *inter, doubl
   memset(zero, 0, (size_t)inter->m * sizeof *zero);
   memset(bias, 0, (size_t)inter->m * sizeof *bias);
   g->moved[j] += step;
-  NsRelationPoint at = {t, g->moved, zero, inter->z};
+  NsRelationPoint at = {t, g->moved, zero, inter->z, false};
   return ns_relation_add_bias(inter->relation, &at, g->x + inter->nx, NULL, g->room, bias, NULL) == NS_OK;
 }
 
@@ -198,9 +185,9 @@ static double curvature(const NsMotionTangent *g, const NsInteraction *inter, in
 /* R += d(H') force by q, for an interaction whose curvature is known. */
 static void add_curved_force(NsMotionTangent *g, const NsInteraction *inter, const double *force) {
   for (int k = 0, v, w; k < inter->nx; k++) {
-    double *column = g->R + (ptrdiff_t)coordinate_of(g, inter, k, &w) * g->ed->Nv;
+    double *column = g->R + (ptrdiff_t)ns_motion_coordinate_of(g->ed->motion, inter, k, &w) * g->ed->Nv;
     for (int j = 0; j < inter->nx; j++) {
-      (void)coordinate_of(g, inter, j, &v);
+      (void)ns_motion_coordinate_of(g->ed->motion, inter, j, &v);
       for (int i = 0; i < inter->m; i++) column[v] += force[i] * curvature(g, inter, i, j, k);
     }
   }
@@ -211,7 +198,7 @@ static bool add_curved_output(NsMotionTangent *g, const NsInteraction *inter, do
   const NsEventDriven *ed = g->ed;
   ptrdiff_t m = ed->m;
   for (int k = 0, w, v; k < inter->nx; k++) {
-    int q = coordinate_of(g, inter, k, &w);
+    int q = ns_motion_coordinate_of(g->ed->motion, inter, k, &w);
     double *by_q = g->r + q * m + first, *by_v = g->r + (ed->Nq + w) * m + first;
     if (!bias_slope(g, inter, t, k, fmax(size[q], fabs(g->x[k])), by_q)) return false;
     for (int i = 0; i < inter->m; i++) {
@@ -219,7 +206,7 @@ static bool add_curved_output(NsMotionTangent *g, const NsInteraction *inter, do
       by_v[i] = -2 * g->drift[i + k * inter->m];
       for (int j = 0; j < inter->nx; j++) {
         double bent = curvature(g, inter, i, j, k);
-        (void)coordinate_of(g, inter, j, &v);
+        (void)ns_motion_coordinate_of(g->ed->motion, inter, j, &v);
         by_q[i] -= bent * ed->acceleration[v];
         by_v[i] -= 2 * bent * g->x[inter->nx + j];
       }
@@ -245,7 +232,7 @@ static void slide_change(const NsMotionTangent *g, int row, bool curved, double 
   for (int c = 0; c < width; c++)
     for (int i = 0; i < ed->Nv; i++) change[c + 2 * (ed->Nq + i)] = ed->now->H[row + c + (ptrdiff_t)i * ed->m];
   for (int k = 0, v; k < inter->nx && curved; k++) {
-    int q = coordinate_of(g, inter, k, &v);
+    int q = ns_motion_coordinate_of(g->ed->motion, inter, k, &v);
     for (int c = 0; c < width; c++) {
       double sum = g->drift[first + c + k * inter->m];
       for (int j = 0; j < inter->nx; j++) sum += curvature(g, inter, first + c, j, k) * g->x[inter->nx + j];
@@ -299,9 +286,7 @@ static bool sources_of_relations(NsMotionTangent *g, double t, const double *u, 
 /* The forces of all rows, and the terms of the accelerations, where they have been evaluated. */
 static void tangent_take_forces(NsMotionTangent *g) {
   const NsEventDriven *ed = g->ed;
-  memset(g->force, 0, (size_t)ed->m * sizeof *g->force);
-  for (int k = 0; k < ed->nacting && ed->rubs; k++) g->force[ed->acting[k]] = ed->multiplier[ed->acting[k]];
-  for (int k = 0; k < ed->nheld; k++) g->force[ed->held[k]] = ed->lambda[k];
+  ns_ed_forces(ed, g->force);
   for (int i = 0; i < ed->Nv; i++) {
     g->terms[i] = fabs(ed->now->a_free[i]);
     for (int k = 0; k < ed->nheld; k++) g->terms[i] += fabs(ed->lambda[k] * ed->now->X[i + (ptrdiff_t)ed->held[k] * ed->Nv]);
@@ -429,7 +414,7 @@ bool ns_motion_tangent_output(NsMotionTangent *g, int row, double *gu) {
   if (!edge_is_straight(inter)) return false;
   memset(gu, 0, (size_t)g->n * sizeof *gu);
   for (int k = 0, v; k < inter->nx; k++) {
-    int q = coordinate_of(g, inter, k, &v);
+    int q = ns_motion_coordinate_of(g->ed->motion, inter, k, &v);
     gu[q] = ed->now->H[row + (ptrdiff_t)v * ed->m];
   }
   return true;
@@ -484,9 +469,9 @@ static bool sources_of_impulse(NsMotionTangent *g, double t, const double *u, co
     if (!take_curvature(g, inter, t, u)) return false;
     if (begins) add_curved_force(g, inter, g->force + first);
     for (int b = 0, v, w; b < inter->nx; b++) {
-      double *sum = g->r + row + coordinate_of(g, inter, b, &w) * m;
+      double *sum = g->r + row + ns_motion_coordinate_of(g->ed->motion, inter, b, &w) * m;
       for (int j = 0; j < inter->nx; j++) {
-        (void)coordinate_of(g, inter, j, &v);
+        (void)ns_motion_coordinate_of(g->ed->motion, inter, j, &v);
         *sum += curvature(g, inter, row - first, j, b) * (change[v] + bounce * g->x[inter->nx + j]);
       }
     }

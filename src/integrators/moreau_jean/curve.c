@@ -60,7 +60,7 @@ void ns_mj_curve(NsMoreauJean *mj) {
     NsMjEdge *edge = &mj->edges[e];
     if (edge->base.active < 0 || !edge->second) continue;
     NsRelationPoint at = {mj->t, ns_stack_gather(&mj->stack, &edge->base, mj->q), mj->lambda + edge->base.row,
-                          edge->base.inter->z};
+                          edge->base.inter->z, false};
     edge->curved = ns_relation_second(edge->base.inter->relation, &at, edge->curve_room, edge->second, edge->drift);
     if (!edge->curved) continue;
     form_L(mj, edge);

@@ -170,7 +170,7 @@ static NsStatus global_form_law_rows(Global *mj, NsError *err) {
   to_outputs(mj, mj->room, mj->change);
   for (int e = 0, row = 0; e < mj->whole.base.nsds->ninteractions; row += mj->whole.base.nsds->interactions[e++]->m) {
     NsInteraction *inter = mj->whole.base.nsds->interactions[e];
-    NsRelationPoint at = {mj->t_k, ns_whole_gather(&mj->whole, inter, true), inter->lambda_k, inter->z};
+    NsRelationPoint at = {mj->t_k, ns_whole_gather(&mj->whole, inter, true), inter->lambda_k, inter->z, false};
     double *y = mj->whole.q + mj->whole.N + row;
     NsStatus status = ns_relation_output(inter->relation, &at, y, err);
     if (status != NS_OK) return status;
@@ -286,7 +286,7 @@ static NsStatus global_commit(NsScheme *scheme, NsEnergyAccount *account, NsErro
     NsInteraction *inter = mj->whole.base.nsds->interactions[e];
     memcpy(inter->lambda, z + mj->whole.N + row, (size_t)inter->m * sizeof *z);
     memcpy(inter->ydot, mj->change + row, (size_t)inter->m * sizeof *z);
-    NsRelationPoint at = {mj->t, ns_whole_gather(&mj->whole, inter, false), inter->lambda, inter->z};
+    NsRelationPoint at = {mj->t, ns_whole_gather(&mj->whole, inter, false), inter->lambda, inter->z, false};
     (void)ns_relation_output(inter->relation, &at, inter->y, err); /* linear: no callback, no failure */
   }
   return NS_OK;

@@ -162,7 +162,7 @@ static bool known_and_far(NsMoreauJean *mj, const NsMjEdge *edge, const NsRelati
 static NsStatus mj_output(NsMoreauJean *mj, NsMjEdge *edge, double t, const double *q, const double *v, const double *lambda,
                           double *y, double *u, NsError *err) {
   NsRelation *relation = edge->base.inter->relation;
-  NsRelationPoint at = {t, ns_stack_gather(&mj->stack, &edge->base, q), lambda + edge->base.row, edge->base.inter->z};
+  NsRelationPoint at = {t, ns_stack_gather(&mj->stack, &edge->base, q), lambda + edge->base.row, edge->base.inter->z, false};
   NsStatus status = ns_relation_output(relation, &at, y + edge->base.row, err);
   if (status == NS_OK && known_and_far(mj, edge, &at, y + edge->base.row, v, u + edge->base.row)) return NS_OK;
   if (status == NS_OK) status = form_H(mj, edge, &at, err);
@@ -205,7 +205,10 @@ static bool reads_start(const NsMoreauJean *mj, const NsMjEdge *edge) {
   return reads;
 }
 
-/* Forces and outputs at t_k; of a twin only what the equations read, or all, where it is asked for the start (t = t_k). Coefficients belong to t_{k+1}; only an fExt that depends on time has another value at t_k. */
+/*
+** Forces and outputs at t_k. Coefficients belong to t_{k+1}; only an fExt that depends on time has another value at t_k. A twin
+** evaluates only the outputs that the equations read; or all, when it is asked for the start of a run (t = t_k).
+*/
 static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   NsStatus status = NS_OK;
   bool forces = mj->options.theta != 1;

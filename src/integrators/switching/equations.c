@@ -216,7 +216,7 @@ static NsRelationPoint edge_point(const NsEquations *e, const NsEquationEdge *ed
                                   const double *lambda) {
   for (int p = 0; p < edge->inter->nds; p++)
     memcpy(edge->x + part_at(edge, p), x + part_offset(e, edge, p), (size_t)edge->inter->ds[p]->nx * sizeof *x);
-  return (NsRelationPoint){t, edge->x, lambda + edge->row, edge->inter->z};
+  return (NsRelationPoint){t, edge->x, lambda + edge->row, edge->inter->z, e->exact};
 }
 
 static void add_input(const NsEquations *e, const NsEquationEdge *edge, double *r) {
@@ -328,7 +328,7 @@ NsStatus ns_equations_jacobians(NsEquations *e, double t, const double *x, const
   memset(e->D, 0, m * m * sizeof *e->D);
   for (int k = 0; states && k < e->nnodes; k++) {
     const NsEquationNode *node = &e->nodes[k];
-    NsStatus status = ns_first_order_jacobian(node->ds, t, x + node->x, e->room, err);
+    NsStatus status = ns_first_order_jacobian(node->ds, t, x + node->x, e->exact, e->room, err);
     if (status != NS_OK) return status;
     put_block(e->A, e->n, node->x, node->x, e->room, node->n, node->n, node->n);
   }

@@ -38,6 +38,7 @@ typedef struct NsEquations {
   bool linear;   /* f and h are affine in x and lambda, and g is linear */
   bool driven;   /* some callback may depend on t */
   bool settled;  /* no coefficient depends on t or on other objects */
+  bool exact;    /* Jacobians are exact derivatives of the callbacks where there are any, not those that a script gives */
   double *f, *r; /* n: at the last point */
   double *y;     /* m */
   double *A, *B; /* n x n: d(f + r)/dx; n x m: dr/dlambda */

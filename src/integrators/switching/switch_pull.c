@@ -75,21 +75,17 @@ static bool in_bounds(const double *bounds, int size, const double *number, Pull
   return true;
 }
 
-static bool in_z(const double *number, const double *z, int nz) {
-  return z && number >= z && number < z + nz;
-}
-
 /* Whether a number is in the z of a system, or of an interaction that has no copy of it. */
 static bool in_some_z(const NsEquations *e, const double *number) {
   for (int k = 0; k < e->nedges; k++) {
     const NsInteraction *inter = e->edges[k].inter;
     for (int d = 0; d < inter->nds && inter->z_pair && inter->z == inter->z_pair; d++)
-      if (in_z(number, inter->ds[d]->z, inter->ds[d]->nz)) return false;
+      if (ns_number_in(number, inter->ds[d]->z, inter->ds[d]->nz)) return false;
   }
   for (int k = 0; k < e->nnodes; k++)
-    if (in_z(number, e->nodes[k].ds->base.z, e->nodes[k].ds->base.nz)) return true;
+    if (ns_number_in(number, e->nodes[k].ds->base.z, e->nodes[k].ds->base.nz)) return true;
   for (int k = 0; k < e->nedges; k++)
-    if (in_z(number, e->edges[k].inter->z, e->edges[k].inter->nz)) return true;
+    if (ns_number_in(number, e->edges[k].inter->z, e->edges[k].inter->nz)) return true;
   return false;
 }
 
@@ -129,14 +125,14 @@ static void take_z(NsSwitchPull *pull, const NsEquations *e) {
     for (int k = 0; k < e->nnodes; k++) {
       const NsDs *ds = &e->nodes[k].ds->base;
       PullByZ *by = &pull->of_node[k];
-      if (by->z || !in_z(number, ds->z, ds->nz)) continue;
+      if (by->z || !ns_number_in(number, ds->z, ds->nz)) continue;
       *by = (PullByZ){.z = ds->z, .nz = ds->nz, .f = ns_arena_matrix(&pull->arena, ds->n, ds->nz)};
     }
     for (int k = 0; k < e->nedges; k++) {
       const NsInteraction *inter = e->edges[k].inter;
       PullByZ *by = &pull->of_edge[k];
       int nz = inter->nz;
-      if (by->z || !in_z(number, inter->z, nz)) continue;
+      if (by->z || !ns_number_in(number, inter->z, nz)) continue;
       *by = (PullByZ){.z = inter->z, .nz = nz};
       by->h = ns_arena_matrix(&pull->arena, inter->m, nz);
       by->g = ns_arena_matrix(&pull->arena, inter->nx, nz);
@@ -348,7 +344,7 @@ static double of_z(const NsSwitchPull *pull, const NsFlow *flow, const double *n
   double sum = 0;
   for (int k = 0; k < e->nnodes && *known; k++) {
     const PullByZ *by = &pull->of_node[k];
-    if (!in_z(number, by->z, by->nz)) continue;
+    if (!ns_number_in(number, by->z, by->nz)) continue;
     *known = by->known;
     sum += pull_dot(e->nodes[k].n, pull->nu + e->nodes[k].x, by->f + (number - by->z) * e->nodes[k].n);
   }
@@ -356,7 +352,7 @@ static double of_z(const NsSwitchPull *pull, const NsFlow *flow, const double *n
     const PullByZ *by = &pull->of_edge[k];
     const NsEquationEdge *edge = &e->edges[k];
     int nx = edge->inter->nx, m = edge->inter->m;
-    if (!in_z(number, by->z, by->nz)) continue;
+    if (!ns_number_in(number, by->z, by->nz)) continue;
     *known = by->known && !slides_on_z(flow, edge, index);
     sum += pull_dot(m, pull->psi + edge->row, by->h + (number - by->z) * m);
     for (int i = 0; i < nx; i++) sum += pull->nu[state_of_edge(e, edge, i)] * by->g[i + (number - by->z) * nx];

@@ -122,7 +122,6 @@ static NsStatus switch_twin_plan(SwitchTwin *w, const NsRowMode *mode, double t,
   int levels = flow->nw > 0 ? flow->reduction.levels : 0;
   w->frozen.constant = flow->eq.linear && flow->eq.settled;
   w->exact = w->frozen.constant || levels == 0 || (levels == 1 && outputs_affine(&flow->eq));
-  w->frozen.jacobian = w->exact ? switch_twin_jacobian : NULL;
   return status;
 }
 
@@ -180,8 +179,10 @@ static NsStatus switch_twin_terms(void *context, double t, const double *u, doub
   SwitchTwin *w = context;
   *exact = J && w->exact;
   NsStatus status = *exact ? switch_twin_jacobian(w, t, u, J, err) : NS_OK;
-  if (status == NS_OK && P) status = switch_twin_rate(w, t, u, w->direction, err);
   if (status != NS_OK || !P) return status;
+  if (*exact) memcpy(w->direction, w->flow->sdot, (size_t)w->flow->eq.nd * sizeof *w->direction); /* evaluated with F_u */
+  else status = switch_twin_rate(w, t, u, w->direction, err);
+  if (status != NS_OK) return status;
   return ns_switch_pull_rates(w->pull, w->flow, w->frozen.constant, t, w->direction, P, known, err);
 }
 
@@ -232,6 +233,7 @@ static NsStatus switch_twin_new(NsSwitching *sw, NsError *err) {
   w->weights = ns_arena_doubles(&w->arena, (ptrdiff_t)sw->n + 4 * (ptrdiff_t)sw->m);
   w->direction = ns_arena_doubles(&w->arena, sw->n);
   bool good = ns_flow_new(&w->flow, sw->base.nsds) == NS_OK && !w->arena.failed;
+  if (good) w->flow->eq.exact = true;
   if (good) good = ns_switch_pull_new(&w->pull, w->flow, s->parameters, s->p) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }

@@ -1,0 +1,25 @@
+/*
+** shadow.h
+** The trace of a function in Lua that the user did not compile, for its derivatives alone: its values stay those of the function.
+*/
+#ifndef NSL_DIFF_SHADOW_H
+#define NSL_DIFF_SHADOW_H
+
+#include "bind/diff/tape.h"
+
+/*
+** A trace whose derivatives stand for those of the function. When the function is plain Lua its values are compared with those of the
+** trace, to the last bit: at every eighth point, and at each point after `changed`: an event has acted, and its action may have changed a
+** variable that the function uses.
+*/
+typedef struct NslShadow {
+  NslTrace *trace; /* NULL: none; take dual numbers */
+  bool plain;      /* the function is not compiled */
+  bool changed;    /* an event has acted */
+  long points;     /* number of questions so far */
+} NslShadow;
+
+/* Whether the values of the function are to be compared at this point; counts it. */
+bool nsl_shadow_asks(NslShadow *shadow);
+
+#endif
