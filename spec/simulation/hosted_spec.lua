@@ -1,6 +1,14 @@
--- core.hosted: a model as modes for a solver outside of the engine. spec/fmu/modes_spec.lua has whole runs.
+-- core.hosted_support: a model as modes for a solver outside of the engine. spec/fmu/modes_spec.lua has whole runs.
 local core = require "nslua.core"
 local ns = require "nslua"
+
+-- A hosted model whose functions are called as methods.
+local function host(simulation)
+  local made = core.hosted_support.new(simulation)
+  return setmetatable({}, { __index = function(_, name)
+    return function(_, ...) return core.hosted_support[name](made, ...) end
+  end })
+end
 
 local function ball()
   local mass = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
@@ -23,13 +31,13 @@ end
 
 describe("a hosted model", function()
   it("has the states, rates and guards of its mode", function()
-    local hosted = core.hosted(ball())
+    local hosted = host(ball())
     local z, guards = hosted:begin(0, 0.1)
     assert.same({ { 1.0, 0.0 }, 2 }, { z, guards })
     assert.same({ { system = 1, letter = "q", number = 1 }, { system = 1, letter = "v", number = 1 } }, hosted:names())
     assert.same({ 0.0, -10.0 }, hosted:rate(0, z))
     assert.same({ 1.0, 1.0 }, hosted:guards(0, z))
-    local first = core.hosted(relay())
+    local first = host(relay())
     z, guards = first:begin(0, 0.1)
     assert.same({ { 1.0 }, 2 }, { z, guards })
     assert.same({ { system = 1, letter = "x", number = 1 } }, first:names())
@@ -37,7 +45,7 @@ describe("a hosted model", function()
   end)
 
   it("changes states and mode at an event", function()
-    local hosted = core.hosted(ball())
+    local hosted = host(ball())
     hosted:begin(0, 0.1)
     assert.is_true(hosted:accept(0.5, { -1e-9, -3 })) -- beyond the impact: there is an event
     assert.same({ true, { -1e-9, 1.5 } }, { hosted:event(0.5, { -1e-9, -3 }, false) })
@@ -49,7 +57,7 @@ describe("a hosted model", function()
   end)
 
   it("slides after a switch, and takes errors of the solver back", function()
-    local hosted = core.hosted(relay())
+    local hosted = host(relay())
     hosted:begin(0, 0.1)
     assert.same({ true, { 0.0 } }, { hosted:event(1, { -1e-9 }, false) })
     assert.same({ 0.0 }, hosted:rate(1, { 0 }))
@@ -58,7 +66,7 @@ describe("a hosted model", function()
 
   it("reads the laws anew when it is asked to", function()
     local simulation, mass, law = ball()
-    local hosted = core.hosted(simulation)
+    local hosted = host(simulation)
     hosted:begin(0, 0.1)
     hosted:event(0.6, { -1e-9, -1e-6 }, false)
     mass:setFExtPtr { 10 }
@@ -69,7 +77,7 @@ describe("a hosted model", function()
     hosted:event(0.7, { 1, 1 }, true)
     assert.same({ true, { 0.0, 1.0 } }, { hosted:event(0.8, { 0, -4 }, false) })
     local second, _, bounds = relay()
-    local first = core.hosted(second)
+    local first = host(second)
     first:begin(0, 0.1)
     bounds:setLb { -2 }
     first:event(0.5, { 0.5 }, true)
@@ -78,14 +86,14 @@ describe("a hosted model", function()
 
   it("writes a point to the objects", function()
     local simulation, mass = ball()
-    local hosted = core.hosted(simulation)
+    local hosted = host(simulation)
     hosted:begin(0, 0.1)
     hosted:place(0.2, { 0.75, -2 })
     assert.same({ 0.75, -2.0 }, mass:x():totable())
   end)
 
   it("restores its mode", function()
-    local hosted = core.hosted(ball())
+    local hosted = host(ball())
     hosted:begin(0, 0.1)
     local flying = hosted:save()
     hosted:event(0.6, { -1e-9, -1e-6 }, false)
@@ -100,7 +108,7 @@ describe("a hosted model", function()
 
   it("tells what is wrong", function()
     local simulation = ball()
-    local hosted = core.hosted(simulation)
+    local hosted = host(simulation)
     assert.error_matches(function() hosted:rate(0, {}) end, "a script has changed what is linked: the model has to begin anew")
     hosted:begin(0, 0.1)
     assert.error_matches(function() hosted:rate(0, { 1 }) end, "there are 2 states, not 1")
@@ -108,9 +116,9 @@ describe("a hosted model", function()
     nsds:insertDynamicalSystem(ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }))
     assert.error_matches(function() hosted:rate(0, { 1, 0 }) end, "a script has changed what is linked")
     local stepping = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
-    assert.error_matches(function() core.hosted(stepping) end, "hosted: expected an EventDriven")
+    assert.error_matches(function() host(stepping) end, "hosted: expected an EventDriven")
     local one, two = relay()
-    local singular = core.hosted(one)
+    local singular = host(one)
     two:setMPtr { { 1 } }
     singular:begin(0, 0.1)
     two:setMPtr { { 0 } }

@@ -3,6 +3,8 @@
 -- which are positive in the mode; impacts and changes of mode are events.
 local core = require "nslua.core"
 
+local hosted = core.hosted_support
+
 local modes = {}
 
 -- ---- the model ----
@@ -45,8 +47,8 @@ end
 
 -- Starts the modes at the time of the object.
 local function begin(object)
-  object.z, object.guards = object.hosted:begin(object.exchange and object.t or object.simulation:startingTime(),
-    object.step)
+  local t = object.exchange and object.t or object.simulation:startingTime()
+  object.z, object.guards = hosted.begin(object.hosted, t, object.step)
   object.placed, object.renew = false, false
 end
 
@@ -56,10 +58,10 @@ function modes.open(object)
   local good, own, step = pcall(event_driven, simulation, simulation:startingTime())
   if not good then return nil, own end
   object.modes, object.step = own, step
-  object.hosted = core.hosted(own)
+  object.hosted = hosted.new(own)
   local started, message = pcall(begin, object)
   if not started then return nil, message end
-  return { states = names_of(simulation:nsds(), object.hosted:names()), indicators = object.guards }
+  return { states = names_of(simulation:nsds(), hosted.names(object.hosted)), indicators = object.guards }
 end
 
 function modes.close(object) object.modes:close() end
@@ -79,7 +81,7 @@ function modes.changed(object) object.placed, object.renew = false, true end
 -- Writes the state into the objects of the graph, for functions of the script.
 function modes.place(object)
   if object.placed or not object.exchange then return end
-  object.hosted:place(object.t, object.z)
+  hosted.place(object.hosted, object.t, object.z)
   object.placed = true
 end
 
@@ -94,17 +96,17 @@ function modes.states(object)
   return object.z
 end
 
-function modes.derivatives(object) return object.hosted:rate(present(object), object.z) end
-function modes.indicators(object) return object.hosted:guards(present(object), object.z) end
+function modes.derivatives(object) return hosted.rate(object.hosted, present(object), object.z) end
+function modes.indicators(object) return hosted.guards(object.hosted, present(object), object.z) end
 
 -- ---- steps and events ----
 
 -- The importer has accepted a step. Returns whether there is an event that no indicator tells.
-function modes.completed(object) return object.hosted:accept(object.t, object.z) end
+function modes.completed(object) return hosted.accept(object.hosted, object.t, object.z) end
 
 function modes.update(object)
   local before = object.z
-  local happened, z = object.hosted:event(object.t, before, object.renew)
+  local happened, z = hosted.event(object.hosted, object.t, before, object.renew)
   local changed = false
   for i = 1, #z do changed = changed or z[i] ~= before[i] end
   object.z, object.renew, object.placed = z, false, false
@@ -113,10 +115,10 @@ end
 
 -- ---- stored states ----
 
-function modes.save(object) return { z = object.z, mode = object.hosted:save() } end
+function modes.save(object) return { z = object.z, mode = hosted.save(object.hosted) } end
 
 function modes.restore(object, saved)
-  object.hosted:load(saved.mode)
+  hosted.load(object.hosted, saved.mode)
   object.z, object.placed, object.renew = saved.z, false, false
 end
 

@@ -1,6 +1,6 @@
 /*
 ** hosted.c
-** core.hosted: a model for the solver of another tool (lua/nslua/fmi/modes_exchange.lua).
+** core.hosted_support: a model for the solver of another tool (lua/nslua/fmi/modes_exchange.lua).
 */
 #include <string.h>
 
@@ -25,7 +25,7 @@ static NslHosted *check_hosted(lua_State *L) {
   return self;
 }
 
-/* hosted(simulation): of an EventDriven that is never stepped. */
+/* new(simulation): of an EventDriven that is never stepped. */
 static int new_hosted(lua_State *L) {
   NslTimeStepping *simulation = nsl_idle_simulation(L, 1, "hosted");
   if (!simulation->ts->class->locates) return luaL_error(L, "hosted: expected an EventDriven");
@@ -82,7 +82,7 @@ static void push_hosted_numbers(lua_State *L, const double *numbers, int n) {
   for (int i = 0; i < n; i++) lua_pushnumber(L, numbers[i]), lua_rawseti(L, -2, i + 1);
 }
 
-/* begin(t, h): the states, the number of guards. */
+/* begin(hosted, t, h): the states, the number of guards. */
 static int hosted_begin(lua_State *L) {
   NslHosted *self = check_hosted(L);
   double t = luaL_checknumber(L, 2), h = luaL_checknumber(L, 3);
@@ -95,7 +95,7 @@ static int hosted_begin(lua_State *L) {
   return 2;
 }
 
-/* names(): for each state { system, letter, number }, counted from 1; number 0: a combination. */
+/* names(hosted): for each state { system, letter, number }, counted from 1; number 0: a combination. */
 static int hosted_names(lua_State *L) {
   const NslHosted *self = check_hosted(L);
   lua_createtable(L, self->of.n, 0);
@@ -126,17 +126,17 @@ static int hosted_values(lua_State *L, bool guards) {
   return 1;
 }
 
-/* rate(t, z): the rates. */
+/* rate(hosted, t, z): the rates. */
 static int hosted_rate(lua_State *L) {
   return hosted_values(L, false);
 }
 
-/* guards(t, z): the guards. */
+/* guards(hosted, t, z): the guards. */
 static int hosted_guards(lua_State *L) {
   return hosted_values(L, true);
 }
 
-/* accept(t, z): whether there is an event. */
+/* accept(hosted, t, z): whether there is an event. */
 static int hosted_accept(lua_State *L) {
   NslHosted *self = check_hosted(L);
   double t = luaL_checknumber(L, 2);
@@ -150,7 +150,7 @@ static int hosted_accept(lua_State *L) {
   return 1;
 }
 
-/* event(t, z, renew): whether one happened, the states after it. */
+/* event(hosted, t, z, renew): whether one happened, the states after it. */
 static int hosted_event(lua_State *L) {
   NslHosted *self = check_hosted(L);
   double t = luaL_checknumber(L, 2);
@@ -165,7 +165,7 @@ static int hosted_event(lua_State *L) {
   return 2;
 }
 
-/* place(t, z): writes the point to the objects. */
+/* place(hosted, t, z): writes the point to the objects. */
 static int hosted_place(lua_State *L) {
   NslHosted *self = check_hosted(L);
   double t = luaL_checknumber(L, 2);
@@ -177,7 +177,7 @@ static int hosted_place(lua_State *L) {
   return 0;
 }
 
-/* save(): the mode as a text of bytes. load(text). */
+/* save(hosted): the mode as a text of bytes. load(hosted, text). */
 static int hosted_save(lua_State *L) {
   NslHosted *self = check_hosted(L);
   NsSnapshot snapshot = {0};
@@ -204,13 +204,19 @@ static int hosted_load(lua_State *L) {
 }
 
 void nsl_open_hosted(lua_State *L) {
-  static const luaL_Reg methods[] = {{"begin", hosted_begin},   {"names", hosted_names},
-                                     {"rate", hosted_rate},     {"guards", hosted_guards},
-                                     {"accept", hosted_accept}, {"event", hosted_event},
-                                     {"place", hosted_place},   {"save", hosted_save},
-                                     {"load", hosted_load},     {NULL, NULL}};
-  static const luaL_Reg meta[] = {{"__gc", free_hosted}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"new", new_hosted},
+                                       {"begin", hosted_begin},
+                                       {"names", hosted_names},
+                                       {"rate", hosted_rate},
+                                       {"guards", hosted_guards},
+                                       {"accept", hosted_accept},
+                                       {"event", hosted_event},
+                                       {"place", hosted_place},
+                                       {"save", hosted_save},
+                                       {"load", hosted_load},
+                                       {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", free_hosted}, {NULL, NULL}}, methods[] = {{NULL, NULL}};
   nsl_register_type(L, &hosted_type, meta, methods);
-  lua_pushcfunction(L, new_hosted);
-  lua_setfield(L, -2, "hosted");
+  luaL_newlib(L, functions);
+  lua_setfield(L, -2, "hosted_support");
 }
