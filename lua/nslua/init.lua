@@ -51,6 +51,7 @@ lazy.functions(ns, "quad", function() return { quad = require "nslua.analysis.qu
 lazy.functions(ns, "spline", function() return { spline = require "nslua.analysis.spline" } end)
 lazy.functions(ns, "polyfit polyval polyroots", function() return require "nslua.analysis.polynomial" end)
 lazy.functions(ns, "histogram unique", function() return require "nslua.analysis.histogram" end)
+lazy.functions(ns, "std var quantile median argsort", function() return require "nslua.analysis.statistics" end)
 lazy.functions(ns, "least_squares", function()
   return { least_squares = require "nslua.optimise.least_squares" }
 end)
