@@ -172,6 +172,16 @@ typedef struct NsDrive {
   struct NsSensitivity *sensitivity; /* carries derivatives by parameters along; NULL: nobody asks */
 } NsDrive;
 
+/* What NsSchemeTangent.pull differentiates: eta . rho + psi . y + weights . r, at the iterate; vectors in the order of the stack. */
+typedef struct NsStepPull {
+  const double *eta, *psi, *r; /* N, M, N: weights; r: of the inputs after the step */
+  double *x, *r_k;             /* N: += the derivatives by x_k and r_k; NULL: they are not wanted */
+  const struct NsParameter *parameters;
+  int p;
+  double *g;   /* p: the derivatives by the parameters with `known` */
+  bool *known; /* p */
+} NsStepPull;
+
 /*
 ** The derivatives of a step by its start and by numbers of the model (step_tangent.h). The equations of a step,
 **   rho(memories, w, lambda) = 0 and the laws between y(memories, w, lambda) and lambda,
@@ -218,6 +228,12 @@ typedef struct NsSchemeTangent {
   */
   NsStatus (*unsettled)(NsScheme *twin, NsError *err);
   void (*settled)(const NsScheme *twin, double *x);
+
+  /*
+  ** Transposed derivatives in closed form, at the iterate, which has been evaluated; see NsStepPull. NULL: there are none. NS_ENOSOL: not
+  ** of this model.
+  */
+  NsStatus (*pull)(NsScheme *twin, const NsStepPull *pull, NsError *err);
 } NsSchemeTangent;
 
 /*
