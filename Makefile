@@ -116,9 +116,9 @@ MPI_CFLAGS := $(shell pkg-config --cflags ompi-c 2>/dev/null || mpicc --showme:c
 MPI_LIBS   := $(shell pkg-config --libs ompi-c 2>/dev/null || mpicc --showme:link 2>/dev/null)
 MPI        := $(shell printf '%s\n' '$(hash)include <mpi.h>' '$(hash)if !defined OPEN_MPI || MPI_VERSION < 3' '$(hash)error' \
               '$(hash)endif' | $(CC) $(CPPFLAGS) $(MPI_CFLAGS) -E -xc - >/dev/null 2>&1 && echo $(BUILD)/lib/nslua/mpi.so)
-MPI_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/file/mpi_module workers/mpi)
+MPI_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/file/mpi_module workers/mpi workers/tether)
 
-SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name 'nlopt*.c' ! -name 'ipopt*.c' ! -name mpi.c ! -name mpi_module.c ! -name core_functions.c ! -path 'src/repl/*' ! -path 'src/fmu/*' | sort)
+SRC    := $(shell find src -name '*.c' ! -name nslua.c ! -name 'sundials*.c' ! -name 'hdf5*.c' ! -name 'nlopt*.c' ! -name 'ipopt*.c' ! -name mpi.c ! -name mpi_module.c ! -name tether.c ! -name core_functions.c ! -path 'src/repl/*' ! -path 'src/fmu/*' | sort)
 HOST   := $(patsubst src/%.c,$(BUILD)/obj/%.o,src/nslua.c $(sort $(wildcard src/repl/*.c)))
 OBJ    := $(SRC:src/%.c=$(BUILD)/obj/%.o)
 # The installed module has no nslua.internal: its files are left out, and core.c is compiled again without it.

@@ -7,7 +7,7 @@
 export PATH="$PATH:/usr/sbin:/sbin"
 action=$1
 directory=$2
-cpus=${CPUS:-4} # more than one, so that jobs wait for each other even where one processor is told
+cpus=${CPUS:-8} # more than one, so that jobs wait for each other even where one processor is told
 if [ -z "$directory" ]; then
   echo "usage: cluster.sh start|crash|stop DIRECTORY"
   exit 1
@@ -32,6 +32,7 @@ if [ "$action" = stop ]; then
   scancel --quiet --user="$(id -un)" --state=PENDING >/dev/null 2>&1
   scancel --quiet --signal=KILL --full --user="$(id -un)" >/dev/null 2>&1
   scancel --quiet --user="$(id -un)" >/dev/null 2>&1
+  kill -KILL "$(cat "$directory/slurmd.pid")" "$(cat "$directory/munged.pid")" 2>/dev/null # they have nothing to save
   for name in slurmctld slurmd munged; do end_process "$directory/$name.pid"; done
   exit 0
 fi
@@ -100,11 +101,14 @@ JobAcctGatherType=jobacct_gather/none
 JobCompType=jobcomp/none
 ReturnToService=2
 MaxArraySize=1001
-KillWait=5
-MinJobAge=300
+KillWait=2
+BatchStartTimeout=1
+MessageTimeout=5
+SlurmdTimeout=9
+MinJobAge=3
 SlurmdParameters=config_overrides
 SchedulerType=sched/backfill
-SchedulerParameters=sched_min_interval=100000,batch_sched_delay=1,sched_interval=5,bf_interval=5
+SchedulerParameters=sched_min_interval=10000,batch_sched_delay=0,sched_interval=1,bf_interval=1
 NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$cpus State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END

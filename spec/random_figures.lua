@@ -57,19 +57,53 @@ local function draw_bars(random, ax)
   if random(3) == 1 then ax:xticks { rotation = 45 } end
 end
 
+local function draw_violins(random, ax)
+  local list, names = {}, {}
+  for i = 1, random(4) do list[i], names[i] = curve(random), words_of(random, 1) end
+  local upright = random(2) == 1
+  ax:violinplot(list, { vert = upright, labels = random(2) == 1 and names or nil, showmedians = true })
+end
+
+local function draw_polar(random, ax, legend)
+  local _, size = range_of(random)
+  local theta = ns.linspace(0, 2 * math.pi, 40)
+  for k = 1, random(3) do
+    ax:plot(theta, theta:map(function(a) return math.abs(size * math.sin(k * a)) end), { label = legend and words_of(random, 2) })
+  end
+  if random(3) == 1 then ax:scatter({ 0, 1 }, { size, size }, { c = { size, 2 * size } }):colorbar() end
+  if random(3) == 1 then ax:theta_zero_location "N":theta_direction(-1) end
+  if legend then ax:legend() end
+end
+
+-- Moves and shows lines around a panel, and puts another panel into it.
+local function dress(random, ax, alone)
+  local places = { true, false, { "outward", random(12) }, "zero", "center" } -- in a small panel numbers would touch a legend
+  local last = alone and 5 or 3
+  if random(3) == 1 then ax:spines { left = places[random(last)], bottom = places[random(last)], top = random(2) == 1 } end
+  if alone and random(2) == 1 then
+    local inner = ax:inset_axes { 0.1 * random(0, 5), 0.1 * random(0, 5), 0.4, 0.4 }
+    draw_curves(random, inner, false)
+    ax:indicate_inset_zoom(inner)
+  end
+end
+
 -- Draws one panel.
 local function draw_panel(random, ax, alone)
-  local kind, legend = random(6), random(2) == 1
-  if kind == 1 then draw_field(random, ax) elseif kind == 2 then draw_bars(random, ax)
+  local kind, legend = random(8), random(2) == 1
+  if kind == 7 then draw_polar(random, ax:make_polar "random", alone and legend) elseif kind == 8 then draw_violins(random, ax)
+  elseif kind == 1 then draw_field(random, ax) elseif kind == 2 then draw_bars(random, ax)
   else draw_curves(random, ax, legend) end
   if random(2) == 1 then ax:title(words_of(random, alone and 6 or 3)) end
   if random(2) == 1 then ax:xlabel(words_of(random, 3)) end
   if random(2) == 1 then ax:ylabel(words_of(random, 2)) end
-  if kind > 2 and random(5) == 1 then
+  if kind < 7 then dress(random, ax, alone) end
+  if kind > 2 and kind < 7 and random(5) == 1 then
     local twin = random(2) == 1 and ax:twinx():ylabel "twin" or ax:twiny():xlabel "twin"
     draw_curves(random, twin, false)
   end
-  if kind > 2 and legend then ax:legend { loc = random(4) == 1 and "outside" or nil, ncol = random(4) == 1 and 2 or nil } end
+  if kind > 2 and kind < 7 and legend then
+    ax:legend { loc = random(4) == 1 and "outside" or nil, ncol = random(4) == 1 and 2 or nil }
+  end
 end
 
 -- The figure of a seed.

@@ -18,6 +18,7 @@ local Axes = require "nslua.plot.axes"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local gnuplot = require "nslua.plot.gnuplot"
+local inset = require "nslua.plot.inset"
 local layout = require "nslua.plot.layout"
 local option_names = require "nslua.base.option_names"
 local screen = require "nslua.notebook.screen"
@@ -78,8 +79,11 @@ end
 
 local function check_subplot(options)
   options = data.options("subplot", options)
-  if options.projection ~= nil and options.projection ~= "3d" then
-    fail("subplot: projection: expected \"3d\", got %s", data.describe(options.projection))
+  if options.projection ~= nil and options.projection ~= "3d" and options.projection ~= "polar" then
+    fail('subplot: projection: expected "3d" or "polar", got %s', data.describe(options.projection))
+  end
+  if options.polar ~= nil and type(options.polar) ~= "boolean" then
+    fail("subplot: polar: expected a boolean, got %s", data.describe(options.polar))
   end
   for _, name in ipairs { "sharex", "sharey" } do
     if options[name] and getmetatable(options[name]) ~= Axes then
@@ -97,6 +101,12 @@ local function three_digits(number)
       data.describe(number))
   end
   return math.tointeger(rows), math.tointeger(cols), math.tointeger(i)
+end
+
+-- Makes axes three-dimensional or polar, where the options of subplot say so.
+local function shape(axes, options)
+  if options.projection == "3d" then axes:in_space "subplot" end
+  if options.polar or options.projection == "polar" then axes:make_polar "subplot" end
 end
 
 -- Lets axes share what the options of subplot say.
@@ -119,15 +129,15 @@ function Figure:subplot(rows, cols, i, options)
   local first = whole("subplot", "i", type(i) == "table" and i[1] or i, 1, rows * cols)
   local last = whole("subplot", "i", type(i) == "table" and i[2] or i, first, rows * cols)
   for _, axes in ipairs(self.panels) do
-    if axes.rows == rows and axes.cols == cols and axes.first == first and axes.last == last then
-      if options.projection then axes:in_space "subplot" end
+    if not axes.rect and axes.rows == rows and axes.cols == cols and axes.first == first and axes.last == last then
+      shape(axes, options)
       join(axes, options)
       self.current = axes
       return axes
     end
   end
   local axes = Axes.new(self, rows, cols, first, last)
-  axes.three_d = options.projection == "3d"
+  shape(axes, options)
   self.panels[#self.panels + 1] = axes
   join(axes, options)
   self.current = axes
@@ -146,11 +156,11 @@ function plot.subplots(rows, cols, options)
   end
   rows, cols = whole("subplots", "rows", rows or 1, 1, 50), whole("subplots", "cols", cols or 1, 1, 50)
   local fig = plot.figure { figsize = options.figsize, dpi = options.dpi, title = options.title }
-  local all, flat = {}, {}
+  local all, flat, kind = {}, {}, data.options("subplots: subplot_kw", options.subplot_kw, "projection polar")
   for k = 1, rows * cols do
     local i, j = (k - 1) // cols + 1, (k - 1) % cols + 1
     all[i] = all[i] or {}
-    flat[k] = fig:subplot(rows, cols, k, {
+    flat[k] = fig:subplot(rows, cols, k, { projection = kind.projection, polar = kind.polar,
       sharex = options.sharex and i > 1 and all[1][j] or nil,
       sharey = options.sharey and j > 1 and all[i][1] or nil,
     })
@@ -172,6 +182,18 @@ function Figure:suptitle(s, options)
     color = options.color and style.color("suptitle", options.color),
   }
   return self
+end
+
+-- add_axes{left, bottom, width, height}: axes at a free place; the rectangle is in parts of the figure.
+function Figure:add_axes(rect, options)
+  options = check_subplot(options)
+  local axes = Axes.new(self, 1, 1, 1, 1)
+  axes.rect = inset.rectangle("add_axes", rect)
+  shape(axes, options)
+  join(axes, options)
+  self.panels[#self.panels + 1] = axes
+  self.current = axes
+  return axes
 end
 
 -- Names of matplotlib. tight_layout() does nothing: every figure has a tight layout.
@@ -297,10 +319,12 @@ where.methods(Figure, "a figure", "fig")
 function plot.gca() return plot.gcf():gca() end
 
 -- axes([{projection =, xlim =, ...}]): one panel on the whole figure; it takes the options of set{} too.
+-- axes{left, bottom, width, height}: as add_axes.
 function plot.axes(options)
+  if type(options) == "table" and options[1] ~= nil then return plot.gcf():add_axes(options) end
   local rest, own = {}, {}
   for key, value in pairs(options == nil and {} or data.options("axes", options)) do
-    (key == "projection" and own or rest)[key] = value
+    ((key == "projection" or key == "polar") and own or rest)[key] = value
   end
   return plot.gcf():subplot(1, 1, 1, own):set(rest)
 end
@@ -316,9 +340,18 @@ function plot.close(fig)
   if fig then fig:close() end
 end
 
+-- polar(theta, r [, format] [, options]): plot() in polar axes; the current axes become polar when they are empty.
+function plot.polar(...)
+  local axes = plot.gca()
+  axes:make_polar "polar"
+  return axes:plot(...)
+end
+
+local private = { new = true, colormap = true, in_space = true, make_polar = true }
+
 for name, method in pairs(Axes) do
   if type(method) == "function" and not name:find "^_" and not name:find "^set_" and not plot[name] and
-    name ~= "new" and name ~= "colormap" and name ~= "in_space" then
+    not private[name] then
     plot[name] = function(...) return method(plot.gca(), ...) end
   end
 end

@@ -378,7 +378,7 @@ describe("derivatives of time-stepping runs #once", function()
       { sensitivities = { "x0" } })
   end)
 
-  it("are refused where a step's length, or its projection, depends on the parameters", function()
+  it("are refused where a step's length depends on the parameters", function()
     local function refuses(text, simu)
       expect.fails("run: sensitivities: " .. text .. "; use EventDriven with a RungeKuttaOSI", simu.run, simu,
         { sensitivities = { "x0" } })
@@ -392,11 +392,6 @@ describe("derivatives of time-stepping runs #once", function()
     local osi = ns.MoreauJeanOSI(0.5)
     osi:setLinearlyImplicit(true)
     refuses("a MoreauJeanOSI with linearlyImplicit has no derivative of its steps", (ball(1, 0, 0, osi)))
-    local ds = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
-    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
-    nsds:insertDynamicalSystem(ds)
-    refuses("TimeSteppingDirectProjection: the projection of the coordinates has no derivative",
-      ns.TimeSteppingDirectProjection(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5)))
   end)
 
   it("are refused where an object shows the state of another one, and for polyhedra", function()

@@ -638,8 +638,8 @@ describe("matplotlib's names", function()
 
   it("a panel that is there takes the options of subplot too, or refuses them", function()
     local fig, axes = plot.subplots(3, 1)
-    assert.equal("subplot: projection: expected \"3d\", got 'polar'", message(fig.subplot, fig, 3, 1, 1,
-      { projection = "polar" }))
+    assert.equal("subplot: projection: expected \"3d\" or \"polar\", got 'round'", message(fig.subplot, fig, 3, 1, 1,
+      { projection = "round" }))
     assert.equal("subplot: sharex: expected axes, got number 3", message(fig.subplot, fig, 3, 1, 1, { sharex = 3 }))
     assert.equal(axes[1], fig:subplot(3, 1, 2, { sharex = axes[1] }).shares.x)
     assert.is_true(fig:subplot(3, 1, 3, { projection = "3d" }).three_d)

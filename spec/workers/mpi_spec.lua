@@ -48,7 +48,9 @@ print(count, at[0], at[1], at[2])]==])
     local out, _, status = run(1, [[
 print(pcall(mpi.receive))
 print(pcall(mpi.send, 0, "x"))
+print(pcall(mpi.abandoned))
 print(mpi.start())
+print(mpi.abandoned())
 print(pcall(mpi.send, 1, "x"))
 print(pcall(mpi.lose, -1))
 mpi.lose(0)
@@ -56,7 +58,8 @@ print(mpi.send(0, "x"), mpi.receive())
 print(mpi.version:match "^Open MPI %d+%.%d")]])
     assert.equal(1, status) -- so mpirun says that a rank has left without the others
     assert.equal("false\tbad argument #1 to 'nslua.mpi.receive' (start comes first)\n"
-      .. "false\tbad argument #1 to 'nslua.mpi.send' (no such rank)\n0\t1\n"
+      .. "false\tbad argument #1 to 'nslua.mpi.send' (no such rank)\n"
+      .. "false\tbad argument #1 to 'nslua.mpi.abandoned' (start comes first)\n0\t1\nfalse\n"
       .. "false\tbad argument #1 to 'nslua.mpi.send' (no such rank)\n"
       .. "false\tbad argument #1 to 'nslua.mpi.lose' (no such rank)\ntrue\n", (out:gsub("Open MPI %S+\n$", "")))
   end)

@@ -72,11 +72,6 @@ void ns_sensitivity_free(NsSensitivity *s) {
   ns_free(s);
 }
 
-void ns_sensitivity_set(NsSensitivity *s, double *number, double value, uint64_t *version, uint64_t seen) {
-  *number = value;
-  if (version) *version = seen + (UINT64_C(1) << 40) + ++s->changes;
-}
-
 void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph) {
   memset(s->X, 0, (size_t)s->nx * (size_t)s->p * sizeof *s->X);
   for (int j = 0; j < s->p; j++) {

@@ -36,6 +36,10 @@ typedef struct NsSensitivityOptions {
   bool adjoint;   /* the run is recorded (sensitivity_trail.h), and S is not carried */
   double memory;  /* adjoint: bytes that the record may take; see simulation/sensitivities.h. 0: any */
   bool one_sided; /* at a grazing or simultaneous event: go on with the side that the run takes */
+
+  /* Time stepping: the steps end with a projection of the coordinates (NsSchemeSettle) to this tolerance; 0: they do not. */
+  double settles;
+  bool settles_absolute;
 } NsSensitivityOptions;
 
 typedef struct NsSensitivity NsSensitivity;

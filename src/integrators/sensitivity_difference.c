@@ -33,6 +33,11 @@ static const double SAME_EVENT = 1e-6;
 
 /* ---- differences ---- */
 
+void ns_sensitivity_set(NsSensitivity *s, double *number, double value, uint64_t *version, uint64_t seen) {
+  *number = value;
+  if (version) *version = seen + (UINT64_C(1) << 40) + ++s->changes;
+}
+
 /* What a sample of a difference needs: the map at (t + e dt, u + e du) with the parameter increased by e. */
 typedef struct Along {
   NsSensitivity *s;

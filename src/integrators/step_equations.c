@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/step_project.h"
 #include "linalg/dense.h"
 
 /* A linear model with up to so many memories has the matrix Phi: its product takes less time than the equations. */
@@ -18,6 +19,7 @@ static void tangent_free(void *twin) {
   if (!T) return;
   ns_scheme_free(T->twin);
   ns_lu_free(T->lu);
+  ns_lu_free(T->positions);
   ns_arena_release(&T->arena);
   ns_free(T);
 }
@@ -55,7 +57,15 @@ static void tangent_take_vectors(NsStepEquations *T) {
   T->P_before = ns_arena_matrix(arena, M, M);
   T->K = ns_arena_matrix(arena, M, M);
   T->C = ns_arena_matrix(arena, M, N);
-  if (ns_step_memories(T) <= MOST_MEMORIES) T->Phi = ns_arena_matrix(arena, ns_step_memories_after(T), ns_step_memories(T));
+  if (T->settles) {
+    T->gaps = ns_arena_doubles(arena, M);
+    T->rho = ns_arena_doubles(arena, N);
+    T->positions_matrix = ns_arena_matrix(arena, M, M);
+    T->dw_all = ns_arena_matrix(arena, N, p);
+    T->dl_all = ns_arena_matrix(arena, M, p);
+  }
+  if (ns_step_memories(T) <= MOST_MEMORIES && !T->settles)
+    T->Phi = ns_arena_matrix(arena, ns_step_memories_after(T), ns_step_memories(T));
 }
 
 NsStatus ns_step_equations_new(NsSensitivity *s, const NsScheme *scheme, NsError *err) {
@@ -75,6 +85,7 @@ NsStatus ns_step_equations_new(NsSensitivity *s, const NsScheme *scheme, NsError
   T->stack = T->of->stack(T->twin);
   T->n = s->nx;
   T->input = T->of->input && T->of->input(scheme->integrator);
+  T->settles = s->options->settles > 0;
   T->N = T->stack->N;
   T->M = T->stack->M;
   for (int d = 0; d < T->graph->nds; d++) T->nr += T->graph->ds[d]->nr;
@@ -224,7 +235,8 @@ bool ns_step_affine(const NsStepEquations *T, const NsStepDirection *along) {
 NsStatus ns_step_derivative(NsStepEquations *T, NsStepSampler sampler, const NsStepDirection *along, int count, double *out,
                             NsError *err) {
   double reach = ns_step_reach(T, along);
-  if (ns_step_affine(T, along)) return ns_step_difference(T, sampler, along, count, reach, out, err);
+  if (ns_step_affine(T, along) && sampler != ns_step_sample_settled)
+    return ns_step_difference(T, sampler, along, count, reach, out, err);
   NsStatus status = ns_step_difference(T, sampler, along, count, NS_STEP_PART * reach, out, err);
   if (status == NS_OK) status = ns_step_difference(T, sampler, along, count, 2 * NS_STEP_PART * reach, T->twice, err);
   for (int i = 0; i < count && status == NS_OK; i++) out[i] += (out[i] - T->twice[i]) / 3;

@@ -32,6 +32,7 @@ typedef struct NsStepEquations {
   bool inexact; /* the matrix was found not to be exact: solutions are corrected */
   bool first;   /* this is the first step */
   bool input;   /* steps read r_k */
+  bool settles; /* steps end with a projection, see step_project.h */
   int p, n, nr, N, M;
 
   /* the solution of the step; memories at its start */
@@ -58,6 +59,29 @@ typedef struct NsStepEquations {
   uint64_t key; /* of the model's matrices in the step before */
   long formed;  /* the factorisations of the twin when K was formed; -1: never */
   double h_formed;
+
+  /* modes are compared with those of a step next to this one: the one before, on the way back the one after, which ends at t_compared */
+  bool compares;
+  double t_compared;
+
+  /* of the way back (step_back.h) */
+  double t_first, t_back;        /* where the run starts; where the way back stands */
+  double *inverse;               /* (N + M) x (N + M): the solutions for the unit vectors; NULL: not made */
+  bool inverse_known;            /* it is that of the present matrix */
+  double *mu_r, *mu_before;      /* nr, n: the derivatives of the cost by r and by x_before */
+  double *beta, *pulled, *rates; /* N + M, 2 n + nr, 2 N: workspace */
+  double *memories;              /* 2 n + nr: of the systems, while the model is at earlier steps */
+  double *toward;                /* N x (n + nr): the derivatives of the state by w; NULL: not made */
+  double *by_inputs;             /* nr x (N + M): those of r; NULL: not made */
+  long since;                    /* steps since the matrix was tested */
+
+  /* of the projection */
+  NsLu *positions;          /* of its matrix; NULL: not made */
+  double *positions_matrix; /* M x M */
+  int rounds, npositions;   /* shifts; rows */
+  double *gaps;             /* npositions: -y, then the multipliers of a shift */
+  double *rho;              /* N: workspace */
+  double *dw_all, *dl_all;  /* N x p, M x p: the columns of dw and dl */
 
   /* workspace */
   double *sample;                /* N + M, or n + nr */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "integrators/step_equations.h"
+#include "integrators/step_project.h"
 #include "linalg/dense.h"
 #include "model/first_order_ds.h"
 
@@ -130,8 +131,7 @@ static NsStepDirection memory_direction(const NsStepEquations *T, const double *
 
 static NsStatus solve_along(NsStepEquations *T, const NsStepDirection *along, int j, double *x, double *r, NsError *err);
 
-/* Forms Phi, a column for each memory. */
-static NsStatus form_steps(NsStepEquations *T, NsError *err) {
+NsStatus ns_step_form_steps(NsStepEquations *T, NsError *err) {
   int count = ns_step_memories(T), after = ns_step_memories_after(T);
   NsStatus status = NS_OK;
   memset(T->mix, 0, (size_t)count * sizeof *T->mix);
@@ -191,11 +191,20 @@ static NsStatus step_solve_column(NsStepEquations *T, const NsStepDirection *alo
   return status;
 }
 
-/* x, r: the derivatives after the step along a direction; j: its parameter, -1: none. */
+/* Keeps dw and dl of parameter j. */
+static void keep_column(const NsStepEquations *T, int j) {
+  memcpy(T->dw_all + (ptrdiff_t)j * T->N, T->dw, (size_t)T->N * sizeof *T->dw);
+  memcpy(T->dl_all + (ptrdiff_t)j * T->M, T->dl, (size_t)T->M * sizeof *T->dl);
+}
+
+/*
+** x, r: the derivatives after the step along a direction; j: its parameter, -1: none. Before a projection: dw and dl are kept instead.
+*/
 static NsStatus solve_along(NsStepEquations *T, const NsStepDirection *from, int j, double *x, double *r, NsError *err) {
   NsStepDirection along = *from;
   NsStatus status = step_solve_column(T, &along, j, err);
   if (status != NS_OK) return status;
+  if (T->settles) return keep_column(T, j), NS_OK;
   if (T->of->states) {
     for (int d = 0, i = 0; d < T->graph->nds; i += T->graph->ds[d++]->n)
       memcpy(x + i, T->dw + T->stack->nodes[d]->v, (size_t)T->graph->ds[d]->n * sizeof *x);
@@ -218,7 +227,10 @@ static NsStatus step_column(NsStepEquations *T, int j, NsError *err) {
   memset(r, 0, (size_t)T->nr * sizeof *r);
   memset(T->dw, 0, (size_t)T->N * sizeof *T->dw);
   memset(T->dl, 0, (size_t)T->M * sizeof *T->dl);
-  if (tangent_moves_nothing(T, &along)) return NS_OK;
+  if (tangent_moves_nothing(T, &along)) {
+    if (T->settles) keep_column(T, j);
+    return NS_OK;
+  }
   if (T->carried && !along.p) return carry_linear(T, &along, x, r), NS_OK;
   return solve_along(T, &along, j, x, r, err);
 }
@@ -246,7 +258,7 @@ static NsStatus check_start(NsStepEquations *T, NsError *err) {
 /* y_start is known, except in the first step, where it is that of the time at which the run starts. */
 static NsStatus check_modes(NsStepEquations *T, NsError *err) {
   NsStatus status = ns_step_modes(&T->rows, T->step.t, err);
-  if (status == NS_OK && !T->first) status = ns_step_same_modes(&T->rows, T->mode_before, T->step.t, err);
+  if (status == NS_OK && T->compares) status = ns_step_same_modes(&T->rows, T->mode_before, T->t_compared, err);
   if (status == NS_OK && T->first) status = ns_step_sample_start(T, NULL, 0, T->y_start, err);
   if (status == NS_OK && (T->first || ns_step_has_contacts(T->graph)))
     status = ns_step_steady(&T->rows, T->y_start, T->first, T->step.t, T->touches, err);
@@ -264,8 +276,7 @@ static NsStatus linearise_solution(NsStepEquations *T, NsError *err) {
   return status == NS_OK ? ns_step_measure_states(T, err) : status;
 }
 
-/* Forms the matrix at the solution, unless it is that of the step before. */
-static NsStatus prepare_step(NsStepEquations *T, NsError *err) {
+NsStatus ns_step_prepare(NsStepEquations *T, NsError *err) {
   NsStatus status = linearise_solution(T, err);
   if (status != NS_OK) return status;
   uint64_t key = matrices_key(T);
@@ -277,7 +288,7 @@ static NsStatus prepare_step(NsStepEquations *T, NsError *err) {
   ns_step_measure(T);
   status = check_modes(T, err);
   if (status == NS_OK && T->first) status = linearise_solution(T, err);
-  if (status == NS_OK && same && T->Phi && !T->carried) return form_steps(T, err);
+  if (status == NS_OK && same && T->Phi && !T->carried) return ns_step_form_steps(T, err);
   if (status != NS_OK || same) return status;
   bool slips = false;
   for (int r = 0; r < T->M; r++) slips = slips || T->mode[r] == NS_STEP_SLIPS;
@@ -328,8 +339,24 @@ static NsStatus carry_columns(NsStepEquations *T, NsError *err) {
   return status == NS_OK && T->inexact ? carry_columns(T, err) : status;
 }
 
-/* NS_EARG when the first step reads inputs r that are not 0, those of a consistent start: their derivatives are not known. */
-static NsStatus tangent_check_inputs(const NsStepEquations *T, NsError *err) {
+/* x_new: through the projection. It linearises the twin at other points. */
+static NsStatus settle_columns(NsStepEquations *T, NsError *err) {
+  NsStatus status = linearise_solution(T, err);
+  if (status == NS_OK) status = ns_step_project_begin(T, err);
+  for (int j = 0; j < T->p && status == NS_OK; j++) {
+    NsStepDirection along = column_direction(T, j);
+    if (tangent_moves_nothing(T, &along)) continue;
+    along.w = T->dw_all + (ptrdiff_t)j * T->N;
+    along.lambda = T->dl_all + (ptrdiff_t)j * T->M;
+    status = ns_step_derivative(T, ns_step_sample_settled, &along, T->n, T->once, err);
+    if (status == NS_OK) memcpy(T->x_new + (ptrdiff_t)j * T->n, T->once, (size_t)T->n * sizeof *T->once);
+    ns_step_restore(T);
+  }
+  T->formed = -1;
+  return status;
+}
+
+NsStatus ns_step_check_inputs(const NsStepEquations *T, NsError *err) {
   if (!T->first || !T->input || tangent_is_zero(T->r_k, T->nr)) return NS_OK;
   return ns_fail(
       err, NS_EARG,
@@ -343,10 +370,13 @@ NsStatus ns_step_tangent(NsSensitivity *s, const NsScheme *scheme, const NsStep 
   if (status != NS_OK) return status;
   NsStepEquations *T = s->twin;
   T->step = *step;
+  T->compares = !T->first;
+  T->t_compared = step->t;
   ns_step_take(T, scheme);
-  status = tangent_check_inputs(T, err);
-  if (status == NS_OK) status = prepare_step(T, err);
+  status = ns_step_check_inputs(T, err);
+  if (status == NS_OK) status = ns_step_prepare(T, err);
   if (status == NS_OK) status = carry_columns(T, err);
+  if (status == NS_OK && T->settles) status = settle_columns(T, err);
   ns_step_restore(T);
   NsError unheard;
   NsStatus back = ns_step_place(T, NULL, 0, false, status == NS_OK ? err : &unheard);

@@ -98,9 +98,8 @@ static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptio
 }
 
 /* NS_EARG when steps of this simulation have no derivatives, whatever the scheme. */
-static NsStatus check_stepped(const NsTimeStepping *ts, const NsRunSensitivities *asked, NsError *err) {
-  const char *why = asked->options.adjoint             ? "the way back needs an EventDriven"
-                    : ts->class->settle                ? "the projection of the coordinates has no derivative"
+static NsStatus check_stepped(const NsTimeStepping *ts, NsError *err) {
+  const char *why = ts->class->combined                ? "the combined projection has no derivative"
                     : ns_adaptive_asked(&ts->adaptive) ? "adaptive steps have lengths that depend on the parameters"
                     : ts->user.count > 0 ? "events of the script divide steps, at times that depend on the parameters"
                                          : NULL;
@@ -125,12 +124,14 @@ static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivit
           "relation and a law",
           ts->user.of[e].name);
   if (!ts->drives) {
-    NsStatus status = check_stepped(ts, asked, err);
+    NsStatus status = check_stepped(ts, err);
     if (status != NS_OK) return status;
   }
   ts->course_known = false; /* its rows have S from now on */
-  NsStatus status = ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters, asked->p,
-                                         &asked->options, err);
+  NsSensitivityOptions options = asked->options;
+  if (ts->class->settle) options.settles = ts->projection.tolerance, options.settles_absolute = ts->projection.absolute;
+  NsStatus status = ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters, asked->p, &options,
+                                         err);
   for (int i = 0; status == NS_OK && i < ts->islands.count; i++)
     ts->sensitivities->of[i]->wants_rates = ts->user.count > 0 && !asked->options.adjoint;
   return status;

@@ -4,6 +4,7 @@
 */
 #include "simulation/stages.h"
 
+#include "integrators/step_back.h"
 #include "integrators/step_tangent.h"
 #include "simulation/newton.h"
 
@@ -48,12 +49,12 @@ NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *s
   return status == NS_OK && ts->class->settle ? ts->class->settle(ts, island, err) : status;
 }
 
-/* Carries the derivatives of a time-stepping run through the solved step, if somebody asks for them. */
+/* Carries the derivatives of a time-stepping run through the solved step, or records it, if somebody asks for that. */
 static NsStatus carry_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
   if (!ts->sensitivities || !island->scheme->class->tangent || island->accounted) return NS_OK;
   NsSensitivity *s = ts->sensitivities->of[island - ts->islands.of];
   ts->progress.newton = 0;
-  NsStatus status = ns_step_tangent(s, island->scheme, step, err);
+  NsStatus status = s->trail ? ns_step_record(s, island->scheme, step, err) : ns_step_tangent(s, island->scheme, step, err);
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 

@@ -10,7 +10,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "workers/tether.h"
+
 enum { TAG = 1 };
+
+/* Seconds that a rank waits for its tie to rank 0: a network answers within milliseconds, a firewall never. */
+static const double TIE = 3;
 
 /* A message on its way. Lists keep the order in which messages were sent or matched. */
 typedef struct MpiMessage {
@@ -28,6 +33,7 @@ static struct {
   MpiMessage *leaving, *coming;
   MpiMessage *read; /* the one that ns_mpi_receive has returned */
   bool *gone;       /* of each rank */
+  int tether;       /* of a rank other than 0 to rank 0; -1 when there is none */
   bool started, finished, loss;
 } mpi;
 
@@ -48,11 +54,27 @@ const char *ns_mpi_version(void) {
   return text;
 }
 
+/* Ties the other ranks to rank 0. */
+static int mpi_tie(int rank, int count) {
+  NsTetherPlace place;
+  mpi.tether = -1;
+  if (count == 1) return MPI_SUCCESS;
+  if (rank == 0) ns_tether_open(&place, count);
+  int code = MPI_Bcast(&place, (int)sizeof place, MPI_BYTE, 0, MPI_COMM_WORLD);
+  if (code == MPI_SUCCESS && rank > 0) mpi.tether = ns_tether_tie(&place, TIE);
+  return code;
+}
+
+bool ns_mpi_abandoned(void) {
+  return ns_tether_broken(mpi.tether);
+}
+
 NsStatus ns_mpi_start(const NsEngine *engine, int *rank, int *count, NsError *err) {
   int given, code;
+  bool first = !mpi.started;
   mpi.engine = engine;
   if (mpi.finished) return engine->fail(err, NS_EIO, "MPI: this process has left its ranks");
-  if (!mpi.started) {
+  if (first) {
     /* Another module of this process may have joined before. */
     code = MPI_Initialized(&given);
     if (code == MPI_SUCCESS && !given) code = MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &given);
@@ -62,6 +84,7 @@ NsStatus ns_mpi_start(const NsEngine *engine, int *rank, int *count, NsError *er
   }
   code = MPI_Comm_rank(MPI_COMM_WORLD, rank);
   if (code == MPI_SUCCESS) code = MPI_Comm_size(MPI_COMM_WORLD, count);
+  if (code == MPI_SUCCESS && first) code = mpi_tie(*rank, *count);
   if (code != MPI_SUCCESS) return mpi_fails(code, err);
   if (!mpi.gone) mpi.gone = engine->alloc((size_t)*count, sizeof *mpi.gone);
   return mpi.gone ? NS_OK : engine->fail(err, NS_ENOMEM, "not enough memory");

@@ -31,6 +31,9 @@ NsStatus ns_mpi_send(int to, const void *bytes, size_t size, NsError *err);
 */
 NsStatus ns_mpi_receive(int *from, const char **bytes, size_t *size, NsError *err);
 
+/* Whether the process of rank 0 has ended; false where that can not be known, and in rank 0. It takes a microsecond. */
+bool ns_mpi_abandoned(void);
+
 /* Says that a rank is lost: what is still to be sent to it vanishes, and ns_mpi_finish waits for no other rank. */
 void ns_mpi_lose(int rank);
 

@@ -10,7 +10,10 @@ local contour = require "nslua.plot.contour"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local defaults = require "nslua.plot.defaults"
+local inset = require "nslua.plot.inset"
+local polar = require "nslua.plot.polar"
 local share = require "nslua.plot.share"
+local spines = require "nslua.plot.spines"
 local stream = require "nslua.plot.stream"
 local style = require "nslua.plot.style"
 local surface = require "nslua.plot.surface"
@@ -22,14 +25,17 @@ Axes.__name = "axes"
 local fail, column, text, number = data.fail, data.column, data.text, data.number
 
 function Axes.new(figure, rows, cols, first, last)
-  return setmetatable({
+  local axes = setmetatable({
     figure = figure, rows = rows, cols = cols, first = first, last = last, artists = {}, used_colors = 0,
-    names = {}, limits = {}, logs = {}, symlogs = {}, tick_lists = {}, looks = {}, tick_looks = {}, shares = {},
+    three_d = false, polar = false, names = {}, limits = {}, logs = {}, symlogs = {}, tick_lists = {}, looks = {},
+    tick_looks = {}, shares = {},
       inverted = {},
     show_grid = defaults["axes.grid"],
     minor = (defaults["xtick.minor.visible"] or defaults["ytick.minor.visible"])
       and { x = defaults["xtick.minor.visible"] or nil, y = defaults["ytick.minor.visible"] or nil } or nil,
   }, Axes)
+  axes.spines = spines.object(axes)
+  return axes
 end
 
 function Axes:__tostring()
@@ -608,13 +614,17 @@ across("axhline", "x")
 across("axvline", "y")
 
 -- The files with more methods.
-local more = { "frame", "bars", "fields", "marks" }
+local more = { "frame", "bars", "fields", "marks", "violin" }
 for _, name in ipairs(more) do require("nslua.plot." .. name)(Axes) end
+for _, methods in ipairs { spines.methods, polar.methods, inset.methods } do
+  for name, method in pairs(methods) do Axes[name] = method end
+end
 
 -- matplotlib's names for methods of axes: set_xlabel is xlabel, set_aspect is axis.
 Axes.set_aspect = Axes.axis
 for _, name in ipairs { "title", "xlabel", "ylabel", "zlabel", "xlim", "ylim", "zlim", "xscale", "yscale", "zscale",
-  "xticks", "yticks", "zticks" } do
+  "xticks", "yticks", "zticks", "theta_zero_location", "theta_direction", "rlabel_position", "rmax", "thetagrids",
+  "rgrids", "rticks", "rlim" } do
   Axes["set_" .. name] = Axes[name]
 end
 for _, axis in ipairs { "x", "y", "z" } do Axes["set_" .. axis .. "lim3d"] = Axes[axis .. "lim"] end

@@ -225,27 +225,12 @@ local function add_paths(self, paths, options, note)
   return add(self, artist)
 end
 
--- The lists of numbers of a box plot: one, several, or the columns of a matrix.
-local function samples_of(x)
-  if core.ismatrix(x) then
-    local list = {}
-    for j = 1, x:cols() do list[j] = x:column(j):copy() end
-    return list
-  end
-  if type(x) == "table" and type(x[1]) ~= "number" then
-    local list = {}
-    for i = 1, #x do list[i] = column("boxplot", ("x[%d]"):format(i), x[i]) end
-    return list
-  end
-  return { column("boxplot", "x", x) }
-end
-
 -- boxplot(x [, {positions =, widths =, labels =, whis =, showfliers =, color =, label =}]): x is a list of numbers or
 -- of several such lists.
 function methods:boxplot(x, options)
   in_plane(self, "boxplot")
   options = data.options("boxplot", options)
-  local list = samples_of(x)
+  local list = data.samples("boxplot", x)
   local at = spread("boxplot", "positions", options.positions or core.linspace(1, #list, #list), #list)
   local wide = spread("boxplot", "widths", options.widths or 0.5, #list)
   local reach = number("boxplot", "whis", options.whis or 1.5, 0)

@@ -53,7 +53,8 @@ end
 function colorbar.write(w, p, em, ink, line)
   local bar, list, marks = p.axes.color_bar, p.ticks.bar, {}
   local lo, hi = range_of(bar.artist)
-  local left = p.x1 + GAP * em
+  local edge = p.x1 + (p.beside or 0)
+  local left = edge + GAP * em
   for i, tick in ipairs(list) do marks[i] = format("%s %.12g", w:quote((tick[2]:gsub("%%", "%%%%"))), tick[1]) end
   w:line "reset"
   w:line("set lmargin at screen %.6g", left / p.fw)
@@ -73,7 +74,7 @@ function colorbar.write(w, p, em, ink, line)
   end
   if bar.label then
     local _, lines = text.size(bar.label)
-    local at = p.x1 + colorbar.room(bar, list, em) - (0.5 + 0.575 * lines) * em
+    local at = edge + colorbar.room(bar, list, em) - (0.5 + 0.575 * lines) * em
     words.put(w, p.fw, p.fh, bar.label, at, (p.y0 + p.y1) / 2, { size = em, align = "center", angle = 90,
       color = ink })
   end

@@ -101,6 +101,21 @@ function data.is_matrix(x)
   return core.ismatrix(x) or (type(x) == "table" and (type(x[1]) == "table" or core.isvector(x[1])))
 end
 
+-- The lists of numbers of a plot of samples: one, several, or the columns of a matrix.
+function data.samples(who, x)
+  if core.ismatrix(x) then
+    local list = {}
+    for j = 1, x:cols() do list[j] = x:column(j):copy() end
+    return list
+  end
+  if type(x) == "table" and type(x[1]) ~= "number" then
+    local list = {}
+    for i = 1, #x do list[i] = data.column(who, ("x[%d]"):format(i), x[i]) end
+    return list
+  end
+  return { data.column(who, "x", x) }
+end
+
 -- Raises unless all columns have the same length.
 function data.same_length(who, names, columns)
   for i = 2, #columns do

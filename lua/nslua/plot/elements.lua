@@ -1,12 +1,17 @@
--- nslua.plot.elements: the plotting elements of gnuplot for areas and for bars of errors. nslua.plot.gnuplot has
--- those for curves. Each function gets the writer, the axes, an artist, its number and its panel; it returns a list.
+-- nslua.plot.elements: the plotting elements of gnuplot for areas, arrows, faces and bars of errors.
+-- nslua.plot.gnuplot has those for curves. Each function gets the writer, the axes, an artist, its number and its
+-- panel; it returns a list.
 
+local cells = require "nslua.plot.cells"
 local core = require "nslua.core"
 local style = require "nslua.plot.style"
 local words = require "nslua.plot.words"
 
 local rows, format = core.process_support.rows, core.number_support.format
 local transparent = style.transparent
+local min, max, floor = math.min, math.max, math.floor
+
+local function number(x) return format("%.6g", x) end
 
 local elements = {}
 
@@ -81,6 +86,79 @@ function elements.bands(w, _, a)
     end
   end
   return list
+end
+
+function elements.fill(w, _, a, k)
+  local x, y = a.columns[1]:totable(), a.columns[2]:totable()
+  x[#x + 1], y[#y + 1] = x[1], y[1]
+  local name = w:block(rows { x, y })
+  local list = { ('%s using 1:2 with filledcurves closed lt %d fc rgb "%s" fs solid 1 noborder'):format(name, k,
+    transparent(a.color, a.alpha)) }
+  if a.edge then list[2] = ('%s using 1:2 with lines lt %d lw %s lc rgb "%s"'):format(name, k, number(a.linewidth),
+    a.edge) end
+  return list
+end
+
+function elements.cells(w, _, a)
+  local name = w:block(rows(cells.rows(a)))
+  return { name .. " using 1:2:3:4:5:6:7 with boxxyerror lw 0.4 lc rgb variable fs solid 1" }
+end
+
+function elements.between(w, _, a, k)
+  local name = w:block(rows { a.columns[1], a.columns[2], a.other })
+  return { ('%s using 1:2:3 with filledcurves lt %d fc rgb "%s" fs solid 1 noborder'):format(name, k,
+    transparent(a.color, a.alpha)) }
+end
+
+function elements.vectors(w, _, a, k, p)
+  local name = w:block(rows { a.columns[1], a.columns[2], a.vectors[1], a.vectors[2] })
+  return { ('%s using 1:2:3:4 with vectors %s filled size screen %s,18 %slt %d lw %s lc rgb "%s"'):format(name,
+    a.heads or "head", number(a.head * 460 / p.fw), a.fixed and "fixed " or "", k, number(a.linewidth), a.color) }
+end
+
+-- The normal of a face, with all axes scaled to the same length, and the height of the face between 0 and 1.
+local function face_look(face, l)
+  local function at(k)
+    local base = 3 * ((k - 1) % (#face // 3))
+    return (face[base + 1] - l.x[1]) / (l.x[2] - l.x[1]), (face[base + 2] - l.y[1]) / (l.y[2] - l.y[1]),
+      (face[base + 3] - l.z[1]) / (l.z[2] - l.z[1])
+  end
+  local nx, ny, nz, height, n = 0, 0, 0, 0, #face // 3
+  for k = 1, n do -- Newell's method
+    local x, y, z = at(k)
+    local u, v, t = at(k + 1)
+    nx, ny, nz, height = nx + (y - v) * (z + t), ny + (z - t) * (x + u), nz + (x - u) * (y + v), height + z / n
+  end
+  local length = math.sqrt(nx * nx + ny * ny + nz * nz)
+  if length == 0 then return 0, 0, 1, height end
+  return nx / length, ny / length, nz / length, height
+end
+
+local function shaded(color, light)
+  local rgb = {}
+  for k = 1, 3 do
+    local c = tonumber(color:sub(2 * k, 2 * k + 1), 16)
+    rgb[k] = floor(min(255, c * light) + 0.5)
+  end
+  return rgb[1] << 16 | rgb[2] << 8 | rgb[3]
+end
+
+-- Writes a block of 2 x 2 points for each face; a triangle has one corner twice. gnuplot sorts the faces by depth.
+function elements.faces(w, _, a, _, p)
+  local out = {}
+  local opacity = floor((1 - min(1, a.alpha)) * 255 + 0.5) << 24
+  for i, f in ipairs(a.faces) do
+    local nx, ny, nz, height = face_look(f, p.limits)
+    local light = a.shade and 0.72 + 0.34 * math.abs(0.35 * nx - 0.45 * ny + 0.82 * nz) or 1
+    local color = a.color or style.map_color(a.map, max(0, min(1, height)))
+    local c, last = opacity | shaded(color, light), #f == 12 and 10 or 7
+    local corner = "%.9g %.9g %.9g %d\n"
+    out[i] = table.concat { format(corner, f[1], f[2], f[3], c), format(corner, f[4], f[5], f[6], c), "\n",
+      format(corner, f[last], f[last + 1], f[last + 2], c), format(corner, f[7], f[8], f[9], c), "\n\n" }
+  end
+  if #out == 0 then return {} end
+  w.edge = a.edge and { a.edge, a.linewidth } or w.edge
+  return { w:block(table.concat(out)) .. " using 1:2:3:4 with pm3d fc rgb variable" }
 end
 
 return elements

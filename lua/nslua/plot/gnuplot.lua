@@ -5,14 +5,15 @@
 -- (nslua.plot.text). Margins, limits and ticks are always set (nslua.plot.layout), so that all terminals draw the
 -- same picture.
 
-local cells = require "nslua.plot.cells"
 local colorbar = require "nslua.plot.colorbar"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local entries = require "nslua.plot.entries"
+local inset = require "nslua.plot.inset"
 local layout = require "nslua.plot.layout"
 local legend = require "nslua.plot.legend"
 local scales = require "nslua.plot.scales"
+local spines = require "nslua.plot.spines"
 local style = require "nslua.plot.style"
 local tables = require "nslua.plot.tables"
 local terminals = require "nslua.plot.terminals"
@@ -22,12 +23,12 @@ local words = require "nslua.plot.words"
 local process, thin = core.process_support, core.thin_support
 local format = core.number_support.format
 local fail = data.fail
-local max, min, floor = math.max, math.min, math.floor
+local max, min = math.max, math.min
 
 local gnuplot = {}
 
 local EM = layout.EM
-local DARK, MIDDLE, LIGHT = "#262626", "#595959", "#E4E4E4"
+local DARK, MIDDLE, LIGHT = "#262626", layout.INK.frame, layout.INK.grid
 
 -- ---- commands ----
 
@@ -172,84 +173,11 @@ function elements.scatter(w, axes, a, k)
   return { ("%s using 1:2:3%s with points lc rgb variable %s"):format(name, sizes and ":4" or "", points) }
 end
 
-function elements.fill(w, _, a, k)
-  local x, y = a.columns[1]:totable(), a.columns[2]:totable()
-  x[#x + 1], y[#y + 1] = x[1], y[1]
-  local name = w:block(process.rows { x, y })
-  local list = { ('%s using 1:2 with filledcurves closed lt %d fc rgb "%s" fs solid 1 noborder'):format(name, k,
-    transparent(a.color, a.alpha)) }
-  if a.edge then list[2] = ('%s using 1:2 with lines lt %d lw %s lc rgb "%s"'):format(name, k, number(a.linewidth),
-    a.edge) end
-  return list
-end
-
-function elements.cells(w, _, a)
-  local name = w:block(process.rows(cells.rows(a)))
-  return { name .. " using 1:2:3:4:5:6:7 with boxxyerror lw 0.4 lc rgb variable fs solid 1" }
-end
-
-function elements.between(w, _, a, k)
-  local name = w:block(process.rows { a.columns[1], a.columns[2], a.other })
-  return { ('%s using 1:2:3 with filledcurves lt %d fc rgb "%s" fs solid 1 noborder'):format(name, k,
-    transparent(a.color, a.alpha)) }
-end
-
-function elements.vectors(w, _, a, k, p)
-  local name = w:block(process.rows { a.columns[1], a.columns[2], a.vectors[1], a.vectors[2] })
-  return { ('%s using 1:2:3:4 with vectors %s filled size screen %s,18 %slt %d lw %s lc rgb "%s"'):format(name,
-    a.heads or "head", number(a.head * 460 / p.fw), a.fixed and "fixed " or "", k, number(a.linewidth), a.color) }
-end
-
 function elements.across(w, _, a, k, p)
   local l = p.limits[a.direction]
   local x, y = { l[1], l[2] }, { a.at, a.at }
   if a.direction == "y" then x, y = y, x end
   return { ("%s using 1:2 with lines %s"):format(w:block(process.rows { x, y }), line_part(a, k)) }
-end
-
--- The normal of a face, with all axes scaled to the same length, and the height of the face between 0 and 1.
-local function face_look(face, l)
-  local function at(k)
-    local base = 3 * ((k - 1) % (#face // 3))
-    return (face[base + 1] - l.x[1]) / (l.x[2] - l.x[1]), (face[base + 2] - l.y[1]) / (l.y[2] - l.y[1]),
-      (face[base + 3] - l.z[1]) / (l.z[2] - l.z[1])
-  end
-  local nx, ny, nz, height, n = 0, 0, 0, 0, #face // 3
-  for k = 1, n do -- Newell's method
-    local x, y, z = at(k)
-    local u, v, t = at(k + 1)
-    nx, ny, nz, height = nx + (y - v) * (z + t), ny + (z - t) * (x + u), nz + (x - u) * (y + v), height + z / n
-  end
-  local length = math.sqrt(nx * nx + ny * ny + nz * nz)
-  if length == 0 then return 0, 0, 1, height end
-  return nx / length, ny / length, nz / length, height
-end
-
-local function shaded(color, light)
-  local rgb = {}
-  for k = 1, 3 do
-    local c = tonumber(color:sub(2 * k, 2 * k + 1), 16)
-    rgb[k] = floor(min(255, c * light) + 0.5)
-  end
-  return rgb[1] << 16 | rgb[2] << 8 | rgb[3]
-end
-
--- Writes a block of 2 x 2 points for each face; a triangle has one corner twice. gnuplot sorts the faces by depth.
-function elements.faces(w, _, a, _, p)
-  local out = {}
-  local opacity = floor((1 - min(1, a.alpha)) * 255 + 0.5) << 24
-  for i, f in ipairs(a.faces) do
-    local nx, ny, nz, height = face_look(f, p.limits)
-    local light = a.shade and 0.72 + 0.34 * math.abs(0.35 * nx - 0.45 * ny + 0.82 * nz) or 1
-    local color = a.color or style.map_color(a.map, max(0, min(1, height)))
-    local c, last = opacity | shaded(color, light), #f == 12 and 10 or 7
-    local corner = "%.9g %.9g %.9g %d\n"
-    out[i] = table.concat { format(corner, f[1], f[2], f[3], c), format(corner, f[4], f[5], f[6], c), "\n",
-      format(corner, f[last], f[last + 1], f[last + 2], c), format(corner, f[7], f[8], f[9], c), "\n\n" }
-  end
-  if #out == 0 then return {} end
-  w.edge = a.edge and { a.edge, a.linewidth } or w.edge
-  return { w:block(table.concat(out)) .. " using 1:2:3:4 with pm3d fc rgb variable" }
 end
 
 -- ---- words ----
@@ -301,26 +229,57 @@ local function put_labels(w, p, axis, list, look)
   local size, color = look and look.fontsize or EM, look and look.color or DARK
   local l, scale, upper = p.limits[axis], scales.of(p.axes, axis), p.axes.own == axis
   local angle = look and look.rotation or 0
-  local turned = angle % 180 ~= 0
+  local turned, line = angle % 180 ~= 0, spines.moved(p, axis)
   for _, tick in ipairs(list) do
     local at = scales.fraction(tick[1], l, scale)
     if at > -1e-9 and at < 1 + 1e-9 and axis == "x" then
-      words.put(w, p.fw, p.fh, tick[2], p.x0 + at * (p.x1 - p.x0), upper and p.y1 + 0.75 * EM or p.y0 - 0.75 * EM,
+      words.put(w, p.fw, p.fh, tick[2], p.x0 + at * (p.x1 - p.x0),
+        upper and p.y1 + 0.75 * EM or (line or p.y0) - 0.75 * EM,
         { size = size, align = turned and (upper and "left" or "right") or "center", angle = angle,
           valign = turned and "center" or upper and "bottom" or "top", color = color })
     elseif at > -1e-9 and at < 1 + 1e-9 then
-      words.put(w, p.fw, p.fh, tick[2], upper and p.x1 + 0.85 * EM or p.x0 - 0.85 * EM, p.y0 + at * (p.y1 - p.y0),
+      words.put(w, p.fw, p.fh, tick[2], upper and p.x1 + 0.85 * EM or (line or p.x0) - 0.85 * EM,
+        p.y0 + at * (p.y1 - p.y0),
         { size = size, align = upper and "left" or "right", color = color, angle = angle })
     end
   end
+end
+
+-- The labels of a moved axis y that do not touch those of the axis x.
+local function apart_from_x(p, axis, list)
+  local line, below = spines.moved(p, "y"), spines.moved(p, "x") or p.y0
+  if axis == "x" or p.axes.hidden then return list end
+  local kept = {}
+  for _, tick in ipairs(list) do
+    local w, h = layout.box(tick[2], layout.tick_look(p, "y"))
+    local right = line - 0.85 * EM
+    local y = p.y0 + scales.fraction(tick[1], p.limits.y, scales.of(p.axes, "y")) * (p.y1 - p.y0)
+    local free = true
+    for _, other in ipairs(p.ticks.x) do
+      local ow, oh = layout.box(other[2], layout.tick_look(p, "x"))
+      local x = p.x0 + scales.fraction(other[1], p.limits.x, scales.of(p.axes, "x")) * (p.x1 - p.x0)
+      local beside = x - ow / 2 > right or x + ow / 2 < right - w
+      free = free and (beside or y - h / 2 > below - 0.75 * EM or y + h / 2 < below - 0.75 * EM - oh)
+    end
+    if free then kept[#kept + 1] = tick end
+  end
+  return kept
+end
+
+local function write_moved_ticks(w, p, axis, list)
+  local places = {}
+  for i, tick in ipairs(list) do places[i] = tick[1] end
+  spines.write_ticks(w, p, axis, { places, list.minor or {} }, MIDDLE)
 end
 
 local function write_ticks(w, p, axis, list, bare)
   local axes, marks, look, l = p.axes, {}, layout.tick_look(p, axis), p.limits[axis]
   local scale = scales.of(axes, axis)
   if axes.hidden or #list == 0 then return w:line("unset %stics", axis) end
-  local apart = not bare and not w.bare and not axes.three_d and (w.own_labels or is_tall(list))
-  if apart then put_labels(w, p, axis, list, look) end
+  local moved = not w.bare and spines.moved(p, axis)
+  local apart = not bare and not w.bare and not axes.three_d and (w.own_labels or moved or is_tall(list))
+  if apart then put_labels(w, p, axis, moved and apart_from_x(p, axis, list) or list, look) end
+  if moved then write_moved_ticks(w, p, axis, list) end
   for i, tick in ipairs(list) do
     local label = (bare or apart) and '""' or w:quote((tick[2]:gsub("%%", "%%%%")))
     marks[i] = ("%s %s"):format(label, place_on(tick[1], l, scale))
@@ -328,8 +287,8 @@ local function write_ticks(w, p, axis, list, bare)
   for _, place in ipairs(list.minor or {}) do marks[#marks + 1] = ('"" %s 1'):format(place_on(place, l, scale)) end
   local name = axes.twin and axis .. "2" or axis
   local offset = not axes.three_d and "0,0" or axis == "x" and "-0.5,-0.5" or axis == "y" and "0.5,-0.3" or "0,0.2"
-  w:line('set %stics scale 0.5,0.3 nomirror %s %s offset %s%s (%s)', name, look and look.direction or "out",
-    turn_part(look), offset, look_part(w, look), table.concat(marks, ", "))
+  w:line('set %stics scale %s nomirror %s %s offset %s%s (%s)', name, moved and "0" or "0.5,0.3",
+    look and look.direction or "out", turn_part(look), offset, look_part(w, look), table.concat(marks, ", "))
 end
 
 -- The grid of a panel, for the axes in `list`.
@@ -377,11 +336,11 @@ local function write_frame(w, p)
     w:line("set bmargin at screen %s", number(p.y0 / fh))
     w:line("set tmargin at screen %s", number(p.y1 / fh))
   end
-  if axes.hidden then
-    w:line "unset border"
-  else
-    w:line('set border %d lw 0.8 lc rgb "%s"', axes.own == "y" and 8 or axes.own == "x" and 4 or 3, MIDDLE)
+  if axes.rect and not w.bare then inset.write_paper(w, p) end
+  for _, child in ipairs(w.bare and {} or p.insets) do
+    if child.axes.zoom then inset.write_zoom(w, p, child) end
   end
+  spines.write(w, p, MIDDLE)
   if not w.bare then write_grid(w, axes, { "x", "y" }, "") end
 end
 
@@ -414,7 +373,8 @@ local function write_exponents(w, p)
         put_words(w, p, s, p.x1, p.y1 + p.tick_height + 0.95 * EM, { align = "right", valign = "bottom",
           color = MIDDLE })
       else
-        put_words(w, p, s, p.x1, p.y0 - 0.95 * EM - p.tick_height - (p.exponent_drop or 0), { align = "right",
+        local y = p.y0 - (p.drop or 0) - 0.95 * EM - p.tick_height - (p.exponent_drop or 0)
+        put_words(w, p, s, p.x1, y, { align = "right",
           valign = "top", color = MIDDLE })
       end
     end
@@ -430,7 +390,7 @@ local function write_name_along(w, p, name, look)
   if not name then return end
   local _, height = layout.box(name, look)
   local gap = (p.bare_x or p.axes.hidden) and 0.7 * EM or 1.05 * EM + p.tick_height
-  local y = p.y0 - gap - height / 2
+  local y = p.y0 - (p.drop or 0) - gap - height / 2
   if p.axes.own == "x" then y = p.y1 + gap + height / 2 + (p.ticks.x.exponent and 1.4 * EM or 0) end
   put_words(w, p, name, (p.x0 + p.x1) / 2, y, name_look(look, 0))
 end

@@ -7,8 +7,11 @@ local colorbar = require "nslua.plot.colorbar"
 local core = require "nslua.core"
 local entries = require "nslua.plot.entries"
 local data = require "nslua.plot.data"
+local inset = require "nslua.plot.inset"
+local polar = require "nslua.plot.polar"
 local scales = require "nslua.plot.scales"
 local share = require "nslua.plot.share"
+local spines = require "nslua.plot.spines"
 local tables = require "nslua.plot.tables"
 local text = require "nslua.plot.text"
 local ticks = require "nslua.plot.ticks"
@@ -17,6 +20,7 @@ local fail = data.fail
 local max, min, floor = math.max, math.min, math.floor
 
 local layout = { EM = 10, HEADING = 13 } -- the sizes of the font, of a figure's heading
+layout.INK = { grid = "#E4E4E4", frame = "#595959" } -- the colours of grids and of the lines around panels
 
 -- ---- limits ----
 
@@ -340,6 +344,7 @@ end
 -- What stands between the panel and its heading.
 local function lift_of(p)
   local axes, lift = p.axes, 0
+  if axes.disc then lift = select(2, polar.room(axes.disc)) end
   local em = axes.heading_look and axes.heading_look.fontsize or EM + 1
   local width = axes.heading and text.size(axes.heading) * em or 0
   local exponents = p.ticks.y.exponent and 1 or 0
@@ -383,6 +388,11 @@ local function margins_of(p)
   local before, after, height = reach_of(p)
   p.tick_height = #p.ticks.x > 0 and height or 0
   p.lift = lift_of(p)
+  p.drop = 0
+  if axes.disc then
+    local beside, below = polar.room(axes.disc)
+    left, p.drop, p.beside = left + beside, below, beside
+  end
   local top = max(p.ticks.y.exponent and 2 * EM or 0.9 * EM, p.lift + 0.4 * EM)
   if axes.heading then top = max(top, p.lift + (HEAD + 0.35) * EM + layout.heading_height(p)) end
   local right = 1.3 * EM
@@ -395,11 +405,14 @@ local function margins_of(p)
   for _, mate in ipairs(p.mates or {}) do
     if mate.axes.own == "y" then p.outside = max(p.outside, room_beside(mate)) end
   end
+  if axes.disc then right, p.outside = right + p.beside, p.outside + p.beside end
   if legend_beside(axes) > 0 then right = p.outside + legend_beside(axes) end
   if not (axes.hidden or p.bare_x) then
     left, right = max(left, before + 0.2 * EM), max(right, after + 0.2 * EM)
   end
-  local bottom = room_below(p, p.tick_height)
+  left = left + spines.outward(axes, "left")
+  p.drop = p.drop + spines.outward(axes, "bottom")
+  local bottom = room_below(p, p.tick_height) + p.drop
   if t then
     local high, names = tables.size(t, EM)
     left = max(left, names + 0.4 * EM)
@@ -511,7 +524,7 @@ function layout.roomy(figure, w, h)
     local more_w, more_h = 0, 0
     for _, p in ipairs(layout.panels(figure, w * 72, h * 72)) do
       local axes = p.axes
-      if not axes.three_d and not axes.twin and not axes.aspect then
+      if not axes.three_d and not axes.twin and not axes.aspect and not axes.rect then
         more_w = max(more_w, (LEAST_WIDE - (p.x1 - p.x0)) * axes.cols)
         more_h = max(more_h, (LEAST_HIGH - (p.y1 - p.y0)) * axes.rows)
       end
@@ -522,10 +535,21 @@ function layout.roomy(figure, w, h)
   return w, h
 end
 
+-- Gives a panel with a rectangle of its own its place.
+local function place_free(p, panels)
+  local frame = { 0, 0, p.fw, p.fh }
+  for _, other in ipairs(panels) do
+    if other.axes == p.axes.parent then frame = { other.x0, other.y0, other.x1, other.y1 } end
+  end
+  if not p.x0 then inset.place(p, frame, { 0, 0, 0, 0 }) end
+  inset.place(p, frame, { margins_of(p) })
+end
+
 -- The panels of a figure with limits, ticks and rectangles.
 function layout.panels(figure, w, h)
   local panels, grids, order = {}, {}, {}
   for i, axes in ipairs(figure.panels) do
+    if axes.polar then axes = polar.plane(axes) end
     local p = { axes = axes, limits = {}, bare_x = is_bare(axes, figure.panels),
       bare_y = is_bare_beside(axes, figure.panels), fw = w, fh = h }
     for _, axis in ipairs { "x", "y", "z" } do p.limits[axis] = limits_of(axes, axis) end
@@ -533,7 +557,7 @@ function layout.panels(figure, w, h)
     wrap_words(p)
     panels[i] = p
     local key = axes.rows .. "x" .. axes.cols
-    if not grids[key] then order[#order + 1] = key end
+    if axes.rect then key = "free" elseif not grids[key] then order[#order + 1] = key end
     grids[key] = grids[key] or {}
     table.insert(grids[key], p)
   end
@@ -550,10 +574,18 @@ function layout.panels(figure, w, h)
     or 0
   for _ = 1, 3 do -- the second and third time with the ticks that fit the panels
     for _, key in ipairs(order) do lay_out(grids[key], w, h, head) end
+    for _, p in ipairs(grids.free or {}) do place_free(p, panels) end
     for _, p in ipairs(panels) do
       if p.axes.aspect and not p.axes.three_d then make_equal(p) end
       make_ticks(p)
     end
+  end
+  for _, p in ipairs(panels) do
+    p.insets = {}
+    for _, other in ipairs(panels) do
+      if other.axes.parent == p.axes then table.insert(p.insets, other) end
+    end
+    if p.axes.disc then polar.dress(p, layout.INK) end
   end
   return panels
 end

@@ -6,6 +6,7 @@ local core = require "nslua.core"
 local entries = require "nslua.plot.entries"
 local layout = require "nslua.plot.layout"
 local scales = require "nslua.plot.scales"
+local spines = require "nslua.plot.spines"
 local style = require "nslua.plot.style"
 local text = require "nslua.plot.text"
 local words = require "nslua.plot.words"
@@ -79,6 +80,32 @@ local function mark(p, taken)
   end
 end
 
+-- Counts the cells in a rectangle { x0, y0, x1, y1 } so many times.
+local function mark_rectangle(p, taken, r, times)
+  local i0, i1 = (r[1] - p.x0) / (p.x1 - p.x0) * CELLS, (r[3] - p.x0) / (p.x1 - p.x0) * CELLS
+  local j0, j1 = (r[2] - p.y0) / (p.y1 - p.y0) * CELLS, (r[4] - p.y0) / (p.y1 - p.y0) * CELLS
+  for i = max(0, floor(i0)), min(CELLS - 1, floor(i1)) do
+    for j = max(0, floor(j0)), min(CELLS - 1, floor(j1)) do
+      taken[i * CELLS + j] = (taken[i * CELLS + j] or 0) + times
+    end
+  end
+end
+
+-- Counts the cells of panels in the panel, and those of numbers along lines that have been moved into it.
+local function mark_words(p, taken)
+  for _, child in ipairs(p.insets or {}) do mark_rectangle(p, taken, child.cell, 10) end
+  for _, axis in ipairs { "x", "y" } do
+    local line = spines.moved(p, axis)
+    for _, tick in ipairs(line and p.ticks[axis] or {}) do
+      local w, h = layout.box(tick[2], layout.tick_look(p, axis))
+      local part = scales.fraction(tick[1], p.limits[axis], scales.of(p.axes, axis))
+      local x, y = p.x0 + part * (p.x1 - p.x0), line - layout.EM
+      if axis == "y" then x, y = line - layout.EM - w / 2, p.y0 + part * (p.y1 - p.y0) end
+      mark_rectangle(p, taken, { x - w / 2, y - h / 2, x + w / 2, y + h / 2 }, 100)
+    end
+  end
+end
+
 -- Sums of counts over the cells below and left of each, so that those of a rectangle take four look-ups.
 local function sums_of(taken)
   local sums, m = {}, CELLS + 1
@@ -113,6 +140,7 @@ local function best(p, size, inset)
   local taken = {}
   mark(p, taken)
   for _, mate in ipairs(p.mates or {}) do mark(mate, taken) end
+  mark_words(p, taken)
   local count = sums_of(taken)
   local pw, ph = p.x1 - p.x0, p.y1 - p.y0
   local free_w, free_h = pw - size.w - 2 * inset, ph - size.h - 2 * inset

@@ -61,7 +61,8 @@ local function new_name(folder)
   return "nslua-" .. require "nslua.sweep.tasks".hash_of(text):sub(1, 12)
 end
 
-local function read_line(path)
+-- The first line of a file; nil when there is none.
+function jobs.read_line(path)
   local file = io.open(path, "r")
   local line = file and file:read "l"
   if file then file:close() end
@@ -69,14 +70,14 @@ local function read_line(path)
 end
 
 -- The name of the jobs of a store; nil when it never had any.
-function jobs.name(store) return read_line(store.folder .. "/jobs-name") end
+function jobs.name(store) return jobs.read_line(store.folder .. "/jobs-name") end
 
 local function cancel_mark(store) return store.folder .. "/jobs-cancelled" end
 
 -- Tells the driver of a store, wherever it runs, that its jobs are not wanted any more.
 function jobs.cancel(store) files.save(cancel_mark(store), "cancelled\n") end
 
-function jobs.is_cancelled(store) return read_line(cancel_mark(store)) ~= nil end
+function jobs.is_cancelled(store) return jobs.read_line(cancel_mark(store)) ~= nil end
 
 -- The parts, as "FIRST-LAST", that hold tasks of a sweep that are not done.
 local function parts_of(sweep)

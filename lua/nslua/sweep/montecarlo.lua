@@ -1,6 +1,7 @@
 -- nslua.sweep.montecarlo: means and quantiles of a random result, with errors, to a wanted accuracy.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local statistics = require "nslua.analysis.statistics"
 local sweeps = require "nslua.sweep"
 local where = require "nslua.base.where"
 
@@ -26,15 +27,10 @@ where.strict(MonteCarlo, "value")
 
 -- The quantile of a sorted list, and its interval by order statistics (normal approximation of the binomial law).
 local function quantile(sorted, share, z)
-  local n = #sorted
-  local function at(place)
-    place = math.max(1, math.min(n, place))
-    local low = math.floor(place)
-    return sorted[low] + (place - low) * ((sorted[low + 1] or sorted[low]) - sorted[low])
-  end
+  local n, at = #sorted, statistics.at_place
   local spread = z * math.sqrt(n * share * (1 - share))
-  return { share = share, value = at(1 + share * (n - 1)), low = at(math.floor(n * share - spread)),
-    high = at(math.ceil(n * share + spread) + 1) }
+  return { share = share, value = at(sorted, 1 + share * (n - 1)), low = at(sorted, math.floor(n * share - spread)),
+    high = at(sorted, math.ceil(n * share + spread) + 1) }
 end
 
 -- What is known of one column of results.

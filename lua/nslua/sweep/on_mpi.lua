@@ -27,8 +27,11 @@ local QUIET = 0.2
 local SIGN = 1
 -- Seconds without a sign after which a rank counts as lost.
 local PATIENCE = 30
--- Seconds without a sign of rank 0 after which a rank with workers ends. A launcher ends it sooner, but for one that
--- is told to let ranks recover; rank 0 gives signs whenever it waits for its workers.
+-- Seconds after the end of rank 0 in which its last messages may still come. A launcher ends the other ranks itself,
+-- but for one that is told to let ranks recover.
+local LAST_WORDS = 1
+-- Seconds without a sign of rank 0 after which a rank with workers ends, where it can not know that rank 0 has ended:
+-- rank 0 gives signs whenever it waits for its workers, and a function of the user's may take long in between.
 local ORPHAN = 600
 -- Seconds between two looks of the driver that show that it was itself asleep: then silence tells nothing.
 local ASLEEP = 5
@@ -100,10 +103,19 @@ function orders.C(workers, id)
   workers[id] = nil
 end
 
+-- Ends this rank, as rank 0 is lost. One rank is enough to tell it.
+local function give_up()
+  if rank == 1 then
+    io.stderr:write "nslua: sweep: mpi: rank 0 is lost, and the others end; a sweep with a file goes on by --resume\n"
+  end
+  mpi.lose(0)
+  os.exit(1, true)
+end
+
 -- What a rank other than 0 does, to its end. It does not return.
 local function attend()
   local workers, last_message, last_sign = {}, -math.huge, support.clock()
-  local looked, last_order = last_sign, last_sign
+  local looked, last_order, abandoned = last_sign, last_sign, nil
   support.listen() -- rank 0 gets the signal, too, and decides
   while true do
     local now, any = support.clock(), false
@@ -117,10 +129,8 @@ local function attend()
     end
     if next(workers) == nil or now - looked > ASLEEP then last_order = now end
     looked = now
-    if now - last_order > ORPHAN then
-      mpi.lose(0)
-      os.exit(1, true)
-    end
+    abandoned = mpi.abandoned() and (abandoned or now)
+    if now - last_order > ORPHAN or abandoned and now - abandoned > LAST_WORDS then give_up() end
     local handles = {}
     for id, handle in pairs(workers) do
       local sent, ended = report(id, handle)

@@ -9,6 +9,7 @@ local option_tables = require "nslua.base.option_tables"
 
 local support, files = core.worker_support, core.process_support
 local fail = arguments.fail
+local format = core.number_support.format
 
 -- Seconds before the time limit of a job at which it stops: 10 for checkpoints, the others for a slow disk.
 local LEAD = 30
@@ -17,20 +18,30 @@ local MOST_REQUEUES = 24
 -- Slurm's own default for MaxArraySize.
 local ARRAY_SIZE = 1001
 -- Seconds without an answer of Slurm after which the driver gives up.
-local PATIENCE = 600
+local SILENCE = 600
+-- Seconds after which a job counts as lost that runs, as Slurm says, but has not begun its script: a network's
+-- directory shows a new file within a minute. Slurm itself looks for such jobs every half hour only.
+local PATIENCE = 120
 
 local Slurm = { kind = "slurm" }
 
--- How many jobs of a name are in each state; nil and a message when Slurm does not tell.
-local function states_of(name)
-  local text, good = jobs.run("squeue --noheader --array --name=" .. name .. " --format=%T")
+-- The jobs of a name: { id = "22_6", state = "RUNNING", restarts = 0 }; nil and a message when Slurm does not tell.
+local function jobs_of(name)
+  local text, good = jobs.run("squeue --noheader --array --name=" .. name
+    .. " --Format=ArrayJobID,ArrayTaskID,State,RestartCnt")
   if not good then return nil, text:match "[^\n]*" end
-  local states, count = {}, 0
-  for state in text:gmatch "[^\n]+" do
-    states[state] = (states[state] or 0) + 1
-    count = count + 1
+  local list = {}
+  for array, element, state, restarts in text:gmatch "(%d+) +(%S+) +(%S+) +(%d+)" do
+    list[#list + 1] = { id = array .. "_" .. element, state = state, restarts = math.tointeger(restarts) }
   end
-  return states, count
+  return list
+end
+
+-- How many of the jobs are in each state.
+local function states_of(list)
+  local states = {}
+  for _, job in ipairs(list) do states[job.state] = (states[job.state] or 0) + 1 end
+  return states
 end
 
 -- "3 RUNNING, 2 PENDING"
@@ -42,15 +53,42 @@ local function listed(states)
   return table.concat(names, ", ")
 end
 
+-- The file that the script of a job writes when it begins: the number of restarts of the job.
+local function mark_of(self, id) return self.folder .. "/begun-" .. id end
+
+-- Whether a job has not begun, though it has been running for too long. When slurmd is killed while it starts a job,
+-- nobody runs the job, and Slurm counts it as running.
+local function is_lost(self, job)
+  local key = job.id .. "." .. job.restarts
+  local since = self.since[key] or support.clock()
+  self.since[key] = since
+  if since == true or support.clock() - since < self.with.patience then return false end
+  if jobs.read_line(mark_of(self, job.id)) ~= tostring(job.restarts) then return true end
+  self.since[key] = true
+  return false
+end
+
+-- Puts lost jobs back into the queue. The merging job after all others is no element of an array and leaves no mark.
+local function take_up_lost(self, list)
+  for _, job in ipairs(list) do
+    if job.state == "RUNNING" and job.id:find "_%d" and job.restarts < self.with.requeues and is_lost(self, job) then
+      local text, good = jobs.run("scontrol requeue " .. job.id)
+      io.stderr:write(format("nslua: sweep: slurm: job %s has not begun for %g s: %s\n", job.id, self.with.patience,
+        good and "it goes back into the queue" or text:match "[^\n]*"))
+    end
+  end
+end
+
 function Slurm:alive()
-  local states, count = states_of(self.name)
-  if not states then
+  local list, message = jobs_of(self.name)
+  if not list then
     self.silent = self.silent or support.clock()
-    if support.clock() - self.silent > PATIENCE then fail("sweep: slurm: %s", count) end
+    if support.clock() - self.silent > SILENCE then fail("sweep: slurm: %s", message) end
     return nil
   end
-  self.silent, self.running = nil, states.RUNNING or 0
-  return count
+  take_up_lost(self, list)
+  self.silent, self.running = nil, states_of(list).RUNNING or 0
+  return #list
 end
 
 local function array_size()
@@ -61,6 +99,7 @@ end
 -- The script of a job: $1 is the list of parts, $2 is added to the number of the element.
 local function job_script(self)
   return "#!/bin/sh\n" .. self:check() .. ([[
+echo "${SLURM_RESTART_COUNT:-0}" >%s"${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
 part=$(sed -n "$((SLURM_ARRAY_TASK_ID + $2))p" "$1")
 trap 'late=1; kill -TERM $child' USR1
 trap 'kill -TERM $child' TERM
@@ -77,7 +116,8 @@ if [ -n "$late" ] && [ $status -ne 0 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt %d ]
   scontrol requeue "${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID"
 fi
 exit $status
-]]):format(self:part_command(self.sweep.options.wanted_workers or 1), self.with.requeues)
+]]):format(jobs.quote(mark_of(self, "")), self:part_command(self.sweep.options.wanted_workers or 1),
+    self.with.requeues)
 end
 
 local function sbatch(words)
@@ -135,7 +175,7 @@ local on_slurm = { name = "slurm", shares_folder = true }
 -- The options of `with`, checked.
 function on_slurm.options(given, who)
   who = who .. ": with"
-  local o, unknown = option_tables.check(given, "sbatch throttle requeues", who)
+  local o, unknown = option_tables.check(given, "sbatch throttle requeues patience", who)
   if not o then fail("%s", unknown) end
   local list = o.sbatch == nil and {} or o.sbatch
   if type(list) ~= "table" then
@@ -146,16 +186,21 @@ function on_slurm.options(given, who)
       fail("%s: sbatch[%d]: expected an option of sbatch, got %s", who, i, arguments.describe(word))
     end
   end
-  return { sbatch = list, throttle = o.throttle and arguments.integer(o.throttle, 1, who, "throttle"),
+  local patience = o.patience == nil and PATIENCE or o.patience
+  if type(patience) ~= "number" or patience ~= patience or patience <= 0 then
+    fail("%s: patience: expected a number above 0, got %s", who, arguments.describe(patience))
+  end
+  return { sbatch = list, patience = patience,
+    throttle = o.throttle and arguments.integer(o.throttle, 1, who, "throttle"),
     requeues = o.requeues == nil and MOST_REQUEUES or arguments.integer(o.requeues, 0, who, "requeues") }
 end
 
 function on_slurm.start(sweep)
   local self = jobs.session(sweep, Slurm)
-  self.with = sweep.options.with
-  local states, count = states_of(self.name)
-  if not states then fail("sweep: slurm: %s", count) end
-  if count > 0 then return self end -- those that an earlier driver has submitted
+  self.with, self.since = sweep.options.with, {}
+  local list, problem = jobs_of(self.name)
+  if not list then fail("sweep: slurm: %s", problem) end
+  if #list > 0 then return self end -- those that an earlier driver has submitted
   local good, message = self:submit()
   if good == nil then fail("sweep: %s", message) end
   return self
@@ -164,9 +209,9 @@ end
 -- For `nslua sweep --status`: the jobs in the queue; where Slurm keeps accounts, also those that did not end well.
 function on_slurm.status(store)
   local name = jobs.name(store)
-  local states, count = states_of(name or "nslua-none")
-  if not states then return "; slurm: " .. count end
-  local text = "; slurm: " .. (count > 0 and listed(states) or "no job is in the queue")
+  local list, message = jobs_of(name or "nslua-none")
+  if not list then return "; slurm: " .. message end
+  local text = "; slurm: " .. (#list > 0 and listed(states_of(list)) or "no job is in the queue")
   local ended = {}
   local accounts = jobs.run(("sacct -X -n -P --name=%s -o State 2>/dev/null"):format(name or "nslua-none"))
   for state in accounts:gmatch "[^\n]+" do
@@ -181,11 +226,11 @@ end
 -- For `nslua sweep --cancel`.
 function on_slurm.cancel(store)
   local name = jobs.name(store)
-  local states, count = states_of(name or "nslua-none")
-  if not states then return "; slurm: " .. count end
+  local list, message = jobs_of(name or "nslua-none")
+  if not list then return "; slurm: " .. message end
   jobs.cancel(store) -- before scancel: else its driver might submit them again
   if name then jobs.run("scancel --quiet --name=" .. name) end
-  return ("; slurm: %d jobs cancelled"):format(count)
+  return ("; slurm: %d jobs cancelled"):format(#list)
 end
 
 return on_slurm

@@ -77,6 +77,27 @@ for name, osi in pairs { RungeKuttaOSI = ns.RungeKuttaOSI, RadauOSI = ns.RadauOS
       assert.near(0.7 - width * math.sqrt(math.log(5)), simu:events()[1].t, 1e-7)
     end)
 
+    it("locates the switches of a relay with hysteresis on any grid", function()
+      for _, unit in ipairs { 1, 2 ^ -40 } do -- a heater that is on up to 20, off down to 18: y = x - 19 - lambda jumps at each
+        local room = ns.FirstOrderLinearTIDS({ 15 * unit }, { { -0.5 } }, { 10 * unit })
+        local trigger = ns.FirstOrderLinearTIR({ { 1 } }, { { 5 * unit } })
+        trigger:setDPtr { { -unit } }
+        trigger:setePtr { -19 * unit }
+        local nsds = ns.NonSmoothDynamicalSystem(0, 3)
+        nsds:insertDynamicalSystem(room)
+        nsds:link(ns.Interaction(ns.RelayNSL(1), trigger), room)
+        local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 3), osi(1e-11))
+        simu:run()
+        local times, t = {}, 2 * math.log(15 / 10)
+        for i, e in ipairs(simu:events()) do
+          times[i] = e.t
+          assert.near(t, e.t, 1e-9)
+          t = t + 2 * math.log(i % 2 == 1 and 10 / 8 or 12 / 10)
+        end
+        assert.equal(6, #times)
+      end
+    end)
+
     it("has no event where y touches 0, and two where it passes 0 by 1e-6", function()
       local function f(t) return 1 + 20 * (t - 1 / 3) end -- x' = 20 (t - 1/3) from above
       check({ f = f, x0 = 10 / 9, osi = osi }, {}, {}, 1e-10, 40 / 9)

@@ -1,6 +1,7 @@
 -- Sweeps by Slurm and by GNU parallel: the file of "local", bit for bit. Slurm is started on this machine alone;
 -- NSLUA_CLUSTER=1000 makes it an array of a thousand jobs, NSLUA_KILLS=100 kills its slurmd so many times.
 local host = require "host"
+local ns = require "nslua"
 local runs = require "sweep_runs"
 
 local function is_there(program)
@@ -9,8 +10,8 @@ end
 
 local jobs = tonumber(os.getenv "NSLUA_CLUSTER") or 8
 
--- How many times slurmd is killed.
-local kills = tonumber(os.getenv "NSLUA_KILLS") or 1
+-- How many times slurmd is killed, and how many times at most in one sweep.
+local kills, most_kills = tonumber(os.getenv "NSLUA_KILLS") or 1, 10
 
 local directory, cluster
 local started = false
@@ -20,26 +21,30 @@ local function run(words) return host.run(("cd %s || exit; export SLURM_CONF=%s/
 
 local function sweep(words) return run(host.quote(host.nslua) .. " sweep " .. words) end
 
--- A sweep of `count` tasks, each of `pause` seconds; task 7 raises, task 8 never ends.
+-- What "local" says of so many tasks, and the bytes that it writes.
+local wanted, whole = {}, nil
+
+-- A sweep of `count` tasks, each of `pause` seconds; task 7 raises, task 8 never ends. Returns what it says at its end.
 local function script(count, pause, chunk, with)
   runs.script(directory, ([[
 local clock = require "nslua.core".worker_support.clock
-print(ns.sweep { parameters = { k = ns.linspace(1, %d, %d) }, file = file, workers = 1, timeout = 1, chunk = %d,
+print(ns.sweep { parameters = { k = ns.linspace(1, %d, %d) }, file = file, workers = 1, timeout = 0.5, chunk = %d,
   order = "shuffled", %s run = function(p, task)
     local stop = clock() + (task.index == 8 and math.huge or tonumber(arg[2]) or %g)
     while clock() < stop do end
     if task.index == 7 then error("no seven", 0) end
     return { x = p.k * task.rng:uniform(), v = { p.k, task.rng:normal() } }
   end })]]):format(count, count, chunk, with or "", pause))
-  local out, err, status = sweep "script.lua --on local --quiet -- local.csv 0"
-  assert.same({ ("sweep of %d tasks: %d done, 2 failed\n"):format(count, count), "", 0 }, { out, err, status })
+  local out = ("sweep of %d tasks: %d done, 2 failed\n"):format(count, count)
+  if not wanted[count] then
+    assert.same({ out, "", 0 }, { sweep "script.lua --on local --quiet -- local.csv 0" })
+    wanted[count] = { runs.bytes(directory .. "/local.csv") }
+  end
+  whole = wanted[count]
   return out
 end
 
-local function same_file(name)
-  local whole, errors = runs.bytes(directory .. "/local.csv")
-  assert.same({ whole, errors }, { runs.bytes(directory .. "/" .. name) })
-end
+local function same_file(name) assert.same(whole, { runs.bytes(directory .. "/" .. name) }) end
 
 describe("a sweep by Slurm #once", function()
   if not is_there "slurmctld" or not is_there "munged" then
@@ -62,22 +67,23 @@ describe("a sweep by Slurm #once", function()
   after_each(function() host.remove(directory) end)
 
   it("writes the file of local workers, whatever time limits and a requeue do", function()
-    local told = script(1000, 0.004, 1000 // jobs)
+    local count = math.max(jobs, 160)
+    local told = script(count, 0.02, count // jobs)
     run(host.quote(host.nslua) .. " sweep script.lua --on slurm --quiet -- a.csv >out 2>err & echo $! >pid; n=0; "
       .. "until id=$(squeue -h -r -t R -o %F_%K | head -n 1); [ -n \"$id\" ] || [ $n -gt 100 ]; do sleep 0.1; "
-      .. "n=$((n + 1)); done; scontrol requeue $id; wait $(cat pid)")
+      .. "n=$((n + 1)); done; scontrol requeue $id; sleep 0.3; scontrol update JobId=$id StartTime=now; wait $(cat pid)")
     assert.same({ told, "" }, { host.read(directory .. "/out"), host.read(directory .. "/err") })
     same_file "a.csv"
     assert.truthy(run("cat a.csv.sweep/log-*"):find("REQUEUE", 1, true))
   end)
 
   it("goes on without its driver: the last job writes the file, and --status tells how far it is", function()
-    script(40, 0.01, 10, 'with = { throttle = 2, sbatch = { "--time=5" } },')
+    script(160, 0.002, 40, 'with = { throttle = 2, sbatch = { "--time=5" } },')
     local out = sweep "script.lua --on slurm --detach -- a.csv"
     assert.truthy(out:find("^a.csv: slurm: jobs %d+ work; job %d+ writes the file after them; %-%-status tells how far "
       .. "they are\n$"), out)
     out = sweep "script.lua --status -- a.csv"
-    assert.truthy(out:find "^a.csv: %d+ of 40 tasks finished, %d failed; slurm: %d+ %l+", out)
+    assert.truthy(out:find "^a.csv: %d+ of 160 tasks finished, %d failed; slurm: %d+ %l+", out)
     -- What a Slurm with accounts would tell.
     host.write(directory .. "/sacct", "#!/bin/sh\nprintf 'COMPLETED\\nTIMEOUT\\nRUNNING\\nCANCELLED by 7\\nTIMEOUT\\n'\n")
     out = run(("chmod +x sacct; PATH=.:$PATH; %s sweep script.lua --status -- a.csv"):format(host.quote(host.nslua)))
@@ -87,39 +93,45 @@ describe("a sweep by Slurm #once", function()
   end)
 
   it("is taken up again after a kill of its driver, and is cancelled", function()
-    script(24, 0.3, 6)
+    script(160, 0.05, 40)
     run(host.quote(host.nslua) .. " sweep script.lua --on slurm --quiet -- a.csv & n=0; "
-      .. "until [ -f a.csv.sweep/journal-1-6 ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done; kill -KILL $!; wait")
+      .. "until [ -f a.csv.sweep/journal-1-40 ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done; kill -KILL $!; wait")
     assert.truthy(sweep "script.lua --status -- a.csv":find("; slurm: .*running"))
     local out = sweep "script.lua --cancel -- a.csv"
     assert.truthy(out:find "; slurm: %d jobs cancelled\n$", out)
-    assert.equal("sweep of 24 tasks: 24 done, 2 failed\n", (sweep "script.lua --on slurm --resume --quiet -- a.csv 0"))
+    assert.equal("sweep of 160 tasks: 160 done, 2 failed\n", (sweep "script.lua --on slurm --resume --quiet -- a.csv 0"))
     same_file "a.csv"
   end)
 
   it("writes the same file when slurmd is killed while jobs run", function()
-    local told = script(120, 0.05, 15)
-    local waits = {}
-    for i = 1, kills do waits[i] = ("%.2f"):format(math.random() * 1.5) end
-    local crash = "sh " .. host.quote(host.root .. "/spec/cluster.sh") .. " crash " .. cluster
-    local out, err = run(("(sleep 0.5; for wait in %s; do sleep $wait; %s && echo killed; done) >crashes 2>&1 & "):format(
-      table.concat(waits, " "), crash) .. host.quote(host.nslua) .. " sweep script.lua --on slurm --quiet -- a.csv; wait")
-    assert.same({ told, "" }, { out, err })
-    same_file "a.csv"
-    assert.truthy(host.read(directory .. "/crashes"):find "killed")
+    local rng, crash = ns.rng(os.time()), "sh " .. host.quote(host.root .. "/spec/cluster.sh") .. " crash " .. cluster
+    while kills > 0 do
+      local waits = {}
+      for i = 1, math.min(kills, most_kills) do waits[i] = ("%.2f"):format(rng:uniform(0, 1.2)) end
+      local count = 160 * #waits
+      local told = script(count, 0.02, 20, "with = { patience = 2 },")
+      local out, err = run(("(sleep 0.8; for wait in %s; do sleep $wait; %s && echo killed; done) >crashes 2>&1 & "):format(
+        table.concat(waits, " "), crash) .. host.quote(host.nslua) .. " sweep script.lua --on slurm --quiet --anew -- a.csv; "
+        .. "wait")
+      assert.equal(told, out)
+      assert.equal("", (err:gsub("nslua: sweep: slurm: job %d+_%d+ has not begun for 2 s: it goes back into the queue\n", "")))
+      same_file "a.csv"
+      local _, number = host.read(directory .. "/crashes"):gsub("killed", "")
+      kills = kills - math.max(number, 1)
+    end
   end)
 
   it("tells what Slurm refuses, and why jobs do not finish", function()
-    script(10, 0, 10, 'with = { sbatch = { "--partition=none" } },')
+    script(160, 0, 160, 'with = { sbatch = { "--partition=none" } },')
     local _, err = sweep "script.lua --on slurm --quiet -- a.csv"
     assert.truthy(err:find("sweep: slurm: sbatch: error: Batch job submission failed: Invalid partition name", 1, true),
       err)
-    script(10, 0, 10)
+    script(160, 0, 160)
     host.run(("cd %s && sed -i 's/^local ns/if os.getenv \"SLURM_JOB_ID\" then error \"no model\" end local ns/' script.lua")
       :format(host.quote(directory)))
     _, err = sweep "script.lua --on slurm --quiet -- b.csv"
-    assert.truthy(err:find("sweep: slurm: no job is left, and 10 tasks are not finished; 'b.csv.sweep/log-", 1, true), err)
-    assert.truthy(err:find("0 of 10 tasks are kept in 'b.csv.sweep'; resume = true goes on", 1, true), err)
+    assert.truthy(err:find("sweep: slurm: no job is left, and 160 tasks are not finished; 'b.csv.sweep/log-", 1, true), err)
+    assert.truthy(err:find("0 of 160 tasks are kept in 'b.csv.sweep'; resume = true goes on", 1, true), err)
   end)
 end)
 
@@ -132,16 +144,16 @@ describe("a sweep by GNU parallel #once", function()
   after_each(function() host.remove(directory) end)
 
   it("writes the file of local workers", function()
-    local told = script(40, 0, 10, 'with = { hosts = { ":" } },')
+    local told = script(160, 0, 40, 'with = { hosts = { ":" } },')
     assert.equal(told, (sweep "script.lua --on parallel --workers 2 --quiet -- a.csv"))
     same_file "a.csv"
   end)
 
   it("stops when it is told to, and goes on", function()
-    local told = script(24, 0.3, 6)
+    local told = script(160, 0.05, 40)
     local _, _, status = run(host.quote(host.nslua) .. " sweep script.lua --on parallel --workers 2 --quiet -- a.csv "
-      .. "2>err & n=0; until [ -f a.csv.sweep/journal-1-6 ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done; "
-      .. "sleep 0.5; kill -TERM $!; wait $!")
+      .. "2>err & n=0; until [ -f a.csv.sweep/journal-1-40 ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done; "
+      .. "sleep 0.2; kill -TERM $!; wait $!")
     assert.equal(143, status)
     assert.truthy(host.read(directory .. "/err"):find("ended by SIGTERM", 1, true))
     assert.equal(told, (sweep "script.lua --on parallel --workers 2 --resume --quiet -- a.csv 0"))
@@ -149,7 +161,7 @@ describe("a sweep by GNU parallel #once", function()
   end)
 
   it("tells which host does not see the folder", function()
-    script(10, 0, 10, 'with = { hosts = { ":", "4/nowhere.invalid" } },')
+    script(160, 0, 160, 'with = { hosts = { ":", "4/nowhere.invalid" } },')
     local _, err = sweep "script.lua --on parallel --quiet -- a.csv"
     assert.truthy(err:find("sweep: parallel: the host 'nowhere.invalid' does not see the folder 'a.csv.sweep': ", 1, true),
       err)
@@ -172,7 +184,9 @@ describe("a sweep on other machines #once", function()
     refused('on = "slurm", with = { sbatch = 3 }', "sweep: with: sbatch: expected a list of words, got 3")
     refused('on = "slurm", with = { sbatch = { "x" } }', "sweep: with: sbatch[1]: expected an option of sbatch, got 'x'")
     refused('on = "slurm", with = { throttle = 0 }', "sweep: with: throttle")
-    refused('on = "slurm", with = { hosts = {} }', "sweep: with: unknown option 'hosts' (known: sbatch, throttle, requeues)")
+    refused('on = "slurm", with = { hosts = {} }',
+      "sweep: with: unknown option 'hosts' (known: sbatch, throttle, requeues, patience)")
+    refused('on = "slurm", with = { patience = 0 }', "sweep: with: patience: expected a number above 0, got 0")
     refused('on = "parallel", with = { hosts = {} }', "sweep: with: hosts: expected a list of hosts, got")
     refused('on = "parallel", with = { hosts = { "a b" } }',
       [[sweep: with: hosts[1]: expected a host that ssh knows, or ":", got 'a b']])
@@ -180,5 +194,21 @@ describe("a sweep on other machines #once", function()
       .. 'file = "a.csv" }')
     local _, err = sweep "script.lua --detach --quiet"
     assert.truthy(err:find('sweep: --detach: on = "local" needs this process', 1, true), err)
+  end)
+
+  it("puts a job of Slurm back into the queue that has not begun", function()
+    local told = script(160, 0, 160, 'with = { patience = 0.1, sbatch = { "--account=none" } },')
+    -- A Slurm that loses its job once: the job runs, as squeue says, and begins when it is put back into the queue.
+    host.write(directory .. "/sbatch", "#!/bin/sh\necho '1 1 RUNNING 0' >queue; echo \"$@\" >submitted; echo 1\n")
+    host.write(directory .. "/squeue", "#!/bin/sh\ncat queue 2>/dev/null; exit 0\n")
+    host.write(directory .. "/scontrol", "#!/bin/sh\ntest \"$*\" = 'requeue 1_1' || exit 0\nrm queue; set -- $(cat submitted)\n"
+      .. "while [ $# -gt 3 ]; do shift; done\n"
+      .. "SLURM_ARRAY_JOB_ID=1 SLURM_ARRAY_TASK_ID=1 SLURM_RESTART_COUNT=1 sh \"$@\" >log 2>&1\n")
+    host.write(directory .. "/scancel", "#!/bin/sh\n")
+    local out, err = run("chmod +x sbatch squeue scontrol scancel; PATH=$PWD:$PATH; " .. host.quote(host.nslua)
+      .. " sweep script.lua --on slurm --quiet -- a.csv")
+    assert.same({ told, "nslua: sweep: slurm: job 1_1 has not begun for 0.1 s: it goes back into the queue\n" }, { out, err })
+    assert.equal("1\n", host.read(directory .. "/a.csv.sweep/begun-1_1"))
+    same_file "a.csv"
   end)
 end)

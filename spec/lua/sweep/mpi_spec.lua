@@ -5,14 +5,15 @@ local runs = require "sweep_runs"
 
 local directory
 
--- Task 7 raises, 8 never ends, 9 crashes; with the argument "kill" one kills the rank 2.
+-- Task 7 raises, 8 never ends, 9 crashes; with the argument "kill" one kills the rank 2, with "coordinator" the rank 0.
 local body = [[
 print "here"
 local support = require "nslua.core".worker_support
 local s = ns.sweep { parameters = { k = ns.linspace(1, 120, 120) }, file = file, timeout = 0.4, with = WITH,
   run = function(p, task)
-    if arg[3] == "kill" and p.k > 20 and os.getenv "OMPI_COMM_WORLD_RANK" == "2" and not io.open "killed" then
-      io.open("killed", "w"):close() -- kills its rank, which is its parent
+    local victim = ({ kill = "2", coordinator = "0" })[arg[3] or ""]
+    if victim and p.k > 20 and os.getenv "OMPI_COMM_WORLD_RANK" == victim and not io.open "killed" then
+      io.open("killed", "w"):write(os.time()):close() -- kills its rank, which is its parent
       os.execute("kill -KILL " .. io.open "/proc/self/stat":read "a":match "%) %a (%d+)")
     end
     if p.k == 7 then error("no seven", 0) end
@@ -82,6 +83,18 @@ describe("a sweep by MPI #once", function()
       mpi.launcher(3, "--enable-recovery"))
     assert.same({ told, 0 }, { out, status })
     assert.truthy(err:find("nslua: sweep: mpi: rank 2 has been silent for 2 s: its tasks are done by others\n", 1, true), err)
+    same_file "a.csv"
+  end)
+
+  mpi.it("ends soon after the loss of rank 0, and is taken up by --resume", function()
+    if host.sanitized then return end
+    local out, err = run("--on mpi --quiet -- a.csv 0.02 coordinator", mpi.launcher(3, "--enable-recovery"))
+    local killed = tonumber(host.read(directory .. "/killed"))
+    assert.is_true(os.time() - killed < 10)
+    assert.equal("here\n", out)
+    assert.truthy(err:find("nslua: sweep: mpi: rank 0 is lost, and the others end; a sweep with a file goes on by "
+      .. "--resume\n", 1, true), err)
+    assert.equal(told, (run("--on mpi --resume --quiet -- a.csv", mpi.launcher(2))))
     same_file "a.csv"
   end)
 

@@ -80,9 +80,16 @@ static int mpi_lose(lua_State *L) {
   return 0;
 }
 
+/* abandoned(): whether the process of rank 0 has ended. */
+static int mpi_abandoned(lua_State *L) {
+  luaL_argcheck(L, count > 0, 1, "start comes first");
+  lua_pushboolean(L, ns_mpi_abandoned());
+  return 1;
+}
+
 NSL_EXPORT int luaopen_nslua_mpi(lua_State *L) {
-  static const luaL_Reg functions[] = {
-      {"start", mpi_start}, {"send", mpi_send}, {"receive", mpi_receive}, {"lose", mpi_lose}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"start", mpi_start}, {"send", mpi_send},           {"receive", mpi_receive},
+                                       {"lose", mpi_lose},   {"abandoned", mpi_abandoned}, {NULL, NULL}};
   luaL_checkversion(L);
   engine = nsl_borrow(L, "nslua.mpi");
   luaL_newlib(L, functions);

@@ -74,17 +74,25 @@ static void mj_tangent_respond(const NsScheme *twin, const double *dw, double *d
   }
 }
 
-static NsStatus mj_tangent_state(NsScheme *twin, double *x, double *r, NsError *err) {
-  NsMoreauJean *mj = (NsMoreauJean *)twin;
-  (void)r, (void)err;
-  ns_mj_move_coordinates(mj);
+static void mj_tangent_settled(const NsScheme *twin, double *x) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)twin;
   for (int i = 0; i < mj->stack.nnodes; i++) {
     const NsMjNode *node = &mj->nodes[i];
     memcpy(x, mj->q + node->base.x, (size_t)node->ds->nq * sizeof *x);
     memcpy(x + node->ds->nq, mj->v + node->base.v, (size_t)node->ds->nv * sizeof *x);
     x += node->ds->nq + node->ds->nv;
   }
+}
+
+static NsStatus mj_tangent_state(NsScheme *twin, double *x, double *r, NsError *err) {
+  (void)r, (void)err;
+  ns_mj_move_coordinates((NsMoreauJean *)twin);
+  mj_tangent_settled(twin, x);
   return NS_OK;
+}
+
+static NsStatus mj_tangent_unsettled(NsScheme *twin, NsError *err) {
+  return ns_mj_evaluate_outputs((NsMoreauJean *)twin, true, err);
 }
 
 const NsSchemeTangent ns_mj_tangent = {.twin = &ns_scheme_moreau_jean,
@@ -96,4 +104,7 @@ const NsSchemeTangent ns_mj_tangent = {.twin = &ns_scheme_moreau_jean,
                                        .before = mj_tangent_before,
                                        .divide = mj_tangent_divide,
                                        .respond = mj_tangent_respond,
-                                       .state = mj_tangent_state};
+                                       .state = mj_tangent_state,
+                                       .unsettled = mj_tangent_unsettled,
+                                       .settled = mj_tangent_settled,
+                                       .pull = ns_mj_pull};

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "integrators/switching/mode_signs.h"
 #include "integrators/switching/switching.h"
 #include "ode/bracket.h"
 #include "ode/control.h"
@@ -32,8 +33,11 @@ static const double RATE_PART = 1e-3, RETURN_PART = 0.125;
 /* The error of an implicit method's dense output, in units of rtol times the terms of a guard. Chosen by experience. */
 static const double DENSE_ERROR = 10;
 
-/* Below this part of its size lambda - bound counts as 0 where a motion starts: an event is located to about 1e-12. */
-static const double LAMBDA_ZERO = 1e-9;
+/*
+** Below this part of its size lambda - bound counts as 0 where a motion starts, and so does a y that depends on lambda: an event is
+** located to about 1e-12.
+*/
+static const double GUARD_ZERO = 1e-9;
 
 /*
 ** Lambda or y that passes its bound by less than this part of its size, or than rtol of it, and comes back has touched the bound: the
@@ -68,16 +72,20 @@ double ns_switch_noise(const NsSwitching *sw, const NsSwitchGuard *guard) {
   return SWITCH_ROUNDINGS * DBL_EPSILON * (active ? now->lambda_terms[i] + fabs(bound) : now->y_terms[i]);
 }
 
-/* Whether a guard is at 0 at the start of a motion: y of a row that has left 0 just now, lambda at its bound. */
-static bool starts_at_zero(const NsSwitching *sw, const NsSwitchGuard *guard, const double *lambda_size) {
-  if (sw->now->mode[guard->row] != NS_ROW_ACTIVE) return sw->open[guard->row];
-  return ns_switch_guard(sw, guard) <= LAMBDA_ZERO * lambda_size[guard->row];
-}
-
 /* The size of y or lambda of a guard in the run. */
 static double guard_size(const NsSwitching *sw, const NsSwitchGuard *guard, const double *lambda_size) {
   bool active = sw->now->mode[guard->row] == NS_ROW_ACTIVE;
   return active ? lambda_size[guard->row] : ns_flow_output_size(sw->flow, guard->row);
+}
+
+/*
+** Whether a guard is at 0 at the start of a motion: y of a row that has left 0 just now, lambda at its bound. A y that depends on
+** lambda may jump at an event, as that of a switch with hysteresis: then it is not at 0.
+*/
+static bool starts_at_zero(const NsSwitching *sw, const NsSwitchGuard *guard, const double *lambda_size) {
+  bool active = sw->now->mode[guard->row] == NS_ROW_ACTIVE;
+  if (!active && (!sw->open[guard->row] || ns_row_is_of_state(sw->flow, guard->row))) return sw->open[guard->row];
+  return ns_switch_guard(sw, guard) <= GUARD_ZERO * guard_size(sw, guard, lambda_size);
 }
 
 void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
