@@ -339,7 +339,8 @@ describe("a rocking block on a ground that shakes #once", function()
         b + B * w * math.sin(f) + r * (a * sinh(h) + b * cosh(h) - B * w * math.sin(f)) }
     end, { 1.445, -0.95, 0.58 })
     local f, a, b, t = u[1], u[2], u[3], h / 2
-    more.guess = { 1 + a * cosh(t) + b * sinh(t) - B * math.cos(w * t + f), a * sinh(t) + b * cosh(t) + B * w * math.sin(w * t + f), 1 }
+    more.guess = { 1 + a * cosh(t) + b * sinh(t) - B * math.cos(w * t + f),
+      a * sinh(t) + b * cosh(t) + B * w * math.sin(w * t + f), 1 }
     more.t0, more.period, more.args, more.drift = t + f / w, 2 * math.pi / w, { A }, { 3 }
     more.rhs = function(t1, x, A1) return { x[2], x[1] - x[3] + A1 * ns.cos(w * t1), 0 } end
     more.events = { name = "edge", g = function(_, x) return x[1] end, apply = function(_, x) return { x[1], r * x[2], -x[3] } end }
