@@ -30,17 +30,6 @@ return ns.fmi.model {
 }
 ]]
 
-local CONTACT = [[
-local ns = require "nslua"
-return ns.fmi.model { outputs = { y = function(m) return 1 end }, setup = function(v, run)
-  local ball = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
-  local nsds = ns.NonSmoothDynamicalSystem(run.start, run.stop)
-  nsds:insertDynamicalSystem(ball)
-  nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR { { 1 } }, "floor"), ball)
-  return ns.TimeStepping(nsds, ns.TimeDiscretisation(run.start, 0.1), ns.MoreauJeanOSI(0.5))
-end }
-]]
-
 -- ---- an importer's integrator: Runge and Kutta's method of order 4, events by bisection of the step ----
 
 local function good(status, ...)
@@ -197,12 +186,5 @@ describe("a unit for model exchange #once", function()
     assert.equal("Error", (one.c:numbers("GetContinuousStates", 3)))
     assert.equal("one Error logStatusError: there are 2 numbers, not 3", one:log())
     assert.same({ 1, 1 }, (good(one.c:numbers("GetNominalsOfContinuousStates", 2))))
-  end)
-
-  test("refuses a model with contacts", function()
-    local expected = "fmi.export: kind: model exchange needs a smooth model or one given by rhs and events; 'floor' is an "
-      .. "interaction, whose law the importer's solver cannot obey: export it for co-simulation"
-    local message = select(2, pcall(units.make, directory, "contact", CONTACT, { kind = "modelexchange" }))
-    assert.truthy(message:find(expected, 1, true), message)
   end)
 end)

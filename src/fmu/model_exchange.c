@@ -91,11 +91,10 @@ fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
   return fmu_move(c, "enter_continuous_mode", FMU_CONTINUOUS);
 }
 
-/* Results of update(): whether it must be called again, whether states have changed, the time of the next event or nil. */
+/* Results of update(): whether states have changed, the time of the next event or nil. One call is enough. */
 static int take_event(lua_State *L, FmuInstance *self, void *data) {
   (void)self;
-  *(fmi2EventInfo *)data = (fmi2EventInfo){.newDiscreteStatesNeeded = lua_toboolean(L, -3),
-                                           .valuesOfContinuousStatesChanged = lua_toboolean(L, -2),
+  *(fmi2EventInfo *)data = (fmi2EventInfo){.valuesOfContinuousStatesChanged = lua_toboolean(L, -2),
                                            .nextEventTimeDefined = !lua_isnil(L, -1),
                                            .nextEventTime = lua_tonumber(L, -1)};
   return 0;
@@ -103,7 +102,13 @@ static int take_event(lua_State *L, FmuInstance *self, void *data) {
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
   if (!fmu_may(c, "fmi2NewDiscreteStates", FMU_EVENT)) return fmi2Error;
-  return fmu_call(c, "update", NULL, 3, take_event, info, fmi2Error);
+  return fmu_call(c, "update", NULL, 2, take_event, info, fmi2Error);
+}
+
+static int take_flag(lua_State *L, FmuInstance *self, void *data) {
+  (void)self;
+  *(fmi2Boolean *)data = lua_toboolean(L, -1);
+  return 0;
 }
 
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_state_before, fmi2Boolean *enter_event_mode,
@@ -111,5 +116,5 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_state_bef
   (void)no_state_before;
   if (!fmu_may(c, "fmi2CompletedIntegratorStep", FMU_CONTINUOUS)) return fmi2Error;
   *enter_event_mode = *terminate = 0;
-  return fmu_call(c, "completed_step", NULL, 0, NULL, NULL, fmi2Error);
+  return fmu_call(c, "completed_step", NULL, 1, take_flag, enter_event_mode, fmi2Error);
 }
