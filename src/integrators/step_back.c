@@ -31,28 +31,28 @@ static const char *why_not_back(const NsStepEquations *T) {
   return NULL;
 }
 
-static NsStatus begin_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err) {
-  NsStatus status = ns_step_equations_new(s, scheme, err);
-  if (status != NS_OK) return status;
-  NsStepEquations *T = s->twin;
-  const char *why = why_not_back(T);
-  if (why) return ns_trail_refuse(s->trail, why, err);
+/* Space for the record. */
+static NsStatus take_record(NsStepEquations *T, NsError *err) {
   NsArena *arena = &T->arena;
-  T->t_first = step->t_k;
+  T->memories = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
+  if (!T->s->options->adjoint) return T->memories ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
   NS_STACK_VECTORS(arena, T->n, &T->mu_before);
   NS_STACK_VECTORS(arena, T->nr, &T->mu_r);
-  T->memories = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
   T->beta = ns_arena_doubles(arena, (ptrdiff_t)T->N + T->M);
   T->pulled = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
   T->rates = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->N);
-  memcpy(s->S, s->X, (size_t)s->nx * (size_t)s->p * sizeof *s->S);
+  memcpy(T->s->S, T->s->X, (size_t)T->s->nx * (size_t)T->p * sizeof *T->s->S);
+  const char *why = why_not_back(T);
+  if (why) return ns_trail_refuse(T->s->trail, why, err);
   return arena->failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : NS_OK;
 }
 
 NsStatus ns_step_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err) {
-  NsStatus status = s->twin ? NS_OK : begin_record(s, scheme, step, err);
-  if (status != NS_OK) return status;
+  NsStatus status = s->twin ? NS_OK : ns_step_equations_new(s, scheme, err);
   NsStepEquations *T = s->twin;
+  if (status == NS_OK && T->first && !T->memories) T->t_first = step->t_k;
+  if (status == NS_OK && !T->memories) status = take_record(T, err);
+  if (status != NS_OK) return status;
   double *u;
   T->step = *step;
   T->first = step->t_k == T->t_first;
@@ -78,6 +78,56 @@ static void load_step(NsStepEquations *T, const NsTrailEntry *entry) {
   int counts[] = {T->n, T->nr, T->n, T->N, T->M};
   for (int k = 0; k < 5; u += counts[k++]) memcpy(parts[k], u, (size_t)counts[k] * sizeof *u);
   for (int i = 0; i < T->M; i++) T->open[i] = u[i] != 0;
+  for (int j = 0; j < T->p; j++) {
+    const NsParameter *parameter = &T->s->parameters[j];
+    T->numbers[j] = parameter->number ? *parameter->number : 0;
+    T->seen[j] = parameter->version ? *parameter->version : 0;
+  }
+}
+
+/* Copies the memories of the systems to `kept`, or back. */
+static void swap_memories(const NsStepEquations *T, double *kept, bool back) {
+  for (int d = 0; d < T->graph->nds; d++) {
+    NsDs *ds = T->graph->ds[d];
+    double *of[] = {ds->x_k, ds->r_k, ds->x_before};
+    int counts[] = {ds->n, ds->nr, ds->n};
+    for (int k = 0; k < 3; kept += counts[k++]) {
+      if (!of[k]) continue;
+      if (back) memcpy(of[k], kept, (size_t)counts[k] * sizeof *kept);
+      else memcpy(kept, of[k], (size_t)counts[k] * sizeof *kept);
+    }
+  }
+}
+
+/* ---- steps in parts ---- */
+
+NsStatus ns_step_divide(NsSensitivity *s, NsError *err) {
+  if (!s->trail && ns_trail_new(s) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  s->pending = true;
+  return NS_OK;
+}
+
+long ns_step_recorded(const NsSensitivity *s) {
+  return s->trail->count;
+}
+
+void ns_step_forget(NsSensitivity *s, long count) {
+  s->trail->count = count;
+}
+
+NsStatus ns_step_join_parts(NsSensitivity *s, NsError *err) {
+  NsStepEquations *T = s->twin;
+  NsStatus status = NS_OK;
+  s->pending = false;
+  if (s->options->adjoint) return NS_OK;
+  swap_memories(T, T->memories, false);
+  for (long k = 0; k < s->trail->count && status == NS_OK; k++) {
+    load_step(T, &s->trail->entries[k]);
+    status = ns_step_carry_columns(T, err);
+  }
+  swap_memories(T, T->memories, true);
+  ns_trail_drop(s, T->step.t);
+  return status;
 }
 
 /* ---- a step ---- */
@@ -304,20 +354,6 @@ void ns_step_back_add(NsSensitivity *s, const double *c) {
   for (int i = 0; i < s->nx; i++) s->trail->mu[i] += c[i];
 }
 
-/* Copies the memories of the systems to `kept`, or back. */
-static void swap_memories(const NsStepEquations *T, double *kept, bool back) {
-  for (int d = 0; d < T->graph->nds; d++) {
-    NsDs *ds = T->graph->ds[d];
-    double *of[] = {ds->x_k, ds->r_k, ds->x_before};
-    int counts[] = {ds->n, ds->nr, ds->n};
-    for (int k = 0; k < 3; kept += counts[k++]) {
-      if (!of[k]) continue;
-      if (back) memcpy(of[k], kept, (size_t)counts[k] * sizeof *kept);
-      else memcpy(kept, of[k], (size_t)counts[k] * sizeof *kept);
-    }
-  }
-}
-
 NsStatus ns_step_back_to(NsSensitivity *s, double t, bool *reached, NsError *err) {
   NsTrail *trail = s->trail;
   NsStepEquations *T = s->twin;
@@ -327,11 +363,6 @@ NsStatus ns_step_back_to(NsSensitivity *s, double t, bool *reached, NsError *err
   swap_memories(T, T->memories, false);
   while (status == NS_OK && trail->at >= 0 && trail->entries[trail->at].t_old >= t) {
     load_step(T, &trail->entries[trail->at]);
-    for (int j = 0; j < T->p; j++) {
-      const NsParameter *parameter = &s->parameters[j];
-      T->numbers[j] = parameter->number ? *parameter->number : 0;
-      T->seen[j] = parameter->version ? *parameter->version : 0;
-    }
     status = back_prepare(T, err);
     if (status == NS_OK) status = back_through(T, err);
     ns_step_restore(T);
