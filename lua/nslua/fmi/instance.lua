@@ -114,7 +114,7 @@ end
 function Instance:reset()
   self:drop()
   set_start_values(self)
-  self.experiment, self.phase = { start = 0 }, "made"
+  self.experiment, self.phase, self.continuous = { start = 0 }, "made", false
 end
 
 -- ---- get and set ----
@@ -147,6 +147,9 @@ local function check_settable(self, record)
   if record.start == nil then raise("'%s' is computed by the model: it cannot be set", record.name) end
   local free = self.phase ~= "running" or record.causality == "input" or record.variability == "tunable"
   if not free then raise("'%s' can only be set before the initialization ends", record.name) end
+  if self.continuous and record.variability ~= "continuous" then
+    raise("'%s' is %s: it can only be set in event mode", record.name, record.variability)
+  end
 end
 
 function Instance:set(kind, references, values)
@@ -193,8 +196,11 @@ end
 
 function Instance:set_time(t) self.model.kind.set_time(self.object, t) end
 function Instance:set_states(x) self.model.kind.set_states(self.object, x) end
-function Instance:enter_event_mode() end
-function Instance:enter_continuous_mode() self.model.kind.completed(self.object) end
+function Instance:enter_event_mode() self.continuous = false end
+function Instance:enter_continuous_mode()
+  self.continuous = true
+  self.model.kind.completed(self.object)
+end
 
 -- The importer has accepted a step. Returns whether it is to enter event mode.
 function Instance:completed_step() return self.model.kind.completed(self.object) end
@@ -218,7 +224,7 @@ function Instance:save()
   local own = model.save and model.save(model.kind.subject(object))
   local good, text = pcall(packed.write, { guid = self.guid or false, values = self.values,
     experiment = self.experiment,
-    phase = self.phase, object = model.kind.save(object), own = own })
+    phase = self.phase, continuous = self.continuous or false, object = model.kind.save(object), own = own })
   if not good then raise("save: %s", text) end
   return text
 end
@@ -235,6 +241,7 @@ function Instance:restore(text)
     if not kept and self.values[reference] ~= saved.values[reference] then fresh = true end
   end
   self.values, self.experiment, self.phase = saved.values, saved.experiment, saved.phase
+  self.continuous = saved.continuous
   self.stale = fresh
   local object = self:build()
   model.kind.restore(object, saved.object)
