@@ -144,16 +144,28 @@ function Figure:subplot(rows, cols, i, options)
   return axes
 end
 
--- subplots(rows, cols [, {sharex = true, sharey = true, figsize =, dpi =, title =}]): returns a new figure and its
+-- Which panels share an axis, from an option of subplots: "all", "row", "col"; nil for none.
+local function shared_by(name, value)
+  if value == nil or value == false or value == "none" then return nil end
+  if value == true then return "all" end
+  if value ~= "all" and value ~= "row" and value ~= "col" then
+    fail("subplots: %s: expected a boolean or one of all, row, col, none, got %s", name, data.describe(value))
+  end
+  return value
+end
+
+-- The panel, of those made so far, with which panel (i, j) shares an axis; nil for none.
+local function partner(all, i, j, by)
+  local r, c = by ~= "row" and 1 or i, by ~= "col" and 1 or j
+  if by and (r ~= i or c ~= j) then return all[r][c] end
+end
+
+-- subplots(rows, cols [, {sharex = true, sharey = "row", figsize =, dpi =, title =}]): returns a new figure and its
 -- panels: one panel, a list when there is one row or column, else a list of rows.
 function plot.subplots(rows, cols, options)
   if type(rows) == "table" then rows, options = nil, rows end
   options = data.options("subplots", options)
-  for _, name in ipairs { "sharex", "sharey" } do
-    if options[name] ~= nil and type(options[name]) ~= "boolean" then
-      fail("subplots: %s: expected a boolean, got %s", name, data.describe(options[name]))
-    end
-  end
+  local x, y = shared_by("sharex", options.sharex), shared_by("sharey", options.sharey)
   rows, cols = whole("subplots", "rows", rows or 1, 1, 50), whole("subplots", "cols", cols or 1, 1, 50)
   local fig = plot.figure { figsize = options.figsize, dpi = options.dpi, title = options.title }
   local all, flat, kind = {}, {}, data.options("subplots: subplot_kw", options.subplot_kw, "projection polar")
@@ -161,8 +173,7 @@ function plot.subplots(rows, cols, options)
     local i, j = (k - 1) // cols + 1, (k - 1) % cols + 1
     all[i] = all[i] or {}
     flat[k] = fig:subplot(rows, cols, k, { projection = kind.projection, polar = kind.polar,
-      sharex = options.sharex and i > 1 and all[1][j] or nil,
-      sharey = options.sharey and j > 1 and all[i][1] or nil,
+      sharex = partner(all, i, j, x), sharey = partner(all, i, j, y),
     })
     all[i][j] = flat[k]
   end

@@ -261,7 +261,9 @@ function Axes:contour(x, y, z, options)
   self.sticky = true
   for k, level in ipairs(levels) do
     local color = options.color or style.map_color(map, #levels > 1 and (k - 1) / (#levels - 1) or 0.4)
-    local own = setmetatable({ color = color, label = k == 1 and options.label or false }, { __index = options })
+    local dashes = options.color and level < 0 and options.linestyle == nil and "--" or nil -- of one colour
+    local own = setmetatable({ color = color, label = k == 1 and options.label or false, linestyle = dashes },
+      { __index = options })
     local artist = line_style(self, "contour", own)
     local px, py = contour.lines(x, y, z, level)
     artist.kind, artist.columns, artist.level = "line", { core.vector(px), core.vector(py) }, level

@@ -4,6 +4,7 @@
 
 local cells = require "nslua.plot.cells"
 local core = require "nslua.core"
+local scales = require "nslua.plot.scales"
 local style = require "nslua.plot.style"
 local words = require "nslua.plot.words"
 
@@ -99,9 +100,13 @@ function elements.fill(w, _, a, k)
   return list
 end
 
-function elements.cells(w, _, a)
-  local name = w:block(rows(cells.rows(a)))
-  return { name .. " using 1:2:3:4:5:6:7 with boxxyerror lw 0.4 lc rgb variable fs solid 1" }
+function elements.cells(w, axes, a, _, p)
+  local edges = { x = a.x_edges, y = a.y_edges }
+  for axis, list in pairs(w.dot and edges or {}) do
+    edges[axis] = scales.on_dots(list, p.limits[axis], scales.of(axes, axis), p[axis .. "0"], p[axis .. "1"], w.dot[axis])
+  end
+  local name = w:block(rows(cells.rows(a, edges)))
+  return { name .. " using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1 noborder" }
 end
 
 function elements.between(w, _, a, k)

@@ -103,7 +103,7 @@ function methods:contourf(x, y, z, options)
   return self
 end
 
--- colorbar([{label =}]): a bar at the right with the colours of what was drawn last with a colour map.
+-- colorbar([{label =, ticks =}]): a bar at the right with the colours of what was drawn last with a colour map.
 function methods:colorbar(options)
   in_plane(self, "colorbar")
   options = data.options("colorbar", options)
@@ -112,7 +112,8 @@ function methods:colorbar(options)
     if artist.map and artist.range then found = artist end
   end
   if not found then fail("colorbar: these axes hold nothing with a colour map") end
-  self.color_bar = { artist = found, label = options.label and text("colorbar", "label", options.label) }
+  self.color_bar = { artist = found, label = options.label and text("colorbar", "label", options.label),
+    ticks = options.ticks and column("colorbar", "ticks", options.ticks):totable() }
   return self
 end
 

@@ -23,7 +23,7 @@ local words = require "nslua.plot.words"
 local process, thin = core.process_support, core.thin_support
 local format = core.number_support.format
 local fail = data.fail
-local max, min = math.max, math.min
+local max, min, floor = math.max, math.min, math.floor
 
 local gnuplot = {}
 
@@ -164,9 +164,9 @@ function elements.scatter(w, axes, a, k)
     return { ('%s using 1:2%s with points lt %d lc rgb "%s" %s'):format(name, sizes and ":3" or "", k,
       transparent(a.color, a.alpha), points) }
   end
-  local lo, hi = data.range { a.values }
+  local lo, hi = (a.range or {})[1], (a.range or {})[2]
   local colors = a.values:map(function(v)
-    local c = style.map_color(a.map, hi and hi > lo and v == v and (v - lo) / (hi - lo) or 0)
+    local c = style.map_color(a.map, hi and hi > lo and v == v and max(0, min(1, (v - lo) / (hi - lo))) or 0)
     return tonumber(transparent(c, a.alpha):sub(2), 16)
   end)
   local name = w:block(process.rows { a.columns[1], a.columns[2], sizes or colors, sizes and colors })
@@ -591,6 +591,9 @@ function gnuplot.commands(figure, terminal, w, h, dpi)
   local unit = terminals.unit(terminal)
   local writer = setmetatable({ lines = {}, blocks = 0, bare = terminal == "dumb", point = unit.point,
     letter = unit.letter * scale, usual = EM, own_labels = unit.own_labels }, Writer)
+  if terminal == "png" then -- how far dots are from each other
+    writer.dot = { x = fw / (floor(w * dpi + 0.5) - 1), y = fh / (floor(h * dpi + 0.5) - 1) }
+  end
   writer.fine = min(FINE, 36 / dpi) -- at most half a dot
   if not terminals.setup[terminal] then
     local known = {}
