@@ -103,7 +103,8 @@ end
 function elements.cells(w, axes, a, _, p)
   local edges = { x = a.x_edges, y = a.y_edges }
   for axis, list in pairs(w.dot and edges or {}) do
-    edges[axis] = scales.on_dots(list, p.limits[axis], scales.of(axes, axis), p[axis .. "0"], p[axis .. "1"], w.dot[axis])
+    local scale, from, to = scales.of(axes, axis), p[axis .. "0"], p[axis .. "1"]
+    edges[axis] = scales.on_dots(list, p.limits[axis], scale, from, to, w.dot[axis])
   end
   local name = w:block(rows(cells.rows(a, edges)))
   return { name .. " using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1 noborder" }

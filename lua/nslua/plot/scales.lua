@@ -45,8 +45,8 @@ function scales.at(part, l, scale)
 end
 
 -- Numbers near the given ones that stand between dots of a picture, on an axis from `start` to `stop` with dots of
--- the width `dot`. Edges of colour in the middle of dots would look blurred. gnuplot puts the place 0 in the middle of
--- the first dot.
+-- the width `dot`. Edges of colour in the middle of dots would look blurred. gnuplot puts the place 0 in the middle
+-- of the first dot.
 function scales.on_dots(list, l, scale, start, stop, dot)
   if scale and scale ~= true then return list end
   local result = {}

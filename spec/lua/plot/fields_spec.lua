@@ -54,6 +54,17 @@ local function area(words)
   return sum
 end
 
+describe("scatter", function()
+  it("gives the colours of vmin and vmax to what lies beyond them", function()
+    local ax = panel():scatter({ 0, 1, 2, 3 }, { 0, 1, 2, 3 }, { c = { 0, 1, 2, 9 }, vmin = 1, vmax = 2 })
+    local colors = {}
+    for color in ax.figure:commands():gmatch "\n%d %d (%d+)" do colors[#colors + 1] = color end
+    assert.equal(colors[1], colors[2])
+    assert.equal(colors[3], colors[4])
+    assert.is_true(colors[2] ~= colors[3])
+  end)
+end)
+
 describe("contour", function()
   it("has about as many lines as asked for; those of negative height are dashed in one colour", function()
     local function f(u, v) return u + v end -- from -2 to 2
