@@ -53,8 +53,42 @@ local function bodies(n, p)
   return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI()), parameters
 end
 
+-- Time stepping: a linear system of n states with a relay: the first p numbers of A; an oscillator with callbacks and p z.
+local function stepped(n, p)
+  math.randomseed(3)
+  local A, x0, B, C, parameters = {}, {}, {}, { {} }, {}
+  for i = 1, n do
+    A[i], x0[i], B[i], C[1][i] = {}, i / n, { i == 2 and 1 or 0.2 }, i == 1 and 1 or 0.1
+    for j = 1, n do A[i][j] = i == j and -1 or (math.random() - 0.5) * 0.2 end
+  end
+  local ds = ns.FirstOrderLinearTIDS(x0, A)
+  local nsds = ns.NonSmoothDynamicalSystem(0, 5)
+  nsds:insertDynamicalSystem(ds)
+  nsds:link(ns.Interaction(ns.RelayNSL(1, -0.01, 0.01), ns.FirstOrderLinearTIR(C, B)), ds)
+  for k = 0, p - 1 do parameters[#parameters + 1] = { ds, "A", k // n + 1, k % n + 1 } end
+  return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), ns.EulerMoreauOSI(0.5)), parameters
+end
+
+local function oscillator(compile)
+  return function(_, p)
+    local ds = ns.FirstOrderNonLinearDS({ 1, 0.5 }, compile(function(t, x, z, f)
+      local load = 0
+      for k = 1, p do load = load + z[k] * math.sin(k * t) end
+      f[1], f[2] = x[2], (1 - x[1] ^ 2) * x[2] - x[1] + load
+    end))
+    local z = ns.zeros(p)
+    for k = 1, p do z[k] = 0.1 / k end
+    ds:setzPtr(z)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 5)
+    nsds:insertDynamicalSystem(ds)
+    return ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.01), ns.EulerMoreauOSI(0.5)), { "z" }
+  end
+end
+
 local rows = {}
-for _, case in ipairs { { "10 relays", relays, 10 }, { "5 bodies, impacts and friction", bodies, 5 } } do
+for _, case in ipairs { { "time stepping: 10 states, a relay", stepped, 10 },
+  { "time stepping: callbacks in Lua", oscillator(function(f) return f end) },
+  { "time stepping: compiled callbacks", oscillator(ns.compile) }, { "10 relays", relays, 10 }, { "5 bodies, impacts and friction", bodies, 5 } } do
   local name, make, n = table.unpack(case)
   for _, p in ipairs { 1, 10, 100 } do
     local function terminal(x) return x[1] + x[2] ^ 2 end

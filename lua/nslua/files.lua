@@ -148,7 +148,9 @@ end
 function Columns:__tostring()
   local record = fields[self]
   local unread = {}
-  for name in pairs(record.unread) do unread[#unread + 1] = tostring(name) end
+  for name, reason in pairs(record.unread) do -- a dimension of netCDF has no values that could be missed
+    if reason ~= "a dimension of netCDF" then unread[#unread + 1] = tostring(name) end
+  end
   table.sort(unread)
   return ("columns (%d row%s): %s%s"):format(record.rows, record.rows == 1 and "" or "s",
     table.concat(record.names, ", "), #unread > 0 and "; not read: " .. table.concat(unread, ", ") or "")

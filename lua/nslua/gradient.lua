@@ -4,13 +4,16 @@
 --
 -- The run is recorded, and the derivatives come from the way back through the record (gradient/backward.lua). Where a
 -- record does not do, they come from S = dx / dp of a second run (gradient/forward.lua); those of a time-stepping run
--- come from S (gradient/stepped.lua).
+-- are in gradient/stepped.lua.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local where = require "nslua.base.where"
+local stepped = require "nslua.gradient.stepped"
 
 local fail, describe = arguments.fail, arguments.describe
 local back = core.way_back
+
+local CHANGED = "gradient: the simulation was run again, or changed, by a function of the cost"
 
 -- Bytes that a record may take: 256 MB, about 100,000 steps of a model of 30 states.
 local MEMORY = 2 ^ 28
@@ -100,15 +103,32 @@ local function by_adjoint(run, parameters)
   return slopes, moved
 end
 
--- A time-stepping run has S alone, at its rows.
+-- By the record of a time-stepping run; nil: this run needs S. A step that has no derivative is told by the run with
+-- S, which ends at the first one.
+local function by_recorded_steps(run, parameters)
+  if type(parameters) ~= "table" then where.call("run", run.simu.run, run.simu, { sensitivities = parameters }) end
+  run.sol = recorded(run, parameters)
+  if not run.sol then return nil end
+  run.values = back.values(run.simu, parameters)
+  local good, slopes = pcall(stepped.backward, run)
+  if good and run.simu:hasNextEvent() then good, slopes = false, CHANGED end
+  back.close(run.simu)
+  if good then return slopes end
+  if not run.stepping or not run.fresh then error(slopes, 0) end
+  run.value = 0
+  run.simu:reset()
+end
+
 local function by_steps(run, parameters)
   if run.free then fail("gradient: T: the end of a time-stepping run is no parameter; use EventDriven") end
+  if run.options.method ~= "forward" then
+    local slopes = by_recorded_steps(run, parameters)
+    if slopes then return slopes end
+  end
   run.sol = where.call("run", run.simu.run, run.simu, { sensitivities = parameters })
   run.values = back.values(run.simu, parameters)
-  local slopes = require "nslua.gradient.stepped"(run)
-  if run.simu:hasNextEvent() then
-    fail("gradient: the simulation was run again, or changed, by a function of the cost")
-  end
+  local slopes = stepped.forward(run)
+  if run.simu:hasNextEvent() then fail(CHANGED) end
   return slopes
 end
 

@@ -141,14 +141,25 @@ local function close(self)
   self.last_status.running, self.last_status.workers = 0, 0
 end
 
+-- Writes the file.
+local function save(self, names, arrays, failures)
+  local good, message = pcall(columns.save, self.options.file, self.tasks, names, arrays, failures)
+  if not good then
+    local reason = tostring(message):gsub("^[^\n]-%.lua:%d+: ", "")
+    if reason:find "^sweep: " then error(message, 0) end -- the columns do not fit: another attempt is of no use
+    fail("sweep: %s; all %d tasks are kept in '%s'; resume = true writes the file", reason, self.tasks.count,
+      self.store.folder)
+  end
+  self.store:note_saved()
+end
+
 -- Reads the records, once all are there; writes the file.
 local function gather(self)
   if self.columns then return end
   local missing = self.tasks.count - self.store:finished().count
   if missing > 0 then fail("sweep: %d of %d tasks are not finished", missing, self.tasks.count) end
   local names, arrays, failures = columns.gather(self.tasks, self.store:records())
-  local file = self.options.file
-  if file then columns.save(file, self.tasks, names, arrays, failures) end
+  if self.options.file then save(self, names, arrays, failures) end
   self.columns = files.columns(names, arrays)
   self.failed_rows = failures
   self.names, self.arrays = names, arrays

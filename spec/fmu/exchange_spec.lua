@@ -30,17 +30,6 @@ return ns.fmi.model {
 }
 ]]
 
-local CONTACT = [[
-local ns = require "nslua"
-return ns.fmi.model { outputs = { y = function(m) return 1 end }, setup = function(v, run)
-  local ball = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
-  local nsds = ns.NonSmoothDynamicalSystem(run.start, run.stop)
-  nsds:insertDynamicalSystem(ball)
-  nsds:link(ns.Interaction(ns.NewtonImpactNSL(0.5), ns.LagrangianLinearTIR { { 1 } }, "floor"), ball)
-  return ns.TimeStepping(nsds, ns.TimeDiscretisation(run.start, 0.1), ns.MoreauJeanOSI(0.5))
-end }
-]]
-
 -- ---- an importer's integrator: Runge and Kutta's method of order 4, events by bisection of the step ----
 
 local function good(status, ...)
@@ -191,18 +180,47 @@ describe("a unit for model exchange #once", function()
     assert.equal("Error", one.c:set_time(1))
     assert.equal("one Error logStatusError: fmi2SetTime: it cannot be called now (model exchange: instantiated)", one:log())
     one:start(0, 2)
-    assert.equal("Error", one.c:call "EnterEventMode")
+    assert.equal("OK", one.c:call "EnterEventMode")
+    assert.equal("Error", one.c:set_states { 1, 0 })
+    assert.matches("fmi2SetContinuousStates: it cannot be called now %(model exchange: event mode%)", one:log())
     assert.equal("Error", (one.c:step(0, 1)))
     assert.matches("fmi2DoStep: it cannot be called now %(model exchange: event mode%)", one:log())
     assert.equal("Error", (one.c:numbers("GetContinuousStates", 3)))
     assert.equal("one Error logStatusError: there are 2 numbers, not 3", one:log())
     assert.same({ 1, 1 }, (good(one.c:numbers("GetNominalsOfContinuousStates", 2))))
+    good(one.c:call "EnterContinuousTimeMode")
+    for _, name in ipairs { "NewDiscreteStates", "EnterContinuousTimeMode", "EnterInitializationMode",
+      "ExitInitializationMode" } do
+      local status = name == "NewDiscreteStates" and one.c:update() or name ~= "NewDiscreteStates" and one.c:call(name)
+      assert.equal("Error", status)
+      assert.matches("fmi2" .. name .. ": it cannot be called now %(model exchange: continuous%-time mode%)", one:log())
+    end
+    assert.equal("Error", one.c:setup(0, 1))
+    good(one.c:call "Terminate")
+    assert.equal("Error", one.c:set_time(1))
+    assert.equal("Error", (one.c:completed()))
+    assert.equal("Error", one.c:call "Terminate")
+    good(one.c:call "Reset")
+    one:start(0, 1)
+    assert.same({ 1, 0 }, (good(one.c:numbers("GetContinuousStates", 2))))
   end)
 
-  test("refuses a model with contacts", function()
-    local expected = "fmi.export: kind: model exchange needs a smooth model or one given by rhs and events; 'floor' is an "
-      .. "interaction, whose law the importer's solver cannot obey: export it for co-simulation"
-    local message = select(2, pcall(units.make, directory, "contact", CONTACT, { kind = "modelexchange" }))
-    assert.truthy(message:find(expected, 1, true), message)
+  test("sets in continuous-time mode what is continuous alone", function()
+    local unit = units.make(directory, "inputs", [[
+      return require "nslua".fmi.model { inputs = { u = 0, on = { start = 0, variability = "discrete" } },
+        parameters = { k = { start = 1, variability = "tunable" }, m = 1 }, states = { { name = "x", start = 0 } },
+        rhs = function(t, x, v) return { v.u + v.on + v.k } end }]], { kind = "modelexchange" })
+    local one = assert(units.instance(unit, "modelexchange")):start(0, 1)
+    good(one:set("on", 1))
+    good(one:set("k", 2))
+    good(one.c:call "EnterContinuousTimeMode")
+    good(one:set("u", 3))
+    assert.equal("Error", one:set("on", 0))
+    assert.matches("'on' is discrete: it can only be set in event mode", one:log())
+    assert.equal("Error", one:set("k", 0))
+    assert.matches("'k' is tunable: it can only be set in event mode", one:log())
+    assert.equal("Error", one:set("m", 0))
+    assert.matches("'m' can only be set before the initialization ends", one:log())
+    assert.same({ 6 }, (good(one.c:numbers("GetDerivatives", 1))))
   end)
 end)

@@ -1,5 +1,6 @@
 -- Units (FMU) for specs: writes a script, exports it, unpacks the unit and opens it as an importer does.
 local host = require "host"
+local rules = require "fmu.description_rules"
 local ns = require "nslua"
 
 local unit = {}
@@ -32,6 +33,8 @@ function unit.unpack(file, place, told)
   module().unzip(file, place)
   local self = { place = place, file = file, told = told, xml = host.read(place .. "/modelDescription.xml"), references = {},
     types = {} }
+  rules.check(self.xml)
+  rules.schema(place .. "/modelDescription.xml")
   self.guid = self.xml:match 'guid="([^"]*)"'
   self.identifier = self.xml:match 'modelIdentifier="([^"]*)"'
   for head, kind in self.xml:gmatch "<ScalarVariable (.-)>%s*<(%a+)" do

@@ -456,6 +456,26 @@ print(s)]]
     assert.is_true(host.read(directory .. "/whole.npz") == host.read(directory .. "/a.npz"))
   end)
 
+  it("tells a disk that has no room for the file, and keeps what was done until the file is there", function()
+    local run = runs.script(directory, [[
+local s = ns.sweep { parameters = { k = ns.linspace(1, 1000, 1000) }, file = file, workers = workers,
+  resume = arg[3] and arg[3] == "true",
+  run = function(p, task) return { v = ns.linspace(p.k, task.rng:uniform(), 100) } end }
+print(s)]])
+    run "whole.csv"
+    local _, err, status = run("a.csv", "trap '' XFSZ; ulimit -f 2400;")
+    assert.equal(1, status)
+    assert.truthy(err:find("^nslua: script.lua:3: sweep: cannot write 'a.csv': File too large; all 1000 tasks are kept in "
+      .. "'a.csv.sweep'; resume = true writes the file"), err)
+    _, err = run "a.csv"
+    assert.truthy(err:find("sweep: 'a.csv.sweep' holds 1000 finished tasks of an earlier sweep: resume = true goes on, ", 1,
+      true), err)
+    local told = "sweep of 1000 tasks: 1000 done, 0 failed\n"
+    assert.equal(told, (run "a.csv 2 true"))
+    assert.is_true(host.read(directory .. "/whole.csv") == host.read(directory .. "/a.csv"))
+    assert.equal(told, (run "a.csv")) -- what the file holds is replaced
+  end)
+
   it("tells that its directory has vanished", function()
     local run = steady_script "true"
     local _, err, status = run("a.csv", "(sleep 0.4; rm -rf a.csv.sweep) & ")

@@ -31,6 +31,11 @@ static inline NsStatus ns_callback_status(int returned) {
 **           at this point, which is no error; the caller uses another method.
 ** exact     writes jac, as jacobian does, with the exact derivative, not that of a Jacobian that a script gives; also by args[2]
 **           (`by` = 2). NULL: not available. A result other than 0: not available at this point, which is no error.
+** bowl      writes second: entry (i, j, k), i fastest, is the second derivative of value i by numbers j and k of argument 0. Exact; NULL and
+**           results as of `along`.
+** twist     along the line of `along`, at s = 0, writes the derivatives by argument 0 of the value (slope), of its first (rate) and of its
+**           second derivative in s (bend): one row for each element of the value, column-major; NULL: not wanted. Exact; NULL and results
+**           as of `along`.
 */
 typedef struct NsFunction {
   int (*value)(void *context, double t, const double *const *args, double *out);
@@ -38,6 +43,9 @@ typedef struct NsFunction {
   void *context;
   int (*along)(void *context, double t, const double *const *args, double tdot, const double *w, double *first, double *second);
   int (*exact)(void *context, double t, const double *const *args, int by, double *jac);
+  int (*bowl)(void *context, double t, const double *const *args, double *second);
+  int (*twist)(void *context, double t, const double *const *args, double tdot, const double *w, double *slope, double *rate,
+               double *bend);
 } NsFunction;
 
 /* jac (`bytes` bytes) = the exact derivative of f by argument number `by`. False: it is not available, and jac is 0. */

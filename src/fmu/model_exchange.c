@@ -15,7 +15,7 @@ typedef struct Numbers {
   const double *from;
 } Numbers;
 
-enum { RUNNING = FMU_EVENT | FMU_CONTINUOUS, KNOWN = FMU_STARTING | RUNNING | FMU_ENDED };
+enum { RUNNING = FMU_EVENT | FMU_CONTINUOUS, KNOWN = FMU_STARTING | RUNNING | FMU_ENDED, NAMED = KNOWN | FMU_MADE };
 
 static int push_importer_time(lua_State *L, FmuInstance *self, void *data) {
   (void)self;
@@ -42,7 +42,7 @@ static int push_states(lua_State *L, FmuInstance *self, void *data) {
 }
 
 fmi2Status fmi2SetContinuousStates(fmi2Component c, const fmi2Real x[], size_t n) {
-  if (!fmu_may(c, "fmi2SetContinuousStates", RUNNING) || n > INT_MAX) return fmi2Error;
+  if (!fmu_may(c, "fmi2SetContinuousStates", FMU_CONTINUOUS) || n > INT_MAX) return fmi2Error;
   return fmu_call(c, "set_states", push_states, 0, NULL, &(Numbers){n, NULL, x}, fmi2Error);
 }
 
@@ -58,8 +58,9 @@ static int take_numbers(lua_State *L, FmuInstance *self, void *data) {
   return 0;
 }
 
-static fmi2Status get_numbers(fmi2Component c, const char *function, const char *method, double *to, size_t n) {
-  if (!fmu_may(c, function, KNOWN)) return fmi2Error;
+static fmi2Status get_numbers(fmi2Component c, const char *function, unsigned phases, const char *method, double *to,
+                              size_t n) {
+  if (!fmu_may(c, function, phases)) return fmi2Error;
   return fmu_call(c, method, NULL, 1, take_numbers, &(Numbers){n, to, NULL}, fmi2Error);
 }
 
@@ -70,19 +71,19 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t n)
 }
 
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real indicators[], size_t n) {
-  return get_numbers(c, "fmi2GetEventIndicators", "indicators", indicators, n);
+  return get_numbers(c, "fmi2GetEventIndicators", KNOWN, "indicators", indicators, n);
 }
 
 fmi2Status fmi2GetContinuousStates(fmi2Component c, fmi2Real x[], size_t n) {
-  return get_numbers(c, "fmi2GetContinuousStates", "states", x, n);
+  return get_numbers(c, "fmi2GetContinuousStates", KNOWN, "states", x, n);
 }
 
 fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real nominals[], size_t n) {
-  return get_numbers(c, "fmi2GetNominalsOfContinuousStates", "nominals", nominals, n);
+  return get_numbers(c, "fmi2GetNominalsOfContinuousStates", NAMED, "nominals", nominals, n);
 }
 
 fmi2Status fmi2EnterEventMode(fmi2Component c) {
-  if (!fmu_may(c, "fmi2EnterEventMode", FMU_CONTINUOUS)) return fmi2Error;
+  if (!fmu_may(c, "fmi2EnterEventMode", RUNNING)) return fmi2Error;
   return fmu_move(c, "enter_event_mode", FMU_EVENT);
 }
 
@@ -91,11 +92,10 @@ fmi2Status fmi2EnterContinuousTimeMode(fmi2Component c) {
   return fmu_move(c, "enter_continuous_mode", FMU_CONTINUOUS);
 }
 
-/* Results of update(): whether it must be called again, whether states have changed, the time of the next event or nil. */
+/* Results of update(): whether states have changed, the time of the next event or nil. One call is enough. */
 static int take_event(lua_State *L, FmuInstance *self, void *data) {
   (void)self;
-  *(fmi2EventInfo *)data = (fmi2EventInfo){.newDiscreteStatesNeeded = lua_toboolean(L, -3),
-                                           .valuesOfContinuousStatesChanged = lua_toboolean(L, -2),
+  *(fmi2EventInfo *)data = (fmi2EventInfo){.valuesOfContinuousStatesChanged = lua_toboolean(L, -2),
                                            .nextEventTimeDefined = !lua_isnil(L, -1),
                                            .nextEventTime = lua_tonumber(L, -1)};
   return 0;
@@ -103,7 +103,13 @@ static int take_event(lua_State *L, FmuInstance *self, void *data) {
 
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *info) {
   if (!fmu_may(c, "fmi2NewDiscreteStates", FMU_EVENT)) return fmi2Error;
-  return fmu_call(c, "update", NULL, 3, take_event, info, fmi2Error);
+  return fmu_call(c, "update", NULL, 2, take_event, info, fmi2Error);
+}
+
+static int take_flag(lua_State *L, FmuInstance *self, void *data) {
+  (void)self;
+  *(fmi2Boolean *)data = lua_toboolean(L, -1);
+  return 0;
 }
 
 fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_state_before, fmi2Boolean *enter_event_mode,
@@ -111,5 +117,5 @@ fmi2Status fmi2CompletedIntegratorStep(fmi2Component c, fmi2Boolean no_state_bef
   (void)no_state_before;
   if (!fmu_may(c, "fmi2CompletedIntegratorStep", FMU_CONTINUOUS)) return fmi2Error;
   *enter_event_mode = *terminate = 0;
-  return fmu_call(c, "completed_step", NULL, 0, NULL, NULL, fmi2Error);
+  return fmu_call(c, "completed_step", NULL, 1, take_flag, enter_event_mode, fmi2Error);
 }

@@ -119,6 +119,10 @@ int ns_motion_first_v(const NsMotion *motion, int system) {
   return motion->nodes[system].v;
 }
 
+const double *ns_motion_jacobian(const NsMotion *motion, int interaction) {
+  return motion->edges[interaction].C;
+}
+
 int ns_motion_coordinate_of(const NsMotion *motion, const NsInteraction *inter, int j, int *v) {
   int part = inter->nds > 1 && j >= inter->ds[0]->nx ? 1 : 0;
   const NsMotionNode *node = &motion->nodes[inter->ds[part]->node];

@@ -61,6 +61,9 @@ void ns_motion_scatter(const NsMotion *motion, const double *q, const double *v)
 /* Evaluates y, u and H of n rows' interactions, or of all (rows NULL). X becomes invalid. Returns callbacks' statuses. */
 NsStatus ns_motion_outputs(NsMotion *motion, int n, const int *rows, double t, const double *q, const double *v, NsError *err);
 
+/* C (m x nx), the Jacobian of an interaction's outputs by its coordinates, as they were evaluated last. */
+const double *ns_motion_jacobian(const NsMotion *motion, int interaction);
+
 /* Evaluates forces and a_free where outputs are evaluated; factors M. NS_ESINGULAR naming the system; callbacks' statuses. */
 NsStatus ns_motion_free_accelerations(NsMotion *motion, double t, const double *q, const double *v, NsError *err);
 

@@ -172,6 +172,16 @@ typedef struct NsDrive {
   struct NsSensitivity *sensitivity; /* carries derivatives by parameters along; NULL: nobody asks */
 } NsDrive;
 
+/* What NsSchemeTangent.pull differentiates: eta . rho + psi . y + weights . r, at the iterate; vectors in the order of the stack. */
+typedef struct NsStepPull {
+  const double *eta, *psi, *r; /* N, M, N: weights; r: of the inputs after the step */
+  double *x, *r_k;             /* N: += the derivatives by x_k and r_k; NULL: they are not wanted */
+  const struct NsParameter *parameters;
+  int p;
+  double *g;   /* p: the derivatives by the parameters with `known` */
+  bool *known; /* p */
+} NsStepPull;
+
 /*
 ** The derivatives of a step by its start and by numbers of the model (step_tangent.h). The equations of a step,
 **   rho(memories, w, lambda) = 0 and the laws between y(memories, w, lambda) and lambda,
@@ -218,7 +228,54 @@ typedef struct NsSchemeTangent {
   */
   NsStatus (*unsettled)(NsScheme *twin, NsError *err);
   void (*settled)(const NsScheme *twin, double *x);
+
+  /*
+  ** Transposed derivatives in closed form, at the iterate, which has been evaluated; see NsStepPull. NULL: there are none. NS_ENOSOL: not
+  ** of this model.
+  */
+  NsStatus (*pull)(NsScheme *twin, const NsStepPull *pull, NsError *err);
 } NsSchemeTangent;
+
+/*
+** The modes of a scheme that goes from event to event, for a solver outside of the engine (simulation/hosted.h). Between two events
+** the states z (n) have the rate of the present mode; an event is where a guard, which is positive in its mode, comes to 0 or below.
+** The workspace keeps the mode; z is the solver's. The members return the statuses of `drive`.
+*/
+typedef struct NsSchemeHosted {
+  /* *states: n; *guards: their number m. They are those of the last `begin`. */
+  void (*sizes)(const NsScheme *scheme, int *states, int *guards);
+
+  /*
+  ** State i: its system (an index in the graph), its letter (q, v, x; s: a combination of the states x of a singular M), and its
+  ** number in the system, from 0.
+  */
+  void (*name)(const NsScheme *scheme, int i, int *system, char *letter, int *number);
+
+  /*
+  ** Starts at t from the memories of the objects, which it reads anew: chooses the mode, with impacts and jumps; then z are the
+  ** states. step->h: a usual length of a step. drive: its log and its solver are used, also later.
+  */
+  NsStatus (*begin)(NsScheme *scheme, const NsStep *step, const NsDrive *drive, double *z, NsError *err);
+
+  /* The rates (n) and the guards (m) in the present mode. NULL: not wanted. */
+  NsStatus (*rate)(NsScheme *scheme, double t, const double *z, double *rate, double *guards, NsError *err);
+
+  /* The solver has accepted a step to (t, z). *event: there is an event; also one that no guard tells. */
+  NsStatus (*accept)(NsScheme *scheme, double t, const double *z, bool *event, NsError *err);
+
+  /*
+  ** The event at (t, z) of the guards k with passed[k] (m), and of what `accept` has told; z becomes the state after it. renew: the
+  ** laws are read anew, a script may have changed them; then (t, z) is also in the memories of the objects.
+  */
+  NsStatus (*event)(NsScheme *scheme, double t, double *z, const bool *passed, bool renew, NsError *err);
+
+  /* Evaluates (t, z), so that `commit` writes this point to the objects. */
+  NsStatus (*place)(NsScheme *scheme, double t, const double *z, NsError *err);
+
+  /* Walks the mode and what else these functions keep between two calls. resume: a visitor has changed it; NULL: nothing to do. */
+  void (*visit)(NsScheme *scheme, NsVisitor visitor, void *context);
+  void (*resume)(NsScheme *scheme);
+} NsSchemeHosted;
 
 /* Options that a script gets and sets together: NAME() returns all, setNAME(...) sets all. */
 typedef struct NsFieldGroup {
@@ -331,6 +388,9 @@ struct NsSchemeClass {
 
   /* The derivatives of a step; NULL: there are none, or `drive` carries them (senses). */
   const NsSchemeTangent *tangent;
+
+  /* The modes for a solver outside of the engine; NULL: there are none. */
+  const NsSchemeHosted *hosted;
 
   /* The energies of a mechanical system after a step. NULL: they are the energies of its state. */
   NsStatus (*energy)(NsMechanicalDs *ds, double t, double *kinetic, double *potential, NsError *err);

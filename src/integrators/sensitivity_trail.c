@@ -97,6 +97,12 @@ static double *trail_copy(NsTrail *trail, const double *values, ptrdiff_t count)
   return copy;
 }
 
+NsStatus ns_trail_step(NsTrail *trail, double t_old, double t, ptrdiff_t count, double **u, NsError *err) {
+  NsTrailEntry entry = {.t_old = t_old, .t = t, .u = trail_numbers(trail, count)};
+  *u = entry.u;
+  return entry.u ? trail_append(trail, &entry, err) : trail_no_memory(err);
+}
+
 /* ---- smooth motion ---- */
 
 /* The present mode; pieces of one mode share it. */

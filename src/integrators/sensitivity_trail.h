@@ -16,7 +16,7 @@
 **   event              w = T . mu+ + jump:  mu- = A' mu+ - g_u w,  g += B' mu+ - g_p w.
 ** `jump` is the fall of the cost's rate at the event. F_u and F_p are computed on the way back, in the mode of the piece.
 ** Memory: 9 n numbers and the mode for a piece, n^2 + n k + 2 n + p for an event, k parameters of its reset. What has been dropped is
-** recorded again (simulation/sensitivities_again.c).
+** recorded again (simulation/sensitivities_again.c). A time-stepping run has an entry for each step, see step_back.h.
 ** Hiskens and Pai 2000; Cao, Li, Petzold and Serban, SIAM J. Sci. Comput. 24(3), 2003.
 */
 
@@ -88,6 +88,9 @@ void ns_trail_again(NsSensitivity *s);
 
 /* x (nx): the states at t, near which the way back stands: just before its events, or just after them. False: t is not in the record. */
 bool ns_trail_state(const NsSensitivity *s, double t, bool before, double *x);
+
+/* Appends a time step: `count` numbers, returned in *u for the caller to fill. NS_ENOMEM. */
+NsStatus ns_trail_step(NsTrail *trail, double t_old, double t, ptrdiff_t count, double **u, NsError *err);
 
 /* Whether the last entry is an event at t. */
 bool ns_trail_ends_with_event(const NsTrail *trail, double t);

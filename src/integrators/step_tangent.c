@@ -131,8 +131,7 @@ static NsStepDirection memory_direction(const NsStepEquations *T, const double *
 
 static NsStatus solve_along(NsStepEquations *T, const NsStepDirection *along, int j, double *x, double *r, NsError *err);
 
-/* Forms Phi, a column for each memory. */
-static NsStatus form_steps(NsStepEquations *T, NsError *err) {
+NsStatus ns_step_form_steps(NsStepEquations *T, NsError *err) {
   int count = ns_step_memories(T), after = ns_step_memories_after(T);
   NsStatus status = NS_OK;
   memset(T->mix, 0, (size_t)count * sizeof *T->mix);
@@ -259,7 +258,7 @@ static NsStatus check_start(NsStepEquations *T, NsError *err) {
 /* y_start is known, except in the first step, where it is that of the time at which the run starts. */
 static NsStatus check_modes(NsStepEquations *T, NsError *err) {
   NsStatus status = ns_step_modes(&T->rows, T->step.t, err);
-  if (status == NS_OK && !T->first) status = ns_step_same_modes(&T->rows, T->mode_before, T->step.t, err);
+  if (status == NS_OK && T->compares) status = ns_step_same_modes(&T->rows, T->mode_before, T->t_compared, err);
   if (status == NS_OK && T->first) status = ns_step_sample_start(T, NULL, 0, T->y_start, err);
   if (status == NS_OK && (T->first || ns_step_has_contacts(T->graph)))
     status = ns_step_steady(&T->rows, T->y_start, T->first, T->step.t, T->touches, err);
@@ -277,8 +276,7 @@ static NsStatus linearise_solution(NsStepEquations *T, NsError *err) {
   return status == NS_OK ? ns_step_measure_states(T, err) : status;
 }
 
-/* Forms the matrix at the solution, unless it is that of the step before. */
-static NsStatus prepare_step(NsStepEquations *T, NsError *err) {
+NsStatus ns_step_prepare(NsStepEquations *T, NsError *err) {
   NsStatus status = linearise_solution(T, err);
   if (status != NS_OK) return status;
   uint64_t key = matrices_key(T);
@@ -290,7 +288,7 @@ static NsStatus prepare_step(NsStepEquations *T, NsError *err) {
   ns_step_measure(T);
   status = check_modes(T, err);
   if (status == NS_OK && T->first) status = linearise_solution(T, err);
-  if (status == NS_OK && same && T->Phi && !T->carried) return form_steps(T, err);
+  if (status == NS_OK && same && T->Phi && !T->carried) return ns_step_form_steps(T, err);
   if (status != NS_OK || same) return status;
   bool slips = false;
   for (int r = 0; r < T->M; r++) slips = slips || T->mode[r] == NS_STEP_SLIPS;
@@ -358,8 +356,7 @@ static NsStatus settle_columns(NsStepEquations *T, NsError *err) {
   return status;
 }
 
-/* NS_EARG when the first step reads inputs r that are not 0, those of a consistent start: their derivatives are not known. */
-static NsStatus tangent_check_inputs(const NsStepEquations *T, NsError *err) {
+NsStatus ns_step_check_inputs(const NsStepEquations *T, NsError *err) {
   if (!T->first || !T->input || tangent_is_zero(T->r_k, T->nr)) return NS_OK;
   return ns_fail(
       err, NS_EARG,
@@ -373,9 +370,17 @@ NsStatus ns_step_tangent(NsSensitivity *s, const NsScheme *scheme, const NsStep 
   if (status != NS_OK) return status;
   NsStepEquations *T = s->twin;
   T->step = *step;
+  if (T->first) T->t_first = step->t_k;
   ns_step_take(T, scheme);
-  status = tangent_check_inputs(T, err);
-  if (status == NS_OK) status = prepare_step(T, err);
+  status = ns_step_check_inputs(T, err);
+  return status == NS_OK ? ns_step_carry_columns(T, err) : status;
+}
+
+NsStatus ns_step_carry_columns(NsStepEquations *T, NsError *err) {
+  NsSensitivity *s = T->s;
+  T->compares = !T->first;
+  T->t_compared = T->step.t;
+  NsStatus status = ns_step_prepare(T, err);
   if (status == NS_OK) status = carry_columns(T, err);
   if (status == NS_OK && T->settles) status = settle_columns(T, err);
   ns_step_restore(T);

@@ -30,4 +30,20 @@ NsStatus ns_step_tangent_check(const NsScheme *scheme, NsError *err);
 */
 NsStatus ns_step_tangent(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err);
 
+/* ---- for recorded steps (step_back.c) ---- */
+
+struct NsStepEquations;
+
+/* Carries s->X through the step that T holds. The memories of the systems are those of the step afterwards. */
+NsStatus ns_step_carry_columns(struct NsStepEquations *T, NsError *err);
+
+/* Forms the matrix at the solution, unless it is that of the step before; checks what a step must not do. */
+NsStatus ns_step_prepare(struct NsStepEquations *T, NsError *err);
+
+/* Forms Phi (step_equations.h), a column for each memory. */
+NsStatus ns_step_form_steps(struct NsStepEquations *T, NsError *err);
+
+/* NS_EARG when the first step reads inputs r that are not 0, those of a consistent start: their derivatives are not known. */
+NsStatus ns_step_check_inputs(const struct NsStepEquations *T, NsError *err);
+
 #endif

@@ -91,7 +91,7 @@ NsStatus ns_boundary_set_harmonic(NsBoundary *b, const double *parameters) {
   if (!b->harmonic) return NS_ENOMEM;
   b->nharmonic = (int)count;
   memcpy(b->harmonic, parameters, count * sizeof *parameters);
-  return ns_boundary_set_function(b, (NsFunction){harmonic_value, NULL, b, NULL, NULL});
+  return ns_boundary_set_function(b, (NsFunction){.value = harmonic_value, .context = b});
 }
 
 NsStatus ns_boundary_set_function(NsBoundary *b, NsFunction function) {

@@ -163,5 +163,5 @@ static int contact_jacobian(void *context, double t, const double *const *args, 
 }
 
 NsFunction ns_contact_function(NsContact *contact) {
-  return (NsFunction){contact_value, contact_jacobian, contact, NULL, NULL};
+  return (NsFunction){.value = contact_value, .jacobian = contact_jacobian, .context = contact};
 }

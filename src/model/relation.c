@@ -433,3 +433,29 @@ bool ns_relation_second(const NsRelation *rel, const NsRelationPoint *at, double
   if (!second_by_x(rel, at, line, more, second)) return false;
   return !timed(rel) || drift_by_x(rel, at, line, more, second, drift);
 }
+
+size_t ns_relation_curvature_room(const NsRelation *rel) {
+  size_t rates = (size_t)rel->m * (size_t)rel->nx * (size_t)rel->nx, bias = ns_relation_bias_room(rel) + (size_t)rel->m;
+  return rates > bias ? rates : bias;
+}
+
+bool ns_relation_curvature(const NsRelation *rel, const NsRelationPoint *at, const double *w, double *room,
+                           const NsRelationCurvature *out) {
+  size_t m = (size_t)rel->m, nx = (size_t)rel->nx;
+  memset(out->second, 0, m * nx * nx * sizeof *out->second);
+  memset(out->drift, 0, m * nx * sizeof *out->drift);
+  memset(out->third, 0, m * nx * sizeof *out->third);
+  if (ns_relation_holds_at_position(rel) || ns_coef_varies(&rel->C)) return false;
+  if (!rel->h.value) return true;
+  return !ns_coef_given(&rel->C) && rel->class->curvature && rel->class->curvature(rel, at, w, room, out);
+}
+
+bool ns_relation_exact_C(const NsRelation *rel) {
+  if (!rel->h.value) return true;
+  if (rel->contact) return rel->contact->shape != NS_CONTACT_USER;
+  return rel->h.along && !rel->jac.value && !ns_coef_given(&rel->C);
+}
+
+bool ns_relation_moves(const NsRelation *rel) {
+  return timed(rel) || ns_coef_varies(&rel->C) || ns_coef_varies(&rel->e);
+}

@@ -33,6 +33,11 @@
   X(contact_1d)                                                                                                                \
   X(contact_3d)
 
+/* A relation, a point at which it is evaluated, and what changes there; see below. */
+typedef struct NsRelation NsRelation;
+typedef struct NsRelationPoint NsRelationPoint;
+typedef struct NsRelationCurvature NsRelationCurvature;
+
 /* A class of relations. */
 typedef struct NsRelationClass {
   NsModelClass model;
@@ -44,6 +49,9 @@ typedef struct NsRelationClass {
   bool curved;              /* schemes may use second derivatives of h by q */
   size_t bytes, contact; /* a contact: sizeof its struct, and offset of the NsContact in it. 0, 0: the struct is NsRelation */
   int contact_rows;      /* a contact: its number of rows; else 0 */
+  /* See ns_relation_curvature, for relations with h; NULL: none. */
+  bool (*curvature)(const NsRelation *relation, const NsRelationPoint *at, const double *w, double *room,
+                    const NsRelationCurvature *out);
 } NsRelationClass;
 
 #define X(name)                                                                                                                \
@@ -79,7 +87,7 @@ enum { NS_BY_X = 0, NS_BY_LAMBDA = 1, NS_ARG_Z = 2 };
 ** C (m x nx), D (m x m), B (nx x m), K (nx x nx), F (m x np) are matrices, e (m) is a vector. Without the callback h,
 ** y = C x + D lambda + F z + e; without g, r = B lambda + K x. A given C, D, B or K replaces the Jacobian of the callback.
 */
-typedef struct NsRelation {
+struct NsRelation {
   const NsRelationClass *class;
   char name[NS_NAME_SIZE];
   int nx, m, np; /* numbers of states, multipliers, parameters passed to the callbacks; -1 until linked */
@@ -95,17 +103,17 @@ typedef struct NsRelation {
   int nz;
   NsWindow window; /* for differences in time: where h may be evaluated, and the step length */
   bool closed;     /* the script closed it: a step refuses it */
-} NsRelation;
+};
 
 /*
 ** The point at which a relation is evaluated: x (nx), lambda (m), z (np; may be NULL). exact: Jacobians are the exact derivatives of the
 ** callbacks where there are any (`exact` of NsFunction), not those that a script gives.
 */
-typedef struct NsRelationPoint {
+struct NsRelationPoint {
   double t;
   const double *x, *lambda, *z;
   bool exact;
-} NsRelationPoint;
+};
 
 /* Makes a relation without callbacks and coefficients; the caller frees it. NS_ENOMEM. */
 NsStatus ns_relation_new(NsRelation **relation, const NsRelationClass *class);
@@ -183,6 +191,29 @@ NsStatus ns_relation_own_rows(const NsRelation *relation, const NsRelationPoint 
 ** nx + 3 m doubles. False when h has no automatic derivatives.
 */
 bool ns_relation_second(const NsRelation *relation, const NsRelationPoint *at, double *room, double *second, double *drift);
+
+/*
+** How C, the Jacobian by x, changes in relations of mechanics: second (m x nx x nx), entry (i, j, k) = dC_ij/dx_k; drift (m x nx) =
+** d(dh/dt)/dx; third (m x nx) = the derivative by x, at fixed w, of the rate of C w + dh/dt along the line (t + s, x + s w).
+*/
+struct NsRelationCurvature {
+  double *second, *drift, *third;
+};
+
+/*
+** The curvature with w (nx) at a point, exact: by jets (`bowl` and `twist` of NsFunction) of h or, where a callback gives C, of that
+** callback; closed forms of ready-made contacts; zeros where C is a constant. `room`: workspace of ns_relation_curvature_room doubles.
+** False: unknown, as with computeDotJachq, computehDot, native callbacks, a contact's computeh, or an h of lambda.
+*/
+size_t ns_relation_curvature_room(const NsRelation *relation);
+bool ns_relation_curvature(const NsRelation *relation, const NsRelationPoint *at, const double *w, double *room,
+                           const NsRelationCurvature *out);
+
+/* Whether C is the exact derivative of h by x; of rigid bodies, along all motions of theirs. */
+bool ns_relation_exact_C(const NsRelation *relation);
+
+/* Whether y may depend on time at fixed x. */
+bool ns_relation_moves(const NsRelation *relation);
 
 /* The Jacobians C = dh/dx, D = dh/dlambda, B = dg/dlambda, K = dg/dx at a point; all of out is written. NS_ECALLBACK. */
 NsStatus ns_relation_C(const NsRelation *relation, const NsRelationPoint *at, double *out, NsError *err);

@@ -98,10 +98,8 @@ static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptio
 }
 
 /* NS_EARG when steps of this simulation have no derivatives, whatever the scheme. */
-static NsStatus check_stepped(const NsTimeStepping *ts, const NsRunSensitivities *asked, NsError *err) {
-  const char *why = asked->options.adjoint             ? "the way back needs an EventDriven"
-                    : ts->class->combined              ? "the combined projection has no derivative"
-                    : ns_adaptive_asked(&ts->adaptive) ? "adaptive steps have lengths that depend on the parameters"
+static NsStatus check_stepped(const NsTimeStepping *ts, NsError *err) {
+  const char *why = ts->class->combined  ? "the combined projection has no derivative"
                     : ts->user.count > 0 ? "events of the script divide steps, at times that depend on the parameters"
                                          : NULL;
   if (!why) return NS_OK;
@@ -125,7 +123,7 @@ static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivit
           "relation and a law",
           ts->user.of[e].name);
   if (!ts->drives) {
-    NsStatus status = check_stepped(ts, asked, err);
+    NsStatus status = check_stepped(ts, err);
     if (status != NS_OK) return status;
   }
   ts->course_known = false; /* its rows have S from now on */

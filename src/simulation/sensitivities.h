@@ -72,6 +72,14 @@ NsStatus ns_sensitivities_back_start(NsSensitivities *s, const NsNsds *nsds, con
 NsStatus ns_sensitivities_back(NsSensitivities *s, const NsNsds *nsds, double a, double b, const double *c, NsError *err);
 
 /*
+** The way back through a recorded time-stepping run (integrators/step_back.h). start: mu = 0 at the end. add: mu += c (nx). back: to the
+** start of the steps at t or after; *reached: it stands at t, else what is earlier must be recorded again.
+*/
+void ns_sensitivities_steps_start(NsSensitivities *s);
+NsStatus ns_sensitivities_steps_add(NsSensitivities *s, const double *c, NsError *err);
+NsStatus ns_sensitivities_steps_back(NsSensitivities *s, const NsNsds *nsds, double t, bool *reached, NsError *err);
+
+/*
 ** The bound of the record's memory (sensitivities_again.c). Between steps of a recorded run: where the record takes more than half of the
 ** bound it is dropped, and the state is kept, from which it can be made again. The states may take the other half: when they take more,
 ** every other one is dropped. A step of the grid is recorded whole, whatever it takes. Griewank and Walther, ACM Trans. Math. Softw.

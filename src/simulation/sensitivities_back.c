@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "integrators/sensitivity_trail.h"
+#include "integrators/step_back.h"
 #include "simulation/sensitivities.h"
 
 static int compare_times(const void *a, const void *b) {
@@ -61,6 +62,29 @@ NsStatus ns_sensitivities_back(NsSensitivities *s, const NsNsds *nsds, double a,
     status = ns_trail_back(s->of[i], a, b, own, err);
   }
   ns_free(own);
+  return status;
+}
+
+void ns_sensitivities_steps_start(NsSensitivities *s) {
+  for (int i = 0; i < s->count; i++) ns_step_back_start(s->of[i]);
+}
+
+NsStatus ns_sensitivities_steps_add(NsSensitivities *s, const double *c, NsError *err) {
+  double *own = ns_alloc((size_t)s->nx + 1, sizeof *own);
+  if (!own) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  for (int i = 0; i < s->count; i++) take_island(s, i, c, own), ns_step_back_add(s->of[i], own);
+  ns_free(own);
+  return NS_OK;
+}
+
+NsStatus ns_sensitivities_steps_back(NsSensitivities *s, const NsNsds *nsds, double t, bool *reached, NsError *err) {
+  NsStatus status = check_graph(s, nsds, err);
+  *reached = true;
+  for (int i = 0; i < s->count && status == NS_OK; i++) {
+    bool there;
+    status = ns_step_back_to(s->of[i], t, &there, err);
+    *reached = *reached && there;
+  }
   return status;
 }
 

@@ -161,13 +161,16 @@ local function sign(x) return x > 0 and 1 or x < 0 and -1 or 0 end
 
 -- Keeps the signs of the indicators that have none yet. A sign that differs from the one kept is an event; an
 -- indicator that is 0, as after an impact, gets its sign at the next step that the importer accepts.
-function equations.watch(object)
+function equations.completed(object)
   for i, z in ipairs(equations.indicators(object)) do
     if (object.signs[i] or 0) == 0 then object.signs[i] = sign(z) end
   end
+  return false
 end
 
--- Events happen whose indicator has changed its sign since watch(), in the event's direction. Returns whether one
+function equations.changed() end
+
+-- Events happen whose indicator has changed its sign since completed(), in the event's direction. Returns whether one
 -- did, and whether the states have changed. 0 belongs to the side that the indicator goes to.
 function equations.update(object)
   local z, happened, changed = equations.indicators(object), false, false

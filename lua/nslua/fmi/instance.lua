@@ -12,6 +12,8 @@ local instance = {}
 -- may add up its steps: after a million of them the sum has an error of about 1e-13 of itself, 1e-7 of a step.
 local OF_STEP, OF_TIME = 1e-6, 1e-12
 
+local MOST_EVENTS = 1000 -- limit of events that follow one another at one time
+
 local Instance = {}
 Instance.__index = Instance
 
@@ -105,14 +107,14 @@ function Instance:enter_initialization() self.phase = "starting" end
 
 function Instance:exit_initialization()
   local object = self:build()
-  if self.exchanging then self.model.kind.watch(object) end
+  if self.exchanging then self.model.kind.completed(object) end
   self.phase = "running"
 end
 
 function Instance:reset()
   self:drop()
   set_start_values(self)
-  self.experiment, self.phase = { start = 0 }, "made"
+  self.experiment, self.phase, self.continuous = { start = 0 }, "made", false
 end
 
 -- ---- get and set ----
@@ -145,6 +147,9 @@ local function check_settable(self, record)
   if record.start == nil then raise("'%s' is computed by the model: it cannot be set", record.name) end
   local free = self.phase ~= "running" or record.causality == "input" or record.variability == "tunable"
   if not free then raise("'%s' can only be set before the initialization ends", record.name) end
+  if self.continuous and record.variability ~= "continuous" then
+    raise("'%s' is %s: it can only be set in event mode", record.name, record.variability)
+  end
 end
 
 function Instance:set(kind, references, values)
@@ -153,7 +158,10 @@ function Instance:set(kind, references, values)
     check_settable(self, record)
     self.values[reference] = variables.value(kind, values[i], "'" .. record.name .. "'")
     if self.phase ~= "running" then self.stale = true
-    elseif record.set then record.set(self.model.kind.subject(self.object), values[i], self.v) end
+    else
+      if record.set then record.set(self.model.kind.subject(self.object), values[i], self.v) end
+      if self.exchanging then self.model.kind.changed(self.object) end
+    end
   end
 end
 
@@ -188,16 +196,25 @@ end
 
 function Instance:set_time(t) self.model.kind.set_time(self.object, t) end
 function Instance:set_states(x) self.model.kind.set_states(self.object, x) end
-function Instance:enter_event_mode() end
-function Instance:enter_continuous_mode() self.model.kind.watch(self.object) end
-function Instance:completed_step() self.model.kind.watch(self.object) end
+function Instance:enter_event_mode() self.continuous = false end
+function Instance:enter_continuous_mode()
+  self.continuous = true
+  self.model.kind.completed(self.object)
+end
 
--- Returns whether update() must be called again, whether states have changed, and the time of the next event or nil.
+-- The importer has accepted a step. Returns whether it is to enter event mode.
+function Instance:completed_step() return self.model.kind.completed(self.object) end
+
+-- What happens now, until nothing more does. Returns whether states have changed, and the time of the next event or
+-- nil.
 function Instance:update()
-  local happened, changed = self.model.kind.update(self.object)
-  self.updates = happened and (self.updates or 0) + 1 or 0
-  if self.updates > 1000 then raise "events follow one another without end at one time" end
-  return happened, changed, nil
+  local jumps = false
+  for _ = 1, MOST_EVENTS do
+    local happened, changed = self.model.kind.update(self.object)
+    jumps = jumps or changed
+    if not happened then return jumps, nil end
+  end
+  raise "events follow one another without end at one time"
 end
 
 -- ---- stored states ----
@@ -207,7 +224,7 @@ function Instance:save()
   local own = model.save and model.save(model.kind.subject(object))
   local good, text = pcall(packed.write, { guid = self.guid or false, values = self.values,
     experiment = self.experiment,
-    phase = self.phase, object = model.kind.save(object), own = own })
+    phase = self.phase, continuous = self.continuous or false, object = model.kind.save(object), own = own })
   if not good then raise("save: %s", text) end
   return text
 end
@@ -224,6 +241,7 @@ function Instance:restore(text)
     if not kept and self.values[reference] ~= saved.values[reference] then fresh = true end
   end
   self.values, self.experiment, self.phase = saved.values, saved.experiment, saved.phase
+  self.continuous = saved.continuous
   self.stale = fresh
   local object = self:build()
   model.kind.restore(object, saved.object)

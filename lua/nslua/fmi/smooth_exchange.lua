@@ -1,14 +1,9 @@
 -- nslua.fmi.smooth_exchange: model exchange of a simulation whose model is smooth: the states of its systems and
 -- their derivatives. The importer integrates them; the scheme and the grid of the simulation play no part.
-local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local rates = require "nslua.dynamics.simulation_rate"
 
-local fail = arguments.fail
-
 local exchange = {}
-
-local WHO = "fmi.export"
 
 -- The systems of the graph, each with the number of its states and whether it is mechanical.
 local function systems_of(nsds)
@@ -48,21 +43,18 @@ local function point_of(object)
   return x
 end
 
--- Makes the object ready; returns its states and the number of indicators. Raises for a model that is not smooth.
-function exchange.exchange(_, object)
+-- Makes the object ready. Returns its states and the number of indicators; or nil and why the model is not smooth.
+function exchange.open(object)
   local nsds = object.simulation:nsds()
-  if nsds:numberOfInteractions() > 0 then
-    fail("%s: kind: model exchange needs a smooth model or one given by rhs and events; '%s' is an interaction, "
-      .. "whose law the importer's solver cannot obey: export it for co-simulation", WHO, nsds:interaction(1):name())
-  end
+  if nsds:numberOfInteractions() > 0 then return nil, "interactions" end
   object.systems, object.n = systems_of(nsds), 0
   for _, one in ipairs(object.systems) do object.n = object.n + one.n end
   local rate, reason = rates.at(nsds, object.t, point_of(object), core.zeros(0))
-  if not rate then
-    fail("%s: kind: model exchange needs x' as a function of t and x, and the model has %s", WHO, reason)
-  end
+  if not rate then return nil, reason end
   return { states = names_of(object.systems), indicators = 0 }
 end
+
+function exchange.close() end
 
 function exchange.set_time(object, t) object.t = t end
 
@@ -84,7 +76,11 @@ function exchange.derivatives(object)
 end
 
 function exchange.indicators() return {} end
-function exchange.watch() end
+function exchange.changed() end
+function exchange.place() end
+function exchange.completed() return false end
 function exchange.update() return false, false end
+function exchange.save() end
+function exchange.restore() end
 
 return exchange

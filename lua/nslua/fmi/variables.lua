@@ -188,7 +188,7 @@ function variables.of(description)
 end
 
 -- Adds a record for each state that the list does not have, and one for its derivative; states: a list of { name,
--- unit }. Returns the records of the derivatives, in the order of the states.
+-- reinit }. Returns the records of the derivatives, in the order of the states.
 function variables.add_derivatives(list, states)
   local by_name, derivatives = {}, {}
   for _, record in ipairs(list) do by_name[record.name] = record end
@@ -203,7 +203,7 @@ function variables.add_derivatives(list, states)
     local record = by_name[state.name]
     if not record or not record.state then
       add { name = state.name, causality = "local", variability = "continuous", type = "Real", initial = "calculated",
-        state = true }
+        state = true, reinit = state.reinit }
     end
   end
   for _, state in ipairs(states) do

@@ -1,4 +1,5 @@
--- nslua.sweep.store: the folder of a sweep, FILE.sweep: manifest, script, journals of finished tasks, checkpoints.
+-- nslua.sweep.store: the folder of a sweep, FILE.sweep: manifest, script, journals of finished tasks, checkpoints,
+-- and a note "saved" when the file has been written.
 --
 -- Each process that finishes tasks has a journal of its own, "journal-NAME" (NAME is its shard). Together they hold
 -- the record of every finished task. Each resumption that repeats failed tasks begins a round, whose number is in the
@@ -28,6 +29,8 @@ local function read_file(path)
   if file then file:close() end
   return text
 end
+
+local function saved_note(self) return self.folder .. "/saved" end
 
 local function checked(who, good, message)
   if not good then fail("%s: %s", who, message) end
@@ -157,7 +160,7 @@ function store.open(file, plan, resume, memory)
   self:read_round()
   if resume == nil then
     local done = self:finished()
-    if done.count > 0 and done.count < manifest.count(before[1]) then -- what is complete may be replaced
+    if done.count > 0 and not self:is_saved() then -- what the file holds may be replaced
       fail("sweep: '%s' holds %d finished tasks of an earlier sweep%s: %sresume = false begins anew", self.folder,
         done.count, difference and ", and " .. difference or "", difference and "" or "resume = true goes on, ")
     end
@@ -186,13 +189,21 @@ end
 
 -- ---- writing ----
 
+-- Notes that the file holds all records. Without this note the next sweep asks before it begins anew.
+function Store:note_saved() pcall(files.save, saved_note(self), self.file .. "\n") end
+
+function Store:is_saved() return read_file(saved_note(self)) ~= nil end
+
 -- Begins to write records into the journal of a shard. back_end: the name of what the whole sweep runs on.
 function Store:begin(shard, back_end)
   if not self.folder then return end
   if back_end then files.save(self.folder .. "/back-end", back_end .. "\n") end
   local path = self.folder .. "/journal-" .. shard
   self.journal = checked("sweep", support.open(path))
-  if self.is_new_round then files.save(self.folder .. "/round", self.round .. "\n") end
+  if self.is_new_round then
+    files.save(self.folder .. "/round", self.round .. "\n")
+    os.remove(saved_note(self))
+  end
   if self.round > 0 then -- the journal without a round stays open: no other process of this name can begin
     self.first_journal, self.journal = self.journal, checked("sweep", support.open(path .. "~" .. self.round))
   end

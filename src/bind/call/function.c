@@ -11,6 +11,7 @@
 #include "bind/diff/ad.h"
 #include "bind/call/callback.h"
 #include "bind/diff/compile.h"
+#include "bind/diff/jet_passes.h"
 
 static void function_copy(double *to, const double *from, int n) {
   if (n > 0) memcpy(to, from, (size_t)n * sizeof *to);
@@ -278,6 +279,90 @@ static int function_along(void *context, double t, const double *const *args, do
   return failed;
 }
 
+/* ---- higher derivatives ---- */
+
+/* A request for derivatives at the last point of f, or of its trace; w NULL: for `bowl`, else for `twist`. */
+typedef struct JetJob {
+  lua_State *L;
+  NslFunction *f;
+  NslTrace *trace;
+  const NslDualCall *call; /* without a trace */
+  double tdot;
+  const double *w;
+  double *second, *slope, *rate, *bend;
+} JetJob;
+
+static void function_find_jets(void *context, double tdot, NsJet jet, const double *seed, double *all) {
+  const JetJob *job = context;
+  NslTrace *trace = job->trace;
+  const NslCallback *cb = &job->f->callee->callbacks[job->f->value];
+  if (trace) {
+    int time = nsl_callback_argument(cb, 't'), input = time < 0 ? -1 : (int)(nsl_trace_input(trace, time) - trace->in);
+    int first = (int)(nsl_trace_input(trace, cb->argument[0]) - trace->in);
+    nsl_trace_jets(job->L, trace, input, tdot, first, job->f->callee->n, jet, seed, all);
+    return;
+  }
+  NslDualCall call = *job->call;
+  call.tdot = tdot, call.jet = jet, call.seed = seed, call.all = all;
+  nsl_dual_run(job->L, &call);
+}
+
+/* Runs inside lua_pcall. Argument: the job as a light userdata. */
+static int run_jets(lua_State *L) {
+  JetJob *job = lua_touserdata(L, 1);
+  NslFunction *f = job->f;
+  const NslCallback *cb = &f->callee->callbacks[f->value];
+  int n = f->callee->n, rows = nsl_callback_entries(cb);
+  ptrdiff_t most = nsl_jet_most(n);
+  NslDualArg args[NS_FUNCTION_ARGS];
+  NslDualCall call = function_dual_call(f, cb, function_gather(L, f, args), args);
+  if (function_is_matrix(f)) call.rows = nsl_dimension(f->callee, cb->slot->rows), call.plain = f->low;
+  job->L = L, job->call = &call;
+  NslJetPasses passes = {.n = n, .rows = rows, .tdot = job->tdot, .find = function_find_jets, .context = job};
+  passes.seed = lua_newuserdatauv(L, (size_t)(most * n + 1) * sizeof(double), 0);
+  passes.all = lua_newuserdatauv(L, (size_t)(most * rows + 1) * sizeof(double), 0);
+  if (job->w) nsl_jets_twist(&passes, job->w, NULL, NULL, job->slope, job->rate, job->bend);
+  else nsl_jets_bowl(&passes, NULL, job->second);
+  return 0;
+}
+
+static void clear_jets(const JetJob *job, size_t entries, size_t n) {
+  double *of[] = {job->slope, job->rate, job->bend};
+  if (!job->w) memset(job->second, 0, entries * n * n * sizeof *job->second);
+  for (int i = 0; i < 3; i++)
+    if (of[i]) memset(of[i], 0, entries * n * sizeof *of[i]);
+}
+
+/* An error of the callback is forgotten, because the caller can do without these derivatives. */
+static int function_jets(JetJob *job, double t, const double *const *args) {
+  NslFunction *f = job->f;
+  NslCallback *cb = &f->callee->callbacks[f->value];
+  NslPoint at = point_of(t, args);
+  int failed = 0;
+  job->trace = nsl_has_trace(cb) ? nsl_callback_trace(f->callee, f->value, &at) : nsl_callback_shadow(f->callee, f->value, &at);
+  if (nsl_has_trace(cb) && !job->trace) return forget_error(f), 1;
+  if (job->trace && (job->trace->outputs == 0 || cb->argument[0] < 0))
+    return clear_jets(job, (size_t)nsl_callback_entries(cb), (size_t)f->callee->n), 0;
+  if (!job->trace && function_is_matrix(f)) failed = evaluate_matrix(f, &at);
+  else if (!job->trace && (!f->plain_known || !function_same_point(f, &at)))
+    failed = take_low(f) != 0 || function_evaluate(f, &at, f->low);
+  if (!failed) failed = nsl_callback_protected(cb, run_jets, job);
+  if (failed) forget_error(f);
+  return failed;
+}
+
+/* The `bowl` and the `twist` of a function. */
+static int function_bowl(void *context, double t, const double *const *args, double *second) {
+  JetJob job = {.f = context, .second = second};
+  return function_jets(&job, t, args);
+}
+
+static int function_twist(void *context, double t, const double *const *args, double tdot, const double *w, double *slope,
+                          double *rate, double *bend) {
+  JetJob job = {.f = context, .tdot = tdot, .w = w, .slope = slope, .rate = rate, .bend = bend};
+  return function_jets(&job, t, args);
+}
+
 /* A request for the derivative of a matrix by x, with its output. */
 typedef struct MatrixJob {
   NslFunction *f;
@@ -445,7 +530,11 @@ NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int b
   const NslCallback *cb = &callee->callbacks[value];
   if (cb->backing == NSL_ABSENT) return (NsFunction){0};
   bool smooth = cb->backing != NSL_LIBRARY;
-  return (NsFunction){function_value, function_jacobian, f, smooth ? function_along : NULL, smooth ? function_exactly : NULL};
+  NsFunction function = {function_value, function_jacobian, f, NULL, NULL, NULL, NULL};
+  if (!smooth) return function;
+  function.along = function_along, function.exact = function_exactly;
+  function.bowl = function_bowl, function.twist = function_twist;
+  return function;
 }
 
 static int coefficient_value(void *context, double t, const double *const *args, double *out) {
@@ -466,7 +555,7 @@ static int coefficient_exactly(void *context, double t, const double *const *arg
 
 NsFunction nsl_coefficient_function(NslCallee *callee, int slot) {
   if (callee->callbacks[slot].backing == NSL_ABSENT) return (NsFunction){0};
-  return (NsFunction){coefficient_value, NULL, &callee->callbacks[slot], NULL, coefficient_exactly};
+  return (NsFunction){.value = coefficient_value, .context = &callee->callbacks[slot], .exact = coefficient_exactly};
 }
 
 int nsl_exact_jacobian(NslCallee *callee, int which, int by, double t, const double *const *args, double *out, bool *is_exact) {

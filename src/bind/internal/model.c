@@ -70,6 +70,33 @@ static int relation_second(lua_State *L) {
   return good ? 2 : (lua_pushnil(L), 1);
 }
 
+/*
+** relation_curvature(relation, t, q, w): C, then second, drift and third of ns_relation_curvature, each as a vector in the order of its
+** columns; C and nil where they are unknown.
+*/
+static int spec_relation_curvature(lua_State *L) {
+  NslRelation *self = nsl_check_relation(L, 1);
+  const NsRelation *rel = self->relation;
+  luaL_argcheck(L, rel->m >= 0, 1, "not linked");
+  const double *q = nsl_to_vector(L, 3, rel->nx, "curvature", "q")->data;
+  const double *w = nsl_to_vector(L, 4, rel->nx, "curvature", "w")->data;
+  const double *lambda = nsl_push_vector(L, rel->m, NULL)->data;
+  double *room = nsl_push_vector(L, (int)ns_relation_curvature_room(rel), NULL)->data;
+  double *C = nsl_push_vector(L, rel->m * rel->nx, NULL)->data;
+  NsRelationCurvature out = {nsl_push_vector(L, rel->m * rel->nx * rel->nx, NULL)->data,
+                             nsl_push_vector(L, rel->m * rel->nx, NULL)->data,
+                             nsl_push_vector(L, rel->m * rel->nx, NULL)->data};
+  NsRelationPoint at = {luaL_checknumber(L, 2), q, lambda, rel->z, false};
+  NsError err = {0};
+  NslEdge edge = nsl_enter(self->callee.host, L, NULL, NULL);
+  NsStatus status = ns_relation_C(rel, &at, C, &err);
+  bool good = status == NS_OK && ns_relation_curvature(rel, &at, w, room, &out);
+  nsl_leave(self->callee.host, edge);
+  if (good) return 4;
+  lua_pop(L, 3);
+  return lua_pushnil(L), 2;
+}
+
 /* One piece of triplets(), and where its numbers are. */
 typedef struct Piece {
   NsCoef coef;
@@ -161,6 +188,8 @@ void nsl_internal_model(lua_State *L) {
   lua_setfield(L, -2, "relation_rate");
   lua_pushcfunction(L, relation_second);
   lua_setfield(L, -2, "relation_second");
+  lua_pushcfunction(L, spec_relation_curvature);
+  lua_setfield(L, -2, "relation_curvature");
   lua_pushcfunction(L, triplets);
   lua_setfield(L, -2, "triplets");
 }

@@ -10,6 +10,7 @@
 #include "bind/diff/ad.h"
 #include "bind/diff/compile.h"
 #include "bind/diff/dual.h"
+#include "bind/diff/jet_passes.h"
 #include "bind/array/matrix.h"
 #include "bind/array/vector.h"
 
@@ -134,51 +135,34 @@ static int motion_along(lua_State *L) {
 
 /* ---- higher derivatives ---- */
 
-/* VARIABLES: most variables of one pass (chosen by experience on the specs); BLOCK: half, as motion_bowl pairs two blocks. */
-enum { VARIABLES = 16, BLOCK = VARIABLES / 2 };
-
 static double *kinematics_push_room(lua_State *L, ptrdiff_t count) {
   return lua_newuserdatauv(L, (size_t)(count > 0 ? count : 1) * sizeof(double), 0);
 }
 
-/* all = the derivatives of the values of f from a tape, for the same seeds. */
-static void trace_jets(lua_State *L, NslTrace *trace, double tdot, int n, NsJet jet, const double *seed, double *all) {
-  if (!trace->tape) luaL_error(L, "f: the state is closing");
-  NsTapeView view = ns_tape_view(trace->tape);
-  ptrdiff_t np = ns_jet_size(jet);
-  size_t bytes = (size_t)np * sizeof(double);
-  double *room = kinematics_push_room(L, np * (view.inputs + view.constants + view.steps));
-  memset(room, 0, (size_t)view.inputs * bytes);
-  room[0] = tdot;
-  memcpy(room + np, seed, (size_t)n * bytes);
-  ns_tape_jet(trace->tape, jet, trace->in, room);
-  for (int i = 0; i < view.outputs; i++) memcpy(all + i * np, room + np * view.output[i], bytes);
-  lua_pop(L, 1);
-  for (ptrdiff_t k = 0; k < np * view.outputs; k++)
-    if (!isfinite(all[k])) luaL_error(L, "f[%d]: a higher derivative is not finite", (int)(k / np) + 1);
-}
+/* f (at stack index 1) at a point, for passes with jets. */
+typedef struct MotionJets {
+  lua_State *L;
+  const Motion *motion;
+} MotionJets;
 
-/* all = the derivatives of the values of f (at stack index 1), for the seed derivatives of q. */
-static void find_jets(lua_State *L, const Motion *m, double tdot, NsJet jet, const double *seed, double *all) {
+static void find_jets(void *context, double tdot, NsJet jet, const double *seed, double *all) {
+  const MotionJets *jets = context;
+  const Motion *m = jets->motion;
   NslDualArg arg = {"q", 0, m->q->n, m->q->data, NULL};
   NslDualCall call = kinematics_call(m, &arg);
   call.tdot = tdot;
   call.jet = jet;
   call.seed = seed;
   call.all = all;
-  if (m->trace) trace_jets(L, m->trace, tdot, m->q->n, jet, seed, all);
-  else nsl_dual_run(L, &call);
+  if (m->trace) nsl_trace_jets(jets->L, m->trace, 0, tdot, 1, m->q->n, jet, seed, all);
+  else nsl_dual_run(jets->L, &call);
 }
 
-/* Fills columns first, first + 1, ... of J' and J'' from a pass with these variables. */
-static void take_twist(const double *all, int np, int first, NslMatrix *J1, NslMatrix *J2) {
-  for (int i = 0; i < J1->rows; i++) {
-    for (int k = 0; 2 + 3 * k < np; k++) {
-      const double *d = all + (ptrdiff_t)i * np + 2 + 3 * (ptrdiff_t)k;
-      J1->data[i + (first + k) * J1->ld] = d[1];
-      J2->data[i + (first + k) * J2->ld] = d[2];
-    }
-  }
+static NslJetPasses jet_passes(lua_State *L, MotionJets *jets, double tdot) {
+  int n = jets->motion->q->n, rows = jets->motion->values->n;
+  ptrdiff_t most = nsl_jet_most(n);
+  double *seed = kinematics_push_room(L, n * most), *all = kinematics_push_room(L, rows * most);
+  return (NslJetPasses){n, rows, tdot, find_jets, jets, seed, all};
 }
 
 /*
@@ -189,66 +173,25 @@ static int motion_twist(lua_State *L) {
   lua_settop(L, 7);
   double tdot = luaL_checknumber(L, 5);
   Motion m = kinematics_evaluate(L);
-  int n = m.q->n, rows = m.values->n, most = 2 + 3 * VARIABLES;
+  MotionJets jets = {L, &m};
+  int n = m.q->n, rows = m.values->n;
   const NslVector *v = take_copy(L, 6, n, "v"), *a = take_copy(L, 7, n, "a");
-  double *seed = kinematics_push_room(L, (ptrdiff_t)n * most), *all = kinematics_push_room(L, (ptrdiff_t)rows * most);
+  NslJetPasses passes = jet_passes(L, &jets, tdot);
   NslVector *second = nsl_push_vector(L, rows, NULL);
   NslMatrix *J1 = nsl_push_matrix(L, rows, n, NULL), *J2 = nsl_push_matrix(L, rows, n, NULL);
-  for (int first = 0; first < n && rows > 0; first += VARIABLES) {
-    NsJet jet = {NS_JET_TWIST, n - first < VARIABLES ? n - first : VARIABLES};
-    int np = ns_jet_size(jet);
-    memset(seed, 0, (size_t)n * (size_t)np * sizeof *seed);
-    for (int i = 0; i < n; i++) {
-      double *d = seed + (ptrdiff_t)i * np;
-      d[0] = v->data[i];
-      d[1] = a->data[i];
-      if (i >= first && i < first + jet.variables) d[2 + 3 * (i - first)] = 1;
-    }
-    find_jets(L, &m, tdot, jet, seed, all);
-    for (int i = 0; i < rows; i++) second->data[i] = all[(ptrdiff_t)i * np + 1];
-    take_twist(all, np, first, J1, J2);
-  }
+  nsl_jets_twist(&passes, v->data, a->data, second->data, NULL, J1->data, J2->data);
   return 3;
-}
-
-/* One pass of motion_bowl with the variables of two blocks; adds to H, the second derivatives weighted with w. */
-static void one_bowl(lua_State *L, const Motion *m, const int *number, int variables, double *seed, double *all,
-                     const double *w, NslMatrix *H) {
-  NsJet jet = {NS_JET_BOWL, variables};
-  int np = ns_jet_size(jet);
-  memset(seed, 0, (size_t)m->q->n * (size_t)np * sizeof *seed);
-  for (int k = 0; k < variables; k++) seed[(ptrdiff_t)number[k] * np + k] = 1;
-  find_jets(L, m, 0, jet, seed, all);
-  for (int j = 0; j < variables; j++) {
-    for (int i = 0; i <= j; i++) {
-      double sum = 0;
-      for (int r = 0; r < m->values->n; r++) sum += w[r] * all[(ptrdiff_t)r * np + ns_jet_pair(jet, i, j)];
-      H->data[number[i] + number[j] * H->ld] = H->data[number[j] + number[i] * H->ld] = sum;
-    }
-  }
-}
-
-/* The variables of block b, appended to `number`. */
-static int kinematics_add_block(int *number, int count, int b, int n) {
-  for (int k = b * BLOCK; k < n && k < (b + 1) * BLOCK; k++) number[count++] = k;
-  return count;
 }
 
 /* bowl(f, t, q, rows, w): the Hessian by q of w . f. */
 static int motion_bowl(lua_State *L) {
   lua_settop(L, 5);
   Motion m = kinematics_evaluate(L);
-  int n = m.q->n, rows = m.values->n, blocks = (n + BLOCK - 1) / BLOCK, number[VARIABLES];
-  ptrdiff_t most = ns_jet_size((NsJet){NS_JET_BOWL, n < VARIABLES ? n : VARIABLES});
-  const NslVector *w = take_copy(L, 5, rows, "w");
-  double *seed = kinematics_push_room(L, n * most), *all = kinematics_push_room(L, rows * most);
-  NslMatrix *H = nsl_push_matrix(L, n, n, NULL);
-  for (int b = 0; b < blocks && rows > 0; b++) {
-    for (int c = b + 1; c < blocks || (blocks == 1 && c == 1); c++) {
-      int count = kinematics_add_block(number, kinematics_add_block(number, 0, b, n), c, n);
-      one_bowl(L, &m, number, count, seed, all, w->data, H);
-    }
-  }
+  MotionJets jets = {L, &m};
+  const NslVector *w = take_copy(L, 5, m.values->n, "w");
+  NslJetPasses passes = jet_passes(L, &jets, 0);
+  NslMatrix *H = nsl_push_matrix(L, m.q->n, m.q->n, NULL);
+  nsl_jets_bowl(&passes, w->data, H->data);
   return 1;
 }
 

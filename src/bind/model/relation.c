@@ -69,8 +69,10 @@ static void bind_contact(NslRelation *self) {
   self->computeh = relation->h;
   if (relation->contact->shape != NS_CONTACT_USER) relation->h = ns_contact_function(relation->contact);
   else if (self->computeh.value)
-    relation->h = (NsFunction){bind_contact_value, bind_contact_jacobian, self, self->computeh.along ? contact_along : NULL,
-                               NULL};
+    relation->h = (NsFunction){.value = bind_contact_value,
+                               .jacobian = bind_contact_jacobian,
+                               .context = self,
+                               .along = self->computeh.along ? contact_along : NULL};
 }
 
 static NsStatus bind_relation(NslCallee *callee) {

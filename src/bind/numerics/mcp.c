@@ -255,8 +255,11 @@ static void find_kind(lua_State *L, McpCall *c) {
 }
 
 static void bind_mcp_solve(lua_State *L, McpCall *c, NsMcp *mcp, NsMcpInfo *info) {
-  NsMcpProblem p = {
-      c->n, c->lower, c->upper, {bind_mcp_value, bind_mcp_jacobian, c, NULL, NULL}, c->sparse ? sparse_jacobian : NULL};
+  NsMcpProblem p = {c->n,
+                    c->lower,
+                    c->upper,
+                    {.value = bind_mcp_value, .jacobian = bind_mcp_jacobian, .context = c},
+                    c->sparse ? sparse_jacobian : NULL};
   NslGuard guard;
   nsl_guard_begin(&guard, L);
   NsStatus status = ns_mcp_solve(mcp, &p, c->start, c->z, c->w, info);

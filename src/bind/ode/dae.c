@@ -245,7 +245,7 @@ static int dae_new(lua_State *L) {
     lua_pop(L, 1);
   }
   NsDaeProblem problem = {.n = s->n,
-                          .residual = {bind_dae_value, bind_dae_jacobian, s, NULL, NULL},
+                          .residual = {.value = bind_dae_value, .jacobian = bind_dae_jacobian, .context = s},
                           .rtol = bind_dae_number(L, "rtol", 1e-6),
                           .atol = s->atol,
                           .index = indexed ? s->index : NULL,

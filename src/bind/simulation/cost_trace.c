@@ -78,9 +78,50 @@ static int cost_trace_sample(lua_State *L) {
   return cost_agrees(L, 3, trace) ? 3 : 0;
 }
 
+/* Rows between two comparisons of the tape with the function. 16: a call then takes little beside the tape. */
+enum { ROWS_BETWEEN = 16 };
+
+/*
+** rows(trace, cost, t, x): of the trapezoidal rule on the rows (t, x), vectors or lists: the value; a vector of the derivatives by x, row after
+** row; of those by p, or nil. The tape is compared with the function in some rows. Nothing when the two differ, or a number is not finite.
+*/
+static int cost_trace_rows(lua_State *L) {
+  NslTrace *trace = lua_touserdata(L, 1);
+  lua_settop(L, 4);
+  int nx = trace->args[COST_STATES].rows, np = trace->nargs > COST_PARAMETERS ? trace->args[COST_PARAMETERS].rows : 0;
+  lua_Integer count = luaL_len(L, 3);
+  double one = 1, sum = 0, value;
+  double *bar = lua_newuserdatauv(L, (2 * (size_t)trace->inputs + (size_t)count + 1) * sizeof *bar, 0);
+  double *in = bar + trace->inputs, *t = in + trace->inputs;
+  memcpy(in, trace->in, (size_t)trace->inputs * sizeof *in);
+  for (lua_Integer k = 0; k < count; k++) lua_geti(L, 3, k + 1), t[k] = lua_tonumber(L, -1), lua_pop(L, 1);
+  double *by_x = nsl_push_vector(L, (int)count * nx, NULL)->data;
+  double *by_p = np > 0 ? nsl_push_vector(L, np, NULL)->data : NULL;
+  if (!by_p) lua_pushnil(L);
+  for (lua_Integer k = 0; k < count; k++) {
+    double weight = (t[k + 1 < count ? k + 1 : k] - t[k > 0 ? k - 1 : 0]) / 2;
+    lua_geti(L, 4, k + 1);
+    in[0] = t[k];
+    nsl_vector_read(nsl_check_vector(L, -1), in + 1);
+    lua_pop(L, 1);
+    memcpy(trace->in, in, (size_t)trace->inputs * sizeof *in);
+    if ((k % ROWS_BETWEEN == 0 || k + 1 == count) && !cost_agrees(L, 2, trace)) return 0;
+    memcpy(trace->in, in, (size_t)trace->inputs * sizeof *in);
+    nsl_trace_value(trace, &value);
+    if (!nsl_trace_pull(trace, trace->in, &one, bar) || !isfinite(value)) return 0;
+    sum += weight * value;
+    for (int i = 0; i < nx; i++) by_x[k * nx + i] = weight * bar[1 + i];
+    for (int i = 0; i < np; i++) by_p[i] += weight * bar[1 + nx + i];
+  }
+  lua_pushnumber(L, sum);
+  return lua_insert(L, -3), 3;
+}
+
 void nsl_open_cost_trace(lua_State *L) {
   lua_pushcfunction(L, cost_trace_make);
   lua_setfield(L, -2, "trace");
   lua_pushcfunction(L, cost_trace_sample);
   lua_setfield(L, -2, "sample");
+  lua_pushcfunction(L, cost_trace_rows);
+  lua_setfield(L, -2, "rows");
 }

@@ -96,6 +96,47 @@ static int way_back_back(lua_State *L) {
   return end_call(L, self, &call, status, &err), 0;
 }
 
+/* steps_start(simulation): the way back of a time-stepping run begins, with mu = 0. */
+static int way_back_steps_start(lua_State *L) {
+  NslTimeStepping *self;
+  return ns_sensitivities_steps_start(nsl_check_trail(L, &self)), 0;
+}
+
+/* steps_add(simulation, c): mu += c; `who` at 3: the function of the cost. */
+static int way_back_steps_add(lua_State *L) {
+  NslTimeStepping *self;
+  NsSensitivities *s = nsl_check_trail(L, &self);
+  const NslVector *c = nsl_to_finite_vector(L, 2, s->nx, "gradient", luaL_checkstring(L, 3));
+  double *values = lua_newuserdatauv(L, ((size_t)s->nx + 1) * sizeof *values, 0);
+  NsError err = {NS_OK, ""};
+  nsl_vector_read(c, values);
+  return ns_sensitivities_steps_add(s, values, &err) == NS_OK ? 0 : nsl_raise(L, &err);
+}
+
+/*
+** steps_back(simulation, t, from, rows): from row `from` of the run, whose times are t, to the first one; the last row is where the way back
+** begins. rows: what each row adds to mu, row after row; nil: nothing. Returns the row where the record begins: what is before it must be
+** recorded again; 0: the way back is at its end.
+*/
+static int way_back_steps_back(lua_State *L) {
+  NslTimeStepping *self;
+  NsSensitivities *s = nsl_check_trail(L, &self);
+  lua_Integer last = luaL_len(L, 2), k = luaL_checkinteger(L, 3);
+  const double *rows = lua_isnoneornil(L, 4) ? NULL : nsl_check_vector(L, 4)->data;
+  bool reached = true;
+  NsStatus status = NS_OK;
+  NsError err = {NS_OK, ""};
+  double *t = lua_newuserdatauv(L, (size_t)(last + 1) * sizeof *t, 0);
+  for (lua_Integer i = 1; i <= last; i++) lua_geti(L, 2, i), t[i] = lua_tonumber(L, -1), lua_pop(L, 1);
+  WayBackCall call = begin_call(L, self);
+  for (; k >= 1 && status == NS_OK && reached; k--) {
+    if (k < last && (rows || k == 1)) status = ns_sensitivities_steps_back(s, self->ts->nsds, t[k], &reached, &err);
+    if (status == NS_OK && reached && rows) status = ns_sensitivities_steps_add(s, rows + (k - 1) * s->nx, &err);
+    if (!reached) break;
+  }
+  return end_call(L, self, &call, status, &err), lua_pushinteger(L, k), 1;
+}
+
 /* events(simulation, t): the number of events there that move with parameters. */
 static int way_back_events(lua_State *L) {
   NslTimeStepping *self;
@@ -238,25 +279,17 @@ static int way_back_resolve(lua_State *L) {
 }
 
 void nsl_open_way_back(lua_State *L) {
-  static const luaL_Reg functions[] = {{"times", way_back_times},
-                                       {"start", way_back_start},
-                                       {"back", way_back_back},
-                                       {"events", way_back_events},
-                                       {"cross", way_back_cross},
-                                       {"rates", way_back_rates},
-                                       {"guard", way_back_guard},
-                                       {"fresh", way_back_fresh},
-                                       {"values", way_back_values},
-                                       {"refused", way_back_refused},
-                                       {"close", way_back_close},
-                                       {"nodes", way_back_nodes},
-                                       {"resolve", way_back_resolve},
-                                       {"gradient", way_back_gradient},
-                                       {"drives", way_back_drives},
-                                       {"earlier", way_back_earlier},
-                                       {"state", way_back_state},
-                                       {"memory", way_back_memory},
-                                       {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"times", way_back_times},         {"start", way_back_start},
+                                       {"back", way_back_back},           {"events", way_back_events},
+                                       {"cross", way_back_cross},         {"steps_start", way_back_steps_start},
+                                       {"steps_add", way_back_steps_add}, {"steps_back", way_back_steps_back},
+                                       {"rates", way_back_rates},         {"guard", way_back_guard},
+                                       {"fresh", way_back_fresh},         {"values", way_back_values},
+                                       {"refused", way_back_refused},     {"close", way_back_close},
+                                       {"nodes", way_back_nodes},         {"resolve", way_back_resolve},
+                                       {"gradient", way_back_gradient},   {"drives", way_back_drives},
+                                       {"earlier", way_back_earlier},     {"state", way_back_state},
+                                       {"memory", way_back_memory},       {NULL, NULL}};
   luaL_newlib(L, functions);
   nsl_open_cost_trace(L);
   lua_setfield(L, -2, "way_back");

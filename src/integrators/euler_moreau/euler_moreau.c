@@ -78,6 +78,7 @@ static NsStatus em_create(NsScheme **out, const NsIntegrator *integrator, NsNsds
   if (!em) return NS_ENOMEM;
   NsArena *arena = &em->base.arena;
   em->base.linear = true;
+  em->exact = plan->twin;
   em->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *em->nodes);
   em->clusters = ns_arena_take(arena, (size_t)nsds->nds, sizeof *em->clusters);
   em->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *em->edges);
@@ -95,6 +96,7 @@ static void em_destroy(NsScheme *scheme) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   ns_stack_free(&em->stack);
   ns_condensed_free(em->condensed);
+  ns_em_pull_free(em->pull);
 }
 
 static const NsStepProblem *em_problem(const NsScheme *scheme) {

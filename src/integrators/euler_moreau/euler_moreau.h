@@ -83,7 +83,9 @@ typedef struct NsEulerMoreau {
   bool matrix_formed;
   double *work, *work_y; /* N, m */
   double h_formed, theta_formed, gamma_formed;
-  double *q; /* m: the constant part of the problem */
+  double *q;             /* m: the constant part of the problem */
+  bool exact;            /* Jacobians are exact derivatives of callbacks, not those that a script gives */
+  struct NsEmPull *pull; /* see ns_em_pull; NULL: not made */
   NsStepProblem problem;
 } NsEulerMoreau;
 
@@ -102,6 +104,10 @@ NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTol
 
 /* The derivatives of a step (tangent.c). */
 extern const NsSchemeTangent ns_em_tangent;
+
+/* Derivatives of a step, transposed (pull.c): see NsStepPull. */
+NsStatus ns_em_pull(NsScheme *twin, const NsStepPull *pull, NsError *err);
+void ns_em_pull_free(struct NsEmPull *pull);
 
 /* The form for large linear models: one sparse problem in states and multipliers. suits: whether this form takes the graph. */
 extern const NsSchemeClass ns_scheme_euler_moreau_sparse;

@@ -20,7 +20,7 @@ const double *ns_em_output_state(NsEulerMoreau *em) {
 
 NsRelationPoint ns_em_point(const NsEulerMoreau *em, const NsEmEdge *edge, const double *stacked) {
   return (NsRelationPoint){em->t, ns_stack_gather(&em->stack, &edge->base, stacked), em->lambda + edge->base.row,
-                           edge->base.inter->z, false};
+                           edge->base.inter->z, em->exact};
 }
 
 static void em_add_block(double *to, int ldto, const double *from, int ldfrom, int rows, int cols, double factor) {
@@ -44,7 +44,7 @@ static NsStatus add_slope(NsEulerMoreau *em, NsEmNode *node, NsError *err) {
   if (!node->J) return NS_OK;
   NsEmCluster *cluster = &em->clusters[node->base.number];
   int n = node->base.n, at = node->base.v - cluster->base.offset;
-  NsStatus status = ns_first_order_jacobian(node->ds, em->t, em->x + node->base.v, false, node->J, err);
+  NsStatus status = ns_first_order_jacobian(node->ds, em->t, em->x + node->base.v, em->exact, node->J, err);
   if (status == NS_OK)
     em_add_block(cluster->base.W + at + (size_t)at * (size_t)cluster->base.n, cluster->base.n, node->J, n, n, n,
                  -em->h * em->options.theta);

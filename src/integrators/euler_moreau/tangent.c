@@ -90,4 +90,5 @@ const NsSchemeTangent ns_em_tangent = {.twin = &ns_scheme_euler_moreau,
                                        .before = em_tangent_before,
                                        .divide = em_tangent_divide,
                                        .respond = em_tangent_respond,
-                                       .state = em_tangent_state};
+                                       .state = em_tangent_state,
+                                       .pull = ns_em_pull};

@@ -88,7 +88,7 @@ static double force_guard_value(NsEventDriven *ed, int row) {
 static NsStatus force_guard_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
   memset(w->step, 0, (size_t)w->ed->m * sizeof *w->step);
   w->step[row] = 1;
-  return ns_motion_tangent_forces(w->tangent, t, u, w->size, w->step, gu, exact, err);
+  return ns_motion_tangent_forces(w->tangent, t, u, w->step, gu, exact, err);
 }
 
 static double stick_guard_value(NsEventDriven *ed, int row) {
@@ -99,7 +99,7 @@ static double stick_guard_value(NsEventDriven *ed, int row) {
 static NsStatus stick_guard_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
   memset(w->step, 0, (size_t)w->ed->m * sizeof *w->step);
   (void)ns_motion_stick_weights(w->ed, row, w->step);
-  return ns_motion_tangent_forces(w->tangent, t, u, w->size, w->step, gu, exact, err);
+  return ns_motion_tangent_forces(w->tangent, t, u, w->step, gu, exact, err);
 }
 
 static double no_guard_value(NsEventDriven *ed, int row) {

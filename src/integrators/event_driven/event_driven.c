@@ -112,7 +112,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   int m = ed->m;
   double **rows[] = {&ed->lambda,     &ed->before, &ed->slow,     &ed->pressing,    &ed->q_part,  &ed->z,
                      &ed->drift,      &ed->part,   &ed->part_rhs, &ed->part_before, &ed->u_after, &ed->reach,
-                     &ed->multiplier, &ed->slid,   &ed->share,    &ed->pulled};
+                     &ed->multiplier, &ed->slid,   &ed->share,    &ed->pulled,      &ed->past};
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) *rows[i] = ns_arena_doubles(arena, m);
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     ed->value[j] = ns_arena_doubles(arena, m + 1);
@@ -236,7 +236,7 @@ static Rub start_rub(const NsEventDriven *ed, const NsInteraction *inter, int i,
 }
 
 /* Sets laws and states of the rows at the start. A contact that carried a force is held until an event shows otherwise. */
-static void start_rows(NsEventDriven *ed) {
+void ns_ed_start_rows(NsEventDriven *ed) {
   for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
     if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
     const NsInteraction *inter = ed->base.nsds->interactions[e];
@@ -274,7 +274,7 @@ static bool overlaps(NsEventDriven *ed, int row, NsStatus *status, NsError *err)
 }
 
 /* Checks the rows at the start of a step. A contact that a script has opened is not held. The first step sets the reach. */
-static NsStatus motion_events_check_start(NsEventDriven *ed, NsError *err) {
+NsStatus ns_ed_check_rows(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->base.nsds->ninteractions && status == NS_OK && !ed->fixed; i++)
     status = check_restitution(ed->base.nsds->interactions[i], ns_ed_name(ed), err); /* a script may have changed it */
@@ -333,7 +333,7 @@ static int slowed_down(NsEventDriven *ed) {
 }
 
 /* After a step without an event: updates the levels at which open contacts close. */
-static NsStatus renew_levels(NsEventDriven *ed, NsError *err) {
+NsStatus ns_ed_renew_levels(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     Row *row = &ed->rows[i];
@@ -505,7 +505,7 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
     status = step_smoothly(ed, longest, &row, err);
     if (status != NS_OK) return status;
     if (row >= 0) break;
-    if (ed->t < t_next || ed->rubs) status = renew_levels(ed, err);
+    if (ed->t < t_next || ed->rubs) status = ns_ed_renew_levels(ed, err);
     if (status != NS_OK) return status;
     row = slowed_down(ed);
     if (row >= 0) break;
@@ -612,17 +612,15 @@ static NsStatus events_commit(NsScheme *scheme, NsEnergyAccount *account, NsErro
   return NS_OK;
 }
 
-/* Goes from the memories at t_k through all events to the end of the step; commit accepts that state. */
-static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
-  NsEventDriven *ed = (NsEventDriven *)scheme;
-  double before[2] = {0, 0};
-  ed->h = step->t - step->t_k;
+NsStatus ns_ed_begin(NsEventDriven *ed, double t_k, double h, const NsDrive *drive, NsError *err) {
+  const NsScheme *scheme = &ed->base;
+  ed->h = h;
   ed->log = drive->log;
   ed->trace = ed->fixed ? NULL : drive->trace;
   ed->sensitivity = ed->fixed ? NULL : drive->sensitivity;
   ed->log->slope = 0;
   ed->solver = drive->solver;
-  ed->t = ed->t_k = step->t_k;
+  ed->t = ed->t_k = t_k;
   ed->handled = ed->nheld = 0;
   ed->impact_energy = ed->friction_energy = 0;
   ed->hit = -1;
@@ -635,9 +633,18 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   ed->t_last = scheme->nsds->T;
   memset(ed->impulse, 0, (size_t)ed->Nv * sizeof *ed->impulse);
   ns_motion_gather(ed->motion, ed->q, ed->v);
-  start_rows(ed);
+  ns_ed_start_rows(ed);
+  return NS_OK;
+}
+
+/* Goes from the memories at t_k through all events to the end of the step; commit accepts that state. */
+static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
+  double before[2] = {0, 0};
+  NsStatus status = ns_ed_begin(ed, step->t_k, step->t - step->t_k, drive, err);
+  if (status != NS_OK) return status;
   if (drive->account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &before[0], &before[1], err);
-  if (status == NS_OK) status = motion_events_check_start(ed, err);
+  if (status == NS_OK) status = ns_ed_check_rows(ed, err);
   if (status == NS_OK) status = ns_ed_sense_begin(ed, err);
   if (status == NS_OK) status = ns_ed_trace_start(ed, err);
   if (status == NS_OK) status = handle_and_tell(ed, err);
@@ -657,7 +664,8 @@ const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
                                       .create = events_create,
                                       .destroy = events_destroy,
                                       .commit = events_commit,
-                                      .drive = events_drive};
+                                      .drive = events_drive,
+                                      .hosted = &ns_ed_hosted};
 
 static const NsField d1_fields[] = {NS_FIELD_END};
 static const char *const d1_arguments[] = {NULL};

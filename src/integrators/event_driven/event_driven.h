@@ -66,6 +66,7 @@ typedef struct NsEventDriven {
   int Nq, Nv, m, n;       /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of held contacts */
   double t_first, t_last; /* of the run */
   Row *rows;
+  double *past;   /* m: with a solver outside: the height of bounces that it can not follow, see event_hosted.c; else 0 */
   double *reach;  /* m: largest |y|, of friction largest |u|, in the run so far; the interactions keep it between steps */
   double *drift;  /* m: largest rounding error of y in a step of the motion, see ns_ed_measure_drift */
   bool rubs;      /* some row has friction or is a relay */
@@ -111,6 +112,7 @@ typedef struct NsEventDriven {
   NsMixedGroup *groups;
   int ngroups, nproblem; /* of the problem that is solved */
   int hit;               /* the row whose event this is; m: the pole of the forces; -1: the start of a step */
+  int asked;             /* with a solver outside: the row whose event was told when a step was accepted; -1: none */
   Rub *was;              /* m: friction before the event */
   struct NsModes *modes; /* workspace of event_modes.c */
   int *interaction;      /* m: interaction of each row of the problem */
@@ -131,6 +133,27 @@ typedef struct NsEventDriven {
   int ncurved, *curved;                                       /* open contacts that are not straight */
   int halved;                                                 /* number of halved pieces in this step */
 } NsEventDriven;
+
+/*
+** What decides on the event of a row: the gap of an open contact, the force of a held one, or the guard of friction: its
+** distance to the bounds while it sticks, its velocity along d while it slips. That it is young no more is an event, too, of
+** its second row. Row m has the guard of the pole of the forces.
+*/
+typedef enum NsGuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP, GUARD_YOUNG, GUARD_POLE } NsGuardKind;
+NsGuardKind ns_ed_guard_kind(const NsEventDriven *ed, int row);
+
+/*
+** A drive begins at t_k, with h as the usual length of a step: reads options and memories of the objects. ns_ed_start_rows: sets laws
+** and states of the rows from the objects.
+*/
+NsStatus ns_ed_begin(NsEventDriven *ed, double t_k, double h, const NsDrive *drive, NsError *err);
+void ns_ed_start_rows(NsEventDriven *ed);
+
+/* Whether the rows obey the laws where a step begins. A contact that a script has opened is not held. */
+NsStatus ns_ed_check_rows(NsEventDriven *ed, NsError *err);
+
+/* After a step without an event: updates the levels at which open contacts close, and the directions of sliding. */
+NsStatus ns_ed_renew_levels(NsEventDriven *ed, NsError *err);
 
 /* Computes the accelerations with the active constraints at (t, q, v): ed->lambda, ed->acceleration. */
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err);
@@ -227,6 +250,9 @@ void ns_ed_polish(NsEventDriven *ed, int n);
 
 /* Whether the force z of a closed row is more than rounding. own: W of the row. */
 bool ns_ed_carries(const NsEventDriven *ed, int k, int row, double own, double z);
+
+/* The modes for a solver outside of the engine (event_hosted.c). */
+extern const NsSchemeHosted ns_ed_hosted;
 
 /* The name for messages: EventDriven, or the integrator when its steps have a fixed length. */
 const char *ns_ed_name(const NsEventDriven *ed);

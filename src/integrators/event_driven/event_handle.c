@@ -105,7 +105,7 @@ static void measure_slow(NsEventDriven *ed) {
   ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
-    double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row), even = 0;
+    double press = ed->pressing[k], rise = ns_ed_tolerance(ed, row) + ns_ed_rounding(ed, row) + ed->past[row], even = 0;
     for (int j = 0; j < ed->Nv; j++)
       even += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * (ed->even[j] + ed->h * ed->even_free[j]);
     ed->slow[row] = 1e-13 * ed->now->u_terms[row] + DBL_EPSILON * even + (ed->fixed ? ed->h * press : sqrt(2 * press * rise));

@@ -37,14 +37,7 @@ static double event_search_step_length(const NsEventDriven *ed) {
 
 /* ---- guards ---- */
 
-/*
-** What decides on the event of a row: the gap of an open contact, the force of a held one, or the guard of friction: its
-** distance to the bounds while it sticks, its velocity along d while it slips. That it is young no more is an event, too, of
-** its second row. Row m has the guard of the pole of the forces.
-*/
-typedef enum GuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP, GUARD_YOUNG, GUARD_POLE } GuardKind;
-
-static GuardKind guard_kind(const NsEventDriven *ed, int row) {
+NsGuardKind ns_ed_guard_kind(const NsEventDriven *ed, int row) {
   const Row *r = &ed->rows[row];
   if (row == ed->m) return ed->pole_size != 0 ? GUARD_POLE : GUARD_NONE;
   if (row > 0 && ns_ed_rubs(ed, row - 1, GRIP_SLIP) && r[-1].rub.young) return GUARD_YOUNG;
@@ -91,7 +84,7 @@ static void take_sliding(const NsEventDriven *ed, int row, Piece piece, int *n, 
 */
 static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noise, int *n, double *b) {
   const Row *r = &ed->rows[row];
-  GuardKind kind = guard_kind(ed, row);
+  NsGuardKind kind = ns_ed_guard_kind(ed, row);
   if (kind == GUARD_SLIP) take_sliding(ed, row, piece, n, b);
   for (int k = 0; k <= *n && kind == GUARD_STICK; k++) b[k] -= r->rub.level;
   if (kind != GUARD_GAP) return;
@@ -150,7 +143,7 @@ static double noise_of(const NsEventDriven *ed, int row) {
 static void take_friction(NsEventDriven *ed, int row, int j) {
   const Rub *rub = &ed->rows[row].rub;
   double scale, noise = 0;
-  GuardKind kind = guard_kind(ed, row);
+  NsGuardKind kind = ns_ed_guard_kind(ed, row);
   if (kind == GUARD_SLIP) {
     ed->value[j][row] = ns_ed_sliding_along(ed, row);
     for (int i = 0; i < rub->width; i++) noise = fmax(noise, 4 * DBL_EPSILON * ed->now->u_terms[row + i]);
@@ -177,18 +170,18 @@ static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsErro
   ns_rk_at(ed->rk, t, ed->sample);
   const double *q = ed->sample, *v = q + ed->Nq;
   *ed->clock = t;
-  bool held = row < 0 ? ed->nacting > 0 : guard_kind(ed, row) != GUARD_GAP;
+  bool held = row < 0 ? ed->nacting > 0 : ns_ed_guard_kind(ed, row) != GUARD_GAP;
   const int *outputs = row < 0 ? ed->curved : &row;
   int n = row < 0 ? ed->ncurved : !held;
   NsStatus status = held ? ns_ed_accelerate(ed, t, q, v, err) : NS_OK;
   for (int k = 0; k < ed->nacting && held && ed->rubs && status == NS_OK; k++)
     if (row < 0 || ed->acting[k] == row) take_friction(ed, ed->acting[k], j);
-  if (status == NS_OK && (row < 0 || row == ed->m) && guard_kind(ed, ed->m) == GUARD_POLE) {
+  if (status == NS_OK && (row < 0 || row == ed->m) && ns_ed_guard_kind(ed, ed->m) == GUARD_POLE) {
     ed->value[j][ed->m] = ns_ed_pole_guard(ed);
     keep_noise(ed, ed->m, j, 16 * DBL_EPSILON * ed->nheld);
   }
   for (int k = 0; k < ed->nheld && held && status == NS_OK; k++) {
-    if ((row >= 0 && ed->held[k] != row) || guard_kind(ed, ed->held[k]) != GUARD_FORCE) continue;
+    if ((row >= 0 && ed->held[k] != row) || ns_ed_guard_kind(ed, ed->held[k]) != GUARD_FORCE) continue;
     ed->value[j][ed->held[k]] = ed->lambda[k];
     keep_noise(ed, ed->held[k], j, force_noise(ed, k));
   }
@@ -222,7 +215,7 @@ typedef struct Guard {
 */
 static Guard fit_guard(const NsEventDriven *ed, int row, Piece piece) {
   Guard guard = {.n = NS_BERNSTEIN_DEGREE};
-  bool open = guard_kind(ed, row) == GUARD_GAP;
+  bool open = ns_ed_guard_kind(ed, row) == GUARD_GAP;
   double v[NS_BERNSTEIN_SIZE], length = piece.width * event_search_step_length(ed), most = 0, fastest = 0, apart = 0;
   for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) {
     v[j] = ed->value[j][row];
@@ -283,7 +276,7 @@ static NsStatus curved_root(NsEventDriven *ed, int *row, double *first, NsError 
     Piece piece = {k / parts, k + 1 == parts ? 1 - k / parts : 1 / parts};
     status = take_nodes(ed, -1, piece, err);
     for (int i = 0; i <= ed->m && status == NS_OK; i++) {
-      GuardKind kind = guard_kind(ed, i);
+      NsGuardKind kind = ns_ed_guard_kind(ed, i);
       if (kind == GUARD_NONE || (kind == GUARD_GAP && ed->rows[i].straight)) continue;
       status = piece_root(ed, i, piece, HALVINGS, &x, err);
       keep_first(i, x, row, first);
@@ -299,7 +292,7 @@ static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *
   *first = INFINITY;
   ed->ncurved = ed->halved = 0;
   for (int i = 0; i <= ed->m && status == NS_OK; i++) {
-    GuardKind kind = guard_kind(ed, i);
+    NsGuardKind kind = ns_ed_guard_kind(ed, i);
     double x = INFINITY;
     if (kind == GUARD_NONE) continue;
     if (kind != GUARD_GAP) held = true;
@@ -316,7 +309,7 @@ static NsStatus measure_distance(NsEventDriven *ed, int row, double *off, double
   const NsStepperState *step = &ed->rk->base.state;
   const double *q = step->y, *v = q + ed->Nq;
   const Row *r = &ed->rows[row];
-  if (guard_kind(ed, row) == GUARD_GAP) {
+  if (ns_ed_guard_kind(ed, row) == GUARD_GAP) {
     NsStatus status = ns_motion_outputs(ed->motion, 1, &row, step->t, q, v, err);
     *off = ed->now->y[row] - (r->state == ROW_DEPARTING ? r->y0 : r->level);
     *rate = ed->now->u[row];
@@ -336,7 +329,7 @@ static NsStatus measure_distance(NsEventDriven *ed, int row, double *off, double
 static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
   double end = step->t, off, rate, rounding;
-  GuardKind kind = guard_kind(ed, row);
+  NsGuardKind kind = ns_ed_guard_kind(ed, row);
   for (int k = 0;; k++) {
     if (t <= step->t_old) t = nextafter(step->t_old, INFINITY);
     NsStatus status = ns_rk_retake(&ed->rk->base, t, err);
@@ -356,7 +349,7 @@ static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError
 static NsStatus approach_stop(NsEventDriven *ed, double x, int *row, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
   Rub *rub = &ed->rows[*row].rub;
-  if (guard_kind(ed, *row) != GUARD_SLIP || rub->width != 2 || rub->stops) return NS_OK;
+  if (ns_ed_guard_kind(ed, *row) != GUARD_SLIP || rub->width != 2 || rub->stops) return NS_OK;
   double t = step->t_old + APPROACH * fmin(x, 1) * event_search_step_length(ed);
   if (!(t > step->t_old)) return NS_OK;
   rub->stops = ed->slid[*row] <= NS_NEARLY_STOPPED * ed->reach[*row];
@@ -369,7 +362,7 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err) {
   double x;
   bool any = false;
   *row = -1;
-  for (int i = 0; i <= ed->m; i++) any = any || guard_kind(ed, i) != GUARD_NONE;
+  for (int i = 0; i <= ed->m; i++) any = any || ns_ed_guard_kind(ed, i) != GUARD_NONE;
   if (!any) return NS_OK;
   ns_ed_measure_drift(ed, event_search_step_length(ed));
   NsStatus status = ns_rk_interpolate(&ed->rk->base, err);

@@ -13,31 +13,24 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "integrators/event_driven/event_bend.h"
 #include "linalg/dense.h"
 
 /* Rounding errors of an acceleration, in spacings of the sum of its terms. An entry of J that changes it by less becomes 0. */
 static const double TANGENT_ROUNDINGS = 8;
-
-/*
-** The derivative of the bias of a curved relation by a coordinate is a central difference of order 4, with displacements of this part of
-** its size: errors of 1e-11 by truncation, 1e-13 by rounding, of a term that is a part of the acceleration.
-*/
-static const double BIAS_PART = 1.0 / 256;
 
 struct NsMotionTangent {
   NsArena arena;
   NsEventDriven *ed;
   NsMotionPull *pull;
   int n, p;
-  double *R, *r;          /* Nv x columns, m x columns */
-  double *force, *terms;  /* m, Nv */
-  double *by_q, *by_v;    /* of one system */
-  double *room;           /* of a system or a relation */
-  double *second, *drift; /* of a relation: m x nx x nx, m x nx */
-  double *x, *moved, *bias;
-  double *part, *W; /* m and 2 n; m x m */
+  double *R, *r;         /* Nv x columns, m x columns */
+  double *force, *terms; /* m, Nv */
+  double *by_q, *by_v;   /* of one system */
+  double *room;          /* of a system */
+  double *part, *W;      /* m and 2 n; m x m */
   NsLu *lu;
-  bool *own; /* of a relation: its rows */
+  NsEdgeBend bend; /* of the interaction that was looked at last */
 };
 
 /* ---- making ---- */
@@ -51,19 +44,12 @@ NsStatus ns_motion_tangent_new(NsMotionTangent **out, NsEventDriven *ed, NsMotio
   if (!g) return NS_ENOMEM;
   NsArena *arena = &g->arena;
   const NsNsds *nsds = ed->base.nsds;
-  ptrdiff_t room = 0, second = 0, widest = 0, of_system = 0;
+  ptrdiff_t room = 0, of_system = 0;
   g->ed = ed, g->pull = pull, g->p = p, g->n = ed->Nq + ed->Nv;
   for (int d = 0; d < nsds->nds; d++) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[d];
     of_system = tangent_most(of_system, (ptrdiff_t)ds->nv * ds->nq);
     room = tangent_most(room, (ptrdiff_t)ds->nv * ds->nv * ds->nq);
-  }
-  for (int e = 0; e < nsds->ninteractions; e++) {
-    const NsInteraction *inter = nsds->interactions[e];
-    bool curved = !ns_relation_linear(inter->relation);
-    widest = tangent_most(widest, inter->nx);
-    room = tangent_most(room, (ptrdiff_t)ns_relation_bias_room(inter->relation) + 3 * inter->m);
-    if (curved) second = tangent_most(second, (ptrdiff_t)inter->m * inter->nx * inter->nx);
   }
   ptrdiff_t columns = tangent_most(g->n, p);
   g->R = ns_arena_matrix(arena, ed->Nv, columns);
@@ -73,14 +59,9 @@ NsStatus ns_motion_tangent_new(NsMotionTangent **out, NsEventDriven *ed, NsMotio
   g->by_q = ns_arena_doubles(arena, of_system);
   g->by_v = ns_arena_doubles(arena, of_system);
   g->room = ns_arena_doubles(arena, room);
-  g->second = ns_arena_doubles(arena, second);
-  g->drift = ns_arena_matrix(arena, ed->m, widest);
-  g->x = ns_arena_doubles(arena, 2 * widest);
-  g->moved = ns_arena_doubles(arena, widest);
-  g->bias = ns_arena_doubles(arena, 2 * (ptrdiff_t)ed->m);
   g->part = ns_arena_doubles(arena, tangent_most(2 * (ptrdiff_t)g->n, ed->m));
   g->W = ns_arena_matrix(arena, ed->m, ed->m);
-  g->own = ns_arena_take(arena, (size_t)ed->m, sizeof *g->own);
+  ns_edge_bend_make(&g->bend, arena, ed);
   if (!arena->failed && ns_lu_new(&g->lu, ed->m) == NS_OK) return NS_OK;
   ns_motion_tangent_free(g);
   *out = NULL;
@@ -129,90 +110,30 @@ static bool edge_is_straight(const NsInteraction *inter) {
   return ns_relation_linear(inter->relation) && !ns_coef_varies(&inter->relation->C) && !ns_interaction_turns(inter);
 }
 
-/* Whether y of an interaction may depend on time at fixed q. */
-static bool edge_moves(const NsInteraction *inter) {
-  const NsRelation *relation = inter->relation;
-  return relation->class->timed || ns_coef_varies(&relation->C) || ns_coef_varies(&relation->e);
-}
-
-/* Fills second, drift, and x with the coordinates and velocities, of a curved interaction. False: they are not exact. */
-static bool take_curvature(NsMotionTangent *g, const NsInteraction *inter, double t, const double *u) {
-  const NsRelation *relation = inter->relation;
-  if (ns_interaction_turns(inter) || relation->dotjac.value || relation->hdot.value || ns_coef_given(&relation->C))
-    return false;
-  for (int j = 0, v; j < inter->nx; j++) {
-    g->x[j] = u[ns_motion_coordinate_of(g->ed->motion, inter, j, &v)];
-    g->x[inter->nx + j] = u[g->ed->Nq + v];
-  }
-  memset(g->bias, 0, (size_t)inter->m * sizeof *g->bias);
-  NsRelationPoint at = {t, g->x, g->bias, inter->z, false};
-  if (ns_relation_own_rows(relation, &at, g->room, g->own, NULL) != NS_OK) return false;
-  for (int i = 0; i < inter->m; i++)
-    if (g->own[i]) return false;
-  return ns_relation_second(relation, &at, g->room, g->second, g->drift);
-}
-
-/* The bias of all rows of an interaction with coordinate j displaced. */
-static bool displaced_bias(NsMotionTangent *g, const NsInteraction *inter, double t, int j, double step, double *bias) {
-  double *zero = g->bias + g->ed->m;
-  memcpy(g->moved, g->x, (size_t)inter->nx * sizeof *g->moved);
-  memset(zero, 0, (size_t)inter->m * sizeof *zero);
-  memset(bias, 0, (size_t)inter->m * sizeof *bias);
-  g->moved[j] += step;
-  NsRelationPoint at = {t, g->moved, zero, inter->z, false};
-  return ns_relation_add_bias(inter->relation, &at, g->x + inter->nx, NULL, g->room, bias, NULL) == NS_OK;
-}
-
-/* slope (m) = the derivative of the bias by coordinate j, which has the size `size`. */
-static bool bias_slope(NsMotionTangent *g, const NsInteraction *inter, double t, int j, double size, double *slope) {
-  static const double weight[4] = {8, -8, -1, 1}, steps[4] = {1, -1, 2, -2};
-  int exponent;
-  (void)frexp(size > 0 ? size : 1, &exponent);
-  double step = ldexp(BIAS_PART, exponent);
-  memset(slope, 0, (size_t)inter->m * sizeof *slope);
-  for (int k = 0; k < 4; k++) {
-    if (!displaced_bias(g, inter, t, j, steps[k] * step, g->bias)) return false;
-    for (int i = 0; i < inter->m; i++) slope[i] += weight[k] / (12 * step) * g->bias[i];
-  }
-  return true;
-}
-
-/* An element of `second`. */
-static double curvature(const NsMotionTangent *g, const NsInteraction *inter, int i, int j, int k) {
-  return g->second[i + (ptrdiff_t)inter->m * (j + (ptrdiff_t)inter->nx * k)];
-}
-
-/* R += d(H') force by q, for an interaction whose curvature is known. */
-static void add_curved_force(NsMotionTangent *g, const NsInteraction *inter, const double *force) {
-  for (int k = 0, v, w; k < inter->nx; k++) {
-    double *column = g->R + (ptrdiff_t)ns_motion_coordinate_of(g->ed->motion, inter, k, &w) * g->ed->Nv;
-    for (int j = 0; j < inter->nx; j++) {
-      (void)ns_motion_coordinate_of(g->ed->motion, inter, j, &v);
-      for (int i = 0; i < inter->m; i++) column[v] += force[i] * curvature(g, inter, i, j, k);
-    }
+/* R += d(H') force by q, for the interaction in g->bend. */
+static void add_bent_force(NsMotionTangent *g, const double *force) {
+  const NsEdgeBend *b = &g->bend;
+  for (int k = 0; k < b->nx; k++) {
+    double *column = g->R + (ptrdiff_t)b->q[k] * g->ed->Nv;
+    for (int j = 0; j < b->nv; j++)
+      for (int i = 0; i < b->m; i++) column[b->v[j]] += force[i] * ns_edge_bend(b, i, j, k);
   }
 }
 
-/* r of the held rows of a curved interaction: -(dH a + dbias). */
-static bool add_curved_output(NsMotionTangent *g, const NsInteraction *inter, double t, int first, const double *size) {
+/* r of the rows of the interaction in g->bend, the first of which is `first`: -(dH a + dbias). */
+static void add_bent_output(NsMotionTangent *g, int first) {
   const NsEventDriven *ed = g->ed;
-  ptrdiff_t m = ed->m;
-  for (int k = 0, w, v; k < inter->nx; k++) {
-    int q = ns_motion_coordinate_of(g->ed->motion, inter, k, &w);
-    double *by_q = g->r + q * m + first, *by_v = g->r + (ed->Nq + w) * m + first;
-    if (!bias_slope(g, inter, t, k, fmax(size[q], fabs(g->x[k])), by_q)) return false;
-    for (int i = 0; i < inter->m; i++) {
-      by_q[i] = -by_q[i];
-      by_v[i] = -2 * g->drift[i + k * inter->m];
-      for (int j = 0; j < inter->nx; j++) {
-        double bent = curvature(g, inter, i, j, k);
-        (void)ns_motion_coordinate_of(g->ed->motion, inter, j, &v);
-        by_q[i] -= bent * ed->acceleration[v];
-        by_v[i] -= 2 * bent * g->x[inter->nx + j];
-      }
+  const NsEdgeBend *b = &g->bend;
+  ptrdiff_t m = ed->m, rows = b->m;
+  for (int k = 0; k < b->nx; k++) {
+    double *by_q = g->r + b->q[k] * m + first;
+    for (int i = 0; i < b->m; i++) {
+      by_q[i] = -b->bias_q[i + k * rows];
+      for (int j = 0; j < b->nv; j++) by_q[i] -= ns_edge_bend(b, i, j, k) * ed->acceleration[b->v[j]];
     }
   }
-  return true;
+  for (int j = 0; j < b->nv; j++)
+    for (int i = 0; i < b->m; i++) g->r[(ed->Nq + b->v[j]) * m + first + i] = -b->bias_v[i + j * rows];
 }
 
 static bool edge_acts(const NsMotionTangent *g, int e) {
@@ -223,22 +144,16 @@ static bool edge_acts(const NsMotionTangent *g, int e) {
 
 /* ---- friction in space ---- */
 
-/* change (2 x n) = the derivative of the tangential velocity of friction that begins in a row; curvature: that of its interaction, or NULL. */
+/* change (2 x n) = the derivative of the tangential velocity of friction that begins in a row; curved: its interaction is in g->bend. */
 static void slide_change(const NsMotionTangent *g, int row, bool curved, double *change) {
   const NsEventDriven *ed = g->ed;
-  const NsInteraction *inter = edge_of_tangent(g, ns_motion_interaction(ed->motion, row));
+  const NsEdgeBend *b = &g->bend;
   int first = row - ns_motion_first_row(ed->motion, ns_motion_interaction(ed->motion, row)), width = ed->rows[row].rub.width;
   memset(change, 0, 2 * (size_t)g->n * sizeof *change);
   for (int c = 0; c < width; c++)
     for (int i = 0; i < ed->Nv; i++) change[c + 2 * (ed->Nq + i)] = ed->now->H[row + c + (ptrdiff_t)i * ed->m];
-  for (int k = 0, v; k < inter->nx && curved; k++) {
-    int q = ns_motion_coordinate_of(g->ed->motion, inter, k, &v);
-    for (int c = 0; c < width; c++) {
-      double sum = g->drift[first + c + k * inter->m];
-      for (int j = 0; j < inter->nx; j++) sum += curvature(g, inter, first + c, j, k) * g->x[inter->nx + j];
-      change[c + 2 * q] += sum;
-    }
-  }
+  for (int k = 0; curved && k < b->nx; k++)
+    for (int c = 0; c < width; c++) change[c + 2 * b->q[k]] = b->u_q[first + c + (ptrdiff_t)k * b->m];
 }
 
 /* R += the change of the direction of friction that slips in space. */
@@ -263,7 +178,7 @@ static void add_turning_friction(NsMotionTangent *g, int row, bool curved) {
 /* ---- the motion ---- */
 
 /* R and r of the interactions that act. */
-static bool sources_of_relations(NsMotionTangent *g, double t, const double *u, const double *size) {
+static bool sources_of_relations(NsMotionTangent *g, double t, const double *u) {
   const NsEventDriven *ed = g->ed;
   for (int e = 0; e < ed->base.nsds->ninteractions; e++) {
     const NsInteraction *inter = edge_of_tangent(g, e);
@@ -271,9 +186,9 @@ static bool sources_of_relations(NsMotionTangent *g, double t, const double *u, 
     if (!edge_acts(g, e)) continue;
     if (ns_relation_holds_at_position(inter->relation)) return false;
     bool curved = !edge_is_straight(inter);
-    if (curved && !take_curvature(g, inter, t, u)) return false;
-    if (curved) add_curved_force(g, inter, g->force + first);
-    if (curved && !add_curved_output(g, inter, t, first, size)) return false;
+    if (curved && !ns_edge_bend_take(&g->bend, ed, e, t, u)) return false;
+    if (curved) add_bent_force(g, g->force + first);
+    if (curved) add_bent_output(g, first);
     for (int row = first; row < first + inter->m; row++) {
       if (!ns_ed_rubs(ed, row, GRIP_SLIP) || ed->rows[row].rub.width != 2) continue;
       if (ed->rows[row].rub.young) return false;
@@ -320,10 +235,10 @@ static void clear_sources(NsMotionTangent *g, int columns) {
 }
 
 /* R becomes the derivative of the accelerations by u, and r, by row, that of the held multipliers. */
-static bool tangent_motion(NsMotionTangent *g, double t, const double *u, const double *size) {
+static bool tangent_motion(NsMotionTangent *g, double t, const double *u) {
   const NsEventDriven *ed = g->ed;
   clear_sources(g, g->n);
-  if (!sources_of_systems(g, t, u, ed->acceleration, true) || !sources_of_relations(g, t, u, size)) return false;
+  if (!sources_of_systems(g, t, u, ed->acceleration, true) || !sources_of_relations(g, t, u)) return false;
   for (int j = 0; j < g->n; j++) tangent_solve_column(g, j);
   return true;
 }
@@ -390,7 +305,7 @@ NsStatus ns_motion_tangent_terms(NsMotionTangent *g, double t, const double *u, 
   bool regular = *exact;
   if (regular && P && g->pull) parameter_columns(g, t, u, P, known);
   if (!J || !regular) return NS_OK;
-  *exact = tangent_motion(g, t, u, size);
+  *exact = tangent_motion(g, t, u);
   if (!*exact) return NS_OK;
   memset(J, 0, (size_t)g->n * (size_t)g->n * sizeof *J);
   rate_rows(g, u, J);
@@ -402,42 +317,41 @@ NsStatus ns_motion_tangent_terms(NsMotionTangent *g, double t, const double *u, 
 
 bool ns_motion_tangent_still(const NsMotionTangent *g, int row) {
   const NsEventDriven *ed = g->ed;
-  if (row >= 0) return !edge_moves(edge_of_tangent(g, ns_motion_interaction(ed->motion, row)));
+  if (row >= 0) return !ns_relation_moves(edge_of_tangent(g, ns_motion_interaction(ed->motion, row))->relation);
   for (int k = 0; k < ed->nacting; k++)
-    if (edge_moves(edge_of_tangent(g, ns_motion_interaction(ed->motion, ed->acting[k])))) return false;
+    if (ns_relation_moves(edge_of_tangent(g, ns_motion_interaction(ed->motion, ed->acting[k]))->relation)) return false;
   return !ns_motion_driven(ed->motion, ed->nacting, ed->acting);
 }
 
 bool ns_motion_tangent_output(NsMotionTangent *g, int row, double *gu) {
   const NsEventDriven *ed = g->ed;
-  const NsInteraction *inter = edge_of_tangent(g, ns_motion_interaction(ed->motion, row));
-  if (!edge_is_straight(inter)) return false;
+  NsEdgeBend *b = &g->bend;
+  int e = ns_motion_interaction(ed->motion, row), i = row - ns_motion_first_row(ed->motion, e);
+  if (!ns_relation_exact_C(edge_of_tangent(g, e)->relation)) return false;
+  ns_edge_bend_place(b, ed, e);
   memset(gu, 0, (size_t)g->n * sizeof *gu);
-  for (int k = 0, v; k < inter->nx; k++) {
-    int q = ns_motion_coordinate_of(g->ed->motion, inter, k, &v);
-    gu[q] = ed->now->H[row + (ptrdiff_t)v * ed->m];
-  }
+  for (int k = 0; k < b->nx; k++) gu[b->q[k]] = b->C[i + (ptrdiff_t)k * b->m];
   return true;
 }
 
 bool ns_motion_tangent_sliding(NsMotionTangent *g, double t, int row, const double *u, double *gu) {
   const NsEventDriven *ed = g->ed;
-  const NsInteraction *inter = edge_of_tangent(g, ns_motion_interaction(ed->motion, row));
   const Rub *rub = &ed->rows[row].rub;
-  bool curved = !edge_is_straight(inter);
-  if (curved && !take_curvature(g, inter, t, u)) return false;
+  int e = ns_motion_interaction(ed->motion, row);
+  bool curved = !edge_is_straight(edge_of_tangent(g, e));
+  if (curved && !ns_edge_bend_take(&g->bend, ed, e, t, u)) return false;
   slide_change(g, row, curved, g->part);
   for (int j = 0; j < g->n; j++) gu[j] = rub->d[0] * g->part[2 * j] + (rub->width == 2 ? rub->d[1] * g->part[1 + 2 * j] : 0);
   return true;
 }
 
-NsStatus ns_motion_tangent_forces(NsMotionTangent *g, double t, const double *u, const double *size, const double *weight,
-                                  double *gu, bool *exact, NsError *err) {
+NsStatus ns_motion_tangent_forces(NsMotionTangent *g, double t, const double *u, const double *weight, double *gu, bool *exact,
+                                  NsError *err) {
   NsEventDriven *ed = g->ed;
   NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
   if (status != NS_OK) return status;
   tangent_take_forces(g);
-  *exact = factor_held(g) && tangent_motion(g, t, u, size);
+  *exact = factor_held(g) && tangent_motion(g, t, u);
   for (int j = 0; j < g->n && *exact; j++) {
     gu[j] = 0;
     for (int k = 0; k < ed->nheld; k++) gu[j] += weight[ed->held[k]] * g->r[ed->held[k] + (ptrdiff_t)j * ed->m];
@@ -463,17 +377,16 @@ static bool sources_of_impulse(NsMotionTangent *g, double t, const double *u, co
     const NsInteraction *inter = edge_of_tangent(g, e);
     double bounce = 1 + (impulse->bounces[k] ? ed->rows[row].restitution : 0);
     bool curved = !edge_is_straight(inter), begins = k == 0 || ns_motion_interaction(ed->motion, impulse->rows[k - 1]) != e;
-    if (edge_moves(inter)) return false;
+    if (ns_relation_moves(inter->relation)) return false;
     for (int i = 0; i < ed->Nv; i++) g->r[row + (ed->Nq + i) * m] = bounce * ed->now->H[row + i * m];
     if (!curved) continue;
-    if (!take_curvature(g, inter, t, u)) return false;
-    if (begins) add_curved_force(g, inter, g->force + first);
-    for (int b = 0, v, w; b < inter->nx; b++) {
-      double *sum = g->r + row + ns_motion_coordinate_of(g->ed->motion, inter, b, &w) * m;
-      for (int j = 0; j < inter->nx; j++) {
-        (void)ns_motion_coordinate_of(g->ed->motion, inter, j, &v);
-        *sum += curvature(g, inter, row - first, j, b) * (change[v] + bounce * g->x[inter->nx + j]);
-      }
+    if (begins && !ns_edge_bend_take(&g->bend, ed, e, t, u)) return false;
+    if (begins) add_bent_force(g, g->force + first);
+    const NsEdgeBend *b = &g->bend;
+    for (int c = 0; c < b->nx; c++) {
+      double *sum = g->r + row + b->q[c] * m;
+      for (int j = 0; j < b->nv; j++)
+        *sum += ns_edge_bend(b, row - first, j, c) * (change[b->v[j]] + bounce * u[ed->Nq + b->v[j]]);
     }
   }
   return true;
@@ -549,7 +462,7 @@ bool ns_motion_tangent_rest(NsMotionTangent *g, int places, int n, const int *ro
   }
   for (int k = 0; k < n; k++) {
     const NsInteraction *inter = edge_of_tangent(g, ns_motion_interaction(ed->motion, rows[k]));
-    if (!edge_is_straight(inter) || edge_moves(inter)) return false;
+    if (!edge_is_straight(inter) || ns_relation_moves(inter->relation)) return false;
   }
   memset(A, 0, (size_t)g->n * (size_t)g->n * sizeof *A);
   for (ptrdiff_t j = 0; j < g->n; j++) A[j + j * g->n] = 1;

@@ -8,10 +8,9 @@
 #include "integrators/event_driven/event_pull.h"
 
 /*
-** Exact are: forces and masses that are numbers, Lua functions that take dual numbers, or compiled functions; relations between
-** Lagrangian systems that are linear or have automatic second derivatives; friction. Not: modes with dependent constraints or with
-** young friction; rigid bodies in contact; relations whose Jachq is not the derivative of h. Then the functions below return
-** *exact = false, and the caller takes differences.
+** Exact are: forces and masses that are numbers, Lua functions that take dual numbers, or compiled functions; relations that are linear,
+** have automatic derivatives, or are ready-made contacts (see ns_relation_curvature); friction. Not: modes with dependent constraints or
+** with young friction; a contact's computeh. Then the functions below return *exact = false, and the caller takes differences.
 */
 typedef struct NsMotionTangent NsMotionTangent;
 
@@ -36,8 +35,8 @@ bool ns_motion_tangent_still(const NsMotionTangent *tangent, int row);
 */
 bool ns_motion_tangent_output(NsMotionTangent *tangent, int row, double *gu);
 bool ns_motion_tangent_sliding(NsMotionTangent *tangent, double t, int row, const double *u, double *gu);
-NsStatus ns_motion_tangent_forces(NsMotionTangent *tangent, double t, const double *u, const double *size, const double *weight,
-                                  double *gu, bool *exact, NsError *err);
+NsStatus ns_motion_tangent_forces(NsMotionTangent *tangent, double t, const double *u, const double *weight, double *gu,
+                                  bool *exact, NsError *err);
 
 /* A (n x n) = the derivative by u of the state after an impulse that has been evaluated at (t, u). False: not exact, or h moves in time. */
 bool ns_motion_tangent_impulse(NsMotionTangent *tangent, double t, const double *u, const NsMotionImpulse *impulse, double *A);

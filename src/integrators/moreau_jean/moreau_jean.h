@@ -86,10 +86,11 @@ struct NsMoreauJean {
   /* the iterate */
   double *q, *v, *lambda; /* Nq, Nv, m */
   double *v_from, *lambda_from;
-  double *F, *p, *rho; /* Nv */
-  double *held;        /* Nv: impulses of prescribed velocities */
-  double *y, *u;       /* m: outputs and their velocities */
-  double *q_free;      /* Nq: q before the projection */
+  double *F, *p, *rho;      /* Nv */
+  double *held;             /* Nv: impulses of prescribed velocities */
+  double *y, *u;            /* m: outputs and their velocities */
+  struct NsMjPlace *places; /* see ns_mj_pull; NULL: not looked for */
+  double *q_free;           /* Nq: q before the projection */
   bool projected;
   bool combined;                 /* combined projection: q includes the shift */
   double *shift, *nu;            /* Nv, m: the shift; sums of its multipliers in a combined projection, else 0 */
@@ -152,5 +153,8 @@ extern const NsSchemeTangent ns_mj_tangent;
 
 /* The projection of the coordinates (project.c). */
 extern const NsSchemeSettle ns_mj_settle;
+
+/* Derivatives of a step, transposed, by numbers of linear systems (pull.c): see NsStepPull. */
+NsStatus ns_mj_pull(NsScheme *twin, const NsStepPull *pull, NsError *err);
 
 #endif

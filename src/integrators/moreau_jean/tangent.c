@@ -106,4 +106,5 @@ const NsSchemeTangent ns_mj_tangent = {.twin = &ns_scheme_moreau_jean,
                                        .respond = mj_tangent_respond,
                                        .state = mj_tangent_state,
                                        .unsettled = mj_tangent_unsettled,
-                                       .settled = mj_tangent_settled};
+                                       .settled = mj_tangent_settled,
+                                       .pull = ns_mj_pull};

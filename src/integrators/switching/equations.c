@@ -190,6 +190,17 @@ const NsDs *ns_equations_system(const NsEquations *e, int i, int *state) {
   return &e->nodes[k].ds->base;
 }
 
+const NsDs *ns_equations_differential(const NsEquations *e, int i, int *state) {
+  int k = e->nnodes - 1;
+  while (k > 0 && e->nodes[k].s > i) k--;
+  const NsEquationNode *node = &e->nodes[k];
+  int at = i - node->s;
+  *state = node->na > 0 ? node->rank.col[at] : at;
+  for (int j = 0; j < node->na; j++)
+    if (node->T[at + j * node->n] != 0) *state = -1;
+  return &node->ds->base;
+}
+
 /* ---- values ---- */
 
 /* The offset of part p of an edge's states in its own vector and in the stacked one. */

@@ -88,4 +88,7 @@ void ns_equations_split(NsEquations *e, bool absolute, const double *v, double *
 /* The system, and the number of its state (from 0), of state i. */
 const NsDs *ns_equations_system(const NsEquations *e, int i, int *state);
 
+/* Differential state i of s: its system, and its state (from 0) when s_i is that state alone, else -1. */
+const NsDs *ns_equations_differential(const NsEquations *e, int i, int *state);
+
 #endif

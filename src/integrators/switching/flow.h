@@ -68,6 +68,13 @@ double ns_flow_output_size(const NsFlow *flow, int row);
 /* The sum of the absolute values of the terms of dy/dt of a row in the rates of the states, at the last evaluated rates. */
 double ns_flow_output_rate_terms(NsFlow *flow, int row);
 
+/* Differential state i: its system, and its state (from 0) when it is that state alone, else -1. */
+const NsDs *ns_flow_differential(const NsFlow *flow, int i, int *state);
+
+/* Walks the mode, the last evaluated point, and the sizes. ns_flow_resume: a visitor has changed them. */
+void ns_flow_visit(NsFlow *flow, NsVisitor visitor, void *context);
+void ns_flow_resume(NsFlow *flow);
+
 /* Whether some callback may depend on time. */
 bool ns_flow_driven(const NsFlow *flow);
 

@@ -1,6 +1,7 @@
 /*
 ** flow_sizes.c
-** How large states and multipliers have been in the run, and the terms of the rates: what counts as 0 is measured by them.
+** How large states and multipliers have been in the run, and the terms of the rates: what counts as 0 is measured by them. The walk
+** over what a flow keeps.
 */
 #include <float.h>
 #include <math.h>
@@ -85,4 +86,32 @@ double ns_flow_lambda_within(const NsFlow *flow, int row) {
   if (isfinite(lower)) size = fmax(size, fabs(lower));
   if (isfinite(upper)) size = fmax(size, fabs(upper));
   return lambda <= lower ? lower + DBL_EPSILON * size : upper - DBL_EPSILON * size;
+}
+
+const NsDs *ns_flow_differential(const NsFlow *flow, int i, int *state) {
+  return ns_equations_differential(&flow->eq, i, state);
+}
+
+void ns_flow_visit(NsFlow *flow, NsVisitor visitor, void *context) {
+  size_t n = (size_t)flow->view.n * sizeof(double), m = (size_t)flow->view.m * sizeof(double);
+  size_t nd = (size_t)flow->eq.nd * sizeof(double), na = (size_t)flow->eq.na * sizeof(double);
+  visitor(context, "mode", flow->mode, (size_t)flow->view.m * sizeof *flow->mode);
+  visitor(context, "x", flow->x, n);
+  visitor(context, "lambda", flow->lambda, m);
+  visitor(context, "s", flow->s, nd);
+  visitor(context, "a", flow->a, na);
+  visitor(context, "size", flow->size, n);
+  visitor(context, "lambda_size", flow->lambda_size, m);
+  visitor(context, "lambda_most", flow->lambda_most, m);
+  visitor(context, "y_way", flow->y_way, m);
+  visitor(context, "a_size", flow->a_size, na);
+  visitor(context, "a_most", flow->a_most, na);
+}
+
+void ns_flow_resume(NsFlow *flow) {
+  flow->nactive = 0;
+  for (int i = 0; i < flow->view.m; i++)
+    if (flow->mode[i] == NS_ROW_ACTIVE) flow->active[flow->nactive++] = i;
+  flow->nw = flow->eq.na + flow->nactive;
+  flow->planned = false;
 }

@@ -156,6 +156,7 @@ static NsStatus pass_or_choose(NsSwitching *sw, bool *happened, NsError *err) {
   *happened = true;
   if (many && rest <= ACCUMULATED * time_spacing(sw)) return pass_accumulation(sw, rest, cycle, err);
   double time = many ? fmax(sw->t - sw->marks.mark[0].t, time_of_change(sw)) : 0;
+  if (many && rest <= sw->coarse * time) return pass_accumulation(sw, rest, cycle, err);
   NsStatus status = choose_mode(sw, err);
   *happened = sw->choice.jumped;
   if (status != NS_ENOSOL || !many || rest > NEAR_END * time) return status;

@@ -232,15 +232,21 @@ static NsStatus switching_first_length(NsSwitching *sw, const double *rate, doub
 
 /* ---- from event to event ---- */
 
-/* Prepares the stepper for smooth motion from the present state. */
-static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
-  double first;
+NsStatus ns_switch_start_guards(NsSwitching *sw, NsError *err) {
   memset(sw->u + sw->nd, 0, (size_t)sw->m * sizeof *sw->u);
   NsStatus status = ns_flow_outputs(sw->flow, sw->t, sw->u, err);
   if (status == NS_OK) status = switching_motion(sw, sw->t, sw->u, sw->rate, err);
   if (status != NS_OK) return status;
   ns_switch_take_guards(sw);
   ns_switch_set_levels(sw, true);
+  return NS_OK;
+}
+
+/* Prepares the stepper for smooth motion from the present state. */
+static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
+  double first;
+  NsStatus status = ns_switch_start_guards(sw, err);
+  if (status != NS_OK) return status;
   switching_take_units(sw);
   status = switching_first_length(sw, sw->rate, &first, err);
   if (status != NS_OK) return status;
@@ -334,9 +340,7 @@ static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
   return status;
 }
 
-/* Goes from the memories at t_k through all events to the end of the step; commit accepts that state. */
-static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
-  NsSwitching *sw = (NsSwitching *)scheme;
+NsStatus ns_switch_start(NsSwitching *sw, const NsStep *step, const NsDrive *drive, NsError *err) {
   sw->log = drive->log;
   sw->log->slope = 0;
   sw->trace = drive->trace;
@@ -347,12 +351,19 @@ static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDr
   sw->steps = sw->refused = 0;
   sw->t_spell = sw->t_block = sw->t_k;
   sw->t_event = -INFINITY;
+  sw->coarse = 0;
   NsStatus status = ns_flow_begin(sw->flow, step->t_k, step->t - step->t_k, err);
-  if (status == NS_OK) status = switching_take_stepper(sw, (const NsEventOptions *)scheme->integrator, err);
+  if (status == NS_OK) status = switching_take_stepper(sw, (const NsEventOptions *)sw->base.integrator, err);
   sw->longest = switching_longest(sw);
   if (status == NS_OK) status = switching_check_longest(sw, err);
   if (status == NS_OK) status = ns_switch_sense_begin(sw, err);
-  if (status == NS_OK) status = ns_switch_begin(sw, err);
+  return status == NS_OK ? ns_switch_begin(sw, err) : status;
+}
+
+/* Goes from the memories at t_k through all events to the end of the step; commit accepts that state. */
+static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
+  NsSwitching *sw = (NsSwitching *)scheme;
+  NsStatus status = ns_switch_start(sw, step, drive, err);
   while (status == NS_OK && sw->t < step->t) status = switching_go_on(sw, err);
   return status == NS_OK ? ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err) : status;
 }
@@ -377,7 +388,8 @@ static NsStatus switching_create_radau(NsScheme **out, const NsIntegrator *integ
 #define SWITCHING_FORM(text, make)                                                                                             \
   {                                                                                                                            \
     .name = text, .family = NS_FIRST_ORDER, .locates = true, .senses = true, .whole = true, .accepts = ns_flow_accepts,        \
-    .create = make, .destroy = switching_destroy, .commit = switching_commit, .drive = switching_drive                         \
+    .create = make, .destroy = switching_destroy, .commit = switching_commit, .drive = switching_drive,                        \
+    .hosted = &ns_switch_hosted                                                                                                \
   }
 const NsSchemeClass ns_form_switching_dop853 = SWITCHING_FORM(ns_scheme_runge_kutta_text, switching_create_dop853);
 const NsSchemeClass ns_form_switching_radau = SWITCHING_FORM(ns_scheme_radau_text, switching_create_radau);

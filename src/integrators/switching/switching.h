@@ -57,11 +57,14 @@ typedef struct NsSwitching {
   int stuck;                  /* number of events without progress of time */
   double t_event;             /* time of the last event */
   double longest;             /* the longest step of the integrator */
-  long steps;                 /* number of integrator steps in this step of the grid */
-  long refused;               /* number of lengths that were refused in the present spell of steps */
-  double t_spell;             /* time at which that spell began */
-  double t_block;             /* time at which the present block of events began; see switch_event.c */
-  double blocks[2];           /* durations of the last two blocks */
+  double usual;               /* with a solver outside: the usual length of a step */
+  double
+      coarse;   /* the rest of an accumulation that is passed over, a part of the time of the last events; see switch_event.c */
+  long steps;   /* number of integrator steps in this step of the grid */
+  long refused; /* number of lengths that were refused in the present spell of steps */
+  double t_spell;   /* time at which that spell began */
+  double t_block;   /* time at which the present block of events began; see switch_event.c */
+  double blocks[2]; /* durations of the last two blocks */
   NsEventMarks marks;
 
   /* at an event */
@@ -114,6 +117,17 @@ NsStatus ns_switch_make_course(NsSwitching *sw, NsError *err);
 
 /* Tells the trace the smooth piece of the last step; nothing when nobody asks. */
 NsStatus ns_switch_trace_piece(NsSwitching *sw, NsError *err);
+
+/* ---- switching.c ---- */
+
+/* A drive begins, with a step of the grid: reads options and memories of the objects, and chooses the mode. */
+NsStatus ns_switch_start(NsSwitching *sw, const NsStep *step, const NsDrive *drive, NsError *err);
+
+/* The motion from the present state in the present mode begins: its rate in sw->rate, its guards and their levels. */
+NsStatus ns_switch_start_guards(NsSwitching *sw, NsError *err);
+
+/* The modes for a solver outside of the engine (switch_hosted.c). */
+extern const NsSchemeHosted ns_switch_hosted;
 
 /* ---- switch_event.c ---- */
 

@@ -3,6 +3,7 @@
 ** Contacts in space: NewtonEuler1DR has one row, the gap; NewtonEuler3DR adds two tangents. The callback computeh, or one of
 ** the shapes of model/contact.h, sets the contact frame; the Jacobian C follows from the frame.
 */
+#include "model/contact_curve.h"
 #include "model/relation.h"
 
 typedef struct ContactRelation {
@@ -38,6 +39,12 @@ static const NsSlot slots[] = {{"computeh", "h", "x", "y", 'm', '1', NS_NATIVE_Q
 const char ns_relation_contact_1d_text[] = "NewtonEuler1DR";
 const char ns_relation_contact_3d_text[] = "NewtonEuler3DR";
 
+static bool contact_curvature(const NsRelation *relation, const NsRelationPoint *at, const double *w, double *room,
+                              const NsRelationCurvature *out) {
+  (void)room;
+  return ns_contact_curvature(relation->contact, at->x, w, out->second, out->third);
+}
+
 #define MODEL(kind)                                                                                                            \
   { .name = ns_relation_##kind##_text, .noun = NS_RELATION_NOUN, .fields = fields, .slots = slots, .nslots = 1, .x = "q" }
 
@@ -45,10 +52,12 @@ const NsRelationClass ns_relation_contact_1d = {.model = MODEL(contact_1d),
                                                 .family = NS_MECHANICS,
                                                 .bytes = sizeof(ContactRelation),
                                                 .contact = offsetof(ContactRelation, contact),
-                                                .contact_rows = 1};
+                                                .contact_rows = 1,
+                                                .curvature = contact_curvature};
 
 const NsRelationClass ns_relation_contact_3d = {.model = MODEL(contact_3d),
                                                 .family = NS_MECHANICS,
                                                 .bytes = sizeof(ContactRelation),
                                                 .contact = offsetof(ContactRelation, contact),
-                                                .contact_rows = 3};
+                                                .contact_rows = 3,
+                                                .curvature = contact_curvature};

@@ -36,6 +36,45 @@ static const NsSlot compliant_slots[] = {
     {"computeJachlambda", "Jachlambda", "xlz", "D", 'm', 'm', NS_NATIVE_QL, "h", 'l'},
 };
 
+/* Of h: drift is what the rate of dh/dx along the line has besides second w. */
+static bool curvature_of_h(const NsRelation *rel, const NsRelationPoint *at, const double *w, const NsRelationCurvature *out) {
+  const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
+  const NsFunction *h = &rel->h;
+  bool timed = rel->class->timed;
+  ptrdiff_t m = rel->m, nx = rel->nx;
+  if (!h->bowl || !h->twist || h->bowl(h->context, at->t, args, out->second) != 0) return false;
+  if (h->twist(h->context, at->t, args, timed ? 1 : 0, w, NULL, timed ? out->drift : NULL, out->third) != 0) return false;
+  for (ptrdiff_t k = 0; k < nx && timed; k++)
+    for (ptrdiff_t j = 0; j < nx; j++)
+      for (ptrdiff_t i = 0; i < m; i++) out->drift[i + m * k] -= out->second[i + m * (j + nx * k)] * w[j];
+  return true;
+}
+
+/* Of a callback that gives C and does not depend on time: third = the derivative of (rate of C) w. */
+static bool curvature_of_jacobian(const NsRelation *rel, const NsRelationPoint *at, const double *w, double *room,
+                                  const NsRelationCurvature *out) {
+  const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
+  const NsFunction *jac = &rel->jac;
+  ptrdiff_t m = rel->m, nx = rel->nx;
+  if (!jac->twist || jac->twist(jac->context, at->t, args, 0, w, out->second, room, NULL) != 0) return false;
+  for (ptrdiff_t k = 0; k < nx; k++)
+    for (ptrdiff_t j = 0; j < nx; j++)
+      for (ptrdiff_t i = 0; i < m; i++) out->third[i + m * k] += room[i + m * (j + nx * k)] * w[j];
+  return true;
+}
+
+static bool curvature_of_output(const NsRelation *rel, const NsRelationPoint *at, const double *w, double *room,
+                                const NsRelationCurvature *out) {
+  if (rel->hdot.value || rel->dotjac.value) return false;
+  if (!rel->jac.value) return curvature_of_h(rel, at, w, out);
+  if (!rel->class->timed && curvature_of_jacobian(rel, at, w, room, out)) return true;
+  bool *own = (bool *)(void *)(room + ns_relation_bias_room(rel));
+  if (ns_relation_own_rows(rel, at, room, own, NULL) != NS_OK) return false;
+  for (int i = 0; i < rel->m; i++)
+    if (own[i]) return false;
+  return curvature_of_h(rel, at, w, out);
+}
+
 const char ns_relation_scleronomous_text[] = "LagrangianScleronomousR";
 const char ns_relation_rheonomous_text[] = "LagrangianRheonomousR";
 const char ns_relation_compliant_text[] = "LagrangianCompliantR";
@@ -48,13 +87,16 @@ const char ns_relation_newton_euler_text[] = "NewtonEulerR";
   }
 
 const NsRelationClass ns_relation_scleronomous = {
-    .model = MODEL(scleronomous, scleronomous, 3), .family = NS_MECHANICS, .curved = true};
+    .model = MODEL(scleronomous, scleronomous, 3), .family = NS_MECHANICS, .curved = true, .curvature = curvature_of_output};
 
-const NsRelationClass ns_relation_rheonomous = {
-    .model = MODEL(rheonomous, rheonomous, 4), .family = NS_MECHANICS, .curved = true, .timed = true};
+const NsRelationClass ns_relation_rheonomous = {.model = MODEL(rheonomous, rheonomous, 4),
+                                                .family = NS_MECHANICS,
+                                                .curved = true,
+                                                .timed = true,
+                                                .curvature = curvature_of_output};
 
 const NsRelationClass ns_relation_compliant = {
     .model = MODEL(compliant, compliant, 3), .family = NS_MECHANICS, .has_D = true, .at_position = true};
 
 const NsRelationClass ns_relation_newton_euler = {
-    .model = MODEL(newton_euler, rheonomous, 4), .family = NS_MECHANICS, .timed = true};
+    .model = MODEL(newton_euler, rheonomous, 4), .family = NS_MECHANICS, .timed = true, .curvature = curvature_of_output};

@@ -1,0 +1,125 @@
+-- nslua.fmi.modes_exchange: model exchange of a simulation with laws: contacts, friction, relays, diodes, equations.
+-- Its modes are those of EventDriven: the importer integrates the states in a mode and looks at the event indicators,
+-- which are positive in the mode; impacts and changes of mode are events.
+local core = require "nslua.core"
+
+local hosted = core.hosted_support
+
+local modes = {}
+
+-- ---- the model ----
+
+-- The EventDriven that has the modes, beside the simulation of the script. A simulation that locates events lends its
+-- integrator with the options.
+local function event_driven(simulation, start)
+  local nsds, step = simulation:nsds(), simulation:currentTimeStep()
+  local grid = core.TimeDiscretisation(start, step)
+  local good, own = pcall(core.EventDriven, nsds, grid, simulation:osi())
+  return good and own or core.EventDriven(nsds, grid, core.RungeKuttaOSI()), step
+end
+
+-- The names of the states as a solution has them: q1, ..., v1, ..., x1, ... over all systems; s1, ... for
+-- combinations of the states x of a singular M.
+local function names_of(nsds, states)
+  local before, counts, combinations, names = {}, { q = 0, v = 0, x = 0 }, 0, {}
+  for k = 1, nsds:numberOfDynamicalSystems() do
+    local system = nsds:dynamicalSystem(k)
+    before[k] = { q = counts.q, v = counts.v, x = counts.x }
+    local mechanical, q = pcall(function() return system:q() end)
+    if mechanical then
+      counts.q, counts.v = counts.q + #q, counts.v + #system:x() - #q
+    else
+      counts.x = counts.x + #system:x()
+    end
+  end
+  for i, state in ipairs(states) do
+    local letter, number = state.letter, state.number
+    if letter == "s" then
+      combinations = combinations + 1
+      number = combinations
+    else
+      number = before[state.system][letter] + number
+    end
+    names[i] = { name = ("%s%d"):format(letter, number), reinit = true }
+  end
+  return names
+end
+
+-- Starts the modes at the time of the object.
+local function begin(object)
+  local t = object.exchange and object.t or object.simulation:startingTime()
+  object.z, object.guards = hosted.begin(object.hosted, t, object.step)
+  object.placed, object.renew = false, false
+end
+
+-- Makes the object ready. Returns its states and the number of indicators; or nil and why it has no modes.
+function modes.open(object)
+  local simulation = object.simulation
+  local good, own, step = pcall(event_driven, simulation, simulation:startingTime())
+  if not good then return nil, own end
+  object.modes, object.step = own, step
+  object.hosted = hosted.new(own)
+  local started, message = pcall(begin, object)
+  if not started then return nil, message end
+  return { states = names_of(simulation:nsds(), hosted.names(object.hosted)), indicators = object.guards }
+end
+
+function modes.close(object) object.modes:close() end
+
+-- ---- the state ----
+
+function modes.set_time(object, t) object.t, object.placed = t, false end
+
+function modes.set_states(object, x)
+  if #x ~= #object.z then error(("there are %d states, not %d"):format(#object.z, #x), 0) end
+  object.z, object.placed = x, false
+end
+
+-- A value has changed that callbacks or laws read. Laws are read anew at the next event.
+function modes.changed(object) object.placed, object.renew = false, true end
+
+-- Writes the state into the objects of the graph, for functions of the script.
+function modes.place(object)
+  if object.placed or not object.exchange then return end
+  hosted.place(object.hosted, object.t, object.z)
+  object.placed = true
+end
+
+-- In co-simulation the states are those of the steps.
+local function present(object)
+  if not object.exchange then begin(object) end
+  return object.exchange and object.t or object.simulation:startingTime()
+end
+
+function modes.states(object)
+  present(object)
+  return object.z
+end
+
+function modes.derivatives(object) return hosted.rate(object.hosted, present(object), object.z) end
+function modes.indicators(object) return hosted.guards(object.hosted, present(object), object.z) end
+
+-- ---- steps and events ----
+
+-- The importer has accepted a step. Returns whether there is an event that no indicator tells.
+function modes.completed(object) return hosted.accept(object.hosted, object.t, object.z) end
+
+function modes.update(object)
+  local before = object.z
+  local happened, z = hosted.event(object.hosted, object.t, before, object.renew)
+  local changed = false
+  for i = 1, #z do changed = changed or z[i] ~= before[i] end
+  object.z, object.renew, object.placed = z, false, false
+  return happened, changed
+end
+
+-- ---- stored states ----
+
+function modes.save(object) return { z = object.z, mode = hosted.save(object.hosted) } end
+
+function modes.restore(object, saved)
+  hosted.load(object.hosted, saved.mode)
+  object.z, object.placed, object.renew = saved.z, false, false
+end
+
+return modes

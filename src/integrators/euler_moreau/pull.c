@@ -1,0 +1,268 @@
+/*
+** pull.c
+** The transposed derivatives of a step of the theta-gamma scheme, in closed form: see NsStepPull. With the weights eta of rho and psi of y
+** a number that changes f at the end of the step by df has the derivative -h theta eta . df; at its start -h (1 - theta) eta . df; one that
+** changes r by dr -h gamma eta . dr; y by dy psi . dy.
+*/
+#include <string.h>
+
+#include "base/memory.h"
+#include "integrators/euler_moreau/euler_moreau.h"
+#include "integrators/sensitivity.h"
+
+typedef enum EmPlaceKind { EM_NONE, EM_A, EM_b, EM_M, EM_C, EM_D, EM_e, EM_B, EM_K, EM_Z } EmPlaceKind;
+
+/* Where a parameter is: entry (i, j) of a coefficient of a node or an edge; z: element i of each vector z that holds it. */
+typedef struct EmPlace {
+  EmPlaceKind kind;
+  int at, i, j;
+} EmPlace;
+
+struct NsEmPull {
+  NsArena arena;
+  EmPlace *place;
+  bool *node_z, *edge_z;          /* nodes, edges: some parameter is in their z */
+  double *J, *weight, *moved, *u; /* the largest n x n or n x nz, ...; n; N; the largest nx */
+};
+
+/* ---- places ---- */
+
+static bool em_in_coef(const NsCoef *coef, const double *number, EmPlace *place, EmPlaceKind kind, int at) {
+  if (!ns_coef_entry(coef, number, &place->i, &place->j)) return false;
+  place->kind = kind, place->at = at;
+  return true;
+}
+
+static bool em_in_z(const double *number, const double *z, int nz) {
+  return z && number >= z && number < z + nz;
+}
+
+/* Whether an interaction computes with a copy of the z that the number is in. */
+static bool em_is_copied(const NsEulerMoreau *em, const double *number) {
+  for (int e = 0; e < em->stack.nedges; e++) {
+    const NsInteraction *inter = em->edges[e].base.inter;
+    for (int d = 0; d < inter->nds && inter->z_pair && inter->z == inter->z_pair; d++)
+      if (em_in_z(number, inter->ds[d]->z, inter->ds[d]->nz)) return true;
+  }
+  return false;
+}
+
+static EmPlace em_find_z(const NsEulerMoreau *em, struct NsEmPull *pull, const double *number) {
+  EmPlace place = {.kind = EM_NONE};
+  if (em_is_copied(em, number)) return place;
+  for (int d = 0; d < em->stack.nnodes; d++) {
+    const NsDs *ds = &em->nodes[d].ds->base;
+    if (em_in_z(number, ds->z, ds->nz)) pull->node_z[d] = true, place.kind = EM_Z;
+  }
+  for (int e = 0; e < em->stack.nedges; e++) {
+    const NsInteraction *inter = em->edges[e].base.inter;
+    if (em_in_z(number, inter->z, inter->nz)) pull->edge_z[e] = true, place.kind = EM_Z;
+  }
+  return place;
+}
+
+static EmPlace em_find_place(const NsEulerMoreau *em, struct NsEmPull *pull, const NsParameter *parameter) {
+  EmPlace place = {.kind = EM_NONE};
+  const double *number = parameter->number;
+  if (!number) return place;
+  if (!parameter->owner) return em_find_z(em, pull, number);
+  for (int d = 0; d < em->stack.nnodes; d++) {
+    const NsFirstOrderDs *ds = em->nodes[d].ds;
+    if ((const void *)ds != parameter->owner) continue;
+    if (em_in_coef(&ds->M, number, &place, EM_M, d) || em->nodes[d].J) return place;
+    if (em_in_coef(&ds->A, number, &place, EM_A, d) || em_in_coef(&ds->b, number, &place, EM_b, d)) return place;
+  }
+  int owners = 0;
+  for (int e = 0; e < em->stack.nedges; e++) {
+    const NsRelation *r = em->edges[e].base.inter->relation;
+    if ((const void *)r != parameter->owner) continue;
+    bool found = (!r->h.value && (em_in_coef(&r->C, number, &place, EM_C, e) || em_in_coef(&r->D, number, &place, EM_D, e) ||
+                                  em_in_coef(&r->e, number, &place, EM_e, e))) ||
+                 (!r->g.value && (em_in_coef(&r->B, number, &place, EM_B, e) || em_in_coef(&r->K, number, &place, EM_K, e)));
+    if (!found || owners++ > 0) return (EmPlace){.kind = EM_NONE}; /* one relation, one interaction */
+  }
+  return place;
+}
+
+static NsStatus em_take_pull(NsEulerMoreau *em, const NsStepPull *of) {
+  struct NsEmPull *pull = em->pull = ns_alloc(1, sizeof *pull);
+  if (!pull) return NS_ENOMEM;
+  ptrdiff_t most = 1, wide = 1;
+  for (int d = 0; d < em->stack.nnodes; d++) {
+    const NsDs *ds = &em->nodes[d].ds->base;
+    int cols = ds->n > ds->nz ? ds->n : ds->nz;
+    if ((ptrdiff_t)ds->n * cols > most) most = (ptrdiff_t)ds->n * cols;
+  }
+  for (int e = 0; e < em->stack.nedges; e++) {
+    const NsInteraction *inter = em->edges[e].base.inter;
+    ptrdiff_t rows = inter->m > inter->nx ? inter->m : inter->nx;
+    if (rows * inter->nz > most) most = rows * inter->nz;
+    if (inter->nx > wide) wide = inter->nx;
+  }
+  pull->place = ns_arena_take(&pull->arena, (size_t)of->p, sizeof *pull->place);
+  pull->node_z = ns_arena_take(&pull->arena, (size_t)em->stack.nnodes, sizeof *pull->node_z);
+  pull->edge_z = ns_arena_take(&pull->arena, (size_t)em->stack.nedges, sizeof *pull->edge_z);
+  pull->J = ns_arena_doubles(&pull->arena, most);
+  pull->weight = ns_arena_doubles(&pull->arena, em->stack.N);
+  pull->moved = ns_arena_doubles(&pull->arena, em->stack.N);
+  pull->u = ns_arena_doubles(&pull->arena, wide);
+  for (int j = 0; j < of->p && !pull->arena.failed; j++) pull->place[j] = em_find_place(em, pull, &of->parameters[j]);
+  return pull->arena.failed ? NS_ENOMEM : NS_OK;
+}
+
+void ns_em_pull_free(struct NsEmPull *pull) {
+  if (!pull) return;
+  ns_arena_release(&pull->arena);
+  ns_free(pull);
+}
+
+/* ---- parameters ---- */
+
+/* g += weights . (matrix by z), rows x nz, for the parameters in z. */
+static void em_add_by_z(const NsStepPull *of, const double *z, int nz, int rows, const double *by_z, const double *weights) {
+  for (int j = 0; j < of->p; j++) {
+    const NsParameter *parameter = &of->parameters[j];
+    if (parameter->owner || !parameter->number || !em_in_z(parameter->number, z, nz)) continue;
+    const double *column = by_z + (parameter->number - z) * rows;
+    for (int i = 0; i < rows; i++) of->g[j] += weights[i] * column[i];
+  }
+}
+
+/* The parameters in z are not known here. */
+static void em_forget_z(const NsStepPull *of, const double *z, int nz) {
+  for (int j = 0; j < of->p; j++)
+    if (!of->parameters[j].owner && of->parameters[j].number && em_in_z(of->parameters[j].number, z, nz)) of->known[j] = false;
+}
+
+static bool em_varies(const NsCoef *const *coefs, int count) {
+  for (int i = 0; i < count; i++)
+    if (ns_coef_varies(coefs[i])) return true;
+  return false;
+}
+
+/* The parameters of f at (t, x), whose weights are `weights`; M: those of M (x - x_k). */
+static void em_pull_system(const NsEulerMoreau *em, const NsStepPull *of, int d, double t, const double *x,
+                           const double *weights) {
+  const NsEmNode *node = &em->nodes[d];
+  const NsFirstOrderDs *ds = node->ds;
+  const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
+  int n = ds->base.n, nz = ds->base.nz;
+  for (int j = 0; j < of->p; j++) {
+    const EmPlace *place = &em->pull->place[j];
+    if (place->at != d) continue;
+    if (place->kind == EM_A) of->g[j] += weights[place->i] * x[place->j];
+    if (place->kind == EM_b) of->g[j] += weights[place->i];
+  }
+  if (!em->pull->node_z[d]) return;
+  const NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b};
+  size_t bytes = (size_t)n * (size_t)nz * sizeof(double);
+  if (em_varies(coefs, ds->f.value ? 1 : 3)) em_forget_z(of, ds->base.z, nz);
+  else if (ds->f.value && ns_exact_jacobian(&ds->f, t, args, 2, bytes, em->pull->J))
+    em_add_by_z(of, ds->base.z, nz, n, em->pull->J, weights);
+  else if (ds->f.value) em_forget_z(of, ds->base.z, nz);
+}
+
+static void em_pull_relation(NsEulerMoreau *em, const NsStepPull *of, int e, const double *x_output, const double *weights) {
+  const NsEmEdge *edge = &em->edges[e];
+  const NsInteraction *inter = edge->base.inter;
+  const NsRelation *r = inter->relation;
+  const double *lambda = em->lambda + edge->base.row, *psi = of->psi + edge->base.row;
+  NsRelationPoint at = ns_em_point(em, edge, x_output);
+  const double *args[NS_FUNCTION_ARGS] = {at.x, lambda, inter->z};
+  int nx = inter->nx, m = inter->m, nz = inter->nz;
+  for (int j = 0; j < of->p; j++) {
+    const EmPlace *place = &em->pull->place[j];
+    if (place->at != e) continue;
+    if (place->kind == EM_C) of->g[j] += psi[place->i] * at.x[place->j];
+    if (place->kind == EM_D) of->g[j] += psi[place->i] * lambda[place->j];
+    if (place->kind == EM_e) of->g[j] += psi[place->i];
+    if (place->kind == EM_B) of->g[j] += weights[place->i] * lambda[place->j];
+  }
+  bool by_z = em->pull->edge_z[e], known = true;
+  const NsCoef *of_h[] = {&r->C, &r->D, &r->e, &r->F}, *of_g[] = {&r->B, &r->K};
+  if (by_z && ((!r->h.value && em_varies(of_h, 4)) || (!r->g.value && em_varies(of_g, 2)))) known = false;
+  double *J = em->pull->J;
+  if (by_z && known && r->h.value) known = ns_exact_jacobian(&r->h, at.t, args, 2, (size_t)(m * nz) * sizeof *J, J);
+  if (by_z && known && !r->h.value) {
+    memset(J, 0, (size_t)(m * nz) * sizeof *J);
+    ns_coef_add_to(&r->F, 1, J, m);
+  }
+  if (by_z && known) em_add_by_z(of, inter->z, nz, m, J, psi);
+  at = ns_em_point(em, edge, em->x);
+  args[0] = at.x;
+  for (int j = 0; j < of->p; j++)
+    if (em->pull->place[j].kind == EM_K && em->pull->place[j].at == e)
+      of->g[j] += weights[em->pull->place[j].i] * at.x[em->pull->place[j].j];
+  if (by_z && known && r->g.value) known = ns_exact_jacobian(&r->g, at.t, args, 2, (size_t)(nx * nz) * sizeof *J, J);
+  if (by_z && known && r->g.value) em_add_by_z(of, inter->z, nz, nx, J, weights);
+  if (by_z && !known) em_forget_z(of, inter->z, nz);
+}
+
+/* ---- memories ---- */
+
+/* x += factor M' v. */
+static void em_add_mass(const NsFirstOrderDs *ds, double factor, const double *v, double *x) {
+  int n = ds->base.n;
+  if (!ns_coef_given(&ds->M)) {
+    for (int i = 0; i < n; i++) x[i] += factor * v[i];
+    return;
+  }
+  for (int j = 0; j < n && ds->M.value; j++)
+    for (int i = 0; i < n; i++) x[j] += factor * ds->M.value[i + (ptrdiff_t)j * n] * v[i];
+}
+
+/* The start of the step: h (1 - theta) f(t_k, x_k), h (1 - gamma) r_k, and M x_k. */
+static NsStatus em_pull_start(NsEulerMoreau *em, const NsStepPull *of, int d, NsError *err) {
+  NsFirstOrderDs *ds = em->nodes[d].ds;
+  int n = ds->base.n, o = em->nodes[d].base.v;
+  double wf = em->h * (1 - em->options.theta), wr = em->h * (1 - em->weight_r), *J = em->pull->J;
+  for (int i = 0; i < n && of->x; i++) of->r_k[o + i] -= wr * of->eta[o + i];
+  if (wf == 0) return NS_OK;
+  NsStatus status = ns_ds_update(&ds->base, em->t_k, err);
+  if (status == NS_OK && of->x) status = ns_first_order_jacobian(ds, em->t_k, ds->base.x_k, true, J, err);
+  if (status != NS_OK) return status;
+  for (int i = 0; i < n; i++) em->pull->weight[i] = -wf * of->eta[o + i];
+  for (int j = 0; j < n && of->x; j++)
+    for (int i = 0; i < n; i++) of->x[o + j] += em->pull->weight[i] * J[i + (ptrdiff_t)j * n];
+  em_pull_system(em, of, d, em->t_k, ds->base.x_k, em->pull->weight);
+  return ns_ds_update(&ds->base, em->t, err);
+}
+
+NsStatus ns_em_pull(NsScheme *twin, const NsStepPull *of, NsError *err) {
+  NsEulerMoreau *em = (NsEulerMoreau *)twin;
+  NsStatus status = em->pull ? NS_OK : em_take_pull(em, of);
+  if (status != NS_OK) return ns_fail(err, status, "not enough memory");
+  for (int d = 0; d < em->stack.nnodes; d++)
+    if (ns_coef_given(&em->nodes[d].ds->M) && !em->nodes[d].ds->M.value) return ns_fail(err, NS_ENOSOL, "M is sparse");
+  for (int j = 0; j < of->p; j++) of->known[j] = em->pull->place[j].kind != EM_NONE;
+  for (int i = 0; i < em->stack.N; i++) em->pull->moved[i] = em->x[i] - em->x_k[i];
+  for (int d = 0; d < em->stack.nnodes && status == NS_OK; d++) {
+    const NsFirstOrderDs *ds = em->nodes[d].ds;
+    int o = em->nodes[d].base.v;
+    status = em_pull_start(em, of, d, err);
+    if (of->x) em_add_mass(ds, -1, of->eta + o, of->x + o);
+    for (int j = 0; j < of->p; j++) {
+      const EmPlace *place = &em->pull->place[j];
+      if (place->kind == EM_M && place->at == d) of->g[j] += of->eta[o + place->i] * em->pull->moved[o + place->j];
+    }
+    double wf = em->h * em->options.theta;
+    for (int i = 0; i < ds->base.n; i++) em->pull->weight[i] = -wf * of->eta[o + i];
+    if (status == NS_OK && wf != 0) em_pull_system(em, of, d, em->t, em->x + o, em->pull->weight);
+  }
+  const double *x_output = ns_em_output_state(em);
+  for (int e = 0; e < em->stack.nedges && status == NS_OK; e++) {
+    const NsEmEdge *edge = &em->edges[e];
+    int m = edge->base.m;
+    for (int p = 0; p < edge->base.nparts; p++) {
+      const NsEmNode *node = &em->nodes[edge->base.parts[p].node];
+      int at = edge->base.parts[p].at, o = node->base.v;
+      for (int i = 0; i < node->base.n; i++)
+        em->pull->u[at + i] = (of->r ? of->r[o + i] : 0) - em->h * em->weight_r * of->eta[o + i];
+      const double *C = edge->C + (ptrdiff_t)at * m;
+      for (int k = 0; of->x && em->weight_y != 1 && k < node->base.n; k++)
+        for (int i = 0; i < m; i++) of->x[o + k] += (1 - em->weight_y) * of->psi[edge->base.row + i] * C[i + (ptrdiff_t)k * m];
+    }
+    em_pull_relation(em, of, e, x_output, em->pull->u);
+  }
+  return status;
+}

@@ -1,0 +1,225 @@
+/*
+** event_hosted.c
+** Event-driven mechanics for a solver outside of the engine: rates and guards in a mode, and what happens at events. Rates and guards
+** are those of the state projected on the constraints of the mode, so that errors of the solver across them do not grow.
+*/
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "integrators/event_driven/event_driven.h"
+
+/*
+** Least tolerance of a contact for such a solver, a part of the reach, see ns_ed_tolerance. 1e-10: bounces end when they take 1e-5 of
+** the time of the highest one, a length that other solvers still resolve.
+*/
+static const double HOSTED_TOLERANCE = 1e-10;
+
+static void hosted_motion_sizes(const NsScheme *scheme, int *states, int *guards) {
+  const NsEventDriven *ed = (const NsEventDriven *)scheme;
+  *states = ed->Nq + ed->Nv;
+  *guards = ed->m + 1;
+}
+
+static void hosted_motion_name(const NsScheme *scheme, int i, int *system, char *letter, int *number) {
+  const NsEventDriven *ed = (const NsEventDriven *)scheme;
+  bool moves = i >= ed->Nq;
+  int (*first)(const NsMotion *, int) = moves ? ns_motion_first_v : ns_motion_first_q, at = moves ? i - ed->Nq : i;
+  int d = scheme->nsds->nds - 1;
+  while (d > 0 && first(ed->motion, d) > at) d--;
+  *system = scheme->nsds->ds[d]->index;
+  *letter = moves ? 'v' : 'q';
+  *number = at - first(ed->motion, d);
+}
+
+/* ---- a point ---- */
+
+/* Takes the state z at t, projected on the constraints of the mode; evaluates all outputs and the accelerations. */
+static NsStatus hosted_take(NsEventDriven *ed, double t, const double *z, NsError *err) {
+  double *reach = ed->part; /* the state may be a guess of the solver: it leaves no trace in the reach */
+  NsStatus status = NS_OK;
+  memcpy(ed->x, z, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
+  ed->t = *ed->clock = t;
+  ns_motion_normalise(ed->motion, ed->q);
+  memcpy(reach, ed->reach, (size_t)ed->m * sizeof *reach);
+  if (ed->nheld > 0)
+    status = ns_motion_project(ed->motion, ed->nplaces, ed->nheld, ed->held, t, reach, ed->q, ed->v, ed->W, err);
+  if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, t, ed->q, ed->v, err);
+  return status == NS_OK ? ns_ed_accelerate(ed, t, ed->q, ed->v, err) : status;
+}
+
+/* The force of a held row at the last accelerations. */
+static double held_force(const NsEventDriven *ed, int row) {
+  for (int k = 0; k < ed->nheld; k++)
+    if (ed->held[k] == row) return ed->lambda[k];
+  return 0;
+}
+
+/* The guard of an open contact. One that leaves starts at its y0 up to rounding: each bounce that began lower would gain velocity. */
+static double hosted_gap(const NsEventDriven *ed, int row) {
+  const Row *r = &ed->rows[row];
+  double level = r->state == ROW_DEPARTING && r->level < 0 ? r->y0 - fmax(ns_ed_rounding(ed, row), DBL_MIN) : r->level;
+  return ed->now->y[row] - level;
+}
+
+/* The guard of a row at the point that was taken: above 0 in the mode. Friction that begins to slip has u = 0 up to rounding. */
+static double hosted_guard(const NsEventDriven *ed, int row) {
+  const Row *r = &ed->rows[row];
+  double scale;
+  switch (ns_ed_guard_kind(ed, row)) {
+    case GUARD_GAP: return hosted_gap(ed, row);
+    case GUARD_FORCE: return held_force(ed, row);
+    case GUARD_STICK: return ns_ed_stick_guard(ed, row, &scale) - r->rub.level;
+    case GUARD_SLIP: return ns_ed_sliding_along(ed, row) + fmax(ed->slow[row], DBL_MIN);
+    case GUARD_YOUNG: return ns_ed_youth(ed, row - 1);
+    case GUARD_POLE: return ns_ed_pole_guard(ed);
+    case GUARD_NONE: break;
+  }
+  return 1;
+}
+
+static NsStatus hosted_motion_rate(NsScheme *scheme, double t, const double *z, double *rate, double *guards, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
+  NsStatus status = hosted_take(ed, t, z, err);
+  if (status != NS_OK) return status;
+  if (rate) {
+    ns_motion_rate(ed->motion, ed->q, ed->v, rate);
+    memcpy(rate + ed->Nq, ed->acceleration, (size_t)ed->Nv * sizeof *rate);
+  }
+  for (int i = 0; i <= ed->m && guards; i++) guards[i] = hosted_guard(ed, i);
+  return NS_OK;
+}
+
+static NsStatus hosted_motion_place(NsScheme *scheme, double t, const double *z, NsError *err) {
+  return hosted_take((NsEventDriven *)scheme, t, z, err);
+}
+
+/* ---- steps and events ---- */
+
+/*
+** A solver that goes beyond an impact by d gives the body the velocity of a fall by d more. With the restitution e its bounces then do
+** not fall below the height d e^2 / (1 - e^2), and never end. Bounces up to twice that height are rest.
+*/
+static void measure_past(NsEventDriven *ed) {
+  for (int i = 0; i < ed->m; i++) {
+    double e = ed->rows[i].restitution, off = ns_ed_guard_kind(ed, i) == GUARD_GAP ? -hosted_gap(ed, i) : 0;
+    ed->past[i] = off > 0 && e < 1 ? 2 * off * e * e / (1 - e * e) : 0;
+  }
+}
+
+/* Handles the event of a row (-1: none in particular) at the present state. */
+static NsStatus hosted_handle(NsEventDriven *ed, int row, NsError *err) {
+  ed->handled = 0;
+  ed->hit = row;
+  return ns_ed_handle(ed, err);
+}
+
+static NsStatus hosted_motion_begin(NsScheme *scheme, const NsStep *step, const NsDrive *drive, double *z, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
+  NsStatus status = ns_ed_begin(ed, step->t_k, step->h, drive, err);
+  ed->asked = -1;
+  if (!ed->options.tolerance_in_units) ed->options.tolerance = fmax(ed->options.tolerance, HOSTED_TOLERANCE);
+  if (status == NS_OK && ed->t == ed->t_first)
+    status = ns_ed_check_rows(ed, err); /* later on a gap of time-stepping may be below 0 */
+  if (status == NS_OK) status = hosted_handle(ed, -1, err);
+  if (status == NS_OK) memcpy(z, ed->x, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
+  return status;
+}
+
+/*
+** Sliding in space that has become slow: its direction may turn while u vanishes, so that no guard comes to 0. The row of the
+** friction, or -1.
+*/
+static int hosted_slowed(NsEventDriven *ed) {
+  int row = -1;
+  for (int i = 0; i < ed->m && ed->rubs; i++) {
+    if (!ns_ed_rubs(ed, i, GRIP_SLIP)) continue;
+    double before = ed->slid[i], slow = NS_NEARLY_STOPPED * ed->reach[i];
+    ed->slid[i] = ns_ed_sliding_speed(ed, i);
+    if (ed->rows[i].rub.width == 2 && before > slow && ed->slid[i] <= slow) row = i;
+  }
+  return row;
+}
+
+static NsStatus hosted_motion_accept(NsScheme *scheme, double t, const double *z, bool *event, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
+  NsStatus status = hosted_take(ed, t, z, err);
+  *event = false;
+  for (int i = 0; i <= ed->m && status == NS_OK; i++) *event = *event || hosted_guard(ed, i) <= 0;
+  if (status != NS_OK || *event) return status;
+  double *level = ed->part; /* no level falls: the solver may end its steps just before an event, again and again */
+  for (int i = 0; i < ed->m; i++) level[i] = ed->rows[i].level;
+  status = ns_ed_renew_levels(ed, err);
+  for (int i = 0; i < ed->m; i++) ed->rows[i].level = fmax(ed->rows[i].level, level[i]);
+  if (status == NS_OK) ed->asked = hosted_slowed(ed);
+  *event = status == NS_OK && ed->asked >= 0;
+  return status;
+}
+
+/* Reads the laws anew: bounds, friction, restitution. Held contacts and friction stay as they are until the event is handled. */
+static void read_laws(NsEventDriven *ed) {
+  double *reach = ed->part, *multiplier = ed->part_rhs;
+  memcpy(reach, ed->reach, (size_t)ed->m * sizeof *reach);
+  memcpy(multiplier, ed->multiplier, (size_t)ed->m * sizeof *multiplier);
+  for (int i = 0; i < ed->m; i++) ed->was[i] = ed->rows[i].rub, ed->was_held[i] = ed->rows[i].state == ROW_HELD;
+  ns_ed_start_rows(ed);
+  for (int i = 0; i < ed->m; i++) {
+    Rub *rub = &ed->rows[i].rub, before = ed->was[i];
+    if (ed->rows[i].unilateral) ed->rows[i].state = ed->was_held[i] ? ROW_HELD : ROW_OPEN;
+    if (before.width == 0 || rub->width == 0) continue;
+    before.mu = rub->mu, before.lower = rub->lower, before.upper = rub->upper;
+    *rub = before;
+  }
+  memcpy(ed->reach, reach, (size_t)ed->m * sizeof *reach);
+  memcpy(ed->multiplier, multiplier, (size_t)ed->m * sizeof *multiplier);
+}
+
+static NsStatus hosted_motion_event(NsScheme *scheme, double t, double *z, const bool *passed, bool renew, NsError *err) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
+  int first = ed->asked;
+  for (int i = 0; i <= ed->m && first < 0; i++)
+    if (passed[i]) first = i;
+  if (first < 0 && !renew) return NS_OK;
+  NsStatus status = hosted_take(ed, t, z, err);
+  if (status != NS_OK) return status;
+  measure_past(ed);
+  if (renew) read_laws(ed);
+  status = hosted_handle(ed, first, err);
+  for (int i = 0; i < ed->m && status == NS_OK; i++) { /* friction that has stopped at the same time */
+    bool stopped = i != first && passed[i] && ns_ed_guard_kind(ed, i) == GUARD_SLIP && ns_ed_sliding_along(ed, i) <= 0;
+    if (stopped) status = hosted_handle(ed, i, err);
+  }
+  ed->asked = -1;
+  if (status == NS_OK) memcpy(z, ed->x, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
+  return status;
+}
+
+static void hosted_motion_visit(NsScheme *scheme, NsVisitor visitor, void *context) {
+  NsEventDriven *ed = (NsEventDriven *)scheme;
+  size_t m = (size_t)ed->m, numbers = m * sizeof(double), ints = m * sizeof(int);
+  visitor(context, "rows", ed->rows, (m + 1) * sizeof *ed->rows);
+  visitor(context, "reach", ed->reach, numbers);
+  visitor(context, "drift", ed->drift, numbers);
+  visitor(context, "multiplier", ed->multiplier, numbers);
+  visitor(context, "pulled", ed->pulled, numbers);
+  visitor(context, "slid", ed->slid, numbers);
+  visitor(context, "slow", ed->slow, numbers);
+  visitor(context, "lambda", ed->lambda, numbers);
+  visitor(context, "held", ed->held, ints);
+  visitor(context, "acting", ed->acting, ints);
+  visitor(context, "nheld", &ed->nheld, sizeof ed->nheld);
+  visitor(context, "nplaces", &ed->nplaces, sizeof ed->nplaces);
+  visitor(context, "nacting", &ed->nacting, sizeof ed->nacting);
+  visitor(context, "pole size", &ed->pole_size, sizeof ed->pole_size);
+  visitor(context, "asked", &ed->asked, sizeof ed->asked);
+  visitor(context, "t_k", &ed->t_k, sizeof ed->t_k);
+}
+
+const NsSchemeHosted ns_ed_hosted = {.sizes = hosted_motion_sizes,
+                                     .name = hosted_motion_name,
+                                     .begin = hosted_motion_begin,
+                                     .rate = hosted_motion_rate,
+                                     .accept = hosted_motion_accept,
+                                     .event = hosted_motion_event,
+                                     .place = hosted_motion_place,
+                                     .visit = hosted_motion_visit};

@@ -1,0 +1,378 @@
+/*
+** step_back.c
+** The record of a time-stepping run, and the way back.
+*/
+#include "integrators/step_back.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "integrators/step_equations.h"
+#include "integrators/step_tangent.h"
+#include "linalg/dense.h"
+
+/* The matrix is tested in one step of so many: a test takes four evaluations of the equations. 16: 1/4 evaluation a step. */
+enum { BETWEEN_TESTS = 16 };
+
+/* The matrix is exact when it differs from differences by less than this part of the unknowns' sizes: the errors of these. */
+static const double BACK_EXACT = 1e-10;
+
+/* ---- the record ---- */
+
+/* The numbers of a step, one after the other: its length, whether it is implicit, the memories, the solution. */
+static ptrdiff_t step_numbers(const NsStepEquations *T) {
+  return 2 + 2 * (ptrdiff_t)T->n + T->nr + T->N + 2 * (ptrdiff_t)T->M;
+}
+
+static const char *why_not_back(const NsStepEquations *T) {
+  if (T->settles) return "steps with a projection have no way back";
+  if (!(T->of->pull && T->of->states) && !(T->twin->linear && T->Phi))
+    return "steps of this model have no way back in closed form";
+  return NULL;
+}
+
+/* Space for the record. */
+static NsStatus take_record(NsStepEquations *T, NsError *err) {
+  NsArena *arena = &T->arena;
+  T->memories = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
+  if (!T->s->options->adjoint) return T->memories ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
+  NS_STACK_VECTORS(arena, T->n, &T->mu_before);
+  NS_STACK_VECTORS(arena, T->nr, &T->mu_r);
+  T->beta = ns_arena_doubles(arena, (ptrdiff_t)T->N + T->M);
+  T->pulled = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
+  T->rates = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->N);
+  memcpy(T->s->S, T->s->X, (size_t)T->s->nx * (size_t)T->p * sizeof *T->s->S);
+  const char *why = why_not_back(T);
+  if (why) return ns_trail_refuse(T->s->trail, why, err);
+  return arena->failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : NS_OK;
+}
+
+NsStatus ns_step_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err) {
+  NsStatus status = s->twin ? NS_OK : ns_step_equations_new(s, scheme, err);
+  NsStepEquations *T = s->twin;
+  if (status == NS_OK && T->first && !T->memories) T->t_first = step->t_k;
+  if (status == NS_OK && !T->memories) status = take_record(T, err);
+  if (status != NS_OK) return status;
+  double *u;
+  T->step = *step;
+  T->first = step->t_k == T->t_first;
+  ns_step_take(T, scheme);
+  status = ns_step_check_inputs(T, err);
+  if (status == NS_OK) status = ns_trail_step(s->trail, step->t_k, step->t, step_numbers(T), &u, err);
+  if (status != NS_OK) return status;
+  *u++ = step->h;
+  *u++ = step->implicit;
+  const double *parts[] = {T->x_k, T->r_k, T->before, T->w, T->lambda};
+  int counts[] = {T->n, T->nr, T->n, T->N, T->M};
+  for (int k = 0; k < 5; u += counts[k++]) memcpy(u, parts[k], (size_t)counts[k] * sizeof *u);
+  for (int i = 0; i < T->M; i++) u[i] = T->open[i];
+  return NS_OK;
+}
+
+static void load_step(NsStepEquations *T, const NsTrailEntry *entry) {
+  const double *u = entry->u;
+  T->step = (NsStep){.t_k = entry->t_old, .t = entry->t, .h = u[0], .implicit = u[1] != 0};
+  T->first = entry->t_old == T->t_first;
+  u += 2;
+  double *parts[] = {T->x_k, T->r_k, T->before, T->w, T->lambda};
+  int counts[] = {T->n, T->nr, T->n, T->N, T->M};
+  for (int k = 0; k < 5; u += counts[k++]) memcpy(parts[k], u, (size_t)counts[k] * sizeof *u);
+  for (int i = 0; i < T->M; i++) T->open[i] = u[i] != 0;
+  for (int j = 0; j < T->p; j++) {
+    const NsParameter *parameter = &T->s->parameters[j];
+    T->numbers[j] = parameter->number ? *parameter->number : 0;
+    T->seen[j] = parameter->version ? *parameter->version : 0;
+  }
+}
+
+/* Copies the memories of the systems to `kept`, or back. */
+static void swap_memories(const NsStepEquations *T, double *kept, bool back) {
+  for (int d = 0; d < T->graph->nds; d++) {
+    NsDs *ds = T->graph->ds[d];
+    double *of[] = {ds->x_k, ds->r_k, ds->x_before};
+    int counts[] = {ds->n, ds->nr, ds->n};
+    for (int k = 0; k < 3; kept += counts[k++]) {
+      if (!of[k]) continue;
+      if (back) memcpy(of[k], kept, (size_t)counts[k] * sizeof *kept);
+      else memcpy(kept, of[k], (size_t)counts[k] * sizeof *kept);
+    }
+  }
+}
+
+/* ---- steps in parts ---- */
+
+NsStatus ns_step_divide(NsSensitivity *s, NsError *err) {
+  if (!s->trail && ns_trail_new(s) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  s->pending = true;
+  return NS_OK;
+}
+
+long ns_step_recorded(const NsSensitivity *s) {
+  return s->trail->count;
+}
+
+void ns_step_forget(NsSensitivity *s, long count) {
+  s->trail->count = count;
+}
+
+NsStatus ns_step_join_parts(NsSensitivity *s, NsError *err) {
+  NsStepEquations *T = s->twin;
+  NsStatus status = NS_OK;
+  s->pending = false;
+  if (s->options->adjoint) return NS_OK;
+  swap_memories(T, T->memories, false);
+  for (long k = 0; k < s->trail->count && status == NS_OK; k++) {
+    load_step(T, &s->trail->entries[k]);
+    status = ns_step_carry_columns(T, err);
+  }
+  swap_memories(T, T->memories, true);
+  ns_trail_drop(s, T->step.t);
+  return status;
+}
+
+/* ---- a step ---- */
+
+/* beta (N + M) = -A^-T (weights of dw, dl). */
+static NsStatus back_solve(NsStepEquations *T, const double *of_w, const double *of_l, NsError *err) {
+  ptrdiff_t size = (ptrdiff_t)T->N + T->M;
+  if (!T->inverse) T->inverse = ns_arena_matrix(&T->arena, size, size);
+  if (!T->inverse) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (!T->inverse_known) {
+    memset(T->once, 0, (size_t)size * sizeof *T->once);
+    for (ptrdiff_t i = 0; i < size; i++) {
+      double *column = T->inverse + i * size;
+      T->once[i] = 1;
+      ns_step_solve(T, T->once, column, column + T->N);
+      T->once[i] = 0;
+    }
+    T->inverse_known = true;
+  }
+  for (ptrdiff_t i = 0; i < size; i++) {
+    const double *column = T->inverse + i * size;
+    T->beta[i] = ns_dense_dot(T->N, of_w, 1, column, 1) + ns_dense_dot(T->M, of_l, 1, column + T->N, 1);
+  }
+  return NS_OK;
+}
+
+/* Whether the matrix is that of the equations, along one direction. */
+static NsStatus back_test(NsStepEquations *T, NsError *err) {
+  if (T->linear || T->since++ % BETWEEN_TESTS != 0) return NS_OK;
+  for (int i = 0; i < T->N; i++) T->dw[i] = (i % 3 == 1 ? -1 : 1) * T->w_most[i];
+  for (int i = 0; i < T->M; i++) T->dl[i] = (i % 3 == 1 ? -1 : 1) * T->lambda_most[i];
+  NsStepDirection along = {.w = T->dw, .lambda = T->dl};
+  NsStatus status = ns_step_derivative(T, ns_step_sample, &along, T->N + T->M, T->once, err);
+  if (status != NS_OK) return status;
+  ns_step_solve(T, T->once, T->far, T->far_l);
+  bool exact = true;
+  for (int i = 0; i < T->N; i++) exact = exact && fabs(T->far[i] + T->dw[i]) <= BACK_EXACT * 10 * T->w_most[i];
+  for (int i = 0; i < T->M; i++) exact = exact && fabs(T->far_l[i] + T->dl[i]) <= BACK_EXACT * 10 * T->lambda_most[i];
+  if (exact) return ns_step_place(T, NULL, 0, false, err);
+  return ns_trail_refuse(T->s->trail, "the matrix of the steps is not exact", err);
+}
+
+/* g += the derivative of beta . equations by parameter j, by a difference. */
+static NsStatus back_difference(NsStepEquations *T, int j, NsError *err) {
+  memset(T->weights, 0, (size_t)T->p * sizeof *T->weights);
+  T->weights[j] = 1;
+  NsStepDirection along = {.p = T->weights};
+  NsStatus status = ns_step_derivative(T, ns_step_sample, &along, T->N + T->M, T->once, err);
+  ns_step_restore(T);
+  if (status == NS_OK) T->s->trail->g[j] += ns_dense_dot(T->N + T->M, T->beta, 1, T->once, 1);
+  return status;
+}
+
+/* The derivatives by bounds of laws: a row at a bound has lambda - bound. */
+static void back_bounds(NsStepEquations *T, bool *known) {
+  const double *beta = T->beta + T->N;
+  for (int j = 0; j < T->p; j++) {
+    const NsParameter *parameter = &T->s->parameters[j];
+    for (int e = 0, row = 0; e < T->graph->ninteractions && T->s->acts[j]; row += T->graph->interactions[e++]->m) {
+      const NsInteraction *inter = T->graph->interactions[e];
+      const double *number = parameter->number;
+      ptrdiff_t lower = number - inter->law->lower, upper = number - inter->law->upper;
+      if ((const void *)inter->law != parameter->owner || ns_law_group(inter->law, 0, false).dim > 1) continue;
+      bool is_lower = lower >= 0 && lower < inter->law->size, is_upper = upper >= 0 && upper < inter->law->size;
+      if (!is_lower && !is_upper) continue;
+      ptrdiff_t i = is_lower ? lower : upper;
+      known[j] = true;
+      if (T->mode[row + i] == (is_lower ? NS_STEP_LOWER : NS_STEP_UPPER)) T->s->trail->g[j] -= beta[row + i];
+    }
+  }
+}
+
+/* mu of linear models: Phi' mu. */
+static void back_carry(NsStepEquations *T, double *mu) {
+  int after = ns_step_memories_after(T), count = ns_step_memories(T);
+  for (int i = 0; i < count; i++) {
+    const double *column = T->Phi + (ptrdiff_t)i * after;
+    T->pulled[i] = ns_dense_dot(T->n, column, 1, mu, 1);
+    if (T->input) T->pulled[i] += ns_dense_dot(T->nr, column + T->n, 1, T->mu_r, 1);
+  }
+  const double *r = T->pulled + T->n, *before = r + (T->input ? T->nr : 0);
+  for (int i = 0; i < T->n; i++) mu[i] = T->pulled[i] + T->mu_before[i];
+  for (int i = 0; i < T->nr && T->input; i++) T->mu_r[i] = r[i];
+  for (int i = 0; i < T->n && T->of->before_states; i++) T->mu_before[i] = before[i];
+}
+
+/* toward: the derivatives of the states after the step by w, of a model whose equations are linear. */
+static NsStatus back_form_toward(NsStepEquations *T, NsError *err) {
+  NsStatus status = NS_OK;
+  if (!T->toward) T->toward = ns_arena_matrix(&T->arena, T->n + T->nr, T->N);
+  if (!T->toward) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  memset(T->far, 0, (size_t)T->N * sizeof *T->far);
+  for (int i = 0; i < T->N && status == NS_OK; i++) {
+    NsStepDirection along = {.w = T->far};
+    T->far[i] = 1;
+    status = ns_step_derivative(T, ns_step_sample_state, &along, T->n, T->once, err);
+    T->far[i] = 0;
+    if (status == NS_OK) memcpy(T->toward + (ptrdiff_t)i * T->n, T->once, (size_t)T->n * sizeof *T->once);
+  }
+  return status == NS_OK ? ns_step_place(T, NULL, 0, false, err) : status;
+}
+
+/* of_w: the weights of dw for those of the states after the step. */
+static NsStatus back_weights(NsStepEquations *T, const double *mu, double *of_w, NsError *err) {
+  if (T->of->states) {
+    for (int d = 0, i = 0; d < T->graph->nds; i += T->graph->ds[d++]->n)
+      memcpy(of_w + T->stack->nodes[d]->v, mu + i, (size_t)T->graph->ds[d]->n * sizeof *of_w);
+    return NS_OK;
+  }
+  NsStatus status = T->toward && T->inverse_known ? NS_OK : back_form_toward(T, err);
+  for (int i = 0; i < T->N && status == NS_OK; i++) of_w[i] = ns_dense_dot(T->n, T->toward + (ptrdiff_t)i * T->n, 1, mu, 1);
+  return status;
+}
+
+/* by_inputs: the derivatives of r after the step by w and lambda; those of a linear model are kept. */
+static NsStatus back_form_inputs(NsStepEquations *T, NsError *err) {
+  NsStatus status = NS_OK;
+  if (!T->by_inputs) T->by_inputs = ns_arena_matrix(&T->arena, T->nr, (ptrdiff_t)T->N + T->M);
+  if (!T->by_inputs) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  memset(T->far, 0, (size_t)T->N * sizeof *T->far), memset(T->far_l, 0, (size_t)T->M * sizeof *T->far_l);
+  for (int i = 0; i < T->N + T->M && status == NS_OK; i++) {
+    double *unit = i < T->N ? &T->far[i] : &T->far_l[i - T->N];
+    NsStepDirection along = {.w = i < T->N ? T->far : NULL, .lambda = i < T->N ? NULL : T->far_l};
+    *unit = 1;
+    status = ns_step_derivative(T, ns_step_sample_state, &along, T->n + T->nr, T->once, err);
+    *unit = 0;
+    if (status == NS_OK) memcpy(T->by_inputs + (ptrdiff_t)i * T->nr, T->once + T->n, (size_t)T->nr * sizeof *T->once);
+  }
+  return status == NS_OK ? ns_step_place(T, NULL, 0, false, err) : status;
+}
+
+/* Adds the derivatives by w and lambda of r after the step. */
+static NsStatus back_add_inputs(NsStepEquations *T, double *of_w, double *of_l, NsError *err) {
+  NsStatus status = T->by_inputs && T->inverse_known ? NS_OK : back_form_inputs(T, err);
+  for (int i = 0; i < T->N + T->M && status == NS_OK; i++)
+    *(i < T->N ? &of_w[i] : &of_l[i - T->N]) += ns_dense_dot(T->nr, T->by_inputs + (ptrdiff_t)i * T->nr, 1, T->mu_r, 1);
+  return status;
+}
+
+/* The closed forms: new mu and mu_r, and the derivatives by the parameters. */
+static NsStatus back_pull(NsStepEquations *T, const double *of_r, bool memories, double *mu, bool *known, NsError *err) {
+  NsSensitivity *s = T->s;
+  double *x = T->rates, *r_k = x + T->N;
+  for (int i = 0; i < T->M; i++) T->row[i] = T->mode[i] == NS_STEP_ACTIVE ? T->beta[T->N + i] : 0;
+  memset(T->rates, 0, 2 * (size_t)T->N * sizeof *T->rates);
+  NsStepPull pull = {.eta = T->beta,
+                     .psi = T->row,
+                     .r = of_r,
+                     .x = memories ? x : NULL,
+                     .r_k = memories ? r_k : NULL,
+                     .parameters = s->parameters,
+                     .p = T->p,
+                     .g = s->least,
+                     .known = known};
+  memset(s->least, 0, (size_t)T->p * sizeof *s->least);
+  NsStatus status = T->of->pull(T->twin, &pull, err);
+  if (status == NS_ENOSOL) return ns_trail_refuse(s->trail, "steps of this model have no way back in closed form", err);
+  for (int j = 0; j < T->p; j++)
+    if (known[j]) s->trail->g[j] += s->least[j];
+  for (int d = 0, i = 0; d < T->graph->nds && memories; i += T->graph->ds[d++]->n) {
+    size_t bytes = (size_t)T->graph->ds[d]->n * sizeof *mu;
+    memcpy(mu + i, x + T->stack->nodes[d]->v, bytes);
+    memcpy(T->mu_r + i, r_k + T->stack->nodes[d]->v, bytes);
+  }
+  return status;
+}
+
+/* Goes back through the loaded step, whose matrix is known. */
+static NsStatus back_through(NsStepEquations *T, NsError *err) {
+  NsSensitivity *s = T->s;
+  double *mu = s->trail->mu, *of_w = T->kept, *of_l = T->kept_l, *of_r = s->direction;
+  bool driven = false, *known = s->known, inputs = false;
+  for (int j = 0; j < T->p; j++) driven = driven || s->acts[j], known[j] = false;
+  if (T->carried && !driven) return back_carry(T, mu), NS_OK;
+  NsStatus status = back_weights(T, mu, of_w, err);
+  memset(of_l, 0, (size_t)T->M * sizeof *of_l);
+  for (int d = 0, k = 0; d < T->graph->nds && T->input; k += T->graph->ds[d++]->nr)
+    memcpy(of_r + T->stack->nodes[d]->v, T->mu_r + k, (size_t)T->graph->ds[d]->nr * sizeof *of_r);
+  for (int i = 0; i < T->nr && T->input; i++) inputs = inputs || T->mu_r[i] != 0;
+  if (status == NS_OK && inputs) status = back_add_inputs(T, of_w, of_l, err);
+  if (status == NS_OK) status = back_solve(T, of_w, of_l, err);
+  if (status == NS_OK) status = back_test(T, err);
+  if (status == NS_OK && T->of->pull) status = back_pull(T, inputs ? of_r : NULL, !T->carried, mu, known, err);
+  if (status == NS_OK) back_bounds(T, known);
+  for (int j = 0; j < T->p && status == NS_OK; j++)
+    if (s->acts[j] && !known[j]) status = back_difference(T, j, err);
+  if (status == NS_OK && T->carried) back_carry(T, mu);
+  return status;
+}
+
+/* Linear models need Phi: it is formed where the matrix of a step is that of the one after it. */
+static NsStatus back_prepare(NsStepEquations *T, NsError *err) {
+  long formed = T->formed;
+  uint64_t key = T->key;
+  bool again = T->linear, carried = T->carried;
+  NsStatus status = ns_step_prepare(T, err);
+  if (status == NS_OK && T->carried && !carried) status = ns_step_place(T, NULL, 0, false, err); /* Phi has displaced it */
+  if (status != NS_OK) return status;
+  bool same = again && T->linear && formed == T->formed && key == T->key && T->carried;
+  if (!same) T->inverse_known = false;
+  if ((T->of->pull && T->of->states) || T->carried) return NS_OK;
+  if (!T->linear) return ns_trail_refuse(T->s->trail, "steps of this model have no way back in closed form", err);
+  status = ns_step_form_steps(T, err);
+  return status == NS_OK ? ns_step_place(T, NULL, 0, false, err) : status;
+}
+
+/* ---- the way back ---- */
+
+void ns_step_back_start(NsSensitivity *s) {
+  NsTrail *trail = s->trail;
+  NsStepEquations *T = s->twin;
+  trail->at = trail->count - 1;
+  memset(trail->mu, 0, (size_t)s->nx * sizeof *trail->mu);
+  memset(trail->g, 0, (size_t)s->p * sizeof *trail->g);
+  if (!T) return;
+  memset(T->mu_r, 0, (size_t)T->nr * sizeof *T->mu_r);
+  memset(T->mu_before, 0, (size_t)T->n * sizeof *T->mu_before);
+  T->compares = false;
+  T->formed = -1;
+  T->t_back = INFINITY;
+}
+
+void ns_step_back_add(NsSensitivity *s, const double *c) {
+  for (int i = 0; i < s->nx; i++) s->trail->mu[i] += c[i];
+}
+
+NsStatus ns_step_back_to(NsSensitivity *s, double t, bool *reached, NsError *err) {
+  NsTrail *trail = s->trail;
+  NsStepEquations *T = s->twin;
+  NsStatus status = NS_OK;
+  *reached = true;
+  if (!T) return NS_OK;
+  swap_memories(T, T->memories, false);
+  while (status == NS_OK && trail->at >= 0 && trail->entries[trail->at].t_old >= t) {
+    load_step(T, &trail->entries[trail->at]);
+    status = back_prepare(T, err);
+    if (status == NS_OK) status = back_through(T, err);
+    ns_step_restore(T);
+    memcpy(T->mode_before, T->mode, (size_t)T->M * sizeof *T->mode);
+    T->compares = true;
+    T->t_compared = T->step.t;
+    T->t_back = T->step.t_k;
+    trail->at--;
+  }
+  swap_memories(T, T->memories, true);
+  *reached = status != NS_OK || T->t_back <= t;
+  return status;
+}
