@@ -57,6 +57,7 @@ function plot.figure(options)
   local fig = setmetatable({ panels = {}, letter_scale = plot.rcParams["font.size"] / 10 }, Figure)
   if plot.rcParams["figure.figsize"] then fig.size = plot.rcParams["figure.figsize"] end
   if options.figsize then fig.size = check_size("figure", "figsize", options.figsize) end
+  fig.face = options.facecolor and style.color("figure", options.facecolor)
   fig.dpi = options.dpi and data.number("figure", "dpi", options.dpi, 20)
   if options.title then fig:suptitle(options.title) end
   current = fig
@@ -245,6 +246,20 @@ local function dpi_of(fig, who, options)
   return options.dpi and data.number(who, "dpi", options.dpi, 20) or fig.dpi or plot.rcParams["savefig.dpi"]
 end
 
+-- The commands of a picture with the options transparent and facecolor.
+local function saved_commands(fig, who, kind, dpi, options)
+  if options.transparent ~= nil and type(options.transparent) ~= "boolean" then
+    fail("%s: transparent: expected a boolean, got %s", who, data.describe(options.transparent))
+  end
+  local face = options.facecolor and style.color(who, options.facecolor) or fig.face
+  local old = fig.face
+  fig.transparent, fig.face = options.transparent, face
+  local good, result = pcall(commands, fig, kind, dpi)
+  fig.transparent, fig.face = nil, old
+  if not good then error(result, 0) end
+  return result
+end
+
 local kinds = { png = true, svg = true, pdf = true }
 
 -- picture([kind [, {dpi =}]]): the bytes of a picture, "png", "svg" or "pdf"; its width and height in inches.
@@ -253,7 +268,7 @@ function Figure:picture(kind, options)
   kind = kind or "png"
   if not kinds[kind] then fail("picture: kind: expected one of png, svg, pdf, got %s", data.describe(kind)) end
   local dpi = dpi_of(self, "picture", options)
-  local picture = gnuplot.run("picture", commands(self, kind, dpi))
+  local picture = gnuplot.run("picture", saved_commands(self, "picture", kind, dpi, options))
   if picture == "" then fail("picture: gnuplot wrote no picture") end
   return picture, size_of(self)
 end
@@ -265,7 +280,10 @@ function Figure:savefig(file, options)
   local kind = (file:match "%.(%a+)$" or ""):lower()
   if not kinds[kind] then fail("savefig: '%s': expected a name that ends in .png, .svg or .pdf", file) end
   local dpi = dpi_of(self, "savefig", options)
-  local picture = gnuplot.run("savefig", commands(self, kind, dpi))
+  if options.bbox_inches ~= nil and options.bbox_inches ~= "tight" then
+    fail('savefig: bbox_inches: expected "tight", as it always is, got %s', data.describe(options.bbox_inches))
+  end
+  local picture = gnuplot.run("savefig", saved_commands(self, "savefig", kind, dpi, options))
   if picture == "" then fail("savefig: gnuplot wrote no picture") end
   local good, message = pcall(core.process_support.save, file, picture)
   if not good then fail("savefig: %s", message) end
@@ -317,6 +335,19 @@ function Figure:show(options)
   return self
 end
 
+-- clf(): empties the figure, which stays the current one.
+function Figure:clf(more)
+  data.nothing("clf", more)
+  self.panels, self.current = {}, nil
+  return self
+end
+
+-- subplots_adjust{...} does nothing, as tight_layout().
+function Figure:subplots_adjust(options)
+  data.options("subplots_adjust", options)
+  return self
+end
+
 -- Empties the figure. If it was the current one, the next command makes a new figure.
 function Figure:close()
   self.panels, self.current, self.shown = {}, nil, true
@@ -340,7 +371,8 @@ function plot.axes(options)
   return plot.gcf():subplot(1, 1, 1, own):set(rest)
 end
 
-for _, name in ipairs { "subplot", "suptitle", "savefig", "picture", "show", "tight_layout" } do
+for _, name in ipairs { "subplot", "suptitle", "savefig", "picture", "show", "tight_layout", "clf",
+  "subplots_adjust" } do
   plot[name] = function(...) return Figure[name](plot.gcf(), ...) end
 end
 

@@ -47,6 +47,27 @@ function elements.span(w, _, a, k, p)
     core.vector { at.y[2] } })
 end
 
+-- The line through a point with a direction, from edge to edge of the panel.
+function elements.axline(w, axes, a, k, p)
+  local x, y, dx, dy = table.unpack(a.ray)
+  local lx, ly, xs, ys = p.limits.x, p.limits.y, {}, {}
+  if scales.of(axes, "x") or scales.of(axes, "y") then -- it is curved there
+    local n = 200
+    for i = 0, n do
+      local t = scales.at(i / n, lx, scales.of(axes, "x"))
+      xs[i + 1], ys[i + 1] = dx == 0 and x or t, dx == 0 and scales.at(i / n, ly, scales.of(axes, "y"))
+        or y + (t - x) * dy / dx
+    end
+  elseif dx == 0 then
+    xs, ys = { x, x }, { ly[1], ly[2] }
+  else
+    xs, ys = { lx[1], lx[2] }, { y + (lx[1] - x) * dy / dx, y + (lx[2] - x) * dy / dx }
+  end
+  local dash = a.dash and a.dash ~= "solid" and " dt " .. a.dash or ""
+  return { format('%s using 1:2 with lines lt %d lw %.6g lc rgb "%s"%s', w:block(rows { xs, ys }), k, a.linewidth,
+    transparent(a.color, a.alpha), dash) }
+end
+
 -- Bars of errors are vectors whose heads are at right angles: their caps.
 function elements.errors(w, axes, a, k, p)
   local x, y, upright = a.at[1], a.at[2], a.axis == "y"

@@ -174,8 +174,12 @@ function elements.scatter(w, axes, a, k)
 end
 
 function elements.across(w, _, a, k, p)
-  local l = p.limits[a.direction]
+  local l, scale = p.limits[a.direction], scales.of(p.axes, a.direction)
+  local part = a.part or { 0, 1 }
   local x, y = { l[1], l[2] }, { a.at, a.at }
+  for i = 1, 2 do
+    if part[i] ~= i - 1 then x[i] = scales.at(part[i], l, scale) end
+  end
   if a.direction == "y" then x, y = y, x end
   return { ("%s using 1:2 with lines %s"):format(w:block(process.rows { x, y }), line_part(a, k)) }
 end
@@ -279,7 +283,7 @@ local function write_ticks(w, p, axis, list, bare)
   local moved = not w.bare and spines.moved(p, axis)
   local apart = not bare and not w.bare and not axes.three_d and (w.own_labels or moved or is_tall(list))
   if apart then put_labels(w, p, axis, moved and apart_from_x(p, axis, list) or list, look) end
-  if moved then write_moved_ticks(w, p, axis, list) end
+  if moved and not (look and look.marks == false) then write_moved_ticks(w, p, axis, list) end
   for i, tick in ipairs(list) do
     local label = (bare or apart) and '""' or w:quote((tick[2]:gsub("%%", "%%%%")))
     marks[i] = ("%s %s"):format(label, place_on(tick[1], l, scale))
@@ -287,7 +291,8 @@ local function write_ticks(w, p, axis, list, bare)
   for _, place in ipairs(list.minor or {}) do marks[#marks + 1] = ('"" %s 1'):format(place_on(place, l, scale)) end
   local name = axes.twin and axis .. "2" or axis
   local offset = not axes.three_d and "0,0" or axis == "x" and "-0.5,-0.5" or axis == "y" and "0.5,-0.3" or "0,0.2"
-  w:line('set %stics scale %s nomirror %s %s offset %s%s (%s)', name, moved and "0" or "0.5,0.3",
+  w:line('set %stics scale %s nomirror %s %s offset %s%s (%s)', name,
+    (moved or look and look.marks == false) and "0" or "0.5,0.3",
     look and look.direction or "out", turn_part(look), offset, look_part(w, look), table.concat(marks, ", "))
 end
 
@@ -336,7 +341,7 @@ local function write_frame(w, p)
     w:line("set bmargin at screen %s", number(p.y0 / fh))
     w:line("set tmargin at screen %s", number(p.y1 / fh))
   end
-  if axes.rect and not w.bare then inset.write_paper(w, p) end
+  if (axes.rect or axes.face) and not w.bare and not axes.disc then inset.write_paper(w, p, axes.face) end
   for _, child in ipairs(w.bare and {} or p.insets) do
     if child.axes.zoom then inset.write_zoom(w, p, child) end
   end
@@ -408,7 +413,9 @@ local function write_heading(w, p, x, y)
   local axes = p.axes
   if not axes.heading then return end
   if w.bare then return w:line("set title %s", w:quote(axes.heading)) end
-  put_words(w, p, p.names.head or axes.heading, x, y, { size = axes.heading_look.fontsize or EM + 1, align = "center",
+  local loc = not axes.three_d and axes.heading_look.loc or "center"
+  x = loc == "left" and p.x0 or loc == "right" and p.x1 or x
+  put_words(w, p, p.names.head or axes.heading, x, y, { size = axes.heading_look.fontsize or EM + 1, align = loc,
     valign = "bottom",
     color = axes.heading_look.color })
 end
@@ -484,13 +491,28 @@ local function title_of(w, axes, artist, first)
   return "title " .. w:quote(artist.label)
 end
 
+local areas = { fill = true, between = true, boxes = true, span = true, cells = true, bands = true }
+
+-- The artists in the order of their zorder, when one has it. Without one it is 1 of areas and 2 of others.
+local function in_order(list)
+  local any, places = false, {}
+  for k, a in ipairs(list) do any, places[a] = any or a.zorder, k end
+  if not any then return list end
+  local function order(a) return a.zorder or areas[a.kind] and 1 or 2 end
+  table.sort(list, function(a, b)
+    if order(a) ~= order(b) then return order(a) < order(b) end
+    return places[a] < places[b]
+  end)
+  return list
+end
+
 -- The elements of all artists, faces first, each with its title.
 local function elements_of(w, p)
   local list, drawn, index = {}, {}, {}
   for _, a in ipairs(p.axes.artists) do
     if a.kind == "faces" then table.insert(drawn, #index + 1, a) index[#index + 1] = a else drawn[#drawn + 1] = a end
   end
-  for k, a in ipairs(drawn) do
+  for k, a in ipairs(in_order(drawn)) do
     local write = elements[a.kind]
     for i, element in ipairs(write and write(w, p.axes, a, k, p) or {}) do
       list[#list + 1] = element .. " " .. title_of(w, p.axes, a, i == 1)
@@ -602,7 +624,7 @@ function gnuplot.commands(figure, terminal, w, h, dpi)
     fail("commands: kind: expected one of %s, got %s", table.concat(known, ", "), data.describe(terminal))
   end
   writer:line "set encoding utf8"
-  writer:line(terminals.setup[terminal](w, h, dpi, figure, EM * scale))
+  writer:line(terminals.on_paper(terminals.setup[terminal](w, h, dpi, figure, EM * scale), terminal, figure))
   writer:line "set multiplot"
   for i, p in ipairs(layout.panels(figure, fw, fh)) do
     writer:line "reset"
