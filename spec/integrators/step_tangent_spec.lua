@@ -378,15 +378,12 @@ describe("derivatives of time-stepping runs #once", function()
       { sensitivities = { "x0" } })
   end)
 
-  it("are refused where a step's length depends on the parameters", function()
+  it("are refused where events of the script divide steps, and with linearlyImplicit", function()
     local function refuses(text, simu)
       expect.fails("run: sensitivities: " .. text .. "; use EventDriven with a RungeKuttaOSI", simu.run, simu,
         { sensitivities = { "x0" } })
     end
-    local _, _, graph = switched(0.1)
-    local simu = ns.TimeStepping(graph, ns.TimeDiscretisation(0, 0.1), ns.EulerMoreauOSI(1), nil, { rtol = 1e-4 })
-    refuses("TimeStepping: adaptive steps have lengths that depend on the parameters", simu)
-    simu = switched(0.1)
+    local simu = switched(0.1)
     simu:addEvent { name = "half", g = function(t) return t - 0.5 end }
     refuses("TimeStepping: events of the script divide steps, at times that depend on the parameters", simu)
     local osi = ns.MoreauJeanOSI(0.5)

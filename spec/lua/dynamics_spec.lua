@@ -116,6 +116,18 @@ describe("periodic", function()
     assert.equal(1, #orbit.multipliers)
   end)
 
+  it("tells families of orbits, and a state that keeps its value", function()
+    local family = "the Jacobian is singular: orbits are a family there, as those of a conservative system"
+    local function pendulum(_, x) return { x[2], -math.sin(x[1]) } end
+    local function resonant(t, x) return { x[2], math.cos(t) - x[1] } end
+    raises(family, dynamics.periodic, { rhs = pendulum, guess = { 1, 0 }, autonomous = true, period = 6.7 })
+    raises(family, dynamics.periodic, { rhs = resonant, guess = { 1, 0 }, period = TURN })
+    local function driven(t, x) return { x[2], x[3] * math.cos(t) - x[1] - 0.1 * x[2], 0 } end
+    raises("the Jacobian is singular: state 3 returns to whatever value it has, and drift = { 3 } leaves it out",
+      dynamics.periodic, { rhs = driven, guess = { 0, 1, 1 }, period = TURN })
+    near(10, dynamics.periodic { rhs = driven, guess = { 0, 1, 1 }, period = TURN, drift = { 3 } }.x0[2], 1e-9)
+  end)
+
   it("says what is wrong", function()
     local function wrong(message, more)
       local o = { rhs = function(_, x) return { x[2], -x[1] } end, guess = { 1, 0 }, period = 6 }

@@ -110,8 +110,9 @@ struct NsSensitivity {
   double *before;            /* n x p: S before it */
   double *f;                 /* n: rates before it */
   struct NsEventSlopes *log; /* receives dt */
-  struct NsTrail *trail;     /* NULL; else it records the run, and S stays that of the start */
-  long told;                 /* the number of its row in the log, from 1 */
+  struct NsTrail *trail;     /* NULL; else it records the run, and S stays that of the start; see also `pending` */
+  bool pending; /* a time step is computed in parts: the trail records them, until S goes through them (step_back.h) */
+  long told;    /* the number of its row in the log, from 1 */
 
   /* the scheme's own copy of its workspace */
   void *twin;

@@ -31,28 +31,32 @@ static const char *why_not_back(const NsStepEquations *T) {
   return NULL;
 }
 
-static NsStatus begin_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err) {
-  NsStatus status = ns_step_equations_new(s, scheme, err);
-  if (status != NS_OK) return status;
-  NsStepEquations *T = s->twin;
-  const char *why = why_not_back(T);
-  if (why) return ns_trail_refuse(s->trail, why, err);
+/* Space for the record. */
+static NsStatus take_record(NsStepEquations *T, NsError *err) {
   NsArena *arena = &T->arena;
-  T->t_first = step->t_k;
+  T->memories = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
+  if (!T->s->options->adjoint) return T->memories ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
   NS_STACK_VECTORS(arena, T->n, &T->mu_before);
   NS_STACK_VECTORS(arena, T->nr, &T->mu_r);
-  T->memories = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
   T->beta = ns_arena_doubles(arena, (ptrdiff_t)T->N + T->M);
   T->pulled = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
   T->rates = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->N);
-  memcpy(s->S, s->X, (size_t)s->nx * (size_t)s->p * sizeof *s->S);
+  T->of_law = ns_arena_take(arena, (size_t)T->p, sizeof *T->of_law);
+  for (int j = 0; j < T->p && T->of_law; j++)
+    for (int e = 0; e < T->graph->ninteractions && T->s->acts[j]; e++)
+      T->of_law[j] = T->of_law[j] || (const void *)T->graph->interactions[e]->law == T->s->parameters[j].owner;
+  memcpy(T->s->S, T->s->X, (size_t)T->s->nx * (size_t)T->p * sizeof *T->s->S);
+  const char *why = why_not_back(T);
+  if (why) return ns_trail_refuse(T->s->trail, why, err);
   return arena->failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : NS_OK;
 }
 
 NsStatus ns_step_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err) {
-  NsStatus status = s->twin ? NS_OK : begin_record(s, scheme, step, err);
-  if (status != NS_OK) return status;
+  NsStatus status = s->twin ? NS_OK : ns_step_equations_new(s, scheme, err);
   NsStepEquations *T = s->twin;
+  if (status == NS_OK && T->first && !T->memories) T->t_first = step->t_k;
+  if (status == NS_OK && !T->memories) status = take_record(T, err);
+  if (status != NS_OK) return status;
   double *u;
   T->step = *step;
   T->first = step->t_k == T->t_first;
@@ -78,6 +82,61 @@ static void load_step(NsStepEquations *T, const NsTrailEntry *entry) {
   int counts[] = {T->n, T->nr, T->n, T->N, T->M};
   for (int k = 0; k < 5; u += counts[k++]) memcpy(parts[k], u, (size_t)counts[k] * sizeof *u);
   for (int i = 0; i < T->M; i++) T->open[i] = u[i] != 0;
+}
+
+/* The parameters' values, which a displacement changes. */
+static void load_numbers(NsStepEquations *T) {
+  for (int j = 0; j < T->p; j++) {
+    const NsParameter *parameter = &T->s->parameters[j];
+    T->numbers[j] = parameter->number ? *parameter->number : 0;
+    T->seen[j] = parameter->version ? *parameter->version : 0;
+  }
+}
+
+/* Copies the memories of the systems to `kept`, or back. */
+static void swap_memories(const NsStepEquations *T, double *kept, bool back) {
+  for (int d = 0; d < T->graph->nds; d++) {
+    NsDs *ds = T->graph->ds[d];
+    double *of[] = {ds->x_k, ds->r_k, ds->x_before};
+    int counts[] = {ds->n, ds->nr, ds->n};
+    for (int k = 0; k < 3; kept += counts[k++]) {
+      if (!of[k]) continue;
+      if (back) memcpy(of[k], kept, (size_t)counts[k] * sizeof *kept);
+      else memcpy(kept, of[k], (size_t)counts[k] * sizeof *kept);
+    }
+  }
+}
+
+/* ---- steps in parts ---- */
+
+NsStatus ns_step_divide(NsSensitivity *s, NsError *err) {
+  if (!s->trail && ns_trail_new(s) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  s->pending = true;
+  return NS_OK;
+}
+
+long ns_step_recorded(const NsSensitivity *s) {
+  return s->trail->count;
+}
+
+void ns_step_forget(NsSensitivity *s, long count) {
+  s->trail->count = count;
+}
+
+NsStatus ns_step_join_parts(NsSensitivity *s, NsError *err) {
+  NsStepEquations *T = s->twin;
+  NsStatus status = NS_OK;
+  s->pending = false;
+  if (s->options->adjoint) return NS_OK;
+  load_numbers(T);
+  swap_memories(T, T->memories, false);
+  for (long k = 0; k < s->trail->count && status == NS_OK; k++) {
+    load_step(T, &s->trail->entries[k]);
+    status = ns_step_carry_columns(T, err);
+  }
+  swap_memories(T, T->memories, true);
+  ns_trail_drop(s, T->step.t);
+  return status;
 }
 
 /* ---- a step ---- */
@@ -136,7 +195,7 @@ static void back_bounds(NsStepEquations *T, bool *known) {
   const double *beta = T->beta + T->N;
   for (int j = 0; j < T->p; j++) {
     const NsParameter *parameter = &T->s->parameters[j];
-    for (int e = 0, row = 0; e < T->graph->ninteractions && T->s->acts[j]; row += T->graph->interactions[e++]->m) {
+    for (int e = 0, row = 0; e < T->graph->ninteractions && T->of_law[j]; row += T->graph->interactions[e++]->m) {
       const NsInteraction *inter = T->graph->interactions[e];
       const double *number = parameter->number;
       ptrdiff_t lower = number - inter->law->lower, upper = number - inter->law->upper;
@@ -218,7 +277,7 @@ static NsStatus back_add_inputs(NsStepEquations *T, double *of_w, double *of_l, 
 }
 
 /* The closed forms: new mu and mu_r, and the derivatives by the parameters. */
-static NsStatus back_pull(NsStepEquations *T, const double *of_r, bool memories, double *mu, bool *known, NsError *err) {
+static NsStatus pull_step(NsStepEquations *T, const double *of_r, bool memories, double *mu, bool *known, NsError *err) {
   NsSensitivity *s = T->s;
   double *x = T->rates, *r_k = x + T->N;
   for (int i = 0; i < T->M; i++) T->row[i] = T->mode[i] == NS_STEP_ACTIVE ? T->beta[T->N + i] : 0;
@@ -260,7 +319,7 @@ static NsStatus back_through(NsStepEquations *T, NsError *err) {
   if (status == NS_OK && inputs) status = back_add_inputs(T, of_w, of_l, err);
   if (status == NS_OK) status = back_solve(T, of_w, of_l, err);
   if (status == NS_OK) status = back_test(T, err);
-  if (status == NS_OK && T->of->pull) status = back_pull(T, inputs ? of_r : NULL, !T->carried, mu, known, err);
+  if (status == NS_OK && T->of->pull) status = pull_step(T, inputs ? of_r : NULL, !T->carried, mu, known, err);
   if (status == NS_OK) back_bounds(T, known);
   for (int j = 0; j < T->p && status == NS_OK; j++)
     if (s->acts[j] && !known[j]) status = back_difference(T, j, err);
@@ -304,43 +363,25 @@ void ns_step_back_add(NsSensitivity *s, const double *c) {
   for (int i = 0; i < s->nx; i++) s->trail->mu[i] += c[i];
 }
 
-/* Copies the memories of the systems to `kept`, or back. */
-static void swap_memories(const NsStepEquations *T, double *kept, bool back) {
-  for (int d = 0; d < T->graph->nds; d++) {
-    NsDs *ds = T->graph->ds[d];
-    double *of[] = {ds->x_k, ds->r_k, ds->x_before};
-    int counts[] = {ds->n, ds->nr, ds->n};
-    for (int k = 0; k < 3; kept += counts[k++]) {
-      if (!of[k]) continue;
-      if (back) memcpy(of[k], kept, (size_t)counts[k] * sizeof *kept);
-      else memcpy(kept, of[k], (size_t)counts[k] * sizeof *kept);
-    }
-  }
-}
-
 NsStatus ns_step_back_to(NsSensitivity *s, double t, bool *reached, NsError *err) {
   NsTrail *trail = s->trail;
   NsStepEquations *T = s->twin;
   NsStatus status = NS_OK;
   *reached = true;
   if (!T) return NS_OK;
+  load_numbers(T);
   swap_memories(T, T->memories, false);
   while (status == NS_OK && trail->at >= 0 && trail->entries[trail->at].t_old >= t) {
     load_step(T, &trail->entries[trail->at]);
-    for (int j = 0; j < T->p; j++) {
-      const NsParameter *parameter = &s->parameters[j];
-      T->numbers[j] = parameter->number ? *parameter->number : 0;
-      T->seen[j] = parameter->version ? *parameter->version : 0;
-    }
     status = back_prepare(T, err);
     if (status == NS_OK) status = back_through(T, err);
-    ns_step_restore(T);
     memcpy(T->mode_before, T->mode, (size_t)T->M * sizeof *T->mode);
     T->compares = true;
     T->t_compared = T->step.t;
     T->t_back = T->step.t_k;
     trail->at--;
   }
+  ns_step_restore(T);
   swap_memories(T, T->memories, true);
   *reached = status != NS_OK || T->t_back <= t;
   return status;

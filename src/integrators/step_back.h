@@ -19,6 +19,16 @@
 /* Appends a solved step to the trail of s. NS_EARG with trail->refused where the way back can not go, but S can. NS_ENOMEM. */
 NsStatus ns_step_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err);
 
+/*
+** A step that is computed in parts, some of which are taken back. divide: from now on parts are recorded, whether the run is or not. NS_ENOMEM.
+** recorded: the number of steps in the record. forget: those from number `count` on are taken back. join: the parts are accepted; S goes
+** through them, as ns_step_tangent does, unless the run is recorded.
+*/
+NsStatus ns_step_divide(NsSensitivity *s, NsError *err);
+long ns_step_recorded(const NsSensitivity *s);
+void ns_step_forget(NsSensitivity *s, long count);
+NsStatus ns_step_join_parts(NsSensitivity *s, NsError *err);
+
 /* The way back begins with mu = 0, at the end of the record. */
 void ns_step_back_start(NsSensitivity *s);
 

@@ -348,7 +348,7 @@ static NsStatus settle_columns(NsStepEquations *T, NsError *err) {
     if (tangent_moves_nothing(T, &along)) continue;
     along.w = T->dw_all + (ptrdiff_t)j * T->N;
     along.lambda = T->dl_all + (ptrdiff_t)j * T->M;
-    status = ns_step_derivative(T, ns_step_sample_settled, &along, T->n, T->once, err);
+    status = ns_step_smooth_derivative(T, ns_step_sample_settled, &along, T->n, T->once, err);
     if (status == NS_OK) memcpy(T->x_new + (ptrdiff_t)j * T->n, T->once, (size_t)T->n * sizeof *T->once);
     ns_step_restore(T);
   }
@@ -370,11 +370,17 @@ NsStatus ns_step_tangent(NsSensitivity *s, const NsScheme *scheme, const NsStep 
   if (status != NS_OK) return status;
   NsStepEquations *T = s->twin;
   T->step = *step;
-  T->compares = !T->first;
-  T->t_compared = step->t;
+  if (T->first) T->t_first = step->t_k;
   ns_step_take(T, scheme);
   status = ns_step_check_inputs(T, err);
-  if (status == NS_OK) status = ns_step_prepare(T, err);
+  return status == NS_OK ? ns_step_carry_columns(T, err) : status;
+}
+
+NsStatus ns_step_carry_columns(NsStepEquations *T, NsError *err) {
+  NsSensitivity *s = T->s;
+  T->compares = !T->first;
+  T->t_compared = T->step.t;
+  NsStatus status = ns_step_prepare(T, err);
   if (status == NS_OK) status = carry_columns(T, err);
   if (status == NS_OK && T->settles) status = settle_columns(T, err);
   ns_step_restore(T);

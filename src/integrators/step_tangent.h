@@ -30,9 +30,12 @@ NsStatus ns_step_tangent_check(const NsScheme *scheme, NsError *err);
 */
 NsStatus ns_step_tangent(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err);
 
-/* ---- for the way back (step_back.c) ---- */
+/* ---- for recorded steps (step_back.c) ---- */
 
 struct NsStepEquations;
+
+/* Carries s->X through the step that T holds. The memories of the systems are those of the step afterwards. */
+NsStatus ns_step_carry_columns(struct NsStepEquations *T, NsError *err);
 
 /* Forms the matrix at the solution, unless it is that of the step before; checks what a step must not do. */
 NsStatus ns_step_prepare(struct NsStepEquations *T, NsError *err);

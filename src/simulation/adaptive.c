@@ -297,12 +297,14 @@ static NsStatus try_inner(NsTimeStepping *ts, NsIsland *island, Pass *pass, NsEr
   NsError failure = {NS_OK, ""};
   NsEnergyAccount energy = ts->energy;
   double at = pass->at;
+  long mark = ns_island_recorded(ts, island);
   if (ns_interrupted()) return ns_ts_locate(ts, ns_fail(err, NS_EINTR, "interrupted"), err);
   choose_length(pass);
   NsStatus status = solve_trial(ts, island, pass, &failure);
   if (status == NS_OK) status = judge_trial(ts, island, pass, &failure);
   else ts->stats.rejected++;
   if (pass->at > at) return ns_ts_remember(island->graph), NS_OK;
+  ns_island_forget(ts, island, mark);
   return_to_start(island);
   ts->energy = energy;
   return status == NS_OK ? NS_OK : give_way(pass, status, &failure, err);
@@ -367,7 +369,8 @@ static double newton_tolerance(const NsTimeStepping *ts, const NsIsland *island)
 NsStatus ns_adaptive_step(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
   NsLocalError *e = island->error;
   NsEnergyAccount energy = ts->energy;
-  NsStatus status = NS_OK;
+  long mark;
+  NsStatus status = ns_island_divide(ts, island, &mark, err);
   bool again = true;
   double newton_rtol = ts->newton.rtol;
   ts->newton.rtol = newton_tolerance(ts, island);
@@ -379,13 +382,14 @@ NsStatus ns_adaptive_step(NsTimeStepping *ts, NsIsland *island, const NsStep *st
     status = run_pass(ts, island, &pass, err);
     again = status == NS_OK && i + 1 < PASSES && assumed_too_much(e);
     if (again) ts->stats.accepted -= pass.accepted, ts->stats.rejected += pass.accepted;
-    if (again || status != NS_OK) ts->energy = energy;
+    if (again || status != NS_OK) ts->energy = energy, ns_island_forget(ts, island, mark);
     (void)ns_snapshot_restore(&island->before, ns_nsds_visit, island->graph);
     for (int d = 0; d < island->graph->nds; d++) island->graph->ds[d]->x_version++;
   }
   ts->newton.rtol = newton_rtol;
   island->accounted = true;
-  return status;
+  NsStatus joined = ns_island_join(ts, island, status == NS_OK, err);
+  return status == NS_OK ? joined : status;
 }
 
 void ns_adaptive_accept(const NsIsland *island) {

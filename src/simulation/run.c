@@ -99,8 +99,7 @@ static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptio
 
 /* NS_EARG when steps of this simulation have no derivatives, whatever the scheme. */
 static NsStatus check_stepped(const NsTimeStepping *ts, NsError *err) {
-  const char *why = ts->class->combined                ? "the combined projection has no derivative"
-                    : ns_adaptive_asked(&ts->adaptive) ? "adaptive steps have lengths that depend on the parameters"
+  const char *why = ts->class->combined  ? "the combined projection has no derivative"
                     : ts->user.count > 0 ? "events of the script divide steps, at times that depend on the parameters"
                                          : NULL;
   if (!why) return NS_OK;

@@ -54,7 +54,8 @@ static NsStatus carry_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *
   if (!ts->sensitivities || !island->scheme->class->tangent || island->accounted) return NS_OK;
   NsSensitivity *s = ts->sensitivities->of[island - ts->islands.of];
   ts->progress.newton = 0;
-  NsStatus status = s->trail ? ns_step_record(s, island->scheme, step, err) : ns_step_tangent(s, island->scheme, step, err);
+  bool records = s->options->adjoint || s->pending;
+  NsStatus status = records ? ns_step_record(s, island->scheme, step, err) : ns_step_tangent(s, island->scheme, step, err);
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
@@ -63,6 +64,37 @@ NsStatus ns_island_accept(NsTimeStepping *ts, NsIsland *island, const NsStep *st
   if (carried != NS_OK) return carried;
   NsEnergyAccount *account = ts->accounting && !island->accounted ? &ts->energy : NULL;
   return island->scheme->class->commit(island->scheme, account, err);
+}
+
+/* The companion of the derivatives that steps carry; NULL: none. */
+static NsSensitivity *stepped_companion(const NsTimeStepping *ts, const NsIsland *island) {
+  return ts->sensitivities && island->scheme->class->tangent ? ts->sensitivities->of[island - ts->islands.of] : NULL;
+}
+
+NsStatus ns_island_divide(NsTimeStepping *ts, const NsIsland *island, long *mark, NsError *err) {
+  NsSensitivity *s = stepped_companion(ts, island);
+  NsStatus status = s ? ns_step_divide(s, err) : NS_OK;
+  *mark = s && status == NS_OK ? ns_step_recorded(s) : 0;
+  return status;
+}
+
+long ns_island_recorded(const NsTimeStepping *ts, const NsIsland *island) {
+  const NsSensitivity *s = stepped_companion(ts, island);
+  return s ? ns_step_recorded(s) : 0;
+}
+
+void ns_island_forget(NsTimeStepping *ts, const NsIsland *island, long mark) {
+  NsSensitivity *s = stepped_companion(ts, island);
+  if (s) ns_step_forget(s, mark);
+}
+
+NsStatus ns_island_join(NsTimeStepping *ts, const NsIsland *island, bool good, NsError *err) {
+  NsSensitivity *s = stepped_companion(ts, island);
+  if (!s) return NS_OK;
+  if (!good) return s->pending = false, NS_OK;
+  ts->progress.newton = 0;
+  NsStatus status = ns_step_join_parts(s, err);
+  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
 /* ---- after a failure ---- */

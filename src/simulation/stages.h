@@ -26,4 +26,14 @@ NsStatus ns_island_rescue(NsTimeStepping *ts, NsIsland *island, const NsStep *st
 */
 NsStatus ns_island_accept(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err);
 
+/*
+** The derivatives of a step that is computed in parts, some of which are taken back. divide: the step begins; *mark: the number of parts
+** recorded before. recorded: the number now. forget: those from number `mark` on are taken back. join: the step is done; good: its parts
+** are accepted, and the derivatives go through them. Without derivatives they do nothing. Fail as ns_step_tangent does.
+*/
+NsStatus ns_island_divide(NsTimeStepping *ts, const NsIsland *island, long *mark, NsError *err);
+long ns_island_recorded(const NsTimeStepping *ts, const NsIsland *island);
+void ns_island_forget(NsTimeStepping *ts, const NsIsland *island, long mark);
+NsStatus ns_island_join(NsTimeStepping *ts, const NsIsland *island, bool good, NsError *err);
+
 #endif

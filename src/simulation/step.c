@@ -35,6 +35,10 @@ static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, const NsStep
 static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsStatus status, NsError *err) {
   NsFailure failure = ts->failure;
   NsEnergyAccount energy = ts->energy;
+  long mark;
+  if (ts->newton.max_substeps < 2 || !ns_worth_retrying(status)) return status;
+  NsStatus divided = ns_island_divide(ts, island, &mark, err);
+  if (divided != NS_OK) return divided;
   for (int parts = 2; parts <= ts->newton.max_substeps && ns_worth_retrying(status); parts *= 2) {
     NsError again = {NS_OK, ""};
     NsStatus refined = step_in_parts(ts, island, step, parts, &again);
@@ -42,14 +46,17 @@ static NsStatus refine_step(NsTimeStepping *ts, NsIsland *island, const NsStep *
     if (refined == NS_OK) {
       ts->stats.substeps += parts;
       island->accounted = true;
-      return NS_OK;
+      return ns_island_join(ts, island, true, err);
     }
+    ns_island_forget(ts, island, mark);
     ts->energy = energy;
     if (ns_worth_retrying(refined)) continue;
     if (err) *err = again;
+    (void)ns_island_join(ts, island, false, NULL);
     return refined;
   }
   ts->failure = failure;
+  (void)ns_island_join(ts, island, false, NULL);
   return status;
 }
 

@@ -38,7 +38,9 @@ local NEIGHBOUR = 2 ^ -40
 -- Intervals that are longer than this part of the first one are halved by Newton's method, too, shorter ones with
 -- updates of the matrix of a point near alone: there it is good enough.
 local FULL = 1 / 8
-local ATTEMPTS = 6 -- a step is halved so many times
+-- A point is as exact as this part of the step: near a grazing Newton's method may end with larger corrections.
+local EXACT = 2 ^ -10
+local ATTEMPTS = 10 -- a step is halved so many times
 -- Steps that are shorter than this part of the first one are trouble, such as the square root of a grazing.
 local SHORT = 1 / 4
 
@@ -225,7 +227,8 @@ local function advance(b, a, ds)
   local reason
   for _ = 0, ATTEMPTS do
     local point, why = points.step_to(b, a, ds)
-    if point then return point, ds end
+    if point and point.correction <= EXACT * ds then return point, ds end
+    if point then why = format("the correction is still %.3g of the states' sizes", point.correction) end
     reason, ds = why, ds / 2
     if ds < STEP_MIN then break end
   end
@@ -471,7 +474,11 @@ function branches.continuation(options)
     fail("%s: parameter: expected { object, \"field\" }, since the simulation is no function of the parameter", who)
   end
   local solved = orbits.start(q)
-  if not solved.good then fail("%s: no orbit found at p = %g: %s", who, q.p, solved.reason) end
+  local fixed, with_events
+  if not solved.good then fixed, with_events = sequences.start(q) end
+  if not solved.good and not fixed then fail("%s: no orbit found at p = %g: %s", who, q.p, solved.reason) end
+  q, solved = fixed or q, with_events or solved
+  b.problem = q
   local w = core.concatenate { solved.u, core.vector { q.p / b.size } }
   b.weights = points.weights_of(q, #w)
   local direction = core.zeros(#w)

@@ -8,7 +8,7 @@ local orbits = require "nslua.dynamics.orbit"
 local spectrum = require "nslua.dynamics.spectrum"
 
 -- SHORTEST: a step along the branch, in units of the scaled unknowns.
-local points = { SHORTEST = 2 ^ -14 }
+local points = { SHORTEST = 2 ^ -20 }
 
 local TURN = 0.9 -- least cosine between the tangents of neighbours
 -- The way between neighbours has the direction of the mean of their tangents but for this part of its length.
@@ -143,7 +143,7 @@ function points.step_to(b, a, ds, exact)
   if points.dot(b, off, off) > ds * ds then return nil, "the nearest orbit is not on the branch" end
   local fine, point = pcall(points.point_at, b, solved.u, a.tangent, solved)
   if not fine then return nil, tostring(point) end
-  point.iterations, point.updates = solved.iterations, solved.updates
+  point.iterations, point.updates, point.correction = solved.iterations, solved.updates, solved.correction
   local turn = math.abs(points.dot(b, point.tangent, a.tangent))
   local corner = point.sequence ~= a.sequence -- where a branch may turn at once
   if corner or ds <= 4 * points.SHORTEST then return point end

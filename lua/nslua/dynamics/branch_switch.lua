@@ -1,10 +1,9 @@
 -- nslua.dynamics.branch_switch: the branch that begins at a period doubling or crosses at a branch point.
 --
--- At a period doubling the orbit of twice the period moves along v with (A + 1) v = 0, A: the monodromy matrix. At a
--- branch point the bordered matrix is singular: besides the tangent t there is a second direction v in which the
--- equations hold to first order, orthogonal to t. The first orbit of the other branch is sought in the plane
--- orthogonal to v at a distance from the branch point. Seydel, Practical Bifurcation and Stability Analysis, 3rd
--- ed., 2010, section 5.6.
+-- There the matrix of the orbit's equations is singular, at a period doubling that of the orbit of twice the period:
+-- besides the tangent t there is a second direction v in which the equations hold to first order, orthogonal to t.
+-- The first orbit of the other branch is sought at a distance, in the plane orthogonal to v, which t does not meet.
+-- Seydel, Practical Bifurcation and Stability Analysis, 3rd ed., 2010, section 5.6.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local orbits = require "nslua.dynamics.orbit"
@@ -14,7 +13,12 @@ local fail, describe = arguments.fail, arguments.describe
 local who = "branch:switch"
 
 -- The first orbit is sought at these parts of the first step.
-local STEPS = { 1, 2 ^ -2, 2 ^ -4, 2 ^ -6 }
+local STEPS = { 1, 2 ^ -2, 2 ^ -4, 2 ^ -6, 2 ^ -8 }
+-- It is at most so many times this distance from the bifurcation: one that is farther belongs to another branch.
+local FAR = 4
+
+-- A tangent whose part of the parameter is below this is at a fold.
+local STILL = 2 ^ -20
 
 local KINDS = { ["period doubling"] = true, ["branch point"] = true }
 
@@ -40,7 +44,7 @@ local function bifurcation(branch, number)
   return found
 end
 
--- The problem of twice the period at a period doubling, its unknowns there and the direction of the new branch.
+-- Makes the problem of twice the period that of b. Returns the unknowns at a period doubling, and the tangent there.
 local function doubled(branch, b, found)
   local old, q = branch.base, {}
   for name, value in pairs(old) do q[name] = value end
@@ -55,25 +59,41 @@ local function doubled(branch, b, found)
   q.T, q.T_size, q.segments, q.guess, q.p = 2 * found.T, 2 * old.T_size, 1, found.x0, found.p
   local w = core.concatenate { orbits.pack(q, { found.x0 }, q.T), core.vector { found.p / b.size } }
   b.problem, b.base, b.weights = q, q, points.weights_of(q, #w)
-  local v, A = core.zeros(#w), orbits.reduced(q, found.orbit.monodromy)
-  local vector = null_vector(A + core.eye(A:rows()))
-  for i, j in ipairs(q.keep) do v[i] = vector[i] / q.sizes[j] end
-  return w, points.scaled_to_one(b, v)
+  local t, before = core.zeros(#w), found.point.tangent
+  for k = 1, #q.keep do t[k] = before[k] end
+  for k = 0, #w - #q.keep - 1 do t[#w - k] = before[#before - k] end -- the parameter, and the period if it is unknown
+  return w, t
 end
 
--- The same of the branch that crosses at a branch point.
-local function crossing(branch, b, found)
+-- The same of the problem on whose branch a branch point was found.
+local function crossed(branch, b, found)
   local q, w = found.point.problem, found.point.w
   b.problem, b.base, b.weights = q, branch.base, points.weights_of(q, #w)
-  q.form.renew(q, points.unknowns_of(w), found.p)
-  local t = points.scaled_to_one(b, found.point.tangent)
+  return w, found.point.tangent
+end
+
+-- The second null vector at the unknowns w, orthogonal to the tangent t, and directions in which the other branch may
+-- begin: at a period doubling and a pitchfork it does so at a standing parameter.
+local function other_directions(b, w, t, p)
+  b.problem.form.renew(b.problem, points.unknowns_of(w), p)
+  t = points.scaled_to_one(b, t)
   local v = null_vector(points.point_with(b, w, t).K)
   v = points.scaled_to_one(b, v - points.dot(b, v, t) * t)
   local largest = 1 -- of the components, which is positive: so the sides do not depend on rounding
   for k = 1, #v do
     if math.abs(v[k]) > math.abs(v[largest]) * (1 + 2 ^ -20) then largest = k end
   end
-  return w, v[largest] < 0 and v * -1 or v
+  v = v[largest] < 0 and v * -1 or v
+  local standing = math.abs(t[#t]) > STILL and points.scaled_to_one(b, v - (v[#v] / t[#t]) * t)
+  return v, { standing or v, v }
+end
+
+-- The point of the other branch in the plane orthogonal to v at the unknowns w + way; nil where there is none near.
+local function first_orbit(b, w, v, way)
+  local good, solved = pcall(points.correct, b, w + way, v)
+  local off = good and solved.good and solved.u - w
+  if not off or points.dot(b, off, off) > FAR ^ 2 * points.dot(b, way, way) then return nil end
+  return points.point_at(b, solved.u, points.scaled_to_one(b, off), solved)
 end
 
 -- Branch:switch; branches: the module nslua.dynamics.branch, which needs this file.
@@ -86,13 +106,13 @@ return function(branches, branch, number, options)
     most = more.max_points and arguments.integer(more.max_points, 2, who, "max_points") or branch.most }
   local side = more.side
   if side ~= nil and side ~= 1 and side ~= -1 then fail("%s: side: expected 1 or -1, got %s", who, describe(side)) end
-  local w, v = (found.kind == "branch point" and crossing or doubled)(branch, b, found)
+  local w, t = (found.kind == "branch point" and crossed or doubled)(branch, b, found)
+  local v, directions = other_directions(b, w, t, found.p)
   for _, sign in ipairs(side and { side } or { 1, -1 }) do
     for _, part in ipairs(STEPS) do
-      local tangent = sign * v
-      local good, solved = pcall(points.correct, b, w + part * b.step * tangent, tangent)
-      if good and solved.good then
-        return branches.grow(b, points.point_at(b, solved.u, points.scaled_to_one(b, solved.u - w), solved))
+      for _, direction in ipairs(directions) do
+        local first = first_orbit(b, w, sign * v, sign * part * b.step * direction)
+        if first then return branches.grow(b, first) end
       end
     end
   end

@@ -605,6 +605,34 @@ function orbits.solve(q, u, p)
   return solved
 end
 
+-- Least singular value of a regular Jacobian, as a part of the largest one or of 1, the size of the terms that it is
+-- a difference of. Jacobians have errors of about 1e-9.
+local REGULAR = 1e-7
+
+-- Whether state i keeps its value between events, as a sign or a mode does: its rate is 0 at two states.
+local function is_still(q, i)
+  local t0, x = q.flow.t0, q.guess
+  return q.flow:field(t0, x, q.p)[i] == 0 and q.flow:field(t0, x + q.sizes * (1 / 4), q.p)[i] == 0
+end
+
+-- Why Newton's method has failed at the unknowns u, where the Jacobian is singular, as a text to append; else "".
+local function why_singular(q, u)
+  local good, s, J = pcall(function()
+    local _, jacobian = q.form.evaluate(q, u, q.p)
+    local matrix = jacobian()
+    return core.svdvals(matrix), matrix
+  end)
+  if not good or s[#s] > REGULAR * math.max(s[1], 1) then return "" end
+  for k, i in ipairs(q.segments == 1 and q.flow.f and q.keep or {}) do
+    if J:row(k):norm() <= REGULAR and is_still(q, i) then
+      return format("; the Jacobian is singular: state %d returns to whatever value it has, and drift = { %d } "
+        .. "leaves it out", i, i)
+    end
+  end
+  return "; the Jacobian is singular: orbits are a family there, as those of a conservative system, which has one "
+    .. "for each energy, or there is none"
+end
+
 -- A motion of the duration 0 is periodic, too: the first orbit has at least this part of the guessed period.
 local SHRUNK = 1 / 16
 
@@ -615,6 +643,7 @@ function orbits.start(q)
   q.T_least = q.kind == "autonomous" and SHRUNK * q.T_size or nil
   local solved = orbits.solve(q, u, q.p)
   q.T_least = nil
+  if not solved.good then solved.reason = solved.reason .. why_singular(q, solved.u) end
   if solved.good or q.kind ~= "map" or q.symmetry or q.section.asked or q.section.count ~= 1 then return solved end
   q.section.count, q.section.span, q.transient = 2, nil, nil
   local good, second = pcall(function() return orbits.solve(q, orbits.first(q), q.p) end)
@@ -630,6 +659,8 @@ function orbits.periodic(options)
   local q = orbits.problem(options, who)
   local solved = orbits.start(q)
   if not solved.good then
+    local fixed, with_events = require "nslua.dynamics.sequence".start(q)
+    if fixed then return (fixed.form.orbit(fixed, with_events.u, q.p, with_events)) end
     local named = q.section and q.section.name
     local hint = named and format("; if '%s' happens k times in a period, with k above %d, say so by section = "
       .. "{ \"%s\", count = k }", named, q.symmetry and 1 or 2, named)

@@ -341,7 +341,8 @@ end
 -- The problem of the orbit { x0, T, events } of q with a fixed sequence of events, and its unknowns; nil where it is
 -- none: an event that does not act or is no impact, a function without exact derivatives. An event may have a `sign`:
 -- that of the rate with which its guard is crossed; else it is that of the rate on the orbit.
-function sequences.with(q, orbit, p)
+-- An orbit that is only a guess need not obey its equations.
+function sequences.with(q, orbit, p, is_guess)
   local drifts = q.symmetry or #q.keep < #q.all and q.kind ~= "map"
   local one = {}
   for name, value in pairs(q) do one[name] = value end
@@ -373,7 +374,7 @@ function sequences.with(q, orbit, p)
     one.guess = x0
     local u = pack(one, x0, before, times, orbit.T)
     local F = sequences.form.evaluate(one, u, p)
-    return F:norm(math.huge) <= AGREES and u
+    return (is_guess or F:norm(math.huge) <= AGREES) and u
   end)
   if not good or not u then return nil end
   return one, u
@@ -392,6 +393,20 @@ end
 function sequences.from(q, orbit, p)
   if not is_rough(q, orbit) then return nil end
   return sequences.with(q, { x0 = orbit.x0, T = orbit.T, events = orbit.events, mode = orbit.problem.mode }, p)
+end
+
+-- The problem and the solution of the orbit with the events that the motion from the guess has: near a grazing
+-- shooting comes to an orbit from very near guesses only. nil where there is none.
+function sequences.start(q)
+  local good, run = pcall(q.flow.run, q.flow, q.guess, q.flow.t0, q.flow.t0 + q.T, q.p)
+  if not good or q.kind == "map" or not is_rough(q, run) then return nil end
+  local one, u = sequences.with(q, { x0 = q.guess, T = q.T, events = run.events }, q.p, true)
+  if not one then return nil end
+  local fine, solved = pcall(orbits.solve, one, u, q.p)
+  if not fine or not solved.good then return nil end
+  local made, sequence = pcall(sequence_of, one, solved.state)
+  if not made or sequence ~= orbits.sequence(run.events) then return nil end
+  return one, solved
 end
 
 return sequences

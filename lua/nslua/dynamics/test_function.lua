@@ -19,8 +19,8 @@ local PLACE = 2 ^ -46
 local JUMP = 2 ^ -10
 -- At a branch point Newton's matrix is singular. There the zero is sought until the function is this part of its
 -- values at both ends; then it is interpolated between points at both sides: NODES at each, AROUND of the length of
--- the step apart. The error of this is below those of the points.
-local NEAR, NODES, AROUND = 2 ^ -10, 3, 2 ^ -4
+-- the step apart, then up to NEARER times between points that are 8 times as close.
+local NEAR, NODES, AROUND, NEARER = 2 ^ -10, 3, 2 ^ -4, 4
 -- The bend of a function between two neighbours is at most this many times what the next values tell. Larger values
 -- find narrower pairs of zeros and cost more points.
 local SAFETY = 4
@@ -89,11 +89,11 @@ end
 
 -- ---- location ----
 
--- The point at the zero of a test function near the place s, where Newton's method does not come close: its unknowns
--- are interpolated between points around it (Neville's scheme for the place as a function of the values, then for the
--- unknowns at this place). ds: the length of the step. nil where no such points are found.
-local function interpolated(b, a, s, ds, name)
-  local used, h = {}, math.max(ds * AROUND, points.SHORTEST)
+-- The point at the zero of a test function near the place s, and its place: its unknowns are interpolated between
+-- points at distances of h (Neville's scheme for the place as a function of the values, then for the unknowns at this
+-- place). nil where no such points are found.
+local function between_nodes(b, a, s, h, name)
+  local used = {}
   for k = -NODES, NODES do
     local point = k ~= 0 and points.step_to(b, a, s + k * h, true)
     if point and point.sequence == a.sequence then used[#used + 1] = { s = s + k * h, point = point } end
@@ -116,6 +116,18 @@ local function interpolated(b, a, s, ds, name)
   local tangent = neville(place, function(one) return one.point.tangent end, s)
   local good, point = pcall(points.point_with, b, w, tangent)
   return good and point or nil, s
+end
+
+-- The point at the zero of a test function near the place s, where Newton's method does not come close. ds: length
+-- of the step. Nodes of the interpolation come nearer as long as the function gets smaller.
+local function interpolated(b, a, s, ds, name)
+  local best, place = between_nodes(b, a, s, ds * AROUND, name)
+  for k = 1, best and NEARER or 0 do
+    local point, at = between_nodes(b, a, place, ds * AROUND * 2 ^ (-3 * k), name)
+    if not point or math.abs(point.tests[name]) >= math.abs(best.tests[name]) / 2 then break end
+    best, place = point, at
+  end
+  return best, place
 end
 
 -- The zero of a test function between two samples: regula falsi with the Illinois rule, along the branch from a.

@@ -267,3 +267,22 @@ describe("a pitchfork #once", function()
     fails("branch:switch: the branch has no period doubling and no branch point", branch.switch, branch)
   end)
 end)
+
+-- The oscillator of dynamics_spec.lua: between its fold and its grazing, whose parameters differ by 3e-5, an orbit repels so much
+-- that shooting comes to it from very near guesses only. A range of 7e-5 makes the fold a sharp turn.
+describe("an orbit close to a grazing #once", function()
+  it("is found by its sequence of events, and followed around a fold that is narrow in its range", function()
+    local wall = { name = "wall", direction = -1, g = function(_, x) return 1 - x[1] end,
+      apply = function(_, x) return { x[1], -0.8 * x[2] } end }
+    local function rhs(t, x, A) return { x[2], A * math.cos(t) - x[1] - 0.1 * x[2] } end
+    local guess = { 0.00869, 0.99953 }
+    local orbit = dynamics.periodic { rhs = rhs, events = wall, guess = guess, args = { 0.099981748 }, period = 2 * math.pi }
+    assert.equal("wall", orbit.sequence)
+    assert.is_false(orbit.stable)
+    local branch = dynamics.continuation { rhs = rhs, events = wall, guess = guess, period = 2 * math.pi,
+      range = { 0.099981748, 0.09991 }, args = { 0 }, step = 1 / 8, max_step = 1 / 2 }
+    assert.same({ "fold" }, kinds(branch))
+    near(0.0999707536283, branch.bifurcations[1].p, 1e-11)
+    assert.is_true(branch.points[#branch.points].stable)
+  end)
+end)

@@ -295,3 +295,100 @@ describe("the woodpecker toy #once", function()
     near(orbit.multipliers[1].abs, math.max(largest, -ns.eigvals(M):min()), 1e-6)
   end)
 end)
+
+-- Garcia, Chatterjee, Ruina and Coleman, The simplest walking model, 1998: gaits of period one lose their stability at a slope of
+-- 0.0151, those of period two at 0.0177.
+describe("the simplest walker #once", function()
+  it("doubles its period at the published slopes", function()
+    local function walker(_, x, slope)
+      local leg = ns.sin(x[1] - slope)
+      return { x[2], leg, x[4], leg + x[2] ^ 2 * ns.sin(x[3]) - ns.cos(x[1] - slope) * ns.sin(x[3]) }
+    end
+    local heel = { name = "heel", direction = 1, g = function(_, x) return x[3] - 2 * x[1] end, apply = function(_, x)
+      if x[1] > -0.05 then return x end -- the swing leg passes the other
+      local c = ns.cos(2 * x[1])
+      return { -x[1], c * x[2], -2 * x[1], c * (1 - c) * x[2] }
+    end }
+    local one = dynamics.continuation { rhs = walker, args = { 0.009 }, events = heel, section = "heel", period = 3.9,
+      range = { 0.009, 0.018 }, guess = { 0.2003, -0.1998, 0.4006, -0.0158 } }
+    assert.equal(1, #one.bifurcations)
+    assert.equal("period doubling", one.bifurcations[1].kind)
+    near(0.0151, one.bifurcations[1].p, 5e-5)
+    local two = one:switch()
+    assert.equal(1, #two.bifurcations)
+    assert.equal("period doubling", two.bifurcations[1].kind)
+    near(0.0177, two.bifurcations[1].p, 5e-5)
+    assert.is_true(two.points[1].stable)
+    near(2 * one.bifurcations[1].T, two.points[1].T, 1e-2)
+  end)
+end)
+
+-- Hogan, On the dynamics of rigid-block motion under harmonic forcing, 1989: x'' = x - sign x + A cos w t, and x' -> r x' where the
+-- block changes its edge, x = 0. The sign is a state. A symmetric orbit with one impact in half a period is
+-- 1 + a cosh t + b sinh t - A / (1 + w^2) cos(w t + f) on one side, and loses its symmetry in a pitchfork.
+describe("a rocking block on a ground that shakes #once", function()
+  local r, w = 0.9, 2
+
+  local function block(A, more)
+    local h, B = math.pi / w, A / (1 + w * w)
+    local function cosh(t) return (math.exp(t) + math.exp(-t)) / 2 end
+    local function sinh(t) return (math.exp(t) - math.exp(-t)) / 2 end
+    local u = ns.fsolve(function(u)
+      local f, a, b = u[1], u[2], u[3]
+      return { 1 + a - B * math.cos(f), 1 + a * cosh(h) + b * sinh(h) + B * math.cos(f),
+        b + B * w * math.sin(f) + r * (a * sinh(h) + b * cosh(h) - B * w * math.sin(f)) }
+    end, { 1.445, -0.95, 0.58 })
+    local f, a, b, t = u[1], u[2], u[3], h / 2
+    more.guess = { 1 + a * cosh(t) + b * sinh(t) - B * math.cos(w * t + f),
+      a * sinh(t) + b * cosh(t) + B * w * math.sin(w * t + f), 1 }
+    more.t0, more.period, more.args, more.drift = t + f / w, 2 * math.pi / w, { A }, { 3 }
+    more.rhs = function(t1, x, A1) return { x[2], x[1] - x[3] + A1 * ns.cos(w * t1), 0 } end
+    more.events = { name = "edge", g = function(_, x) return x[1] end, apply = function(_, x) return { x[1], r * x[2], -x[3] } end }
+    return more
+  end
+
+  it("has the orbits of the closed form, and the pitchfork where a multiplier is 1", function()
+    local options = block(2, {})
+    local orbit = dynamics.periodic(options)
+    for i = 1, 2 do near(options.guess[i], orbit.x0[i], 1e-10) end
+    local m = orbit.multipliers
+    near(r ^ 4, m[1].abs * m[2].abs, 1e-10)
+    options.range = { 2, 2.5 }
+    local branch = dynamics.continuation(options)
+    assert.equal(1, #branch.bifurcations)
+    local found = branch.bifurcations[1]
+    assert.equal("branch point", found.kind)
+    near(2.1604982, found.p, 1e-7)
+    near(1, found.multipliers[1].re, 1e-6)
+    near(r ^ 4, found.multipliers[2].re, 1e-6)
+    local one = branch:switch(1, { max_points = 4 })
+    assert.is_true(one.points[4].p > found.p)
+    assert.is_true(one.points[4].stable) -- where the symmetric orbit is not
+    assert.is_false(branch.points[#branch.points].stable)
+  end)
+end)
+
+-- Den Hartog 1931, Shaw 1986: x'' + x + F sign x' = cos w t moves without rest up to a friction of V / sqrt(U^2 + w^-4), with
+-- V = 1 / (1 - w^2) and U = sin(pi / w) / (w (1 + cos(pi / w))); above it sticks twice in a period.
+describe("a forced oscillator with dry friction #once", function()
+  it("begins to stick at Den Hartog's friction", function()
+    local w = 1.3
+    local V, U = 1 / (w * w - 1), math.sin(math.pi / w) / (w * (1 + math.cos(math.pi / w)))
+    local function oscillator(F)
+      local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0 } })
+      mass:setComputeFExtFunction(function(t, _, force) force[1] = math.cos(w * t) end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+      nsds:insertDynamicalSystem(mass)
+      nsds:link(ns.Interaction(ns.RelayNSL(1, -F, F), ns.LagrangianLinearTIR({ { 1 } }, { 0 }), "dry"), mass)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+    end
+    local branch = dynamics.continuation { simulation = oscillator, guess = { -0.1635, 0.7826 }, period = 2 * math.pi / w, t0 = 0.3,
+      range = { 0.65, 0.72 }, step = 1 / 4, max_step = 1 / 2 }
+    assert.equal(1, #branch.bifurcations)
+    local found = branch.bifurcations[1]
+    near(V / math.sqrt(U * U + w ^ -4), found.p, 1e-9)
+    -- The orbit begins in the middle of a motion: its modes there are no events.
+    assert.same({ "dry:cross dry:cross", "dry:slip dry:stick dry:slip dry:stick" }, { found.before, found.after })
+    near(0.72, branch.p[#branch.p], 1e-12)
+  end)
+end)
