@@ -606,6 +606,15 @@ local function write_plane(w, p)
   if p.axes.color_bar and not w.bare then colorbar.write(w, p, EM, DARK, MIDDLE) end
 end
 
+-- Moves the edges of a panel with cells of colour to places between dots, so that the outer cells are not blurred.
+local function put_on_dots(p, dot)
+  local any = false
+  for _, a in ipairs(p.axes.three_d and {} or p.axes.artists) do any = any or a.kind == "cells" end
+  for _, axis in ipairs(any and { "x", "y" } or {}) do
+    for _, key in ipairs { axis .. "0", axis .. "1" } do p[key] = (floor(p[key] / dot[axis]) + 0.5) * dot[axis] end
+  end
+end
+
 -- The commands that draw a figure of w x h inches in a terminal.
 function gnuplot.commands(figure, terminal, w, h, dpi)
   local scale = figure.letter_scale or 1
@@ -627,6 +636,7 @@ function gnuplot.commands(figure, terminal, w, h, dpi)
   writer:line(terminals.on_paper(terminals.setup[terminal](w, h, dpi, figure, EM * scale), terminal, figure))
   writer:line "set multiplot"
   for i, p in ipairs(layout.panels(figure, fw, fh)) do
+    if writer.dot then put_on_dots(p, writer.dot) end
     writer:line "reset"
     writer:line "set clip two" -- the middle of a line whose ends lie outside
     if i == 1 and figure.heading and writer.bare then

@@ -240,7 +240,7 @@ describe("options of words, ticks and grids", function()
       refused(words, name, { 1 }, bad)
       refused(words, name, bad)
     end
-    refused("unknown option 'fontsiz' (known: fontsize, color)", "title", "s", bad)
+    refused("unknown option 'fontsiz' (known: fontsize, color, loc)", "title", "s", bad)
     refused("unknown option 'fontsiz' (known: which, axis, color, linestyle, linewidth, alpha)", "grid", true, bad)
     refused("unknown option 'fontsiz' (known: loc, ncol, labels, fontsize, title, frameon, framealpha, facecolor, " ..
       "edgecolor, labelcolor, bbox_to_anchor)", "legend", bad)
@@ -258,7 +258,7 @@ describe("options of words, ticks and grids", function()
     end
     refused("unknown option 'fontsiz' (it takes none)", "axis", "equal", bad)
     refused("unknown option 'fontsiz' (it takes none)", "view", 1, 2, bad)
-    assert.equal("suptitle: unknown option 'fontsiz' (known: fontsize, color, loc)", message(fig.suptitle, fig, "s", bad))
+    assert.equal("suptitle: unknown option 'fontsiz' (known: fontsize, color)", message(fig.suptitle, fig, "s", bad))
     assert.equal("tight_layout: unknown option 'fontsiz' (it takes none)", message(fig.tight_layout, fig, bad))
     refused("which: expected one of major, minor, both, got 'all'", "grid", true, { which = "all" })
     refused("axis: expected one of x, y, both, got 'z'", "grid", { axis = "z" })
