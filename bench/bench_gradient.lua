@@ -53,7 +53,8 @@ local function bodies(n, p)
   return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI()), parameters
 end
 
--- Time stepping: a linear system of n states with a relay: the first p numbers of A; an oscillator with callbacks and p z.
+-- Time stepping: a linear system of n states with a relay: the first p numbers of A; an oscillator with callbacks and
+-- p numbers z.
 local function stepped(n, p)
   math.randomseed(3)
   local A, x0, B, C, parameters = {}, {}, {}, { {} }, {}
@@ -88,7 +89,8 @@ end
 local rows = {}
 for _, case in ipairs { { "time stepping: 10 states, a relay", stepped, 10 },
   { "time stepping: callbacks in Lua", oscillator(function(f) return f end) },
-  { "time stepping: compiled callbacks", oscillator(ns.compile) }, { "10 relays", relays, 10 }, { "5 bodies, impacts and friction", bodies, 5 } } do
+  { "time stepping: compiled callbacks", oscillator(ns.compile) },
+  { "10 relays", relays, 10 }, { "5 bodies, impacts and friction", bodies, 5 } } do
   local name, make, n = table.unpack(case)
   for _, p in ipairs { 1, 10, 100 } do
     local function terminal(x) return x[1] + x[2] ^ 2 end

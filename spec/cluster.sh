@@ -3,6 +3,7 @@
 #   DIRECTORY and on ports that are free; no file of /etc is read or changed. Clients find it by SLURM_CONF=DIRECTORY/slurm.conf.
 # cluster.sh crash DIRECTORY: kills slurmd, all at once, and starts it again.
 # cluster.sh stop DIRECTORY: ends its jobs and its three processes.
+# With ACCOUNTS=1 it keeps accounts, too, for sacct: mariadbd and slurmdbd run beside it (packages mariadb-server, slurmdbd).
 # It needs the packages slurm-wlm and munge; exit status 2 when they are not there.
 export PATH="$PATH:/usr/sbin:/sbin"
 action=$1
@@ -33,7 +34,7 @@ if [ "$action" = stop ]; then
   scancel --quiet --signal=KILL --full --user="$(id -un)" >/dev/null 2>&1
   scancel --quiet --user="$(id -un)" >/dev/null 2>&1
   kill -KILL "$(cat "$directory/slurmd.pid")" "$(cat "$directory/munged.pid")" 2>/dev/null # they have nothing to save
-  for name in slurmctld slurmd munged; do end_process "$directory/$name.pid"; done
+  for name in slurmctld slurmdbd mariadbd slurmd munged; do end_process "$directory/$name.pid"; done
   exit 0
 fi
 
@@ -44,9 +45,11 @@ if [ "$action" = crash ]; then
   exit
 fi
 
-for program in munged mungekey slurmctld slurmd sbatch; do
-  if ! command -v $program >/dev/null; then
-    echo "cluster.sh: $program is missing: install slurm-wlm and munge"
+accounting=accounting_storage/none
+if [ -n "$ACCOUNTS" ]; then accounting=accounting_storage/slurmdbd; fi
+for program in munged mungekey slurmctld slurmd sbatch ${ACCOUNTS:+mariadbd mariadb-install-db slurmdbd sacctmgr}; do
+  if ! command -v "$program" >/dev/null; then
+    echo "cluster.sh: $program is missing: install slurm-wlm and munge${ACCOUNTS:+, mariadb-server and slurmdbd}"
     exit 2
   fi
 done
@@ -74,6 +77,59 @@ me=$(id -un)
 mungekey --create --keyfile="$directory/munge/key" || exit 1
 munged --force --key-file="$directory/munge/key" --socket="$directory/munge/socket" --pid-file="$directory/munged.pid" \
   --log-file="$directory/munged.log" --seed-file="$directory/munge/seed" || exit 1
+# Waits until a command succeeds, which is tried 60 times.
+wait_for() {
+  tries=0
+  until "$@" >/dev/null 2>&1; do
+    tries=$((tries + 1))
+    if [ $tries -gt 60 ]; then return 1; fi
+    sleep 0.2
+  done
+}
+
+# A database in the directory, and the daemon that keeps Slurm's accounts in it.
+start_accounts() {
+  database=$(free_port $((node + 1)))
+  dbd=$(free_port $((database + 1)))
+  mariadb-install-db --no-defaults --datadir="$directory/database" --auth-root-authentication-method=normal \
+    --skip-test-db >"$directory/install.log" 2>&1 || return 1
+  mariadbd --no-defaults --user="$me" --datadir="$directory/database" --socket="$directory/database.socket" \
+    --bind-address=127.0.0.1 --port="$database" --skip-name-resolve --pid-file="$directory/mariadbd.pid" \
+    >"$directory/mariadbd.log" 2>&1 &
+  wait_for mariadb --no-defaults -S "$directory/database.socket" -u root -e "select 1" || return 1
+  mariadb --no-defaults -S "$directory/database.socket" -u root -e "create user 'slurm'@'127.0.0.1' identified by 'slurm';
+    grant all on slurm_accounts.* to 'slurm'@'127.0.0.1'" || return 1
+  cat >"$directory/slurmdbd.conf" <<END
+AuthType=auth/munge
+AuthInfo=socket=$directory/munge/socket
+DbdHost=localhost
+DbdAddr=127.0.0.1
+DbdPort=$dbd
+SlurmUser=$me
+PidFile=$directory/slurmdbd.pid
+LogFile=$directory/slurmdbd.log
+StorageType=accounting_storage/mysql
+StorageHost=127.0.0.1
+StoragePort=$database
+StorageUser=slurm
+StoragePass=slurm
+StorageLoc=slurm_accounts
+END
+  chmod 600 "$directory/slurmdbd.conf"
+}
+
+# slurmctld registers its cluster at a daemon that listens.
+wait_for_accounts() {
+  slurmdbd >"$directory/slurmdbd.out" 2>&1 || return 1
+  wait_for timeout 2 sacctmgr --immediate --noheader list cluster
+}
+
+dbd=
+if [ -n "$ACCOUNTS" ] && ! start_accounts; then
+  echo "cluster.sh: the database does not come up; see $directory/install.log and $directory/mariadbd.log"
+  sh "$0" stop "$directory"
+  exit 1
+fi
 cat >"$SLURM_CONF" <<END
 ClusterName=nslua
 SlurmctldHost=$(hostname -s)(127.0.0.1)
@@ -96,7 +152,10 @@ SelectType=select/cons_tres
 SelectTypeParameters=CR_CPU
 SwitchType=switch/none
 MpiDefault=none
-AccountingStorageType=accounting_storage/none
+AccountingStorageType=$accounting
+AccountingStorageHost=127.0.0.1
+AccountingStoragePass=$directory/munge/socket
+AccountingStoragePort=${dbd:-6819}
 JobAcctGatherType=jobacct_gather/none
 JobCompType=jobcomp/none
 ReturnToService=2
@@ -112,6 +171,11 @@ SchedulerParameters=sched_min_interval=10000,batch_sched_delay=0,sched_interval=
 NodeName=$(hostname -s) NodeAddr=127.0.0.1 CPUs=$cpus State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 END
+if [ -n "$ACCOUNTS" ] && ! wait_for_accounts; then
+  echo "cluster.sh: slurmdbd does not come up; see $directory/slurmdbd.log"
+  sh "$0" stop "$directory"
+  exit 1
+fi
 slurmctld -c >"$directory/slurmctld.out" 2>&1 || { cat "$directory/slurmctld.out"; exit 1; }
 slurmd >"$directory/slurmd.out" 2>&1 || { cat "$directory/slurmd.out"; exit 1; }
 tries=0
@@ -119,7 +183,7 @@ until sinfo -h -o %T 2>/dev/null | grep -q -x idle; do
   tries=$((tries + 1))
   if [ $tries -gt 100 ]; then
     echo "cluster.sh: the node does not come up; see $directory/slurmctld.log and $directory/slurmd.log"
-    "$0" stop "$directory"
+    sh "$0" stop "$directory"
     exit 1
   fi
   sleep 0.2

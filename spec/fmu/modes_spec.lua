@@ -73,6 +73,17 @@ return model(6, stepped, function(nsds)
   nsds:link(ns.Interaction(ns.RelayNSL(1, -1, 1), ns.LagrangianLinearTIR { { 1, -1 } }, "clutch"), one, two)
   return { one = one }
 end, { speed = function(m) return m.one:velocity()[1] end })]] },
+  -- A point on a plane with friction in space, pulled to and fro: it stops, and slips in other directions.
+  plane = { T = 4, states = { "q1", "q2", "q3", "v1", "v2", "v3" }, script = [[
+return model(4, stepped, function(nsds)
+  local point = ns.LagrangianDS({ 0.1, 0, 0 }, { 0, 1, -0.5 }, ns.eye(3))
+  point:setComputeFExtFunction(function(t, _, f)
+    f[1], f[2], f[3] = -9.81, 1.6 * math.sin(1.3 * t), 1.1 * math.cos(2.1 * t)
+  end)
+  nsds:insertDynamicalSystem(point)
+  nsds:link(ns.Interaction(ns.NewtonImpactFrictionNSL(0.3, 0, 0.15, 3), ns.LagrangianLinearTIR(ns.eye(3)), "plane"), point)
+  return { point = point }
+end, { x = function(m) return m.point:q()[2] end })]] },
 }
 
 -- The states at the end of a run of EventDriven, by their names in a unit.
@@ -132,6 +143,14 @@ describe("a unit of a model with laws #once", function()
         assert.same({ 0.0, 0.0 }, x, ("e = %g, events to %g"):format(e, apart))
       end
     end
+  end)
+
+  test("stops and slips in space with a solver of little accuracy", function()
+    local instance, o = start "plane"
+    o.apart, o.rtol, o.atol = 1e-6, 1e-5, 1e-7
+    solver.integrate(instance.c, 4, o)
+    local expected = reference(scripts.plane)
+    for state, value in pairs(expected) do assert.near(value, instance:get(state), 1e-3, state) end
   end)
 
   test("restores a stored state with its mode, also in another instance", function()

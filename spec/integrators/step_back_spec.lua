@@ -83,7 +83,8 @@ end
 
 local models = {
   ["a linear model"] = linear(1), ["weighted inputs"] = linear(0.7), ["weighted outputs"] = linear(0.7, true),
-  ["a multiplier at its bound"] = saturated, ["functions"] = tanks(function(f) return f end), ["compiled functions"] = tanks(ns.compile),
+  ["a multiplier at its bound"] = saturated, ["functions"] = tanks(function(f) return f end),
+  ["compiled functions"] = tanks(ns.compile),
   ["masses, MoreauJeanOSI"] = chain(ns.MoreauJeanOSI(0.6)), ["masses, MoreauJeanGOSI"] = chain(ns.MoreauJeanGOSI(0.6)),
 }
 

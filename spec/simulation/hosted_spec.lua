@@ -10,9 +10,11 @@ local function host(simulation)
   end })
 end
 
-local function ball()
-  local mass = ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } })
-  mass:setFExtPtr { -10 }
+-- unit: the unit of length, a power of two.
+local function ball(unit)
+  unit = unit or 1
+  local mass = ns.LagrangianLinearTIDS({ unit }, { 0 }, { { 1 } })
+  mass:setFExtPtr { -10 * unit }
   local nsds = ns.NonSmoothDynamicalSystem(0, 3)
   nsds:insertDynamicalSystem(mass)
   local law = ns.NewtonImpactNSL(0.5)
@@ -82,6 +84,26 @@ describe("a hosted model", function()
     bounds:setLb { -2 }
     first:event(0.5, { 0.5 }, true)
     assert.same({ -2.0 }, first:rate(0.5, { 0.5 }))
+  end)
+
+  it("does not depend on the unit of length", function()
+    local function course(unit)
+      local hosted, out = host((ball(unit))), {}
+      local function keep(list)
+        for _, value in ipairs(list) do out[#out + 1] = value / unit end
+      end
+      keep(hosted:begin(0, 0.1))
+      for k, at in ipairs { { 0.5, -1e-9, -3 }, { 0.6, -2e-9, -1e-3 }, { 0.7, -3e-9, -1e-6 } } do
+        local z = { at[2] * unit, at[3] * unit }
+        out[#out + 1] = hosted:accept(at[1], z) and k or 0
+        local _, after = hosted:event(at[1], z, false)
+        keep(after)
+        keep(hosted:rate(at[1], after))
+        keep { hosted:guards(at[1], after)[1] }
+      end
+      return out
+    end
+    for _, exponent in ipairs { -100, -7, 60 } do assert.same(course(1), course(2.0 ^ exponent)) end
   end)
 
   it("writes a point to the objects", function()

@@ -41,6 +41,10 @@ static NsStatus take_record(NsStepEquations *T, NsError *err) {
   T->beta = ns_arena_doubles(arena, (ptrdiff_t)T->N + T->M);
   T->pulled = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
   T->rates = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->N);
+  T->of_law = ns_arena_take(arena, (size_t)T->p, sizeof *T->of_law);
+  for (int j = 0; j < T->p && T->of_law; j++)
+    for (int e = 0; e < T->graph->ninteractions && T->s->acts[j]; e++)
+      T->of_law[j] = T->of_law[j] || (const void *)T->graph->interactions[e]->law == T->s->parameters[j].owner;
   memcpy(T->s->S, T->s->X, (size_t)T->s->nx * (size_t)T->p * sizeof *T->s->S);
   const char *why = why_not_back(T);
   if (why) return ns_trail_refuse(T->s->trail, why, err);
@@ -78,6 +82,10 @@ static void load_step(NsStepEquations *T, const NsTrailEntry *entry) {
   int counts[] = {T->n, T->nr, T->n, T->N, T->M};
   for (int k = 0; k < 5; u += counts[k++]) memcpy(parts[k], u, (size_t)counts[k] * sizeof *u);
   for (int i = 0; i < T->M; i++) T->open[i] = u[i] != 0;
+}
+
+/* The parameters' values, which a displacement changes. */
+static void load_numbers(NsStepEquations *T) {
   for (int j = 0; j < T->p; j++) {
     const NsParameter *parameter = &T->s->parameters[j];
     T->numbers[j] = parameter->number ? *parameter->number : 0;
@@ -120,6 +128,7 @@ NsStatus ns_step_join_parts(NsSensitivity *s, NsError *err) {
   NsStatus status = NS_OK;
   s->pending = false;
   if (s->options->adjoint) return NS_OK;
+  load_numbers(T);
   swap_memories(T, T->memories, false);
   for (long k = 0; k < s->trail->count && status == NS_OK; k++) {
     load_step(T, &s->trail->entries[k]);
@@ -186,7 +195,7 @@ static void back_bounds(NsStepEquations *T, bool *known) {
   const double *beta = T->beta + T->N;
   for (int j = 0; j < T->p; j++) {
     const NsParameter *parameter = &T->s->parameters[j];
-    for (int e = 0, row = 0; e < T->graph->ninteractions && T->s->acts[j]; row += T->graph->interactions[e++]->m) {
+    for (int e = 0, row = 0; e < T->graph->ninteractions && T->of_law[j]; row += T->graph->interactions[e++]->m) {
       const NsInteraction *inter = T->graph->interactions[e];
       const double *number = parameter->number;
       ptrdiff_t lower = number - inter->law->lower, upper = number - inter->law->upper;
@@ -268,7 +277,7 @@ static NsStatus back_add_inputs(NsStepEquations *T, double *of_w, double *of_l, 
 }
 
 /* The closed forms: new mu and mu_r, and the derivatives by the parameters. */
-static NsStatus back_pull(NsStepEquations *T, const double *of_r, bool memories, double *mu, bool *known, NsError *err) {
+static NsStatus pull_step(NsStepEquations *T, const double *of_r, bool memories, double *mu, bool *known, NsError *err) {
   NsSensitivity *s = T->s;
   double *x = T->rates, *r_k = x + T->N;
   for (int i = 0; i < T->M; i++) T->row[i] = T->mode[i] == NS_STEP_ACTIVE ? T->beta[T->N + i] : 0;
@@ -310,7 +319,7 @@ static NsStatus back_through(NsStepEquations *T, NsError *err) {
   if (status == NS_OK && inputs) status = back_add_inputs(T, of_w, of_l, err);
   if (status == NS_OK) status = back_solve(T, of_w, of_l, err);
   if (status == NS_OK) status = back_test(T, err);
-  if (status == NS_OK && T->of->pull) status = back_pull(T, inputs ? of_r : NULL, !T->carried, mu, known, err);
+  if (status == NS_OK && T->of->pull) status = pull_step(T, inputs ? of_r : NULL, !T->carried, mu, known, err);
   if (status == NS_OK) back_bounds(T, known);
   for (int j = 0; j < T->p && status == NS_OK; j++)
     if (s->acts[j] && !known[j]) status = back_difference(T, j, err);
@@ -360,18 +369,19 @@ NsStatus ns_step_back_to(NsSensitivity *s, double t, bool *reached, NsError *err
   NsStatus status = NS_OK;
   *reached = true;
   if (!T) return NS_OK;
+  load_numbers(T);
   swap_memories(T, T->memories, false);
   while (status == NS_OK && trail->at >= 0 && trail->entries[trail->at].t_old >= t) {
     load_step(T, &trail->entries[trail->at]);
     status = back_prepare(T, err);
     if (status == NS_OK) status = back_through(T, err);
-    ns_step_restore(T);
     memcpy(T->mode_before, T->mode, (size_t)T->M * sizeof *T->mode);
     T->compares = true;
     T->t_compared = T->step.t;
     T->t_back = T->step.t_k;
     trail->at--;
   }
+  ns_step_restore(T);
   swap_memories(T, T->memories, true);
   *reached = status != NS_OK || T->t_back <= t;
   return status;

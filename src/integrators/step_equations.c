@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "integrators/step_project.h"
 #include "linalg/dense.h"
 
 /* A linear model with up to so many memories has the matrix Phi: its product takes less time than the equations. */
@@ -234,9 +233,13 @@ bool ns_step_affine(const NsStepEquations *T, const NsStepDirection *along) {
 
 NsStatus ns_step_derivative(NsStepEquations *T, NsStepSampler sampler, const NsStepDirection *along, int count, double *out,
                             NsError *err) {
+  if (!ns_step_affine(T, along)) return ns_step_smooth_derivative(T, sampler, along, count, out, err);
+  return ns_step_difference(T, sampler, along, count, ns_step_reach(T, along), out, err);
+}
+
+NsStatus ns_step_smooth_derivative(NsStepEquations *T, NsStepSampler sampler, const NsStepDirection *along, int count,
+                                   double *out, NsError *err) {
   double reach = ns_step_reach(T, along);
-  if (ns_step_affine(T, along) && sampler != ns_step_sample_settled)
-    return ns_step_difference(T, sampler, along, count, reach, out, err);
   NsStatus status = ns_step_difference(T, sampler, along, count, NS_STEP_PART * reach, out, err);
   if (status == NS_OK) status = ns_step_difference(T, sampler, along, count, 2 * NS_STEP_PART * reach, T->twice, err);
   for (int i = 0; i < count && status == NS_OK; i++) out[i] += (out[i] - T->twice[i]) / 3;

@@ -73,6 +73,7 @@ typedef struct NsStepEquations {
   double *memories;              /* 2 n + nr: of the systems, while the model is at earlier steps */
   double *toward;                /* N x (n + nr): the derivatives of the state by w; NULL: not made */
   double *by_inputs;             /* nr x (N + M): those of r; NULL: not made */
+  bool *of_law;                  /* p: the parameter is a number of a law */
   long since;                    /* steps since the matrix was tested */
 
   /* of the projection */
@@ -148,6 +149,10 @@ NsStatus ns_step_difference(NsStepEquations *T, NsStepSampler sampler, const NsS
 /* out (count) = the derivative of a map that is smooth at the scale of the reach. T->twice is workspace. */
 NsStatus ns_step_derivative(NsStepEquations *T, NsStepSampler sampler, const NsStepDirection *along, int count, double *out,
                             NsError *err);
+
+/* The same of a map that is not affine where the equations are. */
+NsStatus ns_step_smooth_derivative(NsStepEquations *T, NsStepSampler sampler, const NsStepDirection *along, int count,
+                                   double *out, NsError *err);
 
 /* ---- the linear system, after `linearize` of the twin at the solution ---- */
 

@@ -348,7 +348,7 @@ static NsStatus settle_columns(NsStepEquations *T, NsError *err) {
     if (tangent_moves_nothing(T, &along)) continue;
     along.w = T->dw_all + (ptrdiff_t)j * T->N;
     along.lambda = T->dl_all + (ptrdiff_t)j * T->M;
-    status = ns_step_derivative(T, ns_step_sample_settled, &along, T->n, T->once, err);
+    status = ns_step_smooth_derivative(T, ns_step_sample_settled, &along, T->n, T->once, err);
     if (status == NS_OK) memcpy(T->x_new + (ptrdiff_t)j * T->n, T->once, (size_t)T->n * sizeof *T->once);
     ns_step_restore(T);
   }

@@ -166,12 +166,13 @@ end
 
 local function label_of(event) return event.name .. ":" .. event.kind end
 
--- Events after t0 that are the model's own; a contact that rests at the start is none. The rows of their sides are
--- found by their time.
-local function occurrences(sol, t0)
+-- Events after t0 that are the model's own; a contact that rests at the start is none. A copy begins with the modes
+-- of the run that it is a copy of, so that changes of modes at its start are none, either. The rows of their sides
+-- are found by their time.
+local function occurrences(sol, t0, model)
   local list, t, k = {}, sol.t, 1
   for _, event in ipairs(sol.events) do
-    local at_start = event.kind == "rest" and event.t == t0
+    local at_start = event.t == t0 and (event.kind == "rest" or model.is_copy and event.kind ~= "impact")
     if event.name ~= END and event.name ~= CROSSING and event.t >= t0 and not at_start then
       while k < #t and t[k] < event.t do k = k + 1 end
       local last = k
@@ -204,7 +205,7 @@ function simulation.run(flow, x0, t0, t1, p)
   if t1 == t0 then return { x = x0:copy(), t = t1, events = {} } end
   local model = started(flow, x0, t0, p)
   local sol = run_to(flow, model, t0, t1)
-  local run = { x = last_row(sol), t = t1, events = occurrences(sol, t0), start = t0, from = x0, p = p }
+  local run = { x = last_row(sol), t = t1, events = occurrences(sol, t0, model), start = t0, from = x0, p = p }
   finish(model)
   return run
 end
@@ -223,7 +224,7 @@ local function with_sensitivities(flow, x0, t0, t1, p, parameter)
   end
   if not good then error(sol, 0) end
   local n, S = model.n, sol.S[#sol.t]
-  local run = { x = last_row(sol), t = t1, events = occurrences(sol, t0), start = t0, from = x0, p = p }
+  local run = { x = last_row(sol), t = t1, events = occurrences(sol, t0, model), start = t0, from = x0, p = p }
   return run, S:slice(1, n, 1, n), S:cols() > n and S:column(n + 1) or nil
 end
 
@@ -262,7 +263,7 @@ function simulation.course(flow, x0, t0, t1, p)
     end
     times[#times + 1], rows[#rows + 1] = t, sol.x:row(k)
   end
-  local events = occurrences(sol, t0)
+  local events = occurrences(sol, t0, model)
   finish(model)
   return times, rows, events
 end
@@ -333,7 +334,7 @@ local function user_crossings(flow, x0, t0, section, p, options)
     for _, event in ipairs(sol.events) do
       if event.name == CROSSING then list[#list + 1] = { t = event.t, dt = event.dt } end
     end
-    list.events = occurrences(sol, t0)
+    list.events = occurrences(sol, t0, model)
     jump_times(list, section, t0)
     local k = 1
     for _, crossing in ipairs(list) do
@@ -358,7 +359,7 @@ local function named_crossings(flow, x0, t0, section, p, options)
     local t1 = math.min(t0 + span, model.last)
     if list then model = started(flow, x0, t0, p) end
     sol = run_to(flow, model, t0, t1, options)
-    list = { events = occurrences(sol, t0) }
+    list = { events = occurrences(sol, t0, model) }
     for _, event in ipairs(list.events) do
       if (event.name == section.name or event.label == section.name) and #list < section.count then
         list[#list + 1] = { t = event.t, dt = event.dt, before = event.before, x = event.after }

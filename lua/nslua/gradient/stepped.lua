@@ -1,8 +1,8 @@
--- nslua.gradient.stepped: the gradient of a cost of a time-stepping run. The integral is that of the trapezoidal rule on
--- its rows, and the derivatives are those of this sum:
+-- nslua.gradient.stepped: the gradient of a cost of a time-stepping run. The integral is that of the trapezoidal rule
+-- on its rows, and the derivatives are those of this sum:
 --   terminal_x S(T) + the sum over the rows of their weights times cost_x S,
--- and what the functions of the cost have by the parameters themselves. forward: from S = dx / dp at the rows. backward:
--- by the recorded steps (src/integrators/step_back.h).
+-- and what the functions of the cost have by the parameters themselves. forward: from S = dx / dp at the rows.
+-- backward: by the recorded steps (src/integrators/step_back.h).
 local core = require "nslua.core"
 local cost = require "nslua.gradient.cost"
 local where = require "nslua.base.where"
@@ -10,8 +10,8 @@ local where = require "nslua.base.where"
 local stepped = {}
 local back = core.way_back
 
--- Calls visit(k, by_x, by_p) with the derivatives of what row k adds to the function `who` of the cost; run.value += its
--- value.
+-- Calls visit(k, by_x, by_p) with the derivatives of what row k adds to the function `who` of the cost; run.value +=
+-- its value.
 local function each_row(run, who, visit)
   local sol = run.sol
   local t, last = sol.t, #sol.t
@@ -40,8 +40,8 @@ function stepped.forward(run)
   return slopes
 end
 
--- What the rows add to the cost, by its tape: run.value, a vector of the derivatives by x, and those by p; nil: the cost
--- has no tape.
+-- What the rows add to the cost, by its tape: run.value, a vector of the derivatives by x, and those by p; nil: the
+-- cost has no tape.
 local function by_tape(run)
   local sol = run.sol
   local tape = cost.tape(run, sol.t[#sol], sol.x[#sol])
@@ -64,9 +64,10 @@ end
 
 -- The same by the record. run.stepping: it fails in a step.
 function stepped.backward(run)
-  local simu, sol, direct, rows, by_p = run.simu, run.sol, core.zeros(#run.values), nil, nil
+  local simu, sol, direct, rows = run.simu, run.sol, core.zeros(#run.values), nil
   back.steps_start(simu)
   if run.options.cost then
+    local by_p
     rows, by_p = by_tape(run)
     if not rows then rows, by_p = by_calls(run) end
     if by_p then direct = direct + by_p end

@@ -19,6 +19,8 @@ local MOST_REQUEUES = 24
 local ARRAY_SIZE = 1001
 -- Seconds without an answer of Slurm after which the driver gives up.
 local SILENCE = 600
+-- Seconds in which jobs that were cancelled may come to their end; Slurm kills them after 30 s by default.
+local ENDING = 60
 -- Seconds after which a job counts as lost that runs, as Slurm says, but has not begun its script: a network's
 -- directory shows a new file within a minute. Slurm itself looks for such jobs every half hour only.
 local PATIENCE = 120
@@ -195,12 +197,43 @@ function on_slurm.options(given, who)
     requeues = o.requeues == nil and MOST_REQUEUES or arguments.integer(o.requeues, 0, who, "requeues") }
 end
 
+-- The jobs of a name that an earlier driver has submitted and that nobody has cancelled. Those that come to their end
+-- are waited for.
+local function jobs_to_adopt(name)
+  local deadline = support.clock() + ENDING
+  while true do
+    local list, message = jobs_of(name)
+    local live = {}
+    for _, job in ipairs(list or {}) do
+      if job.state ~= "COMPLETING" then live[#live + 1] = job end
+    end
+    if not list or #live > 0 or #list == 0 or support.clock() > deadline or support.signalled() then
+      return list and live, message
+    end
+    support.wait({}, 0.5)
+  end
+end
+
+-- The numbers of the arrays that jobs belong to, as sbatch wants them for a dependency.
+local function arrays_of(list)
+  local known, ids = {}, {}
+  for _, job in ipairs(list) do
+    local array = job.id:match "^%d+"
+    if not known[array] then ids[#ids + 1] = array end
+    known[array] = true
+  end
+  return table.concat(ids, ":")
+end
+
 function on_slurm.start(sweep)
   local self = jobs.session(sweep, Slurm)
   self.with, self.since = sweep.options.with, {}
-  local list, problem = jobs_of(self.name)
+  local list, problem = jobs_to_adopt(self.name)
   if not list then fail("sweep: slurm: %s", problem) end
-  if #list > 0 then return self end -- those that an earlier driver has submitted
+  if #list > 0 then
+    self.ids = arrays_of(list)
+    return self
+  end
   local good, message = self:submit()
   if good == nil then fail("sweep: %s", message) end
   return self

@@ -367,3 +367,28 @@ describe("a rocking block on a ground that shakes #once", function()
     assert.is_false(branch.points[#branch.points].stable)
   end)
 end)
+
+-- Den Hartog 1931, Shaw 1986: x'' + x + F sign x' = cos w t moves without rest up to a friction of V / sqrt(U^2 + w^-4), with
+-- V = 1 / (1 - w^2) and U = sin(pi / w) / (w (1 + cos(pi / w))); above it sticks twice in a period.
+describe("a forced oscillator with dry friction #once", function()
+  it("begins to stick at Den Hartog's friction", function()
+    local w = 1.3
+    local V, U = 1 / (w * w - 1), math.sin(math.pi / w) / (w * (1 + math.cos(math.pi / w)))
+    local function oscillator(F)
+      local mass = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 1 } }, { { 0 } })
+      mass:setComputeFExtFunction(function(t, _, force) force[1] = math.cos(w * t) end)
+      local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+      nsds:insertDynamicalSystem(mass)
+      nsds:link(ns.Interaction(ns.RelayNSL(1, -F, F), ns.LagrangianLinearTIR({ { 1 } }, { 0 }), "dry"), mass)
+      return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI())
+    end
+    local branch = dynamics.continuation { simulation = oscillator, guess = { -0.1635, 0.7826 }, period = 2 * math.pi / w, t0 = 0.3,
+      range = { 0.65, 0.72 }, step = 1 / 4, max_step = 1 / 2 }
+    assert.equal(1, #branch.bifurcations)
+    local found = branch.bifurcations[1]
+    near(V / math.sqrt(U * U + w ^ -4), found.p, 1e-9)
+    -- The orbit begins in the middle of a motion: its modes there are no events.
+    assert.same({ "dry:cross dry:cross", "dry:slip dry:stick dry:slip dry:stick" }, { found.before, found.after })
+    near(0.72, branch.p[#branch.p], 1e-12)
+  end)
+end)

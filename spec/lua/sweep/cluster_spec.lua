@@ -1,5 +1,6 @@
 -- Sweeps by Slurm and by GNU parallel: the file of "local", bit for bit. Slurm is started on this machine alone;
--- NSLUA_CLUSTER=1000 makes it an array of a thousand jobs, NSLUA_KILLS=100 kills its slurmd so many times.
+-- NSLUA_CLUSTER=1000 makes it an array of a thousand jobs, NSLUA_KILLS=100 kills its slurmd so many times, and
+-- NSLUA_ACCOUNTS=1 lets slurmdbd and a database keep its accounts.
 local host = require "host"
 local ns = require "nslua"
 local runs = require "sweep_runs"
@@ -12,6 +13,9 @@ local jobs = tonumber(os.getenv "NSLUA_CLUSTER") or 8
 
 -- How many times slurmd is killed, and how many times at most in one sweep.
 local kills, most_kills = tonumber(os.getenv "NSLUA_KILLS") or 1, 10
+
+-- Whether Slurm keeps accounts, so that sacct tells of jobs that have ended.
+local accounts = os.getenv "NSLUA_ACCOUNTS"
 
 local directory, cluster
 local started = false
@@ -54,7 +58,8 @@ describe("a sweep by Slurm #once", function()
 
   setup(function()
     cluster = host.new_directory()
-    local out, err, status = host.run(("sh %s/spec/cluster.sh start %s"):format(host.quote(host.root), cluster))
+    local out, err, status = host.run(("%s sh %s/spec/cluster.sh start %s"):format(accounts and "ACCOUNTS=1" or "",
+      host.quote(host.root), cluster))
     started = status == 0
     assert.same(0, status, out .. err)
   end)
@@ -99,7 +104,16 @@ describe("a sweep by Slurm #once", function()
     assert.truthy(sweep "script.lua --status -- a.csv":find("; slurm: .*running"))
     local out = sweep "script.lua --cancel -- a.csv"
     assert.truthy(out:find "; slurm: %d jobs cancelled\n$", out)
-    assert.equal("sweep of 160 tasks: 160 done, 2 failed\n", (sweep "script.lua --on slurm --resume --quiet -- a.csv 0"))
+    if accounts then
+      run(("n=0; until sacct -X -n -P -o State | grep -q CANCELLED || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done"))
+      assert.truthy(sweep "script.lua --status -- a.csv":find "; slurm: no job is in the queue; ended: %d cancelled\n$")
+    end
+    -- Cancelled jobs that are about to end are none to wait for; those that go on are.
+    for _ = 1, 2 do
+      out = sweep "script.lua --on slurm --resume --detach --quiet -- a.csv 0.01"
+      assert.truthy(out:find "slurm: jobs %d+", out)
+    end
+    run "n=0; until [ -f a.csv.errors ] || [ $n -gt 300 ]; do sleep 0.1; n=$((n + 1)); done; sleep 0.2"
     same_file "a.csv"
   end)
 

@@ -21,8 +21,9 @@ typedef struct EmPlace {
 struct NsEmPull {
   NsArena arena;
   EmPlace *place;
-  bool *node_z, *edge_z;          /* nodes, edges: some parameter is in their z */
-  double *J, *weight, *moved, *u; /* the largest n x n or n x nz, ...; n; N; the largest nx */
+  bool *node_z, *edge_z;  /* nodes, edges: some parameter is in their z */
+  bool *edge_any;         /* edges: some parameter is in their relation */
+  double *J, *weight, *u; /* the largest n x n or n x nz, ...; N; the largest nx */
 };
 
 /* ---- places ---- */
@@ -104,9 +105,11 @@ static NsStatus em_take_pull(NsEulerMoreau *em, const NsStepPull *of) {
   pull->edge_z = ns_arena_take(&pull->arena, (size_t)em->stack.nedges, sizeof *pull->edge_z);
   pull->J = ns_arena_doubles(&pull->arena, most);
   pull->weight = ns_arena_doubles(&pull->arena, em->stack.N);
-  pull->moved = ns_arena_doubles(&pull->arena, em->stack.N);
+  pull->edge_any = ns_arena_take(&pull->arena, (size_t)em->stack.nedges, sizeof *pull->edge_any);
   pull->u = ns_arena_doubles(&pull->arena, wide);
   for (int j = 0; j < of->p && !pull->arena.failed; j++) pull->place[j] = em_find_place(em, pull, &of->parameters[j]);
+  for (int j = 0; j < of->p && !pull->arena.failed; j++)
+    if (pull->place[j].kind >= EM_C && pull->place[j].kind <= EM_K) pull->edge_any[pull->place[j].at] = true;
   return pull->arena.failed ? NS_ENOMEM : NS_OK;
 }
 
@@ -140,19 +143,26 @@ static bool em_varies(const NsCoef *const *coefs, int count) {
   return false;
 }
 
-/* The parameters of f at (t, x), whose weights are `weights`; M: those of M (x - x_k). */
+/* The numbers of linear systems. */
+static void em_pull_numbers(const NsEulerMoreau *em, const NsStepPull *of) {
+  double wf = em->h * em->options.theta, wk = em->h * (1 - em->options.theta);
+  for (int j = 0; j < of->p; j++) {
+    const EmPlace *place = &em->pull->place[j];
+    if (place->kind != EM_A && place->kind != EM_b && place->kind != EM_M) continue;
+    int o = em->nodes[place->at].base.v, at = o + place->j;
+    double eta = of->eta[o + place->i];
+    if (place->kind == EM_A) of->g[j] -= eta * (wf * em->x[at] + wk * em->x_k[at]);
+    else of->g[j] += eta * (place->kind == EM_M ? em->x[at] - em->x_k[at] : -em->h);
+  }
+}
+
+/* The parameters z of f at (t, x), whose weights are `weights`. */
 static void em_pull_system(const NsEulerMoreau *em, const NsStepPull *of, int d, double t, const double *x,
                            const double *weights) {
   const NsEmNode *node = &em->nodes[d];
   const NsFirstOrderDs *ds = node->ds;
   const double *args[NS_FUNCTION_ARGS] = {x, NULL, ds->base.z};
   int n = ds->base.n, nz = ds->base.nz;
-  for (int j = 0; j < of->p; j++) {
-    const EmPlace *place = &em->pull->place[j];
-    if (place->at != d) continue;
-    if (place->kind == EM_A) of->g[j] += weights[place->i] * x[place->j];
-    if (place->kind == EM_b) of->g[j] += weights[place->i];
-  }
   if (!em->pull->node_z[d]) return;
   const NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b};
   size_t bytes = (size_t)n * (size_t)nz * sizeof(double);
@@ -170,7 +180,7 @@ static void em_pull_relation(NsEulerMoreau *em, const NsStepPull *of, int e, con
   NsRelationPoint at = ns_em_point(em, edge, x_output);
   const double *args[NS_FUNCTION_ARGS] = {at.x, lambda, inter->z};
   int nx = inter->nx, m = inter->m, nz = inter->nz;
-  for (int j = 0; j < of->p; j++) {
+  for (int j = 0; j < of->p && em->pull->edge_any[e]; j++) {
     const EmPlace *place = &em->pull->place[j];
     if (place->at != e) continue;
     if (place->kind == EM_C) of->g[j] += psi[place->i] * at.x[place->j];
@@ -190,7 +200,7 @@ static void em_pull_relation(NsEulerMoreau *em, const NsStepPull *of, int e, con
   if (by_z && known) em_add_by_z(of, inter->z, nz, m, J, psi);
   at = ns_em_point(em, edge, em->x);
   args[0] = at.x;
-  for (int j = 0; j < of->p; j++)
+  for (int j = 0; j < of->p && em->pull->edge_any[e]; j++)
     if (em->pull->place[j].kind == EM_K && em->pull->place[j].at == e)
       of->g[j] += weights[em->pull->place[j].i] * at.x[em->pull->place[j].j];
   if (by_z && known && r->g.value) known = ns_exact_jacobian(&r->g, at.t, args, 2, (size_t)(nx * nz) * sizeof *J, J);
@@ -235,16 +245,12 @@ NsStatus ns_em_pull(NsScheme *twin, const NsStepPull *of, NsError *err) {
   for (int d = 0; d < em->stack.nnodes; d++)
     if (ns_coef_given(&em->nodes[d].ds->M) && !em->nodes[d].ds->M.value) return ns_fail(err, NS_ENOSOL, "M is sparse");
   for (int j = 0; j < of->p; j++) of->known[j] = em->pull->place[j].kind != EM_NONE;
-  for (int i = 0; i < em->stack.N; i++) em->pull->moved[i] = em->x[i] - em->x_k[i];
+  em_pull_numbers(em, of);
   for (int d = 0; d < em->stack.nnodes && status == NS_OK; d++) {
     const NsFirstOrderDs *ds = em->nodes[d].ds;
     int o = em->nodes[d].base.v;
     status = em_pull_start(em, of, d, err);
     if (of->x) em_add_mass(ds, -1, of->eta + o, of->x + o);
-    for (int j = 0; j < of->p; j++) {
-      const EmPlace *place = &em->pull->place[j];
-      if (place->kind == EM_M && place->at == d) of->g[j] += of->eta[o + place->i] * em->pull->moved[o + place->j];
-    }
     double wf = em->h * em->options.theta;
     for (int i = 0; i < ds->base.n; i++) em->pull->weight[i] = -wf * of->eta[o + i];
     if (status == NS_OK && wf != 0) em_pull_system(em, of, d, em->t, em->x + o, em->pull->weight);

@@ -112,6 +112,7 @@ typedef struct NsEventDriven {
   NsMixedGroup *groups;
   int ngroups, nproblem; /* of the problem that is solved */
   int hit;               /* the row whose event this is; m: the pole of the forces; -1: the start of a step */
+  bool outside;          /* the solver is outside of the engine, see event_hosted.c */
   int asked;             /* with a solver outside: the row whose event was told when a step was accepted; -1: none */
   Rub *was;              /* m: friction before the event */
   struct NsModes *modes; /* workspace of event_modes.c */
@@ -223,7 +224,7 @@ int ns_ed_pole_contact(const NsEventDriven *ed);
 double ns_ed_youth(const NsEventDriven *ed, int row);
 
 /* Whether friction that begins to slip in space with the acceleration a is young; size: sum of the |terms| of a. */
-bool ns_ed_begins_young(double a, double size);
+bool ns_ed_begins_young(const NsEventDriven *ed, double a, double size);
 
 /* sqrt(a^2 + b^2); powers of two as units change no bit. */
 double ns_ed_length(double a, double b);

@@ -282,14 +282,17 @@ static bool impact_changes(const NsEventDriven *ed, int row) {
 /*
 ** Whether the sliding velocity of friction that begins in this row is 0: it is slow; or the event is that it vanishes, and no
 ** impact at the same time has changed it. In space the end of sliding is found with u nearly 0 (approach_stop): the event is that
-** it vanishes when u is below NS_NEARLY_STOPPED of its largest value in the run.
+** it vanishes when u is below NS_NEARLY_STOPPED of its largest value in the run, or when a solver outside of the engine has gone beyond
+** the stop and u is opposed to its direction before.
 */
 static bool slides_no_more(const NsEventDriven *ed, int row) {
   const Rub *rub = &ed->rows[row].rub;
   if (rub->normal >= 0 && !ed->resting[rub->normal]) return false;
   double speed = ns_ed_sliding_speed(ed, row);
   if (speed <= ed->slow[row]) return true;
-  return ed->hit == row && (rub->width == 1 || speed <= NS_NEARLY_STOPPED * ed->reach[row]) && !impact_changes(ed, row);
+  bool turned = ed->outside && ns_ed_sliding_along(ed, row) <= -0.5 * speed;
+  bool stops = rub->width == 1 || speed <= NS_NEARLY_STOPPED * ed->reach[row] || turned;
+  return ed->hit == row && stops && !impact_changes(ed, row);
 }
 
 /* Marks the closed rows that are at rest now, beside those that are marked already; returns how many are marked. */

@@ -70,14 +70,24 @@ double ns_ed_stick_guard(const NsEventDriven *ed, int row, double *scale) {
 */
 static const double YOUNG = 2e-4;
 
+/*
+** The same for a solver outside of the engine: its tolerance is 1e-6 or so, and it needs slips that are soon larger than that. 1e-2:
+** the error of u is then 2e-7 w tau.
+*/
+static const double OUTSIDE_YOUNG = 1e-2;
+
+static double young_part(const NsEventDriven *ed) {
+  return ed->outside ? OUTSIDE_YOUNG : YOUNG;
+}
+
 double ns_ed_youth(const NsEventDriven *ed, int row) {
   const Rub *rub = &ed->rows[row].rub;
   const double *pull = ed->pulled + row;
-  return (1 + YOUNG) * rub->mu * ed->multiplier[rub->normal] - ns_ed_length(pull[0], pull[1]);
+  return (1 + young_part(ed)) * rub->mu * ed->multiplier[rub->normal] - ns_ed_length(pull[0], pull[1]);
 }
 
-bool ns_ed_begins_young(double a, double size) {
-  return a <= YOUNG * size;
+bool ns_ed_begins_young(const NsEventDriven *ed, double a, double size) {
+  return a <= young_part(ed) * size;
 }
 
 static bool is_young(const NsEventDriven *ed, int row) {

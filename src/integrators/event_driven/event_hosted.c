@@ -118,6 +118,7 @@ static NsStatus hosted_motion_begin(NsScheme *scheme, const NsStep *step, const 
   NsEventDriven *ed = (NsEventDriven *)scheme;
   NsStatus status = ns_ed_begin(ed, step->t_k, step->h, drive, err);
   ed->asked = -1;
+  ed->outside = true;
   if (!ed->options.tolerance_in_units) ed->options.tolerance = fmax(ed->options.tolerance, HOSTED_TOLERANCE);
   if (status == NS_OK && ed->t == ed->t_first)
     status = ns_ed_check_rows(ed, err); /* later on a gap of time-stepping may be below 0 */

@@ -349,7 +349,7 @@ static void set_grip(NsEventDriven *ed, const NsModes *s, const Unit *unit) {
   rub->stops = false;
   rub->since = unit->moving ? NAN : ed->t;
   bool grown = ed->was[unit->rub].young && ed->hit == unit->rub + 1;
-  rub->young = unit->width == 2 && !unit->moving && !grown && ns_ed_begins_young(along, size);
+  rub->young = unit->width == 2 && !unit->moving && !grown && ns_ed_begins_young(ed, along, size);
   rub->pull = along > 1e-9 * size ? along / s->unit[first] : 0;
 }
 
