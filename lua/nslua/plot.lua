@@ -57,6 +57,7 @@ function plot.figure(options)
   local fig = setmetatable({ panels = {}, letter_scale = plot.rcParams["font.size"] / 10 }, Figure)
   if plot.rcParams["figure.figsize"] then fig.size = plot.rcParams["figure.figsize"] end
   if options.figsize then fig.size = check_size("figure", "figsize", options.figsize) end
+  fig.face = options.facecolor and style.color("figure", options.facecolor)
   fig.dpi = options.dpi and data.number("figure", "dpi", options.dpi, 20)
   if options.title then fig:suptitle(options.title) end
   current = fig
@@ -144,16 +145,28 @@ function Figure:subplot(rows, cols, i, options)
   return axes
 end
 
--- subplots(rows, cols [, {sharex = true, sharey = true, figsize =, dpi =, title =}]): returns a new figure and its
+-- Which panels share an axis, from an option of subplots: "all", "row", "col"; nil for none.
+local function shared_by(name, value)
+  if value == nil or value == false or value == "none" then return nil end
+  if value == true then return "all" end
+  if value ~= "all" and value ~= "row" and value ~= "col" then
+    fail("subplots: %s: expected a boolean or one of all, row, col, none, got %s", name, data.describe(value))
+  end
+  return value
+end
+
+-- The panel, of those made so far, with which panel (i, j) shares an axis; nil for none.
+local function partner(all, i, j, by)
+  local r, c = by ~= "row" and 1 or i, by ~= "col" and 1 or j
+  if by and (r ~= i or c ~= j) then return all[r][c] end
+end
+
+-- subplots(rows, cols [, {sharex = true, sharey = "row", figsize =, dpi =, title =}]): returns a new figure and its
 -- panels: one panel, a list when there is one row or column, else a list of rows.
 function plot.subplots(rows, cols, options)
   if type(rows) == "table" then rows, options = nil, rows end
   options = data.options("subplots", options)
-  for _, name in ipairs { "sharex", "sharey" } do
-    if options[name] ~= nil and type(options[name]) ~= "boolean" then
-      fail("subplots: %s: expected a boolean, got %s", name, data.describe(options[name]))
-    end
-  end
+  local x, y = shared_by("sharex", options.sharex), shared_by("sharey", options.sharey)
   rows, cols = whole("subplots", "rows", rows or 1, 1, 50), whole("subplots", "cols", cols or 1, 1, 50)
   local fig = plot.figure { figsize = options.figsize, dpi = options.dpi, title = options.title }
   local all, flat, kind = {}, {}, data.options("subplots: subplot_kw", options.subplot_kw, "projection polar")
@@ -161,8 +174,7 @@ function plot.subplots(rows, cols, options)
     local i, j = (k - 1) // cols + 1, (k - 1) % cols + 1
     all[i] = all[i] or {}
     flat[k] = fig:subplot(rows, cols, k, { projection = kind.projection, polar = kind.polar,
-      sharex = options.sharex and i > 1 and all[1][j] or nil,
-      sharey = options.sharey and j > 1 and all[i][1] or nil,
+      sharex = partner(all, i, j, x), sharey = partner(all, i, j, y),
     })
     all[i][j] = flat[k]
   end
@@ -234,6 +246,20 @@ local function dpi_of(fig, who, options)
   return options.dpi and data.number(who, "dpi", options.dpi, 20) or fig.dpi or plot.rcParams["savefig.dpi"]
 end
 
+-- The commands of a picture with the options transparent and facecolor.
+local function saved_commands(fig, who, kind, dpi, options)
+  if options.transparent ~= nil and type(options.transparent) ~= "boolean" then
+    fail("%s: transparent: expected a boolean, got %s", who, data.describe(options.transparent))
+  end
+  local face = options.facecolor and style.color(who, options.facecolor) or fig.face
+  local old = fig.face
+  fig.transparent, fig.face = options.transparent, face
+  local good, result = pcall(commands, fig, kind, dpi)
+  fig.transparent, fig.face = nil, old
+  if not good then error(result, 0) end
+  return result
+end
+
 local kinds = { png = true, svg = true, pdf = true }
 
 -- picture([kind [, {dpi =}]]): the bytes of a picture, "png", "svg" or "pdf"; its width and height in inches.
@@ -242,7 +268,7 @@ function Figure:picture(kind, options)
   kind = kind or "png"
   if not kinds[kind] then fail("picture: kind: expected one of png, svg, pdf, got %s", data.describe(kind)) end
   local dpi = dpi_of(self, "picture", options)
-  local picture = gnuplot.run("picture", commands(self, kind, dpi))
+  local picture = gnuplot.run("picture", saved_commands(self, "picture", kind, dpi, options))
   if picture == "" then fail("picture: gnuplot wrote no picture") end
   return picture, size_of(self)
 end
@@ -254,7 +280,10 @@ function Figure:savefig(file, options)
   local kind = (file:match "%.(%a+)$" or ""):lower()
   if not kinds[kind] then fail("savefig: '%s': expected a name that ends in .png, .svg or .pdf", file) end
   local dpi = dpi_of(self, "savefig", options)
-  local picture = gnuplot.run("savefig", commands(self, kind, dpi))
+  if options.bbox_inches ~= nil and options.bbox_inches ~= "tight" then
+    fail('savefig: bbox_inches: expected "tight", as it always is, got %s', data.describe(options.bbox_inches))
+  end
+  local picture = gnuplot.run("savefig", saved_commands(self, "savefig", kind, dpi, options))
   if picture == "" then fail("savefig: gnuplot wrote no picture") end
   local good, message = pcall(core.process_support.save, file, picture)
   if not good then fail("savefig: %s", message) end
@@ -306,6 +335,19 @@ function Figure:show(options)
   return self
 end
 
+-- clf(): empties the figure, which stays the current one.
+function Figure:clf(more)
+  data.nothing("clf", more)
+  self.panels, self.current = {}, nil
+  return self
+end
+
+-- subplots_adjust{...} does nothing, as tight_layout().
+function Figure:subplots_adjust(options)
+  data.options("subplots_adjust", options)
+  return self
+end
+
 -- Empties the figure. If it was the current one, the next command makes a new figure.
 function Figure:close()
   self.panels, self.current, self.shown = {}, nil, true
@@ -329,7 +371,8 @@ function plot.axes(options)
   return plot.gcf():subplot(1, 1, 1, own):set(rest)
 end
 
-for _, name in ipairs { "subplot", "suptitle", "savefig", "picture", "show", "tight_layout" } do
+for _, name in ipairs { "subplot", "suptitle", "savefig", "picture", "show", "tight_layout", "clf",
+  "subplots_adjust" } do
   plot[name] = function(...) return Figure[name](plot.gcf(), ...) end
 end
 

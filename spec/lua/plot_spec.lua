@@ -88,7 +88,8 @@ describe("savefig", function()
     assert.equal("savefig: file: expected a string, got nil", message(fig.savefig, fig))
     assert.equal("savefig: cannot write '/nonexistent/x.png': No such file or directory",
       message(fig.savefig, fig, "/nonexistent/x.png"))
-    assert.equal("savefig: unknown option 'dip' (known: dpi)", message(fig.savefig, fig, "x.png", { dip = 3 }))
+    assert.equal("savefig: unknown option 'dip' (known: dpi, transparent, facecolor, bbox_inches)",
+      message(fig.savefig, fig, "x.png", { dip = 3 }))
   end)
 
   it("shows texts as they stand, whatever they hold", function()
@@ -304,8 +305,9 @@ describe("plot", function()
       assert.equal(color, ax.artists[#ax.artists].color)
     end
     assert.equal("plot: color: expected a name (black blue cyan darkgray darkgrey gray green grey lightgray lightgrey magenta " ..
-      "orange pink purple red sky vermillion white yellow), a letter (b c g k m r w y), \"C0\" to \"C9\", \"tab:blue\", " ..
-      "a grey \"0\" to \"1\", \"#RRGGBB\" or {r, g, b}, got table of 2", message(ax.plot, ax, { 1 }, { 1 }, { color = { 1, 2 } }))
+      "orange pink purple red sky vermillion white yellow, or one of CSS), a letter (b c g k m r w y), \"C0\" to \"C9\", " ..
+      "\"tab:blue\", a grey \"0\" to \"1\", \"#RRGGBB\" " ..
+      "or {r, g, b}, got table of 2", message(ax.plot, ax, { 1 }, { 1 }, { color = { 1, 2 } }))
     ax:plot({ 1 }, { 1 }, { color = { 1, 0.5, 0 } })
     assert.equal("#FF7F00", ax.artists[#ax.artists].color)
   end)
@@ -350,7 +352,7 @@ describe("plot", function()
     refused("plot: x has 3 elements, y has 2", { 1, 2, 3 }, ns.matrix { { 1, 2 }, { 3, 4 } })
     refused("plot: expected x and y")
     refused("plot: unknown option 'colr' (known: label, color, linestyle, linewidth, marker, markersize, "
-      .. "markerfacecolor, markeredgecolor, markevery, alpha, hollow)", { 1 }, { 1 }, { colr = "r" })
+      .. "markerfacecolor, markeredgecolor, markevery, alpha, hollow, zorder, drawstyle)", { 1 }, { 1 }, { colr = "r" })
     refused("plot: format 'rz': expected a color (b c g k m r w y, C0 to C9), a line (- -- -. :) and a marker "
       .. "(* + . D ^ o p s v x)", { 1 }, { 1 }, "rz")
     refused("plot: format 'rb': expected a color (b c g k m r w y, C0 to C9), a line (- -- -. :) and a marker "
@@ -411,9 +413,9 @@ describe("other artists", function()
     assert.equal(1, #lines(fig, "^1 1 " .. tonumber("440154", 16) .. "$"))
     assert.equal(1, #lines(fig, "^3 3 " .. tonumber("FDE725", 16) .. "$"))
     assert.equal("scatter: x has 2 elements, c has 4", message(ax.scatter, ax, { 1, 2 }, { 1, 2 }, { c = { 1, 2, 3, 4 } }))
-    assert.equal("scatter: cmap: expected one of Greys RdBu cividis coolwarm gray inferno magma plasma viridis, or one of them " ..
-      "with _r after it, got 'jet'",
-      message(ax.scatter, ax, { 1, 2 }, { 1, 2 }, { c = { 1, 2 }, cmap = "jet" }))
+    assert.equal("scatter: cmap: expected one of Blues Greens Greys Oranges RdBu RdYlBu RdYlGn Reds Spectral bwr cividis " ..
+      "coolwarm gray hot inferno jet magma plasma seismic turbo viridis, or one of them with _r after it, got 'rainbow'",
+      message(ax.scatter, ax, { 1, 2 }, { 1, 2 }, { c = { 1, 2 }, cmap = "rainbow" }))
   end)
 
   it("fill: polygons; fill_between", function()
@@ -613,9 +615,14 @@ describe("matplotlib's names", function()
     fig, all = plot.subplots(2, 2, { sharex = true })
     assert.same({ 2, 2 }, { #all, #all[1] })
     assert.equal(fig:subplot(2, 2, 3), all[2][1])
+    assert.equal(all[1][1], all[2][2].shares.x)
+    all = select(2, plot.subplots(2, 2, { sharex = "col", sharey = "row" }))
     assert.equal(all[1][2], all[2][2].shares.x)
+    assert.equal(all[2][1], all[2][2].shares.y)
+    assert.is_nil(all[2][1].shares.y)
     assert.equal("subplots: cols: expected a whole number from 1 to 50, got number 0", message(plot.subplots, 2, 0))
-    assert.equal("subplots: sharex: expected a boolean, got number 1", message(plot.subplots, { sharex = 1 }))
+    assert.equal("subplots: sharex: expected a boolean or one of all, row, col, none, got number 1",
+      message(plot.subplots, { sharex = 1 }))
     assert.matches("^subplots: unknown option 'squeeze' %(known: sharex, ", message(plot.subplots, 2, 2, { squeeze = true }))
   end)
 

@@ -448,6 +448,37 @@ describe("a page in the browser", function()
     for _, address in ipairs(summary.outside) do assert.matches("^data:font/woff2", address) end
   end)
 
+  test_formulas("puts formulas with the point of their alignment at their place", function()
+    ns.animation { file = path, frames = 2, draw = function(_, c) c:text(0, 0, "$x$") end }
+    local places = [[(() => { const stage = document.body.appendChild(document.createElement("div"));
+      stage.style = "position: absolute; left: 0; top: 0"; stage.className = "stage";
+      const f = new nslua.Formulas(stage), list = [];
+      const put = (align, valign, turned) => { f.begin();
+        f.put("$x + y$", 300, 200, { size: 20, colour: "red", align, valign, turned, alpha: 1 }); f.end();
+        const r = f.spans[0].getBoundingClientRect(), o = f.layer.getBoundingClientRect();
+        list.push(Math.round(4 * (r.left - o.left - 300) / r.width) + 0, Math.round(4 * (r.top - o.top - 200) / r.height) + 0); };
+      put("left", "top", false); put("center", "middle", false); put("right", "bottom", false);
+      put("left", "top", true); put("right", "bottom", true);
+      return list; })()]]
+    assert.same({ 0, 0, -2, -2, -4, -4, 0, -4, -4, 0 }, chromium.drive(path, { { size = wide }, { eval = places } })[1])
+  end)
+
+  test("chooses ticks and writes numbers with these digits", function()
+    ns.animation.timeplot { file = path, t = { 0, 1 }, panels = { { { y = { 0, 1 } } } } }
+    local v = drive { { size = wide }, "[nslua.ticks(0, 10, 5).values, nslua.ticks(-0.3, 0.31, 4).values]",
+      "[[0.001, 1e-4], [0.00099, 1e-5], [999999, 1], [1e6, 1], [-2.5, 0.5], [1e-7, 0.1], [0.009, 5e-5], [0.011, 5e-5]]"
+        .. ".map((a) => nslua.label(...a))",
+      "[[100, 101], [1e4, 1e4 + 0.9], [1e4, 1e4 + 1.1], [1e9, 1e9 + 5], [-1e6, -1e6 + 1]]"
+        .. ".map((a) => nslua.offsetText(nslua.offset(...a)))",
+      "[91, 89].map((w) => nslua.scale(0, 10, 500, 80, () => w).values)", -- a tick's room is 100 pixels: 10 stay free
+      "nslua.scale(0, 1.1, 60, 80, () => 10).values",
+      "[NaN, 0, 123456, 999999, 1234567, 1e-4, 9.9e-5, 3.14159265, -0.00123456].map((x) => nslua.value(x))" }
+    assert.same({ { { 0, 2, 4, 6, 8, 10 }, { -0.2, 0, 0.2 } },
+      { "0.0010", "9.9e−4", "999999", "1e6", "−2.5", "0.0", "9e−3", "0.01100" },
+      { "", "+10000", "", "+1000000000", "−1000000" }, { { 0, 5, 10 }, { 0, 2, 4, 6, 8, 10 } }, { 0, 1 },
+      { "–", "0.0000", "123456", "999999", "1.2346e+6", "0.00010000", "9.9000e−5", "3.1416", "−0.0012346" } }, v)
+  end)
+
   test("shows the source of a formula that it cannot read", function()
     ns.animation.timeplot { file = path, t = { 0, 1 }, title = "$\\frac{1$", panels = { { { y = { 0, 1 } } } } }
     local v = chromium.drive(path, { { size = wide }, { eval = "document.querySelector('h1').textContent" }, { eval = drawn } })

@@ -25,7 +25,7 @@ end
 
 -- The number of the interval with edges[i] <= x < edges[i + 1] (the last one has its end, too); nil outside, and for
 -- nan.
-local function interval(edges, x)
+function histogram.place(x, edges)
   local low, high = 1, #edges - 1
   if not (x >= edges[1] and x <= edges[#edges]) then return nil end
   while low < high do
@@ -39,7 +39,7 @@ end
 function histogram.counts(list, edges)
   local counts = core.zeros(#edges - 1)
   for k = 1, #list do
-    local i = interval(edges, list[k])
+    local i = histogram.place(list[k], edges)
     if i then counts[i] = counts[i] + 1 end
   end
   return counts

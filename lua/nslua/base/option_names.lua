@@ -5,8 +5,8 @@
 -- A method of axes or of a figure is a function of ns.plot too.
 
 local LINE = "label color linestyle linewidth marker markersize markerfacecolor markeredgecolor markevery alpha "
-  .. "hollow"
-local AREA = "color alpha edgecolor linewidth label"
+  .. "hollow zorder"
+local AREA = "color alpha edgecolor linewidth label zorder"
 local BAR = AREA .. " align capsize tick_label"
 local FACE = "color cmap alpha edgecolor linewidth label shade"
 local MOTION = "file title draw background speed loop interpolate xlim ylim aspect axes xlabel ylabel fps"
@@ -86,34 +86,41 @@ local names = {
   ["model:minimize"] = "tolerance max_iterations",
   ["model:solve"] = "solver tolerance max_iterations warm",
 
-  ["plot.figure"] = "figsize dpi title",
+  ["plot.figure"] = "figsize dpi title facecolor",
   ["plot.subplots"] = "sharex sharey figsize dpi title subplot_kw",
   ["plot.axes"] = "projection polar " .. SET,
   ["plot.solution"] = "figsize dpi title",
   ["figure:subplot"] = "projection polar sharex sharey",
   ["figure:suptitle"] = "fontsize color",
-  ["figure:picture"] = "dpi",
-  ["figure:savefig"] = "dpi",
+  ["figure:picture"] = "dpi transparent facecolor",
+  ["figure:savefig"] = "dpi transparent facecolor bbox_inches",
+  ["figure:subplots_adjust"] = "left right bottom top wspace hspace",
   ["figure:show"] = "terminal width height",
   ["axes:step"] = LINE .. " where",
-  ["axes:scatter"] = "s c color marker cmap vmin vmax alpha label hollow edgecolor",
-  ["axes:fill"] = "color alpha edgecolor linewidth label",
-  ["axes:fill_between"] = "color alpha label where",
+  ["axes:scatter"] = "s c color marker cmap vmin vmax alpha label hollow edgecolor zorder",
+  ["axes:fill"] = AREA,
+  ["axes:fill_between"] = "color alpha label where zorder",
   ["axes:bar"] = BAR .. " width bottom yerr",
   ["axes:barh"] = BAR .. " height left xerr",
+  ["axes:axline"] = "slope label color linestyle linewidth alpha",
+  ["axes:stairs"] = "baseline fill label color linestyle linewidth alpha",
+  ["axes:hist2d"] = "bins range density cmap vmin vmax",
+  ["axes:matshow"] = "cmap vmin vmax origin extent aspect interpolation",
+  ["axes:pcolor"] = "cmap vmin vmax shading",
+  ["axes:bar_label"] = "fmt fontsize padding color",
   ["axes:hist"] = "bins range density cumulative histtype " .. AREA,
   ["axes:errorbar"] = LINE .. " xerr yerr fmt capsize ecolor elinewidth",
-  ["axes:boxplot"] = "positions widths labels whis showfliers color label",
+  ["axes:boxplot"] = "positions widths labels whis vert showfliers showmeans color label",
   ["axes:violinplot"] = "positions widths labels vert showmeans showmedians showextrema points bw_method color alpha "
     .. "label",
   ["axes:stem"] = LINE .. " bottom",
   ["axes:axvspan"] = AREA,
   ["axes:axhspan"] = AREA,
   ["axes:heatmap"] = "cmap limits",
-  ["axes:pcolormesh"] = "cmap vmin vmax",
-  ["axes:imshow"] = "cmap vmin vmax origin extent aspect",
+  ["axes:pcolormesh"] = "cmap vmin vmax shading",
+  ["axes:imshow"] = "cmap vmin vmax origin extent aspect interpolation",
   ["axes:contourf"] = "levels cmap",
-  ["axes:colorbar"] = "label",
+  ["axes:colorbar"] = "label ticks",
   ["axes:contour"] = "levels color cmap linewidth linestyle label alpha",
   ["axes:quiver"] = "color scale linewidth label",
   ["axes:quiverkey"] = "labelpos color",
@@ -122,10 +129,10 @@ local names = {
   ["axes:implicit"] = "bounds n " .. FACE,
   ["axes:text"] = "color align valign fontsize rotation bbox transform",
   ["axes:annotate"] = "xy xytext color align valign fontsize arrowprops bbox rotation",
-  ["axes:title"] = "fontsize color",
+  ["axes:title"] = "fontsize color loc",
   ["axes:grid"] = "which axis color linestyle linewidth alpha",
   ["axes:legend"] = "loc ncol labels fontsize title frameon framealpha facecolor edgecolor labelcolor bbox_to_anchor",
-  ["axes:tick_params"] = "axis labelsize labelcolor labelrotation direction",
+  ["axes:tick_params"] = "axis labelsize labelcolor labelrotation direction bottom left labelbottom labelleft",
   ["axes:hlines"] = "color linestyle linewidth label alpha",
   ["axes:vlines"] = "color linestyle linewidth label alpha",
   ["axes:fill_betweenx"] = "color alpha label",
@@ -142,8 +149,10 @@ local names = {
   ["axes:zlim"] = "bottom top",
 }
 
-for name in ("plot semilogx semilogy loglog plot3D"):gmatch "%S+" do names["axes:" .. name] = LINE end
-for name in ("axhline axvline"):gmatch "%S+" do names["axes:" .. name] = "label color linestyle linewidth alpha" end
+for name in ("plot semilogx semilogy loglog"):gmatch "%S+" do names["axes:" .. name] = LINE .. " drawstyle" end
+names["axes:plot3D"] = LINE
+names["axes:axhline"] = "label color linestyle linewidth alpha zorder xmin xmax"
+names["axes:axvline"] = "label color linestyle linewidth alpha zorder ymin ymax"
 for axis in ("xyz"):gmatch "." do
   names["axes:" .. axis .. "label"] = "fontsize color rotation"
   names["axes:" .. axis .. "ticks"] = "fontsize color rotation"

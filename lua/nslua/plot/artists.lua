@@ -36,6 +36,9 @@ function artists.next_color(self)
   return style.cycle[k % #style.cycle + 1], style.turns[k // #style.cycle % #style.turns + 1]
 end
 
+-- The place of an artist in the order in which artists are drawn, when the script has asked for one.
+function artists.zorder(who, options) return options.zorder and number(who, "zorder", options.zorder) end
+
 -- The fields of an artist that follow from the options of a line.
 function artists.line_style(self, who, options, format)
   local f = format and style.format(who, format) or {}
@@ -57,7 +60,7 @@ function artists.line_style(self, who, options, format)
     linewidth = number(who, "linewidth", width, 0),
     markersize = number(who, "markersize", options.markersize or defaults["lines.markersize"], 0), markevery = every,
     alpha = options.alpha and number(who, "alpha", options.alpha, 0),
-    label = options.label and text(who, "label", options.label),
+    label = options.label and text(who, "label", options.label), zorder = artists.zorder(who, options),
   }
 end
 
@@ -68,7 +71,7 @@ function artists.fill_style(self, who, options)
     alpha = number(who, "alpha", options.alpha or 0.35, 0), label = options.label and text(who, "label",
       options.label),
     edge = options.edgecolor ~= "none" and options.edgecolor and style.color(who, options.edgecolor) or nil,
-    linewidth = number(who, "linewidth", options.linewidth or 1, 0),
+    linewidth = number(who, "linewidth", options.linewidth or 1, 0), zorder = artists.zorder(who, options),
   }
 end
 

@@ -78,6 +78,10 @@ function Axes:in_space(who)
   if not self.three_d then to_3d(self, who) end
 end
 
+-- The ways to draw a curve, by matplotlib's names: false for straight lines, else where its steps are.
+local drawstyles = { default = false, steps = "pre", ["steps-pre"] = "pre", ["steps-mid"] = "mid",
+  ["steps-post"] = "post" }
+
 -- Adds one curve, or one for each column of a matrix.
 local function add_curves(self, who, x, y, format, options, kind)
   local curves, labels = { y }, { options.label }
@@ -86,12 +90,17 @@ local function add_curves(self, who, x, y, format, options, kind)
     if type(options.label) == "table" then labels = options.label end
   end
   x = x or core.linspace(1, #curves[1], #curves[1])
-  local made = {}
+  local made, draw = {}, options.drawstyle and drawstyles[options.drawstyle]
+  if options.drawstyle and draw == nil then
+    fail("%s: drawstyle: expected one of default, steps, steps-pre, steps-mid, steps-post, got %s", who,
+      data.describe(options.drawstyle))
+  end
   for j, c in ipairs(curves) do
     data.same_length(who, { "x", "y" }, { x, c })
     local own = setmetatable({ label = labels[j] or false }, { __index = options })
     local artist = line_style(self, who, own, format)
-    artist.kind, artist.columns = kind or "line", { x, c }
+    artist.kind, artist.columns = draw and "step" or kind or "line", { x, c }
+    if draw then artist.steps = draw end
     made[j] = add(self, artist)
   end
   return made
@@ -176,7 +185,8 @@ function Axes:scatter(x, y, options)
     artist.marker_edge = style.color("scatter", options.edgecolor)
   end
   artist.hollow, artist.alpha = options.hollow, options.alpha and number("scatter", "alpha", options.alpha, 0)
-  artist.label = options.label and text("scatter", "label", options.label)
+  artist.label, artist.zorder = options.label and text("scatter", "label", options.label),
+    artists.zorder("scatter", options)
   data.same_length("scatter", { "x", "y" }, artist.columns)
   if c ~= nil and type(c) ~= "string" and (core.isvector(c) or #c ~= 3 or #x == 3) then
     artist.values = column("scatter", "c", c)
@@ -214,9 +224,10 @@ function Axes:fill(x, y, options)
   return self
 end
 
--- fill_between(x, y1, y2 [, options]): y2 a number or a vector.
+-- fill_between(x, y1 [, y2] [, options]): y2 a number or a vector, 0 by default.
 function Axes:fill_between(x, y1, y2, options)
   in_plane(self, "fill_between")
+  if data.is_options(y2) then y2, options = nil, y2 end
   options = data.options("fill_between", options)
   local artist = fill_style(self, "fill_between", options)
   x, y1 = column("fill_between", "x", x), type(y1) == "number" and y1 or column("fill_between", "y1", y1)
@@ -225,11 +236,12 @@ function Axes:fill_between(x, y1, y2, options)
   if #y2 == 1 and #x ~= 1 then y2 = core.full(#x, y2[1]) end
   data.same_length("fill_between", { "x", "y1", "y2" }, { x, y1, y2 })
   if options.where ~= nil then
-    if type(options.where) ~= "table" or #options.where ~= #x then
-      fail("fill_between: where: expected a list of %d booleans, got %s", #x, data.describe(options.where))
+    local list = options.where -- booleans, or numbers of which 0 is false
+    if type(list) ~= "table" and not core.isvector(list) or #list ~= #x then
+      fail("fill_between: where: expected a list of %d booleans, got %s", #x, data.describe(list))
     end
     for i = 1, #x do
-      if not options.where[i] then y1[i] = 0 / 0 end
+      if not list[i] or list[i] == 0 then y1[i] = 0 / 0 end
     end
   end
   artist.kind, artist.columns, artist.other = "between", { x, y1 }, y2
@@ -261,7 +273,9 @@ function Axes:contour(x, y, z, options)
   self.sticky = true
   for k, level in ipairs(levels) do
     local color = options.color or style.map_color(map, #levels > 1 and (k - 1) / (#levels - 1) or 0.4)
-    local own = setmetatable({ color = color, label = k == 1 and options.label or false }, { __index = options })
+    local dashes = options.color and level < 0 and options.linestyle == nil and "--" or nil -- of one colour
+    local own = setmetatable({ color = color, label = k == 1 and options.label or false, linestyle = dashes },
+      { __index = options })
     local artist = line_style(self, "contour", own)
     local px, py = contour.lines(x, y, z, level)
     artist.kind, artist.columns, artist.level = "line", { core.vector(px), core.vector(py) }, level
@@ -540,13 +554,6 @@ function Axes:text(x, y, ...)
   return self
 end
 
-local function point(who, what, p)
-  if type(p) ~= "table" and not core.isvector(p) or #p ~= 2 then
-    fail("%s: %s: expected a point {x, y}, got %s", who, what, data.describe(p))
-  end
-  return number(who, what, p[1]), number(who, what, p[2])
-end
-
 -- The heads of an arrow from the text to the point, by matplotlib's name of its style.
 local heads = { ["->"] = "head", ["-|>"] = "head", ["<-"] = "backhead", ["<|-"] = "backhead", ["<->"] = "heads",
   ["<|-|>"] = "heads", ["-"] = "nohead" }
@@ -556,7 +563,7 @@ local heads = { ["->"] = "head", ["-|>"] = "head", ["<-"] = "backhead", ["<|-"] 
 function Axes:annotate(s, options)
   in_plane(self, "annotate")
   options = data.options("annotate", options)
-  local x, y = point("annotate", "xy", options.xy)
+  local x, y = data.point("annotate", "xy", options.xy)
   local tx, ty = x, y
   local color = options.color or "#404040"
   local arrow = data.options("annotate: arrowprops", options.arrowprops, "arrowstyle color linewidth")
@@ -565,7 +572,7 @@ function Axes:annotate(s, options)
     fail("annotate: arrowstyle: expected one of -> -|> <- <|- <-> <|-|> -, got %s", data.describe(arrow.arrowstyle))
   end
   if options.xytext then
-    tx, ty = point("annotate", "xytext", options.xytext)
+    tx, ty = data.point("annotate", "xytext", options.xytext)
     add(self, { kind = "vectors", columns = { core.vector { tx }, core.vector { ty } }, head = 0.010,
       vectors = { core.vector { x - tx }, core.vector { y - ty } }, heads = head,
       color = style.color("annotate", arrow.color or color),
@@ -579,13 +586,16 @@ function Axes:annotate(s, options)
 end
 
 local function across(name, direction)
-  -- axhline(y [, options]), axvline(x [, options]): through the whole panel.
+  -- axhline(y [, options]), axvline(x [, options]): through the whole panel, or from xmin to xmax (ymin to ymax) in
+  -- parts of it.
+  local from, to = direction .. "min", direction .. "max"
   Axes[name] = function(self, at, options)
     in_plane(self, name)
     options = data.options(name, options)
     local own = setmetatable({ color = options.color or "#808080", linewidth = options.linewidth or 1 },
       { __index = options })
     local artist = line_style(self, name, own)
+    artist.part = { number(name, from, options[from] or 0), number(name, to, options[to] or 1) }
     artist.kind, artist.direction, artist.at = "across", direction, number(name, "place", at)
     artist.columns = { core.vector(direction == "x" and {} or { at }), core.vector(direction == "x" and { at } or
       {}) }
@@ -620,11 +630,24 @@ for _, methods in ipairs { spines.methods, polar.methods, inset.methods } do
   for name, method in pairs(methods) do Axes[name] = method end
 end
 
+-- cla(): empties the axes and forgets all that has been set.
+function Axes:cla(rest)
+  data.nothing("cla", rest)
+  local fresh = Axes.new(self.figure, self.rows, self.cols, self.first, self.last)
+  for _, name in ipairs { "rect", "parent", "framed", "three_d", "polar", "twin", "own", "shares" } do
+    fresh[name] = self[name]
+  end
+  for key in pairs(self) do self[key] = nil end
+  for key, value in pairs(fresh) do self[key] = value end
+  self.spines = spines.object(self)
+  return self
+end
+
 -- matplotlib's names for methods of axes: set_xlabel is xlabel, set_aspect is axis.
 Axes.set_aspect = Axes.axis
 for _, name in ipairs { "title", "xlabel", "ylabel", "zlabel", "xlim", "ylim", "zlim", "xscale", "yscale", "zscale",
   "xticks", "yticks", "zticks", "theta_zero_location", "theta_direction", "rlabel_position", "rmax", "thetagrids",
-  "rgrids", "rticks", "rlim" } do
+  "rgrids", "rticks", "rlim", "facecolor" } do
   Axes["set_" .. name] = Axes[name]
 end
 for _, axis in ipairs { "x", "y", "z" } do Axes["set_" .. axis .. "lim3d"] = Axes[axis .. "lim"] end

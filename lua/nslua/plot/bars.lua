@@ -8,6 +8,7 @@ local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local histogram = require "nslua.analysis.histogram"
 local style = require "nslua.plot.style"
+local text_size = require "nslua.plot.text"
 
 local fail, column, text, number, spread = data.fail, data.column, data.text, data.number, data.spread
 local add, line_style, in_plane = artists.add, artists.line_style, artists.in_plane
@@ -33,11 +34,26 @@ end
 
 -- Appends rectangles. across: the axis along which the bars stand beside each other; base: where they begin.
 local function add_boxes(self, who, box, across, base, options)
-  local own = setmetatable({ alpha = options.alpha or 1 }, { __index = options })
+  local own = setmetatable({ alpha = options.alpha or 1, label = options.label or nil }, { __index = function(_, key)
+    return key ~= "label" and options[key] or nil
+  end })
   local artist = artists.fill_style(self, who, own)
   artist.kind, artist.box, artist.columns = "boxes", box, outline_of(box)
   artist.bases = { [across == "x" and "y" or "x"] = base }
   return add(self, artist)
+end
+
+-- The rectangles of bars, { { box =, color = }, ... }: all of them, or one for each colour of a list. Colours are
+-- taken in turn.
+local function by_color(color, box)
+  if type(color) ~= "table" or type(color[1]) == "number" then return { { box = box, color = color } } end
+  local parts = {}
+  for i = 1, #box[1] do
+    local one = {}
+    for k = 1, 4 do one[k] = core.vector { box[k][i] } end
+    parts[i] = { box = one, color = color[(i - 1) % #color + 1] }
+  end
+  return parts
 end
 
 -- The places of bars: of texts 1, 2, ..., with the texts as labels of the axis.
@@ -67,7 +83,12 @@ local function bars(name, axis, thickness, start, err)
     local first = align == "center" and x - wide * 0.5 or x
     local box = { first, first + wide, from, from + values }
     if axis == "y" then box = { box[3], box[4], box[1], box[2] } end
-    add_boxes(self, name, box, axis, type(options[start] or 0) == "number" and (options[start] or 0) or nil, options)
+    local base = type(options[start] or 0) == "number" and (options[start] or 0) or nil
+    for k, part in ipairs(by_color(options.color, box)) do
+      local label = k == 1 and options.label or false
+      local own = setmetatable({ color = part.color, label = label }, { __index = options })
+      add_boxes(self, name, part.box, axis, base, own).bars = axis
+    end
     if options[err] then
       local middle, tips = first + wide * 0.5, from + values
       self:errorbar(axis == "x" and middle or tips, axis == "x" and tips or middle,
@@ -78,6 +99,47 @@ local function bars(name, axis, thickness, start, err)
 end
 bars("bar", "x", "width", "bottom", "yerr")
 bars("barh", "y", "height", "left", "xerr")
+
+local TALL, WIDE = 0.08, 22 -- the room of a label: in parts of the range above a bar; of so many em beside one
+
+-- bar_label([{fmt =, fontsize =, padding =, color =}]): the lengths of all bars, as texts at their ends.
+function methods:bar_label(options)
+  in_plane(self, "bar_label")
+  options = data.options("bar_label", options)
+  local fmt, gap, found = text("bar_label", "fmt", options.fmt or "%g"),
+    number("bar_label", "padding", options.padding or 2, 0), false
+  local size = options.fontsize and artists.fontsize("bar_label", options.fontsize)
+  local ends = { x = { 0 }, y = { 0 } } -- how far the bars reach
+  for _, artist in ipairs(self.artists) do
+    for i = 1, artist.bars and #artist.box[1] or 0 do
+      local axis, k = artist.bars == "x" and "y" or "x", artist.bars == "x" and 4 or 2
+      table.insert(ends[axis], artist.box[k][i])
+    end
+  end
+  local function reach(list) return math.max(table.unpack(list)) - math.min(table.unpack(list)) end
+  for _, artist in ipairs(self.artists) do
+    for i = 1, artist.bars and #artist.box[1] or 0 do
+      found = true
+      local box, upright = artist.box, artist.bars == "x"
+      local from, to = box[upright and 3 or 1][i], box[upright and 4 or 2][i]
+      local middle = 0.5 * (box[upright and 1 or 3][i] + box[upright and 2 or 4][i])
+      local good, s = pcall(core.number_support.format, fmt, to - from)
+      if not good then fail("bar_label: fmt: expected a format for one number, got %s", data.describe(fmt)) end
+      local sign = to >= from and 1 or -1
+      local beyond, room = sign * gap, upright and TALL or text_size.size(s) / WIDE
+      s = s:gsub("^%-", "−")
+      local axis = upright and "y" or "x"
+      add(self, { kind = "text", extent = { [axis] = { to, to + sign * room * reach(ends[axis]) } },
+        columns = { column("bar_label", "x", upright and middle or to),
+        column("bar_label", "y", upright and to or middle) }, text = s, size = size,
+        shift = upright and { 0, beyond } or { beyond, 0 }, align = upright and "center" or to >= from and "left"
+          or "right", valign = not upright and "center" or to >= from and "bottom" or "top",
+        color = options.color and style.color("bar_label", options.color) })
+    end
+  end
+  if not found then fail("bar_label: these axes hold no bars") end
+  return self
+end
 
 -- The edges of bins for the numbers x.
 local function edges_of(x, options)
@@ -196,7 +258,7 @@ local function quantile(sorted, p)
   return sorted[i] + (at - i) * (next_one - sorted[i])
 end
 
--- The numbers that a box stands for: quartiles, ends of the whiskers, and what lies outside.
+-- The numbers that a box stands for: quartiles, ends of the whiskers, what lies outside, the mean.
 local function five(x, reach)
   local sorted, outside = {}, {}
   for i = 1, #x do
@@ -210,23 +272,26 @@ local function five(x, reach)
     if v < q1 - reach * (q3 - q1) or v > q3 + reach * (q3 - q1) then outside[#outside + 1] = v
     else low, high = math.min(low, v), math.max(high, v) end
   end
-  return { q1, q2, q3, low, high, outside }
+  local mean = 0
+  for _, v in ipairs(sorted) do mean = mean + v / #sorted end
+  return { q1, q2, q3, low, high, outside, mean }
 end
 
 -- Appends lines through lists of points {x, y}; between the lists are gaps.
-local function add_paths(self, paths, options, note)
+local function add_paths(self, paths, options, note, upright)
   local xs, ys = {}, {}
   for _, path in ipairs(paths) do
     for k = 1, #path, 2 do xs[#xs + 1], ys[#ys + 1] = path[k], path[k + 1] end
     xs[#xs + 1], ys[#ys + 1] = 0 / 0, 0 / 0
   end
   local artist = line_style(self, "boxplot", options)
-  artist.kind, artist.columns, artist.note, artist.loose = "line", { core.vector(xs), core.vector(ys) }, note, true
+  local u, v = core.vector(xs), core.vector(ys)
+  artist.kind, artist.columns, artist.note, artist.loose = "line", upright and { u, v } or { v, u }, note, true
   return add(self, artist)
 end
 
--- boxplot(x [, {positions =, widths =, labels =, whis =, showfliers =, color =, label =}]): x is a list of numbers or
--- of several such lists.
+-- boxplot(x [, {positions =, widths =, labels =, whis =, vert =, showfliers =, showmeans =, color =, label =}]):
+-- x is a list of numbers or of several such lists.
 function methods:boxplot(x, options)
   in_plane(self, "boxplot")
   options = data.options("boxplot", options)
@@ -234,7 +299,8 @@ function methods:boxplot(x, options)
   local at = spread("boxplot", "positions", options.positions or core.linspace(1, #list, #list), #list)
   local wide = spread("boxplot", "widths", options.widths or 0.5, #list)
   local reach = number("boxplot", "whis", options.whis or 1.5, 0)
-  local boxes, medians, xs, ys = {}, {}, {}, {}
+  local boxes, medians, xs, ys, means = {}, {}, {}, {}, { {}, {} }
+  local upright = options.vert ~= false
   for i, sample in ipairs(list) do
     local f, c, h = five(sample, reach), at[i], wide[i] / 2
     if f then
@@ -245,25 +311,32 @@ function methods:boxplot(x, options)
       end
       medians[#medians + 1] = { c - h, f[2], c + h, f[2] }
       for _, v in ipairs(f[6]) do xs[#xs + 1], ys[#ys + 1] = c, v end
+      means[1][#means[1] + 1], means[2][#means[2] + 1] = c, f[7]
     end
   end
   local color = options.color or "#262626"
-  add_paths(self, boxes, { color = color, linewidth = 1.1,
-    label = options.label and text("boxplot", "label", options.label) })
-  add_paths(self, medians, { color = "C1", linewidth = 1.8 }, true)
-  if options.showfliers ~= false and #xs > 0 then
-    local artist = line_style(self, "boxplot", { color = color, linestyle = "none", marker = "o", markersize = 4,
-      hollow = true })
-    artist.kind, artist.columns, artist.note = "line", { core.vector(xs), core.vector(ys) }, true
+  local function turned(u, v) return upright and { u, v } or { v, u } end
+  local function add_points(us, vs, look)
+    local artist = line_style(self, "boxplot", look)
+    artist.kind, artist.columns, artist.note = "line", turned(core.vector(us), core.vector(vs)), true
     add(self, artist)
   end
-  self.artists[#self.artists].extent = { x = extent_of(at - wide, at + wide) }
+  add_paths(self, boxes, { color = color, linewidth = 1.1,
+    label = options.label and text("boxplot", "label", options.label) }, nil, upright)
+  add_paths(self, medians, { color = "C1", linewidth = 1.8 }, true, upright)
+  if options.showfliers ~= false and #xs > 0 then
+    add_points(xs, ys, { color = color, linestyle = "none", marker = "o", markersize = 4, hollow = true })
+  end
+  if options.showmeans then
+    add_points(means[1], means[2], { color = "g", linestyle = "none", marker = "^", markersize = 6 })
+  end
+  self.artists[#self.artists].extent = { [upright and "x" or "y"] = extent_of(at - wide, at + wide) }
   local names = options.labels
   if not names then
     names = {}
     for i = 1, #list do names[i] = core.number_support.format("%g", at[i]) end
   end
-  return self:xticks(at, names)
+  return upright and self:xticks(at, names) or self:yticks(at, names)
 end
 
 -- stem([x,] y [, {bottom =, color =, linestyle =, marker =, ...}]): a line from the bottom to each point.

@@ -76,12 +76,12 @@ function cells.mesh(axes, who, x, y, z, options)
 end
 
 -- The rows "x y left right low high colour" of all cells that are not nan. A cell reaches below its neighbours at the
--- right and above, which are drawn after it, so that no seams are seen between them.
-function cells.rows(artist)
+-- right and above, which are drawn after it, so that no seams are seen between them. edges: where the edges are
+-- drawn, { x =, y = }.
+function cells.rows(artist, edges)
   local lo, hi = artist.range[1], artist.range[2]
   local list = { {}, {}, {}, {}, {}, {}, {} }
-  local xs, ys, x_edges, y_edges = artist.columns[1]:totable(), artist.columns[2]:totable(), artist.x_edges,
-    artist.y_edges
+  local xs, ys, x_edges, y_edges = artist.columns[1]:totable(), artist.columns[2]:totable(), edges.x, edges.y
   local rows = {}
   for i = 1, #ys do rows[i] = artist.values[i]:totable() end
   local function there(i, j) return rows[i] and rows[i][j] and rows[i][j] == rows[i][j] end

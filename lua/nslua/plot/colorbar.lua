@@ -1,6 +1,7 @@
 -- nslua.plot.colorbar: the bar of colours beside a panel.
 
 local core = require "nslua.core"
+local scales = require "nslua.plot.scales"
 local style = require "nslua.plot.style"
 local text = require "nslua.plot.text"
 local ticks = require "nslua.plot.ticks"
@@ -20,10 +21,22 @@ local function range_of(artist)
   return lo, hi
 end
 
--- The ticks of the bar, for a panel of that height.
+-- The ticks of the bar, for a panel of that height: those of the script, or places between bands, or round numbers.
 function colorbar.ticks(bar, height, em)
   local lo, hi = range_of(bar.artist)
-  return ticks.make(math.min(lo, hi), math.max(lo, hi), math.max(2, math.min(7, height // (1.9 * em))))
+  local count, levels = math.max(2, math.min(7, height // (1.9 * em))), bar.ticks or bar.artist.levels
+  local list = ticks.make(math.min(lo, hi), math.max(lo, hi), count)
+  if not levels or list.exponent and not bar.ticks then return list end
+  local every, first = bar.ticks and 1 or math.ceil(#levels / count), 1
+  for k = 1, math.min(every, #levels - 1) do -- 0 has a tick
+    local steps = levels[k] / (levels[2] - levels[1]) / every
+    if math.abs(steps - math.floor(steps + 0.5)) < 1e-6 then first = k end
+  end
+  list = {}
+  for k = first, #levels, every do
+    list[#list + 1] = { levels[k], (format("%.6g", levels[k]):gsub("^%-", "−")) }
+  end
+  return list
 end
 
 -- The room for the bar and its words at the right of a panel.
@@ -36,14 +49,17 @@ function colorbar.room(bar, list, em)
 end
 
 -- The rectangles "x y left right low high colour" of the bar.
-local function rectangles(artist)
+-- A rectangle reaches below those after it, so that no seams are seen.
+local function rectangles(artist, w, p)
   local lo, hi = range_of(artist)
   local edges = artist.levels or core.linspace(lo, hi, 129)
+  local places = w.dot and scales.on_dots(edges, { lo, hi }, false, p.y0, p.y1, w.dot.y) or edges
   local list = { {}, {}, {}, {}, {}, {}, {} }
   for k = 1, #edges - 1 do
     local middle = 0.5 * (edges[k] + edges[k + 1])
     local color = tonumber(style.map_color(artist.map, (middle - lo) / (hi - lo)):sub(2), 16)
-    for i, v in ipairs { 0.5, middle, 0, 1, edges[k], edges[k + 1], color } do list[i][k] = v end
+    local high = places[math.min(k + 2, #places)]
+    for i, v in ipairs { 0.5, middle, 0, 1, places[k], high, color } do list[i][k] = v end
   end
   for i = 1, 7 do list[i] = core.vector(list[i]) end
   return rows(list)
@@ -78,8 +94,8 @@ function colorbar.write(w, p, em, ink, line)
     words.put(w, p.fw, p.fh, bar.label, at, (p.y0 + p.y1) / 2, { size = em, align = "center", angle = 90,
       color = ink })
   end
-  w:line("plot %s using 1:2:3:4:5:6:7 with boxxyerror lw 0.4 lc rgb variable fs solid 1",
-    w:block(rectangles(bar.artist)))
+  w:line("plot %s using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1 noborder",
+    w:block(rectangles(bar.artist, w, p)))
 end
 
 return colorbar

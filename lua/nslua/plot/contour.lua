@@ -7,6 +7,15 @@ local contour = {}
 
 local NAN = 0 / 0
 
+-- Round numbers between lo and hi, about `count` of them or fewer.
+local function between(lo, hi, count)
+  local list = {}
+  for _, tick in ipairs(ticks.make(lo, hi, count)) do
+    if tick[1] > lo and tick[1] < hi then list[#list + 1] = tick[1] end
+  end
+  return list
+end
+
 -- The levels for the values z: a given list, sorted, or about n (10) round numbers. nil when z has no finite number.
 function contour.levels(z, wanted)
   if type(wanted) == "table" or type(wanted) == "userdata" then
@@ -19,10 +28,9 @@ function contour.levels(z, wanted)
   local lo, hi = data.range(columns)
   if not lo then return nil end
   if lo == hi then return { lo } end
-  local list = {}
-  for _, tick in ipairs(ticks.make(lo, hi, data.number("contour", "levels", wanted or 10, 1))) do
-    if tick[1] > lo and tick[1] < hi then list[#list + 1] = tick[1] end
-  end
+  wanted = data.number("contour", "levels", wanted or 10, 1)
+  local list, more = between(lo, hi, wanted), between(lo, hi, 2 * wanted)
+  if #list * #more < wanted * wanted then list = more end -- their number is nearer to the wanted one
   return #list > 0 and list or { (lo + hi) / 2 }
 end
 

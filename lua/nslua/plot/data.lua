@@ -140,6 +140,14 @@ function data.text(who, what, x)
   return x
 end
 
+-- The two numbers of a point {x, y}.
+function data.point(who, what, p)
+  if type(p) ~= "table" and not core.isvector(p) or #p ~= 2 then
+    fail("%s: %s: expected a point {x, y}, got %s", who, what, data.describe(p))
+  end
+  return data.number(who, what, p[1]), data.number(who, what, p[2])
+end
+
 -- Two finite numbers, the first below the second; with `any_order` they must only differ.
 function data.interval(who, what, x, any_order)
   local good = type(x) ~= "number" and (type(x) == "table" or core.isvector(x)) and #x == 2

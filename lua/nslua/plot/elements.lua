@@ -4,6 +4,7 @@
 
 local cells = require "nslua.plot.cells"
 local core = require "nslua.core"
+local scales = require "nslua.plot.scales"
 local style = require "nslua.plot.style"
 local words = require "nslua.plot.words"
 
@@ -44,6 +45,27 @@ function elements.span(w, _, a, k, p)
   local at = { x = l.x, y = l.y, [a.direction] = a.ends }
   return boxes(w, a, k, { core.vector { at.x[1] }, core.vector { at.x[2] }, core.vector { at.y[1] },
     core.vector { at.y[2] } })
+end
+
+-- The line through a point with a direction, from edge to edge of the panel.
+function elements.axline(w, axes, a, k, p)
+  local x, y, dx, dy = table.unpack(a.ray)
+  local lx, ly, xs, ys = p.limits.x, p.limits.y, {}, {}
+  if scales.of(axes, "x") or scales.of(axes, "y") then -- it is curved there
+    local n = 200
+    for i = 0, n do
+      local t = scales.at(i / n, lx, scales.of(axes, "x"))
+      xs[i + 1], ys[i + 1] = dx == 0 and x or t, dx == 0 and scales.at(i / n, ly, scales.of(axes, "y"))
+        or y + (t - x) * dy / dx
+    end
+  elseif dx == 0 then
+    xs, ys = { x, x }, { ly[1], ly[2] }
+  else
+    xs, ys = { lx[1], lx[2] }, { y + (lx[1] - x) * dy / dx, y + (lx[2] - x) * dy / dx }
+  end
+  local dash = a.dash and a.dash ~= "solid" and " dt " .. a.dash or ""
+  return { format('%s using 1:2 with lines lt %d lw %.6g lc rgb "%s"%s', w:block(rows { xs, ys }), k, a.linewidth,
+    transparent(a.color, a.alpha), dash) }
 end
 
 -- Bars of errors are vectors whose heads are at right angles: their caps.
@@ -99,9 +121,14 @@ function elements.fill(w, _, a, k)
   return list
 end
 
-function elements.cells(w, _, a)
-  local name = w:block(rows(cells.rows(a)))
-  return { name .. " using 1:2:3:4:5:6:7 with boxxyerror lw 0.4 lc rgb variable fs solid 1" }
+function elements.cells(w, axes, a, _, p)
+  local edges = { x = a.x_edges, y = a.y_edges }
+  for axis, list in pairs(w.dot and edges or {}) do
+    local scale, from, to = scales.of(axes, axis), p[axis .. "0"], p[axis .. "1"]
+    edges[axis] = scales.on_dots(list, p.limits[axis], scale, from, to, w.dot[axis])
+  end
+  local name = w:block(rows(cells.rows(a, edges)))
+  return { name .. " using 1:2:3:4:5:6:7 with boxxyerror lc rgb variable fs solid 1 noborder" }
 end
 
 function elements.between(w, _, a, k)

@@ -6,6 +6,7 @@ local cells = require "nslua.plot.cells"
 local contour = require "nslua.plot.contour"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
+local histogram = require "nslua.analysis.histogram"
 local style = require "nslua.plot.style"
 
 local fail, column, text = data.fail, data.column, data.text
@@ -13,11 +14,20 @@ local add, in_plane = artists.add, artists.in_plane
 
 local methods = {}
 
+-- Raises unless the option is nil or one of a set.
+local function one_of(who, name, value, set, words)
+  if value ~= nil and not set[value] then
+    fail("%s: %s: expected one of %s, got %s", who, name, words, data.describe(value))
+  end
+end
+
 -- pcolormesh([x, y,] z [, {cmap =, vmin =, vmax =}]): x and y are edges or middles of the cells.
 function methods:pcolormesh(x, y, z, options)
   in_plane(self, "pcolormesh")
   if z == nil then x, y, z, options = nil, nil, x, y end
   options = data.options("pcolormesh", options)
+  one_of("pcolormesh", "shading", options.shading, { auto = true, flat = true, nearest = true },
+    "auto, flat, nearest")
   z = data.matrix("pcolormesh", "z", z)
   x = x or core.linspace(0, z:cols(), z:cols() + 1)
   y = y or core.linspace(0, z:rows(), z:rows() + 1)
@@ -33,6 +43,7 @@ local origins = { upper = true, lower = true }
 function methods:imshow(z, options)
   in_plane(self, "imshow")
   options = data.options("imshow", options)
+  one_of("imshow", "interpolation", options.interpolation, { nearest = true, none = true }, "nearest, none")
   z = data.matrix("imshow", "z", z)
   local origin, e = options.origin or "upper", options.extent
   if not origins[origin] then
@@ -59,6 +70,47 @@ function methods:imshow(z, options)
     options))
   self.sticky, self.show_grid = true, false
   return self:axis(options.aspect == "auto" and "auto" or "scaled")
+end
+
+methods.matshow, methods.pcolor = methods.imshow, methods.pcolormesh
+
+-- hist2d(x, y [, {bins =, range =, density =, cmap =, vmin =, vmax =}]): how many of the points lie in each cell.
+-- bins: a number, or one for each axis, or edges for each axis.
+function methods:hist2d(x, y, options)
+  in_plane(self, "hist2d")
+  options = data.options("hist2d", options)
+  x, y = column("hist2d", "x", x), column("hist2d", "y", y)
+  data.same_length("hist2d", { "x", "y" }, { x, y })
+  local bins, range, edges = options.bins or 10, options.range or {}, {}
+  for k, values in ipairs { x, y } do
+    local own = type(bins) == "table" and bins[k] or bins
+    if type(own) == "number" then
+      if math.type(own) ~= "integer" or own < 1 or own > 5000 then
+        fail("hist2d: bins: expected whole numbers from 1 to 5000, or edges, got %s", data.describe(own))
+      end
+      local lo, hi
+      if range[k] then lo, hi = data.interval("hist2d", ("range[%d]"):format(k), range[k])
+      else lo, hi = data.range { values } end
+      edges[k] = histogram.edges(lo or 0, hi or 1, own)
+    else
+      edges[k] = column("hist2d", ("bins[%d]"):format(k), own)
+      if #edges[k] < 2 or not data.rises(edges[k]) then fail("hist2d: bins[%d]: expected edges that increase", k) end
+    end
+  end
+  local nx, ny = #edges[1] - 1, #edges[2] - 1
+  local z, sum = core.zeros(ny, nx), 0
+  for k = 1, #x do
+    local i, j = histogram.place(y[k], edges[2]), histogram.place(x[k], edges[1])
+    if i and j then z[i][j], sum = z[i][j] + 1, sum + 1 end
+  end
+  for i = 1, options.density and ny or 0 do
+    for j = 1, nx do
+      z[i][j] = z[i][j] / math.max(sum, 1) / ((edges[1][j + 1] - edges[1][j]) * (edges[2][i + 1] - edges[2][i]))
+    end
+  end
+  add(self, cells.mesh(self, "hist2d", edges[1], edges[2], z, options))
+  self.sticky, self.show_grid = true, false
+  return self
 end
 
 -- The levels between bands. Those that follow from z reach beyond it on both sides.
@@ -103,7 +155,7 @@ function methods:contourf(x, y, z, options)
   return self
 end
 
--- colorbar([{label =}]): a bar at the right with the colours of what was drawn last with a colour map.
+-- colorbar([{label =, ticks =}]): a bar at the right with the colours of what was drawn last with a colour map.
 function methods:colorbar(options)
   in_plane(self, "colorbar")
   options = data.options("colorbar", options)
@@ -112,7 +164,8 @@ function methods:colorbar(options)
     if artist.map and artist.range then found = artist end
   end
   if not found then fail("colorbar: these axes hold nothing with a colour map") end
-  self.color_bar = { artist = found, label = options.label and text("colorbar", "label", options.label) }
+  self.color_bar = { artist = found, label = options.label and text("colorbar", "label", options.label),
+    ticks = options.ticks and column("colorbar", "ticks", options.ticks):totable() }
   return self
 end
 

@@ -68,6 +68,7 @@ for _, axis in ipairs { "x", "y", "z" } do
       owner.limits[axis] = one_sided(lim, axis, owner.limits[axis], data.options(lim, a))
       return self
     end
+    if a == nil and b ~= nil then return self[lim](self, { [ends[axis][2]] = b }, more) end
     if type(a) ~= "number" then a, b, more = a, nil, b end
     data.nothing(lim, more)
     if b ~= nil then a = { a, b } end
@@ -117,9 +118,16 @@ for _, axis in ipairs { "x", "y", "z" } do
   end
 end
 
--- title(s [, {fontsize=, color=}])
+local sides = { left = true, center = true, right = true }
+
+-- title(s [, {fontsize=, color=, loc=}]); loc: "left", "center" or "right".
 function Axes:title(s, options)
   self.heading, self.heading_look = text("title", "text", s), look_of("title", options)
+  local loc = options and options.loc
+  if loc and not sides[loc] then
+    fail("title: loc: expected one of left, center, right, got %s", data.describe(loc))
+  end
+  self.heading_look.loc = loc
   if defaults["axes.titlesize"] ~= 11 then
     self.heading_look.fontsize = self.heading_look.fontsize or defaults["axes.titlesize"] * 10 / defaults["font.size"]
   end
@@ -248,7 +256,19 @@ function Axes:minorticks_off(more)
   return self
 end
 
--- tick_params([axis,] {axis=, labelsize=, labelcolor=, labelrotation=, direction=}): the look of ticks.
+-- For each axis, the options of tick_params that show its ticks and its labels.
+local shows = { x = { "bottom", "labelbottom" }, y = { "left", "labelleft" } }
+
+local function flag(who, options, name)
+  local x = options[name]
+  if x ~= nil and type(x) ~= "boolean" then
+    fail("%s: %s: expected a boolean, got %s", who, name, data.describe(x))
+  end
+  return x
+end
+
+-- tick_params([axis,] {axis=, labelsize=, labelcolor=, labelrotation=, direction=, bottom=, left=, labelbottom=,
+-- labelleft=}): the look of ticks, and whether they and their labels are shown.
 function Axes:tick_params(axis, options)
   if type(axis) == "table" then
     data.nothing("tick_params", options)
@@ -266,10 +286,30 @@ function Axes:tick_params(axis, options)
       if options.labelcolor then look.color = style.color("tick_params", options.labelcolor) end
       if options.labelrotation then look.rotation = number("tick_params", "labelrotation", options.labelrotation) end
       look.direction = direction or look.direction
+      local marks, labels = flag("tick_params", options, shows[name][1]), flag("tick_params", options, shows[name][2])
+      if marks ~= nil then look.marks = marks end
+      if labels ~= nil then look.labels = labels end
       self.tick_looks[name] = look
     end
   end
   return self
+end
+
+-- facecolor(color): what is behind the data of the panel.
+function Axes:facecolor(color, more)
+  data.nothing("facecolor", more)
+  artists.in_plane(self, "facecolor")
+  self.face = style.color("facecolor", color)
+  return self
+end
+
+-- get_xlim(), get_ylim(): the limits of an axis, as they are now.
+for _, axis in ipairs { "x", "y", "z" } do
+  Axes["get_" .. axis .. "lim"] = function(self, more)
+    data.nothing("get_" .. axis .. "lim", more)
+    local l = require "nslua.plot.layout".limits(self, axis)
+    return l[1], l[2]
+  end
 end
 
 -- invert_xaxis(), invert_yaxis(): the axis goes the other way.
@@ -290,20 +330,22 @@ function Axes:margins(x, y, more)
   return self
 end
 
-local aspects = { equal = true, scaled = true, tight = true, auto = true, off = true, on = true }
+local aspects = { equal = true, scaled = true, image = true, tight = true, auto = true, off = true, on = true }
 
 -- axis("equal"): a unit has the same length on both axes, by wider limits; "scaled": the same by the shape of the
--- panel; "tight": no margins; "off" hides the axes and "on" shows them; "auto" undoes "equal" and "scaled". axis{x0,
+-- panel; "image": that, without margins; "tight": no margins; "off" hides the axes and "on" shows them;
+-- "auto" undoes "equal" and "scaled". axis{x0,
 -- x1, y0, y1} sets the limits.
 function Axes:axis(kind, more)
   data.nothing("axis", more)
   if type(kind) == "table" and #kind == 4 then return self:xlim(kind[1], kind[2]):ylim(kind[3], kind[4]) end
   if not aspects[kind] then
-    fail("axis: expected one of equal, scaled, tight, auto, off, on, or {x0, x1, y0, y1}, got %s",
+    fail("axis: expected one of equal, scaled, image, tight, auto, off, on, or {x0, x1, y0, y1}, got %s",
       data.describe(kind))
   end
   if kind == "off" or kind == "on" then self.hidden = kind == "off"
   elseif kind == "tight" then self.tight = true
+  elseif kind == "image" then self.tight, self.aspect = true, "scaled"
   else self.aspect = kind ~= "auto" and kind or nil end
   return self
 end

@@ -23,7 +23,7 @@ local words = require "nslua.plot.words"
 local process, thin = core.process_support, core.thin_support
 local format = core.number_support.format
 local fail = data.fail
-local max, min = math.max, math.min
+local max, min, floor = math.max, math.min, math.floor
 
 local gnuplot = {}
 
@@ -164,9 +164,9 @@ function elements.scatter(w, axes, a, k)
     return { ('%s using 1:2%s with points lt %d lc rgb "%s" %s'):format(name, sizes and ":3" or "", k,
       transparent(a.color, a.alpha), points) }
   end
-  local lo, hi = data.range { a.values }
+  local lo, hi = (a.range or {})[1], (a.range or {})[2]
   local colors = a.values:map(function(v)
-    local c = style.map_color(a.map, hi and hi > lo and v == v and (v - lo) / (hi - lo) or 0)
+    local c = style.map_color(a.map, hi and hi > lo and v == v and max(0, min(1, (v - lo) / (hi - lo))) or 0)
     return tonumber(transparent(c, a.alpha):sub(2), 16)
   end)
   local name = w:block(process.rows { a.columns[1], a.columns[2], sizes or colors, sizes and colors })
@@ -174,8 +174,12 @@ function elements.scatter(w, axes, a, k)
 end
 
 function elements.across(w, _, a, k, p)
-  local l = p.limits[a.direction]
+  local l, scale = p.limits[a.direction], scales.of(p.axes, a.direction)
+  local part = a.part or { 0, 1 }
   local x, y = { l[1], l[2] }, { a.at, a.at }
+  for i = 1, 2 do
+    if part[i] ~= i - 1 then x[i] = scales.at(part[i], l, scale) end
+  end
   if a.direction == "y" then x, y = y, x end
   return { ("%s using 1:2 with lines %s"):format(w:block(process.rows { x, y }), line_part(a, k)) }
 end
@@ -279,7 +283,7 @@ local function write_ticks(w, p, axis, list, bare)
   local moved = not w.bare and spines.moved(p, axis)
   local apart = not bare and not w.bare and not axes.three_d and (w.own_labels or moved or is_tall(list))
   if apart then put_labels(w, p, axis, moved and apart_from_x(p, axis, list) or list, look) end
-  if moved then write_moved_ticks(w, p, axis, list) end
+  if moved and not (look and look.marks == false) then write_moved_ticks(w, p, axis, list) end
   for i, tick in ipairs(list) do
     local label = (bare or apart) and '""' or w:quote((tick[2]:gsub("%%", "%%%%")))
     marks[i] = ("%s %s"):format(label, place_on(tick[1], l, scale))
@@ -287,7 +291,8 @@ local function write_ticks(w, p, axis, list, bare)
   for _, place in ipairs(list.minor or {}) do marks[#marks + 1] = ('"" %s 1'):format(place_on(place, l, scale)) end
   local name = axes.twin and axis .. "2" or axis
   local offset = not axes.three_d and "0,0" or axis == "x" and "-0.5,-0.5" or axis == "y" and "0.5,-0.3" or "0,0.2"
-  w:line('set %stics scale %s nomirror %s %s offset %s%s (%s)', name, moved and "0" or "0.5,0.3",
+  w:line('set %stics scale %s nomirror %s %s offset %s%s (%s)', name,
+    (moved or look and look.marks == false) and "0" or "0.5,0.3",
     look and look.direction or "out", turn_part(look), offset, look_part(w, look), table.concat(marks, ", "))
 end
 
@@ -336,7 +341,7 @@ local function write_frame(w, p)
     w:line("set bmargin at screen %s", number(p.y0 / fh))
     w:line("set tmargin at screen %s", number(p.y1 / fh))
   end
-  if axes.rect and not w.bare then inset.write_paper(w, p) end
+  if (axes.rect or axes.face) and not w.bare and not axes.disc then inset.write_paper(w, p, axes.face) end
   for _, child in ipairs(w.bare and {} or p.insets) do
     if child.axes.zoom then inset.write_zoom(w, p, child) end
   end
@@ -408,7 +413,9 @@ local function write_heading(w, p, x, y)
   local axes = p.axes
   if not axes.heading then return end
   if w.bare then return w:line("set title %s", w:quote(axes.heading)) end
-  put_words(w, p, p.names.head or axes.heading, x, y, { size = axes.heading_look.fontsize or EM + 1, align = "center",
+  local loc = not axes.three_d and axes.heading_look.loc or "center"
+  x = loc == "left" and p.x0 or loc == "right" and p.x1 or x
+  put_words(w, p, p.names.head or axes.heading, x, y, { size = axes.heading_look.fontsize or EM + 1, align = loc,
     valign = "bottom",
     color = axes.heading_look.color })
 end
@@ -484,13 +491,28 @@ local function title_of(w, axes, artist, first)
   return "title " .. w:quote(artist.label)
 end
 
+local areas = { fill = true, between = true, boxes = true, span = true, cells = true, bands = true }
+
+-- The artists in the order of their zorder, when one has it. Without one it is 1 of areas and 2 of others.
+local function in_order(list)
+  local any, places = false, {}
+  for k, a in ipairs(list) do any, places[a] = any or a.zorder, k end
+  if not any then return list end
+  local function order(a) return a.zorder or areas[a.kind] and 1 or 2 end
+  table.sort(list, function(a, b)
+    if order(a) ~= order(b) then return order(a) < order(b) end
+    return places[a] < places[b]
+  end)
+  return list
+end
+
 -- The elements of all artists, faces first, each with its title.
 local function elements_of(w, p)
   local list, drawn, index = {}, {}, {}
   for _, a in ipairs(p.axes.artists) do
     if a.kind == "faces" then table.insert(drawn, #index + 1, a) index[#index + 1] = a else drawn[#drawn + 1] = a end
   end
-  for k, a in ipairs(drawn) do
+  for k, a in ipairs(in_order(drawn)) do
     local write = elements[a.kind]
     for i, element in ipairs(write and write(w, p.axes, a, k, p) or {}) do
       list[#list + 1] = element .. " " .. title_of(w, p.axes, a, i == 1)
@@ -584,6 +606,15 @@ local function write_plane(w, p)
   if p.axes.color_bar and not w.bare then colorbar.write(w, p, EM, DARK, MIDDLE) end
 end
 
+-- Moves the edges of a panel with cells of colour to places between dots, so that the outer cells are not blurred.
+local function put_on_dots(p, dot)
+  local any = false
+  for _, a in ipairs(p.axes.three_d and {} or p.axes.artists) do any = any or a.kind == "cells" end
+  for _, axis in ipairs(any and { "x", "y" } or {}) do
+    for _, key in ipairs { axis .. "0", axis .. "1" } do p[key] = (floor(p[key] / dot[axis]) + 0.5) * dot[axis] end
+  end
+end
+
 -- The commands that draw a figure of w x h inches in a terminal.
 function gnuplot.commands(figure, terminal, w, h, dpi)
   local scale = figure.letter_scale or 1
@@ -591,6 +622,9 @@ function gnuplot.commands(figure, terminal, w, h, dpi)
   local unit = terminals.unit(terminal)
   local writer = setmetatable({ lines = {}, blocks = 0, bare = terminal == "dumb", point = unit.point,
     letter = unit.letter * scale, usual = EM, own_labels = unit.own_labels }, Writer)
+  if terminal == "png" then -- how far dots are from each other
+    writer.dot = { x = fw / (floor(w * dpi + 0.5) - 1), y = fh / (floor(h * dpi + 0.5) - 1) }
+  end
   writer.fine = min(FINE, 36 / dpi) -- at most half a dot
   if not terminals.setup[terminal] then
     local known = {}
@@ -599,9 +633,10 @@ function gnuplot.commands(figure, terminal, w, h, dpi)
     fail("commands: kind: expected one of %s, got %s", table.concat(known, ", "), data.describe(terminal))
   end
   writer:line "set encoding utf8"
-  writer:line(terminals.setup[terminal](w, h, dpi, figure, EM * scale))
+  writer:line(terminals.on_paper(terminals.setup[terminal](w, h, dpi, figure, EM * scale), terminal, figure))
   writer:line "set multiplot"
   for i, p in ipairs(layout.panels(figure, fw, fh)) do
+    if writer.dot then put_on_dots(p, writer.dot) end
     writer:line "reset"
     writer:line "set clip two" -- the middle of a line whose ends lie outside
     if i == 1 and figure.heading and writer.bare then

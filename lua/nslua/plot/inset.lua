@@ -77,10 +77,10 @@ end
 
 -- ---- drawing ----
 
--- White paper behind a panel that lies on another one.
-function inset.write_paper(w, p)
-  w:line('set object rectangle from screen %.6g,screen %.6g to screen %.6g,screen %.6g behind fc rgb "#FFFFFF" '
-    .. 'fs solid 1 noborder', p.x0 / p.fw, p.y0 / p.fh, p.x1 / p.fw, p.y1 / p.fh)
+-- White or coloured paper behind a panel, as it is needed by one that lies on another.
+function inset.write_paper(w, p, color)
+  w:line('set object rectangle from screen %.6g,screen %.6g to screen %.6g,screen %.6g behind fc rgb "%s" '
+    .. 'fs solid 1 noborder', p.x0 / p.fw, p.y0 / p.fh, p.x1 / p.fw, p.y1 / p.fh, color or "#FFFFFF")
 end
 
 -- The corner (i, j) of a rectangle { x0, y0, x1, y1 }: i, j = 1 for the lower one, 2 for the upper.

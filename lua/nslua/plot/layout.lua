@@ -157,6 +157,8 @@ local function limits_of(axes, axis)
   return l
 end
 
+layout.limits = limits_of
+
 -- ---- rectangles ----
 
 local EM = layout.EM
@@ -180,6 +182,7 @@ function layout.place_of_text(p, a)
     scales.fraction(a.columns[2][1], p.limits.y, scales.of(p.axes, "y")) }
   local area = p.space or { p.x0, p.y0, p.x1, p.y1 }
   local x, y = area[1] + at[1] * (area[3] - area[1]), area[2] + at[2] * (area[4] - area[2])
+  if a.shift then x, y = x + a.shift[1], y + a.shift[2] end
   if x >= 0 and x <= p.fw and y >= 0 and y <= p.fh then return x, y end
 end
 
@@ -552,6 +555,9 @@ function layout.panels(figure, w, h)
     if axes.polar then axes = polar.plane(axes) end
     local p = { axes = axes, limits = {}, bare_x = is_bare(axes, figure.panels),
       bare_y = is_bare_beside(axes, figure.panels), fw = w, fh = h }
+    local looks = axes.tick_looks
+    p.bare_x = p.bare_x or (looks.x or {}).labels == false
+    p.bare_y = p.bare_y or (looks.y or {}).labels == false
     for _, axis in ipairs { "x", "y", "z" } do p.limits[axis] = limits_of(axes, axis) end
     make_ticks(p)
     wrap_words(p)

@@ -36,6 +36,51 @@ end
 lines("hlines", false)
 lines("vlines", true)
 
+-- axline({x, y}, {x, y} [, options]) or axline({x, y}, {slope =, ...}): the straight line through two points, or
+-- through one with a slope, across the whole panel.
+function methods:axline(p, q, options)
+  in_plane(self, "axline")
+  if data.is_options(q) then q, options = nil, q end
+  options = data.options("axline", options)
+  local x, y = data.point("axline", "xy1", p)
+  local slope = options.slope
+  if (q == nil) == (slope == nil) then fail("axline: expected a second point or a slope") end
+  local dx, dy = 1, slope and number("axline", "slope", slope)
+  if q ~= nil then
+    local u, v = data.point("axline", "xy2", q)
+    dx, dy = u - x, v - y
+    if dx == 0 and dy == 0 then fail("axline: expected two different points") end
+  end
+  local artist = artists.line_style(self, "axline", options)
+  artist.kind, artist.direction, artist.ray = "axline", "both", { x, y, dx, dy }
+  artist.columns = { core.vector { x }, core.vector { y } }
+  add(self, artist)
+  return self
+end
+
+-- stairs(values [, edges] [, {baseline =, fill =, and those of a line}]): a value for each interval between edges.
+function methods:stairs(values, edges, options)
+  in_plane(self, "stairs")
+  if data.is_options(edges) then edges, options = nil, edges end
+  options = data.options("stairs", options)
+  values = column("stairs", "values", values)
+  edges = edges and column("stairs", "edges", edges) or core.linspace(0, #values, #values + 1)
+  if #edges ~= #values + 1 then fail("stairs: edges: expected %d numbers, got %d", #values + 1, #edges) end
+  local base = number("stairs", "baseline", options.baseline or 0)
+  local xs, ys = { edges[1] }, { base }
+  for k = 1, #values do
+    xs[2 * k], ys[2 * k], xs[2 * k + 1], ys[2 * k + 1] = edges[k], values[k], edges[k + 1], values[k]
+  end
+  xs[#xs + 1], ys[#ys + 1] = edges[#edges], base
+  if options.fill then
+    return self:fill(xs, ys, { color = options.color, alpha = options.alpha, label = options.label })
+  end
+  local artist = artists.line_style(self, "stairs", options)
+  artist.kind, artist.columns, artist.bases = "line", { core.vector(xs), core.vector(ys) }, { y = base }
+  add(self, artist)
+  return self
+end
+
 -- fill_betweenx(y, x1 [, x2] [, options]): what lies between two curves that are functions of y.
 function methods:fill_betweenx(y, x1, x2, options)
   in_plane(self, "fill_betweenx")

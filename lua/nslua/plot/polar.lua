@@ -463,6 +463,10 @@ function polar.dress(p, ink)
     end
   end
   ring(circle(1))
+  if axes.face then
+    table.insert(behind, 1, { kind = "fill", columns = circle(1), color = axes.face, note = true,
+      direction = "grid" })
+  end
   if not axes.hidden then behind[#behind + 1] = grid_line(circle(1), ink.frame, 0.8) end
   for k, a in ipairs(behind) do table.insert(list, k, a) end
 end

@@ -38,6 +38,25 @@ function scales.fraction(x, l, scale)
   return (scales.forward(scale, x) - a) / (b - a)
 end
 
+-- The number there, as fraction() has it; for scales that are not symlog.
+function scales.at(part, l, scale)
+  if scale == true then return l[1] * (l[2] / l[1]) ^ part end
+  return l[1] + part * (l[2] - l[1])
+end
+
+-- Numbers near the given ones that stand between dots of a picture, on an axis from `start` to `stop` with dots of
+-- the width `dot`. Edges of colour in the middle of dots would look blurred. gnuplot puts the place 0 in the middle
+-- of the first dot.
+function scales.on_dots(list, l, scale, start, stop, dot)
+  if scale and scale ~= true then return list end
+  local result = {}
+  for i = 1, #list do
+    local place = start + scales.fraction(list[i], l, scale) * (stop - start)
+    result[i] = scales.at(((math.floor(place / dot) + 0.5) * dot - start) / (stop - start), l, scale)
+  end
+  return result
+end
+
 -- What gnuplot is told of an axis ("x", "y2") with this scale; nil for a linear one.
 function scales.command(axis, scale)
   if not scale then return nil end

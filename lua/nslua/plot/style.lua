@@ -4,6 +4,7 @@
 -- apart. After ten curves the dashes change. The letters of format strings, as in "r--o", stand for the nearest of
 -- these colours.
 
+local colors = require "nslua.plot.colors"
 local data = require "nslua.plot.data"
 
 local style = {}
@@ -72,7 +73,8 @@ local function value_of(c)
   elseif type(c) == "string" then
     local short, long, index = c:match "^#(%x%x%x)$", c:match "^#%x%x%x%x%x%x$", c:match "^C(%d)$"
     found = letters[c] or names[c] or long or (short and "#" .. short:gsub("%x", "%0%0")) or
-      (index and style.cycle[index % #style.cycle + 1]) or tableau[c:match "^tab:(%a+)$"] or grey_of(c)
+      (index and style.cycle[index % #style.cycle + 1]) or tableau[c:match "^tab:(%a+)$"] or colors[c]
+      or grey_of(c)
   end
   return found and found:upper() or nil
 end
@@ -81,8 +83,8 @@ end
 function style.color(who, c)
   local found = value_of(c)
   if found then return found end
-  fail("%s: color: expected a name (%s), a letter (%s), \"C0\" to \"C9\", \"tab:blue\", a grey \"0\" to \"1\", "
-    .. "\"#RRGGBB\" or {r, g, b}, got %s", who,
+  fail("%s: color: expected a name (%s, or one of CSS), a letter (%s), \"C0\" to \"C9\", \"tab:blue\", "
+    .. "a grey \"0\" to \"1\", \"#RRGGBB\" or {r, g, b}, got %s", who,
     list_of(names), list_of(letters), data.describe(c))
 end
 
@@ -111,8 +113,8 @@ end
 
 -- The colours that a page takes, in words.
 function style.page_colors()
-  return ("a name (ink muted faint paper %s), a letter (%s), \"C0\" to \"C9\", a number of the palette, " ..
-    "\"#RRGGBB\" or {r, g, b}"):format(list_of(names), list_of(letters))
+  return ("a name (ink muted faint paper %s, or one of CSS), a letter (%s), \"C0\" to \"C9\", " ..
+    "a number of the palette, \"#RRGGBB\" or {r, g, b}"):format(list_of(names), list_of(letters))
 end
 
 -- A colour of gnuplot with an opacity from 0 to 1.
@@ -162,7 +164,8 @@ function style.format(who, s)
 end
 
 -- Colour maps, each by a few colours between which the others are interpolated. The names and the colours are those
--- of matplotlib, of ColorBrewer (RdBu, Greys) and, of coolwarm, of Moreland (2009).
+-- of matplotlib, of ColorBrewer (RdBu, RdYlBu, RdYlGn, Spectral, Greys, Blues, Reds, Greens, Oranges) and, of
+-- coolwarm, of Moreland (2009).
 style.maps = {
   viridis = { "#440154", "#482878", "#3E4989", "#31688E", "#26828E", "#1F9E89", "#35B779", "#6ECE58", "#B5DE2B",
     "#FDE725" },
@@ -178,6 +181,23 @@ style.maps = {
     "#2166AC", "#053061" },
   Greys = { "#FFFFFF", "#F0F0F0", "#D9D9D9", "#BDBDBD", "#969696", "#737373", "#525252", "#252525", "#000000" },
   gray = { "#303030", "#F0F0F0" },
+  jet = { "#000080", "#0000FF", "#0080FF", "#00FFFF", "#80FF80", "#FFFF00", "#FF8000", "#FF0000", "#800000" },
+  bwr = { "#0000FF", "#FFFFFF", "#FF0000" },
+  hot = { "#0B0000", "#350000", "#5F0000", "#890000", "#B30000", "#DD0000", "#FF0800", "#FF3200", "#FF5C00",
+    "#FF8600", "#FFB000", "#FFDA00", "#FFFF07", "#FFFF46", "#FFFF85", "#FFFFC4", "#FFFFFF" },
+  turbo = { "#30123B", "#4040A2", "#466BE3", "#4294FF", "#28BCEB", "#18DDC2", "#32F298", "#6DFE62", "#A4FC3C",
+    "#CDEC34", "#EECF3A", "#FDAC34", "#FB7E21", "#EB500E", "#D02F05", "#A91601", "#7A0403" },
+  Blues = { "#F7FBFF", "#DEEBF7", "#C6DBEF", "#9DCAE1", "#6AAED6", "#4191C6", "#2070B4", "#08509B", "#08306B" },
+  Reds = { "#FFF5F0", "#FEE0D2", "#FCBBA1", "#FC9272", "#FB694A", "#EE3A2C", "#CA181D", "#A30F15", "#67000D" },
+  Greens = { "#F7FCF5", "#E5F5E0", "#C7E9C0", "#A0D99B", "#73C476", "#40AA5D", "#228A44", "#006C2C", "#00441B" },
+  Oranges = { "#FFF5EB", "#FEE6CE", "#FDD0A2", "#FDAE6A", "#FD8C3B", "#F16813", "#D84801", "#A53603", "#7F2704" },
+  RdYlBu = { "#A50026", "#D62F27", "#F46D43", "#FDAD60", "#FEE090", "#FEFFC0", "#E0F3F8", "#AAD8E9", "#74ADD1",
+    "#4574B3", "#313695" },
+  RdYlGn = { "#A50026", "#D62F27", "#F46D43", "#FDAD60", "#FEE08B", "#FEFFBE", "#D9EF8B", "#A5D86A", "#66BD63",
+    "#199750", "#006837" },
+  Spectral = { "#9E0142", "#D43D4F", "#F46D43", "#FDAD60", "#FEE08B", "#FFFFBE", "#E6F598", "#AADCA4", "#66C2A5",
+    "#3387BC", "#5E4FA2" },
+  seismic = { "#00004C", "#0101FF", "#FFFDFD", "#FE0000", "#800000" },
 }
 
 -- The map of that name. A name that ends in "_r" is a map from its end to its start.

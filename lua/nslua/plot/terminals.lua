@@ -54,4 +54,11 @@ local function window(name)
 end
 for _, name in ipairs { "qt", "wxt", "x11", "aqua" } do setup[name] = window(name) end
 
+-- The command of setup for a figure whose paper is not white: transparent, or of another colour.
+function terminals.on_paper(command, terminal, figure)
+  local paper = figure.face and (' background "%s"'):format(figure.face)
+  if figure.transparent then paper = terminal == "svg" and "" or " transparent" end
+  return paper and (command:gsub(' background "#FFFFFF"', paper)) or command
+end
+
 return terminals

@@ -170,6 +170,7 @@ function formula(s)
       return nil
     elseif c == "\\" and blanks[s:sub(at + 1, at + 1)] then
       parts[#parts + 1] = { text = blanks[s:sub(at + 1, at + 1)] }
+      at = s:match("^ *()", at + 2) - 2 -- in mathematics a blank after it stands for nothing
       at = at + 2
     elseif c == "\\" and s:find("^[{}%%_$#&|]", at + 1) then
       parts[#parts + 1] = { text = s:sub(at + 1, at + 1) }

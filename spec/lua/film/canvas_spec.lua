@@ -182,7 +182,8 @@ describe("a canvas", function()
     refused("line: unknown option 'fill' (known: alpha, color, linestyle, linewidth)",
       function(c) c:line(0, 0, 1, 1, { fill = 1 }) end)
     local colours = "expected a name (ink muted faint paper black blue cyan darkgray darkgrey gray green grey " ..
-      "lightgray lightgrey magenta orange pink purple red sky vermillion white yellow), a letter (b c g k m r w y), " ..
+      "lightgray lightgrey magenta orange pink purple red sky vermillion white yellow, or one of CSS), " ..
+        "a letter (b c g k m r w y), " ..
       "\"C0\" to \"C9\", a number of the palette, \"#RRGGBB\" or {r, g, b}, got "
     for shown, value in pairs { ["'red;}'"] = "red;}", ["'grid'"] = "grid", ["'#12345'"] = "#12345", ["0"] = 0,
       ["table"] = { 1, 2, 0 }, boolean = false } do

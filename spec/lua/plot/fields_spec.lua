@@ -54,6 +54,31 @@ local function area(words)
   return sum
 end
 
+describe("scatter", function()
+  it("gives the colours of vmin and vmax to what lies beyond them", function()
+    local ax = panel():scatter({ 0, 1, 2, 3 }, { 0, 1, 2, 3 }, { c = { 0, 1, 2, 9 }, vmin = 1, vmax = 2 })
+    local colors = {}
+    for color in ax.figure:commands():gmatch "\n%d %d (%d+)" do colors[#colors + 1] = color end
+    assert.equal(colors[1], colors[2])
+    assert.equal(colors[3], colors[4])
+    assert.is_true(colors[2] ~= colors[3])
+  end)
+end)
+
+describe("contour", function()
+  it("has about as many lines as asked for; those of negative height are dashed in one colour", function()
+    local function f(u, v) return u + v end -- from -2 to 2
+    local ax = panel():contour({ -1, 1 }, { -1, 1 }, f, { levels = 8, color = "k" })
+    local heights, dashes = {}, {}
+    for k, a in ipairs(ax.artists) do heights[k], dashes[k] = a.level, a.dash == "solid" end
+    assert.same({ -1.5, -1, -0.5, 0, 0.5, 1, 1.5 }, heights)
+    assert.same({ false, false, false, true, true, true, true }, dashes)
+    assert.equal("solid", panel():contour({ -1, 1 }, { -1, 1 }, f, { levels = { -1 } }).artists[1].dash)
+    assert.equal("solid", panel():contour({ -1, 1 }, { -1, 1 }, f, { levels = { -1 }, color = "k", ls = "-" }).artists[1].dash)
+    assert.equal(9, #panel():contour({ 0, 1 }, { 0, 1 }, f, { levels = 8 }).artists) -- 0.2, 0.4 ...: 3 of 0.5 are too few
+  end)
+end)
+
 describe("contourf", function()
   it("covers what lies between two heights", function()
     local x, z = ns.linspace(-1, 1, 41), ns.matrix(41, 41)
@@ -104,6 +129,16 @@ describe("quiverkey", function()
 end)
 
 describe("colorbar", function()
+  it("has ticks between the areas of contourf, and those of the script", function()
+    local ax = panel():contourf({ -1, 1 }, { -1, 1 }, function(u, v) return u + v end, { levels = { -2, -1, 0, 1, 2 } }):colorbar()
+    assert.truthy(lines(ax.figure, "^set y2tics")[1]:find('("−2" -2, "−1" -1, "0" 0, "1" 1, "2" 2)', 1, true))
+    ax:colorbar { ticks = { -1.5, 0.25 } }
+    assert.truthy(lines(ax.figure, "^set y2tics")[1]:find('("−1.5" -1.5, "0.25" 0.25)', 1, true))
+    local wide = ns.linspace(-2, 2, 17):totable() -- every fourth, 0 among them
+    ax = panel():contourf({ -1, 1 }, { -1, 1 }, function(u, v) return u + v end, { levels = wide }):colorbar()
+    assert.truthy(lines(ax.figure, "^set y2tics")[1]:find('"0" 0,', 1, true))
+  end)
+
   it("stands beside the panel, with ticks for its values", function()
     local ax = panel():imshow({ { 0, 10 } }, { aspect = "auto" })
     local before = tonumber(lines(ax.figure, "^set rmargin")[1]:match "%S+$")

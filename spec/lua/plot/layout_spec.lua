@@ -240,7 +240,7 @@ describe("options of words, ticks and grids", function()
       refused(words, name, { 1 }, bad)
       refused(words, name, bad)
     end
-    refused("unknown option 'fontsiz' (known: fontsize, color)", "title", "s", bad)
+    refused("unknown option 'fontsiz' (known: fontsize, color, loc)", "title", "s", bad)
     refused("unknown option 'fontsiz' (known: which, axis, color, linestyle, linewidth, alpha)", "grid", true, bad)
     refused("unknown option 'fontsiz' (known: loc, ncol, labels, fontsize, title, frameon, framealpha, facecolor, " ..
       "edgecolor, labelcolor, bbox_to_anchor)", "legend", bad)

@@ -55,7 +55,8 @@ describe("an axis y that panels share", function()
     for k = 2, 3 do assert.truthy(ticks[k]:find('"" 10', 1, true)) end
     axes[1]:yticks { 5 }
     assert.equal(3, #lines(fig, "^set ytics .* 5%)"))
-    assert.equal("subplots: sharey: expected a boolean, got number 1", message(plot.subplots, 1, 2, { sharey = 1 }))
+    assert.equal("subplots: sharey: expected a boolean or one of all, row, col, none, got number 1",
+      message(plot.subplots, 1, 2, { sharey = 1 }))
     assert.equal("subplot: sharey: expected axes, got number 1", message(fig.subplot, fig, 1, 3, 1, { sharey = 1 }))
   end)
 end)

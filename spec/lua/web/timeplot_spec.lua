@@ -48,7 +48,8 @@ describe("ns.animation.timeplot", function()
     refused("timeplot: panel 1: series 1: step: expected true, false or \"pre\", got 1",
       { t = t, panels = { { { y = t, step = 1 } } } })
     refused("timeplot: panel 1: series 1: color: expected a name (ink muted faint paper black blue cyan darkgray darkgrey gray " ..
-      "green grey lightgray lightgrey magenta orange pink purple red sky vermillion white yellow), a letter (b c g k m r w y), " ..
+      "green grey lightgray lightgrey magenta orange pink purple red sky vermillion white yellow, or one of CSS), " ..
+        "a letter (b c g k m r w y), " ..
       "\"C0\" to \"C9\", a number of the palette, \"#RRGGBB\" or {r, g, b}, got 'x'",
       { t = t, panels = { { { y = t, color = "x" } } } })
     for _, points in ipairs { 99, "x", 0 / 0 } do
