@@ -171,7 +171,7 @@ describe("the curvature of relations", function()
     look(linked(ns.LagrangianScleronomousR { h = h }, ns.EqualityConditionNSL(1), ds), 1, 0, q, w)
   end)
 
-  it("is unknown for computeh of a contact, computeDotJachq, and two spheres whose tangents jump", function()
+  it("is unknown for computeh of a contact, a computeDotJachq that is no rate of C, and two spheres whose tangents jump", function()
     local Ball = ns.class(ns.NewtonEuler1DR, "ball")
     function Ball:computeh(_, q, y)
       self:setpc1 { q[1], q[2], q[3] - 1 }
@@ -186,9 +186,12 @@ describe("the curvature of relations", function()
       assert.is_nil(second)
     end
     unknown(linked(Ball(), ns.NewtonImpactNSL(0), body(7)), q, w)
-    unknown(linked(ns.LagrangianScleronomousR { h = function(x, _, y) y[1] = x[1] ^ 2 end,
-      dotJachq = function(x, _, v, D) D[1][1], D[1][2], D[1][3] = 2 * v[1], 0, 0 end }, ns.EqualityConditionNSL(1), body(3)),
-      { 1, 2, 3 }, { 1, 1, 1 })
+    local function square(factor)
+      return linked(ns.LagrangianScleronomousR { h = function(x, _, y) y[1] = x[1] ^ 2 end,
+        dotJachq = function(_, _, v, D) D[1][1], D[1][2], D[1][3] = factor * v[1], 0, 0 end }, ns.EqualityConditionNSL(1), body(3))
+    end
+    look(square(2), 1, 0, { 1, 2, 3 }, { 1, 1, 1 })
+    unknown(square(2.1), { 1, 2, 3 }, { 1, 1, 1 })
     unknown(contact(shapes[3], 3, 3), { 0, 0, 0, 0, 0, 1 }, { 1, 2, 3, 4, 5, 6 })
   end)
 end)

@@ -9,6 +9,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include <stdbool.h>
+
 #include "base/status.h"
 
 enum { NS_FUNCTION_ARGS = 3 };
@@ -36,6 +38,7 @@ static inline NsStatus ns_callback_status(int returned) {
 ** twist     along the line of `along`, at s = 0, writes the derivatives by argument 0 of the value (slope), of its first (rate) and of its
 **           second derivative in s (bend): one row for each element of the value, column-major; NULL: not wanted. Exact; NULL and results
 **           as of `along`.
+** ignores   whether no value depends on argument number `by`, here and at all other points. NULL: not known.
 */
 typedef struct NsFunction {
   int (*value)(void *context, double t, const double *const *args, double *out);
@@ -46,6 +49,7 @@ typedef struct NsFunction {
   int (*bowl)(void *context, double t, const double *const *args, double *second);
   int (*twist)(void *context, double t, const double *const *args, double tdot, const double *w, double *slope, double *rate,
                double *bend);
+  bool (*ignores)(void *context, double t, const double *const *args, int by);
 } NsFunction;
 
 /* jac (`bytes` bytes) = the exact derivative of f by argument number `by`. False: it is not available, and jac is 0. */

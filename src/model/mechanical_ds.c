@@ -395,12 +395,23 @@ static bool add_exact(const NsFunction *f, double t, const double *const *args, 
   return true;
 }
 
+/* J (nv x cols) -= the exact Jacobian of mInt by an argument, in the rows of the moment. False: it has none. */
+static bool subtract_exact_moment(const NsMechanicalDs *ds, double t, const double *const *args, int by, int cols, double *room,
+                                  double *J) {
+  const NsFunction *f = &ds->mint_function;
+  if (!f->value) return true;
+  memset(room, 0, 3 * mechanics_bytes_of(cols));
+  if (!f->exact || f->exact(f->context, t, args, by, room) != 0) return false;
+  for (int j = 0; j < cols; j++)
+    for (int i = 0; i < 3; i++) J[3 + i + ds->nv * j] -= room[i + 3 * j];
+  return true;
+}
+
 bool ns_mechanical_exact_forces(const NsMechanicalDs *ds, double t, const double *q, const double *v, double *room,
                                 double *by_q, double *by_v) {
   size_t n = (size_t)ds->nv, of_q = n * (size_t)ds->nq, of_v = n * n;
   const double *args[NS_FUNCTION_ARGS] = {q, v, ds->base.z};
   const NsFunction *forces[] = {&ds->fint_function, &ds->fgyr_function};
-  if (ds->mint_function.value) return false;
   memset(by_q, 0, of_q * sizeof *by_q);
   memset(by_v, 0, of_v * sizeof *by_v);
   for (int i = 0; i < 2; i++)
@@ -411,7 +422,7 @@ bool ns_mechanical_exact_forces(const NsMechanicalDs *ds, double t, const double
   if (!ns_mechanical_turns(ds)) return true;
   subtract_gyroscopic_jacobian(ds, v, by_v);
   add_external_jacobian(ds, q, by_q);
-  return true;
+  return subtract_exact_moment(ds, t, args, 0, ds->nq, room, by_q) && subtract_exact_moment(ds, t, args, 1, ds->nv, room, by_v);
 }
 
 /* out (nv x count) -= the exact Jacobian of M by an argument of `count` numbers, times w. room: nv nv count. False: it has none. */

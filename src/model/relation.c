@@ -456,6 +456,18 @@ bool ns_relation_exact_C(const NsRelation *rel) {
   return rel->h.along && !rel->jac.value && !ns_coef_given(&rel->C);
 }
 
+bool ns_relation_ignores_z(const NsRelation *rel, const NsRelationPoint *at) {
+  const NsFunction *callbacks[] = {&rel->h, &rel->jac, &rel->hdot, &rel->dotjac};
+  const double *args[NS_FUNCTION_ARGS] = {at->x, at->lambda, at->z};
+  if (ns_coef_varies(&rel->C) || ns_coef_varies(&rel->e) || ns_coef_given(&rel->F)) return false;
+  if (rel->contact) return rel->contact->shape != NS_CONTACT_USER;
+  if (rel->dotjac.value) args[1] = at->x; /* its rate: any point will do */
+  for (size_t i = 0; i < sizeof callbacks / sizeof *callbacks; i++)
+    if (callbacks[i]->value && !(callbacks[i]->ignores && callbacks[i]->ignores(callbacks[i]->context, at->t, args, 2)))
+      return false;
+  return true;
+}
+
 bool ns_relation_moves(const NsRelation *rel) {
   return timed(rel) || ns_coef_varies(&rel->C) || ns_coef_varies(&rel->e);
 }

@@ -203,7 +203,8 @@ struct NsRelationCurvature {
 /*
 ** The curvature with w (nx) at a point, exact: by jets (`bowl` and `twist` of NsFunction) of h or, where a callback gives C, of that
 ** callback; closed forms of ready-made contacts; zeros where C is a constant. `room`: workspace of ns_relation_curvature_room doubles.
-** False: unknown, as with computeDotJachq, computehDot, native callbacks, a contact's computeh, or an h of lambda.
+** False: unknown, as with computehDot, native callbacks, a contact's computeh, an h of lambda, or a computeDotJachq of a relation of time,
+** or one that is not the rate of C.
 */
 size_t ns_relation_curvature_room(const NsRelation *relation);
 bool ns_relation_curvature(const NsRelation *relation, const NsRelationPoint *at, const double *w, double *room,
@@ -211,6 +212,9 @@ bool ns_relation_curvature(const NsRelation *relation, const NsRelationPoint *at
 
 /* Whether C is the exact derivative of h by x; of rigid bodies, along all motions of theirs. */
 bool ns_relation_exact_C(const NsRelation *relation);
+
+/* Whether y and C do not depend on z, as the traces of their callbacks show. */
+bool ns_relation_ignores_z(const NsRelation *relation, const NsRelationPoint *at);
 
 /* Whether y may depend on time at fixed x. */
 bool ns_relation_moves(const NsRelation *relation);

@@ -363,6 +363,19 @@ static int function_twist(void *context, double t, const double *const *args, do
   return function_jets(&job, t, args);
 }
 
+/* The `ignores` of a function: its trace tells. */
+static bool function_ignores(void *context, double t, const double *const *args, int by) {
+  NslFunction *f = context;
+  const NslCallback *cb = &f->callee->callbacks[f->value];
+  NslPoint at = point_of(t, args);
+  const NslTrace *trace = nsl_has_trace(cb) ? nsl_callback_trace(f->callee, f->value, &at)
+                                            : nsl_callback_shadow(f->callee, f->value, &at);
+  if (!trace && nsl_has_trace(cb)) forget_error(f);
+  if (!trace) return false;
+  int arg = by == 2 ? nsl_callback_argument(cb, 'z') : cb->argument[by];
+  return trace->outputs == 0 || arg < 0 || !trace->moves[arg];
+}
+
 /* A request for the derivative of a matrix by x, with its output. */
 typedef struct MatrixJob {
   NslFunction *f;
@@ -530,10 +543,10 @@ NsFunction nsl_function(NslCallee *callee, int which, int value, int by_x, int b
   const NslCallback *cb = &callee->callbacks[value];
   if (cb->backing == NSL_ABSENT) return (NsFunction){0};
   bool smooth = cb->backing != NSL_LIBRARY;
-  NsFunction function = {function_value, function_jacobian, f, NULL, NULL, NULL, NULL};
+  NsFunction function = {.value = function_value, .jacobian = function_jacobian, .context = f};
   if (!smooth) return function;
   function.along = function_along, function.exact = function_exactly;
-  function.bowl = function_bowl, function.twist = function_twist;
+  function.bowl = function_bowl, function.twist = function_twist, function.ignores = function_ignores;
   return function;
 }
 

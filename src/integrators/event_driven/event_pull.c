@@ -40,12 +40,14 @@ typedef struct MotionPlace {
   double mu;           /* a law: d (coefficient of friction) / d number */
   double *restitution; /* a law: that of the restitution of each row */
   int lower, upper;    /* a law: the row whose bound the number is; -1: none */
+  bool shown, ignored; /* a z: relations get it, too; their callbacks ignored it at the last point */
 } MotionPlace;
 
 struct NsMotionPull {
   NsArena arena;
   NsEventDriven *ed;
   int p;
+  const NsParameter *parameters;     /* p, borrowed */
   MotionPlace *place;                /* p */
   int *q, *v;                        /* by system: indices of its first coordinate and velocity */
   int *row;                          /* by interaction: its first row */
@@ -57,6 +59,7 @@ struct NsMotionPull {
   double **by_z;                     /* by system: nv x nz, the derivative of F - M a by z; NULL: no parameter is in its z */
   bool *by_z_known;                  /* by system: at the last point */
   double *room;                      /* of the largest system: nv nv nz */
+  double *x;                         /* of the largest interaction */
 };
 
 /* ---- places ---- */
@@ -129,6 +132,14 @@ static bool edge_takes_z(const NsInteraction *inter) {
   return !edge_is_linear(inter) || ns_coef_varies(&r->C) || ns_coef_varies(&r->e) || ns_coef_given(&r->F);
 }
 
+/* Whether the callbacks of an interaction get a number of z. */
+static bool edge_gets_z(const NsInteraction *inter, const double *number) {
+  bool gets = ns_number_in(number, inter->z, inter->nz) || ns_number_in(number, inter->relation->z, inter->relation->nz);
+  for (int k = 0; k < inter->nds && !inter->relation->z; k++)
+    gets = gets || ns_number_in(number, inter->ds[k]->z, inter->ds[k]->nz);
+  return gets && edge_takes_z(inter);
+}
+
 /* A number of the z of one system, which its forces and its mass take. */
 static void place_in_z(const NsMotionPull *pull, const double *number, MotionPlace *place) {
   const NsNsds *nsds = pull->ed->base.nsds;
@@ -140,13 +151,7 @@ static void place_in_z(const NsMotionPull *pull, const double *number, MotionPla
     place->node = d, place->j = (int)(number - ds->z);
     if (ns_mechanical_turns((const NsMechanicalDs *)ds)) return;
   }
-  for (int e = 0; e < nsds->ninteractions && found == 1; e++) {
-    const NsInteraction *inter = edge_of_pull(pull, e);
-    bool takes = ns_number_in(number, inter->z, inter->nz) || ns_number_in(number, inter->relation->z, inter->relation->nz);
-    for (int k = 0; k < inter->nds && !inter->relation->z; k++)
-      takes = takes || ns_number_in(number, inter->ds[k]->z, inter->ds[k]->nz);
-    if (takes && edge_takes_z(inter)) return;
-  }
+  for (int e = 0; e < nsds->ninteractions; e++) place->shown = place->shown || edge_gets_z(edge_of_pull(pull, e), number);
   if (found == 1) place->kind = NUMBER_OF_Z;
 }
 
@@ -195,6 +200,10 @@ static void take_room_of_z(NsMotionPull *pull) {
     pull->by_z[at->node] = ns_arena_matrix(&pull->arena, ds->nv, ds->base.nz);
   }
   pull->room = ns_arena_doubles(&pull->arena, (ptrdiff_t)most);
+  ptrdiff_t widest = 0;
+  for (int e = 0; e < nsds->ninteractions; e++)
+    if (edge_of_pull(pull, e)->nx > widest) widest = edge_of_pull(pull, e)->nx;
+  pull->x = ns_arena_doubles(&pull->arena, widest);
 }
 
 NsStatus ns_motion_pull_new(NsMotionPull **out, NsEventDriven *ed, const NsParameter *parameters, int p) {
@@ -204,6 +213,7 @@ NsStatus ns_motion_pull_new(NsMotionPull **out, NsEventDriven *ed, const NsParam
   int edges = ed->base.nsds->ninteractions;
   pull->ed = ed;
   pull->p = p;
+  pull->parameters = parameters;
   pull->place = ns_arena_take(arena, (size_t)p, sizeof *pull->place);
   int **of_systems[] = {&pull->q, &pull->v}, **of_edges[] = {&pull->row, &pull->next_relation, &pull->next_law};
   for (size_t i = 0; i < sizeof of_systems / sizeof *of_systems; i++) *of_systems[i] = ns_arena_ints(arena, ed->base.nsds->nds);
@@ -346,9 +356,36 @@ static bool change_of_law(const NsMotionPull *pull, const MotionPlace *at, Motio
   return true;
 }
 
+/* Whether closed forms know a number, as far as its kind and the relations tell. */
+static bool place_known(const MotionPlace *at) {
+  return at->kind != NUMBER_UNKNOWN && (!at->shown || at->ignored);
+}
+
+/* Whether the callbacks of all relations that get a number of z ignore it. */
+static bool edges_ignore(const NsMotionPull *pull, const double *number, double t, const double *u) {
+  const NsEventDriven *ed = pull->ed;
+  for (int e = 0; e < ed->base.nsds->ninteractions; e++) {
+    const NsInteraction *inter = edge_of_pull(pull, e);
+    if (!edge_gets_z(inter, number)) continue;
+    for (int j = 0, q = 0; j < inter->nx; j++, q++) {
+      if (j == 0 || (inter->nds > 1 && j == inter->ds[0]->nx)) q = pull->q[inter->ds[j > 0]->node];
+      pull->x[j] = u[q];
+    }
+    NsRelationPoint there = {t, pull->x, pull->weight, inter->z, false};
+    if (!ns_relation_ignores_z(inter->relation, &there)) return false;
+  }
+  return true;
+}
+
+/* place->ignored of all numbers of z. */
+static void look_at_relations(NsMotionPull *pull, double t, const double *u) {
+  for (int j = 0; j < pull->p; j++)
+    if (pull->place[j].shown) pull->place[j].ignored = edges_ignore(pull, pull->parameters[j].number, t, u);
+}
+
 static bool change_of_parameter(const NsMotionPull *pull, const MotionPlace *at, MotionChange *change) {
   const NsMechanicalDs *ds = (const NsMechanicalDs *)pull->ed->base.nsds->ds[at->node];
-  if (!pull->by_z_known[at->node]) return false;
+  if (!pull->by_z_known[at->node] || !place_known(at)) return false;
   for (int i = 0; i < ds->nv; i++)
     change_force(pull, pull->v[at->node] + i, pull->by_z[at->node][i + (ptrdiff_t)at->j * ds->nv], change);
   return true;
@@ -374,6 +411,7 @@ static bool change_of_number(const NsMotionPull *pull, const MotionPlace *at, co
 void ns_motion_pull_begin(NsMotionPull *pull, double t, const double *u) {
   const NsEventDriven *ed = pull->ed;
   ns_ed_forces(ed, pull->force);
+  look_at_relations(pull, t, u);
   for (int d = 0; d < ed->base.nsds->nds; d++) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
     if (!pull->by_z[d]) continue;
@@ -401,11 +439,11 @@ void ns_motion_pull(NsMotionPull *pull, double t, const double *u, const NsMotio
 /* ---- guards ---- */
 
 void ns_motion_pull_output(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
-  (void)t;
   ns_motion_pull_nothing(pull, out, known);
+  look_at_relations(pull, t, u);
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
-    known[j] = at->kind != NUMBER_UNKNOWN;
+    known[j] = place_known(at);
     if (at->kind != NUMBER_OF_OUTPUT && at->kind != NUMBER_OF_OFFSET) continue;
     for (int e = at->first, v; e >= 0; e = pull->next_relation[e]) {
       if (pull->row[e] + at->i != row) continue;
@@ -417,11 +455,11 @@ void ns_motion_pull_output(NsMotionPull *pull, double t, int row, const double *
 
 void ns_motion_pull_sliding(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known) {
   const Rub *rub = &pull->ed->rows[row].rub;
-  (void)t;
   ns_motion_pull_nothing(pull, out, known);
+  look_at_relations(pull, t, u);
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
-    known[j] = at->kind != NUMBER_UNKNOWN;
+    known[j] = place_known(at);
     if (at->kind != NUMBER_OF_OUTPUT) continue;
     for (int e = at->first; e >= 0; e = pull->next_relation[e]) {
       int k = pull->row[e] + at->i - row;
@@ -540,6 +578,7 @@ void ns_motion_pull_impulse(NsMotionPull *pull, const NsMotionImpulse *impulse, 
   const NsEventDriven *ed = pull->ed;
   ptrdiff_t size = ed->Nq + ed->Nv;
   double *change = pull->part + ed->m;
+  look_at_relations(pull, ed->t, u);
   ns_motion_pull_rest(pull, out, known);
   ns_lu_set_order(pull->lu, impulse->n);
   bool good = impulse->n == 0 ||
@@ -550,7 +589,7 @@ void ns_motion_pull_impulse(NsMotionPull *pull, const NsMotionImpulse *impulse, 
   for (int j = 0; j < pull->p; j++) {
     MotionNumber kind = pull->place[j].kind;
     bool acts = kind == NUMBER_OF_MASS || kind == NUMBER_OF_OUTPUT || kind == NUMBER_OF_LAW;
-    known[j] = kind != NUMBER_UNKNOWN && (good || !acts) && !z_in_mass(pull, &pull->place[j]);
+    known[j] = place_known(&pull->place[j]) && (good || !acts) && !z_in_mass(pull, &pull->place[j]);
     if (acts && good) impulse_column(pull, impulse, &pull->place[j], u, change, out + j * size);
   }
 }
@@ -561,6 +600,6 @@ void ns_motion_pull_rest(NsMotionPull *pull, double *out, bool *known) {
   for (int j = 0; j < pull->p; j++) {
     MotionNumber kind = pull->place[j].kind;
     known[j] = kind == NUMBER_OF_K || kind == NUMBER_OF_DAMPING || kind == NUMBER_OF_FEXT || kind == NUMBER_OF_LAW ||
-               (kind == NUMBER_OF_Z && !z_in_mass(pull, &pull->place[j]));
+               (kind == NUMBER_OF_Z && place_known(&pull->place[j]) && !z_in_mass(pull, &pull->place[j]));
   }
 }

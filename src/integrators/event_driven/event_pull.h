@@ -14,7 +14,7 @@ typedef enum ImpulseKind { IMPULSE_NONE, IMPULSE_EQUATION, IMPULSE_SLIP, IMPULSE
 /*
 ** The numbers of the list are: mass, K, C, constant fExt and z of Lagrangian systems, also where callbacks with exact derivatives
 ** (`exact` of NsFunction) take z; C and e of linear relations between them; all numbers of the laws. By differences are: all other
-** numbers; z in relations and, at impacts, in masses; all numbers in modes with dependent constraints or with young friction;
+** numbers; z that callbacks of relations use, and in masses at impacts; all numbers in modes with dependent constraints or with young friction;
 ** mass and C of relations where rows come to rest; C of a relation while its friction slips in space; mass, C of relations and
 ** numbers of laws in impacts that are dependent, or that slip in space.
 */

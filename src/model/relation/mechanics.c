@@ -6,6 +6,12 @@
 */
 #include "model/relation.h"
 
+#include <math.h>
+#include <string.h>
+
+/* A callback's rate of C differs from the derivative of C when it is off by more than this part of its terms: far more than rounding. */
+static const double SAME_RATE = 1e-9;
+
 #define C_FIELD      NS_RELATION_COEF(C, m, nx)
 #define H_FIELDS     NS_RELATION_STATES, NS_RELATION_FIELDS, NS_FIELD_A_CALLBACK("h", NsRelation, h, NS_FIELD_CONSTANT)
 #define HDOT_FIELD   NS_FIELD_A_CALLBACK("hDot", NsRelation, hdot, NS_FIELD_CONSTANT)
@@ -63,9 +69,9 @@ static bool curvature_of_jacobian(const NsRelation *rel, const NsRelationPoint *
   return true;
 }
 
-static bool curvature_of_output(const NsRelation *rel, const NsRelationPoint *at, const double *w, double *room,
-                                const NsRelationCurvature *out) {
-  if (rel->hdot.value || rel->dotjac.value) return false;
+/* Of h or, where a callback gives C, of that callback. */
+static bool curvature_of_C(const NsRelation *rel, const NsRelationPoint *at, const double *w, double *room,
+                           const NsRelationCurvature *out) {
   if (!rel->jac.value) return curvature_of_h(rel, at, w, out);
   if (!rel->class->timed && curvature_of_jacobian(rel, at, w, room, out)) return true;
   bool *own = (bool *)(void *)(room + ns_relation_bias_room(rel));
@@ -73,6 +79,33 @@ static bool curvature_of_output(const NsRelation *rel, const NsRelationPoint *at
   for (int i = 0; i < rel->m; i++)
     if (own[i]) return false;
   return curvature_of_h(rel, at, w, out);
+}
+
+/* Whether the callback for the rate of C along w gives the same rate of C w as `second` does. room: m nx. */
+static bool same_rate(const NsRelation *rel, const NsRelationPoint *at, const double *w, double *room, const double *second) {
+  const double *args[NS_FUNCTION_ARGS] = {at->x, w, at->z};
+  ptrdiff_t m = rel->m, nx = rel->nx;
+  memset(room, 0, (size_t)(m * nx) * sizeof *room);
+  if (rel->dotjac.value(rel->dotjac.context, at->t, args, room) != 0) return false;
+  for (ptrdiff_t i = 0; i < m; i++) {
+    double off = 0, terms = 0;
+    for (ptrdiff_t j = 0; j < nx; j++) {
+      off += room[i + m * j] * w[j];
+      for (ptrdiff_t k = 0; k < nx; k++) {
+        double term = second[i + m * (j + nx * k)] * w[j] * w[k];
+        off -= term, terms += fabs(term);
+      }
+    }
+    if (fabs(off) > SAME_RATE * terms) return false;
+  }
+  return true;
+}
+
+static bool curvature_of_output(const NsRelation *rel, const NsRelationPoint *at, const double *w, double *room,
+                                const NsRelationCurvature *out) {
+  bool given = rel->dotjac.value;
+  if (rel->hdot.value || (given && rel->class->timed)) return false;
+  return curvature_of_C(rel, at, w, room, out) && (!given || same_rate(rel, at, w, room, out->second));
 }
 
 const char ns_relation_scleronomous_text[] = "LagrangianScleronomousR";
