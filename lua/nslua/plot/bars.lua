@@ -46,7 +46,9 @@ end
 -- The rectangles of bars, { { box =, color = }, ... }: all of them, or one for each colour of a list. Colours are
 -- taken in turn.
 local function by_color(color, box)
-  if type(color) ~= "table" or type(color[1]) == "number" then return { { box = box, color = color } } end
+  if type(color) ~= "table" or type(color[1]) == "number" or #color == 0 then
+    return { { box = box, color = color } }
+  end
   local parts = {}
   for i = 1, #box[1] do
     local one = {}

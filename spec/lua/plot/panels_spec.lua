@@ -113,7 +113,7 @@ describe("polar axes", function()
     assert.equal('theta_direction: expected 1, -1, "clockwise" or "counterclockwise", got number 2',
       message(ax.theta_direction, ax, 2))
     ax:quiver({ 0, 1 }, { 0, 1 }, { 1, 1 }, { 1, 1 })
-    assert.equal("quiver: polar axes do not show fields of arrows", message(ax.figure.picture, ax.figure))
+    assert.equal("polar axes do not show fields of arrows: quiver, streamplot", message(ax.figure.picture, ax.figure))
     ax = panel { polar = true }:plot({ 0, 1 }, { 1, 1 }):ylim(2, 1)
     assert.equal("ylim: expected radii, the first below the second, got 2 and 1", message(ax.figure.picture, ax.figure))
     ax = panel { polar = true }:semilogy({ 0, 1 }, { 1, 1 }):ylim(-1, 1)
