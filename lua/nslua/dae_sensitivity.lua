@@ -379,7 +379,8 @@ return function(ns, support, call)
     local which = {}
     for j, column in ipairs(self.columns) do which[j] = column.kind == "args" and { column.i, column.k } end
     call(support.follow, self.solver, S, self.own_rtol,
-      self.by_args and function(...) return self:by_parameters(...) end or nil, self.residual, self.args, which)
+      self.by_args and function(...) return self:by_parameters(...) end or nil, self.residual, self.args, which,
+      self.w)
     self.pace = select(2, support.sensitivity(self.solver))
     return self
   end

@@ -242,6 +242,30 @@ describe("sensitivities of ns.dae", function()
     for j = 1, 4 do assert.near(D[1][j], S[#S][1][j], 1e-8) end
   end)
 
+  -- Robertson's reactions. In the first steps of IDA, of 1e-27, the third concentration is the rounding of the others.
+  it("by a rate that has no effect at the start, below the rounding of the unknowns", function()
+    local ida = pcall(require, "nslua.sundials")
+    local function reactions(_, y, yd, k1, k2, k3)
+      local back, on = k2 * y[2] * y[3], k3 * y[2] ^ 2
+      return { back - k1 * y[1] - yd[1], k1 * y[1] - back - on - yd[2], y[1] + y[2] + y[3] - 1 }
+    end
+    local function slopes(kind, unit)
+      local sol = ns.dae(kind, reactions, { args = { 0.04 / unit, 1e4 / unit, 3e7 / unit }, sensitivities = "args", rtol = 1e-7,
+        atol = { 1e-9, 1e-13, 1e-9 } }):solve({ 0, 40 * unit }, { 1, 0, 0 }, { -0.04 / unit, 0.04 / unit, 0 })
+      return sol.S[2]
+    end
+    local S = slopes("radau", 1)
+    assert.is_true(math.abs(S[1][1] + 4.2475) < 1e-3 and math.abs(S[1][2] - 1.37308e-5) < 1e-9)
+    if not ida then return end
+    local other, scaled = slopes("ida", 1), slopes("ida", 1024)
+    for i = 1, 3 do
+      for j = 1, 3 do
+        assert.is_true(math.abs(other[i][j] / S[i][j] - 1) < 2e-5)
+        assert.is_true(math.abs(1024 * other[i][j] / scaled[i][j] - 1) < 1e-9) -- IDA itself rounds in other units
+      end
+    end
+  end)
+
   it("do not depend on units", function()
     local sol = charge(P, { rtol = 1e-6, atol = { 2.0 ^ -40, 2.0 ^ -40 }, sensitivities = { "y0", "args" } })
     local U, I = 2.0 ^ 20, 2.0 ^ -30 -- units of voltage and current

@@ -4,6 +4,7 @@
 */
 #include "ode/dae_sensitivity.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
@@ -58,14 +59,19 @@ NsStatus ns_dae_sensitivity_new(NsDaeSensitivity **out, const NsDaeSensitivityPr
   if (!s) return NS_ENOMEM;
   int n = problem->dae.n;
   s->problem = *problem;
+  s->problem.parameters = NULL;
   s->solver = (void *)problem->solver;
   double **vectors[] = {&s->y, &s->yd, &s->size, &s->pace};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(&s->arena, n);
+  double *least = ns_arena_doubles(&s->arena, problem->p);
+  for (int j = 0; least && problem->parameters && j < problem->p; j++)
+    least[j] = problem->parameters[j] != 0 ? DBL_EPSILON / fabs(problem->parameters[j]) : 0;
   NsVariationalProblem linear = {.n = n, .p = problem->p, .terms = dae_variational_terms, .context = s};
   linear.forced = problem->by_parameters != NULL;
   linear.mass = linear.implicit = true;
   linear.rtol = fmax(problem->rtol > 0 ? problem->rtol : problem->dae.rtol, 1e-13);
   linear.size = s->size;
+  linear.least = least;
   linear.index = problem->dae.index;
   linear.time = &problem->method->state(s->solver)->time;
   NsStatus status = s->arena.failed ? NS_ENOMEM : ns_variational_new(&s->variational, &linear);

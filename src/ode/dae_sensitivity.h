@@ -30,6 +30,11 @@ typedef struct NsDaeSensitivityProblem {
                         bool *known, NsError *err);
   void *context;
   double rtol; /* of S (variational.h); 0: that of the solver, 1e-13 at least */
+  /*
+  ** p: the parameters, read now; NULL: all 0. A column is not resolved below a rounding of its unknowns for a change of the parameter by itself:
+  ** what y and the equations tell of it is noise there. 0: a parameter without a size.
+  */
+  const double *parameters;
 } NsDaeSensitivityProblem;
 
 typedef struct NsDaeSensitivity NsDaeSensitivity;

@@ -148,16 +148,20 @@ static NsStatus dae_traced_jacobians(void *context, double t, const double *y, c
 /* ---- functions ---- */
 
 /*
-** follow(solver, S, rtol (0: that of the solver), by_parameters (t, y, yd) -> n x p; nil: dF/dparameters is 0; residual, args, which):
-** the last three are for the trace of the residual.
+** follow(solver, S, rtol (0: that of the solver), by_parameters (t, y, yd) -> n x p; nil: dF/dparameters is 0; residual, args, which,
+** parameters): residual, args and which are for its trace; parameters are the p numbers, 0 for initial values.
 */
 static int dae_follow(lua_State *L) {
   NslDae *s = nsl_check_dae(L);
-  lua_settop(L, 7);
+  lua_settop(L, 8);
   double *S = take_sensitivity_matrix(L, s, 2);
   NsDaeSensitivityProblem problem = {.method = s->method, .solver = s->solver, .dae = s->problem, .p = s->parameters};
   problem.rtol = luaL_checknumber(L, 3);
   problem.context = s;
+  const NslVector *values = nsl_to_finite_vector(L, 8, s->parameters, "dae", "parameters");
+  double *parameters = lua_newuserdatauv(L, (size_t)s->parameters * sizeof *parameters + 1, 0);
+  nsl_vector_read(values, parameters);
+  problem.parameters = parameters;
   if (!lua_isnil(L, 4)) problem.by_parameters = dae_by_parameters;
   lua_pushvalue(L, 4);
   lua_setiuservalue(L, 1, NSL_DAE_BY_PARAMETERS);
