@@ -62,6 +62,18 @@ local function chain(osi)
   end
 end
 
+-- Masses on springs of their own.
+local function mass_points(osi)
+  return function()
+    local ds = ns.LagrangianLinearTIDS({ 1, -0.4 }, { 0.3, 0.2 }, { { 2, 0 }, { 0, 1 } }, { { 30, 0 }, { 0, 20 } },
+      { { 0.2, 0 }, { 0, 0.4 } })
+    ds:setFExtPtr(ns.vector { 0.1, 0.2 })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+    nsds:insertDynamicalSystem(ds)
+    return stepping(nsds, osi), { "x0", { ds, "mass", 1, 1 }, { ds, "K", 1, 1 }, { ds, "K", 2, 2 }, { ds, "fExt" } }
+  end
+end
+
 local function cost(t, x) return x[1] ^ 2 + t * math.sin(x[#x]) end
 
 local function terminal(x, p) return x[1] * x[2] + 0.1 * p[1] ^ 2 end
@@ -86,6 +98,7 @@ local models = {
   ["a multiplier at its bound"] = saturated, ["functions"] = tanks(function(f) return f end),
   ["compiled functions"] = tanks(ns.compile),
   ["masses, MoreauJeanOSI"] = chain(ns.MoreauJeanOSI(0.6)), ["masses, MoreauJeanGOSI"] = chain(ns.MoreauJeanGOSI(0.6)),
+  ["points, MoreauJeanOSI"] = mass_points(ns.MoreauJeanOSI(0.5)),
 }
 
 describe("the way back through time steps", function()
@@ -150,6 +163,14 @@ describe("the way back through time steps", function()
     local back, forward = gradient(pendulum), gradient(pendulum, { method = "forward" })
     assert.is_truthy(back.sol.S)
     for j = 1, 3 do assert.equal(forward.slopes[j], back.slopes[j]) end
+  end)
+
+  it("takes forward derivatives where the first step is of another kind", function()
+    for _, osi in ipairs { ns.SchatzmanPaoliOSI(0.5), ns.MoreauJeanBilbaoOSI() } do
+      local back, forward = gradient(mass_points(osi)), gradient(mass_points(osi), { method = "forward" })
+      assert.is_truthy(back.sol.S)
+      for j = 1, #forward.slopes do assert.equal(forward.slopes[j], back.slopes[j]) end
+    end
   end)
 
   it("tells the first step that switches, and stands before it", function()

@@ -152,6 +152,10 @@ describe("periodic", function()
     raises("dynamics.periodic: expected simulation = or rhs =, got neither", dynamics.periodic, { guess = { 1 }, period = 1 })
     raises("dynamics.periodic: rhs: expected a function f(t, x), got 3", dynamics.periodic, { rhs = 3, guess = { 1 }, period = 1 })
     raises("dynamics.periodic: guess: expected the states, got nil", dynamics.periodic, { rhs = f, period = 1 })
+    raises("dynamics.periodic: guess: expected the states, got an empty list", dynamics.periodic,
+      { rhs = f, guess = {}, period = 1 })
+    raises("dynamics.periodic: section: count: it goes with the name of an event, not with a function", dynamics.periodic,
+      { rhs = f, guess = { 1, 2 }, section = { print, count = 2 } })
     raises("dynamics.periodic: expected period =, section =, or autonomous = true with a guess of the period",
       dynamics.periodic, { rhs = f, guess = { 1, 2 } })
     raises("dynamics.periodic: period: autonomous = true needs a guess of the period", dynamics.periodic,

@@ -26,7 +26,8 @@ static ptrdiff_t step_numbers(const NsStepEquations *T) {
 
 static const char *why_not_back(const NsStepEquations *T) {
   if (T->settles) return "steps with a projection have no way back";
-  if (!(T->of->pull && T->of->states) && !(T->twin->linear && T->Phi))
+  bool carries = T->of->states || (T->twin->linear && T->Phi);
+  if (!T->of->pull || !carries) /* schemes without a pull begin with a step of another kind, which has no transpose here */
     return "steps of this model have no way back in closed form";
   return NULL;
 }

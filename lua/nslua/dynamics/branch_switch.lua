@@ -30,6 +30,7 @@ end
 
 -- The bifurcation with a number; without a number the first one at which a branch begins.
 local function bifurcation(branch, number)
+  if #branch.bifurcations == 0 then fail("%s: the branch has no bifurcations", who) end
   if number ~= nil and (math.type(number) ~= "integer" or number < 1 or number > #branch.bifurcations) then
     fail("%s: expected a number of a bifurcation, 1 to %d, got %s", who, #branch.bifurcations, describe(number))
   end

@@ -336,7 +336,9 @@ end
 -- The start as a vector.
 function flows.start(flow, value, name)
   if value == nil then fail("%s: %s: expected the states, got nil", flow.who, name) end
-  return core.vector(arguments.numbers(value, flow.n, flow.who, name))
+  local states = arguments.numbers(value, flow.n, flow.who, name)
+  if #states == 0 then fail("%s: %s: expected the states, got an empty list", flow.who, name) end
+  return core.vector(states)
 end
 
 -- A section {g, direction} from what a user gives: a function g(t, x), a table {g, direction =}, or the name of an
@@ -356,6 +358,9 @@ function flows.section(value, who, counted)
   if type(g) ~= "function" then
     fail("%s: section: expected a function g(t, x), a table {g, direction =}, or the name of an event, got %s", who,
       describe(value))
+  end
+  if value.count ~= nil then
+    fail("%s: section: count: it goes with the name of an event, not with a function", who)
   end
   local direction = value.direction == nil and 1 or value.direction
   local known = { up = 1, down = -1, both = 0, [1] = 1, [-1] = -1, [0] = 0 }

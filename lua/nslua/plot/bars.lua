@@ -298,8 +298,7 @@ function methods:boxplot(x, options)
   in_plane(self, "boxplot")
   options = data.options("boxplot", options)
   local list = data.samples("boxplot", x)
-  local at = spread("boxplot", "positions", options.positions or core.linspace(1, #list, #list), #list)
-  local wide = spread("boxplot", "widths", options.widths or 0.5, #list)
+  local at, wide = data.seats("boxplot", options, #list)
   local reach = number("boxplot", "whis", options.whis or 1.5, 0)
   local boxes, medians, xs, ys, means = {}, {}, {}, {}, { {}, {} }
   local upright = options.vert ~= false

@@ -78,6 +78,17 @@ function data.spread(who, what, x, n)
   return x
 end
 
+-- The positions and widths of `count` boxes or violins, which the options give; all are finite, and widths not below 0.
+function data.seats(who, options, count)
+  local at = data.spread(who, "positions", options.positions or core.linspace(1, count, count), count)
+  local wide = data.spread(who, "widths", options.widths or 0.5, count)
+  for i = 1, count do
+    data.number(who, ("positions[%d]"):format(i), at[i])
+    data.number(who, ("widths[%d]"):format(i), wide[i], 0)
+  end
+  return at, wide
+end
+
 -- A copy of a matrix or a table of rows; `rows` x `cols` when they are given.
 function data.matrix(who, what, x, rows, cols)
   if type(x) == "table" and (type(x[1]) == "table" or core.isvector(x[1])) then

@@ -4,7 +4,7 @@ local artists = require "nslua.plot.artists"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 
-local fail, number, text, spread = data.fail, data.number, data.text, data.spread
+local fail, number, text = data.fail, data.number, data.text
 local exp, sqrt, pi = math.exp, math.sqrt, math.pi
 
 local methods = {}
@@ -68,8 +68,7 @@ function methods:violinplot(x, options)
   artists.in_plane(self, "violinplot")
   options = data.options("violinplot", options)
   local list = data.samples("violinplot", x)
-  local at = spread("violinplot", "positions", options.positions or core.linspace(1, #list, #list), #list)
-  local wide = spread("violinplot", "widths", options.widths or 0.5, #list)
+  local at, wide = data.seats("violinplot", options, #list)
   local points = number("violinplot", "points", options.points or 100, 2)
   if math.type(points) ~= "integer" or points > 10000 then
     fail("violinplot: points: expected a whole number from 2 to 10000, got %s", data.describe(points))

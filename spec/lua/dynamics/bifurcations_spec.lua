@@ -263,8 +263,10 @@ describe("a pitchfork #once", function()
     fails("branch:switch: expected the number of a period doubling or a branch point, got 2, a fold", branch.switch, branch, 2)
     fails("branch:switch: expected a number of a bifurcation, 1 to 2, got 3", branch.switch, branch, 3)
     fails("branch:switch: side: expected 1 or -1, got 'left'", branch.switch, branch, 1, { side = "left" })
-    branch.bifurcations = {}
+    branch.bifurcations = { { kind = "fold" } }
     fails("branch:switch: the branch has no period doubling and no branch point", branch.switch, branch)
+    branch.bifurcations = {}
+    fails("branch:switch: the branch has no bifurcations", branch.switch, branch, 1)
   end)
 end)
 

@@ -197,5 +197,11 @@ describe("violinplot", function()
     assert.equal("violinplot: points: expected a whole number from 2 to 10000, got number 2.5",
       message(ax.violinplot, ax, { 1, 2 }, { points = 2.5 }))
     assert.equal("violinplot: vert: expected a boolean, got number 1", message(ax.violinplot, ax, { 1, 2 }, { vert = 1 }))
+    for _, method in ipairs { "violinplot", "boxplot" } do
+      assert.equal(method .. ": positions[2]: expected a number, got nan",
+        message(ax[method], ax, { { 1, 2 }, { 3, 4 } }, { positions = { 1, 0 / 0 } }))
+      assert.equal(method .. ": widths[1]: expected a number, at least 0, got number -1.0",
+        message(ax[method], ax, { 1, 2 }, { widths = -1 }))
+    end
   end)
 end)
