@@ -79,8 +79,9 @@ end
 local function dress(random, ax, alone)
   local places = { true, false, { "outward", random(12) }, "zero", "center" } -- in a small panel numbers would touch a legend
   local last = alone and 5 or 3
-  if random(3) == 1 then ax:spines { left = places[random(last)], bottom = places[random(last)], top = random(2) == 1 } end
-  if alone and random(2) == 1 then
+  if random(3) == 1 then
+    ax:spines { left = places[random(last)], bottom = places[random(last)], top = random(2) == 1 }
+  elseif alone and random(2) == 1 then
     local inner = ax:inset_axes { 0.1 * random(0, 5), 0.1 * random(0, 5), 0.4, 0.4 }
     draw_curves(random, inner, false)
     ax:indicate_inset_zoom(inner)

@@ -11,7 +11,7 @@
 --
 -- Data are copied when they are drawn; NaN is a gap. Every method of axes is also a function of ns.plot, which acts
 -- on the current axes. The folder nslua/plot has the parts: axes (what is drawn), layout (where), gnuplot (the
--- commands that draw it), and text, style, ticks, data, contour, share, stream, surface.
+-- commands that draw it), polar, inset, spines, and text, style, ticks, data, contour, share, stream, surface.
 
 local artists = require "nslua.plot.artists"
 local Axes = require "nslua.plot.axes"

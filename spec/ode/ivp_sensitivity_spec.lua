@@ -332,6 +332,22 @@ describe("sensitivities of solve_ivp", function()
       "sensitivity: the result has none; give solve_ivp the option sensitivities", 1, true))
   end)
 
+  it("events of the time alone may happen at the start, and together", function()
+    local function clock(t) return math.sin(2 * math.pi * t) end -- the control y[2] = -2 k y[1] at 0, 1/2, 1 ...
+    local options = { method = "DOP853", rtol = 1e-11, atol = 1e-13, args = { 0.5 }, events = {
+      { g = clock, apply = function(_, y, k) return { y[1], -k * y[1] } end },
+      { g = clock, apply = function(_, y) return { y[1], 2 * y[2] } end } } }
+    local function f(_, y) return { y[2], 0 } end
+    local sol = ns.solve_ivp(f, { 0, 1.25 }, { 1, 0 }, with(options, { sensitivities = { "y0", "args" } }))
+    near(sol.y[1][#sol.t], (1 - 0.5) ^ 2 * (1 - 0.25), 1e-10) -- y[1] (1 - 2 k h) in each half, h = 1/2, then h = 1/4
+    near(sol.S[#sol.t][1][1], 0.1875, 1e-9)
+    near(sol.S[#sol.t][1][2], 0, 1e-12)
+    near(sol.S[#sol.t][1][3], -2 * 0.5 * 0.75 - 0.25 * 0.5, 1e-9)
+    local _, gradient = ns.ivp_gradient(f, { 0, 1.25 }, { 1, 0 }, with(options, { parameters = { "y0", "args" },
+      terminal = function(y) return y[1] end }))
+    near(gradient[3], -0.875, 1e-9)
+  end)
+
   it("tell where there is no derivative", function()
     local function message(f, ...)
       local ok, text = pcall(f, ...)
@@ -354,7 +370,7 @@ describe("sensitivities of solve_ivp", function()
     text = message(ball, { 0, 1 }, { events = both, sensitivities = { "y0" } })
     assert.truthy(text:find("event 1 and event 2 happen at the same time (t=0.447213", 1, true), text)
     text = message(ball, { 0, 1 }, { sensitivities = { "y0" },
-      events = { g = function(t) return t end, apply = function() end, name = "begin" } })
+      events = { g = function(t, y) return t + y[2] end, apply = function() end, name = "begin" } })
     assert.truthy(text:find("event 1 (begin) happens at the start (t=0): there is no derivative", 1, true), text)
     local mode = 1
     text = message(ns.solve_ivp, function() return { mode } end, { 0, 2 }, { -1 }, { sensitivities = { "y0" },

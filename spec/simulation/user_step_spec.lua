@@ -483,4 +483,32 @@ describe("events of the user", function()
       assert.same(plain, run(k, -k))
     end
   end)
+
+  it("does not go on to the end of a long step of the grid for an event near its start", function()
+    local function calls(h) -- of the force, for a run over 1 that an event ends, where the simulation goes on to 1000
+      local count = 0
+      local ds = ns.LagrangianDS { q0 = { 1 }, v0 = { 0 }, fInt = function(_, q, _, _, f) count, f[1] = count + 1, q[1] end }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 1000)
+      nsds:insertDynamicalSystem(ds)
+      local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), ns.RungeKuttaOSI())
+      simu:addEvent { name = "end", g = function(t) return t - 1 end, direction = "up", terminal = true }
+      local sol = simu:run()
+      assert.equal(1, sol.t[#sol.t])
+      assert.near(math.cos(1), ds:q()[1], 1e-11)
+      return count
+    end
+    assert.is_true(calls(1000) < 3 * calls(10))
+  end)
+
+  it("finds an event that passes 0 twice between two looks in a long step", function()
+    local ds = ns.LagrangianLinearTIDS({ 0 }, { 1 }, { { 1 } })
+    local nsds = ns.NonSmoothDynamicalSystem(0, 100)
+    nsds:insertDynamicalSystem(ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 100), ns.RungeKuttaOSI())
+    simu:addEvent { name = "low", g = function(_, x) return (x[1] - 40) ^ 2 - 1e-4 end }
+    local list = simu:run().events
+    assert.equal(2, #list)
+    near(39.99, list[1].t, 1e-10)
+    near(40.01, list[2].t, 1e-10)
+  end)
 end)

@@ -40,6 +40,7 @@ typedef struct NsIvpBackward {
   long knot;                            /* the number of knots seen */
   long step;                            /* of the run: where the way back looked last */
   int here, first_here;                 /* events that act at one time; the first of them */
+  bool wander;                          /* the time of one of them depends on y or on parameters */
   double later;                         /* the end of the stretch on the way back */
   bool whole;                           /* no step crosses an end of a step of the run */
 } NsIvpBackward;
@@ -72,6 +73,7 @@ static NsStatus adjoint_reach(NsIvpCompanion *companion, const NsIvp *ivp, doubl
   (void)t;
   b->ivp = ivp;
   b->here = 0;
+  b->wander = false;
   ns_ivp_sizes(ivp, b->knot, &b->problem, b->size, b->pace);
   NsStatus status = adjoint_integrate(b, ivp, err);
   b->knot = ivp->knots.count;
@@ -95,14 +97,14 @@ static AdjointJump *adjoint_new_jump(NsIvpBackward *b) {
 
 static NsStatus adjoint_meet(NsIvpCompanion *companion, int event, double t, const double *before, NsError *err) {
   NsIvpBackward *b = (NsIvpBackward *)companion;
-  NsStatus status = b->options.one_sided ? NS_OK : ns_saltation_corner(&b->run, event, b->here, b->first_here, t, err);
+  AdjointJump *jump = adjoint_new_jump(b);
+  if (!jump) return NS_ENOMEM;
+  NsStatus status = ns_saltation_meet(&jump->saltation, &b->problem, &b->derivatives, event, t, before, b->pace, err);
+  b->wander = b->wander || (status == NS_OK && ns_saltation_wanders(&jump->saltation, b->problem.n, b->derivatives.p));
+  if (status == NS_OK && b->wander && !b->options.one_sided)
+    status = ns_saltation_corner(&b->run, event, b->here, b->first_here, t, err);
   if (b->here++ == 0) b->first_here = event;
-  AdjointJump *jump = status == NS_OK ? adjoint_new_jump(b) : NULL;
-  if (status == NS_OK && !jump) return NS_ENOMEM;
-  if (status == NS_OK) status = adjoint_cost(b, t, before, &jump->cost_before, err);
-  if (status == NS_OK)
-    status = ns_saltation_meet(&jump->saltation, &b->problem, &b->derivatives, event, t, before, b->pace, err);
-  return status;
+  return status == NS_OK ? adjoint_cost(b, t, before, &jump->cost_before, err) : status;
 }
 
 static NsStatus adjoint_jump(NsIvpCompanion *companion, int event, double t, const double *before, const double *after,

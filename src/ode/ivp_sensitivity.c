@@ -91,6 +91,14 @@ NsStatus ns_saltation_jump(NsSaltation *s, const NsOdeProblem *problem, const Ns
       text, s->t);
 }
 
+bool ns_saltation_wanders(const NsSaltation *s, int n, int p) {
+  for (int i = 0; i < n; i++)
+    if (s->gy[i] != 0) return true;
+  for (int j = 0; j < p; j++)
+    if (s->gp[j] != 0) return true;
+  return false;
+}
+
 NsStatus ns_saltation_corner(const NsIvpOptions *run, int event, int before, int first, double t, NsError *err) {
   char text[NS_EVENT_TEXT], other[NS_EVENT_TEXT];
   ns_event_text(&run->events, event, text);
@@ -141,7 +149,8 @@ typedef struct NsIvpForward {
   long *root;                  /* events: the number of roots seen */
   int jumps;                   /* of events at this time */
   int first_jump;
-  bool whole; /* no step of S crosses an end of a step of the run */
+  bool wander; /* the time of one of them depends on y or on parameters */
+  bool whole;  /* no step of S crosses an end of a step of the run */
   bool started;
 } NsIvpForward;
 
@@ -241,6 +250,7 @@ static NsStatus forward_reach(NsIvpCompanion *companion, const NsIvp *ivp, doubl
   NsIvpForward *f = (NsIvpForward *)companion;
   f->ivp = ivp;
   f->jumps = 0;
+  f->wander = false;
   long first = f->knot > 0 ? f->knot : 0;
   ns_ivp_sizes(ivp, first, &f->problem, f->size, f->pace);
   bool start = !f->started;
@@ -270,9 +280,11 @@ static NsStatus forward_reach(NsIvpCompanion *companion, const NsIvp *ivp, doubl
 
 static NsStatus forward_meet(NsIvpCompanion *companion, int event, double t, const double *before, NsError *err) {
   NsIvpForward *f = (NsIvpForward *)companion;
-  NsStatus status = f->options.one_sided ? NS_OK : ns_saltation_corner(&f->run, event, f->jumps, f->first_jump, t, err);
+  NsStatus status = ns_saltation_meet(&f->saltation, &f->problem, &f->derivatives, event, t, before, f->pace, err);
+  f->wander = f->wander || (status == NS_OK && ns_saltation_wanders(&f->saltation, f->problem.n, f->derivatives.p));
+  if (status == NS_OK && f->wander && !f->options.one_sided)
+    status = ns_saltation_corner(&f->run, event, f->jumps, f->first_jump, t, err);
   if (f->jumps++ == 0) f->first_jump = event;
-  if (status == NS_OK) status = ns_saltation_meet(&f->saltation, &f->problem, &f->derivatives, event, t, before, f->pace, err);
   return forward_explain(status, err);
 }
 

@@ -62,9 +62,12 @@ NsStatus ns_saltation_jump(NsSaltation *saltation, const NsOdeProblem *problem, 
                            const NsIvpDerivatives *derivatives, const double *after, const double *size, bool one_sided,
                            NsError *err);
 
+/* Whether the time of the event that was met depends on y or on parameters: that of an event of the time alone does not. */
+bool ns_saltation_wanders(const NsSaltation *saltation, int n, int p);
+
 /*
 ** NS_ENOSOL, with a message, when events have acted at t already (`before`, the first was `first`), or t is the start of the run: there
-** is no derivative on both sides.
+** is no derivative on both sides, unless none of these events wanders.
 */
 NsStatus ns_saltation_corner(const NsIvpOptions *run, int event, int before, int first, double t, NsError *err);
 

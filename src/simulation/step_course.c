@@ -49,7 +49,7 @@ static NsStatus course_take_piece(void *context, double t_old, double t, const d
     memcpy(piece, values + k * told, told * sizeof *values);
     if (more > 0) memcpy(piece + told, c->sensitivity->nodes + k * more, more * sizeof *values);
   }
-  return NS_OK;
+  return c->watch ? c->watch(c->watch_context, t, err) : NS_OK;
 }
 
 /* ---- making ---- */
@@ -124,6 +124,13 @@ void ns_step_course_begin(NsStepCourse *course, double from, double to, bool pie
   for (int i = 0; i < course->count; i++) {
     course->of[i].npieces = course->of[i].nsides = 0;
     course->of[i].trace.piece = pieces ? course_take_piece : NULL;
+  }
+}
+
+void ns_step_course_watch(NsStepCourse *course, NsPieceWatch watch, void *context) {
+  for (int i = 0; i < course->count; i++) {
+    course->of[i].watch = watch;
+    course->of[i].watch_context = context;
   }
 }
 

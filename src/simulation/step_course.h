@@ -9,6 +9,9 @@
 #include "simulation/island.h"
 #include "simulation/sensitivities.h"
 
+/* Looks at the course up to t, where a smooth piece ends. A failure ends the step. */
+typedef NsStatus (*NsPieceWatch)(void *context, double t, NsError *err);
+
 /* What one island has told. Values are columns: its x, lambda and y; then S (nx x p), where the run has sensitivities. */
 typedef struct NsIslandCourse {
   NsTrace trace;
@@ -20,8 +23,10 @@ typedef struct NsIslandCourse {
   double *spans;  /* t_old and t of each piece */
   double *pieces; /* of each piece: ncols values at each of NS_BERNSTEIN_SIZE nodes */
   long nsides, sides_room;
-  double *times; /* of each side */
-  double *sides; /* ncols values of each side */
+  double *times;      /* of each side */
+  double *sides;      /* ncols values of each side */
+  NsPieceWatch watch; /* NULL: nobody looks at the pieces while the step goes on */
+  void *watch_context;
 } NsIslandCourse;
 
 /* The course of all islands, between two times. A zeroed one is empty. */
@@ -41,6 +46,9 @@ void ns_step_course_free(NsStepCourse *course);
 
 /* Forgets everything, before a step from `from` to `to`. pieces: whether the schemes shall tell smooth pieces. */
 void ns_step_course_begin(NsStepCourse *course, double from, double to, bool pieces);
+
+/* Calls `watch` after each piece of an island, until it is NULL again. */
+void ns_step_course_watch(NsStepCourse *course, NsPieceWatch watch, void *context);
 
 /* Whether there are sides; whether each island has told pieces. */
 bool ns_step_course_has_sides(const NsStepCourse *course);

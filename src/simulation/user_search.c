@@ -14,7 +14,8 @@
 
 enum {
   MAX_CORRECTIONS = 8, /* of the time of an event, each with a repeated step; three are usual */
-  SAME = 16            /* spacings of numbers within which two times are the same */
+  SAME = 16,           /* spacings of numbers within which two times are the same */
+  LOOKS = 8 /* looks at the events while the number of pieces of the course doubles: few calls of g, and at most 1/8 too far */
 };
 
 /* A value of g below this part of its largest value in the interval counts as 0: some roundings of its terms. */
@@ -61,6 +62,41 @@ NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, b
   return ns_step(ts, &step, err);
 }
 
+/* ---- on the way through a step ---- */
+
+typedef struct UserWatch {
+  NsTimeStepping *ts;
+  const NsInterval *interval;
+  double passed;
+} UserWatch;
+
+/* NS_EINTR where an event has passed 0 since the last look. */
+static NsStatus look_at_events(void *context, double t, NsError *err) {
+  UserWatch *watch = context;
+  NsTimeStepping *ts = watch->ts;
+  double *last = watch->interval->g_to, g;
+  long pieces = ts->course.of[0].npieces;
+  if (pieces % (pieces / LOOKS + 1) != 0) return NS_OK;
+  ns_step_course_at(&ts->course, t, true, true, watch->interval->x);
+  for (int e = 0; e < ts->user.count; e++) {
+    NsStatus status = ns_ts_value(ts, e, t, watch->interval->x, &g, err);
+    if (status != NS_OK) return status;
+    if (ns_ts_crosses(&ts->user.of[e], last[e], g)) watch->passed = t;
+    last[e] = g;
+  }
+  return watch->passed < INFINITY ? NS_EINTR : NS_OK;
+}
+
+NsStatus ns_ts_go_watched(NsTimeStepping *ts, const NsInterval *interval, double *passed, NsError *err) {
+  UserWatch watch = {ts, interval, INFINITY};
+  memcpy(interval->g_to, interval->g, (size_t)ts->user.count * sizeof *interval->g);
+  ns_step_course_watch(&ts->course, look_at_events, &watch);
+  NsStatus status = ns_ts_go_to(ts, interval, interval->step.t, true, err);
+  ns_step_course_watch(&ts->course, NULL, NULL);
+  *passed = watch.passed;
+  return watch.passed < INFINITY ? NS_OK : status;
+}
+
 /* ---- at the start of a run ---- */
 
 /* Whether an event that is 0 at t0 occurs there: g leaves 0 in a direction that counts, or stays 0. */
@@ -92,12 +128,12 @@ static NsStatus user_search_at(void *context, double t, double *x, NsError *err)
 
 /* Whether an idle event has left 0 between `from` and its root: g is looked at in between. */
 static NsStatus has_left(UserSearch *s, int event, double from, double root, bool *left, NsError *err) {
-  enum { LOOKS = 8 };
+  enum { PLACES = 8 };
   const NsInterval *in = s->interval;
   NsStatus status = NS_OK;
   *left = !s->ts->user.of[event].idle || from > in->step.t_k;
-  for (int i = 1; i < LOOKS && status == NS_OK && !*left; i++) {
-    double t = from + (root - from) * i / LOOKS, g;
+  for (int i = 1; i < PLACES && status == NS_OK && !*left; i++) {
+    double t = from + (root - from) * i / PLACES, g;
     ns_step_course_at(&s->ts->course, t, true, true, in->x);
     status = ns_ts_value(s->ts, event, t, in->x, &g, err);
     *left = status == NS_OK && fabs(g) > s->ts->user.of[event].still;

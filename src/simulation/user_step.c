@@ -302,16 +302,44 @@ static NsStatus values_at_start(NsTimeStepping *ts, const UserRoom *room, NsErro
   return status;
 }
 
-/* Computes the interval, and locates its first event: *t, INFINITY when there is none. */
+/* Computes the interval, and locates its first event. `known`: its step has been computed. */
+static NsStatus search_interval(NsTimeStepping *ts, const NsInterval *in, bool known, double *t, int *event, NsError *err) {
+  bool pieces = ts->class->locates || (ts->recorder && ts->recorder->dense);
+  NsStatus status = known ? NS_OK : ns_ts_go_to(ts, in, in->step.t, pieces, err);
+  if (status == NS_OK) ns_ts_states(ts, false, in->x);
+  if (status == NS_OK) status = ns_ts_values(ts, in->step.t, in->x, in->g_to, err);
+  return status == NS_OK ? ns_ts_locate_event(ts, in, t, event, err) : status;
+}
+
+/* Forgets what a step up to another time has changed. */
+static void forget_step(NsTimeStepping *ts) {
+  restore_state(ts);
+  ts->energy = ts->energy_k;
+  ts->log.count = ts->log.kept;
+}
+
+/*
+** Computes the interval, and locates its first event: *t, INFINITY when there is none. A run that goes from event to event does
+** not go on to the end of a long step of the grid for an event near its start.
+*/
 static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const UserRoom *room, double *t, int *event,
                                  NsError *err) {
   NsInterval interval = {*step, ts->k == 0 && !ts->divided, room->g, room->g_to, room->x};
   NsStatus status = values_at_start(ts, room, err);
-  bool pieces = ts->class->locates || (ts->recorder && ts->recorder->dense);
-  if (status == NS_OK) status = ns_ts_go_to(ts, &interval, step->t, pieces, err);
-  if (status == NS_OK) ns_ts_states(ts, false, room->x);
-  if (status == NS_OK) status = ns_ts_values(ts, step->t, room->x, room->g_to, err);
-  return status == NS_OK ? ns_ts_locate_event(ts, &interval, t, event, err) : status;
+  bool watched = ts->class->locates && ts->course.count == 1;
+  double passed = INFINITY;
+  if (status == NS_OK && watched) status = ns_ts_go_watched(ts, &interval, &passed, err);
+  if (status == NS_OK && passed < step->t) {
+    NsInterval part = interval;
+    part.step.t = passed;
+    part.step.h = passed - part.step.t_k;
+    forget_step(ts);
+    status = search_interval(ts, &part, false, t, event, err);
+    if (status != NS_OK || *t < INFINITY) return status;
+    forget_step(ts);
+    watched = false;
+  }
+  return status == NS_OK ? search_interval(ts, &interval, watched, t, event, err) : status;
 }
 
 static NsStatus ready_step_course(NsTimeStepping *ts, NsError *err) {
@@ -342,11 +370,7 @@ static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *do
   status = compute_interval(ts, &step, room, &t, &event, err);
   bool start = status == NS_OK && t == step.t_k;
   if (status == NS_OK && !start) status = close_interval(ts, &step, room, fmin(t, step.t), &event, err);
-  if (status != NS_OK || start) {
-    restore_state(ts);
-    ts->energy = ts->energy_k;
-    ts->log.count = ts->log.kept;
-  }
+  if (status != NS_OK || start) forget_step(ts);
   *done = event < 0 || !(t < step.t);
   return status == NS_OK && event >= 0 ? reach_event(ts, event, fmin(t, step.t), room, err) : status;
 }

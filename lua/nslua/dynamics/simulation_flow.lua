@@ -98,7 +98,7 @@ function simulation.make(flow, options)
       local parameter = parameters.number(options.parameter, "parameter", who)
       flow.set, flow.value, flow.parameter = parameter.set, parameter.start, parameter.entry
     end
-    flow.model = prepared(model)
+    flow.model, flow.anchors = prepared(model), {}
   else
     fail("%s: simulation: expected a simulation or a function that returns one, got %s", who, describe(model))
   end

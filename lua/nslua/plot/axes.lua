@@ -31,6 +31,7 @@ function Axes.new(figure, rows, cols, first, last)
     tick_looks = {}, shares = {},
       inverted = {},
     show_grid = defaults["axes.grid"],
+    frame_sides = { right = defaults["axes.spines.right"], top = defaults["axes.spines.top"] },
     minor = (defaults["xtick.minor.visible"] or defaults["ytick.minor.visible"])
       and { x = defaults["xtick.minor.visible"] or nil, y = defaults["ytick.minor.visible"] or nil } or nil,
   }, Axes)
@@ -347,8 +348,10 @@ local sides = { N = true, S = true, E = true, W = true }
 
 -- quiverkey(x, y, u, label [, {labelpos =, color =}]): an arrow of the length that u has in the last quiver, and a
 -- text beside it. x and y are parts of the panel, 0 to 1. labelpos: "N", "S", "E" or "W" of the arrow.
-function Axes:quiverkey(x, y, u, label, options)
+-- The axes that quiver gives back may come first, as in matplotlib.
+function Axes:quiverkey(x, y, u, label, options, more)
   in_plane(self, "quiverkey")
+  if getmetatable(x) == Axes then return x:quiverkey(y, u, label, options, more) end
   options = data.options("quiverkey", options)
   local found
   for _, artist in ipairs(self.artists) do

@@ -46,7 +46,9 @@ end
 -- The rectangles of bars, { { box =, color = }, ... }: all of them, or one for each colour of a list. Colours are
 -- taken in turn.
 local function by_color(color, box)
-  if type(color) ~= "table" or type(color[1]) == "number" then return { { box = box, color = color } } end
+  if type(color) ~= "table" or type(color[1]) == "number" or #color == 0 then
+    return { { box = box, color = color } }
+  end
   local parts = {}
   for i = 1, #box[1] do
     local one = {}
@@ -176,15 +178,15 @@ function methods:hist(x, options)
     elseif options.density then counts[k] = counts[k] / math.max(sum, 1) / (edges[k + 1] - edges[k]) end
   end
   local kind = options.histtype or "bar"
-  if kind ~= "bar" and kind ~= "step" then
-    fail("hist: histtype: expected one of bar, step, got %s", data.describe(kind))
+  if kind ~= "bar" and kind ~= "step" and kind ~= "stepfilled" then
+    fail("hist: histtype: expected one of bar, step, stepfilled, got %s", data.describe(kind))
   end
   local left, right, low = edges:slice(1, n), edges:slice(2, n + 1), core.full(n, 0)
   local box = { left, right, low, counts }
-  if kind == "bar" then
+  if kind ~= "step" then
     add_boxes(self, "hist", box, "x", 0,
-      setmetatable({ edgecolor = options.edgecolor or "#FFFFFF", linewidth = options.linewidth or 0.5 },
-        { __index = options }))
+      setmetatable({ edgecolor = options.edgecolor or kind == "bar" and "#FFFFFF" or "none",
+        linewidth = options.linewidth or 0.5 }, { __index = options }))
     return self
   end
   local artist = line_style(self, "hist", options)

@@ -82,6 +82,9 @@ function methods:hist2d(x, y, options)
   x, y = column("hist2d", "x", x), column("hist2d", "y", y)
   data.same_length("hist2d", { "x", "y" }, { x, y })
   local bins, range, edges = options.bins or 10, options.range or {}, {}
+  if type(range) ~= "table" then
+    fail("hist2d: range: expected {{x0, x1}, {y0, y1}}, got %s", data.describe(range))
+  end
   for k, values in ipairs { x, y } do
     local own = type(bins) == "table" and bins[k] or bins
     if type(own) == "number" then
@@ -155,6 +158,12 @@ function methods:contourf(x, y, z, options)
   return self
 end
 
+local function finite(who, what, list)
+  list = column(who, what, list)
+  if not list:isfinite() then fail("%s: %s: expected finite numbers", who, what) end
+  return list:totable()
+end
+
 -- colorbar([{label =, ticks =}]): a bar at the right with the colours of what was drawn last with a colour map.
 function methods:colorbar(options)
   in_plane(self, "colorbar")
@@ -165,7 +174,7 @@ function methods:colorbar(options)
   end
   if not found then fail("colorbar: these axes hold nothing with a colour map") end
   self.color_bar = { artist = found, label = options.label and text("colorbar", "label", options.label),
-    ticks = options.ticks and column("colorbar", "ticks", options.ticks):totable() }
+    ticks = options.ticks and finite("colorbar", "ticks", options.ticks) }
   return self
 end
 

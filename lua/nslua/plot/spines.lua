@@ -29,7 +29,7 @@ local function shown(axes, side)
     return (axes.own == "y" and side == "right" or axes.own == "x" and side == "top") and asked ~= false
   end
   if asked ~= nil then return asked end
-  return side == "left" or side == "bottom" or axes.framed == true
+  return side == "left" or side == "bottom" or axes.framed == true or axes.frame_sides[side] == true
 end
 
 -- ---- methods of axes ----

@@ -9,16 +9,22 @@ local exp, sqrt, pi = math.exp, math.sqrt, math.pi
 
 local methods = {}
 
--- The finite numbers of a sample in increasing order, their mean and their standard deviation.
+-- The finite numbers of a sample in increasing order, divided by the largest absolute value so that squares do not
+-- overflow; their mean, their standard deviation, and that value.
 local function sorted_of(x)
-  local list, sum, squares = {}, 0, 0
+  local list, sum, squares, size = {}, 0, 0, 0
   for i = 1, #x do
-    if x[i] - x[i] == 0 then list[#list + 1] = x[i] end
+    if x[i] - x[i] == 0 then
+      list[#list + 1] = x[i]
+      size = math.max(size, math.abs(x[i]))
+    end
   end
+  if size == 0 then size = 1 end
+  for i = 1, #list do list[i] = list[i] / size end
   table.sort(list)
   for _, v in ipairs(list) do sum = sum + v / #list end
   for _, v in ipairs(list) do squares = squares + (v - sum) ^ 2 end
-  return list, sum, #list > 1 and sqrt(squares / (#list - 1)) or 0
+  return list, sum, #list > 1 and sqrt(squares / (#list - 1)) or 0, size
 end
 
 -- The density of a sample at `count` places from its least to its largest number: a sum of normal densities. width:
@@ -78,11 +84,12 @@ function methods:violinplot(x, options)
     for k, v in ipairs { v0, v1, 0 / 0 } do lines[2][#lines[2] + 1] = k == 3 and 0 / 0 or v end
   end
   for i, sample in ipairs(list) do
-    local sorted, mean, deviation = sorted_of(sample)
+    local sorted, mean, deviation, size = sorted_of(sample)
     if #sorted > 0 then
       local places, values = density(sorted, deviation, width_of(method, #sorted), points)
       local most, us, vs, n = math.max(table.unpack(values)), {}, {}, #places
       for k = 1, n do
+        places[k] = places[k] * size
         local half = 0.5 * wide[i] * values[k] / most
         us[k], vs[k], us[2 * n + 1 - k], vs[2 * n + 1 - k] = at[i] - half, places[k], at[i] + half, places[k]
       end
@@ -92,12 +99,13 @@ function methods:violinplot(x, options)
         label = nil
       end
       local c, h, half = at[i], wide[i] / 4, 0.5 * (#sorted + 1)
+      for k = 1, #sorted do sorted[k] = sorted[k] * size end
       if extrema then
         line(c, sorted[1], c, sorted[#sorted])
         line(c - h, sorted[1], c + h, sorted[1])
         line(c - h, sorted[#sorted], c + h, sorted[#sorted])
       end
-      if means then line(c - h, mean, c + h, mean) end
+      if means then line(c - h, mean * size, c + h, mean * size) end
       if medians then
         local median = 0.5 * (sorted[math.floor(half)] + sorted[math.ceil(half)])
         line(c - h, median, c + h, median)

@@ -47,6 +47,20 @@ describe("closed forms #once", function()
     end)
   end)
 
+  it("a simulation without a parameter has an orbit with segments, and one with a symmetry", function()
+    local ds = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 3 } }, { { 0.5 } }) -- q = sin t of the force 2 sin t + cos t / 2
+    ds:setComputeFExtFunction(function(t, _, f) f[1] = 2 * math.sin(t) + math.cos(t) / 2 end)
+    local nsds = ns.NonSmoothDynamicalSystem(0, 20)
+    nsds:insertDynamicalSystem(ds)
+    local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 20), ns.RungeKuttaOSI())
+    for _, more in ipairs { { segments = 2 }, { symmetry = ns.eye(2) * -1 } } do
+      more.simulation, more.period, more.guess = simu, 2 * math.pi, { 0.1, 0.9 }
+      local orbit = dynamics.periodic(more)
+      near(0, orbit.x0[1], 1e-11)
+      near(1, orbit.x0[2], 1e-11)
+    end
+  end)
+
   it("a relay with hysteresis has the period 2 log((1 + h) / (1 - h))", function()
     local h = 0.4
     local function switch(name, direction)

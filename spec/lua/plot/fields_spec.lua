@@ -122,6 +122,7 @@ describe("quiverkey", function()
     assert.truthy(arrows[2]:find("from graph 0.375,0.9 rto graph 0.25,0", 1, true))
     assert.equal(1, #lines(ax.figure, '^set label "one" at screen [%d.]+,screen [%d.]+ left'))
     assert.truthy(ax.figure:picture "svg")
+    assert.equal("three", ax:quiverkey(ax, 0.5, 0.5, 1, "three").artists[#ax.artists].text)
     assert.equal("quiverkey: these axes hold no quiver", message(panel().quiverkey, panel(), 0, 0, 1, "a"))
     assert.equal("quiverkey: labelpos: expected one of N, S, E, W, got 'X'",
       message(ax.quiverkey, ax, 0, 0, 1, "a", { labelpos = "X" }))

@@ -116,8 +116,8 @@ describe("ns.plot.rcParams", function()
     assert.equal(3, ax.artists[1].linewidth)
     assert.is_false(ax.show_grid)
     assert.equal(old, plot.rcParams["lines.linewidth"])
-    assert.equal("rcParams: unknown name 'lines.foo' (known: axes.grid, axes.labelsize, axes.titlesize, "
-      .. "figure.figsize, font.size, image.cmap, legend.fontsize, lines.linewidth, lines.markersize, savefig.dpi, "
+    assert.equal("rcParams: unknown name 'lines.foo' (known: axes.grid, axes.labelsize, axes.spines.right, axes.spines.top, "
+      .. "axes.titlesize, figure.figsize, font.size, image.cmap, legend.fontsize, lines.linewidth, lines.markersize, savefig.dpi, "
       .. "xtick.minor.visible, ytick.minor.visible)", message(function() plot.rcParams["lines.foo"] = 1 end))
     assert.equal("rcParams: axes.grid: expected a boolean, got 'on'",
       message(function() plot.rcParams["axes.grid"] = "on" end))

@@ -60,6 +60,9 @@ describe("hist2d and stairs", function()
     assert.equal("hist2d: bins: expected whole numbers from 1 to 5000, or edges, got number 0",
       message(ax.hist2d, ax, { 1 }, { 1 }, { bins = 0 }))
     assert.equal("hist2d: bins[1]: expected edges that increase", message(ax.hist2d, ax, { 1 }, { 1 }, { bins = { { 2, 1 }, 1 } }))
+    assert.equal("hist2d: range: expected {{x0, x1}, {y0, y1}}, got number 3",
+      message(ax.hist2d, ax, { 1 }, { 1 }, { range = 3 }))
+    assert.equal("colorbar: ticks: expected finite numbers", message(ax.colorbar, ax, { ticks = { 0 / 0 } }))
     assert.equal(2, histogram.place(1, ns.vector { 0, 1, 2 }))
   end)
 

@@ -24,6 +24,14 @@ describe("spines", function()
     assert.truthy(lines(ax.figure, "^set arrow")[1]:find 'nohead lw 2 lc rgb "#D55E00"')
   end)
 
+  it("are at the top and the right when rcParams say so", function()
+    plot.rcParams["axes.spines.top"], plot.rcParams["axes.spines.right"] = true, true
+    local ax = panel():plot(wave, wave)
+    plot.rcParams["axes.spines.top"], plot.rcParams["axes.spines.right"] = nil, nil
+    assert.truthy(lines(ax.figure, "^set border")[1]:find "border 15 ")
+    assert.truthy(lines(ax:spines { top = false }.figure, "^set border")[1]:find "border 11 ")
+  end)
+
   it("move to places of the data, of the panel and outward, with their ticks", function()
     local ax = panel():plot(wave, wave:map(math.sin)):spines { left = "zero", bottom = "center" }
     local at = lines(ax.figure, "^set arrow from screen [%d.]+,screen [%d.]+ to screen [%d.]+,screen [%d.]+ nohead")
@@ -113,7 +121,7 @@ describe("polar axes", function()
     assert.equal('theta_direction: expected 1, -1, "clockwise" or "counterclockwise", got number 2',
       message(ax.theta_direction, ax, 2))
     ax:quiver({ 0, 1 }, { 0, 1 }, { 1, 1 }, { 1, 1 })
-    assert.equal("quiver: polar axes do not show fields of arrows", message(ax.figure.picture, ax.figure))
+    assert.equal("polar axes do not show fields of arrows: quiver, streamplot", message(ax.figure.picture, ax.figure))
     ax = panel { polar = true }:plot({ 0, 1 }, { 1, 1 }):ylim(2, 1)
     assert.equal("ylim: expected radii, the first below the second, got 2 and 1", message(ax.figure.picture, ax.figure))
     ax = panel { polar = true }:semilogy({ 0, 1 }, { 1, 1 }):ylim(-1, 1)
