@@ -158,6 +158,28 @@ describe("simu:gradient", function()
       .. "depends on the parameters: there is no derivative", simu, product)
   end)
 
+  -- At rest x is rounding, and with it the slope of the cost: an integral of it over the parameters can not be resolved.
+  it("does not resolve the rounding of a motion that has come to rest", function()
+    local function calls(options)
+      local count = 0
+      local plant = ns.FirstOrderNonLinearDS({ 1, -0.7 }, function(_, x, z, f)
+        count = count + 1
+        if x[1] < -1e9 then return end -- a branch: it can not be traced
+        f[1], f[2] = -z[1] * x[1] + 0.3 * x[2], 0.2 * x[1] - z[2] * x[2]
+      end)
+      plant:setzPtr(ns.vector { 0.5, 0.4 })
+      local nsds = ns.NonSmoothDynamicalSystem(0, 10)
+      nsds:insertDynamicalSystem(plant)
+      local relation = ns.FirstOrderLinearTIR({ { 1, 0.1 }, { -0.2, 1 } }, { { 0.3, 0 }, { 0, 0.3 } })
+      nsds:link(ns.Interaction(ns.RelayNSL(2, -1, 1), relation, "relay"), plant)
+      options.parameters = { "z" }
+      ns.EventDriven(nsds, ns.TimeDiscretisation(0, 1), ns.RungeKuttaOSI()):gradient(options)
+      return count
+    end
+    local of_terminal = calls { terminal = function(x) return x[1] end }
+    assert.is_true(calls { cost = function(_, x) return x[1] ^ 2 end } < 1.2 * of_terminal)
+  end)
+
   it("refuses what it can not do", function()
     local simu = switched()
     local cost = function(_, x) return x[1] end

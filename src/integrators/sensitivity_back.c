@@ -108,11 +108,14 @@ static const double BACK_ROUNDING = 4096 * DBL_EPSILON;
 /* The same for derivatives in closed form. */
 static const double PULL_ROUNDING = 16 * DBL_EPSILON;
 
-/* The size of out[j] of back_pull below which it is rounding: of F_p[j] at the sizes of rates and mu so far. */
+/*
+** The size of out[j] of back_pull below which it is rounding: of F_p[j] at the sizes of rates, and of mu so far or in the run. (Where a
+** motion has come to rest with a cost of 0, mu is rounding from there to the end, and all of it so far.)
+*/
 static double back_noise(const NsSensitivity *s, int j) {
   double sum = 0;
   if (!s->acts[j]) return 0;
-  for (int i = 0; i < s->n; i++) sum += s->rate_most[i] * s->trail->most[i];
+  for (int i = 0; i < s->n; i++) sum += s->rate_most[i] * fmax(s->trail->most[i], s->trail->reach[i]);
   return (s->trail->pulled[j] ? PULL_ROUNDING : BACK_ROUNDING) * sum / s->parameters[j].unit;
 }
 
@@ -230,10 +233,13 @@ static void back_place(NsSensitivity *s) {
   if (trail->frozen && trail->frozen->place) trail->frozen->place(trail->frozen->context, trail->place);
 }
 
-NsStatus ns_trail_back_start(NsSensitivity *s, const double *mu_x, NsError *err) {
+NsStatus ns_trail_back_start(NsSensitivity *s, const double *mu_x, const double *reach, NsError *err) {
   NsTrail *trail = s->trail;
   back_place(s);
-  for (int i = 0; i < s->nx; i++) trail->mu[trail->place[i]] = mu_x[i], trail->most[trail->place[i]] = fabs(mu_x[i]);
+  for (int i = 0; i < s->nx; i++) {
+    int u = trail->place[i];
+    trail->mu[u] = mu_x[i], trail->most[u] = fabs(mu_x[i]), trail->reach[u] = reach[i];
+  }
   trail->at = trail->count - 1;
   for (int i = 0; i < s->n && trail->frozen; i++) trail->size[i] = trail->frozen->size[i];
   return trail->frozen ? back_take_variational(s, err) : NS_OK;

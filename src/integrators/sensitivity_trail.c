@@ -18,7 +18,7 @@ NsStatus ns_trail_new(NsSensitivity *s) {
   trail->B = ns_arena_matrix(arena, n, p);
   trail->acts = ns_arena_take(arena, (size_t)p, sizeof *trail->acts);
   trail->pulled = ns_arena_take(arena, (size_t)p, sizeof *trail->pulled);
-  double **of_n[] = {&trail->T, &trail->mu, &trail->size, &trail->most, &trail->x};
+  double **of_n[] = {&trail->T, &trail->mu, &trail->size, &trail->most, &trail->reach, &trail->x};
   for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++) *of_n[i] = ns_arena_doubles(arena, n);
   trail->g = ns_arena_doubles(arena, p);
   trail->sum = ns_arena_doubles(arena, p);

@@ -57,6 +57,7 @@ typedef struct NsTrail {
   double *c, *q;             /* at the nodes of an interval: n, p numbers each */
   bool *pulled;              /* p: NsFrozen.pull knew the parameter */
   double *size, *most, *sum; /* n: sizes of u, |mu| so far; p: sums of sizes of terms of g */
+  double *reach;             /* n: integrals of |c| over the run */
   double from, to;           /* the interval of c */
   int *place;                /* nx: u[place[i]] is x[i] */
   NsVariational *variational;
@@ -98,8 +99,8 @@ bool ns_trail_ends_with_event(const NsTrail *trail, double t);
 /* The trail can not record this run, forward derivatives may: `why` is a text constant. NS_EARG. */
 NsStatus ns_trail_refuse(NsTrail *trail, const char *why, NsError *err);
 
-/* The way back begins at the end of the run with mu_x (nx) = d(cost) / dx there. NS_ENOMEM. */
-NsStatus ns_trail_back_start(NsSensitivity *s, const double *mu_x, NsError *err);
+/* The way back begins at the end of the run with mu_x (nx) = d(cost) / dx there; reach: see above, of x. NS_ENOMEM. */
+NsStatus ns_trail_back_start(NsSensitivity *s, const double *mu_x, const double *reach, NsError *err);
 
 /*
 ** Goes back from b to a, within one piece. c: of NS_BERNSTEIN_SIZE nodes of [a, b] (ns_bernstein_node) the derivatives of the

@@ -66,7 +66,8 @@ const double *ns_sensitivities_gather(NsSensitivities *s);
 ** graph is not that of the run.
 */
 NsStatus ns_sensitivities_times(const NsSensitivities *s, double **times, long *count, NsError *err);
-NsStatus ns_sensitivities_back_start(NsSensitivities *s, const NsNsds *nsds, const double *mu, NsError *err);
+NsStatus ns_sensitivities_back_start(NsSensitivities *s, const NsNsds *nsds, const double *mu, const double *reach,
+                                     NsError *err);
 
 /* c: at NS_BERNSTEIN_SIZE nodes of [a, b], which lies between two times, the derivatives of the cost's rate by x. */
 NsStatus ns_sensitivities_back(NsSensitivities *s, const NsNsds *nsds, double a, double b, const double *c, NsError *err);

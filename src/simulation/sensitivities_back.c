@@ -43,12 +43,14 @@ static void take_island(const NsSensitivities *s, int i, const double *all, doub
   for (int k = 0; k < s->of[i]->nx; k++) values[k] = all[s->place[i][k]];
 }
 
-NsStatus ns_sensitivities_back_start(NsSensitivities *s, const NsNsds *nsds, const double *mu, NsError *err) {
+NsStatus ns_sensitivities_back_start(NsSensitivities *s, const NsNsds *nsds, const double *mu, const double *reach,
+                                     NsError *err) {
   NsStatus status = check_graph(s, nsds, err);
   for (int i = 0; i < s->count && status == NS_OK; i++) {
-    double *own = s->of[i]->trail->c;
-    take_island(s, i, mu, own);
-    status = ns_trail_back_start(s->of[i], own, err);
+    double *own_mu = s->of[i]->trail->c, *own_reach = own_mu + s->of[i]->nx;
+    take_island(s, i, mu, own_mu);
+    take_island(s, i, reach, own_reach);
+    status = ns_trail_back_start(s->of[i], own_mu, own_reach, err);
   }
   return status;
 }

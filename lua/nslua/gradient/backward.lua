@@ -105,6 +105,18 @@ local function move_end(run, t, x, mu, stop)
   return mu - (moved / rate) * slopes, 0
 end
 
+-- For each state the integral of the size of the cost's slope, on the rows of the run: below a rounding of it mu is
+-- rounding. 0 where the cost has no tape.
+local function reach_of(run, n)
+  local reach, slopes = core.zeros(n), nil
+  if run.tape then slopes = select(2, back.rows(run.tape, run.options.cost, run.sol.t, run.sol.x)) end
+  for k = 1, slopes and #slopes or 0 do
+    local i, slope = (k - 1) % n + 1, abs(slopes[k])
+    if slope < math.huge then reach[i] = reach[i] + slope end -- a row may be at a corner of the cost
+  end
+  return reach
+end
+
 -- Goes back through the intervals of the record. False: see `cross`.
 local function through(run)
   local times = back.times(run.simu)
@@ -138,7 +150,7 @@ return function(run, stop)
   if run.options.cost then run.tape, run.samples = cost.tape(run, T, x), 0 end
   local moved = 0
   if stop or run.free then mu, moved = move_end(run, T, x, mu, stop) end
-  where.call("gradient", back.start, run.simu, mu)
+  where.call("gradient", back.start, run.simu, mu, reach_of(run, #x))
   repeat
     if not through(run) then return nil end
   until not where.call("gradient", back.earlier, run.simu)

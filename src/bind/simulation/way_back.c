@@ -47,14 +47,15 @@ static int way_back_times(lua_State *L) {
   return 1;
 }
 
-/* start(simulation, mu): the way back begins. */
+/* start(simulation, mu, reach): the way back begins. */
 static int way_back_start(lua_State *L) {
   NslTimeStepping *self;
   NsSensitivities *s = nsl_check_trail(L, &self);
   const NslVector *mu = nsl_to_finite_vector(L, 2, s->nx, "gradient", "terminal");
+  const NslVector *reach = nsl_to_finite_vector(L, 3, s->nx, "gradient", "cost");
   NsError err = {NS_OK, ""};
   WayBackCall call = begin_call(L, self);
-  NsStatus status = ns_sensitivities_back_start(s, self->ts->nsds, mu->data, &err);
+  NsStatus status = ns_sensitivities_back_start(s, self->ts->nsds, mu->data, reach->data, &err);
   return end_call(L, self, &call, status, &err), 0;
 }
 
