@@ -31,8 +31,8 @@ local function at(tokens, i)
   end
 end
 
--- Whether the tokens are the first line of a block in Python. The colon of a method may end a line of Lua as well, but
--- not before "do" or "then".
+-- Whether the tokens are the first line of a block in Python. The colon of a method may end a line of Lua, too, but
+-- only after "do" or "then".
 local function opens_block(tokens)
   for _, token in ipairs(tokens) do
     if token.text == "do" or token.text == "then" then return false end
