@@ -49,6 +49,20 @@ local function of_statement(tokens)
   if first.text == "def" and named or opens_block(tokens) then return blocks[first.text] end
 end
 
+-- Names that Python has from the start or that its users import.
+local names = {
+  np = "ns, as in ns.linspace", numpy = "ns, as in ns.linspace", scipy = "ns, as in ns.solve_ivp",
+  plt = "ns.plot, as in ns.plot.plot(x, y)", len = "#x", range = "for i = 1, n do ... end", str = "tostring(x)",
+  float = "tonumber(x)", int = "math.floor(x)", array = "ns.vector { 1, 2, 3 }",
+  enumerate = "for i, x in ipairs(list) do ... end",
+}
+
+-- What to write for the global that the message of an error says is nil; nil when it is no known name.
+function habits.of_message(message)
+  local name = message:match "^[^\n]*attempt to %a+ a nil value %(global '([%w_]+)'%)"
+  return name and names[name]
+end
+
 -- What to write in Lua for the tokens of a text with an error (see nslua.repl.source); nil when nothing in it is a
 -- known habit.
 function habits.advice(tokens)

@@ -175,6 +175,17 @@ describe("a line in the manner of another language", function()
     end
   end)
 
+  it("may be a name that nslua has under another name", function()
+    for code, expected in pairs { ["x = np.array"] = "ns, as in ns.linspace", ["len(x)"] = "#x",
+      ["for i in range(3) do end"] = "for i = 1, n do ... end", ["plt.plot(x)"] = "ns.plot, as in ns.plot.plot(x, y)" } do
+      local _, message = pcall(assert(load(code, "=[1]", "t", {})))
+      assert.equal(expected, habits.of_message(message))
+    end
+    assert.is_nil(habits.of_message "[1]:1: attempt to call a nil value (global 'foo')")
+    assert.is_nil(habits.of_message "[1]:1: attempt to index a nil value (local 'np')")
+    assert.is_nil(habits.of_message "wrong\nattempt to call a nil value (global 'len')")
+  end)
+
   it("is no text that more lines complete", function()
     local chunk, message, more = source.compile("for i in range(3):", {}, "K")
     assert.same({ nil, false }, { chunk, more })
