@@ -88,6 +88,21 @@ local function recorded(run, parameters)
   repeat_run(run, why)
 end
 
+-- Gives the memory of the record back. Returns whether the record is still that of the model: a function of the cost
+-- may have changed it.
+local function close_record(run)
+  local open, same = pcall(back.same, run.simu)
+  if not open then fail(CHANGED) end
+  back.close(run.simu)
+  return same
+end
+
+-- Raises when a function of the cost has closed the simulation, or moved it from its end.
+local function check_end(run)
+  local open, more = pcall(run.simu.hasNextEvent, run.simu)
+  if not open or more then fail(CHANGED) end
+end
+
 -- The name of the event of the script that ended the run.
 local function ending(sol) return sol.message and sol.message:match "^event '(.*)' ended the run" end
 
@@ -97,7 +112,7 @@ local function by_adjoint(run, parameters)
   if not run.sol then return nil end
   run.values = back.values(run.simu, parameters)
   local good, slopes, moved = pcall(require "nslua.gradient.backward", run, ending(run.sol))
-  back.close(run.simu)
+  close_record(run)
   if not good then error(slopes, 0) end
   if not slopes then repeat_run(run, "events are simultaneous") end
   return slopes, moved
@@ -111,10 +126,12 @@ local function by_recorded_steps(run, parameters)
   if not run.sol then return nil end
   run.values = back.values(run.simu, parameters)
   local good, slopes = pcall(stepped.backward, run)
-  if good and run.simu:hasNextEvent() then good, slopes = false, CHANGED end
-  back.close(run.simu)
-  if good then return slopes end
-  if not run.stepping or not run.fresh then error(slopes, 0) end
+  local same = close_record(run)
+  if good then
+    check_end(run)
+    return slopes
+  end
+  if not (run.stepping and run.fresh and same) then error(slopes, 0) end
   run.value = 0
   run.simu:reset()
 end
@@ -128,7 +145,7 @@ local function by_steps(run, parameters)
   run.sol = where.call("run", run.simu.run, run.simu, { sensitivities = parameters })
   run.values = back.values(run.simu, parameters)
   local slopes = stepped.forward(run)
-  if run.simu:hasNextEvent() then fail(CHANGED) end
+  check_end(run)
   return slopes
 end
 

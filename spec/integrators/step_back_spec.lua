@@ -165,6 +165,34 @@ describe("the way back through time steps", function()
     assert.near(-0.04, ds:x()[1], 1e-15)
   end)
 
+  it("tells what a function of the cost does to the simulation", function()
+    local again = "gradient: the simulation was run again, or changed, by a function of the cost"
+    local changed = "gradient: the model was changed after the run"
+    local acts = {
+      { function(simu) simu:close() end, again }, { function(simu) simu:reset() end, again },
+      { function(simu) simu:nsds():close() end, again },
+      { function(simu) simu:reset() simu:run() end, again },
+      { function(_, ds) ds:setzPtr(ns.vector { 3, 4 }) collectgarbage() end, changed },
+      { function(simu) simu:nsds():interaction(1):relation():setz { 0.5 } collectgarbage() end, changed },
+    }
+    for _, act in ipairs(acts) do
+      for _, name in ipairs { "cost", "terminal" } do
+        local simu, parameters, ds = tanks(ns.compile)()
+        local armed = true
+        expect.fails(act[2], simu.gradient, simu, { parameters = parameters, [name] = function(_, x)
+          if armed then armed = false act[1](simu, ds) end
+          return type(x) == "number" and x or x[1]
+        end })
+      end
+    end
+    local simu, parameters = tanks(ns.compile)()
+    local open = true
+    expect.fails(again, simu.gradient, simu, { method = "forward", parameters = parameters, terminal = function(x)
+      if open then open = false simu:close() end
+      return x[1]
+    end })
+  end)
+
   it("changes with the units by powers of two", function()
     local function slopes_of(unit)
       local ds = ns.FirstOrderNonLinearDS({ unit, 2 * unit }, function(_, x, z, f)

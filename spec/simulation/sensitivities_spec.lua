@@ -200,6 +200,29 @@ describe("run{sensitivities}", function()
     refuses("run: sensitivities: open.ub[1] is not finite: it has no derivative", diode, { { open, "ub" } })
   end)
 
+  it("ends where a function of the script replaces numbers of the model", function()
+    for _, step in ipairs { function(nsds, grid) return ns.EventDriven(nsds, grid, ns.RungeKuttaOSI()) end,
+      function(nsds, grid) return ns.TimeStepping(nsds, grid, ns.EulerMoreauOSI(1)) end } do
+      for _, name in ipairs { "setzPtr", "setz" } do
+        local ds = ns.FirstOrderNonLinearDS({ 1 }, function(_, x, z, f) f[1] = -x[1] ^ 3 * z[1] end)
+        ds:setzPtr(ns.vector { 2 })
+        local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+        nsds:insertDynamicalSystem(ds)
+        local rows = 0
+        local function observe()
+          rows = rows + 1
+          if rows == 3 then ds[name](ds, ns.vector { 3 }) collectgarbage() end
+          return { rows = rows }
+        end
+        local simu = step(nsds, ns.TimeDiscretisation(0, 0.125))
+        local good, message = pcall(simu.run, simu, { observe = observe, sensitivities = { "x0", "z" } })
+        assert.is_false(good)
+        assert.equal("sensitivities: a function of the script has changed the model during the run: derivatives are those of "
+          .. "one model (t=0.375 step 2)", message)
+      end
+    end
+  end)
+
   it("refuses runs that can not have them", function()
     local elements = model(function(nsds, grid) return ns.TimeStepping(nsds, grid, ns.FESDOSI()) end)
     refuses("run: sensitivities: a FESDOSI carries no derivatives; use EventDriven with a RungeKuttaOSI", elements, { "x0" })

@@ -47,7 +47,7 @@ NsStatus ns_sensitivities_new(NsSensitivities **out, const NsNsds *nsds, const N
                               const NsParameter *parameters, int p, const NsSensitivityOptions *options, NsError *err) {
   NsSensitivities *s = *out = ns_alloc(1, sizeof *s);
   if (!s) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  *s = (NsSensitivities){.options = *options, .p = p, .version = nsds->version, .slopes = {.p = p}};
+  *s = (NsSensitivities){.options = *options, .p = p, .version = nsds->version, .values = nsds->values, .slopes = {.p = p}};
   if (isnan(options->rtol)) s->options.rtol = default_tolerance(islands->plan.integrator);
   int *first_x = ns_arena_ints(&s->arena, nsds->nds);
   for (int d = 0; d < nsds->nds && first_x; s->nx += nsds->ds[d++]->n) first_x[d] = s->nx;

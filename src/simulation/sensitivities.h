@@ -23,6 +23,7 @@ typedef struct NsSensitivities {
   int count;        /* number of islands */
   int **place;      /* of each island: the index of each of its states among all */
   uint64_t version; /* of the graph */
+  uint64_t values;  /* of the graph: parameters point to the numbers that it has then */
   double *S;        /* nx x p: see ns_sensitivities_gather */
   NsEventSlopes slopes;
   NsArena arena;
@@ -58,6 +59,9 @@ NsStatus ns_sensitivities_event(NsSensitivities *s, NsUserGuard g, void *context
 
 /* S (nx x p) of the present states, in the order of the systems' states. */
 const double *ns_sensitivities_gather(NsSensitivities *s);
+
+/* Whether the graph is that of the run, with the coefficients and vectors z that it had. */
+bool ns_sensitivities_same(const NsSensitivities *s, const NsNsds *nsds);
 
 /*
 ** The way back through a recorded run (integrators/sensitivity_trail.h), of all islands. times: the ends of all pieces, `count`

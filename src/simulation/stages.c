@@ -39,7 +39,18 @@ static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *
   return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
 }
 
+/* NS_EARG when a script has replaced numbers of the model since the run with derivatives began: parameters point to them. */
+static NsStatus check_numbers(const NsTimeStepping *ts, NsError *err) {
+  if (!ts->sensitivities || ns_sensitivities_same(ts->sensitivities, ts->nsds)) return NS_OK;
+  return ns_fail(err, NS_EARG,
+                 "sensitivities: a function of the script has changed the model during the run: derivatives are those of one "
+                 "model (t=%g step %ld)",
+                 ts->progress.t, ts->k);
+}
+
 NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
+  NsStatus same = check_numbers(ts, err);
+  if (same != NS_OK) return same;
   ts->progress.newton = 0;
   ts->progress.t = step->t;
   ts->failure = NS_FAILED_ELSEWHERE;

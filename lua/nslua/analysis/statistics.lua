@@ -17,24 +17,42 @@ end
 
 local function sorted_sample(v, who) return core.vector(sample(v, who)):sort():totable() end
 
+-- The largest power of two up to the size of the numbers; 1 for zeros. In this unit squares stay in range.
+local function unit_of(list)
+  local most = 0
+  for i = 1, #list do most = math.max(most, math.abs(list[i])) end
+  return most > 0 and 2.0 ^ math.floor(math.log(most, 2)) or 1.0
+end
+
+-- The variance in units squared, and the unit.
 local function variance(v, ddof, who)
   local list = sample(v, who)
   ddof = ddof == nil and 0 or arguments.integer(ddof, 0, who, "ddof")
   if ddof >= #list then fail("%s: ddof: expected less than the %d numbers, got %d", who, #list, ddof) end
-  local mean, squares = core.vector(list):mean(), 0
-  for i = 1, #list do squares = squares + (list[i] - mean) ^ 2 end
-  return squares / (#list - ddof)
+  local unit, squares = unit_of(list), 0
+  local scaled = core.vector(list) / unit
+  local mean = scaled:mean()
+  for i = 1, #scaled do squares = squares + (scaled[i] - mean) ^ 2 end
+  return squares / (#list - ddof), unit
 end
 
-function statistics.var(v, ddof) return variance(v, ddof, "var") end
+function statistics.var(v, ddof)
+  local squares, unit = variance(v, ddof, "var")
+  return squares * unit * unit
+end
 
-function statistics.std(v, ddof) return math.sqrt(variance(v, ddof, "std")) end
+function statistics.std(v, ddof)
+  local squares, unit = variance(v, ddof, "std")
+  return math.sqrt(squares) * unit
+end
 
 -- The number at a place from 1 to n of a sorted list; between two places on the line through both.
 function statistics.at_place(sorted, place)
   place = math.max(1, math.min(#sorted, place))
   local low = math.floor(place)
-  return sorted[low] + (place - low) * ((sorted[low + 1] or sorted[low]) - sorted[low])
+  local below, above, part = sorted[low], sorted[low + 1] or sorted[low], place - low
+  if above - below == math.huge then return (1 - part) * below + part * above end -- the distance is out of range
+  return below + part * (above - below)
 end
 
 local function quantile(sorted, share) return statistics.at_place(sorted, 1 + share * (#sorted - 1)) end

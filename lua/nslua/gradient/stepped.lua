@@ -65,7 +65,7 @@ end
 -- The same by the record. run.stepping: it fails in a step.
 function stepped.backward(run)
   local simu, sol, direct, rows = run.simu, run.sol, core.zeros(#run.values), nil
-  back.steps_start(simu)
+  where.call("gradient", back.steps_start, simu)
   if run.options.cost then
     local by_p
     rows, by_p = by_tape(run)
@@ -73,7 +73,7 @@ function stepped.backward(run)
     if by_p then direct = direct + by_p end
   end
   each_row(run, "terminal", function(_, by_x, by_q)
-    back.steps_add(simu, by_x, "terminal")
+    where.call("gradient", back.steps_add, simu, by_x, "terminal")
     if by_q then direct = direct + by_q end
   end)
   run.stepping = true

@@ -15,6 +15,12 @@ describe("statistics of a sample #once", function()
     near(ns.std(v), ns.std(v + 1e6), 1e-9)
     assert.equal(4 * ns.std(v), ns.std(4 * v))
     assert.equal(0.0, ns.std { 7 })
+    assert.equal(0.0, ns.var { 0, 0 })
+    for _, exponent in ipairs { -1000, -600, 600, 1000 } do
+      local unit = 2.0 ^ exponent
+      assert.equal(unit * ns.std { 1, 2, 4.1 }, ns.std { unit, 2 * unit, 4.1 * unit })
+    end
+    near(2 ^ 0.5 / 1.5 * 1e308, ns.std { 1e308, 1e308, -1e308 }, 1e294)
   end)
 
   it("quantile and median: between the sorted numbers", function()
@@ -22,6 +28,7 @@ describe("statistics of a sample #once", function()
     assert.equal(2.5, ns.median { 1, 4, 2, 3 })
     assert.equal(2.5, ns.quantile({ 1, 4, 2, 3 }, 0.5))
     assert.equal(7.0, ns.quantile({ 7 }, 0.3))
+    assert.equal(ns.vector { -1.5e308, 0, 1.5e308 }, ns.quantile({ -1.5e308, 1.5e308 }, { 0, 0.5, 1 }))
   end)
 
   it("argsort: the places in the order of v:sort(), equal numbers in their own", function()

@@ -48,7 +48,7 @@ describe("closed forms #once", function()
   end)
 
   it("a simulation without a parameter has an orbit with segments, and one with a symmetry", function()
-    local ds = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 3 } }, { { 0.5 } }) -- q = sin t of the force 2 sin t + cos t / 2
+    local ds = ns.LagrangianLinearTIDS({ 0 }, { 0 }, { { 1 } }, { { 3 } }, { { 0.5 } }) -- q = sin t
     ds:setComputeFExtFunction(function(t, _, f) f[1] = 2 * math.sin(t) + math.cos(t) / 2 end)
     local nsds = ns.NonSmoothDynamicalSystem(0, 20)
     nsds:insertDynamicalSystem(ds)

@@ -50,7 +50,9 @@ void nsl_set_coef(lua_State *L, int idx, NsCoef *coef, int value, int rows, int 
   if (status != NS_OK) luaL_error(L, "not enough memory");
   if (shared) nsl_anchor(L, idx, what, copy);
   lua_settop(L, copy - 1);
-  if (callee->nsds && !was_given) ((NsNsds *)callee->nsds)->version++;
+  NsNsds *nsds = (NsNsds *)callee->nsds;
+  if (nsds && !was_given) nsds->version++;
+  if (nsds) nsds->values++;
 }
 
 /* The present numbers of a coefficient, to be copied. */
@@ -103,6 +105,7 @@ void nsl_set_z(lua_State *L, int idx, double **z, int *nz, int value, bool linke
   nsl_anchor(L, idx, "z", -1);
   *z = v->data;
   *nz = v->n;
+  if (callee->nsds) ((NsNsds *)callee->nsds)->values++;
   lua_settop(L, copy - 1);
 }
 

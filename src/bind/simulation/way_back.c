@@ -244,6 +244,12 @@ static int way_back_drives(lua_State *L) {
   return lua_pushboolean(L, nsl_check_simulation(L, 1)->ts->drives), 1;
 }
 
+/* same(simulation): whether there is a record, which is that of the model as it is now. Raises when the simulation is closed. */
+static int way_back_same(lua_State *L) {
+  const NsTimeStepping *ts = nsl_idle_simulation(L, 1, "gradient")->ts;
+  return lua_pushboolean(L, ts->trail && ns_sensitivities_same(ts->trail, ts->nsds)), 1;
+}
+
 static int way_back_close(lua_State *L) {
   NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
   ns_sensitivities_free(ts->trail);
@@ -280,17 +286,29 @@ static int way_back_resolve(lua_State *L) {
 }
 
 void nsl_open_way_back(lua_State *L) {
-  static const luaL_Reg functions[] = {{"times", way_back_times},         {"start", way_back_start},
-                                       {"back", way_back_back},           {"events", way_back_events},
-                                       {"cross", way_back_cross},         {"steps_start", way_back_steps_start},
-                                       {"steps_add", way_back_steps_add}, {"steps_back", way_back_steps_back},
-                                       {"rates", way_back_rates},         {"guard", way_back_guard},
-                                       {"fresh", way_back_fresh},         {"values", way_back_values},
-                                       {"refused", way_back_refused},     {"close", way_back_close},
-                                       {"nodes", way_back_nodes},         {"resolve", way_back_resolve},
-                                       {"gradient", way_back_gradient},   {"drives", way_back_drives},
-                                       {"earlier", way_back_earlier},     {"state", way_back_state},
-                                       {"memory", way_back_memory},       {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"times", way_back_times},
+                                       {"start", way_back_start},
+                                       {"back", way_back_back},
+                                       {"events", way_back_events},
+                                       {"cross", way_back_cross},
+                                       {"steps_start", way_back_steps_start},
+                                       {"steps_add", way_back_steps_add},
+                                       {"steps_back", way_back_steps_back},
+                                       {"rates", way_back_rates},
+                                       {"guard", way_back_guard},
+                                       {"fresh", way_back_fresh},
+                                       {"values", way_back_values},
+                                       {"refused", way_back_refused},
+                                       {"close", way_back_close},
+                                       {"nodes", way_back_nodes},
+                                       {"resolve", way_back_resolve},
+                                       {"gradient", way_back_gradient},
+                                       {"drives", way_back_drives},
+                                       {"earlier", way_back_earlier},
+                                       {"state", way_back_state},
+                                       {"memory", way_back_memory},
+                                       {"same", way_back_same},
+                                       {NULL, NULL}};
   luaL_newlib(L, functions);
   nsl_open_cost_trace(L);
   lua_setfield(L, -2, "way_back");
