@@ -7,7 +7,7 @@ local names = require "nslua.base.names"
 
 local dynamics = {}
 
-function dynamics.periodic(options) return require "nslua.dynamics.orbit".periodic(options) end
+function dynamics.periodic(options) return require "nslua.dynamics.periodic"(options) end
 
 function dynamics.continuation(options) return require "nslua.dynamics.branch".continuation(options) end
 

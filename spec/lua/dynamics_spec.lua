@@ -172,6 +172,10 @@ describe("periodic", function()
     raises("dynamics.periodic: unknown option 'perod'", dynamics.periodic, { rhs = f, guess = { 1, 2 }, perod = 1 })
     raises("dynamics.periodic: rtol: it goes with rhs =; a simulation has its own", dynamics.periodic,
       { simulation = impact_oscillator, value = 1, guess = { 1, 2 }, period = 1, rtol = 1 })
+    raises("dynamics.periodic: args: it goes with rhs =; the parameter of a simulation is value =", dynamics.periodic,
+      { simulation = impact_oscillator, args = { 1 }, guess = { 1, 2 }, period = 1 })
+    raises("dynamics.periodic: parameter: a function of the parameter needs none, got 1; its number is value =",
+      dynamics.periodic, { simulation = impact_oscillator, parameter = 1, guess = { 1, 2 }, period = 1 })
     raises("dynamics.periodic: simulation: it ends at T = 20, the flow goes on to t = 30: give it a later end",
       dynamics.periodic, { simulation = impact_oscillator, value = 1, guess = { 1, 2 }, period = 30 })
     raises("no orbit found: the Jacobian is singular in iteration 1", dynamics.periodic,

@@ -90,7 +90,8 @@ function simulation.make(flow, options)
   if type(model) == "function" then
     flow.make_simulation = model
     if options.parameter ~= nil then
-      fail("%s: parameter: a function of the parameter needs none, got %s", who, describe(options.parameter))
+      fail("%s: parameter: a function of the parameter needs none, got %s; its number is value =", who,
+        describe(options.parameter))
     end
   elseif arguments.is_simulation(model) then
     if options.parameter ~= nil then
@@ -101,7 +102,8 @@ function simulation.make(flow, options)
   else
     fail("%s: simulation: expected a simulation or a function that returns one, got %s", who, describe(model))
   end
-  for _, name in ipairs { "events", "method", "rtol", "atol", "args" } do
+  if options.args ~= nil then fail("%s: args: it goes with rhs =; the parameter of a simulation is value =", who) end
+  for _, name in ipairs { "events", "method", "rtol", "atol" } do
     if options[name] ~= nil then fail("%s: %s: it goes with rhs =; a simulation has its own", who, name) end
   end
   flow.n = model_at(flow, options.value).n

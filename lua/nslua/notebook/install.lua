@@ -87,6 +87,9 @@ local function command(_, arguments)
   local good, problem = install.write(folder, arguments.program)
   if not good then return fail(problem) end
   print("the kernel nslua is in " .. folder)
+  if arguments[2] == "--prefix" then
+    print("where Jupyter does not look there by itself (jupyter --paths): export JUPYTER_PATH=" .. absolute(data))
+  end
   print "start it with: jupyter notebook, and New > nslua; or nslua --console"
   return true
 end

@@ -366,8 +366,8 @@ end
 -- ---- what a fit shows ----
 
 function Fit:__tostring()
-  local lines = { ("fit of %d parameters to %d values (%s)"):format(#self.names, #self.data.t * #self.data.columns,
-    self.message) }
+  local lines = { ("fit of %d %s to %d values (%s)"):format(#self.names,
+    #self.names == 1 and "parameter" or "parameters", #self.data.t * #self.data.columns, self.message) }
   for k, name in ipairs(self.names) do
     local error_text = self.errors and (" +- " .. core.number_support.format("%.2g", self.errors[k])) or ""
     lines[#lines + 1] = ("  %s = %s%s"):format(name, core.number_support.format("%.8g", self.x[k]), error_text)

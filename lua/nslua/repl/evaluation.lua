@@ -1,5 +1,6 @@
 -- nslua.repl.evaluation: calls of the user's code with a traceback, and the names that are there from the start; for
 -- the prompt and for the worker of a kernel.
+local habits = require "nslua.repl.habits"
 
 local evaluation = {}
 
@@ -19,6 +20,8 @@ end
 local function explain(state, err)
   if state.failed then state.failed() end
   local lines, text = {}, evaluation.text_of(err)
+  local advice = habits.of_message(text)
+  if advice then text = text:gsub("^[^\n]*", function(line) return ("%s; in Lua: %s"):format(line, advice) end) end
   if not text:find("\nstack traceback:\n", 1, true) then text = debug.traceback(text, 3) end
   for line in text:gmatch "[^\n]*" do lines[#lines + 1] = line end
   if lines[#lines]:find "^\t" and #lines > state.below then

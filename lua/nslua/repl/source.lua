@@ -1,4 +1,5 @@
 -- nslua.repl.source: the grammar of Lua, as far as the prompt needs it: tokens, incomplete chunks, top-level locals.
+local habits = require "nslua.repl.habits"
 
 local source = {}
 
@@ -152,7 +153,10 @@ function source.compile(text, env, keeper, name)
       chunk = load(source.keep_locals(text, keeper), name, "t", env) or chunk
     end
   end
-  return chunk, message, not chunk and (more or incomplete(text, message))
+  if chunk then return chunk end
+  local advice = habits.advice(source.tokens(text))
+  if advice then return nil, ("%s; in Lua: %s"):format(message, advice), false end
+  return nil, message, more or incomplete(text, message)
 end
 
 -- ---- cells ----

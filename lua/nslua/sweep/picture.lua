@@ -18,23 +18,12 @@ local function vector_of(columns, name)
   return pivots.column(columns, name, "plot", "picture")
 end
 
--- z over x and y, and beside it the colours of the values.
+-- z over x and y, with a bar of its colours.
 local function heat(columns, o, fig)
   local z, x, y = pivots.pivot(columns, o.x, o.y, o.z, "plot")
-  local main, bar = fig:subplot(1, 20, { 1, 17 }), fig:subplot(1, 20, { 19, 20 })
-  main:heatmap(x, y, z, { cmap = o.cmap, limits = o.limits }):xlabel(o.x):ylabel(o.y):title(o.z):grid(false)
-  local lo, hi = math.huge, -math.huge
-  for i = 1, #y do
-    for j = 1, #x do
-      if z[i][j] == z[i][j] then lo, hi = math.min(lo, z[i][j]), math.max(hi, z[i][j]) end
-    end
-  end
-  if o.limits then lo, hi = o.limits[1], o.limits[2] end
-  if lo == hi then lo, hi = lo - 0.5, hi + 0.5 end
-  local values, colors = core.linspace(lo, hi, 128), core.zeros(128, 1)
-  for i = 1, 128 do colors[i][1] = values[i] end
-  bar:heatmap({ 0 }, values, colors, { cmap = o.cmap }):xticks {}
-  bar:grid(false)
+  local axes = fig:subplot(1, 1, 1)
+  axes:heatmap(x, y, z, { cmap = o.cmap, limits = o.limits }):xlabel(o.x):ylabel(o.y):grid(false)
+  axes:colorbar { label = o.z }
 end
 
 -- The quantiles of SHARES of a list, by the neighbouring elements.

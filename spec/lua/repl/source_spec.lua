@@ -146,3 +146,50 @@ describe("source.compile_cell", function()
     assert.equal("", source.indent "if x then y() end")
   end)
 end)
+
+describe("a line in the manner of another language", function()
+  local habits = require "nslua.repl.habits"
+
+  local function advice(text) return habits.advice((source.tokens(text))) end
+
+  it("is answered with what Lua has", function()
+    for text, expected in pairs {
+      ["x != 3"] = "x ~= y", ["x = 3 ** 2"] = "x ^ y", ["x += 1"] = "x = x + 1", ["x++"] = "x = x + 1",
+      ["if a && b then"] = "a and b", ["if a || b then"] = "a or b", ["x /= 2"] = "x = x / 2",
+      ["A @ B"] = "A * B for the product of matrices",
+      ["import numpy as np"] = 'local ns = require "nslua"', ["from nslua import ns"] = 'local ns = require "nslua"',
+      ["print x"] = "print(x)", ["def f(x):"] = "function f(x) ... end", ["def f(x): return x"] = "function f(x) ... end",
+      ["for i in range(3):"] = "for i = 1, 3 do ... end", ["while x > 0:"] = "while x > 0 do ... end",
+      ["if x > 0:"] = "if x > 0 then ... end", ["elif x > 0:"] = "elseif x > 0 then", ["else:"] = "else",
+    } do
+      assert.equal(expected, advice(text), text)
+      assert.is_nil(load(text), text) -- no Lua
+    end
+    for _, text in ipairs { "x = [1, 2]", "f([1, 2])", "[1, 2]" } do assert.matches("^{ 1, 2, 3 } for a list", advice(text)) end
+  end)
+
+  it("is none where Lua may read it", function()
+    for _, text in ipairs { "", 'x = "a != b"', "-- x += 1", "x = [[", "t = { [1] = 2, [2] = 3", "print", "import(numpy)",
+      "a - -b", "a ~= b", "for i = 1, 3 do sol:", "if x then simu:", "x = 3 3" } do
+      assert.is_nil(advice(text), text)
+    end
+  end)
+
+  it("may be a name that nslua has under another name", function()
+    for code, expected in pairs { ["x = np.array"] = "ns, as in ns.linspace", ["len(x)"] = "#x",
+      ["for i in range(3) do end"] = "for i = 1, n do ... end", ["plt.plot(x)"] = "ns.plot, as in ns.plot.plot(x, y)" } do
+      local _, message = pcall(assert(load(code, "=[1]", "t", {})))
+      assert.equal(expected, habits.of_message(message))
+    end
+    assert.is_nil(habits.of_message "[1]:1: attempt to call a nil value (global 'foo')")
+    assert.is_nil(habits.of_message "[1]:1: attempt to index a nil value (local 'np')")
+    assert.is_nil(habits.of_message "wrong\nattempt to call a nil value (global 'len')")
+  end)
+
+  it("is no text that more lines complete", function()
+    local chunk, message, more = source.compile("for i in range(3):", {}, "K")
+    assert.same({ nil, false }, { chunk, more })
+    assert.equal("stdin:1: <name> expected near <eof>; in Lua: for i = 1, 3 do ... end", message)
+    assert.is_true(select(3, source.compile("for i = 1, 3 do sol:", {}, "K")))
+  end)
+end)

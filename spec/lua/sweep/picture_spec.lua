@@ -19,7 +19,11 @@ describe("the picture of a sweep", function()
   it("is a heat map with its colours", function()
     local text = commands { x = "A", y = "e", z = "x", title = "product" }
     assert.equal(2, select(2, text:gsub("boxxyerror", "")))
-    assert.equal(15 + 128, select(2, text:gsub("\n[%d.e+-]+ [%d.e+-]+ [%d.e+-]+ [%d.e+-]+ [%d.e+-]+ [%d.e+-]+ %d+%f[\n]", "")))
+    local fig = sweep:plot { x = "A", y = "e", z = "x", limits = { 0, 4 } }
+    local axes = fig:subplot(1, 1, 1)
+    assert.equal("x", axes.color_bar.label)
+    assert.same({ 0, 4 }, axes.color_bar.artist.range)
+    ns.plot.close(fig)
   end)
 
   it("is lines: the median in a band, or one for each value", function()
