@@ -78,7 +78,7 @@ function data.spread(who, what, x, n)
   return x
 end
 
--- The positions and widths of `count` boxes or violins, which the options give; all are finite, and widths not below 0.
+-- The positions and widths of `count` boxes or violins from the options: finite, and widths not below 0.
 function data.seats(who, options, count)
   local at = data.spread(who, "positions", options.positions or core.linspace(1, count, count), count)
   local wide = data.spread(who, "widths", options.widths or 0.5, count)
