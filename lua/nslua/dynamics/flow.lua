@@ -144,7 +144,8 @@ function Flow:field(t, x, p) return self.kind.field(self, t, x, p) end
 local AGREEMENT = 1e-4
 
 -- What a derivative by differences is told with, where the exact one disagrees.
-local DISAGREES = "the exact derivative disagrees with a difference: a field that switches without an event"
+local DISAGREES = "the exact derivative disagrees with a difference: a field that switches without an event, or "
+  .. "an orbit that begins on a surface of switching"
 
 -- Whether S agrees with a difference of the step h. map(x): the end of a run and its signature; x0 has the signature
 -- `wanted`.

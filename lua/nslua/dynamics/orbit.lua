@@ -646,6 +646,7 @@ function orbits.start(q)
   if not solved.good then solved.reason = solved.reason .. why_singular(q, solved.u) end
   if solved.good or q.kind ~= "map" or q.symmetry or q.section.asked or q.section.count ~= 1 then return solved end
   q.section.count, q.section.span, q.transient = 2, nil, nil
+  q.flow.compared, q.flow.inexact = nil, nil -- what was found of the other map
   local good, second = pcall(function() return orbits.solve(q, orbits.first(q), q.p) end)
   if good and second.good then return second end
   q.section.count = 1
