@@ -55,7 +55,10 @@ function statistics.at_place(sorted, place)
   return below + part * (above - below)
 end
 
-local function quantile(sorted, share) return statistics.at_place(sorted, 1 + share * (#sorted - 1)) end
+-- The number below which the part `share` of a sorted list lies.
+function statistics.of_sorted(sorted, share) return statistics.at_place(sorted, 1 + share * (#sorted - 1)) end
+
+local quantile = statistics.of_sorted
 
 local function share_of(share, name)
   if not (share >= 0 and share <= 1) then fail("quantile: %s: expected a number from 0 to 1, got %g", name, share) end

@@ -1,6 +1,7 @@
 -- nslua.plot.artists: what the methods of axes that draw have in common: an artist is appended, its style is read
 -- from the options.
 
+local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local defaults = require "nslua.plot.defaults"
 local style = require "nslua.plot.style"
@@ -73,6 +74,16 @@ function artists.fill_style(self, who, options)
     edge = options.edgecolor ~= "none" and options.edgecolor and style.color(who, options.edgecolor) or nil,
     linewidth = number(who, "linewidth", options.linewidth or 1, 0), zorder = artists.zorder(who, options),
   }
+end
+
+-- Names the places of categories on the axis that they stand on, by their numbers where no labels are given.
+function artists.name_places(self, at, labels, upright)
+  local names = labels
+  if not names then
+    names = {}
+    for i = 1, #at do names[i] = core.number_support.format("%g", at[i]) end
+  end
+  return upright and self:xticks(at, names) or self:yticks(at, names)
 end
 
 -- Raises when the axes are in space.

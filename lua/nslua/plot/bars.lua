@@ -7,6 +7,7 @@ local artists = require "nslua.plot.artists"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local histogram = require "nslua.analysis.histogram"
+local of_sorted = require("nslua.analysis.statistics").of_sorted
 local style = require "nslua.plot.style"
 local text_size = require "nslua.plot.text"
 
@@ -252,14 +253,6 @@ function methods:errorbar(x, y, options)
   return self
 end
 
--- The number below which the part `p` of sorted numbers lies, by linear interpolation.
-local function quantile(sorted, p)
-  local at = 1 + p * (#sorted - 1)
-  local i = math.min(math.floor(at), #sorted)
-  local next_one = sorted[math.min(i + 1, #sorted)]
-  return sorted[i] + (at - i) * (next_one - sorted[i])
-end
-
 -- The numbers that a box stands for: quartiles, ends of the whiskers, what lies outside, the mean.
 local function five(x, reach)
   local sorted, outside = {}, {}
@@ -268,7 +261,7 @@ local function five(x, reach)
   end
   table.sort(sorted)
   if #sorted == 0 then return nil end
-  local q1, q2, q3 = quantile(sorted, 0.25), quantile(sorted, 0.5), quantile(sorted, 0.75)
+  local q1, q2, q3 = of_sorted(sorted, 0.25), of_sorted(sorted, 0.5), of_sorted(sorted, 0.75)
   local low, high = q1, q3
   for _, v in ipairs(sorted) do
     if v < q1 - reach * (q3 - q1) or v > q3 + reach * (q3 - q1) then outside[#outside + 1] = v
@@ -332,12 +325,7 @@ function methods:boxplot(x, options)
     add_points(means[1], means[2], { color = "g", linestyle = "none", marker = "^", markersize = 6 })
   end
   self.artists[#self.artists].extent = { [upright and "x" or "y"] = extent_of(at - wide, at + wide) }
-  local names = options.labels
-  if not names then
-    names = {}
-    for i = 1, #list do names[i] = core.number_support.format("%g", at[i]) end
-  end
-  return upright and self:xticks(at, names) or self:yticks(at, names)
+  return artists.name_places(self, at, options.labels, upright)
 end
 
 -- stem([x,] y [, {bottom =, color =, linestyle =, marker =, ...}]): a line from the bottom to each point.

@@ -117,12 +117,7 @@ function methods:violinplot(x, options)
   local lo, hi = data.range { at - wide, at + wide }
   artist.extent = lo and { [upright and "x" or "y"] = { lo, hi } }
   artists.add(self, artist)
-  local names = options.labels
-  if not names then
-    names = {}
-    for i = 1, #list do names[i] = core.number_support.format("%g", at[i]) end
-  end
-  return upright and self:xticks(at, names) or self:yticks(at, names)
+  return artists.name_places(self, at, options.labels, upright)
 end
 
 return function(class)

@@ -29,8 +29,8 @@ where.strict(MonteCarlo, "value")
 local function quantile(sorted, share, z)
   local n, at = #sorted, statistics.at_place
   local spread = z * math.sqrt(n * share * (1 - share))
-  return { share = share, value = at(sorted, 1 + share * (n - 1)), low = at(sorted, math.floor(n * share - spread)),
-    high = at(sorted, math.ceil(n * share + spread) + 1) }
+  return { share = share, value = statistics.of_sorted(sorted, share),
+    low = at(sorted, math.floor(n * share - spread)), high = at(sorted, math.ceil(n * share + spread) + 1) }
 end
 
 -- What is known of one column of results.

@@ -4,6 +4,7 @@ local core = require "nslua.core"
 local histogram = require "nslua.analysis.histogram"
 local pivots = require "nslua.sweep.pivot"
 local plot = require "nslua.plot"
+local statistics = require "nslua.analysis.statistics"
 
 local fail = arguments.fail
 local format = core.number_support.format
@@ -26,15 +27,11 @@ local function heat(columns, o, fig)
   axes:colorbar { label = o.z }
 end
 
--- The quantiles of SHARES of a list, by the neighbouring elements.
+-- The quantiles of SHARES of a list.
 local function quantiles(list)
   table.sort(list)
   local q = {}
-  for i, share in ipairs(SHARES) do
-    local at = 1 + share * (#list - 1)
-    local low = math.floor(at)
-    q[i] = list[low] + (at - low) * ((list[low + 1] or list[low]) - list[low])
-  end
+  for i, share in ipairs(SHARES) do q[i] = statistics.of_sorted(list, share) end
   return q
 end
 
