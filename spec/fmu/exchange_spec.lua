@@ -1,5 +1,6 @@
 -- Units for model exchange, with an integrator that locates events, and co-simulation of the same equations.
 local host = require "host"
+local crossed = require("fmu.solver").crossed
 local units = require "fmu.unit"
 
 local BALL = [[
@@ -63,13 +64,6 @@ local function indicators(c, nz, t, x)
   good(c:set_time(t))
   good(c:set_states(x))
   return good(c:numbers("GetEventIndicators", nz))
-end
-
-local function crossed(a, b)
-  for i = 1, #a do
-    if (a[i] > 0) ~= (b[i] > 0) then return true end
-  end
-  return false
 end
 
 -- The states after an event, and whether it changed them.

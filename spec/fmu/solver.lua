@@ -44,12 +44,15 @@ local function indicators(c, nz, t, x)
   return good(c:numbers("GetEventIndicators", nz))
 end
 
-local function crossed(a, b)
+-- Whether an indicator differs in sign between a and b.
+function solver.crossed(a, b)
   for i = 1, #a do
     if (a[i] > 0) ~= (b[i] > 0) then return true end
   end
   return false
 end
+
+local crossed = solver.crossed
 
 -- Event mode to continuous-time mode: the states after all events of this time.
 local function update(c, n)
