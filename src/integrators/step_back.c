@@ -15,7 +15,7 @@
 enum { BETWEEN_TESTS = 16 };
 
 /* The matrix is exact when it differs from differences by less than this part of the unknowns' sizes: the errors of these. */
-static const double BACK_EXACT = 1e-10;
+static const double BACK_EXACT = 1e-9;
 
 /* ---- the record ---- */
 
@@ -174,8 +174,8 @@ static NsStatus back_test(NsStepEquations *T, NsError *err) {
   if (status != NS_OK) return status;
   ns_step_solve(T, T->once, T->far, T->far_l);
   bool exact = true;
-  for (int i = 0; i < T->N; i++) exact = exact && fabs(T->far[i] + T->dw[i]) <= BACK_EXACT * 10 * T->w_most[i];
-  for (int i = 0; i < T->M; i++) exact = exact && fabs(T->far_l[i] + T->dl[i]) <= BACK_EXACT * 10 * T->lambda_most[i];
+  for (int i = 0; i < T->N; i++) exact = exact && fabs(T->far[i] + T->dw[i]) <= BACK_EXACT * T->w_most[i];
+  for (int i = 0; i < T->M; i++) exact = exact && fabs(T->far_l[i] + T->dl[i]) <= BACK_EXACT * T->lambda_most[i];
   if (exact) return ns_step_place(T, NULL, 0, false, err);
   return ns_trail_refuse(T->s->trail, "the matrix of the steps is not exact", err);
 }
