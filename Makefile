@@ -9,12 +9,12 @@ GCOV   ?= gcov
 
 # Debian packages for building and testing, for lint, and for the benches. Any one package of gnuplot will do; they conflict.
 GNUPLOT     = $(if $(shell command -v gnuplot 2>/dev/null),,gnuplot-nox)
-BUILD_NEEDS = gcc libc6-dev liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev libcminpack-dev libedit-dev
+BUILD_NEEDS = gcc libc6-dev liblua5.4-dev liblapacke-dev libopenblas-serial-dev libsuitesparse-dev libcminpack-dev libedit-dev zlib1g-dev
 NEEDS       = $(BUILD_NEEDS) lua5.4 lua-busted tmux locales $(GNUPLOT)
 LINT_NEEDS  = clang clang-format lua-check cppcheck shellcheck
 BENCH_NEEDS = python3-siconos python3-scipy
 # Optional: for films, and for the specs that look at pages in a browser.
-OPTIONAL    = $(GNUPLOT) ffmpeg chromium python3
+EXTRAS      = $(GNUPLOT) ffmpeg chromium python3
 # For the module nslua.sundials: 1 GB with its dependencies, therefore only installed by `make sundials`.
 SUNDIALS_NEEDS = libsundials-dev
 # For the module nslua.hdf5.
@@ -53,13 +53,26 @@ SAN ?= --coverage -fprofile-abs-path
 OPT ?= -O0 -g
 endif
 SAN ?=
-# gcc optimises across files at the link: steps of small models are 5 to 10 % faster. In one partition: where gcc cuts the program
-# in several, the cuts move with its size, and steps of small models became up to 30 % slower.
-LTO := $(shell echo | $(CC) -dM -E - 2>/dev/null | grep -q __clang__ || echo -flto=auto -flto-partition=one)
-OPT ?= -O2 -g $(LTO)
+# LTO=yes optimises across files at the link (gcc): steps are 3 % faster, and each link takes most of a minute: packages and
+# containers have it. In one partition: where gcc cuts the program in several, the cuts move with its size, and steps of small
+# models became up to 30 % slower.
+LTO ?=
+OPT ?= -O2 -g$(if $(LTO), -flto=auto -flto-partition=one)
+
+# A build takes all cores when no -j is given, here or to the make that calls this one (while a Makefile is read, the caller's flags are in
+# the environment alone). Several goals, as in `make lint test`, are made one after the other.
+ifeq ($(findstring -j,$(shell printf %s "$$MAKEFLAGS")),)
+ifeq ($(and $(word 2,$(MAKECMDGOALS)),$(filter-out all fmu $(BUILD)/%,$(MAKECMDGOALS))),)
+MAKEFLAGS += -j$(shell getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2)
+endif
+endif
+
+# A line for each file that is made; V=1 shows the commands.
+Q   = $(if $(V),,@)
+say = $(if $(V),,@echo '  $(1)  $@')
 
 # The specs with a longer form for `make soak`.
-SOAK = $(shell grep -rlE '"campaign"|NSLUA_SOAK|NSLUA_RANDOM' spec --include='*_spec.lua')
+SOAK = $(shell grep -rlE '"campaign"|NSLUA_SOAK|NSLUA_RANDOM|#long' spec --include='*_spec.lua')
 
 CSTD       := -std=c11 -D_XOPEN_SOURCE=700
 WARN       := -Wall -Wextra -Wpedantic -Wshadow
@@ -68,7 +81,7 @@ CPPFLAGS_ALL = $(CSTD) -Isrc $(LUA_CFLAGS) $(CPPFLAGS)
 # initial-exec: each thread has the memory of the few thread-local variables from its start. Memory allocated at first use
 # would end the process when the allocation fails.
 CFLAGS_ALL   = $(CPPFLAGS_ALL) $(WARN) $(OPT) $(SAN) -fPIC -fno-plt -fvisibility=hidden -ftls-model=initial-exec $(CFLAGS)
-LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lcminpack -llapacke -lopenblas -lm -ldl -pthread
+LIBS       := -lklu -lamd -lcolamd -lbtf -lsuitesparseconfig -lcminpack -llapacke -lopenblas -lz -lm -ldl -pthread
 
 # The interpreter contains Lua and exports its symbols for C modules, as the stock lua5.4 does: so it needs no liblua at run
 # time, and calls do not go through a jump table. Without the static library it is linked with the shared one.
@@ -86,7 +99,8 @@ SUNDIALS_LIBS := -lsundials_ida -lsundials_cvode -lsundials_sunnonlinsolfixedpoi
 # nslua.hdf5 is built with the headers of serial HDF5 1.10 or later; Debian's hdf5.pc may name the parallel library.
 HDF5_CFLAGS := $(shell pkg-config --cflags hdf5-serial 2>/dev/null || { test ! -d /usr/include/hdf5/serial || \
                echo -I/usr/include/hdf5/serial; })
-HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || echo -lhdf5) -lhdf5_hl
+HDF5_LIBS   := $(shell pkg-config --libs hdf5-serial 2>/dev/null || \
+               echo $(patsubst %/libhdf5.so,-L%,$(wildcard /usr/lib/*/hdf5/serial/libhdf5.so)) -lhdf5) -lhdf5_hl
 HDF5        := $(shell printf '%s\n' '$(hash)include <hdf5.h>' '$(hash)if !H5_VERSION_GE(1, 10, 2) || defined H5_HAVE_PARALLEL' \
                '$(hash)error' '$(hash)endif' | $(CC) $(CPPFLAGS) $(HDF5_CFLAGS) -E -xc - >/dev/null 2>&1 && \
                echo $(BUILD)/lib/nslua/hdf5.so)
@@ -104,9 +118,11 @@ IPOPT        := $(shell echo '$(hash)include <IpStdCInterface.h>' | $(CC) $(CPPF
 IPOPT_OBJ    := $(patsubst %,$(BUILD)/obj/%.o,bind/file/core_functions bind/numerics/ipopt_module solvers/optimise/ipopt)
 
 # nslua.fmu, what ns.fmi.export puts into each unit (FMU): the engine, Lua and the functions of FMI. It exports these functions alone.
-# It is built where there is a static library of Lua, not by `make all`: to link the engine a second time takes as long.
+# It is built where there is a static library of Lua, by `make fmu`, `make test` and `make install`.
 # A shared object cannot refer to the variables stdin, stdout and stderr as that library does: the copy refers to three variables
 # of src/fmu/instance.c in their place.
+# Each unit has a copy, therefore one without debug information.
+FMU_STRIP = $(if $(SAN),,-Wl$(,)--strip-debug)
 FMU_OBJ := $(patsubst src/%.c,$(BUILD)/obj/%.o,$(sort $(wildcard src/fmu/*.c)))
 FMU_LUA := $(BUILD)/fmu/liblua.a
 FMU     := $(if $(LUA_ARCHIVE),$(BUILD)/lib/nslua/fmu.so)
@@ -129,32 +145,46 @@ BINDIR ?= $(PREFIX)/bin
 LIBDIR ?= $(PREFIX)/lib/lua/5.4
 LUADIR ?= $(PREFIX)/share/lua/5.4
 
-all: $(CORE) $(NSLUA) $(SUNDIALS) $(HDF5) $(NLOPT) $(IPOPT) $(MPI)  ## the module and the interpreter, in build/
+all: $(CORE) $(NSLUA) optional  ## the module and the interpreter, in build/
+
+# The optional modules whose headers are there. One that can not be compiled or linked is left out with a word: the headers may be
+# those of another version, or the library may be missing.
+OPTIONAL_MODULES = $(SUNDIALS) $(HDF5) $(NLOPT) $(IPOPT) $(MPI)
+optional:
+	@mkdir -p $(BUILD); test -z "$(strip $(OPTIONAL_MODULES))" || \
+	  $(MAKE) --no-print-directory -k $(OPTIONAL_MODULES) 2>$(BUILD)/optional.log || for module in $(OPTIONAL_MODULES); do \
+	    $(MAKE) -s -q $$module 2>/dev/null || { rm -f $$module; echo "left out, since it can not be built here (see $(BUILD)/optional.log): $$module"; }; \
+	  done
 
 $(CORE): $(OBJ)
 $(BUILD)/public/core.so: $(PUBLIC)
 # nodelete: the module stays loaded, since a SIGINT may call its handler while the last Lua state closes the module.
 %.so:
 	@mkdir -p $(@D)
-	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(LIBS)
+	$(call say,LD)
+	$(Q)$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(LIBS)
 
 $(BUILD)/lib/nslua/sundials.so: $(SUNDIALS_OBJ)
 	@mkdir -p $(@D)
-	$(CC) -shared $(SAN) $(OPT) -o $@ $^ $(LDFLAGS) $(SUNDIALS_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) -shared $(SAN) $(OPT) -o $@ $^ $(LDFLAGS) $(SUNDIALS_LIBS)
 
 # nodelete: HDF5 registers functions that run at the end of the process.
 $(BUILD)/lib/nslua/hdf5.so: $(HDF5_OBJ)
 	@mkdir -p $(@D)
-	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(HDF5_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(HDF5_LIBS)
 $(filter-out %/core_functions.o,$(HDF5_OBJ)): CFLAGS_ALL += $(HDF5_CFLAGS)
 
 $(BUILD)/lib/nslua/nlopt.so: $(NLOPT_OBJ)
 	@mkdir -p $(@D)
-	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) -lnlopt -lm
+	$(call say,LD)
+	$(Q)$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) -lnlopt -lm
 
 $(BUILD)/lib/nslua/ipopt.so: $(IPOPT_OBJ)
 	@mkdir -p $(@D)
-	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(IPOPT_LIBS) -lm
+	$(call say,LD)
+	$(Q)$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(IPOPT_LIBS) -lm
 $(BUILD)/obj/solvers/optimise/ipopt.o: CFLAGS_ALL += $(IPOPT_CFLAGS)
 
 $(FMU_LUA): $(LUA_ARCHIVE)
@@ -163,18 +193,21 @@ $(FMU_LUA): $(LUA_ARCHIVE)
 
 $(BUILD)/lib/nslua/fmu.so: $(PUBLIC) $(FMU_OBJ) $(FMU_LUA) src/fmu/exports.map
 	@mkdir -p $(@D)
-	$(CC) -shared $(SAN) $(OPT) -Wl,--version-script=src/fmu/exports.map -Wl,-Bsymbolic -Wl,--disable-new-dtags,-rpath,'$$ORIGIN' \
+	$(call say,LD)
+	$(Q)$(CC) -shared $(SAN) $(OPT) $(FMU_STRIP) -Wl,--version-script=src/fmu/exports.map -Wl,-Bsymbolic -Wl,--disable-new-dtags,-rpath,'$$ORIGIN' \
 	  -o $@ $(filter-out %.map,$^) $(LDFLAGS) $(LIBS)
 
 # nodelete: Open MPI's threads and the function at the end of the process need the module to the end.
 $(BUILD)/lib/nslua/mpi.so: $(MPI_OBJ)
 	@mkdir -p $(@D)
-	$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(MPI_LIBS)
+	$(call say,LD)
+	$(Q)$(CC) -shared $(SAN) $(OPT) -Wl,-z,nodelete -o $@ $^ $(LDFLAGS) $(MPI_LIBS)
 $(BUILD)/obj/workers/mpi.o: CFLAGS_ALL += $(MPI_CFLAGS)
 
 $(NSLUA): $(HOST)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $^ $(LUA_LIB) $(LDFLAGS) -ledit -lm -ldl
+	$(call say,LD)
+	$(Q)$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $^ $(LUA_LIB) $(LDFLAGS) -ledit -lm -ldl
 	@test -e $(BUILD)/../lua/nslua/init.lua || ln -sfn $(CURDIR)/lua $(BUILD)/lua
 
 # The directory of KaTeX, whose files pages with formulas embed; empty when it is not installed.
@@ -189,37 +222,44 @@ $(BUILD)/obj/bind/lua/versions.o $(BUILD)/public/obj/bind/lua/versions.o: $(BUIL
 
 $(BUILD)/obj/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -DNSL_INTERNAL -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(CFLAGS_ALL) -DNSL_INTERNAL -MMD -MP -c -o $@ $<
 $(BUILD)/public/obj/%.o: src/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(call say,CC)
+	$(Q)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # A host for spec/robust that makes allocations fail.
 $(BUILD)/robust/faults: spec/robust/faults.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl
 
 # A host for spec/robust that runs a Lua state in each of several threads.
 $(BUILD)/robust/threads: spec/robust/threads.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(WARN) $(SAN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl -pthread
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(WARN) $(SAN) -O1 -g -Wl,-E -o $@ $< $(LUA_LIB) -lm -ldl -pthread
 
 # Feeds arbitrary bytes to the readers of files, without a fuzzer: see fuzz_files.c.
-FUZZ_OBJ = $(patsubst %,$(BUILD)/obj/%.o,io/csv io/npy io/zip io/inflate io/checkpoint io/stream io/file io/number \
+FUZZ_OBJ = $(patsubst %,$(BUILD)/obj/%.o,io/csv io/npy io/zip io/checkpoint io/stream io/file io/number \
            base/memory base/text base/error base/status)
 $(BUILD)/robust/fuzz_files: spec/robust/fuzz_files.c $(FUZZ_OBJ)
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS) -lm
+	$(call say,CC)
+	$(Q)$(CC) $(CFLAGS_ALL) -o $@ $^ $(LDFLAGS) -lz -lm
 
 # What imports units (FMU) in spec/fmu: a module of Lua.
-$(BUILD)/fmu/importer.so: spec/fmu/importer.c $(patsubst %,$(BUILD)/obj/%.o,io/zip io/inflate io/file base/memory base/text base/error base/status)
+$(BUILD)/fmu/importer.so: spec/fmu/importer.c $(patsubst %,$(BUILD)/obj/%.o,io/zip io/file base/memory base/text base/error base/status)
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(WARN) $(SAN) -O1 -g -fPIC -shared -fvisibility=hidden -o $@ $^ -ldl -lm
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(WARN) $(SAN) -O1 -g -fPIC -shared -fvisibility=hidden -o $@ $^ -lz -ldl -lm
 
 # Modules and preloaded libraries of spec/robust: signals, full disks.
 $(BUILD)/robust/%.so: spec/robust/%.c
 	@mkdir -p $(@D)
-	$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
+	$(call say,CC)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(WARN) -O1 -g -fPIC -shared -o $@ $< -ldl
 
 -include $(OBJ:.o=.d) $(SUNDIALS_OBJ:.o=.d) $(HDF5_OBJ:.o=.d) $(NLOPT_OBJ:.o=.d) $(IPOPT_OBJ:.o=.d) $(MPI_OBJ:.o=.d) $(FMU_OBJ:.o=.d) $(HOST:.o=.d) $(BUILD)/public/obj/bind/core.d
 
@@ -227,24 +267,27 @@ demo: packages  ## install what is missing, build, run a clutch
 	@$(MAKE) --no-print-directory all
 	$(NSLUA) scripts/clutch.lua
 
-# The library of units is tested where it is there after `make fmu`, and in builds without link-time optimisation, as by `make check`:
-# that optimisation takes as long for this library as for the module, about a minute.
 test: packages  ## install what is missing, build, run the specs in both hosts
-	@$(MAKE) --no-print-directory all $(if $(findstring -flto,$(OPT)),$(wildcard $(FMU)),fmu)
-	@LUA=$(LUA) BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh $(BUILD)
+	@$(MAKE) --no-print-directory all fmu
+	@$(ALONE) LUA=$(LUA) BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh $(BUILD)
 
-check:  ## the same on a build with AddressSanitizer and UBSan, with 2,000 random problems
-	@NSLUA_RANDOM=$${NSLUA_RANDOM:-2000} $(MAKE) --no-print-directory test BUILD=build-asan
+check:  ## the same on a build with AddressSanitizer and UBSan, with the tests that take long and 2,000 random problems
+	@NSLUA_LONG=1 NSLUA_RANDOM=$${NSLUA_RANDOM:-2000} $(MAKE) --no-print-directory test BUILD=build-asan
 
 soak: packages  ## the long campaigns: 20,000 random problems, long runs of simulations
 	@$(MAKE) --no-print-directory all
-	@NSLUA_RANDOM=$${NSLUA_RANDOM:-20000} NSLUA_SOAK=1 HOSTS=nslua SPECS="$(SOAK)" BUSTED=$(BUSTED) CC=$(CC) \
+	@$(ALONE) NSLUA_RANDOM=$${NSLUA_RANDOM:-20000} NSLUA_SOAK=1 HOSTS=nslua SPECS="$(SOAK)" BUSTED=$(BUSTED) CC=$(CC) \
 	  sh spec/run.sh $(BUILD)
+
+# Two machines: one with nothing, one with what many have: OpenBLAS with threads, a pager, the libraries of optional modules.
+BARE_WITH = libopenblas0-pthread less libhdf5-dev libnlopt-dev coinor-libipopt-dev
+bare:  ## demo and test on Debian machines that hold make and git alone (root; a quarter of an hour)
+	@$(ALONE) sh spec/bare.sh "" "$(BARE_WITH)"
 
 coverage: packages  ## which lines and branches of the C sources the specs run (gcc and its gcov)
 	@$(MAKE) --no-print-directory BUILD=build-cov all
 	@find build-cov -name '*.gcda' -delete
-	@status=0; HOSTS=nslua BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh build-cov || status=$$?; \
+	@status=0; $(ALONE) HOSTS=nslua BUSTED=$(BUSTED) CC=$(CC) sh spec/run.sh build-cov || status=$$?; \
 	  $(LUA) spec/coverage.lua build-cov $(GCOV) && exit $$status
 
 fuzz: packages  ## libFuzzer (clang) on the readers of files, FUZZ_SECONDS=60 each
@@ -254,7 +297,7 @@ fuzz: packages  ## libFuzzer (clang) on the readers of files, FUZZ_SECONDS=60 ea
 
 builds: packages  ## builds and specs with gcc and clang, each at -O0 and -O3
 	@$(call provide,$(BUILDS_NEEDS))
-	@sh spec/builds.sh
+	@$(ALONE) sh spec/builds.sh
 
 format: lint-packages  ## lays the C sources out as .clang-format says
 	@find src -name '*.[ch]' | sort | xargs clang-format -i
@@ -269,7 +312,7 @@ bench: packages  ## side by side with peers
 	  test "$$found" || echo "bench: no measurements in bench/ yet"
 
 compare: all  ## the times of this build over those of another one: OLD=its directory
-	@test -n "$(OLD)" || { echo "usage: make compare OLD=DIRECTORY [TABLES=\"clutch linear mechanics numerics\"]"; exit 1; }
+	@test -n "$(OLD)" || { echo "usage: make compare OLD=DIRECTORY [TABLES=\"clutch linear mechanics numerics whole\"]"; exit 1; }
 	$(NSLUA) bench/compare.lua $(OLD) . $(TABLES)
 
 # Paths, quoted for the shell: PREFIX and DESTDIR may hold blanks.
@@ -284,12 +327,7 @@ install: all $(FMU) $(BUILD)/public/core.so  ## PREFIX=/usr/local DESTDIR=
 	install -d $(TO_BIN) $(TO_LIB) $(TO_LUA) $(TO_SHARE)/nslua/library $(TO_SHARE)/man/man1 $(TO_SHARE)/bash-completion/completions
 	install -m 755 $(NSLUA) $(TO_BIN)/nslua
 	install -m 755 $(BUILD)/public/core.so $(TO_LIB)/core.so
-	$(if $(SUNDIALS),install -m 755 $(SUNDIALS) $(TO_LIB)/sundials.so)
-	$(if $(HDF5),install -m 755 $(HDF5) $(TO_LIB)/hdf5.so)
-	$(if $(NLOPT),install -m 755 $(NLOPT) $(TO_LIB)/nlopt.so)
-	$(if $(IPOPT),install -m 755 $(IPOPT) $(TO_LIB)/ipopt.so)
-	$(if $(FMU),install -m 755 $(FMU) $(TO_LIB)/fmu.so)
-	$(if $(MPI),install -m 755 $(MPI) $(TO_LIB)/mpi.so)
+	for module in $(OPTIONAL_MODULES) $(FMU); do if test -e $$module; then install -m 755 $$module $(TO_LIB) || exit 1; fi; done
 	cp -R lua/nslua/. $(TO_LUA)
 	cp -R docs/reference/. $(TO_LUA)/reference
 	chmod -R u=rwX,go=rX $(TO_LUA)
@@ -330,7 +368,8 @@ deb:  ## Debian packages in build/deb/, from a copy of the source
 MOVABLE = $(BUILD)/movable/nslua
 $(MOVABLE): $(HOST)
 	@mkdir -p $(@D)
-	$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $^ $(LUA_LIB) $(LDFLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib/nslua' -ledit -lm -ldl
+	$(call say,LD)
+	$(Q)$(CC) $(SAN) $(OPT) -Wl,-E -o $@ $^ $(LUA_LIB) $(LDFLAGS) -Wl,--disable-new-dtags,-rpath,'$$ORIGIN/../lib/nslua' -ledit -lm -ldl
 
 # A directory that works wherever it is unpacked, with the libraries of the program and of core.so, but for those of the C library.
 DIST_NAME := nslua-$(VERSION)-$(shell uname -s | tr A-Z a-z)-$(shell uname -m)
@@ -360,8 +399,9 @@ docs: all annotations  ## draws the gallery's pictures (docs/gallery/), the tuto
 	$(NSLUA) docs/gallery.lua
 	$(NSLUA) docs/notebook.lua
 
-site: all  ## builds the documentation as HTML in build/site/html
-	@$(call provide,$(SITE_NEEDS))
+site:  ## builds the documentation as HTML in build/site/html
+	@$(call provide,$(SITE_NEEDS) $(PAGE_NEEDS))
+	@$(MAKE) --no-print-directory all
 	$(NSLUA) docs/site.lua --into $(BUILD)/site
 
 annotations: all  ## library/nslua.lua: the API for editors
@@ -375,7 +415,7 @@ help:  ## this list
 	@sed -n 's/^\([a-z0-9-]*\):.*  ## \(.*\)/  \1\t\2/p' Makefile
 
 extras:  ## installs optional programs: ffmpeg for films, chromium for specs of pages, KaTeX for formulas in pages
-	@$(call provide,$(OPTIONAL) $(PAGE_NEEDS))
+	@$(call provide,$(EXTRAS) $(PAGE_NEEDS))
 	@$(MAKE) --no-print-directory all
 
 sundials:  ## installs SUNDIALS (1 GB with what it depends on) and builds the module of ns.dae("ida", ...)
@@ -418,12 +458,12 @@ lint-packages:
 
 # On Debian installs the missing packages of $(1); elsewhere names the missing libraries.
 SUDO := $(if $(filter-out 0,$(shell id -u)),sudo)
-HEADERS = lua.h:Lua-5.4 lapacke.h:LAPACKE cblas.h:OpenBLAS suitesparse/klu.h:SuiteSparse cminpack-1/cminpack.h:cminpack histedit.h:libedit
+HEADERS = lua.h:Lua-5.4 lapacke.h:LAPACKE cblas.h:OpenBLAS suitesparse/klu.h:SuiteSparse cminpack-1/cminpack.h:cminpack histedit.h:libedit zlib.h:zlib
 define provide
 if command -v dpkg >/dev/null && command -v apt-get >/dev/null; then \
   missing=$$(for p in $(1); do dpkg -s $$p 2>/dev/null | grep -q '^Status: install ok installed' || echo $$p; done); \
-  test -z "$$missing" || { echo "installing:" $$missing; $(SUDO) apt-get update && \
-    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$missing; }; \
+  test -z "$$missing" || { echo "installing:" $$missing; $(SUDO) apt-get -o Acquire::Retries=3 update && \
+    $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get -o Acquire::Retries=3 install -y --no-install-recommends $$missing; }; \
 else \
   missing=$$(for h in $(HEADERS); do echo "#include <$${h%%:*}>" | $(CC) $(CPPFLAGS_ALL) -E -xc - >/dev/null 2>&1 || \
     echo $${h#*:}; done; for c in $(CC) $(LUA) $(BUSTED); do command -v $$c >/dev/null || echo $$c; done); \
@@ -432,4 +472,4 @@ fi
 endef
 
 
-.PHONY: all fmu demo test check soak coverage fuzz builds lint format bench compare deb dist docs site extras sundials hdf5 mpi optimisers kernel cluster cluster-stop annotations install uninstall clean help packages build-packages lint-packages
+.PHONY: all fmu demo test check soak coverage fuzz builds lint format bench compare deb dist docs site extras sundials hdf5 mpi optimisers kernel cluster cluster-stop annotations install uninstall clean help optional packages bare build-packages lint-packages

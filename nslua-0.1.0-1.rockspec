@@ -14,6 +14,7 @@ external_dependencies = {
   KLU = { header = "suitesparse/klu.h" },
   CMINPACK = { header = "cminpack-1/cminpack.h" },
   EDITLINE = { header = "editline/readline.h" },
+  ZLIB = { header = "zlib.h" },
 }
 build = {
   type = "make",

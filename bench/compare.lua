@@ -3,17 +3,18 @@
 -- The times of two builds of nslua, side by side: which is faster, and by how much.
 --
 -- OLD and NEW are directories of the source with a build/ in them, or interpreters. GROUP is one of clutch, linear,
--- mechanics, numerics; without it all are measured. In each of ROUNDS (9) both builds run every group, one after the
--- other; OLD and NEW go first in turn. The time of a case is the least of many simulations in one process;
+-- mechanics, numerics, whole; without it all are measured. In each of ROUNDS (9) both builds run every group, one
+-- after the other; OLD and NEW go first in turn. The time of a case is the least of many simulations in one process;
 -- its ratio, NEW over OLD, is the median over the rounds. "spread" is half the interquartile range of these ratios:
 -- a smaller difference from 1 means nothing. Both builds run the scripts and the problems of this source tree.
+-- When NEW refuses a run of `whole` that OLD accepts, the script says so, and fails.
 --
 local directory = arg[0]:match("^(.*/)[^/]*$") or "./"
 local common = dofile(directory .. "common.lua")
 
-local groups, order = {}, { "clutch", "linear", "mechanics", "numerics" }
+local groups, order = {}, { "clutch", "linear", "mechanics", "numerics", "whole" }
 
--- ---- one process: `compare.lua --measure GROUP` prints "case seconds" ----
+-- ---- one process: `compare.lua --measure GROUP` prints "case seconds", or "case refused" ----
 
 local function told(case, seconds) print(("%s\t%.9g"):format(case, seconds)) end
 
@@ -89,12 +90,33 @@ function groups.numerics()
   end
 end
 
+-- Whole runs of models of many kinds: the known trajectories and events of the specs, and an ideal switch.
+function groups.whole()
+  local specs = directory .. "../spec/"
+  package.path = specs .. "?.lua;" .. package.path
+  local function measure(name, call)
+    local start = os.clock()
+    local ok = pcall(call)
+    if ok then told(name, os.clock() - start) else print(name .. "\trefused") end
+  end
+  for name in ("ball2d_friction bead_column cam_follower circuit_rlcd_gamma coupled_relays diode_bridge_cap filippov"
+    .. " friction_oscillator relay_two_axes rocking_block three_stops"):gmatch "%S+" do
+    measure(name, function() dofile(specs .. "cases/" .. name .. ".lua")() end)
+  end
+  for name in ("brake sign_spiral block_plane fesd_unit_disc squeezer two_balls_spring"):gmatch "%S+" do
+    measure("events, " .. name, function() dofile(specs .. "cases/events/" .. name .. ".lua") end)
+  end
+  for _, theta in ipairs { 0.5, 1 } do
+    measure("ideal switch, theta " .. theta, function() require "ideal_switch" { theta = theta }:run() end)
+  end
+end
+
 if arg[1] == "--measure" then return groups[arg[2]]() end
 
 -- ---- both builds ----
 
 if #arg < 2 then
-  print "usage: nslua bench/compare.lua OLD NEW [ROUNDS] [clutch] [linear] [mechanics] [numerics]"
+  print "usage: nslua bench/compare.lua OLD NEW [ROUNDS] [clutch] [linear] [mechanics] [numerics] [whole]"
   os.exit(1)
 end
 
@@ -115,7 +137,7 @@ for i = 3, #arg do
 end
 if #wanted > 0 then order = wanted end
 
--- Measures one build: a list of {case, seconds}.
+-- Measures one build: a list of {case, seconds}; nil where the run is refused.
 local function measured(build, group)
   local clean = "env -u LUA_PATH -u LUA_CPATH -u LUA_INIT OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1"
   local pipe = assert(io.popen(("%s %s %s --measure %s"):format(clean, quote(build), quote(arg[0]), group)))
@@ -136,7 +158,7 @@ end
 
 -- The ratio of each case, in the order of the first build, with the least times of both builds.
 local function compare(group)
-  local cases, by_name = {}, {}
+  local cases, by_name, lost = {}, {}, {}
   for round = 1, rounds do
     local lists = {}
     for k = 1, 2 do
@@ -147,7 +169,8 @@ local function compare(group)
     for _, row in ipairs(lists[2]) do new[row[1]] = row[2] end
     for _, row in ipairs(lists[1]) do
       local name, old = row[1], row[2]
-      if new[name] then
+      if old and not new[name] then lost[name] = true end
+      if old and new[name] then
         local case = by_name[name]
         if not case then
           case = { name = name, old = old, new = new[name], ratios = {} }
@@ -158,7 +181,7 @@ local function compare(group)
       end
     end
   end
-  return cases
+  return cases, lost
 end
 
 local function median(list)
@@ -191,9 +214,10 @@ local function by_set(cases)
   return list
 end
 
-local all = {}
+local all, refused = {}, {}
 for _, group in ipairs(order) do
-  local cases, rows = compare(group), {}
+  local rows, cases, lost = {}, compare(group)
+  for name in pairs(lost) do refused[#refused + 1] = name end
   local head = { group, "old [us]", "new [us]", "new / old", "spread", "" }
   if group == "numerics" then
     cases = by_set(cases)
@@ -209,3 +233,8 @@ for _, group in ipairs(order) do
   common.table(("%s: least times of %d rounds, median ratios"):format(group, rounds), head, rows)
 end
 print(("\nall: median ratio %.3f, largest %.3f"):format(median(all), all[#all]))
+if #refused > 0 then
+  table.sort(refused)
+  print("accepted by the old build, refused by the new one: " .. table.concat(refused, ", "))
+  os.exit(1)
+end

@@ -4,8 +4,8 @@
 --
 -- The pages are put together in DIR/pages: README.md and docs/ as they are written, a page for each class, one for
 -- each script and each notebook, and the animations. Notebooks are run by nbconvert, where that is installed.
--- mkdocs makes DIR/html of them. A warning of mkdocs is an error, and so is a link that leads nowhere. The order of
--- the pages is in docs/site/pages.lua.
+-- mkdocs makes DIR/html of them. A warning of mkdocs is an error, and so is a link that leads nowhere, or a page that
+-- loads something from another host. The order of the pages is in docs/site/pages.lua.
 
 local formulas = require "nslua.web.formulas"
 local install = require "nslua.notebook.install"
@@ -128,7 +128,7 @@ local function interpreter()
 end
 
 -- Runs the notebooks, and writes them as HTML with their outputs into shown/. Returns whether nbconvert is there.
-local function stage_notebooks()
+local function stage_notebooks(places)
   local python = install.python()
   local found = python and process.run { python, "-c", "import nbconvert" }
   if not found or found.status ~= 0 then return false end
@@ -149,7 +149,7 @@ local function stage_notebooks()
     run { "cp", "-RL", formulas.directory .. "/" .. file, staged .. "shown/katex/" .. file }
   end
   for _, path in ipairs(lines_of { "find", staged .. "shown", "-name", "*.html" }) do
-    write(path, notebooks.movable(read(path)))
+    write(path, notebooks.movable(read(path), function(file) return markdown.place(file, places) end))
   end
   return true
 end
@@ -207,7 +207,7 @@ end
 local places = written_pages()
 run { "rm", "-rf", into .. "/pages", into .. "/html" }
 run { "mkdir", "-p", staged }
-local shown = opt.notebooks == "yes" and stage_notebooks()
+local shown = opt.notebooks == "yes" and stage_notebooks(places)
 if opt.notebooks == "yes" and not shown then
   print "site: the notebooks are shown without outputs: nbconvert is not installed (make kernel)"
 end
@@ -223,6 +223,10 @@ write(staged .. "matplotlib.md", stage_comparisons(read(staged .. "matplotlib.md
 write(into .. "/mkdocs.yml", site_pages.configuration(places, classes, read "docs/reference/README.md"))
 local built = run { "mkdocs", "build", "--strict", "--quiet", "--config-file", into .. "/mkdocs.yml" }
 if built.err:find "WARNING" then give_up("mkdocs warns:\n%s", built.err) end
-local dead, count = checks.dead(into .. "/html", lines_of { "find", into .. "/html", "-name", "*.html" }, read)
+local made = lines_of { "find", into .. "/html", "-name", "*.html" }
+local dead, count = checks.dead(into .. "/html", made, read)
 if #dead > 0 then give_up("%d links lead nowhere:\n  %s", #dead, table.concat(dead, "\n  ")) end
-print(("site: %s/html/index.html, %d links"):format(into, count))
+local outside = checks.outside(into .. "/html", made, read)
+if #outside > 0 then give_up("pages ask other hosts:\n  %s", table.concat(outside, "\n  ")) end
+print(("site: %s/html/index.html, %d links; its search needs a server: python3 -m http.server -d %s/html"):format(
+  into, count, into))

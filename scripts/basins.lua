@@ -36,5 +36,5 @@ local basins = ns.basins {
 print(basins)
 
 pictures.draw(opt.plot, {
-  basins = function() return basins:plot("x", "v", { title = "Dark: left end, bright: right end" }) end,
+  basins = function() return basins:plot("x", "v", { title = "Which of the two wells a start leads to" }) end,
 })

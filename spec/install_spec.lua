@@ -1,6 +1,6 @@
 local host = require "host"
 
--- The library of units is installed where it is built: to build it takes a minute.
+-- The library of units is installed where it is built.
 local without_units = host.read(host.build .. "/lib/nslua/fmu.so") and "" or " FMU="
 
 describe("make install #once", function()

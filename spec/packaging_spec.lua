@@ -52,6 +52,59 @@ describe("the Debian package #once", function()
   end)
 end)
 
+describe("make bare #once", function()
+  local place
+
+  setup(function() place = host.new_directory() end)
+  teardown(function() host.remove(place) end)
+
+  -- Runs the script with programs (texts for the shell, by name) in place of the system's; its output.
+  local function run(programs)
+    for name, text in pairs(programs) do
+      host.write(place .. "/" .. name, "#!/bin/sh\n" .. text .. "\n")
+      os.execute(("chmod +x %s/%s"):format(place, name))
+    end
+    local out, err, status = host.run(("cd %s && PATH=%s:$PATH TMPDIR=%s sh spec/bare.sh"):format(host.quote(host.root), place,
+      place))
+    assert.equal("", err)
+    assert.equal(0, status, out)
+    return out
+  end
+
+  it("says why it tests nothing where it can't make a machine", function()
+    assert.equal("bare.sh: skipped: only root can make a machine and enter it\n", run { id = "echo 1000" })
+    if not host.run "command -v apt-get":find "apt" then return pending "no apt-get" end
+    if not host.run "git rev-parse HEAD 2>/dev/null":find "%x" then return pending "no checkout of git" end
+    local failing = ("echo try >>%s/tries; echo 'E: Failed to fetch x'; exit 100"):format(place)
+    local out = run { id = "echo 0", sleep = "", mmdebstrap = failing }
+    assert.matches("\n?== a machine with make, git\nE: Failed to fetch x\nbare.sh: skipped: the machine can't be made\n$", out)
+    assert.equal("try\ntry\ntry\n", host.read(place .. "/tries"))
+    assert.equal("", (host.run(("ls %s | grep -E 'nslua|tmp' || true"):format(place))))
+  end)
+end)
+
+describe("an optional module that can not be built #once", function()
+  it("is left out with a word, and stops nothing", function()
+    local place = host.new_directory()
+    local function make(header)
+      host.write(place .. "/nlopt.h", header)
+      local out, err, status = host.run(("cd %s && make optional CPPFLAGS=-I%s BUILD=%s/build SUNDIALS= HDF5= IPOPT= MPI= "
+        .. "NLOPT=%s/build/lib/nslua/nlopt.so"):format(host.quote(host.root), place, place, place))
+      assert.equal("", err)
+      assert.equal(0, status)
+      return out
+    end
+    for _, header in ipairs { "typedef int nlopt_opt;\n", "#error another version\n" } do
+      local out = make(header)
+      assert.matches("\nleft out, since it can not be built here (see " .. place .. "/build/optional.log): " .. place
+        .. "/build/lib/nslua/nlopt.so\n", out, 1, true)
+      assert.is_nil(host.read(place .. "/build/lib/nslua/nlopt.so"))
+      assert.matches("error", host.read(place .. "/build/optional.log"))
+    end
+    host.remove(place)
+  end)
+end)
+
 describe("the archive #once", function()
   local place
 
@@ -68,7 +121,7 @@ describe("the archive #once", function()
 
   it("runs wherever it is unpacked", function()
     local build = host.build:gsub("^" .. host.root:gsub("%p", "%%%0") .. "/", "")
-    -- to build the library of units takes a minute: it is in the archive where it is built
+    -- the library of units is in the archive where it is built
     local units = host.read(host.build .. "/lib/nslua/fmu.so") and "" or "FMU="
     local _, err, status = host.run(("cd %s && make dist %s PACK=cat BUILD=%s >%s/log"):format(host.quote(host.root), units, build,
       place))

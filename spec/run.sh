@@ -1,7 +1,9 @@
 #!/bin/sh
 # run.sh BUILD: runs the specs (all, or the files and directories in SPECS) under stock Lua and under BUILD/bin/nslua (HOSTS
-# picks from stock-lua and nslua), JOBS processes at a time (2). Stock Lua skips tests with #once in their names, and the
-# specs of scripts and of robustness, which start the same processes under either host.
+# picks from stock-lua and nslua), JOBS processes at a time (all cores). Stock Lua runs one spec of each room, and skips tests with
+# #once in their names and the specs of scripts and of robustness, which start the same processes under either host: the engine is
+# the same. Tests with #long in their names take seconds each: they and the specs in `later` run with NSLUA_LONG=1, as in
+# `make check` and in .ci/run; `make soak` runs the tests, too.
 # The last line is "N passed, N failed", summed over all. Fails when a test fails, a process breaks off, or no test runs.
 #
 # run.sh BUILD HOST SPECS...: one process, called by the above. It adds "passed failed" to LOGS/counts.
@@ -14,10 +16,11 @@ if [ $# -gt 1 ]; then
   shift 2
   name=$host:$(echo "$*" | sed 's|spec/||g; s|_spec\.lua||g; s|^\([^ ]*\) .* |\1 .. |')
   log=${LOGS:?}/$(echo "$name" | tr '/ ' '--').log
+  without=$([ "$NSLUA_LONG$NSLUA_SOAK" ] || echo long)
   if [ "$host" = stock-lua ]; then
-    set -- env ${PRELOAD:+LD_PRELOAD="$PRELOAD"} "$lua" "$busted" --exclude-tags=once "$@"
+    set -- env ${PRELOAD:+LD_PRELOAD="$PRELOAD"} "$lua" "$busted" --exclude-tags="once,$without" "$@"
   else
-    set -- "$build/bin/nslua" "$busted" "$@"
+    set -- "$build/bin/nslua" "$busted" --exclude-tags="$without" "$@"
   fi
   start=$(date +%s)
   "$@" --output=plainTerminal >"$log" 2>&1
@@ -67,9 +70,11 @@ esac
 for place in $SPECS; do [ -e "$place" ] || { echo "run.sh: there is no $place" >&2; exit 1; }; done
 # shellcheck disable=SC2086
 files=$(find ${SPECS:-spec} -name '*_spec.lua' | sort)
+later='^spec/(robust/|scripts/(animate|pages|pictures|site|woodpecker_cycle)_|lua/notebook/kernel_)'
+if [ -z "$SPECS$NSLUA_LONG$NSLUA_SOAK" ]; then files=$(echo "$files" | grep -v -E "$later"); fi
 alone='^spec/(scripts|robust)/'
 long='^spec/(install|docs|lua/dynamics|lua/dynamics/[a-z]*|lua/optimise/control|lua/plot/gnuplot)_spec'
-waits='^spec/(lua/sweep/cluster|lua/notebook/kernel|robust/checkpoint|robust/sweep_kills|repl/stop)_spec'
+waits='^spec/(lua/sweep/[a-z]*|lua/notebook/kernel|robust/checkpoint|robust/sweep_kills|repl/stop)_spec'
 work() { grep spec/ | xargs -r -P "$1" -L 1 sh "$script" "$build"; }
 script=$0
 hosts=${HOSTS:-nslua stock-lua}
@@ -79,12 +84,16 @@ case $hosts in *nslua*)
 esac
 for host in $hosts; do
   rest=$(echo "$files" | grep -v -E "$alone")
+  if [ "$host" = stock-lua ] && [ -z "$SPECS" ]; then # of each room the first one that is not for nslua alone, and the one of hosts
+    # shellcheck disable=SC2086
+    rest=$({ echo spec/bind/lua/host_spec.lua; grep -L '#once' $rest; } | awk '{ room = $0; sub("[^/]*$", "", room) } !seen[room]++')
+  fi
   if [ "$host" = nslua ]; then
     for kind in "$long" "$alone"; do echo "$files" | grep -E "$kind" | grep -v -E "$waits" | sed "s/^/nslua /"; done
     rest=$(echo "$rest" | grep -v -E "$long|$waits")
   fi
   echo "$rest" | xargs -n 15 | sed "s/^/$host /"
-done | work "${JOBS:-2}"
+done | work "${JOBS:-$(getconf _NPROCESSORS_ONLN)}"
 wait
 
 passed=0

@@ -135,14 +135,21 @@ static void set_paths(lua_State *L) {
 }
 
 /* arg: the script at 0, its arguments from 1, the interpreter and its options at negative indices. */
-static void set_arg(lua_State *L, char **argv, int argc, int script) {
+static void push_arg(lua_State *L, char **argv, int argc, int script) {
   int zero = script == argc ? 0 : script;
   lua_createtable(L, argc - zero, zero + 1);
   for (int i = 0; i < argc; i++) {
     lua_pushstring(L, argv[i]);
     lua_rawseti(L, -2, i - zero);
   }
+}
+
+/* Scripts may take words out of arg: the registry keeps all of them, for processes that run the script anew. */
+static void set_arg(lua_State *L, char **argv, int argc, int script) {
+  push_arg(L, argv, argc, script);
   lua_setglobal(L, "arg");
+  push_arg(L, argv, argc, script);
+  lua_setfield(L, LUA_REGISTRYINDEX, "nslua.arg");
 }
 
 static int run_environment(lua_State *L) {

@@ -13,8 +13,8 @@ local function unescaped(text)
   return (text:gsub("&amp;", "&"):gsub("%%(%x%x)", function(code) return string.char(tonumber(code, 16)) end))
 end
 
--- Pages that are made by other programs.
-local function is_foreign(page) return page:find "^motion/" or page:find "^shown/" or page == "404.html" end
+-- Pages whose links are in scripts, or are made for a site at the root of a host.
+local function is_foreign(page) return page:find "^motion/" or page == "404.html" end
 
 --- The links of the pages below `root` to files and anchors that are not there, "page: link", and the number of
 --- links. `read(path)`: the text of a page. Addresses of other hosts are not asked.
@@ -47,6 +47,23 @@ function links.dead(root, files, read)
     end
   end
   return dead, count
+end
+
+--- What the pages load from other hosts, "page: address": scripts, styles, pictures, frames.
+function links.outside(root, files, read)
+  local list = {}
+  for _, file in ipairs(files) do
+    local page = read(file)
+    local function note(address) list[#list + 1] = file:sub(#root + 2) .. ": " .. address end
+    for address in page:gmatch '%ssrc="(%a*:?//[^"]*)"' do note(address) end
+    for tag in page:gmatch "<link%s[^>]*>" do
+      local address = tag:match 'href="(%a*:?//[^"]*)"'
+      if address and not tag:find 'rel="canonical"' then note(address) end
+    end
+    for address in page:gmatch "@import%s+[url(]*[\"']?(%a*:?//[^\"')]*)" do note(address) end
+    for address in page:gmatch "%f[%w@]import%s[^;\"']*[\"'](https?://[^\"']*)" do note(address) end
+  end
+  return list
 end
 
 return links

@@ -35,16 +35,27 @@ local function outside_code(text, f)
   return table.concat(out, "\n") .. "\n"
 end
 
+local function is_item(line) return line:find "^[*+-] " or line:find "^%d+[.)] " end
+
+-- Whether a line begins a list where the line before it is text. As in CommonMark, numbers then begin with 1.
+local function begins_list(line) return is_item(line) and (line:find "^1%D" or not line:find "^%d") end
+
 -- Mkdocs wants a blank line before a list.
 local function lists_apart(text)
   local out, inside, before = {}, false, ""
   for line in text:gmatch "(.-)\n" do
     if line:find "^```" then inside = not inside end
-    local item = not inside and line:find "^[*%d]%.? "
-    if item and before:find "^%S" and not before:find "^[*#|<%d]" then out[#out + 1] = "" end
+    local apart = not inside and begins_list(line) and before:find "^[^%s#|<]" and not is_item(before)
+    if apart then out[#out + 1] = "" end
     out[#out + 1], before = line, line
   end
   return table.concat(out, "\n") .. "\n"
+end
+
+--- The place on the site of a file of the repository; nil when the site does not have it.
+function markdown.place(path, places)
+  path = plain(path)
+  return places[path] or path:match "^docs/(gallery/.*)$"
 end
 
 --- The text of the page `from`, as the page `to`: a link to a page or a picture of the repository leads to its place
@@ -53,8 +64,7 @@ function markdown.move(text, from, to, places)
   local function moved(target)
     if target:find "^%a+:" or target:find "^#" then return nil end
     local path, anchor = target:match "^([^#]*)(#?.*)$"
-    path = plain(folder(from) .. path)
-    local place = places[path] or path:match "^docs/(gallery/.*)$"
+    local place = markdown.place(folder(from) .. path, places)
     return place and "](" .. way(to, place) .. anchor .. ")"
   end
   text = outside_code(text, function(line) return (line:gsub("%]%(([^)%s]+)%)", moved)) end)

@@ -3,9 +3,6 @@ local formulas = require "nslua.web.formulas"
 
 local notebooks = {}
 
--- Where pages find MathJax when KaTeX is not there.
-local MATHJAX = "https://cdnjs.cloudflare.com/ajax/libs/mathjax/2.7.7/latest.js?config=TeX-AMS_CHTML-full,Safe"
-
 local KATEX = [[
 <link rel="stylesheet" href="katex/katex.min.css">
 <script src="katex/katex.min.js"></script>
@@ -27,12 +24,18 @@ function notebooks.files()
   return formulas.version() and { "katex.min.js", "katex.min.css", "contrib/auto-render.js", "fonts" } or {}
 end
 
---- The text of a page of nbconvert with formulas by KaTeX, beside it in katex/, or else by MathJax from the network;
---- without the script that loads widgets.
-function notebooks.movable(text)
-  local scripts = formulas.version() and KATEX or ('<script src="%s"></script>\n'):format(MATHJAX)
+--- The text of a page of nbconvert in the folder shown/, with formulas by KaTeX, which is beside it, in katex/;
+--- without KaTeX they stay as they are written. It has no script that loads widgets. A link to a page or a script of
+--- the repository leads to its page on the site, outside of the frame. `place(path)`: the place on the site of a file
+--- in the repository, or nil.
+function notebooks.movable(text, place)
+  local scripts = formulas.version() and KATEX or ""
   text = text:gsub('<script src="[^"]*/require[%w.]*js"></script>', "")
-  return (text:gsub('<script src="[^"]*/mathjax/[^"]*">%s*</script>', function() return scripts end, 1))
+  text = text:gsub('<script src="[^"]*/mathjax/[^"]*">%s*</script>', function() return scripts end, 1)
+  return (text:gsub('<a href="([^":#]+)(#?[^"]*)"', function(path, anchor)
+    local target = place("notebooks/" .. path)
+    return target and '<a target="_top" href="../' .. target:gsub("%.md$", ".html") .. anchor .. '"'
+  end))
 end
 
 return notebooks

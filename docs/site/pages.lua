@@ -21,7 +21,7 @@ use_directory_urls: false
 theme:
   name: material
   font: false
-  features: [navigation.tabs, navigation.top, navigation.instant, toc.follow, search.highlight]
+  features: [navigation.tabs, navigation.top, navigation.instant, toc.integrate, search.highlight]
   palette:
     - media: "(prefers-color-scheme: light)"
       scheme: default

@@ -11,6 +11,7 @@
 local core = require "nslua.core"
 local results = require "nslua.results"
 local series = require "nslua.base.series"
+local where = require "nslua.base.where"
 
 local Columns = {}
 Columns.__name = "columns"
@@ -120,12 +121,22 @@ local made = {
   sensitivities = function(record) return derivatives_of(record) or nil end,
 }
 
+-- Raises, for code of the user, that a record has neither a column nor a method of the name.
+local function no_column(record, key)
+  if type(key) ~= "string" or key:find "^_" or where.is_ours(debug.getinfo(2, "S")) then return nil end
+  local known = {}
+  for name in pairs(methods) do known[name] = true end
+  for name in pairs(record.arrays) do known[name] = true end
+  error(require "nslua.base.names".of_object("columns", "column or method ", known, key, true), 2)
+end
+
 -- run.name is the column of that name. A column with the name of a method is returned by run:column(name) only.
 function Columns:__index(key)
   local record = fields[self]
   local found = methods[key] or record.arrays[key]
   if found == nil then check_read(record, key, 2) end
   if found == nil and made[key] then return made[key](record) end
+  if found == nil then return no_column(record, key) end
   return found
 end
 

@@ -2,6 +2,7 @@
 local _ENV = require "nslua.base.env"()
 local core = require "nslua.core"
 local lazy = require "nslua.base.lazy"
+require "nslua.sweep.settings" -- it keeps the words that the script was started with
 
 local hidden = { class_support = true, class_callbacks = true, dae_support = true, way_back = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
@@ -16,9 +17,11 @@ local function strict(who)
     return names.strict(who)(...)
   end
 end
-core.on_unknown(function(...)
+core.on_unknown(function(class, what, known, name, sure)
+  local caller = debug.getinfo(3, "S")
+  if name:find "^_" or not caller or require "nslua.base.where".is_ours(caller) then return nil end
   names = names or require "nslua.base.names"
-  return names.of_object(...)
+  return names.of_object(class, what, known, name, sure)
 end)
 
 core.on_option(function(...) return require "nslua.base.option_tables".respell(...) end)

@@ -80,25 +80,42 @@ end
 
 local commands = {}
 
+-- Reads a line more. The key Up goes back to the lines before it; those after the line that is changed stay. Returns
+-- true at the end of input, false after Ctrl-C.
+local function read_more(state, lines)
+  local k = #lines + 1
+  while true do
+    local above = lines[k - 1] and (k == 2 and FIRST or MORE) .. lines[k - 1]
+    local line, up = state.readline(k == 1 and FIRST or MORE, table.concat(lines, "\n", 1, k - 1), lines[k], above,
+      k < #lines)
+    if not line then return line == nil end
+    lines[k] = line
+    if not up and k == #lines then return nil end
+    k = up and k - 1 or k + 1
+  end
+end
+
 -- Reads lines until they are a complete chunk, or until more lines cannot correct an error. Returns the text, the
 -- part of it that is to be run, the chunk (or nil) and the error message. Returns false after Ctrl-C, nil at the end
 -- of input.
 local function read(state)
   local text = state.readline(FIRST, "")
   if not text then return text end
-  local command, rest = text:match "^%s*:(%a+)(.*)$"
+  local command = text:match "^%s*:(%a+)"
   if text:find "^%s*%?" or (command and not commands[command]) then return text, text end
   if command and commands[command] ~= "chunk" then return text, text end
+  local lines = { text }
   while true do
-    local body = command and text:match "^%s*:%a+(.*)$" or text
+    text = table.concat(lines, "\n")
+    local word, rest = text:match "^%s*:(%a+)(.*)$"
+    local body = commands[word] == "chunk" and rest or text
     local name = ("[%d]"):format(state.inputs + 1)
     local chunk, message, more = source.compile(body, state.session.env, state.session.keeper, name)
-    if command and not rest:find "%S" then return text, text end
+    if word and not rest:find "%S" then return text, text end
     if not more then return text, body, chunk, message end
-    local line = state.readline(MORE, text .. "\n")
-    if line == false then return false end
-    if line == nil then return text, body, nil, message end
-    text = text .. "\n" .. line
+    local ended = read_more(state, lines)
+    if ended == false then return false end
+    if ended then return text, body, nil, message end
   end
 end
 
@@ -191,12 +208,14 @@ local function open_terminal(state)
   if state.history then
     for _, entry in ipairs(require "nslua.repl.history".load(host, state.history)) do host.remember(entry) end
   end
-  state.readline = function(prompt, before)
+  state.readline = function(prompt, before, text, above, below)
+    if before ~= "" then before = before .. "\n" end
     local function complete(line, cursor)
       preload(state)
       return require "nslua.repl.complete".at(before .. line:sub(1, cursor), state.session, host, host.width())
     end
-    return host.readline(prompt, complete, idle)
+    local function colours(line) return require "nslua.repl.colours".line(before, line) end
+    return host.readline(prompt, complete, idle, host.colour and colours or nil, text, above, below)
   end
 end
 

@@ -9,6 +9,8 @@ local backends = require "nslua.sweep.backends"
 local columns = require "nslua.sweep.columns"
 local core = require "nslua.core"
 local files = require "nslua.files"(core, core.file_support)
+local manifest = require "nslua.sweep.manifest"
+local option_names = require "nslua.base.option_names"
 local progress = require "nslua.sweep.progress"
 local settings = require "nslua.sweep.settings"
 local spawn = require "nslua.sweep.spawn"
@@ -111,7 +113,6 @@ local function read_options(given, who)
     retries = o.retries == nil and 0 or arguments.integer(o.retries, 0, who, "retries"),
     chunk = optional(o, "chunk", arguments.integer, 1, who, "chunk"),
     order = not settings.part and order or nil,
-    start = optional(o, "start", one_of, { "fork", "spawn" }, who, "start"),
     wait = optional(o, "wait", one_of, { true, false }, who, "wait"),
     progress = settings.progress == nil and shown or settings.progress,
   }
@@ -239,7 +240,7 @@ end
 
 function Sweep:plot(options)
   self:wait()
-  return require "nslua.sweep.picture".plot(self.columns, options)
+  return require "nslua.sweep.picture".plot(self.columns, options, self.tasks.names)
 end
 
 function Sweep:close() close(self) end
@@ -258,9 +259,17 @@ setmetatable(Sweep, { __index = function(known, name)
   return where.missing(known, name, "sweep", { reduced = true })
 end })
 
+-- Adds the options o that a function passes on to its sweep.
+function sweeps.pass_on(o, sweep)
+  for name in option_names.sweep:gmatch "%S+" do
+    if sweep[name] == nil then sweep[name] = o[name] end
+  end
+  return sweep
+end
+
 -- ---- ns.sweep ----
 
-local driver, wanted -- of a process that was started as a worker; the fingerprint of its sweep
+local driver, wanted -- of a process that was started as a worker; the manifest of its sweep
 
 -- In such a process, at a sweep before its own: the records that the driver has of it. A sweep with a file has them
 -- there.
@@ -284,9 +293,9 @@ local function serve_if_worker(self)
   end
   if settings.worker ~= self.ordinal then return take_over(self) end
   local problem
-  if wanted ~= self.fingerprint then
-    problem = "a worker that was started anew has other tasks or another script: its parameters change from run "
-      .. "to run"
+  local difference = manifest.difference({ wanted, "" }, { manifest.of(self.plan), "" })
+  if difference then
+    problem = "a worker that runs the script anew has another sweep: " .. difference
   elseif not stores.is_there(self.options.file, self.plan) then
     problem = ("the folder '%s' of %s is not that of the sweep: machines have to share one directory"):format(
       stores.folder(self.options.file), support.host())
@@ -297,10 +306,6 @@ local function serve_if_worker(self)
   end
   spawn.speak()
   worker.serve(driver, self.plan)
-end
-
-local function fingerprint_of(plan)
-  return tasks_of.hash_of((require "nslua.sweep.manifest".of(plan)))
 end
 
 local function start(self)
@@ -315,7 +320,7 @@ local function start(self)
   support.listen()
   local good, session = pcall(on.start, { plan = self.plan, store = self.store, options = self.options,
     first = first, last = last, done = self.finished, failed = self.failed, ordinal = self.ordinal,
-    fingerprint = self.fingerprint })
+    manifest = on.starts_anew and manifest.of(self.plan) })
   if not good then
     support.unlisten()
     close(self)
@@ -329,20 +334,23 @@ function sweeps.sweep(given)
   local who = "sweep"
   local options = read_options(given, who)
   local tasks = tasks_of.of(given.parameters, who .. ": parameters")
+  if options.file then columns.check_names(tasks, options.file) end
   settings.ordinal = settings.ordinal + 1
   local plan = { run = options.run, setup = options.setup, tasks = tasks, seed = options.seed,
     memory = options.memory, taken = columns.taken(tasks) }
   local self = setmetatable({ options = options, tasks = tasks, plan = plan, ordinal = settings.ordinal,
     began = support.clock(), records = {} }, Sweep)
   plan.checkpoints = options.file and stores.checkpoints(options.file)
-  self.fingerprint = fingerprint_of(plan)
   if settings.worker then serve_if_worker(self) end
   if settings.look then require "nslua.sweep.command".look(self) end
   self.store = stores.open(options.file, plan, options.resume, self.records)
   local on = options.on
-  if not options.file and on.starts_anew and on.starts_anew(options) then
-    settings.kept[self.ordinal] = self.records
+  if options.file and not settings.part then
+    self.store:note_next(nil)
+    if settings.before then settings.before:note_next(options.file) end
+    settings.before = self.store
   end
+  if not options.file and on.starts_anew then settings.kept[self.ordinal] = self.records end
   self.finished, self.failed = self.store:finished(options.resume == "failed")
   self.before = self.finished.count
   self.show = progress.of(options.progress)

@@ -19,7 +19,7 @@ end]])
 models.faults = chunk("fault.lua", [[
 local function last(...) return (select(select("#", ...), ...)) end
 local function spoil(out, value)
-  if out.rows then out[1][1] = value else out[1] = value end
+  if require("nslua").ismatrix(out) then out[1][1] = value else out[1] = value end
 end
 return {
   text = function(good, ...) error "boom" end,

@@ -106,6 +106,14 @@ describe("a unit for co-simulation", function()
     assert.is_true(library:has "fmi2DoStep")
   end)
 
+  test("is small: its files are deflated, and its library has no debug information #once", function()
+    local library = unit.place .. "/binaries/linux64/" .. unit.identifier .. ".so"
+    local unpacked = tonumber(host.run(("du -sb %s"):format(host.quote(unit.place))):match "^%d+")
+    assert.is_true(#host.read(unit.file) < 0.5 * unpacked)
+    local debug = host.run(("readelf -S %s | grep debug_info"):format(host.quote(library)))
+    if not host.build:find "asan" then assert.equal("", debug) end
+  end)
+
   test("has several instances, each with its own values, also of copies of the unit", function()
     local copy = units.unpack(unit.file, directory .. "/copy")
     local a = assert(units.instance(unit)):start(0, 2)

@@ -42,8 +42,9 @@ describe("io.hdf5_load", function()
         assert.equal(text, message(r.column, r, name))
         assert.equal(text, message(function() return r[name] end))
       end
-      assert.is_nil(r.ext)
-      assert.is_nil(r.other)
+      for _, name in ipairs { "ext", "other" } do
+        assert.equal(("columns: it has no column or method '%s'"):format(name), message(function() return r[name] end))
+      end
       assert.matches("column: there is none called 'other' (known: bool, empty, ", message(r.column, r, "other"), 1, true)
     end)
 

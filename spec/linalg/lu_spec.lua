@@ -257,4 +257,54 @@ describe("LU with pivots that do not depend on units", function()
     end
     assert.equal("NS_ENAN", (select(2, internal.fair_lu(2, { 1, 0, 0 / 0, 1 }, { 1, 1 }))))
   end)
+
+  -- [I, -h B; C, 0] with the differences C of chains of states: `stages` of them, coupled; entry(i, j) is added between states.
+  local function held_chain(states, stages, h, entry)
+    local n = stages * (2 * states - 1)
+    local A = {}
+    for k = 1, n * n do A[k] = 0 end
+    local function add(i, j, a) A[i + (j - 1) * n] = A[i + (j - 1) * n] + a end
+    for s = 1, stages do
+      local x, row = (s - 1) * states, stages * states + (s - 1) * (states - 1)
+      for i = 1, states do
+        for k = 1, stages do add(x + i, (k - 1) * states + i, k == s and 1 or 1 / (3 + k + s)) end
+        for j = 1, states do add(x + i, x + j, h * entry(i, j)) end
+      end
+      for i = 1, states - 1 do
+        add(row + i, x + i, -1)
+        add(row + i, x + i + 1, 1)
+        add(x + i, row + i, h)
+        add(x + i + 1, row + i, -h)
+      end
+    end
+    return A, n
+  end
+
+  local count, told = require "campaign"(40, 0.2)
+  it("takes entries that are too small to have an influence, down to the smallest numbers", function()
+    local most = 0
+    for k = 1, count do
+      local states, stages, h = math.random(2, 5), math.random(3), 10 ^ (-4 * math.random())
+      local tiny, none = {}, function() return 0 end
+      for e = 1, states * states do tiny[e] = math.random() < 0.4 and 10 ^ -(20 + 304 * math.random()) or 0 end
+      local plain, n = held_chain(states, stages, h, none)
+      local A = held_chain(states, stages, h, function(i, j) return tiny[i + (j - 1) * states] end)
+      local b = {}
+      for i = 1, n do b[i] = math.random() - 0.5 end
+      local x, want = internal.fair_lu(n, A, b), internal.fair_lu(n, plain, b)
+      assert(x, k)
+      local largest = 0
+      for i = 1, n do largest = math.max(largest, math.abs(want[i])) end
+      for i = 1, n do most = math.max(most, math.abs(x[i] - want[i]) / largest) end
+      local r, c, S, rb = powers(n), powers(n), {}, {}
+      for i = 1, n do
+        rb[i] = b[i] * r[i]
+        for j = 1, n do S[i + (j - 1) * n] = r[i] * A[i + (j - 1) * n] * c[j] end
+      end
+      local y = internal.fair_lu(n, S, rb)
+      for i = 1, n do most = math.max(most, math.abs(y[i] * c[i] - want[i]) / largest) end
+    end
+    assert(most < 1e-9, most)
+    told("tiny entries of matrices", count)
+  end)
 end)

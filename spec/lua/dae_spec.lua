@@ -201,6 +201,30 @@ describe("ns.diagnose", function()
     assert.equal(2, d.worst)
     assert.equal(2, d.residual[2])
   end)
+
+  it("judges each unknown by its own terms: Andrews' squeezer with its accelerations as unknowns, at rest", function()
+    local residual, q0
+    expect.with(ns, "dae", function(_, equations)
+      return { solve = function(_, _, start)
+        residual, q0 = equations, start
+        error "no run"
+      end }
+    end, function() pcall(assert(loadfile "spec/cases/events/squeezer.lua")) end)
+    -- y = (q, v, a, lambda): a stands for v' in the equations, and v' = a is added
+    local function with_accelerations(t, y, yd, r)
+      local v, vd, part = {}, {}, {}
+      for i = 1, 20 do v[i], vd[i] = y[i < 15 and i or i + 7], i < 8 and yd[i] or i < 15 and y[i + 7] or 0 end
+      residual(t, v, vd, part)
+      for i = 1, 20 do r[i < 15 and i or i + 7] = part[i] end
+      for i = 1, 7 do r[14 + i] = yd[7 + i] - y[14 + i] end
+    end
+    local y, ranks = ns.zeros(27), {}
+    for i = 1, 7 do y[i] = q0[i] end
+    for i = 1, 27 do ranks[i] = i < 8 and 1 or i < 15 and 2 or 3 end
+    local d = ns.diagnose { residual = with_accelerations, y = y }
+    assert.equal(3, d.index)
+    assert.same(ranks, d.unknowns)
+  end)
 end)
 
 describe("ns.dae with Jacobians that are given", function()

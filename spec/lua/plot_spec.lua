@@ -4,6 +4,7 @@ local models = require "bind.models"
 local ns = require "nslua"
 local plot = ns.plot
 local message = models.message
+local png = require "png"
 
 local directory
 setup(function() directory = host.new_directory() end)
@@ -29,17 +30,15 @@ local function pixel(path, x, y)
   return { tonumber(r), tonumber(g), tonumber(b) }
 end
 
--- Of how many pixels two PNG files of one size differ, by more than a tenth of all that is possible.
-local function differences(first, second)
-  local function pixels(path)
-    local list = {}
-    local out = host.run("gnuplot -", ('set table; plot "%s" binary filetype=png using ($1+$2+$3) with table\n'):format(path))
-    for x in out:gmatch "%S+" do list[#list + 1] = tonumber(x) end
-    return list
-  end
-  local a, b, count = pixels(first), pixels(second), 0
+-- Of how many pixels two pictures of one size differ, by more than a tenth of all that is possible.
+local function differences(a, b)
+  local count = 0
   assert(#a == #b and #a > 10000)
-  for i = 1, #a do count = count + (math.abs(a[i] - b[i]) > 76 and 1 or 0) end
+  for i = 0, #a do
+    local difference = 0
+    for shift = 0, 16, 8 do difference = difference + (a[i] >> shift & 255) - (b[i] >> shift & 255) end
+    count = count + (math.abs(difference) > 76 and 1 or 0)
+  end
   return count
 end
 
@@ -286,6 +285,16 @@ describe("plot", function()
     assert.equal(1, #lines(fig, "^1 1$"))
   end)
 
+  it("has dashes that differ from dots on thin lines, too", function()
+    for _, width in ipairs { 0.25, 0.5, 1, 1.5 } do
+      local fig, ax = figure()
+      ax:plot({ 1, 2 }, "--", { lw = width }):plot({ 1, 2 }, ":", { lw = width })
+      local list = lines(fig, "using 1:2 with lines")
+      assert.near(19.5, list[1]:match "dt %(([%d.]+)" * width, 0.05) -- dash and dot are as long as those of 1.5 points
+      assert.near(4.5, list[2]:match "dt %(([%d.]+)" * width, 0.05)
+    end
+  end)
+
   it("takes ten colours in turn, then other dashes", function()
     local _, ax = figure()
     for _ = 1, 21 do ax:plot { 1, 2 } end
@@ -296,7 +305,7 @@ describe("plot", function()
       seen[ax.artists[i].color] = true
     end
     assert.equal(ax.artists[1].color, ax.artists[11].color)
-    assert.same({ "solid", "(9,5)", "(9,4,2,4)" }, { ax.artists[1].dash, ax.artists[11].dash, ax.artists[21].dash })
+    assert.same({ "solid", "(13,6)", "(17,6,3,6)" }, { ax.artists[1].dash, ax.artists[11].dash, ax.artists[21].dash })
     ax:plot({ 1, 2 }, { linestyle = "-" })
     assert.equal("solid", ax.artists[22].dash)
     for name, color in pairs { ["tab:blue"] = "#1F77B4", ["0.5"] = "#808080", ["0"] = "#000000", ["1"] = "#FFFFFF",
@@ -317,7 +326,7 @@ describe("plot", function()
     ax:plot({ 1, 2 }, { 3, 4 }, "g--s", { label = "one", linewidth = 3 })
     ax:plot({ 1, 2 }, { 3, 4 }, "o"):plot({ 1, 2 }, { 3, 4 }, ".-", { markevery = 5 })
     ax:legend()
-    assert.truthy(has(fig, '$d1 using 1:2 with linespoints lt 1 lw 3 lc rgb "#009E73" dt (9,5) pt 5 ps 0.9 pi 1 notitle'))
+    assert.truthy(has(fig, '$d1 using 1:2 with linespoints lt 1 lw 3 lc rgb "#009E73" dt (13,6) pt 5 ps 0.9 pi 1 notitle'))
     assert.truthy(has(fig, '$d2 using 1:2 with points lt 2'))
     assert.truthy(has(fig, "pt 7 ps 0.45 pi 5 notitle"))
     assert.equal(1, #lines(fig, '^set label "one" at screen'))
@@ -392,6 +401,7 @@ describe("other artists", function()
   end)
 
   it("step: narrow steps look as the curve that they follow #once", function()
+    local figures = {}
     for _, n in ipairs { 1001, 8001 } do
       local t = ns.linspace(0, 1, n)
       local y = t:map(function(x) return math.max(0, math.sin(30 * x)) end)
@@ -399,11 +409,28 @@ describe("other artists", function()
         local fig, ax = figure { figsize = { 3, 2 }, dpi = 150 }
         ax[kind](ax, t + (kind == "step" and 0.5 / n or 0), y)
         ax:xlim(0, 1)
-        fig:savefig(directory .. "/" .. kind .. ".png")
+        figures[#figures + 1] = fig
       end
-      local count = differences(directory .. "/step.png", directory .. "/plot.png")
-      assert.is_true(count < 1500, ("%d steps: %d"):format(n, count)) -- with teeth 4000
     end
+    local pictures = png.of_all(figures)
+    for k = 1, 2 do
+      local count = differences(pictures[2 * k - 1], pictures[2 * k])
+      assert.is_true(count < 1500, ("%d: %d"):format(k, count)) -- with teeth 4000
+    end
+  end)
+
+  it("scatter: in space", function()
+    local fig, ax = figure()
+    ax:scatter({ 1, 2 }, { 3, 4 }, { 5, 6 }):scatter({ 1, 2 }, { 3, 4 }, { 5, 6 }, { c = { 0, 1 }, s = { 9, 36 } })
+    assert.truthy(has(fig, "splot "))
+    assert.equal(1, #lines(fig, "^1 3 5$"))
+    assert.equal(1, #lines(fig, "^1 3 5 [%d.]+ " .. tonumber("440154", 16) .. "$"))
+    assert.truthy(has(fig, "using 1:2:3 with points lt 1 lc rgb"))
+    assert.truthy(has(fig, "using 1:2:3:4:5 with points lc rgb variable"))
+    assert.equal("scatter: x has 2 elements, z has 1", message(ax.scatter, ax, { 1, 2 }, { 1, 2 }, { 1 }))
+    local _, flat = figure()
+    flat:plot({ 1, 2 }):scatter({ 1 }, { 2 }, {}) -- options, though none
+    assert.equal("scatter: these axes hold curves in the plane already", message(flat.scatter, flat, { 1 }, { 1 }, { 1 }))
   end)
 
   it("scatter: one colour, or one for each point", function()
@@ -414,7 +441,7 @@ describe("other artists", function()
     assert.equal(1, #lines(fig, "^3 3 " .. tonumber("FDE725", 16) .. "$"))
     assert.equal("scatter: x has 2 elements, c has 4", message(ax.scatter, ax, { 1, 2 }, { 1, 2 }, { c = { 1, 2, 3, 4 } }))
     assert.equal("scatter: cmap: expected one of Blues Greens Greys Oranges RdBu RdYlBu RdYlGn Reds Spectral bwr cividis " ..
-      "coolwarm gray hot inferno jet magma plasma seismic turbo viridis, or one of them with _r after it, got 'rainbow'",
+      "coolwarm gray hot inferno jet magma plasma seismic tab10 turbo viridis, or one of them with _r after it, got 'rainbow'",
       message(ax.scatter, ax, { 1, 2 }, { 1, 2 }, { c = { 1, 2 }, cmap = "rainbow" }))
   end)
 
@@ -517,13 +544,18 @@ describe("axes", function()
     local function labels(...)
       local words, list = {}, ticks.make(...)
       for i, tick in ipairs(list) do words[i] = tick[2] end
-      return table.concat(words, " "), list.exponent
+      return table.concat(words, " "), list.note
     end
     assert.equal("0 2 4 6 8 10", (labels(0, 10, 6)))
     assert.equal("−1.0 −0.5 0 0.5 1.0", (labels(-1, 1, 5)))
-    assert.same({ "−3 −2 −1 0 1 2", -13 }, { labels(-3e-13, 2e-13, 7) })
-    assert.same({ "0 1 2 3", 6 }, { labels(0, 3e6, 4) })
+    assert.same({ "−3 −2 −1 0 1 2", "$×10^{−13}$" }, { labels(-3e-13, 2e-13, 7) })
+    assert.same({ "0 1 2 3", "$×10^{6}$" }, { labels(0, 3e6, 4) })
     assert.equal("0.1 1 10 100", (labels(0.1, 100, 6, true)))
+    assert.same({ "−0.0010 −0.0005 0 0.0005 0.0010", "$+100000$" }, { labels(1e5 - 1e-3, 1e5 + 1e-3, 5) })
+    assert.same({ "0 2 4 6 8 10", "$−10^{7}$" }, { labels(-1e7, -1e7 + 10, 5) })
+    assert.same({ "0 2 4 6 8", "$+1.2345×10^{8}$" }, { labels(123450000, 123450009, 5) })
+    assert.same({ "0 2 4 6 8 10", "$+1000000$" }, { labels(1e6, 1e6 + 10, 5) })
+    assert.same({ "2000 2005 2010 2015 2020" }, { labels(2000, 2024, 5) })
     assert.equal("$10^{−8}$ $10^{−6}$ $10^{−4}$ $10^{−2}$ $10^{0}$", (labels(1e-8, 1, 5, true)))
     assert.equal("1 2 5", (labels(0.9, 8, 5, true)))
     assert.same({ 0.9, 3, 4, 6, 7, 8 }, ticks.make(0.85, 8, 5, true).minor)
@@ -537,6 +569,31 @@ describe("axes", function()
     assert.same({}, ticks.make(0, 1 / 0, 5))
     assert.same({}, ticks.make(1, 1, 5)) -- and comes back
     assert.same({}, ticks.make(1, 1 + 2 ^ -52, 5))
+  end)
+
+  it("in space have names that stay in small pictures, letters upright, and numbers that do not touch #once", function()
+    local boxes = require "picture_boxes"
+    for _, size in ipairs { { 3.5, 2.6 }, { 4, 2.8 }, { 5, 5 }, { 6.4, 4.6 } } do
+      for _, more in ipairs { "", " axis" } do
+        local fig = plot.figure { figsize = size }
+        local t = ns.linspace(0, 6, 20)
+        fig:subplot(1, 1, 1, { projection = "3d" }):plot3D(t:map(math.sin), t:map(math.cos), t)
+          :xlabel("x" .. more):ylabel("y" .. more):zlabel("z" .. more):title "A heading"
+        assert.equal(more == "" and 3 or 0, #lines(fig, "^set [xyz]label .* norotate$"))
+        assert.equal("", table.concat(boxes.faults((fig:picture "svg")), "\n"), size[1] .. more)
+        fig:close()
+      end
+    end
+  end)
+
+  it("tell in space, too, what the numbers at ticks leave out", function()
+    local fig = plot.figure()
+    local ax = fig:subplot(1, 1, 1, { projection = "3d" }):plot3D({ 0, 3e6 }, { 1e5, 1e5 + 1 }, { 0, 1 })
+    ax:xlabel "x"
+    local function decoded(line) return line:gsub("\\(%d%d%d)", function(octal) return string.char(tonumber(octal, 8)) end) end
+    assert.truthy(decoded(lines(fig, "^set xlabel")[1]):find("x (×10^{6})", 1, true))
+    assert.truthy(decoded(lines(fig, "^set ylabel")[1]):find("+100000", 1, true))
+    assert.equal(0, #lines(fig, "^set zlabel"))
   end)
 
   it("have ticks as they are asked for", function()

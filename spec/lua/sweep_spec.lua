@@ -47,7 +47,7 @@ describe("a sweep", function()
     end
   end)
 
-  it("has the same bits with 1, 2 and 8 workers, shuffled, in chunks, in new processes, in this process", function()
+  it("has the same bits with 1, 2 and 8 workers, shuffled, in chunks, in this process", function()
     local want
     for i, options in ipairs { { workers = 1 }, { workers = 2 }, { workers = 8 }, { order = "shuffled" }, { chunk = 7 },
       { on = "here" }, { retries = 2 } } do
@@ -120,6 +120,33 @@ describe("a sweep", function()
     assert.equal(t.x[1], t.x[4])
   end)
 
+  it("refuses a simulation with acting events, which a reset does not bring back", function()
+    local function model()
+      local ds = ns.FirstOrderNonLinearDS { x0 = { 1 }, z = ns.vector { 0, 1 }, f = function(_, x, z, f) f[1] = z[1] - x[1] end }
+      local nsds = ns.NonSmoothDynamicalSystem(0, 3)
+      nsds:insertDynamicalSystem(ds)
+      local simu, k = ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.25), ns.RungeKuttaOSI()), 0
+      simu:addEvent { name = "sample", g = function(t) return t - (k + 0.5) end, direction = "up", action = function()
+        ds:z()[1], k = 0.5 + 0.2 * ds:x()[1], k + 1
+      end }
+      return simu
+    end
+    for _, on in ipairs { "local", "here" } do
+      raises("sweep: setup: the event 'sample' has an action, and a reset does not bring back what it has changed; make the "
+        .. "simulation in run, or model it by a relation and a law", function()
+          ns.sweep { parameters = { k = { 1, 2 } }, on = on, setup = model, run = print }
+        end)
+    end
+    local t = ns.sweep { parameters = { k = { 1, 2, 3 } }, workers = 1, run = function() return #model():run().events end }:table()
+    assert.same({ 3, 3, 3 }, t.value:totable())
+    raises("fit: the event 'sample' has an action, and a reset does not bring back what it has changed; remove it, or model it "
+      .. "by a relation and a law", function()
+        local simu = model()
+        ns.fit { simulation = simu, data = { t = { 0, 1, 2 }, x1 = { 1, 1, 1 } }, start = { 1.3 },
+          parameters = { { simu:nsds():dynamicalSystem(1), "z", 2 } } }
+      end)
+  end)
+
   it("tells results that have no form", function()
     local function told(message, run)
       for _, on in ipairs { "local", "here" } do
@@ -152,6 +179,36 @@ describe("a sweep", function()
     raises("sweep: setup: no", function()
       ns.sweep { parameters = { k = { 1 } }, run = function() end, on = "here", setup = function() error("no", 0) end }
     end)
+  end)
+
+  it("seeds math.random for each task, and leaves the script's own numbers alone", function()
+    local function numbers(options)
+      math.randomseed(7)
+      local first = math.random()
+      local t = swept { run = function() return math.random() end, setup = function() return { m = math.random() } end,
+        workers = options.workers, on = options.on, chunk = options.chunk }:table()
+      return { first, t.value:totable(), math.type(math.random(0)) }
+    end
+    local want = numbers { on = "here" }
+    assert.same(want, numbers { workers = 1 })
+    assert.same(want, numbers { workers = 3, chunk = 1 })
+    assert.is_true(want[2][1] ~= want[2][2])
+  end)
+
+  it("ends a setup that takes too long", function()
+    raises("sweep: setup: timeout: it took more than 0.2 s", function()
+      swept { timeout = 0.2, workers = 1, setup = function() while true do end end }
+    end)
+  end)
+
+  it("tells integers that a column can not hold", function()
+    local long = (1 << 53) + 1
+    raises("sweep: parameters: k[2]: expected a number or a boolean, got the integer 9007199254740993, which has more digits "
+      .. "than a column holds", function() swept { parameters = { k = { long - 1, long } } } end)
+    local list = ns.sweep { parameters = { k = { 1, 2 } }, on = "here",
+      run = function(p) return { x = p.k == 1 and long or long - 1 } end }
+    assert.same({ 1, "run: x: expected a number, a boolean, a vector, a matrix or a list of numbers, got the integer "
+      .. "9007199254740993, which has more digits than a column holds" }, { #list:failures(), list:failures()[1].error })
   end)
 
   it("takes lists of rows, functions, designs and booleans", function()
@@ -190,8 +247,14 @@ describe("a sweep", function()
       end
     end
     assert.same({ "task", "k", "v[1]", "v[2]", "v[3]", "v[4]", "v[5]", "v[6]", "failed" }, ns.load(file):names())
+    local calls = 0
+    raises("sweep: parameters: in a .csv file 'v[2]' may be a column of a result 'v', too: rename it, or take .npz", function()
+      ns.sweep { parameters = { ["v[2]"] = { 1 } }, on = "here", file = file, run = function() calls = calls + 1 end }
+    end)
+    assert.equal(0, calls)
     raises("sweep: in a .csv file 'v[2]' would be the name of two columns: rename one, or take .npz", function()
-      ns.sweep { parameters = { ["v[2]"] = { 1 } }, on = "here", file = file, run = function() return { v = { 1, 2 } } end }
+      ns.sweep { parameters = { k = { 1 } }, on = "here", file = file,
+        run = function() return { v = { 1, 2 }, ["v[2]"] = 1 } end }
     end)
   end)
 
@@ -251,10 +314,7 @@ local s = ns.sweep { parameters = { k = { 1, 2, 3, 4, 5, 6, 7 } }, file = file, 
   run = function(p, task)
     if p.k == 2 then os.exit(3) end
     if p.k == 3 then while true do end end
-    if p.k == 4 then
-      local t = {}
-      while true do t[#t + 1] = ns.zeros(1000, 1000) end
-    end
+    if p.k == 4 then return ns.zeros(5000, 5000)[1][1] end
     if p.k == 5 then os.execute("kill -SEGV " .. require "nslua.core".worker_support.pid()) end
     if p.k == 6 and task.attempt == 1 then error "not now" end
     if p.k == 7 then
@@ -282,48 +342,102 @@ for _, f in ipairs(s:failures()) do print(f.task, f.error) end
     assert.same({ bytes, errors }, { runs.bytes(directory .. "/b.csv") })
   end)
 
-  it("starts workers anew where it can not copy the process, with the same bits", function()
-    local body = [[
-for _, start in ipairs { "fork", "spawn" } do
-  ns.sweep { parameters = { k = ns.linspace(0, 1, 20) }, file = start .. ".csv", workers = workers, start = start, resume = false,
-    run = function(p, task) return p.k + task.rng:uniform() end }
-end]]
-    local run = runs.script(directory, body)
-    local _, err, status = run ""
-    assert.same({ "", 0 }, { err, status })
-    assert.equal(host.read(directory .. "/fork.csv"), host.read(directory .. "/spawn.csv"))
-  end)
-
-  it("workers that start anew have checkpoints and the results of sweeps before, and print nothing on their way", function()
-    local run = runs.script(directory, [[
-local worker = os.getenv "NSLUA_SWEEP_WORKER"
-io.stdout:write(worker and "" or "begin\n")
-local first = ns.sweep { parameters = { k = { 1, 2 } }, start = "spawn", run = function(p)
+  -- What the script has done before the sweep is done once, and all workers see it.
+  local before = [[
+local gain = tonumber(table.remove(arg, 1))
+local random, log = math.random(), io.open("log", "w")
+log:write "begun\n"
+io.write "banner\n"
+local first = ns.sweep { parameters = { k = { 1, 2 } }, run = function(p)
   io.open("calls", "a"):write("x"):close()
   return p.k
 end }
-local second = ns.sweep { parameters = { k = { 1, 2 } }, file = file, workers = 2, start = "spawn", run = function(p, task)
-  if p.k == 1 and arg[2] then io.stdout:write("task\n"):flush() end
-  return { x = p.k + first:table().value[2], c = task.checkpoint == file .. ".sweep/checkpoints/task-" .. task.index }
+local s = ns.sweep { parameters = { k = { 1, 2, 3, 4 } }, workers = 2, chunk = 1, run = function(p)
+  return { product = p.k * gain, random = random - p.k, first = first:table().value[2] }
 end }
-print(second:table().x, second:table().c)]])
-    local out, err = run "a.csv"
-    assert.same({ "begin\n[3, 4]\t[1, 1]\n", "", "xx" }, { out, err, host.read(directory .. "/calls") })
-    host.run(("sed -i 's/^io.stdout.*/print \"begin\" io.write \"it\" io.stdout:write \"!\"/' %s/script.lua"):format(directory))
-    out, err = host.run(("cd %s && %s sweep script.lua --quiet -- b.csv say"):format(directory, host.quote(host.nslua)))
-    local said
-    out, said = out:gsub("task\n", "") -- it comes before or after what the script prints
-    assert.same({ "begin\nit![3, 4]\t[1, 1]\n", 1, "" }, { out, said, err })
+log:write "ended\n"
+log:close()
+local t = s:table()
+for k = 1, 4 do io.write(tostring(t.random[k] == random - k), " ") end
+print(t.product, t.first)]]
+  local once = "banner\ntrue true true true [3, 6, 9, 12]\t[2, 2, 2, 2]\n"
+
+  local function told_once(run)
+    assert.same({ once, "", 0 }, { run "3" })
+    assert.same({ "begun\nended\n", "xx" }, { host.read(directory .. "/log"), host.read(directory .. "/calls") })
+  end
+
+  it("does once what comes before the sweep; workers see it", function()
+    told_once(runs.script(directory, before))
+    host.run(("rm %s/log %s/calls"):format(directory, directory))
+    told_once(function(words)
+      return host.run(("cd %s && cat script.lua | %s - %s"):format(directory, host.quote(host.nslua), words))
+    end)
   end)
 
-  -- Sends the signal of the third argument to the sweep itself, once `count` tasks are done.
+  -- The library that Debian's libopenblas0-pthread has; NSLUA_OPENBLAS_PTHREAD is its directory where it was only unpacked.
+  local blas = os.getenv "NSLUA_OPENBLAS_PTHREAD"
+    or host.run("ls -d /usr/lib/*/openblas-pthread 2>/dev/null"):match "^[^\n]+"
+  local with_blas = blas and it or function(name)
+    pending(name .. " (it is missing: apt-get install libopenblas0-pthread)")
+  end
+
+  with_blas("the same with the threads of OpenBLAS; workers calculate with it", function()
+    local count = [[
+local function threads()
+  local n = 0
+  for line in io.lines "/proc/self/status" do n = n + (tonumber(line:match "^Threads:%s*(%d+)") or 0) end
+  return n
+end
+local A = ns.eye(200) + ns.zeros(200, 200)
+A[1][200] = 1
+local many = threads()
+]]
+    local run = runs.script(directory, count .. before .. [[
+
+local inverse = A:inv()[1][200]
+local w = ns.sweep { parameters = { k = { 1, 2, 3 } }, workers = 2, run = function() return A:inv()[1][200] - inverse end }
+print(many > 1, w:table().value, A:inv()[1][200] == inverse)]])
+    local out, err, status = run("3", ("env LD_LIBRARY_PATH=%s OPENBLAS_NUM_THREADS=4"):format(blas))
+    assert.same({ once .. "true\t[0, 0, 0]\ttrue\n", "", 0 }, { out, err, status })
+  end)
+
+  it("a sweep inside a task is a sweep of its own, whatever is asked of the outer one", function()
+    local run = runs.script(directory, (([[
+local function inner(factor)
+  return ns.sweep { parameters = { b = { 1, 2, 3, 4 } }, workers = 1, run = function(q) return factor * q.b end }:table()
+end
+local s = ns.sweep { parameters = { a = ns.linspace(1, 20, 20) }, workers = 2, file = file, resume = true,
+  setup = function() return { offset = inner(0).value:sum() } end,
+  run = function(p, task)
+    local m = ns.montecarlo { samples = 20, on = "here", run = function(t) return p.a + t.rng:normal() end }
+    local program = io.popen "NSLUA other.lua"
+    local other = program:read "n"
+    program:close()
+    return { sum = inner(p.a).value:sum() + task.model.offset, close = math.abs(m.value.mean - p.a) < 2, other = other }
+  end }
+local t = s:table()
+print(s, ("%g %g %g"):format(t.sum:sum(), t.close:sum(), t.other:sum()))]]):gsub("NSLUA", host.nslua)))
+    host.write(directory .. "/other.lua", [[
+local ns = require "nslua"
+print(ns.sweep { parameters = { b = { 1, 2 } }, workers = 1, run = function(q) return q.b end }:table().value:sum())]])
+    local told = "sweep of 20 tasks: 20 done, 0 failed\t2100 20 60\n"
+    assert.same({ told, "", 0 }, { run "a.csv" })
+    local function command(words)
+      return host.run(("cd %s && %s sweep script.lua --quiet %s -- b.csv"):format(directory, host.quote(host.nslua), words))
+    end
+    assert.same({ told, "", 0 }, { command "--anew --workers 1" })
+    assert.same({ told, "", 0 }, { command "--anew --on here" })
+  end)
+
+  -- Sends the signal SIGNAL to the sweep itself, once `count` tasks are done.
   local signal = [[
 local sent
 local function send(count)
   return function(s)
-    if sent or not arg[3] or s.done < count then return end
+    if sent or not os.getenv "SIGNAL" or s.done < count then return end
     sent = true
-    os.execute(("(sleep 0.1; kill -%s %d) &"):format(arg[3], require "nslua.core".worker_support.pid()))
+    os.execute(("(sleep 0.1; kill -%s %d) &"):format(os.getenv "SIGNAL", require "nslua.core".worker_support.pid()))
   end
 end
 ]]
@@ -346,7 +460,7 @@ print(s)
   it("stops cleanly on Ctrl-C, and goes on", function()
     local run = steady_script "true"
     run "whole.csv"
-    local _, err, status = run "a.csv 2 INT"
+    local _, err, status = run("a.csv", "SIGNAL=INT")
     assert.equal(1, status)
     local kept = tonumber(err:match "sweep: interrupted; (%d+) of 40 tasks are kept in 'a.csv.sweep'; resume = true goes on")
     assert.is_true(kept > 2 and kept < 40, err)
@@ -358,7 +472,7 @@ print(s)
 
   it("asks before it overwrites finished tasks, and refuses what has changed", function()
     local run = steady_script "nil"
-    run "a.csv 2 INT"
+    run("a.csv", "SIGNAL=INT")
     local _, err, status = run "a.csv"
     assert.equal(1, status)
     assert.truthy(err:find("sweep: 'a.csv.sweep' holds %d+ finished tasks of an earlier sweep: resume = true goes on, "
@@ -372,7 +486,7 @@ print(s)
 
   it("repeats failed tasks on request, and gives a finished sweep at once", function()
     local run = runs.script(directory, [[
-local s = ns.sweep { parameters = { k = { 1, 2, 3 } }, file = file, resume = arg[3] == "failed" and "failed" or true,
+local s = ns.sweep { parameters = { k = { 1, 2, 3 } }, file = file, resume = os.getenv "FAILED" and "failed" or true,
   run = function(p)
     print("task", p.k)
     if p.k == 2 and not io.open "there" then error "not there" end
@@ -382,16 +496,16 @@ print(s)]])
     run "a.csv 1"
     assert.equal("sweep of 3 tasks: 3 done, 1 failed\n", (run "a.csv 1"))
     host.write(directory .. "/there", "")
-    assert.equal("task\t2.0\nsweep of 3 tasks: 3 done, 0 failed\n", (run("a.csv 1 failed"):gsub("\t2\n", "\t2.0\n")))
+    assert.equal("task\t2.0\nsweep of 3 tasks: 3 done, 0 failed\n", (run("a.csv 1", "FAILED=1"):gsub("\t2\n", "\t2.0\n")))
     assert.equal("task,k,value,failed\n1,1,1,0\n2,2,2,0\n3,3,3,0\n", host.read(directory .. "/a.csv"))
     assert.is_nil(host.read(directory .. "/a.csv.errors"))
   end)
 
   it("takes the record of the last round, whatever the journals are called; two drivers can not repeat at one time", function()
     local run = runs.script(directory, [[
-local s = ns.sweep { parameters = { k = { 1, 2, 3 } }, file = file, resume = arg[3] == "failed" and "failed" or true,
+local s = ns.sweep { parameters = { k = { 1, 2, 3 } }, file = file, resume = os.getenv "FAILED" and "failed" or true,
   run = function(p)
-    if arg[4] == "slow" then os.execute "sleep 1" end
+    if os.getenv "SLOW" then os.execute "sleep 1" end
     if p.k > 1 and not io.open("there" .. p.k // 1) then error "not there" end
     return p.k
   end }
@@ -399,15 +513,15 @@ print(s)]])
     assert.equal("sweep of 3 tasks: 3 done, 2 failed\n", (run "a.csv 1"))
     assert(os.rename(directory .. "/a.csv.sweep/journal-driver", directory .. "/a.csv.sweep/journal-zzz"))
     host.write(directory .. "/there2", "")
-    local slow = ("(sleep 0.3; %s script.lua a.csv 1 failed >second 2>&1) &"):format(host.quote(host.nslua))
-    assert.equal("sweep of 3 tasks: 3 done, 1 failed\n", (run("a.csv 1 failed slow", slow)))
+    local slow = ("(sleep 0.3; FAILED=1 %s script.lua a.csv 1 >second 2>&1) & SLOW=1 FAILED=1"):format(host.quote(host.nslua))
+    assert.equal("sweep of 3 tasks: 3 done, 1 failed\n", (run("a.csv 1", slow)))
     assert.truthy(host.read(directory .. "/second"):find("another process writes 'a.csv.sweep/journal-driver'", 1, true))
     assert(os.rename(directory .. "/a.csv.sweep/journal-driver~1", directory .. "/a.csv.sweep/journal-zzz~1"))
     host.write(directory .. "/there3", "")
-    assert.equal("sweep of 3 tasks: 3 done, 0 failed\n", (run "a.csv 1 failed"))
+    assert.equal("sweep of 3 tasks: 3 done, 0 failed\n", (run("a.csv 1", "FAILED=1")))
     assert.equal("sweep of 3 tasks: 3 done, 0 failed\n", (run "a.csv 1"))
     assert.equal("task,k,value,failed\n1,1,1,0\n2,2,2,0\n3,3,3,0\n", host.read(directory .. "/a.csv"))
-    assert.equal("sweep of 3 tasks: 3 done, 0 failed\n", host.run(("cd %s && %s sweep script.lua --anew --quiet -- a.csv"):format(
+    assert.equal("sweep of 3 tasks: 3 done, 0 failed\n", host.run(("cd %s && %s sweep script.lua --anew --quiet -- a.csv 1"):format(
       directory, host.quote(host.nslua))))
     assert.is_nil(host.read(directory .. "/a.csv.sweep/round"))
   end)
@@ -432,7 +546,7 @@ local s = ns.sweep { parameters = { k = { 1, 2 } }, file = file, workers = worke
     body = body:gsub("simu:nsds%(%):dynamicalSystem%(1%):x%(%)%[1%]", "simu:run().x1[1]")
     local run = runs.script(directory, body)
     run "whole.csv"
-    local _, err, status = run "a.csv 2 TERM"
+    local _, err, status = run("a.csv", "SIGNAL=TERM")
     assert.equal(143, status)
     assert.truthy(err:find("ended by SIGTERM; 0 of 2 tasks are kept in 'a.csv.sweep'; resume = true goes on", 1, true), err)
     local out = run "a.csv"
@@ -459,7 +573,7 @@ print(s)]]
   it("tells a disk that has no room for the file, and keeps what was done until the file is there", function()
     local run = runs.script(directory, [[
 local s = ns.sweep { parameters = { k = ns.linspace(1, 1000, 1000) }, file = file, workers = workers,
-  resume = arg[3] and arg[3] == "true",
+  resume = os.getenv "RESUME" == "true" or nil,
   run = function(p, task) return { v = ns.linspace(p.k, task.rng:uniform(), 100) } end }
 print(s)]])
     run "whole.csv"
@@ -471,7 +585,7 @@ print(s)]])
     assert.truthy(err:find("sweep: 'a.csv.sweep' holds 1000 finished tasks of an earlier sweep: resume = true goes on, ", 1,
       true), err)
     local told = "sweep of 1000 tasks: 1000 done, 0 failed\n"
-    assert.equal(told, (run "a.csv 2 true"))
+    assert.equal(told, (run("a.csv", "RESUME=true")))
     assert.is_true(host.read(directory .. "/whole.csv") == host.read(directory .. "/a.csv"))
     assert.equal(told, (run "a.csv")) -- what the file holds is replaced
   end)
@@ -571,6 +685,6 @@ describe("the options of a sweep", function()
     refused({ parameters = { { a = 1 }, { b = 1 } } }, "sweep: parameters: row 2 has the names b; row 1 has a")
     refused({ parameters = function() end }, "sweep: parameters: there are no tasks")
     refused({ size = 1 }, "sweep: unknown option 'size' (known: parameters, run, setup, file, workers, on, with, seed, resume, "
-      .. "timeout, retries, memory, chunk, order, reduce, progress, wait, start)")
+      .. "timeout, retries, memory, chunk, order, progress, reduce, wait)")
   end)
 end)

@@ -1,5 +1,7 @@
 -- Radau IIA for F(t, y, y') = 0: order, tolerances, index 1 to 3, stiffness, failures.
 local ns = require "nslua"
+local expect = require "expect"
+local numbers = require "random_numbers"
 local pendulum = require "pendulum"
 local g = 9.81
 
@@ -119,5 +121,65 @@ describe("Radau IIA on F(t, y, y') = 0", function()
     assert.near(math.exp(-1), y[2][1], 1e-8)
     assert.near(math.exp(-11), y[3][1], 1e-7 * math.exp(-1))
     assert.is_true(solution.stats.jacobians >= 2)
+  end)
+
+  describe("at kinks of algebraic equations", function()
+    -- 0 = y - K max(0, t - tau - y), 0 = z - L max(0, y - sigma - z): y = K / (1 + K) (t - tau), once t > tau; z alike. x' = y.
+    local function kinked(K, tau, L, sigma, unit)
+      return function(t, y, yd, r)
+        local u, w = t - tau * unit - y[2], y[2] - sigma * unit - y[3]
+        r[1] = yd[1] - y[2]
+        r[2], r[3] = y[2] - K * (u > 0 and u or 0), y[3] - L * (w > 0 and w or 0)
+      end
+    end
+
+    it("goes on, however steep the kink is: Newton's method takes the Jacobians past it", function()
+      for _, K in ipairs { 0.5, 0.9, 2, 100, 1e4 } do
+        local y, solution = solve(kinked(K, 1, 0, 0, 1), { 0, 2 }, { 0, 0, 0 }, { 0, 0, 0 }, { rtol = 1e-8 })
+        assert.near(K / (1 + K), y[2][2], 1e-10)
+        assert.near(K / (1 + K) / 2, y[2][1], 1e-7)
+        assert.is_true(solution.stats.steps < 120)
+      end
+    end)
+
+    it("of random slopes, at random times, one after the other, in any unit of time", function()
+      local count, tell = require "campaign"(15, 0.02)
+      math.randomseed(30)
+      for _ = 1, count do
+        local K, L = numbers.uniform(0.5, 3) ^ 6, numbers.uniform(0.5, 3) ^ 6
+        local tau, sigma, unit = numbers.uniform(0.1, 0.8), numbers.uniform(0, 0.1), numbers.power(20)
+        local y = solve(kinked(K, tau, L, sigma, unit), { 0, unit }, { 0, 0, 0 }, { 0, 0, 0 },
+          { rtol = 1e-7, atol = { 1e-9 * unit ^ 2, 1e-9 * unit, 1e-9 * unit } })[2]
+        local y2 = K / (1 + K) * (1 - tau)
+        assert.near(y2, y[2] / unit, 1e-7)
+        assert.near(L / (1 + L) * math.max(0, y2 - sigma), y[3] / unit, 1e-7)
+        assert.near(y2 * (1 - tau) / 2, y[1] / unit ^ 2, 1e-6)
+      end
+      tell("kinks of algebraic equations", count)
+    end)
+  end)
+
+  describe("where rounding stops Newton's method", function()
+    local squeezer, q0
+    expect.with(ns, "dae", function(_, residual)
+      return { solve = function(_, _, angles)
+        squeezer, q0 = residual, angles
+        error "no run"
+      end }
+    end, function() pcall(assert(loadfile "spec/cases/events/squeezer.lua")) end)
+
+    it("goes on when what stays is a small part of the tolerances: Andrews' squeezer at rtol = 1e-10", function()
+      local y = {}
+      for k, rtol in ipairs { 1e-8, 1e-10 } do
+        y[k] = solve(squeezer, { 0, 1e-3 }, q0, nil, { rtol = rtol, atol = rtol / 100, consistent = "solve" })[2]
+      end
+      for i = 1, 7 do assert.near(y[1][i], y[2][i], 1e-8) end
+    end)
+
+    it("says so when it is not", function()
+      local solution = ns.dae("radau", squeezer, { rtol = 1e-13, atol = 1e-15, consistent = "solve" }):solve({ 0, 1e-3 }, q0)
+      assert.matches("^steps become too short, %S+ %(t=0%): Newton's corrections stay at %S+ of the accepted errors %(rounding of "
+        .. "the residual: take a larger rtol and atol; or inconsistent values, or a wrong index%?%)$", solution.message)
+    end)
   end)
 end)

@@ -169,6 +169,31 @@ describe("an event that acts", function()
     end
   end)
 
+  it("acts once where the interval ends right after it: the roots by rounding at its start do not count", function()
+    local count, report = require "campaign"(40, 0.05)
+    local rng = ns.rng(5)
+    local function hits(method, T, x, v, rate)
+      local times = {}
+      local sol = ns.solve_ivp(function(_, y) return { y[2], rate * y[2] - y[1] } end, { 0, T }, { x, v }, { method = method,
+        rtol = 1e-12, atol = 1e-12, events = { g = function(_, y) return 1 - y[1] end, apply = function(t, y)
+          times[#times + 1] = t
+          return { y[1], -y[2] }
+        end } })
+      assert.equal(0, sol.status, sol.message)
+      return times
+    end
+    for _ = 1, count do
+      local x, v, rate = rng:uniform(0, 0.9), rng:uniform(0.8, 1.8), rng:uniform(-0.1, 0.1)
+      local at = hits("DOP853", 2, x, v, rate)[1]
+      for digits = 9, 15 do
+        for _, method in ipairs { "DOP853", "RK45" } do
+          assert.is_true(#hits(method, at and at + 10.0 ^ -digits * rng:uniform(1, 6) or 1, x, v, rate) <= 1)
+        end
+      end
+    end
+    report("ends right after an event", count)
+  end)
+
   it("ends bounces that rounding keeps from getting lower, and tells it", function()
     for _, place in ipairs { { 6, 1 }, { 1, 0 } } do -- amplitude, wall
       local sol = ns.solve_ivp(function(t, y) return { y[2], place[1] * math.cos(2.4 * t) - y[1] - 0.1 * y[2] } end, { 0, 200 },

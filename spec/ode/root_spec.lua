@@ -1,7 +1,33 @@
 -- Roots by the hybrid method: found ones are roots, the others are told.
 local ns = require "nslua"
+local numbers = require "random_numbers"
+local COUNT, report = require "campaign"(20, 0.1)
 
 local cos, exp = math.cos, math.exp
+local uniform = numbers.uniform
+
+-- Functions of one number with the root a (or with none), and how near the root is known.
+local with_root = {
+  { 1e-14, function(a) return function(x) return (x - a) * (2 + math.sin(x)) end end },
+  { 1e-13, function(a) return function(x) return (x - a) ^ 2 * (2 + x * x) end end },
+  { 1e-6, function(a) return function(x) return x * x - 2 * a * x + a * a end end },
+  { 1e-12, function(a) return function(x) return (x - a) ^ 5 end end },
+}
+local without_root = {
+  function(a) -- a minimum of |f| close to 0
+    local e = 10 ^ uniform(-12, 0)
+    return function(x) return (x - a) ^ 2 + e end
+  end,
+  function(a)
+    local k = math.random(4)
+    return function(x) return exp(-k * x / a) end
+  end,
+  function(a)
+    local k = math.random(4)
+    return function(x) return (a + x) ^ -k end
+  end,
+  function(a) return function(x) return 1 / (1 + exp(x / a)) end end,
+}
 
 describe("a root", function()
   it("is found, of one equation and of many", function()
@@ -38,6 +64,40 @@ describe("a root", function()
     end
   end)
 
+  it("is told from a minimum near 0 and from an x that runs away", function()
+    math.randomseed(5)
+    for _ = 1, COUNT do
+      for k, family in ipairs(with_root) do
+        local a, unit = uniform(0.3, 3), numbers.power(60)
+        local f = family[2](a)
+        local r = ns.root(function(x) return f(x[1] / unit) end, unit * (a + numbers.signed()))
+        assert.is_true(r.success, k .. ": " .. r.message)
+        assert.near(a, r.x[1] / unit, a * family[1])
+      end
+      for k, family in ipairs(without_root) do
+        local a, unit = uniform(0.3, 3), numbers.power(60)
+        local f = family(a)
+        local r = ns.root(function(x) return f(x[1] / unit) end, unit * uniform(0, 2))
+        assert.is_false(r.success, k .. ": " .. tostring(r.x[1] / unit))
+      end
+    end
+    report("roots, and functions without one", COUNT * (#with_root + #without_root))
+    local away = "x runs away: |f| = 3.65e-61 is next to nothing, but Newton's steps are not small"
+    assert.equal(away, ns.root(function(x) return exp(-x[1]) end, 1).message)
+    assert.is_false(ns.root(function(x) return x[1] / (1 + x[1] ^ 2) end, 2).success)
+    local good, err = pcall(ns.fsolve, function(x) return exp(-x[1]) end, 1)
+    assert.is_false(good)
+    assert.matches("fsolve: " .. away, err, 1, true)
+  end)
+
+  it("of third order, whose values are rounding near it, is found", function()
+    for _, a in ipairs { 0.5, 0.75, 2, 1.5 } do
+      local r = ns.root(function(x) return x[1] ^ 3 - 3 * a * x[1] ^ 2 + 3 * a * a * x[1] - a ^ 3 end, a + 0.7)
+      assert.is_true(r.success, r.message)
+      assert.near(a, r.x[1], 1e-4)
+    end
+  end)
+
   it("is not waited for beyond maxfev", function()
     local r = ns.root(function(x) return { 10 * (x[2] - x[1] ^ 2), 1 - x[1] } end, { -1.2, 1 }, { maxfev = 4 })
     assert.equal("iteration limit", r.status)
@@ -71,6 +131,10 @@ describe("a root", function()
     local r = ns.root(function(x) return { math.sin(x[1]), x[2] ^ 2 - 3e6, x[3] ^ 3 - 8 } end, { 1, 1, 0 })
     assert.is_true(r.success)
     assert.is_true(math.abs(r.x[1]) < 1e-30 and math.abs(r.x[3] - 2) < 1e-13)
+    -- at 0, where another unknown is in no equation
+    r = ns.root(function(x) return { math.sin(x[1]), x[1] * cos(x[1]) } end, { 0.1, 0.3 })
+    assert.is_true(r.success, r.message)
+    assert.is_true(math.abs(r.x[1]) < 1e-30)
     r = ns.root(function(x) return { x[1] + x[2] - 2, 2 * x[1] + 2 * x[2] - 4 } end, { 5, 1 })
     assert.is_true(r.success or r.status == "no convergence")
     if r.success then assert.is_true(math.abs(r.x[1] + r.x[2] - 2) < 1e-9) end

@@ -247,6 +247,7 @@ describe("the prompt on a terminal #once", function()
     after_each(stop)
 
     it("is shown by the pager, and the prompt comes back", function()
+      if not host.run "command -v less":find "less" then return pending "less is not installed" end
       restart("-u PAGER -u LESS", { height = 12 })
       terminal:line("?ns", "\nhelp%(name%), help%(object%)[^>]*\n:$")
       terminal:send "q"
@@ -331,6 +332,87 @@ describe("the prompt on a terminal #once", function()
       terminal:wait "interrupted!\n[^>]*> *$"
       terminal:line("1 + 1", "\n2\n> *$")
       assert.is_nil(terminal:screen():find("\nseen", 1, true))
+    end)
+  end)
+
+  describe("several lines of one input", function()
+    it("are changed by Up and Down, and those below stay", function()
+      terminal:line("for i = 1, 2 do", "\n>> *$")
+      terminal:line("prnt('of ' .. i)", "%)\n>> *$")
+      terminal:line("local longer = ('x'):rep(100) .. ('y'):rep(100) .. ('z'):rep(100) .. 'wwwwwwww'", "w\nw'\n>> *$")
+      terminal:send("print(#longer)", "<Up>")
+      terminal:wait "\n> for i = 1, 2 do\n>> prnt%('of ' .. i%)\n>> local longer = [^\n]*\nw'$"
+      terminal:send "<Up>"
+      terminal:wait "\n> for i = 1, 2 do\n>> prnt%('of ' .. i%)$"
+      terminal:send("<C-a>", "<Right>", "<Right>", "i")
+      terminal:wait "\n>> print%('of ' .. i%)$"
+      terminal:send "<Up>"
+      terminal:wait "\n> for i = 1, 2 do$"
+      terminal:send "<Down>"
+      terminal:wait "\n> for i = 1, 2 do\n>> print%('of ' .. i%)$"
+      terminal:send("<Enter>", "<Enter>")
+      terminal:wait "\nw'\n>> print%(#longer%)$"
+      terminal:send "<Enter>"
+      terminal:line("end", "\nof 1\n308\nof 2\n308\n> *$")
+      terminal:send "<Up>" -- from the first line: the history, with the chunk as it was changed
+      terminal:wait "> for i = 1, 2 do\nprint%('of ' .. i%)\nlocal longer"
+    end)
+
+    it("are given up together", function()
+      terminal:line("f(1,", "\n>> *$")
+      terminal:send "<Up>"
+      terminal:wait "\n> f%(1,$"
+      terminal:send "<C-c>"
+      terminal:wait "%^C\n> *$"
+      terminal:line("1 + 1", "\n2\n> *$")
+    end)
+  end)
+
+  describe("colours", function()
+    -- The screen, when its text matches the pattern, with names in place of the colours.
+    local function coloured(pattern)
+      terminal:wait(pattern)
+      local codes = { ["35"] = "<word>", ["32"] = "<string>", ["36"] = "<number>", ["90"] = "<comment>", ["33"] = "<constant>",
+        ["39"] = "</>", ["0"] = "</>" }
+      return (terminal:colours():gsub("\27%[(%d+)m", codes):gsub("[ \n]+$", ""))
+    end
+
+    -- Until the last characters have their colours.
+    local function shows(text, pattern)
+      local deadline, seen = os.time() + 20
+      repeat
+        seen = coloured(pattern)
+        if seen:find(text, 1, true) then return end
+      until os.time() > deadline
+      assert.equal(text, seen)
+    end
+
+    it("are on lines while they are typed and changed", function()
+      terminal:send "local x = 'a' .. 12 -- end"
+      shows("> <word>local</> x = <string>'a'</> .. <number>12</> <comment>-- end", "end$")
+      terminal:send("<C-a>", "return nil, ")
+      shows("> <word>return</> <constant>nil</>, <word>local</> x = <string>'a'", "end$")
+      terminal:send "<C-c>"
+      terminal:wait "%^C[^\n]*\n> *$"
+      terminal:line("s = [[ if", "\n>> *$")
+      terminal:send "then ]] .. 1"
+      shows(">> <string>then ]]</> .. <number>1", "1$")
+      terminal:send "<C-c>"
+      terminal:wait "%^C\n> *$"
+      terminal:clear()
+      terminal:send "y = 'a string that goes over the end of the row of the terminal, which has 80 columns' .. 1"
+      shows("<string>'a string", "%.%. 1$")
+      shows("columns'</> .. <number>1", "%.%. 1$")
+    end)
+
+    it("are not there with NO_COLOR", function()
+      leave()
+      start "NO_COLOR=1"
+      terminal:send "local x = 1"
+      terminal:wait "> local x = 1$"
+      assert.is_nil(terminal:colours():find "\27%[3")
+      fresh()
+      leave()
     end)
   end)
 

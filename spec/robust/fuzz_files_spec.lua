@@ -4,7 +4,7 @@ local ns = require "nslua"
 local host = require "host"
 
 local soak = os.getenv "NSLUA_SOAK"
-local targets = { csv = 3000, npy = 3000, npz = 3000, inflate = 3000, checkpoint = 1000, stream = 2000, number = 10000 }
+local targets = { csv = 3000, npy = 3000, npz = 3000, checkpoint = 1000, stream = 2000, number = 10000 }
 
 describe("files of any bytes", function()
   local directory, seeds

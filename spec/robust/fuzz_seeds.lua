@@ -1,5 +1,5 @@
 -- Seed files for the targets of fuzz_files.c, written by the toolkit itself: nslua fuzz_seeds.lua DIRECTORY makes
--- DIRECTORY/csv, npy, npz, inflate, checkpoint, stream, number.
+-- DIRECTORY/csv, npy, npz, checkpoint, stream, number.
 local ns = require "nslua"
 local directory = arg[1]
 
@@ -15,7 +15,7 @@ local function read(path)
   return text
 end
 
-for _, target in ipairs { "csv", "npy", "npz", "inflate", "checkpoint", "stream", "number" } do
+for _, target in ipairs { "csv", "npy", "npz", "checkpoint", "stream", "number" } do
   assert(os.execute("mkdir -p '" .. directory .. "/" .. target .. "'"))
 end
 
@@ -46,13 +46,19 @@ write(to "csv/texts.csv", 'name,x\n"one",1\ntwo,2\n"th""ree",-inf\n')
 ns.save(to "npz/two.npz", { v = v, A = A })
 ns.save(to "npz/one.npz", { [""] = {} })
 
--- ---- deflated data: a block that is stored, one with the fixed code, by hand ----
+-- ---- deflated data: blocks that are stored, one with the fixed code, by hand, in archives ----
 
-local function stored(text) return ("<I2"):pack(#text) .. "\1" .. ("<I2I2"):pack(#text, ~#text & 0xffff) .. text end
-write(to "inflate/stored", stored "some text, some text")
-write(to "inflate/empty", stored "")
-write(to "inflate/fixed", ("<I2"):pack(3) .. "\x4b\x4c\x4a\x06\x00") -- "abc"
-write(to "inflate/far", ("<I2"):pack(12) .. "\x4b\x4c\x04\x02\x00\x00") -- symbols with a copy
+local function archive(stream, crc, size)
+  local common = ("<I2I2I2I2I2I4I4I4I2I2"):pack(20, 0, 8, 0, 0x21, crc, #stream, size, 1, 0)
+  local head, list = "PK\3\4" .. common .. "a" .. stream, "PK\1\2\20\0" .. common .. ("\0"):rep(14) .. "a"
+  return head .. list .. "PK\5\6" .. ("<I2I2I2I2I4I4I2"):pack(0, 0, 1, 1, #list, #head, 0)
+end
+
+local function stored(text) return "\1" .. ("<I2I2"):pack(#text, ~#text & 0xffff) .. text end
+write(to "npz/stored", archive(stored "123456789", 0xcbf43926, 9))
+write(to "npz/empty", archive(stored "", 0, 0))
+write(to "npz/fixed", archive("\x4b\x4c\x4a\x06\x00", 0x352441c2, 3)) -- "abc"
+write(to "npz/far", archive("\x4b\x4c\x04\x02\x00\x00", 0, 12)) -- symbols with a copy
 
 -- ---- a simulation: its checkpoints and its stream ----
 

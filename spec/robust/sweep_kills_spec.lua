@@ -6,7 +6,7 @@ local runs = require "sweep_runs"
 
 local KILLS = tonumber(os.getenv "NSLUA_KILLS") or 4
 
-describe("a sweep under kill -9", function()
+describe("a sweep under kill -9 #long", function()
   local directory, run
   setup(function()
     directory = host.new_directory()

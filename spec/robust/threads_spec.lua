@@ -44,6 +44,22 @@ describe("Lua states in threads of one process", function()
     end
   end)
 
+  it("sweep, each with workers of its own, while the others run", function()
+    -- malloc of glibc may be used after a fork, that of AddressSanitizer only if no other thread held its lock
+    if host.sanitized then return pending "the sanitizer's malloc does not bear fork beside threads" end
+    local out, err, status = threads([[
+      local ns = require "nslua"
+      local s = ns.sweep { parameters = { k = ns.linspace(1, 20, 20) }, workers = 2, chunk = 1, run = function(p)
+        local t = {}
+        for i = 1, 2000 do t[i] = ("x"):rep(i % 50) .. p.k end
+        return ns.eye(20):inv()[1][1] * p.k
+      end }
+      return ("%s %g"):format(s, s:table().value:sum())]], 4, 0, 0)
+    assert.equal("", err)
+    assert.equal(0, status)
+    assert.equal(("sweep of 20 tasks: 20 done, 0 failed 210\n"):rep(4) .. "host 0\n", out)
+  end)
+
   it("are all stopped by one SIGINT: in Lua code, in a solver, in a coroutine", function()
     for _, code in ipairs {
       [[local ns = require "nslua"

@@ -1,8 +1,22 @@
 -- docs/site.lua, which builds the site, and its files in docs/site.
+local chromium = require "chromium"
 local host = require "host"
 local markdown = dofile "docs/site/markdown.lua"
 local links = dofile "docs/site/links.lua"
 local site_pages = dofile "docs/site/pages.lua"
+
+-- In a browser: the number of blocks of code that are cut at the right, and of links and headings whose contrast is below
+-- 4.5 (WCAG 2.1, level AA).
+local WIDE = 'Array.from(document.querySelectorAll("pre > code")).filter((e) => e.scrollWidth > e.clientWidth + 1).length'
+local FAINT = [[(() => {
+  const light = (css) => css.match(/[\d.]+/g).slice(0, 3).map((v) => v / 255)
+    .map((v) => v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const paper = light(getComputedStyle(document.body).backgroundColor);
+  const contrast = (e) => (([a, b]) => (a + 0.05) / (b + 0.05))([paper, light(getComputedStyle(e).color)].sort().reverse());
+  return Array.from(document.querySelectorAll("article a:not(.headerlink), .md-nav__link--active"))
+    .filter((e) => contrast(e) < 4.5).length;
+})()]]
 
 local mkdocs = host.run("mkdocs --version 2>/dev/null"):find "mkdocs" ~= nil
 
@@ -25,8 +39,15 @@ describe("markdown.move", function()
     end
   end)
 
-  it("puts a blank line before a list", function()
-    assert.equal("Text:\n\n* a\n* b\n", markdown.move("Text:\n* a\n* b\n", "README.md", "index.md", places))
+  it("puts a blank line before a list, and none into a paragraph whose line begins with a number", function()
+    local function moved(text) return markdown.move(text, "README.md", "index.md", places) end
+    for _, list in ipairs { "* a\n* b\n", "- a\n", "+ a\n", "1. a\n2. b\n", "1) a\n" } do
+      assert.equal("Text:\n\n" .. list, moved("Text:\n" .. list))
+      assert.equal("# Text\n" .. list, moved("# Text\n" .. list))
+    end
+    for _, line in ipairs { "1 is open, 0 is closed.", "1.5 is more.", "2. is no first item.", "*all* of it", "-3 is less." } do
+      assert.equal("The pedal:\n" .. line .. "\n", moved("The pedal:\n" .. line .. "\n"))
+    end
   end)
 end)
 
@@ -57,6 +78,16 @@ describe("links.dead", function()
   end)
 end)
 
+describe("links.outside", function()
+  it("names what pages load from other hosts, and no links that a reader may follow", function()
+    local page = [[<a href="https://a.b/c">x</a> <link rel="canonical" href="https://a.b/"> <script src="x.js"></script>
+      <script src="https://c.d/m.js"></script> <img src="//e.f/p.png"> <link href="https://g.h/s.css" rel="stylesheet">
+      <style>@import url("https://i.j/t.css");</style> <script>import k from "https://k.l/k.mjs"</script>]]
+    assert.same({ "p.html: https://c.d/m.js", "p.html: //e.f/p.png", "p.html: https://g.h/s.css", "p.html: https://i.j/t.css",
+      "p.html: https://k.l/k.mjs" }, links.outside("r", { "r/p.html" }, function() return page end))
+  end)
+end)
+
 describe("the order of the pages", function()
   it("has every page of docs", function()
     local places = {}
@@ -73,14 +104,29 @@ describe("the order of the pages", function()
 end)
 
 describe("a page of a notebook #once", function()
-  it("loads no file of this machine, and no script for widgets", function()
+  local function nowhere() end
+
+  it("loads no file of this machine or of another host, and no script for widgets", function()
     local notebooks = dofile "docs/site/notebooks.lua"
     local page = '<script src="file:///usr/share/javascript/requirejs/require.min.js"></script>\n' ..
       '<script src="file:///usr/share/javascript/mathjax/MathJax.js?config=TeX-AMS_CHTML-full,Safe"> </script>\n<p>$x$</p>'
-    local moved = notebooks.movable(page)
-    assert.falsy(moved:find("file:", 1, true) or moved:find("require", 1, true))
+    local moved = notebooks.movable(page, nowhere)
+    assert.falsy(moved:find("file:", 1, true) or moved:find("require", 1, true) or moved:find "https?:")
     assert.matches("<p>$x$</p>$", moved)
-    assert.truthy(moved:find(#notebooks.files() > 0 and 'src="katex/katex.min.js"' or "cdnjs.cloudflare.com", 1, true))
+    assert.equal(#notebooks.files() > 0, moved:find('src="katex/katex.min.js"', 1, true) ~= nil)
+  end)
+
+  it("leads to the pages of the site, outside of its frame", function()
+    local notebooks = dofile "docs/site/notebooks.lua"
+    local places = { ["docs/tour.md"] = "tour.md", ["notebooks/a.ipynb"] = "notebooks/a.md" }
+    local function moved(page)
+      return notebooks.movable(page, function(path) return markdown.place(path, places) end)
+    end
+    assert.equal('<a target="_top" href="../tour.html#x">', moved '<a href="../docs/tour.md#x">')
+    assert.equal('<a target="_top" href="../notebooks/a.html">', moved '<a href="a.ipynb">')
+    for _, link in ipairs { '<a href="#x">', '<a href="https://a.b/c#d">', '<a href="else.txt">' } do
+      assert.equal(link, moved(link))
+    end
   end)
 end)
 
@@ -91,13 +137,19 @@ describe("docs/site.lua #once", function()
     local directory = host.new_directory()
     local out, err, status = host.nslua_run("docs/site.lua --motions no --notebooks no --into " .. directory)
     assert.same({ "", 0 }, { err, status })
-    assert.matches("^site: .*/html/index.html, %d+ links\n$", out)
+    assert.matches("^site: .*/html/index.html, %d+ links; its search needs a server: python3 %-m http.server %-d .*/html\n$", out)
     local relay = host.read(directory .. "/html/classes/RelayNSL.html")
     assert.truthy(relay:find("law:lb()", 1, true))
     assert.falsy(relay:find("law:mu()", 1, true))
     local gallery = host.read(directory .. "/html/gallery.html")
     assert.truthy(gallery:find('<a href="#clutch"><img src="gallery/clutch/', 1, true))
     assert.truthy(host.read(directory .. "/html/scripts/clutch.html"):find("FirstOrder", 1, true))
+    if not chromium.missing then
+      local values = chromium.drive(directory .. "/html/index.html", { { size = { 1300, 800, 1 }, dark = true }, { eval = WIDE },
+        { eval = FAINT }, { size = { 400, 800, 1 }, dark = false }, { eval = WIDE }, { eval = FAINT } })
+      chromium.close()
+      assert.same({ 0, 0, 0, 0 }, values)
+    end
     host.remove(directory)
   end)
 

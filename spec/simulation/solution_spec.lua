@@ -43,7 +43,7 @@ describe("solution", function()
     local sol = make(true):run()
     for i, name in ipairs(sol:names()) do assert.same(sol:column(name):totable(), sol:column(i):totable()) end
     assert.same(sol.a:totable(), sol:column(2):totable())
-    assert.is_nil(sol.nothing)
+    assert.error_matches(function() return sol.nothing end, "solution: it has no column or method 'nothing'", 1, true)
     assert.error_matches(function() sol:column "x1" end, "column: there is none called 'x1'", 1, true)
     assert.error_matches(function() sol:column(10) end, "column: expected 1..9, got 10", 1, true)
     assert.error_matches(function() return sol[{}] end,

@@ -211,7 +211,7 @@ describe("events of the user", function()
     local sol = simu:run { partial = true }
     assert.equal("completed", sol.status)
     for i, t in ipairs(times) do near((i - 1) * 0.25, t, 1e-13) end
-    assert.equal(8, #times)
+    assert.equal(9, #times) -- the last one at the end of the run, where g is 0 to rounding
     near(0.75 ^ 8, ds:x()[1], 1e-12)
   end)
 
@@ -311,6 +311,22 @@ describe("events of the user", function()
     for _, e in ipairs(simu:userEvents()) do assert.equal(1, e.count) end
   end)
 
+  it("occur at a time that is given, in every simulation, and after a reset and in a clone", function()
+    for _, make in ipairs { ramp, motor } do
+      local simu, times = (make { rate = 0.5, force = 8, T = 0.9, h = 0.3 }), {}
+      for _, t in ipairs { 0, 0.1 + 0.2, 0.55, 0.9 } do
+        simu:addEvent { at = t, action = function(s) times[#times + 1] = s:startingTime() end }
+      end
+      for _, s in ipairs { simu, simu:clone(), simu } do
+        times = {}
+        s:reset()
+        s:run()
+        assert.equal(4, #times)
+        for i, t in ipairs { 0, 0.3, 0.55, 0.9 } do near(t, times[i], 2e-16) end
+      end
+    end
+  end)
+
   it("refuse what a step can not bear, in words", function()
     local simu, ds = ramp()
     local said = {}
@@ -358,13 +374,16 @@ describe("events of the user", function()
     local simu = ramp()
     local g = function() return 1 end
     raises("addEvent: event: expected a table, got nil", simu.addEvent, simu, nil)
-    raises("addEvent: unknown option 'f' (known: name, g, direction, terminal, action)", simu.addEvent, simu, { f = g })
+    raises("addEvent: unknown option 'f' (known: name, g, at, direction, terminal, action)", simu.addEvent, simu, { f = g })
     raises("addEvent: g: expected a function, got nil", simu.addEvent, simu, {})
     raises("addEvent: action: expected a function, got number 3", simu.addEvent, simu, { g = g, action = 3 })
     raises("addEvent: direction: expected \"up\", \"down\", \"both\" or 1, -1, 0, got 'upwards'", simu.addEvent, simu,
       { g = g, direction = "upwards" })
     raises("addEvent: terminal: expected a boolean or a number of occurrences, got number -1", simu.addEvent, simu,
       { g = g, terminal = -1 })
+    raises("addEvent: at: expected a finite number, got string", simu.addEvent, simu, { at = "x" })
+    raises("addEvent: at: expected a time in [0.0, 1.0], got 1.5", simu.addEvent, simu, { at = 1.5 })
+    raises("addEvent: expected g or at, got both", simu.addEvent, simu, { at = 0.5, g = g })
     simu:addEvent { g = g }
     simu:addEvent { g = g, name = "x", direction = -3, terminal = true }
     simu:addEvent { g = g }

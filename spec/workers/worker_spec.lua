@@ -104,6 +104,23 @@ describe("a worker process", function()
     host.remove(directory)
   end)
 
+  it("takes with it what it has started, when it is killed", function()
+    local worker = forked(function(driver)
+      local child = io.popen "echo $$; exec sleep 1000"
+      driver:send(child:read "l")
+      child:read "a"
+    end)
+    support.wait({ worker }, 5)
+    local pid = worker:next()
+    assert.truthy(os.execute(("kill -0 %s"):format(pid)))
+    worker:stop "KILL"
+    drained(worker)
+    local start = support.clock()
+    local function runs() return (host.read(("/proc/%s/stat"):format(pid)) or "0 (none) Z"):match "%) (%a)" ~= "Z" end
+    while runs() and support.clock() - start < 20 do os.execute "sleep 0.02" end
+    assert.is_false(runs())
+  end)
+
   it("can be another program", function()
     local worker = assert(support.spawn { host.nslua, "-e", [[local support = require "nslua.core".worker_support
       local driver = support.adopt()

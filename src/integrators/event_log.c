@@ -11,11 +11,20 @@
 
 const char *ns_event_name(NsEventKind kind) {
   static const char *const names[] = {
-#define X(code, name) name,
+#define X(code, name, families) name,
       NS_EVENT_LIST(X)
 #undef X
   };
   return names[kind];
+}
+
+bool ns_event_occurs(NsEventKind kind, NsFamily family) {
+  static const int families[] = {
+#define X(code, name, families) families,
+      NS_EVENT_LIST(X)
+#undef X
+  };
+  return (families[kind] & 1 << family) != 0;
 }
 
 NsEventKind ns_event_kind_of_switch(double lower, double upper, bool was_active, bool is_active) {
@@ -35,6 +44,7 @@ NsStatus ns_event_log_add(NsEventLog *log, const NsEvent *event) {
   }
   log->events[log->count] = *event;
   log->events[log->count++].slope = log->slope;
+  if (log->stops && log->stops(log->context, event)) log->stopped = true;
   return NS_OK;
 }
 

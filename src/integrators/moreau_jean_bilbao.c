@@ -267,6 +267,7 @@ static NsStatus bilbao_begin(NsScheme *scheme, const NsStep *step, NsError *err)
   b->t_k = step->t_k;
   b->t = step->t;
   b->h = step->h;
+  b->stack.part = ns_step_part(step);
   for (int d = 0; d < b->stack.nnodes && status == NS_OK; d++) status = begin_modes(b, b->stack.nodes[d], err);
   b->h_formed = status == NS_OK ? b->h : 0;
   for (int e = 0; e < b->stack.nedges && status == NS_OK; e++) status = begin_outputs(b, &b->edges[e], err);

@@ -242,6 +242,7 @@ static NsStatus paoli_begin(NsScheme *scheme, const NsStep *step, NsError *err) 
   sp->t_k = step->t_k;
   sp->t = step->t;
   sp->h = step->h;
+  sp->stack.part = ns_step_part(step);
   memset(sp->lambda, 0, paoli_bytes_of(sp->stack.M));
   for (int i = 0; i < sp->stack.nnodes && status == NS_OK; i++) status = begin_node(sp, &sp->nodes[i], err);
   for (int e = 0; e < sp->stack.nedges && status == NS_OK; e++) status = begin_edge(sp, &sp->edges[e], err);

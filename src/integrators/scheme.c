@@ -14,6 +14,14 @@ const NsSchemeClass *const ns_scheme_classes[] = {
 
 /* ---- integrators ---- */
 
+double ns_step_part(const NsStep *step) {
+  return step->whole > 0 ? step->h / step->whole : 1;
+}
+
+NsStep ns_step_divide_at(const NsStep *step, double t_k, double t, double h) {
+  return (NsStep){t_k, t, h, step->implicit && t_k == step->t_k, step->whole > 0 ? step->whole : step->h};
+}
+
 const char *ns_integrator_name(const NsIntegrator *integrator) {
   return integrator->class->name;
 }
@@ -50,6 +58,21 @@ const char *ns_scheme_of_any_length(NsFamily family) {
   return ns_scheme_classes[i]->name;
 }
 
+/* NS_EARG when bounds of laws are functions of time, and the form of the scheme takes numbers alone. */
+static NsStatus check_constant_bounds(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    const NsInteraction *inter = nsds->interactions[i];
+    NsFamily family = ns_relation_family(inter->relation);
+    const NsSchemeClass *form = ns_scheme_form(integrator->class, family);
+    if (!ns_law_varies(inter->law) || !form || !form->constant_bounds) continue;
+    return ns_fail(err, NS_EARG,
+                   "%s: interaction '%s' has a %s with bounds that are functions of time; TimeStepping with a %s takes them%s",
+                   integrator->class->name, inter->name, ns_law_name(inter->law), ns_scheme_of_any_length(family),
+                   family == NS_FIRST_ORDER ? ", or let B of the relation be a function of time" : "");
+  }
+  return NS_OK;
+}
+
 NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsds, NsError *err) {
   const NsSchemeClass *class = integrator->class;
   bool has[NS_FAMILIES] = {false};
@@ -65,7 +88,7 @@ NsStatus ns_integrator_accepts(const NsIntegrator *integrator, const NsNsds *nsd
     const NsSchemeClass *form = has[family] ? ns_scheme_form(class, (NsFamily)family) : NULL;
     if (form && form->accepts) status = form->accepts(nsds, err);
   }
-  return status;
+  return status == NS_OK ? check_constant_bounds(integrator, nsds, err) : status;
 }
 
 /* ---- workspaces ---- */

@@ -49,11 +49,21 @@ typedef struct NsIntegrator {
   const NsSchemeClass *class;
 } NsIntegrator;
 
-/* The step from t_k to t = t_k + h (up to rounding). implicit: theta = gamma = 1, whatever the options say. */
+/*
+** The step from t_k to t = t_k + h (up to rounding). implicit: theta = gamma = 1, whatever the options say. whole: the length of the
+** step of the grid that this step is a part of; 0: it is no part.
+*/
 typedef struct NsStep {
   double t_k, t, h;
   bool implicit;
+  double whole;
 } NsStep;
+
+/* The part of a step of the grid that the step is: 1, or less. */
+double ns_step_part(const NsStep *step);
+
+/* The part of a step from t_k to t = t_k + h; of an implicit step the first part is implicit. */
+NsStep ns_step_divide_at(const NsStep *step, double t_k, double t, double h);
 
 /*
 ** The problem of a step: y = W lambda + q, with n rows, and the law of each row between y and lambda. There are three forms:
@@ -314,7 +324,9 @@ struct NsSchemeClass {
   bool locates;                      /* locates events in time: EventDriven needs it */
   bool senses;                       /* `drive` carries derivatives by parameters */
   bool whole;                        /* a step can not be divided into parts */
-  bool polishes; /* the error of multipliers is the error of the state over h: a converged iterate gets one more iteration */
+  bool constant_bounds;              /* the bounds of laws can not be functions of time: it locates events between numbers */
+  bool accelerates; /* `commit` writes accelerations of mechanical systems; else they are the change of v over the step */
+  bool polishes;    /* the error of multipliers is the error of the state over h: a converged iterate gets one more iteration */
 
   /*
   ** NS_EARG when the scheme can not take a law, a relation or a system of the graph; err names it and advises. A form skips

@@ -181,13 +181,13 @@ bool ns_stack_take_part(NsStack *s, const bool *shut, NsStepProblem *p, NsMixedG
   p->n = p->ngroups = 0;
   for (int e = 0; e < s->nedges; e++) {
     NsEdge *edge = s->edges[e];
-    const NsLaw *law = edge->inter->law;
+    bool joint = edge->inter->law->class->joint;
     int before = edge->active;
     edge->active = takes_part(edge, shut) ? p->n : -1;
     edge->rows = edge->m;
     changed = changed || edge->active != before;
     for (int i = 0; edge->active >= 0 && i < edge->m;) {
-      NsLawGroup group = ns_law_group(law, i, !law->class->joint && !is_shut(edge, shut, i));
+      NsLawGroup group = ns_interaction_group(edge->inter, i, !joint && !is_shut(edge, shut, i), s->part);
       groups[p->ngroups++] = (NsMixedGroup){group.dim, group.lower, group.upper, group.mu};
       for (int k = i; k < i + group.dim; k++, p->n++) interaction[p->n] = e, guess[p->n] = edge->inter->lambda_k[k];
       i += group.dim;

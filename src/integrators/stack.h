@@ -58,6 +58,7 @@ typedef struct NsStack {
   NsNsds *nsds;
   int nnodes, nedges, nblocks; /* numbers when the stack was made: the graph may grow later */
   int Nx, N, M;
+  double part; /* mechanics: the part of a step of the grid that the present step is (ns_step_part) */
   NsNode **nodes;
   NsEdge **edges;
   NsBlock **blocks;

@@ -19,9 +19,9 @@ static const double BACK_EXACT = 1e-9;
 
 /* ---- the record ---- */
 
-/* The numbers of a step, one after the other: its length, whether it is implicit, the memories, the solution. */
+/* The numbers of a step, one after the other: its length, whether it is implicit, the length of the step of the grid, the memories, the solution. */
 static ptrdiff_t step_numbers(const NsStepEquations *T) {
-  return 2 + 2 * (ptrdiff_t)T->n + T->nr + T->N + 2 * (ptrdiff_t)T->M;
+  return 3 + 2 * (ptrdiff_t)T->n + T->nr + T->N + 2 * (ptrdiff_t)T->M;
 }
 
 static const char *why_not_back(const NsStepEquations *T) {
@@ -67,6 +67,7 @@ NsStatus ns_step_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *
   if (status != NS_OK) return status;
   *u++ = step->h;
   *u++ = step->implicit;
+  *u++ = step->whole;
   const double *parts[] = {T->x_k, T->r_k, T->before, T->w, T->lambda};
   int counts[] = {T->n, T->nr, T->n, T->N, T->M};
   for (int k = 0; k < 5; u += counts[k++]) memcpy(u, parts[k], (size_t)counts[k] * sizeof *u);
@@ -76,9 +77,9 @@ NsStatus ns_step_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *
 
 static void load_step(NsStepEquations *T, const NsTrailEntry *entry) {
   const double *u = entry->u;
-  T->step = (NsStep){.t_k = entry->t_old, .t = entry->t, .h = u[0], .implicit = u[1] != 0};
+  T->step = (NsStep){.t_k = entry->t_old, .t = entry->t, .h = u[0], .implicit = u[1] != 0, .whole = u[2]};
   T->first = entry->t_old == T->t_first;
-  u += 2;
+  u += 3;
   double *parts[] = {T->x_k, T->r_k, T->before, T->w, T->lambda};
   int counts[] = {T->n, T->nr, T->n, T->N, T->M};
   for (int k = 0; k < 5; u += counts[k++]) memcpy(parts[k], u, (size_t)counts[k] * sizeof *u);
@@ -205,7 +206,8 @@ static void back_bounds(NsStepEquations *T, bool *known) {
       if (!is_lower && !is_upper) continue;
       ptrdiff_t i = is_lower ? lower : upper;
       known[j] = true;
-      if (T->mode[row + i] == (is_lower ? NS_STEP_LOWER : NS_STEP_UPPER)) T->s->trail->g[j] -= beta[row + i];
+      if (T->mode[row + i] == (is_lower ? NS_STEP_LOWER : NS_STEP_UPPER))
+        T->s->trail->g[j] -= ns_interaction_share(inter, T->rows.part) * beta[row + i];
     }
   }
 }

@@ -90,7 +90,7 @@ NsStatus ns_step_equations_new(NsSensitivity *s, const NsScheme *scheme, NsError
   for (int d = 0; d < T->graph->nds; d++) T->nr += T->graph->ds[d]->nr;
   tangent_take_vectors(T);
   if (T->arena.failed || ns_lu_new(&T->lu, T->M) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  T->rows = (NsStepRows){T->graph, T->open, T->y, T->lambda, T->y_terms, T->lambda_most, T->mode, s->options->one_sided};
+  T->rows = (NsStepRows){T->graph, T->open, T->y, T->lambda, T->y_terms, T->lambda_most, T->mode, 1, s->options->one_sided};
   return NS_OK;
 }
 

@@ -35,7 +35,7 @@ static void each_group(const NsStepRows *rows, RowVisitor visit, void *context) 
   for (int e = 0, first = 0; e < graph->ninteractions; first += graph->interactions[e++]->m) {
     const NsInteraction *inter = graph->interactions[e];
     for (int i = 0; i < inter->m;) {
-      RowGroup group = {inter, first + i, i, ns_law_group(inter->law, i, rows->open[first + i])};
+      RowGroup group = {inter, first + i, i, ns_interaction_group(inter, i, rows->open[first + i], rows->part)};
       visit(context, &group);
       i += group.law.dim;
     }

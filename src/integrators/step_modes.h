@@ -26,6 +26,7 @@ typedef struct NsStepRows {
   const double *y, *lambda;            /* outputs in the laws, multipliers */
   const double *y_terms, *lambda_most; /* sizes: the sum of the terms of y; the largest |lambda| so far */
   NsStepMode *mode;
+  double part;    /* of a step of the grid that the step is (ns_step_part) */
   bool one_sided; /* a weakly active row is at its bound */
 } NsStepRows;
 

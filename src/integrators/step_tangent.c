@@ -277,6 +277,7 @@ static NsStatus linearise_solution(NsStepEquations *T, NsError *err) {
 }
 
 NsStatus ns_step_prepare(NsStepEquations *T, NsError *err) {
+  T->rows.part = ns_step_part(&T->step);
   NsStatus status = linearise_solution(T, err);
   if (status != NS_OK) return status;
   uint64_t key = matrices_key(T);

@@ -11,9 +11,9 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include "base/memory.h"
-#include "io/zip.h"
 
 static const char header[8] = {'n', 's', 'l', 'j', 'r', 'n', 'l', '1'};
 
@@ -83,7 +83,7 @@ bool ns_journal_next(NsJournalReader *r, const char **bytes, size_t *size, NsSta
     r->room = length;
   }
   if (length && fread(r->bytes, 1, length, r->file) != length) return false;
-  if (ns_crc32(0, length ? r->bytes : "", length) != journal_get_word(frame + 4)) return false;
+  if (crc32_z(0, (const Bytef *)r->bytes, length) != journal_get_word(frame + 4)) return false;
   r->end += FRAME + (off_t)length;
   *bytes = length ? r->bytes : "";
   *size = length;
@@ -147,6 +147,15 @@ NsStatus ns_journal_open(NsJournal **journal, const char *path, NsError *err) {
   return NS_OK;
 }
 
+long ns_journal_holder(const char *path) {
+  struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+  int fd = open(path, O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return 0;
+  bool held = fcntl(fd, F_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+  close(fd);
+  return held ? (lock.l_pid ? (long)lock.l_pid : -1) : 0;
+}
+
 NsStatus ns_journal_append(NsJournal *j, const void *bytes, size_t size) {
   if (size > UINT32_MAX) return NS_ETOOLARGE;
   if (j->room - j->used < size + FRAME) {
@@ -157,7 +166,7 @@ NsStatus ns_journal_append(NsJournal *j, const void *bytes, size_t size) {
     j->room = room;
   }
   journal_put_word(j->bytes + j->used, (uint32_t)size);
-  journal_put_word(j->bytes + j->used + 4, ns_crc32(0, bytes, size));
+  journal_put_word(j->bytes + j->used + 4, (uint32_t)crc32_z(0, bytes, size));
   memcpy(j->bytes + j->used + FRAME, bytes, size);
   j->used += size + FRAME;
   return NS_OK;

@@ -19,6 +19,13 @@ typedef struct NsJournal NsJournal;
 */
 NsStatus ns_journal_open(NsJournal **journal, const char *path, NsError *err);
 
+/*
+** The number of the process that has the journal at path open for appending; 0 when there is none, or it is this process. Of
+** another machine's process the number may be any other than 0. A process asks for journals that it has not open itself: the
+** question would end its hold on them.
+*/
+long ns_journal_holder(const char *path);
+
 /* Adds a record of `size` bytes to those that the next sync writes. NS_ENOMEM. */
 NsStatus ns_journal_append(NsJournal *journal, const void *bytes, size_t size);
 

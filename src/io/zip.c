@@ -1,16 +1,18 @@
 /*
 ** zip.c
-** Writes and reads local headers, contents and the central directory.
+** Writes and reads local headers, contents and the central directory. Deflated data and checksums are zlib's.
 */
 #include "io/zip.h"
 
 #include <string.h>
+#include <zlib.h>
 
 #include "base/memory.h"
 #include "io/file.h"
-#include "io/inflate.h"
 
 enum { LOCAL = 30, CENTRAL = 46, ENDING = 22, LONGEST_COMMENT = 65535, DATE_1980 = 0x21 };
+enum { STORED = 0, DEFLATED = 8 };             /* methods of compression */
+enum { RAW = -MAX_WBITS, MEMORY_OF_ZLIB = 8 }; /* a deflate stream without a header of its own; zlib's default */
 
 struct NsZip {
   NsFile *file;
@@ -39,18 +41,15 @@ static uint32_t get32(const char *from) {
   return get16(from) | (uint32_t)get16(from + 2) << 16;
 }
 
-/* Processes four bits at a time. */
-uint32_t ns_crc32(uint32_t crc, const void *bytes, size_t size) {
-  static const uint32_t table[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
-                                     0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
-                                     0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
-  const unsigned char *u = bytes;
-  crc = ~crc;
-  for (size_t i = 0; i < size; i++) {
-    crc = table[(crc ^ u[i]) & 15] ^ crc >> 4;
-    crc = table[(crc ^ u[i] >> 4) & 15] ^ crc >> 4;
-  }
-  return ~crc;
+/* Memory of zlib, by the engine's allocator. */
+static void *zip_alloc(void *unused, unsigned count, unsigned size) {
+  (void)unused;
+  return ns_alloc(count, size);
+}
+
+static void zip_free(void *unused, void *block) {
+  (void)unused;
+  ns_free(block);
 }
 
 /* ---- writing ---- */
@@ -73,19 +72,21 @@ void ns_zip_abort(NsZip *zip) {
 }
 
 /* Writes the fields that local and central headers share, from "version needed" on (26 bytes). */
-static void put_common(char *to, uint32_t crc, uint32_t size, size_t name) {
+static void put_common(char *to, const NsZipPart *part) {
   memset(to, 0, 26);
   put16(to, 20);
   put16(to + 2, 0x800); /* names are UTF-8 */
+  put16(to + 4, (unsigned)part->method);
   put16(to + 8, DATE_1980);
-  put32(to + 10, crc);
-  put32(to + 14, size);
-  put32(to + 18, size);
-  put16(to + 22, (unsigned)name);
+  put32(to + 10, part->crc);
+  put32(to + 14, (uint32_t)part->stored);
+  put32(to + 18, (uint32_t)part->size);
+  put16(to + 22, (unsigned)part->name_length);
 }
 
 /* Appends the central header of a part. */
-static bool list_part(NsZip *zip, const char *name, size_t length, uint32_t crc, uint32_t size) {
+static bool list_part(NsZip *zip, const NsZipPart *part) {
+  size_t length = part->name_length;
   if (zip->room - zip->used < CENTRAL + length) {
     size_t room = 2 * zip->room + CENTRAL + length;
     char *directory = ns_resize(zip->directory, room, 1);
@@ -97,33 +98,70 @@ static bool list_part(NsZip *zip, const char *name, size_t length, uint32_t crc,
   memset(at, 0, CENTRAL);
   memcpy(at, "PK\x01\x02", 4);
   put16(at + 4, 20);
-  put_common(at + 6, crc, size, length);
+  put_common(at + 6, part);
   put32(at + 42, (uint32_t)zip->offset);
-  memcpy(at + CENTRAL, name, length);
+  memcpy(at + CENTRAL, part->name, length);
   zip->used += CENTRAL + length;
   return true;
 }
 
-NsStatus ns_zip_add(NsZip *zip, const char *name, const NsZipPiece *pieces, int count, NsError *err) {
-  char header[LOCAL];
-  uint32_t crc = 0;
+/*
+** The pieces, of `size` bytes in all, as one deflate stream of *packed bytes; the caller frees it. NULL: out of memory, or the
+** stream is no shorter than the pieces.
+*/
+static char *zip_deflate(const NsZipPiece *pieces, int count, size_t size, size_t *packed) {
+  z_stream stream = {.zalloc = zip_alloc, .zfree = zip_free};
+  char *to = ns_alloc(size, 1);
+  if (!to || deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, RAW, MEMORY_OF_ZLIB, Z_DEFAULT_STRATEGY) != Z_OK)
+    return ns_free(to), NULL;
+  int state = Z_OK;
+  stream.next_out = (Bytef *)to;
+  stream.avail_out = (unsigned)size;
+  for (int i = 0; i < count && state == Z_OK; i++) {
+    bool last = i + 1 == count;
+    if (pieces[i].size == 0 && !last) continue;
+    stream.next_in = (Bytef *)(uintptr_t)pieces[i].bytes; /* zlib only reads */
+    stream.avail_in = (unsigned)pieces[i].size;
+    state = deflate(&stream, last ? Z_FINISH : Z_NO_FLUSH);
+    if (stream.avail_in > 0) break; /* no space left */
+  }
+  *packed = stream.total_out;
+  deflateEnd(&stream);
+  if (state == Z_STREAM_END && *packed < size) return to;
+  return ns_free(to), NULL;
+}
+
+/* Writes the part: the stream, or the pieces when it is NULL. */
+static void write_part(NsZip *zip, const NsZipPart *part, const char *stream, const NsZipPiece *pieces, int count) {
+  char header[LOCAL] = "PK\x03\x04";
+  put_common(header + 4, part);
+  ns_file_write(zip->file, header, LOCAL);
+  ns_file_write(zip->file, part->name, part->name_length);
+  if (stream) ns_file_write(zip->file, stream, part->stored);
+  else
+    for (int i = 0; i < count; i++) ns_file_write(zip->file, pieces[i].bytes, pieces[i].size);
+  zip->offset += LOCAL + part->name_length + part->stored;
+  zip->count++;
+}
+
+NsStatus ns_zip_add(NsZip *zip, const char *name, const NsZipPiece *pieces, int count, bool packed, NsError *err) {
+  NsZipPart part = {.name = name, .name_length = strlen(name), .method = STORED};
   uint64_t size = 0;
-  size_t length = strlen(name);
   for (int i = 0; i < count; i++) {
-    crc = ns_crc32(crc, pieces[i].bytes, pieces[i].size);
+    if (pieces[i].size > 0) part.crc = (uint32_t)crc32_z(part.crc, pieces[i].bytes, pieces[i].size);
     size += pieces[i].size;
   }
-  if (length > UINT16_MAX || zip->count == UINT16_MAX || zip->offset + size + zip->used + 2 * length > UINT32_MAX - 1024)
+  if (part.name_length > UINT16_MAX || zip->count == UINT16_MAX ||
+      zip->offset + size + zip->used + 2 * part.name_length > UINT32_MAX - 1024)
     return ns_fail(err, NS_ETOOLARGE, "an archive of more than 4 GiB, 65535 parts or 65535 bytes of a name is not written");
-  if (!list_part(zip, name, length, crc, (uint32_t)size)) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  memcpy(header, "PK\x03\x04", 4);
-  put_common(header + 4, crc, (uint32_t)size, length);
-  ns_file_write(zip->file, header, LOCAL);
-  ns_file_write(zip->file, name, length);
-  for (int i = 0; i < count; i++) ns_file_write(zip->file, pieces[i].bytes, pieces[i].size);
-  zip->offset += LOCAL + length + size;
-  zip->count++;
-  return NS_OK;
+  part.stored = part.size = (size_t)size;
+  char *stream = packed ? zip_deflate(pieces, count, part.size, &part.stored) : NULL;
+  if (stream) part.method = DEFLATED;
+  else part.stored = part.size;
+  bool listed = list_part(zip, &part);
+  if (listed) write_part(zip, &part, stream, pieces, count);
+  ns_free(stream);
+  return listed ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
 NsStatus ns_zip_commit(NsZip *zip, NsError *err) {
@@ -180,17 +218,34 @@ NsStatus ns_zip_next(NsZipReader *reader, NsZipPart *part, NsError *err) {
   return NS_OK;
 }
 
+/* Unpacks a deflated part. Z_OK; Z_DATA_ERROR: it is damaged, or unpacks to another number of bytes; Z_MEM_ERROR. */
+static int zip_inflate(const NsZipPart *part, char *to) {
+  z_stream stream = {.zalloc = zip_alloc, .zfree = zip_free};
+  char none = 0; /* zlib wants an address also where nothing comes out */
+  int state = inflateInit2(&stream, RAW);
+  if (state != Z_OK) return state;
+  stream.next_in = (Bytef *)(uintptr_t)part->data; /* zlib only reads */
+  stream.avail_in = (unsigned)part->stored;
+  stream.next_out = (Bytef *)(part->size > 0 ? to : &none);
+  stream.avail_out = (unsigned)part->size;
+  state = inflate(&stream, Z_FINISH);
+  bool whole = state == Z_STREAM_END && stream.total_out == part->size;
+  inflateEnd(&stream);
+  return whole ? Z_OK : state == Z_MEM_ERROR ? Z_MEM_ERROR : Z_DATA_ERROR;
+}
+
 NsStatus ns_zip_read(const NsZipPart *part, char *to, NsError *err) {
-  bool good = false;
-  if (part->method == 0 && part->stored == part->size) {
+  int state = Z_DATA_ERROR;
+  if (part->method == STORED && part->stored == part->size) {
     memcpy(to, part->data, part->size);
-    good = true;
-  } else if (part->method == 8) {
-    good = ns_inflate(part->data, part->stored, to, part->size);
+    state = Z_OK;
+  } else if (part->method == DEFLATED) {
+    state = zip_inflate(part, to);
   } else {
     return ns_fail(err, NS_EARG, "part '%.*s': method %d of compression is not read", (int)part->name_length, part->name,
                    part->method);
   }
-  if (good && ns_crc32(0, to, part->size) == part->crc) return NS_OK;
+  if (state == Z_MEM_ERROR) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (state == Z_OK && (uint32_t)crc32_z(0, (const Bytef *)to, part->size) == part->crc) return NS_OK;
   return ns_fail(err, NS_EARG, "part '%.*s' is damaged", (int)part->name_length, part->name);
 }

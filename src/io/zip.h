@@ -1,10 +1,11 @@
 /*
 ** zip.h
-** ZIP archives (PKWARE's .ZIP; NumPy's .npz is one): written without compression, read stored or deflated.
+** ZIP archives (PKWARE's .ZIP; NumPy's .npz and the units of FMI are such): parts are stored or deflated.
 */
 #ifndef NS_IO_ZIP_H
 #define NS_IO_ZIP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,8 +24,11 @@ typedef struct NsZipPiece {
 /* Opens an archive for writing; the file appears whole, at the commit (see NsFile). NS_EIO, NS_ENOMEM. */
 NsStatus ns_zip_open(NsZip **zip, const char *path, NsError *err);
 
-/* Appends a part made of `count` pieces. NS_ETOOLARGE when the archive exceeds 4 GiB or 65535 parts, NS_ENOMEM. */
-NsStatus ns_zip_add(NsZip *zip, const char *name, const NsZipPiece *pieces, int count, NsError *err);
+/*
+** Appends a part made of `count` pieces. `packed`: it is deflated when that makes it shorter and there is memory for it.
+** NS_ETOOLARGE when the archive would exceed 4 GiB or 65535 parts, NS_ENOMEM.
+*/
+NsStatus ns_zip_add(NsZip *zip, const char *name, const NsZipPiece *pieces, int count, bool packed, NsError *err);
 
 /* Writes the directory and renames the file; the archive is freed in every case. NS_EIO. */
 NsStatus ns_zip_commit(NsZip *zip, NsError *err);
@@ -55,10 +59,7 @@ NsStatus ns_zip_scan(NsZipReader *reader, const char *bytes, size_t size, NsErro
 /* The next part, while reader->left > 0. NS_EARG. */
 NsStatus ns_zip_next(NsZipReader *reader, NsZipPart *part, NsError *err);
 
-/* Unpacks a part to `to` (part->size bytes) and compares the checksum. NS_EARG. */
+/* Unpacks a part to `to` (part->size bytes) and compares the checksum. NS_EARG, NS_ENOMEM. */
 NsStatus ns_zip_read(const NsZipPart *part, char *to, NsError *err);
-
-/* The CRC-32 (reflected, 0xEDB88320) of `bytes`, continued from crc, the checksum of the bytes before them. */
-uint32_t ns_crc32(uint32_t crc, const void *bytes, size_t size);
 
 #endif

@@ -41,6 +41,7 @@ struct NsLu {
   double *unit;   /* n: unit of each unknown, a power of two; 1 except after ns_lu_factor_fair */
   double *power;  /* n: factor of each row of A, a power of two; used when `fair` and n > SMALL */
   double *work;   /* 4n: workspace of dgecon */
+  double *more;   /* 3 (n + 1): workspace of find_units_by_product */
   lapack_int *pivot, *iwork;
   int *row_exponent, *column_exponent, *queue; /* n, n, 2n */
   double norm;                                 /* 1-norm of A */
@@ -62,6 +63,7 @@ NsStatus ns_lu_new(NsLu **out, int n) {
   lu->unit = ns_arena_doubles(&lu->arena, n);
   lu->power = ns_arena_doubles(&lu->arena, n);
   lu->work = ns_arena_matrix(&lu->arena, 4, n);
+  lu->more = ns_arena_matrix(&lu->arena, 3, (ptrdiff_t)n + 1);
   lu->row_exponent = ns_arena_ints(&lu->arena, n);
   lu->column_exponent = ns_arena_ints(&lu->arena, n);
   lu->queue = ns_arena_ints(&lu->arena, 2 * (ptrdiff_t)n);
@@ -188,6 +190,70 @@ static void find_units(NsLu *lu, const double *A, int lda) {
     for (int j = 0; j < lu->n; j++) center_line(lu, A, lda, false, j);
   }
   for (int j = 0; j < lu->n; j++) lu->unit[j] = power_of_two(lu->column_exponent[j] + 1023);
+}
+
+/* An exponent that no entry has: where A has a 0. */
+static const int no_entry = 1 << 24;
+
+/* The search for a transversal: in the units of settle_units, with the exponents that it adds. The last column is a start. */
+typedef struct Transversal {
+  int *of_column, *way,
+      *left;         /* n + 1 each: the row of a column, -1: none; the column before it on the way; what is left to it */
+  bool *seen;        /* n + 1 */
+  int *row, *column; /* n, n + 1: exponents */
+} Transversal;
+
+/* Gives row k a column of its own, by the shortest way through the others. False when there is none. */
+static bool extend_transversal(const NsLu *lu, const double *A, int lda, const Transversal *t, int k) {
+  int n = lu->n, at = n;
+  for (int j = 0; j <= n; j++) t->left[j] = no_entry, t->seen[j] = false;
+  t->of_column[n] = k;
+  while (t->of_column[at] >= 0) {
+    int i = t->of_column[at], next = -1;
+    t->seen[at] = true;
+    for (int j = 0; j < n; j++) {
+      double x = A[(size_t)i + (size_t)j * (size_t)lda];
+      if (t->seen[j]) continue;
+      int gap = x == 0 ? no_entry
+                       : -(lu_exponent_of(x) + lu->row_exponent[i] + lu->column_exponent[j]) - t->row[i] - t->column[j];
+      if (gap < t->left[j]) t->left[j] = gap, t->way[j] = at;
+      if (t->left[j] < no_entry && (next < 0 || t->left[j] < t->left[next])) next = j;
+    }
+    if (next < 0) return false;
+    int step = t->left[next];
+    for (int j = 0; j <= n; j++) {
+      if (t->seen[j]) t->row[t->of_column[j]] += step, t->column[j] -= step;
+      else if (t->left[j] < no_entry) t->left[j] -= step;
+    }
+    at = next;
+  }
+  for (; at != n; at = t->way[at]) t->of_column[at] = t->of_column[t->way[at]];
+  return true;
+}
+
+/*
+** Finds units in which the entries of the transversal of the largest product are 1 and no other entry is larger (Duff and Koster,
+** SIAM J. Matrix Anal. Appl. 22, 2001). Other than by find_units, entries that are too small to have an influence have none on the
+** units. False: each transversal has a 0.
+*/
+static bool find_units_by_product(NsLu *lu, const double *A, int lda) {
+  void *memory = lu->more;
+  int n = lu->n, *room = memory;
+  Transversal t = {room, room + n + 1, room + 2 * (n + 1), NULL, room + 3 * (n + 1), room + 4 * (n + 1)};
+  t.seen = (bool *)(room + 5 * (n + 1));
+  settle_units(lu, A, lda);
+  for (int j = 0; j <= n; j++) t.of_column[j] = -1, t.row[j] = t.column[j] = 0;
+  for (int k = 0; k < n; k++)
+    if (!extend_transversal(lu, A, lda, &t, k)) return false;
+  int low = INT32_MAX, high = INT32_MIN;
+  for (int j = 0; j < n; j++) {
+    int e = lu->column_exponent[j] += t.column[j];
+    if (e < low) low = e;
+    if (e > high) high = e;
+  }
+  int middle = low + (high - low) / 2; /* a common factor of all units has no influence */
+  for (int j = 0; j < n; j++) lu->unit[j] = power_of_two(lu->column_exponent[j] - middle);
+  return true;
 }
 
 /* Copies A; computes its row maxima (in the units of the unknowns) and its 1-norm. False when an entry is not finite. */
@@ -325,15 +391,26 @@ NsStatus ns_lu_factor(NsLu *lu, const double *A, int lda) {
   return lu->n <= SMALL ? lu_factor_small(lu, A, lda, 1) : lu_factor_large(lu, A, lda);
 }
 
+/* Factors A with the pivots that the units of the unknowns choose. */
+static NsStatus lu_factor_in_units(NsLu *lu, const double *A, int lda) {
+  if (!lu_load(lu, A, lda)) return NS_ENAN;
+  if (lu->n <= SMALL) return lu_factor_small(lu, A, lda, unit_slack);
+  level_rows(lu);
+  return lu_factor_large(lu, A, lda);
+}
+
 NsStatus ns_lu_factor_fair(NsLu *lu, const double *A, int lda) {
   if (lu->n < 2) return ns_lu_factor(lu, A, lda);
   lu->singular_row = -1;
   lu->fair = lu->n > SMALL;
   find_units(lu, A, lda);
-  if (!lu_load(lu, A, lda)) return NS_ENAN;
-  if (lu->n <= SMALL) return lu_factor_small(lu, A, lda, unit_slack);
-  level_rows(lu);
-  return lu_factor_large(lu, A, lda);
+  NsStatus status = lu_factor_in_units(lu, A, lda);
+  if (status != NS_ESINGULAR || !find_units_by_product(lu, A, lda)) return status;
+  int row = lu->singular_row;
+  lu->singular_row = -1;
+  status = lu_factor_in_units(lu, A, lda);
+  if (status == NS_ESINGULAR) lu->singular_row = row;
+  return status;
 }
 
 /* ---- no row exchanges ---- */

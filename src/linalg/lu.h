@@ -42,7 +42,8 @@ NsStatus ns_lu_factor_in_order(NsLu *lu, const double *A, int lda, double least)
 ** As ns_lu_factor, but the pivots do not depend on units: if rows and columns of A are scaled by powers of two, the pivots are
 ** the same, and the solutions are scaled without other rounding (unless a number leaves the range of doubles). To choose a
 ** pivot, unknowns are measured in units that make the entries of A similar in size. For n > 16 the rows of A are multiplied by
-** powers of two before the factorisation, and ns_lu_factors gives the factors of that matrix.
+** powers of two before the factorisation, and ns_lu_factors gives the factors of that matrix. Where that finds a zero pivot, it is
+** done once more in units that entries without influence, such as 1e-200 beside 1, do not change.
 */
 NsStatus ns_lu_factor_fair(NsLu *lu, const double *A, int lda);
 

@@ -51,6 +51,22 @@ bool ns_interaction_turns(const NsInteraction *inter) {
   return false;
 }
 
+bool ns_interaction_has_impulses(const NsInteraction *inter) {
+  return ns_ds_family(inter->ds[0]) == NS_MECHANICS && !ns_relation_holds_at_position(inter->relation);
+}
+
+double ns_interaction_share(const NsInteraction *inter, double part) {
+  return ns_interaction_has_impulses(inter) ? part : 1;
+}
+
+NsLawGroup ns_interaction_group(const NsInteraction *inter, int row, bool open, double part) {
+  NsLawGroup group = ns_law_group(inter->law, row, open);
+  double share = ns_interaction_share(inter, part);
+  group.lower *= share;
+  group.upper *= share;
+  return group;
+}
+
 void ns_interaction_gather_z(NsInteraction *inter) {
   NsDs *first = inter->ds[0], *second = inter->ds[1];
   if (inter->relation->z) {
@@ -66,19 +82,40 @@ void ns_interaction_gather_z(NsInteraction *inter) {
   }
 }
 
-NsStatus ns_interaction_update(NsInteraction *inter, double t, NsError *err) {
-  if (inter->closed) return ns_fail(err, NS_ECLOSED, "interaction '%s' is closed", inter->name);
-  ns_interaction_gather_z(inter);
+static NsStatus check_bounds(const NsInteraction *inter, NsError *err) {
   NsError law; /* its text is left as it is: to clear it takes longer than the check */
   law.status = NS_OK;
   law.text[0] = '\0';
-  if (ns_law_check(inter->law, &law) != NS_OK) return ns_fail(err, law.status, "interaction '%s': %s", inter->name, law.text);
+  if (ns_law_check(inter->law, &law) == NS_OK) return NS_OK;
+  return ns_fail(err, law.status, "interaction '%s': %s", inter->name, law.text);
+}
+
+NsStatus ns_interaction_update_bounds(NsInteraction *inter, double t, NsError *err) {
+  const NsLawTime *time = &inter->law->time;
+  if (!ns_law_varies(inter->law)) return NS_OK;
+  NsStatus status = time->read(time->context, inter->name, t, err);
+  return status == NS_OK ? check_bounds(inter, err) : status;
+}
+
+NsStatus ns_interaction_start_bounds(NsInteraction *inter, double t0, NsError *err) {
+  NsStatus status = ns_interaction_update_bounds(inter, t0, err);
+  if (status != NS_OK || !ns_law_varies(inter->law)) return status;
+  ns_law_project(inter->law, inter->lambda);
+  memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
+  return NS_OK;
+}
+
+NsStatus ns_interaction_update(NsInteraction *inter, double t, NsError *err) {
+  if (inter->closed) return ns_fail(err, NS_ECLOSED, "interaction '%s' is closed", inter->name);
+  ns_interaction_gather_z(inter);
+  NsStatus status = check_bounds(inter, err);
+  if (status != NS_OK) return status;
   return ns_relation_update(inter->relation, t, inter->z, err);
 }
 
 void ns_interaction_reset(NsInteraction *inter) {
   ns_fields_clear(ns_interaction_fields, inter, NS_FIELD_RUN);
-  ns_law_project(inter->law, inter->lambda);
+  if (!ns_law_varies(inter->law)) ns_law_project(inter->law, inter->lambda);
   memcpy(inter->lambda_k, inter->lambda, (size_t)inter->m * sizeof(double));
 }
 

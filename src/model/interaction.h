@@ -45,13 +45,34 @@ void ns_interaction_free(NsInteraction *interaction);
 /* Whether one of its systems is a rigid body, whose coordinates have a quaternion. */
 bool ns_interaction_turns(const NsInteraction *interaction);
 
+/*
+** Whether lambda is an impulse in steps of velocities: mechanics, except laws at position. Its bounds are impulses of a step of the
+** grid. share: the factor of the bounds in a step that is this part of a step of the grid; 1 where lambda is no impulse.
+*/
+bool ns_interaction_has_impulses(const NsInteraction *interaction);
+double ns_interaction_share(const NsInteraction *interaction, double part);
+
+/* ns_law_group, with the bounds of such a step. */
+NsLawGroup ns_interaction_group(const NsInteraction *interaction, int row, bool open, double part);
+
 /* Sets z and nz; copies the parameters of two systems into z_pair. */
 void ns_interaction_gather_z(NsInteraction *interaction);
 
 /* Checks the law and updates the relation for time t, when a step begins. NS_ECLOSED, NS_EARG, NS_ENAN, NS_ECALLBACK. */
 NsStatus ns_interaction_update(NsInteraction *interaction, double t, NsError *err);
 
-/* y = 0, reach = 0, lambda = 0 projected on the law's set; the values at the start of the step likewise. */
+/*
+** Evaluates the bounds that are functions of time. A step does so first of all, at the time of its end. NS_ECALLBACK; NS_EARG as
+** ns_law_check.
+*/
+NsStatus ns_interaction_update_bounds(NsInteraction *interaction, double t, NsError *err);
+
+/*
+** The same at the start of a run: lambda is projected on the set at that time. Does nothing where bounds are numbers.
+*/
+NsStatus ns_interaction_start_bounds(NsInteraction *interaction, double t0, NsError *err);
+
+/* y = 0, reach = 0, lambda = 0 projected on the law's set; the values at the start of the step likewise. Without the projection where bounds are functions of time. */
 void ns_interaction_reset(NsInteraction *interaction);
 
 /* Walks the STATE fields of the interaction and of its relation. */

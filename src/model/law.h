@@ -66,6 +66,16 @@ enum {
 };
 
 /*
+** Bounds that are functions of time. read: writes those of the bounds that are functions, at time t; `owner`: the name of the
+** interaction, for messages. NS_ECALLBACK. NULL: all bounds are numbers. lower, upper: which of them have functions.
+*/
+typedef struct NsLawTime {
+  NsStatus (*read)(void *context, const char *owner, double t, NsError *err);
+  void *context;
+  bool lower, upper;
+} NsLawTime;
+
+/*
 ** The data of every law. A law with more data has its own struct, whose first member is an NsLaw. Bounds may change between
 ** steps (scripts write those of a relay); each step checks them when it begins. The law's arena owns the arrays.
 ** Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems, 2008, chapter 2.
@@ -79,6 +89,7 @@ typedef struct NsLaw {
   int rows;              /* lambda is also in P = {H lambda >= K}, of `rows` inequalities; 0: no P */
   double *H, *K;         /* H: rows x size, column-major; K: rows */
   double *inside;        /* a point of P, size; NULL without P */
+  NsLawTime time;        /* a clone has none: the binding sets it */
   bool closed;           /* the script closed it: a step refuses it */
 } NsLaw;
 
@@ -174,6 +185,12 @@ int ns_law_gaps(const NsLaw *law);
 /* See the functions `restitution` and `constrained` of NsLawClass. */
 double ns_law_restitution(const NsLaw *law, int row, double theta);
 int ns_law_constrained(const NsLaw *law);
+
+/* Whether bounds of the law are functions of time; then `lower` and `upper` are the bounds at the time of the last update. */
+bool ns_law_varies(const NsLaw *law);
+
+/* Whether the field is a bound that is a function of time. */
+bool ns_law_field_varies(const NsLaw *law, const NsField *field);
 
 /* NS_EARG when lb or ub of a component is nan or lb > ub ("RelayNSL: lb[2] = 1 is above ub[2] = 0"). NS_ECLOSED. */
 NsStatus ns_law_check(const NsLaw *law, NsError *err);

@@ -31,7 +31,8 @@ enum {
       NS_FIELD_A_VECTOR("velocity", NsMechanicalDs, v, nv, VIEW | NS_FIELD_SETTER | NS_FIELD_COUNTED),                         \
       NS_FIELD_A_VECTOR("q0", NsMechanicalDs, base.x0, nq, VIEW | NS_FIELD_SETTER),                                            \
       NS_FIELD_A_VECTOR("velocity0", NsMechanicalDs, v0, nv, VIEW | NS_FIELD_SETTER),                                          \
-      NS_FIELD_A_VECTOR("acceleration", NsMechanicalDs, acceleration, nv, NS_FIELD_LIVE | NS_FIELD_LATE | NS_FIELD_STATE),     \
+      NS_FIELD_A_VECTOR("acceleration", NsMechanicalDs, acceleration, nv,                                                      \
+                        NS_FIELD_LIVE | NS_FIELD_LATE | NS_FIELD_STATE | NS_FIELD_RUN),                                        \
       NS_FIELD_A_VECTOR("qMemory", NsMechanicalDs, q_k, nq, VIEW),                                                             \
       NS_FIELD_A_VECTOR("velocityMemory", NsMechanicalDs, v_k, nv, VIEW), NS_DS_GIVEN_FIELDS
 

@@ -577,6 +577,10 @@ NsStatus ns_mechanical_divide(NsMechanicalDs *ds, double t, const double *q, int
   return NS_OK;
 }
 
+void ns_mechanical_mean_acceleration(NsMechanicalDs *ds, double h) {
+  for (int i = 0; i < ds->nv; i++) ds->acceleration[i] = (ds->v[i] - ds->v_k[i]) / h;
+}
+
 NsStatus ns_mechanical_accelerate(NsMechanicalDs *ds, double t, NsError *err) {
   NsStatus status = ns_ds_update(&ds->base, t, err);
   if (status == NS_OK) status = ns_mechanical_forces(ds, t, ds->q, ds->v, ds->forces, err);

@@ -43,9 +43,9 @@ typedef struct NsMechanicalDs {
 
   NsBoundary *boundary; /* prescribed velocities, whose impulses are base.reaction; NULL: none */
 
-  /* computed on request: see ns_mechanical_accelerate */
-  double *acceleration, *forces; /* nv */
-  double *matrix;                /* nv x nv: workspace for a dense mass matrix; NULL until needed */
+  double *acceleration; /* nv: at the accepted state, with the forces of the relations; or those of ns_mechanical_accelerate */
+  double *forces;       /* nv: computed on request, see ns_mechanical_accelerate */
+  double *matrix;       /* nv x nv: workspace for a dense mass matrix; NULL until needed */
   NsLu *lu;
   double *pace; /* nv: the mean velocity of a step, for energies */
   double *room; /* nv: workspace */
@@ -161,6 +161,9 @@ NsStatus ns_mechanical_potential_at(NsMechanicalDs *ds, double t, const double *
 
 /* w (nv x nrhs) = M(q)^-1 w; the mass coefficient must be up to date. NS_ESINGULAR, NS_ENOMEM, NS_ECALLBACK. */
 NsStatus ns_mechanical_divide(NsMechanicalDs *ds, double t, const double *q, int nrhs, double *w, NsError *err);
+
+/* ds->acceleration = the change of v in the last step, which began at v_k, over its length h. */
+void ns_mechanical_mean_acceleration(NsMechanicalDs *ds, double h);
 
 /*
 ** Writes ds->forces = F and ds->acceleration = M^-1 F for the accepted state. NS_ESINGULAR, NS_ENOMEM, NS_ECALLBACK and the

@@ -237,7 +237,8 @@ NsStatus ns_nsds_update_output(NsNsds *nsds, double t, NsError *err) {
   for (int i = 0; i < nsds->ninteractions && status == NS_OK; i++) {
     NsInteraction *inter = nsds->interactions[i];
     NsArena room = {0};
-    status = ns_interaction_update(inter, t, err);
+    status = ns_interaction_update_bounds(inter, t, err);
+    if (status == NS_OK) status = ns_interaction_update(inter, t, err);
     if (status == NS_OK) status = update_output(inter, t, &room, err);
     ns_arena_release(&room);
   }
@@ -292,4 +293,12 @@ void ns_nsds_visit(void *object, NsVisitor visitor, void *context) {
   NsNsds *nsds = object;
   for (int i = 0; i < nsds->nds; i++) ns_ds_visit(nsds->ds[i], visitor, context);
   for (int i = 0; i < nsds->ninteractions; i++) ns_interaction_visit(nsds->interactions[i], visitor, context);
+}
+
+void ns_nsds_visit_laws(void *object, NsVisitor visitor, void *context) {
+  NsNsds *nsds = object;
+  for (int i = 0; i < nsds->ninteractions; i++) {
+    NsLaw *law = nsds->interactions[i]->law;
+    ns_fields_walk(law->class->fields, law, NS_FIELD_STATE, visitor, context);
+  }
 }

@@ -64,4 +64,7 @@ const NsInteraction *ns_nsds_penetrating(const NsNsds *nsds, double t, double pa
 /* Walks the state of all systems and interactions; an NsWalk. */
 void ns_nsds_visit(void *nsds, NsVisitor visitor, void *context);
 
+/* The same for their laws: bounds and coefficients, which scripts may change in a run. A law of several interactions comes several times. */
+void ns_nsds_visit_laws(void *nsds, NsVisitor visitor, void *context);
+
 #endif

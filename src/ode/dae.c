@@ -29,6 +29,12 @@ static const double MU = NS_RADAU_MU, ALPHA = NS_RADAU_ALPHA, BETA = NS_RADAU_BE
 static const double KEEP = 3e-3, KEPT_LIMIT = 0.1;
 
 /*
+** Where nothing else helps, Newton corrections that stall below ROUNDED of the accepted errors are rounding; the accepted errors are
+** then at least RAISED times what stays, so that the error estimate, which holds the same rounding, lets the steps grow.
+*/
+static const double ROUNDED = 0.2, RAISED = 16;
+
+/*
 ** For consistent values. STALLED: |F_i| / (sum of its terms) at which stalled iterations still count as converged. NOTHING:
 ** |F_i| / (terms at the start) below which F_i counts as 0; a zero of second order is then found to 1e-14 of the start.
 */
@@ -53,13 +59,17 @@ struct NsDae {
   double *complex;              /* the same with ALPHA - i BETA */
   double *change;               /* n complex numbers */
   double *scale, *error, *room; /* n */
+  double *floor;                /* n: the largest correction that stalled at the rounding, times h^(index - 1) */
   double *past;                 /* 4 n: y at the start of the last step and its stages, for the prediction */
   double *yd_past;              /* n: yd at the start of the last step */
   double *now;                  /* 2 n: y and yd to come back to */
   double h_past, h_formed;
-  double from; /* start of the present step on the polynomial of the last one: 1, its end; 0: the same start */
-  double rate; /* of the last Newton iteration */
+  double from;  /* start of the present step on the polynomial of the last one: 1, its end; 0: the same start */
+  double rate;  /* of the last Newton iteration */
+  double stall; /* its correction where corrections did not fall, in units of the accepted error; 0: they fell, or grew */
   bool have_past, rejected;
+  bool past_kink;                      /* Newton's method takes the Jacobians at the end of the step */
+  bool rounded;                        /* its corrections may stay at the rounding of the residual, `floor` */
   bool jacobian_known, jacobian_fresh; /* Jacobians exist; they belong to the present point */
   NsEquilibrium scales;                /* scales of the matrix of ns_dae_consistent */
   NsLu *lu_real;
@@ -69,7 +79,8 @@ struct NsDae {
 static void dae_take_vectors(NsDae *dae) {
   NsArena *arena = &dae->arena;
   int n = dae->problem.n;
-  double **vectors[] = {&dae->y, &dae->yd, &dae->stage, &dae->slope, &dae->scale, &dae->error, &dae->room, &dae->yd_past};
+  double **vectors[] = {&dae->y,     &dae->yd,   &dae->stage, &dae->slope,  &dae->scale,
+                        &dae->error, &dae->room, &dae->floor, &dae->yd_past};
   for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++) *vectors[i] = ns_arena_doubles(arena, n);
   dae->Z = ns_arena_doubles(arena, STAGES * (ptrdiff_t)n);
   dae->dZ = ns_arena_doubles(arena, STAGES * (ptrdiff_t)n);
@@ -126,6 +137,8 @@ void ns_dae_restart(NsDae *dae, double t, const double *y, const double *yd, dou
 
 void ns_dae_start(NsDae *dae, double t, const double *y, const double *yd, double h_first) {
   dae->state = (NsDaeState){.y = dae->y, .yd = dae->yd, .time = dae->problem.index ? LENIENT * dae->problem.time : 1};
+  dae->past_kink = dae->rounded = false;
+  memset(dae->floor, 0, (size_t)dae->problem.n * sizeof *dae->floor);
   ns_dae_restart(dae, t, y, yd, h_first);
 }
 
@@ -175,6 +188,7 @@ static void set_scale(NsDae *dae, double h) {
   for (int i = 0; i < dae->problem.n; i++) {
     int index = dae->problem.index ? dae->problem.index[i] : 1;
     dae->scale[i] = (dae->problem.atol[i] + dae->problem.rtol * fabs(dae->y[i])) / pow(fabs(h) / dae->state.time, index - 1);
+    if (dae->rounded) dae->scale[i] = fmax(dae->scale[i], RAISED * dae->floor[i] / pow(fabs(h), index - 1));
     if (dae->scale[i] == 0) dae->scale[i] = DBL_MIN;
   }
 }
@@ -256,27 +270,11 @@ static NsStatus dae_factor(NsDae *dae, double h, NsError *err) {
                  dae->state.t);
 }
 
-/*
-** value (4) = at s, the Lagrange polynomials of the last step's start and nodes; slope (4) = their derivatives by s; s in units of
-** the last step.
-*/
-static void dae_basis(double s, double *value, double *slope) {
-  double at[STAGES + 1] = {0, nodes[0], nodes[1], nodes[2]};
-  for (int k = 0; k <= STAGES; k++) {
-    value[k] = 1, slope[k] = 0;
-    for (int j = 0; j <= STAGES; j++) {
-      if (j == k) continue;
-      slope[k] = (slope[k] * (s - at[j]) + value[k]) / (at[k] - at[j]);
-      value[k] *= (s - at[j]) / (at[k] - at[j]);
-    }
-  }
-}
-
 /* out = p(s) - y, p being the polynomial through the last step's start and stages; s in units of the last step. */
 static void dae_extrapolate(const NsDae *dae, double s, double *out) {
   int n = dae->problem.n;
   double value[STAGES + 1], slope[STAGES + 1];
-  dae_basis(s, value, slope);
+  ns_radau_basis(s, value, slope);
   for (int i = 0; i < n; i++) {
     double sum = -dae->y[i];
     for (int k = 0; k <= STAGES; k++) sum += value[k] * dae->past[i + (size_t)k * (size_t)n];
@@ -294,24 +292,11 @@ static void dae_predict(NsDae *dae, double h) {
   }
 }
 
-/* Row a of the inverse of the method's matrix: gives the derivative at node a of the polynomial through 0 and the stages. */
-static void dae_differentiate(int a, double *row) {
-  const double at[STAGES + 1] = {nodes[0], nodes[1], nodes[2], 0};
-  for (int b = 0; b < STAGES; b++) {
-    row[b] = b == a ? 0 : 1 / (at[b] - at[a]);
-    for (int k = 0; k <= STAGES; k++) {
-      if (k == a || k == b) continue;
-      if (b == a) row[b] += 1 / (at[a] - at[k]);
-      else row[b] *= (at[a] - at[k]) / (at[b] - at[k]);
-    }
-  }
-}
-
 /* slope = the derivative at stage a. */
 static void stage_slope(const NsDae *dae, int a, double h, double *slope) {
   int n = dae->problem.n;
   double row[STAGES];
-  dae_differentiate(a, row);
+  ns_radau_slope_row(a, row);
   for (int i = 0; i < n; i++) {
     double sum = 0;
     for (int b = 0; b < STAGES; b++) sum += row[b] * dae->Z[i + (size_t)b * (size_t)n];
@@ -352,20 +337,49 @@ static void solve_stages(NsDae *dae) {
   }
 }
 
-/* Computes the stages of a step of length h by Newton's method. NS_ENOCONV when it does not converge. */
+/* The Jacobians at the last stage of a step of length h, as it stands in Z, factored. */
+static NsStatus renew_at_end(NsDae *dae, double h, NsError *err) {
+  int n = dae->problem.n;
+  stage_slope(dae, STAGES - 1, h, dae->slope);
+  for (int i = 0; i < n; i++) dae->stage[i] = dae->y[i] + dae->Z[i + (size_t)(STAGES - 1) * (size_t)n];
+  NsStatus status = dae_jacobians(dae, dae->state.t + h, dae->stage, dae->slope, err);
+  dae->h_formed = 0;
+  dae->jacobian_known = dae->jacobian_fresh = false;
+  return status == NS_OK ? dae_factor(dae, h, err) : status;
+}
+
+/* Takes the last Newton correction, in dZ, as rounding. */
+static void dae_note_floor(NsDae *dae, double h) {
+  int n = dae->problem.n;
+  for (int i = 0; i < n; i++)
+    for (int a = 0; a < STAGES; a++) {
+      int index = dae->problem.index ? dae->problem.index[i] : 1;
+      dae->floor[i] = fmax(dae->floor[i], fabs(dae->dZ[i + (size_t)a * (size_t)n]) * pow(fabs(h), index - 1));
+    }
+}
+
+/*
+** Computes the stages of a step of length h by Newton's method. NS_ENOCONV when it does not converge. dae->past_kink: each
+** iteration takes the Jacobians at the end of the step, where a piece of the residual may hold that does not hold at the start.
+*/
 static NsStatus find_stages(NsDae *dae, double h, int *iterations, NsError *err) {
   double limit = fmax(10 * DBL_EPSILON / dae->problem.rtol, fmin(0.03, sqrt(dae->problem.rtol)));
   double before = 0, eta = 1;
   if (!dae->jacobian_fresh) limit *= KEPT_LIMIT;
   dae_predict(dae, h);
   for (int k = 1; k <= MAX_NEWTON; k++) {
-    NsStatus status = stage_residuals(dae, h, err);
+    NsStatus status = dae->past_kink ? renew_at_end(dae, h, err) : NS_OK;
+    if (status == NS_OK) status = stage_residuals(dae, h, err);
     if (status != NS_OK) return status;
     *iterations = k;
     solve_stages(dae);
     double size = norm(dae, STAGES, dae->dZ), rate = before > 0 ? size / before : 0;
-    if (!isfinite(size) || (k > 1 && rate >= 0.99 && size > limit)) return NS_ENOCONV;
+    bool stalls = k > 1 && rate >= 0.99 && size > limit;
+    dae->stall = stalls && rate < 2 ? size : 0;
+    if (stalls && size <= ROUNDED) dae_note_floor(dae, h);
+    if (!isfinite(size) || (stalls && !dae->past_kink && !(dae->rounded && size <= ROUNDED))) return NS_ENOCONV;
     for (int i = 0; i < STAGES * dae->problem.n; i++) dae->Z[i] += dae->dZ[i];
+    if (stalls && dae->rounded) return NS_OK;
     if (k > 1) eta = rate < 1 ? rate / (1 - rate) : 1;
     dae->rate = rate;
     if (eta * size <= limit || size == 0) return NS_OK;
@@ -438,6 +452,12 @@ static bool dae_worth_shortening(NsStatus status) {
 }
 
 static NsStatus dae_too_short(const NsDae *dae, NsStatus status, double h, NsError *err) {
+  if (status == NS_ENOCONV && dae->stall > 0)
+    return ns_fail(
+        err, NS_ENOCONV,
+        "steps become too short, %.3g (t=%.10g): Newton's corrections stay at %.2g of the accepted errors (rounding of "
+        "the residual: take a larger rtol and atol; or inconsistent values, or a wrong index?)",
+        fabs(h), dae->state.t, dae->stall);
   if (status == NS_OK || status == NS_ENOCONV)
     return ns_fail(err, NS_ENOCONV, "steps become too short, %.3g (t=%.10g): %s", fabs(h), dae->state.t,
                    status == NS_OK ? "the error stays above the tolerances (an index above that given, or a discontinuity?)"
@@ -457,16 +477,20 @@ static NsStatus refresh(NsDae *dae, NsError *err) {
 static NsStatus dae_try_step(NsDae *dae, double h, int *iterations, double *error, NsError *err) {
   set_scale(dae, h);
   for (;;) {
-    NsStatus status = dae->jacobian_known ? NS_OK : refresh(dae, err);
-    if (status == NS_OK) status = dae_factor(dae, h, err);
+    NsStatus status = dae->jacobian_known || dae->past_kink ? NS_OK : refresh(dae, err);
+    if (status == NS_OK && !dae->past_kink) status = dae_factor(dae, h, err);
     if (status == NS_OK) status = find_stages(dae, h, iterations, err);
     *error = status == NS_OK ? estimate(dae, h) : INFINITY;
-    if (status == NS_OK || !dae_worth_shortening(status) || dae->jacobian_fresh) return status;
+    if (status == NS_OK || !dae_worth_shortening(status) || dae->jacobian_fresh || dae->past_kink) return status;
     dae->jacobian_known = false;
   }
 }
 
-NsStatus ns_dae_step(NsDae *dae, double t_stop, NsError *err) {
+/*
+** A step whose length is tried from that of the last step down to the least one. The Jacobians are those at the start of the step,
+** or, with past_kink, at its end.
+*/
+static NsStatus dae_try_lengths(NsDae *dae, double t_stop, NsError *err) {
   double t = dae->state.t, way = t_stop - t, sign = way < 0 ? -1 : 1;
   double least = 10 * DBL_EPSILON * fmax(fabs(t), fabs(t_stop)), h = dae->state.h_next;
   if (h == 0) h = dae_first_length(dae, way);
@@ -501,6 +525,28 @@ NsStatus ns_dae_step(NsDae *dae, double t_stop, NsError *err) {
   }
 }
 
+/*
+** At a kink of the residual the Jacobian of the piece before it may let Newton's method diverge in every step past it, however
+** short: the lengths are then tried once more with the Jacobians past the kink. Where that fails, too, corrections at the rounding
+** of the residual may be what stays, and they count as converged from here on.
+*/
+NsStatus ns_dae_step(NsDae *dae, double t_stop, NsError *err) {
+  NsStatus status = dae_try_lengths(dae, t_stop, err);
+  bool *const ways[] = {&dae->past_kink, &dae->rounded};
+  for (int k = 0; k < 2 && status == NS_ENOCONV; k++) {
+    NsError again = {NS_OK, ""};
+    if (*ways[k]) continue;
+    *ways[k] = true;
+    NsStatus now = dae_try_lengths(dae, t_stop, &again);
+    if (now != NS_OK) *ways[k] = false;
+    dae->past_kink = false;
+    if (now != NS_OK && now != NS_EINTR) continue;
+    if (now == NS_EINTR && err) *err = again;
+    status = now;
+  }
+  return status;
+}
+
 void ns_dae_at(const NsDae *dae, double t, double *y, double *yd) {
   const NsDaeState *state = &dae->state;
   size_t n = (size_t)dae->problem.n;
@@ -510,7 +556,7 @@ void ns_dae_at(const NsDae *dae, double t, double *y, double *yd) {
     memcpy(yd, dae->yd, n * sizeof *yd);
     return;
   }
-  dae_basis((t - state->t_old) / dae->h_past, value, slope);
+  ns_radau_basis((t - state->t_old) / dae->h_past, value, slope);
   for (size_t i = 0; i < n; i++) {
     double sum = 0, rate = 0;
     for (int k = STAGES; k >= 0; k--) {

@@ -53,7 +53,7 @@ void ns_dae_start(NsDae *dae, double t, const double *y, const double *yd, doubl
 
 /*
 ** Steps exactly to t_stop, forwards or backwards. After a failure the solver stands at the last accepted step. NS_ENOCONV when
-** steps become too short (the message says whether Newton or the error is the reason), NS_ESINGULAR with the number of an
+** steps become too short (the message says whether Newton, rounding or the error is the reason), NS_ESINGULAR with the number of an
 ** equation, NS_EMAXITER, NS_EINTR, NS_ECALLBACK, NS_ENAN.
 */
 NsStatus ns_dae_go_to(NsDae *dae, double t_stop, NsError *err);

@@ -25,6 +25,7 @@ enum {
   CLOSE = 4096,   /* spacings of t: what is closer counts as one place. The time between occurrences has then 3 digits left, and
                        the rounding of t can no longer make up for the 1/1000 that it shrinks by (restitution 0.999). */
   MAX_AGAIN = 4,  /* number of times that an event acts at one place, with others between, which is an accumulation */
+  PLACES = 8,     /* places at which is looked whether an event has left zero */
   MAX_LOW = 100,  /* number of flights in succession in which an event that acts is only rounding: they no longer get lower */
   MAX_STILL = 100 /* number of stops at one t: a chain of events that trigger each other may be long, but must end */
 };
@@ -58,6 +59,8 @@ struct NsEventSearch {
   int halved;     /* number of pieces in this course */
   bool kept;      /* the last stop has left the state as it was */
   int event;      /* the event being searched */
+  double from;    /* time of its last root in the course, of any direction, or the start of the course */
+  double first;   /* time of the first root that was accepted; INFINITY: none was, or all roots are sought */
   NsCourse course;
 };
 
@@ -216,9 +219,17 @@ static NsStatus sample(NsEventSearch *s, NsError *err) {
 /* ---- roots ---- */
 
 /* Records a root of the present event if its direction counts; `way` is the sign of its crossing (0: any). */
-static NsStatus note(NsEventSearch *s, double t, int way) {
+static NsStatus note(NsEventSearch *s, double t, int way, NsError *err) {
   int wanted = s->events.direction[s->event];
+  double from = s->from;
+  s->from = t;
   if (wanted != 0 && way != 0 && way != wanted) return NS_OK;
+  if (s->events.accept) {
+    bool accepted = false;
+    NsStatus status = s->events.accept(s->events.context, s->event, from, t, way, &accepted, err);
+    if (status != NS_OK || !accepted) return status;
+    s->first = fmin(s->first, t);
+  }
   if (s->count == s->room) {
     long room = 2 * s->room + 8;
     NsEventRoot *roots = ns_resize(s->roots, (size_t)room, sizeof *roots);
@@ -233,7 +244,7 @@ static NsStatus note(NsEventSearch *s, double t, int way) {
 static NsStatus event_search_bracket(NsEventSearch *s, double a, double ga, double b, double gb, NsError *err) {
   double root;
   NsStatus status = ns_bracket_root(event_search_at, s, a, ga, b, gb, 0, &root, err);
-  return status == NS_OK ? note(s, root, gb > 0 ? 1 : -1) : status;
+  return status == NS_OK ? note(s, root, gb > 0 ? 1 : -1, err) : status;
 }
 
 /* A part of the course, with an event's polynomial b on it (in units of the course) and the event's own values at its ends. */
@@ -251,19 +262,22 @@ static int sign_inside(const double *b) {
 
 /*
 ** Finds the root of a piece with at most one root, not at its start; it may be at its end. If the event is zero at the start, it
-** leaves zero with the sign of the polynomial; another sign at the end is rounding about a root there.
+** leaves zero with the sign of the polynomial; another sign at the end is rounding about a root there. An event that stays zero
+** has no root, but for one whose action has just changed the state: its way back was shorter than rounding.
 */
 static NsStatus only_root(NsEventSearch *s, const Piece *p, NsError *err) {
   double a = time_at(s, p->from), b = time_at(s, p->from + p->width);
   int end = (p->gb > 0) - (p->gb < 0), start = p->ga != 0 ? (p->ga > 0) - (p->ga < 0) : sign_inside(p->b);
-  if (end == 0) return note(s, b, p->ga == 0 ? 0 : -start);
-  if (start == 0 || start == end) return NS_OK;
-  return p->ga == 0 ? note(s, b, end) : event_search_bracket(s, a, p->ga, b, p->gb, err);
+  bool returns = end == 0 && s->zero[s->event] && !s->kept;
+  if (!returns && (start == 0 || start == end)) return NS_OK;
+  if (end == 0) return note(s, b, p->ga == 0 ? 0 : -start, err);
+  return p->ga == 0 ? note(s, b, end, err) : event_search_bracket(s, a, p->ga, b, p->gb, err);
 }
 
 /* Finds all roots of a piece except at its start. A part with one sign change among its coefficients has one root. */
 static NsStatus polynomial_roots(NsEventSearch *s, Piece *p, int splits, NsError *err) {
   int changes = ns_bernstein_changes(NODES - 1, p->b);
+  if (s->first <= time_at(s, p->from)) return NS_OK;
   if (changes == 0 || splits == 0 || (changes == 1 && p->ga != 0)) return only_root(s, p, err);
   Piece right = {.from = p->from + p->width / 2, .width = p->width / 2, .gb = p->gb};
   p->width /= 2;
@@ -298,6 +312,7 @@ static bool monotone(const double *b, double error) {
 static NsStatus piece_roots(NsEventSearch *s, double from, double width, const double *v, int halvings, NsError *err) {
   Piece piece = {.from = from, .width = width, .ga = v[0], .gb = v[NODES - 1]};
   double error = ns_bernstein_interpolate(v, piece.b), most = 0, half[NODES];
+  if (s->first <= time_at(s, from)) return NS_OK;
   for (int k = 0; k < NODES; k++) most = fmax(most, fabs(v[k]));
   if (stays_away(NODES, piece.b, NS_BERNSTEIN_SAFETY * error)) return NS_OK;
   if (error <= RESOLVED * most && monotone(piece.b, error)) return only_root(s, &piece, err);
@@ -319,8 +334,9 @@ static NsStatus roots_of(NsEventSearch *s, NsError *err) {
   double v[NODES];
   NsStatus status = NS_OK;
   for (int k = 0; k < NODES; k++) v[k] = s->values[k * s->events.count + s->event];
-  if (v[0] == 0 && s->fresh[s->event]) status = note(s, s->course.t_old, (v[1] > 0) - (v[1] < 0));
+  if (v[0] == 0 && s->fresh[s->event]) status = note(s, s->course.t_old, (v[1] > 0) - (v[1] < 0), err);
   s->fresh[s->event] = false;
+  s->from = s->course.t_old;
   return status == NS_OK ? piece_roots(s, 0, 1, v, HALVINGS, err) : status;
 }
 
@@ -440,22 +456,48 @@ static NsStatus event_grain(NsEventSearch *s, int e, double *grain, NsError *err
   return status;
 }
 
-/* Whether root i is the occurrence of the last stop again: see ns_event_search_kept. */
-static NsStatus is_same_occurrence(NsEventSearch *s, long i, bool *same, NsError *err) {
-  const NsEventRoot *root = &s->roots[i];
+/* *most = the largest size of event e at some places from the start of the course to t. */
+static NsStatus largest_until(NsEventSearch *s, int e, double t, double *most, NsError *err) {
   const NsCourse *c = &s->course;
-  int e = root->event, m = s->events.count, sign = 0;
-  double grain = 0;
-  *same = s->kept && s->zero[e] && s->way[e] != 0 && c->rate;
-  if (!*same) return NS_OK;
-  NsStatus status = event_grain(s, e, &grain, err);
-  bool before = true; /* the node before this one is before the root */
-  for (int k = 0; k < NODES && before; k++) {
-    before = fabs(ns_bernstein_node(k) * (c->t - c->t_old)) <= fabs(root->t - c->t_old);
-    if (s->way[e] * s->values[k * m + e] < -grain) *same = false;
+  NsStatus status = NS_OK;
+  *most = 0;
+  for (int k = 1; k <= PLACES && status == NS_OK; k++) {
+    double at = c->t_old + (t - c->t_old) * k / PLACES, g = 0;
+    status = c->at(c->context, at, s->y, err);
+    if (status == NS_OK) status = event_search_sought(s, e, at, s->y, &g, err);
+    *most = fmax(*most, fabs(g));
   }
-  if (status == NS_OK && *same) status = slope_sign(s, e, c->t_old, &sign, err);
-  *same = *same && sign == s->way[e];
+  return status;
+}
+
+/*
+** Removes all roots of event e, the last of them at t, where they are rounding: it leaves zero at the start of the course to the side of
+** its slope, ends there, and is only rounding up to t.
+*/
+static NsStatus drop_roots_by_rounding(NsEventSearch *s, int e, double t, NsError *err) {
+  double grain = 0, most = 0, end = s->values[(NODES - 1) * s->events.count + e];
+  int sign = 0;
+  long left = 0;
+  NsStatus status = event_grain(s, e, &grain, err);
+  if (status == NS_OK) status = largest_until(s, e, t, &most, err);
+  if (status != NS_OK || most > grain || fabs(end) <= grain) return status;
+  status = slope_sign(s, e, s->course.t_old, &sign, err);
+  if (status != NS_OK || sign * end <= 0) return status;
+  for (long i = 0; i < s->count; i++)
+    if (s->roots[i].event != e) s->roots[left++] = s->roots[i];
+  s->count = left;
+  return NS_OK;
+}
+
+/* Removes what is rounding after the last stop. */
+static NsStatus leave_stop(NsEventSearch *s, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int e = 0; e < s->events.count && status == NS_OK; e++) {
+    const NsEventRoot *last = NULL;
+    for (long i = 0; i < s->count && s->zero[e] && s->course.rate; i++)
+      if (s->roots[i].event == e) last = &s->roots[i];
+    if (last) status = drop_roots_by_rounding(s, e, last->t, err);
+  }
   return status;
 }
 
@@ -483,19 +525,6 @@ static NsStatus check_low_flights(NsEventSearch *s, const NsEventRoots *found, N
   return status;
 }
 
-/* Removes the roots that are occurrences of the last stop. */
-static NsStatus drop_same_occurrences(NsEventSearch *s, NsError *err) {
-  NsStatus status = NS_OK;
-  for (long i = 0; i < s->count && s->kept && status == NS_OK; i++) {
-    bool same = false;
-    status = is_same_occurrence(s, i, &same, err);
-    if (!same) continue;
-    memmove(&s->roots[i], &s->roots[i + 1], (size_t)(s->count - i - 1) * sizeof *s->roots);
-    s->count--, i--;
-  }
-  return status;
-}
-
 static void event_search_sort(NsEventSearch *s) {
   bool forward = s->course.t > s->course.t_old;
   if (s->count > 0) qsort(s->roots, (size_t)s->count, sizeof *s->roots, forward ? event_search_compare : compare_backward);
@@ -505,6 +534,7 @@ NsStatus ns_event_search_along(NsEventSearch *s, const NsCourse *course, NsEvent
   int m = s->events.count;
   *found = NS_EVENT_ROOTS_NONE;
   s->count = s->halved = 0;
+  s->first = INFINITY;
   s->course = *course;
   NsStatus status = sample(s, err);
   if (status == NS_OK && course->rate) status = find_skipped(s, &found->unresolved, err);
@@ -514,7 +544,7 @@ NsStatus ns_event_search_along(NsEventSearch *s, const NsCourse *course, NsEvent
     if (!(brief && s->zero[s->event])) status = roots_of(s, err);
   if (status != NS_OK) return status;
   event_search_sort(s);
-  status = drop_same_occurrences(s, err);
+  status = leave_stop(s, err);
   if (status != NS_OK) return status;
   cut_at_stop(s, found);
   if (course->rough && course->rate && found->end >= 0) status = find_contrary(s, found, &found->unresolved, err);

@@ -12,6 +12,12 @@
 /* *g = the value of event number `event` (from 0) at (t, y). A failure ends the search; NaN ends it with NS_ENAN. */
 typedef NsStatus (*NsEventValue)(void *context, int event, double t, const double *y, double *g, NsError *err);
 
+/*
+** *accepted: whether the root of an event at t counts. from: the time of the event's root before it, or the start of the course;
+** way: as in NsEventRoot.
+*/
+typedef NsStatus (*NsEventAccept)(void *context, int event, double from, double t, int way, bool *accepted, NsError *err);
+
 /* The events whose roots are sought. Arrays of `count`, borrowed. */
 typedef struct NsEvents {
   int count;
@@ -21,6 +27,7 @@ typedef struct NsEvents {
   const long *terminal; /* of each event: 0 never stops the search, k stops it at the k-th occurrence */
   const bool *acts; /* of each event: stops the search at each occurrence, since the state may jump there; NULL: none does */
   const char *const *names; /* of each event, for messages; NULL, or NULL in the array: it has a number only */
+  NsEventAccept accept;     /* the search ends at the first root that it accepts (forward only); NULL: all roots are found */
 } NsEvents;
 
 /* Writes the number from 1 and the name of an event, "event 2 (floor)", to `text`. */
@@ -119,15 +126,15 @@ NsStatus ns_event_search_along(NsEventSearch *search, const NsCourse *course, Ns
 ** leads back and the course does not, it has skipped a root. `unresolved` then tells the event, and the caller makes a shorter
 ** course from the same start. So it is when a rough course crosses zero against the event's slope.
 **
+** An event that acted and is zero leaves to the side of its slope. Where it ends there, beyond rounding, its roots in the next course do
+** not count when it is only rounding up to the last of them.
+**
 ** NS_ENOCONV when the occurrences accumulate, so that t no longer gets anywhere: an event acts twice in succession within 4096
 ** spacings of t, or 4 times with others between, or there are 100 stops at one t.
 */
 NsStatus ns_event_search_restart(NsEventSearch *search, double t, const double *wanted, const double *y, NsError *err);
 
-/*
-** After a restart: the events at the stop have left the state as it was. When one of them leaves zero to the side that it came to, by its
-** slope, its roots in the next course are rounding, as long as it has not been on the other side by more than some roundings.
-*/
+/* After a restart: the events at the stop have left the state as it was, so that one which stays zero has no root. */
 void ns_event_search_kept(NsEventSearch *search);
 
 /*

@@ -37,4 +37,13 @@ static inline double ns_radau_mix(const double row[3], double a, double b, doubl
   return row[0] * a + row[1] * b + row[2] * c;
 }
 
+/*
+** value (4) = at s, the Lagrange polynomials of a step's start and nodes; slope (4) = their derivatives by s; s in units of
+** the step.
+*/
+void ns_radau_basis(double s, double *value, double *slope);
+
+/* Row a (3) of the inverse of the method's matrix: gives the derivative at node a of the polynomial through 0 and the stages. */
+void ns_radau_slope_row(int a, double *row);
+
 #endif

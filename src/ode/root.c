@@ -15,6 +15,7 @@
 #include "linalg/dense.h"
 #include "linalg/equilibrate.h"
 #include "linalg/lu.h"
+#include "linalg/qr.h"
 
 /* Largest numbers of hybrj runs, of Newton steps after a run, of runs with new scales (chosen by experience on the specs). */
 enum { RUNS = 12, NEWTON = 60, SCALED = 3 };
@@ -23,9 +24,12 @@ enum { RUNS = 12, NEWTON = 60, SCALED = 3 };
 ** CLOSE: largest |f_i| / (terms of f_i) of a root where the Jacobian is singular; there no Newton correction measures the
 ** distance of x. NOTHING: a value or correction below this part of the scales at the start (equilibrate.h) counts as 0 when
 ** Newton steps come no nearer; eps^2, so that a double root at 0 is found to 1e-15 of the start. SLOWEST: Newton steps stop
-** when the ratio of two successive corrections is above this.
+** when the ratio of two successive corrections is above this. SIMPLE: a Newton step to a simple root leaves less than this part
+** of the correction, by the same Jacobian; one to a root of order m leaves (1 - 1/m)^m, 1/4 or more, as does one above a minimum
+** of |f|. FINE: a correction of up to 16 sqrt(eps) of its unknown needs no such test, since a double root is known no better. NOISE:
+** see root_is_noise; the few changes that are seen may be smaller than the rounding of f.
 */
-static const double CLOSE = 1e-10, NOTHING = 0x1p-100, SLOWEST = 0.95;
+static const double CLOSE = 1e-10, NOTHING = 0x1p-100, SLOWEST = 0.95, SIMPLE = 0.125, FINE = 0x1p-22, NOISE = 8;
 
 /* All equations and unknowns are scaled: u_j = x_j 2^-column_j, g_i = f_i 2^row_i. */
 typedef struct Root {
@@ -38,10 +42,12 @@ typedef struct Root {
   double *x;                     /* the point in the user's units */
   double *J, *at;                /* the last Jacobian, in the user's units, and its point */
   bool known;                    /* J and at are valid */
+  double fine;                   /* FINE, or the tolerance of x */
   double *u, *g, *scaled;        /* the iterate, its values, its Jacobian */
   double *next, *next_g;         /* a candidate */
   double *move, *last_move;      /* Newton corrections at u and at the iterate before */
   int *first_row, *first_column; /* the scales of the start */
+  int *balance;                  /* see root_balance_rows */
 } Root;
 
 static void take_root(Root *r, NsArena *arena, int n) {
@@ -51,6 +57,7 @@ static void take_root(Root *r, NsArena *arena, int n) {
   r->scaled = ns_arena_matrix(arena, n, n);
   r->first_row = ns_arena_ints(arena, n);
   r->first_column = ns_arena_ints(arena, n);
+  r->balance = ns_arena_ints(arena, n);
   ns_equilibrium_take(&r->scales, arena, n);
 }
 
@@ -165,6 +172,37 @@ static int worst_equation(const Root *r, bool lenient, double *part) {
   return worst;
 }
 
+/* Multiplies the rows of the scaled Jacobian, and `g`, by the powers of two that make the largest entry 1 to 2, or back. */
+static void root_balance_rows(Root *r, double *g, int sign) {
+  int n = r->equations->n;
+  for (int i = 0; i < n; i++) {
+    double most = 0;
+    for (int j = 0; j < n; j++) most = fmax(most, fabs(r->scaled[(size_t)i + (size_t)j * (size_t)n]));
+    if (sign > 0) r->balance[i] = most > 0 ? -ilogb(most) : 0;
+    for (int j = 0; j < n; j++) {
+      double *entry = &r->scaled[(size_t)i + (size_t)j * (size_t)n];
+      *entry = ldexp(*entry, sign * r->balance[i]);
+    }
+    g[i] = ldexp(g[i], sign * r->balance[i]);
+  }
+}
+
+/* The shortest correction, where the Jacobian is singular, in move. Each row counts by itself, however small it has become. */
+static bool shortest_correction(Root *r) {
+  int n = r->equations->n, rank;
+  root_balance_rows(r, r->g, 1);
+  bool has = ns_lstsq(n, n, 1, r->scaled, n, r->g, n, -1, r->move, &rank, NULL) == NS_OK;
+  root_balance_rows(r, r->g, -1);
+  return has && is_finite(n, r->move);
+}
+
+/* Whether x has not run away: each correction is at most `limit` of its unknown, or of its size at the start. */
+static bool root_stands(const Root *r, double limit) {
+  for (int j = 0; j < r->equations->n; j++)
+    if (!(fabs(r->move[j]) <= limit * fmax(fabs(r->u[j]), first_size(r, j)))) return false;
+  return true;
+}
+
 /* Whether each correction is at most `limit` of its unknown. */
 static bool near_enough(const Root *r, double limit, bool lenient) {
   for (int j = 0; j < r->equations->n; j++) {
@@ -177,14 +215,16 @@ static bool near_enough(const Root *r, double limit, bool lenient) {
 
 typedef struct Verdict {
   bool root, lenient_root; /* x is a root; it is one when values next to nothing count as 0 */
+  bool certain;            /* it is a root of any order */
   bool correction;         /* there is a Newton correction, in move */
+  bool away;               /* values are next to nothing, and x is no root: it runs away */
 } Verdict;
 
 /* Tests u, with values g, by the Newton corrections and by each equation's own terms. -1 when the equations fail. */
 static int root_judge(Root *r, double limit, Verdict *v) {
   int n = r->equations->n;
   double part, lenient_part;
-  *v = (Verdict){false, false, false};
+  *v = (Verdict){.root = false};
   if (scaled_jacobian(r, r->u, r->scaled) < 0) return r->status == NS_OK ? 0 : -1;
   v->correction = ns_lu_factor(r->lu, r->scaled, n) == NS_OK;
   memcpy(r->move, r->g, (size_t)n * sizeof *r->move);
@@ -192,8 +232,12 @@ static int root_judge(Root *r, double limit, Verdict *v) {
   v->correction = v->correction && is_finite(n, r->move);
   worst_equation(r, false, &part);
   worst_equation(r, true, &lenient_part);
-  v->root = part <= fmin(limit, CLOSE) || (v->correction && near_enough(r, limit, false));
-  v->lenient_root = lenient_part <= fmin(limit, CLOSE) || (v->correction && near_enough(r, limit, true));
+  v->certain = part <= fmin(limit, CLOSE) || (v->correction && near_enough(r, fmin(limit, r->fine), false));
+  v->root = v->certain || (v->correction && near_enough(r, limit, false));
+  bool nothing = lenient_part <= fmin(limit, CLOSE);
+  bool stands = nothing && (v->correction || shortest_correction(r)) && root_stands(r, limit);
+  v->lenient_root = stands || (v->correction && near_enough(r, fmin(limit, r->fine), true));
+  v->away = nothing && !v->root && !v->lenient_root;
   return 0;
 }
 
@@ -206,21 +250,51 @@ static bool contracts(const Root *r, double limit) {
   return true;
 }
 
+/* Whether x, whose corrections are small, is near a root: next_g are the values after the Newton step, of the same Jacobian. */
+static bool is_confirmed(Root *r) {
+  int n = r->equations->n;
+  memcpy(r->last_move, r->next_g, (size_t)n * sizeof *r->next_g);
+  ns_lu_solve(r->lu, 1, r->last_move, n);
+  for (int j = 0; j < n; j++) {
+    double move = fabs(r->move[j]);
+    if (move > r->fine * fabs(r->u[j]) && !(fabs(r->last_move[j]) <= SIMPLE * move)) return false;
+  }
+  return true;
+}
+
+/* Whether f at u is no more than NOISE times what f changes by when u does by rounding: a root of high order, as near as f tells. */
+static bool root_is_noise(Root *r, NsRootInfo *info) {
+  int n = r->equations->n;
+  double *noise = r->last_move;
+  memset(noise, 0, (size_t)n * sizeof *noise);
+  for (int k = -2; k <= 2; k++) {
+    for (int j = 0; j < n; j++) r->next[j] = r->u[j] * (1 + k * 2 * DBL_EPSILON);
+    info->evaluations++;
+    if (scaled_values(r, r->next, r->next_g) < 0) return r->not_finite = false;
+    for (int i = 0; i < n; i++) noise[i] = fmax(noise[i], fabs(r->next_g[i] - r->g[i]));
+  }
+  for (int i = 0; i < n; i++)
+    if (fabs(r->g[i]) > NOISE * noise[i]) return false;
+  return true;
+}
+
 /* Newton steps until each unknown passes by its own size (hybrj's norm may hide a small one). -1 when the equations fail. */
 static int newton_steps(Root *r, double limit, NsRootInfo *info, Verdict *v) {
   int n = r->equations->n;
   size_t bytes = (size_t)n * sizeof(double);
   for (int k = 0; k <= NEWTON; k++) {
     if (root_judge(r, limit, v) < 0) return -1;
-    if (v->root || !v->correction || k == NEWTON || (k > 0 && !contracts(r, limit))) return 0;
+    if (v->certain || !v->correction || k == NEWTON || (k > 0 && !contracts(r, limit))) break;
     for (int j = 0; j < n; j++) r->next[j] = r->u[j] - r->move[j];
     info->evaluations++;
     if (scaled_values(r, r->next, r->next_g) < 0) return r->not_finite ? 0 : -1;
+    if (v->root && is_confirmed(r)) return 0;
     memcpy(r->u, r->next, bytes);
     memcpy(r->g, r->next_g, bytes);
     memcpy(r->last_move, r->move, bytes);
   }
-  return 0;
+  if (v->root && !v->certain) v->root = root_is_noise(r, info);
+  return r->status == NS_OK ? 0 : -1;
 }
 
 /* One more Newton step from an answer; kept when the worst equation gets better, or is rounding (16 eps of its terms). */
@@ -284,9 +358,11 @@ static void add_equation(const Root *r, const double *f) {
 }
 
 /* The status and message of an answer that the test refused. */
-static NsStatus root_refuse(Root *r, const NsRootOptions *o, int code, bool stuck, const double *f, double norm) {
+static NsStatus root_refuse(Root *r, const NsRootOptions *o, int code, bool stuck, bool away, const double *f, double norm) {
   NsStatus status = code == 2 ? NS_EMAXITER : NS_ENOCONV;
   if (stuck) return ns_fail(r->err, status, "no way to a root: f is not finite beside the last x");
+  if (away)
+    return ns_fail(r->err, NS_ENOCONV, "x runs away: |f| = %.3g is next to nothing, but Newton's steps are not small", norm);
   if (code == 2) ns_fail(r->err, status, "%d evaluations were not enough: |f| = %.3g", o->calls, norm);
   else ns_fail(r->err, status, "no progress towards a root: |f| = %.3g", norm);
   add_equation(r, f);
@@ -319,7 +395,7 @@ static double first_bound(Root *r) {
 */
 static NsStatus seek(Root *r, const NsRootOptions *o, double *x, double *f, NsArena *arena, NsRootInfo *info) {
   int n = r->equations->n, code = 0;
-  bool stuck = false;
+  bool stuck = false, away = false;
   static const double later_bounds[SCALED - 1] = {1, 1e-2};
   for (int k = 0; k < SCALED; k++) {
     NsStatus status = rescale(r, x, f);
@@ -343,10 +419,11 @@ static NsStatus seek(Root *r, const NsRootOptions *o, double *x, double *f, NsAr
     if (r->status != NS_OK) return r->status;
     take_back(r, x, f);
     if (good) return NS_OK;
-    if (stuck || code == 2 || info->evaluations >= o->calls) break;
+    away = v.away;
+    if (stuck || away || code == 2 || info->evaluations >= o->calls) break;
   }
   info->residual = ns_dense_norm_fro(n, 1, f, 1, n);
-  return root_refuse(r, o, code, stuck, f, info->residual);
+  return root_refuse(r, o, code, stuck, away, f, info->residual);
 }
 
 static NsStatus begin_root(Root *r, const double *x, double *f, NsArena *arena) {
@@ -361,7 +438,7 @@ static NsStatus begin_root(Root *r, const double *x, double *f, NsArena *arena) 
 
 NsStatus ns_root_solve(const NsOdeProblem *equations, const NsRootOptions *options, double *x, double *f, NsRootInfo *info,
                        NsError *err) {
-  Root r = {.equations = equations, .err = err};
+  Root r = {.equations = equations, .err = err, .fine = fmax(FINE, options->xtol)};
   NsArena arena = {0};
   int n = equations->n;
   *info = (NsRootInfo){0};

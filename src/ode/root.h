@@ -28,10 +28,11 @@ typedef struct NsRootInfo {
 ** User guide for MINPACK-1, 1980) works on equations and unknowns scaled by powers of two (linalg/equilibrate.h): a user who
 ** scales either only scales the answer. Newton steps follow when the hybrid method ends at a point that fails the test below.
 **
-** An answer passes when each Newton correction is at most sqrt(xtol) of its unknown, or when |f_i| <= 1e-10 (sum_j |J_ij x_j|
-** + |f_i - sum_j J_ij x_j|) for each i. If the hybrid method made no progress, or its steps are not finite, the bound
-** sqrt(xtol) becomes max(xtol, 1e-13). A correction or an f_i below 2^-100 of the scales at the start counts as 0 when Newton
-** steps come no nearer (a zero of second order at 0).
+** An answer passes when |f_i| <= 1e-10 (sum_j |J_ij x_j| + |f_i - sum_j J_ij x_j|) for each i, or when each Newton correction
+** is at most sqrt(xtol) of its unknown, and the step leaves less than an eighth of it, or it is at most max(xtol, 2^-22) of its
+** unknown, or f is no more than its rounding. If the hybrid method made no progress, or its steps are not finite, the bound
+** sqrt(xtol) becomes max(xtol, 1e-13). A correction below 2^-100 of the scales at the start counts as 0 when Newton steps come
+** no nearer (a zero of second order at 0), and so does an f_i where the corrections are small by x, there or at the start.
 **
 ** NS_EMAXITER; NS_ENOCONV when there is no progress or the answer does not pass (the message names the equation that is
 ** furthest off by its own terms); NS_ENAN when f is not finite at the start; the failures of f; NS_ENOMEM.

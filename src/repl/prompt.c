@@ -24,7 +24,7 @@
 #define TEXT(number)    TEXT_OF(number)
 #define TEXT_OF(number) #number
 
-enum { HISTORY_LINES = 1000, COMPLETE = 2, IDLE = 3 };
+enum { HISTORY_LINES = 1000, COMPLETE = 2, IDLE, COLOURS, TEXT_BEFORE, ABOVE, BELOW };
 
 /* The terminal: opened when the first line is read, closed at exit. */
 static NsiTerminal *terminal;
@@ -58,6 +58,16 @@ static void idle(void *context) {
   if (lua_pcall(L, 0, 0, 0) != LUA_OK) lua_pop(L, 1);
 }
 
+/* colours(line) at stack index COLOURS; the text stays on the stack until the next call. */
+static const char *colours(void *context, const char *line) {
+  lua_State *L = context;
+  lua_settop(L, BELOW);
+  if (!lua_isfunction(L, COLOURS)) return NULL;
+  lua_pushvalue(L, COLOURS);
+  lua_pushstring(L, line);
+  return lua_pcall(L, 1, 1, 0) == LUA_OK ? lua_tostring(L, -1) : NULL;
+}
+
 static void free_terminal(void) {
   nsi_terminal_free(terminal);
   terminal = NULL;
@@ -69,7 +79,7 @@ static void choose_locale(void) {
 }
 
 static NsiTerminal *open_terminal(lua_State *L) {
-  static const NsiTerminalOwner owner = {complete, idle};
+  static const NsiTerminalOwner owner = {complete, idle, colours};
   if (terminal) return terminal;
   choose_locale();
   terminal = nsi_terminal_new(&owner, HISTORY_LINES);
@@ -79,15 +89,17 @@ static NsiTerminal *open_terminal(lua_State *L) {
 }
 
 static int door_readline(lua_State *L) {
-  const char *prompt = luaL_checkstring(L, 1), *line = NULL;
-  lua_settop(L, IDLE);
+  const char *line = NULL;
+  lua_settop(L, BELOW);
   luaL_checkstack(L, LUA_MINSTACK, NULL);
-  switch (nsi_terminal_read(open_terminal(L), prompt, L, &line)) {
-    case NSI_LINE: lua_pushstring(L, line); break;
-    case NSI_CANCELLED: lua_pushboolean(L, 0); break;
-    default: lua_pushnil(L); break;
-  }
-  return 1;
+  NsiPlace place = {luaL_checkstring(L, 1), luaL_optstring(L, TEXT_BEFORE, NULL), luaL_optstring(L, ABOVE, NULL),
+                    lua_toboolean(L, BELOW)};
+  NsiRead read = nsi_terminal_read(open_terminal(L), &place, L, &line);
+  if (read == NSI_LINE || read == NSI_UP) lua_pushstring(L, line);
+  else if (read == NSI_CANCELLED) lua_pushboolean(L, 0);
+  else lua_pushnil(L);
+  lua_pushboolean(L, read == NSI_UP);
+  return 2;
 }
 
 static int door_remember(lua_State *L) {

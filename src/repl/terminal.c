@@ -1,6 +1,6 @@
 /*
 ** terminal.c
-** Line editing by libedit; this file reads the keys and handles signals and completion.
+** Line editing by libedit; this file reads the keys and handles signals, completion and colours.
 */
 #include "repl/terminal.h"
 
@@ -22,7 +22,9 @@ struct NsiTerminal {
   History *history;
   NsiTerminalOwner owner;
   void *context;
-  const char *prompt;
+  const NsiPlace *place;
+  bool filled;      /* the line has the place's text */
+  char *left;       /* the line that the key Up has left; NULL: it has not */
   sigset_t outside; /* signal mask while waiting for a key */
   mbstate_t decoding;
   bool idle_done, cancelled;
@@ -108,6 +110,44 @@ static void clean_paste(NsiTerminal *t, size_t from, size_t size) {
   t->held = to;
 }
 
+/* ---- colours ---- */
+
+/* The columns of a text in *columns; false when a character has another width than one column, as a newline. */
+static bool text_columns(const char *from, const char *to, int *columns) {
+  mbstate_t state = {0};
+  wchar_t c;
+  *columns = 0;
+  while (from < to) {
+    size_t length = mbrtowc(&c, from, (size_t)(to - from), &state);
+    if (length == 0 || length > (size_t)(to - from) || wcwidth(c) != 1) return false;
+    from += length;
+    ++*columns;
+  }
+  return true;
+}
+
+/*
+** libedit has no colours. After it has drawn the line, its characters are drawn again in their colours, each where it stands,
+** and the cursor returns. Lines with newlines, tabs or wide characters, and such that do not fit the screen, stay as they are.
+*/
+static void paint_line(NsiTerminal *t) {
+  const LineInfo *line = el_line(t->edit);
+  int width = nsi_terminal_width(), first = (int)strlen(t->place->prompt), cursor, end;
+  bool pasting = t->taken < t->held && t->pasted[t->taken] != '\n';
+  if (!t->owner.colours || pasting || line->lastchar == line->buffer) return;
+  if (!text_columns(line->buffer, line->cursor, &cursor) || !text_columns(line->buffer, line->lastchar, &end)) return;
+  if ((first + end) / width >= nsi_terminal_height()) return;
+  char *text = strndup(line->buffer, (size_t)(line->lastchar - line->buffer));
+  const char *coloured = text ? t->owner.colours(t->context, text) : NULL;
+  free(text);
+  if (!coloured) return;
+  int up = (first + cursor) / width;
+  fputs("\0337", stdout);
+  if (up > 0) printf("\033[%dA", up);
+  printf("\r\033[%dC%s\0338", first, coloured);
+  fflush(stdout);
+}
+
 /* ---- keys ---- */
 
 /* Restores the terminal for the shell, stops the process, and sets up the terminal again when it continues. */
@@ -139,6 +179,7 @@ static bool wait_for_key(NsiTerminal *t) {
       el_resize(t->edit);
       fputs("\r", stdout);
       el_set(t->edit, EL_REFRESH);
+      paint_line(t);
     }
     if (terminal_take(SIGTSTP)) suspend(t);
     if (ready > 0 || (ready < 0 && errno != EINTR)) return true;
@@ -189,6 +230,13 @@ static int read_key(EditLine *edit, wchar_t *key) {
     t->idle_done = true;
     t->owner.idle(t->context);
   }
+  if (!t->filled && t->place->text) {
+    el_insertstr(edit, t->place->text);
+    fputs("\r", stdout);
+    el_set(edit, EL_REFRESH);
+  }
+  t->filled = true;
+  paint_line(t);
   for (;;) {
     char byte;
     int got = next_byte(t, &byte);
@@ -198,6 +246,9 @@ static int read_key(EditLine *edit, wchar_t *key) {
     else if (length != (size_t)-2) return 1;
   }
 }
+
+#define PREVIOUS_ENTRY "\020" /* Ctrl-P */
+#define NEXT_ENTRY     "\016" /* Ctrl-N */
 
 static unsigned char complete_key(EditLine *edit, wint_t key) {
   NsiTerminal *t = terminal_of(edit);
@@ -214,6 +265,46 @@ static unsigned char complete_key(EditLine *edit, wint_t key) {
   return done ? CC_REFRESH : CC_ERROR;
 }
 
+/* The rows of the screen above the end of a text that begins in this column. */
+static int rows_above(const char *from, const char *to, int column) {
+  mbstate_t state = {0};
+  int rows = 0, width = nsi_terminal_width();
+  while (from < to) {
+    wchar_t c = L'?';
+    size_t length = mbrtowc(&c, from, (size_t)(to - from), &state);
+    bool good = length > 0 && length <= (size_t)(to - from);
+    from += good ? length : 1;
+    if (c == L'\n') rows += column / width + 1, column = 0;
+    else if (c == L'\t') column += 8 - column % 8;
+    else column += wcwidth(c) > 0 ? wcwidth(c) : 0;
+  }
+  return rows + column / width;
+}
+
+/* Up: erases the line and goes to the line above; from the first line into the history. */
+static unsigned char up_key(EditLine *edit, wint_t key) {
+  NsiTerminal *t = terminal_of(edit);
+  const LineInfo *line = el_line(edit);
+  const char *above = t->place->above;
+  (void)key;
+  if (!above) return el_push(edit, PREVIOUS_ENTRY), CC_NORM;
+  t->left = strndup(line->buffer, (size_t)(line->lastchar - line->buffer));
+  if (!t->left) return CC_ERROR;
+  int rows = rows_above(line->buffer, line->cursor, (int)strlen(t->place->prompt)) +
+             rows_above(above, above + strlen(above), 0) + 1;
+  printf("\033[%dA\r\033[J", rows);
+  fflush(stdout);
+  return CC_NEWLINE;
+}
+
+/* Down: as Enter, to the line below; from the last line into the history. */
+static unsigned char down_key(EditLine *edit, wint_t key) {
+  const NsiTerminal *t = terminal_of(edit);
+  (void)key;
+  el_push(edit, t->place->below ? "\n" : NEXT_ENTRY);
+  return CC_NORM;
+}
+
 void nsi_terminal_insert(NsiTerminal *t, const char *text) {
   el_insertstr(t->edit, text);
 }
@@ -227,7 +318,7 @@ void nsi_terminal_show(NsiTerminal *t, const char *text) {
 /* ---- lines ---- */
 
 static char *prompt_of(EditLine *edit) {
-  return (char *)terminal_of(edit)->prompt;
+  return (char *)terminal_of(edit)->place->prompt;
 }
 
 /* Blocks our signals and installs their handlers; undone by terminal_leave. */
@@ -244,13 +335,15 @@ static void terminal_leave(NsiTerminal *t, const struct sigaction *before) {
   for (int i = 0; i < SIGNALS; i++) sigaction(signals[i], &before[i], NULL);
 }
 
-NsiRead nsi_terminal_read(NsiTerminal *t, const char *prompt, void *context, const char **line) {
+NsiRead nsi_terminal_read(NsiTerminal *t, const NsiPlace *place, void *context, const char **line) {
   struct sigaction before[SIGNALS];
   int length = 0;
   fflush(stdout);
-  t->prompt = prompt;
+  t->place = place;
   t->context = context;
-  t->cancelled = false;
+  t->cancelled = t->filled = false;
+  free(t->left);
+  t->left = NULL;
   memset(&t->decoding, 0, sizeof t->decoding);
   terminal_enter(t, before);
   el_set(t->edit, EL_PREP_TERM, 1); /* before the prompt appears, so that the shell's settings apply to no key */
@@ -260,6 +353,7 @@ NsiRead nsi_terminal_read(NsiTerminal *t, const char *prompt, void *context, con
   terminal_leave(t, before);
   if (t->cancelled) drop_paste(t);
   if (t->cancelled) return fputs("^C\n", stdout), fflush(stdout), NSI_CANCELLED;
+  if (t->left) return *line = t->left, NSI_UP;
   if (!text || length <= 0) return NSI_END;
   char *kept = (char *)text; /* libedit's buffer; each el_gets overwrites it */
   if (kept[length - 1] == '\n') kept[length - 1] = '\0';
@@ -284,8 +378,10 @@ static void bind_keys(EditLine *edit) {
   el_set(edit, EL_BIND, "^I", "nslua-complete", NULL);
   el_set(edit, EL_BIND, "^R", "em-inc-search-prev", NULL);
   el_set(edit, EL_BIND, "^S", "em-inc-search-next", NULL);
-  el_set(edit, EL_BIND, "\\e[A", "ed-prev-history", NULL);
-  el_set(edit, EL_BIND, "\\e[B", "ed-next-history", NULL);
+  el_wset(edit, EL_ADDFN, L"nslua-up", L"goes to the line above", up_key);
+  el_wset(edit, EL_ADDFN, L"nslua-down", L"goes to the line below", down_key);
+  el_set(edit, EL_BIND, "\\e[A", "nslua-up", NULL);
+  el_set(edit, EL_BIND, "\\e[B", "nslua-down", NULL);
   el_set(edit, EL_BIND, "\\e[1~", "ed-move-to-beg", NULL);
   el_set(edit, EL_BIND, "\\e[4~", "ed-move-to-end", NULL);
   el_set(edit, EL_BIND, "\\e[H", "ed-move-to-beg", NULL);
@@ -324,6 +420,7 @@ void nsi_terminal_free(NsiTerminal *t) {
   if (t->edit) el_end(t->edit);
   if (t->history) history_end(t->history);
   free(t->pasted);
+  free(t->left);
   free(t);
 }
 

@@ -75,6 +75,7 @@ typedef struct Pass {
   const NsStep *step;
   double least, most; /* bounds of a length */
   double at, part;    /* where the inner step begins; its length */
+  double impulses;    /* the length over which the impulses at its start were added */
   double wanted;      /* the length that the control asks for */
   double back;        /* the length from before the search for a switch; 0: no search */
   double barrier;     /* end of the rejected step that contains the switch */
@@ -117,20 +118,20 @@ static NsStatus solve_trial(NsTimeStepping *ts, NsIsland *island, const Pass *pa
   NsLocalError *e = island->error;
   double h = pass->part * pass->step->h, middle = pass_time(pass, pass->at + 0.5 * pass->part);
   double from = pass_time(pass, pass->at), to = pass_time(pass, pass->at + pass->part);
-  bool implicit = pass->step->implicit &&
-                  pass->at == 0; /* the first step only: the next ones have the inputs of the one before */
+  NsStep once = ns_step_divide_at(pass->step, from, to, h), first = ns_step_divide_at(pass->step, from, middle, 0.5 * h);
+  NsStep second = ns_step_divide_at(pass->step, middle, to, 0.5 * h);
   NsStatus status = NS_OK;
   if (pass->halved) {
     NsMoment moment = e->whole;
     e->whole = e->middle;
     e->middle = moment;
   } else {
-    status = solve_inner(ts, island, &(NsStep){from, to, h, implicit}, false, &e->whole, err);
+    status = solve_inner(ts, island, &once, false, &e->whole, err);
     return_to_start(island);
   }
-  if (status == NS_OK) status = solve_inner(ts, island, &(NsStep){from, middle, 0.5 * h, implicit}, true, &e->middle, err);
+  if (status == NS_OK) status = solve_inner(ts, island, &first, true, &e->middle, err);
   if (status == NS_OK) ns_ts_remember(island->graph);
-  if (status == NS_OK) status = solve_inner(ts, island, &(NsStep){middle, to, 0.5 * h, false}, true, &e->end, err);
+  if (status == NS_OK) status = solve_inner(ts, island, &second, true, &e->end, err);
   return status;
 }
 
@@ -179,6 +180,7 @@ static void pass_go_on(Pass *pass, NsLocalError *e, double error, bool switched,
   pass->wanted = wanted;
   e->control = (NsStepControl){wanted * pass->step->h, found ? 0 : h, found ? 0 : error};
   pass->at = pass->part >= 1 - pass->at ? 1 : end;
+  pass->impulses = 0.5 * pass->part;
   pass->rejected = pass->halved = false;
 }
 
@@ -225,8 +227,8 @@ static void accept_trial(NsTimeStepping *ts, NsIsland *island, Pass *pass) {
 static bool only_rounding(NsTimeStepping *ts, NsIsland *island, const Pass *pass, const NsErrorTest *test, double error,
                           bool switched) {
   NsLocalError *e = island->error;
-  NsStep step = {pass_time(pass, pass->at), pass_time(pass, pass->at + pass->part), test->h,
-                 pass->step->implicit && pass->at == 0};
+  double from = pass_time(pass, pass->at), to = pass_time(pass, pass->at + pass->part);
+  NsStep step = ns_step_divide_at(pass->step, from, to, test->h);
   NsError unheard = {NS_OK, ""};
   if (pass->error == 0 || error < (switched ? 0.9 : 0.25) * pass->error) return false;
   return_to_start(island);
@@ -237,7 +239,8 @@ static bool only_rounding(NsTimeStepping *ts, NsIsland *island, const Pass *pass
 /* Judges the trial, and goes on or back. A new depth of a gap counts as an impact in the step. */
 static NsStatus judge_trial(NsTimeStepping *ts, NsIsland *island, Pass *pass, NsError *err) {
   NsLocalError *e = island->error;
-  NsSwitches switches = ns_local_error_switches(e);
+  double of_grid = ns_step_part(pass->step);
+  NsSwitches switches = ns_local_error_switches(e, pass->part * of_grid, pass->impulses * of_grid);
   double accuracy = rounding + (island->scheme->linear ? 0 : 4 * ts->newton.rtol);
   NsErrorTest test = {.rtol = ts->adaptive.rtol,
                       .atol = ts->adaptive.atol,
@@ -310,9 +313,18 @@ static NsStatus try_inner(NsTimeStepping *ts, NsIsland *island, Pass *pass, NsEr
   return status == NS_OK ? NS_OK : give_way(pass, status, &failure, err);
 }
 
+/* Keeps the start of an inner step: the state, and the bounds of laws at that time. */
+static NsStatus keep_start(NsIsland *island, const Pass *pass, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < island->graph->ninteractions && status == NS_OK; i++)
+    status = ns_interaction_update_bounds(island->graph->interactions[i], pass_time(pass, pass->at), err);
+  ns_snapshot_save(&island->error->before, ns_nsds_visit, island->graph);
+  ns_moment_recall(island->error, &island->error->start);
+  return status;
+}
+
 /* Inner steps to the end of the step of the grid. */
 static NsStatus run_pass(NsTimeStepping *ts, NsIsland *island, Pass *pass, NsError *err) {
-  NsLocalError *e = island->error;
   NsStatus status = NS_OK;
   long trials = 0;
   double at = -1;
@@ -320,10 +332,9 @@ static NsStatus run_pass(NsTimeStepping *ts, NsIsland *island, Pass *pass, NsErr
     if (trials++ == MOST_TRIALS) return too_many(ts, pass, err);
     if (pass->at > at) {
       at = pass->at;
-      ns_snapshot_save(&e->before, ns_nsds_visit, island->graph);
-      ns_moment_recall(e, &e->start);
+      status = keep_start(island, pass, err);
     }
-    status = try_inner(ts, island, pass, err);
+    if (status == NS_OK) status = try_inner(ts, island, pass, err);
   }
   return status;
 }
@@ -376,7 +387,7 @@ NsStatus ns_adaptive_step(NsTimeStepping *ts, NsIsland *island, const NsStep *st
   ts->newton.rtol = newton_tolerance(ts, island);
   island->newton_iterations = 0;
   for (int i = 0; status == NS_OK && again; i++) {
-    Pass pass = {.step = step, .known = i > 0};
+    Pass pass = {.step = step, .impulses = 1, .known = i > 0};
     begin_pass(ts, island, step, &pass);
     if (i + 1 == PASSES) memset(e->ahead, 0, (size_t)e->n * sizeof *e->ahead);
     status = run_pass(ts, island, &pass, err);

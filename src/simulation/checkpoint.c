@@ -11,18 +11,11 @@
 
 /* ---- the state ---- */
 
-static void visit_laws(NsNsds *nsds, NsVisitor visitor, void *context) {
-  for (int i = 0; i < nsds->ninteractions; i++) {
-    NsLaw *law = nsds->interactions[i]->law;
-    ns_fields_walk(law->class->fields, law, NS_FIELD_STATE, visitor, context);
-  }
-}
-
 /* An NsWalk over all state of fixed size. */
 static void walk(void *object, NsVisitor visitor, void *context) {
   NsTimeStepping *ts = object;
   ns_ts_visit(ts, visitor, context);
-  visit_laws(ts->nsds, visitor, context);
+  ns_nsds_visit_laws(ts->nsds, visitor, context);
 }
 
 static void write_piece(void *context, const char *name, void *data, size_t bytes) {

@@ -69,7 +69,7 @@ static NsStatus hosted_reserve(NsHosted *hosted, NsError *err) {
 
 NsStatus ns_hosted_begin(NsHosted *hosted, double t, double h, NsError *err) {
   NsTimeStepping *ts = hosted->ts;
-  NsStep step = {t, t + h, h, false};
+  NsStep step = {.t_k = t, .t = t + h, .h = h};
   hosted->graph_version = 0;
   NsStatus status = ns_ts_prepare(ts, err);
   if (status == NS_OK) status = hosted_reserve(hosted, err);

@@ -12,14 +12,9 @@
 #include "model/first_order_ds.h"
 #include "model/mechanical_ds.h"
 
-/* Whether the multipliers of an interaction are impulses; else they are values at the end of a step. */
-static bool has_impulses(const NsInteraction *inter) {
-  return ns_ds_family(inter->ds[0]) == NS_MECHANICS && !ns_relation_holds_at_position(inter->relation);
-}
-
 /* Whether an interaction has contacts whose gaps its law does not see. */
 static bool has_gaps(const NsInteraction *inter) {
-  return has_impulses(inter) && ns_law_gaps(inter->law) > 0;
+  return ns_interaction_has_impulses(inter) && ns_law_gaps(inter->law) > 0;
 }
 
 /* ---- the workspace ---- */
@@ -27,6 +22,8 @@ static bool has_gaps(const NsInteraction *inter) {
 static void take_moment(NsLocalError *e, NsMoment *moment) {
   moment->x = ns_arena_doubles(&e->arena, e->n);
   moment->lambda = ns_arena_doubles(&e->arena, e->m);
+  moment->lower = ns_arena_doubles(&e->arena, e->m);
+  moment->upper = ns_arena_doubles(&e->arena, e->m);
   moment->y = ns_arena_doubles(&e->arena, e->m);
   moment->r = ns_arena_doubles(&e->arena, e->nr);
   moment->reaction = ns_arena_doubles(&e->arena, e->nreaction);
@@ -77,6 +74,15 @@ static double *moment_put(double *to, const double *from, int n) {
   return to + n;
 }
 
+static void moment_put_bounds(const NsLocalError *e, const NsMoment *moment) {
+  double *lower = moment->lower, *upper = moment->upper;
+  for (int i = 0; i < e->graph->ninteractions; i++) {
+    const NsLaw *law = e->graph->interactions[i]->law;
+    lower = moment_put(lower, law->lower, law->size);
+    upper = moment_put(upper, law->upper, law->size);
+  }
+}
+
 void ns_moment_take(const NsLocalError *e, const NsMoment *moment) {
   double *x = moment->x, *r = moment->r, *reaction = moment->reaction, *lambda = moment->lambda, *y = moment->y;
   for (int d = 0; d < e->graph->nds; d++) {
@@ -90,6 +96,7 @@ void ns_moment_take(const NsLocalError *e, const NsMoment *moment) {
     lambda = moment_put(lambda, inter->lambda, inter->m);
     y = moment_put(y, inter->y, inter->m);
   }
+  moment_put_bounds(e, moment);
 }
 
 void ns_moment_recall(const NsLocalError *e, const NsMoment *moment) {
@@ -103,6 +110,7 @@ void ns_moment_recall(const NsLocalError *e, const NsMoment *moment) {
     lambda = moment_put(lambda, inter->lambda_k, inter->m);
     y = moment_put(y, inter->y_k, inter->m);
   }
+  moment_put_bounds(e, moment);
 }
 
 /* ---- impulses ---- */
@@ -127,27 +135,46 @@ void ns_moment_write(const NsLocalError *e, const NsMoment *sum) {
   }
   for (int i = 0; i < e->graph->ninteractions; lambda += e->graph->interactions[i++]->m) {
     const NsInteraction *inter = e->graph->interactions[i];
-    if (has_impulses(inter)) (void)moment_put(inter->lambda, lambda, inter->m);
+    if (ns_interaction_has_impulses(inter)) (void)moment_put(inter->lambda, lambda, inter->m);
   }
 }
 
 /* ---- switches ---- */
 
-/* The bound that a multiplier is at: -1 lower, 0 none, 1 upper. */
-static int bound_of(double lambda, double lower, double upper) {
-  return lambda <= lower ? -1 : lambda >= upper ? 1 : 0;
+/* The bound that a multiplier is at: -1 lower, 0 none, 1 upper. near: the part of lambda that does not count. */
+static int bound_of(double lambda, double lower, double upper, double near) {
+  return lambda - lower <= near * fabs(lambda) ? -1 : upper - lambda <= near * fabs(lambda) ? 1 : 0;
 }
 
-/* Part of the friction bound within which a contact counts as sliding: above the accuracy of the solvers. */
+/* Part of the friction bound within which a contact counts as sliding: above the accuracy of the solvers, and of sums of impulses. */
 static const double sliding = 1e-6;
 
-/* The mode of a group of rows: the bound of a single row; of a contact open (0), sticking (1), or sliding (2; 2D: 2 or 3). */
-static int group_mode(const NsLawGroup *group, const double *lambda) {
-  if (group->dim == 1) return bound_of(lambda[0], group->lower, group->upper);
+/* The multipliers of an interaction and their bounds at one moment, and the part of a step of the grid over which impulses were added. */
+typedef struct Impulses {
+  const double *lambda, *lower, *upper;
+  double part;
+} Impulses;
+
+static Impulses impulses_at(const NsMoment *moment, int first, double part) {
+  return (Impulses){moment->lambda + first, moment->lower + first, moment->upper + first, part};
+}
+
+/*
+** The mode of a group of rows in a step of this part: the bound of a single row; of a contact open (0), sticking (1), or sliding (2;
+** 2D: 2 or 3).
+*/
+static int group_mode(const NsInteraction *inter, int row, Impulses at) {
+  NsLawGroup group = ns_interaction_group(inter, row, false, at.part);
+  double share = ns_interaction_share(inter, at.part);
+  const double *lambda = at.lambda;
+  if (ns_law_varies(inter->law)) group.lower = share * at.lower[row], group.upper = share * at.upper[row];
+  double near = ns_interaction_has_impulses(inter) ? sliding : 0;
+  lambda += row;
+  if (group.dim == 1) return bound_of(lambda[0], group.lower, group.upper, near);
   if (lambda[0] <= 0) return 0;
-  double tangent = group->dim == 2 ? fabs(lambda[1]) : hypot(lambda[1], lambda[2]);
-  if (tangent < (1 - sliding) * group->mu * lambda[0]) return 1;
-  return group->dim == 2 && lambda[1] > 0 ? 3 : 2;
+  double tangent = group.dim == 2 ? fabs(lambda[1]) : hypot(lambda[1], lambda[2]);
+  if (tangent < (1 - sliding) * group.mu * lambda[0]) return 1;
+  return group.dim == 2 && lambda[1] > 0 ? 3 : 2;
 }
 
 /* Whether lambda is on the face r of the law's polyhedron. */
@@ -167,29 +194,30 @@ static bool faces_differ(const NsLaw *law, const double *a, const double *b) {
   return false;
 }
 
-/* Adds the switches of a law. A contact that opens and stays open has no jump: its force goes to 0. */
-static void add_switches(const NsLaw *law, const double *start, const double *middle, const double *end, const double *whole,
+/* Adds the switches of an interaction. A contact that opens and stays open has no jump: its force goes to 0. */
+static void add_switches(const NsInteraction *inter, Impulses at_start, Impulses at_middle, Impulses at_end, Impulses at_once,
                          NsSwitches *switches) {
+  const NsLaw *law = inter->law;
+  const double *start = at_start.lambda, *middle = at_middle.lambda, *end = at_end.lambda;
   bool contact = law->class->unilateral && ns_law_gaps(law) > 0;
   if (faces_differ(law, start, middle)) switches->in[0] = true;
   if (faces_differ(law, middle, end)) switches->in[1] = true;
-  if (faces_differ(law, end, whole)) switches->any = true;
+  if (faces_differ(law, end, at_once.lambda)) switches->any = true;
   for (int row = 0; row < law->size;) {
-    NsLawGroup group = ns_law_group(law, row, false);
-    int before = group_mode(&group, start + row), half = group_mode(&group, middle + row);
-    int after = group_mode(&group, end + row), once = group_mode(&group, whole + row);
+    int before = group_mode(inter, row, at_start), half = group_mode(inter, row, at_middle);
+    int after = group_mode(inter, row, at_end), once = group_mode(inter, row, at_once);
     if (before != half && !(contact && middle[row] <= 0)) switches->in[0] = true;
     if (half != after && !(contact && end[row] <= 0)) switches->in[1] = true;
     if (after != once) switches->any = true;
-    row += group.dim;
+    row += ns_law_group(law, row, false).dim;
   }
 }
 
-NsSwitches ns_local_error_switches(const NsLocalError *e) {
+NsSwitches ns_local_error_switches(const NsLocalError *e, double part, double start) {
   NsSwitches switches = {false, {false, false}};
   for (int i = 0, row = 0; i < e->graph->ninteractions; row += e->graph->interactions[i++]->m)
-    add_switches(e->graph->interactions[i]->law, e->start.lambda + row, e->middle.lambda + row, e->end.lambda + row,
-                 e->whole.lambda + row, &switches);
+    add_switches(e->graph->interactions[i], impulses_at(&e->start, row, start), impulses_at(&e->middle, row, 0.5 * part),
+                 impulses_at(&e->end, row, 0.5 * part), impulses_at(&e->whole, row, part), &switches);
   switches.any = switches.any || switches.in[0] || switches.in[1];
   return switches;
 }
@@ -197,7 +225,7 @@ NsSwitches ns_local_error_switches(const NsLocalError *e) {
 bool ns_local_error_steady(const NsLocalError *e) {
   for (int i = 0, row = 0; i < e->graph->ninteractions; row += e->graph->interactions[i++]->m) {
     const NsInteraction *inter = e->graph->interactions[i];
-    bool impulses = has_impulses(inter);
+    bool impulses = ns_interaction_has_impulses(inter);
     for (int k = row; k < row + inter->m; k++) {
       double lambda = impulses ? 0 : e->start.lambda[k];
       if (e->middle.lambda[k] != lambda || e->end.lambda[k] != lambda) return false;

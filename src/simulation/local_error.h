@@ -32,6 +32,7 @@
 /* The state of an island at one time: that of the graph's systems, or interactions, one after the other. */
 typedef struct NsMoment {
   double *x, *lambda, *y, *r, *reaction;
+  double *lower, *upper; /* the bounds of lambda, which laws may change in time */
 } NsMoment;
 
 /* The workspace. */
@@ -86,7 +87,8 @@ typedef struct NsSwitches {
   bool any, in[2];
 } NsSwitches;
 
-NsSwitches ns_local_error_switches(const NsLocalError *error);
+/* part: of a step of the grid, that the inner step is; start: the same of the step that ended where this one starts. */
+NsSwitches ns_local_error_switches(const NsLocalError *error, double part, double start);
 
 /* Whether all multipliers are the same at the start, in the middle and at the end; impulses: whether there are none. */
 bool ns_local_error_steady(const NsLocalError *error);

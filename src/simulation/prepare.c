@@ -43,6 +43,14 @@ static NsStatus check_state(NsTimeStepping *ts, NsError *err) {
   return NS_OK;
 }
 
+/* The start of a run: lambda is in the set that laws have at that time. */
+static NsStatus start_bounds(NsTimeStepping *ts, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < ts->nsds->ninteractions && status == NS_OK && ts->k == 0 && !ts->computed; i++)
+    status = ns_interaction_start_bounds(ts->nsds->interactions[i], ns_ts_time(ts), err);
+  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
+}
+
 NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
   if (ts->nsds->nds == 0) return ns_fail(err, NS_EARG, "%s: the NonSmoothDynamicalSystem is empty", ts->class->name);
   NsStatus finite = check_state(ts, err);
@@ -54,7 +62,8 @@ NsStatus ns_ts_prepare(NsTimeStepping *ts, NsError *err) {
   }
   if (ts->output_known) return NS_OK;
   ts->progress = (NsProgress){ns_ts_time(ts), ts->k, 0};
-  NsStatus status = ns_nsds_update_output(ts->nsds, ns_ts_time(ts), err);
+  NsStatus status = start_bounds(ts, err);
+  if (status == NS_OK) status = ns_nsds_update_output(ts->nsds, ns_ts_time(ts), err);
   ts->output_known = status == NS_OK;
   return status;
 }

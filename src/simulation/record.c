@@ -11,17 +11,17 @@
 
 /* ---- rows ---- */
 
-/* Appends record->row, with S, to the solution and to the stream, as asked. */
-static NsStatus record_put(NsRecord *r, const double *S, bool kept, bool streamed, NsError *err) {
+/* Appends record->row, with what is observed and S, to the solution and to the stream, as asked. */
+static NsStatus record_put(NsRecord *r, const double *observed, const double *S, bool kept, bool streamed, NsError *err) {
   const NsRunOptions *o = r->options;
-  if (kept && ns_solution_append_row(r->solution, r->row, o->observed, S) != NS_OK)
+  if (kept && ns_solution_append_row(r->solution, r->row, observed, S) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory for the rows of the run");
   r->last = r->row[0];
   r->owed = false;
   if (!streamed) return NS_OK;
   size_t columns = 2 + (size_t)r->solution->nx + 2 * (size_t)r->solution->m;
   memcpy(o->row, r->row, columns * sizeof *o->row);
-  if (o->nobserved > 0) memcpy(o->row + columns, o->observed, (size_t)o->nobserved * sizeof *o->row);
+  if (o->nobserved > 0) memcpy(o->row + columns, observed, (size_t)o->nobserved * sizeof *o->row);
   ns_stream_row(o->stream, o->row);
   return NS_OK;
 }
@@ -58,7 +58,8 @@ static const double *present_slopes(const NsRecord *r) {
   return r->solution->np > 0 && r->ts->sensitivities ? ns_sensitivities_gather(r->ts->sensitivities) : NULL;
 }
 
-NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
+/* Records the present state, as ns_record_step. */
+static NsStatus record_present(NsRecord *r, bool kept, NsError *err) {
   const NsTimeStepping *ts = r->ts;
   const NsRunOptions *o = r->options;
   double t = ns_ts_time(ts);
@@ -76,7 +77,75 @@ NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
   r->owed = false;
   if (same && !streamed) return NS_OK;
   row_of_state(r);
-  return record_put(r, S, kept && !same, streamed, err);
+  return record_put(r, o->observed, S, kept && !same, streamed, err);
+}
+
+/* ---- the first row ---- */
+
+/* The numbers of a row with S and what is observed, one after the other. */
+typedef struct RowSizes {
+  size_t row, S, observed;
+} RowSizes;
+
+static RowSizes row_sizes(const NsRecord *r) {
+  const NsSolution *s = r->solution;
+  return (RowSizes){2 + (size_t)s->nx + 2 * (size_t)s->m, (size_t)s->nx * (size_t)s->np, (size_t)r->options->nobserved};
+}
+
+NsStatus ns_record_first(NsRecord *r, NsError *err) {
+  const NsRunOptions *o = r->options;
+  RowSizes size = row_sizes(r);
+  if (!r->ts->drives || r->ts->k > 0 || r->solution->m == 0) return record_present(r, true, err);
+  NsStatus status = o->observe ? o->observe(o->observer, err) : NS_OK;
+  if (status != NS_OK) return status;
+  r->start = ns_alloc(size.row + size.S + size.observed, sizeof *r->start);
+  if (!r->start) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  const double *S = present_slopes(r);
+  row_of_state(r);
+  memcpy(r->start, r->row, size.row * sizeof *r->start);
+  if (S) memcpy(r->start + size.row, S, size.S * sizeof *S);
+  if (size.observed > 0) memcpy(r->start + size.row + size.S, o->observed, size.observed * sizeof *r->start);
+  r->start_has_S = S != NULL;
+  if (!o->dense) r->recorder.pieces = NS_PIECES_FIRST; /* it has the multipliers of the start */
+  return NS_OK;
+}
+
+/* Whether the course of the last step tells the multipliers at t0: it begins there, without an event. */
+static bool course_has_start(const NsRecord *r, double t0) {
+  const NsStepCourse *course = &r->ts->course;
+  if (course->count == 0 || course->from != t0 || r->ts->nsds->version != r->version) return false;
+  for (int i = 0; i < course->count; i++) {
+    const NsIslandCourse *c = &course->of[i];
+    if (c->npieces == 0 || c->spans[0] != t0 || (c->nsides > 0 && c->times[0] == t0)) return false;
+  }
+  return true;
+}
+
+/* Records the first row, if it waits, before any other row. */
+static NsStatus record_start(NsRecord *r, NsError *err) {
+  const NsStepCourse *course = &r->ts->course;
+  RowSizes size = row_sizes(r);
+  double *start = r->start, *values = NULL;
+  if (!start) return NS_OK;
+  if (course_has_start(r, start[0])) {
+    values = ns_alloc((size_t)course->ncols, sizeof *values);
+    if (!values) return ns_fail(err, NS_ENOMEM, "not enough memory");
+    ns_step_course_at(course, start[0], false, false, values);
+    memcpy(start + 1 + course->nx, values + course->nx, (size_t)course->m * sizeof *values);
+    ns_free(values);
+  }
+  memcpy(r->row, start, size.row * sizeof *start);
+  const double *S = r->start_has_S ? start + size.row : NULL, *observed = start + size.row + size.S;
+  NsStatus status = record_put(r, observed, S, true, r->options->stream != NULL, err);
+  r->recorder.pieces = r->options->dense ? NS_PIECES_ALL : NS_PIECES_NONE;
+  r->start = NULL;
+  ns_free(start);
+  return status;
+}
+
+NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
+  NsStatus status = record_start(r, err);
+  return status == NS_OK ? record_present(r, kept, err) : status;
 }
 
 /* ---- events of the user ---- */
@@ -84,11 +153,12 @@ NsStatus ns_record_step(NsRecord *r, bool kept, NsError *err) {
 /* An NsRecorder's row: the present state, at an event of the user. */
 static NsStatus record_user_row(void *context, bool after, NsError *err) {
   NsRecord *r = context;
-  if (!after && !r->owed && r->last == ns_ts_time(r->ts)) return NS_OK;
-  NsStatus status = r->options->observe ? r->options->observe(r->options->observer, err) : NS_OK;
+  NsStatus status = record_start(r, err);
+  if (status != NS_OK || (!after && !r->owed && r->last == ns_ts_time(r->ts))) return status;
+  status = r->options->observe ? r->options->observe(r->options->observer, err) : NS_OK;
   if (status != NS_OK) return status;
   row_of_state(r);
-  return record_put(r, present_slopes(r), true, r->options->stream != NULL, err);
+  return record_put(r, r->options->observed, present_slopes(r), true, r->options->stream != NULL, err);
 }
 
 /* ---- events of the schemes ---- */
@@ -153,7 +223,7 @@ static NsStatus record_side(void *context, double t, bool after, const double *v
   if (status != NS_OK) return status;
   row_of_side(r, t, values);
   const NsStepCourse *course = &r->ts->course;
-  return record_put(r, values + course->nx + 2 * course->m, true, r->options->stream != NULL, err);
+  return record_put(r, r->options->observed, values + course->nx + 2 * course->m, true, r->options->stream != NULL, err);
 }
 
 /* Keeps the smooth pieces of the course. */
@@ -185,8 +255,8 @@ static NsStatus keep_pieces(NsRecord *r, NsError *err) {
 
 NsStatus ns_record_course(NsRecord *r, NsError *err) {
   NsStepCourse *course = &r->ts->course;
-  NsStatus status = NS_OK;
-  if (r->recorder.dense && ns_step_course_is_smooth(course)) status = keep_pieces(r, err);
+  NsStatus status = record_start(r, err);
+  if (status == NS_OK && r->options->dense && ns_step_course_is_smooth(course)) status = keep_pieces(r, err);
   if (status != NS_OK || !ns_step_course_has_sides(course)) return status;
   if (course->count > 1 && !ns_step_course_is_smooth(course)) return NS_OK;
   return ns_step_course_sides(course, record_side, r, err);
@@ -201,7 +271,7 @@ static NsStatus record_user_course(void *context, NsError *err) {
 NsStatus ns_record_begin(NsRecord *r, NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
   size_t links = (size_t)ts->nsds->ninteractions;
   *r = (NsRecord){.ts = ts, .solution = solution, .options = options, .events = ts->log.count, .last = -INFINITY};
-  r->recorder = (NsRecorder){record_user_course, record_user_row, r, options->dense};
+  r->recorder = (NsRecorder){record_user_course, record_user_row, r, options->dense ? NS_PIECES_ALL : NS_PIECES_NONE};
   r->version = ts->nsds->version;
   r->ninteractions = ts->nsds->ninteractions;
   r->interactions = ns_alloc(links, sizeof(NsInteraction *));
@@ -216,10 +286,13 @@ NsStatus ns_record_begin(NsRecord *r, NsTimeStepping *ts, NsSolution *solution, 
 }
 
 NsStatus ns_record_end(NsRecord *r, NsError *err) {
+  NsStatus started = record_start(r, err);
   NsStatus status = ns_solution_take_events(r->solution, &r->ts->log, r->events);
   r->ts->recorder = NULL;
+  ns_free(r->start);
   ns_free(r->interactions);
   ns_free(r->row);
   ns_snapshot_free(&r->snapshot);
+  if (started != NS_OK) return started;
   return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
 }

@@ -16,6 +16,8 @@ typedef struct NsRecord {
   long events;         /* the number of events in the log before the run */
   double last;         /* the time of the last row */
   bool owed;           /* the next row is needed: it is the state after an event */
+  double *start;       /* the first row, with S and what is observed, while it waits for its multipliers; else NULL */
+  bool start_has_S;
 
   /* the columns: the interactions at the start of the run */
   uint64_t version; /* of the graph at the start */
@@ -28,6 +30,12 @@ typedef struct NsRecord {
 
 /* Starts the rows of a run, and makes the record the recorder of the simulation. NS_ENOMEM. */
 NsStatus ns_record_begin(NsRecord *record, NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err);
+
+/*
+** Records the present state as the first row. At the start of a simulation that goes from event to event the multipliers are not known
+** yet: then the row is recorded before all others, after the first step; with those of the start, where the step tells them.
+*/
+NsStatus ns_record_first(NsRecord *record, NsError *err);
 
 /* Ends the record; the solution gets the events of the run. NS_ENOMEM. */
 NsStatus ns_record_end(NsRecord *record, NsError *err);

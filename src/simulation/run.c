@@ -83,7 +83,7 @@ static NsStatus run_step(NsTimeStepping *ts, NsRecord *record, bool kept, Since 
 
 /* Computes and records the steps. */
 static NsStatus run_steps(NsTimeStepping *ts, NsRecord *record, const NsRunOptions *options, Since *since, NsError *err) {
-  NsStatus status = ns_record_step(record, true, err);
+  NsStatus status = ns_record_first(record, err);
   if (status == NS_OK && ts->sensitivities) status = ns_sensitivities_mark(ts->sensitivities, ts, false, err);
   long steps = 0, tick = ns_ts_linear(ts) ? TICK_EVERY : 1;
   while (ns_ts_has_next(ts) && status == NS_OK) {

@@ -48,6 +48,14 @@ static NsStatus check_numbers(const NsTimeStepping *ts, NsError *err) {
                  ts->progress.t, ts->k);
 }
 
+/* Evaluates the bounds that are functions of time, at the end of the step. */
+static NsStatus bounds_stage(NsTimeStepping *ts, const NsIsland *island, double t, NsError *err) {
+  NsStatus status = NS_OK;
+  for (int i = 0; i < island->graph->ninteractions && status == NS_OK; i++)
+    status = ns_interaction_update_bounds(island->graph->interactions[i], t, err);
+  return status == NS_OK ? NS_OK : ns_ts_locate(ts, status, err);
+}
+
 NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
   NsStatus same = check_numbers(ts, err);
   if (same != NS_OK) return same;
@@ -55,7 +63,8 @@ NsStatus ns_island_advance(NsTimeStepping *ts, NsIsland *island, const NsStep *s
   ts->progress.t = step->t;
   ts->failure = NS_FAILED_ELSEWHERE;
   if (island->scheme->class->drive) return drive_stage(ts, island, step, err);
-  NsStatus status = begin_stage(ts, island, step, err);
+  NsStatus status = bounds_stage(ts, island, step->t, err);
+  if (status == NS_OK) status = begin_stage(ts, island, step, err);
   if (status == NS_OK) status = solve_stage(ts, island, err);
   return status == NS_OK && ts->class->settle ? ts->class->settle(ts, island, err) : status;
 }
@@ -140,7 +149,8 @@ NsStatus ns_island_rescue(NsTimeStepping *ts, NsIsland *island, const NsStep *st
   bool can = island->scheme->class->rescue && !island->scheme->linear && island->problem->m > 0 && !island->problem->polyhedron;
   if (!can || !ns_worth_retrying(failed) || failed == NS_ERETRY) return failed;
   ts->progress = (NsProgress){step->t, ts->k + 1, 0};
-  NsStatus status = island->scheme->class->begin(island->scheme, step, &again);
+  NsStatus status = bounds_stage(ts, island, step->t, &again);
+  if (status == NS_OK) status = island->scheme->class->begin(island->scheme, step, &again);
   if (status == NS_OK) status = solve_by_rescue(ts, island, &again);
   if (status == NS_OK) return NS_OK;
   if (ns_worth_retrying(status)) return failed;

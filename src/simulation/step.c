@@ -18,7 +18,7 @@ static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, const NsStep
   NsStatus status = NS_OK;
   int most = 0;
   for (int i = 0; i < parts && status == NS_OK; i++) {
-    NsStep part = {t + i * h, i + 1 == parts ? step->t : t + (i + 1) * h, h, step->implicit && i == 0};
+    NsStep part = ns_step_divide_at(step, t + i * h, i + 1 == parts ? step->t : t + (i + 1) * h, h);
     if (i > 0) ns_ts_remember(island->graph);
     status = ns_island_advance(ts, island, &part, err);
     if (status == NS_OK) status = ns_island_accept(ts, island, &part, err);
@@ -79,6 +79,24 @@ static long larger(long a, long b) {
   return a > b ? a : b;
 }
 
+/* Whether the event of another island ends the step at its start: this island does not move. */
+static bool island_waits(const NsTimeStepping *ts, int i, const NsStep *step) {
+  return i != ts->stopping && !(ts->stop > step->t_k);
+}
+
+/* Computes an island up to the end of the step, or up to the event of a law that ends the step. */
+static NsStatus compute_until_stop(NsTimeStepping *ts, int i, const NsStep *step, NsError *err) {
+  NsStep part = *step;
+  double end = i == ts->stopping ? ts->aim : ts->stop;
+  if (end < step->t) part.t = end, part.h = end - part.t_k;
+  ts->log.stopped = false;
+  NsStatus status = island_waits(ts, i, step) ? NS_OK : compute_island(ts, &ts->islands.of[i], &part, err);
+  if (status != NS_OK || !ts->log.stopped) return status;
+  double t = ts->log.events[ts->log.count - 1].t;
+  if (t < ts->stop) ts->stop = t, ts->stopping = i, ts->aim = part.t;
+  return NS_OK;
+}
+
 /* The counts of a step. Each is the maximum over the islands, as the islands step at the same time. */
 typedef struct StepCounts {
   long newton_iterations, damped_steps, substeps, accepted, rejected, forced;
@@ -126,7 +144,7 @@ static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError 
   ts->residual.state = ts->residual.output = 0;
   for (int i = 0; status == NS_OK && i < ts->islands.count; i++) {
     NsIsland *island = &ts->islands.of[i];
-    status = compute_island(ts, island, step, err);
+    status = compute_until_stop(ts, i, step, err);
     if (status != NS_OK) ns_osnsp_gather(ts->problem, island);
     if (several) count_most(&most, &ts->stats, &before);
     tell_most(ts, island);
@@ -136,14 +154,24 @@ static NsStatus compute_islands(NsTimeStepping *ts, const NsStep *step, NsError 
   return status;
 }
 
+/* The accelerations after a step of schemes that have velocities only. */
+static void write_accelerations(const NsIsland *island, const NsStep *step) {
+  for (int d = 0; d < island->graph->nds && !island->scheme->class->accelerates; d++) {
+    NsDs *ds = island->graph->ds[d];
+    if (ns_ds_family(ds) == NS_MECHANICS) ns_mechanical_mean_acceleration((NsMechanicalDs *)ds, step->h);
+  }
+}
+
 /* Accepts all islands. When one can not be accepted, the ones before it are restored. */
 static NsStatus accept_islands(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   NsStatus status = NS_OK;
   int i = 0;
   for (; status == NS_OK && i < ts->islands.count; i++) {
+    if (island_waits(ts, i, step)) continue;
     status = ns_island_accept(ts, &ts->islands.of[i], step, err);
     if (status == NS_OK && ts->islands.of[i].error) ns_adaptive_accept(&ts->islands.of[i]);
   }
+  for (int k = 0; status == NS_OK && k < ts->islands.count; k++) write_accelerations(&ts->islands.of[k], step);
   if (status == NS_OK) ns_osnsp_gather(ts->problem, NULL);
   if (status == NS_OK) return NS_OK;
   for (i -= 2; i >= 0; i--) (void)ns_snapshot_restore(&ts->islands.of[i].before, ns_nsds_visit, ts->islands.of[i].graph);

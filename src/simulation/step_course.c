@@ -49,6 +49,7 @@ static NsStatus course_take_piece(void *context, double t_old, double t, const d
     memcpy(piece, values + k * told, told * sizeof *values);
     if (more > 0) memcpy(piece + told, c->sensitivity->nodes + k * more, more * sizeof *values);
   }
+  if (c->only_first) c->trace.piece = NULL;
   return c->watch ? c->watch(c->watch_context, t, err) : NS_OK;
 }
 
@@ -118,12 +119,13 @@ void ns_step_course_free(NsStepCourse *course) {
   *course = (NsStepCourse){0};
 }
 
-void ns_step_course_begin(NsStepCourse *course, double from, double to, bool pieces) {
+void ns_step_course_begin(NsStepCourse *course, double from, double to, NsPieces pieces) {
   course->from = from;
   course->to = to;
   for (int i = 0; i < course->count; i++) {
     course->of[i].npieces = course->of[i].nsides = 0;
-    course->of[i].trace.piece = pieces ? course_take_piece : NULL;
+    course->of[i].only_first = pieces == NS_PIECES_FIRST;
+    course->of[i].trace.piece = pieces != NS_PIECES_NONE ? course_take_piece : NULL;
   }
 }
 
@@ -142,7 +144,7 @@ bool ns_step_course_has_sides(const NsStepCourse *course) {
 
 bool ns_step_course_is_smooth(const NsStepCourse *course) {
   for (int i = 0; i < course->count; i++)
-    if (course->of[i].npieces == 0) return false;
+    if (course->of[i].npieces == 0 || course->of[i].only_first) return false;
   return course->count > 0;
 }
 

@@ -25,6 +25,7 @@ typedef struct NsIslandCourse {
   long nsides, sides_room;
   double *times;      /* of each side */
   double *sides;      /* ncols values of each side */
+  bool only_first;    /* the first piece is enough */
   NsPieceWatch watch; /* NULL: nobody looks at the pieces while the step goes on */
   void *watch_context;
 } NsIslandCourse;
@@ -44,13 +45,16 @@ NsStatus ns_step_course_new(NsStepCourse *course, const NsNsds *nsds, const NsIs
                             const NsSensitivities *sensitivities);
 void ns_step_course_free(NsStepCourse *course);
 
-/* Forgets everything, before a step from `from` to `to`. pieces: whether the schemes shall tell smooth pieces. */
-void ns_step_course_begin(NsStepCourse *course, double from, double to, bool pieces);
+/* Which smooth pieces the schemes shall tell. Each costs some evaluations of the model. */
+typedef enum NsPieces { NS_PIECES_NONE, NS_PIECES_ALL, NS_PIECES_FIRST } NsPieces;
+
+/* Forgets everything, before a step from `from` to `to`. */
+void ns_step_course_begin(NsStepCourse *course, double from, double to, NsPieces pieces);
 
 /* Calls `watch` after each piece of an island, until it is NULL again. */
 void ns_step_course_watch(NsStepCourse *course, NsPieceWatch watch, void *context);
 
-/* Whether there are sides; whether each island has told pieces. */
+/* Whether there are sides; whether each island has told all its pieces. */
 bool ns_step_course_has_sides(const NsStepCourse *course);
 bool ns_step_course_is_smooth(const NsStepCourse *course);
 

@@ -59,6 +59,8 @@ const NsField ns_ts_fields[] = {COUNTER(k),
                                 NS_FIELD_A_FLAG("accounting", NsTimeStepping, accounting, NS_FIELD_STATE),
                                 ACCOUNT(energy),
                                 ACCOUNT(energy_k),
+                                NS_FIELD_A_FLAG("total_known", NsTimeStepping, total_known, RUN),
+                                NS_FIELD_A_NUMBER("total", NsTimeStepping, total, -INFINITY, INFINITY, RUN),
                                 NS_FIELD_END};
 
 const NsField ns_ts_user_fields[] = {NS_FIELD_A_FLAG("divided", NsTimeStepping, divided, RUN),
@@ -133,6 +135,8 @@ NsStatus ns_ts_new(NsTimeStepping **out, const NsSimulationClass *class, NsNsds 
   ts->integrator = integrator;
   ts->drives = ns_integrator_drives(integrator);
   ts->problem = problem;
+  ts->stop = INFINITY;
+  ts->stopping = -1;
   ts->number = ++nsds->simulations;
   ts->nsteps = ns_time_grid_steps(grid, nsds->T);
   ts->newton = (NsNewtonOptions){.max_iterations = 50, .rtol = 1e-10, .max_substeps = 1};
@@ -150,6 +154,7 @@ void ns_ts_free(NsTimeStepping *ts) {
   ns_user_events_clear(&ts->user);
   ns_step_course_free(&ts->course);
   ns_snapshot_free(&ts->kept);
+  ns_law_changes_clear(&ts->changes);
   ns_sensitivities_free(ts->trail);
   ns_free(ts);
 }
@@ -201,6 +206,9 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   status = ns_ts_prepare(ts, err);
   if (status == NS_OK) {
     ns_nsds_set_step(ts->nsds, ns_time_grid_step(ts->grid, ts->k));
+    if (!ts->computed) status = ns_ts_account_changes(ts, err);
+  }
+  if (status == NS_OK) {
     if (!ts->computed) ns_ts_remember(ts->nsds);
     if (ts->computed) ts->energy = ts->energy_k;
     ts->energy_k = ts->energy;
@@ -211,7 +219,7 @@ NsStatus ns_ts_compute_step(NsTimeStepping *ts, NsError *err) {
   if (!ts->computed) ts->stats.steps++;
   ts->computed = true;
   if (ts->newton_iterations > ts->stats.max_newton) ts->stats.max_newton = ts->newton_iterations;
-  return NS_OK;
+  return ns_ts_account_total(ts, ns_ts_next_time(ts), err);
 }
 
 NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
@@ -227,35 +235,8 @@ NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err) {
   return NS_OK;
 }
 
-NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, NsError *err) {
-  NsStatus status = NS_OK;
-  bool any = false;
-  *kinetic = *potential = 0;
-  for (int i = 0; i < ts->nsds->nds && status == NS_OK; i++) {
-    NsMechanicalDs *ds = (NsMechanicalDs *)ts->nsds->ds[i];
-    double T = 0, V = 0;
-    if (ns_ds_family(ts->nsds->ds[i]) != NS_MECHANICS) continue;
-    any = true;
-    if (ts->integrator->class->energy) {
-      status = ts->integrator->class->energy(ds, ns_ts_time(ts), &T, &V, err);
-    } else {
-      status = ns_mechanical_kinetic(ds, ns_ts_time(ts), &T, err);
-      if (status == NS_OK) status = ns_mechanical_potential(ds, ns_ts_time(ts), &V, err);
-    }
-    *kinetic += T;
-    *potential += V;
-  }
-  if (!any && ts->nsds->nds > 0)
-    return ns_fail(err, NS_EARG, "energy: dynamical system '%s' is a first-order one", ts->nsds->ds[0]->name);
-  return status;
-}
-
-void ns_ts_account(NsTimeStepping *ts) {
-  ts->accounting = true;
-  ts->energy = ts->energy_k = (NsEnergyAccount){0};
-}
-
 void ns_ts_reset(NsTimeStepping *ts) {
+  ns_law_changes_undo(&ts->changes, ts->nsds);
   ns_nsds_reset(ts->nsds);
   ns_ts_own(ts);
   ns_fields_clear(ns_ts_fields, ts, NS_FIELD_RUN);

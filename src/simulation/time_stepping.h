@@ -6,6 +6,7 @@
 #ifndef NS_SIMULATION_TIME_STEPPING_H
 #define NS_SIMULATION_TIME_STEPPING_H
 
+#include "simulation/law_changes.h"
 #include "simulation/step_course.h"
 #include "simulation/time_grid.h"
 #include "simulation/user_events.h"
@@ -99,7 +100,7 @@ typedef struct NsRecorder {
   NsStatus (*course)(void *context, NsError *err);
   NsStatus (*row)(void *context, bool after, NsError *err);
   void *context;
-  bool dense; /* the course shall have smooth pieces */
+  NsPieces pieces; /* what the course shall have */
 } NsRecorder;
 
 /* Borrows NSDS, grid, integrator and one-step problem. ns_ts_prepare makes the workspace, again when the graph changes. */
@@ -131,6 +132,8 @@ struct NsTimeStepping {
   bool output_known;                /* the initial y has been evaluated */
   bool accounting;                  /* mechanics: an account of the energy is kept */
   NsEnergyAccount energy, energy_k; /* since the account was started; the same at t_k */
+  bool total_known;                 /* with an account: `total` is the energy that the last step, or query, has left */
+  double total;
   NsEventLog log;
 
   /* events of the user (user_step.h) */
@@ -140,9 +143,13 @@ struct NsTimeStepping {
   bool restart; /* an action has changed the state there: the next interval is implicit */
   bool cut;     /* the computed step ends at `from`, at a terminal event */
   double from;
-  NsStepCourse course; /* of the last interval */
-  bool course_known;   /* `course` fits the islands */
-  NsSnapshot kept;     /* the state at the start of the interval or before the action, of the graph's `kept_version` */
+  double stop;          /* an event of a law that the user acts on has ended the last step here; INFINITY: none has */
+  int stopping;         /* the island of that event; -1: none */
+  double aim;           /* to where this island was going: on the same way again it stops at the same time */
+  NsStepCourse course;  /* of the last interval */
+  bool course_known;    /* `course` fits the islands */
+  NsLawChanges changes; /* of the laws by actions, which a reset undoes */
+  NsSnapshot kept;      /* the state at the start of the interval or before the action, of the graph's `kept_version` */
   uint64_t kept_version;
   const NsRecorder *recorder;     /* NULL: nobody records */
   NsSensitivities *sensitivities; /* of the present run, borrowed; NULL: none */
@@ -214,6 +221,15 @@ NsStatus ns_ts_next_step(NsTimeStepping *ts, NsError *err);
 
 /* Kinetic and potential energy of the mechanical systems at the accepted state. NS_ECALLBACK; NS_EARG when there are none. */
 NsStatus ns_ts_energy(NsTimeStepping *ts, double *kinetic, double *potential, NsError *err);
+
+/*
+** With an account: what the script has changed since the last step or query, as a constant force, a matrix or a state, changes
+** the energy, and counts as a work of forces. NS_ECALLBACK.
+*/
+NsStatus ns_ts_account_changes(NsTimeStepping *ts, NsError *err);
+
+/* With an account: notes the energy of the present state, which is that at t. NS_ECALLBACK. */
+NsStatus ns_ts_account_total(NsTimeStepping *ts, double t, NsError *err);
 
 /* Starts the account of the energy at the present state; an earlier account is lost. */
 void ns_ts_account(NsTimeStepping *ts);

@@ -14,17 +14,19 @@ enum { EVENT_RUN = NS_FIELD_STATE | NS_FIELD_RUN };
 const NsField ns_user_event_fields[] = {NS_FIELD_A_COUNT("direction", NsUserEvent, direction, -1, 1, NS_FIELD_CONSTANT),
                                         NS_FIELD_A_LONG("terminal", NsUserEvent, terminal, 0, INFINITY, NS_FIELD_CONSTANT),
                                         NS_FIELD_A_FLAG("action", NsUserEvent, acts, NS_FIELD_CONSTANT),
+                                        NS_FIELD_A_COUNT("kind", NsUserEvent, kind, 0, NS_EVENT_USER, NS_FIELD_CONSTANT),
+                                        NS_FIELD_A_TEXT("interaction", NsUserEvent, of, NS_FIELD_CONSTANT),
                                         NS_FIELD_A_LONG("count", NsUserEvent, count, 0, INFINITY, EVENT_RUN),
                                         NS_FIELD_A_NUMBER("fired", NsUserEvent, fired, -INFINITY, INFINITY, EVENT_RUN),
                                         NS_FIELD_A_NUMBER("still", NsUserEvent, still, 0, INFINITY, EVENT_RUN),
-                                        NS_FIELD_A_FLAG("idle", NsUserEvent, idle, EVENT_RUN),
+                                        NS_FIELD_A_COUNT("side", NsUserEvent, side, -1, 1, EVENT_RUN),
                                         NS_FIELD_A_LONG("crowded", NsUserEvent, crowded, 0, INFINITY, EVENT_RUN),
                                         NS_FIELD_A_FLAG("pending", NsUserEvent, pending, EVENT_RUN),
                                         NS_FIELD_END};
 
-NsStatus ns_user_events_add(NsUserEvents *events, const NsUserEvent *event, NsError *err) {
+NsStatus ns_user_events_add(NsUserEvents *events, const NsUserEvent *event, const char *who, NsError *err) {
   if (ns_user_events_find(events, event->name) >= 0)
-    return ns_fail(err, NS_EARG, "addEvent: there is an event '%s' already", event->name);
+    return ns_fail(err, NS_EARG, "%s: there is an event '%s' already", who, event->name);
   if (events->count == events->capacity) {
     int capacity = 2 * events->capacity + 4;
     NsUserEvent *of = ns_resize(events->of, (size_t)capacity, sizeof *of);
@@ -49,6 +51,14 @@ void ns_user_events_clear(NsUserEvents *events) {
 int ns_user_events_find(const NsUserEvents *events, const char *name) {
   for (int e = 0; e < events->count; e++)
     if (strcmp(events->of[e].name, name) == 0) return e;
+  return -1;
+}
+
+int ns_user_events_of_law(const NsUserEvents *events, int e, const NsEvent *event) {
+  for (; e < events->count; e++) {
+    const NsUserEvent *user = &events->of[e];
+    if (event->kind != NS_EVENT_USER && user->kind == (int)event->kind && strcmp(user->of, event->name) == 0) return e;
+  }
   return -1;
 }
 

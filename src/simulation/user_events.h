@@ -1,6 +1,6 @@
 /*
 ** user_events.h
-** The events of the user in a simulation: functions g(t, x) whose roots are located, and actions that follow.
+** The events of the user in a simulation: functions g(t, x) whose roots are located, events of laws, and actions that follow.
 */
 #ifndef NS_SIMULATION_USER_EVENTS_H
 #define NS_SIMULATION_USER_EVENTS_H
@@ -15,15 +15,18 @@ typedef struct NsUserEvent {
   int direction; /* 1: only rising values count; -1: falling ones; 0: both */
   long terminal; /* 0: never ends the run; k: ends it at the k-th occurrence */
   bool acts;     /* has an action */
+  int kind;      /* NS_EVENT_USER: a root of g; else an event of this kind at the interaction `of` */
+  char of[NS_NAME_SIZE];
 
   /* state */
   long count;   /* occurrences so far */
   double fired; /* the time of the last one */
-  double still; /* g counts as 0 up to this size while `idle` */
-  bool idle;    /* g has not left 0 since then: it can not occur */
+  int side; /* the sign of g when it was last farther from 0 than rounding; 0: since then it has passed 0, or arrived there */
+  double still; /* g counts as 0 up to this size while side = 0 */
   long crowded; /* the number of occurrences that followed the one before at once */
   bool skipped; /* in this interval a root was left out because g had not left 0 */
   bool pending; /* it has occurred at the present time, and its action has not been called yet */
+  double reach; /* the largest |g| seen in this interval */
 } NsUserEvent;
 
 /* The fields of one event: its state, and what describes it. */
@@ -41,8 +44,8 @@ typedef struct NsUserEvents {
   void *context; /* of both */
 } NsUserEvents;
 
-/* Adds an event without occurrences. NS_EARG when the name is taken, NS_ENOMEM. */
-NsStatus ns_user_events_add(NsUserEvents *events, const NsUserEvent *event, NsError *err);
+/* Adds an event without occurrences; who: for messages. NS_EARG when the name is taken, NS_ENOMEM. */
+NsStatus ns_user_events_add(NsUserEvents *events, const NsUserEvent *event, const char *who, NsError *err);
 
 /* Removes the event with this number, from 0. */
 void ns_user_events_remove(NsUserEvents *events, int number);
@@ -53,6 +56,9 @@ int ns_user_events_find(const NsUserEvents *events, const char *name);
 
 /* The number of an event that has ended the run; -1: none has. */
 int ns_user_events_ended(const NsUserEvents *events);
+
+/* The number of the user's event that a law's event is, from number e on; -1: none. */
+int ns_user_events_of_law(const NsUserEvents *events, int e, const NsEvent *event);
 
 /* Forgets all occurrences. */
 void ns_user_events_reset(NsUserEvents *events);

@@ -18,6 +18,18 @@ enum {
   LOOKS = 8 /* looks at the events while the number of pieces of the course doubles: few calls of g, and at most 1/8 too far */
 };
 
+/* Places between two times at which g is looked at, to tell whether it has left 0. */
+enum { PLACES = 8 };
+
+/*
+** Relative changes of t and of each state within which g is not known: the rounding of the formulas of a step and of its
+** interpolation (a sliding y of size 0 has 2 DBL_EPSILON of its terms there), and the spacings of t within which a root is found.
+*/
+static const double STATE_ROUNDING = 32 * DBL_EPSILON, TIME_ROUNDING = 4 * DBL_EPSILON;
+
+/* Whether a value is rounding is asked where it is below this part of the largest one in the interval. */
+static const double SUSPECT = 1e-6;
+
 /* A value of g below this part of its largest value in the interval counts as 0: some roundings of its terms. */
 static const double ZERO = 8 * DBL_EPSILON;
 
@@ -48,18 +60,108 @@ NsStatus ns_ts_values(const NsTimeStepping *ts, double t, const double *x, doubl
   return status;
 }
 
+/* By how much g changes from the value g to that at (t, x). A value that is not a number tells nothing. */
+static NsStatus change_of_value(const NsTimeStepping *ts, int event, double t, const double *x, double g, double *change,
+                                NsError *err) {
+  double moved;
+  NsStatus status = ts->user.value(ts->user.context, event, t, x, &moved, err);
+  *change = status == NS_OK && isfinite(moved - g) ? fabs(moved - g) : 0;
+  return status;
+}
+
+/* The sum of the changes of g, see ns_ts_grain; part: of the roundings. */
+static NsStatus sum_of_changes(const NsTimeStepping *ts, int event, double part, double t, double *x, double *sum,
+                               NsError *err) {
+  double g, up, down = 0, back = part * (t > ns_time_grid_at(ts->grid, 0) ? -TIME_ROUNDING : TIME_ROUNDING);
+  NsStatus status = ns_ts_value(ts, event, t, x, &g, err);
+  if (status == NS_OK) status = change_of_value(ts, event, t * (1 + back), x, g, sum, err);
+  for (int i = 0; i < ts->course.nx && status == NS_OK; i++) {
+    double old = x[i];
+    if (old == 0) continue;
+    x[i] = old * (1 + part * STATE_ROUNDING);
+    status = change_of_value(ts, event, t, x, g, &up, err);
+    x[i] = old * (1 - part * STATE_ROUNDING);
+    if (status == NS_OK) status = change_of_value(ts, event, t, x, g, &down, err);
+    x[i] = old;
+    *sum += fmax(up, down); /* g may jump to one side */
+  }
+  return status;
+}
+
+NsStatus ns_ts_grain(const NsTimeStepping *ts, int event, double t, double *x, double *grain, NsError *err) {
+  return sum_of_changes(ts, event, 1, t, x, grain, err);
+}
+
+NsStatus ns_ts_value_in_grain(const NsTimeStepping *ts, int event, double t, double *x, double g, double side, double *value,
+                              NsError *err) {
+  double whole, part;
+  *value = 0;
+  if (side == 0 || g == 0) return NS_OK;
+  NsStatus status = sum_of_changes(ts, event, 1, t, x, &whole, err);
+  if (status == NS_OK) status = sum_of_changes(ts, event, 1.0 / 8, t, x, &part, err);
+  if (status == NS_OK && whole >= fabs(g) && part > whole / 2) *value = copysign(g, side);
+  return status;
+}
+
+/* What counts as a small change of t. */
+static double near_time(double t) {
+  return TIME_ROUNDING * fabs(t);
+}
+
+/* Whether the rounding of g need not be computed: g is far above it, and on its side. */
+static bool is_clear(const NsUserEvent *event, double g, double side) {
+  return side != 0 && ns_ts_side(g) == ns_ts_side(side) && fabs(g) > SUSPECT * event->reach;
+}
+
+NsStatus ns_ts_settle(const NsTimeStepping *ts, int event, double t, double *x, double side, double *g, NsError *err) {
+  double grain, change, here, earlier = t - near_time(t), value = 0;
+  if (*g == 0 || is_clear(&ts->user.of[event], *g, side)) return NS_OK;
+  NsStatus status = ns_ts_grain(ts, event, t, x, &grain, err);
+  if (status == NS_OK && fabs(*g) <= grain) status = ns_ts_value_in_grain(ts, event, t, x, *g, side, &value, err);
+  if (status == NS_OK && value == 0 && ns_step_course_is_smooth(&ts->course) && earlier > ts->course.from) {
+    ns_step_course_at(&ts->course, t, true, true, x);
+    status = ns_ts_value(ts, event, t, x, &here, err);
+    ns_step_course_at(&ts->course, earlier, true, true, x);
+    if (status == NS_OK) status = change_of_value(ts, event, earlier, x, here, &change, err);
+    if (status == NS_OK) grain += change;
+  }
+  if (status == NS_OK && fabs(*g) <= grain) *g = value;
+  return status;
+}
+
 bool ns_ts_crosses(const NsUserEvent *event, double g, double h) {
   bool up = g < 0 && h >= 0, down = g > 0 && h <= 0;
   return (up && event->direction >= 0) || (down && event->direction <= 0);
+}
+
+void ns_ts_kept_walk(void *nsds, NsVisitor visitor, void *context) {
+  ns_nsds_visit(nsds, visitor, context);
+}
+
+void ns_ts_restore_kept(NsTimeStepping *ts) {
+  if (ts->kept_version != ts->nsds->version) return;
+  (void)ns_snapshot_restore(&ts->kept, ns_ts_kept_walk, ts->nsds);
+  for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
 }
 
 NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, bool pieces, NsError *err) {
   NsStep step = interval->step;
   if (t != step.t) step.h = t - step.t_k;
   step.t = t;
-  ts->energy = ts->energy_k;
-  ns_step_course_begin(&ts->course, step.t_k, t, pieces);
-  return ns_step(ts, &step, err);
+  ts->stop = INFINITY;
+  ts->stopping = -1;
+  NsStatus status = NS_OK;
+  bool again = true;
+  while (again && status == NS_OK) {
+    int stopping = ts->stopping;
+    if (stopping >= 0) ns_ts_restore_kept(ts);
+    ts->energy = ts->energy_k;
+    ns_step_course_begin(&ts->course, step.t_k, t, pieces ? NS_PIECES_ALL : NS_PIECES_NONE);
+    status = ns_step(ts, &step, err);
+    again = ts->islands.count > 1 && ts->stopping != stopping; /* the other islands go to the same time */
+  }
+  ts->course.to = fmin(t, ts->stop);
+  return status;
 }
 
 /* ---- on the way through a step ---- */
@@ -74,13 +176,16 @@ typedef struct UserWatch {
 static NsStatus look_at_events(void *context, double t, NsError *err) {
   UserWatch *watch = context;
   NsTimeStepping *ts = watch->ts;
-  double *last = watch->interval->g_to, g;
+  double *last = watch->interval->g_to, g, grain = 0;
   long pieces = ts->course.of[0].npieces;
   if (pieces % (pieces / LOOKS + 1) != 0) return NS_OK;
   ns_step_course_at(&ts->course, t, true, true, watch->interval->x);
   for (int e = 0; e < ts->user.count; e++) {
     NsStatus status = ns_ts_value(ts, e, t, watch->interval->x, &g, err);
+    if (status == NS_OK && last[e] == 0) status = ns_ts_grain(ts, e, t, watch->interval->x, &grain, err);
     if (status != NS_OK) return status;
+    ts->user.of[e].reach = fmax(ts->user.of[e].reach, fabs(g));
+    if (last[e] == 0 && fabs(g) <= grain) continue;
     if (ns_ts_crosses(&ts->user.of[e], last[e], g)) watch->passed = t;
     last[e] = g;
   }
@@ -107,16 +212,24 @@ static bool leaves_start(const NsUserEvent *event, double g, double later) {
 
 /* ---- by the course of the step ---- */
 
-/* The search along the course. `event`: of the smooth piece. `sides`: its g before and after the jump that was found. */
+/*
+** The search along the course. `event`: of the smooth piece. `sides`: its g before and after the jump that was found.
+*/
 typedef struct UserSearch {
   NsTimeStepping *ts;
   const NsInterval *interval;
   int event;
   double sides[2];
+  double a, b;          /* the smooth piece */
+  double *last, *start; /* values at the end of the last piece, and at the start of this one; 0 where they are 0 to rounding */
+  bool *quiet;          /* of each event: on the whole piece g is not above its rounding; its value at the start counts */
 } UserSearch;
 
 static NsStatus user_search_value(void *context, int event, double t, const double *x, double *g, NsError *err) {
-  return ns_ts_value(((UserSearch *)context)->ts, event, t, x, g, err);
+  const UserSearch *s = context;
+  if (!s->quiet[event]) return ns_ts_value(s->ts, event, t, x, g, err);
+  *g = s->start[event];
+  return NS_OK;
 }
 
 static NsStatus user_search_at(void *context, double t, double *x, NsError *err) {
@@ -126,74 +239,176 @@ static NsStatus user_search_at(void *context, double t, double *x, NsError *err)
   return NS_OK;
 }
 
-/* Whether an idle event has left 0 between `from` and its root: g is looked at in between. */
-static NsStatus has_left(UserSearch *s, int event, double from, double root, bool *left, NsError *err) {
-  enum { PLACES = 8 };
-  const NsInterval *in = s->interval;
+/* The value of an event at a time of the piece. The states there are in interval->x. */
+static NsStatus piece_value(UserSearch *s, int event, double t, double *g, NsError *err) {
+  NsUserEvent *of = &s->ts->user.of[event];
+  ns_step_course_at(&s->ts->course, t, t > s->a, true, s->interval->x);
+  NsStatus status = ns_ts_value(s->ts, event, t, s->interval->x, g, err);
+  if (status == NS_OK) of->reach = fmax(of->reach, fabs(*g));
+  return status;
+}
+
+/* The rounding of an event at a time of the piece, which is rounded itself. While g has not left 0 it is at least `still`. */
+static NsStatus piece_grain(UserSearch *s, int event, double t, double *grain, NsError *err) {
+  double here, there, near = near_time(t), other = t + near < s->b ? t + near : t - near;
+  const NsUserEvent *of = &s->ts->user.of[event];
+  NsStatus status = piece_value(s, event, t, &here, err);
+  if (status == NS_OK) status = ns_ts_grain(s->ts, event, t, s->interval->x, grain, err);
+  if (status == NS_OK && other > s->a) {
+    status = piece_value(s, event, other, &there, err);
+    *grain += fabs(there - here);
+  }
+  if (of->side == 0 && s->a == s->interval->step.t_k) *grain = fmax(*grain, of->still);
+  return status;
+}
+
+/* Whether g is farther from 0 than rounding between two times of the piece, on the side of this sign (0: on either). */
+static NsStatus is_beyond(UserSearch *s, int event, double from, double to, int side, bool *beyond, NsError *err) {
+  double most = 0, at = to, grain = 0;
   NsStatus status = NS_OK;
-  *left = !s->ts->user.of[event].idle || from > in->step.t_k;
-  for (int i = 1; i < PLACES && status == NS_OK && !*left; i++) {
-    double t = from + (root - from) * i / PLACES, g;
-    ns_step_course_at(&s->ts->course, t, true, true, in->x);
-    status = ns_ts_value(s->ts, event, t, in->x, &g, err);
-    *left = status == NS_OK && fabs(g) > s->ts->user.of[event].still;
+  for (int i = 1; i <= PLACES && status == NS_OK; i++) {
+    double t = from + (to - from) * i / PLACES, g;
+    status = piece_value(s, event, t, &g, err);
+    double size = side == 0 ? fabs(g) : side * g;
+    if (status == NS_OK && size > most) most = size, at = t;
+  }
+  if (status == NS_OK && most > 0) status = piece_grain(s, event, at, &grain, err);
+  *beyond = most > grain;
+  return status;
+}
+
+/*
+** An NsEventAccept: g comes to the root from the other side, where it was farther from 0 than rounding. Where g jumps over 0 it
+** must also get farther from 0 than rounding behind it; else the mode holds it at the jump: the event is quiet from there on.
+*/
+static NsStatus comes_from_side(void *context, int event, double from, double t, int way, bool *accepted, NsError *err) {
+  UserSearch *s = context;
+  NsUserEvent *of = &s->ts->user.of[event];
+  int before = from == s->a ? ns_ts_side(s->start[event]) : 0;
+  double g;
+  *accepted = before != 0 && (way == 0 || before == -way);
+  NsStatus status = before != 0 ? NS_OK : is_beyond(s, event, from, t, -way, accepted, err);
+  if (!*accepted) of->skipped = true;
+  if (status == NS_OK) status = piece_value(s, event, t, &g, err);
+  if (status != NS_OK || t >= s->b || fabs(g) <= SUSPECT * of->reach) return status;
+  if (*accepted) status = is_beyond(s, event, t, s->b, way, accepted, err);
+  s->quiet[event] = status == NS_OK && !*accepted;
+  return status;
+}
+
+/* *g, the value of an event at a time of the piece, becomes 0 where it is 0 to rounding; see ns_ts_value_in_grain. */
+static NsStatus settle_in_piece(UserSearch *s, int event, double t, double *g, NsError *err) {
+  double grain, side = s->interval->side[event], value = 0, here;
+  NsStatus status = piece_grain(s, event, t, &grain, err);
+  if (status != NS_OK || fabs(*g) > grain) return status;
+  status = piece_value(s, event, t, &here, err);
+  if (status == NS_OK) status = ns_ts_value_in_grain(s->ts, event, t, s->interval->x, *g, side, &value, err);
+  *g = value;
+  return status;
+}
+
+/* The values at the start of the piece, 0 where they are 0 to rounding; what they tell of events that had not left 0. */
+static NsStatus start_piece(UserSearch *s, NsError *err) {
+  NsTimeStepping *ts = s->ts;
+  double *side = s->interval->side;
+  NsStatus status = NS_OK;
+  for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
+    double *g = &s->start[e];
+    bool beyond = true;
+    s->quiet[e] = false;
+    status = piece_value(s, e, s->a, g, err);
+    if (status != NS_OK || (side[e] != 0 && *g == s->last[e]) || is_clear(&ts->user.of[e], *g, side[e])) continue;
+    double raw = *g;
+    status = settle_in_piece(s, e, s->a, g, err);
+    if (side[e] == 0) side[e] = ns_ts_side(*g);
+    if (status == NS_OK && (*g == 0 ? side[e] == 0 : *g != raw)) status = is_beyond(s, e, s->a, s->b, 0, &beyond, err);
+    s->quiet[e] = !beyond;
   }
   return status;
 }
 
-/* The first of the roots on the piece from a on whose event may occur: *root and s->event. */
-static NsStatus first_valid(UserSearch *s, double a, const NsEventRoots *found, double *root, NsError *err) {
-  NsStatus status = NS_OK;
-  for (long i = 0; i < found->count && status == NS_OK && *root == INFINITY; i++) {
-    bool left;
-    status = has_left(s, found->roots[i].event, a, found->roots[i].t, &left, err);
-    if (status == NS_OK && left) *root = found->roots[i].t, s->event = found->roots[i].event;
-    else s->ts->user.of[found->roots[i].event].skipped = true;
-  }
-  return status;
-}
-
-/* The first event that the jump from the values g to the values h makes occur; -1: none. */
-static int jumping_event(const NsTimeStepping *ts, const double *g, const double *h) {
-  for (int e = 0; e < ts->user.count; e++)
-    if (ns_ts_crosses(&ts->user.of[e], g[e], h[e])) return e;
+/* The first event that the jump from the values `last` to `start` makes occur; -1: none. Else the sides are those of `start`. */
+static int jumping_event(const UserSearch *s) {
+  const NsUserEvents *user = &s->ts->user;
+  for (int e = 0; e < user->count; e++)
+    if (ns_ts_crosses(&user->of[e], s->last[e], s->start[e])) return e;
+  for (int e = 0; e < user->count; e++)
+    if (s->last[e] != 0) s->interval->side[e] = ns_ts_side(s->start[e]);
   return -1;
 }
 
 /*
-** Goes along the smooth pieces. last (count): the values at the end of the last piece; then those after the jump there. *root:
-** INFINITY when there is none; *jump: the root is a jump at that time.
+** The values at the end of the piece, 0 where they are 0 to rounding, and the sides there. s->event: the first event that has
+** arrived at 0 there, -1: none has. What arrives at the end of the interval is left to the caller.
 */
-static NsStatus search_pieces(UserSearch *s, NsEventSearch *search, double *last, double *root, bool *jump, NsError *err) {
+static NsStatus end_piece(UserSearch *s, const double *values, NsError *err) {
+  NsTimeStepping *ts = s->ts;
+  double *side = s->interval->side;
+  NsStatus status = NS_OK;
+  s->event = -1;
+  for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
+    NsUserEvent *event = &ts->user.of[e];
+    double g = values[e];
+    event->reach = fmax(event->reach, fabs(g));
+    if (g != 0 && !s->quiet[e] && !is_clear(event, g, side[e])) status = settle_in_piece(s, e, s->b, &g, err);
+    s->last[e] = g;
+    bool arrives = s->last[e] == 0 && s->b < s->interval->step.t && ns_ts_crosses(event, side[e], 0);
+    if (arrives && s->event < 0) s->event = e;
+  }
+  for (int e = 0; e < ts->user.count && status == NS_OK; e++)
+    if (s->last[e] != 0 || (s->event < 0 && s->b < s->interval->step.t)) side[e] = ns_ts_side(s->last[e]);
+  return status;
+}
+
+/* The sides of the other events at the root t in the piece: where g is 0 there, or on another side, that before it. */
+static NsStatus sides_at_root(UserSearch *s, double t, NsError *err) {
+  double *side = s->interval->side, g, grain, before = s->a + (t - s->a) * (PLACES - 1) / PLACES;
+  NsStatus status = NS_OK;
+  for (int e = 0; e < s->ts->user.count && status == NS_OK; e++) {
+    if (e == s->event || s->quiet[e]) continue;
+    status = piece_value(s, e, t, &g, err);
+    if (status != NS_OK || (g != 0 && ns_ts_side(g) == side[e])) continue;
+    status = piece_grain(s, e, before, &grain, err);
+    if (status == NS_OK) status = piece_value(s, e, before, &g, err);
+    if (status == NS_OK && fabs(g) > grain) side[e] = ns_ts_side(g);
+  }
+  return status;
+}
+
+/* Goes along the smooth pieces. *root: INFINITY when there is none; *jump: the root is a jump at that time. */
+static NsStatus search_pieces(UserSearch *s, NsEventSearch *search, double *root, bool *jump, NsError *err) {
   NsTimeStepping *ts = s->ts;
   const NsInterval *in = s->interval;
-  size_t bytes = (size_t)ts->user.count * sizeof *last;
-  double *start = last + ts->user.count;
   NsStatus status = NS_OK;
-  memcpy(last, in->g, bytes);
   *root = INFINITY;
-  for (double a = in->step.t_k; a < in->step.t && status == NS_OK && *root == INFINITY;) {
-    double b = ns_step_course_next(&ts->course, a);
-    if (!(b > a)) break;
-    ns_step_course_at(&ts->course, a, false, true, in->x);
-    status = ns_ts_values(ts, a, in->x, start, err);
+  for (int e = 0; e < ts->user.count; e++) {
+    in->side[e] = ts->user.of[e].side;
+    s->last[e] = ts->user.of[e].side == 0 ? 0 : in->g[e];
+  }
+  for (s->a = in->step.t_k; s->a < in->step.t && status == NS_OK && *root == INFINITY; s->a = s->b) {
+    s->b = ns_step_course_next(&ts->course, s->a);
+    if (!(s->b > s->a)) break;
+    status = start_piece(s, err);
     if (status != NS_OK) break;
-    for (int e = 0; e < ts->user.count; e++)
-      if (ts->user.of[e].idle && fabs(start[e]) <= ts->user.of[e].still) start[e] = 0;
-    s->event = jumping_event(ts, last, start);
+    s->event = jumping_event(s);
     *jump = s->event >= 0;
     if (*jump) {
-      *root = a;
-      s->sides[0] = last[s->event], s->sides[1] = start[s->event];
+      *root = s->a;
+      s->sides[0] = s->last[s->event], s->sides[1] = s->start[s->event];
       break;
     }
-    NsCourse course = {.t_old = a, .t = b, .at = user_search_at, .context = s};
+    NsCourse course = {.t_old = s->a, .t = s->b, .at = user_search_at, .context = s};
     NsEventRoots found;
-    ns_event_search_resume(search, start);
+    ns_event_search_resume(search, s->start);
     status = ns_event_search_along(search, &course, &found, err);
-    if (status == NS_OK) status = first_valid(s, a, &found, root, err);
-    memcpy(last, ns_event_search_last(search), bytes);
-    a = b;
+    if (status != NS_OK) break;
+    if (found.count > 0) {
+      *root = found.roots[0].t, s->event = found.roots[0].event;
+      status = sides_at_root(s, *root, err);
+    } else {
+      status = end_piece(s, ns_event_search_last(search), err);
+      if (s->event >= 0) *root = s->b;
+    }
   }
   return status;
 }
@@ -206,17 +421,25 @@ static NsStatus search_course(UserSearch *s, double *root, bool *jump, NsError *
   int *direction = ns_alloc(n, sizeof *direction);
   long *terminal = ns_alloc(n, sizeof *terminal);
   double *last = ns_alloc(2 * n, sizeof *last);
+  bool *quiet = ns_alloc(n, sizeof *quiet);
   NsEventSearch *search = NULL;
-  NsEvents events = {.count = count, .value = user_search_value, .context = s, .direction = direction, .terminal = terminal};
-  NsStatus status = direction && terminal && last ? NS_OK : NS_ENOMEM;
+  NsEvents events = {.count = count,
+                     .value = user_search_value,
+                     .context = s,
+                     .direction = direction,
+                     .terminal = terminal,
+                     .accept = comes_from_side};
+  NsStatus status = direction && terminal && last && quiet ? NS_OK : NS_ENOMEM;
+  s->last = last, s->start = last + n, s->quiet = quiet;
   for (int e = 0; e < count && status == NS_OK; e++) direction[e] = ts->user.of[e].direction;
   if (status == NS_OK) status = ns_event_search_new(&search, ts->course.nx, &events);
-  if (status == NS_OK) status = search_pieces(s, search, last, root, jump, err);
+  if (status == NS_OK) status = search_pieces(s, search, root, jump, err);
   else ns_fail(err, status, "not enough memory");
   ns_event_search_free(search);
   ns_free(direction);
   ns_free(terminal);
   ns_free(last);
+  ns_free(quiet);
   return status;
 }
 
@@ -245,24 +468,28 @@ static double within_interval(const NsInterval *in, double t) {
 }
 
 /*
-** Repeats the step up to the root *t of the course, and corrects the root by secants, until g is 0 to rounding or comes no nearer.
+** Repeats the step up to the root *t of the smooth piece, and corrects the root within the piece by secants, until g is 0 to
+** rounding or comes no nearer.
 */
-static NsStatus correct_root(NsTimeStepping *ts, const NsInterval *in, int event, double *t, NsError *err) {
+static NsStatus correct_root(const UserSearch *s, double *t, NsError *err) {
+  NsTimeStepping *ts = s->ts;
+  const NsInterval *in = s->interval;
+  int event = s->event;
   double now = within_interval(in, *t), best = now, g_best = INFINITY, slope, g;
   double zero = ZERO * fmax(fabs(in->g[event]), fabs(in->g_to[event]));
-  double width = fmin(1e-4 * (in->step.t - in->step.t_k), now - in->step.t_k);
+  double width = fmin(1e-4 * (in->step.t - in->step.t_k), now - s->a);
   *t = now;
   if (now == in->step.t_k) return NS_OK;
-  NsStatus status = course_slope(ts, in, event, now, width, &slope, err);
+  NsStatus status = width > 0 ? course_slope(ts, in, event, now, width, &slope, err) : NS_OK;
   for (int i = 0; status == NS_OK; i++) {
     status = ns_ts_go_to(ts, in, now, false, err);
     if (status == NS_OK) status = value_here(ts, in, event, now, &g, err);
     if (status != NS_OK || fabs(g) >= fabs(g_best)) break;
     if (i > 0) slope = (g - g_best) / (now - best);
     best = now, g_best = g;
-    if (fabs(g) <= zero || i == MAX_CORRECTIONS) break;
+    if (fabs(g) <= zero || i == MAX_CORRECTIONS || !(width > 0)) break;
     double next = within_interval(in, now - g / slope);
-    if (!isfinite(next) || next == now || next == in->step.t_k) break;
+    if (!(next > s->a && next <= s->b) || next == now) break;
     now = next;
   }
   *t = best;
@@ -271,7 +498,7 @@ static NsStatus correct_root(NsTimeStepping *ts, const NsInterval *in, int event
 
 /* Goes to t, unless the last computed step ended there and told what is recorded of it. */
 static NsStatus settle_at(NsTimeStepping *ts, const NsInterval *in, double t, NsError *err) {
-  bool pieces = ts->recorder && (ts->recorder->dense || ts->islands.count > 1);
+  bool pieces = ts->recorder && (ts->recorder->pieces == NS_PIECES_ALL || ts->islands.count > 1);
   if (ts->course.to == t && (!pieces || ns_step_course_is_smooth(&ts->course))) return NS_OK;
   return ns_ts_go_to(ts, in, t, pieces, err);
 }
@@ -291,12 +518,12 @@ static NsStatus check_jump(UserSearch *s, double t, NsError *err) {
 
 static NsStatus locate_by_course(NsTimeStepping *ts, const NsInterval *in, double *t, int *event, NsError *err) {
   bool jump = false;
-  UserSearch s = {ts, in, -1, {0, 0}};
+  UserSearch s = {.ts = ts, .interval = in, .event = -1};
   NsStatus status = search_course(&s, t, &jump, err);
   *event = s.event;
   if (status != NS_OK || *t == INFINITY) return status;
   if (jump) *t = fmin(*t + 2 * ns_ts_rounding(in->step.t), in->step.t); /* behind the jump: the step must contain it */
-  else status = correct_root(ts, in, *event, t, err);
+  else status = correct_root(&s, t, err);
   if (status == NS_OK && *t > in->step.t_k) status = settle_at(ts, in, *t, err);
   return status == NS_OK && jump && *t > in->step.t_k ? check_jump(&s, *t, err) : status;
 }
@@ -337,9 +564,9 @@ static NsStatus root_of_length(UserSearch *s, double to, double g_to, double *ro
   double from = s->interval->step.t_k, g = s->interval->g[s->event];
   NsStatus status = NS_OK;
   *root = INFINITY;
-  bool back = g == 0 && event->idle && ns_ts_crosses(event, -g_to, g_to) && event->acts;
+  bool back = g == 0 && event->side == 0 && ns_ts_crosses(event, -g_to, g_to) && event->acts;
   if (back) status = find_return(s, g_to, &from, &g, err);
-  bool still = event->idle && fabs(g_to) <= event->still;
+  bool still = event->side == 0 && fabs(g_to) <= event->still;
   if (status != NS_OK || still || from == INFINITY || from >= to || !ns_ts_crosses(event, g, g_to)) return status;
   status = ns_bracket_root(value_of_length, s, from, g, to, g_to, 0, root, err);
   if (status == NS_OK) *root = within_interval(s->interval, *root);
@@ -355,7 +582,7 @@ static NsStatus first_length(NsTimeStepping *ts, const NsInterval *in, double *g
   NsStatus status = NS_OK;
   *t = INFINITY;
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
-    UserSearch s = {ts, in, e, {0, 0}};
+    UserSearch s = {.ts = ts, .interval = in, .event = e};
     double root;
     status = root_of_length(&s, to, g_end[e], &root, err);
     if (status != NS_OK || root >= (*t == INFINITY ? INFINITY : to)) continue;

@@ -11,9 +11,15 @@
 typedef struct NsInterval {
   NsStep step;
   bool first;       /* it begins at t0: an event that is 0 there may occur there */
-  double *g, *g_to; /* at the start (0 for an event that has just occurred) and at the end */
+  double *g, *g_to; /* at the start (0 for an event whose g has not left 0) and at the end */
+  double *side;     /* the sign of g when it was last farther from 0 than rounding: at the start; then where the search ended */
   double *x;        /* the states of all systems: workspace */
 } NsInterval;
+
+/* The sign of g. */
+static inline int ns_ts_side(double g) {
+  return (g > 0) - (g < 0);
+}
 
 /* The spacing of numbers at t, times 16: times that are closer are the same. */
 double ns_ts_rounding(double t);
@@ -24,6 +30,23 @@ void ns_ts_states(const NsTimeStepping *ts, bool memory, double *x);
 /* g of one event or of all at (t, x). NS_ECALLBACK; NS_ENAN, naming the event. */
 NsStatus ns_ts_value(const NsTimeStepping *ts, int event, double t, const double *x, double *g, NsError *err);
 NsStatus ns_ts_values(const NsTimeStepping *ts, double t, const double *x, double *g, NsError *err);
+
+/*
+** *g, the value of an event at (t, x), becomes 0 where it is 0 to rounding: it changes by as much when t and each state change
+** by some roundings, or when t moves by some along the course of the last interval. Where g jumps at the point it gets the sign
+** `side`, that of the event. x is workspace afterwards.
+*/
+NsStatus ns_ts_settle(const NsTimeStepping *ts, int event, double t, double *x, double side, double *g, NsError *err);
+
+/* *grain: by how much g of an event changes when t and each state of x change by some roundings. x is as before. */
+NsStatus ns_ts_grain(const NsTimeStepping *ts, int event, double t, double *x, double *grain, NsError *err);
+
+/*
+** *value = what g, the value of an event at (t, x) that is not above its rounding, counts as. Where g jumps at the point, so that
+** rounding decides between two values, it has not left its side; else it is 0.
+*/
+NsStatus ns_ts_value_in_grain(const NsTimeStepping *ts, int event, double t, double *x, double g, double side, double *value,
+                              NsError *err);
 
 /* Whether a change from g to h passes through 0 (or arrives there) in a direction that counts for the event. */
 bool ns_ts_crosses(const NsUserEvent *event, double g, double h);
@@ -42,7 +65,14 @@ NsStatus ns_ts_locate_event(NsTimeStepping *ts, const NsInterval *interval, doub
 */
 NsStatus ns_ts_go_watched(NsTimeStepping *ts, const NsInterval *interval, double *passed, NsError *err);
 
-/* Computes the step of the interval up to t, with its energies, and asks the schemes for its course. */
+/* An NsWalk over the graph, for ts->kept; restores the kept state, unless the graph has changed since. */
+void ns_ts_kept_walk(void *nsds, NsVisitor visitor, void *context);
+void ns_ts_restore_kept(NsTimeStepping *ts);
+
+/*
+** Computes the step of the interval up to t, or up to the first event of a law that the user acts on: ts->stop; with its energies,
+** and asks the schemes for its course.
+*/
 NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, bool pieces, NsError *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "simulation/user_step.h"
 
 #include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -33,22 +34,11 @@ NsStatus ns_ts_accepts_events(const NsTimeStepping *ts, NsError *err) {
 
 /* ---- the state before an interval ---- */
 
-static void keep_walk(void *nsds, NsVisitor visitor, void *context) {
-  ns_nsds_visit(nsds, visitor, context);
-}
-
 static NsStatus keep_state(NsTimeStepping *ts, NsError *err) {
-  if (ns_snapshot_reserve(&ts->kept, keep_walk, ts->nsds) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  ns_snapshot_save(&ts->kept, keep_walk, ts->nsds);
+  if (ns_snapshot_reserve(&ts->kept, ns_ts_kept_walk, ts->nsds) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  ns_snapshot_save(&ts->kept, ns_ts_kept_walk, ts->nsds);
   ts->kept_version = ts->nsds->version;
   return NS_OK;
-}
-
-/* Restores the kept state, unless the graph has changed since. */
-static void restore_state(NsTimeStepping *ts) {
-  if (ts->kept_version != ts->nsds->version) return;
-  (void)ns_snapshot_restore(&ts->kept, keep_walk, ts->nsds);
-  for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
 }
 
 /* ---- what is recorded ---- */
@@ -68,7 +58,7 @@ static NsStatus record_now(NsTimeStepping *ts, bool course, bool after, NsError 
 /* Computes the step once more when its course lacks the smooth pieces that the rows of several islands at events need. */
 static NsStatus complete_course(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   NsInterval interval = {.step = *step};
-  if (!ts->recorder || ts->islands.count == 1) return NS_OK;
+  if (!ts->recorder || ts->islands.count == 1 || !(step->t > step->t_k)) return NS_OK;
   if (!ns_step_course_has_sides(&ts->course) || ns_step_course_is_smooth(&ts->course)) return NS_OK;
   return ns_ts_go_to(ts, &interval, step->t, true, err);
 }
@@ -89,7 +79,7 @@ static NsStatus tell_crowd(const NsTimeStepping *ts, const NsUserEvent *event, d
 static NsStatus check_skipped(const NsTimeStepping *ts, const double *g, NsError *err) {
   for (int e = 0; e < ts->user.count; e++) {
     const NsUserEvent *event = &ts->user.of[e];
-    if (event->skipped && event->idle && event->acts && fabs(g[e]) > event->still && ns_ts_crosses(event, -g[e], g[e]))
+    if (event->skipped && event->side == 0 && event->acts && fabs(g[e]) > event->still && ns_ts_crosses(event, -g[e], g[e]))
       return tell_crowd(ts, event, event->fired, err);
   }
   return NS_OK;
@@ -131,6 +121,7 @@ static NsStatus call_user_action(NsTimeStepping *ts, int e, NsError *err) {
   NsUserEvents *user = &ts->user;
   NsStatus status = keep_state(ts, err);
   if (status != NS_OK) return status;
+  if (ns_law_changes_begin(&ts->changes, ts->nsds) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   ts->progress = (NsProgress){ts->from, ts->k + 1, 0};
   ts->nsds->busy = false;
   ts->nsds->acting = true;
@@ -138,7 +129,9 @@ static NsStatus call_user_action(NsTimeStepping *ts, int e, NsError *err) {
   ts->nsds->acting = false;
   ts->nsds->busy = true;
   if (status == NS_OK) status = check_action(ts, &user->of[e], err);
-  if (status != NS_OK) restore_state(ts);
+  if (status == NS_OK) return ns_law_changes_end(&ts->changes, ts->nsds), NS_OK;
+  ns_ts_restore_kept(ts);
+  (void)ns_snapshot_restore(&ts->changes.now, ns_nsds_visit_laws, ts->nsds);
   return status;
 }
 
@@ -177,12 +170,12 @@ static NsStatus fire_pending(NsTimeStepping *ts, const double *g, const double *
     status = check_crowd(ts, event, t, err);
     if (status == NS_OK && event->acts) *acted = true, status = call_user_action(ts, e, err);
     if (status == NS_OK) status = slope_of_event(ts, e, err);
-    if (status == NS_OK) status = log_user_event(ts, event, t, g[e], err);
+    if (status == NS_OK && event->kind == NS_EVENT_USER) status = log_user_event(ts, event, t, g[e], err);
     if (status != NS_OK) break;
     event->pending = false;
     event->count++;
     event->fired = t;
-    event->idle = true;
+    event->side = 0;
     event->still = fabs(g[e]) <= LOCATED * size[e] ? 2 * fabs(g[e]) : 0;
   }
   return status;
@@ -218,9 +211,9 @@ static bool mark_jumps(NsTimeStepping *ts, const double *before, const double *a
   return any;
 }
 
-/* The arrays of an interval: g at its start and end, the size of g, g before and after actions, and the states. */
+/* The arrays of an interval: g at its start and end, its sides, the size of g, g before and after actions, and the states. */
 typedef struct UserRoom {
-  double *g, *g_to, *size, *before, *after, *x;
+  double *g, *g_to, *side, *size, *before, *after, *x;
 } UserRoom;
 
 /*
@@ -231,7 +224,7 @@ static NsStatus happen(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
   bool acted = false;
   long logged = ts->log.count;
   NsStatus status = record_now(ts, false, false, err);
-  for (int e = 0; e < ts->user.count; e++) room->size[e] = fmax(fabs(room->g[e]), fabs(room->g_to[e]));
+  for (int e = 0; e < ts->user.count; e++) room->size[e] = fmax(ts->user.of[e].reach, fabs(room->g_to[e]));
   for (int round = 0; status == NS_OK; round++) {
     bool now = false;
     ns_ts_states(ts, false, room->x);
@@ -254,6 +247,15 @@ static NsStatus happen(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
 
 /* ---- intervals ---- */
 
+/* Marks the user's events that the step's events of laws at t are; *event: the first of them, when there was none. */
+static void mark_events_of_laws(NsTimeStepping *ts, double t, int *event) {
+  for (long i = ts->log.kept; i < ts->log.count; i++)
+    for (int e = -1; ts->log.events[i].t == t && (e = ns_user_events_of_law(&ts->user, e + 1, &ts->log.events[i])) >= 0;) {
+      ts->user.of[e].pending = true;
+      if (*event < 0) *event = e;
+    }
+}
+
 /*
 ** The step has been computed up to t: marks the events that have crossed 0 there as pending, and tells the course. *event: the
 ** located event; when there was none, the first that is marked (g at the very end is 0 to rounding).
@@ -268,13 +270,28 @@ static NsStatus close_interval(NsTimeStepping *ts, const NsStep *step, const Use
   if (status == NS_OK) status = check_skipped(ts, room->after, err);
   if (status == NS_OK) status = complete_course(ts, &whole, err);
   if (status == NS_OK) status = record_now(ts, true, false, err);
-  if (status != NS_OK) return status;
-  for (int e = 0; e < ts->user.count; e++) {
-    if (!ns_ts_crosses(&ts->user.of[e], room->g[e], room->after[e])) continue;
+  if (status == NS_OK && t == ts->stop) mark_events_of_laws(ts, t, event);
+  for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
+    double g = room->after[e];
+    ns_ts_states(ts, false, room->x);
+    status = ns_ts_settle(ts, e, t, room->x, room->side[e], &g, err);
+    bool crosses = ns_ts_crosses(&ts->user.of[e], room->side[e], g);
+    ts->user.of[e].side = ns_ts_side(g);
+    if (!crosses) continue;
     ts->user.of[e].pending = true;
     if (*event < 0) *event = e;
   }
-  return NS_OK;
+  return status;
+}
+
+/* The pending events occur. What their actions change of the energy is accounted for. */
+static NsStatus happen_accounted(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
+  ts->total_known = false; /* what the motion has changed is accounted for by the scheme */
+  NsStatus status = ns_ts_account_changes(ts, err);
+  if (status == NS_OK) status = happen(ts, room, err);
+  if (status == NS_OK) status = ns_ts_account_changes(ts, err);
+  ts->energy_k = ts->energy;
+  return status;
 }
 
 /* The interval ends at the located event, or begins there: it occurs. */
@@ -286,26 +303,44 @@ static NsStatus reach_event(NsTimeStepping *ts, int event, double t, const UserR
   ts->computed = false;
   ts->divided = true;
   ts->restart = false;
-  return happen(ts, room, err);
+  return happen_accounted(ts, room, err);
 }
 
-/* The values of g at the start of an interval; 0 for an event that has occurred and has been 0 since then. */
+/*
+** The values of g at the start of an interval, and on which sides they are; 0 for an event whose g has not left 0. An action, or a
+** script between two steps, may have moved g to the other side.
+*/
 static NsStatus values_at_start(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
+  bool first = ts->k == 0 && !ts->divided;
   ns_ts_states(ts, true, room->x);
   NsStatus status = ns_ts_values(ts, ts->from, room->x, room->g, err);
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
     NsUserEvent *event = &ts->user.of[e];
-    event->idle = event->idle && fabs(room->g[e]) <= event->still;
+    double g = room->g[e], grain = 0;
+    int sign = ns_ts_side(g);
     event->skipped = false;
-    if (event->idle) room->g[e] = 0;
+    event->reach = fabs(g);
+    if (event->side == 0 && sign != 0) status = ns_ts_grain(ts, e, ts->from, room->x, &grain, err);
+    bool zero = event->side == 0 && fabs(g) <= fmax(event->still, grain);
+    if (zero && first && status == NS_OK) {
+      status = ns_ts_value_in_grain(ts, e, ts->from, room->x, g, sign, &g, err);
+      zero = g == 0;
+    }
+    if (event->side != 0 || (first && !zero)) event->side = sign;
+    if (zero) room->g[e] = 0;
+    room->side[e] = zero ? 0 : sign;
   }
   return status;
 }
 
-/* Computes the interval, and locates its first event. `known`: its step has been computed. */
-static NsStatus search_interval(NsTimeStepping *ts, const NsInterval *in, bool known, double *t, int *event, NsError *err) {
-  bool pieces = ts->class->locates || (ts->recorder && ts->recorder->dense);
+/*
+** Computes the interval, which becomes shorter where an event of a law ends it, and locates its first root. `known`: its step has
+** been computed.
+*/
+static NsStatus search_interval(NsTimeStepping *ts, NsInterval *in, bool known, double *t, int *event, NsError *err) {
+  bool pieces = ts->class->locates || (ts->recorder && ts->recorder->pieces == NS_PIECES_ALL);
   NsStatus status = known ? NS_OK : ns_ts_go_to(ts, in, in->step.t, pieces, err);
+  if (ts->stop < in->step.t) in->step.t = ts->stop, in->step.h = ts->stop - in->step.t_k;
   if (status == NS_OK) ns_ts_states(ts, false, in->x);
   if (status == NS_OK) status = ns_ts_values(ts, in->step.t, in->x, in->g_to, err);
   return status == NS_OK ? ns_ts_locate_event(ts, in, t, event, err) : status;
@@ -313,7 +348,7 @@ static NsStatus search_interval(NsTimeStepping *ts, const NsInterval *in, bool k
 
 /* Forgets what a step up to another time has changed. */
 static void forget_step(NsTimeStepping *ts) {
-  restore_state(ts);
+  ns_ts_restore_kept(ts);
   ts->energy = ts->energy_k;
   ts->log.count = ts->log.kept;
 }
@@ -324,7 +359,7 @@ static void forget_step(NsTimeStepping *ts) {
 */
 static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const UserRoom *room, double *t, int *event,
                                  NsError *err) {
-  NsInterval interval = {*step, ts->k == 0 && !ts->divided, room->g, room->g_to, room->x};
+  NsInterval interval = {*step, ts->k == 0 && !ts->divided, room->g, room->g_to, room->side, room->x};
   NsStatus status = values_at_start(ts, room, err);
   bool watched = ts->class->locates && ts->course.count == 1;
   double passed = INFINITY;
@@ -335,7 +370,7 @@ static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const U
     part.step.h = passed - part.step.t_k;
     forget_step(ts);
     status = search_interval(ts, &part, false, t, event, err);
-    if (status != NS_OK || *t < INFINITY) return status;
+    if (status != NS_OK || *t < INFINITY || ts->stop < INFINITY) return status;
     forget_step(ts);
     watched = false;
   }
@@ -355,7 +390,8 @@ static NsStatus ready_step_course(NsTimeStepping *ts, NsError *err) {
 /* The step from the last event of the user, or from t_k, to the end of the step of the grid. */
 static NsStep rest_of_step(const NsTimeStepping *ts) {
   double end = ns_time_grid_at(ts->grid, ts->k + 1);
-  return (NsStep){ts->from, end, ts->divided ? end - ts->from : ns_time_grid_step(ts->grid, ts->k), ts->restart};
+  double whole = ns_time_grid_step(ts->grid, ts->k);
+  return (NsStep){ts->from, end, ts->divided ? end - ts->from : whole, ts->restart, whole};
 }
 
 /* One interval: to the next event of the user, which occurs, or to the end of the step: *done. */
@@ -369,22 +405,41 @@ static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *do
   if (status != NS_OK) return status;
   status = compute_interval(ts, &step, room, &t, &event, err);
   bool start = status == NS_OK && t == step.t_k;
+  if (!start) t = fmin(t, ts->stop);
   if (status == NS_OK && !start) status = close_interval(ts, &step, room, fmin(t, step.t), &event, err);
   if (status != NS_OK || start) forget_step(ts);
   *done = event < 0 || !(t < step.t);
   return status == NS_OK && event >= 0 ? reach_event(ts, event, fmin(t, step.t), room, err) : status;
 }
 
+/* NS_EMAXITER when the step of the grid has had more events of the user than the integrator allows. */
+static NsStatus check_many(const NsTimeStepping *ts, long events, NsError *err) {
+  const NsField *field = ns_field_find(ts->integrator->class->fields, "maxEvents");
+  int most = field ? *(const int *)ns_field_place(field, ts->integrator) : INT_MAX;
+  if (events <= most) return NS_OK;
+  return ns_fail(err, NS_EMAXITER, "%s: more than %d events in a step of the grid (t=%.10g step %ld)", ts->class->name, most,
+                 ts->from, ts->k + 1);
+}
+
 /* The intervals of a step with events of the user. */
 static NsStatus take_intervals(NsTimeStepping *ts, const UserRoom *room, NsError *err) {
   NsStatus status = NS_OK;
+  long events = 0;
   double end = ns_time_grid_at(ts->grid, ts->k + 1);
   bool pending = false, done = !(ts->from < end);
   for (int e = 0; e < ts->user.count; e++) pending = pending || ts->user.of[e].pending;
-  if (pending) status = happen(ts, room, err);
-  while (status == NS_OK && !done && ns_user_events_ended(&ts->user) < 0) status = take_interval(ts, room, &done, err);
+  if (pending) status = happen_accounted(ts, room, err);
+  while (status == NS_OK && !done && ns_user_events_ended(&ts->user) < 0) {
+    status = take_interval(ts, room, &done, err);
+    if (status == NS_OK && !done) status = check_many(ts, ++events, err);
+  }
   ts->cut = status == NS_OK && !done;
   return status;
+}
+
+/* Whether an event of a law is one of the user's events, for NsEventLog. */
+static bool is_acted_on(const void *user, const NsEvent *event) {
+  return ns_user_events_of_law(user, 0, event) >= 0;
 }
 
 NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
@@ -396,14 +451,19 @@ NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
   if (status != NS_OK) return status;
   if (n == 0) {
     NsStep step = rest_of_step(ts);
-    if (told) ns_step_course_begin(&ts->course, step.t_k, step.t, ts->recorder->dense);
+    if (told) ns_step_course_begin(&ts->course, step.t_k, step.t, ts->recorder->pieces);
     status = ns_step(ts, &step, err);
     return status == NS_OK && told ? complete_course(ts, &step, err) : status;
   }
-  double *room = ns_alloc(5 * n + (size_t)ts->course.nx, sizeof *room);
+  double *room = ns_alloc(6 * n + (size_t)ts->course.nx, sizeof *room);
   if (!room) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  UserRoom rooms = {room, room + n, room + 2 * n, room + 3 * n, room + 4 * n, room + 5 * n};
+  UserRoom rooms = {room, room + n, room + 2 * n, room + 3 * n, room + 4 * n, room + 5 * n, room + 6 * n};
+  ts->log.stops = is_acted_on;
+  ts->log.context = &ts->user;
   status = take_intervals(ts, &rooms, err);
+  ts->log.stops = NULL;
+  ts->log.stopped = false;
+  ts->stop = INFINITY;
   ns_free(room);
   return status;
 }

@@ -4,7 +4,6 @@
 */
 #include "workers/worker.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -130,15 +129,6 @@ NsStatus ns_worker_adopt(NsWorker *driver, NsError *err) {
   return NS_OK;
 }
 
-int ns_worker_threads(void) {
-  DIR *folder = opendir("/proc/self/task");
-  int count = 0;
-  if (!folder) return 0;
-  for (const struct dirent *entry; (entry = readdir(folder));) count += entry->d_name[0] != '.';
-  closedir(folder);
-  return count;
-}
-
 NsStatus ns_worker_limit(double bytes, NsError *err) {
   rlim_t most = bytes < 0x1p62 ? (rlim_t)bytes : RLIM_INFINITY;
   if (setrlimit(RLIMIT_DATA, &(struct rlimit){most, most}) == 0) return NS_OK;
@@ -147,11 +137,17 @@ NsStatus ns_worker_limit(double bytes, NsError *err) {
 
 /* ---- the end ---- */
 
+/* Ends a worker and the programs that it has started, which are in its group. */
+static void worker_kill(const NsWorker *worker) {
+  kill(-(pid_t)worker->pid, SIGKILL);
+  kill((pid_t)worker->pid, SIGKILL); /* it may have left the group */
+}
+
 /* Waits for the end of the process, which has closed its socket or has been killed, and notes how it ended. */
 static void worker_reap(NsWorker *worker) {
   int status = 0;
   if (worker->ended || worker->pid <= 0) return;
-  kill((pid_t)worker->pid, SIGKILL); /* it may have closed its socket and gone on */
+  worker_kill(worker); /* it may have closed its socket and gone on */
   while (waitpid((pid_t)worker->pid, &status, 0) < 0 && errno == EINTR) {}
   worker->ended = true;
   if (WIFSIGNALED(status)) {
@@ -170,7 +166,8 @@ static void worker_hang_up(NsWorker *worker) {
 
 void ns_worker_stop(NsWorker *worker, int signal_number) {
   if (worker->ended || worker->pid <= 0) return;
-  kill((pid_t)worker->pid, signal_number);
+  if (signal_number == SIGKILL) worker_kill(worker);
+  else kill((pid_t)worker->pid, signal_number);
   if (worker->fd >= 0) shutdown(worker->fd, SHUT_WR);
 }
 

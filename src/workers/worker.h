@@ -29,8 +29,17 @@ typedef struct NsWorker {
 /*
 ** Copies this process. In the copy *child becomes true and `worker` is the connection to the driver; the caller then closes
 ** what it does not need and never returns to the code that the driver goes on with. The copy has its own process group and
-** ends with its driver (on Linux also when the driver is killed). The process should have one thread only: see
-** ns_worker_threads. NS_EIO ("cannot start a worker: reason").
+** ends with its driver (on Linux also when the driver is killed). NS_EIO ("cannot start a worker: reason").
+**
+** The process may have other threads. The copy has the calling thread alone, so a lock that another thread holds at this
+** moment stays closed in the copy for ever. The copy may use:
+** - malloc and stdio: fork of glibc (and of musl, of the BSDs, of macOS) takes their locks before it copies and opens them in the copy;
+** - OpenBLAS: it ends its threads by pthread_atfork, and starts new ones at the next call that wants them, in both processes;
+** - the Lua state and the objects of the engine: they have no locks, and one thread alone uses a state, which is the one that calls;
+** - system calls.
+** It may not use a lock of the host program that another thread of it can hold. OpenMP of GCC knows no fork, and waits for ever
+** in a copy of a process that had work done by several threads; an OpenBLAS built on it does so only when the host program
+** asks it for several threads, as nslua asks for one (linalg/dense.c).
 */
 NsStatus ns_worker_fork(NsWorker *worker, bool *child, NsError *err);
 
@@ -43,9 +52,6 @@ NsStatus ns_worker_spawn(NsWorker *worker, const char *const *argv, NsError *err
 
 /* In a program that ns_worker_spawn started: the connection to the driver. NS_EARG when it was not started so. */
 NsStatus ns_worker_adopt(NsWorker *driver, NsError *err);
-
-/* Number of threads of this process; 0 when the system does not tell. */
-int ns_worker_threads(void);
 
 /*
 ** Limits the data of this process (heap and private memory) to so many bytes: an allocation beyond fails. NS_EIO ("cannot limit
@@ -68,10 +74,13 @@ NsStatus ns_worker_receive(NsWorker *worker, const char **bytes, size_t *size);
 /* Sends a message, waiting until the other side takes it. NS_EEND: the other side is gone. NS_ETOOLARGE above 4 GB. */
 NsStatus ns_worker_send(NsWorker *worker, const char *bytes, size_t size);
 
-/* Sends a signal to a worker that has not ended; says to it that no more messages come. */
+/*
+** Sends a signal to a worker that has not ended; says to it that no more messages come. SIGKILL also reaches the programs that it
+** has started, which are in its process group.
+*/
 void ns_worker_stop(NsWorker *worker, int signal_number);
 
-/* Kills the worker, if it has not ended, waits for its end, and frees the memory. */
+/* Kills the worker, if it has not ended, and the programs that it has started; waits for its end, and frees the memory. */
 void ns_worker_close(NsWorker *worker);
 
 /* Frees the memory alone: of the connection to a driver, which lasts as long as the process, or of a worker of another process. */

@@ -59,7 +59,46 @@ function polynomial.polyfit(x, y, degree)
   return core.vector(p)
 end
 
--- The roots: the eigenvalues of the companion matrix, which LAPACK balances.
+-- Roots whose moduli differ by more than this power of two are found from different coefficients: what the others add
+-- is below rounding (2^-53), with a margin for the binomial factors.
+local APART = 64
+
+-- The vertices of the upper convex hull of log2 |p[i]|, i = first to last: between two of them the moduli of roots
+-- are about 2 to the slope (Newton's polygon).
+local function hull_of(p, first, last)
+  local hull = {}
+  local function height(i) return math.log(math.abs(p[i]), 2) end
+  local function slope(i, k) return (height(k) - height(i)) / (k - i) end
+  for i = first, last do
+    if p[i] ~= 0 then
+      while #hull > 1 and slope(hull[#hull], i) >= slope(hull[#hull - 1], hull[#hull]) do hull[#hull] = nil end
+      hull[#hull + 1] = i
+    end
+  end
+  return hull, slope
+end
+
+-- The places of p, from first to last, between which the coefficients make roots that are far from all others.
+local function cuts_of(p, first, last)
+  local hull, slope = hull_of(p, first, last)
+  local cuts = { first }
+  for k = 2, #hull - 1 do
+    if slope(hull[k - 1], hull[k]) - slope(hull[k], hull[k + 1]) > APART then cuts[#cuts + 1] = hull[k] end
+  end
+  cuts[#cuts + 1] = last
+  return cuts
+end
+
+-- The eigenvalues of the companion matrix of p[first] .. p[last].
+local function companion_roots(p, first, last)
+  local n = last - first
+  local A = core.zeros(n, n)
+  for j = 1, n do A[1][j] = -p[first + j] / p[first] end
+  for i = 2, n do A[i][i - 1] = 1 end
+  return A:eigvals()
+end
+
+-- The roots: the eigenvalues of companion matrices, which LAPACK balances.
 function polynomial.polyroots(p)
   p = coefficients(p, "polyroots")
   local first, last = 1, #p
@@ -69,11 +108,14 @@ function polynomial.polyroots(p)
   local n, zeros = last - first, #p - last
   local re, im = core.zeros(n + zeros), core.zeros(n + zeros)
   if n == 0 then return re, im end
-  local A = core.zeros(n, n)
-  for j = 1, n do A[1][j] = -p[first + j] / p[first] end
-  for i = 2, n do A[i][i - 1] = 1 end
-  local reals, imaginaries = A:eigvals()
-  for i = 1, n do re[i], im[i] = reals[i] + 0.0, imaginaries and imaginaries[i] or 0 end
+  local cuts, count = cuts_of(p, first, last), 0
+  for k = 1, #cuts - 1 do
+    local reals, imaginaries = companion_roots(p, cuts[k], cuts[k + 1])
+    for i = 1, cuts[k + 1] - cuts[k] do
+      re[count + i], im[count + i] = reals[i] + 0.0, imaginaries and imaginaries[i] or 0
+    end
+    count = count + cuts[k + 1] - cuts[k]
+  end
   return re, im
 end
 

@@ -77,6 +77,14 @@ function arguments.is_simulation(value)
   return good and run == core.simulation_methods.run
 end
 
+-- The name of the first event of the script with an action in a simulation; nil: there is none. A reset does not
+-- bring back what an action changes outside of the state.
+function arguments.acting_event(simu)
+  for _, event in ipairs(simu:userEvents()) do
+    if event.acts then return event.name end
+  end
+end
+
 -- f(x) for a number x, or for each element of a vector or a table x.
 function arguments.at_each(x, f, who)
   if type(x) == "number" then return f(x) end

@@ -140,7 +140,7 @@ function names.nearest(name, list)
   local most = math.max(1, #wanted // 3)
   for _, candidate in ipairs(list) do
     local other = plain(candidate)
-    local far = distance(wanted, other, most)
+    local far = distance(wanted, other, math.min(most, #wanted - 1)) -- a letter at least is the same
     local held = #wanted >= 4 and #other >= 4 and (other:find(wanted, 1, true) or wanted:find(other, 1, true))
     if not far and held then far = most + math.abs(#wanted - #other) end
     if far and (not least or far < least or far == least and candidate < best) then best, least = candidate, far end
@@ -176,10 +176,15 @@ local function place(instead)
   return "in its place: " .. instead
 end
 
+local habits = { T = "transpose", inverse = "inv", len = "size", length = "size" } -- names that other tools have
+
 local function message(who, what, name, instead, list)
   local text = ("%s: it has no %s'%s'"):format(who, what, name)
   if instead then return ("%s; %s"):format(text, place(instead)) end
   local near = names.nearest(name, list)
+  for _, known in ipairs(list) do
+    if known == habits[name] then near = known end
+  end
   return near and ("%s; the nearest is '%s'"):format(text, near) or text, near == nil
 end
 
@@ -194,9 +199,12 @@ function names.of_module(who, t, name)
   return (message(who, "", name, names.instead(names.module, name), sorted_keys(t)))
 end
 
--- The message for an object of a class, whose methods are in the table `methods`.
-function names.of_object(class, methods, name)
-  return (message(class, "method ", name, names.instead(names.methods, name), sorted_keys(methods)))
+-- The message for an object of a class, whose methods, or what else `what` says, are in the table `known`. When it is
+-- not `sure` that the name is wrong, nil unless a name that is known is near.
+function names.of_object(class, what, known, name, sure)
+  local instead = names.instead(names.methods, name)
+  local text, open = message(class, what, name, instead, sorted_keys(known))
+  return (sure or instead or not open) and text or nil
 end
 
 local MOST = 16 -- names in a message: two lines of a terminal

@@ -14,6 +14,8 @@ local FORM = "q0 v0 t0 index stabilised baumgarte"
 local STEPS = "rtol atol first_step max_step max_steps"
 local SET = "xlabel ylabel zlabel title xlim ylim zlim xscale yscale zscale xticks yticks zticks grid axis legend"
 
+local TASKS = "setup file workers on with seed resume timeout retries memory chunk order progress"
+
 local FLOW = "simulation rhs events method rtol atol args t0 parameter value"
 
 local names = {
@@ -54,15 +56,13 @@ local names = {
   ["fit"] = "simulation model data parameters start bounds noise sensitivities loss f_scale tol max_nfev starts "
     .. "seed workers on progress",
   ["optimal_control"] = "states controls relays rhs cost terminal path parameters bounds start goal T elements "
-    .. "phases stages control_degree guess tol max_iterations",
+    .. "phases stages control_degree guess accuracy max_elements tol max_iterations",
   ["sweep:plot"] = "x y z by bins cmap limits figsize dpi title",
-  ["montecarlo"] = "run setup samples max_samples rtol atol confidence quantiles seed workers on timeout "
-    .. "memory progress",
-  ["sobol_indices"] = "ranges run setup n result seed workers on file resume timeout memory progress",
-  ["basins"] = "parameters run setup tolerance seed workers on file resume timeout memory progress",
+  ["montecarlo"] = "run samples max_samples rtol atol confidence quantiles " .. TASKS,
+  ["sobol_indices"] = "ranges run n result " .. TASKS,
+  ["basins"] = "parameters run tolerance " .. TASKS,
   ["basins:plot"] = "figsize dpi title cmap",
-  ["sweep"] = "parameters run setup file workers on with seed resume timeout retries memory chunk order reduce "
-    .. "progress wait start",
+  ["sweep"] = "parameters run " .. TASKS .. " reduce wait",
   ["quad"] = "rtol atol max_intervals",
   ["spline"] = "ends slopes",
 
@@ -155,7 +155,7 @@ names["axes:axhline"] = "label color linestyle linewidth alpha zorder xmin xmax"
 names["axes:axvline"] = "label color linestyle linewidth alpha zorder ymin ymax"
 for axis in ("xyz"):gmatch "." do
   names["axes:" .. axis .. "label"] = "fontsize color rotation"
-  names["axes:" .. axis .. "ticks"] = "fontsize color rotation"
+  names["axes:" .. axis .. "ticks"] = "fontsize color rotation" .. (axis == "x" and " align" or "")
 end
 
 return names

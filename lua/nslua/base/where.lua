@@ -7,12 +7,12 @@ local where = {}
 local directory = debug.getinfo(1, "S").source:match "^(.*[/\\])base[/\\]where%.lua$" or "\0"
 
 -- Whether a frame is of nslua's own code, of which debug.getinfo has told the source and the kind ("S").
-local function is_ours(info) return info.what == "C" or info.source:sub(1, #directory) == directory end
+function where.is_ours(info) return info.what == "C" or info.source:sub(1, #directory) == directory end
 
 -- Raises the text as an error with the place of the innermost frame of the user's code, if there is one.
 function where.fail(message)
   local depth, info = 2, debug.getinfo(2, "Sl")
-  while info and (is_ours(info) or info.currentline < 0) do
+  while info and (where.is_ours(info) or info.currentline < 0) do
     depth = depth + 1
     info = debug.getinfo(depth, "Sl")
   end
@@ -74,7 +74,7 @@ end
 -- nslua get nil, since they may ask for a field that is not set. Names in the set `fields`, and names that begin
 -- with "_", give nil to everybody.
 function where.missing(class, name, kind, fields)
-  if type(name) ~= "string" or fields and fields[name] or name:find "^_" or is_ours(debug.getinfo(2, "S")) then
+  if type(name) ~= "string" or fields and fields[name] or name:find "^_" or where.is_ours(debug.getinfo(2, "S")) then
     return nil
   end
   error(require "nslua.base.names".of_class(kind, class, name), 2)

@@ -56,8 +56,15 @@ local function with_last(list, i)
   return out
 end
 
--- M = Q R; `sums` are in the order of the columns. Columns that are lost in those before them become the last ones.
-local function orthogonal(M, sums)
+-- A direction of which less than this part of its length is left is not known: derivatives have errors of about 1e-12
+-- of their size. Then a window is halved, up to HALVINGS times.
+local KNOWN, HALVINGS = 2 ^ -24, 10
+
+-- M = Q R, and the sums of log |diag R|, in the order of the columns, after those in `before`. Columns that are lost
+-- in those before them become the last ones. The third result is the least part of a direction that is left; one
+-- that was lost before does not count.
+local function orthogonal(M, before)
+  local sums = { table.unpack(before) }
   local n, columns = M:rows(), {}
   for j = 1, n do columns[j] = M:column(j) end
   local Q, R
@@ -72,11 +79,14 @@ local function orthogonal(M, sums)
     if place < last then columns, sums = with_last(columns, place), with_last(sums, place) end
     if place <= last then last = last - 1 end
   end
+  local least = 1
   for j = 1, n do
-    local lost = j > last and math.abs(R[j][j]) <= LOST * columns[j]:norm()
+    local part = math.abs(R[j][j]) / columns[j]:norm()
+    if sums[j] > -math.huge then least = math.min(least, part) end
+    local lost = j > last and (part <= LOST or part ~= part)
     sums[j] = lost and -math.huge or sums[j] + math.log(math.abs(R[j][j]))
   end
-  return Q, sums
+  return Q, sums, least
 end
 
 -- S with the states divided by their sizes, which are powers of two.
@@ -92,6 +102,24 @@ end
 -- The start of a window: time goes on for an ODE; a simulation starts again, its forces have the window's period.
 local function start_of(flow, t) return flow.f and t or flow.t0 end
 
+-- The state after the window from ta to tb, the basis Q and the sums there. A window of an ODE in which a direction
+-- shrinks beyond what its derivative knows is halved; what is lost in the shortest one, too, is lost at once. A
+-- smooth motion loses none.
+local function over_window(flow, x, ta, tb, p, sizes, Q, sums, halvings)
+  local S, run = flow:derivative(x, ta, tb, p, sizes)
+  local next_Q, next_sums, least = orthogonal(scaled(S, sizes) * Q, sums)
+  if least < KNOWN and flow.f and halvings > 0 then
+    local middle = ta + (tb - ta) / 2
+    x, Q, sums = over_window(flow, x, ta, middle, p, sizes, Q, sums, halvings - 1)
+    return over_window(flow, x, middle, tb, p, sizes, Q, sums, halvings - 1)
+  end
+  if least < KNOWN and (least > LOST or flow.smooth) then
+    fail("%s: window: neighbours come closer to each other by a factor of %.2g in %g, which their derivative does "
+      .. "not resolve: give a shorter one", flow.who, least, tb - ta)
+  end
+  return run.x, next_Q, next_sums
+end
+
 -- The exponents of the motion from x at a value of the parameter. o: window, count (of windows), rest (windows
 -- before).
 local function measure(flow, x, p, o)
@@ -106,10 +134,9 @@ local function measure(flow, x, p, o)
   for i = 1, n do sums[i] = 0 end
   for k = 1, count do
     local ta = start_of(flow, t)
-    local S, run = flow:derivative(x, ta, ta + window, p, sizes)
-    Q, sums = orthogonal(scaled(S, sizes) * Q, sums)
+    x, Q, sums = over_window(flow, x, ta, ta + window, p, sizes, Q, sums, HALVINGS)
+    t = t + window
     for i = 1, n do history[k][i] = sums[i] / (k * window) end
-    x, t = run.x, t + window
     if k == count // 2 then half = { table.unpack(sums) } end
   end
   local list, first = {}, {}

@@ -14,6 +14,7 @@
 -- A derivative is exact where the model's runs carry sensitivities; else it is taken by differences of order 4.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
 local format = core.number_support.format
@@ -26,8 +27,12 @@ Flow.__index = Flow
 -- The step of a difference, as a part of the size of a state. The error of order 4 is then about 2^-44 of the fifth
 -- derivative, and that of a run with a relative error of 1e-13 about 4e-10.
 local STEP = 2 ^ -12
--- A step after which the run has other events than the run itself is divided by this, REDUCTIONS times.
-local REDUCTION, REDUCTIONS = 16, 3
+-- A step after which the run has other events than the run itself, or which is too long for an end that moves in
+-- proportion, is divided by this, REDUCTIONS times: down to 2^-32, where a run's error makes 4e-3.
+local REDUCTION, REDUCTIONS = 16, 5
+-- The differences of order 4 and 2 with one step may differ by this part of the slope: the error of the first is
+-- about the square of this. Below ROUNDING a shorter step makes them differ more only by the errors of runs.
+local PROPORTIONAL, ROUNDING = 2 ^ -13, 2 ^ -5
 
 -- ---- sizes ----
 
@@ -66,37 +71,60 @@ function flows.signature(events)
   return table.concat(list, " ")
 end
 
--- Differences of order 4: places and weights, in the middle of the places or at their end.
+-- Differences of order 4: places and weights, in the middle of the places or at their end; `low`: the weights of
+-- order 2 at the same places.
 local FORMULAS = {
-  { at = { -2, -1, 1, 2 }, weights = { 1 / 12, -8 / 12, 8 / 12, -1 / 12 } },
-  { at = { 0, 1, 2, 3, 4 }, weights = { -25 / 12, 48 / 12, -36 / 12, 16 / 12, -3 / 12 } },
-  { at = { 0, -1, -2, -3, -4 }, weights = { 25 / 12, -48 / 12, 36 / 12, -16 / 12, 3 / 12 } },
+  { at = { -2, -1, 1, 2 }, weights = { 1 / 12, -8 / 12, 8 / 12, -1 / 12 }, low = { 0, -1 / 2, 1 / 2, 0 } },
+  { at = { 0, 1, 2, 3, 4 }, weights = { -25 / 12, 48 / 12, -36 / 12, 16 / 12, -3 / 12 },
+    low = { -3 / 2, 2, -1 / 2, 0, 0 } },
+  { at = { 0, -1, -2, -3, -4 }, weights = { 25 / 12, -48 / 12, 36 / 12, -16 / 12, 3 / 12 },
+    low = { 3 / 2, -2, 1 / 2, 0, 0 } },
 }
 
--- The difference by one formula; nil when a run fails or has another signature than `wanted`, if that is given.
+-- The differences of order 4 and 2 by one formula; nil when a run fails or has another signature than `wanted`, if
+-- that is given.
 local function by_formula(f, h, formula, wanted)
-  local sum
+  local sum, low
   for k, place in ipairs(formula.at) do
     local good, value, signature = pcall(f, place * h)
     if not good and not wanted then error(value, 0) end
     if not good or wanted and signature ~= wanted then return nil end
-    local term = value * (formula.weights[k] / h)
-    sum = sum and sum + term or term
+    local term, part = value * (formula.weights[k] / h), value * (formula.low[k] / h)
+    sum, low = sum and sum + term or term, low and low + part or part
   end
-  return sum
+  return sum, low
 end
 
--- d f / d s at 0 with the step h; f(s) returns a vector and the signature of its run. All runs of a difference have
--- the signature `wanted`: else it is taken on one side, then with a shorter step.
-local function difference(f, h, wanted)
+-- The largest part of a vector whose parts have these sizes.
+local function largest(v, sizes)
+  local most = 0
+  for i = 1, #v do most = math.max(most, math.abs(v[i]) / sizes[i]) end
+  return most
+end
+
+-- d f / d s at 0 for s of this size; f(s) returns a vector and the signature of its run. All runs of a difference
+-- have the signature `wanted`: else it is taken on one side, then with a shorter step. So it is where the two orders
+-- differ; the slope for which they differ least is taken. sizes: of the parts of f; without them the first slope is
+-- taken. The second result is by what part of the slope the orders differ; a slope below 1, as a part of the sizes,
+-- counts as 1.
+local function difference(f, size, wanted, sizes)
+  local h, best, unknown = STEP * size, nil, math.huge
   for _ = 0, REDUCTIONS do
     for _, formula in ipairs(FORMULAS) do
-      local slope = by_formula(f, h, formula, wanted)
-      if slope then return slope end
+      local slope, low = by_formula(f, h, formula, wanted)
+      if slope and not sizes then return slope end
+      if slope then
+        local off = largest(slope - low, sizes) * size / math.max(1, largest(slope, sizes) * size)
+        if off > unknown and unknown < ROUNDING then return best, unknown end
+        if off < unknown then best, unknown = slope, off end
+        break
+      end
     end
+    if unknown <= PROPORTIONAL then break end
     h = h / REDUCTION
   end
-  return by_formula(f, h, FORMULAS[1])
+  if not best then best = by_formula(f, h, FORMULAS[1]) end
+  return best, unknown
 end
 
 local function moved(x, i, s)
@@ -105,27 +133,29 @@ local function moved(x, i, s)
   return y
 end
 
--- The derivative of map(x, p) by x at the point, column by column; map returns a vector and events.
-function flows.by_states(map, x, sizes, wanted)
-  local n = #x
+-- The derivative of map(x, p) by x at the point, column by column; map returns a vector, whose parts have the sizes
+-- value_sizes where these are given, and events. The second result is the part of a column that is not known.
+function flows.by_states(map, x, sizes, wanted, value_sizes)
+  local n, unknown = #x, 0
   local S
   for i = 1, n do
-    local column = difference(function(s)
+    local column, off = difference(function(s)
       local value, events = map(moved(x, i, s))
       return value, flows.signature(events)
-    end, STEP * sizes[i], wanted)
+    end, sizes[i], wanted, value_sizes)
     S = S or core.zeros(#column, n)
     for j = 1, #column do S[j][i] = column[j] end
+    unknown = math.max(unknown, off or 0)
   end
-  return S
+  return S, unknown
 end
 
 -- The derivative of map(p) by a number.
-function flows.by_number(map, p, size, wanted)
-  return difference(function(s)
+function flows.by_number(map, p, size, wanted, value_sizes)
+  return (difference(function(s)
     local value, events = map(p + s)
     return value, flows.signature(events)
-  end, STEP * size, wanted)
+  end, size, wanted, value_sizes))
 end
 
 -- ---- the interface ----
@@ -147,30 +177,30 @@ local AGREEMENT = 1e-4
 local DISAGREES = "the exact derivative disagrees with a difference: a field that switches without an event, or "
   .. "an orbit that begins on a surface of switching"
 
--- Whether S agrees with a difference of the step h. map(x): the end of a run and its signature; x0 has the signature
--- `wanted`.
-local function agrees(map, S, x0, sizes, wanted, h)
+-- Whether S agrees with a difference, or this is not known well enough to tell. map(x): the end of a run and its
+-- signature; x0 has the signature `wanted`.
+local function agrees(map, S, x0, sizes, wanted)
   local direction = sizes:copy()
   for i = 2, #direction, 2 do direction[i] = -direction[i] end
-  local good, slope = pcall(difference, function(s) return map(x0 + s * direction) end, h, wanted)
-  if not good then return true end
-  local exact, off, size = S * direction, 0, 1
-  for i = 1, #exact do
-    off = math.max(off, math.abs(exact[i] - slope[i]) / sizes[i])
-    size = math.max(size, math.abs(exact[i]) / sizes[i])
-  end
-  return off <= AGREEMENT * size
+  local good, slope, unknown = pcall(difference, function(s) return map(x0 + s * direction) end, 1, wanted, sizes)
+  if not good or unknown > PROPORTIONAL then return true end
+  local exact = S * direction
+  return largest(exact - slope, sizes) <= AGREEMENT * math.max(1, largest(exact, sizes))
 end
 
--- Compares the first exact derivative of a flow; where it disagrees, all later ones are taken by differences. Close
--- to a grazing the map bends so much that only a short step tells; so the step is shortened up to 2^-20.
+-- Compares the first exact derivative of a flow; where it disagrees, all later ones are taken by differences.
 local function compare(flow, map, S, x0, sizes, wanted)
   if flow.compared then return end
   flow.compared = true
-  for k = 0, 2 do
-    if agrees(map, S, x0, sizes, wanted, STEP / REDUCTION ^ k) then return end
-  end
-  flow.inexact = DISAGREES
+  if not agrees(map, S, x0, sizes, wanted) then flow.inexact = DISAGREES end
+end
+
+-- Why a derivative is taken by differences, with what these do not know.
+local function told(reason, unknown)
+  reason = where.bare(reason, "sensitivities")
+  if unknown <= PROPORTIONAL then return reason end
+  if unknown == math.huge then return reason .. "; the differences are taken across a change of the events" end
+  return format("%s; the differences are known to %.1g of their size only", reason, unknown)
 end
 
 -- d x(t1) / d x0, the run, d x(t1) / d p where it is known, and why the first is not exact; nil when it is. Sizes: of
@@ -189,10 +219,11 @@ function Flow:derivative(x0, t0, t1, p, sizes)
     reason = self.inexact or not good and tostring(run) or why or "an event of the model does not act"
   end
   local run = self:run(x0, t0, t1, p)
-  return flows.by_states(function(x)
+  local S, unknown = flows.by_states(function(x)
     local other = self:run(x, t0, t1, p)
     return other.x, other.events
-  end, x0, sizes, flows.signature(run.events)), run, nil, reason
+  end, x0, sizes, flows.signature(run.events), sizes)
+  return S, run, nil, told(reason, unknown)
 end
 
 -- A crossing earlier than this part of the expected time is another one: a start that a difference moves to the other
@@ -212,7 +243,7 @@ end
 function Flow:section_derivative(x0, section, p, sizes, t0)
   t0 = t0 or self.t0
   local reason, n = self.inexact, #x0
-  local _, wanted = crossing_from(self, x0, t0, section, p)
+  local base, wanted = crossing_from(self, x0, t0, section, p)
   wanted = flows.signature(wanted)
   if not reason then
     local good, list, S, by_parameter, dt = pcall(self.kind.exact_crossing, self, x0, t0, section, p)
@@ -225,14 +256,14 @@ function Flow:section_derivative(x0, section, p, sizes, t0)
     if good and S and not self.inexact then return S, by_parameter, nil, dt end
     reason = self.inexact or not good and tostring(list) or S or "an event of the model does not act"
   end
-  local both = flows.by_states(function(y)
+  local both, unknown = flows.by_states(function(y)
     local last, events = crossing_from(self, y, t0, section, p)
     local out = core.zeros(n + 1)
     for i = 1, n do out[i] = last.x[i] end
     out[n + 1] = last.t
     return out, events
-  end, x0, sizes, wanted)
-  return both:slice(1, n, 1, n), nil, reason, both:row(n + 1)
+  end, x0, sizes, wanted, core.concatenate { sizes, core.vector { base.t - t0 } })
+  return both:slice(1, n, 1, n), nil, told(reason, unknown), both:row(n + 1)
 end
 
 -- d x(t1) / d t1 at the end of a run, before an event that is there.

@@ -49,6 +49,7 @@ function ode.make(flow, options)
     fail("%s: rhs: expected a function f(t, x), got %s", who, describe(options.rhs))
   end
   flow.f, flow.events = options.rhs, event_list(options.events, who)
+  flow.smooth = #flow.events == 0
   flow.method, flow.rtol, flow.atol = options.method or "DOP853", options.rtol or RTOL, options.atol
   flow.args = options.args or {}
   if type(flow.args) ~= "table" then fail("%s: args: expected a list, got %s", who, describe(options.args)) end

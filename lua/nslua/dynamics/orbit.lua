@@ -148,7 +148,7 @@ local function prepare(q)
   q.T = q.period and q.period(p)
   if q.transient then
     x = settle(q, x, p)
-    q.guess = x
+    q.guess, q.transient = x, nil
   end
   if q.section and q.kind == "autonomous" then
     local start, T = return_of(q, x, p)
@@ -375,7 +375,7 @@ function orbits.by_parameter(q, u, p, size, state)
     end
     return residual(q, other), events
   end
-  return flows.by_number(map, p, size, wanted), false
+  return flows.by_number(map, p, size, wanted, core.ones(#u)), false
 end
 
 function orbits.signature_of_runs(state)
@@ -461,7 +461,9 @@ function orbits.result(q, orbit, solved)
   orbit.problem, orbit.t0 = q, q.flow.t0
   orbit.iterations, orbit.accuracy = solved and solved.iterations, solved and solved.correction
   orbit.multipliers = spectrum.values(reduced(q, orbit.monodromy))
-  if q.kind == "autonomous" then orbit.trivial = spectrum.take_trivial(orbit.multipliers) end
+  if q.kind == "autonomous" then
+    orbit.trivial, orbit.doubt = spectrum.take_trivial(orbit.multipliers)
+  end
   if orbit.half then orbit.half_multipliers = spectrum.values(orbit.half) end
   orbit.derivative = orbit.derivative_message and "differences" or "exact"
   orbit.stability = spectrum.stability(orbit.multipliers)
@@ -531,8 +533,9 @@ end
 function Orbit:__tostring()
   local list = {}
   for i, m in ipairs(self.multipliers) do list[i] = tostring(m) end
-  return format("%s periodic orbit: T = %.10g, x0 = %s, multipliers %s", self.stability, self.T, tostring(self.x0),
-    table.concat(list, ", "))
+  local doubt = rawget(self, "doubt")
+  return format("%s periodic orbit: T = %.10g, x0 = %s, multipliers %s%s", self.stability, self.T, tostring(self.x0),
+    table.concat(list, ", "), doubt and "; " .. doubt or "")
 end
 
 -- Times and states of one period: a vector, and a list of vectors.
@@ -558,7 +561,7 @@ function Orbit:plot(options) return require "nslua.dynamics.picture".orbit(self,
 where.methods(Orbit, "an orbit", "orbit")
 setmetatable(Orbit, { __index = function(class, name)
   return where.missing(class, name, "orbit", { trivial = true, parameter = true, iterations = true, accuracy = true,
-    derivative_message = true, half = true, half_multipliers = true })
+    derivative_message = true, doubt = true, half = true, half_multipliers = true })
 end })
 
 -- ---- solving ----
@@ -636,21 +639,59 @@ end
 -- A motion of the duration 0 is periodic, too: the first orbit has at least this part of the guessed period.
 local SHRUNK = 1 / 16
 
--- The problem's first orbit. An orbit that passes a section that is an event there and back has two such events in
--- each period; so where no count was asked for, and there is none with 1, 2 is tried.
+-- The orbit with `count` events of the section in each period, from the first of them after the guess; nil where none
+-- is found.
+local function from_section(q, count)
+  q.section.span = nil
+  q.flow.compared, q.flow.inexact = nil, nil -- what was found of another map
+  local good, solved = pcall(function()
+    local two = q.flow:crossings(q.guess, q.flow.t0, flows.counted(q.section, 2), q.p)
+    q.guess, q.section.span, q.section.count = two[1].x, two[2].t - two[1].t, count
+    return orbits.solve(q, orbits.first(q), q.p)
+  end)
+  return good and solved.good and solved or nil
+end
+
+-- Two returns to the start that differ by this part of the sizes are one: above the errors of runs, far below the
+-- distance between the two crossings of an orbit that has both.
+local ONCE = 1e-6
+
+-- Whether an orbit with two events of the section is one with a single event, run through twice.
+local function is_twice(q, solved)
+  local x = orbits.unpack(q, solved.u)[1]
+  local first = q.flow:crossings(x, q.flow.t0, flows.counted(q.section, 1), q.p)[1].x
+  for _, j in ipairs(q.keep) do
+    if math.abs(first[j] - x[j]) > ONCE * q.sizes[j] then return false end
+  end
+  return true
+end
+
+-- The problem's first orbit. A guess away from a section that is an event may be far from the orbit that begins
+-- there: where it leads to none, the motion from its first event is taken. An orbit that passes the section there and
+-- back has two such events in each period; so where no count was asked for, and there is none with 1, 2 is tried.
 function orbits.start(q)
-  local u = orbits.first(q)
-  q.T_least = q.kind == "autonomous" and SHRUNK * q.T_size or nil
-  local solved = orbits.solve(q, u, q.p)
+  local fine, solved = pcall(function()
+    local u = orbits.first(q)
+    q.T_least = q.kind == "autonomous" and SHRUNK * q.T_size or nil
+    return orbits.solve(q, u, q.p)
+  end)
   q.T_least = nil
-  if not solved.good then solved.reason = solved.reason .. why_singular(q, solved.u) end
-  if solved.good or q.kind ~= "map" or q.symmetry or q.section.asked or q.section.count ~= 1 then return solved end
-  q.section.count, q.section.span, q.transient = 2, nil, nil
-  q.flow.compared, q.flow.inexact = nil, nil -- what was found of the other map
-  local good, second = pcall(function() return orbits.solve(q, orbits.first(q), q.p) end)
-  if good and second.good then return second end
-  q.section.count = 1
-  return solved
+  if fine and not solved.good then solved.reason = solved.reason .. why_singular(q, solved.u) end
+  local other = q.kind == "map" and not q.symmetry and q.section.count == 1 and not q.transient
+  if not fine and not other then error(solved, 0) end
+  if not other or fine and solved.good then return solved end
+  local guess = q.guess
+  local found = from_section(q, 1)
+  if not found and not fine then error(solved, 0) end
+  if found or q.section.asked then return found or solved end
+  q.guess = guess
+  found = from_section(q, 2)
+  if found and is_twice(q, found) then
+    q.guess = orbits.unpack(q, found.u)[1]
+    return from_section(q, 1) or from_section(q, 2)
+  end
+  if not found then q.section.count = 1 end
+  return found or solved
 end
 
 return orbits

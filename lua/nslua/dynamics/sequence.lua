@@ -398,8 +398,9 @@ end
 -- The problem and the solution of the orbit with the events that the motion from the guess has: near a grazing
 -- shooting comes to an orbit from very near guesses only. nil where there is none.
 function sequences.start(q)
+  if q.kind == "map" then return nil end
   local good, run = pcall(q.flow.run, q.flow, q.guess, q.flow.t0, q.flow.t0 + q.T, q.p)
-  if not good or q.kind == "map" or not is_rough(q, run) then return nil end
+  if not good or not is_rough(q, run) then return nil end
   local one, u = sequences.with(q, { x0 = q.guess, T = q.T, events = run.events }, q.p, true)
   if not one then return nil end
   local fine, solved = pcall(orbits.solve, one, u, q.p)

@@ -49,18 +49,11 @@ local function systems_of(simu)
   return list, n
 end
 
--- The name of the first event of the script with an action; nil: there is none.
-local function acting_event(simu)
-  for _, event in ipairs(simu:userEvents()) do
-    if event.acts then return event.name end
-  end
-end
-
 -- A simulation made ready for runs: its systems, and the clock that ends a run.
 local function prepared(simu)
   local model = { simu = simu, clock = clock_of(simu), start = simu:nsds():t0(), last = simu:nsds():T() }
   model.systems, model.n = systems_of(simu)
-  model.acting = acting_event(simu)
+  model.acting = arguments.acting_event(simu)
   return model
 end
 
@@ -108,6 +101,7 @@ function simulation.make(flow, options)
   end
   flow.n = model_at(flow, options.value).n
   flow.t0 = options.t0 or flow.model.start
+  flow.smooth = flow.model.simu:nsds():numberOfInteractions() == 0 and not flow.model.acting
 end
 
 -- ---- runs ----
@@ -168,13 +162,19 @@ end
 
 local function label_of(event) return event.name .. ":" .. event.kind end
 
--- Events after t0 that are the model's own; a contact that rests at the start is none. A copy begins with the modes
+-- Kinds of events after which a row is held at 0. A run whose start is held up to rounding has such an event within
+-- the part AT_START of its time, which is none of the motion.
+local HOLDS, AT_START = { rest = true, slide = true, stick = true }, 2 ^ -40
+
+-- Events after t0 that are the model's own; a row that is held at the start is none. A copy begins with the modes
 -- of the run that it is a copy of, so that changes of modes at its start are none, either. The rows of their sides
 -- are found by their time.
 local function occurrences(sol, t0, model)
   local list, t, k = {}, sol.t, 1
+  local start = t0 + AT_START * (t[#t] - t0)
   for _, event in ipairs(sol.events) do
-    local at_start = event.t == t0 and (event.kind == "rest" or model.is_copy and event.kind ~= "impact")
+    local at_start = event.t <= start and HOLDS[event.kind] or
+      event.t == t0 and model.is_copy and event.kind ~= "impact"
     if event.name ~= END and event.name ~= CROSSING and event.t >= t0 and not at_start then
       while k < #t and t[k] < event.t do k = k + 1 end
       local last = k
@@ -364,7 +364,7 @@ local function named_crossings(flow, x0, t0, section, p, options)
     list = { events = occurrences(sol, t0, model) }
     for _, event in ipairs(list.events) do
       if (event.name == section.name or event.label == section.name) and #list < section.count then
-        list[#list + 1] = { t = event.t, dt = event.dt, before = event.before, x = event.after }
+        list[#list + 1] = { t = event.t, dt = event.dt, before = event.before, x = event.after, name = event.name }
       end
     end
     finish(model)
@@ -384,12 +384,13 @@ local function without_start(list, t0, section)
   return kept, #list - #kept
 end
 
--- The events up to the last crossing, without those of the section at the start.
+-- The events up to the last crossing. A start on the section is on the surface of its interaction up to rounding:
+-- what the run has there by which side it begins on is no event of the motion, whatever its kind.
 local function up_to(list, t0, section)
-  local kept, last, span = {}, list[section.count].t, section.span or 0
+  local kept, last, span = {}, list[section.count], section.span or 0
   for _, event in ipairs(list.events) do
-    local own = section.name and (event.name == section.name or event.label == section.name)
-    if event.t <= last and not (own and event.t - t0 <= START * span) then kept[#kept + 1] = event end
+    local at_start = event.name == last.name and event.t - t0 <= START * span
+    if event.t <= last.t and not at_start then kept[#kept + 1] = event end
   end
   return kept
 end

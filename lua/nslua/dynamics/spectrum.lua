@@ -32,14 +32,22 @@ function spectrum.values(A)
   return list
 end
 
--- Takes the multiplier nearest to 1 out of the list and returns it.
+-- The multiplier of the motion along an orbit is 1; one that is off by more than this tells that others are not known
+-- to three digits.
+local OFF = 1e-3
+
+-- Takes the multiplier nearest to 1 out of the list and returns it, and what it says of the others; nil where it
+-- is 1.
 function spectrum.take_trivial(list)
   local place, least = nil, math.huge
   for i, m in ipairs(list) do
     local far = (m.re - 1) ^ 2 + m.im ^ 2
     if far < least then place, least = i, far end
   end
-  return place and table.remove(list, place)
+  local trivial = place and table.remove(list, place)
+  if not trivial or least <= OFF * OFF then return trivial end
+  return trivial, format("the multiplier of the motion along the orbit, which is 1, was found as %s: do not trust "
+    .. "the others; take more segments, or runs of higher accuracy", tostring(trivial))
 end
 
 -- "stable", "unstable" or "neutral".

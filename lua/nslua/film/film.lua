@@ -4,6 +4,7 @@
 -- shell.
 
 local colours = require "nslua.plot.style"
+local fonts = require "nslua.plot.fonts"
 local format = require "nslua.core".number_support.format
 local text = require "nslua.plot.text"
 
@@ -362,7 +363,8 @@ local no_ffmpeg = "ffmpeg is not installed; MP4 needs it: apt install ffmpeg (GI
 -- Pictures as PNG, one after the other.
 local function pictures(process, file, animation, size)
   local terminal = ("set terminal pngcairo size %d,%d rounded %s\n"):format(size.width, size.height, font)
-  return run(process, file, { "gnuplot", "--default-settings" }, all_commands(animation, size, terminal), no_gnuplot)
+  local commands = fonts.shown("animation", all_commands(animation, size, terminal))
+  return run(process, file, { "gnuplot", "--default-settings" }, commands, no_gnuplot)
 end
 
 local function ffmpeg(size, ...)

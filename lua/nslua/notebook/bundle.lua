@@ -57,8 +57,9 @@ local function number_text(x)
   return math.type(x) == "integer" and tostring(x) or format("%.6g", x)
 end
 
--- A table of HTML: `heads` are the names of the columns or nil, cell(i, j) is the value at row i and column j.
-local function table_html(heads, rows, cols, cell)
+-- A table of HTML: `heads` are the names of the columns or nil, cell(i, j) is the value at row i and column j. And
+-- its size where it is shortened, else "".
+local function cells_html(heads, rows, cols, cell)
   local out = { '<table style="border-collapse:collapse;margin:0">' }
   local is, js = shortened(rows, ROWS), shortened(cols, COLUMNS)
   if heads then
@@ -76,8 +77,21 @@ local function table_html(heads, rows, cols, cell)
     out[#out + 1] = "</tr>"
   end
   out[#out + 1] = "</tbody></table>"
-  if rows > ROWS or cols > COLUMNS then out[#out + 1] = ("<p>%d rows, %d columns</p>"):format(rows, cols) end
-  return table.concat(out)
+  local short = rows > ROWS or cols > COLUMNS
+  return table.concat(out), short and ("<p>%d rows, %d columns</p>"):format(rows, cols) or ""
+end
+
+local function table_html(...)
+  local cells, size = cells_html(...)
+  return cells .. size
+end
+
+-- The same between brackets.
+local function matrix_html(rows, cols, cell)
+  local bracket = '<div style="width:5px;border:solid currentColor;border-width:%s"></div>'
+  local left, right = bracket:format "1.5px 0 1.5px 1.5px", bracket:format "1.5px 1.5px 1.5px 0"
+  local cells, size = cells_html(nil, rows, cols, cell)
+  return ('<div style="display:inline-flex">%s%s%s</div>%s'):format(left, cells, right, size)
 end
 
 local function latex_number(x)
@@ -88,7 +102,7 @@ local function latex_number(x)
   return mantissa and ("%s\\cdot 10^{%d}"):format(mantissa, math.tointeger(tonumber(exponent))) or text
 end
 
--- $$ \begin{pmatrix} ... \end{pmatrix} $$; nil for one that is too large to be read.
+-- $$ \begin{bmatrix} ... \end{bmatrix} $$; nil for one that is too large to be read.
 local function matrix_latex(rows, cols, cell)
   local lines = {}
   if rows > ROWS or cols > COLUMNS or rows * cols == 0 then return nil end
@@ -97,15 +111,13 @@ local function matrix_latex(rows, cols, cell)
     for j = 1, cols do row[j] = latex_number(cell(i, j)) end
     lines[i] = table.concat(row, " & ")
   end
-  return "$$\\begin{pmatrix} " .. table.concat(lines, " \\\\ ") .. " \\end{pmatrix}$$"
+  return "$$\\begin{bmatrix} " .. table.concat(lines, " \\\\ ") .. " \\end{bmatrix}$$"
 end
 
 local function matrix(value)
   local rows, cols = value:rows(), value:cols()
   local function cell(i, j) return value[i][j] end
-  local style = "display:inline-block;border:solid currentColor;border-width:0 1.5px;border-radius:6px"
-  return { ["text/html"] = ('<div style="%s">%s</div>'):format(style, table_html(nil, rows, cols, cell)),
-    ["text/latex"] = matrix_latex(rows, cols, cell) }
+  return { ["text/html"] = matrix_html(rows, cols, cell), ["text/latex"] = matrix_latex(rows, cols, cell) }
 end
 
 -- Names of the fields of a list of records; nil when the value is no such list.

@@ -7,6 +7,8 @@
 -- within a phase everything is smooth (Nurkanovic, Sperl, Albrecht and Diehl, Numerische Mathematik 2024: finite
 -- elements with switch detection). The conditions of a phase are two pairs of means; nslua.optimise.program solves
 -- them.
+local core = require "nslua.core"
+local errors = require "nslua.optimise.control_error"
 local point_functions = require "nslua.optimise.control_point"
 local program = require "nslua.optimise.control_program"
 local read = require "nslua.optimise.control_options"
@@ -15,6 +17,7 @@ local trouble = require "nslua.optimise.control_trouble"
 local units_of = require "nslua.optimise.control_units"
 local where = require "nslua.base.where"
 
+local format = core.number_support.format
 local build, choose_degree, LEAST = program.build, point_functions.choose_degree, program.LEAST
 
 -- phases that are shorter than this part of the mean one after the relaxation are left out
@@ -31,6 +34,9 @@ local LONGEST = 2
 local SHIFT = 0.5
 -- part of the cost that an optimum is known to
 local GAIN = 1e-9
+
+-- what part of the accuracy the elements are made for, and by what factor their number may grow at once
+local SAFETY, GROWTH = 0.5, 4
 
 local function same_modes(a, b)
   for name, mode in pairs(a) do
@@ -132,7 +138,7 @@ end
 local function find_modes(p)
   local layout, found, iterations, phases = nil, nil, 0, p.phases
   for _, more in ipairs(MORE_PHASES) do
-    p.phases = phases + more
+    p.phases = math.min(phases + more, p.elements)
     layout = build(p, nil)
     found = layout.program:relax { tolerance = p.tolerance, max_iterations = p.max_iterations }
     iterations = iterations + found.iterations
@@ -140,6 +146,34 @@ local function find_modes(p)
   end
   p.phases = math.min(p.phases, p.elements)
   return layout, found, iterations
+end
+
+-- Solves the program of a plan; near: its guess is near a solution. Where the time is free and the search ends at no
+-- solution, it starts once more from motions that take a given time: these are easier to find, and may be longer than
+-- the best one.
+local function solve_plan(p, plan, near)
+  local layout = build(p, plan)
+  local limits = { tolerance = p.tolerance, max_iterations = p.max_iterations }
+  local found = layout.program:solve { tolerance = p.tolerance, max_iterations = p.max_iterations, near = near }
+  local low, high, guess = p.T_low, p.T_high, p.guess
+  local iterations, T0 = found.iterations, layout.program.start[layout.T]
+  for _, T in ipairs(low < high and { T0, math.min(2 * T0, high) } or {}) do
+    if found.success then break end
+    p.T_low, p.T_high = T, T
+    local given = build(p, plan)
+    local motion = given.program:solve(limits)
+    p.T_low, p.T_high = low, high
+    iterations = iterations + motion.iterations
+    if motion.success then
+      p.guess = guess_of(p, given, motion.x)
+      local other = build(p, plan)
+      local better = other.program:solve(limits)
+      iterations, p.guess = iterations + better.iterations, guess
+      if better.success then layout, found = other, better end
+    end
+  end
+  found.iterations = iterations
+  return layout, found
 end
 
 -- The second program, with fixed modes and all elements; once more when an arc is as short as it may be, without it.
@@ -153,10 +187,9 @@ local function solve_modes(p)
     list, iterations = modes_of(p, relaxed, first.x), count
     p.guess = guess_of(p, relaxed, first.x)
   end
-  layout = build(p, plan_of(p, list or { { modes = {}, part = 1 } }))
+  list = list or { { modes = {}, part = 1 } }
   repeat
-    if fewer then layout = build(p, plan_of(p, list)) end
-    found = layout.program:solve { tolerance = p.tolerance, max_iterations = p.max_iterations }
+    layout, found = solve_plan(p, plan_of(p, list))
     iterations = iterations + found.iterations
     list, fewer = arcs_that_last(layout, found.x)
     fewer = found.success and fewer and #list > 0
@@ -181,31 +214,44 @@ local function misses_switches(arcs, layout, x)
   return false
 end
 
--- Whether a phase of the third program has become as long as it may be: then its elements are too long.
-local function is_stretched(layout, x)
+-- Whether a phase has become as long or as short as it may be: then it is not at its optimum.
+local function is_held(layout, x)
   for k, planned in ipairs(layout.plan) do
-    local length = x[layout.phases[k].h] * layout.phases[k].count / x[layout.T]
-    if planned.most and length > 0.99 * planned.most * planned.part then return true end
+    local length = x[layout.phases[k].h] * layout.phases[k].count / x[layout.T] / planned.part
+    local long = planned.most and length > 0.99 * planned.most
+    if #layout.plan > 1 and (long or length < 1.01 * (planned.least or LEAST)) then return true end
   end
   return false
 end
 
--- Lets the phases of a plan change by a part of an element only.
+-- Lets the phases of a plan change by a part of an element only. A phase of one element may become short.
 local function hold_jumps(plan)
   for _, planned in ipairs(plan) do
-    planned.most, planned.least = 1 + SHIFT / planned.count, 1 - SHIFT / planned.count
+    planned.most = 1 + SHIFT / planned.count
+    planned.least = planned.count > 1 and 1 - SHIFT / planned.count or LEAST
   end
   return plan
+end
+
+-- What the costs of two solutions may differ by their collocation alone.
+local function cost_doubt(p, first, second)
+  local sum = 0
+  for _, one in ipairs { first, second } do
+    local of = errors.find(p, one[1], one[2])
+    sum = sum + (of and of.cost or 0)
+  end
+  return sum
 end
 
 -- The third program: its phases are the arcs of the second one, so that each jump of a control may move, too. It
 -- counts when it is no worse.
 local function place_jumps(p, layout, found)
-  local phases = p.phases
+  local phases, best, cost = p.phases, { layout, found }, results.cost_of(layout, found)
+  local least, iterations = GAIN * math.abs(found.objective), found.iterations
   for pass = 1, JUMP_PASSES do
     local arcs = results.arcs_of(p, layout, found.x)
     local wanted = pass == 1 and p.degree == 0 -- an element at a jump may have a value between
-      or misses_switches(arcs, layout, found.x) or is_stretched(layout, found.x)
+      or misses_switches(arcs, layout, found.x) or is_held(layout, found.x)
     if #arcs < 2 or #arcs > p.elements // 2 or not wanted then break end
     local list = {}
     for k, arc in ipairs(arcs) do
@@ -213,23 +259,67 @@ local function place_jumps(p, layout, found)
     end
     p.guess, p.phases = guess_of(p, layout, found.x), #list
     local plan = plan_of(p, list)
-    local other = build(p, pass > 1 and hold_jumps(plan) or plan)
-    local better = other.program:solve { tolerance = p.tolerance, max_iterations = p.max_iterations, near = true }
-    better.iterations = better.iterations + found.iterations
-    local gain = results.cost_of(layout, found) - results.cost_of(other, better)
-    local least = GAIN * math.abs(found.objective)
-    if not better.success or gain < -least then break end
-    layout, found = other, better
-    if pass > 1 and gain < least then break end
+    layout = build(p, pass > 1 and hold_jumps(plan) or plan)
+    found = layout.program:solve { tolerance = p.tolerance, max_iterations = p.max_iterations, near = true }
+    iterations = iterations + found.iterations
+    local gain = cost - results.cost_of(layout, found)
+    if not found.success then break end
+    local no_worse = gain >= -least or gain >= -cost_doubt(p, best, { layout, found })
+    if no_worse then best, cost = { layout, found }, cost - gain end
+    if not no_worse and not is_held(layout, found.x) then break end
+    if pass > 1 and math.abs(gain) < least then break end
   end
-  p.phases = phases
+  p.phases, best[2].iterations = phases, iterations
+  return best[1], best[2]
+end
+
+local function elements_of(layout)
+  local sum = 0
+  for _, phase in ipairs(layout.phases) do sum = sum + phase.count end
+  return sum
+end
+
+-- The plan of a solved program, with more elements in the phases whose error is too large.
+local function finer_plan(p, layout, found)
+  local list, total, share = {}, 0, SAFETY * p.accuracy / #layout.phases
+  for k, phase in ipairs(layout.phases) do
+    local growth = (found.errors.phases[k] / share) ^ (1 / (2 * p.stages - 1))
+    local count = phase.count
+    if growth > 1 then count = math.ceil(count * math.min(growth, GROWTH)) end
+    local part = found.x[phase.h] * phase.count / found.x[layout.T]
+    list[k] = { modes = layout.plan[k].modes, part = part, count = count }
+    total = total + count
+  end
+  return list, total
+end
+
+-- Solves the program with more elements until the error of the collocation is as small as asked for.
+local function refine(p, layout, found)
+  while found.success do
+    found.errors = errors.find(p, layout, found)
+    if not found.errors or found.errors.largest <= p.accuracy then break end
+    local plan, total = finer_plan(p, layout, found)
+    local other, better
+    if total <= p.max_elements then
+      p.guess, p.elements = guess_of(p, layout, found.x), total
+      other, better = solve_plan(p, plan, true)
+    end
+    if not better or not better.success then
+      found.success, found.status = false, "inaccurate"
+      local told = format("%.2g", found.errors.largest)
+      found.trouble = ("%s with %d elements, not %s"):format(told, elements_of(layout), format("%g", p.accuracy))
+      break
+    end
+    better.iterations = better.iterations + found.iterations
+    layout, found = place_jumps(p, other, better)
+  end
   return layout, found
 end
 
 local function solve(p)
   local layout, found = solve_modes(p)
-  if found.success then return place_jumps(p, layout, found) end
-  return layout, found
+  if not found.success then return layout, found end
+  return refine(p, place_jumps(p, layout, found))
 end
 
 return function(options)
@@ -238,7 +328,7 @@ return function(options)
   where.call("optimal_control", function()
     p, units = units_of.divide(p)
     layout, found = solve(p)
-    found.trouble = not found.success and trouble.find(p, units, layout, found.x) or nil
+    found.trouble = found.trouble or not found.success and trouble.find(p, units, layout, found.x) or nil
   end)
   return units_of.restore(results.make(p, layout, found), p, units)
 end

@@ -121,6 +121,11 @@ local function read(options)
   if o.tol ~= nil and not (type(o.tol) == "number" and o.tol > 0 and o.tol < huge) then
     fail("%s: tol: expected a number above 0, got %s", who, describe(o.tol))
   end
+  p.accuracy = o.accuracy == nil and 1e-6 or o.accuracy
+  if not (type(p.accuracy) == "number" and p.accuracy > 0) then
+    fail("%s: accuracy: expected a number above 0, got %s", who, describe(p.accuracy))
+  end
+  p.max_elements = o.max_elements and arguments.integer(o.max_elements, 1, who, "max_elements") or 10 * p.elements
   p.tolerance = o.tol
   p.max_iterations = o.max_iterations and arguments.integer(o.max_iterations, 1, who, "max_iterations")
   return p

@@ -97,8 +97,10 @@ local function add_element(p, program, functions, h, from, points, controls)
       program:entry(row, from.x[k], -sum)
       rows[k], weights[k] = row, -1
     end
+    point.rows, point.rates = table.move(rows, 1, #p.states, 1, {}), functions.dynamics[i]
+    point.inputs = inputs(p, h, point, controls)
     if p.cost then rows[#rows + 1], weights[#weights + 1] = 0, p.b[i] end
-    program:term(functions.dynamics[i], inputs(p, h, point, controls), rows, weights)
+    program:term(point.rates, point.inputs, rows, weights)
     add_guards(p, program, functions.guards[i], h, point, controls)
     if p.path then
       local count = functions.path_count

@@ -1,6 +1,7 @@
 -- nslua.optimise.control_result: what a solved optimal control problem shows: rows over the time, arcs, switches.
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
+local errors = require "nslua.optimise.control_error"
 local point_functions = require "nslua.optimise.control_point"
 local Program = require "nslua.optimise.program"
 local where = require "nslua.base.where"
@@ -11,19 +12,6 @@ local relay_names = point_functions.relay_names
 
 local Control = {}
 Control.__index, Control.__name = Control, "optimal control"
-
--- A relay of an element at its start: its polynomial, continued.
-local function continued(p, x, points, i)
-  local value = 0
-  for a = 1, p.stages do
-    local weight = 1
-    for b = 1, p.stages do
-      if b ~= a then weight = weight * (0 - p.c[b]) / (p.c[a] - p.c[b]) end
-    end
-    value = value + weight * x[points[a].s[i]]
-  end
-  return value
-end
 
 -- Rows of a phase that has a length: its start, then every collocation point.
 local function collect(p, layout, x)
@@ -42,7 +30,7 @@ local function collect(p, layout, x)
         local u, s = {}, {}
         local controls = points.controls
         for i = 1, #p.controls do u[i] = x[controls.a[i]] end
-        for i = 1, #p.relays do s[i] = continued(p, x, points, i) end
+        for i = 1, #p.relays do s[i] = errors.continued(p, x, points, i, 0) end
         local last = rows.u[#rows.u]
         local jump = e == 1
         for i = 1, #p.controls do
@@ -85,19 +73,31 @@ local function spreads(p, rows)
   return out
 end
 
--- Whether a control jumps between two elements. Constant controls change at each element: there a jump is a change by
--- half of what there is, in one element or in two that follow each other (next_one: the element after `after`, or
--- nil). Of these the larger change counts.
-local function jumps(p, x, before, after, next_one, spread)
-  local least = p.degree == 0 and 0.5 or 0.05
+-- A jump is a change by more than this part of the largest difference of a control (controls of degree 0 change at
+-- each element, those of degree 1 don't). It is no part that levels of controls usually have (-1, 0, 1: 1/2;
+-- -1, 0, 2: 1/3), so that rounding does not decide.
+local JUMP = { [0] = 0.3, [1] = 0.05 }
+-- A smaller change of a constant control is a jump where it is this many times the changes around it: those of a
+-- smooth control are alike.
+local ALONE = 5
+
+-- Whether a control jumps at the start of the element `after`. A constant control may come to its new value in an
+-- element between: then both changes are one jump, where the larger one is. Elements: before_that, before, after and
+-- after_that; the first and the last may be nil.
+local function jumps(p, x, elements, spread)
   for i = 1, #p.controls do
-    local u = x[after.controls.a[i]]
-    local jump = u - x[before.controls.b[i]]
-    if spread[i] > 0 and math.abs(jump) > least * spread[i] then return true end
-    if p.degree == 0 and next_one and spread[i] > 0 then
-      local second = x[next_one.controls.a[i]] - u
-      local whole = math.abs(jump + second) > least * spread[i] and jump * second > 0
-      if whole and math.abs(second) <= math.min(least * spread[i], math.abs(jump)) then return true end
+    local least = JUMP[p.degree] * spread[i]
+    local function change(k)
+      local from, to = elements[k], elements[k + 1]
+      return from and to and x[to.controls.a[i]] - x[from.controls.b[i]] or 0
+    end
+    local here, others = change(2), { change(1), change(3) }
+    if spread[i] > 0 and math.abs(here) > least then return true end
+    local around = ALONE * math.max(math.abs(others[1]), math.abs(others[2]))
+    if math.abs(here) > math.max(JUMP[1] * spread[i], around) and spread[i] > 0 then return true end
+    for k, other in ipairs(p.degree == 0 and spread[i] > 0 and others or {}) do
+      local smaller = math.abs(other) < math.abs(here) or k == 2 and other == here
+      if smaller and here * other > 0 and math.abs(here + other) > least then return true end
     end
   end
   return false
@@ -111,7 +111,8 @@ local function find_switches(p, rows, phases, x)
     for i, relay in ipairs(p.relays) do modes[relay.name] = mode_of(x, phase.elements, i, relay) end
     for e, points in ipairs(phase.elements) do
       local arc, t = arcs[#arcs], phase.from + (e - 1) * length
-      local differs = not arc or jumps(p, x, last, points, phase.elements[e + 1], spread)
+      local around = { phase.elements[e - 2], last, points, phase.elements[e + 1] }
+      local differs = not arc or jumps(p, x, around, spread)
       for name, mode in pairs(modes) do differs = differs or arc.modes[name] ~= mode end
       if differs then
         if arc then switches[#switches + 1] = t end
@@ -155,6 +156,7 @@ local function make(p, layout, found)
     message = Program.messages[found.status] .. (found.trouble and ": " .. found.trouble or ""),
     cost = cost_of(layout, found), T = x[layout.T],
     complementarity = found.residual, iterations = found.iterations, t = core.vector(rows.t),
+    error = found.errors and found.errors.largest, cost_error = found.errors and found.errors.cost,
     states = p.states, controls = p.controls, relays = relay_names(p) }, Control)
   self.x, self.u, self.s = matrix_of(rows.x, #p.states), matrix_of(rows.u, #p.controls), matrix_of(rows.s, #p.relays)
   self.phases, self.switches = find_switches(p, rows, phases, x)
@@ -213,7 +215,7 @@ function Control:__tostring()
 end
 
 where.methods(Control, "an optimal control", "best")
-where.strict(Control, "u s")
+where.strict(Control, "u s error cost_error")
 
 -- The arcs of a solved program: { from =, to =, modes = }.
 local function arcs_of(p, layout, x)

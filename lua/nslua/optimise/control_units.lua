@@ -338,6 +338,8 @@ end
 -- Multiplies the fields of a result by their units.
 local function restore(result, p, units)
   result.cost, result.T, result.t = result.cost * units.cost, result.T * units.T, result.t * units.T
+  local cost_error = rawget(result, "cost_error")
+  result.cost_error = cost_error and cost_error * units.cost
   multiply_columns(rawget(result, "x"), units.x)
   multiply_columns(rawget(result, "u"), units.u)
   multiply_columns(rawget(result, "s"), units.s)

@@ -6,8 +6,8 @@
 -- Runs of MINPACK's lmder (src/solvers/optimise/least_squares.h). With bounds, f is evaluated at the projection of
 -- the point of lmder on the bounds; a parameter beyond its bound stays at the bound until the end of the run (its
 -- column of the Jacobian is 0). A run begins with the parameters that are not at a bound, and with those whose
--- gradient points away from their bound. Runs end when the gradient has the right sign at each bound and the last
--- run found nothing better.
+-- gradient points away from their bound. Runs end when the last one found nothing better. Then the gradient of each
+-- parameter is judged, whatever lmder says: where some are not small, the next run is over these parameters alone.
 local core = require "nslua.core"
 local arguments = require "nslua.base.arguments"
 local losses = require "nslua.optimise.losses"
@@ -27,13 +27,22 @@ local VANISHED = 1e-8
 -- of the first try is 100.
 local SHORT_STEP = 0.1
 
+-- The judge of an end. A gradient is small when the cosine between its column of J and the residuals is below FLAT
+-- (runs that converge leave 1e-12 to 1e-7), or when its Gauss-Newton step is below NEAR of its parameter, or promises
+-- a change of the residuals below ROUNDING of those at the start: then the residuals are rounding.
+local FLAT, NEAR, ROUNDING = 1e-5, 2.0 ^ -30, 2.0 ^ -50
+-- How often the step is halved by which a parameter moves to see whether the cost is lower beside x.
+local HALVINGS = 26
+
 local messages = {
   gradient = "the residuals are orthogonal to the columns of the Jacobian (gtol)",
   cost = "the cost no longer decreases (ftol)",
   step = "the parameters no longer change (xtol)",
   rounding = "the cost can't be made smaller: the tolerances are below rounding",
   calls = "the number of evaluations (max_nfev) is reached",
+  kink = "the cost is not lower beside x, where its derivatives jump",
   nothing = "every parameter is at a bound, where the gradient points outward",
+  stuck = "the search ended where the gradient is not small: x[%d] can move and lower the cost",
 }
 
 local function take_loss(options, who)
@@ -119,6 +128,28 @@ local function free_parameters(x, gradient, low, high)
   return free
 end
 
+-- The length of column j of a matrix, without overflow.
+local function column_length(J, j)
+  local m, largest, sum = J:shape(), 0, 0
+  for i = 1, m do largest = math.max(largest, math.abs(J[i][j])) end
+  for i = 1, largest > 0 and m or 0 do sum = sum + (J[i][j] / largest) ^ 2 end
+  return largest * math.sqrt(sum)
+end
+
+-- Those of the free parameters whose gradient is not small at x, where the residuals are F. first: F and J at the
+-- start. (A column that has vanished, as of x^2 at 0, is measured by its length at the start.)
+local function steep_parameters(x, free, F, J, first, sizes)
+  local gradient, norm, first_norm, list = J:transpose() * F, F:norm(), first.F:norm(), {}
+  for _, j in ipairs(free) do
+    local length = math.max(column_length(J, j), column_length(first.J, j))
+    local change = length > 0 and math.abs(gradient[j] / length) or 0
+    local size = math.max(math.abs(x[j]), math.abs(first.x[j]), sizes[j])
+    local small = change <= FLAT * norm or change <= NEAR * size * length or change <= ROUNDING * first_norm
+    if not small then list[#list + 1] = j end
+  end
+  return list
+end
+
 -- One run of lmder over the free parameters; x becomes its last point.
 local function run(robust_problem, x, free, m, o)
   local function full(part)
@@ -151,6 +182,28 @@ local function run(robust_problem, x, free, m, o)
   return (full(part)), ended
 end
 
+-- Those of the parameters in `list` that lower the cost when they move by their Gauss-Newton step or a part of it, to
+-- either side: at a kink of the cost, as where an impact passes the time of a sample, none does. Lower is what a
+-- gradient that is not small promises at least.
+local function lowering_parameters(robust_problem, list, x, F, J, m, o)
+  local lower, gradient = cost_of(F) * (1 - FLAT * FLAT), J:transpose() * F
+  local function is_lower(j)
+    local length, y = column_length(J, j), x:copy()
+    for k = 0, length > 0 and HALVINGS or -1 do
+      for side = -1, 1, 2 do
+        y[j] = x[j] + side * 2.0 ^ -k * (gradient[j] / length / length)
+        if cost_of(robust_problem.values(clamp(y, o.low, o.high), m)) < lower then return true end
+      end
+    end
+    return false
+  end
+  local lowering = {}
+  for _, j in ipairs(list) do
+    if is_lower(j) then lowering[#lowering + 1] = j end
+  end
+  return lowering
+end
+
 -- Runs until the last one changes neither x nor the set of free parameters. Returns the Jacobian at the start, too.
 local function search(robust_problem, x, m, o)
   local F = robust_problem.values(x, m)
@@ -160,23 +213,37 @@ local function search(robust_problem, x, m, o)
     end
   end
   local J, cost, ended, bounded = robust_problem.jacobian(x, m), cost_of(F), "calls", false
-  local first_J = J
+  local first, steep = { x = x:copy(), F = F:copy(), J = J }, nil
   for j = 1, #x do bounded = bounded or o.low[j] > -huge or o.high[j] < huge end
   for _ = 1, MOST_RUNS do
     local free = free_parameters(x, J:transpose() * F, o.low, o.high)
     if #free == 0 then ended = "nothing" break end
     local next_x
-    next_x, ended = run(robust_problem, x, free, m, o)
+    next_x, ended = run(robust_problem, x, steep or free, m, o)
     local next_F = robust_problem.values(next_x, m)
     local next_cost = cost_of(next_F)
-    local settled = not bounded or x == next_x or next_cost >= cost or next_cost ~= next_cost
+    local better = next_cost < cost
+    local settled = not bounded and not steep or x == next_x or not better
     if next_cost <= cost then
       x, F, cost = next_x, next_F, next_cost
       J = robust_problem.jacobian(x, m)
     end
-    if settled or ended == "calls" then break end
+    if ended == "calls" then break end
+    if settled then
+      free = free_parameters(x, J:transpose() * F, o.low, o.high)
+      local found = steep_parameters(x, free, F, J, first, o.sizes)
+      if #found == 0 then break end
+      if steep and not better then
+        found = lowering_parameters(robust_problem, found, x, F, J, m, o)
+        if #found == 0 then ended = "kink" break end
+        if #found == #steep then return x, F, J, cost, "stuck", first.J, found[1] end
+      end
+      steep = found
+    else
+      steep = nil
+    end
   end
-  return x, F, J, cost, ended, first_J
+  return x, F, J, cost, ended, first.J
 end
 
 -- Whether a column of J that was there at the start has vanished at the end.
@@ -248,9 +315,9 @@ local function least_squares(f, x0, options)
   for j = 1, #x do free = free + (low[j] < high[j] and 1 or 0) end
   if m < free then fail("%s: %d residuals are too few for %d parameters", who, m, free) end
   local robust_problem = robust(functions, loss, f_scale, linear)
-  local F, J, cost, ended
-  x, F, J, cost, ended = search_twice(robust_problem, clamp(x, low, high), m, {
-    who = who, low = low, high = high, scale = scale,
+  local F, J, cost, ended, _, stuck
+  x, F, J, cost, ended, _, stuck = search_twice(robust_problem, clamp(x, low, high), m, {
+    who = who, low = low, high = high, scale = scale, sizes = sizes,
     ftol = problem.tolerance(o.ftol, 1e-15, who, "ftol"), xtol = problem.tolerance(o.xtol, 1e-12, who, "xtol"),
     gtol = problem.tolerance(o.gtol, 1e-12, who, "gtol"),
     max_nfev = o.max_nfev and arguments.integer(o.max_nfev, 1, who, "max_nfev") or 200 * (#x + 1) })
@@ -272,7 +339,8 @@ local function least_squares(f, x0, options)
   end
   return problem.result {
     x = x, cost = cost, fun = functions.values(x, m), jac = J, grad = J:transpose() * F, active_mask = active,
-    status = ended, success = ended ~= "calls", message = messages[ended],
+    status = ended, success = ended ~= "calls" and ended ~= "stuck",
+    message = messages[ended]:format(stuck),
     nfev = robust_problem.nfev, njev = robust_problem.njev, covariance = covariance, errors = errors }
 end
 

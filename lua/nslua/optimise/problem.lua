@@ -143,6 +143,13 @@ function problem.functions(f, how, options)
   function out.values(x, m) return values_at(f, x, m, who, (options.name or "f") .. "(x)") end
   if how == nil then
     function out.jacobian(x) return core.jacobian(f, x) end
+    -- The second derivatives of value i at x.
+    function out.hessian(x, i)
+      return core.hessian(function(y)
+        local values = f(y)
+        return (type(values) == "table" or core.isvector(values)) and values[i] or values
+      end, x)
+    end
   elseif how == "2-point" or how == "3-point" then
     out.jacobian = difference(f, how, options.sizes, who)
   elseif type(how) == "string" then
@@ -157,6 +164,12 @@ function problem.functions(f, how, options)
         fail("%s: %s: expected %d x %d numbers, got %d x %d", who, name, m, #x, rows, columns)
       end
       return J
+    end
+    function out.hessian(x, i)
+      return core.jacobian(function(y)
+        local J = given(y)
+        return type(J) == "table" and type(J[1]) == "table" and J[i] or J
+      end, x)
     end
   end
   return out

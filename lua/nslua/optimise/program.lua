@@ -216,6 +216,7 @@ Program.messages = {
   infeasible = "the constraints can't be satisfied near the last point",
   iterations = "the number of iterations (max_iterations) is reached", unbounded = "the objective has no lower bound",
   failed = "IPOPT found no way on", freedom = "there are more equations than variables",
+  inaccurate = "the error of the collocation is larger than the accuracy asked for",
   complementarity = "the complementarity conditions are not satisfied" }
 
 return Program

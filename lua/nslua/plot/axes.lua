@@ -173,12 +173,19 @@ local function diameters(s, x)
   return 0, sizes:map(function(area) return math.sqrt(number("scatter", "s", area, 0)) end)
 end
 
--- scatter(x, y [, {s=, c=, marker=, cmap=, alpha=, label=}]); s: points squared, for all or for each; c: a colour or
--- a number for each point.
-function Axes:scatter(x, y, options)
-  in_plane(self, "scatter")
+-- scatter(x, y [, z] [, {s=, c=, marker=, cmap=, alpha=, label=}]); s: points squared, for all or for each; c: a
+-- colour or a number for each point. With z in space.
+function Axes:scatter(x, y, z, options)
+  if z == nil or type(z) == "table" and z[1] == nil then
+    data.nothing("scatter", z ~= nil and options or nil)
+    z, options = nil, z or options
+    in_plane(self, "scatter")
+  else
+    to_3d(self, "scatter")
+  end
   options = data.options("scatter", options)
-  local artist = { kind = "scatter", columns = { column("scatter", "x", x), column("scatter", "y", y) } }
+  local artist = { kind = "scatter", columns = { column("scatter", "x", x), column("scatter", "y", y),
+    z ~= nil and column("scatter", "z", z) or nil } }
   local c = options.c or options.color
   artist.marker = style.marker("scatter", options.marker or "o")
   artist.markersize, artist.sizes = diameters(options.s, artist.columns[1])
@@ -188,7 +195,7 @@ function Axes:scatter(x, y, options)
   artist.hollow, artist.alpha = options.hollow, options.alpha and number("scatter", "alpha", options.alpha, 0)
   artist.label, artist.zorder = options.label and text("scatter", "label", options.label),
     artists.zorder("scatter", options)
-  data.same_length("scatter", { "x", "y" }, artist.columns)
+  data.same_length("scatter", { "x", "y", "z" }, artist.columns)
   if c ~= nil and type(c) ~= "string" and (core.isvector(c) or #c ~= 3 or #x == 3) then
     artist.values = column("scatter", "c", c)
     data.same_length("scatter", { "x", "c" }, { artist.columns[1], artist.values })

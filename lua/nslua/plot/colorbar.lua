@@ -11,7 +11,6 @@ local format, rows = core.number_support.format, core.process_support.rows
 
 local colorbar = {}
 
-local EXPONENT = 3.2 -- width of the power of ten above the bar, in em
 local GAP, WIDTH = 1.2, 1.3 -- between the panel and the bar; of the bar, in em
 
 -- The range of colours of an artist. Equal limits are widened.
@@ -26,7 +25,7 @@ function colorbar.ticks(bar, height, em)
   local lo, hi = range_of(bar.artist)
   local count, levels = math.max(2, math.min(7, height // (1.9 * em))), bar.ticks or bar.artist.levels
   local list = ticks.make(math.min(lo, hi), math.max(lo, hi), count)
-  if not levels or list.exponent and not bar.ticks then return list end
+  if not levels or list.note and not bar.ticks then return list end
   local every, first = bar.ticks and 1 or math.ceil(#levels / count), 1
   for k = 1, math.min(every, #levels - 1) do -- 0 has a tick
     local steps = levels[k] / (levels[2] - levels[1]) / every
@@ -44,7 +43,7 @@ function colorbar.room(bar, list, em)
   local widest = 0
   for _, tick in ipairs(list) do widest = math.max(widest, (text.size(tick[2]))) end
   local _, lines = text.size(bar.label or "")
-  if list.exponent then widest = math.max(widest, EXPONENT - WIDTH) end
+  if list.note then widest = math.max(widest, text.size(list.note) - WIDTH) end
   return (GAP + WIDTH + 1.2 + widest + (bar.label and 0.8 + 1.15 * lines or 0)) * em
 end
 
@@ -84,9 +83,8 @@ function colorbar.write(w, p, em, ink, line)
   if #marks > 0 then
     w:line('set y2tics scale 0.5 nomirror out offset -0.4,0 textcolor rgb "%s" (%s)', ink, table.concat(marks, ", "))
   end
-  if list.exponent then
-    words.put(w, p.fw, p.fh, ("$×10^{%s}$"):format((tostring(list.exponent):gsub("-", "−"))), left,
-      p.y1 + 1.2 * em, { size = em, color = line })
+  if list.note then
+    words.put(w, p.fw, p.fh, list.note, left, p.y1 + 1.2 * em, { size = em, color = line })
   end
   if bar.label then
     local _, lines = text.size(bar.label)

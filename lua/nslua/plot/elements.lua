@@ -63,9 +63,8 @@ function elements.axline(w, axes, a, k, p)
   else
     xs, ys = { lx[1], lx[2] }, { y + (lx[1] - x) * dy / dx, y + (lx[2] - x) * dy / dx }
   end
-  local dash = a.dash and a.dash ~= "solid" and " dt " .. a.dash or ""
   return { format('%s using 1:2 with lines lt %d lw %.6g lc rgb "%s"%s', w:block(rows { xs, ys }), k, a.linewidth,
-    transparent(a.color, a.alpha), dash) }
+    transparent(a.color, a.alpha), style.dash_part(a.dash, a.linewidth)) }
 end
 
 -- Bars of errors are vectors whose heads are at right angles: their caps.

@@ -33,6 +33,12 @@ local function symlog_of(who, options)
     share = above(who, "linscale", options.linscale or 1, 0), base = above(who, "base", options.base or 10, 1) }
 end
 
+local function one_of(who, what, value, set, words)
+  if set[value] then return value end
+  fail("%s: %s: expected one of %s, got %s", who, what, words, data.describe(value))
+end
+
+local aligns = { left = true, center = true, right = true }
 local ends = { x = { "left", "right" }, y = { "bottom", "top" }, z = { "bottom", "top" } }
 
 -- The limits {lo, hi} that stand, with those that the options change. An end that nobody has set is nil.
@@ -90,15 +96,16 @@ for _, axis in ipairs { "x", "y", "z" } do
     end
     return self
   end
-  -- xticks(places [, labels] [, {fontsize=, color=, rotation=}]); xticks{} removes them; with
-  -- options only, the places do not change.
+  -- xticks(places [, labels] [, {fontsize=, color=, rotation=, align=}]); xticks{} removes them; with
+  -- options only, the places do not change. align, of x: the part of a label that is at its tick.
   Axes[tick_name] = function(self, places, labels, options)
     if data.is_options(places) then places, labels, options = nil, places, labels end
     if data.is_options(labels) then
       data.nothing(tick_name, options)
       labels, options = nil, labels
     end
-    local look = look_of(tick_name, options)
+    local look, align = look_of(tick_name, options), data.options(tick_name, options).align
+    look.align = align and one_of(tick_name, "align", align, aligns, "left, center, right")
     if options ~= nil then self.tick_looks[axis] = look end
     if options ~= nil and places == nil then return self end
     local list = {}
@@ -118,16 +125,11 @@ for _, axis in ipairs { "x", "y", "z" } do
   end
 end
 
-local sides = { left = true, center = true, right = true }
-
 -- title(s [, {fontsize=, color=, loc=}]); loc: "left", "center" or "right".
 function Axes:title(s, options)
   self.heading, self.heading_look = text("title", "text", s), look_of("title", options)
   local loc = options and options.loc
-  if loc and not sides[loc] then
-    fail("title: loc: expected one of left, center, right, got %s", data.describe(loc))
-  end
-  self.heading_look.loc = loc
+  self.heading_look.loc = loc and one_of("title", "loc", loc, aligns, "left, center, right")
   if defaults["axes.titlesize"] ~= 11 then
     self.heading_look.fontsize = self.heading_look.fontsize or defaults["axes.titlesize"] * 10 / defaults["font.size"]
   end
@@ -135,11 +137,6 @@ function Axes:title(s, options)
 end
 
 local whichs, grid_axes = { major = true, minor = true, both = true }, { x = true, y = true, both = true }
-
-local function one_of(who, what, value, set, words)
-  if set[value] then return value end
-  fail("%s: %s: expected one of %s, got %s", who, what, words, data.describe(value))
-end
 
 -- grid([on] [, {which=, axis=, color=, linestyle=, linewidth=, alpha=}]); which: "major", "minor", "both".
 function Axes:grid(on, options)

@@ -9,7 +9,9 @@ local colorbar = require "nslua.plot.colorbar"
 local core = require "nslua.core"
 local data = require "nslua.plot.data"
 local entries = require "nslua.plot.entries"
+local fonts = require "nslua.plot.fonts"
 local inset = require "nslua.plot.inset"
+local labels = require "nslua.plot.labels"
 local layout = require "nslua.plot.layout"
 local legend = require "nslua.plot.legend"
 local scales = require "nslua.plot.scales"
@@ -54,8 +56,8 @@ function Writer:quote(s) return text.quote(s, self.bare) end
 local transparent = style.transparent
 
 local function line_part(a, k)
-  local dash = a.dash and a.dash ~= "solid" and " dt " .. a.dash or ""
-  return ("lt %d lw %s lc rgb \"%s\"%s"):format(k, number(a.linewidth), transparent(a.color, a.alpha), dash)
+  return ("lt %d lw %s lc rgb \"%s\"%s"):format(k, number(a.linewidth), transparent(a.color, a.alpha),
+    style.dash_part(a.dash, a.linewidth))
 end
 
 -- The size of a marker for gnuplot, from its size in points.
@@ -159,9 +161,12 @@ elements.step = elements.line
 
 function elements.scatter(w, axes, a, k)
   local sizes, points = a.sizes and a.sizes * point_size(w, a), point_part(w, a, a.hollow)
+  local columns, using = { table.unpack(a.columns) }, "1:2"
+  for i, axis in ipairs { "x", "y", "z" } do columns[i] = columns[i] and shown(columns[i], axes.logs[axis]) end
+  columns[#columns + 1] = sizes
   if not a.values then
-    local name = w:block(rows_of(axes, { a.columns[1], a.columns[2], sizes }))
-    return { ('%s using 1:2%s with points lt %d lc rgb "%s" %s'):format(name, sizes and ":3" or "", k,
+    for i = 3, #columns do using = using .. ":" .. i end
+    return { ('%s using %s with points lt %d lc rgb "%s" %s'):format(w:block(process.rows(columns)), using, k,
       transparent(a.color, a.alpha), points) }
   end
   local lo, hi = (a.range or {})[1], (a.range or {})[2]
@@ -169,8 +174,9 @@ function elements.scatter(w, axes, a, k)
     local c = style.map_color(a.map, hi and hi > lo and v == v and max(0, min(1, (v - lo) / (hi - lo))) or 0)
     return tonumber(transparent(c, a.alpha):sub(2), 16)
   end)
-  local name = w:block(process.rows { a.columns[1], a.columns[2], sizes or colors, sizes and colors })
-  return { ("%s using 1:2:3%s with points lc rgb variable %s"):format(name, sizes and ":4" or "", points) }
+  columns[#columns + 1] = colors
+  for i = 3, #columns do using = using .. ":" .. i end
+  return { ("%s using %s with points lc rgb variable %s"):format(w:block(process.rows(columns)), using, points) }
 end
 
 function elements.across(w, _, a, k, p)
@@ -213,63 +219,6 @@ local function place_on(x, l, scale)
   return format("%.12g", x)
 end
 
--- Rotated labels end at their ticks. Others are centred below the ticks of the x axis and end beside those of y.
-local function turn_part(look)
-  local angle = look and look.rotation or 0
-  return angle % 360 == 0 and "norotate" or ("rotate by %s right"):format(number(angle))
-end
-
--- Whether a label of the list has a fraction or several lines, which gnuplot does not write at a tick.
-local function is_tall(list)
-  for _, tick in ipairs(list) do
-    local lines = text.set(tick[2])
-    if #lines > 1 or #lines[1].bars > 0 then return true end
-  end
-  return false
-end
-
--- Writes the labels of ticks in the plane as texts of the picture.
-local function put_labels(w, p, axis, list, look)
-  local size, color = look and look.fontsize or EM, look and look.color or DARK
-  local l, scale, upper = p.limits[axis], scales.of(p.axes, axis), p.axes.own == axis
-  local angle = look and look.rotation or 0
-  local turned, line = angle % 180 ~= 0, spines.moved(p, axis)
-  for _, tick in ipairs(list) do
-    local at = scales.fraction(tick[1], l, scale)
-    if at > -1e-9 and at < 1 + 1e-9 and axis == "x" then
-      words.put(w, p.fw, p.fh, tick[2], p.x0 + at * (p.x1 - p.x0),
-        upper and p.y1 + 0.75 * EM or (line or p.y0) - 0.75 * EM,
-        { size = size, align = turned and (upper and "left" or "right") or "center", angle = angle,
-          valign = turned and "center" or upper and "bottom" or "top", color = color })
-    elseif at > -1e-9 and at < 1 + 1e-9 then
-      words.put(w, p.fw, p.fh, tick[2], upper and p.x1 + 0.85 * EM or (line or p.x0) - 0.85 * EM,
-        p.y0 + at * (p.y1 - p.y0),
-        { size = size, align = upper and "left" or "right", color = color, angle = angle })
-    end
-  end
-end
-
--- The labels of a moved axis y that do not touch those of the axis x.
-local function apart_from_x(p, axis, list)
-  local line, below = spines.moved(p, "y"), spines.moved(p, "x") or p.y0
-  if axis == "x" or p.axes.hidden then return list end
-  local kept = {}
-  for _, tick in ipairs(list) do
-    local w, h = layout.box(tick[2], layout.tick_look(p, "y"))
-    local right = line - 0.85 * EM
-    local y = p.y0 + scales.fraction(tick[1], p.limits.y, scales.of(p.axes, "y")) * (p.y1 - p.y0)
-    local free = true
-    for _, other in ipairs(p.ticks.x) do
-      local ow, oh = layout.box(other[2], layout.tick_look(p, "x"))
-      local x = p.x0 + scales.fraction(other[1], p.limits.x, scales.of(p.axes, "x")) * (p.x1 - p.x0)
-      local beside = x - ow / 2 > right or x + ow / 2 < right - w
-      free = free and (beside or y - h / 2 > below - 0.75 * EM or y + h / 2 < below - 0.75 * EM - oh)
-    end
-    if free then kept[#kept + 1] = tick end
-  end
-  return kept
-end
-
 local function write_moved_ticks(w, p, axis, list)
   local places = {}
   for i, tick in ipairs(list) do places[i] = tick[1] end
@@ -281,8 +230,10 @@ local function write_ticks(w, p, axis, list, bare)
   local scale = scales.of(axes, axis)
   if axes.hidden or #list == 0 then return w:line("unset %stics", axis) end
   local moved = not w.bare and spines.moved(p, axis)
-  local apart = not bare and not w.bare and not axes.three_d and (w.own_labels or moved or is_tall(list))
-  if apart then put_labels(w, p, axis, moved and apart_from_x(p, axis, list) or list, look) end
+  local aside = axis == "x" and select(2, layout.align_of(look, axes.own == axis))
+  local apart = not bare and not w.bare and not axes.three_d
+    and (w.own_labels or moved or aside or labels.is_tall(list))
+  if apart then labels.put(w, p, axis, moved and labels.apart_from_x(p, axis, list) or list, look, DARK) end
   if moved and not (look and look.marks == false) then write_moved_ticks(w, p, axis, list) end
   for i, tick in ipairs(list) do
     local label = (bare or apart) and '""' or w:quote((tick[2]:gsub("%%", "%%%%")))
@@ -293,7 +244,8 @@ local function write_ticks(w, p, axis, list, bare)
   local offset = not axes.three_d and "0,0" or axis == "x" and "-0.5,-0.5" or axis == "y" and "0.5,-0.3" or "0,0.2"
   w:line('set %stics scale %s nomirror %s %s offset %s%s (%s)', name,
     (moved or look and look.marks == false) and "0" or "0.5,0.3",
-    look and look.direction or "out", turn_part(look), offset, look_part(w, look), table.concat(marks, ", "))
+    look and look.direction or "out", labels.turn_part(axes, axis, look), offset, look_part(w, look),
+    table.concat(marks, ", "))
 end
 
 -- The grid of a panel, for the axes in `list`.
@@ -307,8 +259,8 @@ local function write_grid(w, axes, list, more)
       if which ~= "major" then names[#names + 1] = "m" .. axis .. "tics" end
     end
   end
-  local dash = look.dash and look.dash ~= "solid" and " dt " .. look.dash or ""
-  local line = ('lt 1 lw %s%s lc rgb "%s"'):format(number(look.linewidth or 0.6), dash,
+  local width = look.linewidth or 0.6
+  local line = ('lt 1 lw %s%s lc rgb "%s"'):format(number(width), style.dash_part(look.dash, width),
     transparent(look.color or LIGHT, look.alpha))
   if which ~= "major" then line = line .. ", " .. line end
   w:line("set grid %s%s %s", table.concat(names, " "), more, line)
@@ -361,24 +313,25 @@ local function has_numbers(p, axis)
   return not (axis == "x" and p.bare_x or axis == "y" and p.bare_y)
 end
 
-local function write_exponents(w, p)
+-- What the numbers of the axes leave out: a power of ten, and a number to be added.
+local function write_notes(w, p)
   local second = p.axes.own
   for _, axis in ipairs { "x", "y" } do
-    local e = p.ticks[axis].exponent
-    if e and has_numbers(p, axis) then
-      local s = w.bare and ("x10^%d"):format(e) or ("$×10^{%s}$"):format((tostring(e):gsub("-", "−")))
+    local s = p.ticks[axis].note
+    if s and has_numbers(p, axis) then
       if w.bare then
+        s = s:gsub("×", "x"):gsub("−", "-")
         w:line("set label %s at graph %s textcolor rgb \"%s\"", w:quote(s), axis == "y"
           and "0, graph 1 left offset 0,0.6" or "1, graph 0 right offset 0,-2", MIDDLE)
       elseif axis == "y" then
-        put_words(w, p, s, second and p.x1 or p.x0, p.y1 + (p.exponent_lift or 0) + 0.85 * EM, { align = second
+        put_words(w, p, s, second and p.x1 or p.x0, p.y1 + (p.note_lift or 0) + 0.85 * EM, { align = second
           and "right" or "left",
           color = MIDDLE })
       elseif second then
         put_words(w, p, s, p.x1, p.y1 + p.tick_height + 0.95 * EM, { align = "right", valign = "bottom",
           color = MIDDLE })
       else
-        local y = p.y0 - (p.drop or 0) - 0.95 * EM - p.tick_height - (p.exponent_drop or 0)
+        local y = p.y0 - (p.drop or 0) - 0.95 * EM - p.tick_height - (p.note_drop or 0)
         put_words(w, p, s, p.x1, y, { align = "right",
           valign = "top", color = MIDDLE })
       end
@@ -396,7 +349,7 @@ local function write_name_along(w, p, name, look)
   local _, height = layout.box(name, look)
   local gap = (p.bare_x or p.axes.hidden) and 0.7 * EM or 1.05 * EM + p.tick_height
   local y = p.y0 - (p.drop or 0) - gap - height / 2
-  if p.axes.own == "x" then y = p.y1 + gap + height / 2 + (p.ticks.x.exponent and 1.4 * EM or 0) end
+  if p.axes.own == "x" then y = p.y1 + gap + height / 2 + (p.ticks.x.note and 1.4 * EM or 0) end
   put_words(w, p, name, (p.x0 + p.x1) / 2, y, name_look(look, 0))
 end
 
@@ -436,9 +389,15 @@ end
 
 local function write_names_in_space(w, p)
   local axes = p.axes
-  for axis, name in pairs(axes.names) do
-    local angle = axes.looks[axis].rotation
-    local turn = angle and "rotate by " .. number(angle) or "rotate parallel"
+  local names = {}
+  for _, axis in ipairs { "x", "y", "z" } do
+    local name, note = axes.names[axis], p.ticks[axis].note
+    names[axis] = name and note and ("%s (%s)"):format(name, note) or name or note
+  end
+  for axis, name in pairs(names) do
+    local angle = (axes.looks[axis] or {}).rotation
+    local letter = text.size(name) < 1.5 -- it stands upright
+    local turn = angle and "rotate by " .. number(angle) or letter and "norotate" or "rotate parallel"
     local widest = 0
     for _, tick in ipairs(p.ticks[axis]) do widest = max(widest, (text.size(tick[2]))) end
     local offset = axis == "z" and format("offset screen %.6g,0 ", -max(0, widest - 2.4) * EM / p.fw)
@@ -539,18 +498,34 @@ local function space_of(p)
   local at, top = axes.legend_at, axes.heading and layout.heading_height(p) + 0.6 * EM or 0
   local right = c[3]
   if at and at.loc == "best" then
-    for columns = #axes.artists, 1, -1 do
-      local size = entries.measure(axes, EM, columns)
-      if size and (size.w < c[3] - c[1] - EM or columns == 1) then
-        p.legend_columns, top = columns, top + size.h
-        break
-      end
-    end
+    local size = entries.measure(axes, EM, at.ncol or #axes.artists, c[3] - c[1] - EM)
+    if size then p.legend_columns, top = size.columns, top + size.h end
   elseif at and at.loc == "outside" then
     local size = entries.measure(axes, EM)
     right = right - (size and size.w + EM or 0)
   end
-  return { c[1], c[2], right, c[4] - top }
+  local area = { c[1], c[2], right, c[4] - top }
+  local size = at and at.anchor and entries.measure(axes, EM, nil, p.fw)
+  if not size then return area end
+  local none = { left = 0, right = 0, bottom = 0, top = 0 }
+  local l, r, b, t = entries.rooms(at, size, area[3] - area[1], area[4] - area[2], none, none)
+  return { area[1] + l, area[2] + b, area[3] - r, area[4] - t }
+end
+
+local BESIDE = 0.11 -- the cube ends so far from the sides of its space, in parts of its width, as it is seen at first
+
+-- Makes the space of the axes smaller where the numbers and the names of the axes would leave the picture.
+local function make_room_in_space(p)
+  local c, names, widest = p.space, p.axes.names, {}
+  for _, axis in ipairs { "x", "y", "z" } do
+    widest[axis] = 0
+    for _, tick in ipairs(p.ticks[axis]) do widest[axis] = max(widest[axis], (text.size(tick[2]))) end
+  end
+  local left = max(widest.z, 2.4) + 1 + (names.z and 2.4 or 0)
+  local right = 1.2 + widest.y + (names.y and min(1.5, text.size(names.y) / 2) + max(0, widest.y - 2) or 0)
+  local spare = BESIDE * (c[3] - c[1])
+  c[1] = c[1] + max(0, left * EM - spare)
+  c[3] = c[3] - max(0, right * EM - spare)
 end
 
 local function write_space(w, p)
@@ -558,10 +533,9 @@ local function write_space(w, p)
   local elevation, azimuth = axes.elevation or 28, axes.azimuth or -60
   p.ticks, p.space = {}, space_of(p)
   local c = p.space
-  for _, axis in ipairs { "x", "y", "z" } do p.ticks[axis] = layout.ticks(axes, axis, p.limits[axis], 5) end
-  for _, tick in ipairs(p.ticks.z) do -- wide numbers move the name of the axis to the left
-    p.space[1] = max(p.space[1], p.cell[1] + 2 * (text.size(tick[2]) - 2.4) * EM)
-  end
+  local long = { x = 0.4 * (c[3] - c[1]) / 32, y = 0.28 * (c[3] - c[1]) / 22, z = 0.4 * (c[4] - c[2]) / 19 }
+  for axis, room in pairs(long) do p.ticks[axis] = layout.ticks(axes, axis, p.limits[axis], min(5, room)) end
+  make_room_in_space(p)
   w:line("set origin %s,%s", number(c[1] / fw), number(c[2] / fh))
   w:line("set size %s,%s", number((c[3] - c[1]) / fw), number((c[4] - c[2]) / fh))
   w:line("set view %s,%s,%s,1", number(90 - elevation), number((azimuth + 90) % 360), number(1.0))
@@ -597,7 +571,7 @@ local function write_plane(w, p)
   write_scales(w, p)
   if own ~= "y" then write_ticks(w, p, "x", p.ticks.x, p.bare_x) end
   if own ~= "x" then write_ticks(w, p, "y", p.ticks.y, p.bare_y) end
-  write_exponents(w, p)
+  write_notes(w, p)
   write_names(w, p)
   write_texts(w, p)
   write_legend(w, p)
@@ -670,6 +644,7 @@ end
 
 -- Runs gnuplot with these commands and returns what it has written.
 function gnuplot.run(who, commands, ...)
+  if commands:find "set terminal p%a+cairo " then commands = fonts.shown(who, commands) end
   local result, message, missing = process.run({ "gnuplot", "--default-settings", ... }, commands)
   if missing then fail("%s: %s", who, MISSING) end
   if not result then fail("%s: %s", who, message) end

@@ -71,7 +71,8 @@ function inset.place(p, frame, margins)
     y0, y1 = math.max(y0, frame[2] + margins[3]), math.min(y1, frame[4] - math.min(margins[4], 4))
   end
   p.x0, p.y0, p.x1, p.y1 = x0, y0, math.max(x1, x0 + 10), math.max(y1, y0 + 10)
-  p.left, p.right = margins[1], margins[2]
+  p.left = p.words and p.words.left or 0
+  p.margins = { left = margins[1], right = margins[2], bottom = margins[3], top = margins[4] }
   p.cell = { p.x0 - margins[1], p.y0 - margins[3], p.x1 + margins[2], p.y1 + margins[4] }
 end
 

@@ -232,6 +232,21 @@ end
 -- The look of the labels of an axis of a panel: as asked for; those that would touch are turned.
 function layout.tick_look(p, axis) return p.turned and p.turned[axis] or p.axes.tick_looks[axis] end
 
+-- The end of a turned label that is at its tick on the x axis; nil for a label that is not turned. upper: the labels
+-- are above the panel.
+function layout.turned_end(look, upper)
+  local angle = look and look.rotation or 0
+  if angle % 180 == 0 then return nil end
+  return (angle % 180 < 90 or angle % 360 == 90) == not upper and "right" or "left"
+end
+
+-- The part of the box around a label that is at its tick on the x axis, and whether a script has put another part of
+-- a turned one there.
+function layout.align_of(look, upper)
+  local usual, asked = layout.turned_end(look, upper), look and look.align
+  return asked or usual or "center", usual ~= nil and asked ~= nil and asked ~= usual
+end
+
 local TURN = 30 -- the angle of labels that would touch, in degrees
 
 -- Turns the given labels of the x axis that would touch.
@@ -249,13 +264,13 @@ end
 -- height.
 local function reach_of(p)
   local look, left, right, height = layout.tick_look(p, "x"), 0, 0, text.LINE * EM
-  local width, turned = p.x1 and p.x1 - p.x0 or 300, look and look.rotation and look.rotation % 180 ~= 0
+  local width, align = p.x1 and p.x1 - p.x0 or 300, layout.align_of(look, p.axes.own == "x")
   for _, tick in ipairs(p.ticks.x) do
     local at = scales.fraction(tick[1], p.limits.x, scales.of(p.axes, "x"))
     if at > -1e-6 and at < 1 + 1e-6 then
       local w, h = layout.box(tick[2], look)
       local before, after = 0.55 * w, 0.55 * w
-      if turned then before, after = w, 0.5 * EM end -- the end of turned words is at the tick
+      if align == "right" then before, after = w, 0.5 * EM elseif align == "left" then before, after = 0.5 * EM, w end
       left, right = max(left, before - at * width), max(right, after - (1 - at) * width)
       height = max(height, h)
     end
@@ -290,14 +305,14 @@ local function room_below(p, height)
   local axes = p.axes
   local bottom = axes.hidden and 0.5 * EM or p.bare_x and 0.8 * EM or 0.95 * EM + height
   if p.names.x then bottom = bottom + 0.45 * EM + select(2, layout.box(p.names.x, axes.looks.x)) end
-  if p.ticks.x.exponent and not p.bare_x then
+  if p.ticks.x.note and not p.bare_x then
     local name = axes.names.x and layout.box(p.names.x, axes.looks.x) or 0
     local free = ((p.x1 and p.x1 - p.x0 or 300) - name) / 2
-    if not axes.names.x or free < 4 * EM then
-      p.exponent_drop = axes.names.x and bottom - 0.95 * EM - height or 0
+    if not axes.names.x or free < (text.size(p.ticks.x.note) + 1) * EM then
+      p.note_drop = axes.names.x and bottom - 0.95 * EM - height or 0
       bottom = bottom + 1.4 * EM
     else
-      p.exponent_drop = 0
+      p.note_drop = 0
     end
   end
   return bottom
@@ -323,7 +338,7 @@ local function room_above(p)
   p.tick_height = height
   local room = 0.95 * EM + height
   if p.names.x then room = room + 0.45 * EM + select(2, layout.box(p.names.x, p.axes.looks.x)) end
-  if p.ticks.x.exponent then room = room + 1.4 * EM end
+  if p.ticks.x.note then room = room + 1.4 * EM end
   return room
 end
 
@@ -341,23 +356,37 @@ local function margins_of_twin(p)
     return before + 0.2 * EM, after + 0.2 * EM, 0, room_above(p)
   end
   p.outside = room_beside(p)
-  return 0, p.outside + legend_beside(p.axes), 0, p.ticks.y.exponent and 2 * EM or 0
+  return 0, p.outside + legend_beside(p.axes), 0, p.ticks.y.note and 2 * EM or 0
+end
+
+-- How far the numbers of the rays of a polar panel, and a legend at a named place, are beyond the square of its disc.
+local function room_around_disc(p)
+  local beside, over = polar.room(p.axes.disc)
+  local around = { left = beside, right = beside, bottom = over, top = over }
+  local at = p.axes.legend_at
+  local spot = at and not at.anchor and entries.spot[at.loc]
+  local size = spot and entries.measure(p.axes, EM, nil, p.fw)
+  if not size then return around end
+  local x, y = polar.legend_room(spot, size.w, size.h, p.x1 and (p.x1 - p.x0) / 2 or 100, beside, over)
+  around.left, around.right = beside + (spot[2] == 0 and x or 0), beside + (spot[2] == 1 and x or 0)
+  around.bottom, around.top = over + (spot[3] == 0 and y or 0), over + (spot[3] == 1 and y or 0)
+  return around
 end
 
 -- What stands between the panel and its heading.
 local function lift_of(p)
   local axes, lift = p.axes, 0
-  if axes.disc then lift = select(2, polar.room(axes.disc)) end
+  if axes.disc then lift = p.around.top end
   local em = axes.heading_look and axes.heading_look.fontsize or EM + 1
   local width = axes.heading and text.size(axes.heading) * em or 0
-  local exponents = p.ticks.y.exponent and 1 or 0
+  local notes = p.ticks.y.note and 1 or 0
   for _, mate in ipairs(p.mates or {}) do
     if mate.axes.own == "x" then lift = max(lift, room_above(mate)) end
-    if mate.axes.own == "y" and mate.ticks.y.exponent then exponents = 2 end
+    if mate.axes.own == "y" and mate.ticks.y.note then notes = 2 end
   end
-  p.exponent_lift = lift
-  if exponents > 0 and lift > 0 then lift = lift + 1.5 * EM end
-  if exponents > 0 and lift == 0 and width > (p.x1 and p.x1 - p.x0 or 300) - 8 * EM then lift = 1.5 * EM end
+  p.note_lift = lift
+  if notes > 0 and lift > 0 then lift = lift + 1.5 * EM end
+  if notes > 0 and lift == 0 and width > (p.x1 and p.x1 - p.x0 or 300) - 8 * EM then lift = 1.5 * EM end
   for _, artist in ipairs(axes.artists) do -- a key may stand above the panel
     if artist.kind == "key" and artist.at[2] > 1 then
       local above = p.x1 and (artist.at[2] - 1) * (p.y1 - p.y0) or 0
@@ -382,7 +411,7 @@ function layout.heading_height(p)
 end
 
 -- The space for texts around the panel: left, right, bottom, top.
-local function margins_of(p)
+local function margins_of_words(p)
   wrap_words(p)
   if p.axes.twin then return margins_of_twin(p) end
   local axes, t = p.axes, p.axes.cells_table
@@ -390,20 +419,20 @@ local function margins_of(p)
   if p.names.y then left = left + 0.9 * EM + layout.box(p.names.y, axes.looks.y, 90) end
   local before, after, height = reach_of(p)
   p.tick_height = #p.ticks.x > 0 and height or 0
+  p.around = axes.disc and room_around_disc(p)
   p.lift = lift_of(p)
   p.drop = 0
   if axes.disc then
-    local beside, below = polar.room(axes.disc)
-    left, p.drop, p.beside = left + beside, below, beside
+    left, p.drop, p.beside = left + p.around.left, p.around.bottom, p.around.right
   end
-  local top = max(p.ticks.y.exponent and 2 * EM or 0.9 * EM, p.lift + 0.4 * EM)
+  local top = max(p.ticks.y.note and 2 * EM or 0.9 * EM, p.lift + 0.4 * EM)
   if axes.heading then top = max(top, p.lift + (HEAD + 0.35) * EM + layout.heading_height(p)) end
   local right = 1.3 * EM
   p.outside = 0
   if axes.color_bar then
     p.outside = colorbar.room(axes.color_bar, p.ticks.bar, EM)
     right = p.outside
-    if p.ticks.bar.exponent then top = max(top, 2.4 * EM) end
+    if p.ticks.bar.note then top = max(top, 2.4 * EM) end
   end
   for _, mate in ipairs(p.mates or {}) do
     if mate.axes.own == "y" then p.outside = max(p.outside, room_beside(mate)) end
@@ -425,6 +454,32 @@ local function margins_of(p)
     end
   end
   return left, right, bottom, top
+end
+
+-- How far words reach beyond each side of a panel, when these are their margins; those of a twin are with them.
+local function reach_of_words(p, left, bottom, top)
+  local axes = p.axes
+  if axes.three_d then return { left = 0, right = 0, bottom = 0, top = 0 } end
+  local above = (axes.heading or p.ticks.y.note or (p.lift or 0) > 0 or axes.own == "x") and top or 0
+  local words = { left = left, right = p.outside or 0, bottom = bottom, top = above }
+  for _, mate in ipairs(axes.twin and p.mates or {}) do
+    for side, reach in pairs(mate.words or {}) do words[side] = max(words[side], reach) end
+  end
+  return words
+end
+
+-- The space around the panel: left, right, bottom, top. A legend at an anchor may ask for more than the words do.
+local function margins_of(p)
+  local left, right, bottom, top = margins_of_words(p)
+  local at, axes = p.axes.legend_at, p.axes
+  p.words = reach_of_words(p, left, bottom, top)
+  local size = at and at.anchor and not axes.three_d and entries.measure(axes, EM, nil, p.fw)
+  if not size then return left, right, bottom, top end
+  local width, height = p.x1 and p.x1 - p.x0 or 300, p.x1 and p.y1 - p.y0 or 200
+  local margins = p.margins or { left = left, right = right, bottom = bottom, top = top }
+  local l, r, b, t = entries.rooms(at, size, width, height, margins, p.words)
+  local function with(words, legend) return max(words, legend > 0 and legend + 0.3 * EM or 0) end
+  return with(left, l), with(right, r), with(bottom, b), with(top, t)
 end
 
 local function place_in_grid(axes)
@@ -474,10 +529,11 @@ end
 -- The rectangles of the panels of one grid.
 local function lay_out(panels, w, h, head)
   local rows, cols = panels[1].axes.rows, panels[1].axes.cols
-  local left, right, bottom, top = {}, {}, {}, {}
+  local left, right, bottom, top, words = {}, {}, {}, {}, {}
   for _, p in ipairs(panels) do
     local l, r, b, t = margins_of(p)
     local r0, r1, c0, c1 = place_in_grid(p.axes)
+    words[c0] = max(words[c0] or 0, p.words.left)
     left[c0], right[c1] = max(left[c0] or 0, l), max(right[c1] or 0, r)
     top[r0], bottom[r1] = max(top[r0] or 0, t), max(bottom[r1] or 0, b)
   end
@@ -485,7 +541,8 @@ local function lay_out(panels, w, h, head)
   local ys, ih = cut(h - head, rows, top, bottom)
   for _, p in ipairs(panels) do
     local r0, r1, c0, c1 = place_in_grid(p.axes)
-    p.x0, p.x1, p.left, p.right = xs[c0], xs[c1] + iw, left[c0], right[c1]
+    p.x0, p.x1, p.left = xs[c0], xs[c1] + iw, words[c0]
+    p.margins = { left = left[c0], right = right[c1], bottom = bottom[r1], top = top[r0] }
     p.y1, p.y0 = h - head - ys[r0], h - head - ys[r1] - ih
     p.cell = { xs[c0] - (left[c0] or 0), h - head - ys[r1] - ih - (bottom[r1] or 0),
       xs[c1] + iw + (right[c1] or 0), h - head - ys[r0] + (top[r0] or 0) }

@@ -125,13 +125,6 @@ end
 
 -- ---- the place ----
 
--- The places in the order in which "best" tries them: parts of the free width and height.
-local spots = { { "upper right", 1, 1 }, { "upper left", 0, 1 }, { "lower right", 1, 0 }, { "lower left", 0, 0 },
-  { "center right", 1, 0.5 }, { "center left", 0, 0.5 }, { "upper center", 0.5, 1 }, { "lower center", 0.5, 0 },
-  { "center", 0.5, 0.5 } }
-local spot_of = {}
-for _, spot in ipairs(spots) do spot_of[spot[1]] = spot end
-
 local GRID = 16 -- where all nine places hide data, so many steps along each side are tried
 
 -- The lower left corner of the legend where it hides the fewest data; data of twins count too, and their legends
@@ -156,7 +149,7 @@ local function best(p, size, inset)
     end
     if not fewest or hidden < fewest then found, fewest = { p.x0 + x, p.y0 + y }, hidden end
   end
-  for _, spot in ipairs(spots) do
+  for _, spot in ipairs(entries.spots) do
     try(spot[2], spot[3])
     if fewest == 0 then return found end
   end
@@ -168,15 +161,27 @@ local function best(p, size, inset)
   return found
 end
 
+-- The lower left corner of a legend one of whose corners, that of the name `loc`, is at a part of an area. Beyond the
+-- area it keeps clear of the words there, and it stays in the picture.
+local function anchored(p, at, size, area)
+  local spot, place = entries.spot[at.loc], {}
+  for k, extent in ipairs { size.w, size.h } do
+    local length = area[k + 2] - area[k]
+    local low, high = k == 1 and "left" or "bottom", k == 1 and "right" or "top"
+    local below = entries.beyond(at, low, extent, length, p.words[low])
+    local above = entries.beyond(at, high, extent, length, p.words[high])
+    place[k] = below and area[k] - below - extent or above and area[k + 2] + above
+      or area[k] + at.anchor[k] * length - spot[k + 1] * extent
+    place[k] = max(0, min(place[k], (k == 1 and p.fw or p.fh) - extent))
+  end
+  return place
+end
+
 -- The lower left corner of a legend.
 local function corner(p, size)
   local at, inset, area = p.axes.legend_at, INSET * layout.EM, { p.x0, p.y0, p.x1, p.y1 }
   if p.axes.three_d then area = p.space end
-  if at.anchor then -- loc says which of its corners is there
-    local spot = spot_of[at.loc] or spot_of["upper left"]
-    local x, y = area[1] + at.anchor[1] * (area[3] - area[1]), area[2] + at.anchor[2] * (area[4] - area[2])
-    return { x - spot[2] * size.w, y - spot[3] * size.h }
-  end
+  if at.anchor then return anchored(p, at, size, area) end
   if at.loc == "outside" then
     return { area[3] + (p.outside or 0) + 0.8 * layout.EM, max(0.3 * layout.EM, area[4] - size.h + PAD * size.em) }
   end
@@ -184,7 +189,11 @@ local function corner(p, size)
     return { area[3] - size.w - inset, area[4] }
   end
   if at.loc == "best" then return best(p, size, inset) end
-  local spot = spot_of[at.loc]
+  local spot, around = entries.spot[at.loc], p.around
+  if around and at.loc ~= "center" then -- in the corner of the square around a disc and its numbers
+    area = { area[1] - around.left, area[2] - around.bottom, area[3] + around.right, area[4] + around.top }
+    inset = 0
+  end
   return { area[1] + inset + spot[2] * (area[3] - area[1] - size.w - 2 * inset),
     area[2] + inset + spot[3] * (area[4] - area[2] - size.h - 2 * inset) }
 end
@@ -235,9 +244,8 @@ local function sample(w, p, x, y, em, a)
       a.color))
   end
   if a.kind ~= "scatter" and a.dash and a.linewidth > 0 then
-    local dash = a.dash ~= "solid" and " dt " .. a.dash or ""
     stroke(w, p, x, y, right, y, format('nohead lw %.6g lc rgb "%s"%s', a.linewidth, transparent(a.color, a.alpha),
-      dash))
+      style.dash_part(a.dash, a.linewidth)))
   end
   if a.marker then marker(w, p, middle, y, a) end
 end
@@ -252,7 +260,7 @@ end
 
 -- Draws the legend of a panel p. ink: the colour of words.
 function legend.write(w, p, ink)
-  local size = entries.measure(p.axes, layout.EM, p.legend_columns)
+  local size = entries.measure(p.axes, layout.EM, p.legend_columns, p.fw)
   if not size then return end
   local at, em = p.axes.legend_at, size.em
   local place = corner(p, size)

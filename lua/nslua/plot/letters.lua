@@ -14,7 +14,7 @@ local ascii = { 318, 401, 460, 838, 636, 950, 780, 275, 390, 390, 500, 838, 318,
 
 -- Other characters, by their widths.
 local others = {
-  [227] = "′", [318] = "·", [338] = "ι", [390] = "⟨⟩", [413] = "ℓ", [500] = "°–", [517] = "∂", [521] = "∫",
+  [227] = "′", [318] = "·", [338] = "ι", [390] = "⟨⟩", [413] = "ℓ", [500] = "°–‖", [517] = "∂", [521] = "∫",
   [541] = "ε", [544] = "ζ", [550] = "ç", [557] = "Γ", [558] = "ξ", [559] = "ν", [578] = "χ", [579] = "υ",
   [589] = "κ", [590] = "•", [592] = "γλ", [602] = "πτ─", [611] = "Υ", [612] = "δθοö", [613] = "äàâ",
   [615] = "éèê", [630] = "ß", [632] = "ΞΣ∃", [634] = "ησℏüñ", [635] = "ρ", [636] = "μ", [637] = "√", [638] = "β",
@@ -37,6 +37,9 @@ local function width_of(code)
   if code >= 0x300 and code < 0x370 or code == 0x20D7 then return 0 end -- a sign above the character before it
   return code >= 0x2E80 and FULL or USUAL
 end
+
+-- Whether DejaVu Sans has the character of this code for certain.
+function letters.is_known(code) return widths[code] ~= nil end
 
 -- The width of a text of one line, in sizes of the font.
 function letters.width(s)

@@ -398,6 +398,17 @@ function polar.room(disc)
   return wide + (GAP + 0.2) * EM, high + (GAP + 0.1) * EM
 end
 
+-- How far a legend of w x h at a named place reaches beyond the square of a disc of radius r with its numbers: to the
+-- sides, and up or down. beside, over: the room of the numbers. In a corner of that square the disc leaves room.
+function polar.legend_room(spot, w, h, r, beside, over)
+  if spot[2] == 0.5 and spot[3] == 0.5 then return 0, 0 end
+  if spot[3] == 0.5 then return w, 0 end
+  local rx, ry = r + beside, r + over
+  local u = min(1, max(0, 1 - w / rx)) -- the inner corner of the legend, from the centre of the disc, in parts
+  if spot[2] == 0.5 then u = 0 end
+  return 0, max(0, h - ry + ry * math.sqrt(1 - u * u))
+end
+
 local function grid_line(columns, color, width, dash)
   return { kind = "line", columns = columns, color = color, linewidth = width, dash = dash or "solid", note = true,
     direction = "grid", markersize = 0 }
@@ -458,7 +469,7 @@ function polar.dress(p, ink)
     if part > 1e-9 and part <= EDGE then
       if part < 1 - 1e-6 then ring(circle(part)) end
       local angle = axes.polar.zero + axes.polar.direction * axes.polar.label_at
-      local label = tick[2] .. (circles.exponent and ("$·10^{%d}$"):format(circles.exponent) or "")
+      local label = circles.note and "$" .. ticks.written(tick[1]) .. "$" or tick[2]
       add_free(list, first, word(label, part * cos(angle), part * sin(angle), 0, 0, p), p)
     end
   end

@@ -7,6 +7,8 @@
 local colors = require "nslua.plot.colors"
 local data = require "nslua.plot.data"
 
+local format = require "nslua.core".number_support.format
+
 local style = {}
 
 local fail = data.fail
@@ -37,7 +39,8 @@ local names = {
   darkgrey = "#505050",
 }
 
-local dashes = { ["-"] = "solid", ["--"] = "(9,5)", ["-."] = "(9,4,2,4)", [":"] = "(2,4)" }
+-- Lengths of dashes and of gaps. About 3 are as long as the line is wide: matplotlib's are 3.7 and 1.6 times as long.
+local dashes = { ["-"] = "solid", ["--"] = "(13,6)", ["-."] = "(17,6,3,6)", [":"] = "(3,6)" }
 local dash_names = { solid = "-", dashed = "--", dashdot = "-.", dotted = ":" }
 
 -- For each marker: the point type of gnuplot, its hollow form, and a factor for the size.
@@ -123,6 +126,17 @@ function style.transparent(color, alpha)
   return ("#%02X%s"):format(math.floor((1 - alpha) * 255 + 0.5), color:sub(2))
 end
 
+local THIN = 1.5 -- thinner lines have the dashes of this one, in 1/72 inch; shorter dashes would look like dots
+
+-- The dash pattern of a line for gnuplot, which multiplies it by the width of the line; empty for a solid line.
+function style.dash_part(dash, linewidth)
+  if not dash or dash == "solid" then return "" end
+  if linewidth > 0 and linewidth < THIN then
+    dash = dash:gsub("%d+", function(length) return format("%.4g", length * THIN / linewidth) end)
+  end
+  return " dt " .. dash
+end
+
 -- The dash pattern for "--", "dashed" and so on; nil for no line.
 function style.dash(who, name)
   if name == "none" or name == "" then return nil end
@@ -197,6 +211,8 @@ style.maps = {
     "#199750", "#006837" },
   Spectral = { "#9E0142", "#D43D4F", "#F46D43", "#FDAD60", "#FEE08B", "#FFFFBE", "#E6F598", "#AADCA4", "#66C2A5",
     "#3387BC", "#5E4FA2" },
+  tab10 = { "#1F77B4", "#FF7F0E", "#2CA02C", "#D62728", "#9467BD", "#8C564B", "#E377C2", "#7F7F7F", "#BCBD22",
+    "#17BECF" },
   seismic = { "#00004C", "#0101FF", "#FFFDFD", "#FE0000", "#800000" },
 }
 

@@ -6,8 +6,8 @@
 --   $x_1$, $t^{2k}$               mathematics: letters in italics, _ and ^ lower and raise the next character or
 --                                 {group}; \dot, \frac and the others of `commands` below. A single $, or a formula
 --                                 with unbalanced braces, is not changed
--- The parts of a text:  { text =, italic = }  or  { sub = parts, super = parts }  or  { above = parts, below = parts
--- }, a fraction.
+-- The parts of a text:  { text =, italic =, bold = }  or  { sub = parts, super = parts }  or, for a fraction,
+-- { above = parts, below = parts }.
 
 local letters = require "nslua.plot.letters"
 
@@ -20,11 +20,12 @@ local names = {
   upsilon = "υ", phi = "φ", varphi = "φ", chi = "χ", psi = "ψ", omega = "ω", Gamma = "Γ", Delta = "Δ", Theta = "Θ",
   Lambda = "Λ", Xi = "Ξ", Pi = "Π", Sigma = "Σ", Upsilon = "Υ", Phi = "Φ", Psi = "Ψ", Omega = "Ω",
   times = "×", cdot = "·", pm = "±", leq = "≤", le = "≤", geq = "≥", ge = "≥", neq = "≠", approx = "≈", infty = "∞",
-  partial = "∂", nabla = "∇", sum = "∑", int = "∫", sqrt = "√", perp = "⊥", to = "→", rightarrow = "→", circ = "°",
+  partial = "∂", nabla = "∇", sum = "∑", prod = "∏",
+  int = "∫", sqrt = "√", perp = "⊥", to = "→", rightarrow = "→", circ = "°",
   degree = "°", ["in"] = "∈", ell = "ℓ", dots = "…", ldots = "…", cdots = "⋯", forall = "∀", exists = "∃", mid = "|",
   ll = "≪", gg = "≫", sim = "∼", propto = "∝", equiv = "≡", langle = "⟨", rangle = "⟩", ast = "∗", prime = "′",
   leftarrow = "←", Rightarrow = "⇒", subset = "⊂", cup = "∪", cap = "∩", mp = "∓", quad = "  ", qquad = "    ",
-  hbar = "ℏ", emptyset = "∅",
+  hbar = "ℏ", emptyset = "∅", Vert = "‖", lVert = "‖", rVert = "‖", vert = "|", lvert = "|", rvert = "|",
 }
 
 local functions = {}
@@ -82,6 +83,26 @@ for name in ("mathrm text textrm operatorname mathsf"):gmatch "%a+" do
     return { { text = words } }
   end }
 end
+
+-- Makes parts bold; letters are upright too, unless `slanted`.
+local function embolden(parts, slanted)
+  for _, part in ipairs(parts) do
+    if part.text then part.bold, part.italic = true, slanted and part.italic or nil end
+    for _, inside in pairs { part.sub or false, part.super or false, part.above or false, part.below or false } do
+      if inside then embolden(inside, slanted) end
+    end
+  end
+  return parts
+end
+
+-- Letters of sets of numbers; others stand as they are, upright.
+local doubled = { C = "ℂ", H = "ℍ", N = "ℕ", P = "ℙ", Q = "ℚ", R = "ℝ", Z = "ℤ" }
+commands.mathbb = { 1, function(words) return { { text = (words:gsub("%u", doubled)) } } end }
+
+commands.mathbf = { 1, function(_, inside) return embolden(inside) end }
+commands.textbf = { 1, function(words) return { { text = words, bold = true } } end }
+commands.boldsymbol = { 1, function(_, inside) return embolden(inside, true) end }
+commands.bm = commands.boldsymbol
 
 -- The parts in parentheses, unless they are one number, one letter or one word.
 local function enclosed(parts)
@@ -173,7 +194,8 @@ function formula(s)
       at = s:match("^ *()", at + 2) - 2 -- in mathematics a blank after it stands for nothing
       at = at + 2
     elseif c == "\\" and s:find("^[{}%%_$#&|]", at + 1) then
-      parts[#parts + 1] = { text = s:sub(at + 1, at + 1) }
+      local sign = s:sub(at + 1, at + 1)
+      parts[#parts + 1] = { text = sign == "|" and "‖" or sign }
       at = at + 2
     elseif commands[s:match("^\\(%a+)", at) or ""] then
       local found, after = command_at(s, at)
@@ -247,16 +269,25 @@ end
 -- A text of one line as a string of gnuplot, without markup.
 function text.line(s) return text.literal((clean(s):gsub("\n", " "))) end
 
+local width_of
+
+-- After "@" the first of two scripts takes no width: the narrower one.
 local function enhanced(parts)
   local out = {}
   for _, part in ipairs(on_line(parts)) do
     if part.text then
       local escaped = part.text:gsub("[\\{}^_@&~]", "\\%0")
-      out[#out + 1] = part.italic and "{/:Italic " .. escaped .. "}" or escaped
+      local face = (part.bold and ":Bold" or "") .. (part.italic and ":Italic" or "")
+      out[#out + 1] = face ~= "" and "{/" .. face .. " " .. escaped .. "}" or escaped
     else
-      if part.sub and part.super then out[#out + 1] = "@" end
-      if part.sub then out[#out + 1] = "_{" .. enhanced(part.sub) .. "}" end
-      if part.super then out[#out + 1] = "^{" .. enhanced(part.super) .. "}" end
+      local below = part.sub and "_{" .. enhanced(part.sub) .. "}"
+      local above = part.super and "^{" .. enhanced(part.super) .. "}"
+      if below and above then
+        local wide = width_of(part.sub) > width_of(part.super)
+        out[#out + 1] = "@" .. (wide and above .. below or below .. above)
+      else
+        out[#out + 1] = below or above
+      end
     end
   end
   return table.concat(out)
@@ -285,11 +316,13 @@ end
 
 local SMALL = 0.8 -- the size of what is raised, lowered or in a fraction
 
+local BOLD = 1.12 -- bold letters of DejaVu Sans are so many times as wide
+
 -- The width of parts in em.
-local function width_of(parts)
+function width_of(parts)
   local sum = 0
   for _, part in ipairs(on_line(parts)) do
-    if part.text then sum = sum + letters.width(part.text)
+    if part.text then sum = sum + letters.width(part.text) * (part.bold and BOLD or 1)
     else sum = sum + SMALL * math.max(width_of(part.sub or {}), width_of(part.super or {})) end
   end
   return sum
@@ -304,7 +337,7 @@ local function lines_of(parts)
       for piece in (part.text .. "\n"):gmatch "(.-)\n" do
         if not first then lines[#lines + 1] = {} end
         first = false
-        if piece ~= "" then table.insert(lines[#lines], { text = piece, italic = part.italic }) end
+        if piece ~= "" then table.insert(lines[#lines], { text = piece, italic = part.italic, bold = part.bold }) end
       end
     else
       table.insert(lines[#lines], part)
@@ -318,25 +351,44 @@ local HIGHER, LOWER, ACCENT = 1.05, 0.5, 1 -- the same with raised and lowered l
 local BAR, RAISED, LOWERED = 0.30, 0.52, -0.62 -- heights of a fraction's bar and of the feet of its parts, in em
 local AROUND = 0.12 -- the bar is longer than the parts by it, at each end
 
--- A line without fractions is one piece. Each fraction is two, and a bar.
+local limited = { ["∑"] = true, ["∏"] = true } -- signs whose limits stand above and below them
+local LIMIT, LIMIT_UP, LIMIT_DOWN = 0.7, 0.85, -0.72 -- the size of such limits and the heights of their feet, in em
+
+-- A line without fractions and limits is one piece. Each fraction is two, and a bar; a sign with limits is 2 or 3.
 local function set_line(parts)
   local line = { width = 0, up = UP, down = DOWN, pieces = {}, bars = {} }
-  local run = {}
+  local run, skip = {}, nil
   local function close()
     if #run == 0 then return end
     table.insert(line.pieces, { x = line.width, y = 0, scale = 1, parts = run })
     line.width, run = line.width + width_of(run), {}
   end
-  for _, part in ipairs(parts) do
-    if part.above then
+  -- Puts lists of parts, { parts, height, scale }, one above the other, and returns the left end and their width.
+  local function stack(rows, around)
+    local wide, left = 0, line.width + 0.1
+    for _, row in ipairs(rows) do wide = math.max(wide, row[3] * width_of(row[1]) + 2 * around) end
+    for _, row in ipairs(rows) do
+      local x = left + (wide - row[3] * width_of(row[1])) / 2
+      table.insert(line.pieces, { x = x, y = row[2], scale = row[3], parts = row[1] })
+      line.up, line.down = math.max(line.up, row[2] + row[3] * UP + 0.12), math.max(line.down, row[3] * DOWN - row[2])
+    end
+    line.width = left + wide + 0.1
+    return left, wide
+  end
+  for k, part in ipairs(parts) do
+    local limits = part.text and limited[part.text] and parts[k + 1]
+    if part == skip then skip = nil
+    elseif limits and (limits.sub or limits.super) then
       close()
-      local above, below = SMALL * width_of(part.above), SMALL * width_of(part.below)
-      local wide, left = math.max(above, below) + 2 * AROUND, line.width + 0.1
-      table.insert(line.pieces, { x = left + (wide - above) / 2, y = RAISED, scale = SMALL, parts = part.above })
-      table.insert(line.pieces, { x = left + (wide - below) / 2, y = LOWERED, scale = SMALL, parts = part.below })
+      local rows = { { { part }, 0, 1 } }
+      if limits.sub then rows[#rows + 1] = { limits.sub, LIMIT_DOWN, LIMIT } end
+      if limits.super then rows[#rows + 1] = { limits.super, LIMIT_UP, LIMIT } end
+      stack(rows, 0)
+      skip = limits
+    elseif part.above then
+      close()
+      local left, wide = stack({ { part.above, RAISED, SMALL }, { part.below, LOWERED, SMALL } }, AROUND)
       table.insert(line.bars, { left, left + wide, BAR })
-      line.width = left + wide + 0.1
-      line.up, line.down = math.max(line.up, RAISED + SMALL * UP + 0.12), math.max(line.down, -LOWERED + SMALL * DOWN)
     else
       run[#run + 1] = part
       if part.super then line.up = math.max(line.up, HIGHER) end

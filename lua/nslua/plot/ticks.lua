@@ -46,19 +46,49 @@ local function decimals_of(step)
   return 12
 end
 
+-- A number as part of a formula: 1.5×10^{7}; as it is where it is short.
+function ticks.written(x)
+  if x == 0 then return "0" end
+  local e = floor(math.log(abs(x), 10) + 1e-9)
+  if e >= -3 and e <= 6 then return minus(format("%.15g", x)) end
+  local digits = minus(format("%.12g", x / 10.0 ^ e))
+  return (digits == "1" and "" or digits == "−1" and "−" or digits .. "×") .. "10^{" .. minus(tostring(e)) .. "}"
+end
+
+-- What labels leave out: the power of ten that they are to be multiplied by, and the number to be added.
+local function note_of(exponent, offset)
+  if exponent == 0 and offset == 0 then return nil end
+  local times = exponent ~= 0 and "×10^{" .. minus(tostring(exponent)) .. "}" or ""
+  local sum = offset > 0 and "+" .. ticks.written(offset) or offset < 0 and ticks.written(offset) or ""
+  return "$" .. times .. (times ~= "" and sum ~= "" and " " or "") .. sum .. "$"
+end
+
+local FAR = 1e4 -- labels of ticks that are so many steps away from 0 are differences: they would have so many digits
+
+-- The number of steps to a round number near ticks that are far from 0; 0 for others. It is the roundest one that is
+-- at most the range away from the ends.
+local function steps_to_base(lo, hi, step, first, last)
+  if max(abs(first), abs(last)) < FAR then return 0 end
+  local range, middle = hi - lo, lo + (hi - lo) / 2
+  local power = floor(math.log(abs(middle), 10) + 1e-9)
+  while abs(floor(middle / 10.0 ^ power + 0.5) * 10.0 ^ power - middle) > 1.5 * range do power = power - 1 end
+  return floor(floor(middle / 10.0 ^ power + 0.5) * 10.0 ^ power / step + 0.5)
+end
+
 local function linear(lo, hi, count)
   local step = nice((hi - lo) / count)
   local first, last = ceil(lo / step - 1e-6), floor(hi / step + 1e-6)
   -- a range of the size of rounding errors has no ticks
   if not (last - first < 1e4 and max(abs(first), abs(last)) < 2 ^ 52) then return {} end
-  local size, exponent = max(abs(first), abs(last)) * step, 0
+  local base = steps_to_base(lo, hi, step, first, last)
+  local size, exponent = max(abs(first - base), abs(last - base)) * step, 0
   if size >= 1e5 or (size < 1e-3 and size > 0) then exponent = floor(math.log(size, 10) + 1e-9) end
   local unit = 10.0 ^ exponent
   local decimals = decimals_of(step / unit)
-  local result = { exponent = exponent ~= 0 and exponent or nil }
+  local result = { note = note_of(exponent, base * step) }
   for k = first, last do
-    local label = format("%." .. decimals .. "f", k * step / unit)
-    if k == 0 then label = "0" end
+    local label = format("%." .. decimals .. "f", (k - base) * step / unit)
+    if k == base then label = "0" end
     result[#result + 1] = { k * step, minus(label) }
   end
   return result
@@ -149,8 +179,8 @@ local function symmetric(lo, hi, count, scale)
   return list
 end
 
--- About `count` ticks between lo and hi: a list of {place, label}; `exponent`: the labels are to be multiplied
--- by that power of ten; `minor`: places between them. scale: see nslua.plot.scales.
+-- About `count` ticks between lo and hi: a list of {place, label}; `note`: by what the labels are to be multiplied,
+-- and what is to be added then, as a text; `minor`: places between them. scale: see nslua.plot.scales.
 function ticks.make(lo, hi, count, scale)
   if not (lo > -huge and hi < huge and hi - lo < huge) then return {} end
   if scale and scale ~= true then return symmetric(lo, hi, count, scale) end

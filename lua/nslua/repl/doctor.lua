@@ -5,7 +5,7 @@
 local _ENV = require "nslua.base.env"()
 local modules = require "nslua.repl.modules"
 
-local LIBRARIES = "liblapacke libopenblas0-serial libsuitesparse-dev libcminpack1 libedit2"
+local LIBRARIES = "liblapacke libopenblas0-serial libsuitesparse-dev libcminpack1 libedit2 zlib1g"
 
 -- Programs that are optional: name, use, command that prints the version, package.
 local programs = {

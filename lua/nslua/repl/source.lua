@@ -56,6 +56,17 @@ local function token_at(text, at)
   return "symbol", at
 end
 
+-- Calls f(kind, from, to) for each token of a text, comments too; to one that is open at the end `to` is that end.
+function source.each(text, f)
+  local at = text:find "%S"
+  while at do
+    local kind, last = token_at(text, at)
+    if not last and text:find("^[\"']", at) then last = text:find("\n", at, true) end -- it ends with its line
+    f(kind, at, last or #text)
+    at = last and text:find("%S", last + 1)
+  end
+end
+
 -- The tokens of a text, comments left out: a list of { kind=, text=, from=, to= }. The second result is what is open
 -- at the end, "string" or "comment", with the place where the contents of the string start.
 function source.tokens(text)

@@ -6,7 +6,7 @@
 --   enter()        optional: called before the script when the command line names the back end
 --   options(given, who)  optional: checks the sweep's option `with`, which is for the back end alone; start finds
 --                  what it returns as sweep.options.with
---   starts_anew(options)  optional: whether its workers run the script anew; they want the records of sweeps before
+--   starts_anew    true: its workers run the script anew; they want the records of sweeps before
 --   shares_folder  true: its processes meet in the folder of the sweep, so that the sweep needs a file
 --   status(store), cancel(store)  optional: for `nslua sweep --status` and `--cancel`; the text that is added
 -- A session has methods:
@@ -17,7 +17,8 @@
 --   session:detach()          optional: makes all go on without this process, and returns the text that tells of it
 -- `sweep` is a table: plan (what a worker needs: nslua.sweep.worker), store (nslua.sweep.store; begun, so that append
 -- and sync work), options, first and last (the numbers of the tasks to do), done (finished tasks), failed (how many
--- of them), ordinal (the place of this sweep among those of the script), fingerprint (of its manifest).
+-- of them), ordinal (the place of this sweep among those of the script), manifest (its text, for workers that run the
+-- script anew).
 -- A back end that runs tasks on other machines starts `nslua sweep SCRIPT --part FIRST-LAST --shard NAME` there,
 -- which does this part by "local" and writes the journal of that shard; the driver then finds the records in the
 -- store.

@@ -99,6 +99,19 @@ function columns.taken(tasks)
   return taken
 end
 
+-- Raises before the first task where the name of a parameter may be that of another column in the file: in a .csv
+-- file the elements of a vector x are columns x[1], x[2] and so on.
+function columns.check_names(tasks, file)
+  for _, name in ipairs(tasks.names) do
+    local vector = file:find "%.csv$" and name:match "^(.+)%[%d+%]$"
+    if vector then
+      local message = "sweep: parameters: in a .csv file '%s' may be a column of a result '%s', too: rename it, or "
+        .. "take .npz"
+      fail(message, name, vector)
+    end
+  end
+end
+
 -- Matrices as one column for each of their columns: "x[1]", "x[2]".
 local function flat(names, arrays)
   local flat_names, flat_arrays, known = {}, {}, {}

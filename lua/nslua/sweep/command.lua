@@ -1,6 +1,7 @@
 -- nslua.sweep.command: the command `nslua sweep SCRIPT [options] [-- arguments]`: runs a script with other settings
 -- for its sweeps, or looks at them.
 local backends = require "nslua.sweep.backends"
+local manifest = require "nslua.sweep.manifest"
 local settings = require "nslua.sweep.settings"
 local spawn = require "nslua.sweep.spawn"
 local stores = require "nslua.sweep.store"
@@ -121,24 +122,33 @@ local function run(words)
   return true
 end
 
--- For --status and --cancel: tells of a sweep, and ends the script when the sweep is not finished.
-function command.look(sweep)
-  local file, total = sweep.options.file, sweep.tasks.count
-  if not file then error("sweep: --" .. settings.look .. ": this sweep has no file", 0) end
-  local store = stores.existing(file)
-  if not store then
-    print(("%s: not begun, %d tasks"):format(file, total))
-    os.exit(0)
-  end
+-- What --status or --cancel tells of a sweep, after doing it; and whether it is finished.
+local function look_at(store, file, total, on)
   local done, failed = store:finished()
-  local more = ""
-  if done.count < total then
+  local finished, more = done.count >= total, ""
+  if not finished then
     local name = store:back_end()
-    local on = name and backends.find(name, "sweep") or sweep.options.on
-    more = on[settings.look] and on[settings.look](store) or ""
+    on = name and backends.find(name, "sweep") or on
+    more = on and on[settings.look] and on[settings.look](store) or ""
+  elseif not store:is_saved() then
+    more = "; the file is not written: --resume writes it"
   end
   print(("%s: %d of %d tasks finished, %d failed%s"):format(file, done.count, total, failed, more))
-  if done.count < total then os.exit(0) end
+  return finished
+end
+
+-- For --status and --cancel: tells of a sweep, and of those that the script has begun after it, up to the first one
+-- that is not finished. It ends the script, which would go on with what comes after a sweep.
+function command.look(sweep)
+  local file, total, on = sweep.options.file, sweep.tasks.count, sweep.options.on
+  if not file then error("sweep: --" .. settings.look .. ": this sweep has no file", 0) end
+  local store = stores.existing(file)
+  if not store then print(("%s: not begun, %d tasks"):format(file, total)) end
+  while store and look_at(store, file, total, on) do
+    store, file = store:next()
+    total = store and manifest.count(store:manifest()[1])
+  end
+  os.exit(0)
 end
 
 -- Ends the script after the jobs of a sweep have been submitted.

@@ -130,7 +130,9 @@ local function take_messages(self, w)
   for bytes in function() return w.handle:next() end do
     local kind = bytes:sub(1, 1)
     if kind == "R" then
-      w.ready, self.bad_starts = true, 0
+      w.ready, w.in_setup, self.bad_starts = true, nil, 0
+    elseif kind == "B" then
+      w.in_setup = true
     elseif kind == "Q" then
       local parts = {}
       for i, one in ipairs(settings.kept[math.tointeger(bytes:sub(2))] or {}) do
@@ -202,16 +204,17 @@ local function take_all(self)
   end
 end
 
--- Kills the workers whose task takes too long. Returns the time until the next task can be late.
+-- Kills the workers whose task or setup takes too long. Returns the time until the next one can be late.
 local function watch(self, most)
   local timeout = self.options.timeout
   if not timeout then return most end
   local now = support.clock()
   for _, w in ipairs(self.workers) do
-    if w.ready and w.queue[1] and not w.dying then
+    if (w.in_setup or w.ready and w.queue[1]) and not w.dying then
       local left = w.since + timeout - now
       if left <= 0 then
-        w.dying = w.queue[1].first
+        if w.in_setup then self.problem = format("setup: timeout: it took more than %g s", timeout) end
+        w.dying = w.in_setup or w.queue[1].first
         w.handle:stop "KILL"
       else
         most = math.min(most, left + 1e-3)

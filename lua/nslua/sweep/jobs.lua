@@ -40,7 +40,7 @@ local function command_of(options)
   if given then
     words = { given[-1], "sweep" }
   else
-    given = rawget(_G, "arg") or {}
+    given = settings.words
     words = { given[-1] or "nslua", "sweep", given[0] or fail "sweep: this process runs no script" }
     if not words[1]:find "nslua[^/]*$" then words[1] = "nslua" end
   end

@@ -33,6 +33,9 @@ local function quantile(sorted, share, z)
     low = at(sorted, math.floor(n * share - spread)), high = at(sorted, math.ceil(n * share + spread) + 1) }
 end
 
+-- Fields of the answer beside those of the results.
+local FIELDS = { n = true, names = true, converged = true, confidence = true }
+
 -- What is known of one column of results.
 local function describe(values, shares, z)
   local n, sum = #values, 0
@@ -49,20 +52,28 @@ local function describe(values, shares, z)
     values = core.vector(values) }
 end
 
+-- The file of a batch: that of the option, then "name-2.csv", "name-3.csv" and so on.
+local function file_of(o, batch)
+  local file = o.tasks.file
+  if type(file) ~= "string" or batch == 1 then return file end
+  return (file:gsub("(%.%w+)$", ("-%d%%1"):format(batch)))
+end
+
 -- Adds the results of the samples first to last to the lists. Returns how many failed.
-local function sample(o, first, last, lists)
-  local seed, run = o.seed, o.run
-  local sweep = sweeps.sweep { parameters = { sample = core.linspace(first, last, last - first + 1) }, seed = seed,
-    setup = o.setup, workers = o.workers, on = o.on, timeout = o.timeout, memory = o.memory, progress = o.progress,
+local function sample(o, batch, first, last, lists)
+  local run = o.run
+  local sweep = sweeps.sweep(sweeps.pass_on(o.tasks, { file = file_of(o, batch),
+    parameters = { sample = core.linspace(first, last, last - first + 1) },
     run = function(p, task)
       task.index = p.sample // 1 | 0 -- the numbers of a sample do not depend on the batch that it is in
       return run(task)
-    end }
+    end }))
   local columns, failed = sweep:table(), 0
   for _, name in ipairs(columns:names()) do
     if name ~= "task" and name ~= "sample" and name ~= "failed" then
       local column = columns:column(name)
       if not core.isvector(column) then fail("montecarlo: %s: expected one number from each sample", name) end
+      if FIELDS[name] then fail("montecarlo: '%s' is the name of a field of the answer: rename the result", name) end
       lists[name] = lists[name] or {}
       for k = 1, #column do
         if column[k] == column[k] then table.insert(lists[name], column[k]) end
@@ -89,9 +100,8 @@ local function read_options(given)
   local shares = o.quantiles and arguments.numbers(o.quantiles, nil, who, "quantiles") or { 0.05, 0.5, 0.95 }
   for i, share in ipairs(shares) do share_of(share, ("quantiles[%d]"):format(i)) end
   local samples = o.samples == nil and 1000 or arguments.integer(o.samples, 2, who, "samples")
-  return { run = o.run, setup = o.setup, workers = o.workers, on = o.on, timeout = o.timeout, memory = o.memory,
-    progress = o.progress, seed = o.seed == nil and 1 or arguments.integer(o.seed, math.mininteger, who, "seed"),
-    samples = samples, most = o.max_samples == nil and (o.rtol or o.atol) and 100 * samples
+  return { run = o.run, tasks = o, samples = samples,
+    most = o.max_samples == nil and (o.rtol or o.atol) and 100 * samples
       or o.max_samples and arguments.integer(o.max_samples, samples, who, "max_samples") or samples,
     confidence = share_of(o.confidence == nil and 0.95 or o.confidence, "confidence"), shares = shares,
     rtol = arguments.number(o.rtol or 0, who, "rtol"), atol = arguments.number(o.atol or 0, who, "atol"),
@@ -102,10 +112,12 @@ end
 function montecarlo.montecarlo(given)
   local o = read_options(given)
   local z = core.normal_quantile(0.5 + 0.5 * o.confidence)
-  local lists, done, self = {}, 0, { failed = 0, names = {}, confidence = o.confidence, converged = not o.stops }
+  local lists, batch, done = {}, 0, 0
+  local self = { failed = 0, names = {}, confidence = o.confidence, converged = not o.stops }
   repeat
     local last = math.min(o.most, done == 0 and o.samples or 2 * done)
-    local failed, message = sample(o, done + 1, last, lists)
+    batch = batch + 1
+    local failed, message = sample(o, batch, done + 1, last, lists)
     self.failed, done, self.n, self.names, self.converged = self.failed + failed, last, last, {}, true
     for name, values in pairs(lists) do
       if #values > 0 then

@@ -1,22 +1,14 @@
 -- nslua.sweep.on_local: the back end "local": worker processes of this machine.
 local core = require "nslua.core"
 local crew = require "nslua.sweep.crew"
-local spawn = require "nslua.sweep.spawn"
 local worker = require "nslua.sweep.worker"
 
 local support = core.worker_support
 
 local on_local = { name = "local" }
 
--- Whether this process can be copied: a copy has one thread only, and locks of others would stay closed in it.
-local function can_fork(options)
-  if options.start then return options.start == "fork" end
-  return support.threads() <= 1
-end
-
-function on_local.starts_anew(options) return not can_fork(options) end
-
-local function hire_copy(session)
+-- A worker is a copy of this process, so that run finds all variables as they are.
+local function hire(session)
   local handle, child = support.fork()
   if not handle then return nil, child end
   if child then
@@ -26,15 +18,9 @@ local function hire_copy(session)
   return handle
 end
 
-local function hire_anew(session)
-  local handle, message = spawn.start(session.sweep.ordinal)
-  if handle then handle:send(session.sweep.fingerprint) end
-  return handle, message
-end
-
 -- Starts to work on a sweep (see nslua.sweep.backends).
 function on_local.start(sweep)
-  return crew.session(sweep, { hire = can_fork(sweep.options) and hire_copy or hire_anew, wait = support.wait,
+  return crew.session(sweep, { hire = hire, wait = support.wait,
     count = function() return sweep.options.workers end })
 end
 

@@ -38,7 +38,7 @@ local ASLEEP = 5
 
 local SIGN_OF_LIFE = pack("<c1I4", "A", 0)
 
-local on_mpi = { name = "mpi", starts_anew = function() return true end }
+local on_mpi = { name = "mpi", starts_anew = true }
 
 local mpi -- the module nslua.mpi, once it has started
 local rank, ranks
@@ -210,7 +210,7 @@ function Staff.hire(staff, session)
   local handle, message = (place > 0 and new_remote or spawn.start)(ordinal, place, staff)
   if not handle then return nil, message end
   if place == 0 then staff.here[handle] = true end
-  handle:send(session.sweep.fingerprint)
+  handle:send(session.sweep.manifest)
   return handle
 end
 

@@ -19,11 +19,30 @@ local function vector_of(columns, name)
   return pivots.column(columns, name, "plot", "picture")
 end
 
+-- How many of the elements of a matrix with so many rows and columns a table fills, at most, for it to be a heat map:
+-- below this share its rows are points in the plane and no grid.
+local LEAST_FILLED = 0.5
+
+-- z over x and y in colours: a heat map, or points where the rows are no grid. look: cmap, low, high (optional).
+function picture.colours(axes, columns, x, y, z, look)
+  local xs, ys, zs = vector_of(columns, x), vector_of(columns, y), vector_of(columns, z)
+  local map, x_values, y_values = pivots.pivot(columns, x, y, z, "plot")
+  if #xs < LEAST_FILLED * #x_values * #y_values then
+    local px, py, pz = {}, {}, {}
+    for k = 1, #zs do
+      if zs[k] == zs[k] then px[#px + 1], py[#py + 1], pz[#pz + 1] = xs[k], ys[k], zs[k] end
+    end
+    axes:scatter(px, py, { c = core.vector(pz), cmap = look.cmap, vmin = look.low, vmax = look.high })
+  else
+    axes:heatmap(x_values, y_values, map, { cmap = look.cmap, limits = look.low and { look.low, look.high } })
+  end
+  axes:xlabel(x):ylabel(y):grid(false)
+end
+
 -- z over x and y, with a bar of its colours.
 local function heat(columns, o, fig)
-  local z, x, y = pivots.pivot(columns, o.x, o.y, o.z, "plot")
-  local axes = fig:subplot(1, 1, 1)
-  axes:heatmap(x, y, z, { cmap = o.cmap, limits = o.limits }):xlabel(o.x):ylabel(o.y):grid(false)
+  local axes, limits = fig:subplot(1, 1, 1), o.limits or {}
+  picture.colours(axes, columns, o.x, o.y, o.z, { cmap = o.cmap, low = limits[1], high = limits[2] })
   axes:colorbar { label = o.z }
 end
 
@@ -48,8 +67,26 @@ local function groups(x, y, keep)
   return places, lists
 end
 
--- y over x, a line for each value of `by`: the median, within a band from 5 % to 95 % where several rows meet.
-local function lines(columns, o, fig)
+-- Whether a line over x would join points that differ in another parameter: each value of x is that of one row, and
+-- another parameter, which is not `by`, has several values.
+local function is_scattered(columns, o, parameters)
+  local function count(name)
+    local seen, n = {}, 0
+    for _, v in ipairs(vector_of(columns, name):totable()) do
+      if v == v and not seen[v] then seen[v], n = true, n + 1 end
+    end
+    return n
+  end
+  if count(o.x) < #columns then return false end
+  for _, name in ipairs(parameters) do
+    if name ~= o.x and name ~= o.by and count(name) > 1 then return true end
+  end
+  return false
+end
+
+-- y over x: points, where x and another parameter change from row to row; else a line for each value of `by`: the
+-- median, within a band from 5 % to 95 % where several rows meet.
+local function lines(columns, o, fig, parameters)
   local x, y, by = vector_of(columns, o.x), vector_of(columns, o.y), o.by and vector_of(columns, o.by)
   local axes = fig:subplot(1, 1, 1)
   local kinds, seen = {}, {}
@@ -57,6 +94,7 @@ local function lines(columns, o, fig)
     if not seen[by[k]] then seen[by[k]], kinds[#kinds + 1] = true, by[k] end
   end
   table.sort(kinds)
+  local scattered = is_scattered(columns, o, parameters)
   for i = 1, math.max(1, #kinds) do
     local places, lists = groups(x, y, function(k) return not by or by[k] == kinds[i] end)
     local low, middle, high, several = {}, {}, {}, false
@@ -64,9 +102,10 @@ local function lines(columns, o, fig)
       several = several or #lists[place] > 1
       low[j], middle[j], high[j] = table.unpack(quantiles(lists[place]))
     end
-    local color = "C" .. (i - 1) % 10
+    local color, label = "C" .. (i - 1) % 10, by and format("%s = %g", o.by, kinds[i]) or nil
     if several then axes:fill_between(places, low, high, { color = color, alpha = 0.25 }) end
-    axes:plot(places, middle, { color = color, label = by and format("%s = %g", o.by, kinds[i]) or nil })
+    if scattered then axes:scatter(places, middle, { color = color, label = label })
+    else axes:plot(places, middle, { color = color, label = label }) end
   end
   axes:xlabel(o.x):ylabel(o.y)
   if by then axes:legend() end
@@ -94,15 +133,15 @@ local function counts(columns, o, fig)
   axes:xlabel(o.x):ylabel "rows"
 end
 
--- sweep:plot
-function picture.plot(columns, options)
+-- sweep:plot; parameters: their names
+function picture.plot(columns, options, parameters)
   local o = arguments.options(options, "sweep:plot")
   if not o.x or o.z and not o.y then fail "plot: expected x =, or x = and y =, or x =, y = and z =" end
   local fig = plot.figure { figsize = o.figsize or { 7, 4.5 }, dpi = o.dpi, title = o.title }
   if o.z then
     heat(columns, o, fig)
   elseif o.y then
-    lines(columns, o, fig)
+    lines(columns, o, fig, parameters)
   else
     counts(columns, o, fig)
   end

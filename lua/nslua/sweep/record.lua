@@ -12,10 +12,13 @@ local record = {}
 
 local pack, unpack = string.pack, string.unpack
 
--- The numbers of a value that run returned, or nil and what was expected.
+-- Whether a column holds all digits of a number: of an integer it may not.
+function record.is_exact(x) return math.type(x) == "float" or x == x + 0.0 end
+
+-- The numbers of a value that run returned; nil for a value that has no form, and for one number.
 local function numbers_of(value)
   local kind = type(value)
-  if kind == "number" then return { value } end
+  if kind == "number" then return nil end
   if kind == "boolean" then return { value and 1 or 0 } end
   if core.isvector(value) then return value:totable() end
   if core.ismatrix(value) then
@@ -30,7 +33,7 @@ local function numbers_of(value)
   for i = 1, #value do
     local x = value[i]
     if type(x) == "boolean" then x = x and 1 or 0 end
-    if type(x) ~= "number" then return nil end
+    if type(x) ~= "number" or not record.is_exact(x) then return nil end
     list[i] = x
   end
   local keys = 0
@@ -40,7 +43,7 @@ local function numbers_of(value)
 end
 
 local function put(parts, name, value)
-  if math.type(value) then
+  if type(value) == "number" and record.is_exact(value) then
     parts[#parts + 1] = pack("<s1I4d", name, 1, value)
     return true
   end
@@ -51,7 +54,13 @@ local function put(parts, name, value)
   return true
 end
 
-local function kind_of(value) return type(value) == "userdata" and tostring(value):match "^[^\n]*" or type(value) end
+local function kind_of(value)
+  if math.type(value) == "integer" then return record.long(value) end
+  return type(value) == "userdata" and tostring(value):match "^[^\n]*" or type(value)
+end
+
+-- What a message says of an integer that is not exact.
+function record.long(x) return ("the integer %d, which has more digits than a column holds"):format(x) end
 
 -- The record of a result: what run returned. Columns are in the order of their names. taken[name]: the name is that
 -- of a parameter or of a column that every table has. Returns nil and a message for a result that has no form.

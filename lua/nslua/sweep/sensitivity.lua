@@ -67,8 +67,7 @@ function sensitivity.sobol_indices(given)
   local seed = o.seed == nil and 1 or arguments.integer(o.seed, math.mininteger, who, "seed")
   local design, names = points(n, o.ranges, seed)
   local result = o.result or "value"
-  local sweep = sweeps.sweep { parameters = design, run = o.run, setup = o.setup, workers = o.workers, on = o.on,
-    file = o.file, resume = o.resume, timeout = o.timeout, memory = o.memory, progress = o.progress, seed = seed }
+  local sweep = sweeps.sweep(sweeps.pass_on(o, { parameters = design, run = o.run, seed = seed }))
   local column = sweep:table():column(result)
   if not core.isvector(column) then fail("%s: %s: expected one number from each task", who, result) end
   local f, good = column:totable(), {}

@@ -1,4 +1,4 @@
--- nslua.sweep.spawn: workers that run the script anew, up to the sweep that they work for.
+-- nslua.sweep.spawn: workers that run the script anew, up to the sweep that they work for: those of other machines.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local settings = require "nslua.sweep.settings"
@@ -10,8 +10,8 @@ local spawn = {}
 -- The command that runs this script again, as a worker of its sweep number `ordinal`.
 local function command_of(ordinal)
   local words, first = { "env", "NSLUA_SWEEP_WORKER=" .. ordinal }, -1
-  local given = settings.command or rawget(_G, "arg") or arg
-  if not given or not given[0] then fail "sweep: this process runs no script: its workers can not be started" end
+  local given = settings.command or settings.words
+  if not given[0] then fail "sweep: this process runs no script: its workers can not be started" end
   while given[first - 1] do first = first - 1 end
   for i = first, #given do words[#words + 1] = given[i] end
   return words

@@ -1,5 +1,5 @@
 -- nslua.sweep.store: the folder of a sweep, FILE.sweep: manifest, script, journals of finished tasks, checkpoints,
--- and a note "saved" when the file has been written.
+-- a note "saved" when the file has been written, and one "next" with the file of the script's next sweep.
 --
 -- Each process that finishes tasks has a journal of its own, "journal-NAME" (NAME is its shard). Together they hold
 -- the record of every finished task. Each resumption that repeats failed tasks begins a round, whose number is in the
@@ -132,11 +132,18 @@ function Store:read_round()
   self.round = math.tointeger((read_file(self.folder .. "/round") or ""):match "^%d+") or 0
 end
 
+local function journal_of(self, shard) return self.folder .. "/journal-" .. shard end
+
+-- Begins anew, where nobody works on what there is, and keeps the journal from others from then on.
 local function begin_anew(self, now)
+  for _, journal in ipairs(self:journals()) do
+    if support.holder(journal.path) then fail("sweep: another process writes '%s'", journal.path) end
+  end
   self:clear()
   self.round = 0
   checked("sweep", support.make_folder(self.folder))
   checked("sweep", support.make_folder(self.folder .. "/checkpoints"))
+  self.journal = checked("sweep", support.open(journal_of(self, settings.shard or "driver")))
   files.save(self.folder .. "/script", now[2])
   files.save(self.folder .. "/manifest", now[1])
 end
@@ -198,8 +205,8 @@ function Store:is_saved() return read_file(saved_note(self)) ~= nil end
 function Store:begin(shard, back_end)
   if not self.folder then return end
   if back_end then files.save(self.folder .. "/back-end", back_end .. "\n") end
-  local path = self.folder .. "/journal-" .. shard
-  self.journal = checked("sweep", support.open(path))
+  local path = journal_of(self, shard)
+  self.journal = self.journal or checked("sweep", support.open(path))
   if self.is_new_round then
     files.save(self.folder .. "/round", self.round .. "\n")
     os.remove(saved_note(self))
@@ -214,17 +221,29 @@ end
 -- The name of what the sweep was begun on; nil when it was not.
 function Store:back_end() return (read_file(self.folder .. "/back-end") or ""):match "%S+" end
 
--- The processes that write: { { pid =, host = } }. One of this machine that is gone is left out.
+-- The processes that write: { { pid =, host = } }. Those of this machine are those that have a journal: the number in
+-- the file of one that was killed may be that of another program by now.
 function Store:drivers()
   local list = {}
   for _, name in ipairs(support.list_folder(self.folder) or {}) do
-    local pid, host = (name:find "^driver%-" and read_file(self.folder .. "/" .. name) or ""):match "^(%d+) (%S+)"
+    local shard = name:match "^driver%-(.*)$"
+    local pid, host = (shard and read_file(self.folder .. "/" .. name) or ""):match "^(%d+) (%S+)"
     pid = math.tointeger(pid)
-    if pid and (host ~= workers.host() or workers.signal_process(pid)) then
-      list[#list + 1] = { pid = pid, host = host }
-    end
+    if pid and host == workers.host() then pid = support.holder(journal_of(self, shard)) end
+    if pid then list[#list + 1] = { pid = pid, host = host } end
   end
   return list
+end
+
+-- Notes which sweep the script does after this one; for --status, which does not run the script on. nil: none yet.
+function Store:note_next(file)
+  if file then pcall(files.save, self.folder .. "/next", file .. "\n") else os.remove(self.folder .. "/next") end
+end
+
+-- The store of the next sweep, and its file; nil when there is none.
+function Store:next()
+  local file = (read_file(self.folder .. "/next") or ""):match "^[^\n]+"
+  return file and store.existing(file), file
 end
 
 function Store:append(bytes)
@@ -241,7 +260,7 @@ function Store:finish()
   if not self.journal then return end
   self.journal:close()
   if self.first_journal then self.first_journal:close() end
-  os.remove(self.driver)
+  if self.driver then os.remove(self.driver) end
   self.journal = nil
 end
 

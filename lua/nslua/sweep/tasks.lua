@@ -4,6 +4,7 @@
 --   t.count, t.names, t:row(3), t:value(3, "A"), t:hash "A"
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
+local record = require "nslua.sweep.record"
 local where = require "nslua.base.where"
 
 local fail, describe = arguments.fail, arguments.describe
@@ -92,6 +93,9 @@ end
 local function value_of(x, who, name)
   if type(x) ~= "number" and type(x) ~= "boolean" or x ~= x then
     fail("%s: %s: expected a number or a boolean, got %s", who, name, describe(x))
+  end
+  if type(x) == "number" and not record.is_exact(x) then
+    fail("%s: %s: expected a number or a boolean, got %s", who, name, record.long(x))
   end
   return x
 end

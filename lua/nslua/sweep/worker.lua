@@ -3,11 +3,12 @@
 -- A plan is what a task needs: run, setup, tasks, seed, memory, checkpoints (a folder), taken (names of columns).
 -- Messages from the driver: the first task, how many in a row, which attempt, and the tasks' places in the order.
 -- Messages to the driver: "Q" and a number (the script runs anew and asks for the records of that sweep, one before
--- its own, which has no file; the answer is all of them, or nothing), "R" (ready), "S" and a text (setup failed),
--- records.
+-- its own, which has no file; the answer is all of them, or nothing), "B" (setup begins), "R" (ready), "S" and a text
+-- (setup failed), records.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local record = require "nslua.sweep.record"
+local settings = require "nslua.sweep.settings"
 local where = require "nslua.base.where"
 
 local support = core.worker_support
@@ -61,6 +62,16 @@ local function reset(model)
   if type(model) == "table" and type(model.reset) == "function" then return model:reset() end
 end
 
+-- Calls f as xpcall would, with the numbers of math.random those of a stream of the plan; those of the script go on
+-- after it.
+local function seeded(plan, stream, f, ...)
+  local after = math.random(0)
+  math.randomseed(plan.seed, stream)
+  local result, problem = settings.in_task(attempt, f, ...)
+  math.randomseed(after)
+  return result, problem
+end
+
 local function call_run(plan, model, task)
   reset(model)
   local result = plan.run(plan.tasks:row(task.index), task) -- no tail call: this frame ends the user's code
@@ -70,7 +81,12 @@ end
 -- Makes the model. Returns it, or nil and a message.
 function worker.prepare(plan)
   if not plan.setup then return nil end
-  local model, problem = attempt(plan.setup)
+  local model, problem = seeded(plan, 0, plan.setup)
+  local acting = arguments.is_simulation(model) and arguments.acting_event(model)
+  if acting then
+    return nil, ("the event '%s' has an action, and a reset does not bring back what it has changed; make the "
+      .. "simulation in run, or model it by a relation and a law"):format(acting)
+  end
   return model, problem and problem[1]
 end
 
@@ -78,7 +94,7 @@ end
 function worker.perform(plan, model, index, number)
   local task = setmetatable({ index = index, count = plan.tasks.count, attempt = number, seed = plan.seed,
     model = model, folder = plan.checkpoints }, Task)
-  local result, problem = attempt(call_run, plan, model, task)
+  local result, problem = seeded(plan, index, call_run, plan, model, task)
   if not problem then
     local good, bytes, message = pcall(record.done, index, result, plan.taken)
     if good and bytes then return bytes, rawget(task, "checkpoint") end
@@ -93,6 +109,7 @@ local function serve(driver, plan)
   local good, message = true, nil
   if plan.memory then good, message = support.limit(plan.memory) end
   local model, problem
+  if plan.setup then driver:send "B" end
   if good then model, problem = worker.prepare(plan) end
   support.busy(false)
   if support.stopping() then support.leave(0) end

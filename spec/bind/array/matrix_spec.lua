@@ -112,7 +112,7 @@ describe("entries", function()
     assert.equal("C: column index: expected an integer, got no value", message(C.get, C, 1))
     assert.same({{0, 0, 0}, {0, 0, 0}}, C:totable())
     assert.equal("matrix[5]: row index out of range 1..1", message(get, mat(1, 1), 5))
-    assert.is_nil(C.nothing)
+    assert.equal("matrix: it has no method 'nothing'", message(function() return C.nothing end))
   end)
 
   it("can be read-only", function()

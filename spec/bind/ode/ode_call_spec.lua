@@ -55,6 +55,26 @@ describe("callbacks of solve_ivp", function()
     end
   end)
 
+  it("may capture math functions: f, events, what they apply, cost and terminal", function()
+    local function f(_, y, a) return { -a * sin(y[1]) } end
+    local function both(g, apply, cost, terminal)
+      local sol = ns.solve_ivp(f, { 0, 1 }, { 1 }, { args = { 0.7 }, sensitivities = { "y0", "args" },
+        events = { g = g, apply = apply } })
+      local value, gradient = ns.ivp_gradient(f, { 0, 1 }, { 1 }, { args = { 0.7 }, parameters = { "y0", "args" }, cost = cost,
+        terminal = terminal, events = { g = g, apply = apply } })
+      return { tostring(sol.S[#sol.t]), #sol.t_events[1], value, tostring(gradient) }
+    end
+    local function far(x) return sin(x) end
+    local plain = both(function(_, y) return math.sin(y[1]) - 0.7 end, function(_, y) return { math.sin(y[1]) + 1 } end,
+      function(_, y) return math.sin(y[1]) end, function(y, a) return math.sin(a * y[1]) end)
+    assert.equal(1, plain[2])
+    assert.same(plain, both(function(_, y) return sin(y[1]) - 0.7 end, function(_, y) return { sin(y[1]) + 1 } end,
+      function(_, y) return sin(y[1]) end, function(y, a) return sin(a * y[1]) end))
+    assert.same(plain, both(function(_, y) return far(y[1]) - 0.7 end, function(_, y) return { far(y[1]) + 1 } end,
+      function(_, y) return far(y[1]) end, function(y, a) return far(a * y[1]) end))
+    assert.equal(sin, math.sin)
+  end)
+
   it("raise through, whatever they raise", function()
     for _, method in ipairs(p.methods) do
       local thing = { code = 7 }
@@ -62,7 +82,7 @@ describe("callbacks of solve_ivp", function()
         { method = method, jac = { { 0 } } })
       assert.is_false(ok)
       assert.equal(thing, got)
-      local _, text = pcall(ns.solve_ivp, function(_, y) return { y.a.b } end, { 0, 1 }, { 0 }, { method = method })
+      local _, text = pcall(ns.solve_ivp, function(_, y) return { y._a.b } end, { 0, 1 }, { 0 }, { method = method })
       assert.truthy(text:find("ode_call_spec.lua:%d+: attempt to index"), text)
       assert.truthy(text:find("stack traceback:", 1, true), text)
     end

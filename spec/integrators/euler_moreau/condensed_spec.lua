@@ -2,6 +2,7 @@
 local ns = require "nslua"
 local models = require "bind.models"
 local nonlinear = require "simulation.nonlinear_models"
+local ideal_switch = require "ideal_switch"
 local message = models.message
 
 -- The one solution of a step of the steep model, by bisection: x.
@@ -123,6 +124,58 @@ describe("a step condensed to its multipliers", function()
     two:nextStep()
     local rest = models.advance(two)
     for k = first + 1, #states do assert.equal(states[k], rest[k]) end
+  end)
+  -- The largest violation of the equations and laws of the cell in a run, each over its terms.
+  local function violation(sol, source, o)
+    local worst = 0
+    local function test(v, ...)
+      local size = 0
+      for _, term in ipairs { ... } do size = size + math.abs(term) end
+      worst = math.max(worst, math.abs(v) / size)
+    end
+    for k = 2, #sol do
+      local x, l, t = sol.x1[k], {}, sol.t[k]
+      for i = 1, 9 do l[i] = sol:column("lambda" .. i)[k] end
+      local moved = o.T / o.steps * (l[3] - l[4]) / o.L
+      test(x - sol.x1[k - 1] - moved, o.V / o.R)
+      test(l[5] - source(t), 1)
+      test(l[4] - o.R * x, o.V)
+      local S, D = l[7] + o.R1, l[9] + o.R1
+      test(l[3] - o.V + l[1] * S, o.V, l[3], l[1] * S)
+      test(l[3] + l[2] * D, o.V, l[3], l[2] * D)
+      test(x - l[1] - l[2], o.V / o.R)
+      for i, y in ipairs { o.R2 - S, o.gain * (l[5] - l[4]) + l[6], o.R2 - D, l[8] - l[3] } do
+        local size = ({ o.R2, o.gain * o.V, o.R2, o.V })[i]
+        test(math.min(y / size, l[5 + i] / ({ o.gain * o.V, o.R2, o.V, o.R2 })[i]), 1)
+      end
+    end
+    return worst
+  end
+
+  it("is taken where the source of an ideal switch jumps", function()
+    local simu, source, o = ideal_switch()
+    local sol = simu:run()
+    assert.equal(2001, #sol)
+    assert(violation(sol, source, o) < 1e-9, violation(sol, source, o))
+  end)
+
+  local count, told = require "campaign"(8, 0.02)
+  it("is taken in random cells with ideal switches: at most one of 50 is refused, with a word", function()
+    local refused = 0
+    local function between(a, b) return a * (b / a) ^ math.random() end
+    for _ = 1, count do
+      local simu, source, o = ideal_switch { R = between(0.3, 3), R1 = between(1e-3, 1e-2), R2 = between(1e2, 2e3),
+        L = between(5e-5, 1e-3), Ep = between(2, 15), Em = -between(0.5, 5), gain = between(10, 1000), V = between(5, 50),
+        steps = math.random(20, 100), theta = math.random(2) / 2, periods = 8 }
+      local ok, got = pcall(simu.run, simu)
+      if ok then assert(violation(got, source, o) < 1e-8, violation(got, source, o))
+      else
+        assert.is_truthy(message(got):find("MLCP: the one-step problem has no accepted solution", 1, true), got)
+        refused = refused + 1
+      end
+    end
+    assert(refused <= math.max(1, count / 50), ("%d of %d are refused"):format(refused, count))
+    told("cells with ideal switches", count)
   end)
 end)
 

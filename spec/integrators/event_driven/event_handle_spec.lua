@@ -217,4 +217,14 @@ describe("an event #once", function()
       else assert.near(i - g * 1e-3, systems[i]:velocity()[1], 1e-12) end
     end
   end)
+
+  it("lists no slip of a freewheel that nothing drives, with its force 0 at its bound", function()
+    for _, bounds in ipairs { { 0, math.huge }, { -math.huge, 0 } } do
+      local shafts = ns.LagrangianLinearTIDS { q0 = { 0, 0 }, v0 = { 1, 1 }, mass = ns.eye(2) }
+      local simu = events.simulation { systems = { shafts }, T = 1, h = 0.5, links = {
+        { ns.RelayNSL(1, bounds[1], bounds[2]), ns.LagrangianLinearTIR { { -1, 1 } }, "freewheel", shafts } } }
+      simu:run()
+      assert.same({}, simu:events())
+    end
+  end)
 end)

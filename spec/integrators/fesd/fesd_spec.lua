@@ -450,4 +450,25 @@ describe("FESDOSI in mechanics #once", function()
     assert.matches("FESDOSI: interaction 'floor' has a NewtonImpactFrictionNSL; in mechanics it takes NewtonImpactNSL and "
       .. "EqualityConditionNSL", message(ns.TimeStepping, nsds, ns.TimeDiscretisation(0, 0.1), ns.FESDOSI()), 1, true)
   end)
+
+  it("takes entries of Jacobians that are too small to have an influence, as adaptive EulerMoreau steps do", function()
+    for _, c in ipairs { 1e-60, 1e-200, 1e-300, 1e-320 } do
+      for _, fesd in ipairs { true, false } do
+        local ds = ns.FirstOrderNonLinearDS({ 10, 0, 0 }, function(t, x, _, f)
+          local d = t > 0.5 and c * (x[2] - x[1]) or 0
+          f[1], f[2] = -d, d
+        end)
+        local nsds = ns.NonSmoothDynamicalSystem(0, 1)
+        nsds:insertDynamicalSystem(ds)
+        nsds:link(ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR({ { -1, 1, 0 } }, { { -1 }, { 1 }, { 0 } })), ds)
+        nsds:link(ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearTIR({ { 0, -1, 1 } }, { { 0 }, { -1 }, { 1 } })), ds)
+        local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), fesd and ns.FESDOSI() or ns.EulerMoreauOSI(1), nil,
+          not fesd and { rtol = 1e-3 } or nil)
+        simu:run()
+        assert.near(9, ds:x()[1], 1e-3)
+        assert.near(0.5, ds:x()[2], 1e-3)
+        assert(fesd or simu:stats().accepted < 1000)
+      end
+    end
+  end)
 end)

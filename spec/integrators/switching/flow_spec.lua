@@ -1,5 +1,6 @@
 local ns = require "nslua"
 local internal = require "nslua.internal"
+local numbers = require "random_numbers"
 
 -- A graph of one system and interactions {law, relation}.
 local function graph(ds, ...)
@@ -146,7 +147,8 @@ describe("messages of the motion in a mode", function()
     local ds = ns.FirstOrderNonLinearDS({0, 0, 0}, function(t, x, z, f) f[1], f[2], f[3] = x[2], x[3] + x[1] ^ 2, 0 end)
     local text = message(graph(ds, {relay, ns.FirstOrderLinearTIR({{1, 0, 0}}, {{0}, {0}, {1}})}), {mode = {"active"}})
     assert.matches("y = 0 of interaction 'row 1' at t=0 must be differentiated 3 times to determine lambda; for a model that is " ..
-                   "not linear with constant coefficients at most 2 are possible", text, 1, true)
+                   "not linear with constant coefficients at most 2 are possible; TimeStepping with EulerMoreauOSI takes it",
+                   text, 1, true)
   end)
 
   it("tell an algebraic equation without solution", function()
@@ -165,5 +167,80 @@ describe("messages of the motion in a mode", function()
     local text = message(graph(ds), {job = "start"})
     assert.matches("the state at t=0 does not fulfil an equation without derivative of dynamical system 'crane', and no impulse " ..
                    "changes that", text, 1, true)
+  end)
+end)
+
+describe("a state that has been at rest at 0", function()
+  -- x' = K max(0, t - 1 - a) / (1 + K), through the algebraic state a of 0 = K max(0, t - 1 - a) - a, or without it.
+  local function through(K)
+    return ns.FirstOrderNonLinearDS { x0 = { 0, 0 }, M = ns.diag(ns.vector { 1, 0 }), f = function(t, x, _, f)
+      local u = t - 1 - x[2]
+      f[1], f[2] = x[2], K * (u > 0 and u or 0) - x[2]
+    end }
+  end
+  local function direct(K)
+    return ns.FirstOrderNonLinearDS { x0 = { 0 }, f = function(t, _, _, f) f[1] = K / (1 + K) * (t > 1 and t - 1 or 0) end }
+  end
+
+  it("begins to move where its rate has a kink", function()
+    for _, osi in ipairs { ns.RungeKuttaOSI, ns.RadauOSI } do
+      for _, system in ipairs { through, direct } do
+        for _, K in ipairs { 0.5, 10 } do
+          local ds, nsds = system(K), ns.NonSmoothDynamicalSystem(0, 1.98)
+          nsds:insertDynamicalSystem(ds)
+          ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.03), osi()):run()
+          assert.near(K / (1 + K) * 0.98 ^ 2 / 2, ds:x()[1], 1e-6)
+        end
+      end
+    end
+  end)
+end)
+
+describe("diodes that are all at their corner at the start", function()
+  -- y = C x + D lambda + a sin(t), D of a common resistance and one in each diode; x' = -x + C' lambda dissipates.
+  local function network(C, D, a, T)
+    local m, n = #C, #C[1]
+    local ds = ns.FirstOrderLinearTIDS(ns.zeros(n), -1 * ns.eye(n))
+    local relation = ns.FirstOrderLinearR { C = C, D = D, B = ns.matrix(C):transpose(),
+      e = function(t, _, e) for i = 1, m do e[i] = a[i] * math.sin(t) end end }
+    local nsds = ns.NonSmoothDynamicalSystem(0, T)
+    nsds:insertDynamicalSystem(ds)
+    nsds:link(ns.Interaction(ns.ComplementarityConditionNSL(m), relation, "diodes"), ds)
+    return nsds, ds
+  end
+  local function resistances(G, own)
+    local D = G * G:transpose()
+    for i = 1, #D do D[i][i] = D[i][i] + own end
+    return D
+  end
+  local function ends(osi, ...)
+    local nsds, ds = network(...)
+    local grid = ns.TimeDiscretisation(0, 0.1)
+    local simu = osi == ns.FESDOSI and ns.TimeStepping(nsds, grid, osi()) or ns.EventDriven(nsds, grid, osi())
+    simu:run()
+    return ds:x()
+  end
+
+  it("take the mode that the problem of their rates has: four behind one source, however small their own resistance is", function()
+    local a = { 1, -1, 1, -1 }
+    for _, own in ipairs { 1, 1e-2, 1e-3, 1e-6 } do
+      local C, D = { { 0 }, { 1 }, { 0 }, { 1 } }, resistances(ns.matrix { { 1 }, { -1 }, { 1 }, { -1 } }, own)
+      local x = ends(ns.RungeKuttaOSI, C, D, a, 2)
+      assert.near(x[1], ends(ns.RadauOSI, C, D, a, 2)[1], 1e-7)
+      assert.near(x[1], ends(ns.FESDOSI, C, D, a, 2)[1], 1e-7)
+    end
+  end)
+
+  it("of random networks move as FESDOSI moves them", function()
+    local count, tell = require "campaign"(8, 0.02)
+    math.randomseed(44)
+    for _ = 1, count do
+      local m, n = math.random(2, 4), math.random(3)
+      local C, G = ns.matrix(numbers.matrix(m, numbers.signed, n)), ns.matrix(numbers.matrix(m, numbers.signed, math.random(2)))
+      local D, a = resistances(G, 10 ^ -numbers.uniform(0, 3)), numbers.vector(m, numbers.signed)
+      local x, y = ends(ns.RungeKuttaOSI, C, D, a, 2), ends(ns.FESDOSI, C, D, a, 2)
+      for i = 1, n do assert.near(y[i], x[i], 1e-7) end
+    end
+    tell("networks of diodes at their corners", count)
   end)
 end)

@@ -39,7 +39,8 @@ describe("An event-driven run without progress #once", function()
     text = message(simu.run, simu)
     assert.truthy(text:find("EventDriven: the step length falls under ", 1, true), text)
     assert.truthy(text:find("too small to go on (t=0.15", 1, true), text)
-    assert.truthy(text:find("; a callback that jumps needs a relation and a law for its switch", 1, true), text)
+    assert.truthy(text:find("; a callback that jumps needs a relation and a law for its switch, and a gain with a vertical tangent "
+      .. "at its switch, as sqrt|y| of super-twisting, is for TimeStepping with EulerMoreauOSI", 1, true), text)
   end)
 
   it("ends where the given Jacobian of a relay has the wrong sign", function()

@@ -1,4 +1,5 @@
 -- Event-driven runs of models of first order: located events, sliding, accumulations; against closed forms.
+local campaign = require "campaign"
 local ns = require "nslua"
 local expect = require "expect"
 local models = require "bind.models"
@@ -123,6 +124,32 @@ describe("EventDriven, first order,", function()
     assert.near(1, last.t, 1e-12)
   end)
 
+  it("ends sliding where the surface is tangential to what lambda can do, in any unit: bang-bang into a rest", function()
+    -- x' = v - w, v' = -s, s in Sgn(x + (v - w) |v - w| / (2 a)), a < 1: slides into (0, w), where s jumps from a to 0 and lambda
+    -- of the rate of y is |v - w| / a.
+    local function rests(a, w, h, osi, unit)
+      local ds, calls = ns.FirstOrderLinearTIDS({ unit, 0.5 + w }, { { 0, unit }, { 0, 0 } }, { -w * unit, 0 }), 0
+      local nsds = ns.NonSmoothDynamicalSystem(0, 4)
+      nsds:insertDynamicalSystem(ds)
+      local inter = ns.Interaction(ns.RelayNSL(1), ns.FirstOrderNonLinearR { h = function(_, x, _, _, y)
+        calls = calls + 1
+        y[1] = x[1] / unit + (x[2] - w) * math.abs(x[2] - w) / (2 * a)
+      end, g = function(_, _, lambda, _, r) r[2] = lambda[1] end })
+      nsds:link(inter, ds)
+      ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), osi):run()
+      assert.near(0, ds:x()[1] / unit, 1e-15)
+      assert.near(w, ds:x()[2], 1e-15)
+      assert.near(0, inter:lambda(0)[1], 1e-9)
+      assert.is_true(calls < 200000)
+    end
+    for _, h in ipairs { 0.25, 4 } do
+      for _, w in ipairs { 0, 1 / 3 } do
+        for _, rtol in ipairs { 1e-6, 1e-12 } do rests(0.8, w, h, ns.RungeKuttaOSI(rtol), 1) end
+        rests(0.8, w, h, ns.RadauOSI(), 2.0 ^ -30)
+      end
+    end
+  end)
+
   it("passes over accumulations of rows whose rates vanish there, near t = 0 and far from it", function()
     for _, h in ipairs { 10, 0.1 } do
       local simu, ds = linear { x0 = { 1, 0 }, A = { { 0, 1 }, { 0, 0 } }, C = ns.eye(2), B = { { 0, 0 }, { 5, 3 } },
@@ -226,6 +253,27 @@ describe("EventDriven, first order,", function()
         run:run()
         assert.near(x[1], ds:x()[1], 1e-9)
         assert.near(x[2], ds:x()[2], 1e-9)
+      end
+    end
+  end)
+
+  it("sees a clutch slip where its capacity dips for a moment, whatever the grid is", function()
+    local rng = ns.rng(4)
+    for trial = 1, campaign(3, 0.01) do
+      local at, width, depth = rng:uniform(20, 80), rng:uniform(0.3, 1), rng:uniform(4.2, 4.8)
+      local function capacity(t) return 5 - depth * math.exp(-((t - at) / width) ^ 2) end
+      for _, h in ipairs { 2, 50, 100 } do
+        local shafts = ns.FirstOrderLinearTIDS({ 0, 0 }, ns.zeros(2, 2), { 2, 0 })
+        local nsds = ns.NonSmoothDynamicalSystem(0, 100)
+        nsds:insertDynamicalSystem(shafts)
+        nsds:link(ns.Interaction(ns.RelayNSL(1), ns.FirstOrderLinearR { C = { { -1, 1 } },
+          B = function(t, _, B) B[1][1], B[2][1] = -capacity(t), capacity(t) end }, "clutch"), shafts)
+        local simu = ns.EventDriven(nsds, ns.TimeDiscretisation(0, h), trial % 2 == 0 and ns.RadauOSI() or ns.RungeKuttaOSI())
+        simu:run()
+        local kinds, times = told(simu)
+        assert.same({ "leave", "slide" }, kinds)
+        assert.near(at - width * math.sqrt(math.log(depth / 4)), times[1], 1e-8)
+        assert.near(100, shafts:x()[1], 1e-8)
       end
     end
   end)

@@ -1,5 +1,7 @@
 -- Polynomials: fits, values, roots.
 local ns = require "nslua"
+local numbers = require "random_numbers"
+local COUNT, report = require "campaign"(100, 0.1)
 local message = require("expect").message
 
 describe("polynomials", function()
@@ -37,6 +39,28 @@ describe("polynomials", function()
     assert.same({ 0, 0, 2 }, re:sort():totable())
     assert.equal(ns.zeros(3), im)
     assert.equal(0, #ns.polyroots { 5 })
+  end)
+
+  it("polyroots: of very different sizes, each by its own size", function()
+    local re = ns.polyroots({ 1e-300, 1, -3, 2 }):sort()
+    assert.same({ 1, 2 }, { re[2], re[3] })
+    assert.near(-1, re[1] / 1e300, 1e-15)
+    math.randomseed(9)
+    for _ = 1, COUNT do
+      local n, known, p = 2 * math.random(2), {}, { 1 }
+      local large, small = 10 ^ numbers.uniform(10, 70), 10 ^ numbers.uniform(-70, -10)
+      for i = 1, n do
+        known[i] = (i % 2 == 0 and large or small) * (i > 2 and -1 or 1) * numbers.uniform(1, 100)
+        p[i + 1] = 0
+        for k = i + 1, 2, -1 do p[k] = p[k] - known[i] * p[k - 1] end
+      end
+      table.sort(known)
+      local found, im = ns.polyroots(p)
+      found = found:sort()
+      for i = 1, n do assert.near(1, found[i] / known[i], 1e-9) end
+      assert.equal(0, im:norm())
+    end
+    report("polynomials with roots of all sizes", COUNT)
   end)
 
   it("say what is wrong", function()

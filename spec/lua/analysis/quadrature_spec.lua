@@ -36,6 +36,16 @@ describe("ns.quad", function()
     assert.same({ 0.0, 0.0 }, { ns.quad(math.sin, 1, 1) })
   end)
 
+  it("is right up to the largest numbers", function()
+    assert.near(1, ns.quad(function() return 1e308 end, 0, 1) / 1e308, 1e-12)
+    assert.near(3.4, (ns.quad(function() return 1e-308 end, -1.7e308, 1.7e308)), 1e-12)
+    assert.near(1, ns.quad(function(x) return 1.7e308 * math.cos(x) end, 0, math.pi / 2) / 1.7e308, 1e-12)
+    assert.equal("quad: the integral is too large for a number",
+      message(ns.quad, function() return 1e308 end, 0, 10):match "quad: .*")
+    assert.matches("quad: the integral is too large for a number",
+      message(ns.quad, function(x) return 1e300 * math.exp(-1e-10 * x) end, 0, math.huge), 1, true)
+  end)
+
   it("says what is wrong", function()
     local function says(text, ...) assert.matches(text, message(ns.quad, ...), 1, true) end
     says("quad: f: expected a function, got 1", 1, 0, 1)

@@ -109,6 +109,33 @@ describe("a method that an object does not have", function()
     assert.equal("user.lua:2: RelayNSL: it has no method 'quux'", err)
   end)
 
+  it("is told for every kind of object, with the nearest one that there is", function()
+    local nsds, ds = ns.NonSmoothDynamicalSystem(0, 1), system()
+    nsds:insertDynamicalSystem(ds)
+    local simu = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.5), ns.MoreauJeanOSI(0.5))
+    local sol, told = simu:run(), 0
+    for _, object in ipairs { ns.vector { 1 }, ns.eye(2), ns.sparse { { 1 } }, ns.rng(1), sol, simu, nsds, ds, ns.RelayNSL(1, 0, 1),
+      ns.FirstOrderNonLinearR(), ns.MoreauJeanOSI(0.5), ns.LCP(),
+      ns.Interaction(ns.RelayNSL(1, 0, 1), ns.FirstOrderNonLinearR()) } do
+      local index = debug.getmetatable(object).__index
+      local methods = type(index) == "table" and index or select(2, debug.getupvalue(index, 1))
+      for name in pairs(methods) do
+        local wrong = name:gsub("^(..)(.)(.)", "%1%3%2") -- two letters change places
+        if #name > 5 and rawget(methods, wrong) == nil then
+          local near = message(function() return object[wrong] end):match("it has no .- '" .. wrong .. "'; the nearest is '(.-)'$")
+          assert.truthy(near and (rawget(methods, near) or near == name), wrong)
+          told = told + (near == name and 1 or 0)
+        end
+      end
+    end
+    assert.is_true(told > 150, told)
+    assert.equal("vector: it has no method 'nrom'; the nearest is 'norm'", message(function() return ns.vector { 1 }:nrom() end))
+    assert.equal("matrix: it has no method 'T'; the nearest is 'transpose'", message(function() return ns.eye(2):T() end))
+    assert.equal("solution: it has no column or method 'plto'; the nearest is 'plot'", message(function() sol:plto() end))
+    assert.equal("solution: it has no column or method 'q11'; the nearest is 'q1'", message(function() return sol.q11 end))
+    assert.equal("LagrangianDS: it has no method 'velcoity'; the nearest is 'velocity'", message(function() ds:velcoity() end))
+  end)
+
   it("says of each method of Siconos' LagrangianDS why it is not there", function()
     for name, reason in pairs { setQPtr = "ds:setQ(q), which copies", setVelocityPtr = "ds:setVelocity(v), which copies",
       setQ0Ptr = "ds:setQ0(q0), which copies", setVelocity0Ptr = "ds:setVelocity0(v0), which copies",
@@ -172,6 +199,8 @@ describe("a method that an object does not have", function()
     assert.is_nil(ds.inertia)
     ds.setting, ds.setUp = 4, function() return 5 end
     assert.equal(5, ds:setUp())
+    assert.is_nil(ds.velcoity) -- near a method, but an object of a class
+    assert.is_nil(system().count)
     assert.is_nil(ns.FirstOrderNonLinearR().computeh)
     assert.has_error(function() return ds.setDown end, "LagrangianDS: it has no method 'setDown'")
   end)

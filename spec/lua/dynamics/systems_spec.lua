@@ -75,7 +75,7 @@ describe("a clutch under a pulsating torque #once", function()
     end)
   end
 
-  it("changes its sequence of events where runs and closed forms do", function()
+  it("changes its sequence of events where runs and closed forms do #long", function()
     local branch = dynamics.continuation { simulation = clutch, guess = { 7, 6 }, period = period, transient = 8 * period,
       range = { 2.4, 5.4 }, step = 1 / 16 }
     assert.equal(2, #branch.bifurcations)
@@ -155,7 +155,7 @@ describe("a boost converter with a given duty cycle #once", function()
     end
   end)
 
-  it("changes between them where the map does", function()
+  it("changes between them where the map does #long", function()
     local branch = dynamics.continuation { simulation = converter, guess = { 0.3, 6 }, period = k.T, transient = 100 * k.T,
       range = { 0.1, 0.7 } }
     assert.equal(2, #branch.bifurcations)
@@ -205,7 +205,7 @@ describe("a boost converter with a given peak of the current #once", function()
     same_multipliers(orbit, M, 1e-8)
   end)
 
-  it("doubles its period where the map does; the branch of doubled period is that of long runs", function()
+  it("doubles its period where the map does; the branch of doubled period is that of long runs #long", function()
     local options = model(0.8)
     options.range = { 0.8, 2.5 }
     local branch = dynamics.continuation(options)
@@ -260,7 +260,7 @@ describe("the woodpecker toy #once", function()
     return count / 4, sol.x:row(#sol.t)
   end
 
-  it("changes its sequence of impacts at the restitutions at which long runs do", function()
+  it("changes its sequence of impacts at the restitutions at which long runs do #long", function()
     local branch = dynamics.continuation { simulation = toy, guess = { 0, -0.1034482, -0.2788, -0.3411, 0, -7.4583 },
       section = function(_, x) return x[3] + 0.1 end, period = 0.146, drift = { 1 }, range = { 0.46, 0.435 }, value = 0.46 }
     assert.equal(1, #branch.bifurcations)
@@ -299,7 +299,7 @@ end)
 -- Garcia, Chatterjee, Ruina and Coleman, The simplest walking model, 1998: gaits of period one lose their stability at a slope of
 -- 0.0151, those of period two at 0.0177.
 describe("the simplest walker #once", function()
-  it("doubles its period at the published slopes", function()
+  it("doubles its period at the published slopes #long", function()
     local function walker(_, x, slope)
       local leg = ns.sin(x[1] - slope)
       return { x[2], leg, x[4], leg + x[2] ^ 2 * ns.sin(x[3]) - ns.cos(x[1] - slope) * ns.sin(x[3]) }

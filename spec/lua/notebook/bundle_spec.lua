@@ -19,9 +19,12 @@ describe("nslua.notebook.bundle", function()
 
   it("shows matrices and vectors with LaTeX", function()
     local data = bundle.of(ns.matrix { { 1, 2.5e-7 }, { -3, 1 / 0 } })
-    assert.equal("$$\\begin{pmatrix} 1 & 2.5\\cdot 10^{-7} \\\\ -3 & \\infty \\end{pmatrix}$$", data["text/latex"])
+    assert.equal("$$\\begin{bmatrix} 1 & 2.5\\cdot 10^{-7} \\\\ -3 & \\infty \\end{bmatrix}$$", data["text/latex"])
     assert.matches(">2.5e%-07</td>", data["text/html"])
-    assert.equal("$$\\begin{pmatrix} 1 & 2 \\end{pmatrix}$$", bundle.of(ns.vector { 1, 2 })["text/latex"])
+    local left, right = data["text/html"]:match
+      'border%-width:([^"]*)"></div><table.*</table><div style="[^"]*border%-width:([^"]*)"'
+    assert.same({ "1.5px 0 1.5px 1.5px", "1.5px 1.5px 1.5px 0" }, { left, right }) -- brackets: bars would be a determinant
+    assert.equal("$$\\begin{bmatrix} 1 & 2 \\end{bmatrix}$$", bundle.of(ns.vector { 1, 2 })["text/latex"])
   end)
 
   it("shortens large ones", function()

@@ -26,7 +26,7 @@ class NsluaTests(jupyter_kernel_test.KernelTests):
         {"code": "6 * 7", "result": "42"},
         {"code": "local a = 3\na ^ 2", "result": "9.0"},
         {"code": "matrix { { 1, 2 }, { 3, 4 } }", "mime": "text/latex",
-         "result": "$$\\begin{pmatrix} 1 & 2 \\\\ 3 & 4 \\end{pmatrix}$$"},
+         "result": "$$\\begin{bmatrix} 1 & 2 \\\\ 3 & 4 \\end{bmatrix}$$"},
     ]
     code_display_data = [
         {"code": "ns.plot.plot({ 1, 2 }, { 3, 4 })", "mime": "image/png"},

@@ -5,6 +5,7 @@ local message, with = expect.message, expect.with
 
 local here = package.searchpath("nslua.ipopt", package.cpath)
 local test = here and it or function(name) pending(name .. " (nslua.ipopt is not built: make optimisers)") end
+local cases, done = require "campaign"(4, 0.01)
 local elements = os.getenv "NSLUA_SOAK" and 200 or 16
 
 -- A cart of mass 1 with dry friction, from rest at 0 to rest at 1.
@@ -72,7 +73,7 @@ describe("ns.optimal_control #once", function()
     end
   end)
 
-  test("has the derivatives by the parameters, also where the switch is a part of the time that ends of elements have", function()
+  test("has the derivatives by the parameters, also where the switch is a part of the time that ends elements #long", function()
     for _, phases in ipairs { 2, 4, 5 } do -- the switch is at 0.7 T; 28 of 40 elements are before it
       local best = ns.optimal_control { states = { "x", "v" }, controls = { "u" },
         relays = { { "s", function(x) return x.v end } },
@@ -96,6 +97,89 @@ describe("ns.optimal_control #once", function()
     assert.equal("x v u", table.concat(best:names(), " "))
   end)
 
+  test("tells the error of its discretisation", function()
+    local errors = {}
+    for k, count in ipairs { 20, 120 } do
+      local best = ns.optimal_control { states = { "x", "v" }, controls = { "u" },
+        rhs = function(x, u) return { x.v, -x.x + u.u } end, terminal = time, T = { 1, 20 },
+        start = { x = 4, v = 0 }, goal = { x = 0, v = 0 }, bounds = { u = { -1, 1 } }, elements = count, accuracy = 1 }
+      assert.is_true(best.success)
+      -- the exact motion with these controls, in parts of 4, the size of x
+      local t, x, u = best.t, best.x, best:column "u"
+      local p, v = 4, 0
+      for i = 2, #t do
+        local h = t[i] - t[i - 1]
+        local c, s = math.cos(h), math.sin(h)
+        p, v = u[i] + (p - u[i]) * c + v * s, v * c - (p - u[i]) * s
+      end
+      local off = math.abs(p - x[#t][1]) / 4
+      assert.is_true(best.error > 0.3 * off - 1e-9 and best.error < 30 * off + 1e-9, best.error .. " " .. off)
+      errors[k] = best.error
+    end
+    assert.is_true(errors[1] > 1e-6 and errors[2] < 1e-7, errors[1] .. " " .. errors[2])
+    local none = ns.optimal_control { states = { "x" }, controls = { "u" }, rhs = function(_, u) return { u.u } end,
+      terminal = time, T = { 0.1, 0.5 }, start = { x = 0 }, goal = { x = 1 }, bounds = { u = { -1, 1 } }, elements = 8 }
+    assert.is_false(none.success)
+    assert.is_nil(none.error)
+  end)
+
+  -- The least time of an oscillator from (x0, 0) to rest: a part of a half circle, half circles, a part of one.
+  local function least_time(x0)
+    local halves = x0 // 2
+    local c, R = 2 * halves + 1, x0 + 1
+    local x = (R * R - 2 + c * c) / (2 * (1 + c)) -- of the first switch, on the circle around c
+    return math.acos(math.min(1, (x + 1) / R)) + (halves + 1) * math.pi - math.acos(math.max(-1, x - c))
+  end
+
+  local function oscillator(x0, more)
+    local o = { states = { "x", "v" }, controls = { "u" }, rhs = function(x, u) return { x.v, u.u - x.x } end,
+      start = { x = x0, v = 0 }, goal = { x = 0, v = 0 }, bounds = { u = { -1, 1 } }, T = { 1, 30 }, terminal = time }
+    for key, value in pairs(more) do o[key] = value end
+    return ns.optimal_control(o)
+  end
+
+  -- From an even x0 on an arc less is needed: the time follows the root of an error there.
+  local function is_least(x0, phases, few)
+    local best = oscillator(x0, { phases = phases, elements = few })
+    local what = ("x0 = %.17g, %d phases, %d elements: %s"):format(x0, phases, few, tostring(best))
+    assert.is_true(best.success, what)
+    assert.is_true(best.error <= 1e-6, what)
+    assert.is_true(math.abs(best.T - least_time(x0)) <= best.cost_error + 1e-9 * best.T, what)
+    return best
+  end
+
+  test("adds elements until the error is small, and tells the error of the cost #long", function()
+    assert.near(2 * math.pi, least_time(4), 1e-14)
+    for phases = 2, 3 do
+      local best = is_least(4, phases, 8)
+      assert.is_true(best.cost_error < 2e-3)
+    end
+    is_least(4, 2, 60) -- a control between its bounds at the end of the motion
+    local smooth = ns.optimal_control { states = { "x" }, controls = { "u" }, rhs = function(x, u) return { u.u - x.x } end,
+      start = { x = 1 }, goal = { x = 2 }, T = 3, cost = function(x, u) return u.u ^ 2 end, elements = 6, accuracy = 1e-8 }
+    assert.is_true(smooth.error <= 1e-8)
+    assert.is_true(smooth.cost_error < 1e-6)
+  end)
+
+  test("finds least times within the error that it tells", function()
+    math.randomseed(30)
+    for _ = 1, cases do
+      local x0 = math.random() < 0.3 and 2.0 * math.random(1, 3) or 1 + 5 * math.random()
+      is_least(x0, math.random(1, 5), math.random(8, 30))
+    end
+    done("least times of an oscillator", cases)
+  end)
+
+  test("tells where the error stays larger than the accuracy", function()
+    local best = oscillator(4, { phases = 2, elements = 8, max_elements = 8 })
+    assert.is_false(best.success)
+    assert.equal("inaccurate", best.status)
+    assert.is_true(best.error > 1e-6)
+    assert.matches("^the error of the collocation is larger than the accuracy asked for: [%d.e-]+ with 8 elements, not 1e%-06$",
+      best.message)
+    assert.is_true(math.abs(best.T - 2 * math.pi) <= best.cost_error)
+  end)
+
   test("drives a car with a turbo: 0 to 200 m in 11.8 s", function()
     -- 2 s to 10 m/s at 5, 1 s to 25 m/s at 15, 5.8 s at 25 m/s, and back
     local best = ns.optimal_control { states = { "x", "v" }, controls = { "u" },
@@ -104,8 +188,8 @@ describe("ns.optimal_control #once", function()
       start = { x = 0, v = 0 }, goal = { x = 200, v = 0 }, T = { 1, 60 }, terminal = time, phases = 6, elements = 24,
       guess = { T = 15, v = 15 } }
     assert.near(11.8, best.T, 1e-7)
-    assert.near(2, best.switches[1], 1e-6)
-    assert.near(9.8, best.switches[2], 1e-6)
+    assert.equal(4, #best.switches) -- the turbo at 10 m/s, the control at 25 m/s: 5, 0, -5
+    for k, t in ipairs { 2, 3, 8.8, 9.8 } do assert.near(t, best.switches[k], 1e-6) end
     assert.equal("high", best.phases[2].modes.turbo)
   end)
 
@@ -122,7 +206,7 @@ describe("ns.optimal_control #once", function()
     ns.plot.close(ns.plot.gcf())
   end)
 
-  test("has the same answer, to the last bit, in other units", function()
+  test("has the same answer, to the last bit, in other units #long", function()
     local function moved(L, S)
       return ns.optimal_control { states = { "x", "v" }, controls = { "u" }, relays = { { "s", function(x) return x.v end } },
         rhs = function(x, u, s, p) return { x.v, u.u - p.mu * s.s } end, parameters = { mu = 2 * L / S ^ 2 },
@@ -206,6 +290,8 @@ describe("ns.optimal_control #once", function()
     says("cost: expected a number, got 'x'", "cost", function() return "x" end)
     says("terminal: expected a number, got table", "terminal", function() return {} end)
     says("tol: expected a number above 0, got nan", "tol", 0 / 0)
+    says("accuracy: expected a number above 0, got 0", "accuracy", 0)
+    says("max_elements: expected an integer of 1 or more, got 0", "max_elements", 0)
     says("max_iterations: expected an integer of 1 or more, got 0", "max_iterations", 0)
     says("start: there is no 'y' (known: x)", "start", { y = 1 })
     says("start: expected a table by names, got 1", "start", 1)

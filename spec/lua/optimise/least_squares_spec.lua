@@ -1,7 +1,30 @@
 -- Least squares: known minima, bounds, robust losses against SciPy's minima, errors of parameters, units, errors told.
 local expect = require "expect"
 local ns = require "nslua"
-local message, near = expect.message, expect.near
+local numbers = require "random_numbers"
+local COUNT, report = require "campaign"(60, 0.1)
+local message, near, uniform = expect.message, expect.near, numbers.uniform
+
+-- What a parameter does: two of them have no slope at 0.
+local effects = {
+  function(x) return x end, function(x) return x * x end, function(x) return x * x * x / 3 + x end,
+  function(x) return math.exp(x / 2) end, function(x) return math.cos(x) end,
+}
+
+-- Whether the cost is lower beside x, within the bounds, by more than rounding and the tolerance of the gradient tell.
+local function is_lower_beside(f, x, low, high, cost, units)
+  for _, move in ipairs { 2.0 ^ -4, 2.0 ^ -8, 2.0 ^ -12 } do
+    for j = 1, #x do
+      for side = -1, 1, 2 do
+        local y, sum = x:copy(), 0
+        y[j] = math.max(low[j], math.min(high[j], x[j] + side * move * units[j]))
+        for _, r in ipairs(f(y)) do sum = sum + r * r / 2 end
+        if sum < cost * (1 - 1e-6) then return true end
+      end
+    end
+  end
+  return false
+end
 
 local function rosenbrock(x) return { 10 * (x[2] - x[1] ^ 2), 1 - x[1] } end
 
@@ -64,6 +87,61 @@ describe("ns.least_squares", function()
     fit = ns.least_squares(rosenbrock, { 2, 2 }, { bounds = { { 2, 2 }, { 3, 2 } } })
     assert.equal("every parameter is at a bound, where the gradient points outward", fit.message)
     near({ 2, 2 }, fit.x)
+  end)
+
+  it("has success at minima within bounds only, where columns of the Jacobian vanish, too", function()
+    math.randomseed(3)
+    local successes = 0
+    for _ = 1, COUNT do
+      local n, effect = math.random(4), effects[math.random(#effects)]
+      local A, y = numbers.matrix_within(n + 2, n, 1), numbers.vector_within(n + 2, 1)
+      local units, x0, low, high = {}, {}, {}, {}
+      for j = 1, n do
+        units[j] = numbers.power(30)
+        x0[j] = uniform(0.1, 0.9) * units[j]
+        low[j], high[j] = -uniform(0.1, 2) * units[j], math.random(2) == 1 and x0[j] or math.huge
+      end
+      local function f(x)
+        local out = {}
+        for i = 1, n + 2 do
+          out[i] = -y[i]
+          for j = 1, n do out[i] = out[i] + A[i][j] * effect(x[j] / units[j]) end
+        end
+        return out
+      end
+      local r = ns.least_squares(f, x0, { bounds = { low, high } })
+      if r.success then successes = successes + 1 end
+      assert.is_false(r.success and is_lower_beside(f, r.x, low, high, r.cost, units))
+    end
+    assert.is_true(successes > 0.95 * COUNT, successes)
+    report("least squares within bounds", COUNT)
+    -- x[2]^2 has no slope at 0, where the search is when x[1] leaves its bound
+    local r = ns.least_squares(function(x)
+      return { x[1] ^ 2 - 0.001 + x[2] ^ 2, 0.5 * x[1] ^ 2 + x[2] ^ 2 + 1, x[1] * 0.1 }
+    end, { 0.08, 0.5 }, { bounds = { { -1, -math.huge }, { 0.08, math.huge } } })
+    assert.is_true(r.success)
+    near({ 0, 0 }, r.x, 1e-6)
+    assert.equal("[0, 0]", tostring(r.active_mask))
+  end)
+
+  it("tells an end where the gradient is not small", function()
+    -- a Jacobian of the wrong sign: lmder finds nothing lower, and calls it rounding
+    local r = ns.least_squares(function(x) return { x[1] - 3, 2 * x[1] + 1 } end, { 1 },
+      { jac = function() return { { -1 }, { -2 } } end })
+    assert.is_false(r.success)
+    assert.equal("stuck", r.status)
+    assert.equal("the search ended where the gradient is not small: x[1] can move and lower the cost", r.message)
+  end)
+
+  it("finds a minimum at a kink of the cost, in any units", function()
+    for _, unit in ipairs { 1, 2.0 ^ -60, 2.0 ^ 70 } do
+      local function f(x) return { 3 + math.abs(x[1] / unit - 1), x[2] - 2, x[2] + 1 } end
+      local r = ns.least_squares(f, { 0.25 * unit, 0 })
+      assert.is_true(r.success)
+      assert.equal("kink", r.status)
+      assert.equal("the cost is not lower beside x, where its derivatives jump", r.message)
+      near({ 1, 0.5 }, ns.vector { r.x[1] / unit, r.x[2] }, 1e-9)
+    end
   end)
 
   it("takes SciPy's robust losses", function()

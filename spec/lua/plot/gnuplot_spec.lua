@@ -70,11 +70,16 @@ describe("characters", function()
       fig:suptitle(words(2))
       ax:title(words(3)):xlabel(words(4)):ylabel(words(5)):text(0, 0.3, words(6)):legend { loc = "upper left" }
       ax:xticks({ 0, 0.5, 1 }, { "0", words(7), "1" })
-      return png.of(fig)
+      return fig
     end
-    local clean, list = draw(function() return "x" end), pieces(10)
+    local list, figures = pieces(10), { draw(function() return "x" end) }
     for k = 0, #list - 1, os.getenv "NSLUA_SOAK" and 7 or 21 do -- a third of the pieces, all of them in a long run
-      local picture = draw(function(i) return list[k + i] or "x" end)
+      figures[#figures + 1] = draw(function(i) return list[k + i] or "x" end)
+    end
+    local pictures = png.of_all(figures)
+    local clean = table.remove(pictures, 1)
+    assert.is_true(#pictures > 4)
+    for k, picture in ipairs(pictures) do
       -- right of the words in the panel, from below the headings to above the numbers; the right end of the page
       assert.equal(0, png.differences(clean, picture, 200, 480, 40, 140), k)
       assert.equal(0, png.differences(clean, picture, 380, 480, 0, 180), k)
@@ -97,6 +102,7 @@ end)
 
 describe("limits", function()
   it("cut lines whose points all lie outside, in all kinds of curves #once", function()
+    local figures = {}
     for _, draw in ipairs {
       function(ax) ax:plot({ -10, 10 }, { -5, 5 }, { color = "#FF0000" }) end,
       function(ax) ax:plot({ -10, 10, 20 }, { -5, 5, -80 }, "--", { color = "#FF0000" }) end,
@@ -106,24 +112,34 @@ describe("limits", function()
       local fig, ax = figure()
       draw(ax)
       ax:xlim(-1, 1):ylim(-1, 1)
-      assert.is_true(png.red(png.of(fig)) > 60)
+      figures[#figures + 1] = fig
     end
+    local pictures = png.of_all(figures)
+    assert.equal(4, #pictures)
+    for _, picture in ipairs(pictures) do assert.is_true((png.red(picture)) > 60) end
   end)
 
   it("show a line that lies on one of them, whatever the number #once", function()
     math.randomseed(20)
+    local figures, told = {}, {}
     for k = 1, 4 do
       local lo = (k <= 2 and 1 or 10.0 ^ math.random(-12, 12)) * (math.random() - 0.5)
       local hi = lo + 10.0 ^ math.random(-3, 3) * math.abs(lo) * (1 + math.random())
       for _, at in ipairs { lo, hi } do
         local fig, ax = figure()
         ax:plot({ 0.1, 1 / 3 }, { lo, hi }):ylim(lo, hi):axhline(at, { color = "#FF0000", linewidth = 5 })
-        local count, box = png.red(png.of(fig))
-        assert.is_true(count > 60 and box[2] - box[1] > 30, ("%.17g in %.17g .. %.17g"):format(at, lo, hi))
+        figures[#figures + 1], told[#told + 1] = fig, ("%.17g in %.17g .. %.17g"):format(at, lo, hi)
         fig, ax = figure()
         ax:plot({ lo, hi, lo }, { 0, 1, 2 }):xlim(lo, hi):axvline(at, { color = "#FF0000", linewidth = 5 })
-        assert.is_true((png.red(png.of(fig))) > 60)
+        figures[#figures + 1] = fig
       end
+    end
+    local pictures = png.of_all(figures)
+    assert.equal(16, #pictures)
+    for k = 1, #pictures, 2 do
+      local count, box = png.red(pictures[k])
+      assert.is_true(count > 60 and box[2] - box[1] > 30, told[(k + 1) // 2])
+      assert.is_true((png.red(pictures[k + 1])) > 60, told[(k + 1) // 2])
     end
   end)
 
@@ -135,11 +151,17 @@ describe("limits", function()
 end)
 
 describe("markers", function()
-  local function disk(draw, dpi)
-    local fig, ax = figure(1.6, 1.6)
-    draw(ax)
-    ax:xlim(-1, 1):ylim(-1, 1):axis "off"
-    return png.red(png.of(fig, { dpi = dpi }))
+  -- The areas of what functions of axes draw.
+  local function disks(dpi, draw)
+    local list, figures = {}, {}
+    for k, one in ipairs(draw) do
+      local fig, ax = figure(1.6, 1.6)
+      one(ax)
+      ax:xlim(-1, 1):ylim(-1, 1):axis "off"
+      figures[k] = fig
+    end
+    for k, picture in ipairs(png.of_all(figures, { dpi = dpi })) do list[k] = png.red(picture) end
+    return table.unpack(list, 1, #draw)
   end
 
   -- The diameter of a disk in points; its edge is a line of up to 1 point.
@@ -148,9 +170,11 @@ describe("markers", function()
   it("of scatter have s points squared, in every resolution #once", function()
     for _, dpi in ipairs { 72, 150 } do
       for _, s in ipairs { 100, 400, 1600 } do
-        local count = disk(function(ax) ax:scatter({ 0 }, { 0 }, { s = s, c = "#FF0000" }) end, dpi)
+        local count, each = disks(dpi, {
+          function(ax) ax:scatter({ 0 }, { 0 }, { s = s, c = "#FF0000" }) end,
+          function(ax) ax:scatter({ 0, 0.5 }, { 0, 0.5 }, { s = { s, 0 }, c = "#FF0000" }) end,
+        })
         assert.near(math.sqrt(s) + 0.5, diameter(count, dpi), 0.75)
-        local each = disk(function(ax) ax:scatter({ 0, 0.5 }, { 0, 0.5 }, { s = { s, 0 }, c = "#FF0000" }) end, dpi)
         assert.is_true(math.abs(each - count) <= 4)
       end
     end
@@ -163,7 +187,7 @@ describe("markers", function()
 
   it("of curves are as many points wide as markersize says #once", function()
     for _, size in ipairs { 12, 30 } do
-      local count = disk(function(ax) ax:plot({ 0 }, { 0 }, "o", { markersize = size, color = "#FF0000" }) end, 144)
+      local count = disks(144, { function(ax) ax:plot({ 0 }, { 0 }, "o", { markersize = size, color = "#FF0000" }) end })
       assert.near(size + 0.5, diameter(count, 144), 0.75)
     end
   end)
@@ -173,13 +197,12 @@ describe("markers", function()
       options.markersize, options.color = 30, "#000000"
       return function(ax) ax:plot({ -0.5, 0.5 }, { 0, 0 }, "o-", options) end
     end
-    local whole = disk(face { markerfacecolor = "#FF0000", markeredgecolor = "none" }, 100)
+    local whole, edged, black, hollow, edge = disks(100, { face { markerfacecolor = "#FF0000", markeredgecolor = "none" },
+      face { mfc = "#FF0000" }, face {}, face { markerfacecolor = "none" }, face { markerfacecolor = "none", mec = "#FF0000" } })
     assert.is_true(whole > 2 * 1100 and whole < 2 * 1500, whole)
-    local edged = disk(face { mfc = "#FF0000" }, 100)
     assert.is_true(edged > 0.8 * whole and edged < whole)
-    assert.equal(0, disk(face {}, 100))
-    assert.equal(0, disk(face { markerfacecolor = "none" }, 100))
-    local edge = disk(face { markerfacecolor = "none", mec = "#FF0000" }, 100)
+    assert.equal(0, black)
+    assert.equal(0, hollow)
     assert.is_true(edge > 50 and edge < 0.2 * whole)
   end)
 end)

@@ -1,4 +1,5 @@
 -- Where panels and their words are: axes that several panels share, labels that reach past the panel.
+local boxes = require "picture_boxes"
 local host = require "host"
 local models = require "bind.models"
 local ns = require "nslua"
@@ -195,7 +196,7 @@ describe("options of words, ticks and grids", function()
 
   it("are taken", function()
     ax:grid(true, { which = "both", linestyle = ":", color = "k", alpha = 0.5, linewidth = 1 }):yscale "log"
-    assert.equal(1, #lines(fig, '^set grid xtics mxtics ytics mytics lt 1 lw 1 dt %(2,4%) lc rgb "#80000000", lt 1'))
+    assert.equal(1, #lines(fig, '^set grid xtics mxtics ytics mytics lt 1 lw 1 dt %(4.5,9%) lc rgb "#80000000", lt 1'))
     ax:grid { axis = "y" }
     assert.equal(1, #lines(fig, "^set grid ytics lt 1 lw 0.6"))
     ax:grid(false)
@@ -226,6 +227,40 @@ describe("options of words, ticks and grids", function()
     assert.equal(1, #lines(fig, '^set label "here" at screen [%d.]+,screen [%d.]+ right .*font ",20" front$'))
     ax:xticks { rotation = 30 }
     assert.equal(1, #lines(fig, "^set xtics .* rotate by 30 right .*,"))
+    ax:xticks { rotation = -30 } -- they fall to the right, so they begin at their ticks
+    assert.equal(1, #lines(fig, "^set xtics .* rotate by %-30 left .*,"))
+  end)
+
+  it("put a part of each label of x at its tick #once", function()
+    local labels = { "the first one", "the second", "the third one" }
+    for _, angle in ipairs { 0, 30, 45, 90, -60 } do
+      for align, part in pairs { left = 0, center = 0.5, right = 1 } do
+        local own = plot.figure { figsize = { 6, 4 } }
+        own:subplot(1, 1, 1):plot({ 1, 3 }, { 0, 1 }):xlim(0, 4):xticks({ 1, 2, 3 }, labels)
+          :xticks(nil, nil, { rotation = angle, ha = align })
+        local svg = own:picture "svg"
+        assert.equal("", table.concat(boxes.faults(svg), "\n"))
+        local l, r, b = own:commands "svg":match "lmargin at screen (%S+)\nset rmargin at screen (%S+)\nset bmargin at screen (%S+)"
+        local found = 0
+        for _, words in ipairs(boxes.texts(svg)) do
+          for k, label in ipairs(labels) do
+            if words.words == label then
+              local x0, x1, y0 = math.huge, -math.huge, math.huge
+              for _, p in ipairs(words.corners) do x0, x1, y0 = math.min(x0, p[1]), math.max(x1, p[1]), math.min(y0, p[2]) end
+              local tick = (l + (r - l) * k / 4) * 6 * 96
+              assert.near(tick, x0 + part * (x1 - x0), 8, align .. " " .. angle) -- about half a letter
+              assert.is_true(y0 > (1 - b) * 4 * 96, align .. " " .. angle)
+              found = found + 1
+            end
+          end
+        end
+        assert.equal(3, found)
+        own:close()
+      end
+    end
+    assert.equal("xticks: align: expected one of left, center, right, got 'middle'",
+      message(ax.xticks, ax, { 1 }, { ha = "middle" }))
+    assert.equal("yticks: unknown option 'ha' (known: fontsize, color, rotation)", message(ax.yticks, ax, { 1 }, { ha = "left" }))
   end)
 
   it("that are not known raise everywhere", function()
@@ -236,9 +271,10 @@ describe("options of words, ticks and grids", function()
     local words = "unknown option 'fontsiz' (known: fontsize, color, rotation)"
     for _, name in ipairs { "xlabel", "ylabel", "zlabel" } do refused(words, name, "s", bad) end
     for _, name in ipairs { "xticks", "yticks", "zticks" } do
-      refused(words, name, { 1 }, { "a" }, bad)
-      refused(words, name, { 1 }, bad)
-      refused(words, name, bad)
+      local known = name == "xticks" and words:gsub("%)", ", align)") or words
+      refused(known, name, { 1 }, { "a" }, bad)
+      refused(known, name, { 1 }, bad)
+      refused(known, name, bad)
     end
     refused("unknown option 'fontsiz' (known: fontsize, color, loc)", "title", "s", bad)
     refused("unknown option 'fontsiz' (known: which, axis, color, linestyle, linewidth, alpha)", "grid", true, bad)

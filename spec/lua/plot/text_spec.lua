@@ -35,13 +35,38 @@ describe("nslua.plot.text", function()
       ["\\frac{a}{b}"] = "a/b", ["\\frac{x+1}{2}"] = "(x+1)/2", ["\\frac12"] = "1/2", ["\\frac{dx}{dt}"] = "dx/dt",
       ["v_\\mathrm{max}"] = "v_max", ["v_{\\text{max}}"] = "v_max", ["\\sqrt{2}"] = "√2", ["\\sqrt{x+1}"] = "√(x+1)",
       ["\\left(\\frac{1}{2}\\right)"] = "(1/2)", ["a\\,b"] = "a b", ["x^{a}_{b}"] = "x_b^a", ["\\{x\\}"] = "{x}",
-      ["\\mathrm{\\mu m}"] = "μm",
+      ["\\mathrm{\\mu m}"] = "μm", ["\\mathbf{v}"] = "v", ["\\boldsymbol{\\lambda}"] = "λ", ["\\|x\\|"] = "‖x‖",
+      ["\\Vert x\\Vert"] = "‖x‖", ["\\lvert x\\rvert"] = "|x|", ["\\mathbb{R}^n"] = "ℝ^n", ["\\prod_i"] = "∏_i",
     } do
       assert.equal(bare, (decoded(text.quote("$" .. formula .. "$", true))))
     end
     assert.equal("$\\frac{a}$", (decoded(text.quote("$\\frac{a}$", true)))) -- a group is missing
     assert.equal("m", (enhanced "$\\mathrm{m}$"))
     assert.equal((text.size "$x$"), (text.size "$\\dot{x}$"))
+  end)
+
+  it("writes bold letters", function()
+    assert.equal("{/:Bold v}·{/:Bold M}_{{/:Bold 1}}", enhanced "$\\mathbf{v}\\cdot\\mathbf{M_1}$")
+    assert.equal("{/:Bold:Italic λ} {/:Bold a_b}", (enhanced "$\\boldsymbol\\lambda\\,\\textbf{a\\_b}$":gsub("\\+", "")))
+    assert.is_true(text.size "$\\mathbf{M}$" > text.size "$M$")
+  end)
+
+  it("writes no text over a lower script that is wider than the upper one", function()
+    assert.equal("{/:Italic x}@^{2}_{{/:Italic m}{/:Italic a}{/:Italic x}}", enhanced "$x_{max}^2$")
+    assert.near(text.size "x" + 0.8 * text.size "max", text.size "$x_{max}^2$", 1e-12)
+  end)
+
+  it("puts limits below and above signs of sums", function()
+    local line = text.set("$\\sum_{k=1}^{n} x_k$")[1]
+    assert.equal(4, #line.pieces)
+    local sign, below, above, rest = table.unpack(line.pieces)
+    assert.is_true(below.y < sign.y and sign.y < above.y and below.scale < 1 and above.scale == below.scale)
+    local middle = sign.x + 0.5 * text.size "∑"
+    assert.near(middle, below.x + below.scale * 0.5 * text.size "k=1", 1e-12)
+    assert.near(middle, above.x + above.scale * 0.5 * text.size "n", 1e-12)
+    assert.is_true(rest.x > below.x + below.scale * text.size "k=1")
+    assert.is_true(line.up > 1.2 and line.down > 0.8)
+    assert.equal(1, #text.set("$\\sum x$")[1].pieces)
   end)
 
   it("reads formulas between dollars", function()

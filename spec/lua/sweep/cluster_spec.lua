@@ -23,7 +23,9 @@ local started = false
 local function run(words) return host.run(("cd %s || exit; export SLURM_CONF=%s/slurm.conf; %s"):format(
   host.quote(directory), cluster or "", words)) end
 
-local function sweep(words) return run(host.quote(host.nslua) .. " sweep " .. words) end
+local function sweep(words, before)
+  return run(("%s %s sweep %s"):format(before or "", host.quote(host.nslua), words))
+end
 
 -- What "local" says of so many tasks, and the bytes that it writes.
 local wanted, whole = {}, nil
@@ -34,14 +36,14 @@ local function script(count, pause, chunk, with)
 local clock = require "nslua.core".worker_support.clock
 print(ns.sweep { parameters = { k = ns.linspace(1, %d, %d) }, file = file, workers = 1, timeout = 0.5, chunk = %d,
   order = "shuffled", %s run = function(p, task)
-    local stop = clock() + (task.index == 8 and math.huge or tonumber(arg[2]) or %g)
+    local stop = clock() + (task.index == 8 and math.huge or tonumber(os.getenv "PAUSE") or %g)
     while clock() < stop do end
     if task.index == 7 then error("no seven", 0) end
     return { x = p.k * task.rng:uniform(), v = { p.k, task.rng:normal() } }
   end })]]):format(count, count, chunk, with or "", pause))
   local out = ("sweep of %d tasks: %d done, 2 failed\n"):format(count, count)
   if not wanted[count] then
-    assert.same({ out, "", 0 }, { sweep "script.lua --on local --quiet -- local.csv 0" })
+    assert.same({ out, "", 0 }, { sweep("script.lua --on local --quiet -- local.csv", "PAUSE=0") })
     wanted[count] = { runs.bytes(directory .. "/local.csv") }
   end
   whole = wanted[count]
@@ -50,7 +52,7 @@ end
 
 local function same_file(name) assert.same(whole, { runs.bytes(directory .. "/" .. name) }) end
 
-describe("a sweep by Slurm #once", function()
+describe("a sweep by Slurm #once #long", function()
   if not is_there "slurmctld" or not is_there "munged" then
     pending("runs where the packages slurm-wlm and munge are (make cluster)")
     return
@@ -99,7 +101,8 @@ describe("a sweep by Slurm #once", function()
 
   it("is taken up again after a kill of its driver, and is cancelled", function()
     script(160, 0.05, 40)
-    run(host.quote(host.nslua) .. " sweep script.lua --on slurm --quiet -- a.csv & n=0; "
+    -- long tasks: the jobs are still there when the busy machine comes to --status
+    run("PAUSE=0.3 " .. host.quote(host.nslua) .. " sweep script.lua --on slurm --quiet -- a.csv & n=0; "
       .. "until [ -f a.csv.sweep/journal-1-40 ] || [ $n -gt 100 ]; do sleep 0.1; n=$((n + 1)); done; kill -KILL $!; wait")
     assert.truthy(sweep "script.lua --status -- a.csv":find("; slurm: .*running"))
     local out = sweep "script.lua --cancel -- a.csv"
@@ -110,7 +113,7 @@ describe("a sweep by Slurm #once", function()
     end
     -- Cancelled jobs that are about to end are none to wait for; those that go on are.
     for _ = 1, 2 do
-      out = sweep "script.lua --on slurm --resume --detach --quiet -- a.csv 0.01"
+      out = sweep("script.lua --on slurm --resume --detach --quiet -- a.csv", "PAUSE=0.01")
       assert.truthy(out:find "slurm: jobs %d+", out)
     end
     run "n=0; until [ -f a.csv.errors ] || [ $n -gt 300 ]; do sleep 0.1; n=$((n + 1)); done; sleep 0.2"
@@ -149,7 +152,7 @@ describe("a sweep by Slurm #once", function()
   end)
 end)
 
-describe("a sweep by GNU parallel #once", function()
+describe("a sweep by GNU parallel #once #long", function()
   if not is_there "parallel" then
     pending("runs where the package parallel is")
     return
@@ -170,7 +173,7 @@ describe("a sweep by GNU parallel #once", function()
       .. "sleep 0.2; kill -TERM $!; wait $!")
     assert.equal(143, status)
     assert.truthy(host.read(directory .. "/err"):find("ended by SIGTERM", 1, true))
-    assert.equal(told, (sweep "script.lua --on parallel --workers 2 --resume --quiet -- a.csv 0"))
+    assert.equal(told, (sweep("script.lua --on parallel --workers 2 --resume --quiet -- a.csv", "PAUSE=0")))
     same_file "a.csv"
   end)
 

@@ -28,8 +28,8 @@ print(s, s:status().total, arg[1])]]):format(pause))
     script(0)
     local out, err, status = command "script.lua --workers=2 --quiet -- word"
     assert.same({ "sweep of 40 tasks: 40 done, 0 failed\t40\tword\n", "", 0 }, { out, err, status })
-    out = command "script.lua --resume --on here"
-    assert.equal("sweep of 40 tasks: 40 done, 0 failed\t40\tnil\n", out)
+    out = command "script.lua --resume --on here -- word"
+    assert.equal("sweep of 40 tasks: 40 done, 0 failed\t40\tword\n", out)
   end)
 
   it("shows a line in a log", function()
@@ -53,6 +53,56 @@ print(s, s:status().total, arg[1])]]):format(pause))
     assert.truthy(out:find "finished, 0 failed; no process works on it\n$", out)
     out = command "script.lua --resume --quiet"
     assert.equal("sweep of 40 tasks: 40 done, 0 failed\t40\tnil\n", out)
+  end)
+
+  it("tells of finished sweeps without going on with the script, up to the first unfinished one", function()
+    runs.script(directory, [[
+local function swept(name, last) return ns.sweep { parameters = { k = { 1, 2 } }, file = name, run = function(p)
+  if p.k == 2 and name == last then
+    os.execute("kill -TERM " .. io.open "/proc/self/stat":read "a":match "%) %a (%d+)")
+    while true do end
+  end
+  return p.k
+end } end
+swept "a.csv" swept "b.csv" print "more" swept("c.csv", arg[1]) print "end"]])
+    assert.equal("more\nend\n", (command "script.lua --quiet"))
+    host.write(directory .. "/a.csv", "mine")
+    local finished = "%s.csv: 2 of 2 tasks finished, 0 failed\n"
+    local all = finished:format "a" .. finished:format "b" .. finished:format "c"
+    assert.same({ all, "", 0 }, { command "script.lua --status" })
+    assert.same({ all, "", 0 }, { command "script.lua --cancel" })
+    assert.equal("mine", host.read(directory .. "/a.csv"))
+    command "script.lua --quiet --anew -- c.csv"
+    local out = command "script.lua --status"
+    assert.truthy(out:find("b.csv: 2 of 2 tasks finished, 0 failed\nc.csv: %d of 2 tasks finished, 0 failed; no process works "
+      .. "on it\n$"), out)
+    os.remove(directory .. "/a.csv.sweep/saved")
+    assert.truthy(command "script.lua --status":find("a.csv: 2 of 2 tasks finished, 0 failed; the file is not written: --resume "
+      .. "writes it\n", 1, true))
+  end)
+
+  it("cancels no other program that has the number of a driver that was killed", function()
+    script(0.02)
+    local driver = directory .. "/a.csv.sweep/driver-driver"
+    host.run(("cd %s; %s sweep script.lua --quiet & until [ -s %s ]; do sleep 0.05; done; kill -KILL $!; wait $!"):format(
+      host.quote(directory), host.quote(host.nslua), driver))
+    local name = host.read(driver):match " (%S+)"
+    local out = host.run(([[cd %s; sleep 100 & echo "$! %s" >a.csv.sweep/driver-driver; %s sweep script.lua --cancel
+%s sweep script.lua --status; kill $! && echo alive]]):format(host.quote(directory), name, host.quote(host.nslua),
+      host.quote(host.nslua)))
+    assert.truthy(out:find "; 0 processes told to stop\n.*; no process works on it\nalive\n$", out)
+  end)
+
+  it("begins anew only what nobody works on", function()
+    script(0.1)
+    local out, err, status = host.run(([[cd %s; %s sweep script.lua --quiet & until [ -s a.csv.sweep/driver-driver ]; do
+sleep 0.05; done; %s sweep script.lua --anew --quiet 2>anew; %s script.lua 2>again; wait $!]]):format(host.quote(directory),
+      host.quote(host.nslua), host.quote(host.nslua), host.quote(host.nslua)))
+    assert.same({ "sweep of 40 tasks: 40 done, 0 failed\t40\tnil\n", "", 0 }, { out, err, status })
+    local told = "sweep: another process writes 'a.csv.sweep/journal-driver'"
+    assert.truthy(host.read(directory .. "/anew"):find(told, 1, true))
+    local again = host.read(directory .. "/again")
+    assert.truthy(again:find(told, 1, true) or again:find("finished tasks of an earlier sweep", 1, true), again)
   end)
 
   it("does parts, each with a journal of its own, and merges them to the same file", function()

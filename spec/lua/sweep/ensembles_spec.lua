@@ -1,5 +1,7 @@
 -- ns.montecarlo, ns.sobol_indices, ns.basins.
+local campaign = require "campaign"
 local expect = require "expect"
+local host = require "host"
 local ns = require "nslua"
 
 local function raises(message, f, ...) assert.equal(message, (expect.message(f, ...):gsub("%f[%w][%w/_.-]+:%d+: ", ""))) end
@@ -124,6 +126,111 @@ describe("basins", function()
       assert.truthy(tostring(b):find "^basins of 2 attractors: ")
       ns.plot.close(b:plot("v", "x"))
     end
+  end)
+
+  -- Starts from -1 to 1 whose ends are at -a, at 0 or at a, each within `noise`; `outside` gives the ends of some starts.
+  local function thirds(count, a, noise, outside, scale)
+    return ns.basins { parameters = { x = ns.linspace(-1, 1, count) }, on = "here", run = function(p, task)
+      local e = outside and outside(task.index)
+      return scale * (e or a * (p.x < -0.5 and -1 or p.x > 0.5 and 1 or 0) + noise * task.rng:uniform(-1, 1))
+    end }
+  end
+
+  it("are told beside an end that is far outside, in any unit", function()
+    for _, scale in ipairs { 1, 2.0 ^ -100 } do
+      for _, noise in ipairs { 0, 1e-9, 1e-3 } do
+        assert.equal(3, #thirds(300, 3, noise, nil, scale).attractors)
+        local b = thirds(300, 3, noise, function(k) return k == 7 and 1e9 end, scale)
+        assert.equal(4, #b.attractors)
+        assert.equal(2, b.labels[7])
+        b = thirds(300, 3, noise, function(k) return k % 50 == 0 and 10.0 ^ (k / 10) end, scale)
+        assert.equal(0, (b.labels[1] - 1) + (b.labels[300] - b.labels[299] < 0 and 1 or 0))
+        assert.is_true(b.labels[1] ~= b.labels[151] and b.labels[151] ~= b.labels[299] and b.labels[1] ~= b.labels[299])
+      end
+      -- the rounding of the only other attractor is no attractors
+      assert.equal(2, #thirds(300, 0, 1e-9, function(k) return k == 7 and 5 end, scale).attractors)
+      assert.equal(2, #thirds(20, 0, 1e-9, function(k) return k == 7 and 5 end, scale).attractors)
+    end
+  end)
+
+  it("are told of random groups beside random ends outside", function()
+    local rng = ns.rng(5)
+    for _ = 1, campaign(20, 20) do
+      local count, groups, far = rng:integers(60, 400), rng:integers(2, 5), rng:integers(1, 3)
+      local outside = {}
+      for i = 1, far do outside[rng:integers(1, count)] = 10.0 ^ rng:uniform(4, 12) * (-1) ^ i end
+      local seed, noise = rng:integers(1, 1e6), 10.0 ^ rng:uniform(-14, -4)
+      local b = ns.basins { parameters = { k = ns.linspace(1, count, count) }, on = "here", seed = seed, run = function(p, task)
+        return outside[p.k // 1 | 0] or p.k % groups + noise * task.rng:normal()
+      end }
+      local labels = {}
+      for k = 1, count do
+        if not outside[k] then
+          local group = k % groups
+          labels[group] = labels[group] or b.labels[k]
+          assert.equal(labels[group], b.labels[k])
+          for other, label in pairs(labels) do assert.is_true(other == group or label ~= b.labels[k]) end
+        end
+      end
+    end
+  end)
+
+  it("tell starts without an end", function()
+    local b = wells(1)
+    assert.equal(1, b.failed)
+    assert.truthy(tostring(b):find "; 1 of 21 starts have none, the first: its end is not finite$")
+    b = ns.basins { parameters = { x = { -1, 0, 1 } }, on = "here", run = function(p)
+      if p.x == 0 then error("no motion", 0) end
+      return p.x
+    end }
+    assert.equal("basins of 2 attractors: 33.3 %, 33.3 %; 1 of 3 starts have none, the first: no motion", tostring(b))
+    raises("basins: no start has an end; the first: none", ns.basins, { parameters = { x = { 1, 2 } }, on = "here",
+      run = function() error("none", 0) end })
+    raises("basins: no start has an end; the first: run returned nothing", ns.basins, { parameters = { x = { 1, 2 } },
+      on = "here", run = function() end })
+    raises("basins: parameters: 'end' and 'label' are the names of results: rename the parameter", ns.basins,
+      { parameters = { label = { 1 } }, run = print })
+  end)
+
+  it("are drawn in colours of kinds, with a legend; as points where the starts are no grid", function()
+    local function artists(b, options)
+      local fig = b:plot("v", "x", options)
+      local axes, kinds = fig:subplot(1, 1, 1), {}
+      for i, artist in ipairs(axes.artists) do kinds[i] = artist.kind end
+      ns.plot.close(fig)
+      return kinds, axes
+    end
+    local kinds, axes = artists(wells(1))
+    assert.same({ "cells", "scatter", "scatter" }, kinds)
+    assert.truthy(axes.artists[2].label:find "^1: %d")
+    assert.same({ "#1F77B4", "#FF7F0E" }, { axes.artists[2].color, axes.artists[3].color })
+    assert.same({ "cells" }, (artists(wells(1), { cmap = "viridis" })))
+    local b = ns.basins { parameters = ns.design.latin_hypercube(40, { x = { -1, 1 }, v = { -1, 1 } }), on = "here",
+      run = function(p) return p.x > 0 and 1 or -1 end }
+    kinds, axes = artists(b)
+    assert.same({ "scatter", "scatter", "scatter" }, kinds)
+    assert.equal(40, #axes.artists[1].columns[1])
+  end)
+
+  it("take the options of a sweep, as Monte Carlo does", function()
+    local directory = host.new_directory()
+    local attempts = 0
+    local b = ns.basins { parameters = { x = { -1, 1 } }, on = "here", retries = 1, file = directory .. "/b.csv", run = function(p)
+      attempts = attempts + 1
+      if attempts == 1 then error "not now" end
+      return p.x
+    end }
+    assert.same({ 3, 2, 0 }, { attempts, #b.attractors, b.failed })
+    local function square(task) return task.rng:normal(2, 1) ^ 2 end
+    local options = { run = square, samples = 50, max_samples = 150, rtol = 1e-6, file = directory .. "/m.csv", workers = 1,
+      chunk = 20, order = "shuffled" }
+    local mc = ns.montecarlo(options)
+    assert.same({ 50, 50, 50 }, { #ns.load(directory .. "/m.csv"), #ns.load(directory .. "/m-2.csv"), 50 })
+    options.resume, options.on = true, "here"
+    assert.same(mc.value.values:totable(), ns.montecarlo(options).value.values:totable())
+    raises("montecarlo: 'n' is the name of a field of the answer: rename the result", ns.montecarlo, { samples = 2, on = "here",
+      run = function() return { n = 1 } end })
+    host.remove(directory)
   end)
 
   it("need a function", function()

@@ -5,13 +5,13 @@ local runs = require "sweep_runs"
 
 local directory
 
--- Task 7 raises, 8 never ends, 9 crashes; with the argument "kill" one kills the rank 2, with "coordinator" the rank 0.
+-- Task 7 raises, 8 never ends, 9 crashes; with KILL=kill one kills the rank 2, with KILL=coordinator the rank 0.
 local body = [[
 print "here"
 local support = require "nslua.core".worker_support
 local s = ns.sweep { parameters = { k = ns.linspace(1, 120, 120) }, file = file, timeout = 0.4, with = WITH,
   run = function(p, task)
-    local victim = ({ kill = "2", coordinator = "0" })[arg[3] or ""]
+    local victim = ({ kill = "2", coordinator = "0" })[os.getenv "KILL" or ""]
     if victim and p.k > 20 and os.getenv "OMPI_COMM_WORLD_RANK" == victim and not io.open "killed" then
       io.open("killed", "w"):write(os.time()):close() -- kills its rank, which is its parent
       os.execute("kill -KILL " .. io.open "/proc/self/stat":read "a":match "%) %a (%d+)")
@@ -19,7 +19,7 @@ local s = ns.sweep { parameters = { k = ns.linspace(1, 120, 120) }, file = file,
     if p.k == 7 then error("no seven", 0) end
     if p.k == 8 then while true do end end
     if p.k == 9 then os.execute("kill -SEGV " .. support.pid()) end
-    local stop = support.clock() + (tonumber(arg[2]) or 0)
+    local stop = support.clock() + (tonumber(os.getenv "PAUSE") or 0)
     while support.clock() < stop do end
     return { x = p.k * task.rng:uniform(), v = { p.k, task.rng:normal() }, folder = task.checkpoint and 1 or 0 }
   end }
@@ -67,7 +67,7 @@ describe("a sweep by MPI #once", function()
 
   mpi.it("is taken up by --resume after the loss of a rank", function()
     if host.sanitized then return end
-    local _, _, status = run("--on mpi --quiet -- a.csv 0.02 kill", mpi.launcher(3))
+    local _, _, status = run("--on mpi --quiet -- a.csv", "PAUSE=0.02 KILL=kill " .. mpi.launcher(3))
     assert.equal(137, status)
     local out = run "--status -- a.csv"
     assert.truthy(out:find "a.csv: %d+ of 120 tasks finished, ", out)
@@ -78,9 +78,9 @@ describe("a sweep by MPI #once", function()
 
   mpi.it("does the tasks of a lost rank again where the launcher lets the others live", function()
     if host.sanitized then return end
-    runs.script(directory, (body:gsub("WITH", 'arg[3] and { patience = 2 }')))
-    local out, err, status = run("--on mpi --quiet -- a.csv 0.02 kill",
-      mpi.launcher(3, "--enable-recovery"))
+    runs.script(directory, (body:gsub("WITH", 'os.getenv "KILL" and { patience = 2 }')))
+    local out, err, status = run("--on mpi --quiet -- a.csv",
+      "PAUSE=0.02 KILL=kill " .. mpi.launcher(3, "--enable-recovery"))
     assert.same({ told, 0 }, { out, status })
     assert.truthy(err:find("nslua: sweep: mpi: rank 2 has been silent for 2 s: its tasks are done by others\n", 1, true), err)
     same_file "a.csv"
@@ -88,7 +88,8 @@ describe("a sweep by MPI #once", function()
 
   mpi.it("ends soon after the loss of rank 0, and is taken up by --resume", function()
     if host.sanitized then return end
-    local out, err = run("--on mpi --quiet -- a.csv 0.02 coordinator", mpi.launcher(3, "--enable-recovery"))
+    local out, err = run("--on mpi --quiet -- a.csv",
+      "PAUSE=0.02 KILL=coordinator " .. mpi.launcher(3, "--enable-recovery"))
     local killed = tonumber(host.read(directory .. "/killed"))
     assert.is_true(os.time() - killed < 10)
     assert.equal("here\n", out)
@@ -115,6 +116,31 @@ error("enough", 0)]])
     assert.equal(want, out)
     same_file "a.csv"
     whole = before
+  end)
+
+  mpi.it("its workers run the script anew, with all its words, quietly, and know what came before", function()
+    runs.script(directory, [[
+local gain = tonumber(table.remove(arg, 1))
+print "begin" io.write "it" io.stdout:write "!"
+local first = ns.sweep { parameters = { k = { 1, 2 } }, on = "mpi", run = function(p)
+  io.open("calls", "a"):write("x"):close()
+  return p.k
+end }
+local second = ns.sweep { parameters = { k = { 1, 2, 3 } }, file = "a.csv", on = "mpi", workers = 2, run = function(p, task)
+  if p.k == 1 then io.stdout:write("task\n"):flush() end
+  local inner = ns.sweep { parameters = { b = { 1, 2 } }, workers = 1, run = function(q) return p.k * q.b end }
+  return { x = gain * p.k + first:table().value[2], inner = inner:table().value[2],
+    c = task.checkpoint == "a.csv.sweep/checkpoints/task-" .. task.index, clean = not os.getenv "NSLUA_SWEEP_WORKER" }
+end }
+local t = second:table()
+print(t.x, t.inner, t.c, t.clean)]])
+    local out, err, status = run("--quiet -- 10", mpi.launcher(2))
+    local said
+    out, said = out:gsub("task\n", "") -- it comes before or after what the script prints
+    -- in the script, on = "mpi" lets each rank run it up to its first sweep
+    assert.same({ 1, "", 0 }, { said, err, status })
+    assert.truthy(out:find("[12, 22, 32]\t[2, 4, 6]\t[1, 1, 1]\t[1, 1, 1]\n", 1, true), out)
+    assert.equal("xx", host.read(directory .. "/calls"))
   end)
 
   mpi.it("tells what is wrong with the launcher and the options", function()

@@ -35,6 +35,22 @@ describe("the picture of a sweep", function()
     assert.truthy(text:find("e = 3", 1, true))
   end)
 
+  it("is points where a design is no grid", function()
+    local random = ns.sweep { parameters = ns.design.latin_hypercube(30, { A = { 0, 1 }, e = { 1, 3 } }), on = "here",
+      run = function(p) return { x = p.A * p.e, kind = p.A > 0.5 } end }
+    local function kinds(options)
+      local fig, list = random:plot(options), {}
+      for i, artist in ipairs(fig:subplot(1, 1, 1).artists) do list[i] = artist.kind end
+      ns.plot.close(fig)
+      return table.concat(list, " ")
+    end
+    assert.equal("scatter", kinds { x = "A", y = "x" })
+    assert.equal("scatter scatter", kinds { x = "A", y = "x", by = "kind" })
+    assert.equal("scatter", kinds { x = "A", y = "e", z = "x", limits = { 0, 3 } })
+    random = ns.sweep { parameters = { A = ns.linspace(0, 1, 9) }, on = "here", run = function(p) return { x = p.A ^ 2 } end }
+    assert.equal("line", kinds { x = "A", y = "x" })
+  end)
+
   it("is a histogram", function()
     local fig = sweep:plot { x = "n", bins = 3 }
     assert.is_true(#fig:subplot(1, 1, 1).artists <= 3)

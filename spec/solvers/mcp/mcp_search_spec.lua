@@ -1,4 +1,6 @@
 local ns = require "nslua"
+local numbers = require "random_numbers"
+local COUNT, report = require "campaign"(8, 0.02)
 
 describe("the search for a complementary point", function()
   it("goes on from perturbed points, the same ones each time", function()
@@ -14,6 +16,26 @@ describe("the search for a complementary point", function()
     local r = ns.numerics.mcp { F = F, lower = -math.huge, z0 = { 1, 2, 3 }, max_iterations = 3 }
     assert.is_false(r.success)
     assert.is_true(r.iterations <= 3)
+  end)
+
+  it("does not take an iterate that runs away for an answer", function()
+    math.randomseed(4)
+    local decays = {
+      function(y) return math.exp(-y) end, function(y) return 1 / (1 + y) end, function(y) return (2 + y) ^ -3 end,
+      function(y) return 1 / (1 + math.exp(y)) end,
+    }
+    for _ = 1, COUNT do
+      local decay, of_F, of_z = decays[math.random(#decays)], numbers.power(), numbers.power()
+      local function F(sign) return function(z) return { sign * of_F * decay(z[1] / of_z) } end end
+      local r = ns.numerics.mcp { F = F(1), z0 = { of_z }, upper = 1e9 * of_z }
+      assert.is_true(r.success)
+      assert.equal(0, r.z[1])
+      assert.is_false(ns.numerics.mcp({ F = F(-1), z0 = { of_z } }).success)
+      assert.is_false(ns.numerics.mcp({ F = F(1), z0 = { of_z }, lower = -math.huge, upper = math.huge, restarts = 1 }).success)
+      r = ns.numerics.mcp { F = function(z) return { of_F * decay(z[1] / of_z), z[2] - of_z } end, z0 = { of_z, of_z } }
+      if r.success then assert.same({ 0, of_z }, r.z:totable()) end
+    end
+    report("complementarity problems whose F vanishes at infinity", 4 * COUNT)
   end)
 
   it("does not take a point far out for an answer", function()

@@ -170,9 +170,7 @@ static int matrix_index(lua_State *L) {
     return 1;
   }
   if (type != LUA_TSTRING) return bad_row(L, m);
-  lua_settop(L, 2);
-  lua_rawget(L, lua_upvalueindex(1));
-  return 1;
+  return nsl_element_method(L, nsl_matrix_type.name);
 }
 
 /* E[i] = src: the same as E[i]:assign(src). */

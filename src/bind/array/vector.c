@@ -161,6 +161,12 @@ static int vector_not_there(lua_State *L, const NslVector *v) {
   return 1;
 }
 
+int nsl_element_method(lua_State *L, const char *type) {
+  lua_settop(L, 2);
+  lua_pushvalue(L, 2);
+  return lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL ? 1 : nsl_no_such_method(L, type, lua_upvalueindex(1), 2);
+}
+
 static int vector_index(lua_State *L) {
   NslVector *v = self_vector(L);
   int type = lua_type(L, 2), good;
@@ -171,9 +177,7 @@ static int vector_index(lua_State *L) {
     return 1;
   }
   if (type != LUA_TSTRING) return bad_index(L, v);
-  lua_settop(L, 2);
-  lua_rawget(L, lua_upvalueindex(1));
-  return 1;
+  return nsl_element_method(L, nsl_vector_type.name);
 }
 
 static int bad_write(lua_State *L, const NslVector *v) {

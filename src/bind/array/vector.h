@@ -107,6 +107,9 @@ void nsl_register_elements(lua_State *L, const NslType *type, const luaL_Reg *me
                            lua_CFunction index);
 void nsl_push_element_methods(lua_State *L, const NslType *type);
 
+/* Inside such an index: pushes the method whose name, a string, is at 2, and returns 1; raises where there is none. */
+int nsl_element_method(lua_State *L, const char *type);
+
 /*
 ** For a symmetric method self:name(other): when other (at index 2) is a foreign userdata with a method of that name, pushes
 ** the result of other:name(self) and returns true. Otherwise returns false.

@@ -335,12 +335,17 @@ static bool looks_like_method(const char *name) {
   return setter || (length > 6 && strcmp(name + length - 6, "Memory") == 0);
 }
 
-/* The result for an unknown name at 2: nil (a field or callback that is not set); an error when it looks like a method. */
+/*
+** The result for an unknown name at 2: nil (a field or callback that is not set); an error when it looks like a method, or is
+** near one and the object has no class: methods of a class may read fields before they set them.
+*/
 static int missing_name(lua_State *L) {
   NslCallee *callee = lua_touserdata(L, 1);
-  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
-  if (nsl_slot(callee, name) >= 0 || !looks_like_method(name)) return lua_pushnil(L), 1;
-  return nsl_no_such_method(L, callee->head.type->name, lua_upvalueindex(1), 2);
+  const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "", *type = callee->head.type->name;
+  if (nsl_slot(callee, name) >= 0) return lua_pushnil(L), 1;
+  if (looks_like_method(name)) return nsl_no_such_method(L, type, lua_upvalueindex(1), 2);
+  if (lua_getiuservalue(L, 1, NSL_CLASS) == LUA_TTABLE) return lua_pushnil(L), 1;
+  return nsl_no_such_name(L, type, "method ", lua_upvalueindex(1), 2, false);
 }
 
 int nsl_callee_index(lua_State *L) {

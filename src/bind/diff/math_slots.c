@@ -169,7 +169,10 @@ void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool
   for (int i = 0; i < 3; i++) lua_newtable(L);
   pass_over_packages(L, &w);
   for (int i = first; i <= last; i++) {
-    if (lua_iscfunction(L, i)) continue;
+    if (lua_iscfunction(L, i)) { /* a closure of C may hold the script's function */
+      walk_function(L, &w, i);
+      continue;
+    }
     lua_pushvalue(L, i);
     meet(L, &w, i, i);
   }

@@ -12,10 +12,10 @@
 ** place is an upvalue of a Lua function or a field of a table. The list is a table of groups of four: the table or function,
 ** the key or the upvalue's number, the original, the replacement.
 **
-** The search starts from the stack slots first..last and the math library's table, and follows upvalues, fields, metatables
-** and user values; it skips package.loaded, and follows user values only of the roots and of what they hold. It is breadth
-** first, with limits on depth, objects and places; it reads only the first elements of a long array, and none of an array of
-** numbers. far = false: takes about a millisecond at most and finds only near places.
+** The search starts from the stack slots first..last (of a C function: from what its upvalues hold) and the math library's
+** table, and follows upvalues, fields, metatables and user values; it skips package.loaded, and follows user values only of the
+** roots and of what they hold. It is breadth first, with limits on depth, objects and places; it reads only the first elements
+** of a long array, and none of an array of numbers. far = false: takes about a millisecond at most and finds only near places.
 */
 void nsl_swap_find(lua_State *L, int map, int inverse, int first, int last, bool far);
 

@@ -192,7 +192,7 @@ static NsStatus write_npz(const char *path, const NslNamed *list, int count, NsE
     size_t length = ns_npy_header(header, NS_NPY_FORTRAN, list[i].rows, list[i].cols);
     size_t cols = list[i].cols < 0 ? 1 : (size_t)list[i].cols;
     NsZipPiece pieces[] = {{header, length}, {list[i].data, (size_t)list[i].rows * cols * sizeof(double)}};
-    status = ns_zip_add(zip, list[i].name, pieces, 2, err);
+    status = ns_zip_add(zip, list[i].name, pieces, 2, false, err);
   }
   if (status == NS_OK) return ns_zip_commit(zip, err);
   ns_zip_abort(zip);
@@ -209,7 +209,7 @@ static int files_save_npz(lua_State *L) {
   return 0;
 }
 
-/* files_save_zip(path, names, contents): an archive of any files, given as texts. */
+/* files_save_zip(path, names, contents): a deflated archive of any files, given as texts. */
 static int files_save_zip(lua_State *L) {
   const char *path = nsl_path(L, 1, "export", "file");
   NsZip *zip;
@@ -225,7 +225,7 @@ static int files_save_zip(lua_State *L) {
   }
   NsStatus status = ns_zip_open(&zip, path, &err);
   if (status != NS_OK) return nsl_raise(L, &err);
-  for (lua_Integer i = 0; i < n && status == NS_OK; i++) status = ns_zip_add(zip, names[i], &pieces[i], 1, &err);
+  for (lua_Integer i = 0; i < n && status == NS_OK; i++) status = ns_zip_add(zip, names[i], &pieces[i], 1, true, &err);
   if (status != NS_OK) ns_zip_abort(zip);
   else status = ns_zip_commit(zip, &err);
   return status == NS_OK ? 0 : nsl_raise(L, &err);

@@ -41,6 +41,14 @@ static int bind_journal_open(lua_State *L) {
   return 2;
 }
 
+/* holder(path): the number of the process that has a journal open for appending; nothing when there is none. */
+static int bind_journal_holder(lua_State *L) {
+  long pid = ns_journal_holder(nsl_path(L, 1, "journal", "file"));
+  if (pid == 0) return 0;
+  lua_pushinteger(L, pid);
+  return 1;
+}
+
 /* journal:append(record) */
 static int bind_journal_append(lua_State *L) {
   size_t size;
@@ -162,9 +170,13 @@ void nsl_open_journal(lua_State *L) {
       {"append", bind_journal_append}, {"sync", bind_journal_sync}, {"close", bind_journal_close}, {NULL, NULL}};
   static const luaL_Reg meta[] = {{"__gc", bind_journal_close}, {"__close", bind_journal_close}, {NULL, NULL}};
   static const luaL_Reg reader_meta[] = {{"__gc", bind_reader_close}, {NULL, NULL}};
-  static const luaL_Reg functions[] = {{"open", bind_journal_open},       {"read", bind_journal_read},
-                                       {"make_folder", bind_make_folder}, {"remove_folder", bind_remove_folder},
-                                       {"list_folder", bind_list_folder}, {NULL, NULL}};
+  static const luaL_Reg functions[] = {{"open", bind_journal_open},
+                                       {"read", bind_journal_read},
+                                       {"holder", bind_journal_holder},
+                                       {"make_folder", bind_make_folder},
+                                       {"remove_folder", bind_remove_folder},
+                                       {"list_folder", bind_list_folder},
+                                       {NULL, NULL}};
   nsl_register_type(L, &journal_type, meta, methods);
   nsl_register_type(L, &reader_type, reader_meta, NULL);
   luaL_newlib(L, functions);

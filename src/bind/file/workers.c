@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -91,8 +92,16 @@ static int worker_adopt(lua_State *L) {
   return 1;
 }
 
-static int worker_threads(lua_State *L) {
-  lua_pushinteger(L, ns_worker_threads());
+/*
+** ordinal(): in a spawned worker, the number of the sweep that it works for, once; else nothing. The programs that it starts are
+** no workers: they do not inherit the variable.
+*/
+static int worker_ordinal(lua_State *L) {
+  static const char name[] = "NSLUA_SWEEP_WORKER";
+  const char *text = getenv(name);
+  if (!text) return 0;
+  lua_pushinteger(L, strtol(text, NULL, 10));
+  unsetenv(name);
   return 1;
 }
 
@@ -331,7 +340,7 @@ void nsl_open_workers(lua_State *L) {
   static const luaL_Reg functions[] = {{"fork", worker_fork},
                                        {"spawn", worker_spawn},
                                        {"adopt", worker_adopt},
-                                       {"threads", worker_threads},
+                                       {"ordinal", worker_ordinal},
                                        {"limit", worker_limit},
                                        {"wait", workers_wait},
                                        {"listen", signals_listen},

@@ -65,18 +65,25 @@ static int object_refuse_field(lua_State *L) {
 
 static const char unknown_key; /* its address is the registry key of the function given to on_unknown */
 
-int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx) {
+int nsl_no_such_name(lua_State *L, const char *type, const char *what, int known, int idx, bool sure) {
   if (lua_type(L, idx) != LUA_TSTRING) return lua_pushnil(L), 1;
-  methods = lua_absindex(L, methods);
+  known = lua_absindex(L, known);
   idx = lua_absindex(L, idx);
+  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &unknown_key) != LUA_TFUNCTION) {
+    if (sure) luaL_error(L, "%s: it has no %s'%s'", type, what, lua_tostring(L, idx));
+    return lua_pushnil(L), 1;
+  }
   lua_pushstring(L, type);
-  lua_pushvalue(L, methods);
+  lua_pushstring(L, what);
+  lua_pushvalue(L, known);
   lua_pushvalue(L, idx);
-  if (lua_rawgetp(L, LUA_REGISTRYINDEX, &unknown_key) != LUA_TFUNCTION)
-    return luaL_error(L, "%s: it has no method '%s'", type, lua_tostring(L, idx));
-  lua_insert(L, -4);
-  lua_call(L, 3, 1);
-  return luaL_error(L, "%s", lua_tostring(L, -1));
+  lua_pushboolean(L, sure);
+  lua_call(L, 5, 1);
+  return lua_isnil(L, -1) ? 1 : luaL_error(L, "%s", lua_tostring(L, -1));
+}
+
+int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx) {
+  return nsl_no_such_name(L, type, "method ", methods, idx, true);
 }
 
 /* __index of a table of methods; the type's name is in upvalue 1. */

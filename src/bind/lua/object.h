@@ -72,15 +72,21 @@ void *nsl_new(lua_State *L, const NslType *type, size_t size, int uservalues);
 void nsl_register_type(lua_State *L, const NslType *type, const luaL_Reg *meta, const luaL_Reg *methods);
 
 /*
-** Raises that objects of a class have no method of the name at idx, with the hint of nslua.base.names; the table at `methods`
-** holds the existing ones. If the key at idx is no string, pushes nil and returns 1, as an __index does.
+** Raises that objects of a class have no method (or what else `what` says, "column ") of the name at idx, with the hint of
+** nslua.base.names; the table at `known` holds the existing ones. Pushes nil and returns 1, as an __index does, for a key that
+** is no string or begins with an underscore, and for code of nslua itself; when not `sure`, as the name may be that of a field
+** which is not set, also unless one that exists is near.
 */
+int nsl_no_such_name(lua_State *L, const char *type, const char *what, int known, int idx, bool sure);
 int nsl_no_such_method(lua_State *L, const char *type, int methods, int idx);
 
 /* Pushes the method `name` of the object at idx from its table of methods, nil if there is none. Returns its type. */
 int nsl_get_method(lua_State *L, int idx, const char *name);
 
-/* Adds on_unknown(f) to the module on top of the stack: f(class, methods, name) gives the message of nsl_no_such_method. */
+/*
+** Adds on_unknown(f) to the module on top of the stack: f(class, what, known, name, sure) returns the message of
+** nsl_no_such_name, nil for none.
+*/
 void nsl_open_support(lua_State *L);
 
 /* The object at idx if it is one of ours and of this type, else NULL. A closed one counts. */

@@ -3,7 +3,7 @@
 ** The nonsmooth laws: constructors and methods out of the tables of their classes.
 */
 #include "bind/array/field.h"
-#include "bind/model/model.h"
+#include "bind/model/law_time.h"
 #include "solvers/box/polyhedron.h"
 
 /* One for each class, in the order of ns_law_classes. */
@@ -71,21 +71,25 @@ static void find_inside(lua_State *L, NsLaw *law) {
 static int new_law(lua_State *L) {
   const NslType *type = lua_touserdata(L, lua_upvalueindex(1));
   const NsLawClass *class = ns_law_classes[type - types];
-  NslLaw *self = nsl_new(L, type, sizeof *self, 0);
+  NslLaw *self = nsl_new(L, type, sizeof *self, NSL_LAW_USERVALUES);
   NsError err = {NS_OK, ""};
   if (ns_law_new(&self->law, class) != NS_OK) luaL_error(L, "not enough memory");
   lua_insert(L, 1);
+  nsl_take_bound_functions(L, 2);
   nsl_read_fields(L, 2, class->arguments, class->fields, self->law, &self->law->arena, class->name);
   if (ns_law_complete(self->law, &err) != NS_OK) nsl_raise(L, &err);
   if (self->law->H) find_inside(L, self->law);
+  nsl_bind_bound_functions(L, 1, 1);
   lua_settop(L, 1);
   return 1;
 }
 
 void nsl_clone_law(lua_State *L, int idx) {
   const NslLaw *from = nsl_check_law(L, idx);
-  NslLaw *self = nsl_new(L, from->head.type, sizeof *self, 0);
+  idx = lua_absindex(L, idx);
+  NslLaw *self = nsl_new(L, from->head.type, sizeof *self, NSL_LAW_USERVALUES);
   if (ns_law_clone(&self->law, from->law) != NS_OK) luaL_error(L, "not enough memory");
+  nsl_bind_bound_functions(L, idx, -1);
 }
 
 static int law_close(lua_State *L) {
@@ -117,6 +121,50 @@ static int law_display(lua_State *L) {
   return nsl_display_fields(L, &owners[self->head.type - types], self->law->class->fields);
 }
 
+/*
+** lb(), ub() and their setters, where these may be functions of time: views of what functions give are read-only, and numbers
+** do not replace functions. Upvalues: the method for numbers, the field, whether the method sets it.
+*/
+static int law_bound(lua_State *L) {
+  const NslLaw *self = nsl_check_law(L, 1);
+  const NsField *field = lua_touserdata(L, lua_upvalueindex(2));
+  bool varies = ns_law_field_varies(self->law, field), sets = lua_toboolean(L, lua_upvalueindex(3));
+  const char *who = self->head.type->name;
+  if (sets && varies) luaL_error(L, "%s: %s is a function of time, and stays one", who, field->name);
+  if (sets && nsl_is_bound_function(L, 2))
+    luaL_error(L, "%s: %s: functions of time are given when the law is made", who, field->name);
+  lua_pushvalue(L, lua_upvalueindex(1));
+  lua_insert(L, 1);
+  lua_call(L, lua_gettop(L) - 1, sets ? 0 : 1);
+  if (!sets && varies) ((NslVector *)lua_touserdata(L, -1))->readonly = true;
+  return sets ? 0 : 1;
+}
+
+/* Puts law_bound before a method of the table on top. */
+static void guard_bound(lua_State *L, const char *method, const NsField *field, bool sets) {
+  lua_getfield(L, -1, method);
+  lua_pushlightuserdata(L, (void *)(size_t)field);
+  lua_pushboolean(L, sets);
+  lua_pushcclosure(L, law_bound, 3);
+  lua_setfield(L, -2, method);
+}
+
+/* The bounds of a class whose constructor takes them. */
+static void guard_bounds(lua_State *L, const NsLawClass *class) {
+  luaL_getmetatable(L, class->name);
+  lua_getfield(L, -1, "__index");
+  for (const NsField *field = class->fields; field->name; field++) {
+    if (field->offset != offsetof(NsLaw, lower) && field->offset != offsetof(NsLaw, upper)) continue;
+    if (!(field->flags & NS_FIELD_SETTER)) continue;
+    const char *setter = nsl_push_setter_name(L, field->name);
+    lua_insert(L, -2);
+    guard_bound(L, field->name, field, false);
+    guard_bound(L, setter, field, true);
+    lua_remove(L, -2);
+  }
+  lua_pop(L, 2);
+}
+
 /* Registers the class, and its constructor in the module at the top. */
 static void open_class(lua_State *L, int i) {
   static const luaL_Reg meta[] = {{"__gc", law_gc}, {"__close", law_close}, {"__tostring", law_tostring}, {NULL, NULL}};
@@ -124,6 +172,7 @@ static void open_class(lua_State *L, int i) {
   const NsLawClass *class = ns_law_classes[i];
   nsl_register_type(L, &types[i], meta, methods);
   nsl_add_field_methods(L, &owners[i], class->fields);
+  guard_bounds(L, class);
   lua_pushlightuserdata(L, (void *)(size_t)&types[i]);
   lua_pushcclosure(L, new_law, 1);
   lua_setfield(L, -2, class->name);

@@ -23,6 +23,7 @@ typedef struct NslRelation {
 typedef struct NslLaw {
   NslHead head;
   NsLaw *law;
+  NslHost *host; /* of its functions of time; NULL: it has none */
 } NslLaw;
 
 /* User values: 1 the law, 2 the relation, 3 the graph that it is linked in. */

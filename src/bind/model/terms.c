@@ -116,8 +116,9 @@ static NsStatus interaction_terms(const Terms *at, NsInteraction *inter, const d
     lua_rawseti(at->L, -2, i + 1);
   }
   lua_setfield(at->L, -2, "systems");
+  NsStatus status = ns_interaction_update_bounds(inter, at->t, at->err);
+  if (status == NS_OK) status = ns_interaction_update(inter, at->t, at->err);
   push_law_terms(at->L, inter);
-  NsStatus status = ns_interaction_update(inter, at->t, at->err);
   NsRelationPoint point = {at->t, x, lambda, inter->z, false};
   return status == NS_OK ? relation_terms(at, inter->relation, &point) : status;
 }

@@ -121,7 +121,6 @@ static int program_ipopt(lua_State *L) {
   luaL_checktype(L, PROGRAM, LUA_TTABLE);
   lua_settop(L, PROGRAM);
   NslCall *call = nsl_new_call(L, "minimize", 0);
-  const NsNlpSolver *solver = program_solver(L);
   NsNlp nlp = {0};
   NsError err = {NS_OK, ""};
   program_read(L, call, &nlp);
@@ -138,6 +137,7 @@ static int program_ipopt(lua_State *L) {
                     .warm = lua_toboolean(L, -1)};
   NsStatus status = ns_nlp_prepare(&nlp, &call->arena, &err);
   if (status != NS_OK) return luaL_error(L, "minimize: %s", err.text);
+  const NsNlpSolver *solver = program_solver(L); /* last: what is wrong in the program is told without the module, too */
   nsl_call_begin(L, call);
   status = solver->solve(solver->engine, &nlp, &o, &point, &err);
   nsl_call_end(L, call);

@@ -105,6 +105,7 @@ int nsl_simulation_clone(lua_State *L);
 int nsl_simulation_save(lua_State *L);
 int nsl_simulation_load(lua_State *L);
 int nsl_simulation_add_event(lua_State *L);
+int nsl_simulation_on(lua_State *L);
 int nsl_simulation_remove_event(lua_State *L);
 int nsl_simulation_user_events(lua_State *L);
 
@@ -123,5 +124,11 @@ void nsl_open_solution(lua_State *L);
 void nsl_open_way_back(lua_State *L);
 void nsl_open_hosted(lua_State *L);     /* core.hosted_support, see hosted.c */
 void nsl_open_cost_trace(lua_State *L); /* adds to core.way_back, which is on top */
+
+/*
+** Raises, as nsl_no_such_name, that a solution has no column or method of the name at idx. Its methods and its columns are the keys
+** of the tables at the other indices; methods may be an upvalue.
+*/
+int nsl_no_such_column(lua_State *L, const char *type, int methods, int columns, int idx);
 
 #endif

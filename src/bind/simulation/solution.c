@@ -353,7 +353,7 @@ static NsStatus add_derivatives(NsZip *zip, const NslNamed *list, int count, NsE
     char header[NS_NPY_HEADER];
     size_t length = ns_npy_header(header, NS_NPY_FORTRAN, list[j].rows, list[j].cols);
     NsZipPiece pieces[] = {{header, length}, {list[j].data, (size_t)list[j].rows * (size_t)list[j].cols * sizeof(double)}};
-    status = ns_zip_add(zip, list[j].name, pieces, 2, err);
+    status = ns_zip_add(zip, list[j].name, pieces, 2, false, err);
   }
   return status;
 }
@@ -379,7 +379,7 @@ static NsStatus bind_solution_save_npz(lua_State *L, const NsSolution *s, const 
   if (status != NS_OK) return status;
   for (int c = 0; c < ncols && status == NS_OK; c++) {
     NsZipPiece pieces[] = {{header, length}, {bind_solution_column(s, c), (size_t)s->rows * sizeof(double)}};
-    status = ns_zip_add(zip, names[c], pieces, 2, err);
+    status = ns_zip_add(zip, names[c], pieces, 2, false, err);
   }
   if (status == NS_OK) status = add_derivatives(zip, derivatives, s->np, err);
   if (status == NS_OK) return ns_zip_commit(zip, err);
@@ -538,11 +538,33 @@ static void push_slopes(lua_State *L, const NsSolution *s, const double *S) {
     memcpy(matrix->data + (ptrdiff_t)j * matrix->ld, S + (ptrdiff_t)j * s->nx, (size_t)s->nx * sizeof *S);
 }
 
-/* at(t [, side]) of one time: a table of t, the vectors x, lambda, y and, in a run with sensitivities, the matrix S. */
+/*
+** Pops the value on top into the table below it, by the name of number i, from 0, of x, lambda and y. A field that is there
+** already keeps its value.
+*/
+static void set_named_value(lua_State *L, int i) {
+  lua_getiuservalue(L, 1, 1);
+  lua_getfield(L, -1, "names");
+  lua_rawgeti(L, -1, i + 2); /* the first column is t */
+  lua_replace(L, -3);
+  lua_pop(L, 1);
+  lua_pushvalue(L, -1);
+  bool taken = lua_rawget(L, -4) != LUA_TNIL;
+  lua_pop(L, 1);
+  lua_insert(L, -2);
+  if (taken) lua_pop(L, 2);
+  else lua_rawset(L, -3);
+}
+
+/*
+** at(t [, side]) of one time: a table of t, the vectors x, lambda, y, each of their values by its column's name and, in a run with
+** sensitivities, the matrix S.
+*/
 static int solution_at_time(lua_State *L, const NsSolution *s, double t, bool before) {
   NsError err = {NS_OK, ""};
   static const char *const names[] = {"x", "lambda", "y"};
   const int sizes[] = {s->nx, s->m, s->m};
+  int number = 0;
   double *values = push_solution_numbers(L, s);
   if (ns_solution_at(s, t, before, values, &err) != NS_OK) return nsl_raise(L, &err);
   lua_createtable(L, 0, 5);
@@ -552,12 +574,19 @@ static int solution_at_time(lua_State *L, const NsSolution *s, double t, bool be
     NslVector *v = nsl_push_vector(L, sizes[i], NULL);
     memcpy(v->data, values, (size_t)sizes[i] * sizeof *values);
     lua_setfield(L, -2, names[i]);
+    for (int j = 0; j < sizes[i]; j++) {
+      lua_pushnumber(L, values[j]);
+      set_named_value(L, number++);
+    }
   }
   if (s->np > 0) push_slopes(L, s, values), lua_setfield(L, -2, "S");
   return 1;
 }
 
-/* at(t [, side]) of a vector of times: t, the matrices x, lambda, y with a row for each time, and the list S of matrices. */
+/*
+** at(t [, side]) of a vector of times: t, the matrices x, lambda, y with a row for each time, each of their columns by its name,
+** and the list S of matrices.
+*/
 static int solution_at(lua_State *L) {
   const NslSolution *self = check_solution(L, 1);
   const NsSolution *s = self->solution;
@@ -591,6 +620,12 @@ static int solution_at(lua_State *L) {
     lua_rawseti(L, -2, k + 1);
     lua_pop(L, 1);
   }
+  for (int i = 0, number = 0; i < 3; i++)
+    for (int j = 0; j < sizes[i]; j++) {
+      NslVector *column = nsl_push_vector(L, n, NULL);
+      memcpy(column->data, blocks[i]->data + (ptrdiff_t)j * blocks[i]->ld, (size_t)n * sizeof *column->data);
+      set_named_value(L, number++);
+    }
   return 1;
 }
 
@@ -615,11 +650,13 @@ static int solution_index(lua_State *L) {
   if (method) return lua_settop(L, 3), 1;
   if (strcmp(key, "events") == 0) return push_run_events(L, s);
   if (strcmp(key, "S") == 0) return push_run_slopes(L, s);
+  lua_settop(L, 2);
   lua_getiuservalue(L, 1, 1);
   if (strcmp(key, "status") == 0 || strcmp(key, "message") == 0 || strcmp(key, "stats") == 0 ||
       strcmp(key, "sensitivities") == 0)
-    return lua_getfield(L, -1, key), 1;
-  return lua_pushnil(L), 1;
+    return lua_getfield(L, 3, key), 1;
+  lua_getfield(L, 3, "index");
+  return nsl_no_such_column(L, solution_type.name, lua_upvalueindex(1), 4, 2);
 }
 
 /* Raises: a solution is read-only. */

@@ -323,9 +323,10 @@ static int ts_energy(lua_State *L) {
   double kinetic, potential;
   NslEdge edge = nsl_enter(self->host, L, &ts->progress, ts->nsds);
   NsStatus status = ns_ts_energy(ts, &kinetic, &potential, &err);
+  if (status == NS_OK && !ts->accounting) ns_ts_account(ts);
+  if (status == NS_OK) status = ns_ts_account_changes(ts, &err);
   nsl_leave(self->host, edge);
   if (status != NS_OK) return nsl_raise_step(L, &err);
-  if (!ts->accounting) ns_ts_account(ts);
   const struct {
     const char *name;
     double value;
@@ -442,6 +443,7 @@ static const luaL_Reg methods[] = {{"computeOneStep", ts_compute},
                                    {"energy", ts_energy},
                                    {"events", ts_events},
                                    {"addEvent", nsl_simulation_add_event},
+                                   {"on", nsl_simulation_on},
                                    {"removeEvent", nsl_simulation_remove_event},
                                    {"userEvents", nsl_simulation_user_events},
                                    {"display", ts_display},

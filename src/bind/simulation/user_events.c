@@ -1,6 +1,6 @@
 /*
 ** user_events.c
-** simu:addEvent{...}, simu:removeEvent(name), simu:userEvents(): events of the script, with actions.
+** simu:addEvent{...}, simu:on(name, kind, action), simu:removeEvent(name), simu:userEvents(): events of the script, with actions.
 */
 #include <math.h>
 #include <string.h>
@@ -13,7 +13,8 @@
 #include "simulation/user_step.h"
 
 /*
-** The user value NSL_TS_EVENTS of a simulation: a table with an entry {g = function, action = function or nil} for each event,
+** The user value NSL_TS_EVENTS of a simulation: a table with an entry {g = function, action = function or nil} for each event
+** (without g where it is one of a law),
 ** in their order, and the vector of states that g gets at the key "x".
 */
 
@@ -72,10 +73,13 @@ static int call_value(lua_State *L) {
   return 0;
 }
 
+/* The action of an event of a law also gets the time. */
 static int call_action(lua_State *L) {
-  push_user_function(L, "action");
+  const UserCall *call = push_user_function(L, "action");
+  bool of_law = call->self->ts->user.of[call->event].kind != NS_EVENT_USER;
+  if (of_law) lua_pushnumber(L, call->t);
   lua_pushvalue(L, 2);
-  lua_call(L, 1, 0);
+  lua_call(L, of_law ? 2 : 1, 0);
   return 0;
 }
 
@@ -129,9 +133,11 @@ static NsStatus call_user_function(UserCall *call, const char *what, lua_CFuncti
   return ns_fail(err, NS_ECALLBACK, "event '%s' %s failed", ts->user.of[call->event].name, what);
 }
 
-/* An NsEventValue. */
+/* An NsEventValue. An event of a law has no g: a constant stands for it, which has no roots. */
 static NsStatus user_value(void *context, int event, double t, const double *x, double *g, NsError *err) {
   UserCall call = {context, event, t, g, x};
+  *g = 1;
+  if (call.self->ts->user.of[event].kind != NS_EVENT_USER) return NS_OK;
   return call_user_function(&call, "g", call_value, err);
 }
 
@@ -175,12 +181,33 @@ static long user_terminal(lua_State *L, int idx) {
 }
 
 /* The function in a field of the table at idx, left on the stack; nil when it is absent and `optional`. */
-static bool user_function(lua_State *L, int idx, const char *name, bool optional) {
+static bool user_function(lua_State *L, int idx, const char *who, const char *name, bool optional) {
   int type = lua_getfield(L, idx, name);
   bool callable = type == LUA_TFUNCTION || luaL_getmetafield(L, -1, "__call") != LUA_TNIL;
   if (callable && type != LUA_TFUNCTION) lua_pop(L, 1);
-  if (!callable && (type != LUA_TNIL || !optional)) nsl_bad(L, "addEvent", name, "a function", -1);
+  if (!callable && (type != LUA_TNIL || !optional)) nsl_bad(L, who, name, "a function", -1);
   return callable;
+}
+
+/* The function g of an event at a time: g(t) = t - at, with `at` as upvalue. */
+static int value_of_time(lua_State *L) {
+  lua_pushnumber(L, lua_tonumber(L, 1) - lua_tonumber(L, lua_upvalueindex(1)));
+  return 1;
+}
+
+/* Pushes the function g of the event in the table at idx: its g, or that of its time `at`. */
+static void push_event_value(lua_State *L, int idx, const NsTimeStepping *ts) {
+  bool timed = lua_getfield(L, idx, "at") != LUA_TNIL;
+  if (!timed) {
+    lua_pop(L, 1);
+    (void)user_function(L, idx, "addEvent", "g", false);
+    return;
+  }
+  if (lua_getfield(L, idx, "g") != LUA_TNIL) luaL_error(L, "addEvent: expected g or at, got both");
+  lua_pop(L, 1);
+  double at = nsl_finite(L, lua_gettop(L), "addEvent", "at"), t0 = ts->nsds->t0, T = ts->nsds->T;
+  if (at < t0 || at > T) luaL_error(L, "addEvent: at: expected a time in [%f, %f], got %f", t0, T, at);
+  lua_pushcclosure(L, value_of_time, 1);
 }
 
 /* Reads the name of an event; "event 2" when there is none. */
@@ -195,10 +222,24 @@ static void user_name(lua_State *L, int idx, const NsUserEvents *events, NsUserE
   lua_pop(L, 1);
 }
 
+/* Adds the event, whose entry is on top of the stack and whose list is below it, to the simulation. */
+static void keep_user_event(lua_State *L, NslTimeStepping *self, const NsUserEvent *event, const char *who) {
+  NsUserEvents *user = &self->ts->user;
+  NsError err = {NS_OK, ""};
+  user->value = user_value;
+  user->action = user_action;
+  user->context = self;
+  lua_rawseti(L, -2, user->count + 1);
+  if (ns_user_events_add(user, event, who, &err) == NS_OK) return;
+  lua_pushnil(L);
+  lua_rawseti(L, -2, user->count + 1);
+  nsl_raise(L, &err);
+}
+
 int nsl_simulation_add_event(lua_State *L) {
-  static const char *const known[] = {"name", "g", "direction", "terminal", "action", NULL};
+  static const char *const known[] = {"name", "g", "at", "direction", "terminal", "action", NULL};
   NslTimeStepping *self = nsl_idle_simulation(L, 1, "addEvent");
-  NsUserEvent event = {0};
+  NsUserEvent event = {.kind = NS_EVENT_USER};
   NsError err = {NS_OK, ""};
   if (!lua_istable(L, 2)) nsl_bad(L, "addEvent", "event", "a table", 2);
   lua_settop(L, 2);
@@ -209,19 +250,79 @@ int nsl_simulation_add_event(lua_State *L) {
   event.terminal = user_terminal(L, 2);
   push_user_events(L, 1); /* 3 */
   lua_newtable(L);        /* 4 */
-  (void)user_function(L, 2, "g", false);
+  push_event_value(L, 2, self->ts);
   lua_setfield(L, 4, "g");
-  event.acts = user_function(L, 2, "action", true);
+  event.acts = user_function(L, 2, "addEvent", "action", true);
   lua_setfield(L, 4, "action");
-  self->ts->user.value = user_value;
-  self->ts->user.action = user_action;
-  self->ts->user.context = self;
-  lua_rawseti(L, 3, self->ts->user.count + 1);
-  if (ns_user_events_add(&self->ts->user, &event, &err) != NS_OK) {
-    lua_pushnil(L);
-    lua_rawseti(L, 3, self->ts->user.count + 1);
-    return nsl_raise(L, &err);
-  }
+  keep_user_event(L, self, &event, "addEvent");
+  return 0;
+}
+
+/* ---- events of laws ---- */
+
+/* Adds "'name'" to a list in a message. */
+static void list_name(luaL_Buffer *b, bool *any, const char *name) {
+  if (*any) luaL_addstring(b, ", ");
+  luaL_addchar(b, '\'');
+  luaL_addstring(b, name);
+  luaL_addchar(b, '\'');
+  *any = true;
+}
+
+/* The interaction with the name at idx; an error lists those of the graph. */
+static const NsInteraction *named_interaction(lua_State *L, int idx, const NsNsds *nsds) {
+  bool any = false;
+  luaL_Buffer b;
+  if (lua_type(L, idx) != LUA_TSTRING) nsl_bad(L, "on", "name", "the name of an interaction", idx);
+  for (int i = 0; i < nsds->ninteractions; i++)
+    if (strcmp(nsds->interactions[i]->name, lua_tostring(L, idx)) == 0) return nsds->interactions[i];
+  luaL_buffinit(L, &b);
+  for (int i = 0; i < nsds->ninteractions; i++) list_name(&b, &any, nsds->interactions[i]->name);
+  luaL_pushresult(&b);
+  luaL_error(L, "on: name: there is no interaction '%s'; expected %s", lua_tostring(L, idx),
+             any ? lua_tostring(L, -1) : "one of a simulation that has interactions");
+  return NULL;
+}
+
+/* The kind of event whose name is at idx; an error lists those that laws of the interaction's family have. */
+static NsEventKind named_kind(lua_State *L, int idx, const NsInteraction *inter) {
+  NsFamily family = ns_relation_family(inter->relation);
+  bool any = false;
+  luaL_Buffer b;
+  if (lua_type(L, idx) != LUA_TSTRING) nsl_bad(L, "on", "event", "the kind of an event", idx);
+  for (int k = 0; k < NS_EVENT_KINDS; k++)
+    if (ns_event_occurs((NsEventKind)k, family) && strcmp(ns_event_name((NsEventKind)k), lua_tostring(L, idx)) == 0)
+      return (NsEventKind)k;
+  luaL_buffinit(L, &b);
+  for (int k = 0; k < NS_EVENT_KINDS; k++)
+    if (ns_event_occurs((NsEventKind)k, family)) list_name(&b, &any, ns_event_name((NsEventKind)k));
+  luaL_pushresult(&b);
+  luaL_error(L, "on: event: the interaction '%s' has no events '%s'; expected %s", inter->name, lua_tostring(L, idx),
+             lua_tostring(L, -1));
+  return NS_EVENT_USER;
+}
+
+/* on(name, kind, action): calls action(t, simulation) at each event of this kind at the interaction. */
+int nsl_simulation_on(lua_State *L) {
+  NslTimeStepping *self = nsl_idle_simulation(L, 1, "on");
+  NsUserEvent event = {.acts = true};
+  lua_settop(L, 4);
+  if (!self->ts->class->locates)
+    luaL_error(L, "on: a %s does not locate the events of laws; use EventDriven", self->ts->class->name);
+  const NsInteraction *inter = named_interaction(L, 2, self->ts->nsds);
+  event.kind = (int)named_kind(L, 3, inter);
+  lua_createtable(L, 0, 1);
+  lua_pushvalue(L, 4);
+  lua_setfield(L, -2, "action");
+  (void)user_function(L, lua_gettop(L), "on", "action", false);
+  lua_pop(L, 1);
+  memcpy(event.of, inter->name, sizeof event.of);
+  lua_pushfstring(L, "%s:%s", lua_tostring(L, 2), lua_tostring(L, 3));
+  nsl_set_name(L, event.name, lua_gettop(L), "on");
+  lua_pop(L, 1);
+  push_user_events(L, 1);
+  lua_insert(L, -2);
+  keep_user_event(L, self, &event, "on");
   return 0;
 }
 
@@ -275,7 +376,7 @@ void nsl_clone_user_events(lua_State *L, int from, int to) {
   for (int e = 0; e < original->ts->user.count; e++) {
     lua_rawgeti(L, -2, e + 1);
     lua_rawseti(L, -2, e + 1);
-    if (ns_user_events_add(&copy->ts->user, &original->ts->user.of[e], &err) != NS_OK) nsl_raise(L, &err);
+    if (ns_user_events_add(&copy->ts->user, &original->ts->user.of[e], "clone", &err) != NS_OK) nsl_raise(L, &err);
   }
   lua_pop(L, 2);
   copy->ts->user.value = user_value;

@@ -571,11 +571,14 @@ static void write_interactions(NsEventDriven *ed) {
   }
 }
 
-static void write_impulses(NsEventDriven *ed) {
+/* Impulses of the step, and accelerations at its end. */
+static void write_motion(NsEventDriven *ed) {
   for (int d = 0, at = 0; d < ed->base.nsds->nds; d++) {
-    NsDs *ds = ed->base.nsds->ds[d];
-    memcpy(ds->r, ed->impulse + at, (size_t)ds->nr * sizeof *ds->r);
-    at += ds->nr;
+    NsMechanicalDs *ds = (NsMechanicalDs *)ed->base.nsds->ds[d];
+    size_t bytes = (size_t)ds->nv * sizeof(double);
+    memcpy(ds->base.r, ed->impulse + at, bytes);
+    memcpy(ds->acceleration, ed->acceleration + at, bytes);
+    at += ds->nv;
   }
 }
 
@@ -607,7 +610,7 @@ static NsStatus events_commit(NsScheme *scheme, NsEnergyAccount *account, NsErro
   NsEventDriven *ed = (NsEventDriven *)scheme;
   (void)account, (void)err; /* the works were added by the step */
   ns_motion_scatter(ed->motion, ed->q, ed->v);
-  write_impulses(ed);
+  write_motion(ed);
   write_interactions(ed);
   return NS_OK;
 }
@@ -648,7 +651,7 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   if (status == NS_OK) status = ns_ed_sense_begin(ed, err);
   if (status == NS_OK) status = ns_ed_trace_start(ed, err);
   if (status == NS_OK) status = handle_and_tell(ed, err);
-  while (status == NS_OK && ed->t < step->t)
+  while (status == NS_OK && ed->t < step->t && !ed->log->stopped)
     status = ed->fixed ? take_fixed_step(ed, step->t, err) : motion_events_go_on(ed, step->t, err);
   return status == NS_OK ? motion_events_finish(ed, before, drive->account, err) : status;
 }
@@ -660,6 +663,8 @@ const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
                                       .locates = true,
                                       .senses = true,
                                       .whole = true,
+                                      .accelerates = true,
+                                      .constant_bounds = true,
                                       .accepts = runge_kutta_accepts,
                                       .create = events_create,
                                       .destroy = events_destroy,
@@ -680,6 +685,8 @@ const NsSchemeClass ns_scheme_d1_minus_linear = {.name = ns_scheme_d1_minus_line
                                                  .family = NS_MECHANICS,
                                                  .keeps_gaps = true,
                                                  .whole = true,
+                                                 .accelerates = true,
+                                                 .constant_bounds = true,
                                                  .accepts = d1_accepts,
                                                  .create = events_create,
                                                  .destroy = events_destroy,

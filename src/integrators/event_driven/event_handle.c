@@ -481,7 +481,7 @@ static NsStatus set_grips(NsEventDriven *ed, NsError *err) {
     rub->young = rub->young && ns_ed_rubs(ed, i, GRIP_SLIP) && ns_ed_youth(ed, i) > 0;
     if (!ns_ed_rubs(ed, i, GRIP_STICK)) continue;
     guard = ns_ed_stick_guard(ed, i, &scale);
-    rub->level = guard > ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - ROUNDING_OF_FORCES * scale;
+    rub->level = guard > ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - fmax(ROUNDING_OF_FORCES * scale, DBL_MIN);
   }
   return status;
 }

@@ -375,6 +375,7 @@ const char ns_scheme_fesd_text[] = "FESDOSI";
 
 static const NsSchemeClass fesd_first_order = {.name = ns_scheme_fesd_text,
                                                .family = NS_FIRST_ORDER,
+                                               .constant_bounds = true,
                                                .accepts = fesd_accepts,
                                                .create = fesd_create,
                                                .destroy = fesd_destroy,
@@ -383,6 +384,7 @@ static const NsSchemeClass fesd_first_order = {.name = ns_scheme_fesd_text,
 
 static const NsSchemeClass fesd_mechanics = {.name = ns_scheme_fesd_text,
                                              .family = NS_MECHANICS,
+                                             .constant_bounds = true,
                                              .accepts = fesd_accepts_mechanics,
                                              .create = fesd_create,
                                              .destroy = fesd_destroy,

@@ -25,6 +25,7 @@ typedef struct Global {
   NsWhole whole; /* its `now`: velocities */
   NsMoreauJeanOptions options;
   double t_k, t, h;
+  double part;                   /* of a step of the grid that the step is */
   double *x, *p, *F, *scale;     /* N: coordinates; impulses, forces, diagonal of W */
   double *u_k, *change;          /* m: velocities of y, and their change in a step without impulses */
   double *size;                  /* m: sum of the |terms| of y */
@@ -181,8 +182,9 @@ static NsStatus global_form_law_rows(Global *mj, NsError *err) {
       bool open = unilateral &&
                   !global_closed(mj, y[i], mj->size[row + i], mj->u_k[row + i], mj->change[row + i], inter->lambda_k[i]);
       y[i] = (1 + ns_law_restitution(inter->law, i, mj->options.theta)) * mj->u_k[row + i];
-      mj->whole.lower[mj->whole.N + row + i] = open ? 0 : inter->law->lower[i];
-      mj->whole.upper[mj->whole.N + row + i] = open ? 0 : inter->law->upper[i];
+      NsLawGroup group = ns_interaction_group(inter, i, open, mj->part);
+      mj->whole.lower[mj->whole.N + row + i] = group.lower;
+      mj->whole.upper[mj->whole.N + row + i] = group.upper;
       mj->whole.guess[mj->whole.N + row + i] = open ? 0 : inter->lambda_k[i];
     }
   }
@@ -195,6 +197,7 @@ static NsStatus global_begin(NsScheme *scheme, const NsStep *step, NsError *err)
   mj->t_k = step->t_k;
   mj->t = step->t;
   mj->h = step->h;
+  mj->part = ns_step_part(step);
   NsStatus status = NS_OK;
   for (int i = 0; i < mj->whole.base.nsds->ninteractions && status == NS_OK; i++)
     status = ns_interaction_update(mj->whole.base.nsds->interactions[i], mj->t, err);
@@ -268,16 +271,23 @@ static void write_systems(Global *mj, const double *z) {
   }
 }
 
-static NsStatus global_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
+/* The impulses and coordinates after the step. Of a step in parts the memories are those of the whole step when it is accepted. */
+static NsStatus global_complete(NsScheme *scheme, NsError *err) {
   Global *mj = (Global *)scheme;
-  const double *z = mj->whole.z;
-  find_impulses(mj, z);
   double theta = mj->options.theta;
-  for (int i = 0; i < mj->whole.base.nsds->nds; i++) {
+  (void)err;
+  find_impulses(mj, mj->whole.z);
+  for (int i = 0; i < scheme->nsds->nds; i++) {
     const NsMechanicalDs *ds = global_system_at(mj, i);
     for (int k = 0, o = mj->whole.offset[i]; k < ds->nv; k++)
       mj->x[o + k] = ds->q_k[k] + mj->h * (theta * mj->whole.now[o + k] + (1 - theta) * ds->v_k[k]);
   }
+  return NS_OK;
+}
+
+static NsStatus global_commit(NsScheme *scheme, NsEnergyAccount *account, NsError *err) {
+  Global *mj = (Global *)scheme;
+  const double *z = mj->whole.z;
   NsStatus status = account ? account_step(mj, z, account, err) : NS_OK;
   if (status != NS_OK) return status;
   write_systems(mj, z);
@@ -350,6 +360,7 @@ const NsSchemeClass ns_scheme_moreau_jean_global = {.name = ns_scheme_moreau_jea
                                                     .problem = ns_whole_problem,
                                                     .advance = ns_whole_advance,
                                                     .finite = ns_whole_finite,
+                                                    .complete = global_complete,
                                                     .commit = global_commit,
                                                     .order = global_order,
                                                     .tangent = &global_tangent};

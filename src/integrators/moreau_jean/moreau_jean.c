@@ -270,6 +270,7 @@ static NsStatus mj_begin(NsScheme *scheme, const NsStep *step, NsError *err) {
   mj->t_k = step->t_k;
   mj->t = step->t;
   mj->h = step->h;
+  mj->stack.part = ns_step_part(step);
   mj->decided = mj->again = mj->projected = false;
   memset(mj->shift, 0, (size_t)mj->stack.N * sizeof *mj->shift);
   memset(mj->nu, 0, (size_t)mj->stack.M * sizeof *mj->nu);

@@ -43,6 +43,9 @@ NsStatus ns_flow_new(NsFlow **out, NsNsds *nsds) {
   flow->quantities = ns_arena_take(arena, 2 * (size_t)m, sizeof *flow->quantities);
   flow->mode = ns_arena_take(arena, (size_t)m, sizeof *flow->mode);
   flow->active = ns_arena_ints(arena, m);
+  flow->tangent.dull = ns_arena_take(arena, (size_t)m, sizeof(bool));
+  flow->tangent.without = ns_arena_take(arena, (size_t)(n + m), sizeof(bool));
+  flow->tangent.strength = ns_arena_doubles(arena, m);
   flow->view = (NsFlowView){.n = n,
                             .m = m,
                             .size = flow->size,
@@ -118,6 +121,7 @@ static NsStatus flow_take_sized(NsFlow *flow, NsError *err) {
   flow->v = ns_arena_doubles(arena, nw);
   flow->lagged = ns_arena_doubles(arena, nw);
   flow->second = ns_arena_doubles(arena, nw);
+  flow->guess = ns_arena_doubles(arena, nw);
   flow->v_terms = ns_arena_doubles(arena, nw);
   flow->a_unit = ns_arena_doubles(arena, flow->eq.na);
   flow->Fs = ns_arena_matrix(arena, nd, nd);
@@ -228,22 +232,6 @@ static NsStatus flow_values(NsFlow *flow, double t, NsError *err) {
   return NS_OK;
 }
 
-/* y_terms at the point. */
-void ns_flow_output_terms(NsFlow *flow) {
-  NsEquations *e = &flow->eq;
-  int n = e->n, m = e->m;
-  for (int i = 0; i < m; i++) flow->y_terms[i] = 0, flow->yt[i] = e->y[i];
-  for (int j = 0; j < n + m; j++) {
-    const double *column = j < n ? e->C + (size_t)j * (size_t)m : e->D + (size_t)(j - n) * (size_t)m;
-    double value = j < n ? flow->x[j] : flow->lambda[j - n];
-    for (int i = 0; value != 0 && i < m; i++) {
-      flow->y_terms[i] += fabs(column[i] * value);
-      flow->yt[i] -= column[i] * value;
-    }
-  }
-  for (int i = 0; i < m; i++) flow->y_terms[i] += fabs(flow->yt[i]);
-}
-
 /* The terms of G and F, for the tests of Newton's method. */
 void ns_flow_equation_terms(NsFlow *flow) {
   NsEquations *e = &flow->eq;
@@ -329,11 +317,12 @@ static NsStatus flow_reduce(NsFlow *flow, double t, bool states, NsError *err) {
   if (status != NS_OK) return status;
   flow_form_w(flow);
   flow_form_s(flow, states);
-  NsReductionRates rates = {states ? flow->Fs : NULL, flow->Fs_terms, flow->Fw, flow->Fw_terms};
+  for (int i = 0; i < flow->nactive; i++) flow->tangent.without[e->na + i] = flow->tangent.dull[flow->active[i]];
+  NsReductionRates rates = {states ? flow->Fs : NULL, flow->Fs_terms, flow->Fw, flow->Fw_terms, flow->tangent.without};
   bool more = ns_reduction_begin(r, flow->nw, e->nd);
   while (more) more = ns_reduction_next(r, &rates);
-  flow->planned = true;
-  return NS_OK;
+  flow->planned = states || r->levels < 2;
+  return flow->planned ? NS_OK : flow_reduce(flow, t, true, err); /* a level that the mode did not have before */
 }
 
 /* ---- the residual of the reduced equations ---- */
@@ -495,7 +484,7 @@ static NsStatus flow_residual(NsFlow *flow, double t, NsError *err) {
     ns_flow_name_equation(flow, r->rank[1].row[r->rank[1].rank], name, sizeof name);
     return ns_fail(err, NS_ESINGULAR,
                    "%s at t=%g must be differentiated %d times to determine lambda; for a model that is not linear with "
-                   "constant coefficients at most 2 are possible",
+                   "constant coefficients at most 2 are possible; TimeStepping with EulerMoreauOSI takes it",
                    name, t, r->levels);
   }
   NsStatus status = NS_OK;
@@ -566,6 +555,12 @@ static double flow_step_size(const NsFlow *flow, bool run) {
   return most;
 }
 
+/* Unknowns that are rounding beside the guess start again at 0: where all terms vanish, their steps stay as large as they are. */
+static void flow_drop_dust(NsFlow *flow) {
+  for (int j = 0; j < flow->nw; j++)
+    if (fabs(flow_unknown(flow, j)) <= 4 * DBL_EPSILON * fabs(flow->guess[j])) flow_put_unknown(flow, j, 0);
+}
+
 /* Whether the matrices stay valid while lambda changes: then x and dy/dx do not depend on lambda. */
 static bool flow_still_matrices(const NsFlow *flow) {
   const NsEquations *e = &flow->eq;
@@ -588,6 +583,7 @@ static NsStatus flow_newton_fails(const NsFlow *flow, double t, NsError *err) {
 static NsStatus flow_iterate(NsFlow *flow, double t, NsError *err) {
   bool constant = flow->eq.linear && flow->eq.settled;
   double before = 1;
+  for (int j = 0; j < flow->nw; j++) flow->guess[j] = flow_unknown(flow, j);
   for (int iteration = 0; iteration < NS_FLOW_ITERATIONS; iteration++) {
     NsStatus status = flow_values(flow, t, err);
     if (status == NS_OK && !flow->still && !(constant && flow->planned)) status = flow_reduce(flow, t, false, err);
@@ -602,6 +598,7 @@ static NsStatus flow_iterate(NsFlow *flow, double t, NsError *err) {
     bool last = constant || stalled || rounding || step <= 4 * DBL_EPSILON ||
                 (iteration > 0 && step * step <= before * DBL_EPSILON);
     before = step;
+    if (iteration == NS_FLOW_PATIENCE && !last) flow_drop_dust(flow);
     flow->still = flow_still_matrices(flow);
     if (!last) continue;
     ns_flow_keep_terms(flow);

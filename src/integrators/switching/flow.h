@@ -116,6 +116,17 @@ NsStatus ns_flow_outputs(NsFlow *flow, double t, const double *s, NsError *err);
 /* Whether the last evaluation determined all unknowns w; else lambda is one of many. */
 bool ns_flow_is_determined(const NsFlow *flow);
 
+/* Notes how lambda of the active rows moves the rates of their y, at the last evaluation. */
+void ns_flow_note_strength(NsFlow *flow);
+
+/*
+** Whether lambda has lost its hold on the rate of y of active rows with two bounds, at the last evaluation: the derivative of the rate
+** by lambda is below `part` of the largest one that was noted. These rows are set in `open` (m), and slide by the second derivative
+** of y until ns_flow_sharpen.
+*/
+bool ns_flow_find_dull(NsFlow *flow, double part, bool *open);
+void ns_flow_sharpen(NsFlow *flow);
+
 /* J (nd x nd, column-major) = d sdot / d s at (t, s), where the flow is evaluated, too. Statuses as ns_flow_evaluate. */
 NsStatus ns_flow_jacobian(NsFlow *flow, double t, const double *s, double *J, NsError *err);
 

@@ -9,6 +9,22 @@
 
 #include "integrators/switching/flow_workspace.h"
 
+/* y_terms at the point. */
+void ns_flow_output_terms(NsFlow *flow) {
+  NsEquations *e = &flow->eq;
+  int n = e->n, m = e->m;
+  for (int i = 0; i < m; i++) flow->y_terms[i] = 0, flow->yt[i] = e->y[i];
+  for (int j = 0; j < n + m; j++) {
+    const double *column = j < n ? e->C + (size_t)j * (size_t)m : e->D + (size_t)(j - n) * (size_t)m;
+    double value = j < n ? flow->x[j] : flow->lambda[j - n];
+    for (int i = 0; value != 0 && i < m; i++) {
+      flow->y_terms[i] += fabs(column[i] * value);
+      flow->yt[i] -= column[i] * value;
+    }
+  }
+  for (int i = 0; i < m; i++) flow->y_terms[i] += fabs(flow->yt[i]);
+}
+
 const double *ns_flow_rate_terms(NsFlow *flow) {
   NsEquations *e = &flow->eq;
   size_t n = (size_t)e->n;
@@ -106,6 +122,7 @@ void ns_flow_visit(NsFlow *flow, NsVisitor visitor, void *context) {
   visitor(context, "y_way", flow->y_way, m);
   visitor(context, "a_size", flow->a_size, na);
   visitor(context, "a_most", flow->a_most, na);
+  visitor(context, "strength", flow->tangent.strength, m);
 }
 
 void ns_flow_resume(NsFlow *flow) {

@@ -54,6 +54,13 @@ typedef struct NsFlowNear {
   double t;
 } NsFlowNear;
 
+/* Rows that slide where lambda no longer moves them, see flow_tangent.c. */
+typedef struct NsFlowTangent {
+  bool *dull;       /* m: the rate of y counts as one without lambda */
+  bool *without;    /* na + m: the same by equation, for the reduction */
+  double *strength; /* m: the largest sum of |d(dy/dt)/dlambda| in the run, at starts of motions */
+} NsFlowTangent;
+
 struct NsFlow {
   NsArena arena, sized; /* sized: memory whose size depends on the rank of M */
   NsEquations eq;
@@ -85,6 +92,7 @@ struct NsFlow {
   double *Fs, *Fs_terms, *Fw, *Fw_terms; /* nd x nd, nd x nw */
   double *G, *R, *R_terms;               /* nw */
 
+  NsFlowTangent tangent;
   bool has_near;
   NsFlowNear near;
 
@@ -104,7 +112,7 @@ struct NsFlow {
   double *forces, *ft, *direction; /* n */
   double *yt, *ht;                 /* m */
   double *v, *v_terms;             /* nw */
-  double *lagged, *second;         /* nw */
+  double *lagged, *second, *guess; /* nw; guess: the unknowns where Newton's method begins */
   double *column, *s_zero;         /* nd */
   double *a_unit;                  /* na */
 };

@@ -91,6 +91,8 @@ bool ns_reduction_next(NsReduction *r, const NsReductionRates *rates) {
       r->row_terms[j] = r->Rs_terms[row + (size_t)j * (size_t)r->nw];
     }
     row_times(r, row, rates->Fw, rates->Fw_terms, r->nw, r->Rw, r->Rw_terms);
+    for (int j = 0; level == 0 && rates->without && rates->without[row] && j < r->nw; j++)
+      r->Rw[row + (size_t)j * (size_t)r->nw] = r->Rw_terms[row + (size_t)j * (size_t)r->nw] = 0;
     if (rates->Fs) row_times(r, row, rates->Fs, rates->Fs_terms, r->nd, next, r->Rs_terms);
   }
   r->levels++;

@@ -34,6 +34,7 @@ void ns_reduction_take(NsReduction *r, NsArena *arena, int nw, int nd);
 /* s' = F: Fs (nd x nd), Fw (nd x nw), and the terms of their entries. */
 typedef struct NsReductionRates {
   const double *Fs, *Fs_terms, *Fw, *Fw_terms;
+  const bool *without; /* nw: the derivative of a row of level 0 counts as one without w; NULL: none */
 } NsReductionRates;
 
 /*

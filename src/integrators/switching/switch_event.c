@@ -217,6 +217,7 @@ NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err) {
   double t = sw->t;
   bool happened = false;
   find_open(sw, guard);
+  ns_flow_sharpen(sw->flow);
   remember_mode(sw);
   ns_event_marks_add(&sw->marks, sw->t, row, sw->now->mode[row] != NS_ROW_ACTIVE);
   keep_side(sw);
@@ -226,6 +227,31 @@ NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err) {
   if (status == NS_OK) status = pass_or_choose(sw, &happened, err);
   if (status == NS_OK) status = ns_switch_sense_after(sw, sw->choice.jumped, false, err);
   return status == NS_OK ? tell_changes(sw, t, happened, err) : status;
+}
+
+/* Goes back to the state sw->at and to the mode before: the motion goes on as it was. */
+static NsStatus stay_in_mode(NsSwitching *sw, NsError *err) {
+  memcpy(sw->u, sw->at, (size_t)sw->nd * sizeof *sw->u);
+  ns_flow_sharpen(sw->flow);
+  ns_flow_set_mode(sw->flow, sw->before);
+  return ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err);
+}
+
+NsStatus ns_switch_end_tangential(NsSwitching *sw, double part, bool *found, NsError *err) {
+  NsError why = {NS_OK, ""};
+  memset(sw->open, 0, (size_t)sw->m * sizeof *sw->open);
+  *found = !sw->sensitivity && ns_flow_find_dull(sw->flow, part, sw->open);
+  if (!*found) return NS_OK;
+  remember_mode(sw);
+  keep_side(sw);
+  memcpy(sw->at, sw->u, (size_t)sw->nd * sizeof *sw->u);
+  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, &why);
+  if (status == NS_OK) status = ns_flow_project(sw->flow, sw->t, sw->u, &why);
+  if (status == NS_OK) status = choose_mode(sw, &why);
+  *found = status == NS_OK;
+  if (status != NS_OK) return stay_in_mode(sw, err);
+  sw->marks.count = 0;
+  return tell_changes(sw, sw->t, true, err);
 }
 
 /* ---- the start of a step of the grid ---- */

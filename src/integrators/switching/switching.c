@@ -38,6 +38,11 @@ enum {
 */
 static const double NO_PROGRESS = 1e-6;
 
+/* What stops the steps of a motion between two events, and what to do. */
+static const char *const stops_of_steps =
+    "a callback that jumps needs a relation and a law for its switch, and a gain with a vertical tangent at its switch, as "
+    "sqrt|y| of super-twisting, is for TimeStepping with EulerMoreauOSI";
+
 /* ---- making ---- */
 
 /* udot = the rates of the differential states u, and lambda of the active rows. */
@@ -125,7 +130,7 @@ static NsStatus switching_take_stepper(NsSwitching *sw, const NsEventOptions *op
   sw->stepper = NULL;
   ns_event_search_free(sw->search);
   NsOdeProblem problem = {n, switching_rate, sw, options->rtol, sw->atol, sw->method->implicit ? switching_jacobian : NULL};
-  NsEvents events = {2 * sw->m, ns_switch_event_value, sw, sw->direction, sw->terminal, NULL, NULL};
+  NsEvents events = {2 * sw->m, ns_switch_event_value, sw, sw->direction, sw->terminal, NULL, NULL, NULL};
   NsStatus status = ns_event_search_new(&sw->search, n, &events);
   if (status == NS_OK) status = sw->method->create(&sw->stepper, &problem);
   sw->stepper_n = n;
@@ -175,6 +180,9 @@ static void switching_weigh(NsSwitching *sw, double h) {
   for (int i = 0; i < sw->nd + sw->m; i++) sw->atol[i] /= sw->unit[i];
 }
 
+/* The length of the first look at the motion ahead, as a part of the way. */
+static const double AHEAD = 1e-3;
+
 /* A state whose time of change is below this part of the way to the end is at rest, at 0: it has no size yet. */
 static const double AT_REST = 1e-6;
 
@@ -211,7 +219,7 @@ static NsStatus switching_look_ahead(NsSwitching *sw, double h, NsError *err) {
 ** to the end. `rate`: at the present state.
 */
 static NsStatus switching_first_length(NsSwitching *sw, const double *rate, double *length, NsError *err) {
-  double way = sw->t_next - sw->t, h = 1e-3 * way;
+  double way = sw->t_next - sw->t, h = AHEAD * way;
   *length = h;
   memset(sw->ahead, 0, (size_t)(sw->nd + sw->m) * sizeof *sw->ahead);
   for (int i = 0; i < sw->nd; i++)
@@ -242,19 +250,41 @@ NsStatus ns_switch_start_guards(NsSwitching *sw, NsError *err) {
   return NS_OK;
 }
 
+/* Starts the stepper at the present state, with a first step of length `first`. */
+static void switching_start_stepper(NsSwitching *sw, double first) {
+  first = fmin(first, sw->longest);
+  switching_weigh(sw, first);
+  for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] / sw->unit[i];
+  sw->method->start(sw->stepper, sw->t, sw->at, sw->t_next, first);
+}
+
 /* Prepares the stepper for smooth motion from the present state. */
 static NsStatus switching_start_motion(NsSwitching *sw, NsError *err) {
   double first;
   NsStatus status = ns_switch_start_guards(sw, err);
   if (status != NS_OK) return status;
+  ns_flow_note_strength(sw->flow);
   switching_take_units(sw);
   status = switching_first_length(sw, sw->rate, &first, err);
-  if (status != NS_OK) return status;
-  first = fmin(first, sw->longest);
-  switching_weigh(sw, first);
-  for (int i = 0; i < sw->nd + sw->m; i++) sw->at[i] = sw->u[i] / sw->unit[i];
-  sw->method->start(sw->stepper, sw->t, sw->at, sw->t_next, first);
-  return NS_OK;
+  if (status == NS_OK) switching_start_stepper(sw, first);
+  return status;
+}
+
+/*
+** A state that has been at rest at 0 has no size, and its tolerance is 0: no step that it leaves in is accepted, however short. Its
+** size is then taken from the motion ahead, and the step is made once more. `status`: that of the step that failed.
+*/
+static NsStatus switching_wake(NsSwitching *sw, NsStatus status, NsError *err) {
+  double h = fmin(AHEAD * (sw->t_next - sw->t_k), sw->t_next - sw->t);
+  bool resting = false;
+  for (int i = 0; i < sw->nd; i++) resting = resting || sw->atol[i] == 0;
+  if (!resting) return status;
+  NsError why = {NS_OK, ""};
+  NsStatus found = switching_motion(sw, sw->t, sw->u, sw->next_rate, &why);
+  if (found == NS_OK) found = switching_look_ahead(sw, h, &why);
+  if (found != NS_OK) return status;
+  switching_start_stepper(sw, h);
+  return sw->method->step(sw->stepper, err);
 }
 
 /* Takes the stepper's state, projected on y = 0 of the active rows. */
@@ -277,9 +307,8 @@ static NsStatus switching_step_smoothly(NsSwitching *sw, int *guard, NsError *er
   if (isfinite(sw->longest)) sw->stepper->h_limit = sw->longest;
   NsError why = {NS_OK, ""};
   NsStatus status = sw->method->step(sw->stepper, &why);
-  if (status == NS_ENOCONV)
-    status = ns_fail(err, status, "EventDriven: %.300s; a callback that jumps needs a relation and a law for its switch",
-                     why.text);
+  if (status == NS_ENOCONV) status = switching_wake(sw, status, &why);
+  if (status == NS_ENOCONV) status = ns_fail(err, status, "EventDriven: %.300s; %s", why.text, stops_of_steps);
   else if (status != NS_OK && err) *err = why;
   if (status == NS_OK) status = ns_switch_search(sw, guard, err);
   if (status == NS_OK) status = ns_switch_sense_piece(sw, err);
@@ -296,20 +325,18 @@ static NsStatus switching_count(NsSwitching *sw, long refused, NsError *err) {
   if (sw->steps % SPELL != 0) return NS_OK;
   double passed = sw->t - sw->t_spell;
   if (passed < NO_PROGRESS * (sw->t_next - sw->t) && sw->refused >= SPELL / REFUSED)
-    return ns_fail(
-        err, NS_EMAXITER,
-        "EventDriven: the last %d steps of the integrator passed a time of %.3g only (t=%.10g); a callback that jumps "
-        "needs a relation and a law for its switch",
-        SPELL, passed, sw->t);
+    return ns_fail(err, NS_EMAXITER,
+                   "EventDriven: the last %d steps of the integrator passed a time of %.3g only (t=%.10g); %s", SPELL, passed,
+                   sw->t, stops_of_steps);
   sw->t_spell = sw->t;
   sw->refused = 0;
   return NS_OK;
 }
 
 /* The longest step: maxStep, or, where a callback may depend on time, a part of the run. */
-static double switching_longest(const NsSwitching *sw) {
+static double switching_longest(const NsSwitching *sw, const NsEventOptions *options) {
   const NsNsds *nsds = sw->base.nsds;
-  if (sw->options.max_step > 0) return sw->options.max_step;
+  if (options->max_step > 0) return options->max_step;
   return ns_flow_driven(sw->flow) && isfinite(nsds->T) ? (nsds->T - nsds->t0) / SEEN : INFINITY;
 }
 
@@ -322,6 +349,32 @@ static NsStatus switching_check_longest(const NsSwitching *sw, NsError *err) {
                  way, SWITCHING_STEPS);
 }
 
+/*
+** Sliding ends on a surface that becomes tangential where lambda moves the rate of y by less than this part of what it did, and steps
+** are below the same part of that of the grid: lambda is not smooth there. The part is 1000 times rtol, as steps that jump about such
+** a point were seen up to 100 rtol, and at most 1e-4.
+*/
+static const double TANGENTIAL = 1e-4, TANGENTIAL_TOLERANCES = 1000;
+
+static double tangential_part(const NsSwitching *sw) {
+  return fmin(TANGENTIAL, TANGENTIAL_TOLERANCES * sw->options.rtol);
+}
+
+static bool switching_steps_are_short(const NsSwitching *sw) {
+  const NsStepperState *step = &sw->stepper->state;
+  return step->t - step->t_old < tangential_part(sw) * (sw->t_next - sw->t_k);
+}
+
+/* After a step that failed at every length: whether sliding ends there. */
+static bool switching_stays_tangential(NsSwitching *sw, NsError *err) {
+  NsError why = {NS_OK, ""};
+  bool ends = false;
+  NsStatus status = ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, &why);
+  if (status == NS_OK) status = ns_switch_end_tangential(sw, tangential_part(sw), &ends, &why);
+  if (status == NS_OK && ends && err) *err = (NsError){NS_OK, ""};
+  return status == NS_OK && ends;
+}
+
 /* Integrates to the next event, and handles it, or to the end of the step of the grid. */
 static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
   int guard = -1;
@@ -330,10 +383,14 @@ static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
     if (ns_interrupted()) return ns_fail(err, NS_EINTR, "interrupted");
     long refused = sw->stepper->state.rejected;
     status = switching_step_smoothly(sw, &guard, err);
+    if (status == NS_ENOCONV && switching_stays_tangential(sw, err)) return NS_OK;
+    bool ends = false;
     if (status == NS_OK) status = switching_count(sw, sw->stepper->state.rejected - refused, err);
     if (status != NS_OK) return status;
     if (guard >= 0) return ns_switch_handle(sw, guard, err);
     if (sw->t >= sw->t_next) return NS_OK;
+    if (switching_steps_are_short(sw)) status = ns_switch_end_tangential(sw, tangential_part(sw), &ends, err);
+    if (status != NS_OK || ends) return status;
     ns_switch_set_levels(sw, false);
     switching_weigh(sw, sw->stepper->state.h_next);
   }
@@ -352,9 +409,11 @@ NsStatus ns_switch_start(NsSwitching *sw, const NsStep *step, const NsDrive *dri
   sw->t_spell = sw->t_block = sw->t_k;
   sw->t_event = -INFINITY;
   sw->coarse = 0;
-  NsStatus status = ns_flow_begin(sw->flow, step->t_k, step->t - step->t_k, err);
-  if (status == NS_OK) status = switching_take_stepper(sw, (const NsEventOptions *)sw->base.integrator, err);
-  sw->longest = switching_longest(sw);
+  const NsEventOptions *options = (const NsEventOptions *)sw->base.integrator;
+  sw->longest = switching_longest(sw, options);
+  /* The flow takes differences over this time. A long step of the grid must not hide what a callback does within it. */
+  NsStatus status = ns_flow_begin(sw->flow, step->t_k, fmin(step->t - step->t_k, sw->longest), err);
+  if (status == NS_OK) status = switching_take_stepper(sw, options, err);
   if (status == NS_OK) status = switching_check_longest(sw, err);
   if (status == NS_OK) status = ns_switch_sense_begin(sw, err);
   return status == NS_OK ? ns_switch_begin(sw, err) : status;
@@ -364,7 +423,7 @@ NsStatus ns_switch_start(NsSwitching *sw, const NsStep *step, const NsDrive *dri
 static NsStatus switching_drive(NsScheme *scheme, const NsStep *step, const NsDrive *drive, NsError *err) {
   NsSwitching *sw = (NsSwitching *)scheme;
   NsStatus status = ns_switch_start(sw, step, drive, err);
-  while (status == NS_OK && sw->t < step->t) status = switching_go_on(sw, err);
+  while (status == NS_OK && sw->t < step->t && !sw->log->stopped) status = switching_go_on(sw, err);
   return status == NS_OK ? ns_flow_evaluate(sw->flow, sw->t, sw->u, NULL, err) : status;
 }
 
@@ -387,9 +446,9 @@ static NsStatus switching_create_radau(NsScheme **out, const NsIntegrator *integ
 
 #define SWITCHING_FORM(text, make)                                                                                             \
   {                                                                                                                            \
-    .name = text, .family = NS_FIRST_ORDER, .locates = true, .senses = true, .whole = true, .accepts = ns_flow_accepts,        \
-    .create = make, .destroy = switching_destroy, .commit = switching_commit, .drive = switching_drive,                        \
-    .hosted = &ns_switch_hosted                                                                                                \
+    .name = text, .family = NS_FIRST_ORDER, .locates = true, .senses = true, .whole = true, .constant_bounds = true,           \
+    .accepts = ns_flow_accepts, .create = make, .destroy = switching_destroy, .commit = switching_commit,                      \
+    .drive = switching_drive, .hosted = &ns_switch_hosted                                                                      \
   }
 const NsSchemeClass ns_form_switching_dop853 = SWITCHING_FORM(ns_scheme_runge_kutta_text, switching_create_dop853);
 const NsSchemeClass ns_form_switching_radau = SWITCHING_FORM(ns_scheme_radau_text, switching_create_radau);

@@ -134,6 +134,12 @@ extern const NsSchemeHosted ns_switch_hosted;
 /* Chooses the mode at the start of a step of the grid, from the memories, and sets sw->u. */
 NsStatus ns_switch_begin(NsSwitching *sw, NsError *err);
 
+/*
+** Handles the end of sliding at sw->t, if the surface is tangential there: *found. The rows stay on the surface, where their lambda
+** may jump. part: see ns_flow_find_dull.
+*/
+NsStatus ns_switch_end_tangential(NsSwitching *sw, double part, bool *found, NsError *err);
+
 /* Handles the event of a guard at sw->t: the next mode, the log, the trace, an accumulation. */
 NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err);
 

@@ -25,6 +25,7 @@ static int relay_constrained(const NsLaw *law) {
 }
 
 static const char *relay_words(const NsLaw *law) {
+  if (ns_law_varies(law)) return ", bounds are functions of time";
   return law->size == 1 ? " on [{lb}, {ub}]" : "";
 }
 

@@ -81,8 +81,9 @@ NsMcpOptions *ns_mcp_options(NsMcp *mcp);
 ** Scaling: equations and unknowns are first scaled by powers of two (linalg/equilibrate.h, at z0), so scaling the problem by
 ** powers of two only scales the answer, to the bit.
 ** Acceptance: v_i <= tolerance size_i for all i, where v_i = |F_i| between bounds and the wrong-signed part of F_i at a bound,
-** and size_i = (|J| |z| + |F - J z|)_i. This does not depend on the units. When iterations no longer get nearer, a v_i below
-** 2^-100 of the scales at the start counts as 0 (for zeros of second order at 0). One more Newton step follows, and is kept if
+** and size_i = (|J| |z| + |F - J z|)_i. This does not depend on the units. When iterations no longer get nearer, and the
+** Newton step is small (at most sqrt(tolerance) of z, or of its size at the start), a v_i below 2^-100 of the scales at the
+** start counts as 0 (for zeros of second order at 0): an iterate that runs away is no solution. One more Newton step follows, and is kept if
 ** it is better.
 ** Status: NS_OK; NS_ENOCONV: every attempt stopped at a point that is no solution; NS_ESINGULAR: the same, and every
 ** linearised problem of the last attempt was singular; NS_EMAXITER: the cap on iterations or time; NS_ENAN: F or its Jacobian

@@ -14,16 +14,9 @@
 #include "solvers/residual.h"
 
 /*
-** NO_VIOLATION: a violation below this fraction of the scales at the start counts as 0, after NEAR such iterations without an
-** answer: where F vanishes to second order, no relative measure converges. About eps^2: a double zero at 0 is found to 1e-15
-** of the start.
-*/
-#define NO_VIOLATION 0x1p-100
-
-/*
 ** HALVINGS, GRADIENT_HALVINGS: halvings of a Newton step and of a gradient step. PATIENCE: iterations that do not reduce the
 ** merit by 10 %.
-** JACOBIAN_RETREATS: halvings back to a point with a Jacobian. NEAR: see NO_VIOLATION. These are chosen by experience on the
+** JACOBIAN_RETREATS: halvings back to a point with a Jacobian. NEAR: see NS_MCP_NO_VIOLATION. These are chosen by experience on the
 ** specs.
 ** FOLLOW: iterations of an attempt in which row weights follow the Jacobian, since a product of unknowns that are 0 at the
 ** start shows its size only then; afterwards the merit must not change, or it could decrease for ever.
@@ -269,18 +262,30 @@ static void mcp_polish(NsMcpSearch *m, NsMcpDirection direction, void *work) {
   if (ns_mcp_differentiate(m, &status) == 0) mcp_measure(m, 0);
 }
 
-/* The status of an attempt that can not continue: NS_OK if the iterate is an answer up to NO_VIOLATION, else `failed`. */
-static NsStatus end_attempt(NsMcpSearch *m, NsStatus failed) {
-  return mcp_measure(m, NO_VIOLATION) ? NS_OK : failed;
+/*
+** Whether the Newton step is small, each component by the size of its variable here or at the start. Where F only vanishes at
+** infinity (exp(-z), 1 / z) the steps grow with the distance: violations fall, and there is no solution.
+*/
+static bool mcp_stands(NsMcpSearch *m) {
+  double limit = sqrt(m->options.tolerance);
+  if (m->last(m, m->last_work, 0)) return false;
+  for (int i = 0; i < m->n; i++)
+    if (!(fabs(m->direction[i]) <= limit * fmax(fabs(m->z[i]), 1))) return false;
+  return true;
 }
 
-/* Whether the iterate is an answer up to NO_VIOLATION. Call mcp_measure first. */
+/* Whether the iterate is an answer up to NS_MCP_NO_VIOLATION. Call mcp_measure first. */
 static bool is_near(const NsMcpSearch *m) {
   for (int i = 0; i < m->n; i++) {
     double v = ns_box_violation(m->z[i], m->F[i], m->lower[i], m->upper[i]);
-    if (v > NO_VIOLATION && v > m->options.tolerance * m->size[i]) return false;
+    if (v > NS_MCP_NO_VIOLATION && v > m->options.tolerance * m->size[i]) return false;
   }
   return true;
+}
+
+/* The status of an attempt that can not continue: NS_OK if the iterate is an answer up to NS_MCP_NO_VIOLATION, else `failed`. */
+static NsStatus end_attempt(NsMcpSearch *m, NsStatus failed) {
+  return mcp_measure(m, is_near(m) && mcp_stands(m) ? NS_MCP_NO_VIOLATION : 0) ? NS_OK : failed;
 }
 
 /* Newton iterations from m->z with known m->F. NS_OK, NS_ENOCONV, or the reason to end the run. */
@@ -341,12 +346,12 @@ int ns_mcp_accept(NsMcpSearch *m) {
   NsStatus status;
   int code = ns_mcp_evaluate(m, m->z, m->F);
   if (code) return code;
-  if (ns_box_violation(m->z[0], m->F[0], m->lower[0], m->upper[0]) <= NO_VIOLATION) {
+  if (ns_box_violation(m->z[0], m->F[0], m->lower[0], m->upper[0]) == 0) {
     m->backward = 0;
     return mcp_keep(m, mcp_natural_residual(m), ldexp(fabs(m->F[0]), -m->scales.row[0])), 0;
   }
   code = ns_mcp_differentiate(m, &status);
   if (code) return code;
-  if (!mcp_measure(m, 0)) return 1;
+  if (!mcp_measure(m, 0)) return end_attempt(m, NS_ENOCONV) == NS_OK ? 0 : 1;
   return mcp_polish(m, m->last, m->last_work), 0;
 }

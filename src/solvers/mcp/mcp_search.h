@@ -11,6 +11,13 @@
 #include "solvers/mcp/mcp.h"
 #include "solvers/mcp/mcp_jacobian.h"
 
+/*
+** A violation below this fraction of the scales at the start counts as 0, after NEAR such iterations (mcp_search.c) without an
+** answer, where the iterate does not run away: where F vanishes to second order, no relative measure converges. About eps^2: a
+** double zero at 0 is found to 1e-15 of the start.
+*/
+#define NS_MCP_NO_VIOLATION 0x1p-100
+
 enum { NS_MCP_WINDOW = 4 }; /* past values of the merit in the nonmonotone line search */
 
 typedef struct NsMcpSearch NsMcpSearch;

@@ -1,0 +1,25 @@
+/*
+** law_time.h
+** Bounds of laws that are functions of time.
+*/
+#ifndef NSL_MODEL_LAW_TIME_H
+#define NSL_MODEL_LAW_TIME_H
+
+#include "bind/model/model.h"
+
+/* User values of a law: what gives its lower and its upper bounds, a function or a list with functions; nil: numbers. */
+enum { NSL_LAW_LOWER = 1, NSL_LAW_UPPER, NSL_LAW_USERVALUES = NSL_LAW_UPPER };
+
+/*
+** Takes the functions out of the arguments of the constructor of the law at 1, which begin at idx, and leaves a number in the
+** place of each: no bound, until a run begins.
+*/
+void nsl_take_bound_functions(lua_State *L, int idx);
+
+/* Gives the law at idx the functions of the law at `from`, which may be the same. */
+void nsl_bind_bound_functions(lua_State *L, int from, int idx);
+
+/* Whether a function, or a list with a function in it, stands at idx. */
+bool nsl_is_bound_function(lua_State *L, int idx);
+
+#endif
