@@ -139,6 +139,26 @@ describe("impulses of divided steps", function()
     assert(simu:stats().substeps > 0 and apart(ds, other) < 2e-2, ("%g apart"):format(apart(ds, other)))
   end)
 
+  it("after substeps the impulses of a row and of its system are those of the whole step of the grid", function()
+    for _, cubic in ipairs { 1000, 5 } do
+      local simu, ds = brake(ns.MoreauJeanOSI(0.5), nil, cubic, 0.1)
+      simu:setNewtonMaxIteration(2)
+      simu:setMaxSubsteps(64)
+      local slid, parts, before = 0, 0, 2
+      for _ in simu:steps() do
+        local v, lambda = ds:velocity()[1], simu:nsds():interaction(1):lambda(1)[1]
+        if before > 0 and v > 0 and simu:stats().substeps > parts then
+          slid = slid + 1
+          assert(math.abs(lambda + 0.1) < 1e-12, lambda)
+          assert(ds:p(1)[1] == lambda)
+        end
+        assert(math.abs(lambda) < 0.1 + 1e-12)
+        before, parts = v, simu:stats().substeps
+      end
+      assert(slid > 0)
+    end
+  end)
+
   it("derivatives by a bound: of the states of the brake they are T/h and T^2/2h", function()
     for _, osi in ipairs { ns.MoreauJeanOSI(0.5), ns.MoreauJeanGOSI(0.5) } do
       for _, options in ipairs { {}, { rtol = 1e-3, h_max = 0.03 } } do

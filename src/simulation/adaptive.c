@@ -214,8 +214,8 @@ static void accept_trial(NsTimeStepping *ts, NsIsland *island, Pass *pass) {
     e->reach[j] = fmax(e->reach[j], fabs(e->end.x[j]));
     e->assumed[j] = fmax(e->assumed[j], e->size[j]);
   }
-  ns_moment_add(e, &e->sum, &e->middle);
-  ns_moment_add(e, &e->sum, &e->end);
+  ns_impulses_add(&island->sum, e->middle.r, e->middle.reaction, e->middle.lambda);
+  ns_impulses_add(&island->sum, e->end.r, e->end.reaction, e->end.lambda);
   count_length(&ts->stats, pass->part * pass->step->h);
   pass->accepted++;
 }
@@ -358,9 +358,7 @@ static void begin_pass(const NsTimeStepping *ts, const NsIsland *island, const N
   pass->first = e->control.h_next == 0;
   pass->wanted = e->control.h_next > 0 ? fmax(e->control.h_next / step->h, pass->least) : 1;
   memset(e->assumed, 0, (size_t)e->n * sizeof *e->assumed);
-  memset(e->sum.lambda, 0, (size_t)e->m * sizeof *e->sum.lambda);
-  memset(e->sum.r, 0, (size_t)e->nr * sizeof *e->sum.r);
-  memset(e->sum.reaction, 0, (size_t)e->nreaction * sizeof *e->sum.reaction);
+  ns_impulses_clear(&island->sum);
 }
 
 /* Whether a size was assumed that was not reached, by far; then the next pass knows the sizes that were. */
@@ -411,5 +409,4 @@ void ns_adaptive_accept(const NsIsland *island) {
     ds->control = e->control;
     memcpy(ds->reach, reach, (size_t)ds->n * sizeof *reach);
   }
-  ns_moment_write(e, &e->sum);
 }

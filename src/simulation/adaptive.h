@@ -33,7 +33,7 @@ NsStatus ns_adaptive_check(const NsTimeStepping *ts, NsError *err);
 */
 NsStatus ns_adaptive_step(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err);
 
-/* To be called when the iterate has been accepted: writes the control, the sizes, and the impulses of the whole step. */
+/* To be called when the iterate has been accepted: writes the control and the sizes. */
 void ns_adaptive_accept(const NsIsland *island);
 
 #endif

@@ -114,6 +114,8 @@ static NsStatus settle_island(NsIslands *islands, NsIsland *island, NsError *err
   if (status == NS_OK) status = ns_snapshot_reserve(&island->before, ns_nsds_visit, island->graph);
   bool geared = status == NS_OK && plan->adaptive && island->scheme->linear;
   if (geared) status = take_gears(islands, island);
+  ns_impulses_take(&island->sum, island->graph, &islands->arena);
+  if (islands->arena.failed) status = NS_ENOMEM;
   if (status == NS_OK && plan->adaptive) status = ns_local_error_new(&island->error, island->graph);
   if (status != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   island->owns = islands->count > 1 || geared;

@@ -5,6 +5,7 @@
 #ifndef NS_SIMULATION_ISLAND_H
 #define NS_SIMULATION_ISLAND_H
 
+#include "simulation/impulses.h"
 #include "simulation/local_error.h"
 #include "simulation/one_step_problem.h"
 
@@ -38,7 +39,8 @@ typedef struct NsIsland {
   NsStepResidual residual;
   int newton_iterations;
   bool spoiled;   /* polishing lost the iterate */
-  bool accounted; /* its energies are in the account already, before it is accepted */
+  bool accounted; /* it was computed in parts: its energies are in the account already, its impulses are in `sum` */
+  NsImpulses sum;
 } NsIsland;
 
 /* The arguments of ns_islands_new. */

@@ -49,7 +49,7 @@ NsStatus ns_local_error_new(NsLocalError **out, NsNsds *graph) {
   e->C = ns_arena_doubles(&e->arena, largest);
   e->coordinates = ns_arena_doubles(&e->arena, widest);
   e->control = (NsStepControl){0};
-  NsMoment *const moments[] = {&e->start, &e->whole, &e->middle, &e->end, &e->probe, &e->sum};
+  NsMoment *const moments[] = {&e->start, &e->whole, &e->middle, &e->end, &e->probe};
   for (size_t i = 0; i < sizeof moments / sizeof *moments; i++) take_moment(e, moments[i]);
   double **const vectors[] = {&e->reach,      &e->reach_k, &e->ahead, &e->assumed,  &e->size,
                               &e->difference, &e->bound,   &e->rows,  &e->row_bound};
@@ -111,32 +111,6 @@ void ns_moment_recall(const NsLocalError *e, const NsMoment *moment) {
     y = moment_put(y, inter->y_k, inter->m);
   }
   moment_put_bounds(e, moment);
-}
-
-/* ---- impulses ---- */
-
-static void moment_add_numbers(double *sum, const double *more, int n) {
-  for (int i = 0; i < n; i++) sum[i] += more[i];
-}
-
-void ns_moment_add(const NsLocalError *e, const NsMoment *sum, const NsMoment *more) {
-  moment_add_numbers(sum->r, more->r, e->nr);
-  moment_add_numbers(sum->reaction, more->reaction, e->nreaction);
-  moment_add_numbers(sum->lambda, more->lambda, e->m);
-}
-
-void ns_moment_write(const NsLocalError *e, const NsMoment *sum) {
-  const double *r = sum->r, *reaction = sum->reaction, *lambda = sum->lambda;
-  for (int d = 0; d < e->graph->nds; r += e->graph->ds[d]->nr, reaction += e->graph->ds[d]->nreaction, d++) {
-    NsDs *ds = e->graph->ds[d];
-    if (ns_ds_family(ds) != NS_MECHANICS) continue;
-    (void)moment_put(ds->r, r, ds->nr);
-    (void)moment_put(ds->reaction, reaction, ds->nreaction);
-  }
-  for (int i = 0; i < e->graph->ninteractions; lambda += e->graph->interactions[i++]->m) {
-    const NsInteraction *inter = e->graph->interactions[i];
-    if (ns_interaction_has_impulses(inter)) (void)moment_put(inter->lambda, lambda, inter->m);
-  }
 }
 
 /* ---- switches ---- */

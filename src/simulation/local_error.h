@@ -41,7 +41,6 @@ typedef struct NsLocalError {
   int n, m, nr, nreaction;                       /* numbers in a moment */
   NsMoment start, whole, middle, end;            /* of the inner step */
   NsMoment probe;                                /* for rounding: see below */
-  NsMoment sum;                                  /* mechanics: the impulses since the start of the grid's step, without x */
   double *reach;                                 /* n: the largest |x_j| in the run, at the ends of accepted steps */
   double *reach_k;                               /* n: the same at the start of the grid's step */
   double *ahead;                                 /* n: the largest |x_j| of an earlier pass over the grid's step */
@@ -62,12 +61,6 @@ void ns_moment_take(const NsLocalError *error, const NsMoment *moment);
 
 /* Copies states, multipliers and inputs at the start of the step, from the memories. */
 void ns_moment_recall(const NsLocalError *error, const NsMoment *moment);
-
-/* Adds the impulses of another moment: lambda (where the law acts on velocities), r and the reactions; mechanics. */
-void ns_moment_add(const NsLocalError *error, const NsMoment *sum, const NsMoment *more);
-
-/* Writes lambda, r and the reactions of a sum to the objects. */
-void ns_moment_write(const NsLocalError *error, const NsMoment *sum);
 
 /* What is compared with what. */
 typedef struct NsErrorTest {

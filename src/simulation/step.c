@@ -17,11 +17,13 @@ static NsStatus step_in_parts(NsTimeStepping *ts, NsIsland *island, const NsStep
   double t = step->t_k, h = step->h / parts;
   NsStatus status = NS_OK;
   int most = 0;
+  ns_impulses_clear(&island->sum);
   for (int i = 0; i < parts && status == NS_OK; i++) {
     NsStep part = ns_step_divide_at(step, t + i * h, i + 1 == parts ? step->t : t + (i + 1) * h, h);
     if (i > 0) ns_ts_remember(island->graph);
     status = ns_island_advance(ts, island, &part, err);
     if (status == NS_OK) status = ns_island_accept(ts, island, &part, err);
+    if (status == NS_OK) ns_impulses_add_present(&island->sum, island->graph);
     if (island->newton_iterations > most) most = island->newton_iterations;
   }
   island->newton_iterations = most;
@@ -167,9 +169,11 @@ static NsStatus accept_islands(NsTimeStepping *ts, const NsStep *step, NsError *
   NsStatus status = NS_OK;
   int i = 0;
   for (; status == NS_OK && i < ts->islands.count; i++) {
+    const NsIsland *island = &ts->islands.of[i];
     if (island_waits(ts, i, step)) continue;
     status = ns_island_accept(ts, &ts->islands.of[i], step, err);
-    if (status == NS_OK && ts->islands.of[i].error) ns_adaptive_accept(&ts->islands.of[i]);
+    if (status == NS_OK && island->error) ns_adaptive_accept(island);
+    if (status == NS_OK && island->accounted) ns_impulses_write(&island->sum, island->graph);
   }
   for (int k = 0; status == NS_OK && k < ts->islands.count; k++) write_accelerations(&ts->islands.of[k], step);
   if (status == NS_OK) ns_osnsp_gather(ts->problem, NULL);
