@@ -14,21 +14,6 @@
 
 /* ---- making ---- */
 
-bool ns_number_in(const double *number, const double *z, int nz) {
-  return number && z && number >= z && number < z + nz;
-}
-
-bool ns_parameter_of(const NsParameter *parameter, const NsNsds *graph) {
-  for (int d = 0; d < graph->nds; d++)
-    if (parameter->owner == graph->ds[d] || ns_number_in(parameter->number, graph->ds[d]->z, graph->ds[d]->nz)) return true;
-  for (int i = 0; i < graph->ninteractions; i++) {
-    const NsInteraction *inter = graph->interactions[i];
-    if (parameter->owner == inter->law || parameter->owner == inter->relation) return true;
-    if (ns_number_in(parameter->number, inter->relation->z, inter->relation->nz)) return true;
-  }
-  return false;
-}
-
 NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsParameter *parameters, int p,
                             const NsSensitivityOptions *options) {
   NsSensitivity *s = *out = ns_alloc(1, sizeof *s);

@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#include "model/nsds.h"
+#include "model/parameter_place.h"
 #include "ode/bernstein.h"
 #include "ode/event_search.h"
 #include "ode/variational.h"
@@ -20,15 +20,6 @@
 ** Derivatives that the model does not give are differences (model/difference.h, or central ones of order 4) of the frozen maps.
 ** Hiskens and Pai, Trajectory sensitivity analysis of hybrid systems, IEEE Trans. Circuits Syst. I 47(2), 2000.
 */
-
-/* A parameter: a number of the model, or (number NULL) the initial value of a state. */
-typedef struct NsParameter {
-  double *number;    /* borrowed */
-  uint64_t *version; /* of the coefficient that the number belongs to; NULL: it has none */
-  double unit;       /* > 0: the size of the number, for the lengths of differences */
-  const void *owner; /* its system, relation or law; NULL: it is an element of vectors z */
-  int state;         /* initial value: the index of the state in x of the system `owner` */
-} NsParameter;
 
 /* Options of a run's sensitivities. */
 typedef struct NsSensitivityOptions {
@@ -152,12 +143,6 @@ typedef struct NsEventSlopes {
 NsStatus ns_sensitivity_new(NsSensitivity **sensitivity, const NsNsds *graph, const NsParameter *parameters, int p,
                             const NsSensitivityOptions *options);
 void ns_sensitivity_free(NsSensitivity *sensitivity);
-
-/* Whether a parameter is a number of the graph's model or an initial state of it. */
-bool ns_parameter_of(const NsParameter *parameter, const NsNsds *graph);
-
-/* Whether a number of a model (NULL: none) is one of a vector z (NULL: there is none) of nz numbers. */
-bool ns_number_in(const double *number, const double *z, int nz);
 
 /*
 ** A number of the model becomes `value`, for a difference. version: that of its coefficient, or NULL; it was `seen` before, and becomes one

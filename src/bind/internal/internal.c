@@ -33,6 +33,7 @@ static int open_module(lua_State *L) {
   nsl_internal_variational(L);
   nsl_internal_fesd(L);
   nsl_internal_switching(L);
+  nsl_internal_derivatives(L);
   return 1;
 }
 

@@ -102,6 +102,9 @@ void nsl_internal_fesd(lua_State *L);
 /* flow(nsds, options): the motion of a first-order model in a mode, and the choice of the mode. */
 void nsl_internal_switching(lua_State *L);
 
+/* places(simulation, parameters): the functions of model/parameter_place.h. */
+void nsl_internal_derivatives(lua_State *L);
+
 /* Puts luaopen_nslua_internal in package.preload, so that require "nslua.internal" finds it. */
 void nsl_open_internal(lua_State *L);
 

@@ -10,17 +10,9 @@
 #include "integrators/euler_moreau/euler_moreau.h"
 #include "integrators/sensitivity.h"
 
-typedef enum EmPlaceKind { EM_NONE, EM_A, EM_b, EM_M, EM_C, EM_D, EM_e, EM_B, EM_K, EM_Z } EmPlaceKind;
-
-/* Where a parameter is: entry (i, j) of a coefficient of a node or an edge; z: element i of each vector z that holds it. */
-typedef struct EmPlace {
-  EmPlaceKind kind;
-  int at, i, j;
-} EmPlace;
-
 struct NsEmPull {
   NsArena arena;
-  EmPlace *place;
+  NsParameterPlace *place;
   bool *node_z, *edge_z;  /* nodes, edges: some parameter is in their z */
   bool *edge_any;         /* edges: some parameter is in their relation */
   double *J, *weight, *u; /* the largest n x n or n x nz, ...; N; the largest nx */
@@ -28,61 +20,29 @@ struct NsEmPull {
 
 /* ---- places ---- */
 
-static bool em_in_coef(const NsCoef *coef, const double *number, EmPlace *place, EmPlaceKind kind, int at) {
-  if (!ns_coef_entry(coef, number, &place->i, &place->j)) return false;
-  place->kind = kind, place->at = at;
-  return true;
-}
-
-static bool em_in_z(const double *number, const double *z, int nz) {
-  return z && number >= z && number < z + nz;
-}
-
-/* Whether an interaction computes with a copy of the z that the number is in. */
-static bool em_is_copied(const NsEulerMoreau *em, const double *number) {
-  for (int e = 0; e < em->stack.nedges; e++) {
-    const NsInteraction *inter = em->edges[e].base.inter;
-    for (int d = 0; d < inter->nds && inter->z_pair && inter->z == inter->z_pair; d++)
-      if (em_in_z(number, inter->ds[d]->z, inter->ds[d]->nz)) return true;
-  }
-  return false;
-}
-
-static EmPlace em_find_z(const NsEulerMoreau *em, struct NsEmPull *pull, const double *number) {
-  EmPlace place = {.kind = EM_NONE};
-  if (em_is_copied(em, number)) return place;
-  for (int d = 0; d < em->stack.nnodes; d++) {
-    const NsDs *ds = &em->nodes[d].ds->base;
-    if (em_in_z(number, ds->z, ds->nz)) pull->node_z[d] = true, place.kind = EM_Z;
-  }
-  for (int e = 0; e < em->stack.nedges; e++) {
-    const NsInteraction *inter = em->edges[e].base.inter;
-    if (em_in_z(number, inter->z, inter->nz)) pull->edge_z[e] = true, place.kind = EM_Z;
-  }
+/* The place of a parameter that has a closed form here: z of which nobody has a copy; a relation that only one interaction has. */
+static NsParameterPlace em_find_place(const NsEulerMoreau *em, const NsParameter *parameter) {
+  const NsNsds *nsds = em->stack.nsds;
+  NsParameterPlace place = ns_parameter_place(nsds, parameter);
+  bool shared = ns_number_of_relation(place.kind) && ns_parameter_next(nsds, &place, place.first) >= 0;
+  if (place.copied || shared || ns_number_of_law(place.kind)) place.kind = NS_NUMBER_UNKNOWN;
   return place;
 }
 
-static EmPlace em_find_place(const NsEulerMoreau *em, struct NsEmPull *pull, const NsParameter *parameter) {
-  EmPlace place = {.kind = EM_NONE};
-  const double *number = parameter->number;
-  if (!number) return place;
-  if (!parameter->owner) return em_find_z(em, pull, number);
-  for (int d = 0; d < em->stack.nnodes; d++) {
-    const NsFirstOrderDs *ds = em->nodes[d].ds;
-    if ((const void *)ds != parameter->owner) continue;
-    if (em_in_coef(&ds->M, number, &place, EM_M, d) || em->nodes[d].J) return place;
-    if (em_in_coef(&ds->A, number, &place, EM_A, d) || em_in_coef(&ds->b, number, &place, EM_b, d)) return place;
+/* Which systems and interactions have parameters in their relation, or in their z. */
+static void em_mark_places(const NsEulerMoreau *em, struct NsEmPull *pull, int p) {
+  for (int j = 0; j < p; j++) {
+    const NsParameterPlace *place = &pull->place[j];
+    if (ns_number_of_relation(place->kind)) pull->edge_any[place->first] = true;
+    for (int d = 0; d < em->stack.nnodes && place->kind == NS_NUMBER_Z; d++) {
+      const NsDs *ds = &em->nodes[d].ds->base;
+      pull->node_z[d] = pull->node_z[d] || ns_number_in(place->number, ds->z, ds->nz);
+    }
+    for (int e = 0; e < em->stack.nedges && place->kind == NS_NUMBER_Z; e++) {
+      const NsInteraction *inter = em->edges[e].base.inter;
+      pull->edge_z[e] = pull->edge_z[e] || ns_number_in(place->number, inter->z, inter->nz);
+    }
   }
-  int owners = 0;
-  for (int e = 0; e < em->stack.nedges; e++) {
-    const NsRelation *r = em->edges[e].base.inter->relation;
-    if ((const void *)r != parameter->owner) continue;
-    bool found = (!r->h.value && (em_in_coef(&r->C, number, &place, EM_C, e) || em_in_coef(&r->D, number, &place, EM_D, e) ||
-                                  em_in_coef(&r->e, number, &place, EM_e, e))) ||
-                 (!r->g.value && (em_in_coef(&r->B, number, &place, EM_B, e) || em_in_coef(&r->K, number, &place, EM_K, e)));
-    if (!found || owners++ > 0) return (EmPlace){.kind = EM_NONE}; /* one relation, one interaction */
-  }
-  return place;
 }
 
 static NsStatus em_take_pull(NsEulerMoreau *em, const NsStepPull *of) {
@@ -107,9 +67,8 @@ static NsStatus em_take_pull(NsEulerMoreau *em, const NsStepPull *of) {
   pull->weight = ns_arena_doubles(&pull->arena, em->stack.N);
   pull->edge_any = ns_arena_take(&pull->arena, (size_t)em->stack.nedges, sizeof *pull->edge_any);
   pull->u = ns_arena_doubles(&pull->arena, wide);
-  for (int j = 0; j < of->p && !pull->arena.failed; j++) pull->place[j] = em_find_place(em, pull, &of->parameters[j]);
-  for (int j = 0; j < of->p && !pull->arena.failed; j++)
-    if (pull->place[j].kind >= EM_C && pull->place[j].kind <= EM_K) pull->edge_any[pull->place[j].at] = true;
+  for (int j = 0; j < of->p && !pull->arena.failed; j++) pull->place[j] = em_find_place(em, &of->parameters[j]);
+  if (!pull->arena.failed) em_mark_places(em, pull, of->p);
   return pull->arena.failed ? NS_ENOMEM : NS_OK;
 }
 
@@ -125,7 +84,7 @@ void ns_em_pull_free(struct NsEmPull *pull) {
 static void em_add_by_z(const NsStepPull *of, const double *z, int nz, int rows, const double *by_z, const double *weights) {
   for (int j = 0; j < of->p; j++) {
     const NsParameter *parameter = &of->parameters[j];
-    if (parameter->owner || !parameter->number || !em_in_z(parameter->number, z, nz)) continue;
+    if (parameter->owner || !ns_number_in(parameter->number, z, nz)) continue;
     const double *column = by_z + (parameter->number - z) * rows;
     for (int i = 0; i < rows; i++) of->g[j] += weights[i] * column[i];
   }
@@ -134,7 +93,7 @@ static void em_add_by_z(const NsStepPull *of, const double *z, int nz, int rows,
 /* The parameters in z are not known here. */
 static void em_forget_z(const NsStepPull *of, const double *z, int nz) {
   for (int j = 0; j < of->p; j++)
-    if (!of->parameters[j].owner && of->parameters[j].number && em_in_z(of->parameters[j].number, z, nz)) of->known[j] = false;
+    if (!of->parameters[j].owner && ns_number_in(of->parameters[j].number, z, nz)) of->known[j] = false;
 }
 
 static bool em_varies(const NsCoef *const *coefs, int count) {
@@ -147,12 +106,12 @@ static bool em_varies(const NsCoef *const *coefs, int count) {
 static void em_pull_numbers(const NsEulerMoreau *em, const NsStepPull *of) {
   double wf = em->h * em->options.theta, wk = em->h * (1 - em->options.theta);
   for (int j = 0; j < of->p; j++) {
-    const EmPlace *place = &em->pull->place[j];
-    if (place->kind != EM_A && place->kind != EM_b && place->kind != EM_M) continue;
-    int o = em->nodes[place->at].base.v, at = o + place->j;
+    const NsParameterPlace *place = &em->pull->place[j];
+    if (!ns_number_of_system(place->kind)) continue;
+    int o = em->nodes[place->system].base.v, at = o + place->j;
     double eta = of->eta[o + place->i];
-    if (place->kind == EM_A) of->g[j] -= eta * (wf * em->x[at] + wk * em->x_k[at]);
-    else of->g[j] += eta * (place->kind == EM_M ? em->x[at] - em->x_k[at] : -em->h);
+    if (place->kind == NS_NUMBER_A) of->g[j] -= eta * (wf * em->x[at] + wk * em->x_k[at]);
+    else of->g[j] += eta * (place->kind == NS_NUMBER_MASS ? em->x[at] - em->x_k[at] : -em->h);
   }
 }
 
@@ -181,12 +140,12 @@ static void em_pull_relation(NsEulerMoreau *em, const NsStepPull *of, int e, con
   const double *args[NS_FUNCTION_ARGS] = {at.x, lambda, inter->z};
   int nx = inter->nx, m = inter->m, nz = inter->nz;
   for (int j = 0; j < of->p && em->pull->edge_any[e]; j++) {
-    const EmPlace *place = &em->pull->place[j];
-    if (place->at != e) continue;
-    if (place->kind == EM_C) of->g[j] += psi[place->i] * at.x[place->j];
-    if (place->kind == EM_D) of->g[j] += psi[place->i] * lambda[place->j];
-    if (place->kind == EM_e) of->g[j] += psi[place->i];
-    if (place->kind == EM_B) of->g[j] += weights[place->i] * lambda[place->j];
+    const NsParameterPlace *place = &em->pull->place[j];
+    if (place->first != e) continue;
+    if (place->kind == NS_NUMBER_C) of->g[j] += psi[place->i] * at.x[place->j];
+    if (place->kind == NS_NUMBER_D) of->g[j] += psi[place->i] * lambda[place->j];
+    if (place->kind == NS_NUMBER_e) of->g[j] += psi[place->i];
+    if (place->kind == NS_NUMBER_B) of->g[j] += weights[place->i] * lambda[place->j];
   }
   bool by_z = em->pull->edge_z[e], known = true;
   const NsCoef *of_h[] = {&r->C, &r->D, &r->e, &r->F}, *of_g[] = {&r->B, &r->K};
@@ -201,7 +160,7 @@ static void em_pull_relation(NsEulerMoreau *em, const NsStepPull *of, int e, con
   at = ns_em_point(em, edge, em->x);
   args[0] = at.x;
   for (int j = 0; j < of->p && em->pull->edge_any[e]; j++)
-    if (em->pull->place[j].kind == EM_K && em->pull->place[j].at == e)
+    if (em->pull->place[j].kind == NS_NUMBER_K && em->pull->place[j].first == e)
       of->g[j] += weights[em->pull->place[j].i] * at.x[em->pull->place[j].j];
   if (by_z && known && r->g.value) known = ns_exact_jacobian(&r->g, at.t, args, 2, (size_t)(nx * nz) * sizeof *J, J);
   if (by_z && known && r->g.value) em_add_by_z(of, inter->z, nz, nx, J, weights);
@@ -244,7 +203,7 @@ NsStatus ns_em_pull(NsScheme *twin, const NsStepPull *of, NsError *err) {
   if (status != NS_OK) return ns_fail(err, status, "not enough memory");
   for (int d = 0; d < em->stack.nnodes; d++)
     if (ns_coef_given(&em->nodes[d].ds->M) && !em->nodes[d].ds->M.value) return ns_fail(err, NS_ENOSOL, "M is sparse");
-  for (int j = 0; j < of->p; j++) of->known[j] = em->pull->place[j].kind != EM_NONE;
+  for (int j = 0; j < of->p; j++) of->known[j] = em->pull->place[j].kind != NS_NUMBER_UNKNOWN;
   em_pull_numbers(em, of);
   for (int d = 0; d < em->stack.nnodes && status == NS_OK; d++) {
     const NsFirstOrderDs *ds = em->nodes[d].ds;

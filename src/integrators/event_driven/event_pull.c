@@ -17,29 +17,11 @@
 #include "base/memory.h"
 #include "linalg/dense.h"
 
-typedef enum MotionNumber {
-  NUMBER_UNKNOWN,
-  NUMBER_OF_MASS,
-  NUMBER_OF_K,
-  NUMBER_OF_DAMPING,
-  NUMBER_OF_FEXT,
-  NUMBER_OF_Z,
-  NUMBER_OF_OUTPUT,
-  NUMBER_OF_OFFSET,
-  NUMBER_OF_LAW
-} MotionNumber;
-
-/*
-** Where a parameter is: entry (i, j) of a coefficient of a system, or of a relation; number j of the z of a system; or a number of a
-** law, and what it changes.
-*/
+/* What a parameter is, and what it changes. */
 typedef struct MotionPlace {
-  MotionNumber kind;
-  int node, i, j;
-  int first;           /* the first interaction with this relation or law; the others follow by `next` */
+  NsParameterPlace in;
   double mu;           /* a law: d (coefficient of friction) / d number */
   double *restitution; /* a law: that of the restitution of each row */
-  int lower, upper;    /* a law: the row whose bound the number is; -1: none */
   bool shown, ignored; /* a z: relations get it, too; their callbacks ignored it at the last point */
 } MotionPlace;
 
@@ -51,7 +33,6 @@ struct NsMotionPull {
   MotionPlace *place;                /* p */
   int *q, *v;                        /* by system: indices of its first coordinate and velocity */
   int *row;                          /* by interaction: its first row */
-  int *next_relation, *next_law;     /* by interaction: the next one with the same relation, law; -1: none */
   NsLu *lu;                          /* of order m */
   double *W;                         /* m x m */
   double *nu, *kappa, *force, *part; /* Nv, m, m: of all rows; m + Nv: workspace */
@@ -68,18 +49,9 @@ static NsInteraction *edge_of_pull(const NsMotionPull *pull, int e) {
   return pull->ed->base.nsds->interactions[e];
 }
 
-static void place_in_system(const NsMotionPull *pull, const double *number, const void *owner, MotionPlace *place) {
-  const NsNsds *nsds = pull->ed->base.nsds;
-  for (int d = 0; d < nsds->nds; d++) {
-    const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[d];
-    if ((const void *)ds != owner || ns_mechanical_turns(ds)) continue;
-    int *i = &place->i, *j = &place->j;
-    place->node = d;
-    if (ns_mechanical_constant_mass(ds) && ns_coef_entry(&ds->mass, number, i, j)) place->kind = NUMBER_OF_MASS;
-    else if (ns_coef_entry(&ds->K, number, i, j)) place->kind = NUMBER_OF_K;
-    else if (ns_coef_entry(&ds->C, number, i, j)) place->kind = NUMBER_OF_DAMPING;
-    else if (!ns_coef_varies(&ds->fext) && ns_coef_entry(&ds->fext, number, i, j)) place->kind = NUMBER_OF_FEXT;
-  }
+/* The next interaction with the relation or law of a place; -1: none. */
+static int next_of_place(const NsMotionPull *pull, const MotionPlace *at, int e) {
+  return ns_parameter_next(pull->ed->base.nsds, &at->in, e);
 }
 
 /* Whether y = C q + e, between Lagrangian systems. */
@@ -87,11 +59,12 @@ static bool edge_is_linear(const NsInteraction *inter) {
   return ns_relation_linear(inter->relation) && !ns_relation_holds_at_position(inter->relation) && !ns_interaction_turns(inter);
 }
 
-static void place_in_relation(const NsMotionPull *pull, const double *number, const NsRelation *relation, MotionPlace *place) {
-  if (ns_coef_entry(&relation->C, number, &place->i, &place->j)) place->kind = NUMBER_OF_OUTPUT;
-  else if (ns_coef_entry(&relation->e, number, &place->i, &place->j)) place->kind = NUMBER_OF_OFFSET;
-  for (int e = place->first; e >= 0; e = pull->next_relation[e])
-    if (!edge_is_linear(edge_of_pull(pull, e))) place->kind = NUMBER_UNKNOWN;
+/* Whether a number of a relation is one of its outputs, which are linear in all interactions that have it. */
+static bool place_of_output(const NsMotionPull *pull, const MotionPlace *place) {
+  bool linear = place->in.kind == NS_NUMBER_C || place->in.kind == NS_NUMBER_e;
+  for (int e = place->in.first; e >= 0 && linear; e = next_of_place(pull, place, e))
+    linear = edge_is_linear(edge_of_pull(pull, e));
+  return linear;
 }
 
 /* The coefficient of friction of a law (row < 0), or the restitution of a row, with its number increased by `more`. */
@@ -115,15 +88,13 @@ static bool law_slope(const NsLaw *law, int row, const NsParameter *parameter, d
   return fabs(*slope - half) <= 64 * DBL_EPSILON * (fabs(far[0]) + fabs(far[1])) / step;
 }
 
-static void place_in_law(NsMotionPull *pull, const NsParameter *parameter, const NsLaw *law, MotionPlace *place) {
-  const double *number = parameter->number;
+/* Fills the slopes of a law. False: it is not affine in the number. */
+static bool place_law_slopes(NsMotionPull *pull, const NsParameter *parameter, MotionPlace *place) {
+  const NsLaw *law = edge_of_pull(pull, place->in.first)->law;
   place->restitution = ns_arena_doubles(&pull->arena, law->size);
-  if (pull->arena.failed) return;
-  bool good = law_slope(law, -1, parameter, &place->mu);
+  bool good = !pull->arena.failed && law_slope(law, -1, parameter, &place->mu);
   for (int i = 0; i < law->size && good; i++) good = law_slope(law, i, parameter, &place->restitution[i]);
-  if (number >= law->lower && number < law->lower + law->size) place->lower = (int)(number - law->lower);
-  if (number >= law->upper && number < law->upper + law->size) place->upper = (int)(number - law->upper);
-  if (good) place->kind = NUMBER_OF_LAW;
+  return good;
 }
 
 /* Whether a relation with this z may depend on it. */
@@ -140,35 +111,21 @@ static bool edge_gets_z(const NsInteraction *inter, const double *number) {
   return gets && edge_takes_z(inter);
 }
 
-/* A number of the z of one system, which its forces and its mass take. */
-static void place_in_z(const NsMotionPull *pull, const double *number, MotionPlace *place) {
+/* Whether a number of z is that of one system, whose forces and mass take it. */
+static bool place_of_z(const NsMotionPull *pull, MotionPlace *place) {
   const NsNsds *nsds = pull->ed->base.nsds;
-  int found = 0;
-  for (int d = 0; d < nsds->nds; d++) {
-    const NsDs *ds = nsds->ds[d];
-    if (!ns_number_in(number, ds->z, ds->nz)) continue;
-    found++;
-    place->node = d, place->j = (int)(number - ds->z);
-    if (ns_mechanical_turns((const NsMechanicalDs *)ds)) return;
-  }
-  for (int e = 0; e < nsds->ninteractions; e++) place->shown = place->shown || edge_gets_z(edge_of_pull(pull, e), number);
-  if (found == 1) place->kind = NUMBER_OF_Z;
+  for (int e = 0; e < nsds->ninteractions; e++)
+    place->shown = place->shown || edge_gets_z(edge_of_pull(pull, e), place->in.number);
+  return place->in.systems == 1 && !ns_mechanical_turns((const NsMechanicalDs *)nsds->ds[place->in.system]);
 }
 
 static void find_motion_place(NsMotionPull *pull, const NsParameter *parameter, MotionPlace *place) {
-  const NsNsds *nsds = pull->ed->base.nsds;
-  *place = (MotionPlace){.kind = NUMBER_UNKNOWN, .first = -1, .lower = -1, .upper = -1};
-  if (!parameter->number) return;
-  if (!parameter->owner) place_in_z(pull, parameter->number, place);
-  if (!parameter->owner) return;
-  place_in_system(pull, parameter->number, parameter->owner, place);
-  for (int e = 0; e < nsds->ninteractions && place->first < 0; e++) {
-    const NsInteraction *inter = nsds->interactions[e];
-    bool related = (const void *)inter->relation == parameter->owner, ruled = (const void *)inter->law == parameter->owner;
-    if (related || ruled) place->first = e;
-    if (related) place_in_relation(pull, parameter->number, inter->relation, place);
-    if (ruled) place_in_law(pull, parameter, inter->law, place);
-  }
+  *place = (MotionPlace){.in = ns_parameter_place(pull->ed->base.nsds, parameter)};
+  bool good = true;
+  if (place->in.kind == NS_NUMBER_Z) good = place_of_z(pull, place);
+  if (ns_number_of_relation(place->in.kind)) good = place_of_output(pull, place);
+  if (ns_number_of_law(place->in.kind)) good = place_law_slopes(pull, parameter, place);
+  if (!good) place->in.kind = NS_NUMBER_UNKNOWN;
 }
 
 /* ---- making ---- */
@@ -178,13 +135,6 @@ static void lay_out_pull(NsMotionPull *pull) {
   const NsMotion *motion = pull->ed->motion;
   for (int d = 0; d < nsds->nds; d++) pull->q[d] = ns_motion_first_q(motion, d), pull->v[d] = ns_motion_first_v(motion, d);
   for (int e = 0; e < nsds->ninteractions; e++) pull->row[e] = ns_motion_first_row(motion, e);
-  for (int e = nsds->ninteractions - 1; e >= 0; e--) {
-    pull->next_relation[e] = pull->next_law[e] = -1;
-    for (int k = nsds->ninteractions - 1; k > e; k--) {
-      if (nsds->interactions[k]->relation == nsds->interactions[e]->relation) pull->next_relation[e] = k;
-      if (nsds->interactions[k]->law == nsds->interactions[e]->law) pull->next_law[e] = k;
-    }
-  }
 }
 
 /* Memory for the derivatives by the z of systems that have parameters in it. */
@@ -193,11 +143,11 @@ static void take_room_of_z(NsMotionPull *pull) {
   size_t most = 0;
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
-    if (at->kind != NUMBER_OF_Z || pull->by_z[at->node]) continue;
-    const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[at->node];
+    if (at->in.kind != NS_NUMBER_Z || pull->by_z[at->in.system]) continue;
+    const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[at->in.system];
     size_t size = (size_t)ds->nv * (size_t)ds->nv * (size_t)ds->base.nz;
     if (size > most) most = size;
-    pull->by_z[at->node] = ns_arena_matrix(&pull->arena, ds->nv, ds->base.nz);
+    pull->by_z[at->in.system] = ns_arena_matrix(&pull->arena, ds->nv, ds->base.nz);
   }
   pull->room = ns_arena_doubles(&pull->arena, (ptrdiff_t)most);
   ptrdiff_t widest = 0;
@@ -210,14 +160,13 @@ NsStatus ns_motion_pull_new(NsMotionPull **out, NsEventDriven *ed, const NsParam
   NsMotionPull *pull = *out = ns_alloc(1, sizeof *pull);
   if (!pull) return NS_ENOMEM;
   NsArena *arena = &pull->arena;
-  int edges = ed->base.nsds->ninteractions;
   pull->ed = ed;
   pull->p = p;
   pull->parameters = parameters;
   pull->place = ns_arena_take(arena, (size_t)p, sizeof *pull->place);
-  int **of_systems[] = {&pull->q, &pull->v}, **of_edges[] = {&pull->row, &pull->next_relation, &pull->next_law};
+  int **of_systems[] = {&pull->q, &pull->v};
   for (size_t i = 0; i < sizeof of_systems / sizeof *of_systems; i++) *of_systems[i] = ns_arena_ints(arena, ed->base.nsds->nds);
-  for (size_t i = 0; i < sizeof of_edges / sizeof *of_edges; i++) *of_edges[i] = ns_arena_ints(arena, edges);
+  pull->row = ns_arena_ints(arena, ed->base.nsds->ninteractions);
   double **of_rows[] = {&pull->kappa, &pull->force, &pull->weight};
   for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; i++) *of_rows[i] = ns_arena_doubles(arena, ed->m);
   pull->nu = ns_arena_doubles(arena, ed->Nv);
@@ -323,8 +272,8 @@ static void change_output(const NsMotionPull *pull, int row, double by, MotionCh
 
 static bool change_of_relation(const NsMotionPull *pull, const MotionPlace *at, MotionChange *change) {
   const NsEventDriven *ed = pull->ed;
-  for (int e = at->first; e >= 0; e = pull->next_relation[e]) {
-    int row = pull->row[e] + at->i, v = velocity_of(pull, e, at->j);
+  for (int e = at->in.first; e >= 0; e = next_of_place(pull, at, e)) {
+    int row = pull->row[e] + at->in.i, v = velocity_of(pull, e, at->in.j);
     if (edge_slips_in_space(pull, e)) return false;
     change_force(pull, v, pull->force[row], change);
     change_output(pull, row, -ed->acceleration[v], change);
@@ -343,14 +292,18 @@ static bool change_of_friction(const NsMotionPull *pull, int row, double d_mu, M
   return rub->width == 1 || rub->mu > 0;
 }
 
+static bool place_is_bound(const MotionPlace *at, bool upper, int row) {
+  return at->in.kind == (upper ? NS_NUMBER_UPPER : NS_NUMBER_LOWER) && at->in.i == row;
+}
+
 static bool change_of_law(const NsMotionPull *pull, const MotionPlace *at, MotionChange *change) {
   const NsEventDriven *ed = pull->ed;
-  for (int e = at->first; e >= 0; e = pull->next_law[e])
+  for (int e = at->in.first; e >= 0; e = next_of_place(pull, at, e))
     for (int i = 0; i < edge_of_pull(pull, e)->m; i++) {
       int row = pull->row[e] + i;
       const Rub *rub = &ed->rows[row].rub;
       if (!ns_ed_rubs(ed, row, GRIP_SLIP)) continue;
-      if (rub->normal < 0 && (rub->d[0] > 0 ? at->lower : at->upper) == i) change_row(pull, row, 1, change);
+      if (rub->normal < 0 && place_is_bound(at, !(rub->d[0] > 0), i)) change_row(pull, row, 1, change);
       if (rub->normal >= 0 && at->mu != 0 && !change_of_friction(pull, row, at->mu, change)) return false;
     }
   return true;
@@ -358,7 +311,7 @@ static bool change_of_law(const NsMotionPull *pull, const MotionPlace *at, Motio
 
 /* Whether closed forms know a number, as far as its kind and the relations tell. */
 static bool place_known(const MotionPlace *at) {
-  return at->kind != NUMBER_UNKNOWN && (!at->shown || at->ignored);
+  return at->in.kind != NS_NUMBER_UNKNOWN && (!at->shown || at->ignored);
 }
 
 /* Whether the callbacks of all relations that get a number of z ignore it. */
@@ -384,26 +337,28 @@ static void look_at_relations(NsMotionPull *pull, double t, const double *u) {
 }
 
 static bool change_of_parameter(const NsMotionPull *pull, const MotionPlace *at, MotionChange *change) {
-  const NsMechanicalDs *ds = (const NsMechanicalDs *)pull->ed->base.nsds->ds[at->node];
-  if (!pull->by_z_known[at->node] || !place_known(at)) return false;
+  const NsMechanicalDs *ds = (const NsMechanicalDs *)pull->ed->base.nsds->ds[at->in.system];
+  if (!pull->by_z_known[at->in.system] || !place_known(at)) return false;
   for (int i = 0; i < ds->nv; i++)
-    change_force(pull, pull->v[at->node] + i, pull->by_z[at->node][i + (ptrdiff_t)at->j * ds->nv], change);
+    change_force(pull, pull->v[at->in.system] + i, pull->by_z[at->in.system][i + (ptrdiff_t)at->in.j * ds->nv], change);
   return true;
 }
 
 /* The changes by a number. False: they are not known. */
 static bool change_of_number(const NsMotionPull *pull, const MotionPlace *at, const double *u, MotionChange *change) {
   const NsEventDriven *ed = pull->ed;
-  int q = pull->q[at->node], v = pull->v[at->node];
-  switch (at->kind) {
-    case NUMBER_UNKNOWN: return false;
-    case NUMBER_OF_MASS: change_force(pull, v + at->i, -ed->acceleration[v + at->j], change); return true;
-    case NUMBER_OF_K: change_force(pull, v + at->i, -u[q + at->j], change); return true;
-    case NUMBER_OF_DAMPING: change_force(pull, v + at->i, -u[ed->Nq + v + at->j], change); return true;
-    case NUMBER_OF_FEXT: change_force(pull, v + at->i, 1, change); return true;
-    case NUMBER_OF_Z: return change_of_parameter(pull, at, change);
-    case NUMBER_OF_OUTPUT: return change_of_relation(pull, at, change);
-    case NUMBER_OF_LAW: return change_of_law(pull, at, change);
+  int d = at->in.system > 0 ? at->in.system : 0, q = pull->q[d], v = pull->v[d];
+  switch (at->in.kind) {
+    case NS_NUMBER_UNKNOWN: return false;
+    case NS_NUMBER_MASS: change_force(pull, v + at->in.i, -ed->acceleration[v + at->in.j], change); return true;
+    case NS_NUMBER_STIFFNESS: change_force(pull, v + at->in.i, -u[q + at->in.j], change); return true;
+    case NS_NUMBER_DAMPING: change_force(pull, v + at->in.i, -u[ed->Nq + v + at->in.j], change); return true;
+    case NS_NUMBER_FEXT: change_force(pull, v + at->in.i, 1, change); return true;
+    case NS_NUMBER_Z: return change_of_parameter(pull, at, change);
+    case NS_NUMBER_C: return change_of_relation(pull, at, change);
+    case NS_NUMBER_LOWER:
+    case NS_NUMBER_UPPER:
+    case NS_NUMBER_LAW: return change_of_law(pull, at, change);
     default: return true;
   }
 }
@@ -444,10 +399,11 @@ void ns_motion_pull_output(NsMotionPull *pull, double t, int row, const double *
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
     known[j] = place_known(at);
-    if (at->kind != NUMBER_OF_OUTPUT && at->kind != NUMBER_OF_OFFSET) continue;
-    for (int e = at->first, v; e >= 0; e = pull->next_relation[e]) {
-      if (pull->row[e] + at->i != row) continue;
-      if (at->kind == NUMBER_OF_OUTPUT) out[j] = u[ns_motion_coordinate_of(pull->ed->motion, edge_of_pull(pull, e), at->j, &v)];
+    if (at->in.kind != NS_NUMBER_C && at->in.kind != NS_NUMBER_e) continue;
+    for (int e = at->in.first, v; e >= 0; e = next_of_place(pull, at, e)) {
+      if (pull->row[e] + at->in.i != row) continue;
+      if (at->in.kind == NS_NUMBER_C)
+        out[j] = u[ns_motion_coordinate_of(pull->ed->motion, edge_of_pull(pull, e), at->in.j, &v)];
       else out[j] = 1;
     }
   }
@@ -460,10 +416,10 @@ void ns_motion_pull_sliding(NsMotionPull *pull, double t, int row, const double 
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
     known[j] = place_known(at);
-    if (at->kind != NUMBER_OF_OUTPUT) continue;
-    for (int e = at->first; e >= 0; e = pull->next_relation[e]) {
-      int k = pull->row[e] + at->i - row;
-      if (k >= 0 && k < rub->width) out[j] = rub->d[k] * u[pull->ed->Nq + velocity_of(pull, e, at->j)];
+    if (at->in.kind != NS_NUMBER_C) continue;
+    for (int e = at->in.first; e >= 0; e = next_of_place(pull, at, e)) {
+      int k = pull->row[e] + at->in.i - row;
+      if (k >= 0 && k < rub->width) out[j] = rub->d[k] * u[pull->ed->Nq + velocity_of(pull, e, at->in.j)];
     }
   }
 }
@@ -507,10 +463,10 @@ void ns_motion_pull_stick(NsMotionPull *pull, double t, int row, const double *u
   const void *law = edge_of_pull(pull, e)->law;
   for (int j = 0; j < pull->p; j++) {
     const MotionPlace *at = &pull->place[j];
-    if (!known[j] || at->kind != NUMBER_OF_LAW || edge_of_pull(pull, at->first)->law != law) continue;
+    if (!known[j] || !ns_number_of_law(at->in.kind) || edge_of_pull(pull, at->in.first)->law != law) continue;
     out[j] += at->mu * slope.mu;
-    if (bounded && at->lower == row - pull->row[e]) out[j] += slope.lower;
-    if (bounded && at->upper == row - pull->row[e]) out[j] += slope.upper;
+    if (bounded && place_is_bound(at, false, row - pull->row[e])) out[j] += slope.lower;
+    if (bounded && place_is_bound(at, true, row - pull->row[e])) out[j] += slope.upper;
   }
 }
 
@@ -531,19 +487,19 @@ static double impulse_bounce(const NsMotionPull *pull, const NsMotionImpulse *im
 static void impulse_change(const NsMotionPull *pull, const NsMotionImpulse *impulse, const MotionPlace *at, const double *v,
                            const double *change, double *off, double *push) {
   const NsEventDriven *ed = pull->ed;
-  int start = at->kind < NUMBER_OF_OUTPUT ? pull->v[at->node] : 0;
+  int start = at->in.kind == NS_NUMBER_MASS ? pull->v[at->in.system] : 0;
   memset(push, 0, (size_t)ed->Nv * sizeof *push);
   memset(off, 0, (size_t)impulse->n * sizeof *off);
-  if (at->kind == NUMBER_OF_MASS) push[start + at->i] = -change[start + at->j];
-  for (int e = at->first; at->kind == NUMBER_OF_OUTPUT && e >= 0; e = pull->next_relation[e]) {
-    int k = place_in_impulse(impulse, pull->row[e] + at->i), i = velocity_of(pull, e, at->j);
+  if (at->in.kind == NS_NUMBER_MASS) push[start + at->in.i] = -change[start + at->in.j];
+  for (int e = at->in.first; at->in.kind == NS_NUMBER_C && e >= 0; e = next_of_place(pull, at, e)) {
+    int k = place_in_impulse(impulse, pull->row[e] + at->in.i), i = velocity_of(pull, e, at->in.j);
     if (k < 0) continue;
     push[i] += impulse->z[k];
     off[k] += change[i] + impulse_bounce(pull, impulse, k) * v[i];
   }
-  for (int k = 0; at->kind == NUMBER_OF_LAW && k < impulse->n; k++) {
+  for (int k = 0; ns_number_of_law(at->in.kind) && k < impulse->n; k++) {
     int row = impulse->rows[k], e = ns_motion_interaction(ed->motion, row);
-    if (edge_of_pull(pull, e)->law != edge_of_pull(pull, at->first)->law) continue;
+    if (edge_of_pull(pull, e)->law != edge_of_pull(pull, at->in.first)->law) continue;
     if (impulse->kind[k] == IMPULSE_SLIP) off[k] = (impulse->slide[k] > 0 ? -at->mu : at->mu) * impulse->z[k - 1];
     else if (impulse->bounces[k]) off[k] = at->restitution[row - pull->row[e]] * ed->now->u[row];
   }
@@ -570,8 +526,8 @@ static void impulse_column(NsMotionPull *pull, const NsMotionImpulse *impulse, c
 
 /* Whether the parameter is a number of z that a mass may depend on. */
 static bool z_in_mass(const NsMotionPull *pull, const MotionPlace *at) {
-  if (at->kind != NUMBER_OF_Z) return false;
-  return !ns_mechanical_constant_mass((const NsMechanicalDs *)pull->ed->base.nsds->ds[at->node]);
+  if (at->in.kind != NS_NUMBER_Z) return false;
+  return !ns_mechanical_constant_mass((const NsMechanicalDs *)pull->ed->base.nsds->ds[at->in.system]);
 }
 
 void ns_motion_pull_impulse(NsMotionPull *pull, const NsMotionImpulse *impulse, const double *u, double *out, bool *known) {
@@ -587,8 +543,8 @@ void ns_motion_pull_impulse(NsMotionPull *pull, const NsMotionImpulse *impulse, 
   memset(change, 0, (size_t)ed->Nv * sizeof *change);
   ns_motion_add_input(ed->motion, impulse->n, impulse->rows, impulse->z, change);
   for (int j = 0; j < pull->p; j++) {
-    MotionNumber kind = pull->place[j].kind;
-    bool acts = kind == NUMBER_OF_MASS || kind == NUMBER_OF_OUTPUT || kind == NUMBER_OF_LAW;
+    NsNumber kind = pull->place[j].in.kind;
+    bool acts = kind == NS_NUMBER_MASS || kind == NS_NUMBER_C || ns_number_of_law(kind);
     known[j] = place_known(&pull->place[j]) && (good || !acts) && !z_in_mass(pull, &pull->place[j]);
     if (acts && good) impulse_column(pull, impulse, &pull->place[j], u, change, out + j * size);
   }
@@ -598,8 +554,8 @@ void ns_motion_pull_rest(NsMotionPull *pull, double *out, bool *known) {
   size_t size = (size_t)(pull->ed->Nq + pull->ed->Nv);
   memset(out, 0, size * (size_t)pull->p * sizeof *out);
   for (int j = 0; j < pull->p; j++) {
-    MotionNumber kind = pull->place[j].kind;
-    known[j] = kind == NUMBER_OF_K || kind == NUMBER_OF_DAMPING || kind == NUMBER_OF_FEXT || kind == NUMBER_OF_LAW ||
-               (kind == NUMBER_OF_Z && place_known(&pull->place[j]) && !z_in_mass(pull, &pull->place[j]));
+    NsNumber kind = pull->place[j].in.kind;
+    known[j] = kind == NS_NUMBER_STIFFNESS || kind == NS_NUMBER_DAMPING || kind == NS_NUMBER_FEXT || ns_number_of_law(kind) ||
+               (kind == NS_NUMBER_Z && place_known(&pull->place[j]) && !z_in_mass(pull, &pull->place[j]));
   }
 }

@@ -6,25 +6,11 @@
 #include "integrators/moreau_jean/moreau_jean.h"
 #include "integrators/sensitivity.h"
 
-typedef enum MjPlaceKind { MJ_UNKNOWN, MJ_MASS, MJ_K, MJ_C, MJ_FEXT } MjPlaceKind;
-
-/* Where a parameter is: entry (i, j) of a coefficient of a node. */
-struct NsMjPlace {
-  MjPlaceKind kind;
-  int node, i, j;
-};
-
-static struct NsMjPlace mj_find_place(const NsMoreauJean *mj, const NsParameter *parameter) {
-  struct NsMjPlace place = {.kind = MJ_UNKNOWN};
-  for (int d = 0; d < mj->stack.nnodes && parameter->number; d++) {
-    const NsMechanicalDs *ds = mj->nodes[d].ds;
-    const NsCoef *coefs[] = {&ds->mass, &ds->K, &ds->C, &ds->fext};
-    if ((const void *)ds != parameter->owner || !mj->nodes[d].linear || ds->boundary || ns_mechanical_turns(ds)) continue;
-    place.node = d;
-    for (int k = 0; k < 4; k++)
-      if (!ns_coef_varies(coefs[k]) && ns_coef_entry(coefs[k], parameter->number, &place.i, &place.j))
-        return place.kind = (MjPlaceKind)(MJ_MASS + k), place;
-  }
+/* The place of a parameter that has a closed form here: a number of a linear system. */
+static NsParameterPlace mj_find_place(const NsMoreauJean *mj, const NsParameter *parameter) {
+  NsParameterPlace place = ns_parameter_place(mj->stack.nsds, parameter);
+  bool good = ns_number_of_system(place.kind) && mj->nodes[place.system].linear && !mj->nodes[place.system].ds->boundary;
+  if (!good) place.kind = NS_NUMBER_UNKNOWN;
   return place;
 }
 
@@ -39,16 +25,16 @@ NsStatus ns_mj_pull(NsScheme *twin, const NsStepPull *of, NsError *err) {
   ns_mj_move_coordinates(mj);
   double wf = mj->h * mj->options.theta, wk = mj->h * (1 - mj->options.theta);
   for (int j = 0; j < of->p; j++) {
-    const struct NsMjPlace *at = &mj->places[j];
-    of->known[j] = at->kind != MJ_UNKNOWN;
+    const NsParameterPlace *at = &mj->places[j];
+    of->known[j] = at->kind != NS_NUMBER_UNKNOWN;
     if (!of->known[j]) continue;
-    const NsNode *node = &mj->nodes[at->node].base;
+    const NsNode *node = &mj->nodes[at->system].base;
     double eta = of->eta[node->v + at->i];
     int q = node->x + at->j, v = node->v + at->j;
-    if (at->kind == MJ_MASS) of->g[j] += eta * (mj->v[v] - mj->v_k[v]);
-    if (at->kind == MJ_K) of->g[j] += eta * (wf * mj->q[q] + wk * mj->q_k[q]);
-    if (at->kind == MJ_C) of->g[j] += eta * (wf * mj->v[v] + wk * mj->v_k[v]);
-    if (at->kind == MJ_FEXT) of->g[j] -= eta * mj->h;
+    if (at->kind == NS_NUMBER_MASS) of->g[j] += eta * (mj->v[v] - mj->v_k[v]);
+    if (at->kind == NS_NUMBER_STIFFNESS) of->g[j] += eta * (wf * mj->q[q] + wk * mj->q_k[q]);
+    if (at->kind == NS_NUMBER_DAMPING) of->g[j] += eta * (wf * mj->v[v] + wk * mj->v_k[v]);
+    if (at->kind == NS_NUMBER_FEXT) of->g[j] -= eta * mj->h;
   }
   return NS_OK;
 }

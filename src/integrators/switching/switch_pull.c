@@ -13,29 +13,6 @@
 
 #include "base/memory.h"
 
-typedef enum PullKind {
-  PULL_NONE,
-  PULL_A,
-  PULL_b,
-  PULL_M,
-  PULL_C,
-  PULL_D,
-  PULL_B,
-  PULL_K,
-  PULL_e,
-  PULL_LOWER,
-  PULL_UPPER,
-  PULL_Z
-} PullKind;
-
-/* Where a parameter is: the entry (i, j) of a coefficient of a node, or of the relation or law `owner`. */
-typedef struct PullPlace {
-  PullKind kind;
-  int node, i, j;
-  const void *owner;
-  const double *number;
-} PullPlace;
-
 /* The derivatives by the vector z of a node's f, or of the h and g of an edge. */
 typedef struct PullByZ {
   const double *z; /* NULL: no parameter is in it */
@@ -48,7 +25,7 @@ typedef struct PullByZ {
 struct NsSwitchPull {
   NsArena arena;
   int p;
-  PullPlace *place;                 /* p */
+  NsParameterPlace *place;          /* p */
   PullByZ *of_node, *of_edge;       /* nodes, edges */
   bool has_z;                       /* some parameter is in a vector z */
   bool mass;                        /* some M is given */
@@ -62,57 +39,11 @@ struct NsSwitchPull {
 
 /* ---- places ---- */
 
-static bool in_coef(const NsCoef *coef, const double *number, PullPlace *place, PullKind kind) {
-  if (!ns_coef_entry(coef, number, &place->i, &place->j)) return false;
-  place->kind = kind;
-  return true;
-}
-
-static bool in_bounds(const double *bounds, int size, const double *number, PullPlace *place, PullKind kind) {
-  if (number < bounds || number >= bounds + size) return false;
-  place->kind = kind;
-  place->i = (int)(number - bounds);
-  return true;
-}
-
-/* Whether a number is in the z of a system, or of an interaction that has no copy of it. */
-static bool in_some_z(const NsEquations *e, const double *number) {
-  for (int k = 0; k < e->nedges; k++) {
-    const NsInteraction *inter = e->edges[k].inter;
-    for (int d = 0; d < inter->nds && inter->z_pair && inter->z == inter->z_pair; d++)
-      if (ns_number_in(number, inter->ds[d]->z, inter->ds[d]->nz)) return false;
-  }
-  for (int k = 0; k < e->nnodes; k++)
-    if (ns_number_in(number, e->nodes[k].ds->base.z, e->nodes[k].ds->base.nz)) return true;
-  for (int k = 0; k < e->nedges; k++)
-    if (ns_number_in(number, e->edges[k].inter->z, e->edges[k].inter->nz)) return true;
-  return false;
-}
-
-static PullPlace find_place(const NsEquations *e, const NsParameter *parameter) {
-  PullPlace place = {.kind = PULL_NONE, .owner = parameter->owner, .number = parameter->number};
-  const double *number = parameter->number;
-  if (number && !parameter->owner && in_some_z(e, number)) place.kind = PULL_Z;
-  if (!number || !parameter->owner) return place;
-  for (int k = 0; k < e->nnodes; k++) {
-    const NsFirstOrderDs *ds = e->nodes[k].ds;
-    place.node = k;
-    if ((const void *)ds != parameter->owner) continue;
-    if (in_coef(&ds->M, number, &place, PULL_M) || !ns_first_order_linear(ds)) return place;
-    if (in_coef(&ds->A, number, &place, PULL_A) || in_coef(&ds->b, number, &place, PULL_b)) return place;
-  }
-  for (int k = 0; k < e->nedges; k++) {
-    const NsRelation *r = e->edges[k].inter->relation;
-    const NsLaw *law = e->edges[k].inter->law;
-    if ((const void *)r == parameter->owner && ns_relation_linear(r)) {
-      if (in_coef(&r->C, number, &place, PULL_C) || in_coef(&r->D, number, &place, PULL_D)) return place;
-      if (in_coef(&r->B, number, &place, PULL_B) || in_coef(&r->K, number, &place, PULL_K)) return place;
-      if (in_coef(&r->e, number, &place, PULL_e)) return place;
-    }
-    if ((const void *)law != parameter->owner) continue;
-    if (in_bounds(law->lower, law->size, number, &place, PULL_LOWER)) return place;
-    if (in_bounds(law->upper, law->size, number, &place, PULL_UPPER)) return place;
-  }
+/* The place of a parameter that has a closed form here: z of which nobody has a copy; numbers of relations without callbacks; bounds. */
+static NsParameterPlace find_place(const NsEquations *e, const NsParameter *parameter) {
+  NsParameterPlace place = ns_parameter_place(e->nsds, parameter);
+  bool curved = ns_number_of_relation(place.kind) && !ns_relation_linear(e->edges[place.first].inter->relation);
+  if (place.copied || curved || place.kind == NS_NUMBER_LAW) place.kind = NS_NUMBER_UNKNOWN;
   return place;
 }
 
@@ -120,7 +51,7 @@ static PullPlace find_place(const NsEquations *e, const NsParameter *parameter) 
 static void take_z(NsSwitchPull *pull, const NsEquations *e) {
   for (int j = 0; j < pull->p; j++) {
     const double *number = pull->place[j].number;
-    if (pull->place[j].kind != PULL_Z) continue;
+    if (pull->place[j].kind != NS_NUMBER_Z) continue;
     pull->has_z = true;
     for (int k = 0; k < e->nnodes; k++) {
       const NsDs *ds = &e->nodes[k].ds->base;
@@ -308,18 +239,18 @@ static int state_of_edge(const NsEquations *e, const NsEquationEdge *edge, int i
 }
 
 /* The derivative by entry (i, j) of a coefficient of the relation of an edge. *known: it is. */
-static double of_relation(const NsSwitchPull *pull, const NsFlow *flow, const NsEquationEdge *edge, const PullPlace *at,
+static double of_relation(const NsSwitchPull *pull, const NsFlow *flow, const NsEquationEdge *edge, const NsParameterPlace *at,
                           int index, bool *known) {
   const NsEquations *e = &flow->eq;
   int row = edge->row + at->i;
-  bool slides = index == 2 && at->kind != PULL_B && at->kind != PULL_K && flow->mode[row] == NS_ROW_ACTIVE;
+  bool slides = index == 2 && at->kind != NS_NUMBER_B && at->kind != NS_NUMBER_K && flow->mode[row] == NS_ROW_ACTIVE;
   switch (at->kind) {
-    case PULL_C:
+    case NS_NUMBER_C:
       if (slides) return pull->kappa[row] * pull->sdot[state_of_edge(e, edge, at->j)];
       return pull->psi[row] * flow->x[state_of_edge(e, edge, at->j)];
-    case PULL_D: *known = !slides; return pull->psi[row] * flow->lambda[edge->row + at->j];
-    case PULL_e: return slides ? 0 : pull->psi[row];
-    case PULL_B: return pull->nu[state_of_edge(e, edge, at->i)] * flow->lambda[edge->row + at->j];
+    case NS_NUMBER_D: *known = !slides; return pull->psi[row] * flow->lambda[edge->row + at->j];
+    case NS_NUMBER_e: return slides ? 0 : pull->psi[row];
+    case NS_NUMBER_B: return pull->nu[state_of_edge(e, edge, at->i)] * flow->lambda[edge->row + at->j];
     default: return pull->nu[state_of_edge(e, edge, at->i)] * flow->x[state_of_edge(e, edge, at->j)];
   }
 }
@@ -360,21 +291,21 @@ static double of_z(const NsSwitchPull *pull, const NsFlow *flow, const double *n
   return *known ? sum : 0;
 }
 
-static double pull_one(const NsSwitchPull *pull, const NsFlow *flow, const PullPlace *at, int index, const NsPullWeights *w,
-                       bool *known) {
+static double pull_one(const NsSwitchPull *pull, const NsFlow *flow, const NsParameterPlace *at, int index,
+                       const NsPullWeights *w, bool *known) {
   const NsEquations *e = &flow->eq;
-  const NsEquationNode *node = &e->nodes[at->node < e->nnodes ? at->node : 0];
+  const NsEquationNode *node = &e->nodes[at->system >= 0 ? at->system : 0];
   double sum = 0;
-  *known = at->kind != PULL_NONE;
-  if (at->kind == PULL_Z) return of_z(pull, flow, at->number, index, known);
-  if (at->kind == PULL_A) return pull->nu[node->x + at->i] * flow->x[node->x + at->j];
-  if (at->kind == PULL_b) return pull->nu[node->x + at->i];
-  if (at->kind == PULL_M) return -pull->nu[node->x + at->i] * pull->sdot[node->x + at->j];
-  for (int k = 0; k < e->nedges && *known; k++) {
+  *known = at->kind != NS_NUMBER_UNKNOWN;
+  if (at->kind == NS_NUMBER_Z) return of_z(pull, flow, at->number, index, known);
+  if (at->kind == NS_NUMBER_A) return pull->nu[node->x + at->i] * flow->x[node->x + at->j];
+  if (at->kind == NS_NUMBER_b) return pull->nu[node->x + at->i];
+  if (at->kind == NS_NUMBER_MASS) return -pull->nu[node->x + at->i] * pull->sdot[node->x + at->j];
+  for (int k = at->first; k >= 0 && *known; k = ns_parameter_next(e->nsds, at, k)) {
     const NsEquationEdge *edge = &e->edges[k];
-    bool law = at->kind == PULL_LOWER || at->kind == PULL_UPPER;
-    if (law && edge->inter->law == at->owner) sum += of_bound(pull, flow, edge->row + at->i, at->kind == PULL_UPPER, w);
-    if (!law && edge->inter->relation == at->owner) sum += of_relation(pull, flow, edge, at, index, known);
+    bool law = ns_number_of_law(at->kind);
+    if (law) sum += of_bound(pull, flow, edge->row + at->i, at->kind == NS_NUMBER_UPPER, w);
+    else sum += of_relation(pull, flow, edge, at, index, known);
   }
   return *known ? sum : 0;
 }
