@@ -126,13 +126,13 @@ describe("variational equations", function()
     end
     local S = variational({ n = 3, p = 3, forced = true, terms = augmented, y = { 1, 0, 0, 0, 1, 0, 0, 0, 0 },
       stops = { 5 }, size = { 1, 1, 1 }, rtol = 1e-12 }).y
-    local function pull(t, mu)
+    local function vjp(t, mu)
       local J, P = terms(t)
       return { J[1] * mu[1] + J[2] * mu[2], J[3] * mu[1] + J[4] * mu[2] }, { P[1] * mu[1] + P[2] * mu[2] }
     end
     local adjoint = { n = 2, p = 1, adjoint = true, forced = true, terms = terms, t = 5, y = { 1, 0, 0 }, stops = { 0 },
       cost = function(t) return { 0, t }, { 1 } end, rtol = 1e-12 }
-    for _, with in ipairs { {}, { pull = pull }, { implicit = true, rtol = 1e-11 }, { adaptive = true, pull = pull } } do
+    for _, with in ipairs { {}, { vjp = vjp }, { implicit = true, rtol = 1e-11 }, { adaptive = true, vjp = vjp } } do
       local r = variational(copy(adjoint, with))
       assert.near(S[1] + S[3], r.y[1], 1e-9)
       assert.near(S[4] + S[6], r.y[2], 1e-9)

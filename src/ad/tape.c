@@ -516,7 +516,7 @@ static void reverse(NsTape *tape, int first, int count, double *jac) {
   }
 }
 
-bool ns_tape_pull(NsTape *tape, const double *in, const double *weight, double *bar) {
+bool ns_tape_vjp(NsTape *tape, const double *in, const double *weight, double *bar) {
   double *adjoint = tape->partial;
   if (!linearise(tape, in)) return false;
   memset(adjoint, 0, (size_t)tape->nodes * sizeof *adjoint);

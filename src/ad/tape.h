@@ -141,7 +141,7 @@ bool ns_tape_reverse(NsTape *tape, const double *in, int first, int count, doubl
 ** bar (inputs) = the derivatives by all inputs of the sum of weight[i] times output i, by one sweep in reverse mode. False: a slope is
 ** not finite, and nothing was computed.
 */
-bool ns_tape_pull(NsTape *tape, const double *in, const double *weight, double *bar);
+bool ns_tape_vjp(NsTape *tape, const double *in, const double *weight, double *bar);
 
 /*
 ** Whether any output depends on any of the inputs first .. first + count - 1. If not, all derivatives by these inputs are 0.

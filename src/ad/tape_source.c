@@ -311,7 +311,7 @@ static void put_sweep(Text *t, const NsTapeView *tape, const Sparsity *sparsity)
   for (int i = 0; i < tape->inputs; i++) tape_source_put(t, "  bar[%d] = b%d;\n", i, i);
 }
 
-NsStatus ns_tape_pull_source(const NsTape *tape, char **source) {
+NsStatus ns_tape_vjp_source(const NsTape *tape, char **source) {
   NsTapeView view = ns_tape_view(tape);
   Text text = {NULL, 0, 0, false};
   size_t nodes = (size_t)(view.inputs + view.constants + view.steps);
@@ -321,8 +321,7 @@ NsStatus ns_tape_pull_source(const NsTape *tape, char **source) {
   unsigned char *turns = ns_alloc(nodes, 1);
   if (sparsity.depends && turns) {
     put_prelude(&text);
-    tape_source_put(&text,
-                    "void tape_pull(const double *in, const double *weight, double *bar) {\n  (void)in, (void)weight;\n");
+    tape_source_put(&text, "void tape_vjp(const double *in, const double *weight, double *bar) {\n  (void)in, (void)weight;\n");
     (void)find_sparsity(&view, &sparsity);
     want_turns(&view, &sparsity, turns);
     put_values(&text, &view, turns);

@@ -10,7 +10,7 @@
 /* The types of the functions in the source: tape_value, and tape_jacobian unless it is too long. */
 typedef void NsTapeValue(const double *in, double *out);
 typedef void NsTapeJacobian(const double *in, double *jac);
-typedef void NsTapePull(const double *in, const double *weight, double *bar);
+typedef void NsTapeVjp(const double *in, const double *weight, double *bar);
 
 /*
 ** STEPS: most operations of a tape; PARTIALS: most partial derivatives of a Jacobian. They limit the time of the C compiler;
@@ -28,10 +28,10 @@ enum { NS_TAPE_SOURCE_STEPS = 4000, NS_TAPE_SOURCE_PARTIALS = 20000 };
 NsStatus ns_tape_source(const NsTape *tape, char **source, bool *jacobian);
 
 /*
-** As ns_tape_source, with one function, which computes what ns_tape_pull does, in reverse mode:
-**   void tape_pull(const double *in, const double *weight, double *bar);
+** As ns_tape_source, with one function, which computes what ns_tape_vjp does, in reverse mode:
+**   void tape_vjp(const double *in, const double *weight, double *bar);
 ** Where a slope is not finite some of bar may be nan.
 */
-NsStatus ns_tape_pull_source(const NsTape *tape, char **source);
+NsStatus ns_tape_vjp_source(const NsTape *tape, char **source);
 
 #endif

@@ -182,15 +182,15 @@ typedef struct NsDrive {
   struct NsSensitivity *sensitivity; /* carries derivatives by parameters along; NULL: nobody asks */
 } NsDrive;
 
-/* What NsSchemeTangent.pull differentiates: eta . rho + psi . y + weights . r, at the iterate; vectors in the order of the stack. */
-typedef struct NsStepPull {
+/* What NsSchemeTangent.vjp differentiates: eta . rho + psi . y + weights . r, at the iterate; vectors in the order of the stack. */
+typedef struct NsStepVjp {
   const double *eta, *psi, *r; /* N, M, N: weights; r: of the inputs after the step */
   double *x, *r_k;             /* N: += the derivatives by x_k and r_k; NULL: they are not wanted */
   const struct NsParameter *parameters;
   int p;
   double *g;   /* p: the derivatives by the parameters with `known` */
   bool *known; /* p */
-} NsStepPull;
+} NsStepVjp;
 
 /*
 ** The derivatives of a step by its start and by numbers of the model (step_tangent.h). The equations of a step,
@@ -240,10 +240,10 @@ typedef struct NsSchemeTangent {
   void (*settled)(const NsScheme *twin, double *x);
 
   /*
-  ** Transposed derivatives in closed form, at the iterate, which has been evaluated; see NsStepPull. NULL: there are none. NS_ENOSOL: not
+  ** Transposed derivatives in closed form, at the iterate, which has been evaluated; see NsStepVjp. NULL: there are none. NS_ENOSOL: not
   ** of this model.
   */
-  NsStatus (*pull)(NsScheme *twin, const NsStepPull *pull, NsError *err);
+  NsStatus (*vjp)(NsScheme *twin, const NsStepVjp *vjp, NsError *err);
 } NsSchemeTangent;
 
 /*

@@ -84,7 +84,7 @@ static NsStatus guard_time(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap
   NsStatus status = ns_sensitivity_slope(s, frozen, guard, t, u, &slope, err);
   *grazes = slope.grazes;
   memset(s->known, 0, (size_t)s->p * sizeof *s->known);
-  if (status == NS_OK && frozen->pull_guard) status = frozen->pull_guard(frozen->context, t, u, by_p, s->known, err);
+  if (status == NS_OK && frozen->vjp_guard) status = frozen->vjp_guard(frozen->context, t, u, by_p, s->known, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double change = s->known[j] ? by_p[j] : 0;
     if (s->acts[j] && !s->known[j]) status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 0, NULL, j, &change, err);

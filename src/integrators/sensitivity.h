@@ -73,12 +73,12 @@ typedef struct NsFrozen {
   void (*place)(void *context, int *place);
 
   /*
-  ** Derivatives by parameters at a point, in closed form, or NULL: pull: F_p' mu, for a trail; pull_guard: of the guard that was chosen
-  ** last; pull_map: of a map of events, column j of out (n x p) with n = frozen.n. out has those with known[j] (p).
+  ** Derivatives by parameters at a point, in closed form, or NULL: vjp: F_p' mu, for a trail; vjp_guard: of the guard that was chosen
+  ** last; vjp_map: of a map of events, column j of out (n x p) with n = frozen.n. out has those with known[j] (p).
   */
-  NsStatus (*pull)(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
-  NsStatus (*pull_guard)(void *context, double t, const double *u, double *out, bool *known, NsError *err);
-  NsStatus (*pull_map)(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);
+  NsStatus (*vjp)(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
+  NsStatus (*vjp_guard)(void *context, double t, const double *u, double *out, bool *known, NsError *err);
+  NsStatus (*vjp_map)(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);
 } NsFrozen;
 
 struct NsSensitivity {

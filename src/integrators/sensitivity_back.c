@@ -106,27 +106,27 @@ static bool back_resolved(NsSensitivity *s, double h) {
 static const double BACK_ROUNDING = 4096 * DBL_EPSILON;
 
 /* The same for derivatives in closed form. */
-static const double PULL_ROUNDING = 16 * DBL_EPSILON;
+static const double VJP_ROUNDING = 16 * DBL_EPSILON;
 
 /*
-** The size of out[j] of back_pull below which it is rounding: of F_p[j] at the sizes of rates, and of mu so far or in the run. (Where a
+** The size of out[j] of back_vjp below which it is rounding: of F_p[j] at the sizes of rates, and of mu so far or in the run. (Where a
 ** motion has come to rest with a cost of 0, mu is rounding from there to the end, and all of it so far.)
 */
 static double back_noise(const NsSensitivity *s, int j) {
   double sum = 0;
   if (!s->acts[j]) return 0;
   for (int i = 0; i < s->n; i++) sum += s->rate_most[i] * fmax(s->trail->most[i], s->trail->reach[i]);
-  return (s->trail->pulled[j] ? PULL_ROUNDING : BACK_ROUNDING) * sum / s->parameters[j].unit;
+  return (s->trail->exact[j] ? VJP_ROUNDING : BACK_ROUNDING) * sum / s->parameters[j].unit;
 }
 
 /* out (p) = F_p' mu at a point. */
-static NsStatus back_pull(NsSensitivity *s, double t, const double *u, const double *mu, double *out, NsError *err) {
+static NsStatus back_vjp(NsSensitivity *s, double t, const double *u, const double *mu, double *out, NsError *err) {
   const NsFrozen *frozen = s->trail->frozen;
   NsStatus status = NS_OK;
   memset(out, 0, (size_t)s->p * sizeof *out);
-  if (frozen->pull) status = frozen->pull(frozen->context, t, u, mu, out, s->trail->pulled, err);
+  if (frozen->vjp) status = frozen->vjp(frozen->context, t, u, mu, out, s->trail->exact, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
-    if (!s->acts[j] || s->trail->pulled[j]) continue;
+    if (!s->acts[j] || s->trail->exact[j]) continue;
     status = ns_sensitivity_column(s, frozen, t, u, j, s->dense, err);
     out[j] = ns_dense_dot(s->n, s->dense, 1, mu, 1);
   }
@@ -143,7 +143,7 @@ static NsStatus back_integral(NsSensitivity *s, const NsCourse *course, double a
     double t = k + 1 == NS_BERNSTEIN_SIZE ? b : a + ns_bernstein_node(k) * h;
     status = ns_variational_at(trail->variational, t, trail->x, err);
     if (status == NS_OK) status = course->at(course->context, t, s->direction, err);
-    if (status == NS_OK) status = back_pull(s, t, s->direction, trail->x, trail->q + k * p, err);
+    if (status == NS_OK) status = back_vjp(s, t, s->direction, trail->x, trail->q + k * p, err);
   }
   bool resolved = true;
   for (ptrdiff_t j = 0; j < p && status == NS_OK && resolved; j++) {

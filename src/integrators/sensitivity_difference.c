@@ -118,7 +118,7 @@ NsStatus ns_sensitivity_map_terms(NsSensitivity *s, const NsFrozen *frozen, NsFr
   *exact = false;
   memset(s->known, 0, (size_t)s->p * sizeof *s->known);
   if (frozen->reset) status = frozen->reset(frozen->context, map, t, u, A, exact, err);
-  if (status == NS_OK && frozen->pull_map) status = frozen->pull_map(frozen->context, map, t, u, B, s->known, err);
+  if (status == NS_OK && frozen->vjp_map) status = frozen->vjp_map(frozen->context, map, t, u, B, s->known, err);
   return status;
 }
 

@@ -17,7 +17,7 @@ NsStatus ns_trail_new(NsSensitivity *s) {
   trail->A = ns_arena_matrix(arena, n, n);
   trail->B = ns_arena_matrix(arena, n, p);
   trail->acts = ns_arena_take(arena, (size_t)p, sizeof *trail->acts);
-  trail->pulled = ns_arena_take(arena, (size_t)p, sizeof *trail->pulled);
+  trail->exact = ns_arena_take(arena, (size_t)p, sizeof *trail->exact);
   double **of_n[] = {&trail->T, &trail->mu, &trail->size, &trail->most, &trail->reach, &trail->x};
   for (size_t i = 0; i < sizeof of_n / sizeof *of_n; i++) *of_n[i] = ns_arena_doubles(arena, n);
   trail->g = ns_arena_doubles(arena, p);
@@ -162,11 +162,10 @@ static NsStatus trail_guard(NsSensitivity *s, const NsFrozen *frozen, const NsFr
   NsStatus status = ns_sensitivity_slope(s, frozen, guard->value, t, u, slope, err);
   memcpy(g, s->value, (size_t)s->n * sizeof *g);
   memset(g + s->n, 0, (size_t)s->p * sizeof *g);
-  memset(s->trail->pulled, 0, (size_t)s->p * sizeof *s->trail->pulled);
-  if (status == NS_OK && frozen->pull_guard)
-    status = frozen->pull_guard(frozen->context, t, u, g + s->n, s->trail->pulled, err);
+  memset(s->trail->exact, 0, (size_t)s->p * sizeof *s->trail->exact);
+  if (status == NS_OK && frozen->vjp_guard) status = frozen->vjp_guard(frozen->context, t, u, g + s->n, s->trail->exact, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
-    if (s->acts[j] && !s->trail->pulled[j])
+    if (s->acts[j] && !s->trail->exact[j])
       status = ns_sensitivity_along(s, frozen, guard->value, 1, t, u, 0, NULL, j, &g[s->n + j], err);
   }
   for (int i = 0; i < s->n + s->p && !slope->grazes; i++) g[i] /= slope->rate;

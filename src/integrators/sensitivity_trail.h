@@ -55,7 +55,7 @@ typedef struct NsTrail {
   const void *taken;
   double *mu, *g, *x;        /* n, p, nx */
   double *c, *q;             /* at the nodes of an interval: n, p numbers each */
-  bool *pulled;              /* p: NsFrozen.pull knew the parameter */
+  bool *exact;               /* p: NsFrozen.vjp knew the parameter */
   double *size, *most, *sum; /* n: sizes of u, |mu| so far; p: sums of sizes of terms of g */
   double *reach;             /* n: integrals of |c| over the run */
   double from, to;           /* the interval of c */

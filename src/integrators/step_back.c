@@ -27,7 +27,7 @@ static ptrdiff_t step_numbers(const NsStepEquations *T) {
 static const char *why_not_back(const NsStepEquations *T) {
   if (T->settles) return "steps with a projection have no way back";
   bool carries = T->of->states || (T->twin->linear && T->Phi);
-  if (!T->of->pull || !carries) /* schemes without a pull begin with a step of another kind, which has no transpose here */
+  if (!T->of->vjp || !carries) /* schemes without a vjp begin with a step of another kind, which has no transpose here */
     return "steps of this model have no way back in closed form";
   return NULL;
 }
@@ -40,7 +40,7 @@ static NsStatus take_record(NsStepEquations *T, NsError *err) {
   NS_STACK_VECTORS(arena, T->n, &T->mu_before);
   NS_STACK_VECTORS(arena, T->nr, &T->mu_r);
   T->beta = ns_arena_doubles(arena, (ptrdiff_t)T->N + T->M);
-  T->pulled = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
+  T->product = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->n + T->nr);
   T->rates = ns_arena_doubles(arena, 2 * (ptrdiff_t)T->N);
   T->of_law = ns_arena_take(arena, (size_t)T->p, sizeof *T->of_law);
   for (int j = 0; j < T->p && T->of_law; j++)
@@ -217,11 +217,11 @@ static void back_carry(NsStepEquations *T, double *mu) {
   int after = ns_step_memories_after(T), count = ns_step_memories(T);
   for (int i = 0; i < count; i++) {
     const double *column = T->Phi + (ptrdiff_t)i * after;
-    T->pulled[i] = ns_dense_dot(T->n, column, 1, mu, 1);
-    if (T->input) T->pulled[i] += ns_dense_dot(T->nr, column + T->n, 1, T->mu_r, 1);
+    T->product[i] = ns_dense_dot(T->n, column, 1, mu, 1);
+    if (T->input) T->product[i] += ns_dense_dot(T->nr, column + T->n, 1, T->mu_r, 1);
   }
-  const double *r = T->pulled + T->n, *before = r + (T->input ? T->nr : 0);
-  for (int i = 0; i < T->n; i++) mu[i] = T->pulled[i] + T->mu_before[i];
+  const double *r = T->product + T->n, *before = r + (T->input ? T->nr : 0);
+  for (int i = 0; i < T->n; i++) mu[i] = T->product[i] + T->mu_before[i];
   for (int i = 0; i < T->nr && T->input; i++) T->mu_r[i] = r[i];
   for (int i = 0; i < T->n && T->of->before_states; i++) T->mu_before[i] = before[i];
 }
@@ -280,22 +280,22 @@ static NsStatus back_add_inputs(NsStepEquations *T, double *of_w, double *of_l, 
 }
 
 /* The closed forms: new mu and mu_r, and the derivatives by the parameters. */
-static NsStatus pull_step(NsStepEquations *T, const double *of_r, bool memories, double *mu, bool *known, NsError *err) {
+static NsStatus vjp_step(NsStepEquations *T, const double *of_r, bool memories, double *mu, bool *known, NsError *err) {
   NsSensitivity *s = T->s;
   double *x = T->rates, *r_k = x + T->N;
   for (int i = 0; i < T->M; i++) T->row[i] = T->mode[i] == NS_STEP_ACTIVE ? T->beta[T->N + i] : 0;
   memset(T->rates, 0, 2 * (size_t)T->N * sizeof *T->rates);
-  NsStepPull pull = {.eta = T->beta,
-                     .psi = T->row,
-                     .r = of_r,
-                     .x = memories ? x : NULL,
-                     .r_k = memories ? r_k : NULL,
-                     .parameters = s->parameters,
-                     .p = T->p,
-                     .g = s->least,
-                     .known = known};
+  NsStepVjp vjp = {.eta = T->beta,
+                   .psi = T->row,
+                   .r = of_r,
+                   .x = memories ? x : NULL,
+                   .r_k = memories ? r_k : NULL,
+                   .parameters = s->parameters,
+                   .p = T->p,
+                   .g = s->least,
+                   .known = known};
   memset(s->least, 0, (size_t)T->p * sizeof *s->least);
-  NsStatus status = T->of->pull(T->twin, &pull, err);
+  NsStatus status = T->of->vjp(T->twin, &vjp, err);
   if (status == NS_ENOSOL) return ns_trail_refuse(s->trail, "steps of this model have no way back in closed form", err);
   for (int j = 0; j < T->p; j++)
     if (known[j]) s->trail->g[j] += s->least[j];
@@ -322,7 +322,7 @@ static NsStatus back_through(NsStepEquations *T, NsError *err) {
   if (status == NS_OK && inputs) status = back_add_inputs(T, of_w, of_l, err);
   if (status == NS_OK) status = back_solve(T, of_w, of_l, err);
   if (status == NS_OK) status = back_test(T, err);
-  if (status == NS_OK && T->of->pull) status = pull_step(T, inputs ? of_r : NULL, !T->carried, mu, known, err);
+  if (status == NS_OK && T->of->vjp) status = vjp_step(T, inputs ? of_r : NULL, !T->carried, mu, known, err);
   if (status == NS_OK) back_bounds(T, known);
   for (int j = 0; j < T->p && status == NS_OK; j++)
     if (s->acts[j] && !known[j]) status = back_difference(T, j, err);
@@ -340,7 +340,7 @@ static NsStatus back_prepare(NsStepEquations *T, NsError *err) {
   if (status != NS_OK) return status;
   bool same = again && T->linear && formed == T->formed && key == T->key && T->carried;
   if (!same) T->inverse_known = false;
-  if ((T->of->pull && T->of->states) || T->carried) return NS_OK;
+  if ((T->of->vjp && T->of->states) || T->carried) return NS_OK;
   if (!T->linear) return ns_trail_refuse(T->s->trail, "steps of this model have no way back in closed form", err);
   status = ns_step_form_steps(T, err);
   return status == NS_OK ? ns_step_place(T, NULL, 0, false, err) : status;

@@ -12,7 +12,7 @@
 ** The record of a step is its solution w, lambda with the memories Z before it (step_tangent.h). The way back carries mu = d(cost) / dZ+ of
 ** what lies behind. With A the matrix of the step and A' beta = -(Z+_w, Z+_lambda)' mu it takes a step by
 **   mu := rho_Z' beta + Z+_Z' mu,   g += rho_p' beta + Z+_p' mu.
-** These products are closed forms (NsSchemeTangent.pull); in linear models mu := Phi' mu. A parameter without a closed form takes a
+** These products are closed forms (NsSchemeTangent.vjp); in linear models mu := Phi' mu. A parameter without a closed form takes a
 ** difference of the equations. The steps are checked as ns_step_tangent does, from the last one to the first.
 */
 

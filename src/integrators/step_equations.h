@@ -65,16 +65,16 @@ typedef struct NsStepEquations {
   double t_compared;
 
   /* of the way back (step_back.h) */
-  double t_first, t_back;        /* where the run starts; where the way back stands */
-  double *inverse;               /* (N + M) x (N + M): the solutions for the unit vectors; NULL: not made */
-  bool inverse_known;            /* it is that of the present matrix */
-  double *mu_r, *mu_before;      /* nr, n: the derivatives of the cost by r and by x_before */
-  double *beta, *pulled, *rates; /* N + M, 2 n + nr, 2 N: workspace */
-  double *memories;              /* 2 n + nr: of the systems, while the model is at earlier steps */
-  double *toward;                /* N x (n + nr): the derivatives of the state by w; NULL: not made */
-  double *by_inputs;             /* nr x (N + M): those of r; NULL: not made */
-  bool *of_law;                  /* p: the parameter is a number of a law */
-  long since;                    /* steps since the matrix was tested */
+  double t_first, t_back;         /* where the run starts; where the way back stands */
+  double *inverse;                /* (N + M) x (N + M): the solutions for the unit vectors; NULL: not made */
+  bool inverse_known;             /* it is that of the present matrix */
+  double *mu_r, *mu_before;       /* nr, n: the derivatives of the cost by r and by x_before */
+  double *beta, *product, *rates; /* N + M, 2 n + nr, 2 N: workspace */
+  double *memories;               /* 2 n + nr: of the systems, while the model is at earlier steps */
+  double *toward;                 /* N x (n + nr): the derivatives of the state by w; NULL: not made */
+  double *by_inputs;              /* nr x (N + M): those of r; NULL: not made */
+  bool *of_law;                   /* p: the parameter is a number of a law */
+  long since;                     /* steps since the matrix was tested */
 
   /* of the projection */
   NsLu *positions;          /* of its matrix; NULL: not made */

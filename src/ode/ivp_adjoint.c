@@ -142,9 +142,9 @@ static NsStatus adjoint_slopes(void *context, double t, double *c, double *d, Ns
   return b->options.cost->slopes(b->options.cost->context, t, b->y, c, d, err);
 }
 
-static NsStatus adjoint_pull(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
+static NsStatus adjoint_vjp(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
   NsIvpBackward *b = context;
-  return b->options.pull(b->derivatives.context, t, mu, Jmu, Pmu, err);
+  return b->options.vjp(b->derivatives.context, t, mu, Jmu, Pmu, err);
 }
 
 /*
@@ -277,7 +277,7 @@ NsStatus ns_ivp_adjoint_new(NsIvpAdjoint **out, const NsStepperClass *method, co
   b->mu = ns_arena_doubles(&b->arena, (ptrdiff_t)n + p);
   NsVariationalProblem linear = {.n = n, .p = p, .terms = adjoint_terms, .context = b, .adjoint = true};
   linear.cost = options->cost ? adjoint_slopes : NULL;
-  linear.pull = options->pull ? adjoint_pull : NULL;
+  linear.vjp = options->vjp ? adjoint_vjp : NULL;
   linear.forced = options->forced;
   linear.adaptive = method->implicit;
   b->whole = method->rough;

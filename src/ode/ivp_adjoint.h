@@ -22,8 +22,8 @@ typedef struct NsIvpCost {
 typedef struct NsIvpAdjointOptions {
   const NsIvpDerivatives *derivatives;
   const NsIvpCost *cost; /* NULL: the rate of the cost is 0 */
-  NsVariationalPull
-      pull;       /* NULL; else J' mu and P' mu at a time, where ns_ivp_adjoint_state gives the state; its context is that of
+  NsVariationalVjp
+      vjp;        /* NULL; else J' mu and P' mu at a time, where ns_ivp_adjoint_state gives the state; its context is that of
                              the derivatives */
   bool forced;    /* some parameter is one of f */
   double rtol;    /* of mu (variational.h); 0: that of the problem */

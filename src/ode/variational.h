@@ -36,7 +36,7 @@ typedef NsStatus (*NsVariationalTerms)(void *context, double t, double *J, doubl
 typedef NsStatus (*NsVariationalCost)(void *context, double t, double *c, double *d, NsError *err);
 
 /* Jmu (n) = J' mu and Pmu (p) = P' mu at t, without forming J and P. Fails as NsVariationalTerms does. */
-typedef NsStatus (*NsVariationalPull)(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err);
+typedef NsStatus (*NsVariationalVjp)(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err);
 
 /* The equations. Arrays are borrowed. */
 typedef struct NsVariationalProblem {
@@ -45,7 +45,7 @@ typedef struct NsVariationalProblem {
   void *context;          /* of all callbacks */
   bool adjoint;           /* false: forward */
   NsVariationalCost cost; /* adjoint: NULL: c = 0 and d = 0 */
-  NsVariationalPull pull; /* adjoint, explicit method: NULL: products with the J and P of `terms` */
+  NsVariationalVjp vjp;   /* adjoint, explicit method: NULL: products with the J and P of `terms` */
   bool forced;            /* P is not 0 */
   bool mass;              /* forward, implicit: E is not the identity */
   bool implicit;          /* Radau IIA of order 5, for stiff J; false: DOP853 */
@@ -76,7 +76,7 @@ typedef struct NsVariationalState {
   double h_next;   /* length of the next step; it stays from one stretch to the next */
   const double *y;
   long steps, rejected;
-  long evaluations; /* of terms or pull */
+  long evaluations; /* of terms or vjp */
 } NsVariationalState;
 
 typedef struct NsVariational NsVariational;

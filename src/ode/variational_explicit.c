@@ -20,12 +20,12 @@ typedef struct Explicit {
 } Explicit;
 
 /* The adjoint's rates by the products that the caller gives; the coefficients of the cost are those of the point. */
-static NsStatus explicit_pull(NsVariational *v, double t, const double *y, double *ydot, NsError *err) {
+static NsStatus explicit_vjp(NsVariational *v, double t, const double *y, double *ydot, NsError *err) {
   const NsVariationalProblem *p = &v->problem;
   int n = p->n;
   NsVariationalPoint *point = &((Explicit *)v->work)->point;
   v->state.evaluations++;
-  NsStatus status = p->pull(p->context, t, y, ydot, ydot + n, err);
+  NsStatus status = p->vjp(p->context, t, y, ydot, ydot + n, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < v->size; i++) ydot[i] = -ydot[i];
   if (!p->cost) return NS_OK;
@@ -41,7 +41,7 @@ static NsStatus explicit_pull(NsVariational *v, double t, const double *y, doubl
 static NsStatus explicit_rate(void *context, double t, const double *y, double *ydot, NsError *err) {
   NsVariational *v = context;
   Explicit *e = v->work;
-  if (v->problem.adjoint && v->problem.pull) return explicit_pull(v, t, y, ydot, err);
+  if (v->problem.adjoint && v->problem.vjp) return explicit_vjp(v, t, y, ydot, err);
   NsStatus status = ns_variational_terms_at(v, &e->point, t, err);
   if (status == NS_OK) ns_variational_rates(v, &e->point, y, ydot);
   return status;
@@ -84,13 +84,13 @@ static void explicit_jump(NsVariational *v, const double *y) {
 }
 
 /*
-** *ydot = the rates at the start of the step. With `pull` the coefficients are got in every fourth step: they set tolerances of g alone,
+** *ydot = the rates at the start of the step. With `vjp` the coefficients are got in every fourth step: they set tolerances of g alone,
 ** which do not change fast.
 */
 static NsStatus explicit_first_rates(NsVariational *v, const double **ydot, NsError *err) {
   enum { AGE = 4 };
   Explicit *e = v->work;
-  bool known = v->problem.adjoint && v->problem.pull && e->rk->end_known && e->aged++ % AGE != 0;
+  bool known = v->problem.adjoint && v->problem.vjp && e->rk->end_known && e->aged++ % AGE != 0;
   if (known) return *ydot = e->rk->K[e->rk->method->end], NS_OK;
   NsStatus status = ns_variational_terms_at(v, &e->point, v->state.t, err);
   if (status == NS_OK) ns_variational_rates(v, &e->point, v->state.y, e->rates);

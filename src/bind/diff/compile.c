@@ -145,13 +145,13 @@ NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceA
   return NULL;
 }
 
-void nsl_trace_prepare_pull(lua_State *L, int idx, NslTrace *trace) {
+void nsl_trace_prepare_vjp(lua_State *L, int idx, NslTrace *trace) {
   int top = lua_gettop(L), list = top + 1;
-  if (trace->pull_tried || !trace->native) return;
+  if (trace->vjp_tried || !trace->native) return;
   lua_getiuservalue(L, idx, TRACES);
   for (lua_Integer i = (lua_Integer)lua_rawlen(L, list); i >= 1; i--) {
     lua_rawgeti(L, list, i);
-    if (lua_touserdata(L, -1) == trace) nsl_trace_make_pull(L, trace, lua_gettop(L));
+    if (lua_touserdata(L, -1) == trace) nsl_trace_make_vjp(L, trace, lua_gettop(L));
     lua_settop(L, list);
   }
   lua_settop(L, top);

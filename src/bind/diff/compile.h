@@ -36,10 +36,10 @@ void nsl_trace_check(lua_State *L, int idx, NslTrace *trace, int nargs, const Ns
 NslTrace *nsl_push_plain_trace(lua_State *L, int idx, int nargs, const NslTraceArg *args, const double *in);
 
 /*
-** Makes native code for nsl_trace_pull of a trace of the compiled function at idx, once, if the function has native code. It takes the
+** Makes native code for nsl_trace_vjp of a trace of the compiled function at idx, once, if the function has native code. It takes the
 ** time of the C compiler, so call it where many sweeps follow.
 */
-void nsl_trace_prepare_pull(lua_State *L, int idx, NslTrace *trace);
+void nsl_trace_prepare_vjp(lua_State *L, int idx, NslTrace *trace);
 
 void nsl_open_compile(lua_State *L);
 

@@ -138,12 +138,12 @@ bool nsl_trace_jacobian_of(NslTrace *trace, int first, int count, double *jac) {
   return all_finite(jac, entries);
 }
 
-bool nsl_trace_pull(NslTrace *trace, const double *in, const double *weight, double *bar) {
-  if (trace->native_pull && *trace->open) {
-    trace->native_pull(in, weight, bar);
+bool nsl_trace_vjp(NslTrace *trace, const double *in, const double *weight, double *bar) {
+  if (trace->native_vjp && *trace->open) {
+    trace->native_vjp(in, weight, bar);
     if (all_finite(bar, (size_t)trace->inputs)) return true;
   }
-  return trace->tape && ns_tape_pull(trace->tape, in, weight, bar) && all_finite(bar, (size_t)trace->inputs);
+  return trace->tape && ns_tape_vjp(trace->tape, in, weight, bar) && all_finite(bar, (size_t)trace->inputs);
 }
 
 bool nsl_trace_along(NslTrace *trace, int time, double tdot, int arg, const double *w, double *first, double *second) {

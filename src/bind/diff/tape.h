@@ -55,8 +55,8 @@ typedef struct NslTrace {
   double *direction; /* inputs: all 0 */
   void (*native)(const double *in, double *out);
   void (*native_jacobian)(const double *in, double *jac);
-  void (*native_pull)(const double *in, const double *weight, double *bar); /* NULL: not made, see nsl_trace_prepare_pull */
-  bool pull_tried;
+  void (*native_vjp)(const double *in, const double *weight, double *bar); /* NULL: not made, see nsl_trace_prepare_vjp */
+  bool vjp_tried;
   bool checked;         /* compared with the callback at the first arguments */
   const char *compiler; /* NULL: no native code */
   const bool *open;     /* native code may be called: false after the Lua state was closed */
@@ -70,8 +70,8 @@ enum {
   NSL_TRACE_ROOM,
   NSL_TRACE_JACOBIAN,
   NSL_TRACE_REASON,
-  NSL_TRACE_PULL,
-  NSL_TRACE_VALUES = NSL_TRACE_PULL
+  NSL_TRACE_VJP,
+  NSL_TRACE_VALUES = NSL_TRACE_VJP
 };
 
 /* Whether an argument is an input (not an object); the number of its inputs; the name of argument a (from 0) in messages. */
@@ -120,7 +120,7 @@ bool nsl_trace_jacobian(NslTrace *trace, int arg, double *jac);
 bool nsl_trace_jacobian_of(NslTrace *trace, int first, int count, double *jac);
 
 /* bar (inputs) = the derivatives of the sum of weight[i] times value i by all inputs, at `in`. Returns whether it is finite. */
-bool nsl_trace_pull(NslTrace *trace, const double *in, const double *weight, double *bar);
+bool nsl_trace_vjp(NslTrace *trace, const double *in, const double *weight, double *bar);
 
 /* Whether this Jacobian is known without an evaluation, wherever trace->in is. */
 bool nsl_trace_jacobian_known(const NslTrace *trace, int arg);

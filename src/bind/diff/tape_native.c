@@ -66,10 +66,10 @@ static int tape_native_push_text(lua_State *L) {
   return 1;
 }
 
-/* Pushes the C source as a string; with jacobian NULL that of the pull. NS_ESIZE: the tape is too long, and nothing is pushed. */
+/* Pushes the C source as a string; with jacobian NULL that of the vjp. NS_ESIZE: the tape is too long, and nothing is pushed. */
 static NsStatus push_source(lua_State *L, const NslTrace *trace, bool *jacobian, NsError *err) {
   char *source;
-  NsStatus status = jacobian ? ns_tape_source(trace->tape, &source, jacobian) : ns_tape_pull_source(trace->tape, &source);
+  NsStatus status = jacobian ? ns_tape_source(trace->tape, &source, jacobian) : ns_tape_vjp_source(trace->tape, &source);
   if (status == NS_ESIZE)
     return ns_fail(err, status, "%d operations are too many for native code", ns_tape_view(trace->tape).steps);
   if (status != NS_OK) nsl_raise_status(L, status, "compile");
@@ -125,18 +125,18 @@ void nsl_trace_make_native(lua_State *L, NslTrace *trace, int at, const char *pr
   lua_settop(L, top);
 }
 
-void nsl_trace_make_pull(lua_State *L, NslTrace *trace, int at) {
+void nsl_trace_make_vjp(lua_State *L, NslTrace *trace, int at) {
   int top = lua_gettop(L);
   NsError err = {NS_OK, ""};
-  NsSymbol pull = NULL;
-  if (trace->pull_tried || !trace->native || !trace->tape) return;
+  NsSymbol vjp = NULL;
+  if (trace->vjp_tried || !trace->native || !trace->tape) return;
   nsl_need_stack(L, 16);
-  trace->pull_tried = true;
+  trace->vjp_tried = true;
   const Code *code = push_source(L, trace, NULL, &err) == NS_OK ? push_code(L, NULL, &err) : NULL;
-  if (code && ns_library_symbol(code->library, "tape_pull", &pull, &err) == NS_OK) {
+  if (code && ns_library_symbol(code->library, "tape_vjp", &vjp, &err) == NS_OK) {
     lua_pushvalue(L, -1);
-    lua_setiuservalue(L, at, NSL_TRACE_PULL);
-    trace->native_pull = (NsTapePull *)pull;
+    lua_setiuservalue(L, at, NSL_TRACE_VJP);
+    trace->native_vjp = (NsTapeVjp *)vjp;
   }
   lua_settop(L, top);
 }

@@ -14,8 +14,8 @@
 */
 void nsl_trace_make_native(lua_State *L, NslTrace *trace, int at, const char *program, bool must);
 
-/* Native code for nsl_trace_pull of the trace at index `at`, if it has native code; without success the trace stays as it is. */
-void nsl_trace_make_pull(lua_State *L, NslTrace *trace, int at);
+/* Native code for nsl_trace_vjp of the trace at index `at`, if it has native code; without success the trace stays as it is. */
+void nsl_trace_make_vjp(lua_State *L, NslTrace *trace, int at);
 
 void nsl_open_native(lua_State *L);
 

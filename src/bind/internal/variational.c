@@ -12,7 +12,7 @@
 /* Calls of functions on the stack, at these indices (0: none). */
 typedef struct SpecVariational {
   lua_State *L;
-  int n, p, terms, cost, pull;
+  int n, p, terms, cost, vjp;
 } SpecVariational;
 
 static void read_numbers(lua_State *L, int idx, int count, double *to) {
@@ -61,10 +61,10 @@ static NsStatus spec_variational_cost(void *context, double t, double *c, double
   return status;
 }
 
-static NsStatus spec_variational_pull(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
+static NsStatus spec_variational_vjp(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
   SpecVariational *s = context;
   int top = lua_gettop(s->L);
-  lua_pushvalue(s->L, s->pull);
+  lua_pushvalue(s->L, s->vjp);
   lua_pushnumber(s->L, t);
   push_numbers(s->L, s->n, mu);
   NsStatus status = spec_variational_call(s, 2, 2, err);
@@ -127,7 +127,7 @@ static NsStatus spec_variational_run(lua_State *L, NsVariational *v, int out, Ns
 
 /*
 ** variational{n=, p=, terms= (t -> J, P, E as lists by columns; false: a shorter step), t=, y=, stops=, size=, rtol=, h=, adjoint=,
-** mass=, implicit=, adaptive=, forced=, cost= (t -> c, d), pull= (t, mu -> J' mu, P' mu), index=, at=}: a table with y, t, steps, rejected,
+** mass=, implicit=, adaptive=, forced=, cost= (t -> c, d), vjp= (t, mu -> J' mu, P' mu), index=, at=}: a table with y, t, steps, rejected,
 ** evaluations, allocations, rows; or nil, the status' name and the message.
 */
 static int spec_variational(lua_State *L) {
@@ -135,7 +135,7 @@ static int spec_variational(lua_State *L) {
   SpecVariational s = {.L = L, .n = (int)spec_variational_number(L, "n", 0), .p = (int)spec_variational_number(L, "p", 0)};
   s.terms = spec_variational_function(L, "terms");
   s.cost = spec_variational_function(L, "cost");
-  s.pull = spec_variational_function(L, "pull");
+  s.vjp = spec_variational_function(L, "vjp");
   double size[64], y[8192];
   int index[64];
   luaL_argcheck(L, s.n <= 64 && s.n * s.p + s.p <= 8192, 1, "too large");
@@ -149,7 +149,7 @@ static int spec_variational(lua_State *L) {
                                   .context = &s,
                                   .adjoint = spec_variational_flag(L, "adjoint"),
                                   .cost = s.cost ? spec_variational_cost : NULL,
-                                  .pull = s.pull ? spec_variational_pull : NULL,
+                                  .vjp = s.vjp ? spec_variational_vjp : NULL,
                                   .forced = spec_variational_flag(L, "forced"),
                                   .mass = spec_variational_flag(L, "mass"),
                                   .implicit = spec_variational_flag(L, "implicit"),

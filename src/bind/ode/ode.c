@@ -536,14 +536,14 @@ static int ivp_gradient(lua_State *L) {
   }
   if (!lua_isnil(L, TERMINAL)) nsl_ode_check_function(L, name, TERMINAL, "terminal");
   nsl_ode_compile(&solve.ode, solve.options.t0, solve.options.y0);
-  nsl_ode_prepare_pull(&solve.ode);
+  nsl_ode_prepare_vjp(&solve.ode);
   nsl_ode_read_sensitivity(&s, &solve.ode, "parameters", SENSITIVITIES, solve.options.events.count + !lua_isnil(L, COST),
                            solve.options.t0, solve.options.y0);
   nsl_ode_check_jacobian(&s, &solve.problem, solve.options.t0, solve.options.y0);
   NsIvpCost cost = {&s, nsl_ode_cost_value, nsl_ode_cost_slopes};
   NsIvpAdjointOptions options = {.derivatives = &s.derivatives,
                                  .cost = lua_isnil(L, COST) ? NULL : &cost,
-                                 .pull = s.f_shadow.trace ? nsl_ode_pull_rate : NULL,
+                                 .vjp = s.f_shadow.trace ? nsl_ode_vjp_rate : NULL,
                                  .forced = s.numbers > 0,
                                  .rtol = s.rtol,
                                  .one_sided = s.one_sided};

@@ -229,19 +229,18 @@ NsStatus nsl_ode_protected(NslOde *ode, lua_CFunction function, void *data, int 
   return NS_OK;
 }
 
-NsStatus nsl_ode_pull(NslOde *ode, NslTrace *trace, double t, const double *y, const double *weight, double *bar,
-                      NsError *err) {
-  if (nsl_trace_pull(trace, nsl_ode_inputs(ode, t, y), weight, bar)) return NS_OK;
+NsStatus nsl_ode_vjp(NslOde *ode, NslTrace *trace, double t, const double *y, const double *weight, double *bar, NsError *err) {
+  if (nsl_trace_vjp(trace, nsl_ode_inputs(ode, t, y), weight, bar)) return NS_OK;
   return ns_fail(err, NS_ENAN, "%s: a derivative of a compiled function is not finite (t=%.10g)", ode->who, t);
 }
 
-void nsl_ode_prepare_pull(NslOde *ode) {
+void nsl_ode_prepare_vjp(NslOde *ode) {
   lua_State *L = ode->L;
   int cost = ode->known->count;
-  if (ode->trace) nsl_trace_prepare_pull(L, ode->f, ode->trace);
+  if (ode->trace) nsl_trace_prepare_vjp(L, ode->f, ode->trace);
   if (!ode->event_trace || (int)lua_rawlen(L, ode->events) <= cost || !ode->event_trace[cost]) return;
   lua_rawgeti(L, ode->events, cost + 1);
-  nsl_trace_prepare_pull(L, lua_gettop(L), ode->event_trace[cost]);
+  nsl_trace_prepare_vjp(L, lua_gettop(L), ode->event_trace[cost]);
   lua_pop(L, 1);
 }
 

@@ -79,11 +79,11 @@ NsStatus nsl_ode_protected(NslOde *ode, lua_CFunction function, void *data, int 
 ** bar = the derivatives of sum weight[i] out[i] by all inputs of a trace of f or of an event (t, y, args) at (t, y), in the trace's
 ** order of inputs.
 */
-NsStatus nsl_ode_pull(NslOde *ode, struct NslTrace *trace, double t, const double *y, const double *weight, double *bar,
-                      NsError *err);
+NsStatus nsl_ode_vjp(NslOde *ode, struct NslTrace *trace, double t, const double *y, const double *weight, double *bar,
+                     NsError *err);
 
 /* Makes the sweeps of a compiled f, and of the compiled cost behind the events, native code, if these are. Raises. */
-void nsl_ode_prepare_pull(NslOde *ode);
+void nsl_ode_prepare_vjp(NslOde *ode);
 
 /* ---- reading arguments ---- */
 

@@ -156,19 +156,19 @@ static NsStatus sensitivity_terms(void *context, double t, const double *y, doub
 }
 
 /* Copies the derivatives by the parameters from those by all inputs. */
-static void take_pulled(const NslSensitivity *s, double *to) {
+static void take_vjp(const NslSensitivity *s, double *to) {
   for (int j = 0; j < s->p; j++) to[j] = s->input[j] >= 0 ? s->bar[s->input[j]] : 0;
 }
 
 /* The derivatives of an event by one sweep of its trace. */
-static NsStatus pulled_event(NslSensitivity *s, struct NslTrace *trace, double t, const double *y, double *gt, double *gy,
+static NsStatus vjp_of_event(NslSensitivity *s, struct NslTrace *trace, double t, const double *y, double *gt, double *gy,
                              double *gp, NsError *err) {
   const double one = 1;
-  NsStatus status = nsl_ode_pull(s->ode, trace, t, y, &one, s->bar, err);
+  NsStatus status = nsl_ode_vjp(s->ode, trace, t, y, &one, s->bar, err);
   if (status != NS_OK) return status;
   *gt = s->bar[0];
   memcpy(gy, s->bar + 1, (size_t)s->n * sizeof *gy);
-  take_pulled(s, gp);
+  take_vjp(s, gp);
   return NS_OK;
 }
 
@@ -178,7 +178,7 @@ static NsStatus sensitivity_event(void *context, int event, double t, const doub
   lua_State *L = s->ode->L;
   double g;
   if (s->ode->event_trace && s->ode->event_trace[event])
-    return pulled_event(s, s->ode->event_trace[event], t, y, gt, gy, gp, err);
+    return vjp_of_event(s, s->ode->event_trace[event], t, y, gt, gy, gp, err);
   NsStatus status = nsl_ode_event(s->ode, event, t, y, &g, err);
   if (status != NS_OK) return status;
   lua_rawgeti(L, s->events, event + 1);
@@ -204,7 +204,7 @@ static NsStatus sensitivity_reset(void *context, int event, double t, const doub
 }
 
 /* J' mu and P' mu with these matrices. */
-static NsStatus pull_by_terms(NslSensitivity *s, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
+static NsStatus vjp_by_terms(NslSensitivity *s, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
   size_t n = (size_t)s->n, p = (size_t)s->p;
   memset(s->J, 0, n * n * sizeof *s->J);
   memset(s->P, 0, n * p * sizeof *s->P);
@@ -214,16 +214,16 @@ static NsStatus pull_by_terms(NslSensitivity *s, double t, const double *mu, dou
   return status;
 }
 
-NsStatus nsl_ode_pull_rate(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
+NsStatus nsl_ode_vjp_rate(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err) {
   NslSensitivity *s = context;
   NsStatus status;
   ns_ivp_adjoint_state(s->adjoint, t, s->y);
   bool traced = nsl_ode_shadow_holds_f(s->ode, &s->f_shadow, t, s->y, &status, err);
   if (status != NS_OK) return status;
-  if (!traced || !nsl_trace_pull(s->f_shadow.trace, s->f_shadow.trace->in, mu, s->bar))
-    return pull_by_terms(s, t, mu, Jmu, Pmu, err);
+  if (!traced || !nsl_trace_vjp(s->f_shadow.trace, s->f_shadow.trace->in, mu, s->bar))
+    return vjp_by_terms(s, t, mu, Jmu, Pmu, err);
   memcpy(Jmu, s->bar + 1, (size_t)s->n * sizeof *Jmu);
-  take_pulled(s, Pmu);
+  take_vjp(s, Pmu);
   return NS_OK;
 }
 
@@ -239,7 +239,7 @@ NsStatus nsl_ode_cost_slopes(void *context, double t, const double *y, double *c
   int cost = s->ode->known->count;
   bool traced = nsl_ode_shadow_holds_event(s->ode, &s->cost_shadow, cost, t, y, &status, err);
   if (status != NS_OK) return status;
-  if (traced && pulled_event(s, s->cost_shadow.trace, t, y, &ct, cy, cp, err) == NS_OK) return NS_OK;
+  if (traced && vjp_of_event(s, s->cost_shadow.trace, t, y, &ct, cy, cp, err) == NS_OK) return NS_OK;
   return sensitivity_event(s, cost, t, y, &ct, cy, cp, err);
 }
 

@@ -56,7 +56,7 @@ void nsl_ode_check_jacobian(NslSensitivity *sensitivity, const NsOdeProblem *pro
 /* ---- for gradients; the context of these is an NslSensitivity ---- */
 
 /* J' mu and P' mu by the trace of f, at the state that ns_ivp_adjoint_state gives. */
-NsStatus nsl_ode_pull_rate(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err);
+NsStatus nsl_ode_vjp_rate(void *context, double t, const double *mu, double *Jmu, double *Pmu, NsError *err);
 
 /* The functions of NsIvpCost, for the rate of the cost that follows the events in their list. */
 NsStatus nsl_ode_cost_value(void *context, double t, const double *y, double *value, NsError *err);

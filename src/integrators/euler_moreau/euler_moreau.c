@@ -96,7 +96,7 @@ static void em_destroy(NsScheme *scheme) {
   NsEulerMoreau *em = (NsEulerMoreau *)scheme;
   ns_stack_free(&em->stack);
   ns_condensed_free(em->condensed);
-  ns_em_pull_free(em->pull);
+  ns_em_vjp_free(em->vjp);
 }
 
 static const NsStepProblem *em_problem(const NsScheme *scheme) {

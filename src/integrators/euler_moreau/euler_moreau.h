@@ -83,9 +83,9 @@ typedef struct NsEulerMoreau {
   bool matrix_formed;
   double *work, *work_y; /* N, m */
   double h_formed, theta_formed, gamma_formed;
-  double *q;             /* m: the constant part of the problem */
-  bool exact;            /* Jacobians are exact derivatives of callbacks, not those that a script gives */
-  struct NsEmPull *pull; /* see ns_em_pull; NULL: not made */
+  double *q;           /* m: the constant part of the problem */
+  bool exact;          /* Jacobians are exact derivatives of callbacks, not those that a script gives */
+  struct NsEmVjp *vjp; /* see ns_em_vjp; NULL: not made */
   NsStepProblem problem;
 } NsEulerMoreau;
 
@@ -105,9 +105,9 @@ NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTol
 /* The derivatives of a step (tangent.c). */
 extern const NsSchemeTangent ns_em_tangent;
 
-/* Derivatives of a step, transposed (pull.c): see NsStepPull. */
-NsStatus ns_em_pull(NsScheme *twin, const NsStepPull *pull, NsError *err);
-void ns_em_pull_free(struct NsEmPull *pull);
+/* Derivatives of a step, transposed (vjp.c): see NsStepVjp. */
+NsStatus ns_em_vjp(NsScheme *twin, const NsStepVjp *vjp, NsError *err);
+void ns_em_vjp_free(struct NsEmVjp *vjp);
 
 /* The form for large linear models: one sparse problem in states and multipliers. suits: whether this form takes the graph. */
 extern const NsSchemeClass ns_scheme_euler_moreau_sparse;

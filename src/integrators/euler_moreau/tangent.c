@@ -91,4 +91,4 @@ const NsSchemeTangent ns_em_tangent = {.twin = &ns_scheme_euler_moreau,
                                        .divide = em_tangent_divide,
                                        .respond = em_tangent_respond,
                                        .state = em_tangent_state,
-                                       .pull = ns_em_pull};
+                                       .vjp = ns_em_vjp};

@@ -39,13 +39,13 @@ NsStatus ns_ed_twin_accelerate(NsMotionTwin *w, double t, const double **u, NsEr
   return status == NS_OK ? ns_ed_accelerate(ed, t, *u, *u + ed->Nq, err) : status;
 }
 
-NsStatus ns_ed_twin_pull(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err) {
+NsStatus ns_ed_twin_vjp(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err) {
   NsMotionTwin *w = context;
   NsMotionWeights weights = {.mu = mu + w->ed->Nq};
-  ns_motion_pull_nothing(w->pull, out, known);
+  ns_motion_vjp_nothing(w->vjp, out, known);
   if (w->dependent) return NS_OK;
   NsStatus status = ns_ed_accelerate(w->ed, t, u, u + w->ed->Nq, err);
-  if (status == NS_OK) ns_motion_pull(w->pull, t, u, &weights, out, known);
+  if (status == NS_OK) ns_motion_vjp(w->vjp, t, u, &weights, out, known);
   return status;
 }
 
@@ -56,7 +56,7 @@ typedef struct GuardKind {
   bool forces; /* a function of the forces */
   double (*value)(NsEventDriven *ed, int row);
   NsStatus (*slope)(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err);
-  void (*pull)(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
+  void (*vjp)(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 } GuardKind;
 
 static double gap_guard_value(NsEventDriven *ed, int row) {
@@ -108,10 +108,10 @@ static double no_guard_value(NsEventDriven *ed, int row) {
 }
 
 static const GuardKind guard_kinds[] = {
-    [SENSE_GAP] = {false, gap_guard_value, gap_guard_slope, ns_motion_pull_output},
-    [SENSE_FORCE] = {true, force_guard_value, force_guard_slope, ns_motion_pull_force},
-    [SENSE_STICK] = {true, stick_guard_value, stick_guard_slope, ns_motion_pull_stick},
-    [SENSE_SLIP] = {false, slip_guard_value, slip_guard_slope, ns_motion_pull_sliding},
+    [SENSE_GAP] = {false, gap_guard_value, gap_guard_slope, ns_motion_vjp_output},
+    [SENSE_FORCE] = {true, force_guard_value, force_guard_slope, ns_motion_vjp_force},
+    [SENSE_STICK] = {true, stick_guard_value, stick_guard_slope, ns_motion_vjp_stick},
+    [SENSE_SLIP] = {false, slip_guard_value, slip_guard_slope, ns_motion_vjp_sliding},
     [SENSE_NONE] = {false, no_guard_value, NULL, NULL},
 };
 
@@ -141,13 +141,13 @@ NsStatus ns_ed_twin_slope(void *context, double t, const double *u, double *gu, 
   return status == NS_OK ? kind->slope(w, t, w->guard, u, gu, exact, err) : status;
 }
 
-NsStatus ns_ed_twin_pull_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
+NsStatus ns_ed_twin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
   NsMotionTwin *w = context;
   NsEventDriven *ed = w->ed;
   const GuardKind *kind = guard_kind_of(w);
-  ns_motion_pull_nothing(w->pull, out, known);
-  if (!kind->pull || (kind->forces && w->dependent)) return NS_OK;
+  ns_motion_vjp_nothing(w->vjp, out, known);
+  if (!kind->vjp || (kind->forces && w->dependent)) return NS_OK;
   NsStatus status = kind->forces ? ns_ed_accelerate(ed, t, u, u + ed->Nq, err) : NS_OK;
-  if (status == NS_OK) kind->pull(w->pull, t, w->guard, u, out, known);
+  if (status == NS_OK) kind->vjp(w->vjp, t, w->guard, u, out, known);
   return status;
 }

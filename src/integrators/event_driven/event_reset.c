@@ -204,16 +204,16 @@ NsStatus ns_ed_twin_reset(void *context, NsFrozenMap map, double t, const double
   return NS_OK;
 }
 
-NsStatus ns_ed_pull_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err) {
+NsStatus ns_ed_vjp_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err) {
   NsMotionTwin *w = context;
   if (map != twin_impulse) {
-    ns_motion_pull_rest(w->pull, out, known);
+    ns_motion_vjp_rest(w->vjp, out, known);
     return NS_OK;
   }
   NsStatus status = twin_impulse(w, t, u, w->fitting, err);
   if (status != NS_OK) return status;
   impulse_equations(w);
   NsMotionImpulse impulse = impulse_of_twin(w);
-  ns_motion_pull_impulse(w->pull, &impulse, u, out, known);
+  ns_motion_vjp_impulse(w->vjp, &impulse, u, out, known);
   return NS_OK;
 }

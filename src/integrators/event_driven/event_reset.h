@@ -5,7 +5,7 @@
 #ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_RESET_H
 #define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_RESET_H
 
-#include "integrators/event_driven/event_pull.h"
+#include "integrators/event_driven/event_vjp.h"
 #include "integrators/event_driven/event_sensitivity.h"
 #include "integrators/event_driven/event_tangent.h"
 
@@ -40,22 +40,22 @@ typedef struct NsMotionTwin {
   double *z, *z_run, *q, *residual, *step, *sliding, *W, *A;
 
   int n, places, *rows; /* rows that come to rest */
-  NsMotionPull *pull;
+  NsMotionVjp *vjp;
   NsMotionTangent *tangent;
   double t_event; /* the time of the last event */
   bool rough;     /* F_u has no closed form in this mode */
 } NsMotionTwin;
 
-/* terms, slope, reset, pull and pull_guard of NsFrozen; the context is an NsMotionTwin. */
+/* terms, slope, reset, vjp and vjp_guard of NsFrozen; the context is an NsMotionTwin. */
 NsStatus ns_ed_twin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,
                           NsError *err);
 NsStatus ns_ed_twin_slope(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
 NsStatus ns_ed_twin_reset(void *context, NsFrozenMap map, double t, const double *u, double *A, bool *exact, NsError *err);
-NsStatus ns_ed_twin_pull(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
-NsStatus ns_ed_twin_pull_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err);
+NsStatus ns_ed_twin_vjp(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
+NsStatus ns_ed_twin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err);
 
-/* The pull_map of NsFrozen for the maps of ns_ed_sense_impulse and ns_ed_sense_rest; the context is an NsMotionTwin. */
-NsStatus ns_ed_pull_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);
+/* The vjp_map of NsFrozen for the maps of ns_ed_sense_impulse and ns_ed_sense_rest; the context is an NsMotionTwin. */
+NsStatus ns_ed_vjp_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);
 
 /*
 ** The accelerations at *u. Where rows that are held depend on each other, *u becomes the nearest state at which they hold: they have no

@@ -25,7 +25,7 @@ static void motion_twin_free(void *twin) {
   if (!w) return;
   ns_scheme_free(w->ed ? &w->ed->base : NULL);
   ns_motion_tangent_free(w->tangent);
-  ns_motion_pull_free(w->pull);
+  ns_motion_vjp_free(w->vjp);
   ns_arena_release(&w->arena);
   ns_free(w);
 }
@@ -254,8 +254,8 @@ static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
   w->W = ns_arena_matrix(&w->arena, ed->m, ed->m);
   w->A = ns_arena_matrix(&w->arena, ed->m, ed->m);
   bool good = status == NS_OK && !w->arena.failed;
-  good = good && ns_motion_pull_new(&w->pull, w->ed, s->parameters, s->p) == NS_OK;
-  good = good && ns_motion_tangent_new(&w->tangent, w->ed, w->pull, s->p) == NS_OK;
+  good = good && ns_motion_vjp_new(&w->vjp, w->ed, s->parameters, s->p) == NS_OK;
+  good = good && ns_motion_tangent_new(&w->tangent, w->ed, w->vjp, s->p) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
@@ -318,9 +318,9 @@ NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
                          .terms = ns_ed_twin_terms,
                          .slope = ns_ed_twin_slope,
                          .reset = ns_ed_twin_reset,
-                         .pull = ns_ed_twin_pull,
-                         .pull_guard = ns_ed_twin_pull_guard,
-                         .pull_map = ns_ed_pull_map};
+                         .vjp = ns_ed_twin_vjp,
+                         .vjp_guard = ns_ed_twin_vjp_guard,
+                         .vjp_map = ns_ed_vjp_map};
   grow_sizes(w, ed);
   w->holds = false;
   motion_twin_mode(w, ed);

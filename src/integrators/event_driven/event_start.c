@@ -148,7 +148,7 @@ static NsStatus check_start_limit(NsEventDriven *ed, int row, NsError *err) {
   if (status == NS_OK) status = ns_sensitivity_slope(s, &w->frozen, ns_ed_twin_guard, ed->t, ed->x, &slope, err);
   if (status != NS_OK || !slope.grazes) return status;
   memset(s->known, 0, (size_t)s->p * sizeof *s->known);
-  status = ns_ed_twin_pull_guard(w, ed->t, ed->x, by_p, s->known, err);
+  status = ns_ed_twin_vjp_guard(w, ed->t, ed->x, by_p, s->known, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     if (s->acts[j] && !s->known[j])
       status = ns_sensitivity_along(s, &w->frozen, ns_ed_twin_guard, 1, ed->t, ed->x, 0, NULL, j, &by_p[j], err);

@@ -22,7 +22,7 @@ static const double TANGENT_ROUNDINGS = 8;
 struct NsMotionTangent {
   NsArena arena;
   NsEventDriven *ed;
-  NsMotionPull *pull;
+  NsMotionVjp *vjp;
   int n, p;
   double *R, *r;         /* Nv x columns, m x columns */
   double *force, *terms; /* m, Nv */
@@ -39,13 +39,13 @@ static ptrdiff_t tangent_most(ptrdiff_t a, ptrdiff_t b) {
   return a > b ? a : b;
 }
 
-NsStatus ns_motion_tangent_new(NsMotionTangent **out, NsEventDriven *ed, NsMotionPull *pull, int p) {
+NsStatus ns_motion_tangent_new(NsMotionTangent **out, NsEventDriven *ed, NsMotionVjp *vjp, int p) {
   NsMotionTangent *g = *out = ns_alloc(1, sizeof *g);
   if (!g) return NS_ENOMEM;
   NsArena *arena = &g->arena;
   const NsNsds *nsds = ed->base.nsds;
   ptrdiff_t room = 0, of_system = 0;
-  g->ed = ed, g->pull = pull, g->p = p, g->n = ed->Nq + ed->Nv;
+  g->ed = ed, g->vjp = vjp, g->p = p, g->n = ed->Nq + ed->Nv;
   for (int d = 0; d < nsds->nds; d++) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)nsds->ds[d];
     of_system = tangent_most(of_system, (ptrdiff_t)ds->nv * ds->nq);
@@ -282,11 +282,11 @@ static void put_accelerations(const NsMotionTangent *g, const double *u, const d
 
 static void parameter_columns(NsMotionTangent *g, double t, const double *u, double *P, bool *known) {
   const NsEventDriven *ed = g->ed;
-  ns_motion_pull_begin(g->pull, t, u);
+  ns_motion_vjp_begin(g->vjp, t, u);
   clear_sources(g, g->p);
   for (int j = 0; j < g->p; j++) {
     double *R = g->R + (ptrdiff_t)j * ed->Nv;
-    known[j] = ns_motion_pull_source(g->pull, j, u, R, g->r + (ptrdiff_t)j * ed->m);
+    known[j] = ns_motion_vjp_source(g->vjp, j, u, R, g->r + (ptrdiff_t)j * ed->m);
     if (!known[j]) continue;
     tangent_solve_column(g, j);
     memset(P + (ptrdiff_t)j * g->n, 0, (size_t)ed->Nq * sizeof *P);
@@ -303,7 +303,7 @@ NsStatus ns_motion_tangent_terms(NsMotionTangent *g, double t, const double *u, 
   tangent_take_forces(g);
   *exact = factor_held(g);
   bool regular = *exact;
-  if (regular && P && g->pull) parameter_columns(g, t, u, P, known);
+  if (regular && P && g->vjp) parameter_columns(g, t, u, P, known);
   if (!J || !regular) return NS_OK;
   *exact = tangent_motion(g, t, u);
   if (!*exact) return NS_OK;

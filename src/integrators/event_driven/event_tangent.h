@@ -5,7 +5,7 @@
 #ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_TANGENT_H
 #define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_TANGENT_H
 
-#include "integrators/event_driven/event_pull.h"
+#include "integrators/event_driven/event_vjp.h"
 
 /*
 ** Exact are: forces and masses that are numbers, Lua functions that take dual numbers, or compiled functions; relations that are linear,
@@ -14,8 +14,8 @@
 */
 typedef struct NsMotionTangent NsMotionTangent;
 
-/* For ed, a workspace that lives longer; pull: its derivatives by parameters, or NULL. NS_ENOMEM. */
-NsStatus ns_motion_tangent_new(NsMotionTangent **tangent, NsEventDriven *ed, NsMotionPull *pull, int p);
+/* For ed, a workspace that lives longer; vjp: its derivatives by parameters, or NULL. NS_ENOMEM. */
+NsStatus ns_motion_tangent_new(NsMotionTangent **tangent, NsEventDriven *ed, NsMotionVjp *vjp, int p);
 void ns_motion_tangent_free(NsMotionTangent *tangent);
 
 /*

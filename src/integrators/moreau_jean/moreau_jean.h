@@ -89,7 +89,7 @@ struct NsMoreauJean {
   double *F, *p, *rho;             /* Nv */
   double *held;                    /* Nv: impulses of prescribed velocities */
   double *y, *u;                   /* m: outputs and their velocities */
-  struct NsParameterPlace *places; /* see ns_mj_pull; NULL: not looked for */
+  struct NsParameterPlace *places; /* see ns_mj_vjp; NULL: not looked for */
   double *q_free;                  /* Nq: q before the projection */
   bool projected;
   bool combined;                 /* combined projection: q includes the shift */
@@ -154,7 +154,7 @@ extern const NsSchemeTangent ns_mj_tangent;
 /* The projection of the coordinates (project.c). */
 extern const NsSchemeSettle ns_mj_settle;
 
-/* Derivatives of a step, transposed, by numbers of linear systems (pull.c): see NsStepPull. */
-NsStatus ns_mj_pull(NsScheme *twin, const NsStepPull *pull, NsError *err);
+/* Derivatives of a step, transposed, by numbers of linear systems (vjp.c): see NsStepVjp. */
+NsStatus ns_mj_vjp(NsScheme *twin, const NsStepVjp *vjp, NsError *err);
 
 #endif

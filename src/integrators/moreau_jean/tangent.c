@@ -107,4 +107,4 @@ const NsSchemeTangent ns_mj_tangent = {.twin = &ns_scheme_moreau_jean,
                                        .state = mj_tangent_state,
                                        .unsettled = mj_tangent_unsettled,
                                        .settled = mj_tangent_settled,
-                                       .pull = ns_mj_pull};
+                                       .vjp = ns_mj_vjp};

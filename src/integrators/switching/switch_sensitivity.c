@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "integrators/switching/flow_workspace.h"
-#include "integrators/switching/switch_pull.h"
+#include "integrators/switching/switch_vjp.h"
 #include "ode/control.h"
 
 /* A guard that is 0 where the run starts must not change with a parameter, up to this part of the terms of its derivative. */
@@ -30,7 +30,7 @@ typedef struct SwitchTwin {
   NsFrozenGuard *guards; /* 2 m */
   bool *at_zero;         /* 2 m: guards that are 0 at the start */
   NsFrozen frozen;
-  NsSwitchPull *pull;          /* closed forms of derivatives by parameters */
+  NsSwitchVjp *vjp;            /* closed forms of derivatives by parameters */
   double *weights, *direction; /* n + 4 m, n */
   int guard;                   /* that is evaluated */
   bool exact;                  /* ns_flow_jacobian is exact in the present mode */
@@ -40,7 +40,7 @@ static void switch_twin_free(void *twin) {
   SwitchTwin *w = twin;
   if (!w) return;
   ns_flow_free(w->flow);
-  ns_switch_pull_free(w->pull);
+  ns_switch_vjp_free(w->vjp);
   ns_arena_release(&w->arena);
   ns_free(w);
 }
@@ -116,7 +116,7 @@ static bool outputs_affine(const NsEquations *e) {
 static NsStatus switch_twin_plan(SwitchTwin *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
   NsFlow *flow = w->flow;
   ns_flow_set_mode(flow, mode);
-  ns_switch_pull_forget(w->pull);
+  ns_switch_vjp_forget(w->vjp);
   NsSensitivity *s = w->s;
   NsStatus status = ns_flow_jacobian(flow, t, u, s->J, err); /* finds the number of differentiations */
   int levels = flow->nw > 0 ? flow->reduction.levels : 0;
@@ -183,20 +183,20 @@ static NsStatus switch_twin_terms(void *context, double t, const double *u, doub
   if (*exact) memcpy(w->direction, w->flow->sdot, (size_t)w->flow->eq.nd * sizeof *w->direction); /* evaluated with F_u */
   else status = switch_twin_rate(w, t, u, w->direction, err);
   if (status != NS_OK) return status;
-  return ns_switch_pull_rates(w->pull, w->flow, w->frozen.constant, t, w->direction, P, known, err);
+  return ns_switch_vjp_rates(w->vjp, w->flow, w->frozen.constant, t, w->direction, P, known, err);
 }
 
-static NsStatus switch_twin_pull(void *context, double t, const double *u, const double *mu, double *out, bool *known,
-                                 NsError *err) {
+static NsStatus switch_twin_vjp(void *context, double t, const double *u, const double *mu, double *out, bool *known,
+                                NsError *err) {
   SwitchTwin *w = context;
-  NsPullWeights weights = {.mu = mu};
+  NsVjpWeights weights = {.mu = mu};
   NsStatus status = switch_twin_rate(w, t, u, w->direction, err);
-  return status == NS_OK ? ns_switch_pull(w->pull, w->flow, w->frozen.constant, t, w->direction, &weights, out, known, err)
+  return status == NS_OK ? ns_switch_vjp(w->vjp, w->flow, w->frozen.constant, t, w->direction, &weights, out, known, err)
                          : status;
 }
 
 /* The weights of guard_value. */
-static NsStatus switch_twin_pull_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
+static NsStatus switch_twin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
   SwitchTwin *w = context;
   int k = w->guard, i = k / 2, n = w->flow->eq.n, m = w->flow->eq.m;
   double *mu = w->weights, *y = mu + n, *lambda = y + m, *lower = lambda + m, *upper = lower + m;
@@ -205,9 +205,9 @@ static NsStatus switch_twin_pull_guard(void *context, double t, const double *u,
   else if (w->flow->mode[i] == NS_ROW_UPPER) y[i] = -1;
   else if (k % 2) lambda[i] = -1, upper[i] = 1;
   else lambda[i] = 1, lower[i] = -1;
-  NsPullWeights weights = {mu, y, lambda, lower, upper};
+  NsVjpWeights weights = {mu, y, lambda, lower, upper};
   NsStatus status = switch_twin_rate(w, t, u, w->direction, err);
-  return status == NS_OK ? ns_switch_pull(w->pull, w->flow, w->frozen.constant, t, w->direction, &weights, out, known, err)
+  return status == NS_OK ? ns_switch_vjp(w->vjp, w->flow, w->frozen.constant, t, w->direction, &weights, out, known, err)
                          : status;
 }
 
@@ -234,7 +234,7 @@ static NsStatus switch_twin_new(NsSwitching *sw, NsError *err) {
   w->direction = ns_arena_doubles(&w->arena, sw->n);
   bool good = ns_flow_new(&w->flow, sw->base.nsds) == NS_OK && !w->arena.failed;
   if (good) w->flow->eq.exact = true;
-  if (good) good = ns_switch_pull_new(&w->pull, w->flow, s->parameters, s->p) == NS_OK;
+  if (good) good = ns_switch_vjp_new(&w->vjp, w->flow, s->parameters, s->p) == NS_OK;
   return good ? NS_OK : ns_fail(err, NS_ENOMEM, "not enough memory");
 }
 
@@ -261,8 +261,8 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
                          .keep = switch_twin_keep,
                          .take = switch_twin_take,
                          .terms = switch_twin_terms,
-                         .pull = switch_twin_pull,
-                         .pull_guard = switch_twin_pull_guard};
+                         .vjp = switch_twin_vjp,
+                         .vjp_guard = switch_twin_vjp_guard};
   w->frozen.mode_bytes = sizeof(KeptMode) + (size_t)(sw->m + w->flow->eq.na) * sizeof(double) +
                          (size_t)sw->m * sizeof(NsRowMode);
   return ns_flow_begin(w->flow, sw->t_k, h, err);

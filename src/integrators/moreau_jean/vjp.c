@@ -1,6 +1,6 @@
 /*
-** pull.c
-** The transposed derivatives of a step of the theta scheme of mechanics by the numbers of linear systems: see NsStepPull.
+** vjp.c
+** The transposed derivatives of a step of the theta scheme of mechanics by the numbers of linear systems: see NsStepVjp.
 **   rho = M (v - v_k) - h theta F(q, v) - h (1 - theta) F(q_k, v_k) - impulses,   F = fExt - K q - C v.
 */
 #include "integrators/moreau_jean/moreau_jean.h"
@@ -14,7 +14,7 @@ static NsParameterPlace mj_find_place(const NsMoreauJean *mj, const NsParameter 
   return place;
 }
 
-NsStatus ns_mj_pull(NsScheme *twin, const NsStepPull *of, NsError *err) {
+NsStatus ns_mj_vjp(NsScheme *twin, const NsStepVjp *of, NsError *err) {
   NsMoreauJean *mj = (NsMoreauJean *)twin;
   if (of->x) return ns_fail(err, NS_ENOSOL, "the derivatives by the memories have no closed form");
   if (!mj->places) {

@@ -1,9 +1,9 @@
 /*
-** event_pull.h
+** event_vjp.h
 ** Derivatives of the motion of mechanics, its guards and its impulses by numbers of the model, in closed form. Private to event_driven/.
 */
-#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_PULL_H
-#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_PULL_H
+#ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_VJP_H
+#define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_VJP_H
 
 #include "integrators/event_driven/event_driven.h"
 #include "integrators/sensitivity.h"
@@ -18,7 +18,7 @@ typedef enum ImpulseKind { IMPULSE_NONE, IMPULSE_EQUATION, IMPULSE_SLIP, IMPULSE
 ** mass and C of relations where rows come to rest; C of a relation while its friction slips in space; mass, C of relations and
 ** numbers of laws in impacts that are dependent, or that slip in space.
 */
-typedef struct NsMotionPull NsMotionPull;
+typedef struct NsMotionVjp NsMotionVjp;
 
 /* What is differentiated: mu . a + force . (the multipliers of the held rows). */
 typedef struct NsMotionWeights {
@@ -38,33 +38,33 @@ typedef struct NsMotionImpulse {
 } NsMotionImpulse;
 
 /* Looks for the parameters in the model of ed, a workspace that lives longer. NS_ENOMEM. */
-NsStatus ns_motion_pull_new(NsMotionPull **pull, NsEventDriven *ed, const NsParameter *parameters, int p);
-void ns_motion_pull_free(NsMotionPull *pull);
+NsStatus ns_motion_vjp_new(NsMotionVjp **vjp, NsEventDriven *ed, const NsParameter *parameters, int p);
+void ns_motion_vjp_free(NsMotionVjp *vjp);
 
 /*
 ** The derivatives by parameter j where ed has evaluated the accelerations last, of M a = F + H' lambda (push, Nv) and of H_h a + bias =
-** 0 (off, m, by row) at fixed u, a and lambda, as right sides: push = dF + dH' lambda - dM a, off = -dH a. ns_motion_pull_begin comes first.
+** 0 (off, m, by row) at fixed u, a and lambda, as right sides: push = dF + dH' lambda - dM a, off = -dH a. ns_motion_vjp_begin comes first.
 ** False: they are not in the list.
 */
-void ns_motion_pull_begin(NsMotionPull *pull, double t, const double *u);
-bool ns_motion_pull_source(NsMotionPull *pull, int j, const double *u, double *push, double *off);
+void ns_motion_vjp_begin(NsMotionVjp *vjp, double t, const double *u);
+bool ns_motion_vjp_source(NsMotionVjp *vjp, int j, const double *u, double *push, double *off);
 
 /* out (p) and known (p) = 0. */
-void ns_motion_pull_nothing(const NsMotionPull *pull, double *out, bool *known);
+void ns_motion_vjp_nothing(const NsMotionVjp *vjp, double *out, bool *known);
 
 /*
 ** out (p) = the derivatives at fixed states u where ed has evaluated the accelerations last, for those parameters with known[j] (p);
 ** out and known of the others are 0.
 */
-void ns_motion_pull(NsMotionPull *pull, double t, const double *u, const NsMotionWeights *weights, double *out, bool *known);
+void ns_motion_vjp(NsMotionVjp *vjp, double t, const double *u, const NsMotionWeights *weights, double *out, bool *known);
 
 /* The same of the output of a row; of ns_ed_sliding_along. Accelerations need not be evaluated. */
-void ns_motion_pull_output(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
-void ns_motion_pull_sliding(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
+void ns_motion_vjp_output(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
+void ns_motion_vjp_sliding(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 
 /* The same of the multiplier of a held row; of ns_ed_stick_guard. */
-void ns_motion_pull_force(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
-void ns_motion_pull_stick(NsMotionPull *pull, double t, int row, const double *u, double *out, bool *known);
+void ns_motion_vjp_force(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
+void ns_motion_vjp_stick(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 
 /* The derivatives of ns_ed_stick_guard by the coefficient of friction and by the bounds of a relay, at fixed forces. */
 typedef struct NsStickSlope {
@@ -75,9 +75,9 @@ typedef struct NsStickSlope {
 NsStickSlope ns_motion_stick_weights(const NsEventDriven *ed, int row, double *weight);
 
 /* Column j of out (Nq + Nv rows, p columns) = the derivatives of the states after an impulse. */
-void ns_motion_pull_impulse(NsMotionPull *pull, const NsMotionImpulse *impulse, const double *u, double *out, bool *known);
+void ns_motion_vjp_impulse(NsMotionVjp *vjp, const NsMotionImpulse *impulse, const double *u, double *out, bool *known);
 
 /* Rows come to rest: out is 0 for the parameters that have no effect on it. */
-void ns_motion_pull_rest(NsMotionPull *pull, double *out, bool *known);
+void ns_motion_vjp_rest(NsMotionVjp *vjp, double *out, bool *known);
 
 #endif

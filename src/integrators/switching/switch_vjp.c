@@ -1,5 +1,5 @@
 /*
-** switch_pull.c
+** switch_vjp.c
 ** Derivatives by parameters in closed form. In a mode with the active rows a
 **   M x' = f + B_a lambda_a + ...,   0 = y_a (index 1)   or   0 = y_a' = C_a x' + ... (index 2).
 ** What is differentiated has the weights of these equations: kappa of the active rows, nu of the forces:
@@ -7,33 +7,33 @@
 **   index 2   (C_a M^-1 B_a)' kappa = -w,     nu = M^-T (mu + C_a' kappa)
 ** with w = weights of lambda_a + D_.a' (weights of y) + B_a' M^-T mu. A number that changes f_i then has the derivative nu_i times that.
 */
-#include "integrators/switching/switch_pull.h"
+#include "integrators/switching/switch_vjp.h"
 
 #include <string.h>
 
 #include "base/memory.h"
 
 /* The derivatives by the vector z of a node's f, or of the h and g of an edge. */
-typedef struct PullByZ {
+typedef struct VjpByZ {
   const double *z; /* NULL: no parameter is in it */
   int nz;
   bool known;    /* at the present point */
   double *f;     /* n x nz */
   double *h, *g; /* m x nz, nx x nz */
-} PullByZ;
+} VjpByZ;
 
-struct NsSwitchPull {
+struct NsSwitchVjp {
   NsArena arena;
   int p;
   NsParameterPlace *place;          /* p */
-  PullByZ *of_node, *of_edge;       /* nodes, edges */
+  VjpByZ *of_node, *of_edge;        /* nodes, edges */
   bool has_z;                       /* some parameter is in a vector z */
   bool mass;                        /* some M is given */
   bool known;                       /* the factors are those of the mode */
   NsRank of_M, of_rows;             /* M', and the matrix of kappa */
   double *matrix, *columns;         /* n x n or m x m; n x m: M^-1 B_a */
   const double *sdot;               /* n, borrowed */
-  double *nu, *kappa, *psi, *bound; /* n, m: see pull_weights; m: of y; m: of lambda at a bound */
+  double *nu, *kappa, *psi, *bound; /* n, m: see vjp_weights; m: of y; m: of lambda at a bound */
   double *unit;                     /* n */
 };
 
@@ -48,137 +48,137 @@ static NsParameterPlace find_place(const NsEquations *e, const NsParameter *para
 }
 
 /* Takes memory for the derivatives by the vectors z that have parameters. */
-static void take_z(NsSwitchPull *pull, const NsEquations *e) {
-  for (int j = 0; j < pull->p; j++) {
-    const double *number = pull->place[j].number;
-    if (pull->place[j].kind != NS_NUMBER_Z) continue;
-    pull->has_z = true;
+static void take_z(NsSwitchVjp *vjp, const NsEquations *e) {
+  for (int j = 0; j < vjp->p; j++) {
+    const double *number = vjp->place[j].number;
+    if (vjp->place[j].kind != NS_NUMBER_Z) continue;
+    vjp->has_z = true;
     for (int k = 0; k < e->nnodes; k++) {
       const NsDs *ds = &e->nodes[k].ds->base;
-      PullByZ *by = &pull->of_node[k];
+      VjpByZ *by = &vjp->of_node[k];
       if (by->z || !ns_number_in(number, ds->z, ds->nz)) continue;
-      *by = (PullByZ){.z = ds->z, .nz = ds->nz, .f = ns_arena_matrix(&pull->arena, ds->n, ds->nz)};
+      *by = (VjpByZ){.z = ds->z, .nz = ds->nz, .f = ns_arena_matrix(&vjp->arena, ds->n, ds->nz)};
     }
     for (int k = 0; k < e->nedges; k++) {
       const NsInteraction *inter = e->edges[k].inter;
-      PullByZ *by = &pull->of_edge[k];
+      VjpByZ *by = &vjp->of_edge[k];
       int nz = inter->nz;
       if (by->z || !ns_number_in(number, inter->z, nz)) continue;
-      *by = (PullByZ){.z = inter->z, .nz = nz};
-      by->h = ns_arena_matrix(&pull->arena, inter->m, nz);
-      by->g = ns_arena_matrix(&pull->arena, inter->nx, nz);
+      *by = (VjpByZ){.z = inter->z, .nz = nz};
+      by->h = ns_arena_matrix(&vjp->arena, inter->m, nz);
+      by->g = ns_arena_matrix(&vjp->arena, inter->nx, nz);
     }
   }
 }
 
-NsStatus ns_switch_pull_new(NsSwitchPull **out, const NsFlow *flow, const NsParameter *parameters, int p) {
-  NsSwitchPull *pull = *out = ns_alloc(1, sizeof *pull);
-  if (!pull) return NS_ENOMEM;
+NsStatus ns_switch_vjp_new(NsSwitchVjp **out, const NsFlow *flow, const NsParameter *parameters, int p) {
+  NsSwitchVjp *vjp = *out = ns_alloc(1, sizeof *vjp);
+  if (!vjp) return NS_ENOMEM;
   const NsEquations *e = &flow->eq;
   int most = e->n > e->m ? e->n : e->m;
-  pull->p = p;
-  pull->place = ns_arena_take(&pull->arena, (size_t)p, sizeof *pull->place);
-  ns_rank_take(&pull->of_M, &pull->arena, e->n);
-  ns_rank_take(&pull->of_rows, &pull->arena, e->m);
-  pull->matrix = ns_arena_matrix(&pull->arena, most, most);
-  pull->columns = ns_arena_matrix(&pull->arena, e->n, e->m);
-  double **of_m[] = {&pull->kappa, &pull->psi, &pull->bound};
-  for (size_t i = 0; i < sizeof of_m / sizeof *of_m; i++) *of_m[i] = ns_arena_doubles(&pull->arena, e->m);
-  pull->nu = ns_arena_doubles(&pull->arena, e->n);
-  pull->unit = ns_arena_doubles(&pull->arena, e->n);
-  pull->of_node = ns_arena_take(&pull->arena, (size_t)e->nnodes, sizeof *pull->of_node);
-  pull->of_edge = ns_arena_take(&pull->arena, (size_t)e->nedges, sizeof *pull->of_edge);
-  for (int j = 0; j < p && !pull->arena.failed; j++) pull->place[j] = find_place(e, &parameters[j]);
-  if (!pull->arena.failed) take_z(pull, e);
-  if (pull->arena.failed) {
-    ns_switch_pull_free(pull);
+  vjp->p = p;
+  vjp->place = ns_arena_take(&vjp->arena, (size_t)p, sizeof *vjp->place);
+  ns_rank_take(&vjp->of_M, &vjp->arena, e->n);
+  ns_rank_take(&vjp->of_rows, &vjp->arena, e->m);
+  vjp->matrix = ns_arena_matrix(&vjp->arena, most, most);
+  vjp->columns = ns_arena_matrix(&vjp->arena, e->n, e->m);
+  double **of_m[] = {&vjp->kappa, &vjp->psi, &vjp->bound};
+  for (size_t i = 0; i < sizeof of_m / sizeof *of_m; i++) *of_m[i] = ns_arena_doubles(&vjp->arena, e->m);
+  vjp->nu = ns_arena_doubles(&vjp->arena, e->n);
+  vjp->unit = ns_arena_doubles(&vjp->arena, e->n);
+  vjp->of_node = ns_arena_take(&vjp->arena, (size_t)e->nnodes, sizeof *vjp->of_node);
+  vjp->of_edge = ns_arena_take(&vjp->arena, (size_t)e->nedges, sizeof *vjp->of_edge);
+  for (int j = 0; j < p && !vjp->arena.failed; j++) vjp->place[j] = find_place(e, &parameters[j]);
+  if (!vjp->arena.failed) take_z(vjp, e);
+  if (vjp->arena.failed) {
+    ns_switch_vjp_free(vjp);
     *out = NULL;
     return NS_ENOMEM;
   }
-  for (int k = 0; k < e->nnodes; k++) pull->mass = pull->mass || e->nodes[k].given;
+  for (int k = 0; k < e->nnodes; k++) vjp->mass = vjp->mass || e->nodes[k].given;
   return NS_OK;
 }
 
-void ns_switch_pull_free(NsSwitchPull *pull) {
-  if (!pull) return;
-  ns_arena_release(&pull->arena);
-  ns_free(pull);
+void ns_switch_vjp_free(NsSwitchVjp *vjp) {
+  if (!vjp) return;
+  ns_arena_release(&vjp->arena);
+  ns_free(vjp);
 }
 
-void ns_switch_pull_forget(NsSwitchPull *pull) {
-  if (pull) pull->known = false;
+void ns_switch_vjp_forget(NsSwitchVjp *vjp) {
+  if (vjp) vjp->known = false;
 }
 
 /* ---- weights ---- */
 
 /* Factors M'. */
-static void pull_factor_mass(NsSwitchPull *pull, const NsEquations *e) {
+static void vjp_factor_mass(NsSwitchVjp *vjp, const NsEquations *e) {
   size_t n = (size_t)e->n;
-  if (!pull->mass) return;
-  memset(pull->matrix, 0, n * n * sizeof *pull->matrix);
+  if (!vjp->mass) return;
+  memset(vjp->matrix, 0, n * n * sizeof *vjp->matrix);
   for (int k = 0; k < e->nnodes; k++) {
     const NsEquationNode *node = &e->nodes[k];
     for (int i = 0; i < node->n; i++)
       for (int j = 0; j < node->n; j++) {
         double M = node->given ? node->ds->M.value[i + (ptrdiff_t)j * node->n] : i == j;
-        pull->matrix[(size_t)(node->x + j) + (size_t)(node->x + i) * n] = M;
+        vjp->matrix[(size_t)(node->x + j) + (size_t)(node->x + i) * n] = M;
       }
   }
-  ns_rank_factor(&pull->of_M, pull->matrix, NULL, e->n, e->n);
+  ns_rank_factor(&vjp->of_M, vjp->matrix, NULL, e->n, e->n);
 }
 
-static void pull_solve_mass(NsSwitchPull *pull, double *v) {
-  if (pull->mass) ns_rank_solve(&pull->of_M, false, v);
+static void vjp_solve_mass(NsSwitchVjp *vjp, double *v) {
+  if (vjp->mass) ns_rank_solve(&vjp->of_M, false, v);
 }
 
-static double pull_dot(int n, const double *a, const double *b) {
+static double vjp_dot(int n, const double *a, const double *b) {
   double sum = 0;
   for (int i = 0; i < n; i++) sum += a[i] * b[i];
   return sum;
 }
 
 /* Factors the transposed matrix of kappa; index: 1 or 2. columns: M^-T C_a', with which (C_a M^-1 B_a)' = B_a' (M^-T C_a'). */
-static void pull_factor_rows(NsSwitchPull *pull, const NsFlow *flow, int index) {
+static void vjp_factor_rows(NsSwitchVjp *vjp, const NsFlow *flow, int index) {
   const NsEquations *e = &flow->eq;
   int n = e->n, m = e->m, count = flow->nactive;
   for (int c = 0; c < count && index == 2; c++) {
-    double *column = pull->columns + (ptrdiff_t)c * n;
+    double *column = vjp->columns + (ptrdiff_t)c * n;
     for (int i = 0; i < n; i++) column[i] = e->C[flow->active[c] + (ptrdiff_t)i * m];
-    pull_solve_mass(pull, column);
+    vjp_solve_mass(vjp, column);
   }
   for (int r = 0; r < count; r++)
     for (int c = 0; c < count; c++) {
-      double *to = &pull->matrix[r + (ptrdiff_t)c * count];
+      double *to = &vjp->matrix[r + (ptrdiff_t)c * count];
       if (index == 1) *to = e->D[flow->active[c] + (ptrdiff_t)flow->active[r] * m];
-      else *to = pull_dot(n, e->B + (ptrdiff_t)flow->active[r] * n, pull->columns + (ptrdiff_t)c * n);
+      else *to = vjp_dot(n, e->B + (ptrdiff_t)flow->active[r] * n, vjp->columns + (ptrdiff_t)c * n);
     }
-  ns_rank_factor(&pull->of_rows, pull->matrix, NULL, count, count);
+  ns_rank_factor(&vjp->of_rows, vjp->matrix, NULL, count, count);
 }
 
 /* Fills nu, kappa, psi (weights of y of rows that are not active) and bound. */
-static void pull_weights(NsSwitchPull *pull, const NsFlow *flow, int index, const NsPullWeights *w) {
+static void vjp_weights(NsSwitchVjp *vjp, const NsFlow *flow, int index, const NsVjpWeights *w) {
   const NsEquations *e = &flow->eq;
   int n = e->n, m = e->m, count = flow->nactive;
-  double *solved = pull->bound; /* of the active rows */
-  memcpy(pull->nu, w->mu, (size_t)n * sizeof *pull->nu);
-  pull_solve_mass(pull, pull->nu);
-  memset(pull->kappa, 0, (size_t)m * sizeof *pull->kappa);
-  for (int i = 0; i < m; i++) pull->psi[i] = w->y && flow->mode[i] != NS_ROW_ACTIVE ? w->y[i] : 0;
+  double *solved = vjp->bound; /* of the active rows */
+  memcpy(vjp->nu, w->mu, (size_t)n * sizeof *vjp->nu);
+  vjp_solve_mass(vjp, vjp->nu);
+  memset(vjp->kappa, 0, (size_t)m * sizeof *vjp->kappa);
+  for (int i = 0; i < m; i++) vjp->psi[i] = w->y && flow->mode[i] != NS_ROW_ACTIVE ? w->y[i] : 0;
   for (int c = 0; c < count; c++) {
     int row = flow->active[c];
     double sum = w->lambda ? w->lambda[row] : 0;
-    sum += pull_dot(n, e->B + (ptrdiff_t)row * n, pull->nu) + pull_dot(m, e->D + (ptrdiff_t)row * m, pull->psi);
+    sum += vjp_dot(n, e->B + (ptrdiff_t)row * n, vjp->nu) + vjp_dot(m, e->D + (ptrdiff_t)row * m, vjp->psi);
     solved[c] = -sum;
   }
-  if (count > 0) ns_rank_solve(&pull->of_rows, false, solved);
+  if (count > 0) ns_rank_solve(&vjp->of_rows, false, solved);
   for (int c = 0; c < count; c++) {
-    pull->kappa[flow->active[c]] = solved[c];
-    for (int i = 0; i < n && index == 2; i++) pull->nu[i] += solved[c] * pull->columns[i + (ptrdiff_t)c * n];
-    if (index == 1) pull->psi[flow->active[c]] = solved[c];
+    vjp->kappa[flow->active[c]] = solved[c];
+    for (int i = 0; i < n && index == 2; i++) vjp->nu[i] += solved[c] * vjp->columns[i + (ptrdiff_t)c * n];
+    if (index == 1) vjp->psi[flow->active[c]] = solved[c];
   }
   for (int k = 0; k < m; k++) {
-    pull->bound[k] = w->lambda ? w->lambda[k] : 0;
-    pull->bound[k] += pull_dot(n, e->B + (ptrdiff_t)k * n, pull->nu) + pull_dot(m, e->D + (ptrdiff_t)k * m, pull->psi);
+    vjp->bound[k] = w->lambda ? w->lambda[k] : 0;
+    vjp->bound[k] += vjp_dot(n, e->B + (ptrdiff_t)k * n, vjp->nu) + vjp_dot(m, e->D + (ptrdiff_t)k * m, vjp->psi);
   }
 }
 
@@ -196,7 +196,7 @@ static bool any_varies(const NsCoef *const *coefs, int count) {
   return false;
 }
 
-static bool node_by_z(const NsEquationNode *node, double t, const double *x, const PullByZ *by) {
+static bool node_by_z(const NsEquationNode *node, double t, const double *x, const VjpByZ *by) {
   const NsFirstOrderDs *ds = node->ds;
   const NsCoef *coefs[] = {&ds->M, &ds->A, &ds->b};
   memset(by->f, 0, (size_t)node->n * (size_t)by->nz * sizeof *by->f);
@@ -204,7 +204,7 @@ static bool node_by_z(const NsEquationNode *node, double t, const double *x, con
   return !ds->f.value || exact_by_z(&ds->f, t, x + node->x, NULL, by->z, by->f);
 }
 
-static bool edge_by_z(const NsEquationEdge *edge, double t, const double *lambda, const PullByZ *by) {
+static bool edge_by_z(const NsEquationEdge *edge, double t, const double *lambda, const VjpByZ *by) {
   const NsRelation *r = edge->inter->relation;
   const NsCoef *of_h[] = {&r->C, &r->D, &r->e, &r->F}, *of_g[] = {&r->B, &r->K};
   memset(by->h, 0, (size_t)edge->inter->m * (size_t)by->nz * sizeof *by->h);
@@ -216,12 +216,12 @@ static bool edge_by_z(const NsEquationEdge *edge, double t, const double *lambda
 }
 
 /* Evaluates them at the last evaluated point. The states of the edges are gathered there. */
-static void evaluate_by_z(NsSwitchPull *pull, const NsFlow *flow, double t) {
+static void evaluate_by_z(NsSwitchVjp *vjp, const NsFlow *flow, double t) {
   const NsEquations *e = &flow->eq;
   for (int k = 0; k < e->nnodes; k++)
-    if (pull->of_node[k].z) pull->of_node[k].known = node_by_z(&e->nodes[k], t, flow->x, &pull->of_node[k]);
+    if (vjp->of_node[k].z) vjp->of_node[k].known = node_by_z(&e->nodes[k], t, flow->x, &vjp->of_node[k]);
   for (int k = 0; k < e->nedges; k++)
-    if (pull->of_edge[k].z) pull->of_edge[k].known = edge_by_z(&e->edges[k], t, flow->lambda, &pull->of_edge[k]);
+    if (vjp->of_edge[k].z) vjp->of_edge[k].known = edge_by_z(&e->edges[k], t, flow->lambda, &vjp->of_edge[k]);
 }
 
 /* ---- the derivatives ---- */
@@ -239,25 +239,25 @@ static int state_of_edge(const NsEquations *e, const NsEquationEdge *edge, int i
 }
 
 /* The derivative by entry (i, j) of a coefficient of the relation of an edge. *known: it is. */
-static double of_relation(const NsSwitchPull *pull, const NsFlow *flow, const NsEquationEdge *edge, const NsParameterPlace *at,
+static double of_relation(const NsSwitchVjp *vjp, const NsFlow *flow, const NsEquationEdge *edge, const NsParameterPlace *at,
                           int index, bool *known) {
   const NsEquations *e = &flow->eq;
   int row = edge->row + at->i;
   bool slides = index == 2 && at->kind != NS_NUMBER_B && at->kind != NS_NUMBER_K && flow->mode[row] == NS_ROW_ACTIVE;
   switch (at->kind) {
     case NS_NUMBER_C:
-      if (slides) return pull->kappa[row] * pull->sdot[state_of_edge(e, edge, at->j)];
-      return pull->psi[row] * flow->x[state_of_edge(e, edge, at->j)];
-    case NS_NUMBER_D: *known = !slides; return pull->psi[row] * flow->lambda[edge->row + at->j];
-    case NS_NUMBER_e: return slides ? 0 : pull->psi[row];
-    case NS_NUMBER_B: return pull->nu[state_of_edge(e, edge, at->i)] * flow->lambda[edge->row + at->j];
-    default: return pull->nu[state_of_edge(e, edge, at->i)] * flow->x[state_of_edge(e, edge, at->j)];
+      if (slides) return vjp->kappa[row] * vjp->sdot[state_of_edge(e, edge, at->j)];
+      return vjp->psi[row] * flow->x[state_of_edge(e, edge, at->j)];
+    case NS_NUMBER_D: *known = !slides; return vjp->psi[row] * flow->lambda[edge->row + at->j];
+    case NS_NUMBER_e: return slides ? 0 : vjp->psi[row];
+    case NS_NUMBER_B: return vjp->nu[state_of_edge(e, edge, at->i)] * flow->lambda[edge->row + at->j];
+    default: return vjp->nu[state_of_edge(e, edge, at->i)] * flow->x[state_of_edge(e, edge, at->j)];
   }
 }
 
-static double of_bound(const NsSwitchPull *pull, const NsFlow *flow, int row, bool upper, const NsPullWeights *w) {
+static double of_bound(const NsSwitchVjp *vjp, const NsFlow *flow, int row, bool upper, const NsVjpWeights *w) {
   const double *direct = upper ? w->upper : w->lower;
-  if (flow->mode[row] == (upper ? NS_ROW_UPPER : NS_ROW_LOWER)) return pull->bound[row];
+  if (flow->mode[row] == (upper ? NS_ROW_UPPER : NS_ROW_LOWER)) return vjp->bound[row];
   return flow->mode[row] == NS_ROW_ACTIVE && direct ? direct[row] : 0;
 }
 
@@ -270,42 +270,42 @@ static bool slides_on_z(const NsFlow *flow, const NsEquationEdge *edge, int inde
 }
 
 /* The derivative by a number of vectors z. */
-static double of_z(const NsSwitchPull *pull, const NsFlow *flow, const double *number, int index, bool *known) {
+static double of_z(const NsSwitchVjp *vjp, const NsFlow *flow, const double *number, int index, bool *known) {
   const NsEquations *e = &flow->eq;
   double sum = 0;
   for (int k = 0; k < e->nnodes && *known; k++) {
-    const PullByZ *by = &pull->of_node[k];
+    const VjpByZ *by = &vjp->of_node[k];
     if (!ns_number_in(number, by->z, by->nz)) continue;
     *known = by->known;
-    sum += pull_dot(e->nodes[k].n, pull->nu + e->nodes[k].x, by->f + (number - by->z) * e->nodes[k].n);
+    sum += vjp_dot(e->nodes[k].n, vjp->nu + e->nodes[k].x, by->f + (number - by->z) * e->nodes[k].n);
   }
   for (int k = 0; k < e->nedges && *known; k++) {
-    const PullByZ *by = &pull->of_edge[k];
+    const VjpByZ *by = &vjp->of_edge[k];
     const NsEquationEdge *edge = &e->edges[k];
     int nx = edge->inter->nx, m = edge->inter->m;
     if (!ns_number_in(number, by->z, by->nz)) continue;
     *known = by->known && !slides_on_z(flow, edge, index);
-    sum += pull_dot(m, pull->psi + edge->row, by->h + (number - by->z) * m);
-    for (int i = 0; i < nx; i++) sum += pull->nu[state_of_edge(e, edge, i)] * by->g[i + (number - by->z) * nx];
+    sum += vjp_dot(m, vjp->psi + edge->row, by->h + (number - by->z) * m);
+    for (int i = 0; i < nx; i++) sum += vjp->nu[state_of_edge(e, edge, i)] * by->g[i + (number - by->z) * nx];
   }
   return *known ? sum : 0;
 }
 
-static double pull_one(const NsSwitchPull *pull, const NsFlow *flow, const NsParameterPlace *at, int index,
-                       const NsPullWeights *w, bool *known) {
+static double vjp_one(const NsSwitchVjp *vjp, const NsFlow *flow, const NsParameterPlace *at, int index, const NsVjpWeights *w,
+                      bool *known) {
   const NsEquations *e = &flow->eq;
   const NsEquationNode *node = &e->nodes[at->system >= 0 ? at->system : 0];
   double sum = 0;
   *known = at->kind != NS_NUMBER_UNKNOWN;
-  if (at->kind == NS_NUMBER_Z) return of_z(pull, flow, at->number, index, known);
-  if (at->kind == NS_NUMBER_A) return pull->nu[node->x + at->i] * flow->x[node->x + at->j];
-  if (at->kind == NS_NUMBER_b) return pull->nu[node->x + at->i];
-  if (at->kind == NS_NUMBER_MASS) return -pull->nu[node->x + at->i] * pull->sdot[node->x + at->j];
+  if (at->kind == NS_NUMBER_Z) return of_z(vjp, flow, at->number, index, known);
+  if (at->kind == NS_NUMBER_A) return vjp->nu[node->x + at->i] * flow->x[node->x + at->j];
+  if (at->kind == NS_NUMBER_b) return vjp->nu[node->x + at->i];
+  if (at->kind == NS_NUMBER_MASS) return -vjp->nu[node->x + at->i] * vjp->sdot[node->x + at->j];
   for (int k = at->first; k >= 0 && *known; k = ns_parameter_next(e->nsds, at, k)) {
     const NsEquationEdge *edge = &e->edges[k];
     bool law = ns_number_of_law(at->kind);
-    if (law) sum += of_bound(pull, flow, edge->row + at->i, at->kind == NS_NUMBER_UPPER, w);
-    else sum += of_relation(pull, flow, edge, at, index, known);
+    if (law) sum += of_bound(vjp, flow, edge->row + at->i, at->kind == NS_NUMBER_UPPER, w);
+    else sum += of_relation(vjp, flow, edge, at, index, known);
   }
   return *known ? sum : 0;
 }
@@ -321,47 +321,46 @@ static int mode_index(const NsFlow *flow) {
 }
 
 /* The factors and the derivatives by z at the last evaluated point. *index: see mode_index; 0: nothing is known. */
-static NsStatus pull_prepare(NsSwitchPull *pull, NsFlow *flow, bool constant, double t, const double *sdot, int *index,
-                             NsError *err) {
+static NsStatus vjp_prepare(NsSwitchVjp *vjp, NsFlow *flow, bool constant, double t, const double *sdot, int *index,
+                            NsError *err) {
   *index = mode_index(flow);
-  pull->sdot = sdot;
+  vjp->sdot = sdot;
   if (*index == 0) return NS_OK;
-  if (!constant || !pull->known) {
+  if (!constant || !vjp->known) {
     NsStatus status = ns_equations_jacobians(&flow->eq, t, flow->x, flow->lambda, false, err);
     if (status != NS_OK) return status;
-    pull_factor_mass(pull, &flow->eq);
-    pull_factor_rows(pull, flow, *index);
-    pull->known = constant;
+    vjp_factor_mass(vjp, &flow->eq);
+    vjp_factor_rows(vjp, flow, *index);
+    vjp->known = constant;
   }
-  if ((pull->mass && pull->of_M.rank < flow->eq.n) || (flow->nactive > 0 && pull->of_rows.rank < flow->nactive)) *index = 0;
-  if (*index > 0 && pull->has_z) evaluate_by_z(pull, flow, t);
+  if ((vjp->mass && vjp->of_M.rank < flow->eq.n) || (flow->nactive > 0 && vjp->of_rows.rank < flow->nactive)) *index = 0;
+  if (*index > 0 && vjp->has_z) evaluate_by_z(vjp, flow, t);
   return NS_OK;
 }
 
-NsStatus ns_switch_pull(NsSwitchPull *pull, NsFlow *flow, bool constant, double t, const double *sdot,
-                        const NsPullWeights *weights, double *out, bool *known, NsError *err) {
+NsStatus ns_switch_vjp(NsSwitchVjp *vjp, NsFlow *flow, bool constant, double t, const double *sdot, const NsVjpWeights *weights,
+                       double *out, bool *known, NsError *err) {
   int index;
-  memset(out, 0, (size_t)pull->p * sizeof *out);
-  memset(known, 0, (size_t)pull->p * sizeof *known);
-  NsStatus status = pull_prepare(pull, flow, constant, t, sdot, &index, err);
+  memset(out, 0, (size_t)vjp->p * sizeof *out);
+  memset(known, 0, (size_t)vjp->p * sizeof *known);
+  NsStatus status = vjp_prepare(vjp, flow, constant, t, sdot, &index, err);
   if (status != NS_OK || index == 0) return status;
-  pull_weights(pull, flow, index, weights);
-  for (int j = 0; j < pull->p; j++) out[j] = pull_one(pull, flow, &pull->place[j], index, weights, &known[j]);
+  vjp_weights(vjp, flow, index, weights);
+  for (int j = 0; j < vjp->p; j++) out[j] = vjp_one(vjp, flow, &vjp->place[j], index, weights, &known[j]);
   return NS_OK;
 }
 
-NsStatus ns_switch_pull_rates(NsSwitchPull *pull, NsFlow *flow, bool constant, double t, const double *sdot, double *P,
-                              bool *known, NsError *err) {
+NsStatus ns_switch_vjp_rates(NsSwitchVjp *vjp, NsFlow *flow, bool constant, double t, const double *sdot, double *P,
+                             bool *known, NsError *err) {
   int index, n = flow->eq.n;
-  memset(known, 0, (size_t)pull->p * sizeof *known);
-  NsStatus status = pull_prepare(pull, flow, constant, t, sdot, &index, err);
+  memset(known, 0, (size_t)vjp->p * sizeof *known);
+  NsStatus status = vjp_prepare(vjp, flow, constant, t, sdot, &index, err);
   for (int i = 0; i < n && status == NS_OK && index > 0; i++) {
-    NsPullWeights weights = {.mu = pull->unit};
-    pull->unit[i] = 1;
-    pull_weights(pull, flow, index, &weights);
-    pull->unit[i] = 0;
-    for (int j = 0; j < pull->p; j++)
-      P[i + (ptrdiff_t)j * n] = pull_one(pull, flow, &pull->place[j], index, &weights, &known[j]);
+    NsVjpWeights weights = {.mu = vjp->unit};
+    vjp->unit[i] = 1;
+    vjp_weights(vjp, flow, index, &weights);
+    vjp->unit[i] = 0;
+    for (int j = 0; j < vjp->p; j++) P[i + (ptrdiff_t)j * n] = vjp_one(vjp, flow, &vjp->place[j], index, &weights, &known[j]);
   }
   return status;
 }
