@@ -2,7 +2,7 @@
 --
 --   local value, gradient, sol = simu:gradient { cost = function(t, x) return x[1] ^ 2 end, parameters = { "x0" } }
 --
--- The run is recorded, and the derivatives come from the way back through the record (gradient/backward.lua). Where a
+-- The run is recorded, and the derivatives come from the adjoint pass through it (gradient/backward.lua). Where a
 -- record does not do, they come from S = dx / dp of a second run (gradient/forward.lua); those of a time-stepping run
 -- are in gradient/stepped.lua.
 local arguments = require "nslua.base.arguments"
@@ -11,7 +11,7 @@ local where = require "nslua.base.where"
 local stepped = require "nslua.gradient.stepped"
 
 local fail, describe = arguments.fail, arguments.describe
-local back = core.way_back
+local back = core.adjoint
 
 local CHANGED = "gradient: the simulation was run again, or changed, by a function of the cost"
 

@@ -4,7 +4,7 @@ local core = require "nslua.core"
 local lazy = require "nslua.base.lazy"
 require "nslua.sweep.settings" -- it keeps the words that the script was started with
 
-local hidden = { class_support = true, class_callbacks = true, dae_support = true, way_back = true, engine = true,
+local hidden = { class_support = true, class_callbacks = true, dae_support = true, adjoint = true, engine = true,
   process_support = true, thin_support = true, solution_methods = true, result_meta = true,
   result_fields_meta = true, file_support = true, on_unknown = true, on_option = true, number_support = true,
   graph_support = true, simulation_methods = true, motion_support = true, versions = true, optimise_support = true,

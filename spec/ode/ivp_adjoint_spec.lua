@@ -1,4 +1,4 @@
--- ns.ivp_gradient: gradients by the way back through a run, against forward sensitivities and closed forms.
+-- ns.ivp_gradient: gradients by the adjoint pass through a run, against forward sensitivities and closed forms.
 local ns = require "nslua"
 local with = require "expect".merged
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "integrators/sensitivity_trail.h"
+#include "integrators/sensitivity_tape.h"
 #include "linalg/dense.h"
 #include "model/difference.h"
 
@@ -42,7 +42,7 @@ NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsPa
     s->acts[j] = parameters[j].number && ns_parameter_of(&parameters[j], graph);
     s->driven = s->driven || s->acts[j];
   }
-  if (!arena->failed && (!options->adjoint || ns_trail_new(s) == NS_OK)) return NS_OK;
+  if (!arena->failed && (!options->adjoint || ns_run_tape_new(s) == NS_OK)) return NS_OK;
   ns_sensitivity_free(s);
   *out = NULL;
   return NS_ENOMEM;
@@ -52,7 +52,7 @@ void ns_sensitivity_free(NsSensitivity *s) {
   if (!s) return;
   if (s->free_twin) s->free_twin(s->twin);
   ns_variational_free(s->variational);
-  ns_trail_free(s->trail);
+  ns_run_tape_free(s->tape);
   ns_arena_release(&s->arena);
   ns_free(s);
 }
@@ -69,7 +69,7 @@ void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph) {
 void ns_sensitivity_begin(NsSensitivity *s, double t) {
   size_t bytes = (size_t)s->n * (size_t)s->p * sizeof *s->S;
   bool again = s->begun && t != s->t; /* the interval is computed again */
-  if (s->trail) ns_trail_begin(s->trail, again);
+  if (s->tape) ns_run_tape_begin(s->tape, again);
   else if (s->begun) memcpy(again ? s->S : s->S_k, again ? s->S_k : s->S, bytes);
   s->t = s->t_k = t;
 }
@@ -96,7 +96,7 @@ static NsStatus guard_time(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap
 
 /* S before an event, and the rates there. */
 static NsStatus event_before(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
-  if (!s->trail) memcpy(s->before, s->S, (size_t)s->n * (size_t)s->p * sizeof *s->S);
+  if (!s->tape) memcpy(s->before, s->S, (size_t)s->n * (size_t)s->p * sizeof *s->S);
   NsStatus status = frozen->rate(frozen->context, t, u, s->f, err);
   for (int i = 0; i < s->n && status == NS_OK; i++) s->rate_most[i] = fmax(s->rate_most[i], fabs(s->f[i]));
   return status;
@@ -121,7 +121,7 @@ NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const Ns
   bool grazes = false;
   double *other = s->slope;
   NsStatus status = event_before(s, frozen, t, u, err);
-  if (status == NS_OK && s->trail) return ns_trail_event(s, frozen, guards, count, t, u, err);
+  if (status == NS_OK && s->tape) return ns_run_tape_event(s, frozen, guards, count, t, u, err);
   for (int g = 0; g < count && status == NS_OK; g++) {
     guards[g].choose(frozen->context, guards[g].guard);
     status = guard_time(s, frozen, guards[g].value, t, u, g == 0 ? s->dt : other, &grazes, err);
@@ -144,7 +144,7 @@ NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsFrozen *frozen, NsFrozen
 
 NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, bool fixed, double t, const double *u, NsError *err) {
   NsStatus status = event_before(s, frozen, t, u, err);
-  if (s->trail) return ns_trail_restart(s, t), status;
+  if (s->tape) return ns_run_tape_restart(s, t), status;
   for (int j = 0; j < s->p; j++) s->dt[j] = fixed ? 0 : NAN;
   if (status == NS_OK) status = event_tell(s, err);
   memset(s->dt, 0, (size_t)s->p * sizeof *s->dt);
@@ -153,15 +153,15 @@ NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, bool f
 
 NsStatus ns_sensitivity_same_event(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
   NsStatus status = event_before(s, frozen, t, u, err);
-  if (status == NS_OK && s->trail) return ns_trail_refuse(s->trail, "events are simultaneous", err);
+  if (status == NS_OK && s->tape) return ns_run_tape_refuse(s->tape, "events are simultaneous", err);
   return status == NS_OK ? event_tell(s, err) : status;
 }
 
 /* ---- the reset ---- */
 
 void ns_sensitivity_undo(NsSensitivity *s) {
-  if (s->trail) {
-    ns_trail_undo(s);
+  if (s->tape) {
+    ns_run_tape_undo(s);
     return;
   }
   double *told = s->log->dt + (size_t)(s->told - 1) * (size_t)s->p;
@@ -170,8 +170,8 @@ void ns_sensitivity_undo(NsSensitivity *s) {
 }
 
 void ns_sensitivity_enter(NsSensitivity *s) {
-  if (s->trail) ns_trail_enter(s);
-  for (int j = 0; j < s->p && !s->trail; j++) {
+  if (s->tape) ns_run_tape_enter(s);
+  for (int j = 0; j < s->p && !s->tape; j++) {
     double dt = isnan(s->dt[j]) ? 0 : s->dt[j];
     for (int i = 0; i < s->n; i++) s->S[i + (ptrdiff_t)j * s->n] += s->f[i] * dt;
   }
@@ -179,7 +179,7 @@ void ns_sensitivity_enter(NsSensitivity *s) {
 
 NsStatus ns_sensitivity_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u,
                             NsError *err) {
-  if (s->trail) return ns_trail_map(s, frozen, map, t, u, err);
+  if (s->tape) return ns_run_tape_map(s, frozen, map, t, u, err);
   bool exact;
   NsStatus status = ns_sensitivity_map_terms(s, frozen, map, t, u, s->J, s->Pt, &exact, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
@@ -199,7 +199,7 @@ NsStatus ns_sensitivity_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMa
 
 NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
   NsStatus status = frozen->rate(frozen->context, t, u, s->value, err);
-  if (status == NS_OK && s->trail) return ns_trail_leave(s, s->value, err);
+  if (status == NS_OK && s->tape) return ns_run_tape_leave(s, s->value, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double dt = isnan(s->dt[j]) ? 0 : s->dt[j];
     for (int i = 0; i < s->n; i++) s->S[i + (ptrdiff_t)j * s->n] -= s->value[i] * dt;
@@ -209,11 +209,11 @@ NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsFrozen *frozen, double t
 
 NsStatus ns_sensitivity_reset(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap reset, double t, const double *u,
                               const double *u_after, NsError *err) {
-  if (s->trail) {
+  if (s->tape) {
     NsStatus status = frozen->rate(frozen->context, t, u_after, s->slope, err);
-    ns_trail_enter(s);
-    if (status == NS_OK && reset) status = ns_trail_map(s, frozen, reset, t, u, err);
-    return status == NS_OK ? ns_trail_leave(s, s->slope, err) : status;
+    ns_run_tape_enter(s);
+    if (status == NS_OK && reset) status = ns_run_tape_map(s, frozen, reset, t, u, err);
+    return status == NS_OK ? ns_run_tape_leave(s, s->slope, err) : status;
   }
   ns_sensitivity_enter(s);
   NsStatus status = ns_sensitivity_leave(s, frozen, t, u_after, err);

@@ -24,7 +24,7 @@
 /* Options of a run's sensitivities. */
 typedef struct NsSensitivityOptions {
   double rtol; /* tolerance of S along a piece, relative to the size of each element so far; see ns_sensitivities_new for NAN */
-  bool adjoint;   /* the run is recorded (sensitivity_trail.h), and S is not carried */
+  bool adjoint;   /* the run is recorded (sensitivity_tape.h), and S is not carried */
   double memory;  /* adjoint: bytes that the record may take; see simulation/sensitivities.h. 0: any */
   bool one_sided; /* at a grazing or simultaneous event: go on with the side that the run takes */
 
@@ -64,7 +64,7 @@ typedef struct NsFrozen {
   NsStatus (*states)(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X, NsError *err);
 
   /*
-  ** For a trail (sensitivity_trail.h). keep: `to` (mode_bytes) = the present mode; take: the mode becomes the one that was kept, at a
+  ** For a tape (sensitivity_tape.h). keep: `to` (mode_bytes) = the present mode; take: the mode becomes the one that was kept, at a
   ** point of its piece; *same: F_u is the same function as before. place: place[i] (nx) is the index in u of x[i].
   */
   size_t mode_bytes;
@@ -73,7 +73,7 @@ typedef struct NsFrozen {
   void (*place)(void *context, int *place);
 
   /*
-  ** Derivatives by parameters at a point, in closed form, or NULL: vjp: F_p' mu, for a trail; vjp_guard: of the guard that was chosen
+  ** Derivatives by parameters at a point, in closed form, or NULL: vjp: F_p' mu, for a tape; vjp_guard: of the guard that was chosen
   ** last; vjp_map: of a map of events, column j of out (n x p) with n = frozen.n. out has those with known[j] (p).
   */
   NsStatus (*vjp)(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
@@ -101,8 +101,8 @@ struct NsSensitivity {
   double *before;            /* n x p: S before it */
   double *f;                 /* n: rates before it */
   struct NsEventSlopes *log; /* receives dt */
-  struct NsTrail *trail;     /* NULL; else it records the run, and S stays that of the start; see also `pending` */
-  bool pending; /* a time step is computed in parts: the trail records them, until S goes through them (step_back.h) */
+  struct NsRunTape *tape;    /* NULL; else it records the run, and S stays that of the start; see also `pending` */
+  bool pending; /* a time step is computed in parts: the tape records them, until S goes through them (step_adjoint.h) */
   long told;    /* the number of its row in the log, from 1 */
 
   /* the scheme's own copy of its workspace */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "integrators/sensitivity_trail.h"
+#include "integrators/sensitivity_tape.h"
 
 enum {
   PIECE_HALVINGS = 6,  /* a piece is halved at most so often to resolve J and P */
@@ -394,7 +394,7 @@ NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const Ns
   NsStatus status = NS_OK;
   s->t = b;
   if (s->n == 0 || s->p == 0) return NS_OK;
-  if (s->trail) return ns_trail_piece(s, frozen, course, err);
+  if (s->tape) return ns_run_tape_piece(s, frozen, course, err);
   if (ns_sensitivity_holds(a, b)) return hold_nodes(s, frozen, course, err);
   status = take_variational(s, frozen, err);
   if (status == NS_OK) status = course->at(course->context, a, s->u, err);

@@ -60,12 +60,12 @@ typedef struct NsStepEquations {
   long formed;  /* the factorisations of the twin when K was formed; -1: never */
   double h_formed;
 
-  /* modes are compared with those of a step next to this one: the one before, on the way back the one after, which ends at t_compared */
+  /* modes are compared with those of a step next to this one: the one before, on the adjoint pass the one after, which ends at t_compared */
   bool compares;
   double t_compared;
 
-  /* of the way back (step_back.h) */
-  double t_first, t_back;         /* where the run starts; where the way back stands */
+  /* of the adjoint pass (step_adjoint.h) */
+  double t_first, t_adjoint;      /* where the run starts; where the adjoint pass stands */
   double *inverse;                /* (N + M) x (N + M): the solutions for the unit vectors; NULL: not made */
   bool inverse_known;             /* it is that of the present matrix */
   double *mu_r, *mu_before;       /* nr, n: the derivatives of the cost by r and by x_before */

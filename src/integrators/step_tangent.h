@@ -30,7 +30,7 @@ NsStatus ns_step_tangent_check(const NsScheme *scheme, NsError *err);
 */
 NsStatus ns_step_tangent(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err);
 
-/* ---- for recorded steps (step_back.c) ---- */
+/* ---- for recorded steps (step_adjoint.c) ---- */
 
 struct NsStepEquations;
 

@@ -1,6 +1,6 @@
 /*
 ** ivp_adjoint.c
-** The record of a run, and the way back: mu' = -J' mu - c between events, their saltation transposed.
+** The record of a run, and the adjoint pass: mu' = -J' mu - c between events, their saltation transposed.
 */
 #include "ode/ivp_adjoint.h"
 
@@ -38,10 +38,10 @@ typedef struct NsIvpBackward {
   long jumps, room;
   double *size, *pace, *y, *mu, *space; /* n, n, n, n + p, n */
   long knot;                            /* the number of knots seen */
-  long step;                            /* of the run: where the way back looked last */
+  long step;                            /* of the run: where the adjoint pass looked last */
   int here, first_here;                 /* events that act at one time; the first of them */
   bool wander;                          /* the time of one of them depends on y or on parameters */
-  double later;                         /* the end of the stretch on the way back */
+  double later;                         /* the end of the stretch on the adjoint pass */
   bool whole;                           /* no step crosses an end of a step of the run */
 } NsIvpBackward;
 
@@ -122,7 +122,7 @@ static NsStatus adjoint_leave(NsIvpCompanion *companion, const NsIvp *ivp, doubl
   return NS_OK;
 }
 
-/* ---- the way back ---- */
+/* ---- the adjoint pass ---- */
 
 void ns_ivp_adjoint_state(const NsIvpAdjoint *adjoint, double t, double *y) {
   NsIvpBackward *b = adjoint->backward;

@@ -34,7 +34,7 @@ typedef struct NsIvpAdjointOptions {
 typedef struct NsIvpAdjoint {
   NsIvpCompanion companion; /* for NsIvpOptions, which must be dense */
   double value;             /* the integral of the cost's rate so far, by Gauss' formula with 5 points in each step */
-  long steps, evaluations;  /* of the way back */
+  long steps, evaluations;  /* of the adjoint pass */
   struct NsIvpBackward *backward;
 } NsIvpAdjoint;
 
@@ -51,7 +51,7 @@ void ns_ivp_adjoint_free(NsIvpAdjoint *adjoint);
 */
 NsStatus ns_ivp_adjoint_solve(NsIvpAdjoint *adjoint, const NsIvp *ivp, double *mu, double *gradient, NsError *err);
 
-/* y (n) = the state of the run at t, on the side from which the way back looks at it. */
+/* y (n) = the state of the run at t, on the side from which the adjoint pass looks at it. */
 void ns_ivp_adjoint_state(const NsIvpAdjoint *adjoint, double t, double *y);
 
 #endif

@@ -109,8 +109,8 @@ static NsStatus check_stepped(const NsTimeStepping *ts, NsError *err) {
 
 /* Makes the sensitivities of the run, if it has parameters. */
 static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivities *asked, NsError *err) {
-  ns_sensitivities_free(ts->trail);
-  ts->trail = NULL;
+  ns_sensitivities_free(ts->tape);
+  ts->tape = NULL;
   if (!asked->parameters) return NS_OK;
   if (ts->k > 0)
     return ns_fail(err, NS_EARG, "run: sensitivities: the simulation is at t=%.10g; derivatives start at t0: reset() it first",
@@ -136,12 +136,12 @@ static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivit
   return status;
 }
 
-/* Gives the derivatives of the events' times to the solution; a record of the run stays for the way back. */
+/* Gives the derivatives of the events' times to the solution; a record of the run stays for the adjoint pass. */
 static void run_end_sensitivities(NsTimeStepping *ts, NsSolution *solution) {
   NsSensitivities *s = ts->sensitivities;
   if (!s) return;
   if (s->options.adjoint) {
-    ts->trail = s;
+    ts->tape = s;
   } else {
     solution->slopes = s->slopes;
     s->slopes = (NsEventSlopes){0};

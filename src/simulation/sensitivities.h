@@ -64,25 +64,25 @@ const double *ns_sensitivities_gather(NsSensitivities *s);
 bool ns_sensitivities_same(const NsSensitivities *s, const NsNsds *nsds);
 
 /*
-** The way back through a recorded run (integrators/sensitivity_trail.h), of all islands. times: the ends of all pieces, `count`
+** The adjoint pass through a recorded run (integrators/sensitivity_tape.h), of all islands. times: the ends of all pieces, `count`
 ** increasing numbers that the caller frees with ns_free; the intervals between them are gone through from the last to the first:
 ** at each time first its events, then the interval before it. All vectors x are those of all systems. NS_ENOMEM; NS_EARG when the
 ** graph is not that of the run.
 */
 NsStatus ns_sensitivities_times(const NsSensitivities *s, double **times, long *count, NsError *err);
-NsStatus ns_sensitivities_back_start(NsSensitivities *s, const NsNsds *nsds, const double *mu, const double *reach,
-                                     NsError *err);
+NsStatus ns_sensitivities_adjoint_start(NsSensitivities *s, const NsNsds *nsds, const double *mu, const double *reach,
+                                        NsError *err);
 
 /* c: at NS_BERNSTEIN_SIZE nodes of [a, b], which lies between two times, the derivatives of the cost's rate by x. */
-NsStatus ns_sensitivities_back(NsSensitivities *s, const NsNsds *nsds, double a, double b, const double *c, NsError *err);
+NsStatus ns_sensitivities_adjoint(NsSensitivities *s, const NsNsds *nsds, double a, double b, const double *c, NsError *err);
 
 /*
-** The way back through a recorded time-stepping run (integrators/step_back.h). start: mu = 0 at the end. add: mu += c (nx). back: to the
+** The adjoint pass through a recorded time-stepping run (integrators/step_adjoint.h). start: mu = 0 at the end. add: mu += c (nx). back: to the
 ** start of the steps at t or after; *reached: it stands at t, else what is earlier must be recorded again.
 */
 void ns_sensitivities_steps_start(NsSensitivities *s);
 NsStatus ns_sensitivities_steps_add(NsSensitivities *s, const double *c, NsError *err);
-NsStatus ns_sensitivities_steps_back(NsSensitivities *s, const NsNsds *nsds, double t, bool *reached, NsError *err);
+NsStatus ns_sensitivities_adjoint_steps(NsSensitivities *s, const NsNsds *nsds, double t, bool *reached, NsError *err);
 
 /*
 ** The bound of the record's memory (sensitivities_again.c). Between steps of a recorded run: where the record takes more than half of the
@@ -90,7 +90,7 @@ NsStatus ns_sensitivities_steps_back(NsSensitivities *s, const NsNsds *nsds, dou
 ** every other one is dropped. A step of the grid is recorded whole, whatever it takes. Griewank and Walther, ACM Trans. Math. Softw.
 ** 26(1), 2000, have the fewest repetitions for a known number of steps; here the number is not known before.
 **   mark      a step of the run has been accepted, or the run begins; last: the run stops there. NS_ENOMEM.
-**   earlier   the way back has come to the start of the record: records what comes before, and leaves the simulation as it was. *any: there
+**   earlier   the adjoint pass has come to the start of the record: records what comes before, and leaves the simulation as it was. *any: there
 **             was something. Fails as steps do.
 */
 struct NsTimeStepping;

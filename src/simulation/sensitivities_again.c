@@ -1,19 +1,19 @@
 /*
 ** sensitivities_again.c
-** The record of a run in bounded memory: parts of it are dropped, and made again on the way back.
+** The record of a run in bounded memory: parts of it are dropped, and made again on the adjoint pass.
 */
 #include <string.h>
 
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "integrators/sensitivity_trail.h"
+#include "integrators/sensitivity_tape.h"
 #include "simulation/sensitivities.h"
 #include "simulation/step.h"
 #include "simulation/time_stepping.h"
 
 static double bytes_of_record(const NsSensitivities *s) {
   double sum = 0;
-  for (int i = 0; i < s->count; i++) sum += (double)s->of[i]->trail->bytes;
+  for (int i = 0; i < s->count; i++) sum += (double)s->of[i]->tape->bytes;
   return sum;
 }
 
@@ -52,7 +52,7 @@ static void thin_marks(NsSensitivities *s) {
 }
 
 static void drop_record(NsSensitivities *s, double t) {
-  for (int i = 0; i < s->count; i++) ns_trail_drop(s->of[i], t);
+  for (int i = 0; i < s->count; i++) ns_run_tape_drop(s->of[i], t);
 }
 
 NsStatus ns_sensitivities_mark(NsSensitivities *s, NsTimeStepping *ts, bool last, NsError *err) {
@@ -62,7 +62,7 @@ NsStatus ns_sensitivities_mark(NsSensitivities *s, NsTimeStepping *ts, bool last
   if (bytes + bytes_of_marks(s) > s->most) s->most = bytes + bytes_of_marks(s);
   if (last || bytes <= s->options.memory / 2) return NS_OK;
   for (int i = 0; i < s->count; i++)
-    if (ns_trail_ends_with_event(s->of[i]->trail, ns_ts_time(ts))) return NS_OK; /* what is at one time stays together */
+    if (ns_run_tape_ends_with_event(s->of[i]->tape, ns_ts_time(ts))) return NS_OK; /* what is at one time stays together */
   NsStatus status = add_mark(s, ts, err);
   if (status != NS_OK) return status;
   drop_record(s, ns_ts_time(ts));
@@ -70,7 +70,7 @@ NsStatus ns_sensitivities_mark(NsSensitivities *s, NsTimeStepping *ts, bool last
   return NS_OK;
 }
 
-/* ---- the way back ---- */
+/* ---- the adjoint pass ---- */
 
 static NsStatus restore_simulation(NsTimeStepping *ts, const NsSnapshot *state, NsError *err) {
   if (ns_snapshot_restore(state, ns_ts_visit, ts) != NS_OK)
@@ -117,7 +117,7 @@ NsStatus ns_sensitivities_earlier(NsSensitivities *s, NsTimeStepping *ts, bool *
   const NsSensitivityMark *from = &s->marks[s->nmarks - 1];
   status = restore_simulation(ts, &from->state, err);
   if (status == NS_OK) drop_record(s, from->t), status = record_again(s, ts, k, err);
-  for (int i = 0; i < s->count; i++) ns_trail_again(s->of[i]);
+  for (int i = 0; i < s->count; i++) ns_run_tape_again(s->of[i]);
   NsStatus back = restore_simulation(ts, &s->end, status == NS_OK ? err : NULL);
   ts->log.count = s->log_count, ts->log.kept = s->log_kept;
   ts->stats = stats;

@@ -4,7 +4,7 @@
 */
 #include "simulation/stages.h"
 
-#include "integrators/step_back.h"
+#include "integrators/step_adjoint.h"
 #include "integrators/step_tangent.h"
 #include "simulation/newton.h"
 

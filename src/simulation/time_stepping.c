@@ -155,7 +155,7 @@ void ns_ts_free(NsTimeStepping *ts) {
   ns_step_course_free(&ts->course);
   ns_snapshot_free(&ts->kept);
   ns_law_changes_clear(&ts->changes);
-  ns_sensitivities_free(ts->trail);
+  ns_sensitivities_free(ts->tape);
   ns_free(ts);
 }
 

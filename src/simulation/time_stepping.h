@@ -153,7 +153,7 @@ struct NsTimeStepping {
   uint64_t kept_version;
   const NsRecorder *recorder;     /* NULL: nobody records */
   NsSensitivities *sensitivities; /* of the present run, borrowed; NULL: none */
-  NsSensitivities *trail;         /* the record of the last run, for the way back; NULL: none */
+  NsSensitivities *tape;          /* the record of the last run, for the adjoint pass; NULL: none */
 };
 
 /* The fields that ns_ts_visit walks besides the graph; with events of the user the second list, too. */

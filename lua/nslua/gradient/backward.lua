@@ -1,7 +1,7 @@
 -- nslua.gradient.backward: the gradient of a cost by the recorded run, backwards.
 --
 -- mu = d(cost of what is ahead) / dx goes back from the end through the pieces and the events of the run; see
--- src/integrators/sensitivity_trail.h. The cost enters as polynomials in each interval.
+-- src/integrators/sensitivity_tape.h. The cost enters as polynomials in each interval.
 local arguments = require "nslua.base.arguments"
 local core = require "nslua.core"
 local where = require "nslua.base.where"
@@ -9,7 +9,7 @@ local cost = require "nslua.gradient.cost"
 
 local fail = arguments.fail
 local abs = math.abs
-local back = core.way_back
+local back = core.adjoint
 local NODES = back.nodes()
 
 -- An interval is halved until the integral of the cost errs by less than this part of the integral of its size.

@@ -42,7 +42,7 @@ end
 -- The tape of the cost, compared with it at (t, x); nil: it can not be traced.
 function cost.tape(run, t, x)
   local p = takes_parameters(run.options, "cost") and #run.values > 0 and run.values or nil
-  local good, tape = pcall(core.way_back.trace, run.options.cost, t, x, p)
+  local good, tape = pcall(core.adjoint.trace, run.options.cost, t, x, p)
   return good and tape or nil
 end
 

@@ -2,13 +2,13 @@
 -- on its rows, and the derivatives are those of this sum:
 --   terminal_x S(T) + the sum over the rows of their weights times cost_x S,
 -- and what the functions of the cost have by the parameters themselves. forward: from S = dx / dp at the rows.
--- backward: by the recorded steps (src/integrators/step_back.h).
+-- backward: by the recorded steps (src/integrators/step_adjoint.h).
 local core = require "nslua.core"
 local cost = require "nslua.gradient.cost"
 local where = require "nslua.base.where"
 
 local stepped = {}
-local back = core.way_back
+local back = core.adjoint
 
 -- Calls visit(k, by_x, by_p) with the derivatives of what row k adds to the function `who` of the cost; run.value +=
 -- its value.

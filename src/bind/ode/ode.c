@@ -495,7 +495,7 @@ static int solve_ivp(lua_State *L) {
   return 1;
 }
 
-/* The way back from the end of the run: pushes value and gradient. */
+/* The adjoint pass from the end of the run: pushes value and gradient. */
 static void push_gradient(lua_State *L, IvpSolve *solve, NslSensitivity *s, NsIvpAdjoint *adjoint) {
   const NsIvpPoints *knots = &solve->ivp->knots;
   int n = s->n;

@@ -28,13 +28,13 @@ typedef struct NslSensitivity {
   double *by_w;                    /* n x (1 + numbers) */
   double *y;                       /* n: workspace */
   NslShadow f_shadow, cost_shadow; /* traces of f and of the rate of the cost */
-  double *J, *P;                   /* n x n, n x p: workspace of the way back */
+  double *J, *P;                   /* n x n, n x p: workspace of the adjoint pass */
   double *bar;                     /* derivatives by all inputs of a trace */
   double *all;                     /* n x inputs: those of f by y and args */
   int last;                        /* one past the last input of args */
   int *input;                      /* p: the parameter's number among the inputs of a trace; -1: none */
   double terminal;                 /* the last value of terminal */
-  const NsIvpAdjoint *adjoint;     /* on the way back */
+  const NsIvpAdjoint *adjoint;     /* on the adjoint pass */
   double rtol;
   bool one_sided;
   int f, events, applies, names; /* stack indices: the functions as shims; the list of the parameters' names */

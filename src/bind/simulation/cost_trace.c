@@ -1,6 +1,6 @@
 /*
 ** cost_trace.c
-** A cost of simulation:gradient as a tape: its values and derivatives at the nodes of an interval (core.way_back.trace, sample).
+** A cost of simulation:gradient as a tape: its values and derivatives at the nodes of an interval (core.adjoint.trace, sample).
 */
 #include <math.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static bool cost_agrees(lua_State *L, int cost, NslTrace *trace) {
 */
 static int cost_trace_sample(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L, &self);
   NslTrace *trace = lua_touserdata(L, 2);
   double a = luaL_checknumber(L, 4), b = luaL_checknumber(L, 5), one = 1;
   int check = (int)luaL_checkinteger(L, 6), np = trace->nargs > COST_PARAMETERS ? trace->args[COST_PARAMETERS].rows : 0;

@@ -15,8 +15,8 @@
 */
 void nsl_read_sensitivities(lua_State *L, int option, NsRunSensitivities *asked);
 
-/* The simulation at 1, and the record of its last run, for core.way_back. Raises when there is none. */
-NsSensitivities *nsl_check_trail(lua_State *L, NslTimeStepping **simulation);
+/* The simulation at 1, and the record of its last run, for core.adjoint. Raises when there is none. */
+NsSensitivities *nsl_check_recorded(lua_State *L, NslTimeStepping **simulation);
 
 /*
 ** Push sol.S, a list with a matrix for each row; and sol:sensitivity(...) for the name or number at `which`. names: the stack

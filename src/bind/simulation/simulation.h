@@ -121,9 +121,9 @@ void nsl_open_osi(lua_State *L);
 void nsl_open_osnsp(lua_State *L);
 void nsl_open_time_stepping(lua_State *L);
 void nsl_open_solution(lua_State *L);
-void nsl_open_way_back(lua_State *L);
+void nsl_open_adjoint(lua_State *L);
 void nsl_open_hosted(lua_State *L);     /* core.hosted_support, see hosted.c */
-void nsl_open_cost_trace(lua_State *L); /* adds to core.way_back, which is on top */
+void nsl_open_cost_trace(lua_State *L); /* adds to core.adjoint, which is on top */
 
 /*
 ** Raises, as nsl_no_such_name, that a solution has no column or method of the name at idx. Its methods and its columns are the keys

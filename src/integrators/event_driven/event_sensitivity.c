@@ -92,7 +92,7 @@ static void motion_twin_order(const NsEventDriven *ed, int p, double *S, double 
 static NsStatus motion_twin_states(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X,
                                    NsError *err) {
   (void)t, (void)u, (void)err;
-  if (s->trail) return NS_OK;
+  if (s->tape) return NS_OK;
   motion_twin_order(((NsMotionTwin *)context)->ed, s->p, (double *)(size_t)S, X, false);
   return NS_OK;
 }

@@ -92,7 +92,7 @@ static NsStatus switch_twin_states(void *context, NsSensitivity *s, double t, co
                                    NsError *err) {
   SwitchTwin *w = context;
   NsStatus status = NS_OK;
-  if (s->trail) return NS_OK;
+  if (s->tape) return NS_OK;
   if (s->n == s->nx) {
     memcpy(X, S, (size_t)s->n * (size_t)s->p * sizeof *X);
     return NS_OK;

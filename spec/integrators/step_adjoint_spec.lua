@@ -101,7 +101,7 @@ local models = {
   ["points, MoreauJeanOSI"] = mass_points(ns.MoreauJeanOSI(0.5)),
 }
 
-describe("the way back through time steps", function()
+describe("the adjoint of time steps", function()
   for name, build in pairs(models) do
     it("agrees with forward derivatives: " .. name, function()
       local back, forward = gradient(build), gradient(build, { method = "forward" })

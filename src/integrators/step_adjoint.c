@@ -1,8 +1,8 @@
 /*
-** step_back.c
-** The record of a time-stepping run, and the way back.
+** step_adjoint.c
+** The record of a time-stepping run, and the adjoint pass.
 */
-#include "integrators/step_back.h"
+#include "integrators/step_adjoint.h"
 
 #include <math.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static NsStatus take_record(NsStepEquations *T, NsError *err) {
       T->of_law[j] = T->of_law[j] || (const void *)T->graph->interactions[e]->law == T->s->parameters[j].owner;
   memcpy(T->s->S, T->s->X, (size_t)T->s->nx * (size_t)T->p * sizeof *T->s->S);
   const char *why = why_not_back(T);
-  if (why) return ns_trail_refuse(T->s->trail, why, err);
+  if (why) return ns_run_tape_refuse(T->s->tape, why, err);
   return arena->failed ? ns_fail(err, NS_ENOMEM, "not enough memory") : NS_OK;
 }
 
@@ -63,7 +63,7 @@ NsStatus ns_step_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *
   T->first = step->t_k == T->t_first;
   ns_step_take(T, scheme);
   status = ns_step_check_inputs(T, err);
-  if (status == NS_OK) status = ns_trail_step(s->trail, step->t_k, step->t, step_numbers(T), &u, err);
+  if (status == NS_OK) status = ns_run_tape_step(s->tape, step->t_k, step->t, step_numbers(T), &u, err);
   if (status != NS_OK) return status;
   *u++ = step->h;
   *u++ = step->implicit;
@@ -75,7 +75,7 @@ NsStatus ns_step_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *
   return NS_OK;
 }
 
-static void load_step(NsStepEquations *T, const NsTrailEntry *entry) {
+static void load_step(NsStepEquations *T, const NsRunTapeEntry *entry) {
   const double *u = entry->u;
   T->step = (NsStep){.t_k = entry->t_old, .t = entry->t, .h = u[0], .implicit = u[1] != 0, .whole = u[2]};
   T->first = entry->t_old == T->t_first;
@@ -112,17 +112,17 @@ static void swap_memories(const NsStepEquations *T, double *kept, bool back) {
 /* ---- steps in parts ---- */
 
 NsStatus ns_step_divide(NsSensitivity *s, NsError *err) {
-  if (!s->trail && ns_trail_new(s) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
+  if (!s->tape && ns_run_tape_new(s) != NS_OK) return ns_fail(err, NS_ENOMEM, "not enough memory");
   s->pending = true;
   return NS_OK;
 }
 
 long ns_step_recorded(const NsSensitivity *s) {
-  return s->trail->count;
+  return s->tape->count;
 }
 
 void ns_step_forget(NsSensitivity *s, long count) {
-  s->trail->count = count;
+  s->tape->count = count;
 }
 
 NsStatus ns_step_join_parts(NsSensitivity *s, NsError *err) {
@@ -132,12 +132,12 @@ NsStatus ns_step_join_parts(NsSensitivity *s, NsError *err) {
   if (s->options->adjoint) return NS_OK;
   load_numbers(T);
   swap_memories(T, T->memories, false);
-  for (long k = 0; k < s->trail->count && status == NS_OK; k++) {
-    load_step(T, &s->trail->entries[k]);
+  for (long k = 0; k < s->tape->count && status == NS_OK; k++) {
+    load_step(T, &s->tape->entries[k]);
     status = ns_step_carry_columns(T, err);
   }
   swap_memories(T, T->memories, true);
-  ns_trail_drop(s, T->step.t);
+  ns_run_tape_drop(s, T->step.t);
   return status;
 }
 
@@ -178,7 +178,7 @@ static NsStatus back_test(NsStepEquations *T, NsError *err) {
   for (int i = 0; i < T->N; i++) exact = exact && fabs(T->far[i] + T->dw[i]) <= BACK_EXACT * T->w_most[i];
   for (int i = 0; i < T->M; i++) exact = exact && fabs(T->far_l[i] + T->dl[i]) <= BACK_EXACT * T->lambda_most[i];
   if (exact) return ns_step_place(T, NULL, 0, false, err);
-  return ns_trail_refuse(T->s->trail, "the matrix of the steps is not exact", err);
+  return ns_run_tape_refuse(T->s->tape, "the matrix of the steps is not exact", err);
 }
 
 /* g += the derivative of beta . equations by parameter j, by a difference. */
@@ -188,7 +188,7 @@ static NsStatus back_difference(NsStepEquations *T, int j, NsError *err) {
   NsStepDirection along = {.p = T->weights};
   NsStatus status = ns_step_derivative(T, ns_step_sample, &along, T->N + T->M, T->once, err);
   ns_step_restore(T);
-  if (status == NS_OK) T->s->trail->g[j] += ns_dense_dot(T->N + T->M, T->beta, 1, T->once, 1);
+  if (status == NS_OK) T->s->tape->g[j] += ns_dense_dot(T->N + T->M, T->beta, 1, T->once, 1);
   return status;
 }
 
@@ -207,7 +207,7 @@ static void back_bounds(NsStepEquations *T, bool *known) {
       ptrdiff_t i = is_lower ? lower : upper;
       known[j] = true;
       if (T->mode[row + i] == (is_lower ? NS_STEP_LOWER : NS_STEP_UPPER))
-        T->s->trail->g[j] -= ns_interaction_share(inter, T->rows.part) * beta[row + i];
+        T->s->tape->g[j] -= ns_interaction_share(inter, T->rows.part) * beta[row + i];
     }
   }
 }
@@ -296,9 +296,9 @@ static NsStatus vjp_step(NsStepEquations *T, const double *of_r, bool memories, 
                    .known = known};
   memset(s->least, 0, (size_t)T->p * sizeof *s->least);
   NsStatus status = T->of->vjp(T->twin, &vjp, err);
-  if (status == NS_ENOSOL) return ns_trail_refuse(s->trail, "steps of this model have no way back in closed form", err);
+  if (status == NS_ENOSOL) return ns_run_tape_refuse(s->tape, "steps of this model have no way back in closed form", err);
   for (int j = 0; j < T->p; j++)
-    if (known[j]) s->trail->g[j] += s->least[j];
+    if (known[j]) s->tape->g[j] += s->least[j];
   for (int d = 0, i = 0; d < T->graph->nds && memories; i += T->graph->ds[d++]->n) {
     size_t bytes = (size_t)T->graph->ds[d]->n * sizeof *mu;
     memcpy(mu + i, x + T->stack->nodes[d]->v, bytes);
@@ -310,7 +310,7 @@ static NsStatus vjp_step(NsStepEquations *T, const double *of_r, bool memories, 
 /* Goes back through the loaded step, whose matrix is known. */
 static NsStatus back_through(NsStepEquations *T, NsError *err) {
   NsSensitivity *s = T->s;
-  double *mu = s->trail->mu, *of_w = T->kept, *of_l = T->kept_l, *of_r = s->direction;
+  double *mu = s->tape->mu, *of_w = T->kept, *of_l = T->kept_l, *of_r = s->direction;
   bool driven = false, *known = s->known, inputs = false;
   for (int j = 0; j < T->p; j++) driven = driven || s->acts[j], known[j] = false;
   if (T->carried && !driven) return back_carry(T, mu), NS_OK;
@@ -341,51 +341,51 @@ static NsStatus back_prepare(NsStepEquations *T, NsError *err) {
   bool same = again && T->linear && formed == T->formed && key == T->key && T->carried;
   if (!same) T->inverse_known = false;
   if ((T->of->vjp && T->of->states) || T->carried) return NS_OK;
-  if (!T->linear) return ns_trail_refuse(T->s->trail, "steps of this model have no way back in closed form", err);
+  if (!T->linear) return ns_run_tape_refuse(T->s->tape, "steps of this model have no way back in closed form", err);
   status = ns_step_form_steps(T, err);
   return status == NS_OK ? ns_step_place(T, NULL, 0, false, err) : status;
 }
 
-/* ---- the way back ---- */
+/* ---- the adjoint pass ---- */
 
-void ns_step_back_start(NsSensitivity *s) {
-  NsTrail *trail = s->trail;
+void ns_step_adjoint_start(NsSensitivity *s) {
+  NsRunTape *tape = s->tape;
   NsStepEquations *T = s->twin;
-  trail->at = trail->count - 1;
-  memset(trail->mu, 0, (size_t)s->nx * sizeof *trail->mu);
-  memset(trail->g, 0, (size_t)s->p * sizeof *trail->g);
+  tape->at = tape->count - 1;
+  memset(tape->mu, 0, (size_t)s->nx * sizeof *tape->mu);
+  memset(tape->g, 0, (size_t)s->p * sizeof *tape->g);
   if (!T) return;
   memset(T->mu_r, 0, (size_t)T->nr * sizeof *T->mu_r);
   memset(T->mu_before, 0, (size_t)T->n * sizeof *T->mu_before);
   T->compares = false;
   T->formed = -1;
-  T->t_back = INFINITY;
+  T->t_adjoint = INFINITY;
 }
 
-void ns_step_back_add(NsSensitivity *s, const double *c) {
-  for (int i = 0; i < s->nx; i++) s->trail->mu[i] += c[i];
+void ns_step_adjoint_add(NsSensitivity *s, const double *c) {
+  for (int i = 0; i < s->nx; i++) s->tape->mu[i] += c[i];
 }
 
-NsStatus ns_step_back_to(NsSensitivity *s, double t, bool *reached, NsError *err) {
-  NsTrail *trail = s->trail;
+NsStatus ns_step_adjoint_to(NsSensitivity *s, double t, bool *reached, NsError *err) {
+  NsRunTape *tape = s->tape;
   NsStepEquations *T = s->twin;
   NsStatus status = NS_OK;
   *reached = true;
   if (!T) return NS_OK;
   load_numbers(T);
   swap_memories(T, T->memories, false);
-  while (status == NS_OK && trail->at >= 0 && trail->entries[trail->at].t_old >= t) {
-    load_step(T, &trail->entries[trail->at]);
+  while (status == NS_OK && tape->at >= 0 && tape->entries[tape->at].t_old >= t) {
+    load_step(T, &tape->entries[tape->at]);
     status = back_prepare(T, err);
     if (status == NS_OK) status = back_through(T, err);
     memcpy(T->mode_before, T->mode, (size_t)T->M * sizeof *T->mode);
     T->compares = true;
     T->t_compared = T->step.t;
-    T->t_back = T->step.t_k;
-    trail->at--;
+    T->t_adjoint = T->step.t_k;
+    tape->at--;
   }
   ns_step_restore(T);
   swap_memories(T, T->memories, true);
-  *reached = status != NS_OK || T->t_back <= t;
+  *reached = status != NS_OK || T->t_adjoint <= t;
   return status;
 }

@@ -1,12 +1,12 @@
 /*
-** sensitivity_back.c
-** The way back through a recorded run: adjoint equations along its pieces, its events transposed.
+** sensitivity_adjoint.c
+** The adjoint pass through a recorded run: adjoint equations along its pieces, its events transposed.
 */
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "integrators/sensitivity_trail.h"
+#include "integrators/sensitivity_tape.h"
 #include "linalg/dense.h"
 
 enum {
@@ -22,7 +22,7 @@ static const double BACK_RESOLVED = 10;
 ** degree 10, are r^(10/7), and a 50th of that is integrated. A function with a kink has an r of some percent, which tells it from a
 ** smooth one.
 */
-double ns_trail_integral_error(double error, double most) {
+double ns_adjoint_integral_error(double error, double most) {
   return most > 0 ? 0.02 * most * pow(error / most, 10.0 / 7) : 0;
 }
 
@@ -54,20 +54,20 @@ static NsStatus back_terms(void *context, double t, double *J, double *P, double
 /* An NsVariationalCost. */
 static NsStatus back_cost(void *context, double t, double *c, double *d, NsError *err) {
   const NsSensitivity *s = context;
-  const NsTrail *trail = s->trail;
+  const NsRunTape *tape = s->tape;
   (void)d, (void)err;
-  between_points(trail->c, s->n, (t - trail->from) / (trail->to - trail->from), c);
+  between_points(tape->c, s->n, (t - tape->from) / (tape->to - tape->from), c);
   return NS_OK;
 }
 
 static NsStatus back_take_variational(NsSensitivity *s, NsError *err) {
-  NsTrail *trail = s->trail;
-  bool implicit = trail->frozen->implicit;
-  if (trail->variational && trail->variational_n == s->n && trail->implicit == implicit) return NS_OK;
-  ns_variational_free(trail->variational);
-  trail->variational = NULL;
-  trail->variational_n = s->n;
-  trail->implicit = implicit;
+  NsRunTape *tape = s->tape;
+  bool implicit = tape->frozen->implicit;
+  if (tape->variational && tape->variational_n == s->n && tape->implicit == implicit) return NS_OK;
+  ns_variational_free(tape->variational);
+  tape->variational = NULL;
+  tape->variational_n = s->n;
+  tape->implicit = implicit;
   NsVariationalProblem problem = {.n = s->n,
                                   .terms = back_terms,
                                   .context = s,
@@ -75,25 +75,25 @@ static NsStatus back_take_variational(NsSensitivity *s, NsError *err) {
                                   .cost = back_cost,
                                   .implicit = implicit,
                                   .rtol = s->options->rtol,
-                                  .size = trail->size};
-  NsStatus status = ns_variational_new(&trail->variational, &problem);
+                                  .size = tape->size};
+  NsStatus status = ns_variational_new(&tape->variational, &problem);
   return status == NS_OK ? NS_OK : ns_fail(err, status, "sensitivities: %s", ns_status_message(status));
 }
 
 /* Whether the nodes resolve F_u: what the errors change in mu over the interval is below its tolerance, or that of its terms. */
 static bool back_resolved(NsSensitivity *s, double h) {
-  NsTrail *trail = s->trail;
+  NsRunTape *tape = s->tape;
   ptrdiff_t n = s->n, nn = n * n;
   double tolerance = BACK_RESOLVED * s->options->rtol;
   if (s->fixed) return true;
   for (ptrdiff_t j = 0; j < n; j++) {
-    double error = 0, size = trail->most[j];
+    double error = 0, size = tape->most[j];
     for (ptrdiff_t i = 0; i < n; i++) {
       double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE], most = 0;
       for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = s->J[i + j * n + k * nn], most = fmax(most, fabs(v[k]));
       if (most == 0) continue;
-      error += h * ns_bernstein_interpolate(v, b) * trail->most[i];
-      size += h * most * trail->most[i];
+      error += h * ns_bernstein_interpolate(v, b) * tape->most[i];
+      size += h * most * tape->most[i];
     }
     if (error > tolerance * size) return false;
   }
@@ -115,18 +115,18 @@ static const double VJP_ROUNDING = 16 * DBL_EPSILON;
 static double back_noise(const NsSensitivity *s, int j) {
   double sum = 0;
   if (!s->acts[j]) return 0;
-  for (int i = 0; i < s->n; i++) sum += s->rate_most[i] * fmax(s->trail->most[i], s->trail->reach[i]);
-  return (s->trail->exact[j] ? VJP_ROUNDING : BACK_ROUNDING) * sum / s->parameters[j].unit;
+  for (int i = 0; i < s->n; i++) sum += s->rate_most[i] * fmax(s->tape->most[i], s->tape->reach[i]);
+  return (s->tape->exact[j] ? VJP_ROUNDING : BACK_ROUNDING) * sum / s->parameters[j].unit;
 }
 
 /* out (p) = F_p' mu at a point. */
 static NsStatus back_vjp(NsSensitivity *s, double t, const double *u, const double *mu, double *out, NsError *err) {
-  const NsFrozen *frozen = s->trail->frozen;
+  const NsFrozen *frozen = s->tape->frozen;
   NsStatus status = NS_OK;
   memset(out, 0, (size_t)s->p * sizeof *out);
-  if (frozen->vjp) status = frozen->vjp(frozen->context, t, u, mu, out, s->trail->exact, err);
+  if (frozen->vjp) status = frozen->vjp(frozen->context, t, u, mu, out, s->tape->exact, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
-    if (!s->acts[j] || s->trail->exact[j]) continue;
+    if (!s->acts[j] || s->tape->exact[j]) continue;
     status = ns_sensitivity_column(s, frozen, t, u, j, s->dense, err);
     out[j] = ns_dense_dot(s->n, s->dense, 1, mu, 1);
   }
@@ -135,23 +135,23 @@ static NsStatus back_vjp(NsSensitivity *s, double t, const double *u, const doub
 
 /* g += the integral of F_p' mu over [a, b], within the last step of the adjoint equations. */
 static NsStatus back_integral(NsSensitivity *s, const NsCourse *course, double a, double b, int halved, NsError *err) {
-  NsTrail *trail = s->trail;
+  NsRunTape *tape = s->tape;
   ptrdiff_t p = s->p;
   double tolerance = BACK_RESOLVED * s->options->rtol, h = b - a;
   NsStatus status = NS_OK;
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     double t = k + 1 == NS_BERNSTEIN_SIZE ? b : a + ns_bernstein_node(k) * h;
-    status = ns_variational_at(trail->variational, t, trail->x, err);
+    status = ns_variational_at(tape->variational, t, tape->x, err);
     if (status == NS_OK) status = course->at(course->context, t, s->direction, err);
-    if (status == NS_OK) status = back_vjp(s, t, s->direction, trail->x, trail->q + k * p, err);
+    if (status == NS_OK) status = back_vjp(s, t, s->direction, tape->x, tape->q + k * p, err);
   }
   bool resolved = true;
   for (ptrdiff_t j = 0; j < p && status == NS_OK && resolved; j++) {
     double v[NS_BERNSTEIN_SIZE], bernstein[NS_BERNSTEIN_SIZE], most = 0;
-    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = trail->q[j + k * p], most = fmax(most, fabs(v[k]));
+    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = tape->q[j + k * p], most = fmax(most, fabs(v[k]));
     if (most <= back_noise(s, (int)j)) continue;
-    double error = ns_trail_integral_error(ns_bernstein_interpolate(v, bernstein), most);
-    resolved = h * error <= tolerance * (trail->sum[j] + h * most) + h * back_noise(s, (int)j);
+    double error = ns_adjoint_integral_error(ns_bernstein_interpolate(v, bernstein), most);
+    resolved = h * error <= tolerance * (tape->sum[j] + h * most) + h * back_noise(s, (int)j);
   }
   double middle = a + h / 2;
   if (status == NS_OK && !resolved && halved < BACK_HALVINGS && middle > a && middle < b) {
@@ -160,38 +160,38 @@ static NsStatus back_integral(NsSensitivity *s, const NsCourse *course, double a
   }
   for (ptrdiff_t j = 0; j < p && status == NS_OK; j++) {
     double v[NS_BERNSTEIN_SIZE], bernstein[NS_BERNSTEIN_SIZE], sum = 0, most = 0;
-    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = trail->q[j + k * p], most = fmax(most, fabs(v[k]));
+    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = tape->q[j + k * p], most = fmax(most, fabs(v[k]));
     if (most == 0) continue;
     (void)ns_bernstein_interpolate(v, bernstein);
     for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) sum += bernstein[k];
-    trail->g[j] += h * sum / NS_BERNSTEIN_SIZE;
-    trail->sum[j] += h * most;
+    tape->g[j] += h * sum / NS_BERNSTEIN_SIZE;
+    tape->sum[j] += h * most;
   }
   return status;
 }
 
-/* ---- the way back ---- */
+/* ---- the adjoint pass ---- */
 
 /* mu and g go from s->to to s->from. */
 static NsStatus back_integrate(NsSensitivity *s, const NsCourse *course, NsError *err) {
-  NsTrail *trail = s->trail;
-  const NsVariationalState *state = ns_variational_state(trail->variational);
-  ns_variational_start(trail->variational, s->to, trail->mu, s->to - s->from);
+  NsRunTape *tape = s->tape;
+  const NsVariationalState *state = ns_variational_state(tape->variational);
+  ns_variational_start(tape->variational, s->to, tape->mu, s->to - s->from);
   NsStatus status = NS_OK;
   for (int steps = 0; state->t > s->from && status == NS_OK; steps++) {
     if (steps == BACK_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps after t=%.10g", s->from);
-    status = ns_variational_step(trail->variational, s->from, err);
+    status = ns_variational_step(tape->variational, s->from, err);
     if (status == NS_OK && s->driven) status = back_integral(s, course, state->t, state->t_old, 0, err);
   }
-  memcpy(trail->mu, state->y, (size_t)s->n * sizeof *trail->mu);
-  for (int i = 0; i < s->n; i++) trail->most[i] = fmax(trail->most[i], fabs(trail->mu[i]));
+  memcpy(tape->mu, state->y, (size_t)s->n * sizeof *tape->mu);
+  for (int i = 0; i < s->n; i++) tape->most[i] = fmax(tape->most[i], fabs(tape->mu[i]));
   return status;
 }
 
 /* Goes from b to a, in halves where the nodes do not resolve F_u. same: s->J is constant and known. */
 static NsStatus back_go(NsSensitivity *s, const NsCourse *course, double a, double b, bool same, int halved, NsError *err) {
   NsStatus status = NS_OK;
-  if (!same) status = ns_sensitivity_sample(s, s->trail->frozen, course, a, b, false, err);
+  if (!same) status = ns_sensitivity_sample(s, s->tape->frozen, course, a, b, false, err);
   if (status != NS_OK) return status;
   double middle = a + (b - a) / 2;
   if (halved < BACK_HALVINGS && middle > a && middle < b && !back_resolved(s, b - a)) {
@@ -204,74 +204,74 @@ static NsStatus back_go(NsSensitivity *s, const NsCourse *course, double a, doub
 
 /* mu += the integral of c where the interval is too short for F_u to matter. */
 static void back_hold(NsSensitivity *s, double h) {
-  const NsTrail *trail = s->trail;
+  const NsRunTape *tape = s->tape;
   for (ptrdiff_t i = 0; i < s->n; i++) {
     double v[NS_BERNSTEIN_SIZE], b[NS_BERNSTEIN_SIZE], sum = 0;
-    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = trail->c[i + k * s->n];
+    for (ptrdiff_t k = 0; k < NS_BERNSTEIN_SIZE; k++) v[k] = tape->c[i + k * s->n];
     (void)ns_bernstein_interpolate(v, b);
     for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) sum += b[k];
-    trail->mu[i] += h * sum / NS_BERNSTEIN_SIZE;
+    tape->mu[i] += h * sum / NS_BERNSTEIN_SIZE;
   }
 }
 
 /* Takes the mode of a piece. *same: s->J is that of the mode. */
-static NsStatus back_take(NsSensitivity *s, const NsTrailEntry *piece, bool *same, NsError *err) {
-  NsTrail *trail = s->trail;
-  const NsFrozen *frozen = trail->frozen;
-  bool known = trail->taken && frozen->constant;
+static NsStatus back_take(NsSensitivity *s, const NsRunTapeEntry *piece, bool *same, NsError *err) {
+  NsRunTape *tape = s->tape;
+  const NsFrozen *frozen = tape->frozen;
+  bool known = tape->taken && frozen->constant;
   *same = true;
-  if (trail->taken == piece->mode) return *same = known, NS_OK;
+  if (tape->taken == piece->mode) return *same = known, NS_OK;
   NsStatus status = frozen->take(frozen->context, piece->mode, piece->t_old, piece->u, same, err);
-  trail->taken = status == NS_OK ? piece->mode : NULL;
+  tape->taken = status == NS_OK ? piece->mode : NULL;
   *same = *same && known && frozen->constant;
   return status;
 }
 
 static void back_place(NsSensitivity *s) {
-  NsTrail *trail = s->trail;
-  for (int i = 0; i < s->nx; i++) trail->place[i] = i;
-  if (trail->frozen && trail->frozen->place) trail->frozen->place(trail->frozen->context, trail->place);
+  NsRunTape *tape = s->tape;
+  for (int i = 0; i < s->nx; i++) tape->place[i] = i;
+  if (tape->frozen && tape->frozen->place) tape->frozen->place(tape->frozen->context, tape->place);
 }
 
-NsStatus ns_trail_back_start(NsSensitivity *s, const double *mu_x, const double *reach, NsError *err) {
-  NsTrail *trail = s->trail;
+NsStatus ns_adjoint_start(NsSensitivity *s, const double *mu_x, const double *reach, NsError *err) {
+  NsRunTape *tape = s->tape;
   back_place(s);
   for (int i = 0; i < s->nx; i++) {
-    int u = trail->place[i];
-    trail->mu[u] = mu_x[i], trail->most[u] = fabs(mu_x[i]), trail->reach[u] = reach[i];
+    int u = tape->place[i];
+    tape->mu[u] = mu_x[i], tape->most[u] = fabs(mu_x[i]), tape->reach[u] = reach[i];
   }
-  trail->at = trail->count - 1;
-  for (int i = 0; i < s->n && trail->frozen; i++) trail->size[i] = trail->frozen->size[i];
-  return trail->frozen ? back_take_variational(s, err) : NS_OK;
+  tape->at = tape->count - 1;
+  for (int i = 0; i < s->n && tape->frozen; i++) tape->size[i] = tape->frozen->size[i];
+  return tape->frozen ? back_take_variational(s, err) : NS_OK;
 }
 
-NsStatus ns_trail_end_rates(NsSensitivity *s, double *rates, NsError *err) {
-  NsTrail *trail = s->trail;
-  long k = trail->count - 1;
+NsStatus ns_adjoint_end_rates(NsSensitivity *s, double *rates, NsError *err) {
+  NsRunTape *tape = s->tape;
+  long k = tape->count - 1;
   bool same;
   back_place(s);
-  while (k >= 0 && trail->entries[k].event) k--;
+  while (k >= 0 && tape->entries[k].event) k--;
   memset(rates, 0, (size_t)s->nx * sizeof *rates);
   if (k < 0) return NS_OK;
-  const NsTrailEntry *piece = &trail->entries[k];
+  const NsRunTapeEntry *piece = &tape->entries[k];
   const double *u = piece->u + (NS_BERNSTEIN_SIZE - 1) * (ptrdiff_t)s->n;
   NsStatus status = back_take(s, piece, &same, err);
-  if (status == NS_OK) status = trail->frozen->rate(trail->frozen->context, piece->t, u, s->value, err);
-  trail->taken = NULL; /* s->J is not that of the mode yet */
-  for (int i = 0; i < s->nx && status == NS_OK; i++) rates[i] = s->value[trail->place[i]];
+  if (status == NS_OK) status = tape->frozen->rate(tape->frozen->context, piece->t, u, s->value, err);
+  tape->taken = NULL; /* s->J is not that of the mode yet */
+  for (int i = 0; i < s->nx && status == NS_OK; i++) rates[i] = s->value[tape->place[i]];
   return status;
 }
 
-NsStatus ns_trail_back(NsSensitivity *s, double a, double b, const double *c, NsError *err) {
-  NsTrail *trail = s->trail;
-  if (!trail->frozen) return NS_OK;
-  while (trail->at >= 0 && !trail->entries[trail->at].event && trail->entries[trail->at].t_old >= b) trail->at--;
-  const NsTrailEntry *piece = trail->at >= 0 ? &trail->entries[trail->at] : NULL;
+NsStatus ns_adjoint_piece(NsSensitivity *s, double a, double b, const double *c, NsError *err) {
+  NsRunTape *tape = s->tape;
+  if (!tape->frozen) return NS_OK;
+  while (tape->at >= 0 && !tape->entries[tape->at].event && tape->entries[tape->at].t_old >= b) tape->at--;
+  const NsRunTapeEntry *piece = tape->at >= 0 ? &tape->entries[tape->at] : NULL;
   if (!piece || piece->event || piece->t_old > a)
     return ns_fail(err, NS_EARG, "sensitivities: the record of the run has no motion from t=%.10g to t=%.10g", a, b);
   for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
-    for (int i = 0; i < s->nx; i++) trail->c[trail->place[i] + k * s->n] = c[i + k * s->nx];
-  trail->from = a, trail->to = b;
+    for (int i = 0; i < s->nx; i++) tape->c[tape->place[i] + k * s->n] = c[i + k * s->nx];
+  tape->from = a, tape->to = b;
   if (ns_sensitivity_holds(a, b)) return back_hold(s, b - a), NS_OK;
   NsNodeCourse nodes = {s->n, s->n, piece->t_old, piece->t, piece->u};
   NsCourse course = ns_node_course(&nodes);
@@ -281,29 +281,29 @@ NsStatus ns_trail_back(NsSensitivity *s, double a, double b, const double *c, Ns
 }
 
 /* Whether a piece has the state at t, before or after the events there. */
-static bool piece_has(const NsTrailEntry *e, double t, bool before) {
+static bool piece_has(const NsRunTapeEntry *e, double t, bool before) {
   return !e->event && (before ? e->t_old < t && t <= e->t : e->t_old <= t && t < e->t);
 }
 
-bool ns_trail_state(const NsSensitivity *s, double t, bool before, double *x) {
-  const NsTrail *trail = s->trail;
-  long k = trail->at < 0 ? 0 : trail->at;
-  if (trail->count == 0) return s->nx == 0;
-  while (k + 1 < trail->count && trail->entries[k].t <= t) k++;
-  while (k >= 0 && !piece_has(&trail->entries[k], t, before)) k--;
+bool ns_adjoint_state(const NsSensitivity *s, double t, bool before, double *x) {
+  const NsRunTape *tape = s->tape;
+  long k = tape->at < 0 ? 0 : tape->at;
+  if (tape->count == 0) return s->nx == 0;
+  while (k + 1 < tape->count && tape->entries[k].t <= t) k++;
+  while (k >= 0 && !piece_has(&tape->entries[k], t, before)) k--;
   if (k < 0) return false;
-  const NsTrailEntry *piece = &trail->entries[k];
-  double *u = trail->x;
+  const NsRunTapeEntry *piece = &tape->entries[k];
+  double *u = tape->x;
   between_points(piece->u, s->n, (t - piece->t_old) / (piece->t - piece->t_old), u);
-  for (int i = 0; i < s->nx; i++) x[i] = u[trail->place[i]];
+  for (int i = 0; i < s->nx; i++) x[i] = u[tape->place[i]];
   return true;
 }
 
-int ns_trail_events_at(const NsSensitivity *s, double t) {
-  const NsTrail *trail = s->trail;
+int ns_adjoint_events_at(const NsSensitivity *s, double t) {
+  const NsRunTape *tape = s->tape;
   int count = 0;
-  for (long k = trail->at; k >= 0; k--) {
-    const NsTrailEntry *e = &trail->entries[k];
+  for (long k = tape->at; k >= 0; k--) {
+    const NsRunTapeEntry *e = &tape->entries[k];
     if (e->event && e->t == t) count += e->timed;
     else if (e->t_old < t) break;
   }
@@ -311,30 +311,30 @@ int ns_trail_events_at(const NsSensitivity *s, double t) {
 }
 
 /* mu and g before an event from those after it. */
-static void back_event(NsSensitivity *s, const NsTrailEntry *e, double jump) {
-  NsTrail *trail = s->trail;
+static void back_event(NsSensitivity *s, const NsRunTapeEntry *e, double jump) {
+  NsRunTape *tape = s->tape;
   int n = s->n;
-  double *mu = trail->mu, *after = trail->x, w = e->timed ? jump + ns_dense_dot(n, e->T, 1, mu, 1) : 0;
+  double *mu = tape->mu, *after = tape->x, w = e->timed ? jump + ns_dense_dot(n, e->T, 1, mu, 1) : 0;
   if (e->A) {
     memcpy(after, mu, (size_t)n * sizeof *mu);
     ns_dense_gemv(true, n, n, 1, e->A, n, after, 1, 0, mu, 1);
-    for (int k = 0; k < e->columns; k++) trail->g[e->column[k]] += ns_dense_dot(n, e->B + (ptrdiff_t)k * n, 1, after, 1);
+    for (int k = 0; k < e->columns; k++) tape->g[e->column[k]] += ns_dense_dot(n, e->B + (ptrdiff_t)k * n, 1, after, 1);
   }
   for (int i = 0; i < n && e->timed; i++) mu[i] -= e->gu[i] * w;
-  for (int j = 0; j < s->p && e->timed; j++) trail->g[j] -= e->gp[j] * w;
-  for (int i = 0; i < n; i++) trail->most[i] = fmax(trail->most[i], fabs(mu[i]));
+  for (int j = 0; j < s->p && e->timed; j++) tape->g[j] -= e->gp[j] * w;
+  for (int i = 0; i < n; i++) tape->most[i] = fmax(tape->most[i], fabs(mu[i]));
 }
 
-void ns_trail_cross(NsSensitivity *s, double t, double jump) {
-  NsTrail *trail = s->trail;
-  for (; trail->at >= 0; trail->at--) {
-    const NsTrailEntry *e = &trail->entries[trail->at];
+void ns_adjoint_cross(NsSensitivity *s, double t, double jump) {
+  NsRunTape *tape = s->tape;
+  for (; tape->at >= 0; tape->at--) {
+    const NsRunTapeEntry *e = &tape->entries[tape->at];
     if (e->event && e->t == t) back_event(s, e, jump);
     else if (e->t_old < t) return;
   }
 }
 
-void ns_trail_gradient(const NsSensitivity *s, double *gradient) {
+void ns_adjoint_gradient(const NsSensitivity *s, double *gradient) {
   for (int j = 0; j < s->p; j++)
-    gradient[j] += s->trail->g[j] + ns_dense_dot(s->n, s->S + (ptrdiff_t)j * s->n, 1, s->trail->mu, 1);
+    gradient[j] += s->tape->g[j] + ns_dense_dot(s->n, s->S + (ptrdiff_t)j * s->n, 1, s->tape->mu, 1);
 }

@@ -1,6 +1,6 @@
 /*
-** way_back.c
-** core.way_back: the record of a run, for simulation:gradient (lua/nslua/gradient.lua).
+** adjoint.c
+** core.adjoint: the record of a run, for simulation:gradient (lua/nslua/gradient.lua).
 */
 #include <math.h>
 #include <string.h>
@@ -9,34 +9,34 @@
 #include "bind/array/vector.h"
 #include "bind/lua/sigint.h"
 #include "bind/simulation/sensitivities.h"
-#include "integrators/sensitivity_trail.h"
+#include "integrators/sensitivity_tape.h"
 
 /* A call of the engine that calls the model. */
-typedef struct WayBackCall {
+typedef struct AdjointCall {
   NslGuard guard;
   NslEdge edge;
   double clock;
-} WayBackCall;
+} AdjointCall;
 
-static WayBackCall begin_call(lua_State *L, NslTimeStepping *self) {
-  WayBackCall call;
+static AdjointCall begin_call(lua_State *L, NslTimeStepping *self) {
+  AdjointCall call;
   nsl_guard_begin(&call.guard, L);
   call.edge = nsl_enter(self->host, L, &self->ts->progress, NULL);
   call.clock = self->ts->progress.t;
   return call;
 }
 
-static void end_call(lua_State *L, NslTimeStepping *self, WayBackCall *call, NsStatus status, const NsError *err) {
+static void end_call(lua_State *L, NslTimeStepping *self, AdjointCall *call, NsStatus status, const NsError *err) {
   self->ts->progress.t = call->clock;
   nsl_leave(self->host, call->edge);
   nsl_guard_end(&call->guard, L);
   if (status != NS_OK) nsl_raise_step(L, err);
 }
 
-/* times(simulation): the ends of the intervals of the way back. */
-static int way_back_times(lua_State *L) {
+/* times(simulation): the ends of the intervals of the adjoint pass. */
+static int core_adjoint_times(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L, &self);
   double *times;
   long count;
   NsError err = {NS_OK, ""};
@@ -47,15 +47,15 @@ static int way_back_times(lua_State *L) {
   return 1;
 }
 
-/* start(simulation, mu, reach): the way back begins. */
-static int way_back_start(lua_State *L) {
+/* start(simulation, mu, reach): the adjoint pass begins. */
+static int core_adjoint_start(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_trail(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L, &self);
   const NslVector *mu = nsl_to_finite_vector(L, 2, s->nx, "gradient", "terminal");
   const NslVector *reach = nsl_to_finite_vector(L, 3, s->nx, "gradient", "cost");
   NsError err = {NS_OK, ""};
-  WayBackCall call = begin_call(L, self);
-  NsStatus status = ns_sensitivities_back_start(s, self->ts->nsds, mu->data, reach->data, &err);
+  AdjointCall call = begin_call(L, self);
+  NsStatus status = ns_sensitivities_adjoint_start(s, self->ts->nsds, mu->data, reach->data, &err);
   return end_call(L, self, &call, status, &err), 0;
 }
 
@@ -80,9 +80,9 @@ static const double *node_numbers(lua_State *L, int idx, int *n) {
 }
 
 /* back(simulation, a, b, c): from b to a; c: the cost's derivatives by the states at the nodes, see node_numbers; nil: 0. */
-static int way_back_back(lua_State *L) {
+static int core_adjoint_back(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_trail(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L, &self);
   double a = luaL_checknumber(L, 2), b = luaL_checknumber(L, 3);
   lua_settop(L, 4);
   size_t numbers = NS_BERNSTEIN_SIZE * (size_t)s->nx;
@@ -92,21 +92,21 @@ static int way_back_back(lua_State *L) {
   const double *c = zero ? zero : node_numbers(L, 4, &n);
   if (n != s->nx) return luaL_error(L, "gradient: cost: expected %d derivatives, got %d", s->nx, n);
   NsError err = {NS_OK, ""};
-  WayBackCall call = begin_call(L, self);
-  NsStatus status = ns_sensitivities_back(s, self->ts->nsds, a, b, c, &err);
+  AdjointCall call = begin_call(L, self);
+  NsStatus status = ns_sensitivities_adjoint(s, self->ts->nsds, a, b, c, &err);
   return end_call(L, self, &call, status, &err), 0;
 }
 
-/* steps_start(simulation): the way back of a time-stepping run begins, with mu = 0. */
-static int way_back_steps_start(lua_State *L) {
+/* steps_start(simulation): the adjoint pass of a time-stepping run begins, with mu = 0. */
+static int core_adjoint_steps_start(lua_State *L) {
   NslTimeStepping *self;
-  return ns_sensitivities_steps_start(nsl_check_trail(L, &self)), 0;
+  return ns_sensitivities_steps_start(nsl_check_recorded(L, &self)), 0;
 }
 
 /* steps_add(simulation, c): mu += c; `who` at 3: the function of the cost. */
-static int way_back_steps_add(lua_State *L) {
+static int core_adjoint_steps_add(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_trail(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L, &self);
   const NslVector *c = nsl_to_finite_vector(L, 2, s->nx, "gradient", luaL_checkstring(L, 3));
   double *values = lua_newuserdatauv(L, ((size_t)s->nx + 1) * sizeof *values, 0);
   NsError err = {NS_OK, ""};
@@ -115,13 +115,13 @@ static int way_back_steps_add(lua_State *L) {
 }
 
 /*
-** steps_back(simulation, t, from, rows): from row `from` of the run, whose times are t, to the first one; the last row is where the way back
+** steps_back(simulation, t, from, rows): from row `from` of the run, whose times are t, to the first one; the last row is where the adjoint pass
 ** begins. rows: what each row adds to mu, row after row; nil: nothing. Returns the row where the record begins: what is before it must be
-** recorded again; 0: the way back is at its end.
+** recorded again; 0: the adjoint pass is at its end.
 */
-static int way_back_steps_back(lua_State *L) {
+static int core_adjoint_steps_back(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_trail(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L, &self);
   lua_Integer last = luaL_len(L, 2), k = luaL_checkinteger(L, 3);
   const double *rows = lua_isnoneornil(L, 4) ? NULL : nsl_check_vector(L, 4)->data;
   bool reached = true;
@@ -129,9 +129,9 @@ static int way_back_steps_back(lua_State *L) {
   NsError err = {NS_OK, ""};
   double *t = lua_newuserdatauv(L, (size_t)(last + 1) * sizeof *t, 0);
   for (lua_Integer i = 1; i <= last; i++) lua_geti(L, 2, i), t[i] = lua_tonumber(L, -1), lua_pop(L, 1);
-  WayBackCall call = begin_call(L, self);
+  AdjointCall call = begin_call(L, self);
   for (; k >= 1 && status == NS_OK && reached; k--) {
-    if (k < last && (rows || k == 1)) status = ns_sensitivities_steps_back(s, self->ts->nsds, t[k], &reached, &err);
+    if (k < last && (rows || k == 1)) status = ns_sensitivities_adjoint_steps(s, self->ts->nsds, t[k], &reached, &err);
     if (status == NS_OK && reached && rows) status = ns_sensitivities_steps_add(s, rows + (k - 1) * s->nx, &err);
     if (!reached) break;
   }
@@ -139,34 +139,34 @@ static int way_back_steps_back(lua_State *L) {
 }
 
 /* events(simulation, t): the number of events there that move with parameters. */
-static int way_back_events(lua_State *L) {
+static int core_adjoint_events(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L, &self);
   return lua_pushinteger(L, ns_sensitivities_events_at(s, luaL_checknumber(L, 2))), 1;
 }
 
 /* cross(simulation, t, jump): through the events at t. */
-static int way_back_cross(lua_State *L) {
+static int core_adjoint_cross(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_trail(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L, &self);
   return ns_sensitivities_cross(s, luaL_checknumber(L, 2), luaL_checknumber(L, 3)), 0;
 }
 
 /* earlier(simulation): records what comes before the record; whether there is something. */
-static int way_back_earlier(lua_State *L) {
+static int core_adjoint_earlier(lua_State *L) {
   NslTimeStepping *self;
-  NsSensitivities *s = nsl_check_trail(L, &self);
+  NsSensitivities *s = nsl_check_recorded(L, &self);
   bool any = false;
   NsError err = {NS_OK, ""};
-  WayBackCall call = begin_call(L, self);
+  AdjointCall call = begin_call(L, self);
   NsStatus status = ns_sensitivities_earlier(s, self->ts, &any, &err);
   return end_call(L, self, &call, status, &err), lua_pushboolean(L, any), 1;
 }
 
-/* state(simulation, t, before): the states at t in the record, where the way back stands. */
-static int way_back_state(lua_State *L) {
+/* state(simulation, t, before): the states at t in the record, where the adjoint pass stands. */
+static int core_adjoint_state(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L, &self);
   double t = luaL_checknumber(L, 2);
   bool before = lua_toboolean(L, 3);
   double *x = nsl_push_vector(L, s->nx, "x")->data;
@@ -175,32 +175,32 @@ static int way_back_state(lua_State *L) {
 }
 
 /* memory(simulation): bytes that the record took at most (0: they were not counted), steps that were computed again. */
-static int way_back_memory(lua_State *L) {
+static int core_adjoint_memory(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L, &self);
   return lua_pushnumber(L, s->most), lua_pushinteger(L, s->steps_again), 2;
 }
 
-static int way_back_gradient(lua_State *L) {
+static int core_adjoint_gradient(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L, &self);
   ns_sensitivities_gradient(s, nsl_push_vector(L, s->p, NULL)->data);
   return 1;
 }
 
 /* rates(simulation): xdot at the end of the run. */
-static int way_back_rates(lua_State *L) {
+static int core_adjoint_rates(lua_State *L) {
   NslTimeStepping *self;
-  const NsSensitivities *s = nsl_check_trail(L, &self);
+  const NsSensitivities *s = nsl_check_recorded(L, &self);
   double *rates = nsl_push_vector(L, s->nx, NULL)->data;
   NsError err = {NS_OK, ""};
-  WayBackCall call = begin_call(L, self);
+  AdjointCall call = begin_call(L, self);
   NsStatus status = ns_sensitivities_end_rates(s, self->ts->nsds, rates, &err);
   return end_call(L, self, &call, status, &err), 1;
 }
 
 /* values(simulation, sensitivities): the values of the parameters in the option `sensitivities` of run. */
-static int way_back_values(lua_State *L) {
+static int core_adjoint_values(lua_State *L) {
   NsRunSensitivities asked;
   lua_settop(L, 2);
   nsl_read_sensitivities(L, 2, &asked);
@@ -213,7 +213,7 @@ static int way_back_values(lua_State *L) {
 }
 
 /* guard(simulation, name): the function g of an event of the script. */
-static int way_back_guard(lua_State *L) {
+static int core_adjoint_guard(lua_State *L) {
   const NsUserEvents *events = &nsl_check_simulation(L, 1)->ts->user;
   const char *name = luaL_checkstring(L, 2);
   for (int e = 0; e < events->count; e++) {
@@ -225,7 +225,7 @@ static int way_back_guard(lua_State *L) {
 }
 
 /* fresh(simulation): whether its systems have their initial states, so that reset changes nothing. */
-static int way_back_fresh(lua_State *L) {
+static int core_adjoint_fresh(lua_State *L) {
   const NsNsds *nsds = nsl_check_simulation(L, 1)->ts->nsds;
   bool fresh = true;
   for (int d = 0; d < nsds->nds && fresh; d++)
@@ -234,31 +234,31 @@ static int way_back_fresh(lua_State *L) {
 }
 
 /* refused(simulation): why the last run has no record although forward derivatives may exist; nil. */
-static int way_back_refused(lua_State *L) {
+static int core_adjoint_refused(lua_State *L) {
   const NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
-  return lua_pushstring(L, ts->trail ? ns_sensitivities_refused(ts->trail) : NULL), 1;
+  return lua_pushstring(L, ts->tape ? ns_sensitivities_refused(ts->tape) : NULL), 1;
 }
 
 /* drives(simulation): whether its steps go from event to event. */
-static int way_back_drives(lua_State *L) {
+static int core_adjoint_drives(lua_State *L) {
   return lua_pushboolean(L, nsl_check_simulation(L, 1)->ts->drives), 1;
 }
 
 /* same(simulation): whether there is a record, which is that of the model as it is now. Raises when the simulation is closed. */
-static int way_back_same(lua_State *L) {
+static int core_adjoint_same(lua_State *L) {
   const NsTimeStepping *ts = nsl_idle_simulation(L, 1, "gradient")->ts;
-  return lua_pushboolean(L, ts->trail && ns_sensitivities_same(ts->trail, ts->nsds)), 1;
+  return lua_pushboolean(L, ts->tape && ns_sensitivities_same(ts->tape, ts->nsds)), 1;
 }
 
-static int way_back_close(lua_State *L) {
+static int core_adjoint_close(lua_State *L) {
   NsTimeStepping *ts = nsl_check_simulation(L, 1)->ts;
-  ns_sensitivities_free(ts->trail);
-  ts->trail = NULL;
+  ns_sensitivities_free(ts->tape);
+  ts->tape = NULL;
   return 0;
 }
 
 /* nodes(): the nodes of an interval, in [0, 1]. */
-static int way_back_nodes(lua_State *L) {
+static int core_adjoint_nodes(lua_State *L) {
   lua_createtable(L, NS_BERNSTEIN_SIZE, 0);
   for (int k = 0; k < NS_BERNSTEIN_SIZE; k++)
     lua_pushnumber(L, k + 1 < NS_BERNSTEIN_SIZE ? ns_bernstein_node(k) : 1), lua_rawseti(L, -2, k + 1);
@@ -266,7 +266,7 @@ static int way_back_nodes(lua_State *L) {
 }
 
 /* resolve(numbers at the nodes): their mean over the interval, its errors, the largest sizes. */
-static int way_back_resolve(lua_State *L) {
+static int core_adjoint_resolve(lua_State *L) {
   lua_settop(L, 1);
   int n;
   const double *of = node_numbers(L, 1, &n);
@@ -279,37 +279,37 @@ static int way_back_resolve(lua_State *L) {
       most[i] = fmax(most[i], fabs(v[k]));
     }
     if (most[i] == 0) continue;
-    error[i] = ns_trail_integral_error(ns_bernstein_interpolate(v, b), most[i]);
+    error[i] = ns_adjoint_integral_error(ns_bernstein_interpolate(v, b), most[i]);
     for (int k = 0; k < NS_BERNSTEIN_SIZE; k++) mean[i] += b[k] / NS_BERNSTEIN_SIZE;
   }
   return 3;
 }
 
-void nsl_open_way_back(lua_State *L) {
-  static const luaL_Reg functions[] = {{"times", way_back_times},
-                                       {"start", way_back_start},
-                                       {"back", way_back_back},
-                                       {"events", way_back_events},
-                                       {"cross", way_back_cross},
-                                       {"steps_start", way_back_steps_start},
-                                       {"steps_add", way_back_steps_add},
-                                       {"steps_back", way_back_steps_back},
-                                       {"rates", way_back_rates},
-                                       {"guard", way_back_guard},
-                                       {"fresh", way_back_fresh},
-                                       {"values", way_back_values},
-                                       {"refused", way_back_refused},
-                                       {"close", way_back_close},
-                                       {"nodes", way_back_nodes},
-                                       {"resolve", way_back_resolve},
-                                       {"gradient", way_back_gradient},
-                                       {"drives", way_back_drives},
-                                       {"earlier", way_back_earlier},
-                                       {"state", way_back_state},
-                                       {"memory", way_back_memory},
-                                       {"same", way_back_same},
+void nsl_open_adjoint(lua_State *L) {
+  static const luaL_Reg functions[] = {{"times", core_adjoint_times},
+                                       {"start", core_adjoint_start},
+                                       {"back", core_adjoint_back},
+                                       {"events", core_adjoint_events},
+                                       {"cross", core_adjoint_cross},
+                                       {"steps_start", core_adjoint_steps_start},
+                                       {"steps_add", core_adjoint_steps_add},
+                                       {"steps_back", core_adjoint_steps_back},
+                                       {"rates", core_adjoint_rates},
+                                       {"guard", core_adjoint_guard},
+                                       {"fresh", core_adjoint_fresh},
+                                       {"values", core_adjoint_values},
+                                       {"refused", core_adjoint_refused},
+                                       {"close", core_adjoint_close},
+                                       {"nodes", core_adjoint_nodes},
+                                       {"resolve", core_adjoint_resolve},
+                                       {"gradient", core_adjoint_gradient},
+                                       {"drives", core_adjoint_drives},
+                                       {"earlier", core_adjoint_earlier},
+                                       {"state", core_adjoint_state},
+                                       {"memory", core_adjoint_memory},
+                                       {"same", core_adjoint_same},
                                        {NULL, NULL}};
   luaL_newlib(L, functions);
   nsl_open_cost_trace(L);
-  lua_setfield(L, -2, "way_back");
+  lua_setfield(L, -2, "adjoint");
 }

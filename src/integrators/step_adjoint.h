@@ -1,22 +1,22 @@
 /*
-** step_back.h
-** The record of a time-stepping run, and the way back through its steps: gradients of one number by many parameters.
+** step_adjoint.h
+** The record of a time-stepping run, and the adjoint pass through its steps: gradients of one number by many parameters.
 */
-#ifndef NS_INTEGRATORS_STEP_BACK_H
-#define NS_INTEGRATORS_STEP_BACK_H
+#ifndef NS_INTEGRATORS_STEP_ADJOINT_H
+#define NS_INTEGRATORS_STEP_ADJOINT_H
 
 #include "integrators/scheme.h"
-#include "integrators/sensitivity_trail.h"
+#include "integrators/sensitivity_tape.h"
 
 /*
-** The record of a step is its solution w, lambda with the memories Z before it (step_tangent.h). The way back carries mu = d(cost) / dZ+ of
+** The record of a step is its solution w, lambda with the memories Z before it (step_tangent.h). The adjoint pass carries mu = d(cost) / dZ+ of
 ** what lies behind. With A the matrix of the step and A' beta = -(Z+_w, Z+_lambda)' mu it takes a step by
 **   mu := rho_Z' beta + Z+_Z' mu,   g += rho_p' beta + Z+_p' mu.
 ** These products are closed forms (NsSchemeTangent.vjp); in linear models mu := Phi' mu. A parameter without a closed form takes a
 ** difference of the equations. The steps are checked as ns_step_tangent does, from the last one to the first.
 */
 
-/* Appends a solved step to the trail of s. NS_EARG with trail->refused where the way back can not go, but S can. NS_ENOMEM. */
+/* Appends a solved step to the tape of s. NS_EARG with tape->refused where the adjoint pass can not go, but S can. NS_ENOMEM. */
 NsStatus ns_step_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err);
 
 /*
@@ -29,16 +29,16 @@ long ns_step_recorded(const NsSensitivity *s);
 void ns_step_forget(NsSensitivity *s, long count);
 NsStatus ns_step_join_parts(NsSensitivity *s, NsError *err);
 
-/* The way back begins with mu = 0, at the end of the record. */
-void ns_step_back_start(NsSensitivity *s);
+/* The adjoint pass begins with mu = 0, at the end of the record. */
+void ns_step_adjoint_start(NsSensitivity *s);
 
 /* mu += c (nx). */
-void ns_step_back_add(NsSensitivity *s, const double *c);
+void ns_step_adjoint_add(NsSensitivity *s, const double *c);
 
 /*
-** Goes back through the steps that begin at t or after. *reached: the way back stands at t; else the record begins later. The model is
-** unchanged. Fails as ns_step_tangent does; NS_EARG with trail->refused.
+** Goes back through the steps that begin at t or after. *reached: the adjoint pass stands at t; else the record begins later. The model is
+** unchanged. Fails as ns_step_tangent does; NS_EARG with tape->refused.
 */
-NsStatus ns_step_back_to(NsSensitivity *s, double t, bool *reached, NsError *err);
+NsStatus ns_step_adjoint_to(NsSensitivity *s, double t, bool *reached, NsError *err);
 
 #endif
