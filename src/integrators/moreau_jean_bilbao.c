@@ -420,12 +420,12 @@ static void bilbao_read(const NsScheme *scheme, double *w, double *lambda, bool 
   ns_stack_read_rows(&b->stack, b->shut, b->lambda, lambda, open);
 }
 
-static const NsStack *bilbao_stack(const NsScheme *twin) {
-  return &((const Bilbao *)twin)->stack;
+static const NsStack *bilbao_stack(const NsScheme *lin) {
+  return &((const Bilbao *)lin)->stack;
 }
 
-static void bilbao_place(NsScheme *twin, const double *w, const double *lambda, const bool *open) {
-  Bilbao *b = (Bilbao *)twin;
+static void bilbao_place(NsScheme *lin, const double *w, const double *lambda, const bool *open) {
+  Bilbao *b = (Bilbao *)lin;
   memcpy(b->v, w, (size_t)b->stack.N * sizeof *w);
   memcpy(b->lambda, lambda, (size_t)b->stack.M * sizeof *lambda);
   for (int i = 0; i < b->stack.M; i++) b->shut[i] = !open[i];
@@ -433,9 +433,9 @@ static void bilbao_place(NsScheme *twin, const double *w, const double *lambda, 
 }
 
 /* rho = m r (v - v without impulses) - p, y = u + e u_k. */
-static NsStatus bilbao_equations(NsScheme *twin, double *rho, double *y, NsError *err) {
-  Bilbao *b = (Bilbao *)twin;
-  NsStatus status = bilbao_complete(twin, err);
+static NsStatus bilbao_equations(NsScheme *lin, double *rho, double *y, NsError *err) {
+  Bilbao *b = (Bilbao *)lin;
+  NsStatus status = bilbao_complete(lin, err);
   for (int i = 0; i < b->stack.N; i++) rho[i] = b->inertia[i] * (b->v[i] - b->free[i]) - b->p[i];
   for (int k = 0; k < b->stack.nedges; k++) {
     const NsEdge *e = &b->edges[k].base;
@@ -445,24 +445,24 @@ static NsStatus bilbao_equations(NsScheme *twin, double *rho, double *y, NsError
   return status;
 }
 
-static NsStatus bilbao_before(NsScheme *twin, double *y, NsError *err) {
+static NsStatus bilbao_before(NsScheme *lin, double *y, NsError *err) {
   (void)err;
-  memcpy(y, ((const Bilbao *)twin)->u_k, (size_t)((const Bilbao *)twin)->stack.M * sizeof *y);
+  memcpy(y, ((const Bilbao *)lin)->u_k, (size_t)((const Bilbao *)lin)->stack.M * sizeof *y);
   return NS_OK;
 }
 
-static void bilbao_divide(const NsScheme *twin, double *w) {
-  const Bilbao *b = (const Bilbao *)twin;
+static void bilbao_divide(const NsScheme *lin, double *w) {
+  const Bilbao *b = (const Bilbao *)lin;
   for (int i = 0; i < b->stack.N; i++) w[i] /= b->divisor[i];
 }
 
-static void bilbao_respond(const NsScheme *twin, const double *dw, double *dy) {
-  const Bilbao *b = (const Bilbao *)twin;
+static void bilbao_respond(const NsScheme *lin, const double *dw, double *dy) {
+  const Bilbao *b = (const Bilbao *)lin;
   for (int k = 0; k < b->stack.nedges; k++) ns_stack_times(&b->stack, &b->edges[k].base, false, dw, dy + b->edges[k].base.row);
 }
 
-static NsStatus bilbao_state(NsScheme *twin, double *x, double *r, NsError *err) {
-  const Bilbao *b = (const Bilbao *)twin;
+static NsStatus bilbao_state(NsScheme *lin, double *x, double *r, NsError *err) {
+  const Bilbao *b = (const Bilbao *)lin;
   (void)r, (void)err;
   for (int d = 0; d < b->stack.nnodes; d++) {
     const NsNode *node = b->stack.nodes[d];
@@ -473,7 +473,7 @@ static NsStatus bilbao_state(NsScheme *twin, double *x, double *r, NsError *err)
   return NS_OK;
 }
 
-static const NsSchemeTangent bilbao_tangent = {.twin = &ns_scheme_moreau_jean_bilbao,
+static const NsSchemeTangent bilbao_tangent = {.lin = &ns_scheme_moreau_jean_bilbao,
                                                .curved = true,
                                                .read = bilbao_read,
                                                .stack = bilbao_stack,

@@ -499,46 +499,46 @@ static void paoli_read(const NsScheme *scheme, double *w, double *lambda, bool *
   memset(open, 0, (size_t)sp->stack.M * sizeof *open);
 }
 
-static const NsStack *paoli_stack(const NsScheme *twin) {
-  return &((const Paoli *)twin)->stack;
+static const NsStack *paoli_stack(const NsScheme *lin) {
+  return &((const Paoli *)lin)->stack;
 }
 
-static void paoli_place(NsScheme *twin, const double *w, const double *lambda, const bool *open) {
-  Paoli *sp = (Paoli *)twin;
+static void paoli_place(NsScheme *lin, const double *w, const double *lambda, const bool *open) {
+  Paoli *sp = (Paoli *)lin;
   (void)open;
   memcpy(sp->q, w, paoli_bytes_of(sp->stack.N));
   memcpy(sp->lambda, lambda, paoli_bytes_of(sp->stack.M));
 }
 
-static NsStatus paoli_equations(NsScheme *twin, double *rho, double *y, NsError *err) {
-  Paoli *sp = (Paoli *)twin;
-  NsStatus status = paoli_evaluate(twin, err);
+static NsStatus paoli_equations(NsScheme *lin, double *rho, double *y, NsError *err) {
+  Paoli *sp = (Paoli *)lin;
+  NsStatus status = paoli_evaluate(lin, err);
   memcpy(rho, sp->rho, paoli_bytes_of(sp->stack.N));
   for (int e = 0; e < sp->stack.nedges; e++)
     for (int i = 0; i < sp->edges[e].base.m; i++) y[sp->edges[e].base.row + i] = law_output(sp, &sp->edges[e], i);
   return status;
 }
 
-static NsStatus paoli_outputs_before(NsScheme *twin, double *y, NsError *err) {
-  const Paoli *sp = (const Paoli *)twin;
+static NsStatus paoli_outputs_before(NsScheme *lin, double *y, NsError *err) {
+  const Paoli *sp = (const Paoli *)lin;
   (void)err;
   for (int i = 0; i < sp->stack.M; i++) y[i] = sp->y_m[i] / sp->h;
   return NS_OK;
 }
 
-static void paoli_divide(const NsScheme *twin, double *w) {
-  ns_stack_solve(&((const Paoli *)twin)->stack, w);
+static void paoli_divide(const NsScheme *lin, double *w) {
+  ns_stack_solve(&((const Paoli *)lin)->stack, w);
 }
 
-static void paoli_respond(const NsScheme *twin, const double *dw, double *dy) {
-  const Paoli *sp = (const Paoli *)twin;
+static void paoli_respond(const NsScheme *lin, const double *dw, double *dy) {
+  const Paoli *sp = (const Paoli *)lin;
   for (int e = 0; e < sp->stack.nedges; e++)
     ns_stack_times(&sp->stack, &sp->edges[e].base, false, dw, dy + sp->edges[e].base.row);
   for (int i = 0; i < sp->stack.M; i++) dy[i] /= sp->h;
 }
 
-static NsStatus paoli_state(NsScheme *twin, double *x, double *r, NsError *err) {
-  Paoli *sp = (Paoli *)twin;
+static NsStatus paoli_state(NsScheme *lin, double *x, double *r, NsError *err) {
+  Paoli *sp = (Paoli *)lin;
   (void)r, (void)err;
   for (int d = 0; d < sp->stack.nnodes; d++) {
     const Node *node = &sp->nodes[d];
@@ -550,7 +550,7 @@ static NsStatus paoli_state(NsScheme *twin, double *x, double *r, NsError *err) 
   return NS_OK;
 }
 
-static const NsSchemeTangent paoli_tangent = {.twin = &ns_scheme_schatzman_paoli,
+static const NsSchemeTangent paoli_tangent = {.lin = &ns_scheme_schatzman_paoli,
                                               .before_states = true,
                                               .coordinates = true,
                                               .read = paoli_read,

@@ -93,7 +93,7 @@ typedef struct NsSchemePlan {
   bool projecting; /* the coordinates may be projected (`settle` is used) */
   bool combined;   /* the projection computes the velocities again, too */
   double *clock;   /* `drive` writes here the time at which it evaluates the equations */
-  bool twin; /* for derivatives (tangent): the scheme's own form; what only the search for a solution needs may be left out */
+  bool lin; /* for derivatives (tangent): the scheme's own form; what only the search for a solution needs may be left out */
 } NsSchemePlan;
 
 /* The first member of a scheme's workspace for one graph. */
@@ -195,15 +195,15 @@ typedef struct NsStepVjp {
 /*
 ** The derivatives of a step by its start and by numbers of the model (step_tangent.h). The equations of a step,
 **   rho(memories, w, lambda) = 0 and the laws between y(memories, w, lambda) and lambda,
-** are evaluated near its solution on a workspace of their own, the twin. The unknowns w (N) and the multipliers lambda (M) of the
-** twin are those of its stack. Every function but `read` and `refuses` is called on a twin, after its `begin`.
+** are evaluated near its solution on a workspace of their own, the linearisation. The unknowns w (N) and the multipliers lambda (M) of the
+** linearisation are those of its stack. Every function but `read` and `refuses` is called on a linearisation, after its `begin`.
 */
 typedef struct NsSchemeTangent {
-  const NsSchemeClass *twin; /* makes the twin; its table has the functions below that are NULL here */
-  bool before_states;        /* a step reads x_before of the systems, besides x_k */
-  bool states;               /* w are the states themselves */
-  bool coordinates;          /* w are the coordinates of mechanical systems; without both, w are their velocities */
-  bool curved;               /* of a linear model: rho is not a polynomial of degree 2 in the numbers of the model */
+  const NsSchemeClass *lin; /* makes the linearisation; its table has the functions below that are NULL here */
+  bool before_states;       /* a step reads x_before of the systems, besides x_k */
+  bool states;              /* w are the states themselves */
+  bool coordinates;         /* w are the coordinates of mechanical systems; without both, w are their velocities */
+  bool curved;              /* of a linear model: rho is not a polynomial of degree 2 in the numbers of the model */
 
   /* Whether a step with these options reads r_k of the systems, too. NULL: it does not. */
   bool (*input)(const NsIntegrator *integrator);
@@ -214,36 +214,36 @@ typedef struct NsSchemeTangent {
   /* The solution of the step: the unknowns in the order of the systems; open: the rows (M) that took no part. */
   void (*read)(const NsScheme *scheme, double *w, double *lambda, bool *open);
 
-  const struct NsStack *(*stack)(const NsScheme *twin);
+  const struct NsStack *(*stack)(const NsScheme *lin);
 
   /* Sets the iterate; the same rows take no part. */
-  void (*place)(NsScheme *twin, const double *w, const double *lambda, const bool *open);
+  void (*place)(NsScheme *lin, const double *w, const double *lambda, const bool *open);
 
   /* rho (N) and y (M), the outputs in the laws, at the iterate. */
-  NsStatus (*equations)(NsScheme *twin, double *rho, double *y, NsError *err);
+  NsStatus (*equations)(NsScheme *lin, double *rho, double *y, NsError *err);
 
   /* y (M) where the step begins; impact laws: the velocities there. */
-  NsStatus (*before)(NsScheme *twin, double *y, NsError *err);
+  NsStatus (*before)(NsScheme *lin, double *y, NsError *err);
 
   /* w = W^-1 w. dy (M) = the change of y with dw. After `linearize`. */
-  void (*divide)(const NsScheme *twin, double *w);
-  void (*respond)(const NsScheme *twin, const double *dw, double *dy);
+  void (*divide)(const NsScheme *lin, double *w);
+  void (*respond)(const NsScheme *lin, const double *dw, double *dy);
 
   /* The states x and, when `input` says so, the inputs r after the step, from the systems' memories and the iterate. NULL: see `states`. */
-  NsStatus (*state)(NsScheme *twin, double *x, double *r, NsError *err);
+  NsStatus (*state)(NsScheme *lin, double *x, double *r, NsError *err);
 
   /*
-  ** With NsSchemeSettle: evaluates the relations where `state` has left the twin, before the first shift; the states x after the shifts. NULL:
+  ** With NsSchemeSettle: evaluates the relations where `state` has left the linearisation, before the first shift; the states x after the shifts. NULL:
   ** the scheme can not project.
   */
-  NsStatus (*unsettled)(NsScheme *twin, NsError *err);
-  void (*settled)(const NsScheme *twin, double *x);
+  NsStatus (*unsettled)(NsScheme *lin, NsError *err);
+  void (*settled)(const NsScheme *lin, double *x);
 
   /*
   ** Transposed derivatives in closed form, at the iterate, which has been evaluated; see NsStepVjp. NULL: there are none. NS_ENOSOL: not
   ** of this model.
   */
-  NsStatus (*vjp)(NsScheme *twin, const NsStepVjp *vjp, NsError *err);
+  NsStatus (*vjp)(NsScheme *lin, const NsStepVjp *vjp, NsError *err);
 } NsSchemeTangent;
 
 /*

@@ -50,7 +50,7 @@ NsStatus ns_sensitivity_new(NsSensitivity **out, const NsNsds *graph, const NsPa
 
 void ns_sensitivity_free(NsSensitivity *s) {
   if (!s) return;
-  if (s->free_twin) s->free_twin(s->twin);
+  if (s->free_lin) s->free_lin(s->lin);
   ns_variational_free(s->variational);
   ns_run_tape_free(s->tape);
   ns_arena_release(&s->arena);
@@ -77,17 +77,17 @@ void ns_sensitivity_begin(NsSensitivity *s, double t) {
 /* ---- the time of an event ---- */
 
 /* dt[j] for one guard. *grazes: its rate is nearly 0; then dt is NaN where it does not stay at 0. */
-static NsStatus guard_time(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u, double *dt,
-                           bool *grazes, NsError *err) {
+static NsStatus guard_time(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap guard, double t, const double *u,
+                           double *dt, bool *grazes, NsError *err) {
   NsGuardSlope slope;
   double *by_p = s->least;
-  NsStatus status = ns_sensitivity_slope(s, frozen, guard, t, u, &slope, err);
+  NsStatus status = ns_sensitivity_slope(s, lin, guard, t, u, &slope, err);
   *grazes = slope.grazes;
   memset(s->known, 0, (size_t)s->p * sizeof *s->known);
-  if (status == NS_OK && frozen->vjp_guard) status = frozen->vjp_guard(frozen->context, t, u, by_p, s->known, err);
+  if (status == NS_OK && lin->vjp_guard) status = lin->vjp_guard(lin->context, t, u, by_p, s->known, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double change = s->known[j] ? by_p[j] : 0;
-    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 0, NULL, j, &change, err);
+    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_along(s, lin, guard, 1, t, u, 0, NULL, j, &change, err);
     for (int i = 0; i < s->n; i++) change += s->value[i] * s->S[i + (ptrdiff_t)j * s->n];
     dt[j] = *grazes ? NAN : -change / slope.rate;
   }
@@ -95,9 +95,9 @@ static NsStatus guard_time(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap
 }
 
 /* S before an event, and the rates there. */
-static NsStatus event_before(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
+static NsStatus event_before(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, NsError *err) {
   if (!s->tape) memcpy(s->before, s->S, (size_t)s->n * (size_t)s->p * sizeof *s->S);
-  NsStatus status = frozen->rate(frozen->context, t, u, s->f, err);
+  NsStatus status = lin->rate(lin->context, t, u, s->f, err);
   for (int i = 0; i < s->n && status == NS_OK; i++) s->rate_most[i] = fmax(s->rate_most[i], fabs(s->f[i]));
   return status;
 }
@@ -116,15 +116,15 @@ static NsStatus event_tell(NsSensitivity *s, NsError *err) {
   return NS_OK;
 }
 
-NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
-                              const double *u, NsError *err) {
+NsStatus ns_sensitivity_event(NsSensitivity *s, const NsLinearisation *lin, const NsLinearisationGuard *guards, int count,
+                              double t, const double *u, NsError *err) {
   bool grazes = false;
   double *other = s->slope;
-  NsStatus status = event_before(s, frozen, t, u, err);
-  if (status == NS_OK && s->tape) return ns_run_tape_event(s, frozen, guards, count, t, u, err);
+  NsStatus status = event_before(s, lin, t, u, err);
+  if (status == NS_OK && s->tape) return ns_run_tape_event(s, lin, guards, count, t, u, err);
   for (int g = 0; g < count && status == NS_OK; g++) {
-    guards[g].choose(frozen->context, guards[g].guard);
-    status = guard_time(s, frozen, guards[g].value, t, u, g == 0 ? s->dt : other, &grazes, err);
+    guards[g].choose(lin->context, guards[g].guard);
+    status = guard_time(s, lin, guards[g].value, t, u, g == 0 ? s->dt : other, &grazes, err);
     if (status != NS_OK || s->options->one_sided) break;
     if (grazes) return ns_sensitivity_grazes(t, guards[g].name, err);
     if (g > 0 && !ns_sensitivity_one_event(s->p, s->dt, other))
@@ -133,17 +133,18 @@ NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const Ns
   return status == NS_OK ? event_tell(s, err) : status;
 }
 
-NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u,
+NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap guard, double t, const double *u,
                               bool *falls, NsError *err) {
   NsGuardSlope slope = {0};
-  NsStatus status = event_before(s, frozen, t, u, err);
-  if (status == NS_OK) status = ns_sensitivity_slope(s, frozen, guard, t, u, &slope, err);
+  NsStatus status = event_before(s, lin, t, u, err);
+  if (status == NS_OK) status = ns_sensitivity_slope(s, lin, guard, t, u, &slope, err);
   *falls = slope.rate < 0 && !slope.grazes;
   return status;
 }
 
-NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, bool fixed, double t, const double *u, NsError *err) {
-  NsStatus status = event_before(s, frozen, t, u, err);
+NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsLinearisation *lin, bool fixed, double t, const double *u,
+                                NsError *err) {
+  NsStatus status = event_before(s, lin, t, u, err);
   if (s->tape) return ns_run_tape_restart(s, t), status;
   for (int j = 0; j < s->p; j++) s->dt[j] = fixed ? 0 : NAN;
   if (status == NS_OK) status = event_tell(s, err);
@@ -151,8 +152,8 @@ NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, bool f
   return status;
 }
 
-NsStatus ns_sensitivity_same_event(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
-  NsStatus status = event_before(s, frozen, t, u, err);
+NsStatus ns_sensitivity_same_event(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, NsError *err) {
+  NsStatus status = event_before(s, lin, t, u, err);
   if (status == NS_OK && s->tape) return ns_run_tape_refuse(s->tape, "events are simultaneous", err);
   return status == NS_OK ? event_tell(s, err) : status;
 }
@@ -177,18 +178,18 @@ void ns_sensitivity_enter(NsSensitivity *s) {
   }
 }
 
-NsStatus ns_sensitivity_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u,
+NsStatus ns_sensitivity_map(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, double t, const double *u,
                             NsError *err) {
-  if (s->tape) return ns_run_tape_map(s, frozen, map, t, u, err);
+  if (s->tape) return ns_run_tape_map(s, lin, map, t, u, err);
   bool exact;
-  NsStatus status = ns_sensitivity_map_terms(s, frozen, map, t, u, s->J, s->Pt, &exact, err);
+  NsStatus status = ns_sensitivity_map_terms(s, lin, map, t, u, s->J, s->Pt, &exact, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double *S = s->S + (ptrdiff_t)j * s->n, dt = isnan(s->dt[j]) ? 0 : s->dt[j];
     memcpy(s->direction, S, (size_t)s->n * sizeof *S);
     if (exact) ns_dense_gemv(false, s->n, s->n, 1, s->J, s->n, s->direction, 1, 0, S, 1);
-    else status = ns_sensitivity_along(s, frozen, map, s->n, t, u, dt, s->direction, s->known[j] ? -1 : j, S, err);
+    else status = ns_sensitivity_along(s, lin, map, s->n, t, u, dt, s->direction, s->known[j] ? -1 : j, S, err);
     if (status == NS_OK && exact && !s->known[j] && s->acts[j])
-      status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, NULL, j, s->value, err);
+      status = ns_sensitivity_along(s, lin, map, s->n, t, u, 0, NULL, j, s->value, err);
     for (int i = 0; i < s->n && status == NS_OK; i++) {
       if (s->known[j]) S[i] += s->Pt[i + (ptrdiff_t)j * s->n];
       else if (exact && s->acts[j]) S[i] += s->value[i];
@@ -197,8 +198,8 @@ NsStatus ns_sensitivity_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMa
   return status;
 }
 
-NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
-  NsStatus status = frozen->rate(frozen->context, t, u, s->value, err);
+NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, NsError *err) {
+  NsStatus status = lin->rate(lin->context, t, u, s->value, err);
   if (status == NS_OK && s->tape) return ns_run_tape_leave(s, s->value, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double dt = isnan(s->dt[j]) ? 0 : s->dt[j];
@@ -207,21 +208,21 @@ NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsFrozen *frozen, double t
   return status;
 }
 
-NsStatus ns_sensitivity_reset(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap reset, double t, const double *u,
+NsStatus ns_sensitivity_reset(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap reset, double t, const double *u,
                               const double *u_after, NsError *err) {
   if (s->tape) {
-    NsStatus status = frozen->rate(frozen->context, t, u_after, s->slope, err);
+    NsStatus status = lin->rate(lin->context, t, u_after, s->slope, err);
     ns_run_tape_enter(s);
-    if (status == NS_OK && reset) status = ns_run_tape_map(s, frozen, reset, t, u, err);
+    if (status == NS_OK && reset) status = ns_run_tape_map(s, lin, reset, t, u, err);
     return status == NS_OK ? ns_run_tape_leave(s, s->slope, err) : status;
   }
   ns_sensitivity_enter(s);
-  NsStatus status = ns_sensitivity_leave(s, frozen, t, u_after, err);
+  NsStatus status = ns_sensitivity_leave(s, lin, t, u_after, err);
   if (!reset || status != NS_OK) return status;
   memcpy(s->S, s->before, (size_t)s->n * (size_t)s->p * sizeof *s->S);
   memcpy(s->slope, s->value, (size_t)s->n * sizeof *s->slope); /* the rates after, before the maps change the mode */
   ns_sensitivity_enter(s);
-  status = ns_sensitivity_map(s, frozen, reset, t, u, err);
+  status = ns_sensitivity_map(s, lin, reset, t, u, err);
   for (int j = 0; j < s->p && status == NS_OK; j++)
     for (int i = 0; i < s->n && !isnan(s->dt[j]); i++) s->S[i + (ptrdiff_t)j * s->n] -= s->slope[i] * s->dt[j];
   return status;

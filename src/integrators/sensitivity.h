@@ -16,8 +16,8 @@
 ** S = d u / d parameters of the states u of an island, carried along the plain run, which it does not change:
 **   smooth motion  S' = F_u S + F_p along the accepted pieces, F: the rates in the mode of the piece;
 **   event          dt/dp = -(g_u S + g_p) / (g_u f- + g_t) of its time, g: the guard in the mode before, f-: the rates before;
-**                  S+ = R_u (S + f- dt/dp) + R_t dt/dp + R_p - f+ dt/dp, R: the reset with its active set frozen.
-** Derivatives that the model does not give are differences (model/difference.h, or central ones of order 4) of the frozen maps.
+**                  S+ = R_u (S + f- dt/dp) + R_t dt/dp + R_p - f+ dt/dp, R: the reset with its active set fixed.
+** Derivatives that the model does not give are differences (model/difference.h, or central ones of order 4) of the maps in the fixed mode.
 ** Hiskens and Pai, Trajectory sensitivity analysis of hybrid systems, IEEE Trans. Circuits Syst. I 47(2), 2000.
 */
 
@@ -36,10 +36,10 @@ typedef struct NsSensitivityOptions {
 typedef struct NsSensitivity NsSensitivity;
 
 /* A map from (t, u) to numbers: a guard, a reset. */
-typedef NsStatus (*NsFrozenMap)(void *context, double t, const double *u, double *out, NsError *err);
+typedef NsStatus (*NsLinearisationMap)(void *context, double t, const double *u, double *out, NsError *err);
 
-/* Smooth motion in a frozen mode, on a workspace of its own: the scheme's is not touched. */
-typedef struct NsFrozen {
+/* Smooth motion in a fixed mode, on a workspace of its own: the scheme's is not touched. */
+typedef struct NsLinearisation {
   void *context;
   int n;              /* numbers of u */
   const double *size; /* n: sizes of u in the run; 0: not known */
@@ -58,7 +58,7 @@ typedef struct NsFrozen {
   */
   NsStatus (*terms)(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact, NsError *err);
   NsStatus (*slope)(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
-  NsStatus (*reset)(void *context, NsFrozenMap map, double t, const double *u, double *A, bool *exact, NsError *err);
+  NsStatus (*reset)(void *context, NsLinearisationMap map, double t, const double *u, double *A, bool *exact, NsError *err);
 
   /* X (nx x p) = d x / d parameters at (t, u), from S (n x p). */
   NsStatus (*states)(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X, NsError *err);
@@ -74,12 +74,12 @@ typedef struct NsFrozen {
 
   /*
   ** Derivatives by parameters at a point, in closed form, or NULL: vjp: F_p' mu, for a tape; vjp_guard: of the guard that was chosen
-  ** last; vjp_map: of a map of events, column j of out (n x p) with n = frozen.n. out has those with known[j] (p).
+  ** last; vjp_map: of a map of events, column j of out (n x p) with n = lin.n. out has those with known[j] (p).
   */
   NsStatus (*vjp)(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
   NsStatus (*vjp_guard)(void *context, double t, const double *u, double *out, bool *known, NsError *err);
-  NsStatus (*vjp_map)(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);
-} NsFrozen;
+  NsStatus (*vjp_map)(void *context, NsLinearisationMap map, double t, const double *u, double *out, bool *known, NsError *err);
+} NsLinearisation;
 
 struct NsSensitivity {
   const NsSensitivityOptions *options;
@@ -106,8 +106,8 @@ struct NsSensitivity {
   long told;    /* the number of its row in the log, from 1 */
 
   /* the scheme's own copy of its workspace */
-  void *twin;
-  void (*free_twin)(void *twin);
+  void *lin;
+  void (*free_lin)(void *lin);
 
   /* workspace */
   NsArena arena;
@@ -160,7 +160,7 @@ void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph);
 void ns_sensitivity_begin(NsSensitivity *s, double t);
 
 /* S goes along a piece of smooth motion, course: u. Statuses of the model's callbacks, NS_ENOCONV, NS_ENOMEM. */
-NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err);
+NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err);
 
 /* Whether a piece is too short for S to change in it. */
 bool ns_sensitivity_holds(double t_old, double t);
@@ -169,51 +169,53 @@ bool ns_sensitivity_holds(double t_old, double t);
 ** The derivative of a map of `count` numbers along (dt, du, parameter j): out. du NULL: 0; j < 0: no parameter. The model is
 ** unchanged afterwards, also after a failure.
 */
-NsStatus ns_sensitivity_along(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, int count, double t, const double *u,
-                              double dt, const double *du, int j, double *out, NsError *err);
+NsStatus ns_sensitivity_along(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, int count, double t,
+                              const double *u, double dt, const double *du, int j, double *out, NsError *err);
 
 /*
 ** The closed forms of a map of events at (t, u): A (n x n), where *exact, and the columns of B (n x p) with s->known[j]. A is the
 ** derivative by u; the map does not depend on t then.
 */
-NsStatus ns_sensitivity_map_terms(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u,
-                                  double *A, double *B, bool *exact, NsError *err);
+NsStatus ns_sensitivity_map_terms(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, double t,
+                                  const double *u, double *A, double *B, bool *exact, NsError *err);
 
 /* A guard for ns_sensitivity_event: `name` is told in messages. */
-typedef struct NsFrozenGuard {
-  NsFrozenMap value;                        /* one number */
+typedef struct NsLinearisationGuard {
+  NsLinearisationMap value;                 /* one number */
   void (*choose)(void *context, int guard); /* the guard that `value` evaluates */
   int guard;
   const char *name;
-} NsFrozenGuard;
+} NsLinearisationGuard;
 
 /*
 ** An event at (t, u): its guards reach 0 (the first one is that of the event, the others are at 0 to rounding). Computes s->dt.
 ** NS_EARG when the guard grazes 0, or when the guards do not stay together, unless one_sided.
 */
-NsStatus ns_sensitivity_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
-                              const double *u, NsError *err);
+NsStatus ns_sensitivity_event(NsSensitivity *s, const NsLinearisation *lin, const NsLinearisationGuard *guards, int count,
+                              double t, const double *u, NsError *err);
 
 /* *falls: whether a guard falls along the motion at (t, u), by more than one that grazes. */
-NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u,
+NsStatus ns_sensitivity_falls(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap guard, double t, const double *u,
                               bool *falls, NsError *err);
 
 /*
 ** The mode changes where a step begins. S is that of an event at the given time t. The derivative of the event's time is 0 at a
 ** fixed time, the start of the run; else the log gets NaN, as data may have changed there, or a guard may have come to 0 by chance.
 */
-NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsFrozen *frozen, bool fixed, double t, const double *u, NsError *err);
+NsStatus ns_sensitivity_restart(NsSensitivity *s, const NsLinearisation *lin, bool fixed, double t, const double *u,
+                                NsError *err);
 
 /* The event at (t, u) belongs to the last one: its time has the same derivatives, s->dt. */
-NsStatus ns_sensitivity_same_event(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
+NsStatus ns_sensitivity_same_event(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, NsError *err);
 
 /*
 ** An event of several resets, one after the other, in parts: enter, after ns_sensitivity_event or ns_sensitivity_restart; map for
 ** each reset, at the u before it; leave at the u after the event, in the motion after it.
 */
 void ns_sensitivity_enter(NsSensitivity *s);
-NsStatus ns_sensitivity_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, NsError *err);
-NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
+NsStatus ns_sensitivity_map(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, double t, const double *u,
+                            NsError *err);
+NsStatus ns_sensitivity_leave(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, NsError *err);
 
 /*
 ** For those that record. The derivatives of a guard at an event: by u in s->value (n), by t, along the motion before it; grazes: the
@@ -223,7 +225,7 @@ typedef struct NsGuardSlope {
   double t, rate, scale; /* scale: the sum of the terms of `rate` at the sizes of the rates so far */
   bool grazes;
 } NsGuardSlope;
-NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u,
+NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap guard, double t, const double *u,
                               NsGuardSlope *slope, NsError *err);
 
 /* Whether the derivatives a and b (n) of two times are those of one event. */
@@ -233,15 +235,15 @@ bool ns_sensitivity_one_event(int n, const double *a, const double *b);
 NsStatus ns_sensitivity_order(double t, const char *a, const char *b, NsError *err);
 
 /* Notes the sizes of rates and states at a point. */
-NsStatus ns_sensitivity_note(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err);
+NsStatus ns_sensitivity_note(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, NsError *err);
 
 /* F_u and F_p, and their values between the nodes of a piece. parameters: F_p, too. */
-NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b,
+NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, double a, double b,
                                bool parameters, NsError *err);
 void ns_sensitivity_jacobian(NsSensitivity *s, double t, double *J);
 
 /* Column j of F_p at a point. The model is unchanged afterwards. */
-NsStatus ns_sensitivity_column(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, int j, double *out,
+NsStatus ns_sensitivity_column(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, int j, double *out,
                                NsError *err);
 
 /* The event has no effect on S, and its time no derivative: S is that before it, dt is NaN. */
@@ -251,10 +253,10 @@ void ns_sensitivity_undo(NsSensitivity *s);
 NsStatus ns_sensitivity_grazes(double t, const char *name, NsError *err);
 
 /*
-** The event changes u to u_after by `reset` (NULL: u does not change), in the maps of `frozen`, which is the motion after it: S
+** The event changes u to u_after by `reset` (NULL: u does not change), in the maps of `lin`, which is the motion after it: S
 ** becomes S+.
 */
-NsStatus ns_sensitivity_reset(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap reset, double t, const double *u,
+NsStatus ns_sensitivity_reset(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap reset, double t, const double *u,
                               const double *u_after, NsError *err);
 
 #endif

@@ -62,7 +62,7 @@ static NsStatus back_cost(void *context, double t, double *c, double *d, NsError
 
 static NsStatus back_take_variational(NsSensitivity *s, NsError *err) {
   NsRunTape *tape = s->tape;
-  bool implicit = tape->frozen->implicit;
+  bool implicit = tape->lin->implicit;
   if (tape->variational && tape->variational_n == s->n && tape->implicit == implicit) return NS_OK;
   ns_variational_free(tape->variational);
   tape->variational = NULL;
@@ -121,13 +121,13 @@ static double back_noise(const NsSensitivity *s, int j) {
 
 /* out (p) = F_p' mu at a point. */
 static NsStatus back_vjp(NsSensitivity *s, double t, const double *u, const double *mu, double *out, NsError *err) {
-  const NsFrozen *frozen = s->tape->frozen;
+  const NsLinearisation *lin = s->tape->lin;
   NsStatus status = NS_OK;
   memset(out, 0, (size_t)s->p * sizeof *out);
-  if (frozen->vjp) status = frozen->vjp(frozen->context, t, u, mu, out, s->tape->exact, err);
+  if (lin->vjp) status = lin->vjp(lin->context, t, u, mu, out, s->tape->exact, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     if (!s->acts[j] || s->tape->exact[j]) continue;
-    status = ns_sensitivity_column(s, frozen, t, u, j, s->dense, err);
+    status = ns_sensitivity_column(s, lin, t, u, j, s->dense, err);
     out[j] = ns_dense_dot(s->n, s->dense, 1, mu, 1);
   }
   return status;
@@ -191,7 +191,7 @@ static NsStatus back_integrate(NsSensitivity *s, const NsCourse *course, NsError
 /* Goes from b to a, in halves where the nodes do not resolve F_u. same: s->J is constant and known. */
 static NsStatus back_go(NsSensitivity *s, const NsCourse *course, double a, double b, bool same, int halved, NsError *err) {
   NsStatus status = NS_OK;
-  if (!same) status = ns_sensitivity_sample(s, s->tape->frozen, course, a, b, false, err);
+  if (!same) status = ns_sensitivity_sample(s, s->tape->lin, course, a, b, false, err);
   if (status != NS_OK) return status;
   double middle = a + (b - a) / 2;
   if (halved < BACK_HALVINGS && middle > a && middle < b && !back_resolved(s, b - a)) {
@@ -217,20 +217,20 @@ static void back_hold(NsSensitivity *s, double h) {
 /* Takes the mode of a piece. *same: s->J is that of the mode. */
 static NsStatus back_take(NsSensitivity *s, const NsRunTapeEntry *piece, bool *same, NsError *err) {
   NsRunTape *tape = s->tape;
-  const NsFrozen *frozen = tape->frozen;
-  bool known = tape->taken && frozen->constant;
+  const NsLinearisation *lin = tape->lin;
+  bool known = tape->taken && lin->constant;
   *same = true;
   if (tape->taken == piece->mode) return *same = known, NS_OK;
-  NsStatus status = frozen->take(frozen->context, piece->mode, piece->t_old, piece->u, same, err);
+  NsStatus status = lin->take(lin->context, piece->mode, piece->t_old, piece->u, same, err);
   tape->taken = status == NS_OK ? piece->mode : NULL;
-  *same = *same && known && frozen->constant;
+  *same = *same && known && lin->constant;
   return status;
 }
 
 static void back_place(NsSensitivity *s) {
   NsRunTape *tape = s->tape;
   for (int i = 0; i < s->nx; i++) tape->place[i] = i;
-  if (tape->frozen && tape->frozen->place) tape->frozen->place(tape->frozen->context, tape->place);
+  if (tape->lin && tape->lin->place) tape->lin->place(tape->lin->context, tape->place);
 }
 
 NsStatus ns_adjoint_start(NsSensitivity *s, const double *mu_x, const double *reach, NsError *err) {
@@ -241,8 +241,8 @@ NsStatus ns_adjoint_start(NsSensitivity *s, const double *mu_x, const double *re
     tape->mu[u] = mu_x[i], tape->most[u] = fabs(mu_x[i]), tape->reach[u] = reach[i];
   }
   tape->at = tape->count - 1;
-  for (int i = 0; i < s->n && tape->frozen; i++) tape->size[i] = tape->frozen->size[i];
-  return tape->frozen ? back_take_variational(s, err) : NS_OK;
+  for (int i = 0; i < s->n && tape->lin; i++) tape->size[i] = tape->lin->size[i];
+  return tape->lin ? back_take_variational(s, err) : NS_OK;
 }
 
 NsStatus ns_adjoint_end_rates(NsSensitivity *s, double *rates, NsError *err) {
@@ -256,7 +256,7 @@ NsStatus ns_adjoint_end_rates(NsSensitivity *s, double *rates, NsError *err) {
   const NsRunTapeEntry *piece = &tape->entries[k];
   const double *u = piece->u + (NS_BERNSTEIN_SIZE - 1) * (ptrdiff_t)s->n;
   NsStatus status = back_take(s, piece, &same, err);
-  if (status == NS_OK) status = tape->frozen->rate(tape->frozen->context, piece->t, u, s->value, err);
+  if (status == NS_OK) status = tape->lin->rate(tape->lin->context, piece->t, u, s->value, err);
   tape->taken = NULL; /* s->J is not that of the mode yet */
   for (int i = 0; i < s->nx && status == NS_OK; i++) rates[i] = s->value[tape->place[i]];
   return status;
@@ -264,7 +264,7 @@ NsStatus ns_adjoint_end_rates(NsSensitivity *s, double *rates, NsError *err) {
 
 NsStatus ns_adjoint_piece(NsSensitivity *s, double a, double b, const double *c, NsError *err) {
   NsRunTape *tape = s->tape;
-  if (!tape->frozen) return NS_OK;
+  if (!tape->lin) return NS_OK;
   while (tape->at >= 0 && !tape->entries[tape->at].event && tape->entries[tape->at].t_old >= b) tape->at--;
   const NsRunTapeEntry *piece = tape->at >= 0 ? &tape->entries[tape->at] : NULL;
   if (!piece || piece->event || piece->t_old > a)

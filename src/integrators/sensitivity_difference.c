@@ -1,6 +1,6 @@
 /*
 ** sensitivity_difference.c
-** Derivatives by parameters: differences of frozen maps and guards.
+** Derivatives by parameters: differences of maps in the fixed mode and guards.
 */
 #include <math.h>
 #include <string.h>
@@ -41,8 +41,8 @@ void ns_sensitivity_set(NsSensitivity *s, double *number, double value, uint64_t
 /* What a sample of a difference needs: the map at (t + e dt, u + e du) with the parameter increased by e. */
 typedef struct Along {
   NsSensitivity *s;
-  const NsFrozen *frozen;
-  NsFrozenMap map;
+  const NsLinearisation *lin;
+  NsLinearisationMap map;
   double t, dt;
   const double *u, *du;
   double *number, value;
@@ -52,7 +52,7 @@ typedef struct Along {
 /* Sets the number of a parameter, as a new version of its coefficient. */
 static NsStatus along_write(Along *a, double value, double t, NsError *err) {
   ns_sensitivity_set(a->s, a->number, value, a->version, a->seen);
-  return a->frozen->reread(a->frozen->context, t, err);
+  return a->lin->reread(a->lin->context, t, err);
 }
 
 static NsStatus along_sample(void *context, double e, double *values, NsError *err) {
@@ -61,16 +61,16 @@ static NsStatus along_sample(void *context, double e, double *values, NsError *e
   double t = a->t + e * a->dt;
   for (int i = 0; i < s->n; i++) s->u[i] = a->u[i] + (a->du ? e * a->du[i] : 0);
   NsStatus status = a->number ? along_write(a, a->value + e, t, err) : NS_OK;
-  return status == NS_OK ? a->map(a->frozen->context, t, s->u, values, err) : status;
+  return status == NS_OK ? a->map(a->lin->context, t, s->u, values, err) : status;
 }
 
 /* The e at which the displacement is FIRST_PART of the sizes, which are at least a part of what the states move in a step of the grid. */
 static double along_reach(const Along *a, int j) {
-  const NsFrozen *frozen = a->frozen;
+  const NsLinearisation *lin = a->lin;
   double reach = INFINITY;
-  if (a->dt != 0) reach = frozen->h / fabs(a->dt);
-  for (int i = 0; i < frozen->n && a->du; i++) {
-    double size = fmax(fmax(frozen->size[i], fabs(a->u[i])), MOVED_PART * frozen->h * a->s->rate_most[i]);
+  if (a->dt != 0) reach = lin->h / fabs(a->dt);
+  for (int i = 0; i < lin->n && a->du; i++) {
+    double size = fmax(fmax(lin->size[i], fabs(a->u[i])), MOVED_PART * lin->h * a->s->rate_most[i]);
     if (a->du[i] != 0 && size > 0) reach = fmin(reach, size / fabs(a->du[i]));
   }
   if (a->number) reach = fmin(reach, a->s->parameters[j].unit);
@@ -86,12 +86,12 @@ static bool along_unchanged(Along *a, int count, double reach) {
          memcmp(base, moved, bytes) == 0;
 }
 
-NsStatus ns_sensitivity_along(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, int count, double t, const double *u,
-                              double dt, const double *du, int j, double *out, NsError *err) {
+NsStatus ns_sensitivity_along(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, int count, double t,
+                              const double *u, double dt, const double *du, int j, double *out, NsError *err) {
   const NsParameter *parameter = j >= 0 && s->acts[j] ? &s->parameters[j] : NULL;
-  Along a = {.s = s, .frozen = frozen, .map = map, .t = t, .dt = dt, .u = u, .du = du};
+  Along a = {.s = s, .lin = lin, .map = map, .t = t, .dt = dt, .u = u, .du = du};
   bool still = dt == 0;
-  for (int i = 0; i < frozen->n && still && du; i++) still = du[i] == 0;
+  for (int i = 0; i < lin->n && still && du; i++) still = du[i] == 0;
   memset(out, 0, (size_t)count * sizeof *out);
   if (still && !parameter) return NS_OK;
   if (parameter) {
@@ -108,35 +108,34 @@ NsStatus ns_sensitivity_along(NsSensitivity *s, const NsFrozen *frozen, NsFrozen
   if (!parameter) return status;
   *a.number = a.value;
   if (a.version) *a.version = a.seen;
-  NsStatus back = frozen->reread(frozen->context, t, status == NS_OK ? err : NULL);
+  NsStatus back = lin->reread(lin->context, t, status == NS_OK ? err : NULL);
   return status == NS_OK ? back : status;
 }
 
-NsStatus ns_sensitivity_map_terms(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u,
-                                  double *A, double *B, bool *exact, NsError *err) {
+NsStatus ns_sensitivity_map_terms(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, double t,
+                                  const double *u, double *A, double *B, bool *exact, NsError *err) {
   NsStatus status = NS_OK;
   *exact = false;
   memset(s->known, 0, (size_t)s->p * sizeof *s->known);
-  if (frozen->reset) status = frozen->reset(frozen->context, map, t, u, A, exact, err);
-  if (status == NS_OK && frozen->vjp_map) status = frozen->vjp_map(frozen->context, map, t, u, B, s->known, err);
+  if (lin->reset) status = lin->reset(lin->context, map, t, u, A, exact, err);
+  if (status == NS_OK && lin->vjp_map) status = lin->vjp_map(lin->context, map, t, u, B, s->known, err);
   return status;
 }
 
 /* ---- guards ---- */
 
-NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap guard, double t, const double *u,
+NsStatus ns_sensitivity_slope(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap guard, double t, const double *u,
                               NsGuardSlope *slope, NsError *err) {
   bool still = false, exact = false;
-  NsStatus status = frozen->slope ? frozen->slope(frozen->context, t, u, s->value, &still, &exact, err) : NS_OK;
+  NsStatus status = lin->slope ? lin->slope(lin->context, t, u, s->value, &still, &exact, err) : NS_OK;
   slope->t = 0;
-  if (status == NS_OK && !(exact && still))
-    status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 1, NULL, -1, &slope->t, err);
+  if (status == NS_OK && !(exact && still)) status = ns_sensitivity_along(s, lin, guard, 1, t, u, 1, NULL, -1, &slope->t, err);
   slope->rate = slope->t;
   slope->scale = fabs(slope->t);
   memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
   for (int i = 0; i < s->n && status == NS_OK; i++) {
     s->direction[i] = 1;
-    if (!exact) status = ns_sensitivity_along(s, frozen, guard, 1, t, u, 0, s->direction, -1, &s->value[i], err);
+    if (!exact) status = ns_sensitivity_along(s, lin, guard, 1, t, u, 0, s->direction, -1, &s->value[i], err);
     s->direction[i] = 0;
     slope->rate += s->value[i] * s->f[i];
     slope->scale += fabs(s->value[i]) * fmax(s->rate_most[i], fabs(s->f[i]));
@@ -151,11 +150,11 @@ bool ns_sensitivity_one_event(int n, const double *a, const double *b) {
   return true;
 }
 
-NsStatus ns_sensitivity_note(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, NsError *err) {
-  NsStatus status = frozen->rate(frozen->context, t, u, s->value, err);
+NsStatus ns_sensitivity_note(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, NsError *err) {
+  NsStatus status = lin->rate(lin->context, t, u, s->value, err);
   for (int i = 0; i < s->n && status == NS_OK; i++) {
     s->rate_most[i] = fmax(s->rate_most[i], fabs(s->value[i]));
-    s->size[i] = fmax(frozen->size[i], fabs(u[i]));
+    s->size[i] = fmax(lin->size[i], fabs(u[i]));
   }
   return status;
 }

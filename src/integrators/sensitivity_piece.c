@@ -50,29 +50,29 @@ static const double RESOLVED = 10;
 
 /* ---- J and P at a point ---- */
 
-/* A number that is displaced: of u, or (frozen != NULL) of the model. */
+/* A number that is displaced: of u, or (lin != NULL) of the model. */
 typedef struct Displaced {
   double *number, at;
   uint64_t *version, seen;
-  const NsFrozen *frozen;
+  const NsLinearisation *lin;
   double size;        /* of the number, a power of 2 */
   double *step;       /* the displacement that was good last, 0: none */
   const double *most; /* n: largest elements of the column so far, NULL: not known */
 } Displaced;
 
 /* The rates with the number displaced by e are in s->value. */
-static NsStatus displaced_rate(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, const Displaced *d,
+static NsStatus displaced_rate(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, const Displaced *d,
                                double e, NsError *err) {
   ns_sensitivity_set(s, d->number, d->at + e, d->version, d->seen);
-  NsStatus status = d->frozen ? frozen->reread(frozen->context, t, err) : NS_OK;
-  return status == NS_OK ? frozen->rate(frozen->context, t, u, s->value, err) : status;
+  NsStatus status = d->lin ? lin->reread(lin->context, t, err) : NS_OK;
+  return status == NS_OK ? lin->rate(lin->context, t, u, s->value, err) : status;
 }
 
 /*
 ** out (n): the differences of order 4 with the displacement `step`. *rough: a third of what those of order 2 with it and with
 ** twice of it differ, relative to the elements. The number stays displaced.
 */
-static NsStatus central_differences(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, const Displaced *d,
+static NsStatus central_differences(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, const Displaced *d,
                                     double step, double *out, double *rough, NsError *err) {
   double *far = s->far;
   NsStatus status = NS_OK;
@@ -80,7 +80,7 @@ static NsStatus central_differences(NsSensitivity *s, const NsFrozen *frozen, do
   memset(far, 0, (size_t)s->n * sizeof *far);
   for (int k = 0; k < 4 && status == NS_OK; k++) {
     double sign = k % 2 ? -1 : 1, *sum = k < 2 ? out : far;
-    status = displaced_rate(s, frozen, t, u, d, sign * (k < 2 ? step : 2 * step), err);
+    status = displaced_rate(s, lin, t, u, d, sign * (k < 2 ? step : 2 * step), err);
     for (int i = 0; i < s->n && status == NS_OK; i++) sum[i] += sign * s->value[i];
   }
   *rough = 0;
@@ -106,13 +106,13 @@ static double smaller_step(double step, double rough) {
 ** change within a small part of the size of a number: friction in space with the direction of a small velocity, a driving force
 ** with its frequency after a long time. Where shorter displacements do not help any more the best ones count.
 */
-static NsStatus displaced_column(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, const Displaced *d,
+static NsStatus displaced_column(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, const Displaced *d,
                                  double *out, NsError *err) {
   double full = PART * d->size, step = *d->step > 0 ? fmin(*d->step, full) : full;
   double rough, best = INFINITY, *kept = s->kept;
   NsStatus status = NS_OK;
   for (int k = 0; k < COLUMN_TRIALS; k++) {
-    status = central_differences(s, frozen, t, u, d, step, out, &rough, err);
+    status = central_differences(s, lin, t, u, d, step, out, &rough, err);
     if (status == NS_ENAN || status == NS_ERETRY) {
       step /= 16;
       continue;
@@ -139,19 +139,20 @@ static void drop_rounding(const NsSensitivity *s, const Displaced *d, double *co
 ** Column i of F_u. The size of a state is at least a part of what it moves in a step of the grid: a velocity that begins at 1e-15
 ** instead of 0 would else be displaced by less than the rounding of the rates.
 */
-static NsStatus state_column(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, int i, double *out, NsError *err) {
-  double size = fmax(fmax(frozen->size[i], fabs(u[i])), PART * frozen->h * s->rate_most[i]);
+static NsStatus state_column(NsSensitivity *s, const NsLinearisation *lin, double t, double *u, int i, double *out,
+                             NsError *err) {
+  double size = fmax(fmax(lin->size[i], fabs(u[i])), PART * lin->h * s->rate_most[i]);
   if (!(size > 0)) size = 1;
   int exponent;
   (void)frexp(size, &exponent);
   Displaced d = {.number = &u[i], .at = u[i], .size = ldexp(1, exponent), .step = &s->step[i]};
-  NsStatus status = displaced_column(s, frozen, t, u, &d, out, err);
+  NsStatus status = displaced_column(s, lin, t, u, &d, out, err);
   if (status == NS_OK) drop_rounding(s, &d, out);
   u[i] = d.at;
   return status;
 }
 
-NsStatus ns_sensitivity_column(NsSensitivity *s, const NsFrozen *frozen, double t, const double *u, int j, double *out,
+NsStatus ns_sensitivity_column(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, int j, double *out,
                                NsError *err) {
   const NsParameter *p = &s->parameters[j];
   double *most = s->P_most + (ptrdiff_t)j * s->n;
@@ -159,51 +160,52 @@ NsStatus ns_sensitivity_column(NsSensitivity *s, const NsFrozen *frozen, double 
                  .at = *p->number,
                  .version = p->version,
                  .seen = p->version ? *p->version : 0,
-                 .frozen = frozen,
+                 .lin = lin,
                  .size = p->unit,
                  .step = &s->parameter_step[j],
                  .most = most};
-  NsStatus status = displaced_column(s, frozen, t, u, &d, out, err);
+  NsStatus status = displaced_column(s, lin, t, u, &d, out, err);
   if (status == NS_OK) drop_rounding(s, &d, out);
   *d.number = d.at;
   if (d.version) *d.version = d.seen;
-  NsStatus back = frozen->reread(frozen->context, t, status == NS_OK ? err : NULL);
+  NsStatus back = lin->reread(lin->context, t, status == NS_OK ? err : NULL);
   for (int i = 0; i < s->n && status == NS_OK; i++) most[i] = fmax(most[i], fabs(out[i]));
   return status == NS_OK ? back : status;
 }
 
 /* J by differences. */
-static NsStatus point_jacobian(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, double *J, NsError *err) {
+static NsStatus point_jacobian(NsSensitivity *s, const NsLinearisation *lin, double t, double *u, double *J, NsError *err) {
   NsStatus status = NS_OK;
-  for (int i = 0; i < s->n && status == NS_OK; i++) status = state_column(s, frozen, t, u, i, J + (ptrdiff_t)i * s->n, err);
+  for (int i = 0; i < s->n && status == NS_OK; i++) status = state_column(s, lin, t, u, i, J + (ptrdiff_t)i * s->n, err);
   return status;
 }
 
 /* J (NULL: not wanted) and P (NULL: not wanted) at a point. */
-static NsStatus point_terms(NsSensitivity *s, const NsFrozen *frozen, double t, double *u, double *J, double *P, NsError *err) {
+static NsStatus point_terms(NsSensitivity *s, const NsLinearisation *lin, double t, double *u, double *J, double *P,
+                            NsError *err) {
   bool exact = false;
   NsStatus status = NS_OK;
   memset(s->known, 0, (size_t)s->p * sizeof *s->known);
-  if (frozen->terms && (J || P)) status = frozen->terms(frozen->context, t, u, J, P, s->known, &exact, err);
-  if (status == NS_OK && J && !exact) status = point_jacobian(s, frozen, t, u, J, err);
+  if (lin->terms && (J || P)) status = lin->terms(lin->context, t, u, J, P, s->known, &exact, err);
+  if (status == NS_OK && J && !exact) status = point_jacobian(s, lin, t, u, J, err);
   for (int j = 0; j < s->p && P && status == NS_OK; j++)
-    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_column(s, frozen, t, u, j, P + (ptrdiff_t)j * s->n, err);
+    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_column(s, lin, t, u, j, P + (ptrdiff_t)j * s->n, err);
   return status;
 }
 
-NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b,
+NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, double a, double b,
                                bool parameters, NsError *err) {
   bool driven = parameters && s->driven;
   ptrdiff_t nn = (ptrdiff_t)s->n * s->n, np = (ptrdiff_t)s->n * s->p;
   NsStatus status = NS_OK;
-  s->fixed = frozen->constant;
+  s->fixed = lin->constant;
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     bool last = k + 1 == NS_BERNSTEIN_SIZE;
     if (s->fixed && !driven && k > 0) break;
     double t = last ? b : a + ns_bernstein_node(k) * (b - a);
     status = course->at(course->context, t, s->direction, err);
     double *J = k == 0 || !s->fixed ? s->J + k * nn : NULL, *P = driven ? s->P + k * np : NULL;
-    if (status == NS_OK) status = point_terms(s, frozen, t, s->direction, J, P, err);
+    if (status == NS_OK) status = point_terms(s, lin, t, s->direction, J, P, err);
   }
   return status;
 }
@@ -301,18 +303,18 @@ static NsStatus piece_terms(void *context, double t, double *J, double *P, doubl
 }
 
 /* Makes the integrator of the linear equations for the present n and method. */
-static NsStatus take_variational(NsSensitivity *s, const NsFrozen *frozen, NsError *err) {
-  if (s->variational && s->variational_n == s->n && s->implicit == frozen->implicit) return NS_OK;
+static NsStatus take_variational(NsSensitivity *s, const NsLinearisation *lin, NsError *err) {
+  if (s->variational && s->variational_n == s->n && s->implicit == lin->implicit) return NS_OK;
   ns_variational_free(s->variational);
   s->variational = NULL;
   s->variational_n = s->n;
-  s->implicit = frozen->implicit;
+  s->implicit = lin->implicit;
   NsVariationalProblem problem = {.n = s->n,
                                   .p = s->p,
                                   .terms = piece_terms,
                                   .context = s,
                                   .forced = s->driven,
-                                  .implicit = frozen->implicit,
+                                  .implicit = lin->implicit,
                                   .rtol = s->options->rtol,
                                   .size = s->size,
                                   .least = s->least};
@@ -321,7 +323,7 @@ static NsStatus take_variational(NsSensitivity *s, const NsFrozen *frozen, NsErr
 }
 
 /* X at the nodes of the whole piece that lie in the last step. */
-static NsStatus keep_nodes(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
+static NsStatus keep_nodes(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err) {
   const NsVariationalState *state = ns_variational_state(s->variational);
   ptrdiff_t size = (ptrdiff_t)s->nx * s->p;
   NsStatus status = NS_OK;
@@ -331,17 +333,17 @@ static NsStatus keep_nodes(NsSensitivity *s, const NsFrozen *frozen, const NsCou
     if (t < state->t_old || t > state->t) continue;
     status = ns_variational_at(s->variational, t, s->dense, err);
     if (status == NS_OK) status = course->at(course->context, t, s->direction, err);
-    if (status == NS_OK) status = frozen->states(frozen->context, s, t, s->direction, s->dense, s->nodes + k * size, err);
+    if (status == NS_OK) status = lin->states(lin->context, s, t, s->direction, s->dense, s->nodes + k * size, err);
   }
   return status;
 }
 
 /* X at the nodes of a piece in which S does not change. */
-static NsStatus hold_nodes(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
+static NsStatus hold_nodes(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err) {
   ptrdiff_t size = (ptrdiff_t)s->nx * s->p;
   NsStatus status = course->at(course->context, course->t_old, s->direction, err);
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK && s->keeps_nodes; k++)
-    status = frozen->states(frozen->context, s, course->t, s->direction, s->S, s->nodes + k * size, err);
+    status = lin->states(lin->context, s, course->t, s->direction, s->S, s->nodes + k * size, err);
   return status;
 }
 
@@ -357,7 +359,7 @@ static void measure_least(NsSensitivity *s) {
 }
 
 /* S goes from s->from to s->to. */
-static NsStatus piece_integrate(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
+static NsStatus piece_integrate(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err) {
   const NsVariationalState *state = ns_variational_state(s->variational);
   measure_least(s);
   ns_variational_start(s->variational, s->from, s->S, s->to - s->from);
@@ -365,41 +367,41 @@ static NsStatus piece_integrate(NsSensitivity *s, const NsFrozen *frozen, const 
   for (int steps = 0; state->t < s->to && status == NS_OK; steps++) {
     if (steps == PIECE_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps before t=%.10g", s->to);
     status = ns_variational_step(s->variational, s->to, err);
-    if (status == NS_OK) status = keep_nodes(s, frozen, course, err);
+    if (status == NS_OK) status = keep_nodes(s, lin, course, err);
   }
   memcpy(s->S, state->y, (size_t)s->n * (size_t)s->p * sizeof *s->S);
   return status;
 }
 
 /* S goes along [a, b], in halves where the nodes do not resolve J and P. */
-static NsStatus piece_go(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, double a, double b, int halved,
+static NsStatus piece_go(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, double a, double b, int halved,
                          NsError *err) {
-  NsStatus status = ns_sensitivity_sample(s, frozen, course, a, b, true, err);
+  NsStatus status = ns_sensitivity_sample(s, lin, course, a, b, true, err);
   if (status != NS_OK) return status;
   double middle = a + (b - a) / 2;
   if (halved < PIECE_HALVINGS && middle > a && middle < b && !piece_resolved(s, b - a)) {
-    status = piece_go(s, frozen, course, a, middle, halved + 1, err);
-    return status == NS_OK ? piece_go(s, frozen, course, middle, b, halved + 1, err) : status;
+    status = piece_go(s, lin, course, a, middle, halved + 1, err);
+    return status == NS_OK ? piece_go(s, lin, course, middle, b, halved + 1, err) : status;
   }
   s->from = a, s->to = b;
-  return piece_integrate(s, frozen, course, err);
+  return piece_integrate(s, lin, course, err);
 }
 
 bool ns_sensitivity_holds(double t_old, double t) {
   return !(t - t_old > SHORTEST * fabs(t));
 }
 
-NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
+NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err) {
   double a = course->t_old, b = course->t;
   NsStatus status = NS_OK;
   s->t = b;
   if (s->n == 0 || s->p == 0) return NS_OK;
-  if (s->tape) return ns_run_tape_piece(s, frozen, course, err);
-  if (ns_sensitivity_holds(a, b)) return hold_nodes(s, frozen, course, err);
-  status = take_variational(s, frozen, err);
+  if (s->tape) return ns_run_tape_piece(s, lin, course, err);
+  if (ns_sensitivity_holds(a, b)) return hold_nodes(s, lin, course, err);
+  status = take_variational(s, lin, err);
   if (status == NS_OK) status = course->at(course->context, a, s->u, err);
-  if (status == NS_OK) status = ns_sensitivity_note(s, frozen, a, s->u, err);
+  if (status == NS_OK) status = ns_sensitivity_note(s, lin, a, s->u, err);
   for (int i = 0; i < s->n; i++) s->size[i] = fmax(s->size[i], (b - a) * s->rate_most[i]);
   for (int e = 0; e < s->n * s->p; e++) s->most[e] = fmax(s->most[e], fabs(s->S[e]));
-  return status == NS_OK ? piece_go(s, frozen, course, a, b, 0, err) : status;
+  return status == NS_OK ? piece_go(s, lin, course, a, b, 0, err) : status;
 }

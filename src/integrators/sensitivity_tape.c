@@ -106,8 +106,8 @@ NsStatus ns_run_tape_step(NsRunTape *tape, double t_old, double t, ptrdiff_t cou
 /* ---- smooth motion ---- */
 
 /* The present mode; pieces of one mode share it. */
-static NsStatus tape_keep_mode(NsRunTape *tape, const NsFrozen *frozen, NsError *err) {
-  size_t size = frozen->mode_bytes;
+static NsStatus tape_keep_mode(NsRunTape *tape, const NsLinearisation *lin, NsError *err) {
+  size_t size = lin->mode_bytes;
   if (tape->spare_size != size || !tape->spare) {
     ns_free(tape->spare);
     tape->spare = ns_alloc(size + 1, 1);
@@ -115,7 +115,7 @@ static NsStatus tape_keep_mode(NsRunTape *tape, const NsFrozen *frozen, NsError 
     tape->mode = NULL;
   }
   if (!tape->spare) return tape_no_memory(err);
-  frozen->keep(frozen->context, tape->spare);
+  lin->keep(lin->context, tape->spare);
   if (tape->mode && memcmp(tape->mode, tape->spare, size) == 0) return NS_OK;
   void *mode = ns_arena_take(&tape->record, size, 1);
   tape->bytes += size;
@@ -124,18 +124,18 @@ static NsStatus tape_keep_mode(NsRunTape *tape, const NsFrozen *frozen, NsError 
   return NS_OK;
 }
 
-NsStatus ns_run_tape_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err) {
+NsStatus ns_run_tape_piece(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err) {
   NsRunTape *tape = s->tape;
   double a = course->t_old, b = course->t;
   if (s->n != s->nx) return ns_run_tape_refuse(tape, "M is singular", err);
-  tape->frozen = frozen;
+  tape->lin = lin;
   NsRunTapeEntry entry = {.t_old = a, .t = b, .u = tape_numbers(tape, NS_BERNSTEIN_SIZE * (ptrdiff_t)s->n)};
-  NsStatus status = entry.u ? tape_keep_mode(tape, frozen, err) : tape_no_memory(err);
+  NsStatus status = entry.u ? tape_keep_mode(tape, lin, err) : tape_no_memory(err);
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     double t = k + 1 == NS_BERNSTEIN_SIZE ? b : a + ns_bernstein_node(k) * (b - a);
     status = course->at(course->context, t, entry.u + (ptrdiff_t)k * s->n, err);
   }
-  if (status == NS_OK) status = ns_sensitivity_note(s, frozen, a, entry.u, err);
+  if (status == NS_OK) status = ns_sensitivity_note(s, lin, a, entry.u, err);
   entry.mode = tape->mode;
   return status == NS_OK ? tape_append(tape, &entry, err) : status;
 }
@@ -156,24 +156,24 @@ void ns_run_tape_restart(NsSensitivity *s, double t) {
 }
 
 /* The derivatives of a guard by u and the parameters (n + p), divided by its rate: minus those of its time. */
-static NsStatus tape_guard(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guard, double t, const double *u,
-                           NsGuardSlope *slope, double *g, NsError *err) {
-  guard->choose(frozen->context, guard->guard);
-  NsStatus status = ns_sensitivity_slope(s, frozen, guard->value, t, u, slope, err);
+static NsStatus tape_guard(NsSensitivity *s, const NsLinearisation *lin, const NsLinearisationGuard *guard, double t,
+                           const double *u, NsGuardSlope *slope, double *g, NsError *err) {
+  guard->choose(lin->context, guard->guard);
+  NsStatus status = ns_sensitivity_slope(s, lin, guard->value, t, u, slope, err);
   memcpy(g, s->value, (size_t)s->n * sizeof *g);
   memset(g + s->n, 0, (size_t)s->p * sizeof *g);
   memset(s->tape->exact, 0, (size_t)s->p * sizeof *s->tape->exact);
-  if (status == NS_OK && frozen->vjp_guard) status = frozen->vjp_guard(frozen->context, t, u, g + s->n, s->tape->exact, err);
+  if (status == NS_OK && lin->vjp_guard) status = lin->vjp_guard(lin->context, t, u, g + s->n, s->tape->exact, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     if (s->acts[j] && !s->tape->exact[j])
-      status = ns_sensitivity_along(s, frozen, guard->value, 1, t, u, 0, NULL, j, &g[s->n + j], err);
+      status = ns_sensitivity_along(s, lin, guard->value, 1, t, u, 0, NULL, j, &g[s->n + j], err);
   }
   for (int i = 0; i < s->n + s->p && !slope->grazes; i++) g[i] /= slope->rate;
   return status;
 }
 
-NsStatus ns_run_tape_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
-                           const double *u, NsError *err) {
+NsStatus ns_run_tape_event(NsSensitivity *s, const NsLinearisation *lin, const NsLinearisationGuard *guards, int count,
+                           double t, const double *u, NsError *err) {
   NsRunTape *tape = s->tape;
   int size = s->n + s->p;
   double *g = tape_numbers(tape, size), *other = count > 1 ? tape_numbers(tape, size) : NULL;
@@ -182,7 +182,7 @@ NsStatus ns_run_tape_event(NsSensitivity *s, const NsFrozen *frozen, const NsFro
   NsStatus status = NS_OK;
   for (int k = 0; k < count && status == NS_OK; k++) {
     NsGuardSlope slope;
-    status = tape_guard(s, frozen, &guards[k], t, u, &slope, k == 0 ? g : other, err);
+    status = tape_guard(s, lin, &guards[k], t, u, &slope, k == 0 ? g : other, err);
     if (status != NS_OK) return status;
     if (k == 0 && !slope.grazes) tape->event.timed = true, tape->event.gu = g, tape->event.gp = g + s->n;
     if (s->options->one_sided) break;
@@ -209,13 +209,13 @@ static void tape_map_begin(NsSensitivity *s) {
 }
 
 /* M = the derivative of a map by u, by differences. */
-static NsStatus tape_map_differences(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u,
-                                     double *M, NsError *err) {
+static NsStatus tape_map_differences(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, double t,
+                                     const double *u, double *M, NsError *err) {
   NsStatus status = NS_OK;
   memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
   for (int i = 0; i < s->n && status == NS_OK; i++) {
     s->direction[i] = 1;
-    status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, s->direction, -1, M + (ptrdiff_t)i * s->n, err);
+    status = ns_sensitivity_along(s, lin, map, s->n, t, u, 0, s->direction, -1, M + (ptrdiff_t)i * s->n, err);
     s->direction[i] = 0;
   }
   return status;
@@ -227,14 +227,15 @@ static void tape_map_column(NsSensitivity *s, const double *M, double *column) {
   ns_dense_gemv(false, s->n, s->n, 1, M, s->n, s->direction, 1, 0, column, 1);
 }
 
-NsStatus ns_run_tape_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, NsError *err) {
+NsStatus ns_run_tape_map(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, double t, const double *u,
+                         NsError *err) {
   NsRunTape *tape = s->tape;
   ptrdiff_t n = s->n;
   bool exact, timed = tape->event.timed;
   double *M = s->J, *change = s->value;
-  NsStatus status = ns_sensitivity_map_terms(s, frozen, map, t, u, M, s->Pt, &exact, err);
-  if (status == NS_OK && !exact) status = tape_map_differences(s, frozen, map, t, u, M, err);
-  if (status == NS_OK && !exact && timed) status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 1, NULL, -1, change, err);
+  NsStatus status = ns_sensitivity_map_terms(s, lin, map, t, u, M, s->Pt, &exact, err);
+  if (status == NS_OK && !exact) status = tape_map_differences(s, lin, map, t, u, M, err);
+  if (status == NS_OK && !exact && timed) status = ns_sensitivity_along(s, lin, map, s->n, t, u, 1, NULL, -1, change, err);
   if (status != NS_OK) return status;
   tape_map_begin(s);
   for (int i = 0; i < n; i++) tape_map_column(s, M, tape->A + i * n);
@@ -244,7 +245,7 @@ NsStatus ns_run_tape_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap m
     double *column = tape->B + (ptrdiff_t)j * n;
     if (!tape->acts[j] && !s->acts[j]) continue;
     tape_map_column(s, M, column);
-    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_along(s, frozen, map, s->n, t, u, 0, NULL, j, change, err);
+    if (s->acts[j] && !s->known[j]) status = ns_sensitivity_along(s, lin, map, s->n, t, u, 0, NULL, j, change, err);
     for (int i = 0; i < n && s->acts[j]; i++) column[i] += s->known[j] ? s->Pt[i + j * n] : change[i];
     for (int i = 0; i < n; i++) tape->acts[j] = tape->acts[j] || column[i] != 0;
   }

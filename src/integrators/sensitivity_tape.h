@@ -24,7 +24,7 @@
 typedef struct NsRunTapeEntry {
   double t_old, t; /* an event: both are its time */
   bool event;
-  const void *mode;  /* of a piece; see NsFrozen.keep */
+  const void *mode;  /* of a piece; see NsLinearisation.keep */
   double *u;         /* of a piece: NS_BERNSTEIN_SIZE blocks of n */
   bool timed;        /* its time has a derivative, -(gu S- + gp) */
   double *gu, *gp;   /* n, p: the derivatives of its guard over the rate of the guard */
@@ -38,7 +38,7 @@ typedef struct NsRunTape {
   size_t bytes;   /* of the entries and of what they point to */
   NsRunTapeEntry *entries;
   long count, room, count_k; /* count_k: the count when the last interval began */
-  const NsFrozen *frozen;
+  const NsLinearisation *lin;
   const char *refused; /* why the tape can not be used: forward derivatives can */
   const void *mode;    /* the last one that was kept */
   void *spare;         /* bytes of a mode */
@@ -55,7 +55,7 @@ typedef struct NsRunTape {
   const void *taken;
   double *mu, *g, *x;        /* n, p, nx */
   double *c, *q;             /* at the nodes of an interval: n, p numbers each */
-  bool *exact;               /* p: NsFrozen.vjp knew the parameter */
+  bool *exact;               /* p: NsLinearisation.vjp knew the parameter */
   double *size, *most, *sum; /* n: sizes of u, |mu| so far; p: sums of sizes of terms of g */
   double *reach;             /* n: integrals of |c| over the run */
   double from, to;           /* the interval of c */
@@ -71,12 +71,13 @@ void ns_run_tape_free(NsRunTape *tape);
 
 /* What the functions of sensitivity.h do with a tape; ns_run_tape_leave: rate_after (n) are the rates after the event. */
 void ns_run_tape_begin(NsRunTape *tape, bool again);
-NsStatus ns_run_tape_piece(NsSensitivity *s, const NsFrozen *frozen, const NsCourse *course, NsError *err);
-NsStatus ns_run_tape_event(NsSensitivity *s, const NsFrozen *frozen, const NsFrozenGuard *guards, int count, double t,
-                           const double *u, NsError *err);
+NsStatus ns_run_tape_piece(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err);
+NsStatus ns_run_tape_event(NsSensitivity *s, const NsLinearisation *lin, const NsLinearisationGuard *guards, int count,
+                           double t, const double *u, NsError *err);
 void ns_run_tape_restart(NsSensitivity *s, double t);
 void ns_run_tape_enter(NsSensitivity *s);
-NsStatus ns_run_tape_map(NsSensitivity *s, const NsFrozen *frozen, NsFrozenMap map, double t, const double *u, NsError *err);
+NsStatus ns_run_tape_map(NsSensitivity *s, const NsLinearisation *lin, NsLinearisationMap map, double t, const double *u,
+                         NsError *err);
 NsStatus ns_run_tape_leave(NsSensitivity *s, const double *rate_after, NsError *err);
 void ns_run_tape_undo(NsSensitivity *s);
 

@@ -26,7 +26,7 @@ static ptrdiff_t step_numbers(const NsStepEquations *T) {
 
 static const char *why_not_back(const NsStepEquations *T) {
   if (T->settles) return "steps with a projection have no way back";
-  bool carries = T->of->states || (T->twin->linear && T->Phi);
+  bool carries = T->of->states || (T->lin->linear && T->Phi);
   if (!T->of->vjp || !carries) /* schemes without a vjp begin with a step of another kind, which has no transpose here */
     return "steps of this model have no way back in closed form";
   return NULL;
@@ -53,8 +53,8 @@ static NsStatus take_record(NsStepEquations *T, NsError *err) {
 }
 
 NsStatus ns_step_record(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err) {
-  NsStatus status = s->twin ? NS_OK : ns_step_equations_new(s, scheme, err);
-  NsStepEquations *T = s->twin;
+  NsStatus status = s->lin ? NS_OK : ns_step_equations_new(s, scheme, err);
+  NsStepEquations *T = s->lin;
   if (status == NS_OK && T->first && !T->memories) T->t_first = step->t_k;
   if (status == NS_OK && !T->memories) status = take_record(T, err);
   if (status != NS_OK) return status;
@@ -126,7 +126,7 @@ void ns_step_forget(NsSensitivity *s, long count) {
 }
 
 NsStatus ns_step_join_parts(NsSensitivity *s, NsError *err) {
-  NsStepEquations *T = s->twin;
+  NsStepEquations *T = s->lin;
   NsStatus status = NS_OK;
   s->pending = false;
   if (s->options->adjoint) return NS_OK;
@@ -295,7 +295,7 @@ static NsStatus vjp_step(NsStepEquations *T, const double *of_r, bool memories, 
                    .g = s->least,
                    .known = known};
   memset(s->least, 0, (size_t)T->p * sizeof *s->least);
-  NsStatus status = T->of->vjp(T->twin, &vjp, err);
+  NsStatus status = T->of->vjp(T->lin, &vjp, err);
   if (status == NS_ENOSOL) return ns_run_tape_refuse(s->tape, "steps of this model have no way back in closed form", err);
   for (int j = 0; j < T->p; j++)
     if (known[j]) s->tape->g[j] += s->least[j];
@@ -350,7 +350,7 @@ static NsStatus back_prepare(NsStepEquations *T, NsError *err) {
 
 void ns_step_adjoint_start(NsSensitivity *s) {
   NsRunTape *tape = s->tape;
-  NsStepEquations *T = s->twin;
+  NsStepEquations *T = s->lin;
   tape->at = tape->count - 1;
   memset(tape->mu, 0, (size_t)s->nx * sizeof *tape->mu);
   memset(tape->g, 0, (size_t)s->p * sizeof *tape->g);
@@ -368,7 +368,7 @@ void ns_step_adjoint_add(NsSensitivity *s, const double *c) {
 
 NsStatus ns_step_adjoint_to(NsSensitivity *s, double t, bool *reached, NsError *err) {
   NsRunTape *tape = s->tape;
-  NsStepEquations *T = s->twin;
+  NsStepEquations *T = s->lin;
   NsStatus status = NS_OK;
   *reached = true;
   if (!T) return NS_OK;

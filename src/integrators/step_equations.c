@@ -1,6 +1,6 @@
 /*
 ** step_equations.c
-** The equations of a step: the twin, its points, differences, the linear system.
+** The equations of a step: the linearisation, its points, differences, the linear system.
 */
 #include "integrators/step_equations.h"
 
@@ -13,10 +13,10 @@
 /* A linear model with up to so many memories has the matrix Phi: its product takes less time than the equations. */
 enum { MOST_MEMORIES = 256 };
 
-static void tangent_free(void *twin) {
-  NsStepEquations *T = twin;
+static void tangent_free(void *lin) {
+  NsStepEquations *T = lin;
   if (!T) return;
-  ns_scheme_free(T->twin);
+  ns_scheme_free(T->lin);
   ns_lu_free(T->lu);
   ns_lu_free(T->positions);
   ns_arena_release(&T->arena);
@@ -68,20 +68,20 @@ static void tangent_take_vectors(NsStepEquations *T) {
 }
 
 NsStatus ns_step_equations_new(NsSensitivity *s, const NsScheme *scheme, NsError *err) {
-  NsStepEquations *T = s->twin = ns_alloc(1, sizeof *T);
+  NsStepEquations *T = s->lin = ns_alloc(1, sizeof *T);
   if (!T) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  s->free_twin = tangent_free;
+  s->free_lin = tangent_free;
   T->s = s;
   T->p = s->p;
   T->graph = scheme->nsds;
   T->read = scheme->class->tangent;
   T->formed = -1;
   T->first = true;
-  NsSchemePlan plan = {.twin = true};
-  NsStatus status = T->read->twin->create(&T->twin, scheme->integrator, T->graph, &plan);
+  NsSchemePlan plan = {.lin = true};
+  NsStatus status = T->read->lin->create(&T->lin, scheme->integrator, T->graph, &plan);
   if (status != NS_OK) return ns_fail(err, status, "not enough memory");
-  T->of = T->twin->class->tangent;
-  T->stack = T->of->stack(T->twin);
+  T->of = T->lin->class->tangent;
+  T->stack = T->of->stack(T->lin);
   T->n = s->nx;
   T->input = T->of->input && T->of->input(scheme->integrator);
   T->settles = s->options->settles > 0;
@@ -155,7 +155,7 @@ void ns_step_take(NsStepEquations *T, const NsScheme *scheme) {
 
 NsStatus ns_step_measure_states(NsStepEquations *T, NsError *err) {
   if (T->of->states) return NS_OK;
-  NsStatus status = T->of->state(T->twin, T->once, T->once + T->n, err);
+  NsStatus status = T->of->state(T->lin, T->once, T->once + T->n, err);
   for (int i = 0; i < T->n && status == NS_OK; i++)
     T->most[i] = fmax(T->most[i], fmax(fabs(T->once[i]), fabs(T->once[i] - T->x_k[i])));
   return status;
@@ -166,7 +166,7 @@ NsStatus ns_step_place(NsStepEquations *T, const NsStepDirection *along, double 
   if (at_start) step.t = step.t_k;
   tangent_write_memories(T, along, e);
   if (along && along->p) tangent_write_parameters(T, along->p, e);
-  NsStatus status = T->twin->class->begin(T->twin, &step, err);
+  NsStatus status = T->lin->class->begin(T->lin, &step, err);
   const double *w = T->w, *lambda = T->lambda;
   if (along && along->w) {
     for (int i = 0; i < T->N; i++) T->unit[i] = T->w[i] + e * along->w[i];
@@ -176,13 +176,13 @@ NsStatus ns_step_place(NsStepEquations *T, const NsStepDirection *along, double 
     for (int i = 0; i < T->M; i++) T->row[i] = T->lambda[i] + e * along->lambda[i];
     lambda = T->row;
   }
-  if (status == NS_OK) T->of->place(T->twin, w, lambda, T->open);
+  if (status == NS_OK) T->of->place(T->lin, w, lambda, T->open);
   return status;
 }
 
 NsStatus ns_step_sample(NsStepEquations *T, const NsStepDirection *along, double e, double *out, NsError *err) {
   NsStatus status = ns_step_place(T, along, e, false, err);
-  if (status == NS_OK) status = T->of->equations(T->twin, out, T->dy, err);
+  if (status == NS_OK) status = T->of->equations(T->lin, out, T->dy, err);
   if (status != NS_OK) return status;
   ns_step_law_rows(&T->rows, T->dy, along && along->lambda ? T->row : T->lambda, out + T->N);
   return NS_OK;
@@ -190,12 +190,12 @@ NsStatus ns_step_sample(NsStepEquations *T, const NsStepDirection *along, double
 
 NsStatus ns_step_sample_start(NsStepEquations *T, const NsStepDirection *along, double e, double *out, NsError *err) {
   NsStatus status = ns_step_place(T, along, e, true, err);
-  return status == NS_OK ? T->of->before(T->twin, out, err) : status;
+  return status == NS_OK ? T->of->before(T->lin, out, err) : status;
 }
 
 NsStatus ns_step_sample_state(NsStepEquations *T, const NsStepDirection *along, double e, double *out, NsError *err) {
   NsStatus status = ns_step_place(T, along, e, false, err);
-  return status == NS_OK ? T->of->state(T->twin, out, out + T->n, err) : status;
+  return status == NS_OK ? T->of->state(T->lin, out, out + T->n, err) : status;
 }
 
 /* ---- differences ---- */
@@ -263,7 +263,7 @@ static void tangent_add_impulses(const NsStepEquations *T, const double *dl, dou
 }
 
 bool ns_step_take_matrix(NsStepEquations *T) {
-  const NsStepProblem *problem = T->twin->class->problem(T->twin);
+  const NsStepProblem *problem = T->lin->class->problem(T->lin);
   size_t M = (size_t)T->M;
   double *P = T->P;
   T->P = T->P_before, T->P_before = P;
@@ -301,7 +301,7 @@ NsStatus ns_step_form(NsStepEquations *T, NsError *err) {
 
 void ns_step_solve(NsStepEquations *T, const double *b, double *dw, double *dl) {
   for (int i = 0; i < T->N; i++) dw[i] = -b[i];
-  T->of->divide(T->twin, dw);
+  T->of->divide(T->lin, dw);
   if (T->M == 0) return;
   memset(dl, 0, (size_t)T->M * sizeof *dl);
   ns_dense_gemv(false, T->M, T->N, 1, T->C, T->M, dw, 1, 0, T->dy, 1);
@@ -316,7 +316,7 @@ void ns_step_respond(NsStepEquations *T) {
   memset(T->unit, 0, (size_t)T->N * sizeof *T->unit);
   for (int i = 0; i < T->N && T->M > 0; i++) {
     T->unit[i] = 1;
-    T->of->respond(T->twin, T->unit, T->C + (ptrdiff_t)i * T->M);
+    T->of->respond(T->lin, T->unit, T->C + (ptrdiff_t)i * T->M);
     T->unit[i] = 0;
   }
 }

@@ -17,15 +17,15 @@ typedef struct NsStepDirection {
 } NsStepDirection;
 
 /*
-** The equations of a step near its solution, their derivatives, and the memories' derivatives. `w` and `lambda` are those of a twin,
+** The equations of a step near its solution, their derivatives, and the memories' derivatives. `w` and `lambda` are those of a linearisation,
 ** with its stack; X, the derivatives of x_k, is in the companion s.
 */
 typedef struct NsStepEquations {
   NsArena arena;
   NsSensitivity *s;
   NsNsds *graph;
-  NsScheme *twin;
-  const NsSchemeTangent *read, *of; /* of the scheme; of the twin */
+  NsScheme *lin;
+  const NsSchemeTangent *read, *of; /* of the scheme; of the linearisation */
   const NsStack *stack;
   NsStep step;
   bool linear;  /* the equations are linear in the memories and the solution */
@@ -57,7 +57,7 @@ typedef struct NsStepEquations {
   double *Phi;  /* of a linear model whose step has not changed: the memories after a step by those before it; NULL: not used */
   bool carried; /* Phi is formed */
   uint64_t key; /* of the model's matrices in the step before */
-  long formed;  /* the factorisations of the twin when K was formed; -1: never */
+  long formed;  /* the factorisations of the linearisation when K was formed; -1: never */
   double h_formed;
 
   /* modes are compared with those of a step next to this one: the one before, on the adjoint pass the one after, which ends at t_compared */
@@ -96,7 +96,7 @@ typedef struct NsStepEquations {
   double *x_new, *r_new;         /* n x p, nr x p */
 } NsStepEquations;
 
-/* Makes s->twin, an NsStepEquations, for a scheme that has a `tangent`. NS_ENOMEM, and what `create` returns. */
+/* Makes s->lin, an NsStepEquations, for a scheme that has a `tangent`. NS_ENOMEM, and what `create` returns. */
 NsStatus ns_step_equations_new(NsSensitivity *s, const NsScheme *scheme, NsError *err);
 
 /* The number of memories that a step reads, and of those that it leaves to the next one. */
@@ -108,11 +108,11 @@ int ns_step_memories_after(const NsStepEquations *T);
 /* Reads the solution of the scheme's step, the memories, the values of the parameters, and the sizes of all. */
 void ns_step_take(NsStepEquations *T, const NsScheme *scheme);
 
-/* The sizes of states that are not unknowns: of those after the step, where the twin stands, and of their change in it. */
+/* The sizes of states that are not unknowns: of those after the step, where the linearisation stands, and of their change in it. */
 NsStatus ns_step_measure_states(NsStepEquations *T, NsError *err);
 
 /*
-** The twin begins the step at the solution plus e times a direction (NULL: the solution), and has the iterate there. at_start: the
+** The linearisation begins the step at the solution plus e times a direction (NULL: the solution), and has the iterate there. at_start: the
 ** step's time is that of its start. The memories and, with along->p, the parameters stay displaced.
 */
 NsStatus ns_step_place(NsStepEquations *T, const NsStepDirection *along, double e, bool at_start, NsError *err);
@@ -154,7 +154,7 @@ NsStatus ns_step_derivative(NsStepEquations *T, NsStepSampler sampler, const NsS
 NsStatus ns_step_smooth_derivative(NsStepEquations *T, NsStepSampler sampler, const NsStepDirection *along, int count,
                                    double *out, NsError *err);
 
-/* ---- the linear system, after `linearize` of the twin at the solution ---- */
+/* ---- the linear system, after `linearize` of the linearisation at the solution ---- */
 
 /* T->P = the problem's matrix, in the rows of all multipliers. Returns whether it has changed. */
 bool ns_step_take_matrix(NsStepEquations *T);
@@ -165,7 +165,7 @@ NsStatus ns_step_form(NsStepEquations *T, NsError *err);
 /* The derivatives dw (N), dl (M) of the solution where those of the equations are b (N + M). */
 void ns_step_solve(NsStepEquations *T, const double *b, double *dw, double *dl);
 
-/* T->C. Samples may change what the twin computes it from. */
+/* T->C. Samples may change what the linearisation computes it from. */
 void ns_step_respond(NsStepEquations *T);
 
 /* T->y_terms: the sizes of the terms of y, of its change with each unknown. */

@@ -1,6 +1,6 @@
 /*
 ** step_modes.h
-** The laws of a step with frozen modes: each row of the multipliers keeps the equation that it has in the solution.
+** The laws of a step with fixed modes: each row of the multipliers keeps the equation that it has in the solution.
 */
 #ifndef NS_INTEGRATORS_STEP_MODES_H
 #define NS_INTEGRATORS_STEP_MODES_H

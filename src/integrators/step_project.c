@@ -43,26 +43,26 @@ static NsStatus factor_positions(NsStepEquations *T, const NsStepProblem *proble
                  T->graph->interactions[problem->interaction[row >= 0 && row < n ? row : 0]]->name, T->step.t);
 }
 
-/* One shift of the twin's coordinates. */
+/* One shift of the linearisation's coordinates. */
 static NsStatus shift_once(NsStepEquations *T, NsError *err) {
-  const NsSchemeSettle *settle = T->twin->class->settle;
+  const NsSchemeSettle *settle = T->lin->class->settle;
   const NsStepProblem *problem;
-  NsStatus status = settle->positions(T->twin, &problem, err);
+  NsStatus status = settle->positions(T->lin, &problem, err);
   if (status == NS_OK) status = refuse_contacts(T, problem, err);
   if (status == NS_OK && problem->n > 0) status = factor_positions(T, problem, err);
   if (status != NS_OK) return status;
   for (int i = 0; i < problem->n; i++) T->gaps[i] = -problem->q[i];
   if (problem->n > 0) ns_lu_solve(T->positions, 1, T->gaps, problem->n);
-  return settle->shift(T->twin, T->gaps, err);
+  return settle->shift(T->lin, T->gaps, err);
 }
 
 NsStatus ns_step_project_begin(NsStepEquations *T, NsError *err) {
-  const NsSchemeSettle *settle = T->twin->class->settle;
+  const NsSchemeSettle *settle = T->lin->class->settle;
   const NsSensitivityOptions *options = T->s->options;
-  NsStatus status = T->of->state(T->twin, T->once, T->once + T->n, err);
-  if (status == NS_OK) status = T->of->unsettled(T->twin, err);
+  NsStatus status = T->of->state(T->lin, T->once, T->once + T->n, err);
+  if (status == NS_OK) status = T->of->unsettled(T->lin, err);
   for (T->rounds = 1; status == NS_OK; T->rounds++) {
-    bool last = T->rounds == MOST_SHIFTS || !(settle->violation(T->twin, options->settles_absolute) > options->settles);
+    bool last = T->rounds == MOST_SHIFTS || !(settle->violation(T->lin, options->settles_absolute) > options->settles);
     status = shift_once(T, err);
     if (last) break;
   }
@@ -71,11 +71,11 @@ NsStatus ns_step_project_begin(NsStepEquations *T, NsError *err) {
 
 NsStatus ns_step_sample_settled(NsStepEquations *T, const NsStepDirection *along, double e, double *out, NsError *err) {
   NsStatus status = ns_step_place(T, along, e, false, err);
-  if (status == NS_OK) status = T->of->equations(T->twin, T->rho, T->dy, err);
-  if (status == NS_OK) status = T->twin->class->linearize(T->twin, true, err);
-  if (status == NS_OK) status = T->of->state(T->twin, out, out + T->n, err);
-  if (status == NS_OK) status = T->of->unsettled(T->twin, err);
+  if (status == NS_OK) status = T->of->equations(T->lin, T->rho, T->dy, err);
+  if (status == NS_OK) status = T->lin->class->linearize(T->lin, true, err);
+  if (status == NS_OK) status = T->of->state(T->lin, out, out + T->n, err);
+  if (status == NS_OK) status = T->of->unsettled(T->lin, err);
   for (int k = 0; k < T->rounds && status == NS_OK; k++) status = shift_once(T, err);
-  if (status == NS_OK) T->of->settled(T->twin, out);
+  if (status == NS_OK) T->of->settled(T->lin, out);
   return status;
 }

@@ -14,7 +14,7 @@
 ** tolerance. It is a difference along the derivatives of the step's solution. A contact that takes part in the projection is shifted to one side only: NS_EARG, err names it.
 */
 
-/* Counts the shifts at the solution of the step, and checks who takes part. The twin is at the solution, linearised. */
+/* Counts the shifts at the solution of the step, and checks who takes part. The linearisation is at the solution, linearised. */
 NsStatus ns_step_project_begin(NsStepEquations *T, NsError *err);
 
 /* An NsStepSampler: out (n + nr) = the states after the projection, with that number of shifts. */

@@ -267,12 +267,12 @@ static NsStatus check_modes(NsStepEquations *T, NsError *err) {
 
 /* ---- the step ---- */
 
-/* Evaluates and linearises the twin at the solution. */
+/* Evaluates and linearises the linearisation at the solution. */
 static NsStatus linearise_solution(NsStepEquations *T, NsError *err) {
   NsStatus status = ns_step_place(T, NULL, 0, false, err);
-  if (status == NS_OK && ns_step_has_contacts(T->graph) && !T->first) status = T->of->before(T->twin, T->y_start, err);
-  if (status == NS_OK) status = T->of->equations(T->twin, T->sample, T->y, err);
-  if (status == NS_OK) status = T->twin->class->linearize(T->twin, true, err);
+  if (status == NS_OK && ns_step_has_contacts(T->graph) && !T->first) status = T->of->before(T->lin, T->y_start, err);
+  if (status == NS_OK) status = T->of->equations(T->lin, T->sample, T->y, err);
+  if (status == NS_OK) status = T->lin->class->linearize(T->lin, true, err);
   return status == NS_OK ? ns_step_measure_states(T, err) : status;
 }
 
@@ -281,7 +281,7 @@ NsStatus ns_step_prepare(NsStepEquations *T, NsError *err) {
   NsStatus status = linearise_solution(T, err);
   if (status != NS_OK) return status;
   uint64_t key = matrices_key(T);
-  bool same = !ns_step_take_matrix(T) && T->linear && T->formed == T->twin->factorizations && T->key == key &&
+  bool same = !ns_step_take_matrix(T) && T->linear && T->formed == T->lin->factorizations && T->key == key &&
               T->h_formed == T->step.h;
   T->key = key;
   if (!same) T->carried = false;
@@ -293,8 +293,8 @@ NsStatus ns_step_prepare(NsStepEquations *T, NsError *err) {
   if (status != NS_OK || same) return status;
   bool slips = false;
   for (int r = 0; r < T->M; r++) slips = slips || T->mode[r] == NS_STEP_SLIPS;
-  T->linear = T->twin->linear && !slips;
-  T->formed = T->twin->factorizations;
+  T->linear = T->lin->linear && !slips;
+  T->formed = T->lin->factorizations;
   T->h_formed = T->step.h;
   return ns_step_form(T, err);
 }
@@ -340,7 +340,7 @@ static NsStatus carry_columns(NsStepEquations *T, NsError *err) {
   return status == NS_OK && T->inexact ? carry_columns(T, err) : status;
 }
 
-/* x_new: through the projection. It linearises the twin at other points. */
+/* x_new: through the projection. It linearises the linearisation at other points. */
 static NsStatus settle_columns(NsStepEquations *T, NsError *err) {
   NsStatus status = linearise_solution(T, err);
   if (status == NS_OK) status = ns_step_project_begin(T, err);
@@ -367,9 +367,9 @@ NsStatus ns_step_check_inputs(const NsStepEquations *T, NsError *err) {
 }
 
 NsStatus ns_step_tangent(NsSensitivity *s, const NsScheme *scheme, const NsStep *step, NsError *err) {
-  NsStatus status = s->twin ? NS_OK : ns_step_equations_new(s, scheme, err);
+  NsStatus status = s->lin ? NS_OK : ns_step_equations_new(s, scheme, err);
   if (status != NS_OK) return status;
-  NsStepEquations *T = s->twin;
+  NsStepEquations *T = s->lin;
   T->step = *step;
   if (T->first) T->t_first = step->t_k;
   ns_step_take(T, scheme);
@@ -422,7 +422,7 @@ static NsStatus tangent_check_graph(const NsNsds *graph, NsError *err) {
 }
 
 NsStatus ns_step_tangent_check(const NsScheme *scheme, NsError *err) {
-  const NsSchemeTangent *of = scheme->class->tangent->twin->tangent;
+  const NsSchemeTangent *of = scheme->class->tangent->lin->tangent;
   const char *why = of->refuses ? of->refuses(scheme->integrator) : NULL;
   if (!why) return tangent_check_graph(scheme->nsds, err);
   return ns_fail(err, NS_EARG, "run: sensitivities: a %s %s has no derivative of its steps; use EventDriven with a %s",

@@ -73,12 +73,12 @@ static void em_take_vectors(NsEulerMoreau *em) {
 
 static NsStatus em_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
   const NsSchemeClass *sparse = &ns_scheme_euler_moreau_sparse;
-  if (!plan->twin && ns_em_sparse_suits(nsds)) return sparse->create(out, integrator, nsds, plan);
+  if (!plan->lin && ns_em_sparse_suits(nsds)) return sparse->create(out, integrator, nsds, plan);
   NsEulerMoreau *em = ns_scheme_take(sizeof *em, &ns_scheme_euler_moreau, integrator, nsds);
   if (!em) return NS_ENOMEM;
   NsArena *arena = &em->base.arena;
   em->base.linear = true;
-  em->exact = plan->twin;
+  em->exact = plan->lin;
   em->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *em->nodes);
   em->clusters = ns_arena_take(arena, (size_t)nsds->nds, sizeof *em->clusters);
   em->edges = ns_arena_take(arena, (size_t)nsds->ninteractions, sizeof *em->edges);

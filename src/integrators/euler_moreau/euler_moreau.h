@@ -106,7 +106,7 @@ NsStepResidual ns_em_residual(NsScheme *scheme, const double *y, const NsStepTol
 extern const NsSchemeTangent ns_em_tangent;
 
 /* Derivatives of a step, transposed (vjp.c): see NsStepVjp. */
-NsStatus ns_em_vjp(NsScheme *twin, const NsStepVjp *vjp, NsError *err);
+NsStatus ns_em_vjp(NsScheme *lin, const NsStepVjp *vjp, NsError *err);
 void ns_em_vjp_free(struct NsEmVjp *vjp);
 
 /* The form for large linear models: one sparse problem in states and multipliers. suits: whether this form takes the graph. */

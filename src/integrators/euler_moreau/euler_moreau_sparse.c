@@ -202,7 +202,7 @@ static void em_sparse_read(const NsScheme *scheme, double *w, double *lambda, bo
   memset(open, 0, (size_t)whole->m * sizeof *open);
 }
 
-static const NsSchemeTangent em_sparse_tangent = {.twin = &ns_scheme_euler_moreau, .read = em_sparse_read};
+static const NsSchemeTangent em_sparse_tangent = {.lin = &ns_scheme_euler_moreau, .read = em_sparse_read};
 
 const NsSchemeClass ns_scheme_euler_moreau_sparse = {.name = ns_scheme_euler_moreau_text,
                                                      .family = NS_FIRST_ORDER,

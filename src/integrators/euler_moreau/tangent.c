@@ -20,39 +20,39 @@ static void em_tangent_read(const NsScheme *scheme, double *w, double *lambda, b
   memset(open, 0, (size_t)em->stack.M * sizeof *open);
 }
 
-static const NsStack *em_tangent_stack(const NsScheme *twin) {
-  return &((const NsEulerMoreau *)twin)->stack;
+static const NsStack *em_tangent_stack(const NsScheme *lin) {
+  return &((const NsEulerMoreau *)lin)->stack;
 }
 
-static void em_tangent_place(NsScheme *twin, const double *w, const double *lambda, const bool *open) {
-  NsEulerMoreau *em = (NsEulerMoreau *)twin;
+static void em_tangent_place(NsScheme *lin, const double *w, const double *lambda, const bool *open) {
+  NsEulerMoreau *em = (NsEulerMoreau *)lin;
   (void)open;
   memcpy(em->x, w, (size_t)em->stack.N * sizeof *w);
   memcpy(em->lambda, lambda, (size_t)em->stack.M * sizeof *lambda);
 }
 
-static NsStatus em_tangent_equations(NsScheme *twin, double *rho, double *y, NsError *err) {
-  const NsEulerMoreau *em = (const NsEulerMoreau *)twin;
-  NsStatus status = twin->class->evaluate(twin, err);
+static NsStatus em_tangent_equations(NsScheme *lin, double *rho, double *y, NsError *err) {
+  const NsEulerMoreau *em = (const NsEulerMoreau *)lin;
+  NsStatus status = lin->class->evaluate(lin, err);
   memcpy(rho, em->rho, (size_t)em->stack.N * sizeof *rho);
   memcpy(y, em->y, (size_t)em->stack.M * sizeof *y);
   return status;
 }
 
-static NsStatus em_tangent_before(NsScheme *twin, double *y, NsError *err) {
-  NsEulerMoreau *em = (NsEulerMoreau *)twin;
+static NsStatus em_tangent_before(NsScheme *lin, double *y, NsError *err) {
+  NsEulerMoreau *em = (NsEulerMoreau *)lin;
   memcpy(em->x, em->x_k, (size_t)em->stack.N * sizeof *em->x);
-  NsStatus status = twin->class->evaluate(twin, err);
+  NsStatus status = lin->class->evaluate(lin, err);
   memcpy(y, em->y, (size_t)em->stack.M * sizeof *y);
   return status;
 }
 
-static void em_tangent_divide(const NsScheme *twin, double *w) {
-  ns_stack_solve(&((const NsEulerMoreau *)twin)->stack, w);
+static void em_tangent_divide(const NsScheme *lin, double *w) {
+  ns_stack_solve(&((const NsEulerMoreau *)lin)->stack, w);
 }
 
-static void em_tangent_respond(const NsScheme *twin, const double *dw, double *dy) {
-  const NsEulerMoreau *em = (const NsEulerMoreau *)twin;
+static void em_tangent_respond(const NsScheme *lin, const double *dw, double *dy) {
+  const NsEulerMoreau *em = (const NsEulerMoreau *)lin;
   memset(dy, 0, (size_t)em->stack.M * sizeof *dy);
   for (int e = 0; e < em->stack.nedges; e++) {
     const NsEmEdge *edge = &em->edges[e];
@@ -68,9 +68,9 @@ static void em_tangent_respond(const NsScheme *twin, const double *dw, double *d
   }
 }
 
-static NsStatus em_tangent_state(NsScheme *twin, double *x, double *r, NsError *err) {
-  const NsEulerMoreau *em = (const NsEulerMoreau *)twin;
-  NsStatus status = twin->class->evaluate(twin, err);
+static NsStatus em_tangent_state(NsScheme *lin, double *x, double *r, NsError *err) {
+  const NsEulerMoreau *em = (const NsEulerMoreau *)lin;
+  NsStatus status = lin->class->evaluate(lin, err);
   for (int i = 0; i < em->stack.nnodes; i++) {
     size_t n = (size_t)em->nodes[i].base.n;
     memcpy(x, em->x + em->nodes[i].base.v, n * sizeof *x);
@@ -80,7 +80,7 @@ static NsStatus em_tangent_state(NsScheme *twin, double *x, double *r, NsError *
   return status;
 }
 
-const NsSchemeTangent ns_em_tangent = {.twin = &ns_scheme_euler_moreau,
+const NsSchemeTangent ns_em_tangent = {.lin = &ns_scheme_euler_moreau,
                                        .input = em_tangent_input,
                                        .states = true,
                                        .read = em_tangent_read,

@@ -197,8 +197,8 @@ static NsStatus em_vjp_start(NsEulerMoreau *em, const NsStepVjp *of, int d, NsEr
   return ns_ds_update(&ds->base, em->t, err);
 }
 
-NsStatus ns_em_vjp(NsScheme *twin, const NsStepVjp *of, NsError *err) {
-  NsEulerMoreau *em = (NsEulerMoreau *)twin;
+NsStatus ns_em_vjp(NsScheme *lin, const NsStepVjp *of, NsError *err) {
+  NsEulerMoreau *em = (NsEulerMoreau *)lin;
   NsStatus status = em->vjp ? NS_OK : em_take_vjp(em, of);
   if (status != NS_OK) return ns_fail(err, status, "not enough memory");
   for (int d = 0; d < em->stack.nnodes; d++)

@@ -1,6 +1,6 @@
 /*
 ** event_closed.c
-** The closed forms of NsFrozen for mechanics: rates, guards and resets, by states and by parameters.
+** The closed forms of NsLinearisation for mechanics: rates, guards and resets, by states and by parameters.
 */
 #include <string.h>
 
@@ -15,9 +15,9 @@ SenseGuard ns_ed_sense_kind(const NsEventDriven *ed, int row) {
 
 /* ---- the motion ---- */
 
-NsStatus ns_ed_twin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,
-                          NsError *err) {
-  NsMotionTwin *w = context;
+NsStatus ns_ed_lin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,
+                         NsError *err) {
+  NsMotionLinearisation *w = context;
   bool skip = w->rough;
   *exact = false;
   if (w->dependent || (skip && !P)) return NS_OK;
@@ -27,7 +27,7 @@ NsStatus ns_ed_twin_terms(void *context, double t, const double *u, double *J, d
   return status;
 }
 
-NsStatus ns_ed_twin_accelerate(NsMotionTwin *w, double t, const double **u, NsError *err) {
+NsStatus ns_ed_lin_accelerate(NsMotionLinearisation *w, double t, const double **u, NsError *err) {
   NsEventDriven *ed = w->ed;
   NsStatus status = NS_OK;
   if (w->dependent) {
@@ -39,8 +39,8 @@ NsStatus ns_ed_twin_accelerate(NsMotionTwin *w, double t, const double **u, NsEr
   return status == NS_OK ? ns_ed_accelerate(ed, t, *u, *u + ed->Nq, err) : status;
 }
 
-NsStatus ns_ed_twin_vjp(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err) {
-  NsMotionTwin *w = context;
+NsStatus ns_ed_lin_vjp(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err) {
+  NsMotionLinearisation *w = context;
   NsMotionWeights weights = {.mu = mu + w->ed->Nq};
   ns_motion_vjp_nothing(w->vjp, out, known);
   if (w->dependent) return NS_OK;
@@ -55,7 +55,7 @@ NsStatus ns_ed_twin_vjp(void *context, double t, const double *u, const double *
 typedef struct GuardKind {
   bool forces; /* a function of the forces */
   double (*value)(NsEventDriven *ed, int row);
-  NsStatus (*slope)(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err);
+  NsStatus (*slope)(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err);
   void (*vjp)(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 } GuardKind;
 
@@ -63,7 +63,8 @@ static double gap_guard_value(NsEventDriven *ed, int row) {
   return ed->now->y[row];
 }
 
-static NsStatus gap_guard_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
+static NsStatus gap_guard_slope(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact,
+                                NsError *err) {
   (void)t, (void)u, (void)err;
   *exact = ns_motion_tangent_output(w->tangent, row, gu);
   return NS_OK;
@@ -73,7 +74,8 @@ static double slip_guard_value(NsEventDriven *ed, int row) {
   return ns_ed_sliding_along(ed, row);
 }
 
-static NsStatus slip_guard_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
+static NsStatus slip_guard_slope(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact,
+                                 NsError *err) {
   (void)err;
   *exact = ns_motion_tangent_sliding(w->tangent, t, row, u, gu);
   return NS_OK;
@@ -85,7 +87,8 @@ static double force_guard_value(NsEventDriven *ed, int row) {
   return 0;
 }
 
-static NsStatus force_guard_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
+static NsStatus force_guard_slope(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact,
+                                  NsError *err) {
   memset(w->step, 0, (size_t)w->ed->m * sizeof *w->step);
   w->step[row] = 1;
   return ns_motion_tangent_forces(w->tangent, t, u, w->step, gu, exact, err);
@@ -96,7 +99,8 @@ static double stick_guard_value(NsEventDriven *ed, int row) {
   return ns_ed_stick_guard(ed, row, &scale);
 }
 
-static NsStatus stick_guard_slope(NsMotionTwin *w, double t, int row, const double *u, double *gu, bool *exact, NsError *err) {
+static NsStatus stick_guard_slope(NsMotionLinearisation *w, double t, int row, const double *u, double *gu, bool *exact,
+                                  NsError *err) {
   memset(w->step, 0, (size_t)w->ed->m * sizeof *w->step);
   (void)ns_motion_stick_weights(w->ed, row, w->step);
   return ns_motion_tangent_forces(w->tangent, t, u, w->step, gu, exact, err);
@@ -115,22 +119,22 @@ static const GuardKind guard_kinds[] = {
     [SENSE_NONE] = {false, no_guard_value, NULL, NULL},
 };
 
-static const GuardKind *guard_kind_of(const NsMotionTwin *w) {
+static const GuardKind *guard_kind_of(const NsMotionLinearisation *w) {
   return &guard_kinds[ns_ed_sense_kind(w->ed, w->guard)];
 }
 
-NsStatus ns_ed_twin_guard(void *context, double t, const double *u, double *out, NsError *err) {
-  NsMotionTwin *w = context;
+NsStatus ns_ed_lin_guard(void *context, double t, const double *u, double *out, NsError *err) {
+  NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
   const GuardKind *kind = guard_kind_of(w);
-  NsStatus status = kind->forces ? ns_ed_twin_accelerate(w, t, &u, err)
+  NsStatus status = kind->forces ? ns_ed_lin_accelerate(w, t, &u, err)
                                  : ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
   if (status == NS_OK) *out = kind->value(ed, w->guard);
   return status;
 }
 
-NsStatus ns_ed_twin_slope(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err) {
-  NsMotionTwin *w = context;
+NsStatus ns_ed_lin_slope(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err) {
+  NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
   const GuardKind *kind = guard_kind_of(w);
   *exact = false;
@@ -141,8 +145,8 @@ NsStatus ns_ed_twin_slope(void *context, double t, const double *u, double *gu, 
   return status == NS_OK ? kind->slope(w, t, w->guard, u, gu, exact, err) : status;
 }
 
-NsStatus ns_ed_twin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
-  NsMotionTwin *w = context;
+NsStatus ns_ed_lin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
+  NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
   const GuardKind *kind = guard_kind_of(w);
   ns_motion_vjp_nothing(w->vjp, out, known);

@@ -1,6 +1,6 @@
 /*
 ** event_reset.c
-** Impulses and rest with their active sets frozen, as functions of time, state and parameters.
+** Impulses and rest with their active sets fixed, as functions of time, state and parameters.
 */
 #include "integrators/event_driven/event_reset.h"
 
@@ -44,7 +44,7 @@ static ImpulseKind impulse_kind(const NsEventDriven *ed, int k) {
 }
 
 /* Residuals and their derivatives by z, for rows in units of z. */
-static void impulse_equations(NsMotionTwin *w) {
+static void impulse_equations(NsMotionLinearisation *w) {
   const NsEventDriven *ed = w->ed;
   size_t n = (size_t)w->nclosed;
   memset(w->A, 0, n * n * sizeof *w->A);
@@ -79,8 +79,8 @@ static void impulse_equations(NsMotionTwin *w) {
   }
 }
 
-/* z of the frozen active set, from that of the run; of dependent rows the change of least norm. */
-static NsStatus impulse_solve_frozen(NsMotionTwin *w, double t, NsError *err) {
+/* z of the fixed active set, from that of the run; of dependent rows the change of least norm. */
+static NsStatus impulse_solve_fixed(NsMotionLinearisation *w, double t, NsError *err) {
   int n = w->nclosed, rank;
   bool curved = false;
   for (int k = 0; k < n; k++) curved = curved || w->kind[k] == IMPULSE_SLIP_IN_SPACE;
@@ -97,8 +97,8 @@ static NsStatus impulse_solve_frozen(NsMotionTwin *w, double t, NsError *err) {
 }
 
 /* u after the impulses. */
-static NsStatus twin_impulse(void *context, double t, const double *u, double *after, NsError *err) {
-  NsMotionTwin *w = context;
+static NsStatus lin_impulse(void *context, double t, const double *u, double *after, NsError *err) {
+  NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
   const double *q = u, *v = u + ed->Nq;
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, t, q, v, err);
@@ -110,13 +110,13 @@ static NsStatus twin_impulse(void *context, double t, const double *u, double *a
     int row = w->closed[k];
     w->q[k] = (1 + (w->bounces[k] ? ed->rows[row].restitution : 0)) * ed->now->u[row];
   }
-  status = impulse_solve_frozen(w, t, err);
+  status = impulse_solve_fixed(w, t, err);
   memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
   ns_motion_add_input(ed->motion, w->nclosed, w->closed, w->z, after + ed->Nq);
   return status;
 }
 
-static NsMotionImpulse impulse_of_twin(const NsMotionTwin *w) {
+static NsMotionImpulse impulse_of_lin(const NsMotionLinearisation *w) {
   ptrdiff_t n = w->nclosed;
   for (ptrdiff_t k = 0; k < n; k++) {
     w->sliding[k] = w->q[k];
@@ -130,7 +130,7 @@ NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
   if (!s) return NS_OK;
   if (jam)
     return ns_fail(err, NS_EARG, "sensitivities: the impulse without collision at t=%.10g has no derivatives here", ed->t);
-  NsMotionTwin *w = s->twin;
+  NsMotionLinearisation *w = s->lin;
   w->nclosed = ed->nclosed;
   memcpy(w->closed, ed->closed, (size_t)ed->nclosed * sizeof *w->closed);
   memcpy(w->z_run, ed->z, (size_t)ed->nclosed * sizeof *w->z_run);
@@ -139,14 +139,14 @@ NsStatus ns_ed_sense_impulse(NsEventDriven *ed, bool jam, NsError *err) {
     w->bounces[k] = ed->q_part[k] != ed->before[ed->closed[k]];
   }
   w->acted = true;
-  return ns_sensitivity_map(s, &w->frozen, twin_impulse, ed->t, ed->x, err);
+  return ns_sensitivity_map(s, &w->lin, lin_impulse, ed->t, ed->x, err);
 }
 
 /* ---- rest ---- */
 
 /* u with y = 0 of the first rows that rest, and u = 0 of all of them. */
-static NsStatus twin_rest(void *context, double t, const double *u, double *after, NsError *err) {
-  NsMotionTwin *w = context;
+static NsStatus lin_rest(void *context, double t, const double *u, double *after, NsError *err) {
+  NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
   memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
   return ns_motion_project(ed->motion, w->places, w->n, w->rows, t, ed->reach, after, after + ed->Nq, ed->W, err);
@@ -162,7 +162,7 @@ static bool rested_before(const NsEventDriven *ed, int row) {
 NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   if (!s) return NS_OK;
-  NsMotionTwin *w = s->twin;
+  NsMotionLinearisation *w = s->lin;
   bool start = ed->t == ed->t_first, rested = !w->acted && !start;
   for (int k = 0; k < n && rested; k++) rested = rested_before(w->ed, rows[k]);
   if (rested) return NS_OK;
@@ -174,12 +174,12 @@ NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows,
 }
 
 NsStatus ns_ed_sense_rest_of(NsEventDriven *ed, NsError *err) {
-  NsMotionTwin *w = ed->sensitivity->twin;
-  return ns_sensitivity_map(ed->sensitivity, &w->frozen, twin_rest, ed->t, ed->x, err);
+  NsMotionLinearisation *w = ed->sensitivity->lin;
+  return ns_sensitivity_map(ed->sensitivity, &w->lin, lin_rest, ed->t, ed->x, err);
 }
 
 /* H, M and X of rows at a point. */
-static NsStatus couple_rest(NsMotionTwin *w, double t, const double *u, NsError *err) {
+static NsStatus couple_rest(NsMotionLinearisation *w, double t, const double *u, NsError *err) {
   NsEventDriven *ed = w->ed;
   const double *q = u, *v = u + ed->Nq;
   NsStatus status = ns_motion_outputs(ed->motion, w->n, w->rows, t, q, v, err);
@@ -187,33 +187,35 @@ static NsStatus couple_rest(NsMotionTwin *w, double t, const double *u, NsError 
   return status == NS_OK ? ns_motion_couple(ed->motion, w->n, w->rows, t, q, v, err) : status;
 }
 
-NsStatus ns_ed_twin_reset(void *context, NsFrozenMap map, double t, const double *u, double *A, bool *exact, NsError *err) {
-  NsMotionTwin *w = context;
+NsStatus ns_ed_lin_reset(void *context, NsLinearisationMap map, double t, const double *u, double *A, bool *exact,
+                         NsError *err) {
+  NsMotionLinearisation *w = context;
   *exact = false;
-  if (map == twin_rest) {
+  if (map == lin_rest) {
     NsStatus status = couple_rest(w, t, u, err);
     if (status == NS_OK) *exact = ns_motion_tangent_rest(w->tangent, w->places, w->n, w->rows, A);
     return status;
   }
-  if (map != twin_impulse) return NS_OK;
-  NsStatus status = twin_impulse(w, t, u, w->fitting, err);
+  if (map != lin_impulse) return NS_OK;
+  NsStatus status = lin_impulse(w, t, u, w->fitting, err);
   if (status != NS_OK) return status;
   impulse_equations(w);
-  NsMotionImpulse impulse = impulse_of_twin(w);
+  NsMotionImpulse impulse = impulse_of_lin(w);
   *exact = ns_motion_tangent_impulse(w->tangent, t, u, &impulse, A);
   return NS_OK;
 }
 
-NsStatus ns_ed_vjp_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err) {
-  NsMotionTwin *w = context;
-  if (map != twin_impulse) {
+NsStatus ns_ed_vjp_map(void *context, NsLinearisationMap map, double t, const double *u, double *out, bool *known,
+                       NsError *err) {
+  NsMotionLinearisation *w = context;
+  if (map != lin_impulse) {
     ns_motion_vjp_rest(w->vjp, out, known);
     return NS_OK;
   }
-  NsStatus status = twin_impulse(w, t, u, w->fitting, err);
+  NsStatus status = lin_impulse(w, t, u, w->fitting, err);
   if (status != NS_OK) return status;
   impulse_equations(w);
-  NsMotionImpulse impulse = impulse_of_twin(w);
+  NsMotionImpulse impulse = impulse_of_lin(w);
   ns_motion_vjp_impulse(w->vjp, &impulse, u, out, known);
   return NS_OK;
 }

@@ -1,6 +1,6 @@
 /*
 ** event_reset.h
-** The resets of mechanics with frozen active sets, for derivatives by parameters. Private to event_driven/.
+** The resets of mechanics with fixed active sets, for derivatives by parameters. Private to event_driven/.
 */
 #ifndef NS_INTEGRATORS_EVENT_DRIVEN_EVENT_RESET_H
 #define NS_INTEGRATORS_EVENT_DRIVEN_EVENT_RESET_H
@@ -14,12 +14,12 @@ typedef enum SenseGuard { SENSE_GAP, SENSE_FORCE, SENSE_STICK, SENSE_SLIP, SENSE
 SenseGuard ns_ed_sense_kind(const NsEventDriven *ed, int row);
 
 /* A copy of the workspace of event-driven integration: that of the run is not touched. */
-typedef struct NsMotionTwin {
+typedef struct NsMotionLinearisation {
   NsArena arena;
   NsEventDriven *ed;
   NsSensitivity *s; /* that it belongs to */
   double clock;
-  NsFrozen frozen;
+  NsLinearisation lin;
   double *size;      /* Nq + Nv: largest |u| in the run */
   double *u;         /* Nq + Nv: before the event */
   double *dense;     /* n: of the stepper */
@@ -29,9 +29,9 @@ typedef struct NsMotionTwin {
   bool holds;        /* S does not change in the last piece, see ns_sensitivity_holds */
   double *segment;   /* n x NS_RK_ROWS */
   NsDenseCourse course;
-  NsFrozenGuard *guards; /* m + 1 */
-  int guard, hit;        /* the row that is evaluated; the row of the event */
-  bool acted;            /* the event has had impulses or rest */
+  NsLinearisationGuard *guards; /* m + 1 */
+  int guard, hit;               /* the row that is evaluated; the row of the event */
+  bool acted;                   /* the event has had impulses or rest */
 
   /* impulses: rows, their kinds, and whether the restitution acts; impulses; the linear problem */
   int nclosed, *closed;
@@ -44,27 +44,29 @@ typedef struct NsMotionTwin {
   NsMotionTangent *tangent;
   double t_event; /* the time of the last event */
   bool rough;     /* F_u has no closed form in this mode */
-} NsMotionTwin;
+} NsMotionLinearisation;
 
-/* terms, slope, reset, vjp and vjp_guard of NsFrozen; the context is an NsMotionTwin. */
-NsStatus ns_ed_twin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,
-                          NsError *err);
-NsStatus ns_ed_twin_slope(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
-NsStatus ns_ed_twin_reset(void *context, NsFrozenMap map, double t, const double *u, double *A, bool *exact, NsError *err);
-NsStatus ns_ed_twin_vjp(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
-NsStatus ns_ed_twin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err);
+/* terms, slope, reset, vjp and vjp_guard of NsLinearisation; the context is an NsMotionLinearisation. */
+NsStatus ns_ed_lin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,
+                         NsError *err);
+NsStatus ns_ed_lin_slope(void *context, double t, const double *u, double *gu, bool *still, bool *exact, NsError *err);
+NsStatus ns_ed_lin_reset(void *context, NsLinearisationMap map, double t, const double *u, double *A, bool *exact,
+                         NsError *err);
+NsStatus ns_ed_lin_vjp(void *context, double t, const double *u, const double *mu, double *out, bool *known, NsError *err);
+NsStatus ns_ed_lin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err);
 
-/* The vjp_map of NsFrozen for the maps of ns_ed_sense_impulse and ns_ed_sense_rest; the context is an NsMotionTwin. */
-NsStatus ns_ed_vjp_map(void *context, NsFrozenMap map, double t, const double *u, double *out, bool *known, NsError *err);
+/* The vjp_map of NsLinearisation for the maps of ns_ed_sense_impulse and ns_ed_sense_rest; the context is an NsMotionLinearisation. */
+NsStatus ns_ed_vjp_map(void *context, NsLinearisationMap map, double t, const double *u, double *out, bool *known,
+                       NsError *err);
 
 /*
 ** The accelerations at *u. Where rows that are held depend on each other, *u becomes the nearest state at which they hold: they have no
 ** solution at others. S is tangent to the states at which they hold, so its equations stay the same.
 */
-NsStatus ns_ed_twin_accelerate(NsMotionTwin *w, double t, const double **u, NsError *err);
+NsStatus ns_ed_lin_accelerate(NsMotionLinearisation *w, double t, const double **u, NsError *err);
 
-/* The guard that was chosen last, as an NsFrozenMap; the context is an NsMotionTwin. */
-NsStatus ns_ed_twin_guard(void *context, double t, const double *u, double *out, NsError *err);
+/* The guard that was chosen last, as an NsLinearisationMap; the context is an NsMotionLinearisation. */
+NsStatus ns_ed_lin_guard(void *context, double t, const double *u, double *out, NsError *err);
 
 /*
 ** The start of a run (event_start.c). ns_ed_check_start: NS_EARG when a contact is closed, and a parameter moves its y, or, where it is at
@@ -75,7 +77,7 @@ NsStatus ns_ed_check_start(NsEventDriven *ed, NsError *err);
 NsStatus ns_ed_sense_start_rest(NsEventDriven *ed, NsError *err);
 NsStatus ns_ed_check_start_forces(NsEventDriven *ed, NsError *err);
 
-/* S after the rest of the rows in the twin. */
+/* S after the rest of the rows in the linearisation. */
 NsStatus ns_ed_sense_rest_of(NsEventDriven *ed, NsError *err);
 
 #endif

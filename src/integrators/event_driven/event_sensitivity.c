@@ -20,8 +20,8 @@ static const double NEARLY_STOPPED_FOR_S = 1e-8;
 
 static const double LEAST_SIZE = 0x1p-30; /* see grow_sizes; 1e-9: rounding is 1e-16 */
 
-static void motion_twin_free(void *twin) {
-  NsMotionTwin *w = twin;
+static void motion_lin_free(void *lin) {
+  NsMotionLinearisation *w = lin;
   if (!w) return;
   ns_scheme_free(w->ed ? &w->ed->base : NULL);
   ns_motion_tangent_free(w->tangent);
@@ -30,11 +30,11 @@ static void motion_twin_free(void *twin) {
   ns_free(w);
 }
 
-/* ---- the frozen motion ---- */
+/* ---- the motion in a fixed mode ---- */
 
 /* The numbers of the laws; the states of the rows stay. */
-static NsStatus motion_twin_reread(void *context, double t, NsError *err) {
-  NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
+static NsStatus motion_lin_reread(void *context, double t, NsError *err) {
+  NsEventDriven *ed = ((NsMotionLinearisation *)context)->ed;
   (void)t, (void)err;
   for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
     if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
@@ -49,7 +49,7 @@ static NsStatus motion_twin_reread(void *context, double t, NsError *err) {
 }
 
 /* w->dependent at (t, u), which fits the constraints. */
-static NsStatus find_dependent(NsMotionTwin *w, double t, const double *u, NsError *err) {
+static NsStatus find_dependent(NsMotionLinearisation *w, double t, const double *u, NsError *err) {
   NsEventDriven *ed = w->ed;
   int n = ed->nheld, rank;
   w->dependent = false;
@@ -65,9 +65,9 @@ static NsStatus find_dependent(NsMotionTwin *w, double t, const double *u, NsErr
                          : ns_fail(err, status, "sensitivities: constraints at t=%.10g: %s", t, ns_status_message(status));
 }
 
-static NsStatus motion_twin_rate(void *context, double t, const double *u, double *rate, NsError *err) {
-  NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
-  NsStatus status = ns_ed_twin_accelerate(context, t, &u, err);
+static NsStatus motion_lin_rate(void *context, double t, const double *u, double *rate, NsError *err) {
+  NsEventDriven *ed = ((NsMotionLinearisation *)context)->ed;
+  NsStatus status = ns_ed_lin_accelerate(context, t, &u, err);
   if (status != NS_OK) return status;
   ns_motion_rate(ed->motion, u, u + ed->Nq, rate);
   memcpy(rate + ed->Nq, ed->acceleration, (size_t)ed->Nv * sizeof *rate);
@@ -75,7 +75,7 @@ static NsStatus motion_twin_rate(void *context, double t, const double *u, doubl
 }
 
 /* Copies the rows of S (all coordinates, then all velocities) to those of X (system by system); back: X to S. */
-static void motion_twin_order(const NsEventDriven *ed, int p, double *S, double *X, bool back) {
+static void motion_lin_order(const NsEventDriven *ed, int p, double *S, double *X, bool back) {
   int q = 0, v = ed->Nq, x = 0, n = ed->Nq + ed->Nv;
   for (int d = 0; d < ed->base.nsds->nds; d++) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
@@ -89,11 +89,11 @@ static void motion_twin_order(const NsEventDriven *ed, int p, double *S, double 
   }
 }
 
-static NsStatus motion_twin_states(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X,
-                                   NsError *err) {
+static NsStatus motion_lin_states(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X,
+                                  NsError *err) {
   (void)t, (void)u, (void)err;
   if (s->tape) return NS_OK;
-  motion_twin_order(((NsMotionTwin *)context)->ed, s->p, (double *)(size_t)S, X, false);
+  motion_lin_order(((NsMotionLinearisation *)context)->ed, s->p, (double *)(size_t)S, X, false);
   return NS_OK;
 }
 
@@ -117,7 +117,7 @@ static bool nearly_stopped(const NsEventDriven *run, int row) {
 ** The directions of friction in space. Where it has nearly stopped they are those in which S was computed last: that of u may turn
 ** on, down to rounding.
 */
-static void keep_directions(NsMotionTwin *w, const NsEventDriven *run) {
+static void keep_directions(NsMotionLinearisation *w, const NsEventDriven *run) {
   for (int i = 0; i < run->m; i++) {
     const Rub *rub = &run->rows[i].rub;
     bool kept = w->holds || (w->ed->rows[i].rub.stops && (rub->stops || nearly_stopped(run, i)));
@@ -126,7 +126,7 @@ static void keep_directions(NsMotionTwin *w, const NsEventDriven *run) {
 }
 
 /* Takes the mode of the run. */
-static void motion_twin_mode(NsMotionTwin *w, const NsEventDriven *run) {
+static void motion_lin_mode(NsMotionLinearisation *w, const NsEventDriven *run) {
   NsEventDriven *ed = w->ed;
   size_t m = (size_t)run->m;
   keep_directions(w, run);
@@ -142,10 +142,10 @@ static void motion_twin_mode(NsMotionTwin *w, const NsEventDriven *run) {
   ed->nheld = run->nheld, ed->nplaces = run->nplaces, ed->nacting = run->nacting;
   ed->options = run->options;
   ed->h = run->h, ed->t = run->t, ed->t_k = run->t_k, ed->t_first = run->t_first, ed->t_last = run->t_last;
-  w->frozen.constant = motion_is_linear(ed);
+  w->lin.constant = motion_is_linear(ed);
 }
 
-/* The scalars of a kept mode; the arrays of motion_twin_arrays follow. */
+/* The scalars of a kept mode; the arrays of motion_lin_arrays follow. */
 typedef struct KeptMotion {
   bool dependent;
   int nheld, nplaces, nacting;
@@ -155,34 +155,34 @@ typedef struct KeptMotion {
 enum { KEPT_ARRAYS = 11 };
 
 /* The arrays of a mode, and the sizes of their elements; each has ed->m elements. */
-static void motion_twin_arrays(NsEventDriven *ed, void *of[KEPT_ARRAYS], size_t size[KEPT_ARRAYS]) {
+static void motion_lin_arrays(NsEventDriven *ed, void *of[KEPT_ARRAYS], size_t size[KEPT_ARRAYS]) {
   void *const all[KEPT_ARRAYS] = {ed->rows, ed->held,  ed->acting, ed->was,  ed->multiplier, ed->share,
                                   ed->slow, ed->reach, ed->pulled, ed->slid, ed->before};
   const size_t sizes[KEPT_ARRAYS] = {sizeof *ed->rows, sizeof *ed->held, sizeof *ed->acting, sizeof *ed->was};
   for (int k = 0; k < KEPT_ARRAYS; k++) of[k] = all[k], size[k] = k < 4 ? sizes[k] : sizeof(double);
 }
 
-static size_t motion_twin_bytes(NsEventDriven *ed) {
+static size_t motion_lin_bytes(NsEventDriven *ed) {
   void *of[KEPT_ARRAYS];
   size_t size[KEPT_ARRAYS], sum = 0;
-  motion_twin_arrays(ed, of, size);
+  motion_lin_arrays(ed, of, size);
   for (int k = 0; k < KEPT_ARRAYS; k++) sum += size[k] * (size_t)ed->m;
   return sum;
 }
 
-static void motion_twin_keep(void *context, void *to) {
-  NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
+static void motion_lin_keep(void *context, void *to) {
+  NsEventDriven *ed = ((NsMotionLinearisation *)context)->ed;
   KeptMotion head;
   void *of[KEPT_ARRAYS];
   size_t size[KEPT_ARRAYS];
   char *at = to;
   memset(&head, 0, sizeof head);
-  head.dependent = ((NsMotionTwin *)context)->dependent;
+  head.dependent = ((NsMotionLinearisation *)context)->dependent;
   head.nheld = ed->nheld, head.nplaces = ed->nplaces, head.nacting = ed->nacting;
   head.h = ed->h, head.t = ed->t, head.t_k = ed->t_k, head.t_first = ed->t_first, head.t_last = ed->t_last;
   memcpy(at, &head, sizeof head);
   at += sizeof head;
-  motion_twin_arrays(ed, of, size);
+  motion_lin_arrays(ed, of, size);
   for (int k = 0; k < KEPT_ARRAYS; at += size[k++] * (size_t)ed->m) memcpy(at, of[k], size[k] * (size_t)ed->m);
 }
 
@@ -192,8 +192,8 @@ static bool same_row(const Row *a, const Row *b) {
          a->rub.stops == b->rub.stops && a->rub.d[0] == b->rub.d[0] && a->rub.d[1] == b->rub.d[1];
 }
 
-static NsStatus motion_twin_take(void *context, const void *from, double t, const double *u, bool *same, NsError *err) {
-  NsMotionTwin *w = context;
+static NsStatus motion_lin_take(void *context, const void *from, double t, const double *u, bool *same, NsError *err) {
+  NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
   KeptMotion head;
   void *of[KEPT_ARRAYS];
@@ -204,7 +204,7 @@ static NsStatus motion_twin_take(void *context, const void *from, double t, cons
   at += sizeof head;
   *same = head.dependent == w->dependent && head.nheld == ed->nheld && head.nacting == ed->nacting &&
           head.nplaces == ed->nplaces;
-  motion_twin_arrays(ed, of, size);
+  motion_lin_arrays(ed, of, size);
   const Row *rows = (const Row *)(const void *)at;
   for (size_t i = 0; i < m && *same; i++) *same = same_row(&rows[i], &ed->rows[i]);
   for (int k = 0; k < KEPT_ARRAYS; at += size[k++] * m) memcpy(of[k], at, size[k] * m);
@@ -212,13 +212,13 @@ static NsStatus motion_twin_take(void *context, const void *from, double t, cons
   w->dependent = head.dependent;
   ed->nheld = head.nheld, ed->nplaces = head.nplaces, ed->nacting = head.nacting;
   ed->h = head.h, ed->t = head.t, ed->t_k = head.t_k, ed->t_first = head.t_first, ed->t_last = head.t_last;
-  w->frozen.h = ed->h;
-  w->frozen.constant = motion_is_linear(ed);
+  w->lin.h = ed->h;
+  w->lin.constant = motion_is_linear(ed);
   return NS_OK;
 }
 
-static void motion_twin_place(void *context, int *place) {
-  const NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
+static void motion_lin_place(void *context, int *place) {
+  const NsEventDriven *ed = ((NsMotionLinearisation *)context)->ed;
   for (int d = 0, q = 0, v = ed->Nq, x = 0; d < ed->base.nsds->nds; d++) {
     const NsMechanicalDs *ds = (const NsMechanicalDs *)ed->base.nsds->ds[d];
     for (int i = 0; i < ds->nq + ds->nv; i++) place[x++] = i < ds->nq ? q++ : v++;
@@ -227,12 +227,12 @@ static void motion_twin_place(void *context, int *place) {
 
 /* ---- making ---- */
 
-static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
+static NsStatus motion_lin_new(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin = ns_alloc(1, sizeof *w);
+  NsMotionLinearisation *w = s->lin = ns_alloc(1, sizeof *w);
   if (!w) return ns_fail(err, NS_ENOMEM, "not enough memory");
   w->s = s;
-  s->free_twin = motion_twin_free;
+  s->free_lin = motion_lin_free;
   NsSchemePlan plan = {.clock = &w->clock};
   NsScheme *scheme = NULL;
   NsStatus status = ed->base.class->create(&scheme, ed->base.integrator, ed->base.nsds, &plan);
@@ -260,8 +260,8 @@ static NsStatus motion_twin_new(NsEventDriven *ed, NsError *err) {
 }
 
 /* q with quaternions of length 1. */
-static NsStatus motion_twin_normalise(void *context, double t, const double *u, double *after, NsError *err) {
-  NsEventDriven *ed = ((NsMotionTwin *)context)->ed;
+static NsStatus motion_lin_normalise(void *context, double t, const double *u, double *after, NsError *err) {
+  NsEventDriven *ed = ((NsMotionLinearisation *)context)->ed;
   (void)t, (void)err;
   memcpy(after, u, (size_t)(ed->Nq + ed->Nv) * sizeof *u);
   ns_motion_normalise(ed->motion, after);
@@ -273,7 +273,7 @@ static NsStatus motion_twin_normalise(void *context, double t, const double *u, 
 ** direction, and of its way in a step of the grid. A velocity that is only rounding would else make the displacements of a difference
 ** so small that they are rounding, too.
 */
-static void grow_sizes(NsMotionTwin *w, const NsEventDriven *ed) {
+static void grow_sizes(NsMotionLinearisation *w, const NsEventDriven *ed) {
   ns_motion_fastest(ed->motion, ed->even, w->fitting);
   for (int i = 0; i < ed->Nq + ed->Nv; i++) {
     double fastest = i < ed->Nq ? w->fitting[i] * ed->h : ed->even[i - ed->Nq];
@@ -282,14 +282,14 @@ static void grow_sizes(NsMotionTwin *w, const NsEventDriven *ed) {
 }
 
 /* S of the initial states; its columns are tangent to the unit sphere of each quaternion. */
-static NsStatus motion_twin_start(NsEventDriven *ed, NsError *err) {
+static NsStatus motion_lin_start(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin;
+  NsMotionLinearisation *w = s->lin;
   NsStatus status = NS_OK;
-  motion_twin_order(ed, s->p, s->S, s->X, true);
+  motion_lin_order(ed, s->p, s->S, s->X, true);
   for (int j = 0; j < s->p && ed->Nq > ed->Nv && status == NS_OK; j++) {
     memcpy(s->direction, s->S + (ptrdiff_t)j * s->n, (size_t)s->n * sizeof *s->direction);
-    status = ns_sensitivity_along(s, &w->frozen, motion_twin_normalise, s->n, ed->t, ed->x, 0, s->direction, -1,
+    status = ns_sensitivity_along(s, &w->lin, motion_lin_normalise, s->n, ed->t, ed->x, 0, s->direction, -1,
                                   s->S + (ptrdiff_t)j * s->n, err);
   }
   memcpy(s->S_k, s->S, (size_t)s->n * (size_t)s->p * sizeof *s->S);
@@ -299,42 +299,42 @@ static NsStatus motion_twin_start(NsEventDriven *ed, NsError *err) {
 NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   if (!s) return NS_OK;
-  NsStatus status = s->twin ? NS_OK : motion_twin_new(ed, err);
+  NsStatus status = s->lin ? NS_OK : motion_lin_new(ed, err);
   if (status != NS_OK) return status;
-  NsMotionTwin *w = s->twin;
+  NsMotionLinearisation *w = s->lin;
   s->n = ed->Nq + ed->Nv;
   s->keeps_nodes = ed->trace && ed->trace->piece;
-  w->frozen = (NsFrozen){.context = w,
-                         .n = s->n,
-                         .size = w->size,
-                         .h = ed->h,
-                         .reread = motion_twin_reread,
-                         .rate = motion_twin_rate,
-                         .states = motion_twin_states,
-                         .mode_bytes = sizeof(KeptMotion) + motion_twin_bytes(w->ed),
-                         .keep = motion_twin_keep,
-                         .take = motion_twin_take,
-                         .place = motion_twin_place,
-                         .terms = ns_ed_twin_terms,
-                         .slope = ns_ed_twin_slope,
-                         .reset = ns_ed_twin_reset,
-                         .vjp = ns_ed_twin_vjp,
-                         .vjp_guard = ns_ed_twin_vjp_guard,
-                         .vjp_map = ns_ed_vjp_map};
+  w->lin = (NsLinearisation){.context = w,
+                             .n = s->n,
+                             .size = w->size,
+                             .h = ed->h,
+                             .reread = motion_lin_reread,
+                             .rate = motion_lin_rate,
+                             .states = motion_lin_states,
+                             .mode_bytes = sizeof(KeptMotion) + motion_lin_bytes(w->ed),
+                             .keep = motion_lin_keep,
+                             .take = motion_lin_take,
+                             .place = motion_lin_place,
+                             .terms = ns_ed_lin_terms,
+                             .slope = ns_ed_lin_slope,
+                             .reset = ns_ed_lin_reset,
+                             .vjp = ns_ed_lin_vjp,
+                             .vjp_guard = ns_ed_lin_vjp_guard,
+                             .vjp_map = ns_ed_vjp_map};
   grow_sizes(w, ed);
   w->holds = false;
-  motion_twin_mode(w, ed);
+  motion_lin_mode(w, ed);
   ns_sensitivity_begin(s, ed->t);
-  if (s->begun) return motion_twin_states(w, s, ed->t, ed->x, s->S, s->X, err);
+  if (s->begun) return motion_lin_states(w, s, ed->t, ed->x, s->S, s->X, err);
   s->begun = true;
-  return motion_twin_start(ed, err);
+  return motion_lin_start(ed, err);
 }
 
 /* ---- smooth motion ---- */
 
 /* An NsCourse: u on the dense output of the last step. */
-static NsStatus motion_twin_at(void *context, double t, double *u, NsError *err) {
-  NsMotionTwin *w = context;
+static NsStatus motion_lin_at(void *context, double t, double *u, NsError *err) {
+  NsMotionLinearisation *w = context;
   const NsDenseCourse *c = &w->course;
   (void)err;
   ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), w->dense);
@@ -348,7 +348,7 @@ static NsStatus motion_twin_at(void *context, double t, double *u, NsError *err)
 ** the event: F_u grows as 1 / |u| there. The direction is that in which S was found. With a later one the rate of u would be another,
 ** and S would no longer be -dt/dp times that rate.
 */
-static NsStatus find_nearly_stopped(NsMotionTwin *w, const NsEventDriven *run, NsError *err) {
+static NsStatus find_nearly_stopped(NsMotionLinearisation *w, const NsEventDriven *run, NsError *err) {
   NsEventDriven *ed = w->ed;
   const NsStepperState *step = &run->rk->base.state;
   NsStatus status = NS_OK;
@@ -365,12 +365,12 @@ static NsStatus find_nearly_stopped(NsMotionTwin *w, const NsEventDriven *run, N
 NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   if (!s) return NS_OK;
-  NsMotionTwin *w = s->twin;
+  NsMotionLinearisation *w = s->lin;
   NsStepper *stepper = &ed->rk->base;
   const NsStepperState *step = &stepper->state;
   bool held = w->holds;
   w->holds = held && ns_sensitivity_holds(step->t_old, step->t);
-  motion_twin_mode(w, ed);
+  motion_lin_mode(w, ed);
   w->holds = ns_sensitivity_holds(step->t_old, step->t);
   NsStatus status = find_nearly_stopped(w, ed, err);
   if (status == NS_OK) status = find_dependent(w, step->t_old, step->y_old, err);
@@ -382,31 +382,31 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
   for (int r = 0; r < NS_RK_ROWS; r++)
     memcpy(w->segment + (ptrdiff_t)r * ed->n, stepper->rows[r], (size_t)ed->n * sizeof *w->segment);
   w->course = (NsDenseCourse){ed->n, NS_RK_ROWS, step->t_old, step->t, step->y_old, w->segment};
-  NsCourse course = {.t_old = step->t_old, .t = step->t, .at = motion_twin_at, .context = w};
-  status = ns_sensitivity_piece(s, &w->frozen, &course, err);
+  NsCourse course = {.t_old = step->t_old, .t = step->t, .at = motion_lin_at, .context = w};
+  status = ns_sensitivity_piece(s, &w->lin, &course, err);
   grow_sizes(w, ed);
   if (status == NS_OK && s->wants_rates) {
-    status = motion_twin_rate(w, step->t, step->y, s->value, err);
-    motion_twin_order(ed, 1, s->value, s->xdot, false);
+    status = motion_lin_rate(w, step->t, step->y, s->value, err);
+    motion_lin_order(ed, 1, s->value, s->xdot, false);
   }
-  return status == NS_OK ? motion_twin_states(w, s, step->t, step->y, s->S, s->X, err) : status;
+  return status == NS_OK ? motion_lin_states(w, s, step->t, step->y, s->S, s->X, err) : status;
 }
 
 /* ---- guards ---- */
 
-static void motion_twin_choose(void *context, int guard) {
-  ((NsMotionTwin *)context)->guard = guard;
+static void motion_lin_choose(void *context, int guard) {
+  ((NsMotionLinearisation *)context)->guard = guard;
 }
 
-static void add_guard(NsMotionTwin *w, const NsEventDriven *ed, int *count, int row) {
-  w->guards[(*count)++] = (NsFrozenGuard){ns_ed_twin_guard, motion_twin_choose, row, ns_ed_row_name(ed, row)};
+static void add_guard(NsMotionLinearisation *w, const NsEventDriven *ed, int *count, int row) {
+  w->guards[(*count)++] = (NsLinearisationGuard){ns_ed_lin_guard, motion_lin_choose, row, ns_ed_row_name(ed, row)};
 }
 
 /*
 ** Whether the event is that friction in the plane, or a relay, comes to rest, and its velocity has only been rounding since the last
 ** event, in one step of the motion: that event has let go what holds on, at the force at which friction takes over.
 */
-static NsStatus never_left_rest(NsMotionTwin *w, const NsEventDriven *ed, bool *rests, NsError *err) {
+static NsStatus never_left_rest(NsMotionLinearisation *w, const NsEventDriven *ed, bool *rests, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
   double along;
   NsStatus status = NS_OK;
@@ -415,15 +415,15 @@ static NsStatus never_left_rest(NsMotionTwin *w, const NsEventDriven *ed, bool *
   w->guard = ed->hit;
   for (int k = 0; k + 1 < NS_BERNSTEIN_SIZE && status == NS_OK && *rests; k++) {
     double t = w->course.t_old + ns_bernstein_node(k) * (w->course.t - w->course.t_old);
-    status = motion_twin_at(w, t, w->fitting, err);
-    if (status == NS_OK) status = ns_ed_twin_guard(w, t, w->fitting, &along, err);
+    status = motion_lin_at(w, t, w->fitting, err);
+    if (status == NS_OK) status = ns_ed_lin_guard(w, t, w->fitting, &along, err);
     *rests = status == NS_OK && fabs(along) <= ed->slow[ed->hit];
   }
   return status;
 }
 
 /* Adds the friction whose sliding ends where a step of the grid begins: at that time by chance. */
-static NsStatus add_ending_slips(NsMotionTwin *w, const NsEventDriven *ed, int *count, NsError *err) {
+static NsStatus add_ending_slips(NsMotionLinearisation *w, const NsEventDriven *ed, int *count, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   NsStatus status = NS_OK;
   for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
@@ -432,9 +432,9 @@ static NsStatus add_ending_slips(NsMotionTwin *w, const NsEventDriven *ed, int *
     double along;
     w->guard = row;
     if (ns_ed_sense_kind(w->ed, row) != SENSE_SLIP) continue;
-    status = ns_ed_twin_guard(w, ed->t, w->u, &along, err);
+    status = ns_ed_lin_guard(w, ed->t, w->u, &along, err);
     if (status != NS_OK || fabs(along) > ed->slow[row]) continue;
-    status = ns_sensitivity_falls(s, &w->frozen, ns_ed_twin_guard, ed->t, w->u, &falls, err);
+    status = ns_sensitivity_falls(s, &w->lin, ns_ed_lin_guard, ed->t, w->u, &falls, err);
     if (status == NS_OK && falls) add_guard(w, ed, count, row);
   }
   return status;
@@ -445,10 +445,10 @@ static NsStatus add_ending_slips(NsMotionTwin *w, const NsEventDriven *ed, int *
 NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   if (!s) return NS_OK;
-  NsMotionTwin *w = s->twin;
+  NsMotionLinearisation *w = s->lin;
   int count = 0;
   bool start = ed->t == ed->t_first;
-  motion_twin_mode(w, ed);
+  motion_lin_mode(w, ed);
   if (ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP) w->ed->rows[ed->hit].rub.stops = true; /* u / |u| is rounding */
   memcpy(w->u, ed->x, (size_t)s->n * sizeof *w->u);
   w->hit = ed->hit;
@@ -470,16 +470,16 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
       add_guard(w, ed, &count, row);
   }
   if (status == NS_OK && count == 0 && !start && !rests) status = add_ending_slips(w, ed, &count, err);
-  if (status == NS_OK && rests && count == 0) status = ns_sensitivity_same_event(s, &w->frozen, ed->t, w->u, err);
-  else if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->frozen, w->guards, count, ed->t, w->u, err);
-  else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->frozen, start, ed->t, w->u, err);
+  if (status == NS_OK && rests && count == 0) status = ns_sensitivity_same_event(s, &w->lin, ed->t, w->u, err);
+  else if (status == NS_OK && count > 0) status = ns_sensitivity_event(s, &w->lin, w->guards, count, ed->t, w->u, err);
+  else if (status == NS_OK) status = ns_sensitivity_restart(s, &w->lin, start, ed->t, w->u, err);
   ed->log->slope = s->told;
   if (status == NS_OK) ns_sensitivity_enter(s);
   return status;
 }
 
 /* Whether a contact only touched: it closed with no velocity, and is not held. */
-static bool only_touched(const NsEventDriven *ed, const NsMotionTwin *w) {
+static bool only_touched(const NsEventDriven *ed, const NsMotionLinearisation *w) {
   int row = w->hit;
   if (row < 0 || ns_ed_sense_kind(w->ed, row) != SENSE_GAP) return false;
   return fabs(ed->before[row]) <= ed->slow[row] && ed->rows[row].state != ROW_HELD;
@@ -488,7 +488,7 @@ static bool only_touched(const NsEventDriven *ed, const NsMotionTwin *w) {
 NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   if (!s) return NS_OK;
-  NsMotionTwin *w = s->twin;
+  NsMotionLinearisation *w = s->lin;
   bool touched = only_touched(ed, w);
   w->rough = false;
   w->t_event = ed->t;
@@ -496,10 +496,10 @@ NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {
   if (touched) ns_sensitivity_undo(s);
   NsStatus status = ed->t == ed->t_first ? ns_ed_sense_start_rest(ed, err) : NS_OK;
   w->holds = false;
-  motion_twin_mode(w, ed);
+  motion_lin_mode(w, ed);
   if (status == NS_OK) status = find_dependent(w, ed->t, ed->x, err);
   if (status == NS_OK && ed->t == ed->t_first) status = ns_ed_check_start_forces(ed, err);
-  if (status == NS_OK) status = ns_sensitivity_leave(s, &w->frozen, ed->t, ed->x, err);
+  if (status == NS_OK) status = ns_sensitivity_leave(s, &w->lin, ed->t, ed->x, err);
   grow_sizes(w, ed);
-  return status == NS_OK ? motion_twin_states(w, s, ed->t, ed->x, s->S, s->X, err) : status;
+  return status == NS_OK ? motion_lin_states(w, s, ed->t, ed->x, s->S, s->X, err) : status;
 }

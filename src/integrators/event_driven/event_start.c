@@ -18,7 +18,7 @@ static const double AT_LIMIT = 1e-9;
 
 /* y and u of the row w->guard. */
 static NsStatus start_row(void *context, double t, const double *u, double *out, NsError *err) {
-  NsMotionTwin *w = context;
+  NsMotionLinearisation *w = context;
   NsEventDriven *ed = w->ed;
   NsStatus status = ns_motion_outputs(ed->motion, 1, &w->guard, t, u, u + ed->Nq, err);
   out[0] = ed->now->y[w->guard];
@@ -32,14 +32,14 @@ static NsStatus start_row(void *context, double t, const double *u, double *out,
 */
 static NsStatus start_change(NsEventDriven *ed, int j, double change[2], NsError *err) {
   NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin;
+  NsMotionLinearisation *w = s->lin;
   const double *S = s->S + (ptrdiff_t)j * s->n;
   double part[2], most[2] = {0, 0};
-  NsStatus status = ns_sensitivity_along(s, &w->frozen, start_row, 2, ed->t, ed->x, 0, S, j, change, err);
+  NsStatus status = ns_sensitivity_along(s, &w->lin, start_row, 2, ed->t, ed->x, 0, S, j, change, err);
   memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
   for (int i = 0; i < s->n && status == NS_OK; i++) {
     s->direction[i] = S[i];
-    if (S[i] != 0) status = ns_sensitivity_along(s, &w->frozen, start_row, 2, ed->t, ed->x, 0, s->direction, -1, part, err);
+    if (S[i] != 0) status = ns_sensitivity_along(s, &w->lin, start_row, 2, ed->t, ed->x, 0, s->direction, -1, part, err);
     for (int c = 0; c < 2 && S[i] != 0; c++) most[c] += fabs(part[c]);
     s->direction[i] = 0;
   }
@@ -51,7 +51,7 @@ static NsStatus start_change(NsEventDriven *ed, int j, double change[2], NsError
 /* NS_EARG when a contact is closed at the start, and a parameter moves its y, or, where it is at rest, its u. */
 NsStatus ns_ed_check_start(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin;
+  NsMotionLinearisation *w = s->lin;
   NsStatus status = NS_OK;
   for (int k = 0; k < ed->nclosed && status == NS_OK; k++) {
     double row[2], change[2];
@@ -83,7 +83,7 @@ NsStatus ns_ed_check_start(NsEventDriven *ed, NsError *err) {
 */
 static NsStatus check_start_slip(NsEventDriven *ed, int row, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin;
+  NsMotionLinearisation *w = s->lin;
   const Rub *rub = &ed->rows[row].rub;
   NsStatus status = NS_OK;
   for (int j = 0; j < s->p && status == NS_OK; j++) {
@@ -114,7 +114,7 @@ static NsStatus check_start_slip(NsEventDriven *ed, int row, NsError *err) {
 ** as it is.
 */
 NsStatus ns_ed_sense_start_rest(NsEventDriven *ed, NsError *err) {
-  NsMotionTwin *w = ed->sensitivity->twin;
+  NsMotionLinearisation *w = ed->sensitivity->lin;
   NsStatus status = NS_OK;
   int n = 0, places = 0;
   for (int i = 0; i < ed->m && status == NS_OK; i++)
@@ -136,22 +136,22 @@ NsStatus ns_ed_sense_start_rest(NsEventDriven *ed, NsError *err) {
 */
 static NsStatus check_start_limit(NsEventDriven *ed, int row, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
-  NsMotionTwin *w = s->twin;
+  NsMotionLinearisation *w = s->lin;
   NsGuardSlope slope = {0};
   double value, scale, *by_p = s->least;
   w->guard = row;
-  NsStatus status = ns_ed_twin_guard(w, ed->t, ed->x, &value, err);
+  NsStatus status = ns_ed_lin_guard(w, ed->t, ed->x, &value, err);
   if (status != NS_OK) return status;
   (void)ns_ed_stick_guard(w->ed, row, &scale);
   if (!(value <= AT_LIMIT * scale)) return NS_OK;
-  status = w->frozen.rate(w, ed->t, ed->x, s->f, err);
-  if (status == NS_OK) status = ns_sensitivity_slope(s, &w->frozen, ns_ed_twin_guard, ed->t, ed->x, &slope, err);
+  status = w->lin.rate(w, ed->t, ed->x, s->f, err);
+  if (status == NS_OK) status = ns_sensitivity_slope(s, &w->lin, ns_ed_lin_guard, ed->t, ed->x, &slope, err);
   if (status != NS_OK || !slope.grazes) return status;
   memset(s->known, 0, (size_t)s->p * sizeof *s->known);
-  status = ns_ed_twin_vjp_guard(w, ed->t, ed->x, by_p, s->known, err);
+  status = ns_ed_lin_vjp_guard(w, ed->t, ed->x, by_p, s->known, err);
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     if (s->acts[j] && !s->known[j])
-      status = ns_sensitivity_along(s, &w->frozen, ns_ed_twin_guard, 1, ed->t, ed->x, 0, NULL, j, &by_p[j], err);
+      status = ns_sensitivity_along(s, &w->lin, ns_ed_lin_guard, 1, ed->t, ed->x, 0, NULL, j, &by_p[j], err);
     double change = s->acts[j] ? by_p[j] : 0, most = fabs(change);
     for (int i = 0; i < s->n; i++) {
       double term = s->value[i] * s->S[i + (ptrdiff_t)j * s->n];

@@ -327,7 +327,7 @@ static void global_read(const NsScheme *scheme, double *w, double *lambda, bool 
     }
 }
 
-static const NsSchemeTangent global_tangent = {.twin = &ns_scheme_moreau_jean, .read = global_read};
+static const NsSchemeTangent global_tangent = {.lin = &ns_scheme_moreau_jean, .read = global_read};
 
 /* ---- the class ---- */
 

@@ -85,12 +85,12 @@ static void mj_take_vectors(NsMoreauJean *mj) {
 
 static NsStatus mj_create(NsScheme **out, const NsIntegrator *integrator, NsNsds *nsds, const NsSchemePlan *plan) {
   const NsSchemeClass *global = &ns_scheme_moreau_jean_global;
-  if (!plan->projecting && !plan->twin && ns_mj_global_preferred(nsds)) return global->create(out, integrator, nsds, plan);
+  if (!plan->projecting && !plan->lin && ns_mj_global_preferred(nsds)) return global->create(out, integrator, nsds, plan);
   NsMoreauJean *mj = ns_scheme_take(sizeof *mj, &ns_scheme_moreau_jean, integrator, nsds);
   if (!mj) return NS_ENOMEM;
   NsArena *arena = &mj->base.arena;
   mj->combined = plan->combined;
-  mj->twin = plan->twin;
+  mj->lin = plan->lin;
   mj->linear = mj->predicts = true;
   mj->curves = !has_friction(nsds);
   mj->nodes = ns_arena_take(arena, (size_t)nsds->nds, sizeof *mj->nodes);
@@ -206,7 +206,7 @@ static bool reads_start(const NsMoreauJean *mj, const NsMjEdge *edge) {
 }
 
 /*
-** Forces and outputs at t_k. Coefficients belong to t_{k+1}; only an fExt that depends on time has another value at t_k. A twin
+** Forces and outputs at t_k. Coefficients belong to t_{k+1}; only an fExt that depends on time has another value at t_k. A linearisation
 ** evaluates only the outputs that the equations read; or all, when it is asked for the start of a run (t = t_k).
 */
 static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
@@ -223,7 +223,7 @@ static NsStatus evaluate_start(NsMoreauJean *mj, NsError *err) {
   for (int e = 0; e < mj->stack.nedges && status == NS_OK; e++) {
     NsMjEdge *edge = &mj->edges[e];
     status = ns_interaction_update(edge->base.inter, mj->t_k, err);
-    if (status == NS_OK && (!mj->twin || mj->t == mj->t_k || reads_start(mj, edge)))
+    if (status == NS_OK && (!mj->lin || mj->t == mj->t_k || reads_start(mj, edge)))
       status = mj_output(mj, edge, mj->t_k, mj->q_k, mj->v_k, mj->lambda, mj->y_k, mj->u_k, err);
   }
   return status;

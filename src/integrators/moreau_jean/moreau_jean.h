@@ -68,7 +68,7 @@ struct NsMoreauJean {
   NsStack stack;
   bool linear;         /* all systems and relations are linear; base.linear: or the step is linearly implicit */
   bool positions;      /* some law acts at position */
-  bool twin;           /* for derivatives: see NsSchemePlan */
+  bool lin;            /* for derivatives: see NsSchemePlan */
   bool curves, curved; /* curves: second derivatives may be used (no friction); curved: an interaction uses them now */
   NsMjNode *nodes;
   NsMjEdge *edges;
@@ -155,6 +155,6 @@ extern const NsSchemeTangent ns_mj_tangent;
 extern const NsSchemeSettle ns_mj_settle;
 
 /* Derivatives of a step, transposed, by numbers of linear systems (vjp.c): see NsStepVjp. */
-NsStatus ns_mj_vjp(NsScheme *twin, const NsStepVjp *vjp, NsError *err);
+NsStatus ns_mj_vjp(NsScheme *lin, const NsStepVjp *vjp, NsError *err);
 
 #endif

@@ -16,12 +16,12 @@ static void mj_tangent_read(const NsScheme *scheme, double *w, double *lambda, b
   ns_stack_read_rows(&mj->stack, mj->shut, mj->lambda, lambda, open);
 }
 
-static const NsStack *mj_tangent_stack(const NsScheme *twin) {
-  return &((const NsMoreauJean *)twin)->stack;
+static const NsStack *mj_tangent_stack(const NsScheme *lin) {
+  return &((const NsMoreauJean *)lin)->stack;
 }
 
-static void mj_tangent_place(NsScheme *twin, const double *w, const double *lambda, const bool *open) {
-  NsMoreauJean *mj = (NsMoreauJean *)twin;
+static void mj_tangent_place(NsScheme *lin, const double *w, const double *lambda, const bool *open) {
+  NsMoreauJean *mj = (NsMoreauJean *)lin;
   memcpy(mj->v, w, (size_t)mj->stack.N * sizeof *w);
   memcpy(mj->lambda, lambda, (size_t)mj->stack.M * sizeof *lambda);
   for (int i = 0; i < mj->stack.M; i++) mj->shut[i] = !open[i];
@@ -30,8 +30,8 @@ static void mj_tangent_place(NsScheme *twin, const double *w, const double *lamb
   (void)ns_mj_decide(mj);
 }
 
-static NsStatus mj_tangent_equations(NsScheme *twin, double *rho, double *y, NsError *err) {
-  NsMoreauJean *mj = (NsMoreauJean *)twin;
+static NsStatus mj_tangent_equations(NsScheme *lin, double *rho, double *y, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)lin;
   ns_mj_move_coordinates(mj);
   NsStatus status = ns_mj_evaluate_outputs(mj, false, err);
   for (int i = 0; i < mj->stack.nnodes && status == NS_OK; i++)
@@ -46,8 +46,8 @@ static NsStatus mj_tangent_equations(NsScheme *twin, double *rho, double *y, NsE
   return NS_OK;
 }
 
-static NsStatus mj_tangent_before(NsScheme *twin, double *y, NsError *err) {
-  const NsMoreauJean *mj = (const NsMoreauJean *)twin;
+static NsStatus mj_tangent_before(NsScheme *lin, double *y, NsError *err) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)lin;
   (void)err;
   for (int e = 0; e < mj->stack.nedges; e++) {
     const NsMjEdge *edge = &mj->edges[e];
@@ -57,14 +57,14 @@ static NsStatus mj_tangent_before(NsScheme *twin, double *y, NsError *err) {
   return NS_OK;
 }
 
-static void mj_tangent_divide(const NsScheme *twin, double *w) {
-  const NsMoreauJean *mj = (const NsMoreauJean *)twin;
+static void mj_tangent_divide(const NsScheme *lin, double *w) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)lin;
   for (int i = 0; i < mj->stack.nnodes; i++) ns_boundary_hold(mj->nodes[i].ds->boundary, w + mj->nodes[i].base.v);
   ns_stack_solve(&mj->stack, w);
 }
 
-static void mj_tangent_respond(const NsScheme *twin, const double *dw, double *dy) {
-  const NsMoreauJean *mj = (const NsMoreauJean *)twin;
+static void mj_tangent_respond(const NsScheme *lin, const double *dw, double *dy) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)lin;
   memset(dy, 0, (size_t)mj->stack.M * sizeof *dy);
   for (int e = 0; e < mj->stack.nedges; e++) {
     const NsEdge *edge = &mj->edges[e].base;
@@ -74,8 +74,8 @@ static void mj_tangent_respond(const NsScheme *twin, const double *dw, double *d
   }
 }
 
-static void mj_tangent_settled(const NsScheme *twin, double *x) {
-  const NsMoreauJean *mj = (const NsMoreauJean *)twin;
+static void mj_tangent_settled(const NsScheme *lin, double *x) {
+  const NsMoreauJean *mj = (const NsMoreauJean *)lin;
   for (int i = 0; i < mj->stack.nnodes; i++) {
     const NsMjNode *node = &mj->nodes[i];
     memcpy(x, mj->q + node->base.x, (size_t)node->ds->nq * sizeof *x);
@@ -84,18 +84,18 @@ static void mj_tangent_settled(const NsScheme *twin, double *x) {
   }
 }
 
-static NsStatus mj_tangent_state(NsScheme *twin, double *x, double *r, NsError *err) {
+static NsStatus mj_tangent_state(NsScheme *lin, double *x, double *r, NsError *err) {
   (void)r, (void)err;
-  ns_mj_move_coordinates((NsMoreauJean *)twin);
-  mj_tangent_settled(twin, x);
+  ns_mj_move_coordinates((NsMoreauJean *)lin);
+  mj_tangent_settled(lin, x);
   return NS_OK;
 }
 
-static NsStatus mj_tangent_unsettled(NsScheme *twin, NsError *err) {
-  return ns_mj_evaluate_outputs((NsMoreauJean *)twin, true, err);
+static NsStatus mj_tangent_unsettled(NsScheme *lin, NsError *err) {
+  return ns_mj_evaluate_outputs((NsMoreauJean *)lin, true, err);
 }
 
-const NsSchemeTangent ns_mj_tangent = {.twin = &ns_scheme_moreau_jean,
+const NsSchemeTangent ns_mj_tangent = {.lin = &ns_scheme_moreau_jean,
                                        .refuses = mj_tangent_refuses,
                                        .read = mj_tangent_read,
                                        .stack = mj_tangent_stack,

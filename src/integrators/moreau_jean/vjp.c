@@ -14,8 +14,8 @@ static NsParameterPlace mj_find_place(const NsMoreauJean *mj, const NsParameter 
   return place;
 }
 
-NsStatus ns_mj_vjp(NsScheme *twin, const NsStepVjp *of, NsError *err) {
-  NsMoreauJean *mj = (NsMoreauJean *)twin;
+NsStatus ns_mj_vjp(NsScheme *lin, const NsStepVjp *of, NsError *err) {
+  NsMoreauJean *mj = (NsMoreauJean *)lin;
   if (of->x) return ns_fail(err, NS_ENOSOL, "the derivatives by the memories have no closed form");
   if (!mj->places) {
     mj->places = ns_arena_take(&mj->base.arena, (size_t)of->p, sizeof *mj->places);

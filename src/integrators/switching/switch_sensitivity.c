@@ -16,28 +16,28 @@
 static const double START_MOVES = 1e-9;
 
 /* A flow of its own: the flow of the run is not touched. */
-typedef struct SwitchTwin {
+typedef struct SwitchLinearisation {
   NsArena arena;
   NsSwitching *sw;
   NsSensitivity *s;
   NsFlow *flow;
-  NsRowMode *kept;       /* m: workspace */
-  NsRowMode *chosen;     /* m: the mode before a jump */
-  NsRowMode *before;     /* m: the mode before the event */
-  double *dense;         /* of the stepper's unknowns */
-  double *u_before;      /* nd */
-  double *x, *lambda;    /* n, m: of a start */
-  NsFrozenGuard *guards; /* 2 m */
-  bool *at_zero;         /* 2 m: guards that are 0 at the start */
-  NsFrozen frozen;
+  NsRowMode *kept;              /* m: workspace */
+  NsRowMode *chosen;            /* m: the mode before a jump */
+  NsRowMode *before;            /* m: the mode before the event */
+  double *dense;                /* of the stepper's unknowns */
+  double *u_before;             /* nd */
+  double *x, *lambda;           /* n, m: of a start */
+  NsLinearisationGuard *guards; /* 2 m */
+  bool *at_zero;                /* 2 m: guards that are 0 at the start */
+  NsLinearisation lin;
   NsSwitchVjp *vjp;            /* closed forms of derivatives by parameters */
   double *weights, *direction; /* n + 4 m, n */
   int guard;                   /* that is evaluated */
   bool exact;                  /* ns_flow_jacobian is exact in the present mode */
-} SwitchTwin;
+} SwitchLinearisation;
 
-static void switch_twin_free(void *twin) {
-  SwitchTwin *w = twin;
+static void switch_lin_free(void *lin) {
+  SwitchLinearisation *w = lin;
   if (!w) return;
   ns_flow_free(w->flow);
   ns_switch_vjp_free(w->vjp);
@@ -49,10 +49,10 @@ static const char *sense_row_name(const NsSwitching *sw, int row) {
   return sw->base.nsds->interactions[ns_flow_interaction(sw->flow, row)]->name;
 }
 
-/* ---- the frozen motion ---- */
+/* ---- the motion in a fixed mode ---- */
 
-static NsStatus switch_twin_reread(void *context, double t, NsError *err) {
-  NsFlow *flow = ((SwitchTwin *)context)->flow;
+static NsStatus switch_lin_reread(void *context, double t, NsError *err) {
+  NsFlow *flow = ((SwitchLinearisation *)context)->flow;
   NsEquations *e = &flow->eq;
   NsStatus status = ns_equations_update(e, t, err);
   if (status == NS_OK) status = ns_equations_split_mass(e, err);
@@ -68,29 +68,29 @@ static NsStatus switch_twin_reread(void *context, double t, NsError *err) {
   return NS_OK;
 }
 
-static NsStatus switch_twin_rate(void *context, double t, const double *u, double *rate, NsError *err) {
-  SwitchTwin *w = context;
+static NsStatus switch_lin_rate(void *context, double t, const double *u, double *rate, NsError *err) {
+  SwitchLinearisation *w = context;
   *w->sw->clock = t;
   return ns_flow_rate(w->flow, t, u, rate, err);
 }
 
-static NsStatus switch_twin_jacobian(void *context, double t, const double *u, double *J, NsError *err) {
-  SwitchTwin *w = context;
+static NsStatus switch_lin_jacobian(void *context, double t, const double *u, double *J, NsError *err) {
+  SwitchLinearisation *w = context;
   *w->sw->clock = t;
   return ns_flow_jacobian(w->flow, t, u, J, err);
 }
 
 /* The states x at (t, u). */
-static NsStatus switch_twin_x(void *context, double t, const double *u, double *x, NsError *err) {
-  SwitchTwin *w = context;
+static NsStatus switch_lin_x(void *context, double t, const double *u, double *x, NsError *err) {
+  SwitchLinearisation *w = context;
   NsStatus status = ns_flow_evaluate(w->flow, t, u, NULL, err);
   if (status == NS_OK) memcpy(x, w->flow->x, (size_t)w->flow->eq.n * sizeof *x);
   return status;
 }
 
-static NsStatus switch_twin_states(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X,
-                                   NsError *err) {
-  SwitchTwin *w = context;
+static NsStatus switch_lin_states(void *context, NsSensitivity *s, double t, const double *u, const double *S, double *X,
+                                  NsError *err) {
+  SwitchLinearisation *w = context;
   NsStatus status = NS_OK;
   if (s->tape) return NS_OK;
   if (s->n == s->nx) {
@@ -98,7 +98,7 @@ static NsStatus switch_twin_states(void *context, NsSensitivity *s, double t, co
     return NS_OK;
   }
   for (int j = 0; j < s->p && status == NS_OK; j++)
-    status = ns_sensitivity_along(s, &w->frozen, switch_twin_x, s->nx, t, u, 0, S + (ptrdiff_t)j * s->n, j,
+    status = ns_sensitivity_along(s, &w->lin, switch_lin_x, s->nx, t, u, 0, S + (ptrdiff_t)j * s->n, j,
                                   X + (ptrdiff_t)j * s->nx, err);
   return status;
 }
@@ -112,16 +112,16 @@ static bool outputs_affine(const NsEquations *e) {
   return true;
 }
 
-/* The twin goes on in this mode. */
-static NsStatus switch_twin_plan(SwitchTwin *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
+/* The linearisation goes on in this mode. */
+static NsStatus switch_lin_plan(SwitchLinearisation *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
   NsFlow *flow = w->flow;
   ns_flow_set_mode(flow, mode);
   ns_switch_vjp_forget(w->vjp);
   NsSensitivity *s = w->s;
   NsStatus status = ns_flow_jacobian(flow, t, u, s->J, err); /* finds the number of differentiations */
   int levels = flow->nw > 0 ? flow->reduction.levels : 0;
-  w->frozen.constant = flow->eq.linear && flow->eq.settled;
-  w->exact = w->frozen.constant || levels == 0 || (levels == 1 && outputs_affine(&flow->eq));
+  w->lin.constant = flow->eq.linear && flow->eq.settled;
+  w->exact = w->lin.constant || levels == 0 || (levels == 1 && outputs_affine(&flow->eq));
   return status;
 }
 
@@ -130,8 +130,8 @@ typedef struct KeptMode {
   double t_k, h;
 } KeptMode;
 
-static void switch_twin_keep(void *context, void *to) {
-  const SwitchTwin *w = context;
+static void switch_lin_keep(void *context, void *to) {
+  const SwitchLinearisation *w = context;
   const NsFlow *flow = w->flow;
   const NsSwitching *sw = w->sw;
   size_t m = (size_t)flow->view.m;
@@ -143,61 +143,60 @@ static void switch_twin_keep(void *context, void *to) {
   memcpy(at += (size_t)flow->eq.na * sizeof(double), flow->mode, m * sizeof *flow->mode);
 }
 
-static NsStatus switch_twin_take(void *context, const void *from, double t, const double *u, bool *same, NsError *err) {
-  SwitchTwin *w = context;
+static NsStatus switch_lin_take(void *context, const void *from, double t, const double *u, bool *same, NsError *err) {
+  SwitchLinearisation *w = context;
   NsFlow *flow = w->flow;
   size_t m = (size_t)flow->view.m;
   const char *at = from;
   KeptMode head;
   memcpy(&head, at, sizeof head);
   NsStatus status = NS_OK;
-  if (!flow->eq.settled || w->frozen.h != head.h) status = ns_flow_begin(flow, head.t_k, head.h, err);
-  w->frozen.h = head.h;
+  if (!flow->eq.settled || w->lin.h != head.h) status = ns_flow_begin(flow, head.t_k, head.h, err);
+  w->lin.h = head.h;
   memcpy(flow->lambda, at += sizeof head, m * sizeof(double));
   memcpy(flow->a, at += m * sizeof(double), (size_t)flow->eq.na * sizeof(double));
   at += (size_t)flow->eq.na * sizeof(double);
   *same = flow->planned && memcmp(flow->mode, at, m * sizeof *flow->mode) == 0;
   if (*same || status != NS_OK) return status;
   memcpy(w->kept, at, m * sizeof *w->kept);
-  return switch_twin_plan(w, w->kept, t, u, err);
+  return switch_lin_plan(w, w->kept, t, u, err);
 }
 
 /* Takes the present mode of the run; the search for multipliers starts at those of the run. */
-static NsStatus switch_twin_mode(SwitchTwin *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
+static NsStatus switch_lin_mode(SwitchLinearisation *w, const NsRowMode *mode, double t, const double *u, NsError *err) {
   NsFlow *flow = w->flow;
   bool same = flow->planned && memcmp(flow->mode, mode, (size_t)flow->view.m * sizeof *mode) == 0;
   memcpy(flow->lambda, w->sw->flow->lambda, (size_t)flow->view.m * sizeof(double));
   memcpy(flow->a, w->sw->flow->a, (size_t)flow->eq.na * sizeof(double));
-  return same ? NS_OK : switch_twin_plan(w, mode, t, u, err);
+  return same ? NS_OK : switch_lin_plan(w, mode, t, u, err);
 }
 
 /* ---- derivatives in closed form ---- */
 
 /* F_u, where it is exact, and F_p. */
-static NsStatus switch_twin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,
-                                  NsError *err) {
-  SwitchTwin *w = context;
+static NsStatus switch_lin_terms(void *context, double t, const double *u, double *J, double *P, bool *known, bool *exact,
+                                 NsError *err) {
+  SwitchLinearisation *w = context;
   *exact = J && w->exact;
-  NsStatus status = *exact ? switch_twin_jacobian(w, t, u, J, err) : NS_OK;
+  NsStatus status = *exact ? switch_lin_jacobian(w, t, u, J, err) : NS_OK;
   if (status != NS_OK || !P) return status;
   if (*exact) memcpy(w->direction, w->flow->sdot, (size_t)w->flow->eq.nd * sizeof *w->direction); /* evaluated with F_u */
-  else status = switch_twin_rate(w, t, u, w->direction, err);
+  else status = switch_lin_rate(w, t, u, w->direction, err);
   if (status != NS_OK) return status;
-  return ns_switch_vjp_rates(w->vjp, w->flow, w->frozen.constant, t, w->direction, P, known, err);
+  return ns_switch_vjp_rates(w->vjp, w->flow, w->lin.constant, t, w->direction, P, known, err);
 }
 
-static NsStatus switch_twin_vjp(void *context, double t, const double *u, const double *mu, double *out, bool *known,
-                                NsError *err) {
-  SwitchTwin *w = context;
+static NsStatus switch_lin_vjp(void *context, double t, const double *u, const double *mu, double *out, bool *known,
+                               NsError *err) {
+  SwitchLinearisation *w = context;
   NsVjpWeights weights = {.mu = mu};
-  NsStatus status = switch_twin_rate(w, t, u, w->direction, err);
-  return status == NS_OK ? ns_switch_vjp(w->vjp, w->flow, w->frozen.constant, t, w->direction, &weights, out, known, err)
-                         : status;
+  NsStatus status = switch_lin_rate(w, t, u, w->direction, err);
+  return status == NS_OK ? ns_switch_vjp(w->vjp, w->flow, w->lin.constant, t, w->direction, &weights, out, known, err) : status;
 }
 
 /* The weights of guard_value. */
-static NsStatus switch_twin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
-  SwitchTwin *w = context;
+static NsStatus switch_lin_vjp_guard(void *context, double t, const double *u, double *out, bool *known, NsError *err) {
+  SwitchLinearisation *w = context;
   int k = w->guard, i = k / 2, n = w->flow->eq.n, m = w->flow->eq.m;
   double *mu = w->weights, *y = mu + n, *lambda = y + m, *lower = lambda + m, *upper = lower + m;
   memset(w->weights, 0, (size_t)(n + 4 * m) * sizeof *w->weights);
@@ -206,18 +205,17 @@ static NsStatus switch_twin_vjp_guard(void *context, double t, const double *u, 
   else if (k % 2) lambda[i] = -1, upper[i] = 1;
   else lambda[i] = 1, lower[i] = -1;
   NsVjpWeights weights = {mu, y, lambda, lower, upper};
-  NsStatus status = switch_twin_rate(w, t, u, w->direction, err);
-  return status == NS_OK ? ns_switch_vjp(w->vjp, w->flow, w->frozen.constant, t, w->direction, &weights, out, known, err)
-                         : status;
+  NsStatus status = switch_lin_rate(w, t, u, w->direction, err);
+  return status == NS_OK ? ns_switch_vjp(w->vjp, w->flow, w->lin.constant, t, w->direction, &weights, out, known, err) : status;
 }
 
 /* ---- making ---- */
 
-static NsStatus switch_twin_new(NsSwitching *sw, NsError *err) {
+static NsStatus switch_lin_new(NsSwitching *sw, NsError *err) {
   NsSensitivity *s = sw->sensitivity;
-  SwitchTwin *w = s->twin = ns_alloc(1, sizeof *w);
+  SwitchLinearisation *w = s->lin = ns_alloc(1, sizeof *w);
   if (!w) return ns_fail(err, NS_ENOMEM, "not enough memory");
-  s->free_twin = switch_twin_free;
+  s->free_lin = switch_lin_free;
   size_t m = (size_t)sw->m;
   w->sw = sw;
   w->s = s;
@@ -241,38 +239,37 @@ static NsStatus switch_twin_new(NsSwitching *sw, NsError *err) {
 NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
   NsSensitivity *s = sw->sensitivity;
   if (!s) return NS_OK;
-  NsStatus status = s->twin ? NS_OK : switch_twin_new(sw, err);
+  NsStatus status = s->lin ? NS_OK : switch_lin_new(sw, err);
   if (status != NS_OK) return status;
-  SwitchTwin *w = s->twin;
+  SwitchLinearisation *w = s->lin;
   double h = sw->t_next - sw->t_k;
   w->sw = sw;
   if (s->begun && s->n != sw->nd) return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes at t=%.10g", sw->t_k);
   s->n = sw->nd;
   ns_sensitivity_begin(s, sw->t_k);
   s->keeps_nodes = sw->trace && sw->trace->piece;
-  w->frozen = (NsFrozen){.context = w,
-                         .n = sw->nd,
-                         .size = sw->now->size,
-                         .h = h,
-                         .implicit = sw->method->implicit,
-                         .reread = switch_twin_reread,
-                         .rate = switch_twin_rate,
-                         .states = switch_twin_states,
-                         .keep = switch_twin_keep,
-                         .take = switch_twin_take,
-                         .terms = switch_twin_terms,
-                         .vjp = switch_twin_vjp,
-                         .vjp_guard = switch_twin_vjp_guard};
-  w->frozen.mode_bytes = sizeof(KeptMode) + (size_t)(sw->m + w->flow->eq.na) * sizeof(double) +
-                         (size_t)sw->m * sizeof(NsRowMode);
+  w->lin = (NsLinearisation){.context = w,
+                             .n = sw->nd,
+                             .size = sw->now->size,
+                             .h = h,
+                             .implicit = sw->method->implicit,
+                             .reread = switch_lin_reread,
+                             .rate = switch_lin_rate,
+                             .states = switch_lin_states,
+                             .keep = switch_lin_keep,
+                             .take = switch_lin_take,
+                             .terms = switch_lin_terms,
+                             .vjp = switch_lin_vjp,
+                             .vjp_guard = switch_lin_vjp_guard};
+  w->lin.mode_bytes = sizeof(KeptMode) + (size_t)(sw->m + w->flow->eq.na) * sizeof(double) + (size_t)sw->m * sizeof(NsRowMode);
   return ns_flow_begin(w->flow, sw->t_k, h, err);
 }
 
 /* ---- the start ---- */
 
-/* u of the start at the states x, in the frozen mode: NS_EARG where another mode begins. */
-static NsStatus switch_twin_start(void *context, double t, const double *x, double *u, NsError *err) {
-  SwitchTwin *w = context;
+/* u of the start at the states x, in the fixed mode: NS_EARG where another mode begins. */
+static NsStatus switch_lin_start(void *context, double t, const double *x, double *u, NsError *err) {
+  SwitchLinearisation *w = context;
   NsModeChoice choice;
   NsStatus status = ns_mode_start(w->flow, t, x, w->lambda, (NsAmbiguity)w->sw->options.ambiguity, u, &choice, err);
   if (status == NS_OK) status = ns_flow_project(w->flow, t, u, err);
@@ -287,13 +284,13 @@ static NsStatus switch_twin_start(void *context, double t, const double *x, doub
 }
 
 /* The mode after a map that has searched for one. */
-static NsStatus start_settle(SwitchTwin *w, NsError *err) {
+static NsStatus start_settle(SwitchLinearisation *w, NsError *err) {
   w->flow->planned = false;
-  return switch_twin_mode(w, w->sw->now->mode, w->sw->t, w->sw->u, err);
+  return switch_lin_mode(w, w->sw->now->mode, w->sw->t, w->sw->u, err);
 }
 
 static NsStatus guard_value(void *context, double t, const double *u, double *out, NsError *err) {
-  SwitchTwin *w = context;
+  SwitchLinearisation *w = context;
   NsStatus status = ns_flow_outputs(w->flow, t, u, err);
   const NsFlowView *now = ns_flow_view(w->flow);
   int k = w->guard, i = k / 2;
@@ -306,7 +303,7 @@ static NsStatus guard_value(void *context, double t, const double *u, double *ou
 }
 
 /* NS_EARG when a guard that is 0 at the start changes with a parameter. */
-static NsStatus check_start_guards(SwitchTwin *w, NsError *err) {
+static NsStatus check_start_guards(SwitchLinearisation *w, NsError *err) {
   NsSwitching *sw = w->sw;
   NsSensitivity *s = sw->sensitivity;
   NsFlow *own = sw->flow;
@@ -325,11 +322,11 @@ static NsStatus check_start_guards(SwitchTwin *w, NsError *err) {
     for (int j = 0; j < s->p && status == NS_OK; j++) {
       double change, most = 0, part;
       const double *S = s->S + (ptrdiff_t)j * s->n;
-      status = ns_sensitivity_along(s, &w->frozen, guard_value, 1, sw->t, sw->u, 0, S, j, &change, err);
+      status = ns_sensitivity_along(s, &w->lin, guard_value, 1, sw->t, sw->u, 0, S, j, &change, err);
       memset(s->direction, 0, (size_t)s->n * sizeof *s->direction);
       for (int i = 0; i < s->n && status == NS_OK && change != 0; i++) {
         s->direction[i] = S[i];
-        status = ns_sensitivity_along(s, &w->frozen, guard_value, 1, sw->t, sw->u, 0, s->direction, -1, &part, err);
+        status = ns_sensitivity_along(s, &w->lin, guard_value, 1, sw->t, sw->u, 0, s->direction, -1, &part, err);
         s->direction[i] = 0;
         most += fabs(part);
       }
@@ -347,7 +344,7 @@ NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
   NsSensitivity *s = sw->sensitivity;
   if (!s || s->begun) return NS_OK;
   s->begun = true;
-  SwitchTwin *w = s->twin;
+  SwitchLinearisation *w = s->lin;
   bool plain = s->n == s->nx && !sw->choice.jumped;
   for (int i = 0; i < sw->m; i++) plain = plain && sw->now->mode[i] != NS_ROW_ACTIVE;
   double *at = w->x;
@@ -356,12 +353,12 @@ NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
   memcpy(w->lambda, sw->lambda_before, (size_t)sw->m * sizeof *w->lambda);
   NsStatus status = NS_OK;
   if (plain) memcpy(s->S, s->X, (size_t)s->n * (size_t)s->p * sizeof *s->S);
-  NsFrozen from = w->frozen; /* the motion's states are x here */
+  NsLinearisation from = w->lin; /* the motion's states are x here */
   from.n = s->nx;
   int nd = s->n;
   s->n = s->nx;
   for (int j = 0; j < s->p && !plain && status == NS_OK; j++)
-    status = ns_sensitivity_along(s, &from, switch_twin_start, nd, sw->t, w->x, 0, s->X + (ptrdiff_t)j * s->nx, j,
+    status = ns_sensitivity_along(s, &from, switch_lin_start, nd, sw->t, w->x, 0, s->X + (ptrdiff_t)j * s->nx, j,
                                   s->S + (ptrdiff_t)j * nd, err);
   s->n = nd;
   if (status == NS_EARG && s->options->one_sided) {
@@ -371,14 +368,14 @@ NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
   if (status == NS_OK) status = start_settle(w, err);
   if (status == NS_OK && !s->options->one_sided) status = check_start_guards(w, err);
   memcpy(s->S_k, s->S, (size_t)nd * (size_t)s->p * sizeof *s->S);
-  return status == NS_OK ? switch_twin_states(w, s, sw->t, sw->u, s->S, s->X, err) : status;
+  return status == NS_OK ? switch_lin_states(w, s, sw->t, sw->u, s->S, s->X, err) : status;
 }
 
 /* ---- smooth motion ---- */
 
 /* An NsCourse: u on the dense output of the last step. */
-static NsStatus switch_twin_at(void *context, double t, double *u, NsError *err) {
-  SwitchTwin *w = context;
+static NsStatus switch_lin_at(void *context, double t, double *u, NsError *err) {
+  SwitchLinearisation *w = context;
   const NsDenseCourse *c = &w->sw->course;
   (void)err;
   ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), w->dense);
@@ -387,40 +384,40 @@ static NsStatus switch_twin_at(void *context, double t, double *u, NsError *err)
 }
 
 /* The rates of all states. */
-static NsStatus switch_twin_rates(SwitchTwin *w, NsSensitivity *s, double t, const double *u, NsError *err) {
-  NsStatus status = switch_twin_rate(w, t, u, s->value, err);
+static NsStatus switch_lin_rates(SwitchLinearisation *w, NsSensitivity *s, double t, const double *u, NsError *err) {
+  NsStatus status = switch_lin_rate(w, t, u, s->value, err);
   if (status != NS_OK || s->n == s->nx) return memcpy(s->xdot, s->value, (size_t)s->n * sizeof *s->xdot), status;
-  return ns_sensitivity_along(s, &w->frozen, switch_twin_x, s->nx, t, u, 1, s->value, -1, s->xdot, err);
+  return ns_sensitivity_along(s, &w->lin, switch_lin_x, s->nx, t, u, 1, s->value, -1, s->xdot, err);
 }
 
 NsStatus ns_switch_sense_piece(NsSwitching *sw, NsError *err) {
   NsSensitivity *s = sw->sensitivity;
   if (!s) return NS_OK;
-  SwitchTwin *w = s->twin;
+  SwitchLinearisation *w = s->lin;
   const NsStepperState *step = &sw->stepper->state;
   ns_switch_state(sw, step->y_old, w->dense);
   memcpy(w->u_before, w->dense, (size_t)sw->nd * sizeof *w->dense);
-  NsStatus status = switch_twin_mode(w, sw->now->mode, step->t_old, w->u_before, err);
+  NsStatus status = switch_lin_mode(w, sw->now->mode, step->t_old, w->u_before, err);
   NsFlow *own = sw->flow;
   sw->flow = w->flow, sw->now = ns_flow_view(w->flow); /* the dense output evaluates the motion */
   if (status == NS_OK) status = ns_switch_make_course(sw, err);
   sw->flow = own, sw->now = ns_flow_view(own);
-  NsCourse course = {.t_old = step->t_old, .t = step->t, .at = switch_twin_at, .context = w};
-  if (status == NS_OK) status = ns_sensitivity_piece(s, &w->frozen, &course, err);
+  NsCourse course = {.t_old = step->t_old, .t = step->t, .at = switch_lin_at, .context = w};
+  if (status == NS_OK) status = ns_sensitivity_piece(s, &w->lin, &course, err);
   ns_switch_state(sw, step->y, w->dense);
   memcpy(w->u_before, w->dense, (size_t)sw->nd * sizeof *w->dense);
-  if (status == NS_OK && s->wants_rates) status = switch_twin_rates(w, s, step->t, w->u_before, err);
-  return status == NS_OK ? switch_twin_states(w, s, step->t, w->u_before, s->S, s->X, err) : status;
+  if (status == NS_OK && s->wants_rates) status = switch_lin_rates(w, s, step->t, w->u_before, err);
+  return status == NS_OK ? switch_lin_states(w, s, step->t, w->u_before, s->S, s->X, err) : status;
 }
 
 /* ---- events ---- */
 
 static void guard_choose(void *context, int guard) {
-  ((SwitchTwin *)context)->guard = guard;
+  ((SwitchLinearisation *)context)->guard = guard;
 }
 
-static void add_switch_guard(SwitchTwin *w, int *count, int guard, int row) {
-  w->guards[(*count)++] = (NsFrozenGuard){guard_value, guard_choose, guard, sense_row_name(w->sw, row)};
+static void add_switch_guard(SwitchLinearisation *w, int *count, int guard, int row) {
+  w->guards[(*count)++] = (NsLinearisationGuard){guard_value, guard_choose, guard, sense_row_name(w->sw, row)};
 }
 
 /* How near to 0 a guard is when its event is at the present time: rounding, and of lambda the tolerance of the steps. */
@@ -430,7 +427,7 @@ static double guard_near_zero(const NsSwitching *sw, const NsSwitchGuard *guard,
 }
 
 /* Adds the guards that fall through 0 where a step of the grid begins: their events are at that time by chance. */
-static NsStatus add_falling_guards(SwitchTwin *w, int *count, NsError *err) {
+static NsStatus add_falling_guards(SwitchLinearisation *w, int *count, NsError *err) {
   NsSwitching *sw = w->sw;
   const double *lambda_size = ns_flow_lambda_sizes(sw->flow);
   NsStatus status = NS_OK;
@@ -439,7 +436,7 @@ static NsStatus add_falling_guards(SwitchTwin *w, int *count, NsError *err) {
     bool falls;
     if (!guard->used || fabs(ns_switch_guard(sw, guard)) > guard_near_zero(sw, guard, lambda_size)) continue;
     w->guard = k;
-    status = ns_sensitivity_falls(sw->sensitivity, &w->frozen, guard_value, sw->t, sw->u, &falls, err);
+    status = ns_sensitivity_falls(sw->sensitivity, &w->lin, guard_value, sw->t, sw->u, &falls, err);
     if (status == NS_OK && falls) add_switch_guard(w, count, k, guard->row);
   }
   return status;
@@ -448,16 +445,16 @@ static NsStatus add_falling_guards(SwitchTwin *w, int *count, NsError *err) {
 NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err) {
   NsSensitivity *s = sw->sensitivity;
   if (!s) return NS_OK;
-  SwitchTwin *w = s->twin;
+  SwitchLinearisation *w = s->lin;
   int count = 0;
   memcpy(w->u_before, sw->u, (size_t)sw->nd * sizeof *sw->u);
   memcpy(w->before, sw->before, (size_t)sw->m * sizeof *w->before);
-  NsStatus status = switch_twin_mode(w, sw->before, sw->t, sw->u, err);
+  NsStatus status = switch_lin_mode(w, sw->before, sw->t, sw->u, err);
   if (status == NS_OK && guard < 0) status = add_falling_guards(w, &count, err);
   if (status != NS_OK) return status;
   if (guard < 0 && count == 0) {
-    status = ns_sensitivity_restart(s, &w->frozen, false, sw->t, sw->u, err);
-    if (status == NS_OK) status = switch_twin_states(w, s, sw->t, sw->u, s->S, s->X, err);
+    status = ns_sensitivity_restart(s, &w->lin, false, sw->t, sw->u, err);
+    if (status == NS_OK) status = switch_lin_states(w, s, sw->t, sw->u, s->S, s->X, err);
     sw->log->slope = s->told;
     return status;
   }
@@ -467,18 +464,19 @@ NsStatus ns_switch_sense_before(NsSwitching *sw, int guard, NsError *err) {
     if (k == guard || !g->used || !sw->open[g->row] || g->row == guard / 2) continue;
     add_switch_guard(w, &count, k, g->row);
   }
-  status = ns_sensitivity_event(s, &w->frozen, w->guards, count, sw->t, sw->u, err);
+  status = ns_sensitivity_event(s, &w->lin, w->guards, count, sw->t, sw->u, err);
   sw->log->slope = s->told;
   return status;
 }
 
 void ns_switch_sense_chosen(NsSwitching *sw) {
-  if (sw->sensitivity) memcpy(((SwitchTwin *)sw->sensitivity->twin)->chosen, sw->now->mode, (size_t)sw->m * sizeof(NsRowMode));
+  if (sw->sensitivity)
+    memcpy(((SwitchLinearisation *)sw->sensitivity->lin)->chosen, sw->now->mode, (size_t)sw->m * sizeof(NsRowMode));
 }
 
 /* u after the impulse that the mode `chosen` makes. */
-static NsStatus switch_twin_jump(void *context, double t, const double *u, double *after, NsError *err) {
-  SwitchTwin *w = context;
+static NsStatus switch_lin_jump(void *context, double t, const double *u, double *after, NsError *err) {
+  SwitchLinearisation *w = context;
   bool jumped;
   memcpy(after, u, (size_t)w->sw->nd * sizeof *u);
   ns_flow_set_mode(w->flow, w->chosen);
@@ -487,22 +485,22 @@ static NsStatus switch_twin_jump(void *context, double t, const double *u, doubl
 }
 
 /* u after a new start. */
-static NsStatus switch_twin_anew(void *context, double t, const double *u, double *after, NsError *err) {
-  SwitchTwin *w = context;
+static NsStatus switch_lin_anew(void *context, double t, const double *u, double *after, NsError *err) {
+  SwitchLinearisation *w = context;
   ns_equations_states(&w->flow->eq, u, w->flow->a, w->x);
-  return switch_twin_start(w, t, w->x, after, err);
+  return switch_lin_start(w, t, w->x, after, err);
 }
 
 NsStatus ns_switch_sense_after(NsSwitching *sw, bool jumped, bool anew, NsError *err) {
   NsSensitivity *s = sw->sensitivity;
   if (!s) return NS_OK;
-  SwitchTwin *w = s->twin;
+  SwitchLinearisation *w = s->lin;
   NsStatus status = start_settle(w, err);
-  NsFrozenMap reset = !jumped ? NULL : anew ? switch_twin_anew : switch_twin_jump;
+  NsLinearisationMap reset = !jumped ? NULL : anew ? switch_lin_anew : switch_lin_jump;
   memcpy(w->lambda, sw->lambda_before, (size_t)sw->m * sizeof *w->lambda);
-  if (status == NS_OK) status = ns_sensitivity_reset(s, &w->frozen, reset, sw->t, w->u_before, sw->u, err);
+  if (status == NS_OK) status = ns_sensitivity_reset(s, &w->lin, reset, sw->t, w->u_before, sw->u, err);
   if (status == NS_OK && reset) status = start_settle(w, err);
-  return status == NS_OK ? switch_twin_states(w, s, sw->t, sw->u, s->S, s->X, err) : status;
+  return status == NS_OK ? switch_lin_states(w, s, sw->t, sw->u, s->S, s->X, err) : status;
 }
 
 NsStatus ns_switch_sense_accumulation(const NsSwitching *sw, int row, NsError *err) {
