@@ -157,10 +157,10 @@ typedef struct NsRescue {
 } NsRescue;
 
 /*
-** Receives the course of a step from `drive`. Values are x of each system, then lambda, then y of each interaction, in the
+** Receives the dense output of a step from `drive`. Values are x of each system, then lambda, then y of each interaction, in the
 ** graph's order. A failure ends the step.
 */
-typedef struct NsTrace {
+typedef struct NsDenseSink {
   void *context;
 
   /* Is called twice at each event (or several events of the same t): with the values before it, then with those after it. */
@@ -171,14 +171,14 @@ typedef struct NsTrace {
   ** (ns_bernstein_node), one node after the other. NULL: nobody asks.
   */
   NsStatus (*piece)(void *context, double t_old, double t, const double *values, NsError *err);
-} NsTrace;
+} NsDenseSink;
 
 /* What `drive` needs besides the step. */
 typedef struct NsDrive {
   NsStepSolver solver;
   NsEventLog *log;                   /* receives the events */
   NsEnergyAccount *account;          /* NULL: no account is kept */
-  const NsTrace *trace;              /* NULL: nobody records the course of the step */
+  const NsDenseSink *sink;           /* NULL: nobody records the dense output of the step */
   struct NsSensitivity *sensitivity; /* carries derivatives by parameters along; NULL: nobody asks */
 } NsDrive;
 

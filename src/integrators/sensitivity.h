@@ -159,8 +159,8 @@ void ns_sensitivity_initial(NsSensitivity *s, const NsNsds *graph);
 */
 void ns_sensitivity_begin(NsSensitivity *s, double t);
 
-/* S goes along a piece of smooth motion, course: u. Statuses of the model's callbacks, NS_ENOCONV, NS_ENOMEM. */
-NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err);
+/* S goes along a piece of smooth motion, dense: u. Statuses of the model's callbacks, NS_ENOCONV, NS_ENOMEM. */
+NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err);
 
 /* Whether a piece is too short for S to change in it. */
 bool ns_sensitivity_holds(double t_old, double t);
@@ -238,7 +238,7 @@ NsStatus ns_sensitivity_order(double t, const char *a, const char *b, NsError *e
 NsStatus ns_sensitivity_note(NsSensitivity *s, const NsLinearisation *lin, double t, const double *u, NsError *err);
 
 /* F_u and F_p, and their values between the nodes of a piece. parameters: F_p, too. */
-NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, double a, double b,
+NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, double a, double b,
                                bool parameters, NsError *err);
 void ns_sensitivity_jacobian(NsSensitivity *s, double t, double *J);
 

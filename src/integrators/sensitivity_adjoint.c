@@ -134,7 +134,7 @@ static NsStatus back_vjp(NsSensitivity *s, double t, const double *u, const doub
 }
 
 /* g += the integral of F_p' mu over [a, b], within the last step of the adjoint equations. */
-static NsStatus back_integral(NsSensitivity *s, const NsCourse *course, double a, double b, int halved, NsError *err) {
+static NsStatus back_integral(NsSensitivity *s, const NsDenseOutput *dense, double a, double b, int halved, NsError *err) {
   NsRunTape *tape = s->tape;
   ptrdiff_t p = s->p;
   double tolerance = BACK_RESOLVED * s->options->rtol, h = b - a;
@@ -142,7 +142,7 @@ static NsStatus back_integral(NsSensitivity *s, const NsCourse *course, double a
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     double t = k + 1 == NS_BERNSTEIN_SIZE ? b : a + ns_bernstein_node(k) * h;
     status = ns_variational_at(tape->variational, t, tape->x, err);
-    if (status == NS_OK) status = course->at(course->context, t, s->direction, err);
+    if (status == NS_OK) status = dense->at(dense->context, t, s->direction, err);
     if (status == NS_OK) status = back_vjp(s, t, s->direction, tape->x, tape->q + k * p, err);
   }
   bool resolved = true;
@@ -155,8 +155,8 @@ static NsStatus back_integral(NsSensitivity *s, const NsCourse *course, double a
   }
   double middle = a + h / 2;
   if (status == NS_OK && !resolved && halved < BACK_HALVINGS && middle > a && middle < b) {
-    status = back_integral(s, course, middle, b, halved + 1, err);
-    return status == NS_OK ? back_integral(s, course, a, middle, halved + 1, err) : status;
+    status = back_integral(s, dense, middle, b, halved + 1, err);
+    return status == NS_OK ? back_integral(s, dense, a, middle, halved + 1, err) : status;
   }
   for (ptrdiff_t j = 0; j < p && status == NS_OK; j++) {
     double v[NS_BERNSTEIN_SIZE], bernstein[NS_BERNSTEIN_SIZE], sum = 0, most = 0;
@@ -173,7 +173,7 @@ static NsStatus back_integral(NsSensitivity *s, const NsCourse *course, double a
 /* ---- the adjoint pass ---- */
 
 /* mu and g go from s->to to s->from. */
-static NsStatus back_integrate(NsSensitivity *s, const NsCourse *course, NsError *err) {
+static NsStatus back_integrate(NsSensitivity *s, const NsDenseOutput *dense, NsError *err) {
   NsRunTape *tape = s->tape;
   const NsVariationalState *state = ns_variational_state(tape->variational);
   ns_variational_start(tape->variational, s->to, tape->mu, s->to - s->from);
@@ -181,7 +181,7 @@ static NsStatus back_integrate(NsSensitivity *s, const NsCourse *course, NsError
   for (int steps = 0; state->t > s->from && status == NS_OK; steps++) {
     if (steps == BACK_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps after t=%.10g", s->from);
     status = ns_variational_step(tape->variational, s->from, err);
-    if (status == NS_OK && s->driven) status = back_integral(s, course, state->t, state->t_old, 0, err);
+    if (status == NS_OK && s->driven) status = back_integral(s, dense, state->t, state->t_old, 0, err);
   }
   memcpy(tape->mu, state->y, (size_t)s->n * sizeof *tape->mu);
   for (int i = 0; i < s->n; i++) tape->most[i] = fmax(tape->most[i], fabs(tape->mu[i]));
@@ -189,17 +189,17 @@ static NsStatus back_integrate(NsSensitivity *s, const NsCourse *course, NsError
 }
 
 /* Goes from b to a, in halves where the nodes do not resolve F_u. same: s->J is constant and known. */
-static NsStatus back_go(NsSensitivity *s, const NsCourse *course, double a, double b, bool same, int halved, NsError *err) {
+static NsStatus back_go(NsSensitivity *s, const NsDenseOutput *dense, double a, double b, bool same, int halved, NsError *err) {
   NsStatus status = NS_OK;
-  if (!same) status = ns_sensitivity_sample(s, s->tape->lin, course, a, b, false, err);
+  if (!same) status = ns_sensitivity_sample(s, s->tape->lin, dense, a, b, false, err);
   if (status != NS_OK) return status;
   double middle = a + (b - a) / 2;
   if (halved < BACK_HALVINGS && middle > a && middle < b && !back_resolved(s, b - a)) {
-    status = back_go(s, course, middle, b, false, halved + 1, err);
-    return status == NS_OK ? back_go(s, course, a, middle, false, halved + 1, err) : status;
+    status = back_go(s, dense, middle, b, false, halved + 1, err);
+    return status == NS_OK ? back_go(s, dense, a, middle, false, halved + 1, err) : status;
   }
   s->from = a, s->to = b;
-  return back_integrate(s, course, err);
+  return back_integrate(s, dense, err);
 }
 
 /* mu += the integral of c where the interval is too short for F_u to matter. */
@@ -273,11 +273,11 @@ NsStatus ns_adjoint_piece(NsSensitivity *s, double a, double b, const double *c,
     for (int i = 0; i < s->nx; i++) tape->c[tape->place[i] + k * s->n] = c[i + k * s->nx];
   tape->from = a, tape->to = b;
   if (ns_sensitivity_holds(a, b)) return back_hold(s, b - a), NS_OK;
-  NsNodeCourse nodes = {s->n, s->n, piece->t_old, piece->t, piece->u};
-  NsCourse course = ns_node_course(&nodes);
+  NsDenseNodes nodes = {s->n, s->n, piece->t_old, piece->t, piece->u};
+  NsDenseOutput dense = ns_dense_of_nodes(&nodes);
   bool same;
   NsStatus status = back_take(s, piece, &same, err);
-  return status == NS_OK ? back_go(s, &course, a, b, same, 0, err) : status;
+  return status == NS_OK ? back_go(s, &dense, a, b, same, 0, err) : status;
 }
 
 /* Whether a piece has the state at t, before or after the events there. */

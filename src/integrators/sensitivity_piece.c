@@ -193,7 +193,7 @@ static NsStatus point_terms(NsSensitivity *s, const NsLinearisation *lin, double
   return status;
 }
 
-NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, double a, double b,
+NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, double a, double b,
                                bool parameters, NsError *err) {
   bool driven = parameters && s->driven;
   ptrdiff_t nn = (ptrdiff_t)s->n * s->n, np = (ptrdiff_t)s->n * s->p;
@@ -203,7 +203,7 @@ NsStatus ns_sensitivity_sample(NsSensitivity *s, const NsLinearisation *lin, con
     bool last = k + 1 == NS_BERNSTEIN_SIZE;
     if (s->fixed && !driven && k > 0) break;
     double t = last ? b : a + ns_bernstein_node(k) * (b - a);
-    status = course->at(course->context, t, s->direction, err);
+    status = dense->at(dense->context, t, s->direction, err);
     double *J = k == 0 || !s->fixed ? s->J + k * nn : NULL, *P = driven ? s->P + k * np : NULL;
     if (status == NS_OK) status = point_terms(s, lin, t, s->direction, J, P, err);
   }
@@ -323,27 +323,27 @@ static NsStatus take_variational(NsSensitivity *s, const NsLinearisation *lin, N
 }
 
 /* X at the nodes of the whole piece that lie in the last step. */
-static NsStatus keep_nodes(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err) {
+static NsStatus keep_nodes(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err) {
   const NsVariationalState *state = ns_variational_state(s->variational);
   ptrdiff_t size = (ptrdiff_t)s->nx * s->p;
   NsStatus status = NS_OK;
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK && s->keeps_nodes; k++) {
-    double t = course->t_old + ns_bernstein_node(k) * (course->t - course->t_old);
-    if (k + 1 == NS_BERNSTEIN_SIZE) t = course->t;
+    double t = dense->t_old + ns_bernstein_node(k) * (dense->t - dense->t_old);
+    if (k + 1 == NS_BERNSTEIN_SIZE) t = dense->t;
     if (t < state->t_old || t > state->t) continue;
     status = ns_variational_at(s->variational, t, s->dense, err);
-    if (status == NS_OK) status = course->at(course->context, t, s->direction, err);
+    if (status == NS_OK) status = dense->at(dense->context, t, s->direction, err);
     if (status == NS_OK) status = lin->states(lin->context, s, t, s->direction, s->dense, s->nodes + k * size, err);
   }
   return status;
 }
 
 /* X at the nodes of a piece in which S does not change. */
-static NsStatus hold_nodes(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err) {
+static NsStatus hold_nodes(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err) {
   ptrdiff_t size = (ptrdiff_t)s->nx * s->p;
-  NsStatus status = course->at(course->context, course->t_old, s->direction, err);
+  NsStatus status = dense->at(dense->context, dense->t_old, s->direction, err);
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK && s->keeps_nodes; k++)
-    status = lin->states(lin->context, s, course->t, s->direction, s->S, s->nodes + k * size, err);
+    status = lin->states(lin->context, s, dense->t, s->direction, s->S, s->nodes + k * size, err);
   return status;
 }
 
@@ -359,7 +359,7 @@ static void measure_least(NsSensitivity *s) {
 }
 
 /* S goes from s->from to s->to. */
-static NsStatus piece_integrate(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err) {
+static NsStatus piece_integrate(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err) {
   const NsVariationalState *state = ns_variational_state(s->variational);
   measure_least(s);
   ns_variational_start(s->variational, s->from, s->S, s->to - s->from);
@@ -367,41 +367,41 @@ static NsStatus piece_integrate(NsSensitivity *s, const NsLinearisation *lin, co
   for (int steps = 0; state->t < s->to && status == NS_OK; steps++) {
     if (steps == PIECE_STEPS) return ns_fail(err, NS_EMAXITER, "sensitivities: too many steps before t=%.10g", s->to);
     status = ns_variational_step(s->variational, s->to, err);
-    if (status == NS_OK) status = keep_nodes(s, lin, course, err);
+    if (status == NS_OK) status = keep_nodes(s, lin, dense, err);
   }
   memcpy(s->S, state->y, (size_t)s->n * (size_t)s->p * sizeof *s->S);
   return status;
 }
 
 /* S goes along [a, b], in halves where the nodes do not resolve J and P. */
-static NsStatus piece_go(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, double a, double b, int halved,
-                         NsError *err) {
-  NsStatus status = ns_sensitivity_sample(s, lin, course, a, b, true, err);
+static NsStatus piece_go(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, double a, double b,
+                         int halved, NsError *err) {
+  NsStatus status = ns_sensitivity_sample(s, lin, dense, a, b, true, err);
   if (status != NS_OK) return status;
   double middle = a + (b - a) / 2;
   if (halved < PIECE_HALVINGS && middle > a && middle < b && !piece_resolved(s, b - a)) {
-    status = piece_go(s, lin, course, a, middle, halved + 1, err);
-    return status == NS_OK ? piece_go(s, lin, course, middle, b, halved + 1, err) : status;
+    status = piece_go(s, lin, dense, a, middle, halved + 1, err);
+    return status == NS_OK ? piece_go(s, lin, dense, middle, b, halved + 1, err) : status;
   }
   s->from = a, s->to = b;
-  return piece_integrate(s, lin, course, err);
+  return piece_integrate(s, lin, dense, err);
 }
 
 bool ns_sensitivity_holds(double t_old, double t) {
   return !(t - t_old > SHORTEST * fabs(t));
 }
 
-NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err) {
-  double a = course->t_old, b = course->t;
+NsStatus ns_sensitivity_piece(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err) {
+  double a = dense->t_old, b = dense->t;
   NsStatus status = NS_OK;
   s->t = b;
   if (s->n == 0 || s->p == 0) return NS_OK;
-  if (s->tape) return ns_run_tape_piece(s, lin, course, err);
-  if (ns_sensitivity_holds(a, b)) return hold_nodes(s, lin, course, err);
+  if (s->tape) return ns_run_tape_piece(s, lin, dense, err);
+  if (ns_sensitivity_holds(a, b)) return hold_nodes(s, lin, dense, err);
   status = take_variational(s, lin, err);
-  if (status == NS_OK) status = course->at(course->context, a, s->u, err);
+  if (status == NS_OK) status = dense->at(dense->context, a, s->u, err);
   if (status == NS_OK) status = ns_sensitivity_note(s, lin, a, s->u, err);
   for (int i = 0; i < s->n; i++) s->size[i] = fmax(s->size[i], (b - a) * s->rate_most[i]);
   for (int e = 0; e < s->n * s->p; e++) s->most[e] = fmax(s->most[e], fabs(s->S[e]));
-  return status == NS_OK ? piece_go(s, lin, course, a, b, 0, err) : status;
+  return status == NS_OK ? piece_go(s, lin, dense, a, b, 0, err) : status;
 }

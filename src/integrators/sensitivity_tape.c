@@ -124,16 +124,16 @@ static NsStatus tape_keep_mode(NsRunTape *tape, const NsLinearisation *lin, NsEr
   return NS_OK;
 }
 
-NsStatus ns_run_tape_piece(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err) {
+NsStatus ns_run_tape_piece(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err) {
   NsRunTape *tape = s->tape;
-  double a = course->t_old, b = course->t;
+  double a = dense->t_old, b = dense->t;
   if (s->n != s->nx) return ns_run_tape_refuse(tape, "M is singular", err);
   tape->lin = lin;
   NsRunTapeEntry entry = {.t_old = a, .t = b, .u = tape_numbers(tape, NS_BERNSTEIN_SIZE * (ptrdiff_t)s->n)};
   NsStatus status = entry.u ? tape_keep_mode(tape, lin, err) : tape_no_memory(err);
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     double t = k + 1 == NS_BERNSTEIN_SIZE ? b : a + ns_bernstein_node(k) * (b - a);
-    status = course->at(course->context, t, entry.u + (ptrdiff_t)k * s->n, err);
+    status = dense->at(dense->context, t, entry.u + (ptrdiff_t)k * s->n, err);
   }
   if (status == NS_OK) status = ns_sensitivity_note(s, lin, a, entry.u, err);
   entry.mode = tape->mode;

@@ -71,7 +71,7 @@ void ns_run_tape_free(NsRunTape *tape);
 
 /* What the functions of sensitivity.h do with a tape; ns_run_tape_leave: rate_after (n) are the rates after the event. */
 void ns_run_tape_begin(NsRunTape *tape, bool again);
-NsStatus ns_run_tape_piece(NsSensitivity *s, const NsLinearisation *lin, const NsCourse *course, NsError *err);
+NsStatus ns_run_tape_piece(NsSensitivity *s, const NsLinearisation *lin, const NsDenseOutput *dense, NsError *err);
 NsStatus ns_run_tape_event(NsSensitivity *s, const NsLinearisation *lin, const NsLinearisationGuard *guards, int count,
                            double t, const double *u, NsError *err);
 void ns_run_tape_restart(NsSensitivity *s, double t);

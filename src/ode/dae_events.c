@@ -70,13 +70,13 @@ NsStatus ns_dae_run_start(NsDaeRun *run, double t_last, NsError *err) {
 
 /* ---- a step ---- */
 
-static NsStatus dae_course_at(void *context, double t, double *values, NsError *err) {
+static NsStatus dae_dense_at(void *context, double t, double *values, NsError *err) {
   NsDaeRun *run = context;
   return run->method->at(run->solver, t, values, values + run->n, err);
 }
 
-/* The derivatives of y are yd; those of yd come from the slope of the course. */
-static NsStatus dae_course_rate(void *context, double t, const double *values, double *rates, NsError *err) {
+/* The derivatives of y are yd; those of yd come from the slope of the dense output. */
+static NsStatus dae_dense_rate(void *context, double t, const double *values, double *rates, NsError *err) {
   NsDaeRun *run = context;
   const NsDaeState *at = run->method->state(run->solver);
   double part = (at->t - at->t_old) / 64;
@@ -110,9 +110,9 @@ static NsStatus step_and_search(NsDaeRun *run, double t_stop, NsEventRoots *foun
   double sign = run->t_last < at->t ? -1 : 1, end = at->t + sign * longest_dae_step(run, at->t);
   NsStatus status = run->method->step(run->solver, sign * (end - t_stop) < 0 ? end : t_stop, err);
   if (status != NS_OK) return status;
-  NsCourse course = {.t_old = at->t_old, .t = at->t, .at = dae_course_at, .rate = dae_course_rate, .context = run};
-  course.rough = !run->method->one_step;
-  status = ns_event_search_along(run->search, &course, found, err);
+  NsDenseOutput dense = {.t_old = at->t_old, .t = at->t, .at = dae_dense_at, .rate = dae_dense_rate, .context = run};
+  dense.rough = !run->method->one_step;
+  status = ns_event_search_along(run->search, &dense, found, err);
   if (status == NS_OK && found->unresolved >= 0) status = retry_dae_step(run, found->unresolved, err);
   return status;
 }
@@ -134,7 +134,7 @@ NsStatus ns_dae_run_advance(NsDaeRun *run, double t_stop, long steps_most, NsEve
 
 /* ---- stops ---- */
 
-/* The event and its slope along the course, at the solver's present point. */
+/* The event and its slope along the dense output, at the solver's present point. */
 static NsStatus event_slope(NsDaeRun *run, int event, double *g, double *slope, NsError *err) {
   const NsDaeState *at = run->method->state(run->solver);
   double before, part = (at->t - at->t_old) / 64, t = at->t - part;

@@ -1,6 +1,6 @@
 /*
 ** event_search.c
-** Finds the roots of event functions along a course and sorts them.
+** Finds the roots of event functions along a dense output and sorts them.
 */
 #include "ode/event_search.h"
 
@@ -19,8 +19,8 @@
 enum {
   NODES = NS_BERNSTEIN_SIZE,
   HALVINGS =
-      12, /* halvings of a piece where an event is not a polynomial: non-smooth parts are resolved to 1/4000 of a course */
-  MAX_HALVED = 500, /* largest number of halvings in a course; an event that is noise reaches it */
+      12, /* halvings of a piece where an event is not a polynomial: non-smooth parts are resolved to 1/4000 of a dense output */
+  MAX_HALVED = 500, /* largest number of halvings in a dense output; an event that is noise reaches it */
   SPLITS = 45,      /* depth of splits of a polynomial; beyond it the event itself is evaluated */
   CLOSE = 4096,   /* spacings of t: what is closer counts as one place. The time between occurrences has then 3 digits left, and
                        the rounding of t can no longer make up for the 1/1000 that it shrinks by (restitution 0.999). */
@@ -38,7 +38,7 @@ struct NsEventSearch {
   int n;
   NsArena arena;
   double *y;      /* n */
-  double *last;   /* events: the values at the end of the last course */
+  double *last;   /* events: the values at the end of the last dense output */
   double *values; /* NODES x events */
   long *seen;     /* events: how often each occurred */
   bool *fresh;    /* events: zero at the start, and not reported yet */
@@ -46,7 +46,7 @@ struct NsEventSearch {
   long count, room;
   bool *stopped;  /* events: found at the last stop, which acts */
   bool *before;   /* events: found at the stop before that */
-  bool *zero;     /* events: acted at the last stop, and zero after it; until the next course is searched */
+  bool *zero;     /* events: acted at the last stop, and zero after it; until the next dense output is searched */
   int *way;       /* events: sign after the root at the last stop */
   int *again;     /* events: number of times that it acted at one place */
   double *t_last; /* events: time at which it acted last */
@@ -56,33 +56,33 @@ struct NsEventSearch {
   double *ydot;   /* n */
   double t_stop;  /* time of the last stop */
   int still;      /* number of stops at that time */
-  int halved;     /* number of pieces in this course */
+  int halved;     /* number of pieces in this dense output */
   bool kept;      /* the last stop has left the state as it was */
   int event;      /* the event being searched */
-  double from;    /* time of its last root in the course, of any direction, or the start of the course */
+  double from;    /* time of its last root in the dense output, of any direction, or the start of the dense output */
   double first;   /* time of the first root that was accepted; INFINITY: none was, or all roots are sought */
-  NsCourse course;
+  NsDenseOutput dense;
 };
 
-/* ---- courses ---- */
+/* ---- dense output ---- */
 
-static NsStatus dense_course_at(void *context, double t, double *y, NsError *err) {
-  const NsDenseCourse *d = context;
+static NsStatus dense_rows_at(void *context, double t, double *y, NsError *err) {
+  const NsDenseRows *d = context;
   (void)err;
   ns_dense_at(d->n, d->rows, d->y_old, d->F, (t - d->t_old) / (d->t - d->t_old), y);
   return NS_OK;
 }
 
-NsCourse ns_dense_course(const NsDenseCourse *dense) {
-  return (NsCourse){.t_old = dense->t_old, .t = dense->t, .at = dense_course_at, .context = (void *)dense};
+NsDenseOutput ns_dense_of_rows(const NsDenseRows *dense) {
+  return (NsDenseOutput){.t_old = dense->t_old, .t = dense->t, .at = dense_rows_at, .context = (void *)dense};
 }
 
 /*
 ** The barycentric formula at Chebyshev-Lobatto points: weights 1, -1, 1, ... and half of that at both ends. Berrut and
 ** Trefethen, SIAM Review 46(3), 2004.
 */
-static NsStatus node_course_at(void *context, double t, double *y, NsError *err) {
-  const NsNodeCourse *c = context;
+static NsStatus dense_nodes_at(void *context, double t, double *y, NsError *err) {
+  const NsDenseNodes *c = context;
   double x = (t - c->t_old) / (c->t - c->t_old), weight[NODES], sum = 0;
   (void)err;
   for (int k = 0; k < NODES; k++) {
@@ -99,8 +99,8 @@ static NsStatus node_course_at(void *context, double t, double *y, NsError *err)
   return NS_OK;
 }
 
-NsCourse ns_node_course(const NsNodeCourse *nodes) {
-  return (NsCourse){.t_old = nodes->t_old, .t = nodes->t, .at = node_course_at, .context = (void *)nodes};
+NsDenseOutput ns_dense_of_nodes(const NsDenseNodes *nodes) {
+  return (NsDenseOutput){.t_old = nodes->t_old, .t = nodes->t, .at = dense_nodes_at, .context = (void *)nodes};
 }
 
 /* ---- making ---- */
@@ -163,10 +163,10 @@ static NsStatus event_search_sought(NsEventSearch *s, int event, double t, const
   return status;
 }
 
-/* The value of the event being searched, at t within the course. */
+/* The value of the event being searched, at t within the dense output. */
 static NsStatus event_search_at(void *context, double t, double *g, NsError *err) {
   NsEventSearch *s = context;
-  NsStatus status = s->course.at(s->course.context, t, s->y, err);
+  NsStatus status = s->dense.at(s->dense.context, t, s->y, err);
   return status == NS_OK ? event_search_sought(s, s->event, t, s->y, g, err) : status;
 }
 
@@ -197,19 +197,19 @@ const double *ns_event_search_last(const NsEventSearch *s) {
   return s->last;
 }
 
-/* The time at x, a position in units of the course. */
+/* The time at x, a position in units of the dense output. */
 static double time_at(const NsEventSearch *s, double x) {
-  const NsCourse *c = &s->course;
+  const NsDenseOutput *c = &s->dense;
   return x == 1 ? c->t : c->t_old + (c->t - c->t_old) * x;
 }
 
-/* The values at the nodes of the course. */
+/* The values at the nodes of the dense output. */
 static NsStatus sample(NsEventSearch *s, NsError *err) {
   int m = s->events.count;
   memcpy(s->values, s->last, (size_t)m * sizeof *s->last);
   for (int k = 1; k < NODES; k++) {
     double t = time_at(s, ns_bernstein_node(k));
-    NsStatus status = s->course.at(s->course.context, t, s->y, err);
+    NsStatus status = s->dense.at(s->dense.context, t, s->y, err);
     for (int e = 0; e < m && status == NS_OK; e++) status = event_search_sought(s, e, t, s->y, &s->values[k * m + e], err);
     if (status != NS_OK) return status;
   }
@@ -247,7 +247,7 @@ static NsStatus event_search_bracket(NsEventSearch *s, double a, double ga, doub
   return status == NS_OK ? note(s, root, gb > 0 ? 1 : -1, err) : status;
 }
 
-/* A part of the course, with an event's polynomial b on it (in units of the course) and the event's own values at its ends. */
+/* A part of the dense output, with an event's polynomial b on it (in units of the dense output) and the event's own values at its ends. */
 typedef struct Piece {
   double from, width, ga, gb;
   double b[NODES];
@@ -329,14 +329,14 @@ static NsStatus piece_roots(NsEventSearch *s, double from, double width, const d
   return status;
 }
 
-/* Finds the roots of the present event in the course, except at its start: that root is known from the last course or the start. */
+/* Finds the roots of the present event in the dense output, except at its start: that root is known from the last dense output or the start. */
 static NsStatus roots_of(NsEventSearch *s, NsError *err) {
   double v[NODES];
   NsStatus status = NS_OK;
   for (int k = 0; k < NODES; k++) v[k] = s->values[k * s->events.count + s->event];
-  if (v[0] == 0 && s->fresh[s->event]) status = note(s, s->course.t_old, (v[1] > 0) - (v[1] < 0), err);
+  if (v[0] == 0 && s->fresh[s->event]) status = note(s, s->dense.t_old, (v[1] > 0) - (v[1] < 0), err);
   s->fresh[s->event] = false;
-  s->from = s->course.t_old;
+  s->from = s->dense.t_old;
   return status == NS_OK ? piece_roots(s, 0, 1, v, HALVINGS, err) : status;
 }
 
@@ -363,7 +363,7 @@ static bool count_root(NsEventSearch *s, NsEventRoot *root) {
 
 /* Leaves the roots up to the first that stops, and those close to it, in `found`. */
 static void cut_at_stop(NsEventSearch *s, NsEventRoots *found) {
-  const NsCourse *c = &s->course;
+  const NsDenseOutput *c = &s->dense;
   double near = 16 * DBL_EPSILON * fmax(fabs(c->t_old), fabs(c->t));
   found->roots = s->roots;
   for (long i = 0; i < s->count; i++) {
@@ -377,7 +377,7 @@ static void cut_at_stop(NsEventSearch *s, NsEventRoots *found) {
 static NsStatus remember_stop(NsEventSearch *s, const NsEventRoots *found, NsError *err) {
   int m = s->events.count;
   double t = found->roots[found->end].t, g;
-  NsStatus status = s->course.at(s->course.context, t, s->y, err);
+  NsStatus status = s->dense.at(s->dense.context, t, s->y, err);
   for (int e = 0; e < m; e++) s->before[e] = s->stopped[e], s->stopped[e] = false;
   for (long i = found->end; i < found->count && status == NS_OK; i++) {
     int e = found->roots[i].event;
@@ -395,10 +395,10 @@ static NsStatus remember_stop(NsEventSearch *s, const NsEventRoots *found, NsErr
 
 /*
 ** The sign of the slope of event e at t, from two points along the tangent. 0: unknown. They are nearer than the first node (a
-** 26th of the course).
+** 26th of the dense output).
 */
 static NsStatus slope_sign(NsEventSearch *s, int e, double t, int *sign, NsError *err) {
-  const NsCourse *c = &s->course;
+  const NsDenseOutput *c = &s->dense;
   double g[3] = {0}, h = (c->t - c->t_old) / 64;
   NsStatus status = c->at(c->context, t, s->y, err);
   if (status == NS_OK) status = c->rate(c->context, t, s->y, s->ydot, err);
@@ -411,26 +411,26 @@ static NsStatus slope_sign(NsEventSearch *s, int e, double t, int *sign, NsError
   return status;
 }
 
-/* Whether the course after a restart skips a root: an event leads back at the start, and lies beyond at the next node. */
+/* Whether the dense output after a restart skips a root: an event leads back at the start, and lies beyond at the next node. */
 static NsStatus find_skipped(NsEventSearch *s, int *event, NsError *err) {
   NsStatus status = NS_OK;
   for (int e = 0; e < s->events.count && status == NS_OK; e++) {
     double next = s->values[s->events.count + e];
     int side = (next > 0) - (next < 0), sign = 0;
     if (!s->zero[e] || side == 0 || side != s->way[e]) continue;
-    status = slope_sign(s, e, s->course.t_old, &sign, err);
+    status = slope_sign(s, e, s->dense.t_old, &sign, err);
     if (status == NS_OK && sign == -side) *event = e;
   }
   return status;
 }
 
-/* Whether a rough course crosses zero against the slope of an event that acts there. If so, undoes what was counted. */
+/* Whether a rough dense output crosses zero against the slope of an event that acts there. If so, undoes what was counted. */
 static NsStatus find_contrary(NsEventSearch *s, const NsEventRoots *found, int *event, NsError *err) {
   NsStatus status = NS_OK;
   for (long i = found->end; i < found->count && status == NS_OK; i++) {
     const NsEventRoot *root = &found->roots[i];
     int sign = 0;
-    if (!event_search_acts(s, root->event) || root->way == 0 || root->t == s->course.t_old) continue;
+    if (!event_search_acts(s, root->event) || root->way == 0 || root->t == s->dense.t_old) continue;
     status = slope_sign(s, root->event, root->t, &sign, err);
     if (status == NS_OK && sign == -root->way) *event = root->event;
   }
@@ -438,11 +438,11 @@ static NsStatus find_contrary(NsEventSearch *s, const NsEventRoots *found, int *
   return status;
 }
 
-/* *grain = the change of event e at the start of the course when t and each state change by some roundings: below it, e is rounding. */
+/* *grain = the change of event e at the start of the dense output when t and each state change by some roundings: below it, e is rounding. */
 static NsStatus event_grain(NsEventSearch *s, int e, double *grain, NsError *err) {
   static const double ROUNDINGS = 8 * DBL_EPSILON;
-  double t = s->course.t_old, g, moved;
-  NsStatus status = s->course.at(s->course.context, t, s->y, err);
+  double t = s->dense.t_old, g, moved;
+  NsStatus status = s->dense.at(s->dense.context, t, s->y, err);
   if (status == NS_OK) status = event_search_value(s, e, t, s->y, &g, err);
   if (status == NS_OK) status = event_search_value(s, e, t * (1 + ROUNDINGS), s->y, &moved, err);
   if (status == NS_OK) *grain = fabs(moved - g);
@@ -456,9 +456,9 @@ static NsStatus event_grain(NsEventSearch *s, int e, double *grain, NsError *err
   return status;
 }
 
-/* *most = the largest size of event e at some places from the start of the course to t. */
+/* *most = the largest size of event e at some places from the start of the dense output to t. */
 static NsStatus largest_until(NsEventSearch *s, int e, double t, double *most, NsError *err) {
-  const NsCourse *c = &s->course;
+  const NsDenseOutput *c = &s->dense;
   NsStatus status = NS_OK;
   *most = 0;
   for (int k = 1; k <= PLACES && status == NS_OK; k++) {
@@ -471,7 +471,7 @@ static NsStatus largest_until(NsEventSearch *s, int e, double t, double *most, N
 }
 
 /*
-** Removes all roots of event e, the last of them at t, where they are rounding: it leaves zero at the start of the course to the side of
+** Removes all roots of event e, the last of them at t, where they are rounding: it leaves zero at the start of the dense output to the side of
 ** its slope, ends there, and is only rounding up to t.
 */
 static NsStatus drop_roots_by_rounding(NsEventSearch *s, int e, double t, NsError *err) {
@@ -481,7 +481,7 @@ static NsStatus drop_roots_by_rounding(NsEventSearch *s, int e, double t, NsErro
   NsStatus status = event_grain(s, e, &grain, err);
   if (status == NS_OK) status = largest_until(s, e, t, &most, err);
   if (status != NS_OK || most > grain || fabs(end) <= grain) return status;
-  status = slope_sign(s, e, s->course.t_old, &sign, err);
+  status = slope_sign(s, e, s->dense.t_old, &sign, err);
   if (status != NS_OK || sign * end <= 0) return status;
   for (long i = 0; i < s->count; i++)
     if (s->roots[i].event != e) s->roots[left++] = s->roots[i];
@@ -494,7 +494,7 @@ static NsStatus leave_stop(NsEventSearch *s, NsError *err) {
   NsStatus status = NS_OK;
   for (int e = 0; e < s->events.count && status == NS_OK; e++) {
     const NsEventRoot *last = NULL;
-    for (long i = 0; i < s->count && s->zero[e] && s->course.rate; i++)
+    for (long i = 0; i < s->count && s->zero[e] && s->dense.rate; i++)
       if (s->roots[i].event == e) last = &s->roots[i];
     if (last) status = drop_roots_by_rounding(s, e, last->t, err);
   }
@@ -506,7 +506,7 @@ static NsStatus leave_stop(NsEventSearch *s, NsError *err) {
 ** ever. Fails when there are too many.
 */
 static NsStatus check_low_flights(NsEventSearch *s, const NsEventRoots *found, NsError *err) {
-  const NsCourse *c = &s->course;
+  const NsDenseOutput *c = &s->dense;
   int m = s->events.count;
   double t = found->roots[found->end].t;
   NsStatus status = NS_OK;
@@ -526,20 +526,20 @@ static NsStatus check_low_flights(NsEventSearch *s, const NsEventRoots *found, N
 }
 
 static void event_search_sort(NsEventSearch *s) {
-  bool forward = s->course.t > s->course.t_old;
+  bool forward = s->dense.t > s->dense.t_old;
   if (s->count > 0) qsort(s->roots, (size_t)s->count, sizeof *s->roots, forward ? event_search_compare : compare_backward);
 }
 
-NsStatus ns_event_search_along(NsEventSearch *s, const NsCourse *course, NsEventRoots *found, NsError *err) {
+NsStatus ns_event_search_along(NsEventSearch *s, const NsDenseOutput *dense, NsEventRoots *found, NsError *err) {
   int m = s->events.count;
   *found = NS_EVENT_ROOTS_NONE;
   s->count = s->halved = 0;
   s->first = INFINITY;
-  s->course = *course;
+  s->dense = *dense;
   NsStatus status = sample(s, err);
-  if (status == NS_OK && course->rate) status = find_skipped(s, &found->unresolved, err);
+  if (status == NS_OK && dense->rate) status = find_skipped(s, &found->unresolved, err);
   if (found->unresolved >= 0) return status;
-  bool brief = fabs(course->t - course->t_old) <= ns_event_search_least(course->t);
+  bool brief = fabs(dense->t - dense->t_old) <= ns_event_search_least(dense->t);
   for (s->event = 0; s->event < m && status == NS_OK; s->event++)
     if (!(brief && s->zero[s->event])) status = roots_of(s, err);
   if (status != NS_OK) return status;
@@ -547,7 +547,7 @@ NsStatus ns_event_search_along(NsEventSearch *s, const NsCourse *course, NsEvent
   status = leave_stop(s, err);
   if (status != NS_OK) return status;
   cut_at_stop(s, found);
-  if (course->rough && course->rate && found->end >= 0) status = find_contrary(s, found, &found->unresolved, err);
+  if (dense->rough && dense->rate && found->end >= 0) status = find_contrary(s, found, &found->unresolved, err);
   if (status != NS_OK || found->unresolved >= 0) return status;
   memcpy(s->last, s->values + (ptrdiff_t)(NODES - 1) * m, (size_t)m * sizeof *s->last);
   memset(s->zero, 0, (size_t)m * sizeof *s->zero);

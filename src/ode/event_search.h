@@ -1,6 +1,6 @@
 /*
 ** event_search.h
-** The safe search for roots of event functions along a course, whichever integrator made it.
+** The safe search for roots of event functions along a dense output, whichever integrator made it.
 */
 #ifndef NS_ODE_EVENT_SEARCH_H
 #define NS_ODE_EVENT_SEARCH_H
@@ -13,7 +13,7 @@
 typedef NsStatus (*NsEventValue)(void *context, int event, double t, const double *y, double *g, NsError *err);
 
 /*
-** *accepted: whether the root of an event at t counts. from: the time of the event's root before it, or the start of the course;
+** *accepted: whether the root of an event at t counts. from: the time of the event's root before it, or the start of the dense output;
 ** way: as in NsEventRoot.
 */
 typedef NsStatus (*NsEventAccept)(void *context, int event, double from, double t, int way, bool *accepted, NsError *err);
@@ -38,36 +38,36 @@ void ns_event_text(const NsEvents *events, int event, char text[NS_EVENT_TEXT]);
 ** A smooth piece of a solution, from t_old to t (t < t_old: backward): `at` writes the n values y at a time of the piece. It
 ** may be called at any time of the piece, in any order, and must be smooth and cheap: the dense output of a step.
 */
-typedef struct NsCourse {
+typedef struct NsDenseOutput {
   double t_old, t;
   NsStatus (*at)(void *context, double t, double *y, NsError *err);
   void *context;
 
   /* ydot (n) = the exact derivatives of the state y at t, for ns_event_search_restart. NULL: not known. */
   NsStatus (*rate)(void *context, double t, const double *y, double *ydot, NsError *err);
-  bool rough; /* below the tolerances the course may be far from the solution: where an event acts its slope is checked */
-} NsCourse;
+  bool rough; /* below the tolerances the dense output may be far from the solution: where an event acts its slope is checked */
+} NsDenseOutput;
 
-/* A course in the form of ns_dense_at: n values, y_old (n) and `rows` rows of n. */
-typedef struct NsDenseCourse {
+/* A dense output in the form of ns_dense_at: n values, y_old (n) and `rows` rows of n. */
+typedef struct NsDenseRows {
   int n, rows;
   double t_old, t;
   const double *y_old, *F;
-} NsDenseCourse;
+} NsDenseRows;
 
 /*
-** A course given by its values at the NS_BERNSTEIN_SIZE nodes of the piece (ns_bernstein_node): the first n of the `stride`
+** A dense output given by its values at the NS_BERNSTEIN_SIZE nodes of the piece (ns_bernstein_node): the first n of the `stride`
 ** values of each node.
 */
-typedef struct NsNodeCourse {
+typedef struct NsDenseNodes {
   int n, stride;
   double t_old, t;
   const double *values;
-} NsNodeCourse;
+} NsDenseNodes;
 
-/* The courses of these; they borrow them. */
-NsCourse ns_dense_course(const NsDenseCourse *dense);
-NsCourse ns_node_course(const NsNodeCourse *nodes);
+/* The dense outputs of these; they borrow them. */
+NsDenseOutput ns_dense_of_rows(const NsDenseRows *dense);
+NsDenseOutput ns_dense_of_nodes(const NsDenseNodes *nodes);
 
 typedef struct NsEventSearch NsEventSearch;
 
@@ -75,17 +75,17 @@ typedef struct NsEventSearch NsEventSearch;
 NsStatus ns_event_search_new(NsEventSearch **search, int n, const NsEvents *events);
 void ns_event_search_free(NsEventSearch *search);
 
-/* Evaluates the events at the start (t, y) of the first course. Forgets what was counted. */
+/* Evaluates the events at the start (t, y) of the first dense output. Forgets what was counted. */
 NsStatus ns_event_search_start(NsEventSearch *search, double t, const double *y, NsError *err);
 
 /*
-** Sets the values of the events at the start of the next course, which may begin after a jump. No root at that start is
-** reported: the caller knows of it. ns_event_search_last: the values at the end of the last course.
+** Sets the values of the events at the start of the next dense output, which may begin after a jump. No root at that start is
+** reported: the caller knows of it. ns_event_search_last: the values at the end of the last dense output.
 */
 void ns_event_search_resume(NsEventSearch *search, const double *values);
 const double *ns_event_search_last(const NsEventSearch *search);
 
-/* A root of an event along a course. */
+/* A root of an event along a dense output. */
 typedef struct NsEventRoot {
   double t;
   int event;
@@ -93,40 +93,40 @@ typedef struct NsEventRoot {
   bool last; /* it is the occurrence that `terminal` asks for, or a later one */
 } NsEventRoot;
 
-/* The roots in a course that count, in their order; `end` is the index of the first that stops the search, -1: none does. */
+/* The roots in a dense output that count, in their order; `end` is the index of the first that stops the search, -1: none does. */
 typedef struct NsEventRoots {
   const NsEventRoot *roots; /* owned by the search, valid until the next call */
   long count, end;
-  int unresolved; /* -1; else an event for which the course after a restart is too long: nothing has been searched */
+  int unresolved; /* -1; else an event for which the dense output after a restart is too long: nothing has been searched */
 } NsEventRoots;
 
 /* No roots. */
 #define NS_EVENT_ROOTS_NONE ((NsEventRoots){NULL, 0, -1, -1})
 
 /*
-** Finds the roots in a course, which must begin where the last one ended. Roots after the first that stops are left out, except
+** Finds the roots in a dense output, which must begin where the last one ended. Roots after the first that stops are left out, except
 ** those within 16 spacings of it.
 **
-** On pieces of the course g is interpolated by polynomials (bernstein.h); a piece is halved until the polynomial is exact or has
-** no root. So no root and no dip through zero is lost if the first 9 points in the course resolve g. ns_bracket_root locates
+** On pieces of the dense output g is interpolated by polynomials (bernstein.h); a piece is halved until the polynomial is exact or has
+** no root. So no root and no dip through zero is lost if the first 9 points in the dense output resolve g. ns_bracket_root locates
 ** each root to the spacing of numbers. A root at the start counts when g leaves zero in the direction asked for, or stays zero.
 ** Each root is reported once.
 */
-NsStatus ns_event_search_along(NsEventSearch *search, const NsCourse *course, NsEventRoots *found, NsError *err);
+NsStatus ns_event_search_along(NsEventSearch *search, const NsDenseOutput *dense, NsEventRoots *found, NsError *err);
 
 /*
-** Continues at (t, y) after a stop at t, where y may have jumped; the next course begins there. The events found at the stop are
-** not found there again: when one of them is zero at (t, y), that is within rounding of its values along the last course, it
+** Continues at (t, y) after a stop at t, where y may have jumped; the next dense output begins there. The events found at the stop are
+** not found there again: when one of them is zero at (t, y), that is within rounding of its values along the last dense output, it
 ** starts at zero and its next root counts. Another event that is zero is found as at the start. `wanted` is the state that the
 ** events left, where y is this state moved onto constraints, by tolerances; else y itself. An event that is zero at `wanted` counts
-** as zero. Its next root is not sought in a course as short as ns_event_search_least, such as one before the end of a run, where
+** as zero. Its next root is not sought in a dense output as short as ns_event_search_least, such as one before the end of a run, where
 ** the event is rounding.
 **
-** The next course must resolve the way of an event that acted and is zero: when the event's slope at the start (course.rate)
-** leads back and the course does not, it has skipped a root. `unresolved` then tells the event, and the caller makes a shorter
-** course from the same start. So it is when a rough course crosses zero against the event's slope.
+** The next dense output must resolve the way of an event that acted and is zero: when the event's slope at the start (dense.rate)
+** leads back and the dense output does not, it has skipped a root. `unresolved` then tells the event, and the caller makes a shorter
+** dense output from the same start. So it is when a rough dense output crosses zero against the event's slope.
 **
-** An event that acted and is zero leaves to the side of its slope. Where it ends there, beyond rounding, its roots in the next course do
+** An event that acted and is zero leaves to the side of its slope. Where it ends there, beyond rounding, its roots in the next dense output do
 ** not count when it is only rounding up to the last of them.
 **
 ** NS_ENOCONV when the occurrences accumulate, so that t no longer gets anywhere: an event acts twice in succession within 4096
@@ -138,15 +138,15 @@ NsStatus ns_event_search_restart(NsEventSearch *search, double t, const double *
 void ns_event_search_kept(NsEventSearch *search);
 
 /*
-** Before a restart: the caller has computed the state at the stop more exactly than the course, (t, y) before the events act. Values
+** Before a restart: the caller has computed the state at the stop more exactly than the dense output, (t, y) before the events act. Values
 ** of the events there are rounding, too.
 */
 NsStatus ns_event_search_move(NsEventSearch *search, double t, const double *y, NsError *err);
 
-/* NS_ENOCONV: the event's next occurrence is too close to t to be resolved by any course. */
+/* NS_ENOCONV: the event's next occurrence is too close to t to be resolved by any dense output. */
 NsStatus ns_event_too_close(const NsEvents *events, int event, double t, NsError *err);
 
-/* The shortest course that resolves occurrences at t: 4096 spacings of t. */
+/* The shortest dense output that resolves occurrences at t: 4096 spacings of t. */
 double ns_event_search_least(double t);
 
 #endif

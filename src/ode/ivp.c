@@ -251,19 +251,19 @@ static NsStatus append_root(NsIvp *ivp, int event, double t, const double *befor
   return status == NS_OK ? append_point(&ivp->found_after[event], ivp->n, t, after) : status;
 }
 
-/* The course of a step. */
-typedef struct StepCourse {
+/* The dense output of a step. */
+typedef struct StepDense {
   Run *run;
-  NsCourse dense;
-} StepCourse;
+  NsDenseOutput dense;
+} StepDense;
 
-static NsStatus step_course_at(void *context, double t, double *y, NsError *err) {
-  const StepCourse *c = context;
+static NsStatus step_dense_at(void *context, double t, double *y, NsError *err) {
+  const StepDense *c = context;
   return c->dense.at(c->dense.context, t, y, err);
 }
 
-static NsStatus step_course_rate(void *context, double t, const double *y, double *ydot, NsError *err) {
-  Run *run = ((StepCourse *)context)->run;
+static NsStatus step_dense_rate(void *context, double t, const double *y, double *ydot, NsError *err) {
+  Run *run = ((StepDense *)context)->run;
   return ns_ode_rate(&run->stepper->problem, t, y, ydot, &run->past.evaluations, err);
 }
 
@@ -272,12 +272,12 @@ static NsStatus find_events(Run *run, NsEventRoots *found, NsError *err) {
   NsIvp *ivp = run->ivp;
   const NsStepperState *at = &run->stepper->state;
   const bool *acts = run->options->events.acts;
-  NsDenseCourse dense = {ivp->n, ivp->rows, at->t_old, at->t, at->y_old, run->segment};
-  StepCourse step = {run, ns_dense_course(&dense)};
-  NsCourse course = {.t_old = at->t_old, .t = at->t, .at = step_course_at, .context = &step};
-  course.rate = step_course_rate;
-  course.rough = !run->method->one_step;
-  NsStatus status = ns_event_search_along(run->search, &course, found, err);
+  NsDenseRows rows = {ivp->n, ivp->rows, at->t_old, at->t, at->y_old, run->segment};
+  StepDense step = {run, ns_dense_of_rows(&rows)};
+  NsDenseOutput dense = {.t_old = at->t_old, .t = at->t, .at = step_dense_at, .context = &step};
+  dense.rate = step_dense_rate;
+  dense.rough = !run->method->one_step;
+  NsStatus status = ns_event_search_along(run->search, &dense, found, err);
   for (long i = 0; i < found->count && status == NS_OK; i++) {
     const NsEventRoot *root = &found->roots[i];
     if (acts && acts[root->event]) continue;

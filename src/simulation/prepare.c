@@ -22,7 +22,7 @@ static NsStatus make_workspace(NsTimeStepping *ts, NsError *err) {
   ns_islands_free(&ts->islands, NULL);
   ts->islands = islands;
   ts->ready = true;
-  ts->course_known = false;
+  ts->dense_known = false;
   ts->graph_version = ts->nsds->version;
   ts->output_known = false;
   return NS_OK;

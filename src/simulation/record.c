@@ -110,12 +110,12 @@ NsStatus ns_record_first(NsRecord *r, NsError *err) {
   return NS_OK;
 }
 
-/* Whether the course of the last step tells the multipliers at t0: it begins there, without an event. */
-static bool course_has_start(const NsRecord *r, double t0) {
-  const NsStepCourse *course = &r->ts->course;
-  if (course->count == 0 || course->from != t0 || r->ts->nsds->version != r->version) return false;
-  for (int i = 0; i < course->count; i++) {
-    const NsIslandCourse *c = &course->of[i];
+/* Whether the dense output of the last step tells the multipliers at t0: it begins there, without an event. */
+static bool dense_has_start(const NsRecord *r, double t0) {
+  const NsStepDense *dense = &r->ts->dense;
+  if (dense->count == 0 || dense->from != t0 || r->ts->nsds->version != r->version) return false;
+  for (int i = 0; i < dense->count; i++) {
+    const NsIslandDense *c = &dense->of[i];
     if (c->npieces == 0 || c->spans[0] != t0 || (c->nsides > 0 && c->times[0] == t0)) return false;
   }
   return true;
@@ -123,15 +123,15 @@ static bool course_has_start(const NsRecord *r, double t0) {
 
 /* Records the first row, if it waits, before any other row. */
 static NsStatus record_start(NsRecord *r, NsError *err) {
-  const NsStepCourse *course = &r->ts->course;
+  const NsStepDense *dense = &r->ts->dense;
   RowSizes size = row_sizes(r);
   double *start = r->start, *values = NULL;
   if (!start) return NS_OK;
-  if (course_has_start(r, start[0])) {
-    values = ns_alloc((size_t)course->ncols, sizeof *values);
+  if (dense_has_start(r, start[0])) {
+    values = ns_alloc((size_t)dense->ncols, sizeof *values);
     if (!values) return ns_fail(err, NS_ENOMEM, "not enough memory");
-    ns_step_course_at(course, start[0], false, false, values);
-    memcpy(start + 1 + course->nx, values + course->nx, (size_t)course->m * sizeof *values);
+    ns_step_dense_at(dense, start[0], false, false, values);
+    memcpy(start + 1 + dense->nx, values + dense->nx, (size_t)dense->m * sizeof *values);
     ns_free(values);
   }
   memcpy(r->row, start, size.row * sizeof *start);
@@ -163,7 +163,7 @@ static NsStatus record_user_row(void *context, bool after, NsError *err) {
 
 /* ---- events of the schemes ---- */
 
-/* record->row from the values of the course, whose columns are those of the present graph. */
+/* record->row from the values of the dense output, whose columns are those of the present graph. */
 static void row_of_side(NsRecord *r, double t, const double *values) {
   const NsNsds *nsds = r->ts->nsds;
   int nx = r->solution->nx, present = 0;
@@ -182,7 +182,7 @@ static void row_of_side(NsRecord *r, double t, const double *values) {
   *y = 0;
 }
 
-/* Writes the values of the course into the systems and interactions. */
+/* Writes the values of the dense output into the systems and interactions. */
 static void show_side(NsNsds *nsds, const double *values) {
   for (int d = 0; d < nsds->nds; values += nsds->ds[d++]->n) {
     memcpy(nsds->ds[d]->x, values, (size_t)nsds->ds[d]->n * sizeof *values);
@@ -214,56 +214,56 @@ static NsStatus observe_side(NsRecord *r, double t, const double *values, NsErro
   return status;
 }
 
-/* An NsSideRow. The row after an event at the end of the course is that of the state there. */
+/* An NsSideRow. The row after an event at the end of the dense output is that of the state there. */
 static NsStatus record_side(void *context, double t, bool after, const double *values, NsError *err) {
   NsRecord *r = context;
   if (!after && t == r->last && !r->owed) return NS_OK;
-  if (after && t == r->ts->course.to) return r->owed = true, NS_OK;
+  if (after && t == r->ts->dense.to) return r->owed = true, NS_OK;
   NsStatus status = observe_side(r, t, values, err);
   if (status != NS_OK) return status;
   row_of_side(r, t, values);
-  const NsStepCourse *course = &r->ts->course;
-  return record_put(r, r->options->observed, values + course->nx + 2 * course->m, true, r->options->stream != NULL, err);
+  const NsStepDense *dense = &r->ts->dense;
+  return record_put(r, r->options->observed, values + dense->nx + 2 * dense->m, true, r->options->stream != NULL, err);
 }
 
-/* Keeps the smooth pieces of the course. */
+/* Keeps the smooth pieces of the dense output. */
 static NsStatus keep_pieces(NsRecord *r, NsError *err) {
   const NsNsds *nsds = r->ts->nsds;
-  const NsStepCourse *course = &r->ts->course;
+  const NsStepDense *dense = &r->ts->dense;
   NsStatus status = NS_OK;
   if (r->pieces_of != nsds->version + 1) {
-    int *column = ns_alloc((size_t)course->ncols, sizeof *column);
+    int *column = ns_alloc((size_t)dense->ncols, sizeof *column);
     if (!column) return ns_fail(err, NS_ENOMEM, "not enough memory");
-    for (int c = 0; c < course->ncols; c++) column[c] = c < course->nx ? c : -1;
-    int half = course->m, slopes = course->nx + 2 * course->m;
-    for (int c = slopes; c < course->ncols; c++) column[c] = r->solution->nx + 2 * r->solution->m + c - slopes;
+    for (int c = 0; c < dense->ncols; c++) column[c] = c < dense->nx ? c : -1;
+    int half = dense->m, slopes = dense->nx + 2 * dense->m;
+    for (int c = slopes; c < dense->ncols; c++) column[c] = r->solution->nx + 2 * r->solution->m + c - slopes;
     for (int i = 0, own = 0; i < r->ninteractions; own += r->interactions[i++]->m) {
-      int place = place_in_graph(nsds, r->interactions[i]), first = course->nx;
+      int place = place_in_graph(nsds, r->interactions[i]), first = dense->nx;
       for (int e = 0; e < place; e++) first += nsds->interactions[e]->m;
       for (int k = 0; k < r->interactions[i]->m && place >= 0; k++) {
-        column[first + k] = course->nx + own + k;
-        column[first + half + k] = course->nx + r->solution->m + own + k;
+        column[first + k] = dense->nx + own + k;
+        column[first + half + k] = dense->nx + r->solution->m + own + k;
       }
     }
-    status = ns_solution_pieces_begin(&r->solution->pieces, course, column);
+    status = ns_solution_pieces_begin(&r->solution->pieces, dense, column);
     ns_free(column);
     r->pieces_of = nsds->version + 1;
   }
-  if (status == NS_OK) status = ns_solution_pieces_add(&r->solution->pieces, course);
+  if (status == NS_OK) status = ns_solution_pieces_add(&r->solution->pieces, dense);
   return status == NS_OK ? NS_OK : ns_fail(err, status, "not enough memory");
 }
 
-NsStatus ns_record_course(NsRecord *r, NsError *err) {
-  NsStepCourse *course = &r->ts->course;
+NsStatus ns_record_dense(NsRecord *r, NsError *err) {
+  NsStepDense *dense = &r->ts->dense;
   NsStatus status = record_start(r, err);
-  if (status == NS_OK && r->options->dense && ns_step_course_is_smooth(course)) status = keep_pieces(r, err);
-  if (status != NS_OK || !ns_step_course_has_sides(course)) return status;
-  if (course->count > 1 && !ns_step_course_is_smooth(course)) return NS_OK;
-  return ns_step_course_sides(course, record_side, r, err);
+  if (status == NS_OK && r->options->dense && ns_step_dense_is_smooth(dense)) status = keep_pieces(r, err);
+  if (status != NS_OK || !ns_step_dense_has_sides(dense)) return status;
+  if (dense->count > 1 && !ns_step_dense_is_smooth(dense)) return NS_OK;
+  return ns_step_dense_sides(dense, record_side, r, err);
 }
 
-static NsStatus record_user_course(void *context, NsError *err) {
-  return ns_record_course(context, err);
+static NsStatus record_user_dense(void *context, NsError *err) {
+  return ns_record_dense(context, err);
 }
 
 /* ---- begin and end ---- */
@@ -271,7 +271,7 @@ static NsStatus record_user_course(void *context, NsError *err) {
 NsStatus ns_record_begin(NsRecord *r, NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {
   size_t links = (size_t)ts->nsds->ninteractions;
   *r = (NsRecord){.ts = ts, .solution = solution, .options = options, .events = ts->log.count, .last = -INFINITY};
-  r->recorder = (NsRecorder){record_user_course, record_user_row, r, options->dense ? NS_PIECES_ALL : NS_PIECES_NONE};
+  r->recorder = (NsRecorder){record_user_dense, record_user_row, r, options->dense ? NS_PIECES_ALL : NS_PIECES_NONE};
   r->version = ts->nsds->version;
   r->ninteractions = ts->nsds->ninteractions;
   r->interactions = ns_alloc(links, sizeof(NsInteraction *));

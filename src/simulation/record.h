@@ -46,7 +46,7 @@ NsStatus ns_record_end(NsRecord *record, NsError *err);
 */
 NsStatus ns_record_step(NsRecord *record, bool kept, NsError *err);
 
-/* Records the rows of the events in the course of the last step. */
-NsStatus ns_record_course(NsRecord *record, NsError *err);
+/* Records the rows of the events in the dense output of the last step. */
+NsStatus ns_record_dense(NsRecord *record, NsError *err);
 
 #endif

@@ -77,7 +77,7 @@ NsStatus ns_run_begin(NsTimeStepping *ts, NsError *err) {
 static NsStatus run_step(NsTimeStepping *ts, NsRecord *record, bool kept, Since *since, NsError *err) {
   NsStatus status = one_step(ts, err);
   if (status == NS_OK) since->steps++;
-  if (status == NS_OK && ts->user.count == 0 && ts->drives) status = ns_record_course(record, err);
+  if (status == NS_OK && ts->user.count == 0 && ts->drives) status = ns_record_dense(record, err);
   return status == NS_OK ? ns_record_step(record, kept || !ns_ts_has_next(ts), err) : status;
 }
 
@@ -126,7 +126,7 @@ static NsStatus run_take_sensitivities(NsTimeStepping *ts, const NsRunSensitivit
     NsStatus status = check_stepped(ts, err);
     if (status != NS_OK) return status;
   }
-  ts->course_known = false; /* its rows have S from now on */
+  ts->dense_known = false; /* its rows have S from now on */
   NsSensitivityOptions options = asked->options;
   if (ts->class->settle) options.settles = ts->projection.tolerance, options.settles_absolute = ts->projection.absolute;
   NsStatus status = ns_sensitivities_new(&ts->sensitivities, ts->nsds, &ts->islands, asked->parameters, asked->p, &options,
@@ -148,7 +148,7 @@ static void run_end_sensitivities(NsTimeStepping *ts, NsSolution *solution) {
     ns_sensitivities_free(s);
   }
   ts->sensitivities = NULL;
-  ts->course_known = false;
+  ts->dense_known = false;
 }
 
 NsStatus ns_run(NsTimeStepping *ts, NsSolution *solution, const NsRunOptions *options, NsError *err) {

@@ -76,7 +76,7 @@ static NsStatus restore_simulation(NsTimeStepping *ts, const NsSnapshot *state, 
   if (ns_snapshot_restore(state, ns_ts_visit, ts) != NS_OK)
     return ns_fail(err, NS_EARG, "gradient: the model was changed after the run");
   ns_ts_own(ts);
-  ts->course_known = false;
+  ts->dense_known = false;
   for (int d = 0; d < ts->nsds->nds; d++) ts->nsds->ds[d]->x_version++;
   return NS_OK;
 }

@@ -10,13 +10,13 @@
 #include "ode/bernstein.h"
 #include "ode/event_search.h"
 
-NsStatus ns_solution_pieces_begin(NsSolutionPieces *pieces, const NsStepCourse *course, const int *column) {
-  NsPieceList *list = ns_resize(pieces->list, (size_t)(pieces->count + course->count), sizeof *list);
+NsStatus ns_solution_pieces_begin(NsSolutionPieces *pieces, const NsStepDense *dense, const int *column) {
+  NsPieceList *list = ns_resize(pieces->list, (size_t)(pieces->count + dense->count), sizeof *list);
   if (!list) return NS_ENOMEM;
   pieces->list = list;
   pieces->open = pieces->count;
-  for (int i = 0; i < course->count; i++) {
-    const NsIslandCourse *c = &course->of[i];
+  for (int i = 0; i < dense->count; i++) {
+    const NsIslandDense *c = &dense->of[i];
     NsPieceList *l = &list[pieces->count];
     *l = (NsPieceList){.ncols = c->ncols, .column = ns_alloc((size_t)c->ncols, sizeof *l->column)};
     if (!l->column) return NS_ENOMEM;
@@ -26,9 +26,9 @@ NsStatus ns_solution_pieces_begin(NsSolutionPieces *pieces, const NsStepCourse *
   return NS_OK;
 }
 
-NsStatus ns_solution_pieces_add(NsSolutionPieces *pieces, const NsStepCourse *course) {
-  for (int i = 0; i < course->count; i++) {
-    const NsIslandCourse *c = &course->of[i];
+NsStatus ns_solution_pieces_add(NsSolutionPieces *pieces, const NsStepDense *dense) {
+  for (int i = 0; i < dense->count; i++) {
+    const NsIslandDense *c = &dense->of[i];
     NsPieceList *l = &pieces->list[pieces->open + i];
     size_t size = (size_t)c->ncols * NS_BERNSTEIN_SIZE, more = (size_t)c->npieces;
     if (l->count + c->npieces > l->room) {
@@ -67,9 +67,9 @@ void ns_solution_pieces_at(const NsSolutionPieces *pieces, double t, double *val
     const double *nodes = l->values + (size_t)p * (size_t)l->ncols * NS_BERNSTEIN_SIZE;
     for (int k = 0; k < l->ncols; k++) {
       if (l->column[k] < 0) continue;
-      NsNodeCourse one = {1, l->ncols, l->spans[2 * p], l->spans[2 * p + 1], nodes + k};
-      NsCourse course = ns_node_course(&one);
-      (void)course.at(course.context, t, &values[l->column[k]], NULL);
+      NsDenseNodes one = {1, l->ncols, l->spans[2 * p], l->spans[2 * p + 1], nodes + k};
+      NsDenseOutput dense = ns_dense_of_nodes(&one);
+      (void)dense.at(dense.context, t, &values[l->column[k]], NULL);
       known[l->column[k]] = true;
     }
   }

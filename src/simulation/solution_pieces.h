@@ -5,7 +5,7 @@
 #ifndef NS_SIMULATION_SOLUTION_PIECES_H
 #define NS_SIMULATION_SOLUTION_PIECES_H
 
-#include "simulation/step_course.h"
+#include "simulation/step_dense.h"
 
 /* The pieces of one island while the graph stays as it is. */
 typedef struct NsPieceList {
@@ -22,13 +22,13 @@ typedef struct NsSolutionPieces {
 } NsSolutionPieces;
 
 /*
-** Begins new lists, after the graph has changed. column: the column of the solution for each of the course's columns, -1: none.
+** Begins new lists, after the graph has changed. column: the column of the solution for each of the dense output's columns, -1: none.
 ** NS_ENOMEM.
 */
-NsStatus ns_solution_pieces_begin(NsSolutionPieces *pieces, const NsStepCourse *course, const int *column);
+NsStatus ns_solution_pieces_begin(NsSolutionPieces *pieces, const NsStepDense *dense, const int *column);
 
-/* Appends the pieces of a course. NS_ENOMEM. */
-NsStatus ns_solution_pieces_add(NsSolutionPieces *pieces, const NsStepCourse *course);
+/* Appends the pieces of a dense output. NS_ENOMEM. */
+NsStatus ns_solution_pieces_add(NsSolutionPieces *pieces, const NsStepDense *dense);
 
 /* Fills the values of all columns that a piece covers at t, and marks them in `known` (one for each column). */
 void ns_solution_pieces_at(const NsSolutionPieces *pieces, double t, double *values, bool *known);

@@ -28,10 +28,10 @@ static NsStatus solve_event(void *context, const NsStepProblem *problem, const d
 
 /* Goes from event to event to the end of the step. */
 static NsStatus drive_stage(NsTimeStepping *ts, NsIsland *island, const NsStep *step, NsError *err) {
-  bool told = ts->course_known && (ts->recorder || ts->user.count > 0);
-  const NsTrace *trace = told ? &ts->course.of[island - ts->islands.of].trace : NULL;
+  bool told = ts->dense_known && (ts->recorder || ts->user.count > 0);
+  const NsDenseSink *sink = told ? &ts->dense.of[island - ts->islands.of].sink : NULL;
   NsSensitivity *sensitivity = ts->sensitivities ? ts->sensitivities->of[island - ts->islands.of] : NULL;
-  NsDrive drive = {{solve_event, island->problem}, &ts->log, ts->accounting ? &ts->energy : NULL, trace, sensitivity};
+  NsDrive drive = {{solve_event, island->problem}, &ts->log, ts->accounting ? &ts->energy : NULL, sink, sensitivity};
   island->newton_iterations = 0;
   island->residual = (NsStepResidual){0};
   ns_osnsp_read_bounds(island->problem, island->graph);

@@ -152,7 +152,7 @@ void ns_ts_free(NsTimeStepping *ts) {
   ns_islands_free(&ts->islands, ts->problem);
   ns_event_log_clear(&ts->log);
   ns_user_events_clear(&ts->user);
-  ns_step_course_free(&ts->course);
+  ns_step_dense_free(&ts->dense);
   ns_snapshot_free(&ts->kept);
   ns_law_changes_clear(&ts->changes);
   ns_sensitivities_free(ts->tape);

@@ -7,7 +7,7 @@
 #define NS_SIMULATION_TIME_STEPPING_H
 
 #include "simulation/law_changes.h"
-#include "simulation/step_course.h"
+#include "simulation/step_dense.h"
 #include "simulation/time_grid.h"
 #include "simulation/user_events.h"
 
@@ -93,14 +93,14 @@ typedef struct NsTimeSteppingStats {
 } NsTimeSteppingStats;
 
 /*
-** Who records a run. course: an interval of a step has been accepted, and its course is ts->course. row: the present state, at an
+** Who records a run. dense: an interval of a step has been accepted, and its dense output is ts->dense. row: the present state, at an
 ** event of the user: before the actions, and `after` them (only when there were any). A failure ends the step.
 */
 typedef struct NsRecorder {
-  NsStatus (*course)(void *context, NsError *err);
+  NsStatus (*dense)(void *context, NsError *err);
   NsStatus (*row)(void *context, bool after, NsError *err);
   void *context;
-  NsPieces pieces; /* what the course shall have */
+  NsPieces pieces; /* what the dense output shall have */
 } NsRecorder;
 
 /* Borrows NSDS, grid, integrator and one-step problem. ns_ts_prepare makes the workspace, again when the graph changes. */
@@ -138,7 +138,7 @@ struct NsTimeStepping {
 
   /* events of the user (user_step.h) */
   NsUserEvents user;
-  bool drives;  /* the integrator goes from event to event: it may tell its course */
+  bool drives;  /* the integrator goes from event to event: it may tell its dense output */
   bool divided; /* an event has divided the step from t_k; the step goes on from the state at `from` */
   bool restart; /* an action has changed the state there: the next interval is implicit */
   bool cut;     /* the computed step ends at `from`, at a terminal event */
@@ -146,8 +146,8 @@ struct NsTimeStepping {
   double stop;          /* an event of a law that the user acts on has ended the last step here; INFINITY: none has */
   int stopping;         /* the island of that event; -1: none */
   double aim;           /* to where this island was going: on the same way again it stops at the same time */
-  NsStepCourse course;  /* of the last interval */
-  bool course_known;    /* `course` fits the islands */
+  NsStepDense dense;    /* of the last interval */
+  bool dense_known;     /* `dense` fits the islands */
   NsLawChanges changes; /* of the laws by actions, which a reset undoes */
   NsSnapshot kept;      /* the state at the start of the interval or before the action, of the graph's `kept_version` */
   uint64_t kept_version;

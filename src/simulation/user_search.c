@@ -1,6 +1,6 @@
 /*
 ** user_search.c
-** Finds the first root of the user's events in an interval: on the course of the step, or by repeating the step.
+** Finds the first root of the user's events in an interval: on the dense output of the step, or by repeating the step.
 */
 #include "simulation/user_search.h"
 
@@ -15,7 +15,8 @@
 enum {
   MAX_CORRECTIONS = 8, /* of the time of an event, each with a repeated step; three are usual */
   SAME = 16,           /* spacings of numbers within which two times are the same */
-  LOOKS = 8 /* looks at the events while the number of pieces of the course doubles: few calls of g, and at most 1/8 too far */
+  LOOKS =
+      8 /* looks at the events while the number of pieces of the dense output doubles: few calls of g, and at most 1/8 too far */
 };
 
 /* Places between two times at which g is looked at, to tell whether it has left 0. */
@@ -75,7 +76,7 @@ static NsStatus sum_of_changes(const NsTimeStepping *ts, int event, double part,
   double g, up, down = 0, back = part * (t > ns_time_grid_at(ts->grid, 0) ? -TIME_ROUNDING : TIME_ROUNDING);
   NsStatus status = ns_ts_value(ts, event, t, x, &g, err);
   if (status == NS_OK) status = change_of_value(ts, event, t * (1 + back), x, g, sum, err);
-  for (int i = 0; i < ts->course.nx && status == NS_OK; i++) {
+  for (int i = 0; i < ts->dense.nx && status == NS_OK; i++) {
     double old = x[i];
     if (old == 0) continue;
     x[i] = old * (1 + part * STATE_ROUNDING);
@@ -118,10 +119,10 @@ NsStatus ns_ts_settle(const NsTimeStepping *ts, int event, double t, double *x, 
   if (*g == 0 || is_clear(&ts->user.of[event], *g, side)) return NS_OK;
   NsStatus status = ns_ts_grain(ts, event, t, x, &grain, err);
   if (status == NS_OK && fabs(*g) <= grain) status = ns_ts_value_in_grain(ts, event, t, x, *g, side, &value, err);
-  if (status == NS_OK && value == 0 && ns_step_course_is_smooth(&ts->course) && earlier > ts->course.from) {
-    ns_step_course_at(&ts->course, t, true, true, x);
+  if (status == NS_OK && value == 0 && ns_step_dense_is_smooth(&ts->dense) && earlier > ts->dense.from) {
+    ns_step_dense_at(&ts->dense, t, true, true, x);
     status = ns_ts_value(ts, event, t, x, &here, err);
-    ns_step_course_at(&ts->course, earlier, true, true, x);
+    ns_step_dense_at(&ts->dense, earlier, true, true, x);
     if (status == NS_OK) status = change_of_value(ts, event, earlier, x, here, &change, err);
     if (status == NS_OK) grain += change;
   }
@@ -156,11 +157,11 @@ NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, b
     int stopping = ts->stopping;
     if (stopping >= 0) ns_ts_restore_kept(ts);
     ts->energy = ts->energy_k;
-    ns_step_course_begin(&ts->course, step.t_k, t, pieces ? NS_PIECES_ALL : NS_PIECES_NONE);
+    ns_step_dense_begin(&ts->dense, step.t_k, t, pieces ? NS_PIECES_ALL : NS_PIECES_NONE);
     status = ns_step(ts, &step, err);
     again = ts->islands.count > 1 && ts->stopping != stopping; /* the other islands go to the same time */
   }
-  ts->course.to = fmin(t, ts->stop);
+  ts->dense.to = fmin(t, ts->stop);
   return status;
 }
 
@@ -177,9 +178,9 @@ static NsStatus look_at_events(void *context, double t, NsError *err) {
   UserWatch *watch = context;
   NsTimeStepping *ts = watch->ts;
   double *last = watch->interval->g_to, g, grain = 0;
-  long pieces = ts->course.of[0].npieces;
+  long pieces = ts->dense.of[0].npieces;
   if (pieces % (pieces / LOOKS + 1) != 0) return NS_OK;
-  ns_step_course_at(&ts->course, t, true, true, watch->interval->x);
+  ns_step_dense_at(&ts->dense, t, true, true, watch->interval->x);
   for (int e = 0; e < ts->user.count; e++) {
     NsStatus status = ns_ts_value(ts, e, t, watch->interval->x, &g, err);
     if (status == NS_OK && last[e] == 0) status = ns_ts_grain(ts, e, t, watch->interval->x, &grain, err);
@@ -195,9 +196,9 @@ static NsStatus look_at_events(void *context, double t, NsError *err) {
 NsStatus ns_ts_go_watched(NsTimeStepping *ts, const NsInterval *interval, double *passed, NsError *err) {
   UserWatch watch = {ts, interval, INFINITY};
   memcpy(interval->g_to, interval->g, (size_t)ts->user.count * sizeof *interval->g);
-  ns_step_course_watch(&ts->course, look_at_events, &watch);
+  ns_step_dense_watch(&ts->dense, look_at_events, &watch);
   NsStatus status = ns_ts_go_to(ts, interval, interval->step.t, true, err);
-  ns_step_course_watch(&ts->course, NULL, NULL);
+  ns_step_dense_watch(&ts->dense, NULL, NULL);
   *passed = watch.passed;
   return watch.passed < INFINITY ? NS_OK : status;
 }
@@ -210,10 +211,10 @@ static bool leaves_start(const NsUserEvent *event, double g, double later) {
   return g == 0 && (way == 0 || event->direction == 0 || way == event->direction);
 }
 
-/* ---- by the course of the step ---- */
+/* ---- by the dense output of the step ---- */
 
 /*
-** The search along the course. `event`: of the smooth piece. `sides`: its g before and after the jump that was found.
+** The search along the dense output. `event`: of the smooth piece. `sides`: its g before and after the jump that was found.
 */
 typedef struct UserSearch {
   NsTimeStepping *ts;
@@ -235,14 +236,14 @@ static NsStatus user_search_value(void *context, int event, double t, const doub
 static NsStatus user_search_at(void *context, double t, double *x, NsError *err) {
   const UserSearch *s = context;
   (void)err;
-  ns_step_course_at(&s->ts->course, t, true, true, x);
+  ns_step_dense_at(&s->ts->dense, t, true, true, x);
   return NS_OK;
 }
 
 /* The value of an event at a time of the piece. The states there are in interval->x. */
 static NsStatus piece_value(UserSearch *s, int event, double t, double *g, NsError *err) {
   NsUserEvent *of = &s->ts->user.of[event];
-  ns_step_course_at(&s->ts->course, t, t > s->a, true, s->interval->x);
+  ns_step_dense_at(&s->ts->dense, t, t > s->a, true, s->interval->x);
   NsStatus status = ns_ts_value(s->ts, event, t, s->interval->x, g, err);
   if (status == NS_OK) of->reach = fmax(of->reach, fabs(*g));
   return status;
@@ -386,7 +387,7 @@ static NsStatus search_pieces(UserSearch *s, NsEventSearch *search, double *root
     s->last[e] = ts->user.of[e].side == 0 ? 0 : in->g[e];
   }
   for (s->a = in->step.t_k; s->a < in->step.t && status == NS_OK && *root == INFINITY; s->a = s->b) {
-    s->b = ns_step_course_next(&ts->course, s->a);
+    s->b = ns_step_dense_next(&ts->dense, s->a);
     if (!(s->b > s->a)) break;
     status = start_piece(s, err);
     if (status != NS_OK) break;
@@ -397,10 +398,10 @@ static NsStatus search_pieces(UserSearch *s, NsEventSearch *search, double *root
       s->sides[0] = s->last[s->event], s->sides[1] = s->start[s->event];
       break;
     }
-    NsCourse course = {.t_old = s->a, .t = s->b, .at = user_search_at, .context = s};
+    NsDenseOutput dense = {.t_old = s->a, .t = s->b, .at = user_search_at, .context = s};
     NsEventRoots found;
     ns_event_search_resume(search, s->start);
-    status = ns_event_search_along(search, &course, &found, err);
+    status = ns_event_search_along(search, &dense, &found, err);
     if (status != NS_OK) break;
     if (found.count > 0) {
       *root = found.roots[0].t, s->event = found.roots[0].event;
@@ -413,8 +414,8 @@ static NsStatus search_pieces(UserSearch *s, NsEventSearch *search, double *root
   return status;
 }
 
-/* Finds the first root on the course of the step that was just computed. */
-static NsStatus search_course(UserSearch *s, double *root, bool *jump, NsError *err) {
+/* Finds the first root on the dense output of the step that was just computed. */
+static NsStatus search_dense(UserSearch *s, double *root, bool *jump, NsError *err) {
   NsTimeStepping *ts = s->ts;
   int count = ts->user.count;
   size_t n = (size_t)count;
@@ -432,7 +433,7 @@ static NsStatus search_course(UserSearch *s, double *root, bool *jump, NsError *
   NsStatus status = direction && terminal && last && quiet ? NS_OK : NS_ENOMEM;
   s->last = last, s->start = last + n, s->quiet = quiet;
   for (int e = 0; e < count && status == NS_OK; e++) direction[e] = ts->user.of[e].direction;
-  if (status == NS_OK) status = ns_event_search_new(&search, ts->course.nx, &events);
+  if (status == NS_OK) status = ns_event_search_new(&search, ts->dense.nx, &events);
   if (status == NS_OK) status = search_pieces(s, search, root, jump, err);
   else ns_fail(err, status, "not enough memory");
   ns_event_search_free(search);
@@ -449,13 +450,13 @@ static NsStatus value_here(NsTimeStepping *ts, const NsInterval *in, int event, 
   return ns_ts_value(ts, event, t, in->x, g, err);
 }
 
-/* The slope of g at t on the course, from the change over `width` before t. */
-static NsStatus course_slope(NsTimeStepping *ts, const NsInterval *in, int event, double t, double width, double *slope,
-                             NsError *err) {
+/* The slope of g at t on the dense output, from the change over `width` before t. */
+static NsStatus dense_slope(NsTimeStepping *ts, const NsInterval *in, int event, double t, double width, double *slope,
+                            NsError *err) {
   double here, there;
-  ns_step_course_at(&ts->course, t, true, true, in->x);
+  ns_step_dense_at(&ts->dense, t, true, true, in->x);
   NsStatus status = ns_ts_value(ts, event, t, in->x, &here, err);
-  if (status == NS_OK) ns_step_course_at(&ts->course, t - width, true, true, in->x);
+  if (status == NS_OK) ns_step_dense_at(&ts->dense, t - width, true, true, in->x);
   if (status == NS_OK) status = ns_ts_value(ts, event, t - width, in->x, &there, err);
   if (status == NS_OK) *slope = (here - there) / width;
   return status;
@@ -480,7 +481,7 @@ static NsStatus correct_root(const UserSearch *s, double *t, NsError *err) {
   double width = fmin(1e-4 * (in->step.t - in->step.t_k), now - s->a);
   *t = now;
   if (now == in->step.t_k) return NS_OK;
-  NsStatus status = width > 0 ? course_slope(ts, in, event, now, width, &slope, err) : NS_OK;
+  NsStatus status = width > 0 ? dense_slope(ts, in, event, now, width, &slope, err) : NS_OK;
   for (int i = 0; status == NS_OK; i++) {
     status = ns_ts_go_to(ts, in, now, false, err);
     if (status == NS_OK) status = value_here(ts, in, event, now, &g, err);
@@ -499,12 +500,12 @@ static NsStatus correct_root(const UserSearch *s, double *t, NsError *err) {
 /* Goes to t, unless the last computed step ended there and told what is recorded of it. */
 static NsStatus settle_at(NsTimeStepping *ts, const NsInterval *in, double t, NsError *err) {
   bool pieces = ts->recorder && (ts->recorder->pieces == NS_PIECES_ALL || ts->islands.count > 1);
-  if (ts->course.to == t && (!pieces || ns_step_course_is_smooth(&ts->course))) return NS_OK;
+  if (ts->dense.to == t && (!pieces || ns_step_dense_is_smooth(&ts->dense))) return NS_OK;
   return ns_ts_go_to(ts, in, t, pieces, err);
 }
 
 /*
-** After a jump of g was found on the course and the step was repeated to t, just behind it: NS_EARG when g is there on the side
+** After a jump of g was found on the dense output and the step was repeated to t, just behind it: NS_EARG when g is there on the side
 ** from which it jumped. Then g reads something besides t and x, such as the states that the simulation shows at the call.
 */
 static NsStatus check_jump(UserSearch *s, double t, NsError *err) {
@@ -516,10 +517,10 @@ static NsStatus check_jump(UserSearch *s, double t, NsError *err) {
                  s->ts->user.of[s->event].name, after, g, t, s->ts->k + 1);
 }
 
-static NsStatus locate_by_course(NsTimeStepping *ts, const NsInterval *in, double *t, int *event, NsError *err) {
+static NsStatus locate_by_dense(NsTimeStepping *ts, const NsInterval *in, double *t, int *event, NsError *err) {
   bool jump = false;
   UserSearch s = {.ts = ts, .interval = in, .event = -1};
-  NsStatus status = search_course(&s, t, &jump, err);
+  NsStatus status = search_dense(&s, t, &jump, err);
   *event = s.event;
   if (status != NS_OK || *t == INFINITY) return status;
   if (jump) *t = fmin(*t + 2 * ns_ts_rounding(in->step.t), in->step.t); /* behind the jump: the step must contain it */
@@ -609,9 +610,9 @@ static NsStatus locate_by_length(NsTimeStepping *ts, const NsInterval *in, doubl
 NsStatus ns_ts_locate_event(NsTimeStepping *ts, const NsInterval *in, double *t, int *event, NsError *err) {
   for (int e = 0; e < ts->user.count && in->first; e++) {
     double later = in->g_to[e];
-    if (in->g[e] == 0 && ns_step_course_is_smooth(&ts->course)) {
+    if (in->g[e] == 0 && ns_step_dense_is_smooth(&ts->dense)) {
       double soon = in->step.t_k + (in->step.t - in->step.t_k) / 64;
-      ns_step_course_at(&ts->course, soon, true, true, in->x);
+      ns_step_dense_at(&ts->dense, soon, true, true, in->x);
       NsStatus status = ns_ts_value(ts, e, soon, in->x, &later, err);
       if (status != NS_OK) return status;
     }
@@ -621,6 +622,6 @@ NsStatus ns_ts_locate_event(NsTimeStepping *ts, const NsInterval *in, double *t,
     *event = e;
   }
   if (*t == in->step.t_k) return NS_OK;
-  if (ns_step_course_is_smooth(&ts->course)) return locate_by_course(ts, in, t, event, err);
+  if (ns_step_dense_is_smooth(&ts->dense)) return locate_by_dense(ts, in, t, event, err);
   return locate_by_length(ts, in, t, event, err);
 }

@@ -33,7 +33,7 @@ NsStatus ns_ts_values(const NsTimeStepping *ts, double t, const double *x, doubl
 
 /*
 ** *g, the value of an event at (t, x), becomes 0 where it is 0 to rounding: it changes by as much when t and each state change
-** by some roundings, or when t moves by some along the course of the last interval. Where g jumps at the point it gets the sign
+** by some roundings, or when t moves by some along the dense output of the last interval. Where g jumps at the point it gets the sign
 ** `side`, that of the event. x is workspace afterwards.
 */
 NsStatus ns_ts_settle(const NsTimeStepping *ts, int event, double t, double *x, double side, double *g, NsError *err);
@@ -71,7 +71,7 @@ void ns_ts_restore_kept(NsTimeStepping *ts);
 
 /*
 ** Computes the step of the interval up to t, or up to the first event of a law that the user acts on: ts->stop; with its energies,
-** and asks the schemes for its course.
+** and asks the schemes for its dense output.
 */
 NsStatus ns_ts_go_to(NsTimeStepping *ts, const NsInterval *interval, double t, bool pieces, NsError *err);
 

@@ -43,23 +43,23 @@ static NsStatus keep_state(NsTimeStepping *ts, NsError *err) {
 
 /* ---- what is recorded ---- */
 
-/* Calls the recorder for the course of the interval, or for the present state, before or after the actions of an event. */
-static NsStatus record_now(NsTimeStepping *ts, bool course, bool after, NsError *err) {
+/* Calls the recorder for the dense output of the interval, or for the present state, before or after the actions of an event. */
+static NsStatus record_now(NsTimeStepping *ts, bool dense, bool after, NsError *err) {
   const NsRecorder *recorder = ts->recorder;
   if (!recorder) return NS_OK;
   ts->nsds->busy = false;
   ts->nsds->acting = true;
-  NsStatus status = course ? recorder->course(recorder->context, err) : recorder->row(recorder->context, after, err);
+  NsStatus status = dense ? recorder->dense(recorder->context, err) : recorder->row(recorder->context, after, err);
   ts->nsds->acting = false;
   ts->nsds->busy = true;
   return status;
 }
 
-/* Computes the step once more when its course lacks the smooth pieces that the rows of several islands at events need. */
-static NsStatus complete_course(NsTimeStepping *ts, const NsStep *step, NsError *err) {
+/* Computes the step once more when its dense output lacks the smooth pieces that the rows of several islands at events need. */
+static NsStatus complete_dense(NsTimeStepping *ts, const NsStep *step, NsError *err) {
   NsInterval interval = {.step = *step};
   if (!ts->recorder || ts->islands.count == 1 || !(step->t > step->t_k)) return NS_OK;
-  if (!ns_step_course_has_sides(&ts->course) || ns_step_course_is_smooth(&ts->course)) return NS_OK;
+  if (!ns_step_dense_has_sides(&ts->dense) || ns_step_dense_is_smooth(&ts->dense)) return NS_OK;
   return ns_ts_go_to(ts, &interval, step->t, true, err);
 }
 
@@ -150,7 +150,7 @@ static NsStatus one_value(void *context, double t, const double *x, double *g, N
 static NsStatus slope_of_event(NsTimeStepping *ts, int e, NsError *err) {
   if (!ts->sensitivities || ts->sensitivities->options.adjoint) return NS_OK;
   OneEvent one = {ts, e};
-  double *x = ns_alloc((size_t)ts->course.nx, sizeof *x);
+  double *x = ns_alloc((size_t)ts->dense.nx, sizeof *x);
   if (!x) return ns_fail(err, NS_ENOMEM, "not enough memory");
   ns_ts_states(ts, false, x);
   NsStatus status = ns_sensitivities_event(ts->sensitivities, one_value, &one, ts->from, x, ns_time_grid_step(ts->grid, ts->k),
@@ -257,7 +257,7 @@ static void mark_events_of_laws(NsTimeStepping *ts, double t, int *event) {
 }
 
 /*
-** The step has been computed up to t: marks the events that have crossed 0 there as pending, and tells the course. *event: the
+** The step has been computed up to t: marks the events that have crossed 0 there as pending, and tells the dense output. *event: the
 ** located event; when there was none, the first that is marked (g at the very end is 0 to rounding).
 */
 static NsStatus close_interval(NsTimeStepping *ts, const NsStep *step, const UserRoom *room, double t, int *event,
@@ -268,7 +268,7 @@ static NsStatus close_interval(NsTimeStepping *ts, const NsStep *step, const Use
   ns_ts_states(ts, false, room->x);
   NsStatus status = ns_ts_values(ts, t, room->x, room->after, err);
   if (status == NS_OK) status = check_skipped(ts, room->after, err);
-  if (status == NS_OK) status = complete_course(ts, &whole, err);
+  if (status == NS_OK) status = complete_dense(ts, &whole, err);
   if (status == NS_OK) status = record_now(ts, true, false, err);
   if (status == NS_OK && t == ts->stop) mark_events_of_laws(ts, t, event);
   for (int e = 0; e < ts->user.count && status == NS_OK; e++) {
@@ -361,7 +361,7 @@ static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const U
                                  NsError *err) {
   NsInterval interval = {*step, ts->k == 0 && !ts->divided, room->g, room->g_to, room->side, room->x};
   NsStatus status = values_at_start(ts, room, err);
-  bool watched = ts->class->locates && ts->course.count == 1;
+  bool watched = ts->class->locates && ts->dense.count == 1;
   double passed = INFINITY;
   if (status == NS_OK && watched) status = ns_ts_go_watched(ts, &interval, &passed, err);
   if (status == NS_OK && passed < step->t) {
@@ -377,13 +377,13 @@ static NsStatus compute_interval(NsTimeStepping *ts, const NsStep *step, const U
   return status == NS_OK ? search_interval(ts, &interval, watched, t, event, err) : status;
 }
 
-static NsStatus ready_step_course(NsTimeStepping *ts, NsError *err) {
-  if (ts->course_known) return NS_OK;
+static NsStatus ready_step_dense(NsTimeStepping *ts, NsError *err) {
+  if (ts->dense_known) return NS_OK;
   const NsSensitivities *carried = ts->sensitivities && !ts->sensitivities->options.adjoint ? ts->sensitivities : NULL;
-  ns_step_course_free(&ts->course);
-  if (ns_step_course_new(&ts->course, ts->nsds, &ts->islands, carried) != NS_OK)
+  ns_step_dense_free(&ts->dense);
+  if (ns_step_dense_new(&ts->dense, ts->nsds, &ts->islands, carried) != NS_OK)
     return ns_fail(err, NS_ENOMEM, "not enough memory");
-  ts->course_known = true;
+  ts->dense_known = true;
   return NS_OK;
 }
 
@@ -400,7 +400,7 @@ static NsStatus take_interval(NsTimeStepping *ts, const UserRoom *room, bool *do
   double t = INFINITY;
   int event = -1;
   if (!ts->computed) ns_ts_remember(ts->nsds);
-  NsStatus status = ready_step_course(ts, err);
+  NsStatus status = ready_step_dense(ts, err);
   if (status == NS_OK) status = keep_state(ts, err);
   if (status != NS_OK) return status;
   status = compute_interval(ts, &step, room, &t, &event, err);
@@ -447,15 +447,15 @@ NsStatus ns_ts_take_step(NsTimeStepping *ts, NsError *err) {
   NsStatus status = NS_OK;
   if (!ts->divided) ts->from = ns_time_grid_at(ts->grid, ts->k);
   bool told = ts->recorder && ts->drives;
-  if (n > 0 || told) status = ready_step_course(ts, err);
+  if (n > 0 || told) status = ready_step_dense(ts, err);
   if (status != NS_OK) return status;
   if (n == 0) {
     NsStep step = rest_of_step(ts);
-    if (told) ns_step_course_begin(&ts->course, step.t_k, step.t, ts->recorder->pieces);
+    if (told) ns_step_dense_begin(&ts->dense, step.t_k, step.t, ts->recorder->pieces);
     status = ns_step(ts, &step, err);
-    return status == NS_OK && told ? complete_course(ts, &step, err) : status;
+    return status == NS_OK && told ? complete_dense(ts, &step, err) : status;
   }
-  double *room = ns_alloc(6 * n + (size_t)ts->course.nx, sizeof *room);
+  double *room = ns_alloc(6 * n + (size_t)ts->dense.nx, sizeof *room);
   if (!room) return ns_fail(err, NS_ENOMEM, "not enough memory");
   UserRoom rooms = {room, room + n, room + 2 * n, room + 3 * n, room + 4 * n, room + 5 * n, room + 6 * n};
   ts->log.stops = is_acted_on;

@@ -127,7 +127,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
                        &ed->even_free, &ed->even_all, &ed->even_noise,   &ed->even_rate};
   for (size_t i = 0; i < sizeof moving / sizeof *moving; i++) *moving[i] = ns_arena_doubles(arena, ed->Nv);
   ed->side_before = ns_arena_doubles(arena, ns_ed_columns(ed));
-  ed->course = ns_arena_doubles(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)ns_ed_columns(ed));
+  ed->dense = ns_arena_doubles(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)ns_ed_columns(ed));
   ed->W = ns_arena_matrix(arena, m, m);
   ed->held = ns_arena_ints(arena, m);
   ed->acting = ns_arena_ints(arena, m);
@@ -465,7 +465,7 @@ static NsStatus step_smoothly(NsEventDriven *ed, double longest, int *row, NsErr
   NsStatus status = ns_rk_step(&ed->rk->base, err);
   if (status == NS_OK) status = ns_ed_search(ed, row, err);
   if (status == NS_OK) status = ns_ed_sense_piece(ed, err);
-  if (status == NS_OK) status = ns_ed_trace_piece(ed, err);
+  if (status == NS_OK) status = ns_ed_dense_piece(ed, err);
   return status == NS_OK ? motion_events_take_state(ed, err) : status;
 }
 
@@ -485,7 +485,7 @@ static NsStatus begin_smoothly(NsEventDriven *ed, double t_next, double *longest
 static NsStatus handle_and_tell(NsEventDriven *ed, NsError *err) {
   long events = ed->log->count;
   NsStatus status = ns_ed_handle(ed, err);
-  return status == NS_OK && ed->log->count > events ? ns_ed_trace_after(ed, err) : status;
+  return status == NS_OK && ed->log->count > events ? ns_ed_dense_after(ed, err) : status;
 }
 
 /* Integrates to the next event, and handles it, or to t_next. */
@@ -517,7 +517,7 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
   }
   if (++ed->handled > ed->options.max_events) return ns_ed_too_many_events(ed, err);
   ed->hit = row;
-  status = ns_ed_trace_before(ed, err);
+  status = ns_ed_dense_before(ed, err);
   return status == NS_OK ? handle_and_tell(ed, err) : status;
 }
 
@@ -619,7 +619,7 @@ NsStatus ns_ed_begin(NsEventDriven *ed, double t_k, double h, const NsDrive *dri
   const NsScheme *scheme = &ed->base;
   ed->h = h;
   ed->log = drive->log;
-  ed->trace = ed->fixed ? NULL : drive->trace;
+  ed->sink = ed->fixed ? NULL : drive->sink;
   ed->sensitivity = ed->fixed ? NULL : drive->sensitivity;
   ed->log->slope = 0;
   ed->solver = drive->solver;
@@ -649,7 +649,7 @@ static NsStatus events_drive(NsScheme *scheme, const NsStep *step, const NsDrive
   if (drive->account) status = ns_motion_energy(ed->motion, ed->t, ed->q, ed->v, &before[0], &before[1], err);
   if (status == NS_OK) status = ns_ed_check_rows(ed, err);
   if (status == NS_OK) status = ns_ed_sense_begin(ed, err);
-  if (status == NS_OK) status = ns_ed_trace_start(ed, err);
+  if (status == NS_OK) status = ns_ed_dense_start(ed, err);
   if (status == NS_OK) status = handle_and_tell(ed, err);
   while (status == NS_OK && ed->t < step->t && !ed->log->stopped)
     status = ed->fixed ? take_fixed_step(ed, step->t, err) : motion_events_go_on(ed, step->t, err);

@@ -87,12 +87,12 @@ typedef struct NsEventDriven {
   NsEventLog *log;
   int handled; /* number of events in this step */
 
-  /* the course of the step, for `trace` */
-  const NsTrace *trace;              /* NULL: nobody asks */
+  /* the dense output of the step, for `sink` */
+  const NsDenseSink *sink;           /* NULL: nobody asks */
   struct NsSensitivity *sensitivity; /* NULL: nobody asks */
   double *multiplier;                /* m: the multipliers of all rows */
   double *side_before;               /* a row of values (ns_ed_columns): those before the event */
-  double *course;                    /* NS_BERNSTEIN_SIZE rows */
+  double *dense;                     /* NS_BERNSTEIN_SIZE rows */
 
   /* active constraints */
   int nheld, *held;     /* rows: bilateral constraints and held contacts, then friction that sticks */
@@ -185,16 +185,16 @@ NsStatus ns_ed_search(NsEventDriven *ed, int *row, NsError *err);
 NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err);
 
 /*
-** The course of the step, for ed->trace (nothing happens when that is NULL). Before an event: trace_start at the start of the
-** step, with the multipliers of the memories, or trace_before. trace_after tells both sides, once the event is handled.
-** trace_piece tells the last step of ed->rk, before its end is projected on the constraints.
+** The dense output of the step, for ed->sink (nothing happens when that is NULL). Before an event: dense_start at the start of the
+** step, with the multipliers of the memories, or dense_before. dense_after tells both sides, once the event is handled.
+** dense_piece tells the last step of ed->rk, before its end is projected on the constraints.
 */
-NsStatus ns_ed_trace_start(NsEventDriven *ed, NsError *err);
-NsStatus ns_ed_trace_before(NsEventDriven *ed, NsError *err);
-NsStatus ns_ed_trace_after(NsEventDriven *ed, NsError *err);
-NsStatus ns_ed_trace_piece(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_dense_start(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_dense_before(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_dense_after(NsEventDriven *ed, NsError *err);
+NsStatus ns_ed_dense_piece(NsEventDriven *ed, NsError *err);
 
-/* The number of values in a row of the trace. */
+/* The number of values in a row of the dense output. */
 int ns_ed_columns(const NsEventDriven *ed);
 
 /* Whether friction begins in this row. Whether this row or the one before is the first row of friction with this grip. */

@@ -22,13 +22,13 @@ typedef struct NsMotionLinearisation {
   NsLinearisation lin;
   double *size;      /* Nq + Nv: largest |u| in the run */
   double *u;         /* Nq + Nv: before the event */
-  double *dense;     /* n: of the stepper */
+  double *unknowns;  /* n: of the stepper */
   double *direction; /* m x 2: of friction in space, see keep_directions */
   double *fitting;   /* Nq + Nv: a state that fits the constraints */
   bool dependent;    /* rows that are held depend on each other */
   bool holds;        /* S does not change in the last piece, see ns_sensitivity_holds */
   double *segment;   /* n x NS_RK_ROWS */
-  NsDenseCourse course;
+  NsDenseRows dense;
   NsLinearisationGuard *guards; /* m + 1 */
   int guard, hit;               /* the row that is evaluated; the row of the event */
   bool acted;                   /* the event has had impulses or rest */

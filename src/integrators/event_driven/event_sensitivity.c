@@ -240,7 +240,7 @@ static NsStatus motion_lin_new(NsEventDriven *ed, NsError *err) {
   if (w->ed) ns_motion_leave_constraints(w->ed->motion);
   w->size = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->u = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
-  w->dense = ns_arena_doubles(&w->arena, ed->n);
+  w->unknowns = ns_arena_doubles(&w->arena, ed->n);
   w->direction = ns_arena_doubles(&w->arena, 2 * ed->m);
   w->fitting = ns_arena_doubles(&w->arena, ed->Nq + ed->Nv);
   w->segment = ns_arena_matrix(&w->arena, ed->n, NS_RK_ROWS);
@@ -303,7 +303,7 @@ NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
   if (status != NS_OK) return status;
   NsMotionLinearisation *w = s->lin;
   s->n = ed->Nq + ed->Nv;
-  s->keeps_nodes = ed->trace && ed->trace->piece;
+  s->keeps_nodes = ed->sink && ed->sink->piece;
   w->lin = (NsLinearisation){.context = w,
                              .n = s->n,
                              .size = w->size,
@@ -332,13 +332,13 @@ NsStatus ns_ed_sense_begin(NsEventDriven *ed, NsError *err) {
 
 /* ---- smooth motion ---- */
 
-/* An NsCourse: u on the dense output of the last step. */
+/* An NsDenseOutput: u on the dense output of the last step. */
 static NsStatus motion_lin_at(void *context, double t, double *u, NsError *err) {
   NsMotionLinearisation *w = context;
-  const NsDenseCourse *c = &w->course;
+  const NsDenseRows *c = &w->dense;
   (void)err;
-  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), w->dense);
-  memcpy(u, w->dense, (size_t)(w->ed->Nq + w->ed->Nv) * sizeof *u);
+  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), w->unknowns);
+  memcpy(u, w->unknowns, (size_t)(w->ed->Nq + w->ed->Nv) * sizeof *u);
   ns_motion_normalise(w->ed->motion, u);
   return NS_OK;
 }
@@ -381,9 +381,9 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
   if (status != NS_OK) return status;
   for (int r = 0; r < NS_RK_ROWS; r++)
     memcpy(w->segment + (ptrdiff_t)r * ed->n, stepper->rows[r], (size_t)ed->n * sizeof *w->segment);
-  w->course = (NsDenseCourse){ed->n, NS_RK_ROWS, step->t_old, step->t, step->y_old, w->segment};
-  NsCourse course = {.t_old = step->t_old, .t = step->t, .at = motion_lin_at, .context = w};
-  status = ns_sensitivity_piece(s, &w->lin, &course, err);
+  w->dense = (NsDenseRows){ed->n, NS_RK_ROWS, step->t_old, step->t, step->y_old, w->segment};
+  NsDenseOutput dense = {.t_old = step->t_old, .t = step->t, .at = motion_lin_at, .context = w};
+  status = ns_sensitivity_piece(s, &w->lin, &dense, err);
   grow_sizes(w, ed);
   if (status == NS_OK && s->wants_rates) {
     status = motion_lin_rate(w, step->t, step->y, s->value, err);
@@ -410,11 +410,11 @@ static NsStatus never_left_rest(NsMotionLinearisation *w, const NsEventDriven *e
   const NsStepperState *step = &ed->rk->base.state;
   double along;
   NsStatus status = NS_OK;
-  *rests = ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP && ed->rows[ed->hit].rub.width == 1 &&
-           w->t_event == w->course.t_old && step->t == w->course.t;
+  *rests = ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP && ed->rows[ed->hit].rub.width == 1 && w->t_event == w->dense.t_old &&
+           step->t == w->dense.t;
   w->guard = ed->hit;
   for (int k = 0; k + 1 < NS_BERNSTEIN_SIZE && status == NS_OK && *rests; k++) {
-    double t = w->course.t_old + ns_bernstein_node(k) * (w->course.t - w->course.t_old);
+    double t = w->dense.t_old + ns_bernstein_node(k) * (w->dense.t - w->dense.t_old);
     status = motion_lin_at(w, t, w->fitting, err);
     if (status == NS_OK) status = ns_ed_lin_guard(w, t, w->fitting, &along, err);
     *rests = status == NS_OK && fabs(along) <= ed->slow[ed->hit];

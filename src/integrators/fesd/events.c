@@ -47,7 +47,7 @@ static void end_cycle(NsFesd *w, int cycle) {
 
 /* Moves w->s, the states at w->t, on by an implicit Euler step of length h on the constraints of the modes. */
 static NsStatus move_on_constraints(NsFesd *w, double h, NsError *err) {
-  double *rate = w->course.moved;
+  double *rate = w->dense.moved;
   NsStatus status = ns_fesd_begin_flow(w, w->mode, err);
   ns_flow_gather(w->flow, w->x, w->s);
   *w->clock = w->t;

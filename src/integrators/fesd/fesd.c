@@ -62,8 +62,8 @@ static NsStatus fesd_accepts_mechanics(const NsNsds *nsds, NsError *err) {
 /* ---- making ---- */
 
 /* The workspace of the test of signs. */
-static void take_course(NsFesd *w) {
-  NsFesdCourse *c = &w->course;
+static void take_dense(NsFesd *w) {
+  NsFesdDense *c = &w->dense;
   double **states[] = {&c->x, &c->s, &c->rate, &c->error}, **rows[] = {&c->y_error, &c->lambda_error, &c->lambda_terms};
   for (size_t i = 0; i < sizeof states / sizeof *states; i++)
     *states[i] = ns_arena_matrix(&w->base.arena, NS_BERNSTEIN_SIZE, w->N);
@@ -129,7 +129,7 @@ static NsStatus fesd_create(NsScheme **out, const NsIntegrator *integrator, NsNs
   if (ns_ds_family(nsds->ds[0]) == NS_FIRST_ORDER) take_equations(w, nsds);
   else if (take_motion(w, nsds) != NS_OK) arena->failed = true;
   int N = w->N, m = w->m;
-  take_course(w);
+  take_dense(w);
   w->F = ns_arena_doubles(arena, N);
   w->M = ns_arena_matrix(arena, N, N);
   for (int i = 0; w->motion && w->M && i < N; i++) w->M[i + (size_t)i * (size_t)N] = 1;
@@ -302,7 +302,7 @@ static NsStatus fesd_drive(NsScheme *scheme, const NsStep *step, const NsDrive *
   if (!(residual <= ACCEPTED))
     return ns_fail(err, NS_ENOCONV, "FESDOSI: the step violates its complementarity conditions by %.3g of their terms",
                    residual);
-  if (drive->trace) status = ns_fesd_trace(w, drive->trace, err);
+  if (drive->sink) status = ns_fesd_dense(w, drive->sink, err);
   return status == NS_OK ? ns_fesd_equations(w, w->t_end, w->x, w->lambda, false, err) : status;
 }
 

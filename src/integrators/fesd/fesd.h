@@ -39,12 +39,12 @@ typedef struct NsFesdElement {
 #define NS_FESD_FADED 0x1p-970
 
 /* The states of an element, and y and lambda of its smooth motion, at the NS_BERNSTEIN_SIZE points of a polynomial; signs.c. */
-typedef struct NsFesdCourse {
+typedef struct NsFesdDense {
   double *x, *s, *rate, *error;                  /* points x N: states, differential states, their rates and errors */
   double *y, *lambda;                            /* points x m */
   double *y_error, *lambda_error, *lambda_terms; /* m: what the errors of the states make of them; terms of lambda */
   double *moved;                                 /* N */
-} NsFesdCourse;
+} NsFesdDense;
 
 enum { NS_FESD_NODES = NS_TABLEAU_STAGES + 2 };
 
@@ -106,7 +106,7 @@ typedef struct NsFesd {
   NsRowMode *row_mode; /* m */
   bool *open;          /* m */
   double *s;           /* N: differential states */
-  NsFesdCourse course;
+  NsFesdDense dense;
 
   /* mechanics: at an impact */
   int *rows, nclosed, *closed, *interaction; /* rows: 0 .. m - 1; closed: the rows with y = 0, and the interaction of each */
@@ -118,9 +118,9 @@ typedef struct NsFesd {
   double *impulse, impact_energy;                  /* Nv: the sum of H' P in the step */
   double *moved, *change, *F_kept, *u_kept;        /* N, N, N, m: of differences */
 
-  /* workspace of a guess of modes, and of the trace */
+  /* workspace of a guess of modes, and of the dense output */
   double *W, *X, *step, *Wd, *q; /* N x N, N x m, N, m x m, m */
-  double *values;                /* NS_BERNSTEIN_SIZE x (N + 2 m), of the trace */
+  double *values;                /* NS_BERNSTEIN_SIZE x (N + 2 m), of the dense output */
 } NsFesd;
 
 /* Places of m numbers each: y and its size, and the size of lambda. */
@@ -264,7 +264,7 @@ NsStatus ns_fesd_pass_accumulation(NsFesd *w, double rest, int cycle, NsError *e
 /* First order: passes switches of a row that follow each other without progress of time, by an implicit Euler step. */
 NsStatus ns_fesd_pass_by_euler(NsFesd *w, int row, NsError *err);
 
-/* ---- trace.c ---- */
+/* ---- dense.c ---- */
 
 /*
 ** out (count) = the polynomials through the nodes from `begin` on, at a place in [0, 1]; values: nodes x count. Nodes that
@@ -272,8 +272,8 @@ NsStatus ns_fesd_pass_by_euler(NsFesd *w, int row, NsError *err);
 */
 void ns_fesd_interpolate(const NsFesd *w, int begin, double place, int count, const double *values, double *out);
 
-/* Tells the course of the step. */
-NsStatus ns_fesd_trace(NsFesd *w, const NsTrace *trace, NsError *err);
+/* Tells the dense output of the step. */
+NsStatus ns_fesd_dense(NsFesd *w, const NsDenseSink *sink, NsError *err);
 
 /* ---- step.c ---- */
 

@@ -37,14 +37,14 @@ static const double LATE = 0.9;
 /* ---- values along an element ---- */
 
 /* x of an element at the points. */
-static void course_states(NsFesd *w, const NsFesdElement *e) {
+static void dense_states(NsFesd *w, const NsFesdElement *e) {
   for (int j = 0; j < POINTS; j++)
-    ns_fesd_interpolate(w, 0, ns_bernstein_node(j), w->N, e->x, w->course.x + (ptrdiff_t)j * w->N);
+    ns_fesd_interpolate(w, 0, ns_bernstein_node(j), w->N, e->x, w->dense.x + (ptrdiff_t)j * w->N);
 }
 
 /* y and lambda at point j, for the states s, by the smooth motion of the mode; rate (NULL: not wanted). */
-static NsStatus course_point(NsFesd *w, const NsFesdElement *e, int j, const double *s, double *rate, double *y, double *lambda,
-                             NsError *err) {
+static NsStatus dense_point(NsFesd *w, const NsFesdElement *e, int j, const double *s, double *rate, double *y, double *lambda,
+                            NsError *err) {
   size_t bytes = (size_t)w->m * sizeof *y;
   double t = e->t + ns_bernstein_node(j) * e->h;
   *w->clock = t;
@@ -58,7 +58,7 @@ static NsStatus course_point(NsFesd *w, const NsFesdElement *e, int j, const dou
   if (status != NS_OK) return status;
   memcpy(y, now->y, bytes);
   memcpy(lambda, now->lambda, bytes);
-  for (int a = 0; a < w->m; a++) w->course.lambda_terms[a] = fmax(w->course.lambda_terms[a], now->lambda_terms[a]);
+  for (int a = 0; a < w->m; a++) w->dense.lambda_terms[a] = fmax(w->dense.lambda_terms[a], now->lambda_terms[a]);
   return ns_flow_is_determined(w->flow) ? NS_OK : NS_ESINGULAR;
 }
 
@@ -66,8 +66,8 @@ static NsStatus course_point(NsFesd *w, const NsFesdElement *e, int j, const dou
 ** The error of the states at the points, without that at the start: s_0 + h times the integral of the rates, less s. Returns the
 ** point at which it is largest, by the sizes of the states; -1: there is none.
 */
-static int course_error(NsFesd *w, const NsFesdElement *e) {
-  NsFesdCourse *c = &w->course;
+static int dense_error(NsFesd *w, const NsFesdElement *e) {
+  NsFesdDense *c = &w->dense;
   int nd = w->motion ? w->N : ns_flow_view(w->flow)->nd;
   double largest[POINTS] = {0};
   int worst = -1;
@@ -93,14 +93,14 @@ static int course_error(NsFesd *w, const NsFesdElement *e) {
 }
 
 /* The changes of y and lambda that the error of the states makes, at the point where it is largest. */
-static NsStatus course_sensitivity(NsFesd *w, const NsFesdElement *e, NsError *err) {
-  NsFesdCourse *c = &w->course;
-  int m = w->m, j = course_error(w, e);
+static NsStatus dense_sensitivity(NsFesd *w, const NsFesdElement *e, NsError *err) {
+  NsFesdDense *c = &w->dense;
+  int m = w->m, j = dense_error(w, e);
   memset(c->y_error, 0, (size_t)m * sizeof *c->y_error);
   memset(c->lambda_error, 0, (size_t)m * sizeof *c->lambda_error);
   if (j < 0) return NS_OK;
   for (int i = 0; i < w->N; i++) c->moved[i] = c->s[j * w->N + i] + c->error[j * w->N + i];
-  NsStatus status = course_point(w, e, j, c->moved, NULL, c->y_error, c->lambda_error, err);
+  NsStatus status = dense_point(w, e, j, c->moved, NULL, c->y_error, c->lambda_error, err);
   for (int a = 0; a < m && status == NS_OK; a++) {
     c->y_error[a] = STATE_SAFETY * fabs(c->y_error[a] - c->y[j * m + a]);
     c->lambda_error[a] = STATE_SAFETY * fabs(c->lambda_error[a] - c->lambda[j * m + a]);
@@ -109,23 +109,23 @@ static NsStatus course_sensitivity(NsFesd *w, const NsFesdElement *e, NsError *e
 }
 
 /* y and lambda at the points by the smooth motion, and their errors. */
-static NsStatus course_by_motion(NsFesd *w, const NsFesdElement *e, NsError *err) {
-  NsFesdCourse *c = &w->course;
+static NsStatus dense_by_motion(NsFesd *w, const NsFesdElement *e, NsError *err) {
+  NsFesdDense *c = &w->dense;
   memset(c->lambda_terms, 0, (size_t)w->m * sizeof *c->lambda_terms);
   NsStatus status = w->motion ? NS_OK : ns_fesd_begin_flow(w, e->mode, err);
   for (int j = 0; j < POINTS && status == NS_OK; j++) {
     double *s = c->s + (ptrdiff_t)j * w->N, *x = c->x + (ptrdiff_t)j * w->N;
     if (w->motion) memcpy(s, x, (size_t)w->N * sizeof *s);
     else ns_flow_gather(w->flow, x, s);
-    status = course_point(w, e, j, s, c->rate + (ptrdiff_t)j * w->N, c->y + (ptrdiff_t)j * w->m,
-                          c->lambda + (ptrdiff_t)j * w->m, err);
+    status = dense_point(w, e, j, s, c->rate + (ptrdiff_t)j * w->N, c->y + (ptrdiff_t)j * w->m, c->lambda + (ptrdiff_t)j * w->m,
+                         err);
   }
-  return status == NS_OK ? course_sensitivity(w, e, err) : status;
+  return status == NS_OK ? dense_sensitivity(w, e, err) : status;
 }
 
 /* y and lambda at the points by the polynomials of the element, where the motion does not determine lambda. */
-static NsStatus course_by_nodes(NsFesd *w, const NsFesdElement *e, NsError *err) {
-  NsFesdCourse *c = &w->course;
+static NsStatus dense_by_nodes(NsFesd *w, const NsFesdElement *e, NsError *err) {
+  NsFesdDense *c = &w->dense;
   int m = w->m;
   size_t bytes = (size_t)m * sizeof(double);
   memset(c->y_error, 0, bytes);
@@ -205,9 +205,9 @@ static Sign guard_sign(const Guard *g, double *place) {
   return sign;
 }
 
-/* The guard of a row by the course; reached: it is 0 at the end. */
+/* The guard of a row by the dense output; reached: it is 0 at the end. */
 static Guard guard_of(const NsFesd *w, const NsFesdElement *e, NsFesdGuard which, bool reached) {
-  const NsFesdCourse *c = &w->course;
+  const NsFesdDense *c = &w->dense;
   int a = which.row, m = w->m;
   bool active = e->mode[a] == MODE_ACTIVE;
   double bound = which.side == MODE_LOWER ? w->lower[a] : w->upper[a];
@@ -241,13 +241,13 @@ NsStatus ns_fesd_signs(NsFesd *w, const NsFesdElement *e, NsFesdGuard reached, d
   for (int a = 0; a < w->m; a++) any = any || (w->lower[a] < w->upper[a] && (isfinite(w->lower[a]) || isfinite(w->upper[a])));
   if (!any) return NS_OK;
   NsError why = {NS_OK, ""};
-  course_states(w, e);
-  NsStatus status = course_by_motion(w, e, &why);
+  dense_states(w, e);
+  NsStatus status = dense_by_motion(w, e, &why);
   if (!ns_fesd_worth_retrying(status)) {
     if (err) *err = why;
     return status;
   }
-  if (status != NS_OK) status = course_by_nodes(w, e, err);
+  if (status != NS_OK) status = dense_by_nodes(w, e, err);
   if (status != NS_OK) return status;
   double first = 2;
   bool unsure = false;

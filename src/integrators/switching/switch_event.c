@@ -1,6 +1,6 @@
 /*
 ** switch_event.c
-** What happens at events: the next mode, the log, the trace, and the end of infinitely many events.
+** What happens at events: the next mode, the log, the dense output, and the end of infinitely many events.
 */
 #include <float.h>
 #include <math.h>
@@ -37,18 +37,18 @@ static double time_spacing(const NsSwitching *sw) {
 /* Keeps the values of the last evaluation: one side of an event. */
 static void keep_side(NsSwitching *sw) {
   double *to = sw->values;
-  if (!sw->trace) return;
+  if (!sw->sink) return;
   memcpy(to, sw->now->x, (size_t)sw->n * sizeof *to);
   memcpy(to + sw->n, sw->now->lambda, (size_t)sw->m * sizeof *to);
   memcpy(to + sw->n + sw->m, sw->now->y, (size_t)sw->m * sizeof *to);
 }
 
-/* Tells the trace the kept side, which was at t. */
+/* Tells the sink the kept side, which was at t. */
 static NsStatus tell_kept_side(NsSwitching *sw, double t, NsError *err) {
-  return sw->trace ? sw->trace->side(sw->trace->context, t, sw->values, err) : NS_OK;
+  return sw->sink ? sw->sink->side(sw->sink->context, t, sw->values, err) : NS_OK;
 }
 
-/* Tells the trace one side of an event: the values of the last evaluation. */
+/* Tells the sink one side of an event: the values of the last evaluation. */
 static NsStatus tell_side(NsSwitching *sw, NsError *err) {
   keep_side(sw);
   return tell_kept_side(sw, sw->t, err);

@@ -113,7 +113,7 @@ void ns_switch_set_levels(NsSwitching *sw, bool fresh) {
 NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, double *g, NsError *err) {
   NsSwitching *sw = context;
   *g = sw->guards[k].used ? sw->guards[k].value - sw->guards[k].level : 1;
-  if (!sw->guards[k].used || t == sw->course.t_old) return NS_OK;
+  if (!sw->guards[k].used || t == sw->dense.t_old) return NS_OK;
   if (t != sw->sampled) {
     *sw->clock = t;
     NsStatus status = ns_flow_outputs(sw->flow, t, u, err);
@@ -128,19 +128,19 @@ void ns_switch_state(const NsSwitching *sw, const double *v, double *u) {
   for (int i = 0; i < sw->stepper_n; i++) u[i] = v[i] * sw->unit[i];
 }
 
-NsStatus ns_switch_make_course(NsSwitching *sw, NsError *err) {
+NsStatus ns_switch_make_dense(NsSwitching *sw, NsError *err) {
   const NsStepperState *step = &sw->stepper->state;
   int n = sw->stepper_n, rows = sw->method->rows;
   NsStatus status = sw->method->interpolate(sw->stepper, err);
   for (int r = 0; r < rows && status == NS_OK; r++) ns_switch_state(sw, sw->stepper->rows[r], sw->segment + (ptrdiff_t)r * n);
   ns_switch_state(sw, step->y_old, sw->begin);
-  sw->course = (NsDenseCourse){n, rows, step->t_old, step->t, sw->begin, sw->segment};
+  sw->dense = (NsDenseRows){n, rows, step->t_old, step->t, sw->begin, sw->segment};
   return status;
 }
 
 /* Evaluates the flow on the dense output at t. */
 static NsStatus evaluate_along(NsSwitching *sw, double t, NsError *err) {
-  const NsDenseCourse *c = &sw->course;
+  const NsDenseRows *c = &sw->dense;
   ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), sw->at);
   *sw->clock = t;
   return ns_flow_outputs(sw->flow, t, sw->at, err);
@@ -223,14 +223,14 @@ static NsStatus lower_levels(NsSwitching *sw, NsError *err) {
 
 /* ---- touches ---- */
 
-typedef struct GuardCourse {
+typedef struct GuardDense {
   NsSwitching *sw;
   int k;
-} GuardCourse;
+} GuardDense;
 
 /* The value of a guard at t, on the dense output. */
 static NsStatus guard_along(void *context, double t, double *value, NsError *err) {
-  const GuardCourse *job = context;
+  const GuardDense *job = context;
   NsStatus status = evaluate_along(job->sw, t, err);
   *value = ns_switch_guard(job->sw, &job->sw->guards[job->k]);
   return status;
@@ -238,8 +238,8 @@ static NsStatus guard_along(void *context, double t, double *value, NsError *err
 
 /* *t, at which guard k is below 0, becomes the last time before it at which the guard is 0, on the dense output. */
 static NsStatus go_back_to_zero(NsSwitching *sw, int k, double *t, NsError *err) {
-  GuardCourse job = {sw, k};
-  double start = sw->course.t_old, b = *t, a = b, ga = 0, gb = 0;
+  GuardDense job = {sw, k};
+  double start = sw->dense.t_old, b = *t, a = b, ga = 0, gb = 0;
   NsStatus status = guard_along(&job, b, &gb, err);
   for (double way = FIRST_BACK * (b - start); status == NS_OK && gb < 0 && ga <= 0 && a > start; way *= 2) {
     if (ga < 0) b = a, gb = ga;
@@ -263,22 +263,22 @@ static NsStatus end_before_zone(NsSwitching *sw, NsError *err) {
     const NsSwitchGuard *guard = &sw->guards[k];
     if (!guard->used || guard->at_zero || sw->now->mode[guard->row] != NS_ROW_ACTIVE) continue;
     if (end[k] + guard->level >= -ns_switch_noise(sw, guard)) continue;
-    double zero = sw->course.t;
+    double zero = sw->dense.t;
     NsStatus status = go_back_to_zero(sw, k, &zero, err);
     if (status != NS_OK) return status;
-    if (zero > sw->course.t_old) t = fmin(t, zero);
+    if (zero > sw->dense.t_old) t = fmin(t, zero);
   }
-  return t < sw->course.t ? sw->method->retake(sw->stepper, t, err) : NS_OK;
+  return t < sw->dense.t ? sw->method->retake(sw->stepper, t, err) : NS_OK;
 }
 
-/* Looks for the first root of a guard in the course; its event is -1 when there is none. */
+/* Looks for the first root of a guard in the dense output; its event is -1 when there is none. */
 static NsStatus first_guard_root(NsSwitching *sw, NsEventRoot *root, NsError *err) {
   NsEventRoots found = NS_EVENT_ROOTS_NONE;
-  NsCourse course = ns_dense_course(&sw->course);
+  NsDenseOutput dense = ns_dense_of_rows(&sw->dense);
   sw->sampled = NAN;
   *root = (NsEventRoot){.event = -1};
-  NsStatus status = ns_event_search_start(sw->search, sw->course.t_old, sw->course.y_old, err);
-  if (status == NS_OK) status = ns_event_search_along(sw->search, &course, &found, err);
+  NsStatus status = ns_event_search_start(sw->search, sw->dense.t_old, sw->dense.y_old, err);
+  if (status == NS_OK) status = ns_event_search_along(sw->search, &dense, &found, err);
   if (status == NS_OK && found.end >= 0) *root = found.roots[found.end];
   return status;
 }
@@ -289,9 +289,9 @@ static NsStatus first_guard_root(NsSwitching *sw, NsEventRoot *root, NsError *er
 */
 static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err) {
   NsEventRoot root;
-  GuardCourse job = {sw, *k};
+  GuardDense job = {sw, *k};
   double beyond;
-  NsStatus status = guard_along(&job, fmin(sw->course.t, *t + RATE_PART * (sw->course.t - sw->course.t_old)), &beyond, err);
+  NsStatus status = guard_along(&job, fmin(sw->dense.t, *t + RATE_PART * (sw->dense.t - sw->dense.t_old)), &beyond, err);
   if (status != NS_OK || beyond < -sw->guards[*k].zone) return status;
   for (int i = 0; i < 2 * sw->m; i++) {
     NsSwitchGuard *guard = &sw->guards[i];
@@ -303,7 +303,7 @@ static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err)
   bool output = sw->now->mode[sw->guards[*k].row] != NS_ROW_ACTIVE;
   if (root.event < 0 && output && ns_event_search_last(sw->search)[*k] + sw->guards[*k].level < 0) return NS_OK;
   if (root.event < 0) return *k = -1, end_before_zone(sw, err);
-  double zero = root.t, same = SAME_ROOT * (sw->course.t - sw->course.t_old);
+  double zero = root.t, same = SAME_ROOT * (sw->dense.t - sw->dense.t_old);
   const NsSwitchGuard *guard = &sw->guards[root.event];
   if (guard->zone > 0 && !guard->at_zero) status = go_back_to_zero(sw, root.event, &zero, err);
   if (root.event != *k || fabs(zero - *t) > same) *t = zero;
@@ -311,11 +311,11 @@ static NsStatus leave_or_touch(NsSwitching *sw, int *k, double *t, NsError *err)
   return status;
 }
 
-/* Makes the course of the last step, and the levels in it. */
+/* Makes the dense output of the last step, and the levels in it. */
 static NsStatus prepare_search(NsSwitching *sw, NsError *err) {
   for (int k = 0; k < 2 * sw->m; k++) sw->guards[k].level = sw->guards[k].base;
   lower_by_drift(sw);
-  NsStatus status = ns_switch_make_course(sw, err);
+  NsStatus status = ns_switch_make_dense(sw, err);
   return status == NS_OK && sw->method->implicit ? lower_levels(sw, err) : status;
 }
 
@@ -337,7 +337,7 @@ static NsStatus look_for_rise(NsSwitching *sw, int k, double length, bool *rises
 }
 
 /*
-** The first event in the course: *k is its guard, -1: there is none; *t its time. *hidden: the guard is 0 at the start of the step,
+** The first event in the dense output: *k is its guard, -1: there is none; *t its time. *hidden: the guard is 0 at the start of the step,
 ** and seems to fall at once, but it rises before; the step is now a shorter one that shows it.
 */
 static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, NsError *err) {
@@ -350,7 +350,7 @@ static NsStatus first_event(NsSwitching *sw, int *k, double *t, bool *hidden, Ns
   if (!sw->guards[*k].at_zero) return sw->guards[*k].zone > 0 ? leave_or_touch(sw, k, t, err) : NS_OK;
   double found = *t;
   status = go_back_to_zero(sw, *k, t, err);
-  return status == NS_OK && *t == sw->course.t_old ? look_for_rise(sw, *k, found - *t, hidden, err) : status;
+  return status == NS_OK && *t == sw->dense.t_old ? look_for_rise(sw, *k, found - *t, hidden, err) : status;
 }
 
 NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
@@ -372,12 +372,12 @@ NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err) {
   return status;
 }
 
-/* ---- the trace ---- */
+/* ---- the dense output ---- */
 
-NsStatus ns_switch_trace_piece(NsSwitching *sw, NsError *err) {
-  if (!sw->trace || !sw->trace->piece) return NS_OK;
+NsStatus ns_switch_dense_piece(NsSwitching *sw, NsError *err) {
+  if (!sw->sink || !sw->sink->piece) return NS_OK;
   const NsStepperState *step = &sw->stepper->state;
-  NsStatus status = ns_switch_make_course(sw, err);
+  NsStatus status = ns_switch_make_dense(sw, err);
   double *to = sw->values;
   for (int k = 0; k < NS_BERNSTEIN_SIZE && status == NS_OK; k++) {
     double x = ns_bernstein_node(k);
@@ -387,5 +387,5 @@ NsStatus ns_switch_trace_piece(NsSwitching *sw, NsError *err) {
     memcpy(to + sw->n + sw->m, sw->now->y, (size_t)sw->m * sizeof *to);
     to += sw->n + 2 * sw->m;
   }
-  return status == NS_OK ? sw->trace->piece(sw->trace->context, step->t_old, step->t, sw->values, err) : status;
+  return status == NS_OK ? sw->sink->piece(sw->sink->context, step->t_old, step->t, sw->values, err) : status;
 }

@@ -24,7 +24,7 @@ typedef struct SwitchLinearisation {
   NsRowMode *kept;              /* m: workspace */
   NsRowMode *chosen;            /* m: the mode before a jump */
   NsRowMode *before;            /* m: the mode before the event */
-  double *dense;                /* of the stepper's unknowns */
+  double *unknowns;             /* of the stepper's unknowns */
   double *u_before;             /* nd */
   double *x, *lambda;           /* n, m: of a start */
   NsLinearisationGuard *guards; /* 2 m */
@@ -224,7 +224,7 @@ static NsStatus switch_lin_new(NsSwitching *sw, NsError *err) {
   w->before = ns_arena_take(&w->arena, m, sizeof *w->before);
   w->guards = ns_arena_take(&w->arena, 2 * m, sizeof *w->guards);
   w->at_zero = ns_arena_take(&w->arena, 2 * m, sizeof *w->at_zero);
-  w->dense = ns_arena_doubles(&w->arena, sw->most);
+  w->unknowns = ns_arena_doubles(&w->arena, sw->most);
   w->u_before = ns_arena_doubles(&w->arena, sw->n);
   w->x = ns_arena_doubles(&w->arena, sw->n);
   w->lambda = ns_arena_doubles(&w->arena, sw->m);
@@ -247,7 +247,7 @@ NsStatus ns_switch_sense_begin(NsSwitching *sw, NsError *err) {
   if (s->begun && s->n != sw->nd) return ns_fail(err, NS_EARG, "sensitivities: the rank of M changes at t=%.10g", sw->t_k);
   s->n = sw->nd;
   ns_sensitivity_begin(s, sw->t_k);
-  s->keeps_nodes = sw->trace && sw->trace->piece;
+  s->keeps_nodes = sw->sink && sw->sink->piece;
   w->lin = (NsLinearisation){.context = w,
                              .n = sw->nd,
                              .size = sw->now->size,
@@ -373,13 +373,13 @@ NsStatus ns_switch_sense_start(NsSwitching *sw, NsError *err) {
 
 /* ---- smooth motion ---- */
 
-/* An NsCourse: u on the dense output of the last step. */
+/* An NsDenseOutput: u on the dense output of the last step. */
 static NsStatus switch_lin_at(void *context, double t, double *u, NsError *err) {
   SwitchLinearisation *w = context;
-  const NsDenseCourse *c = &w->sw->course;
+  const NsDenseRows *c = &w->sw->dense;
   (void)err;
-  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), w->dense);
-  memcpy(u, w->dense, (size_t)w->sw->nd * sizeof *u);
+  ns_dense_at(c->n, c->rows, c->y_old, c->F, (t - c->t_old) / (c->t - c->t_old), w->unknowns);
+  memcpy(u, w->unknowns, (size_t)w->sw->nd * sizeof *u);
   return NS_OK;
 }
 
@@ -395,17 +395,17 @@ NsStatus ns_switch_sense_piece(NsSwitching *sw, NsError *err) {
   if (!s) return NS_OK;
   SwitchLinearisation *w = s->lin;
   const NsStepperState *step = &sw->stepper->state;
-  ns_switch_state(sw, step->y_old, w->dense);
-  memcpy(w->u_before, w->dense, (size_t)sw->nd * sizeof *w->dense);
+  ns_switch_state(sw, step->y_old, w->unknowns);
+  memcpy(w->u_before, w->unknowns, (size_t)sw->nd * sizeof *w->unknowns);
   NsStatus status = switch_lin_mode(w, sw->now->mode, step->t_old, w->u_before, err);
   NsFlow *own = sw->flow;
   sw->flow = w->flow, sw->now = ns_flow_view(w->flow); /* the dense output evaluates the motion */
-  if (status == NS_OK) status = ns_switch_make_course(sw, err);
+  if (status == NS_OK) status = ns_switch_make_dense(sw, err);
   sw->flow = own, sw->now = ns_flow_view(own);
-  NsCourse course = {.t_old = step->t_old, .t = step->t, .at = switch_lin_at, .context = w};
-  if (status == NS_OK) status = ns_sensitivity_piece(s, &w->lin, &course, err);
-  ns_switch_state(sw, step->y, w->dense);
-  memcpy(w->u_before, w->dense, (size_t)sw->nd * sizeof *w->dense);
+  NsDenseOutput dense = {.t_old = step->t_old, .t = step->t, .at = switch_lin_at, .context = w};
+  if (status == NS_OK) status = ns_sensitivity_piece(s, &w->lin, &dense, err);
+  ns_switch_state(sw, step->y, w->unknowns);
+  memcpy(w->u_before, w->unknowns, (size_t)sw->nd * sizeof *w->unknowns);
   if (status == NS_OK && s->wants_rates) status = switch_lin_rates(w, s, step->t, w->u_before, err);
   return status == NS_OK ? switch_lin_states(w, s, step->t, w->u_before, s->S, s->X, err) : status;
 }

@@ -312,7 +312,7 @@ static NsStatus switching_step_smoothly(NsSwitching *sw, int *guard, NsError *er
   else if (status != NS_OK && err) *err = why;
   if (status == NS_OK) status = ns_switch_search(sw, guard, err);
   if (status == NS_OK) status = ns_switch_sense_piece(sw, err);
-  if (status == NS_OK) status = ns_switch_trace_piece(sw, err);
+  if (status == NS_OK) status = ns_switch_dense_piece(sw, err);
   return status == NS_OK ? switching_take_state(sw, err) : status;
 }
 
@@ -400,7 +400,7 @@ static NsStatus switching_go_on(NsSwitching *sw, NsError *err) {
 NsStatus ns_switch_start(NsSwitching *sw, const NsStep *step, const NsDrive *drive, NsError *err) {
   sw->log = drive->log;
   sw->log->slope = 0;
-  sw->trace = drive->trace;
+  sw->sink = drive->sink;
   sw->sensitivity = drive->sensitivity;
   sw->t = sw->t_k = *sw->clock = step->t_k;
   sw->t_next = step->t;

@@ -21,7 +21,7 @@ typedef struct NsSwitchGuard {
   double zone;  /* it may fall below 0 by this, if it comes back: the accuracy of lambda or y */
   double value; /* its value when the step begins */
   double base;  /* the value at which the event is: 0, or less than 0 when the guard is at 0 when the step begins */
-  double level; /* the base, lowered by the errors of the course in which the event is sought */
+  double level; /* the base, lowered by the errors of the dense output in which the event is sought */
   double drift; /* y at 0 at the start of a motion: the rounding error of its rate */
 } NsSwitchGuard;
 
@@ -51,7 +51,7 @@ typedef struct NsSwitching {
   double *rate, *next_rate, *at; /* nd + m each: workspace */
   double *J;                     /* nd x nd: workspace of the Jacobian; NULL for explicit methods */
   NsEventLog *log;
-  const NsTrace *trace;
+  const NsDenseSink *sink;
   NsSensitivity *sensitivity; /* NULL: nobody asks */
   int handled;                /* number of events in this step of the grid */
   int stuck;                  /* number of events without progress of time */
@@ -79,10 +79,10 @@ typedef struct NsSwitching {
   double *slope;         /* 2 m: rates of the guards at the last event */
   int *direction;        /* 2 m: all -1 */
   long *terminal;        /* 2 m: all 1 */
-  NsDenseCourse course;  /* the dense output of the last step, in `segment` */
+  NsDenseRows dense;     /* the dense output of the last step, in `segment` */
   double *segment;
   double sampled; /* the time at which `flow` has been evaluated along the step; NAN: it has not */
-  double *values; /* NS_BERNSTEIN_SIZE x (n + 2 m): of a piece, for the trace */
+  double *values; /* NS_BERNSTEIN_SIZE x (n + 2 m): of a piece, for the dense output */
 } NsSwitching;
 
 /* ---- switch_search.c ---- */
@@ -112,11 +112,11 @@ NsStatus ns_switch_event_value(void *context, int k, double t, const double *u, 
 */
 NsStatus ns_switch_search(NsSwitching *sw, int *guard, NsError *err);
 
-/* Makes the dense output of the last step, in the units of the model: sw->course. */
-NsStatus ns_switch_make_course(NsSwitching *sw, NsError *err);
+/* Makes the dense output of the last step, in the units of the model: sw->dense. */
+NsStatus ns_switch_make_dense(NsSwitching *sw, NsError *err);
 
-/* Tells the trace the smooth piece of the last step; nothing when nobody asks. */
-NsStatus ns_switch_trace_piece(NsSwitching *sw, NsError *err);
+/* Tells the sink the smooth piece of the last step; nothing when nobody asks. */
+NsStatus ns_switch_dense_piece(NsSwitching *sw, NsError *err);
 
 /* ---- switching.c ---- */
 
@@ -140,7 +140,7 @@ NsStatus ns_switch_begin(NsSwitching *sw, NsError *err);
 */
 NsStatus ns_switch_end_tangential(NsSwitching *sw, double part, bool *found, NsError *err);
 
-/* Handles the event of a guard at sw->t: the next mode, the log, the trace, an accumulation. */
+/* Handles the event of a guard at sw->t: the next mode, the log, the dense output, an accumulation. */
 NsStatus ns_switch_handle(NsSwitching *sw, int guard, NsError *err);
 
 #endif

@@ -1,6 +1,6 @@
 /*
-** event_trace.c
-** Tells the course of a step (NsTrace): the values before and after each event, and along each smooth piece.
+** event_dense.c
+** Tells the dense output of a step (NsDenseSink): the values before and after each event, and along each smooth piece.
 */
 #include <string.h>
 
@@ -12,7 +12,7 @@ int ns_ed_columns(const NsEventDriven *ed) {
 }
 
 /* Writes a row: x of each system; lambda (m); the present outputs. */
-static void trace_row(const NsEventDriven *ed, const double *q, const double *v, const double *lambda, double *row) {
+static void dense_row(const NsEventDriven *ed, const double *q, const double *v, const double *lambda, double *row) {
   for (int d = 0; d < ed->base.nsds->nds; d++) {
     const NsDs *ds = ed->base.nsds->ds[d];
     memcpy(row, q, (size_t)ds->nx * sizeof *row);
@@ -40,46 +40,46 @@ static NsStatus tell_side_before(NsEventDriven *ed, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   double *after = s ? s->X : NULL;
   if (s) s->X = s->X_before;
-  NsStatus status = ed->trace->side(ed->trace->context, ed->t, ed->side_before, err);
+  NsStatus status = ed->sink->side(ed->sink->context, ed->t, ed->side_before, err);
   if (s) s->X = after;
   return status;
 }
 
-NsStatus ns_ed_trace_start(NsEventDriven *ed, NsError *err) {
-  if (!ed->trace) return NS_OK;
+NsStatus ns_ed_dense_start(NsEventDriven *ed, NsError *err) {
+  if (!ed->sink) return NS_OK;
   keep_side_before(ed);
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int e = 0, at = 0; e < ed->base.nsds->ninteractions; at += ed->base.nsds->interactions[e++]->m) {
     const NsInteraction *inter = ed->base.nsds->interactions[e];
     memcpy(ed->multiplier + at, inter->lambda_k, (size_t)inter->m * sizeof(double));
   }
-  if (status == NS_OK) trace_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
+  if (status == NS_OK) dense_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
   return status;
 }
 
-NsStatus ns_ed_trace_before(NsEventDriven *ed, NsError *err) {
-  if (!ed->trace) return NS_OK;
+NsStatus ns_ed_dense_before(NsEventDriven *ed, NsError *err) {
+  if (!ed->sink) return NS_OK;
   NsStatus status = ed->nacting > 0 ? ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err) : NS_OK;
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   if (status != NS_OK) return status;
   spread_multipliers(ed);
-  trace_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
+  dense_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
   keep_side_before(ed);
   return NS_OK;
 }
 
-NsStatus ns_ed_trace_after(NsEventDriven *ed, NsError *err) {
-  if (!ed->trace) return NS_OK;
+NsStatus ns_ed_dense_after(NsEventDriven *ed, NsError *err) {
+  if (!ed->sink) return NS_OK;
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   if (status == NS_OK) status = tell_side_before(ed, err);
   if (status != NS_OK) return status;
   spread_multipliers(ed);
-  trace_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
-  return ed->trace->side(ed->trace->context, ed->t, ed->side_before, err);
+  dense_row(ed, ed->q, ed->v, ed->multiplier, ed->side_before);
+  return ed->sink->side(ed->sink->context, ed->t, ed->side_before, err);
 }
 
-NsStatus ns_ed_trace_piece(NsEventDriven *ed, NsError *err) {
-  if (!ed->trace || !ed->trace->piece) return NS_OK;
+NsStatus ns_ed_dense_piece(NsEventDriven *ed, NsError *err) {
+  if (!ed->sink || !ed->sink->piece) return NS_OK;
   const NsStepperState *step = &ed->rk->base.state;
   double t_old = step->t_old, t = step->t;
   NsStatus status = ns_rk_interpolate(&ed->rk->base, err);
@@ -91,7 +91,7 @@ NsStatus ns_ed_trace_piece(NsEventDriven *ed, NsError *err) {
     status = ns_ed_accelerate(ed, at, q, v, err);
     if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, at, q, v, err);
     spread_multipliers(ed);
-    trace_row(ed, q, v, ed->multiplier, ed->course + (ptrdiff_t)j * ns_ed_columns(ed));
+    dense_row(ed, q, v, ed->multiplier, ed->dense + (ptrdiff_t)j * ns_ed_columns(ed));
   }
-  return status == NS_OK ? ed->trace->piece(ed->trace->context, t_old, t, ed->course, err) : status;
+  return status == NS_OK ? ed->sink->piece(ed->sink->context, t_old, t, ed->dense, err) : status;
 }

@@ -1,6 +1,6 @@
 /*
-** trace.c
-** Tells the course of an accepted step (NsTrace): each finite element is a smooth piece, and between elements with different
+** dense.c
+** Tells the dense output of an accepted step (NsDenseSink): each finite element is a smooth piece, and between elements with different
 ** modes there are the values before and after the switch. Between nodes states and outputs are the polynomials through the
 ** start, the stages and the end, multipliers of active rows those through the stages.
 */
@@ -31,7 +31,7 @@ void ns_fesd_interpolate(const NsFesd *w, int begin, double place, int count, co
 }
 
 /* Writes the row of an element at a place in [0, 1]: x, lambda, y. */
-static void trace_element(const NsFesd *w, const NsFesdElement *e, double place, double *row) {
+static void fesd_dense_element(const NsFesd *w, const NsFesdElement *e, double place, double *row) {
   ns_fesd_interpolate(w, 0, place, w->N, e->x, row);
   ns_fesd_interpolate(w, 1, place, w->m, e->lambda, row + w->N);
   ns_fesd_interpolate(w, 0, place, w->m, e->y, row + w->N + w->m);
@@ -41,29 +41,30 @@ static void trace_element(const NsFesd *w, const NsFesdElement *e, double place,
   }
 }
 
-static NsStatus trace_switch(NsFesd *w, const NsTrace *trace, const NsFesdElement *from, const NsFesdElement *to,
-                             NsError *err) {
+static NsStatus fesd_dense_switch(NsFesd *w, const NsDenseSink *sink, const NsFesdElement *from, const NsFesdElement *to,
+                                  NsError *err) {
   bool same = to->t == from->t + from->h && memcmp(from->mode, to->mode, (size_t)w->m * sizeof *to->mode) == 0;
   if (same) return NS_OK;
-  trace_element(w, from, 1, w->values);
-  NsStatus status = trace->side(trace->context, from->t + from->h, w->values, err);
-  trace_element(w, to, 0, w->values);
-  return status == NS_OK ? trace->side(trace->context, to->t, w->values, err) : status;
+  fesd_dense_element(w, from, 1, w->values);
+  NsStatus status = sink->side(sink->context, from->t + from->h, w->values, err);
+  fesd_dense_element(w, to, 0, w->values);
+  return status == NS_OK ? sink->side(sink->context, to->t, w->values, err) : status;
 }
 
-static NsStatus trace_piece(NsFesd *w, const NsTrace *trace, const NsFesdElement *e, double end, NsError *err) {
+static NsStatus fesd_dense_piece(NsFesd *w, const NsDenseSink *sink, const NsFesdElement *e, double end, NsError *err) {
   int columns = w->N + 2 * w->m;
-  for (int j = 0; j < NS_BERNSTEIN_SIZE; j++) trace_element(w, e, ns_bernstein_node(j), w->values + (ptrdiff_t)j * columns);
-  return trace->piece(trace->context, e->t, end, w->values, err);
+  for (int j = 0; j < NS_BERNSTEIN_SIZE; j++)
+    fesd_dense_element(w, e, ns_bernstein_node(j), w->values + (ptrdiff_t)j * columns);
+  return sink->piece(sink->context, e->t, end, w->values, err);
 }
 
-NsStatus ns_fesd_trace(NsFesd *w, const NsTrace *trace, NsError *err) {
+NsStatus ns_fesd_dense(NsFesd *w, const NsDenseSink *sink, NsError *err) {
   NsStatus status = NS_OK;
   for (int i = 0; i < w->count && status == NS_OK; i++) {
     const NsFesdElement *e = w->elements[i];
     double end = i + 1 < w->count ? e->t + e->h : w->t_end;
-    if (trace->piece) status = trace_piece(w, trace, e, end, err);
-    if (status == NS_OK && i + 1 < w->count) status = trace_switch(w, trace, e, w->elements[i + 1], err);
+    if (sink->piece) status = fesd_dense_piece(w, sink, e, end, err);
+    if (status == NS_OK && i + 1 < w->count) status = fesd_dense_switch(w, sink, e, w->elements[i + 1], err);
   }
   return status;
 }
