@@ -72,7 +72,7 @@ unsigned ns_law_needs(const NsLaw *law) {
   return law->class->needs(law);
 }
 
-bool ns_law_rubs(const NsLaw *law, int i) {
+bool ns_law_has_friction(const NsLaw *law, int i) {
   return law->class->joint ? i > 0 : (ns_law_needs(law) & NS_NEEDS_BOX) != 0;
 }
 

@@ -171,7 +171,7 @@ const char *ns_law_name(const NsLaw *law);
 unsigned ns_law_needs(const NsLaw *law);
 
 /* Whether row i of the law is friction: a tangent of a contact, or a relay. Its work is that of friction. */
-bool ns_law_rubs(const NsLaw *law, int i);
+bool ns_law_has_friction(const NsLaw *law, int i);
 
 /* Whether the law is of a contact that can be open; it is then applied only while the contact is closed. */
 bool ns_law_unilateral(const NsLaw *law);

@@ -8,9 +8,10 @@
 
 SenseGuard ns_ed_sense_kind(const NsEventDriven *ed, int row) {
   if (row < 0 || row >= ed->m) return SENSE_NONE;
-  if (ed->rows[row].unilateral) return ed->rows[row].state == ROW_HELD ? SENSE_FORCE : SENSE_GAP;
-  if (ns_ed_rubs(ed, row, GRIP_STICK)) return SENSE_STICK;
-  return ns_ed_rubs(ed, row, GRIP_SLIP) ? SENSE_SLIP : SENSE_NONE; /* friction that is young no more: nothing jumps */
+  if (ed->rows[row].unilateral) return ed->rows[row].state == ROW_ACTIVE ? SENSE_FORCE : SENSE_GAP;
+  if (ns_ed_friction_is(ed, row, FRICTION_STICK)) return SENSE_STICK;
+  return ns_ed_friction_is(ed, row, FRICTION_SLIP) ? SENSE_SLIP
+                                                   : SENSE_NONE; /* friction past the onset of slip: nothing jumps */
 }
 
 /* ---- the motion ---- */
@@ -33,7 +34,7 @@ NsStatus ns_ed_lin_accelerate(NsMotionLinearisation *w, double t, const double *
   if (w->dependent) {
     memcpy(w->fitting, *u, (size_t)(ed->Nq + ed->Nv) * sizeof **u);
     *u = w->fitting;
-    status = ns_motion_project(ed->motion, ed->nplaces, ed->nheld, ed->held, t, ed->reach, w->fitting, w->fitting + ed->Nq,
+    status = ns_motion_project(ed->motion, ed->nplaces, ed->nactive, ed->active, t, ed->reach, w->fitting, w->fitting + ed->Nq,
                                ed->W, err);
   }
   return status == NS_OK ? ns_ed_accelerate(ed, t, *u, *u + ed->Nq, err) : status;
@@ -82,8 +83,8 @@ static NsStatus slip_guard_slope(NsMotionLinearisation *w, double t, int row, co
 }
 
 static double force_guard_value(NsEventDriven *ed, int row) {
-  for (int k = 0; k < ed->nheld; k++)
-    if (ed->held[k] == row) return ed->lambda[k];
+  for (int k = 0; k < ed->nactive; k++)
+    if (ed->active[k] == row) return ed->lambda[k];
   return 0;
 }
 

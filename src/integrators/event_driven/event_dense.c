@@ -23,11 +23,11 @@ static void dense_row(const NsEventDriven *ed, const double *q, const double *v,
   memcpy(row + ed->m, ed->now->y, (size_t)ed->m * sizeof *row);
 }
 
-/* ed->multiplier (m) = the multipliers of all rows; those that are not held are 0. */
+/* ed->multiplier (m) = the multipliers of all rows; those that are not active are 0. */
 static void spread_multipliers(NsEventDriven *ed) {
-  if (ed->rubs) return; /* the accelerations have set them */
+  if (ed->has_friction) return; /* the accelerations have set them */
   memset(ed->multiplier, 0, (size_t)ed->m * sizeof *ed->multiplier);
-  for (int k = 0; k < ed->nheld; k++) ed->multiplier[ed->held[k]] = ed->lambda[k];
+  for (int k = 0; k < ed->nactive; k++) ed->multiplier[ed->active[k]] = ed->lambda[k];
 }
 
 /* The derivatives by parameters on the side before an event. */

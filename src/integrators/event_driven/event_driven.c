@@ -2,16 +2,16 @@
 ** event_driven.c
 ** RungeKuttaOSI: event-driven integration of mechanics with unilateral contacts: smooth motion, located events, impacts, rest.
 ** D1MinusLinearOSI: steps of fixed length, with the event at the end of the step.
-** Between events the held contacts (y = 0, u = 0, force lambda >= 0) and the bilateral constraints keep y'' = 0. dop853.h
-** integrates the motion, and the impulse of each held contact along with it, so that the step control sees the contact forces.
+** Between events the active contacts (y = 0, u = 0, force lambda >= 0) and the bilateral constraints keep y'' = 0. dop853.h
+** integrates the motion, and the impulse of each active contact along with it, so that the step control sees the contact forces.
 ** After every step the state is projected on the constraints. An event is the first time at which an open contact has y = 0,
-** or a held contact has lambda = 0. bernstein.h finds it on the dense output, and misses no short contact. The step is then
+** or an active contact has lambda = 0. bernstein.h finds it on the dense output, and misses no short contact. The step is then
 ** repeated up to the event, so that the event has the accuracy of a step. At an event:
 **   impact      0 <= u + e u_k _|_ P >= 0 over all closed contacts, u = 0 for bilateral constraints (e = 0 for a
 **               contact that was not approaching);
 **   rest        a closed contact gets u = 0 when its bounce would not rise by `tolerance`, or has not done so: this ends
 **               an infinite sequence of ever smaller bounces;
-**   forces      0 <= y'' _|_ lambda >= 0 over the contacts with y = 0 and u = 0 decides which contacts are held now.
+**   forces      0 <= y'' _|_ lambda >= 0 over the contacts with y = 0 and u = 0 decides which contacts are active now.
 ** Pfeiffer and Glocker, Multibody Dynamics with Unilateral Contacts, 1996; Acary and Brogliato, Numerical Methods for
 ** Nonsmooth Dynamical Systems, 2008, chapter 8.
 ** Error tolerance of a step of length h: rtol |v| for a velocity; rtol times the way in the step for a coordinate; plus atol
@@ -22,7 +22,7 @@
 ** that are not linear are checked at that distance in any case.
 ** A step of D1MinusLinear has order 2 between impacts:
 **   q = q_k + h v_k + h^2 / 2 a_k,  v- = v_k + h / 2 (a_k + a),  a = a(t, q, v_k + h a_k),
-** where accelerations include the forces of the held contacts. The event is at the end of the step; contacts with y <= 0 have
+** where accelerations include the forces of the active contacts. The event is at the end of the step; contacts with y <= 0 have
 ** impacts. A bounce that would end within a step is rest. y of contacts is not corrected.
 ** Schindler and Acary, Timestepping schemes for nonsmooth dynamics based on discontinuous Galerkin methods, Math. Comput.
 ** Simul. 95, 2014.
@@ -96,10 +96,11 @@ static NsStatus motion_events_rate(void *context, double t, const double *x, dou
   memset(works, 0, WORKS * sizeof *works);
   double *impulses = works + WORKS;
   memset(impulses, 0, (size_t)ed->m * sizeof *impulses);
-  for (int k = 0; k < ed->nheld; k++) impulses[ed->held[k]] = ed->lambda[k];
+  for (int k = 0; k < ed->nactive; k++) impulses[ed->active[k]] = ed->lambda[k];
   ns_motion_power(ed->motion, v, &works[WORK_FORCES], &works[WORK_DAMPING]);
-  for (int k = 0; k < ed->nplaces; k++) works[WORK_MULTIPLIERS] += ed->lambda[k] * ns_motion_speed(ed->motion, ed->held[k], v);
-  for (int k = 0; k < ed->nacting && ed->rubs; k++) {
+  for (int k = 0; k < ed->nplaces; k++)
+    works[WORK_MULTIPLIERS] += ed->lambda[k] * ns_motion_speed(ed->motion, ed->active[k], v);
+  for (int k = 0; k < ed->nacting && ed->has_friction; k++) {
     int row = ed->acting[k];
     if (!ed->rows[row].joint && !ed->rows[row].unilateral)
       works[WORK_FRICTION] += ed->multiplier[row] * ns_motion_speed(ed->motion, row, v);
@@ -129,7 +130,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   ed->side_before = ns_arena_doubles(arena, ns_ed_columns(ed));
   ed->dense = ns_arena_doubles(arena, NS_BERNSTEIN_SIZE * (ptrdiff_t)ns_ed_columns(ed));
   ed->W = ns_arena_matrix(arena, m, m);
-  ed->held = ns_arena_ints(arena, m);
+  ed->active = ns_arena_ints(arena, m);
   ed->acting = ns_arena_ints(arena, m);
   ed->was = ns_arena_take(arena, (size_t)m, sizeof *ed->was);
   ed->closed = ns_arena_ints(arena, m);
@@ -140,7 +141,7 @@ static void motion_events_take_vectors(NsEventDriven *ed) {
   ed->curved = ns_arena_ints(arena, m);
   ed->rows = ns_arena_take(arena, (size_t)m + 1, sizeof *ed->rows);
   ed->resting = ns_arena_take(arena, (size_t)m, sizeof *ed->resting);
-  ed->was_held = ns_arena_take(arena, (size_t)m, sizeof *ed->was_held);
+  ed->was_active = ns_arena_take(arena, (size_t)m, sizeof *ed->was_active);
   ed->groups = ns_arena_take(arena, (size_t)m, sizeof *ed->groups);
   ed->q = ed->x;
   ed->v = ed->x ? ed->x + ed->Nq : NULL;
@@ -157,9 +158,9 @@ static NsStatus motion_events_build(NsEventDriven *ed) {
   ed->n = ed->Nq + ed->Nv + WORKS + ed->m;
   motion_events_take_vectors(ed);
   for (int e = 0; e < ed->base.nsds->ninteractions; e++)
-    if (ns_law_needs(ed->base.nsds->interactions[e]->law) & (NS_NEEDS_CONES | NS_NEEDS_BOX)) ed->rubs = true;
-  if (ed->rubs) ed->modes = ns_ed_modes_new(&ed->base.arena, ed->m);
-  if (ed->rubs) ns_motion_share(ed->motion, ed->share, ed->slow);
+    if (ns_law_needs(ed->base.nsds->interactions[e]->law) & (NS_NEEDS_CONES | NS_NEEDS_BOX)) ed->has_friction = true;
+  if (ed->has_friction) ed->modes = ns_ed_modes_new(&ed->base.arena, ed->m);
+  if (ed->has_friction) ns_motion_share(ed->motion, ed->share, ed->slow);
   return ed->base.arena.failed ? NS_ENOMEM : NS_OK;
 }
 
@@ -206,36 +207,37 @@ static NsStatus motion_events_take_options(NsEventDriven *ed, const NsEventOptio
 /* Friction that slips has exactly the force mu lambda_n, up to this part of it; friction that sticks is given less. */
 static const double AT_BOUND = 16 * DBL_EPSILON;
 
-/* The grip that friction had at the end of the last step, read off its forces; lambda: from its first component on. */
-static void recall_grip(const NsEventDriven *ed, Rub *rub, double normal_force, const double *lambda) {
-  double size = rub->width == 1 ? fabs(lambda[0]) : ns_ed_length(lambda[0], lambda[1]), most = rub->mu * normal_force;
-  if (ed->t == ed->t_first || (rub->normal >= 0 && !(most > 0))) return;
-  bool above = lambda[0] >= rub->upper, below = lambda[0] <= rub->lower;
-  bool slips = rub->normal < 0 ? above || below : size >= most * (1 - AT_BOUND / 2);
-  rub->grip = slips ? GRIP_SLIP : GRIP_STICK;
-  rub->since = NAN;
-  for (int i = 0; i < rub->width && slips; i++) rub->d[i] = rub->normal >= 0 ? -lambda[i] / size : above ? -1 : 1;
+/* Whether friction stuck or slipped at the end of the last step, read off its forces; lambda: from its first component on. */
+static void recall_stick_slip(const NsEventDriven *ed, Friction *friction, double normal_force, const double *lambda) {
+  double size = friction->width == 1 ? fabs(lambda[0]) : ns_ed_length(lambda[0], lambda[1]), most = friction->mu * normal_force;
+  if (ed->t == ed->t_first || (friction->normal >= 0 && !(most > 0))) return;
+  bool above = lambda[0] >= friction->upper, below = lambda[0] <= friction->lower;
+  bool slips = friction->normal < 0 ? above || below : size >= most * (1 - AT_BOUND / 2);
+  friction->stick_slip = slips ? FRICTION_SLIP : FRICTION_STICK;
+  friction->since = NAN;
+  for (int i = 0; i < friction->width && slips; i++)
+    friction->d[i] = friction->normal >= 0 ? -lambda[i] / size : above ? -1 : 1;
 }
 
 /* The friction that begins in row i, the row `at` of an interaction whose first row is `first`. */
-static Rub start_rub(const NsEventDriven *ed, const NsInteraction *inter, int i, int at) {
-  Rub rub = {.normal = -1, .grip = GRIP_NONE};
+static Friction start_friction(const NsEventDriven *ed, const NsInteraction *inter, int i, int at) {
+  Friction friction = {.normal = -1, .stick_slip = FRICTION_NONE};
   const NsLaw *law = inter->law;
   if (ns_law_needs(law) & NS_NEEDS_BOX) {
-    rub.width = 1;
-    rub.lower = law->lower[at];
-    rub.upper = law->upper[at];
-    recall_grip(ed, &rub, 0, inter->lambda_k + at);
+    friction.width = 1;
+    friction.lower = law->lower[at];
+    friction.upper = law->upper[at];
+    recall_stick_slip(ed, &friction, 0, inter->lambda_k + at);
   }
-  if (at != 1 || !(ns_law_needs(law) & NS_NEEDS_CONES)) return rub;
-  rub.mu = ns_law_group(law, 0, false).mu;
-  rub.width = rub.mu > 0 ? law->size - 1 : 0;
-  rub.normal = i - 1;
-  if (rub.width > 0) recall_grip(ed, &rub, inter->lambda_k[0], inter->lambda_k + 1);
-  return rub;
+  if (at != 1 || !(ns_law_needs(law) & NS_NEEDS_CONES)) return friction;
+  friction.mu = ns_law_group(law, 0, false).mu;
+  friction.width = friction.mu > 0 ? law->size - 1 : 0;
+  friction.normal = i - 1;
+  if (friction.width > 0) recall_stick_slip(ed, &friction, inter->lambda_k[0], inter->lambda_k + 1);
+  return friction;
 }
 
-/* Sets laws and states of the rows at the start. A contact that carried a force is held until an event shows otherwise. */
+/* Sets laws and states of the rows at the start. A contact that carried a force is active until an event shows otherwise. */
 void ns_ed_start_rows(NsEventDriven *ed) {
   for (int i = 0, e = -1, first = 0; i < ed->m; i++) {
     if (ns_motion_interaction(ed->motion, i) != e) e = ns_motion_interaction(ed->motion, i), first = i;
@@ -243,12 +245,12 @@ void ns_ed_start_rows(NsEventDriven *ed) {
     const NsLaw *law = inter->law;
     bool tangent = law->class->joint && i > first;
     bool unilateral = ns_law_unilateral(law) && !tangent;
-    bool held = unilateral && inter->lambda_k[i - first] > 0;
+    bool active = unilateral && inter->lambda_k[i - first] > 0;
     ed->rows[i] = (Row){.unilateral = unilateral,
                         .joint = !unilateral && !tangent && !(ns_law_needs(law) & NS_NEEDS_BOX),
-                        .rub = start_rub(ed, inter, i, i - first),
+                        .friction = start_friction(ed, inter, i, i - first),
                         .restitution = ns_law_restitution(law, i - first, 1),
-                        .state = held ? ROW_HELD : ROW_OPEN,
+                        .state = active ? ROW_ACTIVE : ROW_OPEN,
                         .straight = ns_motion_straight(ed->motion, i)};
     ed->reach[i] = inter->reach_k[i - first];
     ed->drift[i] = 0;
@@ -269,11 +271,11 @@ static bool overlaps(NsEventDriven *ed, int row, NsStatus *status, NsError *err)
   if (*status != NS_OK || ed->t == ed->t_first) return true;
   ns_motion_even(ed->motion, ed->now->a_free, ed->even_free);
   for (int j = 0; j < ed->Nv; j++) way += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * ed->even_free[j] * ed->h * ed->h;
-  if (row + 1 < ed->m && ed->rows[row + 1].rub.width > 0) way += ed->reach[row + 1] * ed->h;
+  if (row + 1 < ed->m && ed->rows[row + 1].friction.width > 0) way += ed->reach[row + 1] * ed->h;
   return ed->now->y[row] < -START * way;
 }
 
-/* Checks the rows at the start of a step. A contact that a script has opened is not held. The first step sets the reach. */
+/* Checks the rows at the start of a step. A contact that a script has opened is not active. The first step sets the reach. */
 NsStatus ns_ed_check_rows(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->base.nsds->ninteractions && status == NS_OK && !ed->fixed; i++)
@@ -310,11 +312,11 @@ static double longest_flight(const NsEventDriven *ed) {
 
 /* Friction that slips: updates the largest sliding velocity, and the direction in space. */
 static void renew_sliding(NsEventDriven *ed, int row) {
-  Rub *rub = &ed->rows[row].rub;
+  Friction *friction = &ed->rows[row].friction;
   double speed = ns_ed_sliding_speed(ed, row);
   ed->reach[row] = fmax(ed->reach[row], speed);
-  if (speed > 4 * NS_NEARLY_STOPPED * ed->reach[row]) rub->stops = false;
-  for (int i = 0; i < 2 && rub->width == 2 && speed > ed->slow[row]; i++) rub->d[i] = ed->now->u[row + i] / speed;
+  if (speed > 4 * NS_NEARLY_STOPPED * ed->reach[row]) friction->stops = false;
+  for (int i = 0; i < 2 && friction->width == 2 && speed > ed->slow[row]; i++) friction->d[i] = ed->now->u[row + i] / speed;
 }
 
 /*
@@ -323,11 +325,11 @@ static void renew_sliding(NsEventDriven *ed, int row) {
 */
 static int slowed_down(NsEventDriven *ed) {
   int row = -1;
-  for (int i = 0; i < ed->m && ed->rubs; i++) {
-    if (!ns_ed_rubs(ed, i, GRIP_SLIP)) continue;
+  for (int i = 0; i < ed->m && ed->has_friction; i++) {
+    if (!ns_ed_friction_is(ed, i, FRICTION_SLIP)) continue;
     double before = ed->slid[i];
     ed->slid[i] = ns_ed_sliding_speed(ed, i);
-    if (ed->rows[i].rub.width == 2 && before > ed->slow[i] && ed->slid[i] <= ed->slow[i]) row = i;
+    if (ed->rows[i].friction.width == 2 && before > ed->slow[i] && ed->slid[i] <= ed->slow[i]) row = i;
   }
   return row;
 }
@@ -337,8 +339,8 @@ NsStatus ns_ed_renew_levels(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_motion_outputs(ed->motion, 0, NULL, ed->t, ed->q, ed->v, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     Row *row = &ed->rows[i];
-    if (ns_ed_rubs(ed, i, GRIP_SLIP)) renew_sliding(ed, i);
-    if (row->state == ROW_HELD || !row->unilateral) continue;
+    if (ns_ed_friction_is(ed, i, FRICTION_SLIP)) renew_sliding(ed, i);
+    if (row->state == ROW_ACTIVE || !row->unilateral) continue;
     double y = ed->now->y[i], tolerance = ns_ed_tolerance(ed, i) + ns_ed_rounding(ed, i);
     bool clear = y > tolerance;
     if (clear) row->state = ROW_OPEN;
@@ -371,10 +373,10 @@ static NsStatus motion_events_measure_noise(NsEventDriven *ed, NsError *err) {
   return NS_OK;
 }
 
-/* Error tolerance of the impulse of a held contact: from the tolerances of the velocities of its row. */
+/* Error tolerance of the impulse of an active contact: from the tolerances of the velocities of its row. */
 static void weigh_impulse(NsEventDriven *ed, int k, double share) {
-  int row = ed->held[k], at = ed->Nq + ed->Nv + WORKS + row;
-  double own = ed->W[k + (size_t)k * (size_t)ed->nheld], speed = 0, gain = 0;
+  int row = ed->active[k], at = ed->Nq + ed->Nv + WORKS + row;
+  double own = ed->W[k + (size_t)k * (size_t)ed->nactive], speed = 0, gain = 0;
   if (ed->rows[row].joint || !(own > 0)) return;
   for (int j = 0; j < ed->Nv; j++) {
     double h = fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]);
@@ -405,7 +407,7 @@ static void weigh_errors(NsEventDriven *ed, double h) {
     ed->pace[i] = o->rtol * fabs(qdot[i]) + fastest[i];
   }
   for (int i = ed->Nq + ed->Nv; i < ed->n; i++) ed->atol[i] = INFINITY, ed->pace[i] = 0;
-  for (int k = 0; k < ed->nheld; k++) weigh_impulse(ed, k, share);
+  for (int k = 0; k < ed->nactive; k++) weigh_impulse(ed, k, share);
 }
 
 /* Before a step: computes the accelerations, and the scales of velocities and accelerations. */
@@ -455,8 +457,8 @@ static NsStatus motion_events_take_state(NsEventDriven *ed, NsError *err) {
   memcpy(ed->x, step->y, (size_t)ed->n * sizeof *ed->x);
   ed->t = step->t;
   ns_motion_normalise(ed->motion, ed->q);
-  if (ed->nheld == 0) return NS_OK;
-  return ns_motion_project(ed->motion, ed->nplaces, ed->nheld, ed->held, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
+  if (ed->nactive == 0) return NS_OK;
+  return ns_motion_project(ed->motion, ed->nplaces, ed->nactive, ed->active, ed->t, ed->reach, ed->q, ed->v, ed->W, err);
 }
 
 /* One step of the integrator towards t_next. *row: its event, or -1. The state is taken at the end of the step. */
@@ -505,7 +507,7 @@ static NsStatus motion_events_go_on(NsEventDriven *ed, double t_next, NsError *e
     status = step_smoothly(ed, longest, &row, err);
     if (status != NS_OK) return status;
     if (row >= 0) break;
-    if (ed->t < t_next || ed->rubs) status = ns_ed_renew_levels(ed, err);
+    if (ed->t < t_next || ed->has_friction) status = ns_ed_renew_levels(ed, err);
     if (status != NS_OK) return status;
     row = slowed_down(ed);
     if (row >= 0) break;
@@ -538,7 +540,7 @@ static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) 
   if (status != NS_OK) return status;
   for (int i = 0; i < WORKS; i++) ed->works[i] += h / 2 * ed->slope[ed->Nq + ed->Nv + i];
   for (int i = 0; i < ed->Nv; i++) ed->v[i] = mean[i] + h / 2 * ed->acceleration[i];
-  if (ed->nheld > 0) status = ns_motion_stop(ed->motion, ed->nheld, ed->held, ed->t, ed->q, ed->v, ed->W, err);
+  if (ed->nactive > 0) status = ns_motion_stop(ed->motion, ed->nactive, ed->active, ed->t, ed->q, ed->v, ed->W, err);
   return status == NS_OK ? ns_ed_handle(ed, err) : status;
 }
 
@@ -546,14 +548,14 @@ static NsStatus take_fixed_step(NsEventDriven *ed, double t_next, NsError *err) 
 
 /* The force of a row for the interaction. Friction that sticks is less than its bound, see AT_BOUND. */
 static double force_of(const NsEventDriven *ed, int row) {
-  int first = ed->rows[row].rub.width > 0 || row == 0 ? row : row - 1;
-  const Rub *rub = &ed->rows[first].rub;
-  if (!(ns_ed_rubs(ed, first, GRIP_STICK) || (ns_ed_rubs(ed, first, GRIP_SLIP) && rub->tied)) || rub->normal < 0 ||
-      rub->width <= row - first)
+  int first = ed->rows[row].friction.width > 0 || row == 0 ? row : row - 1;
+  const Friction *friction = &ed->rows[first].friction;
+  if (!(ns_ed_friction_is(ed, first, FRICTION_STICK) || (ns_ed_friction_is(ed, first, FRICTION_SLIP) && friction->tied)) ||
+      friction->normal < 0 || friction->width <= row - first)
     return ed->multiplier[row];
   const double *force = ed->multiplier + first;
-  double size = rub->width == 1 ? fabs(force[0]) : ns_ed_length(force[0], force[1]);
-  double most = rub->mu * ed->multiplier[rub->normal] * (1 - AT_BOUND);
+  double size = friction->width == 1 ? fabs(force[0]) : ns_ed_length(force[0], force[1]);
+  double most = friction->mu * ed->multiplier[friction->normal] * (1 - AT_BOUND);
   return size > most ? ed->multiplier[row] / size * most : ed->multiplier[row];
 }
 
@@ -565,9 +567,9 @@ static void write_interactions(NsEventDriven *ed) {
     inter->ydot[i - first] = ed->now->u[i];
     inter->lambda[i - first] = 0;
     inter->reach[i - first] = ed->reach[i];
-    if (ed->rubs) inter->lambda[i - first] = force_of(ed, i);
-    for (int k = 0; k < ed->nheld && !ed->rubs; k++)
-      if (ed->held[k] == i) inter->lambda[i - first] = ed->lambda[k];
+    if (ed->has_friction) inter->lambda[i - first] = force_of(ed, i);
+    for (int k = 0; k < ed->nactive && !ed->has_friction; k++)
+      if (ed->active[k] == i) inter->lambda[i - first] = ed->lambda[k];
   }
 }
 
@@ -624,7 +626,7 @@ NsStatus ns_ed_begin(NsEventDriven *ed, double t_k, double h, const NsDrive *dri
   ed->log->slope = 0;
   ed->solver = drive->solver;
   ed->t = ed->t_k = t_k;
-  ed->handled = ed->nheld = 0;
+  ed->handled = ed->nactive = 0;
   ed->impact_energy = ed->friction_energy = 0;
   ed->hit = -1;
   ed->pole_size = 0;

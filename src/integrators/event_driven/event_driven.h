@@ -13,7 +13,7 @@
 /* Works that are integrated along with the motion: of all forces, of -C v, of the multipliers, of friction and relays. */
 enum { WORK_FORCES, WORK_DAMPING, WORK_MULTIPLIERS, WORK_FRICTION, WORKS };
 
-typedef enum RowState { ROW_OPEN, ROW_DEPARTING, ROW_HELD } RowState;
+typedef enum RowState { ROW_OPEN, ROW_DEPARTING, ROW_ACTIVE } RowState;
 
 /*
 ** Sliding in space counts as nearly stopped below this part of its largest velocity in the run. 1e-6: the direction u / |u| has an
@@ -22,7 +22,7 @@ typedef enum RowState { ROW_OPEN, ROW_DEPARTING, ROW_HELD } RowState;
 #define NS_NEARLY_STOPPED 1e-6
 
 /* NONE: an open contact, or a row without friction. */
-typedef enum Grip { GRIP_NONE, GRIP_STICK, GRIP_SLIP } Grip;
+typedef enum StickSlip { FRICTION_NONE, FRICTION_STICK, FRICTION_SLIP } StickSlip;
 
 /*
 ** The friction of a contact, or of a relay. It belongs to the row of its first tangential component; a relay has one component.
@@ -30,26 +30,26 @@ typedef enum Grip { GRIP_NONE, GRIP_STICK, GRIP_SLIP } Grip;
 **   friction   |lambda| <= mu lambda_n, and lambda = -mu lambda_n u / |u| where u is not 0;
 **   relay      lower <= lambda <= upper, and lambda = lower where u > 0, lambda = upper where u < 0.
 */
-typedef struct Rub {
+typedef struct Friction {
   int width;  /* number of components; 0: no friction begins in this row */
   int normal; /* row of the contact's normal; -1: a relay */
   double mu, lower, upper;
-  Grip grip;
-  bool young;   /* slip in space: it has just begun, and u has the direction in which it is pulled, see event_held.c */
-  bool tied;    /* slip: the force is at its bound, but what else is held keeps u = 0 */
+  StickSlip stick_slip;
+  bool onset;   /* slip in space: it has just begun, and u has the direction in which it is pulled, see event_active.c */
+  bool tied;    /* slip: the force is at its bound, but what else is active keeps u = 0 */
   double d[2];  /* slip: the direction of u, a unit vector; in the plane and of a relay d[0] is 1 or -1 */
   double since; /* slip: the time at which it began with u = 0; NAN: it began with another u */
   double pull;  /* slip: the acceleration along d at `since`; 0: it is only rounding */
   double level; /* stick: slip begins where the guard, the distance of lambda to its bounds, falls to this level */
   double force; /* lambda of the first component before an event */
   bool stops;   /* slip in space: u is nearly 0, and the direction stays d until u is 0 */
-} Rub;
+} Friction;
 
 /* A row of the multipliers. */
 typedef struct Row {
   bool unilateral; /* the normal of a contact */
   bool joint;      /* a bilateral constraint; neither: a tangent or a relay */
-  Rub rub;
+  Friction friction;
   double restitution;
   RowState state;
   double level;      /* open: the y at which it closes: 0, or less than 0 when it touches already */
@@ -63,16 +63,16 @@ typedef struct NsEventDriven {
   const NsMotionView *now; /* borrowed vectors of `motion` */
   NsRk *rk;
   double *clock, h;       /* h: the step of the grid */
-  int Nq, Nv, m, n;       /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of held contacts */
+  int Nq, Nv, m, n;       /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of active contacts */
   double t_first, t_last; /* of the run */
   Row *rows;
-  double *past;   /* m: with a solver outside: the height of bounces that it can not follow, see event_hosted.c; else 0 */
-  double *reach;  /* m: largest |y|, of friction largest |u|, in the run so far; the interactions keep it between steps */
-  double *drift;  /* m: largest rounding error of y in a step of the motion, see ns_ed_measure_drift */
-  bool rubs;      /* some row has friction or is a relay */
-  double *share;  /* m: how dependent rows share forces: friction that sticks in proportion to its bound; else 1 */
-  double *pulled; /* m: of friction that is young: the forces that would make it stick */
-  double *slid;   /* m: sliding speeds at the start of the last step */
+  double *past;      /* m: with a solver outside: the height of bounces that it can not follow, see event_hosted.c; else 0 */
+  double *reach;     /* m: largest |y|, of friction largest |u|, in the run so far; the interactions keep it between steps */
+  double *drift;     /* m: largest rounding error of y in a step of the motion, see ns_ed_measure_drift */
+  bool has_friction; /* some row has friction or is a relay */
+  double *share;     /* m: how dependent rows share forces: friction that sticks in proportion to its bound; else 1 */
+  double *pulled;    /* m: of friction at the onset of slip: the forces that would make it stick */
+  double *slid;      /* m: sliding speeds at the start of the last step */
 
   /* the step */
   NsEventOptions options; /* the options when the step began */
@@ -95,17 +95,17 @@ typedef struct NsEventDriven {
   double *dense;                     /* NS_BERNSTEIN_SIZE rows */
 
   /* active constraints */
-  int nheld, *held;     /* rows: bilateral constraints and held contacts, then friction that sticks */
-  int *pulling;         /* workspace: `held` and the rows of young friction */
-  int nplaces;          /* the first rows of `held`, which constrain y */
-  int nacting, *acting; /* rows with a multiplier, in order: `held`, and friction that slips */
-  double *lambda;       /* nheld */
+  int nactive, *active; /* rows: bilateral constraints and active contacts, then friction that sticks */
+  int *pulling;         /* workspace: `active` and the rows of friction at the onset of slip */
+  int nplaces;          /* the first rows of `active`, which constrain y */
+  int nacting, *acting; /* rows with a multiplier, in order: `active`, and friction that slips */
+  double *lambda;       /* nactive */
   double *acceleration; /* Nv */
   double *W;            /* m x m */
 
   /* at an event */
   int nclosed, *closed;         /* rows with y = 0 */
-  bool *resting, *was_held;     /* m, by row */
+  bool *resting, *was_active;   /* m, by row */
   double *before, *slow;        /* m, by row: velocities before the event; velocities that count as rest */
   double *pressing;             /* m, by index in `closed`: see measure_pressing */
   double *q_part, *z, *u_after; /* m */
@@ -114,7 +114,7 @@ typedef struct NsEventDriven {
   int hit;               /* the row whose event this is; m: the pole of the forces; -1: the start of a step */
   bool outside;          /* the solver is outside of the engine, see event_hosted.c */
   int asked;             /* with a solver outside: the row whose event was told when a step was accepted; -1: none */
-  Rub *was;              /* m: friction before the event */
+  Friction *was;         /* m: friction before the event */
   struct NsModes *modes; /* workspace of event_modes.c */
   int *interaction;      /* m: interaction of each row of the problem */
   NsSparse *sparse;
@@ -136,11 +136,11 @@ typedef struct NsEventDriven {
 } NsEventDriven;
 
 /*
-** What decides on the event of a row: the gap of an open contact, the force of a held one, or the guard of friction: its
-** distance to the bounds while it sticks, its velocity along d while it slips. That it is young no more is an event, too, of
+** What decides on the event of a row: the gap of an open contact, the force of an active one, or the guard of friction: its
+** distance to the bounds while it sticks, its velocity along d while it slips. The end of its onset is an event, too, of
 ** its second row. Row m has the guard of the pole of the forces.
 */
-typedef enum NsGuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP, GUARD_YOUNG, GUARD_POLE } NsGuardKind;
+typedef enum NsGuardKind { GUARD_NONE, GUARD_GAP, GUARD_FORCE, GUARD_STICK, GUARD_SLIP, GUARD_ONSET, GUARD_POLE } NsGuardKind;
 NsGuardKind ns_ed_guard_kind(const NsEventDriven *ed, int row);
 
 /*
@@ -150,7 +150,7 @@ NsGuardKind ns_ed_guard_kind(const NsEventDriven *ed, int row);
 NsStatus ns_ed_begin(NsEventDriven *ed, double t_k, double h, const NsDrive *drive, NsError *err);
 void ns_ed_start_rows(NsEventDriven *ed);
 
-/* Whether the rows obey the laws where a step begins. A contact that a script has opened is not held. */
+/* Whether the rows obey the laws where a step begins. A contact that a script has opened is not active. */
 NsStatus ns_ed_check_rows(NsEventDriven *ed, NsError *err);
 
 /* After a step without an event: updates the levels at which open contacts close, and the directions of sliding. */
@@ -197,9 +197,9 @@ NsStatus ns_ed_dense_piece(NsEventDriven *ed, NsError *err);
 /* The number of values in a row of the dense output. */
 int ns_ed_columns(const NsEventDriven *ed);
 
-/* Whether friction begins in this row. Whether this row or the one before is the first row of friction with this grip. */
-static inline bool ns_ed_rubs(const NsEventDriven *ed, int row, Grip grip) {
-  return ed->rows[row].rub.width > 0 && ed->rows[row].rub.grip == grip;
+/* Whether friction begins in this row. Whether this row or the one before is the first row of friction in this stick-slip state. */
+static inline bool ns_ed_friction_is(const NsEventDriven *ed, int row, StickSlip stick_slip) {
+  return ed->rows[row].friction.width > 0 && ed->rows[row].friction.stick_slip == stick_slip;
 }
 
 /* The sliding speed |u| of friction that begins in this row; its velocity along the direction d of sliding. */
@@ -220,18 +220,18 @@ void ns_ed_pole_begin(NsEventDriven *ed);
 double ns_ed_pole_guard(const NsEventDriven *ed);
 int ns_ed_pole_contact(const NsEventDriven *ed);
 
-/* Of friction that is young: how far the force that would make it stick is below the one at which it is young no more. */
+/* Of friction at the onset of slip: how far the force that would make it stick is below the one at which the onset ends. */
 double ns_ed_youth(const NsEventDriven *ed, int row);
 
-/* Whether friction that begins to slip in space with the acceleration a is young; size: sum of the |terms| of a. */
-bool ns_ed_begins_young(const NsEventDriven *ed, double a, double size);
+/* Whether friction that begins to slip in space with the acceleration a is at the onset of slip; size: sum of the |terms| of a. */
+bool ns_ed_begins_onset(const NsEventDriven *ed, double a, double size);
 
 /* sqrt(a^2 + b^2); powers of two as units change no bit. */
 double ns_ed_length(double a, double b);
 
 /*
 ** The modes of friction. ns_ed_modes_new takes memory for m rows; NULL: no memory. ns_ed_choose decides which of the rows
-** ed->closed are held, stick and slip: ed->held, ed->acting, ed->lambda and the grips. Friction whose flag in ed->resting is set
+** ed->closed are active, stick and slip: ed->active, ed->acting, ed->lambda and what sticks and slips. Friction whose flag in ed->resting is set
 ** has u = 0. *impulse: there are no forces, and an impulse without collision, in ed->z, goes before.
 */
 struct NsModes *ns_ed_modes_new(NsArena *arena, int m);

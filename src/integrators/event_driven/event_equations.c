@@ -56,51 +56,51 @@ static void unit_may(Unit *unit, Option option) {
 }
 
 /* The direction in which friction at rest would slip: where it slipped until now, or against the force at its bound. */
-static bool expected_direction(const NsEventDriven *ed, int rub, double *d) {
-  const Rub *was = &ed->was[rub];
-  const double *lambda = ed->multiplier + rub;
+static bool expected_direction(const NsEventDriven *ed, int friction, double *d) {
+  const Friction *was = &ed->was[friction];
+  const double *lambda = ed->multiplier + friction;
   double size = ns_ed_length(lambda[0], lambda[1]);
-  if (was->grip == GRIP_SLIP && ed->hit != rub) {
+  if (was->stick_slip == FRICTION_SLIP && ed->hit != friction) {
     d[0] = was->d[0], d[1] = was->d[1];
     return true;
   }
-  if (was->grip != GRIP_STICK || ed->hit != rub || !(size > 0)) return false;
+  if (was->stick_slip != FRICTION_STICK || ed->hit != friction || !(size > 0)) return false;
   d[0] = -lambda[0] / size, d[1] = -lambda[1] / size;
   return true;
 }
 
 static void relay_options(const NsEventDriven *ed, Unit *unit) {
-  const Rub *rub = &ed->rows[unit->rub].rub;
-  bool fixed = rub->lower == rub->upper;
+  const Friction *friction = &ed->rows[unit->friction].friction;
+  bool fixed = friction->lower == friction->upper;
   if (unit->moving) unit_may(unit, OPTION_ALONG);
   if (unit->moving) return;
   if (!fixed) unit_may(unit, OPTION_STICK);
-  if (isfinite(rub->lower)) unit_may(unit, OPTION_PLUS);
-  if (isfinite(rub->upper) && !fixed) unit_may(unit, OPTION_MINUS);
+  if (isfinite(friction->lower)) unit_may(unit, OPTION_PLUS);
+  if (isfinite(friction->upper) && !fixed) unit_may(unit, OPTION_MINUS);
 }
 
 static void friction_options(const NsEventDriven *ed, Unit *unit) {
   unit_may(unit, unit->moving ? OPTION_ALONG : OPTION_STICK);
   if (!unit->moving && unit->width == 1) unit_may(unit, OPTION_PLUS), unit_may(unit, OPTION_MINUS);
-  if (!unit->moving && unit->width == 2 && expected_direction(ed, unit->rub, unit->d)) unit_may(unit, OPTION_ALONG);
+  if (!unit->moving && unit->width == 2 && expected_direction(ed, unit->friction, unit->d)) unit_may(unit, OPTION_ALONG);
 }
 
 static Unit modes_unit(const NsEventDriven *ed, int k) {
   int row = ed->closed[k];
   const Row *r = &ed->rows[row];
-  Unit unit = {.k = k, .row = row, .rub = -1, .contact = r->unilateral};
-  if (r->rub.width > 0) unit.rub = row;
-  if (r->unilateral && k + 1 < ed->nclosed && ed->closed[k + 1] == row + 1 && ed->rows[row + 1].rub.normal == row &&
-      ed->rows[row + 1].rub.width > 0)
-    unit.rub = row + 1;
-  if (unit.rub >= 0) {
-    const Rub *rub = &ed->rows[unit.rub].rub;
-    unit.width = rub->width;
-    unit.moving = !ed->resting[unit.rub];
-    double speed = ns_ed_sliding_speed(ed, unit.rub);
-    for (int i = 0; i < unit.width && unit.moving; i++) unit.d[i] = ed->now->u[unit.rub + i] / speed;
+  Unit unit = {.k = k, .row = row, .friction = -1, .contact = r->unilateral};
+  if (r->friction.width > 0) unit.friction = row;
+  if (r->unilateral && k + 1 < ed->nclosed && ed->closed[k + 1] == row + 1 && ed->rows[row + 1].friction.normal == row &&
+      ed->rows[row + 1].friction.width > 0)
+    unit.friction = row + 1;
+  if (unit.friction >= 0) {
+    const Friction *friction = &ed->rows[unit.friction].friction;
+    unit.width = friction->width;
+    unit.moving = !ed->resting[unit.friction];
+    double speed = ns_ed_sliding_speed(ed, unit.friction);
+    for (int i = 0; i < unit.width && unit.moving; i++) unit.d[i] = ed->now->u[unit.friction + i] / speed;
   }
-  if (unit.rub < 0) unit_may(&unit, OPTION_STICK);
+  if (unit.friction < 0) unit_may(&unit, OPTION_STICK);
   else if (unit.contact) friction_options(ed, &unit);
   else relay_options(ed, &unit);
   if (unit.contact) unit_may(&unit, OPTION_OPEN);
@@ -128,7 +128,7 @@ void ns_ed_modes_take(NsEventDriven *ed, NsModes *s) {
   s->nunits = 0;
   for (int k = 0; k < n;) {
     Unit unit = modes_unit(ed, k);
-    int end = k + (unit.contact && unit.rub >= 0 ? 1 + unit.width : 1);
+    int end = k + (unit.contact && unit.friction >= 0 ? 1 + unit.width : 1);
     s->units[s->nunits] = unit;
     while (k < end) s->owner[k++] = s->nunits;
     s->nunits++;
@@ -154,13 +154,13 @@ const double *ns_ed_option_direction(const Unit *unit) {
 }
 
 bool ns_ed_unit_slips(const Unit *unit) {
-  return unit->rub >= 0 && (unit->option == OPTION_PLUS || unit->option == OPTION_MINUS || unit->option == OPTION_ALONG);
+  return unit->friction >= 0 && (unit->option == OPTION_PLUS || unit->option == OPTION_MINUS || unit->option == OPTION_ALONG);
 }
 
 /* The force of a relay at a bound, in the units of the problem. */
 double ns_ed_relay_force(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
-  const Rub *rub = &ed->rows[unit->rub].rub;
-  return (ns_ed_option_direction(unit)[0] > 0 ? rub->lower : rub->upper) / s->unit[unit->k];
+  const Friction *friction = &ed->rows[unit->friction].friction;
+  return (ns_ed_option_direction(unit)[0] > 0 ? friction->lower : friction->upper) / s->unit[unit->k];
 }
 
 /* Lists the unknowns of the mode, rows of the problem: their number. Sets z of relays at a bound; all others are 0. */
@@ -189,7 +189,8 @@ double ns_ed_effective(const NsEventDriven *ed, const NsModes *s, int i, int k) 
   double sum = s->W[(size_t)i + (size_t)k * n];
   if (!unit->contact || !ns_ed_unit_slips(unit)) return sum;
   const double *d = ns_ed_option_direction(unit);
-  for (int j = 0; j < unit->width; j++) sum -= ed->rows[unit->rub].rub.mu * d[j] * s->W[(size_t)i + (size_t)(k + 1 + j) * n];
+  for (int j = 0; j < unit->width; j++)
+    sum -= ed->rows[unit->friction].friction.mu * d[j] * s->W[(size_t)i + (size_t)(k + 1 + j) * n];
   return sum;
 }
 
@@ -198,7 +199,7 @@ static double friction_bound(const NsEventDriven *ed, const NsModes *s, int coun
   const Unit *unit = unit_of(s, s->unknown[a]);
   if (!unit->contact || s->unknown[a] == unit->k) return -1;
   for (int b = a - 1; b >= 0 && b < count; b--)
-    if (s->unknown[b] == unit->k) return ed->rows[unit->rub].rub.mu * fmax(0, x[b]);
+    if (s->unknown[b] == unit->k) return ed->rows[unit->friction].friction.mu * fmax(0, x[b]);
   return -1;
 }
 
@@ -290,7 +291,7 @@ bool ns_ed_mode_solve(const NsEventDriven *ed, NsModes *s) {
     s->z[k] = s->part[a];
     if (!unit->contact || !ns_ed_unit_slips(unit)) continue;
     const double *d = ns_ed_option_direction(unit);
-    for (int j = 0; j < unit->width; j++) s->z[k + 1 + j] = -ed->rows[unit->rub].rub.mu * d[j] * s->z[k];
+    for (int j = 0; j < unit->width; j++) s->z[k + 1 + j] = -ed->rows[unit->friction].friction.mu * d[j] * s->z[k];
   }
   ns_ed_mode_outputs(s);
   return true;

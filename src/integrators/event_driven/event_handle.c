@@ -1,6 +1,6 @@
 /*
 ** event_handle.c
-** Handles an event: impacts, rest, and the choice of held contacts.
+** Handles an event: impacts, rest, and the choice of active contacts.
 */
 #include <float.h>
 #include <math.h>
@@ -15,15 +15,15 @@ static const double ROUNDING_OF_FORCES = 1e-13;
 
 /* The row in which the friction of a row begins: the row itself, or the one before. */
 static int friction_of(const NsEventDriven *ed, int row) {
-  return ed->rows[row].rub.width == 0 && row > 0 && ed->rows[row - 1].rub.width == 2 ? row - 1 : row;
+  return ed->rows[row].friction.width == 0 && row > 0 && ed->rows[row - 1].friction.width == 2 ? row - 1 : row;
 }
 
-static bool row_rubs(const NsEventDriven *ed, int row) {
-  return ed->rows[friction_of(ed, row)].rub.width > 0;
+static bool row_has_friction(const NsEventDriven *ed, int row) {
+  return ed->rows[friction_of(ed, row)].friction.width > 0;
 }
 
 static bool is_relay(const NsEventDriven *ed, int row) {
-  return ed->rows[row].rub.width > 0 && ed->rows[row].rub.normal < 0;
+  return ed->rows[row].friction.width > 0 && ed->rows[row].friction.normal < 0;
 }
 
 /* ---- closed contacts ---- */
@@ -41,10 +41,11 @@ static NsStatus evaluate_closed(NsEventDriven *ed, NsError *err) {
   return ns_motion_couple(ed->motion, ed->nclosed, ed->closed, ed->t, ed->q, ed->v, err);
 }
 
-/* Whether a row was held until now: then its velocity is only rounding. At the start of a step a script may have written it. */
-static bool held_so_far(const NsEventDriven *ed, int row) {
-  bool sticks = ed->rubs && row_rubs(ed, row) && ed->rows[friction_of(ed, row)].rub.grip == GRIP_STICK;
-  return (ed->rows[row].state == ROW_HELD || sticks) && ed->t > ed->t_k && !ed->fixed;
+/* Whether a row was active until now: then its velocity is only rounding. At the start of a step a script may have written it. */
+static bool active_so_far(const NsEventDriven *ed, int row) {
+  bool sticks = ed->has_friction && row_has_friction(ed, row) &&
+                ed->rows[friction_of(ed, row)].friction.stick_slip == FRICTION_STICK;
+  return (ed->rows[row].state == ROW_ACTIVE || sticks) && ed->t > ed->t_k && !ed->fixed;
 }
 
 static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
@@ -53,11 +54,11 @@ static NsStatus find_closed(NsEventDriven *ed, NsError *err) {
   bool contact = false; /* of the last normal */
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
     const Row *row = &ed->rows[i];
-    ed->before[i] = held_so_far(ed, i) ? 0 : ed->now->u[i];
+    ed->before[i] = active_so_far(ed, i) ? 0 : ed->now->u[i];
     ed->resting[i] = row->joint;
-    bool closed = row->joint || row->state == ROW_HELD || (row->unilateral && ed->now->y[i] <= closed_below(ed, i));
+    bool closed = row->joint || row->state == ROW_ACTIVE || (row->unilateral && ed->now->y[i] <= closed_below(ed, i));
     if (row->unilateral) contact = closed;
-    if (!row->joint && !row->unilateral) closed = row_rubs(ed, i) && (contact || is_relay(ed, i));
+    if (!row->joint && !row->unilateral) closed = row_has_friction(ed, i) && (contact || is_relay(ed, i));
     if (closed) ed->closed[ed->nclosed++] = i;
   }
   return status;
@@ -77,7 +78,8 @@ static void measure_pressing(NsEventDriven *ed) {
       for (int j = 0; j < n; j++) {
         double own = ed->W[k + (size_t)k * (size_t)n], other = ed->W[j + (size_t)j * (size_t)n];
         if (k == j || ed->W[k + (size_t)j * (size_t)n] == 0 || !(own > 0) || !(other > 0)) continue;
-        if (ed->rows[ed->closed[k]].unilateral && row_rubs(ed, ed->closed[j])) continue; /* friction presses no contact */
+        if (ed->rows[ed->closed[k]].unilateral && row_has_friction(ed, ed->closed[j]))
+          continue; /* friction presses no contact */
         double passed = a[j] * sqrt(own / other);
         if (passed > a[k] * (1 + 1e-12)) a[k] = passed, changed = true;
       }
@@ -91,7 +93,7 @@ static void measure_pressing(NsEventDriven *ed) {
 static double slow_sliding(const NsEventDriven *ed, int row, double press) {
   int first = friction_of(ed, row);
   double terms = ed->now->u_terms[first];
-  if (ed->rows[first].rub.width == 2) terms = fmax(terms, ed->now->u_terms[first + 1]);
+  if (ed->rows[first].friction.width == 2) terms = fmax(terms, ed->now->u_terms[first + 1]);
   return 1e-12 * terms + 1e-13 * ed->reach[first] + 4 * DBL_EPSILON * fabs(ed->t) * press;
 }
 
@@ -109,7 +111,7 @@ static void measure_slow(NsEventDriven *ed) {
     for (int j = 0; j < ed->Nv; j++)
       even += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m]) * (ed->even[j] + ed->h * ed->even_free[j]);
     ed->slow[row] = 1e-13 * ed->now->u_terms[row] + DBL_EPSILON * even + (ed->fixed ? ed->h * press : sqrt(2 * press * rise));
-    if (row_rubs(ed, row)) ed->slow[row] = slow_sliding(ed, row, press);
+    if (row_has_friction(ed, row)) ed->slow[row] = slow_sliding(ed, row, press);
   }
 }
 
@@ -123,7 +125,7 @@ static void measure_reach(NsEventDriven *ed) {
     double u = ed->before[row], press = ed->pressing[k], way = fabs(u) * (ed->t - ed->t_first);
     double height = 2 * press * way > u * u ? u * u / (2 * press) : way;
     if (ed->rows[row].unilateral && u < 0) ed->reach[row] = fmax(ed->reach[row], height);
-    if (ed->rows[row].rub.width > 0) ed->reach[row] = fmax(ed->reach[row], ns_ed_sliding_speed(ed, row));
+    if (ed->rows[row].friction.width > 0) ed->reach[row] = fmax(ed->reach[row], ns_ed_sliding_speed(ed, row));
   }
 }
 
@@ -137,13 +139,13 @@ static NsMixedGroup group_of(const Row *row) {
 static void group_impulses(NsEventDriven *ed) {
   ed->ngroups = 0;
   for (int k = 0; k < ed->nclosed; k++) {
-    int row = ed->closed[k], friction = friction_of(ed, row);
-    const Rub *rub = &ed->rows[friction].rub;
+    int row = ed->closed[k], begins = friction_of(ed, row);
+    const Friction *friction = &ed->rows[begins].friction;
     NsMixedGroup group = group_of(&ed->rows[row]);
-    if (is_relay(ed, row)) group.lower = isfinite(rub->lower) ? 0 : -INFINITY;
-    if (is_relay(ed, row)) group.upper = isfinite(rub->upper) ? 0 : INFINITY;
-    if (rub->width > 0 && rub->normal >= 0) {
-      if (row == friction) ed->groups[ed->ngroups - 1] = (NsMixedGroup){1 + rub->width, 0, 0, rub->mu};
+    if (is_relay(ed, row)) group.lower = isfinite(friction->lower) ? 0 : -INFINITY;
+    if (is_relay(ed, row)) group.upper = isfinite(friction->upper) ? 0 : INFINITY;
+    if (friction->width > 0 && friction->normal >= 0) {
+      if (row == begins) ed->groups[ed->ngroups - 1] = (NsMixedGroup){1 + friction->width, 0, 0, friction->mu};
       continue;
     }
     ed->groups[ed->ngroups++] = group;
@@ -164,10 +166,10 @@ static NsStatus log_event(NsEventDriven *ed, NsEventKind kind, int row, NsEvent 
 
 /* Friction never asks for an impulse; a relay does where the bound that its velocity leads to is infinite. */
 static bool approaching(const NsEventDriven *ed, int row) {
-  const Rub *rub = &ed->rows[row].rub;
+  const Friction *friction = &ed->rows[row].friction;
   double u = ed->before[row], slow = ed->slow[row];
-  if (is_relay(ed, row)) return (isinf(rub->lower) && u > slow) || (isinf(rub->upper) && u < -slow);
-  if (row_rubs(ed, row)) return false;
+  if (is_relay(ed, row)) return (isinf(friction->lower) && u > slow) || (isinf(friction->upper) && u < -slow);
+  if (row_has_friction(ed, row)) return false;
   return ed->rows[row].unilateral ? u < -slow : fabs(u) > slow;
 }
 
@@ -176,15 +178,15 @@ static bool approaching(const NsEventDriven *ed, int row) {
 ** bounces that are left out is that of the impulse w / W and of the pressing force in their time.
 */
 static bool ends_to_bounce(const NsEventDriven *ed, int row) {
-  bool rubs = row + 1 < ed->m && ed->rows[row + 1].rub.width > 0 && ed->rows[row + 1].rub.normal == row;
-  return rubs && ed->rows[row].unilateral && ed->rows[row].restitution * fabs(ed->before[row]) <= ed->slow[row];
+  bool has_friction = row + 1 < ed->m && ed->rows[row + 1].friction.width > 0 && ed->rows[row + 1].friction.normal == row;
+  return has_friction && ed->rows[row].unilateral && ed->rows[row].restitution * fabs(ed->before[row]) <= ed->slow[row];
 }
 
 /* Adds half of the impulses' work at the present velocities; it is called before and after the impact. */
 static void add_half_work(NsEventDriven *ed) {
   for (int k = 0; k < ed->nclosed; k++) {
     double work = 0.5 * ed->z[k] * ns_motion_speed(ed->motion, ed->closed[k], ed->v);
-    *(row_rubs(ed, ed->closed[k]) ? &ed->friction_energy : &ed->impact_energy) += work;
+    *(row_has_friction(ed, ed->closed[k]) ? &ed->friction_energy : &ed->impact_energy) += work;
   }
 }
 
@@ -230,7 +232,7 @@ static NsStatus impact(NsEventDriven *ed, NsError *err) {
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     if (ed->rows[row].unilateral) bounces = approaching(ed, row) && !hopped(ed, row) && !ends_to_bounce(ed, row);
-    bool applies = ed->rows[row].unilateral || row_rubs(ed, row) ? bounces && !is_relay(ed, row) : approaching(ed, row);
+    bool applies = ed->rows[row].unilateral || row_has_friction(ed, row) ? bounces && !is_relay(ed, row) : approaching(ed, row);
     double e = applies ? ed->rows[row].restitution : 0;
     if (hopped(ed, row)) ed->resting[row] = true;
     ed->q_part[k] = (1 + e) * ed->before[row];
@@ -267,14 +269,14 @@ static NsStatus put_at_rest(NsEventDriven *ed, int places, int n, const int *row
   ns_motion_add_input(ed->motion, n, rows, ed->q_part, mean);
   for (int k = 0; k < n; k++) {
     double work = ed->now->stopped[k] * ns_motion_speed(ed->motion, rows[k], mean);
-    *(row_rubs(ed, rows[k]) ? &ed->friction_energy : &ed->impact_energy) += work;
+    *(row_has_friction(ed, rows[k]) ? &ed->friction_energy : &ed->impact_energy) += work;
   }
   return NS_OK;
 }
 
 /* Whether an impact at this event has changed the velocity of friction that begins in this row. */
 static bool impact_changes(const NsEventDriven *ed, int row) {
-  for (int i = row; i < row + ed->rows[row].rub.width; i++)
+  for (int i = row; i < row + ed->rows[row].friction.width; i++)
     if (fabs(ed->now->u[i] - ed->before[i]) > ed->slow[row]) return true;
   return false;
 }
@@ -286,12 +288,12 @@ static bool impact_changes(const NsEventDriven *ed, int row) {
 ** the stop and u is opposed to its direction before.
 */
 static bool slides_no_more(const NsEventDriven *ed, int row) {
-  const Rub *rub = &ed->rows[row].rub;
-  if (rub->normal >= 0 && !ed->resting[rub->normal]) return false;
+  const Friction *friction = &ed->rows[row].friction;
+  if (friction->normal >= 0 && !ed->resting[friction->normal]) return false;
   double speed = ns_ed_sliding_speed(ed, row);
   if (speed <= ed->slow[row]) return true;
   bool turned = ed->outside && ns_ed_sliding_along(ed, row) <= -0.5 * speed;
-  bool stops = rub->width == 1 || speed <= NS_NEARLY_STOPPED * ed->reach[row] || turned;
+  bool stops = friction->width == 1 || speed <= NS_NEARLY_STOPPED * ed->reach[row] || turned;
   return ed->hit == row && stops && !impact_changes(ed, row);
 }
 
@@ -300,7 +302,7 @@ static int mark_resting(NsEventDriven *ed) {
   int count = 0;
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
-    if (row_rubs(ed, row)) {
+    if (row_has_friction(ed, row)) {
       int first = friction_of(ed, row);
       ed->resting[row] = ed->resting[row] || (first == row ? slides_no_more(ed, row) : ed->resting[first]);
     } else if (fabs(ed->now->u[row]) <= ed->slow[row]) {
@@ -320,10 +322,10 @@ static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     ed->u_after[row] = ed->now->u[row];
-    if (row_rubs(ed, row)) ed->resting[row] = false;
+    if (row_has_friction(ed, row)) ed->resting[row] = false;
   }
   for (int marked = mark_resting(ed), stopped = 0; marked > stopped && status == NS_OK; marked = mark_resting(ed)) {
-    int n = 0, places = 0, *rows = ed->held;                              /* workspace: the held rows are found next */
+    int n = 0, places = 0, *rows = ed->active;                            /* workspace: the active rows are found next */
     for (int pass = 0; pass < 3; pass++, places = pass == 2 ? n : places) /* bilateral rows first, friction last */
       for (int k = 0; k < ed->nclosed; k++) {
         int row = ed->closed[k], turn = ed->rows[row].joint ? 0 : ed->rows[row].unilateral ? 1 : 2;
@@ -343,15 +345,15 @@ static NsStatus come_to_rest(NsEventDriven *ed, NsError *err) {
 static void keep_resting(NsEventDriven *ed) {
   int n = 0;
   for (int k = 0; k < ed->nclosed; k++) {
-    int row = ed->closed[k], normal = ed->rows[friction_of(ed, row)].rub.normal;
-    bool stays = row_rubs(ed, row) ? is_relay(ed, row) || ed->resting[normal] : ed->resting[row];
+    int row = ed->closed[k], normal = ed->rows[friction_of(ed, row)].friction.normal;
+    bool stays = row_has_friction(ed, row) ? is_relay(ed, row) || ed->resting[normal] : ed->resting[row];
     if (stays) ed->closed[n++] = row;
   }
   ed->nclosed = n;
 }
 
-/* Finds the resting rows that carry a force: ed->held, ed->lambda. */
-static NsStatus find_held(NsEventDriven *ed, NsError *err) {
+/* Finds the resting rows that carry a force: ed->active, ed->lambda. */
+static NsStatus find_active(NsEventDriven *ed, NsError *err) {
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     ed->q_part[k] = ns_motion_output_acceleration(ed->motion, row, ed->now->a_free);
@@ -360,35 +362,35 @@ static NsStatus find_held(NsEventDriven *ed, NsError *err) {
   ed->ngroups = ed->nclosed;
   NsStatus status = ns_ed_solve(ed, ed->nclosed, ed->closed, "forces", err);
   if (status != NS_OK) return status;
-  ed->nheld = 0;
+  ed->nactive = 0;
   for (int k = 0; k < ed->nclosed; k++) {
     int row = ed->closed[k];
     double own = ed->W[k + (size_t)k * (size_t)ed->nclosed];
     if (ed->rows[row].unilateral && !ns_ed_carries(ed, k, row, own, ed->z[k])) continue;
-    ed->lambda[ed->nheld] = ed->z[k];
-    ed->held[ed->nheld++] = row;
+    ed->lambda[ed->nactive] = ed->z[k];
+    ed->active[ed->nactive++] = row;
   }
-  ed->nplaces = ed->nacting = ed->nheld;
-  memcpy(ed->acting, ed->held, (size_t)ed->nheld * sizeof *ed->held);
+  ed->nplaces = ed->nacting = ed->nactive;
+  memcpy(ed->acting, ed->active, (size_t)ed->nactive * sizeof *ed->active);
   return NS_OK;
 }
 
-/* Chooses what is held, sticks and slips. *impulse: an impulse without collision, ed->z, goes before. */
+/* Chooses what is active, sticks and slips. *impulse: an impulse without collision, ed->z, goes before. */
 static NsStatus choose_forces(NsEventDriven *ed, bool *impulse, NsError *err) {
   *impulse = false;
   keep_resting(ed);
   ns_motion_delassus(ed->motion, ed->nclosed, ed->closed, ed->W);
   measure_pressing(ed);
-  return ed->rubs ? ns_ed_choose(ed, impulse, err) : find_held(ed, err);
+  return ed->has_friction ? ns_ed_choose(ed, impulse, err) : find_active(ed, err);
 }
 
 /* ---- the states of rows after an event ---- */
 
-/* *fall: |y''| of the held contact `row` while it is open, and joints and the other contacts are held. */
+/* *fall: |y''| of the active contact `row` while it is open, and joints and the other contacts are active. */
 static NsStatus find_fall(NsEventDriven *ed, int row, double *fall, NsError *err) {
   int *others = ed->curved, n = 0; /* workspace of the search */
   for (int k = 0; k < ed->nplaces; k++)
-    if (ed->held[k] != row) others[n++] = ed->held[k];
+    if (ed->active[k] != row) others[n++] = ed->active[k];
   NsStatus status = ns_motion_hold(ed->motion, n, others, ed->W, ed->z, err);
   if (status != NS_OK) return status;
   memcpy(ed->p, ed->now->a_free, (size_t)ed->Nv * sizeof *ed->p);
@@ -426,7 +428,7 @@ static NsStatus set_contact_states(NsEventDriven *ed, NsError *err) {
   for (int i = 0; i < ed->m; i++) {
     Row *row = &ed->rows[i];
     double y = ed->now->y[i], u = ed->now->u[i];
-    ed->was_held[i] = row->state == ROW_HELD;
+    ed->was_active[i] = row->state == ROW_ACTIVE;
     row->state = ROW_OPEN;
     bool clear = y > closed_below(ed, i);
     row->level = clear ? 0 : ns_ed_touching_level(ed, i, y);
@@ -436,52 +438,52 @@ static NsStatus set_contact_states(NsEventDriven *ed, NsError *err) {
     row->y0 = y;
     row->u0 = u;
   }
-  for (int k = 0; k < ed->nheld; k++) ed->rows[ed->held[k]].state = ROW_HELD;
+  for (int k = 0; k < ed->nactive; k++) ed->rows[ed->active[k]].state = ROW_ACTIVE;
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
-    bool held = ed->rows[i].state == ROW_HELD;
-    if (!ed->rows[i].unilateral || held == ed->was_held[i]) continue;
+    bool active = ed->rows[i].state == ROW_ACTIVE;
+    if (!ed->rows[i].unilateral || active == ed->was_active[i]) continue;
     NsEvent release = {.before = ed->before[i], .after = ed->now->u[i]};
-    status = held ? log_rest(ed, i, err) : log_event(ed, NS_EVENT_RELEASE, i, release, err);
+    status = active ? log_rest(ed, i, err) : log_event(ed, NS_EVENT_RELEASE, i, release, err);
     ed->rows[i].u0 = 0;
   }
   return status;
 }
 
-/* ---- the grips of friction after an event ---- */
+/* ---- stick and slip after an event ---- */
 
-/* The grip that a script sees: friction that is tied does not slip. */
-static Grip visible_grip(const Rub *rub) {
-  return rub->grip == GRIP_SLIP && rub->tied ? GRIP_STICK : rub->grip;
+/* The stick-slip state that a script sees: friction that is tied does not slip. */
+static StickSlip visible_stick_slip(const Friction *friction) {
+  return friction->stick_slip == FRICTION_SLIP && friction->tied ? FRICTION_STICK : friction->stick_slip;
 }
 
-/* Logs how the grip of friction that begins in row i has changed. What there is at the start of the run is no event. */
-static NsStatus log_grip(NsEventDriven *ed, int i, NsError *err) {
-  const Rub *was = &ed->was[i], *now = &ed->rows[i].rub;
-  Grip before = visible_grip(was), after = visible_grip(now);
+/* Logs how the stick-slip state of the friction that begins in row i has changed. What there is at the start of the run is no event. */
+static NsStatus log_stick_slip(NsEventDriven *ed, int i, NsError *err) {
+  const Friction *was = &ed->was[i], *now = &ed->rows[i].friction;
+  StickSlip before = visible_stick_slip(was), after = visible_stick_slip(now);
   bool turned = now->d[0] * was->d[0] + now->d[1] * was->d[1] < 0;
   NsEvent event = {.before = was->force, .after = ed->multiplier[i]};
   if (ed->t == ed->t_first) return NS_OK;
-  if (after == GRIP_STICK && before != GRIP_STICK) return log_event(ed, NS_EVENT_STICK, i, event, err);
-  if (after == GRIP_SLIP && before == GRIP_STICK) return log_event(ed, NS_EVENT_SLIP, i, event, err);
-  if (after == GRIP_SLIP && before == GRIP_SLIP && ed->resting[i] && turned)
+  if (after == FRICTION_STICK && before != FRICTION_STICK) return log_event(ed, NS_EVENT_STICK, i, event, err);
+  if (after == FRICTION_SLIP && before == FRICTION_STICK) return log_event(ed, NS_EVENT_SLIP, i, event, err);
+  if (after == FRICTION_SLIP && before == FRICTION_SLIP && ed->resting[i] && turned)
     return log_event(ed, NS_EVENT_CROSS, i, event, err);
   return NS_OK;
 }
 
-/* Logs the grips, and sets the levels of friction that sticks: a guard that is 0 up to rounding must not fall farther. */
-static NsStatus set_grips(NsEventDriven *ed, NsError *err) {
+/* Logs the stick-slip states, and sets the levels of friction that sticks: a guard that is 0 up to rounding must not fall farther. */
+static NsStatus set_stick_slip_of_rows(NsEventDriven *ed, NsError *err) {
   NsStatus status = ns_ed_accelerate(ed, ed->t, ed->q, ed->v, err);
   if (status == NS_OK) ns_ed_pole_begin(ed);
   for (int i = 0; i < ed->m && status == NS_OK; i++)
-    if (ed->rows[i].rub.width > 0) status = log_grip(ed, i, err);
+    if (ed->rows[i].friction.width > 0) status = log_stick_slip(ed, i, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
-    Rub *rub = &ed->rows[i].rub;
+    Friction *friction = &ed->rows[i].friction;
     double scale, guard;
-    if (ns_ed_rubs(ed, i, GRIP_SLIP)) ed->slid[i] = ns_ed_sliding_speed(ed, i);
-    rub->young = rub->young && ns_ed_rubs(ed, i, GRIP_SLIP) && ns_ed_youth(ed, i) > 0;
-    if (!ns_ed_rubs(ed, i, GRIP_STICK)) continue;
+    if (ns_ed_friction_is(ed, i, FRICTION_SLIP)) ed->slid[i] = ns_ed_sliding_speed(ed, i);
+    friction->onset = friction->onset && ns_ed_friction_is(ed, i, FRICTION_SLIP) && ns_ed_youth(ed, i) > 0;
+    if (!ns_ed_friction_is(ed, i, FRICTION_STICK)) continue;
     guard = ns_ed_stick_guard(ed, i, &scale);
-    rub->level = guard > ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - fmax(ROUNDING_OF_FORCES * scale, DBL_MIN);
+    friction->level = guard > ROUNDING_OF_FORCES * scale ? 0 : fmin(0, guard) - fmax(ROUNDING_OF_FORCES * scale, DBL_MIN);
   }
   return status;
 }
@@ -515,8 +517,8 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   int pole = -1;
   *ed->clock = ed->t;
   if (ed->hit == ed->m) pole = ns_ed_pole_contact(ed);
-  for (int i = 0; i < ed->m && ed->rubs; i++) {
-    ed->was[i] = ed->rows[i].rub;
+  for (int i = 0; i < ed->m && ed->has_friction; i++) {
+    ed->was[i] = ed->rows[i].friction;
     ed->was[i].force = ed->multiplier[i];
   }
   NsStatus status = find_closed(ed, err);
@@ -532,6 +534,6 @@ NsStatus ns_ed_handle(NsEventDriven *ed, NsError *err) {
   if (status == NS_OK) status = pole >= 0 ? jam_at_pole(ed, pole, err) : choose_forces(ed, &impulse, err);
   if (status == NS_OK && impulse) status = jam(ed, err);
   if (status == NS_OK) status = set_contact_states(ed, err);
-  if (status == NS_OK && ed->rubs) status = set_grips(ed, err);
+  if (status == NS_OK && ed->has_friction) status = set_stick_slip_of_rows(ed, err);
   return status == NS_OK ? ns_ed_sense_after(ed, err) : status;
 }

@@ -42,16 +42,16 @@ static NsStatus hosted_take(NsEventDriven *ed, double t, const double *z, NsErro
   ed->t = *ed->clock = t;
   ns_motion_normalise(ed->motion, ed->q);
   memcpy(reach, ed->reach, (size_t)ed->m * sizeof *reach);
-  if (ed->nheld > 0)
-    status = ns_motion_project(ed->motion, ed->nplaces, ed->nheld, ed->held, t, reach, ed->q, ed->v, ed->W, err);
+  if (ed->nactive > 0)
+    status = ns_motion_project(ed->motion, ed->nplaces, ed->nactive, ed->active, t, reach, ed->q, ed->v, ed->W, err);
   if (status == NS_OK) status = ns_motion_outputs(ed->motion, 0, NULL, t, ed->q, ed->v, err);
   return status == NS_OK ? ns_ed_accelerate(ed, t, ed->q, ed->v, err) : status;
 }
 
-/* The force of a held row at the last accelerations. */
-static double held_force(const NsEventDriven *ed, int row) {
-  for (int k = 0; k < ed->nheld; k++)
-    if (ed->held[k] == row) return ed->lambda[k];
+/* The force of an active row at the last accelerations. */
+static double active_force(const NsEventDriven *ed, int row) {
+  for (int k = 0; k < ed->nactive; k++)
+    if (ed->active[k] == row) return ed->lambda[k];
   return 0;
 }
 
@@ -68,10 +68,10 @@ static double hosted_guard(const NsEventDriven *ed, int row) {
   double scale;
   switch (ns_ed_guard_kind(ed, row)) {
     case GUARD_GAP: return hosted_gap(ed, row);
-    case GUARD_FORCE: return held_force(ed, row);
-    case GUARD_STICK: return ns_ed_stick_guard(ed, row, &scale) - r->rub.level;
+    case GUARD_FORCE: return active_force(ed, row);
+    case GUARD_STICK: return ns_ed_stick_guard(ed, row, &scale) - r->friction.level;
     case GUARD_SLIP: return ns_ed_sliding_along(ed, row) + fmax(ed->slow[row], DBL_MIN);
-    case GUARD_YOUNG: return ns_ed_youth(ed, row - 1);
+    case GUARD_ONSET: return ns_ed_youth(ed, row - 1);
     case GUARD_POLE: return ns_ed_pole_guard(ed);
     case GUARD_NONE: break;
   }
@@ -133,11 +133,11 @@ static NsStatus hosted_motion_begin(NsScheme *scheme, const NsStep *step, const 
 */
 static int hosted_slowed(NsEventDriven *ed) {
   int row = -1;
-  for (int i = 0; i < ed->m && ed->rubs; i++) {
-    if (!ns_ed_rubs(ed, i, GRIP_SLIP)) continue;
+  for (int i = 0; i < ed->m && ed->has_friction; i++) {
+    if (!ns_ed_friction_is(ed, i, FRICTION_SLIP)) continue;
     double before = ed->slid[i], slow = NS_NEARLY_STOPPED * ed->reach[i];
     ed->slid[i] = ns_ed_sliding_speed(ed, i);
-    if (ed->rows[i].rub.width == 2 && before > slow && ed->slid[i] <= slow) row = i;
+    if (ed->rows[i].friction.width == 2 && before > slow && ed->slid[i] <= slow) row = i;
   }
   return row;
 }
@@ -157,19 +157,19 @@ static NsStatus hosted_motion_accept(NsScheme *scheme, double t, const double *z
   return status;
 }
 
-/* Reads the laws anew: bounds, friction, restitution. Held contacts and friction stay as they are until the event is handled. */
+/* Reads the laws anew: bounds, friction, restitution. Active contacts and friction stay as they are until the event is handled. */
 static void read_laws(NsEventDriven *ed) {
   double *reach = ed->part, *multiplier = ed->part_rhs;
   memcpy(reach, ed->reach, (size_t)ed->m * sizeof *reach);
   memcpy(multiplier, ed->multiplier, (size_t)ed->m * sizeof *multiplier);
-  for (int i = 0; i < ed->m; i++) ed->was[i] = ed->rows[i].rub, ed->was_held[i] = ed->rows[i].state == ROW_HELD;
+  for (int i = 0; i < ed->m; i++) ed->was[i] = ed->rows[i].friction, ed->was_active[i] = ed->rows[i].state == ROW_ACTIVE;
   ns_ed_start_rows(ed);
   for (int i = 0; i < ed->m; i++) {
-    Rub *rub = &ed->rows[i].rub, before = ed->was[i];
-    if (ed->rows[i].unilateral) ed->rows[i].state = ed->was_held[i] ? ROW_HELD : ROW_OPEN;
-    if (before.width == 0 || rub->width == 0) continue;
-    before.mu = rub->mu, before.lower = rub->lower, before.upper = rub->upper;
-    *rub = before;
+    Friction *friction = &ed->rows[i].friction, before = ed->was[i];
+    if (ed->rows[i].unilateral) ed->rows[i].state = ed->was_active[i] ? ROW_ACTIVE : ROW_OPEN;
+    if (before.width == 0 || friction->width == 0) continue;
+    before.mu = friction->mu, before.lower = friction->lower, before.upper = friction->upper;
+    *friction = before;
   }
   memcpy(ed->reach, reach, (size_t)ed->m * sizeof *reach);
   memcpy(ed->multiplier, multiplier, (size_t)ed->m * sizeof *multiplier);
@@ -206,9 +206,9 @@ static void hosted_motion_visit(NsScheme *scheme, NsVisitor visitor, void *conte
   visitor(context, "slid", ed->slid, numbers);
   visitor(context, "slow", ed->slow, numbers);
   visitor(context, "lambda", ed->lambda, numbers);
-  visitor(context, "held", ed->held, ints);
+  visitor(context, "held", ed->active, ints);
   visitor(context, "acting", ed->acting, ints);
-  visitor(context, "nheld", &ed->nheld, sizeof ed->nheld);
+  visitor(context, "nheld", &ed->nactive, sizeof ed->nactive);
   visitor(context, "nplaces", &ed->nplaces, sizeof ed->nplaces);
   visitor(context, "nacting", &ed->nacting, sizeof ed->nacting);
   visitor(context, "pole size", &ed->pole_size, sizeof ed->pole_size);

@@ -1,9 +1,9 @@
 /*
 ** event_modes.c
-** The choice of the next mode where friction or relays act: which contacts are held, what sticks, what slips.
+** The choice of the next mode where friction or relays act: which contacts are active, what sticks, what slips.
 ** The accelerations y'' = W lambda + q of the closed rows obey, for each of these units:
 **   a joint            y'' = 0;
-**   a contact          it opens: lambda_n = 0, y'' >= 0; or it is held: y'' = 0, lambda_n > 0;
+**   a contact          it opens: lambda_n = 0, y'' >= 0; or it is active: y'' = 0, lambda_n > 0;
 **   its friction       where u = 0: it sticks, u' = 0 with |lambda_t| <= mu lambda_n; or it slips, lambda_t = -mu lambda_n d with
 **                      u' along d. Where u is not 0 it slips along d = u / |u|;
 **   a relay            where u = 0: it sticks, u' = 0 with lambda in its bounds; or lambda is at a bound and u' has its sign.
@@ -52,15 +52,15 @@ static bool starts_along(const NsModes *s, const Unit *unit, int k) {
 }
 
 static bool friction_holds(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
-  const Rub *rub = &ed->rows[unit->rub].rub;
+  const Friction *friction = &ed->rows[unit->friction].friction;
   int k = unit->k + (unit->contact ? 1 : 0);
   if (unit->moving) return true;
   if (unit->option != OPTION_STICK) return starts_along(s, unit, k);
   if (!unit->contact) {
     double force = s->z[k] * s->unit[k], off = row_width(s, k) * s->unit[k];
-    return force >= rub->lower - off && force <= rub->upper + off;
+    return force >= friction->lower - off && force <= friction->upper + off;
   }
-  return tangential(unit, s->z + k) <= rub->mu * s->z[unit->k] * (1 + FEASIBLE) + row_width(s, k);
+  return tangential(unit, s->z + k) <= friction->mu * s->z[unit->k] * (1 + FEASIBLE) + row_width(s, k);
 }
 
 static bool unit_holds(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
@@ -68,7 +68,7 @@ static bool unit_holds(const NsEventDriven *ed, const NsModes *s, const Unit *un
   if (unit->option == OPTION_OPEN) return s->w[k] >= -FEASIBLE * s->size[k];
   if (unit->contact && !ns_ed_carries(ed, k, unit->row, ed->W[k + (size_t)k * (size_t)s->n], s->z[k] * s->unit[k]))
     return false;
-  return unit->rub < 0 || friction_holds(ed, s, unit);
+  return unit->friction < 0 || friction_holds(ed, s, unit);
 }
 
 static bool mode_holds(const NsEventDriven *ed, const NsModes *s) {
@@ -80,29 +80,31 @@ static bool mode_holds(const NsEventDriven *ed, const NsModes *s) {
 /* Whether friction that sticks is clearly below its bound: then it does not begin to slip. */
 static bool friction_has_room(const NsEventDriven *ed, const NsModes *s, const Unit *unit) {
   if (!unit->contact) return false;
-  return tangential(unit, s->z + unit->k + 1) < ed->rows[unit->rub].rub.mu * s->z[unit->k] * (1 - SAME);
+  return tangential(unit, s->z + unit->k + 1) < ed->rows[unit->friction].friction.mu * s->z[unit->k] * (1 - SAME);
 }
 
 /* ---- all modes ---- */
 
 /*
 ** How well a mode goes on from the one before the event, among modes with the same motion: what has reached its bound slips,
-** other friction keeps its grip, and what is free to choose sticks.
+** other friction keeps to stick or to slip, and what is free to choose sticks.
 */
 static int mode_score(const NsEventDriven *ed, const NsModes *s) {
   int score = 0;
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
     if (unit->option == OPTION_STICK) score++;
-    if (unit->rub < 0 || unit->moving || unit->option == OPTION_OPEN) continue;
-    const Rub *was = &ed->was[unit->rub];
-    bool hit = ed->hit == unit->rub, slips = ns_ed_unit_slips(unit);
+    if (unit->friction < 0 || unit->moving || unit->option == OPTION_OPEN) continue;
+    const Friction *was = &ed->was[unit->friction];
+    bool hit = ed->hit == unit->friction, slips = ns_ed_unit_slips(unit);
     const double *d = ns_ed_option_direction(unit);
-    double along = slips ? -(d[0] * ed->multiplier[unit->rub] + (unit->width == 2 ? d[1] * ed->multiplier[unit->rub + 1] : 0))
+    double along = slips ? -(d[0] * ed->multiplier[unit->friction] +
+                             (unit->width == 2 ? d[1] * ed->multiplier[unit->friction + 1] : 0))
                          : 0;
-    if (hit && was->grip == GRIP_STICK && unit->option == OPTION_STICK && friction_has_room(ed, s, unit)) score += 2000;
-    if (hit && was->grip == GRIP_STICK && slips) score += unit->contact && !(along > 0) ? 0 : 1000;
-    if (!hit && was->grip == GRIP_SLIP && slips && d[0] * was->d[0] + d[1] * was->d[1] > 0) score += 10;
+    if (hit && was->stick_slip == FRICTION_STICK && unit->option == OPTION_STICK && friction_has_room(ed, s, unit))
+      score += 2000;
+    if (hit && was->stick_slip == FRICTION_STICK && slips) score += unit->contact && !(along > 0) ? 0 : 1000;
+    if (!hit && was->stick_slip == FRICTION_SLIP && slips && d[0] * was->d[0] + d[1] * was->d[1] > 0) score += 10;
   }
   return score;
 }
@@ -170,12 +172,13 @@ static int form_problem(NsEventDriven *ed, NsModes *s) {
   ed->ngroups = 0;
   for (int u = 0; u < s->nunits; u++) {
     Unit *unit = &s->units[u];
-    const Rub *rub = unit->rub >= 0 ? &ed->rows[unit->rub].rub : NULL;
+    const Friction *friction = unit->friction >= 0 ? &ed->rows[unit->friction].friction : NULL;
     unit->option = unit->moving ? OPTION_ALONG : OPTION_STICK;
     if (unit->moving && !unit->contact) continue;
     NsMixedGroup group = {1, unit->contact ? 0 : -INFINITY, INFINITY, 0};
-    if (rub && !unit->contact) group.lower = rub->lower / s->unit[unit->k], group.upper = rub->upper / s->unit[unit->k];
-    if (rub && unit->contact && !unit->moving) group = (NsMixedGroup){1 + unit->width, 0, 0, rub->mu};
+    if (friction && !unit->contact)
+      group.lower = friction->lower / s->unit[unit->k], group.upper = friction->upper / s->unit[unit->k];
+    if (friction && unit->contact && !unit->moving) group = (NsMixedGroup){1 + unit->width, 0, 0, friction->mu};
     ed->groups[ed->ngroups++] = group;
     for (int i = 0; i < group.dim; i++) s->unknown[n++] = unit->k + i;
   }
@@ -198,11 +201,11 @@ static void read_unit(const NsEventDriven *ed, NsModes *s, Unit *unit) {
   int k = unit->k, first = k + (unit->contact ? 1 : 0);
   double own = s->W[k + (size_t)k * (size_t)s->n];
   if (unit->contact && !(s->z[k] * own > 1e-9 * s->size[k])) unit->option = OPTION_OPEN;
-  if (unit->rub < 0 || unit->moving || unit->option == OPTION_OPEN) return;
-  const Rub *rub = &ed->rows[unit->rub].rub;
+  if (unit->friction < 0 || unit->moving || unit->option == OPTION_OPEN) return;
+  const Friction *friction = &ed->rows[unit->friction].friction;
   double speed = tangential(unit, s->w + first);
   bool moves = speed > bound * fmax(s->size[first], unit->width == 2 ? s->size[first + 1] : 0);
-  bool bounded = !unit->contact || tangential(unit, s->z + first) >= rub->mu * s->z[k] * (1 - bound);
+  bool bounded = !unit->contact || tangential(unit, s->z + first) >= friction->mu * s->z[k] * (1 - bound);
   if (!moves || !bounded) return;
   if (unit->width == 1) unit->option = s->w[first] > 0 ? OPTION_PLUS : OPTION_MINUS;
   if (unit->width == 1) return;
@@ -217,7 +220,7 @@ static bool turn_directions(const NsEventDriven *ed, NsModes *s) {
     if (!ns_ed_mode_solve(ed, s)) return false;
     for (int u = 0; u < s->nunits; u++) {
       Unit *unit = &s->units[u];
-      if (unit->rub < 0 || unit->width != 2 || unit->moving || unit->option != OPTION_ALONG) continue;
+      if (unit->friction < 0 || unit->width != 2 || unit->moving || unit->option != OPTION_ALONG) continue;
       const double *a = s->w + unit->k + 1;
       double speed = tangential(unit, a);
       for (int i = 0; i < 2 && speed > 0; i++) {
@@ -239,7 +242,7 @@ static NsStatus solve_modes(NsEventDriven *ed, NsModes *s, NsError *err) {
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
     for (int j = 0; j < unit->width && unit->contact && unit->moving; j++)
-      s->z[unit->k + 1 + j] = -ed->rows[unit->rub].rub.mu * unit->d[j] * s->z[unit->k];
+      s->z[unit->k + 1 + j] = -ed->rows[unit->friction].friction.mu * unit->d[j] * s->z[unit->k];
   }
   ns_ed_mode_outputs(s);
   for (int u = 0; u < s->nunits; u++) read_unit(ed, s, &s->units[u]);
@@ -261,12 +264,12 @@ static bool impulse_stops(NsEventDriven *ed, NsModes *s, int only, double slack)
   ed->ngroups = 0;
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
-    const Rub *rub = unit->rub >= 0 ? &ed->rows[unit->rub].rub : NULL;
+    const Friction *friction = unit->friction >= 0 ? &ed->rows[unit->friction].friction : NULL;
     bool stops = unit->contact && unit->moving && (only < 0 || only == u);
     NsMixedGroup group = {1, unit->contact && !stops ? 0 : -INFINITY, INFINITY, 0};
-    if (rub && !unit->contact) group.lower = isfinite(rub->lower) ? 0 : -INFINITY;
-    if (rub && !unit->contact) group.upper = isfinite(rub->upper) ? 0 : INFINITY;
-    if (rub && unit->contact && !stops) group = (NsMixedGroup){1 + unit->width, 0, 0, rub->mu};
+    if (friction && !unit->contact) group.lower = isfinite(friction->lower) ? 0 : -INFINITY;
+    if (friction && !unit->contact) group.upper = isfinite(friction->upper) ? 0 : INFINITY;
+    if (friction && unit->contact && !stops) group = (NsMixedGroup){1 + unit->width, 0, 0, friction->mu};
     ed->groups[ed->ngroups++] = group;
     for (int i = 0; i < unit->width && stops; i++) ed->groups[ed->ngroups++] = group;
   }
@@ -277,7 +280,7 @@ static bool impulse_stops(NsEventDriven *ed, NsModes *s, int only, double slack)
     const Unit *unit = &s->units[u];
     if (!unit->contact || !unit->moving || (only >= 0 && only != u)) continue;
     double normal = ed->z[unit->k];
-    if (!(normal > 0) || tangential(unit, ed->z + unit->k + 1) > ed->rows[unit->rub].rub.mu * normal * (1 + slack))
+    if (!(normal > 0) || tangential(unit, ed->z + unit->k + 1) > ed->rows[unit->friction].friction.mu * normal * (1 + slack))
       return false;
   }
   return true;
@@ -305,7 +308,7 @@ static void describe(const NsEventDriven *ed, const NsModes *s, const Solution *
     for (int i = 1; i < s->kept; i++) differs = differs || s->solutions[i].option[u] != s->solutions[0].option[u];
     if (!differs) continue;
     const char *word = option_words[solution->option[u]];
-    if (s->units[u].rub < 0 && solution->option[u] == OPTION_STICK) word = "stays closed";
+    if (s->units[u].friction < 0 && solution->option[u] == OPTION_STICK) word = "stays closed";
     int used = snprintf(text + at, room - at, "%s'%s' %s", first ? "" : ", ", ns_ed_row_name(ed, s->units[u].row), word);
     at += used > 0 ? (size_t)used : 0;
     first = 0;
@@ -332,34 +335,34 @@ static const Solution *pick_solution(const NsEventDriven *ed, const NsModes *s, 
   return best;
 }
 
-/* Sets the grip of a unit's friction. */
-static void set_grip(NsEventDriven *ed, const NsModes *s, const Unit *unit) {
-  Rub *rub = &ed->rows[unit->rub].rub;
+/* Sets whether the friction of a unit sticks or slips. */
+static void set_stick_slip(NsEventDriven *ed, const NsModes *s, const Unit *unit) {
+  Friction *friction = &ed->rows[unit->friction].friction;
   int first = unit->k + (unit->contact ? 1 : 0);
-  rub->grip = unit->option == OPTION_OPEN ? GRIP_NONE : ns_ed_unit_slips(unit) ? GRIP_SLIP : GRIP_STICK;
-  rub->level = 0;
-  if (rub->grip != GRIP_SLIP) return;
+  friction->stick_slip = unit->option == OPTION_OPEN ? FRICTION_NONE : ns_ed_unit_slips(unit) ? FRICTION_SLIP : FRICTION_STICK;
+  friction->level = 0;
+  if (friction->stick_slip != FRICTION_SLIP) return;
   const double *d = ns_ed_option_direction(unit), *a = s->w + first;
   double along = 0, size = 0;
   for (int i = 0; i < unit->width; i++) {
-    rub->d[i] = d[i];
+    friction->d[i] = d[i];
     along += d[i] * a[i];
     size = fmax(size, s->size[first + i]);
   }
-  rub->stops = false;
-  rub->since = unit->moving ? NAN : ed->t;
-  bool grown = ed->was[unit->rub].young && ed->hit == unit->rub + 1;
-  rub->young = unit->width == 2 && !unit->moving && !grown && ns_ed_begins_young(ed, along, size);
-  rub->pull = along > 1e-9 * size ? along / s->unit[first] : 0;
+  friction->stops = false;
+  friction->since = unit->moving ? NAN : ed->t;
+  bool grown = ed->was[unit->friction].onset && ed->hit == unit->friction + 1;
+  friction->onset = unit->width == 2 && !unit->moving && !grown && ns_ed_begins_onset(ed, along, size);
+  friction->pull = along > 1e-9 * size ? along / s->unit[first] : 0;
 }
 
 static void hold_row(NsEventDriven *ed, const NsModes *s, int k) {
-  ed->lambda[ed->nheld] = s->z[k] * s->unit[k];
-  ed->held[ed->nheld++] = ed->closed[k];
+  ed->lambda[ed->nactive] = s->z[k] * s->unit[k];
+  ed->active[ed->nactive++] = ed->closed[k];
 }
 
 /*
-** Whether friction at its bound, with u = 0, can not slip, because the rows that are held (`count` unknowns) keep u' = 0: its
+** Whether friction at its bound, with u = 0, can not slip, because the rows that are active (`count` unknowns) keep u' = 0: its
 ** force along d moves nothing.
 */
 static bool is_tied(const NsEventDriven *ed, NsModes *s, const Unit *unit, int count) {
@@ -381,7 +384,7 @@ static bool is_tied(const NsEventDriven *ed, NsModes *s, const Unit *unit, int c
   return fabs(left) <= 1e-9 * own;
 }
 
-/* Takes the mode: ed->held, ed->acting, ed->lambda and the grips. */
+/* Takes the mode: ed->active, ed->acting, ed->lambda and what sticks and slips. */
 static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
   for (int u = 0; u < s->nunits; u++) {
     s->units[u].option = (Option)solution->option[u];
@@ -390,25 +393,25 @@ static void take_mode(NsEventDriven *ed, NsModes *s, const Solution *solution) {
   int count = ns_ed_mode_unknowns(ed, s);
   (void)ns_ed_mode_solve(ed, s); /* forms the equations */
   for (int u = 0; u < s->nunits; u++)
-    if (s->units[u].rub >= 0) ed->rows[s->units[u].rub].rub.tied = is_tied(ed, s, &s->units[u], count);
+    if (s->units[u].friction >= 0) ed->rows[s->units[u].friction].friction.tied = is_tied(ed, s, &s->units[u], count);
   (void)ns_ed_mode_solve(ed, s); /* finds the shares, which those of the ties have replaced */
   memcpy(s->z, solution->z, (size_t)s->n * sizeof *s->z);
   ns_ed_mode_outputs(s);
-  for (int i = 0; i < ed->m; i++) ed->rows[i].rub.grip = GRIP_NONE, ed->multiplier[i] = 0, ed->share[i] = 1;
+  for (int i = 0; i < ed->m; i++) ed->rows[i].friction.stick_slip = FRICTION_NONE, ed->multiplier[i] = 0, ed->share[i] = 1;
   for (int a = 0; a < count; a++) ed->share[ed->closed[s->unknown[a]]] = s->share[a] * s->unit[s->unknown[a]];
-  ed->nheld = ed->nacting = 0;
+  ed->nactive = ed->nacting = 0;
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
-    if (unit->rub >= 0) set_grip(ed, s, unit);
+    if (unit->friction >= 0) set_stick_slip(ed, s, unit);
     if (unit->option == OPTION_OPEN) continue;
-    if (unit->contact || unit->rub < 0) hold_row(ed, s, unit->k);
-    if (unit->contact || unit->rub < 0) ed->acting[ed->nacting++] = unit->row;
-    for (int i = 0; i < unit->width; i++) ed->acting[ed->nacting++] = unit->rub + i;
+    if (unit->contact || unit->friction < 0) hold_row(ed, s, unit->k);
+    if (unit->contact || unit->friction < 0) ed->acting[ed->nacting++] = unit->row;
+    for (int i = 0; i < unit->width; i++) ed->acting[ed->nacting++] = unit->friction + i;
   }
-  ed->nplaces = ed->nheld;
+  ed->nplaces = ed->nactive;
   for (int u = 0; u < s->nunits; u++) {
     const Unit *unit = &s->units[u];
-    if (unit->rub < 0 || unit->option != OPTION_STICK) continue;
+    if (unit->friction < 0 || unit->option != OPTION_STICK) continue;
     for (int i = 0; i < unit->width; i++) hold_row(ed, s, unit->k + (unit->contact ? 1 : 0) + i);
   }
 }

@@ -14,7 +14,7 @@ typedef enum Option { OPTION_STICK, OPTION_PLUS, OPTION_MINUS, OPTION_ALONG, OPT
 /* A joint, a contact with its friction, or a relay. */
 typedef struct Unit {
   int k, row;   /* its first row: index in ed->closed; row */
-  int rub;      /* the row of its friction, or of a relay; -1: none */
+  int friction; /* the row of its friction, or of a relay; -1: none */
   int width;    /* of the friction */
   bool contact; /* it may open */
   bool moving;  /* u is not 0 */

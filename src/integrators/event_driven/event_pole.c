@@ -1,7 +1,7 @@
 /*
 ** event_pole.c
 ** Watches for the pole of the forces while contacts slip (Painleve). With the friction that slips eliminated, the forces lambda of
-** the held rows obey y'' = b + A lambda = 0, where A is not symmetric. The motion may change A until it is singular: for a single
+** the active rows obey y'' = b + A lambda = 0, where A is not symmetric. The motion may change A until it is singular: for a single
 ** contact its coefficient p in y'' = b + p lambda falls to 0. Near there lambda grows without bound while b < 0, and beyond it no
 ** forces (b < 0) or several (b > 0) fit to the laws. The guard is det A, in the sense of the start of the mode.
 ** Genot and Brogliato, New results on Painleve paradoxes, Eur. J. Mech. A/Solids 18, 1999.
@@ -21,15 +21,15 @@ static const double POLE = 1e-10, LARGE = 1e-3;
 /* Rows count as dependent from the start below this value of det A: there is no pole to watch. */
 static const double DEPENDENT = 1e-12;
 
-/* A = H X of the held rows, in units of the rows that are powers of two; own: the product of the sums of |terms| of its A_kk. */
+/* A = H X of the active rows, in units of the rows that are powers of two; own: the product of the sums of |terms| of its A_kk. */
 static void form_pole(const NsEventDriven *ed, double *A, double *own) {
-  size_t n = (size_t)ed->nheld;
+  size_t n = (size_t)ed->nactive;
   double *x = ed->p;
   int first = 0, exponent = 0;
   *own = 1;
   memcpy(A, ed->W, n * n * sizeof *A);
   for (size_t k = 0; k < n; k++) {
-    int row = ed->held[k];
+    int row = ed->active[k];
     double one = 1, terms = 0;
     memset(x, 0, (size_t)ed->Nv * sizeof *x);
     ns_motion_add_input(ed->motion, 1, &row, &one, x);
@@ -69,18 +69,18 @@ static double pole_determinant(int n, double *A) {
 static double measure_pole(const NsEventDriven *ed) {
   double own;
   form_pole(ed, ed->pole_matrix, &own);
-  return pole_determinant(ed->nheld, ed->pole_matrix) / own;
+  return pole_determinant(ed->nactive, ed->pole_matrix) / own;
 }
 
 static bool contact_slips(const NsEventDriven *ed, int row) {
-  return ns_ed_rubs(ed, row, GRIP_SLIP) && ed->rows[row].rub.normal >= 0 && ed->rows[row].rub.mu > 0;
+  return ns_ed_friction_is(ed, row, FRICTION_SLIP) && ed->rows[row].friction.normal >= 0 && ed->rows[row].friction.mu > 0;
 }
 
 void ns_ed_pole_begin(NsEventDriven *ed) {
   bool slips = false;
   ed->pole_size = 0;
   for (int k = 0; k < ed->nacting; k++) slips = slips || contact_slips(ed, ed->acting[k]);
-  if (!slips || ed->nheld == 0) return;
+  if (!slips || ed->nactive == 0) return;
   double size = measure_pole(ed);
   if (fabs(size) > DEPENDENT) ed->pole_size = size;
 }
@@ -97,8 +97,9 @@ int ns_ed_pole_contact(const NsEventDriven *ed) {
     int row = ed->acting[k];
     if (!contact_slips(ed, row)) continue;
     /* the powers of the contacts compare, whatever their units */
-    double power = ed->rows[row].rub.mu * fabs(ed->multiplier[ed->rows[row].rub.normal]) * ns_ed_sliding_speed(ed, row);
-    if (contact < 0 || power > most) most = power, contact = ed->rows[row].rub.normal;
+    double power = ed->rows[row].friction.mu * fabs(ed->multiplier[ed->rows[row].friction.normal]) *
+                   ns_ed_sliding_speed(ed, row);
+    if (contact < 0 || power > most) most = power, contact = ed->rows[row].friction.normal;
   }
   return contact;
 }

@@ -9,7 +9,7 @@
 #include "integrators/event_driven/event_driven.h"
 #include "integrators/triplets.h"
 
-/* A contact is held when its multiplier exceeds this part of the one that would hold it alone. Chosen by experience. */
+/* A contact is active when its multiplier exceeds this part of the one that would hold it alone. Chosen by experience. */
 static const double NO_FORCE = 1e-10;
 
 static void put_dense(const void *context, NsTriplets *t) {

@@ -21,26 +21,27 @@ static const double NO_IMPULSE = 1e-12;
 /* ---- impulses ---- */
 
 /* The row in which the friction of a row begins; -1: the row has no friction of a contact. */
-static int rub_of(const NsEventDriven *ed, int row) {
-  int first = ed->rows[row].rub.width == 0 && row > 0 && ed->rows[row - 1].rub.width == 2 ? row - 1 : row;
-  return ed->rows[first].rub.width > 0 && ed->rows[first].rub.normal >= 0 ? first : -1;
+static int friction_row(const NsEventDriven *ed, int row) {
+  int first = ed->rows[row].friction.width == 0 && row > 0 && ed->rows[row - 1].friction.width == 2 ? row - 1 : row;
+  return ed->rows[first].friction.width > 0 && ed->rows[first].friction.normal >= 0 ? first : -1;
 }
 
 /* The kind of the impulse of closed row k in the run. */
 static ImpulseKind impulse_kind(const NsEventDriven *ed, int k) {
   size_t n = (size_t)ed->nclosed;
-  int row = ed->closed[k], first = rub_of(ed, row);
+  int row = ed->closed[k], first = friction_row(ed, row);
   double terms = fabs(ed->q_part[k]), own = ed->W[(size_t)k + (size_t)k * n];
   for (size_t j = 0; j < n; j++) terms += fabs(ed->W[(size_t)k + j * n] * ed->z[j]);
   if (ed->rows[row].joint) return IMPULSE_EQUATION;
   if (first < 0) return fabs(own * ed->z[k]) > NO_IMPULSE * terms ? IMPULSE_EQUATION : IMPULSE_NONE;
   int at = k - (row - first); /* of the first component */
-  const Rub *rub = &ed->rows[first].rub;
-  double most = rub->mu * ed->z[at - 1], size = rub->width == 1 ? fabs(ed->z[at]) : ns_ed_length(ed->z[at], ed->z[at + 1]);
+  const Friction *friction = &ed->rows[first].friction;
+  double most = friction->mu * ed->z[at - 1],
+         size = friction->width == 1 ? fabs(ed->z[at]) : ns_ed_length(ed->z[at], ed->z[at + 1]);
   double normal = ed->W[(size_t)(at - 1) * (n + 1)];
   if (!(fabs(normal * ed->z[at - 1]) > NO_IMPULSE * terms)) return IMPULSE_NONE;
   if (size < most * (1 - IMPULSE_BOUND)) return IMPULSE_EQUATION;
-  return rub->width == 1 ? IMPULSE_SLIP : IMPULSE_SLIP_IN_SPACE;
+  return friction->width == 1 ? IMPULSE_SLIP : IMPULSE_SLIP_IN_SPACE;
 }
 
 /* Residuals and their derivatives by z, for rows in units of z. */
@@ -49,7 +50,7 @@ static void impulse_equations(NsMotionLinearisation *w) {
   size_t n = (size_t)w->nclosed;
   memset(w->A, 0, n * n * sizeof *w->A);
   for (size_t k = 0; k < n; k++) {
-    int row = w->closed[k], first = rub_of(ed, row);
+    int row = w->closed[k], first = friction_row(ed, row);
     double own = w->W[k + k * n];
     if (w->kind[k] == IMPULSE_NONE || !(own > 0)) {
       w->residual[k] = w->z[k], w->A[k + k * n] = 1;
@@ -58,12 +59,12 @@ static void impulse_equations(NsMotionLinearisation *w) {
       for (size_t j = 0; j < n; j++) sum += w->W[k + j * n] * w->z[j], w->A[k + j * n] = w->W[k + j * n] / own;
       w->residual[k] = sum / own;
     } else if (w->kind[k] == IMPULSE_SLIP) {
-      double side = w->z_run[k] > 0 ? ed->rows[first].rub.mu : -ed->rows[first].rub.mu;
+      double side = w->z_run[k] > 0 ? ed->rows[first].friction.mu : -ed->rows[first].friction.mu;
       w->residual[k] = w->z[k] - side * w->z[k - 1];
       w->A[k + k * n] = 1, w->A[k + (k - 1) * n] = -side;
     } else {
       size_t at = k - (size_t)(row - first);
-      double slide[2] = {w->q[at], w->q[at + 1]}, mu = ed->rows[first].rub.mu, normal = w->z[at - 1];
+      double slide[2] = {w->q[at], w->q[at + 1]}, mu = ed->rows[first].friction.mu, normal = w->z[at - 1];
       for (size_t j = 0; j < n; j++)
         for (size_t c = 0; c < 2; c++) slide[c] += w->W[at + c + j * n] * w->z[j];
       double speed = ns_ed_length(slide[0], slide[1]), d[2] = {slide[0] / speed, slide[1] / speed};
@@ -152,11 +153,11 @@ static NsStatus lin_rest(void *context, double t, const double *u, double *after
   return ns_motion_project(ed->motion, w->places, w->n, w->rows, t, ed->reach, after, after + ed->Nq, ed->W, err);
 }
 
-/* Whether a row was held before the event: then S keeps it at rest, and the projection removes rounding only. */
+/* Whether a row was active before the event: then S keeps it at rest, and the projection removes rounding only. */
 static bool rested_before(const NsEventDriven *ed, int row) {
-  int first = rub_of(ed, row);
-  if (ed->rows[row].joint || ed->rows[row].state == ROW_HELD) return true;
-  return first >= 0 && ns_ed_rubs(ed, first, GRIP_STICK);
+  int first = friction_row(ed, row);
+  if (ed->rows[row].joint || ed->rows[row].state == ROW_ACTIVE) return true;
+  return first >= 0 && ns_ed_friction_is(ed, first, FRICTION_STICK);
 }
 
 NsStatus ns_ed_sense_rest(NsEventDriven *ed, int places, int n, const int *rows, NsError *err) {

@@ -25,7 +25,7 @@ typedef struct NsMotionLinearisation {
   double *unknowns;  /* n: of the stepper */
   double *direction; /* m x 2: of friction in space, see keep_directions */
   double *fitting;   /* Nq + Nv: a state that fits the constraints */
-  bool dependent;    /* rows that are held depend on each other */
+  bool dependent;    /* rows that are active depend on each other */
   bool holds;        /* S does not change in the last piece, see ns_sensitivity_holds */
   double *segment;   /* n x NS_RK_ROWS */
   NsDenseRows dense;
@@ -60,7 +60,7 @@ NsStatus ns_ed_vjp_map(void *context, NsLinearisationMap map, double t, const do
                        NsError *err);
 
 /*
-** The accelerations at *u. Where rows that are held depend on each other, *u becomes the nearest state at which they hold: they have no
+** The accelerations at *u. Where rows that are active depend on each other, *u becomes the nearest state at which they hold: they have no
 ** solution at others. S is tangent to the states at which they hold, so its equations stay the same.
 */
 NsStatus ns_ed_lin_accelerate(NsMotionLinearisation *w, double t, const double **u, NsError *err);
@@ -70,7 +70,7 @@ NsStatus ns_ed_lin_guard(void *context, double t, const double *u, double *out, 
 
 /*
 ** The start of a run (event_start.c). ns_ed_check_start: NS_EARG when a contact is closed, and a parameter moves its y, or, where it is at
-** rest, its u. ns_ed_sense_start_rest: S after the rest of rows, when it is known which of them are held. ns_ed_check_start_forces: NS_EARG
+** rest, its u. ns_ed_sense_start_rest: S after the rest of rows, when it is known which of them are active. ns_ed_check_start_forces: NS_EARG
 ** when friction sticks at the limit of its force, and a parameter moves it beyond; in the mode after the start.
 */
 NsStatus ns_ed_check_start(NsEventDriven *ed, NsError *err);

@@ -40,12 +40,12 @@ static double event_search_step_length(const NsEventDriven *ed) {
 NsGuardKind ns_ed_guard_kind(const NsEventDriven *ed, int row) {
   const Row *r = &ed->rows[row];
   if (row == ed->m) return ed->pole_size != 0 ? GUARD_POLE : GUARD_NONE;
-  if (row > 0 && ns_ed_rubs(ed, row - 1, GRIP_SLIP) && r[-1].rub.young) return GUARD_YOUNG;
-  if (r->unilateral) return r->state == ROW_HELD ? GUARD_FORCE : GUARD_GAP;
-  if (ns_ed_rubs(ed, row, GRIP_STICK))
-    return r->rub.normal < 0 && isinf(r->rub.lower) && isinf(r->rub.upper) ? GUARD_NONE : GUARD_STICK;
-  bool fixed = r->rub.normal < 0 && r->rub.lower == r->rub.upper;
-  return ns_ed_rubs(ed, row, GRIP_SLIP) && !fixed && !r->rub.tied ? GUARD_SLIP : GUARD_NONE;
+  if (row > 0 && ns_ed_friction_is(ed, row - 1, FRICTION_SLIP) && r[-1].friction.onset) return GUARD_ONSET;
+  if (r->unilateral) return r->state == ROW_ACTIVE ? GUARD_FORCE : GUARD_GAP;
+  if (ns_ed_friction_is(ed, row, FRICTION_STICK))
+    return r->friction.normal < 0 && isinf(r->friction.lower) && isinf(r->friction.upper) ? GUARD_NONE : GUARD_STICK;
+  bool fixed = r->friction.normal < 0 && r->friction.lower == r->friction.upper;
+  return ns_ed_friction_is(ed, row, FRICTION_SLIP) && !fixed && !r->friction.tied ? GUARD_SLIP : GUARD_NONE;
 }
 
 /* Whether a row has left the contact at the start of this step: then the root of y at the start is no event. */
@@ -59,15 +59,15 @@ static bool leaves(const NsEventDriven *ed, int row) {
 ** that stays below the one that counts as 0 has no event: other friction keeps it there.
 */
 static void take_sliding(const NsEventDriven *ed, int row, Piece piece, int *n, double *b) {
-  const Rub *rub = &ed->rows[row].rub;
+  const Friction *friction = &ed->rows[row].friction;
   double most = 0;
   for (int k = 0; k <= *n; k++) most = fmax(most, fabs(b[k]));
   if (most <= ed->slow[row]) {
     for (int k = 0; k <= *n; k++) b[k] = 1;
     return;
   }
-  if (piece.from != 0 || rub->since != ed->rk->base.state.t_old) return;
-  double start = rub->pull * piece.width * event_search_step_length(ed) / *n;
+  if (piece.from != 0 || friction->since != ed->rk->base.state.t_old) return;
+  double start = friction->pull * piece.width * event_search_step_length(ed) / *n;
   bool pulled = start > 16 * DBL_EPSILON * most;
   b[0] = 0;
   b[1] = pulled ? start : 0;
@@ -77,7 +77,7 @@ static void take_sliding(const NsEventDriven *ed, int row, Piece piece, int *n, 
 }
 
 /*
-** Turns the polynomial b (degree *n) of a row into its guard, which is positive until the event. Held contact: lambda. Open
+** Turns the polynomial b (degree *n) of a row into its guard, which is positive until the event. Active contact: lambda. Open
 ** contact: y - level. Contact that leaves at the start of the piece: (y - y(0)) / x, with the known slope at 0. When such a
 ** piece is so short that y stays within 2 * noise, the guard gets a slack of noise / 2 after the start; this is less than a
 ** bounce of a contact that does not rest.
@@ -86,7 +86,7 @@ static void take_guard(const NsEventDriven *ed, int row, Piece piece, double noi
   const Row *r = &ed->rows[row];
   NsGuardKind kind = ns_ed_guard_kind(ed, row);
   if (kind == GUARD_SLIP) take_sliding(ed, row, piece, n, b);
-  for (int k = 0; k <= *n && kind == GUARD_STICK; k++) b[k] -= r->rub.level;
+  for (int k = 0; k <= *n && kind == GUARD_STICK; k++) b[k] -= r->friction.level;
   if (kind != GUARD_GAP) return;
   if (piece.from == 0 && leaves(ed, row)) {
     double way = r->u0 * piece.width * event_search_step_length(ed);
@@ -122,8 +122,8 @@ static NsStatus straight_root(NsEventDriven *ed, int row, double *x, NsError *er
 
 /* The noise of the k-th force, just computed: the rounding of its terms. */
 static double force_noise(const NsEventDriven *ed, int k) {
-  int row = ed->held[k];
-  double own = ed->W[k + (size_t)k * (size_t)ed->nheld], terms = fabs(ed->now->bias[row]);
+  int row = ed->active[k];
+  double own = ed->W[k + (size_t)k * (size_t)ed->nactive], terms = fabs(ed->now->bias[row]);
   for (int j = 0; j < ed->Nv; j++) terms += fabs(ed->now->H[row + (size_t)j * (size_t)ed->m] * ed->now->a_free[j]);
   return 4 * DBL_EPSILON * (own > 0 ? terms / own : fabs(ed->lambda[k]));
 }
@@ -132,34 +132,36 @@ static void keep_noise(NsEventDriven *ed, int row, int j, double noise) {
   ed->noise[row] = j == 0 ? noise : fmax(ed->noise[row], noise);
 }
 
-/* The noise of the force of a held row, just computed. */
+/* The noise of the force of an active row, just computed. */
 static double noise_of(const NsEventDriven *ed, int row) {
-  for (int k = 0; k < ed->nheld; k++)
-    if (ed->held[k] == row) return force_noise(ed, k);
+  for (int k = 0; k < ed->nactive; k++)
+    if (ed->active[k] == row) return force_noise(ed, k);
   return 0;
 }
 
 /* Takes the guard of friction that begins in the row, at node j; the accelerations have been computed there. */
 static void take_friction(NsEventDriven *ed, int row, int j) {
-  const Rub *rub = &ed->rows[row].rub;
+  const Friction *friction = &ed->rows[row].friction;
   double scale, noise = 0;
   NsGuardKind kind = ns_ed_guard_kind(ed, row);
   if (kind == GUARD_SLIP) {
     ed->value[j][row] = ns_ed_sliding_along(ed, row);
-    for (int i = 0; i < rub->width; i++) noise = fmax(noise, 4 * DBL_EPSILON * ed->now->u_terms[row + i]);
+    for (int i = 0; i < friction->width; i++) noise = fmax(noise, 4 * DBL_EPSILON * ed->now->u_terms[row + i]);
   }
   if (kind == GUARD_STICK) {
     ed->value[j][row] = ns_ed_stick_guard(ed, row, &scale);
-    bool both = isfinite(rub->lower) && isfinite(rub->upper);
-    double reach = rub->normal >= 0 ? 2 * rub->mu * ed->multiplier[rub->normal] : both ? rub->upper - rub->lower : 1;
-    for (int i = 0; i < rub->width; i++) noise += reach * noise_of(ed, row + i);
-    if (rub->normal >= 0) noise += reach * rub->mu * noise_of(ed, rub->normal);
+    bool both = isfinite(friction->lower) && isfinite(friction->upper);
+    double reach = friction->normal >= 0 ? 2 * friction->mu * ed->multiplier[friction->normal]
+                   : both                ? friction->upper - friction->lower
+                                         : 1;
+    for (int i = 0; i < friction->width; i++) noise += reach * noise_of(ed, row + i);
+    if (friction->normal >= 0) noise += reach * friction->mu * noise_of(ed, friction->normal);
   }
-  if (kind == GUARD_YOUNG) {
+  if (kind == GUARD_ONSET) {
     ed->value[j][row] = ns_ed_youth(ed, row - 1);
-    noise = noise_of(ed, ed->rows[row - 1].rub.normal);
+    noise = noise_of(ed, ed->rows[row - 1].friction.normal);
   }
-  if (kind == GUARD_SLIP || kind == GUARD_STICK || kind == GUARD_YOUNG) keep_noise(ed, row, j, noise);
+  if (kind == GUARD_SLIP || kind == GUARD_STICK || kind == GUARD_ONSET) keep_noise(ed, row, j, noise);
 }
 
 /* Evaluates row `row` (-1: all rows that are not straight) at node j of a piece, on the dense output. */
@@ -170,20 +172,20 @@ static NsStatus take_node(NsEventDriven *ed, int row, Piece piece, int j, NsErro
   ns_rk_at(ed->rk, t, ed->sample);
   const double *q = ed->sample, *v = q + ed->Nq;
   *ed->clock = t;
-  bool held = row < 0 ? ed->nacting > 0 : ns_ed_guard_kind(ed, row) != GUARD_GAP;
+  bool active = row < 0 ? ed->nacting > 0 : ns_ed_guard_kind(ed, row) != GUARD_GAP;
   const int *outputs = row < 0 ? ed->curved : &row;
-  int n = row < 0 ? ed->ncurved : !held;
-  NsStatus status = held ? ns_ed_accelerate(ed, t, q, v, err) : NS_OK;
-  for (int k = 0; k < ed->nacting && held && ed->rubs && status == NS_OK; k++)
+  int n = row < 0 ? ed->ncurved : !active;
+  NsStatus status = active ? ns_ed_accelerate(ed, t, q, v, err) : NS_OK;
+  for (int k = 0; k < ed->nacting && active && ed->has_friction && status == NS_OK; k++)
     if (row < 0 || ed->acting[k] == row) take_friction(ed, ed->acting[k], j);
   if (status == NS_OK && (row < 0 || row == ed->m) && ns_ed_guard_kind(ed, ed->m) == GUARD_POLE) {
     ed->value[j][ed->m] = ns_ed_pole_guard(ed);
-    keep_noise(ed, ed->m, j, 16 * DBL_EPSILON * ed->nheld);
+    keep_noise(ed, ed->m, j, 16 * DBL_EPSILON * ed->nactive);
   }
-  for (int k = 0; k < ed->nheld && held && status == NS_OK; k++) {
-    if ((row >= 0 && ed->held[k] != row) || ns_ed_guard_kind(ed, ed->held[k]) != GUARD_FORCE) continue;
-    ed->value[j][ed->held[k]] = ed->lambda[k];
-    keep_noise(ed, ed->held[k], j, force_noise(ed, k));
+  for (int k = 0; k < ed->nactive && active && status == NS_OK; k++) {
+    if ((row >= 0 && ed->active[k] != row) || ns_ed_guard_kind(ed, ed->active[k]) != GUARD_FORCE) continue;
+    ed->value[j][ed->active[k]] = ed->lambda[k];
+    keep_noise(ed, ed->active[k], j, force_noise(ed, k));
   }
   if (status == NS_OK && n > 0) status = ns_motion_outputs(ed->motion, n, outputs, t, q, v, err);
   for (int k = 0; k < n && status == NS_OK; k++) {
@@ -288,19 +290,19 @@ static NsStatus curved_root(NsEventDriven *ed, int *row, double *first, NsError 
 /* The first root of all rows in the step, in units of its length. When there is none: *first > 1 and *row = -1. */
 static NsStatus first_root(NsEventDriven *ed, int *row, double *first, NsError *err) {
   NsStatus status = NS_OK;
-  bool held = false;
+  bool active = false;
   *first = INFINITY;
   ed->ncurved = ed->halved = 0;
   for (int i = 0; i <= ed->m && status == NS_OK; i++) {
     NsGuardKind kind = ns_ed_guard_kind(ed, i);
     double x = INFINITY;
     if (kind == GUARD_NONE) continue;
-    if (kind != GUARD_GAP) held = true;
+    if (kind != GUARD_GAP) active = true;
     else if (ed->rows[i].straight) status = straight_root(ed, i, &x, err);
     else ed->curved[ed->ncurved++] = i;
     if (status == NS_OK) keep_first(i, x, row, first);
   }
-  if (status != NS_OK || (!held && ed->ncurved == 0)) return status;
+  if (status != NS_OK || (!active && ed->ncurved == 0)) return status;
   return curved_root(ed, row, first, err);
 }
 
@@ -319,8 +321,8 @@ static NsStatus measure_distance(NsEventDriven *ed, int row, double *off, double
   NsStatus status = ns_ed_accelerate(ed, step->t, q, v, err);
   *off = ns_ed_sliding_along(ed, row);
   *rate = 0;
-  for (int i = 0; i < r->rub.width && status == NS_OK; i++)
-    *rate += r->rub.d[i] * ns_motion_output_acceleration(ed->motion, row + i, ed->acceleration);
+  for (int i = 0; i < r->friction.width && status == NS_OK; i++)
+    *rate += r->friction.d[i] * ns_motion_output_acceleration(ed->motion, row + i, ed->acceleration);
   *rounding = DBL_EPSILON * fabs(step->t * *rate);
   return status;
 }
@@ -348,11 +350,11 @@ static NsStatus event_search_go_to(NsEventDriven *ed, int row, double t, NsError
 */
 static NsStatus approach_stop(NsEventDriven *ed, double x, int *row, NsError *err) {
   const NsStepperState *step = &ed->rk->base.state;
-  Rub *rub = &ed->rows[*row].rub;
-  if (ns_ed_guard_kind(ed, *row) != GUARD_SLIP || rub->width != 2 || rub->stops) return NS_OK;
+  Friction *friction = &ed->rows[*row].friction;
+  if (ns_ed_guard_kind(ed, *row) != GUARD_SLIP || friction->width != 2 || friction->stops) return NS_OK;
   double t = step->t_old + APPROACH * fmin(x, 1) * event_search_step_length(ed);
   if (!(t > step->t_old)) return NS_OK;
-  rub->stops = ed->slid[*row] <= NS_NEARLY_STOPPED * ed->reach[*row];
+  friction->stops = ed->slid[*row] <= NS_NEARLY_STOPPED * ed->reach[*row];
   *row = -1;
   return ns_rk_retake(&ed->rk->base, t, err);
 }

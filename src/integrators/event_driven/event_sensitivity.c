@@ -41,9 +41,9 @@ static NsStatus motion_lin_reread(void *context, double t, NsError *err) {
     const NsLaw *law = ed->base.nsds->interactions[e]->law;
     Row *row = &ed->rows[i];
     row->restitution = ns_law_restitution(law, i - first, 1);
-    if (row->rub.width == 0) continue;
-    if (row->rub.normal >= 0) row->rub.mu = ns_law_group(law, 0, false).mu;
-    else row->rub.lower = law->lower[i - first], row->rub.upper = law->upper[i - first];
+    if (row->friction.width == 0) continue;
+    if (row->friction.normal >= 0) row->friction.mu = ns_law_group(law, 0, false).mu;
+    else row->friction.lower = law->lower[i - first], row->friction.upper = law->upper[i - first];
   }
   return NS_OK;
 }
@@ -51,12 +51,12 @@ static NsStatus motion_lin_reread(void *context, double t, NsError *err) {
 /* w->dependent at (t, u), which fits the constraints. */
 static NsStatus find_dependent(NsMotionLinearisation *w, double t, const double *u, NsError *err) {
   NsEventDriven *ed = w->ed;
-  int n = ed->nheld, rank;
+  int n = ed->nactive, rank;
   w->dependent = false;
   if (n < 2) return NS_OK;
   NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
   if (status != NS_OK) return status;
-  ns_motion_delassus(ed->motion, n, ed->held, ed->W);
+  ns_motion_delassus(ed->motion, n, ed->active, ed->W);
   for (int k = 0; k < n; k++) w->residual[k] = 1 / sqrt(ed->W[k + (ptrdiff_t)k * n]);
   for (int k = 0; k < n * n; k++) ed->W[k] *= w->residual[k % n] * w->residual[k / n];
   status = ns_lstsq(n, n, 1, ed->W, n, w->residual, n, NS_MOTION_DEPENDENT, w->step, &rank, NULL);
@@ -104,7 +104,8 @@ static bool motion_is_linear(const NsEventDriven *ed) {
     if (!ns_mechanical_linear(ds) || ns_mechanical_turns(ds)) return false;
   }
   for (int i = 0; i < ed->m; i++)
-    if (!ed->rows[i].straight || (ed->rows[i].rub.width == 2 && ed->rows[i].rub.grip == GRIP_SLIP)) return false;
+    if (!ed->rows[i].straight || (ed->rows[i].friction.width == 2 && ed->rows[i].friction.stick_slip == FRICTION_SLIP))
+      return false;
   return true;
 }
 
@@ -119,9 +120,9 @@ static bool nearly_stopped(const NsEventDriven *run, int row) {
 */
 static void keep_directions(NsMotionLinearisation *w, const NsEventDriven *run) {
   for (int i = 0; i < run->m; i++) {
-    const Rub *rub = &run->rows[i].rub;
-    bool kept = w->holds || (w->ed->rows[i].rub.stops && (rub->stops || nearly_stopped(run, i)));
-    for (int k = 0; k < 2 && rub->width == 2 && !kept; k++) w->direction[2 * i + k] = rub->d[k];
+    const Friction *friction = &run->rows[i].friction;
+    bool kept = w->holds || (w->ed->rows[i].friction.stops && (friction->stops || nearly_stopped(run, i)));
+    for (int k = 0; k < 2 && friction->width == 2 && !kept; k++) w->direction[2 * i + k] = friction->d[k];
   }
 }
 
@@ -132,14 +133,14 @@ static void motion_lin_mode(NsMotionLinearisation *w, const NsEventDriven *run) 
   keep_directions(w, run);
   memcpy(ed->rows, run->rows, m * sizeof *ed->rows);
   for (size_t i = 0; i < m; i++)
-    if (ed->rows[i].rub.width == 2) memcpy(ed->rows[i].rub.d, w->direction + 2 * i, 2 * sizeof(double));
-  memcpy(ed->held, run->held, m * sizeof *ed->held);
+    if (ed->rows[i].friction.width == 2) memcpy(ed->rows[i].friction.d, w->direction + 2 * i, 2 * sizeof(double));
+  memcpy(ed->active, run->active, m * sizeof *ed->active);
   memcpy(ed->acting, run->acting, m * sizeof *ed->acting);
   memcpy(ed->was, run->was, m * sizeof *ed->was);
   const double *from[] = {run->multiplier, run->share, run->slow, run->reach, run->pulled, run->slid, run->before};
   double *const to[] = {ed->multiplier, ed->share, ed->slow, ed->reach, ed->pulled, ed->slid, ed->before};
   for (size_t i = 0; i < sizeof to / sizeof *to; i++) memcpy(to[i], from[i], m * sizeof(double));
-  ed->nheld = run->nheld, ed->nplaces = run->nplaces, ed->nacting = run->nacting;
+  ed->nactive = run->nactive, ed->nplaces = run->nplaces, ed->nacting = run->nacting;
   ed->options = run->options;
   ed->h = run->h, ed->t = run->t, ed->t_k = run->t_k, ed->t_first = run->t_first, ed->t_last = run->t_last;
   w->lin.constant = motion_is_linear(ed);
@@ -148,7 +149,7 @@ static void motion_lin_mode(NsMotionLinearisation *w, const NsEventDriven *run) 
 /* The scalars of a kept mode; the arrays of motion_lin_arrays follow. */
 typedef struct KeptMotion {
   bool dependent;
-  int nheld, nplaces, nacting;
+  int nactive, nplaces, nacting;
   double h, t, t_k, t_first, t_last;
 } KeptMotion;
 
@@ -156,9 +157,9 @@ enum { KEPT_ARRAYS = 11 };
 
 /* The arrays of a mode, and the sizes of their elements; each has ed->m elements. */
 static void motion_lin_arrays(NsEventDriven *ed, void *of[KEPT_ARRAYS], size_t size[KEPT_ARRAYS]) {
-  void *const all[KEPT_ARRAYS] = {ed->rows, ed->held,  ed->acting, ed->was,  ed->multiplier, ed->share,
-                                  ed->slow, ed->reach, ed->pulled, ed->slid, ed->before};
-  const size_t sizes[KEPT_ARRAYS] = {sizeof *ed->rows, sizeof *ed->held, sizeof *ed->acting, sizeof *ed->was};
+  void *const all[KEPT_ARRAYS] = {ed->rows, ed->active, ed->acting, ed->was,  ed->multiplier, ed->share,
+                                  ed->slow, ed->reach,  ed->pulled, ed->slid, ed->before};
+  const size_t sizes[KEPT_ARRAYS] = {sizeof *ed->rows, sizeof *ed->active, sizeof *ed->acting, sizeof *ed->was};
   for (int k = 0; k < KEPT_ARRAYS; k++) of[k] = all[k], size[k] = k < 4 ? sizes[k] : sizeof(double);
 }
 
@@ -178,7 +179,7 @@ static void motion_lin_keep(void *context, void *to) {
   char *at = to;
   memset(&head, 0, sizeof head);
   head.dependent = ((NsMotionLinearisation *)context)->dependent;
-  head.nheld = ed->nheld, head.nplaces = ed->nplaces, head.nacting = ed->nacting;
+  head.nactive = ed->nactive, head.nplaces = ed->nplaces, head.nacting = ed->nacting;
   head.h = ed->h, head.t = ed->t, head.t_k = ed->t_k, head.t_first = ed->t_first, head.t_last = ed->t_last;
   memcpy(at, &head, sizeof head);
   at += sizeof head;
@@ -188,8 +189,9 @@ static void motion_lin_keep(void *context, void *to) {
 
 /* Whether two rows have the same forces as functions of the state. */
 static bool same_row(const Row *a, const Row *b) {
-  return a->state == b->state && a->rub.grip == b->rub.grip && a->rub.tied == b->rub.tied && a->rub.young == b->rub.young &&
-         a->rub.stops == b->rub.stops && a->rub.d[0] == b->rub.d[0] && a->rub.d[1] == b->rub.d[1];
+  return a->state == b->state && a->friction.stick_slip == b->friction.stick_slip && a->friction.tied == b->friction.tied &&
+         a->friction.onset == b->friction.onset && a->friction.stops == b->friction.stops &&
+         a->friction.d[0] == b->friction.d[0] && a->friction.d[1] == b->friction.d[1];
 }
 
 static NsStatus motion_lin_take(void *context, const void *from, double t, const double *u, bool *same, NsError *err) {
@@ -202,7 +204,7 @@ static NsStatus motion_lin_take(void *context, const void *from, double t, const
   (void)t, (void)u, (void)err;
   memcpy(&head, at, sizeof head);
   at += sizeof head;
-  *same = head.dependent == w->dependent && head.nheld == ed->nheld && head.nacting == ed->nacting &&
+  *same = head.dependent == w->dependent && head.nactive == ed->nactive && head.nacting == ed->nacting &&
           head.nplaces == ed->nplaces;
   motion_lin_arrays(ed, of, size);
   const Row *rows = (const Row *)(const void *)at;
@@ -210,7 +212,7 @@ static NsStatus motion_lin_take(void *context, const void *from, double t, const
   for (int k = 0; k < KEPT_ARRAYS; at += size[k++] * m) memcpy(of[k], at, size[k] * m);
   w->rough = w->rough && *same;
   w->dependent = head.dependent;
-  ed->nheld = head.nheld, ed->nplaces = head.nplaces, ed->nacting = head.nacting;
+  ed->nactive = head.nactive, ed->nplaces = head.nplaces, ed->nacting = head.nacting;
   ed->h = head.h, ed->t = head.t, ed->t_k = head.t_k, ed->t_first = head.t_first, ed->t_last = head.t_last;
   w->lin.h = ed->h;
   w->lin.constant = motion_is_linear(ed);
@@ -353,11 +355,11 @@ static NsStatus find_nearly_stopped(NsMotionLinearisation *w, const NsEventDrive
   const NsStepperState *step = &run->rk->base.state;
   NsStatus status = NS_OK;
   for (int i = 0; i < ed->m && status == NS_OK; i++) {
-    Rub *rub = &ed->rows[i].rub;
-    if (!ns_ed_rubs(ed, i, GRIP_SLIP) || rub->width != 2 || rub->stops || rub->young) continue;
+    Friction *friction = &ed->rows[i].friction;
+    if (!ns_ed_friction_is(ed, i, FRICTION_SLIP) || friction->width != 2 || friction->stops || friction->onset) continue;
     if (!nearly_stopped(run, i)) continue;
     status = ns_motion_outputs(ed->motion, 1, &i, step->t, step->y, step->y + ed->Nq, err);
-    rub->stops = status == NS_OK && ns_ed_sliding_speed(ed, i) < run->slid[i];
+    friction->stops = status == NS_OK && ns_ed_sliding_speed(ed, i) < run->slid[i];
   }
   return status;
 }
@@ -368,8 +370,8 @@ NsStatus ns_ed_sense_piece(NsEventDriven *ed, NsError *err) {
   NsMotionLinearisation *w = s->lin;
   NsStepper *stepper = &ed->rk->base;
   const NsStepperState *step = &stepper->state;
-  bool held = w->holds;
-  w->holds = held && ns_sensitivity_holds(step->t_old, step->t);
+  bool active = w->holds;
+  w->holds = active && ns_sensitivity_holds(step->t_old, step->t);
   motion_lin_mode(w, ed);
   w->holds = ns_sensitivity_holds(step->t_old, step->t);
   NsStatus status = find_nearly_stopped(w, ed, err);
@@ -410,8 +412,8 @@ static NsStatus never_left_rest(NsMotionLinearisation *w, const NsEventDriven *e
   const NsStepperState *step = &ed->rk->base.state;
   double along;
   NsStatus status = NS_OK;
-  *rests = ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP && ed->rows[ed->hit].rub.width == 1 && w->t_event == w->dense.t_old &&
-           step->t == w->dense.t;
+  *rests = ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP && ed->rows[ed->hit].friction.width == 1 &&
+           w->t_event == w->dense.t_old && step->t == w->dense.t;
   w->guard = ed->hit;
   for (int k = 0; k + 1 < NS_BERNSTEIN_SIZE && status == NS_OK && *rests; k++) {
     double t = w->dense.t_old + ns_bernstein_node(k) * (w->dense.t - w->dense.t_old);
@@ -449,7 +451,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   int count = 0;
   bool start = ed->t == ed->t_first;
   motion_lin_mode(w, ed);
-  if (ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP) w->ed->rows[ed->hit].rub.stops = true; /* u / |u| is rounding */
+  if (ns_ed_sense_kind(w->ed, ed->hit) == SENSE_SLIP) w->ed->rows[ed->hit].friction.stops = true; /* u / |u| is rounding */
   memcpy(w->u, ed->x, (size_t)s->n * sizeof *w->u);
   w->hit = ed->hit;
   w->acted = false;
@@ -466,7 +468,7 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   for (int k = 0; k < ed->nclosed && !start; k++) {
     int row = ed->closed[k];
     const Row *r = &ed->rows[row];
-    if (row != ed->hit && r->unilateral && r->state != ROW_HELD && ed->before[row] < -ed->slow[row])
+    if (row != ed->hit && r->unilateral && r->state != ROW_ACTIVE && ed->before[row] < -ed->slow[row])
       add_guard(w, ed, &count, row);
   }
   if (status == NS_OK && count == 0 && !start && !rests) status = add_ending_slips(w, ed, &count, err);
@@ -478,11 +480,11 @@ NsStatus ns_ed_sense_event(NsEventDriven *ed, NsError *err) {
   return status;
 }
 
-/* Whether a contact only touched: it closed with no velocity, and is not held. */
+/* Whether a contact only touched: it closed with no velocity, and is not active. */
 static bool only_touched(const NsEventDriven *ed, const NsMotionLinearisation *w) {
   int row = w->hit;
   if (row < 0 || ns_ed_sense_kind(w->ed, row) != SENSE_GAP) return false;
-  return fabs(ed->before[row]) <= ed->slow[row] && ed->rows[row].state != ROW_HELD;
+  return fabs(ed->before[row]) <= ed->slow[row] && ed->rows[row].state != ROW_ACTIVE;
 }
 
 NsStatus ns_ed_sense_after(NsEventDriven *ed, NsError *err) {

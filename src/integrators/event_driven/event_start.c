@@ -84,17 +84,17 @@ NsStatus ns_ed_check_start(NsEventDriven *ed, NsError *err) {
 static NsStatus check_start_slip(NsEventDriven *ed, int row, NsError *err) {
   NsSensitivity *s = ed->sensitivity;
   NsMotionLinearisation *w = s->lin;
-  const Rub *rub = &ed->rows[row].rub;
+  const Friction *friction = &ed->rows[row].friction;
   NsStatus status = NS_OK;
   for (int j = 0; j < s->p && status == NS_OK; j++) {
     double u[2] = {0, 0}, change[2];
-    for (int i = 0; i < rub->width && status == NS_OK; i++) {
+    for (int i = 0; i < friction->width && status == NS_OK; i++) {
       w->guard = row + i;
       status = start_change(ed, j, change, err);
       u[i] = change[1];
     }
     if (status != NS_OK || (u[0] == 0 && u[1] == 0)) continue;
-    double across = rub->width == 2 ? fabs(rub->d[0] * u[1] - rub->d[1] * u[0]) : 0;
+    double across = friction->width == 2 ? fabs(friction->d[0] * u[1] - friction->d[1] * u[0]) : 0;
     if (across > START_OPENS * ns_ed_length(u[0], u[1]))
       return ns_fail(err, NS_EARG,
                      "sensitivities: '%s' begins to slip where the run starts at t=%.10g, and a parameter moves its velocity "
@@ -110,7 +110,7 @@ static NsStatus check_start_slip(NsEventDriven *ed, int row, NsError *err) {
 }
 
 /*
-** The rest of rows at the start, when it is known which of them are held: the others leave at once, and S of their velocities goes on
+** The rest of rows at the start, when it is known which of them are active: the others leave at once, and S of their velocities goes on
 ** as it is.
 */
 NsStatus ns_ed_sense_start_rest(NsEventDriven *ed, NsError *err) {
@@ -118,11 +118,12 @@ NsStatus ns_ed_sense_start_rest(NsEventDriven *ed, NsError *err) {
   NsStatus status = NS_OK;
   int n = 0, places = 0;
   for (int i = 0; i < ed->m && status == NS_OK; i++)
-    if (ed->resting[i] && ns_ed_rubs(ed, i, GRIP_SLIP) && !ed->rows[i].rub.tied) status = check_start_slip(ed, i, err);
+    if (ed->resting[i] && ns_ed_friction_is(ed, i, FRICTION_SLIP) && !ed->rows[i].friction.tied)
+      status = check_start_slip(ed, i, err);
   for (int k = 0; k < w->n; k++) {
-    bool held = false;
-    for (int i = 0; i < ed->nheld; i++) held = held || ed->held[i] == w->rows[k];
-    if (!held) continue;
+    bool active = false;
+    for (int i = 0; i < ed->nactive; i++) active = active || ed->active[i] == w->rows[k];
+    if (!active) continue;
     places += k < w->places;
     w->rows[n++] = w->rows[k];
   }
@@ -171,6 +172,6 @@ NsStatus ns_ed_check_start_forces(NsEventDriven *ed, NsError *err) {
   NsStatus status = NS_OK;
   if (ed->sensitivity->options->one_sided) return NS_OK;
   for (int i = 0; i < ed->m && status == NS_OK; i++)
-    if (ns_ed_rubs(ed, i, GRIP_STICK)) status = check_start_limit(ed, i, err);
+    if (ns_ed_friction_is(ed, i, FRICTION_STICK)) status = check_start_limit(ed, i, err);
   return status;
 }

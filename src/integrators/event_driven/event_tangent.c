@@ -1,8 +1,8 @@
 /*
 ** event_tangent.c
-** Derivatives by the states in closed form. In a mode with the held rows h the motion is
+** Derivatives by the states in closed form. In a mode with the active rows h the motion is
 **   M a = F + H' lambda,   H_h a + bias = 0,   lambda = lambda_h, with the friction -mu d lambda_n of contacts that slip.
-** With G, the force for each held multiplier, a change of M, F, H and bias gives
+** With G, the force for each active multiplier, a change of M, F, H and bias gives
 **   M da = R + G dlambda,   H_h da = r,   R = dF + d(H') lambda - dM a,   r = -(dH_h a + dbias).
 ** Impulses obey the same equations, with the change of the velocities in place of a.
 */
@@ -148,7 +148,8 @@ static bool edge_acts(const NsMotionTangent *g, int e) {
 static void slide_change(const NsMotionTangent *g, int row, bool curved, double *change) {
   const NsEventDriven *ed = g->ed;
   const NsEdgeBend *b = &g->bend;
-  int first = row - ns_motion_first_row(ed->motion, ns_motion_interaction(ed->motion, row)), width = ed->rows[row].rub.width;
+  int first = row - ns_motion_first_row(ed->motion, ns_motion_interaction(ed->motion, row)),
+      width = ed->rows[row].friction.width;
   memset(change, 0, 2 * (size_t)g->n * sizeof *change);
   for (int c = 0; c < width; c++)
     for (int i = 0; i < ed->Nv; i++) change[c + 2 * (ed->Nq + i)] = ed->now->H[row + c + (ptrdiff_t)i * ed->m];
@@ -159,10 +160,10 @@ static void slide_change(const NsMotionTangent *g, int row, bool curved, double 
 /* R += the change of the direction of friction that slips in space. */
 static void add_turning_friction(NsMotionTangent *g, int row, bool curved) {
   const NsEventDriven *ed = g->ed;
-  const Rub *rub = &ed->rows[row].rub;
+  const Friction *friction = &ed->rows[row].friction;
   double speed = ns_ed_sliding_speed(ed, row), side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
-  if (rub->stops || !(speed > ed->slow[row])) return;
-  double d[2], normal = g->force[rub->normal], *change = g->part;
+  if (friction->stops || !(speed > ed->slow[row])) return;
+  double d[2], normal = g->force[friction->normal], *change = g->part;
   for (int c = 0; c < 2; c++) d[c] = side * ed->now->u[row + c] / speed;
   slide_change(g, row, curved, change);
   for (int j = 0; j < g->n; j++) {
@@ -170,7 +171,7 @@ static void add_turning_friction(NsMotionTangent *g, int row, bool curved) {
     for (int c = 0; c < 2; c++) {
       double turn = side * (change[c + 2 * j] - d[c] * along) / speed;
       for (int i = 0; i < ed->Nv && turn != 0; i++)
-        g->R[i + (ptrdiff_t)j * ed->Nv] -= rub->mu * normal * turn * ed->now->H[row + c + (ptrdiff_t)i * ed->m];
+        g->R[i + (ptrdiff_t)j * ed->Nv] -= friction->mu * normal * turn * ed->now->H[row + c + (ptrdiff_t)i * ed->m];
     }
   }
 }
@@ -190,8 +191,8 @@ static bool sources_of_relations(NsMotionTangent *g, double t, const double *u) 
     if (curved) add_bent_force(g, g->force + first);
     if (curved) add_bent_output(g, first);
     for (int row = first; row < first + inter->m; row++) {
-      if (!ns_ed_rubs(ed, row, GRIP_SLIP) || ed->rows[row].rub.width != 2) continue;
-      if (ed->rows[row].rub.young) return false;
+      if (!ns_ed_friction_is(ed, row, FRICTION_SLIP) || ed->rows[row].friction.width != 2) continue;
+      if (ed->rows[row].friction.onset) return false;
       add_turning_friction(g, row, curved);
     }
   }
@@ -204,14 +205,15 @@ static void tangent_take_forces(NsMotionTangent *g) {
   ns_ed_forces(ed, g->force);
   for (int i = 0; i < ed->Nv; i++) {
     g->terms[i] = fabs(ed->now->a_free[i]);
-    for (int k = 0; k < ed->nheld; k++) g->terms[i] += fabs(ed->lambda[k] * ed->now->X[i + (ptrdiff_t)ed->held[k] * ed->Nv]);
+    for (int k = 0; k < ed->nactive; k++)
+      g->terms[i] += fabs(ed->lambda[k] * ed->now->X[i + (ptrdiff_t)ed->active[k] * ed->Nv]);
   }
 }
 
-static bool factor_held(NsMotionTangent *g) {
-  int n = g->ed->nheld;
+static bool factor_active(NsMotionTangent *g) {
+  int n = g->ed->nactive;
   if (n == 0) return true;
-  ns_motion_delassus(g->ed->motion, n, g->ed->held, g->W);
+  ns_motion_delassus(g->ed->motion, n, g->ed->active, g->W);
   ns_lu_set_order(g->lu, n);
   return ns_lu_factor_fair(g->lu, g->W, n) == NS_OK;
 }
@@ -220,13 +222,13 @@ static bool factor_held(NsMotionTangent *g) {
 static void tangent_solve_column(NsMotionTangent *g, int j) {
   const NsEventDriven *ed = g->ed;
   double *a = g->R + (ptrdiff_t)j * ed->Nv, *r = g->r + (ptrdiff_t)j * ed->m;
-  int n = ed->nheld;
+  int n = ed->nactive;
   ns_motion_divide(ed->motion, false, a);
   if (n == 0) return;
-  for (int k = 0; k < n; k++) g->part[k] = r[ed->held[k]] - ns_motion_speed(ed->motion, ed->held[k], a);
+  for (int k = 0; k < n; k++) g->part[k] = r[ed->active[k]] - ns_motion_speed(ed->motion, ed->active[k], a);
   ns_lu_solve(g->lu, 1, g->part, n);
-  ns_motion_add_input(ed->motion, n, ed->held, g->part, a);
-  for (int k = 0; k < n; k++) r[ed->held[k]] = g->part[k];
+  ns_motion_add_input(ed->motion, n, ed->active, g->part, a);
+  for (int k = 0; k < n; k++) r[ed->active[k]] = g->part[k];
 }
 
 static void clear_sources(NsMotionTangent *g, int columns) {
@@ -234,7 +236,7 @@ static void clear_sources(NsMotionTangent *g, int columns) {
   memset(g->r, 0, (size_t)g->ed->m * (size_t)columns * sizeof *g->r);
 }
 
-/* R becomes the derivative of the accelerations by u, and r, by row, that of the held multipliers. */
+/* R becomes the derivative of the accelerations by u, and r, by row, that of the active multipliers. */
 static bool tangent_motion(NsMotionTangent *g, double t, const double *u) {
   const NsEventDriven *ed = g->ed;
   clear_sources(g, g->n);
@@ -301,7 +303,7 @@ NsStatus ns_motion_tangent_terms(NsMotionTangent *g, double t, const double *u, 
   NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
   if (status != NS_OK) return status;
   tangent_take_forces(g);
-  *exact = factor_held(g);
+  *exact = factor_active(g);
   bool regular = *exact;
   if (regular && P && g->vjp) parameter_columns(g, t, u, P, known);
   if (!J || !regular) return NS_OK;
@@ -336,12 +338,13 @@ bool ns_motion_tangent_output(NsMotionTangent *g, int row, double *gu) {
 
 bool ns_motion_tangent_sliding(NsMotionTangent *g, double t, int row, const double *u, double *gu) {
   const NsEventDriven *ed = g->ed;
-  const Rub *rub = &ed->rows[row].rub;
+  const Friction *friction = &ed->rows[row].friction;
   int e = ns_motion_interaction(ed->motion, row);
   bool curved = !edge_is_straight(edge_of_tangent(g, e));
   if (curved && !ns_edge_bend_take(&g->bend, ed, e, t, u)) return false;
   slide_change(g, row, curved, g->part);
-  for (int j = 0; j < g->n; j++) gu[j] = rub->d[0] * g->part[2 * j] + (rub->width == 2 ? rub->d[1] * g->part[1 + 2 * j] : 0);
+  for (int j = 0; j < g->n; j++)
+    gu[j] = friction->d[0] * g->part[2 * j] + (friction->width == 2 ? friction->d[1] * g->part[1 + 2 * j] : 0);
   return true;
 }
 
@@ -351,10 +354,10 @@ NsStatus ns_motion_tangent_forces(NsMotionTangent *g, double t, const double *u,
   NsStatus status = ns_ed_accelerate(ed, t, u, u + ed->Nq, err);
   if (status != NS_OK) return status;
   tangent_take_forces(g);
-  *exact = factor_held(g) && tangent_motion(g, t, u);
+  *exact = factor_active(g) && tangent_motion(g, t, u);
   for (int j = 0; j < g->n && *exact; j++) {
     gu[j] = 0;
-    for (int k = 0; k < ed->nheld; k++) gu[j] += weight[ed->held[k]] * g->r[ed->held[k] + (ptrdiff_t)j * ed->m];
+    for (int k = 0; k < ed->nactive; k++) gu[j] += weight[ed->active[k]] * g->r[ed->active[k] + (ptrdiff_t)j * ed->m];
   }
   return NS_OK;
 }
@@ -403,7 +406,7 @@ static void impulse_right_side(const NsMotionTangent *g, const NsMotionImpulse *
     if (impulse->kind[k] == IMPULSE_SLIP_IN_SPACE && own > 0) {
       const double *s = impulse->sliding + k; /* both components come one after the other */
       double speed = ns_ed_length(s[0], s[1]), d[2] = {s[0] / speed, s[1] / speed}, along = d[0] * dz[k] + d[1] * dz[k + 1];
-      double factor = -ed->rows[impulse->rows[k]].rub.mu * impulse->z[k - 1] / speed;
+      double factor = -ed->rows[impulse->rows[k]].friction.mu * impulse->z[k - 1] / speed;
       for (int c = 0; c < 2; c++) dz[k + c] = factor * (dz[k + c] - d[c] * along);
       k++;
     } else {

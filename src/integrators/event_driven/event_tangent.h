@@ -10,7 +10,7 @@
 /*
 ** Exact are: forces and masses that are numbers, Lua functions that take dual numbers, or compiled functions; relations that are linear,
 ** have automatic derivatives, or are ready-made contacts (see ns_relation_curvature); friction. Not: modes with dependent constraints or
-** with young friction; a contact's computeh. Then the functions below return *exact = false, and the caller takes differences.
+** with friction at the onset of slip; a contact's computeh. Then the functions below return *exact = false, and the caller takes differences.
 */
 typedef struct NsMotionTangent NsMotionTangent;
 
@@ -30,7 +30,7 @@ NsStatus ns_motion_tangent_terms(NsMotionTangent *tangent, double t, const doubl
 bool ns_motion_tangent_still(const NsMotionTangent *tangent, int row);
 
 /*
-** gu (n) = the derivative by u of: the output of a row; of ns_ed_sliding_along; weight (m) times the multipliers of the held rows.
+** gu (n) = the derivative by u of: the output of a row; of ns_ed_sliding_along; weight (m) times the multipliers of the active rows.
 ** ns_motion_tangent_forces evaluates the accelerations; for the other two the outputs of the row have been evaluated.
 */
 bool ns_motion_tangent_output(NsMotionTangent *tangent, int row, double *gu);

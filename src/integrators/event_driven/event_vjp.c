@@ -1,9 +1,9 @@
 /*
 ** event_vjp.c
-** Derivatives by parameters in closed form. In a mode with the held rows h the motion is
+** Derivatives by parameters in closed form. In a mode with the active rows h the motion is
 **   M a = F + H' lambda,   0 = H_h a,
 ** where lambda has the forces that the mode gives, too: -mu d lambda_n of friction that slips, the bound of a relay that slips.
-** With G = H_h' - mu H_t' d (the force per unit of a held multiplier) the weights of these equations are kappa and nu:
+** With G = H_h' - mu H_t' d (the force per unit of an active multiplier) the weights of these equations are kappa and nu:
 **   (H_h M^-1 G)' kappa = -force - G' M^-T mu,   nu = M^-T (mu + H_h' kappa).
 ** A number that changes M, F and H then changes mu . a + force . lambda_h by
 **   nu . (dF + dH' lambda - dM a) + kappa . dH_h a.
@@ -207,29 +207,29 @@ static int velocity_of(const NsMotionVjp *vjp, int e, int j) {
 }
 
 /* Whether the direction of some friction depends on the forces. */
-static bool some_is_young(const NsEventDriven *ed) {
+static bool some_in_onset(const NsEventDriven *ed) {
   for (int k = 0; k < ed->nacting; k++)
-    if (ns_ed_rubs(ed, ed->acting[k], GRIP_SLIP) && ed->rows[ed->acting[k]].rub.young) return true;
+    if (ns_ed_friction_is(ed, ed->acting[k], FRICTION_SLIP) && ed->rows[ed->acting[k]].friction.onset) return true;
   return false;
 }
 
 /* Fills nu and kappa. False: there are none. */
 static bool take_weights(NsMotionVjp *vjp, const NsMotionWeights *w) {
   const NsEventDriven *ed = vjp->ed;
-  int n = ed->nheld, m = ed->m, Nv = ed->Nv;
+  int n = ed->nactive, m = ed->m, Nv = ed->Nv;
   memset(vjp->kappa, 0, (size_t)m * sizeof *vjp->kappa);
   for (int i = 0; i < Nv; i++) vjp->nu[i] = w->mu ? w->mu[i] : 0;
-  ns_motion_delassus(ed->motion, n, ed->held, vjp->W);
+  ns_motion_delassus(ed->motion, n, ed->active, vjp->W);
   ns_lu_set_order(vjp->lu, n);
   if (n > 0 && ns_lu_factor_fair(vjp->lu, vjp->W, n) != NS_OK) return false;
   for (int k = 0; k < n; k++) {
-    const double *X = ed->now->X + (ptrdiff_t)ed->held[k] * Nv;
-    vjp->part[k] = -ns_dense_dot(Nv, X, 1, vjp->nu, 1) - (w->force ? w->force[ed->held[k]] : 0);
+    const double *X = ed->now->X + (ptrdiff_t)ed->active[k] * Nv;
+    vjp->part[k] = -ns_dense_dot(Nv, X, 1, vjp->nu, 1) - (w->force ? w->force[ed->active[k]] : 0);
   }
   if (n > 0) ns_lu_solve_transposed(vjp->lu, 1, vjp->part, n);
   for (int k = 0; k < n; k++) {
-    const double *H = ed->now->H + ed->held[k];
-    vjp->kappa[ed->held[k]] = vjp->part[k];
+    const double *H = ed->now->H + ed->active[k];
+    vjp->kappa[ed->active[k]] = vjp->part[k];
     for (int i = 0; i < Nv; i++) vjp->nu[i] += vjp->part[k] * H[(ptrdiff_t)i * m];
   }
   ns_motion_divide(ed->motion, true, vjp->nu);
@@ -240,7 +240,7 @@ static bool take_weights(NsMotionVjp *vjp, const NsMotionWeights *w) {
 static bool edge_slips_in_space(const NsMotionVjp *vjp, int e) {
   const NsEventDriven *ed = vjp->ed;
   for (int i = vjp->row[e]; i < vjp->row[e] + edge_of_vjp(vjp, e)->m; i++)
-    if (ns_ed_rubs(ed, i, GRIP_SLIP) && ed->rows[i].rub.width == 2) return true;
+    if (ns_ed_friction_is(ed, i, FRICTION_SLIP) && ed->rows[i].friction.width == 2) return true;
   return false;
 }
 
@@ -283,13 +283,13 @@ static bool change_of_relation(const NsMotionVjp *vjp, const MotionPlace *at, Mo
 
 /* By the coefficient of friction, which the number changes by d_mu, of the friction that begins in a row, which slips. */
 static bool change_of_friction(const NsMotionVjp *vjp, int row, double d_mu, MotionChange *change) {
-  const Rub *rub = &vjp->ed->rows[row].rub;
-  double normal = vjp->force[rub->normal];
+  const Friction *friction = &vjp->ed->rows[row].friction;
+  double normal = vjp->force[friction->normal];
   if (normal == 0) return true;
-  if (rub->width == 1) change_row(vjp, row, -d_mu * rub->d[0] * normal, change);
-  for (int k = 0; k < 2 && rub->width == 2 && rub->mu > 0; k++)
-    change_row(vjp, row + k, d_mu * vjp->force[row + k] / rub->mu, change);
-  return rub->width == 1 || rub->mu > 0;
+  if (friction->width == 1) change_row(vjp, row, -d_mu * friction->d[0] * normal, change);
+  for (int k = 0; k < 2 && friction->width == 2 && friction->mu > 0; k++)
+    change_row(vjp, row + k, d_mu * vjp->force[row + k] / friction->mu, change);
+  return friction->width == 1 || friction->mu > 0;
 }
 
 static bool place_is_bound(const MotionPlace *at, bool upper, int row) {
@@ -301,10 +301,10 @@ static bool change_of_law(const NsMotionVjp *vjp, const MotionPlace *at, MotionC
   for (int e = at->in.first; e >= 0; e = next_of_place(vjp, at, e))
     for (int i = 0; i < edge_of_vjp(vjp, e)->m; i++) {
       int row = vjp->row[e] + i;
-      const Rub *rub = &ed->rows[row].rub;
-      if (!ns_ed_rubs(ed, row, GRIP_SLIP)) continue;
-      if (rub->normal < 0 && place_is_bound(at, !(rub->d[0] > 0), i)) change_row(vjp, row, 1, change);
-      if (rub->normal >= 0 && at->mu != 0 && !change_of_friction(vjp, row, at->mu, change)) return false;
+      const Friction *friction = &ed->rows[row].friction;
+      if (!ns_ed_friction_is(ed, row, FRICTION_SLIP)) continue;
+      if (friction->normal < 0 && place_is_bound(at, !(friction->d[0] > 0), i)) change_row(vjp, row, 1, change);
+      if (friction->normal >= 0 && at->mu != 0 && !change_of_friction(vjp, row, at->mu, change)) return false;
     }
   return true;
 }
@@ -377,13 +377,13 @@ void ns_motion_vjp_begin(NsMotionVjp *vjp, double t, const double *u) {
 
 bool ns_motion_vjp_source(NsMotionVjp *vjp, int j, const double *u, double *push, double *off) {
   MotionChange change = {.push = push, .off = off};
-  return !some_is_young(vjp->ed) && change_of_number(vjp, &vjp->place[j], u, &change);
+  return !some_in_onset(vjp->ed) && change_of_number(vjp, &vjp->place[j], u, &change);
 }
 
 void ns_motion_vjp(NsMotionVjp *vjp, double t, const double *u, const NsMotionWeights *weights, double *out, bool *known) {
   ns_motion_vjp_nothing(vjp, out, known);
   ns_motion_vjp_begin(vjp, t, u);
-  if (some_is_young(vjp->ed) || !take_weights(vjp, weights)) return;
+  if (some_in_onset(vjp->ed) || !take_weights(vjp, weights)) return;
   for (int j = 0; j < vjp->p; j++) {
     MotionChange change = {.push = NULL};
     known[j] = change_of_number(vjp, &vjp->place[j], u, &change);
@@ -409,7 +409,7 @@ void ns_motion_vjp_output(NsMotionVjp *vjp, double t, int row, const double *u, 
 }
 
 void ns_motion_vjp_sliding(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known) {
-  const Rub *rub = &vjp->ed->rows[row].rub;
+  const Friction *friction = &vjp->ed->rows[row].friction;
   ns_motion_vjp_nothing(vjp, out, known);
   look_at_relations(vjp, t, u);
   for (int j = 0; j < vjp->p; j++) {
@@ -418,7 +418,7 @@ void ns_motion_vjp_sliding(NsMotionVjp *vjp, double t, int row, const double *u,
     if (at->in.kind != NS_NUMBER_C) continue;
     for (int e = at->in.first; e >= 0; e = next_of_place(vjp, at, e)) {
       int k = vjp->row[e] + at->in.i - row;
-      if (k >= 0 && k < rub->width) out[j] = rub->d[k] * u[vjp->ed->Nq + velocity_of(vjp, e, at->in.j)];
+      if (k >= 0 && k < friction->width) out[j] = friction->d[k] * u[vjp->ed->Nq + velocity_of(vjp, e, at->in.j)];
     }
   }
 }
@@ -436,17 +436,17 @@ void ns_motion_vjp_force(NsMotionVjp *vjp, double t, int row, const double *u, d
 }
 
 NsStickSlope ns_motion_stick_weights(const NsEventDriven *ed, int row, double *weight) {
-  const Rub *rub = &ed->rows[row].rub;
+  const Friction *friction = &ed->rows[row].friction;
   const double *force = ed->multiplier + row;
   NsStickSlope slope = {0, 0, 0};
-  if (rub->normal >= 0) {
-    double normal = ed->multiplier[rub->normal];
-    weight[rub->normal] = 2 * rub->mu * rub->mu * normal;
-    for (int i = 0; i < rub->width; i++) weight[row + i] = -2 * force[i];
-    slope.mu = 2 * rub->mu * normal * normal;
+  if (friction->normal >= 0) {
+    double normal = ed->multiplier[friction->normal];
+    weight[friction->normal] = 2 * friction->mu * friction->mu * normal;
+    for (int i = 0; i < friction->width; i++) weight[row + i] = -2 * force[i];
+    slope.mu = 2 * friction->mu * normal * normal;
   } else {
-    bool least = isfinite(rub->lower), greatest = isfinite(rub->upper);
-    double below = greatest ? rub->upper - force[0] : 1, above = least ? force[0] - rub->lower : 1;
+    bool least = isfinite(friction->lower), greatest = isfinite(friction->upper);
+    double below = greatest ? friction->upper - force[0] : 1, above = least ? force[0] - friction->lower : 1;
     if (least) slope.lower = -below;
     if (greatest) slope.upper = above;
     weight[row] = -slope.lower - slope.upper;
@@ -458,7 +458,7 @@ void ns_motion_vjp_stick(NsMotionVjp *vjp, double t, int row, const double *u, d
   NsStickSlope slope = ns_motion_stick_weights(vjp->ed, row, vjp->weight);
   vjp_weighted(vjp, t, u, out, known);
   int e = ns_motion_interaction(vjp->ed->motion, row);
-  bool bounded = vjp->ed->rows[row].rub.normal < 0;
+  bool bounded = vjp->ed->rows[row].friction.normal < 0;
   const void *law = edge_of_vjp(vjp, e)->law;
   for (int j = 0; j < vjp->p; j++) {
     const MotionPlace *at = &vjp->place[j];

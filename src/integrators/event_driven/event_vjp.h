@@ -14,13 +14,13 @@ typedef enum ImpulseKind { IMPULSE_NONE, IMPULSE_EQUATION, IMPULSE_SLIP, IMPULSE
 /*
 ** The numbers of the list are: mass, K, C, constant fExt and z of Lagrangian systems, also where callbacks with exact derivatives
 ** (`exact` of NsFunction) take z; C and e of linear relations between them; all numbers of the laws. By differences are: all other
-** numbers; z that callbacks of relations use, and in masses at impacts; all numbers in modes with dependent constraints or with young friction;
+** numbers; z that callbacks of relations use, and in masses at impacts; all numbers in modes with dependent constraints or with friction at the onset of slip;
 ** mass and C of relations where rows come to rest; C of a relation while its friction slips in space; mass, C of relations and
 ** numbers of laws in impacts that are dependent, or that slip in space.
 */
 typedef struct NsMotionVjp NsMotionVjp;
 
-/* What is differentiated: mu . a + force . (the multipliers of the held rows). */
+/* What is differentiated: mu . a + force . (the multipliers of the active rows). */
 typedef struct NsMotionWeights {
   const double *mu;    /* Nv; NULL: 0 */
   const double *force; /* m; NULL: 0 */
@@ -62,7 +62,7 @@ void ns_motion_vjp(NsMotionVjp *vjp, double t, const double *u, const NsMotionWe
 void ns_motion_vjp_output(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 void ns_motion_vjp_sliding(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 
-/* The same of the multiplier of a held row; of ns_ed_stick_guard. */
+/* The same of the multiplier of an active row; of ns_ed_stick_guard. */
 void ns_motion_vjp_force(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 void ns_motion_vjp_stick(NsMotionVjp *vjp, double t, int row, const double *u, double *out, bool *known);
 

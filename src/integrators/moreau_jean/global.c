@@ -250,7 +250,7 @@ static NsStatus account_step(Global *mj, const double *z, NsEnergyAccount *accou
   const NsNsds *nsds = mj->whole.base.nsds;
   for (int e = 0, row = 0; e < nsds->ninteractions; row += nsds->interactions[e++]->m)
     for (int i = 0; i < nsds->interactions[e]->m; i++) {
-      double *work = ns_law_rubs(nsds->interactions[e]->law, i) ? &sum.friction : &sum.impacts;
+      double *work = ns_law_has_friction(nsds->interactions[e]->law, i) ? &sum.friction : &sum.impacts;
       *work += z[mj->whole.N + row + i] * 0.5 * (mj->u_k[row + i] + mj->change[row + i]);
     }
   *account = sum;

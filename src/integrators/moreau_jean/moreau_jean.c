@@ -537,7 +537,7 @@ static void account_contacts(const NsMoreauJean *mj, NsEnergyAccount *account) {
           mean += edge->base.parts[p].H[i + (size_t)j * (size_t)edge->base.m] * 0.5 *
                   (mj->v[node->base.v + j] + mj->v_k[node->base.v + j]);
       }
-      double *work = ns_law_rubs(edge->base.inter->law, i) ? &account->friction : &account->impacts;
+      double *work = ns_law_has_friction(edge->base.inter->law, i) ? &account->friction : &account->impacts;
       *work += weight * mj->lambda[edge->base.row + i] * mean;
     }
   }

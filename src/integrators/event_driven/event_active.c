@@ -1,5 +1,5 @@
 /*
-** event_held.c
+** event_active.c
 ** Accelerations with the active constraints, and the tolerances of contacts.
 */
 #include <float.h>
@@ -35,74 +35,74 @@ double ns_ed_length(double a, double b) {
 
 double ns_ed_sliding_speed(const NsEventDriven *ed, int row) {
   const double *u = ed->now->u + row;
-  return ed->rows[row].rub.width == 1 ? fabs(u[0]) : ns_ed_length(u[0], u[1]);
+  return ed->rows[row].friction.width == 1 ? fabs(u[0]) : ns_ed_length(u[0], u[1]);
 }
 
 double ns_ed_sliding_along(const NsEventDriven *ed, int row) {
-  const Rub *rub = &ed->rows[row].rub;
+  const Friction *friction = &ed->rows[row].friction;
   const double *u = ed->now->u + row;
-  return rub->width == 1 ? rub->d[0] * u[0] : rub->d[0] * u[0] + rub->d[1] * u[1];
+  return friction->width == 1 ? friction->d[0] * u[0] : friction->d[0] * u[0] + friction->d[1] * u[1];
 }
 
 double ns_ed_stick_guard(const NsEventDriven *ed, int row, double *scale) {
-  const Rub *rub = &ed->rows[row].rub;
+  const Friction *friction = &ed->rows[row].friction;
   const double *force = ed->multiplier + row;
-  if (rub->normal >= 0) {
-    double most = rub->mu * ed->multiplier[rub->normal],
-           size = rub->width == 1 ? fabs(force[0]) : ns_ed_length(force[0], force[1]);
+  if (friction->normal >= 0) {
+    double most = friction->mu * ed->multiplier[friction->normal],
+           size = friction->width == 1 ? fabs(force[0]) : ns_ed_length(force[0], force[1]);
     *scale = most * most;
     return (most - size) * (most + size);
   }
-  double below = force[0] - rub->lower, above = rub->upper - force[0];
-  bool least = isfinite(rub->lower), greatest = isfinite(rub->upper);
-  *scale = least && greatest ? (rub->upper - rub->lower) * (rub->upper - rub->lower)
-           : least           ? fabs(force[0]) + fabs(rub->lower)
-                             : fabs(force[0]) + fabs(rub->upper);
+  double below = force[0] - friction->lower, above = friction->upper - force[0];
+  bool least = isfinite(friction->lower), greatest = isfinite(friction->upper);
+  *scale = least && greatest ? (friction->upper - friction->lower) * (friction->upper - friction->lower)
+           : least           ? fabs(force[0]) + fabs(friction->lower)
+                             : fabs(force[0]) + fabs(friction->upper);
   return least && greatest ? below * above : least ? below : greatest ? above : INFINITY;
 }
 
 /*
 ** Friction that begins to slip in space follows the direction in which it is pulled with the rate mu lambda_n / (m |u|), which
 ** is infinite at first: no explicit method gets away from there. So as long as the force that would make it stick exceeds its
-** bound by less than YOUNG of it, its direction is that of this force, the limit of the motion for |u| -> 0. With the time tau
-** in which the excess would grow to 1 and the rate w of turning, the error of u is 0.2 YOUNG^3 w tau of the velocity that it
-** has after tau, and a slip needs about 0.3 / YOUNG steps.
+** bound by less than ONSET of it, its direction is that of this force, the limit of the motion for |u| -> 0. With the time tau
+** in which the excess would grow to 1 and the rate w of turning, the error of u is 0.2 ONSET^3 w tau of the velocity that it
+** has after tau, and a slip needs about 0.3 / ONSET steps.
 */
-static const double YOUNG = 2e-4;
+static const double ONSET = 2e-4;
 
 /*
 ** The same for a solver outside of the engine: its tolerance is 1e-6 or so, and it needs slips that are soon larger than that. 1e-2:
 ** the error of u is then 2e-7 w tau.
 */
-static const double OUTSIDE_YOUNG = 1e-2;
+static const double OUTSIDE_ONSET = 1e-2;
 
-static double young_part(const NsEventDriven *ed) {
-  return ed->outside ? OUTSIDE_YOUNG : YOUNG;
+static double onset_part(const NsEventDriven *ed) {
+  return ed->outside ? OUTSIDE_ONSET : ONSET;
 }
 
 double ns_ed_youth(const NsEventDriven *ed, int row) {
-  const Rub *rub = &ed->rows[row].rub;
+  const Friction *friction = &ed->rows[row].friction;
   const double *pull = ed->pulled + row;
-  return (1 + young_part(ed)) * rub->mu * ed->multiplier[rub->normal] - ns_ed_length(pull[0], pull[1]);
+  return (1 + onset_part(ed)) * friction->mu * ed->multiplier[friction->normal] - ns_ed_length(pull[0], pull[1]);
 }
 
-bool ns_ed_begins_young(const NsEventDriven *ed, double a, double size) {
-  return a <= young_part(ed) * size;
+bool ns_ed_begins_onset(const NsEventDriven *ed, double a, double size) {
+  return a <= onset_part(ed) * size;
 }
 
-static bool is_young(const NsEventDriven *ed, int row) {
-  return ns_ed_rubs(ed, row, GRIP_SLIP) && ed->rows[row].rub.young;
+static bool in_onset(const NsEventDriven *ed, int row) {
+  return ns_ed_friction_is(ed, row, FRICTION_SLIP) && ed->rows[row].friction.onset;
 }
 
-/* ed->pulled: the forces that would make young friction stick. */
+/* ed->pulled: the forces that would make friction at the onset of slip stick. */
 static NsStatus find_pull(NsEventDriven *ed, NsError *err) {
-  int n = ed->nheld;
-  memcpy(ed->pulling, ed->held, (size_t)n * sizeof *ed->pulling);
+  int n = ed->nactive;
+  memcpy(ed->pulling, ed->active, (size_t)n * sizeof *ed->pulling);
   for (int k = 0; k < ed->nacting; k++)
-    for (int i = 0; i < 2 && is_young(ed, ed->acting[k]); i++) ed->pulling[n++] = ed->acting[k] + i;
-  if (n == ed->nheld) return NS_OK;
+    for (int i = 0; i < 2 && in_onset(ed, ed->acting[k]); i++) ed->pulling[n++] = ed->acting[k] + i;
+  if (n == ed->nactive) return NS_OK;
   NsStatus status = ns_motion_hold(ed->motion, n, ed->pulling, ed->W, ed->z, err);
-  for (int k = ed->nheld; k < n && status == NS_OK; k++) ed->pulled[ed->pulling[k]] = ed->z[k];
+  for (int k = ed->nactive; k < n && status == NS_OK; k++) ed->pulled[ed->pulling[k]] = ed->z[k];
   return status;
 }
 
@@ -111,72 +111,72 @@ static NsStatus find_pull(NsEventDriven *ed, NsError *err) {
 ** direction at the start of the step: so the force is smooth while u passes through 0, and the event is located there.
 */
 static void slide_direction(const NsEventDriven *ed, int row, double *d) {
-  const Rub *rub = &ed->rows[row].rub;
-  d[0] = rub->d[0];
-  d[1] = rub->d[1];
-  if (rub->width == 1) return;
+  const Friction *friction = &ed->rows[row].friction;
+  d[0] = friction->d[0];
+  d[1] = friction->d[1];
+  if (friction->width == 1) return;
   double speed = ns_ed_sliding_speed(ed, row), pull = ns_ed_length(ed->pulled[row], ed->pulled[row + 1]);
-  for (int k = 0; k < 2 && rub->young && pull > 0; k++) d[k] = -ed->pulled[row + k] / pull;
-  if (rub->young || rub->stops || !(speed > ed->slow[row])) return;
+  for (int k = 0; k < 2 && friction->onset && pull > 0; k++) d[k] = -ed->pulled[row + k] / pull;
+  if (friction->onset || friction->stops || !(speed > ed->slow[row])) return;
   double side = ns_ed_sliding_along(ed, row) < 0 ? -1 : 1;
   for (int k = 0; k < 2; k++) d[k] = side * ed->now->u[row + k] / speed;
 }
 
 /* Applies the force of friction that slips: that of a relay is given, that of a contact comes along with its normal force. */
 static void apply_slip(NsEventDriven *ed, int row) {
-  const Rub *rub = &ed->rows[row].rub;
+  const Friction *friction = &ed->rows[row].friction;
   double d[2];
-  if (rub->normal < 0) {
-    ed->multiplier[row] = rub->d[0] > 0 ? rub->lower : rub->upper;
+  if (friction->normal < 0) {
+    ed->multiplier[row] = friction->d[0] > 0 ? friction->lower : friction->upper;
     ns_motion_push(ed->motion, row, ed->multiplier[row]);
     return;
   }
   slide_direction(ed, row, d);
-  ns_motion_drag(ed->motion, rub->normal, rub->mu, row, rub->width, d);
-  for (int i = 0; i < rub->width; i++) ed->multiplier[row + i] = d[i]; /* for now the direction */
+  ns_motion_drag(ed->motion, friction->normal, friction->mu, row, friction->width, d);
+  for (int i = 0; i < friction->width; i++) ed->multiplier[row + i] = d[i]; /* for now the direction */
 }
 
-/* Applies the forces of all friction that slips; young friction comes last, as its direction follows from the others. */
+/* Applies the forces of all friction that slips; friction at the onset of slip comes last, as its direction follows from the others. */
 static NsStatus apply_sliding(NsEventDriven *ed, NsError *err) {
   for (int k = 0; k < ed->nacting; k++) {
     int row = ed->acting[k];
-    if (ns_ed_rubs(ed, row, GRIP_SLIP) && !is_young(ed, row)) apply_slip(ed, row);
+    if (ns_ed_friction_is(ed, row, FRICTION_SLIP) && !in_onset(ed, row)) apply_slip(ed, row);
   }
   NsStatus status = find_pull(ed, err);
   for (int k = 0; k < ed->nacting && status == NS_OK; k++)
-    if (is_young(ed, ed->acting[k])) apply_slip(ed, ed->acting[k]);
+    if (in_onset(ed, ed->acting[k])) apply_slip(ed, ed->acting[k]);
   return status;
 }
 
 /* ed->multiplier (m): the multipliers of all rows. */
 static void spread_sliding(NsEventDriven *ed) {
-  for (int k = 0; k < ed->nheld; k++) ed->multiplier[ed->held[k]] = ed->lambda[k];
+  for (int k = 0; k < ed->nactive; k++) ed->multiplier[ed->active[k]] = ed->lambda[k];
   for (int k = 0; k < ed->nacting; k++) {
     int row = ed->acting[k];
-    const Rub *rub = &ed->rows[row].rub;
-    if (!ns_ed_rubs(ed, row, GRIP_SLIP) || rub->normal < 0) continue;
-    for (int i = 0; i < rub->width; i++) ed->multiplier[row + i] *= -rub->mu * ed->multiplier[rub->normal];
+    const Friction *friction = &ed->rows[row].friction;
+    if (!ns_ed_friction_is(ed, row, FRICTION_SLIP) || friction->normal < 0) continue;
+    for (int i = 0; i < friction->width; i++) ed->multiplier[row + i] *= -friction->mu * ed->multiplier[friction->normal];
   }
 }
 
 NsStatus ns_ed_accelerate(NsEventDriven *ed, double t, const double *q, const double *v, NsError *err) {
-  int n = ed->nheld, acting = ed->nacting;
+  int n = ed->nactive, acting = ed->nacting;
   NsStatus status = acting > 0 ? ns_motion_outputs(ed->motion, acting, ed->acting, t, q, v, err) : NS_OK;
   if (status == NS_OK) status = ns_motion_free_accelerations(ed->motion, t, q, v, err);
   if (status == NS_OK && acting > 0) status = ns_motion_couple(ed->motion, acting, ed->acting, t, q, v, err);
-  if (status == NS_OK && ed->rubs) status = apply_sliding(ed, err);
-  if (status == NS_OK) status = ns_motion_hold(ed->motion, n, ed->held, ed->W, ed->lambda, err);
+  if (status == NS_OK && ed->has_friction) status = apply_sliding(ed, err);
+  if (status == NS_OK) status = ns_motion_hold(ed->motion, n, ed->active, ed->W, ed->lambda, err);
   if (status != NS_OK) return status;
   memcpy(ed->acceleration, ed->now->a_free, (size_t)ed->Nv * sizeof *ed->acceleration);
-  ns_motion_add_input(ed->motion, n, ed->held, ed->lambda, ed->acceleration);
-  if (ed->rubs) spread_sliding(ed);
+  ns_motion_add_input(ed->motion, n, ed->active, ed->lambda, ed->acceleration);
+  if (ed->has_friction) spread_sliding(ed);
   return NS_OK;
 }
 
 void ns_ed_forces(const NsEventDriven *ed, double *force) {
   memset(force, 0, (size_t)ed->m * sizeof *force);
-  for (int k = 0; k < ed->nacting && ed->rubs; k++) force[ed->acting[k]] = ed->multiplier[ed->acting[k]];
-  for (int k = 0; k < ed->nheld; k++) force[ed->held[k]] = ed->lambda[k];
+  for (int k = 0; k < ed->nacting && ed->has_friction; k++) force[ed->acting[k]] = ed->multiplier[ed->acting[k]];
+  for (int k = 0; k < ed->nactive; k++) force[ed->active[k]] = ed->lambda[k];
 }
 
 double ns_ed_tolerance(const NsEventDriven *ed, int row) {
