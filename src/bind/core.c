@@ -76,7 +76,7 @@ static void (*const openers[])(lua_State *) = {
     nsl_open_time_stepping,
     nsl_open_solution,
     nsl_open_adjoint,
-    nsl_open_hosted,
+    nsl_open_exchange,
     nsl_open_clone,
     nsl_open_answer,
     nsl_open_numerics,

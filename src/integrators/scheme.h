@@ -247,11 +247,11 @@ typedef struct NsSchemeTangent {
 } NsSchemeTangent;
 
 /*
-** The modes of a scheme that goes from event to event, for a solver outside of the engine (simulation/hosted.h). Between two events
+** The modes of a scheme that goes from event to event, for a solver outside of the engine (simulation/exchange.h). Between two events
 ** the states z (n) have the rate of the present mode; an event is where a guard, which is positive in its mode, comes to 0 or below.
 ** The workspace keeps the mode; z is the solver's. The members return the statuses of `drive`.
 */
-typedef struct NsSchemeHosted {
+typedef struct NsSchemeExchange {
   /* *states: n; *guards: their number m. They are those of the last `begin`. */
   void (*sizes)(const NsScheme *scheme, int *states, int *guards);
 
@@ -285,7 +285,7 @@ typedef struct NsSchemeHosted {
   /* Walks the mode and what else these functions keep between two calls. resume: a visitor has changed it; NULL: nothing to do. */
   void (*visit)(NsScheme *scheme, NsVisitor visitor, void *context);
   void (*resume)(NsScheme *scheme);
-} NsSchemeHosted;
+} NsSchemeExchange;
 
 /* Options that a script gets and sets together: NAME() returns all, setNAME(...) sets all. */
 typedef struct NsFieldGroup {
@@ -402,7 +402,7 @@ struct NsSchemeClass {
   const NsSchemeTangent *tangent;
 
   /* The modes for a solver outside of the engine; NULL: there are none. */
-  const NsSchemeHosted *hosted;
+  const NsSchemeExchange *exchange;
 
   /* The energies of a mechanical system after a step. NULL: they are the energies of its state. */
   NsStatus (*energy)(NsMechanicalDs *ds, double t, double *kinetic, double *potential, NsError *err);

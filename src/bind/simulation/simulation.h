@@ -122,7 +122,7 @@ void nsl_open_osnsp(lua_State *L);
 void nsl_open_time_stepping(lua_State *L);
 void nsl_open_solution(lua_State *L);
 void nsl_open_adjoint(lua_State *L);
-void nsl_open_hosted(lua_State *L);     /* core.hosted_support, see hosted.c */
+void nsl_open_exchange(lua_State *L);   /* core.exchange_support, see exchange.c */
 void nsl_open_cost_trace(lua_State *L); /* adds to core.adjoint, which is on top */
 
 /*

@@ -672,7 +672,7 @@ const NsSchemeClass ns_form_motion = {.name = ns_scheme_runge_kutta_text,
                                       .destroy = events_destroy,
                                       .commit = events_commit,
                                       .drive = events_drive,
-                                      .hosted = &ns_ed_hosted};
+                                      .exchange = &ns_ed_exchange};
 
 static const NsField d1_fields[] = {NS_FIELD_END};
 static const char *const d1_arguments[] = {NULL};

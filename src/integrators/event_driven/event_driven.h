@@ -66,7 +66,7 @@ typedef struct NsEventDriven {
   int Nq, Nv, m, n;       /* n = Nq + Nv + WORKS + m: coordinates, velocities, works, the impulses of active contacts */
   double t_first, t_last; /* of the run */
   Row *rows;
-  double *past;      /* m: with a solver outside: the height of bounces that it can not follow, see event_hosted.c; else 0 */
+  double *past;      /* m: with a solver outside: the height of bounces that it can not follow, see event_exchange.c; else 0 */
   double *reach;     /* m: largest |y|, of friction largest |u|, in the run so far; the interactions keep it between steps */
   double *drift;     /* m: largest rounding error of y in a step of the motion, see ns_ed_measure_drift */
   bool has_friction; /* some row has friction or is a relay */
@@ -112,7 +112,7 @@ typedef struct NsEventDriven {
   NsMixedGroup *groups;
   int ngroups, nproblem; /* of the problem that is solved */
   int hit;               /* the row whose event this is; m: the pole of the forces; -1: the start of a step */
-  bool outside;          /* the solver is outside of the engine, see event_hosted.c */
+  bool outside;          /* the solver is outside of the engine, see event_exchange.c */
   int asked;             /* with a solver outside: the row whose event was told when a step was accepted; -1: none */
   Friction *was;         /* m: friction before the event */
   struct NsModes *modes; /* workspace of event_modes.c */
@@ -252,8 +252,8 @@ void ns_ed_polish(NsEventDriven *ed, int n);
 /* Whether the force z of a closed row is more than rounding. own: W of the row. */
 bool ns_ed_carries(const NsEventDriven *ed, int k, int row, double own, double z);
 
-/* The modes for a solver outside of the engine (event_hosted.c). */
-extern const NsSchemeHosted ns_ed_hosted;
+/* The modes for a solver outside of the engine (event_exchange.c). */
+extern const NsSchemeExchange ns_ed_exchange;
 
 /* The name for messages: EventDriven, or the integrator when its steps have a fixed length. */
 const char *ns_ed_name(const NsEventDriven *ed);

@@ -126,8 +126,8 @@ NsStatus ns_switch_start(NsSwitching *sw, const NsStep *step, const NsDrive *dri
 /* The motion from the present state in the present mode begins: its rate in sw->rate, its guards and their levels. */
 NsStatus ns_switch_start_guards(NsSwitching *sw, NsError *err);
 
-/* The modes for a solver outside of the engine (switch_hosted.c). */
-extern const NsSchemeHosted ns_switch_hosted;
+/* The modes for a solver outside of the engine (switch_exchange.c). */
+extern const NsSchemeExchange ns_switch_exchange;
 
 /* ---- switch_event.c ---- */
 

@@ -1,12 +1,12 @@
--- core.hosted_support: a model as modes for a solver outside of the engine. spec/fmu/modes_spec.lua has whole runs.
+-- core.exchange_support: a model as modes for a solver outside of the engine. spec/fmu/modes_spec.lua has whole runs.
 local core = require "nslua.core"
 local ns = require "nslua"
 
--- A hosted model whose functions are called as methods.
+-- A exchange model whose functions are called as methods.
 local function host(simulation)
-  local made = core.hosted_support.new(simulation)
+  local made = core.exchange_support.new(simulation)
   return setmetatable({}, { __index = function(_, name)
-    return function(_, ...) return core.hosted_support[name](made, ...) end
+    return function(_, ...) return core.exchange_support[name](made, ...) end
   end })
 end
 
@@ -31,14 +31,14 @@ local function relay()
   return ns.EventDriven(nsds, ns.TimeDiscretisation(0, 0.1), ns.RungeKuttaOSI()), system, law
 end
 
-describe("a hosted model", function()
+describe("a model for exchange", function()
   it("has the states, rates and guards of its mode", function()
-    local hosted = host(ball())
-    local z, guards = hosted:begin(0, 0.1)
+    local exchange = host(ball())
+    local z, guards = exchange:begin(0, 0.1)
     assert.same({ { 1.0, 0.0 }, 2 }, { z, guards })
-    assert.same({ { system = 1, letter = "q", number = 1 }, { system = 1, letter = "v", number = 1 } }, hosted:names())
-    assert.same({ 0.0, -10.0 }, hosted:rate(0, z))
-    assert.same({ 1.0, 1.0 }, hosted:guards(0, z))
+    assert.same({ { system = 1, letter = "q", number = 1 }, { system = 1, letter = "v", number = 1 } }, exchange:names())
+    assert.same({ 0.0, -10.0 }, exchange:rate(0, z))
+    assert.same({ 1.0, 1.0 }, exchange:guards(0, z))
     local first = host(relay())
     z, guards = first:begin(0, 0.1)
     assert.same({ { 1.0 }, 2 }, { z, guards })
@@ -47,37 +47,37 @@ describe("a hosted model", function()
   end)
 
   it("changes states and mode at an event", function()
-    local hosted = host(ball())
-    hosted:begin(0, 0.1)
-    assert.is_true(hosted:accept(0.5, { -1e-9, -3 })) -- beyond the impact: there is an event
-    assert.same({ true, { -1e-9, 1.5 } }, { hosted:event(0.5, { -1e-9, -3 }, false) })
-    assert.truthy(hosted:guards(0.5, { -1e-9, 1.5 })[1] > 0)
-    assert.same({ false, { -1e-9, 1.5 } }, { hosted:event(0.5, { -1e-9, 1.5 }, false) })
-    assert.same({ true, { 0.0, 0.0 } }, { hosted:event(0.6, { -2e-9, -1e-6 }, false) }) -- rest
-    assert.same({ 0.0, 0.0 }, hosted:rate(0.6, { 0, 0 }))
-    assert.same({ 10.0, 1.0 }, hosted:guards(0.6, { 0, 0 })) -- the force
+    local exchange = host(ball())
+    exchange:begin(0, 0.1)
+    assert.is_true(exchange:accept(0.5, { -1e-9, -3 })) -- beyond the impact: there is an event
+    assert.same({ true, { -1e-9, 1.5 } }, { exchange:event(0.5, { -1e-9, -3 }, false) })
+    assert.truthy(exchange:guards(0.5, { -1e-9, 1.5 })[1] > 0)
+    assert.same({ false, { -1e-9, 1.5 } }, { exchange:event(0.5, { -1e-9, 1.5 }, false) })
+    assert.same({ true, { 0.0, 0.0 } }, { exchange:event(0.6, { -2e-9, -1e-6 }, false) }) -- rest
+    assert.same({ 0.0, 0.0 }, exchange:rate(0.6, { 0, 0 }))
+    assert.same({ 10.0, 1.0 }, exchange:guards(0.6, { 0, 0 })) -- the force
   end)
 
   it("slides after a switch, and takes errors of the solver back", function()
-    local hosted = host(relay())
-    hosted:begin(0, 0.1)
-    assert.same({ true, { 0.0 } }, { hosted:event(1, { -1e-9 }, false) })
-    assert.same({ 0.0 }, hosted:rate(1, { 0 }))
-    assert.same({ 1.0, 1.0 }, hosted:guards(1, { 0 }))
+    local exchange = host(relay())
+    exchange:begin(0, 0.1)
+    assert.same({ true, { 0.0 } }, { exchange:event(1, { -1e-9 }, false) })
+    assert.same({ 0.0 }, exchange:rate(1, { 0 }))
+    assert.same({ 1.0, 1.0 }, exchange:guards(1, { 0 }))
   end)
 
   it("reads the laws anew when it is asked to", function()
     local simulation, mass, law = ball()
-    local hosted = host(simulation)
-    hosted:begin(0, 0.1)
-    hosted:event(0.6, { -1e-9, -1e-6 }, false)
+    local exchange = host(simulation)
+    exchange:begin(0, 0.1)
+    exchange:event(0.6, { -1e-9, -1e-6 }, false)
     mass:setFExtPtr { 10 }
-    assert.same({ -10.0, 1.0 }, hosted:guards(0.6, { 0, 0 }))
-    hosted:event(0.6, { 0, 0 }, true)
-    assert.same({ 0.0, 10.0 }, hosted:rate(0.6, { 0, 0 }))
+    assert.same({ -10.0, 1.0 }, exchange:guards(0.6, { 0, 0 }))
+    exchange:event(0.6, { 0, 0 }, true)
+    assert.same({ 0.0, 10.0 }, exchange:rate(0.6, { 0, 0 }))
     law:setE(0.25)
-    hosted:event(0.7, { 1, 1 }, true)
-    assert.same({ true, { 0.0, 1.0 } }, { hosted:event(0.8, { 0, -4 }, false) })
+    exchange:event(0.7, { 1, 1 }, true)
+    assert.same({ true, { 0.0, 1.0 } }, { exchange:event(0.8, { 0, -4 }, false) })
     local second, _, bounds = relay()
     local first = host(second)
     first:begin(0, 0.1)
@@ -88,18 +88,18 @@ describe("a hosted model", function()
 
   it("does not depend on the unit of length", function()
     local function course(unit)
-      local hosted, out = host((ball(unit))), {}
+      local exchange, out = host((ball(unit))), {}
       local function keep(list)
         for _, value in ipairs(list) do out[#out + 1] = value / unit end
       end
-      keep(hosted:begin(0, 0.1))
+      keep(exchange:begin(0, 0.1))
       for k, at in ipairs { { 0.5, -1e-9, -3 }, { 0.6, -2e-9, -1e-3 }, { 0.7, -3e-9, -1e-6 } } do
         local z = { at[2] * unit, at[3] * unit }
-        out[#out + 1] = hosted:accept(at[1], z) and k or 0
-        local _, after = hosted:event(at[1], z, false)
+        out[#out + 1] = exchange:accept(at[1], z) and k or 0
+        local _, after = exchange:event(at[1], z, false)
         keep(after)
-        keep(hosted:rate(at[1], after))
-        keep { hosted:guards(at[1], after)[1] }
+        keep(exchange:rate(at[1], after))
+        keep { exchange:guards(at[1], after)[1] }
       end
       return out
     end
@@ -108,37 +108,37 @@ describe("a hosted model", function()
 
   it("writes a point to the objects", function()
     local simulation, mass = ball()
-    local hosted = host(simulation)
-    hosted:begin(0, 0.1)
-    hosted:place(0.2, { 0.75, -2 })
+    local exchange = host(simulation)
+    exchange:begin(0, 0.1)
+    exchange:place(0.2, { 0.75, -2 })
     assert.same({ 0.75, -2.0 }, mass:x():totable())
   end)
 
   it("restores its mode", function()
-    local hosted = host(ball())
-    hosted:begin(0, 0.1)
-    local flying = hosted:save()
-    hosted:event(0.6, { -1e-9, -1e-6 }, false)
-    local resting = hosted:save()
-    hosted:load(flying)
-    assert.same({ 0.0, -10.0 }, hosted:rate(0.6, { 0, 0 }))
-    hosted:load(resting)
-    assert.same({ 0.0, 0.0 }, hosted:rate(0.6, { 0, 0 }))
-    local function wrong() hosted:load "abc" end
+    local exchange = host(ball())
+    exchange:begin(0, 0.1)
+    local flying = exchange:save()
+    exchange:event(0.6, { -1e-9, -1e-6 }, false)
+    local resting = exchange:save()
+    exchange:load(flying)
+    assert.same({ 0.0, -10.0 }, exchange:rate(0.6, { 0, 0 }))
+    exchange:load(resting)
+    assert.same({ 0.0, 0.0 }, exchange:rate(0.6, { 0, 0 }))
+    local function wrong() exchange:load "abc" end
     assert.error(wrong, "the stored mode is one of another model")
   end)
 
   it("tells what is wrong", function()
     local simulation = ball()
-    local hosted = host(simulation)
-    assert.error_matches(function() hosted:rate(0, {}) end, "a script has changed what is linked: the model has to begin anew")
-    hosted:begin(0, 0.1)
-    assert.error_matches(function() hosted:rate(0, { 1 }) end, "there are 2 states, not 1")
+    local exchange = host(simulation)
+    assert.error_matches(function() exchange:rate(0, {}) end, "a script has changed what is linked: the model has to begin anew")
+    exchange:begin(0, 0.1)
+    assert.error_matches(function() exchange:rate(0, { 1 }) end, "there are 2 states, not 1")
     local nsds = simulation:nsds()
     nsds:insertDynamicalSystem(ns.LagrangianLinearTIDS({ 1 }, { 0 }, { { 1 } }))
-    assert.error_matches(function() hosted:rate(0, { 1, 0 }) end, "a script has changed what is linked")
+    assert.error_matches(function() exchange:rate(0, { 1, 0 }) end, "a script has changed what is linked")
     local stepping = ns.TimeStepping(nsds, ns.TimeDiscretisation(0, 0.1), ns.MoreauJeanOSI(0.5))
-    assert.error_matches(function() host(stepping) end, "hosted: expected an EventDriven")
+    assert.error_matches(function() host(stepping) end, "exchange: expected an EventDriven")
     local one, two = relay()
     local singular = host(one)
     two:setMPtr { { 1 } }

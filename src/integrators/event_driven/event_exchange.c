@@ -1,5 +1,5 @@
 /*
-** event_hosted.c
+** event_exchange.c
 ** Event-driven mechanics for a solver outside of the engine: rates and guards in a mode, and what happens at events. Rates and guards
 ** are those of the state projected on the constraints of the mode, so that errors of the solver across them do not grow.
 */
@@ -13,15 +13,15 @@
 ** Least tolerance of a contact for such a solver, a part of the reach, see ns_ed_tolerance. 1e-10: bounces end when they take 1e-5 of
 ** the time of the highest one, a length that other solvers still resolve.
 */
-static const double HOSTED_TOLERANCE = 1e-10;
+static const double EXCHANGE_TOLERANCE = 1e-10;
 
-static void hosted_motion_sizes(const NsScheme *scheme, int *states, int *guards) {
+static void exchange_motion_sizes(const NsScheme *scheme, int *states, int *guards) {
   const NsEventDriven *ed = (const NsEventDriven *)scheme;
   *states = ed->Nq + ed->Nv;
   *guards = ed->m + 1;
 }
 
-static void hosted_motion_name(const NsScheme *scheme, int i, int *system, char *letter, int *number) {
+static void exchange_motion_name(const NsScheme *scheme, int i, int *system, char *letter, int *number) {
   const NsEventDriven *ed = (const NsEventDriven *)scheme;
   bool moves = i >= ed->Nq;
   int (*first)(const NsMotion *, int) = moves ? ns_motion_first_v : ns_motion_first_q, at = moves ? i - ed->Nq : i;
@@ -35,7 +35,7 @@ static void hosted_motion_name(const NsScheme *scheme, int i, int *system, char 
 /* ---- a point ---- */
 
 /* Takes the state z at t, projected on the constraints of the mode; evaluates all outputs and the accelerations. */
-static NsStatus hosted_take(NsEventDriven *ed, double t, const double *z, NsError *err) {
+static NsStatus exchange_take(NsEventDriven *ed, double t, const double *z, NsError *err) {
   double *reach = ed->part; /* the state may be a guess of the solver: it leaves no trace in the reach */
   NsStatus status = NS_OK;
   memcpy(ed->x, z, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
@@ -56,18 +56,18 @@ static double active_force(const NsEventDriven *ed, int row) {
 }
 
 /* The guard of an open contact. One that leaves starts at its y0 up to rounding: each bounce that began lower would gain velocity. */
-static double hosted_gap(const NsEventDriven *ed, int row) {
+static double exchange_gap(const NsEventDriven *ed, int row) {
   const Row *r = &ed->rows[row];
   double level = r->state == ROW_DEPARTING && r->level < 0 ? r->y0 - fmax(ns_ed_rounding(ed, row), DBL_MIN) : r->level;
   return ed->now->y[row] - level;
 }
 
 /* The guard of a row at the point that was taken: above 0 in the mode. Friction that begins to slip has u = 0 up to rounding. */
-static double hosted_guard(const NsEventDriven *ed, int row) {
+static double exchange_guard(const NsEventDriven *ed, int row) {
   const Row *r = &ed->rows[row];
   double scale;
   switch (ns_ed_guard_kind(ed, row)) {
-    case GUARD_GAP: return hosted_gap(ed, row);
+    case GUARD_GAP: return exchange_gap(ed, row);
     case GUARD_FORCE: return active_force(ed, row);
     case GUARD_STICK: return ns_ed_stick_guard(ed, row, &scale) - r->friction.level;
     case GUARD_SLIP: return ns_ed_sliding_along(ed, row) + fmax(ed->slow[row], DBL_MIN);
@@ -78,20 +78,20 @@ static double hosted_guard(const NsEventDriven *ed, int row) {
   return 1;
 }
 
-static NsStatus hosted_motion_rate(NsScheme *scheme, double t, const double *z, double *rate, double *guards, NsError *err) {
+static NsStatus exchange_motion_rate(NsScheme *scheme, double t, const double *z, double *rate, double *guards, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
-  NsStatus status = hosted_take(ed, t, z, err);
+  NsStatus status = exchange_take(ed, t, z, err);
   if (status != NS_OK) return status;
   if (rate) {
     ns_motion_rate(ed->motion, ed->q, ed->v, rate);
     memcpy(rate + ed->Nq, ed->acceleration, (size_t)ed->Nv * sizeof *rate);
   }
-  for (int i = 0; i <= ed->m && guards; i++) guards[i] = hosted_guard(ed, i);
+  for (int i = 0; i <= ed->m && guards; i++) guards[i] = exchange_guard(ed, i);
   return NS_OK;
 }
 
-static NsStatus hosted_motion_place(NsScheme *scheme, double t, const double *z, NsError *err) {
-  return hosted_take((NsEventDriven *)scheme, t, z, err);
+static NsStatus exchange_motion_place(NsScheme *scheme, double t, const double *z, NsError *err) {
+  return exchange_take((NsEventDriven *)scheme, t, z, err);
 }
 
 /* ---- steps and events ---- */
@@ -102,27 +102,27 @@ static NsStatus hosted_motion_place(NsScheme *scheme, double t, const double *z,
 */
 static void measure_past(NsEventDriven *ed) {
   for (int i = 0; i < ed->m; i++) {
-    double e = ed->rows[i].restitution, off = ns_ed_guard_kind(ed, i) == GUARD_GAP ? -hosted_gap(ed, i) : 0;
+    double e = ed->rows[i].restitution, off = ns_ed_guard_kind(ed, i) == GUARD_GAP ? -exchange_gap(ed, i) : 0;
     ed->past[i] = off > 0 && e < 1 ? 2 * off * e * e / (1 - e * e) : 0;
   }
 }
 
 /* Handles the event of a row (-1: none in particular) at the present state. */
-static NsStatus hosted_handle(NsEventDriven *ed, int row, NsError *err) {
+static NsStatus exchange_handle(NsEventDriven *ed, int row, NsError *err) {
   ed->handled = 0;
   ed->hit = row;
   return ns_ed_handle(ed, err);
 }
 
-static NsStatus hosted_motion_begin(NsScheme *scheme, const NsStep *step, const NsDrive *drive, double *z, NsError *err) {
+static NsStatus exchange_motion_begin(NsScheme *scheme, const NsStep *step, const NsDrive *drive, double *z, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
   NsStatus status = ns_ed_begin(ed, step->t_k, step->h, drive, err);
   ed->asked = -1;
   ed->outside = true;
-  if (!ed->options.tolerance_in_units) ed->options.tolerance = fmax(ed->options.tolerance, HOSTED_TOLERANCE);
+  if (!ed->options.tolerance_in_units) ed->options.tolerance = fmax(ed->options.tolerance, EXCHANGE_TOLERANCE);
   if (status == NS_OK && ed->t == ed->t_first)
     status = ns_ed_check_rows(ed, err); /* later on a gap of time-stepping may be below 0 */
-  if (status == NS_OK) status = hosted_handle(ed, -1, err);
+  if (status == NS_OK) status = exchange_handle(ed, -1, err);
   if (status == NS_OK) memcpy(z, ed->x, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
   return status;
 }
@@ -131,7 +131,7 @@ static NsStatus hosted_motion_begin(NsScheme *scheme, const NsStep *step, const 
 ** Sliding in space that has become slow: its direction may turn while u vanishes, so that no guard comes to 0. The row of the
 ** friction, or -1.
 */
-static int hosted_slowed(NsEventDriven *ed) {
+static int exchange_slowed(NsEventDriven *ed) {
   int row = -1;
   for (int i = 0; i < ed->m && ed->has_friction; i++) {
     if (!ns_ed_friction_is(ed, i, FRICTION_SLIP)) continue;
@@ -142,17 +142,17 @@ static int hosted_slowed(NsEventDriven *ed) {
   return row;
 }
 
-static NsStatus hosted_motion_accept(NsScheme *scheme, double t, const double *z, bool *event, NsError *err) {
+static NsStatus exchange_motion_accept(NsScheme *scheme, double t, const double *z, bool *event, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
-  NsStatus status = hosted_take(ed, t, z, err);
+  NsStatus status = exchange_take(ed, t, z, err);
   *event = false;
-  for (int i = 0; i <= ed->m && status == NS_OK; i++) *event = *event || hosted_guard(ed, i) <= 0;
+  for (int i = 0; i <= ed->m && status == NS_OK; i++) *event = *event || exchange_guard(ed, i) <= 0;
   if (status != NS_OK || *event) return status;
   double *level = ed->part; /* no level falls: the solver may end its steps just before an event, again and again */
   for (int i = 0; i < ed->m; i++) level[i] = ed->rows[i].level;
   status = ns_ed_renew_levels(ed, err);
   for (int i = 0; i < ed->m; i++) ed->rows[i].level = fmax(ed->rows[i].level, level[i]);
-  if (status == NS_OK) ed->asked = hosted_slowed(ed);
+  if (status == NS_OK) ed->asked = exchange_slowed(ed);
   *event = status == NS_OK && ed->asked >= 0;
   return status;
 }
@@ -175,27 +175,27 @@ static void read_laws(NsEventDriven *ed) {
   memcpy(ed->multiplier, multiplier, (size_t)ed->m * sizeof *multiplier);
 }
 
-static NsStatus hosted_motion_event(NsScheme *scheme, double t, double *z, const bool *passed, bool renew, NsError *err) {
+static NsStatus exchange_motion_event(NsScheme *scheme, double t, double *z, const bool *passed, bool renew, NsError *err) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
   int first = ed->asked;
   for (int i = 0; i <= ed->m && first < 0; i++)
     if (passed[i]) first = i;
   if (first < 0 && !renew) return NS_OK;
-  NsStatus status = hosted_take(ed, t, z, err);
+  NsStatus status = exchange_take(ed, t, z, err);
   if (status != NS_OK) return status;
   measure_past(ed);
   if (renew) read_laws(ed);
-  status = hosted_handle(ed, first, err);
+  status = exchange_handle(ed, first, err);
   for (int i = 0; i < ed->m && status == NS_OK; i++) { /* friction that has stopped at the same time */
     bool stopped = i != first && passed[i] && ns_ed_guard_kind(ed, i) == GUARD_SLIP && ns_ed_sliding_along(ed, i) <= 0;
-    if (stopped) status = hosted_handle(ed, i, err);
+    if (stopped) status = exchange_handle(ed, i, err);
   }
   ed->asked = -1;
   if (status == NS_OK) memcpy(z, ed->x, (size_t)(ed->Nq + ed->Nv) * sizeof *z);
   return status;
 }
 
-static void hosted_motion_visit(NsScheme *scheme, NsVisitor visitor, void *context) {
+static void exchange_motion_visit(NsScheme *scheme, NsVisitor visitor, void *context) {
   NsEventDriven *ed = (NsEventDriven *)scheme;
   size_t m = (size_t)ed->m, numbers = m * sizeof(double), ints = m * sizeof(int);
   visitor(context, "rows", ed->rows, (m + 1) * sizeof *ed->rows);
@@ -216,11 +216,11 @@ static void hosted_motion_visit(NsScheme *scheme, NsVisitor visitor, void *conte
   visitor(context, "t_k", &ed->t_k, sizeof ed->t_k);
 }
 
-const NsSchemeHosted ns_ed_hosted = {.sizes = hosted_motion_sizes,
-                                     .name = hosted_motion_name,
-                                     .begin = hosted_motion_begin,
-                                     .rate = hosted_motion_rate,
-                                     .accept = hosted_motion_accept,
-                                     .event = hosted_motion_event,
-                                     .place = hosted_motion_place,
-                                     .visit = hosted_motion_visit};
+const NsSchemeExchange ns_ed_exchange = {.sizes = exchange_motion_sizes,
+                                         .name = exchange_motion_name,
+                                         .begin = exchange_motion_begin,
+                                         .rate = exchange_motion_rate,
+                                         .accept = exchange_motion_accept,
+                                         .event = exchange_motion_event,
+                                         .place = exchange_motion_place,
+                                         .visit = exchange_motion_visit};

@@ -1,17 +1,17 @@
 /*
-** hosted.h
+** exchange.h
 ** A model as modes for a solver outside of the engine, as other tools have one: states with a rate, guards that are positive in the
 ** present mode, and events at which the mode and the states change. Impacts, switches and friction are those of EventDriven, and
-** so is the choice of the mode (integrators/scheme.h, NsSchemeHosted).
+** so is the choice of the mode (integrators/scheme.h, NsSchemeExchange).
 **
 ** The order of calls: begin; then rate, at any point; accept after each step that the solver keeps; event where a guard is 0 or less.
 */
-#ifndef NS_SIMULATION_HOSTED_H
-#define NS_SIMULATION_HOSTED_H
+#ifndef NS_SIMULATION_EXCHANGE_H
+#define NS_SIMULATION_EXCHANGE_H
 
 #include "simulation/time_stepping.h"
 
-typedef struct NsHosted {
+typedef struct NsExchange {
   NsTimeStepping *ts;     /* borrowed: an EventDriven, which makes the workspaces and is never stepped itself */
   uint64_t graph_version; /* that they are made for; 0: not begun */
   int n, m;               /* states, guards */
@@ -19,41 +19,41 @@ typedef struct NsHosted {
   bool *passed;           /* m: workspace */
   NsArena arena;
   NsEventLog log;
-} NsHosted;
+} NsExchange;
 
-/* ns_hosted_free: `hosted` itself is the caller's. */
-void ns_hosted_free(NsHosted *hosted);
+/* ns_exchange_free: `exchange` itself is the caller's. */
+void ns_exchange_free(NsExchange *exchange);
 
 /* A state: its system (an index in the graph), its letter (q, v, x or s) and its number, from 0 (-1: s). */
-typedef struct NsHostedState {
+typedef struct NsExchangeState {
   int system, number;
   char letter;
-} NsHostedState;
-NsHostedState ns_hosted_state(const NsHosted *hosted, int i);
+} NsExchangeState;
+NsExchangeState ns_exchange_state(const NsExchange *exchange, int i);
 
 /*
 ** Starts at t from the states of the objects: chooses the mode, with the impacts and jumps that the laws ask for. h: a usual length of
 ** a step. Sets n, m and z. The statuses of a step.
 */
-NsStatus ns_hosted_begin(NsHosted *hosted, double t, double h, NsError *err);
+NsStatus ns_exchange_begin(NsExchange *exchange, double t, double h, NsError *err);
 
 /* The rates (n) and the guards (m) at (t, z). NULL: not wanted. NS_ERETRY: not there, a smaller step may help. */
-NsStatus ns_hosted_rate(NsHosted *hosted, double t, const double *z, double *rate, double *guards, NsError *err);
+NsStatus ns_exchange_rate(NsExchange *exchange, double t, const double *z, double *rate, double *guards, NsError *err);
 
 /* The solver has accepted a step to (t, z). *event: there is an event. */
-NsStatus ns_hosted_accept(NsHosted *hosted, double t, const double *z, bool *event, NsError *err);
+NsStatus ns_exchange_accept(NsExchange *exchange, double t, const double *z, bool *event, NsError *err);
 
 /*
 ** The event at (t, z), if there is one (*happened): the guards that are 0 or less there, and what accept has told. renew: a script has
-** changed laws or other coefficients, which are read anew. hosted->z are the states after it.
+** changed laws or other coefficients, which are read anew. exchange->z are the states after it.
 */
-NsStatus ns_hosted_event(NsHosted *hosted, double t, const double *z, bool renew, bool *happened, NsError *err);
+NsStatus ns_exchange_event(NsExchange *exchange, double t, const double *z, bool renew, bool *happened, NsError *err);
 
 /* Writes the point (t, z) to the objects of the graph: states, multipliers (in mechanics forces), outputs. */
-NsStatus ns_hosted_place(NsHosted *hosted, double t, const double *z, NsError *err);
+NsStatus ns_exchange_place(NsExchange *exchange, double t, const double *z, NsError *err);
 
-/* An NsWalk over the mode. ns_hosted_resume: it has been restored. */
-void ns_hosted_visit(void *hosted, NsVisitor visitor, void *context);
-void ns_hosted_resume(NsHosted *hosted);
+/* An NsWalk over the mode. ns_exchange_resume: it has been restored. */
+void ns_exchange_visit(void *exchange, NsVisitor visitor, void *context);
+void ns_exchange_resume(NsExchange *exchange);
 
 #endif

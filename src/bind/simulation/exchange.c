@@ -1,0 +1,222 @@
+/*
+** exchange.c
+** core.exchange_support: a model for the solver of another tool (lua/nslua/fmi/modes_exchange.lua).
+*/
+#include <string.h>
+
+#include "bind/array/vector.h"
+#include "bind/lua/sigint.h"
+#include "bind/simulation/simulation.h"
+#include "simulation/exchange.h"
+
+static const NslType exchange_type = {.name = "exchange"};
+
+typedef struct NslExchange {
+  NslHead head;
+  NslTimeStepping *simulation; /* in user value 1 */
+  NsExchange of;
+} NslExchange;
+
+/* The object at 1, with its simulation on top of the stack: it is open, and its callbacks are looked up. */
+static NslExchange *check_exchange(lua_State *L) {
+  NslExchange *self = nsl_check(L, 1, &exchange_type);
+  lua_getiuservalue(L, 1, 1);
+  nsl_idle_simulation(L, -1, "exchange");
+  return self;
+}
+
+/* new(simulation): of an EventDriven that is never stepped. */
+static int new_exchange(lua_State *L) {
+  NslTimeStepping *simulation = nsl_idle_simulation(L, 1, "exchange");
+  if (!simulation->ts->class->locates) return luaL_error(L, "exchange: expected an EventDriven");
+  NslExchange *self = nsl_new(L, &exchange_type, sizeof *self, 1);
+  lua_pushvalue(L, 1);
+  lua_setiuservalue(L, -2, 1);
+  self->simulation = simulation;
+  self->of.ts = simulation->ts;
+  return 1;
+}
+
+static int free_exchange(lua_State *L) {
+  NslExchange *self = nsl_check(L, 1, &exchange_type);
+  ns_exchange_free(&self->of);
+  return 0;
+}
+
+/* A call of the engine that calls the model. */
+typedef struct ExchangeCall {
+  NslGuard guard;
+  NslEdge edge;
+  NsError err;
+} ExchangeCall;
+
+static void begin_exchange_call(lua_State *L, const NslExchange *self, ExchangeCall *call) {
+  NslHost *host = self->simulation->host;
+  call->err = (NsError){NS_OK, ""};
+  nsl_guard_begin(&call->guard, L);
+  call->edge = nsl_enter(host, L, &self->of.ts->progress, self->of.ts->nsds);
+}
+
+static void end_exchange_call(lua_State *L, const NslExchange *self, ExchangeCall *call, NsStatus status) {
+  nsl_leave(self->simulation->host, call->edge);
+  nsl_guard_end(&call->guard, L);
+  if (status == NS_OK) return;
+  if (call->err.text[0] == '\0') (void)ns_fail(&call->err, status, "%s", ns_status_message(status));
+  nsl_raise_step(L, &call->err);
+}
+
+/* The numbers of the list at idx, in memory that the stack keeps. */
+static const double *exchange_numbers(lua_State *L, int idx, int n) {
+  luaL_checktype(L, idx, LUA_TTABLE);
+  if ((int)lua_rawlen(L, idx) != n) luaL_error(L, "there are %d states, not %d", n, (int)lua_rawlen(L, idx));
+  double *z = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *z, 0);
+  for (int i = 0; i < n; i++, lua_pop(L, 1)) {
+    lua_rawgeti(L, idx, i + 1);
+    z[i] = lua_tonumber(L, -1);
+  }
+  return z;
+}
+
+static void push_exchange_numbers(lua_State *L, const double *numbers, int n) {
+  lua_createtable(L, n, 0);
+  for (int i = 0; i < n; i++) lua_pushnumber(L, numbers[i]), lua_rawseti(L, -2, i + 1);
+}
+
+/* begin(exchange, t, h): the states, the number of guards. */
+static int exchange_begin(lua_State *L) {
+  NslExchange *self = check_exchange(L);
+  double t = luaL_checknumber(L, 2), h = luaL_checknumber(L, 3);
+  ExchangeCall call;
+  begin_exchange_call(L, self, &call);
+  NsStatus status = ns_exchange_begin(&self->of, t, h, &call.err);
+  end_exchange_call(L, self, &call, status);
+  push_exchange_numbers(L, self->of.z, self->of.n);
+  lua_pushinteger(L, self->of.m);
+  return 2;
+}
+
+/* names(exchange): for each state { system, letter, number }, counted from 1; number 0: a combination. */
+static int exchange_names(lua_State *L) {
+  const NslExchange *self = check_exchange(L);
+  lua_createtable(L, self->of.n, 0);
+  for (int i = 0; i < self->of.n; i++) {
+    NsExchangeState state = ns_exchange_state(&self->of, i);
+    lua_createtable(L, 0, 3);
+    lua_pushinteger(L, state.system + 1);
+    lua_setfield(L, -2, "system");
+    lua_pushlstring(L, &state.letter, 1);
+    lua_setfield(L, -2, "letter");
+    lua_pushinteger(L, state.number + 1);
+    lua_setfield(L, -2, "number");
+    lua_rawseti(L, -2, i + 1);
+  }
+  return 1;
+}
+
+static int exchange_values(lua_State *L, bool guards) {
+  NslExchange *self = check_exchange(L);
+  int n = guards ? self->of.m : self->of.n;
+  double t = luaL_checknumber(L, 2), *out = lua_newuserdatauv(L, ((size_t)n + 1) * sizeof *out, 0);
+  const double *z = exchange_numbers(L, 3, self->of.n);
+  ExchangeCall call;
+  begin_exchange_call(L, self, &call);
+  NsStatus status = ns_exchange_rate(&self->of, t, z, guards ? NULL : out, guards ? out : NULL, &call.err);
+  end_exchange_call(L, self, &call, status);
+  push_exchange_numbers(L, out, n);
+  return 1;
+}
+
+/* rate(exchange, t, z): the rates. */
+static int exchange_rate(lua_State *L) {
+  return exchange_values(L, false);
+}
+
+/* guards(exchange, t, z): the guards. */
+static int exchange_guards(lua_State *L) {
+  return exchange_values(L, true);
+}
+
+/* accept(exchange, t, z): whether there is an event. */
+static int exchange_accept(lua_State *L) {
+  NslExchange *self = check_exchange(L);
+  double t = luaL_checknumber(L, 2);
+  const double *z = exchange_numbers(L, 3, self->of.n);
+  bool event = false;
+  ExchangeCall call;
+  begin_exchange_call(L, self, &call);
+  NsStatus status = ns_exchange_accept(&self->of, t, z, &event, &call.err);
+  end_exchange_call(L, self, &call, status);
+  lua_pushboolean(L, event);
+  return 1;
+}
+
+/* event(exchange, t, z, renew): whether one happened, the states after it. */
+static int exchange_event(lua_State *L) {
+  NslExchange *self = check_exchange(L);
+  double t = luaL_checknumber(L, 2);
+  bool renew = lua_toboolean(L, 4), happened = false;
+  const double *z = exchange_numbers(L, 3, self->of.n);
+  ExchangeCall call;
+  begin_exchange_call(L, self, &call);
+  NsStatus status = ns_exchange_event(&self->of, t, z, renew, &happened, &call.err);
+  end_exchange_call(L, self, &call, status);
+  lua_pushboolean(L, happened);
+  push_exchange_numbers(L, self->of.z, self->of.n);
+  return 2;
+}
+
+/* place(exchange, t, z): writes the point to the objects. */
+static int exchange_place(lua_State *L) {
+  NslExchange *self = check_exchange(L);
+  double t = luaL_checknumber(L, 2);
+  const double *z = exchange_numbers(L, 3, self->of.n);
+  ExchangeCall call;
+  begin_exchange_call(L, self, &call);
+  NsStatus status = ns_exchange_place(&self->of, t, z, &call.err);
+  end_exchange_call(L, self, &call, status);
+  return 0;
+}
+
+/* save(exchange): the mode as a text of bytes. load(exchange, text). */
+static int exchange_save(lua_State *L) {
+  NslExchange *self = check_exchange(L);
+  NsSnapshot snapshot = {0};
+  if (ns_snapshot_reserve(&snapshot, ns_exchange_visit, &self->of) != NS_OK) return luaL_error(L, "not enough memory");
+  char *bytes = lua_newuserdatauv(L, snapshot.size + 1, 0);
+  ns_snapshot_save(&snapshot, ns_exchange_visit, &self->of);
+  memcpy(bytes, snapshot.bytes, snapshot.size);
+  size_t size = snapshot.size;
+  ns_snapshot_free(&snapshot);
+  lua_pushlstring(L, bytes, size);
+  return 1;
+}
+
+static int exchange_load(lua_State *L) {
+  NslExchange *self = check_exchange(L);
+  NsSnapshot snapshot = {0};
+  const char *bytes = luaL_checklstring(L, 2, &snapshot.size);
+  snapshot.bytes = lua_newuserdatauv(L, snapshot.size + 1, 0);
+  memcpy(snapshot.bytes, bytes, snapshot.size);
+  if (ns_snapshot_restore(&snapshot, ns_exchange_visit, &self->of) != NS_OK)
+    return luaL_error(L, "the stored mode is one of another model");
+  ns_exchange_resume(&self->of);
+  return 0;
+}
+
+void nsl_open_exchange(lua_State *L) {
+  static const luaL_Reg functions[] = {{"new", new_exchange},
+                                       {"begin", exchange_begin},
+                                       {"names", exchange_names},
+                                       {"rate", exchange_rate},
+                                       {"guards", exchange_guards},
+                                       {"accept", exchange_accept},
+                                       {"event", exchange_event},
+                                       {"place", exchange_place},
+                                       {"save", exchange_save},
+                                       {"load", exchange_load},
+                                       {NULL, NULL}};
+  static const luaL_Reg meta[] = {{"__gc", free_exchange}, {NULL, NULL}}, methods[] = {{NULL, NULL}};
+  nsl_register_type(L, &exchange_type, meta, methods);
+  luaL_newlib(L, functions);
+  lua_setfield(L, -2, "exchange_support");
+}
