@@ -10,7 +10,7 @@
 
 #include "base/interrupt.h"
 #include "integrators/switching/flow_workspace.h"
-#include "integrators/switching/mode_lead.h"
+#include "integrators/switching/mode_leading.h"
 #include "integrators/switching/mode_signs.h"
 
 const char *const ns_ambiguity_words[] = {"error", "stay", "up", "down", NULL};
@@ -333,7 +333,7 @@ static NsStatus search_many(Search *z, bool *open, NsError *err) {
   if (!mode) return ns_fail(err, NS_ENOMEM, "not enough memory");
   memcpy(mode, z->before, m * sizeof *mode);
   search_restore(z);
-  NsStatus status = ns_mode_lead(z->flow, z->t, z->s, open, mode, err);
+  NsStatus status = ns_mode_leading(z->flow, z->t, z->s, open, mode, err);
   if (status != NS_OK) return status;
   memcpy(z->before, mode, m * sizeof *mode);
   memcpy(z->lambda, z->flow->lambda, m * sizeof(double));
@@ -374,7 +374,7 @@ static NsStatus may_leave_too(Search *z, const bool *slide, bool *may, NsError *
   *may = found_jumps(z);
   if (*may || !search_vary(z, slide)) return NS_OK;
   search_restore(z);
-  NsStatus status = ns_mode_lead_is_unique(z->flow, z->t, z->s, slide, z->before, &unique, err);
+  NsStatus status = ns_mode_leading_is_unique(z->flow, z->t, z->s, slide, z->before, &unique, err);
   if (mode_fails(status)) return NS_OK;
   *may = status == NS_OK && !unique;
   return status;

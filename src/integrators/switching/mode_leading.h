@@ -1,9 +1,9 @@
 /*
-** mode_lead.h
+** mode_leading.h
 ** The problem of the leading terms: a guess of the mode of many undecided rows.
 */
-#ifndef NS_INTEGRATORS_SWITCHING_MODE_LEAD_H
-#define NS_INTEGRATORS_SWITCHING_MODE_LEAD_H
+#ifndef NS_INTEGRATORS_SWITCHING_MODE_LEADING_H
+#define NS_INTEGRATORS_SWITCHING_MODE_LEADING_H
 
 #include "integrators/switching/flow.h"
 
@@ -15,7 +15,7 @@
 ** solution; NS_ENOMEM; statuses of ns_flow_evaluate. Acary and Brogliato, Numerical Methods for Nonsmooth Dynamical Systems,
 ** 2008, chapter 8.
 */
-NsStatus ns_mode_lead(NsFlow *flow, double t, const double *s, bool *open, NsRowMode *mode, NsError *err);
+NsStatus ns_mode_leading(NsFlow *flow, double t, const double *s, bool *open, NsRowMode *mode, NsError *err);
 
 /*
 ** Tests whether the problem of the leading terms in the rows with a flag (at most NS_MODE_OPEN, with outputs of the state alone)
@@ -24,7 +24,7 @@ NsStatus ns_mode_lead(NsFlow *flow, double t, const double *s, bool *open, NsRow
 ** ns_flow_evaluate. Cottle, Pang and Stone, The Linear Complementarity Problem, 1992, section 3.3; the test is that of Tsatsomeros
 ** and Li, BIT 40, 2000.
 */
-NsStatus ns_mode_lead_is_unique(NsFlow *flow, double t, const double *s, const bool *rows, const NsRowMode *mode, bool *unique,
-                                NsError *err);
+NsStatus ns_mode_leading_is_unique(NsFlow *flow, double t, const double *s, const bool *rows, const NsRowMode *mode,
+                                   bool *unique, NsError *err);
 
 #endif
